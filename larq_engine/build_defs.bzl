@@ -1,0 +1,48 @@
+"""Compiler and linker flags, stated once. ISA flags appear here and in no other file (tested)."""
+
+# -ffp-contract=off: float results must be the same on every ISA, so no compiler may fuse a
+# multiply and an add on its own.
+# Hidden visibility: the plug-in exports only its C interface, and lives in processes that hold
+# other C++ libraries. Warnings become errors in .bazelrc, where a package build can undo it.
+LARQ_COPTS = [
+    "-Wall",
+    "-Wextra",
+    "-ffp-contract=off",
+    "-fvisibility=hidden",
+    "-fvisibility-inlines-hidden",
+]
+
+# Feature name (as in kernel row names) -> the flags for the files of that feature only.
+ISA_COPTS = {
+    "popcnt": ["-mpopcnt"],
+}
+
+# The plug-in carries its own C++ runtime, because the host process may have loaded an older one;
+# a sanitizer intercepts the shared C++ runtime, so there it stays shared. The toolchain appends
+# `-lstdc++`: --as-needed drops it once the archive has resolved everything.
+_STATIC_CXX_RUNTIME = select({
+    "//:sanitized": [],
+    "@platforms//os:linux": ["-l:libstdc++.a", "-static-libgcc", "-Wl,--as-needed"],
+    "//conditions:default": [],
+})
+
+_EXPORTS = select({
+    "@platforms//os:linux": ["-Wl,--version-script=$(location //larq_engine:exports.lds)"],
+    "//conditions:default": [],
+})
+
+def plugin_library(name, **kwargs):
+    """A shared library that a foreign process loads: exports.lds says what it shows."""
+    native.cc_binary(
+        name = name,
+        additional_linker_inputs = ["//larq_engine:exports.lds"],
+        linkopts = _STATIC_CXX_RUNTIME + _EXPORTS,
+        linkshared = True,
+        **kwargs
+    )
+
+# For the fuzz targets: libFuzzer brings main() and the mutation loop.
+FUZZER_LINKOPTS = select({
+    "//:fuzzing": ["-fsanitize=fuzzer"],
+    "//conditions:default": [],
+})

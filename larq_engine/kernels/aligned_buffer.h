@@ -1,0 +1,39 @@
+// Memory for packed words and scratch: 64-byte aligned (a cache line, the widest vector), zeroed.
+#ifndef LARQ_ENGINE_KERNELS_ALIGNED_BUFFER_H_
+#define LARQ_ENGINE_KERNELS_ALIGNED_BUFFER_H_
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+
+namespace larq_engine {
+
+inline constexpr size_t kBufferAlignment = 64;
+
+template <typename T>
+class AlignedBuffer {
+ public:
+  AlignedBuffer() = default;
+  explicit AlignedBuffer(size_t size)
+      : data_(
+            static_cast<T*>(::operator new (size * sizeof(T), std::align_val_t{kBufferAlignment}))),
+        size_(size) {
+    std::memset(static_cast<void*>(data_.get()), 0, size * sizeof(T));
+  }
+
+  T* data() { return data_.get(); }
+  const T* data() const { return data_.get(); }
+  size_t size() const { return size_; }
+
+ private:
+  struct Free {
+    void operator()(T* data) const { ::operator delete (data, std::align_val_t{kBufferAlignment}); }
+  };
+  std::unique_ptr<T, Free> data_;
+  size_t size_ = 0;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_ALIGNED_BUFFER_H_

@@ -1,0 +1,99 @@
+// LceBconv2d: a convolution of +-1 values, as binary products of output pixels with filters.
+//
+// Output pixels (over the whole batch) are cut into tiles of mr; a tile runs through the product,
+// the correction of zero padding and the output transform while its accumulators are in L1. Tiles
+// are independent, so that a caller may spread them over threads.
+#ifndef LARQ_ENGINE_KERNELS_BCONV2D_H_
+#define LARQ_ENGINE_KERNELS_BCONV2D_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "larq_engine/kernels/aligned_buffer.h"
+#include "larq_engine/kernels/kernel_table.h"
+#include "larq_engine/kernels/output_transform.h"
+#include "larq_engine/kernels/select.h"
+#include "larq_engine/kernels/window.h"
+
+namespace larq_engine {
+
+enum class Padding : uint8_t { kValid, kSameOne, kSameZero, kSameMinusOne };
+
+// The products of one output value: 2 * acc and the sum of a depth of +1 must fit 32 bits.
+inline constexpr int64_t kMaxDepth = int64_t{1} << 30;
+
+// What the file says about a layer; every size is at least 1, depth() at most kMaxDepth, and
+// `groups` divides in_channels and out_channels, into multiples of 32 input channels if groups > 1.
+struct Bconv2dSpec {
+  int64_t in_channels = 1;
+  int64_t out_channels = 1;
+  int64_t groups = 1;
+  int64_t filter_height = 1;
+  int64_t filter_width = 1;
+  int64_t stride_height = 1;
+  int64_t stride_width = 1;
+  int64_t dilation_height = 1;
+  int64_t dilation_width = 1;
+  Padding padding = Padding::kValid;
+
+  int64_t group_in_channels() const { return in_channels / groups; }
+  int64_t group_out_channels() const { return out_channels / groups; }
+  int64_t taps() const { return filter_height * filter_width; }
+  int64_t depth() const { return taps() * group_in_channels(); }  // k_bits of one output value
+  WindowAxis Rows(int64_t in_height) const;
+  WindowAxis Cols(int64_t in_width) const;
+};
+
+// The product that one group asks for, for SelectBgemm.
+BgemmShape ProductShape(const Bconv2dSpec& spec, int64_t output_pixels);
+
+class Bconv2d {
+ public:
+  // filter is [out_channels][filter_height][filter_width][words of one group's channels]. Nothing
+  // of it is kept.
+  Bconv2d(const Bconv2dSpec& spec, const uint32_t* filter, OutputTransform transform,
+          const BgemmRow& row);
+
+  // Sets the size of the input image; before the first Run.
+  void Resize(int64_t batch, int64_t in_height, int64_t in_width);
+
+  const BgemmRow& row() const { return row_; }
+  int64_t tiles() const;
+  size_t scratch_bytes() const;  // for each concurrent Run, kBufferAlignment aligned
+
+  // Computes the tiles [first, last). input is the packed image, output starts at pixel 0.
+  void Run(const uint32_t* input, int64_t first, int64_t last, std::byte* scratch,
+           std::byte* output) const;
+
+ private:
+  struct Scratch;
+  Scratch SplitScratch(std::byte* memory) const;
+  void CountTile(const uint32_t* input, int64_t first_pixel, size_t m,
+                 const Scratch& scratch) const;
+  int32_t CorrectZeroPadding(int64_t pixel, int32_t* acc) const;
+  void SumFilterBits(const uint32_t* filter);
+
+  Bconv2dSpec spec_;
+  OutputTransform transform_;
+  BgemmRow row_;
+  size_t tap_words_;  // of one group, as in the file
+  bool in_place_;     // runs are the taps in the image; else they are gathered to one run
+  size_t segments_;
+  size_t segment_words_;
+  size_t group_rhs_words_;
+  AlignedBuffer<uint32_t> rhs_;        // [groups][packed]
+  std::vector<uint32_t> padding_run_;  // one tap of +1 or of -1
+  // [filter_height + 1][filter_width + 1][out_channels]: the ones in the filter's taps above and
+  // left of a corner, so that the ones of any rectangle of taps are four look-ups. Zero padding
+  // only.
+  std::vector<int32_t> filter_ones_;
+
+  WindowAxis rows_;
+  WindowAxis cols_;
+  int64_t pixels_ = 0;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_BCONV2D_H_

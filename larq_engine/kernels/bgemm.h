@@ -1,0 +1,50 @@
+// The contract of the binary matrix product, for every micro-kernel of every ISA:
+//
+//   acc[i][j] = sum over k of popcount(lhs(i, k) xor rhs(j, k))      i < m, j < n
+//
+// m counts output pixels, n output channels; with bit 1 meaning -1, the dot product of two +-1
+// vectors of k_bits values is k_bits - 2 * acc. A micro-kernel is one row of kernel_table.cc;
+// dispatch, tests and benchmarks read the rows. tests/kernels/bgemm_test.cc has one test a clause:
+//
+// 1. Tile:       1 <= m <= mr and 1 <= n, any n. The kernel writes acc[0..m)[0..n) and nothing
+// else.
+// 2. Segments:   a left row is `segments` runs of `segment_words` words each, one pointer a run:
+//                run s of pixel i starts at lhs[s * mr + i]. Only entries with i < m are read. A
+//                convolution points the runs straight at the taps in the image (no im2col copy).
+// 3. Depth:      segment_words is a multiple of kr_bits / 32. Whoever packs pads both sides with
+//                *equal* bits, which add nothing; the true depth is the caller's business.
+// 4. Spatial:    padding is just a run that the caller points elsewhere (a row of 0 bits is +1, a
+//                row of 1 bits is -1). Zero padding is corrected by the caller, never in a kernel.
+// 5. RightSide:  `rhs` is what PackRhs made for this row: blocks of nr columns; within a block,
+// step
+//                after step of kr_bits, nr groups of kr_bits / 32 words; 64-byte aligned. The last
+//                block is filled up with zero columns.
+// 6. Reads:      nothing is read outside the runs and the packed right side. Runs are 4-byte
+//                aligned, no more.
+// 7. MaxDepth:   depths up to max_k_bits cannot wrap an accumulator, whatever the bits are.
+// 8. Exact:      results are equal over all rows, bit for bit.
+// 9. A kernel allocates nothing, throws nothing, keeps nothing, knows no threads.
+#ifndef LARQ_ENGINE_KERNELS_BGEMM_H_
+#define LARQ_ENGINE_KERNELS_BGEMM_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace larq_engine {
+
+struct BgemmArgs {
+  size_t m;
+  size_t n;
+  size_t segments;
+  size_t segment_words;
+  const uint32_t* const* lhs;
+  const uint32_t* rhs;
+  int32_t* acc;
+  size_t acc_stride;  // elements from one row of acc to the next
+};
+
+using BgemmFn = void (*)(const BgemmArgs& args);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_BGEMM_H_

@@ -1,0 +1,35 @@
+// Instruction sets that kernel rows may ask for, and what this CPU and its operating system offer.
+#ifndef LARQ_ENGINE_KERNELS_CPU_FEATURES_H_
+#define LARQ_ENGINE_KERNELS_CPU_FEATURES_H_
+
+#include <cstdint>
+#include <initializer_list>
+
+namespace larq_engine {
+
+enum class Isa : uint8_t {
+  kPortable,  // what the compiler assumes of every CPU of the architecture
+  kPopcnt,    // x86: the POPCNT instruction (Nehalem, Barcelona and later)
+};
+
+// The name of an ISA, as it ends the names of its kernel rows.
+const char* IsaName(Isa isa);
+
+// A set of ISAs; a plain value, so that tests can ask what a CPU they do not have would get.
+class CpuFeatures {
+ public:
+  constexpr CpuFeatures(std::initializer_list<Isa> isas) {
+    for (Isa isa : isas) mask_ |= Bit(isa);
+  }
+  constexpr bool Has(Isa isa) const { return (mask_ & Bit(isa)) != 0; }
+
+ private:
+  static constexpr uint32_t Bit(Isa isa) { return uint32_t{1} << static_cast<int>(isa); }
+  uint32_t mask_ = Bit(Isa::kPortable);
+};
+
+CpuFeatures DetectCpuFeatures();
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_CPU_FEATURES_H_

@@ -1,0 +1,40 @@
+#include "larq_engine/kernels/kernel_table.h"
+
+#include <limits>
+
+#include "larq_engine/kernels/bgemm_portable.h"
+#if defined(__x86_64__)
+#include "larq_engine/kernels/x86/bgemm_popcnt.h"
+#endif
+
+namespace larq_engine {
+namespace {
+
+constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
+
+constexpr BgemmRow kBgemmRows[] = {
+    {.name = "bgemm_i32_4x2x64_portable",
+     .isa = Isa::kPortable,
+     .mr = 4,
+     .nr = 2,
+     .kr_bits = 64,
+     .max_k_bits = kMaxInt32,
+     .macs_per_cycle = 18,
+     .fn = BgemmI32_4x2x64Portable},
+#if defined(__x86_64__)
+    {.name = "bgemm_i32_4x2x64_popcnt",
+     .isa = Isa::kPopcnt,
+     .mr = 4,
+     .nr = 2,
+     .kr_bits = 64,
+     .max_k_bits = kMaxInt32,
+     .macs_per_cycle = 60,
+     .fn = BgemmI32_4x2x64Popcnt},
+#endif
+};
+
+}  // namespace
+
+std::span<const BgemmRow> BgemmRows() { return kBgemmRows; }
+
+}  // namespace larq_engine

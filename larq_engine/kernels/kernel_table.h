@@ -1,0 +1,34 @@
+// The one list of micro-kernels. Adding one: its .cc, its row here, its line in BUILD, and one
+// expectation in tests/kernels/select_test.cc. Dispatch, tests and benchmarks follow.
+#ifndef LARQ_ENGINE_KERNELS_KERNEL_TABLE_H_
+#define LARQ_ENGINE_KERNELS_KERNEL_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "larq_engine/kernels/bgemm.h"
+#include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/cpu_features.h"
+
+namespace larq_engine {
+
+struct BgemmRow {
+  const char* name;  // bgemm_<accumulator>_<mr>x<nr>x<kr_bits>_<isa>
+  Isa isa;
+  int mr;
+  int nr;
+  int kr_bits;
+  int64_t max_k_bits;
+  int macs_per_cycle;  // in L1, as //benchmarks/kernels:bgemm_bench prints it; ranks the rows
+  BgemmFn fn;
+
+  constexpr size_t kr_words() const { return static_cast<size_t>(kr_bits) / kWordBits; }
+};
+
+// The rows that this build holds, for whatever CPU.
+std::span<const BgemmRow> BgemmRows();
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_KERNEL_TABLE_H_

@@ -1,0 +1,62 @@
+// What follows the binary product: from xor-popcounts to the layer's output, a pixel at a time.
+//
+//   dot = depth - 2 * acc                      depth: the +-1 products that acc counts
+//   float:  y = clamp(dot) * multiplier + bias
+//   int8:   q = saturate(round(clamp(dot) * multiplier + bias) + zero_point)
+//   bits:   bit = dot < dot_limit              1 means -1
+//
+// Rounding is to nearest with halves away from zero. Compiled without contraction to fused
+// multiply-adds, so that every ISA gives the same bits.
+#ifndef LARQ_ENGINE_KERNELS_OUTPUT_TRANSFORM_H_
+#define LARQ_ENGINE_KERNELS_OUTPUT_TRANSFORM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace larq_engine {
+
+enum class OutputKind : uint8_t { kFloat, kInt8, kBits };
+
+enum class Activation : uint8_t { kNone, kRelu, kReluN1To1, kRelu6 };
+
+struct DotRange {
+  int32_t min;
+  int32_t max;
+};
+
+// The activation clamps the dot product, before multiplier and bias.
+DotRange ActivationRange(Activation activation);
+
+struct OutputTransform {
+  OutputKind kind = OutputKind::kFloat;
+  DotRange range = ActivationRange(Activation::kNone);  // float and int8
+  std::vector<float> multiplier;                        // float and int8
+  std::vector<float> bias;                              // float and int8
+  int32_t zero_point = 0;                               // int8
+  std::vector<int32_t> dot_limit;                       // bits
+
+  // Bytes of one output pixel of `channels` channels.
+  size_t PixelBytes(size_t channels) const;
+};
+
+// multiplier and bias are one value a channel.
+OutputTransform MakeFloatTransform(Activation activation, const float* multiplier,
+                                   const float* bias, size_t channels);
+
+// The output's scale is folded into multiplier and bias, in double.
+OutputTransform MakeInt8Transform(Activation activation, const float* multiplier, const float* bias,
+                                  size_t channels, double scale, int32_t zero_point);
+
+// threshold is LCE's: the bit is 1 where acc > threshold at full depth. No activation: whoever
+// makes thresholds has folded it in, with signs of filters turned so that a clamp here would be
+// wrong.
+OutputTransform MakeBitsTransform(const int32_t* threshold, size_t channels, int64_t full_depth);
+
+// acc holds the `channels` accumulators of one pixel; out receives PixelBytes(channels) bytes.
+void TransformPixel(const OutputTransform& transform, const int32_t* acc, int32_t depth,
+                    size_t channels, void* out);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_OUTPUT_TRANSFORM_H_

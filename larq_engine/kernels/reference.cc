@@ -1,0 +1,86 @@
+#include "larq_engine/kernels/reference.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace larq_engine {
+namespace {
+
+// The +-1 value of a channel of a packed pixel.
+int SignAt(const uint32_t* pixel, int64_t channel) {
+  return (pixel[channel / 32] >> (channel % 32)) & 1 ? -1 : 1;
+}
+
+int PaddingValue(Padding padding) {
+  switch (padding) {
+    case Padding::kSameOne:
+      return 1;
+    case Padding::kSameMinusOne:
+      return -1;
+    default:
+      return 0;
+  }
+}
+
+void Store(const OutputTransform& transform, int64_t pixel, int64_t channel, int64_t channels,
+           int32_t dot, void* output) {
+  const int64_t index = pixel * channels + channel;
+  const size_t c = static_cast<size_t>(channel);
+  if (transform.kind == OutputKind::kBits) {
+    const int64_t words = (channels + 31) / 32;
+    uint32_t& word = static_cast<uint32_t*>(output)[pixel * words + channel / 32];
+    if (channel % 32 == 0) word = 0;
+    if (dot < transform.dot_limit[c]) word |= uint32_t{1} << (channel % 32);
+    return;
+  }
+  const int32_t clamped = std::min(std::max(dot, transform.range.min), transform.range.max);
+  const float y = static_cast<float>(clamped) * transform.multiplier[c] + transform.bias[c];
+  if (transform.kind == OutputKind::kFloat) {
+    static_cast<float*>(output)[index] = y;
+  } else {
+    const float q = std::round(y) + static_cast<float>(transform.zero_point);
+    static_cast<int8_t*>(output)[index] =
+        std::isnan(q) ? -128 : static_cast<int8_t>(std::min(std::max(q, -128.0f), 127.0f));
+  }
+}
+
+}  // namespace
+
+void ReferenceBconv2d(const Bconv2dSpec& spec, const OutputTransform& transform, int64_t in_height,
+                      int64_t in_width, const uint32_t* input, const uint32_t* filter,
+                      int64_t first, int64_t last, void* output) {
+  const WindowAxis rows = spec.Rows(in_height);
+  const WindowAxis cols = spec.Cols(in_width);
+  const int64_t group_in = spec.group_in_channels();
+  const int64_t tap_words = (group_in + 31) / 32;
+  const int64_t pixel_words = spec.groups * tap_words;
+  for (int64_t pixel = first; pixel < last; ++pixel) {
+    const int64_t x = pixel % cols.out;
+    const int64_t y = pixel / cols.out % rows.out;
+    const int64_t image = pixel / (cols.out * rows.out);
+    for (int64_t n = 0; n < spec.out_channels; ++n) {
+      const int64_t group = n / spec.group_out_channels();
+      int32_t dot = 0;
+      for (int64_t ty = 0; ty < spec.filter_height; ++ty) {
+        for (int64_t tx = 0; tx < spec.filter_width; ++tx) {
+          const int64_t iy = y * spec.stride_height + ty * spec.dilation_height - rows.pad_before;
+          const int64_t ix = x * spec.stride_width + tx * spec.dilation_width - cols.pad_before;
+          const bool inside = iy >= 0 && iy < in_height && ix >= 0 && ix < in_width;
+          const uint32_t* tap =
+              filter + ((n * spec.filter_height + ty) * spec.filter_width + tx) * tap_words;
+          for (int64_t c = 0; c < group_in; ++c) {
+            const int value =
+                inside ? SignAt(input + ((image * in_height + iy) * in_width + ix) * pixel_words +
+                                    group * tap_words,
+                                c)
+                       : PaddingValue(spec.padding);
+            dot += value * SignAt(tap, c);
+          }
+        }
+      }
+      Store(transform, pixel, n, spec.out_channels, dot, output);
+    }
+  }
+}
+
+}  // namespace larq_engine

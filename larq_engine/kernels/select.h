@@ -1,0 +1,44 @@
+// Chooses the micro-kernel of a layer: a pure function of the CPU, the shape and the forced name.
+#ifndef LARQ_ENGINE_KERNELS_SELECT_H_
+#define LARQ_ENGINE_KERNELS_SELECT_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "larq_engine/kernels/kernel_table.h"
+
+namespace larq_engine {
+
+// The forced name that leaves the choice to the cost of each row.
+inline constexpr std::string_view kAutoKernel = "auto";
+
+// The product that one group of a layer asks for.
+struct BgemmShape {
+  int64_t m;
+  int64_t n;
+  int64_t k_bits;
+};
+
+struct BgemmChoice {
+  const BgemmRow* row = nullptr;
+  std::string error;  // why there is no row; names what was expected
+};
+
+// The cheapest row of `rows` that this CPU runs and that is deep enough, or the row named `forced`.
+// A forced row that is unknown, or that the CPU or the depth rules out, is an error: never a
+// fallback.
+BgemmChoice SelectBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const BgemmShape& shape,
+                        std::string_view forced = kAutoKernel);
+
+// One line a row: its estimated cycles or what rules it out, with a * before the chosen one.
+std::string ExplainBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const BgemmShape& shape,
+                         std::string_view forced = kAutoKernel);
+
+// "a, b, c": for error messages.
+std::string BgemmRowNames(std::span<const BgemmRow> rows);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_SELECT_H_

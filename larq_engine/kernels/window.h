@@ -1,0 +1,48 @@
+// Where a sliding window lies on one axis of an image: the arithmetic of SAME and VALID,
+// TensorFlow's way. All in 64 bits, so that no size that a file can hold overflows.
+#ifndef LARQ_ENGINE_KERNELS_WINDOW_H_
+#define LARQ_ENGINE_KERNELS_WINDOW_H_
+
+#include <algorithm>
+#include <cstdint>
+
+namespace larq_engine {
+
+struct WindowAxis {
+  int64_t in = 1;
+  int64_t taps = 1;
+  int64_t stride = 1;
+  int64_t dilation = 1;
+  int64_t out = 1;
+  int64_t pad_before = 0;
+
+  // The taps [first, last) of output position `o` that lie inside the image.
+  struct Taps {
+    int64_t first;
+    int64_t last;
+  };
+  Taps InsideTaps(int64_t o) const {
+    const int64_t start = o * stride - pad_before;
+    const int64_t first = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
+    const int64_t last = start >= in ? 0 : (in - 1 - start) / dilation + 1;
+    return {std::min(first, taps), std::clamp(last, std::min(first, taps), taps)};
+  }
+};
+
+// `out` is 0 when a VALID window does not fit the image.
+static inline WindowAxis MakeWindowAxis(int64_t in, int64_t taps, int64_t stride, int64_t dilation,
+                                        bool same) {
+  WindowAxis axis{.in = in, .taps = taps, .stride = stride, .dilation = dilation};
+  const int64_t extent = (taps - 1) * dilation + 1;
+  if (same) {
+    axis.out = (in + stride - 1) / stride;
+    axis.pad_before = std::max<int64_t>((axis.out - 1) * stride + extent - in, 0) / 2;
+  } else {
+    axis.out = in < extent ? 0 : (in - extent) / stride + 1;
+  }
+  return axis;
+}
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_WINDOW_H_

@@ -1,0 +1,145 @@
+// The external delegate: claims our operators in the host's graph and runs each connected set of
+// them as a plan.
+#include <stdexcept>
+
+#include "larq_engine/runtime/engine.h"
+#include "larq_engine/runtime/host_calls.h"
+#include "larq_engine/runtime/larq_engine.h"
+#include "larq_engine/runtime/op_error.h"
+#include "larq_engine/runtime/plan.h"
+
+namespace larq_engine {
+namespace {
+
+// What a host holds. `delegate` comes first: the host's pointer to it is the pointer to us.
+struct Delegate {
+  TfLiteDelegate delegate = {};
+  std::shared_ptr<Engine> engine;
+};
+
+Delegate& FromHost(TfLiteDelegate* delegate) { return *static_cast<Delegate*>(delegate->data_); }
+
+PlannedNode DescribeNode(TfLiteContext* context, int index) {
+  TfLiteNode* node = nullptr;
+  TfLiteRegistration* registration = nullptr;
+  if (context->GetNodeAndRegistration(context, index, &node, &registration) != kTfLiteOk) {
+    throw std::runtime_error("larq_engine: the host has no node #" + std::to_string(index));
+  }
+  PlannedNode planned = {};
+  const bool custom = registration->builtin_code == static_cast<int32_t>(kTfLiteBuiltinCustom) &&
+                      registration->custom_name != nullptr;
+  planned.op = custom ? FindOpName(registration->custom_name) : nullptr;
+  if (planned.op == nullptr) return planned;
+  planned.index = index;
+  const std::span<const int> inputs = AsSpan(node->inputs);
+  const std::span<const int> outputs = AsSpan(node->outputs);
+  planned.inputs.assign(inputs.begin(), inputs.end());
+  planned.outputs.assign(outputs.begin(), outputs.end());
+  planned.options = {static_cast<const uint8_t*>(node->custom_initial_data),
+                     static_cast<size_t>(std::max(node->custom_initial_data_size, 0))};
+  return planned;
+}
+
+void* InitPlan(TfLiteContext* context, const char* buffer, size_t) {
+  const auto& params = *reinterpret_cast<const TfLiteDelegateParams*>(buffer);
+  Plan* plan = nullptr;
+  ReportingErrors(context, [&] {
+    std::vector<PlannedNode> nodes;
+    for (int index : AsSpan(params.nodes_to_replace)) nodes.push_back(DescribeNode(context, index));
+    const std::span<const int> outputs = AsSpan(params.output_tensors);
+    plan = new Plan(FromHost(params.delegate).engine, std::move(nodes),
+                    std::set<int>(outputs.begin(), outputs.end()));
+  });
+  return plan;
+}
+
+void FreePlan(TfLiteContext*, void* plan) { delete static_cast<Plan*>(plan); }
+
+TfLiteStatus WithPlan(TfLiteContext* context, TfLiteNode* node,
+                      void (Plan::*method)(TfLiteContext*)) {
+  auto* plan = static_cast<Plan*>(node->user_data);
+  if (plan == nullptr) return kTfLiteError;  // InitPlan has said why
+  return ReportingErrors(context, [&] { (plan->*method)(context); });
+}
+
+TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
+  return ReportingErrors(context, [&] {
+    TfLiteIntArray* order = nullptr;
+    if (context->GetExecutionPlan(context, &order) != kTfLiteOk) {
+      throw std::runtime_error("larq_engine: the host gives no execution plan");
+    }
+    std::vector<int> claimed;
+    for (int index : AsSpan(order)) {
+      if (DescribeNode(context, index).op != nullptr) claimed.push_back(index);
+    }
+    if (claimed.empty()) return;
+    const IntArrayPtr nodes = MakeIntArray(claimed);
+    if (nodes == nullptr) throw std::bad_alloc();
+    TfLiteRegistration registration = {};
+    registration.init = InitPlan;
+    registration.free = FreePlan;
+    registration.prepare = [](TfLiteContext* c, TfLiteNode* node) {
+      return WithPlan(c, node, &Plan::Prepare);
+    };
+    registration.invoke = [](TfLiteContext* c, TfLiteNode* node) {
+      return WithPlan(c, node, &Plan::Invoke);
+    };
+    registration.builtin_code = static_cast<int32_t>(kTfLiteBuiltinDelegate);
+    registration.custom_name = "larq_engine";
+    registration.version = 1;
+    if (context->ReplaceNodeSubsetsWithDelegateKernels(context, registration, nodes.get(),
+                                                       delegate) != kTfLiteOk) {
+      throw std::runtime_error("larq_engine: the host refused to hand over the operators");
+    }
+  });
+}
+
+}  // namespace
+}  // namespace larq_engine
+
+extern "C" {
+
+TfLiteDelegate* tflite_plugin_create_delegate(const char* const* keys, const char* const* values,
+                                              size_t count, void (*report_error)(const char*)) {
+  try {
+    auto created = std::make_unique<larq_engine::Delegate>();
+    created->engine =
+        std::make_shared<larq_engine::Engine>(larq_engine::ParseEngineOptions(keys, values, count));
+    TfLiteDelegate& delegate = created->delegate;
+    delegate.data_ = created.get();
+    delegate.Prepare = larq_engine::ClaimNodes;
+    // Without AllowDynamicTensors a host prepares every node before it asks us, and fails on
+    // operators that it does not know. The other flag leaves the timing of steps to our own events.
+    delegate.flags =
+        kTfLiteDelegateFlagsAllowDynamicTensors | kTfLiteDelegateFlagsPerOperatorProfiling;
+    return &created.release()->delegate;
+  } catch (const std::exception& e) {
+    if (report_error != nullptr) report_error(e.what());
+    return nullptr;
+  }
+}
+
+void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) {
+  if (delegate != nullptr) delete &larq_engine::FromHost(delegate);
+}
+
+void larq_engine_profile_start(TfLiteDelegate* delegate) {
+  larq_engine::FromHost(delegate).engine->StartProfile();
+}
+
+size_t larq_engine_profile_read(TfLiteDelegate* delegate, char* json, size_t size) {
+  try {
+    const std::string text = larq_engine::FromHost(delegate).engine->StopProfile();
+    if (size > 0) {
+      const size_t copied = std::min(text.size(), size - 1);
+      std::memcpy(json, text.data(), copied);
+      json[copied] = 0;
+    }
+    return text.size();
+  } catch (const std::exception&) {  // out of memory
+    if (size > 0) json[0] = 0;
+    return 0;
+  }
+}
+
+}  // extern "C"

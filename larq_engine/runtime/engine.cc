@@ -1,0 +1,44 @@
+#include "larq_engine/runtime/engine.h"
+
+#include <algorithm>
+
+#include "larq_engine/runtime/plan.h"
+
+namespace larq_engine {
+
+ThreadPool& Engine::Threads(int host_threads) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (threads_ == nullptr) {
+    const int threads = options_.num_threads > 0 ? options_.num_threads : std::max(host_threads, 1);
+    threads_ = std::make_unique<ThreadPool>(threads);
+  }
+  return *threads_;
+}
+
+void Engine::Add(Plan* plan) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  plans_.push_back(plan);
+}
+
+void Engine::Remove(Plan* plan) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::erase(plans_, plan);
+}
+
+void Engine::StartProfile() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (Plan* plan : plans_) plan->ClearProfile();
+  profiling_.store(true, std::memory_order_relaxed);
+}
+
+std::string Engine::StopProfile() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  profiling_.store(false, std::memory_order_relaxed);
+  std::vector<StepProfile> steps;
+  for (const Plan* plan : plans_) plan->AppendProfile(steps);
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const StepProfile& a, const StepProfile& b) { return a.node < b.node; });
+  return ProfileJson(steps);
+}
+
+}  // namespace larq_engine

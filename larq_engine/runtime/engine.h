@@ -1,0 +1,45 @@
+// What the plans of one delegate share: options, threads, and the timing of steps.
+#ifndef LARQ_ENGINE_RUNTIME_ENGINE_H_
+#define LARQ_ENGINE_RUNTIME_ENGINE_H_
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "larq_engine/runtime/engine_options.h"
+#include "larq_engine/runtime/thread_pool.h"
+
+namespace larq_engine {
+
+class Plan;
+
+class Engine {
+ public:
+  explicit Engine(EngineOptions options) : options_(std::move(options)) {}
+
+  const std::string& kernel() const { return options_.kernel; }
+
+  // Started at the first call; `host_threads` decides where the options do not.
+  ThreadPool& Threads(int host_threads);
+
+  // Plans make themselves known for the profile.
+  void Add(Plan* plan);
+  void Remove(Plan* plan);
+
+  bool profiling() const { return profiling_.load(std::memory_order_relaxed); }
+  void StartProfile();
+  std::string StopProfile();  // JSON; see larq_engine.h
+
+ private:
+  EngineOptions options_;
+  std::mutex mutex_;  // guards what follows
+  std::unique_ptr<ThreadPool> threads_;
+  std::vector<Plan*> plans_;
+  std::atomic<bool> profiling_{false};
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_ENGINE_H_

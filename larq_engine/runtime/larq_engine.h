@@ -1,0 +1,52 @@
+/* The C interface of the plug-in liblarq_engine.so.
+ *
+ * The first two functions are TensorFlow Lite's external-delegate interface: a host that is told
+ * the library's path calls them. The rest is ours. No function throws or aborts. */
+#ifndef LARQ_ENGINE_RUNTIME_LARQ_ENGINE_H_
+#define LARQ_ENGINE_RUNTIME_LARQ_ENGINE_H_
+
+#include <stddef.h>
+
+#define LARQ_ENGINE_EXPORT __attribute__((visibility("default")))
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct TfLiteDelegate;
+
+/* Options are pairs of strings:
+ *   num_threads  1 to 256; by default the host's own number of threads, or 1
+ *   kernel       "auto" (default), "reference", or the name of a kernel row
+ * The environment variable LARQ_ENGINE_KERNEL stands in for `kernel` when that is "auto".
+ * Returns null after calling report_error (may be null) when an option or a value is unknown. */
+LARQ_ENGINE_EXPORT struct TfLiteDelegate* tflite_plugin_create_delegate(
+    const char* const* keys, const char* const* values, size_t count,
+    void (*report_error)(const char* message));
+
+/* Interpreters that use the delegate must be gone. Null is allowed. */
+LARQ_ENGINE_EXPORT void tflite_plugin_destroy_delegate(struct TfLiteDelegate* delegate);
+
+LARQ_ENGINE_EXPORT const char* larq_engine_version(void);
+
+/* Names of the kernel rows that this CPU runs, separated by commas. */
+LARQ_ENGINE_EXPORT const char* larq_engine_kernels(void);
+
+/* Registers the operators with a tflite::MutableOpResolver of C++, for hosts without delegates.
+ * Needs a process in which a loaded library exports MutableOpResolver::AddCustom (TensorFlow's
+ * does). Returns 0, or 1 with the reason in error[0 .. error_size). */
+LARQ_ENGINE_EXPORT int larq_engine_register_ops(void* mutable_op_resolver, char* error,
+                                                size_t error_size);
+
+/* Per-step timing of all that runs through the delegate. start clears and switches it on; read
+ * switches it off, writes JSON like snprintf (at most `size` bytes with the final 0) and returns
+ * the length of the whole text. Not while an interpreter of this delegate is running. */
+LARQ_ENGINE_EXPORT void larq_engine_profile_start(struct TfLiteDelegate* delegate);
+LARQ_ENGINE_EXPORT size_t larq_engine_profile_read(struct TfLiteDelegate* delegate, char* json,
+                                                   size_t size);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* LARQ_ENGINE_RUNTIME_LARQ_ENGINE_H_ */

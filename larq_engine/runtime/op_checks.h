@@ -1,0 +1,42 @@
+// Checks that several operators share; each throws OpError with expected, got and the remedy.
+#ifndef LARQ_ENGINE_RUNTIME_OP_CHECKS_H_
+#define LARQ_ENGINE_RUNTIME_OP_CHECKS_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "larq_engine/runtime/step.h"
+
+namespace larq_engine {
+
+// `role` is what the tensor is to the operator: "input", "filter", "output"...
+void CheckInputCount(const OpInfo& op, size_t expected);
+void CheckType(const TensorInfo& tensor, const char* role,
+               std::initializer_list<TfLiteType> expected);
+void CheckRank(const std::vector<int>& dims, const char* role, size_t expected);
+
+// A per-tensor zero point of an int8 tensor (0 where the file gives none).
+int32_t ZeroPoint(const TensorInfo& tensor, const char* role);
+// A per-tensor scale of an int8 tensor: required, positive and finite.
+double Scale(const TensorInfo& tensor, const char* role);
+
+// The whole-number options of an operator: exactly the keys that it knows, each in a range.
+class Options {
+ public:
+  Options(std::span<const uint8_t> flexbuffer, std::span<const std::string_view> keys);
+
+  int64_t Get(std::string_view key, int64_t min, int64_t max) const;
+  bool IsSame() const;  // the key "padding": SAME is 0, VALID is 1
+
+ private:
+  std::map<std::string, int64_t> values_;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_OP_CHECKS_H_

@@ -1,0 +1,143 @@
+// LceQuantize (values to bits) and LceDequantize (bits to values).
+#include <algorithm>
+#include <cmath>
+
+#include "larq_engine/kernels/bitpack.h"
+#include "larq_engine/kernels/bits.h"
+#include "larq_engine/runtime/op_checks.h"
+#include "larq_engine/runtime/op_error.h"
+#include "larq_engine/runtime/step.h"
+
+namespace larq_engine {
+namespace {
+
+void CheckHasChannels(const std::vector<int>& dims) {
+  if (dims.empty()) {
+    throw OpError("input: expected at least 1 dimension, got a scalar; re-convert the model");
+  }
+}
+
+// Pixels are the units of both operators.
+class ElementwiseStep : public Step {
+ public:
+  int64_t units() const override { return pixels_; }
+
+ protected:
+  void SetPixels(const std::vector<int>& dims) {
+    CountElements(dims, dims.size());
+    pixels_ = CountElements(dims, dims.size() - 1);
+  }
+
+ private:
+  int64_t pixels_ = 0;
+};
+
+class QuantizeStep : public ElementwiseStep {
+ public:
+  explicit QuantizeStep(const OpInfo& op) : type_(op.inputs[0].type) {
+    if (type_ == kTfLiteInt8) zero_point_ = ZeroPoint(op.inputs[0], "input");
+  }
+
+  std::vector<int> Resize(const std::vector<int>& input_dims) override {
+    CheckHasChannels(input_dims);
+    SetPixels(input_dims);
+    channels_ = static_cast<size_t>(input_dims.back());
+    std::vector<int> dims = input_dims;
+    dims.back() = static_cast<int>(WordsFor(channels_));
+    return dims;
+  }
+
+  void Run(const void* input, int64_t first, int64_t last, std::byte*,
+           void* output) const override {
+    const size_t rows = static_cast<size_t>(last - first);
+    const size_t start = static_cast<size_t>(first) * channels_;
+    uint32_t* out =
+        static_cast<uint32_t*>(output) + static_cast<size_t>(first) * WordsFor(channels_);
+    switch (type_) {
+      case kTfLiteFloat32:
+        return BitpackFloat(static_cast<const float*>(input) + start, rows, channels_, out);
+      case kTfLiteInt8:
+        return BitpackInt8(static_cast<const int8_t*>(input) + start, rows, channels_, zero_point_,
+                           out);
+      default:
+        return BitpackBool(static_cast<const bool*>(input) + start, rows, channels_, out);
+    }
+  }
+
+ private:
+  TfLiteType type_;
+  int32_t zero_point_ = 0;
+  size_t channels_ = 0;
+};
+
+class DequantizeStep : public ElementwiseStep {
+ public:
+  explicit DequantizeStep(const OpInfo& op) : type_(op.output.type) {
+    // Bits do not say how many channels they hold; only the output that the file declares does.
+    if (op.output.dims.empty() || op.output.dims.back() < 0) {
+      throw OpError("output: expected a shape that ends in the number of channels, got " +
+                    DimsString(op.output.dims) + "; re-convert the model");
+    }
+    channels_ = op.output.dims.back();
+    if (type_ != kTfLiteInt8) return;
+    const double zero_point = ZeroPoint(op.output, "output");
+    const double one = std::round(1.0 / Scale(op.output, "output"));
+    plus_ = static_cast<int8_t>(std::clamp(zero_point + one, -128.0, 127.0));
+    minus_ = static_cast<int8_t>(std::clamp(zero_point - one, -128.0, 127.0));
+  }
+
+  std::vector<int> Resize(const std::vector<int>& input_dims) override {
+    CheckHasChannels(input_dims);
+    const size_t words = WordsFor(static_cast<size_t>(channels_));
+    if (input_dims.back() != static_cast<int>(words)) {
+      throw OpError("input: expected " + std::to_string(words) + " words for the output's " +
+                    std::to_string(channels_) + " channels, got shape " + DimsString(input_dims) +
+                    "; re-convert the model");
+    }
+    std::vector<int> dims = input_dims;
+    dims.back() = channels_;
+    SetPixels(dims);
+    return dims;
+  }
+
+  void Run(const void* input, int64_t first, int64_t last, std::byte*,
+           void* output) const override {
+    const size_t rows = static_cast<size_t>(last - first);
+    const size_t channels = static_cast<size_t>(channels_);
+    const uint32_t* in =
+        static_cast<const uint32_t*>(input) + static_cast<size_t>(first) * WordsFor(channels);
+    const size_t start = static_cast<size_t>(first) * channels;
+    switch (type_) {
+      case kTfLiteFloat32:
+        return UnpackFloat(in, rows, channels, static_cast<float*>(output) + start);
+      case kTfLiteInt8:
+        return UnpackInt8(in, rows, channels, plus_, minus_, static_cast<int8_t*>(output) + start);
+      default:
+        return UnpackBool(in, rows, channels, static_cast<bool*>(output) + start);
+    }
+  }
+
+ private:
+  TfLiteType type_;
+  int channels_ = 0;
+  int8_t plus_ = 1;
+  int8_t minus_ = -1;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> MakeQuantizeStep(const OpInfo& op) {
+  CheckInputCount(op, 1);
+  CheckType(op.inputs[0], "input", {kTfLiteFloat32, kTfLiteInt8, kTfLiteBool});
+  CheckType(op.output, "output", {kTfLiteInt32});
+  return std::make_unique<QuantizeStep>(op);
+}
+
+std::unique_ptr<Step> MakeDequantizeStep(const OpInfo& op) {
+  CheckInputCount(op, 1);
+  CheckType(op.inputs[0], "input", {kTfLiteInt32});
+  CheckType(op.output, "output", {kTfLiteFloat32, kTfLiteInt8, kTfLiteBool});
+  return std::make_unique<DequantizeStep>(op);
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,22 @@
+"""External repositories. A build downloads nothing: sources come from the system's packages.
+
+Bazel's own tool packages name a few rule repositories, which Bazel would fetch from the network.
+Bazel 4 needs only the rule names out of them, which it has as native rules, so the stubs in
+third_party/offline/ are enough. Later versions need the real ones (and ship or fetch them
+themselves), so the stubs are used with Bazel 4 only.
+"""
+
+_STUBBED = ["remote_coverage_tools", "rules_cc", "rules_java"]
+
+def larq_engine_repositories():
+    # Debian's Bazel 4.2.3 is built without a version string.
+    if native.bazel_version == "" or native.bazel_version.startswith("4."):
+        for name in _STUBBED:
+            native.local_repository(name = name, path = "third_party/offline/" + name)
+
+    # Debian and Ubuntu: `apt-get install googletest`; elsewhere unpack a release to this path.
+    native.new_local_repository(
+        name = "googletest",
+        build_file = "//third_party:googletest.BUILD",
+        path = "/usr/src/googletest",
+    )
