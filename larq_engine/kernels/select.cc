@@ -1,5 +1,7 @@
 #include "larq_engine/kernels/select.h"
 
+#include <algorithm>
+
 namespace larq_engine {
 namespace {
 
@@ -21,6 +23,19 @@ int64_t EstimatedCycles(const BgemmRow& row, const BgemmShape& shape) {
                               static_cast<double>(k_bits) / row.macs_per_cycle);
 }
 
+std::string TooDeep(std::span<const BgemmRow> rows, const BgemmShape& shape) {
+  int64_t deepest = 0;
+  for (const BgemmRow& row : rows) deepest = std::max(deepest, row.max_k_bits);
+  return "no kernel row is deep enough for " + std::to_string(shape.k_bits) +
+         " bits; the deepest holds " + std::to_string(deepest);
+}
+
+std::string UnknownName(std::span<const BgemmRow> rows, std::string_view name) {
+  std::string text = "unknown kernel '" + std::string(name) + "'; expected one of auto";
+  for (const BgemmRow& row : rows) text += ", " + std::string(row.name);
+  return text;
+}
+
 }  // namespace
 
 BgemmChoice SelectBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const BgemmShape& shape,
@@ -39,11 +54,7 @@ BgemmChoice SelectBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const B
     }
   }
   if (choice.row == nullptr && choice.error.empty()) {
-    choice.error = forced == kAutoKernel
-                       ? "no kernel row is deep enough for " + std::to_string(shape.k_bits) +
-                             " bits; expected at most 2147483647"
-                       : "unknown kernel '" + std::string(forced) + "'; expected one of " +
-                             std::string(kAutoKernel) + ", " + BgemmRowNames(rows);
+    choice.error = forced == kAutoKernel ? TooDeep(rows, shape) : UnknownName(rows, forced);
   }
   return choice;
 }
@@ -60,15 +71,6 @@ std::string ExplainBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const 
                              : ": " + obstacle + "\n";
   }
   return text + choice.error;
-}
-
-std::string BgemmRowNames(std::span<const BgemmRow> rows) {
-  std::string names;
-  for (const BgemmRow& row : rows) {
-    if (!names.empty()) names += ", ";
-    names += row.name;
-  }
-  return names;
 }
 
 }  // namespace larq_engine

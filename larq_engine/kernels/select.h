@@ -36,9 +36,6 @@ BgemmChoice SelectBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const B
 std::string ExplainBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const BgemmShape& shape,
                          std::string_view forced = kAutoKernel);
 
-// "a, b, c": for error messages.
-std::string BgemmRowNames(std::span<const BgemmRow> rows);
-
 }  // namespace larq_engine
 
 #endif  // LARQ_ENGINE_KERNELS_SELECT_H_

@@ -1,0 +1,55 @@
+// Random numbers for tests. The seed changes every run unless LARQ_ENGINE_TEST_SEED gives it; every
+// failure of a test that uses it prints the command that replays it.
+#ifndef LARQ_ENGINE_TESTS_COMMON_SEED_H_
+#define LARQ_ENGINE_TESTS_COMMON_SEED_H_
+
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace larq_engine::testing {
+
+inline uint64_t TestSeed() {
+  static const uint64_t seed = [] {
+    const char* given = std::getenv("LARQ_ENGINE_TEST_SEED");
+    return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device()();
+  }();
+  return seed;
+}
+
+// For SCOPED_TRACE.
+inline std::string ReplayHint() {
+  const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  return "replay: bazel test //tests/... --test_env=LARQ_ENGINE_TEST_SEED=" +
+         std::to_string(TestSeed()) + " --test_filter=" + test->test_suite_name() + "." +
+         test->name();
+}
+
+class Random {
+ public:
+  Random() : engine_(TestSeed()) {}
+
+  uint32_t Word() { return static_cast<uint32_t>(engine_()); }
+  int64_t Int(int64_t min, int64_t max) {
+    return std::uniform_int_distribution<int64_t>(min, max)(engine_);
+  }
+  float Float(float min, float max) {
+    return std::uniform_real_distribution<float>(min, max)(engine_);
+  }
+  std::vector<uint32_t> Words(size_t count) {
+    std::vector<uint32_t> words(count);
+    for (uint32_t& word : words) word = Word();
+    return words;
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+}  // namespace larq_engine::testing
+
+#endif  // LARQ_ENGINE_TESTS_COMMON_SEED_H_

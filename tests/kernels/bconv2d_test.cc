@@ -1,0 +1,393 @@
+// The oracle chain: a float convolution of +-1 values -> ReferenceBconv2d -> Bconv2d on every row.
+#include "larq_engine/kernels/bconv2d.h"
+
+#include <cmath>
+#include <ostream>
+
+#include "gtest/gtest.h"
+#include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/reference.h"
+#include "tests/common/guarded_buffer.h"
+#include "tests/common/seed.h"
+
+namespace larq_engine {
+namespace {
+
+using testing::GuardedBuffer;
+using testing::Random;
+
+struct Image {
+  int64_t batch;
+  int64_t height;
+  int64_t width;
+};
+
+struct Layer {
+  Bconv2dSpec spec;
+  Image image;
+  Activation activation;
+  OutputKind kind;
+};
+
+std::ostream& operator<<(std::ostream& out, const Layer& layer) {
+  const Bconv2dSpec& s = layer.spec;
+  return out << "image " << layer.image.batch << "x" << layer.image.height << "x"
+             << layer.image.width << "x" << s.in_channels << ", filter " << s.out_channels << "x"
+             << s.filter_height << "x" << s.filter_width << ", stride " << s.stride_height << "x"
+             << s.stride_width << ", dilation " << s.dilation_height << "x" << s.dilation_width
+             << ", groups " << s.groups << ", padding " << static_cast<int>(s.padding)
+             << ", activation " << static_cast<int>(layer.activation) << ", output "
+             << static_cast<int>(layer.kind);
+}
+
+// +-1 values and their bits, tails 0.
+struct Signs {
+  std::vector<float> values;  // [rows][channels]
+  std::vector<uint32_t> bits;
+};
+
+Signs RandomSigns(Random& random, int64_t rows, int64_t channels) {
+  Signs signs;
+  const size_t words = WordsFor(static_cast<size_t>(channels));
+  signs.values.resize(static_cast<size_t>(rows * channels));
+  signs.bits.assign(static_cast<size_t>(rows) * words, 0);
+  for (size_t r = 0; r < static_cast<size_t>(rows); ++r) {
+    for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
+      const bool negative = random.Word() & 1;
+      signs.values[r * static_cast<size_t>(channels) + c] = negative ? -1.0f : 1.0f;
+      if (negative) signs.bits[r * words + c / 32] |= uint32_t{1} << (c % 32);
+    }
+  }
+  return signs;
+}
+
+struct Operands {
+  Signs input;
+  Signs filter;
+  std::vector<float> multiplier;
+  std::vector<float> bias;
+  std::vector<int32_t> threshold;
+  double scale;
+  int32_t zero_point;
+};
+
+Operands RandomOperands(Random& random, const Layer& layer) {
+  const Bconv2dSpec& s = layer.spec;
+  const int64_t pixels = layer.image.batch * layer.image.height * layer.image.width;
+  Operands o{.input = RandomSigns(random, pixels, s.in_channels),
+             .filter = RandomSigns(random, s.out_channels * s.taps(), s.group_in_channels()),
+             .multiplier = {},
+             .bias = {},
+             .threshold = {},
+             .scale = 1.0 / static_cast<double>(random.Int(1, 20)),
+             .zero_point = static_cast<int32_t>(random.Int(-20, 20))};
+  for (int64_t n = 0; n < s.out_channels; ++n) {
+    // Every sign, and zero.
+    o.multiplier.push_back(n % 5 == 4 ? 0.0f : random.Float(-1.5f, 1.5f));
+    o.bias.push_back(n % 7 == 6 ? 0.0f : random.Float(-1.5f, 1.5f));
+    o.threshold.push_back(n % 11 == 9    ? INT32_MIN
+                          : n % 11 == 10 ? INT32_MAX
+                                         : static_cast<int32_t>(random.Int(0, s.depth())));
+  }
+  return o;
+}
+
+OutputTransform MakeTransform(const Layer& layer, const Operands& o) {
+  const size_t channels = static_cast<size_t>(layer.spec.out_channels);
+  switch (layer.kind) {
+    case OutputKind::kFloat:
+      return MakeFloatTransform(layer.activation, o.multiplier.data(), o.bias.data(), channels);
+    case OutputKind::kInt8:
+      return MakeInt8Transform(layer.activation, o.multiplier.data(), o.bias.data(), channels,
+                               o.scale, o.zero_point);
+    case OutputKind::kBits:
+      break;
+  }
+  return MakeBitsTransform(o.threshold.data(), channels, layer.spec.depth());
+}
+
+// The dot products as a float convolution has them, straight from the definition of SAME and VALID.
+std::vector<double> FloatConvolution(const Layer& layer, const Operands& o) {
+  const Bconv2dSpec& s = layer.spec;
+  const Image& im = layer.image;
+  const auto out_size = [&](int64_t in, int64_t taps, int64_t stride, int64_t dilation) {
+    const int64_t extent = (taps - 1) * dilation + 1;
+    return s.padding == Padding::kValid ? (in - extent + stride) / stride
+                                        : (in + stride - 1) / stride;
+  };
+  const auto pad = [&](int64_t in, int64_t out, int64_t taps, int64_t stride, int64_t dilation) {
+    const int64_t needed = (out - 1) * stride + (taps - 1) * dilation + 1 - in;
+    return s.padding == Padding::kValid || needed < 0 ? 0 : needed / 2;
+  };
+  const int64_t height = out_size(im.height, s.filter_height, s.stride_height, s.dilation_height);
+  const int64_t width = out_size(im.width, s.filter_width, s.stride_width, s.dilation_width);
+  const int64_t top = pad(im.height, height, s.filter_height, s.stride_height, s.dilation_height);
+  const int64_t left = pad(im.width, width, s.filter_width, s.stride_width, s.dilation_width);
+  const double outside = s.padding == Padding::kSameOne        ? 1
+                         : s.padding == Padding::kSameMinusOne ? -1
+                                                               : 0;
+  const int64_t group_in = s.in_channels / s.groups;
+  std::vector<double> dots;
+  for (int64_t b = 0; b < im.batch; ++b) {
+    for (int64_t y = 0; y < height; ++y) {
+      for (int64_t x = 0; x < width; ++x) {
+        for (int64_t n = 0; n < s.out_channels; ++n) {
+          const int64_t first_channel = n / (s.out_channels / s.groups) * group_in;
+          double dot = 0;
+          for (int64_t ty = 0; ty < s.filter_height; ++ty) {
+            for (int64_t tx = 0; tx < s.filter_width; ++tx) {
+              const int64_t iy = y * s.stride_height + ty * s.dilation_height - top;
+              const int64_t ix = x * s.stride_width + tx * s.dilation_width - left;
+              const bool in = iy >= 0 && ix >= 0 && iy < im.height && ix < im.width;
+              for (int64_t c = 0; c < group_in; ++c) {
+                const int64_t pixel = (b * im.height + iy) * im.width + ix;
+                const double value =
+                    in ? o.input
+                             .values[static_cast<size_t>(pixel * s.in_channels + first_channel + c)]
+                       : outside;
+                const int64_t tap = (n * s.filter_height + ty) * s.filter_width + tx;
+                dot += value * o.filter.values[static_cast<size_t>(tap * group_in + c)];
+              }
+            }
+          }
+          dots.push_back(dot);
+        }
+      }
+    }
+  }
+  return dots;
+}
+
+double Activate(Activation activation, double dot) {
+  switch (activation) {
+    case Activation::kRelu:
+      return std::fmax(dot, 0);
+    case Activation::kRelu6:
+      return std::fmin(std::fmax(dot, 0), 6);
+    case Activation::kReluN1To1:
+      return std::fmin(std::fmax(dot, -1), 1);
+    case Activation::kNone:
+      break;
+  }
+  return dot;
+}
+
+// The reference's output against the definition, in double and without rounding.
+void ExpectDefinition(const Layer& layer, const Operands& o, const std::byte* output) {
+  const std::vector<double> dots = FloatConvolution(layer, o);
+  const size_t channels = static_cast<size_t>(layer.spec.out_channels);
+  const size_t words = WordsFor(channels);
+  for (size_t i = 0; i < dots.size(); ++i) {
+    const size_t n = i % channels;
+    const double y =
+        Activate(layer.activation, dots[i]) * double{o.multiplier[n]} + double{o.bias[n]};
+    switch (layer.kind) {
+      case OutputKind::kFloat:
+        // One rounding of the product and one of the sum, each half a unit of 2^-23.
+        ASSERT_NEAR(reinterpret_cast<const float*>(output)[i], y,
+                    (std::fabs(dots[i] * o.multiplier[n]) + std::fabs(y)) * 0x1p-23)
+            << layer << " at " << i;
+        break;
+      case OutputKind::kInt8: {
+        const double q = y / o.scale + o.zero_point;
+        const double slack = 0.5 + (std::fabs(dots[i] * o.multiplier[n]) + 2) / o.scale * 0x1p-21;
+        ASSERT_NEAR(reinterpret_cast<const int8_t*>(output)[i], std::fmin(std::fmax(q, -128), 127),
+                    slack)
+            << layer << " at " << i;
+        break;
+      }
+      case OutputKind::kBits: {
+        const size_t pixel = i / channels;
+        const uint32_t word = reinterpret_cast<const uint32_t*>(output)[pixel * words + n / 32];
+        const double acc = (static_cast<double>(layer.spec.depth()) - dots[i]) / 2;
+        ASSERT_EQ((word >> (n % 32)) & 1, acc > o.threshold[n] ? 1u : 0u) << layer << " at " << i;
+        break;
+      }
+    }
+  }
+}
+
+size_t OutputBytes(const Layer& layer, const OutputTransform& transform) {
+  const int64_t pixels = layer.image.batch * layer.spec.Rows(layer.image.height).out *
+                         layer.spec.Cols(layer.image.width).out;
+  return static_cast<size_t>(pixels) *
+         transform.PixelBytes(static_cast<size_t>(layer.spec.out_channels));
+}
+
+void ExpectRowsAgree(const Layer& layer, const Operands& o) {
+  const OutputTransform transform = MakeTransform(layer, o);
+  const size_t bytes = OutputBytes(layer, transform);
+  const int64_t pixels =
+      static_cast<int64_t>(bytes) /
+      static_cast<int64_t>(transform.PixelBytes(static_cast<size_t>(layer.spec.out_channels)));
+  const GuardedBuffer<uint32_t> input{std::span<const uint32_t>(o.input.bits)};
+  GuardedBuffer<std::byte> expected(bytes);
+  ReferenceBconv2d(layer.spec, transform, layer.image.height, layer.image.width, input.data(),
+                   o.filter.bits.data(), 0, pixels, expected.data());
+  ASSERT_NO_FATAL_FAILURE(ExpectDefinition(layer, o, expected.data()));
+  for (const BgemmRow& row : BgemmRows()) {
+    if (!DetectCpuFeatures().Has(row.isa)) continue;  // listed by KernelTable.RequiredIsasAreThere
+    Bconv2d conv(layer.spec, o.filter.bits.data(), transform, row);
+    conv.Resize(layer.image.batch, layer.image.height, layer.image.width);
+    AlignedBuffer<std::byte> scratch(conv.scratch_bytes());
+    GuardedBuffer<std::byte> output(bytes);
+    // In two parts, as two threads would.
+    const int64_t middle = conv.tiles() / 2;
+    conv.Run(input.data(), middle, conv.tiles(), scratch.data(), output.data());
+    conv.Run(input.data(), 0, middle, scratch.data(), output.data());
+    ASSERT_EQ(std::memcmp(output.data(), expected.data(), bytes), 0) << row.name << ": " << layer;
+  }
+}
+
+constexpr Padding kPaddings[] = {Padding::kValid, Padding::kSameOne, Padding::kSameZero,
+                                 Padding::kSameMinusOne};
+constexpr OutputKind kKinds[] = {OutputKind::kFloat, OutputKind::kInt8, OutputKind::kBits};
+constexpr Activation kActivations[] = {Activation::kNone, Activation::kRelu, Activation::kReluN1To1,
+                                       Activation::kRelu6};
+
+TEST(Bconv2d, EveryPaddingOutputAndActivation) {
+  SCOPED_TRACE(testing::ReplayHint());
+  Random random;
+  for (Padding padding : kPaddings) {
+    for (OutputKind kind : kKinds) {
+      for (Activation activation : kActivations) {
+        for (int64_t channels : {1, 33, 64}) {
+          const Layer layer{.spec = {.in_channels = channels,
+                                     .out_channels = 35,
+                                     .filter_height = 3,
+                                     .filter_width = 3,
+                                     .padding = padding},
+                            .image = {.batch = 2, .height = 5, .width = 6},
+                            .activation = activation,
+                            .kind = kind};
+          ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, RandomOperands(random, layer)));
+        }
+      }
+    }
+  }
+}
+
+TEST(Bconv2d, FilterLargerThanImage) {
+  SCOPED_TRACE(testing::ReplayHint());
+  Random random;
+  for (Padding padding : {Padding::kSameOne, Padding::kSameZero, Padding::kSameMinusOne}) {
+    for (OutputKind kind : kKinds) {
+      for (int64_t size : {1, 2, 3, 4}) {
+        for (int64_t taps : {3, 4, 5, 7}) {
+          for (int64_t dilation : {1, 2, 4}) {
+            const Layer layer{.spec = {.in_channels = 40,
+                                       .out_channels = 6,
+                                       .filter_height = taps,
+                                       .filter_width = taps - 1,
+                                       .stride_height = 1 + size % 2,
+                                       .stride_width = 1,
+                                       .dilation_height = dilation,
+                                       .dilation_width = dilation,
+                                       .padding = padding},
+                              .image = {.batch = 1, .height = size, .width = size},
+                              .activation = Activation::kNone,
+                              .kind = kind};
+            ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, RandomOperands(random, layer)));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Bconv2d, Groups) {
+  SCOPED_TRACE(testing::ReplayHint());
+  Random random;
+  for (int64_t groups : {2, 3, 4}) {
+    for (int64_t group_channels : {32, 64, 96}) {
+      for (Padding padding : kPaddings) {
+        const Layer layer{.spec = {.in_channels = groups * group_channels,
+                                   .out_channels = groups * 9,
+                                   .groups = groups,
+                                   .filter_height = 3,
+                                   .filter_width = 2,
+                                   .padding = padding},
+                          .image = {.batch = 2, .height = 4, .width = 3},
+                          .activation = Activation::kNone,
+                          .kind = kKinds[groups % 3]};
+        ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, RandomOperands(random, layer)));
+      }
+    }
+  }
+}
+
+TEST(Bconv2d, DepthBeyondSixteenBits) {
+  SCOPED_TRACE(testing::ReplayHint());
+  Random random;
+  for (OutputKind kind : kKinds) {
+    const Layer layer{.spec = {.in_channels = 3072,
+                               .out_channels = 4,
+                               .filter_height = 5,
+                               .filter_width = 5,
+                               .padding = Padding::kSameOne},
+                      .image = {.batch = 1, .height = 6, .width = 6},
+                      .activation = Activation::kRelu,
+                      .kind = kind};
+    Operands o = RandomOperands(random, layer);
+    // All bits differ: the largest count there is, 76800.
+    std::fill(o.input.values.begin(), o.input.values.end(), 1.0f);
+    std::fill(o.input.bits.begin(), o.input.bits.end(), 0u);
+    std::fill(o.filter.values.begin(), o.filter.values.end(), -1.0f);
+    std::fill(o.filter.bits.begin(), o.filter.bits.end(), ~0u);
+    ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, o));
+  }
+}
+
+TEST(Bconv2d, RandomLayers) {
+  SCOPED_TRACE(testing::ReplayHint());
+  Random random;
+  for (int repeat = 0; repeat < 400; ++repeat) {
+    Bconv2dSpec spec{.in_channels = random.Int(1, 200),
+                     .out_channels = random.Int(1, 70),
+                     .filter_height = random.Int(1, 5),
+                     .filter_width = random.Int(1, 5),
+                     .stride_height = random.Int(1, 3),
+                     .stride_width = random.Int(1, 3),
+                     .dilation_height = random.Int(1, 2),
+                     .dilation_width = random.Int(1, 2),
+                     .padding = kPaddings[random.Int(0, 3)]};
+    const int64_t least = spec.padding == Padding::kValid ? 9 : 1;
+    const Layer layer{.spec = spec,
+                      .image = {.batch = random.Int(1, 3),
+                                .height = random.Int(least, 12),
+                                .width = random.Int(least, 12)},
+                      .activation = kActivations[random.Int(0, 3)],
+                      .kind = kKinds[random.Int(0, 2)]};
+    ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, RandomOperands(random, layer)));
+  }
+}
+
+TEST(Bconv2d, ResizeKeepsTheFilter) {
+  SCOPED_TRACE(testing::ReplayHint());
+  Random random;
+  Layer layer{.spec = {.in_channels = 48,
+                       .out_channels = 7,
+                       .filter_height = 3,
+                       .filter_width = 3,
+                       .padding = Padding::kSameZero},
+              .image = {.batch = 1, .height = 2, .width = 2},
+              .activation = Activation::kNone,
+              .kind = OutputKind::kFloat};
+  const Operands o = RandomOperands(random, layer);
+  Bconv2d conv(layer.spec, o.filter.bits.data(), MakeTransform(layer, o), BgemmRows()[0]);
+  for (const Image& image : {Image{1, 2, 2}, Image{3, 9, 4}, Image{1, 1, 1}, Image{2, 3, 11}}) {
+    layer.image = image;
+    Operands resized = RandomOperands(random, layer);
+    resized.filter = o.filter;
+    resized.multiplier = o.multiplier;
+    resized.bias = o.bias;
+    conv.Resize(image.batch, image.height, image.width);
+    AlignedBuffer<std::byte> scratch(conv.scratch_bytes());
+    GuardedBuffer<std::byte> output(OutputBytes(layer, MakeTransform(layer, o)));
+    conv.Run(resized.input.bits.data(), 0, conv.tiles(), scratch.data(), output.data());
+    ASSERT_NO_FATAL_FAILURE(ExpectDefinition(layer, resized, output.data()));
+  }
+}
+
+}  // namespace
+}  // namespace larq_engine

@@ -1,0 +1,250 @@
+// One test for each clause of bgemm.h, over every row of the table. A row that this CPU lacks is
+// listed as skipped; LARQ_ENGINE_REQUIRE_ISA (names with commas) makes that a failure.
+#include "larq_engine/kernels/bgemm.h"
+
+#include <bit>
+#include <cstdio>
+#include <sstream>
+
+#include "gtest/gtest.h"
+#include "larq_engine/kernels/aligned_buffer.h"
+#include "larq_engine/kernels/kernel_table.h"
+#include "larq_engine/kernels/pack_rhs.h"
+#include "tests/common/guarded_buffer.h"
+#include "tests/common/seed.h"
+
+namespace larq_engine {
+namespace {
+
+using testing::Guard;
+using testing::GuardedBuffer;
+using testing::Random;
+
+constexpr int32_t kCanary = 0x5ca1ab1e;
+
+// A product and its operands, unpacked: lhs[m][segments][segment_words], rhs[n][segments * words].
+struct Product {
+  size_t m;
+  size_t n;
+  size_t segments;
+  size_t segment_words;
+  std::vector<uint32_t> lhs;
+  std::vector<uint32_t> rhs;
+
+  size_t depth_words() const { return segments * segment_words; }
+  int32_t Expected(size_t i, size_t j) const {
+    int32_t count = 0;
+    for (size_t k = 0; k < depth_words(); ++k) {
+      count += std::popcount(lhs[i * depth_words() + k] ^ rhs[j * depth_words() + k]);
+    }
+    return count;
+  }
+};
+
+Product RandomProduct(Random& random, size_t m, size_t n, size_t segments, size_t segment_words) {
+  return {.m = m,
+          .n = n,
+          .segments = segments,
+          .segment_words = segment_words,
+          .lhs = random.Words(m * segments * segment_words),
+          .rhs = random.Words(n * segments * segment_words)};
+}
+
+// Runs the row with every buffer at a guard page and canaries around the result.
+void ExpectExact(const BgemmRow& row, const Product& p, Guard guard = Guard::kAfter) {
+  const size_t mr = static_cast<size_t>(row.mr);
+  const size_t stride = p.n + 3;
+  // Each run is a buffer of its own; entries of the tile with i >= m must not be read.
+  std::vector<std::unique_ptr<GuardedBuffer<uint32_t>>> runs;
+  std::vector<const uint32_t*> pointers(p.segments * mr,
+                                        reinterpret_cast<const uint32_t*>(uintptr_t{16}));
+  for (size_t s = 0; s < p.segments; ++s) {
+    for (size_t i = 0; i < p.m; ++i) {
+      runs.push_back(std::make_unique<GuardedBuffer<uint32_t>>(
+          std::span(p.lhs).subspan(i * p.depth_words() + s * p.segment_words, p.segment_words),
+          guard));
+      pointers[s * mr + i] = runs.back()->data();
+    }
+  }
+  // The packed right side is aligned, so its end meets the guard only for sizes of whole lines.
+  const size_t packed_words = PackedRhsWords(row, p.n, p.depth_words());
+  GuardedBuffer<uint32_t> rhs(RoundUp(packed_words, kBufferAlignment / sizeof(uint32_t)), guard);
+  PackRhs(row, p.rhs.data(), p.n, p.depth_words(), rhs.data());
+  std::vector<int32_t> acc(p.m * stride + 3, kCanary);
+  row.fn({.m = p.m,
+          .n = p.n,
+          .segments = p.segments,
+          .segment_words = p.segment_words,
+          .lhs = pointers.data(),
+          .rhs = rhs.data(),
+          .acc = acc.data() + 3,
+          .acc_stride = stride});
+  for (size_t at = 0; at < acc.size(); ++at) {
+    const size_t i = at < 3 ? p.m : (at - 3) / stride;
+    const size_t j = at < 3 ? p.n : (at - 3) % stride;
+    const int32_t expected = i < p.m && j < p.n ? p.Expected(i, j) : kCanary;
+    ASSERT_EQ(acc[at], expected) << row.name << " i=" << i << " j=" << j << " m=" << p.m
+                                 << " n=" << p.n << " segments=" << p.segments
+                                 << " segment_words=" << p.segment_words;
+  }
+}
+
+class BgemmTest : public ::testing::TestWithParam<BgemmRow> {
+ protected:
+  void SetUp() override {
+    if (!DetectCpuFeatures().Has(GetParam().isa)) {
+      GTEST_SKIP() << "this CPU has no " << IsaName(GetParam().isa);
+    }
+  }
+  Random random_;
+};
+
+TEST_P(BgemmTest, Tile) {
+  SCOPED_TRACE(testing::ReplayHint());
+  const BgemmRow& row = GetParam();
+  for (size_t m = 1; m <= static_cast<size_t>(row.mr); ++m) {
+    for (size_t n = 1; n <= 2 * static_cast<size_t>(row.nr) + 1; ++n) {
+      ExpectExact(row, RandomProduct(random_, m, n, 1, row.kr_words()));
+    }
+  }
+}
+
+TEST_P(BgemmTest, Segments) {
+  SCOPED_TRACE(testing::ReplayHint());
+  const BgemmRow& row = GetParam();
+  for (size_t segments : {1, 2, 3, 9, 25}) {
+    ExpectExact(row, RandomProduct(random_, static_cast<size_t>(row.mr),
+                                   static_cast<size_t>(row.nr), segments, row.kr_words()));
+  }
+}
+
+TEST_P(BgemmTest, Depth) {
+  SCOPED_TRACE(testing::ReplayHint());
+  const BgemmRow& row = GetParam();
+  for (size_t steps : {1, 2, 3, 7, 8, 31, 32, 33, 257}) {
+    ExpectExact(row, RandomProduct(random_, static_cast<size_t>(row.mr),
+                                   static_cast<size_t>(row.nr) + 1, 1, steps * row.kr_words()));
+  }
+}
+
+TEST_P(BgemmTest, DepthPaddedWithEqualBitsAddsNothing) {
+  SCOPED_TRACE(testing::ReplayHint());
+  const BgemmRow& row = GetParam();
+  Product p = RandomProduct(random_, 1, 1, 1, 2 * row.kr_words());
+  for (size_t k = 1; k < p.depth_words(); ++k) p.lhs[k] = p.rhs[k] = 0;
+  ASSERT_EQ(p.Expected(0, 0), std::popcount(p.lhs[0] ^ p.rhs[0]));
+  ExpectExact(row, p);
+}
+
+TEST_P(BgemmTest, Spatial) {
+  SCOPED_TRACE(testing::ReplayHint());
+  const BgemmRow& row = GetParam();
+  Product p = RandomProduct(random_, static_cast<size_t>(row.mr), static_cast<size_t>(row.nr), 3,
+                            row.kr_words());
+  for (size_t i = 0; i < p.m; ++i) {
+    uint32_t* runs = p.lhs.data() + i * p.depth_words();
+    std::fill_n(runs, p.segment_words, 0u);                     // padded with +1
+    std::fill_n(runs + p.segment_words, p.segment_words, ~0u);  // padded with -1
+  }
+  ExpectExact(row, p);
+}
+
+TEST_P(BgemmTest, RightSide) {
+  // The layout that the contract spells out, word by word, for filters that number their words.
+  const BgemmRow& row = GetParam();
+  const size_t nr = static_cast<size_t>(row.nr);
+  const size_t kr = row.kr_words();
+  const size_t n = nr + 1;
+  const size_t k_words = 2 * kr + 1;
+  std::vector<uint32_t> filters(n * k_words);
+  for (size_t at = 0; at < filters.size(); ++at) filters[at] = static_cast<uint32_t>(at) + 1;
+  std::vector<uint32_t> packed(PackedRhsWords(row, n, k_words));
+  PackRhs(row, filters.data(), n, k_words, packed.data());
+  const size_t steps = 3;  // k_words, rounded up
+  ASSERT_EQ(packed.size(), 2 * nr * steps * kr);
+  for (size_t j = 0; j < 2 * nr; ++j) {
+    for (size_t k = 0; k < steps * kr; ++k) {
+      const size_t at = (j / nr * steps + k / kr) * nr * kr + j % nr * kr + k % kr;
+      const uint32_t expected = j < n && k < k_words ? filters[j * k_words + k] : 0;
+      ASSERT_EQ(packed[at], expected) << row.name << " j=" << j << " k=" << k;
+    }
+  }
+}
+
+TEST_P(BgemmTest, Reads) {
+  SCOPED_TRACE(testing::ReplayHint());
+  const BgemmRow& row = GetParam();
+  for (Guard guard : {Guard::kBefore, Guard::kAfter}) {
+    for (size_t n : {size_t{1}, static_cast<size_t>(row.nr), 16 * static_cast<size_t>(row.nr)}) {
+      ExpectExact(row, RandomProduct(random_, static_cast<size_t>(row.mr), n, 2, row.kr_words()),
+                  guard);
+    }
+  }
+}
+
+TEST_P(BgemmTest, MaxDepth) {
+  // All bits differ: the accumulator reaches k_bits. Rows with 32-bit accumulators state more than
+  // memory should hold; 2^26 is past any 16-bit accumulator and the 24 bits of a float.
+  const BgemmRow& row = GetParam();
+  const int64_t k_bits = std::min<int64_t>(row.max_k_bits, int64_t{1} << 26);
+  const size_t words = static_cast<size_t>(k_bits) / kWordBits / row.kr_words() * row.kr_words();
+  const std::vector<uint32_t> zeros(words, 0);
+  AlignedBuffer<uint32_t> rhs(PackedRhsWords(row, 1, words));
+  const std::vector<uint32_t> ones(words, ~0u);
+  PackRhs(row, ones.data(), 1, words, rhs.data());
+  const std::vector<const uint32_t*> runs(static_cast<size_t>(row.mr), zeros.data());
+  int32_t acc = kCanary;
+  row.fn({.m = 1,
+          .n = 1,
+          .segments = 1,
+          .segment_words = words,
+          .lhs = runs.data(),
+          .rhs = rhs.data(),
+          .acc = &acc,
+          .acc_stride = 1});
+  EXPECT_EQ(acc, static_cast<int32_t>(words * kWordBits)) << row.name;
+}
+
+TEST_P(BgemmTest, Exact) {
+  SCOPED_TRACE(testing::ReplayHint());
+  const BgemmRow& row = GetParam();
+  for (int repeat = 0; repeat < 50; ++repeat) {
+    const auto size = [&](int64_t max) { return static_cast<size_t>(random_.Int(1, max)); };
+    const size_t m = size(row.mr);
+    const size_t n = size(70);
+    const size_t segments = size(9);
+    ExpectExact(row, RandomProduct(random_, m, n, segments, size(6) * row.kr_words()));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, BgemmTest,
+                         ::testing::ValuesIn(BgemmRows().begin(), BgemmRows().end()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(KernelTable, NamesSayWhatRowsAre) {
+  for (const BgemmRow& row : BgemmRows()) {
+    std::ostringstream name;
+    name << "bgemm_i32_" << row.mr << "x" << row.nr << "x" << row.kr_bits << "_"
+         << IsaName(row.isa);
+    EXPECT_EQ(row.name, name.str());
+    EXPECT_EQ(row.kr_bits % static_cast<int>(kWordBits), 0) << row.name;
+    EXPECT_GT(row.macs_per_cycle, 0) << row.name;
+  }
+}
+
+TEST(KernelTable, RequiredIsasAreThere) {
+  const CpuFeatures cpu = DetectCpuFeatures();
+  for (const BgemmRow& row : BgemmRows()) {
+    std::printf("%s %s\n", cpu.Has(row.isa) ? "tested " : "SKIPPED", row.name);
+  }
+  const char* required = std::getenv("LARQ_ENGINE_REQUIRE_ISA");
+  std::istringstream names(required == nullptr ? "portable" : required);
+  for (std::string name; std::getline(names, name, ',');) {
+    bool tested = false;
+    for (const BgemmRow& row : BgemmRows()) tested |= cpu.Has(row.isa) && name == IsaName(row.isa);
+    EXPECT_TRUE(tested) << "no row of ISA '" << name << "' was tested on this CPU";
+  }
+}
+
+}  // namespace
+}  // namespace larq_engine

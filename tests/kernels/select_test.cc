@@ -1,0 +1,110 @@
+#include "larq_engine/kernels/select.h"
+
+#include "gtest/gtest.h"
+
+namespace larq_engine {
+namespace {
+
+constexpr BgemmShape kLayerB = {.m = 784, .n = 128, .k_bits = 1152};
+
+// What each CPU gets of the real table. One line for each ISA that has rows.
+TEST(Select, RowForEachCpu) {
+  const auto chosen = [](CpuFeatures cpu) {
+    return std::string(SelectBgemm(BgemmRows(), cpu, kLayerB).row->name);
+  };
+  EXPECT_EQ(chosen({}), "bgemm_i32_4x2x64_portable");
+#if defined(__x86_64__)
+  EXPECT_EQ(chosen({Isa::kPopcnt}), "bgemm_i32_4x2x64_popcnt");
+#endif
+}
+
+// Made-up rows, to test the rules apart from the table.
+constexpr BgemmRow kRows[] = {
+    {.name = "narrow",
+     .isa = Isa::kPortable,
+     .mr = 4,
+     .nr = 2,
+     .kr_bits = 32,
+     .max_k_bits = 1 << 30,
+     .macs_per_cycle = 10,
+     .fn = nullptr},
+    {.name = "wide",
+     .isa = Isa::kPortable,
+     .mr = 4,
+     .nr = 64,
+     .kr_bits = 32,
+     .max_k_bits = 1 << 30,
+     .macs_per_cycle = 20,
+     .fn = nullptr},
+    {.name = "shallow",
+     .isa = Isa::kPortable,
+     .mr = 4,
+     .nr = 2,
+     .kr_bits = 32,
+     .max_k_bits = 65535,
+     .macs_per_cycle = 100,
+     .fn = nullptr},
+    {.name = "absent",
+     .isa = Isa::kPopcnt,
+     .mr = 4,
+     .nr = 2,
+     .kr_bits = 32,
+     .max_k_bits = 1 << 30,
+     .macs_per_cycle = 1000,
+     .fn = nullptr},
+};
+
+std::string Chosen(const BgemmShape& shape, std::string_view forced = kAutoKernel) {
+  const BgemmChoice choice = SelectBgemm(kRows, {}, shape, forced);
+  return choice.row == nullptr ? "error: " + choice.error : choice.row->name;
+}
+
+TEST(Select, FastestRowThatIsDeepEnough) {
+  EXPECT_EQ(Chosen({.m = 100, .n = 64, .k_bits = 65535}), "shallow");
+  EXPECT_EQ(Chosen({.m = 100, .n = 64, .k_bits = 65536}), "wide");
+}
+
+TEST(Select, CountsTheColumnsThatARowWouldFillUp) {
+  EXPECT_EQ(Chosen({.m = 100, .n = 2, .k_bits = 70000}), "narrow");
+}
+
+TEST(Select, NeverARowThatTheCpuLacks) {
+  for (int64_t n : {1, 2, 64, 1000}) EXPECT_NE(Chosen({.m = 1, .n = n, .k_bits = 64}), "absent");
+}
+
+TEST(Select, ForcedByName) { EXPECT_EQ(Chosen({.m = 1, .n = 1, .k_bits = 64}, "wide"), "wide"); }
+
+TEST(Select, ForcedButUnknownIsAnErrorThatNamesTheRows) {
+  EXPECT_EQ(Chosen(kLayerB, "fastest"),
+            "error: unknown kernel 'fastest'; expected one of auto, narrow, wide, shallow, absent");
+}
+
+TEST(Select, ForcedButImpossibleIsAnErrorThatSaysWhy) {
+  EXPECT_EQ(Chosen(kLayerB, "absent"), "error: kernel 'absent' cannot run: this CPU has no popcnt");
+  EXPECT_EQ(Chosen({.m = 1, .n = 1, .k_bits = 65536}, "shallow"),
+            "error: kernel 'shallow' cannot run: its accumulator holds 65535 bits of depth, needed "
+            "65536");
+}
+
+TEST(Select, NothingDeepEnoughIsAnError) {
+  EXPECT_EQ(
+      Chosen({.m = 1, .n = 1, .k_bits = int64_t{1} << 31}),
+      "error: no kernel row is deep enough for 2147483648 bits; the deepest holds 1073741824");
+}
+
+TEST(Select, ExplainsEveryCandidate) {
+  EXPECT_EQ(ExplainBgemm(kRows, {}, {.m = 10, .n = 64, .k_bits = 100000}),
+            "  narrow: 6400000 cycles\n"
+            "* wide: 3200000 cycles\n"
+            "  shallow: its accumulator holds 65535 bits of depth, needed 100000\n"
+            "  absent: this CPU has no popcnt\n");
+}
+
+TEST(CpuFeatures, PortableIsAlwaysThere) {
+  EXPECT_TRUE(CpuFeatures({}).Has(Isa::kPortable));
+  EXPECT_FALSE(CpuFeatures({}).Has(Isa::kPopcnt));
+  EXPECT_TRUE(DetectCpuFeatures().Has(Isa::kPortable));
+}
+
+}  // namespace
+}  // namespace larq_engine
