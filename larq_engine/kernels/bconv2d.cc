@@ -121,49 +121,61 @@ Bconv2d::Scratch Bconv2d::SplitScratch(std::byte* memory) const {
 
 size_t Bconv2d::scratch_bytes() const { return SplitScratch(nullptr).bytes; }
 
-void Bconv2d::CountTile(const uint32_t* input, int64_t first_pixel, size_t m,
+void Bconv2d::PointRuns(const uint32_t* input, int64_t first_pixel, size_t m, size_t group,
                         const Scratch& scratch) const {
   const size_t mr = static_cast<size_t>(row_.mr);
-  const size_t group_out = static_cast<size_t>(spec_.group_out_channels());
   const size_t pixel_words = static_cast<size_t>(spec_.groups) * tap_words_;
-  for (size_t g = 0; g < static_cast<size_t>(spec_.groups); ++g) {
-    for (size_t i = 0; i < m; ++i) {
-      const int64_t pixel = first_pixel + static_cast<int64_t>(i);
-      const int64_t x = pixel % cols_.out;
-      const int64_t y = pixel / cols_.out % rows_.out;
-      const int64_t image = pixel / (cols_.out * rows_.out);
-      const int64_t first_y = y * rows_.stride - rows_.pad_before;
-      const int64_t first_x = x * cols_.stride - cols_.pad_before;
-      uint32_t* gathered = scratch.gathered + i * segment_words_;
-      size_t tap = 0;
-      for (int64_t ty = 0; ty < rows_.taps; ++ty) {
-        const int64_t iy = first_y + ty * rows_.dilation;
-        for (int64_t tx = 0; tx < cols_.taps; ++tx, ++tap) {
-          const int64_t ix = first_x + tx * cols_.dilation;
-          const bool inside = iy >= 0 && iy < rows_.in && ix >= 0 && ix < cols_.in;
-          const int64_t position = (image * rows_.in + iy) * cols_.in + ix;
-          const uint32_t* run =
-              inside ? input + static_cast<size_t>(position) * pixel_words + g * tap_words_
-                     : padding_run_.data();
-          if (in_place_) {
-            scratch.runs[tap * mr + i] = run;
-          } else {
-            std::copy_n(run, tap_words_, gathered + tap * tap_words_);
-          }
+  const uint32_t* channels = input + group * tap_words_;
+  int64_t x = first_pixel % cols_.out;
+  int64_t y = first_pixel / cols_.out % rows_.out;
+  int64_t image = first_pixel / (cols_.out * rows_.out);
+  for (size_t i = 0; i < m; ++i) {
+    const int64_t first_y = y * rows_.stride - rows_.pad_before;
+    const int64_t first_x = x * cols_.stride - cols_.pad_before;
+    const uint32_t** run = scratch.runs + i;
+    uint32_t* gathered = scratch.gathered + i * segment_words_;
+    for (int64_t iy = first_y; iy < first_y + rows_.taps * rows_.dilation; iy += rows_.dilation) {
+      const int64_t line = (image * rows_.in + iy) * cols_.in;
+      const bool line_inside = iy >= 0 && iy < rows_.in;
+      for (int64_t ix = first_x; ix < first_x + cols_.taps * cols_.dilation; ix += cols_.dilation) {
+        const bool inside = line_inside && ix >= 0 && ix < cols_.in;
+        const uint32_t* tap =
+            inside ? channels + static_cast<size_t>(line + ix) * pixel_words : padding_run_.data();
+        if (in_place_) {
+          *run = tap;
+          run += mr;
+        } else {
+          gathered = std::copy_n(tap, tap_words_, gathered);
         }
       }
-      if (!in_place_) {
-        std::fill(gathered + tap * tap_words_, gathered + segment_words_, 0);
-        scratch.runs[i] = gathered;
+    }
+    if (!in_place_) {
+      uint32_t* begin = scratch.gathered + i * segment_words_;
+      std::fill(gathered, begin + segment_words_, 0);
+      *run = begin;
+    }
+    if (++x == cols_.out) {
+      x = 0;
+      if (++y == rows_.out) {
+        y = 0;
+        ++image;
       }
     }
+  }
+}
+
+void Bconv2d::CountTile(const uint32_t* input, int64_t first_pixel, size_t m,
+                        const Scratch& scratch) const {
+  const size_t group_out = static_cast<size_t>(spec_.group_out_channels());
+  for (size_t group = 0; group < static_cast<size_t>(spec_.groups); ++group) {
+    PointRuns(input, first_pixel, m, group, scratch);
     RunBgemm(row_, {.m = m,
                     .n = group_out,
                     .segments = segments_,
                     .segment_words = segment_words_,
                     .lhs = scratch.runs,
-                    .rhs = rhs_.data() + g * group_rhs_words_,
-                    .acc = scratch.acc + g * group_out,
+                    .rhs = rhs_.data() + group * group_rhs_words_,
+                    .acc = scratch.acc + group * group_out,
                     .acc_stride = static_cast<size_t>(spec_.out_channels)});
   }
 }

@@ -69,6 +69,8 @@ class Bconv2d {
  private:
   struct Scratch;
   Scratch SplitScratch(std::byte* memory) const;
+  void PointRuns(const uint32_t* input, int64_t first_pixel, size_t m, size_t group,
+                 const Scratch& scratch) const;
   void CountTile(const uint32_t* input, int64_t first_pixel, size_t m,
                  const Scratch& scratch) const;
   int32_t CorrectZeroPadding(int64_t pixel, int32_t* acc) const;

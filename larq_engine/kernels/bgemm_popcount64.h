@@ -4,7 +4,8 @@
 //
 // The tile keeps kRows x kCols counters and one right-hand word per column in registers; each left
 // word is loaded once a step and meets kCols right words. 4x2 needs 8 + 2 + 1 + the pointers: 4x4
-// spills the 16 general registers of x86-64.
+// spills the 16 general registers of x86-64. The unroll pragmas keep the counters in registers:
+// rolled loops index an array on the stack.
 #ifndef LARQ_ENGINE_KERNELS_BGEMM_POPCOUNT64_H_
 #define LARQ_ENGINE_KERNELS_BGEMM_POPCOUNT64_H_
 
@@ -30,13 +31,17 @@ inline void CountBlock(const BgemmArgs& args, const uint32_t* rhs, size_t cols, 
   for (size_t s = 0; s < args.segments; ++s) {
     const uint32_t* const* runs = args.lhs + s * kTileRows;
     const uint32_t* row[kRows];
+#pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) row[i] = runs[i];
     for (size_t k = 0; k < args.segment_words; k += kStepWords) {
       uint64_t column[kCols];
+#pragma GCC unroll 8
       for (int j = 0; j < kCols; ++j) column[j] = Load64(rhs + j * kStepWords);
       rhs += kCols * kStepWords;
+#pragma GCC unroll 8
       for (int i = 0; i < kRows; ++i) {
         const uint64_t word = Load64(row[i] + k);
+#pragma GCC unroll 8
         for (int j = 0; j < kCols; ++j) count[i][j] += kCount(word ^ column[j]);
       }
     }

@@ -1,0 +1,21 @@
+// One case of the fuzzer, for libFuzzer and for the replaying test.
+#ifndef LARQ_ENGINE_TESTS_FUZZ_FUZZ_CASE_H_
+#define LARQ_ENGINE_TESTS_FUZZ_FUZZ_CASE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace larq_engine::testing {
+
+// Bytes that carry the mark of a TFLite file are read as one, all others as a description for
+// MakeFuzzGraph. The graph is run by the plug-in: twice, resized, run again. Aborts when
+//  - a call fails without an error message, or a constant is written to;
+//  - the reference (in larger graphs, which take it too long: a second run) and the chosen kernel
+//    differ in whether they run or in any byte of the result; bytes that nobody wrote differ too.
+// What the sanitizers find they report themselves. Returns true when the graph ran.
+bool RunFuzzCase(std::span<const uint8_t> bytes);
+
+}  // namespace larq_engine::testing
+
+#endif  // LARQ_ENGINE_TESTS_FUZZ_FUZZ_CASE_H_

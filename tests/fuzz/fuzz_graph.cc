@@ -1,0 +1,270 @@
+#include "tests/fuzz/fuzz_graph.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <string>
+
+#include "tests/host/model_builder.h"
+
+namespace larq_engine::testing {
+namespace {
+
+constexpr int kMaxOperators = 4;
+constexpr int kMaxFaults = 3;
+
+// Around the edges of words and of SIMD widths.
+constexpr int kChannels[] = {1, 3, 4, 31, 32, 33, 64, 65, 96, 128, 160, 256};
+constexpr int kFilters[] = {1, 2, 4, 7, 8, 16, 31, 32, 33, 40};
+constexpr TfLiteType kInputTypes[] = {kTfLiteFloat32, kTfLiteInt8, kTfLiteBool};
+constexpr TfLiteType kConvOutputs[] = {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt32, kTfLiteInt32};
+constexpr TfLiteType kAllTypes[] = {kTfLiteNoType,  kTfLiteFloat32,
+                                    kTfLiteInt32,   kTfLiteUInt8,
+                                    kTfLiteInt64,   kTfLiteString,
+                                    kTfLiteBool,    kTfLiteInt16,
+                                    kTfLiteInt8,    kTfLiteFloat16,
+                                    kTfLiteFloat64, kTfLiteResource,
+                                    kTfLiteInt4,    static_cast<TfLiteType>(77)};
+constexpr int kDimensions[] = {0,
+                               1,
+                               2,
+                               3,
+                               5,
+                               8,
+                               33,
+                               1000,
+                               65536,
+                               -1,
+                               -2,
+                               std::numeric_limits<int>::max(),
+                               std::numeric_limits<int>::min()};
+constexpr int64_t kOptionValues[] = {0,
+                                     1,
+                                     2,
+                                     3,
+                                     4,
+                                     7,
+                                     31,
+                                     64,
+                                     255,
+                                     65536,
+                                     -1,
+                                     -2,
+                                     std::numeric_limits<int32_t>::max(),
+                                     std::numeric_limits<int32_t>::min(),
+                                     std::numeric_limits<int64_t>::max(),
+                                     std::numeric_limits<int64_t>::min()};
+constexpr float kScales[] = {0.5f, 1e-38f, 1e-45f, 1e38f, 0.0f, -0.0f, -1.0f, NAN, INFINITY};
+constexpr const char* kNames[] = {
+    "LceQuantize", "LceDequantize", "LceBconv2d", "LceBConv2d", "LceBMaxPool2d", "lcebconv2d", ""};
+constexpr const char* kKeys[] = {"channels_in",  "padding", "pad_values", "stride_height",
+                                 "filter_width", "",        "zoom"};
+constexpr int kWidths[] = {1, 2, 4, 8};
+
+ConvConfig MakeConv(ByteSource* bytes, int channels) {
+  ConvConfig config;
+  config.filters = bytes->OneOf(kFilters);
+  config.filter_height = 1 + static_cast<int>(bytes->Below(4));
+  config.filter_width = 1 + static_cast<int>(bytes->Below(4));
+  config.stride_height = 1 + static_cast<int>(bytes->Below(3));
+  config.stride_width = 1 + static_cast<int>(bytes->Below(3));
+  config.dilation_height = 1 + static_cast<int>(bytes->Below(2));
+  config.dilation_width = 1 + static_cast<int>(bytes->Below(3));
+  config.padding = bytes->Below(4) == 0 ? kValid : kSame;
+  config.pad_values = static_cast<int>(bytes->Below(3)) - 1;
+  config.activation = static_cast<int>(bytes->Below(4));
+  config.output = bytes->OneOf(kConvOutputs);
+  if (channels % 64 == 0 && bytes->Below(3) == 0) {
+    config.groups = 2;
+    config.filters *= 2;
+  }
+  return config;
+}
+
+PoolConfig MakePool(ByteSource* bytes) {
+  PoolConfig config;
+  config.filter_height = 1 + static_cast<int>(bytes->Below(4));
+  config.filter_width = 1 + static_cast<int>(bytes->Below(4));
+  config.stride_height = 1 + static_cast<int>(bytes->Below(3));
+  config.stride_width = 1 + static_cast<int>(bytes->Below(3));
+  config.padding = bytes->Below(3) == 0 ? kValid : kSame;
+  return config;
+}
+
+// The path through the operators that types allow: values are quantized, bits go anywhere.
+ModelBuilder MakeGood(ByteSource* bytes) {
+  TfLiteType type = bytes->OneOf(kInputTypes);
+  const std::vector<int> shape = {1 + static_cast<int>(bytes->Below(3)),
+                                  1 + static_cast<int>(bytes->Below(9)),
+                                  1 + static_cast<int>(bytes->Below(9)), bytes->OneOf(kChannels)};
+  int channels = shape[3];
+  ModelBuilder builder(type, shape, bytes->Byte());
+  const size_t operators = 1 + bytes->Below(kMaxOperators);
+  for (size_t i = 0; i < operators; ++i) {
+    if (type != kTfLiteInt32) {
+      builder.AddQuantize();
+      type = kTfLiteInt32;
+      continue;
+    }
+    switch (bytes->Below(6)) {
+      case 0:
+        type = bytes->OneOf(kInputTypes);
+        builder.AddDequantize(type);
+        break;
+      case 1:
+        builder.AddPool(MakePool(bytes));
+        break;
+      default: {
+        const ConvConfig config = MakeConv(bytes, channels);
+        builder.AddConv(config);
+        channels = config.filters;
+        type = config.output;
+      }
+    }
+  }
+  return builder;
+}
+
+// Operators with options; the others' are empty.
+void SpoilOptions(ByteSource* bytes, const ModelBuilder& builder, size_t index, Graph* graph) {
+  OptionMap options = builder.Options(index);
+  std::vector<uint8_t>& encoded = graph->operators[index].options;
+  const int width = bytes->OneOf(kWidths);
+  auto entry = options.begin();
+  if (entry != options.end()) std::advance(entry, bytes->Below(options.size()));
+  switch (bytes->Below(6)) {
+    case 0:
+    case 1:
+      if (entry != options.end()) entry->second = bytes->OneOf(kOptionValues);
+      encoded = EncodeOptions(options, width);
+      break;
+    case 2:
+      if (entry != options.end()) options.erase(entry);
+      encoded = EncodeOptions(options, width);
+      break;
+    case 3:
+      options[bytes->OneOf(kKeys)] = bytes->OneOf(kOptionValues);
+      encoded = EncodeOptions(options, width);
+      break;
+    case 4:
+      encoded = EncodeOptions(options, width);
+      for (size_t i = bytes->Below(4); i > 0; --i) {
+        encoded[bytes->Byte() * 256u % encoded.size()] = bytes->Byte();
+        encoded[encoded.size() - 1 - bytes->Below(std::min<size_t>(encoded.size(), 40))] ^=
+            static_cast<uint8_t>(1u << bytes->Below(8));
+      }
+      encoded.resize(encoded.size() - bytes->Below(std::min<size_t>(encoded.size(), 3)));
+      break;
+    default:
+      encoded = bytes->Bytes(bytes->Below(40));
+  }
+}
+
+void SpoilTensor(ByteSource* bytes, GraphTensor* tensor) {
+  switch (bytes->Below(11)) {
+    case 0:
+      tensor->type = bytes->OneOf(kAllTypes);
+      break;
+    case 1:
+    case 2:
+      if (!tensor->shape.empty()) {
+        tensor->shape[bytes->Below(tensor->shape.size())] = bytes->OneOf(kDimensions);
+      }
+      break;
+    case 3:
+      tensor->shape.push_back(bytes->OneOf(kDimensions));
+      break;
+    case 4:
+      if (!tensor->shape.empty()) tensor->shape.pop_back();
+      break;
+    case 5:
+      tensor->is_constant = !tensor->is_constant;
+      if (tensor->is_constant) tensor->data = bytes->Bytes(bytes->Byte());
+      break;
+    case 6:
+      tensor->data.resize(tensor->data.size() / 2 + bytes->Byte());
+      break;
+    case 7:
+      for (size_t i = bytes->Below(5); i > 0 && !tensor->data.empty(); --i) {
+        tensor->data[bytes->Byte() * 257u % tensor->data.size()] = bytes->Byte();
+      }
+      break;
+    case 8:
+      tensor->is_quantized = bytes->Below(4) != 0;
+      tensor->scales.assign(bytes->Below(4), bytes->OneOf(kScales));
+      tensor->zero_points.assign(bytes->Below(4), bytes->OneOf(kDimensions));
+      tensor->quantized_dimension = bytes->OneOf(kDimensions);
+      break;
+    case 9:
+      tensor->name = "%s%n\"\\\xff";
+      break;
+    default:
+      tensor->shape_signature = tensor->shape;
+      if (!tensor->shape_signature.empty()) tensor->shape_signature[0] = -1;
+  }
+}
+
+void SpoilWiring(ByteSource* bytes, size_t index, Graph* graph) {
+  GraphOperator& op = graph->operators[index];
+  const int any_tensor =
+      static_cast<int>(bytes->Below(std::min<size_t>(graph->tensors.size(), 256)));
+  switch (bytes->Below(8)) {
+    case 0:
+      if (!op.inputs.empty()) op.inputs[bytes->Below(op.inputs.size())] = any_tensor;
+      break;
+    case 1:
+      if (!op.inputs.empty()) op.inputs[bytes->Below(op.inputs.size())] = kTfLiteOptionalTensor;
+      break;
+    case 2:
+      op.inputs.push_back(any_tensor);
+      break;
+    case 3:
+      if (!op.inputs.empty()) op.inputs.pop_back();
+      break;
+    case 4:
+      op.outputs = {any_tensor};
+      break;
+    case 5:
+      op.outputs.push_back(any_tensor);
+      break;
+    case 6:
+      op.outputs.clear();
+      break;
+    default:
+      op.custom_name = bytes->OneOf(kNames);
+  }
+}
+
+}  // namespace
+
+Graph MakeFuzzGraph(ByteSource* bytes) {
+  // Faults first: a short input then still has both, a fault and varied operators.
+  const size_t faults = bytes->Below(kMaxFaults + 1);
+  const ModelBuilder builder = MakeGood(bytes);
+  Graph graph = builder.Build();
+  // An inner tensor that the host wants to see is legal, and makes the plan use the host's memory.
+  if (bytes->Below(4) == 0) {
+    graph.outputs.push_back(graph.operators[bytes->Below(graph.operators.size())].outputs[0]);
+  }
+  for (size_t i = 0; i < faults; ++i) {
+    const size_t op = bytes->Below(graph.operators.size());
+    switch (bytes->Below(5)) {
+      case 0:
+      case 1:
+        SpoilOptions(bytes, builder, op, &graph);
+        break;
+      case 2:
+      case 3:
+        SpoilTensor(bytes,
+                    &graph.tensors[bytes->Below(std::min<size_t>(graph.tensors.size(), 256))]);
+        break;
+      case 4:
+        SpoilWiring(bytes, op, &graph);
+        break;
+    }
+  }
+  return graph;
+}
+
+}  // namespace larq_engine::testing

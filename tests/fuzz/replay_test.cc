@@ -1,0 +1,64 @@
+// The fuzzer's cases without libFuzzer: the seeds, and a fixed sequence of damaged seeds and of
+// made-up graphs. LARQ_ENGINE_TEST_FULL=1 runs more of them.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/fuzz/fuzz_case.h"
+#include "tests/host/tflite_file.h"
+
+namespace larq_engine::testing {
+namespace {
+
+const char* const kSeeds[] = {"channels_4.float",    "pointwise_odd_channels.float",
+                              "dilated.float",       "valid_5x5_stride2.float",
+                              "maxpool_chain.float", "bitpacked_chain.float"};
+
+std::vector<uint8_t> Seed(const std::string& name) {
+  return ReadFileBytes("tests/interop/data/" + name + ".tflite");
+}
+
+int Cases(int in_sample) {
+  return std::getenv("LARQ_ENGINE_TEST_FULL") == nullptr ? in_sample : 10 * in_sample;
+}
+
+TEST(FuzzReplay, SeedsRun) {
+  for (const char* name : kSeeds) EXPECT_TRUE(RunFuzzCase(Seed(name))) << name;
+}
+
+TEST(FuzzReplay, DamagedFiles) {
+  std::mt19937 random(20);
+  int ran = 0;
+  const int cases = Cases(1000);
+  for (int i = 0; i < cases; ++i) {
+    std::vector<uint8_t> bytes = Seed(kSeeds[random() % 4]);  // the small ones
+    for (unsigned n = 1 + random() % 4; n > 0; --n) {
+      const uint8_t edges[] = {0, 1, 2, 4, 0x7f, 0x80, 0xff, static_cast<uint8_t>(random())};
+      bytes[8 + random() % (bytes.size() - 8)] = edges[random() % 8];
+    }
+    if (random() % 8 == 0) bytes.resize(8 + random() % (bytes.size() - 8));
+    ran += RunFuzzCase(bytes);
+  }
+  // Both outcomes must be common, or the damage is not worth its name.
+  EXPECT_GT(ran, cases / 20);
+  EXPECT_LT(ran, cases * 19 / 20);
+}
+
+TEST(FuzzReplay, MadeUpGraphs) {
+  std::mt19937 random(21);
+  int ran = 0;
+  const int cases = Cases(3000);
+  for (int i = 0; i < cases; ++i) {
+    std::vector<uint8_t> bytes(120);
+    for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
+    ran += RunFuzzCase(bytes);
+  }
+  EXPECT_GT(ran, cases / 5);
+  EXPECT_LT(ran, cases * 4 / 5);
+}
+
+}  // namespace
+}  // namespace larq_engine::testing

@@ -1,0 +1,221 @@
+#include "tests/host/model_builder.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace larq_engine::testing {
+namespace {
+
+// FlexBuffer types, and how a type byte is put together.
+enum FlexType { kFlexInt = 1, kFlexMap = 9 };
+uint8_t FlexTypeByte(FlexType type, int width) {
+  const int log_width = width == 1 ? 0 : width == 2 ? 1 : width == 4 ? 2 : 3;
+  return static_cast<uint8_t>(type << 2 | log_width);
+}
+
+bool Fits(int64_t value, int width) {
+  return width == 8 ||
+         (value >= -(int64_t{1} << (8 * width - 1)) && value < (int64_t{1} << (8 * width - 1)));
+}
+
+void Append(std::vector<uint8_t>* bytes, int64_t value, int width) {
+  for (int i = 0; i < width; ++i) bytes->push_back(static_cast<uint8_t>(value >> (8 * i)));
+}
+
+template <typename T>
+std::vector<uint8_t> ToBytes(const std::vector<T>& values) {
+  std::vector<uint8_t> bytes(values.size() * sizeof(T));
+  if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+int Words(int channels) { return (channels + 31) / 32; }
+
+int OutputSize(int size, int filter, int stride, int dilation, FilePadding padding) {
+  const int span = (filter - 1) * dilation + 1;
+  if (padding == kSame) return (size + stride - 1) / stride;
+  return size < span ? 0 : (size - span) / stride + 1;
+}
+
+}  // namespace
+
+// Layout: the keys' texts; the key vector (count, then for each key the distance back to its text);
+// the map (distance back to the key vector, width of that vector, count, values, a type byte a
+// value); the root (distance back to the map's values, its type byte, its width).
+std::vector<uint8_t> EncodeOptions(const OptionMap& options, int width) {
+  for (const auto& [key, value] : options) {
+    while (!Fits(value, width)) width *= 2;
+  }
+  size_t longest_distance = 0;  // no distance exceeds the whole
+  for (const auto& [key, value] : options) longest_distance += key.size() + 2 + 2 * sizeof(int64_t);
+  while (!Fits(static_cast<int64_t>(longest_distance + 40), width)) width *= 2;
+
+  const int64_t count = static_cast<int64_t>(options.size());
+  std::vector<uint8_t> bytes;
+  auto align = [&bytes, width] { bytes.resize((bytes.size() + width - 1) / width * width); };
+  std::vector<int64_t> texts;
+  for (const auto& [key, value] : options) {
+    texts.push_back(static_cast<int64_t>(bytes.size()));
+    bytes.insert(bytes.end(), key.c_str(), key.c_str() + key.size() + 1);
+  }
+  align();
+  Append(&bytes, count, width);
+  const int64_t keys = static_cast<int64_t>(bytes.size());
+  for (int64_t text : texts) Append(&bytes, static_cast<int64_t>(bytes.size()) - text, width);
+  Append(&bytes, static_cast<int64_t>(bytes.size()) - keys, width);
+  Append(&bytes, width, width);
+  Append(&bytes, count, width);
+  const int64_t values = static_cast<int64_t>(bytes.size());
+  for (const auto& [key, value] : options) Append(&bytes, value, width);
+  bytes.insert(bytes.end(), options.size(), FlexTypeByte(kFlexInt, width));
+  align();
+  Append(&bytes, static_cast<int64_t>(bytes.size()) - values, width);
+  bytes.push_back(FlexTypeByte(kFlexMap, width));
+  bytes.push_back(static_cast<uint8_t>(width));
+  return bytes;
+}
+
+OptionMap ConvOptions(const ConvConfig& config, int channels_in) {
+  return {{"channels_in", channels_in},
+          {"dilation_height_factor", config.dilation_height},
+          {"dilation_width_factor", config.dilation_width},
+          {"fused_activation_function", config.activation},
+          {"pad_values", config.pad_values},
+          {"padding", config.padding},
+          {"stride_height", config.stride_height},
+          {"stride_width", config.stride_width}};
+}
+
+OptionMap PoolOptions(const PoolConfig& config) {
+  return {{"filter_height", config.filter_height},
+          {"filter_width", config.filter_width},
+          {"padding", config.padding},
+          {"stride_height", config.stride_height},
+          {"stride_width", config.stride_width}};
+}
+
+ModelBuilder::ModelBuilder(TfLiteType type, std::vector<int> shape, uint32_t seed)
+    : shape_(std::move(shape)), random_(seed) {
+  graph_.inputs = {AddTensor("input", type, shape_)};
+  if (type == kTfLiteInt8) {
+    graph_.tensors[0].is_quantized = true;
+    graph_.tensors[0].scales = {0.05f};
+    graph_.tensors[0].zero_points = {3};
+  }
+}
+
+int ModelBuilder::AddTensor(const std::string& name, TfLiteType type, std::vector<int> shape) {
+  if (type == kTfLiteInt32 && !shape.empty()) shape.back() = Words(shape.back());
+  GraphTensor tensor;
+  tensor.name = name;
+  tensor.type = type;
+  tensor.shape = std::move(shape);
+  graph_.tensors.push_back(std::move(tensor));
+  return static_cast<int>(graph_.tensors.size()) - 1;
+}
+
+int ModelBuilder::AddConstant(const std::string& name, TfLiteType type, std::vector<int> shape,
+                              std::vector<uint8_t> data) {
+  GraphTensor tensor;
+  tensor.name = name;
+  tensor.type = type;
+  tensor.shape = std::move(shape);
+  tensor.is_constant = true;
+  tensor.data = std::move(data);
+  graph_.tensors.push_back(std::move(tensor));
+  return static_cast<int>(graph_.tensors.size()) - 1;
+}
+
+int ModelBuilder::LastTensor() const {
+  return graph_.outputs.empty() ? graph_.inputs[0] : graph_.outputs[0];
+}
+
+std::string ModelBuilder::NextName(const std::string& kind) const {
+  return kind + std::to_string(graph_.operators.size());
+}
+
+void ModelBuilder::AddOperator(const char* kind, std::vector<int> inputs, TfLiteType type,
+                               std::vector<int> shape, const OptionMap& options) {
+  const int output = AddTensor(NextName(kind), type, shape);
+  shape_ = std::move(shape);
+  if (type == kTfLiteInt8) {
+    graph_.tensors[output].is_quantized = true;
+    graph_.tensors[output].scales = {0.4f};
+    graph_.tensors[output].zero_points = {-7};
+  }
+  GraphOperator op;
+  op.custom_name = kind;
+  op.inputs = std::move(inputs);
+  op.outputs = {output};
+  if (!options.empty()) op.options = EncodeOptions(options);
+  options_.push_back(options);
+  graph_.operators.push_back(std::move(op));
+  graph_.outputs = {output};
+}
+
+ModelBuilder& ModelBuilder::AddQuantize() {
+  AddOperator("LceQuantize", {LastTensor()}, kTfLiteInt32, shape_, {});
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::AddDequantize(TfLiteType type) {
+  AddOperator("LceDequantize", {LastTensor()}, type, shape_, {});
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::AddConv(const ConvConfig& config) {
+  const std::string name = NextName("LceBconv2d");
+  const int channels_in = shape_[3];
+  const int group_channels = channels_in / config.groups;
+  const int words = Words(group_channels);
+  const size_t filters = static_cast<size_t>(config.filters);
+  const int depth = config.filter_height * config.filter_width * group_channels;
+
+  std::vector<uint32_t> filter(filters * config.filter_height * config.filter_width * words);
+  for (size_t i = 0; i < filter.size(); ++i) {
+    const int tail = group_channels % 32;
+    const bool is_last = (i + 1) % words == 0;
+    filter[i] = random_() & (is_last && tail != 0 ? (uint32_t{1} << tail) - 1 : ~uint32_t{0});
+  }
+  std::vector<int> inputs = {
+      LastTensor(), AddConstant(name + "/filter", kTfLiteInt32,
+                                {config.filters, config.filter_height, config.filter_width, words},
+                                ToBytes(filter))};
+  if (config.output == kTfLiteInt32) {
+    std::vector<int32_t> thresholds(filters);
+    for (int32_t& threshold : thresholds) threshold = static_cast<int>(random_() % (depth + 1));
+    inputs.insert(inputs.end(), {kTfLiteOptionalTensor, kTfLiteOptionalTensor,
+                                 AddConstant(name + "/threshold", kTfLiteInt32, {config.filters},
+                                             ToBytes(thresholds))});
+  } else {
+    // Multipliers of both signs, and 0 now and then.
+    std::vector<float> multipliers(filters), biases(filters);
+    for (float& multiplier : multipliers) multiplier = (random_() % 65 - 32.0f) / 16;
+    for (float& bias : biases) bias = (random_() % 513 - 256.0f) / 32;
+    inputs.push_back(
+        AddConstant(name + "/multiplier", kTfLiteFloat32, {config.filters}, ToBytes(multipliers)));
+    inputs.push_back(
+        AddConstant(name + "/bias", kTfLiteFloat32, {config.filters}, ToBytes(biases)));
+    inputs.push_back(kTfLiteOptionalTensor);
+  }
+  const std::vector<int> shape = {shape_[0],
+                                  OutputSize(shape_[1], config.filter_height, config.stride_height,
+                                             config.dilation_height, config.padding),
+                                  OutputSize(shape_[2], config.filter_width, config.stride_width,
+                                             config.dilation_width, config.padding),
+                                  config.filters};
+  AddOperator("LceBconv2d", inputs, config.output, shape, ConvOptions(config, channels_in));
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::AddPool(const PoolConfig& config) {
+  const std::vector<int> shape = {
+      shape_[0],
+      OutputSize(shape_[1], config.filter_height, config.stride_height, 1, config.padding),
+      OutputSize(shape_[2], config.filter_width, config.stride_width, 1, config.padding),
+      shape_[3]};
+  AddOperator("LceBMaxPool2d", {LastTensor()}, kTfLiteInt32, shape, PoolOptions(config));
+  return *this;
+}
+
+}  // namespace larq_engine::testing

@@ -1,0 +1,84 @@
+// Makes graphs of the four operators in memory, for tests that want a certain shape, option or
+// fault: build a good graph, then change what it should be wrong in.
+#ifndef LARQ_ENGINE_TESTS_HOST_MODEL_BUILDER_H_
+#define LARQ_ENGINE_TESTS_HOST_MODEL_BUILDER_H_
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/host/graph.h"
+
+namespace larq_engine::testing {
+
+using OptionMap = std::map<std::string, int64_t>;
+
+// The FlexBuffer of a map of whole numbers. `width` is the bytes of each number: 1, 2, 4 or 8; it
+// grows where a value, or the distance to a key, needs more.
+std::vector<uint8_t> EncodeOptions(const OptionMap& options, int width = 1);
+
+enum FilePadding { kSame = 0, kValid = 1 };
+enum FileActivation { kNone = 0, kRelu = 1, kReluN1To1 = 2, kRelu6 = 3 };
+
+struct ConvConfig {
+  int filters = 8;
+  int filter_height = 3;
+  int filter_width = 3;
+  int groups = 1;
+  int stride_height = 1;
+  int stride_width = 1;
+  int dilation_height = 1;
+  int dilation_width = 1;
+  FilePadding padding = kSame;
+  int pad_values = 1;
+  int activation = kNone;
+  TfLiteType output = kTfLiteFloat32;  // or kTfLiteInt8, or kTfLiteInt32 for bits
+};
+
+struct PoolConfig {
+  int filter_height = 2;
+  int filter_width = 2;
+  int stride_height = 2;
+  int stride_width = 2;
+  FilePadding padding = kSame;
+};
+
+OptionMap ConvOptions(const ConvConfig& config, int channels_in);
+OptionMap PoolOptions(const PoolConfig& config);
+
+// Each Add function appends one operator that reads the tensor before it (the first reads the
+// graph's input); the last one's result is the graph's output. Constants are random but fixed by
+// the seed. Tensors are named after their operator: "LceBconv2d1", "LceBconv2d1/filter".
+class ModelBuilder {
+ public:
+  // `shape` counts channels, not words, also when the type is kTfLiteInt32 (bits).
+  ModelBuilder(TfLiteType type, std::vector<int> shape, uint32_t seed = 1);
+
+  ModelBuilder& AddQuantize();
+  ModelBuilder& AddDequantize(TfLiteType type);
+  ModelBuilder& AddConv(const ConvConfig& config);
+  ModelBuilder& AddPool(const PoolConfig& config);
+  Graph Build() const { return graph_; }
+  // The options of operator `index`, for a test that encodes them again with a change.
+  const OptionMap& Options(size_t index) const { return options_.at(index); }
+
+ private:
+  int AddTensor(const std::string& name, TfLiteType type, std::vector<int> shape);
+  int AddConstant(const std::string& name, TfLiteType type, std::vector<int> shape,
+                  std::vector<uint8_t> data);
+  void AddOperator(const char* kind, std::vector<int> inputs, TfLiteType type,
+                   std::vector<int> shape, const OptionMap& options);
+  int LastTensor() const;
+  std::string NextName(const std::string& kind) const;
+
+  Graph graph_;
+  std::vector<OptionMap> options_;
+  std::vector<int> shape_;  // of the last tensor, in channels
+  std::mt19937 random_;
+};
+
+}  // namespace larq_engine::testing
+
+#endif  // LARQ_ENGINE_TESTS_HOST_MODEL_BUILDER_H_

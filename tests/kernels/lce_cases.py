@@ -1,0 +1,116 @@
+"""Runs one convolution with every kind of output and every kernel, and compares with the oracle."""
+
+import ctypes
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+
+import larq_engine
+from tests import oracle
+from tests.model_builder import bconv_model
+from tests.oracle import Conv
+
+# Rounding errors of one product and one sum in float32, twice over.
+_FLOAT_ERROR = 2.0**-22
+_INT32 = np.iinfo(np.int32)
+
+
+def kernel_rows() -> list[str]:
+    """The kernel rows that this CPU runs."""
+    library = ctypes.CDLL(larq_engine.delegate_path())
+    library.larq_engine_kernels.restype = ctypes.c_char_p
+    names: bytes = library.larq_engine_kernels()
+    return names.decode().split(",")
+
+
+KERNELS = ["auto", "reference", *kernel_rows()]
+
+# Kernel and threads. Rows do not know of threads: two are enough for those who share out work.
+_ALL_RUNS = [*((kernel, 1) for kernel in KERNELS), ("auto", 2), ("reference", 2)]
+
+
+def in_sample(case: object, full: bool, one_in: int = 5) -> bool:
+    """Whether this case runs: all with --full, else a fixed choice of one in five."""
+    return full or zlib.crc32(repr(case).encode()) % one_in == 0
+
+
+def generator(case: object, seed: int) -> np.random.Generator:
+    """Data of a case that do not depend on which other cases run."""
+    return np.random.default_rng([seed, zlib.crc32(repr(case).encode())])
+
+
+class ConvCase:
+    """A convolution with random constants, and what it gives for some input."""
+
+    def __init__(self, conv: Conv, rng: np.random.Generator) -> None:
+        self.conv = conv
+        self.filters = oracle.signs(rng.standard_normal(conv.filter_shape))
+        channels = conv.channels_out
+        # Both signs; one channel in four has the multiplier zero.
+        self.multiplier = rng.uniform(-1.5, 1.5, channels).astype(np.float32)
+        self.multiplier[rng.integers(0, 4, channels) == 0] = 0
+        self.bias = rng.uniform(-1.5, 1.5, channels).astype(np.float32)
+        self.scale = 1 / rng.integers(1, 21)
+        self.zero_point = int(rng.integers(-20, 21))
+        # About half of the differing bits, where outputs differ; and what is always or never true.
+        spread = int(np.sqrt(conv.depth)) + 1
+        middle = conv.depth // 2
+        self.thresholds = rng.integers(middle - spread, middle + spread, channels).astype(np.int32)
+        extreme = rng.integers(0, 16, channels)
+        self.thresholds[extreme == 0] = _INT32.min
+        self.thresholds[extreme == 1] = _INT32.max
+
+    def model(self) -> bytes:
+        return bconv_model(
+            self.conv,
+            self.filters,
+            self.multiplier,
+            self.bias,
+            outputs=("float", "int8", "bits"),
+            scale=self.scale,
+            zero_point=self.zero_point,
+            thresholds=self.thresholds,
+        )
+
+    def check(self, outputs: Sequence[np.ndarray], dots: np.ndarray) -> None:
+        """Asserts that the outputs are those of these dot products."""
+        floats, int8s, bits = outputs
+        expected = oracle.float_output(dots, self.conv.activation, self.multiplier, self.bias)
+        bound = np.abs(expected - self.bias) + np.abs(self.bias)
+        error = np.abs(floats - expected) - bound * _FLOAT_ERROR
+        assert floats.shape == expected.shape, f"float output has shape {floats.shape}"
+        assert error.max() <= 0, f"float output is off by {np.abs(floats - expected).max()}"
+        oracle.check_int8(int8s, expected, self.scale, self.zero_point)
+        expected_bits = oracle.threshold_bits(dots, self.conv.depth, self.thresholds)
+        got_bits = oracle.unpack_bits(bits, self.conv.channels_out)
+        np.testing.assert_array_equal(got_bits, expected_bits, err_msg="bits")
+
+
+def check_conv(
+    conv: Conv,
+    seed: int,
+    runs: Sequence[tuple[str, int]] = _ALL_RUNS,
+    activations: Sequence[str] = ("NONE",),
+) -> None:
+    """Compares every output kind of one geometry, with each activation, in each run.
+
+    Args:
+        conv: The geometry; its activation is replaced.
+        seed: Of the data.
+        runs: Kernels and numbers of threads.
+        activations: Share their dot products, which take the oracle most of its time.
+    """
+    rng = generator(conv, seed)
+    case = ConvCase(conv, rng)
+    x = rng.standard_normal(conv.input_shape).astype(np.float32)
+    dots = oracle.dot_products(conv, oracle.signs(x), case.filters)
+    for activation in activations:
+        case.conv = conv.with_activation(activation)
+        model = case.model()
+        for kernel, threads in runs:
+            interpreter = larq_engine.Interpreter(model, kernel=kernel, num_threads=threads)
+            try:
+                case.check(interpreter.predict(x), dots)
+            except AssertionError as error:
+                raise AssertionError(f"{case.conv}, {kernel=}, {threads=}: {error}") from error

@@ -1,0 +1,420 @@
+// Models with one fault each: the error names the operator, what was expected and what was there,
+// and says what to do. The host survives.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tests/host/mini_host.h"
+#include "tests/host/model_builder.h"
+#include "tests/host/run_graph.h"
+
+namespace larq_engine::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// Operator 0 quantizes, operator 1 is what a case spoils.
+ModelBuilder Conv(const ConvConfig& config = {.filters = 6}, int channels = 40) {
+  ModelBuilder builder(kTfLiteFloat32, {1, 5, 5, channels});
+  builder.AddQuantize().AddConv(config);
+  return builder;
+}
+ModelBuilder Pool() {
+  ModelBuilder builder(kTfLiteFloat32, {1, 5, 5, 40});
+  builder.AddQuantize().AddPool({});
+  return builder;
+}
+ModelBuilder Dequantize(TfLiteType type = kTfLiteFloat32) {
+  ModelBuilder builder(kTfLiteFloat32, {1, 5, 5, 40});
+  builder.AddQuantize().AddDequantize(type);
+  return builder;
+}
+ModelBuilder Quantize(TfLiteType type = kTfLiteFloat32) {
+  return ModelBuilder(type, {1, 5, 5, 40}).AddQuantize();
+}
+
+GraphTensor& InputOf(Graph* graph, size_t op, size_t input) {
+  return graph->tensors.at(graph->operators.at(op).inputs.at(input));
+}
+GraphTensor& OutputOf(Graph* graph, size_t op) {
+  return graph->tensors.at(graph->operators.at(op).outputs.at(0));
+}
+
+// What the host reports; the graph must fail before it runs.
+std::string ErrorsOf(const Graph& graph) {
+  const DelegatePtr delegate = CreateDelegate({});
+  MiniHost host(graph);
+  if (host.ApplyDelegate(delegate.get()) == kTfLiteOk) {
+    EXPECT_EQ(host.Allocate(), kTfLiteError) << "nothing was found wrong";
+  }
+  return host.errors();
+}
+
+struct Fault {
+  const char* name;
+  Graph (*base)();
+  void (*spoil)(Graph*);
+  const char* op;        // how the message starts
+  const char* expected;  // parts of it, in order
+  const char* got;
+};
+
+const Fault kFaults[] = {
+    // Quantize.
+    {"QuantizeOfInt32", [] { return Quantize().Build(); },
+     [](Graph* g) { g->tensors[0].type = kTfLiteInt32; }, "LceQuantize 'LceQuantize0' (#0): input",
+     "expected float32 or int8 or bool", "got int32"},
+    {"QuantizeToFloat", [] { return Quantize().Build(); },
+     [](Graph* g) { OutputOf(g, 0).type = kTfLiteFloat32; },
+     "LceQuantize 'LceQuantize0' (#0): output", "expected int32", "got float32"},
+    {"QuantizeOfScalar", [] { return Quantize().Build(); },
+     [](Graph* g) { g->tensors[0].shape.clear(); }, "LceQuantize 'LceQuantize0' (#0): input",
+     "expected at least 1 dimension", "got a scalar"},
+    {"QuantizeWithTwoInputs", [] { return Quantize().Build(); },
+     [](Graph* g) { g->operators[0].inputs.push_back(0); },
+     "LceQuantize 'LceQuantize0' (#0): ", "expected 1 inputs", "got 2"},
+    {"QuantizeWithoutInput", [] { return Quantize().Build(); },
+     [](Graph* g) { g->operators[0].inputs.clear(); },
+     "LceQuantize 'LceQuantize0' (#0): ", "expected 1 inputs", "got 0"},
+    {"QuantizeOfMissingTensor", [] { return Quantize().Build(); },
+     [](Graph* g) { g->operators[0].inputs[0] = kTfLiteOptionalTensor; },
+     "LceQuantize 'LceQuantize0' (#0): input", "expected float32 or int8 or bool", "got no tensor"},
+    {"QuantizeWithoutOutput", [] { return Quantize().Build(); },
+     [](Graph* g) { g->operators[0].outputs.clear(); }, "LceQuantize (#0): ", "expected 1 output",
+     "got 0"},
+    {"QuantizePerChannel", [] { return Quantize(kTfLiteInt8).Build(); },
+     [](Graph* g) { g->tensors[0].zero_points.assign(40, 1); },
+     "LceQuantize 'LceQuantize0' (#0): input", "expected one zero point", "got 40"},
+
+    // Dequantize.
+    {"DequantizeOfFloat", [] { return Dequantize().Build(); },
+     [](Graph* g) { OutputOf(g, 0).type = kTfLiteFloat32; }, "LceQuantize", "expected int32",
+     "got float32"},
+    {"DequantizeToInt16", [] { return Dequantize().Build(); },
+     [](Graph* g) { OutputOf(g, 1).type = kTfLiteInt16; },
+     "LceDequantize 'LceDequantize1' (#1): output", "expected float32 or int8 or bool",
+     "got int16"},
+    {"DequantizeToAnotherChannelCount", [] { return Dequantize().Build(); },
+     [](Graph* g) {
+       OutputOf(g, 1).shape = {1, 5, 5, 65};
+     },
+     "LceDequantize 'LceDequantize1' (#1): input", "expected 3 words", "got shape [1, 5, 5, 2]"},
+    {"DequantizeToUnknownChannelCount", [] { return Dequantize().Build(); },
+     [](Graph* g) { OutputOf(g, 1).shape.clear(); }, "LceDequantize 'LceDequantize1' (#1): output",
+     "expected a shape that ends in the number of channels", "got []"},
+    {"DequantizeToInt8WithoutScale", [] { return Dequantize(kTfLiteInt8).Build(); },
+     [](Graph* g) { OutputOf(g, 1).is_quantized = false; },
+     "LceDequantize 'LceDequantize1' (#1): output", "expected one positive scale", "got none"},
+
+    // Convolution: tensors.
+    {"ConvOfFourInputs", [] { return Conv().Build(); },
+     [](Graph* g) { g->operators[1].inputs.pop_back(); },
+     "LceBconv2d 'LceBconv2d1' (#1): ", "expected 5 inputs", "got 4"},
+    {"ConvWithTwoOutputs", [] { return Conv().Build(); },
+     [](Graph* g) {
+       g->operators[1].outputs.push_back(g->operators[0].outputs[0]);
+       g->operators[1].inputs[0] = 0;
+     },
+     "LceBconv2d (#1): ", "expected 1 output", "got 2"},
+    {"ConvOfFloat", [] { return Conv().Build(); }, [](Graph* g) { g->operators[1].inputs[0] = 0; },
+     "LceBconv2d 'LceBconv2d1' (#1): input", "expected int32", "got float32"},
+    {"ConvToInt64", [] { return Conv().Build(); },
+     [](Graph* g) { OutputOf(g, 1).type = kTfLiteInt64; }, "LceBconv2d 'LceBconv2d1' (#1): output",
+     "expected float32 or int8 or int32", "got int64"},
+    {"ConvToAConstant", [] { return Conv().Build(); },
+     [](Graph* g) {
+       OutputOf(g, 1).is_constant = true;
+       OutputOf(g, 1).data.resize(5 * 5 * 6 * 4);
+     },
+     "LceBconv2d (#1): output", "expected a tensor that is computed", "got a constant"},
+    {"ConvOfRank3", [] { return Conv().Build(); },
+     [](Graph* g) {
+       g->tensors[0].shape = {5, 5, 40};
+     },
+     "LceBconv2d 'LceBconv2d1' (#1): input", "expected 4 dimensions", "got shape [5, 5, 2]"},
+    {"ConvOfOtherDepth", [] { return Conv().Build(); },
+     [](Graph* g) {
+       g->tensors[0].shape = {1, 5, 5, 70};
+     },
+     "LceBconv2d 'LceBconv2d1' (#1): input", "expected 2 words", "got shape [1, 5, 5, 3]"},
+    {"ConvOfComputedFilter", [] { return Conv().Build(); },
+     [](Graph* g) { InputOf(g, 1, 1).is_constant = false; },
+     "LceBconv2d 'LceBconv2d1' (#1): filter", "expected a constant",
+     "got a tensor that is computed"},
+    {"ConvWithFloatFilter", [] { return Conv().Build(); },
+     [](Graph* g) { InputOf(g, 1, 1).type = kTfLiteFloat32; },
+     "LceBconv2d 'LceBconv2d1' (#1): filter", "expected int32", "got float32"},
+    {"ConvWithoutFilter", [] { return Conv().Build(); },
+     [](Graph* g) { g->operators[1].inputs[1] = kTfLiteOptionalTensor; },
+     "LceBconv2d 'LceBconv2d1' (#1): filter", "expected int32", "got no tensor"},
+    {"ConvWithFlatFilter", [] { return Conv().Build(); },
+     [](Graph* g) {
+       InputOf(g, 1, 1).shape = {6, 9, 2};
+     },
+     "LceBconv2d 'LceBconv2d1' (#1): filter", "expected 4 dimensions", "got shape [6, 9, 2]"},
+    {"ConvWithEmptyFilter", [] { return Conv().Build(); },
+     [](Graph* g) {
+       InputOf(g, 1, 1).shape = {6, 0, 3, 2};
+       InputOf(g, 1, 1).data.clear();
+     },
+     "LceBconv2d 'LceBconv2d1' (#1): filter", "all at least 1", "got [6, 0, 3, 2]"},
+    {"ConvWithNegativeFilter", [] { return Conv().Build(); },
+     [](Graph* g) {
+       InputOf(g, 1, 1).shape = {6, -3, -3, 2};
+     },
+     "LceBconv2d 'LceBconv2d1' (#1): filter", "all at least 1", "got [6, -3, -3, 2]"},
+    {"ConvWithShortFilter", [] { return Conv().Build(); },
+     [](Graph* g) { InputOf(g, 1, 1).data.pop_back(); }, "LceBconv2d 'LceBconv2d1' (#1): filter",
+     "expected 432 bytes", "got 431"},
+    {"ConvWithEndlessFilter", [] { return Conv().Build(); },
+     [](Graph* g) {
+       InputOf(g, 1, 1).shape = {1 << 30, 1 << 30, 1 << 30, 1 << 30};
+     },
+     "LceBconv2d 'LceBconv2d1' (#1): ", "[1073741824, 1073741824, 1073741824, 1073741824]",
+     "expected a product that memory can hold"},
+    {"ConvWithFilterTail", [] { return Conv().Build(); },
+     [](Graph* g) { InputOf(g, 1, 1).data[5] = 1; },  // word 1 of a tap holds channels 32 to 39
+     "LceBconv2d 'LceBconv2d1' (#1): filter", "expected zeros after the 40 channels", "got ones"},
+    {"ConvWithShortMultiplier", [] { return Conv().Build(); },
+     [](Graph* g) {
+       InputOf(g, 1, 2).shape = {5};
+       InputOf(g, 1, 2).data.resize(20);
+     },
+     "LceBconv2d 'LceBconv2d1' (#1): multiplier", "expected 6 values", "got 5"},
+    {"ConvWithShortBias", [] { return Conv().Build(); },
+     [](Graph* g) { InputOf(g, 1, 3).data.resize(20); }, "LceBconv2d 'LceBconv2d1' (#1): bias",
+     "expected 24 bytes", "got 20"},
+    {"ConvWithoutBias", [] { return Conv().Build(); },
+     [](Graph* g) { g->operators[1].inputs[3] = kTfLiteOptionalTensor; },
+     "LceBconv2d 'LceBconv2d1' (#1): bias", "expected float32", "got no tensor"},
+    {"ConvWithIntegerMultiplier", [] { return Conv().Build(); },
+     [](Graph* g) { InputOf(g, 1, 2).type = kTfLiteInt32; },
+     "LceBconv2d 'LceBconv2d1' (#1): multiplier", "expected float32", "got int32"},
+    {"ConvWithSquareMultiplier", [] { return Conv().Build(); },
+     [](Graph* g) {
+       InputOf(g, 1, 2).shape = {2, 3};
+     },
+     "LceBconv2d 'LceBconv2d1' (#1): multiplier", "expected 1 dimensions", "got shape [2, 3]"},
+    {"ConvToBitsWithoutThreshold",
+     [] { return Conv({.filters = 6, .output = kTfLiteInt32}).Build(); },
+     [](Graph* g) { g->operators[1].inputs[4] = kTfLiteOptionalTensor; },
+     "LceBconv2d 'LceBconv2d1' (#1): threshold", "expected int32", "got no tensor"},
+    {"ConvToBitsWithFloatThreshold",
+     [] { return Conv({.filters = 6, .output = kTfLiteInt32}).Build(); },
+     [](Graph* g) { InputOf(g, 1, 4).type = kTfLiteFloat32; },
+     "LceBconv2d 'LceBconv2d1' (#1): threshold", "expected int32", "got float32"},
+    {"ConvToInt8WithoutScale", [] { return Conv({.filters = 6, .output = kTfLiteInt8}).Build(); },
+     [](Graph* g) { OutputOf(g, 1).is_quantized = false; }, "LceBconv2d 'LceBconv2d1' (#1): output",
+     "expected one positive scale", "got none"},
+    {"ConvToInt8PerChannel", [] { return Conv({.filters = 6, .output = kTfLiteInt8}).Build(); },
+     [](Graph* g) {
+       OutputOf(g, 1).scales.assign(6, 0.1f);
+       OutputOf(g, 1).zero_points.assign(6, 0);
+     },
+     "LceBconv2d 'LceBconv2d1' (#1): output", "expected one", "got 6"},
+    {"ConvToInt8WithScaleZero", [] { return Conv({.filters = 6, .output = kTfLiteInt8}).Build(); },
+     [](Graph* g) { OutputOf(g, 1).scales = {0}; }, "LceBconv2d 'LceBconv2d1' (#1): output",
+     "expected one positive scale", "got 0"},
+    {"ConvToInt8WithScaleNaN", [] { return Conv({.filters = 6, .output = kTfLiteInt8}).Build(); },
+     [](Graph* g) { OutputOf(g, 1).scales = {std::nanf("")}; },
+     "LceBconv2d 'LceBconv2d1' (#1): output", "expected one positive scale", "got nan"},
+    {"ConvToInt8WithWildZeroPoint",
+     [] { return Conv({.filters = 6, .output = kTfLiteInt8}).Build(); },
+     [](Graph* g) { OutputOf(g, 1).zero_points = {128}; }, "LceBconv2d 'LceBconv2d1' (#1): output",
+     "expected a zero point of -128 to 127", "got 128"},
+    {"ConvOfUnevenGroups", [] { return Conv({.filters = 6, .groups = 2}, 64).Build(); },
+     [](Graph* g) {
+       InputOf(g, 1, 1).shape = {3, 6, 3, 1};
+       for (int input : {2, 3}) {
+         InputOf(g, 1, input).shape = {3};
+         InputOf(g, 1, input).data.resize(12);
+       }
+     },
+     "LceBconv2d 'LceBconv2d1' (#1): filter", "which divide the 3 output channels", "got 1 words"},
+    {"ConvOfNarrowGroups", [] { return Conv().Build(); },
+     [](Graph* g) {
+       InputOf(g, 1, 1).shape = {6, 6, 3, 1};
+     },
+     "LceBconv2d 'LceBconv2d1' (#1): filter", "a multiple of 32 input channels", "got 1 words"},
+    {"ConvLargerThanValidImage", [] { return Conv({.filters = 6, .padding = kValid}).Build(); },
+     [](Graph* g) {
+       g->tensors[0].shape = {1, 2, 5, 40};
+     },
+     "LceBconv2d 'LceBconv2d1' (#1): input", "expected an image that holds the filter of 3 x 3",
+     "got shape [1, 2, 5, 2]"},
+
+    // Pooling: tensors. (Its options: below.)
+    {"PoolOfRank2", [] { return Pool().Build(); },
+     [](Graph* g) {
+       g->tensors[0].shape = {5, 40};
+     },
+     "LceBMaxPool2d 'LceBMaxPool2d1' (#1): input", "expected 4 dimensions", "got shape [5, 2]"},
+    {"PoolToFloat", [] { return Pool().Build(); },
+     [](Graph* g) { OutputOf(g, 1).type = kTfLiteFloat32; },
+     "LceBMaxPool2d 'LceBMaxPool2d1' (#1): output", "expected int32", "got float32"},
+    {"PoolOfFloat", [] { return Pool().Build(); }, [](Graph* g) { g->operators[1].inputs[0] = 0; },
+     "LceBMaxPool2d 'LceBMaxPool2d1' (#1): input", "expected int32", "got float32"},
+};
+
+class MalformedTensor : public ::testing::TestWithParam<Fault> {};
+
+TEST_P(MalformedTensor, IsNamedWithExpectedAndGot) {
+  const Fault& fault = GetParam();
+  Graph graph = fault.base();
+  fault.spoil(&graph);
+  const std::string errors = ErrorsOf(graph);
+  EXPECT_THAT(errors, StartsWith(fault.op));
+  EXPECT_THAT(errors, ::testing::ContainsRegex("; [a-z]")) << "no remedy";
+  const size_t expected = errors.find(fault.expected);
+  ASSERT_NE(expected, std::string::npos) << errors;
+  EXPECT_NE(errors.find(fault.got, expected), std::string::npos) << errors;
+}
+
+INSTANTIATE_TEST_SUITE_P(Malformed, MalformedTensor, ::testing::ValuesIn(kFaults),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// Every option of both operators that have options, with every kind of fault.
+struct OptionFault {
+  const char* key;
+  std::vector<int64_t> bad;  // values out of range
+};
+
+const int64_t kHuge = std::numeric_limits<int64_t>::max();
+const int64_t kLow = std::numeric_limits<int64_t>::min();
+const OptionFault kConvOptions[] = {
+    {"channels_in", {0, -1, kHuge, kLow}},
+    {"dilation_height_factor", {0, -1, kHuge, kLow}},
+    {"dilation_width_factor", {0, -1, kHuge, kLow}},
+    {"fused_activation_function", {-1, 4, 5, kHuge, kLow}},
+    {"pad_values", {-2, 2, kHuge, kLow}},
+    {"padding", {-1, 2, kHuge, kLow}},
+    {"stride_height", {0, -1, kHuge, kLow}},
+    {"stride_width", {0, -1, kHuge, kLow}},
+};
+const OptionFault kPoolOptions[] = {
+    {"filter_height", {0, -1, kHuge, kLow}}, {"filter_width", {0, -1, kHuge, kLow}},
+    {"padding", {-1, 2, kHuge, kLow}},       {"stride_height", {0, -1, kHuge, kLow}},
+    {"stride_width", {0, -1, kHuge, kLow}},
+};
+
+void ExpectOptionErrors(const ModelBuilder& builder, const std::string& op,
+                        std::span<const OptionFault> faults) {
+  const OptionMap good = builder.Options(1);
+  ASSERT_EQ(good.size(), faults.size()) << "the list of options is not complete";
+  const auto errors_with = [&builder](const std::vector<uint8_t>& options) {
+    Graph graph = builder.Build();
+    graph.operators[1].options = options;
+    return ErrorsOf(graph);
+  };
+  for (const OptionFault& fault : faults) {
+    const std::string key = fault.key;
+    SCOPED_TRACE(key);
+    for (int64_t value : fault.bad) {
+      OptionMap options = good;
+      options.at(key) = value;
+      EXPECT_THAT(errors_with(EncodeOptions(options)),
+                  AllOf(StartsWith(op), HasSubstr("option '" + key + "': expected"),
+                        HasSubstr("got " + std::to_string(value))));
+    }
+    OptionMap missing = good;
+    missing.erase(key);
+    EXPECT_THAT(errors_with(EncodeOptions(missing)),
+                AllOf(StartsWith(op), HasSubstr("option '" + key + "' is missing; expected")));
+  }
+  OptionMap unknown = good;
+  unknown["zoom"] = 1;
+  EXPECT_THAT(errors_with(EncodeOptions(unknown)),
+              AllOf(StartsWith(op), HasSubstr("unknown option 'zoom'; expected")));
+  EXPECT_THAT(errors_with({}),
+              AllOf(StartsWith(op), HasSubstr("expected a FlexBuffer map, got 0")));
+  const std::vector<uint8_t> encoded = EncodeOptions(good);
+  for (size_t length = 0; length < encoded.size(); ++length) {
+    const std::vector<uint8_t> tail(encoded.end() - static_cast<ptrdiff_t>(length), encoded.end());
+    EXPECT_THAT(errors_with(tail), StartsWith(op)) << "the last " << length << " bytes";
+    const std::vector<uint8_t> head(encoded.begin(),
+                                    encoded.begin() + static_cast<ptrdiff_t>(length));
+    EXPECT_THAT(errors_with(head), StartsWith(op)) << "the first " << length << " bytes";
+  }
+}
+
+TEST(Malformed, ConvOptions) {
+  ExpectOptionErrors(Conv(), "LceBconv2d 'LceBconv2d1' (#1): ", kConvOptions);
+}
+
+TEST(Malformed, PoolOptions) {
+  ExpectOptionErrors(Pool(), "LceBMaxPool2d 'LceBMaxPool2d1' (#1): ", kPoolOptions);
+}
+
+// The largest values that the options may have must not overflow anything.
+TEST(Malformed, LargestStridesAndDilationsRun) {
+  const int64_t largest = std::numeric_limits<int32_t>::max();
+  const DelegatePtr delegate = CreateDelegate({});
+  for (const ModelBuilder& builder : {Conv(), Pool()}) {
+    OptionMap options = builder.Options(1);
+    for (auto& [key, value] : options) {
+      if (key != "channels_in" && key != "padding" && key != "pad_values" &&
+          key != "fused_activation_function") {
+        value = largest;
+      }
+    }
+    Graph graph = builder.Build();
+    graph.operators[1].options = EncodeOptions(options);
+    MiniHost host(graph);
+    ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+    Outputs outputs;
+    EXPECT_TRUE(RunOnce(&host, 1, 0, &outputs)) << host.errors();
+  }
+}
+
+// Constants of any value are legal; what they give is not said here, only that nothing breaks.
+TEST(Malformed, WildMultipliersAndThresholdsRun) {
+  const DelegatePtr delegate = CreateDelegate({});
+  for (TfLiteType output : {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt32}) {
+    for (uint32_t word : {0x7fc00000u, 0x7f800000u, 0xff800000u, 0x7f7fffffu, 0x80000000u,
+                          0x00000001u, 0x7fffffffu, 0xffffffffu}) {
+      Graph graph = Conv({.filters = 6, .output = output}).Build();
+      for (int input : graph.operators[1].inputs) {
+        if (input < 0 || graph.tensors[input].shape != std::vector<int>{6}) continue;
+        std::vector<uint8_t>& data = graph.tensors[input].data;
+        for (size_t i = 0; i < data.size(); ++i)
+          data[i] = static_cast<uint8_t>(word >> (i % 4 * 8));
+      }
+      MiniHost host(graph);
+      ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+      Outputs outputs;
+      EXPECT_TRUE(RunOnce(&host, 1, 0, &outputs)) << host.errors();
+    }
+  }
+}
+
+TEST(Malformed, DelegateOptions) {
+  const auto error_of = [](const DelegateOptions& options) {
+    std::string error = "accepted";
+    EXPECT_EQ(CreateDelegate(options, &error), nullptr);
+    return error;
+  };
+  EXPECT_THAT(error_of({{"threads", "2"}}),
+              AllOf(HasSubstr("unknown option 'threads'"), HasSubstr("num_threads, kernel")));
+  for (const char* threads : {"0", "257", "-1", "two", "", "2x", " 2", "99999999999999999999"}) {
+    EXPECT_THAT(error_of({{"num_threads", threads}}),
+                AllOf(HasSubstr("num_threads: expected 1 to 256"),
+                      HasSubstr("got '" + std::string(threads) + "'")));
+  }
+  for (const char* kernel : {"fast", "", "AUTO"}) {
+    EXPECT_THAT(error_of({{"kernel", kernel}}),
+                AllOf(HasSubstr("option kernel"), HasSubstr("reference"), HasSubstr("bgemm_")));
+  }
+  // Nobody to report to is no reason to crash.
+  const char* key = "threads";
+  EXPECT_EQ(tflite_plugin_create_delegate(&key, &key, 1, nullptr), nullptr);
+}
+
+}  // namespace
+}  // namespace larq_engine::testing

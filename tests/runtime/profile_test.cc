@@ -1,0 +1,33 @@
+#include "larq_engine/runtime/profile.h"
+
+#include "gtest/gtest.h"
+
+namespace larq_engine {
+namespace {
+
+TEST(ProfileJson, NoSteps) { EXPECT_EQ(ProfileJson({}), "{\"steps\":[]}"); }
+
+TEST(ProfileJson, StepsInOrderWithTheirNamesEscaped) {
+  const StepProfile steps[] = {{.op = "LceQuantize",
+                                .name = "a \"b\"\\c\n",
+                                .node = 3,
+                                .kernel = "",
+                                .calls = 2,
+                                .total_ns = 1000,
+                                .macs = 0},
+                               {.op = "LceBconv2d",
+                                .name = "conv}",
+                                .node = 4,
+                                .kernel = "bgemm",
+                                .calls = 2,
+                                .total_ns = 18446744073709551615u,
+                                .macs = 115605504}};
+  EXPECT_EQ(ProfileJson(steps),
+            "{\"steps\":[{\"op\":\"LceQuantize\",\"name\":\"a \\\"b\\\"\\\\c\\u000a\",\"node\":3,"
+            "\"kernel\":\"\",\"calls\":2,\"total_ns\":1000,\"macs\":0},"
+            "{\"op\":\"LceBconv2d\",\"name\":\"conv}\",\"node\":4,\"kernel\":\"bgemm\",\"calls\":2,"
+            "\"total_ns\":18446744073709551615,\"macs\":115605504}]}");
+}
+
+}  // namespace
+}  // namespace larq_engine

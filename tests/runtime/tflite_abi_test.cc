@@ -1,0 +1,68 @@
+// Our declaration of the TFLite interface against the golden that the official headers gave.
+#include "larq_engine/runtime/tflite_abi.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using Profiler = larq_engine::ProfilerInterface;
+
+#include "tests/runtime/tflite_layout.h"
+
+namespace larq_engine {
+namespace {
+
+std::vector<std::string> ReadGolden() {
+  std::ifstream file("tests/runtime/tflite_layout.golden");
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty() && line[0] != '#') lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST(TfliteAbi, LayoutIsThatOfTheOfficialHeaders) {
+  const std::vector<std::string> golden = ReadGolden();
+  ASSERT_FALSE(golden.empty()) << "tests/runtime/tflite_layout.golden was not found";
+  const std::vector<std::string> ours = DescribeLayout();
+  ASSERT_EQ(golden.size(), ours.size());
+  for (size_t i = 0; i < ours.size(); ++i) EXPECT_EQ(golden[i], ours[i]);
+}
+
+// The comparison above is only as complete as its list: a field that the list forgets would leave a
+// hole. 7 bytes is the most that alignment to 8 can leave.
+TEST(TfliteAbi, ListedFieldsFillTheirStructures) {
+  std::map<std::string, size_t> end;  // of the fields seen so far
+  std::map<std::string, size_t> size;
+  for (const std::string& line : DescribeLayout()) {
+    std::istringstream words(line);
+    std::string kind, name;
+    size_t first = 0, second = 0;
+    words >> kind >> name >> first >> second;
+    if (kind == "struct") size[name] = first;
+    if (kind != "field") continue;
+    size_t& filled = end[name.substr(0, name.find('.'))];
+    EXPECT_LE(first, filled + 7) << "something is missing before " << name;
+    filled = std::max(filled, first + second);
+  }
+  ASSERT_EQ(end.size(), size.size());
+  for (const auto& [name, bytes] : size) EXPECT_LE(bytes, end[name] + 7) << name;
+}
+
+TEST(TfliteAbi, MadeArrayHoldsTheValues) {
+  const int values[] = {1, -2, 3};
+  const IntArrayPtr array = MakeIntArray(values);
+  ASSERT_NE(array, nullptr);
+  EXPECT_EQ(array->size, 3);
+  EXPECT_TRUE(std::ranges::equal(AsSpan(array.get()), values));
+  EXPECT_EQ(MakeIntArray({})->size, 0);
+  EXPECT_TRUE(AsSpan(nullptr).empty());
+}
+
+}  // namespace
+}  // namespace larq_engine

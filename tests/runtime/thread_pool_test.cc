@@ -1,0 +1,103 @@
+#include "larq_engine/runtime/thread_pool.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "gtest/gtest.h"
+
+namespace larq_engine {
+namespace {
+
+// Counts how often each unit was computed, and which workers took part.
+struct Tally {
+  explicit Tally(int64_t units) : counts(static_cast<size_t>(units)) {}
+  static void Work(void* context, int64_t first, int64_t last, int worker) {
+    auto* tally = static_cast<Tally*>(context);
+    for (int64_t i = first; i < last; ++i) tally->counts[static_cast<size_t>(i)].fetch_add(1);
+    tally->largest_worker = std::max(tally->largest_worker.load(), worker);
+  }
+  std::vector<std::atomic<int>> counts;
+  std::atomic<int> largest_worker{0};
+};
+
+void ExpectEachUnitOnce(ThreadPool& pool, int64_t units) {
+  Tally tally(units);
+  pool.Run(units, Tally::Work, &tally);
+  for (int64_t i = 0; i < units; ++i) {
+    ASSERT_EQ(tally.counts[static_cast<size_t>(i)], 1) << "unit " << i << " of " << units;
+  }
+  EXPECT_LT(tally.largest_worker, pool.threads());
+}
+
+TEST(ThreadPool, EachUnitOnce) {
+  for (int threads : {1, 2, 3, 8}) {
+    ThreadPool pool(threads);
+    EXPECT_EQ(pool.threads(), threads);
+    for (int64_t units : {0, 1, 2, 7, 64, 1000}) ExpectEachUnitOnce(pool, units);
+  }
+}
+
+TEST(ThreadPool, ManySmallJobsInARow) {
+  ThreadPool pool(4);
+  for (int job = 0; job < 5000; ++job) ExpectEachUnitOnce(pool, 1 + job % 9);
+}
+
+TEST(ThreadPool, WorkersWakeAfterSleeping) {
+  ThreadPool pool(2);
+  for (int job = 0; job < 20; ++job) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    ExpectEachUnitOnce(pool, 100);
+  }
+}
+
+TEST(ThreadPool, AWorkerReallyHelps) {
+  ThreadPool pool(2);
+  // Two units that each wait for the other to be begun: only two threads can finish them.
+  std::atomic<int> begun{0};
+  pool.Run(
+      2,
+      [](void* context, int64_t, int64_t, int) {
+        auto* count = static_cast<std::atomic<int>*>(context);
+        count->fetch_add(1);
+        while (count->load() < 2) std::this_thread::yield();
+      },
+      &begun);
+  EXPECT_EQ(begun, 2);
+}
+
+TEST(ThreadPool, CallersOnSeveralThreadsTakeTurns) {
+  ThreadPool pool(3);
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back([&pool] {
+      for (int job = 0; job < 200; ++job) ExpectEachUnitOnce(pool, 50);
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+}
+
+#if !defined(__SANITIZE_THREAD__)  // which does not follow a forked child
+TEST(ThreadPool, AForkedChildComputesAlone) {
+  ThreadPool pool(4);
+  ExpectEachUnitOnce(pool, 100);
+  const pid_t child = fork();
+  if (child == 0) {
+    // The child has no workers; it must neither hang nor leave units out.
+    Tally tally(100);
+    pool.Run(100, Tally::Work, &tally);
+    for (const auto& count : tally.counts) {
+      if (count != 1) _exit(1);
+    }
+    _exit(0);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+#endif
+
+}  // namespace
+}  // namespace larq_engine
