@@ -1,0 +1,80 @@
+# The developer's day. Every target does the set-up that it needs itself; `make` alone lists them.
+
+VENV := .venv
+BAZEL := tools/run_bazel.sh
+# The progress display is for people; in a log it is hundreds of lines.
+BAZEL_FLAGS ?= $(if $(CI),--noshow_progress)
+PYTEST_FLAGS ?= -q -rs -n auto
+FUZZ_RUNS ?= 200000
+# configuration://tests that run under it
+SANITIZED_TESTS ?= asan://tests/... ubsan://tests/... tsan://tests/runtime/...
+
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+.PHONY: setup build demo test test-full test-native test-python fuzz bench lint format clean help \
+        setup-base peers
+
+setup: ## install what building and testing need (quick when all is in place)
+	@tools/setup.sh hosts
+
+setup-base:
+	@tools/setup.sh base
+
+peers: ## install the engines that `make bench` compares with
+	@tools/setup.sh peers
+
+build: setup-base ## build the plug-in and copy it into the Python package
+	@tools/build_library.sh larq_engine $(BAZEL_FLAGS)
+
+demo: build ## run a binarized model through the plug-in, with times and a check of the result
+	@$(VENV)/bin/python examples/demo.py
+
+test: setup build test-native test-python lint ## all tests (samples of the long ones) and lint
+	@$(MAKE) --no-print-directory fuzz FUZZ_RUNS=10000
+	@echo "make test: all passed"
+
+test-full: export LARQ_ENGINE_TEST_FULL := 1
+test-full: ## all tests, the long ones in full length
+	@$(MAKE) --no-print-directory test
+
+test-native: setup-base
+	@set -e; test="$(BAZEL) test $(BAZEL_FLAGS)"; \
+	echo "== C++ tests"; $$test //tests/...; \
+	for run in $(SANITIZED_TESTS); do \
+	  echo "== C++ tests under $${run%%:*}"; $$test --config=$${run%%:*} $${run#*:}; \
+	done
+
+test-python: setup build
+	@echo "== Python tests"
+	@$(VENV)/bin/python -m pytest $(PYTEST_FLAGS) $(if $(LARQ_ENGINE_TEST_FULL),--full)
+	@if [ -e .venv-tflite-runtime/.setup-tflite-runtime ]; then \
+	  echo "== Interoperability tests in tflite_runtime"; \
+	  LARQ_ENGINE_REQUIRE_HOSTS=tflite_runtime \
+	    .venv-tflite-runtime/bin/python -m pytest -q -p no:cacheprovider tests/interop; \
+	else \
+	  echo "== Interoperability tests in tflite_runtime: not run, no wheel for this Python"; \
+	fi
+
+fuzz: setup-base ## feed FUZZ_RUNS (200000) made-up models to the plug-in under sanitizers
+	@echo "== Fuzzing, $(FUZZ_RUNS) cases"
+	@UBSAN_OPTIONS=print_stacktrace=1 $(BAZEL) run $(BAZEL_FLAGS) --config=fuzz \
+	  //tests/fuzz:model_fuzzer -- -runs=$(FUZZ_RUNS) -artifact_prefix=$(CURDIR)/ \
+	  -verbosity=0 -print_funcs=0 -print_final_stats=1
+
+bench: build peers ## measure the convolutions A to D against other engines
+	@$(VENV)/bin/python -m benchmarks.convs $(BENCH_FLAGS)
+
+lint: setup-base ## check style, types and layering
+	@tools/lint.sh check
+
+format: setup-base ## correct what can be corrected of style
+	@tools/lint.sh fix
+
+clean: ## remove everything that was built (the environments stay)
+	@[ ! -e bazel-out ] || $(BAZEL) clean
+	@rm -rf larq_engine/liblarq_engine.so .build dist *.egg-info .pytest_cache .mypy_cache \
+	  .ruff_cache .hypothesis
+	@find larq_engine tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

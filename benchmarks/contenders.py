@@ -1,0 +1,129 @@
+"""Who takes part in the convolution benchmark, and the client side of peers/worker.py."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+HERE = Path(__file__).resolve().parent
+WORKER = HERE / "peers" / "worker.py"
+PEERS_PYTHON = HERE / "peers" / ".venv" / "bin" / "python"
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One column of the table."""
+
+    name: str
+    runtime: str  # a key of RUNTIMES in peers/worker.py
+    model: str  # a key of MODELS in convs.py
+    python: Path
+
+
+OURS = Contender("larq_engine", "larq_engine", "binary", Path(sys.executable))
+
+CONTENDERS = (
+    OURS,
+    Contender("LCE", "lce", "binary", PEERS_PYTHON),
+    Contender("LCE indirect", "lce_indirect", "binary", PEERS_PYTHON),
+    Contender("XNNPACK f32", "xnnpack", "float32", Path(sys.executable)),
+    Contender("XNNPACK int8", "xnnpack", "int8", Path(sys.executable)),
+)
+
+
+class ContenderError(Exception):
+    """A contender could not be started or failed; the text says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Times of single invocations, in nanoseconds."""
+
+    wall: npt.NDArray[np.float64]
+    cpu: npt.NDArray[np.float64]
+
+
+class Worker:
+    """A running peers/worker.py."""
+
+    def __init__(self, contender: Contender) -> None:
+        if not contender.python.exists():
+            raise ContenderError("the peers are not installed; run `make peers`")
+        self._folder = tempfile.TemporaryDirectory(prefix="larq_bench_")
+        self._log = open(Path(self._folder.name) / "log", "w+")  # noqa: SIM115  closed in close()
+        self._process = subprocess.Popen(
+            [str(contender.python), str(WORKER), contender.runtime],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(HERE.parent), "TF_CPP_MIN_LOG_LEVEL": "2"},
+        )
+        assert self._process.stdin and self._process.stdout
+        self._requests: IO[str] = self._process.stdin
+        self._replies: IO[str] = self._process.stdout
+        try:
+            self.versions: dict[str, str] = self._read()["versions"]
+        except ContenderError:
+            self.close()
+            raise
+
+    def load(self, key: str, model: bytes, threads: int) -> list[str]:
+        """Returns the names of the kernels that were chosen, where the contender tells."""
+        path = Path(self._folder.name) / f"{key}.tflite"
+        path.write_bytes(model)
+        reply = self._ask({"do": "load", "key": key, "model": str(path), "threads": threads})
+        kernels: list[str] = reply["kernels"]
+        return kernels
+
+    def run(self, key: str, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        given, taken = (Path(self._folder.name) / f"{key}.{end}.npy" for end in ("in", "out"))
+        np.save(given, x)
+        self._ask({"do": "run", "key": key, "input": str(given), "output": str(taken)})
+        result: npt.NDArray[Any] = np.load(taken)
+        return result
+
+    def time(self, key: str, seconds: float) -> Sample:
+        reply = self._ask({"do": "time", "key": key, "seconds": seconds})
+        return Sample(np.array(reply["wall_ns"], float), np.array(reply["cpu_ns"], float))
+
+    def close(self) -> None:
+        with contextlib.suppress(BrokenPipeError):  # it may have died with a request unread
+            self._requests.close()  # the worker ends when its input does
+        self._process.wait()
+        self._replies.close()
+        self._log.close()
+        self._folder.cleanup()
+
+    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            self._requests.write(json.dumps(request) + "\n")
+            self._requests.flush()
+        except BrokenPipeError:
+            pass  # it died earlier; _read says so
+        return self._read()
+
+    def _read(self) -> dict[str, Any]:
+        line = self._replies.readline()
+        if not line:
+            status = self._process.wait()
+            raise ContenderError(f"its process ended (status {status}):\n{self._tail_of_log()}")
+        reply: dict[str, Any] = json.loads(line)
+        if "error" in reply:
+            raise ContenderError(f"{reply['error']}\n{self._tail_of_log()}".strip())
+        return reply
+
+    def _tail_of_log(self) -> str:
+        self._log.seek(0)
+        lines = [line for line in self._log.read().splitlines() if line.strip()]
+        return "\n".join(f"    {line}" for line in lines[-5:])

@@ -1,0 +1,26 @@
+// Upper bounds of this core, measured: the fastest loop of xor, count, add that never leaves the
+// registers, for each way of counting bits. A kernel's rate divided by its bound says what is left
+// to gain. Another way (a wider count) is another file and another line in limits.cc.
+#ifndef LARQ_ENGINE_BENCHMARKS_KERNELS_LIMITS_H_
+#define LARQ_ENGINE_BENCHMARKS_KERNELS_LIMITS_H_
+
+#include <cstdint>
+#include <span>
+
+#include "larq_engine/kernels/cpu_features.h"
+
+namespace larq_engine::benchmarks {
+
+struct Limit {
+  const char* name;
+  Isa isa;
+  uint64_t macs_per_step;
+  void (*run)(uint64_t steps);
+};
+
+// All that this build holds, for whatever CPU.
+std::span<const Limit> Limits();
+
+}  // namespace larq_engine::benchmarks
+
+#endif  // LARQ_ENGINE_BENCHMARKS_KERNELS_LIMITS_H_

@@ -1,0 +1,159 @@
+"""Runs models for benchmarks.convs in a process of its own: one file for every contender and every
+virtual environment, so that all of them are fed, called and timed by the same lines.
+
+Started as `python worker.py RUNTIME`. Reads one JSON request a line from stdin and answers each
+with one JSON line; arrays travel as .npy files. Needs NumPy and the runtime, nothing of this
+project unless that is the runtime.
+
+    {"do": "load", "model": PATH, "threads": N, "key": K}  -> {"kernels": [...]}
+    {"do": "run", "key": K, "input": PATH, "output": PATH}
+    {"do": "time", "key": K, "seconds": S}    -> {"wall_ns": [...], "cpu_ns": [...]}
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+class Program(Protocol):
+    """A loaded model: takes the input array, returns the output array."""
+
+    def __call__(self, x: Array) -> Array: ...
+
+
+# Model path, threads -> the program, and the names of the kernels it chose, where it tells.
+Loader = Callable[[str, int], tuple[Program, list[str]]]
+
+
+def start_lce(indirect_bgemm: bool) -> tuple[Loader, dict[str, str]]:
+    import tensorflow  # noqa: F401  resolves the symbols of the extension module below
+    from larq_compute_engine.tflite.python import interpreter_wrapper_lite
+
+    def load(path: str, threads: int) -> tuple[Program, list[str]]:
+        with open(path, "rb") as file:
+            # reference kernels off; XNNPACK off: these models have nothing for it.
+            lite = interpreter_wrapper_lite.LiteInterpreter(
+                file.read(), threads, False, indirect_bgemm, False
+            )
+        # Below `Interpreter.predict`, which would copy the output once more.
+        return lambda x: lite.predict([x])[0], []
+
+    return load, _versions("larq-compute-engine", "tensorflow-cpu", "numpy")
+
+
+def start_litert(with_engine: bool) -> tuple[Loader, dict[str, str]]:
+    """Stock LiteRT: its own XNNPACK takes all that our plug-in, if present, does not claim."""
+    from ai_edge_litert.interpreter import Interpreter
+
+    if with_engine:
+        import larq_engine
+
+        larq_engine.delegate_path()  # says now, not for each model, if the library is not built
+
+    def load(path: str, threads: int) -> tuple[Program, list[str]]:
+        delegates = [larq_engine.load_delegate(num_threads=threads)] if with_engine else []
+        interpreter = Interpreter(path, experimental_delegates=delegates, num_threads=threads)
+        interpreter.allocate_tensors()
+        first = interpreter.get_input_details()[0]["index"]
+        last = interpreter.get_output_details()[0]["index"]
+
+        def run(x: Array) -> Array:
+            interpreter.set_tensor(first, x)
+            interpreter.invoke()
+            result: Array = interpreter.get_tensor(last)
+            return result
+
+        kernels: set[str] = set()
+        if with_engine:
+            profile = larq_engine.Interpreter(path, num_threads=threads).profile(runs=1)
+            kernels = {row.kernel for row in profile if row.kernel}
+        return run, sorted(kernels)
+
+    versions = _versions("ai-edge-litert", "numpy")
+    if with_engine:
+        versions["larq_engine"] = larq_engine.__version__
+    return load, versions
+
+
+RUNTIMES: dict[str, Callable[[], tuple[Loader, dict[str, str]]]] = {
+    "larq_engine": lambda: start_litert(with_engine=True),
+    "xnnpack": lambda: start_litert(with_engine=False),
+    "lce": lambda: start_lce(indirect_bgemm=False),
+    "lce_indirect": lambda: start_lce(indirect_bgemm=True),
+}
+
+
+def _versions(*packages: str) -> dict[str, str]:
+    return {package: importlib.metadata.version(package) for package in packages}
+
+
+class Session:
+    """Answers requests; keeps the models that were loaded and their last inputs."""
+
+    def __init__(self, load: Loader) -> None:
+        self._load = load
+        self._programs: dict[str, Program] = {}
+        self._inputs: dict[str, Array] = {}
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        key = request["key"]
+        if request["do"] == "load":
+            self._programs[key], kernels = self._load(request["model"], request["threads"])
+            return {"kernels": kernels}
+        if request["do"] == "run":
+            self._inputs[key] = np.load(request["input"])
+            np.save(request["output"], self._programs[key](self._inputs[key]))
+            return {}
+        if request["do"] == "time":
+            return time_program(self._programs[key], self._inputs[key], request["seconds"])
+        raise ValueError(f"request {request['do']!r}: expected load, run or time")
+
+
+def time_program(program: Program, x: Array, seconds: float) -> dict[str, list[int]]:
+    """Call once to warm caches, then for `seconds` and at least three times."""
+    program(x)
+    wall: list[int] = []
+    cpu: list[int] = []
+    end = time.perf_counter() + seconds
+    while len(wall) < 3 or time.perf_counter() < end:
+        cpu_start, wall_start = time.process_time_ns(), time.perf_counter_ns()
+        program(x)
+        wall.append(time.perf_counter_ns() - wall_start)
+        cpu.append(time.process_time_ns() - cpu_start)
+    return {"wall_ns": wall, "cpu_ns": cpu}
+
+
+def main() -> None:
+    replies = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # whatever the runtimes print must not mix with the answers
+
+    def reply(answer: dict[str, Any]) -> None:
+        print(json.dumps(answer), file=replies)
+
+    try:
+        load, versions = RUNTIMES[sys.argv[1]]()
+    except Exception as error:  # reported to the parent, which decides
+        reply({"error": f"{type(error).__name__}: {error}"})
+        return
+    reply({"versions": versions})
+    session = Session(load)
+    for line in sys.stdin:
+        try:
+            reply(session.answer(json.loads(line)))
+        except Exception as error:  # reported to the parent, which decides
+            reply({"error": f"{type(error).__name__}: {error}"})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""The layers that the benchmarks measure.
+
+A to D are the 3x3 convolutions of the four stages of a ResNet-18-shaped network: resolution halves
+while depth doubles, so all of them do the same work (115.6 million multiply-accumulates).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ConvShape:
+    """A square stride-1 SAME convolution with as many output as input channels."""
+
+    name: str
+    size: int
+    channels: int
+    kernel: int = 3
+
+    @property
+    def depth(self) -> int:
+        """Number of products that one output value sums: K in the GEMM view."""
+        return self.kernel * self.kernel * self.channels
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of one layer, padding taps included as is customary."""
+        return self.size * self.size * self.channels * self.depth
+
+    @property
+    def chain(self) -> int:
+        """How many layers a model holds, to share what handing arrays in and out costs.
+
+        The larger the image the longer: every layer's share is 0.2 MB of floats. Not longer, to
+        keep the peers' weights cached: 10 layers of D in float32 took twice as long for each.
+        """
+        return self.size // 7
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.size}x{self.size}x{self.channels}"
+
+
+CONV_SHAPES = (
+    ConvShape("A", size=56, channels=64),
+    ConvShape("B", size=28, channels=128),
+    ConvShape("C", size=14, channels=256),
+    ConvShape("D", size=7, channels=512),
+)

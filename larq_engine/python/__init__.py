@@ -1,0 +1,1 @@
+"""The Python side of the plug-in: interpreter, host runtimes, profile."""

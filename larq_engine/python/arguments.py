@@ -1,0 +1,182 @@
+"""What users hand to `predict`, checked and brought to one form: stacks of samples for every input.
+
+Nothing is guessed and nothing is lost: a type is cast only if every value survives, a wrong shape
+is an error that says which one was expected.
+"""
+
+import itertools
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from larq_engine.python.tensors import Array, Shape, TensorInfo
+
+
+@dataclass(frozen=True)
+class Request:
+    """Samples to run: each of `stacks` holds one array for each input, samples along axis 0."""
+
+    stacks: Iterator[list[Array]]
+    samples: int | None  # None if an iterator does not know.
+    named: bool  # The user gave names, and gets names.
+
+
+def parse(x: Any, inputs: Sequence[TensorInfo]) -> Request:
+    """Accepts an array, a list or tuple of arrays, a dictionary of arrays, or samples one by one.
+
+    Raises:
+        TypeError: `x` is none of these, or data would lose something when cast to an input's type.
+        ValueError: There is no data, or its number, names or shapes are not those of the inputs.
+    """
+    if _is_array(x) or isinstance(x, (list, tuple, Mapping)):
+        stack = _check_stack(_assign(x, inputs), inputs)
+        samples = stack[0].shape[0] if has_batch(inputs) else 1
+        return Request(iter([stack]), samples, isinstance(x, Mapping))
+    if isinstance(x, Iterable) and not isinstance(x, (str, bytes)):
+        return _parse_samples(x, inputs)
+    raise TypeError(
+        "predict: expected an array, a list or dictionary of arrays, or an iterator of samples, "
+        f"got {type(x).__name__}"
+    )
+
+
+def has_batch(inputs: Sequence[TensorInfo]) -> bool:
+    """Whether axis 0 is a batch: every input has such an axis, and all of the same length."""
+    return len({info.shape[:1] for info in inputs}) == 1 and bool(inputs[0].shape)
+
+
+def _is_array(x: Any) -> bool:
+    return hasattr(x, "__array__")
+
+
+def _parse_samples(x: Iterable[Any], inputs: Sequence[TensorInfo]) -> Request:
+    """Makes one stack of as many samples as the model's batch holds; most models hold one."""
+    if not has_batch(inputs):
+        raise ValueError(
+            "predict: expected an array for each input, got an iterator of samples; "
+            "the inputs of this model share no batch axis"
+        )
+    count = operator.length_hint(x, 0) or None
+    samples = iter(x)
+    try:
+        first = next(samples)
+    except StopIteration:
+        raise ValueError("predict: expected at least one sample, got an empty iterator") from None
+
+    def stacks() -> Iterator[list[Array]]:
+        remaining = itertools.chain([first], samples)
+        while group := list(itertools.islice(remaining, inputs[0].shape[0])):
+            rows = [[array[np.newaxis] for array in _assign(sample, inputs)] for sample in group]
+            checked = [_check_stack(row, inputs) for row in rows]
+            yield [np.concatenate(parts) for parts in zip(*checked, strict=True)]
+
+    return Request(stacks(), count, isinstance(first, Mapping))
+
+
+def _assign(x: Any, inputs: Sequence[TensorInfo]) -> list[Array]:
+    """Returns one array for each input, in the order of the inputs."""
+    names = ", ".join(map(str, inputs))
+    if isinstance(x, Mapping):
+        expected = {info.name for info in inputs}
+        if set(x) != expected:
+            raise ValueError(
+                f"inputs: expected the names {sorted(expected)}, got {sorted(map(str, x))}; "
+                "see Interpreter.input_names"
+            )
+        return [np.asarray(x[info.name]) for info in inputs]
+    arrays = list(x) if isinstance(x, (list, tuple)) else [x]
+    if len(arrays) != len(inputs):
+        raise ValueError(
+            f"inputs: expected {len(inputs)} array(s), for {names}, got {len(arrays)}; a list "
+            "holds one array for each input, so join samples with numpy.stack"
+        )
+    return [np.asarray(array) for array in arrays]
+
+
+def _check_stack(arrays: Sequence[Array], inputs: Sequence[TensorInfo]) -> list[Array]:
+    batched = has_batch(inputs)
+    checked = [_check(array, info, batched) for array, info in zip(arrays, inputs, strict=True)]
+    if batched and len({array.shape[0] for array in checked}) > 1:
+        lengths = {info.name: len(array) for array, info in zip(checked, inputs, strict=True)}
+        raise ValueError(
+            f"inputs: expected the same number of samples for each, got {lengths}; "
+            "give every input one row per sample"
+        )
+    return checked
+
+
+def _check(array: Array, info: TensorInfo, batched: bool) -> Array:
+    """Returns the array in the input's type; of a batched one the number of samples is free."""
+    pattern = _free_dimensions(info, batched)
+    wanted = f"({', '.join(map(str, pattern))}{',' if len(pattern) == 1 else ''})"
+    if array.ndim != len(pattern):
+        lacks_batch = batched and array.ndim + 1 == len(pattern)
+        remedy = "add the batch axis: x[numpy.newaxis]" if lacks_batch else "reshape the data"
+        raise ValueError(f"input {info}: expected shape {wanted}, got {array.shape}; {remedy}")
+    if array.size == 0:
+        raise ValueError(
+            f"input {info}: expected shape {wanted} with at least one sample, "
+            f"got the empty {array.shape}"
+        )
+    if any(
+        isinstance(want, int) and want != got
+        for want, got in zip(pattern, array.shape, strict=True)
+    ):
+        raise ValueError(
+            f"input {info}: expected shape {wanted}, got {array.shape}; "
+            "reshape the data, or let the model take this shape with Interpreter.resize"
+        )
+    if not np.can_cast(array.dtype, info.dtype, casting="safe"):
+        raise TypeError(
+            f"input {info}: expected {info.dtype}, got {array.dtype}, which cannot be cast without "
+            f"loss; convert it on purpose: x.astype(numpy.{info.dtype})"
+        )
+    return np.ascontiguousarray(array, dtype=info.dtype).reshape(array.shape)
+
+
+def _free_dimensions(info: TensorInfo, batched: bool) -> list[int | str]:
+    """The shape, with "N" for the samples and "?" for what the file leaves open."""
+    pattern: list[int | str] = [
+        "?" if open_ == -1 else size for size, open_ in zip(info.shape, info.signature, strict=True)
+    ]
+    return ["N", *pattern[1:]] if batched else pattern
+
+
+def parse_shapes(shapes: Any, inputs: Sequence[TensorInfo]) -> list[Shape]:
+    """Returns a valid shape for every input.
+
+    Raises:
+        ValueError: There is no such input, or a shape is not as many positive integers as before.
+    """
+    if isinstance(shapes, Mapping):
+        unknown = set(shapes) - {info.name for info in inputs}
+        if unknown:
+            raise ValueError(
+                f"resize: expected names out of {[info.name for info in inputs]}, "
+                f"got {sorted(map(str, unknown))}; see Interpreter.input_names"
+            )
+        wanted = [shapes.get(info.name, info.shape) for info in inputs]
+    else:
+        wanted = list(shapes)
+        if len(wanted) != len(inputs):
+            raise ValueError(
+                f"resize: expected {len(inputs)} shape(s), one for each input, got {len(wanted)}"
+            )
+    return [_check_shape(shape, info) for shape, info in zip(wanted, inputs, strict=True)]
+
+
+def _check_shape(shape: Any, info: TensorInfo) -> Shape:
+    try:
+        sizes = tuple(operator.index(size) for size in shape)
+    except TypeError:
+        sizes = ()
+    valid = len(sizes) == len(info.shape) and all(0 < size < 2**31 for size in sizes)
+    if not valid:
+        raise ValueError(
+            f"resize: input {info}: expected {len(info.shape)} positive 32-bit sizes, as in "
+            f"{info.shape}, got {shape!r}"
+        )
+    return sizes

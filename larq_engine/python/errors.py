@@ -1,0 +1,40 @@
+"""Turns what a host runtime raises into one clear ValueError.
+
+Hosts raise RuntimeError with the plug-in's message between remarks of their own, such as the
+number of a delegate node that no user knows. Those remarks go; the message stays word for word.
+"""
+
+import contextlib
+import re
+from collections.abc import Iterator
+
+_HOST_REMARKS = re.compile(
+    r"""
+      Failed\ to\ load\ delegate\ from\ [^\n]*
+    | See\ instructions:\ \S+
+    | Node\ number\ -?\d+\ \([^)]*\)\ failed\ to\ (?:prepare|invoke)\.?
+    | Restored\ original\ execution\ plan\ after\ delegate\ application\ failure\.?
+    """,
+    re.VERBOSE,
+)
+
+
+def clean_message(message: str) -> str:
+    """Returns the message without the host's remarks, one line for each remaining statement."""
+    lines = (line.strip() for line in _HOST_REMARKS.sub("\n", message).splitlines())
+    return "\n".join(dict.fromkeys(line for line in lines if line))
+
+
+# Hosts have no message for failed allocations.
+_NO_REASON = "expected memory to suffice, got none; check the model's shapes and the batch size"
+
+
+@contextlib.contextmanager
+def host_errors(action: str) -> Iterator[None]:
+    """Raises what a host raises in this block as ValueError; `action` names what failed."""
+    try:
+        yield
+    except MemoryError as error:
+        raise ValueError(f"{action}: {_NO_REASON}") from error
+    except (RuntimeError, ValueError) as error:
+        raise ValueError(f"{action}: {clean_message(str(error)) or _NO_REASON}") from error

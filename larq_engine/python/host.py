@@ -1,0 +1,78 @@
+"""The host runtimes: any package with TensorFlow Lite's Python interpreter.
+
+The three modules below have the same `Interpreter` and `load_delegate`, so a host is its module.
+None is imported before it is needed: TensorFlow alone takes seconds.
+"""
+
+import importlib
+import importlib.util
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any, Protocol
+
+from larq_engine.python import library
+from larq_engine.python.errors import host_errors
+from larq_engine.python.tensors import Array
+
+# In the order of preference.
+RUNTIMES: Mapping[str, str] = {
+    "ai_edge_litert": "ai_edge_litert.interpreter",
+    "tensorflow": "tensorflow.lite.python.interpreter",
+    "tflite_runtime": "tflite_runtime.interpreter",
+}
+
+
+class HostInterpreter(Protocol):
+    """What this package uses of a host's interpreter."""
+
+    def allocate_tensors(self) -> None: ...
+    def get_input_details(self) -> list[dict[str, Any]]: ...
+    def get_output_details(self) -> list[dict[str, Any]]: ...
+    def resize_tensor_input(self, input_index: int, tensor_size: tuple[int, ...]) -> None: ...
+    def set_tensor(self, tensor_index: int, value: Array) -> None: ...
+    def get_tensor(self, tensor_index: int) -> Array: ...
+    def invoke(self) -> None: ...
+    def reset_all_variables(self) -> None: ...
+    def _get_full_signature_list(self) -> dict[str, dict[str, dict[str, int]]]: ...
+    def _get_ops_details(self) -> list[dict[str, Any]]: ...
+
+
+def import_runtime(name: str | None) -> ModuleType:
+    """Imports the host runtime of this name, or the first installed one.
+
+    A runtime that is installed but broken raises its own ImportError: to go on with the next one
+    would hide the fault.
+
+    Raises:
+        ValueError: There is no host runtime of this name.
+        ImportError: The runtime, or any at all, is not installed.
+    """
+    if name is not None and name not in RUNTIMES:
+        raise ValueError(f"runtime: expected one of {', '.join(RUNTIMES)}, got {name!r}")
+    wanted = list(RUNTIMES) if name is None else [name]
+    for candidate in wanted:
+        if importlib.util.find_spec(candidate) is not None:
+            return importlib.import_module(RUNTIMES[candidate])
+    package = "ai-edge-litert" if name is None else name.replace("_", "-")
+    raise ImportError(
+        f"larq_engine needs a TensorFlow Lite runtime, expected {' or '.join(wanted)}, "
+        f"got none; install one with `pip install {package}`"
+    )
+
+
+def load_delegate(runtime: str | None = None, **options: object) -> Any:
+    """Returns the plug-in as a delegate, for `experimental_delegates` of a host's own interpreter.
+
+    Args:
+        runtime: "ai_edge_litert", "tensorflow" or "tflite_runtime"; the first installed if None.
+        **options: The plug-in's options, such as `num_threads=4`.
+
+    Raises:
+        ValueError: An option or its value is unknown; the message names the valid ones.
+        ImportError: The host runtime is not installed.
+        FileNotFoundError: The plug-in was not built.
+    """
+    module = import_runtime(runtime)
+    path = library.delegate_path()
+    with host_errors("larq_engine plug-in"):
+        return module.load_delegate(path, options)

@@ -1,0 +1,178 @@
+"""The Interpreter that users see: load a model, predict, resize, profile.
+
+It adds to LCE's Interpreter; `larq_engine.testing` has LCE's signature.
+"""
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from larq_engine.python import arguments
+from larq_engine.python.batching import BatchRunner
+from larq_engine.python.model_file import read_model
+from larq_engine.python.profile import ProfileTable, make_table
+from larq_engine.python.progress import progress_bar
+from larq_engine.python.session import Session
+from larq_engine.python.tensors import Array, Shape, random_data
+
+
+class Interpreter:
+    """Runs a TensorFlow Lite model, its binarized operators with this engine's kernels.
+
+    One Interpreter may be used by several threads: calls wait for each other. For parallel work
+    make one for each thread.
+
+    Args:
+        model: The content of a .tflite file, or its path.
+        num_threads: Threads for one invoke.
+        kernel: "auto", "reference", or the name of a kernel, for tests and measurements.
+        runtime: "ai_edge_litert", "tensorflow" or "tflite_runtime"; the first installed if None.
+
+    Raises:
+        ValueError: The model or an option is not valid; the message says what and where.
+        FileNotFoundError: There is no such model, or the plug-in was not built.
+        ImportError: No host runtime is installed.
+    """
+
+    def __init__(
+        self,
+        model: bytes | bytearray | memoryview | str | os.PathLike[str],
+        *,
+        num_threads: int = 1,
+        kernel: str = "auto",
+        runtime: str | None = None,
+    ) -> None:
+        content = read_model(model)
+        self._lock = threading.Lock()
+        self._session = Session(content, num_threads=num_threads, kernel=kernel, runtime=runtime)
+        self._adopt_shapes()
+
+    def _adopt_shapes(self) -> None:
+        """Takes the session's shapes as the declared ones; `predict` may then use other batches."""
+        self._inputs = self._session.inputs()
+        self._outputs = self._session.outputs()
+        self._batches = BatchRunner(self._session)
+
+    @property
+    def input_names(self) -> list[str]:
+        """The names in the model's signature if it has exactly one, else those of the tensors."""
+        return [info.name for info in self._inputs]
+
+    @property
+    def output_names(self) -> list[str]:
+        """The names in the model's signature if it has exactly one, else those of the tensors."""
+        return [info.name for info in self._outputs]
+
+    @property
+    def input_types(self) -> list[np.dtype[Any]]:
+        """The data type of each input."""
+        return [info.dtype for info in self._inputs]
+
+    @property
+    def output_types(self) -> list[np.dtype[Any]]:
+        """The data type of each output."""
+        return [info.dtype for info in self._outputs]
+
+    @property
+    def input_shapes(self) -> list[Shape]:
+        """The shape of each input, batch included."""
+        return [info.shape for info in self._inputs]
+
+    @property
+    def output_shapes(self) -> list[Shape]:
+        """The shape of each output, batch included."""
+        return [info.shape for info in self._outputs]
+
+    @property
+    def input_scales(self) -> list[float | list[float] | None]:
+        """The quantization scale of each input: one, one per channel, or None."""
+        return [info.scale for info in self._inputs]
+
+    @property
+    def output_scales(self) -> list[float | list[float] | None]:
+        """The quantization scale of each output: one, one per channel, or None."""
+        return [info.scale for info in self._outputs]
+
+    @property
+    def input_zero_points(self) -> list[int | list[int] | None]:
+        """The quantization zero point of each input, or None."""
+        return [info.zero_point for info in self._inputs]
+
+    @property
+    def output_zero_points(self) -> list[int | list[int] | None]:
+        """The quantization zero point of each output, or None."""
+        return [info.zero_point for info in self._outputs]
+
+    def predict(self, x: Any, verbose: int = 0) -> Any:
+        """Runs the model on any number of samples.
+
+        Args:
+            x: An array with samples along axis 0; for several inputs a list or tuple of arrays, or
+                a dictionary from input name to array; or an iterator that yields single samples,
+                each an array, list or dictionary.
+            verbose: Show a progress bar from the start if 1, else only on long work.
+
+        Returns:
+            One array, a list of them if the model has several outputs, or a dictionary by output
+            name if the input was one.
+
+        Raises:
+            TypeError: Data of this type would lose something in the input's type.
+            ValueError: The data do not fit the inputs, or the model refused them.
+        """
+        with self._lock:
+            request = arguments.parse(x, self._inputs)
+            pieces: list[list[Array]] = []
+            with progress_bar(request.samples, verbose) as bar:
+                for stack in request.stacks:
+                    for samples, outputs in self._batches.run(stack):
+                        pieces.append(outputs)
+                        bar.update(samples)
+        joined = pieces[0] if len(pieces) == 1 else _join(pieces)
+        if request.named:
+            return dict(zip(self.output_names, joined, strict=True))
+        return joined[0] if len(joined) == 1 else joined
+
+    def resize(self, shapes: Mapping[str, Sequence[int]] | Sequence[Sequence[int]]) -> None:
+        """Gives the inputs other shapes, such as another image size.
+
+        Args:
+            shapes: A shape for each input, or a dictionary from input name to shape; an input that
+                the dictionary lacks keeps its own.
+
+        Raises:
+            ValueError: A name or shape is not valid, or the model cannot take it. The shapes are
+                then as before.
+        """
+        with self._lock:
+            self._session.resize(arguments.parse_shapes(shapes, self._inputs))
+            self._adopt_shapes()
+
+    def profile(self, inputs: Any = None, runs: int = 50) -> ProfileTable:
+        """Measures each operator.
+
+        Args:
+            inputs: Arrays as for `predict`, run as one batch; random data if None.
+            runs: How often to run the model. The times are means.
+
+        Returns:
+            One row for each operator that the plug-in ran, and one for all that it left to the
+            host runtime.
+        """
+        if isinstance(runs, bool) or not isinstance(runs, int) or runs < 1:
+            raise ValueError(f"runs: expected a positive integer, got {runs!r}")
+        with self._lock:
+            if inputs is None:
+                generator = np.random.default_rng(0)
+                arrays = [random_data(info, generator) for info in self._inputs]
+            else:
+                arrays = next(arguments.parse(inputs, self._inputs).stacks)
+            steps, elapsed_ns, host_ops = self._session.measure(arrays, runs)
+        return make_table(steps, elapsed_ns, runs, host_ops)
+
+
+def _join(pieces: Sequence[Sequence[Array]]) -> list[Array]:
+    return [np.concatenate(parts) for parts in zip(*pieces, strict=True)]

@@ -1,0 +1,63 @@
+"""Where the plug-in library is, and its C functions.
+
+`make build` and `pip install .` put the library beside the package. LARQ_ENGINE_LIBRARY names
+another one, which is how sanitizer builds are run.
+"""
+
+import ctypes
+import functools
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+_LIBRARY = Path(__file__).resolve().parent.parent / "liblarq_engine.so"
+
+# A profile of a large network is some 20 KB; one that is longer is read again with its true size.
+_FIRST_PROFILE_BYTES = 1 << 16
+
+
+def delegate_path() -> str:
+    """Returns the path of the plug-in, for a stock interpreter's `load_delegate`.
+
+    Raises:
+        FileNotFoundError: The library was not built, or LARQ_ENGINE_LIBRARY names no file.
+    """
+    override = os.environ.get("LARQ_ENGINE_LIBRARY")
+    path = Path(override) if override else _LIBRARY
+    if not path.is_file():
+        remedy = (
+            "unset LARQ_ENGINE_LIBRARY or let it name the built library"
+            if override
+            else "build it with `make build` in the source tree, or `pip install .`"
+        )
+        raise FileNotFoundError(f"larq_engine plug-in: expected a file at {path}; {remedy}")
+    return str(path)
+
+
+@functools.cache
+def _load(path: str) -> ctypes.CDLL:
+    library = ctypes.CDLL(path)
+    library.larq_engine_profile_start.argtypes = [ctypes.c_void_p]
+    library.larq_engine_profile_start.restype = None
+    library.larq_engine_profile_read.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
+    library.larq_engine_profile_read.restype = ctypes.c_size_t
+    return library
+
+
+def start_profile(delegate: int) -> None:
+    """Clears and starts the timing of every step of the delegate at this address."""
+    _load(delegate_path()).larq_engine_profile_start(delegate)
+
+
+def read_profile(delegate: int) -> list[dict[str, Any]]:
+    """Stops the timing and returns one record for each step, in the order of execution."""
+    library = _load(delegate_path())
+    size = _FIRST_PROFILE_BYTES
+    while True:
+        text = ctypes.create_string_buffer(size)
+        needed: int = library.larq_engine_profile_read(delegate, text, size)
+        if needed < size:
+            steps: list[dict[str, Any]] = json.loads(text.value)["steps"]
+            return steps
+        size = needed + 1

@@ -1,0 +1,103 @@
+"""Per-operator times as a table: each step of the plug-in, and the host's share in one row."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ProfileRow:
+    """The time of one step of the plug-in, or of everything that the host ran itself."""
+
+    op: str
+    name: str
+    kernel: str
+    calls: int
+    ms_per_call: float
+    percent: float
+    gmac_per_s: float | None
+
+
+@dataclass(frozen=True)
+class ProfileTable:
+    """The rows in the order of execution, the host's last; `str()` gives an aligned table."""
+
+    rows: tuple[ProfileRow, ...]
+    runs: int
+    ms_per_run: float
+
+    def __iter__(self) -> Iterator[ProfileRow]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the table as plain values, ready for JSON."""
+        return asdict(self) | {"rows": [asdict(row) for row in self.rows]}
+
+    def to_json(self) -> str:
+        """Returns the table as JSON text."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    def __str__(self) -> str:
+        head = ("op", "name", "kernel", "calls", "ms/call", "%", "GMAC/s")
+        cells = [head, *map(_cells, self.rows)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        # Words align left, numbers right.
+        lines = [
+            "  ".join(
+                cell.ljust(width) if column < 3 else cell.rjust(width)
+                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in cells
+        ]
+        lines.insert(1, "  ".join("-" * width for width in widths))
+        return "\n".join([*lines, f"{self.ms_per_run:.3f} ms per run, mean of {self.runs} runs"])
+
+
+def _cells(row: ProfileRow) -> tuple[str, ...]:
+    speed = "" if row.gmac_per_s is None else f"{row.gmac_per_s:.1f}"
+    return (
+        row.op,
+        row.name,
+        row.kernel,
+        str(row.calls),
+        f"{row.ms_per_call:.4f}",
+        f"{row.percent:.1f}",
+        speed,
+    )
+
+
+def make_table(
+    steps: Sequence[Mapping[str, Any]], elapsed_ns: int, runs: int, host_ops: Sequence[str]
+) -> ProfileTable:
+    """Makes the table from the plug-in's steps, the time of all runs and the host's operators."""
+    rows = [
+        ProfileRow(
+            op=step["op"],
+            name=step["name"],
+            kernel=step["kernel"],
+            calls=step["calls"],
+            ms_per_call=step["total_ns"] / step["calls"] / 1e6,
+            percent=100 * step["total_ns"] / elapsed_ns,
+            gmac_per_s=step["macs"] * step["calls"] / step["total_ns"] if step["macs"] else None,
+        )
+        for step in steps
+    ]
+    counts = Counter(host_ops)
+    host_ns = elapsed_ns - sum(step["total_ns"] for step in steps)
+    rows.append(
+        ProfileRow(
+            op="host runtime",
+            name=", ".join(f"{count} {op}" for op, count in counts.most_common()),
+            kernel="",
+            calls=runs,
+            ms_per_call=host_ns / runs / 1e6,
+            percent=100 * host_ns / elapsed_ns,
+            gmac_per_s=None,
+        )
+    )
+    return ProfileTable(tuple(rows), runs, elapsed_ns / runs / 1e6)

@@ -1,0 +1,48 @@
+"""Options that all Python tests share, and how to replay a failure.
+
+--full runs every case of the grids; without it a fixed sample of them runs. Random data come from
+--seed, so a failing test prints the command that repeats it exactly.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+_DEFAULT_SEED = 1
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("larq_engine")
+    group.addoption("--full", action="store_true", help="run all cases of the grids, not a sample")
+    group.addoption("--seed", type=int, default=_DEFAULT_SEED, help="seed of all random data")
+
+
+def _replay_options(config: pytest.Config) -> str:
+    full = " --full" if config.getoption("--full") else ""
+    return f"--seed {config.getoption('--seed')}{full}"
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"larq_engine: {_replay_options(config)}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    report = yield
+    if report.failed:
+        command = f"pytest '{item.nodeid}' {_replay_options(item.config)}"
+        report.sections.append(("replay", command))
+    return report
+
+
+@pytest.fixture
+def full(request: pytest.FixtureRequest) -> bool:
+    """Whether to run every case."""
+    return bool(request.config.getoption("--full"))
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    """Random data; the same for a test whatever else runs."""
+    return np.random.default_rng(request.config.getoption("--seed"))

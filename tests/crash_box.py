@@ -1,0 +1,56 @@
+"""Runs what might crash in a process of its own, so that a crash is a failed test with a name.
+
+Imports nothing but NumPy and larq_engine, as the host runtimes' environments may have no more.
+"""
+
+import math
+import multiprocessing
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+import numpy as np
+
+import larq_engine
+
+# A corrupted shape can ask for more; then loading is all that is tried.
+_MAX_INPUT_VALUES = 2**26
+
+
+def load_and_run(model: bytes, runtime: str | None) -> tuple[str, str]:
+    """Loads a model and runs it on zeros.
+
+    Returns:
+        The name of the exception's type and its message; two empty strings if all went well.
+    """
+    try:
+        interpreter = larq_engine.Interpreter(model, runtime=runtime)
+        types, shapes = interpreter.input_types, interpreter.input_shapes
+        if sum(math.prod(shape) for shape in shapes) <= _MAX_INPUT_VALUES:
+            interpreter.predict([np.zeros(s, t) for s, t in zip(shapes, types, strict=True)])
+    except Exception as error:
+        return type(error).__name__, str(error)
+    return "", ""
+
+
+class CrashBox:
+    """A child process that is replaced when it dies."""
+
+    def __init__(self) -> None:
+        self._pool = self._start()
+
+    @staticmethod
+    def _start() -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Returns what the function returns; AssertionError if it takes the process down."""
+        try:
+            return self._pool.submit(function, *arguments).result()
+        except BrokenProcessPool:
+            self._pool = self._start()
+            raise AssertionError(f"{function.__name__} crashed its process") from None
+
+    def close(self) -> None:
+        self._pool.shutdown()

@@ -1,0 +1,355 @@
+"""Who may know whom: the rules of ARCHITECTURE.md, checked on the sources.
+
+A rule is a function from sources (path -> text) to a list of violations. Each has two tests: the
+repository has no violation, and a made-up source that breaks the rule has one, which shows that
+the rule can fail.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOT_FILES = (".bazelrc", ".gitignore", "BUILD", "Makefile", "WORKSPACE", "*.bazel", "*.md", "*.py")
+FOLDERS = (".ci", "benchmarks", "docs", "examples", "larq_engine", "tests", "third_party", "tools")
+
+Sources = dict[str, str]
+Violations = list[str]
+Rule = Callable[[Sources], Violations]
+
+
+def repository() -> Sources:
+    """Returns the text of every source, leaving out environments, caches and binary files."""
+    paths = [path for pattern in ROOT_FILES for path in ROOT.glob(pattern)]
+    paths += [path for folder in FOLDERS for path in _files(ROOT / folder)]
+    sources = {}
+    for path in paths:
+        content = path.read_bytes()
+        if b"\0" not in content:
+            sources[path.relative_to(ROOT).as_posix()] = content.decode("utf-8")
+    return sources
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    if not folder.is_dir():
+        return
+    for path in folder.iterdir():
+        if path.is_symlink() or path.name.startswith(".venv") or path.name == "__pycache__":
+            continue
+        if path.is_dir():
+            yield from _files(path)
+        elif path.suffix not in (".so", ".tflite", ".npz"):
+            yield path
+
+
+# ---- C++ -----------------------------------------------------------------------------------------
+
+# Headers of the C++ library that bring threads, I/O streams or files, which kernels do without.
+NOT_FOR_KERNELS = {
+    "atomic",
+    "condition_variable",
+    "filesystem",
+    "fstream",
+    "future",
+    "iostream",
+    "mutex",
+    "pthread.h",
+    "thread",
+    "unistd.h",
+}
+# A file that is compiled for one ISA must not instantiate inline code of the C++ library: the
+# linker keeps one copy for the whole program, and might keep the one that needs that ISA.
+FOR_ISA_FILES = {"arm_neon.h", "cstddef", "cstdint", "cstring", "immintrin.h"}
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
+
+
+def _includes(sources: Sources, folder: str) -> Iterator[tuple[str, str, bool]]:
+    """Yields (path, included name, in quotes) for the C++ files below a folder."""
+    for path, text in sources.items():
+        if path.startswith(folder) and path.endswith((".h", ".cc", ".inc")):
+            for bracket, name in _INCLUDE.findall(text):
+                yield path, name, bracket == '"'
+
+
+def _isa_folder(path: str) -> str:
+    """Returns "larq_engine/kernels/x86/" for a file in it, "" for one of the baseline."""
+    parts = PurePosixPath(path).parts
+    return "/".join(parts[:3]) + "/" if len(parts) > 3 else ""
+
+
+def kernels_include_only_kernels_and_the_standard_library(sources: Sources) -> Violations:
+    return [
+        f"{path}: includes {name}"
+        for path, name, quoted in _includes(sources, "larq_engine/kernels/")
+        if (quoted and not name.startswith("larq_engine/kernels/"))
+        or (not quoted and ("/" in name or name in NOT_FOR_KERNELS))
+    ]
+
+
+def isa_files_include_only_the_contract_and_their_own(sources: Sources) -> Violations:
+    violations = []
+    for path, name, quoted in _includes(sources, "larq_engine/kernels/"):
+        own = _isa_folder(path)
+        if not own:
+            continue
+        contract = re.fullmatch(r"larq_engine/kernels/bgemm\w*\.h", name)
+        allowed = (contract or name.startswith(own)) if quoted else name in FOR_ISA_FILES
+        if not allowed:
+            violations.append(f"{path}: includes {name}")
+    return violations
+
+
+def runtime_includes_only_kernels_itself_and_the_system(sources: Sources) -> Violations:
+    ours = ("larq_engine/kernels/", "larq_engine/runtime/", "larq_engine/version.h")
+    return [
+        f"{path}: includes {name}"
+        for path, name, quoted in _includes(sources, "larq_engine/runtime/")
+        if (quoted and not name.startswith(ours))
+        or (not quoted and name.startswith(("tensorflow/", "tflite/", "flatbuffers/")))
+    ]
+
+
+# ---- Python --------------------------------------------------------------------------------------
+
+FOR_CONVERTER = {"ai_edge_litert", "flatbuffers", "numpy", "tensorflow", "tf_keras"}
+
+
+def _imports(sources: Sources, folder: str) -> Iterator[tuple[str, str, bool]]:
+    """Yields (path, imported module, at import time of the file) for Python files in a folder."""
+    for path, text in sources.items():
+        if path.startswith(folder) and path.endswith(".py"):
+            tree = ast.parse(text, path)
+            deferred = {
+                inner
+                for node in ast.walk(tree)
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+                or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
+                for inner in ast.walk(node)
+            }
+            for node in ast.walk(tree):
+                for name in _imported_modules(node, path):
+                    yield path, name, node not in deferred
+
+
+def _imported_modules(node: ast.AST, path: str) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        package = PurePosixPath(path).parts[: -node.level] if node.level else ()
+        module = ".".join((*package, *([node.module] if node.module else [])))
+        return [f"{module}.{alias.name}" for alias in node.names]
+    if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+        return [arg.value for arg in node.args[:1] if isinstance(arg, ast.Constant)]
+    return []
+
+
+def _within(module: str, package: str) -> bool:
+    return module == package or module.startswith(package + ".")
+
+
+def importing_larq_engine_imports_no_tensorflow(sources: Sources) -> Violations:
+    return [
+        f"{path}: imports {module} at the top"
+        for path, module, at_import in _imports(sources, "larq_engine/")
+        if at_import and _within(module, "tensorflow")
+    ]
+
+
+def converter_does_not_know_the_interpreter(sources: Sources) -> Violations:
+    return [
+        f"{path}: imports {module}"
+        for path, module, _ in _imports(sources, "larq_engine/converter/")
+        if _within(module, "larq_engine") and not _within(module, "larq_engine.converter")
+    ]
+
+
+def converter_imports_only_its_few_packages(sources: Sources) -> Violations:
+    known = FOR_CONVERTER | {"larq_engine"} | sys.stdlib_module_names
+    return [
+        f"{path}: imports {module}"
+        for path, module, _ in _imports(sources, "larq_engine/converter/")
+        if module.split(".")[0] not in known
+    ]
+
+
+def nothing_in_larq_engine_knows_tests_or_benchmarks(sources: Sources) -> Violations:
+    python = [
+        f"{path}: imports {module}"
+        for path, module, _ in _imports(sources, "larq_engine/")
+        if _within(module, "tests") or _within(module, "benchmarks")
+    ]
+    cpp = [
+        f"{path}: includes {name}"
+        for path, name, _ in _includes(sources, "larq_engine/")
+        if name.startswith(("tests/", "benchmarks/"))
+    ]
+    return python + cpp
+
+
+# ---- Bazel ---------------------------------------------------------------------------------------
+
+USERS_OF_KERNELS = ("//larq_engine/kernels", "//larq_engine/runtime", "//tests", "//benchmarks")
+DEPENDENCIES_OF_RUNTIME = (
+    "//larq_engine/kernels",
+    "//larq_engine/runtime",
+    "//larq_engine:version",
+)
+
+
+def _labels(sources: Sources, folder: str, attributes: set[str]) -> Iterator[tuple[str, str]]:
+    """Yields (path, label) for every string in these attributes of the BUILD files in a folder."""
+    for path, text in sources.items():
+        if path.startswith(folder) and PurePosixPath(path).name in ("BUILD", "BUILD.bazel"):
+            for keyword in ast.walk(ast.parse(text, path)):  # Starlark's syntax is Python's
+                if isinstance(keyword, ast.keyword) and keyword.arg in attributes:
+                    for node in ast.walk(keyword.value):
+                        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                            yield path, node.value
+
+
+def _is_in(label: str, packages: tuple[str, ...]) -> bool:
+    return any(re.match(re.escape(package) + r"($|[/:])", label) for package in packages)
+
+
+def kernels_are_visible_to_runtime_tests_and_benchmarks(sources: Sources) -> Violations:
+    return [
+        f"{path}: visible to {label}"
+        for path, label in _labels(
+            sources, "larq_engine/kernels/", {"visibility", "default_visibility"}
+        )
+        if label != "//visibility:private" and not _is_in(label, USERS_OF_KERNELS)
+    ]
+
+
+def runtime_depends_on_kernels_only(sources: Sources) -> Violations:
+    return [
+        f"{path}: depends on {label}"
+        for path, label in _labels(sources, "larq_engine/runtime/", {"deps", "implementation_deps"})
+        if not label.startswith(":") and not _is_in(label, DEPENDENCIES_OF_RUNTIME)
+    ]
+
+
+# ---- All files -----------------------------------------------------------------------------------
+
+_MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:home|root|Users|work)/\w[^\s\"'`)]*")
+_ISA_FLAG = re.compile(
+    r"(?<![\w-])-m(?:arch|cpu|tune|fpu|neon|sve|sse|avx|popcnt|bmi|lzcnt|fma|f16c|gfni)\b[\w.=+-]*"
+    r"|(?<![\w-])-m(?:sse|avx|bmi)\w+|__attribute__\(\(target|#\s*pragma (?:GCC|clang) target"
+)
+
+
+def _matches(sources: Sources, pattern: re.Pattern[str]) -> Iterator[tuple[str, str]]:
+    for path, text in sources.items():
+        for number, line in enumerate(text.splitlines(), 1):
+            if match := pattern.search(line):
+                yield path, f"{path}:{number}: {match.group()}"
+
+
+def no_file_names_a_folder_of_one_machine(sources: Sources) -> Violations:
+    return [violation for _, violation in _matches(sources, _MACHINE_PATH)]
+
+
+def isa_flags_are_in_build_defs_only(sources: Sources) -> Violations:
+    here = Path(__file__).resolve().relative_to(ROOT).as_posix()
+    return [
+        violation
+        for path, violation in _matches(sources, _ISA_FLAG)
+        if path not in ("larq_engine/build_defs.bzl", here) and not path.endswith(".md")
+    ]
+
+
+# ---- The tests -----------------------------------------------------------------------------------
+
+# Rule -> sources of which each breaks it exactly once.
+BROKEN: dict[Rule, list[Sources]] = {
+    kernels_include_only_kernels_and_the_standard_library: [
+        {"larq_engine/kernels/a.cc": '#include "larq_engine/runtime/step.h"\n'},
+        {"larq_engine/kernels/a.h": "#include <thread>\n"},
+        {"larq_engine/kernels/x86/a.cc": "  #  include <sys/mman.h>\n"},
+    ],
+    isa_files_include_only_the_contract_and_their_own: [
+        {"larq_engine/kernels/x86/a.cc": '#include "larq_engine/kernels/bits.h"\n'},
+        {"larq_engine/kernels/x86/a.cc": '#include "larq_engine/kernels/arm64/b.h"\n'},
+        {"larq_engine/kernels/x86/a.cc": "#include <algorithm>\n#include <immintrin.h>\n"},
+    ],
+    runtime_includes_only_kernels_itself_and_the_system: [
+        {"larq_engine/runtime/a.cc": '#include "tensorflow/lite/core/c/common.h"\n'},
+        {"larq_engine/runtime/a.h": "#include <tflite/core/c/common.h>\n"},
+        {"larq_engine/runtime/a.h": '#include "larq_engine/python/a.h"\n'},
+    ],
+    importing_larq_engine_imports_no_tensorflow: [
+        {"larq_engine/python/a.py": "import tensorflow as tf\n"},
+        {"larq_engine/testing.py": "if True:\n    from tensorflow import lite\n"},
+        {"larq_engine/a.py": "import importlib\nX = importlib.import_module('tensorflow.lite')\n"},
+    ],
+    converter_does_not_know_the_interpreter: [
+        {"larq_engine/converter/a.py": "from larq_engine.python import interpreter\n"},
+        {"larq_engine/converter/a.py": "def f():\n    from ..python import interpreter\n"},
+        {"larq_engine/converter/rules/a.py": "import larq_engine\n"},
+    ],
+    converter_imports_only_its_few_packages: [
+        {"larq_engine/converter/a.py": "import numpy\nimport larq\n"},
+    ],
+    nothing_in_larq_engine_knows_tests_or_benchmarks: [
+        {"larq_engine/python/a.py": "from tests import oracle\n"},
+        {"larq_engine/a.py": "def f():\n    import benchmarks.shapes\n"},
+        {"larq_engine/runtime/a.cc": '#include "tests/host/mini_host.h"\n'},
+    ],
+    kernels_are_visible_to_runtime_tests_and_benchmarks: [
+        {"larq_engine/kernels/BUILD": 'f(visibility = ["//a:__pkg__", "//tests:__pkg__"])\n'},
+        {"larq_engine/kernels/x86/BUILD": 'f(default_visibility = ["//visibility:public"])\n'},
+        {"larq_engine/kernels/BUILD": 'f(visibility = ["//larq_engine/runtime_x:b"])\n'},
+    ],
+    runtime_depends_on_kernels_only: [
+        {"larq_engine/runtime/BUILD": 'f(deps = [":b", "@googletest//:gtest"])\n'},
+        {"larq_engine/runtime/BUILD": 'f(deps = ["//tests/host:mini_host"])\n'},
+    ],
+    no_file_names_a_folder_of_one_machine: [
+        {"docs/a.md": "Run it in " + "/".join(("", "home", "ann", "larq")) + ".\n"},
+        {"tools/a.sh": "cd " + "/".join(("", "root", "larq")) + "\n"},
+    ],
+    isa_flags_are_in_build_defs_only: [
+        {"larq_engine/kernels/BUILD": 'cc_library(name = "a", copts = ["-mavx2"])\n'},
+        {".bazelrc": "build --copt=-march=native\n"},
+        {"larq_engine/kernels/x86/a.cc": '__attribute__((target("avx2"))) void F() {}\n'},
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def sources() -> Sources:
+    return repository()
+
+
+def test_finds_the_sources(sources: Sources) -> None:
+    for path in (
+        ".bazelrc",
+        "Makefile",
+        "larq_engine/BUILD",
+        "larq_engine/__init__.py",
+        "larq_engine/build_defs.bzl",
+        "larq_engine/kernels/bgemm.h",
+        "larq_engine/runtime/larq_engine.h",
+        "tests/layering/test_layering.py",
+        "tools/setup.sh",
+    ):
+        assert path in sources
+
+
+@pytest.mark.parametrize("rule", BROKEN, ids=lambda rule: rule.__name__)
+def test_the_repository_keeps(rule: Rule, sources: Sources) -> None:
+    assert rule(sources) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "broken"),
+    [(rule, broken) for rule, cases in BROKEN.items() for broken in cases],
+    ids=lambda value: value.__name__ if callable(value) else next(iter(value)),
+)
+def test_a_breach_is_seen_of(rule: Rule, broken: Sources) -> None:
+    assert len(rule(broken)) == 1

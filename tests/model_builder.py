@@ -1,0 +1,277 @@
+"""Builds small TensorFlow Lite files, valid and malformed, with LCE's operators and builtin ones.
+
+`ModelBuilder` checks nothing on purpose: tests of bad input write any type, shape or options into
+the file. The functions below it build the models that several tests share.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import flatbuffers
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+from flatbuffers import flexbuffers
+
+from tests.oracle import Conv, pack_bits
+
+_TYPES = {
+    np.dtype(np.float32): schema.TensorType.FLOAT32,
+    np.dtype(np.float64): schema.TensorType.FLOAT64,
+    np.dtype(np.int8): schema.TensorType.INT8,
+    np.dtype(np.uint8): schema.TensorType.UINT8,
+    np.dtype(np.int16): schema.TensorType.INT16,
+    np.dtype(np.int32): schema.TensorType.INT32,
+    np.dtype(np.int64): schema.TensorType.INT64,
+    np.dtype(np.bool_): schema.TensorType.BOOL,
+}
+
+PADDING = {"SAME": 0, "VALID": 1}
+ACTIVATION = {"NONE": 0, "RELU": 1, "RELU_N1_TO_1": 2, "RELU6": 3}
+
+# An optional input that is not there.
+ABSENT = -1
+
+
+def flexbuffer_map(options: Mapping[str, Any]) -> bytes:
+    """Encodes custom options; the values may be of any type that FlexBuffers has."""
+    builder = flexbuffers.Builder()
+    with builder.Map():
+        for key in sorted(options):
+            builder.Key(key)
+            builder.Add(options[key])
+    return bytes(builder.Finish())
+
+
+class ModelBuilder:
+    """One subgraph, built tensor by tensor and operator by operator; tensors are numbers."""
+
+    def __init__(self) -> None:
+        self.model = schema.ModelT()
+        self.model.version = 3
+        self.model.operatorCodes = []
+        self.model.buffers = [schema.BufferT()]  # Number 0 means no data.
+        self.graph = schema.SubGraphT()
+        self.graph.tensors = []
+        self.graph.operators = []
+        self.model.subgraphs = [self.graph]
+
+    def tensor(
+        self,
+        shape: Sequence[int],
+        dtype: Any = np.float32,
+        *,
+        name: str | None = None,
+        scale: float | Sequence[float] | None = None,
+        zero_point: int | Sequence[int] = 0,
+        quantized_dimension: int = 0,
+        signature: Sequence[int] | None = None,
+        data: np.ndarray | None = None,
+    ) -> int:
+        """Adds a tensor; -1 in `signature` is an open dimension, `data` makes a constant."""
+        tensor = schema.TensorT()
+        tensor.shape = np.array(shape, np.int32)
+        tensor.type = _TYPES[np.dtype(dtype)]
+        tensor.name = name or f"t{len(self.graph.tensors)}"
+        tensor.buffer = 0
+        tensor.hasRank = True
+        if signature is not None:
+            tensor.shapeSignature = np.array(signature, np.int32)
+        if scale is not None:
+            quantization = schema.QuantizationParametersT()
+            quantization.scale = np.atleast_1d(np.array(scale, np.float32))
+            quantization.zeroPoint = np.atleast_1d(np.array(zero_point, np.int64))
+            quantization.quantizedDimension = quantized_dimension
+            tensor.quantization = quantization
+        if data is not None:
+            buffer = schema.BufferT()
+            buffer.data = np.frombuffer(np.ascontiguousarray(data).tobytes(), np.uint8)
+            tensor.buffer = len(self.model.buffers)
+            self.model.buffers.append(buffer)
+        self.graph.tensors.append(tensor)
+        return len(self.graph.tensors) - 1
+
+    def constant(self, array: np.ndarray, **quantization: Any) -> int:
+        """Adds a constant tensor."""
+        return self.tensor(array.shape, array.dtype, data=array, **quantization)
+
+    def custom(
+        self,
+        op: str,
+        inputs: Sequence[int],
+        outputs: Sequence[int],
+        options: Mapping[str, Any] | bytes = b"",
+    ) -> None:
+        """Adds a custom operator; options are a map, or raw bytes for malformed ones."""
+        operator = self._operator(schema.BuiltinOperator.CUSTOM, inputs, outputs, op)
+        content = options if isinstance(options, bytes) else flexbuffer_map(options)
+        operator.customOptions = np.frombuffer(content, np.uint8)
+
+    def builtin(
+        self, op: str, inputs: Sequence[int], outputs: Sequence[int], **options: Any
+    ) -> None:
+        """Adds a builtin operator such as "CONV_2D"; options by their names in the schema."""
+        operator = self._operator(getattr(schema.BuiltinOperator, op), inputs, outputs, None)
+        if op in _OPTIONS:
+            content = getattr(schema, _OPTIONS[op] + "T")()
+            for key, value in options.items():
+                if not hasattr(content, key):
+                    raise AttributeError(f"{op} has no option {key}")
+                setattr(content, key, value)
+            operator.builtinOptionsType = getattr(schema.BuiltinOptions, _OPTIONS[op])
+            operator.builtinOptions = content
+
+    def _operator(
+        self, code: int, inputs: Sequence[int], outputs: Sequence[int], custom: str | None
+    ) -> Any:
+        operator_code = schema.OperatorCodeT()
+        operator_code.builtinCode = code
+        operator_code.deprecatedBuiltinCode = min(code, 127)
+        operator_code.customCode = custom
+        operator_code.version = 1
+        operator = schema.OperatorT()
+        operator.opcodeIndex = len(self.model.operatorCodes)
+        self.model.operatorCodes.append(operator_code)
+        operator.inputs = np.array(inputs, np.int32)
+        operator.outputs = np.array(outputs, np.int32)
+        self.graph.operators.append(operator)
+        return operator
+
+    def signature(self, inputs: Mapping[str, int], outputs: Mapping[str, int]) -> None:
+        """Names inputs and outputs in a signature."""
+
+        def maps(names: Mapping[str, int]) -> list[Any]:
+            entries = []
+            for name, tensor in names.items():
+                entry = schema.TensorMapT()
+                entry.name = name
+                entry.tensorIndex = tensor
+                entries.append(entry)
+            return entries
+
+        signature = schema.SignatureDefT()
+        signature.signatureKey = f"signature_{len(self.model.signatureDefs or [])}"
+        signature.inputs = maps(inputs)
+        signature.outputs = maps(outputs)
+        self.model.signatureDefs = [*(self.model.signatureDefs or []), signature]
+
+    def finish(self, inputs: Sequence[int], outputs: Sequence[int]) -> bytes:
+        """Returns the file."""
+        self.graph.inputs = np.array(inputs, np.int32)
+        self.graph.outputs = np.array(outputs, np.int32)
+        builder = flatbuffers.Builder(1 << 12)
+        builder.Finish(self.model.Pack(builder), b"TFL3")
+        return bytes(builder.Output())
+
+
+_OPTIONS = {
+    "ADD": "AddOptions",
+    "CONV_2D": "Conv2DOptions",
+    "MAX_POOL_2D": "Pool2DOptions",
+    "CONCATENATION": "ConcatenationOptions",
+    "RESHAPE": "ReshapeOptions",
+    "MUL": "MulOptions",
+    "CUMSUM": "CumsumOptions",
+    "SUM": "ReducerOptions",
+}
+
+
+def bconv_options(conv: Conv, **changed: Any) -> dict[str, Any]:
+    """The options of an LceBconv2d; `changed` overrides them."""
+    return {
+        "channels_in": conv.channels_in,
+        "dilation_height_factor": conv.dilation[0],
+        "dilation_width_factor": conv.dilation[1],
+        "fused_activation_function": ACTIVATION[conv.activation],
+        "pad_values": conv.pad_value if conv.padding == "SAME" else 0,
+        "padding": PADDING[conv.padding],
+        "stride_height": conv.stride[0],
+        "stride_width": conv.stride[1],
+    } | changed
+
+
+def packed_shape(shape: Sequence[int]) -> tuple[int, ...]:
+    """The shape of the bits of a tensor: 32 channels become one word."""
+    return (*shape[:-1], -(-shape[-1] // 32))
+
+
+def add_quantize(builder: ModelBuilder, source: int, shape: Sequence[int]) -> int:
+    """Adds an LceQuantize and returns its output."""
+    bits = builder.tensor(packed_shape(shape), np.int32)
+    builder.custom("LceQuantize", [source], [bits])
+    return bits
+
+
+def bconv_model(
+    conv: Conv,
+    filters: np.ndarray,
+    multiplier: np.ndarray,
+    bias: np.ndarray,
+    *,
+    outputs: Sequence[str] = ("float",),
+    scale: float = 1.0,
+    zero_point: int = 0,
+    thresholds: np.ndarray | None = None,
+    op: str = "LceBconv2d",
+    input_signature: Sequence[int] | None = None,
+    **options: Any,
+) -> bytes:
+    """A model from float input through LceQuantize to one LceBconv2d for each kind of output.
+
+    Args:
+        conv: The geometry.
+        filters: +-1 values, [Cout, kh, kw, Cin per group].
+        multiplier: One for each output channel, for float and int8 outputs.
+        bias: Likewise.
+        outputs: Any of "float", "int8" and "bits".
+        scale: Of the int8 output.
+        zero_point: Of the int8 output.
+        thresholds: One for each output channel, for bits.
+        op: The operator's name, of which LCE has two spellings.
+        input_signature: Has -1 for open dimensions of the input.
+        **options: Replaced options.
+    """
+    builder = ModelBuilder()
+    x = builder.tensor(conv.input_shape, name="x", signature=input_signature)
+    bits = add_quantize(builder, x, conv.input_shape)
+    weights = builder.constant(pack_bits(filters))
+    mul, add = builder.constant(multiplier), builder.constant(bias)
+    results = []
+    for kind in outputs:
+        if kind == "float":
+            y = builder.tensor(conv.output_shape, name="y_float")
+        elif kind == "int8":
+            y = builder.tensor(
+                conv.output_shape, np.int8, name="y_int8", scale=scale, zero_point=zero_point
+            )
+        else:
+            y = builder.tensor(packed_shape(conv.output_shape), np.int32, name="y_bits")
+        if kind == "bits":
+            inputs = [bits, weights, ABSENT, ABSENT, builder.constant(thresholds)]
+        else:
+            inputs = [bits, weights, mul, add, ABSENT]
+        builder.custom(op, inputs, [y], bconv_options(conv, **options))
+        results.append(y)
+    return builder.finish([x], results)
+
+
+def bmaxpool_model(
+    shape: Sequence[int],
+    output_shape: Sequence[int],
+    window: Sequence[int],
+    stride: Sequence[int],
+    padding: str,
+) -> bytes:
+    """A model from float input through LceQuantize and LceBMaxPool2d to bits."""
+    builder = ModelBuilder()
+    x = builder.tensor(shape, name="x")
+    bits = add_quantize(builder, x, shape)
+    y = builder.tensor(packed_shape(output_shape), np.int32, name="y")
+    options = {
+        "padding": PADDING[padding],
+        "stride_height": stride[0],
+        "stride_width": stride[1],
+        "filter_height": window[0],
+        "filter_width": window[1],
+    }
+    builder.custom("LceBMaxPool2d", [bits], [y], options)
+    return builder.finish([x], [y])

@@ -1,0 +1,170 @@
+"""What binarized operators compute, written from the maths in NumPy: no bits, no kernels.
+
+A binary convolution is a float convolution of +-1 data; everything else follows from its dot
+products. Padding with zero adds nothing to a dot product, padding with +-1 adds the filter's
+values. float32 is exact here: a dot product is an integer far below 2**24.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+# Bounds of each activation, applied to the dot product.
+_BOUNDS = {
+    "NONE": (-np.inf, np.inf),
+    "RELU": (0.0, np.inf),
+    "RELU_N1_TO_1": (-1.0, 1.0),
+    "RELU6": (0.0, 6.0),
+}
+
+
+@dataclass(frozen=True)
+class Conv:
+    """The geometry of a convolution over NHWC."""
+
+    input_shape: tuple[int, int, int, int]
+    kernel: tuple[int, int]
+    channels_out: int
+    groups: int = 1
+    stride: tuple[int, int] = (1, 1)
+    dilation: tuple[int, int] = (1, 1)
+    padding: str = "SAME"
+    pad_value: int = 1
+    activation: str = "NONE"
+
+    @property
+    def channels_in(self) -> int:
+        return self.input_shape[3]
+
+    @property
+    def filter_shape(self) -> tuple[int, int, int, int]:
+        return (self.channels_out, *self.kernel, self.channels_in // self.groups)
+
+    @property
+    def depth(self) -> int:
+        """Terms of one dot product."""
+        return self.kernel[0] * self.kernel[1] * self.channels_in // self.groups
+
+    @property
+    def output_shape(self) -> tuple[int, int, int, int]:
+        height, width = (
+            output_size(size, taps, stride, self.padding, dilation)
+            for size, taps, stride, dilation in zip(
+                self.input_shape[1:3], self.kernel, self.stride, self.dilation, strict=True
+            )
+        )
+        return (self.input_shape[0], height, width, self.channels_out)
+
+    def with_activation(self, activation: str) -> "Conv":
+        return replace(self, activation=activation)
+
+    def with_batch(self, batch: int) -> "Conv":
+        return replace(self, input_shape=(batch, *self.input_shape[1:]))
+
+
+def output_size(size: int, taps: int, stride: int, padding: str, dilation: int = 1) -> int:
+    """Positions of a window along one axis; 0 if it does not fit."""
+    extent = size if padding == "SAME" else size - (taps - 1) * dilation
+    return max(0, -(-extent // stride))
+
+
+def _pads(size: int, taps: int, stride: int, padding: str, dilation: int) -> tuple[int, int]:
+    if padding == "VALID":
+        return 0, 0
+    positions = output_size(size, taps, stride, padding)
+    total = max(0, (positions - 1) * stride + (taps - 1) * dilation + 1 - size)
+    return total // 2, total - total // 2
+
+
+def _windows(
+    x: np.ndarray,
+    taps: tuple[int, int],
+    stride: tuple[int, int],
+    dilation: tuple[int, int],
+    padding: str,
+    fill: float,
+) -> np.ndarray:
+    """Returns [N, Ho, Wo, kh, kw, C]."""
+    pads = [
+        _pads(size, *rest, dilation=d, padding=padding)
+        for size, *rest, d in zip(x.shape[1:3], taps, stride, dilation, strict=True)
+    ]
+    padded = np.pad(x, [(0, 0), *pads, (0, 0)], constant_values=fill)
+    extents = [(t - 1) * d + 1 for t, d in zip(taps, dilation, strict=True)]
+    windows = sliding_window_view(padded, extents, axis=(1, 2))
+    windows = windows[:, :: stride[0], :: stride[1], :, :: dilation[0], :: dilation[1]]
+    return windows.transpose(0, 1, 2, 4, 5, 3)
+
+
+def signs(x: np.ndarray, zero_point: int = 0) -> np.ndarray:
+    """+1 or -1: what is not less than zero, NaN and -0.0 among it, is +1."""
+    return np.where(x < zero_point, -1.0, 1.0).astype(np.float32)
+
+
+def pack_bits(x: np.ndarray) -> np.ndarray:
+    """Packs +-1 values along the last axis: channel c is bit c % 32 of word c // 32, 1 for -1."""
+    channels = x.shape[-1]
+    padding = [(0, 0)] * (x.ndim - 1) + [(0, -channels % 32)]
+    bits = np.pad(x < 0, padding)
+    packed = np.packbits(bits, axis=-1, bitorder="little")
+    return np.ascontiguousarray(packed).view("<i4").astype(np.int32)
+
+
+def unpack_bits(words: np.ndarray, channels: int) -> np.ndarray:
+    """The reverse of pack_bits; raises if the bits past the last channel are not zero."""
+    octets = np.ascontiguousarray(words, "<i4").view(np.uint8)
+    bits = np.unpackbits(octets, axis=-1, bitorder="little")
+    if bits[..., channels:].any():
+        raise AssertionError(f"bits past channel {channels} are set")
+    return np.where(bits[..., :channels], -1.0, 1.0).astype(np.float32)
+
+
+def dot_products(conv: Conv, x: np.ndarray, filters: np.ndarray) -> np.ndarray:
+    """The convolution of +-1 data, [N, Ho, Wo, Cout]."""
+    windows = _windows(
+        x, conv.kernel, conv.stride, conv.dilation, conv.padding, float(conv.pad_value)
+    )
+    per_group = conv.channels_in // conv.groups
+    outputs = conv.channels_out // conv.groups
+    results = []
+    for group in range(conv.groups):
+        patches = windows[..., group * per_group : (group + 1) * per_group]
+        weights = filters[group * outputs : (group + 1) * outputs]
+        rows = patches.reshape(-1, conv.depth)
+        results.append(rows @ weights.reshape(outputs, conv.depth).T)
+    return np.concatenate(results, axis=-1).reshape(conv.output_shape)
+
+
+def float_output(
+    dots: np.ndarray, activation: str, multiplier: np.ndarray, bias: np.ndarray
+) -> np.ndarray:
+    """The activation bounds the dot product; then comes the affine part. In float64."""
+    return np.clip(dots.astype(np.float64), *_BOUNDS[activation]) * multiplier + bias
+
+
+def check_int8(
+    got: np.ndarray, expected: np.ndarray, scale: float, zero_point: int, tolerance: float = 1e-3
+) -> None:
+    """Asserts that `got` is `expected` quantized with rounding to the nearest.
+
+    Compared before rounding, so that a wrong rounding shows. Values at a boundary may go either
+    way by the float error of the sum: hence the tolerance, in quantization steps.
+    """
+    limits = np.iinfo(np.int8)
+    steps = np.clip(expected / scale + zero_point, limits.min, limits.max)
+    worst = np.max(np.abs(got.astype(np.float64) - steps))
+    assert worst <= 0.5 + tolerance, f"int8 output is {worst} steps from the unrounded value"
+
+
+def threshold_bits(dots: np.ndarray, depth: int, thresholds: np.ndarray) -> np.ndarray:
+    """The +-1 output of a convolution that compares its dot products: -1 above the threshold."""
+    above = depth - dots.astype(np.int64) > 2 * thresholds.astype(np.int64)
+    return np.where(above, -1.0, 1.0).astype(np.float32)
+
+
+def max_pool(
+    x: np.ndarray, window: tuple[int, int], stride: tuple[int, int], padding: str
+) -> np.ndarray:
+    """Max pooling; padding never wins."""
+    return _windows(x, window, stride, (1, 1), padding, -np.inf).max(axis=(3, 4))

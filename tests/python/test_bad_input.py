@@ -1,0 +1,275 @@
+"""Bad files, options and data: an exception that says what was expected and got, and a remedy."""
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import larq_engine
+from larq_engine.python import library
+from tests.hosts import HOSTS
+from tests.model_builder import ModelBuilder
+
+
+def add_model(*shapes, dtype=np.float32, signature=None) -> bytes:
+    """The sum of two inputs a and b, or an input a plus itself."""
+    builder = ModelBuilder()
+    inputs = [
+        builder.tensor(shape, dtype, name=name, signature=signature)
+        for shape, name in zip(shapes, "ab", strict=False)
+    ]
+    y = builder.tensor(shapes[0], dtype, name="y", signature=signature)
+    builder.builtin("ADD", [inputs[0], inputs[-1]], [y])
+    return builder.finish(inputs, [y])
+
+
+@pytest.fixture
+def interpreter() -> larq_engine.Interpreter:
+    return larq_engine.Interpreter(add_model((1, 4, 4, 3)))
+
+
+@pytest.fixture
+def two_inputs() -> larq_engine.Interpreter:
+    return larq_engine.Interpreter(add_model((1, 3), (1, 3)))
+
+
+def message_of(expected: type[Exception], call, *arguments, **named) -> str:
+    with pytest.raises(expected) as caught:
+        call(*arguments, **named)
+    assert type(caught.value) is expected
+    return str(caught.value)
+
+
+def test_a_file_that_is_missing():
+    with pytest.raises(FileNotFoundError, match=r"no/such\.tflite"):
+        larq_engine.Interpreter("no/such.tflite")
+
+
+def test_an_object_that_is_no_model():
+    text = message_of(TypeError, larq_engine.Interpreter, 42)
+    assert "expected the bytes of a .tflite file or its path, got int" in text
+
+
+@pytest.mark.parametrize("content", [b"", b"abc", b"\x89PNG\r\n\x1a\n" * 9], ids=repr)
+def test_bytes_that_are_no_model(content, tmp_path):
+    path = tmp_path / "picture.png"
+    path.write_bytes(content)
+    for model, name in ((content, "model"), (path, f"model '{path}'")):
+        text = message_of(ValueError, larq_engine.Interpreter, model)
+        assert text.startswith(f"{name} ({len(content)} bytes): expected a TensorFlow Lite flatb")
+        assert "b'TFL3'" in text and "got b'" in text and "give the content of a .tflite" in text
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_unknown_options(runtime):
+    text = message_of(ValueError, larq_engine.load_delegate, runtime, colour=3)
+    assert text == (
+        "larq_engine plug-in: unknown option 'colour'; expected one of num_threads, kernel"
+    )
+
+
+@pytest.mark.parametrize("threads", [0, -1, 257, 1.5, "many", None])
+def test_threads_that_are_no_number(threads):
+    text = message_of(ValueError, larq_engine.Interpreter, add_model((1, 2)), num_threads=threads)
+    assert f"option num_threads: expected 1 to 256, got '{threads}'" in text
+
+
+def test_an_unknown_kernel():
+    text = message_of(ValueError, larq_engine.Interpreter, add_model((1, 2)), kernel="fastest")
+    assert "option kernel: unknown kernel 'fastest'; expected one of auto, bgemm_" in text
+    assert text.endswith("reference")
+
+
+def test_an_unknown_kernel_in_the_environment(monkeypatch):
+    monkeypatch.setenv("LARQ_ENGINE_KERNEL", "fastest")
+    text = message_of(ValueError, larq_engine.Interpreter, add_model((1, 2)))
+    assert "LARQ_ENGINE_KERNEL" in text and "unknown kernel 'fastest'" in text
+
+
+def test_an_unknown_runtime():
+    text = message_of(ValueError, larq_engine.Interpreter, add_model((1, 2)), runtime="onnx")
+    assert text == (
+        "runtime: expected one of ai_edge_litert, tensorflow, tflite_runtime, got 'onnx'"
+    )
+
+
+@pytest.mark.parametrize("runtime", [None, "tflite_runtime"])
+def test_a_runtime_that_is_not_installed(runtime, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    text = message_of(ImportError, larq_engine.load_delegate, runtime)
+    package = "tflite-runtime" if runtime else "ai-edge-litert"
+    assert "got none" in text and f"`pip install {package}`" in text
+
+
+def test_a_library_that_was_not_built(monkeypatch, tmp_path):
+    monkeypatch.delenv("LARQ_ENGINE_LIBRARY", raising=False)
+    monkeypatch.setattr(library, "_LIBRARY", tmp_path / "liblarq_engine.so")
+    text = message_of(FileNotFoundError, larq_engine.delegate_path)
+    assert "make build" in text and "pip install" in text and "liblarq_engine.so" in text
+    monkeypatch.setenv("LARQ_ENGINE_LIBRARY", "/no/such.so")
+    assert "LARQ_ENGINE_LIBRARY" in message_of(FileNotFoundError, larq_engine.delegate_path)
+
+
+# Data and the words of the message; the input is float32 of shape (N, 4, 4, 3).
+_BAD_DATA = {
+    "no batch axis": (
+        np.zeros((4, 4, 3), np.float32),
+        "expected shape (N, 4, 4, 3), got (4, 4, 3); add the batch axis",
+    ),
+    "wrong rank": (
+        np.zeros((1, 48), np.float32),
+        "expected shape (N, 4, 4, 3), got (1, 48); reshape",
+    ),
+    "wrong width": (
+        np.zeros((2, 4, 5, 3), np.float32),
+        "expected shape (N, 4, 4, 3), got (2, 4, 5, 3); reshape the data, or let the model take "
+        "this shape with Interpreter.resize",
+    ),
+    "no samples": (
+        np.zeros((0, 4, 4, 3), np.float32),
+        "with at least one sample, got the empty (0, 4, 4, 3)",
+    ),
+    "a scalar": (np.float32(1), "got ()"),
+}
+
+
+@pytest.mark.parametrize("fault", _BAD_DATA)
+def test_data_of_a_wrong_shape(fault, interpreter):
+    data, words = _BAD_DATA[fault]
+    for x in (data, [data], {"a": data}):
+        text = message_of(ValueError, interpreter.predict, x)
+        assert text.startswith("input 'a' (#0): expected shape (N, 4, 4, 3)")
+        assert words in text
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.float64, np.int64, np.int32, np.uint32, np.complex64, np.dtype("U3"), object]
+)
+def test_data_that_would_lose_something(dtype, interpreter):
+    text = message_of(TypeError, interpreter.predict, np.zeros((1, 4, 4, 3), dtype))
+    assert f"input 'a' (#0): expected float32, got {np.dtype(dtype)}" in text
+    assert "x.astype(numpy.float32)" in text
+
+
+def test_floats_for_integers():
+    quantized = larq_engine.Interpreter(add_model((1, 3), dtype=np.int32))
+    for dtype in (np.float32, np.int64, np.uint32):
+        text = message_of(TypeError, quantized.predict, np.zeros((1, 3), dtype))
+        assert f"expected int32, got {np.dtype(dtype)}" in text
+
+
+def test_things_that_are_no_data(interpreter):
+    for x in ("text", b"bytes", None, 3, object()):
+        text = message_of(TypeError, interpreter.predict, x)
+        assert f"got {type(x).__name__}" in text and "expected an array" in text
+
+
+def test_a_wrong_number_of_inputs(interpreter, two_inputs):
+    one = np.zeros((1, 3), np.float32)
+    image = np.zeros((1, 4, 4, 3), np.float32)
+    text = message_of(ValueError, interpreter.predict, [image, image])
+    assert "expected 1 array(s), for 'a' (#0), got 2" in text and "numpy.stack" in text
+    for x, count in ((one, 1), ([one], 1), ([one] * 3, 3), ([], 0), (iter([one[0]]), 1)):
+        text = message_of(ValueError, two_inputs.predict, x)
+        assert f"expected 2 array(s), for 'a' (#0), 'b' (#1), got {count}" in text
+
+
+def test_lists_of_unequal_length(two_inputs):
+    x = [np.zeros((2, 3), np.float32), np.zeros((3, 3), np.float32)]
+    text = message_of(ValueError, two_inputs.predict, x)
+    assert "expected the same number of samples for each, got {'a': 2, 'b': 3}" in text
+
+
+def test_names_that_are_unknown_or_missing(two_inputs):
+    one = np.zeros((1, 3), np.float32)
+    for x, got in (({"a": one}, "['a']"), ({"a": one, "c": one}, "['a', 'c']"), ({}, "[]")):
+        text = message_of(ValueError, two_inputs.predict, x)
+        assert f"expected the names ['a', 'b'], got {got}" in text and "input_names" in text
+
+
+def test_an_iterator_without_samples(interpreter):
+    assert "empty iterator" in message_of(ValueError, interpreter.predict, iter([]))
+
+
+def test_an_iterator_with_a_bad_sample(interpreter):
+    good, bad = np.zeros((4, 4, 3), np.float32), np.zeros((4, 4, 2), np.float32)
+    text = message_of(ValueError, interpreter.predict, iter([good, good, bad]))
+    assert "expected shape (N, 4, 4, 3), got (1, 4, 4, 2)" in text
+
+
+def test_an_exception_in_a_generator_is_the_users_own(interpreter):
+    def samples():
+        yield np.zeros((4, 4, 3), np.float32)
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        interpreter.predict(samples())
+
+
+_BAD_SHAPES = {
+    "too few": ([], "expected 1 shape(s), one for each input, got 0"),
+    "too many": ([(1, 4, 4, 3)] * 2, "expected 1 shape(s), one for each input, got 2"),
+    "an unknown name": ({"b": (1, 4, 4, 3)}, "expected names out of ['a'], got ['b']"),
+    "a wrong rank": ([(1, 4, 4)], "input 'a' (#0): expected 4 positive 32-bit sizes"),
+    "zero": ([(1, 0, 4, 3)], "input 'a' (#0): expected 4 positive 32-bit sizes"),
+    "negative": ([(1, -4, 4, 3)], "got (1, -4, 4, 3)"),
+    "fractions": ([(1, 4.5, 4, 3)], "got (1, 4.5, 4, 3)"),
+    "too large": ([(1, 2**31, 4, 3)], "expected 4 positive 32-bit sizes"),
+    "text": ({"a": "1443"}, "got '1443'"),
+    "a number": ([7], "got 7"),
+}
+
+
+@pytest.mark.parametrize("fault", _BAD_SHAPES)
+def test_resize_to_a_wrong_shape(fault, interpreter):
+    shapes, words = _BAD_SHAPES[fault]
+    text = message_of(ValueError, interpreter.resize, shapes)
+    assert text.startswith("resize: ") and words in text
+    assert interpreter.input_shapes == [(1, 4, 4, 3)]
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_resize_that_the_model_cannot_take(runtime):
+    interpreter = larq_engine.Interpreter(add_model((1, 3), (1, 3)), runtime=runtime)
+    text = message_of(ValueError, interpreter.resize, [(1, 3), (1, 4)])
+    assert text.startswith("resize to (1, 3), (1, 4): ")
+    assert interpreter.input_shapes == [(1, 3), (1, 3)]
+    x = np.arange(3, dtype=np.float32)[np.newaxis]
+    np.testing.assert_array_equal(interpreter.predict([x, x]), 2 * x)
+
+
+def test_resize_beyond_all_memory(interpreter):
+    message_of(ValueError, interpreter.resize, [(2**31 - 1, 2**31 - 1, 2**31 - 1, 3)])
+    x = np.ones((2, 4, 4, 3), np.float32)
+    np.testing.assert_array_equal(interpreter.predict(x), 2 * x)
+
+
+@pytest.mark.parametrize("runs", [0, -1, 1.5, "3", True])
+def test_profile_of_no_runs(runs, interpreter):
+    text = message_of(ValueError, interpreter.profile, runs=runs)
+    assert text == f"runs: expected a positive integer, got {runs!r}"
+
+
+def test_errors_can_be_sent_to_another_process(interpreter):
+    """A pool of workers pickles them."""
+    with pytest.raises(ValueError) as caught:
+        interpreter.resize([])
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_the_hosts_error_is_the_cause():
+    with pytest.raises(ValueError) as caught:
+        larq_engine.load_delegate(colour=3)
+    assert isinstance(caught.value.__cause__, ValueError)
+    assert "Failed to load delegate" in str(caught.value.__cause__)
+
+
+def test_paths_may_be_of_any_kind(tmp_path):
+    path = tmp_path / "model.tflite"
+    path.write_bytes(add_model((1, 2)))
+    x = np.ones((1, 2), np.float32)
+    content = path.read_bytes()
+    for model in (path, str(path), content, bytearray(content), memoryview(content)):
+        np.testing.assert_array_equal(larq_engine.Interpreter(model).predict(x), 2 * x)
+    assert Path(larq_engine.delegate_path()).is_file()

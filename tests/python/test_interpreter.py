@@ -1,0 +1,348 @@
+"""The Interpreter: properties, every form of input, batches of any size, resize."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import larq_engine
+from larq_engine.python import batching
+from tests import oracle
+from tests.hosts import HOSTS
+from tests.model_builder import ModelBuilder, bconv_model
+from tests.oracle import Conv
+
+_INTEROP = Path(__file__).parents[1] / "interop" / "data"
+
+
+def lce_model(batch: int = 1, rng: np.random.Generator | None = None) -> bytes:
+    """A small binary convolution whose file fixes the batch."""
+    rng = rng or np.random.default_rng(5)
+    conv = Conv((batch, 5, 5, 40), (3, 3), 9, stride=(2, 1))
+    filters = oracle.signs(rng.standard_normal(conv.filter_shape))
+    multiplier = rng.uniform(-1, 1, 9).astype(np.float32)
+    return bconv_model(conv, filters, multiplier, multiplier[::-1].copy())
+
+
+def two_by_two(signatures: int = 1) -> bytes:
+    """Inputs a [1, 3] and b [1, 3]; outputs a + b and a * b; named in that many signatures."""
+    builder = ModelBuilder()
+    a, b = builder.tensor((1, 3), name="tensor_a"), builder.tensor((1, 3), name="tensor_b")
+    total, product = builder.tensor((1, 3), name="sum:0"), builder.tensor((1, 3), name="product:0")
+    builder.builtin("ADD", [a, b], [total])
+    builder.builtin("MUL", [a, b], [product])
+    for _ in range(signatures):
+        # In the reverse order, so that a mix-up of order and names shows.
+        builder.signature({"b": b, "a": a}, {"product": product, "sum": total})
+    return builder.finish([a, b], [total, product])
+
+
+def baked_model(batch: int, signature: tuple[int, ...] | None = None) -> bytes:
+    """Doubles [batch, 6] and reshapes to a constant [batch, 2, 3]."""
+    builder = ModelBuilder()
+    x = builder.tensor((batch, 6), name="x", signature=signature)
+    twice = builder.tensor((batch, 6))
+    y = builder.tensor((batch, 2, 3), name="y")
+    builder.builtin("ADD", [x, x], [twice])
+    builder.builtin("RESHAPE", [twice, builder.constant(np.array([batch, 2, 3], np.int32))], [y])
+    return builder.finish([x], [y])
+
+
+def mixing_model() -> bytes:
+    """Sums over axis 0: right for the batch of 1 that the file fixes, and for no other."""
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 4), name="x"), builder.tensor((1, 4), name="y")
+    builder.builtin("CUMSUM", [x, builder.constant(np.array(0, np.int32))], [y])
+    return builder.finish([x], [y])
+
+
+class CountedRuns:
+    """Counts the batch sizes that a session is asked to run."""
+
+    def __init__(self, interpreter: larq_engine.Interpreter, monkeypatch) -> None:
+        self.batches: Counter[int] = Counter()
+        run = interpreter._session.run
+
+        def counted(arrays):
+            self.batches[len(arrays[0])] += 1
+            return run(arrays)
+
+        monkeypatch.setattr(interpreter._session, "run", counted)
+
+
+def test_properties_of_a_float_model():
+    interpreter = larq_engine.Interpreter(_INTEROP / "residual_relu_bn_add.float.tflite")
+    assert interpreter.input_names == ["input_1"]
+    assert interpreter.output_names == ["dense"]
+    assert interpreter.input_types == [np.float32]
+    assert interpreter.output_types == [np.float32]
+    assert interpreter.input_shapes == [(1, 16, 16, 3)]
+    assert interpreter.output_shapes == [(1, 10)]
+    assert interpreter.input_scales == interpreter.output_scales == [None]
+    assert interpreter.input_zero_points == interpreter.output_zero_points == [None]
+    assert isinstance(interpreter.input_types[0], np.dtype)
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_properties_of_a_quantized_model(runtime):
+    builder = ModelBuilder()
+    per_tensor = {"scale": 0.5, "zero_point": -3}
+    per_channel = {"scale": [0.25, 0.5], "zero_point": [0, 0], "quantized_dimension": 1}
+    x = builder.tensor((1, 2), np.int8, name="x", **per_tensor)
+    y = builder.tensor((1, 2), np.int8, name="y", **per_tensor)
+    c = builder.tensor((1, 2), np.int8, name="c", **per_channel)
+    d = builder.tensor((1, 2), name="d")
+    builder.builtin("ADD", [x, x], [y])
+    builder.builtin("DEQUANTIZE", [c], [d])
+    interpreter = larq_engine.Interpreter(builder.finish([x, c], [y, d]), runtime=runtime)
+    assert interpreter.input_types == [np.int8, np.int8]
+    assert interpreter.output_types == [np.int8, np.float32]
+    assert interpreter.input_scales == [0.5, [0.25, 0.5]]
+    assert interpreter.input_zero_points == [-3, 0]
+    assert interpreter.output_scales == [0.5, None]
+    assert interpreter.output_zero_points == [-3, None]
+    got = interpreter.predict([np.array([[1, 2]], np.int8), np.array([[4, 4]], np.int8)])
+    np.testing.assert_array_equal(got[0], [[5, 7]])
+    np.testing.assert_array_equal(got[1], [[1.0, 2.0]])
+
+
+def test_names_are_those_of_the_only_signature():
+    names = {count: larq_engine.Interpreter(two_by_two(count)).input_names for count in (0, 1, 2)}
+    assert names == {0: ["tensor_a", "tensor_b"], 1: ["a", "b"], 2: ["tensor_a", "tensor_b"]}
+    assert larq_engine.Interpreter(two_by_two()).output_names == ["sum", "product"]
+
+
+def test_equal_tensor_names_are_replaced():
+    builder = ModelBuilder()
+    a, b = builder.tensor((1, 3), name="same"), builder.tensor((1, 3), name="same")
+    y = builder.tensor((1, 3), name="y")
+    builder.builtin("ADD", [a, b], [y])
+    assert larq_engine.Interpreter(builder.finish([a, b], [y])).input_names == [
+        "tensor_0",
+        "tensor_1",
+    ]
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_forms_of_input_and_output(runtime, rng):
+    interpreter = larq_engine.Interpreter(two_by_two(), runtime=runtime)
+    a, b = (rng.standard_normal((4, 3)).astype(np.float32) for _ in range(2))
+    forms = {
+        "list": [a, b],
+        "tuple": (a, b),
+        "iterator of lists": iter([list(pair) for pair in zip(a, b, strict=True)]),
+        "zip": zip(a, b, strict=True),
+        "generator of tuples": (pair for pair in zip(a, b, strict=True)),
+    }
+    for name, x in forms.items():
+        got = interpreter.predict(x)
+        assert isinstance(got, list), name
+        np.testing.assert_array_equal(got[0], a + b, err_msg=name)
+        np.testing.assert_array_equal(got[1], a * b, err_msg=name)
+    for x in ({"b": b, "a": a}, iter([{"a": i, "b": j} for i, j in zip(a, b, strict=True)])):
+        named = interpreter.predict(x)
+        assert list(named) == ["sum", "product"]
+        np.testing.assert_array_equal(named["sum"], a + b)
+        np.testing.assert_array_equal(named["product"], a * b)
+
+
+def test_one_input_and_output_need_no_list(rng):
+    x = rng.standard_normal((4, 6)).astype(np.float32)
+    expected = (2 * x).reshape(4, 2, 3)
+
+    class Tensor:
+        """As other frameworks have them: convertible to an array, and iterable."""
+
+        def __array__(self, dtype=None, copy=None):
+            return x
+
+        def __iter__(self):
+            raise AssertionError("iterated instead of converted")
+
+    class DataSet:
+        """Iterable, but no iterator."""
+
+        def __iter__(self):
+            return iter(x)
+
+    interpreter = larq_engine.Interpreter(baked_model(1))
+    for form in (x, [x], (x,), Tensor(), iter(x), DataSet(), ([sample] for sample in x)):
+        got = interpreter.predict(form)
+        assert isinstance(got, np.ndarray)
+        np.testing.assert_array_equal(got, expected)
+    np.testing.assert_array_equal(interpreter.predict({"x": x})["y"], expected)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16, np.uint16, np.float16, np.bool_])
+def test_casts_that_lose_nothing(dtype):
+    x = np.array([[0, 1, 1, 0, 1, 0]], dtype)
+    got = larq_engine.Interpreter(baked_model(1)).predict(x)
+    assert got.dtype == np.float32
+    np.testing.assert_array_equal(got, 2.0 * x.reshape(1, 2, 3))
+
+
+def test_memory_order_and_byte_order_do_not_matter(rng):
+    x = rng.standard_normal((3, 6)).astype(np.float32)
+    interpreter = larq_engine.Interpreter(baked_model(1))
+    for same in (np.asfortranarray(x), np.repeat(x, 2, axis=1)[:, ::2], x.astype(">f4")):
+        np.testing.assert_array_equal(interpreter.predict(same), 2 * x.reshape(3, 2, 3))
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("kernel", ["auto", "reference"])
+def test_a_batch_in_one_invoke_equals_single_samples(kernel, runtime, rng, monkeypatch):
+    interpreter = larq_engine.Interpreter(lce_model(), kernel=kernel, runtime=runtime)
+    x = rng.standard_normal((7, 5, 5, 40)).astype(np.float32)
+    single = np.concatenate([interpreter.predict(sample[np.newaxis]) for sample in x])
+    np.testing.assert_array_equal(interpreter.predict(x), single)
+    runs = CountedRuns(interpreter, monkeypatch)
+    np.testing.assert_array_equal(interpreter.predict(x), single)
+    assert runs.batches == {7: 1}
+    np.testing.assert_array_equal(interpreter.predict(x[2:3]), single[2:3])
+    np.testing.assert_array_equal(interpreter.predict(x[:4]), single[:4])
+    assert runs.batches == {7: 1, 1: 1, 4: 1}
+    assert interpreter.input_shapes == [(1, 5, 5, 40)]
+
+
+def test_large_data_go_in_pieces(rng, monkeypatch):
+    interpreter = larq_engine.Interpreter(lce_model())
+    x = rng.standard_normal((7, 5, 5, 40)).astype(np.float32)
+    whole = interpreter.predict(x)
+    monkeypatch.setattr(batching, "_MAX_INPUT_BYTES", 3 * x[0].nbytes)
+    runs = CountedRuns(interpreter, monkeypatch)
+    np.testing.assert_array_equal(interpreter.predict(x), whole)
+    assert runs.batches == {3: 2, 1: 1}
+
+
+def test_an_open_batch_needs_no_trial(rng, monkeypatch):
+    builder = ModelBuilder()
+    x = builder.tensor((1, 4), name="x", signature=(-1, 4))
+    y = builder.tensor((1, 4), name="y", signature=(-1, 4))
+    builder.builtin("ADD", [x, x], [y])
+    interpreter = larq_engine.Interpreter(builder.finish([x], [y]))
+    runs = CountedRuns(interpreter, monkeypatch)
+    data = rng.standard_normal((5, 4)).astype(np.float32)
+    np.testing.assert_array_equal(interpreter.predict(data), 2 * data)
+    assert runs.batches == {5: 1}
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("signature", [None, (-1, 6)])
+def test_a_batch_baked_into_the_graph_runs_in_its_pieces(signature, runtime, rng, monkeypatch):
+    x = rng.standard_normal((6, 6)).astype(np.float32)
+    for batch in (1, 2, 3):
+        interpreter = larq_engine.Interpreter(baked_model(batch, signature), runtime=runtime)
+        expected = (2 * x).reshape(6, 2, 3)
+        np.testing.assert_array_equal(interpreter.predict(x), expected)
+        runs = CountedRuns(interpreter, monkeypatch)
+        np.testing.assert_array_equal(interpreter.predict(x), expected)
+        assert runs.batches == {batch: 6 // batch}
+        np.testing.assert_array_equal(interpreter.predict(iter(x)), expected)
+
+
+def test_a_fixed_batch_that_does_not_divide_the_samples():
+    interpreter = larq_engine.Interpreter(baked_model(4))
+    for x in (np.zeros((6, 6), np.float32), iter(np.zeros((6, 6), np.float32))):
+        with pytest.raises(ValueError, match="expected a multiple of 4 samples, the batch"):
+            interpreter.predict(x)
+    assert interpreter.predict(np.zeros((8, 6), np.float32)).shape == (8, 2, 3)
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_samples_that_would_mix_run_alone(runtime, rng):
+    x = rng.standard_normal((5, 4)).astype(np.float32)
+    got = larq_engine.Interpreter(mixing_model(), runtime=runtime).predict(x)
+    np.testing.assert_array_equal(got, x)
+
+
+def test_outputs_without_a_batch_are_joined():
+    """The sum over all but the last axis of each sample, [4] for a batch of 1."""
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 3, 4), name="x"), builder.tensor((4,), name="y")
+    builder.builtin("SUM", [x, builder.constant(np.array([0, 1], np.int32))], [y])
+    interpreter = larq_engine.Interpreter(builder.finish([x], [y]))
+    data = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    np.testing.assert_array_equal(interpreter.predict(data), data.sum(axis=1).reshape(-1))
+
+
+def test_inputs_that_share_no_batch_are_taken_as_they_are():
+    builder = ModelBuilder()
+    a, b = builder.tensor((2, 3), name="a"), builder.tensor((), name="b")
+    y = builder.tensor((2, 3), name="y")
+    builder.builtin("MUL", [a, b], [y])
+    interpreter = larq_engine.Interpreter(builder.finish([a, b], [y]))
+    data = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_array_equal(interpreter.predict([data, np.float32(3)]), 3 * data)
+    with pytest.raises(ValueError, match=r"expected shape \(2, 3\), got \(4, 3\)"):
+        interpreter.predict([np.zeros((4, 3), np.float32), np.float32(3)])
+    with pytest.raises(ValueError, match="share no batch axis"):
+        interpreter.predict(iter([[data, np.float32(3)]]))
+
+
+def test_open_height_and_width_follow_the_data(rng):
+    conv = Conv((1, 1, 1, 32), (3, 3), 4)
+    filters = oracle.signs(rng.standard_normal(conv.filter_shape))
+    ones, zeros = np.ones(4, np.float32), np.zeros(4, np.float32)
+    model = bconv_model(conv, filters, ones, zeros, input_signature=(-1, -1, -1, 32))
+    interpreter = larq_engine.Interpreter(model)
+    for shape in ((1, 6, 5, 32), (3, 2, 9, 32), (1, 1, 1, 32)):
+        x = rng.standard_normal(shape).astype(np.float32)
+        expected = oracle.dot_products(Conv(shape, (3, 3), 4), oracle.signs(x), filters)
+        np.testing.assert_array_equal(interpreter.predict(x), expected)
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("kernel", ["auto", "reference"])
+def test_resize_after_a_run(kernel, runtime, rng):
+    conv = Conv((1, 5, 5, 40), (3, 3), 9)
+    filters = oracle.signs(rng.standard_normal(conv.filter_shape))
+    ones, zeros = np.ones(9, np.float32), np.zeros(9, np.float32)
+    interpreter = larq_engine.Interpreter(
+        bconv_model(conv, filters, ones, zeros), kernel=kernel, runtime=runtime
+    )
+    shapes = [(1, 5, 5, 40), (1, 9, 4, 40), (3, 9, 4, 40), (1, 1, 1, 40), (2, 30, 31, 40)]
+    for shape in [*shapes, *reversed(shapes)]:
+        interpreter.resize({"x": shape} if shape[0] > 1 else [list(shape)])
+        assert interpreter.input_shapes == [shape]
+        x = rng.standard_normal(shape).astype(np.float32)
+        expected = oracle.dot_products(Conv(shape, (3, 3), 9), oracle.signs(x), filters)
+        np.testing.assert_array_equal(interpreter.predict(x), expected)
+        assert interpreter.output_shapes == [expected.shape]
+
+
+def test_resize_of_some_inputs_keeps_the_others():
+    interpreter = larq_engine.Interpreter(two_by_two())
+    interpreter.resize({"a": np.array([4, 3])})  # Broadcast against b of one row.
+    assert interpreter.input_shapes == [(4, 3), (1, 3)]
+    a, b = np.ones((4, 3), np.float32), np.full((1, 3), 2, np.float32)
+    np.testing.assert_array_equal(interpreter.predict([a, b])[0], a + b)
+
+
+def test_progress_bar(capfd):
+    interpreter = larq_engine.Interpreter(baked_model(1))
+    x = np.zeros((3, 6), np.float32)
+    interpreter.predict(x)
+    assert "sample" not in capfd.readouterr().err
+    interpreter.predict(x, verbose=1)
+    assert "3/3" in capfd.readouterr().err
+    interpreter.predict(iter(x), verbose=1)
+    assert "3/3" in capfd.readouterr().err
+    interpreter.predict((sample for sample in x), verbose=1)
+    assert "3sample" in capfd.readouterr().err
+
+
+def test_num_threads_gives_the_same_result(rng):
+    x = rng.standard_normal((2, 5, 5, 40)).astype(np.float32)
+    single = larq_engine.Interpreter(lce_model()).predict(x)
+    for threads in (2, 3, 16):
+        got = larq_engine.Interpreter(lce_model(), num_threads=threads).predict(x)
+        np.testing.assert_array_equal(got, single)
+
+
+def test_results_are_copies(rng):
+    interpreter = larq_engine.Interpreter(baked_model(1))
+    x = rng.standard_normal((1, 6)).astype(np.float32)
+    first = interpreter.predict(x)
+    interpreter.predict(-x)
+    np.testing.assert_array_equal(first, 2 * x.reshape(1, 2, 3))

@@ -1,0 +1,90 @@
+"""The profile: which operators ran where, and that the numbers add up. No test asserts a time."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import larq_engine
+from larq_engine.python.profile import make_table
+from tests.hosts import HOSTS
+
+_MODEL = Path(__file__).parents[1] / "interop" / "data" / "residual_relu_bn_add.float.tflite"
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_rows_are_the_steps_and_the_host(runtime):
+    table = larq_engine.Interpreter(_MODEL, runtime=runtime).profile(runs=7)
+    assert [row.op for row in table] == [*["LceQuantize", "LceBconv2d"] * 3, "host runtime"]
+    assert table.runs == 7
+    assert all(row.calls == 7 for row in table)
+    assert all(row.name for row in table)
+    for row in table:
+        is_convolution = row.op == "LceBconv2d"
+        assert row.kernel.startswith("bgemm_") == is_convolution
+        assert (row.gmac_per_s is not None) == is_convolution
+    host = table.rows[-1]
+    assert sorted(host.name.split(", ")) == ["1 CONV_2D", "1 FULLY_CONNECTED", "1 MEAN", "3 ADD"]
+    assert sum(row.percent for row in table) == pytest.approx(100)
+    assert sum(row.ms_per_call for row in table) == pytest.approx(table.ms_per_run)
+    assert all(row.ms_per_call > 0 for row in table)
+
+
+def test_a_forced_kernel_shows():
+    table = larq_engine.Interpreter(_MODEL, kernel="reference").profile(runs=1)
+    assert {row.kernel for row in table if row.op == "LceBconv2d"} == {"reference"}
+
+
+def test_the_environment_forces_a_kernel(monkeypatch):
+    monkeypatch.setenv("LARQ_ENGINE_KERNEL", "reference")
+    table = larq_engine.Interpreter(_MODEL).profile(runs=1)
+    assert {row.kernel for row in table if row.op == "LceBconv2d"} == {"reference"}
+
+
+def test_a_profile_can_be_repeated_and_disturbs_nothing():
+    interpreter = larq_engine.Interpreter(_MODEL)
+    x = np.random.default_rng(3).standard_normal((4, 16, 16, 3)).astype(np.float32)
+    before = interpreter.predict(x)
+    assert [interpreter.profile(runs=runs).rows[1].calls for runs in (3, 5)] == [3, 5]
+    assert interpreter.profile(x, runs=2).rows[1].calls == 2
+    assert interpreter.profile({"input_1": x}, runs=2).rows[1].calls == 2
+    np.testing.assert_array_equal(interpreter.predict(x), before)
+    assert interpreter.input_shapes == [(1, 16, 16, 3)]
+
+
+_STEPS = [
+    {"op": "LceQuantize", "name": "q", "node": 0, "kernel": "", "calls": 2, "total_ns": 1_000_000,
+     "macs": 0},
+    {"op": "LceBconv2d", "name": "conv/y", "node": 1, "kernel": "k", "calls": 2,
+     "total_ns": 5_000_000, "macs": 10_000_000},
+]  # fmt: skip
+
+
+def test_the_table_as_text():
+    table = make_table(_STEPS, 10_000_000, 2, ["ADD", "ADD", "MEAN"])
+    assert str(table).splitlines() == [
+        "op            name           kernel  calls  ms/call     %  GMAC/s",
+        "------------  -------------  ------  -----  -------  ----  ------",
+        "LceQuantize   q                          2   0.5000  10.0",
+        "LceBconv2d    conv/y         k           2   2.5000  50.0     4.0",
+        "host runtime  2 ADD, 1 MEAN              2   2.0000  40.0",
+        "5.000 ms per run, mean of 2 runs",
+    ]
+
+
+def test_the_table_as_plain_values():
+    table = make_table(_STEPS, 10_000_000, 2, ["ADD"])
+    assert json.loads(table.to_json()) == table.to_dict()
+    assert table.to_dict()["runs"] == 2
+    assert table.to_dict()["ms_per_run"] == 5.0
+    assert len(table.to_dict()["rows"]) == len(table) == 3
+    assert table.to_dict()["rows"][1] == {
+        "op": "LceBconv2d",
+        "name": "conv/y",
+        "kernel": "k",
+        "calls": 2,
+        "ms_per_call": 2.5,
+        "percent": 50.0,
+        "gmac_per_s": 4.0,
+    }

@@ -1,0 +1,102 @@
+"""larq_engine_register_ops: hosts without delegates get the operators through a C++ op resolver.
+
+TensorFlow's library exports what that needs. LiteRT's does not, and gets an error that says so.
+Each host runs in a process of its own, as a library that one loads is visible to all.
+"""
+
+import ctypes
+import functools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import larq_engine
+from larq_engine.python import host
+from tests.crash_box import CrashBox
+from tests.hosts import HOSTS
+
+_DATA = Path(__file__).parents[1] / "interop" / "data"
+
+
+@pytest.fixture(scope="module")
+def boxes() -> Iterator[Callable[[str], CrashBox]]:
+    """Gives each host runtime its own process."""
+    made = []
+
+    @functools.cache
+    def box_of(runtime: str) -> CrashBox:
+        made.append(CrashBox())
+        return made[-1]
+
+    yield box_of
+    for box in made:
+        box.close()
+
+
+def register(resolver: int) -> tuple[int, str]:
+    """Calls the C function; returns its status and error text."""
+    library = ctypes.CDLL(larq_engine.delegate_path())
+    library.larq_engine_register_ops.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
+    error = ctypes.create_string_buffer(1024)
+    status = library.larq_engine_register_ops(resolver, error, len(error))
+    return status, error.value.decode()
+
+
+def run_registered(runtime: str, model: str) -> tuple[list[tuple[int, str]], np.ndarray | None]:
+    """Runs a model in a host whose op resolver was given our operators; no delegate of ours."""
+    module = host.import_runtime(runtime)
+    results: list[tuple[int, str]] = []
+    with np.load(_DATA / f"{model}.npz") as recorded:
+        x = recorded["x"]
+    try:
+        interpreter = module.InterpreterWithCustomOps(
+            model_content=(_DATA / f"{model}.tflite").read_bytes(),
+            custom_op_registerers=[lambda resolver: results.append(register(resolver))],
+        )
+        interpreter.allocate_tensors()
+    except RuntimeError:
+        return results, None
+    rows = []
+    for sample in x:
+        interpreter.set_tensor(interpreter.get_input_details()[0]["index"], sample[np.newaxis])
+        interpreter.invoke()
+        rows.append(interpreter.get_tensor(interpreter.get_output_details()[0]["index"]))
+    return results, np.concatenate(rows)
+
+
+def register_null(runtime: str) -> tuple[int, str]:
+    host.import_runtime(runtime)
+    return register(0)
+
+
+_WITH_TENSORFLOW = [p for p in HOSTS if "tensorflow" in p.values]
+_WITHOUT = [p for p in HOSTS if "tensorflow" not in p.values]
+
+
+@pytest.mark.parametrize("runtime", _WITH_TENSORFLOW)
+@pytest.mark.parametrize(
+    "model", ["bitpacked_chain.float", "maxpool_chain.int8", "residual_relu_bn_add.float"]
+)
+def test_tensorflow_runs_the_registered_operators(model, runtime, boxes):
+    results, got = boxes(runtime).call(run_registered, runtime, model)
+    assert results == [(0, "")]
+    with np.load(_DATA / f"{model}.npz") as recorded:
+        np.testing.assert_allclose(got, recorded["y"], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("runtime", _WITHOUT)
+def test_other_hosts_get_a_clear_error(runtime, boxes):
+    results, got = boxes(runtime).call(run_registered, runtime, "bitpacked_chain.float")
+    assert got is None, "the operators stay unresolved"
+    ((status, error),) = results
+    assert status == 1
+    for word in ("MutableOpResolver", "AddCustom", "delegate"):
+        assert word in error
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_no_resolver(runtime, boxes):
+    status, error = boxes(runtime).call(register_null, runtime)
+    assert status == 1 and error

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Style, types and layering. `tools/lint.sh check` reports every problem and fails if there is one;
+# `tools/lint.sh fix` corrects what a formatter can correct. Looks at what git knows or would add.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+readonly BIN=.venv/bin
+
+# Tracked and new, but not ignored; a file that is deleted and not yet committed is still listed.
+mapfile -t cpp < <(git ls-files -co --exclude-standard '*.cc' '*.h' '*.inc' | xargs -r ls -d 2>/dev/null)
+
+# Names the files only: what is wrong in them, `make format` corrects.
+cpp_is_formatted() {
+  local file result=0
+  for file in "${cpp[@]}"; do
+    if ! "$BIN/clang-format" --dry-run -Werror "$file" 2>/dev/null; then
+      echo "would reformat $file"
+      result=1
+    fi
+  done
+  return "$result"
+}
+
+case ${1:-} in
+  fix)
+    "$BIN/clang-format" -i "${cpp[@]}"
+    "$BIN/ruff" check --fix .
+    "$BIN/ruff" format .
+    ;;
+  check)
+    failed=()
+    step() {
+      local name=$1
+      shift
+      echo "== $name"
+      "$@" || failed+=("$name")
+    }
+    step "clang-format, ${#cpp[@]} files" cpp_is_formatted
+    step "ruff" "$BIN/ruff" check .
+    step "ruff format" "$BIN/ruff" format --check .
+    step "mypy" "$BIN/mypy"
+    step "layering" "$BIN/pytest" -q tests/layering
+    if ((${#failed[@]})); then
+      echo "lint: failed: ${failed[*]}; \`make format\` corrects formatting" >&2
+      exit 1
+    fi
+    echo "lint: clean"
+    ;;
+  *)
+    echo "usage: tools/lint.sh check|fix" >&2
+    exit 2
+    ;;
+esac

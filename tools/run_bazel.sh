@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Runs the Bazel that this machine has; its arguments are Bazel's. BAZEL names one off the PATH.
+set -euo pipefail
+
+if [[ -n ${BAZEL:-} ]]; then
+  exec "$BAZEL" "$@"
+elif command -v bazel >/dev/null; then
+  exec bazel "$@"
+elif command -v bazelisk >/dev/null; then
+  # Left alone, Bazelisk fetches the newest Bazel, which no longer reads WORKSPACE.
+  USE_BAZEL_VERSION=${USE_BAZEL_VERSION:-7.x} exec bazelisk "$@"
+fi
+
+cat >&2 <<'EOM'
+error: the native library of larq_engine is built with Bazel, and there is none on the PATH.
+  Debian, Ubuntu:  apt-get install bazel-bootstrap googletest
+  macOS:           brew install bazelisk
+  elsewhere:       Bazelisk, https://github.com/bazelbuild/bazelisk
+Any version from 4.2 to 7 will do. BAZEL=/path/to/bazel names one that is not on the PATH.
+EOM
+exit 1
