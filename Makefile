@@ -1,13 +1,16 @@
 # The developer's day. Every target does the set-up that it needs itself; `make` alone lists them.
 
 VENV := .venv
-BAZEL := tools/run_bazel.sh
+RUN_BAZEL := tools/run_bazel.sh
 # The progress display is for people; in a log it is hundreds of lines.
 BAZEL_FLAGS ?= $(if $(CI),--noshow_progress)
 PYTEST_FLAGS ?= -q -rs -n auto
 FUZZ_RUNS ?= 200000
 # configuration://tests that run under it
 SANITIZED_TESTS ?= asan://tests/... ubsan://tests/... tsan://tests/runtime/...
+# Python tests that also run with a plug-in built under a sanitizer
+ASAN_PYTHON_TESTS := tests/python/test_interpreter.py tests/interop/test_interop.py
+TSAN_PYTHON_TESTS := tests/python/test_threads.py
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
@@ -38,7 +41,7 @@ test-full: ## all tests, the long ones in full length
 	@$(MAKE) --no-print-directory test
 
 test-native: setup-base
-	@set -e; test="$(BAZEL) test $(BAZEL_FLAGS)"; \
+	@set -e; test="$(RUN_BAZEL) test $(BAZEL_FLAGS)"; \
 	echo "== C++ tests"; $$test //tests/...; \
 	for run in $(SANITIZED_TESTS); do \
 	  echo "== C++ tests under $${run%%:*}"; $$test --config=$${run%%:*} $${run#*:}; \
@@ -54,14 +57,19 @@ test-python: setup build
 	else \
 	  echo "== Interoperability tests in tflite_runtime: not run, no wheel for this Python"; \
 	fi
+	@echo "== Python tests with the plug-in under asan, in LiteRT"
+	@tools/test_sanitized_plugin.sh asan $(ASAN_PYTHON_TESTS) -k "not tensorflow and not tflite_runtime"
+	@echo "== Python tests with the plug-in under tsan: interpreters in four threads"
+	@tools/test_sanitized_plugin.sh tsan $(TSAN_PYTHON_TESTS)
 
 fuzz: setup-base ## feed FUZZ_RUNS (200000) made-up models to the plug-in under sanitizers
 	@echo "== Fuzzing, $(FUZZ_RUNS) cases"
-	@UBSAN_OPTIONS=print_stacktrace=1 $(BAZEL) run $(BAZEL_FLAGS) --config=fuzz \
+	@UBSAN_OPTIONS=print_stacktrace=1 $(RUN_BAZEL) run $(BAZEL_FLAGS) --config=fuzz \
 	  //tests/fuzz:model_fuzzer -- -runs=$(FUZZ_RUNS) -artifact_prefix=$(CURDIR)/ \
 	  -verbosity=0 -print_funcs=0 -print_final_stats=1
 
 bench: build peers ## measure the convolutions A to D against other engines
+	@$(RUN_BAZEL) build $(BAZEL_FLAGS) //benchmarks/kernels:bgemm_bench
 	@$(VENV)/bin/python -m benchmarks.convs $(BENCH_FLAGS)
 
 lint: setup-base ## check style, types and layering
@@ -71,7 +79,7 @@ format: setup-base ## correct what can be corrected of style
 	@tools/lint.sh fix
 
 clean: ## remove everything that was built (the environments stay)
-	@[ ! -e bazel-out ] || $(BAZEL) clean
+	@[ ! -e bazel-out ] || $(RUN_BAZEL) clean
 	@rm -rf larq_engine/liblarq_engine.so .build dist *.egg-info .pytest_cache .mypy_cache \
 	  .ruff_cache .hypothesis
 	@find larq_engine tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +

@@ -37,7 +37,7 @@ class BMaxPool2dStep : public Step {
     return {dims[0], static_cast<int>(rows_.out), static_cast<int>(cols_.out), dims[3]};
   }
 
-  int64_t units() const override { return batch_ * rows_.out; }
+  int64_t units() const override { return words_ == 0 ? 0 : batch_ * rows_.out; }
 
   void Run(const void* input, int64_t first, int64_t last, std::byte*,
            void* output) const override {

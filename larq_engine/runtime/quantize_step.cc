@@ -24,8 +24,9 @@ class ElementwiseStep : public Step {
 
  protected:
   void SetPixels(const std::vector<int>& dims) {
-    CountElements(dims, dims.size());
-    pixels_ = CountElements(dims, dims.size() - 1);
+    // Any number of pixels without channels is no work.
+    const bool empty = CountElements(dims, dims.size()) == 0;
+    pixels_ = empty ? 0 : CountElements(dims, dims.size() - 1);
   }
 
  private:

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Runs Python tests with a plug-in built under a sanitizer, in the stock host:
+#
+#   tools/test_sanitized_plugin.sh asan|tsan PYTEST_ARGUMENT...
+#
+# Host and Python are not instrumented, so the sanitizer's library is loaded before them, leaks are
+# not looked for (they are in the C++ tests), and races are reported only where our code takes part.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+config=$1
+shift
+
+mkdir -p ".build/$config"
+tools/build_library.sh ".build/$config" --config="$config"
+runtime=$(gcc -print-file-name="lib$config.so")
+[[ -e $runtime ]] || { echo "error: gcc has no lib$config.so" >&2; exit 1; }
+# The C++ runtime too: the sanitizer looks for what it intercepts there before our plug-in brings it.
+runtime+=" $(gcc -print-file-name=libstdc++.so.6)"
+LARQ_ENGINE_LIBRARY=$PWD/.build/$config/liblarq_engine.so \
+  ASAN_OPTIONS=detect_leaks=0 \
+  TSAN_OPTIONS=halt_on_error=1:ignore_noninstrumented_modules=1 \
+  LD_PRELOAD=$runtime .venv/bin/python -m pytest -q -p no:cacheprovider "$@"
