@@ -5,6 +5,7 @@ Imports nothing but NumPy and larq_engine, as the host runtimes' environments ma
 
 import math
 import multiprocessing
+import resource
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -13,6 +14,9 @@ from typing import Any
 import numpy as np
 
 import larq_engine
+
+# Of address space; TensorFlow alone takes some 5 GB of it.
+_MAX_MEMORY_BYTES = 16 << 30
 
 # A corrupted shape can ask for more; then loading is all that is tried.
 _MAX_INPUT_VALUES = 2**26
@@ -34,6 +38,11 @@ def load_and_run(model: bytes, runtime: str | None) -> tuple[str, str]:
     return "", ""
 
 
+def _limit_memory() -> None:
+    """A corrupted shape must not make the system end other processes for want of memory."""
+    resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY_BYTES, _MAX_MEMORY_BYTES))
+
+
 class CrashBox:
     """A child process that is replaced when it dies."""
 
@@ -42,7 +51,8 @@ class CrashBox:
 
     @staticmethod
     def _start() -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
+        context = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(1, context, initializer=_limit_memory)
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Returns what the function returns; AssertionError if it takes the process down."""

@@ -1,9 +1,9 @@
-// Memory for packed words and scratch: 64-byte aligned (a cache line, the widest vector), zeroed.
+// Memory for packed words and scratch: 64-byte aligned (a cache line, the widest vector). Not
+// cleared: a block as large as a corrupted shape asks for must not be touched before it is used.
 #ifndef LARQ_ENGINE_KERNELS_ALIGNED_BUFFER_H_
 #define LARQ_ENGINE_KERNELS_ALIGNED_BUFFER_H_
 
 #include <cstddef>
-#include <cstring>
 #include <memory>
 #include <new>
 
@@ -18,9 +18,7 @@ class AlignedBuffer {
   explicit AlignedBuffer(size_t size)
       : data_(
             static_cast<T*>(::operator new (size * sizeof(T), std::align_val_t{kBufferAlignment}))),
-        size_(size) {
-    std::memset(static_cast<void*>(data_.get()), 0, size * sizeof(T));
-  }
+        size_(size) {}
 
   T* data() { return data_.get(); }
   const T* data() const { return data_.get(); }

@@ -19,14 +19,23 @@ _HOST_REMARKS = re.compile(
 )
 
 
+# What a host adds after it took back operators that the plug-in refused.
+_TAKEN_BACK = "Encountered unresolved custom op: Lce"
+
+
 def clean_message(message: str) -> str:
     """Returns the message without the host's remarks, one line for each remaining statement."""
     lines = (line.strip() for line in _HOST_REMARKS.sub("\n", message).splitlines())
-    return "\n".join(dict.fromkeys(line for line in lines if line))
+    statements = list(dict.fromkeys(line for line in lines if line))
+    causes = [line for line in statements if not line.startswith(_TAKEN_BACK)]
+    return "\n".join(causes or statements)
 
 
 # Hosts have no message for failed allocations.
-_NO_REASON = "expected memory to suffice, got none; check the model's shapes and the batch size"
+_NO_REASON = (
+    "expected memory to suffice, got no reason from the host; check the model's shapes and the "
+    "batch size"
+)
 
 
 @contextlib.contextmanager

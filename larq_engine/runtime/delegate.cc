@@ -1,5 +1,7 @@
 // The external delegate: claims our operators in the host's graph and runs each connected set of
 // them as a plan.
+#include <algorithm>
+#include <map>
 #include <stdexcept>
 
 #include "larq_engine/runtime/engine.h"
@@ -19,12 +21,22 @@ struct Delegate {
 
 Delegate& FromHost(TfLiteDelegate* delegate) { return *static_cast<Delegate*>(delegate->data_); }
 
-PlannedNode DescribeNode(TfLiteContext* context, int index) {
-  TfLiteNode* node = nullptr;
-  TfLiteRegistration* registration = nullptr;
-  if (context->GetNodeAndRegistration(context, index, &node, &registration) != kTfLiteOk) {
+struct HostNode {
+  TfLiteNode* node;
+  TfLiteRegistration* registration;
+};
+
+HostNode NodeAt(TfLiteContext* context, int index) {
+  HostNode host_node = {};
+  if (context->GetNodeAndRegistration(context, index, &host_node.node, &host_node.registration) !=
+      kTfLiteOk) {
     throw std::runtime_error("larq_engine: the host has no node #" + std::to_string(index));
   }
+  return host_node;
+}
+
+PlannedNode DescribeNode(TfLiteContext* context, int index) {
+  const auto [node, registration] = NodeAt(context, index);
   PlannedNode planned = {};
   const bool custom = registration->builtin_code == static_cast<int32_t>(kTfLiteBuiltinCustom) &&
                       registration->custom_name != nullptr;
@@ -62,6 +74,28 @@ TfLiteStatus WithPlan(TfLiteContext* context, TfLiteNode* node,
   return ReportingErrors(context, [&] { (plan->*method)(context); });
 }
 
+// Throws if a node reads what a later one writes: hosts do not check that, and those before LiteRT
+// crash when they cut such a graph into what is ours and what is not.
+void CheckOrder(TfLiteContext* context, std::span<const int> order) {
+  std::map<int, int> writer;  // tensor -> node, of those that are still to come
+  for (auto index = order.rbegin(); index != order.rend(); ++index) {
+    for (int tensor : AsSpan(NodeAt(context, *index).node->outputs)) writer[tensor] = *index;
+  }
+  for (int index : order) {
+    for (int tensor : AsSpan(NodeAt(context, index).node->inputs)) {
+      const auto found = writer.find(tensor);
+      if (tensor != kTfLiteOptionalTensor && found != writer.end()) {
+        throw std::runtime_error("larq_engine: operator #" + std::to_string(index) +
+                                 " reads tensor #" + std::to_string(tensor) +
+                                 ", expected one that is computed before it, got an output of "
+                                 "operator #" +
+                                 std::to_string(found->second) + "; the file is corrupted");
+      }
+    }
+    for (int tensor : AsSpan(NodeAt(context, index).node->outputs)) writer.erase(tensor);
+  }
+}
+
 TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
   return ReportingErrors(context, [&] {
     TfLiteIntArray* order = nullptr;
@@ -73,6 +107,7 @@ TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
       if (DescribeNode(context, index).op != nullptr) claimed.push_back(index);
     }
     if (claimed.empty()) return;
+    CheckOrder(context, AsSpan(order));
     const IntArrayPtr nodes = MakeIntArray(claimed);
     if (nodes == nullptr) throw std::bad_alloc();
     TfLiteRegistration registration = {};

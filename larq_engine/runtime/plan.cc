@@ -5,6 +5,7 @@
 
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/runtime/arena.h"
+#include "larq_engine/runtime/op_checks.h"
 #include "larq_engine/runtime/op_error.h"
 
 namespace larq_engine {
@@ -76,6 +77,7 @@ void Plan::MakeSteps(const TfLiteContext& context) {
     try {
       const OpInfo op = DescribeOp(context, node);
       planned->name = op.output.name;
+      planned->declared_dims = op.output.dims;
       planned->step = MakeStep(node.op, op, engine_->kernel());
     } catch (const OpError& e) {
       // Where the output itself is what is wrong, there is no name to give.
@@ -100,6 +102,10 @@ void Plan::Prepare(TfLiteContext* context) {
     std::vector<int> output_dims;
     try {
       output_dims = planned->step->Resize(input_dims);
+      // No dimensions at all stand for a shape that the file leaves open.
+      if (!planned->declared_dims.empty()) {
+        CheckRank(planned->declared_dims, "output", output_dims.size());
+      }
     } catch (const OpError& e) {
       throw OpError(Describe(planned->node, planned->name) + e.what());
     }

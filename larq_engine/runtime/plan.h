@@ -51,7 +51,8 @@ class Plan {
   };
   struct PlannedStep {
     PlannedNode node;
-    std::string name;  // of the output tensor
+    std::string name;                // of the output tensor
+    std::vector<int> declared_dims;  // of the output, in the file
     std::unique_ptr<Step> step;
     Place input;
     Place output;

@@ -15,7 +15,7 @@ constexpr int kMaxOperators = 4;
 constexpr int kMaxFaults = 3;
 
 // Around the edges of words and of SIMD widths.
-constexpr int kChannels[] = {1, 3, 4, 31, 32, 33, 64, 65, 96, 128, 160, 256};
+constexpr int kChannels[] = {1, 3, 4, 31, 32, 33, 64, 65, 96, 128, 160};
 constexpr int kFilters[] = {1, 2, 4, 7, 8, 16, 31, 32, 33, 40};
 constexpr TfLiteType kInputTypes[] = {kTfLiteFloat32, kTfLiteInt8, kTfLiteBool};
 constexpr TfLiteType kConvOutputs[] = {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt32, kTfLiteInt32};
@@ -95,9 +95,9 @@ PoolConfig MakePool(ByteSource* bytes) {
 // The path through the operators that types allow: values are quantized, bits go anywhere.
 ModelBuilder MakeGood(ByteSource* bytes) {
   TfLiteType type = bytes->OneOf(kInputTypes);
-  const std::vector<int> shape = {1 + static_cast<int>(bytes->Below(3)),
-                                  1 + static_cast<int>(bytes->Below(9)),
-                                  1 + static_cast<int>(bytes->Below(9)), bytes->OneOf(kChannels)};
+  const std::vector<int> shape = {1 + static_cast<int>(bytes->Below(2)),
+                                  1 + static_cast<int>(bytes->Below(7)),
+                                  1 + static_cast<int>(bytes->Below(7)), bytes->OneOf(kChannels)};
   int channels = shape[3];
   ModelBuilder builder(type, shape, bytes->Byte());
   const size_t operators = 1 + bytes->Below(kMaxOperators);

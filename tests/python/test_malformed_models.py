@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from flatbuffers import flexbuffers
 
+from larq_engine.python import host
 from tests.crash_box import CrashBox, load_and_run
+from tests.hosts import HOSTS
 from tests.model_builder import ABSENT, ModelBuilder, bconv_options
 from tests.oracle import Conv
 
@@ -85,14 +87,17 @@ def one_op(
     return builder.finish([x], [y])
 
 
+_POOL_OPTIONS = {
+    "padding": 0,
+    "stride_height": 1,
+    "stride_width": 1,
+    "filter_height": 2,
+    "filter_width": 2,
+}
+
+
 def pool(without: str = "", shape: Any = ((1, 4, 4, 2), _BITS), **changed: Any) -> bytes:
-    options = {
-        "padding": 0,
-        "stride_height": 1,
-        "stride_width": 1,
-        "filter_height": 2,
-        "filter_width": 2,
-    } | changed
+    options = _POOL_OPTIONS | changed
     options.pop(without, None)
     return one_op("LceBMaxPool2d", shape, shape, options)
 
@@ -211,6 +216,10 @@ _BCONV: dict[str, tuple[dict[str, Any], list[str]]] = {
         },
         ["output 'conv/y': expected one zero point for the tensor, got 8"],
     ),
+    "an output of rank 3": (
+        {"output": ((5, 5, 8), np.float32)},
+        ["output: expected 4 dimensions, got shape [5, 5, 8]"],
+    ),
     "an image smaller than the filter": (
         {"image": ((1, 2, 5, 2), _BITS), "padding": 1},
         ["holds the filter of 3 x 3", "VALID", "[1, 2, 5, 2]"],
@@ -263,6 +272,21 @@ _OTHERS: dict[str, tuple[bytes, str, list[str]]] = {
         one_op("LceQuantize", ((1, 40),), ((1, 2),)),
         "LceQuantize",
         ["output 'op/y': expected int32, got float32"],
+    ),
+    "pool to rank 2": (
+        one_op("LceBMaxPool2d", ((1, 4, 4, 2), _BITS), ((1, 8), _BITS), options=_POOL_OPTIONS),
+        "LceBMaxPool2d",
+        ["output: expected 4 dimensions, got shape [1, 8]"],
+    ),
+    "quantize to another rank": (
+        one_op("LceQuantize", ((1, 40),), ((1, 1, 2), _BITS)),
+        "LceQuantize",
+        ["output: expected 2 dimensions, got shape [1, 1, 2]"],
+    ),
+    "dequantize to another rank": (
+        one_op("LceDequantize", ((1, 2), _BITS), ((40,),)),
+        "LceDequantize",
+        ["output: expected 2 dimensions, got shape [40]"],
     ),
     "quantize of a scalar": (
         one_op("LceQuantize", ((),), ((), _BITS)),
@@ -380,6 +404,59 @@ def test_shapes_whose_product_overflows(box):
         kind, message = box.call(load_and_run, bconv(image=(shape, _BITS)), None)
         assert kind == "ValueError", (shape, kind, message)
         assert "overflowed" in message or "expected memory to suffice" in message, message
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize(
+    ("links", "words"),
+    [
+        ("xa ab", ""),
+        ("ab xa", "operator #0: expected inputs that are known before it runs, got tensor #1, "),
+        ("aa ab", "got tensor #1, the output of operator #0; it is corrupted"),
+        ("ba ab", "got tensor #2, the output of operator #1; it is corrupted"),
+    ],
+)
+def test_operators_that_read_what_is_not_there_yet(links, words, runtime, box):
+    """Some hosts would crash while they look for what the plug-in may take."""
+    kind, message = box.call(load_and_run, _linked_pools(links), runtime)
+    assert kind == ("ValueError" if words else "")
+    assert words in message
+
+
+def _linked_pools(links: str) -> bytes:
+    """Pools between the tensors x, a and b; "xa ab" is the order that makes sense."""
+    builder = ModelBuilder()
+    tensors = {name: builder.tensor((1, 4, 4, 2), _BITS, name=name) for name in "xab"}
+    for source, result in links.split():
+        builder.custom("LceBMaxPool2d", [tensors[source]], [tensors[result]], _POOL_OPTIONS)
+    return builder.finish([tensors["x"]], [tensors["b"]])
+
+
+def _load_in_plain_host(model: bytes, runtime: str) -> str:
+    """What a user of the delegate alone sees: the host checks the file, or nobody but we do."""
+    interpreter = host.import_runtime(runtime).Interpreter
+    try:
+        interpreter(
+            model_content=model, experimental_delegates=[host.load_delegate(runtime)]
+        ).allocate_tensors()
+    except (RuntimeError, ValueError) as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize(
+    ("links", "words"),
+    [
+        ("xa ab", ""),
+        ("ab xa", "operator #0 reads tensor #1, expected one that is computed before it"),
+        ("ba ab", "got an output of operator #1; the file is corrupted"),
+    ],
+)
+def test_the_plugin_alone_finds_operators_out_of_order(links, words, runtime, box):
+    message = box.call(_load_in_plain_host, _linked_pools(links), runtime)
+    assert words in message
+    assert bool(words) == bool(message)
 
 
 def test_an_unknown_custom_operator(box):

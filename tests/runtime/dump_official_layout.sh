@@ -4,7 +4,7 @@
 #   tests/runtime/dump_official_layout.sh INCLUDE_DIR            prints
 #   tests/runtime/dump_official_layout.sh INCLUDE_DIR --check    compares with the golden
 #
-# INCLUDE_DIR is a checkout of LiteRT (it holds tflite/core/c/common.h) or of TensorFlow up to 2.18
+# INCLUDE_DIR is a checkout of LiteRT (it holds tflite/core/c/common.h) or of TensorFlow
 # (tensorflow/lite/core/c/common.h). CXX may name a cross compiler, RUN what runs its programs.
 set -eu
 [ $# -ge 1 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/host/mini_host.h"
@@ -75,8 +75,11 @@ const Fault kFaults[] = {
      [](Graph* g) { OutputOf(g, 0).type = kTfLiteFloat32; },
      "LceQuantize 'LceQuantize0' (#0): output", "expected int32", "got float32"},
     {"QuantizeOfScalar", [] { return Quantize().Build(); },
-     [](Graph* g) { g->tensors[0].shape.clear(); }, "LceQuantize 'LceQuantize0' (#0): input",
-     "expected at least 1 dimension", "got a scalar"},
+     [](Graph* g) {
+       g->tensors[0].shape.clear();
+       OutputOf(g, 0).shape.clear();
+     },
+     "LceQuantize 'LceQuantize0' (#0): input", "expected at least 1 dimension", "got a scalar"},
     {"QuantizeWithTwoInputs", [] { return Quantize().Build(); },
      [](Graph* g) { g->operators[0].inputs.push_back(0); },
      "LceQuantize 'LceQuantize0' (#0): ", "expected 1 inputs", "got 2"},
@@ -89,6 +92,11 @@ const Fault kFaults[] = {
     {"QuantizeWithoutOutput", [] { return Quantize().Build(); },
      [](Graph* g) { g->operators[0].outputs.clear(); }, "LceQuantize (#0): ", "expected 1 output",
      "got 0"},
+    {"QuantizeToOtherRank", [] { return Quantize().Build(); },
+     [](Graph* g) {
+       OutputOf(g, 0).shape = {25, 2};
+     },
+     "LceQuantize 'LceQuantize0' (#0): output", "expected 4 dimensions", "got shape [25, 2]"},
     {"QuantizePerChannel", [] { return Quantize(kTfLiteInt8).Build(); },
      [](Graph* g) { g->tensors[0].zero_points.assign(40, 1); },
      "LceQuantize 'LceQuantize0' (#0): input", "expected one zero point", "got 40"},
@@ -137,8 +145,12 @@ const Fault kFaults[] = {
     {"ConvOfRank3", [] { return Conv().Build(); },
      [](Graph* g) {
        g->tensors[0].shape = {5, 5, 40};
+       OutputOf(g, 0).shape = {5, 5, 2};
      },
      "LceBconv2d 'LceBconv2d1' (#1): input", "expected 4 dimensions", "got shape [5, 5, 2]"},
+    {"ConvToOtherRank", [] { return Conv().Build(); },
+     [](Graph* g) { OutputOf(g, 1).shape = {150}; }, "LceBconv2d 'LceBconv2d1' (#1): output",
+     "expected 4 dimensions", "got shape [150]"},
     {"ConvOfOtherDepth", [] { return Conv().Build(); },
      [](Graph* g) {
        g->tensors[0].shape = {1, 5, 5, 70};
@@ -254,8 +266,14 @@ const Fault kFaults[] = {
     {"PoolOfRank2", [] { return Pool().Build(); },
      [](Graph* g) {
        g->tensors[0].shape = {5, 40};
+       OutputOf(g, 0).shape = {5, 2};
      },
      "LceBMaxPool2d 'LceBMaxPool2d1' (#1): input", "expected 4 dimensions", "got shape [5, 2]"},
+    {"PoolToOtherRank", [] { return Pool().Build(); },
+     [](Graph* g) {
+       OutputOf(g, 1).shape = {9, 2};
+     },
+     "LceBMaxPool2d 'LceBMaxPool2d1' (#1): output", "expected 4 dimensions", "got shape [9, 2]"},
     {"PoolToFloat", [] { return Pool().Build(); },
      [](Graph* g) { OutputOf(g, 1).type = kTfLiteFloat32; },
      "LceBMaxPool2d 'LceBMaxPool2d1' (#1): output", "expected int32", "got float32"},
@@ -279,6 +297,17 @@ TEST_P(MalformedTensor, IsNamedWithExpectedAndGot) {
 
 INSTANTIATE_TEST_SUITE_P(Malformed, MalformedTensor, ::testing::ValuesIn(kFaults),
                          [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Malformed, OperatorsOutOfOrder) {
+  Graph graph = Conv().Build();
+  std::swap(graph.operators[0], graph.operators[1]);
+  const DelegatePtr delegate = CreateDelegate({});
+  MiniHost host(graph);
+  EXPECT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteError);
+  EXPECT_THAT(host.errors(),
+              AllOf(HasSubstr("operator #0 reads tensor #1, expected one that is computed before"),
+                    HasSubstr("got an output of operator #1"), HasSubstr("file is corrupted")));
+}
 
 // Every option of both operators that have options, with every kind of fault.
 struct OptionFault {

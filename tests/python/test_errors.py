@@ -1,0 +1,38 @@
+"""Of a host's message the plug-in's words remain, and nothing else."""
+
+import pytest
+
+from larq_engine.python.errors import clean_message, host_errors
+
+_OURS = "LceBconv2d 'conv/y' (#7): option 'padding': expected 0 to 1, got 2; re-convert the model."
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        _OURS,
+        f"{_OURS} Node number 9 (larq_engine) failed to prepare.\n",
+        f"{_OURS} Node number 9 (larq_engine) failed to prepare.\n"
+        "Restored original execution plan after delegate application failure.",
+        f"Failed to load delegate from some/place.so\n{_OURS}",
+        f"{_OURS}\nEncountered unresolved custom op: LceBconv2d.\nSee instructions: "
+        "https://www.tensorflow.org/lite/guide/ops_custom Node number 7 (LceBconv2d) failed to "
+        "prepare.",
+        f"{_OURS}\n\n{_OURS}",
+    ],
+)
+def test_only_the_plugins_words_remain(message):
+    assert clean_message(message) == _OURS
+
+
+def test_what_the_host_alone_says_remains():
+    for text in ("Encountered unresolved custom op: LceQuantize.", "Input tensor 3 lacks data"):
+        assert clean_message(f"{text} Node number 7 (X) failed to invoke.") == text
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError(""), RuntimeError("  \n")])
+def test_a_host_without_words(error):
+    words = r"^load: expected memory to suffice.*; check"
+    with pytest.raises(ValueError, match=words) as caught, host_errors("load"):
+        raise error
+    assert caught.value.__cause__ is error
