@@ -162,7 +162,8 @@ class Bconv2dStep : public Step {
         filter_(static_cast<const uint32_t*>(op.inputs[kFilter].constant)),
         forced_kernel_(kernel) {}
 
-  std::vector<int> Resize(const std::vector<int>& dims) override {
+  TensorShape Resize(const TensorShape& input) override {
+    const std::vector<int>& dims = input.dims;
     CheckRank(dims, "input", 4);
     const int64_t words = static_cast<int64_t>(WordsFor(static_cast<size_t>(spec_.in_channels)));
     if (dims[3] != words) {
@@ -170,6 +171,7 @@ class Bconv2dStep : public Step {
                     std::to_string(spec_.in_channels) + " channels, got shape " + DimsString(dims) +
                     "; re-convert the model");
     }
+    CheckBitChannels(input, spec_.in_channels);
     CountElements(dims, 4);
     const WindowAxis rows = spec_.Rows(dims[1]);
     const WindowAxis cols = spec_.Cols(dims[2]);
@@ -191,7 +193,7 @@ class Bconv2dStep : public Step {
     in_height_ = dims[1];
     in_width_ = dims[2];
     if (forced_kernel_ != kReferenceKernel) ResizeKernel(dims);
-    return output_dims;
+    return {.dims = output_dims, .channels = spec_.out_channels};
   }
 
   int64_t units() const override { return conv_ ? conv_->tiles() : pixels_; }

@@ -22,7 +22,8 @@ class BMaxPool2dStep : public Step {
         stride_width_(options.Get("stride_width", 1, kMaxInt)),
         same_(options.IsSame()) {}
 
-  std::vector<int> Resize(const std::vector<int>& dims) override {
+  TensorShape Resize(const TensorShape& input) override {
+    const std::vector<int>& dims = input.dims;
     CheckRank(dims, "input", 4);
     CountElements(dims, 4);
     rows_ = MakeWindowAxis(dims[1], filter_height_, stride_height_, 1, same_);
@@ -34,7 +35,8 @@ class BMaxPool2dStep : public Step {
     }
     batch_ = dims[0];
     words_ = static_cast<size_t>(dims[3]);
-    return {dims[0], static_cast<int>(rows_.out), static_cast<int>(cols_.out), dims[3]};
+    return {.dims = {dims[0], static_cast<int>(rows_.out), static_cast<int>(cols_.out), dims[3]},
+            .channels = input.channels};
   }
 
   int64_t units() const override { return words_ == 0 ? 0 : batch_ * rows_.out; }

@@ -49,6 +49,14 @@ void CheckRank(const std::vector<int>& dims, const char* role, size_t expected) 
   }
 }
 
+void CheckBitChannels(const TensorShape& input, int64_t expected) {
+  if (input.channels != 0 && input.channels != expected) {
+    throw OpError("input: expected bits of " + std::to_string(expected) + " channels, got " +
+                  std::to_string(input.channels) +
+                  " from the operator before; re-convert the model");
+  }
+}
+
 int32_t ZeroPoint(const TensorInfo& tensor, const char* role) {
   if (tensor.zero_points.size() > 1) {
     throw OpError(role + Quoted(tensor) + ": expected one zero point for the tensor, got " +

@@ -20,6 +20,9 @@ void CheckType(const TensorInfo& tensor, const char* role,
                std::initializer_list<TfLiteType> expected);
 void CheckRank(const std::vector<int>& dims, const char* role, size_t expected);
 
+// The number of channels that the maker of a tensor of bits put there, where it is known.
+void CheckBitChannels(const TensorShape& input, int64_t expected);
+
 // A per-tensor zero point of an int8 tensor (0 where the file gives none).
 int32_t ZeroPoint(const TensorInfo& tensor, const char* role);
 // A per-tensor scale of an int8 tensor: required, positive and finite.

@@ -90,43 +90,12 @@ void Plan::MakeSteps(const TfLiteContext& context) {
 
 void Plan::Prepare(TfLiteContext* context) {
   if (steps_.empty()) MakeSteps(*context);
-  std::map<int, std::vector<int>> own_dims;  // of what earlier steps leave in the plan's own block
+  std::map<int, TensorShape> made;  // the outputs of earlier steps
   for (auto& planned : steps_) {
-    const int input = planned->node.inputs[0];
-    const int output = planned->node.outputs[0];
-    TfLiteTensor* tensors = context->tensors;
-    const bool own_input = own_dims.contains(input);
-    const std::span<const int> host_dims = AsSpan(tensors[input].dims);
-    const std::vector<int> input_dims =
-        own_input ? own_dims[input] : std::vector<int>(host_dims.begin(), host_dims.end());
-    std::vector<int> output_dims;
     try {
-      output_dims = planned->step->Resize(input_dims);
-      // No dimensions at all stand for a shape that the file leaves open.
-      if (!planned->declared_dims.empty()) {
-        CheckRank(planned->declared_dims, "output", output_dims.size());
-      }
+      SizeStep(context, *planned, made);
     } catch (const OpError& e) {
       throw OpError(Describe(planned->node, planned->name) + e.what());
-    }
-    const auto place = [&](int tensor, const std::vector<int>& dims, bool own) {
-      const size_t elements = static_cast<size_t>(CountElements(dims, dims.size()));
-      return Place{
-          .tensor = tensor, .bytes = elements * ElementBytes(tensors[tensor].type), .own = own};
-    };
-    const bool own_output = !host_outputs_.contains(output);
-    planned->input = place(input, input_dims, own_input);
-    planned->output = place(output, output_dims, own_output);
-    if (own_output) {
-      own_dims[output] = output_dims;
-    } else {
-      IntArrayPtr dims = MakeIntArray(output_dims);
-      if (dims == nullptr) throw std::bad_alloc();
-      if (context->ResizeTensor(context, &context->tensors[output], dims.release()) != kTfLiteOk) {
-        throw OpError(Describe(planned->node, planned->name) +
-                      "the host cannot make an output of shape " + DimsString(output_dims) +
-                      "; feed a smaller input");
-      }
     }
   }
   PlaceTensors();
@@ -137,6 +106,41 @@ void Plan::Prepare(TfLiteContext* context) {
         std::max(scratch_stride_, RoundUp(planned->step->scratch_bytes(), kBufferAlignment));
   }
   scratch_ = AlignedBuffer<std::byte>(scratch_stride_ * static_cast<size_t>(threads_->threads()));
+}
+
+void Plan::SizeStep(TfLiteContext* context, PlannedStep& planned,
+                    std::map<int, TensorShape>& made) {
+  const int input = planned.node.inputs[0];
+  const int output = planned.node.outputs[0];
+  const auto is_own = [&](int tensor) {
+    return made.contains(tensor) && !host_outputs_.contains(tensor);
+  };
+  const auto place = [&](int tensor, const std::vector<int>& dims) {
+    const size_t elements = static_cast<size_t>(CountElements(dims, dims.size()));
+    const size_t bytes = elements * ElementBytes(context->tensors[tensor].type);
+    return Place{.tensor = tensor, .bytes = bytes, .own = is_own(tensor)};
+  };
+  if (!made.contains(input)) {
+    const std::span<const int> dims = AsSpan(context->tensors[input].dims);
+    planned.input = place(input, {dims.begin(), dims.end()});
+    made[output] = planned.step->Resize({.dims = {dims.begin(), dims.end()}});
+  } else {
+    planned.input = place(input, made[input].dims);
+    made[output] = planned.step->Resize(made[input]);
+  }
+  const std::vector<int>& output_dims = made[output].dims;
+  planned.output = place(output, output_dims);
+  // No dimensions at all stand for a shape that the file leaves open.
+  if (!planned.declared_dims.empty()) {
+    CheckRank(planned.declared_dims, "output", output_dims.size());
+  }
+  if (planned.output.own) return;
+  IntArrayPtr dims = MakeIntArray(output_dims);
+  if (dims == nullptr) throw std::bad_alloc();
+  if (context->ResizeTensor(context, &context->tensors[output], dims.release()) != kTfLiteOk) {
+    throw OpError("the host cannot make an output of shape " + DimsString(output_dims) +
+                  "; feed a smaller input");
+  }
 }
 
 void Plan::PlaceTensors() {

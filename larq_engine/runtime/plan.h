@@ -4,6 +4,7 @@
 #define LARQ_ENGINE_RUNTIME_PLAN_H_
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -61,6 +62,7 @@ class Plan {
   };
 
   void MakeSteps(const TfLiteContext& context);
+  void SizeStep(TfLiteContext* context, PlannedStep& planned, std::map<int, TensorShape>& made);
   void PlaceTensors();
   void RunStep(TfLiteContext* context, PlannedStep& planned);
   void* Locate(TfLiteContext* context, const Place& place, const char* role);

@@ -39,13 +39,13 @@ class QuantizeStep : public ElementwiseStep {
     if (type_ == kTfLiteInt8) zero_point_ = ZeroPoint(op.inputs[0], "input");
   }
 
-  std::vector<int> Resize(const std::vector<int>& input_dims) override {
-    CheckHasChannels(input_dims);
-    SetPixels(input_dims);
-    channels_ = static_cast<size_t>(input_dims.back());
-    std::vector<int> dims = input_dims;
-    dims.back() = static_cast<int>(WordsFor(channels_));
-    return dims;
+  TensorShape Resize(const TensorShape& input) override {
+    CheckHasChannels(input.dims);
+    SetPixels(input.dims);
+    channels_ = static_cast<size_t>(input.dims.back());
+    TensorShape output{.dims = input.dims, .channels = input.dims.back()};
+    output.dims.back() = static_cast<int>(WordsFor(channels_));
+    return output;
   }
 
   void Run(const void* input, int64_t first, int64_t last, std::byte*,
@@ -87,7 +87,8 @@ class DequantizeStep : public ElementwiseStep {
     minus_ = static_cast<int8_t>(std::clamp(zero_point - one, -128.0, 127.0));
   }
 
-  std::vector<int> Resize(const std::vector<int>& input_dims) override {
+  TensorShape Resize(const TensorShape& input) override {
+    const std::vector<int>& input_dims = input.dims;
     CheckHasChannels(input_dims);
     const size_t words = WordsFor(static_cast<size_t>(channels_));
     if (input_dims.back() != static_cast<int>(words)) {
@@ -95,10 +96,11 @@ class DequantizeStep : public ElementwiseStep {
                     std::to_string(channels_) + " channels, got shape " + DimsString(input_dims) +
                     "; re-convert the model");
     }
+    CheckBitChannels(input, channels_);
     std::vector<int> dims = input_dims;
     dims.back() = channels_;
     SetPixels(dims);
-    return dims;
+    return {.dims = dims};
   }
 
   void Run(const void* input, int64_t first, int64_t last, std::byte*,

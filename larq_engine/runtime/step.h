@@ -14,13 +14,18 @@
 
 namespace larq_engine {
 
+struct TensorShape {
+  std::vector<int> dims;
+  int64_t channels = 0;  // that a tensor of bits holds in its last dimension; 0 where not known
+};
+
 class Step {
  public:
   virtual ~Step() = default;
 
   // Sizes the step for the shape of its data input and returns the shape of its output. Throws
   // OpError. Called again whenever that shape changes.
-  virtual std::vector<int> Resize(const std::vector<int>& input_dims) = 0;
+  virtual TensorShape Resize(const TensorShape& input) = 0;
 
   // The work of one run, in units that can be computed in any order and at the same time.
   virtual int64_t units() const = 0;

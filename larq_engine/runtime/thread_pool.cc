@@ -1,6 +1,9 @@
 #include "larq_engine/runtime/thread_pool.h"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <system_error>
 
 namespace larq_engine {
 namespace {
@@ -35,12 +38,22 @@ void AwaitChange(const std::atomic<uint32_t>& value, uint32_t old) {
 
 ThreadPool::ThreadPool(int threads) {
   workers_.reserve(static_cast<size_t>(threads - 1));
-  for (int worker = 1; worker < threads; ++worker) {
-    workers_.emplace_back([this, worker] { WorkerLoop(worker); });
+  try {
+    for (int worker = 1; worker < threads; ++worker) {
+      workers_.emplace_back([this, worker] { WorkerLoop(worker); });
+    }
+  } catch (const std::system_error& e) {
+    const size_t started = workers_.size() + 1;
+    StopWorkers();
+    throw std::runtime_error("larq_engine: expected to start " + std::to_string(threads) +
+                             " threads, got " + std::to_string(started) + " (" + e.what() +
+                             "); ask for fewer with num_threads");
   }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { StopWorkers(); }
+
+void ThreadPool::StopWorkers() {
   stop_.store(true, std::memory_order_release);
   epoch_.fetch_add(1, std::memory_order_release);
   epoch_.notify_all();

@@ -13,7 +13,7 @@ namespace larq_engine {
 
 class ThreadPool {
  public:
-  // `threads` counts the caller; 1 starts none.
+  // `threads` counts the caller; 1 starts none. Throws std::runtime_error if the system refuses.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -28,6 +28,7 @@ class ThreadPool {
   void Run(int64_t units, Work work, void* context);
 
  private:
+  void StopWorkers();
   void WorkerLoop(int worker);
   void TakeUnits(int worker);
 

@@ -156,6 +156,11 @@ const Fault kFaults[] = {
        g->tensors[0].shape = {1, 5, 5, 70};
      },
      "LceBconv2d 'LceBconv2d1' (#1): input", "expected 2 words", "got shape [1, 5, 5, 3]"},
+    {"ConvOfFewerChannelsThanWerePacked", [] { return Conv().Build(); },
+     [](Graph* g) {
+       g->tensors[0].shape = {1, 5, 5, 50};
+     },
+     "LceBconv2d 'LceBconv2d1' (#1): input", "expected bits of 40 channels", "got 50"},
     {"ConvOfComputedFilter", [] { return Conv().Build(); },
      [](Graph* g) { InputOf(g, 1, 1).is_constant = false; },
      "LceBconv2d 'LceBconv2d1' (#1): filter", "expected a constant",

@@ -1,5 +1,6 @@
 #include "larq_engine/runtime/thread_pool.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +79,27 @@ TEST(ThreadPool, CallersOnSeveralThreadsTakeTurns) {
   }
   for (std::thread& caller : callers) caller.join();
 }
+
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // which need terabytes
+// Leaves the process with status 7 and the message, or with 0 if there was no error.
+void StartThreadsInLittleMemory() {
+  // Address space for some stacks, not for 255.
+  const rlimit limit = {512u << 20, 512u << 20};
+  setrlimit(RLIMIT_AS, &limit);
+  try {
+    ThreadPool pool(256);
+  } catch (const std::runtime_error& e) {
+    std::fputs(e.what(), stderr);
+    _exit(7);
+  }
+  _exit(0);
+}
+
+TEST(ThreadPool, ThreadsThatTheSystemRefusesAreAnError) {
+  EXPECT_EXIT(StartThreadsInLittleMemory(), ::testing::ExitedWithCode(7),
+              "expected to start 256 threads, got [0-9]+ .*; ask for fewer with num_threads");
+}
+#endif
 
 #if !defined(__SANITIZE_THREAD__)  // which does not follow a forked child
 TEST(ThreadPool, AForkedChildComputesAlone) {

@@ -1,0 +1,115 @@
+// Timing of steps as a host and a caller see it: the events that the host's profiler receives, and
+// the plug-in's own JSON.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/host/mini_host.h"
+#include "tests/host/model_builder.h"
+#include "tests/host/run_graph.h"
+
+namespace larq_engine::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+class RecordingProfiler : public ProfilerInterface {
+ public:
+  uint32_t BeginEvent(const char* tag, EventType type, int64_t node, int64_t) override {
+    EXPECT_EQ(type, EventType::DELEGATE_PROFILED_OPERATOR_INVOKE_EVENT);
+    events.push_back("begin " + std::string(tag) + " #" + std::to_string(node));
+    return static_cast<uint32_t>(events.size());
+  }
+  void EndEvent(uint32_t handle, int64_t, int64_t) override { EndEvent(handle); }
+  void EndEvent(uint32_t handle) override {
+    ASSERT_EQ(handle, events.size()) << "events overlap";
+    events.push_back("end");
+  }
+  void AddEvent(const char*, EventType, uint64_t, int64_t, int64_t) override {
+    ADD_FAILURE() << "unexpected AddEvent";
+  }
+  void AddEventWithData(const char*, EventType, const void*) override {
+    ADD_FAILURE() << "unexpected AddEventWithData";
+  }
+
+  std::vector<std::string> events;
+};
+
+Graph ThreeOperators() {
+  return ModelBuilder(kTfLiteFloat32, {1, 4, 5, 32})
+      .AddQuantize()
+      .AddPool({.stride_height = 1, .stride_width = 1})
+      .AddConv({.filters = 8, .filter_height = 1, .filter_width = 1})
+      .Build();
+}
+
+std::string ReadProfile(TfLiteDelegate* delegate) {
+  std::vector<char> text(larq_engine_profile_read(delegate, nullptr, 0) + 1);
+  EXPECT_EQ(larq_engine_profile_read(delegate, text.data(), text.size()), text.size() - 1);
+  return text.data();
+}
+
+TEST(ProfileEvents, HostsProfilerSeesEveryStepUnderItsName) {
+  const DelegatePtr delegate = CreateDelegate({});
+  RecordingProfiler profiler;
+  MiniHost host(ThreeOperators());
+  host.SetProfiler(&profiler);
+  ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+  Outputs outputs;
+  ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs)) << host.errors();
+  EXPECT_THAT(profiler.events, ElementsAre("begin LceQuantize #0", "end", "begin LceBMaxPool2d #1",
+                                           "end", "begin LceBconv2d #2", "end"));
+}
+
+TEST(ProfileEvents, JsonHasEveryStepInOrder) {
+  const DelegatePtr delegate = CreateDelegate({});
+  MiniHost host(ThreeOperators());
+  ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+  Outputs outputs;
+  ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs)) << host.errors();
+  larq_engine_profile_start(delegate.get());
+  ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs));
+  ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs));
+  const std::string json = ReadProfile(delegate.get());
+  // macs: 4 * 5 pixels, 8 filters, 32 channels.
+  EXPECT_THAT(
+      json,
+      MatchesRegex(
+          "\\{\"steps\":\\["
+          "\\{\"op\":\"LceQuantize\",\"name\":\"LceQuantize0\",\"node\":0,\"kernel\":\"\","
+          "\"calls\":2,\"total_ns\":[0-9]+,\"macs\":0\\},"
+          "\\{\"op\":\"LceBMaxPool2d\",\"name\":\"LceBMaxPool2d1\",\"node\":1,\"kernel\":\"\","
+          "\"calls\":2,\"total_ns\":[0-9]+,\"macs\":0\\},"
+          "\\{\"op\":\"LceBconv2d\",\"name\":\"LceBconv2d2\",\"node\":2,\"kernel\":\"[a-z0-9_]+\","
+          "\"calls\":2,\"total_ns\":[0-9]+,\"macs\":5120\\}"
+          "\\]\\}"));
+  // Reading switched it off.
+  ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs));
+  EXPECT_EQ(ReadProfile(delegate.get()), json);
+  // Starting clears.
+  larq_engine_profile_start(delegate.get());
+  EXPECT_THAT(ReadProfile(delegate.get()), HasSubstr("\"calls\":0"));
+}
+
+TEST(ProfileEvents, JsonNamesTheForcedKernel) {
+  const DelegatePtr delegate = CreateDelegate({{"kernel", "reference"}});
+  MiniHost host(ThreeOperators());
+  ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+  ASSERT_EQ(host.Allocate(), kTfLiteOk) << host.errors();
+  EXPECT_THAT(ReadProfile(delegate.get()), HasSubstr("\"kernel\":\"reference\""));
+}
+
+TEST(ProfileEvents, ReadTruncatesLikeSnprintf) {
+  const DelegatePtr delegate = CreateDelegate({});
+  EXPECT_EQ(ReadProfile(delegate.get()), "{\"steps\":[]}");
+  char text[8] = "xxxxxxx";
+  EXPECT_EQ(larq_engine_profile_read(delegate.get(), text, 5), 12u);
+  EXPECT_EQ(std::string(text, 7), std::string("{\"st\0xx", 7));
+}
+
+}  // namespace
+}  // namespace larq_engine::testing
