@@ -135,8 +135,9 @@ void Bconv2d::PointRuns(const uint32_t* input, int64_t first_pixel, size_t m, si
     const uint32_t** run = scratch.runs + i;
     uint32_t* gathered = scratch.gathered + i * segment_words_;
     for (int64_t iy = first_y; iy < first_y + rows_.taps * rows_.dilation; iy += rows_.dilation) {
-      const int64_t line = (image * rows_.in + iy) * cols_.in;
       const bool line_inside = iy >= 0 && iy < rows_.in;
+      // Far outside, where large dilations reach, the product would not fit.
+      const int64_t line = line_inside ? (image * rows_.in + iy) * cols_.in : 0;
       for (int64_t ix = first_x; ix < first_x + cols_.taps * cols_.dilation; ix += cols_.dilation) {
         const bool inside = line_inside && ix >= 0 && ix < cols_.in;
         const uint32_t* tap =

@@ -1,6 +1,7 @@
 #include "larq_engine/kernels/bitpack.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "larq_engine/kernels/bits.h"
 
@@ -37,7 +38,11 @@ void Unpack(const uint32_t* in, size_t rows, size_t channels, T plus, T minus, T
 }  // namespace
 
 void BitpackFloat(const float* in, size_t rows, size_t channels, uint32_t* out) {
-  Bitpack(in, rows, channels, out, [](float x) { return x < 0.0f; });
+  // x < 0 in integers: from the smallest denormal below zero to minus infinity. A comparison of
+  // floats would depend on whether the thread flushes denormals to zero.
+  Bitpack(in, rows, channels, out, [](float x) {
+    return std::bit_cast<uint32_t>(x) - 0x80000001u <= 0xff800000u - 0x80000001u;
+  });
 }
 
 void BitpackInt8(const int8_t* in, size_t rows, size_t channels, int32_t zero_point,

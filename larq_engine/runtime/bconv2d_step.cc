@@ -198,7 +198,12 @@ class Bconv2dStep : public Step {
 
   int64_t units() const override { return conv_ ? conv_->tiles() : pixels_; }
   size_t scratch_bytes() const override { return conv_ ? conv_->scratch_bytes() : 0; }
-  int64_t macs() const override { return pixels_ * spec_.out_channels * spec_.depth(); }
+  int64_t macs() const override {
+    int64_t macs = 0;
+    const bool overflow =
+        __builtin_mul_overflow(pixels_, spec_.out_channels * spec_.depth(), &macs);
+    return overflow ? std::numeric_limits<int64_t>::max() : macs;
+  }
   std::string kernel() const override {
     return conv_ ? conv_->row().name : std::string(kReferenceKernel);
   }

@@ -16,6 +16,7 @@ namespace {
 // What a host holds. `delegate` comes first: the host's pointer to it is the pointer to us.
 struct Delegate {
   TfLiteDelegate delegate = {};
+  void* reserve[8] = {};  // what a newer host may look for at the end of the delegate: nothing
   std::shared_ptr<Engine> engine;
 };
 

@@ -9,7 +9,8 @@ namespace larq_engine {
 ThreadPool& Engine::Threads(int host_threads) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (threads_ == nullptr) {
-    const int threads = options_.num_threads > 0 ? options_.num_threads : std::max(host_threads, 1);
+    const int threads =
+        options_.num_threads > 0 ? options_.num_threads : std::clamp(host_threads, 1, kMaxThreads);
     threads_ = std::make_unique<ThreadPool>(threads);
   }
   return *threads_;

@@ -10,7 +10,6 @@
 namespace larq_engine {
 namespace {
 
-constexpr int kMaxThreads = 256;
 constexpr const char* kKernelVariable = "LARQ_ENGINE_KERNEL";
 
 int ParseThreads(std::string_view value) {

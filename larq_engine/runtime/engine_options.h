@@ -11,6 +11,8 @@ namespace larq_engine {
 // The value of `kernel` that stands for ReferenceBconv2d instead of a row.
 inline constexpr std::string_view kReferenceKernel = "reference";
 
+inline constexpr int kMaxThreads = 256;
+
 struct EngineOptions {
   int num_threads = 0;  // 0: the host's own number
   std::string kernel;   // kAutoKernel, kReferenceKernel or the name of a row that this CPU runs

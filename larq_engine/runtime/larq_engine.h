@@ -16,7 +16,7 @@ extern "C" {
 struct TfLiteDelegate;
 
 /* Options are pairs of strings:
- *   num_threads  1 to 256; by default the host's own number of threads, or 1
+ *   num_threads  1 to 256; by default the host's own number of threads, in these limits
  *   kernel       "auto" (default), "reference", or the name of a kernel row
  * The environment variable LARQ_ENGINE_KERNEL stands in for `kernel` when that is "auto".
  * Returns null after calling report_error (may be null) when an option or a value is unknown. */

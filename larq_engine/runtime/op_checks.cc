@@ -15,6 +15,7 @@ std::string Quoted(const TensorInfo& tensor) {
 }
 
 std::string Join(std::span<const std::string_view> words) {
+  if (words.empty()) return "no options";
   std::string text;
   for (std::string_view word : words) text += (text.empty() ? "" : ", ") + std::string(word);
   return text;
@@ -76,6 +77,10 @@ double Scale(const TensorInfo& tensor, const char* role) {
   const double scale = tensor.scales[0];
   if (!(scale > 0) || !std::isfinite(scale)) throw OpError(start + std::to_string(scale) + remedy);
   return scale;
+}
+
+void CheckNoOptions(const OpInfo& op) {
+  if (!op.options.empty()) Options(op.options, {});
 }
 
 Options::Options(std::span<const uint8_t> flexbuffer, std::span<const std::string_view> keys) {

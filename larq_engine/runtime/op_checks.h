@@ -28,6 +28,9 @@ int32_t ZeroPoint(const TensorInfo& tensor, const char* role);
 // A per-tensor scale of an int8 tensor: required, positive and finite.
 double Scale(const TensorInfo& tensor, const char* role);
 
+// For an operator without options: no bytes at all, or an empty map.
+void CheckNoOptions(const OpInfo& op);
+
 // The whole-number options of an operator: exactly the keys that it knows, each in a range.
 class Options {
  public:

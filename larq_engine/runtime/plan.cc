@@ -15,6 +15,9 @@ size_t ElementBytes(TfLiteType type) {
   return type == kTfLiteInt8 || type == kTfLiteBool ? 1 : sizeof(int32_t);
 }
 
+constexpr const char* kOutOfMemory =
+    "expected memory for its filter, got none; free some, or the file is corrupted";
+
 std::string Describe(const PlannedNode& node, const std::string& name) {
   std::string text = node.op;
   if (!name.empty()) text += " '" + name + "'";
@@ -38,11 +41,12 @@ OpInfo DescribeOp(const TfLiteContext& context, const PlannedNode& node) {
   return op;
 }
 
-// The host's profiler sees every step under the operator's own name.
+// The host's profiler sees every step under the operator's own name. Not where a node is a plan by
+// itself (without index): the host times that one already.
 class HostProfilerEvent {
  public:
   HostProfilerEvent(void* profiler, const PlannedNode& node)
-      : profiler_(static_cast<ProfilerInterface*>(profiler)) {
+      : profiler_(node.index < 0 ? nullptr : static_cast<ProfilerInterface*>(profiler)) {
     if (profiler_ == nullptr) return;
     handle_ = profiler_->BeginEvent(
         node.op, ProfilerInterface::EventType::DELEGATE_PROFILED_OPERATOR_INVOKE_EVENT, node.index,
@@ -79,6 +83,8 @@ void Plan::MakeSteps(const TfLiteContext& context) {
       planned->name = op.output.name;
       planned->declared_dims = op.output.dims;
       planned->step = MakeStep(node.op, op, engine_->kernel());
+    } catch (const std::bad_alloc&) {
+      throw OpError(Describe(node, planned->name) + kOutOfMemory);
     } catch (const OpError& e) {
       // Where the output itself is what is wrong, there is no name to give.
       throw OpError(Describe(node, planned->name) + e.what());
@@ -89,11 +95,14 @@ void Plan::MakeSteps(const TfLiteContext& context) {
 }
 
 void Plan::Prepare(TfLiteContext* context) {
+  prepared_ = false;
   if (steps_.empty()) MakeSteps(*context);
   std::map<int, TensorShape> made;  // the outputs of earlier steps
   for (auto& planned : steps_) {
     try {
       SizeStep(context, *planned, made);
+    } catch (const std::bad_alloc&) {
+      throw OpError(Describe(planned->node, planned->name) + kOutOfMemory);
     } catch (const OpError& e) {
       throw OpError(Describe(planned->node, planned->name) + e.what());
     }
@@ -106,6 +115,7 @@ void Plan::Prepare(TfLiteContext* context) {
         std::max(scratch_stride_, RoundUp(planned->step->scratch_bytes(), kBufferAlignment));
   }
   scratch_ = AlignedBuffer<std::byte>(scratch_stride_ * static_cast<size_t>(threads_->threads()));
+  prepared_ = true;
 }
 
 void Plan::SizeStep(TfLiteContext* context, PlannedStep& planned,
@@ -202,6 +212,11 @@ void Plan::RunStep(TfLiteContext* context, PlannedStep& planned) {
 
 void Plan::Invoke(TfLiteContext* context) {
   using Clock = std::chrono::steady_clock;
+  if (!prepared_) {
+    throw OpError(
+        "larq_engine: expected allocated tensors, got a run after allocation failed; "
+        "allocate tensors again");
+  }
   const bool profiling = engine_->profiling();
   for (auto& planned : steps_) {
     const HostProfilerEvent event(context->profiler, planned->node);

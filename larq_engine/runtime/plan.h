@@ -71,6 +71,7 @@ class Plan {
   std::vector<PlannedNode> nodes_;
   std::set<int> host_outputs_;
   std::vector<std::unique_ptr<PlannedStep>> steps_;
+  bool prepared_ = false;          // for the shapes that the host's tensors have
   ThreadPool* threads_ = nullptr;  // the engine's
   AlignedBuffer<std::byte> memory_;
   AlignedBuffer<std::byte> scratch_;  // one part for each thread

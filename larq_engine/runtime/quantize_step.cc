@@ -131,6 +131,7 @@ class DequantizeStep : public ElementwiseStep {
 
 std::unique_ptr<Step> MakeQuantizeStep(const OpInfo& op) {
   CheckInputCount(op, 1);
+  CheckNoOptions(op);
   CheckType(op.inputs[0], "input", {kTfLiteFloat32, kTfLiteInt8, kTfLiteBool});
   CheckType(op.output, "output", {kTfLiteInt32});
   return std::make_unique<QuantizeStep>(op);
@@ -138,6 +139,7 @@ std::unique_ptr<Step> MakeQuantizeStep(const OpInfo& op) {
 
 std::unique_ptr<Step> MakeDequantizeStep(const OpInfo& op) {
   CheckInputCount(op, 1);
+  CheckNoOptions(op);
   CheckType(op.inputs[0], "input", {kTfLiteInt32});
   CheckType(op.output, "output", {kTfLiteFloat32, kTfLiteInt8, kTfLiteBool});
   return std::make_unique<DequantizeStep>(op);

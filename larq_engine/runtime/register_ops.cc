@@ -1,14 +1,18 @@
 // Our operators for hosts that take them through a C++ op resolver instead of a delegate.
 //
 // The resolver is a C++ class of the host, whose header we do not have; its AddCustom is found by
-// its mangled name in whatever library of this process exports it. TensorFlow's does, LiteRT's does
-// not.
+// its mangled name in whatever library of this process exports it. Those of TensorFlow and of
+// tflite-runtime 2.14 do, LiteRT's does not.
 #include <dlfcn.h>
 #include <link.h>
 
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "larq_engine/runtime/host_calls.h"
 #include "larq_engine/runtime/larq_engine.h"
@@ -23,20 +27,25 @@ constexpr const char* kAddCustom =
 using AddCustomFn = void (*)(void* resolver, const char* name, const TfLiteRegistration*,
                              int version);
 
-// Hosts load their libraries locally, out of sight of the default search: ask each one.
+// Hosts load their libraries locally, out of sight of the default search: ask each one. Names
+// first: the loader holds a lock while it lists them, and takes it in the other order in dlopen.
 AddCustomFn FindAddCustom() {
-  void* found = dlsym(RTLD_DEFAULT, kAddCustom);
+  std::vector<std::string> libraries;
   dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* result) {
-        void*& symbol = *static_cast<void**>(result);
-        if (symbol != nullptr || info->dlpi_name == nullptr || *info->dlpi_name == 0) return 0;
-        if (void* library = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD)) {
-          symbol = dlsym(library, kAddCustom);
-          dlclose(library);
+      [](dl_phdr_info* info, size_t, void* names) {
+        if (info->dlpi_name != nullptr && *info->dlpi_name != 0) {
+          static_cast<std::vector<std::string>*>(names)->push_back(info->dlpi_name);
         }
         return 0;
       },
-      &found);
+      &libraries);
+  void* found = dlsym(RTLD_DEFAULT, kAddCustom);
+  for (size_t i = 0; found == nullptr && i < libraries.size(); ++i) {
+    if (void* library = dlopen(libraries[i].c_str(), RTLD_LAZY | RTLD_NOLOAD)) {
+      found = dlsym(library, kAddCustom);
+      dlclose(library);
+    }
+  }
   return reinterpret_cast<AddCustomFn>(found);
 }
 
@@ -60,20 +69,18 @@ struct RegisteredNode {
   std::unique_ptr<Plan> plan;
 };
 
-template <int kOp>
-struct Registered {
-  static constexpr const char* kNames[] = {"LceQuantize", "LceDequantize", "LceBconv2d",
-                                           "LceBConv2d", "LceBMaxPool2d"};
-
-  static void* Init(TfLiteContext* context, const char* buffer, size_t length) {
-    RegisteredNode* node = nullptr;
-    ReportingErrors(context, [&] {
-      node = new RegisteredNode{
-          kNames[kOp], {reinterpret_cast<const uint8_t*>(buffer), buffer ? length : 0}, nullptr};
-    });
-    return node;
-  }
-};
+// The host hands `init` nothing that says which operator it is for: one function for each name.
+template <size_t kOp>
+void* InitNode(TfLiteContext* context, const char* buffer, size_t length) {
+  RegisteredNode* node = nullptr;
+  ReportingErrors(context, [&] {
+    node = new RegisteredNode{
+        OpNames()[kOp],
+        {reinterpret_cast<const uint8_t*>(buffer), buffer == nullptr ? 0 : length},
+        nullptr};
+  });
+  return node;
+}
 
 void FreeNode(TfLiteContext*, void* node) { delete static_cast<RegisteredNode*>(node); }
 
@@ -99,39 +106,44 @@ TfLiteStatus PrepareNode(TfLiteContext* context, TfLiteNode* host_node) {
 
 TfLiteStatus InvokeNode(TfLiteContext* context, TfLiteNode* host_node) {
   auto* node = static_cast<RegisteredNode*>(host_node->user_data);
+  if (node == nullptr || node->plan == nullptr) return kTfLiteError;  // Prepare has said why
   return ReportingErrors(context, [&] { node->plan->Invoke(context); });
 }
 
-template <int kOp>
-void Register(AddCustomFn add_custom, void* resolver) {
+template <size_t... kOps>
+void RegisterAll(AddCustomFn add_custom, void* resolver, std::index_sequence<kOps...>) {
   TfLiteRegistration registration = {};
-  registration.init = Registered<kOp>::Init;
   registration.free = FreeNode;
   registration.prepare = PrepareNode;
   registration.invoke = InvokeNode;
-  add_custom(resolver, Registered<kOp>::kNames[kOp], &registration, 1);
+  ((registration.init = InitNode<kOps>, add_custom(resolver, OpNames()[kOps], &registration, 1)),
+   ...);
+}
+
+void Register(void* resolver) {
+  if (resolver == nullptr) {
+    throw std::runtime_error(
+        "larq_engine_register_ops: expected a tflite::MutableOpResolver, got null");
+  }
+  const AddCustomFn add_custom = FindAddCustom();
+  if (add_custom == nullptr) {
+    throw std::runtime_error(
+        "larq_engine_register_ops: no library of this process exports "
+        "tflite::MutableOpResolver::AddCustom (TensorFlow's does, LiteRT's does not); load the "
+        "engine as a delegate instead");
+  }
+  RegisterAll(add_custom, resolver, std::make_index_sequence<kOpNameCount>());
 }
 
 }  // namespace
 }  // namespace larq_engine
 
 extern "C" int larq_engine_register_ops(void* mutable_op_resolver, char* error, size_t error_size) {
-  const larq_engine::AddCustomFn add_custom = larq_engine::FindAddCustom();
-  if (mutable_op_resolver == nullptr || add_custom == nullptr) {
-    if (error_size > 0) {
-      std::snprintf(error, error_size, "%s",
-                    mutable_op_resolver == nullptr
-                        ? "larq_engine_register_ops: expected a tflite::MutableOpResolver, got null"
-                        : "larq_engine_register_ops: no library of this process exports "
-                          "tflite::MutableOpResolver::AddCustom (TensorFlow's does, LiteRT's and "
-                          "tflite-runtime's do not); load the engine as a delegate instead");
-    }
+  try {
+    larq_engine::Register(mutable_op_resolver);
+    return 0;
+  } catch (const std::exception& e) {
+    if (error_size > 0) std::snprintf(error, error_size, "%s", e.what());
     return 1;
   }
-  larq_engine::Register<0>(add_custom, mutable_op_resolver);
-  larq_engine::Register<1>(add_custom, mutable_op_resolver);
-  larq_engine::Register<2>(add_custom, mutable_op_resolver);
-  larq_engine::Register<3>(add_custom, mutable_op_resolver);
-  larq_engine::Register<4>(add_custom, mutable_op_resolver);
-  return 0;
 }

@@ -1,5 +1,8 @@
 #include "larq_engine/runtime/step.h"
 
+#include <algorithm>
+#include <array>
+
 namespace larq_engine {
 namespace {
 
@@ -17,6 +20,8 @@ constexpr OpKind kOpKinds[] = {
     {"LceBMaxPool2d", [](const OpInfo& op, std::string_view) { return MakeBMaxPool2dStep(op); }},
 };
 
+static_assert(std::size(kOpKinds) == kOpNameCount);
+
 const OpKind* FindOpKind(std::string_view name) {
   for (const OpKind& kind : kOpKinds) {
     if (name == kind.name) return &kind;
@@ -29,6 +34,16 @@ const OpKind* FindOpKind(std::string_view name) {
 std::unique_ptr<Step> MakeStep(std::string_view name, const OpInfo& op, std::string_view kernel) {
   const OpKind* kind = FindOpKind(name);
   return kind == nullptr ? nullptr : kind->make(op, kernel);
+}
+
+std::span<const char* const, kOpNameCount> OpNames() {
+  static const auto names = [] {
+    std::array<const char*, kOpNameCount> all;
+    std::transform(std::begin(kOpKinds), std::end(kOpKinds), all.begin(),
+                   [](const OpKind& kind) { return kind.name; });
+    return all;
+  }();
+  return names;
 }
 
 const char* FindOpName(std::string_view name) {

@@ -57,6 +57,10 @@ std::unique_ptr<Step> MakeBMaxPool2dStep(const OpInfo& op);
 // The step for the custom operator `name`, or null when it is not one of ours.
 std::unique_ptr<Step> MakeStep(std::string_view name, const OpInfo& op, std::string_view kernel);
 
+// The names of the custom operators that are ours; they last as long as the library.
+inline constexpr size_t kOpNameCount = 5;
+std::span<const char* const, kOpNameCount> OpNames();
+
 // Our own, lasting spelling of a custom operator's name, or null when it is not one of ours.
 const char* FindOpName(std::string_view name);
 

@@ -216,7 +216,8 @@ typedef struct TfLiteContext {
 // An operator's implementation. The last members came later (registration_external, async_kernel,
 // inplace_operator): give them zeros, and never read one from a registration that the host
 // returned. A host that knows fewer of them reads a prefix of what we pass; passing by value is
-// safe because x86-64 and aarch64 both pass a structure of this size in memory.
+// safe because x86-64 and aarch64 both pass a structure of this size in memory. A host that knows
+// more would read past ours: compare its header first (tests/runtime/dump_official_layout.sh).
 typedef struct TfLiteRegistration {
   void* (*init)(TfLiteContext* context, const char* buffer, size_t length);
   void (*free)(TfLiteContext* context, void* user_data);

@@ -51,7 +51,14 @@ ThreadPool::ThreadPool(int threads) {
   }
 }
 
-ThreadPool::~ThreadPool() { StopWorkers(); }
+ThreadPool::~ThreadPool() {
+  if (getpid() == owner_) {
+    StopWorkers();
+  } else {
+    // Nothing is there to join, and a thread object that was not joined must not be destroyed.
+    new std::vector<std::thread>(std::move(workers_));
+  }
+}
 
 void ThreadPool::StopWorkers() {
   stop_.store(true, std::memory_order_release);

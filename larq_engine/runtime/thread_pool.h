@@ -3,6 +3,8 @@
 #ifndef LARQ_ENGINE_RUNTIME_THREAD_POOL_H_
 #define LARQ_ENGINE_RUNTIME_THREAD_POOL_H_
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -33,7 +35,8 @@ class ThreadPool {
   void TakeUnits(int worker);
 
   std::vector<std::thread> workers_;
-  std::mutex turn_;  // held by the caller whose job is below
+  const pid_t owner_ = getpid();  // a forked child has the pool but none of its threads
+  std::mutex turn_;               // held by the caller whose job is below
 
   // The job; written while closed, read by whoever entered.
   Work work_ = nullptr;

@@ -24,7 +24,7 @@ inline uint64_t TestSeed() {
 // For SCOPED_TRACE.
 inline std::string ReplayHint() {
   const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
-  return "replay: bazel test //tests/... --test_env=LARQ_ENGINE_TEST_SEED=" +
+  return "replay: tools/run_bazel.sh test //tests/... --test_env=LARQ_ENGINE_TEST_SEED=" +
          std::to_string(TestSeed()) + " --test_filter=" + test->test_suite_name() + "." +
          test->name();
 }

@@ -83,6 +83,16 @@ const Fault kFaults[] = {
     {"QuantizeWithTwoInputs", [] { return Quantize().Build(); },
      [](Graph* g) { g->operators[0].inputs.push_back(0); },
      "LceQuantize 'LceQuantize0' (#0): ", "expected 1 inputs", "got 2"},
+    {"QuantizeWithAnOption", [] { return Quantize().Build(); },
+     [](Graph* g) {
+       g->operators[0].options = EncodeOptions({{"foo", 1}});
+     },
+     "LceQuantize 'LceQuantize0' (#0): ", "unknown option 'foo'; expected no options", "upgrade"},
+    {"QuantizeWithOptionsThatAreNone", [] { return Quantize().Build(); },
+     [](Graph* g) {
+       g->operators[0].options = {1, 2, 3, 4};
+     },
+     "LceQuantize 'LceQuantize0' (#0): ", "expected a map with no options", "corrupted"},
     {"QuantizeWithoutInput", [] { return Quantize().Build(); },
      [](Graph* g) { g->operators[0].inputs.clear(); },
      "LceQuantize 'LceQuantize0' (#0): ", "expected 1 inputs", "got 0"},

@@ -103,13 +103,14 @@ TEST(ThreadPool, ThreadsThatTheSystemRefusesAreAnError) {
 
 #if !defined(__SANITIZE_THREAD__)  // which does not follow a forked child
 TEST(ThreadPool, AForkedChildComputesAlone) {
-  ThreadPool pool(4);
-  ExpectEachUnitOnce(pool, 100);
+  auto pool = std::make_unique<ThreadPool>(4);
+  ExpectEachUnitOnce(*pool, 100);
   const pid_t child = fork();
   if (child == 0) {
     // The child has no workers; it must neither hang nor leave units out.
     Tally tally(100);
-    pool.Run(100, Tally::Work, &tally);
+    pool->Run(100, Tally::Work, &tally);
+    pool.reset();
     for (const auto& count : tally.counts) {
       if (count != 1) _exit(1);
     }
