@@ -24,6 +24,7 @@ SCALAR_COPTS = [
 
 # Feature name (as in kernel row names) -> the flags for the files of that feature only.
 ISA_COPTS = {
+    "fma": ["-mfma"],  # no row has it: a test shows that nothing is contracted where it could be
     "popcnt": ["-mpopcnt"],
 }
 

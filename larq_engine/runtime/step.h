@@ -45,7 +45,7 @@ class Step {
 struct OpInfo {
   std::vector<TensorInfo> inputs;
   TensorInfo output;
-  std::span<const uint8_t> options;
+  std::span<const uint8_t> options = {};
 };
 
 // Each checks everything the file says of the operator and throws OpError.

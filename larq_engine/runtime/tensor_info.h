@@ -18,8 +18,8 @@ struct TensorInfo {
   std::vector<int> dims;
   const void* constant = nullptr;  // the data, if it is part of the file
   size_t bytes = 0;                // of the constant
-  std::vector<float> scales;       // none, one for the tensor, or one a channel
-  std::vector<int> zero_points;
+  std::vector<float> scales = {};  // none, one for the tensor, or one a channel
+  std::vector<int> zero_points = {};
 };
 
 // Describes tensor `index` of the host; an index of kTfLiteOptionalTensor is a missing one.

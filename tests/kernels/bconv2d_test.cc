@@ -362,6 +362,50 @@ TEST(Bconv2d, RandomLayers) {
   }
 }
 
+// A row that looks at what it is given and leaves the counting to a real one.
+void ExpectAlignedRightSide(const BgemmArgs& args) {
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(args.rhs) % kBufferAlignment, 0u);
+  BgemmRows()[0].fn(args);
+}
+
+TEST(Bconv2d, EveryGroupsFiltersAreAligned) {
+  SCOPED_TRACE(testing::ReplayHint());
+  Random random;
+  BgemmRow row = BgemmRows()[0];
+  row.fn = ExpectAlignedRightSide;
+  const Layer layer{.spec = {.in_channels = 96, .out_channels = 9, .groups = 3},
+                    .image = {.batch = 1, .height = 2, .width = 2},
+                    .activation = Activation::kNone,
+                    .kind = OutputKind::kFloat};
+  const Operands o = RandomOperands(random, layer);
+  Bconv2d conv(layer.spec, o.filter.bits.data(), MakeTransform(layer, o), row);
+  conv.Resize(1, 2, 2);
+  AlignedBuffer<std::byte> scratch(conv.scratch_bytes());
+  GuardedBuffer<std::byte> output(OutputBytes(layer, MakeTransform(layer, o)));
+  conv.Run(o.input.bits.data(), 0, conv.tiles(), scratch.data(), output.data());
+  ASSERT_NO_FATAL_FAILURE(ExpectDefinition(layer, o, output.data()));
+}
+
+TEST(Bconv2d, FilterThatReachesFarOutside) {
+  SCOPED_TRACE(testing::ReplayHint());
+  Random random;
+  const Layer layer{.spec = {.in_channels = 32,
+                             .filter_height = 1 << 14,
+                             .dilation_height = (int64_t{1} << 31) - 1,
+                             .padding = Padding::kSameZero},
+                    .image = {.batch = 1, .height = 1, .width = 1 << 10},
+                    .activation = Activation::kNone,
+                    .kind = OutputKind::kFloat};
+  const Operands o = RandomOperands(random, layer);
+  Bconv2d conv(layer.spec, o.filter.bits.data(), MakeTransform(layer, o), BgemmRows()[0]);
+  conv.Resize(1, 1, 1 << 10);
+  AlignedBuffer<std::byte> scratch(conv.scratch_bytes());
+  GuardedBuffer<std::byte> output(OutputBytes(layer, MakeTransform(layer, o)));
+  conv.Run(o.input.bits.data(), 0, 2, scratch.data(), output.data());
+  // Of all taps only one row can lie in the image; with an even number of taps none does.
+  EXPECT_EQ(reinterpret_cast<const float*>(output.data())[0], 0 * o.multiplier[0] + o.bias[0]);
+}
+
 TEST(Bconv2d, ResizeKeepsTheFilter) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;

@@ -96,6 +96,26 @@ TEST(Bitpack, Bool) {
   }
 }
 
+TEST(Bitpack, BoolOfAnyByteButZeroIsTrue) {
+  const uint8_t bytes[] = {0, 1, 2, 255};
+  uint32_t out = 0;
+  BitpackBool(reinterpret_cast<const bool*>(bytes), 1, 4, &out);
+  EXPECT_EQ(out, 1u);
+}
+
+#if defined(__x86_64__)
+TEST(Bitpack, DenormalsDoNotDependOnTheThreadsFlags) {
+  constexpr unsigned kFlushAndDenormalsAreZero = 0x8040;
+  const std::vector<float> in(33, -1e-40f);
+  std::vector<uint32_t> out(2);
+  const unsigned flags = __builtin_ia32_stmxcsr();
+  __builtin_ia32_ldmxcsr(flags | kFlushAndDenormalsAreZero);
+  BitpackFloat(in.data(), 1, 33, out.data());
+  __builtin_ia32_ldmxcsr(flags);
+  EXPECT_EQ(out, (std::vector<uint32_t>{~0u, 1u}));
+}
+#endif
+
 TEST(Bitpack, RowsOfNothing) {
   BitpackFloat(nullptr, 0, 32, nullptr);
   uint32_t untouched = 7;

@@ -8,6 +8,15 @@
 namespace larq_engine {
 namespace {
 
+class OutputTransformTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+#if defined(__FMA__)
+    if (!__builtin_cpu_supports("fma")) GTEST_SKIP() << "this CPU has no fma";
+#endif
+  }
+};
+
 // One channel; depth 0 makes the dot product -2 * acc, so acc = -dot / 2 for even dots.
 template <typename T>
 T Transform(const OutputTransform& transform, int32_t even_dot) {
@@ -23,7 +32,7 @@ int Int8Of(float value, double scale = 1, int32_t zero_point = 0) {
       MakeInt8Transform(Activation::kNone, &multiplier, &value, 1, scale, zero_point), 0);
 }
 
-TEST(OutputTransform, Int8RoundsHalvesAwayFromZero) {
+TEST_F(OutputTransformTest, Int8RoundsHalvesAwayFromZero) {
   EXPECT_EQ(Int8Of(0.5f), 1);
   EXPECT_EQ(Int8Of(-0.5f), -1);
   EXPECT_EQ(Int8Of(1.5f), 2);
@@ -34,12 +43,12 @@ TEST(OutputTransform, Int8RoundsHalvesAwayFromZero) {
   EXPECT_EQ(Int8Of(2.49f), 2);
 }
 
-TEST(OutputTransform, Int8AddsTheZeroPointAfterRounding) {
+TEST_F(OutputTransformTest, Int8AddsTheZeroPointAfterRounding) {
   EXPECT_EQ(Int8Of(-0.5f, 1, 1), 0);
   EXPECT_EQ(Int8Of(2.5f, 1, -10), -7);
 }
 
-TEST(OutputTransform, Int8Saturates) {
+TEST_F(OutputTransformTest, Int8Saturates) {
   EXPECT_EQ(Int8Of(1e30f), 127);
   EXPECT_EQ(Int8Of(-1e30f), -128);
   EXPECT_EQ(Int8Of(127.4f), 127);
@@ -52,12 +61,12 @@ TEST(OutputTransform, Int8Saturates) {
   EXPECT_EQ(Int8Of(std::numeric_limits<float>::quiet_NaN(), 1, 5), -128);
 }
 
-TEST(OutputTransform, Int8DividesByTheScale) {
+TEST_F(OutputTransformTest, Int8DividesByTheScale) {
   EXPECT_EQ(Int8Of(10.0f, 0.25), 40);
   EXPECT_EQ(Int8Of(10.0f, 20), 1);
 }
 
-TEST(OutputTransform, FloatRoundsTheProductBeforeTheSum) {
+TEST_F(OutputTransformTest, FloatRoundsTheProductBeforeTheSum) {
   // 3 * (1 + 2^-23) is not a float; a fused multiply-add would keep the rest of it.
   const float multiplier = 1 + 0x1p-23f;
   const float bias = -12.0f;
@@ -68,7 +77,7 @@ TEST(OutputTransform, FloatRoundsTheProductBeforeTheSum) {
   EXPECT_NE(y, std::fma(12.0f, multiplier, bias));
 }
 
-TEST(OutputTransform, ActivationsClampBeforeTheMultiplier) {
+TEST_F(OutputTransformTest, ActivationsClampBeforeTheMultiplier) {
   const float multiplier = -2.0f;
   const float bias = 1.0f;
   const auto y = [&](Activation activation, int32_t dot) {
@@ -83,7 +92,7 @@ TEST(OutputTransform, ActivationsClampBeforeTheMultiplier) {
   EXPECT_EQ(y(Activation::kReluN1To1, 8), -1.0f);
 }
 
-TEST(OutputTransform, ThresholdsCompareTheCountAtFullDepth) {
+TEST_F(OutputTransformTest, ThresholdsCompareTheCountAtFullDepth) {
   const auto bit = [](int32_t threshold, int32_t acc, int32_t depth) {
     const OutputTransform transform = MakeBitsTransform(&threshold, 1, 100);
     uint32_t out = 0;
@@ -102,7 +111,7 @@ TEST(OutputTransform, ThresholdsCompareTheCountAtFullDepth) {
   EXPECT_EQ(bit(42, 36, 89), 0u);
 }
 
-TEST(OutputTransform, BitsFillWordsAndLeaveTheTailZero) {
+TEST_F(OutputTransformTest, BitsFillWordsAndLeaveTheTailZero) {
   const std::vector<int32_t> threshold(33, INT32_MIN);  // always -1
   const OutputTransform transform = MakeBitsTransform(threshold.data(), 33, 10);
   const std::vector<int32_t> acc(33, 0);

@@ -1,8 +1,12 @@
 // The plug-in in a host: what it claims, and that the results do not depend on the kernel, on the
 // number of threads or on the shapes that were there before.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -256,6 +260,68 @@ TEST(Delegate, EmptyTensorsAreNoWork) {
   ASSERT_EQ(chain.ApplyDelegate(delegate.get()), kTfLiteOk);
   ASSERT_EQ(chain.ResizeInput(0, std::vector<int>{0, 9, 7, 40}), kTfLiteOk);
   EXPECT_EQ(MustRun(&chain, 1), no_bytes);
+}
+
+TEST(Delegate, TellsTheHostWhatItNeeds) {
+  const DelegatePtr delegate = CreateDelegate({});
+  EXPECT_EQ(delegate->flags,
+            kTfLiteDelegateFlagsAllowDynamicTensors | kTfLiteDelegateFlagsPerOperatorProfiling);
+}
+
+int ThreadsOfThisProcess() {
+  const auto tasks = std::filesystem::directory_iterator("/proc/self/task");
+  return static_cast<int>(std::distance(begin(tasks), end(tasks)));
+}
+
+// How many threads the delegate starts beside the caller in a host that recommends `host_threads`.
+int StartedThreads(const DelegateOptions& options, int host_threads) {
+  const int before = ThreadsOfThisProcess();
+  const DelegatePtr delegate = CreateDelegate(options);
+  MiniHost host(ChainGraph());
+  host.SetRecommendedThreads(host_threads);
+  EXPECT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk);
+  MustRun(&host, 1);
+  return ThreadsOfThisProcess() - before;
+}
+
+TEST(Delegate, ThreadsAreThoseOfTheOptionOrOfTheHost) {
+  EXPECT_EQ(StartedThreads({}, -1), 0);
+  EXPECT_EQ(StartedThreads({}, 3), 2);
+  EXPECT_EQ(StartedThreads({{"num_threads", "4"}}, 2), 3);
+  EXPECT_EQ(StartedThreads({{"num_threads", "1"}}, 8), 0);
+  EXPECT_EQ(StartedThreads({}, 1000000), 255);
+}
+
+TEST(Delegate, AHostThatIsGoneLeavesTheProfile) {
+  const DelegatePtr delegate = CreateDelegate({});
+  {
+    MiniHost host(ChainGraph());
+    ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk);
+    larq_engine_profile_start(delegate.get());
+    MustRun(&host, 1);
+  }
+  char json[64];
+  larq_engine_profile_read(delegate.get(), json, sizeof(json));
+  EXPECT_STREQ(json, "{\"steps\":[]}");
+}
+
+TEST(Delegate, AForkedChildMayFreeIt) {
+  DelegatePtr delegate = CreateDelegate({{"num_threads", "4"}});
+  auto host = std::make_unique<MiniHost>(ChainGraph());
+  ASSERT_EQ(host->ApplyDelegate(delegate.get()), kTfLiteOk);
+  const Outputs expected = MustRun(host.get(), 1);
+#if !defined(__SANITIZE_THREAD__)  // which does not follow a forked child
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool same = MustRun(host.get(), 1) == expected;
+    host.reset();
+    delegate.reset();
+    _exit(same ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+#endif
 }
 
 }  // namespace

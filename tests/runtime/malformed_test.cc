@@ -175,6 +175,12 @@ const Fault kFaults[] = {
      [](Graph* g) { InputOf(g, 1, 1).is_constant = false; },
      "LceBconv2d 'LceBconv2d1' (#1): filter", "expected a constant",
      "got a tensor that is computed"},
+    {"ConvOfFilterThatIsAnInput", [] { return Conv().Build(); },
+     [](Graph* g) {
+       InputOf(g, 1, 1).is_constant = false;
+       g->inputs.push_back(g->operators[1].inputs[1]);
+     },
+     "LceBconv2d 'LceBconv2d1' (#1): filter", "expected a constant", "computed"},
     {"ConvWithFloatFilter", [] { return Conv().Build(); },
      [](Graph* g) { InputOf(g, 1, 1).type = kTfLiteFloat32; },
      "LceBconv2d 'LceBconv2d1' (#1): filter", "expected int32", "got float32"},

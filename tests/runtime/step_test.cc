@@ -1,0 +1,135 @@
+// Single steps, for what no host gets to see.
+#include "larq_engine/runtime/step.h"
+
+#include <cstdint>
+
+#include "gtest/gtest.h"
+#include "larq_engine/runtime/op_error.h"
+#include "tests/host/model_builder.h"
+
+namespace larq_engine {
+namespace {
+
+TensorInfo Tensor(TfLiteType type, std::vector<int> dims, const void* constant = nullptr) {
+  TensorInfo info{.present = true, .name = "t", .type = type, .dims = dims, .constant = constant};
+  info.bytes = 4;
+  for (int dim : dims) info.bytes *= static_cast<size_t>(dim);
+  return info;
+}
+
+std::vector<uint8_t> ConvOptions(int channels_in) {
+  return testing::EncodeOptions({{"channels_in", channels_in},
+                                 {"dilation_height_factor", 1},
+                                 {"dilation_width_factor", 1},
+                                 {"fused_activation_function", 0},
+                                 {"pad_values", 1},
+                                 {"padding", 0},
+                                 {"stride_height", 1},
+                                 {"stride_width", 1}});
+}
+
+template <typename Function>
+std::string ErrorOf(Function function) {
+  try {
+    function();
+  } catch (const OpError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(DequantizeStep, Int8SaturatesOnBothSides) {
+  struct Case {
+    float scale;
+    int zero_point;
+    int8_t plus;
+    int8_t minus;
+  };
+  for (const Case& c :
+       {Case{1.0f / 256, -7, 127, -128}, Case{1.0f / 256, 100, 127, -128},
+        Case{1.0f / 50, -100, -50, -128}, Case{1.0f / 50, 100, 127, 50}, Case{0.25f, 3, 7, -1}}) {
+    OpInfo op{.inputs = {Tensor(kTfLiteInt32, {1, 1})}, .output = Tensor(kTfLiteInt8, {1, 2})};
+    op.output.scales = {c.scale};
+    op.output.zero_points = {c.zero_point};
+    const std::unique_ptr<Step> step = MakeStep("LceDequantize", op, "auto");
+    EXPECT_EQ(step->Resize({.dims = {1, 1}}).dims, (std::vector<int>{1, 2}));
+    const uint32_t bits = 2;
+    int8_t out[2];
+    step->Run(&bits, 0, step->units(), nullptr, out);
+    EXPECT_EQ(out[0], c.plus) << c.scale << " " << c.zero_point;
+    EXPECT_EQ(out[1], c.minus) << c.scale << " " << c.zero_point;
+  }
+}
+
+TEST(Bconv2dStep, DepthBeyondTheAccumulatorIsRefusedBeforeTheFilterIsRead) {
+  // 2^25 + 1 words of a filter that is not there: only its shape is looked at.
+  const uint32_t nothing = 0;
+  const int taps = (1 << 25) + 1;
+  OpInfo op{.inputs = {Tensor(kTfLiteInt32, {1, 1, 1, 1}),
+                       Tensor(kTfLiteInt32, {1, taps, 1, 1}, &nothing), Tensor(kTfLiteFloat32, {1}),
+                       Tensor(kTfLiteFloat32, {1}), TensorInfo()},
+            .output = Tensor(kTfLiteFloat32, {1, 1, 1, 1})};
+  const std::vector<uint8_t> options = ConvOptions(32);
+  op.options = options;
+  EXPECT_EQ(ErrorOf([&] {
+              MakeStep("LceBconv2d", op, "auto");
+            }).find("filter: expected at most 1073741824 products for one output value"),
+            0u);
+}
+
+TEST(Bconv2dStep, MacsAreThoseOfTheGroups) {
+  const std::vector<uint32_t> filter(4 * 3 * 3, 0);
+  const std::vector<float> ones(4, 1.0f);
+  OpInfo op{.inputs = {Tensor(kTfLiteInt32, {2, 5, 6, 2}),
+                       Tensor(kTfLiteInt32, {4, 3, 3, 1}, filter.data()),
+                       Tensor(kTfLiteFloat32, {4}, ones.data()),
+                       Tensor(kTfLiteFloat32, {4}, ones.data()), TensorInfo()},
+            .output = Tensor(kTfLiteFloat32, {2, 5, 6, 4})};
+  const std::vector<uint8_t> options = ConvOptions(64);
+  op.options = options;
+  for (const char* kernel : {"auto", "reference"}) {
+    const std::unique_ptr<Step> step = MakeStep("LceBconv2d", op, kernel);
+    step->Resize({.dims = {2, 5, 6, 2}});
+    EXPECT_EQ(step->macs(), 2 * 5 * 6 * 4 * 9 * 32);
+  }
+}
+
+TEST(BMaxPool2dStep, PixelsWithoutWordsAreNoWork) {
+  const std::vector<uint8_t> options = testing::EncodeOptions({{"filter_height", 2},
+                                                               {"filter_width", 2},
+                                                               {"padding", 0},
+                                                               {"stride_height", 1},
+                                                               {"stride_width", 1}});
+  const OpInfo op{.inputs = {Tensor(kTfLiteInt32, {1, 4, 4, 0})},
+                  .output = Tensor(kTfLiteInt32, {1, 4, 4, 0}),
+                  .options = options};
+  const std::unique_ptr<Step> step = MakeStep("LceBMaxPool2d", op, "auto");
+  step->Resize({.dims = {1 << 14, 1 << 14, 1 << 14, 0}});
+  EXPECT_EQ(step->units(), 0);
+}
+
+TEST(CountElements, IsTheProductOfTheFirstSizes) {
+  EXPECT_EQ(CountElements({2, 3, 5}, 3), 30);
+  EXPECT_EQ(CountElements({2, 3, 5}, 2), 6);
+  EXPECT_EQ(CountElements({}, 0), 1);
+  EXPECT_EQ(CountElements({0, 7}, 2), 0);
+}
+
+TEST(CountElements, RefusesWhatNoMemoryHolds) {
+  EXPECT_EQ(CountElements({1 << 30, 1 << 29}, 2), int64_t{1} << 59);
+  EXPECT_EQ(ErrorOf([] {
+              CountElements({1 << 30, 1 << 30}, 2);
+            }).find("shape [1073741824, 1073741824]: expected a product that memory can hold"),
+            0u);
+  EXPECT_EQ(ErrorOf([] {
+              CountElements({1 << 30, 1 << 30, 1 << 30, 1 << 30}, 4);
+            }).find("expected a product"),
+            std::string("shape [1073741824, 1073741824, 1073741824, 1073741824]: ").size());
+  EXPECT_EQ(ErrorOf([] {
+              CountElements({3, -1}, 2);
+            }).find("shape [3, -1]: expected sizes of at least 0"),
+            0u);
+}
+
+}  // namespace
+}  // namespace larq_engine
