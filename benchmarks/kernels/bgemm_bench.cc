@@ -19,15 +19,18 @@
 #include "larq_engine/kernels/aligned_buffer.h"
 #include "larq_engine/kernels/kernel_table.h"
 #include "larq_engine/kernels/pack_rhs.h"
+#include "larq_engine/kernels/select.h"
 
 namespace larq_engine::benchmarks {
 namespace {
 
 struct Depth {
   const char* layer;
+  int64_t pixels;
   size_t channels;
 };
-constexpr Depth kDepths[] = {{"A", 64}, {"B", 128}, {"C", 256}, {"D", 512}};
+constexpr Depth kDepths[] = {
+    {"A", 56 * 56, 64}, {"B", 28 * 28, 128}, {"C", 14 * 14, 256}, {"D", 7 * 7, 512}};
 constexpr size_t kTaps = 9;
 constexpr size_t kL1Words = 16 * 1024 / sizeof(uint32_t);
 
@@ -69,6 +72,7 @@ class Problem {
 
     std::mt19937 random(1);
     left_ = AlignedBuffer<uint32_t>(mr * stride);
+    std::fill_n(left_.data(), left_.size(), 0);
     for (size_t i = 0; i < mr; ++i) {
       std::generate_n(left_.data() + i * stride, k_words_, std::ref(random));
     }
@@ -192,6 +196,17 @@ void PrintTable(const Report& report) {
   }
 }
 
+// Whether the table's macs_per_cycle, which the choice rests on, still fits what was measured.
+void PrintChoices(const CpuFeatures& cpu) {
+  for (const Depth& depth : kDepths) {
+    const auto channels = static_cast<int64_t>(depth.channels);
+    const BgemmShape shape{
+        .m = depth.pixels, .n = channels, .k_bits = channels * static_cast<int64_t>(kTaps)};
+    std::printf("choice for layer %s\n%s", depth.layer,
+                ExplainBgemm(BgemmRows(), cpu, shape).c_str());
+  }
+}
+
 void PrintJson(const Report& report) {
   std::printf("{\"benchmark\": \"bgemm\", \"compiler\": \"%s\", \"gigahertz\": %.3f,\n", kCompiler,
               report.gigahertz);
@@ -234,11 +249,13 @@ int Main(int argc, char** argv) {
       return 2;
     }
   }
-  const Report report = Measure(DetectCpuFeatures(), with_rows);
+  const CpuFeatures cpu = DetectCpuFeatures();
+  const Report report = Measure(cpu, with_rows);
   if (json) {
     PrintJson(report);
   } else {
     PrintTable(report);
+    if (with_rows) PrintChoices(cpu);
   }
   return report.all_right ? 0 : 1;
 }

@@ -19,7 +19,7 @@ constexpr BgemmRow kBgemmRows[] = {
      .nr = 2,
      .kr_bits = 64,
      .max_k_bits = kMaxInt32,
-     .macs_per_cycle = 18,
+     .macs_per_cycle = 16,
      .fn = BgemmI32_4x2x64Portable},
 #if defined(__x86_64__)
     {.name = "bgemm_i32_4x2x64_popcnt",
@@ -28,7 +28,7 @@ constexpr BgemmRow kBgemmRows[] = {
      .nr = 2,
      .kr_bits = 64,
      .max_k_bits = kMaxInt32,
-     .macs_per_cycle = 60,
+     .macs_per_cycle = 43,
      .fn = BgemmI32_4x2x64Popcnt},
 #endif
 };
