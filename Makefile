@@ -14,8 +14,8 @@ TSAN_PYTHON_TESTS := tests/python/test_threads.py
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: setup build demo test test-full test-native test-python fuzz bench lint format clean help \
-        setup-base peers
+.PHONY: setup build demo test test-full test-native test-python fuzz bench bench-compare lint format clean \
+        help setup-base peers
 
 setup: ## install what building and testing need (quick when all is in place)
 	@tools/setup.sh hosts
@@ -53,7 +53,9 @@ test-python: setup build
 	@if [ -e .venv-tflite-runtime/.setup-tflite-runtime ]; then \
 	  echo "== Interoperability tests in tflite_runtime"; \
 	  LARQ_ENGINE_REQUIRE_HOSTS=tflite_runtime \
-	    .venv-tflite-runtime/bin/python -m pytest -q -p no:cacheprovider tests/interop; \
+	    .venv-tflite-runtime/bin/python -m pytest -q -rs -p no:cacheprovider tests/interop; \
+	elif [ -n "$$LARQ_ENGINE_REQUIRE_TFLITE_RUNTIME" ]; then \
+	  echo "error: tflite_runtime is required here and not installed" >&2; exit 1; \
 	else \
 	  echo "== Interoperability tests in tflite_runtime: not run, no wheel for this Python"; \
 	fi
@@ -64,13 +66,16 @@ test-python: setup build
 
 fuzz: setup-base ## feed FUZZ_RUNS (200000) made-up models to the plug-in under sanitizers
 	@echo "== Fuzzing, $(FUZZ_RUNS) cases"
-	@UBSAN_OPTIONS=print_stacktrace=1 $(RUN_BAZEL) run $(BAZEL_FLAGS) --config=fuzz \
-	  //tests/fuzz:model_fuzzer -- -runs=$(FUZZ_RUNS) -artifact_prefix=$(CURDIR)/ \
-	  -verbosity=0 -print_funcs=0 -print_final_stats=1
+	@tools/fuzz.sh $(FUZZ_RUNS) $(BAZEL_FLAGS)
 
 bench: build peers ## measure the convolutions A to D against other engines
 	@$(RUN_BAZEL) build $(BAZEL_FLAGS) //benchmarks/kernels:bgemm_bench
 	@$(VENV)/bin/python -m benchmarks.convs $(BENCH_FLAGS)
+
+bench-compare: setup-base ## compare two results: A=before.json B=after.json
+	@$(if $(and $(A),$(B)),,$(error expected A=before.json B=after.json, files that \
+	  BENCH_FLAGS="--json FILE" makes `make bench` write))
+	@$(VENV)/bin/python -m benchmarks.compare $(A) $(B)
 
 lint: setup-base ## check style, types and layering
 	@tools/lint.sh check
@@ -81,8 +86,8 @@ format: setup-base ## correct what can be corrected of style
 clean: ## remove everything that was built (the environments stay)
 	@[ ! -e bazel-out ] || $(RUN_BAZEL) clean
 	@rm -rf larq_engine/liblarq_engine.so .build dist *.egg-info .pytest_cache .mypy_cache \
-	  .ruff_cache .hypothesis
+	  .ruff_cache
 	@find larq_engine tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

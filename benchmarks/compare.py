@@ -12,6 +12,8 @@ import math
 from pathlib import Path
 from typing import Any
 
+from benchmarks.report import describe_noise
+
 Results = dict[str, dict[str, dict[str, Any]]]  # subject -> case -> result
 
 
@@ -21,6 +23,9 @@ def main() -> int:
     parser.add_argument("after", type=Path)
     options = parser.parse_args()
     before, after = (json.loads(path.read_text()) for path in (options.before, options.after))
+    for file, content in ((options.before, before), (options.after, after)):
+        if not content.get("results"):
+            parser.error(f"{file}: no results")
     if before["benchmark"] != after["benchmark"]:
         parser.error(
             f"the files hold different benchmarks: {before['benchmark']}, {after['benchmark']}"
@@ -36,8 +41,10 @@ def describe(content: dict[str, Any]) -> str:
     facts = [f"compiler {content['compiler']}"]
     if "commit" in content:
         facts = [f"commit {content['commit']}", *facts, content["machine"]["cpu"]]
+    if "settings" in content:
+        facts.append(f"{content['settings']['threads']} thread(s)")
     if "noise" in content:
-        facts.append("NOISY" if content["noise"]["noisy"] else "quiet")
+        facts.append(f"noise {describe_noise(content['noise']['noisy'])}")
     return ", ".join(facts)
 
 

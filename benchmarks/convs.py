@@ -1,9 +1,9 @@
 """Measures the convolutions A to D against LCE and XNNPACK: `python -m benchmarks.convs`.
 
 Every contender's output is compared with NumPy's first; one that is wrong or cannot run gets no
-time, and the reason is printed. Then rounds, in each of which every contender runs every shape for
-a moment, in an order that moves on from round to round, so that a change of clock or load meets
-all of them alike.
+time, the reason is printed after the table, and the exit status is 1. Then rounds, in each of which
+every contender runs every shape for a moment, in an order that moves on from round to round, so
+that a change of clock or load meets all of them alike.
 
 A time is that of one layer: a chain of `shape.chain` layers is fed, invoked and read, and the time
 divided. A binary layer includes its LceQuantize, because a network that hands floats from layer to
@@ -156,7 +156,8 @@ def measure_round(
                 try:
                     sample = workers[contender].time(shape.name, options.seconds)
                 except ContenderError as error:
-                    raise SystemExit(f"{contender.name} failed on {shape}: {error}") from error
+                    results.add_absence(contender.name, shape.name, str(error))
+                    continue
                 results.add_times(
                     contender.name, shape, sample.wall / shape.chain, sample.cpu / shape.chain
                 )

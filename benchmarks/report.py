@@ -32,25 +32,29 @@ class Results:
         self._shapes: dict[str, ConvShape] = {}
         self._kernels: dict[tuple[str, str], list[str]] = {}
         self._wall: dict[tuple[str, str], list[Times]] = {}
-        self._cpu: list[Times] = []
+        self._cpu: dict[tuple[str, str], list[Times]] = {}
         self._limits: dict[str, list[float]] = defaultdict(list)
         self._compiler = "unknown: bgemm_bench is not built"
         self._absences: list[dict[str, str]] = []
 
     def add_absence(self, contender: str, shape: str, reason: str) -> None:
+        """Records why there is no result; drops the times of one that failed on the way."""
         self._absences.append({"contender": contender, "shape": shape, "reason": reason})
+        self._wall.pop((contender, shape), None)
+        self._cpu.pop((contender, shape), None)
 
     def add_checked(self, contender: str, shape: ConvShape, kernels: list[str]) -> None:
         self._shapes[shape.name] = shape
         self._kernels[contender, shape.name] = kernels
         self._wall[contender, shape.name] = []
+        self._cpu[contender, shape.name] = []
 
     def is_checked(self, contender: str, shape: ConvShape) -> bool:
         return (contender, shape.name) in self._wall
 
     def add_times(self, contender: str, shape: ConvShape, wall: Times, cpu: Times) -> None:
         self._wall[contender, shape.name].append(wall)
-        self._cpu.append(cpu)
+        self._cpu[contender, shape.name].append(cpu)
 
     def add_limits(self, measured: dict[str, Any] | None) -> None:
         if measured:
@@ -60,15 +64,13 @@ class Results:
 
     @property
     def failed(self) -> bool:
-        """Whether somebody was wrong, or we were not measured at all."""
-        return any(
-            absence["contender"] == self._ours or absence["reason"].startswith("WRONG")
-            for absence in self._absences
-        )
+        """Whether anything that was to be measured was not: missing, wrong or crashed."""
+        return bool(self._absences)
 
     def summarize(self) -> dict[str, Any]:
         limits = {name: float(np.median(values)) for name, values in self._limits.items()}
-        results = [self._summarize_one(*key, limits) for key in self._wall]
+        comparable = limits if self._threads == 1 else {}  # a limit is that of one core
+        results = [self._summarize_one(*key, comparable) for key in self._wall]
         return {
             "compiler": self._compiler,
             "ours": self._ours,
@@ -101,14 +103,23 @@ class Results:
 
     def _describe_noise(self) -> dict[str, Any]:
         noise: dict[str, Any] = {}
-        if self._limits:
-            noise["drift_of_limit"] = max(map(_relative_spread, self._limits.values()))
-        wall = sum(float(times.sum()) for rounds in self._wall.values() for times in rounds)
+        drifts = [_relative_spread(values) for values in self._limits.values() if len(values) > 1]
+        if drifts:
+            noise["drift_of_limit"] = max(drifts)
+        wall = _total(self._wall)
         if wall and self._threads == 1:  # CPU time of several threads says nothing of waiting
-            cpu = sum(float(times.sum()) for times in self._cpu)
-            noise["time_held_off_the_core"] = max(0.0, 1 - cpu / wall)
-        noise["noisy"] = any(value > NOISE for value in noise.values())
+            noise["time_held_off_the_core"] = max(0.0, 1 - _total(self._cpu) / wall)
+        noise["noisy"] = any(value > NOISE for value in noise.values()) if noise else None
         return noise
+
+
+def describe_noise(noisy: bool | None) -> str:
+    """Says in a word what `noisy` of a run's noise means; None where nothing was measured."""
+    return "unknown" if noisy is None else "NOISY" if noisy else "quiet"
+
+
+def _total(samples: dict[tuple[str, str], list[Times]]) -> float:
+    return sum(float(times.sum()) for rounds in samples.values() for times in rounds)
 
 
 def _relative_spread(values: list[float]) -> float:
@@ -151,7 +162,9 @@ def _format_heading(summary: dict[str, Any]) -> list[str]:
         for package, number in packages.items()
         if package != "numpy"
     }
-    limits = ", ".join(f"{n} {v:.1f} GMAC/s" for n, v in summary["limits_gmac_per_s"].items())
+    limits = ", ".join(
+        f"{name} {rate:.1f} GMAC/s a core" for name, rate in summary["limits_gmac_per_s"].items()
+    )
     measures = ", ".join(
         f"{name.replace('_', ' ')} {100 * value:.1f} %"
         for name, value in noise.items()
@@ -164,17 +177,18 @@ def _format_heading(summary: dict[str, Any]) -> list[str]:
         f"run       {settings['rounds']} rounds, {settings['threads']} thread(s) on core(s) "
         f"{machine['pinned_to']}",
         f"limit     {limits or 'not measured: bazel build //benchmarks/kernels:bgemm_bench'}",
-        f"noise     {'NOISY' if noise['noisy'] else 'quiet'}: {measures}",
+        f"noise     {describe_noise(noise['noisy'])}: {measures or 'nothing measured'}",
     ]
 
 
 def _format_results(summary: dict[str, Any]) -> list[str]:
-    limits = list(summary["limits_gmac_per_s"])
+    results = sorted(summary["results"], key=lambda result: str(result["case"]))
+    limits = list(results[0]["percent_of_limit"]) if results else []
     lines = [
         f"{'shape':<14}{'contender':<15}{'ms/layer':>9}  {'quartiles':<15}{'GMAC/s':>7}"
         + "".join(f"{f'% of {limit}':>{len(limit) + 8}}" for limit in limits)
     ]
-    for result in sorted(summary["results"], key=lambda result: str(result["case"])):
+    for result in results:
         low, high = (ns / 1e6 for ns in result["quartiles_ns"])
         lines.append(
             f"{result['shape']:<14}{result['subject']:<15}{result['median_ns'] / 1e6:>9.3f}  "

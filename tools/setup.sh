@@ -120,6 +120,14 @@ base() {
   fingerprint pyproject.toml >"$VENV/.setup-base"
 }
 
+# has_no_wheel VENV: does the log of pip say that there is no wheel? pip says the same of an index
+# that it cannot reach, so its log must not tell of retries and the index must answer now.
+has_no_wheel() {
+  grep -q 'No matching distribution found' "$log" &&
+    ! grep -qiE 'Retrying|connection|timed out' "$log" &&
+    pip_into "$1" --dry-run --ignore-installed --no-deps numpy >>"$log" 2>&1
+}
+
 # optional_host VENV GROUP: a runtime that has no wheel for every Python. Its tests are skipped, and
 # say so, where it is missing; any other failure to install it is an error.
 optional_host() {
@@ -133,7 +141,7 @@ optional_host() {
     if pip_into "$venv" --group "$group" >"$log" 2>&1; then
       fingerprint pyproject.toml >"$stamp"
       return
-    elif ! grep -q 'No matching distribution found' "$log"; then
+    elif ! has_no_wheel "$venv"; then
       tail -n 30 "$log" >&2
       fail "installing $group into $venv failed; the last lines of pip are above"
     fi

@@ -19,4 +19,4 @@ runtime+=" $(gcc -print-file-name=libstdc++.so.6)"
 LARQ_ENGINE_LIBRARY=$PWD/.build/$config/liblarq_engine.so \
   ASAN_OPTIONS=detect_leaks=0 \
   TSAN_OPTIONS=halt_on_error=1:ignore_noninstrumented_modules=1 \
-  LD_PRELOAD=$runtime .venv/bin/python -m pytest -q -p no:cacheprovider "$@"
+  LD_PRELOAD=$runtime .venv/bin/python -m pytest -q -rs -p no:cacheprovider "$@"

@@ -7,7 +7,6 @@ the rule can fail.
 
 import ast
 import re
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
@@ -116,8 +115,6 @@ def runtime_includes_only_kernels_itself_and_the_system(sources: Sources) -> Vio
 
 # ---- Python --------------------------------------------------------------------------------------
 
-FOR_CONVERTER = {"ai_edge_litert", "flatbuffers", "numpy", "tensorflow", "tf_keras"}
-
 
 def _imports(sources: Sources, folder: str) -> Iterator[tuple[str, str, bool]]:
     """Yields (path, imported module, at import time of the file) for Python files in a folder."""
@@ -157,23 +154,6 @@ def importing_larq_engine_imports_no_tensorflow(sources: Sources) -> Violations:
         f"{path}: imports {module} at the top"
         for path, module, at_import in _imports(sources, "larq_engine/")
         if at_import and _within(module, "tensorflow")
-    ]
-
-
-def converter_does_not_know_the_interpreter(sources: Sources) -> Violations:
-    return [
-        f"{path}: imports {module}"
-        for path, module, _ in _imports(sources, "larq_engine/converter/")
-        if _within(module, "larq_engine") and not _within(module, "larq_engine.converter")
-    ]
-
-
-def converter_imports_only_its_few_packages(sources: Sources) -> Violations:
-    known = FOR_CONVERTER | {"larq_engine"} | sys.stdlib_module_names
-    return [
-        f"{path}: imports {module}"
-        for path, module, _ in _imports(sources, "larq_engine/converter/")
-        if module.split(".")[0] not in known
     ]
 
 
@@ -286,14 +266,6 @@ BROKEN: dict[Rule, list[Sources]] = {
         {"larq_engine/python/a.py": "import tensorflow as tf\n"},
         {"larq_engine/testing.py": "if True:\n    from tensorflow import lite\n"},
         {"larq_engine/a.py": "import importlib\nX = importlib.import_module('tensorflow.lite')\n"},
-    ],
-    converter_does_not_know_the_interpreter: [
-        {"larq_engine/converter/a.py": "from larq_engine.python import interpreter\n"},
-        {"larq_engine/converter/a.py": "def f():\n    from ..python import interpreter\n"},
-        {"larq_engine/converter/rules/a.py": "import larq_engine\n"},
-    ],
-    converter_imports_only_its_few_packages: [
-        {"larq_engine/converter/a.py": "import numpy\nimport larq\n"},
     ],
     nothing_in_larq_engine_knows_tests_or_benchmarks: [
         {"larq_engine/python/a.py": "from tests import oracle\n"},

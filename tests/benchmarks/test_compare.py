@@ -1,0 +1,69 @@
+"""The comparison of two result files: its ratios, and the files that it refuses."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchmarks import compare
+
+Write = Callable[..., str]
+
+
+def result(subject: str, case: str, median: float, spread: float = 1.0) -> dict:
+    quartiles = [median - spread, median + spread]
+    return {"subject": subject, "case": case, "median_ns": median, "quartiles_ns": quartiles}
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def file(name: str, results: list[dict], benchmark: str = "bgemm") -> str:
+        path = tmp_path / name
+        content = {"benchmark": benchmark, "compiler": "gcc", "results": results}
+        path.write_text(json.dumps(content))
+        return str(path)
+
+    return file
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *files: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["compare", *files])
+    return compare.main()
+
+
+def test_ratios(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], write: Write
+) -> None:
+    before = [result("row", "A", 100), result("row", "B", 100), result("gone", "A", 5)]
+    after = [result("row", "A", 25), result("row", "B", 99, spread=5), result("new", "B", 5)]
+    assert run(monkeypatch, write("before", before), write("after", after)) == 0
+    table = capsys.readouterr().out.split("\n\n")[1].splitlines()
+    assert [line.split() for line in table] == [
+        ["A", "B", "mean"],
+        ["row", "4.00", "1.01~", "2.01"],
+        ["gone", "-", "-"],
+        ["new", "-", "-"],
+    ]
+
+
+def test_refuses_files_of_different_benchmarks(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], write: Write
+) -> None:
+    before = write("before", [result("row", "A", 1)])
+    after = write("after", [result("row", "A", 1)], benchmark="convs")
+    with pytest.raises(SystemExit) as error:
+        run(monkeypatch, before, after)
+    assert error.value.code == 2
+    assert "different benchmarks: bgemm, convs" in capsys.readouterr().err
+
+
+def test_refuses_a_file_without_results(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], write: Write
+) -> None:
+    before, after = write("before", [result("row", "A", 1)]), write("after", [])
+    with pytest.raises(SystemExit) as error:
+        run(monkeypatch, before, after)
+    assert error.value.code == 2
+    assert f"{after}: no results" in capsys.readouterr().err

@@ -1,0 +1,105 @@
+"""The convolution benchmark: only right results get times, and its status tells of every absence.
+
+Runs all of it, with worker processes, on one small layer and with the hosts of this environment.
+"""
+
+import dataclasses
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import convs, expected, machine, models
+from benchmarks.contenders import OURS, Contender, Worker
+from benchmarks.shapes import ConvShape
+
+PEER = Contender("peer", "xnnpack", "float32", Path(sys.executable))
+WRONG = Contender("wrong", "larq_engine", "flipped", Path(sys.executable))
+MISSING = Contender("missing", "lce", "binary", Path("no such python"))
+
+Bench = Callable[..., tuple[int, dict[str, Any]]]
+
+
+def build_flipped(shape: ConvShape, layer: models.Layer, layers: int) -> bytes:
+    """The binary model with one weight of the wrong sign."""
+    signs = layer.signs.copy()
+    signs[3, 1, 1, 5] *= -1
+    return models.build_binary(shape, dataclasses.replace(layer, signs=signs), layers)
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Bench:
+    """Runs the benchmark with these contenders; returns its status and what it wrote."""
+
+    def run(*contenders: Contender) -> tuple[int, dict[str, Any]]:
+        file = tmp_path / "results.json"
+        arguments = ["convs", "--rounds", "2", "--seconds", "0.001", "--json", str(file)]
+        monkeypatch.setattr(sys, "argv", arguments)
+        monkeypatch.setattr(convs, "CONTENDERS", contenders)
+        return convs.main(), json.loads(file.read_text())
+
+    monkeypatch.setattr(convs, "CONV_SHAPES", (ConvShape("S", size=7, channels=32),))
+    monkeypatch.setitem(convs.MODELS, "flipped", (build_flipped, expected.expect_binary))
+    monkeypatch.setattr(machine, "measure_limits", lambda: None)
+    # The process of the tests must keep its cores.
+    monkeypatch.setattr(machine, "pin_to_cores", lambda count: list(range(count)))
+    return run
+
+
+def measured(summary: dict[str, Any]) -> set[str]:
+    return {result["subject"] for result in summary["results"]}
+
+
+def test_all_that_are_right_are_measured(bench: Bench) -> None:
+    status, summary = bench(OURS, PEER)
+    assert status == 0
+    assert measured(summary) == {OURS.name, "peer"}
+    assert summary["absent"] == []
+    assert summary["ratios"]["peer"].keys() == {"S", "mean"}
+
+
+def test_a_wrong_contender_gets_no_time(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    status, summary = bench(OURS, PEER, WRONG)
+    assert status == 1
+    assert measured(summary) == {OURS.name, "peer"}
+    assert "wrong" not in summary["ratios"]
+    assert [absence["contender"] for absence in summary["absent"]] == ["wrong"]
+    assert "NOT MEASURED  wrong, shape S: WRONG RESULT: " in capsys.readouterr().out
+
+
+def test_a_missing_peer_is_told_after_the_table(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, summary = bench(OURS, PEER, MISSING)
+    assert status == 1
+    assert measured(summary) == {OURS.name, "peer"}
+    _, table, note = capsys.readouterr().out.partition("is this many times as fast as")
+    assert table
+    assert "NOT MEASURED  missing, shape all: the peers are not installed; run `make peers`" in note
+
+
+def test_a_contender_that_dies_loses_its_times(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Mortal(Worker):
+        def __init__(self, contender: Contender) -> None:
+            super().__init__(contender)
+            self._calls_left = 1 if contender is PEER else 2
+
+        def time(self, key: str, seconds: float) -> Any:
+            if self._calls_left == 0:
+                self._process.kill()
+                self._process.wait()
+            self._calls_left -= 1
+            return super().time(key, seconds)
+
+    monkeypatch.setattr(convs, "Worker", Mortal)
+    status, summary = bench(OURS, PEER)
+    assert status == 1
+    assert measured(summary) == {OURS.name}
+    (absence,) = summary["absent"]
+    assert (absence["contender"], absence["shape"]) == ("peer", "S")
+    assert "its process ended (status -9)" in absence["reason"]
