@@ -51,13 +51,14 @@ test-python: setup build
 	@echo "== Python tests"
 	@$(VENV)/bin/python -m pytest $(PYTEST_FLAGS) $(if $(LARQ_ENGINE_TEST_FULL),--full)
 	@if [ -e .venv-tflite-runtime/.setup-tflite-runtime ]; then \
-	  echo "== Interoperability tests in tflite_runtime"; \
+	  echo "== Python tests in tflite_runtime"; \
 	  LARQ_ENGINE_REQUIRE_HOSTS=tflite_runtime \
-	    .venv-tflite-runtime/bin/python -m pytest -q -rs -p no:cacheprovider tests/interop; \
+	    .venv-tflite-runtime/bin/python -m pytest -q -rs -p no:cacheprovider -k tflite_runtime \
+	    tests/interop tests/python; \
 	elif [ -n "$$LARQ_ENGINE_REQUIRE_TFLITE_RUNTIME" ]; then \
 	  echo "error: tflite_runtime is required here and not installed" >&2; exit 1; \
 	else \
-	  echo "== Interoperability tests in tflite_runtime: not run, no wheel for this Python"; \
+	  echo "== Python tests in tflite_runtime: not run, no wheel for this Python"; \
 	fi
 	@echo "== Python tests with the plug-in under asan, in LiteRT"
 	@tools/test_sanitized_plugin.sh asan $(ASAN_PYTHON_TESTS) -k "not tensorflow and not tflite_runtime"

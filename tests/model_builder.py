@@ -16,6 +16,7 @@ from tests.oracle import Conv, pack_bits
 
 _TYPES = {
     np.dtype(np.float32): schema.TensorType.FLOAT32,
+    np.dtype(np.float16): schema.TensorType.FLOAT16,
     np.dtype(np.float64): schema.TensorType.FLOAT64,
     np.dtype(np.int8): schema.TensorType.INT8,
     np.dtype(np.uint8): schema.TensorType.UINT8,
@@ -23,6 +24,7 @@ _TYPES = {
     np.dtype(np.int32): schema.TensorType.INT32,
     np.dtype(np.int64): schema.TensorType.INT64,
     np.dtype(np.bool_): schema.TensorType.BOOL,
+    np.dtype(object): schema.TensorType.RESOURCE,
 }
 
 PADDING = {"SAME": 0, "VALID": 1}
@@ -154,10 +156,21 @@ class ModelBuilder:
         signature.outputs = maps(outputs)
         self.model.signatureDefs = [*(self.model.signatureDefs or []), signature]
 
-    def finish(self, inputs: Sequence[int], outputs: Sequence[int]) -> bytes:
-        """Returns the file."""
+    def subgraph(self) -> "ModelBuilder":
+        """Adds another subgraph and returns its builder; its tensors have numbers of their own."""
+        other = ModelBuilder()
+        other.model = self.model
+        self.model.subgraphs.append(other.graph)
+        return other
+
+    def interface(self, inputs: Sequence[int], outputs: Sequence[int]) -> None:
+        """Says which tensors are inputs and outputs of the subgraph."""
         self.graph.inputs = np.array(inputs, np.int32)
         self.graph.outputs = np.array(outputs, np.int32)
+
+    def finish(self, inputs: Sequence[int], outputs: Sequence[int]) -> bytes:
+        """Returns the file; the arguments are of this subgraph."""
+        self.interface(inputs, outputs)
         builder = flatbuffers.Builder(1 << 12)
         builder.Finish(self.model.Pack(builder), b"TFL3")
         return bytes(builder.Output())
@@ -172,6 +185,15 @@ _OPTIONS = {
     "MUL": "MulOptions",
     "CUMSUM": "CumsumOptions",
     "SUM": "ReducerOptions",
+    "SUB": "SubOptions",
+    "DIV": "DivOptions",
+    "MEAN": "ReducerOptions",
+    "REDUCE_MAX": "ReducerOptions",
+    "SOFTMAX": "SoftmaxOptions",
+    "LEAKY_RELU": "LeakyReluOptions",
+    "FULLY_CONNECTED": "FullyConnectedOptions",
+    "VAR_HANDLE": "VarHandleOptions",
+    "IF": "IfOptions",
 }
 
 

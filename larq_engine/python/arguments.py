@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from larq_engine.python.tensors import Array, Shape, TensorInfo
+from larq_engine.python.tensors import Array, Shape, TensorInfo, join
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,15 @@ def parse(x: Any, inputs: Sequence[TensorInfo]) -> Request:
 
     Raises:
         TypeError: `x` is none of these, or data would lose something when cast to an input's type.
-        ValueError: There is no data, or its number, names or shapes are not those of the inputs.
+        ValueError: There is no data, or its number, names or shapes are not those of the inputs,
+            or an input has no size yet.
     """
+    for info in inputs:
+        if 0 in info.shape:
+            raise ValueError(
+                f"input {info}: expected a shape of data, got {info.shape}, which has a dimension "
+                "of 0; call Interpreter.resize first"
+            )
     if _is_array(x) or isinstance(x, (list, tuple, Mapping)):
         stack = _check_stack(_assign(x, inputs), inputs)
         samples = stack[0].shape[0] if has_batch(inputs) else 1
@@ -71,7 +78,10 @@ def _parse_samples(x: Iterable[Any], inputs: Sequence[TensorInfo]) -> Request:
         while group := list(itertools.islice(remaining, inputs[0].shape[0])):
             rows = [[array[np.newaxis] for array in _assign(sample, inputs)] for sample in group]
             checked = [_check_stack(row, inputs) for row in rows]
-            yield [np.concatenate(parts) for parts in zip(*checked, strict=True)]
+            columns = zip(*checked, strict=True)
+            yield [
+                join(parts, f"input {info}") for parts, info in zip(columns, inputs, strict=True)
+            ]
 
     return Request(stacks(), count, isinstance(first, Mapping))
 
@@ -86,14 +96,23 @@ def _assign(x: Any, inputs: Sequence[TensorInfo]) -> list[Array]:
                 f"inputs: expected the names {sorted(expected)}, got {sorted(map(str, x))}; "
                 "see Interpreter.input_names"
             )
-        return [np.asarray(x[info.name]) for info in inputs]
+        return [_as_array(x[info.name], info) for info in inputs]
     arrays = list(x) if isinstance(x, (list, tuple)) else [x]
     if len(arrays) != len(inputs):
         raise ValueError(
             f"inputs: expected {len(inputs)} array(s), for {names}, got {len(arrays)}; a list "
             "holds one array for each input, so join samples with numpy.stack"
         )
-    return [np.asarray(array) for array in arrays]
+    return [_as_array(array, info) for array, info in zip(arrays, inputs, strict=True)]
+
+
+def _as_array(x: Any, info: TensorInfo) -> Array:
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError(
+            f"input {info}: expected an array, got a masked array, whose mask no model knows; "
+            "choose the values behind it: x.filled(value)"
+        )
+    return np.asarray(x)
 
 
 def _check_stack(arrays: Sequence[Array], inputs: Sequence[TensorInfo]) -> list[Array]:
@@ -149,6 +168,7 @@ def parse_shapes(shapes: Any, inputs: Sequence[TensorInfo]) -> list[Shape]:
     """Returns a valid shape for every input.
 
     Raises:
+        TypeError: `shapes` is neither a dictionary nor a sequence.
         ValueError: There is no such input, or a shape is not as many positive integers as before.
     """
     if isinstance(shapes, Mapping):
@@ -160,6 +180,11 @@ def parse_shapes(shapes: Any, inputs: Sequence[TensorInfo]) -> list[Shape]:
             )
         wanted = [shapes.get(info.name, info.shape) for info in inputs]
     else:
+        if not isinstance(shapes, Iterable):
+            raise TypeError(
+                "resize: expected a list of shapes or a dictionary from input name to shape, "
+                f"got {type(shapes).__name__}; as in resize({[info.shape for info in inputs]})"
+            )
         wanted = list(shapes)
         if len(wanted) != len(inputs):
             raise ValueError(

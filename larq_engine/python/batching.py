@@ -2,21 +2,20 @@
 
 A batch in one invoke is faster, but a model file often fixes its batch (LCE's converter writes 1),
 and some graphs mix the samples of a larger one or cannot take it. So a batch is only enlarged
-where the file leaves it open, or where a trial shows that samples do not influence each other;
-everything else runs in pieces of the batch that the file fixes. The results are the same.
+where the file leaves it open, or where every operator is known to keep samples apart (rowwise.py);
+everything else runs in pieces of the batch that the file fixes.
 """
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from larq_engine.python.arguments import has_batch
+from larq_engine.python.rowwise import is_rowwise
 from larq_engine.python.session import Session
-from larq_engine.python.tensors import Array, TensorInfo, random_data
+from larq_engine.python.tensors import Array, TensorInfo
 
-# Input bytes per invoke, so that the activations of a large data set do not fill the memory: about
-# 27 images of 224x224x3 floats. A guess: larger pieces gain nothing, as each fills the cores.
-_MAX_INPUT_BYTES = 16 << 20
+# Bytes of activations in one invoke of an enlarged batch, so that a large data set does not fill
+# the memory and the progress bar moves. A guess: more gains nothing once it exceeds the caches.
+_MAX_ACTIVATION_BYTES = 64 << 20
 
 
 class BatchRunner:
@@ -55,12 +54,15 @@ class BatchRunner:
     def _may_resize(self) -> bool:
         if self._flexible is None:
             open_in_file = all(info.signature[0] == -1 for info in self._inputs)
-            self._flexible = open_in_file or self._samples_are_independent()
+            self._flexible = open_in_file or is_rowwise(self._session)
         return self._flexible
 
     def _samples_at_once(self, stack: Sequence[Array]) -> int:
-        bytes_per_sample: int = sum(array[0].nbytes for array in stack)
-        return max(1, _MAX_INPUT_BYTES // bytes_per_sample)
+        """Activations grow with the inputs: by that their declared size is scaled to the data."""
+        declared = sum(info.nbytes for info in self._session.declared_inputs)
+        sample: int = sum(array[0].nbytes for array in stack)
+        scaled = self._session.activation_bytes() * sample // max(declared, 1)
+        return max(1, _MAX_ACTIVATION_BYTES // max(scaled, sample))
 
     def _run_resized(self, piece: Sequence[Array]) -> list[Array] | None:
         """Returns the outputs, or None if the model turns out to need its declared batch.
@@ -79,26 +81,3 @@ class BatchRunner:
             return outputs
         self._flexible = False
         return None
-
-    def _samples_are_independent(self) -> bool:
-        """Whether two batches run as one give, bit for bit, what they give one by one.
-
-        Random data, because special values such as zeros hide how samples mix. It resets the
-        memory of a recurrent model, as any resize does.
-        """
-        generator = np.random.default_rng(0)
-        first = [random_data(info, generator) for info in self._inputs]
-        second = [random_data(info, generator) for info in self._inputs]
-        both = [np.concatenate(pair) for pair in zip(first, second, strict=True)]
-        try:
-            outputs = zip(self._session.run(first), self._session.run(second), strict=True)
-            apart = [np.concatenate(pair) for pair in outputs]
-            together = self._session.run(both)
-        except ValueError:
-            return False
-        finally:
-            self._session.reset_state()
-        return all(
-            np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
-            for a, b in zip(apart, together, strict=True)
-        )

@@ -47,7 +47,7 @@ _TABLES: dict[str, tuple[_Field, ...]] = {
     "Uint16Vector": ("[2]",),
     "Uint8Vector": ("[1]",),
     "VariantSubType": ("[4]", 1, 1),
-    "Operator": (4, "[4]", "[4]", 1, "?BuiltinOptions", "[1]", 1, "[1]", "[4]"),
+    "Operator": (4, "[4]", "[4]", 1, "?BuiltinOptions", "[1]", 1, "[1]", "[4]", 8, 8),
     "Buffer": ("[1]", 8, 8),
     "Metadata": ("string", 4),
     "SignatureDef": ("[TensorMap]", "[TensorMap]", "string", "string", 4),
@@ -75,6 +75,15 @@ _UNIONS: dict[str, dict[int, str]] = {
 }
 _UNION_DEFAULT = {"BuiltinOptions": "ScalarOptions"}
 
+# Tables with data outside the flatbuffer: the field of the data's first byte in the file, before
+# that of their size. No host checks these; 0 and 1 mean that there are none.
+_OUTSIDE_DATA = {"Buffer": 1, "Operator": 9}
+
+# Each element of a vector and each byte of a string is visited once or twice, which is less than
+# once for each byte of the file; the rest is room for vectors that a writer shared. Without a limit
+# a small file whose vectors overlap takes for ever.
+_MAX_VISITS_PER_BYTE = 4
+
 
 class DamageError(Exception):
     """Says what is wrong with a file, without its name."""
@@ -85,8 +94,8 @@ class Flatbuffer:
 
     def __init__(self, content: bytes) -> None:
         self._content = content
-        # Tables may be shared: each is checked once, so that a small file cannot take for ever.
-        self._checked: set[tuple[int, str]] = set()
+        self._checked: set[tuple[int, str]] = set()  # Tables may be shared; once is enough.
+        self._visits_left = _MAX_VISITS_PER_BYTE * len(content)
 
     def check(self) -> int:
         """Returns the position of the model's table after following every offset once.
@@ -128,6 +137,7 @@ class Flatbuffer:
             return ()
         start = position + self._read("I", position, "a vector")
         length = self._read("I", start, "a vector")
+        self._visit(length, start)
         return struct.unpack_from(f"<{length}{code}", self._content, start + 4)
 
     def string(self, table: int, number: int) -> str:
@@ -167,8 +177,9 @@ class Flatbuffer:
         self._check_span(vtable, vtable_size, f"the layout of {kind}")
         self._check_span(start, size, kind)
         union_type = 0
-        slots = struct.unpack_from(f"<{vtable_size // 2 - 2}H", self._content, vtable + 4)
-        for field, slot in zip(_TABLES[kind], slots, strict=False):
+        fields = _TABLES[kind][: vtable_size // 2 - 2]
+        slots = struct.unpack_from(f"<{len(fields)}H", self._content, vtable + 4)
+        for field, slot in zip(fields, slots, strict=True):
             if not slot:
                 union_type = 0
                 continue
@@ -183,6 +194,16 @@ class Flatbuffer:
             else:
                 position = start + slot
                 self._check_target(position + self._read("I", position, kind), field, union_type)
+        if kind in _OUTSIDE_DATA:
+            self._check_outside_data(start, _OUTSIDE_DATA[kind])
+
+    def _check_outside_data(self, table: int, number: int) -> None:
+        offset, size = self.scalar(table, number, "Q"), self.scalar(table, number + 1, "Q")
+        if offset > 1 and offset + size > len(self._content):
+            raise DamageError(
+                f"expected data of {size} bytes at byte {offset}, got a file of "
+                f"{len(self._content)}; it is truncated or corrupted: copy or convert it again"
+            )
 
     def _check_target(self, start: int, field: str, union_type: int) -> None:
         if field == "string":
@@ -197,6 +218,7 @@ class Flatbuffer:
                 self._check_vector(start, int(element), "a vector")
                 return
             length = self._check_vector(start, 4, f"a vector of {element}")
+            self._visit(length, start)
             offsets = struct.unpack_from(f"<{length}I", self._content, start + 4)
             for index, offset in enumerate(offsets):
                 self._check_table(start + 4 + 4 * index + offset, element)
@@ -204,7 +226,9 @@ class Flatbuffer:
             self._check_table(start, field)
 
     def _check_string(self, start: int) -> None:
-        end = start + 4 + self._check_vector(start, 1, "string")
+        length = self._check_vector(start, 1, "string")
+        self._visit(length, start)
+        end = start + 4 + length
         text = self._content[start + 4 : end]
         try:
             text.decode("utf-8")
@@ -216,6 +240,14 @@ class Flatbuffer:
             raise DamageError(
                 f"expected a string of UTF-8 with a zero at its end at byte {start}, got {problem};"
                 " it is corrupted: copy or convert it again"
+            )
+
+    def _visit(self, elements: int, start: int) -> None:
+        self._visits_left -= elements
+        if self._visits_left < 0:
+            raise DamageError(
+                f"expected vectors that do not overlap, got one more of {elements} elements at "
+                f"byte {start}; it is corrupted: copy or convert it again"
             )
 
     def _check_vector(self, start: int, width: int, what: str) -> int:

@@ -3,9 +3,10 @@
 It adds to LCE's Interpreter; `larq_engine.testing` has LCE's signature.
 """
 
+import operator
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,14 @@ from larq_engine.python.model_file import read_model
 from larq_engine.python.profile import ProfileTable, make_table
 from larq_engine.python.progress import progress_bar
 from larq_engine.python.session import Session
-from larq_engine.python.tensors import Array, Shape, random_data
+from larq_engine.python.tensors import Array, Shape, join, random_data
 
 
 class Interpreter:
     """Runs a TensorFlow Lite model, its binarized operators with this engine's kernels.
 
-    One Interpreter may be used by several threads: calls wait for each other. For parallel work
-    make one for each thread.
+    One Interpreter may be used by several threads: their invokes wait for each other. For parallel
+    work make one for each thread.
 
     Args:
         model: The content of a .tflite file, or its path.
@@ -33,6 +34,7 @@ class Interpreter:
 
     Raises:
         ValueError: The model or an option is not valid; the message says what and where.
+        TypeError: `model` or `num_threads` is of no type that can be meant.
         FileNotFoundError: There is no such model, or the plug-in was not built.
         ImportError: No host runtime is installed.
     """
@@ -45,9 +47,15 @@ class Interpreter:
         kernel: str = "auto",
         runtime: str | None = None,
     ) -> None:
+        try:
+            threads = operator.index(num_threads)
+        except TypeError:
+            raise TypeError(
+                f"num_threads: expected a whole number, got {num_threads!r}; as in num_threads=4"
+            ) from None
         content = read_model(model)
         self._lock = threading.Lock()
-        self._session = Session(content, num_threads=num_threads, kernel=kernel, runtime=runtime)
+        self._session = Session(content, num_threads=threads, kernel=kernel, runtime=runtime)
         self._adopt_shapes()
 
     def _adopt_shapes(self) -> None:
@@ -124,17 +132,33 @@ class Interpreter:
             ValueError: The data do not fit the inputs, or the model refused them.
         """
         with self._lock:
-            request = arguments.parse(x, self._inputs)
-            pieces: list[list[Array]] = []
-            with progress_bar(request.samples, verbose) as bar:
-                for stack in request.stacks:
-                    for samples, outputs in self._batches.run(stack):
-                        pieces.append(outputs)
-                        bar.update(samples)
-        joined = pieces[0] if len(pieces) == 1 else _join(pieces)
+            inputs, outputs, batches = self._inputs, self._outputs, self._batches
+        request = arguments.parse(x, inputs)
+        pieces: list[list[Array]] = []
+        with progress_bar(request.samples, verbose) as bar:
+            for samples, piece in self._run(batches, request.stacks):
+                pieces.append(piece)
+                bar.update(samples)
+        joined = pieces[0]
+        if len(pieces) > 1:
+            columns = zip(outputs, zip(*pieces, strict=True), strict=True)
+            joined = [join(parts, f"output {info}") for info, parts in columns]
         if request.named:
-            return dict(zip(self.output_names, joined, strict=True))
+            return {info.name: array for info, array in zip(outputs, joined, strict=True)}
         return joined[0] if len(joined) == 1 else joined
+
+    def _run(
+        self, batches: BatchRunner, stacks: Iterable[list[Array]]
+    ) -> Iterator[tuple[int, list[Array]]]:
+        """Yields pieces and locks each alone: the user's iterator may itself call `predict`."""
+        for stack in stacks:
+            pieces = batches.run(stack)
+            while True:
+                with self._lock:
+                    piece = next(pieces, None)
+                if piece is None:
+                    break
+                yield piece
 
     def resize(self, shapes: Mapping[str, Sequence[int]] | Sequence[Sequence[int]]) -> None:
         """Gives the inputs other shapes, such as another image size.
@@ -154,6 +178,8 @@ class Interpreter:
     def profile(self, inputs: Any = None, runs: int = 50) -> ProfileTable:
         """Measures each operator.
 
+        A model with a state is left in the one that these runs bring it to.
+
         Args:
             inputs: Arrays as for `predict`, run as one batch; random data if None.
             runs: How often to run the model. The times are means.
@@ -164,15 +190,11 @@ class Interpreter:
         """
         if isinstance(runs, bool) or not isinstance(runs, int) or runs < 1:
             raise ValueError(f"runs: expected a positive integer, got {runs!r}")
+        if inputs is None:
+            generator = np.random.default_rng(0)
+            arrays = [random_data(info, generator) for info in self._inputs]
+        else:
+            arrays = next(arguments.parse(inputs, self._inputs).stacks)
         with self._lock:
-            if inputs is None:
-                generator = np.random.default_rng(0)
-                arrays = [random_data(info, generator) for info in self._inputs]
-            else:
-                arrays = next(arguments.parse(inputs, self._inputs).stacks)
             steps, elapsed_ns, host_ops = self._session.measure(arrays, runs)
         return make_table(steps, elapsed_ns, runs, host_ops)
-
-
-def _join(pieces: Sequence[Sequence[Array]]) -> list[Array]:
-    return [np.concatenate(parts) for parts in zip(*pieces, strict=True)]

@@ -1,9 +1,10 @@
 """Reads a model and makes sure that no host crashes on it.
 
 The structure is checked first (flatbuffer.py). What it means is for the host and the plug-in to
-check, but for two faults that hosts themselves fall over: an operator that reads what a later one
-writes, which TensorFlow 2.21 and tflite_runtime 2.14 never finish to partition, and impossible
-scales and zero points, on which LiteRT 2.3's XNNPACK crashes.
+check, but for three faults that hosts themselves fall over: an operator that reads what a later one
+writes, which TensorFlow 2.21 and tflite_runtime 2.14 never finish to partition, an absent output,
+on which all of them crash, and impossible scales and zero points, on which LiteRT 2.3's XNNPACK
+crashes.
 """
 
 import math
@@ -59,6 +60,11 @@ def _check_order(buffer: Flatbuffer, operators: list[int]) -> None:
         for index, operator in enumerate(operators)
         for tensor in buffer.vector(operator, _OPERATOR_OUTPUTS, "i")
     }
+    if -1 in writers:
+        raise DamageError(
+            f"operator #{writers[-1]}: expected a tensor for each output, got one that is absent; "
+            "re-convert the model, or copy it again"
+        )
     for index, operator in enumerate(operators):
         for tensor in buffer.vector(operator, _OPERATOR_INPUTS, "i"):
             if writers.get(tensor, -1) >= index:

@@ -81,9 +81,14 @@ def make_table(
             name=step["name"],
             kernel=step["kernel"],
             calls=step["calls"],
-            ms_per_call=step["total_ns"] / step["calls"] / 1e6,
+            # A branch that the data did not take has steps without calls.
+            ms_per_call=step["total_ns"] / max(step["calls"], 1) / 1e6,
             percent=100 * step["total_ns"] / elapsed_ns,
-            gmac_per_s=step["macs"] * step["calls"] / step["total_ns"] if step["macs"] else None,
+            gmac_per_s=(
+                step["macs"] * step["calls"] / step["total_ns"]
+                if step["macs"] and step["total_ns"]
+                else None
+            ),
         )
         for step in steps
     ]

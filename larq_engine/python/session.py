@@ -6,11 +6,21 @@ refuses leaves as ValueError, and a refused resize leaves the shapes as they wer
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from larq_engine.python import host, library
 from larq_engine.python.errors import host_errors
 from larq_engine.python.tensors import Array, Shape, TensorInfo, describe
+
+
+@dataclass(frozen=True)
+class Operator:
+    """An operator of the main graph; tensors by number, -1 for an optional one that is absent."""
+
+    name: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
 
 
 class Session:
@@ -26,9 +36,20 @@ class Session:
                 experimental_delegates=[self._delegate],
             )
             self._interpreter.allocate_tensors()
-        inputs = self.inputs()
-        self._shapes = tuple(info.shape for info in inputs)
-        self._input_numbers = [info.index for info in inputs]
+            tensors = self._interpreter.get_tensor_details()
+            nodes = self._interpreter._get_ops_details()
+        # As the file declares them: a resize leaves tensors inside a delegate's part of the graph
+        # with the shapes that they had.
+        self.declared_inputs = self.inputs()
+        self.declared_tensors = {info.index: info for info in describe(tensors, None)}
+        self.operators = [
+            Operator(node["op_name"], tuple(map(int, node["inputs"])), tuple(node["outputs"]))
+            for node in nodes
+            # The nodes that delegates put in place of others are no operators of the model.
+            if node["op_name"] != "DELEGATE"
+        ]
+        self._shapes = tuple(info.shape for info in self.declared_inputs)
+        self._input_numbers = [info.index for info in self.declared_inputs]
         self._output_numbers = [info.index for info in self.outputs()]
 
     def inputs(self) -> tuple[TensorInfo, ...]:
@@ -75,9 +96,20 @@ class Session:
             for number, array in zip(self._input_numbers, arrays, strict=True):
                 self._interpreter.set_tensor(number, array)
 
-    def reset_state(self) -> None:
-        """Clears what a recurrent model remembers."""
-        self._interpreter.reset_all_variables()
+    def constant(self, number: int) -> Array | None:
+        """The value of a tensor that the file holds; None if it has none."""
+        try:
+            return self._interpreter.get_tensor(number)
+        except (RuntimeError, ValueError):
+            return None
+
+    def activation_bytes(self) -> int:
+        """The bytes of all tensors that are no constants, for the declared shapes."""
+        numbers = {number for op in self.operators for number in op.outputs}
+        tensors = self.declared_tensors
+        return sum(
+            tensors[number].nbytes for number in numbers.union(self._input_numbers) & tensors.keys()
+        )
 
     def measure(
         self, arrays: Sequence[Array], runs: int
@@ -98,11 +130,7 @@ class Session:
                 self._interpreter.invoke()
                 elapsed += time.perf_counter_ns() - start
         steps = library.read_profile(pointer)
-        ours = {step["node"] for step in steps}
-        left = [
-            node["op_name"]
-            for node in self._interpreter._get_ops_details()
-            # The nodes that delegates put in place of others are no operators of the model.
-            if node["index"] not in ours and node["op_name"] != "DELEGATE"
-        ]
+        # By name, as the steps of other subgraphs have the same node numbers. The plug-in takes
+        # every operator of its names, or the model does not load.
+        left = [op.name for op in self.operators if not op.name.startswith("Lce")]
         return steps, elapsed, left

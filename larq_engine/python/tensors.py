@@ -1,5 +1,6 @@
 """What a model declares about its inputs and outputs, and random data that fits an input."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -37,6 +38,11 @@ class TensorInfo:
         """The zero point; a list if channels differ, None if it is not quantized."""
         distinct = set(self.zero_points)
         return _single_or_list(tuple(distinct) if len(distinct) == 1 else self.zero_points)
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the data."""
+        return math.prod(self.shape) * self.dtype.itemsize
 
     def __str__(self) -> str:
         return f"'{self.name}' (#{self.position})"
@@ -76,6 +82,22 @@ def describe(
         )
         for position, (name, row) in enumerate(zip(names, rows, strict=True))
     )
+
+
+def join(parts: Sequence[Array], name: str) -> Array:
+    """Joins pieces along axis 0.
+
+    Raises:
+        ValueError: They are scalars, or their other axes differ.
+    """
+    first = parts[0]
+    for part in parts:
+        if not part.ndim or part.shape[1:] != first.shape[1:]:
+            raise ValueError(
+                f"{name}: expected pieces that can be joined along axis 0, got the shapes "
+                f"{first.shape} and {part.shape}; call predict for each sample"
+            )
+    return np.concatenate(parts)
 
 
 def random_data(info: TensorInfo, generator: np.random.Generator) -> Array:

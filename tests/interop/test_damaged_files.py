@@ -3,6 +3,7 @@
 Needs what tflite_runtime's environment has and no more: that host follows every offset unchecked.
 """
 
+import struct
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,6 +32,35 @@ def test_truncated_files(runtime, box, full):
         assert kind == "ValueError", size
         assert f"model ({size} bytes): expected " in message
         assert "copy or convert it again" in message or "give the content of a .tflite" in message
+
+
+def _with_buffer_outside(model: bytes, offset: int, size: int) -> bytes:
+    """Replaces the last constant by one whose data are elsewhere in the file."""
+
+    def read(code: str, position: int) -> int:
+        return int(struct.unpack_from("<" + code, model, position)[0])
+
+    root = read("I", 0)
+    field = root + read("H", root - read("i", root) + 4 + 2 * 4)  # Model's field 4 are the buffers.
+    vector = field + read("I", field)
+    last = vector + 4 * read("I", vector)
+    model += bytes(-len(model) % 8)
+    # Of a table of 24 bytes: no field 0, fields 1 and 2 at bytes 8 and 16.
+    layout = struct.pack("<5H6x", 10, 24, 0, 8, 16)
+    table = len(model) + len(layout)
+    content = bytearray(model + layout + struct.pack("<i4xQQ", len(layout), offset, size))
+    struct.pack_into("<I", content, last, table - last)
+    return bytes(content)
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("offset", [2**64 - 2**44, 2**64 - 4096, 2**40])
+def test_data_that_lie_outside_the_file(offset, runtime, box):
+    """Hosts add the offset to the address of the file and read there."""
+    model = _with_buffer_outside(_MODELS[0].read_bytes(), offset, 4)
+    kind, message = box.call(load_and_run, model, runtime)
+    assert kind == "ValueError"
+    assert f"expected data of 4 bytes at byte {offset}, got a file of {len(model)}; " in message
 
 
 @pytest.mark.parametrize("runtime", HOSTS)

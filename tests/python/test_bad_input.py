@@ -69,8 +69,14 @@ def test_unknown_options(runtime):
     )
 
 
-@pytest.mark.parametrize("threads", [0, -1, 257, 1.5, "many", None])
-def test_threads_that_are_no_number(threads):
+@pytest.mark.parametrize("threads", [1.5, 2.0, "2", None])
+def test_threads_that_are_no_whole_number(threads):
+    text = message_of(TypeError, larq_engine.Interpreter, add_model((1, 2)), num_threads=threads)
+    assert text.startswith(f"num_threads: expected a whole number, got {threads!r}; ")
+
+
+@pytest.mark.parametrize("threads", [0, -1, 257])
+def test_a_number_of_threads_that_cannot_be(threads):
     text = message_of(ValueError, larq_engine.Interpreter, add_model((1, 2)), num_threads=threads)
     assert f"option num_threads: expected 1 to 256, got '{threads}'" in text
 
@@ -165,6 +171,51 @@ def test_things_that_are_no_data(interpreter):
         assert f"got {type(x).__name__}" in text and "expected an array" in text
 
 
+def test_masked_arrays(interpreter, two_inputs):
+    masked = np.ma.masked_array(np.zeros((1, 4, 4, 3), np.float32), mask=True)
+    for x in (masked, [masked], {"a": masked}, iter([masked[0]])):
+        text = message_of(TypeError, interpreter.predict, x)
+        assert text.startswith("input 'a' (#0): expected an array, got a masked array")
+        assert ".filled(" in text
+    pair = [np.zeros((1, 3), np.float32), np.ma.masked_array(np.zeros((1, 3), np.float32))]
+    assert "input 'b' (#1)" in message_of(TypeError, two_inputs.predict, pair)
+
+
+def test_inputs_without_a_size():
+    for shapes in ([(0, 4)], [(1, 0)], [(1, 4), (0, 4)]):
+        interpreter = larq_engine.Interpreter(add_model(*shapes))
+        data = [np.ones((2, 4), np.float32)] * len(shapes)
+        for x in (data, zip(*data, strict=True)):
+            text = message_of(ValueError, interpreter.predict, x)
+            assert f"got {next(s for s in shapes if 0 in s)}, which has a dimension of 0" in text
+            assert text.endswith("; call Interpreter.resize first")
+        interpreter.resize([(2, 4)] * len(shapes))
+        np.testing.assert_array_equal(interpreter.predict(data), 2 * data[0])
+
+
+def test_samples_of_different_shapes():
+    """Sizes that the file leaves open: each sample runs, but no array holds all results."""
+    for batch, name in ((1, "output 'y' (#0)"), (2, "input 'a' (#0)")):
+        model = add_model((batch, 2, 2), signature=(batch, -1, -1))
+        samples = [np.ones((2, 2), np.float32), np.ones((3, 3), np.float32)]
+        text = message_of(ValueError, larq_engine.Interpreter(model).predict, iter(samples))
+        assert text == (
+            f"{name}: expected pieces that can be joined along axis 0, got the shapes (1, 2, 2) "
+            "and (1, 3, 3); call predict for each sample"
+        )
+
+
+def test_scalar_outputs_of_several_samples():
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 4), name="x"), builder.tensor((), name="y")
+    builder.builtin("SUM", [x, builder.constant(np.array([0, 1], np.int32))], [y])
+    interpreter = larq_engine.Interpreter(builder.finish([x], [y]))
+    assert interpreter.predict(np.ones((1, 4), np.float32)) == 4
+    text = message_of(ValueError, interpreter.predict, np.ones((3, 4), np.float32))
+    assert text.startswith("output 'y' (#0): expected pieces")
+    assert "got the shapes () and (); call predict for each sample" in text
+
+
 def test_a_wrong_number_of_inputs(interpreter, two_inputs):
     one = np.zeros((1, 3), np.float32)
     image = np.zeros((1, 4, 4, 3), np.float32)
@@ -227,6 +278,15 @@ def test_resize_to_a_wrong_shape(fault, interpreter):
     text = message_of(ValueError, interpreter.resize, shapes)
     assert text.startswith("resize: ") and words in text
     assert interpreter.input_shapes == [(1, 4, 4, 3)]
+
+
+@pytest.mark.parametrize("shapes", [5, None, 2.5])
+def test_resize_to_no_shapes_at_all(shapes, interpreter):
+    text = message_of(TypeError, interpreter.resize, shapes)
+    assert text == (
+        "resize: expected a list of shapes or a dictionary from input name to shape, "
+        f"got {type(shapes).__name__}; as in resize([(1, 4, 4, 3)])"
+    )
 
 
 @pytest.mark.parametrize("runtime", HOSTS)

@@ -1,5 +1,7 @@
 """The Interpreter: properties, every form of input, batches of any size, resize."""
 
+import io
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -7,7 +9,8 @@ import numpy as np
 import pytest
 
 import larq_engine
-from larq_engine.python import batching
+from larq_engine.python import batching, host, progress
+from larq_engine.testing import Interpreter as LceInterpreter
 from tests import oracle
 from tests.hosts import HOSTS
 from tests.model_builder import ModelBuilder, bconv_model
@@ -209,13 +212,108 @@ def test_large_data_go_in_pieces(rng, monkeypatch):
     interpreter = larq_engine.Interpreter(lce_model())
     x = rng.standard_normal((7, 5, 5, 40)).astype(np.float32)
     whole = interpreter.predict(x)
-    monkeypatch.setattr(batching, "_MAX_INPUT_BYTES", 3 * x[0].nbytes)
+    # Floats, two words of bits for each pixel, and the result.
+    activations = x[0].nbytes + 5 * 5 * 2 * 4 + whole[0].nbytes
+    monkeypatch.setattr(batching, "_MAX_ACTIVATION_BYTES", 4 * activations - 1)
     runs = CountedRuns(interpreter, monkeypatch)
     np.testing.assert_array_equal(interpreter.predict(x), whole)
     assert runs.batches == {3: 2, 1: 1}
 
 
-def test_an_open_batch_needs_no_trial(rng, monkeypatch):
+def test_pieces_are_as_large_as_what_a_graph_makes_of_its_input(rng, monkeypatch):
+    """Activations count, scaled from the declared size of the input to that of the data."""
+    builder = ModelBuilder()
+    x = builder.tensor((1, 1, 1, 2), name="x", signature=(-1, -1, -1, 2))
+    wide = builder.tensor((1, 1, 1, 6))
+    y = builder.tensor((1, 6), name="y")
+    builder.builtin("CONCATENATION", [x, x, x], [wide], axis=3)
+    builder.builtin("MEAN", [wide, builder.constant(np.array([1, 2], np.int32))], [y])
+    interpreter = larq_engine.Interpreter(builder.finish([x], [y]))
+    data = rng.standard_normal((5, 5, 6, 2)).astype(np.float32)
+    monkeypatch.setattr(batching, "_MAX_ACTIVATION_BYTES", 2 * (4 * data[0].nbytes + 6 * 30 * 4))
+    runs = CountedRuns(interpreter, monkeypatch)
+    expected = np.tile(data.mean((1, 2)), 3)
+    np.testing.assert_allclose(interpreter.predict(data), expected, atol=1e-6)
+    assert runs.batches == {2: 2, 1: 1}
+
+
+def test_a_batch_is_open_only_if_it_is_for_every_input(monkeypatch):
+    builder = ModelBuilder()
+    a = builder.tensor((1, 3), name="a", signature=(-1, 3))
+    b, both, y = builder.tensor((1, 3), name="b"), builder.tensor((1, 3)), builder.tensor((1, 3))
+    builder.builtin("ADD", [a, b], [both])
+    builder.builtin("CUMSUM", [both, builder.constant(np.array(0, np.int32))], [y])
+    interpreter = larq_engine.Interpreter(builder.finish([a, b], [y]))
+    runs = CountedRuns(interpreter, monkeypatch)
+    data = np.arange(12, dtype=np.float32).reshape(4, 3)
+    np.testing.assert_array_equal(interpreter.predict([data, data]), 2 * data)
+    assert runs.batches == {1: 4}
+
+
+def test_an_open_batch_that_the_outputs_do_not_have(monkeypatch):
+    """The file lies: the enlarged run works, and puts all samples into one row."""
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 6), name="x", signature=(-1, 6)), builder.tensor((1, 6), name="y")
+    builder.builtin("RESHAPE", [x, builder.constant(np.array([1, -1], np.int32))], [y])
+    interpreter = larq_engine.Interpreter(builder.finish([x], [y]))
+    runs = CountedRuns(interpreter, monkeypatch)
+    data = np.arange(18, dtype=np.float32).reshape(3, 6)
+    for _ in range(2):
+        np.testing.assert_array_equal(interpreter.predict(data), data)
+    assert runs.batches == {3: 1, 1: 6}
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_a_state_sees_each_sample_once(runtime):
+    """A variable that adds up what came before it; any other run would show in it."""
+    builder = ModelBuilder()
+    x, handle = builder.tensor((1, 4), name="x"), builder.tensor((1,), object)
+    old, new = builder.tensor((1, 4)), builder.tensor((1, 4), name="y")
+    builder.builtin("VAR_HANDLE", [], [handle], container="c", sharedName="sum")
+    builder.builtin("READ_VARIABLE", [handle], [old])
+    builder.builtin("ADD", [old, x], [new])
+    builder.builtin("ASSIGN_VARIABLE", [handle, new], [])
+    interpreter = larq_engine.Interpreter(builder.finish([x], [new]), runtime=runtime)
+    ones = np.ones((3, 4), np.float32)
+    interpreter.predict(np.zeros((1, 4), np.float32))
+    # The first value was never assigned, and hosts start it with anything.
+    start = interpreter.predict(np.zeros((1, 4), np.float32))
+    steps = np.array([[1], [2], [3]], np.float32)
+    for form, before in ((ones, 0), (iter(ones), 3), (ones, 6)):
+        got = interpreter.predict(form)
+        np.testing.assert_array_equal(got[:, 1:], (start + before + steps)[:, 1:])
+
+
+def test_an_iterator_may_use_the_same_interpreter():
+    interpreter = larq_engine.Interpreter(baked_model(1))
+
+    def powers():
+        value = np.ones((1, 6), np.float32)
+        for _ in range(3):
+            value = interpreter.predict(value).reshape(1, 6)
+            yield value[0]
+
+    got: list[np.ndarray] = []
+    thread = threading.Thread(target=lambda: got.append(interpreter.predict(powers())), daemon=True)
+    thread.start()
+    thread.join(60)
+    assert got, "waits for itself"
+    np.testing.assert_array_equal(got[0][:, 0, 0], [4, 8, 16])
+
+
+def test_a_batch_may_change_after_a_resize(rng, monkeypatch):
+    """To another batch, and to an image of another size."""
+    interpreter = larq_engine.Interpreter(lce_model())
+    for shape in ((4, 5, 5, 40), (1, 6, 9, 40)):
+        interpreter.resize([shape])
+        x = rng.standard_normal((7, *shape[1:])).astype(np.float32)
+        apart = np.concatenate([interpreter.predict(sample[np.newaxis]) for sample in x])
+        runs = CountedRuns(interpreter, monkeypatch)
+        np.testing.assert_array_equal(interpreter.predict(x), apart)
+        assert runs.batches == {7: 1}
+
+
+def test_an_open_batch_is_taken_whole(rng, monkeypatch):
     builder = ModelBuilder()
     x = builder.tensor((1, 4), name="x", signature=(-1, 4))
     y = builder.tensor((1, 4), name="y", signature=(-1, 4))
@@ -330,6 +428,51 @@ def test_progress_bar(capfd):
     assert "3/3" in capfd.readouterr().err
     interpreter.predict((sample for sample in x), verbose=1)
     assert "3sample" in capfd.readouterr().err
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("screen", "quiet_seconds", "shown"),
+    [(_Terminal, 0.0, True), (io.StringIO, 0.0, False), (_Terminal, 1e9, False)],
+)
+def test_long_work_shows_progress_to_a_person(screen, quiet_seconds, shown, monkeypatch):
+    error = screen()
+    monkeypatch.setattr("sys.stderr", error)
+    monkeypatch.setattr(progress, "_QUIET_SECONDS", quiet_seconds)
+    larq_engine.Interpreter(baked_model(1)).predict(np.zeros((3, 6), np.float32))
+    assert ("3/3" in error.getvalue()) == shown
+
+
+@pytest.mark.parametrize(
+    "make", [lambda m: larq_engine.Interpreter(m, num_threads=3), lambda m: LceInterpreter(m, 3)]
+)
+def test_num_threads_reaches_the_host_and_the_plugin(make, monkeypatch):
+    seen = []
+    module = host.import_runtime(None)
+    load, interpreter = host.load_delegate, module.Interpreter
+
+    def spy_load(runtime, **options):
+        seen.append(options["num_threads"])
+        return load(runtime, **options)
+
+    def spy_interpreter(*arguments, **options):
+        seen.append(options["num_threads"])
+        return interpreter(*arguments, **options)
+
+    monkeypatch.setattr(host, "load_delegate", spy_load)
+    monkeypatch.setattr(module, "Interpreter", spy_interpreter)
+    make(lce_model())
+    assert seen == [3, 3]
+
+
+def test_num_threads_may_be_any_whole_number():
+    x = np.ones((1, 6), np.float32)
+    got = larq_engine.Interpreter(baked_model(1), num_threads=np.int64(2)).predict(x)
+    np.testing.assert_array_equal(got, np.full((1, 2, 3), 2))
 
 
 def test_num_threads_gives_the_same_result(rng):

@@ -407,6 +407,28 @@ def test_shapes_whose_product_overflows(box):
 
 
 @pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("offset", [2**64 - 2**44, 2**64 - 4096, 2**20])
+@pytest.mark.parametrize("part", ["buffer", "options"])
+def test_data_that_lie_outside_the_file(part, offset, runtime, box):
+    """Hosts add the offset to the address of the file and read there."""
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 4, 4, 2), _BITS), builder.tensor((1, 4, 4, 2), _BITS)
+    total = builder.tensor((1, 4, 4, 2), _BITS)
+    builder.custom("LceBMaxPool2d", [x], [y], _POOL_OPTIONS)
+    builder.builtin("ADD", [y, builder.constant(np.zeros(2, np.int32))], [total])
+    if part == "buffer":
+        buffer = builder.model.buffers[1]
+        buffer.data, buffer.offset, buffer.size = None, offset, 8
+    else:
+        pool = builder.graph.operators[0]
+        pool.customOptions = None
+        pool.largeCustomOptionsOffset, pool.largeCustomOptionsSize = offset, 8
+    kind, message = box.call(load_and_run, builder.finish([x], [total]), runtime)
+    assert kind == "ValueError"
+    assert f"expected data of 8 bytes at byte {offset}, got a file of " in message
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize(
     ("links", "words"),
     [
@@ -421,6 +443,17 @@ def test_operators_that_read_what_is_not_there_yet(links, words, runtime, box):
     kind, message = box.call(load_and_run, _linked_pools(links), runtime)
     assert kind == ("ValueError" if words else "")
     assert words in message
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_an_output_that_is_absent(runtime, box):
+    builder = ModelBuilder()
+    x, y, total = (builder.tensor((1, 4)) for _ in range(3))
+    builder.builtin("ADD", [x, x], [total])
+    builder.builtin("SPLIT", [builder.constant(np.array(1, np.int32)), total], [y, ABSENT])
+    kind, message = box.call(load_and_run, builder.finish([x], [y]), runtime)
+    assert kind == "ValueError"
+    assert "operator #1: expected a tensor for each output, got one that is absent; " in message
 
 
 def _linked_pools(links: str) -> bytes:

@@ -5,6 +5,8 @@ import struct
 import numpy as np
 import pytest
 
+from larq_engine.python import model_file
+from larq_engine.python.flatbuffer import Flatbuffer
 from larq_engine.python.model_file import read_model
 from tests.model_builder import ModelBuilder
 
@@ -50,3 +52,91 @@ def test_every_damaged_word_is_found_or_harmless(model, value):
             assert str(error).startswith(f"model ({len(model)} bytes): ")
             found += 1
     assert found > 20
+
+
+def _one_op() -> ModelBuilder:
+    """A model of one operator with a constant and options."""
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 4), name="x"), builder.tensor((1, 4), name="y")
+    builder.custom("Some", [x, builder.constant(np.zeros(4, np.float32))], [y], {"a": 1})
+    return builder
+
+
+@pytest.mark.parametrize("part", ["buffer", "options"])
+def test_data_outside_the_flatbuffer_are_in_the_file(part):
+    def model(offset: int, size: int) -> bytes:
+        builder = _one_op()
+        if part == "buffer":
+            buffer = builder.model.buffers[1]
+            buffer.data, buffer.offset, buffer.size = None, offset, size
+        else:
+            operator = builder.graph.operators[0]
+            operator.customOptions = None
+            operator.largeCustomOptionsOffset, operator.largeCustomOptionsSize = offset, size
+        return builder.finish([0], [2])
+
+    length = len(model(2, 2))
+    for offset, size in ((0, 2**40), (1, 2**40), (2, length - 2), (length - 1, 1)):
+        read_model(model(offset, size))
+    read_model(model(len(model(2, 0)), 0))
+    for offset, size in ((2, length - 1), (length, 1), (length + 1, 0), (2**64 - 4, 8), (9, 2**63)):
+        with pytest.raises(ValueError) as caught:
+            read_model(model(offset, size))
+        assert f"expected data of {size} bytes at byte {offset}, got a file of " in str(
+            caught.value
+        )
+
+
+def _shared_tensors(subgraphs: int, tensors: int) -> bytes:
+    """Empty subgraphs that share a vector, whose elements are all one empty tensor."""
+    content = bytearray(b"\0\0\0\0TFL3")
+
+    def add(code: str, *values: int) -> int:
+        position = len(content)
+        content.extend(struct.pack(f"<{code}", *values))
+        return position
+
+    def link(at: int, target: int) -> None:
+        struct.pack_into("<I", content, at, target - at)
+
+    layout = add("6H", 10, 8, 0, 0, 4, 0)  # Of a table whose field 2 is at byte 4.
+    model = add("iI", len(content) - layout, 0)
+    link(0, model)
+    graphs = add(f"{subgraphs + 1}I", subgraphs, *[0] * subgraphs)
+    link(model + 4, graphs)
+    layout = add("4H", 6, 8, 4, 0)  # Of a table whose field 0 is at byte 4.
+    tables = [add("iI", len(content) - layout, 0) for _ in range(subgraphs)]
+    shared = add(f"{tensors + 1}I", tensors, *[0] * tensors)
+    layout = add("2H", 4, 4)
+    tensor = add("i", len(content) - layout)
+    for index, table in enumerate(tables):
+        link(graphs + 4 + 4 * index, table)
+        link(table + 4, shared)
+    for index in range(tensors):
+        link(shared + 4 + 4 * index, tensor)
+    return bytes(content)
+
+
+@pytest.mark.parametrize(("subgraphs", "passes"), [(3, True), (100, False), (400, False)])
+def test_vectors_that_are_shared_take_no_longer(subgraphs, passes, monkeypatch):
+    """A file of some 10 KB could else ask for millions of visits."""
+    visits = 0
+
+    def count(function):
+        def counted(*arguments):
+            nonlocal visits
+            visits += 1
+            return function(*arguments)
+
+        return counted
+
+    monkeypatch.setattr(Flatbuffer, "_check_table", count(Flatbuffer._check_table))
+    monkeypatch.setattr(model_file, "_check_quantization", count(model_file._check_quantization))
+    model = _shared_tensors(subgraphs, 2000)
+    if passes:
+        assert read_model(model) == model
+        assert visits >= 2 * subgraphs * 2000
+    else:
+        with pytest.raises(ValueError, match="expected vectors that do not overlap, got one more"):
+            read_model(model)
+    assert visits <= 4 * len(model)

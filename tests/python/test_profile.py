@@ -9,6 +9,7 @@ import pytest
 import larq_engine
 from larq_engine.python.profile import make_table
 from tests.hosts import HOSTS
+from tests.model_builder import ModelBuilder
 
 _MODEL = Path(__file__).parents[1] / "interop" / "data" / "residual_relu_bn_add.float.tflite"
 
@@ -40,6 +41,47 @@ def test_the_environment_forces_a_kernel(monkeypatch):
     monkeypatch.setenv("LARQ_ENGINE_KERNEL", "reference")
     table = larq_engine.Interpreter(_MODEL).profile(runs=1)
     assert {row.kernel for row in table if row.op == "LceBconv2d"} == {"reference"}
+
+
+def _branch_model() -> bytes:
+    """y is the signs of x if `c`, by two operators of ours, else x + x; then come others."""
+    builder = ModelBuilder()
+    shape, packed = (1, 4, 4, 32), (1, 4, 4, 1)
+    c, x, y = builder.tensor((1,), np.bool_), builder.tensor(shape), builder.tensor(shape)
+    bits, twice = builder.tensor(packed, np.int32, name="main"), builder.tensor(packed, np.int32)
+    builder.builtin("IF", [c, x], [y], thenSubgraphIndex=1, elseSubgraphIndex=2)
+    builder.custom("LceQuantize", [y], [bits])
+    builder.builtin("ADD", [bits, bits], [twice])
+    signs, double = builder.subgraph(), builder.subgraph()
+    for branch in (signs, double):
+        branch.interface([branch.tensor(shape)], [branch.tensor(shape, name="signs")])
+    inner = signs.tensor(packed, np.int32, name="inner")
+    signs.custom("LceQuantize", [0], [inner])
+    signs.custom("LceDequantize", [inner], [1])
+    double.builtin("ADD", [0, 0], [1])
+    return builder.finish([c, x], [y, twice])
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_branches(taken):
+    """Steps of other subgraphs have node numbers of their own, and may never run."""
+    interpreter = larq_engine.Interpreter(_branch_model())
+    x = np.random.default_rng(3).standard_normal((1, 4, 4, 32)).astype(np.float32)
+    table = interpreter.profile([np.array([taken]), x], runs=4)
+    inner = 4 if taken else 0
+    assert {(row.op, row.name): row.calls for row in table} == {
+        ("LceQuantize", "inner"): inner,
+        ("LceDequantize", "signs"): inner,
+        ("LceQuantize", "main"): 4,
+        ("host runtime", "1 IF, 1 ADD"): 4,
+    }
+    assert all((row.ms_per_call > 0) == (row.calls > 0) for row in table)
+
+
+def test_a_convolution_that_never_ran():
+    step = {"op": "LceBconv2d", "name": "y", "node": 1, "kernel": "k", "calls": 0, "total_ns": 0}
+    row = make_table([step | {"macs": 10}], 1_000_000, 2, ["IF"]).rows[0]
+    assert (row.calls, row.ms_per_call, row.percent, row.gmac_per_s) == (0, 0, 0, None)
 
 
 def test_a_profile_can_be_repeated_and_disturbs_nothing():

@@ -1,0 +1,125 @@
+"""Whether a graph keeps the samples of a batch apart, so that a batch may have any size.
+
+Decided from what the operators are defined to do: a trial run could be fooled by the data and
+would change what a model with a state remembers. A row is a tensor whose axis 0 is the batch. Each
+operator that reads rows must be in the table below and pass its rule; one that is not there is
+taken to mix samples.
+"""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from larq_engine.python.arguments import has_batch
+from larq_engine.python.session import Operator, Session
+from larq_engine.python.tensors import Array, Shape
+
+
+@dataclass(frozen=True)
+class _Node:
+    """An operator that reads rows: its inputs' shapes, None for one that is absent."""
+
+    shapes: list[Shape | None]
+    rows: list[bool]
+    # Reads input 1, such as axes: None if there is none or it is no constant.
+    second: Callable[[], Array | None]
+
+    @property
+    def rank(self) -> int:
+        return len(self.shapes[0] or ())
+
+
+def _first(node: _Node) -> bool:
+    """A row, with constants such as filters. Along a single axis samples would be channels."""
+    return node.rows[0] and not any(node.rows[1:]) and node.rank > 1
+
+
+def _elementwise(node: _Node) -> bool:
+    """Broadcasting aligns the last axes, so equal ranks align the batches."""
+    shapes = [(shape or (), row) for shape, row in zip(node.shapes, node.rows, strict=True)]
+    ranks = {len(shape) for shape, row in shapes if row}
+    rank = max(ranks)
+    return len(ranks) == 1 and all(
+        row or len(shape) < rank or (len(shape) == rank and shape[0] == 1) for shape, row in shapes
+    )
+
+
+def _join(node: _Node) -> bool:
+    """Along axis 0 the result would be longer than the batch, which is checked for every node."""
+    return all(node.rows)
+
+
+def _pad(node: _Node) -> bool:
+    amounts = node.second() if _first(node) else None
+    return amounts is not None and not amounts[0].any()
+
+
+def _reduce(node: _Node) -> bool:
+    axes = node.second() if _first(node) else None
+    return axes is not None and bool((axes % node.rank).all())
+
+
+def _transpose(node: _Node) -> bool:
+    order = node.second() if _first(node) else None
+    return order is not None and order[:1].tolist() == [0]
+
+
+def _reshape(node: _Node) -> bool:
+    """Only a -1 at axis 0 takes the samples: other shapes fix their number, or mix them."""
+    shape = node.second() if _first(node) else None
+    return shape is not None and shape.ndim == 1 and shape[:1].tolist() == [-1]
+
+
+_RULES: dict[str, Callable[[_Node], bool]] = {
+    **dict.fromkeys(("LceQuantize", "LceDequantize", "LceBMaxPool2d"), _first),
+    **dict.fromkeys(("LceBconv2d", "LceBConv2d"), _first),
+    **dict.fromkeys(("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "SOFTMAX"), _first),
+    **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D"), _first),
+    **dict.fromkeys(("ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "PRELU"), _elementwise),
+    **dict.fromkeys(("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1"), _elementwise),
+    **dict.fromkeys(("LEAKY_RELU", "ELU", "HARD_SWISH", "LOGISTIC", "TANH"), _elementwise),
+    **dict.fromkeys(("SIGN", "QUANTIZE", "DEQUANTIZE"), _elementwise),
+    "CONCATENATION": _join,
+    **dict.fromkeys(("PAD", "PADV2"), _pad),
+    **dict.fromkeys(("MEAN", "SUM", "REDUCE_MAX"), _reduce),
+    "TRANSPOSE": _transpose,
+    "RESHAPE": _reshape,
+}
+
+
+def is_rowwise(session: Session) -> bool:
+    """Whether every output is a row, computed from rows by operators that keep samples apart."""
+    inputs, tensors = session.declared_inputs, session.declared_tensors
+    if not has_batch(inputs):
+        return False
+    batch = inputs[0].shape[:1]
+    rows = {info.index for info in inputs}
+    computed = set(rows)
+    for operator in session.operators:
+        rule = _RULES.get(operator.name)
+        if rule is None:
+            return False
+        computed.update(operator.outputs)
+        if rows.isdisjoint(operator.inputs):
+            continue  # Made of constants alone, such as weights stored as float16.
+        used = {number for number in (*operator.inputs, *operator.outputs) if number >= 0}
+        if not used <= tensors.keys():
+            return False
+        node = _Node(
+            [tensors[number].shape if number >= 0 else None for number in operator.inputs],
+            [number in rows for number in operator.inputs],
+            functools.partial(_read_second, session, operator, computed),
+        )
+        # Scales of channels might be those of samples.
+        if not rule(node) or any(
+            tensors[number].shape[:1] != batch or len(tensors[number].scales) > 1
+            for number in used.intersection(rows.union(operator.outputs))
+        ):
+            return False
+        rows.update(operator.outputs)
+    return all(info.index in rows for info in session.outputs())
+
+
+def _read_second(session: Session, operator: Operator, computed: set[int]) -> Array | None:
+    number = operator.inputs[1] if len(operator.inputs) > 1 else -1
+    return None if number < 0 or number in computed else session.constant(number)
