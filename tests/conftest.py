@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from tests.crash_box import CrashBox
+
 _DEFAULT_SEED = 1
 
 
@@ -46,3 +48,11 @@ def full(request: pytest.FixtureRequest) -> bool:
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """Random data; the same for a test whatever else runs."""
     return np.random.default_rng(request.config.getoption("--seed"))
+
+
+@pytest.fixture(scope="module")
+def box() -> Iterator[CrashBox]:
+    """A process for what might crash."""
+    made = CrashBox()
+    yield made
+    made.close()

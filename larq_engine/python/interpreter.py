@@ -172,7 +172,7 @@ class Interpreter:
                 then as before.
         """
         with self._lock:
-            self._session.resize(arguments.parse_shapes(shapes, self._inputs))
+            self._session.reopen(arguments.parse_shapes(shapes, self._inputs))
             self._adopt_shapes()
 
     def profile(self, inputs: Any = None, runs: int = 50) -> ProfileTable:

@@ -27,14 +27,12 @@ class Session:
     """A loaded model, ready to run."""
 
     def __init__(self, model: bytes, *, num_threads: int, kernel: str, runtime: str | None) -> None:
-        module = host.import_runtime(runtime)
-        self._delegate = host.load_delegate(runtime, num_threads=num_threads, kernel=kernel)
+        self._model = model
+        self._runtime = runtime
+        self._num_threads = num_threads
+        self._kernel = kernel
+        self._open("model")
         with host_errors("model"):
-            self._interpreter: host.HostInterpreter = module.Interpreter(
-                model_content=model,
-                num_threads=num_threads,
-                experimental_delegates=[self._delegate],
-            )
             self._interpreter.allocate_tensors()
             tensors = self._interpreter.get_tensor_details()
             nodes = self._interpreter._get_ops_details()
@@ -51,6 +49,19 @@ class Session:
         self._shapes = tuple(info.shape for info in self.declared_inputs)
         self._input_numbers = [info.index for info in self.declared_inputs]
         self._output_numbers = [info.index for info in self.outputs()]
+
+    def _open(self, action: str) -> None:
+        """Makes the host's interpreter, with nothing allocated yet."""
+        module = host.import_runtime(self._runtime)
+        self._delegate = host.load_delegate(
+            self._runtime, num_threads=self._num_threads, kernel=self._kernel
+        )
+        with host_errors(action):
+            self._interpreter: host.HostInterpreter = module.Interpreter(
+                model_content=self._model,
+                num_threads=self._num_threads,
+                experimental_delegates=[self._delegate],
+            )
 
     def inputs(self) -> tuple[TensorInfo, ...]:
         """The inputs, with the shapes that are allocated now."""
@@ -73,8 +84,29 @@ class Session:
             with host_errors(f"resize to {', '.join(map(str, wanted))}"):
                 self._allocate(wanted)
         except ValueError:
+            # Anew: tflite_runtime 2.14 crashes when it allocates again after a refusal, and every
+            # host repeats what it reported once in all its later errors.
+            self._open("resize back")
             with host_errors("resize back"):
                 self._allocate(self._shapes)
+            raise
+        self._shapes = wanted
+
+    def reopen(self, shapes: Sequence[Shape]) -> None:
+        """Allocates for these input shapes in a new interpreter of the host.
+
+        For shapes that may be beyond all memory: TensorFlow 2.21 crashes when memory runs out
+        while it enlarges what it has.
+        """
+        wanted = tuple(shapes)
+        before = self._delegate, self._interpreter
+        action = f"resize to {', '.join(map(str, wanted))}"
+        try:
+            self._open(action)
+            with host_errors(action):
+                self._allocate(wanted)
+        except ValueError:
+            self._delegate, self._interpreter = before
             raise
         self._shapes = wanted
 
@@ -82,6 +114,9 @@ class Session:
         for number, shape in zip(self._input_numbers, shapes, strict=True):
             self._interpreter.resize_tensor_input(number, shape)
         self._interpreter.allocate_tensors()
+        for number in self._input_numbers:
+            # A host may report success without memory; a look at the tensor raises then.
+            self._interpreter.tensor(number)()
 
     def run(self, arrays: Sequence[Array]) -> list[Array]:
         """Runs the model once on arrays of the inputs' types, and of any shapes it can take."""

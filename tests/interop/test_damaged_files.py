@@ -5,22 +5,14 @@ Needs what tflite_runtime's environment has and no more: that host follows every
 
 import struct
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.crash_box import CrashBox, load_and_run
+from tests.crash_box import load_and_run
 from tests.hosts import HOSTS
 
 _MODELS = sorted((Path(__file__).parent / "data").glob("*.tflite"))
-
-
-@pytest.fixture
-def box() -> Iterator[CrashBox]:
-    made = CrashBox()
-    yield made
-    made.close()
 
 
 @pytest.mark.parametrize("runtime", HOSTS)

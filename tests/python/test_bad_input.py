@@ -299,10 +299,28 @@ def test_resize_that_the_model_cannot_take(runtime):
     np.testing.assert_array_equal(interpreter.predict([x, x]), 2 * x)
 
 
-def test_resize_beyond_all_memory(interpreter):
-    message_of(ValueError, interpreter.resize, [(2**31 - 1, 2**31 - 1, 2**31 - 1, 3)])
+def resize_and_predict(model: bytes, runtime: str, shapes: list[list[int]]) -> list[str]:
+    """Tries each shape, then predicts; returns the messages of the refusals."""
+    interpreter = larq_engine.Interpreter(model, runtime=runtime)
+    messages = []
+    for shape in shapes:
+        try:
+            interpreter.resize([shape])
+        except ValueError as error:
+            messages.append(str(error))
     x = np.ones((2, 4, 4, 3), np.float32)
     np.testing.assert_array_equal(interpreter.predict(x), 2 * x)
+    return messages
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_resize_beyond_all_memory(runtime, box):
+    """In a process of its own: a host that enlarges what it has may crash."""
+    shapes = [[2**31 - 1, 2**31 - 1, 2**31 - 1, 3], [1, 2**16, 2**16, 3], [1, 2**15, 2**15, 3]]
+    messages = box.call(resize_and_predict, add_model((1, 4, 4, 3)), runtime, shapes)
+    for shape, message in zip(shapes, messages, strict=True):
+        assert message.startswith(f"resize to {tuple(shape)}: "), message
+        assert message.count("resize to") == 1, "only what this call was refused for"
 
 
 @pytest.mark.parametrize("runs", [0, -1, 1.5, "3", True])

@@ -263,7 +263,8 @@ def test_an_open_batch_that_the_outputs_do_not_have(monkeypatch):
     assert runs.batches == {3: 1, 1: 6}
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+# tflite_runtime 2.14 refuses to read a variable that nothing was assigned to yet.
+@pytest.mark.parametrize("runtime", [p for p in HOSTS if "tflite_runtime" not in p.values])
 def test_a_state_sees_each_sample_once(runtime):
     """A variable that adds up what came before it; any other run would show in it."""
     builder = ModelBuilder()

@@ -3,7 +3,6 @@
 Each is loaded in a process of its own, so that a crash is a failed test here.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,20 +10,13 @@ import pytest
 from flatbuffers import flexbuffers
 
 from larq_engine.python import host
-from tests.crash_box import CrashBox, load_and_run
+from tests.crash_box import load_and_run
 from tests.hosts import HOSTS
 from tests.model_builder import ABSENT, ModelBuilder, bconv_options
 from tests.oracle import Conv
 
 _CONV = Conv((1, 5, 5, 64), (3, 3), 8)
 _BITS = np.int32
-
-
-@pytest.fixture(scope="module")
-def box() -> Iterator[CrashBox]:
-    made = CrashBox()
-    yield made
-    made.close()
 
 
 def bconv(
