@@ -77,7 +77,12 @@ def _parse_samples(x: Iterable[Any], inputs: Sequence[TensorInfo]) -> Request:
         remaining = itertools.chain([first], samples)
         while group := list(itertools.islice(remaining, inputs[0].shape[0])):
             rows = [[array[np.newaxis] for array in _assign(sample, inputs)] for sample in group]
-            checked = [_check_stack(row, inputs) for row in rows]
+            try:
+                checked = [_check_stack(row, inputs) for row in rows]
+            except ValueError as error:
+                raise ValueError(
+                    f"{error} (an iterator yields single samples, without the batch axis)"
+                ) from None
             columns = zip(*checked, strict=True)
             yield [
                 join(parts, f"input {info}") for parts, info in zip(columns, inputs, strict=True)
@@ -188,7 +193,8 @@ def parse_shapes(shapes: Any, inputs: Sequence[TensorInfo]) -> list[Shape]:
         wanted = list(shapes)
         if len(wanted) != len(inputs):
             raise ValueError(
-                f"resize: expected {len(inputs)} shape(s), one for each input, got {len(wanted)}"
+                f"resize: expected {len(inputs)} shape(s), one for each input, got {len(wanted)}; "
+                f"as in resize({[info.shape for info in inputs]})"
             )
     return [_check_shape(shape, info) for shape, info in zip(wanted, inputs, strict=True)]
 

@@ -32,16 +32,19 @@ def read_model(model: bytes | bytearray | memoryview | str | os.PathLike[str]) -
     Raises:
         TypeError: `model` is neither.
         FileNotFoundError: There is no such file.
-        ValueError: The bytes are not a TensorFlow Lite model, or a damaged one.
+        ValueError: The bytes are not a TensorFlow Lite model, or a damaged one; the path is empty.
     """
     if isinstance(model, (bytes, bytearray, memoryview)):
         name, content = "model", bytes(model)
     elif isinstance(model, (str, os.PathLike)):
+        if not os.fspath(model):
+            raise ValueError("model: expected a path, got an empty one")
         name, content = f"model '{os.fspath(model)}'", Path(model).read_bytes()
     else:
         raise TypeError(
             "model: expected the bytes of a .tflite file or its path, "
-            f"got {type(model).__name__}; convert other models first"
+            f"got {type(model).__name__}; of an open file pass file.read(), and convert other "
+            "models first"
         )
     try:
         buffer = Flatbuffer(content)

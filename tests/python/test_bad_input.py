@@ -46,6 +46,20 @@ def test_a_file_that_is_missing():
         larq_engine.Interpreter("no/such.tflite")
 
 
+def test_an_empty_path():
+    assert "got an empty one" in message_of(ValueError, larq_engine.Interpreter, "")
+
+
+def test_batches_from_an_iterator_of_samples(interpreter):
+    x = np.ones((2, *interpreter.input_shapes[0][1:]), np.float32)
+    assert "single samples" in message_of(ValueError, interpreter.predict, iter([x]))
+
+
+def test_a_shape_that_is_not_in_a_list(interpreter):
+    text = message_of(ValueError, interpreter.resize, interpreter.input_shapes[0])
+    assert f"as in resize({interpreter.input_shapes})" in text
+
+
 def test_an_object_that_is_no_model():
     text = message_of(TypeError, larq_engine.Interpreter, 42)
     assert "expected the bytes of a .tflite file or its path, got int" in text
