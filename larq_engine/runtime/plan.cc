@@ -130,14 +130,11 @@ void Plan::SizeStep(TfLiteContext* context, PlannedStep& planned,
     const size_t bytes = elements * ElementBytes(context->tensors[tensor].type);
     return Place{.tensor = tensor, .bytes = bytes, .own = is_own(tensor)};
   };
-  if (!made.contains(input)) {
-    const std::span<const int> dims = AsSpan(context->tensors[input].dims);
-    planned.input = place(input, {dims.begin(), dims.end()});
-    made[output] = planned.step->Resize({.dims = {dims.begin(), dims.end()}});
-  } else {
-    planned.input = place(input, made[input].dims);
-    made[output] = planned.step->Resize(made[input]);
-  }
+  const std::span<const int> host_dims = AsSpan(context->tensors[input].dims);
+  const TensorShape input_shape =
+      made.contains(input) ? made[input] : TensorShape{{host_dims.begin(), host_dims.end()}};
+  planned.input = place(input, input_shape.dims);
+  made[output] = planned.step->Resize(input_shape);
   const std::vector<int>& output_dims = made[output].dims;
   planned.output = place(output, output_dims);
   // No dimensions at all stand for a shape that the file leaves open.
