@@ -9,12 +9,13 @@ FUZZ_RUNS ?= 200000
 # configuration://tests that run under it
 SANITIZED_TESTS ?= asan://tests/... ubsan://tests/... tsan://tests/runtime/...
 # Python tests that also run with a plug-in built under a sanitizer
-ASAN_PYTHON_TESTS := tests/python/test_interpreter.py tests/interop/test_interop.py
+ASAN_PYTHON_TESTS := tests/python/test_interpreter.py tests/python/test_unpack_weights.py \
+  tests/interop/test_interop.py
 TSAN_PYTHON_TESTS := tests/python/test_threads.py
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: setup build demo test test-full test-native test-python fuzz bench bench-compare lint format clean \
+.PHONY: setup build demo test test-full test-native test-python fuzz bench bench-compare zoo lint format clean \
         help setup-base peers
 
 setup: ## install what building and testing need (quick when all is in place)
@@ -29,7 +30,7 @@ peers: ## install the engines that `make bench` compares with
 build: setup-base ## build the plug-in and copy it into the Python package
 	@tools/build_library.sh larq_engine $(BAZEL_FLAGS)
 
-demo: build ## run a binarized model through the plug-in, with times and a check of the result
+demo: setup build ## convert a Keras model, run it in LiteRT, compare it with Keras and with float
 	@$(VENV)/bin/python examples/demo.py
 
 test: setup build test-native test-python lint ## all tests (samples of the long ones) and lint
@@ -77,6 +78,9 @@ bench-compare: setup-base ## compare two results: A=before.json B=after.json
 	@$(if $(and $(A),$(B)),,$(error expected A=before.json B=after.json, files that \
 	  BENCH_FLAGS="--json FILE" makes `make bench` write))
 	@$(VENV)/bin/python -m benchmarks.compare $(A) $(B)
+
+zoo: setup build ## convert the models of larq_zoo, checked against Keras; prints the tables of docs/zoo.md
+	@$(VENV)/bin/python -m benchmarks.zoo $(ZOO_FLAGS)
 
 lint: setup-base ## check style, types and layering
 	@tools/lint.sh check

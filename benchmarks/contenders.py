@@ -19,6 +19,9 @@ HERE = Path(__file__).resolve().parent
 WORKER = HERE / "peers" / "worker.py"
 PEERS_PYTHON = HERE / "peers" / ".venv" / "bin" / "python"
 
+# Quiet, and whatever Keras this process uses, the peers have only the one in their TensorFlow.
+TENSORFLOW_OF_LCE = {"TF_CPP_MIN_LOG_LEVEL": "2", "TF_USE_LEGACY_KERAS": "0"}
+
 
 @dataclass(frozen=True)
 class Contender:
@@ -67,7 +70,7 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=self._log,
             text=True,
-            env={**os.environ, "PYTHONPATH": str(HERE.parent), "TF_CPP_MIN_LOG_LEVEL": "2"},
+            env={**os.environ, "PYTHONPATH": str(HERE.parent), **TENSORFLOW_OF_LCE},
         )
         assert self._process.stdin and self._process.stdout
         self._requests: IO[str] = self._process.stdin

@@ -1,16 +1,69 @@
-"""larq_engine: runs binarized TensorFlow Lite models in stock LiteRT and TensorFlow Lite.
+"""larq_engine: converts binarized Keras models and runs them in stock LiteRT and TensorFlow Lite.
 
 Importing this package imports NumPy and the standard library only; the host runtime (LiteRT,
-TensorFlow or tflite_runtime) is imported when the first interpreter or delegate is made.
+TensorFlow or tflite_runtime) is imported when the first interpreter or delegate is made, and the
+converter with the first of its names that is used.
 """
 
+import importlib
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from larq_engine import testing
 from larq_engine.python.host import load_delegate
 from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.library import delegate_path
 
+if TYPE_CHECKING:
+    from larq_engine.converter.api import (
+        ConvertedModel,
+        conversion_report,
+        convert_keras_model,
+        convert_saved_model,
+        convert_tflite,
+    )
+    from larq_engine.converter.errors import ConversionError
+    from larq_engine.converter.io_types import (
+        modify_integer_quantized_model_io_type,
+        strip_lcedequantize_ops,
+    )
+    from larq_engine.converter.report import ConversionReport
+
 __version__ = Path(__file__).with_name("version.txt").read_text(encoding="utf-8").strip()
 
-__all__ = ["Interpreter", "__version__", "delegate_path", "load_delegate", "testing"]
+# Where the converter's names come from.
+_CONVERTER = {
+    "ConversionError": "errors",
+    "ConversionReport": "report",
+    "ConvertedModel": "api",
+    "conversion_report": "api",
+    "convert_keras_model": "api",
+    "convert_saved_model": "api",
+    "convert_tflite": "api",
+    "modify_integer_quantized_model_io_type": "io_types",
+    "strip_lcedequantize_ops": "io_types",
+}
+
+__all__ = [
+    "ConversionError",
+    "ConversionReport",
+    "ConvertedModel",
+    "Interpreter",
+    "__version__",
+    "conversion_report",
+    "convert_keras_model",
+    "convert_saved_model",
+    "convert_tflite",
+    "delegate_path",
+    "load_delegate",
+    "modify_integer_quantized_model_io_type",
+    "strip_lcedequantize_ops",
+    "testing",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _CONVERTER:
+        raise AttributeError(f"module 'larq_engine' has no attribute {name!r}")
+    module = importlib.import_module(f"larq_engine.converter.{_CONVERTER[name]}")
+    return getattr(module, name)

@@ -129,7 +129,7 @@ class ModelBuilder:
         operator_code.builtinCode = code
         operator_code.deprecatedBuiltinCode = min(code, 127)
         operator_code.customCode = custom
-        operator_code.version = 1
+        operator_code.version = 2 if code == schema.BuiltinOperator.BROADCAST_TO else 1
         operator = schema.OperatorT()
         operator.opcodeIndex = len(self.model.operatorCodes)
         self.model.operatorCodes.append(operator_code)
@@ -178,22 +178,42 @@ class ModelBuilder:
 
 _OPTIONS = {
     "ADD": "AddOptions",
-    "CONV_2D": "Conv2DOptions",
-    "MAX_POOL_2D": "Pool2DOptions",
+    "AVERAGE_POOL_2D": "Pool2DOptions",
+    "BATCH_MATMUL": "BatchMatMulOptions",
+    "CAST": "CastOptions",
     "CONCATENATION": "ConcatenationOptions",
-    "RESHAPE": "ReshapeOptions",
-    "MUL": "MulOptions",
+    "CONV_2D": "Conv2DOptions",
     "CUMSUM": "CumsumOptions",
-    "SUM": "ReducerOptions",
-    "SUB": "SubOptions",
+    "DEPTHWISE_CONV_2D": "DepthwiseConv2DOptions",
+    "DEPTH_TO_SPACE": "DepthToSpaceOptions",
     "DIV": "DivOptions",
-    "MEAN": "ReducerOptions",
-    "REDUCE_MAX": "ReducerOptions",
-    "SOFTMAX": "SoftmaxOptions",
-    "LEAKY_RELU": "LeakyReluOptions",
     "FULLY_CONNECTED": "FullyConnectedOptions",
-    "VAR_HANDLE": "VarHandleOptions",
+    "GATHER": "GatherOptions",
     "IF": "IfOptions",
+    "LEAKY_RELU": "LeakyReluOptions",
+    "MAX_POOL_2D": "Pool2DOptions",
+    "MEAN": "ReducerOptions",
+    "MIRROR_PAD": "MirrorPadOptions",
+    "MUL": "MulOptions",
+    "PACK": "PackOptions",
+    "REDUCE_MAX": "ReducerOptions",
+    "REDUCE_PROD": "ReducerOptions",
+    "RESHAPE": "ReshapeOptions",
+    "RESIZE_NEAREST_NEIGHBOR": "ResizeNearestNeighborOptions",
+    "SHAPE": "ShapeOptions",
+    "SOFTMAX": "SoftmaxOptions",
+    "UNIDIRECTIONAL_SEQUENCE_RNN": "SequenceRNNOptions",
+    "SPACE_TO_DEPTH": "SpaceToDepthOptions",
+    "SPLIT": "SplitOptions",
+    "SPLIT_V": "SplitVOptions",
+    "SQUEEZE": "SqueezeOptions",
+    "STRIDED_SLICE": "StridedSliceOptions",
+    "SUB": "SubOptions",
+    "SUM": "ReducerOptions",
+    "TRANSPOSE_CONV": "TransposeConvOptions",
+    "UNPACK": "UnpackOptions",
+    "VAR_HANDLE": "VarHandleOptions",
+    "WHILE": "WhileOptions",
 }
 
 
@@ -221,6 +241,14 @@ def add_quantize(builder: ModelBuilder, source: int, shape: Sequence[int]) -> in
     bits = builder.tensor(packed_shape(shape), np.int32)
     builder.custom("LceQuantize", [source], [bits])
     return bits
+
+
+def add_weights(builder: ModelBuilder, signs: np.ndarray, scale: np.ndarray, axis: int) -> int:
+    """Adds an LceUnpackWeights of +-1 values and returns its output."""
+    weights = builder.tensor(signs.shape, name="weights")
+    constants = [builder.constant(pack_bits(signs.ravel())), builder.constant(scale)]
+    builder.custom("LceUnpackWeights", constants, [weights], {"axis": axis})
+    return weights
 
 
 def bconv_model(

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Prepares a machine: Debian packages and the developer's virtual environments.
 #
-#   tools/setup.sh base    the build tools and .venv (what `make demo` needs)
-#   tools/setup.sh hosts   base, TensorFlow in .venv, and .venv-tflite-runtime (for the tests)
+#   tools/setup.sh base    the build tools and .venv (what `make build` needs)
+#   tools/setup.sh hosts   base; TensorFlow, larq and larq-zoo in .venv; .venv-tflite-runtime (for
+#                          the demo and the tests)
 #   tools/setup.sh peers   base, and benchmarks/peers/.venv (what only `make bench` needs)
 #
 # A finished step leaves a stamp that holds a hash of what it depends on, so that a run with all in
@@ -128,17 +129,18 @@ has_no_wheel() {
     pip_into "$1" --dry-run --ignore-installed --no-deps numpy >>"$log" 2>&1
 }
 
-# optional_host VENV GROUP: a runtime that has no wheel for every Python. Its tests are skipped, and
+# optional VENV GROUP [PIP-OPTION...]: what has no wheel for every Python. Its tests are skipped, and
 # say so, where it is missing; any other failure to install it is an error.
-optional_host() {
+optional() {
   local venv=$1 group=$2
+  shift 2
   local stamp=$venv/.setup-$group no_wheel=$venv/.no-wheel-$group
   if done_before "$stamp" pyproject.toml; then return; fi
   if ! done_before "$no_wheel" pyproject.toml; then
-    say "$venv: installing $group, a host that the tests run in"
+    say "$venv: installing $group, for the demo and the tests"
     rm -f "$stamp" "$no_wheel"
     if [[ ! -e $venv ]]; then quietly "$PYTHON" -m venv --without-pip "$venv"; fi
-    if pip_into "$venv" --group "$group" >"$log" 2>&1; then
+    if pip_into "$venv" "$@" --group "$group" >"$log" 2>&1; then
       fingerprint pyproject.toml >"$stamp"
       return
     elif ! has_no_wheel "$venv"; then
@@ -153,18 +155,23 @@ optional_host() {
 
 hosts() {
   base
-  optional_host "$VENV" tensorflow
-  optional_host .venv-tflite-runtime tflite-runtime
+  optional "$VENV" tensorflow
+  optional "$VENV" tf-keras --no-deps
+  # larq's numpy<2 has a source archive for every Python and would be built, in vain, from it.
+  optional "$VENV" larq --only-binary numpy
+  optional "$VENV" larq-zoo --no-deps
+  optional .venv-tflite-runtime tflite-runtime
 }
 
 peers() {
   base
   local venv=benchmarks/peers/.venv requirements=benchmarks/peers/requirements.txt
-  if done_before "$venv/.setup-peers" "$requirements"; then return; fi
+  if done_before "$venv/.setup-peers" "$requirements" pyproject.toml; then return; fi
   say "$venv: installing the engines to compare with (1.4 GB)"
   quietly "$PYTHON" -m venv --without-pip "$venv"
-  quietly pip_into "$venv" -r "$requirements"
-  fingerprint "$requirements" >"$venv/.setup-peers"
+  quietly pip_into "$venv" -r "$requirements" --group larq
+  quietly pip_into "$venv" --no-deps --group larq-zoo
+  fingerprint "$requirements" pyproject.toml >"$venv/.setup-peers"
 }
 
 case ${1:-} in

@@ -6,6 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from larq_engine.python.text_table import align_columns
+
+_TITLES = ("op", "name", "kernel", "calls", "ms/call", "%", "GMAC/s")
+_NUMBERS = _TITLES[3:]
+
 
 @dataclass(frozen=True)
 class ProfileRow:
@@ -43,18 +48,7 @@ class ProfileTable:
         return json.dumps(self.to_dict(), indent=2)
 
     def __str__(self) -> str:
-        head = ("op", "name", "kernel", "calls", "ms/call", "%", "GMAC/s")
-        cells = [head, *map(_cells, self.rows)]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        # Words align left, numbers right.
-        lines = [
-            "  ".join(
-                cell.ljust(width) if column < 3 else cell.rjust(width)
-                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in cells
-        ]
-        lines.insert(1, "  ".join("-" * width for width in widths))
+        lines = align_columns(_TITLES, list(map(_cells, self.rows)), _NUMBERS)
         return "\n".join([*lines, f"{self.ms_per_run:.3f} ms per run, mean of {self.runs} runs"])
 
 

@@ -49,6 +49,18 @@ def _join(node: _Node) -> bool:
     return all(node.rows)
 
 
+def _split(node: _Node) -> bool:
+    """Input 0 is the axis. Along axis 0 the parts would be shorter than the batch."""
+    return not node.rows[0]
+
+
+def _matrix_product(node: _Node) -> bool:
+    """Samples are the lines of a matrix. Transposed, it would have others, unless it is square."""
+    left, right = node.shapes[0] or (), node.shapes[1] or ()
+    is_matrix = len(left) == 2 and left[0] != left[1]
+    return _first(node) and len(right) == 2 and (is_matrix or len(left) > 2)
+
+
 def _pad(node: _Node) -> bool:
     amounts = node.second() if _first(node) else None
     return amounts is not None and not amounts[0].any()
@@ -70,7 +82,13 @@ def _reshape(node: _Node) -> bool:
     return shape is not None and shape.ndim == 1 and shape[:1].tolist() == [-1]
 
 
+def _never(node: _Node) -> bool:
+    """For operators that read constants alone: no rule is asked about those."""
+    return False
+
+
 _RULES: dict[str, Callable[[_Node], bool]] = {
+    "LceUnpackWeights": _never,
     **dict.fromkeys(("LceQuantize", "LceDequantize", "LceBMaxPool2d"), _first),
     **dict.fromkeys(("LceBconv2d", "LceBConv2d"), _first),
     **dict.fromkeys(("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "SOFTMAX"), _first),
@@ -78,8 +96,10 @@ _RULES: dict[str, Callable[[_Node], bool]] = {
     **dict.fromkeys(("ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "PRELU"), _elementwise),
     **dict.fromkeys(("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1"), _elementwise),
     **dict.fromkeys(("LEAKY_RELU", "ELU", "HARD_SWISH", "LOGISTIC", "TANH"), _elementwise),
-    **dict.fromkeys(("SIGN", "QUANTIZE", "DEQUANTIZE"), _elementwise),
+    **dict.fromkeys(("SIGN", "ROUND", "QUANTIZE", "DEQUANTIZE"), _elementwise),
+    "BATCH_MATMUL": _matrix_product,
     "CONCATENATION": _join,
+    "SPLIT": _split,
     **dict.fromkeys(("PAD", "PADV2"), _pad),
     **dict.fromkeys(("MEAN", "SUM", "REDUCE_MAX"), _reduce),
     "TRANSPOSE": _transpose,

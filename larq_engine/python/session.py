@@ -122,6 +122,8 @@ class Session:
         """Runs the model once on arrays of the inputs' types, and of any shapes it can take."""
         self._feed(arrays)
         with host_errors("invoke"):
+            # A recurrent layer's state outlives a run; the next arrays are other samples.
+            self._interpreter.reset_all_variables()
             self._interpreter.invoke()
             return [self._interpreter.get_tensor(number) for number in self._output_numbers]
 
@@ -139,12 +141,13 @@ class Session:
             return None
 
     def activation_bytes(self) -> int:
-        """The bytes of all tensors that are no constants, for the declared shapes."""
-        numbers = {number for op in self.operators for number in op.outputs}
+        """The bytes of all tensors that depend on the inputs, for the declared shapes."""
+        numbers = set(self._input_numbers)
+        for operator in self.operators:
+            if not numbers.isdisjoint(operator.inputs):
+                numbers.update(operator.outputs)
         tensors = self.declared_tensors
-        return sum(
-            tensors[number].nbytes for number in numbers.union(self._input_numbers) & tensors.keys()
-        )
+        return sum(tensors[number].nbytes for number in numbers & tensors.keys())
 
     def measure(
         self, arrays: Sequence[Array], runs: int

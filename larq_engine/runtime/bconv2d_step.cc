@@ -27,22 +27,6 @@ constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 // The inputs in the file's order.
 enum Input { kImage, kFilter, kMultiplier, kBias, kThreshold, kInputCount };
 
-void CheckConstant(const TensorInfo& tensor, const char* role, size_t element_bytes) {
-  const std::string start = std::string(role) + " '" + tensor.name + "': ";
-  if (tensor.constant == nullptr) {
-    throw OpError(start +
-                  "expected a constant, got a tensor that is computed; re-convert the model "
-                  "with frozen variables");
-  }
-  const size_t expected =
-      static_cast<size_t>(CountElements(tensor.dims, tensor.dims.size())) * element_bytes;
-  if (tensor.bytes != expected) {
-    throw OpError(start + "expected " + std::to_string(expected) + " bytes for shape " +
-                  DimsString(tensor.dims) + ", got " + std::to_string(tensor.bytes) +
-                  "; the file is corrupted");
-  }
-}
-
 // One constant a channel: multiplier, bias or threshold.
 const void* ChannelConstants(const OpInfo& op, Input input, const char* role, TfLiteType type,
                              int64_t channels) {

@@ -9,6 +9,7 @@
 #include "larq_engine/runtime/larq_engine.h"
 #include "larq_engine/runtime/op_error.h"
 #include "larq_engine/runtime/plan.h"
+#include "larq_engine/runtime/unpacked_weights.h"
 
 namespace larq_engine {
 namespace {
@@ -36,9 +37,9 @@ HostNode NodeAt(TfLiteContext* context, int index) {
   return host_node;
 }
 
-PlannedNode DescribeNode(TfLiteContext* context, int index) {
+OpNode DescribeNode(TfLiteContext* context, int index) {
   const auto [node, registration] = NodeAt(context, index);
-  PlannedNode planned = {};
+  OpNode planned = {};
   const bool custom = registration->builtin_code == static_cast<int32_t>(kTfLiteBuiltinCustom) &&
                       registration->custom_name != nullptr;
   planned.op = custom ? FindOpName(registration->custom_name) : nullptr;
@@ -57,7 +58,7 @@ void* InitPlan(TfLiteContext* context, const char* buffer, size_t) {
   const auto& params = *reinterpret_cast<const TfLiteDelegateParams*>(buffer);
   Plan* plan = nullptr;
   ReportingErrors(context, [&] {
-    std::vector<PlannedNode> nodes;
+    std::vector<OpNode> nodes;
     for (int index : AsSpan(params.nodes_to_replace)) nodes.push_back(DescribeNode(context, index));
     const std::span<const int> outputs = AsSpan(params.output_tensors);
     plan = new Plan(FromHost(params.delegate).engine, std::move(nodes),
@@ -73,6 +74,27 @@ TfLiteStatus WithPlan(TfLiteContext* context, TfLiteNode* node,
   auto* plan = static_cast<Plan*>(node->user_data);
   if (plan == nullptr) return kTfLiteError;  // InitPlan has said why
   return ReportingErrors(context, [&] { (plan->*method)(context); });
+}
+
+// The kernel of what is unpacked: the results are there once it is made, to run it is no work.
+using WeightsList = std::vector<std::unique_ptr<UnpackedWeights>>;
+
+void* InitWeights(TfLiteContext* context, const char* buffer, size_t) {
+  const auto& params = *reinterpret_cast<const TfLiteDelegateParams*>(buffer);
+  std::unique_ptr<WeightsList> weights;
+  const TfLiteStatus status = ReportingErrors(context, [&] {
+    weights = std::make_unique<WeightsList>();
+    for (int index : AsSpan(params.nodes_to_replace)) {
+      weights->push_back(std::make_unique<UnpackedWeights>(context, DescribeNode(context, index)));
+    }
+  });
+  return status == kTfLiteOk ? weights.release() : nullptr;
+}
+
+void FreeWeights(TfLiteContext*, void* weights) { delete static_cast<WeightsList*>(weights); }
+
+TfLiteStatus CheckWeights(TfLiteContext*, TfLiteNode* node) {
+  return node->user_data == nullptr ? kTfLiteError : kTfLiteOk;  // InitWeights has said why
 }
 
 // Throws if a node reads what a later one writes: hosts do not check that, and those before LiteRT
@@ -97,21 +119,40 @@ void CheckOrder(TfLiteContext* context, std::span<const int> order) {
   }
 }
 
+void TakeOver(TfLiteContext* context, TfLiteDelegate* delegate, const std::vector<int>& indices,
+              TfLiteRegistration registration) {
+  if (indices.empty()) return;
+  const IntArrayPtr nodes = MakeIntArray(indices);
+  if (nodes == nullptr) throw std::bad_alloc();
+  registration.builtin_code = static_cast<int32_t>(kTfLiteBuiltinDelegate);
+  registration.custom_name = "larq_engine";
+  registration.version = 1;
+  if (context->ReplaceNodeSubsetsWithDelegateKernels(context, registration, nodes.get(),
+                                                     delegate) != kTfLiteOk) {
+    throw std::runtime_error("larq_engine: the host refused to hand over the operators");
+  }
+}
+
 TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
   return ReportingErrors(context, [&] {
     TfLiteIntArray* order = nullptr;
     if (context->GetExecutionPlan(context, &order) != kTfLiteOk) {
       throw std::runtime_error("larq_engine: the host gives no execution plan");
     }
-    std::vector<int> claimed;
+    std::vector<int> weights, steps;
     for (int index : AsSpan(order)) {
-      if (DescribeNode(context, index).op != nullptr) claimed.push_back(index);
+      const char* op = DescribeNode(context, index).op;
+      if (op == nullptr) continue;
+      (op == std::string_view(kUnpackWeights) ? weights : steps).push_back(index);
     }
-    if (claimed.empty()) return;
+    if (weights.empty() && steps.empty()) return;
     CheckOrder(context, AsSpan(order));
-    const IntArrayPtr nodes = MakeIntArray(claimed);
-    if (nodes == nullptr) throw std::bad_alloc();
+    // `order` is the host's and ends with the first call; the nodes keep their numbers.
     TfLiteRegistration registration = {};
+    registration.init = InitWeights;
+    registration.free = FreeWeights;
+    registration.prepare = registration.invoke = CheckWeights;
+    TakeOver(context, delegate, weights, registration);
     registration.init = InitPlan;
     registration.free = FreePlan;
     registration.prepare = [](TfLiteContext* c, TfLiteNode* node) {
@@ -120,13 +161,7 @@ TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
     registration.invoke = [](TfLiteContext* c, TfLiteNode* node) {
       return WithPlan(c, node, &Plan::Invoke);
     };
-    registration.builtin_code = static_cast<int32_t>(kTfLiteBuiltinDelegate);
-    registration.custom_name = "larq_engine";
-    registration.version = 1;
-    if (context->ReplaceNodeSubsetsWithDelegateKernels(context, registration, nodes.get(),
-                                                       delegate) != kTfLiteOk) {
-      throw std::runtime_error("larq_engine: the host refused to hand over the operators");
-    }
+    TakeOver(context, delegate, steps, registration);
   });
 }
 

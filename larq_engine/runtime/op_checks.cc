@@ -50,6 +50,22 @@ void CheckRank(const std::vector<int>& dims, const char* role, size_t expected) 
   }
 }
 
+void CheckConstant(const TensorInfo& tensor, const char* role, size_t element_bytes) {
+  const std::string start = std::string(role) + " '" + tensor.name + "': ";
+  if (tensor.constant == nullptr) {
+    throw OpError(start +
+                  "expected a constant, got a tensor that is computed; re-convert the model "
+                  "with frozen variables");
+  }
+  const size_t expected =
+      static_cast<size_t>(CountElements(tensor.dims, tensor.dims.size())) * element_bytes;
+  if (tensor.bytes != expected) {
+    throw OpError(start + "expected " + std::to_string(expected) + " bytes for shape " +
+                  DimsString(tensor.dims) + ", got " + std::to_string(tensor.bytes) +
+                  "; the file is corrupted");
+  }
+}
+
 void CheckBitChannels(const TensorShape& input, int64_t expected) {
   if (input.channels != 0 && input.channels != expected) {
     throw OpError("input: expected bits of " + std::to_string(expected) + " channels, got " +

@@ -20,6 +20,9 @@ void CheckType(const TensorInfo& tensor, const char* role,
                std::initializer_list<TfLiteType> expected);
 void CheckRank(const std::vector<int>& dims, const char* role, size_t expected);
 
+// For a tensor of the file: as many bytes as its shape asks for.
+void CheckConstant(const TensorInfo& tensor, const char* role, size_t element_bytes);
+
 // The number of channels that the maker of a tensor of bits put there, where it is known.
 void CheckBitChannels(const TensorShape& input, int64_t expected);
 

@@ -18,34 +18,11 @@ size_t ElementBytes(TfLiteType type) {
 constexpr const char* kOutOfMemory =
     "expected memory for its filter, got none; free some, or the file is corrupted";
 
-std::string Describe(const PlannedNode& node, const std::string& name) {
-  std::string text = node.op;
-  if (!name.empty()) text += " '" + name + "'";
-  if (node.index >= 0) text += " (#" + std::to_string(node.index) + ")";
-  return text + ": ";
-}
-
-OpInfo DescribeOp(const TfLiteContext& context, const PlannedNode& node) {
-  OpInfo op;
-  for (int tensor : node.inputs) op.inputs.push_back(DescribeTensor(context, tensor));
-  if (node.outputs.size() != 1) {
-    throw OpError("expected 1 output, got " + std::to_string(node.outputs.size()) +
-                  "; re-convert the model");
-  }
-  op.output = DescribeTensor(context, node.outputs[0]);
-  if (op.output.constant != nullptr) {
-    throw OpError(
-        "output: expected a tensor that is computed, got a constant; the file is corrupted");
-  }
-  op.options = node.options;
-  return op;
-}
-
 // The host's profiler sees every step under the operator's own name. Not where a node is a plan by
 // itself (without index): the host times that one already.
 class HostProfilerEvent {
  public:
-  HostProfilerEvent(void* profiler, const PlannedNode& node)
+  HostProfilerEvent(void* profiler, const OpNode& node)
       : profiler_(node.index < 0 ? nullptr : static_cast<ProfilerInterface*>(profiler)) {
     if (profiler_ == nullptr) return;
     handle_ = profiler_->BeginEvent(
@@ -65,8 +42,7 @@ class HostProfilerEvent {
 
 }  // namespace
 
-Plan::Plan(std::shared_ptr<Engine> engine, std::vector<PlannedNode> nodes,
-           std::set<int> host_outputs)
+Plan::Plan(std::shared_ptr<Engine> engine, std::vector<OpNode> nodes, std::set<int> host_outputs)
     : engine_(std::move(engine)), nodes_(std::move(nodes)), host_outputs_(std::move(host_outputs)) {
   engine_->Add(this);
 }
@@ -75,7 +51,7 @@ Plan::~Plan() { engine_->Remove(this); }
 
 void Plan::MakeSteps(const TfLiteContext& context) {
   std::vector<std::unique_ptr<PlannedStep>> steps;
-  for (const PlannedNode& node : nodes_) {
+  for (const OpNode& node : nodes_) {
     auto planned = std::make_unique<PlannedStep>();
     planned->node = node;
     try {
@@ -84,10 +60,10 @@ void Plan::MakeSteps(const TfLiteContext& context) {
       planned->declared_dims = op.output.dims;
       planned->step = MakeStep(node.op, op, engine_->kernel());
     } catch (const std::bad_alloc&) {
-      throw OpError(Describe(node, planned->name) + kOutOfMemory);
+      throw OpError(ErrorStart(node, planned->name) + kOutOfMemory);
     } catch (const OpError& e) {
       // Where the output itself is what is wrong, there is no name to give.
-      throw OpError(Describe(node, planned->name) + e.what());
+      throw OpError(ErrorStart(node, planned->name) + e.what());
     }
     steps.push_back(std::move(planned));
   }
@@ -102,9 +78,9 @@ void Plan::Prepare(TfLiteContext* context) {
     try {
       SizeStep(context, *planned, made);
     } catch (const std::bad_alloc&) {
-      throw OpError(Describe(planned->node, planned->name) + kOutOfMemory);
+      throw OpError(ErrorStart(planned->node, planned->name) + kOutOfMemory);
     } catch (const OpError& e) {
-      throw OpError(Describe(planned->node, planned->name) + e.what());
+      throw OpError(ErrorStart(planned->node, planned->name) + e.what());
     }
   }
   PlaceTensors();
@@ -221,7 +197,7 @@ void Plan::Invoke(TfLiteContext* context) {
     try {
       RunStep(context, *planned);
     } catch (const OpError& e) {
-      throw OpError(Describe(planned->node, planned->name) + e.what());
+      throw OpError(ErrorStart(planned->node, planned->name) + e.what());
     }
     if (profiling) {
       const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start);

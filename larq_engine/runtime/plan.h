@@ -12,24 +12,16 @@
 
 #include "larq_engine/kernels/aligned_buffer.h"
 #include "larq_engine/runtime/engine.h"
+#include "larq_engine/runtime/op_node.h"
 #include "larq_engine/runtime/profile.h"
 #include "larq_engine/runtime/step.h"
 
 namespace larq_engine {
 
-// An operator of the host's graph; tensors by their index.
-struct PlannedNode {
-  const char* op;  // lasting, see FindOpName
-  int index;       // of the node, or -1 where the host does not tell
-  std::vector<int> inputs;
-  std::vector<int> outputs;
-  std::span<const uint8_t> options;  // alive as long as the model
-};
-
 class Plan {
  public:
   // `host_outputs`: the tensors that others read, which therefore live in the host's memory.
-  Plan(std::shared_ptr<Engine> engine, std::vector<PlannedNode> nodes, std::set<int> host_outputs);
+  Plan(std::shared_ptr<Engine> engine, std::vector<OpNode> nodes, std::set<int> host_outputs);
   ~Plan();
 
   // Checks the operators (once), sizes every step, the outputs and the memory for the shapes that
@@ -51,7 +43,7 @@ class Plan {
     size_t offset = 0;  // in the block, if own
   };
   struct PlannedStep {
-    PlannedNode node;
+    OpNode node;
     std::string name;                // of the output tensor
     std::vector<int> declared_dims;  // of the output, in the file
     std::unique_ptr<Step> step;
@@ -68,7 +60,7 @@ class Plan {
   void* Locate(TfLiteContext* context, const Place& place, const char* role);
 
   std::shared_ptr<Engine> engine_;
-  std::vector<PlannedNode> nodes_;
+  std::vector<OpNode> nodes_;
   std::set<int> host_outputs_;
   std::vector<std::unique_ptr<PlannedStep>> steps_;
   bool prepared_ = false;          // for the shapes that the host's tensors have

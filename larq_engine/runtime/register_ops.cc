@@ -17,6 +17,7 @@
 #include "larq_engine/runtime/host_calls.h"
 #include "larq_engine/runtime/larq_engine.h"
 #include "larq_engine/runtime/plan.h"
+#include "larq_engine/runtime/unpacked_weights.h"
 
 namespace larq_engine {
 namespace {
@@ -62,11 +63,13 @@ std::shared_ptr<Engine> SharedEngine(int threads) {
   return engine;
 }
 
-// A node of the host: made before its tensors are known, planned at the first Prepare.
+// A node of the host: made before its tensors are known, planned (or its weights unpacked) at the
+// first Prepare.
 struct RegisteredNode {
   const char* op;
   std::span<const uint8_t> options;
-  std::unique_ptr<Plan> plan;
+  std::unique_ptr<Plan> plan = nullptr;
+  std::unique_ptr<UnpackedWeights> weights = nullptr;
 };
 
 // The host hands `init` nothing that says which operator it is for: one function for each name.
@@ -75,9 +78,7 @@ void* InitNode(TfLiteContext* context, const char* buffer, size_t length) {
   RegisteredNode* node = nullptr;
   ReportingErrors(context, [&] {
     node = new RegisteredNode{
-        OpNames()[kOp],
-        {reinterpret_cast<const uint8_t*>(buffer), buffer == nullptr ? 0 : length},
-        nullptr};
+        OpNames()[kOp], {reinterpret_cast<const uint8_t*>(buffer), buffer == nullptr ? 0 : length}};
   });
   return node;
 }
@@ -88,16 +89,21 @@ TfLiteStatus PrepareNode(TfLiteContext* context, TfLiteNode* host_node) {
   auto* node = static_cast<RegisteredNode*>(host_node->user_data);
   if (node == nullptr) return kTfLiteError;  // Init has said why
   return ReportingErrors(context, [&] {
+    if (node->weights != nullptr) return;
     if (node->plan == nullptr) {
       const std::span<const int> inputs = AsSpan(host_node->inputs);
       const std::span<const int> outputs = AsSpan(host_node->outputs);
-      PlannedNode planned{.op = node->op,
-                          .index = -1,
-                          .inputs = {inputs.begin(), inputs.end()},
-                          .outputs = {outputs.begin(), outputs.end()},
-                          .options = node->options};
+      const OpNode op{.op = node->op,
+                      .index = -1,
+                      .inputs = {inputs.begin(), inputs.end()},
+                      .outputs = {outputs.begin(), outputs.end()},
+                      .options = node->options};
+      if (op.op == std::string_view(kUnpackWeights)) {
+        node->weights = std::make_unique<UnpackedWeights>(context, op);
+        return;
+      }
       node->plan = std::make_unique<Plan>(SharedEngine(context->recommended_num_threads),
-                                          std::vector<PlannedNode>{planned},
+                                          std::vector<OpNode>{op},
                                           std::set<int>(outputs.begin(), outputs.end()));
     }
     node->plan->Prepare(context);
@@ -106,7 +112,9 @@ TfLiteStatus PrepareNode(TfLiteContext* context, TfLiteNode* host_node) {
 
 TfLiteStatus InvokeNode(TfLiteContext* context, TfLiteNode* host_node) {
   auto* node = static_cast<RegisteredNode*>(host_node->user_data);
-  if (node == nullptr || node->plan == nullptr) return kTfLiteError;  // Prepare has said why
+  if (node == nullptr) return kTfLiteError;  // Init has said why
+  if (node->weights != nullptr) return kTfLiteOk;
+  if (node->plan == nullptr) return kTfLiteError;  // Prepare has said why
   return ReportingErrors(context, [&] { node->plan->Invoke(context); });
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 struct OpKind {
   const char* name;
-  std::unique_ptr<Step> (*make)(const OpInfo& op, std::string_view kernel);
+  std::unique_ptr<Step> (*make)(const OpInfo& op, std::string_view kernel);  // null: no step
 };
 
 // LCE's converter writes "LceBconv2d"; its sources and documents also spell "LceBConv2d".
@@ -18,6 +18,7 @@ constexpr OpKind kOpKinds[] = {
     {"LceBconv2d", MakeBconv2dStep},
     {"LceBConv2d", MakeBconv2dStep},
     {"LceBMaxPool2d", [](const OpInfo& op, std::string_view) { return MakeBMaxPool2dStep(op); }},
+    {kUnpackWeights, nullptr},
 };
 
 static_assert(std::size(kOpKinds) == kOpNameCount);
@@ -33,7 +34,7 @@ const OpKind* FindOpKind(std::string_view name) {
 
 std::unique_ptr<Step> MakeStep(std::string_view name, const OpInfo& op, std::string_view kernel) {
   const OpKind* kind = FindOpKind(name);
-  return kind == nullptr ? nullptr : kind->make(op, kernel);
+  return kind == nullptr || kind->make == nullptr ? nullptr : kind->make(op, kernel);
 }
 
 std::span<const char* const, kOpNameCount> OpNames() {

@@ -54,11 +54,15 @@ std::unique_ptr<Step> MakeDequantizeStep(const OpInfo& op);
 std::unique_ptr<Step> MakeBconv2dStep(const OpInfo& op, std::string_view kernel);
 std::unique_ptr<Step> MakeBMaxPool2dStep(const OpInfo& op);
 
-// The step for the custom operator `name`, or null when it is not one of ours.
+// Weights that are unpacked when the host hands over the graph, and are no step: see
+// unpacked_weights.h.
+inline constexpr const char* kUnpackWeights = "LceUnpackWeights";
+
+// The step for the custom operator `name`, or null when it is not one of ours or no step.
 std::unique_ptr<Step> MakeStep(std::string_view name, const OpInfo& op, std::string_view kernel);
 
 // The names of the custom operators that are ours; they last as long as the library.
-inline constexpr size_t kOpNameCount = 5;
+inline constexpr size_t kOpNameCount = 6;
 std::span<const char* const, kOpNameCount> OpNames();
 
 // Our own, lasting spelling of a custom operator's name, or null when it is not one of ours.

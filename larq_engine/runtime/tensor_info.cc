@@ -19,6 +19,8 @@ TensorInfo DescribeTensor(const TfLiteContext& context, int index) {
   info.type = tensor.type;
   const std::span<const int> dims = AsSpan(tensor.dims);
   info.dims.assign(dims.begin(), dims.end());
+  const std::span<const int> signature = AsSpan(tensor.dims_signature);
+  info.signature.assign(signature.begin(), signature.end());
   if (tensor.allocation_type == kTfLiteMmapRo) {
     info.constant = tensor.data.data;
     info.bytes = tensor.bytes;

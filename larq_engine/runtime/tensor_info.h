@@ -16,9 +16,10 @@ struct TensorInfo {
   std::string name;
   TfLiteType type = kTfLiteNoType;
   std::vector<int> dims;
-  const void* constant = nullptr;  // the data, if it is part of the file
-  size_t bytes = 0;                // of the constant
-  std::vector<float> scales = {};  // none, one for the tensor, or one a channel
+  std::vector<int> signature = {};  // dims as the file declares them, -1 for open; may be empty
+  const void* constant = nullptr;   // the data, if it is part of the file
+  size_t bytes = 0;                 // of the constant
+  std::vector<float> scales = {};   // none, one for the tensor, or one a channel
   std::vector<int> zero_points = {};
 };
 

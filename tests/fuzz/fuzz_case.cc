@@ -95,6 +95,8 @@ int64_t ChannelsIn(const GraphOperator& op) {
   }
 }
 
+bool IsUnpackWeights(const GraphOperator& op) { return op.custom_name == "LceUnpackWeights"; }
+
 // Whether the results depend on nothing but the inputs' values: every operator reads what is there
 // before it, packed bits come from our operators only (which leave 0 after the last channel), and
 // no convolution takes fewer channels than were packed. Where a model breaks that, kernels may
@@ -109,6 +111,10 @@ bool IsWellDefined(const Graph& graph) {
     if (graph.tensors[input].type != kTfLiteInt32) channels[input] = declared(input);
   }
   for (const GraphOperator& op : graph.operators) {
+    if (IsUnpackWeights(op)) {
+      for (int output : op.outputs) channels[output] = declared(output);
+      continue;
+    }
     if (op.inputs.empty() || !channels.contains(op.inputs[0])) return false;
     int64_t out = channels[op.inputs[0]];
     if (op.custom_name == "LceDequantize" && !op.outputs.empty()) out = declared(op.outputs[0]);
@@ -127,6 +133,7 @@ double ReferenceCost(const Graph& graph) {
   double cost = 0;
   for (const GraphOperator& op : graph.operators) {
     if (op.inputs.size() < 2 || op.inputs[1] < 0 || op.outputs.empty()) continue;
+    if (IsUnpackWeights(op)) continue;
     double pixels = 1;
     const std::vector<int>& shape = graph.tensors[op.outputs[0]].shape;
     for (size_t i = 0; i + 1 < shape.size(); ++i) pixels *= shape[i];

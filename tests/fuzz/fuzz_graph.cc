@@ -56,10 +56,10 @@ constexpr int64_t kOptionValues[] = {0,
                                      std::numeric_limits<int64_t>::max(),
                                      std::numeric_limits<int64_t>::min()};
 constexpr float kScales[] = {0.5f, 1e-38f, 1e-45f, 1e38f, 0.0f, -0.0f, -1.0f, NAN, INFINITY};
-constexpr const char* kNames[] = {
-    "LceQuantize", "LceDequantize", "LceBconv2d", "LceBConv2d", "LceBMaxPool2d", "lcebconv2d", ""};
+constexpr const char* kNames[] = {"LceQuantize",   "LceDequantize",    "LceBconv2d", "LceBConv2d",
+                                  "LceBMaxPool2d", "LceUnpackWeights", "lcebconv2d", ""};
 constexpr const char* kKeys[] = {"channels_in",  "padding", "pad_values", "stride_height",
-                                 "filter_width", "",        "zoom"};
+                                 "filter_width", "axis",    "",           "zoom"};
 constexpr int kWidths[] = {1, 2, 4, 8};
 
 ConvConfig MakeConv(ByteSource* bytes, int channels) {
@@ -92,7 +92,17 @@ PoolConfig MakePool(ByteSource* bytes) {
   return config;
 }
 
-// The path through the operators that types allow: values are quantized, bits go anywhere.
+// Four dimensions, as a filter; returns its last one.
+int AddWeights(ByteSource* bytes, ModelBuilder* builder) {
+  const std::vector<int> shape = {bytes->OneOf(kFilters), 1 + static_cast<int>(bytes->Below(3)),
+                                  1 + static_cast<int>(bytes->Below(3)), bytes->OneOf(kChannels)};
+  const int axis = static_cast<int>(bytes->Below(4));
+  builder->AddUnpackWeights(shape, axis, bytes->Below(2) == 0 ? 1 : shape[axis]);
+  return shape[3];
+}
+
+// The path through the operators that types allow: values are quantized, bits go anywhere. Weights
+// start another path.
 ModelBuilder MakeGood(ByteSource* bytes) {
   TfLiteType type = bytes->OneOf(kInputTypes);
   const std::vector<int> shape = {1 + static_cast<int>(bytes->Below(2)),
@@ -102,6 +112,11 @@ ModelBuilder MakeGood(ByteSource* bytes) {
   ModelBuilder builder(type, shape, bytes->Byte());
   const size_t operators = 1 + bytes->Below(kMaxOperators);
   for (size_t i = 0; i < operators; ++i) {
+    if (bytes->Below(16) == 15) {
+      channels = AddWeights(bytes, &builder);
+      type = kTfLiteFloat32;
+      continue;
+    }
     if (type != kTfLiteInt32) {
       builder.AddQuantize();
       type = kTfLiteInt32;

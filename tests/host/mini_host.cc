@@ -149,6 +149,11 @@ struct MiniHost::Context {
   static TfLiteStatus GetNodeAndRegistration(TfLiteContext* context, int index, TfLiteNode** node,
                                              TfLiteRegistration** registration) {
     MiniHost& host = Host(context);
+    if (Kernel* kernel = host.KernelAt(index)) {
+      *node = &kernel->node;
+      *registration = &kernel->registration;
+      return kTfLiteOk;
+    }
     if (index < 0 || static_cast<size_t>(index) >= host.node_table_.size()) {
       return host.Fail("GetNodeAndRegistration: no node " + std::to_string(index));
     }
@@ -263,6 +268,12 @@ void MiniHost::MakeNode(size_t index) {
   if (source.options.empty()) return;
   entry.options = MakeBytes(source.options);
   entry.node.custom_initial_data = entry.options.get();
+}
+
+MiniHost::Kernel* MiniHost::KernelAt(int entry) {
+  const int kernel = entry - static_cast<int>(node_table_.size());
+  if (kernel < 0 || static_cast<size_t>(kernel) >= kernels_.size()) return nullptr;
+  return &*std::next(kernels_.begin(), kernel);
 }
 
 TfLiteStatus MiniHost::ApplyDelegate(TfLiteDelegate* delegate) {
@@ -388,7 +399,8 @@ TfLiteStatus MiniHost::Allocate() {
   }
   allocated_ = false;
   if (!FitsLimit()) return kTfLiteError;
-  for (Kernel& kernel : kernels_) {
+  for (int entry : AsSpan(plan_.get())) {
+    Kernel& kernel = *KernelAt(entry);
     if (kernel.registration.prepare != nullptr &&
         kernel.registration.prepare(&context_, &kernel.node) != kTfLiteOk) {
       return Fail("a delegate's kernel failed to prepare");
@@ -433,7 +445,8 @@ TfLiteStatus MiniHost::AllocateTensors() {
 
 TfLiteStatus MiniHost::Invoke() {
   if (!allocated_) return Fail("Invoke before a successful Allocate");
-  for (Kernel& kernel : kernels_) {
+  for (int entry : AsSpan(plan_.get())) {
+    Kernel& kernel = *KernelAt(entry);
     if (kernel.registration.invoke(&context_, &kernel.node) != kTfLiteOk) {
       return Fail("a delegate's kernel failed to run");
     }

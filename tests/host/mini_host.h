@@ -70,6 +70,8 @@ class MiniHost {
   TfLiteStatus Fail(const std::string& message);
   void MakeTensor(size_t index);
   void MakeNode(size_t index);
+  // What an entry of the plan runs, or null for a node of the graph.
+  Kernel* KernelAt(int entry);
   TfLiteStatus SetShape(TfLiteTensor* tensor, IntArrayPtr shape);
   TfLiteStatus AddKernels(const TfLiteRegistration& registration, std::span<const int> nodes,
                           TfLiteDelegate* delegate);
@@ -91,7 +93,7 @@ class MiniHost {
   std::list<Node> nodes_;
   std::vector<Node*> node_table_;
   std::list<Kernel> kernels_;
-  // What runs, in order: node numbers; the kernels' numbers follow the nodes'.
+  // What runs, in order: numbers of nodes; those of the kernels follow.
   IntArrayPtr plan_;
 };
 

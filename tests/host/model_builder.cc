@@ -218,4 +218,20 @@ ModelBuilder& ModelBuilder::AddPool(const PoolConfig& config) {
   return *this;
 }
 
+ModelBuilder& ModelBuilder::AddUnpackWeights(std::vector<int> shape, int axis, int scales) {
+  const std::string name = NextName("LceUnpackWeights");
+  int elements = 1;
+  for (int size : shape) elements *= size;
+  std::vector<uint32_t> bits(Words(elements));
+  for (uint32_t& word : bits) word = random_();
+  if (elements % 32 != 0) bits.back() &= (uint32_t{1} << elements % 32) - 1;
+  std::vector<float> scale(scales);
+  for (float& value : scale) value = (random_() % 65 - 32.0f) / 16;
+  AddOperator("LceUnpackWeights",
+              {AddConstant(name + "/bits", kTfLiteInt32, {Words(elements)}, ToBytes(bits)),
+               AddConstant(name + "/scale", kTfLiteFloat32, {scales}, ToBytes(scale))},
+              kTfLiteFloat32, std::move(shape), {{"axis", axis}});
+  return *this;
+}
+
 }  // namespace larq_engine::testing

@@ -1,4 +1,4 @@
-// Makes graphs of the four operators in memory, for tests that want a certain shape, option or
+// Makes graphs of our operators in memory, for tests that want a certain shape, option or
 // fault: build a good graph, then change what it should be wrong in.
 #ifndef LARQ_ENGINE_TESTS_HOST_MODEL_BUILDER_H_
 #define LARQ_ENGINE_TESTS_HOST_MODEL_BUILDER_H_
@@ -60,6 +60,9 @@ class ModelBuilder {
   ModelBuilder& AddDequantize(TfLiteType type);
   ModelBuilder& AddConv(const ConvConfig& config);
   ModelBuilder& AddPool(const PoolConfig& config);
+  // Reads constants alone: what was added before it no longer leads to the graph's output. `scales`
+  // are 1 or as many as the axis has indices.
+  ModelBuilder& AddUnpackWeights(std::vector<int> shape, int axis, int scales);
   Graph Build() const { return graph_; }
   // The options of operator `index`, for a test that encodes them again with a change.
   const OptionMap& Options(size_t index) const { return options_.at(index); }

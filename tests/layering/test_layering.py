@@ -7,6 +7,7 @@ the rule can fail.
 
 import ast
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
@@ -149,11 +150,41 @@ def _within(module: str, package: str) -> bool:
     return module == package or module.startswith(package + ".")
 
 
+# Packages that take seconds to import, or are not there where models only run.
+ON_DEMAND = ("ai_edge_litert", "h5py", "keras", "larq", "tensorflow", "tf_keras", "tflite_runtime")
+
+# Packages from the top to the bottom, and what each may import beside Python's own library.
+MAY_IMPORT = {
+    "larq_engine/command_line/": ("larq_engine",),
+    "larq_engine/converter/": ("larq_engine.converter", "larq_engine.python", "numpy"),
+    "larq_engine/python/": ("larq_engine.python", "numpy", "tqdm"),
+}
+# Files that may import more: each of these packages has one place.
+MAY_IMPORT_TOO = {
+    "larq_engine/converter/keras.py": ("tensorflow",),
+    "larq_engine/converter/keras_files.py": ("h5py", "larq", "tf_keras"),
+    "larq_engine/converter/schema.py": ("ai_edge_litert.schema_py_generated", "flatbuffers"),
+    "larq_engine/converter/self_check.py": ("ai_edge_litert.interpreter",),
+}
+
+
 def importing_larq_engine_imports_no_tensorflow(sources: Sources) -> Violations:
     return [
         f"{path}: imports {module} at the top"
         for path, module, at_import in _imports(sources, "larq_engine/")
-        if at_import and _within(module, "tensorflow")
+        if at_import
+        and any(_within(module, package) for package in ON_DEMAND)
+        and not _within(module, "ai_edge_litert.schema_py_generated")
+    ]
+
+
+def python_packages_import_only_what_is_below_them(sources: Sources) -> Violations:
+    return [
+        f"{path}: imports {module}"
+        for folder, packages in MAY_IMPORT.items()
+        for path, module, _ in _imports(sources, folder)
+        if module.split(".")[0] not in sys.stdlib_module_names
+        and not any(_within(module, package) for package in packages + MAY_IMPORT_TOO.get(path, ()))
     ]
 
 
@@ -266,6 +297,18 @@ BROKEN: dict[Rule, list[Sources]] = {
         {"larq_engine/python/a.py": "import tensorflow as tf\n"},
         {"larq_engine/testing.py": "if True:\n    from tensorflow import lite\n"},
         {"larq_engine/a.py": "import importlib\nX = importlib.import_module('tensorflow.lite')\n"},
+        {"larq_engine/converter/keras_files.py": "import tf_keras\n"},
+        {"larq_engine/converter/a.py": "from ai_edge_litert import interpreter\n"},
+    ],
+    python_packages_import_only_what_is_below_them: [
+        {"larq_engine/python/a.py": "from larq_engine.converter import schema\n"},
+        {"larq_engine/python/a.py": "def f():\n    from ai_edge_litert import interpreter\n"},
+        {"larq_engine/converter/a.py": "def f():\n    from larq_engine import command_line\n"},
+        {"larq_engine/converter/a.py": "def f():\n    import tensorflow as tf\n"},
+        {"larq_engine/converter/a.py": "from flatbuffers import flexbuffers\n"},
+        {"larq_engine/converter/keras.py": "def f():\n    import larq\n"},
+        {"larq_engine/converter/schema.py": "from ai_edge_litert import interpreter\n"},
+        {"larq_engine/command_line/a.py": "import numpy as np\n"},
     ],
     nothing_in_larq_engine_knows_tests_or_benchmarks: [
         {"larq_engine/python/a.py": "from tests import oracle\n"},

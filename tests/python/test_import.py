@@ -4,6 +4,10 @@ import json
 import subprocess
 import sys
 
+import pytest
+
+import larq_engine
+
 _REPORT = """
 import json, sys
 import numpy
@@ -24,5 +28,15 @@ def test_import_brings_no_host_runtime():
     assert not top_level & forbidden
     outside = {n for n in top_level - sys.stdlib_module_names - {"larq_engine"} if n != "numpy"}
     assert not outside, "only NumPy and the standard library"
-    assert names == ["Interpreter", "__version__", "delegate_path", "load_delegate", "testing"]
+    assert {"Interpreter", "convert_keras_model", "load_delegate", "testing"} <= set(names)
     assert version.count(".") == 2
+
+
+def test_every_public_name_is_there():
+    for name in larq_engine.__all__:
+        assert getattr(larq_engine, name) is not None
+
+
+def test_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="has no attribute 'convert_onnx'"):
+        larq_engine.convert_onnx  # noqa: B018

@@ -490,3 +490,20 @@ def test_results_are_copies(rng):
     first = interpreter.predict(x)
     interpreter.predict(-x)
     np.testing.assert_array_equal(first, 2 * x.reshape(1, 2, 3))
+
+
+def test_samples_do_not_see_each_other_through_a_recurrent_layer():
+    builder = ModelBuilder()
+    x = builder.tensor((1, 2, 3), name="x")
+    weights = builder.constant(np.eye(3, dtype=np.float32))
+    bias = builder.constant(np.zeros(3, np.float32))
+    state = builder.tensor((1, 3), name="state")
+    builder.graph.tensors[state].isVariable = True
+    y = builder.tensor((1, 2, 3), name="y")
+    builder.builtin("UNIDIRECTIONAL_SEQUENCE_RNN", [x, weights, weights, bias, state], [y])
+    interpreter = larq_engine.Interpreter(builder.finish([x], [y]))
+    samples = np.ones((3, 2, 3), np.float32)
+    # The state after a step is the sum of the inputs so far.
+    expected = np.cumsum(samples, axis=1)
+    np.testing.assert_array_equal(interpreter.predict(samples), expected)
+    np.testing.assert_array_equal(interpreter.predict(samples[:1]), expected[:1])

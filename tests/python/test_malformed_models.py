@@ -94,6 +94,30 @@ def pool(without: str = "", shape: Any = ((1, 4, 4, 2), _BITS), **changed: Any) 
     return one_op("LceBMaxPool2d", shape, shape, options)
 
 
+def weights(
+    bits: np.ndarray | None = None,
+    scale: np.ndarray | None = None,
+    result: tuple[Any, ...] = ((6, 3, 3, 5),),
+    options: Any = None,
+    **tensor: Any,
+) -> bytes:
+    """A model of one LceUnpackWeights of 270 weights that a fully connected layer reads."""
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 45), name="x"), builder.tensor((1, 6))
+    constants = [
+        builder.constant(np.zeros(9, np.int32) if bits is None else bits, name="bits"),
+        builder.constant(np.ones(6, np.float32) if scale is None else scale, name="scale"),
+    ]
+    unpacked = builder.tensor(*result, name="op/y", **tensor)
+    flat = builder.tensor((6, 45))
+    builder.custom(
+        "LceUnpackWeights", constants, [unpacked], {"axis": 0} if options is None else options
+    )
+    builder.builtin("RESHAPE", [unpacked, builder.constant(np.array([6, 45], np.int32))], [flat])
+    builder.builtin("FULLY_CONNECTED", [x, flat, builder.constant(np.zeros(6, np.float32))], [y])
+    return builder.finish([x], [y])
+
+
 def _list_options() -> bytes:
     builder = flexbuffers.Builder()
     with builder.Vector():
@@ -310,6 +334,66 @@ _OTHERS: dict[str, tuple[bytes, str, list[str]]] = {
         "LceDequantize",
         ["3 words", "65"],
     ),
+    "weights without options": (
+        weights(options=b""),
+        "LceUnpackWeights 'op/y'",
+        ["got 0 bytes", "expected a map with axis"],
+    ),
+    "weights without an axis": (
+        weights(options={}),
+        "LceUnpackWeights 'op/y'",
+        ["option 'axis' is missing"],
+    ),
+    "weights of an axis beyond the last": (
+        weights(options={"axis": 4}),
+        "LceUnpackWeights 'op/y'",
+        ["option 'axis': expected 0 to 3, got 4"],
+    ),
+    "weights of too few bits": (
+        weights(bits=np.zeros(8, np.int32)),
+        "LceUnpackWeights 'op/y'",
+        ["bits 'bits': expected 9 words for 270 weights, got 8"],
+    ),
+    "weights of ones after the last bit": (
+        weights(bits=np.full(9, -1, np.int32)),
+        "LceUnpackWeights 'op/y'",
+        ["bits 'bits': expected zeros after the 270 weights, got ones"],
+    ),
+    "weights of float bits": (
+        weights(bits=np.zeros(9, np.float32)),
+        "LceUnpackWeights 'op/y'",
+        ["bits 'bits': expected int32, got float32"],
+    ),
+    "weights of too many scales": (
+        weights(scale=np.ones(7, np.float32)),
+        "LceUnpackWeights 'op/y'",
+        ["scale 'scale': expected 1 value, or 6, one for each index of the axis, got 7"],
+    ),
+    "weights of integer scales": (
+        weights(scale=np.ones(6, np.int32)),
+        "LceUnpackWeights 'op/y'",
+        ["scale 'scale': expected float32, got int32"],
+    ),
+    "weights of an open shape": (
+        weights(signature=(-1, 3, 3, 5)),
+        "LceUnpackWeights 'op/y'",
+        ["output: expected a shape that the file fixes", "got [-1, 3, 3, 5]"],
+    ),
+    "int8 weights": (
+        weights(result=((6, 3, 3, 5), np.int8)),
+        "LceUnpackWeights 'op/y'",
+        ["output 'op/y': expected float32, got int8"],
+    ),
+    "weights of no size": (
+        weights(result=((6, 3, 0, 5),)),
+        "LceUnpackWeights 'op/y'",
+        ["all sizes at least 1, got [6, 3, 0, 5]"],
+    ),
+    "weights that no file could hold": (
+        weights(result=((6, 1 << 14, 1 << 14, 5),)),
+        "LceUnpackWeights 'op/y'",
+        ["bits 'bits': expected 251658240 words for 8053063680 weights, got 9"],
+    ),
     "dequantize to int8 without a scale": (
         one_op("LceDequantize", ((1, 2), _BITS), ((1, 40), np.int8)),
         "LceDequantize",
@@ -336,6 +420,7 @@ def test_the_models_to_be_spoilt_are_good(box):
         pool(),
         one_op("LceQuantize", ((1, 3, 40),), ((1, 3, 2), _BITS)),
         one_op("LceDequantize", ((1, 3, 2), _BITS), ((1, 3, 40),)),
+        weights(),
     ):
         assert box.call(load_and_run, model, None) == ("", "")
 

@@ -17,6 +17,7 @@ import larq_engine
 from larq_engine.python import host
 from tests.crash_box import CrashBox
 from tests.hosts import HOSTS
+from tests.model_builder import ModelBuilder, add_weights
 
 _DATA = Path(__file__).parents[1] / "interop" / "data"
 
@@ -67,6 +68,32 @@ def run_registered(runtime: str, model: str) -> tuple[list[tuple[int, str]], np.
     return results, np.concatenate(rows)
 
 
+def dense_of_bits() -> bytes:
+    """x @ [[1, -1], [2, 2], [-3, -3]].T, with weights that the file keeps as bits."""
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 2), name="x"), builder.tensor((1, 3), name="y")
+    signs = np.array([[1, -1], [1, 1], [-1, -1]], np.float32)
+    weights = add_weights(builder, signs, np.array([1, 2, 3], np.float32), 0)
+    bias = builder.constant(np.zeros(3, np.float32))
+    builder.builtin("FULLY_CONNECTED", [x, weights, bias], [y])
+    return builder.finish([x], [y])
+
+
+def run_dense_of_bits(runtime: str) -> list[np.ndarray]:
+    """Batches of 1, 2 and again 1 on what was allocated before."""
+    interpreter = host.import_runtime(runtime).InterpreterWithCustomOps(
+        model_content=dense_of_bits(), custom_op_registerers=[register]
+    )
+    outputs = []
+    for batch in (1, 2, 1):
+        interpreter.resize_tensor_input(0, (batch, 2))
+        interpreter.allocate_tensors()
+        interpreter.set_tensor(0, np.array([[5, 3]] * batch, np.float32))
+        interpreter.invoke()
+        outputs.append(interpreter.get_tensor(interpreter.get_output_details()[0]["index"]))
+    return outputs
+
+
 def register_null(runtime: str) -> tuple[int, str]:
     host.import_runtime(runtime)
     return register(0)
@@ -85,6 +112,13 @@ def test_hosts_run_the_registered_operators(model, runtime, boxes):
     assert results == [(0, "")]
     with np.load(_DATA / f"{model}.npz") as recorded:
         np.testing.assert_allclose(got, recorded["y"], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("runtime", _WITH)
+def test_weights_are_unpacked_without_a_delegate(runtime, boxes):
+    outputs = boxes(runtime).call(run_dense_of_bits, runtime)
+    for output, batch in zip(outputs, (1, 2, 1), strict=True):
+        np.testing.assert_array_equal(output, [[2, 16, -24]] * batch)
 
 
 @pytest.mark.parametrize("runtime", _WITHOUT)

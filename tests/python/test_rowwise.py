@@ -9,7 +9,7 @@ import pytest
 import larq_engine
 from larq_engine.python.rowwise import is_rowwise
 from tests.hosts import HOSTS
-from tests.model_builder import ABSENT, ModelBuilder
+from tests.model_builder import ABSENT, ModelBuilder, add_weights
 
 _SHAPE = (1, 2, 3, 4)
 
@@ -74,6 +74,25 @@ def _half_weights(builder: ModelBuilder, x: int) -> int:
     return y
 
 
+def _split(axis: int, parts: int, part: Sequence[int], source: Sequence[int] = _SHAPE) -> Any:
+    """The first part of x."""
+
+    def build(builder: ModelBuilder, x: int) -> int:
+        outputs = [builder.tensor(part) for _ in range(parts)]
+        axis_number = builder.constant(np.array(axis, np.int32))
+        builder.builtin("SPLIT", [axis_number, x], outputs, numSplits=parts)
+        return outputs[0]
+
+    return source, build
+
+
+def _unpacked_weights(builder: ModelBuilder, x: int) -> int:
+    weights = add_weights(builder, np.ones((5, 24), np.float32), _f(5), 0)
+    y, bias = builder.tensor((1, 5), name="y"), builder.constant(_f(5))
+    builder.builtin("FULLY_CONNECTED", [x, weights, bias], [y])
+    return y
+
+
 def _ints(*values: Any) -> np.ndarray:
     return np.array(values, np.int32)
 
@@ -112,6 +131,12 @@ _APART: dict[str, tuple[Sequence[int], _Build]] = {
     "maximum along an axis": _op("REDUCE_MAX", np.int32(2), shape=(1, 2, 1, 4), keepDims=True),
     "transpose": _op("TRANSPOSE", _ints(0, 3, 1, 2), shape=(1, 4, 2, 3)),
     "reshape": _op("RESHAPE", _ints(-1, 24), shape=(1, 24)),
+    "round": _op("ROUND"),
+    "matrix product": _op("BATCH_MATMUL", _f(4, 5), source=(1, 4), shape=(1, 5)),
+    "matrix product of pixels": _op("BATCH_MATMUL", _f(4, 5), shape=(1, 2, 3, 5)),
+    "split": _split(3, 2, (1, 2, 3, 2)),
+    "split from the end": _split(-3, 2, (1, 1, 3, 4)),
+    "weights that were bits": (_SHAPE, _unpacked_weights),
     "constants of constants": (_SHAPE, _half_weights),
     "a chain": _then(
         _op("PAD", _ints(*_PADS), shape=(1, 2, 4, 6)),
@@ -132,6 +157,12 @@ _NOT_KNOWN_TO_BE: dict[str, tuple[Sequence[int], _Build]] = {
     "softmax of a batch alone": _op("SOFTMAX", source=(1,), shape=(1,), beta=1.0),
     "bits of a batch alone": _op(
         "LceQuantize", custom=True, source=(1,), shape=(1,), dtype=np.int32
+    ),
+    "split samples": _split(0, 2, (1, 4), source=(2, 4)),
+    "product with a matrix for each sample": _op("BATCH_MATMUL", _f(1, 4, 5), shape=(1, 2, 3, 5)),
+    "product that may be of columns": _op("BATCH_MATMUL", _f(1, 5), source=(1, 1), shape=(1, 5)),
+    "product of constants and samples": _op(
+        "BATCH_MATMUL", inputs=2, source=(1, 2, 3, 3), shape=(1, 2, 3, 3)
     ),
     "concatenation with a constant": _op(
         "CONCATENATION", _f(1, 2, 3, 1), shape=(1, 2, 3, 5), axis=3

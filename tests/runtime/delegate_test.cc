@@ -242,6 +242,15 @@ TEST(Delegate, RunsAgainAfterARefusedShape) {
   EXPECT_EQ(MustRun(&host, 3), before);
 }
 
+TEST(Delegate, ASecondOneFindsNothingToTakeOver) {
+  const DelegatePtr first = CreateDelegate({}), second = CreateDelegate({});
+  MiniHost host(ChainGraph());
+  ASSERT_EQ(host.ApplyDelegate(first.get()), kTfLiteOk) << host.errors();
+  ASSERT_EQ(host.ApplyDelegate(second.get()), kTfLiteOk) << host.errors();
+  EXPECT_EQ(host.partitions(), 1u);
+  EXPECT_EQ(MustRun(&host, 3), MustRun(ChainGraph(), first.get(), 3));
+}
+
 TEST(Delegate, HostsOneAfterAnotherShareADelegate) {
   const DelegatePtr delegate = CreateDelegate({});
   const Outputs first = MustRun(ChainGraph(), delegate.get(), 3);

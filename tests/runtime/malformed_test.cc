@@ -36,6 +36,11 @@ ModelBuilder Dequantize(TfLiteType type = kTfLiteFloat32) {
   builder.AddQuantize().AddDequantize(type);
   return builder;
 }
+ModelBuilder Weights() {
+  ModelBuilder builder(kTfLiteFloat32, {1, 5, 5, 40});
+  builder.AddQuantize().AddUnpackWeights({6, 3, 3, 5}, 0, 6);  // 270 weights in 9 words
+  return builder;
+}
 ModelBuilder Quantize(TfLiteType type = kTfLiteFloat32) {
   return ModelBuilder(type, {1, 5, 5, 40}).AddQuantize();
 }
@@ -300,6 +305,113 @@ const Fault kFaults[] = {
      "LceBMaxPool2d 'LceBMaxPool2d1' (#1): output", "expected int32", "got float32"},
     {"PoolOfFloat", [] { return Pool().Build(); }, [](Graph* g) { g->operators[1].inputs[0] = 0; },
      "LceBMaxPool2d 'LceBMaxPool2d1' (#1): input", "expected int32", "got float32"},
+
+    // Weights: tensors.
+    {"WeightsOfOneInput", [] { return Weights().Build(); },
+     [](Graph* g) { g->operators[1].inputs.pop_back(); },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): ", "expected 2 inputs", "got 1"},
+    {"WeightsWithTwoOutputs", [] { return Weights().Build(); },
+     [](Graph* g) { g->operators[1].outputs.push_back(g->operators[0].outputs[0]); },
+     "LceUnpackWeights (#1): ", "expected 1 output", "got 2"},
+    {"WeightsOfFloatBits", [] { return Weights().Build(); },
+     [](Graph* g) { InputOf(g, 1, 0).type = kTfLiteFloat32; },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): bits", "expected int32", "got float32"},
+    {"WeightsOfComputedBits", [] { return Weights().Build(); },
+     [](Graph* g) { InputOf(g, 1, 0).is_constant = false; },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): bits", "expected a constant",
+     "got a tensor that is computed"},
+    {"WeightsWithoutBits", [] { return Weights().Build(); },
+     [](Graph* g) { g->operators[1].inputs[0] = kTfLiteOptionalTensor; },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): bits", "expected int32", "got no tensor"},
+    {"WeightsOfSquareBits", [] { return Weights().Build(); },
+     [](Graph* g) {
+       InputOf(g, 1, 0).shape = {3, 3};
+     },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): bits", "expected 1 dimensions",
+     "got shape [3, 3]"},
+    {"WeightsOfTooFewWords", [] { return Weights().Build(); },
+     [](Graph* g) {
+       InputOf(g, 1, 0).shape = {8};
+       InputOf(g, 1, 0).data.resize(32);
+     },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): bits", "expected 9 words for 270 weights",
+     "got 8"},
+    {"WeightsOfTooManyWords", [] { return Weights().Build(); },
+     [](Graph* g) {
+       InputOf(g, 1, 0).shape = {10};
+       InputOf(g, 1, 0).data.resize(40);
+     },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): bits", "expected 9 words for 270 weights",
+     "got 10"},
+    {"WeightsOfLessThanNoWords", [] { return Weights().Build(); },
+     [](Graph* g) { InputOf(g, 1, 0).shape = {-9}; },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): bits", "expected 9 words", "got -9"},
+    {"WeightsOfShortBits", [] { return Weights().Build(); },
+     [](Graph* g) { InputOf(g, 1, 0).data.pop_back(); },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): bits", "expected 36 bytes", "got 35"},
+    {"WeightsWithATail", [] { return Weights().Build(); },
+     [](Graph* g) { InputOf(g, 1, 0).data[33] |= 0x40; },  // bit 14 of the last word
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): bits", "expected zeros after the 270 weights",
+     "got ones"},
+    {"WeightsOfIntegerScale", [] { return Weights().Build(); },
+     [](Graph* g) { InputOf(g, 1, 1).type = kTfLiteInt32; },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): scale", "expected float32", "got int32"},
+    {"WeightsOfComputedScale", [] { return Weights().Build(); },
+     [](Graph* g) { InputOf(g, 1, 1).is_constant = false; },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): scale", "expected a constant",
+     "got a tensor that is computed"},
+    {"WeightsOfTooFewScales", [] { return Weights().Build(); },
+     [](Graph* g) {
+       InputOf(g, 1, 1).shape = {5};
+       InputOf(g, 1, 1).data.resize(20);
+     },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): scale", "expected 1 value, or 6", "got 5"},
+    {"WeightsOfNoScale", [] { return Weights().Build(); },
+     [](Graph* g) {
+       InputOf(g, 1, 1).shape = {0};
+       InputOf(g, 1, 1).data.clear();
+     },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): scale", "expected 1 value, or 6", "got 0"},
+    {"WeightsOfShortScale", [] { return Weights().Build(); },
+     [](Graph* g) { InputOf(g, 1, 1).data.resize(20); },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): scale", "expected 24 bytes", "got 20"},
+    {"WeightsOfSquareScale", [] { return Weights().Build(); },
+     [](Graph* g) {
+       InputOf(g, 1, 1).shape = {2, 3};
+     },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): scale", "expected 1 dimensions",
+     "got shape [2, 3]"},
+    {"WeightsToInt8", [] { return Weights().Build(); },
+     [](Graph* g) { OutputOf(g, 1).type = kTfLiteInt8; },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): output", "expected float32", "got int8"},
+    {"WeightsToAConstant", [] { return Weights().Build(); },
+     [](Graph* g) {
+       OutputOf(g, 1).is_constant = true;
+       OutputOf(g, 1).data.resize(270 * 4);
+     },
+     "LceUnpackWeights (#1): output", "expected a tensor that is computed", "got a constant"},
+    {"WeightsToAScalar", [] { return Weights().Build(); },
+     [](Graph* g) { OutputOf(g, 1).shape.clear(); },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): output", "expected a shape that the file fixes",
+     "got []"},
+    {"WeightsToAnOpenShape", [] { return Weights().Build(); },
+     [](Graph* g) {
+       OutputOf(g, 1).shape_signature = {6, -1, 3, 5};
+     },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): output", "expected a shape that the file fixes",
+     "got [6, -1, 3, 5]"},
+    {"WeightsOfNoSize", [] { return Weights().Build(); },
+     [](Graph* g) {
+       OutputOf(g, 1).shape = {6, 3, 0, 5};
+     },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): output", "all sizes at least 1",
+     "got [6, 3, 0, 5]"},
+    {"WeightsOfEndlessShape", [] { return Weights().Build(); },
+     [](Graph* g) {
+       OutputOf(g, 1).shape = {6, 1 << 20, 1 << 20, 1 << 19};
+     },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): ", "[6, 1048576, 1048576, 524288]",
+     "expected a product that memory can hold"},
 };
 
 class MalformedTensor : public ::testing::TestWithParam<Fault> {};
@@ -330,7 +442,7 @@ TEST(Malformed, OperatorsOutOfOrder) {
                     HasSubstr("got an output of operator #1"), HasSubstr("file is corrupted")));
 }
 
-// Every option of both operators that have options, with every kind of fault.
+// Every option of the operators that have options, with every kind of fault.
 struct OptionFault {
   const char* key;
   std::vector<int64_t> bad;  // values out of range
@@ -348,6 +460,7 @@ const OptionFault kConvOptions[] = {
     {"stride_height", {0, -1, kHuge, kLow}},
     {"stride_width", {0, -1, kHuge, kLow}},
 };
+const OptionFault kWeightsOptions[] = {{"axis", {-1, 4, kHuge, kLow}}};
 const OptionFault kPoolOptions[] = {
     {"filter_height", {0, -1, kHuge, kLow}}, {"filter_width", {0, -1, kHuge, kLow}},
     {"padding", {-1, 2, kHuge, kLow}},       {"stride_height", {0, -1, kHuge, kLow}},
@@ -400,6 +513,18 @@ TEST(Malformed, ConvOptions) {
 
 TEST(Malformed, PoolOptions) {
   ExpectOptionErrors(Pool(), "LceBMaxPool2d 'LceBMaxPool2d1' (#1): ", kPoolOptions);
+}
+
+TEST(Malformed, WeightsOptions) {
+  ExpectOptionErrors(Weights(), "LceUnpackWeights 'LceUnpackWeights1' (#1): ", kWeightsOptions);
+}
+
+TEST(Malformed, WeightsThatAreMadeTwice) {
+  Graph graph = Weights().Build();
+  graph.operators.push_back(graph.operators[1]);
+  EXPECT_THAT(ErrorsOf(graph),
+              AllOf(StartsWith("LceUnpackWeights (#2): output: expected a tensor that is computed"),
+                    HasSubstr("got a constant; the file is corrupted")));
 }
 
 // The largest values that the options may have must not overflow anything.

@@ -43,7 +43,7 @@ Resolver Register() {
 TEST(RegisterOps, EveryNameOfTheOperators) {
   EXPECT_EQ(Register().names,
             (std::vector<std::string>{"LceQuantize", "LceDequantize", "LceBconv2d", "LceBConv2d",
-                                      "LceBMaxPool2d"}));
+                                      "LceBMaxPool2d", "LceUnpackWeights"}));
 }
 
 TEST(RegisterOps, NoResolverIsAnErrorThatFitsAnyBuffer) {

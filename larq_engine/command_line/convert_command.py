@@ -1,0 +1,106 @@
+"""`larq-engine convert`: a model becomes a .tflite file, and a table says what became of it."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from larq_engine.command_line.files import ModelKind, check_destination, find_kind, write_files
+
+if TYPE_CHECKING:
+    from larq_engine.converter.api import ConvertedModel
+
+
+def add_parser(commands: Any) -> None:
+    """Adds the sub-command."""
+    from larq_engine.converter.options import COMPATIBILITIES, TARGETS
+
+    parser = commands.add_parser(
+        "convert",
+        help="convert a model to a .tflite file",
+        description="Converts a model to a .tflite file and says what became of each layer.",
+    )
+    parser.set_defaults(run=_run, usage_error=parser.error)
+    parser.add_argument(
+        "model",
+        type=Path,
+        metavar="MODEL",
+        help="a .h5 or .keras file, the folder of a SavedModel, or a .tflite file",
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="OUT.tflite", help="the file to write"
+    )
+    parser.add_argument(
+        "--report",
+        type=Path,
+        metavar="FILE",
+        help="write what became of each layer as JSON; - prints that in place of the table",
+    )
+    parser.add_argument(
+        "--target", choices=TARGETS, default="arm", help="arm: every CPU (default); xcore: XMOS"
+    )
+    parser.add_argument(
+        "--compatibility",
+        choices=COMPATIBILITIES,
+        default="larq_engine",
+        help="lce: only what Larq Compute Engine 0.16.0 can run",
+    )
+    for end in ("input", "output"):
+        parser.add_argument(
+            f"--inference-{end}-type",
+            choices=("float32", "int8"),
+            default="float32",
+            help=f"type of the {end}s; int8 if the model quantizes them (default: float32)",
+        )
+    parser.add_argument(
+        "--default-int8-range",
+        type=float,
+        nargs=2,
+        metavar=("LO", "HI"),
+        help="take this range for all values between binary layers, to try the speed of int8",
+    )
+    parser.add_argument(
+        "--no-check",
+        dest="check",
+        action="store_false",
+        help="do not run the result and compare it with the model",
+    )
+    parser.add_argument("-v", "--verbose", action="store_true", help="always show the progress")
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    model, output, report = arguments.model, arguments.output, arguments.report
+    kind = find_kind(model)
+    if kind is ModelKind.TFLITE and arguments.default_int8_range is not None:
+        arguments.usage_error("--default-int8-range: not for a .tflite file")
+    check_destination("output", output, model)
+    to_file = report not in (None, Path("-"))
+    if to_file:
+        check_destination("report", report, model, output)
+    converted = _convert(kind, arguments)
+    contents: dict[Path, bytes] = {output: converted}
+    if to_file:
+        contents[report] = converted.report.to_json().encode()
+    write_files(contents)
+    print(converted.report.to_json() if report == Path("-") else converted.report)
+
+
+def _convert(kind: ModelKind, arguments: argparse.Namespace) -> "ConvertedModel":
+    from larq_engine.converter import api
+
+    options: dict[str, Any] = {
+        "inference_input_type": arguments.inference_input_type,
+        "inference_output_type": arguments.inference_output_type,
+        "target": arguments.target,
+        "compatibility": arguments.compatibility,
+        "check": arguments.check,
+        "verbose": int(arguments.verbose),
+    }
+    if kind is ModelKind.TFLITE:
+        return api.convert_tflite(arguments.model, **options)
+    if arguments.default_int8_range is not None:
+        options["experimental_default_int8_range"] = tuple(arguments.default_int8_range)
+    if kind is ModelKind.SAVED_MODEL:
+        return api.convert_saved_model(arguments.model, **options)
+    from larq_engine.converter.keras_files import load_keras
+
+    return api.convert_keras_model(load_keras(arguments.model), **options)

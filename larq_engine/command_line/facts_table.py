@@ -1,0 +1,70 @@
+"""What is in a .tflite file as text: a table of operators, and lines with totals."""
+
+from larq_engine.command_line.model_facts import (
+    HOST,
+    PLUG_IN,
+    ModelFacts,
+    OperatorFacts,
+    TensorFacts,
+)
+from larq_engine.python.text_table import align_columns
+
+_COLUMNS = ("#", "operator", "name", "first input", "output", "types", "bytes", "MMAC", "runs in")
+_NUMBERS = ("#", "bytes", "MMAC")
+
+
+def format_facts(facts: ModelFacts) -> str:
+    """Returns several lines."""
+    rows = list(map(_row, facts.operators))
+    lines = [*align_columns(_COLUMNS, rows, _NUMBERS), ""]
+    for name, tensors in (("inputs", facts.inputs), ("outputs", facts.outputs)):
+        shown = ", ".join(f"{tensor.name} {_shape(tensor)} {tensor.type}" for tensor in tensors)
+        lines.append(f"{name}: {shown or 'none'}")
+    for place in (PLUG_IN, HOST):
+        kinds = facts.count_kinds(place)
+        shown = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        lines.append(f"{place} runs {sum(kinds.values())} operators: {shown or 'none'}")
+    work = [("binary", facts.binary_macs), ("float", facts.float_macs)]
+    if facts.integer_macs:
+        work.append(("integer", facts.integer_macs))
+    shown = ", ".join(f"{macs / 1e6:.2f} million {kind}" for kind, macs in work)
+    lines.append(f"multiplications of one run: {shown}")
+    lines.append(
+        f"file: {facts.file_bytes / 1e6:.3f} MB, of which weights of 1 bit take "
+        f"{facts.binary_weight_bytes / 1e6:.3f} MB"
+    )
+    return "\n".join(lines)
+
+
+def _row(op: OperatorFacts) -> tuple[str, ...]:
+    inputs = [tensor for tensor in op.inputs if tensor is not None]
+    # Where nothing else is read a constant, as the bits of an LceUnpackWeights.
+    variable = [tensor for tensor in inputs if not tensor.constant]
+    source = next(iter(variable or inputs), None)
+    output = next(iter(op.outputs), None)
+    types = [_type(source)]
+    if op.weight_bits is not None:
+        types.append("bit" if op.weight_bits == 1 else _type(op.inputs[1]))
+    return (
+        f"{op.graph}.{op.index}" if op.graph else str(op.index),
+        op.kind,
+        op.layer.split(";")[0],  # TensorFlow joins the names of all that it fused.
+        _shape(source),
+        _shape(output),
+        f"{' x '.join(types)} -> {_type(output)}",
+        str(op.constant_bytes),
+        f"{op.macs / 1e6:.2f}" if op.macs else "",
+        op.runs_in,
+    )
+
+
+def _shape(tensor: TensorFacts | None) -> str:
+    if tensor is None:
+        return "none"
+    return "x".join("?" if size < 0 else str(size) for size in tensor.shape) or "scalar"
+
+
+def _type(tensor: TensorFacts | None) -> str:
+    if tensor is None:
+        return "none"
+    return "bit" if tensor.bits == 1 else tensor.type

@@ -1,0 +1,44 @@
+"""`larq-engine inspect`: what is in a .tflite file, and what of it the plug-in accelerates."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from larq_engine.command_line.files import ModelKind, check_destination, find_kind, write_files
+
+
+def add_parser(commands: Any) -> None:
+    """Adds the sub-command."""
+    parser = commands.add_parser(
+        "inspect",
+        help="show what is in a .tflite file",
+        description="Shows the operators of a .tflite file: shapes, bits, sizes, who runs them.",
+    )
+    parser.set_defaults(run=_run)
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a .tflite file")
+    parser.add_argument(
+        "--json", metavar="FILE", help="write all of it as JSON too, or with - instead of the table"
+    )
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    model = arguments.model
+    if find_kind(model) is not ModelKind.TFLITE:
+        raise ValueError(
+            f"model '{model}': expected a .tflite file; make one with "
+            f"`larq-engine convert {model} -o OUT.tflite`"
+        )
+    to_file = arguments.json not in (None, "-")
+    if to_file:
+        check_destination("json", Path(arguments.json), model)
+    from larq_engine.command_line.facts_table import format_facts
+    from larq_engine.command_line.model_facts import collect_facts
+    from larq_engine.python.model_file import read_model
+
+    facts = collect_facts(read_model(model))
+    if arguments.json == "-":
+        print(facts.to_json())
+        return
+    if to_file:
+        write_files({Path(arguments.json): facts.to_json().encode()})
+    print(format_facts(facts))

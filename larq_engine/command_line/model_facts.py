@@ -1,0 +1,214 @@
+"""What is in a .tflite file: operators, shapes, types, bits, sizes, work, and who runs what."""
+
+import dataclasses
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from larq_engine.command_line.macs import count_macs, has_weights
+from larq_engine.converter import schema
+from larq_engine.converter.graph import Op, Tensor
+from larq_engine.converter.layer_names import name_layer
+
+PLUG_IN, HOST = "plug-in", "host"
+
+# The operators that the plug-in claims, and which of their inputs hold one bit a value. Of their
+# outputs it is those of int32.
+_CLAIMED: dict[str, tuple[int, ...]] = {
+    "LceBConv2d": (0, 1),  # one of two spellings that LCE has
+    "LceBMaxPool2d": (0,),
+    "LceBconv2d": (0, 1),
+    "LceDequantize": (0,),
+    "LceQuantize": (),
+    "LceUnpackWeights": (0,),
+}
+
+
+@dataclass(frozen=True)
+class TensorFacts:
+    """A value.
+
+    Attributes:
+        name: As in the file.
+        shape: As in the file; -1 is an open dimension, and the last of bits counts words.
+        type: As in the file.
+        bits: Bits of one number; 1 for those that are packed in words, None for texts and the like.
+        constant: Whether the file holds it.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    type: str
+    bits: int | None
+    constant: bool
+
+
+@dataclass(frozen=True)
+class OperatorFacts:
+    """An operator.
+
+    Attributes:
+        graph: Number of the subgraph.
+        index: Number within that.
+        kind: What it computes.
+        name: That of its first output.
+        layer: Of an operator with weights the layer in Keras, where the file tells; else its name.
+        inputs: None is an optional one that is absent.
+        outputs: What it makes.
+        weight_bits: Bits of a weight in the file; None of operators without weights.
+        constant_bytes: What its constants take of the file, shared ones too.
+        macs: Products of one run.
+        runs_in: "plug-in" or "host".
+    """
+
+    graph: int
+    index: int
+    kind: str
+    name: str
+    layer: str
+    inputs: tuple[TensorFacts | None, ...]
+    outputs: tuple[TensorFacts, ...]
+    weight_bits: int | None
+    constant_bytes: int
+    macs: int
+    runs_in: str
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """A whole file.
+
+    Attributes:
+        file_bytes: Its size.
+        inputs: Of the main graph.
+        outputs: Likewise.
+        operators: Of all graphs, in their order.
+        binary_weight_bytes: What weights of 1 bit take of the file.
+        binary_macs: Products of bits, if every graph runs once.
+        float_macs: Those of floating point.
+        integer_macs: Those of integers.
+    """
+
+    file_bytes: int
+    inputs: tuple[TensorFacts, ...]
+    outputs: tuple[TensorFacts, ...]
+    operators: tuple[OperatorFacts, ...]
+    binary_weight_bytes: int
+    binary_macs: int
+    float_macs: int
+    integer_macs: int
+
+    def count_kinds(self, runs_in: str) -> dict[str, int]:
+        """How often which operators run in the plug-in or in the host, most frequent first."""
+        return dict(
+            Counter(op.kind for op in self.operators if op.runs_in == runs_in).most_common()
+        )
+
+    def to_json(self) -> str:
+        """The facts as a JSON object with the attributes' names."""
+        return json.dumps(dataclasses.asdict(self), indent=2)
+
+
+def collect_facts(content: bytes) -> ModelFacts:
+    """Reads a .tflite file.
+
+    Raises:
+        ValueError: It is none, or damaged.
+    """
+    model = schema.read(content)
+    packed = {tensor for graph in model.graphs for op in graph.ops for tensor in _packed(op)}
+    macs = Counter[str]()
+    operators = []
+    for number, graph in enumerate(model.graphs):
+        for index, op in enumerate(graph.ops):
+            facts = _operator(op, number, index, packed)
+            operators.append(facts)
+            if facts.macs:
+                macs[_arithmetic(op)] += facts.macs
+    main = model.graphs[0]
+    return ModelFacts(
+        file_bytes=len(content),
+        inputs=tuple(_tensor(tensor, packed) for tensor in main.inputs),
+        outputs=tuple(_tensor(tensor, packed) for tensor in main.outputs),
+        operators=tuple(operators),
+        binary_weight_bytes=_constant_bytes(packed),
+        binary_macs=macs["binary"],
+        float_macs=macs["float"],
+        integer_macs=macs["integer"],
+    )
+
+
+def _packed(op: Op) -> list[Tensor]:
+    """The tensors of an operator that hold bits in words."""
+    if not _is_claimed(op):
+        return []
+    inputs = [op.input(position) for position in _CLAIMED[op.kind]]
+    return [tensor for tensor in (*inputs, *op.outputs) if tensor and tensor.dtype == "INT32"]
+
+
+def _is_claimed(op: Op) -> bool:
+    return op.custom and op.kind in _CLAIMED
+
+
+def _operator(op: Op, graph: int, index: int, packed: set[Tensor]) -> OperatorFacts:
+    macs = count_macs(op)  # It refuses operators that lack what is asked of them below.
+    return OperatorFacts(
+        graph=graph,
+        index=index,
+        kind=op.kind,
+        name=op.name,
+        layer=name_layer(op) if has_weights(op) else op.name,
+        inputs=tuple(_tensor(tensor, packed) if tensor else None for tensor in op.inputs),
+        outputs=tuple(_tensor(tensor, packed) for tensor in op.outputs),
+        weight_bits=_weight_bits(op, packed),
+        constant_bytes=_constant_bytes(tensor for tensor in op.inputs if tensor),
+        macs=macs,
+        runs_in=PLUG_IN if _is_claimed(op) else HOST,
+    )
+
+
+def _tensor(tensor: Tensor, packed: set[Tensor]) -> TensorFacts:
+    return TensorFacts(
+        name=tensor.name,
+        shape=tensor.signature or tensor.shape,
+        type=tensor.dtype.lower(),
+        bits=_bits(tensor, packed),
+        constant=tensor.is_constant,
+    )
+
+
+def _bits(tensor: Tensor, packed: set[Tensor]) -> int | None:
+    if tensor in packed:
+        return 1
+    width = re.search(r"\d+$", tensor.dtype)
+    if tensor.dtype == "BOOL":
+        return 8
+    return int(width.group()) if width else None
+
+
+def _weight_bits(op: Op, packed: set[Tensor]) -> int | None:
+    weights = op.input(1) if has_weights(op) else None
+    if weights is None:
+        return None
+    unpack = weights.producer
+    if unpack is not None and unpack.kind == "LceUnpackWeights":
+        return 1
+    return _bits(weights, packed)
+
+
+def _arithmetic(op: Op) -> str:
+    if _is_claimed(op):
+        return "binary"
+    return "float" if "FLOAT" in op.output.dtype else "integer"
+
+
+def _constant_bytes(tensors: Iterable[Tensor]) -> int:
+    """What tensors take of a file, in which those of equal content can share it."""
+    places = {
+        tensor.data.__array_interface__["data"][0]: tensor.data.nbytes
+        for tensor in tensors
+        if tensor.data is not None
+    }
+    return sum(places.values())

@@ -1,0 +1,56 @@
+"""Chooses the sub-command, and turns what it raises into one line and an exit code."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from larq_engine import __version__
+from larq_engine.command_line import convert_command, inspect_command
+
+# What a shell reports of a program that Ctrl-C ended.
+_INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command; `argv` is without the program's name.
+
+    Returns:
+        0, or 1 if a model, a conversion or a file is at fault.
+
+    Raises:
+        SystemExit: With code 2 for arguments that make no sense, 0 for --help and --version.
+    """
+    arguments = _make_parser().parse_args(argv)
+    try:
+        arguments.run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who reads the output has seen enough (`larq-engine inspect MODEL | head`). Python flushes
+        # once more at its end, and must not fail then.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (ImportError, OSError, ValueError) as error:
+        print(f"larq-engine: error: {_describe(error)}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    return 0
+
+
+def _make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="larq-engine", description="Converts binarized models and shows what is in them."
+    )
+    parser.add_argument("--version", action="version", version=f"larq-engine {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for command in (convert_command, inspect_command):
+        command.add_parser(commands)
+    return parser
+
+
+def _describe(error: Exception) -> str:
+    """The error in one line."""
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        text = f"'{error.filename}': {error.strerror}" if error.filename else error.strerror
+    return "; ".join(filter(None, (line.strip() for line in text.splitlines())))

@@ -1,0 +1,228 @@
+"""What users call: a model in, the bytes of a .tflite file out."""
+
+import gc
+import os
+from collections.abc import Callable
+from typing import Any
+
+from larq_engine.converter import schema
+from larq_engine.converter.convert import finish, rewrite
+from larq_engine.converter.graph import Model
+from larq_engine.converter.io_types import modify_integer_quantized_model_io_type
+from larq_engine.converter.names import shorten_names
+from larq_engine.converter.options import Options, check_int8_range, type_name
+from larq_engine.converter.report import ConversionReport, count_operators, report_layers
+from larq_engine.converter.rules_int8 import quantize_ends
+from larq_engine.converter.self_check import check_conversion
+from larq_engine.python.model_file import read_model
+from larq_engine.python.progress import progress_steps
+
+
+class ConvertedModel(bytes):
+    """The content of a .tflite file, to write or to give to an Interpreter.
+
+    Attributes:
+        report: What became of each layer.
+    """
+
+    report: ConversionReport
+
+    def __new__(cls, content: bytes, report: ConversionReport) -> "ConvertedModel":
+        model = super().__new__(cls, content)
+        model.report = report
+        return model
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ConvertedModel, (bytes(self), self.report)
+
+
+def convert_keras_model(
+    model: Any,
+    *,
+    inference_input_type: Any = "float32",
+    inference_output_type: Any = "float32",
+    target: str = "arm",
+    experimental_default_int8_range: tuple[float, float] | None = None,
+    compatibility: str = "larq_engine",
+    check: bool = True,
+    verbose: int = 0,
+) -> ConvertedModel:
+    """Converts a Keras model (of `tf_keras`, as Larq needs it).
+
+    Args:
+        model: A built model. An open batch becomes 1.
+        inference_input_type: float32, or int8 for models whose inputs are quantized to int8.
+        inference_output_type: Likewise.
+        target: "arm" for all CPUs, or "xcore" for XMOS's tools.
+        experimental_default_int8_range: Quantizes everything between binary layers to int8 with
+        this
+            one range, to try the speed of int8; the results mean nothing.
+        compatibility: "larq_engine", or "lce" for a file that LCE 0.16.0 runs too.
+        check: Run both models on random inputs and compare them.
+        verbose: Show the progress; without, only where it takes long and somebody watches.
+
+    Returns:
+        The content of the .tflite file; its attribute `report` says what became of each layer.
+
+    Raises:
+        ConversionError: The model cannot be converted, or the result is wrong.
+        ValueError: An argument is not one of those above.
+    """
+    from larq_engine.converter.keras import keras_to_tflite
+
+    return _convert(
+        lambda: keras_to_tflite(model),
+        types=(inference_input_type, inference_output_type),
+        int8_range=experimental_default_int8_range,
+        options=Options(target, compatibility),
+        check=check,
+        verbose=verbose,
+    )
+
+
+def convert_saved_model(
+    saved_model_dir: str | os.PathLike[str],
+    *,
+    inference_input_type: Any = "float32",
+    inference_output_type: Any = "float32",
+    target: str = "arm",
+    experimental_default_int8_range: tuple[float, float] | None = None,
+    compatibility: str = "larq_engine",
+    check: bool = True,
+    verbose: int = 0,
+) -> ConvertedModel:
+    """Converts the signature "serving_default" of a SavedModel.
+
+    Everything else is as for `convert_keras_model`.
+    """
+    from larq_engine.converter.keras import saved_model_to_tflite
+
+    return _convert(
+        lambda: saved_model_to_tflite(saved_model_dir),
+        types=(inference_input_type, inference_output_type),
+        int8_range=experimental_default_int8_range,
+        options=Options(target, compatibility),
+        check=check,
+        verbose=verbose,
+    )
+
+
+def convert_tflite(
+    model: bytes | str | os.PathLike[str],
+    *,
+    inference_input_type: Any = "float32",
+    inference_output_type: Any = "float32",
+    target: str = "arm",
+    compatibility: str = "larq_engine",
+    check: bool = True,
+    verbose: int = 0,
+) -> ConvertedModel:
+    """Converts a .tflite file of float operators, given as its path or content.
+
+    Needs no TensorFlow. Shapes stay as the file has them, open batches too. Everything else is as
+    for `convert_keras_model`.
+    """
+    return _convert(
+        lambda: read_model(model),
+        types=(inference_input_type, inference_output_type),
+        int8_range=None,
+        options=Options(target, compatibility),
+        check=check,
+        verbose=verbose,
+    )
+
+
+def conversion_report(model: Any, *, check: bool = False, **options: Any) -> ConversionReport:
+    """Says what a conversion would make of each layer.
+
+    Args:
+        model: A Keras model, a .h5 or .keras file, the folder of a SavedModel, a .tflite file's
+            path or content, or a converted model, of which the report is at hand.
+        check: Check the conversion too.
+        **options: As for `convert_keras_model`.
+    """
+    if isinstance(model, ConvertedModel):
+        if check or options:
+            raise ValueError(
+                "conversion_report: expected no options with a converted model, whose report is "
+                "there already; give the unconverted model"
+            )
+        return model.report
+    convert: Callable[..., ConvertedModel] = convert_keras_model
+    if isinstance(model, (str, os.PathLike)) and os.fspath(model).endswith((".h5", ".keras")):
+        from larq_engine.converter.keras_files import load_keras
+
+        model = load_keras(model)
+    elif isinstance(model, (str, os.PathLike)) and os.path.isdir(model):
+        convert = convert_saved_model
+    elif isinstance(model, (bytes, bytearray, memoryview, str, os.PathLike)):
+        convert = convert_tflite
+    return convert(model, check=check, **options).report
+
+
+def _convert(
+    make_content: Callable[[], bytes],
+    *,
+    types: tuple[Any, Any],
+    int8_range: tuple[float, float] | None,
+    options: Options,
+    check: bool,
+    verbose: int,
+) -> ConvertedModel:
+    input_type = type_name("inference_input_type", types[0])
+    output_type = type_name("inference_output_type", types[1])
+    if int8_range is not None:
+        check_int8_range(int8_range)
+    with progress_steps(verbose) as step:
+        step("reading the model")
+        content = make_content()
+        step("rewriting")
+        model = schema.read(content)
+        for graph in model.graphs:
+            rewrite(graph, options)
+        if int8_range is not None:
+            # A made-up range changes results, so what can be checked is what comes before it.
+            if check:
+                step("checking")
+                check_conversion(model, content)
+            step("quantizing")
+            model = _quantize(model, int8_range)
+        for graph in model.graphs:
+            finish(graph, options)
+        if check and int8_range is None:
+            step("checking")
+            check_conversion(model, content)
+        step("writing")
+        layers = report_layers(model.graphs, options)
+        operators = count_operators(model.graphs)
+        for graph in model.graphs:
+            shorten_names(graph)
+        size = len(content)
+        written = schema.write_view(model)
+        # All weights are in `written` now, and each of the next two lines makes a copy of it.
+        # Operators and tensors know each other, so only the collector can free them.
+        del model, graph, content
+        gc.collect()
+        result = bytes(written)
+        del written
+        if (input_type, output_type) != ("float32", "float32"):
+            result = modify_integer_quantized_model_io_type(result, input_type, output_type)
+    return ConvertedModel(result, ConversionReport(layers, size, len(result), operators))
+
+
+def _quantize(model: Model, int8_range: tuple[float, float]) -> Model:
+    from larq_engine.converter.keras import quantize_float_ops
+
+    quantized = schema.read(quantize_float_ops(schema.write(model), int8_range))
+    # What the report says of a layer is not in a file.
+    binary = [
+        [op for graph in side.graphs for op in graph.ops if op.kind == "LceBconv2d"]
+        for side in (model, quantized)
+    ]
+    for before, after in zip(*binary, strict=True):
+        filters = [op.inputs[1] for op in (before, after)]
+        assert len({tensor.shape for tensor in filters if tensor is not None}) == 1
+        after.layer = before.layer
+    for graph in quantized.graphs:
+        quantize_ends(graph, int8_range)
+    return quantized

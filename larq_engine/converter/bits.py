@@ -1,0 +1,227 @@
+"""Turns a recognised sign into operators that make its bits.
+
+Moving comes after the sign where words can be moved whole, as that moves 32 times less; elsewhere
+it comes before the sign, which is exact for every operator that only moves values.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from larq_engine.converter import lce_ops, schema
+from larq_engine.converter.graph import Array, Meaning, Op, Tensor
+from larq_engine.converter.options import Options
+from larq_engine.converter.signs import (
+    Binary,
+    Condition,
+    Moved,
+    Positive,
+    Source,
+    moved_inputs,
+    pad_sign,
+)
+
+
+def make_bits(binary: Binary, image: tuple[int, ...], options: Options) -> tuple[Tensor, list[Op]]:
+    """Returns the bits of a binary value in the shape of an image, and operators to make them.
+
+    Operators that are there already for another reader of the same sign are not made again.
+    """
+    tensor, source = binary.tensor, binary.source
+    if tensor.shape != image:
+        signature = None if tensor.signature is None else (-1, *image[1:])
+        shaped = Tensor(f"{tensor.name}/image", image, "FLOAT32", signature=signature)
+        source = Moved(lce_ops.reshape(tensor, shaped), (source,), shaped)
+        tensor = shaped
+    maker = _Maker(binary, pools_bits=not options.for_xcore)
+    bits = maker.bits(source, tensor)
+    origin = binary.tensor.origin
+    if origin is not None:
+        meaning = Meaning(origin, image[-1], binary.alpha, binary.beta)
+        if meaning not in bits.meanings:
+            bits.meanings.append(meaning)
+    return bits, maker.ops
+
+
+def values_before_sign(binary: Binary) -> tuple[Tensor, list[Op]]:
+    """What a binary value is the sign of (or its condition), and operators to make that."""
+    maker = _Maker(binary, pools_bits=False)
+    value = maker.value(binary.source, binary.tensor)
+    return value, maker.ops
+
+
+class _Maker:
+    def __init__(self, binary: Binary, *, pools_bits: bool) -> None:
+        self._binary = binary
+        self._pools_bits = pools_bits
+        self.ops: list[Op] = []
+
+    def _add(self, op: Op) -> Op:
+        """Returns the operator, or one that is there and computes the same."""
+        x = next(tensor for tensor in op.inputs if tensor is not None and not tensor.is_constant)
+        for known in [*x.consumers, *self.ops]:
+            if computes_the_same(known, op):
+                return known
+        self.ops.append(op)
+        return op
+
+    def bits(self, source: Source, tensor: Tensor) -> Tensor:
+        if isinstance(source, Moved):
+            moved = self._move_bits(source)
+            if moved is not None:
+                return moved
+        value = self.value(source, tensor)
+        return self._add(lce_ops.quantize(value, f"{tensor.name}/bits")).output
+
+    def value(self, source: Source, tensor: Tensor) -> Tensor:
+        """The float tensor or truth values whose sign is the binary value."""
+        if isinstance(source, Condition):
+            return source.tensor
+        if isinstance(source, Positive):
+            return self._positive(source, tensor)
+        return self._move_values(source)
+
+    def _positive(self, source: Positive, tensor: Tensor) -> Tensor:
+        x, bound = source.tensor, source.bound
+        if bound is not None:
+            sides: list[Tensor | None] = [bound, x] if source.negated else [x, bound]
+            difference = x.like(f"{tensor.name}/difference", quantization=None)
+            subtraction = Op("SUB", sides, [difference], schema.make_options("SubOptions"))
+            return self._add(subtraction).output
+        if source.negated:
+            return self._add(Op("NEG", [x], [x.like(f"{tensor.name}/negative")])).output
+        return x
+
+    def _float_value(self, source: Source, tensor: Tensor) -> Tensor:
+        """The value as float32, which alone all operators that move values can move."""
+        value = self.value(source, tensor)
+        if value.dtype == "FLOAT32":
+            return value
+        bits = self._add(lce_ops.quantize(value, f"{tensor.name}/bits")).output
+        signs = value.like(f"{tensor.name}/signs", dtype="FLOAT32", quantization=None)
+        return self._add(Op("LceDequantize", [bits], [signs], custom=True)).output
+
+    def _move_values(self, source: Moved) -> Tensor:
+        op = source.op
+        values = [self._float_value(part, _tensor_of(part, op)) for part in source.parts]
+        inputs = list(op.inputs)
+        for index, value in zip(moved_inputs(op), values, strict=True):
+            inputs[index] = value
+        kind, options = op.kind, op.options
+        if kind in ("PAD", "PADV2"):
+            fill = np.array(self._pad_sign(op), np.float32)
+            kind, options = "PADV2", schema.make_options("PadV2Options")
+            inputs = [*inputs[:2], lce_ops.constant(fill)]
+        outputs = [tensor.like(f"{tensor.name}/before_sign") for tensor in op.outputs]
+        moved = replace(op, kind=kind, inputs=inputs, outputs=outputs, options=options)
+        return self._add(moved).outputs[_index_of(source.output, op)]
+
+    def _pad_sign(self, op: Op) -> int:
+        sign = pad_sign(op, self._binary)
+        assert sign is not None
+        return sign
+
+    def _move_bits(self, source: Moved) -> Tensor | None:
+        op, output = source.op, source.output
+        mover = _BIT_MOVES.get(op.kind)
+        if op.kind == "MAX_POOL_2D" and not self._pools_bits:
+            return None
+        shapes = [_tensor_of(part, op).shape for part in source.parts]
+        if mover is None or not mover(op, shapes, output.shape):
+            return None
+        pads_with_ones = op.kind in ("PAD", "PADV2") and self._pad_sign(op) == -1
+        if pads_with_ones and output.shape[-1] % lce_ops.WORD:
+            return None  # The unused bits of a pixel's last word must stay 0.
+        bits = [self.bits(part, _tensor_of(part, op)) for part in source.parts]
+        result = Tensor(
+            f"{output.name}/bits",
+            lce_ops.packed_shape(output.shape),
+            "INT32",
+            signature=lce_ops.packed_signature(output),
+        )
+        if op.kind == "MAX_POOL_2D":
+            moved = lce_ops.bmaxpool(bits[0], op.options, result)
+        elif op.kind in ("RESHAPE", "SQUEEZE", "EXPAND_DIMS"):
+            moved = lce_ops.reshape(bits[0], result)
+        elif pads_with_ones:
+            ones = lce_ops.constant(np.array(-1, np.int32))
+            options = schema.make_options("PadV2Options")
+            moved = Op("PADV2", [bits[0], op.inputs[1], ones], [result], options)
+        elif op.kind in ("PAD", "PADV2"):
+            moved = Op("PAD", [bits[0], op.inputs[1]], [result], schema.make_options("PadOptions"))
+        else:
+            moved = replace(op, inputs=[*bits], outputs=[result])
+        return self._add(moved).output
+
+
+def computes_the_same(a: Op, b: Op) -> bool:
+    """Whether two operators have equal inputs, constants by their values, and equal options."""
+    if (a.kind, a.custom, len(a.inputs)) != (b.kind, b.custom, len(b.inputs)):
+        return False
+    results = [[(t.shape, t.dtype, t.quantization) for t in op.outputs] for op in (a, b)]
+    fields, others = _fields(a), _fields(b)
+    alike = results[0] == results[1] and fields.keys() == others.keys()
+    return (
+        alike
+        and all(np.array_equal(fields[name], others[name]) for name in fields)
+        and all(_is_same_value(x, y) for x, y in zip(a.inputs, b.inputs, strict=True))
+    )
+
+
+def _fields(op: Op) -> dict[str, Any]:
+    if not op.options:
+        return {}
+    return op.options if isinstance(op.options, dict) else vars(op.options)
+
+
+def _is_same_value(a: Tensor | None, b: Tensor | None) -> bool:
+    if a is None or b is None or a.data is None or b.data is None:
+        return a is b
+    return a.dtype == b.dtype and np.array_equal(a.data, b.data)
+
+
+def _tensor_of(part: Source, op: Op) -> Tensor:
+    """The tensor of the float model that a part is: for its shape and name."""
+    if isinstance(part, Moved):
+        return part.output
+    return part.tensor
+
+
+def _index_of(tensor: Tensor, op: Op) -> int:
+    return next(index for index, output in enumerate(op.outputs) if output is tensor)
+
+
+def _reshapes_words(op: Op, shapes: list[tuple[int, ...]], output: tuple[int, ...]) -> bool:
+    if not shapes[0] or not output:
+        return False
+    before, after = shapes[0][-1], output[-1]
+    return before == after or (before % lce_ops.WORD == 0 and after % lce_ops.WORD == 0)
+
+
+def _joins_words(op: Op, shapes: list[tuple[int, ...]], output: tuple[int, ...]) -> bool:
+    last = op.options.axis in (-1, len(output) - 1)
+    return not last or all(shape[-1] % lce_ops.WORD == 0 for shape in shapes[:-1])
+
+
+def _pads_pixels(op: Op, shapes: list[tuple[int, ...]], output: tuple[int, ...]) -> bool:
+    return not _integers(op.inputs[1])[-1].any()
+
+
+def _integers(tensor: Tensor | None) -> Array:
+    assert tensor is not None and tensor.data is not None
+    return tensor.data
+
+
+# Which moves can be done on words: a function of the operator and the shapes of values. Not
+# TRANSPOSE: tflite_runtime 2.14's XNNPACK takes it for words and then fails on their type.
+_BIT_MOVES: dict[str, Callable[[Op, list[tuple[int, ...]], tuple[int, ...]], bool]] = {
+    "RESHAPE": _reshapes_words,
+    "SQUEEZE": _reshapes_words,
+    "EXPAND_DIMS": _reshapes_words,
+    "CONCATENATION": _joins_words,
+    "PAD": _pads_pixels,
+    "PADV2": _pads_pixels,
+    "MAX_POOL_2D": lambda op, shapes, output: len(output) == 4,
+}

@@ -1,0 +1,172 @@
+"""Evaluates operators whose inputs are all constants.
+
+TensorFlow leaves such operators in a file where their results would be large (the signs of
+XNORNet's 151 MB kernel, for one), and weights that are still to be computed cannot be seen to be
+binary. Each formula computes in the type of its inputs, as the runtime would.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from larq_engine.converter.errors import naming
+from larq_engine.converter.graph import NUMPY_TYPES, Array, Graph, Op, Tensor
+
+
+def fold_constants(graph: Graph) -> int:
+    """Replaces operators on constants by their results; returns how many."""
+    folded = 0
+    waiting = deque(graph.ops)
+    while waiting:
+        # Popped, as a list of all operators would keep every intermediate result alive.
+        op = waiting.popleft()
+        with naming(op, "computing it from constants"):
+            values = _evaluate(op)
+        if values is None:
+            continue
+        for tensor, value in zip(op.outputs, values, strict=True):
+            dtype = NUMPY_TYPES[tensor.dtype]
+            tensor.data = np.ascontiguousarray(value, dtype).reshape(tensor.shape)
+        # The outputs are constants now, and need nobody who makes them.
+        graph.discard(op)
+        folded += 1
+    return folded
+
+
+def _evaluate(op: Op) -> list[Array] | None:
+    if op.kind == "SHAPE":
+        return _shape(op)
+    formula = _FORMULAS.get(op.kind)
+    if formula is None or op.custom or not op.inputs:
+        return None
+    known = all(tensor is not None and tensor.is_constant for tensor in op.inputs)
+    tensors = [tensor for tensor in [*op.inputs, *op.outputs] if tensor is not None]
+    plain = all(tensor.dtype in NUMPY_TYPES and not tensor.quantization for tensor in tensors)
+    if not known or not plain:
+        return None
+    # Infinities and NaN are results like any other to the runtime.
+    with np.errstate(all="ignore"):
+        return formula(op, *[_data(tensor) for tensor in op.inputs])
+
+
+def _shape(op: Op) -> list[Array] | None:
+    """The shape of a tensor is known before its values are, unless the file leaves it open."""
+    x = op.inputs[0]
+    if x is None or x.signature is not None:
+        return None
+    return [np.array(x.shape)]
+
+
+def _data(tensor: Tensor | None) -> Array:
+    assert tensor is not None and tensor.data is not None
+    return tensor.data
+
+
+_ACTIVATIONS: dict[int, Callable[[Array], Array]] = {
+    0: lambda x: x,
+    1: lambda x: np.maximum(x, 0),
+    2: lambda x: np.clip(x, -1, 1),
+    3: lambda x: np.clip(x, 0, 6),
+}
+
+
+def _elementwise(function: Callable[..., Any]) -> Callable[..., list[Array] | None]:
+    def evaluate(op: Op, *inputs: Array) -> list[Array] | None:
+        activation = getattr(op.options, "fusedActivationFunction", 0)
+        if activation not in _ACTIVATIONS:
+            return None
+        return [_ACTIVATIONS[activation](function(*inputs))]
+
+    return evaluate
+
+
+def _reduce(function: Callable[..., Any]) -> Callable[..., list[Array] | None]:
+    def evaluate(op: Op, x: Array, axes: Array) -> list[Array] | None:
+        if not np.issubdtype(x.dtype, np.floating):
+            return None
+        axis = tuple(int(a) for a in axes.reshape(-1))
+        return [function(x, axis=axis, keepdims=bool(op.options.keepDims))]
+
+    return evaluate
+
+
+def _reshape(op: Op, x: Array, *_shape: Array) -> list[Array] | None:
+    return [x.reshape(op.output.shape)] if x.size == op.output.elements else None
+
+
+def _transpose(_op: Op, x: Array, order: Array) -> list[Array] | None:
+    return [x.transpose([int(axis) for axis in order])]
+
+
+def _strided_slice(op: Op, x: Array, begin: Array, end: Array, step: Array) -> list[Array] | None:
+    masks = op.options
+    if masks.ellipsisMask or masks.newAxisMask or masks.offset:
+        return None
+    index: list[Any] = []
+    for axis in range(len(begin)):
+        bit = 1 << axis
+        if masks.shrinkAxisMask & bit:
+            index.append(int(begin[axis]))
+            continue
+        first = None if masks.beginMask & bit else int(begin[axis])
+        last = None if masks.endMask & bit else int(end[axis])
+        index.append(slice(first, last, int(step[axis])))
+    return [x[tuple(index)]]
+
+
+def _pack(op: Op, *parts: Array) -> list[Array] | None:
+    return [np.stack(parts, axis=op.options.axis)]
+
+
+def _concatenate(op: Op, *parts: Array) -> list[Array] | None:
+    return [np.concatenate(parts, axis=op.options.axis)]
+
+
+def _cast(op: Op, x: Array) -> list[Array] | None:
+    return [x.astype(NUMPY_TYPES[op.output.dtype])]
+
+
+def _select(_op: Op, condition: Array, when_true: Array, when_false: Array) -> list[Array]:
+    if condition.ndim == 1 and when_true.ndim > 1:
+        # A truth value for each row.
+        condition = condition.reshape(-1, *[1] * (when_true.ndim - 1))
+    return [np.where(condition, when_true, when_false)]
+
+
+def _product(op: Op, x: Array, axes: Array) -> list[Array] | None:
+    axis = tuple(int(a) for a in axes.reshape(-1))
+    return [np.prod(x, axis=axis, keepdims=bool(op.options.keepDims))]
+
+
+_FORMULAS: dict[str, Callable[..., list[Array] | None]] = {
+    "ABS": _elementwise(np.abs),
+    "ADD": _elementwise(np.add),
+    "CAST": _cast,
+    "CONCATENATION": _concatenate,
+    "DIV": _elementwise(np.divide),
+    "EXPAND_DIMS": _reshape,
+    "GREATER": _elementwise(np.greater),
+    "GREATER_EQUAL": _elementwise(np.greater_equal),
+    "LESS": _elementwise(np.less),
+    "LESS_EQUAL": _elementwise(np.less_equal),
+    "LOGICAL_NOT": _elementwise(np.logical_not),
+    "MAXIMUM": _elementwise(np.maximum),
+    "MEAN": _reduce(np.mean),
+    "MINIMUM": _elementwise(np.minimum),
+    "MUL": _elementwise(np.multiply),
+    "NEG": _elementwise(np.negative),
+    "PACK": _pack,
+    "REDUCE_PROD": _product,
+    "RELU": _elementwise(lambda x: np.maximum(x, 0)),
+    "RESHAPE": _reshape,
+    "SELECT": _select,
+    "SELECT_V2": _elementwise(np.where),
+    "SIGN": _elementwise(np.sign),
+    "SQUEEZE": _reshape,
+    "STRIDED_SLICE": _strided_slice,
+    "SUB": _elementwise(np.subtract),
+    "SUM": _reduce(np.sum),
+    "TRANSPOSE": _transpose,
+}

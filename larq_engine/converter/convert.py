@@ -1,0 +1,104 @@
+"""Applies the rules in their order."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from larq_engine.converter.constants import fold_constants
+from larq_engine.converter.errors import ConversionError, naming
+from larq_engine.converter.graph import Graph, Op, Tensor
+from larq_engine.converter.layers import KINDS
+from larq_engine.converter.options import Options
+from larq_engine.converter.rules_binary import binarize_layer, binarize_output
+from larq_engine.converter.rules_bits import pool_bits, write_bits
+from larq_engine.converter.rules_fuse import fuse_activation, fuse_affine
+from larq_engine.converter.rules_int8 import dequantize_to_int8, quantize_int8, write_int8
+from larq_engine.converter.rules_reshape import (
+    SINKING,
+    drop_reshape,
+    merge_reshapes,
+    open_batch,
+    sink_reshape,
+)
+from larq_engine.converter.rules_weights import KINDS as WEIGHTED_KINDS
+from larq_engine.converter.rules_weights import pack_weights
+from larq_engine.converter.verify import verify
+
+# Looks at one operator: what replaces it, or None where the rule does not apply.
+Rule = Callable[[Op, Graph, Options], Sequence[Op] | Tensor | None]
+
+# A stage's rules are applied until none applies any more.
+#
+# Signs are looked for before anything is fused, as fusing takes the operators away that they are
+# recognised by. Reshapes move before fusing, to bring together what can be fused. Thresholds come
+# before multipliers and biases, as they are found by evaluating what is between a convolution and a
+# sign, one operator after the other as the model has them.
+_FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
+    {binarize_layer: KINDS},
+    {binarize_output: ("SIGN", "SELECT", "SELECT_V2")},
+    {
+        sink_reshape: SINKING,
+        merge_reshapes: ("RESHAPE",),
+        drop_reshape: ("RESHAPE",),
+        open_batch: ("RESHAPE",),
+    },
+    {quantize_int8: ("LceQuantize",)},
+    {write_bits: ("LceQuantize",)},
+    {
+        fuse_affine: ("ADD", "SUB", "MUL", "DIV"),
+        fuse_activation: ("RELU", "RELU6", "RELU_N1_TO_1"),
+        pool_bits: ("LceQuantize",),
+    },
+]
+
+# After quantization, when it is known what is int8. Storing weights as bits hides that they are
+# constants, so it comes last.
+_LAST_STAGES: list[dict[Rule, tuple[str, ...]]] = [
+    {
+        quantize_int8: ("LceQuantize",),
+        write_int8: ("QUANTIZE",),
+        dequantize_to_int8: ("QUANTIZE",),
+    },
+    {pack_weights: WEIGHTED_KINDS},
+]
+
+
+def rewrite(graph: Graph, options: Options) -> None:
+    """Makes what can be binary binary."""
+    try:
+        verify(graph, "reading the file")
+    except AssertionError as error:
+        raise ConversionError(f"{error}; the file is corrupted: copy it again") from error
+    fold_constants(graph)
+    for stage in _FLOAT_STAGES:
+        _apply(stage, graph, options)
+
+
+def finish(graph: Graph, options: Options) -> None:
+    """Joins binary and int8 operators, and packs the weights of layers that stay in float."""
+    for stage in _LAST_STAGES:
+        _apply(stage, graph, options)
+
+
+def _apply(stage: dict[Rule, tuple[str, ...]], graph: Graph, options: Options) -> None:
+    changed = True
+    while changed:
+        changed = False
+        waiting = deque(graph.ops)
+        while waiting:
+            op = waiting.popleft()
+            for rule, kinds in stage.items():
+                if op.kind not in kinds or not _is_in(graph, op):
+                    continue
+                with naming(op, rule.__name__):
+                    replacement = rule(op, graph, options)
+                if replacement is None:
+                    continue
+                graph.replace(op, replacement)
+                graph.sort()
+                verify(graph, rule.__name__)
+                changed = True
+
+
+def _is_in(graph: Graph, op: Op) -> bool:
+    """Whether an earlier replacement has not removed the operator."""
+    return bool(op.outputs) and op.outputs[0].producer is op

@@ -1,0 +1,27 @@
+"""What fails in a conversion."""
+
+import contextlib
+from collections.abc import Iterator
+
+from larq_engine.converter.graph import Op
+
+
+class ConversionError(ValueError):
+    """A model that was understood cannot be converted; the text says why and what to change."""
+
+
+@contextlib.contextmanager
+def naming(op: Op, what: str) -> Iterator[None]:
+    """Raises what an operator that is not as it should be leads to, with the operator's name.
+
+    Rules look at operators as the official converter writes them and check no more than they need.
+    """
+    try:
+        yield
+    except ConversionError:
+        raise
+    except Exception as error:
+        raise ConversionError(
+            f"{op.kind} '{op.name}': {what} failed ({type(error).__name__}: {error}); the file is "
+            "damaged, or the converter is at fault: if other tools run it, please report it"
+        ) from error

@@ -1,0 +1,271 @@
+"""A model as objects: tensors know who makes and who reads them, so no rule counts list indices.
+
+Rules build new `Op`s freely; only `Graph.replace` changes a graph, and it keeps the links right.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+# The types that rules compute with, by their names in the schema. Tensors of all other types pass
+# through the converter untouched.
+NUMPY_TYPES: dict[str, Any] = {
+    "FLOAT32": np.float32,
+    "FLOAT16": np.float16,
+    "FLOAT64": np.float64,
+    "INT8": np.int8,
+    "UINT8": np.uint8,
+    "INT16": np.int16,
+    "INT32": np.int32,
+    "INT64": np.int64,
+    "BOOL": np.bool_,
+}
+
+
+@dataclass(frozen=True)
+class Quantization:
+    """real = scale * (integer - zero_point), of a whole tensor or per index of `axis`."""
+
+    scale: tuple[float, ...]
+    zero_point: tuple[int, ...]
+    axis: int = 0
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a tensor of bits says of the float model: tensor #`origin` = alpha * (+1 or -1) + beta.
+
+    The bits of `channels` values each, in this order, are the tensor's values.
+    """
+
+    origin: int
+    channels: int
+    alpha: float = 1.0
+    beta: float = 0.0
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The layer of the float model that an operator computes, for the report."""
+
+    name: str
+    kind: str
+    float_bytes: int
+    # Why it is not binary, if only its weights are.
+    reason: str = ""
+    remedy: str = ""
+
+
+@dataclass(eq=False)
+class Tensor:
+    """A value: an input, a constant (`data`), or what one operator makes."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    data: Array | None = None
+    quantization: Quantization | None = None
+    # -1 where the file leaves a dimension open; none if it leaves none open.
+    signature: tuple[int, ...] | None = None
+    # Of bits: several signs of the float model can have the same.
+    meanings: list[Meaning] = field(default_factory=list)
+    # Its number in the file that was read; tensors that rules make have none.
+    origin: int | None = None
+    # What else the file says of it (sparsity, variables...), opaque here.
+    extra: Any = None
+    producer: "Op | None" = field(default=None, repr=False)
+    consumers: list["Op"] = field(default_factory=list, repr=False)
+
+    @property
+    def elements(self) -> int:
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def is_constant(self) -> bool:
+        return self.data is not None
+
+    def like(self, name: str, **changed: Any) -> "Tensor":
+        """A new tensor of the same shape and type."""
+        fields: dict[str, Any] = {
+            "shape": self.shape,
+            "dtype": self.dtype,
+            "quantization": self.quantization,
+            "signature": self.signature,
+        }
+        return Tensor(name, **(fields | changed))
+
+
+@dataclass(eq=False)
+class Op:
+    """An operator. `kind` is its name in the schema, or the custom name if it is custom.
+
+    `options` is the schema's options object of a builtin operator, a dictionary for ours, and bytes
+    for custom operators of others. An absent optional input is None.
+    """
+
+    kind: str
+    inputs: list[Tensor | None]
+    outputs: list[Tensor]
+    options: Any = None
+    custom: bool = False
+    version: int = 1
+    layer: Layer | None = None
+    extra: Any = None
+
+    @property
+    def output(self) -> Tensor:
+        return self.outputs[0]
+
+    @property
+    def name(self) -> str:
+        return self.outputs[0].name if self.outputs else self.kind
+
+    def input(self, index: int) -> Tensor | None:
+        """The input, or None where it is absent."""
+        return self.inputs[index] if index < len(self.inputs) else None
+
+
+class Graph:
+    """One subgraph: operators in an order in which they can run."""
+
+    def __init__(
+        self,
+        name: str,
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+        ops: Iterable[Op],
+    ) -> None:
+        self.name = name
+        self.inputs = list(inputs)
+        self.outputs = list(outputs)
+        self.ops = list(ops)
+        for op in self.ops:
+            _link(op)
+
+    def uses(self, tensor: Tensor) -> int:
+        """How often the value is read, outputs of the graph included."""
+        return len(tensor.consumers) + sum(output is tensor for output in self.outputs)
+
+    def only_use(self, tensor: Tensor) -> bool:
+        return self.uses(tensor) == 1
+
+    def is_variable(self, tensor: Tensor) -> bool:
+        """Whether the value is known only when the model runs."""
+        return tensor.producer is not None or any(tensor is given for given in self.inputs)
+
+    def is_internal(self, tensor: Tensor) -> bool:
+        """Whether the value is made and read inside of the graph only."""
+        return tensor.producer is not None and not any(tensor is out for out in self.outputs)
+
+    def replace(self, op: Op, replacement: "Sequence[Op] | Tensor") -> None:
+        """Puts operators in the place of one; together they make its outputs.
+
+        A tensor instead of operators is read from now on by those who read the (only) output. What
+        only the old operator needed is removed with it.
+        """
+        if isinstance(replacement, Tensor):
+            self.redirect(op.output, replacement)
+            replacement = []
+        made = {id(tensor) for new in replacement for tensor in new.outputs}
+        lost = [
+            tensor.name for tensor in op.outputs if id(tensor) not in made and self.uses(tensor) > 0
+        ]
+        if lost:
+            raise AssertionError(f"the replacement of {op.kind} '{op.name}' leaves out {lost}")
+        position = self.ops.index(op)
+        _unlink(op)
+        self.ops[position : position + 1] = replacement
+        for new in replacement:
+            _link(new)
+        self._remove_unused([tensor for tensor in op.inputs if tensor is not None])
+
+    @staticmethod
+    def redirect(old: Tensor, new: Tensor) -> None:
+        """Lets the readers of one tensor read another."""
+        for reader in dict.fromkeys(old.consumers):
+            for index, tensor in enumerate(reader.inputs):
+                if tensor is old:
+                    reader.inputs[index] = new
+                    new.consumers.append(reader)
+        old.consumers.clear()
+        new.meanings.extend(meaning for meaning in old.meanings if meaning not in new.meanings)
+
+    def sort(self) -> None:
+        """Brings the operators into an order in which they can run, close to the one they had."""
+        done: set[int] = set()
+        ordered: list[Op] = []
+        for op in self.ops:
+            waiting = [op]
+            while waiting:
+                last = waiting[-1]
+                before = [
+                    tensor.producer
+                    for tensor in last.inputs
+                    if tensor is not None
+                    and tensor.producer is not None
+                    and id(tensor.producer) not in done
+                ]
+                if before:
+                    waiting.extend(before)
+                    continue
+                waiting.pop()
+                if id(last) not in done:
+                    done.add(id(last))
+                    ordered.append(last)
+        self.ops = ordered
+
+    def add(self, ops: Iterable[Op]) -> None:
+        """Adds operators at the end; `sort` brings them to their places."""
+        for op in ops:
+            self.ops.append(op)
+            _link(op)
+
+    def discard(self, op: Op) -> None:
+        """Removes an operator whose outputs have become constants."""
+        self.ops.remove(op)
+        _unlink(op)
+        self._remove_unused([tensor for tensor in op.inputs if tensor is not None])
+
+    def _remove_unused(self, candidates: list[Tensor]) -> None:
+        while candidates:
+            op = candidates.pop().producer
+            if op is None or op.kind in _WITH_EFFECTS or any(map(self.uses, op.outputs)):
+                continue
+            self.ops.remove(op)
+            _unlink(op)
+            candidates.extend(tensor for tensor in op.inputs if tensor is not None)
+
+
+@dataclass
+class Model:
+    """A whole file."""
+
+    graphs: list[Graph]
+    # Signatures, metadata and the like: opaque here.
+    extra: Any = None
+
+
+# Operators that do more than make their outputs.
+_WITH_EFFECTS = {"CALL_ONCE", "ASSIGN_VARIABLE", "VAR_HANDLE", "IF", "WHILE", "HASHTABLE_IMPORT"}
+
+
+def _link(op: Op) -> None:
+    for tensor in op.inputs:
+        if tensor is not None:
+            tensor.consumers.append(op)
+    for tensor in op.outputs:
+        tensor.producer = op
+
+
+def _unlink(op: Op) -> None:
+    for tensor in op.inputs:
+        if tensor is not None:
+            tensor.consumers.remove(op)
+    for tensor in op.outputs:
+        if tensor.producer is op:
+            tensor.producer = None

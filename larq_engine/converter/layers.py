@@ -1,0 +1,232 @@
+"""The layers that can be binary, in one form: a convolution of an image with filters."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from larq_engine.converter import schema
+from larq_engine.converter.graph import Array, Op, Tensor
+from larq_engine.converter.signs import NotBinary, pad_value
+
+SAME, VALID = schema.PADDING["SAME"], schema.PADDING["VALID"]
+
+
+@dataclass(frozen=True)
+class ConvolutionForm:
+    """activation(convolution(data as image, weights) + bias).
+
+    `image` and `result` are NHWC shapes. The data may have another shape with the same order of
+    values, and so may the output.
+    """
+
+    op: Op
+    data: Tensor
+    image: tuple[int, int, int, int]
+    result: tuple[int, int, int, int]
+    weights: Array  # [output channels, height, width, input channels of a group]
+    bias: Array | None
+    stride: tuple[int, int] = (1, 1)
+    dilation: tuple[int, int] = (1, 1)
+    padding: int = VALID
+    pad_value: float = 0.0
+    activation: int = 0
+
+    @property
+    def groups(self) -> int:
+        return self.image[3] // self.weights.shape[3]
+
+    @property
+    def exceeds_image(self) -> bool:
+        """Whether the filter is larger than the image."""
+        return any(
+            (taps - 1) * dilation + 1 > size
+            for taps, dilation, size in zip(
+                self.weights.shape[1:3], self.dilation, self.image[1:3], strict=True
+            )
+        )
+
+
+def find_convolution(op: Op) -> list[ConvolutionForm] | NotBinary:
+    """The forms that a layer can be seen as, best first, or why it has none."""
+    finder = _FINDERS[op.kind]
+    return finder(op)
+
+
+def _weights(op: Op, tensor: Tensor | None) -> Array | NotBinary:
+    if tensor is None or tensor.data is None:
+        made_by = tensor.producer if tensor is not None else None
+        if made_by is not None and made_by.kind == "DEQUANTIZE":
+            return NotBinary(
+                "its weights are stored in another type than float32",
+                "convert the model without quantization of its weights",
+            )
+        return NotBinary(
+            "its weights are computed when the model runs", "make the weights constants"
+        )
+    if tensor.dtype != "FLOAT32":
+        return NotBinary(
+            f"its weights are {tensor.dtype.lower()}, and the converter looks for signs in float32",
+            "nothing, if it is meant to be an int8 layer; else convert it without quantization",
+        )
+    return tensor.data
+
+
+def _bias(op: Op) -> Array | NotBinary | None:
+    tensor = op.input(2)
+    if tensor is None:
+        return None
+    if tensor.data is None or tensor.dtype != "FLOAT32":
+        return NotBinary("its bias is no float32 constant", "make the bias a constant")
+    return tensor.data.reshape(-1)
+
+
+def _four(shape: tuple[int, ...]) -> tuple[int, int, int, int]:
+    n, h, w, c = shape
+    return n, h, w, c
+
+
+def _conv_2d(op: Op) -> list[ConvolutionForm] | NotBinary:
+    data = op.inputs[0]
+    weights, bias = _weights(op, op.input(1)), _bias(op)
+    if isinstance(weights, NotBinary):
+        return weights
+    if isinstance(bias, NotBinary):
+        return bias
+    if data is None or len(data.shape) != 4 or len(op.output.shape) != 4:
+        return NotBinary("its input is not an image", "give it an input of four dimensions")
+    options = op.options
+    plain = ConvolutionForm(
+        op,
+        data,
+        _four(data.shape),
+        _four(op.output.shape),
+        weights,
+        bias,
+        stride=(options.strideH, options.strideW),
+        dilation=(options.dilationHFactor, options.dilationWFactor),
+        padding=options.padding,
+        activation=options.fusedActivationFunction,
+    )
+    padded = _with_padding(plain)
+    return [padded, plain] if padded is not None else [plain]
+
+
+def _with_padding(form: ConvolutionForm) -> ConvolutionForm | None:
+    """The convolution with a PAD before it taken for its own padding, if that is SAME exactly."""
+    pad = form.data.producer
+    if form.padding != VALID or pad is None or pad.kind not in ("PAD", "PADV2"):
+        return None
+    source, paddings, value = pad.inputs[0], pad.inputs[1], pad_value(pad)
+    if source is None or paddings is None or paddings.data is None or value is None:
+        return None
+    expected = np.zeros((4, 2), np.int64)
+    for axis in (1, 2):
+        taps, stride = form.weights.shape[axis], form.stride[axis - 1]
+        if source.signature is not None and source.signature[axis] < 0 and stride > 1:
+            return None  # How SAME splits the padding depends on the size.
+        extent = (taps - 1) * form.dilation[axis - 1] + 1
+        positions = -(-source.shape[axis] // stride)
+        # The total decides, not only the number of positions: a symmetric padding of a stride of 2
+        # has the same number and is shifted by a pixel.
+        total = max(0, (positions - 1) * stride + extent - source.shape[axis])
+        expected[axis] = total // 2, total - total // 2
+    if not np.array_equal(paddings.data, expected):
+        return None
+    return replace(form, data=source, image=_four(source.shape), padding=SAME, pad_value=value)
+
+
+def _dense(op: Op) -> list[ConvolutionForm] | NotBinary:
+    """A dense layer, as a convolution whose filters are as large as the image."""
+    data, tensor = op.inputs[0], op.input(1)
+    weights, bias = _weights(op, tensor), _bias(op)
+    if isinstance(weights, NotBinary):
+        return weights
+    if isinstance(bias, NotBinary):
+        return bias
+    options = op.options
+    if op.kind == "BATCH_MATMUL":
+        if weights.ndim != 2 or options.adjX:
+            return NotBinary("it multiplies more than one matrix", "use QuantDense")
+        bias = None
+        if not options.adjY:
+            weights = weights.T
+    elif options.weightsFormat:
+        return NotBinary("its weights are shuffled", "convert without optimizations")
+    units, depth = weights.shape
+    if data is None or not data.elements or data.elements % depth:
+        return NotBinary("its input has an open shape", "give the model a fixed input shape")
+    if data.signature is not None and -1 in data.signature[1:]:
+        return NotBinary("its input has an open shape", "give the model a fixed input shape")
+    activation = getattr(options, "fusedActivationFunction", 0)
+    rows = data.elements // depth
+    # Rows in the batch where the data has them there; else along the height.
+    batch = data.shape[0] if rows % data.shape[0] == 0 else 1
+    image = (batch, rows // batch, 1, depth)
+    result = (batch, rows // batch, 1, units)
+    filters = weights.reshape(units, 1, 1, depth)
+    forms = [ConvolutionForm(op, data, image, result, filters, bias, activation=activation)]
+    flatten = data.producer
+    if flatten is not None and flatten.kind == "RESHAPE" and flatten.inputs[0] is not None:
+        before = flatten.inputs[0].shape
+        flat = (rows, depth) == data.shape == (*before[:1], flatten.inputs[0].elements // rows)
+        if len(before) == 4 and flat:
+            # The order of values in an image is the order of weights in a filter of its size.
+            filters = weights.reshape(units, *before[1:])
+            result = (rows, 1, 1, units)
+            whole = ConvolutionForm(
+                op, flatten.inputs[0], _four(before), result, filters, bias, activation=activation
+            )
+            forms.insert(0, whole)
+    return forms
+
+
+def _dilated(op: Op) -> list[ConvolutionForm] | NotBinary:
+    """SPACE_TO_BATCH_ND, a convolution without padding, BATCH_TO_SPACE_ND: a dilated convolution.
+
+    What the first pads and the last does not crop again is the padding.
+    """
+    no = NotBinary(f"'{op.name}' does not come from a dilated convolution", "use dilation_rate")
+    between = op.inputs[0]
+    inner = between.producer if between is not None else None
+    if between is None or inner is None or inner.kind != "CONV_2D" or len(between.consumers) != 1:
+        return no
+    forms = _conv_2d(inner)
+    outer = inner.inputs[0].producer if inner.inputs[0] is not None else None
+    if isinstance(forms, NotBinary) or outer is None or outer.kind != "SPACE_TO_BATCH_ND":
+        return forms if isinstance(forms, NotBinary) else no
+    form = forms[-1]
+    constants = [*outer.inputs[1:], *op.inputs[1:]]
+    arrays = [t.data for t in constants if t is not None and t.data is not None]
+    data = outer.inputs[0]
+    if data is None or len(arrays) != 4:
+        return no
+    block, pads, block_after, crops = arrays
+    simple = form.padding == VALID and form.stride == (1, 1) and form.dilation == (1, 1)
+    if not simple or len(block) != 2 or not np.array_equal(block, block_after):
+        return no
+    padding = pads - crops
+    totals = [(taps - 1) * int(d) for taps, d in zip(form.weights.shape[1:3], block, strict=True)]
+    same = [(total // 2, total - total // 2) for total in totals]
+    if padding.any() and not np.array_equal(padding, same):
+        return no
+    whole = replace(
+        form,
+        op=op,
+        data=data,
+        image=_four(data.shape),
+        result=_four(op.output.shape),
+        dilation=(int(block[0]), int(block[1])),
+        padding=SAME if padding.any() else VALID,
+    )
+    padded = _with_padding(whole)
+    return [padded, whole] if padded is not None else [whole]
+
+
+_FINDERS = {
+    "CONV_2D": _conv_2d,
+    "BATCH_TO_SPACE_ND": _dilated,
+    "FULLY_CONNECTED": _dense,
+    "BATCH_MATMUL": _dense,
+}
+
+KINDS = tuple(_FINDERS)

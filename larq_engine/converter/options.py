@@ -1,0 +1,61 @@
+"""What a caller may ask of a conversion."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+TARGETS = ("arm", "xcore")
+COMPATIBILITIES = ("larq_engine", "lce")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which operators the file may use.
+
+    Args:
+        target: "arm" for all CPUs, as LCE calls it, or "xcore" for XMOS's tools, which take neither
+            zero padding nor pooled bits.
+        compatibility: "larq_engine", or "lce" for what LCE 0.16.0 can run.
+    """
+
+    target: str = "arm"
+    compatibility: str = "larq_engine"
+
+    def __post_init__(self) -> None:
+        _check("target", self.target, TARGETS)
+        _check("compatibility", self.compatibility, COMPATIBILITIES)
+
+    @property
+    def for_xcore(self) -> bool:
+        return self.target == "xcore"
+
+    @property
+    def for_lce(self) -> bool:
+        """XMOS's tools read LCE's operators as LCE writes them."""
+        return self.compatibility == "lce" or self.for_xcore
+
+
+def _check(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        names = " or ".join(f'"{choice}"' for choice in known)
+        raise ValueError(f"Expected `{name}` to be {names}, but got {value!r}.")
+
+
+def type_name(argument: str, kind: Any) -> str:
+    """The name of an inference type given as a TensorFlow type, a NumPy type or a name."""
+    name = getattr(kind, "name", None) or getattr(kind, "__name__", None) or str(kind)
+    if name not in ("float32", "int8"):
+        raise ValueError(f"Expected `{argument}` to be float32 or int8, but got {kind!r}.")
+    return str(name)
+
+
+def check_int8_range(int8_range: tuple[float, float]) -> None:
+    """Raises ValueError unless it is a range that holds 0, as ranges of int8 must."""
+    text = f"Expected `experimental_default_int8_range` to be (min, max), but got {int8_range!r}."
+    try:
+        low, high = (math.nan if isinstance(end, str) else float(end) for end in int8_range)
+    except (TypeError, ValueError):
+        raise ValueError(text) from None
+    # The smallest scale that XNNPACK takes, for 256 values.
+    if not low <= 0 <= high or not 255 * 2.0**-126 <= high - low < math.inf:
+        raise ValueError(f"{text} It must hold 0 and have some width, as in (-6, 6).")

@@ -1,0 +1,57 @@
+"""Keeps TensorFlow's running commentary off the terminal.
+
+Its C++ part writes to file descriptor 2 itself, and reads how much to write when it is imported,
+so the descriptor is all that can be changed later.
+"""
+
+import contextlib
+import os
+import re
+import sys
+import tempfile
+import threading
+import warnings
+from collections.abc import Iterator
+
+# Information (I0521...) and warnings (W0521...) of the C++ logger, and as TensorFlow 2.15 to 2.20
+# writes them (2026-05-21 10:11:12.123456: I), the logger's remark on itself, the second line of the
+# remark that names the CPU's instructions, and what the quantizer prints.
+_COMMENTARY = re.compile(
+    rb"[IW]\d{4} \d\d|\d{4}-\d\d-\d\d [\d:.]+: [IW] |WARNING: All log messages before absl"
+    rb"|To enable the following instructions|fully_quantize: "
+)
+
+# Two threads that redirect the descriptor at once would restore it in the wrong order.
+_ONE_AT_A_TIME = threading.Lock()
+
+
+@contextlib.contextmanager
+def quiet_tensorflow() -> Iterator[None]:
+    """Drops TensorFlow's commentary in this block; other lines come out when the block ends.
+
+    If the block raises, its exception tells what there is to tell. TF_CPP_MIN_LOG_LEVEL is the
+    user's own choice of what to see, so where it is set nothing is touched.
+    """
+    if "TF_CPP_MIN_LOG_LEVEL" in os.environ:
+        yield
+        return
+    with _ONE_AT_A_TIME, tempfile.TemporaryFile() as log, warnings.catch_warnings():
+        # The converter says so for every quantization-aware model, whose inputs need none.
+        warnings.filterwarnings("ignore", message="Statistics for quantized inputs were expected")
+        _flush()
+        terminal = os.dup(2)
+        try:
+            os.dup2(log.fileno(), 2)
+            yield
+            _flush()
+        finally:
+            os.dup2(terminal, 2)
+            os.close(terminal)
+        log.seek(0)
+        kept = b"".join(line for line in log if not _COMMENTARY.match(line))
+        os.write(2, kept)
+
+
+def _flush() -> None:
+    if sys.stderr is not None:
+        sys.stderr.flush()

@@ -1,0 +1,236 @@
+"""What became of every layer, and for those left in float why, and what to change."""
+
+import dataclasses
+import json
+from collections import Counter
+from dataclasses import dataclass
+
+from larq_engine.converter.graph import Graph, Layer, Op, Tensor
+from larq_engine.converter.layer_names import name_layer
+from larq_engine.converter.options import Options
+from larq_engine.converter.rules_binary import why_not_binary
+from larq_engine.converter.rules_weights import KINDS as WEIGHTED_KINDS
+from larq_engine.python.text_table import align_columns
+
+# What a layer can have become.
+BINARY, WEIGHTS, INT8, FLOAT = "binary", "weights only", "int8", "float"
+
+
+_TITLES = ("layer", "was", "became", "bits in x weight -> out", "KB before", "KB after")
+_NUMBERS = _TITLES[4:]
+
+_RECURRENT = (
+    "BIDIRECTIONAL_SEQUENCE_LSTM",
+    "BIDIRECTIONAL_SEQUENCE_RNN",
+    "LSTM",
+    "RNN",
+    "SVDF",
+    "UNIDIRECTIONAL_SEQUENCE_LSTM",
+    "UNIDIRECTIONAL_SEQUENCE_RNN",
+)
+
+# Layers named with each reason in the text; the table above it has them all.
+_NAMED = 8
+
+
+@dataclass(frozen=True)
+class LayerReport:
+    """One layer of the model.
+
+    Attributes:
+        name: As in the model.
+        kind: The operator that it was.
+        became: "binary", "weights only" (binary weights stored as bits, float arithmetic), "int8",
+            "float".
+        input_bits: Bits of an input value, 1 for signs.
+        weight_bits: Bits of a weight in the file.
+        output_bits: Bits of an output value: 1 where the next layer's sign is computed here.
+        bytes_before: Of the weights in the unconverted model.
+        bytes_after: Of the weights in the file.
+        reason: Why it is not binary; empty if it is.
+        remedy: What to change so that it would be.
+    """
+
+    name: str
+    kind: str
+    became: str
+    input_bits: int
+    weight_bits: int
+    output_bits: int
+    bytes_before: int
+    bytes_after: int
+    reason: str = ""
+    remedy: str = ""
+
+
+@dataclass(frozen=True)
+class ConversionReport:
+    """What a conversion did. `str()` of it is a table, `to_json()` the same for programs."""
+
+    layers: tuple[LayerReport, ...]
+    size_before: int
+    size_after: int
+    operators: dict[str, int]
+
+    def count(self, became: str) -> int:
+        """How many layers became "binary", "weights only", "int8" or "float"."""
+        return sum(layer.became == became for layer in self.layers)
+
+    def to_json(self) -> str:
+        """The report as a JSON object with the attributes' names."""
+        return json.dumps(dataclasses.asdict(self), indent=2)
+
+    def __str__(self) -> str:
+        return format_report(self)
+
+
+def format_report(report: ConversionReport) -> str:
+    """The report as text: a table of the layers, then each reason and for which layers it holds."""
+    rows = []
+    for layer in report.layers:
+        bits = f"{layer.input_bits} x {layer.weight_bits} -> {layer.output_bits}"
+        sizes = (f"{layer.bytes_before / 1e3:.1f}", f"{layer.bytes_after / 1e3:.1f}")
+        rows.append((layer.name, layer.kind, layer.became, bits, *sizes))
+    lines = align_columns(_TITLES, rows, _NUMBERS)
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for layer in report.layers:
+        if layer.reason:
+            reasons.setdefault((layer.reason, layer.remedy), []).append(layer.name)
+    if reasons:
+        lines.append("")
+        lines.append("Not binary:")
+        for (reason, remedy), names in reasons.items():
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            lines.append(f"- {', '.join(names[:_NAMED])}{more}: {reason}.")
+            lines.append(f"  To change that: {remedy}.")
+    kinds = [kind for kind in (BINARY, WEIGHTS, INT8, FLOAT) if report.count(kind)]
+    counts = ", ".join(f"{report.count(kind)} {kind}" for kind in kinds) or "none"
+    lines.append("")
+    lines.append(
+        f"{len(report.layers)} layers: {counts}. "
+        f"{report.size_before / 1e6:.2f} MB before, {report.size_after / 1e6:.2f} MB after."
+    )
+    return "\n".join(lines)
+
+
+def report_layers(graphs: list[Graph], options: Options) -> tuple[LayerReport, ...]:
+    """Looks at converted graphs."""
+    found = []
+    for graph in graphs:
+        for op in graph.ops:
+            layer = _report(op, options)
+            if layer is not None:
+                found.append(layer)
+    return tuple(found)
+
+
+def count_operators(graphs: list[Graph]) -> dict[str, int]:
+    """How often each operator occurs, most frequent first."""
+    return dict(Counter(op.kind for graph in graphs for op in graph.ops).most_common())
+
+
+def _report(op: Op, options: Options) -> LayerReport | None:
+    if op.kind == "LceBconv2d":
+        return _binary(op)
+    if op.kind in _RECURRENT:
+        return _recurrent(op)
+    if op.kind not in WEIGHTED_KINDS:
+        return None
+    unpack = op.inputs[1].producer if op.inputs[1] is not None else None
+    if unpack is not None and unpack.kind == "LceUnpackWeights":
+        return _weights_only(op, unpack)
+    return _not_binary(op, options)
+
+
+def _nbytes(*tensors: Tensor | None) -> int:
+    return sum(
+        tensor.data.nbytes for tensor in tensors if tensor is not None and tensor.data is not None
+    )
+
+
+def _bits(tensor: Tensor | None) -> int:
+    widths = {
+        "FLOAT32": 32,
+        "FLOAT16": 16,
+        "INT8": 8,
+        "UINT8": 8,
+        "INT16": 16,
+        "INT4": 4,
+        "INT32": 32,
+    }
+    return widths.get(tensor.dtype, 32) if tensor is not None else 0
+
+
+def _binary(op: Op) -> LayerReport:
+    filters = op.inputs[1]
+    output_bits = 1 if op.output.dtype == "INT32" else _bits(op.output)
+    layer = op.layer
+    before = layer.float_bytes if layer else 32 * _nbytes(filters)
+    return LayerReport(
+        layer.name if layer else name_layer(op),
+        layer.kind if layer else op.kind,
+        BINARY,
+        1,
+        1,
+        output_bits,
+        before,
+        _nbytes(filters),
+    )
+
+
+def _weights_only(op: Op, unpack: Op) -> LayerReport:
+    layer = op.layer or Layer(
+        name_layer(op),
+        op.kind,
+        4 * unpack.output.elements,
+        "the file was converted before, and does not say",
+        "see the report of that conversion",
+    )
+    return LayerReport(
+        layer.name,
+        op.kind,
+        WEIGHTS,
+        _bits(op.inputs[0]),
+        1,
+        _bits(op.output),
+        layer.float_bytes,
+        _nbytes(*unpack.inputs),
+        layer.reason,
+        layer.remedy,
+    )
+
+
+def _recurrent(op: Op) -> LayerReport:
+    weights = [tensor for tensor in op.inputs if tensor is not None and tensor.is_constant]
+    size = _nbytes(*weights)
+    bits = _bits(weights[0]) if weights else 0
+    return LayerReport(
+        name_layer(op),
+        op.kind,
+        FLOAT,
+        _bits(op.inputs[0]),
+        bits,
+        _bits(op.output),
+        size,
+        size,
+        f"there is no binary {op.kind}",
+        "leave it as it is",
+    )
+
+
+def _not_binary(op: Op, options: Options) -> LayerReport:
+    weights = op.inputs[1]
+    why = why_not_binary(op, options)
+    size = _nbytes(weights)
+    return LayerReport(
+        name_layer(op),
+        op.kind,
+        INT8 if weights is not None and weights.dtype == "INT8" else FLOAT,
+        _bits(op.inputs[0]),
+        _bits(weights),
+        _bits(op.output),
+        size,
+        size,
+        why.reason,
+        why.remedy,
+    )

@@ -1,0 +1,199 @@
+"""Layers with binary inputs and binary weights become LceBconv2d.
+
+With x = alpha * s + beta (s the bits) and w = scale * v (v the weights' signs),
+    x convolved with w = alpha * scale * (s convolved with v) + beta * scale * sum(v),
+and padding x with p is padding s with (p - beta) / alpha. So steps of 0 and 1 are binary too.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from larq_engine.converter import lce_ops, schema
+from larq_engine.converter.bits import make_bits
+from larq_engine.converter.graph import Graph, Layer, Op, Tensor
+from larq_engine.converter.layer_names import name_layer
+from larq_engine.converter.layers import KINDS, SAME, ConvolutionForm, find_convolution
+from larq_engine.converter.options import Options
+from larq_engine.converter.signs import Binary, NotBinary, find_binary
+from larq_engine.converter.weights import find_binary_weights, scales
+
+
+@dataclass(frozen=True)
+class BinaryLayer:
+    """A layer that can be binary, and how."""
+
+    form: ConvolutionForm
+    data: Binary
+    pad_sign: int
+
+
+def find_binary_layer(op: Op, options: Options) -> BinaryLayer | NotBinary:
+    """What a layer can become, or the first reason why it stays in float."""
+    forms = find_convolution(op)
+    if isinstance(forms, NotBinary):
+        return forms
+    reason: NotBinary | None = None
+    for form in forms:
+        found = _match(form, options)
+        if isinstance(found, BinaryLayer):
+            return found
+        reason = reason or found
+    assert reason is not None
+    return reason
+
+
+def _match(form: ConvolutionForm, options: Options) -> BinaryLayer | NotBinary:
+    data = find_binary(form.data)
+    if isinstance(data, NotBinary):
+        return data
+    sizes = scales(form.weights)
+    if isinstance(sizes, NotBinary):
+        return sizes
+    pad = 0
+    if form.padding == SAME:
+        signs = [s for s in (0, 1, -1) if data.alpha * s + data.beta == form.pad_value]
+        if not signs:
+            return NotBinary(
+                f"it pads with {form.pad_value:g} what is {data.beta - data.alpha:g} or "
+                f"{data.beta + data.alpha:g}",
+                "use pad_values=1 or padding='valid'",
+            )
+        pad = signs[0]
+    limit = _limit(form, pad, options)
+    return limit or BinaryLayer(form, data, pad)
+
+
+def _limit(form: ConvolutionForm, pad: int, options: Options) -> NotBinary | None:
+    """What the runtime asked for cannot do."""
+    per_group = form.weights.shape[3]
+    if form.image[3] % per_group or form.weights.shape[0] % form.groups:
+        return NotBinary("its channels do not divide into its groups", "change the groups")
+    if form.groups > 1 and per_group % lce_ops.WORD:
+        return NotBinary(
+            f"it has groups of {per_group} channels", "use groups of a multiple of 32 channels"
+        )
+    zero_padded = form.padding == SAME and pad == 0
+    if options.for_lce:
+        without = "convert with compatibility='larq_engine'"
+        if form.groups > 1:
+            return NotBinary("LCE's default kernel refuses groups", without)
+        if form.padding == SAME and pad == -1:
+            return NotBinary("LCE cannot pad with -1", without)
+        if zero_padded and form.exceeds_image:
+            return NotBinary(
+                "LCE computes zero padding wrongly where the filter exceeds the image", without
+            )
+    if options.for_xcore and zero_padded:
+        return NotBinary("target 'xcore' has no zero padding", "use pad_values=1")
+    return None
+
+
+def binarize_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
+    """CONV_2D, FULLY_CONNECTED or BATCH_MATMUL of signs with binary weights -> LceBconv2d."""
+    found = find_binary_layer(op, options)
+    if isinstance(found, NotBinary):
+        return None
+    form, data = found.form, found.data
+    weights = find_binary_weights(form.weights)
+    assert not isinstance(weights, NotBinary)
+    bits, ops = make_bits(data, form.image, options)
+
+    negative = weights.negative if data.alpha > 0 else ~weights.negative
+    multiplier = (abs(data.alpha) * weights.scale).astype(np.float32)
+    bias = np.zeros(len(multiplier), np.float32)
+    if data.beta:
+        depth = negative[0].size
+        sums = depth - 2 * weights.negative.reshape(len(negative), -1).sum(axis=1)
+        bias += (data.beta * weights.scale * sums).astype(np.float32)
+    if form.bias is not None:
+        bias += form.bias
+
+    name = op.name
+    signature = None
+    if op.output.signature is not None:
+        signature = (-1, *form.result[1:])
+    result = op.output
+    reshaped = op.output.shape != form.result
+    if reshaped:
+        result = Tensor(f"{name}/image", form.result, "FLOAT32", signature=signature)
+    before = result if not form.activation else result.like(f"{name}/before_activation")
+    layer = Op(
+        "LceBconv2d",
+        [
+            bits,
+            lce_ops.constant(lce_ops.pack_bits(negative)),
+            lce_ops.constant(multiplier),
+            lce_ops.constant(bias),
+            None,
+        ],
+        [before],
+        {
+            "channels_in": form.image[3],
+            "dilation_height_factor": form.dilation[0],
+            "dilation_width_factor": form.dilation[1],
+            "fused_activation_function": schema.ACTIVATION["NONE"],
+            "pad_values": found.pad_sign,
+            "padding": form.padding,
+            "stride_height": form.stride[0],
+            "stride_width": form.stride[1],
+        },
+        custom=True,
+        layer=Layer(name_layer(op), op.kind, form.weights.nbytes),
+    )
+    ops.append(layer)
+    if form.activation:
+        ops.append(lce_ops.activation(form.activation, before, result))
+    if reshaped:
+        ops.append(lce_ops.reshape(result, op.output))
+    return ops
+
+
+def binarize_output(op: Op, graph: Graph, options: Options) -> list[Op] | None:
+    """A sign that the model gives out -> bits and LceDequantize, whose bits can be had instead.
+
+    Or one that it quantizes, which LceDequantize does itself.
+    """
+    tensor = op.output
+    given_out = any(tensor is output for output in graph.outputs)
+    quantized = [reader.kind for reader in tensor.consumers] == ["QUANTIZE"]
+    if not (given_out or quantized) or not tensor.shape:
+        return None
+    data = find_binary(tensor)
+    if isinstance(data, NotBinary) or (data.alpha, data.beta) != (1.0, 0.0):
+        return None
+    bits, ops = make_bits(data, tensor.shape, options)
+    return [*ops, Op("LceDequantize", [bits], [tensor], custom=True)]
+
+
+def why_not_binary(op: Op, options: Options) -> NotBinary:
+    """Why a layer of a converted graph stayed in float, and what to change."""
+    if op.kind not in KINDS:
+        return NotBinary(
+            f"there is no binary {op.kind}",
+            "use QuantConv2D, QuantConv1D or QuantDense, or leave it as it is",
+        )
+    consumers = op.output.consumers
+    dilated = [reader for reader in consumers if reader.kind == "BATCH_TO_SPACE_ND"]
+    found = find_binary_layer(dilated[0] if dilated else op, options)
+    assert isinstance(found, NotBinary), f"{op.kind} '{op.name}' could be binary and is not"
+    weights = op.inputs[1]
+    if weights is None or weights.data is None or weights.dtype != "FLOAT32":
+        return found
+    data = op.inputs[0]
+    forms = find_convolution(op)
+    if data is None or isinstance(forms, NotBinary):
+        return found
+    weights_found = scales(forms[0].weights)
+    if not isinstance(weights_found, NotBinary):
+        return found
+    if data.producer is not None and data.producer.kind == "LceDequantize":
+        return weights_found  # A sign that the model gives out, and reads too.
+    if isinstance(find_binary(data), NotBinary):
+        # Neither half is binary: an ordinary float layer, for which one sentence is enough.
+        return NotBinary(
+            "neither its input nor its weights are binary",
+            "nothing, if it is meant to be a float layer, as first and last layers are; else give "
+            "it input_quantizer and kernel_quantizer",
+        )
+    return found

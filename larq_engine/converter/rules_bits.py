@@ -1,0 +1,277 @@
+"""Signs of what an LceBconv2d makes become its thresholds, so that it writes bits.
+
+Everything between the convolution and the sign works on each channel by itself and is monotone, so
+the sign as a function of the dot product changes once at most. Where it changes is found by
+evaluating the operators in between on dot products, in float32 and one after the other as the
+runtime would: no algebra, and so no rounding of its own. Max pooling commutes with signs.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from larq_engine.converter import lce_ops, schema
+from larq_engine.converter.graph import Array, Graph, Op, Tensor
+from larq_engine.converter.options import Options
+from larq_engine.converter.rules_fuse import is_zero_padded, per_channel, values
+
+# A function of float32 values [..., channels].
+_Function = Callable[[Array], Array]
+
+_CLAMPS: dict[int, _Function] = {
+    schema.ACTIVATION["NONE"]: lambda x: x,
+    schema.ACTIVATION["RELU"]: lambda x: np.maximum(x, np.float32(0)),
+    schema.ACTIVATION["RELU_N1_TO_1"]: lambda x: np.clip(x, np.float32(-1), np.float32(1)),
+    schema.ACTIVATION["RELU6"]: lambda x: np.clip(x, np.float32(0), np.float32(6)),
+}
+
+
+def write_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
+    """LceQuantize of a convolution's result -> the convolution with thresholds.
+
+    With a max pooling in between, an LceBMaxPool2d follows; what is between pooling and sign must
+    not turn the order of values round then.
+    """
+    chain = _follow(op, graph)
+    if chain is None:
+        return None
+    convolution, functions, pool, after_pool = chain
+    if is_zero_padded(convolution) and not _works_zero_padded(convolution, options):
+        return None
+    if pool is not None and options.for_xcore:
+        return None
+    depth = int(np.prod(_filter_shape(convolution)[1:3])) * _group_channels(convolution)
+
+    def value(dots: Array) -> Array:
+        x = _CLAMPS[convolution.options["fused_activation_function"]](dots)
+        x = x * values(convolution, 2) + values(convolution, 3)
+        for function in functions:
+            x = function(x)
+        return x
+
+    channels = len(values(convolution, 2))
+    # Infinities are values like any other to the runtime.
+    with np.errstate(all="ignore"):
+        if pool is not None and _decreases(after_pool, channels):
+            return None
+        found = _thresholds(value, depth, channels)
+    if found is None:
+        return None
+    threshold, turned = found
+
+    bits = (
+        op.output
+        if pool is None
+        else Tensor(
+            f"{op.name}/before_pool", lce_ops.packed_shape(convolution.output.shape), "INT32"
+        )
+    )
+    fields = convolution.options | {
+        "fused_activation_function": schema.ACTIVATION["NONE"],
+    }
+    filters = convolution.inputs[1]
+    assert filters is not None
+    if turned.any():
+        filters = lce_ops.constant(_turn(convolution, turned))
+    inputs = [
+        convolution.inputs[0],
+        filters,
+        None,
+        None,
+        lce_ops.constant(threshold),
+    ]
+    fused = replace(convolution, inputs=inputs, outputs=[bits], options=fields)
+    return [fused] if pool is None else [fused, lce_ops.bmaxpool(bits, pool.options, op.output)]
+
+
+def pool_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
+    """LceQuantize(MAX_POOL_2D(x)) -> LceBMaxPool2d(LceQuantize(x)), if only the sign is needed."""
+    x = op.inputs[0]
+    pool = x.producer if x is not None and graph.only_use(x) else None
+    if pool is None or pool.kind != "MAX_POOL_2D" or pool.inputs[0] is None or options.for_xcore:
+        return None
+    if x is None or x.dtype != "FLOAT32" or pool.options.fusedActivationFunction:
+        return None
+    quantize = lce_ops.quantize(pool.inputs[0], f"{op.name}/before_pool")
+    return [quantize, lce_ops.bmaxpool(quantize.output, pool.options, op.output)]
+
+
+def _filter_shape(convolution: Op) -> tuple[int, ...]:
+    return values(convolution, 1).shape
+
+
+def _group_channels(convolution: Op) -> int:
+    """Channels of a group; groups are whole words, and a single group may end within one."""
+    return int(
+        min(convolution.options["channels_in"], _filter_shape(convolution)[3] * lce_ops.WORD)
+    )
+
+
+def _works_zero_padded(convolution: Op, options: Options) -> bool:
+    """A padded tap takes a group's channels out of the depth; with an even number of them the dot
+    product stays as even or odd as the depth, which thresholds rely on."""
+    return not options.for_lce and _group_channels(convolution) % 2 == 0
+
+
+_Chain = tuple[Op, list[_Function], Op | None, list[_Function]]
+
+
+def _follow(quantize: Op, graph: Graph) -> _Chain | None:
+    """Goes up from a sign to the convolution that feeds nothing else.
+
+    Returns the convolution, the functions from its result to the sign, the pooling among them and
+    the functions after that.
+    """
+    functions: list[_Function] = []
+    pool: Op | None = None
+    after_pool: list[_Function] = []
+    tensor = quantize.inputs[0]
+    if tensor is not None and tensor.dtype == "INT8":
+        rounding = _rounding(tensor, graph)
+        if rounding is None:
+            return None
+        function, tensor = rounding
+        functions.append(function)
+    while tensor is not None and tensor.dtype == "FLOAT32" and graph.only_use(tensor):
+        op = tensor.producer
+        if op is None:
+            return None
+        if op.kind == "LceBconv2d":
+            functions.reverse()
+            after_pool.reverse()
+            return op, functions, pool, after_pool
+        if op.kind == "MAX_POOL_2D" and pool is None:
+            pool = op
+            after_pool = functions.copy()
+            activation = op.options.fusedActivationFunction
+            if activation not in _CLAMPS:
+                return None
+            functions.append(_CLAMPS[activation])
+            tensor = op.inputs[0]
+            continue
+        step = _step(op, tensor.shape[-1])
+        if step is None:
+            return None
+        function, before = step
+        if before is None or before.shape != tensor.shape:
+            return None  # A constant made more channels of one.
+        functions.append(function)
+        tensor = before
+    return None
+
+
+def _rounding(tensor: Tensor, graph: Graph) -> tuple[_Function, Tensor | None] | None:
+    """What a QUANTIZE before the sign does: what rounds to the zero point is not negative."""
+    op, quantization = tensor.producer, tensor.quantization
+    if op is None or op.kind != "QUANTIZE" or quantization is None or not graph.only_use(tensor):
+        return None
+    if len(quantization.scale) != 1:
+        return None
+    scale = np.float32(quantization.scale[0])
+    lowest = np.float32(np.iinfo(np.int8).min - quantization.zero_point[0])
+
+    def rounded(x: Array) -> Array:
+        steps = np.sign(x) * np.floor(np.abs(x / scale) + np.float32(0.5))
+        # What rounds to less than int8 holds becomes its lowest value, which may be the zero point.
+        return np.asarray(np.maximum(steps, lowest))
+
+    return rounded, op.inputs[0]
+
+
+def _step(op: Op, channels: int) -> tuple[_Function, Tensor | None] | None:
+    """What an operator does to each channel's values, and the tensor that it does it to."""
+    name = op.kind if op.kind in schema.ACTIVATION else None
+    if name is not None:
+        return _CLAMPS[schema.ACTIVATION[name]], op.inputs[0]
+    if op.kind == "NEG":
+        return np.negative, op.inputs[0]
+    if op.kind == "LEAKY_RELU" and op.options.alpha >= 0:
+        return _leaky(np.float32(op.options.alpha)), op.inputs[0]
+    if op.kind == "PRELU":
+        slope = per_channel(op.input(1), channels)
+        if slope is not None and (slope >= 0).all():
+            return _leaky(slope), op.inputs[0]
+    if op.kind in _ARITHMETIC and len(op.inputs) == 2:
+        return _arithmetic(op, channels)
+    return None
+
+
+def _leaky(slope: Array | np.float32) -> _Function:
+    return lambda x: np.where(x >= 0, x, x * slope)
+
+
+_ARITHMETIC: dict[str, Callable[[Array, Array], Array]] = {
+    "ADD": np.add,
+    "SUB": np.subtract,
+    "MUL": np.multiply,
+    "DIV": np.divide,
+    "MINIMUM": np.minimum,
+    "MAXIMUM": np.maximum,
+}
+
+
+def _arithmetic(op: Op, channels: int) -> tuple[_Function, Tensor | None] | None:
+    a, b = op.inputs
+    first, second = per_channel(a, channels), per_channel(b, channels)
+    activation = getattr(op.options, "fusedActivationFunction", 0)
+    if (first is None) == (second is None) or activation not in _CLAMPS:
+        return None
+    function, clamp = _ARITHMETIC[op.kind], _CLAMPS[activation]
+    if second is not None:
+        if op.kind == "DIV" and not second.all():
+            return None
+        return lambda x: clamp(function(x, second)), a
+    if first is None or op.kind == "DIV":
+        return None  # A constant divided by x is not monotone around 0.
+    return lambda x: clamp(function(first, x)), b
+
+
+def _decreases(after: list[_Function], channels: int) -> bool:
+    """Whether what follows the pooling turns the order of some channel's values round."""
+    largest = np.finfo(np.float32).max / 4
+    low, high = (np.full(channels, end, np.float32) for end in (-largest, largest))
+    # Beyond the largest number is infinity, which keeps the order; 0 times that belongs to a
+    # channel of one value, and NaN compares as false.
+    with np.errstate(over="ignore", invalid="ignore"):
+        for function in after:
+            low, high = function(low), function(high)
+    return bool((low > high).any())
+
+
+def _thresholds(value: _Function, depth: int, channels: int) -> tuple[Array, Array] | None:
+    """The thresholds, and the channels whose filters must be turned for them.
+
+    Dot products are depth, depth - 2, ... -depth; number i of them, depth - 2 i, is one with i bits
+    that differ. A bit is 1 from a number on that bisection finds, or up to it: then the filter is
+    turned, and it is 1 from there on.
+    """
+
+    def bit(differing: Array) -> Array:
+        return np.asarray(value((depth - 2 * differing).astype(np.float32)) < 0)
+
+    none, all_ = np.zeros(channels, np.int64), np.full(channels, depth, np.int64)
+    first, last = bit(none), bit(all_)
+    # Bisection keeps bit(low) == first and bit(high) == last.
+    low, high = none, all_
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        same = bit(middle) == first
+        low = np.where(same, middle, low)
+        high = np.where(same, high, middle)
+    turned = first & ~last
+    threshold = np.where(turned, depth - low - 1, low)
+    # Channels whose bit never changes.
+    threshold = np.where(~first & ~last, np.iinfo(np.int32).max, threshold)
+    threshold = np.where(first & last, np.iinfo(np.int32).min, threshold)
+    if not np.isfinite(value(np.full(channels, depth, np.float32))).all():
+        return None
+    return threshold.astype(np.int32), turned
+
+
+def _turn(convolution: Op, turned: Array) -> Array:
+    """The filters with the signs of some output channels changed; unused bits stay 0."""
+    filters = values(convolution, 1)
+    channels = _group_channels(convolution)
+    used = lce_ops.pack_bits(np.ones(channels, np.bool_))
+    return np.where(turned[:, None, None, None], filters ^ used, filters).astype(np.int32)

@@ -1,0 +1,136 @@
+"""What follows an LceBconv2d goes into it: activation, multiplier, bias.
+
+y = clamp(dot) * multiplier + bias, with the activation as the clamp. All rules ask that nobody else
+reads the value in between.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from larq_engine.converter import lce_ops, schema
+from larq_engine.converter.graph import Array, Graph, Op, Tensor
+from larq_engine.converter.layers import SAME
+from larq_engine.converter.options import Options
+
+NONE = schema.ACTIVATION["NONE"]
+
+
+def producer(tensor: Tensor | None, kind: str, graph: Graph) -> Op | None:
+    """The operator of this kind that makes the tensor for one reader only."""
+    if tensor is None or not graph.only_use(tensor):
+        return None
+    op = tensor.producer
+    return op if op is not None and op.kind == kind else None
+
+
+def float_convolution(tensor: Tensor | None, graph: Graph) -> Op | None:
+    """The LceBconv2d with float output that makes the tensor for one reader only."""
+    op = producer(tensor, "LceBconv2d", graph)
+    return op if op is not None and op.output.dtype == "FLOAT32" else None
+
+
+def values(op: Op, index: int) -> Array:
+    """The constant that an operator has at an input."""
+    tensor = op.inputs[index]
+    assert tensor is not None and tensor.data is not None
+    return tensor.data
+
+
+def is_zero_padded(op: Op) -> bool:
+    return bool(op.options["padding"] == SAME and op.options["pad_values"] == 0)
+
+
+def per_channel(tensor: Tensor | None, channels: int) -> Array | None:
+    """A constant as one value for each channel, or None if it varies within a channel."""
+    if tensor is None or tensor.data is None or tensor.dtype != "FLOAT32":
+        return None
+    if tensor.elements == 1:
+        return np.broadcast_to(tensor.data.reshape(-1), (channels,))
+    if tensor.elements == channels and tensor.shape[-1] == channels:
+        return tensor.data.reshape(-1)
+    return None
+
+
+def other_side(op: Op, graph: Graph) -> tuple[Op, Tensor, bool] | None:
+    """Of an operator of two: the convolution, the other input, and whether that comes first."""
+    for index in (0, 1):
+        convolution = float_convolution(op.input(index), graph)
+        other = op.input(1 - index)
+        if convolution is not None and other is not None and other.is_constant:
+            return convolution, other, index == 1
+    return None
+
+
+def fuse_affine(op: Op, graph: Graph, options: Options) -> list[Op] | None:
+    """ADD, SUB, MUL or DIV with a constant per channel -> multiplier and bias."""
+    found = other_side(op, graph)
+    if found is None:
+        return None
+    convolution, other, constant_first = found
+    constant = per_channel(other, op.output.shape[-1])
+    if constant is None or op.output.shape != convolution.output.shape:
+        return None
+    if op.kind == "DIV" and constant_first:
+        return None
+    with np.errstate(all="ignore"):
+        multiplier, bias = _affine(op.kind, convolution, constant, constant_first)
+    if not (np.isfinite(multiplier).all() and np.isfinite(bias).all()):
+        return None
+    activation = op.options.fusedActivationFunction
+    output = op.output if activation == NONE else op.output.like(f"{op.name}/before_activation")
+    fused = _with(convolution, output, multiplier=multiplier, bias=bias)
+    if activation == NONE:
+        return [fused]
+    return [fused, lce_ops.activation(activation, output, op.output)]
+
+
+def _affine(
+    kind: str, convolution: Op, constant: Array, constant_first: bool
+) -> tuple[Array, Array]:
+    """Multiplier and bias after the operator."""
+    multiplier, bias = values(convolution, 2), values(convolution, 3)
+    if kind == "ADD":
+        return multiplier, bias + constant
+    if kind == "SUB":
+        return (-multiplier, constant - bias) if constant_first else (multiplier, bias - constant)
+    if kind == "MUL":
+        return multiplier * constant, bias * constant
+    return multiplier / constant, bias / constant
+
+
+def fuse_activation(op: Op, graph: Graph, options: Options) -> list[Op] | None:
+    """RELU, RELU6 or RELU_N1_TO_1 -> the convolution's clamp, where that clamps the same values.
+
+    A relu of dot * m is m * relu(dot) for m > 0 only, and the other two have bounds that m would
+    scale.
+    """
+    convolution = float_convolution(op.input(0), graph)
+    if convolution is None or convolution.options["fused_activation_function"] != NONE:
+        return None
+    if options.for_lce and is_zero_padded(convolution):
+        return None
+    multiplier, bias = values(convolution, 2), values(convolution, 3)
+    fits = (multiplier >= 0) if op.kind == "RELU" else (multiplier == 1)
+    if bias.any() or not fits.all():
+        return None
+    return [_with(convolution, op.output, activation=schema.ACTIVATION[op.kind])]
+
+
+def _with(
+    convolution: Op,
+    output: Tensor,
+    multiplier: Array | None = None,
+    bias: Array | None = None,
+    activation: int | None = None,
+) -> Op:
+    """The convolution with another output, and constants or activation changed."""
+    inputs = list(convolution.inputs)
+    if multiplier is not None:
+        inputs[2] = lce_ops.constant(multiplier.astype(np.float32))
+    if bias is not None:
+        inputs[3] = lce_ops.constant(bias.astype(np.float32))
+    options = dict(convolution.options)
+    if activation is not None:
+        options["fused_activation_function"] = activation
+    return replace(convolution, inputs=inputs, outputs=[output], options=options)

@@ -1,0 +1,81 @@
+"""Binary layers between int8 layers take and give int8 themselves.
+
+DEQUANTIZE before a sign only finds out on which side of its zero point a value lies, and QUANTIZE
+after a convolution is a scale and a rounding that the convolution does itself.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from larq_engine.converter.graph import Graph, Op, Quantization, Tensor
+from larq_engine.converter.options import Options
+from larq_engine.converter.rules_fuse import float_convolution, is_zero_padded, producer
+
+
+def is_per_tensor_int8(tensor: Tensor | None) -> bool:
+    if tensor is None or tensor.dtype != "INT8" or tensor.quantization is None:
+        return False
+    return len(tensor.quantization.scale) == len(tensor.quantization.zero_point) == 1
+
+
+def quantize_ends(graph: Graph, int8_range: tuple[float, float]) -> None:
+    """Quantizes inputs and outputs of the model that only its binary operators read and make.
+
+    TensorFlow's quantizer, which knows builtin operators only, leaves those in float32.
+    """
+    low, high = int8_range
+    scale = float(np.float32((high - low) / 255))
+    zero_point = int(np.clip(np.round(-128 - low / scale), -128, 127))
+    quantization = Quantization((scale,), (zero_point,))
+
+    def through_int8(x: Tensor, y: Tensor) -> list[Op]:
+        q = x.like(f"{x.name}/int8", dtype="INT8", quantization=quantization)
+        return [Op("QUANTIZE", [x], [q]), Op("DEQUANTIZE", [q], [y])]
+
+    for x in graph.inputs:
+        if x.dtype == "FLOAT32" and x.consumers and all(map(_is_ours, x.consumers)):
+            y = x.like(f"{x.name}/dequantized")
+            graph.redirect(x, y)
+            graph.add(through_int8(x, y))
+    for y in graph.outputs:
+        op = y.producer
+        if y.dtype == "FLOAT32" and op is not None and _is_ours(op) and graph.only_use(y):
+            x = y.like(f"{y.name}/float")
+            graph.replace(op, [replace(op, outputs=[x]), *through_int8(x, y)])
+    graph.sort()
+
+
+def _is_ours(op: Op) -> bool:
+    return op.custom and op.kind.startswith("Lce")
+
+
+def quantize_int8(op: Op, graph: Graph, options: Options) -> list[Op] | None:
+    """LceQuantize(DEQUANTIZE(q)) -> LceQuantize(q)."""
+    x = op.inputs[0]
+    dequantize = x.producer if x is not None else None
+    if dequantize is None or dequantize.kind != "DEQUANTIZE":
+        return None
+    if not is_per_tensor_int8(dequantize.inputs[0]):
+        return None
+    return [replace(op, inputs=[dequantize.inputs[0]])]
+
+
+def write_int8(op: Op, graph: Graph, options: Options) -> list[Op] | None:
+    """QUANTIZE(LceBconv2d) -> LceBconv2d with int8 output."""
+    convolution = float_convolution(op.input(0), graph)
+    if convolution is None or not is_per_tensor_int8(op.output):
+        return None
+    if options.for_lce and is_zero_padded(convolution):
+        return None  # LCE's kernels refuse it.
+    return [replace(convolution, outputs=op.outputs)]
+
+
+def dequantize_to_int8(op: Op, graph: Graph, options: Options) -> list[Op] | None:
+    """QUANTIZE(LceDequantize) -> LceDequantize to int8."""
+    dequantize = producer(op.input(0), "LceDequantize", graph)
+    if dequantize is None or dequantize.output.dtype != "FLOAT32":
+        return None
+    if not is_per_tensor_int8(op.output):
+        return None
+    return [replace(dequantize, outputs=op.outputs)]

@@ -1,0 +1,80 @@
+"""Binary weights of layers that stay in float are stored as one bit each.
+
+LceUnpackWeights makes them constants again before anything runs, bit for bit the same, so such a
+layer computes what it computed and as fast, from a file 32 times smaller.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from larq_engine.converter import lce_ops
+from larq_engine.converter.bits import computes_the_same
+from larq_engine.converter.graph import Array, Graph, Layer, Op, Tensor
+from larq_engine.converter.layer_names import name_layer
+from larq_engine.converter.options import Options
+from larq_engine.converter.rules_binary import why_not_binary
+from larq_engine.converter.signs import NotBinary
+from larq_engine.converter.weights import scales
+
+# Below this the operator and its constants take about as much of the file as they save.
+_WORTHWHILE = 256
+
+# Where the output channels are among the weights' dimensions.
+_CHANNEL_AXES = {
+    "CONV_2D": 0,
+    "CONV_3D": 4,
+    "CONV_3D_TRANSPOSE": 3,
+    "DEPTHWISE_CONV_2D": 3,
+    "FULLY_CONNECTED": 0,
+    "TRANSPOSE_CONV": 0,
+    "BATCH_MATMUL": 1,
+}
+
+KINDS = tuple(_CHANNEL_AXES)
+
+
+def _scale_axes(op: Op) -> tuple[int, ...]:
+    """Along which dimensions the size of the weights may change."""
+    if op.kind == "BATCH_MATMUL" and op.options.adjY:
+        return (0,)
+    if op.kind == "FULLY_CONNECTED":
+        # TensorFlow's converter multiplies a batch norm before the layer into its weights.
+        return (0, 1)
+    return (_CHANNEL_AXES[op.kind],)
+
+
+def pack_weights(op: Op, graph: Graph, options: Options) -> list[Op] | None:
+    """A float layer's binary weights -> LceUnpackWeights of their bits."""
+    weights = op.input(1)
+    if options.for_lce or weights is None or weights.data is None or weights.dtype != "FLOAT32":
+        return None
+    if weights.elements < _WORTHWHILE:
+        return None
+    axes = [axis for axis in _scale_axes(op) if axis < len(weights.shape)]
+    found = ((axis, scales(np.moveaxis(weights.data, axis, 0))) for axis in axes)
+    axis, scale = next(((a, s) for a, s in found if not isinstance(s, NotBinary)), (0, None))
+    if scale is None:
+        return None
+    unpack = _unpack(weights.name, weights.data, scale.astype(np.float32), axis)
+    # Layers with the same weights share them.
+    known = next((other for other in graph.ops if computes_the_same(other, unpack)), None)
+    inputs = list(op.inputs)
+    inputs[1] = (known or unpack).output
+    why = why_not_binary(op, options)
+    layer = Layer(name_layer(op), op.kind, weights.data.nbytes, why.reason, why.remedy)
+    packed = replace(op, inputs=inputs, layer=layer)
+    return [packed] if known else [unpack, packed]
+
+
+def _unpack(name: str, weights: Array, scale: Array, axis: int) -> Op:
+    bits = lce_ops.pack_bits(np.signbit(weights).reshape(-1))
+    if (scale == scale[0]).all():
+        scale = scale[:1]
+    return Op(
+        "LceUnpackWeights",
+        [lce_ops.constant(bits), lce_ops.constant(scale)],
+        [Tensor(name, weights.shape, "FLOAT32")],
+        {"axis": axis},
+        custom=True,
+    )

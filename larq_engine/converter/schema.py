@@ -1,0 +1,441 @@
+"""Bytes to Model and back: the only module that knows flatbuffers.
+
+Data of constants are views of the file that was read, and are copied once, into the file that is
+written; so a conversion holds two files and no more.
+"""
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+from larq_engine.converter.graph import (
+    NUMPY_TYPES,
+    Array,
+    Graph,
+    Model,
+    Op,
+    Quantization,
+    Tensor,
+)
+from larq_engine.python.model_file import read_model
+
+try:
+    import flatbuffers
+    from ai_edge_litert import schema_py_generated as schema
+    from flatbuffers import flexbuffers
+except ModuleNotFoundError as error:
+    raise ImportError(
+        f"the converter needs the package of {error.name}, and it is not installed; "
+        'pip install "larq-engine[litert]"'
+    ) from error
+
+_TYPE_NAMES = {code: name for name, code in vars(schema.TensorType).items() if name.isupper()}
+_OP_NAMES = {code: name for name, code in vars(schema.BuiltinOperator).items() if name.isupper()}
+_CUSTOM = schema.BuiltinOperator.CUSTOM
+
+# Names of padding and activation in options, by the schema's numbers.
+PADDING = {"SAME": schema.Padding.SAME, "VALID": schema.Padding.VALID}
+ACTIVATION = {
+    "NONE": schema.ActivationFunctionType.NONE,
+    "RELU": schema.ActivationFunctionType.RELU,
+    "RELU_N1_TO_1": schema.ActivationFunctionType.RELU_N1_TO_1,
+    "RELU6": schema.ActivationFunctionType.RELU6,
+}
+
+_SPARSE = "SPARSE_"
+
+# An optional input that is not there.
+_ABSENT = -1
+
+# The schema asks for this alignment of constants; kernels read them in place.
+_DATA_ALIGNMENT = 16
+
+# Buffers up to this size that are equal become one.
+_COMPARED_BYTES = 1 << 16
+
+
+def make_options(name: str, **values: Any) -> Any:
+    """A builtin operator's options object, such as "ReshapeOptions"."""
+    options = getattr(schema, name + "T")()
+    for key, value in values.items():
+        if not hasattr(options, key):
+            raise AttributeError(f"{name} has no option {key}")
+        setattr(options, key, value)
+    return options
+
+
+def read(content: bytes) -> Model:
+    """Raises ValueError if the bytes are not a whole TensorFlow Lite model."""
+    content = read_model(content)
+    try:
+        packed = schema.ModelT.InitFromPackedBuf(content, 0)
+    except Exception as error:  # Options that `read_model` does not know lead anywhere.
+        raise ValueError(
+            f"model ({len(content)} bytes): expected a whole TensorFlow Lite model, got one whose "
+            f"parts do not fit ({error}); it is corrupted: copy or convert it again"
+        ) from error
+    for number, buffer in enumerate(packed.buffers or []):
+        if buffer.offset > 1 or buffer.size > 1:
+            raise ValueError(
+                f"buffer #{number}: expected data inside of the flatbuffer, got data behind it, as "
+                "files above 2 GB have them; convert a model with less than 2 GB of weights"
+            )
+    graphs = [_read_graph(packed, subgraph) for subgraph in packed.subgraphs]
+    model = Model([graph for graph, _ in graphs])
+    model.extra = _Extra(packed, [tensors for _, tensors in graphs])
+    return model
+
+
+def write(model: Model) -> bytes:
+    """Returns the file."""
+    return bytes(write_view(model))
+
+
+def write_view(model: Model) -> memoryview:
+    """Returns the file as it lies in memory, for those who make their own copy of it."""
+    return _Writer(model).write()
+
+
+class _Extra:
+    """What a Model keeps of the file beside its graphs."""
+
+    def __init__(self, packed: Any, tensors: list[list[Tensor]]) -> None:
+        self.version = packed.version
+        self.description = packed.description
+        self.metadata = [
+            (entry.name, _pick(packed.buffers, entry.buffer, "buffers", "metadata").data)
+            for entry in packed.metadata or []
+        ]
+        self.signatures = []
+        for signature in packed.signatureDefs or []:
+            own = _pick(tensors, signature.subgraphIndex, "subgraphs", "signature")
+            self.signatures.append(
+                (
+                    signature.signatureKey,
+                    signature.subgraphIndex,
+                    _read_names(own, signature.inputs),
+                    _read_names(own, signature.outputs),
+                )
+            )
+
+
+def _read_names(tensors: list[Tensor], entries: Any) -> list[tuple[Any, Tensor]]:
+    return [
+        (entry.name, _pick(tensors, entry.tensorIndex, "tensors", "signature"))
+        for entry in entries or []
+    ]
+
+
+def _list(vector: Any) -> list[int]:
+    return [] if vector is None else [int(value) for value in vector]
+
+
+def _pick(items: Any, index: int, what: str, of: str) -> Any:
+    """The item of this number; files may hold numbers of what they do not have."""
+    count = 0 if items is None else len(items)
+    if not 0 <= index < count:
+        raise ValueError(
+            f"{of}: expected the number of one of {count} {what}, got {index}; "
+            "it is corrupted: copy or convert it again"
+        )
+    return items[index]
+
+
+def _pick_all(tensors: list[Tensor], indices: Any, of: str) -> list[Tensor]:
+    return [_pick(tensors, index, "tensors", of) for index in _list(indices)]
+
+
+def _read_map(kind: str, content: bytes) -> Any:
+    """Options of ours."""
+    try:
+        options = flexbuffers.Loads(content)
+    except Exception as error:  # Whatever a reader of corrupted bytes stumbles over.
+        raise ValueError(
+            f"{kind}: expected a FlexBuffer map as options, got {len(content)} bytes that are none "
+            f"({error}); the file is corrupted: copy or convert it again"
+        ) from error
+    if not isinstance(options, dict):
+        raise ValueError(
+            f"{kind}: expected a FlexBuffer map as options, got {type(options).__name__}; "
+            "re-convert the model"
+        )
+    return options
+
+
+def _text(name: Any) -> str:
+    return name.decode(errors="replace") if isinstance(name, bytes) else name or ""
+
+
+def _read_graph(packed: Any, subgraph: Any) -> tuple[Graph, list[Tensor]]:
+    tensors = [
+        _read_tensor(packed, tensor, number) for number, tensor in enumerate(subgraph.tensors or [])
+    ]
+    ops = [_read_op(packed, operator, tensors) for operator in subgraph.operators or []]
+    graph = Graph(
+        _text(subgraph.name),
+        _pick_all(tensors, subgraph.inputs, "inputs of the subgraph"),
+        _pick_all(tensors, subgraph.outputs, "outputs of the subgraph"),
+        ops,
+    )
+    return graph, tensors
+
+
+def _read_tensor(packed: Any, tensor: Any, number: int) -> Tensor:
+    dtype = _TYPE_NAMES.get(tensor.type, str(tensor.type))
+    if tensor.sparsity is not None:
+        dtype = _SPARSE + dtype  # What its bytes mean is not for rules that look for a type.
+    name = _text(tensor.name)
+    data = _pick(packed.buffers, tensor.buffer, "buffers", f"tensor '{name}' (#{number})").data
+    if data is not None and len(data) and dtype in NUMPY_TYPES:
+        shape = _list(tensor.shape)
+        expected = math.prod(shape) * np.dtype(NUMPY_TYPES[dtype]).itemsize
+        if len(data) != expected:
+            raise ValueError(
+                f"tensor '{name}' (#{number}): expected {expected} bytes for the shape {shape}, "
+                f"got {len(data)}; it is corrupted: copy or convert it again"
+            )
+        data = data.view(NUMPY_TYPES[dtype]).reshape(shape)
+    elif data is not None and not len(data):
+        data = None
+    signature = tuple(_list(tensor.shapeSignature))
+    return Tensor(
+        name=name,
+        shape=tuple(_list(tensor.shape)),
+        dtype=dtype,
+        data=data,
+        quantization=_read_quantization(tensor.quantization),
+        signature=signature if -1 in signature else None,
+        origin=number,
+        extra=tensor,
+    )
+
+
+def _read_quantization(packed: Any) -> Quantization | None:
+    if packed is None or packed.scale is None or packed.details is not None:
+        return None
+    return Quantization(
+        tuple(float(scale) for scale in packed.scale),
+        tuple(_list(packed.zeroPoint)),
+        packed.quantizedDimension,
+    )
+
+
+def _read_op(packed: Any, operator: Any, tensors: list[Tensor]) -> Op:
+    code = _pick(packed.operatorCodes, operator.opcodeIndex, "operator codes", "operator")
+    number = max(code.builtinCode, code.deprecatedBuiltinCode)
+    custom = number == _CUSTOM
+    kind = _text(code.customCode) if custom else _OP_NAMES.get(number, str(number))
+    options: Any = operator.builtinOptions
+    if custom:
+        content = b"" if operator.customOptions is None else bytes(operator.customOptions)
+        options = _read_map(kind, content) if kind.startswith("Lce") and content else content
+    return Op(
+        kind=kind,
+        inputs=[
+            None if index == _ABSENT else _pick(tensors, index, "tensors", f"input of {kind}")
+            for index in _list(operator.inputs)
+        ],
+        outputs=_pick_all(tensors, operator.outputs, f"output of {kind}"),
+        options=options,
+        custom=custom,
+        version=code.version,
+        extra=(operator, _pick_all(tensors, operator.intermediates, f"intermediate of {kind}")),
+    )
+
+
+class _AlignedBuffer:
+    """Writes a buffer's bytes in one copy, at the alignment that the schema asks for."""
+
+    def __init__(self, data: Array | None) -> None:
+        self._data = data
+
+    def Pack(self, builder: Any) -> int:  # noqa: N802, the schema module calls it so
+        content = None if self._data is None else np.ascontiguousarray(self._data)
+        if content is not None:
+            builder.StartVector(1, content.nbytes, _DATA_ALIGNMENT)
+            builder.head -= content.nbytes
+            end = builder.head + content.nbytes
+            # Assigned to a bytearray, it would be copied twice.
+            with memoryview(builder.Bytes) as room:
+                room[builder.head : end] = content.reshape(-1).view(np.uint8).data
+            vector = builder.EndVector()
+        schema.BufferStart(builder)
+        if content is not None:
+            schema.BufferAddData(builder, vector)
+        return int(schema.BufferEnd(builder))
+
+
+class _Writer:
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._buffers: list[Array | None] = [None]  # Number 0 means no data.
+        self._known_buffers: dict[Hashable, int] = {}
+        self._codes: dict[tuple[int, str | None, int], int] = {}
+
+    def write(self) -> memoryview:
+        extra = self._model.extra
+        packed = schema.ModelT()
+        packed.version = extra.version
+        packed.description = extra.description
+        numbers = []
+        packed.subgraphs = []
+        for index, graph in enumerate(self._model.graphs):
+            named = [
+                tensor
+                for _, subgraph, inputs, outputs in extra.signatures
+                for _, tensor in [*inputs, *outputs]
+                if subgraph == index
+            ]
+            tensors = {tensor: n for n, tensor in enumerate(_all_tensors(graph, named))}
+            numbers.append(tensors)
+            packed.subgraphs.append(self._graph(graph, tensors))
+        packed.signatureDefs = [self._signature(numbers, entry) for entry in extra.signatures]
+        packed.metadata = []
+        for name, data in extra.metadata:
+            entry = schema.MetadataT()
+            entry.name = name
+            entry.buffer = self._buffer(data)
+            packed.metadata.append(entry)
+        packed.operatorCodes = [self._operator_code(*code) for code in self._codes]
+        packed.buffers = [_AlignedBuffer(data) for data in self._buffers]
+        size = sum(data.nbytes for data in self._buffers if data is not None)
+        # Growing would copy what is there; the rest of a file is well below 1 KB a tensor.
+        room = size + (1 << 16) + 1024 * sum(map(len, numbers))
+        builder = flatbuffers.Builder(room)
+        builder.Finish(packed.Pack(builder), b"TFL3")
+        return memoryview(builder.Bytes)[builder.head :]
+
+    def _graph(self, graph: Graph, numbers: dict[Tensor, int]) -> Any:
+        packed = schema.SubGraphT()
+        packed.name = graph.name or None
+        packed.tensors = [self._tensor(tensor) for tensor in numbers]
+        packed.inputs = np.array([numbers[tensor] for tensor in graph.inputs], np.int32)
+        packed.outputs = np.array([numbers[tensor] for tensor in graph.outputs], np.int32)
+        packed.operators = [self._op(op, numbers) for op in graph.ops]
+        return packed
+
+    def _tensor(self, tensor: Tensor) -> Any:
+        packed = schema.TensorT()
+        if tensor.extra is not None:
+            packed.isVariable = tensor.extra.isVariable
+            packed.sparsity = tensor.extra.sparsity
+            packed.variantTensors = tensor.extra.variantTensors
+        packed.hasRank = True if tensor.extra is None else tensor.extra.hasRank
+        packed.name = tensor.name or None
+        packed.shape = np.array(tensor.shape, np.int32)
+        dtype = tensor.dtype.removeprefix(_SPARSE)
+        packed.type = getattr(schema.TensorType, dtype, None)
+        if packed.type is None:
+            packed.type = int(dtype)
+        if tensor.signature is not None:
+            packed.shapeSignature = np.array(tensor.signature, np.int32)
+        packed.buffer = self._buffer(tensor.data)
+        packed.quantization = _write_quantization(tensor)
+        return packed
+
+    def _buffer(self, data: Array | None) -> int:
+        if data is None:
+            return 0
+        # Zeros, ones and shapes occur often. Of large data only the same bytes are one buffer,
+        # which tensors that shared a buffer in the file that was read still have.
+        key: Hashable = (data.__array_interface__["data"][0], data.nbytes)
+        if data.nbytes <= _COMPARED_BYTES:
+            key = data.tobytes()
+        if key not in self._known_buffers:
+            self._known_buffers[key] = len(self._buffers)
+            self._buffers.append(data)
+        return self._known_buffers[key]
+
+    def _op(self, op: Op, numbers: dict[Tensor, int]) -> Any:
+        packed = schema.OperatorT()
+        if op.extra is not None:
+            source, intermediates = op.extra
+            packed.mutatingVariableInputs = source.mutatingVariableInputs
+            packed.builtinOptions2Type = source.builtinOptions2Type
+            packed.builtinOptions2 = source.builtinOptions2
+            packed.debugMetadataIndex = source.debugMetadataIndex
+            if intermediates:
+                packed.intermediates = np.array([numbers[t] for t in intermediates], np.int32)
+        inputs = [-1 if tensor is None else numbers[tensor] for tensor in op.inputs]
+        packed.inputs = np.array(inputs, np.int32)
+        packed.outputs = np.array([numbers[tensor] for tensor in op.outputs], np.int32)
+        if op.custom:
+            code: tuple[int, str | None, int] = (_CUSTOM, op.kind, op.version)
+            content = _flexbuffer_map(op.options) if isinstance(op.options, dict) else op.options
+            packed.customOptions = np.frombuffer(content, np.uint8) if content else None
+        else:
+            number = getattr(schema.BuiltinOperator, op.kind, None)
+            code = (int(op.kind) if number is None else number, None, op.version)
+            if op.options is not None:
+                kind = type(op.options).__name__.removesuffix("T")
+                packed.builtinOptionsType = getattr(schema.BuiltinOptions, kind)
+                packed.builtinOptions = op.options
+        packed.opcodeIndex = self._codes.setdefault(code, len(self._codes))
+        return packed
+
+    @staticmethod
+    def _operator_code(number: int, custom: str | None, version: int) -> Any:
+        packed = schema.OperatorCodeT()
+        packed.builtinCode = number
+        # Readers from before 2020 know this field only; 127 says: see the other.
+        packed.deprecatedBuiltinCode = min(number, 127)
+        packed.customCode = custom
+        packed.version = version
+        return packed
+
+    @staticmethod
+    def _signature(numbers: list[dict[Tensor, int]], entry: Any) -> Any:
+        key, subgraph, inputs, outputs = entry
+
+        def maps(names: Iterable[tuple[Any, Tensor]]) -> list[Any]:
+            result = []
+            for name, tensor in names:
+                packed = schema.TensorMapT()
+                packed.name = name
+                packed.tensorIndex = numbers[subgraph][tensor]
+                result.append(packed)
+            return result
+
+        packed = schema.SignatureDefT()
+        packed.signatureKey = key
+        packed.subgraphIndex = subgraph
+        packed.inputs = maps(inputs)
+        packed.outputs = maps(outputs)
+        return packed
+
+
+def _all_tensors(graph: Graph, named: list[Tensor]) -> dict[Tensor, None]:
+    """The tensors in use, each once: inputs first, the others as the operators come."""
+    found = dict.fromkeys([*graph.inputs, *named])
+    for op in graph.ops:
+        found.update(dict.fromkeys(tensor for tensor in op.inputs if tensor is not None))
+        if op.extra is not None:
+            found.update(dict.fromkeys(op.extra[1]))
+        found.update(dict.fromkeys(op.outputs))
+    found.update(dict.fromkeys(graph.outputs))
+    return found
+
+
+def _write_quantization(tensor: Tensor) -> Any:
+    source = tensor.extra.quantization if tensor.extra is not None else None
+    if tensor.quantization is None or tensor.quantization == _read_quantization(source):
+        # The official converter writes an empty table for every tensor of floats.
+        fields = () if source is None else (source.scale, source.min, source.max, source.details)
+        return source if any(_is_filled(field) for field in fields) else None
+    packed = schema.QuantizationParametersT()
+    packed.scale = np.array(tensor.quantization.scale, np.float32)
+    packed.zeroPoint = np.array(tensor.quantization.zero_point, np.int64)
+    packed.quantizedDimension = tensor.quantization.axis
+    return packed
+
+
+def _is_filled(field: Any) -> bool:
+    return field is not None and (not hasattr(field, "__len__") or len(field) > 0)
+
+
+def _flexbuffer_map(options: dict[str, int]) -> bytes:
+    builder = flexbuffers.Builder()
+    builder.MapFromElements(dict(sorted(options.items())))
+    return bytes(builder.Finish())

@@ -1,0 +1,401 @@
+"""Recognises values that are one of two numbers, however the model writes that.
+
+`find_binary(tensor)` says: tensor = alpha * s + beta, where s is +1 or -1 everywhere. Of s it says
+how to make it: the sign of a value (+1 where `x >= 0`), a condition (+1 where true), or an operator
+that only moves values about, applied to others of these. Nothing is changed here.
+
+Every sign in use reduces to these by algebra that is exact: x > 0 is not (-x >= 0), x >= t is
+x - t >= 0, and TensorFlow keeps larq's sign as sign(sign(x) + 0.1), which is a sign only because
+0.1 lies between 0 and 1.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from larq_engine.converter.graph import Op, Tensor
+
+
+@dataclass(frozen=True)
+class Positive:
+    """+1 where (minuend or 0) +- tensor >= 0: the tensor, its negative, or a difference."""
+
+    tensor: Tensor
+    negated: bool = False
+    # For comparisons with constants: tensor - bound, or bound - tensor if negated.
+    bound: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Condition:
+    """+1 where a tensor of truth values is true."""
+
+    tensor: Tensor
+
+
+@dataclass(frozen=True)
+class Moved:
+    """An operator that moves or drops values (or takes maxima) of others."""
+
+    op: Op
+    parts: tuple["Source", ...]
+    # What its output stands for in the float model.
+    output: Tensor
+
+
+Source = Positive | Condition | Moved
+
+
+@dataclass(frozen=True)
+class Binary:
+    """alpha * s + beta."""
+
+    source: Source
+    tensor: Tensor
+    alpha: float = 1.0
+    beta: float = 0.0
+
+
+@dataclass(frozen=True)
+class NotBinary:
+    """Why a tensor is not binary, in words for the report."""
+
+    reason: str
+    remedy: str
+
+
+_USE_A_SIGN = (
+    "give the layer input_quantizer='ste_sign' (or approx_sign, swish_sign), with nothing but "
+    "reshaping and max pooling between that and the layer"
+)
+
+# Value in, same value out, at another place; all inputs but the listed ones are positions or sizes.
+_MOVES: dict[str, Callable[[Op], list[int]]] = {
+    "RESHAPE": lambda op: [0],
+    "SQUEEZE": lambda op: [0],
+    "EXPAND_DIMS": lambda op: [0],
+    "TRANSPOSE": lambda op: [0],
+    "SLICE": lambda op: [0],
+    "STRIDED_SLICE": lambda op: [0],
+    "GATHER": lambda op: [0],
+    "TILE": lambda op: [0],
+    "BROADCAST_TO": lambda op: [0],
+    "SPACE_TO_DEPTH": lambda op: [0],
+    "DEPTH_TO_SPACE": lambda op: [0],
+    "RESIZE_NEAREST_NEIGHBOR": lambda op: [0],
+    "SPLIT": lambda op: [1],
+    "SPLIT_V": lambda op: [0],
+    "UNPACK": lambda op: [0],
+    "MAX_POOL_2D": lambda op: [0],
+    "MIRROR_PAD": lambda op: [0],
+    "PAD": lambda op: [0],
+    "PADV2": lambda op: [0],
+    "CONCATENATION": lambda op: list(range(len(op.inputs))),
+    "PACK": lambda op: list(range(len(op.inputs))),
+}
+
+# Each of their results lies between the smallest and the largest of the values.
+_AVERAGES = ("AVERAGE_POOL_2D", "MEAN", "REDUCE_MAX", "REDUCE_MIN")
+
+
+def find_binary(tensor: Tensor) -> Binary | NotBinary:
+    """Returns how the values of a float tensor come from signs, or why they do not."""
+    op = tensor.producer
+    if op is None or tensor.dtype != "FLOAT32":
+        what = "a constant" if tensor.is_constant else "an input of the model"
+        if op is not None:
+            what = f"a tensor of type {tensor.dtype}"
+        return NotBinary(
+            f"its input '{tensor.name}' is {what}, not the result of a sign", _USE_A_SIGN
+        )
+    if op.kind in _MOVES:
+        return _moved(op, tensor)
+    finder = _FINDERS.get(op.kind, _not_a_sign)
+    return finder(op)
+
+
+def _not_a_sign(op: Op) -> NotBinary:
+    return NotBinary(
+        f"its input '{op.name}' is the result of {op.kind}, not of a sign", _USE_A_SIGN
+    )
+
+
+def scalar(tensor: Tensor | None) -> float | None:
+    """The one number that a constant holds in all places, or None."""
+    if tensor is None or tensor.data is None or tensor.dtype != "FLOAT32" or not tensor.elements:
+        return None
+    first = tensor.data.reshape(-1)[0]
+    return float(first) if tensor.elements == 1 or bool((tensor.data == first).all()) else None
+
+
+def _activation(op: Op) -> int:
+    return int(getattr(op.options, "fusedActivationFunction", 0))
+
+
+def _sign(op: Op) -> Binary | NotBinary:
+    """sign(sign(x) + c), or the step sign(relu(x))."""
+    (x,) = op.inputs
+    assert x is not None
+    inner = x.producer
+    if inner is not None and inner.kind in ("ADD", "SUB") and not _activation(inner):
+        a, b = inner.inputs
+        shift = scalar(b)
+        if shift is not None and inner.kind == "SUB":
+            shift = -shift
+        if shift is None and inner.kind == "ADD":
+            a, shift = b, scalar(a)
+        outer = a.producer if a is not None else None
+        # A shift with more places than the sign makes more signs out of one.
+        alike = a is not None and a.shape == x.shape
+        if shift is not None and alike and outer is not None and outer.kind == "SIGN":
+            return _shifted_sign(op, outer, shift)
+    if _is_not_negative(x):
+        # 1 where x > 0, that is where not -x >= 0; else 0.
+        source = Positive(_before_relu(x), negated=True)
+        return Binary(source, op.output, alpha=-0.5, beta=0.5)
+    return NotBinary(
+        f"its input '{op.name}' is a plain SIGN, which has a third value, 0",
+        "use larq's ste_sign, or tf.where(x >= 0, 1., -1.)",
+    )
+
+
+def _shifted_sign(op: Op, inner: Op, shift: float) -> Binary | NotBinary:
+    (x,) = inner.inputs
+    assert x is not None
+    if 0 < shift < 1:
+        return Binary(Positive(x), op.output)
+    if -1 < shift < 0:
+        return Binary(Positive(x, negated=True), op.output, alpha=-1.0)
+    return NotBinary(
+        f"its input '{op.name}' is sign(sign(x) + c) with c = {shift:g}; only with c between 0 and "
+        "1 is that +1 for x >= 0 and -1 otherwise",
+        "use larq's ste_sign, which has c = 0.1",
+    )
+
+
+def _is_not_negative(x: Tensor) -> bool:
+    op = x.producer
+    if op is None:
+        return False
+    if op.kind in ("RELU", "RELU6", "RELU_0_TO_1"):
+        return True
+    if op.kind == "MAXIMUM":
+        return any(scalar(tensor) == 0.0 for tensor in op.inputs)
+    if _activation(op) in (1, 3):
+        return True
+    # TensorFlow leaves out a relu of what another one and these have made not negative already.
+    if op.kind in ("PAD", "PADV2"):
+        fill = pad_value(op)
+        if fill is None or not fill >= 0:
+            return False
+    if op.kind in (*_MOVES, *_AVERAGES):
+        moved = moved_inputs(op) if op.kind in _MOVES else [0]
+        values = [op.inputs[index] for index in moved]
+        return all(value is not None and _is_not_negative(value) for value in values)
+    return False
+
+
+def _before_relu(x: Tensor) -> Tensor:
+    """The value whose being above 0 decides: a relu (to whatever bound) can be left out."""
+    op = x.producer
+    if op is not None and op.kind in ("RELU", "RELU6", "RELU_0_TO_1"):
+        assert op.inputs[0] is not None
+        return op.inputs[0]
+    return x
+
+
+def _select(op: Op) -> Binary | NotBinary:
+    condition, when_true, when_false = op.inputs
+    high, low = scalar(when_true), scalar(when_false)
+    if condition is None or high is None or low is None or high == low:
+        return NotBinary(
+            f"its input '{op.name}' chooses between values that are not two constants", _USE_A_SIGN
+        )
+    if condition.shape != op.output.shape:
+        return NotBinary(
+            f"the condition of '{op.name}' has the shape {condition.shape}, its result "
+            f"{op.output.shape}",
+            "make the condition as large as the result",
+        )
+    return _between(_find_condition(condition), op.output, low, high)
+
+
+def _between(
+    found: tuple[Source, bool], tensor: Tensor, low: float, high: float
+) -> Binary | NotBinary:
+    """`high` where the source is +1, `low` where it is -1; the other way round if flipped."""
+    source, flipped = found
+    alpha, beta = (high - low) / 2, (high + low) / 2
+    if not np.isfinite([np.float32(alpha), np.float32(beta)]).all():
+        return NotBinary(f"'{tensor.name}' has infinite values", _USE_A_SIGN)
+    exact = np.float32(alpha) + np.float32(beta) == np.float32(high) and np.float32(
+        beta
+    ) - np.float32(alpha) == np.float32(low)
+    if not exact:
+        return NotBinary(
+            f"'{tensor.name}' is {low:g} or {high:g}, which cannot be scaled from -1 and +1 "
+            "without rounding",
+            "use -1 and 1, or 0 and 1",
+        )
+    return Binary(source, tensor, alpha=-alpha if flipped else alpha, beta=beta)
+
+
+def _cast(op: Op) -> Binary | NotBinary:
+    (condition,) = op.inputs
+    if condition is None or condition.dtype != "BOOL":
+        return _not_a_sign(op)
+    return _between(_find_condition(condition), op.output, 0.0, 1.0)
+
+
+def _find_condition(tensor: Tensor) -> tuple[Source, bool]:
+    """The source of a truth value, and whether true is its -1."""
+    op = tensor.producer
+    if op is not None and op.kind == "LOGICAL_NOT" and op.inputs[0] is not None:
+        source, flipped = _find_condition(op.inputs[0])
+        return source, not flipped
+    if op is None or op.kind not in _COMPARISONS:
+        return Condition(tensor), False
+    a, b = op.inputs
+    negated, flipped = _COMPARISONS[op.kind]
+    if a is not None and a.is_constant:
+        # t >= x is x <= t. Which of the two sides is subtracted changes; what equality gives does
+        # not.
+        a, b, negated = b, a, not negated
+    if a is not None and b is not None and b.is_constant and _fits(b, a):
+        if a.dtype == "FLOAT32":
+            bound = None if scalar(b) == 0.0 else b
+            return Positive(a, negated, bound), flipped
+        if a.dtype == "INT8" and a.quantization is not None and not negated and _is_int8_zero(b):
+            return Positive(a), flipped
+    return Condition(tensor), False
+
+
+def _is_int8_zero(tensor: Tensor) -> bool:
+    """Whether an int8 constant stands for 0.0."""
+    if tensor.data is None or tensor.dtype != "INT8" or tensor.quantization is None:
+        return False
+    zero_points = tensor.quantization.zero_point
+    return len(zero_points) == 1 and bool((tensor.data == zero_points[0]).all())
+
+
+def _fits(bound: Tensor, x: Tensor) -> bool:
+    return np.broadcast_shapes(bound.shape, x.shape) == x.shape
+
+
+# For comparisons a ? b: whether it is b - a >= 0 that decides (else a - b >= 0), and whether the
+# comparison is true where that is not.
+_COMPARISONS = {
+    "GREATER_EQUAL": (False, False),
+    "LESS": (False, True),
+    "LESS_EQUAL": (True, False),
+    "GREATER": (True, True),
+}
+
+
+def _affine(op: Op) -> Binary | NotBinary:
+    """A binary value times, plus or minus a number."""
+    if _activation(op):
+        return _not_a_sign(op)
+    a, b = [*op.inputs, None][:2]
+    number, value = scalar(b), a
+    if number is None:
+        number, value = scalar(a), b
+    if op.kind == "NEG":
+        number, value = -1.0, a
+    if number is None or value is None or value.is_constant or not np.isfinite(number):
+        return _not_a_sign(op)
+    if value.shape != op.output.shape:
+        return _not_a_sign(op)
+    inner = find_binary(value)
+    if isinstance(inner, NotBinary):
+        # The sign may be fine and only its scale not be a number.
+        return inner
+    values = [np.float32(inner.beta - inner.alpha), np.float32(inner.beta + inner.alpha)]
+    x = np.float32(number)
+    if op.kind in ("MUL", "NEG"):
+        values = [v * x for v in values]
+    elif op.kind == "DIV":
+        if value is b or number == 0:
+            return _not_a_sign(op)
+        values = [v / x for v in values]
+    elif op.kind == "ADD":
+        values = [v + x for v in values]
+    else:
+        values = [x - v for v in values] if value is b else [v - x for v in values]
+    low, high = (float(v) for v in values)
+    if low == high:
+        return _not_a_sign(op)
+    return _between((inner.source, False), op.output, low, high)
+
+
+def _moved(op: Op, tensor: Tensor) -> Binary | NotBinary:
+    values = [op.inputs[index] for index in moved_inputs(op)]
+    if any(other is not None and not other.is_constant for other in _others(op)):
+        return NotBinary(
+            f"where '{op.name}' moves values to is computed when the model runs",
+            "give the model a fixed input shape",
+        )
+    if _activation(op) or any(value is None for value in values):
+        return _not_a_sign(op)
+    found = []
+    for value in values:
+        assert value is not None
+        inner = find_binary(value)
+        if isinstance(inner, NotBinary):
+            return inner
+        found.append(inner)
+    first = found[0]
+    if any((part.alpha, part.beta) != (first.alpha, first.beta) for part in found):
+        return NotBinary(
+            f"'{op.name}' joins binary values of different sizes", "join values of one quantizer"
+        )
+    if op.kind == "MAX_POOL_2D" and first.alpha < 0:
+        return NotBinary(
+            f"'{op.name}' takes the larger of values whose sign is turned round",
+            "use ste_sign before max pooling",
+        )
+    if op.kind in ("PAD", "PADV2") and pad_sign(op, first) is None:
+        return NotBinary(
+            f"'{op.name}' pads with {pad_value(op)}, which is neither of the two values",
+            "pad with 1 (pad_values=1), or let the convolution pad (padding='same')",
+        )
+    source = Moved(op, tuple(part.source for part in found), tensor)
+    return replace(first, source=source, tensor=tensor)
+
+
+def moved_inputs(op: Op) -> list[int]:
+    """Which inputs of an operator that moves values are values (the others are positions)."""
+    return _MOVES[op.kind](op)
+
+
+def _others(op: Op) -> list[Tensor | None]:
+    moving = set(moved_inputs(op))
+    return [tensor for index, tensor in enumerate(op.inputs) if index not in moving]
+
+
+def pad_value(op: Op) -> float | None:
+    """What a PAD or PADV2 pads with."""
+    return 0.0 if op.kind == "PAD" else scalar(op.input(2))
+
+
+def pad_sign(op: Op, binary: Binary) -> int | None:
+    """Which s a PAD or PADV2 of alpha * s + beta pads with: 1, -1, or None for neither."""
+    value = pad_value(op)
+    for sign in (1, -1):
+        if value is not None and binary.alpha * sign + binary.beta == value:
+            return sign
+    return None
+
+
+_FINDERS: dict[str, Callable[[Op], Binary | NotBinary]] = {
+    "SIGN": _sign,
+    "SELECT": _select,
+    "SELECT_V2": _select,
+    "CAST": _cast,
+    "MUL": _affine,
+    "ADD": _affine,
+    "SUB": _affine,
+    "DIV": _affine,
+    "NEG": _affine,
+}

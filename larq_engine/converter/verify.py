@@ -1,0 +1,91 @@
+"""What a legal graph is; asked after every rule, so that a broken one is caught where it broke."""
+
+from larq_engine.converter import lce_ops
+from larq_engine.converter.graph import Graph, Op, Tensor
+from larq_engine.converter.layers import VALID
+
+
+def verify(graph: Graph, after: str) -> None:
+    """Raises AssertionError, naming the step after which the graph is not legal."""
+    made: set[int] = {id(tensor) for tensor in graph.inputs}
+    for op in graph.ops:
+        for tensor in op.inputs:
+            if tensor is None:
+                continue
+            # In a file, variables and empty tensors are read that nobody makes.
+            from_file = tensor.producer is None and tensor.origin is not None
+            known = tensor.is_constant or id(tensor) in made or from_file
+            _expect(known, after, op, f"reads '{tensor.name}' before it is made")
+            _expect(op in tensor.consumers, after, op, f"'{tensor.name}' does not know its reader")
+        for tensor in op.outputs:
+            _expect(tensor.producer is op, after, op, f"'{tensor.name}' has another producer")
+            _expect(id(tensor) not in made, after, op, f"'{tensor.name}' is made twice")
+            _expect(not tensor.is_constant, after, op, f"writes the constant '{tensor.name}'")
+            made.add(id(tensor))
+        if op.custom and op.kind in _LEGAL:
+            _LEGAL[op.kind](op, after)
+        if op.kind == "RESHAPE" and op.extra is None:
+            # One that a rule made. In a file, sizes known only at run time may be anything.
+            _reshape(op, after)
+    for tensor in graph.outputs:
+        legal = id(tensor) in made or tensor.is_constant
+        if not legal:
+            raise AssertionError(f"after {after}: nothing makes the output '{tensor.name}'")
+
+
+def _expect(legal: bool, after: str, op: Op, problem: str) -> None:
+    if not legal:
+        raise AssertionError(f"after {after}: {op.kind} '{op.name}': {problem}")
+
+
+def _quantize(op: Op, after: str) -> None:
+    x = op.inputs[0]
+    assert x is not None
+    shape = lce_ops.packed_shape(x.shape)
+    _expect(x.dtype in ("FLOAT32", "INT8", "BOOL"), after, op, f"quantizes {x.dtype}")
+    _expect(op.output.dtype == "INT32" and op.output.shape == shape, after, op, "wrong output")
+
+
+def _convolution(op: Op, after: str) -> None:
+    bits, filters, multiplier, bias, threshold = op.inputs
+    assert bits is not None and filters is not None
+    channels_in = op.options["channels_in"]
+    channels = filters.shape[0]
+    legal = len(bits.shape) == 4 and bits.dtype == "INT32"
+    _expect(legal and bits.shape[3] == lce_ops.words(channels_in), after, op, "wrong input")
+    _expect(bits.shape[3] % filters.shape[3] == 0, after, op, "wrong filter")
+    writes_bits = op.output.dtype == "INT32"
+    constants = [threshold] if writes_bits else [multiplier, bias]
+    for tensor in constants:
+        _expect(tensor is not None and tensor.shape == (channels,), after, op, "wrong constants")
+    last = lce_ops.words(channels) if writes_bits else channels
+    _expect(op.output.shape[3] == last, after, op, "wrong output")
+    if bits.signature is not None or op.output.signature is not None:
+        return  # The sizes of an open shape are made up.
+    sizes = [
+        _positions(bits.shape[axis], filters.shape[axis], op.options, direction)
+        for axis, direction in ((1, "height"), (2, "width"))
+    ]
+    _expect(op.output.shape[:3] == (bits.shape[0], *sizes), after, op, "wrong output")
+
+
+def _positions(size: int, taps: int, options: dict[str, int], direction: str) -> int:
+    """Where a filter can be along one direction."""
+    if options["padding"] == VALID:
+        size -= (taps - 1) * options[f"dilation_{direction}_factor"]
+    return -(-size // options[f"stride_{direction}"])
+
+
+def _pool(op: Op, after: str) -> None:
+    x = op.inputs[0]
+    assert isinstance(x, Tensor)
+    legal = len(x.shape) == 4 and x.shape[3] == op.output.shape[3] and x.dtype == "INT32"
+    _expect(legal and op.output.dtype == "INT32", after, op, "wrong shape or type")
+
+
+def _reshape(op: Op, after: str) -> None:
+    x = op.inputs[0]
+    _expect(x is not None and x.elements == op.output.elements, after, op, "wrong output")
+
+
+_LEGAL = {"LceQuantize": _quantize, "LceBconv2d": _convolution, "LceBMaxPool2d": _pool}

@@ -1,0 +1,60 @@
+#include "larq_engine/kernels/unpack_weights.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "larq_engine/kernels/bits.h"
+
+namespace larq_engine {
+namespace {
+
+constexpr auto kBits = [] {
+  std::array<uint32_t, kWordBits> bits{};
+  for (size_t j = 0; j < kWordBits; ++j) bits[j] = uint32_t{1} << j;
+  return bits;
+}();
+
+// The sign bit: a product would flush denormal scales to zero in some threads. Compared with a
+// table, because a shift by j becomes a vector only with AVX2.
+inline float WithSign(float plus, uint32_t word, size_t j) {
+  const uint32_t sign = (word & kBits[j]) == 0 ? 0 : uint32_t{1} << 31;
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(plus) ^ sign);
+}
+
+// Weights [start, start + count), of which number i has the scale plus(i).
+template <typename Scale>
+void UnpackSpan(const uint32_t* bits, size_t start, size_t count, Scale plus,
+                float* __restrict out) {
+  out += start;
+  for (size_t i = 0; i < count;) {
+    const size_t bit = (start + i) % kWordBits;
+    const size_t length = std::min(kWordBits - bit, count - i);
+    const uint32_t word = bits[(start + i) / kWordBits] >> bit;
+    if (length == kWordBits) {  // a fixed length becomes vectors
+      for (size_t j = 0; j < kWordBits; ++j) out[i + j] = WithSign(plus(i + j), word, j);
+    } else {
+      for (size_t j = 0; j < length; ++j) out[i + j] = WithSign(plus(i + j), word, j);
+    }
+    i += length;
+  }
+}
+
+}  // namespace
+
+void UnpackWeights(const PackedWeights& weights, float* out) {
+  if (weights.inner == 1) {
+    const auto plus = [scale = weights.scale](size_t i) { return scale[i]; };
+    for (size_t start = 0; start < weights.elements; start += weights.scales) {
+      UnpackSpan(weights.bits, start, weights.scales, plus, out);
+    }
+    return;
+  }
+  for (size_t start = 0, s = 0; start < weights.elements; start += weights.inner) {
+    const auto plus = [scale = weights.scale[s]](size_t) { return scale; };
+    UnpackSpan(weights.bits, start, weights.inner, plus, out);
+    s = s + 1 == weights.scales ? 0 : s + 1;
+  }
+}
+
+}  // namespace larq_engine

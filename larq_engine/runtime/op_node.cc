@@ -1,0 +1,30 @@
+#include "larq_engine/runtime/op_node.h"
+
+#include "larq_engine/runtime/op_error.h"
+
+namespace larq_engine {
+
+OpInfo DescribeOp(const TfLiteContext& context, const OpNode& node) {
+  OpInfo op;
+  for (int tensor : node.inputs) op.inputs.push_back(DescribeTensor(context, tensor));
+  if (node.outputs.size() != 1) {
+    throw OpError("expected 1 output, got " + std::to_string(node.outputs.size()) +
+                  "; re-convert the model");
+  }
+  op.output = DescribeTensor(context, node.outputs[0]);
+  if (op.output.constant != nullptr) {
+    throw OpError(
+        "output: expected a tensor that is computed, got a constant; the file is corrupted");
+  }
+  op.options = node.options;
+  return op;
+}
+
+std::string ErrorStart(const OpNode& node, const std::string& name) {
+  std::string text = node.op;
+  if (!name.empty()) text += " '" + name + "'";
+  if (node.index >= 0) text += " (#" + std::to_string(node.index) + ")";
+  return text + ": ";
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,184 @@
+"""`larq-engine convert`: results, reports, options, and that failures leave nothing behind."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from ai_edge_litert.interpreter import Interpreter as StockInterpreter
+
+import larq_engine
+from larq_engine import ConversionError, ConversionReport, ConvertedModel
+from larq_engine.command_line import main
+from larq_engine.converter import api, keras_files
+from tests.command_line.models import float_model
+
+_EMPTY_REPORT = ConversionReport((), 0, 0, {})
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = tmp_path / "model.tflite"
+    path.write_bytes(float_model())
+    return path
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Records the calls of the converter's functions instead of converting."""
+    made = []
+
+    def record(name):
+        def convert(source, **options):
+            made.append((name, source, options))
+            return ConvertedModel(b"converted", _EMPTY_REPORT)
+
+        return convert
+
+    for name in ("convert_keras_model", "convert_saved_model", "convert_tflite"):
+        monkeypatch.setattr(api, name, record(name))
+    monkeypatch.setattr(keras_files, "load_keras", lambda path: f"loaded {path.name}")
+    return made
+
+
+def _names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_tflite_file(model, tmp_path, capsys, rng):
+    output, report = tmp_path / "out.tflite", tmp_path / "report.json"
+    assert main(["convert", str(model), "-o", str(output), "--report", str(report)]) == 0
+    assert model.read_bytes() == float_model()
+    assert _names(tmp_path) == ["model.tflite", "out.tflite", "report.json"]
+    assert output.stat().st_size < model.stat().st_size / 5
+
+    x = rng.integers(-4, 5, (1, 4, 4, 4)).astype(np.float32)
+    stock = StockInterpreter(model_path=str(model))
+    stock.allocate_tensors()
+    stock.set_tensor(stock.get_input_details()[0]["index"], x)
+    stock.invoke()
+    expected = stock.get_tensor(stock.get_output_details()[0]["index"])
+    np.testing.assert_array_equal(larq_engine.Interpreter(output).predict(x), expected)
+
+    written = json.loads(report.read_text())
+    assert [layer["became"] for layer in written["layers"]] == ["weights only", "binary"]
+    assert written["size_before"] == model.stat().st_size
+    assert written["size_after"] == output.stat().st_size
+    shown = capsys.readouterr().out
+    assert "2 layers: 1 binary, 1 weights only" in shown
+    assert all(layer["name"] in shown for layer in written["layers"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        (["--compatibility", "lce"], {"compatibility": "lce"}),
+        (["--target", "xcore"], {"target": "xcore"}),
+    ],
+)
+def test_options_change_the_file(model, tmp_path, arguments, options):
+    output = tmp_path / "out.tflite"
+    assert main(["convert", str(model), "-o", str(output), *arguments]) == 0
+    content = output.read_bytes()
+    assert content == larq_engine.convert_tflite(model, **options)
+    assert content != larq_engine.convert_tflite(model)
+
+
+_DEFAULTS = {
+    "inference_input_type": "float32",
+    "inference_output_type": "float32",
+    "target": "arm",
+    "compatibility": "larq_engine",
+    "check": True,
+    "verbose": 0,
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "changed"),
+    [
+        ([], {}),
+        (["--inference-input-type", "int8"], {"inference_input_type": "int8"}),
+        (["--inference-output-type", "int8"], {"inference_output_type": "int8"}),
+        (["--target", "xcore"], {"target": "xcore"}),
+        (["--compatibility", "lce"], {"compatibility": "lce"}),
+        (["--default-int8-range", "-6", "6"], {"experimental_default_int8_range": (-6.0, 6.0)}),
+        (["--no-check"], {"check": False}),
+        (["-v"], {"verbose": 1}),
+    ],
+)
+def test_every_option_reaches_the_converter(tmp_path, calls, arguments, changed):
+    (tmp_path / "model.h5").write_bytes(b"")
+    output = tmp_path / "out.tflite"
+    assert main(["convert", str(tmp_path / "model.h5"), "-o", str(output), *arguments]) == 0
+    assert calls == [("convert_keras_model", "loaded model.h5", _DEFAULTS | changed)]
+    assert output.read_bytes() == b"converted"
+
+
+def test_the_path_chooses_the_function(tmp_path, calls):
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "model.keras").write_bytes(b"")
+    (tmp_path / "model.tflite").write_bytes(b"")
+    for name in ("saved", "model.keras", "model.tflite"):
+        assert main(["convert", str(tmp_path / name), "-o", str(tmp_path / "out.tflite")]) == 0
+    assert [(name, source) for name, source, _ in calls] == [
+        ("convert_saved_model", tmp_path / "saved"),
+        ("convert_keras_model", "loaded model.keras"),
+        ("convert_tflite", tmp_path / "model.tflite"),
+    ]
+
+
+def test_a_range_is_not_for_tflite_files(model, tmp_path, calls, capsys):
+    arguments = ["convert", str(model), "-o", str(tmp_path / "out.tflite")]
+    with pytest.raises(SystemExit) as caught:
+        main([*arguments, "--default-int8-range", "-1", "1"])
+    assert caught.value.code == 2
+    assert "--default-int8-range: not for a .tflite file" in capsys.readouterr().err
+    assert calls == []
+
+
+@pytest.mark.parametrize(
+    ("output", "report", "words"),
+    [
+        ("absent/out.tflite", "report.json", "output '.*': expected an existing folder"),
+        ("folder", "report.json", "output '.*': expected the name of a file"),
+        ("model.tflite", "report.json", "output '.*': expected a file of its own"),
+        ("out.tflite", "absent/report.json", "report '.*': expected an existing folder"),
+        ("out.tflite", "out.tflite", "report '.*': expected a file of its own"),
+        ("out.tflite", "model.tflite", "report '.*': expected a file of its own"),
+    ],
+)
+def test_bad_destinations_are_refused_before_converting(
+    model, tmp_path, calls, capsys, output, report, words
+):
+    (tmp_path / "folder").mkdir()
+    arguments = ["-o", str(tmp_path / output), "--report", str(tmp_path / report)]
+    assert main(["convert", str(model), *arguments]) == 1
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("larq-engine: error: ")
+    assert re.search(words, line)
+    assert calls == []
+    assert _names(tmp_path) == ["folder", "model.tflite"]
+    assert model.read_bytes() == float_model()
+
+
+def test_a_failed_conversion_leaves_nothing(model, tmp_path, monkeypatch, capsys):
+    def fail(*_: object, **__: object) -> None:
+        raise ConversionError("layer 'a': expected b, got c; do d")
+
+    monkeypatch.setattr(api, "convert_tflite", fail)
+    output, report = tmp_path / "out.tflite", tmp_path / "report.json"
+    output.write_bytes(b"old")
+    assert main(["convert", str(model), "-o", str(output), "--report", str(report)]) == 1
+    streams = capsys.readouterr()
+    assert streams.err == "larq-engine: error: layer 'a': expected b, got c; do d\n"
+    assert streams.out == ""
+    assert _names(tmp_path) == ["model.tflite", "out.tflite"]
+    assert output.read_bytes() == b"old"
+
+
+def test_an_int8_request_that_cannot_be_met(model, tmp_path, capsys):
+    arguments = ["-o", str(tmp_path / "out.tflite"), "--inference-input-type", "int8"]
+    assert main(["convert", str(model), *arguments]) == 1
+    assert "input 'x' (#0): expected one QUANTIZE" in capsys.readouterr().err
+    assert _names(tmp_path) == ["model.tflite"]

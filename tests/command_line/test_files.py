@@ -1,0 +1,95 @@
+"""What a path is taken for, what may be written where, and that files are written whole."""
+
+import os
+
+import pytest
+
+from larq_engine.command_line.files import ModelKind, check_destination, find_kind, write_files
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("model.h5", ModelKind.KERAS),
+        ("model.keras", ModelKind.KERAS),
+        ("model.tflite", ModelKind.TFLITE),
+        ("MODEL.TFLITE", ModelKind.TFLITE),
+    ],
+)
+def test_kinds_of_files(tmp_path, name, kind):
+    (tmp_path / name).write_bytes(b"")
+    assert find_kind(tmp_path / name) is kind
+
+
+@pytest.mark.parametrize("name", ["saved", "saved.tflite"])
+def test_a_folder_is_a_saved_model_whatever_its_name(tmp_path, name):
+    (tmp_path / name).mkdir()
+    assert find_kind(tmp_path / name) is ModelKind.SAVED_MODEL
+
+
+@pytest.mark.parametrize(
+    ("name", "got"),
+    [("model.onnx", "a file that ends in '.onnx'"), ("model", "a file that ends in ''")],
+)
+def test_other_files_are_refused(tmp_path, name, got):
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(ValueError, match=r"\.h5 or \.keras file, .* SavedModel or a \.tflite") as e:
+        find_kind(tmp_path / name)
+    assert f"got {got}; check the path" in str(e.value)
+
+
+@pytest.mark.parametrize("name", ["model.tflite", "model.h5", "model"])
+def test_what_is_not_there_is_refused(tmp_path, name):
+    with pytest.raises(ValueError, match=rf"'{tmp_path / name}': .* got nothing of that name"):
+        find_kind(tmp_path / name)
+
+
+def test_destinations(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_bytes(b"")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    check_destination("output", tmp_path / "new", tmp_path / "file")
+    check_destination("output", tmp_path / "file", tmp_path / "other")
+    check_destination("output", tmp_path / "link", tmp_path / "other")
+    for path, words in (
+        (tmp_path / "absent" / "new", f"an existing folder, got '{tmp_path / 'absent'}'; make it"),
+        (tmp_path / "file" / "new", f"an existing folder, got '{tmp_path / 'file'}'"),
+        (tmp_path / "folder", "got something else of that name"),
+        (tmp_path / "link", "a file of its own"),
+        (tmp_path / "folder" / ".." / "file", "a file of its own"),
+        ("/dev/null", "got something else of that name"),
+    ):
+        with pytest.raises(ValueError) as caught:
+            check_destination("output", type(tmp_path)(path), tmp_path / "file")
+        assert str(caught.value).startswith(f"output '{path}': expected ")
+        assert words in str(caught.value)
+
+
+def test_a_folder_that_may_not_be_written_to(tmp_path, monkeypatch):
+    # The superuser, as whom tests may run, may write everywhere.
+    monkeypatch.setattr("os.access", lambda path, mode: not (path == tmp_path and mode == os.W_OK))
+    with pytest.raises(ValueError, match=f"a folder to write in, got '{tmp_path}'; choose another"):
+        check_destination("output", tmp_path / "new")
+
+
+def test_writing_replaces_files_and_keeps_links(tmp_path):
+    target, link, new = (tmp_path / name for name in ("target", "link", "new"))
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    write_files({link: b"first", new: b"second"})
+    assert link.is_symlink()
+    assert target.read_bytes() == b"first"
+    assert new.read_bytes() == b"second"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "new", "target"]
+    # As any other new file, not private as a temporary one.
+    (tmp_path / "plain").write_bytes(b"")
+    assert new.stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_a_failure_to_write_leaves_everything_as_it_was(tmp_path):
+    before = tmp_path / "before"
+    before.write_bytes(b"old")
+    with pytest.raises(FileNotFoundError):
+        write_files({before: b"new", tmp_path / "other": b"new", tmp_path / "absent" / "x": b""})
+    assert [path.name for path in tmp_path.iterdir()] == ["before"]
+    assert before.read_bytes() == b"old"

@@ -1,0 +1,140 @@
+"""Exit codes and what is said: 2 for arguments, 1 and one line for models and files."""
+
+import subprocess
+import sys
+
+import pytest
+
+import larq_engine
+from larq_engine.command_line import main
+from tests.command_line.models import float_model
+
+
+def _run(*arguments: object, **options: object) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "larq_engine", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, **options)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["unknown"],
+        ["convert"],
+        ["convert", "model.tflite"],
+        ["convert", "-o", "out.tflite"],
+        ["convert", "model.tflite", "-o", "out.tflite", "--target", "x86"],
+        ["convert", "model.tflite", "-o", "out.tflite", "--compatibility", "none"],
+        ["convert", "model.tflite", "-o", "out.tflite", "--inference-input-type", "uint8"],
+        ["convert", "model.tflite", "-o", "out.tflite", "--default-int8-range", "1"],
+        ["inspect"],
+        ["inspect", "model.tflite", "--unknown"],
+    ],
+)
+def test_arguments_that_make_no_sense(arguments, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.startswith("usage: larq-engine")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--help"], ["convert", "inspect"]),
+        (["convert", "--help"], ["MODEL", "--report", "--no-check"]),
+        (["inspect", "--help"], ["MODEL", "--json"]),
+        (["--version"], [f"larq-engine {larq_engine.__version__}"]),
+    ],
+)
+def test_help_and_version(arguments, words, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 0
+    shown = capsys.readouterr().out
+    assert all(word in shown for word in words)
+
+
+def test_help_imports_nothing_that_takes_long():
+    script = (
+        "import sys\n"
+        "from larq_engine.command_line import main\n"
+        "try:\n"
+        "    main(['convert', '--help'])\n"
+        "except SystemExit:\n"
+        "    print(sorted({name.split('.')[0] for name in sys.modules}))\n"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    modules = result.stdout.splitlines()[-1]
+    assert "'larq_engine'" in modules
+    for name in ("ai_edge_litert", "flatbuffers", "tensorflow", "tf_keras", "larq", "keras"):
+        assert f"'{name}'" not in modules
+
+
+@pytest.mark.parametrize("command", [["inspect"], ["convert", "-o", "out.tflite"]])
+@pytest.mark.parametrize("content", [b"", b"no model", float_model()[:1000]])
+def test_a_damaged_file(tmp_path, content, command):
+    (tmp_path / "model.tflite").write_bytes(content)
+    result = _run(*command, "model.tflite", cwd=tmp_path)
+    assert result.returncode == 1
+    assert result.stdout == ""
+    [line] = result.stderr.splitlines()
+    assert line.startswith("larq-engine: error: model")
+    assert f"({len(content)} bytes): expected " in line
+    assert [path.name for path in tmp_path.iterdir()] == ["model.tflite"]
+
+
+def test_a_file_that_may_not_be_read(tmp_path, capsys, monkeypatch):
+    path = tmp_path / "model.tflite"
+    path.write_bytes(b"")
+
+    def refuse(*_: object) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("pathlib.Path.read_bytes", refuse)
+    assert main(["inspect", str(path)]) == 1
+    assert capsys.readouterr().err == f"larq-engine: error: '{path}': Permission denied\n"
+
+
+def test_an_error_of_several_lines_becomes_one(capsys, monkeypatch, tmp_path):
+    def fail(_: bytes) -> None:
+        raise ValueError("first\n  second\n\n")
+
+    monkeypatch.setattr("larq_engine.command_line.model_facts.collect_facts", fail)
+    path = tmp_path / "model.tflite"
+    path.write_bytes(float_model())
+    assert main(["inspect", str(path)]) == 1
+    assert capsys.readouterr().err == "larq-engine: error: first; second\n"
+
+
+def test_faults_of_the_program_itself_are_not_hidden(monkeypatch, tmp_path):
+    def fail(_: bytes) -> None:
+        raise AssertionError("a bug")
+
+    monkeypatch.setattr("larq_engine.command_line.model_facts.collect_facts", fail)
+    path = tmp_path / "model.tflite"
+    path.write_bytes(float_model())
+    with pytest.raises(AssertionError, match="a bug"):
+        main(["inspect", str(path)])
+
+
+def test_interrupted(capsys, monkeypatch, tmp_path):
+    def interrupt(_: bytes) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("larq_engine.command_line.model_facts.collect_facts", interrupt)
+    path = tmp_path / "model.tflite"
+    path.write_bytes(float_model())
+    assert main(["inspect", str(path)]) == 130
+    assert capsys.readouterr().err == ""
+
+
+def test_a_reader_that_has_seen_enough(tmp_path):
+    """The pipe is closed before anything is written, as `head` may do."""
+    (tmp_path / "model.tflite").write_bytes(float_model())
+    command = [sys.executable, "-m", "larq_engine", "inspect", str(tmp_path / "model.tflite")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    process.stdout = None
+    _, errors = process.communicate()
+    assert (process.returncode, errors) == (0, b"")

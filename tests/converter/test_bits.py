@@ -1,0 +1,384 @@
+"""Operators between a sign and a layer: moved across the sign where that is exact.
+
+After the sign on words where words stay whole, else before it on floats; the same result both ways.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from larq_engine.converter import lce_ops
+from tests import oracle
+from tests.converter.graphs import Net, Value, convert_and_compare, edges, signs
+
+# Makes an image out of the value, with an operator that moves it about.
+_Move = Callable[[Net, Value], Value]
+
+
+def _integers(*values: int) -> np.ndarray:
+    return np.array(values, np.int32)
+
+
+def _to_space(net: Net, x: Value) -> Value:
+    n, h, w, c = x.shape
+    return net.op("DEPTH_TO_SPACE", x, shape=(n, 2 * h, 2 * w, c // 4), blockSize=2)
+
+
+def _to_depth(net: Net, x: Value) -> Value:
+    n, h, w, c = x.shape
+    return net.op("SPACE_TO_DEPTH", x, shape=(n, h // 2, w // 2, 4 * c), blockSize=2)
+
+
+def _slice(begin: tuple[int, ...], size: tuple[int, ...]) -> _Move:
+    return lambda net, x: net.op("SLICE", x, _integers(*begin), _integers(*size), shape=size)
+
+
+def _every_second(net: Net, x: Value) -> Value:
+    n, h, w, c = x.shape
+    ends = _integers(n, h, w, c)
+    shape = (n, h // 2, w // 2, c)
+    return net.op(
+        "STRIDED_SLICE", x, _integers(0, 1, 1, 0), ends, _integers(1, 2, 2, 1), shape=shape
+    )
+
+
+def _gather(net: Net, x: Value) -> Value:
+    shape = (*x.shape[:3], 3)
+    return net.op("GATHER", x, _integers(2, 0, 1), shape=shape, axis=3)
+
+
+def _tile(net: Net, x: Value) -> Value:
+    n, h, w, c = x.shape
+    return net.op("TILE", x, _integers(1, 2, 1, 1), shape=(n, 2 * h, w, c))
+
+
+def _broadcast(net: Net, x: Value) -> Value:
+    shape = (2, *x.shape[1:])
+    return net.op("BROADCAST_TO", x, _integers(*shape), shape=shape)
+
+
+def _enlarge(net: Net, x: Value) -> Value:
+    n, h, w, c = x.shape
+    return net.op("RESIZE_NEAREST_NEIGHBOR", x, _integers(2 * h, 2 * w), shape=(n, 2 * h, 2 * w, c))
+
+
+def _mirror(net: Net, x: Value) -> Value:
+    n, h, w, c = x.shape
+    pads = np.array([(0, 0), (1, 2), (2, 1), (0, 0)], np.int32)
+    return net.op("MIRROR_PAD", x, pads, shape=(n, h + 3, w + 3, c), mode=0)
+
+
+def _split(axis: int) -> _Move:
+    return lambda net, x: net.split(x, 2, axis)[1]
+
+
+def _split_unevenly(net: Net, x: Value) -> Value:
+    n, h, w, c = x.shape
+    parts = [Value(net.builder.tensor(s), s) for s in ((n, h, 1, c), (n, h, w - 1, c))]
+    operands = [x, net.constant(_integers(1, w - 1)), net.constant(_integers(2)[0])]
+    net.builder.builtin(
+        "SPLIT_V", [o.number for o in operands], [part.number for part in parts], numSplits=2
+    )
+    return parts[1]
+
+
+def _unpack_and_pack(net: Net, x: Value) -> Value:
+    n, h, w, c = x.shape
+    rows = [Value(net.builder.tensor((n, w, c)), (n, w, c)) for _ in range(h)]
+    net.builder.builtin("UNPACK", [x.number], [row.number for row in rows], num=h, axis=1)
+    return net.op("PACK", *reversed(rows), shape=x.shape, valuesCount=h, axis=1)
+
+
+def _squeeze_and_expand(net: Net, x: Value) -> Value:
+    flat = net.op("SQUEEZE", x, shape=x.shape[1:], squeezeDims=[0])
+    return net.op("EXPAND_DIMS", flat, _integers(0)[0], shape=x.shape)
+
+
+def _halves(net: Net, x: Value) -> Value:
+    """The two halves of the channels, the other way round."""
+    return net.concatenate(net.split(x, 2, 3)[::-1], 3)
+
+
+# The move, the channels of the value, and the operators that move it: words after the sign, or
+# floats before it.
+_ON_WORDS: dict[str, tuple[_Move, int, list[str]]] = {
+    "RESHAPE of the image": (lambda net, x: net.reshape(x, 1, 4, 6, 5), 5, ["RESHAPE"]),
+    "SQUEEZE and EXPAND_DIMS": (_squeeze_and_expand, 5, []),
+    "RESHAPE of words": (lambda net, x: net.reshape(x, 1, 6, 2, 64), 32, ["RESHAPE"]),
+    "PAD with 1": (lambda net, x: net.pad(x, ((2, 0), (0, 3)), 1.0), 5, ["PAD"]),
+    "PAD with -1": (lambda net, x: net.pad(x, ((2, 0), (0, 3)), -1.0), 32, ["PADV2"]),
+    "PAD of the batch": (
+        lambda net, x: net.pad(x, ((0, 1), (0, 0), (0, 0), (0, 0)), 1.0),
+        5,
+        ["PAD"],
+    ),
+    "MAX_POOL_2D": (Net.max_pool, 5, ["LceBMaxPool2d"]),
+    "MAX_POOL_2D with padding": (
+        lambda net, x: net.max_pool(x, (3, 2), (1, 2), "SAME"),
+        33,
+        ["LceBMaxPool2d"],
+    ),
+    "several": (
+        lambda net, x: net.max_pool(net.pad(net.reshape(x, 1, 6, 2, 64), ((1, 1), (1, 1)), 1.0)),
+        32,
+        ["RESHAPE", "PAD", "LceBMaxPool2d"],
+    ),
+}
+_ON_FLOATS: dict[str, tuple[_Move, int, list[str]]] = {
+    "RESHAPE that splits words": (lambda net, x: net.reshape(x, 1, 4, 3, 10), 5, ["RESHAPE"]),
+    "RESHAPE to less than words": (lambda net, x: net.reshape(x, 1, 6, 8, 16), 32, ["RESHAPE"]),
+    "TRANSPOSE of the image": (lambda net, x: net.transpose(x, 0, 2, 1, 3), 5, ["TRANSPOSE"]),
+    "TRANSPOSE of channels": (lambda net, x: net.transpose(x, 0, 3, 1, 2), 32, ["TRANSPOSE"]),
+    "PAD of channels": (
+        lambda net, x: net.pad(x, ((0, 0), (0, 0), (0, 0), (1, 2)), 1.0),
+        5,
+        ["PADV2"],
+    ),
+    "PAD with -1 of part of a word": (
+        lambda net, x: net.pad(x, ((2, 0), (0, 3)), -1.0),
+        5,
+        ["PADV2"],
+    ),
+    "DEPTH_TO_SPACE": (_to_space, 8, ["DEPTH_TO_SPACE"]),
+    "SPACE_TO_DEPTH": (_to_depth, 5, ["SPACE_TO_DEPTH"]),
+    "SLICE": (_slice((0, 1, 1, 2), (1, 3, 3, 3)), 5, ["SLICE"]),
+    "STRIDED_SLICE": (_every_second, 5, ["STRIDED_SLICE"]),
+    "GATHER": (_gather, 5, ["GATHER"]),
+    "TILE": (_tile, 5, ["TILE"]),
+    "BROADCAST_TO": (_broadcast, 5, ["BROADCAST_TO"]),
+    "RESIZE_NEAREST_NEIGHBOR": (_enlarge, 5, ["RESIZE_NEAREST_NEIGHBOR"]),
+    "MIRROR_PAD": (_mirror, 5, ["MIRROR_PAD"]),
+    "SPLIT": (_split(1), 5, ["SPLIT"]),
+    "SPLIT of channels": (_split(3), 64, ["SPLIT"]),
+    "SPLIT_V": (_split_unevenly, 5, ["SPLIT_V"]),
+    "UNPACK and PACK": (_unpack_and_pack, 5, ["UNPACK", "PACK"]),
+    "SPLIT and CONCATENATION": (_halves, 6, ["SPLIT", "CONCATENATION"]),
+}
+
+
+def _layer_of(net: Net, x: Value, rng: np.random.Generator) -> Value:
+    return net.conv(x, signs(rng, 7, 2, 2, x.shape[3]))
+
+
+@pytest.mark.parametrize("move", _ON_WORDS)
+def test_moves_words(move, rng):
+    build, channels, moved = _ON_WORDS[move]
+    net = Net()
+    x = net.input(1, 6, 4, channels)
+    y = _layer_of(net, build(net, net.sign(x)), rng)
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+    assert converted.kinds == ["LceQuantize", *moved, "LceBconv2d"]
+
+
+@pytest.mark.parametrize("move", _ON_FLOATS)
+def test_moves_floats(move, rng):
+    build, channels, moved = _ON_FLOATS[move]
+    net = Net()
+    x = net.input(1, 6, 4, channels)
+    y = _layer_of(net, build(net, net.sign(x)), rng)
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+    assert sorted({*converted.kinds}) == sorted({*moved, "LceQuantize", "LceBconv2d"})
+    assert converted.kinds[-2:] == ["LceQuantize", "LceBconv2d"]
+
+
+def _where(comparison: str, bound: float | np.ndarray, high: float, low: float) -> _Move:
+    def make(net: Net, x: Value) -> Value:
+        return net.op("SELECT_V2", net.op(comparison, x, bound, dtype=np.bool_), high, low)
+
+    return make
+
+
+_CHANNEL_BOUNDS = np.array([0.25, -0.25, 0.0, 1.0, -1.0] * 13, np.float32)
+
+# How a binary value is made, its two values, and whether it is made of a sign turned round: max
+# pooling does not move across that.
+_FORMS: dict[str, tuple[_Move, set[float], bool]] = {
+    "step": (lambda net, x: net.op("SIGN", net.op("RELU", x)), {0.0, 1.0}, True),
+    "condition": (_where("NOT_EQUAL", 0.25, 1.0, -1.0), {1.0, -1.0}, False),
+    "bound": (
+        lambda net, x: _where("GREATER", _CHANNEL_BOUNDS[: x.shape[3]], 1.0, -1.0)(net, x),
+        {1.0, -1.0},
+        True,
+    ),
+    "0 or 3": (_where("LESS", 0.25, 3.0, 0.0), {0.0, 3.0}, True),
+    "3 or -1": (_where("GREATER_EQUAL", 0.25, 3.0, -1.0), {3.0, -1.0}, False),
+}
+
+
+@pytest.mark.parametrize("form", _FORMS)
+@pytest.mark.parametrize("move", [*_ON_WORDS, *_ON_FLOATS])
+def test_moves_other_forms_of_binary_values(move, form, rng):
+    """If what is padded with is one of the two values."""
+    build, channels, _ = (_ON_WORDS | _ON_FLOATS)[move]
+    make, pair, turned = _FORMS[form]
+    net = Net()
+    x = net.input(1, 6, 4, channels)
+    y = _layer_of(net, build(net, make(net, x)), rng)
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+    pads_with = -1.0 if "with -1" in move else 1.0
+    pads = move.startswith("PAD") or move == "several"
+    pools = move.startswith("MAX_POOL") or move == "several"
+    is_binary = not (pads and pads_with not in pair) and not (pools and turned)
+    assert ("LceBconv2d" in converted.kinds) == is_binary
+
+
+def test_concatenation_of_whole_words(rng):
+    net = Net()
+    a, b = net.input(1, 4, 4, 64), net.input(1, 4, 4, 5)
+    joined = net.concatenate([net.sign(a), net.sign(b)], 3)
+    converted = convert_and_compare(
+        net, _layer_of(net, joined, rng), inputs=[edges(rng, *a.shape), edges(rng, *b.shape)]
+    )
+    assert converted.kinds == ["LceQuantize", "LceQuantize", "CONCATENATION", "LceBconv2d"]
+
+
+def test_concatenation_of_parts_of_words(rng):
+    net = Net()
+    a, b = net.input(1, 4, 4, 5), net.input(1, 4, 4, 64)
+    joined = net.concatenate([net.sign(a), net.sign(b)], 3)
+    converted = convert_and_compare(
+        net, _layer_of(net, joined, rng), inputs=[edges(rng, *a.shape), edges(rng, *b.shape)]
+    )
+    assert converted.kinds == ["CONCATENATION", "LceQuantize", "LceBconv2d"]
+
+
+@pytest.mark.parametrize("axis", [1, 2, -2])
+def test_concatenation_of_pixels(axis, rng):
+    net = Net()
+    a, b = net.input(1, 4, 4, 5), net.input(1, 4, 4, 5)
+    joined = net.concatenate([net.sign(a), net.sign(b)], axis)
+    converted = convert_and_compare(
+        net, _layer_of(net, joined, rng), inputs=[edges(rng, *a.shape), edges(rng, *b.shape)]
+    )
+    assert converted.kinds == ["LceQuantize", "LceQuantize", "CONCATENATION", "LceBconv2d"]
+
+
+@pytest.mark.parametrize("channels", [5, 64])
+def test_concatenation_of_differently_written_signs(channels, rng):
+    """A sign, a comparison with a bound and a condition."""
+    net = Net()
+    inputs = [net.input(1, 4, 4, channels) for _ in range(3)]
+    bounded = net.op("GREATER", inputs[1], 0.25, dtype=np.bool_)
+    condition = net.op("EQUAL", inputs[2], 0.25, dtype=np.bool_)
+    parts = [
+        net.sign(inputs[0]),
+        net.op("SELECT_V2", bounded, -1.0, 1.0),
+        net.op("SELECT_V2", condition, 1.0, -1.0),
+    ]
+    y = _layer_of(net, net.concatenate(parts, 3), rng)
+    # The second is turned round: it joins with signs only when it is not.
+    convert_and_compare(net, y, inputs=[edges(rng, *x.shape) for x in inputs])
+    parts[1] = net.op("SELECT_V2", net.op("LESS", inputs[1], 0.25, dtype=np.bool_), -1.0, 1.0)
+    y = _layer_of(net, net.concatenate(parts, 3), rng)
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape) for x in inputs])
+    assert "LceBconv2d" in converted.kinds
+
+
+def test_concatenation_of_different_sizes(rng):
+    net = Net()
+    a, b = net.input(1, 4, 4, 32), net.input(1, 4, 4, 32)
+    joined = net.concatenate([net.sign(a), net.op("MUL", net.sign(b), 2.0)], 3)
+    converted = convert_and_compare(
+        net, _layer_of(net, joined, rng), inputs=[edges(rng, *a.shape), edges(rng, *b.shape)]
+    )
+    assert "LceBconv2d" not in converted.kinds
+    assert "different sizes" in converted.reason
+
+
+def test_concatenation_with_floats(rng):
+    net = Net()
+    a, b = net.input(1, 4, 4, 32), net.input(1, 4, 4, 32)
+    joined = net.concatenate([net.sign(a), b], 3)
+    converted = convert_and_compare(
+        net, _layer_of(net, joined, rng), inputs=[edges(rng, *a.shape), edges(rng, *b.shape)]
+    )
+    assert "LceBconv2d" not in converted.kinds
+
+
+def _turned_sign(net: Net, x: Value) -> Value:
+    return net.op("NEG", net.sign(x))
+
+
+def _above(net: Net, x: Value) -> Value:
+    """+1 where x > 0: the negative of a sign of the negative, larger where x is larger."""
+    condition = net.op("GREATER", x, 0.0, dtype=np.bool_)
+    return net.op("SELECT_V2", condition, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("make", [_turned_sign, _above])
+def test_max_pool_of_signs_turned_round(make, rng):
+    net = Net()
+    x = net.input(1, 6, 6, 32)
+    y = _layer_of(net, net.max_pool(make(net, x)), rng)
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+    assert "LceBMaxPool2d" not in converted.kinds
+
+
+def test_max_pool_with_activation(rng):
+    net = Net()
+    x = net.input(1, 6, 6, 32)
+    y = _layer_of(net, net.max_pool(net.sign(x), activation="RELU"), rng)
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+    assert not any(kind.startswith("LceB") for kind in converted.kinds)
+
+
+def test_max_pool_for_xcore_is_of_floats(rng):
+    net = Net()
+    x = net.input(1, 6, 6, 32)
+    y = _layer_of(net, net.max_pool(net.sign(x)), rng)
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)], target="xcore")
+    assert converted.kinds == ["MAX_POOL_2D", "LceQuantize", "LceBconv2d"]
+
+
+def test_position_that_is_no_constant(rng):
+    net = Net()
+    x, begin = net.input(1, 6, 4, 5), net.input(4, dtype=np.int32)
+    part = net.op("SLICE", net.sign(x), begin, _integers(1, 3, 3, 5), shape=(1, 3, 3, 5))
+    converted = convert_and_compare(
+        net, _layer_of(net, part, rng), inputs=[edges(rng, *x.shape), _integers(0, 1, 1, 0)]
+    )
+    assert "LceBconv2d" not in converted.kinds
+    assert "moves values to is computed when the model runs" in converted.reason
+
+
+def test_value_moved_for_two_layers_is_moved_once(rng):
+    """Also by an operator of several results, of which two layers read one each."""
+    net = Net()
+    x = net.input(1, 6, 4, 6)
+    moved = net.transpose(net.sign(x), 0, 3, 1, 2)
+    halves = net.split(net.sign(x), 2, 3)
+    outputs = [_layer_of(net, value, rng) for value in (moved, moved, *halves)]
+    converted = convert_and_compare(net, *outputs, inputs=[edges(rng, *x.shape)])
+    counts = {kind: converted.kinds.count(kind) for kind in converted.kinds}
+    assert counts == {"TRANSPOSE": 1, "SPLIT": 1, "LceQuantize": 3, "LceBconv2d": 4}
+
+
+def test_different_poolings_of_one_sign(rng):
+    net = Net()
+    s = net.sign(net.input(1, 6, 6, 32))
+    pooled = [net.max_pool(s, window) for window in ((2, 2), (3, 3), (2, 2))]
+    outputs = [_layer_of(net, value, rng) for value in pooled]
+    converted = convert_and_compare(net, *outputs, inputs=[edges(rng, 1, 6, 6, 32)])
+    assert converted.kinds.count("LceBMaxPool2d") == 2
+
+
+def test_the_same_bound_is_subtracted_once(rng):
+    net = Net()
+    x = net.input(1, 6, 6, 32)
+    values = []
+    for bound in (0.25, 0.25, 1.0):
+        condition = net.op("GREATER_EQUAL", x, bound, dtype=np.bool_)
+        values.append(net.op("SELECT_V2", condition, 1.0, -1.0))
+    outputs = [_layer_of(net, value, rng) for value in values]
+    converted = convert_and_compare(net, *outputs, inputs=[edges(rng, *x.shape)])
+    counts = {kind: converted.kinds.count(kind) for kind in converted.kinds}
+    assert counts == {"SUB": 2, "LceQuantize": 2, "LceBconv2d": 3}
+
+
+@pytest.mark.parametrize("channels", [1, 5, 31, 32, 33, 64, 70])
+def test_packing_agrees_with_the_oracle(channels, rng):
+    values = signs(rng, 3, 2, channels)
+    packed = lce_ops.pack_bits(np.signbit(values))
+    np.testing.assert_array_equal(packed, oracle.pack_bits(values))
+    assert packed.shape == lce_ops.packed_shape(values.shape)

@@ -1,0 +1,57 @@
+"""Files that leave shapes open convert to files that leave them open, and mean the same."""
+
+import numpy as np
+import pytest
+
+import larq_engine
+from tests.converter.graphs import Net, Value, convert, signs
+
+
+def _open(net: Net, value: Value, *signature: int) -> Value:
+    net.builder.graph.tensors[value.number].shapeSignature = np.array(signature, np.int32)
+    return value
+
+
+def _run(content: bytes, x: np.ndarray) -> np.ndarray:
+    return larq_engine.Interpreter(content).predict(x)
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_symmetric_padding_of_an_open_image(rng, stride):
+    """At a stride of 2 it is SAME for odd sizes only, and the size is not known."""
+    net = Net()
+    x = _open(net, net.input(1, 7, 7, 32), 1, -1, -1, 32)
+    s = _open(net, net.sign(x), 1, -1, -1, 32)
+    padded = _open(net, net.pad(s, ((1, 1), (1, 1)), 1.0), 1, -1, -1, 32)
+    y = net.conv(padded, signs(rng, 8, 3, 3, 32), stride=(stride, stride))
+    content = net.finish(_open(net, y, 1, -1, -1, 8))
+    converted = convert(content)
+    assert ("PAD" in converted.kinds) == (stride == 2)
+    images = rng.normal(size=(2, 8, 8, 32)).astype(np.float32)
+    np.testing.assert_array_equal(_run(converted.content, images), _run(content, images))
+
+
+def test_dense_layer_of_an_open_sequence_stays_in_float(rng):
+    net = Net()
+    x = _open(net, net.input(1, 1, 64), -1, -1, 64)
+    s = _open(net, net.sign(x), -1, -1, 64)
+    y = net.dense(s, signs(rng, 8, 64), keepNumDims=True)
+    content = net.finish(_open(net, y, -1, -1, 8))
+    converted = convert(content)
+    assert "LceBconv2d" not in converted.kinds
+    assert converted.reason == "its input has an open shape"
+
+
+def test_rows_of_an_open_batch(rng):
+    net = Net()
+    x = _open(net, net.input(1, 5, 64), -1, 5, 64)
+    s = _open(net, net.sign(x), -1, 5, 64)
+    rows = net.op("RESHAPE", s, np.array([-1, 64], np.int32), shape=(5, 64), newShape=[-1, 64])
+    y = net.dense(_open(net, rows, -1, 64), signs(rng, 8, 64))
+    content = net.finish(_open(net, y, -1, 8))
+    converted = convert(content)
+    assert "LceBconv2d" in converted.kinds
+    interpreters = [larq_engine.Interpreter(c) for c in (content, converted.content)]
+    data = rng.normal(size=(3, 5, 64)).astype(np.float32)
+    expected, got = (interpreter.predict(data) for interpreter in interpreters)
+    np.testing.assert_array_equal(got, expected)

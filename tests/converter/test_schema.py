@@ -1,0 +1,307 @@
+"""Reading and writing keeps all of a file; converting leaves alone what it does not know."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ai_edge_litert import schema_py_generated as tflite
+from flatbuffers import flexbuffers
+
+import larq_engine
+from larq_engine.converter import schema
+from tests.converter.graphs import (
+    Net,
+    Value,
+    convert,
+    convert_and_compare,
+    edges,
+    run_engine,
+    run_stock,
+    signs,
+    steps,
+)
+from tests.model_builder import ModelBuilder
+
+_FILES = sorted((Path(__file__).parents[1] / "interop" / "data").glob("*.tflite"))
+
+
+def _fields(value: object) -> object:
+    """Everything that an object of the schema says, as plain values without defaults."""
+    if isinstance(value, np.ndarray):
+        return value.tolist() or None
+    if isinstance(value, list):
+        return [_fields(item) for item in value] or None
+    if not hasattr(value, "__dict__"):
+        return value
+    return {name: _fields(item) for name, item in vars(value).items()}
+
+
+def _describe(content: bytes, *, names_of_constants: bool = True) -> dict:
+    """A file's content by value: tensors instead of numbers, so that order plays no part."""
+    model = tflite.ModelT.InitFromPackedBuf(content, 0)
+    graphs = []
+    for graph in model.subgraphs:
+        tensors = []
+        for tensor in graph.tensors:
+            fields = _fields(tensor)
+            fields["buffer"] = _fields(model.buffers[tensor.buffer].data)
+            fields["shapeSignature"] = tensor.shapeSignature is not None and (
+                fields["shapeSignature"] if -1 in tensor.shapeSignature else None
+            )
+            if not any((fields["quantization"] or {}).values()):
+                fields["quantization"] = None
+            if fields["buffer"] and not names_of_constants:
+                fields["name"] = None
+            tensors.append(fields)
+
+        def named(numbers, tensors=tensors):
+            numbers = [] if numbers is None else numbers
+            return [None if number < 0 else tensors[number] for number in numbers]
+
+        ops = []
+        for op in graph.operators:
+            code = model.operatorCodes[op.opcodeIndex]
+            fields = _fields(op)
+            del fields["opcodeIndex"]
+            fields["code"] = (
+                max(code.builtinCode, code.deprecatedBuiltinCode), code.customCode, code.version
+            )  # fmt: skip
+            if code.customCode in (b"LceBconv2d", b"LceBMaxPool2d"):
+                # LCE orders the keys of a map as it likes.
+                fields["customOptions"] = flexbuffers.Loads(bytes(op.customOptions))
+            for key in ("inputs", "outputs", "intermediates"):
+                fields[key] = named(getattr(op, key))
+            ops.append(fields)
+        graphs.append((graph.name, ops, named(graph.inputs), named(graph.outputs)))
+    signatures = []
+    for signature in model.signatureDefs or []:
+        tensors = model.subgraphs[signature.subgraphIndex].tensors
+        sides = [
+            {entry.name: tensors[entry.tensorIndex].name for entry in side or []}
+            for side in (signature.inputs, signature.outputs)
+        ]
+        signatures.append((signature.signatureKey, signature.subgraphIndex, sides))
+    metadata = [
+        (entry.name, _fields(model.buffers[entry.buffer].data)) for entry in model.metadata or []
+    ]
+    return {
+        "version": model.version,
+        "description": model.description,
+        "graphs": graphs,
+        "signatures": signatures,
+        "metadata": metadata,
+    }
+
+
+@pytest.mark.parametrize("path", _FILES, ids=lambda path: path.stem)
+def test_round_trip(path):
+    content = path.read_bytes()
+    written = schema.write(schema.read(content))
+    assert _describe(written) == _describe(content)
+    assert schema.write(schema.read(written)) == written
+    assert len(written) <= 1.02 * len(content) + 1024
+
+
+@pytest.mark.parametrize("path", _FILES, ids=lambda path: path.stem)
+def test_files_of_lce_stay_as_they_are(path):
+    """They are converted already; results are the same and nothing is added."""
+    converted = convert(path.read_bytes())
+    kinds = [op.kind for op in schema.read(path.read_bytes()).graphs[0].ops]
+    ours = [kind for kind in converted.kinds if kind != "LceUnpackWeights"]
+    assert len(ours) <= len(kinds)
+    with np.load(path.with_suffix(".npz")) as recorded:
+        x = recorded["x"]
+    want = larq_engine.Interpreter(path).predict(x)
+    np.testing.assert_allclose(
+        larq_engine.Interpreter(converted.content).predict(x), want, rtol=1e-5, atol=1e-5
+    )
+
+
+def _everything() -> bytes:
+    """A model with what a file can hold beside operators on float tensors."""
+    builder = ModelBuilder()
+    x = builder.tensor((1, 4), name="x", signature=(-1, 4))
+    y, z = builder.tensor((1, 4), name="y", signature=(-1, 4)), builder.tensor((1, 4), name="z")
+    builder.builtin("ABS", [x], [y])
+    builder.custom("TheirOwn", [y, -1], [z], b"\x01\x02\x03")
+    q = builder.tensor((1, 4), np.int8, name="q", scale=0.5, zero_point=3)
+    builder.builtin("QUANTIZE", [z], [q])
+    channels = builder.tensor(
+        (2, 4), np.int8, scale=[0.5, 0.25], zero_point=[0, 0], quantized_dimension=0,
+        data=np.arange(8, dtype=np.int8),
+    )  # fmt: skip
+    halves = builder.constant(np.array([1.5, 2.5], np.float16))
+    state = builder.tensor((1, 4), name="state")
+    builder.graph.tensors[state].isVariable = True
+    builder.custom("TheirState", [q, channels, halves, state], [builder.tensor((3,), name="w")])
+    builder.graph.name = b"main"
+    builder.graph.operators[1].intermediates = np.array([state], np.int32)
+    builder.model.description = b"made by hand"
+    data = tflite.BufferT()
+    data.data = np.frombuffer(b"the version", np.uint8)
+    builder.model.buffers.append(data)
+    entry = tflite.MetadataT()
+    entry.name, entry.buffer = b"min_runtime_version", len(builder.model.buffers) - 1
+    builder.model.metadata = [entry]
+    builder.signature({"image": x}, {"class": z, "again": q})
+    other = builder.subgraph()
+    a, b = other.tensor((2,), name="a"), other.tensor((2,), name="b")
+    other.builtin("ABS", [a], [b])
+    other.interface([a], [b])
+    return builder.finish([x], [z, q, len(builder.graph.tensors) - 1])
+
+
+def test_round_trip_of_everything():
+    content = _everything()
+    assert _describe(schema.write(schema.read(content))) == _describe(content)
+
+
+def test_conversion_leaves_alone_what_it_does_not_know():
+    """The names of constants excepted, which nobody needs to run a model."""
+    content = _everything()
+    described = _describe(content, names_of_constants=False)
+    assert _describe(convert(content).content) == described
+
+
+def test_shared_buffers_stay_shared():
+    net = Net()
+    weights = np.arange(4000, dtype=np.float32)
+    x = net.input(4000)
+    first, second = net.constant(weights), net.constant(weights)
+    tensors = net.builder.graph.tensors
+    tensors[second.number].buffer = tensors[first.number].buffer
+    y = net.op("ADD", net.op("MUL", x, first), second)
+    content = schema.write(schema.read(net.finish(y)))
+    assert len(content) < 2 * weights.nbytes
+
+
+def test_constants_are_aligned():
+    """Hosts read them in place."""
+    net = Net()
+    x = net.input(2, 3)
+    y = net.op("ADD", net.op("MUL", x, np.arange(3, dtype=np.float32)), 2.0)
+    content = schema.write(schema.read(net.finish(y)))
+    packed = tflite.Model.GetRootAs(content, 0)
+    base = np.frombuffer(content, np.uint8).__array_interface__["data"][0]
+    offsets = [
+        packed.Buffers(number).DataAsNumpy().__array_interface__["data"][0] - base
+        for number in range(packed.BuffersLength())
+        if packed.Buffers(number).DataLength()
+    ]
+    assert len(offsets) == 2
+    assert all(offset % 16 == 0 for offset in offsets)
+
+
+def test_bytes_that_are_no_model():
+    for content in (b"", b"TFL3", b"no model at all" * 10, _everything()[:-40]):
+        with pytest.raises(ValueError, match=r"model"):
+            schema.read(content)
+
+
+def test_data_behind_the_flatbuffer():
+    """As files above 2 GB have it."""
+    builder = ModelBuilder()
+    x = builder.constant(np.ones(4, np.float32))
+    buffer = builder.model.buffers[1]
+    buffer.data, buffer.offset, buffer.size = None, 4096, 16
+    content = builder.finish([], [x]) + bytes(8192)
+    with pytest.raises(ValueError, match=r"buffer #1: .* behind"):
+        schema.read(content)
+
+
+def test_unknown_option():
+    with pytest.raises(AttributeError, match="ReshapeOptions has no option shape"):
+        schema.make_options("ReshapeOptions", shape=(1, 2))
+
+
+def _conditional(rng: np.random.Generator) -> bytes:
+    """x -> a layer, then one layer or another by a condition."""
+    net = Net()
+    x, condition = net.input(1, 4, 4, 32), net.input(dtype=np.bool_)
+    y = net.conv(net.sign(x), signs(rng, 8, 3, 3, 32))
+    for number, scale in enumerate((2.0, -4.0), start=1):
+        branch = Net()
+        branch.builder = net.builder.subgraph()
+        a = branch.input(*y.shape)
+        b = branch.op("MUL", branch.conv(branch.sign(a), signs(rng, 8, 1, 1, 8)), scale)
+        branch.builder.interface([a.number], [b.number])
+        assert len(net.builder.model.subgraphs) == number + 1
+    z = net.op("IF", condition, y, shape=y.shape, thenSubgraphIndex=1, elseSubgraphIndex=2)
+    return net.finish(z)
+
+
+@pytest.mark.parametrize("condition", [True, False])
+def test_subgraphs_are_converted_too(condition, rng):
+    content = _conditional(rng)
+    converted = convert(content)
+    kinds = [[op.kind for op in graph.ops] for graph in schema.read(converted.content).graphs]
+    binary = ["LceQuantize", "LceBconv2d"]
+    assert kinds == [[*binary, "IF"], binary, binary]
+    data = [edges(rng, 1, 4, 4, 32), np.array(condition)]
+    assert len(converted.layers) == 3
+    (want,) = run_stock(content, data)
+    np.testing.assert_array_equal(_run_once(converted.content, data), want)
+
+
+def _run_once(content: bytes, data: list[np.ndarray]) -> np.ndarray:
+    """In LiteRT with the plug-in: inputs without a batch are none for `predict`."""
+    from ai_edge_litert.interpreter import Interpreter
+
+    interpreter = Interpreter(
+        model_content=content, experimental_delegates=[larq_engine.load_delegate()]
+    )
+    interpreter.allocate_tensors()
+    for info, array in zip(interpreter.get_input_details(), data, strict=True):
+        interpreter.set_tensor(info["index"], array)
+    interpreter.invoke()
+    return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+
+
+def test_loop_is_converted_inside(rng):
+    """Three times a binary layer, in a WHILE."""
+    net = Net()
+    count, x = net.input(1, dtype=np.int32), net.input(1, 4, 4, 32)
+    test = Net()
+    test.builder = net.builder.subgraph()
+    n, value = test.input(1, dtype=np.int32), test.input(*x.shape)
+    less = test.op("LESS", n, np.array([3], np.int32), dtype=np.bool_)
+    test.builder.interface([n.number, value.number], [less.number])
+    body = Net()
+    body.builder = net.builder.subgraph()
+    n, value = body.input(1, dtype=np.int32), body.input(*x.shape)
+    more = body.op("ADD", n, np.array([1], np.int32), dtype=np.int32)
+    layer = body.conv(body.sign(value), signs(rng, 32, 3, 3, 32), steps(rng, 32), padding="SAME")
+    body.builder.interface([n.number, value.number], [more.number, layer.number])
+    ends = [
+        Value(net.builder.tensor(v.shape, dtype), v.shape)
+        for v, dtype in ((count, np.int32), (x, np.float32))
+    ]
+    net.builder.builtin(
+        "WHILE", [count.number, x.number], [end.number for end in ends],
+        condSubgraphIndex=1, bodySubgraphIndex=2,
+    )  # fmt: skip
+    content = net.finish(*ends)
+    data = [np.zeros(1, np.int32), edges(rng, *x.shape)]
+    converted = convert(content)
+    kinds = [op.kind for op in schema.read(converted.content).graphs[2].ops]
+    assert "LceBconv2d" in kinds
+    for want, have in zip(
+        run_stock(content, data), run_engine(converted.content, data), strict=True
+    ):
+        np.testing.assert_array_equal(have, want)
+
+
+def test_converting_twice_is_converting_once(rng):
+    """For binary layers with bits in between, pooling, dense and weight-only layers."""
+    net = Net()
+    x = net.input(2, 8, 8, 3)
+    y = net.conv(x, signs(rng, 32, 3, 3, 3))
+    y = net.conv(net.sign(y), signs(rng, 40, 3, 3, 32), padding="SAME", activation="RELU")
+    y = net.sign(net.op("ADD", net.max_pool(y), steps(rng, 40)))
+    y = net.conv(net.pad(y, ((1, 1), (1, 1)), -1.0), signs(rng, 32, 3, 3, 40))
+    y = net.dense(net.sign(net.reshape(y, 2, 9 * 32)), signs(rng, 5, 9 * 32))
+    data = [steps(rng, *x.shape)]
+    once = convert_and_compare(net, y, inputs=data)
+    twice = convert(once.content)
+    assert twice.content == once.content
+    assert [layer.became for layer in twice.layers] == [layer.became for layer in once.layers]

@@ -1,0 +1,376 @@
+"""What is a sign, and what only looks like one: each form before a convolution with binary weights.
+
+Inputs are mostly zeros of both signs, denormals and values at and next to the bound of a
+comparison, as those decide whether a form is exactly a sign.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from larq_engine.converter import schema
+from tests.converter.graphs import (
+    DENORMALS,
+    EDGES,
+    Net,
+    Value,
+    convert,
+    convert_and_compare,
+    edges,
+    run_engine,
+    run_stock,
+    signs,
+)
+from tests.model_builder import ACTIVATION
+
+_SHAPE = (1, 4, 5, 6)
+_BOUND = np.float32(0.25)
+_BOUNDS = np.array([-1.0, 0.0, 0.25, 1.2e-38, 7.5, -1.2e-38], np.float32)
+
+_Form = Callable[[Net, Value], Value]
+
+
+def _shifted(
+    shift: float | np.ndarray, *, kind: str = "ADD", first: bool = False, **options: int
+) -> _Form:
+    """sign(sign(x) + shift)."""
+
+    def form(net: Net, x: Value) -> Value:
+        operands = [net.op("SIGN", x), shift]
+        if first:
+            operands.reverse()
+        return net.op("SIGN", net.op(kind, *operands, **options))
+
+    return form
+
+
+def _select(
+    comparison: str,
+    bound: float | np.ndarray = 0.0,
+    values: tuple[object, object] = (1.0, -1.0),
+    *,
+    bound_first: bool = False,
+    negate: bool = False,
+    kind: str = "SELECT_V2",
+) -> _Form:
+    """where(x ? bound, *values)."""
+
+    def form(net: Net, x: Value) -> Value:
+        operands = [bound, x] if bound_first else [x, bound]
+        condition = net.op(comparison, *operands, dtype=np.bool_)
+        if negate:
+            condition = net.op("LOGICAL_NOT", condition, dtype=np.bool_)
+        return net.op(kind, condition, *values)
+
+    return form
+
+
+def _full(value: float) -> np.ndarray:
+    return np.full(_SHAPE, value, np.float32)
+
+
+def _relu(kind: str) -> _Form:
+    return lambda net, x: net.op("SIGN", net.op(kind, x))
+
+
+def _times(kind: str, number: float, *, first: bool = False) -> _Form:
+    """sign(x) ? number."""
+
+    def form(net: Net, x: Value) -> Value:
+        operands = [net.sign(x), number]
+        if first:
+            operands.reverse()
+        return net.op(kind, *operands)
+
+    return form
+
+
+def _of_condition(net: Net, x: Value) -> Value:
+    """2 * cast(x >= 0) - 1."""
+    condition = net.op("GREATER_EQUAL", x, 0.0, dtype=np.bool_)
+    zero_or_one = net.op("CAST", condition, inDataType=6, outDataType=0)
+    return net.op("SUB", net.op("MUL", zero_or_one, 2.0), 1.0)
+
+
+def _fused_relu(kind: str) -> _Form:
+    def form(net: Net, x: Value) -> Value:
+        shifted = net.op("ADD", x, 0.25, fusedActivationFunction=ACTIVATION[kind])
+        return net.op("SIGN", shifted)
+
+    return form
+
+
+def _mean(net: Net, x: Value) -> Value:
+    window = {"filterHeight": 2, "filterWidth": 2, "strideH": 1, "strideW": 1, "padding": 0}
+    return net.op("AVERAGE_POOL_2D", x, **window)
+
+
+def _largest(net: Net, x: Value) -> Value:
+    return net.op("REDUCE_MAX", x, np.array([0], np.int32), shape=x.shape, keepDims=True)
+
+
+def _padded(value: float | None) -> _Form:
+    return lambda net, x: net.pad(x, ((1, 0), (0, 2)), value)
+
+
+def _padded_with_input(net: Net, x: Value) -> Value:
+    pads = np.array([(0, 0), (1, 0), (0, 2), (0, 0)], np.int32)
+    return net.op("PADV2", x, pads, net.input(), shape=(1, 5, 7, 6))
+
+
+def _step_of(form: _Form, kind: str = "RELU") -> _Form:
+    """The sign of what follows a relu, or another operator."""
+    return lambda net, x: net.op("SIGN", form(net, net.op(kind, x)))
+
+
+def _joined(net: Net, x: Value) -> Value:
+    """Of what is not negative, and of what may be."""
+    return net.op("SIGN", net.concatenate([net.op("RELU", x), x], 1))
+
+
+def _equal(net: Net, x: Value) -> Value:
+    condition = net.op("EQUAL", x, 0.25, dtype=np.bool_)
+    return net.op("SELECT_V2", condition, 1.0, -1.0)
+
+
+def _as_is(net: Net, x: Value) -> Value:
+    return net.sign(x)
+
+
+# The form, and the operators that make the value of which LceQuantize takes the sign.
+_BINARY: dict[str, tuple[_Form, list[str]]] = {
+    "larq": (_as_is, []),
+    "shift 0.999": (_shifted(0.999), []),
+    "shift first": (_shifted(0.1, first=True), []),
+    "shift in every place": (_shifted(_full(0.5)), []),
+    "shift subtracted": (_shifted(-0.1, kind="SUB"), []),
+    "shift -0.1": (_shifted(-0.1), ["NEG"]),
+    "shift 0.1 subtracted": (_shifted(0.1, kind="SUB"), ["NEG"]),
+    "x >= 0": (_select("GREATER_EQUAL"), []),
+    "x > 0": (_select("GREATER"), ["NEG"]),
+    "x <= 0": (_select("LESS_EQUAL"), ["NEG"]),
+    "x < 0": (_select("LESS"), []),
+    "0 >= x": (_select("GREATER_EQUAL", bound_first=True), ["NEG"]),
+    "0 > x": (_select("GREATER", bound_first=True), []),
+    "0 <= x": (_select("LESS_EQUAL", bound_first=True), []),
+    "0 < x": (_select("LESS", bound_first=True), ["NEG"]),
+    "x >= t": (_select("GREATER_EQUAL", _BOUND), ["SUB"]),
+    "x > t": (_select("GREATER", _BOUND), ["SUB"]),
+    "x <= t": (_select("LESS_EQUAL", _BOUND), ["SUB"]),
+    "x < t": (_select("LESS", _BOUND), ["SUB"]),
+    "t >= x": (_select("GREATER_EQUAL", _BOUND, bound_first=True), ["SUB"]),
+    "t > x": (_select("GREATER", _BOUND, bound_first=True), ["SUB"]),
+    "t <= x": (_select("LESS_EQUAL", _BOUND, bound_first=True), ["SUB"]),
+    "t < x": (_select("LESS", _BOUND, bound_first=True), ["SUB"]),
+    "bounds of channels": (_select("GREATER", _BOUNDS), ["SUB"]),
+    "bounds of channels first": (_select("GREATER", _BOUNDS, bound_first=True), ["SUB"]),
+    "branches swapped": (_select("LESS", 0.0, (-1.0, 1.0)), []),
+    "not": (_select("GREATER_EQUAL", negate=True), []),
+    "full constants": (_select("GREATER", 0.0, (_full(-1), _full(1)), kind="SELECT"), ["NEG"]),
+    "full zeros": (_select("LESS", _full(0)), []),
+    "0 or 1": (_select("GREATER", 0.0, (1.0, 0.0)), ["NEG"]),
+    "2.5 or -0.5": (_select("GREATER_EQUAL", 0.0, (2.5, -0.5)), []),
+    "cast": (_of_condition, []),
+    "another condition": (_equal, ["EQUAL"]),
+    "heaviside": (_relu("RELU"), ["NEG"]),
+    "heaviside of relu6": (_relu("RELU6"), ["NEG"]),
+    "heaviside of maximum": (
+        lambda net, x: net.op("SIGN", net.op("MAXIMUM", x, 0.0)),
+        ["MAXIMUM", "NEG"],
+    ),
+    "heaviside of fused relu": (_fused_relu("RELU"), ["ADD", "NEG"]),
+    "heaviside of fused relu6": (_fused_relu("RELU6"), ["ADD", "NEG"]),
+    "step of means": (_step_of(_mean), ["RELU", "AVERAGE_POOL_2D", "NEG"]),
+    "step of largest": (_step_of(_largest), ["RELU", "REDUCE_MAX", "NEG"]),
+    "step padded with 0": (_step_of(_padded(None)), ["RELU", "PAD", "NEG"]),
+    "step padded with 2": (_step_of(_padded(2.0)), ["RELU", "PADV2", "NEG"]),
+    "times 4": (_times("MUL", 4.0), []),
+    "times -4": (_times("MUL", -4.0, first=True), []),
+    "divided by -2": (_times("DIV", -2.0), []),
+    "plus 3": (_times("ADD", 3.0), []),
+    "3 minus": (_times("SUB", 3.0, first=True), []),
+    "minus 3": (_times("SUB", 3.0), []),
+    "negated": (lambda net, x: net.op("NEG", net.sign(x)), []),
+}
+
+
+# Padding a value of 0 or 1 with 0 is padding its sign with -1, and padding one of -4 or 4 is
+# padding with 0. But for these, 0 is neither one of the two values nor halfway between them.
+_CANNOT_PAD_WITH_ZERO = {"2.5 or -0.5", "plus 3", "3 minus", "minus 3"}
+
+
+@pytest.mark.parametrize("form", _BINARY)
+@pytest.mark.parametrize("padding", ["VALID", "SAME"])
+def test_binary(form, padding, rng):
+    build, before = _BINARY[form]
+    net = Net()
+    x = net.input(*_SHAPE)
+    y = net.conv(build(net, x), signs(rng, 7, 3, 3, 6), padding=padding)
+    data = np.concatenate([np.resize(EDGES, 60), edges(rng, 60)]).reshape(_SHAPE)
+    converted = convert_and_compare(net, y, inputs=[data])
+    if padding == "SAME" and form in _CANNOT_PAD_WITH_ZERO:
+        assert "CONV_2D" in converted.kinds
+        assert "pads with 0" in converted.reason
+    else:
+        assert converted.kinds == [*before, "LceQuantize", "LceBconv2d"]
+
+
+@pytest.mark.parametrize(
+    "form", [form for form, (_, before) in _BINARY.items() if not {"NEG", "SUB"} & {*before}]
+)
+def test_denormals_keep_their_sign(form, rng):
+    net = Net()
+    x = net.input(*_SHAPE)
+    y = net.conv(_BINARY[form][0](net, x), signs(rng, 7, 3, 3, 6))
+    data = rng.choice(DENORMALS, _SHAPE)
+    assert "LceBconv2d" in convert_and_compare(net, y, inputs=[data]).kinds
+
+
+def _ternary(net: Net, x: Value) -> Value:
+    """Larq's ste_tern."""
+    parts = [net.op("SIGN", net.op(kind, x, 0.25)) for kind in ("ADD", "SUB")]
+    return net.op("SIGN", net.op("ADD", *parts))
+
+
+def _relu_of_sign(net: Net, x: Value) -> Value:
+    shifted = net.op("ADD", net.op("SIGN", x), 0.1, fusedActivationFunction=ACTIVATION["RELU"])
+    return net.op("SIGN", net.op("SUB", shifted, 0.1))
+
+
+# The form, and what the report's reason says.
+_NOT_BINARY: dict[str, tuple[_Form, str]] = {
+    "sign": (lambda net, x: net.op("SIGN", x), "plain SIGN"),
+    "ste_tern": (_ternary, "plain SIGN"),
+    "shift 0": (_shifted(0.0), "c = 0;"),
+    "shift 1": (_shifted(1.0), "c = 1;"),
+    "shift -1": (_shifted(-1.0), "c = -1;"),
+    "shift 1.5": (_shifted(1.5), "c = 1.5;"),
+    "shift 1 subtracted": (_shifted(1.0, kind="SUB"), "c = -1;"),
+    "shift of the value itself": (
+        lambda net, x: net.op("SIGN", net.op("ADD", x, 0.1)),
+        "plain SIGN",
+    ),
+    "shifts of channels": (_shifted(_BOUNDS), "plain SIGN"),
+    "shift minus sign": (_shifted(0.1, kind="SUB", first=True), "plain SIGN"),
+    "shift with relu": (_relu_of_sign, "plain SIGN"),
+    "shift with fused relu": (
+        _shifted(0.1, fusedActivationFunction=ACTIVATION["RELU_N1_TO_1"]),
+        "plain SIGN",
+    ),
+    "fused relu_n1_to_1": (_fused_relu("RELU_N1_TO_1"), "plain SIGN"),
+    "minimum": (lambda net, x: net.op("SIGN", net.op("MINIMUM", x, 0.0)), "plain SIGN"),
+    "maximum of -1": (lambda net, x: net.op("SIGN", net.op("MAXIMUM", x, -1.0)), "plain SIGN"),
+    "sign of means": (_step_of(_mean, "ABS"), "plain SIGN"),
+    "step padded with -1": (_step_of(_padded(-1.0)), "plain SIGN"),
+    "step joined": (_joined, "plain SIGN"),
+    "select of one value": (_select("GREATER", 0.0, (1.0, 1.0)), "not two constants"),
+    "select of arrays": (_select("GREATER", 0.0, (_BOUNDS, -1.0)), "not two constants"),
+    "select that rounds": (_select("GREATER", 0.0, (1e8, 1.0)), "without rounding"),
+    "times 0": (_times("MUL", 0.0), "result of MUL"),
+    "1 divided by": (_times("DIV", 1.0, first=True), "result of DIV"),
+    "tanh": (lambda net, x: net.op("TANH", x), "result of TANH"),
+    "nothing": (lambda net, x: x, "an input of the model"),
+}
+
+
+@pytest.mark.parametrize("form", _NOT_BINARY)
+def test_not_binary(form, rng):
+    build, reason = _NOT_BINARY[form]
+    net = Net()
+    x = net.input(*_SHAPE)
+    content = net.finish(net.conv(build(net, x), signs(rng, 7, 3, 3, 6)))
+    converted = convert(content)
+    assert reason in converted.reason
+    assert converted.kinds[-1] == "CONV_2D"
+    assert not any(kind.startswith("Lce") for kind in converted.kinds[:-2])
+    before = [op.kind for op in schema.read(content).graphs[0].ops]
+    assert [kind for kind in converted.kinds if kind != "LceUnpackWeights"] == before
+    data = np.concatenate([np.resize(EDGES, 60), edges(rng, 60)]).reshape(_SHAPE)
+    (want,), (have,) = run_stock(content, [data]), run_engine(converted.content, [data])
+    np.testing.assert_array_equal(have, want)
+
+
+def test_step_padded_with_an_input(rng):
+    net = Net()
+    x = net.input(*_SHAPE)
+    y = net.conv(_step_of(_padded_with_input)(net, x), signs(rng, 7, 3, 3, 6))
+    converted = convert(net.finish(y))
+    assert "LceBconv2d" not in converted.kinds
+
+
+def test_sign_and_its_scale_are_told_apart_from_two_signs(rng):
+    """sign(a) + sign(b) has three values."""
+    net = Net()
+    a, b = net.input(*_SHAPE), net.input(*_SHAPE)
+    y = net.conv(net.op("ADD", net.sign(a), net.sign(b)), signs(rng, 7, 3, 3, 6))
+    data = [edges(rng, *_SHAPE), edges(rng, *_SHAPE)]
+    assert "LceBconv2d" not in convert_and_compare(net, y, inputs=data).kinds
+
+
+# Constants that make the result larger than the value whose sign it is.
+_BROADCASTING: dict[str, _Form] = {
+    "shift": _shifted(_full(0.5)),
+    "bound": _select("GREATER_EQUAL", _full(0.25)),
+    "zero": _select("GREATER_EQUAL", _full(0)),
+    "choice": _select("GREATER_EQUAL", 0.0, (_full(1), _full(-1))),
+    "factor": lambda net, x: net.op("MUL", net.sign(x), _full(2)),
+    "maximum": lambda net, x: net.op("SIGN", net.op("MAXIMUM", x, _full(0))),
+}
+
+
+@pytest.mark.parametrize("form", _BROADCASTING)
+def test_constant_larger_than_the_value(form, rng):
+    net = Net()
+    x = net.input(1, 1, 1, 6)
+    y = net.conv(_BROADCASTING[form](net, x), signs(rng, 7, 3, 3, 6))
+    convert_and_compare(net, y, inputs=[edges(rng, 1, 1, 1, 6)])
+
+
+@pytest.mark.parametrize("is_output", [False, True])
+def test_one_sign_is_quantized_once(is_output, rng):
+    """A sign that two layers, another operator and perhaps the model's caller read."""
+    net = Net()
+    s = net.sign(net.input(*_SHAPE))
+    outputs = [
+        net.conv(s, signs(rng, 7, 3, 3, 6), padding=padding) for padding in ("VALID", "SAME")
+    ]
+    outputs += [net.op("MUL", s, 0.5)] + [s] * is_output
+    converted = convert_and_compare(net, *outputs, inputs=[edges(rng, *_SHAPE)])
+    signs_kept = ["LceDequantize"] if is_output else ["ADD", "SIGN", "SIGN"]
+    expected = ["LceBconv2d", "LceBconv2d", "LceQuantize", "MUL", *signs_kept]
+    assert sorted(converted.kinds) == sorted(expected)
+
+
+def test_sign_as_output(rng):
+    """Its bits can be had by stripping the LceDequantize."""
+    net = Net()
+    y = net.sign(net.input(*_SHAPE))
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *_SHAPE)])
+    assert converted.kinds == ["LceQuantize", "LceDequantize"]
+
+
+@pytest.mark.parametrize("form", ["heaviside", "shift -0.1", "times 4"])
+def test_output_of_other_values_stays(form, rng):
+    net = Net()
+    y = _BINARY[form][0](net, net.input(*_SHAPE))
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *_SHAPE)])
+    assert not any(kind.startswith("Lce") for kind in converted.kinds)
+
+
+def test_signs_written_differently_are_quantized_once(rng):
+    net = Net()
+    x = net.input(*_SHAPE)
+    forms = [_BINARY[name][0] for name in ("larq", "x >= 0", "x < 0", "times -4")]
+    outputs = [net.conv(form(net, x), signs(rng, 7, 3, 3, 6)) for form in forms]
+    converted = convert_and_compare(net, *outputs, inputs=[edges(rng, *_SHAPE)])
+    assert sorted(converted.kinds) == ["LceBconv2d"] * 4 + ["LceQuantize"]
+
+
+def test_negatives_are_made_once(rng):
+    net = Net()
+    x = net.input(*_SHAPE)
+    forms = [_BINARY[name][0] for name in ("heaviside", "x > 0", "shift -0.1")]
+    outputs = [net.conv(form(net, x), signs(rng, 7, 3, 3, 6)) for form in forms]
+    converted = convert_and_compare(net, *outputs, inputs=[edges(rng, *_SHAPE)])
+    assert sorted(converted.kinds) == ["LceBconv2d"] * 3 + ["LceQuantize", "NEG"]
