@@ -16,7 +16,9 @@ runtime=$(gcc -print-file-name="lib$config.so")
 [[ -e $runtime ]] || { echo "error: gcc has no lib$config.so" >&2; exit 1; }
 # The C++ runtime too: the sanitizer looks for what it intercepts there before our plug-in brings it.
 runtime+=" $(gcc -print-file-name=libstdc++.so.6)"
+# They take seconds. A deadlock of sanitizer and host is a failure that names itself, with every stack.
 LARQ_ENGINE_LIBRARY=$PWD/.build/$config/liblarq_engine.so \
   ASAN_OPTIONS=detect_leaks=0 \
   TSAN_OPTIONS=halt_on_error=1:ignore_noninstrumented_modules=1 \
-  LD_PRELOAD=$runtime .venv/bin/python -m pytest -q -rs -p no:cacheprovider "$@"
+  LD_PRELOAD=$runtime timeout --kill-after=10 600 .venv/bin/python -m pytest -q -rs \
+  -p no:cacheprovider -o faulthandler_timeout=300 "$@"
