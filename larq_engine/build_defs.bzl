@@ -23,7 +23,13 @@ SCALAR_COPTS = [
 ]
 
 # Feature name (as in kernel row names) -> the flags for the files of that feature only.
+_AVX2 = ["-mavx2", "-mbmi2", "-mpopcnt"]
+_AVX512BW = _AVX2 + ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mprefer-vector-width=512"]
+
 ISA_COPTS = {
+    "avx2": _AVX2,
+    "avx512bw": _AVX512BW,
+    "avx512vpopcntdq": _AVX512BW + ["-mavx512vpopcntdq"],
     "fma": ["-mfma"],  # no row has it: a test shows that nothing is contracted where it could be
     "popcnt": ["-mpopcnt"],
 }

@@ -8,6 +8,12 @@ const char* IsaName(Isa isa) {
       return "portable";
     case Isa::kPopcnt:
       return "popcnt";
+    case Isa::kAvx2:
+      return "avx2";
+    case Isa::kAvx512bw:
+      return "avx512bw";
+    case Isa::kAvx512vpopcntdq:
+      return "avx512vpopcntdq";
   }
   return "unknown";
 }
@@ -15,9 +21,23 @@ const char* IsaName(Isa isa) {
 CpuFeatures DetectCpuFeatures() {
 #if defined(__x86_64__)
   __builtin_cpu_init();  // the plug-in's static initialisers may run before the compiler's own
-  if (__builtin_cpu_supports("popcnt")) return {Isa::kPopcnt};
-#endif
+  // Of the compiler's answers, those on wide registers include what the operating system saves.
+  // Each level asks for the one below: no CPU lacks it, and a row may count on it.
+  CpuFeatures features = {};
+  if (!__builtin_cpu_supports("popcnt")) return features;
+  features.Add(Isa::kPopcnt);
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2")) return features;
+  features.Add(Isa::kAvx2);
+  if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
+      !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl")) {
+    return features;
+  }
+  features.Add(Isa::kAvx512bw);
+  if (__builtin_cpu_supports("avx512vpopcntdq")) features.Add(Isa::kAvx512vpopcntdq);
+  return features;
+#else
   return {};
+#endif
 }
 
 }  // namespace larq_engine

@@ -8,8 +8,11 @@
 namespace larq_engine {
 
 enum class Isa : uint8_t {
-  kPortable,  // what the compiler assumes of every CPU of the architecture
-  kPopcnt,    // x86: the POPCNT instruction (Nehalem, Barcelona and later)
+  kPortable,         // what the compiler assumes of every CPU of the architecture
+  kPopcnt,           // x86: the POPCNT instruction (Nehalem, Barcelona and later)
+  kAvx2,             // x86: AVX2 (Haswell, Zen and later)
+  kAvx512bw,         // x86: AVX-512 F, BW, DQ and VL (Skylake-X, Cascade Lake and later)
+  kAvx512vpopcntdq,  // x86: those and VPOPCNTDQ (Ice Lake, Sapphire Rapids, Zen 4 and later)
 };
 
 // The name of an ISA, as it ends the names of its kernel rows.
@@ -19,8 +22,9 @@ const char* IsaName(Isa isa);
 class CpuFeatures {
  public:
   constexpr CpuFeatures(std::initializer_list<Isa> isas) {
-    for (Isa isa : isas) mask_ |= Bit(isa);
+    for (Isa isa : isas) Add(isa);
   }
+  constexpr void Add(Isa isa) { mask_ |= Bit(isa); }
   constexpr bool Has(Isa isa) const { return (mask_ & Bit(isa)) != 0; }
 
  private:
