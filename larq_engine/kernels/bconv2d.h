@@ -1,8 +1,9 @@
 // LceBconv2d: a convolution of +-1 values, as binary products of output pixels with filters.
 //
-// Output pixels (over the whole batch) are cut into tiles of mr; a tile runs through the product,
-// the correction of zero padding and the output transform while its accumulators are in L1. Tiles
-// are independent, so that a caller may spread them over threads.
+// Output pixels (over the whole batch) are cut into tiles of up to mr; a tile runs through the
+// product, the correction of zero padding and the output transform while its accumulators are in
+// L1. Ranges of pixels are independent, so that a caller may spread them over threads, and so are
+// blocks of output channels, for layers of few pixels.
 #ifndef LARQ_ENGINE_KERNELS_BCONV2D_H_
 #define LARQ_ENGINE_KERNELS_BCONV2D_H_
 
@@ -53,32 +54,47 @@ class Bconv2d {
   // filter is [out_channels][filter_height][filter_width][words of one group's channels]. Nothing
   // of it is kept.
   Bconv2d(const Bconv2dSpec& spec, const uint32_t* filter, OutputTransform transform,
-          const BgemmRow& row);
+          const BgemmRow& row, const PixelOps& ops);
 
   // Sets the size of the input image; before the first Run.
-  void Resize(int64_t batch, int64_t in_height, int64_t in_width);
+  void Resize(int64_t in_height, int64_t in_width);
 
   const BgemmRow& row() const { return row_; }
-  int64_t tiles() const;
+  int64_t channel_blocks() const;
   size_t scratch_bytes() const;  // for each concurrent Run, kBufferAlignment aligned
 
-  // Computes the tiles [first, last). input is the packed image, output starts at pixel 0.
-  void Run(const uint32_t* input, int64_t first, int64_t last, std::byte* scratch,
-           std::byte* output) const;
+  // Computes output pixels [first, last), of them the channels of blocks [first_block, last_block).
+  // input is the packed image, output starts at pixel `first`.
+  void Run(const uint32_t* input, int64_t first, int64_t last, int64_t first_block,
+           int64_t last_block, std::byte* scratch, std::byte* output) const;
 
  private:
   struct Scratch;
+  struct Position {  // of an output pixel
+    int64_t image;
+    int64_t y;
+    int64_t x;
+  };
+  struct Channels {  // of the output
+    size_t first;
+    size_t count;
+  };
   Scratch SplitScratch(std::byte* memory) const;
-  void PointRuns(const uint32_t* input, int64_t first_pixel, size_t m, size_t group,
+  Position Locate(int64_t pixel) const;
+  void Advance(Position& position, int64_t pixels) const;
+  void PointTaps(const uint32_t* input, Position start, size_t m, size_t group,
                  const Scratch& scratch) const;
-  void CountTile(const uint32_t* input, int64_t first_pixel, size_t m,
-                 const Scratch& scratch) const;
-  int32_t CorrectZeroPadding(int64_t pixel, int32_t* acc) const;
+  void GatherTaps(size_t m, const Scratch& scratch) const;
+  void RunTile(const uint32_t* input, Position start, size_t m, const Channels& channels,
+               const Scratch& scratch, std::byte* output) const;
+  int32_t CorrectZeroPadding(const Position& position, const Channels& channels,
+                             int32_t* acc) const;
   void SumFilterBits(const uint32_t* filter);
 
   Bconv2dSpec spec_;
   OutputTransform transform_;
   BgemmRow row_;
+  const PixelOps& ops_;
   size_t tap_words_;  // of one group, as in the file
   bool in_place_;     // runs are the taps in the image; else they are gathered to one run
   size_t segments_;
@@ -93,7 +109,12 @@ class Bconv2d {
 
   WindowAxis rows_;
   WindowAxis cols_;
-  int64_t pixels_ = 0;
+  // For each tap of a filter row, the output positions on the axis for which it is in the image.
+  struct Inside {
+    int64_t first;
+    int64_t last;
+  };
+  std::vector<Inside> col_inside_;
 };
 
 }  // namespace larq_engine

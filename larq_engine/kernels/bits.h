@@ -7,7 +7,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 namespace larq_engine {
 
@@ -28,19 +27,6 @@ static constexpr uint32_t TailMask(size_t channels) {
 
 static constexpr size_t RoundUp(size_t value, size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
-}
-
-// Packs 32 bytes, each 0 or 1, into a word. The product moves bit 0 of each of 8 bytes into the top
-// byte (byte j is shifted by 56 - 7j and no two partial products meet), which lets the comparison
-// that made the bytes be vectorised by the compiler for any ISA.
-static inline uint32_t PackWord(const uint8_t* bytes) {
-  uint32_t word = 0;
-  for (size_t i = 0; i < 4; ++i) {
-    uint64_t eight;
-    std::memcpy(&eight, bytes + 8 * i, sizeof(eight));
-    word |= static_cast<uint32_t>((eight * 0x0102040810204080) >> 56) << (8 * i);
-  }
-  return word;
 }
 
 }  // namespace larq_engine

@@ -7,6 +7,7 @@
 
 namespace larq_engine {
 
+// In the order of what includes what.
 enum class Isa : uint8_t {
   kPortable,         // what the compiler assumes of every CPU of the architecture
   kPopcnt,           // x86: the POPCNT instruction (Nehalem, Barcelona and later)
@@ -14,6 +15,8 @@ enum class Isa : uint8_t {
   kAvx512bw,         // x86: AVX-512 F, BW, DQ and VL (Skylake-X, Cascade Lake and later)
   kAvx512vpopcntdq,  // x86: those and VPOPCNTDQ (Ice Lake, Sapphire Rapids, Zen 4 and later)
 };
+
+inline constexpr Isa kLastIsa = Isa::kAvx512vpopcntdq;
 
 // The name of an ISA, as it ends the names of its kernel rows.
 const char* IsaName(Isa isa);

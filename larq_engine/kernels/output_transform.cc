@@ -10,44 +10,6 @@ namespace {
 
 using Int32Limits = std::numeric_limits<int32_t>;
 
-inline float Affine(const OutputTransform& t, int32_t acc, int32_t depth, size_t channel) {
-  const int32_t dot = std::clamp(depth - 2 * acc, t.range.min, t.range.max);
-  return static_cast<float>(dot) * t.multiplier[channel] + t.bias[channel];
-}
-
-void ToFloat(const OutputTransform& t, const int32_t* acc, int32_t depth, size_t channels,
-             float* out) {
-  for (size_t j = 0; j < channels; ++j) out[j] = Affine(t, acc[j], depth, j);
-}
-
-void ToInt8(const OutputTransform& t, const int32_t* acc, int32_t depth, size_t channels,
-            int8_t* out) {
-  // Clamping to whole numbers before rounding gives the same as after, and makes the conversion to
-  // int defined for any float; written so that NaN becomes the lower end.
-  const float lowest = static_cast<float>(-128 - t.zero_point);
-  const float highest = static_cast<float>(127 - t.zero_point);
-  for (size_t j = 0; j < channels; ++j) {
-    float y = Affine(t, acc[j], depth, j);
-    y = y > lowest ? y : lowest;
-    y = y < highest ? y : highest;
-    // y - whole is exact; adding 0.5 before truncation would round 0.49999997 up.
-    int32_t whole = static_cast<int32_t>(y);
-    const float rest = y - static_cast<float>(whole);
-    whole += static_cast<int32_t>(rest >= 0.5f) - static_cast<int32_t>(rest <= -0.5f);
-    out[j] = static_cast<int8_t>(whole + t.zero_point);
-  }
-}
-
-void ToBits(const OutputTransform& t, const int32_t* acc, int32_t depth, size_t channels,
-            uint32_t* out) {
-  for (size_t j = 0; j < channels; j += kWordBits) {
-    uint8_t negative[kWordBits] = {};
-    const size_t count = std::min(kWordBits, channels - j);
-    for (size_t i = 0; i < count; ++i) negative[i] = depth - 2 * acc[j + i] < t.dot_limit[j + i];
-    *out++ = PackWord(negative);
-  }
-}
-
 }  // namespace
 
 DotRange ActivationRange(Activation activation) {
@@ -108,15 +70,29 @@ OutputTransform MakeBitsTransform(const int32_t* threshold, size_t channels, int
   return t;
 }
 
-void TransformPixel(const OutputTransform& transform, const int32_t* acc, int32_t depth,
-                    size_t channels, void* out) {
+void Transform(const PixelOps& ops, const OutputTransform& transform, const TransformTile& tile) {
+  const bool bits = transform.kind == OutputKind::kBits;
+  const TransformArgs args{
+      .rows = tile.rows,
+      .channels = tile.channels,
+      .acc = tile.acc,
+      .acc_stride = tile.acc_stride,
+      .depth = tile.depth,
+      .multiplier = bits ? nullptr : transform.multiplier.data() + tile.first_channel,
+      .bias = bits ? nullptr : transform.bias.data() + tile.first_channel,
+      .dot_min = transform.range.min,
+      .dot_max = transform.range.max,
+      .zero_point = transform.zero_point,
+      .dot_limit = bits ? transform.dot_limit.data() + tile.first_channel : nullptr,
+      .out = tile.out,
+      .out_stride = tile.out_stride};
   switch (transform.kind) {
     case OutputKind::kFloat:
-      return ToFloat(transform, acc, depth, channels, static_cast<float*>(out));
+      return ops.to_float(args);
     case OutputKind::kInt8:
-      return ToInt8(transform, acc, depth, channels, static_cast<int8_t*>(out));
+      return ops.to_int8(args);
     case OutputKind::kBits:
-      return ToBits(transform, acc, depth, channels, static_cast<uint32_t*>(out));
+      return ops.to_bits(args);
   }
 }
 

@@ -1,4 +1,4 @@
-// What follows the binary product: from xor-popcounts to the layer's output, a pixel at a time.
+// What follows the binary product: from xor-popcounts to the layer's output. PixelOps computes it.
 //
 //   dot = depth - 2 * acc                      depth: the +-1 products that acc counts
 //   float:  y = clamp(dot) * multiplier + bias
@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "larq_engine/kernels/pixel_ops.h"
 
 namespace larq_engine {
 
@@ -53,9 +55,19 @@ OutputTransform MakeInt8Transform(Activation activation, const float* multiplier
 // wrong.
 OutputTransform MakeBitsTransform(const int32_t* threshold, size_t channels, int64_t full_depth);
 
-// acc holds the `channels` accumulators of one pixel; out receives PixelBytes(channels) bytes.
-void TransformPixel(const OutputTransform& transform, const int32_t* acc, int32_t depth,
-                    size_t channels, void* out);
+// Where the accumulators of a tile are and where their outputs go.
+struct TransformTile {
+  size_t rows;
+  size_t first_channel;
+  size_t channels;
+  const int32_t* acc;  // of the first row and channel
+  size_t acc_stride;
+  const int32_t* depth;  // [rows]: the products that acc counts
+  void* out;             // of the first row and channel
+  size_t out_stride;     // bytes
+};
+
+void Transform(const PixelOps& ops, const OutputTransform& transform, const TransformTile& tile);
 
 }  // namespace larq_engine
 

@@ -78,7 +78,7 @@ void ReferenceBconv2d(const Bconv2dSpec& spec, const OutputTransform& transform,
           }
         }
       }
-      Store(transform, pixel, n, spec.out_channels, dot, output);
+      Store(transform, pixel - first, n, spec.out_channels, dot, output);
     }
   }
 }

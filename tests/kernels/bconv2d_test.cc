@@ -6,6 +6,7 @@
 
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/pixel_ops_table.h"
 #include "larq_engine/kernels/reference.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"
@@ -227,14 +228,19 @@ void ExpectRowsAgree(const Layer& layer, const Operands& o) {
   ASSERT_NO_FATAL_FAILURE(ExpectDefinition(layer, o, expected.data()));
   for (const BgemmRow& row : BgemmRows()) {
     if (!DetectCpuFeatures().Has(row.isa)) continue;  // listed by KernelTable.RequiredIsasAreThere
-    Bconv2d conv(layer.spec, o.filter.bits.data(), transform, row);
-    conv.Resize(layer.image.batch, layer.image.height, layer.image.width);
+    const PixelOps& ops = SelectPixelOps(DetectCpuFeatures(), row.name);
+    Bconv2d conv(layer.spec, o.filter.bits.data(), transform, row, ops);
+    conv.Resize(layer.image.height, layer.image.width);
     AlignedBuffer<std::byte> scratch(conv.scratch_bytes());
     GuardedBuffer<std::byte> output(bytes);
-    // In two parts, as two threads would.
-    const int64_t middle = conv.tiles() / 2;
-    conv.Run(input.data(), middle, conv.tiles(), scratch.data(), output.data());
-    conv.Run(input.data(), 0, middle, scratch.data(), output.data());
+    // In parts, as threads would: two of the pixels, one of them in blocks of channels.
+    const int64_t middle = pixels / 2;
+    const size_t middle_byte = bytes / static_cast<size_t>(pixels) * static_cast<size_t>(middle);
+    for (int64_t block = conv.channel_blocks() - 1; block >= 0; --block) {
+      conv.Run(input.data(), middle, pixels, block, block + 1, scratch.data(),
+               output.data() + middle_byte);
+    }
+    conv.Run(input.data(), 0, middle, 0, conv.channel_blocks(), scratch.data(), output.data());
     ASSERT_EQ(std::memcmp(output.data(), expected.data(), bytes), 0) << row.name << ": " << layer;
   }
 }
@@ -378,11 +384,12 @@ TEST(Bconv2d, EveryGroupsFiltersAreAligned) {
                     .activation = Activation::kNone,
                     .kind = OutputKind::kFloat};
   const Operands o = RandomOperands(random, layer);
-  Bconv2d conv(layer.spec, o.filter.bits.data(), MakeTransform(layer, o), row);
-  conv.Resize(1, 2, 2);
+  Bconv2d conv(layer.spec, o.filter.bits.data(), MakeTransform(layer, o), row,
+               SelectPixelOps(DetectCpuFeatures(), row.name));
+  conv.Resize(2, 2);
   AlignedBuffer<std::byte> scratch(conv.scratch_bytes());
   GuardedBuffer<std::byte> output(OutputBytes(layer, MakeTransform(layer, o)));
-  conv.Run(o.input.bits.data(), 0, conv.tiles(), scratch.data(), output.data());
+  conv.Run(o.input.bits.data(), 0, 4, 0, 1, scratch.data(), output.data());
   ASSERT_NO_FATAL_FAILURE(ExpectDefinition(layer, o, output.data()));
 }
 
@@ -397,11 +404,12 @@ TEST(Bconv2d, FilterThatReachesFarOutside) {
                     .activation = Activation::kNone,
                     .kind = OutputKind::kFloat};
   const Operands o = RandomOperands(random, layer);
-  Bconv2d conv(layer.spec, o.filter.bits.data(), MakeTransform(layer, o), BgemmRows()[0]);
-  conv.Resize(1, 1, 1 << 10);
+  Bconv2d conv(layer.spec, o.filter.bits.data(), MakeTransform(layer, o), BgemmRows()[0],
+               SelectPixelOps({}, kAutoKernel));
+  conv.Resize(1, 1 << 10);
   AlignedBuffer<std::byte> scratch(conv.scratch_bytes());
   GuardedBuffer<std::byte> output(OutputBytes(layer, MakeTransform(layer, o)));
-  conv.Run(o.input.bits.data(), 0, 2, scratch.data(), output.data());
+  conv.Run(o.input.bits.data(), 0, 2, 0, 1, scratch.data(), output.data());
   // Of all taps only one row can lie in the image; with an even number of taps none does.
   EXPECT_EQ(reinterpret_cast<const float*>(output.data())[0], 0 * o.multiplier[0] + o.bias[0]);
 }
@@ -418,17 +426,19 @@ TEST(Bconv2d, ResizeKeepsTheFilter) {
               .activation = Activation::kNone,
               .kind = OutputKind::kFloat};
   const Operands o = RandomOperands(random, layer);
-  Bconv2d conv(layer.spec, o.filter.bits.data(), MakeTransform(layer, o), BgemmRows()[0]);
+  Bconv2d conv(layer.spec, o.filter.bits.data(), MakeTransform(layer, o), BgemmRows()[0],
+               SelectPixelOps({}, kAutoKernel));
   for (const Image& image : {Image{1, 2, 2}, Image{3, 9, 4}, Image{1, 1, 1}, Image{2, 3, 11}}) {
     layer.image = image;
     Operands resized = RandomOperands(random, layer);
     resized.filter = o.filter;
     resized.multiplier = o.multiplier;
     resized.bias = o.bias;
-    conv.Resize(image.batch, image.height, image.width);
+    conv.Resize(image.height, image.width);
     AlignedBuffer<std::byte> scratch(conv.scratch_bytes());
     GuardedBuffer<std::byte> output(OutputBytes(layer, MakeTransform(layer, o)));
-    conv.Run(resized.input.bits.data(), 0, conv.tiles(), scratch.data(), output.data());
+    conv.Run(resized.input.bits.data(), 0, image.batch * image.height * image.width, 0, 1,
+             scratch.data(), output.data());
     ASSERT_NO_FATAL_FAILURE(ExpectDefinition(layer, resized, output.data()));
   }
 }

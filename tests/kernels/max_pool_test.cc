@@ -1,6 +1,5 @@
-#include "larq_engine/kernels/bmaxpool.h"
-
 #include "gtest/gtest.h"
+#include "larq_engine/kernels/bmaxpool.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"
 

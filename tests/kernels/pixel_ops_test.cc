@@ -1,9 +1,8 @@
-#include "larq_engine/kernels/bitpack.h"
-
 #include <cmath>
 #include <limits>
 
 #include "gtest/gtest.h"
+#include "larq_engine/kernels/bitpack.h"
 #include "larq_engine/kernels/bits.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"

@@ -1,0 +1,76 @@
+// The contract of everything but the product: what happens to values pixel after pixel. One row for
+// each ISA; the rows agree bit for bit, because every float operation is done alone and in the
+// order written here (no contraction). tests/kernels/pixel_ops_test.cc runs every row.
+//
+// Plain data and plain functions: an ISA's file shares no code with others. `in` and `out` may be
+// the same memory in the float operations, never overlap otherwise, and need only the alignment of
+// their elements. Nothing is read or written outside the rows given.
+#ifndef LARQ_ENGINE_KERNELS_PIXEL_OPS_H_
+#define LARQ_ENGINE_KERNELS_PIXEL_OPS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace larq_engine {
+
+// Clamps: a value below min becomes min, one above max max; NaN stays.
+struct FloatRange {
+  float min;
+  float max;
+};
+
+// Accumulators of a product and what they become; see output_transform.h for the arithmetic.
+struct TransformArgs {
+  size_t rows;
+  size_t channels;
+  const int32_t* acc;  // [rows][acc_stride]
+  size_t acc_stride;
+  const int32_t* depth;      // [rows]: the +-1 products that a pixel's accumulators count
+  const float* multiplier;   // float and int8: one a channel, like the rest
+  const float* bias;         // float and int8
+  int32_t dot_min;           // float and int8
+  int32_t dot_max;           // float and int8
+  int32_t zero_point;        // int8
+  const int32_t* dot_limit;  // bits
+  void* out;                 // [rows], of float, int8, or words whose tail bits become 0
+  size_t out_stride;         // bytes from one row to the next
+};
+
+struct PixelOps {
+  void (*to_float)(const TransformArgs& args);
+  void (*to_int8)(const TransformArgs& args);
+  void (*to_bits)(const TransformArgs& args);
+
+  // LceQuantize and LceDequantize, dense. The sign of a value is -1 exactly when it is smaller than
+  // zero (int8: than the zero point). So -0.0 is +1, as in TensorFlow, and NaN is +1, because no
+  // comparison with it holds. A bool is +1 if true, and any byte but 0 is true. To unpack, `plus`
+  // and `minus` are what +1 and -1 become.
+  void (*bitpack_float)(const float* in, size_t rows, size_t channels, uint32_t* out);
+  void (*bitpack_int8)(const int8_t* in, size_t rows, size_t channels, int32_t zero_point,
+                       uint32_t* out);
+  void (*bitpack_bool)(const uint8_t* in, size_t rows, size_t channels, uint32_t* out);
+  void (*unpack_float)(const uint32_t* in, size_t rows, size_t channels, float* out);
+  void (*unpack_int8)(const uint32_t* in, size_t rows, size_t channels, int8_t plus, int8_t minus,
+                      int8_t* out);
+  void (*unpack_bool)(const uint32_t* in, size_t rows, size_t channels, uint8_t* out);
+
+  // Max pooling: inout = max(inout, in), of packed +-1 values and of floats (NaN never wins).
+  void (*max_bits)(const uint32_t* in, size_t words, uint32_t* inout);
+  void (*max_float)(const float* in, size_t count, float* inout);
+
+  // out = clamp(a op b)
+  void (*add)(const float* a, const float* b, size_t count, FloatRange range, float* out);
+  void (*multiply)(const float* a, const float* b, size_t count, FloatRange range, float* out);
+  // The same with one b a channel, for each row.
+  void (*add_channels)(const float* a, const float* b, size_t rows, size_t channels,
+                       FloatRange range, float* out);
+  void (*multiply_channels)(const float* a, const float* b, size_t rows, size_t channels,
+                            FloatRange range, float* out);
+  void (*clamp)(const float* in, size_t count, FloatRange range, float* out);
+  // in < 0 ? in * slope : in, one slope a channel.
+  void (*prelu)(const float* in, const float* slopes, size_t rows, size_t channels, float* out);
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_PIXEL_OPS_H_

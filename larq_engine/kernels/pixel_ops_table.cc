@@ -1,0 +1,35 @@
+#include "larq_engine/kernels/pixel_ops_table.h"
+
+#include "larq_engine/kernels/pixel_ops_portable.h"
+#include "larq_engine/kernels/select.h"
+
+namespace larq_engine {
+namespace {
+
+constexpr PixelOpsRow kPixelOpsRows[] = {
+    {Isa::kPortable, &kPixelOpsPortable},
+};
+
+// Isa values are in the order of what they include.
+Isa HighestIsa(std::string_view forced_kernel) {
+  if (forced_kernel == kAutoKernel) return kLastIsa;
+  for (const BgemmRow& row : BgemmRows()) {
+    if (forced_kernel == row.name) return row.isa;
+  }
+  return Isa::kPortable;
+}
+
+}  // namespace
+
+std::span<const PixelOpsRow> PixelOpsRows() { return kPixelOpsRows; }
+
+const PixelOps& SelectPixelOps(CpuFeatures cpu, std::string_view forced_kernel) {
+  const Isa highest = HighestIsa(forced_kernel);
+  const PixelOps* best = &kPixelOpsPortable;
+  for (const PixelOpsRow& row : PixelOpsRows()) {
+    if (cpu.Has(row.isa) && row.isa <= highest) best = row.ops;
+  }
+  return *best;
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,27 @@
+// Which PixelOps an ISA has. Adding one: its .cc, its line in pixel_ops_table.cc and in BUILD.
+#ifndef LARQ_ENGINE_KERNELS_PIXEL_OPS_TABLE_H_
+#define LARQ_ENGINE_KERNELS_PIXEL_OPS_TABLE_H_
+
+#include <span>
+#include <string_view>
+
+#include "larq_engine/kernels/cpu_features.h"
+#include "larq_engine/kernels/pixel_ops.h"
+
+namespace larq_engine {
+
+struct PixelOpsRow {
+  Isa isa;
+  const PixelOps* ops;
+};
+
+// The rows that this build holds, from the lowest ISA to the highest.
+std::span<const PixelOpsRow> PixelOpsRows();
+
+// The highest that the CPU has. A kernel row forced by name stands for a CPU that has no more than
+// that row's ISA, the reference for one that has nothing.
+const PixelOps& SelectPixelOps(CpuFeatures cpu, std::string_view forced_kernel);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_PIXEL_OPS_TABLE_H_
