@@ -30,6 +30,7 @@ class Interpreter:
         model: The content of a .tflite file, or its path.
         num_threads: Threads for one invoke.
         kernel: "auto", "reference", or the name of a kernel, for tests and measurements.
+        fuse: Whether to take over float operators next to the binarized ones; same results.
         runtime: "ai_edge_litert", "tensorflow" or "tflite_runtime"; the first installed if None.
 
     Raises:
@@ -45,6 +46,7 @@ class Interpreter:
         *,
         num_threads: int = 1,
         kernel: str = "auto",
+        fuse: bool = True,
         runtime: str | None = None,
     ) -> None:
         try:
@@ -55,7 +57,9 @@ class Interpreter:
             ) from None
         content = read_model(model)
         self._lock = threading.Lock()
-        self._session = Session(content, num_threads=threads, kernel=kernel, runtime=runtime)
+        self._session = Session(
+            content, num_threads=threads, kernel=kernel, fuse=fuse, runtime=runtime
+        )
         self._adopt_shapes()
 
     def _adopt_shapes(self) -> None:

@@ -26,11 +26,14 @@ class Operator:
 class Session:
     """A loaded model, ready to run."""
 
-    def __init__(self, model: bytes, *, num_threads: int, kernel: str, runtime: str | None) -> None:
+    def __init__(
+        self, model: bytes, *, num_threads: int, kernel: str, fuse: bool, runtime: str | None
+    ) -> None:
         self._model = model
         self._runtime = runtime
         self._num_threads = num_threads
         self._kernel = kernel
+        self._fuse = fuse
         self._open("model")
         with host_errors("model"):
             self._interpreter.allocate_tensors()
@@ -54,7 +57,10 @@ class Session:
         """Makes the host's interpreter, with nothing allocated yet."""
         module = host.import_runtime(self._runtime)
         self._delegate = host.load_delegate(
-            self._runtime, num_threads=self._num_threads, kernel=self._kernel
+            self._runtime,
+            num_threads=self._num_threads,
+            kernel=self._kernel,
+            fuse="on" if self._fuse else "off",
         )
         with host_errors(action):
             self._interpreter: host.HostInterpreter = module.Interpreter(

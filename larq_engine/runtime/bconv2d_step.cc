@@ -140,13 +140,14 @@ OutputTransform ReadTransform(const OpInfo& op, const Options& options, const Bc
 
 class Bconv2dStep : public Step {
  public:
-  Bconv2dStep(const OpInfo& op, const Options& options, std::string_view kernel)
+  Bconv2dStep(const OpInfo& op, const Options& options, const StepKernels& kernels)
       : spec_(ReadSpec(op, options)),
         transform_(ReadTransform(op, options, spec_)),
         filter_(static_cast<const uint32_t*>(op.inputs[kFilter].constant)),
-        forced_kernel_(kernel) {}
+        kernels_(kernels) {}
 
-  TensorShape Resize(const TensorShape& input) override {
+  TensorShape Resize(std::span<const TensorShape> inputs) override {
+    const TensorShape& input = inputs[0];
     const std::vector<int>& dims = input.dims;
     CheckRank(dims, "input", 4);
     const int64_t words = static_cast<int64_t>(WordsFor(static_cast<size_t>(spec_.in_channels)));
@@ -176,11 +177,12 @@ class Bconv2dStep : public Step {
     pixels_ = CountElements(output_dims, 3);
     in_height_ = dims[1];
     in_width_ = dims[2];
-    if (forced_kernel_ != kReferenceKernel) ResizeKernel(dims);
+    if (kernels_.kernel != kReferenceKernel) ResizeKernel(dims);
     return {.dims = output_dims, .channels = spec_.out_channels};
   }
 
-  int64_t units() const override { return conv_ ? conv_->tiles() : pixels_; }
+  int64_t pixels() const override { return pixels_; }
+  int64_t channel_blocks() const override { return conv_ ? conv_->channel_blocks() : 1; }
   size_t scratch_bytes() const override { return conv_ ? conv_->scratch_bytes() : 0; }
   int64_t macs() const override {
     int64_t macs = 0;
@@ -192,33 +194,34 @@ class Bconv2dStep : public Step {
     return conv_ ? conv_->row().name : std::string(kReferenceKernel);
   }
 
-  void Run(const void* input, int64_t first, int64_t last, std::byte* scratch,
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
            void* output) const override {
-    const auto* image = static_cast<const uint32_t*>(input);
+    const auto* image = static_cast<const uint32_t*>(inputs[0]);
     if (conv_) {
-      conv_->Run(image, first, last, scratch, static_cast<std::byte*>(output));
+      conv_->Run(image, range.first_pixel, range.last_pixel, range.first_block, range.last_block,
+                 scratch, static_cast<std::byte*>(output));
     } else {
-      ReferenceBconv2d(spec_, transform_, in_height_, in_width_, image, filter_, first, last,
-                       output);
+      ReferenceBconv2d(spec_, transform_, in_height_, in_width_, image, filter_, range.first_pixel,
+                       range.last_pixel, output);
     }
   }
 
  private:
   // Packs the filter anew only when another image size makes another row the best.
   void ResizeKernel(const std::vector<int>& dims) {
-    const BgemmChoice choice =
-        SelectBgemm(BgemmRows(), DetectCpuFeatures(), ProductShape(spec_, pixels_), forced_kernel_);
+    const BgemmChoice choice = SelectBgemm(BgemmRows(), DetectCpuFeatures(),
+                                           ProductShape(spec_, pixels_), kernels_.kernel);
     if (choice.row == nullptr) throw OpError(choice.error);
     if (!conv_ || conv_->row().fn != choice.row->fn) {
-      conv_.emplace(spec_, filter_, transform_, *choice.row);
+      conv_.emplace(spec_, filter_, transform_, *choice.row, kernels_.pixel_ops);
     }
-    conv_->Resize(dims[0], dims[1], dims[2]);
+    conv_->Resize(dims[1], dims[2]);
   }
 
   Bconv2dSpec spec_;
   OutputTransform transform_;
   const uint32_t* filter_;  // lives in the model, like the file's other constants
-  std::string forced_kernel_;
+  StepKernels kernels_;
   std::optional<Bconv2d> conv_;  // none for the reference
   int64_t in_height_ = 0;
   int64_t in_width_ = 0;
@@ -227,11 +230,11 @@ class Bconv2dStep : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> MakeBconv2dStep(const OpInfo& op, std::string_view kernel) {
+std::unique_ptr<Step> MakeBconv2dStep(const OpInfo& op, const StepKernels& kernels) {
   CheckInputCount(op, kInputCount);
   CheckType(op.inputs[kImage], "input", {kTfLiteInt32});
   CheckType(op.output, "output", {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt32});
-  return std::make_unique<Bconv2dStep>(op, Options(op.options, kKeys), kernel);
+  return std::make_unique<Bconv2dStep>(op, Options(op.options, kKeys), kernels);
 }
 
 }  // namespace larq_engine

@@ -6,6 +6,7 @@
 
 #include "larq_engine/runtime/engine.h"
 #include "larq_engine/runtime/host_calls.h"
+#include "larq_engine/runtime/host_ops.h"
 #include "larq_engine/runtime/larq_engine.h"
 #include "larq_engine/runtime/op_error.h"
 #include "larq_engine/runtime/plan.h"
@@ -37,14 +38,20 @@ HostNode NodeAt(TfLiteContext* context, int index) {
   return host_node;
 }
 
+// The node as a step of a plan; its `op` is null where it can be none. Of the host's own operators
+// only the kind is looked at: see CanFuse.
 OpNode DescribeNode(TfLiteContext* context, int index) {
   const auto [node, registration] = NodeAt(context, index);
   OpNode planned = {};
-  const bool custom = registration->builtin_code == static_cast<int32_t>(kTfLiteBuiltinCustom) &&
-                      registration->custom_name != nullptr;
-  planned.op = custom ? FindOpName(registration->custom_name) : nullptr;
-  if (planned.op == nullptr) return planned;
   planned.index = index;
+  if (registration->builtin_code == static_cast<int32_t>(kTfLiteBuiltinCustom)) {
+    if (registration->custom_name != nullptr) planned.op = FindOpName(registration->custom_name);
+  } else if (const HostOp* host_op = FindHostOp(registration->builtin_code)) {
+    if (node->builtin_data == nullptr && host_op->needs_options) return planned;
+    planned.op = host_op->name;
+    planned.host_options = host_op->read_options(node->builtin_data);
+  }
+  if (planned.op == nullptr) return planned;
   const std::span<const int> inputs = AsSpan(node->inputs);
   const std::span<const int> outputs = AsSpan(node->outputs);
   planned.inputs.assign(inputs.begin(), inputs.end());
@@ -119,6 +126,59 @@ void CheckOrder(TfLiteContext* context, std::span<const int> order) {
   }
 }
 
+bool IsOurs(const OpNode& node) { return FindHostOp(node.op) == nullptr; }
+
+bool CanFuse(const TfLiteContext& context, const OpNode& node) {
+  try {
+    return FindHostOp(node.op)->can_fuse(DescribeOp(context, node));
+  } catch (const OpError&) {
+    return false;  // something that only the host may know what to do with
+  }
+}
+
+// The nodes of plans: ours, and of the host's operators those that follow one of ours or lead to a
+// LceQuantize, directly or through others of them.
+std::vector<int> FindSteps(TfLiteContext* context, std::span<const int> order, bool fuse) {
+  std::vector<OpNode> candidates;
+  std::vector<bool> taken;
+  std::set<int> made;    // by nodes that are taken
+  std::set<int> wanted;  // by those of them that read floats
+  const auto take = [&](size_t i) {
+    const OpNode& node = candidates[i];
+    taken[i] = true;
+    made.insert(node.outputs.begin(), node.outputs.end());
+    if (!IsOurs(node) || node.op == std::string_view("LceQuantize")) {
+      wanted.insert(node.inputs.begin(), node.inputs.end());
+    }
+  };
+  for (int index : order) {
+    OpNode node = DescribeNode(context, index);
+    if (node.op == nullptr || node.op == std::string_view(kUnpackWeights)) continue;
+    const bool ours = IsOurs(node);
+    if (!ours && !(fuse && CanFuse(*context, node))) continue;
+    candidates.push_back(std::move(node));
+    taken.push_back(false);
+    if (ours) take(candidates.size() - 1);
+  }
+  for (bool more = true; more;) {
+    more = false;
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      if (taken[i]) continue;
+      const OpNode& node = candidates[i];
+      const bool follows = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                       [&](int tensor) { return made.contains(tensor); });
+      if (!follows && !wanted.contains(node.outputs[0])) continue;
+      take(i);
+      more = true;
+    }
+  }
+  std::vector<int> steps;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    if (taken[i]) steps.push_back(candidates[i].index);
+  }
+  return steps;
+}
+
 void TakeOver(TfLiteContext* context, TfLiteDelegate* delegate, const std::vector<int>& indices,
               TfLiteRegistration registration) {
   if (indices.empty()) return;
@@ -139,12 +199,13 @@ TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
     if (context->GetExecutionPlan(context, &order) != kTfLiteOk) {
       throw std::runtime_error("larq_engine: the host gives no execution plan");
     }
-    std::vector<int> weights, steps;
+    std::vector<int> weights;
     for (int index : AsSpan(order)) {
       const char* op = DescribeNode(context, index).op;
-      if (op == nullptr) continue;
-      (op == std::string_view(kUnpackWeights) ? weights : steps).push_back(index);
+      if (op != nullptr && op == std::string_view(kUnpackWeights)) weights.push_back(index);
     }
+    const std::vector<int> steps =
+        FindSteps(context, AsSpan(order), FromHost(delegate).engine->fuse());
     if (weights.empty() && steps.empty()) return;
     CheckOrder(context, AsSpan(order));
     // `order` is the host's and ends with the first call; the nodes keep their numbers.

@@ -2,9 +2,14 @@
 
 #include <algorithm>
 
+#include "larq_engine/kernels/pixel_ops_table.h"
 #include "larq_engine/runtime/plan.h"
 
 namespace larq_engine {
+
+Engine::Engine(EngineOptions options)
+    : options_(std::move(options)),
+      pixel_ops_(SelectPixelOps(DetectCpuFeatures(), options_.kernel)) {}
 
 ThreadPool& Engine::Threads(int host_threads) {
   const std::lock_guard<std::mutex> lock(mutex_);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "larq_engine/kernels/pixel_ops.h"
 #include "larq_engine/runtime/engine_options.h"
 #include "larq_engine/runtime/thread_pool.h"
 
@@ -17,9 +18,11 @@ class Plan;
 
 class Engine {
  public:
-  explicit Engine(EngineOptions options) : options_(std::move(options)) {}
+  explicit Engine(EngineOptions options);
 
   const std::string& kernel() const { return options_.kernel; }
+  const PixelOps& pixel_ops() const { return pixel_ops_; }
+  bool fuse() const { return options_.fuse; }
 
   // Started at the first call; `host_threads` decides where the options do not.
   ThreadPool& Threads(int host_threads);
@@ -34,6 +37,7 @@ class Engine {
 
  private:
   EngineOptions options_;
+  const PixelOps& pixel_ops_;
   std::mutex mutex_;  // guards what follows
   std::unique_ptr<ThreadPool> threads_;
   std::vector<Plan*> plans_;

@@ -36,6 +36,14 @@ std::string ParseKernel(std::string_view value, const std::string& source) {
   return std::string(value);
 }
 
+bool ParseFuse(std::string_view value) {
+  if (value != "on" && value != "off") {
+    throw std::invalid_argument("option fuse: expected on or off, got '" + std::string(value) +
+                                "'");
+  }
+  return value == "on";
+}
+
 }  // namespace
 
 EngineOptions ParseEngineOptions(const char* const* keys, const char* const* values, size_t count) {
@@ -48,9 +56,11 @@ EngineOptions ParseEngineOptions(const char* const* keys, const char* const* val
       options.num_threads = ParseThreads(value);
     } else if (key == "kernel") {
       options.kernel = ParseKernel(value, "option kernel");
+    } else if (key == "fuse") {
+      options.fuse = ParseFuse(value);
     } else {
       throw std::invalid_argument("unknown option '" + std::string(key) +
-                                  "'; expected one of num_threads, kernel");
+                                  "'; expected one of num_threads, kernel, fuse");
     }
   }
   const char* variable = std::getenv(kKernelVariable);

@@ -16,6 +16,7 @@ inline constexpr int kMaxThreads = 256;
 struct EngineOptions {
   int num_threads = 0;  // 0: the host's own number
   std::string kernel;   // kAutoKernel, kReferenceKernel or the name of a row that this CPU runs
+  bool fuse = true;     // with the host's operators between ours; the results are the same
 };
 
 // Throws std::invalid_argument that names the valid options or values. Environment variables stand

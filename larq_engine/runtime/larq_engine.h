@@ -18,6 +18,8 @@ struct TfLiteDelegate;
 /* Options are pairs of strings:
  *   num_threads  1 to 256; by default the host's own number of threads, in these limits
  *   kernel       "auto" (default), "reference", or the name of a kernel row
+ *   fuse         "on" (default): also take over the host's float operators between ours, and
+ *                compute them while a layer's output is in the cache; "off": ours only, one by one
  * The environment variable LARQ_ENGINE_KERNEL stands in for `kernel` when that is "auto".
  * Returns null after calling report_error (may be null) when an option or a value is unknown. */
 LARQ_ENGINE_EXPORT struct TfLiteDelegate* tflite_plugin_create_delegate(

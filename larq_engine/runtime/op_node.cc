@@ -17,6 +17,7 @@ OpInfo DescribeOp(const TfLiteContext& context, const OpNode& node) {
         "output: expected a tensor that is computed, got a constant; the file is corrupted");
   }
   op.options = node.options;
+  op.host_options = node.host_options;
   return op;
 }
 

@@ -1,5 +1,7 @@
 #include "larq_engine/runtime/plan.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <map>
 
@@ -18,16 +20,16 @@ size_t ElementBytes(TfLiteType type) {
 constexpr const char* kOutOfMemory =
     "expected memory for its filter, got none; free some, or the file is corrupted";
 
-// The host's profiler sees every step under the operator's own name. Not where a node is a plan by
-// itself (without index): the host times that one already.
+// The host's profiler sees every group under its operators' own names. Not where a node is a plan
+// by itself (without index): the host times that one already.
 class HostProfilerEvent {
  public:
-  HostProfilerEvent(void* profiler, const OpNode& node)
+  HostProfilerEvent(void* profiler, const OpNode& node, const std::string& ops)
       : profiler_(node.index < 0 ? nullptr : static_cast<ProfilerInterface*>(profiler)) {
     if (profiler_ == nullptr) return;
     handle_ = profiler_->BeginEvent(
-        node.op, ProfilerInterface::EventType::DELEGATE_PROFILED_OPERATOR_INVOKE_EVENT, node.index,
-        0);
+        ops.c_str(), ProfilerInterface::EventType::DELEGATE_PROFILED_OPERATOR_INVOKE_EVENT,
+        node.index, 0);
   }
   ~HostProfilerEvent() {
     if (profiler_ != nullptr) profiler_->EndEvent(handle_);
@@ -40,6 +42,16 @@ class HostProfilerEvent {
   uint32_t handle_ = 0;
 };
 
+// A step reads no more tensors than that; see host_ops.cc.
+constexpr size_t kMaxDataInputs = 8;
+
+using Clock = std::chrono::steady_clock;
+
+uint64_t NanosecondsSince(Clock::time_point start) {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
+}
+
 }  // namespace
 
 Plan::Plan(std::shared_ptr<Engine> engine, std::vector<OpNode> nodes, std::set<int> host_outputs)
@@ -51,6 +63,8 @@ Plan::~Plan() { engine_->Remove(this); }
 
 void Plan::MakeSteps(const TfLiteContext& context) {
   std::vector<std::unique_ptr<PlannedStep>> steps;
+  std::map<int, int> producer;  // tensor -> the latest step that makes it
+  const StepKernels kernels{.kernel = engine_->kernel(), .pixel_ops = engine_->pixel_ops()};
   for (const OpNode& node : nodes_) {
     auto planned = std::make_unique<PlannedStep>();
     planned->node = node;
@@ -58,13 +72,18 @@ void Plan::MakeSteps(const TfLiteContext& context) {
       const OpInfo op = DescribeOp(context, node);
       planned->name = op.output.name;
       planned->declared_dims = op.output.dims;
-      planned->step = MakeStep(node.op, op, engine_->kernel());
+      planned->step = MakeStep(node.op, op, kernels);
     } catch (const std::bad_alloc&) {
       throw OpError(ErrorStart(node, planned->name) + kOutOfMemory);
     } catch (const OpError& e) {
       // Where the output itself is what is wrong, there is no name to give.
       throw OpError(ErrorStart(node, planned->name) + e.what());
     }
+    for (size_t input : planned->step->data_inputs()) {
+      const auto found = producer.find(node.inputs[input]);
+      planned->producers.push_back(found == producer.end() ? -1 : found->second);
+    }
+    producer[node.outputs[0]] = static_cast<int>(steps.size());
     steps.push_back(std::move(planned));
   }
   steps_ = std::move(steps);
@@ -73,51 +92,56 @@ void Plan::MakeSteps(const TfLiteContext& context) {
 void Plan::Prepare(TfLiteContext* context) {
   prepared_ = false;
   if (steps_.empty()) MakeSteps(*context);
-  std::map<int, TensorShape> made;  // the outputs of earlier steps
-  for (auto& planned : steps_) {
+  std::vector<TensorShape> shapes(steps_.size());  // of the outputs
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const PlannedStep& planned = *steps_[i];
     try {
-      SizeStep(context, *planned, made);
+      SizeStep(context, i, shapes);
     } catch (const std::bad_alloc&) {
-      throw OpError(ErrorStart(planned->node, planned->name) + kOutOfMemory);
+      throw OpError(ErrorStart(planned.node, planned.name) + kOutOfMemory);
     } catch (const OpError& e) {
-      throw OpError(ErrorStart(planned->node, planned->name) + e.what());
+      throw OpError(ErrorStart(planned.node, planned.name) + e.what());
     }
   }
-  PlaceTensors();
   threads_ = &engine_->Threads(context->recommended_num_threads);
-  scratch_stride_ = 0;
-  for (const auto& planned : steps_) {
-    scratch_stride_ =
-        std::max(scratch_stride_, RoundUp(planned->step->scratch_bytes(), kBufferAlignment));
-  }
-  scratch_ = AlignedBuffer<std::byte>(scratch_stride_ * static_cast<size_t>(threads_->threads()));
+  MakeGroups();
+  PlaceTensors();
   prepared_ = true;
 }
 
-void Plan::SizeStep(TfLiteContext* context, PlannedStep& planned,
-                    std::map<int, TensorShape>& made) {
-  const int input = planned.node.inputs[0];
-  const int output = planned.node.outputs[0];
-  const auto is_own = [&](int tensor) {
-    return made.contains(tensor) && !host_outputs_.contains(tensor);
-  };
+void Plan::SizeStep(TfLiteContext* context, size_t index, std::vector<TensorShape>& shapes) {
+  PlannedStep& planned = *steps_[index];
+  const std::vector<size_t> data = planned.step->data_inputs();
+  std::vector<TensorShape> inputs;
+  planned.inputs.clear();
+  for (size_t i = 0; i < data.size(); ++i) {
+    const int tensor = planned.node.inputs[data[i]];
+    const std::span<const int> dims = AsSpan(context->tensors[tensor].dims);
+    inputs.push_back(planned.producers[i] >= 0 ? shapes[static_cast<size_t>(planned.producers[i])]
+                                               : TensorShape{{dims.begin(), dims.end()}});
+  }
+  shapes[index] = planned.step->Resize(inputs);
   const auto place = [&](int tensor, const std::vector<int>& dims) {
-    const size_t elements = static_cast<size_t>(CountElements(dims, dims.size()));
-    const size_t bytes = elements * ElementBytes(context->tensors[tensor].type);
-    return Place{.tensor = tensor, .bytes = bytes, .own = is_own(tensor)};
+    const size_t bytes = static_cast<size_t>(CountElements(dims, dims.size())) *
+                         ElementBytes(context->tensors[tensor].type);
+    // Of a pixelwise step: its inputs have as many pixels as its output.
+    const size_t pixels = static_cast<size_t>(planned.step->pixels());
+    return Place{.kind = Place::kHost,
+                 .tensor = tensor,
+                 .bytes = bytes,
+                 .pixel_bytes = pixels == 0 ? 0 : bytes / pixels};
   };
-  const std::span<const int> host_dims = AsSpan(context->tensors[input].dims);
-  const TensorShape input_shape =
-      made.contains(input) ? made[input] : TensorShape{{host_dims.begin(), host_dims.end()}};
-  planned.input = place(input, input_shape.dims);
-  made[output] = planned.step->Resize(input_shape);
-  const std::vector<int>& output_dims = made[output].dims;
+  for (size_t i = 0; i < data.size(); ++i) {
+    planned.inputs.push_back(place(planned.node.inputs[data[i]], inputs[i].dims));
+  }
+  const int output = planned.node.outputs[0];
+  const std::vector<int>& output_dims = shapes[index].dims;
   planned.output = place(output, output_dims);
   // No dimensions at all stand for a shape that the file leaves open.
   if (!planned.declared_dims.empty()) {
     CheckRank(planned.declared_dims, "output", output_dims.size());
   }
-  if (planned.output.own) return;
+  if (!host_outputs_.contains(output)) return;
   IntArrayPtr dims = MakeIntArray(output_dims);
   if (dims == nullptr) throw std::bad_alloc();
   if (context->ResizeTensor(context, &context->tensors[output], dims.release()) != kTfLiteOk) {
@@ -126,84 +150,199 @@ void Plan::SizeStep(TfLiteContext* context, PlannedStep& planned,
   }
 }
 
-void Plan::PlaceTensors() {
-  std::vector<ArenaBuffer> buffers;
-  std::map<int, size_t> buffer_of;  // tensor -> index in buffers, of its latest producer
-  std::vector<std::pair<Place*, size_t>> places;
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    Place& input = steps_[i]->input;
-    Place& output = steps_[i]->output;
-    if (input.own) {
-      const size_t buffer = buffer_of.at(input.tensor);
-      buffers[buffer].last = i;
-      places.emplace_back(&input, buffer);
-    }
-    if (output.own) {
-      buffer_of[output.tensor] = buffers.size();
-      places.emplace_back(&output, buffers.size());
-      buffers.push_back({.bytes = output.bytes, .first = i, .last = i});
-    }
+void Plan::MakeGroups() {
+  std::vector<FusionStep> sizes;
+  for (const auto& planned : steps_) {
+    sizes.push_back({.producers = planned->producers,
+                     .pixels = planned->step->pixels(),
+                     .pixelwise = planned->step->pixelwise()});
   }
-  memory_ = AlignedBuffer<std::byte>(PlaceBuffers(buffers));
-  for (auto& [place, buffer] : places) place->offset = buffers[buffer].offset;
+  groups_.clear();
+  largest_group_ = 0;
+  for (const std::vector<size_t>& members : GroupSteps(sizes, engine_->fuse())) {
+    Group group = {.steps = {}, .pixels = sizes[members[0]].pixels, .tiling = {}, .ops = ""};
+    size_t pixel_bytes = 0;
+    for (size_t member : members) {
+      PlannedStep& planned = *steps_[member];
+      group.steps.push_back(&planned);
+      group.ops += (group.ops.empty() ? "" : "+") + std::string(planned.node.op);
+      pixel_bytes += planned.output.pixel_bytes;
+    }
+    const int64_t blocks = members.size() == 1 ? group.steps[0]->step->channel_blocks() : 1;
+    group.tiling = CutWork(group.pixels, pixel_bytes, blocks, threads_->threads());
+    largest_group_ = std::max(largest_group_, members.size());
+    groups_.push_back(std::move(group));
+  }
+  step_ns_.assign(static_cast<size_t>(threads_->threads()) * largest_group_, 0);
 }
 
-void* Plan::Locate(TfLiteContext* context, const Place& place, const char* role) {
-  if (place.own) return memory_.data() + place.offset;
+// Outputs that others read are the host's. Of the rest, those that only their own group reads exist
+// for one tile at a time, in each worker's scratch; what later groups read is in the plan's block.
+void Plan::PlaceTensors() {
+  std::map<const PlannedStep*, size_t> group_of;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    for (const PlannedStep* planned : groups_[g].steps) group_of[planned] = g;
+  }
+  std::map<const PlannedStep*, size_t> index_of;
+  std::vector<size_t> last_reader(steps_.size());  // a group
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    index_of[steps_[i].get()] = i;
+    last_reader[i] = group_of[steps_[i].get()];
+  }
+  for (const auto& planned : steps_) {
+    for (int producer : planned->producers) {
+      if (producer < 0) continue;
+      size_t& last = last_reader[static_cast<size_t>(producer)];
+      last = std::max(last, group_of[planned.get()]);
+    }
+  }
+
+  std::vector<ArenaBuffer> buffers;
+  std::vector<Place*> in_block;
+  size_t step_scratch = 0;
+  for (const auto& planned : steps_) {
+    step_scratch = std::max(step_scratch, planned->step->scratch_bytes());
+  }
+  tiles_offset_ = RoundUp(step_scratch, kBufferAlignment);
+  scratch_stride_ = tiles_offset_;
+  for (Group& group : groups_) {
+    const size_t tile_pixels = static_cast<size_t>(LargestTile(group.pixels, group.tiling));
+    size_t tiles_end = tiles_offset_;
+    for (PlannedStep* planned : group.steps) {
+      Place& output = planned->output;
+      if (host_outputs_.contains(output.tensor)) continue;
+      const size_t index = index_of.at(planned);
+      const size_t own_group = group_of[planned];
+      if (group.steps.size() > 1 && last_reader[index] == own_group) {
+        output.kind = Place::kTile;
+        output.offset = tiles_end;
+        tiles_end += RoundUp(tile_pixels * output.pixel_bytes, kBufferAlignment);
+      } else {
+        output.kind = Place::kBlock;
+        buffers.push_back({.bytes = output.bytes, .first = own_group, .last = last_reader[index]});
+        in_block.push_back(&output);
+      }
+    }
+    scratch_stride_ = std::max(scratch_stride_, tiles_end);
+  }
+  memory_ = AlignedBuffer<std::byte>(PlaceBuffers(buffers));
+  for (size_t i = 0; i < buffers.size(); ++i) in_block[i]->offset = buffers[i].offset;
+  for (const auto& planned : steps_) {
+    for (size_t i = 0; i < planned->inputs.size(); ++i) {
+      if (planned->producers[i] < 0) continue;
+      const Place& output = steps_[static_cast<size_t>(planned->producers[i])]->output;
+      planned->inputs[i].kind = output.kind;
+      planned->inputs[i].offset = output.offset;
+    }
+  }
+  scratch_ = AlignedBuffer<std::byte>(scratch_stride_ * static_cast<size_t>(threads_->threads()));
+}
+
+// Finds where the tensor begins for this run; a tile has no such place.
+void Plan::FindTensor(TfLiteContext* context, const PlannedStep& planned, Place& place,
+                      const char* role) {
+  if (place.kind == Place::kTile) return;
+  if (place.kind == Place::kBlock) {
+    place.base = memory_.data() + place.offset;
+    return;
+  }
   const TfLiteTensor& tensor = context->tensors[place.tensor];
   if (place.bytes > 0 && (tensor.data.data == nullptr || tensor.bytes < place.bytes)) {
-    throw OpError(std::string(role) + ": expected " + std::to_string(place.bytes) +
-                  " bytes from the host, got " +
+    throw OpError(ErrorStart(planned.node, planned.name) + role + ": expected " +
+                  std::to_string(place.bytes) + " bytes from the host, got " +
                   std::to_string(tensor.data.data == nullptr ? 0 : tensor.bytes) +
                   "; allocate tensors after resizing; if that was done, the file is corrupted");
   }
-  return tensor.data.data;
+  place.base = static_cast<std::byte*>(tensor.data.data);
 }
 
-void Plan::RunStep(TfLiteContext* context, PlannedStep& planned) {
-  struct Job {
-    const Step* step;
-    const void* input;
-    void* output;
-    std::byte* scratch;
-    size_t scratch_stride;
-  };
-  Job job{.step = planned.step.get(),
-          .input = Locate(context, planned.input, "input"),
-          .output = Locate(context, planned.output, "output"),
+struct Plan::Job {
+  const Group* group;
+  std::byte* scratch;
+  size_t scratch_stride;
+  uint64_t* step_ns;  // [workers][step_ns_stride], or null when nothing is timed
+  size_t step_ns_stride;
+};
+
+void Plan::RunUnits(void* data, int64_t first, int64_t last, int worker) {
+  const Job& job = *static_cast<const Job*>(data);
+  const Group& group = *job.group;
+  std::byte* scratch = job.scratch + static_cast<size_t>(worker) * job.scratch_stride;
+  const int64_t blocks = group.steps[0]->step->channel_blocks();
+  for (int64_t unit = first; unit < last; ++unit) {
+    const int64_t tile = unit / group.tiling.blocks;
+    const int64_t part = unit % group.tiling.blocks;
+    const StepRange range{.first_pixel = TileBegin(group.pixels, group.tiling, tile),
+                          .last_pixel = TileBegin(group.pixels, group.tiling, tile + 1),
+                          .first_block = blocks * part / group.tiling.blocks,
+                          .last_block = blocks * (part + 1) / group.tiling.blocks};
+    const auto at_first_pixel = [&](const Place& place) {
+      return place.kind == Place::kTile
+                 ? scratch + place.offset
+                 : place.base + static_cast<size_t>(range.first_pixel) * place.pixel_bytes;
+    };
+    for (size_t i = 0; i < group.steps.size(); ++i) {
+      const PlannedStep& planned = *group.steps[i];
+      const Step& step = *planned.step;
+      std::array<const void*, kMaxDataInputs> inputs;
+      for (size_t k = 0; k < planned.inputs.size(); ++k) {
+        const Place& input = planned.inputs[k];
+        inputs[k] = step.pixelwise() ? at_first_pixel(input) : input.base;
+      }
+      const auto start = job.step_ns == nullptr ? Clock::time_point() : Clock::now();
+      step.Run({inputs.data(), planned.inputs.size()}, range, scratch,
+               at_first_pixel(planned.output));
+      if (job.step_ns != nullptr) {
+        job.step_ns[static_cast<size_t>(worker) * job.step_ns_stride + i] +=
+            NanosecondsSince(start);
+      }
+    }
+  }
+}
+
+void Plan::RunGroup(TfLiteContext* context, Group& group) {
+  for (PlannedStep* planned : group.steps) {
+    for (Place& input : planned->inputs) FindTensor(context, *planned, input, "input");
+    FindTensor(context, *planned, planned->output, "output");
+  }
+  const bool profiling = engine_->profiling();
+  if (profiling) std::fill(step_ns_.begin(), step_ns_.end(), 0);
+  Job job{.group = &group,
           .scratch = scratch_.data(),
-          .scratch_stride = scratch_stride_};
-  threads_->Run(
-      planned.step->units(),
-      [](void* data, int64_t first, int64_t last, int worker) {
-        const Job& j = *static_cast<const Job*>(data);
-        j.step->Run(j.input, first, last,
-                    j.scratch + static_cast<size_t>(worker) * j.scratch_stride, j.output);
-      },
-      &job);
+          .scratch_stride = scratch_stride_,
+          .step_ns = profiling ? step_ns_.data() : nullptr,
+          .step_ns_stride = largest_group_};
+  const auto start = profiling ? Clock::now() : Clock::time_point();
+  threads_->Run(group.tiling.units(), RunUnits, &job);
+  if (profiling) ShareTime(group, NanosecondsSince(start));
+}
+
+// The time that a group took, shared among its steps as the workers spent theirs.
+void Plan::ShareTime(Group& group, uint64_t wall_ns) {
+  std::vector<double> spent(group.steps.size());
+  double all = 0;
+  for (size_t at = 0; at < step_ns_.size(); ++at) {
+    if (at % largest_group_ >= group.steps.size()) continue;
+    spent[at % largest_group_] += static_cast<double>(step_ns_[at]);
+    all += static_cast<double>(step_ns_[at]);
+  }
+  for (size_t i = 0; i < group.steps.size(); ++i) {
+    const double share = all > 0 ? spent[i] / all : 1.0 / static_cast<double>(spent.size());
+    group.steps[i]->calls.fetch_add(1, std::memory_order_relaxed);
+    group.steps[i]->total_ns.fetch_add(static_cast<uint64_t>(static_cast<double>(wall_ns) * share),
+                                       std::memory_order_relaxed);
+  }
 }
 
 void Plan::Invoke(TfLiteContext* context) {
-  using Clock = std::chrono::steady_clock;
   if (!prepared_) {
     throw OpError(
         "larq_engine: expected allocated tensors, got a run after allocation failed; "
         "allocate tensors again");
   }
-  const bool profiling = engine_->profiling();
-  for (auto& planned : steps_) {
-    const HostProfilerEvent event(context->profiler, planned->node);
-    const Clock::time_point start = profiling ? Clock::now() : Clock::time_point();
-    try {
-      RunStep(context, *planned);
-    } catch (const OpError& e) {
-      throw OpError(ErrorStart(planned->node, planned->name) + e.what());
-    }
-    if (profiling) {
-      const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start);
-      planned->calls.fetch_add(1, std::memory_order_relaxed);
-      planned->total_ns.fetch_add(static_cast<uint64_t>(ns.count()), std::memory_order_relaxed);
-    }
+  for (Group& group : groups_) {
+    const HostProfilerEvent event(context->profiler, group.steps[0]->node, group.ops);
+    RunGroup(context, group);
   }
 }
 

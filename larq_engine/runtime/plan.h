@@ -1,5 +1,5 @@
-// A set of our operators that the host runs as one: steps in order, with memory of their own for
-// what passes between them.
+// A set of operators that the host runs as one: groups of steps in order, with memory of their own
+// for what passes between them.
 #ifndef LARQ_ENGINE_RUNTIME_PLAN_H_
 #define LARQ_ENGINE_RUNTIME_PLAN_H_
 
@@ -12,6 +12,7 @@
 
 #include "larq_engine/kernels/aligned_buffer.h"
 #include "larq_engine/runtime/engine.h"
+#include "larq_engine/runtime/fusion.h"
 #include "larq_engine/runtime/op_node.h"
 #include "larq_engine/runtime/profile.h"
 #include "larq_engine/runtime/step.h"
@@ -28,46 +29,69 @@ class Plan {
   // the host's tensors have now. Throws OpError, whose text names the operator.
   void Prepare(TfLiteContext* context);
 
-  // Runs all steps. Throws OpError when the host has no memory for a tensor.
+  // Runs all steps. Throws OpError when the host has no memory for a tensor. Allocates nothing.
   void Invoke(TfLiteContext* context);
 
   void ClearProfile();
   void AppendProfile(std::vector<StepProfile>& steps) const;
 
  private:
-  // Where a step finds a tensor: in the plan's own block, or in the host's tensor.
+  // Where a step finds a tensor.
   struct Place {
+    enum Kind : uint8_t {
+      kHost,   // the host's tensor
+      kBlock,  // the plan's own block
+      kTile,   // a worker's scratch: only the tile at hand ever exists
+    };
+    Kind kind = kHost;
     int tensor = -1;
     size_t bytes = 0;
-    bool own = false;
-    size_t offset = 0;  // in the block, if own
+    size_t pixel_bytes = 0;
+    size_t offset = 0;          // in the block or the scratch
+    std::byte* base = nullptr;  // of the host's tensor or in the block, for the run at hand
   };
   struct PlannedStep {
     OpNode node;
     std::string name;                // of the output tensor
     std::vector<int> declared_dims;  // of the output, in the file
     std::unique_ptr<Step> step;
-    Place input;
+    std::vector<int> producers;  // of the data inputs: steps, or -1
+    std::vector<Place> inputs;
     Place output;
     std::atomic<uint64_t> calls{0};
     std::atomic<uint64_t> total_ns{0};
   };
+  struct Group {
+    std::vector<PlannedStep*> steps;
+    int64_t pixels;
+    Tiling tiling;
+    std::string ops;  // names joined by +, for the host's profiler
+  };
+  struct Job;  // a run of a group
 
   void MakeSteps(const TfLiteContext& context);
-  void SizeStep(TfLiteContext* context, PlannedStep& planned, std::map<int, TensorShape>& made);
+  void SizeStep(TfLiteContext* context, size_t index, std::vector<TensorShape>& shapes);
+  void MakeGroups();
   void PlaceTensors();
-  void RunStep(TfLiteContext* context, PlannedStep& planned);
-  void* Locate(TfLiteContext* context, const Place& place, const char* role);
+  void RunGroup(TfLiteContext* context, Group& group);
+  static void RunUnits(void* job, int64_t first, int64_t last, int worker);
+  void FindTensor(TfLiteContext* context, const PlannedStep& planned, Place& place,
+                  const char* role);
+  void ShareTime(Group& group, uint64_t wall_ns);
 
   std::shared_ptr<Engine> engine_;
   std::vector<OpNode> nodes_;
   std::set<int> host_outputs_;
   std::vector<std::unique_ptr<PlannedStep>> steps_;
+  std::vector<Group> groups_;
   bool prepared_ = false;          // for the shapes that the host's tensors have
   ThreadPool* threads_ = nullptr;  // the engine's
   AlignedBuffer<std::byte> memory_;
-  AlignedBuffer<std::byte> scratch_;  // one part for each thread
+  AlignedBuffer<std::byte> scratch_;  // one part for each thread: the step's own, then tiles
   size_t scratch_stride_ = 0;
+  size_t tiles_offset_ = 0;
+  std::vector<uint64_t> step_ns_;  // [threads][steps of the largest group], while profiling
+  size_t largest_group_ = 0;
 };
 
 }  // namespace larq_engine

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "larq_engine/kernels/bitpack.h"
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/runtime/op_checks.h"
 #include "larq_engine/runtime/op_error.h"
@@ -17,10 +16,10 @@ void CheckHasChannels(const std::vector<int>& dims) {
   }
 }
 
-// Pixels are the units of both operators.
-class ElementwiseStep : public Step {
+class PackingStep : public Step {
  public:
-  int64_t units() const override { return pixels_; }
+  int64_t pixels() const override { return pixels_; }
+  bool pixelwise() const override { return true; }
 
  protected:
   void SetPixels(const std::vector<int>& dims) {
@@ -33,13 +32,15 @@ class ElementwiseStep : public Step {
   int64_t pixels_ = 0;
 };
 
-class QuantizeStep : public ElementwiseStep {
+class QuantizeStep : public PackingStep {
  public:
-  explicit QuantizeStep(const OpInfo& op) : type_(op.inputs[0].type) {
+  QuantizeStep(const OpInfo& op, const StepKernels& kernels)
+      : ops_(kernels.pixel_ops), type_(op.inputs[0].type) {
     if (type_ == kTfLiteInt8) zero_point_ = ZeroPoint(op.inputs[0], "input");
   }
 
-  TensorShape Resize(const TensorShape& input) override {
+  TensorShape Resize(std::span<const TensorShape> inputs) override {
+    const TensorShape& input = inputs[0];
     CheckHasChannels(input.dims);
     SetPixels(input.dims);
     channels_ = static_cast<size_t>(input.dims.back());
@@ -48,32 +49,32 @@ class QuantizeStep : public ElementwiseStep {
     return output;
   }
 
-  void Run(const void* input, int64_t first, int64_t last, std::byte*,
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
-    const size_t rows = static_cast<size_t>(last - first);
-    const size_t start = static_cast<size_t>(first) * channels_;
-    uint32_t* out =
-        static_cast<uint32_t*>(output) + static_cast<size_t>(first) * WordsFor(channels_);
+    const size_t rows = static_cast<size_t>(range.last_pixel - range.first_pixel);
+    const void* in = inputs[0];
+    auto* out = static_cast<uint32_t*>(output);
     switch (type_) {
       case kTfLiteFloat32:
-        return BitpackFloat(static_cast<const float*>(input) + start, rows, channels_, out);
+        return ops_.bitpack_float(static_cast<const float*>(in), rows, channels_, out);
       case kTfLiteInt8:
-        return BitpackInt8(static_cast<const int8_t*>(input) + start, rows, channels_, zero_point_,
-                           out);
+        return ops_.bitpack_int8(static_cast<const int8_t*>(in), rows, channels_, zero_point_, out);
       default:
-        return BitpackBool(static_cast<const bool*>(input) + start, rows, channels_, out);
+        return ops_.bitpack_bool(static_cast<const uint8_t*>(in), rows, channels_, out);
     }
   }
 
  private:
+  const PixelOps& ops_;
   TfLiteType type_;
   int32_t zero_point_ = 0;
   size_t channels_ = 0;
 };
 
-class DequantizeStep : public ElementwiseStep {
+class DequantizeStep : public PackingStep {
  public:
-  explicit DequantizeStep(const OpInfo& op) : type_(op.output.type) {
+  DequantizeStep(const OpInfo& op, const StepKernels& kernels)
+      : ops_(kernels.pixel_ops), type_(op.output.type) {
     // Bits do not say how many channels they hold; only the output that the file declares does.
     if (op.output.dims.empty() || op.output.dims.back() < 0) {
       throw OpError("output: expected a shape that ends in the number of channels, got " +
@@ -87,7 +88,8 @@ class DequantizeStep : public ElementwiseStep {
     minus_ = static_cast<int8_t>(std::clamp(zero_point - one, -128.0, 127.0));
   }
 
-  TensorShape Resize(const TensorShape& input) override {
+  TensorShape Resize(std::span<const TensorShape> inputs) override {
+    const TensorShape& input = inputs[0];
     const std::vector<int>& input_dims = input.dims;
     CheckHasChannels(input_dims);
     const size_t words = WordsFor(static_cast<size_t>(channels_));
@@ -103,24 +105,23 @@ class DequantizeStep : public ElementwiseStep {
     return {.dims = dims};
   }
 
-  void Run(const void* input, int64_t first, int64_t last, std::byte*,
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
-    const size_t rows = static_cast<size_t>(last - first);
+    const size_t rows = static_cast<size_t>(range.last_pixel - range.first_pixel);
     const size_t channels = static_cast<size_t>(channels_);
-    const uint32_t* in =
-        static_cast<const uint32_t*>(input) + static_cast<size_t>(first) * WordsFor(channels);
-    const size_t start = static_cast<size_t>(first) * channels;
+    const auto* in = static_cast<const uint32_t*>(inputs[0]);
     switch (type_) {
       case kTfLiteFloat32:
-        return UnpackFloat(in, rows, channels, static_cast<float*>(output) + start);
+        return ops_.unpack_float(in, rows, channels, static_cast<float*>(output));
       case kTfLiteInt8:
-        return UnpackInt8(in, rows, channels, plus_, minus_, static_cast<int8_t*>(output) + start);
+        return ops_.unpack_int8(in, rows, channels, plus_, minus_, static_cast<int8_t*>(output));
       default:
-        return UnpackBool(in, rows, channels, static_cast<bool*>(output) + start);
+        return ops_.unpack_bool(in, rows, channels, static_cast<uint8_t*>(output));
     }
   }
 
  private:
+  const PixelOps& ops_;
   TfLiteType type_;
   int channels_ = 0;
   int8_t plus_ = 1;
@@ -129,20 +130,20 @@ class DequantizeStep : public ElementwiseStep {
 
 }  // namespace
 
-std::unique_ptr<Step> MakeQuantizeStep(const OpInfo& op) {
+std::unique_ptr<Step> MakeQuantizeStep(const OpInfo& op, const StepKernels& kernels) {
   CheckInputCount(op, 1);
   CheckNoOptions(op);
   CheckType(op.inputs[0], "input", {kTfLiteFloat32, kTfLiteInt8, kTfLiteBool});
   CheckType(op.output, "output", {kTfLiteInt32});
-  return std::make_unique<QuantizeStep>(op);
+  return std::make_unique<QuantizeStep>(op, kernels);
 }
 
-std::unique_ptr<Step> MakeDequantizeStep(const OpInfo& op) {
+std::unique_ptr<Step> MakeDequantizeStep(const OpInfo& op, const StepKernels& kernels) {
   CheckInputCount(op, 1);
   CheckNoOptions(op);
   CheckType(op.inputs[0], "input", {kTfLiteInt32});
   CheckType(op.output, "output", {kTfLiteFloat32, kTfLiteInt8, kTfLiteBool});
-  return std::make_unique<DequantizeStep>(op);
+  return std::make_unique<DequantizeStep>(op, kernels);
 }
 
 }  // namespace larq_engine

@@ -3,22 +3,21 @@
 #include <algorithm>
 #include <array>
 
+#include "larq_engine/runtime/host_ops.h"
+
 namespace larq_engine {
 namespace {
 
 struct OpKind {
   const char* name;
-  std::unique_ptr<Step> (*make)(const OpInfo& op, std::string_view kernel);  // null: no step
+  std::unique_ptr<Step> (*make)(const OpInfo& op, const StepKernels& kernels);  // null: no step
 };
 
 // LCE's converter writes "LceBconv2d"; its sources and documents also spell "LceBConv2d".
 constexpr OpKind kOpKinds[] = {
-    {"LceQuantize", [](const OpInfo& op, std::string_view) { return MakeQuantizeStep(op); }},
-    {"LceDequantize", [](const OpInfo& op, std::string_view) { return MakeDequantizeStep(op); }},
-    {"LceBconv2d", MakeBconv2dStep},
-    {"LceBConv2d", MakeBconv2dStep},
-    {"LceBMaxPool2d", [](const OpInfo& op, std::string_view) { return MakeBMaxPool2dStep(op); }},
-    {kUnpackWeights, nullptr},
+    {"LceQuantize", MakeQuantizeStep},     {"LceDequantize", MakeDequantizeStep},
+    {"LceBconv2d", MakeBconv2dStep},       {"LceBConv2d", MakeBconv2dStep},
+    {"LceBMaxPool2d", MakeBMaxPool2dStep}, {kUnpackWeights, nullptr},
 };
 
 static_assert(std::size(kOpKinds) == kOpNameCount);
@@ -32,9 +31,11 @@ const OpKind* FindOpKind(std::string_view name) {
 
 }  // namespace
 
-std::unique_ptr<Step> MakeStep(std::string_view name, const OpInfo& op, std::string_view kernel) {
+std::unique_ptr<Step> MakeStep(std::string_view name, const OpInfo& op,
+                               const StepKernels& kernels) {
+  if (const HostOp* host_op = FindHostOp(name)) return host_op->make(op, kernels);
   const OpKind* kind = FindOpKind(name);
-  return kind == nullptr || kind->make == nullptr ? nullptr : kind->make(op, kernel);
+  return kind == nullptr || kind->make == nullptr ? nullptr : kind->make(op, kernels);
 }
 
 std::span<const char* const, kOpNameCount> OpNames() {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "larq_engine/kernels/pixel_ops.h"
 #include "larq_engine/runtime/tensor_info.h"
 
 namespace larq_engine {
@@ -19,17 +20,36 @@ struct TensorShape {
   int64_t channels = 0;  // that a tensor of bits holds in its last dimension; 0 where not known
 };
 
+// The work of a step is cut along the pixels of its output (all dimensions but the last), and,
+// where pixels are few, along blocks of its channels. Parts can be computed in any order and at the
+// same time.
+struct StepRange {
+  int64_t first_pixel;
+  int64_t last_pixel;
+  int64_t first_block;
+  int64_t last_block;
+};
+
 class Step {
  public:
   virtual ~Step() = default;
 
-  // Sizes the step for the shape of its data input and returns the shape of its output. Throws
-  // OpError. Called again whenever that shape changes.
-  virtual TensorShape Resize(const TensorShape& input) = 0;
+  // Which of the operator's inputs are data, rather than constants that the step has taken.
+  virtual std::vector<size_t> data_inputs() const { return {0}; }
 
-  // The work of one run, in units that can be computed in any order and at the same time.
-  virtual int64_t units() const = 0;
-  virtual void Run(const void* input, int64_t first, int64_t last, std::byte* scratch,
+  // Sizes the step for the shapes of its data inputs and returns the shape of its output. Throws
+  // OpError. Called again whenever those shapes change.
+  virtual TensorShape Resize(std::span<const TensorShape> inputs) = 0;
+
+  virtual int64_t pixels() const = 0;
+  virtual int64_t channel_blocks() const { return 1; }
+
+  // Whether pixel i of the output is made of pixel i of the inputs and nothing else.
+  virtual bool pixelwise() const { return false; }
+
+  // `output` is where the range's first pixel belongs, and so are `inputs` if the step is
+  // pixelwise; otherwise they are where the tensors begin.
+  virtual void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
                    void* output) const = 0;
 
   // Memory for each concurrent Run, aligned to kBufferAlignment.
@@ -41,25 +61,47 @@ class Step {
   virtual int64_t macs() const { return 0; }  // +-1 products of one run
 };
 
+// What the file says of an operator of the host that we fuse; see host_ops.h.
+struct HostOptions {
+  TfLiteFusedActivation activation = kTfLiteActNone;
+  int axis = 0;                // concatenation
+  TfLitePoolParams pool = {};  // max pooling
+};
+
 // An operator as the file has it: tensors in its own order, the first input being the data.
 struct OpInfo {
   std::vector<TensorInfo> inputs;
   TensorInfo output;
   std::span<const uint8_t> options = {};
+  HostOptions host_options = {};
+};
+
+// What computes the steps of a plan.
+struct StepKernels {
+  std::string kernel;  // "auto", "reference", or the name of a row
+  const PixelOps& pixel_ops;
 };
 
 // Each checks everything the file says of the operator and throws OpError.
-std::unique_ptr<Step> MakeQuantizeStep(const OpInfo& op);
-std::unique_ptr<Step> MakeDequantizeStep(const OpInfo& op);
-std::unique_ptr<Step> MakeBconv2dStep(const OpInfo& op, std::string_view kernel);
-std::unique_ptr<Step> MakeBMaxPool2dStep(const OpInfo& op);
+std::unique_ptr<Step> MakeQuantizeStep(const OpInfo& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeDequantizeStep(const OpInfo& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeBconv2dStep(const OpInfo& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeBMaxPool2dStep(const OpInfo& op, const StepKernels& kernels);
+
+// Of operators of the host that CanFuse has found fit.
+std::unique_ptr<Step> MakeAddStep(const OpInfo& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeMultiplyStep(const OpInfo& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeReluStep(const OpInfo& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakePreluStep(const OpInfo& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeMaxPool2dStep(const OpInfo& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeConcatenationStep(const OpInfo& op, const StepKernels& kernels);
 
 // Weights that are unpacked when the host hands over the graph, and are no step: see
 // unpacked_weights.h.
 inline constexpr const char* kUnpackWeights = "LceUnpackWeights";
 
-// The step for the custom operator `name`, or null when it is not one of ours or no step.
-std::unique_ptr<Step> MakeStep(std::string_view name, const OpInfo& op, std::string_view kernel);
+// The step for the operator `name`, or null when it is not one of ours or no step.
+std::unique_ptr<Step> MakeStep(std::string_view name, const OpInfo& op, const StepKernels& kernels);
 
 // The names of the custom operators that are ours; they last as long as the library.
 inline constexpr size_t kOpNameCount = 6;

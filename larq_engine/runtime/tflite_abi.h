@@ -73,12 +73,56 @@ typedef enum TfLiteDelegateFlags : unsigned {
   kTfLiteDelegateFlagsPerOperatorProfiling = 4,
 } TfLiteDelegateFlags;
 
-// The values of TfLiteRegistration::builtin_code that mean "see custom_name" and "made by a
-// delegate".
+// Values of TfLiteRegistration::builtin_code: the operators that lie between ours, "see
+// custom_name", and "made by a delegate".
 typedef enum TfLiteBuiltinOperator : unsigned {
+  kTfLiteBuiltinAdd = 0,
+  kTfLiteBuiltinConcatenation = 2,
+  kTfLiteBuiltinMaxPool2d = 17,
+  kTfLiteBuiltinMul = 18,
+  kTfLiteBuiltinRelu = 19,
+  kTfLiteBuiltinReluN1To1 = 20,
+  kTfLiteBuiltinRelu6 = 21,
   kTfLiteBuiltinCustom = 32,
   kTfLiteBuiltinDelegate = 51,
+  kTfLiteBuiltinPrelu = 54,
 } TfLiteBuiltinOperator;
+
+typedef enum TfLitePadding : unsigned {
+  kTfLitePaddingUnknown = 0,
+  kTfLitePaddingSame = 1,
+  kTfLitePaddingValid = 2,
+} TfLitePadding;
+
+typedef enum TfLiteFusedActivation : unsigned {
+  kTfLiteActNone = 0,
+  kTfLiteActRelu = 1,
+  kTfLiteActReluN1To1 = 2,
+  kTfLiteActRelu6 = 3,
+} TfLiteFusedActivation;
+
+// What TfLiteNode::builtin_data points to for those operators; there are more fields behind.
+typedef struct TfLiteAddParams {
+  TfLiteFusedActivation activation;
+} TfLiteAddParams;
+
+typedef struct TfLiteMulParams {
+  TfLiteFusedActivation activation;
+} TfLiteMulParams;
+
+typedef struct TfLiteConcatenationParams {
+  int axis;
+  TfLiteFusedActivation activation;
+} TfLiteConcatenationParams;
+
+typedef struct TfLitePoolParams {
+  TfLitePadding padding;
+  int stride_width;
+  int stride_height;
+  int filter_width;
+  int filter_height;
+  TfLiteFusedActivation activation;
+} TfLitePoolParams;
 
 // A tensor index in TfLiteNode::inputs that stands for "not given".
 enum { kTfLiteOptionalTensor = -1 };

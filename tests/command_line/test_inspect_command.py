@@ -24,7 +24,7 @@ def test_the_plug_in_agrees(path, rng):
     """It runs those operators, and counts their products from shapes that it found itself."""
     content = path.read_bytes()
     facts = collect_facts(content)
-    session = Session(content, num_threads=1, kernel="auto", runtime=None)
+    session = Session(content, num_threads=1, kernel="auto", fuse=True, runtime=None)
     arrays = [random_data(info, rng) for info in session.inputs()]
     steps, _, left = session.measure(arrays, 1)
     claimed = [op for op in facts.operators if op.runs_in == "plug-in"]

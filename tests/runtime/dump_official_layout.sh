@@ -16,10 +16,12 @@ cat > "$work/dump.cc" <<'PROBE'
 #if __has_include("tflite/core/c/common.h")
 #include "tflite/builtin_ops.h"
 #include "tflite/core/api/profiler.h"
+#include "tflite/core/c/builtin_op_data.h"
 #include "tflite/core/c/common.h"
 #else
 #include "tensorflow/lite/builtin_ops.h"
 #include "tensorflow/lite/core/api/profiler.h"
+#include "tensorflow/lite/core/c/builtin_op_data.h"
 #include "tensorflow/lite/core/c/common.h"
 #endif
 using Profiler = tflite::Profiler;

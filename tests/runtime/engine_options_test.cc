@@ -32,6 +32,7 @@ TEST(EngineOptions, Defaults) {
   const EngineOptions options = ParseEngineOptions(nullptr, nullptr, 0);
   EXPECT_EQ(options.num_threads, 0);
   EXPECT_EQ(options.kernel, "auto");
+  EXPECT_TRUE(options.fuse);
 }
 
 TEST(EngineOptions, Values) {
@@ -39,6 +40,15 @@ TEST(EngineOptions, Values) {
   EXPECT_EQ(Parse("num_threads", "256").num_threads, 256);
   EXPECT_EQ(Parse("kernel", "reference").kernel, "reference");
   EXPECT_EQ(Parse("kernel", "bgemm_i32_4x2x64_portable").kernel, "bgemm_i32_4x2x64_portable");
+  EXPECT_TRUE(Parse("fuse", "on").fuse);
+  EXPECT_FALSE(Parse("fuse", "off").fuse);
+}
+
+TEST(EngineOptions, WrongFuse) {
+  for (const char* value : {"", "true", "ON", "off "}) {
+    EXPECT_EQ(ErrorOf("fuse", value),
+              "option fuse: expected on or off, got '" + std::string(value) + "'");
+  }
 }
 
 TEST(EngineOptions, WrongThreads) {
@@ -50,8 +60,9 @@ TEST(EngineOptions, WrongThreads) {
 
 TEST(EngineOptions, UnknownNamesListTheValidOnes) {
   EXPECT_EQ(ErrorOf("threads", "2"),
-            "unknown option 'threads'; expected one of num_threads, kernel");
-  EXPECT_EQ(ErrorOf(nullptr, nullptr), "unknown option ''; expected one of num_threads, kernel");
+            "unknown option 'threads'; expected one of num_threads, kernel, fuse");
+  EXPECT_EQ(ErrorOf(nullptr, nullptr),
+            "unknown option ''; expected one of num_threads, kernel, fuse");
   EXPECT_EQ(ErrorOf("kernel", "fast")
                 .find("option kernel: unknown kernel 'fast'; expected one of "
                       "auto, bgemm_i32_4x2x64_portable"),

@@ -576,7 +576,7 @@ TEST(Malformed, DelegateOptions) {
     return error;
   };
   EXPECT_THAT(error_of({{"threads", "2"}}),
-              AllOf(HasSubstr("unknown option 'threads'"), HasSubstr("num_threads, kernel")));
+              AllOf(HasSubstr("unknown option 'threads'"), HasSubstr("num_threads, kernel, fuse")));
   for (const char* threads : {"0", "257", "-1", "two", "", "2x", " 2", "99999999999999999999"}) {
     EXPECT_THAT(error_of({{"num_threads", threads}}),
                 AllOf(HasSubstr("num_threads: expected 1 to 256"),

@@ -4,6 +4,8 @@
 #include <cstdint>
 
 #include "gtest/gtest.h"
+#include "larq_engine/kernels/pixel_ops_table.h"
+#include "larq_engine/kernels/select.h"
 #include "larq_engine/runtime/op_error.h"
 #include "tests/host/model_builder.h"
 
@@ -26,6 +28,16 @@ std::vector<uint8_t> ConvOptions(int channels_in) {
                                  {"padding", 0},
                                  {"stride_height", 1},
                                  {"stride_width", 1}});
+}
+
+std::unique_ptr<Step> MakePortable(std::string_view name, const OpInfo& op,
+                                   std::string kernel = "auto") {
+  return MakeStep(name, op,
+                  {.kernel = std::move(kernel), .pixel_ops = SelectPixelOps({}, kAutoKernel)});
+}
+
+std::vector<int> Resized(Step& step, std::vector<int> dims) {
+  return step.Resize(std::vector<TensorShape>{{.dims = std::move(dims)}}).dims;
 }
 
 template <typename Function>
@@ -51,11 +63,12 @@ TEST(DequantizeStep, Int8SaturatesOnBothSides) {
     OpInfo op{.inputs = {Tensor(kTfLiteInt32, {1, 1})}, .output = Tensor(kTfLiteInt8, {1, 2})};
     op.output.scales = {c.scale};
     op.output.zero_points = {c.zero_point};
-    const std::unique_ptr<Step> step = MakeStep("LceDequantize", op, "auto");
-    EXPECT_EQ(step->Resize({.dims = {1, 1}}).dims, (std::vector<int>{1, 2}));
+    const std::unique_ptr<Step> step = MakePortable("LceDequantize", op);
+    EXPECT_EQ(Resized(*step, {1, 1}), (std::vector<int>{1, 2}));
     const uint32_t bits = 2;
     int8_t out[2];
-    step->Run(&bits, 0, step->units(), nullptr, out);
+    const void* input = &bits;
+    step->Run({&input, 1}, {0, step->pixels(), 0, 1}, nullptr, out);
     EXPECT_EQ(out[0], c.plus) << c.scale << " " << c.zero_point;
     EXPECT_EQ(out[1], c.minus) << c.scale << " " << c.zero_point;
   }
@@ -72,7 +85,7 @@ TEST(Bconv2dStep, DepthBeyondTheAccumulatorIsRefusedBeforeTheFilterIsRead) {
   const std::vector<uint8_t> options = ConvOptions(32);
   op.options = options;
   EXPECT_EQ(ErrorOf([&] {
-              MakeStep("LceBconv2d", op, "auto");
+              MakePortable("LceBconv2d", op);
             }).find("filter: expected at most 1073741824 products for one output value"),
             0u);
 }
@@ -88,8 +101,8 @@ TEST(Bconv2dStep, MacsAreThoseOfTheGroups) {
   const std::vector<uint8_t> options = ConvOptions(64);
   op.options = options;
   for (const char* kernel : {"auto", "reference"}) {
-    const std::unique_ptr<Step> step = MakeStep("LceBconv2d", op, kernel);
-    step->Resize({.dims = {2, 5, 6, 2}});
+    const std::unique_ptr<Step> step = MakePortable("LceBconv2d", op, kernel);
+    Resized(*step, {2, 5, 6, 2});
     EXPECT_EQ(step->macs(), 2 * 5 * 6 * 4 * 9 * 32);
   }
 }
@@ -103,9 +116,9 @@ TEST(BMaxPool2dStep, PixelsWithoutWordsAreNoWork) {
   const OpInfo op{.inputs = {Tensor(kTfLiteInt32, {1, 4, 4, 0})},
                   .output = Tensor(kTfLiteInt32, {1, 4, 4, 0}),
                   .options = options};
-  const std::unique_ptr<Step> step = MakeStep("LceBMaxPool2d", op, "auto");
-  step->Resize({.dims = {1 << 14, 1 << 14, 1 << 14, 0}});
-  EXPECT_EQ(step->units(), 0);
+  const std::unique_ptr<Step> step = MakePortable("LceBMaxPool2d", op);
+  Resized(*step, {1 << 14, 1 << 14, 1 << 14, 0});
+  EXPECT_EQ(step->pixels(), 0);
 }
 
 TEST(CountElements, IsTheProductOfTheFirstSizes) {

@@ -1,0 +1,153 @@
+// ADD, MUL, RELU and its kin, PRELU of the host: each value by itself.
+#include "larq_engine/runtime/host_ops.h"
+#include "larq_engine/runtime/op_checks.h"
+#include "larq_engine/runtime/op_error.h"
+#include "larq_engine/runtime/step.h"
+
+namespace larq_engine {
+namespace {
+
+// Sized by its first data input.
+class ElementwiseStep : public Step {
+ public:
+  TensorShape Resize(std::span<const TensorShape> inputs) override {
+    const std::vector<int>& dims = inputs[0].dims;
+    if (dims.empty() || dims.back() != channels_) {
+      throw OpError("input: expected " + std::to_string(channels_) + " channels, got shape " +
+                    DimsString(dims) + "; resize the input to what the model takes");
+    }
+    pixels_ = CountElements(dims, dims.size() - 1);
+    CountElements(dims, dims.size());
+    return {.dims = dims};
+  }
+  int64_t pixels() const override { return pixels_; }
+  bool pixelwise() const override { return true; }
+
+ protected:
+  ElementwiseStep(const OpInfo& op, const StepKernels& kernels)
+      : ops_(kernels.pixel_ops),
+        range_(ActivationRange(op.host_options.activation)),
+        channels_(op.output.dims.back()) {}
+
+  static size_t Rows(const StepRange& range) {
+    return static_cast<size_t>(range.last_pixel - range.first_pixel);
+  }
+  size_t Values(const StepRange& range) const { return Rows(range) * channels(); }
+  size_t channels() const { return static_cast<size_t>(channels_); }
+
+  const PixelOps& ops_;
+  FloatRange range_;
+
+ private:
+  int channels_;
+  int64_t pixels_ = 0;
+};
+
+// Two tensors.
+class BinaryStep : public ElementwiseStep {
+ public:
+  using Operation = decltype(PixelOps::add);
+  BinaryStep(const OpInfo& op, const StepKernels& kernels, Operation operation)
+      : ElementwiseStep(op, kernels), operation_(operation) {}
+
+  std::vector<size_t> data_inputs() const override { return {0, 1}; }
+
+  TensorShape Resize(std::span<const TensorShape> inputs) override {
+    if (inputs[0].dims != inputs[1].dims) {
+      throw OpError("inputs: expected one shape, got " + DimsString(inputs[0].dims) + " and " +
+                    DimsString(inputs[1].dims) +
+                    "; resize all inputs of the model alike, or load it with fuse=off");
+    }
+    return ElementwiseStep::Resize(inputs);
+  }
+
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
+           void* output) const override {
+    operation_(static_cast<const float*>(inputs[0]), static_cast<const float*>(inputs[1]),
+               Values(range), range_, static_cast<float*>(output));
+  }
+
+ private:
+  Operation operation_;
+};
+
+// A tensor and a constant for each channel.
+class ChannelStep : public ElementwiseStep {
+ public:
+  using Operation = decltype(PixelOps::add_channels);
+  ChannelStep(const OpInfo& op, const StepKernels& kernels, Operation operation)
+      : ElementwiseStep(op, kernels),
+        operation_(operation),
+        data_input_(op.inputs[0].constant == nullptr ? 0 : 1),
+        constant_(ReadChannelConstant(op.inputs[1 - data_input_], op.output.dims.back())) {}
+
+  std::vector<size_t> data_inputs() const override { return {data_input_}; }
+
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
+           void* output) const override {
+    operation_(static_cast<const float*>(inputs[0]), constant_.data(), Rows(range), channels(),
+               range_, static_cast<float*>(output));
+  }
+
+ private:
+  Operation operation_;
+  size_t data_input_;
+  std::vector<float> constant_;
+};
+
+class ReluStep : public ElementwiseStep {
+ public:
+  ReluStep(const OpInfo& op, const StepKernels& kernels) : ElementwiseStep(op, kernels) {}
+
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
+           void* output) const override {
+    ops_.clamp(static_cast<const float*>(inputs[0]), Values(range), range_,
+               static_cast<float*>(output));
+  }
+};
+
+class PreluStep : public ElementwiseStep {
+ public:
+  PreluStep(const OpInfo& op, const StepKernels& kernels)
+      : ElementwiseStep(op, kernels),
+        slopes_(ReadChannelConstant(op.inputs[1], op.output.dims.back())) {}
+
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
+           void* output) const override {
+    ops_.prelu(static_cast<const float*>(inputs[0]), slopes_.data(), Rows(range), channels(),
+               static_cast<float*>(output));
+  }
+
+ private:
+  std::vector<float> slopes_;
+};
+
+std::unique_ptr<Step> MakeBinaryStep(const OpInfo& op, const StepKernels& kernels,
+                                     BinaryStep::Operation of_tensors,
+                                     ChannelStep::Operation of_channels) {
+  if (op.inputs[0].constant == nullptr && op.inputs[1].constant == nullptr) {
+    return std::make_unique<BinaryStep>(op, kernels, of_tensors);
+  }
+  return std::make_unique<ChannelStep>(op, kernels, of_channels);
+}
+
+}  // namespace
+
+std::unique_ptr<Step> MakeAddStep(const OpInfo& op, const StepKernels& kernels) {
+  return MakeBinaryStep(op, kernels, kernels.pixel_ops.add, kernels.pixel_ops.add_channels);
+}
+
+std::unique_ptr<Step> MakeMultiplyStep(const OpInfo& op, const StepKernels& kernels) {
+  return MakeBinaryStep(op, kernels, kernels.pixel_ops.multiply,
+                        kernels.pixel_ops.multiply_channels);
+}
+
+std::unique_ptr<Step> MakeReluStep(const OpInfo& op, const StepKernels& kernels) {
+  return std::make_unique<ReluStep>(op, kernels);
+}
+
+std::unique_ptr<Step> MakePreluStep(const OpInfo& op, const StepKernels& kernels) {
+  return std::make_unique<PreluStep>(op, kernels);
+}
+
+}  // namespace larq_engine
