@@ -4,6 +4,7 @@
 
 #include "larq_engine/kernels/bgemm_portable.h"
 #if defined(__x86_64__)
+#include "larq_engine/kernels/x86/bgemm_avx512vpopcntdq.h"
 #include "larq_engine/kernels/x86/bgemm_popcnt.h"
 #endif
 
@@ -30,6 +31,14 @@ constexpr BgemmRow kBgemmRows[] = {
      .max_k_bits = kMaxInt32,
      .macs_per_cycle = 43,
      .fn = BgemmI32_4x2x64Popcnt},
+    {.name = "bgemm_i32_6x32x32_avx512vpopcntdq",
+     .isa = Isa::kAvx512vpopcntdq,
+     .mr = 6,
+     .nr = 32,
+     .kr_bits = 32,
+     .max_k_bits = kMaxInt32,
+     .macs_per_cycle = 668,
+     .fn = BgemmI32_6x32x32Avx512vpopcntdq},
 #endif
 };
 

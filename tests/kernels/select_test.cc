@@ -15,6 +15,7 @@ TEST(Select, RowForEachCpu) {
   EXPECT_EQ(chosen({}), "bgemm_i32_4x2x64_portable");
 #if defined(__x86_64__)
   EXPECT_EQ(chosen({Isa::kPopcnt}), "bgemm_i32_4x2x64_popcnt");
+  EXPECT_EQ(chosen({Isa::kPopcnt, Isa::kAvx512vpopcntdq}), "bgemm_i32_6x32x32_avx512vpopcntdq");
 #endif
 }
 
