@@ -4,6 +4,9 @@
 
 #include "larq_engine/kernels/bgemm_portable.h"
 #if defined(__x86_64__)
+#include "larq_engine/kernels/x86/bgemm_avx2.h"
+#include "larq_engine/kernels/x86/bgemm_avx512bw.h"
+#include "larq_engine/kernels/x86/bgemm_avx512vpopcntdq.h"
 #include "larq_engine/kernels/x86/bgemm_popcnt.h"
 #endif
 
@@ -30,6 +33,30 @@ constexpr BgemmRow kBgemmRows[] = {
      .max_k_bits = kMaxInt32,
      .macs_per_cycle = 43,
      .fn = BgemmI32_4x2x64Popcnt},
+    {.name = "bgemm_i32_8x16x32_avx2",
+     .isa = Isa::kAvx2,
+     .mr = 8,
+     .nr = 16,
+     .kr_bits = 32,
+     .max_k_bits = kMaxInt32,
+     .macs_per_cycle = 120,
+     .fn = BgemmI32_8x16x32Avx2},
+    {.name = "bgemm_i32_8x64x32_avx512bw",
+     .isa = Isa::kAvx512bw,
+     .mr = 8,
+     .nr = 64,
+     .kr_bits = 32,
+     .max_k_bits = kMaxInt32,
+     .macs_per_cycle = 360,
+     .fn = BgemmI32_8x64x32Avx512bw},
+    {.name = "bgemm_i32_6x32x32_avx512vpopcntdq",
+     .isa = Isa::kAvx512vpopcntdq,
+     .mr = 6,
+     .nr = 32,
+     .kr_bits = 32,
+     .max_k_bits = kMaxInt32,
+     .macs_per_cycle = 668,
+     .fn = BgemmI32_6x32x32Avx512vpopcntdq},
 #endif
 };
 

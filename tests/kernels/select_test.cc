@@ -15,6 +15,10 @@ TEST(Select, RowForEachCpu) {
   EXPECT_EQ(chosen({}), "bgemm_i32_4x2x64_portable");
 #if defined(__x86_64__)
   EXPECT_EQ(chosen({Isa::kPopcnt}), "bgemm_i32_4x2x64_popcnt");
+  EXPECT_EQ(chosen({Isa::kPopcnt, Isa::kAvx2}), "bgemm_i32_8x16x32_avx2");
+  EXPECT_EQ(chosen({Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw}), "bgemm_i32_8x64x32_avx512bw");
+  EXPECT_EQ(chosen({Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw, Isa::kAvx512vpopcntdq}),
+            "bgemm_i32_6x32x32_avx512vpopcntdq");
 #endif
 }
 

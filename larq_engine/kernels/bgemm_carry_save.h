@@ -1,0 +1,144 @@
+// The product for vectors that cannot count bits themselves, written once for every vector length.
+// Everything here is internal to the file that includes it: a copy compiled with ISA flags must
+// never be merged with the copy of another ISA.
+//
+// Lanes are output channels: a left word is broadcast and meets a vector of filters, and no lane
+// is ever summed with another. The words of an output are added in binary, each bit position on
+// its own: `ones` and `twos` hold the two low digits of as many sums as a vector has bits. Only
+// every fourth word produces a vector of fours, whose bits are counted by a look-up of nibbles.
+// A Vector offers, beside Zero, Load, Broadcast, Xor, Add and Store of its 32-bit lanes:
+//
+//   CarrySave(sum, a, b)    the carry of sum + a + b, bit by bit; sum becomes the sum
+//   CountBytes(v)           the ones of each byte
+//   AddBytes(a, b)
+//   SumBytes(v, weight)     weight times the bytes of each 32-bit lane, summed
+#ifndef LARQ_ENGINE_KERNELS_BGEMM_CARRY_SAVE_H_
+#define LARQ_ENGINE_KERNELS_BGEMM_CARRY_SAVE_H_
+
+#include "larq_engine/kernels/bgemm.h"
+
+namespace larq_engine {
+namespace {
+
+// A byte takes up to 8 ones from each vector of fours: 31 of them are 248.
+inline constexpr size_t kFoursInBytes = 31;
+
+// The words of one left row, run after run.
+template <int kTileRows>
+class LeftRow {
+ public:
+  LeftRow(const uint32_t* const* runs, size_t segment_words)
+      : runs_(runs), run_(*runs), left_(segment_words), segment_words_(segment_words) {}
+
+  [[gnu::always_inline]] uint32_t Next() {
+    if (left_ == 0) {
+      runs_ += kTileRows;
+      run_ = *runs_;
+      left_ = segment_words_;
+    }
+    --left_;
+    return *run_++;
+  }
+
+ private:
+  const uint32_t* const* runs_;
+  const uint32_t* run_;
+  size_t left_;  // in this run
+  size_t segment_words_;
+};
+
+// One output row of kVectors vectors. It goes through one row after the other, not a tile of them:
+// its registers are full of digits, and the filters of a block stay in L1.
+template <typename Vector, int kTileRows, int kVectors>
+class RowCounter {
+ public:
+  using Lanes = typename Vector::Lanes;
+  static constexpr size_t kCols = kVectors * Vector::kLanes;
+
+  RowCounter(const uint32_t* const* runs, size_t segment_words, const uint32_t* rhs)
+      : left_(runs, segment_words), rhs_(rhs) {}
+
+  void Count(size_t words, size_t cols, int32_t* acc) {
+    Lanes total[kVectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) ones_[v] = twos_[v] = total[v] = Vector::Zero();
+    StartWithRest(words % 4);
+    for (size_t groups = words / 4; groups > 0;) {
+      size_t now = groups < kFoursInBytes ? groups : kFoursInBytes;
+      groups -= now;
+      Lanes bytes[kVectors];
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) bytes[v] = Vector::Zero();
+      for (; now > 0; --now) {
+        Lanes a[kVectors], b[kVectors];
+        AddTwoWords(a);
+        AddTwoWords(b);
+#pragma GCC unroll 8
+        for (int v = 0; v < kVectors; ++v) {
+          const Lanes fours = Vector::CarrySave(twos_[v], a[v], b[v]);
+          bytes[v] = Vector::AddBytes(bytes[v], Vector::CountBytes(fours));
+        }
+      }
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) {
+        total[v] = Vector::Add(total[v], Vector::SumBytes(bytes[v], 4));
+      }
+    }
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      const Lanes twos = Vector::CountBytes(twos_[v]);
+      const Lanes low =
+          Vector::AddBytes(Vector::CountBytes(ones_[v]), Vector::AddBytes(twos, twos));
+      total[v] = Vector::Add(total[v], Vector::SumBytes(low, 1));
+      const size_t first = v * Vector::kLanes;
+      if (cols > first) Vector::Store(acc + first, total[v], cols - first);
+    }
+  }
+
+ private:
+  [[gnu::always_inline]] void NextWord(Lanes (&differ)[kVectors]) {
+    const Lanes word = Vector::Broadcast(left_.Next());
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      differ[v] = Vector::Xor(word, Vector::Load(rhs_ + v * Vector::kLanes));
+    }
+    rhs_ += kCols;
+  }
+
+  [[gnu::always_inline]] void AddTwoWords(Lanes (&carry)[kVectors]) {
+    Lanes a[kVectors], b[kVectors];
+    NextWord(a);
+    NextWord(b);
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) carry[v] = Vector::CarrySave(ones_[v], a[v], b[v]);
+  }
+
+  // The words that do not fill a group of four come first, while the digits are still 0.
+  [[gnu::always_inline]] void StartWithRest(size_t words) {
+    if (words == 1 || words == 3) NextWord(ones_);
+    if (words >= 2) AddTwoWords(twos_);
+  }
+
+  LeftRow<kTileRows> left_;
+  const uint32_t* rhs_;
+  Lanes ones_[kVectors];
+  Lanes twos_[kVectors];
+};
+
+template <typename Vector, int kTileRows, int kVectors>
+inline void BgemmCarrySave(const BgemmArgs& args) {
+  using Counter = RowCounter<Vector, kTileRows, kVectors>;
+  const size_t words = args.segments * args.segment_words;
+  const uint32_t* rhs = args.rhs;
+  for (size_t j = 0; j < args.n; j += Counter::kCols, rhs += words * Counter::kCols) {
+    for (size_t i = 0; i < args.m; ++i) {
+      Counter(args.lhs + i, args.segment_words, rhs)
+          .Count(words, args.n - j, args.acc + i * args.acc_stride + j);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_BGEMM_CARRY_SAVE_H_

@@ -1,0 +1,13 @@
+// Rows for x86 with AVX2.
+#ifndef LARQ_ENGINE_KERNELS_X86_BGEMM_AVX2_H_
+#define LARQ_ENGINE_KERNELS_X86_BGEMM_AVX2_H_
+
+#include "larq_engine/kernels/bgemm.h"
+
+namespace larq_engine {
+
+void BgemmI32_8x16x32Avx2(const BgemmArgs& args);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_X86_BGEMM_AVX2_H_

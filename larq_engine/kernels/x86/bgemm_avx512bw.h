@@ -1,0 +1,13 @@
+// Rows for x86 with AVX-512BW.
+#ifndef LARQ_ENGINE_KERNELS_X86_BGEMM_AVX512BW_H_
+#define LARQ_ENGINE_KERNELS_X86_BGEMM_AVX512BW_H_
+
+#include "larq_engine/kernels/bgemm.h"
+
+namespace larq_engine {
+
+void BgemmI32_8x64x32Avx512bw(const BgemmArgs& args);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_X86_BGEMM_AVX512BW_H_
