@@ -154,13 +154,12 @@ struct Report {
   std::vector<const char*> rows_not_run;  // this CPU lacks their instructions
   bool all_right = true;
 
-  // The rate as a part of the row's ISA's bound; 0 where there is no bound.
+  // The rate as a part of the bound of the row's ISA; 0 where there is no bound.
   double OfLimit(const RowResult& row) const {
-    double bound = 0;
     for (const LimitResult& limit : limits) {
-      if (limit.isa == row.isa) bound = std::max(bound, limit.gmac_per_s);
+      if (limit.isa == row.isa) return row.gmac_per_s() / limit.gmac_per_s;
     }
-    return bound == 0 ? 0 : row.gmac_per_s() / bound;
+    return 0;
   }
 };
 

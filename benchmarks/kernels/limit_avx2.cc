@@ -34,9 +34,6 @@ struct Avx2 {
 
 }  // namespace
 
-void RunAvx2LookUp(uint64_t steps) { RunCarrySave<Avx2, 1>(steps); }
-void RunAvx2CarrySave2(uint64_t steps) { RunCarrySave<Avx2, 2>(steps); }
-void RunAvx2CarrySave4(uint64_t steps) { RunCarrySave<Avx2, 4>(steps); }
-void RunAvx2CarrySave8(uint64_t steps) { RunCarrySave<Avx2, 8>(steps); }
+void RunAvx2(uint64_t steps) { RunCarrySave<Avx2, 8>(steps); }
 
 }  // namespace larq_engine::benchmarks

@@ -1,4 +1,4 @@
-// The bounds of counting bits with AVX2, which has no instruction for it.
+// The bound of counting bits with AVX2, which has no instruction for it.
 #ifndef LARQ_ENGINE_BENCHMARKS_KERNELS_LIMIT_AVX2_H_
 #define LARQ_ENGINE_BENCHMARKS_KERNELS_LIMIT_AVX2_H_
 
@@ -6,12 +6,11 @@
 
 namespace larq_engine::benchmarks {
 
-inline constexpr uint64_t kAvx2MacsPerWord = 2 * 256;  // a step is two vectors
+inline constexpr uint64_t kAvx2Macs = 2 * 8 * 256;
 
-void RunAvx2LookUp(uint64_t steps);      // every word is counted
-void RunAvx2CarrySave2(uint64_t steps);  // one count for 2 words
-void RunAvx2CarrySave4(uint64_t steps);
-void RunAvx2CarrySave8(uint64_t steps);
+// Counts 2 vectors of 8 words in each step, through carry-save digits. On a Zen 5, a look-up for
+// each 1, 2, 4 and 8 words makes 118, 135, 140 and 144 MACs a cycle.
+void RunAvx2(uint64_t steps);
 
 }  // namespace larq_engine::benchmarks
 

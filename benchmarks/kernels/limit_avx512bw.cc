@@ -33,9 +33,6 @@ struct Avx512bw {
 
 }  // namespace
 
-void RunAvx512bwLookUp(uint64_t steps) { RunCarrySave<Avx512bw, 1>(steps); }
-void RunAvx512bwCarrySave2(uint64_t steps) { RunCarrySave<Avx512bw, 2>(steps); }
-void RunAvx512bwCarrySave4(uint64_t steps) { RunCarrySave<Avx512bw, 4>(steps); }
-void RunAvx512bwCarrySave8(uint64_t steps) { RunCarrySave<Avx512bw, 8>(steps); }
+void RunAvx512bw(uint64_t steps) { RunCarrySave<Avx512bw, 8>(steps); }
 
 }  // namespace larq_engine::benchmarks

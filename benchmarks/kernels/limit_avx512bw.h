@@ -1,4 +1,4 @@
-// The bounds of counting bits with AVX-512BW, which has no instruction for it.
+// The bound of counting bits with AVX-512BW, which has no instruction for it.
 #ifndef LARQ_ENGINE_BENCHMARKS_KERNELS_LIMIT_AVX512BW_H_
 #define LARQ_ENGINE_BENCHMARKS_KERNELS_LIMIT_AVX512BW_H_
 
@@ -6,12 +6,11 @@
 
 namespace larq_engine::benchmarks {
 
-inline constexpr uint64_t kAvx512bwMacsPerWord = 2 * 512;  // a step is two vectors
+inline constexpr uint64_t kAvx512bwMacs = 2 * 8 * 512;
 
-void RunAvx512bwLookUp(uint64_t steps);      // every word is counted
-void RunAvx512bwCarrySave2(uint64_t steps);  // one count for 2 words
-void RunAvx512bwCarrySave4(uint64_t steps);
-void RunAvx512bwCarrySave8(uint64_t steps);
+// Counts 2 vectors of 8 words in each step, through carry-save digits. On a Zen 5, a look-up for
+// each 1, 2, 4 and 8 words makes 239, 337, 417 and 477 MACs a cycle.
+void RunAvx512bw(uint64_t steps);
 
 }  // namespace larq_engine::benchmarks
 
