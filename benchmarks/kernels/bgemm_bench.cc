@@ -134,11 +134,13 @@ class Problem {
 
 struct LimitResult {
   const char* name;
+  Isa isa;
   double gmac_per_s;
 };
 
 struct RowResult {
   const char* name;
+  Isa isa;
   Depth depth;
   uint64_t macs;
   Timing time;
@@ -151,6 +153,14 @@ struct Report {
   std::vector<RowResult> rows;
   std::vector<const char*> rows_not_run;  // this CPU lacks their instructions
   bool all_right = true;
+
+  // The rate as a part of the bound of the row's ISA; 0 where there is no bound.
+  double OfLimit(const RowResult& row) const {
+    for (const LimitResult& limit : limits) {
+      if (limit.isa == row.isa) return row.gmac_per_s() / limit.gmac_per_s;
+    }
+    return 0;
+  }
 };
 
 Report Measure(const CpuFeatures& cpu, bool with_rows) {
@@ -159,7 +169,8 @@ Report Measure(const CpuFeatures& cpu, bool with_rows) {
   for (const Limit& limit : Limits()) {
     if (!cpu.Has(limit.isa)) continue;
     const Timing time = MeasureBatches(limit.run);
-    report.limits.push_back({limit.name, static_cast<double>(limit.macs_per_step) / time.median});
+    report.limits.push_back(
+        {limit.name, limit.isa, static_cast<double>(limit.macs_per_step) / time.median});
   }
   if (!with_rows) return report;
   for (const BgemmRow& row : BgemmRows()) {
@@ -174,7 +185,7 @@ Report Measure(const CpuFeatures& cpu, bool with_rows) {
         continue;
       }
       const Timing time = MeasureBatches([&](uint64_t times) { problem.Run(times); });
-      report.rows.push_back({row.name, depth, problem.macs(), time});
+      report.rows.push_back({row.name, row.isa, depth, problem.macs(), time});
     }
   }
   return report;
@@ -182,14 +193,16 @@ Report Measure(const CpuFeatures& cpu, bool with_rows) {
 
 void PrintTable(const Report& report) {
   std::printf("clock %.2f GHz, compiler %s\n", report.gigahertz, kCompiler);
-  std::printf("%-34s %-10s %10s %10s\n", "", "depth", "GMAC/s", "MAC/cycle");
+  std::printf("%-34s %-10s %10s %10s %10s\n", "", "depth", "GMAC/s", "MAC/cycle", "of limit");
   for (const LimitResult& limit : report.limits) {
     std::printf("limit %-28s %-10s %10.1f %10.1f\n", limit.name, "", limit.gmac_per_s,
                 limit.gmac_per_s / report.gigahertz);
   }
   for (const RowResult& row : report.rows) {
-    std::printf("%-34s %s %-8zu %10.1f %10.1f\n", row.name, row.depth.layer,
+    std::printf("%-34s %s %-8zu %10.1f %10.1f", row.name, row.depth.layer,
                 kTaps * row.depth.channels, row.gmac_per_s(), row.gmac_per_s() / report.gigahertz);
+    if (const double part = report.OfLimit(row); part > 0) std::printf(" %9.1f%%", 100 * part);
+    std::printf("\n");
   }
   for (const char* name : report.rows_not_run) {
     std::printf("%-34s not run: this CPU lacks its instructions\n", name);
@@ -222,9 +235,13 @@ void PrintJson(const Report& report) {
   for (const RowResult& row : report.rows) {
     std::printf(
         "%s\n  {\"case\": \"%s\", \"subject\": \"%s\", \"macs\": %llu, \"median_ns\": %.2f, "
-        "\"quartiles_ns\": [%.2f, %.2f], \"gmac_per_s\": %.2f}",
+        "\"quartiles_ns\": [%.2f, %.2f], \"gmac_per_s\": %.2f",
         separator, row.depth.layer, row.name, static_cast<unsigned long long>(row.macs),
         row.time.median, row.time.low, row.time.high, row.gmac_per_s());
+    if (const double part = report.OfLimit(row); part > 0) {
+      std::printf(", \"of_limit\": %.3f", part);
+    }
+    std::printf("}");
     separator = ",";
   }
   std::printf("],\n \"not_run\": [");

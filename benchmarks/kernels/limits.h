@@ -1,6 +1,7 @@
 // Upper bounds of this core, measured: the fastest loop of xor, count, add that never leaves the
 // registers, for each way of counting bits. A kernel's rate divided by its bound says what is left
-// to gain. Another way (a wider count) is another file and another line in limits.cc.
+// to gain. Each ISA that has rows beyond the portable ones has one bound: another file, another
+// line in limits.cc.
 #ifndef LARQ_ENGINE_BENCHMARKS_KERNELS_LIMITS_H_
 #define LARQ_ENGINE_BENCHMARKS_KERNELS_LIMITS_H_
 

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Looks into what was built: no archive holds instructions of an ISA above its own, and an ISA's
+# archive shows nothing but its rows. Sources cannot tell: an inline function of a header that both
+# kinds of files include is compiled twice, and the linker keeps either.
+#
+#   isa_objects_test.sh ISA=ARCHIVE...
+set -euo pipefail
+
+readonly LEVELS=(baseline popcnt avx2 avx512bw avx512vpopcntdq)
+
+# What the first instruction set that has it would show in a disassembly: mnemonics or registers.
+# AVX2's are VEX forms; AVX-512's are its registers, masks and rounding.
+declare -A MARK=(
+  [popcnt]='\bpopcnt\b'
+  [avx2]='^\s*v[a-z0-9]+\s'
+  [avx512bw]='%zmm|%[xy]mm(1[6-9]|2[0-9]|3[01])|%k[0-7]|\{1to'
+  [avx512vpopcntdq]='\bvpopcnt[dq]\b'
+)
+
+# The instructions only: no addresses, bytes, headings or names of functions.
+instructions() { objdump -d --no-show-raw-insn "$1" | sed -n 's/^ *[0-9a-f]*:\t//p' | sed 's/[<#].*//'; }
+
+# Prints the first instructions above the ISA that an archive holds.
+above() {
+  local isa=$1 archive=$2 level seen=
+  for level in "${LEVELS[@]}"; do
+    [[ -n $seen ]] && instructions "$archive" | grep -P -m3 "${MARK[$level]}" | sed "s/^/  $level: /" || true
+    [[ $level == "$isa" ]] && seen=yes
+  done
+}
+
+# Prints what an archive defines for other files and is not a row. Weak symbols ('W', 'V', 'u') are those that are merged.
+not_rows() {
+  nm -C --defined-only --extern-only "$1" |
+    grep -P '^[0-9a-f]+ ' |
+    grep -vP ' T larq_engine::BgemmI32_\w+\(larq_engine::BgemmArgs const&\)$' || true
+}
+
+failed=0
+fail() {
+  echo "FAILED: $1" >&2
+  failed=1
+}
+
+for argument in "$@"; do
+  isa=${argument%%=*} archive=${argument#*=}
+  found=$(above "$isa" "$archive")
+  [[ -z $found ]] || fail "$archive is for $isa, and holds"$'\n'"$found"
+  [[ $isa == baseline ]] && continue
+  found=$(not_rows "$archive")
+  [[ -z $found ]] || fail "$archive defines what another file's copy could be merged with:"$'\n'"$found"
+  # The check can fail: seen from the level below, this ISA's own instructions are a breach.
+  for ((i = 1; i < ${#LEVELS[@]}; ++i)); do
+    if [[ ${LEVELS[i]} == "$isa" && -z $(above "${LEVELS[i - 1]}" "$archive") ]]; then
+      fail "$archive: no instruction of $isa was seen in it"
+    fi
+  done
+done
+(($# > ${#LEVELS[@]})) || fail "expected archives of every level, got: $*"
+exit "$failed"
