@@ -40,22 +40,6 @@ constexpr char kCompiler[] = "clang " __clang_version__;
 constexpr char kCompiler[] = "gcc " __VERSION__;
 #endif
 
-// Rates differ with the clock; what a kernel does in a cycle (BgemmRow::macs_per_cycle) does not.
-// The chain of dependent additions takes a cycle each.
-double MeasureGigahertz() {
-  const Timing add = MeasureBatches([](uint64_t times) {
-    uint64_t sum = 1;
-    for (uint64_t i = 0; i < times; ++i) {
-#pragma GCC unroll 64
-      for (int j = 0; j < 64; ++j) {
-        sum += times;
-        asm volatile("" : "+r"(sum));  // or the 64 additions would become one
-      }
-    }
-  });
-  return 64 / add.median;
-}
-
 // One tile's operands as the convolution hands them over: a run a tap where the tap's words are
 // whole steps of the row, otherwise all taps gathered in one run that is filled up with zero bits.
 class Problem {

@@ -36,6 +36,22 @@ Timing MeasureBatches(const Run& run) {
           batches[batches.size() * 3 / 4]};
 }
 
+// Rates differ with the clock; what a kernel does in a cycle does not. The chain of dependent
+// additions takes a cycle each.
+inline double MeasureGigahertz() {
+  const Timing add = MeasureBatches([](uint64_t times) {
+    uint64_t sum = 1;
+    for (uint64_t i = 0; i < times; ++i) {
+#pragma GCC unroll 64
+      for (int j = 0; j < 64; ++j) {
+        sum += times;
+        asm volatile("" : "+r"(sum));  // or the 64 additions would become one
+      }
+    }
+  });
+  return 64 / add.median;
+}
+
 }  // namespace larq_engine::benchmarks
 
 #endif  // LARQ_ENGINE_BENCHMARKS_KERNELS_TIMING_H_

@@ -2,12 +2,18 @@
 
 #include "larq_engine/kernels/pixel_ops_portable.h"
 #include "larq_engine/kernels/select.h"
+#if defined(__x86_64__)
+#include "larq_engine/kernels/x86/pixel_ops_avx512bw.h"
+#endif
 
 namespace larq_engine {
 namespace {
 
 constexpr PixelOpsRow kPixelOpsRows[] = {
     {Isa::kPortable, &kPixelOpsPortable},
+#if defined(__x86_64__)
+    {Isa::kAvx512bw, &kPixelOpsAvx512bw},
+#endif
 };
 
 // Isa values are in the order of what they include.

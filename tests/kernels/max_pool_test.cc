@@ -1,5 +1,10 @@
+// Max pooling of packed values and of floats, over every row of PixelOps.
+#include "larq_engine/kernels/max_pool.h"
+
+#include <limits>
+
 #include "gtest/gtest.h"
-#include "larq_engine/kernels/bmaxpool.h"
+#include "larq_engine/kernels/pixel_ops_table.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"
 
@@ -14,62 +19,95 @@ struct Pool {
   bool same;
 };
 
-void ExpectMaximum(Random& random, const Pool& p, size_t words) {
+constexpr uint32_t kLowest = ~0u;  // all -1
+
+uint32_t MaxOf(uint32_t a, uint32_t b) {
+  uint32_t larger = 0;  // bit 1 means -1
+  for (int i = 0; i < 32; ++i) {
+    const int of_a = (a >> i) & 1 ? -1 : 1;
+    const int of_b = (b >> i) & 1 ? -1 : 1;
+    if (std::max(of_a, of_b) == -1) larger |= 1u << i;
+  }
+  return larger;
+}
+float MaxOf(float a, float b) { return a > b ? a : b; }
+
+template <typename T>
+void ExpectMaximum(const std::vector<T>& image, const Pool& p, size_t values,
+                   void (*max)(const T*, size_t, T*), T lowest) {
   const WindowAxis rows = MakeWindowAxis(p.height, p.filter_height, p.stride_height, 1, p.same);
   const WindowAxis cols = MakeWindowAxis(p.width, p.filter_width, p.stride_width, 1, p.same);
-  const GuardedBuffer<uint32_t> in{std::span<const uint32_t>(
-      random.Words(static_cast<size_t>(p.batch * p.height * p.width) * words))};
-  GuardedBuffer<uint32_t> out(static_cast<size_t>(p.batch * rows.out * cols.out) * words);
-  const int64_t middle = p.batch * rows.out / 2;
-  BMaxPool2d(in.data(), rows, cols, words, middle, p.batch * rows.out, out.data());
-  BMaxPool2d(in.data(), rows, cols, words, 0, middle, out.data());
-  const auto value = [&](int64_t b, int64_t y, int64_t x, size_t channel) {
-    const size_t at = static_cast<size_t>((b * p.height + y) * p.width + x) * words + channel / 32;
-    return (in.data()[at] >> (channel % 32)) & 1 ? -1 : 1;
-  };
-  for (int64_t b = 0; b < p.batch; ++b) {
-    for (int64_t y = 0; y < rows.out; ++y) {
-      for (int64_t x = 0; x < cols.out; ++x) {
-        for (size_t channel = 0; channel < 32 * words; ++channel) {
-          int expected = -1;
-          for (int64_t ty = 0; ty < p.filter_height; ++ty) {
-            for (int64_t tx = 0; tx < p.filter_width; ++tx) {
-              const int64_t iy = y * p.stride_height + ty - rows.pad_before;
-              const int64_t ix = x * p.stride_width + tx - cols.pad_before;
-              if (iy < 0 || ix < 0 || iy >= p.height || ix >= p.width) continue;
-              expected = std::max(expected, value(b, iy, ix, channel));
-            }
-          }
-          const size_t at =
-              static_cast<size_t>((b * rows.out + y) * cols.out + x) * words + channel / 32;
-          ASSERT_EQ((out.data()[at] >> (channel % 32)) & 1 ? -1 : 1, expected)
-              << "pixel " << b << "," << y << "," << x << " channel " << channel << " of pool "
-              << p.filter_height << "x" << p.filter_width << " stride " << p.stride_height << "x"
-              << p.stride_width << (p.same ? " SAME" : " VALID");
+  const GuardedBuffer<T> in{std::span(image)};
+  const int64_t pixels = p.batch * rows.out * cols.out;
+  GuardedBuffer<T> out(static_cast<size_t>(pixels) * values);
+  const int64_t middle = pixels / 2;  // within a line, where lines are of odd length
+  MaxPool2d(in.data(), rows, cols, values, middle, pixels, max,
+            out.data() + static_cast<size_t>(middle) * values);
+  MaxPool2d(in.data(), rows, cols, values, 0, middle, max, out.data());
+  for (int64_t pixel = 0; pixel < pixels; ++pixel) {
+    const int64_t x = pixel % cols.out, y = pixel / cols.out % rows.out;
+    const int64_t b = pixel / (cols.out * rows.out);
+    for (size_t v = 0; v < values; ++v) {
+      T expected = lowest;
+      for (int64_t ty = 0; ty < p.filter_height; ++ty) {
+        for (int64_t tx = 0; tx < p.filter_width; ++tx) {
+          const int64_t iy = y * p.stride_height + ty - rows.pad_before;
+          const int64_t ix = x * p.stride_width + tx - cols.pad_before;
+          if (iy < 0 || ix < 0 || iy >= p.height || ix >= p.width) continue;
+          const int64_t at = (b * p.height + iy) * p.width + ix;
+          expected = MaxOf(expected, image[static_cast<size_t>(at) * values + v]);
         }
       }
+      ASSERT_EQ(out.data()[static_cast<size_t>(pixel) * values + v], expected)
+          << "pixel " << b << "," << y << "," << x << " value " << v << " of pool "
+          << p.filter_height << "x" << p.filter_width << " stride " << p.stride_height << "x"
+          << p.stride_width << (p.same ? " SAME" : " VALID");
     }
   }
 }
 
-TEST(BMaxPool2d, IsTheMaximum) {
+class MaxPool2dTest : public ::testing::TestWithParam<PixelOpsRow> {
+ protected:
+  void SetUp() override {
+    if (!DetectCpuFeatures().Has(GetParam().isa)) {
+      GTEST_SKIP() << "this CPU has no " << IsaName(GetParam().isa);
+    }
+  }
+
+  // Words of packed values and floats.
+  void ExpectBothMaxima(const Pool& p, size_t values) {
+    const size_t count = static_cast<size_t>(p.batch * p.height * p.width) * values;
+    const std::vector<uint32_t> words = random_.Words(count);
+    std::vector<float> floats(count);
+    for (float& value : floats) value = random_.Float(-2, -1);  // nothing may come from outside
+    const PixelOps& ops = *GetParam().ops;
+    ExpectMaximum(words, p, values, ops.max_bits, kLowest);
+    ExpectMaximum(floats, p, values, ops.max_float, -std::numeric_limits<float>::infinity());
+  }
+
+  Random random_;
+};
+
+TEST_P(MaxPool2dTest, IsTheMaximum) {
   SCOPED_TRACE(testing::ReplayHint());
-  Random random;
   for (int64_t filter : {1, 2, 3, 5}) {
     for (int64_t stride : {1, 2, 3}) {
       for (bool same : {false, true}) {
-        ExpectMaximum(random, {2, 8, 5, filter, (filter + 1) / 2, stride, 1, same}, 1);
-        ExpectMaximum(random, {1, 7, 9, filter, filter, stride, stride, same}, 5);
+        ExpectBothMaxima({2, 8, 5, filter, (filter + 1) / 2, stride, 1, same}, 1);
+        ExpectBothMaxima({1, 7, 9, filter, filter, stride, stride, same}, 37);
       }
     }
   }
 }
 
-TEST(BMaxPool2d, WindowLargerThanImage) {
+TEST_P(MaxPool2dTest, WindowLargerThanImage) {
   SCOPED_TRACE(testing::ReplayHint());
-  Random random;
-  for (int64_t size : {1, 2, 3}) ExpectMaximum(random, {1, size, size, 7, 5, 2, 1, true}, 2);
+  for (int64_t size : {1, 2, 3}) ExpectBothMaxima({1, size, size, 7, 5, 2, 1, true}, 2);
 }
+
+INSTANTIATE_TEST_SUITE_P(Rows, MaxPool2dTest,
+                         ::testing::ValuesIn(PixelOpsRows().begin(), PixelOpsRows().end()),
+                         [](const auto& info) { return std::string(IsaName(info.param.isa)); });
 
 }  // namespace
 }  // namespace larq_engine

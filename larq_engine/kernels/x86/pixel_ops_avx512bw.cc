@@ -1,0 +1,389 @@
+// All of PixelOps in vectors of 64 bytes. The end of a row is a vector of which a mask leaves out
+// the lanes past the row; what a mask leaves out is neither read nor written.
+#include "larq_engine/kernels/x86/pixel_ops_avx512bw.h"
+
+#include <cstring>
+
+// gcc 12 warns of the values that its own header leaves undefined on purpose.
+#if !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include <immintrin.h>
+#if !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+#if !defined(__AVX512BW__) || !defined(__AVX512DQ__) || !defined(__AVX512VL__)
+#error "this file is built with the flags of ISA_COPTS[\"avx512bw\"]"
+#endif
+
+namespace larq_engine {
+namespace {
+
+constexpr size_t kFloats = 16;    // in a vector
+constexpr size_t kPackBits = 64;  // values packed at a time: two words
+constexpr size_t kWordBits = 32;
+
+inline size_t PackedWords(size_t channels) { return (channels + kWordBits - 1) / kWordBits; }
+
+// A mask of `count` lanes, for up to 16 or 64 of them.
+inline __mmask16 First16(size_t count) {
+  return static_cast<__mmask16>(_bzhi_u32(0xffff, static_cast<unsigned>(count)));
+}
+inline __mmask64 First64(size_t count) { return _bzhi_u64(~uint64_t{0}, count); }
+
+// How to reach a vector of floats or int32s: whole or its first lanes.
+struct AllLanes {
+  __m512 Load(const float* from) const { return _mm512_loadu_ps(from); }
+  __m512i Load(const int32_t* from) const { return _mm512_loadu_si512(from); }
+  void Store(float* to, __m512 values) const { _mm512_storeu_ps(to, values); }
+  void Store(int8_t* to, __m128i values) const {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), values);
+  }
+  __mmask16 Keep(__mmask16 mask) const { return mask; }
+};
+
+struct FirstLanes {
+  __mmask16 lanes;
+  __m512 Load(const float* from) const { return _mm512_maskz_loadu_ps(lanes, from); }
+  __m512i Load(const int32_t* from) const { return _mm512_maskz_loadu_epi32(lanes, from); }
+  void Store(float* to, __m512 values) const { _mm512_mask_storeu_ps(to, lanes, values); }
+  void Store(int8_t* to, __m128i values) const { _mm_mask_storeu_epi8(to, lanes, values); }
+  __mmask16 Keep(__mmask16 mask) const { return _kand_mask16(mask, lanes); }
+};
+
+// body(at, lanes) for each vector of `count` values.
+template <typename Body>
+inline void ForVectors(size_t count, const Body& body) {
+  size_t at = 0;
+  for (; at + kFloats <= count; at += kFloats) body(at, AllLanes{});
+  if (at < count) body(at, FirstLanes{First16(count - at)});
+}
+
+// The processor's minimum and maximum return their second operand when either is NaN or both are
+// zero, which is what `a < b ? a : b` says.
+struct ClampVector {
+  __m512 min;
+  __m512 max;
+  explicit ClampVector(FloatRange range)
+      : min(_mm512_set1_ps(range.min)), max(_mm512_set1_ps(range.max)) {}
+  __m512 operator()(__m512 x) const { return _mm512_min_ps(max, _mm512_max_ps(min, x)); }
+};
+
+template <typename T>
+inline T* OutRow(const TransformArgs& args, size_t row, size_t channel) {
+  return reinterpret_cast<T*>(static_cast<unsigned char*>(args.out) + row * args.out_stride) +
+         channel;
+}
+
+inline __m512i Dot(__m512i depth, __m512i acc) {
+  return _mm512_sub_epi32(depth, _mm512_add_epi32(acc, acc));
+}
+
+// Calls store(row, channel, lanes, y) for each vector of y = clamp(dot) * multiplier + bias.
+// Channels in blocks whose multipliers and biases stay in registers from row to row.
+template <bool kClamp, size_t kVectors, typename Lanes, typename Store>
+inline void AffineBlock(const TransformArgs& args, size_t channel, Lanes lanes,
+                        const Store& store) {
+  __m512 multiplier[kVectors], bias[kVectors];
+  for (size_t v = 0; v < kVectors; ++v) {
+    multiplier[v] = lanes.Load(args.multiplier + channel + v * kFloats);
+    bias[v] = lanes.Load(args.bias + channel + v * kFloats);
+  }
+  const __m512i dot_min = _mm512_set1_epi32(args.dot_min);
+  const __m512i dot_max = _mm512_set1_epi32(args.dot_max);
+  const int32_t* acc = args.acc + channel;
+  for (size_t i = 0; i < args.rows; ++i, acc += args.acc_stride) {
+    const __m512i depth = _mm512_set1_epi32(args.depth[i]);
+    for (size_t v = 0; v < kVectors; ++v) {
+      __m512i dot = Dot(depth, lanes.Load(acc + v * kFloats));
+      if (kClamp) dot = _mm512_min_epi32(_mm512_max_epi32(dot, dot_min), dot_max);
+      const __m512 product = _mm512_mul_ps(_mm512_cvtepi32_ps(dot), multiplier[v]);
+      store(i, channel + v * kFloats, lanes, _mm512_add_ps(product, bias[v]));
+    }
+  }
+}
+
+template <bool kClamp, typename Store>
+inline void AffineBlocks(const TransformArgs& args, const Store& store) {
+  size_t c = 0;
+  for (; c + 4 * kFloats <= args.channels; c += 4 * kFloats) {
+    AffineBlock<kClamp, 4>(args, c, AllLanes{}, store);
+  }
+  for (; c + kFloats <= args.channels; c += kFloats) {
+    AffineBlock<kClamp, 1>(args, c, AllLanes{}, store);
+  }
+  if (c < args.channels) {
+    AffineBlock<kClamp, 1>(args, c, FirstLanes{First16(args.channels - c)}, store);
+  }
+}
+
+template <typename Store>
+inline void Affine(const TransformArgs& args, const Store& store) {
+  // Most layers have no activation.
+  if (args.dot_min == INT32_MIN && args.dot_max == INT32_MAX) {
+    AffineBlocks<false>(args, store);
+  } else {
+    AffineBlocks<true>(args, store);
+  }
+}
+
+void ToFloat(const TransformArgs& given) {
+  const TransformArgs args = given;  // a copy, which writing the output cannot change
+  Affine(args, [&args](size_t i, size_t c, auto lanes, __m512 y) {
+    lanes.Store(OutRow<float>(args, i, c), y);
+  });
+}
+
+void ToInt8(const TransformArgs& given) {
+  const TransformArgs args = given;
+  // As in pixel_ops_loops.h: NaN becomes the lower end, and the greatest float below one half,
+  // with the sign of y, rounds halves away from zero and nothing else up.
+  const __m512 lowest = _mm512_set1_ps(static_cast<float>(-128 - args.zero_point));
+  const __m512 highest = _mm512_set1_ps(static_cast<float>(127 - args.zero_point));
+  const __m512 sign = _mm512_set1_ps(-0.0f);
+  const __m512 half = _mm512_set1_ps(0x1.fffffep-2f);
+  const __m512i zero_point = _mm512_set1_epi32(args.zero_point);
+  Affine(args, [&](size_t i, size_t c, auto lanes, __m512 y) {
+    y = _mm512_min_ps(_mm512_max_ps(y, lowest), highest);
+    y = _mm512_add_ps(y, _mm512_or_ps(half, _mm512_and_ps(y, sign)));
+    const __m512i whole = _mm512_add_epi32(_mm512_cvttps_epi32(y), zero_point);
+    lanes.Store(OutRow<int8_t>(args, i, c), _mm512_cvtepi32_epi8(whole));
+  });
+}
+
+// Packing: conditions of up to 64 channels at a time.
+
+inline uint64_t Join(__mmask16 m0, __mmask16 m1, __mmask16 m2, __mmask16 m3) {
+  return _cvtmask64_u64(_mm512_kunpackd(_mm512_kunpackw(m3, m2), _mm512_kunpackw(m1, m0)));
+}
+
+inline void StoreWords(uint64_t bits, size_t channels, uint32_t* out) {
+  std::memcpy(out, &bits, channels > kWordBits ? 8 : 4);
+}
+
+// condition(v, lanes) is the mask of channels [16 v, 16 v + 16).
+template <typename Condition>
+inline void PackBlock(const Condition& condition, uint32_t* out) {
+  const uint64_t bits = Join(condition(0, AllLanes{}), condition(1, AllLanes{}),
+                             condition(2, AllLanes{}), condition(3, AllLanes{}));
+  std::memcpy(out, &bits, sizeof(bits));
+}
+
+template <typename Condition>
+inline void PackTail(size_t channels, const Condition& condition, uint32_t* out) {
+  uint64_t bits = 0;
+  size_t v = 0;
+  for (; (v + 1) * kFloats <= channels; ++v) {
+    bits |= uint64_t{condition(v, AllLanes{})} << (v * kFloats);
+  }
+  if (v * kFloats < channels) {
+    const FirstLanes lanes{First16(channels - v * kFloats)};
+    bits |= uint64_t{lanes.Keep(condition(v, lanes))} << (v * kFloats);
+  }
+  StoreWords(bits, channels, out);
+}
+
+void ToBits(const TransformArgs& given) {
+  const TransformArgs args = given;
+  size_t c = 0;
+  for (; c + kPackBits <= args.channels; c += kPackBits) {
+    __m512i limit[4];
+    for (size_t v = 0; v < 4; ++v) limit[v] = AllLanes{}.Load(args.dot_limit + c + v * kFloats);
+    const int32_t* acc = args.acc + c;
+    for (size_t i = 0; i < args.rows; ++i, acc += args.acc_stride) {
+      const __m512i depth = _mm512_set1_epi32(args.depth[i]);
+      const auto is_set = [&](size_t v, auto lanes) {
+        return _mm512_cmplt_epi32_mask(Dot(depth, lanes.Load(acc + v * kFloats)), limit[v]);
+      };
+      PackBlock(is_set, OutRow<uint32_t>(args, i, c / kWordBits));
+    }
+  }
+  if (c == args.channels) return;
+  const int32_t* acc = args.acc + c;
+  for (size_t i = 0; i < args.rows; ++i, acc += args.acc_stride) {
+    const __m512i depth = _mm512_set1_epi32(args.depth[i]);
+    const auto is_set = [&](size_t v, auto lanes) {
+      return _mm512_cmplt_epi32_mask(Dot(depth, lanes.Load(acc + v * kFloats)),
+                                     lanes.Load(args.dot_limit + c + v * kFloats));
+    };
+    PackTail(args.channels - c, is_set, OutRow<uint32_t>(args, i, c / kWordBits));
+  }
+}
+
+// Rows that fill their words lie in memory like one long row.
+inline void JoinRows(size_t& rows, size_t& channels) {
+  if (channels % kWordBits == 0) {
+    channels *= rows;
+    rows = 1;
+  }
+}
+
+void BitpackFloat(const float* in, size_t rows, size_t channels, uint32_t* out) {
+  // x < 0 in integers, as in pixel_ops_loops.h: it must not depend on the thread's float flags.
+  const __m512i smallest = _mm512_set1_epi32(static_cast<int32_t>(0x80000001u));
+  const __m512i range = _mm512_set1_epi32(static_cast<int32_t>(0xff800000u - 0x80000001u));
+  JoinRows(rows, channels);
+  for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
+    for (size_t c = 0; c < channels; c += kPackBits) {
+      const auto is_negative = [&](size_t v, auto lanes) {
+        const __m512i bits = _mm512_castps_si512(lanes.Load(in + c + v * kFloats));
+        return _mm512_cmple_epu32_mask(_mm512_sub_epi32(bits, smallest), range);
+      };
+      if (channels - c >= kPackBits) {
+        PackBlock(is_negative, out + c / kWordBits);
+      } else {
+        PackTail(channels - c, is_negative, out + c / kWordBits);
+      }
+    }
+  }
+}
+
+// condition(bytes, lanes) is the mask of 64 bytes.
+template <typename Condition>
+inline void BitpackBytes(const void* in, size_t rows, size_t channels, const Condition& condition,
+                         uint32_t* out) {
+  JoinRows(rows, channels);
+  const unsigned char* row = static_cast<const unsigned char*>(in);
+  for (size_t i = 0; i < rows; ++i, row += channels, out += PackedWords(channels)) {
+    for (size_t c = 0; c < channels; c += kPackBits) {
+      const size_t left = channels - c < kPackBits ? channels - c : kPackBits;
+      const __mmask64 lanes = First64(left);
+      StoreWords(condition(_mm512_maskz_loadu_epi8(lanes, row + c), lanes), left,
+                 out + c / kWordBits);
+    }
+  }
+}
+
+void BitpackInt8(const int8_t* in, size_t rows, size_t channels, int32_t zero_point,
+                 uint32_t* out) {
+  // Above 127 all values are smaller, which no int8 can be compared with to find out.
+  const __mmask64 all = zero_point > 127 ? ~uint64_t{0} : 0;
+  const __m512i limit = _mm512_set1_epi8(static_cast<int8_t>(zero_point < -128  ? -128
+                                                             : zero_point > 127 ? 127
+                                                                                : zero_point));
+  BitpackBytes(
+      in, rows, channels,
+      [&](__m512i x, __mmask64 lanes) { return (_mm512_cmplt_epi8_mask(x, limit) | all) & lanes; },
+      out);
+}
+
+void BitpackBool(const uint8_t* in, size_t rows, size_t channels, uint32_t* out) {
+  BitpackBytes(
+      in, rows, channels,
+      [](__m512i x, __mmask64 lanes) { return _mm512_mask_testn_epi8_mask(lanes, x, x); }, out);
+}
+
+void UnpackFloat(const uint32_t* in, size_t rows, size_t channels, float* out) {
+  const __m512 plus = _mm512_set1_ps(1.0f);
+  const __m512 minus = _mm512_set1_ps(-1.0f);
+  JoinRows(rows, channels);
+  for (size_t i = 0; i < rows; ++i, in += PackedWords(channels), out += channels) {
+    ForVectors(channels, [&](size_t c, auto lanes) {
+      // One half of a word, which is in memory where its channels begin.
+      uint16_t bits;
+      std::memcpy(&bits, reinterpret_cast<const unsigned char*>(in) + c / 8, sizeof(bits));
+      lanes.Store(out + c, _mm512_mask_blend_ps(bits, plus, minus));
+    });
+  }
+}
+
+inline void UnpackBytes(const uint32_t* in, size_t rows, size_t channels, __m512i plus,
+                        __m512i minus, void* out) {
+  JoinRows(rows, channels);
+  unsigned char* row = static_cast<unsigned char*>(out);
+  for (size_t i = 0; i < rows; ++i, in += PackedWords(channels), row += channels) {
+    for (size_t c = 0; c < channels; c += kPackBits) {
+      const size_t left = channels - c < kPackBits ? channels - c : kPackBits;
+      uint64_t bits = 0;
+      std::memcpy(&bits, in + c / kWordBits, left > kWordBits ? 8 : 4);
+      _mm512_mask_storeu_epi8(row + c, First64(left), _mm512_mask_blend_epi8(bits, plus, minus));
+    }
+  }
+}
+
+void UnpackInt8(const uint32_t* in, size_t rows, size_t channels, int8_t plus, int8_t minus,
+                int8_t* out) {
+  UnpackBytes(in, rows, channels, _mm512_set1_epi8(plus), _mm512_set1_epi8(minus), out);
+}
+
+void UnpackBool(const uint32_t* in, size_t rows, size_t channels, uint8_t* out) {
+  UnpackBytes(in, rows, channels, _mm512_set1_epi8(1), _mm512_setzero_si512(), out);
+}
+
+void MaxBits(const uint32_t* in, size_t words, uint32_t* inout) {
+  for (size_t i = 0; i < words; ++i) inout[i] &= in[i];  // 1 is -1
+}
+
+void MaxFloat(const float* in, size_t count, float* inout) {
+  ForVectors(count, [&](size_t at, auto lanes) {
+    lanes.Store(inout + at, _mm512_max_ps(lanes.Load(in + at), lanes.Load(inout + at)));
+  });
+}
+
+void Add(const float* a, const float* b, size_t count, FloatRange range, float* out) {
+  const ClampVector clamp(range);
+  ForVectors(count, [&](size_t at, auto lanes) {
+    lanes.Store(out + at, clamp(_mm512_add_ps(lanes.Load(a + at), lanes.Load(b + at))));
+  });
+}
+
+void Multiply(const float* a, const float* b, size_t count, FloatRange range, float* out) {
+  const ClampVector clamp(range);
+  ForVectors(count, [&](size_t at, auto lanes) {
+    lanes.Store(out + at, clamp(_mm512_mul_ps(lanes.Load(a + at), lanes.Load(b + at))));
+  });
+}
+
+void AddChannels(const float* a, const float* b, size_t rows, size_t channels, FloatRange range,
+                 float* out) {
+  for (size_t i = 0; i < rows; ++i) Add(a + i * channels, b, channels, range, out + i * channels);
+}
+
+void MultiplyChannels(const float* a, const float* b, size_t rows, size_t channels,
+                      FloatRange range, float* out) {
+  for (size_t i = 0; i < rows; ++i) {
+    Multiply(a + i * channels, b, channels, range, out + i * channels);
+  }
+}
+
+void ClampAll(const float* in, size_t count, FloatRange range, float* out) {
+  const ClampVector clamp(range);
+  ForVectors(count,
+             [&](size_t at, auto lanes) { lanes.Store(out + at, clamp(lanes.Load(in + at))); });
+}
+
+void Prelu(const float* in, const float* slopes, size_t rows, size_t channels, float* out) {
+  for (size_t i = 0; i < rows; ++i, in += channels, out += channels) {
+    ForVectors(channels, [&](size_t c, auto lanes) {
+      const __m512 x = lanes.Load(in + c);
+      const __mmask16 negative = _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_LT_OQ);
+      lanes.Store(out + c, _mm512_mask_mul_ps(x, negative, x, lanes.Load(slopes + c)));
+    });
+  }
+}
+
+}  // namespace
+
+constexpr PixelOps kPixelOpsAvx512bw = {
+    .to_float = ToFloat,
+    .to_int8 = ToInt8,
+    .to_bits = ToBits,
+    .bitpack_float = BitpackFloat,
+    .bitpack_int8 = BitpackInt8,
+    .bitpack_bool = BitpackBool,
+    .unpack_float = UnpackFloat,
+    .unpack_int8 = UnpackInt8,
+    .unpack_bool = UnpackBool,
+    .max_bits = MaxBits,
+    .max_float = MaxFloat,
+    .add = Add,
+    .multiply = Multiply,
+    .add_channels = AddChannels,
+    .multiply_channels = MultiplyChannels,
+    .clamp = ClampAll,
+    .prelu = Prelu,
+};
+
+}  // namespace larq_engine
