@@ -15,7 +15,8 @@ std::string Obstacle(const BgemmRow& row, CpuFeatures cpu, const BgemmShape& sha
   return "";
 }
 
-// Cycles in L1. Rows of the tile that m does not fill cost nothing, columns and depth do.
+// Cycles in L1. Rows of the tile that m does not fill cost nothing, columns and depth do. Measured
+// were, for whole tiles of 1 to 64 columns at depths 576 and 2304, times within a quarter of it.
 int64_t EstimatedCycles(const BgemmRow& row, const BgemmShape& shape) {
   const int64_t n = (shape.n + row.nr - 1) / row.nr * row.nr;
   const int64_t k_bits = (shape.k_bits + row.kr_bits - 1) / row.kr_bits * row.kr_bits;

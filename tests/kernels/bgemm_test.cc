@@ -2,6 +2,7 @@
 // listed as skipped; LARQ_ENGINE_REQUIRE_ISA (names with commas) makes that a failure.
 #include "larq_engine/kernels/bgemm.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <sstream>
@@ -51,7 +52,9 @@ Product RandomProduct(Random& random, size_t m, size_t n, size_t segments, size_
 }
 
 // Runs the row with every buffer at a guard page and canaries around the result.
-void ExpectExact(const BgemmRow& row, const Product& p, Guard guard = Guard::kAfter) {
+// `slack` words follow each run, so that its start has another alignment.
+void ExpectExact(const BgemmRow& row, const Product& p, Guard guard = Guard::kAfter,
+                 size_t slack = 0) {
   const size_t mr = static_cast<size_t>(row.mr);
   const size_t stride = p.n + 3;
   // Each run is a buffer of its own; entries of the tile with i >= m must not be read.
@@ -60,9 +63,9 @@ void ExpectExact(const BgemmRow& row, const Product& p, Guard guard = Guard::kAf
                                         reinterpret_cast<const uint32_t*>(uintptr_t{16}));
   for (size_t s = 0; s < p.segments; ++s) {
     for (size_t i = 0; i < p.m; ++i) {
-      runs.push_back(std::make_unique<GuardedBuffer<uint32_t>>(
-          std::span(p.lhs).subspan(i * p.depth_words() + s * p.segment_words, p.segment_words),
-          guard));
+      runs.push_back(std::make_unique<GuardedBuffer<uint32_t>>(p.segment_words + slack, guard));
+      std::copy_n(p.lhs.begin() + i * p.depth_words() + s * p.segment_words, p.segment_words,
+                  runs.back()->data());
       pointers[s * mr + i] = runs.back()->data();
     }
   }
@@ -182,11 +185,22 @@ TEST_P(BgemmTest, Reads) {
   }
 }
 
+TEST_P(BgemmTest, ReadsRunsThatAreAlignedToAWordOnly) {
+  SCOPED_TRACE(testing::ReplayHint());
+  const BgemmRow& row = GetParam();
+  for (size_t slack : {1, 2, 3}) {  // runs end that many words before a page, and start so too
+    ExpectExact(row,
+                RandomProduct(random_, static_cast<size_t>(row.mr), static_cast<size_t>(row.nr), 2,
+                              4 * row.kr_words()),
+                Guard::kAfter, slack);
+  }
+}
+
 TEST_P(BgemmTest, MaxDepth) {
   // All bits differ: the accumulator reaches k_bits. Rows with 32-bit accumulators state more than
-  // memory should hold; 2^26 is past any 16-bit accumulator and the 24 bits of a float.
+  // memory should hold; 2^25 is past any 16-bit accumulator and the 24 bits of a float.
   const BgemmRow& row = GetParam();
-  const int64_t k_bits = std::min<int64_t>(row.max_k_bits, int64_t{1} << 26);
+  const int64_t k_bits = std::min<int64_t>(row.max_k_bits, int64_t{1} << 25);
   const size_t words = static_cast<size_t>(k_bits) / kWordBits / row.kr_words() * row.kr_words();
   const std::vector<uint32_t> zeros(words, 0);
   AlignedBuffer<uint32_t> rhs(PackedRhsWords(row, 1, words));

@@ -22,6 +22,25 @@ TEST(Select, RowForEachCpu) {
 #endif
 }
 
+#if defined(__x86_64__)
+// A wide row computes all its columns, wanted or not. These choices agree with the times measured.
+TEST(Select, RowForFewColumns) {
+  const auto chosen = [](CpuFeatures cpu, int64_t n) {
+    const BgemmShape shape{.m = 784, .n = n, .k_bits = 576};
+    return SelectBgemm(BgemmRows(), cpu, shape).row->isa;
+  };
+  const CpuFeatures avx2 = {Isa::kPopcnt, Isa::kAvx2};
+  EXPECT_EQ(chosen(avx2, 4), Isa::kPopcnt);
+  EXPECT_EQ(chosen(avx2, 16), Isa::kAvx2);
+  const CpuFeatures avx512bw = {Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw};
+  EXPECT_EQ(chosen(avx512bw, 16), Isa::kAvx2);
+  EXPECT_EQ(chosen(avx512bw, 24), Isa::kAvx512bw);
+  const CpuFeatures vpopcntdq = {Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw, Isa::kAvx512vpopcntdq};
+  EXPECT_EQ(chosen(vpopcntdq, 1), Isa::kPopcnt);
+  EXPECT_EQ(chosen(vpopcntdq, 4), Isa::kAvx512vpopcntdq);
+}
+#endif
+
 // Made-up rows, to test the rules apart from the table.
 constexpr BgemmRow kRows[] = {
     {.name = "narrow",

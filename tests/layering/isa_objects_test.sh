@@ -8,8 +8,8 @@ set -euo pipefail
 
 readonly LEVELS=(baseline popcnt avx2 avx512bw avx512vpopcntdq)
 
-# What the first instruction set that has it would show in a disassembly: mnemonics or registers.
-# AVX2's are VEX forms; AVX-512's are its registers, masks and rounding.
+# What shows an ISA in a disassembly: AVX2 is every VEX form, AVX-512 its registers, masks and
+# broadcasts.
 declare -A MARK=(
   [popcnt]='\bpopcnt\b'
   [avx2]='^\s*v[a-z0-9]+\s'
@@ -18,18 +18,23 @@ declare -A MARK=(
 )
 
 # The instructions only: no addresses, bytes, headings or names of functions.
-instructions() { objdump -d --no-show-raw-insn "$1" | sed -n 's/^ *[0-9a-f]*:\t//p' | sed 's/[<#].*//'; }
+instructions() {
+  objdump -d --no-show-raw-insn "$1" | sed -n 's/[<#].*//; s/^ *[0-9a-f]*:\t//p'
+}
 
 # Prints the first instructions above the ISA that an archive holds.
 above() {
-  local isa=$1 archive=$2 level seen=
+  local isa=$1 archive=$2 level is_above=
   for level in "${LEVELS[@]}"; do
-    [[ -n $seen ]] && instructions "$archive" | grep -P -m3 "${MARK[$level]}" | sed "s/^/  $level: /" || true
-    [[ $level == "$isa" ]] && seen=yes
+    if [[ -n $is_above ]]; then
+      instructions "$archive" | grep -P -m3 "${MARK[$level]}" | sed "s/^/  $level: /" || true
+    fi
+    if [[ $level == "$isa" ]]; then is_above=yes; fi
   done
 }
 
-# Prints what an archive defines for other files and is not a row. Weak symbols ('W', 'V', 'u') are those that are merged.
+# Prints what an archive defines for other files and is not a row. The linker merges weak symbols
+# ('W', 'V', 'u').
 not_rows() {
   nm -C --defined-only --extern-only "$1" |
     grep -P '^[0-9a-f]+ ' |
