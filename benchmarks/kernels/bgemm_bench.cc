@@ -66,13 +66,14 @@ class Problem {
     PackRhs(row, right_.data(), n_, k_words_, packed_.data());
     for (size_t s = 0; s < segments; ++s) {
       for (size_t i = 0; i < mr; ++i)
-        runs_.push_back(left_.data() + i * stride + s * segment_words);
+        runs_.push_back(static_cast<ptrdiff_t>(i * stride + s * segment_words));
     }
     acc_ = AlignedBuffer<int32_t>(mr * n_);
     args_ = {.m = mr,
              .n = n_,
              .segments = segments,
              .segment_words = segment_words,
+             .lhs_base = left_.data(),
              .lhs = runs_.data(),
              .rhs = packed_.data(),
              .acc = acc_.data(),
@@ -111,7 +112,7 @@ class Problem {
   size_t k_words_;
   size_t n_;
   AlignedBuffer<uint32_t> left_, right_, packed_;
-  std::vector<const uint32_t*> runs_;
+  std::vector<ptrdiff_t> runs_;
   AlignedBuffer<int32_t> acc_;
   BgemmArgs args_;
 };

@@ -21,6 +21,9 @@ void RunBgemm(const BgemmRow& row, const BgemmArgs& args) {
 // packed outputs and whole nr of every row.
 constexpr size_t kBlockChannels = 64;
 
+// Accumulators that wait for the output transform: a quarter of the smallest L1.
+constexpr size_t kStripBytes = 8 * 1024;
+
 constexpr bool IsSame(Padding padding) { return padding != Padding::kValid; }
 
 }  // namespace
@@ -39,11 +42,11 @@ BgemmShape ProductShape(const Bconv2dSpec& spec, int64_t output_pixels) {
 
 // One worker's memory.
 struct Bconv2d::Scratch {
-  const uint32_t** taps;  // [taps][mr], where each pixel's taps are
-  const uint32_t** runs;  // [segments][mr], what the product reads: the taps, or all gathered
-  uint32_t* gathered;     // [mr][segment_words]
-  int32_t* acc;           // [mr][channels computed]
-  int32_t* depth;         // [mr]
+  ptrdiff_t* taps;     // [taps][mr], of a tile at a border
+  ptrdiff_t* runs;     // [mr], of a tile that is gathered
+  uint32_t* gathered;  // [mr][segment_words]
+  int32_t* acc;        // [strip][channels computed]
+  int32_t* depth;      // [strip]
   size_t bytes;
 };
 
@@ -103,13 +106,27 @@ void Bconv2d::SumFilterBits(const uint32_t* filter) {
 void Bconv2d::Resize(int64_t in_height, int64_t in_width) {
   rows_ = spec_.Rows(in_height);
   cols_ = spec_.Cols(in_width);
-  col_inside_.clear();
-  for (int64_t tap = 0; tap < cols_.taps; ++tap) {
-    const int64_t start = tap * cols_.dilation - cols_.pad_before;  // of output position 0
-    const auto reach = [&](int64_t distance) {  // the first position that is at least as far
-      return distance <= 0 ? 0 : (distance + cols_.stride - 1) / cols_.stride;
-    };
-    col_inside_.push_back({.first = reach(-start), .last = reach(cols_.in - start)});
+  const auto inner = [](const WindowAxis& axis) {
+    const int64_t reach = (axis.taps - 1) * axis.dilation + 1;
+    const int64_t last_start = axis.in - reach + axis.pad_before;  // of a window inside
+    return Inner{.first = (axis.pad_before + axis.stride - 1) / axis.stride,
+                 .last = last_start < 0 ? 0 : last_start / axis.stride + 1};
+  };
+  inner_rows_ = inner(rows_);
+  inner_cols_ = inner(cols_);
+  // Only tiles with all taps in the image use them, so that no product overflows that is used.
+  const auto words = [&](int64_t y, int64_t x) {
+    const uint64_t pixels =
+        static_cast<uint64_t>(y) * static_cast<uint64_t>(in_width) + static_cast<uint64_t>(x);
+    return static_cast<ptrdiff_t>(pixels * static_cast<uint64_t>(spec_.groups) * tap_words_);
+  };
+  inner_taps_.clear();
+  for (int64_t ty = 0; ty < rows_.taps; ++ty) {
+    for (int64_t tx = 0; tx < cols_.taps; ++tx) {
+      for (int64_t i = 0; i < row_.mr; ++i) {
+        inner_taps_.push_back(words(ty * rows_.dilation, tx * cols_.dilation + i * cols_.stride));
+      }
+    }
   }
 }
 
@@ -117,6 +134,14 @@ int64_t Bconv2d::channel_blocks() const {
   if (spec_.groups > 1) return 1;
   return (spec_.out_channels + static_cast<int64_t>(kBlockChannels) - 1) /
          static_cast<int64_t>(kBlockChannels);
+}
+
+// Pixels that go through the output transform together, a multiple of mr.
+size_t Bconv2d::strip() const {
+  const size_t mr = static_cast<size_t>(row_.mr);
+  const size_t fitting =
+      kStripBytes / (static_cast<size_t>(spec_.out_channels) * sizeof(int32_t)) / mr;
+  return std::max<size_t>(1, fitting) * mr;
 }
 
 Bconv2d::Scratch Bconv2d::SplitScratch(std::byte* memory) const {
@@ -129,14 +154,13 @@ Bconv2d::Scratch Bconv2d::SplitScratch(std::byte* memory) const {
   const size_t mr = static_cast<size_t>(row_.mr);
   const size_t taps = static_cast<size_t>(spec_.taps());
   Scratch scratch;
-  scratch.taps = reinterpret_cast<const uint32_t**>(take(taps * mr * sizeof(uint32_t*)));
-  scratch.runs =
-      in_place_ ? scratch.taps : reinterpret_cast<const uint32_t**>(take(mr * sizeof(uint32_t*)));
+  scratch.taps = reinterpret_cast<ptrdiff_t*>(take(taps * mr * sizeof(ptrdiff_t)));
+  scratch.runs = reinterpret_cast<ptrdiff_t*>(take(in_place_ ? 0 : mr * sizeof(ptrdiff_t)));
   scratch.gathered =
       reinterpret_cast<uint32_t*>(take(in_place_ ? 0 : mr * segment_words_ * sizeof(uint32_t)));
   scratch.acc = reinterpret_cast<int32_t*>(
-      take(mr * static_cast<size_t>(spec_.out_channels) * sizeof(int32_t)));
-  scratch.depth = reinterpret_cast<int32_t*>(take(mr * sizeof(int32_t)));
+      take(strip() * static_cast<size_t>(spec_.out_channels) * sizeof(int32_t)));
+  scratch.depth = reinterpret_cast<int32_t*>(take(strip() * sizeof(int32_t)));
   scratch.bytes = used;
   return scratch;
 }
@@ -160,73 +184,105 @@ void Bconv2d::Advance(Position& position, int64_t pixels) const {
   }
 }
 
-// A tile is cut where it goes on in another row of the image, so that within a piece a tap moves
-// with its pixel by the same distance: pointers are an arithmetic sequence with padding at its
-// ends. Per pointer this is an addition and a store, which counts: at 64 channels a tile of 8
-// pixels has 72 pointers and takes the fastest row some 500 cycles.
-void Bconv2d::PointTaps(const uint32_t* input, Position start, size_t m, size_t group,
-                        const Scratch& scratch) const {
+// Where the first tap of an output pixel is, in words from the input; it may lie outside.
+ptrdiff_t Bconv2d::FirstTap(const Position& position) const {
+  const ptrdiff_t line = position.image * rows_.in + position.y * rows_.stride - rows_.pad_before;
+  const ptrdiff_t pixel = line * cols_.in + position.x * cols_.stride - cols_.pad_before;
+  return pixel * spec_.groups * static_cast<ptrdiff_t>(tap_words_);
+}
+
+// Whether these pixels of one row have all taps in the image.
+bool Bconv2d::IsInner(const Position& position, size_t pixels) const {
+  return position.y >= inner_rows_.first && position.y < inner_rows_.last &&
+         position.x >= inner_cols_.first &&
+         position.x + static_cast<int64_t>(pixels) <= inner_cols_.last;
+}
+
+// Where the taps of a tile are. With 64 channels a tile of 6 pixels has 54 of them and takes the
+// fastest row some 350 cycles, so most tiles must find theirs at no cost: away from the borders
+// they lie as in the tile before.
+void Bconv2d::FindTaps(const uint32_t* group_input, const Position& start, const Scratch& scratch,
+                       BgemmArgs& tile) const {
+  if (IsInner(start, tile.m)) {
+    tile.lhs_base = group_input + FirstTap(start);
+    tile.lhs = inner_taps_.data();
+  } else {
+    FindTapsAtBorder(group_input, start, tile.m, scratch.taps);
+    tile.lhs_base = group_input;
+    tile.lhs = scratch.taps;
+  }
+  if (!in_place_) Gather(scratch, tile);
+}
+
+// Most pixels of such a tile are inner ones too, most of them in the row of the first.
+void Bconv2d::FindTapsAtBorder(const uint32_t* group_input, const Position& start, size_t m,
+                               ptrdiff_t* taps) const {
   const size_t mr = static_cast<size_t>(row_.mr);
-  const int64_t pixel_words = spec_.groups * static_cast<int64_t>(tap_words_);
-  const int64_t step = cols_.stride * pixel_words;
-  const uint32_t* channels = input + group * tap_words_;
-  const uint32_t* padding = padding_run_.data();
-  for (size_t done = 0; done < m;) {
-    const int64_t count = std::min(static_cast<int64_t>(m - done), cols_.out - start.x);
-    const int64_t first_y = start.y * rows_.stride - rows_.pad_before;
-    const int64_t first_x = start.x * cols_.stride - cols_.pad_before;
-    const uint32_t** run = scratch.taps + done;
-    for (int64_t ty = 0; ty < rows_.taps; ++ty) {
-      const int64_t iy = first_y + ty * rows_.dilation;
-      const bool line_inside = iy >= 0 && iy < rows_.in;
-      // Far outside, where large dilations reach, the product would not fit.
-      const int64_t line = line_inside ? (start.image * rows_.in + iy) * cols_.in : 0;
-      for (int64_t tx = 0; tx < cols_.taps; ++tx, run += mr) {
-        const Inside& inside = col_inside_[static_cast<size_t>(tx)];
-        const int64_t from =
-            line_inside ? std::clamp<int64_t>(inside.first - start.x, 0, count) : count;
-        const int64_t to =
-            line_inside ? std::clamp<int64_t>(inside.last - start.x, from, count) : count;
-        for (int64_t i = 0; i < from; ++i) run[i] = padding;
-        if (from < to) {
-          const uint32_t* tap =
-              channels + (line + first_x + tx * cols_.dilation) * pixel_words + from * step;
-          for (int64_t i = from; i < to; ++i, tap += step) run[i] = tap;
-        }
-        for (int64_t i = to; i < count; ++i) run[i] = padding;
+  const ptrdiff_t padding = LhsOffset(group_input, padding_run_.data());
+  const ptrdiff_t first = FirstTap(start);
+  for (size_t tap = 0; tap < inner_taps_.size(); ++tap) taps[tap] = inner_taps_[tap] + first;
+  Position position = start;
+  for (size_t i = 0; i < m; ++i, Advance(position, 1)) {
+    if (!IsInner(position, 1)) {
+      PointAtBorder(position, padding, taps + i);
+    } else if (position.y != start.y) {
+      const ptrdiff_t own_first = FirstTap(position);
+      for (size_t tap = 0; tap < inner_taps_.size(); tap += mr) {
+        taps[tap + i] = inner_taps_[tap] + own_first;
       }
     }
-    done += static_cast<size_t>(count);
-    Advance(start, count);
   }
 }
 
-void Bconv2d::GatherTaps(size_t m, const Scratch& scratch) const {
+// The taps of one pixel, each mr after the other.
+void Bconv2d::PointAtBorder(const Position& position, ptrdiff_t padding, ptrdiff_t* taps) const {
   const size_t mr = static_cast<size_t>(row_.mr);
-  for (size_t i = 0; i < m; ++i) {
+  const int64_t pixel_words = spec_.groups * static_cast<int64_t>(tap_words_);
+  const int64_t first_y = position.y * rows_.stride - rows_.pad_before;
+  const int64_t first_x = position.x * cols_.stride - cols_.pad_before;
+  for (int64_t ty = 0; ty < rows_.taps; ++ty) {
+    const int64_t iy = first_y + ty * rows_.dilation;
+    const bool line_inside = iy >= 0 && iy < rows_.in;
+    // Far outside, where large dilations reach, the product would not fit.
+    const int64_t line = line_inside ? (position.image * rows_.in + iy) * cols_.in : 0;
+    for (int64_t tx = 0; tx < cols_.taps; ++tx, taps += mr) {
+      const int64_t ix = first_x + tx * cols_.dilation;
+      const bool inside = line_inside && ix >= 0 && ix < cols_.in;
+      *taps = inside ? (line + ix) * pixel_words : padding;
+    }
+  }
+}
+
+void Bconv2d::Gather(const Scratch& scratch, BgemmArgs& tile) const {
+  const size_t mr = static_cast<size_t>(row_.mr);
+  for (size_t i = 0; i < tile.m; ++i) {
     uint32_t* begin = scratch.gathered + i * segment_words_;
     uint32_t* end = begin;
     for (size_t tap = 0; tap < static_cast<size_t>(spec_.taps()); ++tap) {
-      end = std::copy_n(scratch.taps[tap * mr + i], tap_words_, end);
+      end = std::copy_n(LhsRun(tile.lhs_base, tile.lhs[tap * mr + i]), tap_words_, end);
     }
     std::fill(end, begin + segment_words_, 0);
-    scratch.runs[i] = begin;
+    scratch.runs[i] = begin - scratch.gathered;
   }
+  tile.lhs_base = scratch.gathered;
+  tile.lhs = scratch.runs;
 }
 
 // A tap outside the image was counted against +1 (0 bits), where it found the filter's ones. Takes
-// them out of acc and returns how many products are left.
-int32_t Bconv2d::CorrectZeroPadding(const Position& position, const Channels& channels,
-                                    int32_t* acc) const {
-  const WindowAxis::Taps ys = rows_.InsideTaps(position.y);
-  const WindowAxis::Taps xs = cols_.InsideTaps(position.x);
-  const int64_t inside = (ys.last - ys.first) * (xs.last - xs.first);
-  if (inside != spec_.taps()) {
-    const int32_t* ones = filter_ones_.data() + channels.first;
-    const auto corner = [&](int64_t y, int64_t x) {
-      return ones + static_cast<size_t>((y * (cols_.taps + 1) + x) * spec_.out_channels);
-    };
-    const int32_t* total = corner(rows_.taps, cols_.taps);
+// them out of a tile's acc and says how many products are left.
+void Bconv2d::CorrectZeroPadding(Position position, size_t m, const Channels& channels,
+                                 int32_t* acc, int32_t* depth) const {
+  const int32_t* ones = filter_ones_.data() + channels.first;
+  const auto corner = [&](int64_t y, int64_t x) {
+    return ones + static_cast<size_t>((y * (cols_.taps + 1) + x) * spec_.out_channels);
+  };
+  const int32_t* total = corner(rows_.taps, cols_.taps);
+  for (size_t i = 0; i < m; ++i, acc += channels.count, Advance(position, 1)) {
+    const WindowAxis::Taps ys = rows_.InsideTaps(position.y);
+    const WindowAxis::Taps xs = cols_.InsideTaps(position.x);
+    const int64_t inside = (ys.last - ys.first) * (xs.last - xs.first);
+    depth[i] = static_cast<int32_t>(inside * spec_.group_in_channels());
+    if (inside == spec_.taps()) continue;
     const int32_t* bottom_right = corner(ys.last, xs.last);
     const int32_t* top_right = corner(ys.first, xs.last);
     const int32_t* bottom_left = corner(ys.last, xs.first);
@@ -236,44 +292,6 @@ int32_t Bconv2d::CorrectZeroPadding(const Position& position, const Channels& ch
       acc[n] -= total[n] - ones_inside;
     }
   }
-  return static_cast<int32_t>(inside * spec_.group_in_channels());
-}
-
-void Bconv2d::RunTile(const uint32_t* input, Position start, size_t m, const Channels& channels,
-                      const Scratch& scratch, std::byte* output) const {
-  const size_t groups = static_cast<size_t>(spec_.groups);
-  // Blocks of nr columns follow each other in the packed right side. A part of the channels is only
-  // ever asked for where there is one group.
-  const uint32_t* rhs = rhs_.data() + channels.first * segments_ * segment_words_;
-  for (size_t group = 0; group < groups; ++group) {
-    PointTaps(input, start, m, group, scratch);
-    if (!in_place_) GatherTaps(m, scratch);
-    RunBgemm(row_, {.m = m,
-                    .n = channels.count / groups,
-                    .segments = segments_,
-                    .segment_words = segment_words_,
-                    .lhs = scratch.runs,
-                    .rhs = rhs + group * group_rhs_words_,
-                    .acc = scratch.acc + group * (channels.count / groups),
-                    .acc_stride = channels.count});
-  }
-  for (size_t i = 0; i < m; ++i) {
-    if (spec_.padding == Padding::kSameZero) {
-      scratch.depth[i] = CorrectZeroPadding(start, channels, scratch.acc + i * channels.count);
-      Advance(start, 1);
-    } else {
-      scratch.depth[i] = static_cast<int32_t>(spec_.depth());
-    }
-  }
-  Transform(ops_, transform_,
-            {.rows = m,
-             .first_channel = channels.first,
-             .channels = channels.count,
-             .acc = scratch.acc,
-             .acc_stride = channels.count,
-             .depth = scratch.depth,
-             .out = output + transform_.PixelBytes(channels.first),
-             .out_stride = transform_.PixelBytes(static_cast<size_t>(spec_.out_channels))});
 }
 
 void Bconv2d::Run(const uint32_t* input, int64_t first, int64_t last, int64_t first_block,
@@ -287,17 +305,56 @@ void Bconv2d::Run(const uint32_t* input, int64_t first, int64_t last, int64_t fi
                                   ? out_channels
                                   : static_cast<size_t>(last_block) * kBlockChannels;
   const Channels channels{.first = first_channel, .count = last_channel - first_channel};
+  std::fill_n(scratch.depth, strip(), static_cast<int32_t>(spec_.depth()));
+  // Blocks of nr columns follow each other in the packed right side. A part of the channels is only
+  // ever asked for where there is one group.
+  const uint32_t* rhs = rhs_.data() + channels.first * segments_ * segment_words_;
+  const size_t groups = static_cast<size_t>(spec_.groups);
+  BgemmArgs tile{.m = 0,
+                 .n = channels.count / groups,
+                 .segments = segments_,
+                 .segment_words = segment_words_,
+                 .lhs_base = nullptr,
+                 .lhs = nullptr,
+                 .rhs = rhs,
+                 .acc = nullptr,
+                 .acc_stride = channels.count};
   // Tiles of about the same size: 49 pixels are 7 of 7, not 6 of 8 and one of 1.
   const int64_t pixels = last - first;
   const int64_t tiles = (pixels + row_.mr - 1) / row_.mr;
+  const int64_t strip_tiles = static_cast<int64_t>(strip()) / row_.mr;
   Position position = Locate(first);
-  int64_t begin = 0;
-  for (int64_t tile = 1; tile <= tiles; ++tile) {
-    const int64_t end = pixels * tile / tiles;
-    RunTile(input, position, static_cast<size_t>(end - begin), channels, scratch,
-            output + static_cast<size_t>(begin) * pixel_bytes);
-    Advance(position, end - begin);
-    begin = end;
+  int64_t done = 0;
+  for (int64_t next = 0; next < tiles;) {
+    const int64_t strip_begin = done;
+    const int64_t strip_end = std::min(next + strip_tiles, tiles);
+    int32_t* acc = scratch.acc;
+    for (; next < strip_end; ++next) {
+      const int64_t m = pixels / tiles + (next < pixels % tiles ? 1 : 0);
+      tile.m = static_cast<size_t>(m);
+      for (size_t group = 0; group < groups; ++group) {
+        FindTaps(input + group * tap_words_, position, scratch, tile);
+        tile.rhs = rhs + group * group_rhs_words_;
+        tile.acc = acc + group * tile.n;
+        RunBgemm(row_, tile);
+      }
+      if (spec_.padding == Padding::kSameZero) {
+        CorrectZeroPadding(position, tile.m, channels, acc, scratch.depth + (done - strip_begin));
+      }
+      acc += tile.m * channels.count;
+      done += m;
+      Advance(position, m);
+    }
+    Transform(ops_, transform_,
+              {.rows = static_cast<size_t>(done - strip_begin),
+               .first_channel = channels.first,
+               .channels = channels.count,
+               .acc = scratch.acc,
+               .acc_stride = channels.count,
+               .depth = scratch.depth,
+               .out = output + static_cast<size_t>(strip_begin) * pixel_bytes +
+                      transform_.PixelBytes(channels.first),
+               .out_stride = pixel_bytes});
   }
 }
 

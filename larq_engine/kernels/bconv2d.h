@@ -79,16 +79,20 @@ class Bconv2d {
     size_t first;
     size_t count;
   };
+  size_t strip() const;
   Scratch SplitScratch(std::byte* memory) const;
   Position Locate(int64_t pixel) const;
   void Advance(Position& position, int64_t pixels) const;
-  void PointTaps(const uint32_t* input, Position start, size_t m, size_t group,
-                 const Scratch& scratch) const;
-  void GatherTaps(size_t m, const Scratch& scratch) const;
-  void RunTile(const uint32_t* input, Position start, size_t m, const Channels& channels,
-               const Scratch& scratch, std::byte* output) const;
-  int32_t CorrectZeroPadding(const Position& position, const Channels& channels,
-                             int32_t* acc) const;
+  ptrdiff_t FirstTap(const Position& position) const;
+  bool IsInner(const Position& position, size_t pixels) const;
+  void FindTaps(const uint32_t* group_input, const Position& start, const Scratch& scratch,
+                BgemmArgs& tile) const;
+  void FindTapsAtBorder(const uint32_t* group_input, const Position& start, size_t m,
+                        ptrdiff_t* taps) const;
+  void PointAtBorder(const Position& position, ptrdiff_t padding, ptrdiff_t* taps) const;
+  void Gather(const Scratch& scratch, BgemmArgs& tile) const;
+  void CorrectZeroPadding(Position position, size_t m, const Channels& channels, int32_t* acc,
+                          int32_t* depth) const;
   void SumFilterBits(const uint32_t* filter);
 
   Bconv2dSpec spec_;
@@ -109,12 +113,16 @@ class Bconv2d {
 
   WindowAxis rows_;
   WindowAxis cols_;
-  // For each tap of a filter row, the output positions on the axis for which it is in the image.
-  struct Inside {
+  // Where the taps of a tile that is away from all borders are, in words from its first tap:
+  // [taps][mr].
+  std::vector<ptrdiff_t> inner_taps_;
+  // The output positions on each axis for which all taps are in the image.
+  struct Inner {
     int64_t first;
     int64_t last;
   };
-  std::vector<Inside> col_inside_;
+  Inner inner_rows_;
+  Inner inner_cols_;
 };
 
 }  // namespace larq_engine

@@ -8,9 +8,10 @@
 //
 // 1. Tile:       1 <= m <= mr and 1 <= n, any n. The kernel writes acc[0..m)[0..n) and nothing
 // else.
-// 2. Segments:   a left row is `segments` runs of `segment_words` words each, one pointer a run:
-//                run s of pixel i starts at lhs[s * mr + i]. Only entries with i < m are read. A
-//                convolution points the runs straight at the taps in the image (no im2col copy).
+// 2. Segments:   a left row is `segments` runs of `segment_words` words each, one offset a run:
+//                run s of pixel i starts lhs[s * mr + i] words after lhs_base. Only entries with
+//                i < m are read. A convolution points the runs straight at the taps in the image
+//                (no im2col copy); tiles away from its borders share one list of offsets.
 // 3. Depth:      segment_words is a multiple of kr_bits / 32. Whoever packs pads both sides with
 //                *equal* bits, which add nothing; the true depth is the caller's business.
 // 4. Spatial:    padding is just a run that the caller points elsewhere (a row of 0 bits is +1, a
@@ -37,11 +38,24 @@ struct BgemmArgs {
   size_t n;
   size_t segments;
   size_t segment_words;
-  const uint32_t* const* lhs;
+  const uint32_t* lhs_base;
+  const ptrdiff_t* lhs;
   const uint32_t* rhs;
   int32_t* acc;
   size_t acc_stride;  // elements from one row of acc to the next
 };
+
+// Run `run` of the tile's left side. In whole numbers, because runs may be in different blocks of
+// memory, which pointers do not add up to.
+static inline const uint32_t* LhsRun(const uint32_t* lhs_base, ptrdiff_t run) {
+  return reinterpret_cast<const uint32_t*>(reinterpret_cast<uintptr_t>(lhs_base) +
+                                           static_cast<uintptr_t>(run) * sizeof(uint32_t));
+}
+static inline ptrdiff_t LhsOffset(const uint32_t* lhs_base, const uint32_t* run) {
+  return static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(run) -
+                                reinterpret_cast<uintptr_t>(lhs_base)) /
+         static_cast<ptrdiff_t>(sizeof(uint32_t));
+}
 
 using BgemmFn = void (*)(const BgemmArgs& args);
 

@@ -27,13 +27,17 @@ inline constexpr size_t kFoursInBytes = 31;
 template <int kTileRows>
 class LeftRow {
  public:
-  LeftRow(const uint32_t* const* runs, size_t segment_words)
-      : runs_(runs), run_(*runs), left_(segment_words), segment_words_(segment_words) {}
+  LeftRow(const uint32_t* lhs_base, const ptrdiff_t* runs, size_t segment_words)
+      : lhs_base_(lhs_base),
+        runs_(runs),
+        run_(LhsRun(lhs_base, *runs)),
+        left_(segment_words),
+        segment_words_(segment_words) {}
 
   [[gnu::always_inline]] uint32_t Next() {
     if (left_ == 0) {
       runs_ += kTileRows;
-      run_ = *runs_;
+      run_ = LhsRun(lhs_base_, *runs_);
       left_ = segment_words_;
     }
     --left_;
@@ -41,7 +45,8 @@ class LeftRow {
   }
 
  private:
-  const uint32_t* const* runs_;
+  const uint32_t* lhs_base_;
+  const ptrdiff_t* runs_;
   const uint32_t* run_;
   size_t left_;  // in this run
   size_t segment_words_;
@@ -55,8 +60,8 @@ class RowCounter {
   using Lanes = typename Vector::Lanes;
   static constexpr size_t kCols = kVectors * Vector::kLanes;
 
-  RowCounter(const uint32_t* const* runs, size_t segment_words, const uint32_t* rhs)
-      : left_(runs, segment_words), rhs_(rhs) {}
+  RowCounter(const BgemmArgs& args, size_t i, const uint32_t* rhs)
+      : left_(args.lhs_base, args.lhs + i, args.segment_words), rhs_(rhs) {}
 
   void Count(size_t words, size_t cols, int32_t* acc) {
     Lanes total[kVectors];
@@ -132,8 +137,7 @@ inline void BgemmCarrySave(const BgemmArgs& args) {
   const uint32_t* rhs = args.rhs;
   for (size_t j = 0; j < args.n; j += Counter::kCols, rhs += words * Counter::kCols) {
     for (size_t i = 0; i < args.m; ++i) {
-      Counter(args.lhs + i, args.segment_words, rhs)
-          .Count(words, args.n - j, args.acc + i * args.acc_stride + j);
+      Counter(args, i, rhs).Count(words, args.n - j, args.acc + i * args.acc_stride + j);
     }
   }
 }

@@ -29,10 +29,10 @@ template <int kTileRows, int kRows, int kCols, uint64_t (*kCount)(uint64_t)>
 inline void CountBlock(const BgemmArgs& args, const uint32_t* rhs, size_t cols, int32_t* acc) {
   uint64_t count[kRows][kCols] = {};
   for (size_t s = 0; s < args.segments; ++s) {
-    const uint32_t* const* runs = args.lhs + s * kTileRows;
+    const ptrdiff_t* runs = args.lhs + s * kTileRows;
     const uint32_t* row[kRows];
 #pragma GCC unroll 8
-    for (int i = 0; i < kRows; ++i) row[i] = runs[i];
+    for (int i = 0; i < kRows; ++i) row[i] = LhsRun(args.lhs_base, runs[i]);
     for (size_t k = 0; k < args.segment_words; k += kStepWords) {
       uint64_t column[kCols];
 #pragma GCC unroll 8

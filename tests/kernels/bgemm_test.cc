@@ -59,14 +59,15 @@ void ExpectExact(const BgemmRow& row, const Product& p, Guard guard = Guard::kAf
   const size_t stride = p.n + 3;
   // Each run is a buffer of its own; entries of the tile with i >= m must not be read.
   std::vector<std::unique_ptr<GuardedBuffer<uint32_t>>> runs;
-  std::vector<const uint32_t*> pointers(p.segments * mr,
-                                        reinterpret_cast<const uint32_t*>(uintptr_t{16}));
+  const uint32_t* const base = p.lhs.data();
+  std::vector<ptrdiff_t> offsets(p.segments * mr,
+                                 LhsOffset(base, reinterpret_cast<const uint32_t*>(uintptr_t{16})));
   for (size_t s = 0; s < p.segments; ++s) {
     for (size_t i = 0; i < p.m; ++i) {
       runs.push_back(std::make_unique<GuardedBuffer<uint32_t>>(p.segment_words + slack, guard));
       std::copy_n(p.lhs.begin() + i * p.depth_words() + s * p.segment_words, p.segment_words,
                   runs.back()->data());
-      pointers[s * mr + i] = runs.back()->data();
+      offsets[s * mr + i] = LhsOffset(base, runs.back()->data());
     }
   }
   // The packed right side is aligned, so its end meets the guard only for sizes of whole lines.
@@ -78,7 +79,8 @@ void ExpectExact(const BgemmRow& row, const Product& p, Guard guard = Guard::kAf
           .n = p.n,
           .segments = p.segments,
           .segment_words = p.segment_words,
-          .lhs = pointers.data(),
+          .lhs_base = base,
+          .lhs = offsets.data(),
           .rhs = rhs.data(),
           .acc = acc.data() + 3,
           .acc_stride = stride});
@@ -206,12 +208,13 @@ TEST_P(BgemmTest, MaxDepth) {
   AlignedBuffer<uint32_t> rhs(PackedRhsWords(row, 1, words));
   const std::vector<uint32_t> ones(words, ~0u);
   PackRhs(row, ones.data(), 1, words, rhs.data());
-  const std::vector<const uint32_t*> runs(static_cast<size_t>(row.mr), zeros.data());
+  const std::vector<ptrdiff_t> runs(static_cast<size_t>(row.mr), 0);
   int32_t acc = kCanary;
   row.fn({.m = 1,
           .n = 1,
           .segments = 1,
           .segment_words = words,
+          .lhs_base = zeros.data(),
           .lhs = runs.data(),
           .rhs = rhs.data(),
           .acc = &acc,

@@ -38,7 +38,8 @@ template <int kRows>
 void CountRows(const BgemmArgs& args) {
   const uint32_t* rhs = args.rhs;
   const size_t segment_words = args.segment_words;
-  const uint32_t* const* const end = args.lhs + args.segments * kTileRows;
+  const uint32_t* const lhs_base = args.lhs_base;
+  const ptrdiff_t* const end = args.lhs + args.segments * kTileRows;
   for (size_t j = 0; j < args.n; j += kCols) {
     __m512i count[kRows][kVectors];
 #pragma GCC unroll 8
@@ -46,10 +47,10 @@ void CountRows(const BgemmArgs& args) {
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) count[i][v] = _mm512_setzero_si512();
     }
-    for (const uint32_t* const* runs = args.lhs; runs != end; runs += kTileRows) {
+    for (const ptrdiff_t* runs = args.lhs; runs != end; runs += kTileRows) {
       const uint32_t* row[kRows];
 #pragma GCC unroll 8
-      for (int i = 0; i < kRows; ++i) row[i] = runs[i];
+      for (int i = 0; i < kRows; ++i) row[i] = LhsRun(lhs_base, runs[i]);
       for (size_t k = 0; k < segment_words; ++k) {
         __m512i column[kVectors];
 #pragma GCC unroll 8
