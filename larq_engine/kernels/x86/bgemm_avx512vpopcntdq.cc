@@ -2,8 +2,8 @@
 // counts its own output value in 32 bits, and nothing is ever summed across lanes.
 //
 // The tile is 6 pixels by 2 vectors. On a Zen 5 (bound of xor, count, add: 682 MACs a cycle), tiles
-// at depths 576 and 1152, whose blocks are short:
-//   6x2 655 668   8x2 639 654   4x4 659 668   6x4 655 668   12x2 633 655   8x3 423 655
+// at depths 576 and 1152, whose blocks are short (best of 40 batches):
+//   6x2 655 673   8x2 639 654   4x4 659 668   6x4 655 668   12x2 633 655   8x3 423 655
 //   8x2 of 64-bit lanes 590 625
 // Four vectors gain nothing and would fill up to 64 columns for nothing; with 8 rows the pointers
 // no longer fit the general registers.
@@ -24,7 +24,7 @@ constexpr size_t kLanes = 16;
 constexpr size_t kCols = kVectors * kLanes;
 
 // Makes the compiler believe that the pointer changes here. Otherwise gcc 12 derives several
-// others from it, and the loop's pointers spill (4 % at depth 576).
+// others from it, and the loop's pointers spill (5 % at depth 576).
 template <typename T>
 inline void Blur(T*& pointer) {
   asm volatile("" : "+r"(pointer));
