@@ -142,12 +142,14 @@ void ToInt8(const TransformArgs& given) {
   // with the sign of y, rounds halves away from zero and nothing else up.
   const __m512 lowest = _mm512_set1_ps(static_cast<float>(-128 - args.zero_point));
   const __m512 highest = _mm512_set1_ps(static_cast<float>(127 - args.zero_point));
-  const __m512 sign = _mm512_set1_ps(-0.0f);
-  const __m512 half = _mm512_set1_ps(0x1.fffffep-2f);
+  const __m512i sign = _mm512_set1_epi32(INT32_MIN);
+  const __m512i half = _mm512_castps_si512(_mm512_set1_ps(0x1.fffffep-2f));
   const __m512i zero_point = _mm512_set1_epi32(args.zero_point);
   Affine(args, [&](size_t i, size_t c, auto lanes, __m512 y) {
     y = _mm512_min_ps(_mm512_max_ps(y, lowest), highest);
-    y = _mm512_add_ps(y, _mm512_or_ps(half, _mm512_and_ps(y, sign)));
+    const __m512i signed_half =  // half | (y & sign)
+        _mm512_ternarylogic_epi32(half, _mm512_castps_si512(y), sign, 0xf8);
+    y = _mm512_add_ps(y, _mm512_castsi512_ps(signed_half));
     const __m512i whole = _mm512_add_epi32(_mm512_cvttps_epi32(y), zero_point);
     lanes.Store(OutRow<int8_t>(args, i, c), _mm512_cvtepi32_epi8(whole));
   });
@@ -276,16 +278,33 @@ void BitpackBool(const uint8_t* in, size_t rows, size_t channels, uint32_t* out)
 }
 
 void UnpackFloat(const uint32_t* in, size_t rows, size_t channels, float* out) {
-  const __m512 plus = _mm512_set1_ps(1.0f);
-  const __m512 minus = _mm512_set1_ps(-1.0f);
+  // Each lane shifts its bit to the float's sign.
+  const __m512i low =
+      _mm512_set_epi32(16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+  const __m512i high = _mm512_sub_epi32(low, _mm512_set1_epi32(16));
+  const __m512i sign = _mm512_set1_epi32(INT32_MIN);
+  const __m512i one = _mm512_castps_si512(_mm512_set1_ps(1.0f));
+  const auto unpacked = [&](uint32_t word, __m512i to_sign) {
+    const __m512i shifted =
+        _mm512_sllv_epi32(_mm512_set1_epi32(static_cast<int32_t>(word)), to_sign);
+    return _mm512_castsi512_ps(
+        _mm512_ternarylogic_epi32(one, shifted, sign, 0xf8));  // one | (shifted & sign)
+  };
   JoinRows(rows, channels);
-  for (size_t i = 0; i < rows; ++i, in += PackedWords(channels), out += channels) {
-    ForVectors(channels, [&](size_t c, auto lanes) {
-      // One half of a word, which is in memory where its channels begin.
-      uint16_t bits;
-      std::memcpy(&bits, reinterpret_cast<const unsigned char*>(in) + c / 8, sizeof(bits));
-      lanes.Store(out + c, _mm512_mask_blend_ps(bits, plus, minus));
-    });
+  for (size_t i = 0; i < rows; ++i, out += channels) {
+    size_t c = 0;
+    for (; c + kWordBits <= channels; c += kWordBits, ++in) {
+      _mm512_storeu_ps(out + c, unpacked(*in, low));
+      _mm512_storeu_ps(out + c + kFloats, unpacked(*in, high));
+    }
+    if (c < channels) {
+      const size_t left = channels - c;
+      const uint32_t word = *in++;
+      _mm512_mask_storeu_ps(out + c, First16(left), unpacked(word, low));
+      if (left > kFloats) {
+        _mm512_mask_storeu_ps(out + c + kFloats, First16(left - kFloats), unpacked(word, high));
+      }
+    }
   }
 }
 
