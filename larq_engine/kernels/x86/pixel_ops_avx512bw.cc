@@ -78,7 +78,8 @@ inline T* OutRow(const TransformArgs& args, size_t row, size_t channel) {
 }
 
 inline __m512i Dot(__m512i depth, __m512i acc) {
-  return _mm512_sub_epi32(depth, _mm512_add_epi32(acc, acc));
+  // A shift, because gcc 12 turns depth - (acc + acc) into two subtractions that load acc twice.
+  return _mm512_sub_epi32(depth, _mm512_slli_epi32(acc, 1));
 }
 
 // Calls store(row, channel, lanes, y) for each vector of y = clamp(dot) * multiplier + bias.
@@ -187,17 +188,32 @@ inline void PackTail(size_t channels, const Condition& condition, uint32_t* out)
   StoreWords(bits, channels, out);
 }
 
+// dot < limit, that is depth - 2 acc < limit, exactly when acc > floor((depth - limit) / 2). The
+// difference may need 33 bits, its half never: depth is not negative.
+inline __m512i AccLimit(__m512i depth, __m512i limit) {
+  const __m512i half = _mm512_sub_epi32(_mm512_srai_epi32(depth, 1), _mm512_srai_epi32(limit, 1));
+  const __m512i borrow = _mm512_andnot_si512(depth, limit);  // the lowest bit: 0 - 1
+  return _mm512_sub_epi32(half, _mm512_and_si512(borrow, _mm512_set1_epi32(1)));
+}
+
 void ToBits(const TransformArgs& given) {
   const TransformArgs args = given;
   size_t c = 0;
   for (; c + kPackBits <= args.channels; c += kPackBits) {
+    // Pixels next to each other mostly have the same depth, and then the same limits.
     __m512i limit[4];
-    for (size_t v = 0; v < 4; ++v) limit[v] = AllLanes{}.Load(args.dot_limit + c + v * kFloats);
+    int32_t depth = -1;
     const int32_t* acc = args.acc + c;
     for (size_t i = 0; i < args.rows; ++i, acc += args.acc_stride) {
-      const __m512i depth = _mm512_set1_epi32(args.depth[i]);
+      if (args.depth[i] != depth) {
+        depth = args.depth[i];
+        for (size_t v = 0; v < 4; ++v) {
+          limit[v] = AccLimit(_mm512_set1_epi32(depth),
+                              _mm512_loadu_si512(args.dot_limit + c + v * kFloats));
+        }
+      }
       const auto is_set = [&](size_t v, auto lanes) {
-        return _mm512_cmplt_epi32_mask(Dot(depth, lanes.Load(acc + v * kFloats)), limit[v]);
+        return _mm512_cmpgt_epi32_mask(lanes.Load(acc + v * kFloats), limit[v]);
       };
       PackBlock(is_set, OutRow<uint32_t>(args, i, c / kWordBits));
     }
@@ -242,17 +258,20 @@ void BitpackFloat(const float* in, size_t rows, size_t channels, uint32_t* out) 
   }
 }
 
-// condition(bytes, lanes) is the mask of 64 bytes.
+// condition(bytes) is the mask of 64 bytes.
 template <typename Condition>
 inline void BitpackBytes(const void* in, size_t rows, size_t channels, const Condition& condition,
                          uint32_t* out) {
   JoinRows(rows, channels);
   const unsigned char* row = static_cast<const unsigned char*>(in);
   for (size_t i = 0; i < rows; ++i, row += channels, out += PackedWords(channels)) {
-    for (size_t c = 0; c < channels; c += kPackBits) {
-      const size_t left = channels - c < kPackBits ? channels - c : kPackBits;
-      const __mmask64 lanes = First64(left);
-      StoreWords(condition(_mm512_maskz_loadu_epi8(lanes, row + c), lanes), left,
+    size_t c = 0;
+    for (; c + kPackBits <= channels; c += kPackBits) {
+      StoreWords(condition(_mm512_loadu_si512(row + c)), kPackBits, out + c / kWordBits);
+    }
+    if (c < channels) {
+      const __mmask64 lanes = First64(channels - c);
+      StoreWords(condition(_mm512_maskz_loadu_epi8(lanes, row + c)) & lanes, channels - c,
                  out + c / kWordBits);
     }
   }
@@ -266,15 +285,12 @@ void BitpackInt8(const int8_t* in, size_t rows, size_t channels, int32_t zero_po
                                                              : zero_point > 127 ? 127
                                                                                 : zero_point));
   BitpackBytes(
-      in, rows, channels,
-      [&](__m512i x, __mmask64 lanes) { return (_mm512_cmplt_epi8_mask(x, limit) | all) & lanes; },
-      out);
+      in, rows, channels, [&](__m512i x) { return _mm512_cmplt_epi8_mask(x, limit) | all; }, out);
 }
 
 void BitpackBool(const uint8_t* in, size_t rows, size_t channels, uint32_t* out) {
   BitpackBytes(
-      in, rows, channels,
-      [](__m512i x, __mmask64 lanes) { return _mm512_mask_testn_epi8_mask(lanes, x, x); }, out);
+      in, rows, channels, [](__m512i x) { return _mm512_testn_epi8_mask(x, x); }, out);
 }
 
 void UnpackFloat(const uint32_t* in, size_t rows, size_t channels, float* out) {
@@ -313,8 +329,14 @@ inline void UnpackBytes(const uint32_t* in, size_t rows, size_t channels, __m512
   JoinRows(rows, channels);
   unsigned char* row = static_cast<unsigned char*>(out);
   for (size_t i = 0; i < rows; ++i, in += PackedWords(channels), row += channels) {
-    for (size_t c = 0; c < channels; c += kPackBits) {
-      const size_t left = channels - c < kPackBits ? channels - c : kPackBits;
+    size_t c = 0;
+    for (; c + kPackBits <= channels; c += kPackBits) {
+      uint64_t bits;
+      std::memcpy(&bits, in + c / kWordBits, sizeof(bits));
+      _mm512_storeu_si512(row + c, _mm512_mask_blend_epi8(bits, plus, minus));
+    }
+    if (c < channels) {
+      const size_t left = channels - c;
       uint64_t bits = 0;
       std::memcpy(&bits, in + c / kWordBits, left > kWordBits ? 8 : 4);
       _mm512_mask_storeu_epi8(row + c, First64(left), _mm512_mask_blend_epi8(bits, plus, minus));
