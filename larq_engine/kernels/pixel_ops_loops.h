@@ -52,9 +52,14 @@ inline T* OutRow(const TransformArgs& args, size_t row) {
   return reinterpret_cast<T*>(static_cast<unsigned char*>(args.out) + row * args.out_stride);
 }
 
+// The result fits; twice the accumulator may not, which is defined for unsigned numbers.
+inline int32_t Dot(int32_t depth, int32_t acc) {
+  return static_cast<int32_t>(static_cast<uint32_t>(depth) - 2 * static_cast<uint32_t>(acc));
+}
+
 template <bool kClamp>
 inline float Affine(const TransformArgs& args, int32_t acc, int32_t depth, size_t channel) {
-  int32_t dot = depth - 2 * acc;
+  int32_t dot = Dot(depth, acc);
   if (kClamp) {
     dot = dot < args.dot_min ? args.dot_min : dot;
     dot = dot > args.dot_max ? args.dot_max : dot;
@@ -128,7 +133,7 @@ void ToBits(const TransformArgs& given) {
     const int32_t* acc = args.acc + i * args.acc_stride;
     const int32_t depth = args.depth[i];
     PackRow(
-        args.channels, [&](size_t j) { return depth - 2 * acc[j] < args.dot_limit[j]; },
+        args.channels, [&](size_t j) { return Dot(depth, acc[j]) < args.dot_limit[j]; },
         OutRow<uint32_t>(args, i));
   }
 }

@@ -58,7 +58,7 @@ void ToBitsAvx2(const TransformArgs& given) {
                                compare(c + 3 * kFloats)));
     };
     PackRow(
-        args.channels, word, [&](size_t j) { return depth - 2 * acc[j] < args.dot_limit[j]; },
+        args.channels, word, [&](size_t j) { return Dot(depth, acc[j]) < args.dot_limit[j]; },
         OutRow<uint32_t>(args, i));
   }
 }

@@ -57,6 +57,12 @@ struct FirstLanes {
 template <typename Body>
 inline void ForVectors(size_t count, const Body& body) {
   size_t at = 0;
+  for (; at + 4 * kFloats <= count; at += 4 * kFloats) {
+    body(at, AllLanes{});
+    body(at + kFloats, AllLanes{});
+    body(at + 2 * kFloats, AllLanes{});
+    body(at + 3 * kFloats, AllLanes{});
+  }
   for (; at + kFloats <= count; at += kFloats) body(at, AllLanes{});
   if (at < count) body(at, FirstLanes{First16(count - at)});
 }
