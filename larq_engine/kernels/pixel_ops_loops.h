@@ -52,44 +52,79 @@ inline T* OutRow(const TransformArgs& args, size_t row) {
   return reinterpret_cast<T*>(static_cast<unsigned char*>(args.out) + row * args.out_stride);
 }
 
+// The result fits; twice the accumulator may not, which is defined for unsigned numbers.
+inline int32_t Dot(int32_t depth, int32_t acc) {
+  return static_cast<int32_t>(static_cast<uint32_t>(depth) - 2 * static_cast<uint32_t>(acc));
+}
+
+template <bool kClamp>
 inline float Affine(const TransformArgs& args, int32_t acc, int32_t depth, size_t channel) {
-  int32_t dot = depth - 2 * acc;
-  dot = dot < args.dot_min ? args.dot_min : dot;
-  dot = dot > args.dot_max ? args.dot_max : dot;
+  int32_t dot = Dot(depth, acc);
+  if (kClamp) {
+    dot = dot < args.dot_min ? args.dot_min : dot;
+    dot = dot > args.dot_max ? args.dot_max : dot;
+  }
   return static_cast<float>(dot) * args.multiplier[channel] + args.bias[channel];
+}
+
+// Most layers have no activation.
+inline bool Clamps(const TransformArgs& args) {
+  return args.dot_min != INT32_MIN || args.dot_max != INT32_MAX;
+}
+
+// Writes finish(y) for each accumulator's y.
+template <bool kClamp, typename T, typename Finish>
+inline void AffineRows(const TransformArgs& args, const Finish& finish) {
+  for (size_t i = 0; i < args.rows; ++i) {
+    const int32_t* acc = args.acc + i * args.acc_stride;
+    const int32_t depth = args.depth[i];
+    T* __restrict out = OutRow<T>(args, i);
+    for (size_t j = 0; j < args.channels; ++j) {
+      out[j] = finish(Affine<kClamp>(args, acc[j], depth, j));
+    }
+  }
+}
+
+template <typename T, typename Finish>
+inline void AffineRows(const TransformArgs& args, const Finish& finish) {
+  if (Clamps(args)) {
+    AffineRows<true, T>(args, finish);
+  } else {
+    AffineRows<false, T>(args, finish);
+  }
 }
 
 void ToFloat(const TransformArgs& given) {
   const TransformArgs args = given;  // a copy, which writing the output cannot change
-  for (size_t i = 0; i < args.rows; ++i) {
-    const int32_t* acc = args.acc + i * args.acc_stride;
-    const int32_t depth = args.depth[i];
-    float* __restrict out = OutRow<float>(args, i);
-    for (size_t j = 0; j < args.channels; ++j) out[j] = Affine(args, acc[j], depth, j);
-  }
+  AffineRows<float>(args, [](float y) { return y; });
 }
+
+// The greatest float below one half: added to a half, with its sign, it rounds to the next whole
+// number; added to less it does not. With 0.5 itself 0.49999997 would become 1.
+inline constexpr float kBelowHalf = 0x1.fffffep-2f;
+
+// Clamping to whole numbers before rounding gives the same as after, and makes the conversion to
+// int defined for any float; written so that NaN becomes the lower end.
+struct Int8Ends {
+  int32_t zero_point;
+  float lowest;
+  float highest;
+  explicit Int8Ends(int32_t zero)
+      : zero_point(zero),
+        lowest(static_cast<float>(-128 - zero)),
+        highest(static_cast<float>(127 - zero)) {}
+  int8_t Rounded(float y) const {
+    y = y > lowest ? y : lowest;
+    y = y < highest ? y : highest;
+    const float half = y < 0 ? -kBelowHalf : kBelowHalf;
+    return static_cast<int8_t>(static_cast<int32_t>(y + half) + zero_point);
+  }
+};
 
 void ToInt8(const TransformArgs& given) {
   const TransformArgs args = given;
-  // Clamping to whole numbers before rounding gives the same as after, and makes the conversion to
-  // int defined for any float; written so that NaN becomes the lower end.
-  const float lowest = static_cast<float>(-128 - args.zero_point);
-  const float highest = static_cast<float>(127 - args.zero_point);
-  for (size_t i = 0; i < args.rows; ++i) {
-    const int32_t* acc = args.acc + i * args.acc_stride;
-    const int32_t depth = args.depth[i];
-    int8_t* __restrict out = OutRow<int8_t>(args, i);
-    for (size_t j = 0; j < args.channels; ++j) {
-      float y = Affine(args, acc[j], depth, j);
-      y = y > lowest ? y : lowest;
-      y = y < highest ? y : highest;
-      // y - whole is exact; adding 0.5 before truncation would round 0.49999997 up.
-      int32_t whole = static_cast<int32_t>(y);
-      const float rest = y - static_cast<float>(whole);
-      whole += static_cast<int32_t>(rest >= 0.5f) - static_cast<int32_t>(rest <= -0.5f);
-      out[j] = static_cast<int8_t>(whole + args.zero_point);
-    }
-  }
+  const Int8Ends ends(args.zero_point);
+  AffineRows<int8_t>(args, [ends](float y) { return ends.Rounded(y); });
 }
 
 void ToBits(const TransformArgs& given) {
@@ -98,21 +133,23 @@ void ToBits(const TransformArgs& given) {
     const int32_t* acc = args.acc + i * args.acc_stride;
     const int32_t depth = args.depth[i];
     PackRow(
-        args.channels, [&](size_t j) { return depth - 2 * acc[j] < args.dot_limit[j]; },
+        args.channels, [&](size_t j) { return Dot(depth, acc[j]) < args.dot_limit[j]; },
         OutRow<uint32_t>(args, i));
   }
 }
 
+// x < 0 in integers, which does not depend on whether the thread flushes denormals to zero. Less
+// than zero are the bits from 0x80000001, the smallest denormal, to 0xff800000, minus infinity; one
+// taken away makes the first of them the lowest int32 and +-0 large.
+inline constexpr int32_t kMinusInfinityBits = static_cast<int32_t>(0xff800000);
+inline bool IsNegative(const float* x) {
+  return static_cast<int32_t>(__builtin_bit_cast(uint32_t, *x) - 1) < kMinusInfinityBits;
+}
+
 void BitpackFloatRows(const float* in, size_t rows, size_t channels, uint32_t* out) {
   for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
-    // x < 0 in integers: from the smallest denormal below zero to minus infinity. A comparison of
-    // floats would depend on whether the thread flushes denormals to zero.
-    const auto is_negative = [in](size_t c) {
-      uint32_t bits;
-      std::memcpy(&bits, in + c, sizeof(bits));
-      return bits - 0x80000001u <= 0xff800000u - 0x80000001u;
-    };
-    PackRow(channels, is_negative, out);
+    PackRow(
+        channels, [in](size_t c) { return IsNegative(in + c); }, out);
   }
 }
 
@@ -131,11 +168,24 @@ void BitpackBoolRows(const uint8_t* in, size_t rows, size_t channels, uint32_t* 
   }
 }
 
+// Testing a bit of a table vectorises for any ISA, shifting by the number of the bit does not.
+inline constexpr uint32_t kBit[kPackBits] = {
+    1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
+    1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
+    1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
+    1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
+
 template <typename T>
 inline void UnpackRows(const uint32_t* in, size_t rows, size_t channels, T plus, T minus, T* out) {
-  for (size_t i = 0; i < rows; ++i, in += PackedWords(channels), out += channels) {
-    for (size_t c = 0; c < channels; ++c) {
-      out[c] = (in[c / kPackBits] >> (c % kPackBits)) & 1 ? minus : plus;
+  for (size_t i = 0; i < rows; ++i) {
+    for (size_t c = 0; c < channels; c += kPackBits) {
+      const uint32_t word = *in++;
+      if (channels - c >= kPackBits) {
+        for (size_t b = 0; b < kPackBits; ++b) out[b] = word & kBit[b] ? minus : plus;
+        out += kPackBits;
+      } else {
+        for (size_t b = 0; b < channels - c; ++b) *out++ = word & kBit[b] ? minus : plus;
+      }
     }
   }
 }
@@ -187,7 +237,13 @@ void ClampAll(const float* in, size_t count, FloatRange range, float* out) {
 
 void Prelu(const float* in, const float* slopes, size_t rows, size_t channels, float* out) {
   for (size_t i = 0; i < rows; ++i, in += channels, out += channels) {
-    for (size_t c = 0; c < channels; ++c) out[c] = in[c] < 0.0f ? in[c] * slopes[c] : in[c];
+    for (size_t c = 0; c < channels; ++c) {
+      // Chosen by its bits, or the compiler would make a branch around the product.
+      const uint32_t scaled = __builtin_bit_cast(uint32_t, in[c] * slopes[c]);
+      const uint32_t same = __builtin_bit_cast(uint32_t, in[c]);
+      const uint32_t negative = in[c] < 0.0f ? ~0u : 0u;
+      out[c] = __builtin_bit_cast(float, (scaled & negative) | (same & ~negative));
+    }
   }
 }
 

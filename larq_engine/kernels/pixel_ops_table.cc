@@ -3,6 +3,7 @@
 #include "larq_engine/kernels/pixel_ops_portable.h"
 #include "larq_engine/kernels/select.h"
 #if defined(__x86_64__)
+#include "larq_engine/kernels/x86/pixel_ops_avx2.h"
 #include "larq_engine/kernels/x86/pixel_ops_avx512bw.h"
 #endif
 
@@ -12,6 +13,7 @@ namespace {
 constexpr PixelOpsRow kPixelOpsRows[] = {
     {Isa::kPortable, &kPixelOpsPortable},
 #if defined(__x86_64__)
+    {Isa::kAvx2, &kPixelOpsAvx2},
     {Isa::kAvx512bw, &kPixelOpsAvx512bw},
 #endif
 };

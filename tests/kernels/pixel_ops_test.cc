@@ -531,6 +531,18 @@ TEST(PixelOpsTable, RowsAreInTheOrderOfIsas) {
                              [](const auto& a, const auto& b) { return a.isa < b.isa; }));
 }
 
+TEST(PixelOpsTable, SelectsTheHighestThatCpuAndForcedKernelAllow) {
+  const PixelOps* lowest = PixelOpsRows().front().ops;
+  EXPECT_EQ(&SelectPixelOps({}, "auto"), lowest);
+  CpuFeatures cpu = {};
+  for (const PixelOpsRow& row : PixelOpsRows()) {
+    cpu.Add(row.isa);
+    EXPECT_EQ(&SelectPixelOps(cpu, "auto"), row.ops) << IsaName(row.isa);
+    EXPECT_EQ(&SelectPixelOps(cpu, "reference"), lowest);
+    EXPECT_EQ(&SelectPixelOps(cpu, "bgemm_i32_4x2x64_portable"), lowest);
+  }
+}
+
 TEST(PixelOpsTable, RequiredIsasAreThere) {
   // Not every ISA has a row of its own: the one below it then serves.
   const CpuFeatures cpu = DetectCpuFeatures();

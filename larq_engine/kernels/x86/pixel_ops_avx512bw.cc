@@ -57,6 +57,12 @@ struct FirstLanes {
 template <typename Body>
 inline void ForVectors(size_t count, const Body& body) {
   size_t at = 0;
+  for (; at + 4 * kFloats <= count; at += 4 * kFloats) {
+    body(at, AllLanes{});
+    body(at + kFloats, AllLanes{});
+    body(at + 2 * kFloats, AllLanes{});
+    body(at + 3 * kFloats, AllLanes{});
+  }
   for (; at + kFloats <= count; at += kFloats) body(at, AllLanes{});
   if (at < count) body(at, FirstLanes{First16(count - at)});
 }
@@ -78,7 +84,8 @@ inline T* OutRow(const TransformArgs& args, size_t row, size_t channel) {
 }
 
 inline __m512i Dot(__m512i depth, __m512i acc) {
-  return _mm512_sub_epi32(depth, _mm512_add_epi32(acc, acc));
+  // A shift, because gcc 12 turns depth - (acc + acc) into two subtractions that load acc twice.
+  return _mm512_sub_epi32(depth, _mm512_slli_epi32(acc, 1));
 }
 
 // Calls store(row, channel, lanes, y) for each vector of y = clamp(dot) * multiplier + bias.
@@ -142,12 +149,14 @@ void ToInt8(const TransformArgs& given) {
   // with the sign of y, rounds halves away from zero and nothing else up.
   const __m512 lowest = _mm512_set1_ps(static_cast<float>(-128 - args.zero_point));
   const __m512 highest = _mm512_set1_ps(static_cast<float>(127 - args.zero_point));
-  const __m512 sign = _mm512_set1_ps(-0.0f);
-  const __m512 half = _mm512_set1_ps(0x1.fffffep-2f);
+  const __m512i sign = _mm512_set1_epi32(INT32_MIN);
+  const __m512i half = _mm512_castps_si512(_mm512_set1_ps(0x1.fffffep-2f));
   const __m512i zero_point = _mm512_set1_epi32(args.zero_point);
   Affine(args, [&](size_t i, size_t c, auto lanes, __m512 y) {
     y = _mm512_min_ps(_mm512_max_ps(y, lowest), highest);
-    y = _mm512_add_ps(y, _mm512_or_ps(half, _mm512_and_ps(y, sign)));
+    const __m512i signed_half =  // half | (y & sign)
+        _mm512_ternarylogic_epi32(half, _mm512_castps_si512(y), sign, 0xf8);
+    y = _mm512_add_ps(y, _mm512_castsi512_ps(signed_half));
     const __m512i whole = _mm512_add_epi32(_mm512_cvttps_epi32(y), zero_point);
     lanes.Store(OutRow<int8_t>(args, i, c), _mm512_cvtepi32_epi8(whole));
   });
@@ -185,17 +194,32 @@ inline void PackTail(size_t channels, const Condition& condition, uint32_t* out)
   StoreWords(bits, channels, out);
 }
 
+// dot < limit, that is depth - 2 acc < limit, exactly when acc > floor((depth - limit) / 2). The
+// difference may need 33 bits, its half never: depth is not negative.
+inline __m512i AccLimit(__m512i depth, __m512i limit) {
+  const __m512i half = _mm512_sub_epi32(_mm512_srai_epi32(depth, 1), _mm512_srai_epi32(limit, 1));
+  const __m512i borrow = _mm512_andnot_si512(depth, limit);  // the lowest bit: 0 - 1
+  return _mm512_sub_epi32(half, _mm512_and_si512(borrow, _mm512_set1_epi32(1)));
+}
+
 void ToBits(const TransformArgs& given) {
   const TransformArgs args = given;
   size_t c = 0;
   for (; c + kPackBits <= args.channels; c += kPackBits) {
+    // Pixels next to each other mostly have the same depth, and then the same limits.
     __m512i limit[4];
-    for (size_t v = 0; v < 4; ++v) limit[v] = AllLanes{}.Load(args.dot_limit + c + v * kFloats);
+    int32_t depth = -1;
     const int32_t* acc = args.acc + c;
     for (size_t i = 0; i < args.rows; ++i, acc += args.acc_stride) {
-      const __m512i depth = _mm512_set1_epi32(args.depth[i]);
+      if (args.depth[i] != depth) {
+        depth = args.depth[i];
+        for (size_t v = 0; v < 4; ++v) {
+          limit[v] = AccLimit(_mm512_set1_epi32(depth),
+                              _mm512_loadu_si512(args.dot_limit + c + v * kFloats));
+        }
+      }
       const auto is_set = [&](size_t v, auto lanes) {
-        return _mm512_cmplt_epi32_mask(Dot(depth, lanes.Load(acc + v * kFloats)), limit[v]);
+        return _mm512_cmpgt_epi32_mask(lanes.Load(acc + v * kFloats), limit[v]);
       };
       PackBlock(is_set, OutRow<uint32_t>(args, i, c / kWordBits));
     }
@@ -240,17 +264,20 @@ void BitpackFloat(const float* in, size_t rows, size_t channels, uint32_t* out) 
   }
 }
 
-// condition(bytes, lanes) is the mask of 64 bytes.
+// condition(bytes) is the mask of 64 bytes.
 template <typename Condition>
 inline void BitpackBytes(const void* in, size_t rows, size_t channels, const Condition& condition,
                          uint32_t* out) {
   JoinRows(rows, channels);
   const unsigned char* row = static_cast<const unsigned char*>(in);
   for (size_t i = 0; i < rows; ++i, row += channels, out += PackedWords(channels)) {
-    for (size_t c = 0; c < channels; c += kPackBits) {
-      const size_t left = channels - c < kPackBits ? channels - c : kPackBits;
-      const __mmask64 lanes = First64(left);
-      StoreWords(condition(_mm512_maskz_loadu_epi8(lanes, row + c), lanes), left,
+    size_t c = 0;
+    for (; c + kPackBits <= channels; c += kPackBits) {
+      StoreWords(condition(_mm512_loadu_si512(row + c)), kPackBits, out + c / kWordBits);
+    }
+    if (c < channels) {
+      const __mmask64 lanes = First64(channels - c);
+      StoreWords(condition(_mm512_maskz_loadu_epi8(lanes, row + c)) & lanes, channels - c,
                  out + c / kWordBits);
     }
   }
@@ -264,28 +291,42 @@ void BitpackInt8(const int8_t* in, size_t rows, size_t channels, int32_t zero_po
                                                              : zero_point > 127 ? 127
                                                                                 : zero_point));
   BitpackBytes(
-      in, rows, channels,
-      [&](__m512i x, __mmask64 lanes) { return (_mm512_cmplt_epi8_mask(x, limit) | all) & lanes; },
-      out);
+      in, rows, channels, [&](__m512i x) { return _mm512_cmplt_epi8_mask(x, limit) | all; }, out);
 }
 
 void BitpackBool(const uint8_t* in, size_t rows, size_t channels, uint32_t* out) {
   BitpackBytes(
-      in, rows, channels,
-      [](__m512i x, __mmask64 lanes) { return _mm512_mask_testn_epi8_mask(lanes, x, x); }, out);
+      in, rows, channels, [](__m512i x) { return _mm512_testn_epi8_mask(x, x); }, out);
 }
 
 void UnpackFloat(const uint32_t* in, size_t rows, size_t channels, float* out) {
-  const __m512 plus = _mm512_set1_ps(1.0f);
-  const __m512 minus = _mm512_set1_ps(-1.0f);
+  // Each lane shifts its bit to the float's sign.
+  const __m512i low =
+      _mm512_set_epi32(16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+  const __m512i high = _mm512_sub_epi32(low, _mm512_set1_epi32(16));
+  const __m512i sign = _mm512_set1_epi32(INT32_MIN);
+  const __m512i one = _mm512_castps_si512(_mm512_set1_ps(1.0f));
+  const auto unpacked = [&](uint32_t word, __m512i to_sign) {
+    const __m512i shifted =
+        _mm512_sllv_epi32(_mm512_set1_epi32(static_cast<int32_t>(word)), to_sign);
+    return _mm512_castsi512_ps(
+        _mm512_ternarylogic_epi32(one, shifted, sign, 0xf8));  // one | (shifted & sign)
+  };
   JoinRows(rows, channels);
-  for (size_t i = 0; i < rows; ++i, in += PackedWords(channels), out += channels) {
-    ForVectors(channels, [&](size_t c, auto lanes) {
-      // One half of a word, which is in memory where its channels begin.
-      uint16_t bits;
-      std::memcpy(&bits, reinterpret_cast<const unsigned char*>(in) + c / 8, sizeof(bits));
-      lanes.Store(out + c, _mm512_mask_blend_ps(bits, plus, minus));
-    });
+  for (size_t i = 0; i < rows; ++i, out += channels) {
+    size_t c = 0;
+    for (; c + kWordBits <= channels; c += kWordBits, ++in) {
+      _mm512_storeu_ps(out + c, unpacked(*in, low));
+      _mm512_storeu_ps(out + c + kFloats, unpacked(*in, high));
+    }
+    if (c < channels) {
+      const size_t left = channels - c;
+      const uint32_t word = *in++;
+      _mm512_mask_storeu_ps(out + c, First16(left), unpacked(word, low));
+      if (left > kFloats) {
+        _mm512_mask_storeu_ps(out + c + kFloats, First16(left - kFloats), unpacked(word, high));
+      }
+    }
   }
 }
 
@@ -294,8 +335,14 @@ inline void UnpackBytes(const uint32_t* in, size_t rows, size_t channels, __m512
   JoinRows(rows, channels);
   unsigned char* row = static_cast<unsigned char*>(out);
   for (size_t i = 0; i < rows; ++i, in += PackedWords(channels), row += channels) {
-    for (size_t c = 0; c < channels; c += kPackBits) {
-      const size_t left = channels - c < kPackBits ? channels - c : kPackBits;
+    size_t c = 0;
+    for (; c + kPackBits <= channels; c += kPackBits) {
+      uint64_t bits;
+      std::memcpy(&bits, in + c / kWordBits, sizeof(bits));
+      _mm512_storeu_si512(row + c, _mm512_mask_blend_epi8(bits, plus, minus));
+    }
+    if (c < channels) {
+      const size_t left = channels - c;
       uint64_t bits = 0;
       std::memcpy(&bits, in + c / kWordBits, left > kWordBits ? 8 : 4);
       _mm512_mask_storeu_epi8(row + c, First64(left), _mm512_mask_blend_epi8(bits, plus, minus));

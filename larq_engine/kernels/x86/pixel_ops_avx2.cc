@@ -1,0 +1,213 @@
+// PixelOps with AVX2: the loops of pixel_ops_loops.h where the compiler vectorises them well, and
+// by hand where bits are made of values or values of bits. The channels of a row's last, partial
+// word take the loops' scalar code, since AVX2 has no cheap way to leave lanes out.
+#include "larq_engine/kernels/x86/pixel_ops_avx2.h"
+
+#include <immintrin.h>
+
+#include "larq_engine/kernels/pixel_ops_loops.h"
+
+#if !defined(__AVX2__)
+#error "this file is built with the flags of ISA_COPTS[\"avx2\"]"
+#endif
+
+namespace larq_engine {
+namespace {
+
+constexpr size_t kFloats = 8;  // in a vector
+
+inline __m256i Load(const void* from) {
+  return _mm256_loadu_si256(static_cast<const __m256i*>(from));
+}
+inline void Store(void* to, __m256i values) {
+  _mm256_storeu_si256(static_cast<__m256i*>(to), values);
+}
+inline uint32_t TopBits(__m256i bytes) {
+  return static_cast<uint32_t>(_mm256_movemask_epi8(bytes));
+}
+
+// The values of four vectors of int32, saturated to bytes, in order.
+inline __m256i PackBytes(__m256i v0, __m256i v1, __m256i v2, __m256i v3) {
+  const __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(v0, v1), _mm256_packs_epi32(v2, v3));
+  // Packing works in each half of a register: the halves' groups of four alternate.
+  return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+
+// Packs one row: word(c) is the word of channels [c, c + 32), is_set(c) the bit of one channel.
+template <typename Word, typename IsSet>
+inline void PackRow(size_t channels, const Word& word, const IsSet& is_set, uint32_t* out) {
+  size_t c = 0;
+  for (; c + kPackBits <= channels; c += kPackBits) *out++ = word(c);
+  PackRow(
+      channels - c, [&](size_t i) { return is_set(c + i); }, out);
+}
+
+void ToBitsAvx2(const TransformArgs& given) {
+  const TransformArgs args = given;
+  for (size_t i = 0; i < args.rows; ++i) {
+    const int32_t* acc = args.acc + i * args.acc_stride;
+    const int32_t depth = args.depth[i];
+    const __m256i depths = _mm256_set1_epi32(depth);
+    const auto compare = [&](size_t c) {
+      const __m256i a = Load(acc + c);
+      const __m256i dot = _mm256_sub_epi32(depths, _mm256_add_epi32(a, a));
+      return _mm256_cmpgt_epi32(Load(args.dot_limit + c), dot);
+    };
+    const auto word = [&](size_t c) {
+      return TopBits(PackBytes(compare(c), compare(c + kFloats), compare(c + 2 * kFloats),
+                               compare(c + 3 * kFloats)));
+    };
+    PackRow(
+        args.channels, word, [&](size_t j) { return Dot(depth, acc[j]) < args.dot_limit[j]; },
+        OutRow<uint32_t>(args, i));
+  }
+}
+
+void BitpackFloatAvx2(const float* in, size_t rows, size_t channels, uint32_t* out) {
+  const __m256i one = _mm256_set1_epi32(1);
+  const __m256i limit = _mm256_set1_epi32(kMinusInfinityBits);
+  for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
+    const auto negative = [&](size_t c) {
+      return _mm256_cmpgt_epi32(limit, _mm256_sub_epi32(Load(in + c), one));
+    };
+    const auto word = [&](size_t c) {
+      return TopBits(PackBytes(negative(c), negative(c + kFloats), negative(c + 2 * kFloats),
+                               negative(c + 3 * kFloats)));
+    };
+    PackRow(
+        channels, word, [in](size_t c) { return IsNegative(in + c); }, out);
+  }
+}
+
+void BitpackInt8Avx2(const int8_t* in, size_t rows, size_t channels, int32_t zero_point,
+                     uint32_t* out) {
+  // Above 127 all values are smaller, which no int8 can be compared with to find out.
+  const uint32_t all = zero_point > 127 ? ~0u : 0u;
+  const __m256i limit = _mm256_set1_epi8(static_cast<int8_t>(zero_point < -128  ? -128
+                                                             : zero_point > 127 ? 127
+                                                                                : zero_point));
+  for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
+    PackRow(
+        channels, [&](size_t c) { return TopBits(_mm256_cmpgt_epi8(limit, Load(in + c))) | all; },
+        [&](size_t c) { return in[c] < zero_point; }, out);
+  }
+}
+
+void BitpackBoolAvx2(const uint8_t* in, size_t rows, size_t channels, uint32_t* out) {
+  const __m256i zero = _mm256_setzero_si256();
+  for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
+    PackRow(
+        channels, [&](size_t c) { return TopBits(_mm256_cmpeq_epi8(Load(in + c), zero)); },
+        [in](size_t c) { return in[c] == 0; }, out);
+  }
+}
+
+// T is a byte.
+template <typename T>
+inline void UnpackBytes(const uint32_t* in, size_t rows, size_t channels, T plus, T minus, T* out) {
+  const __m256i pluses = _mm256_set1_epi8(static_cast<char>(plus));
+  const __m256i minuses = _mm256_set1_epi8(static_cast<char>(minus));
+  // Eight copies of each byte of the word, and the bit of it that each copy tests.
+  const __m256i copies =
+      _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+  const __m256i bit = _mm256_set1_epi64x(static_cast<int64_t>(0x8040201008040201));
+  for (size_t i = 0; i < rows; ++i) {
+    size_t c = 0;
+    for (; c + kPackBits <= channels; c += kPackBits, out += kPackBits) {
+      const __m256i word = _mm256_set1_epi32(static_cast<int32_t>(*in++));
+      const __m256i tested = _mm256_and_si256(_mm256_shuffle_epi8(word, copies), bit);
+      Store(out, _mm256_blendv_epi8(pluses, minuses, _mm256_cmpeq_epi8(tested, bit)));
+    }
+    if (c < channels) {
+      UnpackRows(in++, 1, channels - c, plus, minus, out);
+      out += channels - c;
+    }
+  }
+}
+
+void UnpackInt8Avx2(const uint32_t* in, size_t rows, size_t channels, int8_t plus, int8_t minus,
+                    int8_t* out) {
+  UnpackBytes(in, rows, channels, plus, minus, out);
+}
+
+void UnpackBoolAvx2(const uint32_t* in, size_t rows, size_t channels, uint8_t* out) {
+  UnpackBytes<uint8_t>(in, rows, channels, 1, 0, out);
+}
+
+template <bool kClamp>
+inline void ToInt8Rows(const TransformArgs& args) {
+  const Int8Ends ends(args.zero_point);
+  const __m256 lowest = _mm256_set1_ps(ends.lowest);
+  const __m256 highest = _mm256_set1_ps(ends.highest);
+  const __m256 sign = _mm256_set1_ps(-0.0f);
+  const __m256 half = _mm256_set1_ps(kBelowHalf);
+  const __m256i zero_point = _mm256_set1_epi32(args.zero_point);
+  const __m256i dot_min = _mm256_set1_epi32(args.dot_min);
+  const __m256i dot_max = _mm256_set1_epi32(args.dot_max);
+  for (size_t i = 0; i < args.rows; ++i) {
+    const int32_t* acc = args.acc + i * args.acc_stride;
+    const __m256i depth = _mm256_set1_epi32(args.depth[i]);
+    int8_t* __restrict out = OutRow<int8_t>(args, i);
+    const auto eight = [&](size_t j) {
+      const __m256i a = Load(acc + j);
+      __m256i dot = _mm256_sub_epi32(depth, _mm256_add_epi32(a, a));
+      if (kClamp) dot = _mm256_min_epi32(_mm256_max_epi32(dot, dot_min), dot_max);
+      __m256 y = _mm256_mul_ps(_mm256_cvtepi32_ps(dot), _mm256_loadu_ps(args.multiplier + j));
+      y = _mm256_add_ps(y, _mm256_loadu_ps(args.bias + j));
+      // The processor's maximum returns its second operand when the first is NaN.
+      y = _mm256_min_ps(_mm256_max_ps(y, lowest), highest);
+      y = _mm256_add_ps(y, _mm256_or_ps(half, _mm256_and_ps(y, sign)));
+      return _mm256_add_epi32(_mm256_cvttps_epi32(y), zero_point);
+    };
+    size_t j = 0;
+    for (; j + 4 * kFloats <= args.channels; j += 4 * kFloats) {
+      Store(out + j, PackBytes(eight(j), eight(j + kFloats), eight(j + 2 * kFloats),
+                               eight(j + 3 * kFloats)));
+    }
+    for (; j < args.channels; ++j) {
+      out[j] = ends.Rounded(Affine<kClamp>(args, acc[j], args.depth[i], j));
+    }
+  }
+}
+
+void ToInt8Avx2(const TransformArgs& given) {
+  const TransformArgs args = given;
+  if (Clamps(args)) {
+    ToInt8Rows<true>(args);
+  } else {
+    ToInt8Rows<false>(args);
+  }
+}
+
+void PreluAvx2(const float* in, const float* slopes, size_t rows, size_t channels, float* out) {
+  const __m256 zero = _mm256_setzero_ps();
+  for (size_t i = 0; i < rows; ++i, in += channels, out += channels) {
+    size_t c = 0;
+    for (; c + kFloats <= channels; c += kFloats) {
+      const __m256 x = _mm256_loadu_ps(in + c);
+      const __m256 scaled = _mm256_mul_ps(x, _mm256_loadu_ps(slopes + c));
+      const __m256 negative = _mm256_cmp_ps(x, zero, _CMP_LT_OQ);
+      _mm256_storeu_ps(out + c, _mm256_blendv_ps(x, scaled, negative));
+    }
+    Prelu(in + c, slopes + c, 1, channels - c, out + c);
+  }
+}
+
+constexpr PixelOps WithAvx2() {
+  PixelOps ops = kPixelOpsLoops;
+  ops.to_int8 = ToInt8Avx2;
+  ops.to_bits = ToBitsAvx2;
+  ops.bitpack_float = BitpackFloatAvx2;
+  ops.bitpack_int8 = BitpackInt8Avx2;
+  ops.bitpack_bool = BitpackBoolAvx2;
+  ops.unpack_int8 = UnpackInt8Avx2;
+  ops.unpack_bool = UnpackBoolAvx2;
+  ops.prelu = PreluAvx2;
+  return ops;
+}
+
+}  // namespace
+
+constexpr PixelOps kPixelOpsAvx2 = WithAvx2();
+
+}  // namespace larq_engine
