@@ -540,3 +540,65 @@ def test_shapes_that_only_the_data_decide(runtime, rng):
         interpreter.resize([(image.size,), (4,)])
         got = interpreter.predict([image.ravel(), np.array(image.shape, np.int32)])
         np.testing.assert_array_equal(got, np.add(y.array, image))
+
+
+# Every pair of them. XNNPACK, which runs the hosts' float operators, takes denormals for zeros; we
+# compute with them, as the hosts' own kernels do.
+_SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1, -1, 7, -7, 3e38, -3e38], np.float32)
+
+
+def _special_images(values: Array) -> tuple[Array, Array]:
+    """Two images whose pixels are all pairs."""
+    columns, rows = np.meshgrid(values, values)
+    return tuple(np.ascontiguousarray(axis[np.newaxis, ..., np.newaxis]) for axis in (columns, rows))
+
+
+def _bit_patterns(x: Array) -> Array:
+    """As whole numbers, which tell -0.0 from 0.0; all NaNs count as one."""
+    return np.where(np.isnan(x), np.float32(np.nan), x).view(np.int32)
+
+
+def _special_result(net: _Net, op: str, option: str | float, x: _Value, y: _Value) -> _Value:
+    if op in ("ADD", "MUL"):
+        return net.binary(op, x, y, str(option))
+    if op == "PRELU":
+        return net.prelu(x, net.constant(np.array([option])))
+    if op == "MAX_POOL_2D":
+        return net.pool(x, (1, 2), (1, 1), "SAME")
+    return net.relu(x, op)
+
+
+def _special_operators() -> list[tuple[str, str | float]]:
+    sums = [(op, activation) for op in ("ADD", "MUL") for activation in _ACTIVATIONS]
+    relus = [(kind, 0) for kind in _ACTIVATIONS[1:]]
+    return [*sums, *relus, ("PRELU", 0.5), ("PRELU", -0.5), ("PRELU", 0), ("MAX_POOL_2D", 0)]
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize(("op", "option"), _special_operators())
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_infinities_nan_and_negative_zero(op, option, runtime, rng):
+    """As the host has them, but NaN in a pool, where hosts differ: each takes another operand."""
+    net = _Net(rng)
+    values = _SPECIAL if op != "MAX_POOL_2D" else _SPECIAL[1:]
+    x, y = map(net.input, _special_images(values))
+    result = _special_result(net, op, option, x, y)
+    bits = net.bits(result)
+    model = net.finish(result, bits)
+    fused = model.open(runtime=runtime)
+    assert _claimed(fused) == [op, "LceQuantize"]
+    got, got_bits = fused.predict(model.inputs)
+    expected, expected_bits = model.open(fuse=False, runtime=runtime).predict(model.inputs)
+    np.testing.assert_array_equal(got_bits, expected_bits)
+    np.testing.assert_array_equal(_bit_patterns(got), _bit_patterns(expected))
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_denormals_are_numbers(runtime, rng):
+    """And so a negative one has the sign -1 wherever it is computed."""
+    net = _Net(rng)
+    tiny = np.array([1e-40, -1e-40, 1e-45, -1e-45] * 8, np.float32).reshape(1, 8, 4, 1)
+    x = net.input(tiny)
+    y = net.add(net.mul(x, net.constant(np.array(0.5))), x)
+    model = net.finish(y, net.bits(y))
+    assert model.check(runtime=runtime) == ["MUL", "ADD", "LceQuantize"]
