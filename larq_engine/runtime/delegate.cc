@@ -136,6 +136,11 @@ bool CanFuse(const TfLiteContext& context, const OpNode& node) {
   }
 }
 
+bool ReadsAnyOf(const OpNode& node, const std::set<int>& tensors) {
+  return std::any_of(node.inputs.begin(), node.inputs.end(),
+                     [&](int tensor) { return tensors.contains(tensor); });
+}
+
 // The nodes of plans: ours, and of the host's operators those that follow one of ours or lead to a
 // LceQuantize, directly or through others of them.
 std::vector<int> FindSteps(TfLiteContext* context, std::span<const int> order, bool fuse) {
@@ -143,6 +148,8 @@ std::vector<int> FindSteps(TfLiteContext* context, std::span<const int> order, b
   std::vector<bool> taken;
   std::set<int> made;    // by nodes that are taken
   std::set<int> wanted;  // by those of them that read floats
+  // No constants yet, but constants when steps are made: their operators stay with the host.
+  std::set<int> unpacked;
   const auto take = [&](size_t i) {
     const OpNode& node = candidates[i];
     taken[i] = true;
@@ -153,9 +160,13 @@ std::vector<int> FindSteps(TfLiteContext* context, std::span<const int> order, b
   };
   for (int index : order) {
     OpNode node = DescribeNode(context, index);
-    if (node.op == nullptr || node.op == std::string_view(kUnpackWeights)) continue;
+    if (node.op == nullptr) continue;
+    if (node.op == std::string_view(kUnpackWeights)) {
+      unpacked.insert(node.outputs.begin(), node.outputs.end());
+      continue;
+    }
     const bool ours = IsOurs(node);
-    if (!ours && !(fuse && CanFuse(*context, node))) continue;
+    if (!ours && !(fuse && CanFuse(*context, node) && !ReadsAnyOf(node, unpacked))) continue;
     candidates.push_back(std::move(node));
     taken.push_back(false);
     if (ours) take(candidates.size() - 1);
@@ -165,9 +176,7 @@ std::vector<int> FindSteps(TfLiteContext* context, std::span<const int> order, b
     for (size_t i = 0; i < candidates.size(); ++i) {
       if (taken[i]) continue;
       const OpNode& node = candidates[i];
-      const bool follows = std::any_of(node.inputs.begin(), node.inputs.end(),
-                                       [&](int tensor) { return made.contains(tensor); });
-      if (!follows && !wanted.contains(node.outputs[0])) continue;
+      if (!ReadsAnyOf(node, made) && !wanted.contains(node.outputs[0])) continue;
       take(i);
       more = true;
     }

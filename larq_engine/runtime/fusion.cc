@@ -65,8 +65,8 @@ int64_t LargestTile(int64_t pixels, const Tiling& tiling) {
 }
 
 int64_t TileBegin(int64_t pixels, const Tiling& tiling, int64_t tile) {
-  // pixels * tile / tiles without the product, which may not fit.
-  return pixels / tiling.tiles * tile + pixels % tiling.tiles * tile / tiling.tiles;
+  // The first tiles have the pixels that are left over, one each.
+  return pixels / tiling.tiles * tile + std::min(tile, pixels % tiling.tiles);
 }
 
 }  // namespace larq_engine

@@ -46,12 +46,21 @@ bool HasInputs(const OpInfo& op, size_t count) {
   return op.inputs.size() == count && IsFloat(op.output);
 }
 
+// Of one shape whatever the sizes that the file leaves open, which it declares as 1: an image of any
+// size then looks like the gate of its channels.
+bool HaveOneShape(const TensorInfo& a, const TensorInfo& b) {
+  const auto signature = [](const TensorInfo& tensor) {
+    return tensor.signature.empty() ? tensor.dims : tensor.signature;
+  };
+  return a.dims == b.dims && signature(a) == signature(b);
+}
+
 // Two tensors of one shape, or one and a constant for each channel.
 bool CanFuseBinary(const OpInfo& op) {
   if (!HasInputs(op, 2) || !IsKnown(op.host_options.activation)) return false;
   const TensorInfo& a = op.inputs[0];
   const TensorInfo& b = op.inputs[1];
-  if (IsData(a) && IsData(b)) return a.dims == op.output.dims && b.dims == op.output.dims;
+  if (IsData(a) && IsData(b)) return a.dims == op.output.dims && HaveOneShape(a, b);
   const TensorInfo& data = IsData(a) ? a : b;
   const TensorInfo& constant = IsData(a) ? b : a;
   return IsData(data) && data.dims == op.output.dims &&

@@ -11,6 +11,7 @@ import pytest
 
 import larq_engine
 from tests.hosts import HOSTS
+from tests.kernel_rows import KERNELS
 
 _DATA = Path(__file__).parent / "data"
 _SHARED = Path(__file__).parents[3] / "shared" / "interop"
@@ -39,7 +40,7 @@ def test_copies_equal_the_originals():
 
 
 @pytest.mark.parametrize("runtime", HOSTS)
-@pytest.mark.parametrize("kernel", ["auto", "reference"])
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("model", _MODELS)
 def test_output_is_that_of_lce(model, kernel, runtime):
     with np.load(_DATA / f"{model}.npz") as recorded:

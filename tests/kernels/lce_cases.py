@@ -1,6 +1,5 @@
 """Runs one convolution with every kind of output and every kernel, and compares with the oracle."""
 
-import ctypes
 import zlib
 from collections.abc import Sequence
 
@@ -8,23 +7,13 @@ import numpy as np
 
 import larq_engine
 from tests import oracle
+from tests.kernel_rows import KERNELS
 from tests.model_builder import bconv_model
 from tests.oracle import Conv
 
 # Rounding errors of one product and one sum in float32, twice over.
 _FLOAT_ERROR = 2.0**-22
 _INT32 = np.iinfo(np.int32)
-
-
-def kernel_rows() -> list[str]:
-    """The kernel rows that this CPU runs."""
-    library = ctypes.CDLL(larq_engine.delegate_path())
-    library.larq_engine_kernels.restype = ctypes.c_char_p
-    names: bytes = library.larq_engine_kernels()
-    return names.decode().split(",")
-
-
-KERNELS = ["auto", "reference", *kernel_rows()]
 
 # Kernel and threads. Rows do not know of threads: two are enough for those who share out work.
 _ALL_RUNS = [*((kernel, 1) for kernel in KERNELS), ("auto", 2), ("reference", 2)]

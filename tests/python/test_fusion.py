@@ -1,0 +1,604 @@
+"""The host's float operators that plans compute between ours: the same results, to the bit.
+
+Every model runs fused and not fused, and is compared with NumPy in float32, in the model's order.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+import larq_engine
+from tests import oracle
+from tests.hosts import HOSTS
+from tests.kernel_rows import KERNELS
+from tests.model_builder import (
+    ABSENT,
+    ACTIVATION,
+    PADDING,
+    ModelBuilder,
+    add_quantize,
+    add_weights,
+    bconv_options,
+)
+from tests.oracle import Conv
+
+Array = np.ndarray
+
+_BOUNDS = {
+    "NONE": (-np.inf, np.inf),
+    "RELU": (0, np.inf),
+    "RELU_N1_TO_1": (-1, 1),
+    "RELU6": (0, 6),
+}
+
+
+def _clamp(x: Array, activation: str) -> Array:
+    low, high = _BOUNDS[activation]
+    return np.minimum(np.maximum(x, np.float32(low)), np.float32(high))
+
+
+class _Value:
+    """A tensor and what NumPy says that it is."""
+
+    def __init__(self, number: int, array: Array) -> None:
+        self.number = number
+        self.array = array
+
+
+class _Net:
+    """A model, built together with the values of its tensors for a batch of samples."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+        self.builder = ModelBuilder()
+        self.inputs: list[_Value] = []
+
+    def input(self, data: Array, *, signature: Sequence[int] | None = None) -> _Value:
+        """A model input for which a file declares one sample; `data` has any number of them."""
+        shape = (1, *data.shape[1:])
+        value = _Value(self.builder.tensor(shape, data.dtype, signature=signature), data)
+        self.inputs.append(value)
+        return value
+
+    def _made(self, array: Array, dtype: type = np.float32) -> _Value:
+        shape = (1, *array.shape[1:])
+        return _Value(self.builder.tensor(shape, dtype), array.astype(dtype))
+
+    def constant(self, array: Array) -> _Value:
+        array = np.asarray(array, np.float32)
+        return _Value(self.builder.constant(array), array)
+
+    def per_channel(self, channels: int, *, dims: int = 1) -> _Value:
+        """Values of both signs."""
+        values = self.rng.uniform(-1.5, 1.5, (1,) * (dims - 1) + (channels,))
+        return self.constant(values)
+
+    def conv(
+        self, x: _Value, channels: int, taps: int = 3, *, stride: int = 1, activation: str = "NONE"
+    ) -> _Value:
+        """LceQuantize and LceBconv2d."""
+        shape = x.array.shape
+        conv = Conv(
+            (1, *shape[1:]), (taps, taps), channels, stride=(stride,) * 2, activation=activation
+        )
+        filters = oracle.signs(self.rng.standard_normal(conv.filter_shape))
+        multiplier = self.rng.uniform(-0.3, 0.3, channels).astype(np.float32)
+        bias = self.rng.uniform(-2, 2, channels).astype(np.float32)
+        bits = add_quantize(self.builder, x.number, (1, *shape[1:]))
+        dots = oracle.dot_products(conv.with_batch(len(x.array)), oracle.signs(x.array), filters)
+        result = self._made(_clamp(dots, activation) * multiplier + bias)
+        constants = map(self.builder.constant, (oracle.pack_bits(filters), multiplier, bias))
+        self.builder.custom(
+            "LceBconv2d", [bits, *constants, ABSENT], [result.number], bconv_options(conv)
+        )
+        return result
+
+    def bits(self, x: _Value) -> _Value:
+        words = oracle.pack_bits(oracle.signs(x.array))
+        result = self._made(words, np.int32)
+        self.builder.custom("LceQuantize", [x.number], [result.number])
+        return result
+
+    def binary(self, op: str, a: _Value, b: _Value, activation: str = "NONE") -> _Value:
+        """ADD or MUL."""
+        both = (np.add if op == "ADD" else np.multiply)(a.array, b.array)
+        result = self._made(_clamp(both, activation))
+        self.builder.builtin(
+            op,
+            [a.number, b.number],
+            [result.number],
+            fusedActivationFunction=ACTIVATION[activation],
+        )
+        return result
+
+    def add(self, a: _Value, b: _Value, activation: str = "NONE") -> _Value:
+        return self.binary("ADD", a, b, activation)
+
+    def mul(self, a: _Value, b: _Value, activation: str = "NONE") -> _Value:
+        return self.binary("MUL", a, b, activation)
+
+    def relu(self, x: _Value, kind: str) -> _Value:
+        result = self._made(_clamp(x.array, kind))
+        self.builder.builtin(kind, [x.number], [result.number])
+        return result
+
+    def prelu(self, x: _Value, slopes: _Value) -> _Value:
+        result = self._made(np.where(x.array < 0, x.array * slopes.array, x.array))
+        self.builder.builtin("PRELU", [x.number, slopes.number], [result.number])
+        return result
+
+    def pool(
+        self,
+        x: _Value,
+        window: tuple[int, int],
+        stride: tuple[int, int],
+        padding: str,
+        activation: str = "NONE",
+    ) -> _Value:
+        pooled = oracle.max_pool(x.array, window, stride, padding)
+        result = self._made(_clamp(pooled, activation))
+        self.builder.builtin(
+            "MAX_POOL_2D",
+            [x.number],
+            [result.number],
+            filterHeight=window[0],
+            filterWidth=window[1],
+            strideH=stride[0],
+            strideW=stride[1],
+            padding=PADDING[padding],
+            fusedActivationFunction=ACTIVATION[activation],
+        )
+        return result
+
+    def concatenate(self, values: Sequence[_Value], axis: int = -1) -> _Value:
+        result = self._made(np.concatenate([value.array for value in values], axis=axis))
+        self.builder.builtin(
+            "CONCATENATION", [value.number for value in values], [result.number], axis=axis
+        )
+        return result
+
+    def host(self, op: str, x: _Value, array: Array, *constants: int, **options: object) -> _Value:
+        """Any operator that plans leave to the host; `array` is its result."""
+        result = self._made(array, array.dtype.type)
+        self.builder.builtin(op, [x.number, *constants], [result.number], **options)
+        return result
+
+    def finish(self, *outputs: _Value) -> "_Model":
+        model = self.builder.finish(
+            [value.number for value in self.inputs], [value.number for value in outputs]
+        )
+        return _Model(
+            model, [value.array for value in self.inputs], [value.array for value in outputs]
+        )
+
+
+class _Model:
+    """A file, data, and the results."""
+
+    def __init__(self, content: bytes, inputs: list[Array], expected: list[Array]) -> None:
+        self.content = content
+        self.inputs = inputs
+        self.expected = expected
+
+    def open(self, **options: object) -> larq_engine.Interpreter:
+        return larq_engine.Interpreter(self.content, **options)
+
+    def check(self, **options: object) -> list[str]:
+        """Compares, for all samples at once and for the first one; returns the steps' operators."""
+        interpreter = self.open(**options)
+        for samples in (1, len(self.inputs[0])):
+            got = interpreter.predict([array[:samples] for array in self.inputs])
+            results = got if isinstance(got, list) else [got]
+            for result, expected in zip(results, self.expected, strict=True):
+                assert result.dtype == expected.dtype
+                np.testing.assert_array_equal(result, expected[:samples])
+        return _claimed(interpreter)
+
+    def check_both(self, **options: object) -> list[str]:
+        """Fused and not; returns what the fused plans computed."""
+        self.check(fuse=False, **options)
+        return self.check(fuse=True, **options)
+
+
+def _claimed(interpreter: larq_engine.Interpreter) -> list[str]:
+    return [row.op for row in interpreter.profile(runs=1) if row.op != "host runtime"]
+
+
+def _images(rng: np.random.Generator, *shape: int) -> Array:
+    return rng.standard_normal(shape).astype(np.float32)
+
+
+_CONV = ["LceQuantize", "LceBconv2d"]
+# Channels around the widths of vectors and words; images of many pixels and of fewer than are fused.
+_SHAPES = [(3, 9, 7, 33), (2, 3, 5, 1), (1, 1, 1, 40), (2, 8, 8, 64)]
+_ACTIVATIONS = list(_BOUNDS)
+
+
+def _two_tensors(net: _Net, op: str, x: _Value, activation: str) -> _Value:
+    return net.binary(op, net.conv(x, x.array.shape[3]), x, activation)
+
+
+def _channels_right(net: _Net, op: str, x: _Value, activation: str) -> _Value:
+    return net.binary(op, net.conv(x, 35), net.per_channel(35), activation)
+
+
+def _channels_left(net: _Net, op: str, x: _Value, activation: str) -> _Value:
+    return net.binary(op, net.per_channel(35, dims=4), net.conv(x, 35), activation)
+
+
+def _scalar(net: _Net, op: str, x: _Value, activation: str) -> _Value:
+    return net.binary(op, net.conv(x, 35), net.constant(np.array(0.7)), activation)
+
+
+def _single_value(net: _Net, op: str, x: _Value, activation: str) -> _Value:
+    return net.binary(op, net.constant(np.full((1, 1, 1, 1), -1.3)), net.conv(x, 35), activation)
+
+
+def _itself(net: _Net, op: str, x: _Value, activation: str) -> _Value:
+    y = net.conv(x, 17)
+    return net.binary(op, y, y, activation)
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("op", ["ADD", "MUL"])
+@pytest.mark.parametrize(
+    "form",
+    [_two_tensors, _channels_right, _channels_left, _scalar, _single_value, _itself],
+    ids=lambda form: form.__name__[1:],
+)
+def test_sums_and_products(form: Callable[..., _Value], op, runtime, rng):
+    for shape, activation in zip(_SHAPES, _ACTIVATIONS, strict=True):
+        net = _Net(rng)
+        y = form(net, op, net.input(_images(rng, *shape)), activation)
+        assert net.finish(y).check_both(runtime=runtime) == [*_CONV, op]
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("kind", ["RELU", "RELU6", "RELU_N1_TO_1"])
+def test_relus(kind, runtime, rng):
+    for shape in _SHAPES:
+        net = _Net(rng)
+        y = net.relu(net.conv(net.input(_images(rng, *shape)), 19), kind)
+        assert net.finish(y).check_both(runtime=runtime) == [*_CONV, kind]
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("dims", [1, 3])
+def test_prelu(dims, runtime, rng):
+    for shape in _SHAPES:
+        net = _Net(rng)
+        y = net.prelu(net.conv(net.input(_images(rng, *shape)), 19), net.per_channel(19, dims=dims))
+        assert net.finish(y).check_both(runtime=runtime) == [*_CONV, "PRELU"]
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+def test_max_pools(padding, runtime, rng):
+    for window, stride in [((2, 2), (2, 2)), ((3, 3), (2, 2)), ((3, 2), (1, 3)), ((1, 1), (2, 2))]:
+        for shape in [(3, 9, 7, 33), (2, 5, 3, 1)]:
+            net = _Net(rng)
+            y = net.pool(net.conv(net.input(_images(rng, *shape)), 21), window, stride, padding)
+            assert net.finish(y).check_both(runtime=runtime) == [*_CONV, "MAX_POOL_2D"]
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("axis", [-1, 3])
+@pytest.mark.parametrize("parts", [2, 3, 8])
+def test_concatenations(parts, axis, runtime, rng):
+    for shape in _SHAPES:
+        net = _Net(rng)
+        x = net.input(_images(rng, *shape))
+        values = [net.conv(x, 3 + 5 * i) for i in range(parts - 1)]
+        y = net.concatenate([*values, x], axis)
+        assert net.finish(y).check_both(runtime=runtime) == [*_CONV * (parts - 1), "CONCATENATION"]
+
+
+def _residual_net(rng: np.random.Generator, images: Array) -> _Model:
+    """Two layers with shortcuts, of which the second is read after its group has gone on."""
+    net = _Net(rng)
+    channels = images.shape[3]
+    x = net.input(images)
+    y = net.mul(net.conv(x, channels), net.per_channel(channels))
+    y = net.prelu(net.add(y, net.per_channel(channels)), net.per_channel(channels, dims=3))
+    first = net.add(y, x)
+    z = net.relu(net.add(net.conv(first, channels), first), "RELU6")
+    z = net.concatenate([net.pool(z, (2, 2), (2, 2), "SAME"), net.conv(z, 7, stride=2)])
+    return net.finish(net.conv(z, 11, taps=1))
+
+
+_RESIDUAL_STEPS = [
+    *_CONV, "MUL", "ADD", "PRELU", "ADD", *_CONV, "ADD", "RELU6", "MAX_POOL_2D", *_CONV,
+    "CONCATENATION", *_CONV,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_network(threads, runtime, rng):
+    for shape in [(3, 14, 13, 37), (2, 4, 4, 64), (1, 3, 2, 5), (1, 40, 30, 8)]:
+        model = _residual_net(rng, _images(rng, *shape))
+        steps = model.check_both(num_threads=threads, runtime=runtime)
+        assert sorted(steps) == sorted(_RESIDUAL_STEPS)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_every_kernel(kernel, rng):
+    model = _residual_net(rng, _images(rng, 2, 9, 10, 70))
+    for threads in (1, 2):
+        model.check_both(num_threads=threads, kernel=kernel)
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_other_batches_and_sizes_one_after_another(runtime, rng):
+    constants = int(rng.integers(1000))
+
+    def model(images: Array) -> _Model:
+        return _residual_net(np.random.default_rng(constants), images)
+
+    first = model(_images(rng, 1, 6, 6, 20))
+    interpreters = [first.open(fuse=fuse, runtime=runtime) for fuse in (True, False)]
+    for shape in [(5, 6, 6, 20), (2, 17, 9, 20), (1, 2, 2, 20), (3, 6, 6, 20)]:
+        images = _images(rng, *shape)
+        for interpreter in interpreters:
+            if interpreter.input_shapes[0][1:] != shape[1:]:
+                interpreter.resize([(1, *shape[1:])])
+            got = interpreter.predict(images)
+            np.testing.assert_array_equal(got, model(images).expected[0])
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_outputs_in_the_middle_of_a_group(threads, runtime, rng):
+    net = _Net(rng)
+    x = net.input(_images(rng, 3, 9, 8, 34))
+    values = [net.conv(x, 34)]
+    values.append(net.add(values[-1], x))
+    values.append(net.relu(values[-1], "RELU"))
+    bits = net.bits(values[-1])
+    same_bits = net.bits(values[-1])
+    last = net.add(net.conv(values[-1], 34), values[1])
+    model = net.finish(*values, bits, same_bits, last)
+    steps = model.check_both(num_threads=threads, runtime=runtime)
+    expected = [*_CONV, "ADD", "RELU", "LceQuantize", "LceQuantize", *_CONV, "ADD"]
+    assert sorted(steps) == sorted(expected)
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_host_reads_from_the_middle_of_a_group(threads, runtime, rng):
+    net = _Net(rng)
+    x = net.input(_images(rng, 2, 8, 7, 33))
+    y = net.add(net.conv(x, 33), x)
+    negative = net.host("NEG", y, -y.array)
+    z = net.conv(net.relu(y, "RELU"), 33)
+    model = net.finish(net.add(z, negative))
+    steps = model.check_both(num_threads=threads, runtime=runtime)
+    assert sorted(steps) == sorted([*_CONV, "ADD", "RELU", *_CONV, "ADD"])
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_float_operators_before_the_first_bits(runtime, rng):
+    """They lead to an LceQuantize; what leads elsewhere stays with the host."""
+    net = _Net(rng)
+    x = net.input(_images(rng, 2, 8, 7, 33))
+    y = net.prelu(net.add(net.mul(x, net.per_channel(33)), net.per_channel(33)), net.per_channel(33))
+    elsewhere = net.relu(net.add(x, net.per_channel(33)), "RELU")
+    model = net.finish(net.conv(y, 5), net.host("NEG", elsewhere, -elsewhere.array))
+    assert model.check_both(runtime=runtime) == ["MUL", "ADD", "PRELU", *_CONV]
+
+
+def _int8_sum(net: _Net, x: _Value) -> _Value:
+    """LceDequantize to int8, whose sum with itself is the host's."""
+    bits = net.bits(x)
+    shape = (1, *x.array.shape[1:])
+    signs = oracle.signs(x.array).astype(np.int8)
+    narrow = _Value(net.builder.tensor(shape, np.int8, scale=1.0), signs)
+    net.builder.custom("LceDequantize", [bits.number], [narrow.number])
+    twice = _Value(net.builder.tensor(shape, np.int8, scale=1.0), 2 * signs)
+    net.builder.builtin("ADD", [narrow.number] * 2, [twice.number], fusedActivationFunction=0)
+    return twice
+
+
+def _constant_of_all_pixels(net: _Net, x: _Value) -> _Value:
+    shape = (1, *x.array.shape[1:])
+    return net.add(net.conv(x, shape[3]), net.constant(_images(net.rng, *shape)))
+
+
+def _constant_of_a_column(net: _Net, x: _Value) -> _Value:
+    rows = x.array.shape[1]
+    return net.mul(net.conv(x, 6), net.constant(_images(net.rng, 1, rows, 1, 1)))
+
+
+def _constant_that_widens(net: _Net, x: _Value) -> _Value:
+    return net.add(net.conv(x, 1), net.per_channel(7))
+
+
+def _concatenation_of_columns(net: _Net, x: _Value) -> _Value:
+    return net.concatenate([net.conv(x, 6), net.conv(x, 6)], axis=2)
+
+
+def _concatenation_of_nine(net: _Net, x: _Value) -> _Value:
+    return net.concatenate([net.conv(x, 2)] * 9)
+
+
+def _concatenation_with_a_constant(net: _Net, x: _Value) -> _Value:
+    y = net.conv(x, 6)
+    z = net.constant(_images(net.rng, 1, *x.array.shape[1:]))
+    z.array = np.repeat(z.array, len(x.array), axis=0)
+    return net.concatenate([y, z])
+
+
+def _pool_with_activation(net: _Net, x: _Value) -> _Value:
+    return net.pool(net.conv(x, 6), (2, 2), (2, 2), "SAME", "RELU")
+
+
+def _gate(net: _Net, x: _Value) -> _Value:
+    channels = x.array.shape[3]
+    gate = net.input(_images(net.rng, len(x.array), 1, 1, channels))
+    return net.mul(net.conv(x, channels), gate)
+
+
+def _prelu_of_all_pixels(net: _Net, x: _Value) -> _Value:
+    return net.prelu(net.conv(x, 6), net.constant(_images(net.rng, *x.array.shape[1:3], 6)))
+
+
+_NOT_CLAIMED = {
+    _int8_sum: ["LceQuantize", "LceDequantize"],
+    _constant_of_all_pixels: _CONV,
+    _constant_of_a_column: _CONV,
+    _constant_that_widens: _CONV,
+    _concatenation_of_columns: _CONV * 2,
+    _concatenation_of_nine: _CONV,
+    _pool_with_activation: _CONV,
+    _gate: _CONV,
+    _prelu_of_all_pixels: _CONV,
+}
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("form", _NOT_CLAIMED, ids=lambda form: form.__name__[1:])
+def test_what_stays_with_the_host(form, runtime, rng):
+    net = _Net(rng)
+    y = form(net, net.input(_images(rng, 3, 5, 4, 6)))
+    assert net.finish(y).check_both(runtime=runtime) == _NOT_CLAIMED[form]
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_a_concatenation_with_a_constant_stays_with_the_host(runtime, rng):
+    """It has one sample, as the constant has."""
+    net = _Net(rng)
+    y = _concatenation_with_a_constant(net, net.input(_images(rng, 1, 5, 4, 6)))
+    assert net.finish(y).check_both(runtime=runtime) == _CONV
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("op", ["ADD", "MUL"])
+def test_activations_that_are_not_known_stay_with_the_host(op, runtime, rng):
+    """No host has a kernel for tanh in an ADD; none of them rejects it either."""
+    for activation in (4, 5):
+        net = _Net(rng)
+        x = net.input(_images(rng, 1, 5, 4, 6))
+        y = net.binary(op, net.conv(x, 6), x)
+        net.builder.graph.operators[-1].builtinOptions.fusedActivationFunction = activation
+        model = net.finish(y)
+        outcomes = []
+        for fuse in (False, True):
+            interpreter = model.open(fuse=fuse, runtime=runtime)
+            outcomes.append(interpreter.predict(model.inputs))
+            assert _claimed(interpreter) == _CONV
+        np.testing.assert_array_equal(*outcomes)
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_a_gate_of_an_image_of_any_size(runtime, rng):
+    """A file declares open dimensions as 1, so that a gate and what it gates look alike."""
+    net = _Net(rng)
+    x = net.input(_images(rng, 1, 1, 1, 6), signature=(-1, -1, -1, 6))
+    gate = net.input(_images(rng, 1, 1, 1, 6), signature=(-1, 1, 1, 6))
+    y = net.mul(net.conv(x, 6, taps=1), gate)
+    net.builder.graph.tensors[net.builder.graph.operators[-2].outputs[0]].shapeSignature = np.array(
+        (-1, -1, -1, 6), np.int32
+    )
+    model = net.finish(y)
+    interpreters = [model.open(fuse=fuse, runtime=runtime) for fuse in (True, False)]
+    image, weights = _images(rng, 2, 5, 4, 6), _images(rng, 2, 1, 1, 6)
+    for interpreter in interpreters:
+        interpreter.resize([image.shape, weights.shape])
+    fused, alone = (interpreter.predict([image, weights]) for interpreter in interpreters)
+    assert alone.shape == image.shape
+    np.testing.assert_array_equal(fused, alone)
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("op", ["ADD", "MUL"])
+def test_weights_of_a_bit_as_an_operand(op, runtime, rng):
+    """They are a constant once they are unpacked, and were none when the file was read."""
+    net = _Net(rng)
+    x = net.input(_images(rng, 1, 5, 4, 6))
+    signs = oracle.signs(rng.standard_normal(x.array.shape))
+    weights = _Value(
+        add_weights(net.builder, signs, np.array([0.5], np.float32), 0), signs * np.float32(0.5)
+    )
+    y = net.binary(op, net.conv(x, 6), weights)
+    net.finish(y).check_both(runtime=runtime)
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_shapes_that_only_the_data_decide(runtime, rng):
+    """Of the tensors that follow a reshape nothing is known when operators are claimed."""
+    net = _Net(rng)
+    builder = net.builder
+    flat, shape = builder.tensor([120], signature=[-1]), builder.tensor([4], np.int32)
+    image = _images(rng, 2, 5, 4, 6)
+    x = _Value(builder.tensor([]), image)
+    builder.builtin("RESHAPE", [flat, shape], [x.number])
+    y = net.relu(net.conv(x, 6), "RELU")
+    content = builder.finish([flat, shape], [net.add(y, x).number])
+    for fuse in (True, False):
+        interpreter = larq_engine.Interpreter(content, fuse=fuse, runtime=runtime)
+        interpreter.resize([(image.size,), (4,)])
+        got = interpreter.predict([image.ravel(), np.array(image.shape, np.int32)])
+        np.testing.assert_array_equal(got, np.add(y.array, image))
+
+
+# Every pair of them. XNNPACK, which runs the hosts' float operators, takes denormals for zeros; we
+# compute with them, as the hosts' own kernels do.
+_SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1, -1, 7, -7, 3e38, -3e38], np.float32)
+
+
+def _special_images(values: Array) -> tuple[Array, Array]:
+    """Two images whose pixels are all pairs."""
+    columns, rows = np.meshgrid(values, values)
+    return tuple(np.ascontiguousarray(axis[np.newaxis, ..., np.newaxis]) for axis in (columns, rows))
+
+
+def _bit_patterns(x: Array) -> Array:
+    """As whole numbers, which tell -0.0 from 0.0; all NaNs count as one."""
+    return np.where(np.isnan(x), np.float32(np.nan), x).view(np.int32)
+
+
+def _special_result(net: _Net, op: str, option: str | float, x: _Value, y: _Value) -> _Value:
+    if op in ("ADD", "MUL"):
+        return net.binary(op, x, y, str(option))
+    if op == "PRELU":
+        return net.prelu(x, net.constant(np.array([option])))
+    if op == "MAX_POOL_2D":
+        return net.pool(x, (1, 2), (1, 1), "SAME")
+    return net.relu(x, op)
+
+
+def _special_operators() -> list[tuple[str, str | float]]:
+    sums = [(op, activation) for op in ("ADD", "MUL") for activation in _ACTIVATIONS]
+    relus = [(kind, 0) for kind in _ACTIVATIONS[1:]]
+    return [*sums, *relus, ("PRELU", 0.5), ("PRELU", -0.5), ("PRELU", 0), ("MAX_POOL_2D", 0)]
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize(("op", "option"), _special_operators())
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_infinities_nan_and_negative_zero(op, option, runtime, rng):
+    """As the host has them, but NaN in a pool, where hosts differ: each takes another operand."""
+    net = _Net(rng)
+    values = _SPECIAL if op != "MAX_POOL_2D" else _SPECIAL[1:]
+    x, y = map(net.input, _special_images(values))
+    result = _special_result(net, op, option, x, y)
+    bits = net.bits(result)
+    model = net.finish(result, bits)
+    fused = model.open(runtime=runtime)
+    assert _claimed(fused) == [op, "LceQuantize"]
+    got, got_bits = fused.predict(model.inputs)
+    expected, expected_bits = model.open(fuse=False, runtime=runtime).predict(model.inputs)
+    np.testing.assert_array_equal(got_bits, expected_bits)
+    np.testing.assert_array_equal(_bit_patterns(got), _bit_patterns(expected))
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_denormals_are_numbers(runtime, rng):
+    """And so a negative one has the sign -1 wherever it is computed."""
+    net = _Net(rng)
+    tiny = np.array([1e-40, -1e-40, 1e-45, -1e-45] * 8, np.float32).reshape(1, 8, 4, 1)
+    x = net.input(tiny)
+    y = net.add(net.mul(x, net.constant(np.array(0.5))), x)
+    model = net.finish(y, net.bits(y))
+    assert model.check(runtime=runtime) == ["MUL", "ADD", "LceQuantize"]
