@@ -1,9 +1,13 @@
 """Builds the .tflite models that the contenders run: one layer, chained so that the layer dominates
-over handing arrays in and out. Three forms, all with the same +-1 weights (`Layer.signs`):
+over handing arrays in and out. All have the same +-1 weights (`Layer.signs`):
 
-  binary   float -> LceQuantize -> LceBconv2d -> float     padding SAME with +1
-  float32  float -> CONV_2D -> float                       padding SAME with 0
-  int8     int8  -> CONV_2D -> int8                        padding SAME with 0
+  binary      float -> LceQuantize -> LceBconv2d -> float     padding SAME with +1
+  float32     float -> CONV_2D -> float                       padding SAME with 0
+  int8        int8  -> CONV_2D -> int8                        padding SAME with 0
+  bits        bits  -> LceBconv2d -> bits                     padding SAME with +1
+  bits_float  bits  -> LceBconv2d -> float                    padding SAME with +1
+
+The last cannot be chained: its layers are side by side, with one input and an output each.
 
 Each form has the padding that is fastest for whoever runs it, so that the comparison slows nobody
 down: LCE corrects zero padding afterwards; XNNPACK would need a PADV2 for any other value.
@@ -18,7 +22,14 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.shapes import ConvShape
-from tests.model_builder import ABSENT, PADDING, ModelBuilder, add_quantize, bconv_options
+from tests.model_builder import (
+    ABSENT,
+    PADDING,
+    ModelBuilder,
+    add_quantize,
+    bconv_options,
+    packed_shape,
+)
 from tests.oracle import Conv, pack_bits
 
 # Activations of the int8 model: value = INT8_SCALE * q, range about -2..2.
@@ -39,6 +50,7 @@ class Layer:
     bias: npt.NDArray[np.float32]  # of the binary form
     scale: npt.NDArray[np.float32]  # of the float and int8 form: weight = scale * sign
     offset: npt.NDArray[np.float32]  # bias of the float and int8 form
+    thresholds: npt.NDArray[np.int32]  # of the form that writes bits
 
     @property
     def int8_weight_scale(self) -> npt.NDArray[np.float32]:
@@ -60,18 +72,23 @@ def make_layer(shape: ConvShape, seed: int) -> Layer:
     filter_shape = (shape.channels, shape.kernel, shape.kernel, shape.channels)
     multiplier = rng.integers(1, 25, shape.channels) * rng.choice([-1, 1], shape.channels) / 16
     spread = GAIN / np.sqrt(shape.depth)
+    spread_of_counts = np.sqrt(shape.depth) / 2  # of the differing bits of random operands
     return Layer(
         signs=rng.choice([-1, 1], filter_shape).astype(np.float32),
         multiplier=multiplier.astype(np.float32),
         bias=((2 * rng.integers(-64, 64, shape.channels) + 1) / 32).astype(np.float32),
         scale=(spread * rng.uniform(0.5, 1.5, shape.channels)).astype(np.float32),
         offset=rng.uniform(-1, 1, shape.channels).astype(np.float32),
+        # Near the middle of what is compared with them, or all bits would be the same.
+        thresholds=np.rint(rng.normal(shape.depth / 2, spread_of_counts, shape.channels)).astype(
+            np.int32
+        ),
     )
 
 
 def build_binary(shape: ConvShape, layer: Layer, layers: int) -> bytes:
     """Expresses the layer in LCE's custom ops, float in and float out."""
-    conv = Conv(_dims(shape), (shape.kernel, shape.kernel), shape.channels)
+    conv = _conv(shape)
     builder = ModelBuilder()
     constants = [
         builder.constant(values)
@@ -83,6 +100,34 @@ def build_binary(shape: ConvShape, layer: Layer, layers: int) -> bytes:
         x = builder.tensor(conv.output_shape)
         builder.custom("LceBconv2d", [bits, *constants, ABSENT], [x], bconv_options(conv))
     return builder.finish([first], [x])
+
+
+def build_bits(shape: ConvShape, layer: Layer, layers: int) -> bytes:
+    """Expresses the layer in LCE's custom op, bits in and bits out."""
+    conv = _conv(shape)
+    builder = ModelBuilder()
+    weights = builder.constant(pack_bits(layer.signs))
+    thresholds = builder.constant(layer.thresholds)
+    tensors = [builder.tensor(packed_shape(_dims(shape)), np.int32) for _ in range(layers + 1)]
+    for x, y in pairwise(tensors):
+        inputs = [x, weights, ABSENT, ABSENT, thresholds]
+        builder.custom("LceBconv2d", inputs, [y], bconv_options(conv))
+    return builder.finish(tensors[:1], tensors[-1:])
+
+
+def build_bits_float(shape: ConvShape, layer: Layer, layers: int) -> bytes:
+    """Expresses the layer in LCE's custom op, bits in and float out."""
+    conv = _conv(shape)
+    builder = ModelBuilder()
+    weights = [
+        builder.constant(values)
+        for values in (pack_bits(layer.signs), layer.multiplier, layer.bias)
+    ]
+    x = builder.tensor(packed_shape(_dims(shape)), np.int32)
+    outputs = [builder.tensor(_dims(shape)) for _ in range(layers)]
+    for y in outputs:
+        builder.custom("LceBconv2d", [x, *weights, ABSENT], [y], bconv_options(conv))
+    return builder.finish([x], outputs)
 
 
 def build_float32(shape: ConvShape, layer: Layer, layers: int) -> bytes:
@@ -104,6 +149,10 @@ def build_int8(shape: ConvShape, layer: Layer, layers: int) -> bytes:
     bias = builder.constant(layer.int8_bias, scale=np.float32(INT8_SCALE) * scale, zero_point=zeros)
     tensors = [builder.tensor(_dims(shape), np.int8, scale=INT8_SCALE) for _ in range(layers + 1)]
     return _chain_conv2d(builder, tensors, weights, bias)
+
+
+def _conv(shape: ConvShape) -> Conv:
+    return Conv(_dims(shape), (shape.kernel, shape.kernel), shape.channels)
 
 
 def _dims(shape: ConvShape) -> tuple[int, int, int, int]:
