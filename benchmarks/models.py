@@ -1,0 +1,194 @@
+"""Measures whole models against LCE and XNNPACK: `python -m benchmarks.models [MODEL...]`.
+
+Every contender gets the file that its own converter makes of the same model with the same weights
+(zoo_cache.py), and must answer as Keras does. Only int8 cannot: its rounding flips signs, after
+which a binarized network goes another way. It is held to answers that still resemble Keras', which
+catches a file that is broken and no more.
+
+The profile that comes with it is of larq_engine alone, by groups of operators. What the host runs
+is one group: its interpreter does not tell the times of single operators.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks import plots, zoo, zoo_cache
+from benchmarks.contenders import LCE, OURS, PEERS, XNNPACK_INT8, Contender, ContenderError
+from benchmarks.interleave import Answer, Trial, finish, make_parser, measure
+from benchmarks.progress import Progress
+from larq_engine import Interpreter
+from larq_engine.converter import schema
+from larq_engine.python.profile import HOST
+from larq_engine.python.text_table import align_columns
+
+MODELS = (
+    "QuickNetSmall",
+    "QuickNet",
+    "QuickNetLarge",
+    "BiRealNet",
+    "BinaryAlexNet",
+    "BinaryDenseNet28",
+    "RealToBinaryNet",
+    "MeliusNet22",
+)
+
+CONTENDERS = (OURS, *PEERS)
+
+# Contender.model -> the file in a model's folder; LCE's has its own function.
+FILES = {"binary": "larq_engine.tflite", "float32": "float.tflite", "int8": "int8.tflite"}
+
+PROFILE_RUNS = 20
+
+GROUPS = ("binary convolutions", "quantize and other steps", "host's float operators")
+
+# Untrained models answer different images alike, so this is not the 0.99 that one would hope for:
+# files as they should be come to 0.7, one that shuffles classes to 0.
+LEAST_CORRELATION = 0.5
+
+# Which dimensions of the weights one output value is a sum over.
+SUMMED = {"CONV_2D": (1, 2, 3), "DEPTHWISE_CONV_2D": (1, 2), "FULLY_CONNECTED": (1,)}
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class ModelCase:
+    """One model, one image."""
+
+    name: str
+    macs: int
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def main() -> int:
+    options = parse_options()
+    summary = measure(
+        "models",
+        CONTENDERS,
+        lambda progress: make_trials(options.models, progress),
+        options,
+    )
+    measured = [result["case"] for result in summary["results"] if result["subject"] == OURS.name]
+    summary["profiles"] = {name: profile(name, options.threads) for name in measured}
+    status = finish(summary, options.json, plots.plot_models)
+    print("\n" + format_profiles(summary["profiles"]))
+    return status
+
+
+def parse_options() -> argparse.Namespace:
+    description = "Whole models of larq_zoo against LCE and XNNPACK, checked, interleaved."
+    parser = make_parser("models", description, rounds=5, seconds=0.2)
+    parser.add_argument("models", nargs="*", metavar="MODEL", help=f"default: {', '.join(MODELS)}")
+    options = parser.parse_args()
+    for name in options.models:
+        if name not in zoo.MODELS:
+            parser.error(f"MODEL: expected one of {', '.join(zoo.MODELS)}; got {name!r}")
+    options.models = options.models or MODELS
+    return options
+
+
+def make_trials(names: Sequence[str], progress: Progress) -> Iterator[Trial]:
+    for name in names:
+        try:
+            files = zoo_cache.prepare(name, progress)
+        except zoo.CaseError as error:
+            raise SystemExit(f"{name}: converting it failed: {error}") from None
+        with np.load(files / "answers.npz") as answers:
+            images, right = answers["images"], answers["outputs"]
+        case = ModelCase(name, count_macs((files / FILES["float32"]).read_bytes()))
+        for contender in CONTENDERS:
+            loosely = contender == XNNPACK_INT8
+            yield Trial(
+                contender,
+                case,
+                find_file(contender, name, files, progress),
+                make_check(images, right, find_error_loosely if loosely else find_error),
+                "loosely" if loosely else f"to {zoo.TOLERANCE:.0e}",
+            )
+
+
+def find_file(
+    contender: Contender, name: str, files: Path, progress: Progress
+) -> Callable[[], Path]:
+    def find() -> Path:
+        if contender.model != LCE.model:
+            return files / FILES[contender.model]
+        try:
+            return zoo_cache.prepare_lce(name, progress)
+        except zoo.CaseError as error:
+            raise ContenderError(str(error)) from error
+
+    return find
+
+
+def make_check(
+    images: Array, right: Array, find: Callable[[Array, Array], str | None]
+) -> Callable[[Answer], str | None]:
+    def check(answer: Answer) -> str | None:
+        return find(np.concatenate([answer(image[np.newaxis])[0] for image in images]), right)
+
+    return check
+
+
+def find_error(outputs: Array, right: Array) -> str | None:
+    return zoo.find_error(zoo.compare(outputs, right))
+
+
+def find_error_loosely(outputs: Array, right: Array) -> str | None:
+    correlations = [float(np.corrcoef(*pair)[0, 1]) for pair in zip(outputs, right, strict=True)]
+    if all(correlation >= LEAST_CORRELATION for correlation in correlations):  # NaN is wrong
+        return None
+    return (
+        f"expected outputs that correlate with Keras' by {LEAST_CORRELATION} or more, for each "
+        f"image, got {correlations}"
+    )
+
+
+def count_macs(model: bytes) -> int:
+    """Multiply-accumulates of the layers with weights in a float .tflite file."""
+    return sum(
+        op.outputs[0].elements * math.prod(weights.shape[dim] for dim in SUMMED[op.kind])
+        for graph in schema.read(model).graphs
+        for op in graph.ops
+        if op.kind in SUMMED and (weights := op.inputs[1]) is not None
+    )
+
+
+def profile(name: str, threads: int) -> dict[str, float]:
+    """Milliseconds of larq_engine for an image, by groups of operators."""
+    file = zoo_cache.FOLDER / name / FILES[OURS.model]
+    table = Interpreter(file, num_threads=threads).profile(runs=PROFILE_RUNS)
+    return group_steps((row.op, row.ms_per_call * row.calls / table.runs) for row in table)
+
+
+def group_steps(steps: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Sums the milliseconds of operators by group."""
+    groups = dict.fromkeys(GROUPS, 0.0)
+    for op, ms in steps:
+        group = 2 if op == HOST else 0 if "Bconv2d" in op else 1
+        groups[GROUPS[group]] += ms
+    return groups
+
+
+def format_profiles(profiles: dict[str, dict[str, float]]) -> str:
+    """One row for each model, in milliseconds and shares."""
+    rows = [
+        [name, *(f"{ms:.2f} ({ms / sum(groups.values()):.0%})" for ms in groups.values())]
+        for name, groups in profiles.items()
+    ]
+    return "\n".join(align_columns([f"ms of {OURS.name}", *GROUPS], rows, GROUPS))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
