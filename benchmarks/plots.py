@@ -50,9 +50,10 @@ def plot_models(summary: dict[str, Any], file: Path) -> None:
 
     profiles = summary["profiles"]
     bottom = [0.0] * len(names)
-    for group in dict.fromkeys(group for profile in profiles.values() for group in profile):
+    groups = dict.fromkeys(group for profile in profiles.values() for group in profile)
+    for number, group in enumerate(groups, len(contenders)):  # colours that mean no contender
         heights = [profiles.get(name, {}).get(group, 0.0) for name in names]
-        below.bar(names, heights, bottom=bottom, label=group)
+        below.bar(names, heights, bottom=bottom, label=group, color=f"C{number}")
         bottom = [low + height for low, height in zip(bottom, heights, strict=True)]
     below.set(ylabel="ms an image")
     below.set_title(f"where {summary['ours']} spends it")

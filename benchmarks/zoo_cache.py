@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.metadata
 import subprocess
 import sys
 import tempfile
@@ -21,14 +22,14 @@ from benchmarks.zoo import CONVERT_WITH_LCE, ROOT, CaseError, convert_with_lce
 
 FOLDER = ROOT / ".build" / "zoo"
 
-# What the files of the peers depend on; the versions of all packages are in the last two.
+# What the files of the peers depend on; LCE's version is in the last one.
 PEERS_SOURCES = (
     HERE / "zoo_files.py",
     HERE / "zoo_models.py",
     CONVERT_WITH_LCE,
     HERE / "peers" / "requirements.txt",
-    ROOT / "pyproject.toml",
 )
+PACKAGES = ("larq", "larq-zoo", "numpy", "tensorflow-cpu", "tf_keras")
 CONVERTER = tuple((ROOT / "larq_engine" / "converter").rglob("*.py"))
 
 
@@ -69,8 +70,10 @@ def prepare_lce(name: str, progress: Progress) -> Path:
 
 
 def fingerprint(sources: Iterable[Path]) -> str:
-    """A hash of the files' names and contents."""
+    """A hash of the files' names and contents, and of the versions of PACKAGES."""
     digest = hashlib.sha256()
+    for package in PACKAGES:
+        digest.update(f"{package} {importlib.metadata.version(package)}\n".encode())
     for source in sorted(sources):
         content = source.read_bytes()
         digest.update(f"{source.relative_to(ROOT)} {len(content)}\n".encode())

@@ -1,5 +1,6 @@
 """Converted models are made again when, and only when, what makes them has changed."""
 
+import importlib.metadata
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,6 +24,8 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     peers = tmp_path / "zoo_files.py"
     peers.write_text("old")
     monkeypatch.setattr(zoo_cache, "PEERS_SOURCES", (peers,))
+    # larq is not installed where it has no wheel.
+    monkeypatch.setattr(importlib.metadata, "version", lambda package: "1.0")
     yield file
 
 
@@ -115,6 +118,14 @@ def test_fingerprint_tells_names_and_where_a_file_ends(tmp_path: Path, source: P
     assert len({same, fingerprint(a="1", b="23"), fingerprint(a="12", c="3")}) == 3
 
 
+def test_fingerprint_tells_versions(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = set()
+    for version in ("1.0", "1.1"):
+        monkeypatch.setattr(importlib.metadata, "version", lambda _, version=version: version)
+        found.add(zoo_cache.fingerprint([source]))
+    assert len(found) == 2
+
+
 def test_the_real_sources_are_all_there() -> None:
     assert zoo_cache.ROOT / "larq_engine" / "converter" / "convert.py" in zoo_cache.CONVERTER
-    zoo_cache.fingerprint([*zoo_cache.PEERS_SOURCES, *zoo_cache.CONVERTER])
+    assert all(source.exists() for source in zoo_cache.PEERS_SOURCES)
