@@ -177,8 +177,7 @@ def _measure_round(
     progress.say(stage, "limit of this machine")
     results.add_limits(machine.measure_limits())
     for group in by_case(trials):
-        first = number % len(group)
-        for trial in (*group[first:], *group[:first]):
+        for trial in rotate(group, number):
             contender, case = trial.contender.name, trial.case
             if not results.is_checked(contender, case):
                 continue
@@ -199,3 +198,9 @@ def by_case(trials: Iterable[Trial]) -> list[list[Trial]]:
     for trial in trials:
         groups.setdefault(trial.case.name, []).append(trial)
     return list(groups.values())
+
+
+def rotate(group: list[Trial], number: int) -> list[Trial]:
+    """Another one comes first in each round."""
+    first = number % len(group)
+    return [*group[first:], *group[:first]]

@@ -1,5 +1,6 @@
 """The benchmark of whole models, on a small one: who is right is measured, and where time goes."""
 
+import dataclasses
 import json
 import sys
 from collections.abc import Callable
@@ -86,15 +87,20 @@ def test_a_wrong_model_gets_no_time(
 
 
 def test_where_lce_fails_to_convert_its_reason_is_told(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(name: str, progress: Progress) -> Path:
         raise zoo.CaseError("its converter crashed")
 
+    here = dataclasses.replace(LCE, runtime="xnnpack", python=OURS.python)
+    monkeypatch.setattr(models, "CONTENDERS", (OURS, here))
     monkeypatch.setattr(zoo_cache, "prepare_lce", fail)
-    find = models.find_file(LCE, "QuickNet", folder, Progress())
-    with pytest.raises(models.ContenderError, match="its converter crashed"):
-        find()
+    status, summary = bench()
+    assert status == 1
+    assert summary["absent"] == [
+        {"contender": "LCE", "case": "QuickNet", "reason": "its converter crashed"}
+    ]
+    assert [result["subject"] for result in summary["results"]] == [OURS.name]
 
 
 def test_an_error_of_any_image_is_found() -> None:
