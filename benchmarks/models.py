@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from benchmarks.interleave import Answer, Trial, finish, make_parser, measure
 from benchmarks.progress import Progress
 from larq_engine import Interpreter
 from larq_engine.converter import schema
-from larq_engine.python.profile import HOST
+from larq_engine.python.profile import HOST, ProfileTable
 from larq_engine.python.text_table import align_columns
 
 MODELS = (
@@ -169,15 +169,15 @@ def profile(name: str, threads: int) -> dict[str, float]:
     """Milliseconds of larq_engine for an image, by groups of operators."""
     file = zoo_cache.FOLDER / name / FILES[OURS.model]
     table = Interpreter(file, num_threads=threads).profile(runs=PROFILE_RUNS)
-    return group_steps((row.op, row.ms_per_call * row.calls / table.runs) for row in table)
+    return group_steps(table)
 
 
-def group_steps(steps: Iterable[tuple[str, float]]) -> dict[str, float]:
-    """Sums the milliseconds of operators by group."""
+def group_steps(table: ProfileTable) -> dict[str, float]:
+    """Sums the milliseconds of operators by group, for one run."""
     groups = dict.fromkeys(GROUPS, 0.0)
-    for op, ms in steps:
-        group = 2 if op == HOST else 0 if "Bconv2d" in op else 1
-        groups[GROUPS[group]] += ms
+    for row in table:
+        group = 2 if row.op == HOST else 0 if "Bconv2d" in row.op else 1
+        groups[GROUPS[group]] += row.ms_per_call * row.calls / table.runs
     return groups
 
 

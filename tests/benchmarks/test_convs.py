@@ -95,6 +95,25 @@ def test_a_time_is_that_of_one_layer(bench: Bench, monkeypatch: pytest.MonkeyPat
     assert medians == {OURS.name: 8000 / 2, OURS_BITS.name: 8000 / 2 / conv_trials.BITS_CHAIN}
 
 
+def test_every_output_is_read_and_checked() -> None:
+    shape = ConvShape("S", size=7, channels=32)
+    form = conv_trials.FORMS["bits_float"]
+    layer, x = conv_models.make_layer(shape, seed=1), conv_trials.make_input(shape, form)
+    worker = Worker(OURS_BITS_FLOAT)
+    try:
+        worker.load("S", form.build(shape, layer, 3), threads=1)
+        outputs = worker.run("S", x)
+    finally:
+        worker.close()
+    assert len(outputs) == 3
+    check = conv_trials.make_check(x, form.expect(x, layer, 3))
+    assert check(lambda _: outputs) is None
+    for wrong in range(3):
+        changed = [output.copy() for output in outputs]
+        changed[wrong][0, 0, 0, 0] += 1
+        assert check(lambda _, changed=changed: changed) is not None
+
+
 def test_a_wrong_contender_gets_no_time(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     status, summary = bench(OURS, PEER, WRONG)
     assert status == 1

@@ -14,6 +14,7 @@ from benchmarks import machine, models, zoo, zoo_cache
 from benchmarks.contenders import LCE, OURS, XNNPACK_FLOAT32, XNNPACK_INT8
 from benchmarks.progress import Progress
 from larq_engine import Interpreter
+from larq_engine.python.profile import HOST, ProfileRow, ProfileTable
 from tests.model_builder import PADDING, ModelBuilder, bconv_options
 from tests.oracle import Conv, pack_bits
 
@@ -156,8 +157,16 @@ def test_profile_of_a_model_with_all_groups(folder: Path, rng: np.random.Generat
 
 
 def test_steps_are_grouped() -> None:
-    steps = [("LceBconv2d", 1.0), ("LceQuantize", 2.0), ("LceBconv2d", 4.0), ("LceBMaxPool2d", 8.0)]
-    grouped = models.group_steps([*steps, ("host runtime", 16.0)])
+    steps = [
+        # operator, calls in all runs, milliseconds of one
+        ("LceBconv2d", 2, 1.0),
+        ("LceQuantize", 2, 2.0),
+        ("LceBconv2d", 4, 2.0),  # twice a run
+        ("LceBMaxPool2d", 1, 16.0),  # in every other run
+        (HOST, 2, 16.0),
+    ]
+    rows = tuple(ProfileRow(op, "", "", calls, ms, 0.0, None) for op, calls, ms in steps)
+    grouped = models.group_steps(ProfileTable(rows, runs=2, ms_per_run=31.0))
     assert list(grouped.values()) == [5.0, 10.0, 16.0]
     table = models.format_profiles({"Net": grouped}).splitlines()
     assert "5.00 (16%)" in table[2]

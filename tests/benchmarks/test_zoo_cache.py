@@ -115,7 +115,12 @@ def test_fingerprint_tells_names_and_where_a_file_ends(tmp_path: Path, source: P
 
     same = fingerprint(a="12", b="3")
     assert fingerprint(b="3", a="12") == same
-    assert len({same, fingerprint(a="1", b="23"), fingerprint(a="12", c="3")}) == 3
+    others = [
+        fingerprint(a="1", b="23"),
+        fingerprint(a="12", c="3"),
+        fingerprint(a="12b\n3"),  # what names the next file, inside of one
+    ]
+    assert len({same, *others}) == 4
 
 
 def test_fingerprint_tells_versions(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
