@@ -104,6 +104,13 @@ def test_where_lce_fails_to_convert_its_reason_is_told(
     assert [result["subject"] for result in summary["results"]] == [OURS.name]
 
 
+def test_what_cannot_be_checked_is_not_tried(folder: Path) -> None:
+    def tried(name: str) -> set[str]:
+        return {trial.contender.name for trial in models.make_trials([name], Progress())}
+
+    assert tried("QuickNet") - tried("BinaryAlexNet") == {XNNPACK_INT8.name}
+
+
 def test_an_error_of_any_image_is_found() -> None:
     images = np.arange(3)
     right = np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 4.0]])
