@@ -70,13 +70,13 @@ fuzz: setup-base ## feed FUZZ_RUNS (200000) made-up models to the plug-in under 
 	@echo "== Fuzzing, $(FUZZ_RUNS) cases"
 	@tools/fuzz.sh $(FUZZ_RUNS) $(BAZEL_FLAGS)
 
-bench: build peers ## measure the convolutions A to D against other engines
+bench: setup build peers ## measure against other engines: PARTS="kernels convs grid models" RESULTS=folder
 	@$(RUN_BAZEL) build $(BAZEL_FLAGS) //benchmarks/kernels:bgemm_bench
-	@$(VENV)/bin/python -m benchmarks.convs $(BENCH_FLAGS)
+	@$(VENV)/bin/python -m benchmarks $(PARTS) $(if $(RESULTS),--results $(RESULTS)) $(BENCH_FLAGS)
 
 bench-compare: setup-base ## compare two results: A=before.json B=after.json
-	@$(if $(and $(A),$(B)),,$(error expected A=before.json B=after.json, files that \
-	  BENCH_FLAGS="--json FILE" makes `make bench` write))
+	@$(if $(and $(A),$(B)),,$(error expected A=before.json B=after.json, files of the same name \
+	  from two folders that `make bench RESULTS=FOLDER` wrote))
 	@$(VENV)/bin/python -m benchmarks.compare $(A) $(B)
 
 zoo: setup build ## convert the models of larq_zoo, checked against Keras; prints the tables of docs/zoo.md

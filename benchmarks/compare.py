@@ -1,6 +1,6 @@
 """Compares two result files: `python -m benchmarks.compare BEFORE.json AFTER.json`.
 
-Takes what benchmarks.convs and bgemm_bench write. Above 1 is faster than before. A ratio is marked
+Takes what any benchmark writes with --json. Above 1 is faster than before. A ratio is marked
 `~` where the quartiles of both files overlap: then it may be chance.
 """
 
@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.report import describe_noise
+from larq_engine.python.text_table import align_columns
+
+MEAN = "geometric mean"
 
 Results = dict[str, dict[str, dict[str, Any]]]  # subject -> case -> result
 
@@ -30,6 +33,9 @@ def main() -> int:
         parser.error(
             f"the files hold different benchmarks: {before['benchmark']}, {after['benchmark']}"
         )
+    threads = [content.get("settings", {}).get("threads") for content in (before, after)]
+    if threads[0] != threads[1]:
+        parser.error(f"the files are of different numbers of threads: {threads[0]}, {threads[1]}")
     for file, content in ((options.before, before), (options.after, after)):
         print(f"{file}: {describe(content)}")
     print("\n" + format_ratios(by_subject(before), by_subject(after)))
@@ -39,7 +45,7 @@ def main() -> int:
 def describe(content: dict[str, Any]) -> str:
     """Says what the code was measured with: if that differs, the ratios mean little."""
     facts = [f"compiler {content['compiler']}"]
-    if "commit" in content:
+    if "commit" in content:  # bgemm_bench itself writes none
         facts = [f"commit {content['commit']}", *facts, content["machine"]["cpu"]]
     if "settings" in content:
         facts.append(f"{content['settings']['threads']} thread(s)")
@@ -56,26 +62,27 @@ def by_subject(content: dict[str, Any]) -> Results:
 
 
 def format_ratios(before: Results, after: Results) -> str:
-    cases = sorted({case for row in (*before.values(), *after.values()) for case in row})
-    width = max(len(subject) for subject in (*before, *after)) + 2
-    lines = [" " * width + "".join(f"{case:>9}" for case in cases) + f"{'mean':>9}"]
-    for subject in dict.fromkeys((*before, *after)):
-        pairs = {
-            case: (before[subject][case], after[subject][case])
-            for case in cases
-            if case in before.get(subject, {}) and case in after.get(subject, {})
-        }
-        ratios = {case: old["median_ns"] / new["median_ns"] for case, (old, new) in pairs.items()}
-        cells = [
-            f"{ratios[case]:>8.2f}{'~' if overlap(*pairs[case]) else ' '}"
-            if case in ratios
-            else f"{'-':>8} "
-            for case in cases
-        ]
-        if ratios:
-            cells.append(f"{math.prod(ratios.values()) ** (1 / len(ratios)):>8.2f}")
-        lines.append(f"{subject:<{width}}" + "".join(cells))
-    return "\n".join(lines)
+    """A table of subjects and cases, the more numerous of the two down the page."""
+    subjects = list(dict.fromkeys((*before, *after)))
+    cases = list(dict.fromkeys(case for row in (*before.values(), *after.values()) for case in row))
+    pairs = {
+        (subject, case): (before[subject][case], after[subject][case])
+        for subject in subjects
+        for case in cases
+        if case in before.get(subject, {}) and case in after.get(subject, {})
+    }
+    ratios = {key: old["median_ns"] / new["median_ns"] for key, (old, new) in pairs.items()}
+    cells = {key: f"{ratios[key]:.2f}{'~' if overlap(*pairs[key]) else ' '}" for key in ratios}
+    for subject in subjects:
+        found = [ratios[subject, case] for case in cases if (subject, case) in ratios]
+        if found:
+            cells[subject, MEAN] = f"{math.prod(found) ** (1 / len(found)):.2f} "
+    rows, columns = subjects, [*cases, MEAN]
+    if len(columns) > len(rows):
+        rows, columns = columns, rows
+        cells = {(case, subject): cell for (subject, case), cell in cells.items()}
+    table = [[row, *(cells.get((row, column), "- ") for column in columns)] for row in rows]
+    return "\n".join(align_columns(["", *columns], table, columns))
 
 
 def overlap(old: dict[str, Any], new: dict[str, Any]) -> bool:

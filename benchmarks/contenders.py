@@ -1,4 +1,4 @@
-"""Who takes part in the convolution benchmark, and the client side of peers/worker.py."""
+"""Who takes part in the benchmarks, and the client side of peers/worker.py."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ import numpy.typing as npt
 HERE = Path(__file__).resolve().parent
 WORKER = HERE / "peers" / "worker.py"
 PEERS_PYTHON = HERE / "peers" / ".venv" / "bin" / "python"
+NO_PEERS = "the peers are not installed; run `make peers`"
 
 # Quiet, and whatever Keras this process uses, the peers have only the one in their TensorFlow.
 TENSORFLOW_OF_LCE = {"TF_CPP_MIN_LOG_LEVEL": "2", "TF_USE_LEGACY_KERAS": "0"}
@@ -29,19 +30,25 @@ class Contender:
 
     name: str
     runtime: str  # a key of RUNTIMES in peers/worker.py
-    model: str  # a key of MODELS in convs.py
+    model: str  # which form of a case: a key of FORMS in conv_trials.py or FILES in models.py
     python: Path
+
+    @property
+    def is_peer(self) -> bool:
+        return self.runtime != OURS.runtime
 
 
 OURS = Contender("larq_engine", "larq_engine", "binary", Path(sys.executable))
-
-CONTENDERS = (
-    OURS,
-    Contender("LCE", "lce", "binary", PEERS_PYTHON),
-    Contender("LCE indirect", "lce_indirect", "binary", PEERS_PYTHON),
-    Contender("XNNPACK f32", "xnnpack", "float32", Path(sys.executable)),
-    Contender("XNNPACK int8", "xnnpack", "int8", Path(sys.executable)),
+OURS_BITS_FLOAT = Contender(
+    "larq_engine, bits to float", "larq_engine", "bits_float", Path(sys.executable)
 )
+OURS_BITS = Contender("larq_engine, bits to bits", "larq_engine", "bits", Path(sys.executable))
+LCE = Contender("LCE", "lce", "lce", PEERS_PYTHON)
+LCE_INDIRECT = Contender("LCE indirect", "lce_indirect", "lce", PEERS_PYTHON)
+XNNPACK_FLOAT32 = Contender("XNNPACK f32", "xnnpack", "float32", Path(sys.executable))
+XNNPACK_INT8 = Contender("XNNPACK int8", "xnnpack", "int8", Path(sys.executable))
+
+PEERS = (LCE, LCE_INDIRECT, XNNPACK_FLOAT32, XNNPACK_INT8)
 
 
 class ContenderError(Exception):
@@ -61,7 +68,7 @@ class Worker:
 
     def __init__(self, contender: Contender) -> None:
         if not contender.python.exists():
-            raise ContenderError("the peers are not installed; run `make peers`")
+            raise ContenderError(NO_PEERS)
         self._folder = tempfile.TemporaryDirectory(prefix="larq_bench_")
         self._log = open(Path(self._folder.name) / "log", "w+")  # noqa: SIM115  closed in close()
         self._process = subprocess.Popen(
@@ -81,20 +88,23 @@ class Worker:
             self.close()
             raise
 
-    def load(self, key: str, model: bytes, threads: int) -> list[str]:
+    def load(self, key: str, model: bytes | Path, threads: int) -> list[str]:
         """Returns the names of the kernels that were chosen, where the contender tells."""
-        path = Path(self._folder.name) / f"{key}.tflite"
-        path.write_bytes(model)
+        path = model
+        if isinstance(path, bytes):
+            path = Path(self._folder.name) / f"{key}.tflite"
+            path.write_bytes(model)
         reply = self._ask({"do": "load", "key": key, "model": str(path), "threads": threads})
         kernels: list[str] = reply["kernels"]
         return kernels
 
-    def run(self, key: str, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        given, taken = (Path(self._folder.name) / f"{key}.{end}.npy" for end in ("in", "out"))
+    def run(self, key: str, x: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+        """Returns all outputs."""
+        given, taken = (Path(self._folder.name) / f"{key}.{end}" for end in ("in.npy", "out.npz"))
         np.save(given, x)
         self._ask({"do": "run", "key": key, "input": str(given), "output": str(taken)})
-        result: npt.NDArray[Any] = np.load(taken)
-        return result
+        with np.load(taken) as arrays:
+            return [arrays[name] for name in arrays.files]
 
     def time(self, key: str, seconds: float) -> Sample:
         reply = self._ask({"do": "time", "key": key, "seconds": seconds})

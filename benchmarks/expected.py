@@ -1,11 +1,13 @@
-"""What the models of models.py must answer, in plain NumPy: independent of every contender.
+"""What the models of conv_models.py must answer, in plain NumPy: independent of every contender.
 
 binary   y = multiplier * conv(sign(x), signs; border +1) + bias, exact in float32
 float32  y = scale * conv(x, signs; border 0) + offset, in float64
 int8     q = clamp(round(scale * (127 * conv(q, signs; border 0) + int8_bias))), scaled in float32
          and rounded half to even, as XNNPACK defines it
+bits     y = -1 where conv(x, signs; border +1) has more than `threshold` products of -1, else +1
+bits_float  binary without its sign
 
-binary and int8 are compared bit for bit; float32, where the order of the sums is free, with a
+All but float32 are compared bit for bit; float32, where the order of the sums is free, with a
 tolerance.
 """
 
@@ -16,7 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.models import INT8_WEIGHT, Layer
+from benchmarks.conv_models import INT8_WEIGHT, Layer
+from tests.oracle import pack_bits, threshold_bits, unpack_bits
 
 # XNNPACK comes within 1e-5 on A to D; a single flipped weight changes more than this.
 FLOAT_TOLERANCE = 1e-4
@@ -27,6 +30,21 @@ def expect_binary(x: npt.NDArray[np.float32], layer: Layer, layers: int) -> npt.
         signs = np.where(x < 0, np.float32(-1), np.float32(1))
         x = convolve(signs, layer.signs, border=1) * layer.multiplier + layer.bias
     return x.astype(np.float32)
+
+
+def expect_bits(x: npt.NDArray[np.int32], layer: Layer, layers: int) -> npt.NDArray[np.int32]:
+    signs = unpack_bits(x, layer.signs.shape[3])
+    depth = layer.signs[0].size
+    for _ in range(layers):
+        signs = threshold_bits(convolve(signs, layer.signs, border=1), depth, layer.thresholds)
+    return pack_bits(signs)
+
+
+def expect_bits_float(
+    x: npt.NDArray[np.int32], layer: Layer, layers: int
+) -> npt.NDArray[np.float32]:
+    """One layer, however many there are side by side."""
+    return expect_binary(unpack_bits(x, layer.signs.shape[3]), layer, 1)
 
 
 def expect_float32(

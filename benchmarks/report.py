@@ -1,4 +1,4 @@
-"""Collects the samples of benchmarks.convs and turns them into statistics and a table.
+"""Collects the samples of a benchmark and turns them into statistics and a table.
 
 Medians with quartiles, of single invocations over all rounds. A ratio is that of the medians in the
 table, so that a reader can recompute it. "% of ..." relates a rate to a limit that this machine
@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.shapes import ConvShape
+from larq_engine.python.text_table import align_columns
 
 # A run is noisy when its processes were kept off the core for more than this share of the time, or
 # when the quartiles of a limit, measured in each round, are further apart.
@@ -23,49 +24,56 @@ NOISE = 0.03
 Times = npt.NDArray[np.float64]
 
 
-class Results:
-    """Samples by contender and shape, and who is absent and why."""
+class Case(Protocol):
+    """What is measured, such as a layer or a model; `str()` describes it."""
 
-    def __init__(self, ours: str, threads: int) -> None:
+    @property
+    def name(self) -> str: ...
+    @property
+    def macs(self) -> int: ...
+
+
+class Results:
+    """Samples by contender and case, and who is absent and why."""
+
+    def __init__(self, ours: str, peers: Sequence[str], threads: int) -> None:
         self._ours = ours
+        self._peers = peers
         self._threads = threads
-        self._shapes: dict[str, ConvShape] = {}
+        self._cases: dict[str, Case] = {}
         self._kernels: dict[tuple[str, str], list[str]] = {}
+        self._checked: dict[tuple[str, str], str] = {}
         self._wall: dict[tuple[str, str], list[Times]] = {}
         self._cpu: dict[tuple[str, str], list[Times]] = {}
         self._limits: dict[str, list[float]] = defaultdict(list)
         self._compiler = "unknown: bgemm_bench is not built"
         self._absences: list[dict[str, str]] = []
 
-    def add_absence(self, contender: str, shape: str, reason: str) -> None:
+    def add_absence(self, contender: str, case: str, reason: str) -> None:
         """Records why there is no result; drops the times of one that failed on the way."""
-        self._absences.append({"contender": contender, "shape": shape, "reason": reason})
-        self._wall.pop((contender, shape), None)
-        self._cpu.pop((contender, shape), None)
+        self._absences.append({"contender": contender, "case": case, "reason": reason})
+        self._wall.pop((contender, case), None)
+        self._cpu.pop((contender, case), None)
 
-    def add_checked(self, contender: str, shape: ConvShape, kernels: list[str]) -> None:
-        self._shapes[shape.name] = shape
-        self._kernels[contender, shape.name] = kernels
-        self._wall[contender, shape.name] = []
-        self._cpu[contender, shape.name] = []
+    def add_checked(self, contender: str, case: Case, kernels: list[str], checked: str) -> None:
+        self._cases[case.name] = case
+        self._kernels[contender, case.name] = kernels
+        self._checked[contender, case.name] = checked
+        self._wall[contender, case.name] = []
+        self._cpu[contender, case.name] = []
 
-    def is_checked(self, contender: str, shape: ConvShape) -> bool:
-        return (contender, shape.name) in self._wall
+    def is_checked(self, contender: str, case: Case) -> bool:
+        return (contender, case.name) in self._wall
 
-    def add_times(self, contender: str, shape: ConvShape, wall: Times, cpu: Times) -> None:
-        self._wall[contender, shape.name].append(wall)
-        self._cpu[contender, shape.name].append(cpu)
+    def add_times(self, contender: str, case: Case, wall: Times, cpu: Times) -> None:
+        self._wall[contender, case.name].append(wall)
+        self._cpu[contender, case.name].append(cpu)
 
     def add_limits(self, measured: dict[str, Any] | None) -> None:
         if measured:
             self._compiler = measured["compiler"]
             for limit in measured["limits"]:
                 self._limits[limit["name"]].append(limit["gmac_per_s"])
-
-    @property
-    def failed(self) -> bool:
-        """Whether anything that was to be measured was not: missing, wrong or crashed."""
-        return bool(self._absences)
 
     def summarize(self) -> dict[str, Any]:
         limits = {name: float(np.median(values)) for name, values in self._limits.items()}
@@ -78,23 +86,24 @@ class Results:
             "noise": self._describe_noise(),
             "limits_gmac_per_s": limits,
             "results": results,
-            "ratios": compare(results, self._ours),
+            "ratios": compare(results, self._ours, self._peers),
         }
 
     def _summarize_one(
-        self, contender: str, shape_name: str, limits: dict[str, float]
+        self, contender: str, case_name: str, limits: dict[str, float]
     ) -> dict[str, Any]:
-        shape = self._shapes[shape_name]
+        case = self._cases[case_name]
         low, median, high = np.percentile(
-            np.concatenate(self._wall[contender, shape_name]), [25, 50, 75]
+            np.concatenate(self._wall[contender, case_name]), [25, 50, 75]
         )
-        rate = shape.macs / median
+        rate = case.macs / median
         return {
-            "case": shape_name,
-            "shape": str(shape),
-            "macs": shape.macs,
+            "case": case_name,
+            "title": str(case),
+            "macs": case.macs,
             "subject": contender,
-            "kernels": self._kernels[contender, shape_name],
+            "kernels": self._kernels[contender, case_name],
+            "checked": self._checked[contender, case_name],
             "median_ns": median,
             "quartiles_ns": [low, high],
             "gmac_per_s": rate,
@@ -127,17 +136,31 @@ def _relative_spread(values: list[float]) -> float:
     return float((high - low) / median)
 
 
-def compare(results: list[dict[str, Any]], ours: str) -> dict[str, dict[str, float]]:
-    """Says for each peer how many times as fast we are, by shape and as geometric mean."""
+def compare(
+    results: Sequence[dict[str, Any]], ours: str, peers: Sequence[str]
+) -> dict[str, dict[str, dict[str, float]]]:
+    """Says for each peer how many times as fast we are, by case, and the means of that."""
     medians = {(result["subject"], result["case"]): result["median_ns"] for result in results}
-    ratios: dict[str, dict[str, float]] = {}
-    for peer in dict.fromkeys(result["subject"] for result in results):
-        cases = [case for subject, case in medians if subject == peer and (ours, case) in medians]
-        if peer == ours or not cases:
-            continue
-        ratios[peer] = {case: medians[peer, case] / medians[ours, case] for case in cases}
-        ratios[peer]["mean"] = math.exp(np.mean([math.log(r) for r in ratios[peer].values()]))
+    macs = {result["case"]: result["macs"] for result in results}
+    ratios = {}
+    for peer in peers:
+        cases = {
+            case: median / medians[ours, case]
+            for (subject, case), median in medians.items()
+            if subject == peer and (ours, case) in medians
+        }
+        if cases:
+            weights = [macs[case] for case in cases]
+            ratios[peer] = {"cases": cases, "means": find_means(list(cases.values()), weights)}
     return ratios
+
+
+def find_means(ratios: Sequence[float], macs: Sequence[int]) -> dict[str, float]:
+    return {
+        "geometric mean": math.exp(np.mean(np.log(ratios))),
+        "plain mean": float(np.mean(ratios)),
+        "mean by MACs": float(np.average(ratios, weights=macs)),
+    }
 
 
 def format_table(summary: dict[str, Any]) -> str:
@@ -182,42 +205,49 @@ def _format_heading(summary: dict[str, Any]) -> list[str]:
 
 
 def _format_results(summary: dict[str, Any]) -> list[str]:
-    results = sorted(summary["results"], key=lambda result: str(result["case"]))
+    results = summary["results"]
     limits = list(results[0]["percent_of_limit"]) if results else []
-    lines = [
-        f"{'shape':<14}{'contender':<15}{'ms/layer':>9}  {'quartiles':<15}{'GMAC/s':>7}"
-        + "".join(f"{f'% of {limit}':>{len(limit) + 8}}" for limit in limits)
-    ]
+    numbers = ["MMAC", "ms", "GMAC/s", *(f"% of {limit}" for limit in limits)]
+    titles = ["case", "contender", numbers[0], numbers[1], "quartiles", *numbers[2:]]
+    rows = []
     for result in results:
         low, high = (ns / 1e6 for ns in result["quartiles_ns"])
-        lines.append(
-            f"{result['shape']:<14}{result['subject']:<15}{result['median_ns'] / 1e6:>9.3f}  "
-            f"{f'{low:.3f}-{high:.3f}':<15}{result['gmac_per_s']:>7.1f}"
-            + "".join(
-                f"{result['percent_of_limit'][limit]:>{len(limit) + 8}.1f}" for limit in limits
-            )
-            + "".join(f"  {kernel}" for kernel in result["kernels"])
+        rows.append(
+            [
+                result["title"],
+                result["subject"],
+                f"{result['macs'] / 1e6:.1f}",
+                f"{result['median_ns'] / 1e6:.3f}",
+                f"{low:.3f}-{high:.3f}",
+                f"{result['gmac_per_s']:.1f}",
+                *(f"{result['percent_of_limit'][limit]:.1f}" for limit in limits),
+                result["checked"],
+                " ".join(result["kernels"]),
+            ]
         )
-    return lines
+    return align_columns([*titles, "checked", "kernels"], rows, numbers)
 
 
 def _format_ratios(summary: dict[str, Any]) -> list[str]:
-    ratios: dict[str, dict[str, float]] = summary["ratios"]
-    cases = list(dict.fromkeys(case for row in ratios.values() for case in row if case != "mean"))
-    if not cases:
-        return [f"no ratios: {summary['ours']} and a peer are needed on the same shape"]
-    lines = [
-        f"{summary['ours']} is this many times as fast as (mean: geometric)",
-        f"{'':<15}" + "".join(f"{case:>8}" for case in [*cases, "mean"]),
+    ratios = summary["ratios"]
+    if not ratios:
+        return [f"no ratios: {summary['ours']} and a peer are needed on the same case"]
+    peers = list(ratios)
+    rows = [
+        [name, *(_format_ratio(ratios[peer][part].get(name)) for peer in peers)]
+        for part in ("cases", "means")
+        for name in dict.fromkeys(name for peer in peers for name in ratios[peer][part])
     ]
-    for peer, row in ratios.items():
-        values = (f"{row[case]:>8.2f}" if case in row else f"{'-':>8}" for case in [*cases, "mean"])
-        lines.append(f"{peer:<15}" + "".join(values))
-    return lines
+    title = f"{summary['ours']} is this many times as fast as"
+    return [title, *align_columns(["", *peers], rows, peers)]
+
+
+def _format_ratio(ratio: float | None) -> str:
+    return "-" if ratio is None else f"{ratio:.2f}"
 
 
 def _format_absences(summary: dict[str, Any]) -> list[str]:
     return [
-        f"\nNOT MEASURED  {absence['contender']}, shape {absence['shape']}: {absence['reason']}"
+        f"\nNOT MEASURED  {absence['contender']}, {absence['case']}: {absence['reason']}"
         for absence in summary["absent"]
     ]

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.contenders import HERE, PEERS_PYTHON, TENSORFLOW_OF_LCE
+from benchmarks.contenders import HERE, NO_PEERS, PEERS_PYTHON, TENSORFLOW_OF_LCE
 
 ROOT = HERE.parent
 LCE_FACTS = ROOT / "tests" / "converter" / "data" / "lce_zoo.json"
@@ -180,15 +180,15 @@ def read_lce_facts() -> dict[str, Record]:
 def record_lce(names: Sequence[str]) -> None:
     """Has LCE convert the same models with the same weights."""
     if not PEERS_PYTHON.exists():
-        raise SystemExit("error: LCE is not installed here; run `make peers`")
+        raise SystemExit(f"error: {NO_PEERS}")
     models = read_lce_facts() if LCE_FACTS.exists() else {}
     for name in names:
         print(f"{name} ...", file=sys.stderr, flush=True)
-        models[name] = _convert_with_lce(name)
+        models[name] = _examine_lce(name)
         LCE_FACTS.write_text(json.dumps(models, indent=1, sort_keys=True) + "\n")
 
 
-def _convert_with_lce(name: str) -> Record:
+def _examine_lce(name: str) -> Record:
     from benchmarks import zoo_models
     from larq_engine.converter import report, schema
 
@@ -197,9 +197,8 @@ def _convert_with_lce(name: str) -> Record:
     with tempfile.TemporaryDirectory(prefix="larq_zoo_") as folder:
         weights, output = Path(folder, "weights.npz"), Path(folder, "model.tflite")
         np.savez(weights, *model.get_weights())
-        command = [str(PEERS_PYTHON), str(CONVERT_WITH_LCE), name, str(weights), str(output)]
         try:
-            converted = _run_json(command, TENSORFLOW_OF_LCE)
+            converted = convert_with_lce(name, weights, output)
         except CaseError as error:
             return {"failure": str(error).partition("\n")[0]}
         content = output.read_bytes()
@@ -208,6 +207,19 @@ def _convert_with_lce(name: str) -> Record:
         "seconds": round(converted["seconds"], 1),
         "operators": report.count_operators(schema.read(content).graphs),
     }
+
+
+def convert_with_lce(name: str, weights: Path, output: Path) -> Record:
+    """Has LCE convert a model with the weights of an .npz file.
+
+    Raises:
+        CaseError: LCE is not installed, or its converter failed.
+    """
+    if not PEERS_PYTHON.exists():
+        raise CaseError(NO_PEERS)
+    command = [str(PEERS_PYTHON), str(CONVERT_WITH_LCE), name, str(weights), str(output)]
+    converted: Record = _run_json(command, TENSORFLOW_OF_LCE)
+    return converted
 
 
 def _run_json(command: list[str], environment: dict[str, str]) -> Any:

@@ -112,7 +112,7 @@ base() {
   "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
     fail "Python 3.10 or newer is needed, got $("$PYTHON" --version); name another with PYTHON=..."
   install_packages
-  say "$VENV: installing LiteRT, NumPy and the test and lint tools"
+  say "$VENV: installing LiteRT, NumPy and the tools for tests, lint and plots"
   quietly "$PYTHON" -m venv "$VENV"
   quietly pip_into "$VENV" 'pip>=25.1' # the first that reads dependency groups
   quietly pip_into "$VENV" --group dev

@@ -1,4 +1,4 @@
-"""Runs models for benchmarks.convs in a process of its own: one file for every contender and every
+"""Runs models for the benchmarks in a process of its own: one file for every contender and every
 virtual environment, so that all of them are fed, called and timed by the same lines.
 
 Started as `python worker.py RUNTIME`. Reads one JSON request a line from stdin and answers each
@@ -27,13 +27,33 @@ Array = npt.NDArray[Any]
 
 
 class Program(Protocol):
-    """A loaded model: takes the input array, returns the output array."""
+    """A loaded model."""
 
-    def __call__(self, x: Array) -> Array: ...
+    def __call__(self, x: Array) -> Array:
+        """Runs the model; returns its first output."""
+
+    def outputs(self) -> list[Array]:
+        """Returns all outputs of the last run."""
 
 
 # Model path, threads -> the program, and the names of the kernels it chose, where it tells.
 Loader = Callable[[str, int], tuple[Program, list[str]]]
+
+
+class LceProgram:
+    """A model in LCE's interpreter, which always copies all outputs."""
+
+    def __init__(self, lite: Any) -> None:
+        self._lite = lite
+        self._outputs: list[Array] = []
+
+    def __call__(self, x: Array) -> Array:
+        # Below `Interpreter.predict`, which would copy the output once more.
+        self._outputs = self._lite.predict([x])
+        return self._outputs[0]
+
+    def outputs(self) -> list[Array]:
+        return self._outputs
 
 
 def start_lce(indirect_bgemm: bool) -> tuple[Loader, dict[str, str]]:
@@ -41,54 +61,62 @@ def start_lce(indirect_bgemm: bool) -> tuple[Loader, dict[str, str]]:
     from larq_compute_engine.tflite.python import interpreter_wrapper_lite
 
     def load(path: str, threads: int) -> tuple[Program, list[str]]:
+        reference_kernels, xnnpack = False, True  # what LCE is fastest with, whole models included
         with open(path, "rb") as file:
-            # reference kernels off; XNNPACK off: these models have nothing for it.
             lite = interpreter_wrapper_lite.LiteInterpreter(
-                file.read(), threads, False, indirect_bgemm, False
+                file.read(), threads, reference_kernels, indirect_bgemm, xnnpack
             )
-        # Below `Interpreter.predict`, which would copy the output once more.
-        return lambda x: lite.predict([x])[0], []
+        return LceProgram(lite), []
 
     return load, _versions("larq-compute-engine", "tensorflow-cpu", "numpy")
 
 
-def start_litert(with_engine: bool) -> tuple[Loader, dict[str, str]]:
-    """Stock LiteRT: its own XNNPACK takes all that our plug-in, if present, does not claim."""
-    from ai_edge_litert.interpreter import Interpreter
+class LiteRTProgram:
+    """A model in stock LiteRT: its XNNPACK takes all that the delegates do not claim."""
 
-    if with_engine:
-        import larq_engine
+    def __init__(self, path: str, threads: int, delegates: list[Any]) -> None:
+        from ai_edge_litert.interpreter import Interpreter
 
-        larq_engine.delegate_path()  # says now, not for each model, if the library is not built
+        self._lite = Interpreter(path, experimental_delegates=delegates, num_threads=threads)
+        self._lite.allocate_tensors()
+        self._input = self._lite.get_input_details()[0]["index"]
+        self._indices = [details["index"] for details in self._lite.get_output_details()]
+
+    def __call__(self, x: Array) -> Array:
+        self._lite.set_tensor(self._input, x)
+        self._lite.invoke()
+        result: Array = self._lite.get_tensor(self._indices[0])
+        return result
+
+    def outputs(self) -> list[Array]:
+        return [self._lite.get_tensor(index) for index in self._indices]
+
+
+def start_xnnpack() -> tuple[Loader, dict[str, str]]:
+    def load(path: str, threads: int) -> tuple[Program, list[str]]:
+        return LiteRTProgram(path, threads, []), []
+
+    return load, _versions("ai-edge-litert", "numpy")
+
+
+def start_larq_engine() -> tuple[Loader, dict[str, str]]:
+    import larq_engine
+
+    larq_engine.delegate_path()  # says now, not for each model, if the library is not built
 
     def load(path: str, threads: int) -> tuple[Program, list[str]]:
-        delegates = [larq_engine.load_delegate(num_threads=threads)] if with_engine else []
-        interpreter = Interpreter(path, experimental_delegates=delegates, num_threads=threads)
-        interpreter.allocate_tensors()
-        first = interpreter.get_input_details()[0]["index"]
-        last = interpreter.get_output_details()[0]["index"]
-
-        def run(x: Array) -> Array:
-            interpreter.set_tensor(first, x)
-            interpreter.invoke()
-            result: Array = interpreter.get_tensor(last)
-            return result
-
-        kernels: set[str] = set()
-        if with_engine:
-            profile = larq_engine.Interpreter(path, num_threads=threads).profile(runs=1)
-            kernels = {row.kernel for row in profile if row.kernel}
-        return run, sorted(kernels)
+        profile = larq_engine.Interpreter(path, num_threads=threads).profile(runs=1)
+        kernels = sorted({row.kernel for row in profile if row.kernel})
+        delegates = [larq_engine.load_delegate(num_threads=threads)]
+        return LiteRTProgram(path, threads, delegates), kernels
 
     versions = _versions("ai-edge-litert", "numpy")
-    if with_engine:
-        versions["larq_engine"] = larq_engine.__version__
-    return load, versions
+    return load, {**versions, "larq_engine": larq_engine.__version__}
 
 
 RUNTIMES: dict[str, Callable[[], tuple[Loader, dict[str, str]]]] = {
-    "larq_engine": lambda: start_litert(with_engine=True),
-    "xnnpack": lambda: start_litert(with_engine=False),
+    "larq_engine": start_larq_engine,
+    "xnnpack": start_xnnpack,
     "lce": lambda: start_lce(indirect_bgemm=False),
     "lce_indirect": lambda: start_lce(indirect_bgemm=True),
 }
@@ -113,7 +141,8 @@ class Session:
             return {"kernels": kernels}
         if request["do"] == "run":
             self._inputs[key] = np.load(request["input"])
-            np.save(request["output"], self._programs[key](self._inputs[key]))
+            self._programs[key](self._inputs[key])
+            np.savez(request["output"], *self._programs[key].outputs())
             return {}
         if request["do"] == "time":
             return time_program(self._programs[key], self._inputs[key], request["seconds"])

@@ -11,6 +11,9 @@ from larq_engine.python.text_table import align_columns
 _TITLES = ("op", "name", "kernel", "calls", "ms/call", "%", "GMAC/s")
 _NUMBERS = _TITLES[3:]
 
+# The `op` of the row that stands for everything that the plug-in did not run.
+HOST = "host runtime"
+
 
 @dataclass(frozen=True)
 class ProfileRow:
@@ -90,7 +93,7 @@ def make_table(
     host_ns = elapsed_ns - sum(step["total_ns"] for step in steps)
     rows.append(
         ProfileRow(
-            op="host runtime",
+            op=HOST,
             name=", ".join(f"{count} {op}" for op, count in counts.most_common()),
             kernel="",
             calls=runs,

@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,9 +20,9 @@ def result(subject: str, case: str, median: float, spread: float = 1.0) -> dict:
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    def file(name: str, results: list[dict], benchmark: str = "bgemm") -> str:
+    def file(name: str, results: list[dict], benchmark: str = "bgemm", **more: Any) -> str:
         path = tmp_path / name
-        content = {"benchmark": benchmark, "compiler": "gcc", "results": results}
+        content = {"benchmark": benchmark, "compiler": "gcc", "results": results, **more}
         path.write_text(json.dumps(content))
         return str(path)
 
@@ -39,13 +40,33 @@ def test_ratios(
     before = [result("row", "A", 100), result("row", "B", 100), result("gone", "A", 5)]
     after = [result("row", "A", 25), result("row", "B", 99, spread=5), result("new", "B", 5)]
     assert run(monkeypatch, write("before", before), write("after", after)) == 0
-    table = capsys.readouterr().out.split("\n\n")[1].splitlines()
-    assert [line.split() for line in table] == [
-        ["A", "B", "mean"],
+    assert table_in(capsys) == [
+        ["A", "B", "geometric", "mean"],
         ["row", "4.00", "1.01~", "2.01"],
-        ["gone", "-", "-"],
-        ["new", "-", "-"],
+        ["gone", "-", "-", "-"],
+        ["new", "-", "-", "-"],
     ]
+
+
+def test_many_cases_go_down_the_page(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], write: Write
+) -> None:
+    before = [result("ours", case, 100) for case in "BAC"]
+    after = [result("ours", case, 50) for case in "BAC"]
+    assert run(monkeypatch, write("before", before), write("after", after)) == 0
+    assert table_in(capsys) == [
+        ["ours"],
+        ["B", "2.00"],
+        ["A", "2.00"],
+        ["C", "2.00"],
+        ["geometric", "mean", "2.00"],
+    ]
+
+
+def table_in(capsys: pytest.CaptureFixture[str]) -> list[list[str]]:
+    """The words of each row, without the rule below the titles."""
+    title, _, *rows = capsys.readouterr().out.split("\n\n")[1].splitlines()
+    return [line.split() for line in (title, *rows)]
 
 
 def test_refuses_files_of_different_benchmarks(
@@ -67,3 +88,14 @@ def test_refuses_a_file_without_results(
         run(monkeypatch, before, after)
     assert error.value.code == 2
     assert f"{after}: no results" in capsys.readouterr().err
+
+
+def test_refuses_files_of_different_numbers_of_threads(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], write: Write
+) -> None:
+    before = write("before", [result("row", "A", 1)], settings={"threads": 1})
+    after = write("after", [result("row", "A", 1)], settings={"threads": 2})
+    with pytest.raises(SystemExit) as error:
+        run(monkeypatch, before, after)
+    assert error.value.code == 2
+    assert "different numbers of threads: 1, 2" in capsys.readouterr().err

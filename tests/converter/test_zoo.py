@@ -65,7 +65,7 @@ def test_runs_in_lce(name: str, tmp_path: Path) -> None:
     worker = Worker(Contender("LCE", "lce", name, PEERS_PYTHON))
     try:
         worker.load(name, file.read_bytes(), threads=1)
-        outputs = np.concatenate([worker.run(name, image[np.newaxis]) for image in images])
+        outputs = np.concatenate([worker.run(name, image[np.newaxis])[0] for image in images])
     finally:
         worker.close()
     assert zoo.find_error(zoo.compare(outputs, expected)) is None

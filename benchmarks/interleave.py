@@ -1,0 +1,206 @@
+"""How every benchmark against other engines measures.
+
+Every contender's output is checked first; one that is wrong or cannot run gets no time, the reason
+is printed after the table, and the exit status is 1. Then rounds, in each of which every contender
+runs every case for a moment, in an order that moves on from round to round, so that a change of
+clock or load meets all of them alike.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from benchmarks import machine
+from benchmarks.contenders import OURS, Contender, ContenderError, Worker
+from benchmarks.progress import Progress
+from benchmarks.report import Case, Results, format_table
+
+Array = npt.NDArray[Any]
+Answer = Callable[[Array], list[Array]]  # runs the model: input -> outputs
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One contender on one case.
+
+    Attributes:
+        contender: Who runs it.
+        case: What is measured.
+        model: Makes the file, or says where it is. May raise ContenderError.
+        find_error: Runs the model and says what is wrong with its outputs, or None. The last input
+            that it runs is the one that is timed.
+        checked: How close the outputs must be, in a word.
+        repeats: How many times an invocation does what the case stands for.
+    """
+
+    contender: Contender
+    case: Case
+    model: Callable[[], bytes | Path]
+    find_error: Callable[[Answer], str | None]
+    checked: str
+    repeats: int = 1
+
+
+MakeTrials = Callable[[Progress], Iterable[Trial]]
+Plot = Callable[[dict[str, Any], Path], None]
+
+
+def make_parser(
+    name: str, description: str, rounds: int, seconds: float
+) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=description)
+    parser.add_argument("--rounds", type=positive, default=rounds, help=f"default {rounds}")
+    parser.add_argument("--threads", type=positive, default=1, help="threads and cores; default 1")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=seconds,
+        help=f"per contender, case and round; default {seconds}",
+    )
+    parser.add_argument("--json", type=Path, help="also write the results to this file")
+    return parser
+
+
+def positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"expected at least 1, got {value}")
+    return value
+
+
+def measure(
+    benchmark: str,
+    contenders: Sequence[Contender],
+    make_trials: MakeTrials,
+    options: argparse.Namespace,
+) -> dict[str, Any]:
+    """Returns the summary: who is absent and why, what was measured, and with what."""
+    cores = machine.pin_to_cores(options.threads)
+    description = machine.describe_machine(cores)  # now: the load average is still that of others
+    progress = Progress()
+    results = Results(OURS.name, [c.name for c in contenders if c.is_peer], options.threads)
+    workers = _start_workers(contenders, results, progress)
+    try:
+        trials = _load_and_check(workers, make_trials(progress), options.threads, results, progress)
+        for number in range(options.rounds):
+            _measure_round(workers, trials, number, options, results, progress)
+    finally:
+        for worker in workers.values():
+            worker.close()
+        progress.end()
+    return {
+        "benchmark": benchmark,
+        "commit": machine.describe_commit(),
+        "machine": description,
+        "versions": {contender.name: worker.versions for contender, worker in workers.items()},
+        "settings": {"rounds": options.rounds, "threads": options.threads},
+        **results.summarize(),
+    }
+
+
+def finish(summary: dict[str, Any], file: Path | None, plot: Plot | None = None) -> int:
+    """Prints the table, writes and plots the results beside it if wanted; returns the status."""
+    print("\n" + format_table(summary))
+    if file:
+        file.write_text(json.dumps(summary, indent=1) + "\n")
+        print(f"\nwritten to {file}")
+        if plot and summary["results"]:
+            plot(summary, file.with_suffix(".svg"))
+            print(f"plotted in {file.with_suffix('.svg')}")
+    return 1 if summary["absent"] else 0
+
+
+def _start_workers(
+    contenders: Sequence[Contender], results: Results, progress: Progress
+) -> dict[Contender, Worker]:
+    workers: dict[Contender, Worker] = {}
+    for contender in contenders:
+        progress.say("starting", contender.name)
+        try:
+            workers[contender] = Worker(contender)
+        except ContenderError as error:
+            results.add_absence(contender.name, "all", str(error))
+    return workers
+
+
+def _load_and_check(
+    workers: dict[Contender, Worker],
+    trials: Iterable[Trial],
+    threads: int,
+    results: Results,
+    progress: Progress,
+) -> list[Trial]:
+    """Loads every model; returns the trials of those that answer right."""
+    right: list[Trial] = []
+    for trial in trials:
+        contender, case = trial.contender, trial.case
+        if contender not in workers:
+            continue
+        worker = workers[contender]
+
+        def answer(x: Array, worker: Worker = worker, key: str = case.name) -> list[Array]:
+            return worker.run(key, x)
+
+        try:
+            progress.say(f"checking {case}", f"{contender.name}: the file")
+            model = trial.model()
+            progress.say(f"checking {case}", contender.name)
+            kernels = worker.load(case.name, model, threads)
+            error = trial.find_error(answer)
+        except ContenderError as failure:
+            results.add_absence(contender.name, case.name, str(failure))
+            continue
+        if error:
+            results.add_absence(contender.name, case.name, f"WRONG RESULT: {error}")
+        else:
+            results.add_checked(contender.name, case, kernels, trial.checked)
+            right.append(trial)
+    return right
+
+
+def _measure_round(
+    workers: dict[Contender, Worker],
+    trials: Iterable[Trial],
+    number: int,
+    options: argparse.Namespace,
+    results: Results,
+    progress: Progress,
+) -> None:
+    stage = f"round {number + 1} of {options.rounds}"
+    progress.say(stage, "limit of this machine")
+    results.add_limits(machine.measure_limits())
+    for group in by_case(trials):
+        for trial in rotate(group, number):
+            contender, case = trial.contender.name, trial.case
+            if not results.is_checked(contender, case):
+                continue
+            progress.say(stage, f"{case} {contender}")
+            try:
+                sample = workers[trial.contender].time(case.name, options.seconds)
+            except ContenderError as error:
+                results.add_absence(contender, case.name, str(error))
+                continue
+            results.add_times(
+                contender, case, sample.wall / trial.repeats, sample.cpu / trial.repeats
+            )
+
+
+def by_case(trials: Iterable[Trial]) -> list[list[Trial]]:
+    """Trials of the same case together, in the order in which the cases come up."""
+    groups: dict[str, list[Trial]] = {}
+    for trial in trials:
+        groups.setdefault(trial.case.name, []).append(trial)
+    return list(groups.values())
+
+
+def rotate(group: list[Trial], number: int) -> list[Trial]:
+    """Another one comes first in each round."""
+    first = number % len(group)
+    return [*group[first:], *group[:first]]

@@ -1,0 +1,194 @@
+"""The benchmark of whole models, on a small one: who is right is measured, and where time goes."""
+
+import dataclasses
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks import machine, models, zoo, zoo_cache
+from benchmarks.contenders import LCE, OURS, XNNPACK_FLOAT32, XNNPACK_INT8
+from benchmarks.progress import Progress
+from larq_engine import Interpreter
+from larq_engine.python.profile import HOST, ProfileRow, ProfileTable
+from tests.model_builder import PADDING, ModelBuilder, bconv_options
+from tests.oracle import Conv, pack_bits
+
+SHAPE = (1, 4, 4, 32)
+CONV = Conv(SHAPE, (3, 3), 8, padding="VALID")
+
+Bench = Callable[[], tuple[int, dict[str, Any]]]
+
+
+def build_float(rng: np.random.Generator) -> bytes:
+    builder = ModelBuilder()
+    x, y = builder.tensor(SHAPE), builder.tensor((1, 32))
+    weights = builder.constant(rng.normal(size=(32, 512)).astype(np.float32))
+    builder.builtin("FULLY_CONNECTED", [x, weights, -1], [y])
+    return builder.finish([x], [y])
+
+
+@pytest.fixture
+def folder(tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The files of a model; ours is the float one, which the plug-in leaves to the host."""
+    content = build_float(rng)
+    images = rng.normal(size=(3, *SHAPE[1:])).astype(np.float32)
+    files = tmp_path / "QuickNet"
+    files.mkdir()
+    for name in models.FILES.values():
+        (files / name).write_bytes(content)
+    outputs = Interpreter(content).predict(images)
+    np.savez(files / "answers.npz", images=images, outputs=outputs)
+    monkeypatch.setattr(zoo_cache, "FOLDER", tmp_path)
+    monkeypatch.setattr(zoo_cache, "prepare", lambda name, progress: files)
+    return files
+
+
+@pytest.fixture
+def bench(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    def run() -> tuple[int, dict[str, Any]]:
+        file = folder / "results.json"
+        arguments = ["models", "QuickNet", "--rounds", "2", "--seconds", "0.001"]
+        monkeypatch.setattr(sys, "argv", [*arguments, "--json", str(file)])
+        return models.main(), json.loads(file.read_text())
+
+    monkeypatch.setattr(models, "CONTENDERS", (OURS, XNNPACK_FLOAT32, XNNPACK_INT8))
+    monkeypatch.setattr(machine, "measure_limits", lambda: None)
+    monkeypatch.setattr(machine, "pin_to_cores", lambda count: list(range(count)))
+    return run
+
+
+def test_right_models_are_measured_profiled_and_plotted(bench: Bench, folder: Path) -> None:
+    status, summary = bench()
+    assert status == 0
+    assert {result["subject"]: result["checked"] for result in summary["results"]} == {
+        OURS.name: "to 1e-04",
+        XNNPACK_FLOAT32.name: "to 1e-04",
+        XNNPACK_INT8.name: "loosely",
+    }
+    assert {result["macs"] for result in summary["results"]} == {512 * 32}
+    assert summary["profiles"]["QuickNet"].keys() == set(models.GROUPS)
+    assert (folder / "results.svg").exists()
+
+
+@pytest.mark.parametrize("name", ["larq_engine.tflite", "float.tflite", "int8.tflite"])
+def test_a_wrong_model_gets_no_time(
+    bench: Bench, folder: Path, rng: np.random.Generator, name: str
+) -> None:
+    (folder / name).write_bytes(build_float(rng))
+    status, summary = bench()
+    assert status == 1
+    assert [absence["reason"][:13] for absence in summary["absent"]] == ["WRONG RESULT:"]
+    assert len(summary["results"]) == 2
+    assert ("QuickNet" in summary["profiles"]) == (name != "larq_engine.tflite")
+
+
+def test_where_lce_fails_to_convert_its_reason_is_told(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(name: str, progress: Progress) -> Path:
+        raise zoo.CaseError("its converter crashed")
+
+    here = dataclasses.replace(LCE, runtime="xnnpack", python=OURS.python)
+    monkeypatch.setattr(models, "CONTENDERS", (OURS, here))
+    monkeypatch.setattr(zoo_cache, "prepare_lce", fail)
+    status, summary = bench()
+    assert status == 1
+    assert summary["absent"] == [
+        {"contender": "LCE", "case": "QuickNet", "reason": "its converter crashed"}
+    ]
+    assert [result["subject"] for result in summary["results"]] == [OURS.name]
+
+
+def test_what_cannot_be_checked_is_not_tried(folder: Path) -> None:
+    def tried(name: str) -> set[str]:
+        return {trial.contender.name for trial in models.make_trials([name], Progress())}
+
+    assert tried("QuickNet") - tried("BinaryAlexNet") == {XNNPACK_INT8.name}
+
+
+def test_an_error_of_any_image_is_found() -> None:
+    images = np.arange(3)
+    right = np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 4.0]])
+    check = models.make_check(images, right, models.find_error)
+    for wrong in (None, 0, 1, 2):
+        outputs = right.copy()
+        if wrong is not None:
+            outputs[wrong, 1] += 1e-2
+        error = check(lambda image, outputs=outputs: [outputs[image]])
+        assert (error is None) == (wrong is None)
+
+
+def test_loose_check_finds_shuffled_constant_and_undefined_outputs(
+    rng: np.random.Generator,
+) -> None:
+    right = rng.normal(size=(2, 1000))
+    assert models.find_error_loosely(right + rng.normal(size=right.shape) / 2, right) is None
+    one_image = np.stack([right[0], rng.permutation(right[1])])
+    for outputs in (one_image, np.full_like(right, np.nan)):
+        assert "correlate" in (models.find_error_loosely(outputs, right) or "")
+
+
+def test_macs_of_a_model() -> None:
+    builder = ModelBuilder()
+    tensors = [builder.tensor(shape) for shape in [(1, 8, 8, 3), (1, 4, 4, 6), (1, 4, 4, 6)]]
+    strides = {"strideH": 2, "strideW": 2, "padding": PADDING["SAME"]}
+    weights = builder.constant(np.zeros((6, 3, 5, 3), np.float32))
+    builder.builtin("CONV_2D", [tensors[0], weights, -1], tensors[1:2], **strides)
+    depthwise = builder.constant(np.zeros((1, 3, 3, 6), np.float32))
+    ones = {"strideH": 1, "strideW": 1, "padding": PADDING["SAME"], "depthMultiplier": 1}
+    builder.builtin("DEPTHWISE_CONV_2D", [tensors[1], depthwise, -1], tensors[2:], **ones)
+    dense, y = builder.constant(np.zeros((10, 96), np.float32)), builder.tensor((1, 10))
+    builder.builtin("FULLY_CONNECTED", [tensors[2], dense, -1], [y])
+    model = builder.finish(tensors[:1], [y])
+    assert models.count_macs(model) == 4 * 4 * 6 * (3 * 5 * 3) + 4 * 4 * 6 * (3 * 3) + 10 * 96
+
+
+def test_profile_of_a_model_with_all_groups(folder: Path, rng: np.random.Generator) -> None:
+    builder = ModelBuilder()
+    x, bits = builder.tensor(SHAPE), builder.tensor((1, 4, 4, 1), np.int32)
+    builder.custom("LceQuantize", [x], [bits])
+    filters = builder.constant(pack_bits(np.ones(CONV.filter_shape, np.float32)))
+    ones = builder.constant(np.ones(8, np.float32))
+    y, z = builder.tensor(CONV.output_shape), builder.tensor(CONV.output_shape)
+    builder.custom("LceBconv2d", [bits, filters, ones, ones, -1], [y], bconv_options(CONV))
+    builder.builtin("ADD", [y, y], [z])
+    (folder / "larq_engine.tflite").write_bytes(builder.finish([x], [z]))
+    profile = models.profile("QuickNet", threads=1)
+    assert list(profile) == list(models.GROUPS)
+    assert all(ms > 0 for ms in profile.values())
+
+
+def test_steps_are_grouped() -> None:
+    steps = [
+        # operator, calls in all runs, milliseconds of one
+        ("LceBconv2d", 2, 1.0),
+        ("LceQuantize", 2, 2.0),
+        ("LceBconv2d", 4, 2.0),  # twice a run
+        ("LceBMaxPool2d", 1, 16.0),  # in every other run
+        (HOST, 2, 16.0),
+    ]
+    rows = tuple(ProfileRow(op, "", "", calls, ms, 0.0, None) for op, calls, ms in steps)
+    grouped = models.group_steps(ProfileTable(rows, runs=2, ms_per_run=31.0))
+    assert list(grouped.values()) == [5.0, 10.0, 16.0]
+    table = models.format_profiles({"Net": grouped}).splitlines()
+    assert "5.00 (16%)" in table[2]
+    assert "16.00 (52%)" in table[2]
+
+
+def test_an_unknown_model_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["models", "QuickNot"])
+    with pytest.raises(SystemExit) as error:
+        models.parse_options()
+    assert error.value.code == 2
+    assert "got 'QuickNot'" in capsys.readouterr().err
+
+
+def test_all_models_are_in_the_zoo() -> None:
+    assert set(models.MODELS) <= set(zoo.MODELS)
