@@ -225,7 +225,7 @@ void Bconv2d::FindTapsAtBorder(const uint32_t* group_input, const Position& star
   for (size_t i = 0; i < m; ++i, Advance(position, 1)) {
     if (!IsInner(position, 1)) {
       PointAtBorder(position, padding, taps + i);
-    } else if (position.y != start.y) {
+    } else if (position.y != start.y || position.image != start.image) {
       const ptrdiff_t own_first = FirstTap(position);
       for (size_t tap = 0; tap < inner_taps_.size(); tap += mr) {
         taps[tap + i] = inner_taps_[tap] + own_first;

@@ -414,6 +414,21 @@ TEST(Bconv2d, FilterThatReachesFarOutside) {
   EXPECT_EQ(reinterpret_cast<const float*>(output.data())[0], 0 * o.multiplier[0] + o.bias[0]);
 }
 
+// A tile that ends in the row in which it began, of the next image.
+TEST(Bconv2d, TilesThatSpanImages) {
+  SCOPED_TRACE(testing::ReplayHint());
+  Random random;
+  for (const Padding padding : kPaddings) {
+    for (const Image& image : {Image{9, 1, 5}, Image{5, 3, 3}, Image{40, 1, 1}, Image{3, 2, 7}}) {
+      const Layer layer{.spec = {.in_channels = 64, .out_channels = 33, .padding = padding},
+                        .image = image,
+                        .activation = Activation::kNone,
+                        .kind = OutputKind::kFloat};
+      ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, RandomOperands(random, layer)));
+    }
+  }
+}
+
 TEST(Bconv2d, ResizeKeepsTheFilter) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
