@@ -419,8 +419,12 @@ TEST(Bconv2d, TilesThatSpanImages) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
   for (const Padding padding : kPaddings) {
-    for (const Image& image : {Image{9, 1, 5}, Image{5, 3, 3}, Image{40, 1, 1}, Image{3, 2, 7}}) {
-      const Layer layer{.spec = {.in_channels = 64, .out_channels = 33, .padding = padding},
+    for (const Image& image : {Image{9, 1, 5}, Image{5, 3, 3}, Image{40, 1, 3}, Image{3, 2, 7}}) {
+      const Layer layer{.spec = {.in_channels = 64,
+                                 .out_channels = 33,
+                                 .filter_width = 3,
+                                 .stride_width = 2,
+                                 .padding = padding},
                         .image = image,
                         .activation = Activation::kNone,
                         .kind = OutputKind::kFloat};
