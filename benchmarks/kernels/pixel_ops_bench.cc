@@ -129,18 +129,23 @@ constexpr Op kOps[] = {
        ops.unpack_bool(o.words.data(), o.rows, o.channels,
                        reinterpret_cast<uint8_t*>(o.ints.data()));
      }},
-    // Pooling works pixel by pixel: each call is one tap, and four in turn go to the same pixel.
+    // Pooling works pixel by pixel: each call has four taps.
     {"max_bits",
      [](const PixelOps& ops, Operands& o) {
        const size_t words = WordsFor(o.channels);
-       for (size_t i = 0; i < o.rows; ++i) {
-         ops.max_bits(o.words.data() + i * words, words, o.out_words.data() + i / 4 * words);
+       for (size_t i = 0; i + 4 <= o.rows; i += 4) {
+         const uint32_t* const in = o.words.data() + i * words;
+         const uint32_t* const taps[] = {in, in + words, in + 2 * words, in + 3 * words};
+         ops.max_bits(taps, 4, words, o.out_words.data() + i / 4 * words);
        }
      }},
     {"max_float",
      [](const PixelOps& ops, Operands& o) {
-       for (size_t i = 0; i < o.rows; ++i) {
-         ops.max_float(o.a.data() + i * o.channels, o.channels, o.y.data() + i / 4 * o.channels);
+       for (size_t i = 0; i + 4 <= o.rows; i += 4) {
+         const float* const in = o.a.data() + i * o.channels;
+         const float* const taps[] = {in, in + o.channels, in + 2 * o.channels,
+                                      in + 3 * o.channels};
+         ops.max_float(taps, 4, o.channels, o.y.data() + i / 4 * o.channels);
        }
      }},
     {"add", [](const PixelOps& ops,

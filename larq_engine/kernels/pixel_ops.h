@@ -54,9 +54,11 @@ struct PixelOps {
                       int8_t* out);
   void (*unpack_bool)(const uint32_t* in, size_t rows, size_t channels, uint8_t* out);
 
-  // Max pooling: inout = max(inout, in), of packed +-1 values and of floats (NaN never wins).
-  void (*max_bits)(const uint32_t* in, size_t words, uint32_t* inout);
-  void (*max_float)(const float* in, size_t count, float* inout);
+  // Max pooling: the maximum of one or more taps, of packed +-1 values and of floats (what is
+  // greater replaces what came before; a NaN is not, and nothing is greater than one). The first
+  // tap may be `out`.
+  void (*max_bits)(const uint32_t* const* taps, size_t tap_count, size_t words, uint32_t* out);
+  void (*max_float)(const float* const* taps, size_t tap_count, size_t count, float* out);
 
   // out = clamp(a op b)
   void (*add)(const float* a, const float* b, size_t count, FloatRange range, float* out);

@@ -203,12 +203,19 @@ void UnpackBoolRows(const uint32_t* in, size_t rows, size_t channels, uint8_t* o
   UnpackRows<uint8_t>(in, rows, channels, 1, 0, out);
 }
 
-void MaxBits(const uint32_t* in, size_t words, uint32_t* inout) {
-  for (size_t i = 0; i < words; ++i) inout[i] &= in[i];  // 1 is -1
+void MaxBits(const uint32_t* const* taps, size_t tap_count, size_t words, uint32_t* out) {
+  std::memmove(out, taps[0], words * sizeof(*out));
+  for (size_t tap = 1; tap < tap_count; ++tap) {
+    for (size_t i = 0; i < words; ++i) out[i] &= taps[tap][i];  // 1 is -1
+  }
 }
 
-void MaxFloat(const float* in, size_t count, float* inout) {
-  for (size_t i = 0; i < count; ++i) inout[i] = in[i] > inout[i] ? in[i] : inout[i];
+void MaxFloat(const float* const* taps, size_t tap_count, size_t count, float* out) {
+  std::memmove(out, taps[0], count * sizeof(*out));
+  for (size_t tap = 1; tap < tap_count; ++tap) {
+    const float* in = taps[tap];
+    for (size_t i = 0; i < count; ++i) out[i] = in[i] > out[i] ? in[i] : out[i];
+  }
 }
 
 void Add(const float* a, const float* b, size_t count, FloatRange range, float* out) {

@@ -183,6 +183,7 @@ class Bconv2dStep : public Step {
 
   int64_t pixels() const override { return pixels_; }
   int64_t channel_blocks() const override { return conv_ ? conv_->channel_blocks() : 1; }
+  int64_t kernel_rows() const override { return conv_ ? conv_->row().mr : 1; }
   size_t scratch_bytes() const override { return conv_ ? conv_->scratch_bytes() : 0; }
   int64_t macs() const override {
     int64_t macs = 0;

@@ -22,6 +22,7 @@ class ElementwiseStep : public Step {
   }
   int64_t pixels() const override { return pixels_; }
   bool pixelwise() const override { return true; }
+  bool in_place() const override { return true; }
 
  protected:
   ElementwiseStep(const OpInfo& op, const StepKernels& kernels)

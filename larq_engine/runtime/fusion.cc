@@ -10,8 +10,6 @@ constexpr int64_t kMinFusedPixels = 16;
 
 // A tile's outputs fit the smallest L1 together with the constants and accumulators.
 constexpr int64_t kTileBytes = 16 * 1024;
-// Rows of kernels' tiles: smaller tiles would waste them, larger ones gain nothing.
-constexpr int64_t kMinTilePixels = 8;
 constexpr int64_t kMaxTilePixels = 256;
 
 // Units a thread, so that threads that start late or are interrupted do not hold up the others.
@@ -41,15 +39,16 @@ std::vector<std::vector<size_t>> GroupSteps(std::span<const FusionStep> steps, b
   return groups;
 }
 
-Tiling CutWork(int64_t pixels, size_t pixel_bytes, int64_t channel_blocks, int threads) {
+Tiling CutWork(int64_t pixels, size_t pixel_bytes, int64_t kernel_rows, int64_t channel_blocks,
+               int threads) {
   if (pixels == 0) return {.tiles = 0, .blocks = 1};
   const int64_t fitting = kTileBytes / std::max<int64_t>(1, static_cast<int64_t>(pixel_bytes));
   const int64_t largest =
-      std::clamp(fitting / kMinTilePixels * kMinTilePixels, kMinTilePixels, kMaxTilePixels);
+      std::clamp(fitting, kernel_rows, kMaxTilePixels) / kernel_rows * kernel_rows;
   Tiling tiling{.tiles = (pixels + largest - 1) / largest, .blocks = 1};
   if (threads == 1) return tiling;
   const int64_t wanted = threads * kUnitsPerThread;
-  const int64_t finest = (pixels + kMinTilePixels - 1) / kMinTilePixels;
+  const int64_t finest = (pixels + kernel_rows - 1) / kernel_rows;
   tiling.tiles = std::max(tiling.tiles, std::min(wanted, finest));
   // As many for each thread.
   const int64_t even = (tiling.tiles + threads - 1) / threads * threads;

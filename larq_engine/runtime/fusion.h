@@ -28,8 +28,10 @@ struct Tiling {
   int64_t units() const { return tiles * blocks; }
 };
 
-// `pixel_bytes` are those of all outputs of the group, for one pixel.
-Tiling CutWork(int64_t pixels, size_t pixel_bytes, int64_t channel_blocks, int threads);
+// `pixel_bytes` are those of all outputs of the group, for one pixel; `kernel_rows` the pixels that
+// its kernel computes at once.
+Tiling CutWork(int64_t pixels, size_t pixel_bytes, int64_t kernel_rows, int64_t channel_blocks,
+               int threads);
 
 // The most pixels of any tile, and the first of tile `tile`.
 int64_t LargestTile(int64_t pixels, const Tiling& tiling);

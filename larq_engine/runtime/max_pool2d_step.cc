@@ -24,7 +24,7 @@ struct Window {
 template <typename T>
 class MaxPool2dStep : public Step {
  public:
-  using Max = void (*)(const T* in, size_t count, T* inout);
+  using Max = void (*)(const T* const* taps, size_t tap_count, size_t count, T* out);
   MaxPool2dStep(const Window& window, Max max) : window_(window), max_(max) {}
 
   TensorShape Resize(std::span<const TensorShape> inputs) override {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <limits>
 #include <map>
 
 #include "larq_engine/kernels/bits.h"
@@ -44,6 +45,9 @@ class HostProfilerEvent {
 
 // A step reads no more tensors than that; see host_ops.cc.
 constexpr size_t kMaxDataInputs = 8;
+
+// In place of the last group that reads an output: something else is there by then.
+constexpr size_t kOverwritten = std::numeric_limits<size_t>::max();
 
 using Clock = std::chrono::steady_clock;
 
@@ -169,11 +173,41 @@ void Plan::MakeGroups() {
       pixel_bytes += planned.output.pixel_bytes;
     }
     const int64_t blocks = members.size() == 1 ? group.steps[0]->step->channel_blocks() : 1;
-    group.tiling = CutWork(group.pixels, pixel_bytes, blocks, threads_->threads());
+    group.tiling = CutWork(group.pixels, pixel_bytes, group.steps[0]->step->kernel_rows(), blocks,
+                           threads_->threads());
     largest_group_ = std::max(largest_group_, members.size());
     groups_.push_back(std::move(group));
   }
   step_ns_.assign(static_cast<size_t>(threads_->threads()) * largest_group_, 0);
+}
+
+// A sum takes the place of the shortcut that it ends: half the memory is half the cache. The step
+// whose output the member may write over: it was made by an earlier group, nobody reads it after
+// the member, and those of this group that do read only the pixel at hand. -1 if there is none.
+int Plan::FindDyingInput(const Group& group, size_t member, const std::vector<size_t>& last_reader,
+                         size_t own_group) const {
+  const PlannedStep& planned = *group.steps[member];
+  if (!planned.step->in_place()) return -1;
+  for (int producer : planned.producers) {
+    if (producer < 0) continue;
+    const PlannedStep& maker = *steps_[static_cast<size_t>(producer)];
+    const bool made_here =
+        std::find(group.steps.begin(), group.steps.end(), &maker) != group.steps.end();
+    if (made_here || maker.output.kind != Place::kBlock ||
+        maker.output.bytes != planned.output.bytes ||
+        last_reader[static_cast<size_t>(producer)] != own_group) {
+      continue;
+    }
+    bool safe = true;
+    for (size_t i = 0; i < group.steps.size(); ++i) {
+      const PlannedStep& reader = *group.steps[i];
+      const bool reads = std::find(reader.producers.begin(), reader.producers.end(), producer) !=
+                         reader.producers.end();
+      safe = safe && (!reads || (reader.step->pixelwise() && i <= member));
+    }
+    if (safe) return producer;
+  }
+  return -1;
 }
 
 // Outputs that others read are the host's. Of the rest, those that only their own group reads exist
@@ -198,7 +232,7 @@ void Plan::PlaceTensors() {
   }
 
   std::vector<ArenaBuffer> buffers;
-  std::vector<Place*> in_block;
+  std::map<size_t, size_t> buffer_of;  // step -> where its output is
   size_t step_scratch = 0;
   for (const auto& planned : steps_) {
     step_scratch = std::max(step_scratch, planned->step->scratch_bytes());
@@ -208,7 +242,8 @@ void Plan::PlaceTensors() {
   for (Group& group : groups_) {
     const size_t tile_pixels = static_cast<size_t>(LargestTile(group.pixels, group.tiling));
     size_t tiles_end = tiles_offset_;
-    for (PlannedStep* planned : group.steps) {
+    for (size_t member = 0; member < group.steps.size(); ++member) {
+      PlannedStep* planned = group.steps[member];
       Place& output = planned->output;
       if (host_outputs_.contains(output.tensor)) continue;
       const size_t index = index_of.at(planned);
@@ -219,14 +254,24 @@ void Plan::PlaceTensors() {
         tiles_end += RoundUp(tile_pixels * output.pixel_bytes, kBufferAlignment);
       } else {
         output.kind = Place::kBlock;
-        buffers.push_back({.bytes = output.bytes, .first = own_group, .last = last_reader[index]});
-        in_block.push_back(&output);
+        const int dying = FindDyingInput(group, member, last_reader, own_group);
+        if (dying >= 0) {
+          buffer_of[index] = buffer_of.at(static_cast<size_t>(dying));
+          buffers[buffer_of[index]].last = last_reader[index];
+          last_reader[static_cast<size_t>(dying)] = kOverwritten;
+        } else {
+          buffer_of[index] = buffers.size();
+          buffers.push_back(
+              {.bytes = output.bytes, .first = own_group, .last = last_reader[index]});
+        }
       }
     }
     scratch_stride_ = std::max(scratch_stride_, tiles_end);
   }
   memory_ = AlignedBuffer<std::byte>(PlaceBuffers(buffers));
-  for (size_t i = 0; i < buffers.size(); ++i) in_block[i]->offset = buffers[i].offset;
+  for (const auto& [step, buffer] : buffer_of) {
+    steps_[step]->output.offset = buffers[buffer].offset;
+  }
   for (const auto& planned : steps_) {
     for (size_t i = 0; i < planned->inputs.size(); ++i) {
       if (planned->producers[i] < 0) continue;

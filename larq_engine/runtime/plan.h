@@ -73,6 +73,8 @@ class Plan {
   void SizeStep(TfLiteContext* context, size_t index, std::vector<TensorShape>& shapes);
   void MakeGroups();
   void PlaceTensors();
+  int FindDyingInput(const Group& group, size_t member, const std::vector<size_t>& last_reader,
+                     size_t own_group) const;
   void RunGroup(TfLiteContext* context, Group& group);
   static void RunUnits(void* job, int64_t first, int64_t last, int worker);
   void FindTensor(TfLiteContext* context, const PlannedStep& planned, Place& place,

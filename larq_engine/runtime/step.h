@@ -44,8 +44,14 @@ class Step {
   virtual int64_t pixels() const = 0;
   virtual int64_t channel_blocks() const { return 1; }
 
+  // The pixels that are computed at once: fewer would waste a part of the kernel.
+  virtual int64_t kernel_rows() const { return 8; }
+
   // Whether pixel i of the output is made of pixel i of the inputs and nothing else.
   virtual bool pixelwise() const { return false; }
+
+  // Whether a pixel of the output may be written over the same pixel of an input.
+  virtual bool in_place() const { return false; }
 
   // `output` is where the range's first pixel belongs, and so are `inputs` if the step is
   // pixelwise; otherwise they are where the tensors begin.

@@ -205,9 +205,15 @@ TEST_P(PixelOpsTest, MaxBits) {
     for (size_t words = 1; words <= 70; ++words) {
       const std::vector<uint32_t> a = random_.Words(words), b = random_.Words(words);
       const GuardedBuffer<uint32_t> in{std::span(a), guard};
-      GuardedBuffer<uint32_t> inout{std::span(b), guard};
-      ops().max_bits(in.data(), words, inout.data());
-      for (size_t i = 0; i < words; ++i) ASSERT_EQ(inout.data()[i], a[i] & b[i]) << words;
+      const GuardedBuffer<uint32_t> other{std::span(b), guard};
+      const uint32_t* const taps[] = {in.data(), other.data(), in.data()};
+      for (size_t tap_count : {1, 2, 3}) {
+        GuardedBuffer<uint32_t> out(words, guard);
+        ops().max_bits(taps, tap_count, words, out.data());
+        for (size_t i = 0; i < words; ++i) {
+          ASSERT_EQ(out.data()[i], tap_count == 1 ? a[i] : a[i] & b[i]) << words;
+        }
+      }
     }
   }
 }
@@ -297,13 +303,20 @@ TEST_P(PixelOpsTest, MaxFloat) {
   ForShapes([&](size_t rows, size_t channels, Guard guard) {
     const size_t count = rows * channels;
     const Floats a = AnyFloats(random_, count), b = AnyFloats(random_, count);
-    const GuardedBuffer<float> in{std::span(a), guard};
-    GuardedBuffer<float> inout{std::span(b), guard};
-    ops().max_float(in.data(), count, inout.data());
-    for (size_t i = 0; i < count; ++i) {
-      // Only what is greater replaces a value; a NaN is not, and nothing is greater than one.
-      const float expected = std::isgreater(a[i], b[i]) ? a[i] : b[i];
-      ASSERT_TRUE(SameFloat(inout.data()[i], expected)) << i << ": " << a[i] << ", " << b[i];
+    const Floats c = AnyFloats(random_, count);
+    const GuardedBuffer<float> first{std::span(a), guard}, second{std::span(b), guard},
+        third{std::span(c), guard};
+    const float* const taps[] = {first.data(), second.data(), third.data()};
+    for (size_t tap_count : {1, 2, 3}) {
+      GuardedBuffer<float> out(count, guard);
+      ops().max_float(taps, tap_count, count, out.data());
+      for (size_t i = 0; i < count; ++i) {
+        // Only what is greater replaces a value; a NaN is not, and nothing is greater than one.
+        float expected = a[i];
+        if (tap_count > 1 && std::isgreater(b[i], expected)) expected = b[i];
+        if (tap_count > 2 && std::isgreater(c[i], expected)) expected = c[i];
+        ASSERT_TRUE(SameFloat(out.data()[i], expected)) << i << ": " << a[i] << ", " << b[i];
+      }
     }
   });
 }
@@ -496,8 +509,10 @@ TEST_P(PixelOpsTest, RowsOfNothing) {
     p.multiply_channels(nullptr, nullptr, rows, channels, kNoRange, nullptr);
     p.prelu(nullptr, nullptr, rows, channels, nullptr);
   }
-  p.max_bits(nullptr, 0, nullptr);
-  p.max_float(nullptr, 0, nullptr);
+  const uint32_t* const no_bits = nullptr;
+  const float* const no_floats = nullptr;
+  p.max_bits(&no_bits, 1, 0, nullptr);
+  p.max_float(&no_floats, 1, 0, nullptr);
   p.add(nullptr, nullptr, 0, kNoRange, nullptr);
   p.multiply(nullptr, nullptr, 0, kNoRange, nullptr);
   p.clamp(nullptr, 0, kNoRange, nullptr);

@@ -144,6 +144,8 @@ TEST(GroupSteps, GroupsCanRunInTheirOrder) {
   EXPECT_GT(joined, 1000);
 }
 
+constexpr int64_t kRows = 6;  // of a kernel
+
 struct Cut {
   int64_t pixels;
   size_t pixel_bytes;
@@ -154,7 +156,7 @@ struct Cut {
 
 Cut CutOf(int64_t pixels, size_t pixel_bytes, int64_t channel_blocks, int threads) {
   return {pixels, pixel_bytes, channel_blocks, threads,
-          CutWork(pixels, pixel_bytes, channel_blocks, threads)};
+          CutWork(pixels, pixel_bytes, kRows, channel_blocks, threads)};
 }
 
 void ExpectEveryPixelOnce(const Cut& cut) {
@@ -210,7 +212,7 @@ std::string Describe(const Cut& cut) {
 
 TEST(CutWork, NoPixelsAreNoWork) {
   for (int threads : {1, 2, 8}) {
-    const Tiling tiling = CutWork(0, 1024, 8, threads);
+    const Tiling tiling = CutWork(0, 1024, kRows, 8, threads);
     EXPECT_EQ(tiling.units(), 0);
     EXPECT_EQ(LargestTile(0, tiling), 0);
   }
@@ -226,7 +228,7 @@ TEST(CutWork, TilesHoldEveryPixelOnce) {
 
 TEST(CutWork, TilesFitTheCacheAndWasteNoRows) {
   SCOPED_TRACE(ReplayHint());
-  constexpr int64_t kCacheBytes = 16 * 1024, kFewest = 8, kMost = 256;
+  constexpr int64_t kCacheBytes = 16 * 1024, kFewest = kRows, kMost = 256;
   for (const Cut& cut : ManyCuts()) {
     SCOPED_TRACE(Describe(cut));
     const int64_t largest = LargestTile(cut.pixels, cut.tiling);
@@ -264,11 +266,11 @@ TEST(CutWork, ThreadsGetEqualShares) {
 
 // 7 x 7 pixels with 512 channels, as at the end of a network.
 TEST(CutWork, AnExample) {
-  const Tiling alone = CutWork(49, 2048, 32, 1);
-  EXPECT_EQ(alone.tiles, 7);
+  const Tiling alone = CutWork(49, 2048, 6, 32, 1);
+  EXPECT_EQ(alone.tiles, 9);
   EXPECT_EQ(alone.blocks, 1);
-  const Tiling shared = CutWork(49, 2048, 32, 4);
-  EXPECT_EQ(shared.tiles, 8);
+  const Tiling shared = CutWork(49, 2048, 6, 32, 4);
+  EXPECT_EQ(shared.tiles, 12);
   EXPECT_EQ(shared.blocks, 2);
 }
 

@@ -359,13 +359,24 @@ void UnpackBool(const uint32_t* in, size_t rows, size_t channels, uint8_t* out) 
   UnpackBytes(in, rows, channels, _mm512_set1_epi8(1), _mm512_setzero_si512(), out);
 }
 
-void MaxBits(const uint32_t* in, size_t words, uint32_t* inout) {
-  for (size_t i = 0; i < words; ++i) inout[i] &= in[i];  // 1 is -1
+void MaxBits(const uint32_t* const* taps, size_t tap_count, size_t words, uint32_t* out) {
+  for (size_t at = 0; at < words; at += kFloats) {
+    const __mmask16 lanes = First16(words - at < kFloats ? words - at : kFloats);
+    __m512i most = _mm512_maskz_loadu_epi32(lanes, taps[0] + at);
+    for (size_t tap = 1; tap < tap_count; ++tap) {  // 1 is -1
+      most = _mm512_and_si512(most, _mm512_maskz_loadu_epi32(lanes, taps[tap] + at));
+    }
+    _mm512_mask_storeu_epi32(out + at, lanes, most);
+  }
 }
 
-void MaxFloat(const float* in, size_t count, float* inout) {
+void MaxFloat(const float* const* taps, size_t tap_count, size_t count, float* out) {
   ForVectors(count, [&](size_t at, auto lanes) {
-    lanes.Store(inout + at, _mm512_max_ps(lanes.Load(in + at), lanes.Load(inout + at)));
+    __m512 most = lanes.Load(taps[0] + at);
+    for (size_t tap = 1; tap < tap_count; ++tap) {
+      most = _mm512_max_ps(lanes.Load(taps[tap] + at), most);
+    }
+    lanes.Store(out + at, most);
   });
 }
 
