@@ -210,7 +210,7 @@ def _images(rng: np.random.Generator, *shape: int) -> Array:
 
 
 _CONV = ["LceQuantize", "LceBconv2d"]
-# Channels around the widths of vectors and words; images of many pixels and of fewer than are fused.
+# Channels around the widths of vectors and words; images with enough pixels to fuse, and with few.
 _SHAPES = [(3, 9, 7, 33), (2, 3, 5, 1), (1, 1, 1, 40), (2, 8, 8, 64)]
 _ACTIVATIONS = list(_BOUNDS)
 
@@ -382,7 +382,8 @@ def test_float_operators_before_the_first_bits(runtime, rng):
     """They lead to an LceQuantize; what leads elsewhere stays with the host."""
     net = _Net(rng)
     x = net.input(_images(rng, 2, 8, 7, 33))
-    y = net.prelu(net.add(net.mul(x, net.per_channel(33)), net.per_channel(33)), net.per_channel(33))
+    y = net.add(net.mul(x, net.per_channel(33)), net.per_channel(33))
+    y = net.prelu(y, net.per_channel(33))
     elsewhere = net.relu(net.add(x, net.per_channel(33)), "RELU")
     model = net.finish(net.conv(y, 5), net.host("NEG", elsewhere, -elsewhere.array))
     assert model.check_both(runtime=runtime) == ["MUL", "ADD", "PRELU", *_CONV]
@@ -549,8 +550,8 @@ _SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1, -1, 7, -7, 3e38, -3e
 
 def _special_images(values: Array) -> tuple[Array, Array]:
     """Two images whose pixels are all pairs."""
-    columns, rows = np.meshgrid(values, values)
-    return tuple(np.ascontiguousarray(axis[np.newaxis, ..., np.newaxis]) for axis in (columns, rows))
+    columns, rows = (axis[np.newaxis, ..., np.newaxis] for axis in np.meshgrid(values, values))
+    return np.ascontiguousarray(columns), np.ascontiguousarray(rows)
 
 
 def _bit_patterns(x: Array) -> Array:
