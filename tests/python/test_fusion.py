@@ -603,3 +603,49 @@ def test_denormals_are_numbers(runtime, rng):
     y = net.add(net.mul(x, net.constant(np.array(0.5))), x)
     model = net.finish(y, net.bits(y))
     assert model.check(runtime=runtime) == ["MUL", "ADD", "LceQuantize"]
+
+
+def _random_step(net: _Net, values: Sequence[_Value]) -> _Value:
+    """Any operator on any of the values."""
+    rng = net.rng
+    # More often what was made last, as networks do.
+    x = values[-1] if rng.random() < 0.6 else values[rng.integers(len(values))]
+    channels = x.array.shape[3]
+    alike = [value for value in values if value.array.shape == x.array.shape]
+    beside = [value for value in values if value.array.shape[:3] == x.array.shape[:3]]
+    other = alike[rng.integers(len(alike))]
+    activation = str(rng.choice(_ACTIVATIONS))
+    window, stride = ((int(a), int(b)) for a, b in rng.integers(1, 4, (2, 2)))
+    makers: list[Callable[[], _Value]] = [
+        lambda: net.conv(x, channels, window[0], activation=activation),
+        lambda: net.conv(x, channels, window[0]),
+        lambda: net.conv(x, int(rng.integers(1, 50)), stride=stride[0]),
+        lambda: net.add(x, other, activation),
+        lambda: net.add(x, net.per_channel(channels), activation),
+        # Bounded, or repeated squares leave the range of floats.
+        lambda: net.mul(x, other, "RELU_N1_TO_1"),
+        lambda: net.mul(net.per_channel(channels, dims=4), x, activation),
+        lambda: net.relu(x, str(rng.choice(_ACTIVATIONS[1:]))),
+        lambda: net.prelu(x, net.per_channel(channels)),
+        lambda: net.pool(x, window, stride, "SAME"),
+        lambda: net.concatenate([x, *beside[: rng.integers(1, 4)]]),
+        lambda: net.host("NEG", x, -x.array),
+    ]
+    return makers[rng.integers(len(makers))]()
+
+
+def _random_net(rng: np.random.Generator) -> _Model:
+    net = _Net(rng)
+    shape = (int(rng.integers(1, 4)), *rng.integers(1, 12, 2), int(rng.choice([1, 7, 32, 45])))
+    values = [net.input(_images(rng, *shape))]
+    for _ in range(rng.integers(3, 15)):
+        values.append(_random_step(net, values))
+    outputs = [value for value in values[1:-1] if rng.random() < 0.2]
+    return net.finish(*outputs, net.bits(values[-1]), net.conv(values[-1], 3))
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_random_networks(runtime, rng, full):
+    for number in range(1000 if full else 60):
+        threads, kernel = 1 + number % 2, KERNELS[number % len(KERNELS)]
+        _random_net(rng).check_both(num_threads=threads, kernel=kernel, runtime=runtime)
