@@ -526,6 +526,19 @@ def test_weights_of_a_bit_as_an_operand(op, runtime, rng):
 
 
 @pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("op", ["ADD", "MUL"])
+def test_what_the_host_computes_of_constants_is_for_all_samples(op, runtime, rng):
+    """It looks like a tensor of one sample, and does not grow with the batch."""
+    net = _Net(rng)
+    x = net.input(_images(rng, 3, 5, 4, 6))
+    half = _images(rng, 1, 5, 4, 6).astype(np.float16)
+    whole = _Value(net.builder.tensor(half.shape), half.astype(np.float32))
+    net.builder.builtin("DEQUANTIZE", [net.builder.constant(half)], [whole.number])
+    y = net.binary(op, net.conv(x, 6), whole)
+    assert net.finish(y).check_both(runtime=runtime) == _CONV
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
 def test_shapes_that_only_the_data_decide(runtime, rng):
     """Of the tensors that follow a reshape nothing is known when operators are claimed."""
     net = _Net(rng)
