@@ -174,7 +174,12 @@ class Session:
                 self._interpreter.invoke()
                 elapsed += time.perf_counter_ns() - start
         steps = library.read_profile(pointer)
-        # By name, as the steps of other subgraphs have the same node numbers. The plug-in takes
-        # every operator of its names, or the model does not load.
-        left = [op.name for op in self.operators if not op.name.startswith("Lce")]
+        # With the name, as the steps of other subgraphs have the same node numbers.
+        taken = {(step["node"], step["op"], step["name"]) for step in steps}
+        left = [
+            op.name
+            for node, op in enumerate(self.operators)
+            if not op.name.startswith("Lce")
+            and not any((node, op.name, self.declared_tensors[y].name) in taken for y in op.outputs)
+        ]
         return steps, elapsed, left

@@ -136,6 +136,16 @@ bool CanFuse(const TfLiteContext& context, const OpNode& node) {
   }
 }
 
+// Whether the node's results depend on nothing but constants and tensors that are `fixed`.
+bool IsFixed(const TfLiteContext& context, const TfLiteNode& node, const std::set<int>& fixed) {
+  const std::span<const int> inputs = AsSpan(node.inputs);
+  return std::all_of(inputs.begin(), inputs.end(), [&](int tensor) {
+    return tensor == kTfLiteOptionalTensor || fixed.contains(tensor) ||
+           (static_cast<size_t>(tensor) < context.tensors_size &&
+            context.tensors[tensor].allocation_type == kTfLiteMmapRo);
+  });
+}
+
 bool ReadsAnyOf(const OpNode& node, const std::set<int>& tensors) {
   return std::any_of(node.inputs.begin(), node.inputs.end(),
                      [&](int tensor) { return tensors.contains(tensor); });
@@ -148,8 +158,9 @@ std::vector<int> FindSteps(TfLiteContext* context, std::span<const int> order, b
   std::vector<bool> taken;
   std::set<int> made;    // by nodes that are taken
   std::set<int> wanted;  // by those of them that read floats
-  // No constants yet, but constants when steps are made: their operators stay with the host.
-  std::set<int> unpacked;
+  // Computed from constants alone, such as unpacked weights. They do not grow with the batch, or
+  // are constants by the time that steps are made: what reads them stays with the host.
+  std::set<int> fixed;
   const auto take = [&](size_t i) {
     const OpNode& node = candidates[i];
     taken[i] = true;
@@ -160,13 +171,14 @@ std::vector<int> FindSteps(TfLiteContext* context, std::span<const int> order, b
   };
   for (int index : order) {
     OpNode node = DescribeNode(context, index);
-    if (node.op == nullptr) continue;
-    if (node.op == std::string_view(kUnpackWeights)) {
-      unpacked.insert(node.outputs.begin(), node.outputs.end());
-      continue;
+    const TfLiteNode& host_node = *NodeAt(context, index).node;
+    if (IsFixed(*context, host_node, fixed)) {
+      const std::span<const int> outputs = AsSpan(host_node.outputs);
+      fixed.insert(outputs.begin(), outputs.end());
     }
+    if (node.op == nullptr || node.op == std::string_view(kUnpackWeights)) continue;
     const bool ours = IsOurs(node);
-    if (!ours && !(fuse && CanFuse(*context, node) && !ReadsAnyOf(node, unpacked))) continue;
+    if (!ours && !(fuse && CanFuse(*context, node) && !ReadsAnyOf(node, fixed))) continue;
     candidates.push_back(std::move(node));
     taken.push_back(false);
     if (ours) take(candidates.size() - 1);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <limits>
 #include <map>
+#include <mutex>
 
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/runtime/arena.h"
@@ -21,16 +22,24 @@ size_t ElementBytes(TfLiteType type) {
 constexpr const char* kOutOfMemory =
     "expected memory for its filter, got none; free some, or the file is corrupted";
 
+// A copy that lasts as long as the process: hosts' profilers keep the pointers, and read them when
+// plans may have been made anew. There are as many as there are different groups.
+const char* LastingName(const std::string& name) {
+  static auto* names = new std::set<std::string>;
+  static std::mutex mutex;
+  const std::lock_guard<std::mutex> lock(mutex);
+  return names->insert(name).first->c_str();
+}
+
 // The host's profiler sees every group under its operators' own names. Not where a node is a plan
 // by itself (without index): the host times that one already.
 class HostProfilerEvent {
  public:
-  HostProfilerEvent(void* profiler, const OpNode& node, const std::string& ops)
+  HostProfilerEvent(void* profiler, const OpNode& node, const char* ops)
       : profiler_(node.index < 0 ? nullptr : static_cast<ProfilerInterface*>(profiler)) {
     if (profiler_ == nullptr) return;
     handle_ = profiler_->BeginEvent(
-        ops.c_str(), ProfilerInterface::EventType::DELEGATE_PROFILED_OPERATOR_INVOKE_EVENT,
-        node.index, 0);
+        ops, ProfilerInterface::EventType::DELEGATE_PROFILED_OPERATOR_INVOKE_EVENT, node.index, 0);
   }
   ~HostProfilerEvent() {
     if (profiler_ != nullptr) profiler_->EndEvent(handle_);
@@ -164,14 +173,16 @@ void Plan::MakeGroups() {
   groups_.clear();
   largest_group_ = 0;
   for (const std::vector<size_t>& members : GroupSteps(sizes, engine_->fuse())) {
-    Group group = {.steps = {}, .pixels = sizes[members[0]].pixels, .tiling = {}, .ops = ""};
+    Group group = {.steps = {}, .pixels = sizes[members[0]].pixels, .tiling = {}, .ops = nullptr};
+    std::string ops;
     size_t pixel_bytes = 0;
     for (size_t member : members) {
       PlannedStep& planned = *steps_[member];
       group.steps.push_back(&planned);
-      group.ops += (group.ops.empty() ? "" : "+") + std::string(planned.node.op);
+      ops += (ops.empty() ? "" : "+") + std::string(planned.node.op);
       pixel_bytes += planned.output.pixel_bytes;
     }
+    group.ops = LastingName(ops);
     const int64_t blocks = members.size() == 1 ? group.steps[0]->step->channel_blocks() : 1;
     group.tiling = CutWork(group.pixels, pixel_bytes, group.steps[0]->step->kernel_rows(), blocks,
                            threads_->threads());

@@ -65,7 +65,7 @@ class Plan {
     std::vector<PlannedStep*> steps;
     int64_t pixels;
     Tiling tiling;
-    std::string ops;  // names joined by +, for the host's profiler
+    const char* ops;  // names joined by +, for the host's profiler; lasting
   };
   struct Job;  // a run of a group
 

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, seed, settings
 import larq_engine
 from tests.converter import random_models
 from tests.converter.frameworks import require_keras
+from tests.kernel_rows import KERNELS
 
 require_keras()
 
@@ -36,11 +37,20 @@ def check_report(report: larq_engine.ConversionReport, expected: Counter[tuple[s
     )
 
 
+def check_other_runs(converted: bytes, inputs: np.ndarray, got: np.ndarray, seed: int) -> None:
+    """One result whatever computes it: not fused, and with one of the kernels and two threads."""
+    kernel = KERNELS[seed % len(KERNELS)]
+    for options in ({"fuse": False}, {"kernel": kernel, "num_threads": 2}):
+        other = larq_engine.Interpreter(converted, **options).predict(inputs)
+        np.testing.assert_array_equal(other, got, err_msg=str(options))
+
+
 def check(description: random_models.Model) -> None:
     built = build_model(description)
     converted = larq_engine.convert_keras_model(built.keras)
     check_report(converted.report, built.expected)
     got = larq_engine.Interpreter(converted).predict(built.inputs)
+    check_other_runs(converted, built.inputs, got, description.seed)
     expected = built.keras(built.inputs).numpy()
     if built.exact:
         np.testing.assert_array_equal(got, expected)

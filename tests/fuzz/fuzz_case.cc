@@ -97,6 +97,8 @@ int64_t ChannelsIn(const GraphOperator& op) {
 
 bool IsUnpackWeights(const GraphOperator& op) { return op.custom_name == "LceUnpackWeights"; }
 
+bool IsOfTheHost(const GraphOperator& op) { return op.builtin_code != kTfLiteBuiltinCustom; }
+
 // Whether the results depend on nothing but the inputs' values: every operator reads what is there
 // before it, packed bits come from our operators only (which leave 0 after the last channel), and
 // no convolution takes fewer channels than were packed. Where a model breaks that, kernels may
@@ -113,6 +115,21 @@ bool IsWellDefined(const Graph& graph) {
   for (const GraphOperator& op : graph.operators) {
     if (IsUnpackWeights(op)) {
       for (int output : op.outputs) channels[output] = declared(output);
+      continue;
+    }
+    if (IsOfTheHost(op)) {
+      int64_t out = 0;  // no less than there are: all of a concatenation
+      for (int input : op.inputs) {
+        if (input < 0) return false;
+        if (graph.tensors[input].is_constant) continue;
+        if (!channels.contains(input)) return false;
+        out += channels[input];
+      }
+      if (op.builtin_code != kTfLiteBuiltinConcatenation && !op.inputs.empty()) {
+        const int data = graph.tensors[op.inputs[0]].is_constant ? op.inputs.back() : op.inputs[0];
+        out = channels[data];
+      }
+      for (int output : op.outputs) channels[output] = out;
       continue;
     }
     if (op.inputs.empty() || !channels.contains(op.inputs[0])) return false;
@@ -133,7 +150,7 @@ double ReferenceCost(const Graph& graph) {
   double cost = 0;
   for (const GraphOperator& op : graph.operators) {
     if (op.inputs.size() < 2 || op.inputs[1] < 0 || op.outputs.empty()) continue;
-    if (IsUnpackWeights(op)) continue;
+    if (IsUnpackWeights(op) || IsOfTheHost(op)) continue;
     double pixels = 1;
     const std::vector<int>& shape = graph.tensors[op.outputs[0]].shape;
     for (size_t i = 0; i + 1 < shape.size(); ++i) pixels *= shape[i];

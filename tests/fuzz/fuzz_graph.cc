@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <iterator>
 #include <limits>
 #include <string>
@@ -11,7 +12,7 @@
 namespace larq_engine::testing {
 namespace {
 
-constexpr int kMaxOperators = 4;
+constexpr int kMaxOperators = 6;
 constexpr int kMaxFaults = 3;
 
 // Around the edges of words and of SIMD widths.
@@ -61,6 +62,10 @@ constexpr const char* kNames[] = {"LceQuantize",   "LceDequantize",    "LceBconv
 constexpr const char* kKeys[] = {"channels_in",  "padding", "pad_values", "stride_height",
                                  "filter_width", "axis",    "",           "zoom"};
 constexpr int kWidths[] = {1, 2, 4, 8};
+constexpr TfLiteBuiltinOperator kRelus[] = {kTfLiteBuiltinRelu, kTfLiteBuiltinReluN1To1,
+                                            kTfLiteBuiltinRelu6};
+constexpr TfLiteFusedActivation kActivations[] = {kTfLiteActNone, kTfLiteActRelu,
+                                                  kTfLiteActReluN1To1, kTfLiteActRelu6};
 
 ConvConfig MakeConv(ByteSource* bytes, int channels) {
   ConvConfig config;
@@ -101,8 +106,42 @@ int AddWeights(ByteSource* bytes, ModelBuilder* builder) {
   return shape[3];
 }
 
-// The path through the operators that types allow: values are quantized, bits go anywhere. Weights
-// start another path.
+// One of the host's operators, on floats.
+void AddHostOp(ByteSource* bytes, ModelBuilder* builder) {
+  const TfLiteBuiltinOperator binary = bytes->Below(2) == 0 ? kTfLiteBuiltinAdd : kTfLiteBuiltinMul;
+  // A tensor of the same shape: a residual, or the last one with itself.
+  std::vector<int> same;
+  const Graph graph = builder->Build();
+  for (size_t i = 0; i < graph.tensors.size(); ++i) {
+    const GraphTensor& tensor = graph.tensors[i];
+    if (!tensor.is_constant && tensor.type == kTfLiteFloat32 && tensor.shape == builder->shape()) {
+      same.push_back(static_cast<int>(i));
+    }
+  }
+  const int other = same[bytes->Below(same.size())];
+  switch (bytes->Below(6)) {
+    case 0:
+      builder->AddBinary(binary, bytes->OneOf(kActivations));
+      break;
+    case 1:
+      builder->AddBinary(binary, bytes->OneOf(kActivations), other);
+      break;
+    case 2:
+      builder->AddRelu(bytes->OneOf(kRelus));
+      break;
+    case 3:
+      builder->AddPrelu();
+      break;
+    case 4:
+      builder->AddFloatPool(MakePool(bytes));
+      break;
+    default:
+      builder->AddConcatenation({other});
+  }
+}
+
+// The path through the operators that types allow: values are quantized or go through the host's
+// operators, bits go anywhere. Weights start another path.
 ModelBuilder MakeGood(ByteSource* bytes) {
   TfLiteType type = bytes->OneOf(kInputTypes);
   const std::vector<int> shape = {1 + static_cast<int>(bytes->Below(2)),
@@ -115,6 +154,11 @@ ModelBuilder MakeGood(ByteSource* bytes) {
     if (bytes->Below(16) == 15) {
       channels = AddWeights(bytes, &builder);
       type = kTfLiteFloat32;
+      continue;
+    }
+    if (type == kTfLiteFloat32 && builder.shape().size() == 4 && bytes->Below(2) == 0) {
+      AddHostOp(bytes, &builder);
+      channels = builder.shape()[3];
       continue;
     }
     if (type != kTfLiteInt32) {
@@ -141,8 +185,21 @@ ModelBuilder MakeGood(ByteSource* bytes) {
   return builder;
 }
 
+// Of the host's operators, whose reader checks no more than that there are some.
+void SpoilBuiltinData(ByteSource* bytes, std::vector<uint8_t>* data) {
+  if (bytes->Below(8) == 0) data->clear();
+  if (data->empty()) return;
+  const size_t word = bytes->Below(data->size() / sizeof(int32_t)) * sizeof(int32_t);
+  const auto value = static_cast<int32_t>(bytes->OneOf(kOptionValues));
+  std::memcpy(&(*data)[word], &value, sizeof(value));
+}
+
 // Operators with options; the others' are empty.
 void SpoilOptions(ByteSource* bytes, const ModelBuilder& builder, size_t index, Graph* graph) {
+  if (graph->operators[index].builtin_code != kTfLiteBuiltinCustom) {
+    SpoilBuiltinData(bytes, &graph->operators[index].builtin_data);
+    return;
+  }
   OptionMap options = builder.Options(index);
   std::vector<uint8_t>& encoded = graph->operators[index].options;
   const int width = bytes->OneOf(kWidths);

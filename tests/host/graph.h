@@ -31,6 +31,8 @@ struct GraphOperator {
   std::vector<int> inputs;
   std::vector<int> outputs;
   std::vector<uint8_t> options;  // a custom operator's bytes
+  // Of a builtin operator: the structure that the host makes of its options, none for null.
+  std::vector<uint8_t> builtin_data = {};
 };
 
 struct Graph {

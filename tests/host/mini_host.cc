@@ -262,7 +262,12 @@ void MiniHost::MakeNode(size_t index) {
   entry.node.temporaries = entry.none.get();
   entry.registration.builtin_code = source.builtin_code;
   entry.registration.version = source.version;
-  if (source.builtin_code != kTfLiteBuiltinCustom) return;
+  if (source.builtin_code != kTfLiteBuiltinCustom) {
+    if (source.builtin_data.empty()) return;
+    entry.options = MakeBytes(source.builtin_data);
+    entry.node.builtin_data = entry.options.get();
+    return;
+  }
   entry.registration.custom_name = source.custom_name.c_str();
   entry.node.custom_initial_data_size = static_cast<int>(source.options.size());
   if (source.options.empty()) return;

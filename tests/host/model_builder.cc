@@ -234,4 +234,69 @@ ModelBuilder& ModelBuilder::AddUnpackWeights(std::vector<int> shape, int axis, i
   return *this;
 }
 
+template <typename Params>
+ModelBuilder& ModelBuilder::AddBuiltin(TfLiteBuiltinOperator code, std::vector<int> inputs,
+                                       std::vector<int> shape, const Params& params) {
+  AddOperator("builtin", std::move(inputs), kTfLiteFloat32, std::move(shape), {});
+  GraphOperator& op = graph_.operators.back();
+  op.custom_name.clear();
+  op.builtin_code = static_cast<int>(code);
+  op.builtin_data.resize(sizeof(params));
+  std::memcpy(op.builtin_data.data(), &params, sizeof(params));
+  return *this;
+}
+
+int ModelBuilder::AddChannelConstant() {
+  std::vector<float> values(static_cast<size_t>(shape_.back()));
+  for (float& value : values) value = (random_() % 65 - 32.0f) / 16;
+  return AddConstant(NextName("builtin") + "/constant", kTfLiteFloat32, {shape_.back()},
+                     ToBytes(values));
+}
+
+ModelBuilder& ModelBuilder::AddBinary(TfLiteBuiltinOperator code, TfLiteFusedActivation activation,
+                                      std::optional<int> other) {
+  const int b = other ? *other : AddChannelConstant();
+  // ADD and MUL have the same structure, as far as we know it.
+  return AddBuiltin(code, {LastTensor(), b}, shape_, TfLiteAddParams{activation});
+}
+
+ModelBuilder& ModelBuilder::AddRelu(TfLiteBuiltinOperator code) {
+  AddBuiltin(code, {LastTensor()}, shape_, uint8_t{0});
+  graph_.operators.back().builtin_data.clear();
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::AddPrelu() {
+  AddBuiltin(kTfLiteBuiltinPrelu, {LastTensor(), AddChannelConstant()}, shape_, uint8_t{0});
+  graph_.operators.back().builtin_data.clear();
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::AddFloatPool(const PoolConfig& config) {
+  const std::vector<int> shape = {
+      shape_[0],
+      OutputSize(shape_[1], config.filter_height, config.stride_height, 1, config.padding),
+      OutputSize(shape_[2], config.filter_width, config.stride_width, 1, config.padding),
+      shape_[3]};
+  const TfLitePoolParams params = {
+      .padding = config.padding == kSame ? kTfLitePaddingSame : kTfLitePaddingValid,
+      .stride_width = config.stride_width,
+      .stride_height = config.stride_height,
+      .filter_width = config.filter_width,
+      .filter_height = config.filter_height,
+      .activation = kTfLiteActNone};
+  return AddBuiltin(kTfLiteBuiltinMaxPool2d, {LastTensor()}, shape, params);
+}
+
+ModelBuilder& ModelBuilder::AddConcatenation(const std::vector<int>& others) {
+  std::vector<int> inputs = {LastTensor()};
+  std::vector<int> shape = shape_;
+  for (int other : others) {
+    inputs.push_back(other);
+    shape.back() += graph_.tensors[static_cast<size_t>(other)].shape.back();
+  }
+  return AddBuiltin(kTfLiteBuiltinConcatenation, std::move(inputs), std::move(shape),
+                    TfLiteConcatenationParams{.axis = -1, .activation = kTfLiteActNone});
+}
+
 }  // namespace larq_engine::testing

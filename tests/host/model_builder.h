@@ -1,10 +1,11 @@
-// Makes graphs of our operators in memory, for tests that want a certain shape, option or
-// fault: build a good graph, then change what it should be wrong in.
+// Makes graphs of our operators, and of the host's that we fuse, in memory, for tests that want a
+// certain shape, option or fault: build a good graph, then change what it should be wrong in.
 #ifndef LARQ_ENGINE_TESTS_HOST_MODEL_BUILDER_H_
 #define LARQ_ENGINE_TESTS_HOST_MODEL_BUILDER_H_
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -63,6 +64,18 @@ class ModelBuilder {
   // Reads constants alone: what was added before it no longer leads to the graph's output. `scales`
   // are 1 or as many as the axis has indices.
   ModelBuilder& AddUnpackWeights(std::vector<int> shape, int axis, int scales);
+
+  // The host's operators, on floats. `other` is a tensor of the same shape, or none for a constant
+  // for each channel.
+  ModelBuilder& AddBinary(TfLiteBuiltinOperator code, TfLiteFusedActivation activation,
+                          std::optional<int> other = std::nullopt);
+  ModelBuilder& AddRelu(TfLiteBuiltinOperator code);
+  ModelBuilder& AddPrelu();
+  ModelBuilder& AddFloatPool(const PoolConfig& config);
+  ModelBuilder& AddConcatenation(const std::vector<int>& others);
+
+  int LastTensor() const;
+  const std::vector<int>& shape() const { return shape_; }  // its, in channels
   Graph Build() const { return graph_; }
   // The options of operator `index`, for a test that encodes them again with a change.
   const OptionMap& Options(size_t index) const { return options_.at(index); }
@@ -73,7 +86,10 @@ class ModelBuilder {
                   std::vector<uint8_t> data);
   void AddOperator(const char* kind, std::vector<int> inputs, TfLiteType type,
                    std::vector<int> shape, const OptionMap& options);
-  int LastTensor() const;
+  template <typename Params>
+  ModelBuilder& AddBuiltin(TfLiteBuiltinOperator code, std::vector<int> inputs,
+                           std::vector<int> shape, const Params& params);
+  int AddChannelConstant();
   std::string NextName(const std::string& kind) const;
 
   Graph graph_;

@@ -210,7 +210,7 @@ def _images(rng: np.random.Generator, *shape: int) -> Array:
 
 
 _CONV = ["LceQuantize", "LceBconv2d"]
-# Channels around the widths of vectors and words; images of many pixels and of fewer than are fused.
+# Channels around the widths of vectors and words; images with enough pixels to fuse, and with few.
 _SHAPES = [(3, 9, 7, 33), (2, 3, 5, 1), (1, 1, 1, 40), (2, 8, 8, 64)]
 _ACTIVATIONS = list(_BOUNDS)
 
@@ -382,7 +382,8 @@ def test_float_operators_before_the_first_bits(runtime, rng):
     """They lead to an LceQuantize; what leads elsewhere stays with the host."""
     net = _Net(rng)
     x = net.input(_images(rng, 2, 8, 7, 33))
-    y = net.prelu(net.add(net.mul(x, net.per_channel(33)), net.per_channel(33)), net.per_channel(33))
+    y = net.add(net.mul(x, net.per_channel(33)), net.per_channel(33))
+    y = net.prelu(y, net.per_channel(33))
     elsewhere = net.relu(net.add(x, net.per_channel(33)), "RELU")
     model = net.finish(net.conv(y, 5), net.host("NEG", elsewhere, -elsewhere.array))
     assert model.check_both(runtime=runtime) == ["MUL", "ADD", "PRELU", *_CONV]
@@ -525,6 +526,19 @@ def test_weights_of_a_bit_as_an_operand(op, runtime, rng):
 
 
 @pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("op", ["ADD", "MUL"])
+def test_what_the_host_computes_of_constants_is_for_all_samples(op, runtime, rng):
+    """It looks like a tensor of one sample, and does not grow with the batch."""
+    net = _Net(rng)
+    x = net.input(_images(rng, 3, 5, 4, 6))
+    half = _images(rng, 1, 5, 4, 6).astype(np.float16)
+    whole = _Value(net.builder.tensor(half.shape), half.astype(np.float32))
+    net.builder.builtin("DEQUANTIZE", [net.builder.constant(half)], [whole.number])
+    y = net.binary(op, net.conv(x, 6), whole)
+    assert net.finish(y).check_both(runtime=runtime) == _CONV
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
 def test_shapes_that_only_the_data_decide(runtime, rng):
     """Of the tensors that follow a reshape nothing is known when operators are claimed."""
     net = _Net(rng)
@@ -549,8 +563,8 @@ _SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1, -1, 7, -7, 3e38, -3e
 
 def _special_images(values: Array) -> tuple[Array, Array]:
     """Two images whose pixels are all pairs."""
-    columns, rows = np.meshgrid(values, values)
-    return tuple(np.ascontiguousarray(axis[np.newaxis, ..., np.newaxis]) for axis in (columns, rows))
+    columns, rows = (axis[np.newaxis, ..., np.newaxis] for axis in np.meshgrid(values, values))
+    return np.ascontiguousarray(columns), np.ascontiguousarray(rows)
 
 
 def _bit_patterns(x: Array) -> Array:
@@ -602,3 +616,49 @@ def test_denormals_are_numbers(runtime, rng):
     y = net.add(net.mul(x, net.constant(np.array(0.5))), x)
     model = net.finish(y, net.bits(y))
     assert model.check(runtime=runtime) == ["MUL", "ADD", "LceQuantize"]
+
+
+def _random_step(net: _Net, values: Sequence[_Value]) -> _Value:
+    """Any operator on any of the values."""
+    rng = net.rng
+    # More often what was made last, as networks do.
+    x = values[-1] if rng.random() < 0.6 else values[rng.integers(len(values))]
+    channels = x.array.shape[3]
+    alike = [value for value in values if value.array.shape == x.array.shape]
+    beside = [value for value in values if value.array.shape[:3] == x.array.shape[:3]]
+    other = alike[rng.integers(len(alike))]
+    activation = str(rng.choice(_ACTIVATIONS))
+    window, stride = ((int(a), int(b)) for a, b in rng.integers(1, 4, (2, 2)))
+    makers: list[Callable[[], _Value]] = [
+        lambda: net.conv(x, channels, window[0], activation=activation),
+        lambda: net.conv(x, channels, window[0]),
+        lambda: net.conv(x, int(rng.integers(1, 50)), stride=stride[0]),
+        lambda: net.add(x, other, activation),
+        lambda: net.add(x, net.per_channel(channels), activation),
+        # Bounded, or repeated squares leave the range of floats.
+        lambda: net.mul(x, other, "RELU_N1_TO_1"),
+        lambda: net.mul(net.per_channel(channels, dims=4), x, activation),
+        lambda: net.relu(x, str(rng.choice(_ACTIVATIONS[1:]))),
+        lambda: net.prelu(x, net.per_channel(channels)),
+        lambda: net.pool(x, window, stride, "SAME"),
+        lambda: net.concatenate([x, *beside[: rng.integers(1, 4)]]),
+        lambda: net.host("NEG", x, -x.array),
+    ]
+    return makers[rng.integers(len(makers))]()
+
+
+def _random_net(rng: np.random.Generator) -> _Model:
+    net = _Net(rng)
+    shape = (int(rng.integers(1, 4)), *rng.integers(1, 12, 2), int(rng.choice([1, 7, 32, 45])))
+    values = [net.input(_images(rng, *shape))]
+    for _ in range(rng.integers(3, 15)):
+        values.append(_random_step(net, values))
+    outputs = [value for value in values[1:-1] if rng.random() < 0.2]
+    return net.finish(*outputs, net.bits(values[-1]), net.conv(values[-1], 3))
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_random_networks(runtime, rng, full):
+    for number in range(1000 if full else 60):
+        threads, kernel = 1 + number % 2, KERNELS[number % len(KERNELS)]
+        _random_net(rng).check_both(num_threads=threads, kernel=kernel, runtime=runtime)

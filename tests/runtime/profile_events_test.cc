@@ -65,6 +65,39 @@ TEST(ProfileEvents, HostsProfilerSeesEveryStepUnderItsName) {
                                            "end", "begin LceBconv2d #2", "end"));
 }
 
+class TagKeepingProfiler : public RecordingProfiler {
+ public:
+  uint32_t BeginEvent(const char* tag, EventType type, int64_t node, int64_t subgraph) override {
+    tags.push_back(tag);
+    return RecordingProfiler::BeginEvent(tag, type, node, subgraph);
+  }
+  std::vector<const char*> tags;
+};
+
+// A host's profiler keeps the pointers and reads them at its end.
+TEST(ProfileEvents, TagsOutliveThePlans) {
+  TagKeepingProfiler profiler;
+  {
+    const DelegatePtr delegate = CreateDelegate({});
+    MiniHost host(ModelBuilder(kTfLiteFloat32, {1, 4, 5, 32})
+                      .AddQuantize()
+                      .AddConv({.filters = 8})
+                      .AddBinary(kTfLiteBuiltinMul, kTfLiteActNone)
+                      .AddRelu(kTfLiteBuiltinRelu)
+                      .Build());
+    host.SetProfiler(&profiler);
+    ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+    Outputs outputs;
+    ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs)) << host.errors();
+    ASSERT_EQ(host.ResizeInput(0, std::vector<int>{2, 2, 2, 32}), kTfLiteOk);
+    ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs)) << host.errors();
+  }
+  const std::vector<std::string> tags(profiler.tags.begin(), profiler.tags.end());
+  // Together as far as there are enough pixels.
+  EXPECT_THAT(tags, ElementsAre("LceQuantize", "LceBconv2d+MUL+RELU", "LceQuantize", "LceBconv2d",
+                                "MUL", "RELU"));
+}
+
 TEST(ProfileEvents, JsonHasEveryStepInOrder) {
   const DelegatePtr delegate = CreateDelegate({});
   MiniHost host(ThreeOperators());

@@ -20,6 +20,8 @@ Graph GraphOfHost(int number) {
       .AddConv({.filters = 24, .output = kTfLiteInt32})
       .AddPool({})
       .AddConv({.filters = 16})
+      .AddBinary(kTfLiteBuiltinMul, kTfLiteActNone)
+      .AddPrelu()
       .Build();
 }
 

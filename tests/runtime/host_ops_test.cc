@@ -1,0 +1,250 @@
+// The host's float operators that plans compute: fused, one by one, by any number of threads, the
+// results are the same; and what a damaged file says of them is harmless.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+
+#include "tests/host/mini_host.h"
+#include "tests/host/model_builder.h"
+#include "tests/host/run_graph.h"
+
+namespace larq_engine::testing {
+namespace {
+
+// Every operator, in groups whose tensors are read by the same group, by others and by the host.
+Graph AllOperators(std::vector<int> shape) {
+  const int channels = shape[3];
+  ModelBuilder builder(kTfLiteFloat32, std::move(shape));
+  const int input = builder.LastTensor();
+  builder.AddQuantize().AddConv({.filters = channels});
+  builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone).AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone);
+  builder.AddPrelu().AddBinary(kTfLiteBuiltinAdd, kTfLiteActRelu6, input);
+  const int shortcut = builder.LastTensor();
+  builder.AddRelu(kTfLiteBuiltinRelu).AddQuantize().AddConv({.filters = channels});
+  builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActReluN1To1, shortcut);
+  const int inner = builder.LastTensor();
+  builder.AddConcatenation({shortcut, input}).AddRelu(kTfLiteBuiltinRelu6);
+  builder.AddFloatPool({.filter_height = 3, .stride_width = 1});
+  builder.AddRelu(kTfLiteBuiltinReluN1To1).AddQuantize().AddConv({.filters = 7});
+  Graph graph = builder.Build();
+  graph.outputs.push_back(inner);
+  return graph;
+}
+
+struct Ran {
+  size_t claimed = 0;
+  Outputs outputs;
+};
+
+Ran RunFresh(const Graph& graph, const DelegateOptions& options, std::vector<int> shape) {
+  const DelegatePtr delegate = CreateDelegate(options);
+  MiniHost host(graph);
+  Ran ran;
+  EXPECT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+  EXPECT_EQ(host.ResizeInput(0, shape), kTfLiteOk);
+  EXPECT_TRUE(RunOnce(&host, 5, 0xCD, &ran.outputs)) << host.errors();
+  ran.claimed = host.claimed_operators();
+  return ran;
+}
+
+TEST(HostOps, ResultsDoNotDependOnKernelAndThreads) {
+  for (const std::vector<int>& shape : {std::vector<int>{1, 9, 8, 33},
+                                        {3, 3, 2, 5},
+                                        {2, 30, 21, 64},
+                                        {1, 1, 1, 32},
+                                        {0, 9, 8, 33}}) {
+    SCOPED_TRACE(::testing::PrintToString(shape));
+    const Graph graph = AllOperators({1, shape[1], shape[2], shape[3]});
+    const Ran expected = RunFresh(graph, {{"kernel", "reference"}, {"num_threads", "1"}}, shape);
+    EXPECT_EQ(expected.claimed, graph.operators.size());
+    for (const char* threads : {"1", "2", "5"}) {
+      EXPECT_EQ(RunFresh(graph, {{"num_threads", threads}}, shape).outputs, expected.outputs)
+          << threads;
+    }
+  }
+}
+
+TEST(HostOps, WithoutFusingTheyAreTheHosts) {
+  const DelegatePtr delegate = CreateDelegate({{"fuse", "off"}});
+  const Graph graph = AllOperators({1, 9, 8, 33});
+  MiniHost host(graph);
+  ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+  EXPECT_EQ(host.claimed_operators(), 6u);  // three pairs of LceQuantize and LceBconv2d
+}
+
+TEST(HostOps, ResizeGivesWhatAFreshHostGives) {
+  const Graph graph = AllOperators({1, 9, 8, 33});
+  const DelegatePtr delegate = CreateDelegate({{"num_threads", "2"}});
+  MiniHost host(graph);
+  ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+  for (const std::vector<int>& shape : {std::vector<int>{3, 9, 8, 33},
+                                        {1, 2, 3, 33},
+                                        {1, 40, 30, 33},
+                                        {0, 9, 8, 33},
+                                        {1, 9, 8, 33}}) {
+    SCOPED_TRACE(::testing::PrintToString(shape));
+    ASSERT_EQ(host.ResizeInput(0, shape), kTfLiteOk) << host.errors();
+    Outputs outputs;
+    ASSERT_TRUE(RunOnce(&host, 5, 0xCD, &outputs)) << host.errors();
+    EXPECT_EQ(outputs, RunFresh(graph, {{"num_threads", "1"}}, shape).outputs);
+  }
+}
+
+TEST(HostOps, TwoInputsThatAreResizedApartAreAnError) {
+  ModelBuilder builder(kTfLiteFloat32, {1, 5, 5, 8});
+  builder.AddQuantize().AddConv({.filters = 8}).AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone, 0);
+  Graph graph = builder.Build();
+  GraphTensor second = graph.tensors[0];
+  graph.tensors.push_back(second);
+  graph.inputs.push_back(static_cast<int>(graph.tensors.size()) - 1);
+  graph.operators.back().inputs[1] = graph.inputs[1];
+  const DelegatePtr delegate = CreateDelegate({});
+  MiniHost host(graph);
+  ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk);
+  EXPECT_EQ(host.claimed_operators(), 3u);
+  ASSERT_EQ(host.ResizeInput(0, std::vector<int>{1, 6, 5, 8}), kTfLiteOk);
+  EXPECT_EQ(host.Allocate(), kTfLiteError);
+  EXPECT_NE(host.errors().find("ADD 'builtin2' (#2): inputs: expected one shape, got "
+                               "[1, 6, 5, 8] and [1, 5, 5, 8]; resize all inputs"),
+            std::string::npos)
+      << host.errors();
+}
+
+// The last of its operators is what a case damages.
+Graph EndsIn(TfLiteBuiltinOperator code) {
+  ModelBuilder builder(kTfLiteFloat32, {1, 6, 5, 8});
+  builder.AddQuantize().AddConv({.filters = 8});
+  switch (code) {
+    case kTfLiteBuiltinMaxPool2d:
+      return builder.AddFloatPool({}).Build();
+    case kTfLiteBuiltinConcatenation:
+      return builder.AddConcatenation({0}).Build();
+    case kTfLiteBuiltinPrelu:
+      return builder.AddPrelu().Build();
+    case kTfLiteBuiltinRelu:
+      return builder.AddRelu(code).Build();
+    default:
+      return builder.AddBinary(code, kTfLiteActNone).Build();
+  }
+}
+
+struct Damage {
+  const char* name;
+  TfLiteBuiltinOperator code;
+  void (*damage)(Graph* graph, GraphOperator* op);
+};
+
+template <typename Params>
+void Change(GraphOperator* op, void (*change)(Params* params)) {
+  Params params;
+  std::memcpy(&params, op->builtin_data.data(), sizeof(params));
+  change(&params);
+  std::memcpy(op->builtin_data.data(), &params, sizeof(params));
+}
+
+void NoData(Graph*, GraphOperator* op) { op->builtin_data.clear(); }
+void NoInputs(Graph*, GraphOperator* op) { op->inputs.clear(); }
+void MissingInputs(Graph*, GraphOperator* op) {
+  for (int& input : op->inputs) input = kTfLiteOptionalTensor;
+}
+void NoOutputs(Graph*, GraphOperator* op) { op->outputs.clear(); }
+void ThirdInput(Graph*, GraphOperator* op) { op->inputs.insert(op->inputs.end(), 9, 0); }
+void OtherOutputType(Graph* graph, GraphOperator* op) {
+  graph->tensors[op->outputs[0]].type = kTfLiteFloat16;
+}
+void ScalarInput(Graph* graph, GraphOperator* op) { graph->tensors[op->inputs[0]].shape.clear(); }
+void UnknownActivation(Graph*, GraphOperator* op) {
+  Change<TfLiteAddParams>(op, [](auto* p) { p->activation = TfLiteFusedActivation{77}; });
+}
+void Tanh(Graph*, GraphOperator* op) {
+  Change<TfLiteAddParams>(op, [](auto* p) { p->activation = TfLiteFusedActivation{4}; });
+}
+void ShortConstant(Graph* graph, GraphOperator* op) {
+  graph->tensors[op->inputs[1]].data.resize(7);
+}
+void LongConstant(Graph* graph, GraphOperator* op) {
+  graph->tensors[op->inputs[1]].shape = {1, 1, 1, 1 << 30};
+}
+
+const Damage kDamages[] = {
+    {"AddWithoutData", kTfLiteBuiltinAdd, NoData},
+    {"AddWithoutInputs", kTfLiteBuiltinAdd, NoInputs},
+    {"AddOfNothing", kTfLiteBuiltinAdd, MissingInputs},
+    {"AddWithoutOutputs", kTfLiteBuiltinAdd, NoOutputs},
+    {"AddOfMore", kTfLiteBuiltinAdd, ThirdInput},
+    {"AddToHalf", kTfLiteBuiltinAdd, OtherOutputType},
+    {"AddOfScalar", kTfLiteBuiltinAdd, ScalarInput},
+    {"AddWithUnknownActivation", kTfLiteBuiltinAdd, UnknownActivation},
+    {"AddWithTanh", kTfLiteBuiltinAdd, Tanh},
+    {"AddOfShortConstant", kTfLiteBuiltinAdd, ShortConstant},
+    {"AddOfLongConstant", kTfLiteBuiltinAdd, LongConstant},
+    {"MulWithoutData", kTfLiteBuiltinMul, NoData},
+    {"MulWithUnknownActivation", kTfLiteBuiltinMul, UnknownActivation},
+    {"ReluWithoutInputs", kTfLiteBuiltinRelu, NoInputs},
+    {"ReluOfMore", kTfLiteBuiltinRelu, ThirdInput},
+    {"PreluOfShortConstant", kTfLiteBuiltinPrelu, ShortConstant},
+    {"PreluOfNothing", kTfLiteBuiltinPrelu, MissingInputs},
+    {"PoolWithoutData", kTfLiteBuiltinMaxPool2d, NoData},
+    {"PoolOfScalar", kTfLiteBuiltinMaxPool2d, ScalarInput},
+    {"PoolWithoutHeight", kTfLiteBuiltinMaxPool2d,
+     [](Graph*, GraphOperator* op) {
+       Change<TfLitePoolParams>(op, [](auto* p) { p->filter_height = 0; });
+     }},
+    {"PoolOfNegativeWidth", kTfLiteBuiltinMaxPool2d,
+     [](Graph*, GraphOperator* op) {
+       Change<TfLitePoolParams>(op, [](auto* p) { p->filter_width = -3; });
+     }},
+    {"PoolWithoutStride", kTfLiteBuiltinMaxPool2d,
+     [](Graph*, GraphOperator* op) {
+       Change<TfLitePoolParams>(op, [](auto* p) { p->stride_height = 0; });
+     }},
+    {"PoolOfNegativeStride", kTfLiteBuiltinMaxPool2d,
+     [](Graph*, GraphOperator* op) {
+       Change<TfLitePoolParams>(op,
+                                [](auto* p) { p->stride_width = std::numeric_limits<int>::min(); });
+     }},
+    {"PoolWithUnknownPadding", kTfLiteBuiltinMaxPool2d,
+     [](Graph*, GraphOperator* op) {
+       Change<TfLitePoolParams>(op, [](auto* p) { p->padding = TfLitePadding{9}; });
+     }},
+    {"PoolWithActivation", kTfLiteBuiltinMaxPool2d,
+     [](Graph*, GraphOperator* op) {
+       Change<TfLitePoolParams>(op, [](auto* p) { p->activation = kTfLiteActRelu; });
+     }},
+    {"ConcatenationWithoutData", kTfLiteBuiltinConcatenation, NoData},
+    {"ConcatenationOfOtherAxis", kTfLiteBuiltinConcatenation,
+     [](Graph*, GraphOperator* op) {
+       Change<TfLiteConcatenationParams>(op, [](auto* p) { p->axis = 1; });
+     }},
+    {"ConcatenationOfNoAxis", kTfLiteBuiltinConcatenation,
+     [](Graph*, GraphOperator* op) {
+       Change<TfLiteConcatenationParams>(
+           op, [](auto* p) { p->axis = std::numeric_limits<int>::min(); });
+     }},
+    {"ConcatenationOfMany", kTfLiteBuiltinConcatenation, ThirdInput},
+    {"ConcatenationOfNothing", kTfLiteBuiltinConcatenation, MissingInputs},
+};
+
+class Damaged : public ::testing::TestWithParam<Damage> {};
+
+// The operator is the host's to judge, and ours are unharmed.
+TEST_P(Damaged, IsLeftToTheHost) {
+  Graph graph = EndsIn(GetParam().code);
+  const DelegatePtr delegate = CreateDelegate({});
+  {
+    MiniHost host(graph);
+    ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+    ASSERT_EQ(host.claimed_operators(), 3u) << "whole, it is claimed";
+  }
+  GetParam().damage(&graph, &graph.operators.back());
+  MiniHost host(graph);
+  ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+  EXPECT_EQ(host.claimed_operators(), 2u);
+}
+
+INSTANTIATE_TEST_SUITE_P(HostOps, Damaged, ::testing::ValuesIn(kDamages),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace larq_engine::testing
