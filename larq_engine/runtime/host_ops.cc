@@ -46,8 +46,8 @@ bool HasInputs(const OpInfo& op, size_t count) {
   return op.inputs.size() == count && IsFloat(op.output);
 }
 
-// Of one shape whatever the sizes that the file leaves open, which it declares as 1: an image of
-// any size then looks like the gate of its channels.
+// Of one shape whatever the sizes that the file leaves open. It declares those as 1, so that an
+// image of any size looks like the gate of its channels.
 bool HaveOneShape(const TensorInfo& a, const TensorInfo& b) {
   const auto signature = [](const TensorInfo& tensor) {
     return tensor.signature.empty() ? tensor.dims : tensor.signature;

@@ -14,9 +14,6 @@ constexpr uint32_t kOpen = uint32_t{1} << 31;
 // about the gap that a float operator leaves between two of our steps.
 constexpr int kSpins = 500;
 
-// Chunks a thread: enough to even out threads that start late, few enough to keep the counter cold.
-constexpr int64_t kChunksPerThread = 8;
-
 inline void Pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -75,9 +72,12 @@ void ThreadPool::Run(int64_t units, Work work, void* context) {
   const std::lock_guard<std::mutex> turn(turn_);
   work_ = work;
   context_ = context;
-  units_ = units;
-  chunk_ = std::max<int64_t>(1, units / (threads() * kChunksPerThread));
-  next_unit_.store(0, std::memory_order_relaxed);
+  for (size_t i = 0; i < shares_.size(); ++i) {
+    const int64_t count = static_cast<int64_t>(shares_.size());
+    const int64_t at = static_cast<int64_t>(i);
+    shares_[i].next.store(units * at / count, std::memory_order_relaxed);
+    shares_[i].end = units * (at + 1) / count;
+  }
   entrants_.store(kOpen, std::memory_order_release);
   epoch_.fetch_add(1, std::memory_order_release);
   epoch_.notify_all();
@@ -91,10 +91,13 @@ void ThreadPool::Run(int64_t units, Work work, void* context) {
 }
 
 void ThreadPool::TakeUnits(int worker) {
-  for (;;) {
-    const int64_t first = next_unit_.fetch_add(chunk_, std::memory_order_relaxed);
-    if (first >= units_) return;
-    work_(context_, first, std::min(first + chunk_, units_), worker);
+  for (size_t i = 0; i < shares_.size(); ++i) {
+    Share& share = shares_[(static_cast<size_t>(worker) + i) % shares_.size()];
+    for (;;) {
+      const int64_t unit = share.next.fetch_add(1, std::memory_order_relaxed);
+      if (unit >= share.end) break;
+      work_(context_, unit, unit + 1, worker);
+    }
   }
 }
 
