@@ -33,7 +33,7 @@ void AwaitChange(const std::atomic<uint32_t>& value, uint32_t old) {
 
 }  // namespace
 
-ThreadPool::ThreadPool(int threads) {
+ThreadPool::ThreadPool(int threads) : shares_(static_cast<size_t>(threads)) {
   workers_.reserve(static_cast<size_t>(threads - 1));
   try {
     for (int worker = 1; worker < threads; ++worker) {
@@ -74,9 +74,11 @@ void ThreadPool::Run(int64_t units, Work work, void* context) {
   context_ = context;
   for (size_t i = 0; i < shares_.size(); ++i) {
     const int64_t count = static_cast<int64_t>(shares_.size());
-    const int64_t at = static_cast<int64_t>(i);
-    shares_[i].next.store(units * at / count, std::memory_order_relaxed);
-    shares_[i].end = units * (at + 1) / count;
+    const auto begin = [&](int64_t share) {
+      return units / count * share + std::min(share, units % count);
+    };
+    shares_[i].next.store(begin(static_cast<int64_t>(i)), std::memory_order_relaxed);
+    shares_[i].end = begin(static_cast<int64_t>(i) + 1);
   }
   entrants_.store(kOpen, std::memory_order_release);
   epoch_.fetch_add(1, std::memory_order_release);

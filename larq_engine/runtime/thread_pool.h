@@ -41,10 +41,15 @@ class ThreadPool {
   // The job; written while closed, read by whoever entered.
   Work work_ = nullptr;
   void* context_ = nullptr;
-  int64_t units_ = 0;
-  int64_t chunk_ = 1;
 
-  std::atomic<int64_t> next_unit_{0};
+  // Each worker begins with a share of its own, the same from step to step, so that it finds in its
+  // cache what it wrote; then it helps with the others'.
+  struct alignas(64) Share {  // a cache line each
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
+  std::vector<Share> shares_;  // one for each thread
+
   std::atomic<uint32_t> entrants_{0};  // workers inside the job, plus kOpen while they may enter
   std::atomic<uint32_t> epoch_{0};     // counts jobs; workers sleep on it
   std::atomic<bool> stop_{false};
