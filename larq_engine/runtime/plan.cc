@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <limits>
 #include <map>
 #include <mutex>
 
 #include "larq_engine/kernels/bits.h"
-#include "larq_engine/runtime/arena.h"
 #include "larq_engine/runtime/op_checks.h"
 #include "larq_engine/runtime/op_error.h"
 
@@ -54,9 +52,6 @@ class HostProfilerEvent {
 
 // A step reads no more tensors than that; see host_ops.cc.
 constexpr size_t kMaxDataInputs = 8;
-
-// In place of the last group that reads an output: something else is there by then.
-constexpr size_t kOverwritten = std::numeric_limits<size_t>::max();
 
 using Clock = std::chrono::steady_clock;
 
@@ -117,8 +112,7 @@ void Plan::Prepare(TfLiteContext* context) {
     }
   }
   threads_ = &engine_->Threads(context->recommended_num_threads);
-  MakeGroups();
-  PlaceTensors();
+  PlaceTensors(MakeGroups());
   prepared_ = true;
 }
 
@@ -139,7 +133,7 @@ void Plan::SizeStep(TfLiteContext* context, size_t index, std::vector<TensorShap
                          ElementBytes(context->tensors[tensor].type);
     // Of a pixelwise step: its inputs have as many pixels as its output.
     const size_t pixels = static_cast<size_t>(planned.step->pixels());
-    return Place{.kind = Place::kHost,
+    return Place{.kind = PlaceKind::kHost,
                  .tensor = tensor,
                  .bytes = bytes,
                  .pixel_bytes = pixels == 0 ? 0 : bytes / pixels};
@@ -163,7 +157,7 @@ void Plan::SizeStep(TfLiteContext* context, size_t index, std::vector<TensorShap
   }
 }
 
-void Plan::MakeGroups() {
+std::vector<std::vector<size_t>> Plan::MakeGroups() {
   std::vector<FusionStep> sizes;
   for (const auto& planned : steps_) {
     sizes.push_back({.producers = planned->producers,
@@ -172,7 +166,8 @@ void Plan::MakeGroups() {
   }
   groups_.clear();
   largest_group_ = 0;
-  for (const std::vector<size_t>& members : GroupSteps(sizes, engine_->fuse())) {
+  std::vector<std::vector<size_t>> grouped = GroupSteps(sizes, engine_->fuse());
+  for (const std::vector<size_t>& members : grouped) {
     Group group = {.steps = {}, .pixels = sizes[members[0]].pixels, .tiling = {}, .ops = nullptr};
     std::string ops;
     size_t pixel_bytes = 0;
@@ -190,115 +185,49 @@ void Plan::MakeGroups() {
     groups_.push_back(std::move(group));
   }
   step_ns_.assign(static_cast<size_t>(threads_->threads()) * largest_group_, 0);
+  return grouped;
 }
 
-// A sum takes the place of the shortcut that it ends: half the memory is half the cache. The step
-// whose output the member may write over: it was made by an earlier group, nobody reads it after
-// the member, and those of this group that do read only the pixel at hand. -1 if there is none.
-int Plan::FindDyingInput(const Group& group, size_t member, const std::vector<size_t>& last_reader,
-                         size_t own_group) const {
-  const PlannedStep& planned = *group.steps[member];
-  if (!planned.step->in_place()) return -1;
-  for (int producer : planned.producers) {
-    if (producer < 0) continue;
-    const PlannedStep& maker = *steps_[static_cast<size_t>(producer)];
-    const bool made_here =
-        std::find(group.steps.begin(), group.steps.end(), &maker) != group.steps.end();
-    if (made_here || maker.output.kind != Place::kBlock ||
-        maker.output.bytes != planned.output.bytes ||
-        last_reader[static_cast<size_t>(producer)] != own_group) {
-      continue;
-    }
-    bool safe = true;
-    for (size_t i = 0; i < group.steps.size(); ++i) {
-      const PlannedStep& reader = *group.steps[i];
-      const bool reads = std::find(reader.producers.begin(), reader.producers.end(), producer) !=
-                         reader.producers.end();
-      safe = safe && (!reads || (reader.step->pixelwise() && i <= member));
-    }
-    if (safe) return producer;
-  }
-  return -1;
-}
-
-// Outputs that others read are the host's. Of the rest, those that only their own group reads exist
-// for one tile at a time, in each worker's scratch; what later groups read is in the plan's block.
-void Plan::PlaceTensors() {
-  std::map<const PlannedStep*, size_t> group_of;
-  for (size_t g = 0; g < groups_.size(); ++g) {
-    for (const PlannedStep* planned : groups_[g].steps) group_of[planned] = g;
-  }
-  std::map<const PlannedStep*, size_t> index_of;
-  std::vector<size_t> last_reader(steps_.size());  // a group
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    index_of[steps_[i].get()] = i;
-    last_reader[i] = group_of[steps_[i].get()];
-  }
-  for (const auto& planned : steps_) {
-    for (int producer : planned->producers) {
-      if (producer < 0) continue;
-      size_t& last = last_reader[static_cast<size_t>(producer)];
-      last = std::max(last, group_of[planned.get()]);
-    }
-  }
-
-  std::vector<ArenaBuffer> buffers;
-  std::map<size_t, size_t> buffer_of;  // step -> where its output is
+void Plan::PlaceTensors(std::span<const std::vector<size_t>> members) {
+  std::vector<PlacementStep> steps;
   size_t step_scratch = 0;
   for (const auto& planned : steps_) {
+    steps.push_back({.producers = planned->producers,
+                     .bytes = planned->output.bytes,
+                     .pixel_bytes = planned->output.pixel_bytes,
+                     .host_output = host_outputs_.contains(planned->output.tensor),
+                     .pixelwise = planned->step->pixelwise(),
+                     .in_place = planned->step->in_place()});
     step_scratch = std::max(step_scratch, planned->step->scratch_bytes());
   }
-  tiles_offset_ = RoundUp(step_scratch, kBufferAlignment);
-  scratch_stride_ = tiles_offset_;
-  for (Group& group : groups_) {
-    const size_t tile_pixels = static_cast<size_t>(LargestTile(group.pixels, group.tiling));
-    size_t tiles_end = tiles_offset_;
-    for (size_t member = 0; member < group.steps.size(); ++member) {
-      PlannedStep* planned = group.steps[member];
-      Place& output = planned->output;
-      if (host_outputs_.contains(output.tensor)) continue;
-      const size_t index = index_of.at(planned);
-      const size_t own_group = group_of[planned];
-      if (group.steps.size() > 1 && last_reader[index] == own_group) {
-        output.kind = Place::kTile;
-        output.offset = tiles_end;
-        tiles_end += RoundUp(tile_pixels * output.pixel_bytes, kBufferAlignment);
-      } else {
-        output.kind = Place::kBlock;
-        const int dying = FindDyingInput(group, member, last_reader, own_group);
-        if (dying >= 0) {
-          buffer_of[index] = buffer_of.at(static_cast<size_t>(dying));
-          buffers[buffer_of[index]].last = last_reader[index];
-          last_reader[static_cast<size_t>(dying)] = kOverwritten;
-        } else {
-          buffer_of[index] = buffers.size();
-          buffers.push_back(
-              {.bytes = output.bytes, .first = own_group, .last = last_reader[index]});
-        }
-      }
-    }
-    scratch_stride_ = std::max(scratch_stride_, tiles_end);
+  std::vector<int64_t> tile_pixels;
+  for (const Group& group : groups_) {
+    tile_pixels.push_back(LargestTile(group.pixels, group.tiling));
   }
-  memory_ = AlignedBuffer<std::byte>(PlaceBuffers(buffers));
-  for (const auto& [step, buffer] : buffer_of) {
-    steps_[step]->output.offset = buffers[buffer].offset;
-  }
-  for (const auto& planned : steps_) {
-    for (size_t i = 0; i < planned->inputs.size(); ++i) {
-      if (planned->producers[i] < 0) continue;
-      const Place& output = steps_[static_cast<size_t>(planned->producers[i])]->output;
-      planned->inputs[i].kind = output.kind;
-      planned->inputs[i].offset = output.offset;
+  const Placement placement = PlaceOutputs(steps, members, tile_pixels);
+  const size_t tiles_offset = RoundUp(step_scratch, kBufferAlignment);
+  const auto put = [&](Place& place, size_t maker) {
+    const OutputPlace& found = placement.outputs[maker];
+    place.kind = found.kind;
+    place.offset = found.offset + (found.kind == PlaceKind::kTile ? tiles_offset : 0);
+  };
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    put(steps_[i]->output, i);
+    for (size_t k = 0; k < steps_[i]->inputs.size(); ++k) {
+      const int producer = steps_[i]->producers[k];
+      if (producer >= 0) put(steps_[i]->inputs[k], static_cast<size_t>(producer));
     }
   }
+  memory_ = AlignedBuffer<std::byte>(placement.block_bytes);
+  scratch_stride_ = RoundUp(tiles_offset + placement.tile_bytes, kBufferAlignment);
   scratch_ = AlignedBuffer<std::byte>(scratch_stride_ * static_cast<size_t>(threads_->threads()));
 }
 
 // Finds where the tensor begins for this run; a tile has no such place.
 void Plan::FindTensor(TfLiteContext* context, const PlannedStep& planned, Place& place,
                       const char* role) {
-  if (place.kind == Place::kTile) return;
-  if (place.kind == Place::kBlock) {
+  if (place.kind == PlaceKind::kTile) return;
+  if (place.kind == PlaceKind::kBlock) {
     place.base = memory_.data() + place.offset;
     return;
   }
@@ -333,7 +262,7 @@ void Plan::RunUnits(void* data, int64_t first, int64_t last, int worker) {
                           .first_block = blocks * part / group.tiling.blocks,
                           .last_block = blocks * (part + 1) / group.tiling.blocks};
     const auto at_first_pixel = [&](const Place& place) {
-      return place.kind == Place::kTile
+      return place.kind == PlaceKind::kTile
                  ? scratch + place.offset
                  : place.base + static_cast<size_t>(range.first_pixel) * place.pixel_bytes;
     };

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "larq_engine/runtime/engine.h"
 #include "larq_engine/runtime/fusion.h"
 #include "larq_engine/runtime/op_node.h"
+#include "larq_engine/runtime/placement.h"
 #include "larq_engine/runtime/profile.h"
 #include "larq_engine/runtime/step.h"
 
@@ -38,12 +40,7 @@ class Plan {
  private:
   // Where a step finds a tensor.
   struct Place {
-    enum Kind : uint8_t {
-      kHost,   // the host's tensor
-      kBlock,  // the plan's own block
-      kTile,   // a worker's scratch: only the tile at hand ever exists
-    };
-    Kind kind = kHost;
+    PlaceKind kind = PlaceKind::kHost;
     int tensor = -1;
     size_t bytes = 0;
     size_t pixel_bytes = 0;
@@ -71,10 +68,8 @@ class Plan {
 
   void MakeSteps(const TfLiteContext& context);
   void SizeStep(TfLiteContext* context, size_t index, std::vector<TensorShape>& shapes);
-  void MakeGroups();
-  void PlaceTensors();
-  int FindDyingInput(const Group& group, size_t member, const std::vector<size_t>& last_reader,
-                     size_t own_group) const;
+  std::vector<std::vector<size_t>> MakeGroups();  // and returns which steps are in each
+  void PlaceTensors(std::span<const std::vector<size_t>> members);
   void RunGroup(TfLiteContext* context, Group& group);
   static void RunUnits(void* job, int64_t first, int64_t last, int worker);
   void FindTensor(TfLiteContext* context, const PlannedStep& planned, Place& place,
@@ -91,7 +86,6 @@ class Plan {
   AlignedBuffer<std::byte> memory_;
   AlignedBuffer<std::byte> scratch_;  // one part for each thread: the step's own, then tiles
   size_t scratch_stride_ = 0;
-  size_t tiles_offset_ = 0;
   std::vector<uint64_t> step_ns_;  // [threads][steps of the largest group], while profiling
   size_t largest_group_ = 0;
 };

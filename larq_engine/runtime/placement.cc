@@ -1,0 +1,113 @@
+#include "larq_engine/runtime/placement.h"
+
+#include <algorithm>
+#include <map>
+
+#include "larq_engine/kernels/aligned_buffer.h"
+#include "larq_engine/kernels/bits.h"
+#include "larq_engine/runtime/arena.h"
+
+namespace larq_engine {
+namespace {
+
+class Placer {
+ public:
+  Placer(std::span<const PlacementStep> steps, std::span<const std::vector<size_t>> groups)
+      : steps_(steps), groups_(groups), group_of_(steps.size()), last_reader_(steps.size()) {
+    placement_.outputs.resize(steps.size());
+    for (size_t g = 0; g < groups.size(); ++g) {
+      for (size_t step : groups[g]) group_of_[step] = last_reader_[step] = g;
+    }
+    for (size_t step = 0; step < steps.size(); ++step) {
+      for (int producer : steps[step].producers) {
+        if (producer < 0) continue;
+        size_t& last = last_reader_[static_cast<size_t>(producer)];
+        last = std::max(last, group_of_[step]);
+      }
+    }
+  }
+
+  Placement Place(std::span<const int64_t> tile_pixels) {
+    for (size_t g = 0; g < groups_.size(); ++g) {
+      size_t tile_bytes = 0;
+      for (size_t member = 0; member < groups_[g].size(); ++member) {
+        const size_t step = groups_[g][member];
+        if (steps_[step].host_output) continue;
+        if (groups_[g].size() > 1 && last_reader_[step] == g) {
+          placement_.outputs[step] = {PlaceKind::kTile, tile_bytes};
+          tile_bytes += RoundUp(static_cast<size_t>(tile_pixels[g]) * steps_[step].pixel_bytes,
+                                kBufferAlignment);
+        } else {
+          PlaceInBlock(g, member);
+        }
+      }
+      placement_.tile_bytes = std::max(placement_.tile_bytes, tile_bytes);
+    }
+    placement_.block_bytes = PlaceBuffers(buffers_);
+    for (const auto& [step, buffer] : buffer_of_) {
+      placement_.outputs[step].offset = buffers_[buffer].offset;
+    }
+    return std::move(placement_);
+  }
+
+ private:
+  void PlaceInBlock(size_t group, size_t member) {
+    const size_t step = groups_[group][member];
+    placement_.outputs[step].kind = PlaceKind::kBlock;
+    const int dying = FindDyingInput(group, member);
+    if (dying < 0) {
+      buffer_of_[step] = buffers_.size();
+      buffers_.push_back({.bytes = steps_[step].bytes, .first = group, .last = last_reader_[step]});
+      return;
+    }
+    buffer_of_[step] = buffer_of_.at(static_cast<size_t>(dying));
+    buffers_[buffer_of_[step]].last = last_reader_[step];
+  }
+
+  // A sum takes the place of the shortcut that it ends: half the memory is half the cache. The step
+  // whose output the member may write over, or -1: an earlier group made it, nobody reads it after
+  // the member, and those of the group that do read it look at the pixel at hand only.
+  int FindDyingInput(size_t group, size_t member) const {
+    const PlacementStep& step = steps_[groups_[group][member]];
+    if (!step.in_place) return -1;
+    for (int producer : step.producers) {
+      if (producer >= 0 && DiesAt(static_cast<size_t>(producer), group, member) &&
+          steps_[static_cast<size_t>(producer)].bytes == step.bytes) {
+        return producer;
+      }
+    }
+    return -1;
+  }
+
+  bool DiesAt(size_t producer, size_t group, size_t member) const {
+    if (group_of_[producer] == group || last_reader_[producer] != group ||
+        placement_.outputs[producer].kind != PlaceKind::kBlock) {
+      return false;
+    }
+    for (size_t i = 0; i < groups_[group].size(); ++i) {
+      const PlacementStep& reader = steps_[groups_[group][i]];
+      const bool reads = std::count(reader.producers.begin(), reader.producers.end(),
+                                    static_cast<int>(producer)) > 0;
+      if (reads && (!reader.pixelwise || i > member)) return false;
+    }
+    return true;
+  }
+
+  std::span<const PlacementStep> steps_;
+  std::span<const std::vector<size_t>> groups_;
+  std::vector<size_t> group_of_;     // of each step
+  std::vector<size_t> last_reader_;  // of each step's output: a group
+  std::vector<ArenaBuffer> buffers_;
+  std::map<size_t, size_t> buffer_of_;  // step -> where its output is
+  Placement placement_;
+};
+
+}  // namespace
+
+Placement PlaceOutputs(std::span<const PlacementStep> steps,
+                       std::span<const std::vector<size_t>> groups,
+                       std::span<const int64_t> tile_pixels) {
+  return Placer(steps, groups).Place(tile_pixels);
+}
+
+}  // namespace larq_engine

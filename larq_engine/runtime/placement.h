@@ -1,0 +1,48 @@
+// Where the outputs of a plan's steps live: a pure function of their sizes and of who reads them.
+#ifndef LARQ_ENGINE_RUNTIME_PLACEMENT_H_
+#define LARQ_ENGINE_RUNTIME_PLACEMENT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace larq_engine {
+
+// What placing needs to know of a step and its output.
+struct PlacementStep {
+  std::vector<int> producers;  // of its data inputs: an earlier step, or -1 for the host
+  size_t bytes;                // of the output
+  size_t pixel_bytes;          // of one pixel of the output
+  bool host_output;            // others than the plan read it
+  bool pixelwise;
+  bool in_place;
+};
+
+enum class PlaceKind : uint8_t {
+  kHost,   // the host's tensor
+  kBlock,  // the plan's own block
+  kTile,   // a worker's scratch: only the tile at hand ever exists
+};
+
+struct OutputPlace {
+  PlaceKind kind = PlaceKind::kHost;
+  size_t offset = 0;  // in the block, or in the part of the scratch that is for tiles
+};
+
+struct Placement {
+  std::vector<OutputPlace> outputs;  // of the steps
+  size_t block_bytes = 0;
+  size_t tile_bytes = 0;  // for each worker
+};
+
+// Groups as GroupSteps makes them, with the most pixels of a tile of each. Outputs that others read
+// are the host's. Of the rest, those that only their own group reads exist for one tile at a time;
+// what later groups read is in the block, where places are used again.
+Placement PlaceOutputs(std::span<const PlacementStep> steps,
+                       std::span<const std::vector<size_t>> groups,
+                       std::span<const int64_t> tile_pixels);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_PLACEMENT_H_
