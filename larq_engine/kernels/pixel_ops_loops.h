@@ -216,6 +216,7 @@ void UnpackBoolRows(const uint32_t* in, size_t rows, size_t channels, uint8_t* o
 }
 
 void MaxBits(const uint32_t* const* taps, size_t tap_count, size_t words, uint32_t* out) {
+  if (words == 0) return;  // memmove takes no null pointers, whatever the size
   std::memmove(out, taps[0], words * sizeof(*out));
   for (size_t tap = 1; tap < tap_count; ++tap) {
     for (size_t i = 0; i < words; ++i) out[i] &= taps[tap][i];  // 1 is -1
@@ -223,6 +224,7 @@ void MaxBits(const uint32_t* const* taps, size_t tap_count, size_t words, uint32
 }
 
 void MaxFloat(const float* const* taps, size_t tap_count, size_t count, float* out) {
+  if (count == 0) return;
   std::memmove(out, taps[0], count * sizeof(*out));
   for (size_t tap = 1; tap < tap_count; ++tap) {
     const float* in = taps[tap];
