@@ -562,9 +562,12 @@ TEST_P(PixelOpsTest, ToBits) {
 
 TEST_P(PixelOpsTest, RowsOfNothing) {
   const PixelOps& p = ops();
+  const std::vector<float> channel(32);
+  const std::vector<uint32_t> signs(32);
   for (size_t rows : {0, 3}) {
     const size_t channels = rows == 0 ? 32 : 0;
     p.bitpack_float(nullptr, rows, channels, nullptr);
+    p.bitpack_float_limits(nullptr, channel.data(), signs.data(), rows, channels, nullptr);
     p.bitpack_int8(nullptr, rows, channels, 0, nullptr);
     p.bitpack_bool(nullptr, rows, channels, nullptr);
     p.unpack_float(nullptr, rows, channels, nullptr);
@@ -581,7 +584,6 @@ TEST_P(PixelOpsTest, RowsOfNothing) {
   p.add(nullptr, nullptr, 0, kNoRange, nullptr);
   p.multiply(nullptr, nullptr, 0, kNoRange, nullptr);
   p.clamp(nullptr, 0, kNoRange, nullptr);
-  const std::vector<float> channel(32);
   const std::vector<int32_t> limit(32);
   const TransformArgs none{.rows = 0,
                            .channels = 32,

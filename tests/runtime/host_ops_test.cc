@@ -125,8 +125,9 @@ TEST(HostOps, AbsorbedOperatorsCheckTheirShapes) {
   for (int channels : {9, 7}) {
     ASSERT_EQ(host.ResizeInput(0, std::vector<int>{1, 5, 5, channels}), kTfLiteOk);
     EXPECT_EQ(host.Allocate(), kTfLiteError);
-    EXPECT_NE(host.errors().find("MUL 'builtin0' (#0): input: expected 8 channels, got shape " +
-                                 "[1, 5, 5, " + std::to_string(channels) + "]"),
+    EXPECT_NE(host.errors().find("MUL 'builtin0' (#0): input: expected 8 channels, got shape "
+                                 "[1, 5, 5, " +
+                                 std::to_string(channels) + "]"),
               std::string::npos)
         << host.errors();
   }
