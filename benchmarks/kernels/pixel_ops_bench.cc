@@ -33,7 +33,7 @@ struct Operands {
   size_t rows;
   AlignedBuffer<float> a, b, y, slopes;
   AlignedBuffer<int8_t> ints;
-  AlignedBuffer<uint32_t> words, out_words;
+  AlignedBuffer<uint32_t> words, out_words, signs;
   AlignedBuffer<int32_t> acc, depth, dot_limit;
 
   explicit Operands(size_t channel_count)
@@ -46,6 +46,7 @@ struct Operands {
         ints(count()),
         words(rows * WordsFor(channels)),
         out_words(words.size()),
+        signs(channels),
         acc(count()),
         depth(rows),
         dot_limit(channels) {
@@ -56,6 +57,7 @@ struct Operands {
     }
     std::generate_n(ints.data(), count(), [&] { return static_cast<int8_t>(random()); });
     std::generate_n(words.data(), words.size(), std::ref(random));
+    std::generate_n(signs.data(), channels, [&] { return random() & 0x80000000; });
     std::generate_n(acc.data(), count(), [&] { return static_cast<int32_t>(random() % 577); });
     std::fill_n(depth.data(), rows, 576);
     std::fill_n(dot_limit.data(), channels, 3);
@@ -106,6 +108,11 @@ constexpr Op kOps[] = {
     {"bitpack_float",
      [](const PixelOps& ops, Operands& o) {
        ops.bitpack_float(o.a.data(), o.rows, o.channels, o.out_words.data());
+     }},
+    {"bitpack_float_limits",
+     [](const PixelOps& ops, Operands& o) {
+       ops.bitpack_float_limits(o.a.data(), o.slopes.data(), o.signs.data(), o.rows, o.channels,
+                                o.out_words.data());
      }},
     {"bitpack_int8",
      [](const PixelOps& ops, Operands& o) {

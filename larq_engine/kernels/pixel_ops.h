@@ -46,6 +46,10 @@ struct PixelOps {
   // comparison with it holds. A bool is +1 if true, and any byte but 0 is true. To unpack, `plus`
   // and `minus` are what +1 and -1 become.
   void (*bitpack_float)(const float* in, size_t rows, size_t channels, uint32_t* out);
+  // Quantizes what is monotone in each channel: a value, its sign turned where `signs` has the top
+  // bit (and no other), is -1 exactly when it is smaller than the channel's limit. NaN is +1.
+  void (*bitpack_float_limits)(const float* in, const float* limits, const uint32_t* signs,
+                               size_t rows, size_t channels, uint32_t* out);
   void (*bitpack_int8)(const int8_t* in, size_t rows, size_t channels, int32_t zero_point,
                        uint32_t* out);
   void (*bitpack_bool)(const uint8_t* in, size_t rows, size_t channels, uint32_t* out);

@@ -153,6 +153,18 @@ void BitpackFloatRows(const float* in, size_t rows, size_t channels, uint32_t* o
   }
 }
 
+inline bool IsBelow(float x, float limit, uint32_t sign) {
+  return __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, x) ^ sign) < limit;
+}
+
+void BitpackFloatLimitsRows(const float* in, const float* limits, const uint32_t* signs,
+                            size_t rows, size_t channels, uint32_t* out) {
+  for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
+    PackRow(
+        channels, [&](size_t c) { return IsBelow(in[c], limits[c], signs[c]); }, out);
+  }
+}
+
 void BitpackInt8Rows(const int8_t* in, size_t rows, size_t channels, int32_t zero_point,
                      uint32_t* out) {
   for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
@@ -204,6 +216,7 @@ void UnpackBoolRows(const uint32_t* in, size_t rows, size_t channels, uint8_t* o
 }
 
 void MaxBits(const uint32_t* const* taps, size_t tap_count, size_t words, uint32_t* out) {
+  if (words == 0) return;  // memmove takes no null pointers, whatever the size
   std::memmove(out, taps[0], words * sizeof(*out));
   for (size_t tap = 1; tap < tap_count; ++tap) {
     for (size_t i = 0; i < words; ++i) out[i] &= taps[tap][i];  // 1 is -1
@@ -211,6 +224,7 @@ void MaxBits(const uint32_t* const* taps, size_t tap_count, size_t words, uint32
 }
 
 void MaxFloat(const float* const* taps, size_t tap_count, size_t count, float* out) {
+  if (count == 0) return;
   std::memmove(out, taps[0], count * sizeof(*out));
   for (size_t tap = 1; tap < tap_count; ++tap) {
     const float* in = taps[tap];
@@ -259,6 +273,7 @@ constexpr PixelOps kPixelOpsLoops = {
     .to_int8 = ToInt8,
     .to_bits = ToBits,
     .bitpack_float = BitpackFloatRows,
+    .bitpack_float_limits = BitpackFloatLimitsRows,
     .bitpack_int8 = BitpackInt8Rows,
     .bitpack_bool = BitpackBoolRows,
     .unpack_float = UnpackFloatRows,

@@ -75,25 +75,29 @@ class BinaryStep : public ElementwiseStep {
 // A tensor and a constant for each channel.
 class ChannelStep : public ElementwiseStep {
  public:
-  using Operation = decltype(PixelOps::add_channels);
-  ChannelStep(const OpInfo& op, const StepKernels& kernels, Operation operation)
+  ChannelStep(const OpInfo& op, const StepKernels& kernels, ChannelOp::Kind kind)
       : ElementwiseStep(op, kernels),
-        operation_(operation),
+        operation_(kind == ChannelOp::kAdd ? ops_.add_channels : ops_.multiply_channels),
+        has_activation_(op.host_options.activation != kTfLiteActNone),
         data_input_(op.inputs[0].constant == nullptr ? 0 : 1),
-        constant_(ReadChannelConstant(op.inputs[1 - data_input_], op.output.dims.back())) {}
+        op_{.kind = kind,
+            .constants = ReadChannelConstant(op.inputs[1 - data_input_], op.output.dims.back())} {}
 
   std::vector<size_t> data_inputs() const override { return {data_input_}; }
 
+  const ChannelOp* channel_op() const override { return has_activation_ ? nullptr : &op_; }
+
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
-    operation_(static_cast<const float*>(inputs[0]), constant_.data(), Rows(range), channels(),
+    operation_(static_cast<const float*>(inputs[0]), op_.constants.data(), Rows(range), channels(),
                range_, static_cast<float*>(output));
   }
 
  private:
-  Operation operation_;
+  decltype(PixelOps::add_channels) operation_;
+  bool has_activation_;
   size_t data_input_;
-  std::vector<float> constant_;
+  ChannelOp op_;
 };
 
 class ReluStep : public ElementwiseStep {
@@ -125,7 +129,7 @@ class PreluStep : public ElementwiseStep {
 
 std::unique_ptr<Step> MakeBinaryStep(const OpInfo& op, const StepKernels& kernels,
                                      BinaryStep::Operation of_tensors,
-                                     ChannelStep::Operation of_channels) {
+                                     ChannelOp::Kind of_channels) {
   if (op.inputs[0].constant == nullptr && op.inputs[1].constant == nullptr) {
     return std::make_unique<BinaryStep>(op, kernels, of_tensors);
   }
@@ -135,12 +139,11 @@ std::unique_ptr<Step> MakeBinaryStep(const OpInfo& op, const StepKernels& kernel
 }  // namespace
 
 std::unique_ptr<Step> MakeAddStep(const OpInfo& op, const StepKernels& kernels) {
-  return MakeBinaryStep(op, kernels, kernels.pixel_ops.add, kernels.pixel_ops.add_channels);
+  return MakeBinaryStep(op, kernels, kernels.pixel_ops.add, ChannelOp::kAdd);
 }
 
 std::unique_ptr<Step> MakeMultiplyStep(const OpInfo& op, const StepKernels& kernels) {
-  return MakeBinaryStep(op, kernels, kernels.pixel_ops.multiply,
-                        kernels.pixel_ops.multiply_channels);
+  return MakeBinaryStep(op, kernels, kernels.pixel_ops.multiply, ChannelOp::kMultiply);
 }
 
 std::unique_ptr<Step> MakeReluStep(const OpInfo& op, const StepKernels& kernels) {

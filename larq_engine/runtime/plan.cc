@@ -20,6 +20,28 @@ size_t ElementBytes(TfLiteType type) {
 constexpr const char* kOutOfMemory =
     "expected memory for its filter, got none; free some, or the file is corrupted";
 
+// Says which operator the errors of `work` are of.
+template <typename Work>
+void ForOperator(const OpNode& node, const std::string& name, const Work& work) {
+  try {
+    work();
+  } catch (const std::bad_alloc&) {
+    throw OpError(ErrorStart(node, name) + kOutOfMemory);
+  } catch (const OpError& e) {
+    // Where the output itself is what is wrong, there is no name to give.
+    throw OpError(ErrorStart(node, name) + e.what());
+  }
+}
+
+// The shape of a step's output, as the file declares it.
+TensorShape OutputShape(Step& step, const std::vector<int>& declared_dims,
+                        const std::vector<TensorShape>& inputs) {
+  TensorShape output = step.Resize(inputs);
+  // No dimensions at all stand for a shape that the file leaves open.
+  if (!declared_dims.empty()) CheckRank(declared_dims, "output", output.dims.size());
+  return output;
+}
+
 // A copy that lasts as long as the process: hosts' profilers keep the pointers, and read them when
 // plans may have been made anew. There are as many as there are different groups.
 const char* LastingName(const std::string& name) {
@@ -70,23 +92,18 @@ Plan::Plan(std::shared_ptr<Engine> engine, std::vector<OpNode> nodes, std::set<i
 Plan::~Plan() { engine_->Remove(this); }
 
 void Plan::MakeSteps(const TfLiteContext& context) {
-  std::vector<std::unique_ptr<PlannedStep>> steps;
+  Steps steps;
   std::map<int, int> producer;  // tensor -> the latest step that makes it
   const StepKernels kernels{.kernel = engine_->kernel(), .pixel_ops = engine_->pixel_ops()};
   for (const OpNode& node : nodes_) {
     auto planned = std::make_unique<PlannedStep>();
     planned->node = node;
-    try {
+    ForOperator(node, planned->name, [&] {
       const OpInfo op = DescribeOp(context, node);
       planned->name = op.output.name;
       planned->declared_dims = op.output.dims;
       planned->step = MakeStep(node.op, op, kernels);
-    } catch (const std::bad_alloc&) {
-      throw OpError(ErrorStart(node, planned->name) + kOutOfMemory);
-    } catch (const OpError& e) {
-      // Where the output itself is what is wrong, there is no name to give.
-      throw OpError(ErrorStart(node, planned->name) + e.what());
-    }
+    });
     for (size_t input : planned->step->data_inputs()) {
       const auto found = producer.find(node.inputs[input]);
       planned->producers.push_back(found == producer.end() ? -1 : found->second);
@@ -94,6 +111,7 @@ void Plan::MakeSteps(const TfLiteContext& context) {
     producer[node.outputs[0]] = static_cast<int>(steps.size());
     steps.push_back(std::move(planned));
   }
+  if (engine_->fuse()) AbsorbSteps(steps);
   steps_ = std::move(steps);
 }
 
@@ -101,16 +119,7 @@ void Plan::Prepare(TfLiteContext* context) {
   prepared_ = false;
   if (steps_.empty()) MakeSteps(*context);
   std::vector<TensorShape> shapes(steps_.size());  // of the outputs
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    const PlannedStep& planned = *steps_[i];
-    try {
-      SizeStep(context, i, shapes);
-    } catch (const std::bad_alloc&) {
-      throw OpError(ErrorStart(planned.node, planned.name) + kOutOfMemory);
-    } catch (const OpError& e) {
-      throw OpError(ErrorStart(planned.node, planned.name) + e.what());
-    }
-  }
+  for (size_t i = 0; i < steps_.size(); ++i) SizeStep(context, i, shapes);
   threads_ = &engine_->Threads(context->recommended_num_threads);
   PlaceTensors(MakeGroups());
   prepared_ = true;
@@ -120,14 +129,23 @@ void Plan::SizeStep(TfLiteContext* context, size_t index, std::vector<TensorShap
   PlannedStep& planned = *steps_[index];
   const std::vector<size_t> data = planned.step->data_inputs();
   std::vector<TensorShape> inputs;
-  planned.inputs.clear();
   for (size_t i = 0; i < data.size(); ++i) {
     const int tensor = planned.node.inputs[data[i]];
     const std::span<const int> dims = AsSpan(context->tensors[tensor].dims);
     inputs.push_back(planned.producers[i] >= 0 ? shapes[static_cast<size_t>(planned.producers[i])]
                                                : TensorShape{{dims.begin(), dims.end()}});
   }
-  shapes[index] = planned.step->Resize(inputs);
+  for (const auto& absorbed : planned.absorbed) {
+    ForOperator(absorbed->node, absorbed->name,
+                [&] { inputs = {OutputShape(*absorbed->step, absorbed->declared_dims, inputs)}; });
+  }
+  ForOperator(planned.node, planned.name,
+              [&] { SizeOwn(context, planned, inputs, shapes[index]); });
+}
+
+void Plan::SizeOwn(TfLiteContext* context, PlannedStep& planned,
+                   const std::vector<TensorShape>& inputs, TensorShape& shape) {
+  shape = OutputShape(*planned.step, planned.declared_dims, inputs);
   const auto place = [&](int tensor, const std::vector<int>& dims) {
     const size_t bytes = static_cast<size_t>(CountElements(dims, dims.size())) *
                          ElementBytes(context->tensors[tensor].type);
@@ -138,21 +156,18 @@ void Plan::SizeStep(TfLiteContext* context, size_t index, std::vector<TensorShap
                  .bytes = bytes,
                  .pixel_bytes = pixels == 0 ? 0 : bytes / pixels};
   };
+  planned.inputs.clear();
+  const std::vector<size_t> data = planned.step->data_inputs();
   for (size_t i = 0; i < data.size(); ++i) {
     planned.inputs.push_back(place(planned.node.inputs[data[i]], inputs[i].dims));
   }
   const int output = planned.node.outputs[0];
-  const std::vector<int>& output_dims = shapes[index].dims;
-  planned.output = place(output, output_dims);
-  // No dimensions at all stand for a shape that the file leaves open.
-  if (!planned.declared_dims.empty()) {
-    CheckRank(planned.declared_dims, "output", output_dims.size());
-  }
+  planned.output = place(output, shape.dims);
   if (!host_outputs_.contains(output)) return;
-  IntArrayPtr dims = MakeIntArray(output_dims);
+  IntArrayPtr dims = MakeIntArray(shape.dims);
   if (dims == nullptr) throw std::bad_alloc();
   if (context->ResizeTensor(context, &context->tensors[output], dims.release()) != kTfLiteOk) {
-    throw OpError("the host cannot make an output of shape " + DimsString(output_dims) +
+    throw OpError("the host cannot make an output of shape " + DimsString(shape.dims) +
                   "; feed a smaller input");
   }
 }

@@ -53,11 +53,14 @@ class Plan {
     std::vector<int> declared_dims;  // of the output, in the file
     std::unique_ptr<Step> step;
     std::vector<int> producers;  // of the data inputs: steps, or -1
+    // Steps before it that it computes too, in order: they check shapes, and never run.
+    std::vector<std::unique_ptr<PlannedStep>> absorbed;
     std::vector<Place> inputs;
     Place output;
     std::atomic<uint64_t> calls{0};
     std::atomic<uint64_t> total_ns{0};
   };
+  using Steps = std::vector<std::unique_ptr<PlannedStep>>;
   struct Group {
     std::vector<PlannedStep*> steps;
     int64_t pixels;
@@ -67,7 +70,12 @@ class Plan {
   struct Job;  // a run of a group
 
   void MakeSteps(const TfLiteContext& context);
+  void AbsorbSteps(Steps& steps) const;
+  std::vector<size_t> ChannelOpsBefore(const Steps& steps, const std::vector<int>& readers,
+                                       const PlannedStep& last) const;
   void SizeStep(TfLiteContext* context, size_t index, std::vector<TensorShape>& shapes);
+  void SizeOwn(TfLiteContext* context, PlannedStep& planned, const std::vector<TensorShape>& inputs,
+               TensorShape& shape);
   std::vector<std::vector<size_t>> MakeGroups();  // and returns which steps are in each
   void PlaceTensors(std::span<const std::vector<size_t>> members);
   void RunGroup(TfLiteContext* context, Group& group);
@@ -79,7 +87,7 @@ class Plan {
   std::shared_ptr<Engine> engine_;
   std::vector<OpNode> nodes_;
   std::set<int> host_outputs_;
-  std::vector<std::unique_ptr<PlannedStep>> steps_;
+  Steps steps_;
   std::vector<Group> groups_;
   bool prepared_ = false;          // for the shapes that the host's tensors have
   ThreadPool* threads_ = nullptr;  // the engine's

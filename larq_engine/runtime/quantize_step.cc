@@ -1,6 +1,7 @@
 // LceQuantize (values to bits) and LceDequantize (bits to values).
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/runtime/op_checks.h"
@@ -39,6 +40,11 @@ class QuantizeStep : public PackingStep {
     if (type_ == kTfLiteInt8) zero_point_ = ZeroPoint(op.inputs[0], "input");
   }
 
+  bool Absorb(std::span<const ChannelOp* const> chain) override {
+    limits_ = FindQuantizeLimits(chain);
+    return limits_.has_value();
+  }
+
   TensorShape Resize(std::span<const TensorShape> inputs) override {
     const TensorShape& input = inputs[0];
     CheckHasChannels(input.dims);
@@ -56,6 +62,10 @@ class QuantizeStep : public PackingStep {
     auto* out = static_cast<uint32_t*>(output);
     switch (type_) {
       case kTfLiteFloat32:
+        if (limits_.has_value()) {
+          return ops_.bitpack_float_limits(static_cast<const float*>(in), limits_->limits.data(),
+                                           limits_->signs.data(), rows, channels_, out);
+        }
         return ops_.bitpack_float(static_cast<const float*>(in), rows, channels_, out);
       case kTfLiteInt8:
         return ops_.bitpack_int8(static_cast<const int8_t*>(in), rows, channels_, zero_point_, out);
@@ -69,6 +79,7 @@ class QuantizeStep : public PackingStep {
   TfLiteType type_;
   int32_t zero_point_ = 0;
   size_t channels_ = 0;
+  std::optional<QuantizeLimits> limits_;  // of floats, with what was absorbed
 };
 
 class DequantizeStep : public PackingStep {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "larq_engine/kernels/pixel_ops.h"
+#include "larq_engine/runtime/quantize_limits.h"
 #include "larq_engine/runtime/tensor_info.h"
 
 namespace larq_engine {
@@ -60,6 +61,13 @@ class Step {
 
   // Memory for each concurrent Run, aligned to kBufferAlignment.
   virtual size_t scratch_bytes() const { return 0; }
+
+  // What the step is, if it is no more than that; lives as long as the step.
+  virtual const ChannelOp* channel_op() const { return nullptr; }
+
+  // Makes the step compute on its input what `chain`, the steps that it follows, would have made
+  // of it, with the same result to the bit. Returns whether it can.
+  virtual bool Absorb(std::span<const ChannelOp* const> /*chain*/) { return false; }
 
   virtual std::string kernel() const {
     return "";

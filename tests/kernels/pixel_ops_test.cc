@@ -145,6 +145,71 @@ TEST_P(PixelOpsTest, BitpackFloatDoesNotDependOnTheThreadsFlags) {
 }
 #endif
 
+constexpr uint32_t kSignBit = 0x80000000;
+
+bool IsBelow(float x, float limit, uint32_t sign) { return std::isless(sign == 0 ? x : -x, limit); }
+
+TEST_P(PixelOpsTest, BitpackFloatLimits) {
+  SCOPED_TRACE(testing::ReplayHint());
+  ForShapes([&](size_t rows, size_t channels, Guard guard) {
+    const Floats limits = AnyFloats(random_, channels);
+    std::vector<uint32_t> signs(channels);
+    for (uint32_t& sign : signs) sign = random_.Int(0, 1) ? kSignBit : 0;
+    Floats values = AnyFloats(random_, rows * channels);
+    for (size_t i = 0; i < values.size(); ++i) {
+      // Every second one is next to its limit, on the side that the sign leaves.
+      const float limit = limits[i % channels];
+      const float end = random_.Int(0, 1) ? kInfinity : -kInfinity;
+      const float near = random_.Int(0, 1) ? limit : std::nextafter(limit, end);
+      if (random_.Int(0, 1)) values[i] = signs[i % channels] == 0 ? near : -near;
+    }
+    const GuardedBuffer<float> in{std::span<const float>(values), guard};
+    const GuardedBuffer<float> limits_in{std::span(limits), guard};
+    const GuardedBuffer<uint32_t> signs_in{std::span<const uint32_t>(signs), guard};
+    GuardedBuffer<uint32_t> out(rows * WordsFor(channels), guard);
+    std::fill_n(out.data(), out.size(), 0x5ca1ab1eu);
+    ops().bitpack_float_limits(in.data(), limits_in.data(), signs_in.data(), rows, channels,
+                               out.data());
+    for (size_t i = 0; i < rows * WordsFor(channels) * kWordBits; ++i) {
+      const size_t row = i / (WordsFor(channels) * kWordBits);
+      const size_t c = i % (WordsFor(channels) * kWordBits);
+      ASSERT_EQ(Bit(out.data(), channels, row, c),
+                c < channels && IsBelow(values[row * channels + c], limits[c], signs[c]))
+          << "row " << row << ", channel " << c;
+    }
+  });
+}
+
+TEST_P(PixelOpsTest, BitpackFloatLimitsSpecialValues) {
+  struct Case {
+    float value;
+    float limit;
+    uint32_t sign;
+    bool bit;
+  };
+  constexpr Case cases[] = {{kNan, kInfinity, 0, false},
+                            {kNan, kInfinity, kSignBit, false},
+                            {-kNan, kInfinity, 0, false},
+                            {kInfinity, kInfinity, 0, false},
+                            {-kInfinity, kInfinity, 0, true},
+                            {kInfinity, kInfinity, kSignBit, true},
+                            {-kInfinity, kInfinity, kSignBit, false},
+                            {-0.0f, 0.0f, 0, false},
+                            {0.0f, -0.0f, kSignBit, false},
+                            {0.0f, kDenormal, 0, true},
+                            {-kDenormal, 0.0f, 0, true},
+                            {kDenormal, 0.0f, kSignBit, true}};
+  for (size_t channels : {1, 32, 33, 64, 127}) {
+    for (const auto& [value, limit, sign, bit] : cases) {
+      const Floats in(channels, value), limits(channels, limit);
+      const std::vector<uint32_t> signs(channels, sign);
+      std::vector<uint32_t> out(WordsFor(channels));
+      ops().bitpack_float_limits(in.data(), limits.data(), signs.data(), 1, channels, out.data());
+      ExpectPacked(in, 1, channels, out.data(), [bit = bit](float) { return bit; });
+    }
+  }
+}
+
 TEST_P(PixelOpsTest, BitpackInt8) {
   SCOPED_TRACE(testing::ReplayHint());
   constexpr int32_t kZeroPoints[] = {-1000, -129, -128, -127, -42, -1, 0, 23, 127, 128, 129, 1000};
@@ -497,9 +562,12 @@ TEST_P(PixelOpsTest, ToBits) {
 
 TEST_P(PixelOpsTest, RowsOfNothing) {
   const PixelOps& p = ops();
+  const std::vector<float> channel(32);
+  const std::vector<uint32_t> signs(32);
   for (size_t rows : {0, 3}) {
     const size_t channels = rows == 0 ? 32 : 0;
     p.bitpack_float(nullptr, rows, channels, nullptr);
+    p.bitpack_float_limits(nullptr, channel.data(), signs.data(), rows, channels, nullptr);
     p.bitpack_int8(nullptr, rows, channels, 0, nullptr);
     p.bitpack_bool(nullptr, rows, channels, nullptr);
     p.unpack_float(nullptr, rows, channels, nullptr);
@@ -516,7 +584,6 @@ TEST_P(PixelOpsTest, RowsOfNothing) {
   p.add(nullptr, nullptr, 0, kNoRange, nullptr);
   p.multiply(nullptr, nullptr, 0, kNoRange, nullptr);
   p.clamp(nullptr, 0, kNoRange, nullptr);
-  const std::vector<float> channel(32);
   const std::vector<int32_t> limit(32);
   const TransformArgs none{.rows = 0,
                            .channels = 32,

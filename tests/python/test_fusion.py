@@ -389,6 +389,148 @@ def test_float_operators_before_the_first_bits(runtime, rng):
     assert model.check_both(runtime=runtime) == ["MUL", "ADD", "PRELU", *_CONV]
 
 
+def _batch_norm(net: _Net, x: _Value, ops: Sequence[str]) -> _Value:
+    """Constants of both signs on either side, and one for all channels at the end of a long one."""
+    channels = x.array.shape[3]
+    for i, op in enumerate(ops):
+        constant = net.constant(net.rng.uniform(-2, 2, 1)) if i == 3 else net.per_channel(channels)
+        x = net.binary(op, *((constant, x) if i % 2 else (x, constant)))
+    return x
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize(
+    "ops", [["MUL"], ["ADD"], ["MUL", "ADD"], ["ADD", "MUL"], ["MUL", "ADD", "MUL", "MUL"]]
+)
+def test_batch_norms_become_part_of_the_quantization(ops, runtime, rng):
+    for shape, threads in zip(
+        [(3, 9, 7, 33), (2, 3, 5, 1), (2, 8, 8, 150)], (1, 2, 2), strict=True
+    ):
+        net = _Net(rng)
+        x = net.input(_images(rng, *shape))
+        first = net.conv(_batch_norm(net, x, ops), 35)
+        second = net.bits(_batch_norm(net, first, ops))
+        model = net.finish(second)
+        assert model.check_both(num_threads=threads, runtime=runtime) == [*_CONV, "LceQuantize"]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_batch_norms_in_every_kernel(kernel, threads, rng):
+    for channels in (1, 31, 64, 70, 129, 200):
+        net = _Net(rng)
+        x = net.input(_images(rng, 2, 9, 5, channels))
+        y = net.bits(_batch_norm(net, x, ["MUL", "ADD"]))
+        model = net.finish(y)
+        assert model.check_both(num_threads=threads, kernel=kernel) == ["LceQuantize"]
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_batch_norms_of_other_batches_and_sizes_one_after_another(runtime, rng):
+    constants = int(rng.integers(1000))
+
+    def model(images: Array) -> _Model:
+        net = _Net(np.random.default_rng(constants))
+        y = net.conv(net.input(images), 20)
+        return net.finish(net.conv(_batch_norm(net, y, ["MUL", "ADD"]), 7))
+
+    interpreter = model(_images(rng, 1, 6, 6, 20)).open(runtime=runtime)
+    for shape in [(5, 6, 6, 20), (2, 17, 9, 20), (1, 2, 2, 20), (3, 6, 6, 20)]:
+        images = _images(rng, *shape)
+        if interpreter.input_shapes[0][1:] != shape[1:]:
+            interpreter.resize([(1, *shape[1:])])
+        np.testing.assert_array_equal(interpreter.predict(images), model(images).expected[0])
+    assert _claimed(interpreter) == _CONV * 2
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_batch_norms_of_infinities_nan_and_negative_zero(runtime, rng):
+    """Every special value with every pair of constants, overflows among them; no denormals."""
+    finite = np.array([1, -1, 7, -7, 0.1, 1e-30, -1e-30, 3e38, -3e38], np.float32)
+    factors, summands = map(np.ravel, np.meshgrid(finite, np.append(finite, [0.0, -0.0])))
+    values = np.concatenate([_SPECIAL, finite, -1 / finite[:-2], -finite / 7])
+    net = _Net(rng)
+    x = net.input(np.tile(values.reshape(1, 1, -1, 1), (1, 1, 1, len(factors))))
+    scaled = net.mul(x, net.constant(factors))
+    y = net.bits(net.add(scaled, net.constant(summands)))
+    z = net.bits(net.mul(net.add(x, net.constant(summands)), net.constant(factors)))
+    model = net.finish(y, z)
+    assert model.check_both(runtime=runtime) == ["LceQuantize"] * 2
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_batch_norms_of_denormals(runtime, rng):
+    """Half of the least one is a zero, and no zero is negative."""
+    net = _Net(rng)
+    tiny = np.array([1e-40, -1e-40, 1e-45, -1e-45] * 8, np.float32).reshape(1, 8, 4, 1)
+    x = net.input(tiny)
+    y = net.bits(net.mul(x, net.constant(np.array(0.5))))
+    z = net.bits(net.add(x, net.constant(np.array(1e-40))))
+    model = net.finish(y, z)
+    assert model.check(runtime=runtime) == ["LceQuantize"] * 2
+
+
+def _output_in_the_middle(net: _Net, x: _Value) -> list[_Value]:
+    y = net.mul(x, net.per_channel(6))
+    return [y, net.bits(net.add(y, net.per_channel(6)))]
+
+
+def _two_quantizations(net: _Net, x: _Value) -> list[_Value]:
+    y = net.mul(x, net.per_channel(6))
+    return [net.bits(y), net.bits(net.add(y, net.per_channel(6)))]
+
+
+def _two_quantizations_of_a_sum(net: _Net, x: _Value) -> list[_Value]:
+    y = net.add(net.mul(x, net.per_channel(6)), net.per_channel(6))
+    return [net.bits(y), net.conv(y, 5)]
+
+
+def _read_twice_by_a_step(net: _Net, x: _Value) -> list[_Value]:
+    y = net.mul(x, net.per_channel(6))
+    return [net.bits(net.mul(net.add(y, y), net.per_channel(6)))]
+
+
+def _activation(net: _Net, x: _Value) -> list[_Value]:
+    y = net.mul(x, net.per_channel(6), "RELU6")
+    return [net.bits(net.add(y, net.per_channel(6)))]
+
+
+def _zero_factor(net: _Net, x: _Value) -> list[_Value]:
+    factors = net.rng.uniform(-1, 1, 6)
+    factors[4] = 0
+    return [net.bits(net.add(net.mul(x, net.constant(factors)), net.per_channel(6)))]
+
+
+def _zero_factor_of_all(net: _Net, x: _Value) -> list[_Value]:
+    y = net.add(net.mul(x, net.constant(np.array(0.0))), net.constant(np.array(-0.5)))
+    return [net.bits(y)]
+
+
+# Which float operators still run.
+_NOT_ABSORBED = {
+    _output_in_the_middle: ["MUL"],
+    _two_quantizations: ["MUL"],
+    _two_quantizations_of_a_sum: ["MUL", "ADD"],
+    _read_twice_by_a_step: ["MUL", "ADD"],
+    _activation: ["MUL"],
+    _zero_factor: ["MUL", "ADD"],
+    _zero_factor_of_all: ["MUL", "ADD"],
+}
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("form", _NOT_ABSORBED, ids=lambda form: form.__name__[1:])
+def test_what_is_computed_before_a_quantization(form, threads, runtime, rng):
+    for shape in [(3, 5, 4, 6), (1, 1, 2, 6)]:
+        net = _Net(rng)
+        x = net.conv(net.input(_images(rng, *shape)), 6)
+        model = net.finish(*form(net, x))
+        steps = model.check_both(num_threads=threads, runtime=runtime)
+        assert [step for step in steps if step not in _CONV] == _NOT_ABSORBED[form]
+
+
 def _int8_sum(net: _Net, x: _Value) -> _Value:
     """LceDequantize to int8, whose sum with itself is the host's."""
     bits = net.bits(x)

@@ -26,7 +26,9 @@ Graph AllOperators(std::vector<int> shape) {
   const int inner = builder.LastTensor();
   builder.AddConcatenation({shortcut, input}).AddRelu(kTfLiteBuiltinRelu6);
   builder.AddFloatPool({.filter_height = 3, .stride_width = 1});
-  builder.AddRelu(kTfLiteBuiltinReluN1To1).AddQuantize().AddConv({.filters = 7});
+  builder.AddRelu(kTfLiteBuiltinReluN1To1);
+  builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone).AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone);
+  builder.AddQuantize().AddConv({.filters = 7});
   Graph graph = builder.Build();
   graph.outputs.push_back(inner);
   return graph;
@@ -108,6 +110,30 @@ TEST(HostOps, TwoInputsThatAreResizedApartAreAnError) {
   EXPECT_NE(host.errors().find("ADD 'builtin2' (#2): inputs: expected one shape, got "
                                "[1, 6, 5, 8] and [1, 5, 5, 8]; resize all inputs"),
             std::string::npos)
+      << host.errors();
+}
+
+// What a quantization has absorbed still checks the shapes, and errors name it.
+TEST(HostOps, AbsorbedOperatorsCheckTheirShapes) {
+  ModelBuilder builder(kTfLiteFloat32, {1, 5, 5, 8});
+  builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone).AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone);
+  builder.AddQuantize();
+  const DelegatePtr delegate = CreateDelegate({});
+  MiniHost host(builder.Build());
+  ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk);
+  EXPECT_EQ(host.claimed_operators(), 3u);
+  for (int channels : {9, 7}) {
+    ASSERT_EQ(host.ResizeInput(0, std::vector<int>{1, 5, 5, channels}), kTfLiteOk);
+    EXPECT_EQ(host.Allocate(), kTfLiteError);
+    EXPECT_NE(host.errors().find("MUL 'builtin0' (#0): input: expected 8 channels, got shape "
+                                 "[1, 5, 5, " +
+                                 std::to_string(channels) + "]"),
+              std::string::npos)
+        << host.errors();
+  }
+  ASSERT_EQ(host.ResizeInput(0, std::vector<int>{5, 8}), kTfLiteOk);
+  EXPECT_EQ(host.Allocate(), kTfLiteError);
+  EXPECT_NE(host.errors().find("MUL 'builtin0' (#0): output: "), std::string::npos)
       << host.errors();
 }
 

@@ -79,6 +79,22 @@ void BitpackFloatAvx2(const float* in, size_t rows, size_t channels, uint32_t* o
   }
 }
 
+void BitpackFloatLimitsAvx2(const float* in, const float* limits, const uint32_t* signs,
+                            size_t rows, size_t channels, uint32_t* out) {
+  for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
+    const auto below = [&](size_t c) {
+      const __m256 x = _mm256_xor_ps(_mm256_loadu_ps(in + c), _mm256_castsi256_ps(Load(signs + c)));
+      return _mm256_castps_si256(_mm256_cmp_ps(x, _mm256_loadu_ps(limits + c), _CMP_LT_OQ));
+    };
+    const auto word = [&](size_t c) {
+      return TopBits(
+          PackBytes(below(c), below(c + kFloats), below(c + 2 * kFloats), below(c + 3 * kFloats)));
+    };
+    PackRow(
+        channels, word, [&](size_t c) { return IsBelow(in[c], limits[c], signs[c]); }, out);
+  }
+}
+
 void BitpackInt8Avx2(const int8_t* in, size_t rows, size_t channels, int32_t zero_point,
                      uint32_t* out) {
   // Above 127 all values are smaller, which no int8 can be compared with to find out.
@@ -198,6 +214,7 @@ constexpr PixelOps WithAvx2() {
   ops.to_int8 = ToInt8Avx2;
   ops.to_bits = ToBitsAvx2;
   ops.bitpack_float = BitpackFloatAvx2;
+  ops.bitpack_float_limits = BitpackFloatLimitsAvx2;
   ops.bitpack_int8 = BitpackInt8Avx2;
   ops.bitpack_bool = BitpackBoolAvx2;
   ops.unpack_int8 = UnpackInt8Avx2;

@@ -264,6 +264,38 @@ void BitpackFloat(const float* in, size_t rows, size_t channels, uint32_t* out) 
   }
 }
 
+void BitpackFloatLimits(const float* in, const float* limits, const uint32_t* signs, size_t rows,
+                        size_t channels, uint32_t* out) {
+  const size_t words = PackedWords(channels);
+  const auto below = [](__m512 x, __m512 limit, __m512 sign) {
+    return _mm512_cmp_ps_mask(_mm512_xor_ps(x, sign), limit, _CMP_LT_OQ);
+  };
+  size_t c = 0;
+  for (; c + kPackBits <= channels; c += kPackBits) {
+    __m512 limit[4], sign[4];
+    for (size_t v = 0; v < 4; ++v) {
+      limit[v] = _mm512_loadu_ps(limits + c + v * kFloats);
+      sign[v] = _mm512_castsi512_ps(_mm512_loadu_si512(signs + c + v * kFloats));
+    }
+    for (size_t i = 0; i < rows; ++i) {
+      const auto is_set = [&](size_t v, auto lanes) {
+        return below(lanes.Load(in + i * channels + c + v * kFloats), limit[v], sign[v]);
+      };
+      PackBlock(is_set, out + i * words + c / kWordBits);
+    }
+  }
+  if (c == channels) return;
+  for (size_t i = 0; i < rows; ++i) {
+    const auto is_set = [&](size_t v, auto lanes) {
+      const size_t at = c + v * kFloats;
+      const __m512 sign =
+          _mm512_castsi512_ps(lanes.Load(reinterpret_cast<const int32_t*>(signs + at)));
+      return below(lanes.Load(in + i * channels + at), lanes.Load(limits + at), sign);
+    };
+    PackTail(channels - c, is_set, out + i * words + c / kWordBits);
+  }
+}
+
 // condition(bytes) is the mask of 64 bytes.
 template <typename Condition>
 inline void BitpackBytes(const void* in, size_t rows, size_t channels, const Condition& condition,
@@ -429,6 +461,7 @@ constexpr PixelOps kPixelOpsAvx512bw = {
     .to_int8 = ToInt8,
     .to_bits = ToBits,
     .bitpack_float = BitpackFloat,
+    .bitpack_float_limits = BitpackFloatLimits,
     .bitpack_int8 = BitpackInt8,
     .bitpack_bool = BitpackBool,
     .unpack_float = UnpackFloat,
