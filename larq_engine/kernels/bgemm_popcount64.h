@@ -28,12 +28,14 @@ inline uint64_t Load64(const uint32_t* words) {
 template <int kTileRows, int kRows, int kCols, uint64_t (*kCount)(uint64_t)>
 inline void CountBlock(const BgemmArgs& args, const uint32_t* rhs, size_t cols, int32_t* acc) {
   uint64_t count[kRows][kCols] = {};
-  for (size_t s = 0; s < args.segments; ++s) {
-    const ptrdiff_t* runs = args.lhs + s * kTileRows;
+  const uint32_t* const lhs_base = args.lhs_base;
+  const size_t segment_words = args.segment_words;
+  const ptrdiff_t* const end = args.lhs + args.segments * kTileRows;
+  for (const ptrdiff_t* runs = args.lhs; runs != end; runs += kTileRows) {
     const uint32_t* row[kRows];
 #pragma GCC unroll 8
-    for (int i = 0; i < kRows; ++i) row[i] = LhsRun(args.lhs_base, runs[i]);
-    for (size_t k = 0; k < args.segment_words; k += kStepWords) {
+    for (int i = 0; i < kRows; ++i) row[i] = LhsRun(lhs_base, runs[i]);
+    for (size_t k = 0; k < segment_words; k += kStepWords) {
       uint64_t column[kCols];
 #pragma GCC unroll 8
       for (int j = 0; j < kCols; ++j) column[j] = Load64(rhs + j * kStepWords);
