@@ -394,7 +394,7 @@ def _batch_norm(net: _Net, x: _Value, ops: Sequence[str]) -> _Value:
     channels = x.array.shape[3]
     for i, op in enumerate(ops):
         constant = net.constant(net.rng.uniform(-2, 2, 1)) if i == 3 else net.per_channel(channels)
-        x = net.binary(op, *((constant, x) if i % 2 else (x, constant)))
+        x = net.binary(op, *((x, constant) if i % 2 else (constant, x)))
     return x
 
 
