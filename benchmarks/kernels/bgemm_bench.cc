@@ -26,11 +26,9 @@ namespace {
 
 struct Depth {
   const char* layer;
-  int64_t pixels;
   size_t channels;
 };
-constexpr Depth kDepths[] = {
-    {"A", 56 * 56, 64}, {"B", 28 * 28, 128}, {"C", 14 * 14, 256}, {"D", 7 * 7, 512}};
+constexpr Depth kDepths[] = {{"A", 64}, {"B", 128}, {"C", 256}, {"D", 512}};
 constexpr size_t kTaps = 9;
 constexpr size_t kL1Words = 16 * 1024 / sizeof(uint32_t);
 
@@ -198,8 +196,7 @@ void PrintTable(const Report& report) {
 void PrintChoices(const CpuFeatures& cpu) {
   for (const Depth& depth : kDepths) {
     const auto channels = static_cast<int64_t>(depth.channels);
-    const BgemmShape shape{
-        .m = depth.pixels, .n = channels, .k_bits = channels * static_cast<int64_t>(kTaps)};
+    const BgemmShape shape{.n = channels, .k_bits = channels * static_cast<int64_t>(kTaps)};
     std::printf("choice for layer %s\n%s", depth.layer,
                 ExplainBgemm(BgemmRows(), cpu, shape).c_str());
   }

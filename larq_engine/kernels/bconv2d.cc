@@ -18,8 +18,9 @@ void RunBgemm(const BgemmRow& row, const BgemmArgs& args) {
 }
 
 // Channels that are computed together where pixels are too few for all threads: whole words of
-// packed outputs and whole nr of every row.
+// packed outputs and, which the constructor checks, whole nr of the row.
 constexpr size_t kBlockChannels = 64;
+static_assert(kBlockChannels % kWordBits == 0);
 
 // Accumulators that wait for the output transform: half of the smallest L1 (a quarter costs layers
 // of 64 and 128 channels 3 %).
@@ -37,8 +38,8 @@ WindowAxis Bconv2dSpec::Cols(int64_t in_width) const {
   return MakeWindowAxis(in_width, filter_width, stride_width, dilation_width, IsSame(padding));
 }
 
-BgemmShape ProductShape(const Bconv2dSpec& spec, int64_t output_pixels) {
-  return {.m = output_pixels, .n = spec.group_out_channels(), .k_bits = spec.depth()};
+BgemmShape ProductShape(const Bconv2dSpec& spec) {
+  return {.n = spec.group_out_channels(), .k_bits = spec.depth()};
 }
 
 // One worker's memory.
@@ -58,6 +59,7 @@ Bconv2d::Bconv2d(const Bconv2dSpec& spec, const uint32_t* filter, OutputTransfor
       row_(row),
       ops_(ops),
       tap_words_(WordsFor(static_cast<size_t>(spec.group_in_channels()))) {
+  assert(kBlockChannels % static_cast<size_t>(row.nr) == 0);
   const size_t taps = static_cast<size_t>(spec.taps());
   const size_t filter_words = taps * tap_words_;
   in_place_ = tap_words_ % row.kr_words() == 0;
@@ -185,11 +187,14 @@ void Bconv2d::Advance(Position& position, int64_t pixels) const {
   }
 }
 
-// Where the first tap of an output pixel is, in words from the input; it may lie outside.
+// Where the first tap of an output pixel is, in words from the input; it may lie outside. Unsigned:
+// far outside, where large dilations reach, it does not fit and is not used.
 ptrdiff_t Bconv2d::FirstTap(const Position& position) const {
-  const ptrdiff_t line = position.image * rows_.in + position.y * rows_.stride - rows_.pad_before;
-  const ptrdiff_t pixel = line * cols_.in + position.x * cols_.stride - cols_.pad_before;
-  return pixel * spec_.groups * static_cast<ptrdiff_t>(tap_words_);
+  const auto line = static_cast<uint64_t>(position.image * rows_.in + position.y * rows_.stride -
+                                          rows_.pad_before);
+  const uint64_t pixel = line * static_cast<uint64_t>(cols_.in) +
+                         static_cast<uint64_t>(position.x * cols_.stride - cols_.pad_before);
+  return static_cast<ptrdiff_t>(pixel * static_cast<uint64_t>(spec_.groups) * tap_words_);
 }
 
 // Whether these pixels of one row have all taps in the image.
@@ -221,7 +226,10 @@ void Bconv2d::FindTapsAtBorder(const uint32_t* group_input, const Position& star
   const size_t mr = static_cast<size_t>(row_.mr);
   const ptrdiff_t padding = LhsOffset(group_input, padding_run_.data());
   const ptrdiff_t first = FirstTap(start);
-  for (size_t tap = 0; tap < inner_taps_.size(); ++tap) taps[tap] = inner_taps_[tap] + first;
+  const auto add = [](ptrdiff_t a, ptrdiff_t b) {  // may wrap, as FirstTap may
+    return static_cast<ptrdiff_t>(static_cast<size_t>(a) + static_cast<size_t>(b));
+  };
+  for (size_t tap = 0; tap < inner_taps_.size(); ++tap) taps[tap] = add(inner_taps_[tap], first);
   Position position = start;
   for (size_t i = 0; i < m; ++i, Advance(position, 1)) {
     if (!IsInner(position, 1)) {

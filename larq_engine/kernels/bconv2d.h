@@ -1,9 +1,9 @@
 // LceBconv2d: a convolution of +-1 values, as binary products of output pixels with filters.
 //
-// Output pixels (over the whole batch) are cut into tiles of up to mr; a tile runs through the
-// product, the correction of zero padding and the output transform while its accumulators are in
-// L1. Ranges of pixels are independent, so that a caller may spread them over threads, and so are
-// blocks of output channels, for layers of few pixels.
+// Output pixels (over the whole batch) are cut into tiles of up to mr, and a strip of tiles runs
+// through the product, the correction of zero padding and the output transform while its
+// accumulators are in L1. Ranges of pixels are independent, so that a caller may spread them over
+// threads, and so are blocks of output channels, for layers of few pixels.
 #ifndef LARQ_ENGINE_KERNELS_BCONV2D_H_
 #define LARQ_ENGINE_KERNELS_BCONV2D_H_
 
@@ -47,7 +47,7 @@ struct Bconv2dSpec {
 };
 
 // The product that one group asks for, for SelectBgemm.
-BgemmShape ProductShape(const Bconv2dSpec& spec, int64_t output_pixels);
+BgemmShape ProductShape(const Bconv2dSpec& spec);
 
 class Bconv2d {
  public:

@@ -14,9 +14,9 @@ namespace larq_engine {
 // The forced name that leaves the choice to the cost of each row.
 inline constexpr std::string_view kAutoKernel = "auto";
 
-// The product that one group of a layer asks for.
+// The product that one group of a layer asks for. Whatever the number of pixels m, the same row is
+// the best: rows of a tile that m does not fill cost nothing.
 struct BgemmShape {
-  int64_t m;
   int64_t n;
   int64_t k_bits;
 };

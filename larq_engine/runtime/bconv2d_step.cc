@@ -208,12 +208,12 @@ class Bconv2dStep : public Step {
   }
 
  private:
-  // Packs the filter anew only when another image size makes another row the best.
+  // Packs the filter the first time.
   void ResizeKernel(const std::vector<int>& dims) {
-    const BgemmChoice choice = SelectBgemm(BgemmRows(), DetectCpuFeatures(),
-                                           ProductShape(spec_, pixels_), kernels_.kernel);
-    if (choice.row == nullptr) throw OpError(choice.error);
-    if (!conv_ || conv_->row().fn != choice.row->fn) {
+    if (!conv_) {
+      const BgemmChoice choice =
+          SelectBgemm(BgemmRows(), DetectCpuFeatures(), ProductShape(spec_), kernels_.kernel);
+      if (choice.row == nullptr) throw OpError(choice.error);
       conv_.emplace(spec_, filter_, transform_, *choice.row, kernels_.pixel_ops);
     }
     conv_->Resize(dims[1], dims[2]);

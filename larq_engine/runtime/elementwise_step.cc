@@ -14,7 +14,8 @@ class ElementwiseStep : public Step {
     const std::vector<int>& dims = inputs[0].dims;
     if (dims.empty() || dims.back() != channels_) {
       throw OpError("input: expected " + std::to_string(channels_) + " channels, got shape " +
-                    DimsString(dims) + "; resize the input to what the model takes");
+                    DimsString(dims) +
+                    "; resize the input to what the model takes, or load it with fuse=off");
     }
     pixels_ = CountElements(dims, dims.size() - 1);
     CountElements(dims, dims.size());

@@ -28,7 +28,7 @@ std::string ParseKernel(std::string_view value, const std::string& source) {
   if (value == kAutoKernel || value == kReferenceKernel) return std::string(value);
   // Any shape that all rows can do: only the name and the CPU are judged here.
   const BgemmChoice choice =
-      SelectBgemm(BgemmRows(), DetectCpuFeatures(), {.m = 1, .n = 1, .k_bits = 1}, value);
+      SelectBgemm(BgemmRows(), DetectCpuFeatures(), {.n = 1, .k_bits = 1}, value);
   if (choice.row == nullptr) {
     throw std::invalid_argument(source + ": " + choice.error + ", " +
                                 std::string(kReferenceKernel));

@@ -5,10 +5,12 @@
 namespace larq_engine {
 namespace {
 
-// With fewer pixels there is nothing to keep in the cache, and a step alone can cut its channels.
+// Guess: with fewer pixels there is little to keep in the cache, and a step alone can cut its
+// channels.
 constexpr int64_t kMinFusedPixels = 16;
 
-// A tile's outputs fit the smallest L1 together with the constants and accumulators.
+// A tile's outputs fit half of the smallest L1; the accumulators have the other (bconv2d.cc), and
+// constants stream. Guess, as is the largest tile.
 constexpr int64_t kTileBytes = 16 * 1024;
 constexpr int64_t kMaxTilePixels = 256;
 
@@ -50,12 +52,14 @@ Tiling CutWork(int64_t pixels, size_t pixel_bytes, int64_t kernel_rows, int64_t 
   const int64_t wanted = threads * kUnitsPerThread;
   const int64_t finest = (pixels + kernel_rows - 1) / kernel_rows;
   tiling.tiles = std::max(tiling.tiles, std::min(wanted, finest));
+  if (tiling.tiles < wanted && channel_blocks > 1) {
+    // Blocks of channels even out the threads; more tiles would only read all filters more often.
+    tiling.blocks = std::min(channel_blocks, (wanted + tiling.tiles - 1) / tiling.tiles);
+    return tiling;
+  }
   // As many for each thread.
   const int64_t even = (tiling.tiles + threads - 1) / threads * threads;
   if (even <= pixels) tiling.tiles = even;
-  if (tiling.tiles < wanted) {
-    tiling.blocks = std::min(channel_blocks, (wanted + tiling.tiles - 1) / tiling.tiles);
-  }
   return tiling;
 }
 

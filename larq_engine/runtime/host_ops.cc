@@ -7,9 +7,6 @@
 namespace larq_engine {
 namespace {
 
-// More are left to the host: no network has them, and a plan's lists of pointers are of this size.
-constexpr size_t kMaxConcatenated = 8;
-
 template <typename Params>
 HostOptions ReadActivation(const void* builtin_data) {
   return {.activation = static_cast<const Params*>(builtin_data)->activation};
@@ -30,8 +27,11 @@ HostOptions ReadNothing(const void*) {
   return {.activation = kActivation};
 }
 
+// With a number of channels that the file says: one that it leaves open is declared as 1.
 bool IsFloat(const TensorInfo& tensor) {
+  const bool open_channels = !tensor.signature.empty() && tensor.signature.back() < 0;
   return tensor.present && tensor.type == kTfLiteFloat32 && !tensor.dims.empty() &&
+         !open_channels &&
          std::all_of(tensor.dims.begin(), tensor.dims.end(), [](int dim) { return dim > 0; });
 }
 
@@ -85,7 +85,7 @@ bool CanFuseMaxPool(const OpInfo& op) {
 }
 
 bool CanFuseConcatenation(const OpInfo& op) {
-  if (!IsFloat(op.output) || op.inputs.size() < 2 || op.inputs.size() > kMaxConcatenated) {
+  if (!IsFloat(op.output) || op.inputs.size() < 2 || op.inputs.size() > kMaxDataInputs) {
     return false;
   }
   const int rank = static_cast<int>(op.output.dims.size());

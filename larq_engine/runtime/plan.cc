@@ -72,9 +72,6 @@ class HostProfilerEvent {
   uint32_t handle_ = 0;
 };
 
-// A step reads no more tensors than that; see host_ops.cc.
-constexpr size_t kMaxDataInputs = 8;
-
 using Clock = std::chrono::steady_clock;
 
 uint64_t NanosecondsSince(Clock::time_point start) {

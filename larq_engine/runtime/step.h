@@ -16,6 +16,9 @@
 
 namespace larq_engine {
 
+// A step reads no more tensors of data; concatenations of more are left to the host.
+inline constexpr size_t kMaxDataInputs = 8;
+
 struct TensorShape {
   std::vector<int> dims;
   int64_t channels = 0;  // that a tensor of bits holds in its last dimension; 0 where not known
@@ -45,7 +48,8 @@ class Step {
   virtual int64_t pixels() const = 0;
   virtual int64_t channel_blocks() const { return 1; }
 
-  // The pixels that are computed at once: fewer would waste a part of the kernel.
+  // The pixels that are computed at once: fewer would waste a part of the kernel. Steps without a
+  // kernel go by the largest that there is.
   virtual int64_t kernel_rows() const { return 8; }
 
   // Whether pixel i of the output is made of pixel i of the inputs and nothing else.
@@ -69,9 +73,9 @@ class Step {
   // of it, with the same result to the bit. Returns whether it can.
   virtual bool Absorb(std::span<const ChannelOp* const> /*chain*/) { return false; }
 
-  virtual std::string kernel() const {
-    return "";
-  }                                           // which row computes it, where there is a choice
+  // Which row computes it, where there is a choice.
+  virtual std::string kernel() const { return ""; }
+
   virtual int64_t macs() const { return 0; }  // +-1 products of one run
 };
 

@@ -397,16 +397,16 @@ TEST(Bconv2d, FilterThatReachesFarOutside) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
   const Layer layer{.spec = {.in_channels = 32,
-                             .filter_height = 1 << 14,
+                             .filter_height = 1 << 16,
                              .dilation_height = (int64_t{1} << 31) - 1,
                              .padding = Padding::kSameZero},
-                    .image = {.batch = 1, .height = 1, .width = 1 << 10},
+                    .image = {.batch = 1, .height = 1, .width = 1 << 19},
                     .activation = Activation::kNone,
                     .kind = OutputKind::kFloat};
   const Operands o = RandomOperands(random, layer);
   Bconv2d conv(layer.spec, o.filter.bits.data(), MakeTransform(layer, o), BgemmRows()[0],
                SelectPixelOps({}, kAutoKernel));
-  conv.Resize(1, 1 << 10);
+  conv.Resize(1, 1 << 19);
   AlignedBuffer<std::byte> scratch(conv.scratch_bytes());
   GuardedBuffer<std::byte> output(OutputBytes(layer, MakeTransform(layer, o)));
   conv.Run(o.input.bits.data(), 0, 2, 0, 1, scratch.data(), output.data());
