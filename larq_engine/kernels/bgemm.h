@@ -6,8 +6,7 @@
 // vectors of k_bits values is k_bits - 2 * acc. A micro-kernel is one row of kernel_table.cc;
 // dispatch, tests and benchmarks read the rows. tests/kernels/bgemm_test.cc has one test a clause:
 //
-// 1. Tile:       1 <= m <= mr and 1 <= n, any n. The kernel writes acc[0..m)[0..n) and nothing
-// else.
+// 1. Tile:       1 <= m <= mr and 1 <= n, any n. The kernel writes acc[0..m)[0..n) and no more.
 // 2. Segments:   a left row is `segments` runs of `segment_words` words each, one offset a run:
 //                run s of pixel i starts lhs[s * mr + i] words after lhs_base. Only entries with
 //                i < m are read. A convolution points the runs straight at the taps in the image
@@ -16,9 +15,8 @@
 //                *equal* bits, which add nothing; the true depth is the caller's business.
 // 4. Spatial:    padding is just a run that the caller points elsewhere (a row of 0 bits is +1, a
 //                row of 1 bits is -1). Zero padding is corrected by the caller, never in a kernel.
-// 5. RightSide:  `rhs` is what PackRhs made for this row: blocks of nr columns; within a block,
-// step
-//                after step of kr_bits, nr groups of kr_bits / 32 words; 64-byte aligned. The last
+// 5. RightSide:  `rhs` is what PackRhs made for this row: blocks of nr columns; within a block, for
+//                each step of kr_bits, nr groups of kr_bits / 32 words; 64-byte aligned. The last
 //                block is filled up with zero columns.
 // 6. Reads:      nothing is read outside the runs and the packed right side. Runs are 4-byte
 //                aligned, no more.

@@ -1,5 +1,5 @@
-// The external delegate: claims our operators in the host's graph and runs each connected set of
-// them as a plan.
+// The external delegate: claims our operators in the host's graph, and the host's own between them,
+// and runs each connected set as a plan.
 #include <algorithm>
 #include <map>
 #include <stdexcept>
@@ -151,8 +151,8 @@ bool ReadsAnyOf(const OpNode& node, const std::set<int>& tensors) {
                      [&](int tensor) { return tensors.contains(tensor); });
 }
 
-// The nodes of plans: ours, and of the host's operators those that follow one of ours or lead to a
-// LceQuantize, directly or through others of them.
+// The nodes of plans: ours, and of the host's operators those that read from a node of a plan, and
+// those that LceQuantize or another of them reads.
 std::vector<int> FindSteps(TfLiteContext* context, std::span<const int> order, bool fuse) {
   std::vector<OpNode> candidates;
   std::vector<bool> taken;

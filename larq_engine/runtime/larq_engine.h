@@ -40,7 +40,8 @@ LARQ_ENGINE_EXPORT const char* larq_engine_kernels(void);
 LARQ_ENGINE_EXPORT int larq_engine_register_ops(void* mutable_op_resolver, char* error,
                                                 size_t error_size);
 
-/* Per-step timing of all that runs through the delegate. start clears and switches it on; read
+/* Per-step timing of all that runs through the delegate; steps that run tile by tile together share
+ * the time of their group as their threads spent it. start clears and switches it on; read
  * switches it off, writes JSON like snprintf (at most `size` bytes with the final 0) and returns
  * the length of the whole text. Not while an interpreter of this delegate is running. */
 LARQ_ENGINE_EXPORT void larq_engine_profile_start(struct TfLiteDelegate* delegate);
