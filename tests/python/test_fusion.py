@@ -347,6 +347,40 @@ def test_other_batches_and_sizes_one_after_another(runtime, rng):
             np.testing.assert_array_equal(got, model(images).expected[0])
 
 
+def _product_of_what_a_sum_ended(net: _Net, x: _Value) -> list[_Value]:
+    """A convolution, and after it a sum that p outlives by one step of its group."""
+    p = net.conv(x, x.array.shape[3])
+    a = net.add(net.conv(p, x.array.shape[3]), p)
+    b = net.mul(p, a)
+    d = net.conv(b, x.array.shape[3])
+    return [net.bits(net.add(d, a))]
+
+
+def _sum_with_a_pool(net: _Net, x: _Value) -> list[_Value]:
+    """The pool reads the neighbours of the pixels that the sum is made of."""
+    p = net.conv(x, x.array.shape[3])
+    a = net.add(net.pool(p, (3, 3), (1, 1), "SAME"), p)
+    d = net.conv(a, x.array.shape[3])
+    return [net.add(d, a)]
+
+
+_IN_PLACE = {
+    _product_of_what_a_sum_ended: [*_CONV * 2, "ADD", "MUL", *_CONV, "ADD", "LceQuantize"],
+    _sum_with_a_pool: [*_CONV, "MAX_POOL_2D", "ADD", *_CONV, "ADD"],
+}
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("form", _IN_PLACE, ids=lambda form: form.__name__[1:])
+def test_sums_that_may_not_be_written_over_their_operand(form, threads, runtime, rng):
+    """Of several tiles, since one that is written over spoils what is read for the next."""
+    net = _Net(rng)
+    model = net.finish(*form(net, net.input(_images(rng, 2, 40, 40, 64))))
+    steps = model.check_both(num_threads=threads, runtime=runtime)
+    assert sorted(steps) == sorted(_IN_PLACE[form])
+
+
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_outputs_in_the_middle_of_a_group(threads, runtime, rng):
@@ -696,6 +730,60 @@ def test_shapes_that_only_the_data_decide(runtime, rng):
         interpreter.resize([(image.size,), (4,)])
         got = interpreter.predict([image.ravel(), np.array(image.shape, np.int32)])
         np.testing.assert_array_equal(got, np.add(y.array, image))
+
+
+def _leave_open(net: _Net, x: _Value) -> _Value:
+    """Declares every dimension of a tensor as open."""
+    tensor = net.builder.graph.tensors[x.number]
+    tensor.shape = np.ones(x.array.ndim, np.int32)
+    tensor.shapeSignature = np.full(x.array.ndim, -1, np.int32)
+    return x
+
+
+def _open_image(net: _Net) -> _Value:
+    """Values in a row, to which another input gives their shape."""
+    image = _images(net.rng, 2, 5, 4, 6)
+    flat = net.input(image.ravel(), signature=[-1])
+    shape = _Value(net.builder.tensor([4], np.int32), np.array(image.shape, np.int32))
+    net.inputs.append(shape)
+    return _leave_open(net, net.host("RESHAPE", flat, image, shape.number))
+
+
+def _open_relu(net: _Net) -> _Value:
+    return net.relu(_open_image(net), "RELU6")
+
+
+def _open_product(net: _Net) -> _Value:
+    return net.mul(_open_image(net), net.constant(np.array(-0.7)))
+
+
+def _open_prelu(net: _Net) -> _Value:
+    return net.prelu(_open_image(net), net.constant(np.full((1, 1, 1), -0.3)))
+
+
+def _open_sum(net: _Net) -> _Value:
+    return net.add(_open_image(net), _open_image(net))
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize(
+    "form",
+    [_open_relu, _open_product, _open_prelu, _open_sum],
+    ids=lambda form: form.__name__[1:],
+)
+def test_channels_that_only_the_data_decide(form, runtime, rng):
+    """A file declares open dimensions as 1, so that six channels look like one."""
+    net = _Net(rng)
+    x = _leave_open(net, form(net))
+    y = net.conv(x, 6)
+    for model in (net.finish(y), net.finish(x, y)):
+        for fuse in (False, True):
+            interpreter = model.open(fuse=fuse, runtime=runtime)
+            interpreter.resize([array.shape for array in model.inputs])
+            got = interpreter.predict(model.inputs)
+            results = got if isinstance(got, list) else [got]
+            for result, expected in zip(results, model.expected, strict=True):
+                np.testing.assert_array_equal(result, expected)
 
 
 # Every pair of them. XNNPACK, which runs the hosts' float operators, takes denormals for zeros; we

@@ -4,8 +4,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -67,6 +73,78 @@ TEST(ThreadPool, AWorkerReallyHelps) {
       },
       &begun);
   EXPECT_EQ(begun, 2);
+}
+
+// Waits for other threads; false once they are so late that they will never come.
+template <typename Condition>
+bool Await(Condition condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+TEST(ThreadPool, OthersComputeTheRestOfAShare) {
+  struct Job {
+    int64_t units;
+    std::atomic<int64_t> others{0};
+    std::atomic<bool> late{false};
+  };
+  for (int threads : {2, 4}) {
+    ThreadPool pool(threads);
+    // Unit 0 ends when all others have, those among them that follow it in its share.
+    Job job{.units = 3 * threads + 1};
+    pool.Run(
+        job.units,
+        [](void* context, int64_t first, int64_t last, int) {
+          auto& job = *static_cast<Job*>(context);
+          for (int64_t unit = first; unit < last; ++unit) {
+            if (unit > 0) {
+              job.others.fetch_add(1);
+            } else if (!Await([&] { return job.others == job.units - 1; })) {
+              job.late = true;
+            }
+          }
+        },
+        &job);
+    EXPECT_FALSE(job.late) << threads << " threads, " << job.others << " units beside unit 0";
+  }
+}
+
+TEST(ThreadPool, EachWorkerBeginsWithItsOwnShare) {
+  struct Job {
+    explicit Job(int threads) : firsts(static_cast<size_t>(threads), -1) {}
+    std::vector<int64_t> firsts;  // of each worker, which alone writes it
+    std::atomic<size_t> begun{0};
+    std::atomic<bool> late{false};
+  };
+  for (int threads : {2, 3, 4}) {
+    ThreadPool pool(threads);
+    for (int64_t units : {threads, 2 * threads + 1, 10 * threads - 1}) {
+      // Nobody helps others before all have begun.
+      Job job(threads);
+      pool.Run(
+          units,
+          [](void* context, int64_t first, int64_t, int worker) {
+            auto& job = *static_cast<Job*>(context);
+            int64_t& mine = job.firsts[static_cast<size_t>(worker)];
+            if (mine >= 0) return;
+            mine = first;
+            job.begun.fetch_add(1);
+            if (!Await([&] { return job.begun == job.firsts.size(); })) job.late = true;
+          },
+          &job);
+      ASSERT_FALSE(job.late) << threads << " threads, of which " << job.begun << " began";
+      for (int64_t i = 0; i < threads; ++i) {
+        // The first shares have the units that are left over, one each.
+        EXPECT_EQ(job.firsts[static_cast<size_t>(i)],
+                  units / threads * i + std::min(i, units % threads))
+            << "worker " << i << " of " << threads << ", " << units << " units";
+      }
+    }
+  }
 }
 
 TEST(ThreadPool, CallersOnSeveralThreadsTakeTurns) {
