@@ -70,7 +70,7 @@ fuzz: setup-base ## feed FUZZ_RUNS (200000) made-up models to the plug-in under 
 	@echo "== Fuzzing, $(FUZZ_RUNS) cases"
 	@tools/fuzz.sh $(FUZZ_RUNS) $(BAZEL_FLAGS)
 
-bench: setup build peers ## measure against other engines: PARTS="kernels convs grid models" RESULTS=folder
+bench: setup build $(if $(filter-out kernels,$(or $(PARTS),all)),peers) ## measure against other engines: PARTS="kernels convs grid models" RESULTS=folder
 	@$(RUN_BAZEL) build $(BAZEL_FLAGS) //benchmarks/kernels:bgemm_bench
 	@$(VENV)/bin/python -m benchmarks $(PARTS) $(if $(RESULTS),--results $(RESULTS)) $(BENCH_FLAGS)
 

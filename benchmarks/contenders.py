@@ -18,10 +18,16 @@ import numpy.typing as npt
 HERE = Path(__file__).resolve().parent
 WORKER = HERE / "peers" / "worker.py"
 PEERS_PYTHON = HERE / "peers" / ".venv" / "bin" / "python"
+_PEERS_STAMP = HERE / "peers" / ".venv" / ".setup-peers"  # the last that their set-up writes
 NO_PEERS = "the peers are not installed; run `make peers`"
 
 # Quiet, and whatever Keras this process uses, the peers have only the one in their TensorFlow.
 TENSORFLOW_OF_LCE = {"TF_CPP_MIN_LOG_LEVEL": "2", "TF_USE_LEGACY_KERAS": "0"}
+
+
+def have_peers() -> bool:
+    """Whether `make peers` was run to its end."""
+    return _PEERS_STAMP.exists()
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,8 @@ class Worker:
     """A running peers/worker.py."""
 
     def __init__(self, contender: Contender) -> None:
-        if not contender.python.exists():
+        installed = have_peers() if contender.python == PEERS_PYTHON else contender.python.exists()
+        if not installed:
             raise ContenderError(NO_PEERS)
         self._folder = tempfile.TemporaryDirectory(prefix="larq_bench_")
         self._log = open(Path(self._folder.name) / "log", "w+")  # noqa: SIM115  closed in close()

@@ -24,6 +24,9 @@ NOISE = 0.03
 Times = npt.NDArray[np.float64]
 
 
+_BUILD_LIMITS = "tools/run_bazel.sh build //benchmarks/kernels:bgemm_bench"
+
+
 class Case(Protocol):
     """What is measured, such as a layer or a model; `str()` describes it."""
 
@@ -199,7 +202,7 @@ def _format_heading(summary: dict[str, Any]) -> list[str]:
         f"versions  {', '.join(f'{name} {number}' for name, number in versions.items())}",
         f"run       {settings['rounds']} rounds, {settings['threads']} thread(s) on core(s) "
         f"{machine['pinned_to']}",
-        f"limit     {limits or 'not measured: bazel build //benchmarks/kernels:bgemm_bench'}",
+        f"limit     {limits or f'not measured: {_BUILD_LIMITS}'}",
         f"noise     {describe_noise(noise['noisy'])}: {measures or 'nothing measured'}",
     ]
 

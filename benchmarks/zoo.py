@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.contenders import HERE, NO_PEERS, PEERS_PYTHON, TENSORFLOW_OF_LCE
+from benchmarks.contenders import HERE, NO_PEERS, PEERS_PYTHON, TENSORFLOW_OF_LCE, have_peers
 
 ROOT = HERE.parent
 LCE_FACTS = ROOT / "tests" / "converter" / "data" / "lce_zoo.json"
@@ -179,7 +179,7 @@ def read_lce_facts() -> dict[str, Record]:
 
 def record_lce(names: Sequence[str]) -> None:
     """Has LCE convert the same models with the same weights."""
-    if not PEERS_PYTHON.exists():
+    if not have_peers():
         raise SystemExit(f"error: {NO_PEERS}")
     models = read_lce_facts() if LCE_FACTS.exists() else {}
     for name in names:
@@ -215,7 +215,7 @@ def convert_with_lce(name: str, weights: Path, output: Path) -> Record:
     Raises:
         CaseError: LCE is not installed, or its converter failed.
     """
-    if not PEERS_PYTHON.exists():
+    if not have_peers():
         raise CaseError(NO_PEERS)
     command = [str(PEERS_PYTHON), str(CONVERT_WITH_LCE), name, str(weights), str(output)]
     converted: Record = _run_json(command, TENSORFLOW_OF_LCE)

@@ -62,6 +62,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return __all__  # with the converter's names, and without what this file imports for itself
+
+
 def __getattr__(name: str) -> Any:
     if name not in _CONVERTER:
         raise AttributeError(f"module 'larq_engine' has no attribute {name!r}")

@@ -56,7 +56,7 @@ def check_destination(what: str, path: Path, *others: Path) -> None:
     elif file.exists() and not file.is_file():
         problem = "the name of a file, got something else of that name; choose another name"
     elif any(file == Path(os.path.realpath(other)) for other in others):
-        problem = "a file of its own, got one that is named for something else; choose another name"
+        problem = "a file of its own, got the model or another output; choose another name"
     if problem:
         raise ValueError(f"{what} '{path}': expected {problem}")
 

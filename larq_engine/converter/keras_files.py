@@ -1,5 +1,6 @@
 """Loads the Keras models that people keep in files, larq's layers included."""
 
+import contextlib
 import json
 import os
 import sys
@@ -50,7 +51,7 @@ def _import_keras() -> Any:
     except ImportError as error:
         raise ImportError(
             f"Keras 2: larq builds on it, and it is not installed ({error}); "
-            'pip install "larq-engine[converter]"'
+            'pip install ".[converter]" in the folder of larq_engine'
         ) from error
     try:
         import larq  # noqa: F401, it registers its layers by name
@@ -94,7 +95,7 @@ def _read_facts(what: str, file: Path) -> tuple[str, bool]:
             if "metadata.json" in archive.namelist():
                 return str(json.loads(archive.read("metadata.json"))["keras_version"]), True
     elif h5py.is_hdf5(file):
-        with h5py.File(file) as content:
+        with contextlib.suppress(OSError), h5py.File(file) as content:  # it may be cut off
             return str(content.attrs.get("keras_version", "")), "model_config" in content.attrs
     raise ConversionError(
         f"{what}: expected a file that Keras wrote (.h5 or .keras), got another or a damaged one; "

@@ -28,7 +28,7 @@ try:
 except ModuleNotFoundError as error:
     raise ImportError(
         f"the converter needs the package of {error.name}, and it is not installed; "
-        'pip install "larq-engine[litert]"'
+        'pip install ".[litert]" in the folder of larq_engine'
     ) from error
 
 _TYPE_NAMES = {code: name for name, code in vars(schema.TensorType).items() if name.isupper()}

@@ -35,7 +35,7 @@ class Interpreter:
 
     Raises:
         ValueError: The model or an option is not valid; the message says what and where.
-        TypeError: `model` or `num_threads` is of no type that can be meant.
+        TypeError: `model`, `num_threads` or `fuse` is of no type that can be meant.
         FileNotFoundError: There is no such model, or the plug-in was not built.
         ImportError: No host runtime is installed.
     """
@@ -55,6 +55,8 @@ class Interpreter:
             raise TypeError(
                 f"num_threads: expected a whole number, got {num_threads!r}; as in num_threads=4"
             ) from None
+        if not isinstance(fuse, bool):
+            raise TypeError(f"fuse: expected True or False, got {fuse!r}; as in fuse=False")
         content = read_model(model)
         self._lock = threading.Lock()
         self._session = Session(

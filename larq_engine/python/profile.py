@@ -30,7 +30,7 @@ class ProfileRow:
 
 @dataclass(frozen=True)
 class ProfileTable:
-    """The rows in the order of the model's operators, the host's last; `str()` gives an aligned table."""
+    """The rows in the order of the operators, the host's last; `str()` gives an aligned table."""
 
     rows: tuple[ProfileRow, ...]
     runs: int

@@ -107,3 +107,12 @@ def test_a_layer_that_is_not_known(tmp_path):
         ConversionError, match=r"cannot load it: .*Unknown[\s\S]*build it in Python"
     ):
         load_keras(tmp_path / "model.keras")
+
+
+@pytest.mark.filterwarnings("ignore:You are saving your model as an HDF5 file:UserWarning")
+def test_a_file_that_is_cut_off(tmp_path):
+    file = tmp_path / "model.h5"
+    larq_model().save(file)
+    file.write_bytes(file.read_bytes()[:3000])
+    with pytest.raises(ConversionError, match=rf"model '{file}': .*got another or a damaged one"):
+        load_keras(file)

@@ -83,6 +83,12 @@ def test_unknown_options(runtime):
     )
 
 
+@pytest.mark.parametrize("fuse", ["off", 0, None])
+def test_fuse_that_is_no_bool(fuse):
+    text = message_of(TypeError, larq_engine.Interpreter, add_model((1, 2)), fuse=fuse)
+    assert text == f"fuse: expected True or False, got {fuse!r}; as in fuse=False"
+
+
 @pytest.mark.parametrize("threads", [1.5, 2.0, "2", None])
 def test_threads_that_are_no_whole_number(threads):
     text = message_of(TypeError, larq_engine.Interpreter, add_model((1, 2)), num_threads=threads)
