@@ -60,8 +60,8 @@ class OperatorFacts:
         weight_bits: Bits of a weight in the file; None of operators without weights.
         constant_bytes: What its constants take of the file, shared ones too.
         macs: Products of one run.
-        runs_in: "plug-in" or "host"; of the host's float operators the plug-in computes some on the way
-            (docs/operators.md), which is not foretold here.
+        runs_in: "plug-in" or "host". Some of the host's float operators are computed by the plug-in
+            on the way (docs/operators.md), which is not foretold here.
     """
 
     graph: int
