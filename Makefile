@@ -44,6 +44,7 @@ test-full: ## all tests, the long ones in full length
 test-native: setup-base
 	@set -e; test="$(RUN_BAZEL) test $(BAZEL_FLAGS)"; \
 	echo "== C++ tests"; $$test //tests/...; \
+	echo "== C++ tests on lesser CPUs, emulated"; tools/test_lesser_cpus.sh; \
 	for run in $(SANITIZED_TESTS); do \
 	  echo "== C++ tests under $${run%%:*}"; $$test --config=$${run%%:*} $${run#*:}; \
 	done

@@ -51,6 +51,7 @@ missing_packages() {
   command -v bazel >/dev/null || command -v bazelisk >/dev/null || echo bazel-bootstrap
   echo '#include <bit>' | g++ -std=c++20 -x c++ -fsyntax-only - 2>/dev/null || echo g++
   [[ -d /usr/src/googletest/googletest ]] || echo googletest
+  [[ $(uname -m) != x86_64 ]] || command -v qemu-x86_64 >/dev/null || echo qemu-user
   "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
   command -v llvm-symbolizer >/dev/null || echo llvm # names in the fuzzer's stack traces
   if ! command -v clang >/dev/null; then
@@ -76,7 +77,7 @@ install_packages() {
     fail "this machine lacks: ${missing[*]} (Debian's package names; fuzzer-runtime is" \
       "libclang-rt-dev), and this user may not install packages. On Debian or Ubuntu let an" \
       "administrator run 'apt-get install ${missing[*]/fuzzer-runtime/libclang-rt-dev}'; elsewhere" \
-      "install Bazel 4.2 to 7 (or Bazelisk), a C++20 compiler and clang with libFuzzer, and unpack" \
+      "install Bazel 4.2 to 7 (or Bazelisk), a C++20 compiler, clang with libFuzzer and QEMU, and unpack" \
       "GoogleTest's sources to /usr/src/googletest. Then run this again."
   fi
   as_root+=(env DEBIAN_FRONTEND=noninteractive)
