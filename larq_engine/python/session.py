@@ -174,12 +174,20 @@ class Session:
                 self._interpreter.invoke()
                 elapsed += time.perf_counter_ns() - start
         steps = library.read_profile(pointer)
-        # With the name, as the steps of other subgraphs have the same node numbers.
         taken = {(step["node"], step["op"], step["name"]) for step in steps}
+        nodes = {(step["node"], step["op"]) for step in steps}
+
+        def is_step(node: int, op: Operator, y: int) -> bool:
+            # With the name, as the steps of other subgraphs have the same node numbers; but
+            # tflite_runtime 2.14 does not tell the names of tensors within the graph.
+            name = self.declared_tensors[y].name
+            return (node, op.name, name) in taken or (
+                name == f"tensor_{y}" and (node, op.name) in nodes
+            )
+
         left = [
             op.name
             for node, op in enumerate(self.operators)
-            if not op.name.startswith("Lce")
-            and not any((node, op.name, self.declared_tensors[y].name) in taken for y in op.outputs)
+            if not op.name.startswith("Lce") and not any(is_step(node, op, y) for y in op.outputs)
         ]
         return steps, elapsed, left

@@ -2,6 +2,7 @@
 // and runs each connected set as a plan.
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <stdexcept>
 
 #include "larq_engine/runtime/engine.h"
@@ -15,11 +16,19 @@
 namespace larq_engine {
 namespace {
 
+// The nodes of a host graph that could be steps, and those that were claimed.
+struct Claim {
+  std::vector<OpNode> nodes;
+  std::vector<int> steps;
+};
+
 // What a host holds. `delegate` comes first: the host's pointer to it is the pointer to us.
 struct Delegate {
   TfLiteDelegate delegate = {};
   void* reserve[8] = {};  // what a newer host may look for at the end of the delegate: nothing
   std::shared_ptr<Engine> engine;
+  std::mutex mutex;  // hosts in several threads may share the delegate; guards claims
+  std::map<const TfLiteContext*, Claim> claims;  // the last of each host graph
 };
 
 Delegate& FromHost(TfLiteDelegate* delegate) { return *static_cast<Delegate*>(delegate->data_); }
@@ -200,6 +209,30 @@ std::vector<int> FindSteps(TfLiteContext* context, std::span<const int> order, b
   return steps;
 }
 
+bool IsSameNode(const OpNode& a, const OpNode& b) {
+  return a.op == b.op && a.index == b.index && a.inputs == b.inputs && a.outputs == b.outputs &&
+         a.options.data() == b.options.data();
+}
+
+// tflite_runtime 2.14 asks again for a graph whose inputs were resized. Shapes within it are then
+// neither the old nor the new ones, and what changes hands between delegates is refused: the answer
+// must be the first one.
+std::vector<int> ClaimSteps(TfLiteContext* context, std::span<const int> order,
+                            Delegate& delegate) {
+  std::vector<OpNode> nodes;
+  for (int index : order) {
+    OpNode node = DescribeNode(context, index);
+    if (node.op != nullptr) nodes.push_back(std::move(node));
+  }
+  const std::lock_guard<std::mutex> lock(delegate.mutex);
+  Claim& claim = delegate.claims[context];
+  if (!std::equal(nodes.begin(), nodes.end(), claim.nodes.begin(), claim.nodes.end(), IsSameNode)) {
+    claim = {.nodes = std::move(nodes),
+             .steps = FindSteps(context, order, delegate.engine->fuse())};
+  }
+  return claim.steps;
+}
+
 void TakeOver(TfLiteContext* context, TfLiteDelegate* delegate, const std::vector<int>& indices,
               TfLiteRegistration registration) {
   if (indices.empty()) return;
@@ -225,8 +258,7 @@ TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
       const char* op = DescribeNode(context, index).op;
       if (op != nullptr && op == std::string_view(kUnpackWeights)) weights.push_back(index);
     }
-    const std::vector<int> steps =
-        FindSteps(context, AsSpan(order), FromHost(delegate).engine->fuse());
+    const std::vector<int> steps = ClaimSteps(context, AsSpan(order), FromHost(delegate));
     if (weights.empty() && steps.empty()) return;
     CheckOrder(context, AsSpan(order));
     // `order` is the host's and ends with the first call; the nodes keep their numbers.

@@ -7,6 +7,16 @@
 namespace larq_engine {
 namespace {
 
+// Of an input that can_fuse has found fit, but a claim may outlast the shapes it was made for.
+std::vector<float> ReadConstant(const OpInfo& op, size_t input) {
+  std::vector<float> values = ReadChannelConstant(op.inputs[input], op.output.dims.back());
+  if (values.empty()) {
+    throw OpError("input: expected a constant for each channel, got shape " +
+                  DimsString(op.inputs[input].dims) + "; load the model with fuse=off");
+  }
+  return values;
+}
+
 // Sized by its first data input.
 class ElementwiseStep : public Step {
  public:
@@ -81,8 +91,7 @@ class ChannelStep : public ElementwiseStep {
         operation_(kind == ChannelOp::kAdd ? ops_.add_channels : ops_.multiply_channels),
         has_activation_(op.host_options.activation != kTfLiteActNone),
         data_input_(op.inputs[0].constant == nullptr ? 0 : 1),
-        op_{.kind = kind,
-            .constants = ReadChannelConstant(op.inputs[1 - data_input_], op.output.dims.back())} {}
+        op_{.kind = kind, .constants = ReadConstant(op, 1 - data_input_)} {}
 
   std::vector<size_t> data_inputs() const override { return {data_input_}; }
 
@@ -115,8 +124,7 @@ class ReluStep : public ElementwiseStep {
 class PreluStep : public ElementwiseStep {
  public:
   PreluStep(const OpInfo& op, const StepKernels& kernels)
-      : ElementwiseStep(op, kernels),
-        slopes_(ReadChannelConstant(op.inputs[1], op.output.dims.back())) {}
+      : ElementwiseStep(op, kernels), slopes_(ReadConstant(op, 1)) {}
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
