@@ -1,6 +1,7 @@
 // The external delegate: claims our operators in the host's graph, and the host's own between them,
 // and runs each connected set as a plan.
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <stdexcept>
@@ -16,9 +17,15 @@
 namespace larq_engine {
 namespace {
 
-// The nodes of a host graph that could be steps, and those that were claimed.
+// A node of a host graph that could be a step.
+struct Candidate {
+  OpNode node;
+  std::vector<TensorInfo> tensors;  // inputs, then outputs
+};
+
+// Those of a graph, and which of them were claimed.
 struct Claim {
-  std::vector<OpNode> nodes;
+  std::vector<Candidate> candidates;
   std::vector<int> steps;
 };
 
@@ -209,9 +216,31 @@ std::vector<int> FindSteps(TfLiteContext* context, std::span<const int> order, b
   return steps;
 }
 
-bool IsSameNode(const OpNode& a, const OpNode& b) {
-  return a.op == b.op && a.index == b.index && a.inputs == b.inputs && a.outputs == b.outputs &&
-         a.options.data() == b.options.data();
+Candidate DescribeCandidate(const TfLiteContext& context, OpNode node) {
+  Candidate candidate{.node = std::move(node), .tensors = {}};
+  for (int tensor : candidate.node.inputs) {
+    candidate.tensors.push_back(DescribeTensor(context, tensor));
+  }
+  for (int tensor : candidate.node.outputs) {
+    candidate.tensors.push_back(DescribeTensor(context, tensor));
+  }
+  return candidate;
+}
+
+// All but the sizes that a resize changes.
+bool IsSameTensor(const TensorInfo& a, const TensorInfo& b) {
+  return a.present == b.present && a.type == b.type && a.constant == b.constant &&
+         a.bytes == b.bytes && a.signature == b.signature && a.dims.size() == b.dims.size() &&
+         (a.dims.empty() || a.dims.back() == b.dims.back());
+}
+
+bool IsSameCandidate(const Candidate& a, const Candidate& b) {
+  static_assert(sizeof(HostOptions) == 8 * sizeof(int), "no padding that could differ");
+  return a.node.op == b.node.op && a.node.index == b.node.index && a.node.inputs == b.node.inputs &&
+         a.node.outputs == b.node.outputs && a.node.options.data() == b.node.options.data() &&
+         std::memcmp(&a.node.host_options, &b.node.host_options, sizeof(HostOptions)) == 0 &&
+         std::equal(a.tensors.begin(), a.tensors.end(), b.tensors.begin(), b.tensors.end(),
+                    IsSameTensor);
 }
 
 // tflite_runtime 2.14 asks again for a graph whose inputs were resized. Shapes within it are then
@@ -219,15 +248,21 @@ bool IsSameNode(const OpNode& a, const OpNode& b) {
 // must be the first one.
 std::vector<int> ClaimSteps(TfLiteContext* context, std::span<const int> order,
                             Delegate& delegate) {
-  std::vector<OpNode> nodes;
+  std::vector<Candidate> candidates;
   for (int index : order) {
     OpNode node = DescribeNode(context, index);
-    if (node.op != nullptr) nodes.push_back(std::move(node));
+    if (node.op == nullptr) continue;
+    try {
+      candidates.push_back(DescribeCandidate(*context, std::move(node)));
+    } catch (const OpError&) {
+      return FindSteps(context, order, delegate.engine->fuse());  // no graph that will run
+    }
   }
   const std::lock_guard<std::mutex> lock(delegate.mutex);
   Claim& claim = delegate.claims[context];
-  if (!std::equal(nodes.begin(), nodes.end(), claim.nodes.begin(), claim.nodes.end(), IsSameNode)) {
-    claim = {.nodes = std::move(nodes),
+  if (!std::equal(candidates.begin(), candidates.end(), claim.candidates.begin(),
+                  claim.candidates.end(), IsSameCandidate)) {
+    claim = {.candidates = std::move(candidates),
              .steps = FindSteps(context, order, delegate.engine->fuse())};
   }
   return claim.steps;
