@@ -30,8 +30,11 @@ ISA_COPTS = {
     "avx2": _AVX2,
     "avx512bw": _AVX512BW,
     "avx512vpopcntdq": _AVX512BW + ["-mavx512vpopcntdq"],
+    "dotprod": ["-march=armv8.2-a+dotprod"],
     "fma": ["-mfma"],  # no row has it: a test shows that nothing is contracted where it could be
+    "neon": [],  # every 64-bit ARM has it
     "popcnt": ["-mpopcnt"],
+    "sme2": [],  # written as words: gcc knows SME2 from 14 on
 }
 
 # The plug-in carries its own C++ runtime, because the host process may have loaded an older one;

@@ -1,5 +1,9 @@
 #include "larq_engine/kernels/cpu_features.h"
 
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
 namespace larq_engine {
 
 const char* IsaName(Isa isa) {
@@ -14,6 +18,12 @@ const char* IsaName(Isa isa) {
       return "avx512bw";
     case Isa::kAvx512vpopcntdq:
       return "avx512vpopcntdq";
+    case Isa::kNeon:
+      return "neon";
+    case Isa::kDotprod:
+      return "dotprod";
+    case Isa::kSme2:
+      return "sme2";
   }
   return "unknown";
 }
@@ -35,6 +45,20 @@ CpuFeatures DetectCpuFeatures() {
   features.Add(Isa::kAvx512bw);
   if (__builtin_cpu_supports("avx512vpopcntdq")) features.Add(Isa::kAvx512vpopcntdq);
   return features;
+#elif defined(__aarch64__) && defined(__linux__)
+  // The kernel's names for what the CPU has and the kernel saves; newer than the C library's
+  // headers.
+  constexpr unsigned long kHwcapAsimddp = 1ul << 20;
+  constexpr unsigned long kHwcap2Sme2 = 1ul << 37;
+  constexpr unsigned long kHwcap2SmeBi32i32 = 1ul << 40;
+  CpuFeatures features = {Isa::kNeon};
+  if ((getauxval(AT_HWCAP) & kHwcapAsimddp) == 0) return features;
+  features.Add(Isa::kDotprod);
+  const unsigned long hwcap2 = getauxval(AT_HWCAP2);
+  if ((hwcap2 & kHwcap2Sme2) != 0 && (hwcap2 & kHwcap2SmeBi32i32) != 0) features.Add(Isa::kSme2);
+  return features;
+#elif defined(__aarch64__)
+  return {Isa::kNeon};
 #else
   return {};
 #endif

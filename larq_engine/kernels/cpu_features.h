@@ -7,16 +7,19 @@
 
 namespace larq_engine {
 
-// In the order of what includes what.
+// In the order of what includes what, for each architecture.
 enum class Isa : uint8_t {
   kPortable,         // what the compiler assumes of every CPU of the architecture
   kPopcnt,           // x86: the POPCNT instruction (Nehalem, Barcelona and later)
   kAvx2,             // x86: AVX2 (Haswell, Zen and later)
   kAvx512bw,         // x86: AVX-512 F, BW, DQ and VL (Skylake-X, Cascade Lake and later)
   kAvx512vpopcntdq,  // x86: those and VPOPCNTDQ (Ice Lake, Sapphire Rapids, Zen 4 and later)
+  kNeon,             // 64-bit ARM: Advanced SIMD, which every one has (Cortex-A53, A72 and later)
+  kDotprod,          // 64-bit ARM: UDOT (Cortex-A55, A76, Apple A11 and later)
+  kSme2,             // 64-bit ARM: the outer product BMOPA in streaming mode (Apple M4, Arm C1)
 };
 
-inline constexpr Isa kLastIsa = Isa::kAvx512vpopcntdq;
+inline constexpr Isa kLastIsa = Isa::kSme2;
 
 // The name of an ISA, as it ends the names of its kernel rows.
 const char* IsaName(Isa isa);

@@ -3,6 +3,10 @@
 #include <limits>
 
 #include "larq_engine/kernels/bgemm_portable.h"
+#if defined(__aarch64__)
+#include "larq_engine/kernels/arm64/bgemm_dotprod.h"
+#include "larq_engine/kernels/arm64/bgemm_neon.h"
+#endif
 #if defined(__x86_64__)
 #include "larq_engine/kernels/x86/bgemm_avx2.h"
 #include "larq_engine/kernels/x86/bgemm_avx512bw.h"
@@ -57,6 +61,24 @@ constexpr BgemmRow kBgemmRows[] = {
      .max_k_bits = kMaxInt32,
      .macs_per_cycle = 656,
      .fn = BgemmI32_6x32x32Avx512vpopcntdq},
+#endif
+#if defined(__aarch64__)
+    {.name = "bgemm_i32_4x16x64_neon",
+     .isa = Isa::kNeon,
+     .mr = 4,
+     .nr = 16,
+     .kr_bits = 64,
+     .max_k_bits = kMaxInt32,
+     .macs_per_cycle = 80,
+     .fn = BgemmI32_4x16x64Neon},
+    {.name = "bgemm_i32_4x16x64_dotprod",
+     .isa = Isa::kDotprod,
+     .mr = 4,
+     .nr = 16,
+     .kr_bits = 64,
+     .max_k_bits = kMaxInt32,
+     .macs_per_cycle = 81,
+     .fn = BgemmI32_4x16x64Dotprod},
 #endif
 };
 

@@ -19,6 +19,9 @@ TEST(Select, RowForEachCpu) {
   EXPECT_EQ(chosen({Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw}), "bgemm_i32_8x64x32_avx512bw");
   EXPECT_EQ(chosen({Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw, Isa::kAvx512vpopcntdq}),
             "bgemm_i32_6x32x32_avx512vpopcntdq");
+#elif defined(__aarch64__)
+  EXPECT_EQ(chosen({Isa::kNeon}), "bgemm_i32_4x16x64_neon");
+  EXPECT_EQ(chosen({Isa::kNeon, Isa::kDotprod}), "bgemm_i32_4x16x64_dotprod");
 #endif
 }
 

@@ -1,0 +1,13 @@
+// The row for 64-bit ARM of any age.
+#ifndef LARQ_ENGINE_KERNELS_ARM64_BGEMM_NEON_H_
+#define LARQ_ENGINE_KERNELS_ARM64_BGEMM_NEON_H_
+
+#include "larq_engine/kernels/bgemm.h"
+
+namespace larq_engine {
+
+void BgemmI32_4x16x64Neon(const BgemmArgs& args);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_ARM64_BGEMM_NEON_H_
