@@ -20,8 +20,8 @@ TEST(Select, RowForEachCpu) {
   EXPECT_EQ(chosen({Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw, Isa::kAvx512vpopcntdq}),
             "bgemm_i32_6x32x32_avx512vpopcntdq");
 #elif defined(__aarch64__)
-  EXPECT_EQ(chosen({Isa::kNeon}), "bgemm_i32_4x16x64_neon");
-  EXPECT_EQ(chosen({Isa::kNeon, Isa::kDotprod}), "bgemm_i32_4x16x64_dotprod");
+  EXPECT_EQ(chosen({Isa::kNeon}), "bgemm_i32_4x16x128_neon");
+  EXPECT_EQ(chosen({Isa::kNeon, Isa::kDotprod}), "bgemm_i32_4x16x128_dotprod");
 #endif
 }
 

@@ -1,4 +1,4 @@
-// The row for 64-bit ARM with UDOT (Armv8.2).
+// Rows for 64-bit ARM with UDOT (Armv8.2).
 #ifndef LARQ_ENGINE_KERNELS_ARM64_BGEMM_DOTPROD_H_
 #define LARQ_ENGINE_KERNELS_ARM64_BGEMM_DOTPROD_H_
 
@@ -7,6 +7,7 @@
 namespace larq_engine {
 
 void BgemmI32_4x16x64Dotprod(const BgemmArgs& args);
+void BgemmI32_4x16x128Dotprod(const BgemmArgs& args);
 
 }  // namespace larq_engine
 

@@ -2,125 +2,77 @@
 
 #include "larq_engine/kernels/arm64/bgemm_tile.h"
 
+// bgemm_neon.S
+extern "C" {
+void larq_engine_bgemm_neon_1x16x64(const larq_engine::BgemmArgs* args);
+void larq_engine_bgemm_neon_2x16x64(const larq_engine::BgemmArgs* args);
+void larq_engine_bgemm_neon_3x16x64(const larq_engine::BgemmArgs* args);
+void larq_engine_bgemm_neon_4x16x64(const larq_engine::BgemmArgs* args);
+void larq_engine_bgemm_neon_1x16x128(const larq_engine::BgemmArgs* args);
+void larq_engine_bgemm_neon_2x16x128(const larq_engine::BgemmArgs* args);
+void larq_engine_bgemm_neon_3x16x128(const larq_engine::BgemmArgs* args);
+void larq_engine_bgemm_neon_4x16x128(const larq_engine::BgemmArgs* args);
+}
+
 namespace larq_engine {
 namespace {
 
-// Two bytes hold a column's count of a step, up to 32 each: seven steps are 224.
-constexpr size_t kStepsInBytes = 7;
-// Sixteen bits hold 64 a step: 146 times seven steps are 65408.
-constexpr size_t kBytesInHalves = 146;
+constexpr WholeBlocks kSteps64 = {larq_engine_bgemm_neon_1x16x64, larq_engine_bgemm_neon_2x16x64,
+                                  larq_engine_bgemm_neon_3x16x64, larq_engine_bgemm_neon_4x16x64};
+constexpr WholeBlocks kSteps128 = {larq_engine_bgemm_neon_1x16x128, larq_engine_bgemm_neon_2x16x128,
+                                   larq_engine_bgemm_neon_3x16x128,
+                                   larq_engine_bgemm_neon_4x16x128};
 
-// The counts of one pixel: 16 columns, of which each half of 8 has a vector.
-struct Row {
-  uint8x16_t bytes[2];
-  uint16x8_t halves[2];
+// The assembler counts in 16 bits. A multiple of every kernel's step.
+constexpr size_t kMaxWords = 65408 / 32;
 
-  void Clear() {
-#pragma GCC unroll 2
-    for (int h = 0; h < 2; ++h) {
-      bytes[h] = vdupq_n_u8(0);
-      halves[h] = vdupq_n_u16(0);
-    }
-  }
-  void Widen() {
-#pragma GCC unroll 2
-    for (int h = 0; h < 2; ++h) {
-      halves[h] = vpadalq_u8(halves[h], bytes[h]);
-      bytes[h] = vdupq_n_u8(0);
-    }
-  }
-  void AddTo(uint32_t (&total)[kTileCols]) {
-#pragma GCC unroll 2
-    for (int h = 0; h < 2; ++h) {
-      uint32_t* to = total + 8 * h;
-      vst1q_u32(to, vaddw_u16(vld1q_u32(to), vget_low_u16(halves[h])));
-      vst1q_u32(to + 4, vaddw_high_u16(vld1q_u32(to + 4), halves[h]));
-      halves[h] = vdupq_n_u16(0);
-    }
-  }
-};
-
-template <int kRows>
-void CountRows(const BgemmArgs& args) {
-  const uint32_t* rhs = args.rhs;
-  const ptrdiff_t* const end = args.lhs + args.segments * kTileRows;
-  const bool is_deep =
-      args.segments * args.segment_words > kBytesInHalves * kStepsInBytes * kStepWords;
+// Deeper products are sums of products that are not: of parts of runs, one block of columns at a
+// time.
+void CountDeepTile(const WholeBlocks& whole_blocks, const BgemmArgs& args) {
+  const size_t words = args.segments * args.segment_words;
   for (size_t j = 0; j < args.n; j += kTileCols) {
-    Row count[kRows];
-    uint32_t total[kRows][kTileCols];
-#pragma GCC unroll 4
-    for (int i = 0; i < kRows; ++i) count[i].Clear();
-    if (is_deep) std::memset(total, 0, sizeof(total));
-    size_t bytes_room = kStepsInBytes;
-    size_t halves_room = kBytesInHalves;
-    for (const ptrdiff_t* runs = args.lhs; runs != end; runs += kTileRows) {
-      const uint32_t* row[kRows];
-#pragma GCC unroll 4
-      for (int i = 0; i < kRows; ++i) row[i] = LhsRun(args.lhs_base, runs[i]);
-      for (size_t k = 0; k < args.segment_words; k += kStepWords) {
-        uint8x16_t left[kRows];
-#pragma GCC unroll 4
-        for (int i = 0; i < kRows; ++i) left[i] = LoadLeft(row[i] + k);
-#pragma GCC unroll 2
-        for (int h = 0; h < 2; ++h) {
-          uint8x16_t right[4];
-#pragma GCC unroll 4
-          for (int v = 0; v < 4; ++v) right[v] = LoadRight(rhs, 4 * h + v);
-#pragma GCC unroll 4
-          for (int i = 0; i < kRows; ++i) {
-            const uint8x16_t two = vpaddq_u8(CountFour(left[i], right[0], right[1]),
-                                             CountFour(left[i], right[2], right[3]));
-            count[i].bytes[h] = vaddq_u8(count[i].bytes[h], two);
+    const size_t cols = args.n - j < kTileCols ? args.n - j : kTileCols;
+    const uint32_t* rhs = args.rhs + j * words;
+    for (size_t i = 0; i < args.m; ++i) {
+      for (size_t c = 0; c < cols; ++c) args.acc[i * args.acc_stride + j + c] = 0;
+    }
+    for (size_t s = 0; s < args.segments; ++s) {
+      for (size_t first = 0; first < args.segment_words; first += kMaxWords) {
+        const size_t left = args.segment_words - first;
+        const size_t now = left < kMaxWords ? left : kMaxWords;
+        int32_t acc[kTileRows * kTileCols];
+        BgemmArgs part = args;
+        part.n = cols;
+        part.segments = 1;
+        part.segment_words = now;
+        part.lhs_base = LhsRun(args.lhs_base, static_cast<ptrdiff_t>(first));
+        part.lhs = args.lhs + s * kTileRows;
+        part.rhs = rhs;
+        part.acc = acc;
+        part.acc_stride = kTileCols;
+        CountTile(whole_blocks, part);
+        for (size_t i = 0; i < args.m; ++i) {
+          for (size_t c = 0; c < cols; ++c) {
+            args.acc[i * args.acc_stride + j + c] += acc[i * kTileCols + c];
           }
         }
-        rhs += kTileCols * kStepWords;
-        if (--bytes_room == 0) {
-          bytes_room = kStepsInBytes;
-#pragma GCC unroll 4
-          for (int i = 0; i < kRows; ++i) count[i].Widen();
-          if (--halves_room == 0) {
-            halves_room = kBytesInHalves;
-#pragma GCC unroll 4
-            for (int i = 0; i < kRows; ++i) count[i].AddTo(total[i]);
-          }
-        }
+        rhs += now * kTileCols;
       }
     }
-#pragma GCC unroll 4
-    for (int i = 0; i < kRows; ++i) {
-      count[i].Widen();
-      uint32x4_t wide[4];
-      if (is_deep) {
-        count[i].AddTo(total[i]);
-#pragma GCC unroll 4
-        for (int v = 0; v < 4; ++v) wide[v] = vld1q_u32(total[i] + 4 * v);
-      } else {
-#pragma GCC unroll 2
-        for (int h = 0; h < 2; ++h) {
-          wide[2 * h] = vmovl_u16(vget_low_u16(count[i].halves[h]));
-          wide[2 * h + 1] = vmovl_high_u16(count[i].halves[h]);
-        }
-      }
-      StoreColumns(args.acc + i * args.acc_stride + j, wide, args.n - j);
-    }
+  }
+}
+
+void Count(const WholeBlocks& whole_blocks, const BgemmArgs& args) {
+  if (args.segments * args.segment_words <= kMaxWords) {
+    CountTile(whole_blocks, args);
+  } else {
+    CountDeepTile(whole_blocks, args);
   }
 }
 
 }  // namespace
 
-// Smaller m takes a smaller tile rather than counting rows for nothing.
-void BgemmI32_4x16x64Neon(const BgemmArgs& args) {
-  switch (args.m) {
-    case 1:
-      return CountRows<1>(args);
-    case 2:
-      return CountRows<2>(args);
-    case 3:
-      return CountRows<3>(args);
-    default:
-      return CountRows<4>(args);
-  }
-}
+void BgemmI32_4x16x64Neon(const BgemmArgs& args) { Count(kSteps64, args); }
+void BgemmI32_4x16x128Neon(const BgemmArgs& args) { Count(kSteps128, args); }
 
 }  // namespace larq_engine

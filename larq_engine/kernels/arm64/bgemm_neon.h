@@ -1,4 +1,4 @@
-// The row for 64-bit ARM of any age.
+// Rows for 64-bit ARM of every kind.
 #ifndef LARQ_ENGINE_KERNELS_ARM64_BGEMM_NEON_H_
 #define LARQ_ENGINE_KERNELS_ARM64_BGEMM_NEON_H_
 
@@ -7,6 +7,7 @@
 namespace larq_engine {
 
 void BgemmI32_4x16x64Neon(const BgemmArgs& args);
+void BgemmI32_4x16x128Neon(const BgemmArgs& args);
 
 }  // namespace larq_engine
 
