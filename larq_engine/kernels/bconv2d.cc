@@ -46,7 +46,7 @@ BgemmShape ProductShape(const Bconv2dSpec& spec) {
 struct Bconv2d::Scratch {
   ptrdiff_t* taps;     // [taps][mr], of a tile at a border
   ptrdiff_t* runs;     // [mr], of a tile that is gathered
-  uint32_t* gathered;  // [mr][segment_words]
+  uint32_t* gathered;  // [mr][k_words]
   int32_t* acc;        // [strip][channels computed]
   int32_t* depth;      // [strip]
   size_t bytes;
@@ -63,8 +63,8 @@ Bconv2d::Bconv2d(const Bconv2dSpec& spec, const uint32_t* filter, OutputTransfor
   const size_t taps = static_cast<size_t>(spec.taps());
   const size_t filter_words = taps * tap_words_;
   in_place_ = tap_words_ % row.kr_words() == 0;
-  segments_ = in_place_ ? taps : 1;
-  segment_words_ = in_place_ ? tap_words_ : RoundUp(filter_words, row.kr_words());
+  k_words_ = RoundUp(filter_words, row.kr_words());
+  taps_in_run_ = spec.groups == 1 && spec.dilation_width == 1 ? spec.filter_width : 1;
 
   const size_t groups = static_cast<size_t>(spec.groups);
   const size_t group_out = static_cast<size_t>(spec.group_out_channels());
@@ -124,10 +124,12 @@ void Bconv2d::Resize(int64_t in_height, int64_t in_width) {
     return static_cast<ptrdiff_t>(pixels * static_cast<uint64_t>(spec_.groups) * tap_words_);
   };
   inner_taps_.clear();
+  inner_runs_.clear();
   for (int64_t ty = 0; ty < rows_.taps; ++ty) {
     for (int64_t tx = 0; tx < cols_.taps; ++tx) {
       for (int64_t i = 0; i < row_.mr; ++i) {
         inner_taps_.push_back(words(ty * rows_.dilation, tx * cols_.dilation + i * cols_.stride));
+        if (tx % taps_in_run_ == 0) inner_runs_.push_back(inner_taps_.back());
       }
     }
   }
@@ -160,7 +162,7 @@ Bconv2d::Scratch Bconv2d::SplitScratch(std::byte* memory) const {
   scratch.taps = reinterpret_cast<ptrdiff_t*>(take(taps * mr * sizeof(ptrdiff_t)));
   scratch.runs = reinterpret_cast<ptrdiff_t*>(take(in_place_ ? 0 : mr * sizeof(ptrdiff_t)));
   scratch.gathered =
-      reinterpret_cast<uint32_t*>(take(in_place_ ? 0 : mr * segment_words_ * sizeof(uint32_t)));
+      reinterpret_cast<uint32_t*>(take(in_place_ ? 0 : mr * k_words_ * sizeof(uint32_t)));
   scratch.acc = reinterpret_cast<int32_t*>(
       take(strip() * static_cast<size_t>(spec_.out_channels) * sizeof(int32_t)));
   scratch.depth = reinterpret_cast<int32_t*>(take(strip() * sizeof(int32_t)));
@@ -211,11 +213,15 @@ void Bconv2d::FindTaps(const uint32_t* group_input, const Position& start, const
                        BgemmArgs& tile) const {
   if (IsInner(start, tile.m)) {
     tile.lhs_base = group_input + FirstTap(start);
-    tile.lhs = inner_taps_.data();
+    tile.lhs = inner_runs_.data();
+    tile.segments = inner_runs_.size() / static_cast<size_t>(row_.mr);
+    tile.segment_words = static_cast<size_t>(taps_in_run_) * tap_words_;
   } else {
     FindTapsAtBorder(group_input, start, tile.m, scratch.taps);
     tile.lhs_base = group_input;
     tile.lhs = scratch.taps;
+    tile.segments = static_cast<size_t>(spec_.taps());
+    tile.segment_words = tap_words_;
   }
   if (!in_place_) Gather(scratch, tile);
 }
@@ -265,16 +271,18 @@ void Bconv2d::PointAtBorder(const Position& position, ptrdiff_t padding, ptrdiff
 void Bconv2d::Gather(const Scratch& scratch, BgemmArgs& tile) const {
   const size_t mr = static_cast<size_t>(row_.mr);
   for (size_t i = 0; i < tile.m; ++i) {
-    uint32_t* begin = scratch.gathered + i * segment_words_;
+    uint32_t* begin = scratch.gathered + i * k_words_;
     uint32_t* end = begin;
-    for (size_t tap = 0; tap < static_cast<size_t>(spec_.taps()); ++tap) {
-      end = std::copy_n(LhsRun(tile.lhs_base, tile.lhs[tap * mr + i]), tap_words_, end);
+    for (size_t run = 0; run < tile.segments; ++run) {
+      end = std::copy_n(LhsRun(tile.lhs_base, tile.lhs[run * mr + i]), tile.segment_words, end);
     }
-    std::fill(end, begin + segment_words_, 0);
+    std::fill(end, begin + k_words_, 0);
     scratch.runs[i] = begin - scratch.gathered;
   }
   tile.lhs_base = scratch.gathered;
   tile.lhs = scratch.runs;
+  tile.segments = 1;
+  tile.segment_words = k_words_;
 }
 
 // A tap outside the image was counted against +1 (0 bits), where it found the filter's ones. Takes
@@ -317,12 +325,12 @@ void Bconv2d::Run(const uint32_t* input, int64_t first, int64_t last, int64_t fi
   std::fill_n(scratch.depth, strip(), static_cast<int32_t>(spec_.depth()));
   // Blocks of nr columns follow each other in the packed right side. A part of the channels is only
   // ever asked for where there is one group.
-  const uint32_t* rhs = rhs_.data() + channels.first * segments_ * segment_words_;
+  const uint32_t* rhs = rhs_.data() + channels.first * k_words_;
   const size_t groups = static_cast<size_t>(spec_.groups);
   BgemmArgs tile{.m = 0,
                  .n = channels.count / groups,
-                 .segments = segments_,
-                 .segment_words = segment_words_,
+                 .segments = 0,
+                 .segment_words = 0,
                  .lhs_base = nullptr,
                  .lhs = nullptr,
                  .rhs = rhs,

@@ -100,9 +100,11 @@ class Bconv2d {
   BgemmRow row_;
   const PixelOps& ops_;
   size_t tap_words_;  // of one group, as in the file
-  bool in_place_;     // runs are the taps in the image; else they are gathered to one run
-  size_t segments_;
-  size_t segment_words_;
+  bool in_place_;     // runs are taps in the image; else they are gathered to one run
+  size_t k_words_;    // of a product, filled up to the kernel's steps
+  // Taps that follow each other in the image are one run, away from the borders: with 64 channels a
+  // run of one tap costs as much to set up as half of its product.
+  int64_t taps_in_run_;
   size_t group_rhs_words_;
   AlignedBuffer<uint32_t> rhs_;        // [groups][packed]
   std::vector<uint32_t> padding_run_;  // one tap of +1 or of -1
@@ -114,8 +116,9 @@ class Bconv2d {
   WindowAxis rows_;
   WindowAxis cols_;
   // Where the taps of a tile that is away from all borders are, in words from its first tap:
-  // [taps][mr].
+  // [taps][mr], and [runs][mr].
   std::vector<ptrdiff_t> inner_taps_;
+  std::vector<ptrdiff_t> inner_runs_;
   // The output positions on each axis for which all taps are in the image.
   struct Inner {
     int64_t first;
