@@ -64,6 +64,9 @@ Bconv2d::Bconv2d(const Bconv2dSpec& spec, const uint32_t* filter, OutputTransfor
   const size_t filter_words = taps * tap_words_;
   in_place_ = tap_words_ % row.kr_words() == 0;
   k_words_ = RoundUp(filter_words, row.kr_words());
+  const size_t mr = static_cast<size_t>(row.mr);
+  const size_t pixel_bytes = static_cast<size_t>(spec.out_channels) * sizeof(int32_t);
+  strip_ = std::max<size_t>(1, kStripBytes / pixel_bytes / mr) * mr;
   taps_in_run_ = spec.groups == 1 && spec.dilation_width == 1 ? spec.filter_width : 1;
 
   const size_t groups = static_cast<size_t>(spec.groups);
@@ -141,14 +144,6 @@ int64_t Bconv2d::channel_blocks() const {
          static_cast<int64_t>(kBlockChannels);
 }
 
-// Pixels that go through the output transform together, a multiple of mr.
-size_t Bconv2d::strip() const {
-  const size_t mr = static_cast<size_t>(row_.mr);
-  const size_t fitting =
-      kStripBytes / (static_cast<size_t>(spec_.out_channels) * sizeof(int32_t)) / mr;
-  return std::max<size_t>(1, fitting) * mr;
-}
-
 Bconv2d::Scratch Bconv2d::SplitScratch(std::byte* memory) const {
   size_t used = 0;
   const auto take = [&](size_t bytes) {
@@ -164,8 +159,8 @@ Bconv2d::Scratch Bconv2d::SplitScratch(std::byte* memory) const {
   scratch.gathered =
       reinterpret_cast<uint32_t*>(take(in_place_ ? 0 : mr * k_words_ * sizeof(uint32_t)));
   scratch.acc = reinterpret_cast<int32_t*>(
-      take(strip() * static_cast<size_t>(spec_.out_channels) * sizeof(int32_t)));
-  scratch.depth = reinterpret_cast<int32_t*>(take(strip() * sizeof(int32_t)));
+      take(strip_ * static_cast<size_t>(spec_.out_channels) * sizeof(int32_t)));
+  scratch.depth = reinterpret_cast<int32_t*>(take(strip_ * sizeof(int32_t)));
   scratch.bytes = used;
   return scratch;
 }
@@ -217,54 +212,46 @@ void Bconv2d::FindTaps(const uint32_t* group_input, const Position& start, const
     tile.segments = inner_runs_.size() / static_cast<size_t>(row_.mr);
     tile.segment_words = static_cast<size_t>(taps_in_run_) * tap_words_;
   } else {
-    FindTapsAtBorder(group_input, start, tile.m, scratch.taps);
-    tile.lhs_base = group_input;
-    tile.lhs = scratch.taps;
+    FindTapsAtBorder(group_input, start, scratch.taps, tile);
     tile.segments = static_cast<size_t>(spec_.taps());
     tile.segment_words = tap_words_;
   }
   if (!in_place_) Gather(scratch, tile);
 }
 
-// Most pixels of such a tile are inner ones too, most of them in the row of the first.
-void Bconv2d::FindTapsAtBorder(const uint32_t* group_input, const Position& start, size_t m,
-                               ptrdiff_t* taps) const {
+// Most pixels of such a tile are inner ones too, most of them in the row of the first, and of the
+// others few taps are outside.
+void Bconv2d::FindTapsAtBorder(const uint32_t* group_input, const Position& start, ptrdiff_t* taps,
+                               BgemmArgs& tile) const {
   const size_t mr = static_cast<size_t>(row_.mr);
-  const ptrdiff_t padding = LhsOffset(group_input, padding_run_.data());
-  const ptrdiff_t first = FirstTap(start);
-  const auto add = [](ptrdiff_t a, ptrdiff_t b) {  // may wrap, as FirstTap may
-    return static_cast<ptrdiff_t>(static_cast<size_t>(a) + static_cast<size_t>(b));
-  };
-  for (size_t tap = 0; tap < inner_taps_.size(); ++tap) taps[tap] = add(inner_taps_[tap], first);
+  const auto first = static_cast<size_t>(FirstTap(start));  // sums may wrap, as FirstTap may
+  tile.lhs_base = LhsRun(group_input, static_cast<ptrdiff_t>(first));
+  tile.lhs = taps;
+  const ptrdiff_t padding = LhsOffset(tile.lhs_base, padding_run_.data());
+  std::copy(inner_taps_.begin(), inner_taps_.end(), taps);
   Position position = start;
-  for (size_t i = 0; i < m; ++i, Advance(position, 1)) {
-    if (!IsInner(position, 1)) {
-      PointAtBorder(position, padding, taps + i);
-    } else if (position.y != start.y || position.image != start.image) {
-      const ptrdiff_t own_first = FirstTap(position);
+  for (size_t i = 0; i < tile.m; ++i, Advance(position, 1)) {
+    if (position.y != start.y || position.image != start.image) {
+      const size_t from_start = static_cast<size_t>(FirstTap(position)) - first;
       for (size_t tap = 0; tap < inner_taps_.size(); tap += mr) {
-        taps[tap + i] = inner_taps_[tap] + own_first;
+        taps[tap + i] = static_cast<ptrdiff_t>(static_cast<size_t>(inner_taps_[tap]) + from_start);
       }
     }
+    if (!IsInner(position, 1)) PadTaps(position, padding, taps + i);
   }
 }
 
-// The taps of one pixel, each mr after the other.
-void Bconv2d::PointAtBorder(const Position& position, ptrdiff_t padding, ptrdiff_t* taps) const {
-  const size_t mr = static_cast<size_t>(row_.mr);
-  const int64_t pixel_words = spec_.groups * static_cast<int64_t>(tap_words_);
-  const int64_t first_y = position.y * rows_.stride - rows_.pad_before;
-  const int64_t first_x = position.x * cols_.stride - cols_.pad_before;
+// Those taps of a pixel that are outside become `padding`. Each is mr after the one before.
+void Bconv2d::PadTaps(const Position& position, ptrdiff_t padding, ptrdiff_t* taps) const {
+  const WindowAxis::Taps ys = rows_.InsideTaps(position.y);
+  const WindowAxis::Taps xs = cols_.InsideTaps(position.x);
+  const auto pad = [&](int64_t ty, int64_t first, int64_t last) {
+    for (int64_t tx = first; tx < last; ++tx) taps[(ty * cols_.taps + tx) * row_.mr] = padding;
+  };
   for (int64_t ty = 0; ty < rows_.taps; ++ty) {
-    const int64_t iy = first_y + ty * rows_.dilation;
-    const bool line_inside = iy >= 0 && iy < rows_.in;
-    // Far outside, where large dilations reach, the product would not fit.
-    const int64_t line = line_inside ? (position.image * rows_.in + iy) * cols_.in : 0;
-    for (int64_t tx = 0; tx < cols_.taps; ++tx, taps += mr) {
-      const int64_t ix = first_x + tx * cols_.dilation;
-      const bool inside = line_inside && ix >= 0 && ix < cols_.in;
-      *taps = inside ? (line + ix) * pixel_words : padding;
-    }
+    const bool line_inside = ty >= ys.first && ty < ys.last;
+    pad(ty, 0, line_inside ? xs.first : cols_.taps);
+    if (line_inside) pad(ty, xs.last, cols_.taps);
   }
 }
 
@@ -322,7 +309,7 @@ void Bconv2d::Run(const uint32_t* input, int64_t first, int64_t last, int64_t fi
                                   ? out_channels
                                   : static_cast<size_t>(last_block) * kBlockChannels;
   const Channels channels{.first = first_channel, .count = last_channel - first_channel};
-  std::fill_n(scratch.depth, strip(), static_cast<int32_t>(spec_.depth()));
+  std::fill_n(scratch.depth, strip_, static_cast<int32_t>(spec_.depth()));
   // Blocks of nr columns follow each other in the packed right side. A part of the channels is only
   // ever asked for where there is one group.
   const uint32_t* rhs = rhs_.data() + channels.first * k_words_;
@@ -339,7 +326,9 @@ void Bconv2d::Run(const uint32_t* input, int64_t first, int64_t last, int64_t fi
   // Tiles of about the same size: 49 pixels are 7 of 7, not 6 of 8 and one of 1.
   const int64_t pixels = last - first;
   const int64_t tiles = (pixels + row_.mr - 1) / row_.mr;
-  const int64_t strip_tiles = static_cast<int64_t>(strip()) / row_.mr;
+  const int64_t small_m = pixels / tiles;
+  const int64_t larger_tiles = pixels % tiles;
+  const int64_t strip_tiles = static_cast<int64_t>(strip_) / row_.mr;
   Position position = Locate(first);
   int64_t done = 0;
   for (int64_t next = 0; next < tiles;) {
@@ -347,7 +336,7 @@ void Bconv2d::Run(const uint32_t* input, int64_t first, int64_t last, int64_t fi
     const int64_t strip_end = std::min(next + strip_tiles, tiles);
     int32_t* acc = scratch.acc;
     for (; next < strip_end; ++next) {
-      const int64_t m = pixels / tiles + (next < pixels % tiles ? 1 : 0);
+      const int64_t m = small_m + (next < larger_tiles ? 1 : 0);
       tile.m = static_cast<size_t>(m);
       for (size_t group = 0; group < groups; ++group) {
         FindTaps(input + group * tap_words_, position, scratch, tile);

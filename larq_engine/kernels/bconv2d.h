@@ -79,7 +79,6 @@ class Bconv2d {
     size_t first;
     size_t count;
   };
-  size_t strip() const;
   Scratch SplitScratch(std::byte* memory) const;
   Position Locate(int64_t pixel) const;
   void Advance(Position& position, int64_t pixels) const;
@@ -87,9 +86,9 @@ class Bconv2d {
   bool IsInner(const Position& position, size_t pixels) const;
   void FindTaps(const uint32_t* group_input, const Position& start, const Scratch& scratch,
                 BgemmArgs& tile) const;
-  void FindTapsAtBorder(const uint32_t* group_input, const Position& start, size_t m,
-                        ptrdiff_t* taps) const;
-  void PointAtBorder(const Position& position, ptrdiff_t padding, ptrdiff_t* taps) const;
+  void FindTapsAtBorder(const uint32_t* group_input, const Position& start, ptrdiff_t* taps,
+                        BgemmArgs& tile) const;
+  void PadTaps(const Position& position, ptrdiff_t padding, ptrdiff_t* taps) const;
   void Gather(const Scratch& scratch, BgemmArgs& tile) const;
   void CorrectZeroPadding(Position position, size_t m, const Channels& channels, int32_t* acc,
                           int32_t* depth) const;
@@ -102,6 +101,7 @@ class Bconv2d {
   size_t tap_words_;  // of one group, as in the file
   bool in_place_;     // runs are taps in the image; else they are gathered to one run
   size_t k_words_;    // of a product, filled up to the kernel's steps
+  size_t strip_;      // pixels that go through the output transform together, a multiple of mr
   // Taps that follow each other in the image are one run, away from the borders: with 64 channels a
   // run of one tap costs as much to set up as half of its product.
   int64_t taps_in_run_;

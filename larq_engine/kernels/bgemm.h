@@ -17,7 +17,8 @@
 //                row of 1 bits is -1). Zero padding is corrected by the caller, never in a kernel.
 // 5. RightSide:  `rhs` is what PackRhs made for this row: blocks of nr columns; within a block, for
 //                each step of kr_bits, nr groups of kr_bits / 32 words; 64-byte aligned. The last
-//                block is filled up with zero columns.
+//                block is filled up with zero columns, and kRhsSlackWords follow it: a kernel may
+//                load the filters of a step before it knows whether there is one.
 // 6. Reads:      nothing is read outside the runs and the packed right side. Runs are 4-byte
 //                aligned, no more.
 // 7. MaxDepth:   depths up to max_k_bits cannot wrap an accumulator, whatever the bits are.
@@ -30,6 +31,8 @@
 #include <cstdint>
 
 namespace larq_engine {
+
+inline constexpr size_t kRhsSlackWords = 16;
 
 struct BgemmArgs {
   size_t m;

@@ -1,9 +1,12 @@
 #include "larq_engine/kernels/pack_rhs.h"
 
+#include <algorithm>
+
 namespace larq_engine {
 
 size_t PackedRhsWords(const BgemmRow& row, size_t n, size_t k_words) {
-  return RoundUp(n, static_cast<size_t>(row.nr)) * RoundUp(k_words, row.kr_words());
+  return RoundUp(n, static_cast<size_t>(row.nr)) * RoundUp(k_words, row.kr_words()) +
+         kRhsSlackWords;
 }
 
 void PackRhs(const BgemmRow& row, const uint32_t* filters, size_t n, size_t k_words,
@@ -19,6 +22,7 @@ void PackRhs(const BgemmRow& row, const uint32_t* filters, size_t n, size_t k_wo
       }
     }
   }
+  std::fill_n(packed, kRhsSlackWords, 0);
 }
 
 }  // namespace larq_engine

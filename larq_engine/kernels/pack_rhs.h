@@ -12,7 +12,7 @@ namespace larq_engine {
 // Words that PackRhs writes for n filters of k_words words.
 size_t PackedRhsWords(const BgemmRow& row, size_t n, size_t k_words);
 
-// `filters` is [n][k_words]; columns and depth are filled up with zero words.
+// `filters` is [n][k_words]; columns and depth are filled up with zero words, which also follow.
 void PackRhs(const BgemmRow& row, const uint32_t* filters, size_t n, size_t k_words,
              uint32_t* packed);
 

@@ -1,0 +1,85 @@
+// The convolutions A to D, which the paper on LCE introduced, with made-up filters and inputs.
+#ifndef LARQ_ENGINE_BENCHMARKS_KERNELS_CONV_PROBLEM_H_
+#define LARQ_ENGINE_BENCHMARKS_KERNELS_CONV_PROBLEM_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "larq_engine/kernels/aligned_buffer.h"
+#include "larq_engine/kernels/bconv2d.h"
+#include "larq_engine/kernels/pixel_ops_table.h"
+
+namespace larq_engine::benchmarks {
+
+struct Layer {
+  const char* name;
+  int64_t size;
+  int64_t channels;
+};
+inline constexpr Layer kLayers[] = {{"A", 56, 64}, {"B", 28, 128}, {"C", 14, 256}, {"D", 7, 512}};
+inline constexpr int64_t kMacs = int64_t{56} * 56 * 64 * 64 * 9;  // of each
+
+class ConvProblem {
+ public:
+  ConvProblem(const Layer& layer, OutputKind kind)
+      : size_(layer.size),
+        spec_{.in_channels = layer.channels,
+              .out_channels = layer.channels,
+              .filter_height = 3,
+              .filter_width = 3,
+              .padding = Padding::kSameOne},
+        transform_(MakeTransform(kind)) {
+    std::mt19937 random(1);
+    const size_t words = WordsFor(static_cast<size_t>(layer.channels));
+    input_ = AlignedBuffer<uint32_t>(static_cast<size_t>(size_ * size_) * words);
+    filter_ = AlignedBuffer<uint32_t>(static_cast<size_t>(layer.channels) * 9 * words);
+    std::generate_n(input_.data(), input_.size(), std::ref(random));
+    std::generate_n(filter_.data(), filter_.size(), std::ref(random));
+    output_ = AlignedBuffer<std::byte>(static_cast<size_t>(size_ * size_) *
+                                       transform_.PixelBytes(static_cast<size_t>(layer.channels)));
+  }
+
+  void Use(const BgemmRow& row) {
+    conv_ = std::make_unique<Bconv2d>(spec_, filter_.data(), transform_, row,
+                                      SelectPixelOps(DetectCpuFeatures(), row.name));
+    conv_->Resize(size_, size_);
+    scratch_ = AlignedBuffer<std::byte>(conv_->scratch_bytes());
+  }
+
+  void Run(uint64_t times) {
+    for (uint64_t i = 0; i < times; ++i) {
+      conv_->Run(input_.data(), 0, size_ * size_, 0, conv_->channel_blocks(), scratch_.data(),
+                 output_.data());
+    }
+  }
+
+  std::vector<std::byte> output() const {
+    return {output_.data(), output_.data() + output_.size()};
+  }
+
+ private:
+  OutputTransform MakeTransform(OutputKind kind) const {
+    const size_t channels = static_cast<size_t>(spec_.out_channels);
+    if (kind == OutputKind::kBits) {
+      const std::vector<int32_t> threshold(channels, static_cast<int32_t>(spec_.depth() / 2));
+      return MakeBitsTransform(threshold.data(), channels, spec_.depth());
+    }
+    const std::vector<float> multiplier(channels, 0.5f), bias(channels, 0.25f);
+    return MakeFloatTransform(Activation::kRelu, multiplier.data(), bias.data(), channels);
+  }
+
+  int64_t size_;
+  Bconv2dSpec spec_;
+  OutputTransform transform_;
+  AlignedBuffer<uint32_t> input_, filter_;
+  AlignedBuffer<std::byte> output_, scratch_;
+  std::unique_ptr<Bconv2d> conv_;
+};
+
+}  // namespace larq_engine::benchmarks
+
+#endif  // LARQ_ENGINE_BENCHMARKS_KERNELS_CONV_PROBLEM_H_
