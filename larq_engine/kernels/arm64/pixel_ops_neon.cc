@@ -5,8 +5,6 @@
 
 #include <arm_neon.h>
 
-#include <cstring>
-
 #include "larq_engine/kernels/pixel_ops_loops.h"
 
 namespace larq_engine {
@@ -165,33 +163,46 @@ void ToInt8Neon(const TransformArgs& given) {
 //
 // Only the top bit of a byte counts, so that a difference need not be made a mask. Seven
 // instructions shift the eight vectors into one, six put the bits of each word in order: 13 for
-// 128 values, where masks of bytes in order take 23 (AND with the bit of each lane, ADDP).
+// 128 values. Bytes in order take 23: eight to make masks of them, eight to cut each mask to the
+// bit of its lane, seven to add neighbours.
 
-// The bits, lowest first, of byte l of a word are channels l, 8 + l, 16 + l, 24 + l, and the same
-// plus 4. Lanes and bits trade places as in the transposition of a matrix, by halves.
-inline uint32x4_t OrderBits(uint8x16_t x) {
-  const int8x16_t by_one = vreinterpretq_s8_s16(vdupq_n_s16(static_cast<int16_t>(0xff01)));
-  const uint8x16_t odd = vreinterpretq_u8_u16(vdupq_n_u16(0x55aa));
-  x = vbslq_u8(odd, vshlq_u8(vrev16q_u8(x), by_one), x);
-  const int8x16_t by_two = vreinterpretq_s8_u32(vdupq_n_u32(0xfefe0202));
-  const uint8x16_t upper = vreinterpretq_u8_u32(vdupq_n_u32(0x3333cccc));
-  const uint8x16_t other = vreinterpretq_u8_u16(vrev32q_u16(vreinterpretq_u16_u8(x)));
-  return vreinterpretq_u32_u8(vbslq_u8(upper, vshlq_u8(other, by_two), x));
+// A constant of a loop: gcc 12 makes those that it knows anew in each turn.
+inline uint8x16_t InRegister(uint32_t bytes) {
+  uint8x16_t vector = vreinterpretq_u8_u32(vdupq_n_u32(bytes));
+  asm("" : "+w"(vector));
+  return vector;
 }
 
-inline uint32x4_t JoinBits(const uint8x16_t (&bits)[8]) {
-  uint8x16_t pair[4];  // of channels 8 apart, then 16, then 4
+class BitJoiner {
+ public:
+  uint32x4_t operator()(const uint8x16_t (&bits)[8]) const {
+    uint8x16_t pair[4];  // of channels 8 apart, then 16, then 4
 #pragma GCC unroll 2
-  for (int i = 0; i < 2; ++i) {
-    pair[i] = vsriq_n_u8(bits[2 + i], bits[i], 1);
-    pair[2 + i] = vsriq_n_u8(bits[6 + i], bits[4 + i], 1);
+    for (int i = 0; i < 2; ++i) {
+      pair[i] = vsriq_n_u8(bits[2 + i], bits[i], 1);
+      pair[2 + i] = vsriq_n_u8(bits[6 + i], bits[4 + i], 1);
+    }
+    const uint8x16_t low = vsriq_n_u8(pair[2], pair[0], 2);
+    const uint8x16_t high = vsriq_n_u8(pair[3], pair[1], 2);
+    // The bits, lowest first, of byte l of a word are now channels l, 8 + l, 16 + l, 24 + l, and
+    // the same plus 4. Bytes and bits trade places as in the transposition of a matrix, by halves.
+    uint8x16_t x = vsriq_n_u8(high, low, 4);
+    x = vbslq_u8(odd_, Shift(vrev16q_u8(x), by_one_), x);
+    const uint8x16_t other = vreinterpretq_u8_u16(vrev32q_u16(vreinterpretq_u16_u8(x)));
+    return vreinterpretq_u32_u8(vbslq_u8(upper_, Shift(other, by_two_), x));
   }
-  const uint8x16_t low = vsriq_n_u8(pair[2], pair[0], 2);
-  const uint8x16_t high = vsriq_n_u8(pair[3], pair[1], 2);
-  return OrderBits(vsriq_n_u8(high, low, 4));
-}
 
-// Stores the words of each row; only whole vectors of words are aligned better than a word.
+ private:
+  static uint8x16_t Shift(uint8x16_t x, uint8x16_t left) {
+    return vshlq_u8(x, vreinterpretq_s8_u8(left));
+  }
+  const uint8x16_t by_one_ = InRegister(0xff01ff01);  // 1 and -1
+  const uint8x16_t odd_ = InRegister(0x55aa55aa);
+  const uint8x16_t by_two_ = InRegister(0xfefe0202);  // 2, 2, -2, -2
+  const uint8x16_t upper_ = InRegister(0x3333cccc);
+};
+
+// Stores the words of each row.
 template <size_t kRows>
 inline void StoreRows(uint32x4_t words, uint32_t* const (&out)[kRows]) {
   if constexpr (kRows == 2) {
@@ -202,6 +213,48 @@ inline void StoreRows(uint32x4_t words, uint32_t* const (&out)[kRows]) {
     vst1q_lane_u32(out[1], words, 1);
     vst1q_lane_u32(out[2], words, 2);
     vst1q_lane_u32(out[3], words, 3);
+  }
+}
+
+// Stores words(rows' inputs) for groups of kRows rows. The last group may hold its last row more
+// than once.
+template <size_t kRows, typename T, typename Words>
+inline void ForRowGroups(size_t rows, const T* in, size_t in_stride, unsigned char* out,
+                         size_t out_stride, const Words& words) {
+  const auto group = [&](size_t count) {
+    const T* from[kRows];
+    uint32_t* to[kRows];
+#pragma GCC unroll 4
+    for (size_t k = 0; k < kRows; ++k) {
+      from[k] = in;
+      to[k] = reinterpret_cast<uint32_t*>(out);
+      if (k + 1 < count) {
+        in += in_stride;
+        out += out_stride;
+      }
+    }
+    StoreRows(words(from), to);
+    in += in_stride;
+    out += out_stride;
+  };
+  for (; rows >= kRows; rows -= kRows) group(kRows);
+  if (rows > 0) group(rows);
+}
+
+// The eight vectors to join: bytes(r, x) makes one out of the vectors x of the four words. gcc 12
+// would load all words before the first instruction of use and run out of registers, so it may not
+// move anything past each second vector: two neighbours load as a pair.
+template <typename T, typename Bytes>
+inline void ForFourWords(const T* const (&words)[4], uint8x16_t (&bits)[8], const Bytes& bytes) {
+#pragma GCC unroll 8
+  for (int r = 0; r < 8; ++r) {
+    int32x4_t x[4];
+#pragma GCC unroll 4
+    for (int w = 0; w < 4; ++w) {
+      x[w] = vreinterpretq_s32_u8(vld1q_u8(reinterpret_cast<const uint8_t*>(words[w] + 4 * r)));
+    }
+    bits[r] = bytes(r, x);
+    if (r % 2 == 1) asm volatile("" : : "w"(bits[r - 1]), "w"(bits[r]));
   }
 }
 
@@ -224,6 +277,7 @@ inline int16x8_t AccLimit(int32x4_t depth, const int32_t* first, const int32_t* 
 template <size_t kRows>
 inline void ToBitsBlock(const TransformArgs& args) {
   constexpr size_t kRowWords = 4 / kRows;
+  const BitJoiner join;
   // Pixels next to each other mostly have the same depth, and then the same limits.
   for (size_t i = 0; i < args.rows;) {
     const int32_t depth = args.depth[i];
@@ -235,28 +289,21 @@ inline void ToBitsBlock(const TransformArgs& args) {
       const int32_t* first = args.dot_limit + 4 * r;
       limit[r] = AccLimit(vdupq_n_s32(depth), first, first + kPackBits * (kRowWords - 1));
     }
-    for (; i < end; i += kRows) {
-      const int32_t* acc[4];
-      uint32_t* out[kRows];
+    const auto above = [&](const int32_t* const(&row)[kRows]) {
+      const int32_t* words[4];
 #pragma GCC unroll 4
-      for (size_t k = 0; k < kRows; ++k) {
-        const size_t row = i + k < end ? i + k : end - 1;  // the last may come twice
-        for (size_t w = 0; w < kRowWords; ++w) {
-          acc[k * kRowWords + w] = args.acc + row * args.acc_stride + w * kPackBits;
-        }
-        out[k] = OutRow<uint32_t>(args, row);
+      for (size_t w = 0; w < 4; ++w) {
+        words[w] = row[w / kRowWords] + w % kRowWords * kPackBits;
       }
       uint8x16_t bits[8];
-#pragma GCC unroll 8
-      for (int r = 0; r < 8; ++r) {
-        const auto halves = [&](int w) {
-          return LowHalves(vld1q_s32(acc[w] + 4 * r), vld1q_s32(acc[w + 1] + 4 * r));
-        };
-        const int8x8_t first = vsubhn_s16(limit[r], halves(0));
-        bits[r] = vreinterpretq_u8_s8(vsubhn_high_s16(first, limit[r], halves(2)));
-      }
-      StoreRows(JoinBits(bits), out);
-    }
+      ForFourWords(words, bits, [&](int r, const int32x4_t(&acc)[4]) {
+        const int8x8_t first = vsubhn_s16(limit[r], LowHalves(acc[0], acc[1]));
+        return vreinterpretq_u8_s8(vsubhn_high_s16(first, limit[r], LowHalves(acc[2], acc[3])));
+      });
+      return join(bits);
+    };
+    ForRowGroups<kRows>(end - i, args.acc + i * args.acc_stride, args.acc_stride,
+                        OutRow<unsigned char>(args, i), args.out_stride, above);
     i = end;
   }
 }
@@ -291,76 +338,67 @@ inline void JoinRows(size_t& rows, size_t& channels) {
 
 // x < 0 in integers, as in pixel_ops_loops.h. The upper halves of bits - 1 tell: 0x8000 to 0xff7f
 // are those of what is less than zero, since minus infinity, 0xff800000, is the last of them.
-inline uint16x8_t AreNegative(const float* a, const float* b) {
+inline uint32x4_t AreNegative(const float* const (&in)[4], const BitJoiner& join) {
   const int32x4_t one = vdupq_n_s32(1);
-  const auto bits = [](const float* x) { return vreinterpretq_s32_f32(vld1q_f32(x)); };
-  const int16x8_t upper = vsubhn_high_s32(vsubhn_s32(bits(a), one), bits(b), one);
-  return vcltq_s16(upper, vdupq_n_s16(static_cast<int16_t>(kMinusInfinityBits >> 16)));
-}
-
-inline uint32x4_t AreNegative(const float* const (&in)[4]) {
+  const int16x8_t limit = vdupq_n_s16(static_cast<int16_t>(kMinusInfinityBits >> 16));
   uint8x16_t bits[8];
-#pragma GCC unroll 8
-  for (int r = 0; r < 8; ++r) {
-    const uint16x8_t first = AreNegative(in[0] + 4 * r, in[1] + 4 * r);
-    const uint16x8_t second = AreNegative(in[2] + 4 * r, in[3] + 4 * r);
-    bits[r] = vuzp1q_u8(vreinterpretq_u8_u16(first), vreinterpretq_u8_u16(second));
-  }
-  return JoinBits(bits);
+  ForFourWords(in, bits, [&](int, const int32x4_t(&x)[4]) {
+    const int16x8_t first = vsubhn_high_s32(vsubhn_s32(x[0], one), x[1], one);
+    const int16x8_t second = vsubhn_high_s32(vsubhn_s32(x[2], one), x[3], one);
+    return vuzp1q_u8(vreinterpretq_u8_u16(vcltq_s16(first, limit)),
+                     vreinterpretq_u8_u16(vcltq_s16(second, limit)));
+  });
+  return join(bits);
 }
 
 void BitpackFloatNeon(const float* in, size_t rows, size_t channels, uint32_t* out) {
+  const BitJoiner join;
   JoinRows(rows, channels);
-  for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
-    size_t c = 0;
-    for (; c + 4 * kPackBits <= channels; c += 4 * kPackBits) {
-      const float* const words[4] = {in + c, in + c + kPackBits, in + c + 2 * kPackBits,
-                                     in + c + 3 * kPackBits};
-      vst1q_u32(out + c / kPackBits, AreNegative(words));
+  for (size_t i = 0; i < rows; ++i) {
+    size_t left = channels;
+    for (; left >= 4 * kPackBits; left -= 4 * kPackBits, in += 4 * kPackBits, out += 4) {
+      const float* const words[4] = {in, in + kPackBits, in + 2 * kPackBits, in + 3 * kPackBits};
+      vst1q_u32(out, AreNegative(words, join));
     }
-    for (; c + kPackBits <= channels; c += kPackBits) {
-      const float* const word[4] = {in + c, in + c, in + c, in + c};
-      vst1q_lane_u32(out + c / kPackBits, AreNegative(word), 0);
+    for (; left >= kPackBits; left -= kPackBits, in += kPackBits, ++out) {
+      const float* const word[4] = {in, in, in, in};
+      vst1q_lane_u32(out, AreNegative(word, join), 0);
     }
-    BitpackFloatRows(in + c, 1, channels - c, out + c / kPackBits);
+    if (left > 0) {
+      BitpackFloatRows(in, 1, left, out++);
+      in += left;
+    }
   }
 }
 
 // Four rows of 32 channels, whose limits and signs stay in registers from row to row.
 void BitpackFloatLimitsNeon(const float* in, const float* limits, const uint32_t* signs,
                             size_t rows, size_t channels, uint32_t* out) {
+  const BitJoiner join;
   const size_t words = PackedWords(channels);
   size_t c = 0;
   for (; c + kPackBits <= channels; c += kPackBits) {
     float32x4_t limit[8];
-    uint32x4_t sign[8];
+    int32x4_t sign[8];
 #pragma GCC unroll 8
     for (int r = 0; r < 8; ++r) {
       limit[r] = vld1q_f32(limits + c + 4 * r);
-      sign[r] = vld1q_u32(signs + c + 4 * r);
+      sign[r] = vreinterpretq_s32_u32(vld1q_u32(signs + c + 4 * r));
     }
-    for (size_t i = 0; i < rows; i += 4) {
-      const float* from[4];
-      uint32_t* to[4];
-#pragma GCC unroll 4
-      for (size_t k = 0; k < 4; ++k) {
-        const size_t row = i + k < rows ? i + k : rows - 1;  // the last may come again
-        from[k] = in + row * channels + c;
-        to[k] = out + row * words + c / kPackBits;
-      }
+    const auto below = [&](const float* const(&row)[4]) {
       uint8x16_t bits[8];
-#pragma GCC unroll 8
-      for (int r = 0; r < 8; ++r) {
-        const auto below = [&](int k) {
-          const uint32x4_t x = vreinterpretq_u32_f32(vld1q_f32(from[k] + 4 * r));
-          return vreinterpretq_s32_u32(
-              vcltq_f32(vreinterpretq_f32_u32(veorq_u32(x, sign[r])), limit[r]));
+      ForFourWords(row, bits, [&](int r, const int32x4_t(&x)[4]) {
+        const auto mask = [&](int w) {
+          const float32x4_t turned = vreinterpretq_f32_s32(veorq_s32(x[w], sign[r]));
+          return vreinterpretq_s32_u32(vcltq_f32(turned, limit[r]));
         };
-        bits[r] = vuzp1q_u8(vreinterpretq_u8_s16(LowHalves(below(0), below(1))),
-                            vreinterpretq_u8_s16(LowHalves(below(2), below(3))));
-      }
-      StoreRows(JoinBits(bits), to);
-    }
+        return vuzp1q_u8(vreinterpretq_u8_s16(LowHalves(mask(0), mask(1))),
+                         vreinterpretq_u8_s16(LowHalves(mask(2), mask(3))));
+      });
+      return join(bits);
+    };
+    ForRowGroups<4>(rows, in + c, channels, reinterpret_cast<unsigned char*>(out + c / kPackBits),
+                    words * sizeof(uint32_t), below);
   }
   if (c == channels) return;
   for (size_t i = 0; i < rows; ++i) {
@@ -569,23 +607,41 @@ void PreluNeon(const float* in, const float* slopes, size_t rows, size_t channel
   }
 }
 
+// Where a tap goes on. gcc 12 would address its vectors by two registers, which cannot load pairs.
+template <typename T>
+inline const T* From(const T* tap, size_t at) {
+  tap += at;
+  asm("" : "+r"(tap));
+  return tap;
+}
+
 // What is greater replaces what came before: FMAX would prefer NaN, FMAXNM what is none.
+template <size_t kVectors>
+inline void MaxFloatBlock(const float* const* taps, size_t tap_count, size_t at, float* out) {
+  float32x4_t most[kVectors];
+  const float* first = taps[0] + at;
+#pragma GCC unroll 8
+  for (size_t v = 0; v < kVectors; ++v) most[v] = vld1q_f32(first + v * kLanes);
+  for (size_t tap = 1; tap < tap_count; ++tap) {
+    const float* from = From(taps[tap], at);
+    float32x4_t x[kVectors];
+#pragma GCC unroll 8
+    for (size_t v = 0; v < kVectors; ++v) x[v] = vld1q_f32(from + v * kLanes);
+#pragma GCC unroll 8
+    for (size_t v = 0; v < kVectors; ++v) {
+      most[v] = vbslq_f32(vcgtq_f32(x[v], most[v]), x[v], most[v]);
+    }
+  }
+#pragma GCC unroll 8
+  for (size_t v = 0; v < kVectors; ++v) vst1q_f32(out + at + v * kLanes, most[v]);
+}
+
 void MaxFloatNeon(const float* const* taps, size_t tap_count, size_t count, float* out) {
   size_t at = 0;
   for (; at + kBlock <= count; at += kBlock) {
-    float32x4_t most[kBlockVectors];
-#pragma GCC unroll 8
-    for (size_t v = 0; v < kBlockVectors; ++v) most[v] = vld1q_f32(taps[0] + at + v * kLanes);
-    for (size_t tap = 1; tap < tap_count; ++tap) {
-#pragma GCC unroll 8
-      for (size_t v = 0; v < kBlockVectors; ++v) {
-        const float32x4_t x = vld1q_f32(taps[tap] + at + v * kLanes);
-        most[v] = vbslq_f32(vcgtq_f32(x, most[v]), x, most[v]);
-      }
-    }
-#pragma GCC unroll 8
-    for (size_t v = 0; v < kBlockVectors; ++v) vst1q_f32(out + at + v * kLanes, most[v]);
+    MaxFloatBlock<kBlockVectors>(taps, tap_count, at, out);
   }
+  for (; at + kLanes <= count; at += kLanes) MaxFloatBlock<1>(taps, tap_count, at, out);
   for (; at < count; ++at) {
     float most = taps[0][at];
     for (size_t tap = 1; tap < tap_count; ++tap) {
@@ -595,24 +651,30 @@ void MaxFloatNeon(const float* const* taps, size_t tap_count, size_t count, floa
   }
 }
 
-// A pixel of 64 channels is two words.
-void MaxBitsNeon(const uint32_t* const* taps, size_t tap_count, size_t words, uint32_t* out) {
-  constexpr size_t kVectors = 4;
-  size_t at = 0;
-  for (; at + kVectors * kLanes <= words; at += kVectors * kLanes) {
-    uint32x4_t most[kVectors];
-#pragma GCC unroll 4
-    for (size_t v = 0; v < kVectors; ++v) most[v] = vld1q_u32(taps[0] + at + v * kLanes);
-    for (size_t tap = 1; tap < tap_count; ++tap) {  // 1 is -1
-#pragma GCC unroll 4
-      for (size_t v = 0; v < kVectors; ++v) {
-        most[v] = vandq_u32(most[v], vld1q_u32(taps[tap] + at + v * kLanes));
-      }
+template <size_t kVectors>
+inline void MaxBitsBlock(const uint32_t* const* taps, size_t tap_count, size_t at, uint32_t* out) {
+  uint32x4_t most[kVectors];
+  const uint32_t* first = taps[0] + at;
+#pragma GCC unroll 8
+  for (size_t v = 0; v < kVectors; ++v) most[v] = vld1q_u32(first + v * kLanes);
+  for (size_t tap = 1; tap < tap_count; ++tap) {
+    const uint32_t* from = From(taps[tap], at);
+#pragma GCC unroll 8
+    for (size_t v = 0; v < kVectors; ++v) {  // 1 is -1
+      most[v] = vandq_u32(most[v], vld1q_u32(from + v * kLanes));
     }
-#pragma GCC unroll 4
-    for (size_t v = 0; v < kVectors; ++v) vst1q_u32(out + at + v * kLanes, most[v]);
   }
-  for (; at + 2 <= words; at += 2) {
+#pragma GCC unroll 8
+  for (size_t v = 0; v < kVectors; ++v) vst1q_u32(out + at + v * kLanes, most[v]);
+}
+
+void MaxBitsNeon(const uint32_t* const* taps, size_t tap_count, size_t words, uint32_t* out) {
+  size_t at = 0;
+  for (; at + kBlock <= words; at += kBlock) {
+    MaxBitsBlock<kBlockVectors>(taps, tap_count, at, out);
+  }
+  for (; at + kLanes <= words; at += kLanes) MaxBitsBlock<1>(taps, tap_count, at, out);
+  for (; at + 2 <= words; at += 2) {  // a pixel of 64 channels is two words
     uint32x2_t most = vld1_u32(taps[0] + at);
     for (size_t tap = 1; tap < tap_count; ++tap) most = vand_u32(most, vld1_u32(taps[tap] + at));
     vst1_u32(out + at, most);
