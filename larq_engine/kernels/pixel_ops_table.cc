@@ -2,6 +2,9 @@
 
 #include "larq_engine/kernels/pixel_ops_portable.h"
 #include "larq_engine/kernels/select.h"
+#if defined(__aarch64__)
+#include "larq_engine/kernels/arm64/pixel_ops_neon.h"
+#endif
 #if defined(__x86_64__)
 #include "larq_engine/kernels/x86/pixel_ops_avx2.h"
 #include "larq_engine/kernels/x86/pixel_ops_avx512bw.h"
@@ -12,6 +15,9 @@ namespace {
 
 constexpr PixelOpsRow kPixelOpsRows[] = {
     {Isa::kPortable, &kPixelOpsPortable},
+#if defined(__aarch64__)
+    {Isa::kNeon, &kPixelOpsNeon},
+#endif
 #if defined(__x86_64__)
     {Isa::kAvx2, &kPixelOpsAvx2},
     {Isa::kAvx512bw, &kPixelOpsAvx512bw},

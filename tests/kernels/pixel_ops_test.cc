@@ -132,16 +132,32 @@ TEST_P(PixelOpsTest, BitpackFloatSpecialValues) {
   }
 }
 
+#if defined(__x86_64__) || defined(__aarch64__)
+// The thread's float flags, and which of them make denormals zero.
 #if defined(__x86_64__)
+constexpr uint64_t kDenormalsAreZero = 0x8040;
+uint64_t FloatFlags() { return __builtin_ia32_stmxcsr(); }
+void SetFloatFlags(uint64_t flags) { __builtin_ia32_ldmxcsr(static_cast<unsigned>(flags)); }
+#else
+constexpr uint64_t kDenormalsAreZero = 1 << 24;
+uint64_t FloatFlags() {
+  uint64_t flags;
+  asm volatile("mrs %0, fpcr" : "=r"(flags));
+  return flags;
+}
+void SetFloatFlags(uint64_t flags) { asm volatile("msr fpcr, %0" : : "r"(flags)); }
+#endif
+
 TEST_P(PixelOpsTest, BitpackFloatDoesNotDependOnTheThreadsFlags) {
-  constexpr unsigned kFlushAndDenormalsAreZero = 0x8040;
-  const Floats in(127, -kDenormal);
-  std::vector<uint32_t> out(4);
-  const unsigned flags = __builtin_ia32_stmxcsr();
-  __builtin_ia32_ldmxcsr(flags | kFlushAndDenormalsAreZero);
-  ops().bitpack_float(in.data(), 1, 127, out.data());
-  __builtin_ia32_ldmxcsr(flags);
-  EXPECT_EQ(out, (std::vector<uint32_t>{~0u, ~0u, ~0u, ~0u >> 1}));
+  const Floats in(255, -kDenormal);
+  std::vector<uint32_t> out(8);
+  const uint64_t flags = FloatFlags();
+  SetFloatFlags(flags | kDenormalsAreZero);
+  ops().bitpack_float(in.data(), 1, 255, out.data());
+  SetFloatFlags(flags);
+  std::vector<uint32_t> expected(8, ~0u);
+  expected.back() = ~0u >> 1;
+  EXPECT_EQ(out, expected);
 }
 #endif
 
@@ -413,9 +429,12 @@ struct Transformed {
 };
 
 Transformed AnyTransformed(Random& random, size_t rows, size_t channels) {
-  constexpr int32_t kDepths[] = {0, 1, 576, 1 << 15, (1 << 24) + 1, INT32_MAX};
+  // With the greatest that int16 and floats hold, and one more.
+  constexpr int32_t kDepths[] = {0,       1,       576,           (1 << 15) - 1,
+                                 1 << 15, 1 << 24, (1 << 24) + 1, INT32_MAX};
   constexpr std::pair<int32_t, int32_t> kDotRanges[] = {
-      {INT32_MIN, INT32_MAX}, {INT32_MIN, INT32_MAX}, {0, INT32_MAX}, {-1, 1}, {0, 6}};
+      {INT32_MIN, INT32_MAX},    {INT32_MIN, INT32_MAX}, {0, INT32_MAX}, {-1, 1}, {0, 6},
+      {(1 << 24) + 1, INT32_MAX}};
   constexpr float kBiases[] = {0, 0.5f, -0.25f, 0.49999997f, -0.49999997f, 200, kInfinity, kNan};
   Transformed t{.rows = rows,
                 .channels = channels,
@@ -428,17 +447,20 @@ Transformed AnyTransformed(Random& random, size_t rows, size_t channels) {
   std::tie(t.dot_min, t.dot_max) =
       kDotRanges[static_cast<size_t>(random.Int(0, std::ssize(kDotRanges) - 1))];
   const bool small = random.Int(0, 1) == 1;  // so that halves and limits are met often
+  const bool huge = random.Int(0, 7) == 0;   // a multiplier of which twice as much is infinite
   for (size_t i = 0; i < rows; ++i) {
     const int32_t depth = kDepths[static_cast<size_t>(random.Int(0, std::ssize(kDepths) - 1))];
     // Often the same as before, as in the inside of an image.
     t.depth.push_back(i > 0 && random.Int(0, 1) ? t.depth.back() : small ? depth % 577 : depth);
     for (size_t j = 0; j < t.acc_stride(); ++j) {
-      t.acc.push_back(static_cast<int32_t>(random.Int(0, t.depth[i])));
+      const int64_t acc = random.Int(0, t.depth[i]);
+      t.acc.push_back(random.Int(0, 15) == 0 ? t.depth[i] : static_cast<int32_t>(acc));
     }
   }
   for (size_t j = 0; j < channels; ++j) {
     const int64_t pick = random.Int(0, 3);
-    t.multiplier.push_back(pick == 0 ? 0.5f : pick == 1 ? -0.25f : random.Float(-1, 1));
+    const float half = huge ? 0x1.5p+127f : 0.5f;
+    t.multiplier.push_back(pick == 0 ? half : pick == 1 ? -0.25f : random.Float(-1, 1));
     const bool listed = random.Int(0, 1) == 1;
     t.bias.push_back(listed ? kBiases[static_cast<size_t>(random.Int(0, std::ssize(kBiases) - 1))]
                             : random.Float(-30, 30));

@@ -3,28 +3,39 @@
 # archive shows nothing but its rows. Sources cannot tell: an inline function of a header that both
 # kinds of files include is compiled twice, and the linker keeps either.
 #
-#   isa_objects_test.sh ISA=ARCHIVE...
+#   isa_objects_test.sh ARCHITECTURE ISA=ARCHIVE...
 set -euo pipefail
 
-readonly LEVELS=(baseline popcnt avx2 avx512bw avx512vpopcntdq)
-
 # What shows an ISA in a disassembly: AVX2 is every VEX form, AVX-512 its registers, masks and
-# broadcasts.
+# broadcasts; UDOT's flags allow all of Armv8.2, of which a compiler would take the atomics; SME2 is
+# the registers of SVE and SME, and the words that an assembler knows no name for.
 declare -A MARK=(
   [popcnt]='\bpopcnt\b'
   [avx2]='^\s*v[a-z0-9]+\s'
   [avx512bw]='%zmm|%[xy]mm(1[6-9]|2[0-9]|3[01])|%k[0-7]|\{1to'
   [avx512vpopcntdq]='\bvpopcnt[dq]\b'
+  [dotprod]='^\s*([us]dot|(cas|swp|ld(add|clr|eor|set))[abhlp]*)\s'
+  [sme2]='^\s*(\.inst|smst(art|op))\b|\bz[0-9]+\.|\bp[0-9]+[/.]|\bza[0-9hv.\[]'
 )
+
+readonly ARCHITECTURE=$1
+shift
+case $ARCHITECTURE in
+  x86_64) readonly LEVELS=(baseline popcnt avx2 avx512bw avx512vpopcntdq) ;;
+  aarch64) readonly LEVELS=(neon dotprod sme2) ;;  # neon: every CPU has it
+esac
+tools=
+if [[ $(uname -m) != "$ARCHITECTURE" ]]; then tools=$ARCHITECTURE-linux-gnu-; fi
 
 # The instructions only: no addresses, bytes, headings or names of functions.
 instructions() {
-  objdump -d --no-show-raw-insn "$1" | sed -n 's/[<#].*//; s/^ *[0-9a-f]*:\t//p'
+  "${tools}objdump" -d --no-show-raw-insn "$1" | sed -n 's/[<#].*//; s/^ *[0-9a-f]*:\t//p'
 }
 
 # Prints the first instructions above the ISA that an archive holds.
 above() {
   local isa=$1 archive=$2 level is_above=
+  if [[ $isa == baseline ]]; then isa=${LEVELS[0]}; fi
   for level in "${LEVELS[@]}"; do
     if [[ -n $is_above ]]; then
       instructions "$archive" | grep -P -m3 "${MARK[$level]}" | sed "s/^/  $level: /" || true
@@ -33,12 +44,13 @@ above() {
   done
 }
 
-# Prints what an archive defines for other files and is not a row. The linker merges weak symbols
-# ('W', 'V', 'u').
+# Prints what an archive defines for other files and is neither a row nor a row's loop in assembler.
+# The linker merges weak symbols ('W', 'V', 'u').
 not_rows() {
-  nm -C --defined-only --extern-only "$1" |
+  "${tools}nm" -C --defined-only --extern-only "$1" |
     grep -P '^[0-9a-f]+ ' |
     grep -vP ' T larq_engine::BgemmI32_\w+\(larq_engine::BgemmArgs const&\)$' |
+    grep -vP ' T larq_engine_bgemm_\w+_\d+x\d+x\d+$' |
     grep -vP ' [RD] larq_engine::kPixelOps\w+$' || true
 }
 
