@@ -67,7 +67,10 @@ Bconv2d::Bconv2d(const Bconv2dSpec& spec, const uint32_t* filter, OutputTransfor
   const size_t mr = static_cast<size_t>(row.mr);
   const size_t pixel_bytes = static_cast<size_t>(spec.out_channels) * sizeof(int32_t);
   strip_ = std::max<size_t>(1, kStripBytes / pixel_bytes / mr) * mr;
-  taps_in_run_ = spec.groups == 1 && spec.dilation_width == 1 ? spec.filter_width : 1;
+  const bool lines_are_runs = spec.groups == 1 && spec.dilation_width == 1;
+  const size_t taps_in_run = lines_are_runs ? static_cast<size_t>(spec.filter_width) : 1;
+  inner_segments_ = taps / taps_in_run;
+  inner_segment_words_ = taps_in_run * tap_words_;
 
   const size_t groups = static_cast<size_t>(spec.groups);
   const size_t group_out = static_cast<size_t>(spec.group_out_channels());
@@ -128,11 +131,12 @@ void Bconv2d::Resize(int64_t in_height, int64_t in_width) {
   };
   inner_taps_.clear();
   inner_runs_.clear();
+  const int64_t taps_in_run = spec_.taps() / static_cast<int64_t>(inner_segments_);
   for (int64_t ty = 0; ty < rows_.taps; ++ty) {
     for (int64_t tx = 0; tx < cols_.taps; ++tx) {
       for (int64_t i = 0; i < row_.mr; ++i) {
         inner_taps_.push_back(words(ty * rows_.dilation, tx * cols_.dilation + i * cols_.stride));
-        if (tx % taps_in_run_ == 0) inner_runs_.push_back(inner_taps_.back());
+        if (tx % taps_in_run == 0) inner_runs_.push_back(inner_taps_.back());
       }
     }
   }
@@ -209,8 +213,8 @@ void Bconv2d::FindTaps(const uint32_t* group_input, const Position& start, const
   if (IsInner(start, tile.m)) {
     tile.lhs_base = group_input + FirstTap(start);
     tile.lhs = inner_runs_.data();
-    tile.segments = inner_runs_.size() / static_cast<size_t>(row_.mr);
-    tile.segment_words = static_cast<size_t>(taps_in_run_) * tap_words_;
+    tile.segments = inner_segments_;
+    tile.segment_words = inner_segment_words_;
   } else {
     FindTapsAtBorder(group_input, start, scratch.taps, tile);
     tile.segments = static_cast<size_t>(spec_.taps());

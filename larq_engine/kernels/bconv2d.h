@@ -102,9 +102,10 @@ class Bconv2d {
   bool in_place_;     // runs are taps in the image; else they are gathered to one run
   size_t k_words_;    // of a product, filled up to the kernel's steps
   size_t strip_;      // pixels that go through the output transform together, a multiple of mr
-  // Taps that follow each other in the image are one run, away from the borders: with 64 channels a
-  // run of one tap costs as much to set up as half of its product.
-  int64_t taps_in_run_;
+  // Away from the borders, the taps of a filter line are one run if they follow each other in the
+  // image: with 64 channels, to set up a run of one tap costs an eighth of its product.
+  size_t inner_segments_;
+  size_t inner_segment_words_;
   size_t group_rhs_words_;
   AlignedBuffer<uint32_t> rhs_;        // [groups][packed]
   std::vector<uint32_t> padding_run_;  // one tap of +1 or of -1

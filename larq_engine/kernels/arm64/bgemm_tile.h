@@ -24,21 +24,24 @@ using WholeBlocks = void (*const[kTileRows])(const BgemmArgs* args);
 // The last block's columns of which some only fill up go through memory of their own.
 inline void CountTile(const WholeBlocks& whole_blocks, const BgemmArgs& args) {
   const auto count = whole_blocks[args.m - 1];
-  BgemmArgs blocks = args;
-  blocks.n = args.n / kTileCols * kTileCols;
-  if (blocks.n > 0) count(&blocks);
-  if (blocks.n == args.n) return;
+  const size_t whole = args.n / kTileCols * kTileCols;
+  if (whole == args.n) return count(&args);
+  if (whole > 0) {
+    BgemmArgs blocks = args;
+    blocks.n = whole;
+    count(&blocks);
+  }
 
   int32_t acc[kTileRows * kTileCols];
   BgemmArgs rest = args;
   rest.n = kTileCols;
-  rest.rhs += blocks.n * args.segments * args.segment_words;
+  rest.rhs += whole * args.segments * args.segment_words;
   rest.acc = acc;
   rest.acc_stride = kTileCols;
   count(&rest);
   for (size_t i = 0; i < args.m; ++i) {
-    for (size_t j = blocks.n; j < args.n; ++j) {
-      args.acc[i * args.acc_stride + j] = acc[i * kTileCols + j - blocks.n];
+    for (size_t j = whole; j < args.n; ++j) {
+      args.acc[i * args.acc_stride + j] = acc[i * kTileCols + j - whole];
     }
   }
 }

@@ -51,12 +51,15 @@ inline bool FloatsHoldDots(const TransformArgs& args) {
   return bits < kExactInFloats && args.dot_min <= kExactInFloats && args.dot_max >= -kExactInFloats;
 }
 
+// kLeast is ReLU, of which one comparison would be for nothing.
+enum class Clamping { kNone, kLeast, kBoth };
+
 // Gives each row to out.Store: y = clamp(dot) * multiplier + bias of 4 kVectors channels, whose
 // multipliers and biases stay in registers from row to row. Floats compute half the dot product,
 // depth / 2 - acc, without rounding: a conversion and a subtraction, where integers need a shift
 // and a subtraction before the conversion. Twice the multiplier makes up for it; the loops take
 // what overflows then.
-template <bool kClamp, int kVectors, typename Out>
+template <Clamping kClamping, int kVectors, typename Out>
 inline void AffineBlock(const TransformArgs& args, const Out& out) {
   float32x4_t twice[kVectors], bias[kVectors];
   float32x4_t zero = vdupq_n_f32(0);
@@ -79,7 +82,8 @@ inline void AffineBlock(const TransformArgs& args, const Out& out) {
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
       float32x4_t half_dot = vsubq_f32(half_depth, vcvtq_f32_s32(vld1q_s32(acc + 4 * v)));
-      if (kClamp) half_dot = vminq_f32(vmaxq_f32(half_dot, least), most);
+      if (kClamping != Clamping::kNone) half_dot = vmaxq_f32(half_dot, least);
+      if (kClamping == Clamping::kBoth) half_dot = vminq_f32(half_dot, most);
       y[v] = vaddq_f32(vmulq_f32(half_dot, twice[v]), bias[v]);
     }
     out.Store(y, to);
@@ -91,28 +95,30 @@ inline void AffineBlock(const TransformArgs& args, const Out& out) {
 
 // Blocks of 32 channels, then of 16, of which the last may begin in the one before: outputs are not
 // inputs, so they may be computed twice.
-template <bool kClamp, typename Out>
+template <Clamping kClamping, typename Out>
 inline void AffineBlocks(const TransformArgs& args, const Out& out) {
   constexpr size_t kHalfBlock = kBlock / 2;
   constexpr size_t kBytes = sizeof(typename Out::Value);
   if (args.channels < kHalfBlock) return Out::Loops(args);
   size_t c = 0;
   for (; c + kBlock <= args.channels; c += kBlock) {
-    AffineBlock<kClamp, kBlockVectors>(Channels(args, c, kBlock, c * kBytes), out);
+    AffineBlock<kClamping, kBlockVectors>(Channels(args, c, kBlock, c * kBytes), out);
   }
   for (; c < args.channels; c += kHalfBlock) {
     if (c + kHalfBlock > args.channels) c = args.channels - kHalfBlock;
-    AffineBlock<kClamp, kBlockVectors / 2>(Channels(args, c, kHalfBlock, c * kBytes), out);
+    AffineBlock<kClamping, kBlockVectors / 2>(Channels(args, c, kHalfBlock, c * kBytes), out);
   }
 }
 
 template <typename Out>
 inline void AffineRows(const TransformArgs& args, const Out& out) {
   if (!FloatsHoldDots(args)) return Out::Loops(args);
-  if (Clamps(args)) {
-    AffineBlocks<true>(args, out);
+  if (args.dot_max != INT32_MAX) {
+    AffineBlocks<Clamping::kBoth>(args, out);
+  } else if (args.dot_min != INT32_MIN) {
+    AffineBlocks<Clamping::kLeast>(args, out);
   } else {
-    AffineBlocks<false>(args, out);
+    AffineBlocks<Clamping::kNone>(args, out);
   }
 }
 
