@@ -62,7 +62,7 @@ def plugin_library(name, **kwargs):
     )
 
 def device_binary(name, **kwargs):
-    """A program that is copied to devices, which may have an older C++ runtime or none."""
+    """A program that is copied to devices, which may have an older C++ runtime."""
     native.cc_binary(
         name = name,
         linkopts = _STATIC_CXX_RUNTIME,

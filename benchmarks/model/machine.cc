@@ -12,33 +12,32 @@
 #include "larq_engine/runtime/larq_engine.h"
 
 namespace larq_engine {
-namespace {
-
-// x86 names its model. ARM tells numbers: who made the core, and which one it is.
-std::string CpuName() {
-  std::map<std::string, std::string> fields;  // the first value of each
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
+std::string CpuName(std::istream& cpuinfo) {
+  std::string name;
+  std::string implementer;
+  std::map<std::string, int> cores;
+  for (std::string line; std::getline(cpuinfo, line);) {
     const size_t colon = line.find(':');
-    if (colon == std::string::npos) continue;
+    const size_t start = line.find_first_not_of(" \t", colon == std::string::npos ? 0 : colon + 1);
+    if (colon == std::string::npos || start == std::string::npos) continue;
     const std::string key = line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1);
-    const size_t value = line.find_first_not_of(" \t", colon + 1);
-    if (value != std::string::npos) fields.emplace(key, line.substr(value));
+    const std::string value = line.substr(start);
+    if (name.empty() && (key == "model name" || key == "Hardware" || key == "Model")) name = value;
+    if (key == "CPU implementer") implementer = value;
+    if (key == "CPU part") ++cores[implementer + "/" + value];
   }
-  for (const char* key : {"model name", "Hardware", "Model"}) {
-    if (fields.contains(key)) return fields[key];
+  std::string list;
+  for (const auto& [core, count] : cores) {
+    list += (list.empty() ? "" : ", ") + std::to_string(count) + " x " + core;
   }
-  if (fields.contains("CPU part")) {
-    return "implementer " + fields["CPU implementer"] + " part " + fields["CPU part"];
-  }
-  return "unknown";
+  if (name.empty()) name = "unknown";
+  return list.empty() ? name : name + " (" + list + ")";
 }
-
-}  // namespace
 
 Machine DescribeMachine() {
   Machine machine;
-  machine.cpu = CpuName();
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  machine.cpu = CpuName(cpuinfo);
   utsname names;
   if (uname(&names) == 0) {
     machine.architecture = names.machine;

@@ -3,6 +3,7 @@
 #define BENCHMARKS_MODEL_MACHINE_H_
 
 #include <cstdint>
+#include <istream>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,11 @@ struct Machine {
 };
 
 Machine DescribeMachine();
+
+// The name in Linux's /proc/cpuinfo. ARM has no name of the CPU there, but perhaps one of the
+// board, and a number for each core that says who made it and what it is: "Raspberry Pi 4 (4 x
+// 0x41/0xd08)".
+std::string CpuName(std::istream& cpuinfo);
 
 // Of this process, in bytes; 0 where the system does not tell.
 int64_t ResidentBytes();
