@@ -101,42 +101,26 @@ std::vector<std::string> KernelsInUse(BenchmarkedEngine& engine) {
   return kernels;
 }
 
-}  // namespace
-
-BenchmarkResult RunBenchmark(const Flags& flags) {
-  BenchmarkResult result;
-  BenchmarkedEngine engine(flags);
-  result.bytes_before_init = ResidentBytes();
-
-  const Stopwatch library_time;
-  const LiteRtLibrary library = OpenLiteRt(flags.litert);
-  result.litert_path = library.path;
-  // Standard error is the host's from here on; whatever the file's fault, it is named below.
-  std::vector<uint8_t> file;
-  HostModel model(library, engine.delegate());
-  result.library_ms = library_time.Milliseconds();
-
+void Initialize(HostModel& model, const Flags& flags, std::vector<uint8_t>& file,
+                BenchmarkResult& result) {
   const Stopwatch load_time;
   file = ReadFile(flags.graph);
   result.model_bytes = file.size();
-  try {
-    CheckModel(file);
-    model.Load(file);
-    result.load_ms = load_time.Milliseconds();
-    const Stopwatch compile_time;
-    model.Compile(flags.num_threads);
-    result.compile_ms = compile_time.Milliseconds();
-  } catch (const RunError& error) {
-    throw RunError("model '" + flags.graph + "' (" + std::to_string(file.size()) +
-                   " bytes): " + error.what());
-  }
+  CheckModel(file);
+  model.Load(file);
+  result.load_ms = load_time.Milliseconds();
+  const Stopwatch compile_time;
+  model.Compile(flags.num_threads);
+  result.compile_ms = compile_time.Milliseconds();
   result.bytes_after_init = ResidentBytes();
   result.inputs = model.inputs();
   result.outputs = model.outputs();
+}
 
+// Files are looked for before the model runs, which may take long.
+void RunFirst(HostModel& model, BenchmarkedEngine& engine, const Flags& flags,
+              BenchmarkResult& result) {
   const std::vector<std::string> outputs = Names(model.outputs());
-  const std::vector<TensorFile> inputs =
-      MatchTensorFiles(flags.input_value_files, Names(model.inputs()), "input_value_files");
   const std::vector<TensorFile> to_save =
       MatchTensorFiles(flags.save_outputs, outputs, "save_outputs");
   const std::vector<TensorFile> to_check = MatchTensorFiles(flags.check, outputs, "check");
@@ -144,11 +128,12 @@ BenchmarkResult RunBenchmark(const Flags& flags) {
   for (const TensorFile& file : to_check) {
     expected.push_back(ReadTensor(file.path, model.outputs()[file.tensor]));
   }
-  SetInputs(model, inputs);
+  SetInputs(model,
+            MatchTensorFiles(flags.input_value_files, Names(model.inputs()), "input_value_files"));
 
-  const Stopwatch first_time;
+  const Stopwatch time;
   model.Run();
-  result.first_ms = first_time.Milliseconds();
+  result.first_ms = time.Milliseconds();
   result.kernels = KernelsInUse(engine);
 
   for (size_t i = 0; i < to_check.size(); ++i) {
@@ -160,10 +145,30 @@ BenchmarkResult RunBenchmark(const Flags& flags) {
                                                    expected[i], flags.check_tolerance)});
   }
   for (const TensorFile& file : to_save) WriteFile(file.path, model.Output(file.tensor));
+}
 
-  result.warmup = RunAndTime(model, flags.warmup_runs, flags.warmup_min_secs, flags.max_secs);
-  result.measured = RunAndTime(model, flags.num_runs, flags.min_secs, flags.max_secs);
-  if (flags.enable_op_profiling) result.ops = Profile(model, engine, flags);
+}  // namespace
+
+BenchmarkResult RunBenchmark(const Flags& flags) {
+  BenchmarkResult result;
+  BenchmarkedEngine engine(flags);
+  result.bytes_before_init = ResidentBytes();
+  const Stopwatch library_time;
+  const LiteRtLibrary library = OpenLiteRt(flags.litert);
+  result.litert_path = library.path;
+  std::vector<uint8_t> file;
+  try {
+    HostModel model(library, engine.delegate());
+    result.library_ms = library_time.Milliseconds();
+    Initialize(model, flags, file, result);
+    RunFirst(model, engine, flags, result);
+    result.warmup = RunAndTime(model, flags.warmup_runs, flags.warmup_min_secs, flags.max_secs);
+    result.measured = RunAndTime(model, flags.num_runs, flags.min_secs, flags.max_secs);
+    if (flags.enable_op_profiling) result.ops = Profile(model, engine, flags);
+  } catch (const ModelError& error) {
+    throw RunError("model '" + flags.graph + "' (" + std::to_string(file.size()) +
+                   " bytes): " + error.what());
+  }
   result.peak_bytes = PeakResidentBytes();
   return result;
 }

@@ -16,6 +16,11 @@ class RunError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The model is damaged or LiteRT refuses it: a RunError in the making, without the model's name.
+class ModelError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 }  // namespace larq_engine
 
 #endif  // BENCHMARKS_MODEL_ERRORS_H_

@@ -14,7 +14,7 @@
 
 namespace larq_engine {
 
-// Every read throws RunError where it would leave the file. A position is a number of bytes from
+// Every read throws ModelError where it would leave the file. A position is a number of bytes from
 // the file's beginning; a table is the position where it starts, 0 for none.
 class Flatbuffer {
  public:
@@ -26,9 +26,10 @@ class Flatbuffer {
   template <typename Number>
   Number Read(uint64_t position) const {
     if (position > bytes_.size() || bytes_.size() - position < sizeof(Number)) {
-      throw RunError("expected data at byte " + std::to_string(position) +
-                     ", got the end of the file; it is truncated or corrupted: copy or convert it "
-                     "again");
+      throw ModelError(
+          "expected data at byte " + std::to_string(position) +
+          ", got the end of the file; it is truncated or corrupted: copy or convert it "
+          "again");
     }
     Number number;
     std::memcpy(&number, &bytes_[static_cast<size_t>(position)], sizeof(Number));
@@ -38,7 +39,7 @@ class Flatbuffer {
   // The default if the table lacks the field.
   template <typename Number>
   Number Scalar(uint64_t table, int field, Number fallback = 0) const {
-    const uint64_t position = Field(table, field);
+    const uint64_t position = Field(table, field, sizeof(Number));
     return position == 0 ? fallback : Read<Number>(position);
   }
 
@@ -77,21 +78,28 @@ class Flatbuffer {
 
   void Visit(uint64_t elements) {
     if (elements > visits_left_) {
-      throw RunError("expected vectors that do not overlap, got one more of " +
-                     std::to_string(elements) +
-                     " elements; the file is corrupted: copy or convert it again");
+      throw ModelError("expected vectors that do not overlap, got one more of " +
+                       std::to_string(elements) +
+                       " elements; the file is corrupted: copy or convert it again");
     }
     visits_left_ -= elements;
   }
 
-  // Where the field is, 0 if the table has none of its own.
-  uint64_t Field(uint64_t table, int field) const {
+  // Where the field is, 0 if the table has none of its own. Fields are offsets unless told
+  // otherwise.
+  uint64_t Field(uint64_t table, int field, size_t width = sizeof(uint32_t)) const {
     // A layout before the file's beginning becomes a position far behind its end.
     const uint64_t layout = table - static_cast<uint64_t>(int64_t{Read<int32_t>(table)});
     const uint64_t slot = 4 + 2 * static_cast<uint64_t>(field);
     if (slot + 2 > Read<uint16_t>(layout)) return 0;
     const uint16_t offset = Read<uint16_t>(layout + slot);
-    return offset == 0 ? 0 : table + offset;
+    if (offset == 0) return 0;
+    if (const uint16_t size = Read<uint16_t>(layout + 2); offset + width > size) {
+      throw ModelError("expected the fields of the table at byte " + std::to_string(table) +
+                       " within its " + std::to_string(size) + " bytes, got one at " +
+                       std::to_string(offset) + "; it is corrupted: copy or convert it again");
+    }
+    return table + offset;
   }
 
   uint64_t Target(uint64_t position) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 
 #include "benchmarks/model/errors.h"
 #include "benchmarks/model/tensor_data.h"
@@ -73,6 +74,17 @@ const char* StatusName(LiteRtStatus status) {
   }
 }
 
+// As in the Python package: numbers instead of names that are missing or not unique.
+void MakeNamesUnique(std::vector<HostTensor>& tensors) {
+  std::set<std::string_view> names = {""};
+  const bool unique = std::all_of(tensors.begin(), tensors.end(), [&](const HostTensor& tensor) {
+    return names.insert(tensor.name).second;
+  });
+  for (size_t i = 0; i < tensors.size() && !unique; ++i) {
+    tensors[i].name = "tensor_" + std::to_string(i);
+  }
+}
+
 }  // namespace
 
 void HostModel::Check(LiteRtStatus status, std::string_view task) {
@@ -81,7 +93,7 @@ void HostModel::Check(LiteRtStatus status, std::string_view task) {
   if (reason.empty()) {
     reason = std::string(StatusName(status)) + " (status " + std::to_string(status) + ")";
   }
-  throw RunError("LiteRT could not " + std::string(task) + ": " + reason);
+  throw ModelError("LiteRT could not " + std::string(task) + ": " + reason);
 }
 
 HostModel::HostModel(const LiteRtLibrary& library, TfLiteDelegate* engine) : library_(library) {
@@ -180,22 +192,23 @@ void HostModel::Compile(int num_threads) {
 }
 
 HostTensor HostModel::Describe(const char* name, LiteRtTensor tensor, const LiteRtLayout& layout) {
-  HostTensor described = {.name = name, .type = {}, .dims = {}, .bytes = 0};
+  HostTensor described = {.name = name == nullptr ? "" : name, .type = {}, .dims = {}, .bytes = 0};
   const std::string place = "tensor '" + described.name + "': ";
   LiteRtRankedTensorType type = {};
   Check(library_.GetRankedTensorType(tensor, &type), "describe tensor '" + described.name + "'");
   described.type = type.element_type;
   described.bytes = ElementSize(type.element_type);
   if (described.bytes == 0) {
-    throw RunError(place + "expected a type of fixed size, got " + ElementName(type.element_type));
+    throw ModelError(place + "expected a type of fixed size, got " +
+                     ElementName(type.element_type));
   }
   for (unsigned i = 0; i < std::min<unsigned>(layout.rank, kLiteRtTensorMaxRank); ++i) {
     const int32_t size = layout.dimensions[i];
     if (size <= 0 ||
         __builtin_mul_overflow(described.bytes, static_cast<size_t>(size), &described.bytes)) {
-      throw RunError(place +
-                     "expected a dimension of at least 1 and data that fit into memory, got " +
-                     std::to_string(size));
+      throw ModelError(place +
+                       "expected a dimension of at least 1 and data that fit into memory, got " +
+                       std::to_string(size));
     }
     described.dims.push_back(size);
   }
@@ -215,6 +228,7 @@ void HostModel::DescribeInputs(LiteRtSignature signature) {
     Check(library_.GetCompiledModelInputTensorLayout(compiled_, kSignature, i, &layout), task);
     inputs_.push_back(Describe(name, tensor, layout));
   }
+  MakeNamesUnique(inputs_);
 }
 
 void HostModel::DescribeOutputs(LiteRtSignature signature) {
@@ -232,6 +246,7 @@ void HostModel::DescribeOutputs(LiteRtSignature signature) {
     Check(library_.GetSignatureOutputTensorByIndex(signature, i, &tensor), task);
     outputs_.push_back(Describe(name, tensor, layouts[i]));
   }
+  MakeNamesUnique(outputs_);
 }
 
 // The system grants what it does not have and ends the program later; a corrupted shape asks for
@@ -243,9 +258,9 @@ void HostModel::CheckMemory() {
   for (const HostTensor& tensor : inputs_) bytes += static_cast<double>(tensor.bytes);
   for (const HostTensor& tensor : outputs_) bytes += static_cast<double>(tensor.bytes);
   if (memory > 0 && bytes > memory) {
-    throw RunError("expected inputs and outputs that fit into this machine's " +
-                   std::to_string(memory / 1e9) + " GB, got " + std::to_string(bytes / 1e9) +
-                   " GB");
+    throw ModelError("expected inputs and outputs that fit into this machine's " +
+                     std::to_string(memory / 1e9) + " GB, got " + std::to_string(bytes / 1e9) +
+                     " GB");
   }
 }
 
@@ -264,8 +279,8 @@ LiteRtTensorBuffer HostModel::MakeBuffer(const HostTensor& tensor,
   if (status != kLiteRtStatusOk || size < tensor.bytes) {
     library_.DestroyTensorBuffer(buffer);
     Check(status, task);
-    throw RunError("expected a buffer for tensor '" + tensor.name + "' of " +
-                   std::to_string(tensor.bytes) + " bytes, got one of " + std::to_string(size));
+    throw ModelError("expected a buffer for tensor '" + tensor.name + "' of " +
+                     std::to_string(tensor.bytes) + " bytes, got one of " + std::to_string(size));
   }
   return buffer;
 }

@@ -21,7 +21,8 @@ struct HostTensor {
   size_t bytes;
 };
 
-// Everything throws RunError with the host's reason. While it lives, standard error is the host's.
+// Everything throws ModelError with the host's reason. While it lives, standard error is the
+// host's.
 class HostModel {
  public:
   // Makes LiteRT's environment. The delegate must outlive the model.

@@ -18,17 +18,24 @@ enum SubgraphField { kTensors = 0, kOperators = 3 };
 enum TensorField { kShape = 0, kType = 1, kBuffer = 2, kQuantization = 4, kSignature = 7 };
 enum QuantizationField { kScale = 2, kZeroPoint = 3, kDetailsType = 4, kDetails = 5 };
 enum BlockwiseField { kScales = 0, kZeroPoints = 1 };
+enum OperatorCodeField { kOldKind = 0, kKind = 3 };
 enum OperatorField {
   kOpcode = 0,
   kInputs = 1,
   kOutputs = 2,
+  kOptionsType = 3,
+  kOptions = 4,
   kOptionsOffset = 9,
-  kOptionsSize = 10
+  kOptionsSize = 10,
 };
 enum BufferField { kDataOffset = 1, kDataSize = 2 };
 enum MetadataField { kMetadataName = 0, kMetadataBuffer = 1 };
 
+constexpr int kUint8 = 3;  // of the types of tensors
+constexpr int kInt8 = 9;
 constexpr uint8_t kBlockwiseQuantization = 2;  // of the union QuantizationDetails
+constexpr int kSplit = 49;                     // of the operators
+constexpr uint8_t kSplitOptions = 35;          // of the union BuiltinOptions
 
 constexpr char kRemedy[] = "; the file is corrupted: copy or convert it again";
 
@@ -38,7 +45,7 @@ class Checker {
 
   void Check() {
     if (file_.size() < 8 || std::memcmp(&file_[4], "TFL3", 4) != 0) {
-      throw RunError(
+      throw ModelError(
           "expected a TensorFlow Lite flatbuffer with 'TFL3' at byte 4, got none; give "
           "the path of a .tflite file");
     }
@@ -46,7 +53,7 @@ class Checker {
     const std::vector<uint64_t> buffers = buffer_.Tables(model, kBuffers);
     for (const uint64_t data : buffers) CheckOutsideData(data, kDataOffset, kDataSize);
     buffers_ = buffers.size();
-    operator_codes_ = buffer_.Tables(model, kOperatorCodes).size();
+    operator_codes_ = buffer_.Tables(model, kOperatorCodes);
     for (const uint64_t entry : buffer_.Tables(model, kMetadata)) CheckMetadata(entry);
     const std::vector<uint64_t> subgraphs = buffer_.Tables(model, kSubgraphs);
     if (subgraphs.empty()) Refuse("a graph", "none");
@@ -55,7 +62,7 @@ class Checker {
 
  private:
   [[noreturn]] static void Refuse(const std::string& expected, const std::string& got) {
-    throw RunError("expected " + expected + ", got " + got + kRemedy);
+    throw ModelError("expected " + expected + ", got " + got + kRemedy);
   }
 
   void CheckIndex(const std::string& what, int64_t index, size_t count) {
@@ -91,8 +98,8 @@ class Checker {
     for (const int field : {kShape, kSignature}) {
       const size_t rank = buffer_.Vector<int32_t>(tensor, field).size();
       if (rank > kLiteRtTensorMaxRank) {
-        throw RunError(name + ": expected at most the " + std::to_string(kLiteRtTensorMaxRank) +
-                       " dimensions of LiteRT's C interface, got " + std::to_string(rank));
+        throw ModelError(name + ": expected at most the " + std::to_string(kLiteRtTensorMaxRank) +
+                         " dimensions of LiteRT's C interface, got " + std::to_string(rank));
       }
     }
     const uint32_t data = buffer_.Scalar<uint32_t>(tensor, kBuffer);
@@ -109,27 +116,17 @@ class Checker {
     CheckQuantization(quantization, buffer_.Scalar<int8_t>(tensor, kType), name);
   }
 
+  // XNNPACK divides by scales of these types and computes tables from both.
   void CheckQuantization(uint64_t quantization, int type, const std::string& name) {
-    const std::vector<float> scales = buffer_.Vector<float>(quantization, kScale);
-    const std::vector<int64_t> zero_points = buffer_.Vector<int64_t>(quantization, kZeroPoint);
-    // Whatever the type: LiteRT reads the first of both as soon as there is one of either.
-    if (scales.empty() != zero_points.empty() ||
-        (zero_points.size() != 1 && zero_points.size() != scales.size())) {
-      Refuse(name + ": as many zero points as scales, or one",
-             std::to_string(zero_points.size()) + " and " + std::to_string(scales.size()));
-    }
-    // Of these types XNNPACK crashes on impossible values. The numbers are the schema's.
-    constexpr int kUint8 = 3;
-    constexpr int kInt8 = 9;
     if (type != kUint8 && type != kInt8) return;
-    const int64_t lowest = type == kUint8 ? 0 : -128;
-    for (const float scale : scales) {
-      // XNNPACK takes no denormal numbers.
+    for (const float scale : buffer_.Vector<float>(quantization, kScale)) {
+      // It takes no denormal numbers.
       if (!std::isnormal(scale) || scale < 0) {
         Refuse(name + ": positive scales", std::to_string(scale));
       }
     }
-    for (const int64_t zero_point : zero_points) {
+    const int64_t lowest = type == kUint8 ? 0 : -128;
+    for (const int64_t zero_point : buffer_.Vector<int64_t>(quantization, kZeroPoint)) {
       if (zero_point < lowest || zero_point > lowest + 255) {
         Refuse(name + ": zero points within its type", std::to_string(zero_point));
       }
@@ -142,10 +139,10 @@ class Checker {
     std::map<int32_t, size_t> writers;
     for (size_t i = 0; i < operators.size(); ++i) {
       const std::string name = "operator #" + std::to_string(i);
-      CheckIndex(name + ": a kind", buffer_.Scalar<uint32_t>(operators[i], kOpcode),
-                 operator_codes_);
+      const std::vector<int32_t> outputs = buffer_.Vector<int32_t>(operators[i], kOutputs);
+      CheckKind(operators[i], name, outputs.size());
       CheckOutsideData(operators[i], kOptionsOffset, kOptionsSize);
-      for (const int32_t tensor : buffer_.Vector<int32_t>(operators[i], kOutputs)) {
+      for (const int32_t tensor : outputs) {
         if (tensor == -1) Refuse(name + ": a tensor for each output", "one that is absent");
         writers[tensor] = i;
       }
@@ -161,10 +158,27 @@ class Checker {
     }
   }
 
+  // XNNPACK crashes on a SPLIT into another number of parts than it has outputs.
+  void CheckKind(uint64_t table, const std::string& name, size_t outputs) {
+    const uint32_t index = buffer_.Scalar<uint32_t>(table, kOpcode);
+    CheckIndex(name + ": a kind", index, operator_codes_.size());
+    const int kind = std::max<int>(buffer_.Scalar<int8_t>(operator_codes_[index], kOldKind),
+                                   buffer_.Scalar<int32_t>(operator_codes_[index], kKind));
+    if (kind != kSplit) return;
+    const bool has_options = buffer_.Scalar<uint8_t>(table, kOptionsType) == kSplitOptions &&
+                             buffer_.Has(table, kOptions);
+    const int64_t parts =
+        has_options ? buffer_.Scalar<int32_t>(buffer_.Table(table, kOptions), 0) : 0;
+    if (parts != static_cast<int64_t>(outputs)) {
+      Refuse(name + ": a SPLIT into its " + std::to_string(outputs) + " outputs",
+             std::to_string(parts));
+    }
+  }
+
   std::span<const uint8_t> file_;
   Flatbuffer buffer_;
   size_t buffers_ = 0;
-  size_t operator_codes_ = 0;
+  std::vector<uint64_t> operator_codes_;
 };
 
 }  // namespace

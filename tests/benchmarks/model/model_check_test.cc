@@ -32,7 +32,7 @@ bool IsAccepted(std::span<const uint8_t> bytes) {
   std::copy(bytes.begin(), bytes.end(), copy.get());
   try {
     CheckModel({copy.get(), bytes.size()});
-  } catch (const RunError& error) {
+  } catch (const ModelError& error) {
     EXPECT_NE(std::string(error.what()).find("expected"), std::string::npos) << error.what();
     return false;
   }
