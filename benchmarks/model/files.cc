@@ -35,6 +35,7 @@ std::vector<uint8_t> ReadFile(const std::string& path) {
                    std::to_string(status.st_size) + " bytes");
   }
   std::vector<uint8_t> content(static_cast<size_t>(status.st_size));
+  if (content.empty()) return content;  // without memory, which fread may not be given
   if (std::fread(content.data(), 1, content.size(), file.get()) != content.size()) {
     Fail(path, "cannot read the file");
   }
@@ -45,7 +46,8 @@ void WriteFile(const std::string& path, std::span<const uint8_t> content) {
   const std::string temporary = path + ".tmp" + std::to_string(getpid());
   FilePtr file(std::fopen(temporary.c_str(), "wb"));
   if (file == nullptr) Fail(path, "cannot write the file");
-  bool written = std::fwrite(content.data(), 1, content.size(), file.get()) == content.size();
+  bool written = content.empty() ||
+                 std::fwrite(content.data(), 1, content.size(), file.get()) == content.size();
   written = std::fclose(file.release()) == 0 && written;
   if (!written || std::rename(temporary.c_str(), path.c_str()) != 0) {
     const int reason = errno;

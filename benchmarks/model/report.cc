@@ -141,9 +141,11 @@ std::string TextReport(const Flags& flags, const Machine& machine, const Benchma
         Megabytes(result.peak_bytes), Megabytes(result.bytes_before_init),
         Megabytes(result.bytes_after_init - result.bytes_before_init));
   for (const CheckResult& check : result.checks) {
-    Print(text, "check         %s: '%s' and %s: %zu of %zu values differ, by %g at most\n",
+    Print(text,
+          "check         %s: '%s' and %s: %zu of %zu values differ by more than %g, the largest "
+          "difference is %g\n",
           check.ok() ? "ok" : "FAILED", check.output.c_str(), check.path.c_str(),
-          check.difference.values, check.elements, check.difference.largest);
+          check.difference.values, check.elements, flags.check_tolerance, check.difference.largest);
   }
   if (result.ops) {
     Print(text, "\n%s%.3f ms per run, mean of %lld profiled runs\n",
@@ -192,7 +194,10 @@ std::string JsonReport(const Flags& flags, const Machine& machine, const Benchma
   json.Add("before_init_bytes", result.bytes_before_init);
   json.Add("after_init_bytes", result.bytes_after_init);
   json.End();
-  if (!result.checks.empty()) AddChecks(json, result.checks);
+  if (!result.checks.empty()) {
+    json.Add("check_tolerance", flags.check_tolerance);
+    AddChecks(json, result.checks);
+  }
   if (result.ops) AddOps(json, *result.ops);
   return json.Finish();
 }

@@ -145,7 +145,7 @@ def test_a_difference_is_told_and_is_exit_code_1(tmp_path):
     done = call(*flags, f"--output_json={tmp_path / 'report.json'}")
     assert done.returncode == 1 and done.stderr == ""
     assert "\ncheck         FAILED: 'dense' and " in done.stdout
-    assert ": 1 of 10 values differ, by 0.5 at most\n" in done.stdout
+    assert ": 1 of 10 values differ by more than 0, the largest difference is 0.5\n" in done.stdout
     check = json.loads((tmp_path / "report.json").read_text())["checks"][0]
     assert (check["ok"], check["different"], check["elements"]) == (False, 1, 10)
     assert call(*flags, "--check_tolerance=0.75").returncode == 0
