@@ -15,7 +15,7 @@ TSAN_PYTHON_TESTS := tests/python/test_threads.py
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: setup build demo test test-full test-native test-python fuzz bench bench-compare zoo lint format clean \
+.PHONY: setup build benchmark-binary demo test test-full test-native test-python fuzz bench bench-compare zoo lint format clean \
         help setup-base peers
 
 setup: ## install what building and testing need (quick when all is in place)
@@ -29,6 +29,9 @@ peers: ## install the engines that `make bench` compares with
 
 build: setup-base ## build the plug-in and copy it into the Python package
 	@tools/build_library.sh larq_engine $(BAZEL_FLAGS)
+
+benchmark-binary: setup-base ## build larq_benchmark_model (docs/benchmark_binary.md), for this machine
+	@$(RUN_BAZEL) build $(BAZEL_FLAGS) //benchmarks/model:larq_benchmark_model
 
 demo: setup build ## convert a Keras model, run it in LiteRT, compare it with Keras and with float
 	@$(VENV)/bin/python examples/demo.py
@@ -49,7 +52,7 @@ test-native: setup-base
 	  echo "== C++ tests under $${run%%:*}"; $$test --config=$${run%%:*} $${run#*:}; \
 	done
 
-test-python: setup build
+test-python: setup build benchmark-binary
 	@echo "== Python tests"
 	@$(VENV)/bin/python -m pytest $(PYTEST_FLAGS) $(if $(LARQ_ENGINE_TEST_FULL),--full)
 	@if [ -e .venv-tflite-runtime/.setup-tflite-runtime ]; then \
@@ -96,4 +99,4 @@ clean: ## remove everything that was built (the environments stay)
 	@find larq_engine tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

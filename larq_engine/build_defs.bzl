@@ -61,6 +61,14 @@ def plugin_library(name, **kwargs):
         **kwargs
     )
 
+def device_binary(name, **kwargs):
+    """A program that is copied to devices, which may have an older C++ runtime."""
+    native.cc_binary(
+        name = name,
+        linkopts = _STATIC_CXX_RUNTIME,
+        **kwargs
+    )
+
 # For the fuzz targets: libFuzzer brings main() and the mutation loop.
 FUZZER_LINKOPTS = select({
     "//:fuzzing": ["-fsanitize=fuzzer"],

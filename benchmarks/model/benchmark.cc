@@ -1,0 +1,176 @@
+#include "benchmarks/model/benchmark.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "benchmarks/model/engine.h"
+#include "benchmarks/model/errors.h"
+#include "benchmarks/model/files.h"
+#include "benchmarks/model/litert_library.h"
+#include "benchmarks/model/machine.h"
+#include "benchmarks/model/model_check.h"
+#include "benchmarks/model/tensor_files.h"
+
+namespace larq_engine {
+namespace {
+
+// Times without number would fill the memory of a small device: 100 million fit into 800 MB.
+constexpr size_t kMaxTimes = 10'000'000;
+
+class Stopwatch {
+ public:
+  int64_t Nanoseconds() const {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count();
+  }
+  double Milliseconds() const { return static_cast<double>(Nanoseconds()) / 1e6; }
+  double Seconds() const { return static_cast<double>(Nanoseconds()) / 1e9; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+};
+
+std::vector<std::string> Names(const std::vector<HostTensor>& tensors) {
+  std::vector<std::string> names;
+  for (const HostTensor& tensor : tensors) names.push_back(tensor.name);
+  return names;
+}
+
+std::vector<uint8_t> ReadTensor(const std::string& path, const HostTensor& tensor) {
+  std::vector<uint8_t> data = ReadFile(path);
+  if (data.size() != tensor.bytes) {
+    throw RunError("'" + path + "': expected the " + std::to_string(tensor.bytes) +
+                   " bytes of tensor '" + tensor.name + "', got " + std::to_string(data.size()));
+  }
+  return data;
+}
+
+void SetInputs(HostModel& model, const std::vector<TensorFile>& files) {
+  std::vector<const std::string*> paths(model.inputs().size());
+  for (const TensorFile& file : files) paths[file.tensor] = &file.path;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    const HostTensor& input = model.inputs()[i];
+    if (paths[i] != nullptr) {
+      model.SetInput(i, ReadTensor(*paths[i], input));
+    } else {
+      std::vector<uint8_t> data(input.bytes);
+      FillRandom(input.type, i, data);
+      model.SetInput(i, data);
+    }
+  }
+}
+
+// At least `runs`, and on until `min_secs` are over, but not beyond `max_secs`.
+Statistics RunAndTime(HostModel& model, int runs, double min_secs, double max_secs) {
+  std::vector<double> times;
+  const Stopwatch all;
+  double seconds = 0;
+  while ((times.size() < static_cast<size_t>(runs) || seconds < min_secs) && seconds < max_secs &&
+         times.size() < kMaxTimes) {
+    const Stopwatch one;
+    model.Run();
+    times.push_back(one.Milliseconds());
+    seconds = all.Seconds();
+  }
+  return Summarize(std::move(times));
+}
+
+OpTable Profile(HostModel& model, BenchmarkedEngine& engine, const Flags& flags) {
+  engine.StartProfile();
+  const Stopwatch all;
+  int64_t elapsed_ns = 0;
+  int64_t runs = 0;
+  while (runs == 0 || (runs < flags.num_runs && all.Seconds() < flags.max_secs)) {
+    const Stopwatch one;
+    model.Run();
+    elapsed_ns += one.Nanoseconds();
+    ++runs;
+  }
+  return MakeOpTable(engine.StopProfile(), elapsed_ns, runs);
+}
+
+std::vector<std::string> KernelsInUse(BenchmarkedEngine& engine) {
+  std::vector<std::string> kernels;
+  engine.StartProfile();
+  for (const EngineStep& step : engine.StopProfile()) {
+    if (step.op == "LceBconv2d" &&
+        std::find(kernels.begin(), kernels.end(), step.kernel) == kernels.end()) {
+      kernels.push_back(step.kernel);
+    }
+  }
+  return kernels;
+}
+
+void Initialize(HostModel& model, const Flags& flags, std::vector<uint8_t>& file,
+                BenchmarkResult& result) {
+  const Stopwatch load_time;
+  file = ReadFile(flags.graph);
+  result.model_bytes = file.size();
+  CheckModel(file);
+  model.Load(file);
+  result.load_ms = load_time.Milliseconds();
+  const Stopwatch compile_time;
+  model.Compile(flags.num_threads);
+  result.compile_ms = compile_time.Milliseconds();
+  result.bytes_after_init = ResidentBytes();
+  result.inputs = model.inputs();
+  result.outputs = model.outputs();
+}
+
+// Files are looked for before the model runs, which may take long.
+void RunFirst(HostModel& model, BenchmarkedEngine& engine, const Flags& flags,
+              BenchmarkResult& result) {
+  const std::vector<std::string> outputs = Names(model.outputs());
+  const std::vector<TensorFile> to_save =
+      MatchTensorFiles(flags.save_outputs, outputs, "save_outputs");
+  const std::vector<TensorFile> to_check = MatchTensorFiles(flags.check, outputs, "check");
+  std::vector<std::vector<uint8_t>> expected;
+  for (const TensorFile& file : to_check) {
+    expected.push_back(ReadTensor(file.path, model.outputs()[file.tensor]));
+  }
+  SetInputs(model,
+            MatchTensorFiles(flags.input_value_files, Names(model.inputs()), "input_value_files"));
+
+  const Stopwatch time;
+  model.Run();
+  result.first_ms = time.Milliseconds();
+  result.kernels = KernelsInUse(engine);
+
+  for (size_t i = 0; i < to_check.size(); ++i) {
+    const HostTensor& output = model.outputs()[to_check[i].tensor];
+    result.checks.push_back({.output = output.name,
+                             .path = to_check[i].path,
+                             .elements = output.bytes / ElementSize(output.type),
+                             .difference = Compare(output.type, model.Output(to_check[i].tensor),
+                                                   expected[i], flags.check_tolerance)});
+  }
+  for (const TensorFile& file : to_save) WriteFile(file.path, model.Output(file.tensor));
+}
+
+}  // namespace
+
+BenchmarkResult RunBenchmark(const Flags& flags) {
+  BenchmarkResult result;
+  BenchmarkedEngine engine(flags);
+  result.bytes_before_init = ResidentBytes();
+  const Stopwatch library_time;
+  const LiteRtLibrary library = OpenLiteRt(flags.litert);
+  result.litert_path = library.path;
+  std::vector<uint8_t> file;
+  try {
+    HostModel model(library, engine.delegate());
+    result.library_ms = library_time.Milliseconds();
+    Initialize(model, flags, file, result);
+    RunFirst(model, engine, flags, result);
+    result.warmup = RunAndTime(model, flags.warmup_runs, flags.warmup_min_secs, flags.max_secs);
+    result.measured = RunAndTime(model, flags.num_runs, flags.min_secs, flags.max_secs);
+    if (flags.enable_op_profiling) result.ops = Profile(model, engine, flags);
+  } catch (const ModelError& error) {
+    throw RunError("model '" + flags.graph + "' (" + std::to_string(file.size()) +
+                   " bytes): " + error.what());
+  }
+  result.peak_bytes = PeakResidentBytes();
+  return result;
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,59 @@
+// Loads, runs, times and compares a model.
+#ifndef BENCHMARKS_MODEL_BENCHMARK_H_
+#define BENCHMARKS_MODEL_BENCHMARK_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "benchmarks/model/flags.h"
+#include "benchmarks/model/host_model.h"
+#include "benchmarks/model/op_table.h"
+#include "benchmarks/model/statistics.h"
+#include "benchmarks/model/tensor_data.h"
+
+namespace larq_engine {
+
+// One output and the file that it was compared with.
+struct CheckResult {
+  std::string output;
+  std::string path;
+  size_t elements = 0;
+  Difference difference;
+
+  bool ok() const { return difference.values == 0; }
+};
+
+struct BenchmarkResult {
+  std::string litert_path;
+  uint64_t model_bytes = 0;
+  std::vector<HostTensor> inputs;
+  std::vector<HostTensor> outputs;
+  std::vector<std::string> kernels;  // the rows that the model's layers run on, each once
+
+  // Milliseconds.
+  double library_ms = 0;  // opening LiteRT and making its environment
+  double load_ms = 0;     // reading and checking the file
+  double compile_ms = 0;  // delegates, plans, buffers
+  double first_ms = 0;
+  Statistics warmup;
+  Statistics measured;
+
+  // Of this process.
+  int64_t bytes_before_init = 0;
+  int64_t bytes_after_init = 0;
+  int64_t peak_bytes = 0;
+
+  std::optional<OpTable> ops;  // with --enable_op_profiling
+  std::vector<CheckResult> checks;
+
+  double init_ms() const { return library_ms + load_ms + compile_ms; }
+};
+
+// Throws UsageError or RunError. Writes the files of --save_outputs, and nothing else.
+BenchmarkResult RunBenchmark(const Flags& flags);
+
+}  // namespace larq_engine
+
+#endif  // BENCHMARKS_MODEL_BENCHMARK_H_

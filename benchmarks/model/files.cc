@@ -1,0 +1,60 @@
+#include "benchmarks/model/files.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "benchmarks/model/errors.h"
+
+namespace larq_engine {
+namespace {
+
+struct Closer {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using FilePtr = std::unique_ptr<std::FILE, Closer>;
+
+[[noreturn]] void Fail(const std::string& path, const char* what) {
+  throw RunError("'" + path + "': " + what + ": " + std::strerror(errno));
+}
+
+}  // namespace
+
+std::vector<uint8_t> ReadFile(const std::string& path) {
+  const FilePtr file(std::fopen(path.c_str(), "rb"));
+  if (file == nullptr) Fail(path, "cannot open the file");
+  struct stat status;
+  if (fstat(fileno(file.get()), &status) != 0) Fail(path, "cannot look at the file");
+  if (!S_ISREG(status.st_mode)) throw RunError("'" + path + "': expected a file, got none");
+  if (static_cast<uint64_t>(status.st_size) > PTRDIFF_MAX) {
+    throw RunError("'" + path + "': expected a file that fits into memory, got " +
+                   std::to_string(status.st_size) + " bytes");
+  }
+  std::vector<uint8_t> content(static_cast<size_t>(status.st_size));
+  if (content.empty()) return content;  // without memory, which fread may not be given
+  if (std::fread(content.data(), 1, content.size(), file.get()) != content.size()) {
+    Fail(path, "cannot read the file");
+  }
+  return content;
+}
+
+void WriteFile(const std::string& path, std::span<const uint8_t> content) {
+  const std::string temporary = path + ".tmp" + std::to_string(getpid());
+  FilePtr file(std::fopen(temporary.c_str(), "wb"));
+  if (file == nullptr) Fail(path, "cannot write the file");
+  bool written = content.empty() ||
+                 std::fwrite(content.data(), 1, content.size(), file.get()) == content.size();
+  written = std::fclose(file.release()) == 0 && written;
+  if (!written || std::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int reason = errno;
+    std::remove(temporary.c_str());
+    errno = reason;
+    Fail(path, "cannot write the file");
+  }
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,19 @@
+// Whole files. Errors name the file and the system's reason (RunError).
+#ifndef BENCHMARKS_MODEL_FILES_H_
+#define BENCHMARKS_MODEL_FILES_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace larq_engine {
+
+std::vector<uint8_t> ReadFile(const std::string& path);
+
+// Writes beside the path and renames: whoever reads sees the old file or the whole new one.
+void WriteFile(const std::string& path, std::span<const uint8_t> content);
+
+}  // namespace larq_engine
+
+#endif  // BENCHMARKS_MODEL_FILES_H_

@@ -1,0 +1,211 @@
+#include "benchmarks/model/flags.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "benchmarks/model/errors.h"
+
+namespace larq_engine {
+namespace {
+
+constexpr int kMaxThreads = 256;  // the engine's own limit
+constexpr int kMaxRuns = 100'000'000;
+constexpr double kMaxSeconds = 1e6;
+
+[[noreturn]] void Refuse(std::string_view flag, std::string_view expected, std::string_view got) {
+  throw UsageError("--" + std::string(flag) + ": expected " + std::string(expected) + ", got '" +
+                   std::string(got) + "'");
+}
+
+struct FlagSpec {
+  std::string_view name;
+  std::string_view form;  // of the value, for --help; empty: a switch, true if it stands alone
+  std::string_view help;
+  std::function<void(Flags& flags, std::string_view value)> set;
+};
+
+auto Text(std::string Flags::*field, std::string_view name) {
+  return [field, name](Flags& flags, std::string_view value) {
+    if (value.empty()) Refuse(name, "a value", value);
+    flags.*field = value;
+  };
+}
+
+std::optional<int> ReadWhole(std::string_view text) {
+  int number;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// Not by from_chars, which the libc++ of Android's NDK has for whole numbers only.
+std::optional<double> ReadReal(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  if (text.empty() || std::isspace(static_cast<unsigned char>(text[0])) || *end != 0) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+auto Whole(int Flags::*field, std::string_view name, int lowest, int highest) {
+  return [=](Flags& flags, std::string_view value) {
+    const std::optional<int> number = ReadWhole(value);
+    if (!number || *number < lowest || *number > highest) {
+      Refuse(name,
+             "a whole number from " + std::to_string(lowest) + " to " + std::to_string(highest),
+             value);
+    }
+    flags.*field = *number;
+  };
+}
+
+auto Real(double Flags::*field, std::string_view name, double highest) {
+  return [=](Flags& flags, std::string_view value) {
+    const std::optional<double> number = ReadReal(std::string(value));
+    if (!number || !(*number >= 0) || *number > highest) {
+      Refuse(name, std::isinf(highest) ? "a number of at least 0" : "a number from 0 to 1000000",
+             value);
+    }
+    flags.*field = *number;
+  };
+}
+
+auto Switch(bool Flags::*field, std::string_view name) {
+  return [=](Flags& flags, std::string_view value) {
+    if (value == "true" || value == "1") {
+      flags.*field = true;
+    } else if (value == "false" || value == "0") {
+      flags.*field = false;
+    } else {
+      Refuse(name, "true or false", value);
+    }
+  };
+}
+
+auto TensorFiles(std::vector<std::string> Flags::*field, std::string_view name) {
+  return [=](Flags& flags, std::string_view value) {
+    for (size_t start = 0; start <= value.size();) {
+      const size_t end = std::min(value.find(',', start), value.size());
+      const std::string_view item = value.substr(start, end - start);
+      const size_t colon = item.find(':');
+      if (colon == 0 || colon == std::string_view::npos || item.back() == ':') {
+        Refuse(name, "tensor:path, by name or number, separated by commas", value);
+      }
+      (flags.*field).emplace_back(item);
+      start = end + 1;
+    }
+  };
+}
+
+// The only device that there is so far. The flag is there so that scripts can name it.
+void SetDevice(Flags&, std::string_view value) {
+  if (value != "cpu") Refuse("device", "cpu", value);
+}
+
+const std::vector<FlagSpec>& Specs() {
+  static const std::vector<FlagSpec> specs = {
+      {"graph", "PATH", "the .tflite file to run; required", Text(&Flags::graph, "graph")},
+      {"litert", "PATH",
+       "LiteRT's library; by default libLiteRt.so beside this program, or where\n"
+       "the dynamic loader finds it",
+       Text(&Flags::litert, "litert")},
+      {"num_threads", "N", "threads of this engine and of the host (1)",
+       Whole(&Flags::num_threads, "num_threads", 1, kMaxThreads)},
+      {"num_runs", "N", "measured inferences, at least (50)",
+       Whole(&Flags::num_runs, "num_runs", 1, kMaxRuns)},
+      {"min_secs", "SECONDS", "go on measuring for this long (1)",
+       Real(&Flags::min_secs, "min_secs", kMaxSeconds)},
+      {"max_secs", "SECONDS", "stop measuring after this long, whatever num_runs (150)",
+       Real(&Flags::max_secs, "max_secs", kMaxSeconds)},
+      {"warmup_runs", "N", "inferences before, after the first, at least (1)",
+       Whole(&Flags::warmup_runs, "warmup_runs", 0, kMaxRuns)},
+      {"warmup_min_secs", "SECONDS", "go on warming up for this long (0.5)",
+       Real(&Flags::warmup_min_secs, "warmup_min_secs", kMaxSeconds)},
+      {"kernel", "NAME", "auto, reference, or a kernel row of --list_kernels (auto)",
+       Text(&Flags::kernel, "kernel")},
+      {"fuse", "true|false", "take over float operators between binarized ones (true)",
+       Switch(&Flags::fuse, "fuse")},
+      {"device", "cpu", "where to run", SetDevice},
+      {"enable_op_profiling", "", "time each operator, in runs of their own after the others",
+       Switch(&Flags::enable_op_profiling, "enable_op_profiling")},
+      {"output_json", "PATH", "write all that is printed to this file too",
+       Text(&Flags::output_json, "output_json")},
+      {"input_value_files", "TENSOR:PATH,...",
+       "the inputs' raw little-endian bytes; an input without a file gets\n"
+       "random data, the same on every machine",
+       TensorFiles(&Flags::input_value_files, "input_value_files")},
+      {"save_outputs", "TENSOR:PATH,...", "write outputs, as raw bytes",
+       TensorFiles(&Flags::save_outputs, "save_outputs")},
+      {"check", "TENSOR:PATH,...", "compare outputs with files; exit code 1 if one differs",
+       TensorFiles(&Flags::check, "check")},
+      {"check_tolerance", "X", "how far a value may be from the file's (0)",
+       Real(&Flags::check_tolerance, "check_tolerance", HUGE_VAL)},
+      {"list_kernels", "", "print the kernel rows that this CPU runs",
+       Switch(&Flags::list_kernels, "list_kernels")},
+      {"help", "", "print this", Switch(&Flags::help, "help")},
+  };
+  return specs;
+}
+
+const FlagSpec& FindFlag(std::string_view name, std::string_view argument) {
+  for (const FlagSpec& spec : Specs()) {
+    if (spec.name == name) return spec;
+  }
+  throw UsageError("expected a flag of --help, got '" + std::string(argument) + "'");
+}
+
+}  // namespace
+
+Flags ParseFlags(std::span<const char* const> arguments) {
+  Flags flags;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string_view argument = arguments[i];
+    if (!argument.starts_with("--")) {
+      throw UsageError("expected --flag=value, got '" + std::string(argument) + "'");
+    }
+    const size_t equals = std::min(argument.find('='), argument.size());
+    const FlagSpec& spec = FindFlag(argument.substr(2, equals - 2), argument);
+    if (equals < argument.size()) {
+      spec.set(flags, argument.substr(equals + 1));
+    } else if (spec.form.empty()) {
+      spec.set(flags, "true");
+    } else if (i + 1 < arguments.size()) {
+      spec.set(flags, arguments[++i]);
+    } else {
+      throw UsageError("--" + std::string(spec.name) + ": expected a value after it, got none");
+    }
+  }
+  if (flags.graph.empty() && !flags.help && !flags.list_kernels) {
+    throw UsageError("--graph: expected the path of a .tflite file, got none; see --help");
+  }
+  return flags;
+}
+
+std::string HelpText() {
+  constexpr size_t kHelpColumn = 39;
+  std::string text =
+      "larq_benchmark_model: times a .tflite model in LiteRT with this engine\n\n"
+      "usage: larq_benchmark_model --graph=PATH [--flag=value ...]\n\n";
+  for (const FlagSpec& spec : Specs()) {
+    std::string line = "  --" + std::string(spec.name);
+    if (!spec.form.empty()) line += "=" + std::string(spec.form);
+    line.resize(std::max(line.size() + 2, kHelpColumn), ' ');
+    for (const char c : spec.help) {
+      line += c;
+      if (c == '\n') line += std::string(kHelpColumn, ' ');
+    }
+    text += line + "\n";
+  }
+  return text +
+         "\nexit code: 0, or 1 if it failed or --check found a difference, or 2 for a flag\n"
+         "that cannot be meant\n";
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,73 @@
+// A model in LiteRT, its operators first offered to the engine and then to XNNPACK.
+#ifndef BENCHMARKS_MODEL_HOST_MODEL_H_
+#define BENCHMARKS_MODEL_HOST_MODEL_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "benchmarks/model/host_messages.h"
+#include "benchmarks/model/litert_library.h"
+
+namespace larq_engine {
+
+struct HostTensor {
+  std::string name;
+  LiteRtElementType type;
+  std::vector<int32_t> dims;
+  size_t bytes;
+};
+
+// Everything throws ModelError with the host's reason. While it lives, standard error is the
+// host's.
+class HostModel {
+ public:
+  // Makes LiteRT's environment. The delegate must outlive the model.
+  HostModel(const LiteRtLibrary& library, TfLiteDelegate* engine);
+  ~HostModel();
+  HostModel(const HostModel&) = delete;
+  HostModel& operator=(const HostModel&) = delete;
+
+  // `file` must outlive the model.
+  void Load(std::span<const uint8_t> file);
+  void Compile(int num_threads);
+
+  // Of the first signature, known once it is compiled.
+  const std::vector<HostTensor>& inputs() const { return inputs_; }
+  const std::vector<HostTensor>& outputs() const { return outputs_; }
+
+  // `data` has the input's size.
+  void SetInput(size_t input, std::span<const uint8_t> data);
+  void Run();
+  std::vector<uint8_t> Output(size_t output);
+
+ private:
+  void Register(const LiteRtAcceleratorDef& functions);
+  LiteRtOptions MakeOptions(int num_threads);
+  void AddOptions(LiteRtOptions options, const char* identifier, const std::string& text);
+  void DescribeInputs(LiteRtSignature signature);
+  void DescribeOutputs(LiteRtSignature signature);
+  HostTensor Describe(const char* name, LiteRtTensor tensor, const LiteRtLayout& layout);
+  void CheckMemory();
+  LiteRtTensorBuffer MakeBuffer(const HostTensor& tensor, LiteRtTensorBufferRequirements needs);
+  void* Lock(LiteRtTensorBuffer buffer, LiteRtTensorBufferLockMode mode);
+  // Throws what LiteRT "could not" do if that is so.
+  void Check(LiteRtStatus status, std::string_view task);
+
+  const LiteRtLibrary& library_;
+  HostMessages messages_;
+  LiteRtEnvironment environment_ = nullptr;
+  LiteRtModel model_ = nullptr;
+  LiteRtCompiledModel compiled_ = nullptr;
+  std::vector<HostTensor> inputs_;
+  std::vector<HostTensor> outputs_;
+  std::vector<LiteRtTensorBuffer> input_buffers_;
+  std::vector<LiteRtTensorBuffer> output_buffers_;
+};
+
+}  // namespace larq_engine
+
+#endif  // BENCHMARKS_MODEL_HOST_MODEL_H_

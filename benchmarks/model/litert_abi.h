@@ -1,0 +1,145 @@
+// The part of LiteRT's C interface that the benchmark uses, declared by us: it is built without a
+// LiteRT checkout and opens libLiteRt.so at run time.
+//
+// Names, order and types are the interface and must not change. They are those of LiteRT 2.2 and
+// 2.3 (litert/c/*.h). 2.1 has other signatures under the same names; its accelerator definition
+// tells it apart (LiteRtAcceleratorDef).
+#ifndef BENCHMARKS_MODEL_LITERT_ABI_H_
+#define BENCHMARKS_MODEL_LITERT_ABI_H_
+
+#include <cstddef>
+#include <cstdint>
+
+struct TfLiteDelegate;
+
+extern "C" {
+
+// Opaque handles.
+typedef struct LiteRtAcceleratorT* LiteRtAccelerator;
+typedef struct LiteRtCompiledModelT* LiteRtCompiledModel;
+typedef struct LiteRtDelegateWrapperT* LiteRtDelegateWrapper;
+typedef struct LiteRtEnvironmentT* LiteRtEnvironment;
+typedef struct LiteRtModelT* LiteRtModel;
+typedef struct LiteRtOpaqueOptionsT* LiteRtOpaqueOptions;
+typedef struct LiteRtOptionsT* LiteRtOptions;
+typedef struct LiteRtSignatureT* LiteRtSignature;
+typedef struct LiteRtTensorT* LiteRtTensor;
+typedef struct LiteRtTensorBufferT* LiteRtTensorBuffer;
+typedef struct LiteRtTensorBufferRequirementsT* LiteRtTensorBufferRequirements;
+
+typedef size_t LiteRtParamIndex;
+typedef int LiteRtHwAcceleratorSet;
+
+// The enumerations have a fixed underlying type, so that what a newer library returns is no
+// undefined behaviour.
+typedef enum LiteRtStatus : int {
+  kLiteRtStatusOk = 0,
+  kLiteRtStatusErrorInvalidArgument = 1,
+  kLiteRtStatusErrorMemoryAllocationFailure = 2,
+  kLiteRtStatusErrorRuntimeFailure = 3,
+  kLiteRtStatusErrorUnsupported = 5,
+  kLiteRtStatusErrorNotFound = 6,
+  kLiteRtStatusErrorInvalidFlatbuffer = 501,
+} LiteRtStatus;
+
+enum { kLiteRtHwAcceleratorCpu = 1 };
+
+typedef enum LiteRtTensorBufferLockMode : int {
+  kLiteRtTensorBufferLockModeRead = 0,
+  kLiteRtTensorBufferLockModeWrite = 1,
+} LiteRtTensorBufferLockMode;
+
+// The numbers are TensorFlow Lite's (TfLiteType).
+typedef enum LiteRtElementType : int {
+  kLiteRtElementTypeFloat32 = 1,
+  kLiteRtElementTypeInt32 = 2,
+  kLiteRtElementTypeUInt8 = 3,
+  kLiteRtElementTypeInt64 = 4,
+  kLiteRtElementTypeBool = 6,
+  kLiteRtElementTypeInt16 = 7,
+  kLiteRtElementTypeInt8 = 9,
+  kLiteRtElementTypeFloat16 = 10,
+  kLiteRtElementTypeFloat64 = 11,
+  kLiteRtElementTypeUInt64 = 13,
+  kLiteRtElementTypeUInt32 = 16,
+  kLiteRtElementTypeUInt16 = 17,
+} LiteRtElementType;
+
+typedef enum LiteRtAnyType : int { kLiteRtAnyTypeInt = 2 } LiteRtAnyType;
+
+typedef struct LiteRtAny {
+  LiteRtAnyType type;
+  union {
+    bool bool_value;
+    int64_t int_value;
+    double real_value;
+    const void* ptr_value;
+  };
+} LiteRtAny;
+
+typedef enum LiteRtEnvOptionTag : int {
+  // Which accelerators the environment registers itself, as a LiteRtHwAcceleratorSet.
+  kLiteRtEnvOptionTagAutoRegisterAccelerators = 24,
+} LiteRtEnvOptionTag;
+
+typedef struct LiteRtEnvOption {
+  LiteRtEnvOptionTag tag;
+  LiteRtAny value;
+} LiteRtEnvOption;
+
+typedef struct LiteRtApiVersion {
+  int major;
+  int minor;
+  int patch;
+} LiteRtApiVersion;
+
+// A dimension below 0 is open.
+enum { kLiteRtTensorMaxRank = 8 };
+typedef struct LiteRtLayout {
+  unsigned int rank : 7;
+  unsigned int has_strides : 1;
+  int32_t dimensions[kLiteRtTensorMaxRank];
+  uint32_t strides[kLiteRtTensorMaxRank];
+} LiteRtLayout;
+
+typedef struct LiteRtRankedTensorType {
+  LiteRtElementType element_type;
+  LiteRtLayout layout;
+} LiteRtRankedTensorType;
+
+typedef LiteRtStatus (*LiteRtGetNameFunction)(LiteRtAccelerator accelerator, const char** name);
+typedef LiteRtStatus (*LiteRtGetVersionFunction)(LiteRtAccelerator accelerator,
+                                                 LiteRtApiVersion* version);
+typedef LiteRtStatus (*LiteRtGetHardwareFunction)(LiteRtAccelerator accelerator,
+                                                  LiteRtHwAcceleratorSet* hardware);
+typedef LiteRtStatus (*LiteRtIsJitFunction)(LiteRtAccelerator accelerator, bool* is_jit);
+typedef LiteRtStatus (*LiteRtCreateDelegateFunction)(void* runtime_context,
+                                                     LiteRtEnvironment environment,
+                                                     LiteRtAccelerator accelerator,
+                                                     LiteRtOptions options,
+                                                     LiteRtDelegateWrapper* wrapper);
+
+// What LiteRtStaticLinkedAcceleratorCpuDef points to; there is more behind. In LiteRT 2.1 an int,
+// always 1, stands in place of the first four fields, so major_version reads 0 there (all hosts of
+// LiteRT are little-endian).
+typedef struct LiteRtAcceleratorDef {
+  uint16_t struct_size;
+  uint16_t major_version;
+  uint16_t minor_version;
+  uint16_t reserved;
+  LiteRtGetNameFunction get_name;
+  LiteRtGetVersionFunction get_version;
+  LiteRtGetHardwareFunction get_hardware_support;
+  LiteRtIsJitFunction is_jit;
+  LiteRtCreateDelegateFunction create_delegate;
+} LiteRtAcceleratorDef;
+
+}  // extern "C"
+
+#if __SIZEOF_POINTER__ == 8
+static_assert(sizeof(LiteRtEnvOption) == 24 && offsetof(LiteRtEnvOption, value) == 8);
+static_assert(sizeof(LiteRtRankedTensorType) == 72 && sizeof(LiteRtLayout) == 68);
+static_assert(offsetof(LiteRtAcceleratorDef, get_name) == 8);
+#endif
+
+#endif  // BENCHMARKS_MODEL_LITERT_ABI_H_

@@ -1,0 +1,27 @@
+// What is said of a list of times.
+#ifndef BENCHMARKS_MODEL_STATISTICS_H_
+#define BENCHMARKS_MODEL_STATISTICS_H_
+
+#include <cstddef>
+#include <vector>
+
+namespace larq_engine {
+
+struct Statistics {
+  size_t count = 0;
+  double mean = 0;
+  double deviation = 0;  // of the sample; 0 of a single time
+  double min = 0;
+  double max = 0;
+  double p50 = 0;
+  double p90 = 0;
+  double p95 = 0;
+  double p99 = 0;
+};
+
+// Zeros if there is no time. A percentile lies between the two nearest times, as NumPy's does.
+Statistics Summarize(std::vector<double> times);
+
+}  // namespace larq_engine
+
+#endif  // BENCHMARKS_MODEL_STATISTICS_H_

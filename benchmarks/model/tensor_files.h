@@ -1,0 +1,25 @@
+// Which file belongs to which tensor: the pairs "tensor:path" of the command line.
+#ifndef BENCHMARKS_MODEL_TENSOR_FILES_H_
+#define BENCHMARKS_MODEL_TENSOR_FILES_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace larq_engine {
+
+struct TensorFile {
+  size_t tensor;
+  std::string path;
+};
+
+// A tensor is given by its name, which may hold colons, or by its number. Throws UsageError for one
+// that is not in `names`, or that is given twice; `flag` is named in it.
+std::vector<TensorFile> MatchTensorFiles(std::span<const std::string> pairs,
+                                         std::span<const std::string> names, std::string_view flag);
+
+}  // namespace larq_engine
+
+#endif  // BENCHMARKS_MODEL_TENSOR_FILES_H_

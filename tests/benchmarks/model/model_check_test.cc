@@ -1,0 +1,73 @@
+// Files that hosts must not see; what is wrong in them is checked end to end in
+// test_benchmark_binary.py. Here: whatever the bytes, nothing outside of them is read.
+#include "benchmarks/model/model_check.h"
+
+#include <dirent.h>
+
+#include <memory>
+
+#include "benchmarks/model/errors.h"
+#include "benchmarks/model/files.h"
+#include "gtest/gtest.h"
+#include "tests/common/seed.h"
+
+namespace larq_engine {
+namespace {
+
+std::vector<std::vector<uint8_t>> Models() {
+  const std::string folder = "tests/interop/data/";
+  std::vector<std::vector<uint8_t>> models;
+  DIR* entries = opendir(folder.c_str());
+  while (const dirent* entry = readdir(entries)) {
+    const std::string name = entry->d_name;
+    if (name.ends_with(".tflite")) models.push_back(ReadFile(folder + name));
+  }
+  closedir(entries);
+  return models;
+}
+
+// In memory of exactly this size, so that a sanitizer sees a read behind it.
+bool IsAccepted(std::span<const uint8_t> bytes) {
+  const std::unique_ptr<uint8_t[]> copy(new uint8_t[bytes.size()]);
+  std::copy(bytes.begin(), bytes.end(), copy.get());
+  try {
+    CheckModel({copy.get(), bytes.size()});
+  } catch (const ModelError& error) {
+    EXPECT_NE(std::string(error.what()).find("expected"), std::string::npos) << error.what();
+    return false;
+  }
+  return true;
+}
+
+TEST(ModelCheck, WholeFilesAreAccepted) {
+  const std::vector<std::vector<uint8_t>> models = Models();
+  EXPECT_GE(models.size(), 19u);
+  for (const std::vector<uint8_t>& model : models) EXPECT_TRUE(IsAccepted(model));
+}
+
+TEST(ModelCheck, BeginningsOfFiles) {
+  const std::vector<uint8_t> model = Models()[0];
+  for (size_t size = 0; size < model.size(); ++size) {
+    const bool accepted = IsAccepted({model.data(), size});
+    EXPECT_FALSE(accepted && size < model.size() / 2) << size;
+  }
+}
+
+TEST(ModelCheck, RandomDamage) {
+  SCOPED_TRACE(testing::ReplayHint());
+  testing::Random random;
+  const std::vector<std::vector<uint8_t>> models = Models();
+  int refused = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::vector<uint8_t> model = models[static_cast<size_t>(i) % models.size()];
+    const int64_t last = static_cast<int64_t>(model.size()) - 1;
+    for (int64_t bytes = random.Int(1, 30); bytes > 0; --bytes) {
+      model[static_cast<size_t>(random.Int(0, last))] = static_cast<uint8_t>(random.Word());
+    }
+    refused += IsAccepted(model) ? 0 : 1;
+  }
+  EXPECT_GT(refused, 100);
+}
+
+}  // namespace
+}  // namespace larq_engine
