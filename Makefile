@@ -15,8 +15,8 @@ TSAN_PYTHON_TESTS := tests/python/test_threads.py
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: setup build demo test test-full test-native test-python fuzz bench bench-compare zoo lint format clean \
-        help setup-base peers
+.PHONY: setup build wheel demo test test-full test-native test-python test-arm64 fuzz bench bench-compare zoo lint format clean \
+        help setup-base setup-cross peers
 
 setup: ## install what building and testing need (quick when all is in place)
 	@tools/setup.sh hosts
@@ -24,16 +24,22 @@ setup: ## install what building and testing need (quick when all is in place)
 setup-base:
 	@tools/setup.sh base
 
+setup-cross:
+	@tools/setup.sh cross
+
 peers: ## install the engines that `make bench` compares with
 	@tools/setup.sh peers
 
 build: setup-base ## build the plug-in and copy it into the Python package
 	@tools/build_library.sh larq_engine $(BAZEL_FLAGS)
 
+wheel: setup-cross ## make wheels for x86-64 and 64-bit ARM, for glibc 2.28 and newer, in dist/
+	@tools/make_wheels.sh x86_64 aarch64
+
 demo: setup build ## convert a Keras model, run it in LiteRT, compare it with Keras and with float
 	@$(VENV)/bin/python examples/demo.py
 
-test: setup build test-native test-python lint ## all tests (samples of the long ones) and lint
+test: setup build test-native test-python test-arm64 lint ## all tests (samples of the long ones) and lint
 	@$(MAKE) --no-print-directory fuzz FUZZ_RUNS=10000
 	@echo "make test: all passed"
 
@@ -66,6 +72,11 @@ test-python: setup build
 	@tools/test_sanitized_plugin.sh asan $(ASAN_PYTHON_TESTS) -k "not tensorflow and not tflite_runtime"
 	@echo "== Python tests with the plug-in under tsan: interpreters in four threads"
 	@tools/test_sanitized_plugin.sh tsan $(TSAN_PYTHON_TESTS)
+
+test-arm64: setup build ## test the aarch64 wheel in emulated Python
+	@tools/setup.sh arm64
+	@echo "== aarch64 wheel in emulated Python and LiteRT"
+	@tools/test_arm64.sh $(PYTEST_FLAGS)
 
 fuzz: setup-base ## feed FUZZ_RUNS (200000) made-up models to the plug-in under sanitizers
 	@echo "== Fuzzing, $(FUZZ_RUNS) cases"
