@@ -15,14 +15,17 @@ TSAN_PYTHON_TESTS := tests/python/test_threads.py
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: setup build benchmark-binary demo test test-full test-native test-python fuzz bench bench-compare zoo lint format clean \
-        help setup-base peers
+.PHONY: setup build benchmark-binary wheel demo test test-full test-native test-python test-arm64 fuzz bench \
+        bench-compare zoo lint format clean help setup-base setup-cross peers
 
 setup: ## install what building and testing need (quick when all is in place)
 	@tools/setup.sh hosts
 
 setup-base:
 	@tools/setup.sh base
+
+setup-cross:
+	@tools/setup.sh cross
 
 peers: ## install the engines that `make bench` compares with
 	@tools/setup.sh peers
@@ -33,10 +36,13 @@ build: setup-base ## build the plug-in and copy it into the Python package
 benchmark-binary: setup-base ## build larq_benchmark_model (docs/benchmark_binary.md), for this machine
 	@$(RUN_BAZEL) build $(BAZEL_FLAGS) //benchmarks/model:larq_benchmark_model
 
+wheel: setup-cross ## make wheels for x86-64 and 64-bit ARM, for glibc 2.28 and newer, in dist/
+	@tools/make_wheels.sh x86_64 aarch64
+
 demo: setup build ## convert a Keras model, run it in LiteRT, compare it with Keras and with float
 	@$(VENV)/bin/python examples/demo.py
 
-test: setup build test-native test-python lint ## all tests (samples of the long ones) and lint
+test: setup build test-native test-python test-arm64 lint ## all tests (samples of the long ones) and lint
 	@$(MAKE) --no-print-directory fuzz FUZZ_RUNS=10000
 	@echo "make test: all passed"
 
@@ -69,6 +75,11 @@ test-python: setup build benchmark-binary
 	@tools/test_sanitized_plugin.sh asan $(ASAN_PYTHON_TESTS) -k "not tensorflow and not tflite_runtime"
 	@echo "== Python tests with the plug-in under tsan: interpreters in four threads"
 	@tools/test_sanitized_plugin.sh tsan $(TSAN_PYTHON_TESTS)
+
+test-arm64: setup build ## test the aarch64 wheel in emulated Python
+	@tools/setup.sh arm64
+	@echo "== aarch64 wheel in emulated Python and LiteRT"
+	@tools/test_arm64.sh $(PYTEST_FLAGS)
 
 fuzz: setup-base ## feed FUZZ_RUNS (200000) made-up models to the plug-in under sanitizers
 	@echo "== Fuzzing, $(FUZZ_RUNS) cases"

@@ -1,5 +1,9 @@
-"""The part of the package build that pyproject.toml cannot say: the native library from Bazel."""
+"""The part of the package build that pyproject.toml cannot say: the native library from Bazel.
 
+A wheel is for this machine, or for what --plat-name says (see tools/make_wheels.sh).
+"""
+
+import platform
 import shutil
 import subprocess
 import sys
@@ -11,6 +15,26 @@ from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
 
+# Of wheels for all of Linux: the tag without the machine. auditwheel's name of glibc 2.28.
+MANYLINUX = "manylinux_2_28_"
+
+
+def bazel_flags(plat_name: str) -> list[str]:
+    """What builds the library for wheels of this platform."""
+    # Warnings of a compiler newer than ours must not keep a user from installing.
+    flags = ["--config=package"]
+    if plat_name.startswith("manylinux"):
+        machine = plat_name.removeprefix(MANYLINUX)
+        if machine not in ("x86_64", "aarch64"):
+            sys.exit(
+                f"error: --plat-name: expected {MANYLINUX}x86_64 or {MANYLINUX}aarch64, "
+                f"got {plat_name}"
+            )
+        flags.append("--config=manylinux")
+        if machine != platform.machine():
+            flags.append(f"--config={machine}")
+    return flags
+
 
 class BuildWithLibrary(build_py):
     """Puts liblarq_engine.so beside the Python files, in the tree itself if that is installed."""
@@ -21,9 +45,9 @@ class BuildWithLibrary(build_py):
         if bash is None:
             sys.exit("error: the native library is built by a bash script, and there is no bash.")
         parent = ROOT if self.editable_mode else Path(self.build_lib)
-        # Warnings of a compiler newer than ours must not keep a user from installing.
         command = [bash, ROOT / "tools" / "build_library.sh", parent / "larq_engine"]
-        if subprocess.run([*command, "--config=package"], check=False).returncode:
+        flags = bazel_flags(self.get_finalized_command("bdist_wheel").plat_name)
+        if subprocess.run([*command, *flags], check=False).returncode:
             sys.exit("error: building the native library failed; the reason is above.")
         # No server may outlive the temporary folder that pip often builds in.
         subprocess.run([bash, ROOT / "tools" / "run_bazel.sh", "shutdown"], check=True)

@@ -51,13 +51,26 @@ _EXPORTS = select({
     "//conditions:default": [],
 })
 
-def plugin_library(name, **kwargs):
+# -L comes before the compiler's own folders, so -lc and the like find the stubs of tools/manylinux.
+_GLIBC_2_28 = select({
+    "//:manylinux": ["-L$(BINDIR)/tools/manylinux", "-Wl,--no-undefined", "-Wl,--strip-all"],
+    "//conditions:default": [],
+})
+
+def plugin_library(name, deps, **kwargs):
     """A shared library that a foreign process loads: exports.lds says what it shows."""
     native.cc_binary(
         name = name,
-        additional_linker_inputs = ["//larq_engine:exports.lds"],
-        linkopts = _STATIC_CXX_RUNTIME + _EXPORTS,
+        additional_linker_inputs = ["//larq_engine:exports.lds"] + select({
+            "//:manylinux": ["//tools/manylinux:glibc_2_28"],
+            "//conditions:default": [],
+        }),
+        linkopts = _STATIC_CXX_RUNTIME + _EXPORTS + _GLIBC_2_28,
         linkshared = True,
+        deps = deps + select({
+            "//:manylinux": ["//tools/manylinux:newer_than_glibc_2_28"],
+            "//conditions:default": [],
+        }),
         **kwargs
     )
 

@@ -5,6 +5,8 @@
 #   tools/setup.sh hosts   base; TensorFlow, larq and larq-zoo in .venv; .venv-tflite-runtime (for
 #                          the demo and the tests)
 #   tools/setup.sh peers   base, and benchmarks/peers/.venv (what only `make bench` needs)
+#   tools/setup.sh cross   base; compilers for ARM, and the QEMU that runs what they make
+#   tools/setup.sh arm64   cross; Python and LiteRT for emulated 64-bit ARM
 #
 # A finished step leaves a stamp that holds a hash of what it depends on, so that a run with all in
 # place takes milliseconds and a change of pyproject.toml runs the step again.
@@ -61,15 +63,23 @@ missing_packages() {
   fi
 }
 
+missing_cross_compilers() {
+  [[ $(uname -m) == aarch64 ]] || command -v aarch64-linux-gnu-g++ >/dev/null ||
+    echo g++-aarch64-linux-gnu
+  command -v arm-linux-gnueabihf-g++ >/dev/null || echo g++-arm-linux-gnueabihf
+}
+
 # The compiler's runtime libraries are a package of their own since LLVM 14; before (and in Ubuntu's
 # LLVM 14) they belong to a package that clang depends on.
 fuzzer_runtime_package() {
   apt-cache show --no-all-versions libclang-rt-dev >/dev/null 2>&1 && echo libclang-rt-dev || true
 }
 
+# install_packages LIST: installs what the function LIST prints.
 install_packages() {
+  local list=$1
   local -a missing packages=() as_root=()
-  mapfile -t missing < <(missing_packages | tr ' ' '\n')
+  mapfile -t missing < <("$list" | tr ' ' '\n')
   if [[ ${#missing[@]} -eq 0 ]]; then return; fi
 
   if [[ $(id -u) -ne 0 ]]; then as_root=(sudo -n); fi
@@ -95,7 +105,7 @@ install_packages() {
   say "installing Debian packages: ${packages[*]} (some minutes on a bare machine)"
   quietly "${as_root[@]}" apt-get install -q -y --no-install-recommends "${packages[@]}"
 
-  mapfile -t missing < <(missing_packages | tr ' ' '\n')
+  mapfile -t missing < <("$list" | tr ' ' '\n')
   [[ ${#missing[@]} -eq 0 ]] || fail "still missing after the installation: ${missing[*]}"
 }
 
@@ -112,7 +122,7 @@ base() {
   if done_before "$VENV/.setup-base" pyproject.toml; then return; fi
   "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
     fail "Python 3.10 or newer is needed, got $("$PYTHON" --version); name another with PYTHON=..."
-  install_packages
+  install_packages missing_packages
   say "$VENV: installing LiteRT, NumPy and the tools for tests, lint and plots"
   quietly "$PYTHON" -m venv "$VENV"
   quietly pip_into "$VENV" 'pip>=25.1' # the first that reads dependency groups
@@ -175,7 +185,112 @@ peers() {
   fingerprint "$requirements" pyproject.toml >"$venv/.setup-peers"
 }
 
+# ---- Emulated 64-bit ARM -------------------------------------------------------------------------
+
+readonly EMULATION=.emulation
+
+# Where this machine gets Debian's packages from; nothing on other systems.
+debian_mirror() {
+  apt-get indextargets --format '$(LABEL) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' \
+    2>/dev/null | sed -n 's/^Debian main //p' | head -n 1
+}
+
+# unpack SUITE ARCHITECTURE FOLDER PACKAGE...: Debian packages that this system cannot install, as
+# they are of another release or for another machine. It learns nothing of them.
+unpack() {
+  local suite=$1 architecture=$2 folder=$3 mirror apt
+  shift 3
+  mirror=$(debian_mirror)
+  [[ -n $mirror ]] || return 1
+  apt=$(mktemp -d)
+  mkdir -p "$apt"/{lists,cache,packages}
+  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main" \
+    >"$apt/sources.list"
+  cat >"$apt/apt.conf" <<EOF
+APT::Architecture "$architecture";
+APT::Architectures { "$architecture"; };
+APT::Sandbox::User "root";
+Dir::Cache "$apt/cache";
+Dir::Etc::SourceList "$apt/sources.list";
+Dir::Etc::SourceParts "-";
+Dir::State::Lists "$apt/lists";
+Dir::State::Status "/dev/null";
+EOF
+  mkdir -p "$folder"
+  if (
+    export APT_CONFIG=$apt/apt.conf
+    cd "$apt/packages"
+    apt-get update -q && apt-get download -q "$@"
+  ) >"$log" 2>&1; then
+    for package in "$apt"/packages/*.deb; do quietly dpkg-deb -x "$package" "$folder"; done
+    rm -r "$apt"
+  else
+    rm -r "$apt"
+    return 1
+  fi
+}
+
+# unavailable WHAT: goes on without, except where it is required.
+unavailable() {
+  if [[ -n ${LARQ_ENGINE_REQUIRE_ARM64:-} ]]; then
+    tail -n 30 "$log" >&2
+    fail "$1 is required here, and cannot be had from Debian's packages"
+  fi
+  say "$1: not installed, it cannot be had from Debian's packages here; $2"
+  exit
+}
+
+# Debian 12's own QEMU is 7.2: LiteRT crashes in it, and it knows no SME2.
+qemu() {
+  local stamp=$EMULATION/.setup-qemu own
+  if done_before "$stamp"; then return; fi
+  rm -rf "$EMULATION/qemu" "$stamp"
+  own=$(qemu-aarch64 --version 2>/dev/null | sed -n 's/^qemu-aarch64 version \([0-9]*\).*/\1/p')
+  if ((${own:-0} < 10)) && [[ $(uname -m) != aarch64 ]]; then
+    local all
+    all=$(mktemp -d)
+    say "$EMULATION/qemu: unpacking QEMU of Debian's next release"
+    if ! unpack sid "$(dpkg --print-architecture)" "$all" qemu-user; then
+      rm -r "$all"
+      unavailable "QEMU 10 or newer" "emulated programs run in version ${own:-none}"
+    fi
+    mkdir -p "$EMULATION/qemu"
+    mv "$all"/usr/bin/qemu-{aarch64,arm} "$EMULATION/qemu/"
+    rm -r "$all"
+  fi
+  mkdir -p "$EMULATION"
+  fingerprint >"$stamp"
+}
+
+# Python as in Debian 12, which LiteRT and this project's numpy have wheels for, and what it needs.
+readonly ARM64_PYTHON=(
+  libbz2-1.0 libc6 libexpat1 libffi8 libgcc-s1 liblzma5 libpython3.11-minimal libpython3.11-stdlib
+  libssl3 libstdc++6 libuuid1 python3.11-minimal zlib1g
+)
+
+cross() {
+  base
+  install_packages missing_cross_compilers
+  qemu
+}
+
+arm64() {
+  cross
+  local root=$EMULATION/arm64
+  local stamp=$root/.setup-arm64
+  if done_before "$stamp" pyproject.toml; then return; fi
+  rm -rf "$root"
+  say "$root: unpacking Python for 64-bit ARM, and LiteRT"
+  unpack bookworm arm64 "$root" "${ARM64_PYTHON[@]}" ||
+    unavailable "Python for 64-bit ARM" "its tests are skipped"
+  quietly "$VENV/bin/python" -m pip --disable-pip-version-check install --quiet --progress-bar off \
+    --target "$root/packages" --only-binary :all: --implementation cp --python-version 3.11 \
+    --platform manylinux_2_28_aarch64 --platform manylinux_2_27_aarch64 \
+    --platform manylinux_2_17_aarch64 --platform manylinux2014_aarch64 --group arm64
+  fingerprint pyproject.toml >"$stamp"
+}
+
 case ${1:-} in
-  base | hosts | peers) "$1" ;;
-  *) fail "expected base, hosts or peers, got '${1:-}'" ;;
+  base | hosts | peers | cross | arm64) "$1" ;;
+  *) fail "expected base, hosts, peers, cross or arm64, got '${1:-}'" ;;
 esac

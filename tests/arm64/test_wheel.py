@@ -1,0 +1,113 @@
+"""The aarch64 wheel in LiteRT for aarch64, emulated: LCE's files, and QuickNet as on this machine.
+
+`make test-arm64` makes the wheel, installs it into a folder, names that folder in
+LARQ_ENGINE_ARM64_PACKAGES and runs these tests.
+"""
+
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.converter.frameworks import require_keras
+
+_ROOT = Path(__file__).parents[2]
+_RUN_MODELS = _ROOT / "tests" / "arm64" / "run_models.py"
+_PACKAGES = os.environ.get("LARQ_ENGINE_ARM64_PACKAGES", "")
+
+pytestmark = pytest.mark.skipif(not _PACKAGES, reason="run by make test-arm64")
+
+# Armv8.0 in order and out of order, with dot products, and all that QEMU knows.
+_CPUS = ("cortex-a53", "cortex-a72", "cortex-a76", "max")
+
+# What XNNPACK computes in ways of each CPU's own: sums of the classifier's long products in another
+# order, and exponentials by another formula. 3e-6 of the largest value was seen.
+_XNNPACK_DIFFERS = ("FULLY_CONNECTED", "SOFTMAX")
+_TOLERANCE = 1e-5
+
+# All other sums are alike where multiplying and adding rounds once, as on every 64-bit ARM.
+_ROUNDS_AS_ARM = platform.machine() == "aarch64" or " fma " in Path("/proc/cpuinfo").read_text()
+
+
+def _emulated(*arguments: str | Path, cpu: str, cwd: Path) -> str:
+    """Runs Python that imports from the wheel and from `cwd`; returns what it prints."""
+    done = subprocess.run(
+        [_ROOT / "tools" / "python_aarch64.sh", *arguments],
+        env=os.environ | {"LARQ_ENGINE_QEMU_CPU": cpu, "PYTHONPATH": f"{_PACKAGES}:{cwd}"},
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.xdist_group("interop")
+@pytest.mark.parametrize("cpu", ["cortex-a53", "max"])
+def test_lce_files_on_all_kernels(cpu, tmp_path):
+    (tmp_path / "tests").symlink_to(_ROOT / "tests")  # the working tree itself stays out of sight
+    options = ["-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", "."]
+    chosen = ["-k", "ai_edge_litert", "tests/interop/test_interop.py"]
+    printed = _emulated("-m", "pytest", *options, *chosen, cpu=cpu, cwd=tmp_path)
+    assert " passed" in printed
+    assert "skipped" not in printed
+
+
+@pytest.fixture(scope="module")
+def quicknet(tmp_path_factory):
+    """A folder with QuickNet, an image, and what this machine answers.
+
+    The network's end is all outputs in `whole.tflite`, and so is every operator in `each.tflite`.
+    """
+    require_keras()
+    from benchmarks import zoo_models
+    from larq_engine import convert_keras_model
+    from larq_engine.converter import schema
+
+    folder = tmp_path_factory.mktemp("quicknet")
+    keras_model = zoo_models.build("QuickNet")
+    images = zoo_models.draw_images(keras_model)
+    zoo_models.prepare(keras_model, images)
+    np.save(folder / "image.npy", images[:1])
+    converted = convert_keras_model(keras_model, check=False)
+    for name, first in (("whole", -3), ("each", 0)):
+        model = schema.read(converted)
+        model.extra.signatures.clear()
+        (graph,) = model.graphs
+        graph.outputs[:] = [output for op in graph.ops[first:] for output in op.outputs]
+        (folder / f"{name}.tflite").write_bytes(schema.write(model))
+    environment = os.environ | {"PYTHONPATH": str(_ROOT)}
+    subprocess.run([sys.executable, _RUN_MODELS, folder, "here"], env=environment, check=True)
+    return folder
+
+
+@pytest.mark.xdist_group("quicknet")
+@pytest.mark.parametrize("cpu", _CPUS)
+def test_quicknet_equals_this_machine(quicknet, cpu):
+    from larq_engine.converter import schema
+
+    plug_in = _emulated(_RUN_MODELS, quicknet, cpu, cpu=cpu, cwd=quicknet).strip()
+    assert plug_in.startswith(_PACKAGES), "not the wheel's"
+    for name in ("whole", "each"):
+        (graph,) = schema.read((quicknet / f"{name}.tflite").read_bytes()).graphs
+        expected = np.load(quicknet / f"{name}.here.npz")
+        got = np.load(quicknet / f"{name}.{cpu}.npz")
+        assert len(expected.files) == len(got.files) == len(graph.outputs)
+        for key, tensor in zip(expected.files, graph.outputs, strict=True):
+            _compare(tensor.producer, expected[key], got[key])
+
+
+def _compare(op, expected, got):
+    assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
+    what = f"{op.kind} {op.outputs[0].name}"
+    if op.custom or (_ROUNDS_AS_ARM and op.kind not in _XNNPACK_DIFFERS):
+        # The bytes: -0 is not 0.
+        assert got.tobytes() == expected.tobytes(), f"{what}: {np.mean(got != expected)} differ"
+    else:
+        atol = _TOLERANCE * np.abs(expected).max()
+        np.testing.assert_allclose(got, expected, rtol=0, atol=atol, err_msg=what)

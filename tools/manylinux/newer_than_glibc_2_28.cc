@@ -1,0 +1,49 @@
+// What the compiler's own C++ runtime, built for a newer glibc, takes from libc and glibc 2.28
+// lacks. Only `--config=manylinux` links this; the plug-in's version script keeps it inside.
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+// glibc 2.32 tells here whether locks and atomic counts can be left out. They can't: the host has
+// threads.
+extern "C" char __libc_single_threaded;
+char __libc_single_threaded = 0;
+
+// glibc 2.36. std::random_device refers to it, which std::string's archive member brings along.
+extern "C" uint32_t arc4random() noexcept {
+  uint32_t number;
+  if (getentropy(&number, sizeof(number)) != 0) abort();
+  return number;
+}
+
+namespace {
+
+// Does `info` hold the address that `result` asks for? Then fills it in and ends the search.
+int FindIn(dl_phdr_info* info, size_t /*size*/, void* data) {
+  auto* result = static_cast<dl_find_object*>(data);
+  const auto address = reinterpret_cast<uintptr_t>(result->dlfo_map_start);
+  const ElfW(Phdr)* eh_frame = nullptr;
+  bool found = false;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info->dlpi_phdr[i];
+    if (header.p_type == PT_GNU_EH_FRAME) eh_frame = &header;
+    // Unsigned: below the segment is far above it.
+    found |=
+        header.p_type == PT_LOAD && address - (info->dlpi_addr + header.p_vaddr) < header.p_memsz;
+  }
+  if (!found) return 0;
+  if (eh_frame == nullptr) return -1;
+  result->dlfo_eh_frame = reinterpret_cast<void*>(info->dlpi_addr + eh_frame->p_vaddr);
+  return 1;
+}
+
+}  // namespace
+
+// glibc 2.35. The unwinder asks for the object that holds an address and reads dlfo_eh_frame alone.
+extern "C" int _dl_find_object(void* address, dl_find_object* result) noexcept {
+  result->dlfo_map_start = address;
+  return dl_iterate_phdr(FindIn, result) == 1 ? 0 : -1;
+}
