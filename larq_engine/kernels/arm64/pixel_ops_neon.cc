@@ -6,7 +6,7 @@
 //
 //               here  loops                 here  loops                      here  loops
 //   to_float    1.50  3.00   bitpack_float  0.70  2.09   add, multiply       0.81  2.75
-//     clamped   2.00  3.50     limits       1.05  2.44     clamped below     1.28  2.75
+//     ReLU      1.75  3.50     limits       1.05  2.44     clamped below     1.28  2.75
 //   to_int8     2.41  4.25     int8         0.26  2.13     and above         1.78  2.75
 //   to_bits     0.55  2.50     bool         0.26  1.19   clamp               1.38  2.25
 //                            unpack_float   0.84  1.16   prelu               1.28  2.25
@@ -51,15 +51,12 @@ inline bool FloatsHoldDots(const TransformArgs& args) {
   return bits < kExactInFloats && args.dot_min <= kExactInFloats && args.dot_max >= -kExactInFloats;
 }
 
-// kLeast is ReLU, of which one comparison would be for nothing.
-enum class Clamping { kNone, kLeast, kBoth };
-
 // Gives each row to out.Store: y = clamp(dot) * multiplier + bias of 4 kVectors channels, whose
 // multipliers and biases stay in registers from row to row. Floats compute half the dot product,
 // depth / 2 - acc, without rounding: a conversion and a subtraction, where integers need a shift
 // and a subtraction before the conversion. Twice the multiplier makes up for it; the loops take
 // what overflows then.
-template <Clamping kClamping, int kVectors, typename Out>
+template <bool kMin, bool kMax, int kVectors, typename Out>
 inline void AffineBlock(const TransformArgs& args, const Out& out) {
   float32x4_t twice[kVectors], bias[kVectors];
   float32x4_t zero = vdupq_n_f32(0);
@@ -82,8 +79,8 @@ inline void AffineBlock(const TransformArgs& args, const Out& out) {
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
       float32x4_t half_dot = vsubq_f32(half_depth, vcvtq_f32_s32(vld1q_s32(acc + 4 * v)));
-      if (kClamping != Clamping::kNone) half_dot = vmaxq_f32(half_dot, least);
-      if (kClamping == Clamping::kBoth) half_dot = vminq_f32(half_dot, most);
+      if (kMin) half_dot = vmaxq_f32(half_dot, least);
+      if (kMax) half_dot = vminq_f32(half_dot, most);
       y[v] = vaddq_f32(vmulq_f32(half_dot, twice[v]), bias[v]);
     }
     out.Store(y, to);
@@ -95,18 +92,18 @@ inline void AffineBlock(const TransformArgs& args, const Out& out) {
 
 // Blocks of 32 channels, then of 16, of which the last may begin in the one before: outputs are not
 // inputs, so they may be computed twice.
-template <Clamping kClamping, typename Out>
+template <bool kMin, bool kMax, typename Out>
 inline void AffineBlocks(const TransformArgs& args, const Out& out) {
   constexpr size_t kHalfBlock = kBlock / 2;
   constexpr size_t kBytes = sizeof(typename Out::Value);
   if (args.channels < kHalfBlock) return Out::Loops(args);
   size_t c = 0;
   for (; c + kBlock <= args.channels; c += kBlock) {
-    AffineBlock<kClamping, kBlockVectors>(Channels(args, c, kBlock, c * kBytes), out);
+    AffineBlock<kMin, kMax, kBlockVectors>(Channels(args, c, kBlock, c * kBytes), out);
   }
   for (; c < args.channels; c += kHalfBlock) {
     if (c + kHalfBlock > args.channels) c = args.channels - kHalfBlock;
-    AffineBlock<kClamping, kBlockVectors / 2>(Channels(args, c, kHalfBlock, c * kBytes), out);
+    AffineBlock<kMin, kMax, kBlockVectors / 2>(Channels(args, c, kHalfBlock, c * kBytes), out);
   }
 }
 
@@ -114,11 +111,11 @@ template <typename Out>
 inline void AffineRows(const TransformArgs& args, const Out& out) {
   if (!FloatsHoldDots(args)) return Out::Loops(args);
   if (args.dot_max != INT32_MAX) {
-    AffineBlocks<Clamping::kBoth>(args, out);
-  } else if (args.dot_min != INT32_MIN) {
-    AffineBlocks<Clamping::kLeast>(args, out);
+    AffineBlocks<true, true>(args, out);
+  } else if (args.dot_min != INT32_MIN) {  // a ReLU
+    AffineBlocks<true, false>(args, out);
   } else {
-    AffineBlocks<Clamping::kNone>(args, out);
+    AffineBlocks<false, false>(args, out);
   }
 }
 
@@ -291,13 +288,13 @@ inline int16x8_t AccLimit(int32x4_t depth, const int32_t* first, const int32_t* 
 // Two rows of 64 channels or four of 32. Comparing costs no instruction of its own: the second
 // narrowing, of limit - acc, which cannot overflow, keeps its top bit.
 template <size_t kRows>
-inline void ToBitsBlock(const TransformArgs& args) {
+inline void ToBitsBlock(const TransformArgs& args, bool one_depth) {
   constexpr size_t kRowWords = 4 / kRows;
   const BitJoiner join;
   // Pixels next to each other mostly have the same depth, and then the same limits.
   for (size_t i = 0; i < args.rows;) {
     const int32_t depth = args.depth[i];
-    size_t end = i + 1;
+    size_t end = one_depth ? args.rows : i + 1;
     while (end < args.rows && args.depth[end] == depth) ++end;
     int16x8_t limit[8];
 #pragma GCC unroll 8
@@ -327,18 +324,22 @@ inline void ToBitsBlock(const TransformArgs& args) {
 void ToBitsNeon(const TransformArgs& given) {
   const TransformArgs args = given;
   constexpr uint32_t kMaxDepth = INT16_MAX;
-  uint32_t deepest = 0;
-  for (size_t i = 0; i < args.rows; ++i) deepest |= static_cast<uint32_t>(args.depth[i]);
-  if (deepest > kMaxDepth) return ToBits(args);
+  uint32_t in_any = 0, in_all = ~0u;  // bits of the depths
+  for (size_t i = 0; i < args.rows; ++i) {
+    in_any |= static_cast<uint32_t>(args.depth[i]);
+    in_all &= static_cast<uint32_t>(args.depth[i]);
+  }
+  if (in_any > kMaxDepth) return ToBits(args);
+  const bool one_depth = in_any == in_all;
   const auto part = [&args](size_t first, size_t count) {
     return Channels(args, first, count, first / kPackBits * sizeof(uint32_t));
   };
   size_t c = 0;
   for (; c + 2 * kPackBits <= args.channels; c += 2 * kPackBits) {
-    ToBitsBlock<2>(part(c, 2 * kPackBits));
+    ToBitsBlock<2>(part(c, 2 * kPackBits), one_depth);
   }
   if (c + kPackBits <= args.channels) {
-    ToBitsBlock<4>(part(c, kPackBits));
+    ToBitsBlock<4>(part(c, kPackBits), one_depth);
     c += kPackBits;
   }
   if (c < args.channels) ToBits(part(c, args.channels - c));
