@@ -83,10 +83,13 @@ Bconv2d::Bconv2d(const Bconv2dSpec& spec, const uint32_t* filter, OutputTransfor
             rhs_.data() + g * group_rhs_words_);
   }
 
-  padding_run_.assign(tap_words_, 0);
+  padding_run_.assign(inner_segment_words_, 0);
   if (spec.padding == Padding::kSameMinusOne) {
     std::fill(padding_run_.begin(), padding_run_.end(), ~uint32_t{0});
-    padding_run_.back() = TailMask(static_cast<size_t>(spec.group_in_channels()));
+    const uint32_t last_word = TailMask(static_cast<size_t>(spec.group_in_channels()));
+    for (size_t end = tap_words_; end <= padding_run_.size(); end += tap_words_) {
+      padding_run_[end - 1] = last_word;
+    }
   }
   if (spec.padding == Padding::kSameZero) SumFilterBits(filter);
 }
@@ -198,10 +201,13 @@ ptrdiff_t Bconv2d::FirstTap(const Position& position) const {
   return static_cast<ptrdiff_t>(pixel * static_cast<uint64_t>(spec_.groups) * tap_words_);
 }
 
-// Whether these pixels of one row have all taps in the image.
-bool Bconv2d::IsInner(const Position& position, size_t pixels) const {
-  return position.y >= inner_rows_.first && position.y < inner_rows_.last &&
-         position.x >= inner_cols_.first &&
+bool Bconv2d::IsInnerRow(const Position& position) const {
+  return position.y >= inner_rows_.first && position.y < inner_rows_.last;
+}
+
+// Whether these pixels are in one row, and have no taps left or right of the image.
+bool Bconv2d::AreInnerCols(const Position& position, size_t pixels) const {
+  return position.x >= inner_cols_.first &&
          position.x + static_cast<int64_t>(pixels) <= inner_cols_.last;
 }
 
@@ -210,52 +216,69 @@ bool Bconv2d::IsInner(const Position& position, size_t pixels) const {
 // they lie as in the tile before.
 void Bconv2d::FindTaps(const uint32_t* group_input, const Position& start, const Scratch& scratch,
                        BgemmArgs& tile) const {
-  if (IsInner(start, tile.m)) {
-    tile.lhs_base = group_input + FirstTap(start);
-    tile.lhs = inner_runs_.data();
+  // Unsigned and in whole numbers, because it may be outside.
+  tile.lhs_base = LhsRun(group_input, FirstTap(start));
+  if (AreInnerCols(start, tile.m)) {
+    tile.lhs = IsInnerRow(start) ? inner_runs_.data() : PadLines(start, scratch.taps, tile);
     tile.segments = inner_segments_;
     tile.segment_words = inner_segment_words_;
   } else {
-    FindTapsAtBorder(group_input, start, scratch.taps, tile);
+    tile.lhs = PadTaps(start, scratch.taps, tile);
     tile.segments = static_cast<size_t>(spec_.taps());
     tile.segment_words = tap_words_;
   }
   if (!in_place_) Gather(scratch, tile);
 }
 
-// Most pixels of such a tile are inner ones too, most of them in the row of the first, and of the
-// others few taps are outside.
-void Bconv2d::FindTapsAtBorder(const uint32_t* group_input, const Position& start, ptrdiff_t* taps,
-                               BgemmArgs& tile) const {
+// The runs of a tile of which whole filter lines lie above or below the image.
+const ptrdiff_t* Bconv2d::PadLines(const Position& start, ptrdiff_t* runs,
+                                   const BgemmArgs& tile) const {
+  const ptrdiff_t padding = LhsOffset(tile.lhs_base, padding_run_.data());
+  const WindowAxis::Taps ys = rows_.InsideTaps(start.y);
+  const size_t line = inner_runs_.size() / static_cast<size_t>(rows_.taps);
+  for (int64_t ty = 0; ty < rows_.taps; ++ty) {
+    const bool inside = ty >= ys.first && ty < ys.last;
+    for (size_t i = static_cast<size_t>(ty) * line; i < static_cast<size_t>(ty + 1) * line; ++i) {
+      runs[i] = inside ? inner_runs_[i] : padding;
+    }
+  }
+  return runs;
+}
+
+// The taps of any tile. Most of its pixels are inner ones, most of them in the row of the first,
+// and of the others few taps are outside.
+const ptrdiff_t* Bconv2d::PadTaps(const Position& start, ptrdiff_t* taps,
+                                  const BgemmArgs& tile) const {
   const size_t mr = static_cast<size_t>(row_.mr);
-  const auto first = static_cast<size_t>(FirstTap(start));  // sums may wrap, as FirstTap may
-  tile.lhs_base = LhsRun(group_input, static_cast<ptrdiff_t>(first));
-  tile.lhs = taps;
   const ptrdiff_t padding = LhsOffset(tile.lhs_base, padding_run_.data());
   std::copy(inner_taps_.begin(), inner_taps_.end(), taps);
   Position position = start;
   for (size_t i = 0; i < tile.m; ++i, Advance(position, 1)) {
     if (position.y != start.y || position.image != start.image) {
-      const size_t from_start = static_cast<size_t>(FirstTap(position)) - first;
+      const size_t from_start =  // sums may wrap, as FirstTap may
+          static_cast<size_t>(FirstTap(position)) - static_cast<size_t>(FirstTap(start));
       for (size_t tap = 0; tap < inner_taps_.size(); tap += mr) {
         taps[tap + i] = static_cast<ptrdiff_t>(static_cast<size_t>(inner_taps_[tap]) + from_start);
       }
     }
-    if (!IsInner(position, 1)) PadTaps(position, padding, taps + i);
+    if (!IsInnerRow(position) || !AreInnerCols(position, 1)) {
+      PadTapsOfPixel(position, padding, taps + i);
+    }
   }
+  return taps;
 }
 
 // Those taps of a pixel that are outside become `padding`. Each is mr after the one before.
-void Bconv2d::PadTaps(const Position& position, ptrdiff_t padding, ptrdiff_t* taps) const {
+void Bconv2d::PadTapsOfPixel(const Position& position, ptrdiff_t padding, ptrdiff_t* taps) const {
   const WindowAxis::Taps ys = rows_.InsideTaps(position.y);
   const WindowAxis::Taps xs = cols_.InsideTaps(position.x);
   const auto pad = [&](int64_t ty, int64_t first, int64_t last) {
     for (int64_t tx = first; tx < last; ++tx) taps[(ty * cols_.taps + tx) * row_.mr] = padding;
   };
   for (int64_t ty = 0; ty < rows_.taps; ++ty) {
-    const bool line_inside = ty >= ys.first && ty < ys.last;
-    pad(ty, 0, line_inside ? xs.first : cols_.taps);
-    if (line_inside) pad(ty, xs.last, cols_.taps);
+    const bool inside = ty >= ys.first && ty < ys.last;
+    pad(ty, 0, inside ? xs.first : cols_.taps);
+    if (inside) pad(ty, xs.last, cols_.taps);
   }
 }
 

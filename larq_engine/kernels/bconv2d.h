@@ -83,12 +83,13 @@ class Bconv2d {
   Position Locate(int64_t pixel) const;
   void Advance(Position& position, int64_t pixels) const;
   ptrdiff_t FirstTap(const Position& position) const;
-  bool IsInner(const Position& position, size_t pixels) const;
+  bool IsInnerRow(const Position& position) const;
+  bool AreInnerCols(const Position& position, size_t pixels) const;
   void FindTaps(const uint32_t* group_input, const Position& start, const Scratch& scratch,
                 BgemmArgs& tile) const;
-  void FindTapsAtBorder(const uint32_t* group_input, const Position& start, ptrdiff_t* taps,
-                        BgemmArgs& tile) const;
-  void PadTaps(const Position& position, ptrdiff_t padding, ptrdiff_t* taps) const;
+  const ptrdiff_t* PadLines(const Position& start, ptrdiff_t* runs, const BgemmArgs& tile) const;
+  const ptrdiff_t* PadTaps(const Position& start, ptrdiff_t* taps, const BgemmArgs& tile) const;
+  void PadTapsOfPixel(const Position& position, ptrdiff_t padding, ptrdiff_t* taps) const;
   void Gather(const Scratch& scratch, BgemmArgs& tile) const;
   void CorrectZeroPadding(Position position, size_t m, const Channels& channels, int32_t* acc,
                           int32_t* depth) const;
@@ -108,7 +109,7 @@ class Bconv2d {
   size_t inner_segment_words_;
   size_t group_rhs_words_;
   AlignedBuffer<uint32_t> rhs_;        // [groups][packed]
-  std::vector<uint32_t> padding_run_;  // one tap of +1 or of -1
+  std::vector<uint32_t> padding_run_;  // a run of +1 or of -1
   // [filter_height + 1][filter_width + 1][out_channels]: the ones in the filter's taps above and
   // left of a corner, so that the ones of any rectangle of taps are four look-ups. Zero padding
   // only.

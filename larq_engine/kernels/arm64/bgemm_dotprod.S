@@ -29,7 +29,7 @@
   movi count_\i\()_3.16b, #0
 .endm
 
-.macro clear_others
+.macro set_others
   movi v15.16b, #1
 .endm
 

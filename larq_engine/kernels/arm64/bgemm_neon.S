@@ -21,10 +21,12 @@
 .macro clear_pixel i
   movi count_\i\()_0.16b, #0
   movi count_\i\()_1.16b, #0
-  movi kept_\i\().16b, #0
+  .if step_bits == 128
+    movi kept_\i\().16b, #0
+  .endif
 .endm
 
-.macro clear_others
+.macro set_others
 .endm
 
 .macro finish_1 i, part, s
