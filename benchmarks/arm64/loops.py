@@ -1,0 +1,75 @@
+"""Cycles of the products' inner loops, as llvm-mca's models of cores predict them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+OBJDUMP = "aarch64-linux-gnu-objdump"
+# The core and how many vectors of 128 bits it can add, count or combine in a cycle; 3 of those make
+# 128 multiply-adds. LLVM 14 knows the first four, 19 all of them.
+CORES = {
+    "cortex-a55": 1,
+    "cortex-a510": 1,
+    "cortex-a57": 2,
+    "cortex-a72": 2,
+    "neoverse-n1": 2,
+    "neoverse-n2": 2,
+    "neoverse-v1": 4,
+    "neoverse-v2": 4,
+}
+ITERATIONS = 100
+_TARGET = ("-mtriple=aarch64", "-mattr=+dotprod")
+_BACKWARD = re.compile(r"b\.ne\s+([0-9a-f]+).*")
+
+
+def inner_loop(program: Path, function: str) -> list[str]:
+    """Returns the instructions of a function's first loop, its innermost one."""
+    text = subprocess.run(
+        [OBJDUMP, "--disassemble=" + function, "--no-show-raw-insn", str(program)],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    lines = [
+        (int(address, 16), instruction.split("//")[0].strip())
+        for address, instruction in re.findall(r"^ *([0-9a-f]+):\t(.*)$", text, re.MULTILINE)
+    ]
+    for end, instruction in lines:
+        jump = _BACKWARD.match(instruction)
+        if jump and int(jump.group(1), 16) < end:
+            begin = int(jump.group(1), 16)
+            return [text for address, text in lines if begin <= address <= end]
+    raise ValueError(f"{program}: expected a loop in {function}, found none")
+
+
+def newest_llvm_mca() -> str:
+    """Returns the newest llvm-mca on the PATH: newer ones model more cores."""
+    for version in range(30, 13, -1):
+        if shutil.which(f"llvm-mca-{version}"):
+            return f"llvm-mca-{version}"
+    return "llvm-mca"
+
+
+def models(llvm_mca: str) -> set[str]:
+    """Returns the cores that this llvm-mca knows."""
+    answer = subprocess.run(
+        [llvm_mca, "-mtriple=aarch64", "-mcpu=help"], input="", capture_output=True, text=True
+    )
+    return set(re.findall(r"^ +(\S+) +- ", answer.stdout + answer.stderr, re.MULTILINE))
+
+
+def cycles(llvm_mca: str, core: str, loop: list[str]) -> float:
+    """Returns the predicted cycles of one turn of the loop, whose jump is taken to be predicted."""
+    answer = subprocess.run(
+        [llvm_mca, *_TARGET, f"-mcpu={core}", f"-iterations={ITERATIONS}"],
+        input="\n".join(_BACKWARD.sub("nop", instruction) for instruction in loop),
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    total = re.search(r"Total Cycles: +(\d+)", answer.stdout)
+    assert total, answer.stdout
+    return int(total.group(1)) / ITERATIONS
