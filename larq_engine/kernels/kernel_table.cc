@@ -6,6 +6,7 @@
 #if defined(__aarch64__)
 #include "larq_engine/kernels/arm64/bgemm_dotprod.h"
 #include "larq_engine/kernels/arm64/bgemm_neon.h"
+#include "larq_engine/kernels/arm64/bgemm_sme2.h"
 #endif
 #if defined(__x86_64__)
 #include "larq_engine/kernels/x86/bgemm_avx2.h"
@@ -95,6 +96,17 @@ constexpr BgemmRow kBgemmRows[] = {
      .max_k_bits = kMaxInt32,
      .macs_per_cycle = 85,
      .fn = BgemmI32_4x16x128Dotprod},
+    // Not timed on any hardware: a cycle for each instruction, counted with vectors of 512 bits.
+    // For 3x3 taps of 64 to 512 channels, a filter row being one run, that is right to an eighth.
+    {.name = "bgemm_i32_32x32x32_sme2",
+     .isa = Isa::kSme2,
+     .mr = 32,
+     .nr = 32,
+     .kr_bits = 32,
+     .max_k_bits = kMaxInt32,
+     .macs_per_cycle = 3000,
+     .cycles_per_tile = 1500,
+     .fn = BgemmI32_32x32x32Sme2},
 #endif
 };
 

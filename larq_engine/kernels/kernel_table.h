@@ -20,7 +20,8 @@ struct BgemmRow {
   int nr;
   int kr_bits;
   int64_t max_k_bits;
-  int macs_per_cycle;  // in L1 at depth 1152 on a Zen 5, from //benchmarks/kernels:bgemm_bench
+  int macs_per_cycle;       // in L1 at depth 1152 on a Zen 5, from //benchmarks/kernels:bgemm_bench
+  int cycles_per_tile = 0;  // that a tile takes besides, whatever its columns and depth
   BgemmFn fn;
 
   constexpr size_t kr_words() const { return static_cast<size_t>(kr_bits) / kWordBits; }

@@ -16,13 +16,14 @@ std::string Obstacle(const BgemmRow& row, CpuFeatures cpu, const BgemmShape& sha
   return "";
 }
 
-// Cycles in L1 for one output pixel. Columns and depth that only fill up cost as real ones do.
-// Measured were, for whole tiles of 1 to 64 columns at depths 576 and 2304, times within a quarter
-// of it.
+// Cycles in L1 for one output pixel of a full tile. Columns and depth that only fill up cost as
+// real ones do. Measured were, for whole tiles of 1 to 64 columns at depths 576 and 2304, times
+// within a quarter of it.
 double EstimatedCycles(const BgemmRow& row, const BgemmShape& shape) {
   const int64_t n = (shape.n + row.nr - 1) / row.nr * row.nr;
   const int64_t k_bits = (shape.k_bits + row.kr_bits - 1) / row.kr_bits * row.kr_bits;
-  return static_cast<double>(n) * static_cast<double>(k_bits) / row.macs_per_cycle;
+  return static_cast<double>(n) * static_cast<double>(k_bits) / row.macs_per_cycle +
+         static_cast<double>(row.cycles_per_tile) / row.mr;
 }
 
 std::string TooDeep(std::span<const BgemmRow> rows, const BgemmShape& shape) {

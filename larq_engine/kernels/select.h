@@ -15,7 +15,8 @@ namespace larq_engine {
 inline constexpr std::string_view kAutoKernel = "auto";
 
 // The product that one group of a layer asks for. Whatever the number of pixels m, the same row is
-// the best: rows of a tile that m does not fill cost nothing.
+// the best: rows of a tile that m does not fill cost nothing, or what they cost is so little (SME2)
+// that a pixel alone takes no more instructions than in other rows.
 struct BgemmShape {
   int64_t n;
   int64_t k_bits;

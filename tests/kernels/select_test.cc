@@ -22,6 +22,7 @@ TEST(Select, RowForEachCpu) {
 #elif defined(__aarch64__)
   EXPECT_EQ(chosen({Isa::kNeon}), "bgemm_i32_4x16x128_neon");
   EXPECT_EQ(chosen({Isa::kNeon, Isa::kDotprod}), "bgemm_i32_4x16x128_dotprod");
+  EXPECT_EQ(chosen({Isa::kNeon, Isa::kDotprod, Isa::kSme2}), "bgemm_i32_32x32x32_sme2");
 #endif
 }
 
@@ -41,6 +42,20 @@ TEST(Select, RowForFewColumns) {
   const CpuFeatures vpopcntdq = {Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw, Isa::kAvx512vpopcntdq};
   EXPECT_EQ(chosen(vpopcntdq, 1), Isa::kPopcnt);
   EXPECT_EQ(chosen(vpopcntdq, 4), Isa::kAvx512vpopcntdq);
+}
+#elif defined(__aarch64__)
+// What it takes to begin a tile in streaming mode must pay.
+TEST(Select, Sme2RowForLargeTiles) {
+  const auto chosen = [](int64_t n, int64_t k_bits) {
+    const CpuFeatures cpu = {Isa::kNeon, Isa::kDotprod, Isa::kSme2};
+    return SelectBgemm(BgemmRows(), cpu, {.n = n, .k_bits = k_bits}).row->isa;
+  };
+  EXPECT_EQ(chosen(8, 64), Isa::kDotprod);
+  EXPECT_EQ(chosen(32, 64), Isa::kDotprod);
+  EXPECT_EQ(chosen(8, 128), Isa::kDotprod);
+  EXPECT_EQ(chosen(64, 128), Isa::kSme2);
+  EXPECT_EQ(chosen(16, 576), Isa::kSme2);
+  EXPECT_EQ(chosen(512, 4608), Isa::kSme2);
 }
 #endif
 
@@ -92,6 +107,18 @@ TEST(Select, FastestRowThatIsDeepEnough) {
 
 TEST(Select, CountsTheColumnsThatARowWouldFillUp) {
   EXPECT_EQ(Chosen({.n = 2, .k_bits = 70000}), "narrow");
+}
+
+TEST(Select, WhatATileTakesToBeginIsSharedByItsPixels) {
+  BgemmRow rows[] = {kRows[0], kRows[0]};
+  rows[1].name = "slow to begin";
+  rows[1].macs_per_cycle = 1000;
+  rows[1].cycles_per_tile = 400;
+  const auto explained = [&](int64_t k_bits) {
+    return ExplainBgemm(rows, {}, {.n = 2, .k_bits = k_bits});
+  };
+  EXPECT_EQ(explained(480), "* narrow: 96 cycles a pixel\n  slow to begin: 101 cycles a pixel\n");
+  EXPECT_EQ(explained(512), "  narrow: 102 cycles a pixel\n* slow to begin: 101 cycles a pixel\n");
 }
 
 TEST(Select, NeverARowThatTheCpuLacks) {
