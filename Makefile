@@ -15,7 +15,7 @@ TSAN_PYTHON_TESTS := tests/python/test_threads.py
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: setup build benchmark-binary wheel demo test test-full test-native test-python test-arm64 fuzz bench \
+.PHONY: setup build benchmark-binary wheel demo test test-full test-native test-arm test-python test-arm64 fuzz bench \
         bench-compare zoo lint format clean help setup-base setup-cross peers
 
 setup: ## install what building and testing need (quick when all is in place)
@@ -42,7 +42,7 @@ wheel: setup-cross ## make wheels for x86-64 and 64-bit ARM, for glibc 2.28 and 
 demo: setup build ## convert a Keras model, run it in LiteRT, compare it with Keras and with float
 	@$(VENV)/bin/python examples/demo.py
 
-test: setup build test-native test-python test-arm64 lint ## all tests (samples of the long ones) and lint
+test: setup build test-native test-arm test-python test-arm64 lint ## all tests (samples of the long ones) and lint
 	@$(MAKE) --no-print-directory fuzz FUZZ_RUNS=10000
 	@echo "make test: all passed"
 
@@ -57,6 +57,17 @@ test-native: setup-base
 	for run in $(SANITIZED_TESTS); do \
 	  echo "== C++ tests under $${run%%:*}"; $$test --config=$${run%%:*} $${run#*:}; \
 	done
+
+test-arm: setup-cross ## run the C++ tests as programs for 64-bit and 32-bit ARM, emulated
+ifeq ($(shell uname -m),x86_64)
+	@echo "== C++ tests for 64-bit ARM, emulated"
+	@LARQ_ENGINE_REQUIRE_ISA=portable,neon,dotprod \
+	  $(RUN_BAZEL) test $(BAZEL_FLAGS) --config=aarch64 //tests/...
+	@echo "== C++ tests for 32-bit ARM, emulated"
+	@LARQ_ENGINE_REQUIRE_ISA=portable $(RUN_BAZEL) test $(BAZEL_FLAGS) --config=armv7 //tests/...
+else
+	@echo "== C++ tests for ARM, emulated: not run, this is no x86-64"
+endif
 
 test-python: setup build benchmark-binary
 	@echo "== Python tests"

@@ -43,11 +43,14 @@ ISA_COPTS = {
 _STATIC_CXX_RUNTIME = select({
     "//:sanitized": [],
     "@platforms//os:linux": ["-l:libstdc++.a", "-static-libgcc", "-Wl,--as-needed"],
-    "//conditions:default": [],
+    "//conditions:default": [],  # Android: its toolchain does so everywhere
 })
 
+_VERSION_SCRIPT = ["-Wl,--version-script=$(location //larq_engine:exports.lds)"]
+
 _EXPORTS = select({
-    "@platforms//os:linux": ["-Wl,--version-script=$(location //larq_engine:exports.lds)"],
+    "@platforms//os:android": _VERSION_SCRIPT,
+    "@platforms//os:linux": _VERSION_SCRIPT,
     "//conditions:default": [],
 })
 

@@ -6,6 +6,8 @@ third_party/offline/ are enough. Later versions need the real ones (and ship or 
 themselves), so the stubs are used with Bazel 4 only.
 """
 
+load("//third_party/toolchains:android_ndk.bzl", "android_ndk")
+
 _STUBBED = ["remote_coverage_tools", "rules_cc", "rules_java"]
 
 def larq_engine_repositories():
@@ -20,3 +22,6 @@ def larq_engine_repositories():
         build_file = "//third_party:googletest.BUILD",
         path = "/usr/src/googletest",
     )
+
+    # For --config=android_arm64 only.
+    android_ndk(name = "android_ndk")

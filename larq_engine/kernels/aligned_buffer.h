@@ -7,6 +7,8 @@
 #include <memory>
 #include <new>
 
+#include "larq_engine/kernels/memory_size.h"
+
 namespace larq_engine {
 
 inline constexpr size_t kBufferAlignment = 64;
@@ -16,8 +18,8 @@ class AlignedBuffer {
  public:
   AlignedBuffer() = default;
   explicit AlignedBuffer(size_t size)
-      : data_(
-            static_cast<T*>(::operator new (size * sizeof(T), std::align_val_t{kBufferAlignment}))),
+      : data_(static_cast<T*>(
+            ::operator new (MemoryProduct(size, sizeof(T)), std::align_val_t{kBufferAlignment}))),
         size_(size) {}
 
   T* data() { return data_.get(); }

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "larq_engine/kernels/memory_size.h"
 #include "larq_engine/kernels/pack_rhs.h"
 
 namespace larq_engine {
@@ -77,7 +78,7 @@ Bconv2d::Bconv2d(const Bconv2dSpec& spec, const uint32_t* filter, OutputTransfor
   // Rounded up so that every group's packed filters are aligned.
   group_rhs_words_ =
       RoundUp(PackedRhsWords(row, group_out, filter_words), kBufferAlignment / sizeof(uint32_t));
-  rhs_ = AlignedBuffer<uint32_t>(groups * group_rhs_words_);
+  rhs_ = AlignedBuffer<uint32_t>(MemoryProduct(groups, group_rhs_words_));
   for (size_t g = 0; g < groups; ++g) {
     PackRhs(row, filter + g * group_out * filter_words, group_out, filter_words,
             rhs_.data() + g * group_rhs_words_);
@@ -98,7 +99,7 @@ void Bconv2d::SumFilterBits(const uint32_t* filter) {
   const size_t height = static_cast<size_t>(spec_.filter_height);
   const size_t width = static_cast<size_t>(spec_.filter_width);
   const size_t channels = static_cast<size_t>(spec_.out_channels);
-  filter_ones_.assign((height + 1) * (width + 1) * channels, 0);
+  filter_ones_.assign(MemoryProduct((height + 1) * (width + 1), channels), 0);
   const auto corner = [&](size_t y, size_t x) {
     return filter_ones_.data() + (y * (width + 1) + x) * channels;
   };
@@ -153,21 +154,21 @@ int64_t Bconv2d::channel_blocks() const {
 
 Bconv2d::Scratch Bconv2d::SplitScratch(std::byte* memory) const {
   size_t used = 0;
-  const auto take = [&](size_t bytes) {
+  const auto take = [&](size_t rows, size_t row_bytes) {
     std::byte* part = memory == nullptr ? nullptr : memory + used;
-    used += RoundUp(bytes, kBufferAlignment);
+    used = MemorySum(used, RoundUp(MemoryProduct(rows, row_bytes), kBufferAlignment));
     return part;
   };
   const size_t mr = static_cast<size_t>(row_.mr);
   const size_t taps = static_cast<size_t>(spec_.taps());
   Scratch scratch;
-  scratch.taps = reinterpret_cast<ptrdiff_t*>(take(taps * mr * sizeof(ptrdiff_t)));
-  scratch.runs = reinterpret_cast<ptrdiff_t*>(take(in_place_ ? 0 : mr * sizeof(ptrdiff_t)));
+  scratch.taps = reinterpret_cast<ptrdiff_t*>(take(mr, taps * sizeof(ptrdiff_t)));
+  scratch.runs = reinterpret_cast<ptrdiff_t*>(take(in_place_ ? 0 : mr, sizeof(ptrdiff_t)));
   scratch.gathered =
-      reinterpret_cast<uint32_t*>(take(in_place_ ? 0 : mr * k_words_ * sizeof(uint32_t)));
+      reinterpret_cast<uint32_t*>(take(in_place_ ? 0 : mr, k_words_ * sizeof(uint32_t)));
   scratch.acc = reinterpret_cast<int32_t*>(
-      take(strip_ * static_cast<size_t>(spec_.out_channels) * sizeof(int32_t)));
-  scratch.depth = reinterpret_cast<int32_t*>(take(strip_ * sizeof(int32_t)));
+      take(strip_, static_cast<size_t>(spec_.out_channels) * sizeof(int32_t)));
+  scratch.depth = reinterpret_cast<int32_t*>(take(strip_, sizeof(int32_t)));
   scratch.bytes = used;
   return scratch;
 }

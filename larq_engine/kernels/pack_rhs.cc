@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "larq_engine/kernels/memory_size.h"
+
 namespace larq_engine {
 
 size_t PackedRhsWords(const BgemmRow& row, size_t n, size_t k_words) {
-  return RoundUp(n, static_cast<size_t>(row.nr)) * RoundUp(k_words, row.kr_words()) +
-         kRhsSlackWords;
+  const size_t columns = RoundUp(n, static_cast<size_t>(row.nr));
+  return MemorySum(MemoryProduct(columns, RoundUp(k_words, row.kr_words())), kRhsSlackWords);
 }
 
 void PackRhs(const BgemmRow& row, const uint32_t* filters, size_t n, size_t k_words,

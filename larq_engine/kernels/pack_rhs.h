@@ -9,7 +9,8 @@
 
 namespace larq_engine {
 
-// Words that PackRhs writes for n filters of k_words words.
+// Words that PackRhs writes for n filters of k_words words; std::bad_alloc if there cannot be as
+// many.
 size_t PackedRhsWords(const BgemmRow& row, size_t n, size_t k_words);
 
 // `filters` is [n][k_words]; columns and depth are filled up with zero words, which also follow.

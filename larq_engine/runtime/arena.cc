@@ -4,6 +4,7 @@
 
 #include "larq_engine/kernels/aligned_buffer.h"
 #include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/memory_size.h"
 
 namespace larq_engine {
 
@@ -29,7 +30,7 @@ size_t PlaceBuffers(std::vector<ArenaBuffer>& buffers) {
                                      return a->offset < b->offset;
                                    }),
                   buffer);
-    total = std::max(total, buffer->offset + buffer->bytes);
+    total = std::max(total, MemorySum(buffer->offset, buffer->bytes));
   }
   return total;
 }

@@ -15,8 +15,9 @@ struct ArenaBuffer {
   size_t offset = 0;  // filled in by PlaceBuffers, a multiple of kBufferAlignment
 };
 
-// Gives every buffer an offset such that buffers that live at the same step do not overlap. Returns
-// the size of the block.
+// Gives every buffer, of kMaxMemory bytes at most, an offset such that buffers that live at the
+// same step do not overlap. Returns the size of the block; throws std::bad_alloc if it cannot be as
+// large.
 size_t PlaceBuffers(std::vector<ArenaBuffer>& buffers);
 
 }  // namespace larq_engine

@@ -158,7 +158,7 @@ std::vector<float> ReadChannelConstant(const TensorInfo& tensor, int channels) {
   const bool vector = (last == channels || last == 1) &&
                       std::all_of(dims.begin(), dims.empty() ? dims.end() : dims.end() - 1,
                                   [](int dim) { return dim == 1; });
-  if (!vector || tensor.bytes != static_cast<size_t>(last) * sizeof(float)) return {};
+  if (!vector || tensor.bytes != static_cast<uint64_t>(last) * sizeof(float)) return {};
   std::vector<float> values(static_cast<size_t>(last));
   std::memcpy(values.data(), tensor.constant, tensor.bytes);
   if (last == 1) values.assign(static_cast<size_t>(channels), values[0]);

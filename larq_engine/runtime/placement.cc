@@ -5,6 +5,7 @@
 
 #include "larq_engine/kernels/aligned_buffer.h"
 #include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/memory_size.h"
 #include "larq_engine/runtime/arena.h"
 
 namespace larq_engine {
@@ -35,8 +36,9 @@ class Placer {
         if (steps_[step].host_output) continue;
         if (groups_[g].size() > 1 && last_reader_[step] == g) {
           placement_.outputs[step] = {PlaceKind::kTile, tile_bytes};
-          tile_bytes += RoundUp(static_cast<size_t>(tile_pixels[g]) * steps_[step].pixel_bytes,
-                                kBufferAlignment);
+          const size_t bytes =
+              MemoryProduct(static_cast<size_t>(tile_pixels[g]), steps_[step].pixel_bytes);
+          tile_bytes = MemorySum(tile_bytes, RoundUp(bytes, kBufferAlignment));
         } else {
           PlaceInBlock(g, member);
         }

@@ -38,7 +38,8 @@ struct Placement {
 
 // Groups as GroupSteps makes them, with the most pixels of a tile of each. Outputs that others read
 // are the host's. Of the rest, those that only their own group reads exist for one tile at a time;
-// what later groups read is in the block, where places are used again.
+// what later groups read is in the block, where places are used again. Throws std::bad_alloc if
+// either cannot be as large.
 Placement PlaceOutputs(std::span<const PlacementStep> steps,
                        std::span<const std::vector<size_t>> groups,
                        std::span<const int64_t> tile_pixels);

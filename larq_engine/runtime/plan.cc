@@ -5,8 +5,10 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <stdexcept>
 
 #include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/memory_size.h"
 #include "larq_engine/runtime/op_checks.h"
 #include "larq_engine/runtime/op_error.h"
 
@@ -26,6 +28,8 @@ void ForOperator(const OpNode& node, const std::string& name, const Work& work) 
   try {
     work();
   } catch (const std::bad_alloc&) {
+    throw OpError(ErrorStart(node, name) + kOutOfMemory);
+  } catch (const std::length_error&) {  // of a vector that no memory could hold
     throw OpError(ErrorStart(node, name) + kOutOfMemory);
   } catch (const OpError& e) {
     // Where the output itself is what is wrong, there is no name to give.
@@ -187,7 +191,7 @@ std::vector<std::vector<size_t>> Plan::MakeGroups() {
       PlannedStep& planned = *steps_[member];
       group.steps.push_back(&planned);
       ops += (ops.empty() ? "" : "+") + std::string(planned.node.op);
-      pixel_bytes += planned.output.pixel_bytes;
+      pixel_bytes = MemorySum(pixel_bytes, planned.output.pixel_bytes);
     }
     group.ops = LastingName(ops);
     const int64_t blocks = members.size() == 1 ? group.steps[0]->step->channel_blocks() : 1;
@@ -231,8 +235,9 @@ void Plan::PlaceTensors(std::span<const std::vector<size_t>> members) {
     }
   }
   memory_ = AlignedBuffer<std::byte>(placement.block_bytes);
-  scratch_stride_ = RoundUp(tiles_offset + placement.tile_bytes, kBufferAlignment);
-  scratch_ = AlignedBuffer<std::byte>(scratch_stride_ * static_cast<size_t>(threads_->threads()));
+  scratch_stride_ = RoundUp(MemorySum(tiles_offset, placement.tile_bytes), kBufferAlignment);
+  scratch_ = AlignedBuffer<std::byte>(
+      MemoryProduct(scratch_stride_, static_cast<size_t>(threads_->threads())));
 }
 
 // Finds where the tensor begins for this run; a tile has no such place.

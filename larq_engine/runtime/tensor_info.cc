@@ -1,7 +1,6 @@
 #include "larq_engine/runtime/tensor_info.h"
 
-#include <limits>
-
+#include "larq_engine/kernels/memory_size.h"
 #include "larq_engine/runtime/op_error.h"
 
 namespace larq_engine {
@@ -55,7 +54,7 @@ int64_t CountElements(const std::vector<int>& dims, size_t count) {
     overflow |= __builtin_mul_overflow(elements, int64_t{dims[i]}, &elements);
   }
   // An eighth, so that bytes of any element type can be counted as well.
-  if (overflow || elements > std::numeric_limits<int64_t>::max() / 8) {
+  if (overflow || elements > static_cast<int64_t>(kMaxMemory / 8)) {
     throw OpError("shape " + DimsString(dims) +
                   ": expected a product that memory can hold; the "
                   "file is corrupted or the input was resized too far");

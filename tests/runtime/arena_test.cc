@@ -2,6 +2,7 @@
 
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/aligned_buffer.h"
+#include "larq_engine/kernels/memory_size.h"
 #include "tests/common/seed.h"
 
 namespace larq_engine {
@@ -42,6 +43,17 @@ TEST(PlaceBuffers, NothingToPlace) {
   EXPECT_EQ(PlaceBuffers(none), 0u);
   std::vector<ArenaBuffer> empty = {{.bytes = 0, .first = 0, .last = 1}};
   EXPECT_EQ(PlaceBuffers(empty), 0u);
+}
+
+// Their sum would wrap to a size that can be had.
+TEST(PlaceBuffers, MoreThanMemoryHoldsIsRefused) {
+  for (size_t count : {2, 3, 4, 5, 9}) {
+    std::vector<ArenaBuffer> buffers(count, {.bytes = kMaxMemory, .first = 0, .last = 1});
+    EXPECT_THROW(PlaceBuffers(buffers), std::bad_alloc) << count;
+  }
+  std::vector<ArenaBuffer> in_turn;
+  for (size_t i = 0; i < 9; ++i) in_turn.push_back({.bytes = kMaxMemory, .first = i, .last = i});
+  EXPECT_EQ(PlaceBuffers(in_turn), kMaxMemory);
 }
 
 TEST(PlaceBuffers, RandomLifetimes) {

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Prints the layout of the official TFLite structures, as tflite_layout.golden holds it.
+# Prints the layout of the official TFLite structures, as tflite_layout_64.golden holds it, or
+# tflite_layout_32.golden where CXX builds for 32-bit addresses.
 #
 #   tests/runtime/dump_official_layout.sh INCLUDE_DIR            prints
 #   tests/runtime/dump_official_layout.sh INCLUDE_DIR --check    compares with the golden
@@ -7,7 +8,7 @@
 # INCLUDE_DIR is a checkout of LiteRT (it holds tflite/core/c/common.h) or of TensorFlow
 # (tensorflow/lite/core/c/common.h). CXX may name a cross compiler, RUN what runs its programs.
 set -eu
-[ $# -ge 1 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -35,7 +36,8 @@ PROBE
 ${CXX:-c++} -std=c++20 -w -I "$here/../.." -I "$1" "$work/dump.cc" -o "$work/dump" -static
 ${RUN:-} "$work/dump" > "$work/layout"
 if [ "${2:-}" = --check ]; then
-  grep -v '^#' "$here/tflite_layout.golden" | diff - "$work/layout"
+  if grep -q '^struct TfLitePtrUnion 8$' "$work/layout"; then bits=64; else bits=32; fi
+  grep -v '^#' "$here/tflite_layout_$bits.golden" | diff - "$work/layout"
 else
   cat "$work/layout"
 fi

@@ -67,6 +67,21 @@ TEST(HostOps, ResultsDoNotDependOnKernelAndThreads) {
   }
 }
 
+#if UINTPTR_MAX == UINT32_MAX
+// Bits of 30 MB become nine tensors of 1 GB, of which 16 threads keep a tile each: 4 GB and more,
+// which wrap to what can be had.
+TEST(HostOps, MoreThanMemoryHoldsIsAnError) {
+  ModelBuilder builder(kTfLiteInt32, {1, 15, 16, 1 << 20});
+  builder.AddDequantize(kTfLiteFloat32);
+  for (int i = 0; i < 8; ++i) builder.AddRelu(kTfLiteBuiltinRelu);
+  const DelegatePtr delegate = CreateDelegate({{"num_threads", "16"}});
+  MiniHost host(builder.Build(), SIZE_MAX);
+  ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+  EXPECT_EQ(host.Allocate(), kTfLiteError);
+  EXPECT_NE(host.errors().find("out of memory"), std::string::npos) << host.errors();
+}
+#endif
+
 TEST(HostOps, WithoutFusingTheyAreTheHosts) {
   const DelegatePtr delegate = CreateDelegate({{"fuse", "off"}});
   const Graph graph = AllOperators({1, 9, 8, 33});

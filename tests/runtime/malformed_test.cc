@@ -20,6 +20,9 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
+// Where what memory can hold is the question.
+constexpr bool k64Bits = sizeof(size_t) == 8;
+
 // Operator 0 quantizes, operator 1 is what a case spoils.
 ModelBuilder Conv(const ConvConfig& config = {.filters = 6}, int channels = 40) {
   ModelBuilder builder(kTfLiteFloat32, {1, 5, 5, channels});
@@ -217,6 +220,15 @@ const Fault kFaults[] = {
      },
      "LceBconv2d 'LceBconv2d1' (#1): ", "[1073741824, 1073741824, 1073741824, 1073741824]",
      "expected a product that memory can hold"},
+    // 4 bytes each are 432, as many as there are, if counted in 32 bits.
+    {"ConvWithFilterOfMoreThan4GB", [] { return Conv({.filters = 6}, 40).Build(); },
+     [](Graph* g) {
+       InputOf(g, 1, 1).shape = {6, 1, 268435465, 2};
+     },
+     "LceBconv2d 'LceBconv2d1' (#1): ",
+     k64Bits ? "expected 12884902320 bytes for shape [6, 1, 268435465, 2]"
+             : "shape [6, 1, 268435465, 2]: expected a product that memory can hold",
+     k64Bits ? "got 432" : "file is corrupted"},
     {"ConvWithFilterTail", [] { return Conv().Build(); },
      [](Graph* g) { InputOf(g, 1, 1).data[5] = 1; },  // word 1 of a tap holds channels 32 to 39
      "LceBconv2d 'LceBconv2d1' (#1): filter", "expected zeros after the 40 channels", "got ones"},
@@ -408,9 +420,10 @@ const Fault kFaults[] = {
      "got [6, 3, 0, 5]"},
     {"WeightsOfEndlessShape", [] { return Weights().Build(); },
      [](Graph* g) {
-       OutputOf(g, 1).shape = {6, 1 << 20, 1 << 20, 1 << 19};
+       OutputOf(g, 1).shape = {6, k64Bits ? 1 << 30 : 1 << 13, 1 << 10, k64Bits ? 1 << 19 : 8};
      },
-     "LceUnpackWeights 'LceUnpackWeights1' (#1): ", "[6, 1048576, 1048576, 524288]",
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): ",
+     k64Bits ? "[6, 1073741824, 1024, 524288]" : "[6, 8192, 1024, 8]",
      "expected a product that memory can hold"},
 };
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "gtest/gtest.h"
+#include "larq_engine/kernels/memory_size.h"
 #include "larq_engine/runtime/fusion.h"
 #include "tests/common/seed.h"
 
@@ -170,6 +171,18 @@ void ExpectNothingIsLost(const Plan& plan) {
         for (size_t pixel = begin; pixel < end; ++pixel) memory.Write(step, pixel, begin);
       }
     }
+  }
+}
+
+// Each by itself fits memory; a size that wrapped would be one that can be had.
+TEST(PlaceOutputs, TilesThatMemoryCannotHoldAreRefused) {
+  constexpr size_t kPixelBytes = kMaxMemory / kPixels / 8 * 8;
+  for (int pixelwise : {6, 12, 24}) {
+    std::vector<PlacementStep> steps = {Step({-1}, false, false, false, kPixelBytes)};
+    for (int i = 0; i < pixelwise; ++i) {
+      steps.push_back(Step({i}, true, false, i + 1 == pixelwise, kPixelBytes));
+    }
+    EXPECT_THROW(Planned(std::move(steps)), std::bad_alloc) << pixelwise;
   }
 }
 

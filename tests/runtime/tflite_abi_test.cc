@@ -17,8 +17,11 @@ using Profiler = larq_engine::ProfilerInterface;
 namespace larq_engine {
 namespace {
 
+constexpr const char* kGolden = sizeof(void*) == 8 ? "tests/runtime/tflite_layout_64.golden"
+                                                   : "tests/runtime/tflite_layout_32.golden";
+
 std::vector<std::string> ReadGolden() {
-  std::ifstream file("tests/runtime/tflite_layout.golden");
+  std::ifstream file(kGolden);
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) {
     if (!line.empty() && line[0] != '#') lines.push_back(line);
@@ -28,7 +31,7 @@ std::vector<std::string> ReadGolden() {
 
 TEST(TfliteAbi, LayoutIsThatOfTheOfficialHeaders) {
   const std::vector<std::string> golden = ReadGolden();
-  ASSERT_FALSE(golden.empty()) << "tests/runtime/tflite_layout.golden was not found";
+  ASSERT_FALSE(golden.empty()) << kGolden << " was not found";
   const std::vector<std::string> ours = DescribeLayout();
   ASSERT_EQ(golden.size(), ours.size());
   for (size_t i = 0; i < ours.size(); ++i) EXPECT_EQ(golden[i], ours[i]);

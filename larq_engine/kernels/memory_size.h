@@ -1,0 +1,30 @@
+// Sizes of memory that a file may make as large as it likes. Where no memory can be that large they
+// throw std::bad_alloc, as asking for it would: with 32-bit addresses a file of a few kB gets
+// there, and a size that wrapped would be one that can be had.
+#ifndef LARQ_ENGINE_KERNELS_MEMORY_SIZE_H_
+#define LARQ_ENGINE_KERNELS_MEMORY_SIZE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+namespace larq_engine {
+
+// No object is larger. Half of what size_t holds, so that a size may be rounded up.
+inline constexpr size_t kMaxMemory = PTRDIFF_MAX;
+
+inline size_t MemorySum(size_t a, size_t b) {
+  size_t sum;
+  if (__builtin_add_overflow(a, b, &sum) || sum > kMaxMemory) throw std::bad_alloc();
+  return sum;
+}
+
+inline size_t MemoryProduct(size_t a, size_t b) {
+  size_t product;
+  if (__builtin_mul_overflow(a, b, &product) || product > kMaxMemory) throw std::bad_alloc();
+  return product;
+}
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_MEMORY_SIZE_H_
