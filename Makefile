@@ -63,6 +63,8 @@ ifeq ($(shell uname -m),x86_64)
 	@echo "== C++ tests for 64-bit ARM, emulated"
 	@LARQ_ENGINE_REQUIRE_ISA=portable,neon,dotprod \
 	  $(RUN_BAZEL) test $(BAZEL_FLAGS) --config=aarch64 //tests/...
+	@echo "== C++ tests on several 64-bit ARM CPUs, emulated"
+	@tools/test_arm_cpus.sh
 	@echo "== C++ tests for 32-bit ARM, emulated"
 	@LARQ_ENGINE_REQUIRE_ISA=portable $(RUN_BAZEL) test $(BAZEL_FLAGS) --config=armv7 //tests/...
 else

@@ -166,7 +166,9 @@ TEST_P(BgemmTest, RightSide) {
   std::vector<uint32_t> packed(PackedRhsWords(row, n, k_words));
   PackRhs(row, filters.data(), n, k_words, packed.data());
   const size_t steps = 3;  // k_words, rounded up
-  ASSERT_EQ(packed.size(), 2 * nr * steps * kr);
+  const size_t slack = 2 * nr * steps * kr;
+  ASSERT_EQ(packed.size(), slack + kRhsSlackWords);
+  for (size_t at = slack; at < packed.size(); ++at) ASSERT_EQ(packed[at], 0u) << row.name;
   for (size_t j = 0; j < 2 * nr; ++j) {
     for (size_t k = 0; k < steps * kr; ++k) {
       const size_t at = (j / nr * steps + k / kr) * nr * kr + j % nr * kr + k % kr;
