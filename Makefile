@@ -15,7 +15,7 @@ TSAN_PYTHON_TESTS := tests/python/test_threads.py
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: setup build benchmark-binary wheel demo test test-full test-native test-arm test-python test-arm64 fuzz bench \
+.PHONY: setup build benchmark-binary cpp-example wheel demo test test-full test-native test-arm test-python test-arm64 fuzz bench \
         bench-compare zoo lint format clean help setup-base setup-cross peers
 
 setup: ## install what building and testing need (quick when all is in place)
@@ -35,6 +35,9 @@ build: setup-base ## build the plug-in and copy it into the Python package
 
 benchmark-binary: setup-base ## build larq_benchmark_model (docs/benchmark_binary.md), for this machine
 	@$(RUN_BAZEL) build $(BAZEL_FLAGS) //benchmarks/model:larq_benchmark_model
+
+cpp-example: setup-base ## build run_model of examples/cpp (docs/deployment.md), for this machine
+	@$(RUN_BAZEL) build $(BAZEL_FLAGS) //examples/cpp:run_model
 
 wheel: setup-cross ## make wheels for x86-64 and 64-bit ARM, for glibc 2.28 and newer, in dist/
 	@tools/make_wheels.sh x86_64 aarch64
@@ -71,7 +74,7 @@ else
 	@echo "== C++ tests for ARM, emulated: not run, this is no x86-64"
 endif
 
-test-python: setup build benchmark-binary
+test-python: setup build benchmark-binary cpp-example
 	@echo "== Python tests"
 	@$(VENV)/bin/python -m pytest $(PYTEST_FLAGS) $(if $(LARQ_ENGINE_TEST_FULL),--full)
 	@if [ -e .venv-tflite-runtime/.setup-tflite-runtime ]; then \

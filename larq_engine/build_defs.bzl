@@ -77,11 +77,11 @@ def plugin_library(name, deps, **kwargs):
         **kwargs
     )
 
-def device_binary(name, **kwargs):
+def device_binary(name, linkopts = [], **kwargs):
     """A program that is copied to devices, which may have an older C++ runtime."""
     native.cc_binary(
         name = name,
-        linkopts = _STATIC_CXX_RUNTIME,
+        linkopts = _STATIC_CXX_RUNTIME + linkopts,
         **kwargs
     )
 

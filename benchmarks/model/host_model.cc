@@ -23,35 +23,33 @@ struct {
 
 // The engine as LiteRT describes an accelerator.
 constexpr LiteRtAcceleratorDef kEngine = {
-    .struct_size = sizeof(LiteRtAcceleratorDef),
-    .major_version = 1,
-    .minor_version = 0,
-    .reserved = 0,
+    .abi_header = {sizeof(LiteRtAcceleratorDef), 1, 0, 0},
     .get_name =
-        [](LiteRtAccelerator, const char** name) {
+        [](LiteRtAcceleratorConst, const char** name) {
           *name = "larq_engine";
           return kLiteRtStatusOk;
         },
     .get_version =
-        [](LiteRtAccelerator, LiteRtApiVersion* version) {
+        [](LiteRtAcceleratorConst, LiteRtApiVersion* version) {
           *version = {1, 0, 0};
           return kLiteRtStatusOk;
         },
     .get_hardware_support =
-        [](LiteRtAccelerator, LiteRtHwAcceleratorSet* hardware) {
+        [](LiteRtAcceleratorConst, LiteRtHwAcceleratorSet* hardware) {
           *hardware = kLiteRtHwAcceleratorCpu;
           return kLiteRtStatusOk;
         },
-    .is_jit =
-        [](LiteRtAccelerator, bool* is_jit) {
+    .is_tflite_delegate_responsible_for_jit_compilation =
+        [](LiteRtAcceleratorConst, bool* is_jit) {
           *is_jit = true;
           return kLiteRtStatusOk;
         },
     .create_delegate =
-        [](void*, LiteRtEnvironment, LiteRtAccelerator, LiteRtOptions,
+        [](LiteRtRuntimeContext*, LiteRtEnvironment, LiteRtAcceleratorConst, LiteRtOptions,
            LiteRtDelegateWrapper* wrapper) {
           return applied.library->WrapDelegate(
-              applied.delegate, [](TfLiteDelegate*) {}, wrapper);
+              reinterpret_cast<TfLiteOpaqueDelegate*>(applied.delegate),
+              [](TfLiteOpaqueDelegate*) {}, wrapper);
         },
 };
 
@@ -134,9 +132,9 @@ void HostModel::Register(const LiteRtAcceleratorDef& functions) {
   Check(library_.SetAcceleratorGetHardwareSupport(accelerator, functions.get_hardware_support),
         kTask);
   Check(library_.SetDelegateFunction(accelerator, functions.create_delegate), kTask);
-  Check(
-      library_.SetIsAcceleratorDelegateResponsibleForJitCompilation(accelerator, functions.is_jit),
-      kTask);
+  Check(library_.SetIsAcceleratorDelegateResponsibleForJitCompilation(
+            accelerator, functions.is_tflite_delegate_responsible_for_jit_compilation),
+        kTask);
   // The environment owns it from here on.
   Check(library_.RegisterAccelerator(environment_, accelerator, nullptr, nullptr), kTask);
 }

@@ -12,6 +12,8 @@
 #include "benchmarks/model/host_messages.h"
 #include "benchmarks/model/litert_library.h"
 
+struct TfLiteDelegate;
+
 namespace larq_engine {
 
 struct HostTensor {

@@ -52,8 +52,8 @@ LiteRtLibrary OpenLiteRt(const std::string& path) {
   const LiteRtAcceleratorDef* const* xnnpack = nullptr;
   find("LiteRtStaticLinkedAcceleratorCpuDef", xnnpack);
   library.xnnpack = *xnnpack;
-  if (library.xnnpack == nullptr || library.xnnpack->major_version != 1 ||
-      library.xnnpack->struct_size < sizeof(LiteRtAcceleratorDef)) {
+  if (library.xnnpack == nullptr || library.xnnpack->abi_header.major_version != 1 ||
+      library.xnnpack->abi_header.struct_size < sizeof(LiteRtAcceleratorDef)) {
     throw RunError("'" + (path.empty() ? kFileName : path) +
                    "': expected LiteRT 2.2 or newer with XNNPACK, got a library that has another "
                    "LiteRtAcceleratorDef");

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "benchmarks/model/litert_abi.h"
+#include "third_party/litert/litert_abi.h"
 
 namespace larq_engine {
 
@@ -24,7 +24,8 @@ struct LiteRtLibrary {
   F(SetIsAcceleratorDelegateResponsibleForJitCompilation,                                          \
     (LiteRtAccelerator, LiteRtIsJitFunction))                                                      \
   F(RegisterAccelerator, (LiteRtEnvironment, LiteRtAccelerator, void*, void (*)(void*)))           \
-  F(WrapDelegate, (TfLiteDelegate*, void (*)(TfLiteDelegate*), LiteRtDelegateWrapper*))            \
+  F(WrapDelegate,                                                                                  \
+    (TfLiteOpaqueDelegate*, void (*)(TfLiteOpaqueDelegate*), LiteRtDelegateWrapper*))              \
   F(CreateModelFromBuffer, (LiteRtEnvironment, const void*, size_t, LiteRtModel*))                 \
   F(GetModelSignature, (LiteRtModel, LiteRtParamIndex, LiteRtSignature*))                          \
   F(GetNumSignatureInputs, (LiteRtSignature, LiteRtParamIndex*))                                   \

@@ -7,7 +7,7 @@
 
 #include "benchmarks/model/errors.h"
 #include "benchmarks/model/flatbuffer.h"
-#include "benchmarks/model/litert_abi.h"
+#include "third_party/litert/litert_abi.h"
 
 namespace larq_engine {
 namespace {

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "benchmarks/model/litert_abi.h"
+#include "third_party/litert/litert_abi.h"
 
 namespace larq_engine {
 

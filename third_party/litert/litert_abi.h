@@ -1,27 +1,30 @@
-// The part of LiteRT's C interface that the benchmark uses, declared by us: it is built without a
-// LiteRT checkout and opens libLiteRt.so at run time.
+// Types of LiteRT's C interface, as far as this project needs them, declared by us: it is built
+// without a LiteRT checkout.
 //
 // Names, order and types are the interface and must not change. They are those of LiteRT 2.2 and
 // 2.3 (litert/c/*.h). 2.1 has other signatures under the same names; its accelerator definition
 // tells it apart (LiteRtAcceleratorDef).
-#ifndef BENCHMARKS_MODEL_LITERT_ABI_H_
-#define BENCHMARKS_MODEL_LITERT_ABI_H_
+#ifndef THIRD_PARTY_LITERT_LITERT_ABI_H_
+#define THIRD_PARTY_LITERT_LITERT_ABI_H_
 
 #include <cstddef>
 #include <cstdint>
 
-struct TfLiteDelegate;
-
 extern "C" {
+
+// A TfLiteDelegate, as LiteRT calls it.
+typedef struct TfLiteOpaqueDelegateStruct TfLiteOpaqueDelegate;
 
 // Opaque handles.
 typedef struct LiteRtAcceleratorT* LiteRtAccelerator;
+typedef const struct LiteRtAcceleratorT* LiteRtAcceleratorConst;
 typedef struct LiteRtCompiledModelT* LiteRtCompiledModel;
 typedef struct LiteRtDelegateWrapperT* LiteRtDelegateWrapper;
 typedef struct LiteRtEnvironmentT* LiteRtEnvironment;
 typedef struct LiteRtModelT* LiteRtModel;
 typedef struct LiteRtOpaqueOptionsT* LiteRtOpaqueOptions;
 typedef struct LiteRtOptionsT* LiteRtOptions;
+typedef struct LiteRtRuntimeContext LiteRtRuntimeContext;
 typedef struct LiteRtSignatureT* LiteRtSignature;
 typedef struct LiteRtTensorT* LiteRtTensor;
 typedef struct LiteRtTensorBufferT* LiteRtTensorBuffer;
@@ -107,30 +110,35 @@ typedef struct LiteRtRankedTensorType {
   LiteRtLayout layout;
 } LiteRtRankedTensorType;
 
-typedef LiteRtStatus (*LiteRtGetNameFunction)(LiteRtAccelerator accelerator, const char** name);
-typedef LiteRtStatus (*LiteRtGetVersionFunction)(LiteRtAccelerator accelerator,
+typedef LiteRtStatus (*LiteRtGetNameFunction)(LiteRtAcceleratorConst accelerator,
+                                              const char** name);
+typedef LiteRtStatus (*LiteRtGetVersionFunction)(LiteRtAcceleratorConst accelerator,
                                                  LiteRtApiVersion* version);
-typedef LiteRtStatus (*LiteRtGetHardwareFunction)(LiteRtAccelerator accelerator,
+typedef LiteRtStatus (*LiteRtGetHardwareFunction)(LiteRtAcceleratorConst accelerator,
                                                   LiteRtHwAcceleratorSet* hardware);
-typedef LiteRtStatus (*LiteRtIsJitFunction)(LiteRtAccelerator accelerator, bool* is_jit);
-typedef LiteRtStatus (*LiteRtCreateDelegateFunction)(void* runtime_context,
+typedef LiteRtStatus (*LiteRtIsJitFunction)(LiteRtAcceleratorConst accelerator, bool* is_jit);
+typedef LiteRtStatus (*LiteRtCreateDelegateFunction)(LiteRtRuntimeContext* runtime_context,
                                                      LiteRtEnvironment environment,
-                                                     LiteRtAccelerator accelerator,
+                                                     LiteRtAcceleratorConst accelerator,
                                                      LiteRtOptions options,
                                                      LiteRtDelegateWrapper* wrapper);
 
-// What LiteRtStaticLinkedAcceleratorCpuDef points to; there is more behind. In LiteRT 2.1 an int,
-// always 1, stands in place of the first four fields, so major_version reads 0 there (all hosts of
-// LiteRT are little-endian).
-typedef struct LiteRtAcceleratorDef {
+typedef struct LiteRtAbiHeader {
   uint16_t struct_size;
   uint16_t major_version;
   uint16_t minor_version;
   uint16_t reserved;
+} LiteRtAbiHeader;
+
+// What LiteRtStaticLinkedAcceleratorCpuDef points to; there is more behind. In LiteRT 2.1 an int,
+// always 1, stands in place of the header, so major_version reads 0 there (all hosts of LiteRT are
+// little-endian).
+typedef struct LiteRtAcceleratorDef {
+  LiteRtAbiHeader abi_header;
   LiteRtGetNameFunction get_name;
   LiteRtGetVersionFunction get_version;
   LiteRtGetHardwareFunction get_hardware_support;
-  LiteRtIsJitFunction is_jit;
+  LiteRtIsJitFunction is_tflite_delegate_responsible_for_jit_compilation;
   LiteRtCreateDelegateFunction create_delegate;
 } LiteRtAcceleratorDef;
 
@@ -142,4 +150,4 @@ static_assert(sizeof(LiteRtRankedTensorType) == 72 && sizeof(LiteRtLayout) == 68
 static_assert(offsetof(LiteRtAcceleratorDef, get_name) == 8);
 #endif
 
-#endif  // BENCHMARKS_MODEL_LITERT_ABI_H_
+#endif  // THIRD_PARTY_LITERT_LITERT_ABI_H_
