@@ -56,7 +56,7 @@ def newest_llvm_mca() -> str:
 def models(llvm_mca: str) -> set[str]:
     """Returns the cores that this llvm-mca knows."""
     answer = subprocess.run(
-        [llvm_mca, "-mtriple=aarch64", "-mcpu=help"], input="", capture_output=True, text=True
+        [llvm_mca, "-mtriple=aarch64", "--mcpu=help"], input="", capture_output=True, text=True
     )
     return set(re.findall(r"^ +(\S+) +- ", answer.stdout + answer.stderr, re.MULTILINE))
 
@@ -64,7 +64,7 @@ def models(llvm_mca: str) -> set[str]:
 def cycles(llvm_mca: str, core: str, loop: list[str]) -> float:
     """Returns the predicted cycles of one turn of the loop, whose jump is taken to be predicted."""
     answer = subprocess.run(
-        [llvm_mca, *_TARGET, f"-mcpu={core}", f"-iterations={ITERATIONS}"],
+        [llvm_mca, *_TARGET, f"--mcpu={core}", f"-iterations={ITERATIONS}"],
         input="\n".join(_BACKWARD.sub("nop", instruction) for instruction in loop),
         check=True,
         capture_output=True,
