@@ -12,6 +12,7 @@ readonly CPUS=(
   max,sme512=on:portable,neon,dotprod,sme2
   max,sme256=on:portable,neon,dotprod,sme2
   max,sme128=on:portable,neon,dotprod,sme2
+  max,sme2048=on:portable,neon,dotprod,sme2
 )
 readonly TESTS=(bgemm_test bgemm_sme2_test bconv2d_test pixel_ops_test select_test)
 readonly VECTOR_LENGTH_TESTS=(bgemm_test bgemm_sme2_test)  # where only that is new

@@ -24,7 +24,7 @@ constexpr size_t kBlockChannels = 64;
 static_assert(kBlockChannels % kWordBits == 0);
 
 // Accumulators that wait for the output transform: half of the smallest L1 (a quarter costs layers
-// of 64 and 128 channels 3 %).
+// of 64 and 128 channels 3 %), or one tile if that is more.
 constexpr size_t kStripBytes = 16 * 1024;
 
 constexpr bool IsSame(Padding padding) { return padding != Padding::kValid; }
@@ -40,7 +40,10 @@ WindowAxis Bconv2dSpec::Cols(int64_t in_width) const {
 }
 
 BgemmShape ProductShape(const Bconv2dSpec& spec) {
-  return {.n = spec.group_out_channels(), .k_bits = spec.depth()};
+  const size_t tap_words = WordsFor(static_cast<size_t>(spec.group_in_channels()));
+  return {.n = spec.group_out_channels(),
+          .k_bits = spec.depth(),
+          .tap_bits = static_cast<int64_t>(tap_words * kWordBits)};
 }
 
 // One worker's memory.

@@ -20,7 +20,9 @@ struct BgemmRow {
   int nr;
   int kr_bits;
   int64_t max_k_bits;
-  int macs_per_cycle;       // in L1 at depth 1152 on a Zen 5, from //benchmarks/kernels:bgemm_bench
+  // In L1. x86: measured at depth 1152 on a Zen 5 by //benchmarks/kernels:bgemm_bench. ARM: never
+  // measured; what llvm-mca predicts for a Cortex-A72, from benchmarks/arm64.
+  int macs_per_cycle;
   int cycles_per_tile = 0;  // that a tile takes besides, whatever its columns and depth
   BgemmFn fn;
 

@@ -16,14 +16,20 @@ std::string Obstacle(const BgemmRow& row, CpuFeatures cpu, const BgemmShape& sha
   return "";
 }
 
-// Cycles in L1 for one output pixel of a full tile. Columns and depth that only fill up cost as
-// real ones do. Measured were, for whole tiles of 1 to 64 columns at depths 576 and 2304, times
-// within a quarter of it.
+// Taps that are not whole steps of a row are copied together first: ten instructions a word for
+// taps of two words (counted for 64-bit ARM), taken to be two a cycle.
+constexpr int kGatherCyclesPerWord = 5;
+
+// Cycles in L1 for one output pixel of a full tile; a layer of few pixels takes more, in rows of
+// large tiles above all. Columns and depth that only fill up cost as real ones do. Measured were,
+// for whole tiles of 1 to 64 columns at depths 576 and 2304, times within a quarter of it.
 double EstimatedCycles(const BgemmRow& row, const BgemmShape& shape) {
   const int64_t n = (shape.n + row.nr - 1) / row.nr * row.nr;
   const int64_t k_bits = (shape.k_bits + row.kr_bits - 1) / row.kr_bits * row.kr_bits;
+  const bool is_gathered = shape.tap_bits % row.kr_bits != 0;
+  const int64_t gather = is_gathered ? k_bits / kWordBits * kGatherCyclesPerWord : 0;
   return static_cast<double>(n) * static_cast<double>(k_bits) / row.macs_per_cycle +
-         static_cast<double>(row.cycles_per_tile) / row.mr;
+         static_cast<double>(gather) + static_cast<double>(row.cycles_per_tile) / row.mr;
 }
 
 std::string TooDeep(std::span<const BgemmRow> rows, const BgemmShape& shape) {

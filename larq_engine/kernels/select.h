@@ -20,6 +20,7 @@ inline constexpr std::string_view kAutoKernel = "auto";
 struct BgemmShape {
   int64_t n;
   int64_t k_bits;
+  int64_t tap_bits = 0;  // of the words of a tap, which lie together; 0 if they all do
 };
 
 struct BgemmChoice {

@@ -224,6 +224,16 @@ TEST_P(BgemmTest, MaxDepth) {
   EXPECT_EQ(acc, static_cast<int32_t>(words * kWordBits)) << row.name;
 }
 
+TEST_P(BgemmTest, DeepRuns) {
+  // Past 16 bits in several runs, of which each is past 16 bits, too: whole tiles and a part of
+  // one.
+  SCOPED_TRACE(testing::ReplayHint());
+  const BgemmRow& row = GetParam();
+  const size_t mr = static_cast<size_t>(row.mr);
+  const size_t nr = static_cast<size_t>(row.nr);
+  ExpectExact(row, RandomProduct(random_, mr, nr + 1, 3, 2100 / row.kr_words() * row.kr_words()));
+}
+
 TEST_P(BgemmTest, Exact) {
   SCOPED_TRACE(testing::ReplayHint());
   const BgemmRow& row = GetParam();

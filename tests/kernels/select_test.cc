@@ -59,6 +59,22 @@ TEST(Select, Sme2RowForLargeTiles) {
 }
 #endif
 
+#if defined(__aarch64__)
+// Steps that a tap does not fill would have to be copied together.
+TEST(Select, RowForTheWordsOfATap) {
+  const auto chosen = [](int64_t channels, int64_t taps) {
+    const BgemmShape shape{.n = channels, .k_bits = channels * taps, .tap_bits = channels};
+    return SelectBgemm(BgemmRows(), {Isa::kNeon}, shape).row->kr_bits;
+  };
+  for (int64_t taps : {1, 4, 9, 16, 49}) {
+    EXPECT_EQ(chosen(64, taps), 64);
+    EXPECT_EQ(chosen(320, taps), 64);
+    EXPECT_EQ(chosen(128, taps), 128);
+    EXPECT_EQ(chosen(256, taps), 128);
+  }
+}
+#endif
+
 // Made-up rows, to test the rules apart from the table.
 constexpr BgemmRow kRows[] = {
     {.name = "narrow",

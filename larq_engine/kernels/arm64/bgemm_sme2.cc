@@ -54,7 +54,7 @@ void BgemmI32_32x32x32Sme2(const BgemmArgs& args) {
           .words = words,
           .runs = args.lhs + s * kTile,
           .segments = segments,
-          .lhs_base = args.lhs_base + k,
+          .lhs_base = LhsRun(args.lhs_base, static_cast<ptrdiff_t>(k)),
           .left = left,
           .n = args.n,
           .rhs_end = rhs,
