@@ -2,8 +2,9 @@
 
     python -m benchmarks.arm64 [--llvm-mca PROGRAM] [--json FILE]
 
-Predicted multiply-adds a cycle of the inner loops, and instructions of whole convolutions, counted
-under QEMU. None of it is a time.
+Predicted multiply-adds a cycle of the inner loops; instructions of whole convolutions and of
+QuickNet, counted under QEMU. None of it is a time. QuickNet needs the emulated LiteRT, which
+`tools/setup.sh arm64` installs.
 """
 
 from __future__ import annotations
@@ -12,25 +13,23 @@ import argparse
 import json
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
+from benchmarks import zoo_cache
 from benchmarks.arm64 import loops
-from benchmarks.arm64.instructions import Counter, each, find_qemu
+from benchmarks.arm64.instructions import ELSEWHERE, count, each
 from benchmarks.machine import ROOT
 from benchmarks.progress import Progress
 from larq_engine.python.text_table import align_columns
 
-PROGRAM = ROOT / "bazel-bin" / "benchmarks" / "arm64" / "run_layer"
-BUILD = (
-    "tools/run_bazel.sh",
-    "build",
-    "--noshow_progress",
-    "--config=aarch64",
-    "//benchmarks/arm64:run_layer",
-)
+TARGETS = ("//benchmarks/arm64:run_layer", "//benchmarks/model:larq_benchmark_model")
+BIN = ROOT / "bazel-bin" / "benchmarks"
+PROGRAM = BIN / "arm64" / "run_layer"
+BENCHMARK = BIN / "model" / "larq_benchmark_model"
+LITERT = ROOT / ".emulation" / "arm64" / "packages" / "ai_edge_litert" / "libLiteRt.so"
 MACS = 56 * 56 * 64 * 64 * 9  # of each layer
+QUICKNET_MACS = 16 * MACS  # binary ones: four layers of each kind
 # What a CPU without UDOT and one with it run.
 CPUS = {"neon": "cortex-a72", "dotprod": "cortex-a76"}
 # LCE 0.16.0, kernel_8x4x2 (A) and kernel_8x4x4: instructions of the loops over a filter's taps for
@@ -55,10 +54,16 @@ def main() -> int:
     parser.add_argument("--llvm-mca", default=loops.newest_llvm_mca(), metavar="PROGRAM")
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args()
-    subprocess.run(BUILD, cwd=ROOT, check=True)
+    build = ["tools/run_bazel.sh", "build", "--noshow_progress", "--config=aarch64", *TARGETS]
+    subprocess.run(build, cwd=ROOT, check=True)
     results = {"loops": predict_loops(options.llvm_mca), "layers": count_layers()}
     print_loops(options.llvm_mca, results["loops"])
     print_layers(results["layers"])
+    if LITERT.exists():
+        results["quicknet"] = count_quicknet()
+        print_quicknet(results["quicknet"])
+    else:
+        print("\nQuickNet: not counted, there is no emulated LiteRT (tools/setup.sh arm64)")
     if options.json:
         options.json.write_text(json.dumps(results, indent=1) + "\n")
     return 0
@@ -88,31 +93,53 @@ def predict_loops(llvm_mca: str) -> list[dict[str, Any]]:
 def count_layers() -> list[dict[str, Any]]:
     results = []
     progress = Progress()
-    with tempfile.TemporaryDirectory() as folder:
-        counter = Counter(find_qemu(), Path(folder))
-        for isa, cpu in CPUS.items():
-            for layer in LCE_LOOPS:
-                for way in WAYS:
-                    progress.say("counting", f"{layer} {way[0]} to {way[1]} on {cpu}")
-                    once, thrice = (
-                        counter.count(cpu, [PROGRAM, "auto", layer, *way, times])
-                        for times in ("1", "3")
-                    )
-                    took = each(once, thrice, 2)
-                    product = sum(n for name, n in took.items() if f"bgemm_{isa}" in name)
-                    results.append(
-                        {
-                            "isa": isa,
-                            "layer": layer,
-                            "in": way[0],
-                            "out": way[1],
-                            "instructions": sum(took.values()),
-                            "instructions_per_128": 128 * sum(took.values()) / MACS,
-                            "product_per_128": 128 * product / MACS,
-                        }
-                    )
+    for isa, cpu in CPUS.items():
+        for layer in LCE_LOOPS:
+            for way in WAYS:
+                progress.say("counting", f"{layer} {way[0]} to {way[1]} on {cpu}")
+                command = [PROGRAM, "auto", layer, *way]
+                took = each(count(cpu, [*command, "1"]), count(cpu, [*command, "3"]), 2)
+                results.append(
+                    {
+                        "isa": isa,
+                        "layer": layer,
+                        "in": way[0],
+                        "out": way[1],
+                        "instructions": sum(took.values()),
+                        "instructions_per_128": 128 * sum(took.values()) / MACS,
+                        "product_per_128": 128 * _product(took) / MACS,
+                    }
+                )
     progress.end()
     return results
+
+
+def count_quicknet() -> list[dict[str, Any]]:
+    progress = Progress()
+    model = zoo_cache.prepare("QuickNet", progress) / "larq_engine.tflite"
+    results = []
+    for isa, cpu in CPUS.items():
+        progress.say("counting", f"QuickNet on {cpu}")
+        command = [BENCHMARK, f"--graph={model}", f"--litert={LITERT}", "--num_threads=1"]
+        command += ["--warmup_runs=1", "--warmup_min_secs=0", "--min_secs=0", "--max_secs=1000"]
+        runs = [count(cpu, [*command, f"--num_runs={runs}"]) for runs in (1, 3)]
+        took = each(*runs, 2)
+        results.append(
+            {
+                "isa": isa,
+                "instructions": sum(took.values()),
+                "product": _product(took),
+                "convolutions": _product(took)
+                + sum(n for name, n in took.items() if "Bconv2d" in name or "ToFloat" in name),
+                "host": took[ELSEWHERE],
+            }
+        )
+    progress.end()
+    return results
+
+
+def _product(took: dict[str, float]) -> float:
+    return sum(n for name, n in took.items() if name.startswith("larq_engine_bgemm"))
 
 
 def print_loops(llvm_mca: str, results: list[dict[str, Any]]) -> None:
@@ -137,6 +164,20 @@ def print_layers(results: list[dict[str, Any]]) -> None:
             rows.append([layer, isa, f"{mine[0]['product_per_128']:.2f}", f"{lce:.2f}", *whole])
     print("\nInstructions for 128 multiply-adds, counted under QEMU (LCE's in its source)\n")
     print(*align_columns(titles, rows, titles[2:]), sep="\n")
+
+
+def print_quicknet(results: list[dict[str, Any]]) -> None:
+    parts = ("product", "convolutions", "engine", "whole")
+    rows = []
+    for result in results:
+        whole = result["instructions"]
+        engine = whole - result["host"]
+        counts = (result["product"], result["convolutions"], engine, whole)
+        rows.append([result["isa"], *(f"{128 * n / QUICKNET_MACS:.2f}" for n in counts)])
+        rows[-1].append(f"{whole / 1e6:.1f}")
+    titles = ["QuickNet", *parts, "millions"]
+    print("\nInstructions of a whole inference for 128 of its binary multiply-adds\n")
+    print(*align_columns(titles, rows, titles[1:]), sep="\n")
 
 
 if __name__ == "__main__":

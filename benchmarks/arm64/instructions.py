@@ -1,54 +1,71 @@
-"""Counts the instructions that emulated programs execute, function by function."""
+"""Counts the instructions that emulated programs execute, function by function.
+
+QEMU's log tells the instructions of each block of code once, and each execution of a block. The log
+of one inference is some gigabytes, so it is read from a pipe while the program runs.
+"""
 
 from __future__ import annotations
 
-import shutil
+import os
+import re
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.machine import ROOT
 
-PLUGIN_SOURCE = ROOT / "benchmarks" / "arm64" / "count_instructions.c"
-C_LIBRARY = "/usr/aarch64-linux-gnu"
+QEMU = ROOT / "tools" / "qemu_aarch64.sh"
+# In a library that is loaded later, whose functions QEMU does not know.
+ELSEWHERE = "elsewhere"
 
-Counts = dict[str, int]
+_INSTRUCTION = re.compile(rb"0x([0-9a-f]+):")
+# Trace 0: host address [flags/address/...] function
+_EXECUTION = re.compile(rb"Trace \d+: \S+ \[[0-9a-f]+/([0-9a-f]+)/[^\]]*\] *(\S*)")
 
 
-class Counter:
-    """QEMU with the plug-in that counts; a static QEMU cannot load one, Debian's is dynamic."""
-
-    def __init__(self, qemu: str, folder: Path) -> None:
-        self._qemu = qemu
-        self._plugin = folder / "count_instructions.so"
-        subprocess.run(
-            ["cc", "-O2", "-shared", "-fPIC", "-o", self._plugin, PLUGIN_SOURCE], check=True
+def count(cpu: str, command: Sequence[str | Path]) -> Counter[str]:
+    """Runs a program for 64-bit ARM and returns how many instructions each function took."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "log"
+        os.mkfifo(log)
+        settings = {
+            "LARQ_ENGINE_QEMU_CPU": cpu,
+            "QEMU_LOG": "in_asm,exec,nochain",
+            "QEMU_LOG_FILENAME": str(log),
+        }
+        program = subprocess.Popen(
+            [QEMU, *command], env=os.environ | settings, stdout=subprocess.DEVNULL
         )
-
-    def count(self, cpu: str, command: Sequence[str | Path]) -> Counts:
-        """Runs a program for 64-bit ARM and returns how many instructions each function took."""
-        with tempfile.NamedTemporaryFile() as out:
-            plugin = f"{self._plugin},out={out.name}"
-            run = [self._qemu, "-L", C_LIBRARY, "-cpu", cpu, "-plugin", plugin, *map(str, command)]
-            subprocess.run(run, check=True, stdout=subprocess.PIPE)
-            lines = Path(out.name).read_text().splitlines()
-        counts: Counts = {}
-        for line in lines:
-            count, function = line.split(" ", 1)
-            counts[function] = counts.get(function, 0) + int(count)
-        return counts
+        with log.open("rb", buffering=1 << 22) as lines:
+            counts = _read(lines)
+        if program.wait():
+            raise RuntimeError(f"{command[0]}: expected exit status 0, got {program.returncode}")
+    return counts
 
 
-def find_qemu() -> str:
-    """Returns the QEMU that can count, or raises with what is missing."""
-    for name in ("/usr/bin/qemu-aarch64", "qemu-aarch64"):
-        path = shutil.which(name)
-        if path and "plugin" in subprocess.run([path, "-h"], capture_output=True, text=True).stdout:
-            return path
-    raise FileNotFoundError(
-        "expected a qemu-aarch64 that loads plug-ins, as that of Debian's package qemu-user does"
-    )
+def _read(lines: Sequence[bytes]) -> Counter[str]:
+    sizes: Counter[int] = Counter()  # instructions of a block, by its address
+    executions: Counter[bytes] = Counter()  # by address
+    functions: dict[bytes, bytes] = {}
+    block = None
+    for line in lines:
+        if executed := _EXECUTION.match(line):
+            address, function = executed.groups()
+            executions[address] += 1
+            functions.setdefault(address, function)
+        elif instruction := _INSTRUCTION.match(line):
+            if block is None:
+                block = int(instruction.group(1), 16)
+                sizes[block] = 0
+            sizes[block] += 1
+        else:
+            block = None
+    counts: Counter[str] = Counter()
+    for address, times in executions.items():
+        counts[functions[address].decode() or ELSEWHERE] += times * sizes[int(address, 16)]
+    return counts
 
 
 def each(few: Mapping[str, int], many: Mapping[str, int], more: int) -> dict[str, float]:
