@@ -32,6 +32,11 @@ def bazel_flags(plat_name: str) -> list[str]:
             )
         flags.append("--config=manylinux")
         if machine != platform.machine():
+            if (machine, platform.machine()) != ("aarch64", "x86_64"):
+                sys.exit(
+                    f"error: --plat-name: {plat_name} cannot be built on {platform.machine()}; "
+                    "expected this machine's own, or on x86_64 also aarch64"
+                )
             flags.append(f"--config={machine}")
     return flags
 
