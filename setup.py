@@ -35,7 +35,7 @@ def bazel_flags(plat_name: str) -> list[str]:
             if (machine, platform.machine()) != ("aarch64", "x86_64"):
                 sys.exit(
                     f"error: --plat-name: {plat_name} cannot be built on {platform.machine()}; "
-                    "expected this machine's own, or on x86_64 also aarch64"
+                    "use an x86_64 machine, which makes all wheels"
                 )
             flags.append(f"--config={machine}")
     return flags

@@ -27,8 +27,9 @@ bin=$(tools/run_bazel.sh info --config=aarch64 bazel-bin 2>/dev/null)/tests/kern
 # Runs a test on a CPU that must have these ISAs; what it says goes into `output`.
 run() {
   local status=0
-  output=$(LARQ_ENGINE_QEMU_CPU=$1 LARQ_ENGINE_REQUIRE_ISA=$2 timeout "$SECONDS_EACH" \
-    tools/qemu_aarch64.sh "$bin/$3" --gtest_brief=1 "${@:4}" 2>&1) || status=$?
+  output=$(LARQ_ENGINE_QEMU_CPU=$1 LARQ_ENGINE_REQUIRE_ISA=$2 \
+    timeout --foreground "$SECONDS_EACH" tools/qemu_aarch64.sh "$bin/$3" \
+      --gtest_brief=1 "${@:4}" 2>&1) || status=$?
   if ((status == 124)); then output+=$'\n'"stopped after $SECONDS_EACH seconds"; fi
   return "$status"
 }
