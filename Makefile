@@ -39,8 +39,8 @@ benchmark-binary: setup-base ## build larq_benchmark_model (docs/benchmark_binar
 cpp-example: setup-base ## build run_model of examples/cpp (docs/deployment.md), for this machine
 	@$(RUN_BAZEL) build $(BAZEL_FLAGS) //examples/cpp:run_model
 
-wheel: setup-cross ## make wheels for x86-64 and 64-bit ARM, for glibc 2.28 and newer, in dist/
-	@tools/make_wheels.sh x86_64 aarch64
+wheel: setup-cross ## make wheels for x86-64 and 64-bit ARM (there only its own), for glibc 2.28 and newer, in dist/
+	@tools/make_wheels.sh $(if $(filter aarch64,$(shell uname -m)),,x86_64) aarch64
 
 demo: setup build ## convert a Keras model, run it in LiteRT, compare it with Keras and with float
 	@$(VENV)/bin/python examples/demo.py

@@ -32,6 +32,11 @@ def bazel_flags(plat_name: str) -> list[str]:
             )
         flags.append("--config=manylinux")
         if machine != platform.machine():
+            if (machine, platform.machine()) != ("aarch64", "x86_64"):
+                sys.exit(
+                    f"error: --plat-name: {plat_name} cannot be built on {platform.machine()}; "
+                    "use an x86_64 machine, which makes all wheels"
+                )
             flags.append(f"--config={machine}")
     return flags
 

@@ -28,9 +28,9 @@ def problems(wheel: Path) -> list[str]:
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
         library = archive.extract(LIBRARY, folder)
         size = Path(library).stat().st_size
-        command = ["readelf", "--wide", "--file-header", "--sections", "--dynamic", "--dyn-syms"]
+        shown = ["--file-header", "--sections", "--dynamic", "--dyn-syms", "--version-info"]
         elf = subprocess.run(
-            [*command, library],
+            ["readelf", "--wide", *shown, library],
             check=True,
             capture_output=True,
             text=True,
@@ -43,7 +43,9 @@ def problems(wheel: Path) -> list[str]:
     )
     asked = {name for section, name in symbols if section == "UND" and "@" in name}
     exported = {name for section, name in symbols if section != "UND"}
-    versions = {name.split("@")[1] for name in asked}
+    # Some have no symbol: GLIBC_ABI_DT_RELR asks for a loader that knows packed relocations.
+    versions = set(re.findall(r"^ +\w+: +Name: (\S+) +Flags:", elf, re.MULTILINE))
+    without_symbol = versions - {name.split("@")[1] for name in asked}
     limit = (int(tag["major"]), int(tag["minor"]))
     newest = max(map(glibc_version, versions), default=(0,))
     print(
@@ -63,6 +65,9 @@ def problems(wheel: Path) -> list[str]:
     for name in sorted(asked):
         if glibc_version(name.split("@")[1]) > limit:
             found.append(f"refers to {name}, which is newer than the tag's glibc {limit}")
+    for name in sorted(without_symbol):
+        if glibc_version(name) > limit:
+            found.append(f"needs version {name}, which is newer than the tag's glibc {limit}")
     for name in sorted(exported):
         if not EXPORTS.match(name):
             found.append(f"exports {name}")

@@ -75,14 +75,25 @@ fuzzer_runtime_package() {
   apt-cache show --no-all-versions libclang-rt-dev >/dev/null 2>&1 && echo libclang-rt-dev || true
 }
 
+as_root=()
+if [[ $(id -u) -ne 0 ]]; then as_root=(sudo -n); fi
+
+update_package_lists() {
+  say "updating the list of Debian packages"
+  if ! "${as_root[@]}" apt-get update -q >"$log" 2>&1; then
+    # One unreachable source of several must not stop the others.
+    grep -vE '^(Hit|Get|Ign|Fetched|Reading)' "$log" >&2 || true
+    say "apt-get update reported the problems above; going on with what it has"
+  fi
+}
+
 # install_packages LIST: installs what the function LIST prints.
 install_packages() {
   local list=$1
-  local -a missing packages=() as_root=()
+  local -a missing packages=()
   mapfile -t missing < <("$list" | tr ' ' '\n')
   if [[ ${#missing[@]} -eq 0 ]]; then return; fi
 
-  if [[ $(id -u) -ne 0 ]]; then as_root=(sudo -n); fi
   if ! command -v apt-get >/dev/null || ! "${as_root[@]}" true 2>/dev/null; then
     fail "this machine lacks: ${missing[*]} (Debian's package names; fuzzer-runtime is" \
       "libclang-rt-dev), and this user may not install packages. On Debian or Ubuntu let an" \
@@ -90,20 +101,15 @@ install_packages() {
       "install Bazel 4.2 to 7 (or Bazelisk), a C++20 compiler, clang with libFuzzer and QEMU, and unpack" \
       "GoogleTest's sources to /usr/src/googletest. Then run this again."
   fi
-  as_root+=(env DEBIAN_FRONTEND=noninteractive)
 
-  say "updating the list of Debian packages"
-  if ! "${as_root[@]}" apt-get update -q >"$log" 2>&1; then
-    # One unreachable source of several must not stop the others.
-    grep -E '^(E|W):' "$log" >&2 || true
-    say "apt-get update reported the problems above; going on with what it has"
-  fi
+  update_package_lists
   for package in "${missing[@]}"; do
     if [[ $package == fuzzer-runtime ]]; then package=$(fuzzer_runtime_package); fi
     if [[ -n $package ]]; then packages+=("$package"); fi
   done
   say "installing Debian packages: ${packages[*]} (some minutes on a bare machine)"
-  quietly "${as_root[@]}" apt-get install -q -y --no-install-recommends "${packages[@]}"
+  quietly "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -q -y --no-install-recommends "${packages[@]}"
 
   mapfile -t missing < <("$list" | tr ' ' '\n')
   [[ ${#missing[@]} -eq 0 ]] || fail "still missing after the installation: ${missing[*]}"
@@ -189,19 +195,32 @@ peers() {
 
 readonly EMULATION=.emulation
 
-# Where this machine gets Debian's packages from; nothing on other systems.
+# Where this machine gets Debian's packages from; nothing on other systems, and nothing before apt has
+# lists of packages, which images of containers come without.
 debian_mirror() {
   apt-get indextargets --format '$(LABEL) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' \
     2>/dev/null | sed -n 's/^Debian main //p' | head -n 1
 }
 
 # unpack SUITE ARCHITECTURE FOLDER PACKAGE...: Debian packages that this system cannot install, as
-# they are of another release or for another machine. It learns nothing of them.
+# they are of another release or for another machine. It learns nothing of them. If it fails,
+# `no_packages` says why.
 unpack() {
   local suite=$1 architecture=$2 folder=$3 mirror apt
   shift 3
   mirror=$(debian_mirror)
-  [[ -n $mirror ]] || return 1
+  if [[ -z $mirror ]] && command -v apt-get >/dev/null; then
+    update_package_lists
+    mirror=$(debian_mirror)
+  fi
+  if [[ -z $mirror ]]; then
+    no_packages="this system's apt names no source of Debian's packages"
+    # apt-get succeeds if sources do not answer.
+    if grep -qE '^(Err:|E: |W: Failed)' "$log"; then
+      no_packages="the sources of packages that this system's apt names do not answer"
+    fi
+    return 1
+  fi
   apt=$(mktemp -d)
   mkdir -p "$apt"/{lists,cache,packages}
   echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main" \
@@ -226,40 +245,60 @@ EOF
     rm -r "$apt"
   else
     rm -r "$apt"
+    no_packages="$mirror does not answer, or does not have all of: $* ($suite, $architecture)"
     return 1
   fi
 }
 
-# unavailable WHAT: goes on without, except where it is required.
+# unavailable WHAT INSTEAD: after `unpack`; goes on without, except where it is required.
 unavailable() {
   if [[ -n ${LARQ_ENGINE_REQUIRE_ARM64:-} ]]; then
     tail -n 30 "$log" >&2
-    fail "$1 is required here, and cannot be had from Debian's packages"
+    fail "$1 is required here and not installed: $no_packages"
   fi
-  say "$1: not installed, it cannot be had from Debian's packages here; $2"
+  say "$1: not installed, $no_packages; $2"
   exit
 }
 
-# Debian 12's own QEMU is 7.2: LiteRT crashes in it, and it knows no SME2.
+# Prints "7.2"; nothing if the program does not run.
+qemu_version() {
+  { "$1" --version 2>/dev/null || true; } |
+    sed -n 's/^qemu-aarch64 version \([0-9]*\.[0-9]*\).*/\1/p'
+}
+
+# 10.1 is the first that knows SME2. Debian 12's own is 7.2, and LiteRT crashes in it, too.
+new_enough() { [[ -n $1 ]] && printf '10.1\n%s\n' "$1" | sort -C -V; }
+
 qemu() {
   local stamp=$EMULATION/.setup-qemu own
-  if done_before "$stamp"; then return; fi
-  rm -rf "$EMULATION/qemu" "$stamp"
-  own=$(qemu-aarch64 --version 2>/dev/null | sed -n 's/^qemu-aarch64 version \([0-9]*\).*/\1/p')
-  if ((${own:-0} < 10)) && [[ $(uname -m) != aarch64 ]]; then
-    local all
-    all=$(mktemp -d)
-    say "$EMULATION/qemu: unpacking QEMU of Debian's next release"
-    if ! unpack sid "$(dpkg --print-architecture)" "$all" qemu-user; then
-      rm -r "$all"
-      unavailable "QEMU 10 or newer" "emulated programs run in version ${own:-none}"
-    fi
-    mkdir -p "$EMULATION/qemu"
-    mv "$all"/usr/bin/qemu-{aarch64,arm} "$EMULATION/qemu/"
-    rm -r "$all"
+  if [[ $(uname -m) == aarch64 ]] || done_before "$stamp"; then return; fi
+  own=$(qemu_version qemu-aarch64)
+  if new_enough "$own"; then
+    rm -rf "$EMULATION/qemu"
+  else
+    unpack_qemu
   fi
   mkdir -p "$EMULATION"
   fingerprint >"$stamp"
+}
+
+# Replaces what an earlier run unpacked only by one that runs.
+unpack_qemu() {
+  local new=$EMULATION/qemu.new version
+  rm -rf "$new"
+  say "$EMULATION/qemu: unpacking QEMU of Debian's development release (sid)"
+  if ! unpack sid "$(dpkg --print-architecture)" "$new/all" qemu-user; then
+    rm -rf "$new"
+    version=$(qemu_version "$EMULATION/qemu/qemu-aarch64")
+    unavailable "QEMU 10.1 or newer" "emulated programs run in version ${version:-${own:-none}}"
+  fi
+  mv "$new"/all/usr/bin/qemu-{aarch64,arm} "$new"
+  rm -r "$new/all"
+  version=$(qemu_version "$new/qemu-aarch64")
+  new_enough "$version" || fail "$new/qemu-aarch64, from Debian's sid: expected QEMU 10.1 or newer," \
+    "got ${version:-a program that does not run here}; install such a QEMU yourself"
+  rm -rf "$EMULATION/qemu"
+  mv "$new" "$EMULATION/qemu"
 }
 
 # Python as in Debian 12, which LiteRT and this project's numpy have wheels for, and what it needs.
@@ -277,17 +316,22 @@ cross() {
 arm64() {
   cross
   local root=$EMULATION/arm64
-  local stamp=$root/.setup-arm64
-  if done_before "$stamp" pyproject.toml; then return; fi
-  rm -rf "$root"
+  local new=$root.new instead="its tests are skipped"
+  if done_before "$root/.setup-arm64" pyproject.toml; then return; fi
+  rm -rf "$new"
   say "$root: unpacking Python for 64-bit ARM, and LiteRT"
-  unpack bookworm arm64 "$root" "${ARM64_PYTHON[@]}" ||
-    unavailable "Python for 64-bit ARM" "its tests are skipped"
+  if ! unpack bookworm arm64 "$new" "${ARM64_PYTHON[@]}"; then
+    rm -rf "$new"
+    if [[ -e $root/.setup-arm64 ]]; then instead="its tests run in the one of an earlier set-up"; fi
+    unavailable "Python for 64-bit ARM" "$instead"
+  fi
   quietly "$VENV/bin/python" -m pip --disable-pip-version-check install --quiet --progress-bar off \
-    --target "$root/packages" --only-binary :all: --implementation cp --python-version 3.11 \
+    --target "$new/packages" --only-binary :all: --implementation cp --python-version 3.11 \
     --platform manylinux_2_28_aarch64 --platform manylinux_2_27_aarch64 \
     --platform manylinux_2_17_aarch64 --platform manylinux2014_aarch64 --group arm64
-  fingerprint pyproject.toml >"$stamp"
+  fingerprint pyproject.toml >"$new/.setup-arm64"
+  rm -rf "$root"
+  mv "$new" "$root"
 }
 
 case ${1:-} in

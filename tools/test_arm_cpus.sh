@@ -15,6 +15,7 @@ readonly CPUS=(
   max,sme2048=on:portable,neon,dotprod,sme2
 )
 readonly TESTS=(bgemm_test bgemm_sme2_test bconv2d_test pixel_ops_test select_test)
+readonly SECONDS_EACH=600  # as .bazelrc's test:cross
 readonly VECTOR_LENGTH_TESTS=(bgemm_test bgemm_sme2_test)  # where only that is new
 
 if [[ $(uname -m) == aarch64 ]]; then
@@ -25,8 +26,12 @@ bin=$(tools/run_bazel.sh info --config=aarch64 bazel-bin 2>/dev/null)/tests/kern
 
 # Runs a test on a CPU that must have these ISAs; what it says goes into `output`.
 run() {
-  output=$(LARQ_ENGINE_QEMU_CPU=$1 LARQ_ENGINE_REQUIRE_ISA=$2 tools/qemu_aarch64.sh "$bin/$3" \
-    --gtest_brief=1 "${@:4}" 2>&1)
+  local status=0
+  output=$(LARQ_ENGINE_QEMU_CPU=$1 LARQ_ENGINE_REQUIRE_ISA=$2 \
+    timeout --foreground "$SECONDS_EACH" tools/qemu_aarch64.sh "$bin/$3" \
+      --gtest_brief=1 "${@:4}" 2>&1) || status=$?
+  if ((status == 124)); then output+=$'\n'"stopped after $SECONDS_EACH seconds"; fi
+  return "$status"
 }
 
 for entry in "${CPUS[@]}"; do

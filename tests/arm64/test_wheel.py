@@ -4,6 +4,7 @@
 LARQ_ENGINE_ARM64_PACKAGES and runs these tests.
 """
 
+import functools
 import os
 import platform
 import subprocess
@@ -29,8 +30,13 @@ _CPUS = ("cortex-a53", "cortex-a72", "cortex-a76", "max")
 _XNNPACK_DIFFERS = ("FULLY_CONNECTED", "SOFTMAX")
 _TOLERANCE = 1e-5
 
-# All other sums are alike where multiplying and adding rounds once, as on every 64-bit ARM.
-_ROUNDS_AS_ARM = platform.machine() == "aarch64" or " fma " in Path("/proc/cpuinfo").read_text()
+_TIME_LIMIT = 600  # seconds; an emulated program that hangs must fail
+
+
+@functools.cache
+def _rounds_as_arm() -> bool:
+    """All other sums are alike where multiplying and adding rounds once, as on every 64-bit ARM."""
+    return platform.machine() == "aarch64" or " fma " in Path("/proc/cpuinfo").read_text()
 
 
 def _emulated(*arguments: str | Path, cpu: str, cwd: Path) -> str:
@@ -42,6 +48,7 @@ def _emulated(*arguments: str | Path, cpu: str, cwd: Path) -> str:
         capture_output=True,
         text=True,
         check=False,
+        timeout=_TIME_LIMIT,
     )
     assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout
@@ -105,7 +112,7 @@ def test_quicknet_equals_this_machine(quicknet, cpu):
 def _compare(op, expected, got):
     assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
     what = f"{op.kind} {op.outputs[0].name}"
-    if op.custom or (_ROUNDS_AS_ARM and op.kind not in _XNNPACK_DIFFERS):
+    if op.custom or (_rounds_as_arm() and op.kind not in _XNNPACK_DIFFERS):
         # The bytes: -0 is not 0.
         assert got.tobytes() == expected.tobytes(), f"{what}: {np.mean(got != expected)} differ"
     else:
