@@ -37,7 +37,7 @@ auto Text(std::string Flags::*field, std::string_view name) {
 }
 
 std::optional<int> ReadWhole(std::string_view text) {
-  int number;
+  int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;

@@ -14,8 +14,7 @@ namespace {
 
 constexpr std::array kCrashes = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV};
 
-// For the handler, which is given nothing of ours, and may call only what POSIX lists as safe
-// there.
+// For the handler, which is given nothing of ours; it may call only what POSIX lists as safe there.
 struct {
   std::atomic<int> from;
   std::atomic<int> to;

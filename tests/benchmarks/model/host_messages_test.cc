@@ -42,15 +42,16 @@ TEST(HostMessagesDeathTest, ACrashShowsWhatWasNotTaken) {
     std::fprintf(stderr, "the reason");
     raise(signal);
   };
-  for (const int signal : {SIGABRT, SIGSEGV}) {
-    EXPECT_EXIT(crash_by(signal), ::testing::KilledBySignal(signal), "^the reason$");
+  // Not SIGSEGV, after which a sanitizer ends the process in a way of its own.
+  for (const int signal : {SIGABRT, SIGILL}) {
+    EXPECT_EXIT(crash_by(signal), ::testing::KilledBySignal(signal), "^the reason");
   }
   const auto abort_within = [] {
     HostMessages messages;
     std::fprintf(stderr, "the reason");
     std::abort();
   };
-  EXPECT_EXIT(abort_within(), ::testing::KilledBySignal(SIGABRT), "^the reason$");
+  EXPECT_EXIT(abort_within(), ::testing::KilledBySignal(SIGABRT), "^the reason");
 }
 
 TEST(HostMessages, SignalsAreGivenBack) {
