@@ -14,9 +14,6 @@
 namespace larq_engine {
 namespace {
 
-// Times without number would fill the memory of a small device: 100 million fit into 800 MB.
-constexpr size_t kMaxTimes = 10'000'000;
-
 class Stopwatch {
  public:
   int64_t Nanoseconds() const {
@@ -60,13 +57,14 @@ void SetInputs(HostModel& model, const std::vector<TensorFile>& files) {
   }
 }
 
-// At least `runs`, and on until `min_secs` are over, but not beyond `max_secs`.
+// At least `runs`, and on until `min_secs` are over, but not beyond `max_secs`; if there is
+// anything to do, one run is done whatever `max_secs`.
 Statistics RunAndTime(HostModel& model, int runs, double min_secs, double max_secs) {
   std::vector<double> times;
   const Stopwatch all;
   double seconds = 0;
-  while ((times.size() < static_cast<size_t>(runs) || seconds < min_secs) && seconds < max_secs &&
-         times.size() < kMaxTimes) {
+  while ((times.size() < static_cast<size_t>(runs) || seconds < min_secs) &&
+         (times.empty() || seconds < max_secs) && times.size() < kMaxRuns) {
     const Stopwatch one;
     model.Run();
     times.push_back(one.Milliseconds());

@@ -1,5 +1,6 @@
 #include "benchmarks/model/files.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,10 +26,16 @@ using FilePtr = std::unique_ptr<std::FILE, Closer>;
 }  // namespace
 
 std::vector<uint8_t> ReadFile(const std::string& path) {
-  const FilePtr file(std::fopen(path.c_str(), "rb"));
-  if (file == nullptr) Fail(path, "cannot open the file");
+  // Without waiting: a pipe that nobody writes to would be opened for ever.
+  const int descriptor = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) Fail(path, "cannot open the file");
+  const FilePtr file(fdopen(descriptor, "rb"));
+  if (file == nullptr) {
+    close(descriptor);
+    Fail(path, "cannot open the file");
+  }
   struct stat status;
-  if (fstat(fileno(file.get()), &status) != 0) Fail(path, "cannot look at the file");
+  if (fstat(descriptor, &status) != 0) Fail(path, "cannot look at the file");
   if (!S_ISREG(status.st_mode)) throw RunError("'" + path + "': expected a file, got none");
   if (static_cast<uint64_t>(status.st_size) > PTRDIFF_MAX) {
     throw RunError("'" + path + "': expected a file that fits into memory, got " +

@@ -15,7 +15,6 @@ namespace larq_engine {
 namespace {
 
 constexpr int kMaxThreads = 256;  // the engine's own limit
-constexpr int kMaxRuns = 100'000'000;
 constexpr double kMaxSeconds = 1e6;
 
 [[noreturn]] void Refuse(std::string_view flag, std::string_view expected, std::string_view got) {
@@ -38,7 +37,7 @@ auto Text(std::string Flags::*field, std::string_view name) {
 }
 
 std::optional<int> ReadWhole(std::string_view text) {
-  int number;
+  int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;
@@ -122,7 +121,7 @@ const std::vector<FlagSpec>& Specs() {
        Whole(&Flags::num_runs, "num_runs", 1, kMaxRuns)},
       {"min_secs", "SECONDS", "go on measuring for this long (1)",
        Real(&Flags::min_secs, "min_secs", kMaxSeconds)},
-      {"max_secs", "SECONDS", "stop measuring after this long, whatever num_runs (150)",
+      {"max_secs", "SECONDS", "stop measuring after this long and one run, whatever num_runs (150)",
        Real(&Flags::max_secs, "max_secs", kMaxSeconds)},
       {"warmup_runs", "N", "inferences before, after the first, at least (1)",
        Whole(&Flags::warmup_runs, "warmup_runs", 0, kMaxRuns)},

@@ -8,6 +8,10 @@
 
 namespace larq_engine {
 
+// Of inferences in one go. Their times are kept, which takes 80 MB here: a small device has no more
+// to give.
+inline constexpr int kMaxRuns = 10'000'000;
+
 struct Flags {
   std::string graph;
   std::string litert;  // empty: look for it

@@ -4,9 +4,46 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
 #include <cstdio>
 
 namespace larq_engine {
+namespace {
+
+constexpr std::array kCrashes = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV};
+
+// For the handler, which is given nothing of ours; it may call only what POSIX lists as safe there.
+struct {
+  std::atomic<int> from;
+  std::atomic<int> to;
+  std::array<struct sigaction, kCrashes.size()> before;
+} crash;
+
+void StopHandling() {
+  for (size_t i = 0; i < kCrashes.size(); ++i) sigaction(kCrashes[i], &crash.before[i], nullptr);
+}
+
+void HandleCrash(int signal) {
+  StopHandling();
+  char block[4096];
+  for (ssize_t length; (length = read(crash.from, block, sizeof(block))) > 0;) {
+    if (write(crash.to, block, static_cast<size_t>(length)) < 0) break;
+  }
+  raise(signal);  // waits for the end of this function; then the crash goes on as without it
+}
+
+void StartHandling(int from, int to) {
+  crash.from = from;
+  crash.to = to;
+  struct sigaction action = {};
+  action.sa_handler = HandleCrash;
+  sigemptyset(&action.sa_mask);
+  for (size_t i = 0; i < kCrashes.size(); ++i) sigaction(kCrashes[i], &action, &crash.before[i]);
+}
+
+}  // namespace
 
 HostMessages::HostMessages() {
   int ends[2];
@@ -20,12 +57,14 @@ HostMessages::HostMessages() {
     stderr_ = -1;
   } else {
     read_end_ = ends[0];
+    StartHandling(read_end_, stderr_);
   }
   close(ends[1]);
 }
 
 HostMessages::~HostMessages() {
   if (stderr_ < 0) return;
+  StopHandling();
   std::fflush(stderr);
   dup2(stderr_, STDERR_FILENO);
   close(stderr_);

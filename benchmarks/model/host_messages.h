@@ -7,8 +7,9 @@
 
 namespace larq_engine {
 
-// From its making to its end standard error goes into a pipe. Text beyond what that holds (64 KiB)
-// is lost; nothing waits.
+// From its making to its end standard error goes into a pipe; there is one such at a time. Text
+// beyond what the pipe holds (64 KiB) is lost; nothing waits. If the process crashes, what was not
+// taken comes out on the true standard error: it may say why.
 class HostMessages {
  public:
   HostMessages();

@@ -1,6 +1,7 @@
 #include "benchmarks/model/litert_library.h"
 
 #include <dlfcn.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "benchmarks/model/errors.h"
@@ -19,18 +20,21 @@ std::string ProgramFolder() {
   return program.substr(0, program.rfind('/') + 1);
 }
 
+void* OpenFile(const std::string& path) {
+  // The dynamic loader would wait for ever for a pipe that nobody writes to.
+  struct stat status;
+  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    throw RunError("cannot open LiteRT's library: '" + path + "': expected a file, got none");
+  }
+  if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+  throw RunError("cannot open LiteRT's library: " + std::string(dlerror()));
+}
+
 void* Open(const std::string& path) {
-  if (!path.empty()) {
-    // With a slash, or the dynamic loader would look elsewhere.
-    const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
-    if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
-    throw RunError("--litert: cannot open LiteRT's library: " + std::string(dlerror()));
-  }
+  // With a slash, or the dynamic loader would look elsewhere.
+  if (!path.empty()) return OpenFile(path.find('/') == std::string::npos ? "./" + path : path);
   const std::string beside = ProgramFolder() + kFileName;
-  if (access(beside.c_str(), F_OK) == 0) {
-    if (void* handle = dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
-    throw RunError("cannot open LiteRT's library: " + std::string(dlerror()));
-  }
+  if (access(beside.c_str(), F_OK) == 0) return OpenFile(beside);
   if (void* handle = dlopen(kFileName, RTLD_NOW | RTLD_LOCAL)) return handle;
   throw RunError("expected LiteRT's library at " + beside + " or where the dynamic loader looks (" +
                  dlerror() + "); name it with --litert=PATH");

@@ -1,10 +1,10 @@
 """Reads a model and makes sure that no host crashes on it.
 
 The structure is checked first (flatbuffer.py). What it means is for the host and the plug-in to
-check, but for three faults that hosts themselves fall over: an operator that reads what a later one
+check, but for four faults that hosts themselves fall over: an operator that reads what a later one
 writes, which TensorFlow 2.21 and tflite_runtime 2.14 never finish to partition, an absent output,
-on which all of them crash, and impossible scales and zero points, on which LiteRT 2.3's XNNPACK
-crashes.
+on which all of them crash, and impossible scales and zero points and a SPLIT into another number of
+parts than it has outputs, on which LiteRT 2.3's XNNPACK crashes.
 """
 
 import math
@@ -15,11 +15,17 @@ from typing import Any
 from larq_engine.python.flatbuffer import DamageError, Flatbuffer
 
 # Fields by number.
-_MODEL_SUBGRAPHS = 2
+_MODEL_OPERATOR_CODES, _MODEL_SUBGRAPHS = 1, 2
+_OPERATOR_CODE_OLD_KIND, _OPERATOR_CODE_KIND = 0, 3
 _SUBGRAPH_TENSORS, _SUBGRAPH_OPERATORS = 0, 3
-_OPERATOR_INPUTS, _OPERATOR_OUTPUTS = 1, 2
+_OPERATOR_CODE, _OPERATOR_INPUTS, _OPERATOR_OUTPUTS = 0, 1, 2
+_OPERATOR_OPTIONS_TYPE, _OPERATOR_OPTIONS = 3, 4
+_SPLIT_OPTIONS_PARTS = 0
 _TENSOR_TYPE, _TENSOR_NAME, _TENSOR_QUANTIZATION = 1, 3, 4
 _QUANTIZATION_SCALE, _QUANTIZATION_ZERO_POINT = 2, 3
+
+_SPLIT = 49  # Of the kinds of operators.
+_SPLIT_OPTIONS = 35  # Of the union BuiltinOptions.
 
 # The codes of the types whose quantization is checked.
 _QUANTIZED_TYPES = {3: ("uint8", 0, 255), 9: ("int8", -128, 127)}
@@ -48,10 +54,20 @@ def read_model(model: bytes | bytearray | memoryview | str | os.PathLike[str]) -
         )
     try:
         buffer = Flatbuffer(content)
-        for subgraph in buffer.tables(buffer.check(), _MODEL_SUBGRAPHS):
+        root = buffer.check()
+        kinds = [
+            max(
+                buffer.scalar(code, _OPERATOR_CODE_OLD_KIND, "b"),
+                buffer.scalar(code, _OPERATOR_CODE_KIND, "i"),
+            )
+            for code in buffer.tables(root, _MODEL_OPERATOR_CODES)
+        ]
+        for subgraph in buffer.tables(root, _MODEL_SUBGRAPHS):
             for tensor in buffer.tables(subgraph, _SUBGRAPH_TENSORS):
                 _check_quantization(buffer, tensor)
-            _check_order(buffer, buffer.tables(subgraph, _SUBGRAPH_OPERATORS))
+            operators = buffer.tables(subgraph, _SUBGRAPH_OPERATORS)
+            _check_order(buffer, operators)
+            _check_splits(buffer, operators, kinds)
     except DamageError as damage:
         raise ValueError(f"{name} ({len(content)} bytes): {damage}") from None
     return content
@@ -76,6 +92,22 @@ def _check_order(buffer: Flatbuffer, operators: list[int]) -> None:
                     f"#{tensor}, the output of operator #{writers[tensor]}; "
                     "it is corrupted: copy or convert it again"
                 )
+
+
+def _check_splits(buffer: Flatbuffer, operators: list[int], kinds: list[int]) -> None:
+    for index, operator in enumerate(operators):
+        code = buffer.scalar(operator, _OPERATOR_CODE, "I")
+        if code >= len(kinds) or kinds[code] != _SPLIT:
+            continue
+        outputs = len(buffer.vector(operator, _OPERATOR_OUTPUTS, "i"))
+        options = buffer.table(operator, _OPERATOR_OPTIONS)
+        is_split = buffer.scalar(operator, _OPERATOR_OPTIONS_TYPE, "B") == _SPLIT_OPTIONS
+        parts = buffer.scalar(options, _SPLIT_OPTIONS_PARTS, "i") if options and is_split else 0
+        if parts != outputs:
+            raise DamageError(
+                f"operator #{index}: expected a SPLIT into its {outputs} outputs, got {parts} "
+                "parts; re-convert the model, or copy it again"
+            )
 
 
 def _check_quantization(buffer: Flatbuffer, tensor: int) -> None:

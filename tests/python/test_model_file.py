@@ -4,6 +4,7 @@ import struct
 
 import numpy as np
 import pytest
+from ai_edge_litert import schema_py_generated as schema
 
 from larq_engine.python import model_file
 from larq_engine.python.flatbuffer import Flatbuffer
@@ -85,6 +86,44 @@ def test_data_outside_the_flatbuffer_are_in_the_file(part):
         assert f"expected data of {size} bytes at byte {offset}, got a file of " in str(
             caught.value
         )
+
+
+def _split(**options: int) -> ModelBuilder:
+    """A model that splits four values into two tensors."""
+    builder = ModelBuilder()
+    axis = builder.constant(np.array(1, np.int32))
+    x, y, z = builder.tensor((1, 4)), builder.tensor((1, 2)), builder.tensor((1, 2))
+    builder.builtin("SPLIT", [axis, x], [y, z], **options)
+    return builder
+
+
+def _refusal(builder: ModelBuilder) -> str:
+    with pytest.raises(ValueError) as caught:
+        read_model(builder.finish([1], [2, 3]))
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("parts", [-1, 0, 1, 3, 2**31 - 1])
+def test_a_split_has_an_output_for_each_part(parts):
+    """XNNPACK of LiteRT 2.3 would crash on any other."""
+    read_model(_split(numSplits=2).finish([1], [2, 3]))
+    message = f"operator #0: expected a SPLIT into its 2 outputs, got {parts} parts; re-convert "
+    assert message in _refusal(_split(numSplits=parts))
+
+
+def test_a_split_without_options_of_its_own():
+    none, others = _split(numSplits=2), _split(numSplits=2)
+    none.graph.operators[0].builtinOptionsType = 0
+    none.graph.operators[0].builtinOptions = None
+    others.graph.operators[0].builtinOptionsType = schema.BuiltinOptions.SplitVOptions
+    for builder in none, others:
+        assert "expected a SPLIT into its 2 outputs, got 0 parts; " in _refusal(builder)
+
+
+def test_a_kind_that_is_not_there_is_the_hosts_to_refuse():
+    builder = _split(numSplits=3)
+    builder.graph.operators[0].opcodeIndex = 1
+    read_model(builder.finish([1], [2, 3]))
 
 
 def _shared_tensors(subgraphs: int, tensors: int) -> bytes:

@@ -29,6 +29,18 @@ TEST(Files, NothingIsLeftOfAWriteThatFails) {
   EXPECT_NE(access((folder + ".tmp" + std::to_string(getpid())).c_str(), F_OK), 0);
 }
 
+TEST(Files, APipeIsRefusedAndNotWaitedFor) {
+  const std::string path = Path("files_test_pipe");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  try {
+    ReadFile(path);
+    FAIL();
+  } catch (const RunError& error) {
+    EXPECT_EQ(error.what(), "'" + path + "': expected a file, got none");
+  }
+  unlink(path.c_str());
+}
+
 TEST(Files, ErrorsNameTheFileAndTheReason) {
   try {
     ReadFile("/no/such/file");

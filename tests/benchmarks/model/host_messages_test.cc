@@ -1,6 +1,8 @@
 #include "benchmarks/model/host_messages.h"
 
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "gtest/gtest.h"
@@ -30,6 +32,32 @@ TEST(HostMessages, KeepsStandardErrorAndGivesItBack) {
   }
   std::fprintf(stderr, "after");
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "before after");
+}
+
+TEST(HostMessagesDeathTest, ACrashShowsWhatWasNotTaken) {
+  const auto crash_by = [](int signal) {
+    HostMessages messages;
+    std::fprintf(stderr, "taken");
+    messages.Take();
+    std::fprintf(stderr, "the reason");
+    raise(signal);
+  };
+  // Not SIGSEGV, after which a sanitizer ends the process in a way of its own.
+  for (const int signal : {SIGABRT, SIGILL}) {
+    EXPECT_EXIT(crash_by(signal), ::testing::KilledBySignal(signal), "^the reason");
+  }
+  const auto abort_within = [] {
+    HostMessages messages;
+    std::fprintf(stderr, "the reason");
+    std::abort();
+  };
+  EXPECT_EXIT(abort_within(), ::testing::KilledBySignal(SIGABRT), "^the reason");
+}
+
+TEST(HostMessages, SignalsAreGivenBack) {
+  std::signal(SIGABRT, SIG_IGN);
+  { HostMessages messages; }
+  EXPECT_EQ(std::signal(SIGABRT, SIG_DFL), SIG_IGN);
 }
 
 TEST(HostMessages, MuchTextDoesNotWait) {
