@@ -14,9 +14,10 @@ readonly CPUS=(
   max,sme128=on:portable,neon,dotprod,sme2
   max,sme2048=on:portable,neon,dotprod,sme2
 )
-readonly TESTS=(bgemm_test bgemm_sme2_test bconv2d_test pixel_ops_test select_test)
+readonly TESTS=(bgemm_test bconv2d_test pixel_ops_test select_test)
+readonly SME2_TESTS=(bgemm_sme2_test)  # which need it
 readonly SECONDS_EACH=600  # as .bazelrc's test:cross
-readonly VECTOR_LENGTH_TESTS=(bgemm_test bgemm_sme2_test)  # where only that is new
+readonly VECTOR_LENGTH_TESTS=(bgemm_test)  # where only the length of vectors is new
 
 if [[ $(uname -m) == aarch64 ]]; then
   echo "ARM CPUs: not run, this is one and not emulated"
@@ -43,6 +44,7 @@ for entry in "${CPUS[@]}"; do
   fi
   tests=("${TESTS[@]}")
   if [[ $cpu == max,* && $cpu != max,sme512=on ]]; then tests=("${VECTOR_LENGTH_TESTS[@]}"); fi
+  if [[ $isas == *sme2* ]]; then tests+=("${SME2_TESTS[@]}"); fi
   for test in "${tests[@]}"; do
     # Only gtest's summary, unless it fails.
     if ! run "$cpu" "$isas" "$test"; then
