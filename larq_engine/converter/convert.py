@@ -34,7 +34,7 @@ Rule = Callable[[Op, Graph, Options], Sequence[Op] | Tensor | None]
 # sign, one operator after the other as the model has them.
 _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
     {binarize_layer: KINDS},
-    {binarize_output: ("SIGN", "SELECT", "SELECT_V2")},
+    {binarize_output: ("SIGN", "SELECT", "SELECT_V2", "ADD", "SUB")},
     {
         sink_reshape: SINKING,
         merge_reshapes: ("RESHAPE",),

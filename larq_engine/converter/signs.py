@@ -297,6 +297,9 @@ def _affine(op: Op) -> Binary | NotBinary:
     """A binary value times, plus or minus a number."""
     if _activation(op):
         return _not_a_sign(op)
+    straight_through = _straight_through(op)
+    if straight_through is not None:
+        return straight_through
     a, b = [*op.inputs, None][:2]
     number, value = scalar(b), a
     if number is None:
@@ -327,6 +330,59 @@ def _affine(op: Op) -> Binary | NotBinary:
     if low == high:
         return _not_a_sign(op)
     return _between((inner.source, False), op.output, low, high)
+
+
+def _straight_through(op: Op) -> Binary | NotBinary | None:
+    """x + (s - x) or x - (x - s), whose gradient was that of x; None for other sums.
+
+    Where s is -1, 0 or 1 and not of the opposite sign of x, float32 gives s to the bit for
+    |x| <= 2**24. Beyond, rounding loses s; that is taken for the sign that it was written to be.
+    """
+    if op.kind not in ("ADD", "SUB"):
+        return None
+    a, b = op.inputs
+    for x, rest in [(a, b), (b, a)] if op.kind == "ADD" else [(a, b)]:
+        inner = rest.producer if rest is not None else None
+        if inner is None or inner.kind != "SUB" or _activation(inner):
+            continue
+        sign, subtracted = inner.inputs if op.kind == "ADD" else reversed(inner.inputs)
+        if x is None or sign is None or subtracted is not x or sign.is_constant:
+            continue
+        if not sign.shape == x.shape == op.output.shape:
+            continue
+        found = find_binary(sign)
+        if isinstance(found, NotBinary):
+            return found
+        if _has_the_sign_of(found, x):
+            return replace(found, tensor=op.output)
+    return None
+
+
+def _has_the_sign_of(binary: Binary, x: Tensor) -> bool:
+    """Whether a binary value is 0 or +1 where x > 0, and 0 or -1 where x < 0."""
+    source = binary.source
+    if not isinstance(source, Positive) or source.bound is not None:
+        return False
+    above, below = binary.beta + binary.alpha, binary.beta - binary.alpha
+    if source.negated:
+        above, below = below, above
+    return above in (0, 1) and below in (0, -1) and _before_clamp(x) is _before_clamp(source.tensor)
+
+
+def _before_clamp(x: Tensor) -> Tensor:
+    """The value that has the same sign as x, before operators that keep it."""
+    op = x.producer
+    while op is not None and _keeps_sign(op) and op.inputs[0] is not None:
+        x = op.inputs[0]
+        op = x.producer
+    return x
+
+
+def _keeps_sign(op: Op) -> bool:
+    if op.kind in ("MINIMUM", "MAXIMUM"):
+        limit = scalar(op.input(1))
+        return limit is not None and (limit > 0 if op.kind == "MINIMUM" else limit < 0)
+    return op.kind in ("RELU_N1_TO_1", "TANH")
 
 
 def _moved(op: Op, tensor: Tensor) -> Binary | NotBinary:

@@ -138,6 +138,27 @@ def _as_is(net: Net, x: Value) -> Value:
     return net.sign(x)
 
 
+def _straight_through(
+    sign: _Form = _as_is, surrogate: _Form = lambda net, x: x, *, order: str = "c + (s - c)"
+) -> _Form:
+    """The sign of x, with the gradient of c, which is x or near it."""
+
+    def form(net: Net, x: Value) -> Value:
+        s, c = sign(net, x), surrogate(net, x)
+        if order == "c - (c - s)":
+            return net.op("SUB", c, net.op("SUB", c, s))
+        operands = [c, net.op("SUB", s, c)]
+        if order == "(s - c) + c":
+            operands.reverse()
+        return net.op("ADD", *operands)
+
+    return form
+
+
+def _clamp(net: Net, x: Value) -> Value:
+    return net.op("MINIMUM", net.op("MAXIMUM", x, -1.0), 1.0)
+
+
 # The form, and the operators that make the value of which LceQuantize takes the sign.
 _BINARY: dict[str, tuple[_Form, list[str]]] = {
     "larq": (_as_is, []),
@@ -192,6 +213,20 @@ _BINARY: dict[str, tuple[_Form, list[str]]] = {
     "3 minus": (_times("SUB", 3.0, first=True), []),
     "minus 3": (_times("SUB", 3.0), []),
     "negated": (lambda net, x: net.op("NEG", net.sign(x)), []),
+    "straight through": (_straight_through(), []),
+    "straight through, other order": (_straight_through(order="(s - c) + c"), []),
+    "straight through, subtracted": (_straight_through(order="c - (c - s)"), []),
+    "straight through, x >= 0": (_straight_through(_select("GREATER_EQUAL")), []),
+    "straight through, x > 0": (_straight_through(_select("GREATER")), ["NEG"]),
+    "straight through, x < 0": (_straight_through(_select("LESS", values=(-1.0, 1.0))), []),
+    "straight through, cast": (_straight_through(lambda net, x: _of_condition(net, x)), []),
+    "straight through, heaviside": (_straight_through(_relu("RELU")), ["NEG"]),
+    "straight through, clamp": (_straight_through(surrogate=_clamp), []),
+    "straight through, hard tanh": (
+        _straight_through(surrogate=lambda net, x: net.op("RELU_N1_TO_1", x)),
+        [],
+    ),
+    "straight through, tanh": (_straight_through(surrogate=lambda net, x: net.op("TANH", x)), []),
 }
 
 
@@ -270,6 +305,31 @@ _NOT_BINARY: dict[str, tuple[_Form, str]] = {
     "times 0": (_times("MUL", 0.0), "result of MUL"),
     "1 divided by": (_times("DIV", 1.0, first=True), "result of DIV"),
     "tanh": (lambda net, x: net.op("TANH", x), "result of TANH"),
+    "straight through of a plain sign": (
+        _straight_through(lambda net, x: net.op("SIGN", x)),
+        "plain SIGN",
+    ),
+    "straight through of an unlike sign": (
+        _straight_through(lambda net, x: net.op("NEG", net.sign(x))),
+        "result of ADD",
+    ),
+    "straight through with a threshold": (
+        _straight_through(_select("GREATER_EQUAL", _BOUND)),
+        "result of ADD",
+    ),
+    "straight through times 3": (_straight_through(_times("MUL", 3.0)), "result of ADD"),
+    "straight through of another value": (
+        _straight_through(surrogate=lambda net, x: net.op("ABS", x)),
+        "result of ADD",
+    ),
+    "straight through, clamped from 1 on": (
+        _straight_through(surrogate=lambda net, x: net.op("MAXIMUM", x, 1.0)),
+        "result of ADD",
+    ),
+    "two values apart": (
+        lambda net, x: net.op("ADD", x, net.op("SUB", net.sign(x), net.op("ABS", x))),
+        "result of ADD",
+    ),
     "nothing": (lambda net, x: x, "an input of the model"),
 }
 
@@ -289,6 +349,33 @@ def test_not_binary(form, rng):
     data = np.concatenate([np.resize(EDGES, 60), edges(rng, 60)]).reshape(_SHAPE)
     (want,), (have,) = run_stock(content, [data]), run_engine(converted.content, [data])
     np.testing.assert_array_equal(have, want)
+
+
+@pytest.mark.parametrize("form", [form for form in _BINARY if form.startswith("straight through")])
+def test_straight_through_is_exact_up_to_16777216(form, rng):
+    """Values of all sizes; half of them within some steps of the powers of two."""
+    net = Net()
+    x = net.input(1, 64, 64, 6)
+    y = net.conv(_BINARY[form][0](net, x), signs(rng, 7, 3, 3, 6))
+    sizes = np.exp2(rng.integers(-40, 24, x.shape)).astype(np.float32)
+    sizes.view(np.int32)[...] += rng.choice([0, 1, 2, 3, -1, -2, 1 << 22, 5_000_000], x.shape)
+    data = np.minimum(sizes, np.float32(2**24)) * signs(rng, *x.shape)
+    assert "LceBconv2d" in convert_and_compare(net, y, inputs=[data]).kinds
+
+
+def test_straight_through_of_larger_values_is_the_sign(rng):
+    """The float model's rounding loses the sign there; the converted model keeps it."""
+    net = Net()
+    x = net.input(1, 1, 1, 6)
+    y = net.conv(_straight_through()(net, x), np.eye(6, dtype=np.float32).reshape(6, 1, 1, 6))
+    z = net.conv(_straight_through()(net, x), np.ones((6, 1, 1, 6), np.float32))
+    large = np.array([2**24 + 2, -(2**24) - 2, 1e30, -1e30, np.inf, -np.inf], np.float32)
+    data = [large.reshape(1, 1, 1, 6)]
+    stock = run_stock(net.finish(y), data)[0]
+    assert not np.isin(stock, [-1, 1]).any()
+    converted = convert(net.finish(z))
+    assert "LceBconv2d" in converted.kinds
+    assert (run_engine(converted.content, data)[0] == 0).all()  # three of +1, three of -1
 
 
 def test_step_padded_with_an_input(rng):
