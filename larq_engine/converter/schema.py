@@ -4,6 +4,7 @@ Data of constants are views of the file that was read, and are copied once, into
 written; so a conversion holds two files and no more.
 """
 
+import hashlib
 import math
 from collections.abc import Hashable, Iterable
 from typing import Any
@@ -51,9 +52,6 @@ _ABSENT = -1
 
 # The schema asks for this alignment of constants; kernels read them in place.
 _DATA_ALIGNMENT = 16
-
-# Buffers up to this size that are equal become one.
-_COMPARED_BYTES = 1 << 16
 
 
 def make_options(name: str, **values: Any) -> Any:
@@ -267,6 +265,20 @@ class _AlignedBuffer:
         return int(schema.BufferEnd(builder))
 
 
+class _Builder(flatbuffers.Builder):  # type: ignore[misc]
+    """Writes equal vectors once: of many alike operators they were half of a file."""
+
+    def __init__(self, room: int) -> None:
+        super().__init__(room)
+        self._known: dict[Hashable, int] = {}
+
+    def CreateNumpyVector(self, x: Array) -> int:  # noqa: N802, the base class calls it so
+        key = (x.dtype.str, x.tobytes())
+        if key not in self._known:
+            self._known[key] = int(super().CreateNumpyVector(x))
+        return self._known[key]
+
+
 class _Writer:
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -288,9 +300,8 @@ class _Writer:
                 for _, tensor in [*inputs, *outputs]
                 if subgraph == index
             ]
-            tensors = {tensor: n for n, tensor in enumerate(_all_tensors(graph, named))}
-            numbers.append(tensors)
-            packed.subgraphs.append(self._graph(graph, tensors))
+            numbers.append(self._number(_all_tensors(graph, named), [*graph.outputs, *named]))
+            packed.subgraphs.append(self._graph(graph, numbers[-1]))
         packed.signatureDefs = [self._signature(numbers, entry) for entry in extra.signatures]
         packed.metadata = []
         for name, data in extra.metadata:
@@ -303,14 +314,27 @@ class _Writer:
         size = sum(data.nbytes for data in self._buffers if data is not None)
         # Growing would copy what is there; the rest of a file is well below 1 KB a tensor.
         room = size + (1 << 16) + 1024 * sum(map(len, numbers))
-        builder = flatbuffers.Builder(room)
+        builder = _Builder(room)
         builder.Finish(packed.Pack(builder), b"TFL3")
         return memoryview(builder.Bytes)[builder.head :]
+
+    def _number(self, tensors: Iterable[Tensor], ends: list[Tensor]) -> dict[Tensor, int]:
+        """Numbers tensors; constants that are equal in everything get one number."""
+        numbers: dict[Tensor, int] = {}
+        known: dict[Hashable, int] = {}
+        for tensor in tensors:
+            key: Hashable = tensor
+            if tensor.is_constant and tensor not in ends and not _has_extra(tensor):
+                buffer = self._buffer(tensor.data)
+                key = (tensor.name, tensor.shape, tensor.dtype, tensor.signature, buffer)
+            numbers[tensor] = known.setdefault(key, len(known))
+        return numbers
 
     def _graph(self, graph: Graph, numbers: dict[Tensor, int]) -> Any:
         packed = schema.SubGraphT()
         packed.name = graph.name or None
-        packed.tensors = [self._tensor(tensor) for tensor in numbers]
+        written = {number: tensor for tensor, number in numbers.items()}
+        packed.tensors = [self._tensor(written[number]) for number in range(len(written))]
         packed.inputs = np.array([numbers[tensor] for tensor in graph.inputs], np.int32)
         packed.outputs = np.array([numbers[tensor] for tensor in graph.outputs], np.int32)
         packed.operators = [self._op(op, numbers) for op in graph.ops]
@@ -338,11 +362,8 @@ class _Writer:
     def _buffer(self, data: Array | None) -> int:
         if data is None:
             return 0
-        # Zeros, ones and shapes occur often. Of large data only the same bytes are one buffer,
-        # which tensors that shared a buffer in the file that was read still have.
-        key: Hashable = (data.__array_interface__["data"][0], data.nbytes)
-        if data.nbytes <= _COMPARED_BYTES:
-            key = data.tobytes()
+        # Zeros, ones and shapes occur often, and layers share their weights.
+        key = hashlib.sha256(np.ascontiguousarray(data).reshape(-1).view(np.uint8).data).digest()
         if key not in self._known_buffers:
             self._known_buffers[key] = len(self._buffers)
             self._buffers.append(data)
@@ -416,6 +437,16 @@ def _all_tensors(graph: Graph, named: list[Tensor]) -> dict[Tensor, None]:
         found.update(dict.fromkeys(op.outputs))
     found.update(dict.fromkeys(graph.outputs))
     return found
+
+
+def _has_extra(tensor: Tensor) -> bool:
+    """Whether a constant is more than its name, type, shape and data."""
+    source = tensor.extra
+    if _write_quantization(tensor) is not None:
+        return True
+    return source is not None and bool(
+        source.isVariable or source.sparsity is not None or source.variantTensors
+    )
 
 
 def _write_quantization(tensor: Tensor) -> Any:

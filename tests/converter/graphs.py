@@ -124,12 +124,14 @@ class Net:
         )
 
     def dense(
-        self, x: Value, weights: np.ndarray, bias: np.ndarray | None = None, **options: Any
+        self, x: Value, weights: np.ndarray | Value, bias: np.ndarray | None = None, **options: Any
     ) -> Value:
         """A FULLY_CONNECTED, of rows along all dimensions but the last."""
         keeps = options.get("keepNumDims", False)
         rows = x.shape[:-1] if keeps else (int(np.prod(x.shape)) // weights.shape[1],)
-        return self.op("FULLY_CONNECTED", x, weights, bias, shape=(*rows, len(weights)), **options)
+        return self.op(
+            "FULLY_CONNECTED", x, weights, bias, shape=(*rows, weights.shape[0]), **options
+        )
 
     def reshape(self, x: Value, *shape: int) -> Value:
         return self.op("RESHAPE", x, np.array(shape, np.int32), shape=shape, newShape=shape)

@@ -175,6 +175,44 @@ def test_shared_buffers_stay_shared():
     assert len(content) < 2 * weights.nbytes
 
 
+def test_equal_constants_of_any_size_are_stored_once(rng):
+    """Layers share their weights: as one layer used twice, or as two signatures of one model."""
+    net = Net()
+    x, y = (net.sign(net.input(1, 8, 8, 256)) for _ in range(2))
+    filters = signs(rng, 256, 3, 3, 256)
+    two = convert(net.finish(net.conv(x, filters), net.conv(y, filters.copy())))
+    bits = filters.nbytes // 32
+    assert bits < len(two.content) < bits + 8000
+    filters_of = [op.inputs[1] for op in two.ops("LceBconv2d")]
+    assert filters_of[0] is filters_of[1]
+
+
+def test_equal_bytes_of_other_types_and_shapes_stay_other_constants(rng):
+    """Two numbers 0.0 along the channels, the same along the rows, and the integers 0, 0."""
+    net = Net()
+    x = net.input(1, 2, 3, 2)
+    y = net.op("ADD", x, np.zeros(2, np.float32))
+    y = net.op("ADD", y, np.zeros((2, 1, 1), np.float32))
+    y = net.op("SUM", y, np.zeros(2, np.int32), shape=(2, 3, 2))
+    converted = convert_and_compare(net, y, inputs=[edges(rng, 1, 2, 3, 2)])
+    assert len({op.inputs[1] for op in converted.graph.ops}) == 3
+
+
+def test_many_equal_layers_share_what_they_can(rng):
+    """What 100 steps of an unrolled recurrent layer have in common is in the file once."""
+    net = Net()
+    state = net.input(1, 64)
+    weights = net.constant(signs(rng, 64, 64))
+    for _ in range(100):
+        state = net.op("ADD", net.dense(net.sign(state), weights), 0.5)
+    converted = convert(net.finish(state))
+    layers = converted.ops("LceBconv2d")
+    assert len(layers) == 100
+    constants = {tensor for op in layers for tensor in op.inputs[1:] if tensor is not None}
+    assert len(constants) == 4  # filters, thresholds, and of the last layer multiplier and bias
+    assert converted.content.count(b"channels_in") == 1
+
+
 def test_constants_are_aligned():
     """Hosts read them in place."""
     net = Net()
