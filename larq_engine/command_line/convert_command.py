@@ -30,6 +30,13 @@ def add_parser(commands: Any) -> None:
         "-o", "--output", type=Path, required=True, metavar="OUT.tflite", help="the file to write"
     )
     parser.add_argument(
+        "--signature-key",
+        action="append",
+        dest="signature_keys",
+        metavar="NAME",
+        help="a signature of the SavedModel to convert (default: serving_default); may be repeated",
+    )
+    parser.add_argument(
         "--report",
         type=Path,
         metavar="FILE",
@@ -72,6 +79,8 @@ def _run(arguments: argparse.Namespace) -> None:
     kind = find_kind(model)
     if kind is ModelKind.TFLITE and arguments.default_int8_range is not None:
         arguments.usage_error("--default-int8-range: not for a .tflite file")
+    if kind is not ModelKind.SAVED_MODEL and arguments.signature_keys is not None:
+        arguments.usage_error("--signature-key: for the folder of a SavedModel only")
     check_destination("output", output, model)
     to_file = report not in (None, Path("-"))
     if to_file:
@@ -100,7 +109,8 @@ def _convert(kind: ModelKind, arguments: argparse.Namespace) -> "ConvertedModel"
     if arguments.default_int8_range is not None:
         options["experimental_default_int8_range"] = tuple(arguments.default_int8_range)
     if kind is ModelKind.SAVED_MODEL:
-        return api.convert_saved_model(arguments.model, **options)
+        keys = arguments.signature_keys
+        return api.convert_saved_model(arguments.model, signature_keys=keys, **options)
     from larq_engine.converter.keras_files import load_keras
 
     return api.convert_keras_model(load_keras(arguments.model), **options)

@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from larq_engine.converter import schema
@@ -83,6 +83,7 @@ def convert_keras_model(
 def convert_saved_model(
     saved_model_dir: str | os.PathLike[str],
     *,
+    signature_keys: Sequence[str] | None = None,
     inference_input_type: Any = "float32",
     inference_output_type: Any = "float32",
     target: str = "arm",
@@ -91,14 +92,18 @@ def convert_saved_model(
     check: bool = True,
     verbose: int = 0,
 ) -> ConvertedModel:
-    """Converts the signature "serving_default" of a SavedModel.
+    """Converts a SavedModel.
+
+    Args:
+        signature_keys: The signatures to convert, "serving_default" if none are named. Files of
+            several are for hosts' signature runners; `Interpreter` runs files of one.
 
     Everything else is as for `convert_keras_model`.
     """
     from larq_engine.converter.keras import saved_model_to_tflite
 
     return _convert(
-        lambda: saved_model_to_tflite(saved_model_dir),
+        lambda: saved_model_to_tflite(saved_model_dir, signature_keys),
         types=(inference_input_type, inference_output_type),
         int8_range=experimental_default_int8_range,
         options=Options(target, compatibility),

@@ -11,7 +11,8 @@ import keyword
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,34 +56,36 @@ def keras_to_tflite(model: Any) -> bytes:
             f"{what}: expected ordinary tensors as inputs, got {specs[dense.index(False)]}; "
             "TensorFlow Lite has no sparse or ragged ones: make them dense in front of the model"
         )
-    names = _argument_names(spec.name for spec in specs)
-    single = _with_batch_of_one(tf, what, dict(zip(names, specs, strict=True)))
-    output_names: list[str] = []  # Known when the model was traced; tf.function sorts its result.
+    names = _input_names(structure, [spec.name for spec in specs])
+    output_names: list[str] = []  # Known when the model was traced.
 
-    def serve(**tensors: Any) -> dict[str, Any]:
-        args, kwargs = tf.nest.pack_sequence_as(structure, [tensors[name] for name in names])
+    def serve(*tensors: Any) -> list[Any]:
+        args, kwargs = tf.nest.pack_sequence_as(structure, tensors)
         outputs = model(*args, **{"training": False, **kwargs})
-        flat = tf.nest.flatten(outputs)
+        flat: list[Any] = tf.nest.flatten(outputs)
         output_names[:] = _output_names(model, outputs, len(flat))
-        return dict(zip(output_names, flat, strict=True))
+        return flat
 
-    traced = tf.function(serve).get_concrete_function(**single)
-    return _convert(tf, what, traced, names, output_names)
+    served = _trace(tf, what, _SIGNATURE, dict(zip(names, specs, strict=True)), serve)
+    return _convert(tf, what, [replace(served, outputs=output_names)])
 
 
-def saved_model_to_tflite(directory: str | os.PathLike[str]) -> bytes:
-    """Converts the signature "serving_default" of a SavedModel.
+def saved_model_to_tflite(
+    directory: str | os.PathLike[str], signature_keys: Sequence[str] | None = None
+) -> bytes:
+    """Converts signatures of a SavedModel, "serving_default" if none are named.
 
     Raises:
         TypeError: `directory` is no path.
         OSError: There is no SavedModel.
-        ConversionError: It lacks the signature or fixed sizes, or TensorFlow's converter failed.
+        ConversionError: It lacks a signature or fixed sizes, or TensorFlow's converter failed.
     """
     if not isinstance(directory, (str, os.PathLike)):
         raise TypeError(
             "saved_model_dir: expected the path of a folder, got "
             f"{type(directory).__name__}; call convert_keras_model for a model in memory"
         )
+    keys = check_signature_keys(signature_keys)
     path = Path(directory)
     _check_saved_model(path)
     tf = import_tensorflow()
@@ -90,16 +93,43 @@ def saved_model_to_tflite(directory: str | os.PathLike[str]) -> bytes:
     what = f"SavedModel '{path}'"
     with _failing(what, "TensorFlow cannot load it"), quiet_tensorflow():
         loaded = tf.saved_model.load(os.fspath(path), tags=[tf.saved_model.SERVING])
-    if _SIGNATURE not in loaded.signatures:
+    missing = [key for key in keys if key not in loaded.signatures]
+    if missing:
         raise ConversionError(
-            f"{what}: expected the signature {_SIGNATURE!r}, got {sorted(loaded.signatures)}; save "
-            f"the model with signatures={{{_SIGNATURE!r}: ...}}"
+            f"{what}: expected the signature {missing[0]!r}, got {sorted(loaded.signatures)}; "
+            "name those to convert with signature_keys, or save the model with "
+            f"signatures={{{missing[0]!r}: ...}}"
         )
-    served = loaded.signatures[_SIGNATURE]
-    specs = served.structured_input_signature[1]
-    single = _with_batch_of_one(tf, what, specs)
-    traced = tf.function(lambda **tensors: served(**tensors)).get_concrete_function(**single)
-    return _convert(tf, what, traced, list(specs), sorted(served.structured_outputs))
+    return _convert(tf, what, [_serve_signature(tf, what, key, loaded) for key in keys])
+
+
+def check_signature_keys(keys: Sequence[str] | None) -> list[str]:
+    """The signatures asked for.
+
+    Raises:
+        ValueError: They are no list of different names.
+    """
+    if keys is None:
+        return [_SIGNATURE]
+    texts = [] if isinstance(keys, str) else [key for key in keys if isinstance(key, str)]
+    if not texts or len(set(texts)) != len(keys):
+        raise ValueError(
+            f"signature_keys: expected a list of different names of signatures, got {keys!r}; "
+            f"as in [{_SIGNATURE!r}]"
+        )
+    return texts
+
+
+def _serve_signature(tf: Any, what: str, key: str, loaded: Any) -> "_Signature":
+    function = loaded.signatures[key]
+    specs = function.structured_input_signature[1]
+    outputs = sorted(function.structured_outputs)
+
+    def serve(*tensors: Any) -> list[Any]:
+        results = function(**dict(zip(specs, tensors, strict=True)))
+        return [results[name] for name in outputs]
+
+    return replace(_trace(tf, what, key, specs, serve), outputs=outputs)
 
 
 def quantize_float_ops(content: bytes, int8_range: tuple[float, float]) -> bytes:
@@ -146,26 +176,57 @@ def import_tensorflow() -> Any:
     return tf
 
 
-def _convert(
-    tf: Any, what: str, traced: Any, inputs: Sequence[str], outputs: Sequence[str]
-) -> bytes:
-    """Converts a traced function whose names of inputs and outputs come in this order."""
+@dataclass(frozen=True)
+class _Signature:
+    """A traced function with the names that its inputs and outputs have for callers, in order.
+
+    Inside of TensorFlow inputs have others, which it takes as arguments of a Python function.
+    """
+
+    key: str
+    traced: Any
+    arguments: list[str]
+    inputs: list[str]
+    outputs: list[str]
+
+
+def _trace(
+    tf: Any, what: str, key: str, specs: dict[str, Any], serve: Callable[..., list[Any]]
+) -> _Signature:
+    """Traces a function of tensors, with a batch of 1, that returns a list of tensors."""
+    arguments = _argument_names(specs)
+    single = _with_batch_of_one(tf, what, specs, arguments)
+
+    def numbered(**tensors: Any) -> dict[str, Any]:
+        outputs = serve(*(tensors[name] for name in arguments))
+        return {_output_key(number): output for number, output in enumerate(outputs)}
+
+    traced = tf.function(numbered).get_concrete_function(**single)
+    return _Signature(key, traced, arguments, list(specs), [])
+
+
+def _output_key(number: int) -> str:
+    return f"output_{number}"
+
+
+def _convert(tf: Any, what: str, signatures: Sequence[_Signature]) -> bytes:
     # Only the variables, not the model: Keras would trace all of its layers again to save them.
     holder = tf.Module()
-    holder.values = list(traced.variables)
+    holder.values = [variable for served in signatures for variable in served.traced.variables]
+    traced = {served.key: served.traced for served in signatures}
     with (
         tempfile.TemporaryDirectory() as folder,
         _failing(what, "TensorFlow's converter failed"),
         quiet_tensorflow(),
     ):
-        tf.saved_model.save(holder, folder, signatures={_SIGNATURE: traced})
-        converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=[_SIGNATURE])
+        tf.saved_model.save(holder, folder, signatures=traced)
+        converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=list(traced))
         # Which version converted it is worth no second copy of the file (XNORNet: 4 of 28 s).
         converter.exclude_conversion_metadata = True
-        if _is_quantization_aware(traced.graph):
+        if any(_is_quantization_aware(function.graph) for function in traced.values()):
             converter.optimizations = [tf.lite.Optimize.DEFAULT]
         content = bytes(converter.convert())
-    return _in_order(content, inputs, outputs)
+    return _with_names(content, signatures)
 
 
 def _is_quantization_aware(graph: Any) -> bool:
@@ -174,15 +235,20 @@ def _is_quantization_aware(graph: Any) -> bool:
     return any(node.op in _FAKE_QUANTIZATION for nodes in functions for node in nodes)
 
 
-def _in_order(content: bytes, inputs: Sequence[str], outputs: Sequence[str]) -> bytes:
-    """Brings a file's inputs and outputs into this order; the converter leaves them in its own."""
-    if len(inputs) == len(outputs) == 1:
-        return content
+def _with_names(content: bytes, signatures: Sequence[_Signature]) -> bytes:
+    """Gives a file's inputs and outputs their names and order; the converter has its own."""
     model = schema.read(content)
-    [(_, subgraph, named_inputs, named_outputs)] = model.extra.signatures
-    graph = model.graphs[subgraph]
-    graph.inputs = _sorted_by(inputs, named_inputs)
-    graph.outputs = _sorted_by(outputs, named_outputs)
+    found = {os.fsdecode(key): rest for key, *rest in model.extra.signatures}
+    model.extra.signatures = []
+    for served in signatures:
+        subgraph, inputs, outputs = found[served.key]
+        keys = [_output_key(number) for number in range(len(served.outputs))]
+        graph = model.graphs[subgraph]
+        graph.inputs = _sorted_by(served.arguments, inputs)
+        graph.outputs = _sorted_by(keys, outputs)
+        named_inputs = list(zip(served.inputs, graph.inputs, strict=True))
+        named_outputs = list(zip(served.outputs, graph.outputs, strict=True))
+        model.extra.signatures.append((served.key, subgraph, named_inputs, named_outputs))
     return schema.write(model)
 
 
@@ -191,10 +257,12 @@ def _sorted_by(names: Sequence[str], entries: Iterable[tuple[Any, Any]]) -> list
     return [tensors[name] for name in names]
 
 
-def _with_batch_of_one(tf: Any, what: str, specs: dict[str, Any]) -> dict[str, Any]:
-    """Returns the specifications with a batch of 1 where the model leaves it open."""
+def _with_batch_of_one(
+    tf: Any, what: str, specs: dict[str, Any], arguments: Sequence[str]
+) -> dict[str, Any]:
+    """Returns the specifications of arguments with a batch of 1 where the model leaves it open."""
     single = {}
-    for name, spec in specs.items():
+    for argument, (name, spec) in zip(arguments, specs.items(), strict=True):
         sizes = spec.shape.as_list() if spec.shape.rank is not None else [None, None]
         if None in sizes[1:]:
             raise ConversionError(
@@ -203,27 +271,53 @@ def _with_batch_of_one(tf: Any, what: str, specs: dict[str, Any]) -> dict[str, A
                 "Input((224, 224, 3))"
             )
         fixed = [1 if size is None else size for size in sizes]
-        single[name] = tf.TensorSpec(fixed, spec.dtype, name=name)
+        single[argument] = tf.TensorSpec(fixed, spec.dtype, name=argument)
     return single
 
 
-def _argument_names(names: Iterable[str | None]) -> list[str]:
-    """Names that Python takes for arguments, as TensorFlow makes them: a_in for "a-in"."""
+def _input_names(structure: Any, names: Sequence[str | None]) -> list[str]:
+    """The keys of a dictionary of inputs, else names as TensorFlow makes them: a_in for "a-in"."""
+    args, kwargs = structure
+    if len(args) == 1 and not kwargs and _is_flat(args[0], len(names)):
+        return sorted(args[0])
     found: list[str] = []
     for number, name in enumerate(names, 1):
-        usable = re.sub(r"\W", "_", name or str(number), flags=re.ASCII)
-        if not usable[0].isalpha() or keyword.iskeyword(usable):
-            usable = f"input_{usable.lstrip('_')}"
+        usable = _usable(name or str(number))
         found.append(f"{usable}_{number}" if usable in found else usable)
     return found
 
 
+def _argument_names(names: Iterable[str]) -> list[str]:
+    """Names that TensorFlow takes for arguments: different in lower case too, and not "self"."""
+    found: list[str] = []
+    for name in names:
+        usable = _usable(name)
+        while usable.lower() in ("self", *(other.lower() for other in found)):
+            usable += "_"
+        found.append(usable)
+    return found
+
+
+def _usable(name: str) -> str:
+    usable = re.sub(r"\W", "_", name, flags=re.ASCII)
+    if not usable[:1].isalpha() or keyword.iskeyword(usable):
+        usable = f"input_{usable.lstrip('_')}"
+    return usable
+
+
+def _is_flat(structure: Any, count: int) -> bool:
+    """Whether it is a dictionary of so many tensors, which TensorFlow sorts by their names."""
+    if not isinstance(structure, dict) or len(structure) != count:
+        return False
+    return all(isinstance(key, str) for key in structure)
+
+
 def _output_names(model: Any, outputs: Any, count: int) -> list[str]:
-    """Keras' own names, or for models that have none the keys of a dictionary, or output_1..."""
+    """The keys of a dictionary of outputs, else Keras' own names, or output_1..."""
+    if _is_flat(outputs, count):
+        return sorted(outputs)
     if model.output_names:
         return list(model.output_names)
-    if isinstance(outputs, dict) and len(outputs) == count:
-        return sorted(outputs)
     return [f"output_{number}" for number in range(1, count + 1)]
 
 

@@ -128,6 +128,27 @@ def test_the_path_chooses_the_function(tmp_path, calls):
     ]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "keys"),
+    [([], None), (["--signature-key", "b", "--signature-key", "a"], ["b", "a"])],
+)
+def test_signatures_of_a_saved_model(tmp_path, calls, arguments, keys):
+    (tmp_path / "saved").mkdir()
+    output = tmp_path / "out.tflite"
+    assert main(["convert", str(tmp_path / "saved"), "-o", str(output), *arguments]) == 0
+    options = _DEFAULTS | {"signature_keys": keys}
+    assert calls == [("convert_saved_model", tmp_path / "saved", options)]
+
+
+def test_signatures_are_for_saved_models(model, tmp_path, calls, capsys):
+    arguments = ["convert", str(model), "-o", str(tmp_path / "out.tflite")]
+    with pytest.raises(SystemExit) as caught:
+        main([*arguments, "--signature-key", "serving_default"])
+    assert caught.value.code == 2
+    assert "--signature-key: for the folder of a SavedModel only" in capsys.readouterr().err
+    assert calls == []
+
+
 def test_a_range_is_not_for_tflite_files(model, tmp_path, calls, capsys):
     arguments = ["convert", str(model), "-o", str(tmp_path / "out.tflite")]
     with pytest.raises(SystemExit) as caught:

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from ai_edge_litert.interpreter import Interpreter as StockInterpreter
 
 from larq_engine.converter import schema
 from larq_engine.converter.errors import ConversionError
@@ -158,6 +159,38 @@ def test_names_that_become_the_same():
     left, right = keras.Input((3,), name="a-b"), keras.Input((4,), name="a.b")
     content = keras_to_tflite(keras.Model([left, right], keras.layers.Concatenate()([left, right])))
     assert signature(content)[1] == {"a_b": (1, 3), "a_b_2": (1, 4)}
+
+
+def test_names_that_tensorflow_takes_for_the_same_or_its_own():
+    names = ["x", "X", "self"]
+    inputs = [keras.Input((size,), name=name) for size, name in enumerate(names, 3)]
+    content = keras_to_tflite(keras.Model(inputs, keras.layers.Concatenate(name="y")(inputs)))
+    assert signature(content)[1:] == ({"x": (1, 3), "X": (1, 4), "self": (1, 5)}, {"y": (1, 12)})
+
+
+def test_names_of_dictionaries_are_the_user_s(rng):
+    """Layers have names of their own, which no caller knows."""
+    left, right = keras.Input((4,), name="layer_l"), keras.Input((5,), name="layer_r")
+    outputs = {
+        "the score": keras.layers.Dense(2, name="aa")(left),
+        "logits": keras.layers.Dense(3, name="bb")(right),
+    }
+    model = keras.Model({"u": left, "U-2": right}, outputs)
+    content = keras_to_tflite(model)
+    assert signature(content)[1:] == (
+        {"U-2": (1, 5), "u": (1, 4)},
+        {"logits": (1, 3), "the score": (1, 2)},
+    )
+    interpreter = Interpreter(content)
+    assert interpreter.output_names == ["logits", "the score"]
+    x = {
+        key: rng.uniform(-1, 1, (1, size)).astype(np.float32)
+        for key, size in (("u", 4), ("U-2", 5))
+    }
+    expected = model({key: tf.constant(value) for key, value in x.items()})
+    results = interpreter.predict(x)
+    for name in outputs:
+        np.testing.assert_allclose(results[name], expected[name], rtol=1e-5, atol=1e-5)
 
 
 def test_one_value_given_twice_and_an_input_given_back():
@@ -406,9 +439,46 @@ def test_a_saved_model_without_the_signature(tmp_path):
     twice = tf.function(lambda x: 2 * x, input_signature=[tf.TensorSpec([1, 2])])
     tf.saved_model.save(module, tmp_path, signatures={"twice": twice})
     with pytest.raises(
-        ConversionError, match=r"signature 'serving_default', got \['twice'\]; save"
+        ConversionError,
+        match=r"signature 'serving_default', got \['twice'\]; name .*signature_keys",
     ):
         saved_model_to_tflite(tmp_path)
+    content = saved_model_to_tflite(tmp_path, ["twice"])
+    assert signature(content) == ("twice", {"x": (1, 2)}, {"output_0": (1, 2)})
+
+
+def test_several_signatures_of_a_saved_model(tmp_path, rng):
+    kernel = tf.Variable(rng.uniform(-1, 1, (3, 4)).astype(np.float32))
+    module = tf.Module()
+    module.kernel = kernel
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], name="x")])
+    def times(x):
+        return {"product": x @ kernel}
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], name="x"), tf.TensorSpec([], name="y")])
+    def plus(x, y):
+        return {"sum": x @ kernel + y, "given": y}
+
+    tf.saved_model.save(module, tmp_path, signatures={"times": times, "plus": plus})
+    content = saved_model_to_tflite(tmp_path, ["times", "plus"])
+    host = StockInterpreter(model_content=content)
+    assert host.get_signature_list() == {
+        "times": {"inputs": ["x"], "outputs": ["product"]},
+        "plus": {"inputs": ["x", "y"], "outputs": ["given", "sum"]},
+    }
+    x, y = np.ones((1, 3), np.float32), np.float32(2)
+    product = host.get_signature_runner("times")(x=x)["product"]
+    np.testing.assert_allclose(product, x @ kernel.numpy(), rtol=1e-6)
+    results = host.get_signature_runner("plus")(x=x, y=y)
+    np.testing.assert_allclose(results["sum"], x @ kernel.numpy() + y, rtol=1e-6)
+    assert results["given"] == y
+
+
+@pytest.mark.parametrize("keys", ["serving_default", [], ["a", "a"], [1]])
+def test_signature_keys_that_are_none(tmp_path, keys):
+    with pytest.raises(ValueError, match="signature_keys: expected a list of different names"):
+        saved_model_to_tflite(tmp_path, keys)
 
 
 def test_a_damaged_saved_model(tmp_path):
