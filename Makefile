@@ -6,6 +6,7 @@ RUN_BAZEL := tools/run_bazel.sh
 BAZEL_FLAGS ?= $(if $(CI),--noshow_progress)
 PYTEST_FLAGS ?= -q -rs -n auto
 FUZZ_RUNS ?= 200000
+CASES ?= 100000
 # configuration://tests that run under it
 SANITIZED_TESTS ?= asan://tests/... ubsan://tests/... tsan://tests/runtime/...
 # Python tests that also run with a plug-in built under a sanitizer
@@ -15,7 +16,7 @@ TSAN_PYTHON_TESTS := tests/python/test_threads.py
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: setup build benchmark-binary cpp-example wheel demo test test-full test-native test-arm test-python test-arm64 fuzz bench \
+.PHONY: setup build benchmark-binary cpp-example wheel demo test test-full test-native test-arm test-python test-arm64 fuzz fuzz-files bench \
         bench-compare zoo lint format clean help setup-base setup-cross peers
 
 setup: ## install what building and testing need (quick when all is in place)
@@ -100,6 +101,12 @@ test-arm64: setup build ## test the aarch64 wheel in emulated Python
 fuzz: setup-base ## feed FUZZ_RUNS (200000) made-up models to the plug-in under sanitizers
 	@echo "== Fuzzing, $(FUZZ_RUNS) cases"
 	@tools/fuzz.sh $(FUZZ_RUNS) $(BAZEL_FLAGS)
+
+fuzz-files: setup build ## run CASES (100000) mutated model files in LiteRT, with the check and without
+	@echo "== Mutated files through larq_engine.Interpreter"
+	@$(VENV)/bin/python -m tests.fuzz.files --cases $(CASES) --mode checked
+	@echo "== Mutated files in a stock interpreter with the plug-in"
+	@$(VENV)/bin/python -m tests.fuzz.files --cases $(CASES) --mode bare
 
 bench: setup build $(if $(filter-out kernels,$(or $(PARTS),all)),peers) ## measure against other engines: PARTS="kernels convs grid models" RESULTS=folder
 	@$(RUN_BAZEL) build $(BAZEL_FLAGS) //benchmarks/kernels:bgemm_bench

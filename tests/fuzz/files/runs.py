@@ -1,0 +1,176 @@
+"""One case in a host: loads the file and runs it on random data.
+
+Whatever is refused by an exception is an outcome; what ends the process is for workers.py to see.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+from random import Random
+from typing import Any
+
+import numpy as np
+
+import larq_engine
+from larq_engine.python import host
+
+
+class Outcome(IntEnum):
+    REFUSED_BY_CHECK = 0
+    REFUSED_BY_HOST = 1  # or by the plug-in within it
+    FAILED = 2  # when run
+    TOO_LARGE = 3  # to be run
+    RAN = 4
+
+
+class Phase(IntEnum):
+    MAKE = 0
+    LOAD = 1
+    RUN = 2
+    FREE = 3
+
+
+class WrongError(Exception):
+    """The case did what it must not, short of a crash."""
+
+
+# A mutated shape can ask for more; then loading is all that is tried.
+_MAX_VALUES = 2**18
+
+_REFUSALS = (ValueError, RuntimeError, MemoryError)
+_POOL = np.random.default_rng(0).integers(-9, 10, 4096)
+_RESIZED_SHARE, _COMPARED_SHARE = 0.1, 0.05
+
+# Takes the file, a generator for what is drawn, and a function to say which phase begins.
+Run = Callable[[bytes, Random, Callable[[Phase], None]], Outcome]
+
+
+def _data(shape: Sequence[int], dtype: Any) -> np.ndarray:
+    dtype = np.dtype(dtype)
+    if dtype.kind in "OSU":
+        return np.full(shape, b"abc", np.bytes_)
+    return np.resize(_POOL, tuple(shape)).astype(dtype)
+
+
+def checked(runtime: str | None) -> Run:
+    """As users run a file: through `larq_engine.Interpreter`."""
+
+    def load(content: bytes, **options: Any) -> Any:
+        return larq_engine.Interpreter(content, runtime=runtime, **options)
+
+    def predict(interpreter: Any, r: Random) -> Any:
+        types, shapes = interpreter.input_types, interpreter.input_shapes
+        if sum(map(math.prod, shapes)) > _MAX_VALUES:
+            return None
+        arrays = [_data(s, t) for s, t in zip(shapes, types, strict=True)]
+        results = interpreter.predict(arrays)
+        if r.random() < _RESIZED_SHARE and all(len(shape) for shape in shapes):
+            try:
+                interpreter.predict([np.concatenate([a, a, a]) for a in arrays])
+            except _REFUSALS:
+                results = interpreter.predict(arrays)  # It must go on with what it could.
+        return results if isinstance(results, list) else [results]
+
+    def run(content: bytes, r: Random, begin: Callable[[Phase], None]) -> Outcome:
+        before = bytes(bytearray(content))
+        begin(Phase.LOAD)
+        try:
+            interpreter = load(content, fuse=r.random() < 0.8)
+        except _REFUSALS as error:
+            by_check = str(error).startswith(f"model ({len(content)} bytes): ")
+            return Outcome.REFUSED_BY_CHECK if by_check else Outcome.REFUSED_BY_HOST
+        begin(Phase.RUN)
+        outcome = Outcome.RAN
+        try:
+            results = predict(interpreter, r)
+            if results is None:
+                outcome = Outcome.TOO_LARGE
+            elif r.random() < _COMPARED_SHARE:
+                _compare(results, [predict(load(content, kernel=k), r) for k in _KERNELS])
+        except _REFUSALS:
+            outcome = Outcome.FAILED
+        begin(Phase.FREE)
+        del interpreter
+        if content != before:
+            raise WrongError("wrote to the caller's bytes")
+        return outcome
+
+    return run
+
+
+_KERNELS = ("auto", "reference")
+
+
+def _compare(first: list[Any], others: list[Any]) -> None:
+    """Equal with the reference kernel, if equal when repeated: some operators draw at random."""
+    again, reference = others
+    if again is None or reference is None:
+        return
+    same = [all(_equal(a, b) for a, b in zip(first, x, strict=True)) for x in others]
+    if same[0] and not same[1]:
+        raise WrongError("another result with kernel='reference'")
+
+
+def _equal(a: np.ndarray, b: np.ndarray) -> bool:
+    return a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def bare(runtime: str | None, library: str | None = None) -> Run:
+    """In a stock interpreter, with the plug-in and no check; or with another delegate for it."""
+    module = host.import_runtime(runtime)
+
+    def make_delegate() -> Any:
+        if library is not None:
+            return module.load_delegate(library)
+        return host.load_delegate(runtime)
+
+    shared = make_delegate()
+
+    def run(content: bytes, r: Random, begin: Callable[[Phase], None]) -> Outcome:
+        before = bytes(bytearray(content))
+        delegate = shared if r.random() < 0.5 else make_delegate()
+        begin(Phase.LOAD)
+        try:
+            interpreter = module.Interpreter(
+                model_content=content, experimental_delegates=[delegate]
+            )
+            interpreter.allocate_tensors()
+            inputs = interpreter.get_input_details()
+            outputs = interpreter.get_output_details()
+        except _BARE_REFUSALS:
+            return Outcome.REFUSED_BY_HOST
+        begin(Phase.RUN)
+        outcome = Outcome.RAN
+        try:
+            shapes = [info["shape"] for info in inputs]
+            if sum(math.prod(map(int, shape)) for shape in shapes) > _MAX_VALUES:
+                outcome = Outcome.TOO_LARGE
+            else:
+                _run_bare(interpreter, inputs, shapes)
+                if r.random() < _RESIZED_SHARE:
+                    shapes = [(3 * s[0], *s[1:]) if len(s) else s for s in shapes]
+                    for info, shape in zip(inputs, shapes, strict=True):
+                        interpreter.resize_tensor_input(info["index"], shape)
+                    interpreter.allocate_tensors()
+                    _run_bare(interpreter, inputs, shapes)
+                for info in outputs:
+                    interpreter.get_tensor(info["index"])
+        except _BARE_REFUSALS:
+            outcome = Outcome.FAILED
+        begin(Phase.FREE)
+        del interpreter, delegate
+        if content != before:
+            raise WrongError("wrote to the caller's bytes")
+        return outcome
+
+    return run
+
+
+# What a host's own interpreter raises is not ours to choose.
+_BARE_REFUSALS = (Exception,)
+
+
+def _run_bare(interpreter: Any, inputs: Any, shapes: Any) -> None:
+    for info, shape in zip(inputs, shapes, strict=True):
+        interpreter.set_tensor(info["index"], _data(shape, info["dtype"]))
+    interpreter.invoke()

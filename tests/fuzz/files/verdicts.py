@@ -1,0 +1,154 @@
+"""Whose fault a crash is: the plug-in's or the host's own.
+
+The innermost frame that is of neither the system's libraries nor the reporter says whose code was
+at work. But a host may crash on what we did to it, so that its frames alone acquit nobody: the same
+file must crash the host without us, with a delegate that takes our operators and computes nothing.
+"""
+
+import functools
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tests.fuzz.files.cases import Cases
+from tests.fuzz.files.runs import Run
+from tests.fuzz.files.workers import Death, Frame, Job, Limits, Workers
+
+_OURS = "liblarq_engine"
+_SYSTEMS = ("libc.so", "libstdc++", "libgcc_s", "ld-linux", "libm.so", "libpthread", "linux-vdso")
+_REPORTER = "libcrash_reporter"
+_OUT_OF_TIME = ("SIGPROF", "SIGALRM")
+_MAX_MUTATIONS = 5
+_TOP_FRAMES = 4
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is known of one crash."""
+
+    job: Job  # as few mutations as crash in this way
+    owner: str  # "ours", "host"
+    reason: str
+    death: Death
+    mutations: tuple[tuple[str, str], ...]
+
+    @property
+    def operators(self) -> str:
+        return ", ".join(sorted({operator for _, operator in self.mutations})) or "none"
+
+
+def at_work(frames: Sequence[Frame]) -> int:
+    """The place of the innermost frame that is not the system's; their number if all are."""
+    for place, frame in enumerate(frames):
+        if not frame.module.startswith((*_SYSTEMS, _REPORTER)):
+            return place
+    return len(frames)
+
+
+def signature(death: Death) -> tuple[str, ...]:
+    """Equal for crashes at the same place."""
+    start = at_work(death.frames)
+    # An endless loop or recursion is stopped anywhere in it.
+    frames = () if death.signal in _OUT_OF_TIME else death.frames[start : start + 2]
+    return death.signal, death.phase.name, *(f"{f.module}+{f.offset:#x}" for f in frames)
+
+
+def judge(
+    workers: Workers,
+    cases: Cases,
+    jobs: Sequence[Job],
+    death: Death,
+    make_run: Callable[[], Run],
+    make_innocent: Callable[[], Run],
+    limits: Limits,
+) -> Verdict:
+    """Looks into the crash of the last of jobs that ran in one process.
+
+    Args:
+        workers: To run it again.
+        cases: To make it again.
+        jobs: All that ran in the process.
+        death: How it ended.
+        make_run: What ran them.
+        make_innocent: The host with the delegate that computes nothing.
+        limits: Of a case.
+    """
+
+    def again(tried: Sequence[Job], make: Callable[[], Run], limits: Limits) -> Death | None:
+        return workers.run(tried, make, limits).death
+
+    job = jobs[-1]
+
+    def verdict(owner: str, reason: str, job: Job = job, last: Death = death) -> Verdict:
+        mutations = cases.make(job.number, job.without).mutations
+        return Verdict(job, owner, reason, last, mutations)
+
+    alone = again([job], make_run, limits)
+    if alone is None:
+        return _judge_many(jobs, verdict, again, make_run, make_innocent, limits)
+    if again([job], make_run, limits.larger()) is None:
+        return verdict("nobody", "passes with more memory and time")
+    # Fewer mutations may be enough.
+    for place in range(_MAX_MUTATIONS):
+        fewer = Job(job.number, job.without | {place})
+        if len(cases.make(fewer.number, fewer.without).mutations) < len(
+            cases.make(job.number, job.without).mutations
+        ):
+            other = again([fewer], make_run, limits)
+            if other is not None and signature(other) == signature(alone):
+                job = fewer
+    start = at_work(alone.frames)
+    if start < len(alone.frames) and alone.frames[start].module.startswith(_OURS):
+        return verdict("ours", "our code was at work", job, alone)
+    if again([job], make_innocent, limits) is not None:
+        return verdict("host", "crashes without us", job, alone)
+    if any(frame.module.startswith(_OURS) for frame in alone.frames):
+        return verdict("ours", "the host crashes when we call it, and not without us", job, alone)
+    return verdict("ours", "the host crashes with us only", job, alone)
+
+
+def _judge_many(
+    jobs: Sequence[Job],
+    verdict: Callable[..., Verdict],
+    again: Callable[..., Death | None],
+    make_run: Callable[[], Run],
+    make_innocent: Callable[[], Run],
+    limits: Limits,
+) -> Verdict:
+    """The crash of a file that passes alone: an earlier one has left something broken."""
+    if again(jobs, make_run, limits) is None:
+        return verdict("nobody", "did not happen again")
+    good, bad = len(jobs) - 1, 0  # From `bad` on they crash, from `good` on they do not.
+    while good - bad > 1:
+        middle = (good + bad) // 2
+        if again(jobs[middle:], make_run, limits) is None:
+            good = middle
+        else:
+            bad = middle
+    culprit = jobs[bad]
+    many = [culprit] * 200
+    reason = f"leaves something broken, on which #{jobs[-1].number} crashes"
+    if again(jobs[bad:], make_innocent, limits) or again(many, make_innocent, limits):
+        return verdict("host", f"{reason}; without us too", culprit)
+    return verdict("ours", reason, culprit)
+
+
+@functools.cache
+def _function(path: str, offset: int) -> str:
+    """Its name, which the loader does not know where a library exports few."""
+    command = ["addr2line", "-f", "-C", "-e", path, hex(offset)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "?"
+    return done.stdout.partition("\n")[0].partition("(")[0]
+
+
+def describe(death: Death) -> str:
+    """The signal, the phase and the functions that matter."""
+    start = at_work(death.frames)
+    frames = death.frames[start : start + _TOP_FRAMES]
+    # An address in the stack is that of the next instruction, which may be another function's.
+    names = [_function(f.path, f.offset - (place > 0)) for place, f in enumerate(frames)]
+    places = [f"{n} ({f.module}+{f.offset:#x})" for n, f in zip(names, frames, strict=True)]
+    return f"{death.signal} in {death.phase.name.lower()}: " + " < ".join(places)
