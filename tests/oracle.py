@@ -5,6 +5,7 @@ products. Padding with zero adds nothing to a dot product, padding with +-1 adds
 values. float32 is exact here: a dot product is an integer far below 2**24.
 """
 
+import itertools
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -166,5 +167,10 @@ def threshold_bits(dots: np.ndarray, depth: int, thresholds: np.ndarray) -> np.n
 def max_pool(
     x: np.ndarray, window: tuple[int, int], stride: tuple[int, int], padding: str
 ) -> np.ndarray:
-    """Max pooling; padding never wins."""
-    return _windows(x, window, stride, (1, 1), padding, -np.inf).max(axis=(3, 4))
+    """Max pooling, tap after tap: only what is greater replaces what came before."""
+    taps = _windows(x, window, stride, (1, 1), padding, -np.inf)
+    best = taps[:, :, :, 0, 0]
+    for row, column in itertools.product(range(window[0]), range(window[1])):
+        tap = taps[:, :, :, row, column]
+        best = np.where(tap > best, tap, best)
+    return best
