@@ -1,7 +1,8 @@
 """Options that all Python tests share, and how to replay a failure.
 
---full runs every case of the grids; without it a fixed sample of them runs. Random data come from
---seed, so a failing test prints the command that repeats it exactly.
+--full runs every case of the grids; without it a fixed sample of them runs. --part runs a part of
+the tests (parts.py). Random data come from --seed, so a failing test prints the command that
+repeats it exactly.
 """
 
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from tests import parts
 from tests.crash_box import CrashBox
 
 _DEFAULT_SEED = 1
@@ -17,7 +19,20 @@ _DEFAULT_SEED = 1
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("larq_engine")
     group.addoption("--full", action="store_true", help="run all cases of the grids, not a sample")
+    group.addoption(
+        "--part", choices=parts.PARTS, default=parts.ALL, help="run this part of the tests"
+    )
     group.addoption("--seed", type=int, default=_DEFAULT_SEED, help="seed of all random data")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    parts.chosen = config.getoption("--part")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    selected = [item for item in items if parts.is_chosen(item)]
+    config.hook.pytest_deselected(items=[item for item in items if not parts.is_chosen(item)])
+    items[:] = selected
 
 
 def _replay_options(config: pytest.Config) -> str:

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Prepares a machine: Debian packages and the developer's virtual environments.
 #
-#   tools/setup.sh base    the build tools and .venv (what `make build` needs)
-#   tools/setup.sh hosts   base; TensorFlow, larq and larq-zoo in .venv; .venv-tflite-runtime (for
-#                          the demo and the tests)
-#   tools/setup.sh peers   base, and benchmarks/peers/.venv (what only `make bench` needs)
-#   tools/setup.sh cross   base; compilers for ARM, and the QEMU that runs what they make
-#   tools/setup.sh arm64   cross; Python and LiteRT for emulated 64-bit ARM
+#   tools/setup.sh base       the build tools and .venv (what `make build` and `make test` need)
+#   tools/setup.sh keras      base; TensorFlow and larq in .venv (what `make demo` needs)
+#   tools/setup.sh hosts      keras; larq-zoo in .venv; .venv-tflite-runtime (for the tests)
+#   tools/setup.sh fuzzer     base; clang and libFuzzer
+#   tools/setup.sh emulators  base; the QEMU that shows this machine as an older one
+#   tools/setup.sh peers      base, and benchmarks/peers/.venv (what only `make bench` needs)
+#   tools/setup.sh cross      base; compilers for ARM, and the QEMU that runs what they make
+#   tools/setup.sh arm64      cross; Python and LiteRT for emulated 64-bit ARM
 #
 # A finished step leaves a stamp that holds a hash of what it depends on, so that a run with all in
 # place takes milliseconds and a change of pyproject.toml runs the step again.
@@ -48,19 +50,25 @@ fuzzer_links() {
     clang -x c++ -fsanitize=fuzzer,address,undefined - -lstdc++ -o /dev/null
 }
 
-# Prints the Debian package of each tool that is missing.
-missing_packages() {
+# Each of these prints the Debian packages of tools that are missing.
+missing_build_tools() {
   command -v bazel >/dev/null || command -v bazelisk >/dev/null || echo bazel-bootstrap
   echo '#include <bit>' | g++ -std=c++20 -x c++ -fsyntax-only - 2>/dev/null || echo g++
   [[ -d /usr/src/googletest/googletest ]] || echo googletest
-  [[ $(uname -m) != x86_64 ]] || command -v qemu-x86_64 >/dev/null || echo qemu-user
   "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+}
+
+missing_fuzzer() {
   command -v llvm-symbolizer >/dev/null || echo llvm # names in the fuzzer's stack traces
   if ! command -v clang >/dev/null; then
     echo clang fuzzer-runtime
   elif ! fuzzer_links 2>/dev/null; then
     echo fuzzer-runtime
   fi
+}
+
+missing_emulators() {
+  [[ $(uname -m) != x86_64 ]] || command -v qemu-x86_64 >/dev/null || echo qemu-user
 }
 
 missing_cross_compilers() {
@@ -75,8 +83,9 @@ fuzzer_runtime_package() {
   apt-cache show --no-all-versions libclang-rt-dev >/dev/null 2>&1 && echo libclang-rt-dev || true
 }
 
+# Only CI's machines are changed without being asked.
 as_root=()
-if [[ $(id -u) -ne 0 ]]; then as_root=(sudo -n); fi
+if [[ $(id -u) -ne 0 && -n ${CI:-} ]]; then as_root=(sudo -n); fi
 
 update_package_lists() {
   say "updating the list of Debian packages"
@@ -94,10 +103,10 @@ install_packages() {
   mapfile -t missing < <("$list" | tr ' ' '\n')
   if [[ ${#missing[@]} -eq 0 ]]; then return; fi
 
-  if ! command -v apt-get >/dev/null || ! "${as_root[@]}" true 2>/dev/null; then
+  if ! command -v apt-get >/dev/null || [[ $(id -u) -ne 0 && -z ${CI:-} ]]; then
     fail "this machine lacks: ${missing[*]} (Debian's package names; fuzzer-runtime is" \
-      "libclang-rt-dev), and this user may not install packages. On Debian or Ubuntu let an" \
-      "administrator run 'apt-get install ${missing[*]/fuzzer-runtime/libclang-rt-dev}'; elsewhere" \
+      "libclang-rt-dev), and only root may install packages. On Debian or Ubuntu run" \
+      "'sudo apt-get install ${missing[*]/fuzzer-runtime/libclang-rt-dev}'; elsewhere" \
       "install Bazel 4.2 to 7 (or Bazelisk), a C++20 compiler, clang with libFuzzer and QEMU, and unpack" \
       "GoogleTest's sources to /usr/src/googletest. Then run this again."
   fi
@@ -128,14 +137,24 @@ base() {
   if done_before "$VENV/.setup-base" pyproject.toml; then return; fi
   "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
     fail "Python 3.10 or newer is needed, got $("$PYTHON" --version); name another with PYTHON=..."
-  install_packages missing_packages
-  say "$VENV: installing LiteRT, NumPy and the tools for tests, lint and plots"
+  install_packages missing_build_tools
+  say "$VENV: installing LiteRT, NumPy and the tools for tests, lint and plots (500 MB)"
   quietly "$PYTHON" -m venv "$VENV"
   quietly pip_into "$VENV" 'pip>=25.1' # the first that reads dependency groups
   quietly pip_into "$VENV" --group dev
   # The working tree itself is what this environment imports.
   pwd >"$("$VENV/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/larq_engine.pth"
   fingerprint pyproject.toml >"$VENV/.setup-base"
+}
+
+fuzzer() {
+  base
+  install_packages missing_fuzzer
+}
+
+emulators() {
+  base
+  install_packages missing_emulators
 }
 
 # has_no_wheel VENV: does the log of pip say that there is no wheel? pip says the same of an index
@@ -146,15 +165,15 @@ has_no_wheel() {
     pip_into "$1" --dry-run --ignore-installed --no-deps numpy >>"$log" 2>&1
 }
 
-# optional VENV GROUP [PIP-OPTION...]: what has no wheel for every Python. Its tests are skipped, and
+# optional VENV GROUP SIZE [PIP-OPTION...]: what has no wheel for every Python. Its tests are skipped, and
 # say so, where it is missing; any other failure to install it is an error.
 optional() {
-  local venv=$1 group=$2
-  shift 2
+  local venv=$1 group=$2 size=$3
+  shift 3
   local stamp=$venv/.setup-$group no_wheel=$venv/.no-wheel-$group
   if done_before "$stamp" pyproject.toml; then return; fi
   if ! done_before "$no_wheel" pyproject.toml; then
-    say "$venv: installing $group, for the demo and the tests"
+    say "$venv: installing $group ($size)"
     rm -f "$stamp" "$no_wheel"
     if [[ ! -e $venv ]]; then quietly "$PYTHON" -m venv --without-pip "$venv"; fi
     if pip_into "$venv" "$@" --group "$group" >"$log" 2>&1; then
@@ -170,14 +189,18 @@ optional() {
     "$(uname -sm); its tests will be reported as skipped"
 }
 
-hosts() {
+keras() {
   base
-  optional "$VENV" tensorflow
-  optional "$VENV" tf-keras --no-deps
+  optional "$VENV" tensorflow "1.4 GB"
+  optional "$VENV" tf-keras "20 MB" --no-deps
   # larq's numpy<2 has a source archive for every Python and would be built, in vain, from it.
-  optional "$VENV" larq --only-binary numpy
-  optional "$VENV" larq-zoo --no-deps
-  optional .venv-tflite-runtime tflite-runtime
+  optional "$VENV" larq "80 MB" --only-binary numpy
+}
+
+hosts() {
+  keras
+  optional "$VENV" larq-zoo "40 MB" --no-deps
+  optional .venv-tflite-runtime tflite-runtime "190 MB"
 }
 
 peers() {
@@ -335,6 +358,6 @@ arm64() {
 }
 
 case ${1:-} in
-  base | hosts | peers | cross | arm64) "$1" ;;
-  *) fail "expected base, hosts, peers, cross or arm64, got '${1:-}'" ;;
+  base | keras | hosts | fuzzer | emulators | peers | cross | arm64) "$1" ;;
+  *) fail "expected base, keras, hosts, fuzzer, emulators, peers, cross or arm64, got '${1:-}'" ;;
 esac

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs C++ tests on emulated x86 CPUs that lack what this one may have. An instruction that such a CPU
-# does not know ends the test; the rows that it can run must still be right. Needs `bazel test
-# //tests/...` to have built them, and Debian's qemu-user.
+# Runs tests on emulated x86 CPUs that lack what this one may have: C++ tests, for which an instruction
+# that such a CPU does not know is the end and whose rows must still be right, and Python tests in
+# LiteRT, whose XNNPACK takes other micro-kernels there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,20 +10,42 @@ readonly CPUS=(core2duo:portable Nehalem:portable,popcnt Haswell:portable,popcnt
 readonly TESTS=(kernels/bgemm_test kernels/pixel_ops_test kernels/select_test runtime/delegate_test)
 # It counts threads that the system has started, which takes its time under emulation.
 readonly NOT_EMULATED='-Delegate.ThreadsAreThoseOfTheOptionOrOfTheHost'
+readonly PYTHON_CPU=Haswell  # LiteRT's own wheel needs AVX
+readonly PYTHON_TESTS=(tests/python/test_fusion.py tests/python/test_host_ops_on_bits.py
+  tests/python/test_unpack_weights.py tests/interop/test_interop.py)
 
 if [[ $(uname -m) != x86_64 ]]; then
   echo "lesser CPUs: not run, this is no x86-64"
   exit
 fi
+targets=()
+for test in "${TESTS[@]}"; do targets+=("//tests/${test/\//:}"); done
+tools/run_bazel.sh build --noshow_progress --config=checked "${targets[@]}"
+bin=$(tools/run_bazel.sh info --config=checked bazel-bin 2>/dev/null)/tests
+
+# Only gtest's summary, unless it fails.
+run_cpp() {
+  local cpu=${1%%:*} test=$2 output
+  if ! output=$(LARQ_ENGINE_REQUIRE_ISA=${1#*:} qemu-x86_64 -cpu "$cpu" "$bin/$test" \
+    --gtest_brief=1 --gtest_filter="$NOT_EMULATED" 2>&1); then
+    printf '%s\n' "$output" >&2
+    echo "FAILED: $test on an emulated $cpu" >&2
+    return 1
+  fi
+  echo "$cpu $test: $(grep -F '[  PASSED  ]' <<<"$output" | tail -1)"
+}
+
+# Beside the C++ tests: emulation takes one core. Not with pytest-xdist, whose workers would not be
+# emulated.
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+qemu-x86_64 -cpu "$PYTHON_CPU" .venv/bin/python -m pytest -q -rs -p no:cacheprovider \
+  --durations=12 --part=quick "${PYTHON_TESTS[@]}" >"$log" 2>&1 &
 for cpu in "${CPUS[@]}"; do
-  for test in "${TESTS[@]}"; do
-    # Only gtest's summary, unless it fails.
-    if ! output=$(LARQ_ENGINE_REQUIRE_ISA=${cpu#*:} qemu-x86_64 -cpu "${cpu%%:*}" \
-      "bazel-bin/tests/$test" --gtest_brief=1 --gtest_filter="$NOT_EMULATED" 2>&1); then
-      printf '%s\n' "$output" >&2
-      echo "FAILED: $test on an emulated ${cpu%%:*}" >&2
-      exit 1
-    fi
-    echo "${cpu%%:*} $test: $(grep -F '[  PASSED  ]' <<<"$output" | tail -1)"
-  done
+  for test in "${TESTS[@]}"; do run_cpp "$cpu" "$test"; done
 done
+status=0
+wait $! || status=$?
+echo "$PYTHON_CPU, Python tests in LiteRT:"
+cat "$log"
+exit "$status"

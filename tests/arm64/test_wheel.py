@@ -1,6 +1,6 @@
 """The aarch64 wheel in LiteRT for aarch64, emulated: LCE's files, and QuickNet as on this machine.
 
-`make test-arm64` makes the wheel, installs it into a folder, names that folder in
+`tools/run_tests.py arm64-wheel` makes the wheel, installs it into a folder, names that folder in
 LARQ_ENGINE_ARM64_PACKAGES and runs these tests.
 """
 
@@ -20,7 +20,7 @@ _ROOT = Path(__file__).parents[2]
 _RUN_MODELS = _ROOT / "tests" / "arm64" / "run_models.py"
 _PACKAGES = os.environ.get("LARQ_ENGINE_ARM64_PACKAGES", "")
 
-pytestmark = pytest.mark.skipif(not _PACKAGES, reason="run by make test-arm64")
+pytestmark = pytest.mark.skipif(not _PACKAGES, reason="the stage arm64-wheel runs it")
 
 # Armv8.0 in order and out of order, with dot products, and all that QEMU knows.
 _CPUS = ("cortex-a53", "cortex-a72", "cortex-a76", "max")

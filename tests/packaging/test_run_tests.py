@@ -1,0 +1,87 @@
+"""tools/run_tests.py: which stages a change concerns, what a run says at its end."""
+
+import re
+
+import pytest
+
+from tools import run_tests
+
+NAMES = [stage.name for stage in run_tests.STAGES]
+
+
+def _changed(*paths: str) -> set[str]:
+    return {stage.name for stage in run_tests.changed_stages(list(paths))}
+
+
+def test_documents_concern_lint_and_what_reads_them():
+    assert _changed("docs/converter.md") == {"lint", "build", "python"}
+
+
+def test_kernels_concern_every_stage_that_runs_them():
+    stages = _changed("larq_engine/kernels/bconv2d.cc")
+    assert stages == set(NAMES) - {"plug-in-tsan", "tsan"}
+
+
+def test_a_converter_rule_concerns_no_cpp_test():
+    stages = _changed("larq_engine/converter/signs.py")
+    assert stages == {"lint", "build", "python", "tensorflow"}
+
+
+def test_a_changed_stage_runs_after_what_it_needs():
+    """Python tests load the plug-in, so that is built first."""
+    for path in ("examples/demo.py", "tests/python/test_profile.py", "README.md"):
+        names = [stage.name for stage in run_tests.changed_stages([path])]
+        assert names.index("build") < names.index("python")
+
+
+def test_nothing_changed():
+    assert _changed() == set()
+
+
+def test_parts_are_all_stages():
+    quick, rest = (run_tests.choose([what]) for what in ("quick", "rest"))
+    assert run_tests.choose(["all"]) == [*quick, *rest] == list(run_tests.STAGES)
+
+
+def test_an_unknown_stage_is_an_error():
+    with pytest.raises(SystemExit, match=r"expected stages out of lint, cpp.*; got speed"):
+        run_tests.choose(["lint", "speed"])
+
+
+def test_times_of_bazel_and_pytest_are_read():
+    assert run_tests.BAZEL_RESULT.match("//tests/a:b_test      PASSED in 3.4s").groups() == (
+        "//tests/a:b_test",
+        "3.4",
+    )
+    assert not run_tests.BAZEL_RESULT.match("//tests/a:b_test (cached) PASSED in 3.4s")
+    found = run_tests.PYTEST_RESULT.match("12.30s call     tests/a.py::test[x y]")
+    assert found and found.groups() == ("12.30", "tests/a.py::test[x y]")
+
+
+def test_a_failure_ends_a_run(monkeypatch, tmp_path, capfd):
+    """It names the stage, keeps the times, and says nothing of success."""
+    stages = tuple(
+        run_tests.Stage(name, "", (["sh", "-c", script],), (), setup="")
+        for name, script in (("one", "echo 1.5s call a"), ("two", "exit 3"), ("three", "exit 0"))
+    )
+    monkeypatch.setattr(run_tests, "STAGES", stages)
+    monkeypatch.setattr(run_tests, "LEDGER", tmp_path / "ledger.tsv")
+    assert run_tests.run(list(stages), append=False) == 1
+    printed = capfd.readouterr().out
+    assert "FAILED: two; to run it alone: tools/run_tests.py two" in printed
+    assert re.search(r"1\.5  one: a", printed)
+    assert "three:" not in printed and "all passed" not in printed
+    assert [name for name, _ in run_tests.read_ledger()] == ["set-up", "one", "two"]
+
+
+def test_a_run_ends_with_what_it_left_out(monkeypatch, tmp_path, capfd):
+    stages = tuple(
+        run_tests.Stage(name, f"about {name}", (["true"],), (), setup="") for name in ("one", "two")
+    )
+    monkeypatch.setattr(run_tests, "STAGES", stages)
+    monkeypatch.setattr(run_tests, "LEDGER", tmp_path / "ledger.tsv")
+    assert run_tests.run([stages[0]], append=False) == 0
+    printed = capfd.readouterr().out
+    assert re.search(r"Not run; .*`make test-all` everything:\n +two +about two\n", printed)
+    assert run_tests.run([stages[1]], append=True) == 0
+    assert "Not run" not in capfd.readouterr().out

@@ -1,0 +1,337 @@
+#!/usr/bin/env python3
+"""Runs the project's tests, stage by stage, the likeliest failure first.
+
+    tools/run_tests.py quick      what `make test` runs: lint, C++, Python in LiteRT
+    tools/run_tests.py rest       what `quick` leaves out
+    tools/run_tests.py all        both
+    tools/run_tests.py changed    the stages that the paths that differ from main concern
+    tools/run_tests.py NAME...    these stages
+    tools/run_tests.py --list     the stages, and the paths that each depends on
+
+Sets up first what the stages need (tools/setup.sh) and stops at the first that fails. Ends with
+the seconds of each stage, the slowest tests, and what was not run with the command for it.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+# What `quick` took, for the table at the end of `rest`.
+LEDGER = ROOT / ".build" / "test_stages.tsv"
+SLOWEST = 12
+
+# Paths that a stage depends on, as regular expressions.
+BUILD_RULES = r"(.*/)?BUILD$|.*\.bzl$|\.bazelrc$|WORKSPACE$|third_party/|tools/run_bazel\.sh$"
+KERNELS = r"larq_engine/kernels/"
+PLUG_IN = r"larq_engine/(runtime|model_file|exports\.lds)"
+CPP_TESTS = r"tests/(common|fuzz|host|kernels|model_file|runtime)/.*\.(cc|h)$"
+CPP_TOOLS = r"benchmarks/(kernels|model)/.*\.(cc|h)$|tests/benchmarks/model/|examples/cpp/"
+CPP = (BUILD_RULES, KERNELS, PLUG_IN, CPP_TESTS, CPP_TOOLS)
+PYTHON = (r".*\.py$", r"pyproject\.toml$", r"tests/.*/data/")
+# Some read documents and examples.
+PYTHON_TESTS_NEED = (*CPP, *PYTHON, r"examples/", r".*\.md$", r"tools/")
+
+BAZEL = "tools/run_bazel.sh"
+# The progress display is for people; in a log it is hundreds of lines.
+BAZEL_TEST = [BAZEL, "test", *(["--noshow_progress"] if os.environ.get("CI") else [])]
+FULL = ["--full"] if os.environ.get("LARQ_ENGINE_TEST_FULL") else []
+PYTEST = [".venv/bin/python", "-m", "pytest", "-q", "-rs", "-n", "auto", "--durations=12", *FULL]
+
+
+@dataclass(frozen=True)
+class Stage:
+    name: str
+    about: str
+    commands: tuple[list[str], ...]
+    paths: tuple[str, ...]
+    quick: bool = False
+    setup: str = "base"  # the part of tools/setup.sh that it needs
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+STAGES = (
+    Stage(
+        "lint",
+        "style, types and layering",
+        (["tools/lint.sh", "check"],),
+        (r".*",),
+        quick=True,
+    ),
+    Stage(
+        "cpp",
+        "C++ tests, assertions on",
+        ([*BAZEL_TEST, "--config=checked", "//tests/..."],),
+        CPP,
+        quick=True,
+    ),
+    Stage(
+        "build",
+        "the plug-in, the benchmark binary and the C++ example",
+        (["make", "--no-print-directory", "build", "benchmark-binary", "cpp-example"],),
+        PYTHON_TESTS_NEED,
+        quick=True,
+    ),
+    Stage(
+        "python",
+        "Python tests in LiteRT, without those that need TensorFlow or take long",
+        ([*PYTEST, "--part=quick"],),
+        PYTHON_TESTS_NEED,
+        quick=True,
+    ),
+    Stage(
+        "tensorflow",
+        "Python tests with TensorFlow and Keras, and those that take long",
+        ([*PYTEST, "--part=rest"],),
+        (*CPP, *PYTHON, r"examples/"),
+        setup="hosts",
+    ),
+    Stage(
+        "tflite-runtime",
+        "Python tests in tflite_runtime",
+        (["tools/test_tflite_runtime.sh"],),
+        (*CPP, r"larq_engine/python/", r"tests/(interop|python)/", r"tests/[^/]*\.py$"),
+        setup="hosts",
+    ),
+    Stage(
+        "older-x86",
+        "C++ tests, and Python tests in LiteRT, on emulated CPUs without AVX-512",
+        (["tools/test_lesser_cpus.sh"],),
+        (*CPP, r"larq_engine/python/", r"tests/(interop|python)/", r"tests/[^/]*\.py$"),
+        setup="emulators",
+    ),
+    Stage(
+        "asan",
+        "C++ tests under the sanitizers of addresses and undefined behaviour",
+        ([*BAZEL_TEST, "--config=asan", "//tests/..."],),
+        CPP,
+    ),
+    Stage(
+        "tsan",
+        "C++ tests of the plug-in under the sanitizer of threads",
+        ([*BAZEL_TEST, "--config=tsan", "//tests/runtime/..."],),
+        (BUILD_RULES, PLUG_IN, r"tests/(common|host|runtime)/"),
+    ),
+    Stage(
+        "plug-in-asan",
+        "Python tests in LiteRT with a plug-in under the sanitizer of addresses",
+        (
+            [
+                *["tools/test_sanitized_plugin.sh", "asan", "tests/python/test_interpreter.py"],
+                *["tests/python/test_unpack_weights.py", "tests/interop/test_interop.py"],
+                *["-k", "not tensorflow and not tflite_runtime"],
+            ],
+        ),
+        (BUILD_RULES, KERNELS, PLUG_IN),
+    ),
+    Stage(
+        "plug-in-tsan",
+        "interpreters of LiteRT in four threads with a plug-in under the sanitizer of threads",
+        (["tools/test_sanitized_plugin.sh", "tsan", "tests/python/test_threads.py"],),
+        (BUILD_RULES, PLUG_IN),
+    ),
+    Stage(
+        "arm64",
+        "C++ tests as programs for 64-bit ARM, emulated",
+        ([*BAZEL_TEST, "--config=aarch64", "//tests/..."],),
+        CPP,
+        setup="cross",
+        environment={"LARQ_ENGINE_REQUIRE_ISA": "portable,neon,dotprod"},
+    ),
+    Stage(
+        "arm64-cpus",
+        "the tests of kernels on several emulated 64-bit ARM CPUs",
+        (["tools/test_arm_cpus.sh"],),
+        (BUILD_RULES, KERNELS, r"tests/(common|kernels)/"),
+        setup="cross",
+    ),
+    Stage(
+        "arm32",
+        "C++ tests as programs for 32-bit ARM, emulated",
+        ([*BAZEL_TEST, "--config=armv7", "//tests/..."],),
+        CPP,
+        setup="cross",
+        environment={"LARQ_ENGINE_REQUIRE_ISA": "portable"},
+    ),
+    Stage(
+        "arm64-wheel",
+        "the aarch64 wheel in emulated Python and LiteRT",
+        (["tools/test_arm64.sh", "-q", "-rs", "-n", "auto"],),
+        (*CPP, r"larq_engine/python/", r"tests/arm64/", r"setup\.py$", r"tools/"),
+        setup="arm64 hosts",
+    ),
+    Stage(
+        "fuzz",
+        "10,000 made-up models under sanitizers (`make fuzz` runs more)",
+        (["make", "--no-print-directory", "fuzz", "FUZZ_RUNS=10000"],),
+        CPP,
+        setup="fuzzer",
+    ),
+    Stage(
+        "fuzz-files",
+        "20,000 mutated files in LiteRT, with the check and without (`make fuzz-files` runs more)",
+        (["make", "--no-print-directory", "fuzz-files", "CASES=20000"],),
+        (*CPP, r"larq_engine/python/", r"tests/fuzz/"),
+    ),
+)
+ARM_STAGES = {"arm64", "arm64-cpus", "arm32", "arm64-wheel"}
+
+# A line of Bazel's summary; a line of pytest's --durations.
+BAZEL_RESULT = re.compile(r"^(//\S+) +PASSED in ([\d.]+)s")
+PYTEST_RESULT = re.compile(r"^([\d.]+)s (?:call|setup|teardown) +(\S.*)$")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("what", nargs="*", metavar="STAGE")
+    parser.add_argument("--list", action="store_true", help="print the stages")
+    arguments = parser.parse_args()
+    if arguments.list or not arguments.what:
+        for stage in STAGES:
+            print(f"{stage.name:<15} {'quick' if stage.quick else '':<6} {stage.about}")
+            print(f"{'':<22} {'  '.join(stage.paths)}")
+        return 0
+    os.chdir(ROOT)
+    stages = choose(arguments.what)
+    if not stages:
+        print("tests: nothing differs from main")
+        return 0
+    return run(stages, append=arguments.what == ["rest"])
+
+
+def choose(what: list[str]) -> list[Stage]:
+    if what == ["quick"]:
+        return [stage for stage in STAGES if stage.quick]
+    if what == ["rest"]:
+        return [stage for stage in STAGES if not stage.quick]
+    if what == ["all"]:
+        return list(STAGES)
+    if what == ["changed"]:
+        return changed_stages(changed_paths())
+    unknown = set(what) - {stage.name for stage in STAGES}
+    if unknown:
+        sys.exit(
+            f"error: expected stages out of {', '.join(stage.name for stage in STAGES)}, or one of "
+            f"quick, rest, all, changed; got {', '.join(sorted(unknown))}"
+        )
+    return [stage for stage in STAGES if stage.name in what]
+
+
+def changed_paths() -> list[str]:
+    """What differs from main, committed or not; on main itself, what is not committed."""
+    base = git("merge-base", "HEAD", "main")
+    return git("diff", "--name-only", base[0]) + git("ls-files", "-o", "--exclude-standard")
+
+
+def git(*arguments: str) -> list[str]:
+    done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"error: git {' '.join(arguments)}: {done.stderr.strip()}")
+    return done.stdout.split()
+
+
+def changed_stages(paths: list[str]) -> list[Stage]:
+    """The stages that one of the paths concerns."""
+    return [
+        stage
+        for stage in STAGES
+        if any(re.match(pattern, path) for pattern in stage.paths for path in paths)
+    ]
+
+
+def run(stages: list[Stage], *, append: bool) -> int:
+    seconds: list[tuple[str, float]] = read_ledger() if append else []
+    slowest: list[tuple[float, str]] = []
+    failed = None
+    started = time.monotonic()
+    parts = dict.fromkeys(part for stage in stages for part in stage.setup.split())
+    for part in parts:
+        if subprocess.run(["tools/setup.sh", part], check=False).returncode:
+            return 1
+    seconds.append(("set-up", time.monotonic() - started))
+    for stage in stages:
+        print(f"== {stage.name}: {stage.about}", flush=True)
+        started = time.monotonic()
+        skipped = why_not(stage)
+        if skipped:
+            print(f"not run: {skipped}", flush=True)
+            continue
+        ok = all(stream(command, stage, slowest) for command in stage.commands)
+        seconds.append((stage.name, time.monotonic() - started))
+        if not ok:
+            failed = stage
+            break
+    report(seconds, slowest)
+    write_ledger(seconds)
+    left = [stage for stage in STAGES if stage.name not in dict(seconds)]
+    if failed:
+        print(f"\nFAILED: {failed.name}; to run it alone: tools/run_tests.py {failed.name}")
+        return 1
+    if left:
+        print("\nNot run; tools/run_tests.py NAME runs one, `make test-all` everything:")
+        for stage in left:
+            print(f"  {stage.name:<15} {stage.about}")
+    print("tests: all passed")
+    return 0
+
+
+def why_not(stage: Stage) -> str:
+    if stage.name in ARM_STAGES - {"arm64-wheel"} and os.uname().machine != "x86_64":
+        return "emulated on x86-64 only; `cpp` has run these tests natively"
+    return ""
+
+
+def stream(command: list[str], stage: Stage, slowest: list[tuple[float, str]]) -> bool:
+    """Runs a command and passes its output on; keeps the times that it tells of its tests."""
+    process = subprocess.Popen(
+        command,
+        env={**os.environ, **stage.environment},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    assert process.stdout is not None
+    for line in process.stdout:
+        sys.stdout.write(line)
+        sys.stdout.flush()
+        if found := BAZEL_RESULT.match(line):
+            slowest.append((float(found[2]), f"{stage.name}: {found[1]}"))
+        elif found := PYTEST_RESULT.match(line):
+            slowest.append((float(found[1]), f"{stage.name}: {found[2].strip()}"))
+    return process.wait() == 0
+
+
+def report(seconds: list[tuple[str, float]], slowest: list[tuple[float, str]]) -> None:
+    print("\nseconds  stage")
+    for name, time_taken in seconds:
+        print(f"{time_taken:7.0f}  {name}")
+    print(f"{sum(time_taken for _, time_taken in seconds):7.0f}  in all")
+    if slowest:
+        print("\nseconds  slowest tests")
+        for time_taken, name in sorted(slowest, reverse=True)[:SLOWEST]:
+            print(f"{time_taken:7.1f}  {name}")
+
+
+def read_ledger() -> list[tuple[str, float]]:
+    if not LEDGER.exists():
+        return []
+    rows = (line.split("\t") for line in LEDGER.read_text().splitlines())
+    return [(name, float(time_taken)) for name, time_taken in rows]
+
+
+def write_ledger(seconds: list[tuple[str, float]]) -> None:
+    LEDGER.parent.mkdir(exist_ok=True)
+    LEDGER.write_text("".join(f"{name}\t{time_taken:.1f}\n" for name, time_taken in seconds))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
