@@ -8,8 +8,9 @@
 #include "benchmarks/model/files.h"
 #include "benchmarks/model/litert_library.h"
 #include "benchmarks/model/machine.h"
-#include "benchmarks/model/model_check.h"
 #include "benchmarks/model/tensor_files.h"
+#include "larq_engine/model_file/flatbuffer.h"
+#include "larq_engine/model_file/model_check.h"
 
 namespace larq_engine {
 namespace {
@@ -104,7 +105,11 @@ void Initialize(HostModel& model, const Flags& flags, std::vector<uint8_t>& file
   const Stopwatch load_time;
   file = ReadFile(flags.graph);
   result.model_bytes = file.size();
-  CheckModel(file);
+  try {
+    CheckModel(file);
+  } catch (const FileError& error) {
+    throw ModelError(error.what());
+  }
   model.Load(file);
   result.load_ms = load_time.Milliseconds();
   const Stopwatch compile_time;

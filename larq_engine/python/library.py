@@ -13,6 +13,9 @@ from typing import Any
 
 _LIBRARY = Path(__file__).resolve().parent.parent / "liblarq_engine.so"
 
+# A reason names one place and some numbers.
+_MAX_REASON_BYTES = 1 << 12
+
 # A profile of a large network is some 20 KB; one that is longer is read again with its true size.
 _FIRST_PROFILE_BYTES = 1 << 16
 
@@ -38,11 +41,27 @@ def delegate_path() -> str:
 @functools.cache
 def _load(path: str) -> ctypes.CDLL:
     library = ctypes.CDLL(path)
+    library.larq_engine_check_model.argtypes = [
+        ctypes.c_char_p,
+        ctypes.c_size_t,
+        ctypes.c_char_p,
+        ctypes.c_size_t,
+    ]
+    library.larq_engine_check_model.restype = ctypes.c_int
     library.larq_engine_profile_start.argtypes = [ctypes.c_void_p]
     library.larq_engine_profile_start.restype = None
     library.larq_engine_profile_read.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
     library.larq_engine_profile_read.restype = ctypes.c_size_t
     return library
+
+
+def check_model(content: bytes) -> str:
+    """Returns what is wrong with a .tflite file, nothing if no host crashes on it."""
+    reason = ctypes.create_string_buffer(_MAX_REASON_BYTES)
+    check = _load(delegate_path()).larq_engine_check_model
+    if not check(content, len(content), reason, len(reason)):
+        return ""
+    return reason.value.decode(errors="replace")
 
 
 def start_profile(delegate: int) -> None:

@@ -34,6 +34,12 @@ LARQ_ENGINE_EXPORT const char* larq_engine_version(void);
 /* Names of the kernel rows that this CPU runs, separated by commas. */
 LARQ_ENGINE_EXPORT const char* larq_engine_kernels(void);
 
+/* Whether the `size` bytes at `model`, a .tflite file, are a model on which no host crashes.
+ * Returns 0, or 1 with the reason, cut to fit, in error[0 .. error_size). Hosts check less than
+ * that: ask before a file from elsewhere is given to one. */
+LARQ_ENGINE_EXPORT int larq_engine_check_model(const void* model, size_t size, char* error,
+                                               size_t error_size);
+
 /* Registers the operators with a tflite::MutableOpResolver of C++, for hosts without delegates.
  * Needs a process in which a loaded library exports MutableOpResolver::AddCustom (TensorFlow's
  * does). Returns 0, or 1 with the reason in error[0 .. error_size). */

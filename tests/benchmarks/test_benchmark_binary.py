@@ -342,28 +342,28 @@ def make_splits(model: Any) -> None:
 _CHANGES: dict[str, tuple[Callable[[Any], None], str]] = {
     "rank": (
         lambda model: setattr(model.subgraphs[0].tensors[1], "shape", [1] * 9),
-        "tensor #1: expected at most the 8 dimensions of LiteRT's C interface, got 9",
+        "(#1): expected at most 8 dimensions, got 9",
     ),
-    "scale": (quantize(0.0, 0), "tensor #0: positive scales, got 0.0"),
-    "tiny scale": (quantize(1e-40, 0), "tensor #0: positive scales, got 0.0"),
-    "zero point": (quantize(0.5, 128), "tensor #0: zero points within its type, got 128"),
+    "scale": (quantize(0.0, 0), "(#0): expected positive scales, got 0;"),
+    "tiny scale": (quantize(1e-40, 0), "(#0): expected positive scales, got 9.99995e-41;"),
+    "zero point": (quantize(0.5, 128), "(#0): expected zero points of -128 to 127, got 128"),
     "buffer": (
         lambda model: setattr(model.subgraphs[0].tensors[1], "buffer", 999),
-        "tensor #1: a buffer of ",
+        "(#1): expected a buffer of ",
     ),
     "kind": (
         lambda model: setattr(model.subgraphs[0].operators[0], "opcodeIndex", 99),
-        "operator #0: a kind of ",
+        ": expected a kind of ",
     ),
     "absent output": (
         lambda model: setattr(model.subgraphs[0].operators[1], "outputs", [-1]),
-        "operator #1: a tensor for each output, got one that is absent",
+        "operator #1: expected a tensor for each output, got one that is absent",
     ),
     "order": (
         lambda model: model.subgraphs[0].operators.reverse(),
-        "operator #0: inputs that are known before it runs, got the output of operator #",
+        ": expected inputs that are known before it runs, got tensor '",
     ),
-    "split": (make_splits, " outputs, got 0; the file is corrupted"),
+    "split": (make_splits, " outputs, got 0 parts; the file is corrupted"),
 }
 
 
@@ -380,7 +380,7 @@ def test_unchanged_it_runs(tmp_path):
 
 def test_files_that_are_no_models(tmp_path):
     for content in (b"", b"TFL3", b"not a model at all", bytes(1000)):
-        assert "give the path of a .tflite file" in fail_on(content, tmp_path)
+        assert "give the content of a .tflite file" in fail_on(content, tmp_path)
     assert fail_on(_RESIDUAL.read_bytes()[:-1000], tmp_path)
 
 

@@ -7,14 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "larq_engine/model_file/model_file.h"
 #include "tests/host/graph.h"
 
 namespace larq_engine::testing {
 
-// Throws FormatError when the bytes are not a TFLite file or contradict themselves.
+// Throws std::exception where the file ends too early or a number is of nothing in it; what else is
+// illegal in it is read.
 Graph ReadTfliteFile(std::span<const uint8_t> bytes);
 
-// The bytes of a file; throws FormatError when it can't be read.
+// The bytes of a file; throws FileError when it can't be read.
 std::vector<uint8_t> ReadFileBytes(const std::string& path);
 
 }  // namespace larq_engine::testing

@@ -112,8 +112,22 @@ def isa_files_include_only_the_contract_and_their_own(sources: Sources) -> Viola
     return violations
 
 
-def runtime_includes_only_kernels_itself_and_the_system(sources: Sources) -> Violations:
-    ours = ("larq_engine/kernels/", "larq_engine/runtime/", "larq_engine/version.h")
+def model_file_includes_only_itself_and_the_standard_library(sources: Sources) -> Violations:
+    return [
+        f"{path}: includes {name}"
+        for path, name, quoted in _includes(sources, "larq_engine/model_file/")
+        if (quoted and not name.startswith("larq_engine/model_file/"))
+        or (not quoted and ("/" in name or name.endswith(".h")))
+    ]
+
+
+def runtime_includes_only_what_is_below_it_and_the_system(sources: Sources) -> Violations:
+    ours = (
+        "larq_engine/kernels/",
+        "larq_engine/model_file/",
+        "larq_engine/runtime/",
+        "larq_engine/version.h",
+    )
     return [
         f"{path}: includes {name}"
         for path, name, quoted in _includes(sources, "larq_engine/runtime/")
@@ -215,6 +229,7 @@ def nothing_in_larq_engine_knows_tests_or_benchmarks(sources: Sources) -> Violat
 USERS_OF_KERNELS = ("//larq_engine/kernels", "//larq_engine/runtime", "//tests", "//benchmarks")
 DEPENDENCIES_OF_RUNTIME = (
     "//larq_engine/kernels",
+    "//larq_engine/model_file",
     "//larq_engine/runtime",
     "//larq_engine:version",
 )
@@ -245,7 +260,7 @@ def kernels_are_visible_to_runtime_tests_and_benchmarks(sources: Sources) -> Vio
     ]
 
 
-def runtime_depends_on_kernels_only(sources: Sources) -> Violations:
+def runtime_depends_on_what_is_below_it_only(sources: Sources) -> Violations:
     return [
         f"{path}: depends on {label}"
         for path, label in _labels(sources, "larq_engine/runtime/", {"deps", "implementation_deps"})
@@ -297,7 +312,12 @@ BROKEN: dict[Rule, list[Sources]] = {
         {"larq_engine/kernels/x86/a.cc": '#include "larq_engine/kernels/arm64/b.h"\n'},
         {"larq_engine/kernels/x86/a.cc": "#include <algorithm>\n#include <immintrin.h>\n"},
     ],
-    runtime_includes_only_kernels_itself_and_the_system: [
+    model_file_includes_only_itself_and_the_standard_library: [
+        {"larq_engine/model_file/a.cc": '#include "larq_engine/kernels/bits.h"\n'},
+        {"larq_engine/model_file/a.h": '#include "larq_engine/runtime/tflite_abi.h"\n'},
+        {"larq_engine/model_file/a.cc": "#include <unistd.h>\n"},
+    ],
+    runtime_includes_only_what_is_below_it_and_the_system: [
         {"larq_engine/runtime/a.cc": '#include "tensorflow/lite/core/c/common.h"\n'},
         {"larq_engine/runtime/a.h": "#include <tflite/core/c/common.h>\n"},
         {"larq_engine/runtime/a.h": '#include "larq_engine/python/a.h"\n'},
@@ -329,7 +349,7 @@ BROKEN: dict[Rule, list[Sources]] = {
         {"larq_engine/kernels/x86/BUILD": 'f(default_visibility = ["//visibility:public"])\n'},
         {"larq_engine/kernels/BUILD": 'f(visibility = ["//larq_engine/runtime_x:b"])\n'},
     ],
-    runtime_depends_on_kernels_only: [
+    runtime_depends_on_what_is_below_it_only: [
         {"larq_engine/runtime/BUILD": 'f(deps = [":b", "@googletest//:gtest"])\n'},
         {"larq_engine/runtime/BUILD": 'f(deps = ["//tests/host:mini_host"])\n'},
     ],

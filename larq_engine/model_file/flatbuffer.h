@@ -1,0 +1,146 @@
+// Reads a flatbuffer whose offsets may lead anywhere.
+//
+// A flatbuffer is tables that point to each other by offsets. Every read here checks that it stays
+// within the file, and throws FileError where it would not. Alignment is not assumed.
+#ifndef LARQ_ENGINE_MODEL_FILE_FLATBUFFER_H_
+#define LARQ_ENGINE_MODEL_FILE_FLATBUFFER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace larq_engine {
+
+// Says what is wrong with a file, without its name.
+class FileError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// A position is a number of bytes from the file's beginning; a table is the position where it
+// starts, 0 for none.
+class Flatbuffer {
+ public:
+  explicit Flatbuffer(std::span<const uint8_t> bytes)
+      : bytes_(bytes), visits_left_(kMaxVisitsPerByte * uint64_t{bytes.size()}) {}
+
+  uint64_t size() const { return bytes_.size(); }
+
+  std::span<const uint8_t> Slice(uint64_t position, uint64_t length, const char* what) const {
+    if (position > bytes_.size() || length > bytes_.size() - position) {
+      throw FileError(std::string("expected ") + what + " of " + std::to_string(length) +
+                      " bytes at byte " + std::to_string(static_cast<int64_t>(position)) +
+                      ", got the end of the file; it is truncated or corrupted: copy or convert "
+                      "it again");
+    }
+    return bytes_.subspan(static_cast<size_t>(position), static_cast<size_t>(length));
+  }
+
+  template <typename Number>
+  Number Read(uint64_t position, const char* what) const {
+    Number number;
+    std::memcpy(&number, Slice(position, sizeof(Number), what).data(), sizeof(Number));
+    return number;
+  }
+
+  // The position that the offset at `position` leads to.
+  uint64_t Follow(uint64_t position, const char* what) const {
+    return position + Read<uint32_t>(position, what);
+  }
+
+  // Where the list is that says at which byte of the table each field is.
+  uint64_t Layout(uint64_t table, const char* what) const {
+    // One before the file's beginning becomes a position far behind its end.
+    return table - static_cast<uint64_t>(int64_t{Read<int32_t>(table, what)});
+  }
+
+  // Where the field is, 0 if the table has none of its own. Fields are offsets unless told
+  // otherwise.
+  uint64_t Field(uint64_t table, int field, size_t width = sizeof(uint32_t)) const {
+    const uint64_t layout = Layout(table, "a table");
+    const uint64_t slot = 4 + 2 * static_cast<uint64_t>(field);
+    if (slot + 2 > Read<uint16_t>(layout, "a layout")) return 0;
+    const uint16_t offset = Read<uint16_t>(layout + slot, "a layout");
+    if (offset == 0) return 0;
+    const uint16_t size = Read<uint16_t>(layout + 2, "a layout");
+    if (offset < 4 || offset + width > size) {
+      throw FileError("expected the fields of the table at byte " + std::to_string(table) +
+                      " within its " + std::to_string(size) + " bytes, got one at " +
+                      std::to_string(offset) + "; it is corrupted: copy or convert it again");
+    }
+    return table + offset;
+  }
+
+  bool Has(uint64_t table, int field) const { return Field(table, field) != 0; }
+
+  // The default if the table lacks the field.
+  template <typename Number>
+  Number Scalar(uint64_t table, int field, Number fallback = 0) const {
+    const uint64_t position = Field(table, field, sizeof(Number));
+    return position == 0 ? fallback : Read<Number>(position, "a number");
+  }
+
+  // These are empty if the table lacks the field.
+  uint64_t Table(uint64_t table, int field) const {
+    const uint64_t position = Field(table, field);
+    return position == 0 ? 0 : Follow(position, "a table");
+  }
+
+  std::span<const uint8_t> Bytes(uint64_t table, int field) const {
+    const uint64_t start = Table(table, field);
+    if (start == 0) return {};
+    return Slice(start + 4, Read<uint32_t>(start, "a vector"), "a vector");
+  }
+
+  std::string Text(uint64_t table, int field) {
+    const std::span<const uint8_t> bytes = Bytes(table, field);
+    Visit(bytes.size());
+    return std::string(bytes.begin(), bytes.end());
+  }
+
+  template <typename Number>
+  std::vector<Number> Vector(uint64_t table, int field) {
+    const uint64_t start = Table(table, field);
+    if (start == 0) return {};
+    const uint64_t length = Read<uint32_t>(start, "a vector");
+    const std::span<const uint8_t> bytes = Slice(start + 4, length * sizeof(Number), "a vector");
+    Visit(length);
+    std::vector<Number> numbers(static_cast<size_t>(length));
+    if (length > 0) std::memcpy(numbers.data(), bytes.data(), bytes.size());
+    return numbers;
+  }
+
+  std::vector<uint64_t> Tables(uint64_t table, int field) {
+    const uint64_t start = Table(table, field);
+    std::vector<uint64_t> tables;
+    for (const uint32_t offset : Vector<uint32_t>(table, field)) {
+      tables.push_back(start + 4 + 4 * tables.size() + offset);
+    }
+    return tables;
+  }
+
+  // Each element of a vector and each byte of a string is visited once or twice, which is less than
+  // once for each byte of the file; the rest is room for vectors that a writer shared. Without a
+  // limit a small file whose vectors overlap takes for ever.
+  void Visit(uint64_t elements) {
+    if (elements > visits_left_) {
+      throw FileError("expected vectors that do not overlap, got one more of " +
+                      std::to_string(elements) +
+                      " elements; the file is corrupted: copy or convert it again");
+    }
+    visits_left_ -= elements;
+  }
+
+ private:
+  static constexpr uint64_t kMaxVisitsPerByte = 4;
+
+  std::span<const uint8_t> bytes_;
+  uint64_t visits_left_;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_MODEL_FILE_FLATBUFFER_H_

@@ -1,0 +1,289 @@
+#include "larq_engine/model_file/model_file.h"
+
+#include <algorithm>
+
+namespace larq_engine {
+namespace {
+
+// Fields by number, as TensorFlow Lite's schema has them.
+enum ModelField { kOperatorCodes = 1, kSubgraphs = 2, kBuffers = 4, kMetadata = 6, kSignatures };
+enum OperatorCodeField { kOldKind = 0, kCustomName = 1, kVersion = 2, kKind = 3 };
+enum GraphField { kTensors = 0, kGraphInputs = 1, kGraphOutputs = 2, kOperators = 3 };
+enum TensorField {
+  kShape = 0,
+  kType = 1,
+  kTensorBuffer = 2,
+  kName = 3,
+  kQuantization = 4,
+  kIsVariable = 5,
+  kSparsity = 6,
+  kSignature = 7,
+  kExternalBuffer = 10,
+};
+enum QuantizationField {
+  kScale = 2,
+  kZeroPoint = 3,
+  kDetailsType = 4,
+  kDetails = 5,
+  kDimension = 6
+};
+enum BlockwiseField { kScales = 0, kZeroPoints = 1, kBlockSize = 2, kBlockShape = 3 };
+enum SparsityField { kTraversalOrder = 0, kBlockMap = 1, kDimensions = 2 };
+enum DimensionField { kFormat = 0, kDenseSize = 1, kSegmentsType = 2, kIndicesType = 4 };
+enum OperatorField {
+  kOpcode = 0,
+  kInputs = 1,
+  kOutputs = 2,
+  kOptionsType = 3,
+  kOptions = 4,
+  kCustomOptions = 5,
+  kIntermediates = 8,
+  kOptionsOffset = 9,
+  kOptions2Type = 11,
+  kOptions2 = 12,
+};
+enum BufferField { kData = 0, kDataOffset = 1 };
+enum EntryField { kEntryName = 0, kEntryIndex = 1 };
+enum SignatureField { kSignatureInputs = 0, kSignatureOutputs = 1, kKey = 2, kSignatureGraph = 4 };
+
+constexpr uint8_t kBlockwiseQuantization = 2;  // of the union QuantizationDetails
+constexpr uint8_t kSplitOptions = 35;          // of the union BuiltinOptions
+constexpr int8_t kSparseFormat = 1;            // of a dimension
+
+// Operators that call graphs: which options of theirs hold the graphs' numbers. Without options
+// of this type they call number 0.
+struct Caller {
+  int kind;
+  bool second_options;  // the union BuiltinOptions2
+  uint8_t options_type;
+  std::vector<int> fields;
+  bool vector = false;  // the field is a vector of numbers
+};
+
+const std::vector<Caller>& Callers() {
+  static const std::vector<Caller> callers = {
+      {31, false, 16, {0}},        // CALL
+      {118, false, 92, {0, 1}},    // IF
+      {119, false, 93, {0, 1}},    // WHILE
+      {129, false, 103, {0}},      // CALL_ONCE
+      {174, true, 6, {1}},         // STABLEHLO_REDUCE
+      {190, true, 7, {6}},         // STABLEHLO_SCATTER
+      {198, true, 13, {5}},        // STABLEHLO_REDUCE_WINDOW
+      {199, true, 14, {2}},        // STABLEHLO_SORT
+      {200, true, 15, {0, 1}},     // STABLEHLO_WHILE
+      {206, true, 21, {1}},        // STABLEHLO_COMPOSITE
+      {209, true, 23, {0}, true},  // STABLEHLO_CASE
+  };
+  return callers;
+}
+
+// Data within the flatbuffer, or else at the place in the file that two fields tell.
+std::span<const uint8_t> ReadData(const Flatbuffer& file, uint64_t table, int field,
+                                  int offset_field) {
+  if (file.Has(table, field)) return file.Bytes(table, field);
+  const uint64_t offset = file.Scalar<uint64_t>(table, offset_field);
+  if (offset <= 1) return {};
+  return file.Slice(offset, file.Scalar<uint64_t>(table, offset_field + 1), "data");
+}
+
+template <typename Number>
+std::vector<uint64_t> ReadIndices(Flatbuffer& file, uint64_t table) {
+  std::vector<uint64_t> result;
+  for (const Number value : file.Vector<Number>(table, 0)) {
+    result.push_back(static_cast<uint64_t>(value));
+  }
+  return result;
+}
+
+std::optional<std::vector<uint64_t>> ReadSparseIndices(Flatbuffer& file, uint64_t dimension,
+                                                       int type_field) {
+  const uint64_t table = file.Table(dimension, type_field + 1);
+  if (table == 0) return std::nullopt;
+  switch (file.Scalar<uint8_t>(dimension, type_field)) {
+    case 1:
+      return ReadIndices<int32_t>(file, table);
+    case 2:
+      return ReadIndices<uint16_t>(file, table);
+    case 3:
+      return ReadIndices<uint8_t>(file, table);
+  }
+  return std::nullopt;
+}
+
+FileSparsity ReadSparsity(Flatbuffer& file, uint64_t table) {
+  FileSparsity result;
+  result.traversal_order = file.Vector<int32_t>(table, kTraversalOrder);
+  result.block_map = file.Vector<int32_t>(table, kBlockMap);
+  for (const uint64_t dimension : file.Tables(table, kDimensions)) {
+    result.dimensions.push_back({
+        .is_sparse = file.Scalar<int8_t>(dimension, kFormat) == kSparseFormat,
+        .dense_size = file.Scalar<int32_t>(dimension, kDenseSize),
+        .segments = ReadSparseIndices(file, dimension, kSegmentsType),
+        .indices = ReadSparseIndices(file, dimension, kIndicesType),
+    });
+  }
+  return result;
+}
+
+FileQuantization ReadQuantization(Flatbuffer& file, uint64_t table) {
+  FileQuantization result;
+  result.scales = file.Vector<float>(table, kScale);
+  result.zero_points = file.Vector<int64_t>(table, kZeroPoint);
+  result.dimension = file.Scalar<int32_t>(table, kDimension);
+  if (file.Scalar<uint8_t>(table, kDetailsType) == kBlockwiseQuantization) {
+    const uint64_t details = file.Table(table, kDetails);
+    result.blockwise = BlockwiseQuantization();
+    if (details != 0) {
+      *result.blockwise = {.scales = file.Scalar<int32_t>(details, kScales),
+                           .zero_points = file.Scalar<int32_t>(details, kZeroPoints),
+                           .block_size = file.Scalar<int32_t>(details, kBlockSize),
+                           .has_block_shape = file.Has(details, kBlockShape)};
+    }
+  }
+  return result;
+}
+
+FileTensor ReadTensor(Flatbuffer& file, uint64_t table) {
+  FileTensor result;
+  result.name = file.Text(table, kName);
+  result.type = static_cast<FileType>(file.Scalar<int8_t>(table, kType));
+  result.shape = file.Vector<int32_t>(table, kShape);
+  result.signature = file.Vector<int32_t>(table, kSignature);
+  result.buffer = file.Scalar<uint32_t>(table, kTensorBuffer);
+  result.is_variable = file.Scalar<uint8_t>(table, kIsVariable) != 0;
+  result.is_external = file.Scalar<uint32_t>(table, kExternalBuffer) != 0;
+  if (const uint64_t quantization = file.Table(table, kQuantization); quantization != 0) {
+    result.quantization = ReadQuantization(file, quantization);
+  }
+  if (const uint64_t sparsity = file.Table(table, kSparsity); sparsity != 0) {
+    result.sparsity = ReadSparsity(file, sparsity);
+  }
+  return result;
+}
+
+std::vector<int64_t> ReadCalledGraphs(Flatbuffer& file, uint64_t table, const Caller& caller) {
+  const int type_field = caller.second_options ? kOptions2Type : kOptionsType;
+  const uint64_t options = file.Scalar<uint8_t>(table, type_field) == caller.options_type
+                               ? file.Table(table, type_field + 1)
+                               : 0;
+  std::vector<int64_t> graphs;
+  for (const int field : caller.fields) {
+    if (options == 0) {
+      graphs.push_back(0);
+    } else if (caller.vector) {
+      for (const int32_t graph : file.Vector<int32_t>(options, field)) graphs.push_back(graph);
+    } else {
+      graphs.push_back(file.Scalar<int32_t>(options, field));
+    }
+  }
+  return graphs;
+}
+
+FileOperator ReadOperator(Flatbuffer& file, uint64_t table,
+                          const std::vector<FileOperatorCode>& codes) {
+  FileOperator result;
+  result.code = file.Scalar<uint32_t>(table, kOpcode);
+  result.inputs = file.Vector<int32_t>(table, kInputs);
+  result.outputs = file.Vector<int32_t>(table, kOutputs);
+  result.intermediates = file.Vector<int32_t>(table, kIntermediates);
+  result.options = ReadData(file, table, kCustomOptions, kOptionsOffset);
+  if (result.code >= codes.size()) return result;
+  const int kind = codes[result.code].kind;
+  if (kind == builtin::kSplit && file.Scalar<uint8_t>(table, kOptionsType) == kSplitOptions) {
+    const uint64_t options = file.Table(table, kOptions);
+    result.split_parts = options == 0 ? 0 : file.Scalar<int32_t>(options, 0);
+  }
+  for (const Caller& caller : Callers()) {
+    if (caller.kind == kind) result.graphs = ReadCalledGraphs(file, table, caller);
+  }
+  return result;
+}
+
+std::vector<FileName> ReadNames(Flatbuffer& file, uint64_t table, int field) {
+  std::vector<FileName> result;
+  for (const uint64_t entry : file.Tables(table, field)) {
+    result.push_back({.is_present = file.Has(entry, kEntryName),
+                      .index = file.Scalar<uint32_t>(entry, kEntryIndex)});
+  }
+  return result;
+}
+
+}  // namespace
+
+int BitsOf(FileType type) {
+  switch (type) {
+    case FileType::kInt2:
+      return 2;
+    case FileType::kInt4:
+    case FileType::kUint4:
+      return 4;
+    case FileType::kUint8:
+    case FileType::kBool:
+    case FileType::kInt8:
+    case FileType::kFloat8E4m3fn:
+    case FileType::kFloat8E5m2:
+      return 8;
+    case FileType::kFloat16:
+    case FileType::kBfloat16:
+    case FileType::kInt16:
+    case FileType::kUint16:
+      return 16;
+    case FileType::kFloat32:
+    case FileType::kInt32:
+    case FileType::kUint32:
+      return 32;
+    case FileType::kInt64:
+    case FileType::kUint64:
+    case FileType::kFloat64:
+    case FileType::kComplex64:
+      return 64;
+    case FileType::kComplex128:
+      return 128;
+    case FileType::kString:
+    case FileType::kResource:
+    case FileType::kVariant:
+      break;
+  }
+  return 0;
+}
+
+ModelFile ReadModelFile(Flatbuffer& file) {
+  ModelFile result;
+  const uint64_t model = file.Follow(0, "root");
+  for (const uint64_t table : file.Tables(model, kOperatorCodes)) {
+    // Numbers above 127 did not fit the first field, so a second one came; the larger one counts.
+    result.operator_codes.push_back({
+        .kind =
+            std::max<int>(file.Scalar<int8_t>(table, kOldKind), file.Scalar<int32_t>(table, kKind)),
+        .version = file.Scalar<int32_t>(table, kVersion, 1),
+        .custom_name = file.Text(table, kCustomName),
+    });
+  }
+  for (const uint64_t table : file.Tables(model, kBuffers)) {
+    result.buffers.push_back(ReadData(file, table, kData, kDataOffset));
+  }
+  result.metadata = ReadNames(file, model, kMetadata);
+  for (const uint64_t table : file.Tables(model, kSubgraphs)) {
+    FileGraph graph;
+    for (const uint64_t tensor : file.Tables(table, kTensors)) {
+      graph.tensors.push_back(ReadTensor(file, tensor));
+    }
+    graph.inputs = file.Vector<int32_t>(table, kGraphInputs);
+    graph.outputs = file.Vector<int32_t>(table, kGraphOutputs);
+    for (const uint64_t op : file.Tables(table, kOperators)) {
+      graph.operators.push_back(ReadOperator(file, op, result.operator_codes));
+    }
+    result.graphs.push_back(std::move(graph));
+  }
+  for (const uint64_t table : file.Tables(model, kSignatures)) {
+    result.signatures.push_back({
+        .has_key = file.Has(table, kKey),
+        .graph = file.Scalar<uint32_t>(table, kSignatureGraph),
+        .inputs = ReadNames(file, table, kSignatureInputs),
+        .outputs = ReadNames(file, table, kSignatureOutputs),
+    });
+  }
+  return result;
+}
+
+}  // namespace larq_engine

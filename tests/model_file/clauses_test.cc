@@ -1,0 +1,549 @@
+// A breach of each clause is seen, by that clause and not by one before it; what is legal passes.
+#include "larq_engine/model_file/clauses.h"
+
+#include <functional>
+#include <limits>
+#include <set>
+
+#include "gtest/gtest.h"
+
+namespace larq_engine {
+namespace {
+
+constexpr int kAdd = 0, kMul = 18, kRelu = 19, kIf = 118;
+
+// FULLY_CONNECTED of x and constant weights, then ADD of the result and itself:
+// tensors 0 x, 1 weights, 2 dense, 3 sum. Operator codes 0 and 1 are these, others come behind.
+ModelFile LegalModel() {
+  static const uint8_t weights[4 * 4] = {};
+  ModelFile model;
+  model.operator_codes = {{.kind = builtin::kFullyConnected}, {.kind = kAdd}};
+  model.buffers = {{}, weights};
+  FileGraph graph;
+  for (const char* name : {"x", "weights", "dense", "sum"}) {
+    graph.tensors.push_back({.name = name, .shape = {1, 4}});
+  }
+  graph.tensors[1].buffer = 1;
+  graph.inputs = {0};
+  graph.outputs = {3};
+  graph.operators = {{.code = 0, .inputs = {0, 1, -1}, .outputs = {2}},
+                     {.code = 1, .inputs = {2, 2}, .outputs = {3}}};
+  model.graphs = {graph};
+  return model;
+}
+
+FileTensor& TensorOf(ModelFile& model, size_t index) { return model.graphs[0].tensors[index]; }
+FileOperator& OperatorOf(ModelFile& model, size_t index) {
+  return model.graphs[0].operators[index];
+}
+
+void MakeKind(ModelFile& model, size_t op, int kind, std::vector<int32_t> inputs) {
+  OperatorOf(model, op).code = static_cast<uint32_t>(model.operator_codes.size());
+  OperatorOf(model, op).inputs = std::move(inputs);
+  model.operator_codes.push_back({.kind = kind, .custom_name = kind == 32 ? "Mine" : ""});
+}
+
+void Quantize(ModelFile& model, FileType type, std::vector<float> scales,
+              std::vector<int64_t> zero_points, int32_t dimension = 0) {
+  TensorOf(model, 0).type = type;
+  TensorOf(model, 0).quantization = {
+      .scales = std::move(scales), .zero_points = std::move(zero_points), .dimension = dimension};
+}
+
+// The first tensor of strings, in a buffer of these words and some bytes of text behind them.
+void MakeStrings(ModelFile& model, std::vector<uint32_t> words) {
+  static std::vector<std::vector<uint32_t>> kept;
+  words.push_back(0);
+  kept.push_back(words);
+  model.buffers.push_back({reinterpret_cast<const uint8_t*>(kept.back().data()), 4 * words.size()});
+  model.graphs[0].tensors.push_back({.name = "text",
+                                     .type = FileType::kString,
+                                     .shape = {static_cast<int32_t>(words[0])},
+                                     .buffer = static_cast<uint32_t>(model.buffers.size() - 1)});
+}
+
+// Rows of 4 with blocks of 2: two of the four blocks have values.
+void MakeSparse(ModelFile& model, const std::function<void(FileSparsity&)>& change = nullptr) {
+  TensorOf(model, 1).shape = {2, 4};
+  FileSparsity sparsity = {
+      .traversal_order = {0, 1, 2},
+      .block_map = {1},
+      .dimensions = {{.dense_size = 2},
+                     {.is_sparse = true,
+                      .segments = std::vector<uint64_t>{0, 1, 2},
+                      .indices = std::vector<uint64_t>{1, 0}},
+                     {.dense_size = 2}},
+  };
+  if (change != nullptr) change(sparsity);
+  TensorOf(model, 1).sparsity = sparsity;
+}
+
+void MakeBlockwise(ModelFile& model, BlockwiseQuantization blocks) {
+  TensorOf(model, 1).quantization = FileQuantization();
+  TensorOf(model, 1).quantization->blockwise = blocks;
+}
+
+// Adds a graph without tensors that calls others, and returns its number.
+int64_t AddGraph(ModelFile& model, std::vector<int64_t> called) {
+  FileGraph graph;
+  model.operator_codes.push_back({.kind = kIf});
+  const auto code = static_cast<uint32_t>(model.operator_codes.size() - 1);
+  graph.operators = {{.code = code, .graphs = std::move(called)}};
+  model.graphs.push_back(graph);
+  return static_cast<int64_t>(model.graphs.size()) - 1;
+}
+
+struct Breach {
+  const char* clause;
+  std::function<void(ModelFile&)> change;
+  const char* message;
+};
+
+const std::vector<Breach>& Breaches() {
+  static const std::vector<Breach> breaches = {
+      {"ThereIsAGraph", [](ModelFile& m) { m.graphs.clear(); }, "expected a graph, got none; "},
+      {"RanksAreBounded", [](ModelFile& m) { TensorOf(m, 2).shape = {1, 1, 1, 1, 1, 1, 1, 1, 1}; },
+       "tensor 'dense' (#2): expected at most 8 dimensions, got 9; "},
+      {"RanksAreBounded",
+       [](ModelFile& m) { TensorOf(m, 2).signature = {1, 1, 1, 1, 1, 1, 1, 1, 1}; },
+       "tensor 'dense' (#2): expected at most 8 dimensions, got 9; "},
+      {"SizesAreOfAShape",
+       [](ModelFile& m) {
+         TensorOf(m, 2).shape = {1, -4};
+       },
+       "expected sizes of at least 0, got [1, -4]; "},
+      {"SizesAreOfAShape",
+       [](ModelFile& m) {
+         TensorOf(m, 2).shape = {2147483647, 2147483647, 2};
+       },
+       "expected a shape of at most 2^60 bytes, got [2147483647, 2147483647, 2]; "},
+      {"SignaturesOfShapesFit", [](ModelFile& m) { TensorOf(m, 0).signature = {-1}; },
+       "expected a shape signature with -1 or a size for each of [1, 4], got [-1]; "},
+      {"SignaturesOfShapesFit",
+       [](ModelFile& m) {
+         TensorOf(m, 0).signature = {-2, 4};
+       },
+       "got [-2, 4]; "},
+      {"BuffersExist", [](ModelFile& m) { TensorOf(m, 2).buffer = 2; },
+       "tensor 'dense' (#2): expected a buffer of 2, got #2; "},
+      {"ConstantsFillTheirShapes",
+       [](ModelFile& m) {
+         TensorOf(m, 1).shape = {1, 5};
+       },
+       "tensor 'weights' (#1): expected 20 bytes for the shape [1, 5], got 16; "},
+      {"ConstantsFillTheirShapes", [](ModelFile& m) { TensorOf(m, 1).type = FileType::kInt4; },
+       "expected 2 bytes for the shape [1, 4], got 16; "},
+      {"StringsLieInTheirBuffers",
+       [](ModelFile& m) {
+         MakeStrings(m, {2, 16, 15, 16});
+       },
+       "expected strings one after the other in 20 bytes, got one at byte 15; "},
+      {"StringsLieInTheirBuffers",
+       [](ModelFile& m) {
+         MakeStrings(m, {1, 12, 17});
+       },
+       "got one at byte 17; "},
+      {"StringsLieInTheirBuffers",
+       [](ModelFile& m) {
+         MakeStrings(m, {1, 0, 13});
+       },
+       "got one at byte 0; "},
+      {"StringsLieInTheirBuffers",
+       [](ModelFile& m) {
+         MakeStrings(m, {9, 12, 13});
+       },
+       "tensor 'text' (#4): expected the places of its strings, got the end of its buffer; "},
+      {"ScalesArePositive", [](ModelFile& m) { Quantize(m, FileType::kInt8, {0}, {0}); },
+       "tensor 'x' (#0): expected positive scales, got 0; "},
+      {"ScalesArePositive", [](ModelFile& m) { Quantize(m, FileType::kUint8, {1e-40f}, {0}); },
+       "expected positive scales, got 9.99995e-41; "},
+      {"ScalesArePositive", [](ModelFile& m) { Quantize(m, FileType::kInt16, {-1}, {0}); },
+       "expected positive scales, got -1; "},
+      {"ScalesArePositive",
+       [](ModelFile& m) {
+         Quantize(m, FileType::kInt4, {std::numeric_limits<float>::infinity()}, {0});
+       },
+       "expected positive scales, got inf; "},
+      {"ZeroPointsAreOfTheirType", [](ModelFile& m) { Quantize(m, FileType::kInt8, {1}, {128}); },
+       "expected zero points of -128 to 127, got 128; "},
+      {"ZeroPointsAreOfTheirType", [](ModelFile& m) { Quantize(m, FileType::kUint8, {1}, {-1}); },
+       "expected zero points of 0 to 255, got -1; "},
+      {"ZeroPointsAreOfTheirType",
+       [](ModelFile& m) { Quantize(m, FileType::kInt16, {1}, {40000}); },
+       "expected zero points of -32768 to 32767, got 40000; "},
+      {"ZeroPointsAreOfTheirType",
+       [](ModelFile& m) { Quantize(m, FileType::kInt32, {1}, {int64_t{1} << 40}); },
+       "expected zero points of -2147483648 to 2147483647, got 1099511627776; "},
+      {"EachScaleHasAZeroPoint", [](ModelFile& m) { Quantize(m, FileType::kInt32, {1}, {}); },
+       "expected 1 zero points, one for each scale, got 0; "},
+      {"EachScaleHasAZeroPoint",
+       [](ModelFile& m) {
+         Quantize(m, FileType::kInt8, {1, 1, 1, 1}, {0}, 1);
+       },
+       "expected 4 zero points, one for each scale, got 1; "},
+      {"ScalesAreOneOrOneForEachSlice",
+       [](ModelFile& m) { Quantize(m, FileType::kInt8, {1}, {0}, 2); },
+       "expected scales along a dimension of [1, 4], got #2; "},
+      {"ScalesAreOneOrOneForEachSlice",
+       [](ModelFile& m) { Quantize(m, FileType::kFloat32, {1}, {0}, -1); }, "got #-1; "},
+      {"ScalesAreOneOrOneForEachSlice",
+       [](ModelFile& m) {
+         Quantize(m, FileType::kInt8, {1, 1}, {0, 0}, 1);
+       },
+       "expected one scale or 4, got 2; "},
+      {"ScalesAreOneOrOneForEachSlice",
+       [](ModelFile& m) {
+         TensorOf(m, 0).shape.clear();
+         Quantize(m, FileType::kInt8, {1, 1}, {0, 0});
+       },
+       "expected one scale or 1, got 2; "},
+      {"BlocksHaveScales",
+       [](ModelFile& m) { MakeBlockwise(m, {.scales = 4, .zero_points = -1, .block_size = 2}); },
+       "expected scales in a tensor of 4, got #4; "},
+      {"BlocksHaveScales",
+       [](ModelFile& m) { MakeBlockwise(m, {.scales = 0, .zero_points = -1, .block_size = 2}); },
+       "expected scales in a constant, got #0; "},
+      {"BlocksHaveScales",
+       [](ModelFile& m) { MakeBlockwise(m, {.scales = 1, .zero_points = 9, .block_size = 2}); },
+       "expected zero points in a tensor of 4, got #9; "},
+      {"BlocksHaveScales", [](ModelFile& m) { MakeBlockwise(m, {.scales = 1, .zero_points = -1}); },
+       "expected blocks of at least 1, got 0; "},
+      {"SparseIndicesLeadIntoTheTensor",
+       [](ModelFile& m) {
+         MakeSparse(m, [](FileSparsity& s) { s.dimensions[1].indices->at(0) = 2; });
+       },
+       "tensor 'weights' (#1): expected sparse indices below 2, got 2; "},
+      {"SparseIndicesLeadIntoTheTensor",
+       [](ModelFile& m) {
+         MakeSparse(m, [](FileSparsity& s) { s.dimensions[1].segments->at(2) = 3; });
+       },
+       "expected 2 sparse segments of 2 indices, got [0, 1, 3]; "},
+      {"SparseIndicesLeadIntoTheTensor",
+       [](ModelFile& m) {
+         MakeSparse(m, [](FileSparsity& s) { s.dimensions[1].segments->at(1) = 3; });
+       },
+       "got [0, 3, 2]; "},
+      {"SparseIndicesLeadIntoTheTensor",
+       [](ModelFile& m) {
+         MakeSparse(m, [](FileSparsity& s) { s.dimensions[1].segments->push_back(2); });
+       },
+       "got [0, 1, 2, 2]; "},
+      {"SparseIndicesLeadIntoTheTensor",
+       [](ModelFile& m) {
+         MakeSparse(m, [](FileSparsity& s) { s.dimensions[1].indices.reset(); });
+       },
+       "expected segments and indices of a sparse dimension, got none; "},
+      {"SparseIndicesLeadIntoTheTensor",
+       [](ModelFile& m) { MakeSparse(m, [](FileSparsity& s) { s.traversal_order.pop_back(); }); },
+       "expected sparse 3 dimensions, got 2 to walk, 3 described; "},
+      {"SparseIndicesLeadIntoTheTensor",
+       [](ModelFile& m) { MakeSparse(m, [](FileSparsity& s) { s.dimensions.pop_back(); }); },
+       "got 3 to walk, 2 described; "},
+      {"SparseIndicesLeadIntoTheTensor",
+       [](ModelFile& m) { MakeSparse(m, [](FileSparsity& s) {
+                            s.traversal_order = {0, 0, 1};
+                          }); },
+       "expected an order of all 3 dimensions, got [0, 0, 1]; "},
+      {"SparseIndicesLeadIntoTheTensor",
+       [](ModelFile& m) { MakeSparse(m, [](FileSparsity& s) { s.block_map = {2}; }); },
+       "expected blocks of dimensions in order, got [2]; "},
+      {"SparseIndicesLeadIntoTheTensor",
+       [](ModelFile& m) { MakeSparse(m, [](FileSparsity& s) { s.dimensions[2].dense_size = 0; }); },
+       "expected blocks that divide a dimension of 4, got one of 0; "},
+      {"SparseIndicesLeadIntoTheTensor",
+       [](ModelFile& m) { MakeSparse(m, [](FileSparsity& s) { s.dimensions[0].dense_size = 3; }); },
+       "expected a dense dimension of 2, got 3; "},
+      {"SparseIndicesLeadIntoTheTensor",
+       [](ModelFile& m) {
+         MakeSparse(m);
+         TensorOf(m, 1).type = FileType::kInt8;
+       },
+       "expected 4 bytes of sparse values, got 16; "},
+      {"SparseIndicesLeadIntoTheTensor",
+       [](ModelFile& m) {
+         MakeSparse(m);
+         TensorOf(m, 1).buffer = 0;
+       },
+       "expected a sparse constant of numbers, got none; "},
+      {"KindsExist", [](ModelFile& m) { OperatorOf(m, 1).code = 2; },
+       "operator #1, to 'sum': expected a kind of 2, got #2; "},
+      {"KindsExist", [](ModelFile& m) { m.operator_codes[1].kind = -1; },
+       "operator code #1: expected a kind of at least 0, got -1; "},
+      {"KindsExist", [](ModelFile& m) { m.operator_codes[1].kind = builtin::kCustom; },
+       "operator code #1: expected the name of a custom operator, got none; "},
+      {"OutputsArePresent",
+       [](ModelFile& m) {
+         OperatorOf(m, 1).outputs = {3, -1};
+       },
+       "operator #1, to 'sum': expected a tensor for each output, got one that is absent; "},
+      {"TensorsExist",
+       [](ModelFile& m) {
+         OperatorOf(m, 1).inputs = {2, 4};
+       },
+       "expected an input out of tensors of 4, got #4; "},
+      {"TensorsExist",
+       [](ModelFile& m) {
+         OperatorOf(m, 1).inputs = {2, -2};
+       },
+       "got #-2; "},
+      {"TensorsExist", [](ModelFile& m) { OperatorOf(m, 1).outputs = {4}; },
+       "operator #1: expected an output out of tensors of 4, got #4; "},
+      {"TensorsExist", [](ModelFile& m) { OperatorOf(m, 1).intermediates = {4}; },
+       "expected an intermediate out of tensors of 4, got #4; "},
+      {"TensorsExist", [](ModelFile& m) { m.graphs[0].inputs = {-1}; },
+       "graph #0: expected an input out of tensors of 4, got #-1; "},
+      {"TensorsExist", [](ModelFile& m) { m.graphs[0].outputs = {4}; },
+       "graph #0: expected an output out of tensors of 4, got #4; "},
+      {"AbsentInputsAreOptional",
+       [](ModelFile& m) {
+         OperatorOf(m, 0).inputs = {0, -1, -1};
+       },
+       "operator #0, to 'dense': expected a tensor for input #1, got none; "},
+      {"AbsentInputsAreOptional",
+       [](ModelFile& m) {
+         MakeKind(m, 1, kMul, {2, -1});
+       },
+       "operator #1, to 'sum': expected a tensor for input #1, got none; "},
+      {"AbsentInputsAreOptional", [](ModelFile& m) { MakeKind(m, 1, kRelu, {-1}); },
+       "expected a tensor for input #0, got none; "},
+      {"AbsentInputsAreOptional",
+       [](ModelFile& m) {
+         MakeKind(m, 1, builtin::kLstm, {2, -1, 2, 2, 2});
+       },
+       "expected a tensor for input #1, got none; "},
+      {"AbsentInputsAreOptional",
+       [](ModelFile& m) {
+         MakeKind(m, 1, builtin::kCustom, {-1});
+         m.operator_codes.back().custom_name = "TFLite_Detection_PostProcess";
+       },
+       "expected a tensor for input #0, got none; "},
+      {"SplitsHaveAnOutputForEachPart",
+       [](ModelFile& m) {
+         MakeKind(m, 1, builtin::kSplit, {2, 2});
+       },
+       "operator #1, to 'sum': expected a SPLIT into its 1 outputs, got 0 parts; "},
+      {"SplitsHaveAnOutputForEachPart",
+       [](ModelFile& m) {
+         MakeKind(m, 1, builtin::kSplit, {2, 2});
+         OperatorOf(m, 1).split_parts = -1;
+       },
+       "got -1 parts; "},
+      {"NoConstantIsComputed", [](ModelFile& m) { OperatorOf(m, 1).outputs = {1}; },
+       "operator #1, to 'weights': expected outputs without data of their own, got the constant "
+       "tensor 'weights' (#1); "},
+      {"NoConstantIsAGraphInput",
+       [](ModelFile& m) {
+         m.graphs[0].inputs = {0, 1};
+       },
+       "graph #0: expected inputs without data of their own, got the constant tensor 'weights' "},
+      {"TensorsAreWrittenOnce", [](ModelFile& m) { OperatorOf(m, 1).outputs = {2}; },
+       "operator #1, to 'dense': expected outputs that nobody else writes, got tensor 'dense' "
+       "(#2), an output of operator #0; "},
+      {"TensorsAreWrittenOnce",
+       [](ModelFile& m) {
+         OperatorOf(m, 1).outputs = {3, 3};
+       },
+       "got tensor 'sum' (#3), an output of operator #1; "},
+      {"TensorsAreWrittenOnce", [](ModelFile& m) { OperatorOf(m, 1).outputs = {0}; },
+       "got tensor 'x' (#0), an input of the graph; "},
+      {"InputsAreKnownBefore", [](ModelFile& m) { std::swap(OperatorOf(m, 0), OperatorOf(m, 1)); },
+       "operator #0, to 'sum': expected inputs that are known before it runs, got tensor 'dense' "
+       "(#2), an output of operator #1; "},
+      {"InputsAreKnownBefore",
+       [](ModelFile& m) {
+         OperatorOf(m, 1).inputs = {3, 3};
+       },
+       "got tensor 'sum' (#3), an output of operator #1; "},
+      {"InputsAreKnownBefore",
+       [](ModelFile& m) { m.graphs[0].operators.erase(m.graphs[0].operators.begin()); },
+       "got tensor 'dense' (#2), which nobody writes; "},
+      {"InputsAreKnownBefore", [](ModelFile& m) { m.graphs[0].operators.pop_back(); },
+       "graph #0: expected outputs that are computed, got tensor 'sum' (#3), which nobody writes"},
+      {"InputsAreKnownBefore",
+       [](ModelFile& m) {
+         m.graphs[0].tensors.push_back({.name = "shape", .shape = {2}});
+         MakeKind(m, 1, builtin::kReshape, {2, 4});
+       },
+       "got tensor 'shape' (#4), which nobody writes; "},
+      {"GraphsDoNotCallThemselves", [](ModelFile& m) { OperatorOf(m, 1).graphs = {1}; },
+       "operator #1, to 'sum': expected a graph to call out of 1, got #1; "},
+      {"GraphsDoNotCallThemselves", [](ModelFile& m) { OperatorOf(m, 1).graphs = {-1}; },
+       "got #-1; "},
+      {"GraphsDoNotCallThemselves", [](ModelFile& m) { OperatorOf(m, 1).graphs = {0}; },
+       "graph #0: expected graphs that do not call themselves, got a cycle of calls; "},
+      {"GraphsDoNotCallThemselves",
+       [](ModelFile& m) {
+         OperatorOf(m, 1).graphs = {2};
+         AddGraph(m, {2});
+         AddGraph(m, {1});
+       },
+       "graph #1: expected graphs that do not call themselves, got a cycle of calls; "},
+      {"GraphsDoNotCallThemselves",
+       [](ModelFile& m) {
+         int64_t last = AddGraph(m, {});
+         for (int i = 0; i < 64; ++i) last = AddGraph(m, {last});
+         OperatorOf(m, 1).graphs = {last};
+       },
+       "expected at most 64 graphs within each other and 65536 ways to a graph, got more; "},
+      {"GraphsDoNotCallThemselves",
+       [](ModelFile& m) {
+         int64_t last = AddGraph(m, {});
+         for (int i = 0; i < 17; ++i) last = AddGraph(m, {last, last});
+         OperatorOf(m, 1).graphs = {last};
+       },
+       "ways to a graph, got more; "},
+      {"MetadataExist", [](ModelFile& m) { m.metadata = {{.is_present = true, .index = 2}}; },
+       "metadata: expected a buffer of 2, got #2; "},
+      {"MetadataExist", [](ModelFile& m) { m.metadata = {{.is_present = false, .index = 1}}; },
+       "metadata: expected a name, got none; "},
+      {"SignaturesNameTensors", [](ModelFile& m) { m.signatures = {{.has_key = false}}; },
+       "signature #0: expected a key, got none; "},
+      {"SignaturesNameTensors",
+       [](ModelFile& m) { m.signatures = {{.has_key = true, .graph = 1}}; },
+       "signature #0: expected a graph out of 1, got #1; "},
+      {"SignaturesNameTensors",
+       [](ModelFile& m) {
+         m.signatures = {{.has_key = true, .outputs = {{.is_present = true, .index = 4}}}};
+       },
+       "signature #0: expected a name of one out of tensors of 4, got #4; "},
+      {"SignaturesNameTensors",
+       [](ModelFile& m) { m.signatures = {{.has_key = true, .inputs = {{.is_present = false}}}}; },
+       "signature #0: expected a name for each tensor, got none; "},
+  };
+  return breaches;
+}
+
+std::string RefusalBy(const Clause& clause, const ModelFile& model) {
+  try {
+    clause.check(model);
+  } catch (const FileError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string Refusal(const ModelFile& model) {
+  for (const Clause& clause : Clauses()) {
+    const std::string refusal = RefusalBy(clause, model);
+    if (!refusal.empty()) return refusal;
+  }
+  return "";
+}
+
+class Breached : public ::testing::TestWithParam<size_t> {};
+
+TEST_P(Breached, IsSeen) {
+  const Breach& breach = Breaches()[GetParam()];
+  ModelFile model = LegalModel();
+  breach.change(model);
+  for (const Clause& clause : Clauses()) {
+    const std::string refusal = RefusalBy(clause, model);
+    if (std::string(clause.name) != breach.clause) {
+      ASSERT_EQ(refusal, "") << clause.name;
+      continue;
+    }
+    EXPECT_NE(refusal.find(breach.message), std::string::npos) << refusal;
+    EXPECT_NE(refusal.find("; the file is corrupted: copy or convert it again"), std::string::npos);
+    return;
+  }
+  FAIL() << "no clause of this name";
+}
+
+INSTANTIATE_TEST_SUITE_P(Clause, Breached, ::testing::Range<size_t>(0, Breaches().size()),
+                         [](const auto& info) {
+                           return Breaches()[info.param].clause + std::string("_") +
+                                  std::to_string(info.param);
+                         });
+
+TEST(Clauses, EachHasABreach) {
+  std::set<std::string> breached;
+  for (const Breach& breach : Breaches()) breached.insert(breach.clause);
+  std::set<std::string> names;
+  for (const Clause& clause : Clauses()) names.insert(clause.name);
+  EXPECT_EQ(breached, names);
+}
+
+TEST(Clauses, WhatIsLegalPasses) {
+  const std::vector<std::function<void(ModelFile&)>> changes = {
+      [](ModelFile&) {},
+      // Open sizes, sizes of 0, no rank, a type that has no fixed size or is not known.
+      [](ModelFile& m) {
+        TensorOf(m, 0).signature = {-1, 4};
+      },
+      [](ModelFile& m) {
+        TensorOf(m, 2).shape = {0, 2147483647};
+      },
+      [](ModelFile& m) { TensorOf(m, 2).shape.clear(); },
+      [](ModelFile& m) { TensorOf(m, 1).type = FileType::kVariant; },
+      [](ModelFile& m) { TensorOf(m, 2).type = static_cast<FileType>(99); },
+      [](ModelFile& m) {
+        MakeStrings(m, {1, 12, 16});
+      },
+      // Quantized as hosts take it; what no kernel reads may have any scale.
+      [](ModelFile& m) { Quantize(m, FileType::kInt8, {0.5f}, {-128}, 1); },
+      [](ModelFile& m) {
+        Quantize(m, FileType::kInt8, {1, 1, 1, 1}, {0, 0, 0, 0}, 1);
+      },
+      [](ModelFile& m) { Quantize(m, FileType::kInt32, {0}, {0}); },
+      [](ModelFile& m) { Quantize(m, FileType::kFloat32, {}, {}, 9); },
+      [](ModelFile& m) { MakeBlockwise(m, {.scales = 1, .zero_points = -1, .block_size = 2}); },
+      [](ModelFile& m) {
+        MakeBlockwise(m, {.scales = 1, .zero_points = -1, .has_block_shape = true});
+      },
+      [](ModelFile& m) { MakeSparse(m); },
+      // Inputs that a host does without.
+      [](ModelFile& m) {
+        std::vector<int32_t> inputs(24, 2);
+        for (const int i : {1, 5, 9, 10, 11, 12, 16, 17, 20, 21, 22, 23}) {
+          inputs[static_cast<size_t>(i)] = -1;
+        }
+        MakeKind(m, 1, builtin::kUnidirectionalSequenceLstm, inputs);
+      },
+      [](ModelFile& m) {
+        MakeKind(m, 1, builtin::kCustom, {2, -1});
+      },
+      // Known before any operator runs: states, what is empty, the shape of a RESHAPE's input.
+      [](ModelFile& m) {
+        m.graphs[0].tensors.push_back({.name = "state", .shape = {4}, .is_variable = true});
+        OperatorOf(m, 1).inputs = {2, 4};
+      },
+      [](ModelFile& m) {
+        m.graphs[0].tensors.push_back({.name = "nothing", .shape = {0, 4}});
+        OperatorOf(m, 1).inputs = {2, 4};
+      },
+      [](ModelFile& m) {
+        m.graphs[0].tensors.push_back({.name = "shape", .shape = {1, 2}});
+        MakeKind(m, 1, builtin::kReshape, {2, 4});
+      },
+      // Outputs of the graph that are inputs or constants.
+      [](ModelFile& m) {
+        m.graphs[0].outputs = {0, 1, 3};
+      },
+      // Several operators call one graph; nobody calls another.
+      [](ModelFile& m) {
+        AddGraph(m, {});
+        AddGraph(m, {1, 1});
+        AddGraph(m, {1});
+        OperatorOf(m, 0).graphs = {1};
+        OperatorOf(m, 1).graphs = {2};
+      },
+  };
+  for (size_t i = 0; i < changes.size(); ++i) {
+    ModelFile model = LegalModel();
+    changes[i](model);
+    EXPECT_EQ(Refusal(model), "") << i;
+  }
+}
+
+TEST(Clauses, ManyOperatorsTakeNoLonger) {
+  ModelFile model = LegalModel();
+  FileGraph& graph = model.graphs[0];
+  for (int32_t i = 3; i < 200000; ++i) {
+    graph.tensors.push_back({.name = "t", .shape = {1, 4}});
+    graph.operators.push_back({.code = 1, .inputs = {i, i}, .outputs = {i + 1}});
+  }
+  EXPECT_EQ(Refusal(model), "");
+}
+
+}  // namespace
+}  // namespace larq_engine
