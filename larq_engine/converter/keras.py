@@ -19,6 +19,7 @@ from typing import Any
 from larq_engine.converter import schema
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.keras_checks import check_eager, check_keras_model
+from larq_engine.converter.keras_metrics import without_metrics
 from larq_engine.converter.quiet import quiet_tensorflow
 
 _SIGNATURE = "serving_default"
@@ -66,7 +67,8 @@ def keras_to_tflite(model: Any) -> bytes:
         output_names[:] = _output_names(model, outputs, len(flat))
         return flat
 
-    served = _trace(tf, what, _SIGNATURE, dict(zip(names, specs, strict=True)), serve)
+    with without_metrics(model):
+        served = _trace(tf, what, _SIGNATURE, dict(zip(names, specs, strict=True)), serve)
     return _convert(tf, what, [replace(served, outputs=output_names)])
 
 

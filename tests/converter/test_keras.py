@@ -214,6 +214,49 @@ class Branches(keras.Model):
         return {"sum": y, "half": y / 2}
 
 
+class Noting(keras.layers.Layer):
+    """Keeps account of what passes, in two ways that Keras has for it."""
+
+    def __init__(self):
+        super().__init__()
+        self.mean = keras.metrics.Mean(name="mean_of_all")
+
+    def call(self, x):
+        self.add_metric(self.mean(x))
+        self.add_metric(tf.reduce_max(x), name="largest")
+        return x
+
+
+def metrics_model():
+    with larq.context.metrics_scope(["flip_ratio"]):
+        model = image_model([Noting()])
+    model.compile("sgd", "mse")
+    return model
+
+
+@pytest.mark.parametrize("trained", [False, True])
+def test_metrics_are_left_out(trained):
+    model = metrics_model()
+    if trained:
+        model.fit(np.ones((2, 8, 8, 3)), np.ones((2, 8, 8, 32)).mean((1, 2)), verbose=0)
+    before = {metric.name: metric.result().numpy() for metric in model.metrics}
+    assert any("flip_ratio" in name for name in before)
+    assert {"mean_of_all", "largest"} < set(before)
+    assert kinds(keras_to_tflite(model)) == kinds(keras_to_tflite(image_model()))
+    assert {metric.name: metric.result().numpy() for metric in model.metrics} == before
+    assert model.evaluate(np.full((1, 8, 8, 3), 2.0), verbose=0, return_dict=True)["largest"] > 0
+
+
+def test_metrics_still_work_after_a_failure(monkeypatch):
+    model = metrics_model()
+    monkeypatch.setattr(type(model), "call", lambda *args, **kwargs: 1 // 0)
+    with pytest.raises(Exception, match="integer division"):
+        keras_to_tflite(model)
+    (metric,) = [metric for metric in model.metrics if metric.name == "mean_of_all"]
+    metric.update_state(3.0)
+    assert metric.result().numpy() == 3.0
+
+
 def test_a_subclassed_model(rng):
     model = Branches()
     x = {name: rng.uniform(-1, 1, (1, 4)).astype(np.float32) for name in ("first", "second")}
