@@ -178,6 +178,7 @@ def _convert(
     output_type = type_name("inference_output_type", types[1])
     if int8_range is not None:
         check_int8_range(int8_range)
+    checked = ""
     with progress_steps(verbose) as step:
         step("reading the model")
         content = make_content()
@@ -188,15 +189,13 @@ def _convert(
         if int8_range is not None:
             # A made-up range changes results, so what can be checked is what comes before it.
             if check:
-                step("checking")
-                check_conversion(model, content)
+                checked = check_conversion(model, content, step)
             step("quantizing")
             model = _quantize(model, int8_range)
         for graph in model.graphs:
             finish(graph, options)
         if check and int8_range is None:
-            step("checking")
-            check_conversion(model, content)
+            checked = check_conversion(model, content, step)
         step("writing")
         layers = report_layers(model.graphs, options)
         operators = count_operators(model.graphs)
@@ -212,7 +211,7 @@ def _convert(
         del written
         if (input_type, output_type) != ("float32", "float32"):
             result = modify_integer_quantized_model_io_type(result, input_type, output_type)
-    return ConvertedModel(result, ConversionReport(layers, size, len(result), operators))
+    return ConvertedModel(result, ConversionReport(layers, size, len(result), operators, checked))
 
 
 def _quantize(model: Model, int8_range: tuple[float, float]) -> Model:

@@ -19,9 +19,9 @@ from larq_engine.converter.rules_reshape import (
     open_batch,
     sink_reshape,
 )
-from larq_engine.converter.rules_weights import KINDS as WEIGHTED_KINDS
 from larq_engine.converter.rules_weights import pack_weights
 from larq_engine.converter.verify import verify
+from larq_engine.converter.weights import WEIGHTED_KINDS
 
 # Looks at one operator: what replaces it, or None where the rule does not apply.
 Rule = Callable[[Op, Graph, Options], Sequence[Op] | Tensor | None]

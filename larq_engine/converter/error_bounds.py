@@ -1,19 +1,21 @@
 """How far two runs of one float graph may be apart because float32 rounds.
 
-A running error analysis over the operators of the float model, with the largest magnitudes that a
-run has shown. A sum of d terms is off by about sqrt(d) roundings of the sum of sizes, not d:
-rounding errors are as often up as down (the worst case would hide wrong bits in deep layers). Where
-values and weights are whole numbers and the sums stay below 2**24, nothing rounds and the bound is
-0.
+A running error analysis over operators of the float model, with the largest magnitudes that a run
+has shown, channel by channel where channels are computed alike. A sum of d terms is off by about
+sqrt(d) roundings of the sum of sizes, not d: rounding errors are as often up as down (the worst
+case would hide wrong bits in deep layers). Where values and weights are whole numbers and the sums
+stay below 2**24, nothing rounds and the bound is 0.
 """
 
+import functools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from larq_engine.converter.graph import Array, Op, Tensor
+from larq_engine.converter.weights import channel_axis
 
 # Two runs, each rounding by half a unit in the last place per operation, and as much again because
 # fused constants round once more.
@@ -30,67 +32,99 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Seen:
-    """What a run has shown of a tensor."""
+    """What a run has shown of a tensor: the largest magnitude in each channel (the last axis)."""
 
-    largest: float
+    largest: Array
     whole: bool
+    elements: int
 
     @staticmethod
-    def of(values: Array) -> "Seen":
-        largest, whole = 0.0, True
-        for part in _chunks(values.reshape(-1)):
-            largest = max(largest, float(np.abs(part).max()))
+    def of(tensor: Tensor, values: Array) -> "Seen":
+        real = real_values(tensor, values)
+        largest, whole = np.zeros(real.shape[-1:]), True
+        for part in chunks(real):
+            largest = np.maximum(largest, np.abs(part).max(axis=0).reshape(largest.shape))
             whole = whole and bool(part.dtype.kind in "iub" or np.array_equal(part, np.rint(part)))
-        return Seen(largest, whole)
+        return Seen(largest, whole, real.size)
+
+    @property
+    def has_nan(self) -> bool:
+        return bool(np.isnan(self.largest).any())
 
 
-def _chunks(values: Array) -> Iterator[Array]:
-    """Pieces along the first axis: temporary arrays stay small, whatever the size of weights."""
-    rows = max(1, _CHUNK // max(1, values[:1].size))
-    for start in range(0, len(values), rows):
-        yield values[start : start + rows]
+def chunks(values: Array) -> Iterator[Array]:
+    """Pieces of a tensor as [rows, channels]: temporary arrays stay small, whatever its size."""
+    channels = values.shape[-1] if values.ndim else 1
+    pixels = values.reshape(-1, channels) if values.size else np.zeros((0, 1))
+    rows = max(1, _CHUNK // channels) if channels else 1
+    for start in range(0, len(pixels), rows):
+        yield pixels[start : start + rows]
+
+
+@dataclass(frozen=True)
+class _Error:
+    """Of a tensor's values: one number each, or one for each channel.
+
+    `parts` is the size of the numbers that a value is the sum of. Where they cancel, the value
+    rounds as they do, in whatever order a model adds them: rules join constants.
+    """
+
+    bound: Array
+    parts: Array
 
 
 class ErrorBounds:
     """Bounds for the tensors of one graph, asked for in the order of its operators."""
 
-    def __init__(self, seen: Mapping[Tensor, Seen]) -> None:
-        self._seen = seen
-        self._bounds: dict[Tensor, float] = {}
+    def __init__(self) -> None:
+        self._seen: dict[Tensor, Seen] = {}
+        self._errors: dict[Tensor, _Error] = {}
 
-    def of(self, tensor: Tensor) -> float:
+    def of(self, tensor: Tensor) -> Array:
         """The bound in real numbers (quantized tensors too); 0 for inputs and constants."""
-        return self._bounds.get(tensor, 0.0)
+        return self.error(tensor).bound
+
+    def show(self, tensor: Tensor, values: Array) -> Seen:
+        """Takes note of a tensor's values: of all that an operator reads and makes, before it."""
+        self._seen[tensor] = Seen.of(tensor, values)
+        return self._seen[tensor]
 
     def add(self, op: Op) -> None:
-        """Derives the bounds of an operator's outputs."""
-        rule = _RULES.get(op.kind, _unknown)
-        bound = rule(self, op)
+        """Derives the bounds of an operator's outputs; one that assigns a variable has none."""
+        if not op.outputs:
+            return
+        error = _RULES.get(op.kind, _unknown)(self, op)
         for tensor in op.outputs:
             step = 0.0
             if tensor.quantization is not None and tensor.dtype in ("INT8", "UINT8", "INT16"):
                 step = max(tensor.quantization.scale, default=0.0)
-            self._bounds[tensor] = bound + step
+            self._errors[tensor] = _Error(error.bound + step, error.parts)
+
+    def error(self, tensor: Tensor) -> _Error:
+        known = self._errors.get(tensor)
+        return known or _Error(np.zeros(()), self.seen(tensor).largest)
+
+    def inputs(self, op: Op) -> list[_Error]:
+        """Of an operator's inputs, for those that compute each channel from the same ones."""
+        errors = map(self.error, _inputs(op))
+        return [_Error(_fit(e.bound, op.output), _fit(e.parts, op.output)) for e in errors]
 
     def size(self, tensor: Tensor | None) -> float:
         """The largest magnitude of a tensor's values."""
-        if tensor is None:
-            return 0.0
-        return self.seen(tensor).largest
+        return 0.0 if tensor is None else _most(self.seen(tensor).largest)
 
     def seen(self, tensor: Tensor) -> Seen:
-        if tensor.data is not None:
-            return Seen.of(real_values(tensor))
-        return self._seen.get(tensor, Seen(0.0, False))
+        if tensor not in self._seen:
+            unknown = Seen(np.zeros(()), False, tensor.elements)
+            self._seen[tensor] = unknown if tensor.data is None else Seen.of(tensor, tensor.data)
+        return self._seen[tensor]
 
     def rounding(self, op: Op) -> float:
         return _ROUNDING * self.size(op.output)
 
 
-def real_values(tensor: Tensor, values: Array | None = None) -> Array:
+def real_values(tensor: Tensor, values: Array) -> Array:
     """The numbers that a tensor's values stand for."""
-    values = tensor.data if values is None else values
-    assert values is not None
     quantization = tensor.quantization
     if quantization is None or not quantization.scale or values.dtype.kind not in "iu":
         return values
@@ -108,65 +142,104 @@ def _inputs(op: Op) -> list[Tensor]:
     return [tensor for tensor in op.inputs if tensor is not None]
 
 
-def _pass(bounds: ErrorBounds, op: Op) -> float:
-    return max((bounds.of(tensor) for tensor in _inputs(op)), default=0.0)
+def _most(values: Array) -> float:
+    return float(values.max(initial=0.0))
 
 
-def _average(bounds: ErrorBounds, op: Op) -> float:
-    x = _inputs(op)[0]
-    terms = max(1, x.elements // max(1, op.output.elements))
-    size = bounds.size(x)
-    return _pass(bounds, op) + _DEVIATIONS * math.sqrt(terms) * _ROUNDING * size
+def _fit(values: Array, tensor: Tensor) -> Array:
+    """One number for each channel of a tensor, where there are so many, else one for all."""
+    return values if values.shape in ((), (1,), tensor.shape[-1:]) else np.array(_most(values))
 
 
-def _sum(bounds: ErrorBounds, op: Op) -> float:
-    x = _inputs(op)[0]
-    terms = max(1, x.elements // max(1, op.output.elements))
-    size = bounds.size(x) * terms
-    return bounds.of(x) * terms + _DEVIATIONS * math.sqrt(terms) * _ROUNDING * size
+def _largest(arrays: Iterable[Array]) -> Array:
+    return functools.reduce(np.maximum, arrays, np.zeros(()))
 
 
-def _add(bounds: ErrorBounds, op: Op) -> float:
-    inputs = _inputs(op)
-    # Sums of large numbers that cancel round as the large numbers do.
-    size = max(bounds.size(tensor) for tensor in [*inputs, op.output])
-    whole = all(bounds.seen(tensor).whole for tensor in inputs) and size < _EXACT_INTEGERS
-    return sum(map(bounds.of, inputs)) + (0.0 if whole else _ROUNDING * size)
+def _keep(bounds: ErrorBounds, op: Op) -> _Error:
+    """Each channel comes from the same channels of the inputs."""
+    errors = bounds.inputs(op)
+    return _Error(_largest(e.bound for e in errors), _largest(e.parts for e in errors))
 
 
-def _multiply(bounds: ErrorBounds, op: Op) -> float:
-    a, b = _inputs(op)
-    carried = bounds.of(a) * bounds.size(b) + bounds.of(b) * bounds.size(a)
-    return carried + bounds.rounding(op)
+def _move(bounds: ErrorBounds, op: Op) -> _Error:
+    errors = list(map(bounds.error, _inputs(op)))
+    bound = max((_most(error.bound) for error in errors), default=0.0)
+    return _one(bound, max((_most(error.parts) for error in errors), default=0.0))
 
 
-def _divide(bounds: ErrorBounds, op: Op) -> float:
-    a, b = _inputs(op)
-    if b.data is None or not b.data.all():
+def _one(bound: float, parts: float) -> _Error:
+    """The same for all channels."""
+    return _Error(np.array(bound), np.array(parts))
+
+
+def _terms(bounds: ErrorBounds, op: Op) -> float:
+    """How many values are summed for one."""
+    return max(1.0, bounds.seen(_inputs(op)[0]).elements / max(1, bounds.seen(op.output).elements))
+
+
+def _average(bounds: ErrorBounds, op: Op) -> _Error:
+    error = _move(bounds, op)
+    rounding = _DEVIATIONS * math.sqrt(_terms(bounds, op)) * _ROUNDING
+    return _Error(error.bound + rounding * error.parts, error.parts)
+
+
+def _sum(bounds: ErrorBounds, op: Op) -> _Error:
+    error = _average(bounds, op)
+    terms = _terms(bounds, op)
+    return _Error(error.bound * terms, error.parts * terms)
+
+
+def _add(bounds: ErrorBounds, op: Op) -> _Error:
+    errors = bounds.inputs(op)
+    parts = np.asarray(sum(error.parts for error in errors))
+    carried = np.asarray(sum(error.bound for error in errors))
+    whole = all(bounds.seen(tensor).whole for tensor in _inputs(op))
+    exact = whole and _most(parts) < _EXACT_INTEGERS
+    return _Error(carried if exact else carried + _ROUNDING * parts, parts)
+
+
+def _multiply(bounds: ErrorBounds, op: Op) -> _Error:
+    a, b = bounds.inputs(op)
+    parts = a.parts * b.parts
+    return _Error(a.bound * b.parts + b.bound * a.parts + _ROUNDING * parts, parts)
+
+
+def _divide(bounds: ErrorBounds, op: Op) -> _Error:
+    x = bounds.inputs(op)[0]
+    divisor = op.inputs[1]
+    if divisor is None or divisor.data is None or not divisor.data.all():
         return _unknown(bounds, op)
-    return bounds.of(a) / float(np.abs(b.data).min()) + bounds.rounding(op)
+    least = np.abs(divisor.data).min(axis=tuple(range(divisor.data.ndim - 1)))
+    least = _fit(least, op.output) if least.shape in ((), op.output.shape[-1:]) else least.min()
+    return _Error(x.bound / least + _ROUNDING * x.parts / least, x.parts / least)
 
 
-def _convolve(bounds: ErrorBounds, op: Op) -> float:
+def _convolve(bounds: ErrorBounds, op: Op) -> _Error:
     """Sums of products with constant weights; without constants, of whatever is there."""
     x, weights, bias = _convolution_inputs(op)
     if weights is None or weights.data is None:
         return _unknown(bounds, op)
-    values = np.moveaxis(real_values(weights), _CHANNEL_AXES.get(op.kind, 0), 0)
+    values = real_values(weights, weights.data)
+    values = np.moveaxis(values, channel_axis(op, values.ndim), 0)
     terms = max(1, values[:1].size)
-    axes = tuple(range(1, values.ndim))
-    sums = max(float(np.abs(part).sum(axis=axes).max()) for part in _chunks(values))
+    sums = np.concatenate([np.abs(part).sum(axis=1) for part in _rows(values)])
     size = sums * bounds.size(x)
-    whole = bounds.seen(x).whole and bounds.seen(weights).whole and size < _EXACT_INTEGERS
-    rounding = 0.0 if whole else _DEVIATIONS * math.sqrt(terms) * _ROUNDING * size
-    biased = _ROUNDING * max(bounds.size(bias), bounds.size(op.output)) if bias is not None else 0.0
-    if bias is not None and bounds.size(bias) == 0:
-        biased = 0.0
-    return bounds.of(x) * sums + rounding + biased
+    added = [bias] if bias is not None and bounds.size(bias) else []
+    parts = size + sum(bounds.seen(tensor).largest for tensor in added)
+    whole = all(bounds.seen(tensor).whole for tensor in [x, weights, *added])
+    if whole and _most(parts) < _EXACT_INTEGERS:
+        rounding = np.zeros(())
+    else:
+        rounding = _DEVIATIONS * math.sqrt(terms) * _ROUNDING * size + _ROUNDING * parts
+    return _Error(_fit(_most(bounds.of(x)) * sums + rounding, op.output), _fit(parts, op.output))
 
 
-# Where the output channels are among the weights' dimensions, if not first.
-_CHANNEL_AXES = {"DEPTHWISE_CONV_2D": 3, "BATCH_MATMUL": 1, "CONV_3D": 4, "CONV_3D_TRANSPOSE": 3}
+def _rows(values: Array) -> Iterator[Array]:
+    """Pieces along the first axis, the others as one."""
+    rows = max(1, _CHUNK // max(1, values[:1].size))
+    for start in range(0, len(values), rows):
+        part = values[start : start + rows]
+        yield part.reshape(len(part), -1)
 
 
 def _convolution_inputs(op: Op) -> tuple[Tensor, Tensor | None, Tensor | None]:
@@ -178,57 +251,68 @@ def _convolution_inputs(op: Op) -> tuple[Tensor, Tensor | None, Tensor | None]:
     return x, weights, bias
 
 
-def _slope(bounds: ErrorBounds, op: Op) -> float:
-    x = _inputs(op)[0]
-    steepest = bounds.size(op.input(1)) if op.kind == "PRELU" else abs(op.options.alpha)
-    return bounds.of(x) * max(1.0, steepest) + bounds.rounding(op)
+def _slope(bounds: ErrorBounds, op: Op) -> _Error:
+    x = bounds.inputs(op)[0]
+    if op.kind == "PRELU":
+        steepest = np.maximum(1.0, bounds.inputs(op)[1].parts)
+    else:
+        steepest = np.array(max(1.0, abs(op.options.alpha)))
+    parts = x.parts * steepest
+    return _Error(x.bound * steepest + _ROUNDING * parts, parts)
 
 
-def _bounded_slope(bounds: ErrorBounds, op: Op) -> float:
+def _bounded_slope(bounds: ErrorBounds, op: Op) -> _Error:
     """Functions that are nowhere steeper than 1 (softmax: than its beta)."""
     steepest = abs(getattr(op.options, "beta", 1.0)) or 1.0
-    return _pass(bounds, op) * steepest + 8 * bounds.rounding(op)
+    size = bounds.size(op.output)
+    return _one(_most(_move(bounds, op).bound) * steepest + 8 * _ROUNDING * size, size)
 
 
-def _unknown(bounds: ErrorBounds, op: Op) -> float:
+def _unknown(bounds: ErrorBounds, op: Op) -> _Error:
     """Nothing is known of the operator: relative errors may grow tenfold."""
     relative = 0.0
     for tensor in _inputs(op):
-        size = bounds.size(tensor)
-        if bounds.of(tensor) > 0:
-            relative += bounds.of(tensor) / size if size else 1.0
-    return 10 * relative * bounds.size(op.output) + 16 * bounds.rounding(op)
+        size, bound = bounds.size(tensor), _most(bounds.of(tensor))
+        if bound > 0:
+            relative += bound / size if size else 1.0
+    size = bounds.size(op.output)
+    return _one(10 * relative * size + 16 * _ROUNDING * size, size)
 
 
-_RULES: dict[str, Callable[[ErrorBounds, Op], float]] = {
+_RULES: dict[str, Callable[[ErrorBounds, Op], _Error]] = {
     **dict.fromkeys(
         [
             "ABS",
             "BATCH_TO_SPACE_ND",
-            "BROADCAST_TO",
-            "CONCATENATION",
-            "DEPTH_TO_SPACE",
             "DEQUANTIZE",
-            "EXPAND_DIMS",
-            "GATHER",
             "MAXIMUM",
             "MAX_POOL_2D",
             "MINIMUM",
-            "MIRROR_PAD",
             "NEG",
-            "PACK",
-            "PAD",
-            "PADV2",
             "QUANTIZE",
-            "REDUCE_MAX",
-            "REDUCE_MIN",
             "RELU",
             "RELU6",
             "RELU_N1_TO_1",
             "RESHAPE",
             "RESIZE_NEAREST_NEIGHBOR",
-            "SLICE",
             "SPACE_TO_BATCH_ND",
+        ],
+        _keep,
+    ),
+    **dict.fromkeys(
+        [
+            "BROADCAST_TO",
+            "CONCATENATION",
+            "DEPTH_TO_SPACE",
+            "EXPAND_DIMS",
+            "GATHER",
+            "MIRROR_PAD",
+            "PACK",
+            "PAD",
+            "PADV2",
+            "REDUCE_MAX",
+            "REDUCE_MIN",
+            "SLICE",
             "SPACE_TO_DEPTH",
             "SPLIT",
             "SPLIT_V",
@@ -238,7 +322,7 @@ _RULES: dict[str, Callable[[ErrorBounds, Op], float]] = {
             "TRANSPOSE",
             "UNPACK",
         ],
-        _pass,
+        _move,
     ),
     **dict.fromkeys(["LOGISTIC", "TANH", "SOFTMAX", "LOG_SOFTMAX"], _bounded_slope),
     **dict.fromkeys(

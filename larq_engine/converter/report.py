@@ -9,7 +9,7 @@ from larq_engine.converter.graph import Graph, Layer, Op, Tensor
 from larq_engine.converter.layer_names import name_layer
 from larq_engine.converter.options import Options
 from larq_engine.converter.rules_binary import why_not_binary
-from larq_engine.converter.rules_weights import KINDS as WEIGHTED_KINDS
+from larq_engine.converter.weights import WEIGHTED_KINDS
 from larq_engine.python.text_table import align_columns
 
 # What a layer can have become.
@@ -71,6 +71,8 @@ class ConversionReport:
     size_before: int
     size_after: int
     operators: dict[str, int]
+    # What the self-check compared, empty if there was none: the same conversion with and without.
+    self_check: str = dataclasses.field(default="", compare=False)
 
     def count(self, became: str) -> int:
         """How many layers became "binary", "weights only", "int8" or "float"."""
@@ -110,6 +112,8 @@ def format_report(report: ConversionReport) -> str:
         f"{len(report.layers)} layers: {counts}. "
         f"{report.size_before / 1e6:.2f} MB before, {report.size_after / 1e6:.2f} MB after."
     )
+    if report.self_check:
+        lines.append(f"Self-check: {report.self_check}")
     return "\n".join(lines)
 
 

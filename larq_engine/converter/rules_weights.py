@@ -15,33 +15,18 @@ from larq_engine.converter.layer_names import name_layer
 from larq_engine.converter.options import Options
 from larq_engine.converter.rules_binary import why_not_binary
 from larq_engine.converter.signs import NotBinary
-from larq_engine.converter.weights import scales
+from larq_engine.converter.weights import channel_axis, scales
 
 # Below this the operator and its constants take about as much of the file as they save.
 _WORTHWHILE = 256
 
-# Where the output channels are among the weights' dimensions.
-_CHANNEL_AXES = {
-    "CONV_2D": 0,
-    "CONV_3D": 4,
-    "CONV_3D_TRANSPOSE": 3,
-    "DEPTHWISE_CONV_2D": 3,
-    "FULLY_CONNECTED": 0,
-    "TRANSPOSE_CONV": 0,
-    "BATCH_MATMUL": 1,
-}
 
-KINDS = tuple(_CHANNEL_AXES)
-
-
-def _scale_axes(op: Op) -> tuple[int, ...]:
+def _scale_axes(op: Op, dimensions: int) -> tuple[int, ...]:
     """Along which dimensions the size of the weights may change."""
-    if op.kind == "BATCH_MATMUL" and op.options.adjY:
-        return (0,)
     if op.kind == "FULLY_CONNECTED":
         # TensorFlow's converter multiplies a batch norm before the layer into its weights.
         return (0, 1)
-    return (_CHANNEL_AXES[op.kind],)
+    return (channel_axis(op, dimensions),)
 
 
 def pack_weights(op: Op, graph: Graph, options: Options) -> list[Op] | None:
@@ -51,7 +36,7 @@ def pack_weights(op: Op, graph: Graph, options: Options) -> list[Op] | None:
         return None
     if weights.elements < _WORTHWHILE:
         return None
-    axes = [axis for axis in _scale_axes(op) if axis < len(weights.shape)]
+    axes = [axis for axis in _scale_axes(op, len(weights.shape)) if axis < len(weights.shape)]
     found = ((axis, scales(np.moveaxis(weights.data, axis, 0))) for axis in axes)
     axis, scale = next(((a, s) for a, s in found if not isinstance(s, NotBinary)), (0, None))
     if scale is None:

@@ -4,9 +4,10 @@ Data of constants are views of the file that was read, and are copied once, into
 written; so a conversion holds two files and no more.
 """
 
+import copy
 import hashlib
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,20 @@ def read(content: bytes) -> Model:
     model = Model([graph for graph, _ in graphs])
     model.extra = _Extra(packed, [tensors for _, tensors in graphs])
     return model
+
+
+def part(
+    model: Model, given: Sequence[Tensor], ops: Sequence[Op], wanted: Sequence[Tensor]
+) -> Model:
+    """A model to be written, with some operators of the main graph and all other graphs.
+
+    The operators keep their links to those left out.
+    """
+    main = Graph(model.graphs[0].name, given, wanted, [])
+    main.ops = list(ops)
+    extra = copy.copy(model.extra)
+    extra.signatures, extra.metadata = [], []
+    return Model([main, *model.graphs[1:]], extra)
 
 
 def write(model: Model) -> bytes:

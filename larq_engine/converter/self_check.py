@@ -1,72 +1,66 @@
 """Runs a converted model and the model it came from on random inputs, and compares them.
 
 A sign turns a rounding error into a difference of 2, and a network carries that on until nothing
-agrees any more; so the two are not simply run side by side. The converted model runs as it is, from
-end to end, and its bits are read out. Then the float model runs with every sign replaced by those
-bits. What each stretch between signs computes must agree up to rounding (error_bounds.py), and each
-bit must be the sign of the float model's value, unless that is as close to 0 as rounding reaches.
+agrees any more; so the two are not simply run side by side. The converted model runs from end to
+end. The float model computes each value that both have from what the converted model computed
+before it, its bits included. So the two must agree up to the rounding of the few operators in
+between (error_bounds.py), and each bit must be the sign of the float model's value, unless that is
+as close to 0 as rounding reaches.
 """
 
+import contextlib
 import math
-import os
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from larq_engine.converter import schema
-from larq_engine.converter.bits import values_before_sign
-from larq_engine.converter.constants import fold_constants
-from larq_engine.converter.error_bounds import ErrorBounds, Seen, real_values
+from larq_engine.converter.check_inputs import close_shapes, random_inputs
+from larq_engine.converter.check_plan import Comparison, Plan, Source, Stretch, make_plan, read_out
+from larq_engine.converter.check_run import PartRun
+from larq_engine.converter.error_bounds import ErrorBounds, chunks, real_values
 from larq_engine.converter.errors import ConversionError
-from larq_engine.converter.graph import NUMPY_TYPES, Array, Graph, Meaning, Model, Op, Tensor
-from larq_engine.converter.signs import NotBinary, find_binary
-
-# Their results jump, so a rounding error before them is no rounding error after them. Where both
-# models have one, the float model takes the converted model's result.
-_JUMPING = {
-    "ARG_MAX",
-    "ARG_MIN",
-    "CAST",
-    "CEIL",
-    "EQUAL",
-    "FLOOR",
-    "GREATER",
-    "GREATER_EQUAL",
-    "LESS",
-    "LESS_EQUAL",
-    "NOT_EQUAL",
-    "ROUND",
-    "SIGN",
-    "TOPK_V2",
-}
-
-_COMPARED_TYPES = ("FLOAT32", "INT8", "UINT8", "INT16")
+from larq_engine.converter.graph import Array, Graph, Model, Op, Tensor
+from larq_engine.python.errors import host_errors
 
 _SEED = 0
 
 # Of random inputs; the second for models that take logarithms or roots of theirs.
 _RANGES = ((-1.0, 1.0), (0.0, 1.0))
 
+# Runs of a model that has a state, which is 0 at first and may be what went in two runs ago.
+_RUNS_WITH_STATE = 3
 
-def check_conversion(converted: Model, content: bytes) -> None:
+
+def check_conversion(
+    converted: Model, content: bytes, progress: Callable[[str], None] = lambda step: None
+) -> str:
     """Compares the main graphs of a converted model and of the file that it came from.
+
+    Args:
+        converted: It is left as it is.
+        content: The file.
+        progress: Called with each step as it begins.
+
+    Returns:
+        What was compared, in words; nothing of a model without any operator of ours.
 
     Raises:
         ConversionError: They differ; the error names the first operator that does.
     """
-    ours = converted.graphs[0]
-    if not any(op.custom and op.kind.startswith("Lce") for op in ours.ops):
-        return
+    if not any(op.custom and op.kind.startswith("Lce") for op in converted.graphs[0].ops):
+        return ""
+    generator = np.random.default_rng(_SEED)
+    original = schema.read(content)
+    close_shapes(original, generator)
+    plan = make_plan(converted, original)
+    theirs = original.graphs[0]
+    check = _Check(converted, original, plan, progress)
+    broken: Op | None = None
     for low, high in _RANGES:
-        inputs = _random_inputs(ours, low, high)
-        run = _run_converted(converted, inputs)
-        reference = _Reference(schema.read(content), run)
-        reference.run(inputs)
-        theirs = reference.graph
-        broken = _find_nan(theirs, reference)
+        runs = _RUNS_WITH_STATE if plan.keeps_state else 1
+        broken = check.run([random_inputs(theirs, low, high, generator) for _ in range(runs)])
         if broken is None:
             break
     if broken is not None:
@@ -76,133 +70,128 @@ def check_conversion(converted: Model, content: bytes) -> None:
             "with; look at its weights and batch norms (a negative variance?), or convert without "
             "this check with check=False"
         )
-    bounds = ErrorBounds({tensor: Seen.of(value) for tensor, value in reference.values.items()})
-    for op in theirs.ops:
-        bounds.add(op)
-    for op in ours.ops:
-        for tensor in op.outputs:
-            _compare(op, ours, tensor, run, reference, bounds)
+    return _describe(plan, theirs)
 
 
-@dataclass
-class _Run:
-    """What the converted model computed."""
-
-    values: dict[int, Array]  # by the number of the tensor in the original file
-    bits: dict[int, "_Bits"]
-
-
-@dataclass
-class _Bits:
-    """The bits that stand for one tensor of the float model."""
-
-    tensor: Tensor
-    meaning: Meaning
-    words: Array
-
-    def unpack(self, shape: tuple[int, ...]) -> Array:
-        """The values of the float model's tensor."""
-        signs = _signs(self.words, self.meaning.channels)
-        values = (self.meaning.alpha * signs + self.meaning.beta).astype(np.float32)
-        # Open shapes are not the file's when the model runs; bits of images then have the right
-        # one.
-        return values.reshape(shape) if values.size == math.prod(shape) else values
+def _describe(plan: Plan, theirs: Graph) -> str:
+    count = sum(len(stretch.comparisons) for stretch in plan.stretches)
+    shapes = ", ".join(str(tensor.shape) for tensor in theirs.inputs)
+    text = f"{count} tensors agree with the float model, for inputs of the shapes {shapes}."
+    if plan.random:
+        names = ", ".join(f"{op.kind} '{op.name}'" for op in plan.random)
+        text += f" Not compared, as they are random: {names}."
+    return text
 
 
-def _random_inputs(graph: Graph, low: float, high: float) -> list[Array]:
-    generator = np.random.default_rng(_SEED)
-    inputs: list[Array] = []
-    for tensor in graph.inputs:
-        dtype = NUMPY_TYPES.get(tensor.dtype)
-        if dtype is None:
-            raise ConversionError(
-                f"self-check: input '{tensor.name}' has the type {tensor.dtype}, of which there "
-                "are no random values; convert with check=False"
-            )
-        if np.issubdtype(dtype, np.floating):
-            inputs.append(generator.uniform(low, high, tensor.shape).astype(dtype))
-        elif tensor.dtype in ("INT8", "UINT8"):
-            limits = np.iinfo(dtype)
-            values = generator.integers(limits.min, limits.max + 1, tensor.shape)
-            inputs.append(values.astype(dtype))
+class _Check:
+    def __init__(
+        self, converted: Model, original: Model, plan: Plan, progress: Callable[[str], None]
+    ) -> None:
+        self._converted = converted
+        self._original = original
+        self._plan = plan
+        self._progress = progress
+        self._graph = converted.graphs[0]
+
+    def run(self, inputs: Sequence[Sequence[Array]]) -> Op | None:
+        """Runs both models, once for each of the inputs.
+
+        Returns:
+            The operator of the float model that computes NaN, which nothing can be compared with.
+        """
+        stretches = self._plan.stretches
+        kept = [dict(zip(self._graph.inputs, arrays, strict=True)) for arrays in inputs]
+        for number, stretch in enumerate(stretches, 1):
+            self._progress(f"checking, part {number} of {len(stretches)}")
+            self._run_ours(stretch, kept)
+            broken = self._run_theirs(stretch, kept)
+            if broken is not None:
+                return broken
+            for values in kept:
+                for tensor in stretch.last_read:
+                    values.pop(tensor, None)
+        return None
+
+    def _run_ours(self, stretch: Stretch, kept: Sequence[dict[Tensor, Array]]) -> None:
+        run = PartRun(self._converted, stretch.given, stretch.ops, stretch.wanted)
+        for values in kept:
+            with _host_errors():
+                run.run(values)
+                values.update((tensor, run.value(tensor)) for tensor in stretch.wanted)
+
+    def _run_theirs(self, stretch: Stretch, kept: Sequence[dict[Tensor, Array]]) -> Op | None:
+        given = stretch.their_given
+        run = PartRun(self._original, [*given], stretch.their_ops, stretch.their_wanted)
+        for values in kept:
+            fed = {t: _their_value(given[t], values[given[t].tensor], t.shape) for t in given}
+            with _host_errors():
+                run.run(fed)
+            bounds = ErrorBounds()
+            for op in stretch.rounding:
+                for tensor in op.inputs:
+                    if tensor in fed:
+                        bounds.show(tensor, fed.pop(tensor))
+                for tensor in read_out(op):
+                    if bounds.show(tensor, run.value(tensor)).has_nan:
+                        return op
+                bounds.add(op)
+            for comparison in stretch.comparisons:
+                self._compare(comparison, values[comparison.ours.tensor], run, bounds)
+        return None
+
+    def _compare(
+        self, comparison: Comparison, value: Array, theirs: PartRun, bounds: ErrorBounds
+    ) -> None:
+        tensor, before_sign = comparison.theirs, comparison.before_sign
+        expected = theirs.value(tensor)
+        got = _their_value(comparison.ours, value, expected.shape)
+        if got.shape != expected.shape:
+            raise self._difference(comparison, f"the shape {expected.shape}", f"{got.shape}")
+        if comparison.is_exact:
+            wrong = _find_wrong(got, expected, np.zeros(()))
+            within = ""
+        elif before_sign is not None:
+            before = theirs.value(before_sign).reshape(expected.shape)
+            wrong = _find_wrong_signs(got, expected, before, bounds.of(before_sign))
+            within = ""
         else:
-            # Indices and the like: what is small is in range.
-            inputs.append(generator.integers(0, 2, tensor.shape).astype(dtype))
-    return inputs
+            expected, got = real_values(tensor, expected), real_values(tensor, got)
+            bound = bounds.of(tensor)
+            wrong = _find_wrong(got, expected, bound)
+            within = f" within {bound.max():.2g}"
+        if wrong is not None:
+            index = np.unravel_index(wrong.worst, expected.shape)
+            place = f"{[int(i) for i in index]} of '{tensor.name}'"
+            raise self._difference(
+                comparison,
+                f"{float(expected[index]):g}{within} at {place}",
+                f"{float(got[index]):g}, and {wrong.count} of {expected.size} values are off",
+            )
+
+    def _difference(self, comparison: Comparison, expected: str, got: str) -> ConversionError:
+        op = comparison.op
+        while op.kind == "RESHAPE" and op.inputs[0] is not None and op.inputs[0].producer:
+            op = op.inputs[0].producer  # A reshape shows the fault first and cannot be at fault.
+        return ConversionError(
+            f"self-check: {op.kind} '{op.name}' (#{self._graph.ops.index(op)}) is the first "
+            f"operator that differs from the float model: expected {expected}, got {got}. The "
+            "converter is at fault: please report it with the model; check=False converts without "
+            "this check"
+        )
 
 
-def _run_converted(model: Model, inputs: Sequence[Array]) -> _Run:
-    graph = model.graphs[0]
-    wanted = [
-        tensor
-        for op in graph.ops
-        for tensor in op.outputs
-        if tensor.meanings
-        or (tensor.origin is not None and tensor.dtype in NUMPY_TYPES and tensor.elements)
-    ]
-    values = _evaluate(model, graph.inputs, wanted, inputs)
-    run = _Run({}, {})
-    for tensor, value in zip(wanted, values, strict=True):
-        for meaning in tensor.meanings:
-            run.bits.setdefault(meaning.origin, _Bits(tensor, meaning, value))
-        if tensor.origin is not None:
-            run.values[tensor.origin] = value
-    return run
+def _host_errors() -> contextlib.AbstractContextManager[None]:
+    return host_errors("self-check (check=False leaves it out)")
 
 
-class _Reference:
-    """The float model, cut at its signs."""
-
-    def __init__(self, model: Model, run: _Run) -> None:
-        self._model = model
-        self._run = run
-        self.graph = model.graphs[0]
-        self.values: dict[Tensor, Array] = {}
-        self.before_sign: dict[int, Tensor] = {}
-        self.tensors: dict[int, Tensor] = {}
-        self._fed: list[tuple[Tensor, Array]] = []
-        # Else LiteRT would keep each step of computing large weights.
-        fold_constants(self.graph)
-        for op in self.graph.ops.copy():
-            for tensor in op.outputs:
-                if tensor.origin is not None:
-                    self.tensors[tensor.origin] = tensor
-        # Before any cut, as signs that move others' bits are found through those.
-        for origin in run.bits:
-            self._show_before_sign(origin)
-        for origin, bits in run.bits.items():
-            tensor = self.tensors[origin]
-            self._cut(tensor, bits.unpack(tensor.shape))
-        for op in self.graph.ops.copy():
-            if op.kind in _JUMPING and op.output.origin in run.values:
-                self._cut(op.output, run.values[op.output.origin])
-        self.graph.sort()
-
-    def _show_before_sign(self, origin: int) -> None:
-        found = find_binary(self.tensors[origin])
-        assert not isinstance(found, NotBinary)
-        value, ops = values_before_sign(found)
-        self.graph.add(ops)
-        if value.dtype == "FLOAT32":
-            self.before_sign[origin] = value
-
-    def _cut(self, tensor: Tensor, value: Array) -> None:
-        """Gives the readers of a tensor a value from outside."""
-        fed = tensor.like(f"{tensor.name}/fed", shape=value.shape, signature=None)
-        self.graph.redirect(tensor, fed)
-        self._fed.append((fed, value))
-
-    def run(self, inputs: Sequence[Array]) -> None:
-        wanted = [
-            tensor
-            for op in self.graph.ops
-            for tensor in op.outputs
-            if tensor.dtype in NUMPY_TYPES and tensor.elements
-        ]
-        given = [*self.graph.inputs, *(tensor for tensor, _ in self._fed)]
-        fed = [value for _, value in self._fed]
-        results = _evaluate(self._model, given, wanted, [*inputs, *fed])
-        self.values = dict(zip([*wanted, *given], [*results, *inputs, *fed], strict=True))
+def _their_value(source: Source, value: Array, shape: tuple[int, ...]) -> Array:
+    """The value of the float model's tensor."""
+    if source.meaning is None:
+        return value
+    signs = _signs(value, source.meaning.channels)
+    numbers = (source.meaning.alpha * signs + source.meaning.beta).astype(np.float32)
+    # Bits may have the shape of an image where the float model has rows.
+    return numbers.reshape(shape) if numbers.size == math.prod(shape) else numbers
 
 
 def _signs(words: Array, channels: int) -> Array:
@@ -211,120 +200,39 @@ def _signs(words: Array, channels: int) -> Array:
     return np.float32(1) - np.float32(2) * unpacked
 
 
-def _evaluate(
-    model: Model, given: Sequence[Tensor], wanted: Sequence[Tensor], inputs: Sequence[Array]
-) -> list[Array]:
-    """Runs the main graph from the given to the wanted tensors, in LiteRT's own kernels."""
-    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+@dataclass
+class _Wrong:
+    """Values that are off: how many, and the number of the one that is furthest off."""
 
-    from larq_engine.python.errors import host_errors
-    from larq_engine.python.host import load_delegate
-
-    graph = model.graphs[0]
-    outputs = list(dict.fromkeys(wanted))
-    kept = graph.inputs, graph.outputs, model.extra.signatures
-    graph.inputs, graph.outputs, model.extra.signatures = list(given), outputs, []
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        host_errors("self-check (check=False leaves it out)"),
-    ):
-        # The host maps a file, where bytes would be one more copy of all weights.
-        file = Path(folder) / "model.tflite"
-        try:
-            file.write_bytes(schema.write_view(model))
-        finally:
-            graph.inputs, graph.outputs, model.extra.signatures = kept
-        # Without XNNPACK: it would copy all weights for a single run.
-        interpreter = Interpreter(
-            model_path=os.fspath(file),
-            experimental_delegates=[load_delegate("ai_edge_litert")],
-            experimental_op_resolver_type=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
-        )
-        interpreter.allocate_tensors()
-        for detail, value in zip(interpreter.get_input_details(), inputs, strict=True):
-            interpreter.set_tensor(detail["index"], value)
-        interpreter.invoke()
-        details = interpreter.get_output_details()
-        return [interpreter.get_tensor(detail["index"]) for detail in details]
+    count: int
+    worst: int
 
 
-def _find_nan(graph: Graph, reference: _Reference) -> Op | None:
-    """The first operator of the float model that computes NaN, which has no sign to compare."""
-    for op in graph.ops:
-        values = [reference.values[t] for t in op.outputs if t in reference.values]
-        if any(value.dtype.kind == "f" and bool(np.isnan(value).any()) for value in values):
-            return op
-    return None
+def _find_wrong(got: Array, expected: Array, bound: Array) -> _Wrong | None:
+    """Values further apart than the bound, which is one for all or one for each channel."""
+    parts = zip(chunks(got), chunks(expected), strict=True)
+    # Infinities are equal, and nothing is as close as NaN.
+    with np.errstate(invalid="ignore"):
+        offs = (np.where(g == e, 0, np.abs(g - e.astype(np.float64))) for g, e in parts)
+        return _count((off, ~(off <= bound)) for off in offs)
 
 
-def _compare(
-    op: Op,
-    graph: Graph,
-    tensor: Tensor,
-    run: _Run,
-    reference: _Reference,
-    bounds: ErrorBounds,
-) -> None:
-    for meaning in tensor.meanings:
-        bits = run.bits[meaning.origin]
-        if bits.tensor is tensor:
-            _compare_bits(op, graph, bits, reference, bounds)
-    origin = tensor.origin
-    if origin is None or tensor.dtype not in _COMPARED_TYPES or op.kind in _JUMPING:
-        return
-    other = reference.tensors.get(origin)
-    if origin in run.bits or other is None or other not in reference.values:
-        return
-    got = real_values(tensor, run.values[origin]).astype(np.float64)
-    expected = real_values(other, reference.values[other])
-    bound = bounds.of(other)
-    off = np.abs(got - expected)
-    # NaN where the float model has NaN too is agreement.
-    wrong = ~((off <= bound) | (np.isnan(got) & np.isnan(expected)) | (got == expected))
-    if wrong.any():
-        worst = np.unravel_index(int(np.argmax(np.where(wrong, off, -1))), off.shape)
-        raise _difference(
-            op,
-            graph,
-            f"{float(expected[worst]):g} within {bound:.2g} at {_place(worst)} of '{tensor.name}'",
-            f"{float(got[worst]):g}, and {int(wrong.sum())} of {wrong.size} values are off",
-        )
+def _find_wrong_signs(got: Array, expected: Array, before: Array, bound: Array) -> _Wrong | None:
+    """Signs that differ where the value before them is further from 0 than the bound."""
+    parts = zip(chunks(got), chunks(expected), chunks(before), strict=True)
+    sizes = ((g != e, np.abs(b)) for g, e, b in parts)
+    return _count((size, differs & ~(size <= bound)) for differs, size in sizes)
 
 
-def _compare_bits(
-    op: Op,
-    graph: Graph,
-    bits: _Bits,
-    reference: _Reference,
-    bounds: ErrorBounds,
-) -> None:
-    origin = bits.meaning.origin
-    binary = reference.tensors[origin]
-    got = bits.unpack(binary.shape)
-    different = got != reference.values[binary]
-    before = reference.before_sign.get(origin)
-    if before is not None:
-        values = reference.values[before].reshape(got.shape)
-        different &= ~(np.abs(values) <= bounds.of(before))
-    if different.any():
-        worst = np.unravel_index(int(np.argmax(different)), different.shape)
-        raise _difference(
-            op,
-            graph,
-            f"{float(reference.values[binary][worst]):g} at {_place(worst)} of '{binary.name}'",
-            f"{float(got[worst]):g}, and {int(different.sum())} of {different.size} are different",
-        )
-
-
-def _place(index: Sequence[np.intp]) -> str:
-    return str([int(i) for i in index])
-
-
-def _difference(op: Op, graph: Graph, expected: str, got: str) -> ConversionError:
-    while op.kind == "RESHAPE" and op.inputs[0] is not None and op.inputs[0].producer is not None:
-        op = op.inputs[0].producer  # A reshape shows the fault first and cannot be at fault.
-    return ConversionError(
-        f"self-check: {op.kind} '{op.name}' (#{graph.ops.index(op)}) is the first operator that "
-        f"differs from the float model: expected {expected}, got {got}. The converter is at fault: "
-        "please report it with the model; check=False converts without this check"
-    )
+def _count(parts: Iterable[tuple[Array, Array]]) -> _Wrong | None:
+    """Takes pieces of sizes and of which of them are wrong."""
+    count, worst, largest, start = 0, 0, -1.0, 0
+    for sizes, wrong in parts:
+        if wrong.any():
+            count += int(np.count_nonzero(wrong))
+            off = np.where(wrong, np.nan_to_num(sizes, nan=np.inf), -1)
+            index = int(np.argmax(off))
+            if off.flat[index] > largest:
+                worst, largest = start + index, float(off.flat[index])
+        start += sizes.size
+    return _Wrong(count, worst) if count else None

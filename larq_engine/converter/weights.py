@@ -8,11 +8,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from larq_engine.converter.graph import Array
+from larq_engine.converter.graph import Array, Op
 from larq_engine.converter.signs import NotBinary
 
 # Temporary arrays stay below this many elements, whatever the size of the weights.
 _CHUNK = 1 << 22
+
+
+# Layers with weights (their second input), and where the output channels are among the dimensions.
+_CHANNEL_AXES = {
+    "CONV_2D": 0,
+    "CONV_3D": 4,
+    "CONV_3D_TRANSPOSE": 3,
+    "DEPTHWISE_CONV_2D": 3,
+    "FULLY_CONNECTED": 0,
+    "TRANSPOSE_CONV": 0,
+    "BATCH_MATMUL": -1,
+}
+
+WEIGHTED_KINDS = tuple(_CHANNEL_AXES)
+
+
+def channel_axis(op: Op, dimensions: int) -> int:
+    """Which dimension of a layer's weights has its output channels."""
+    axis = _CHANNEL_AXES[op.kind]
+    if op.kind == "BATCH_MATMUL" and op.options.adjY:
+        axis = -2
+    return axis % dimensions
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""A conversion holds at most three times the file, the self-check included."""
+"""A conversion holds at most three times the file, and of all values a part to check them."""
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,7 +27,18 @@ print(os.path.getsize(sys.argv[1]), memory("VmHWM") - before, len(converted))
 """
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+_reads_proc = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+
+
+def _convert(file: Path) -> tuple[int, int, int]:
+    printed = subprocess.run(
+        [sys.executable, "-c", _CONVERT, file], check=True, capture_output=True, text=True
+    ).stdout
+    size, most, result = map(int, printed.split())
+    return size, most, result
+
+
+@_reads_proc
 @pytest.mark.parametrize("binary_units", [0, 2000])
 def test_at_most_three_times_the_file(rng, tmp_path, binary_units):
     net = Net()
@@ -36,10 +48,21 @@ def test_at_most_three_times_the_file(rng, tmp_path, binary_units):
         y = net.concatenate([y, net.dense(net.sign(x), signs(rng, binary_units, 5000))], 1)
     file = tmp_path / "large.tflite"
     file.write_bytes(net.finish(y))
-    printed = subprocess.run(
-        [sys.executable, "-c", _CONVERT, file], check=True, capture_output=True, text=True
-    ).stdout
-    size, most, result = map(int, printed.split())
+    size, most, result = _convert(file)
     assert size > 100e6
     assert most <= 3 * size
     assert result < size if binary_units else result == pytest.approx(size, rel=0.01)
+
+
+@_reads_proc
+def test_values_are_checked_part_by_part(rng, tmp_path):
+    """16 layers of 8 MB of values each; the file is small."""
+    net = Net()
+    y = net.input(1, 256, 256, 32)
+    for _ in range(16):
+        y = net.conv(net.sign(y), signs(rng, 32, 1, 1, 32))
+        y = net.op("MUL", y, rng.uniform(0.5, 1.5, 32).astype(np.float32))
+    file = tmp_path / "deep.tflite"
+    file.write_bytes(net.finish(y))
+    _, most, _ = _convert(file)
+    assert most < 0.3e9

@@ -5,13 +5,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from larq_engine.converter import schema
+from larq_engine.converter import check_plan, schema
 from larq_engine.converter.convert import finish, rewrite
+from larq_engine.converter.error_bounds import ErrorBounds
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Graph, Model, Op
 from larq_engine.converter.options import Options
 from larq_engine.converter.self_check import check_conversion
-from tests.converter.graphs import Net, signs
+from tests.converter.graphs import Net, Value, signs
 
 
 def _network(rng: np.random.Generator) -> bytes:
@@ -216,3 +217,195 @@ def test_model_of_positive_inputs(rng):
     y = net.op("ADD", net.op("SQRT", net.input(1, 5, 5, 8)), -0.5)
     model = _check(net.finish(net.conv(net.sign(y), signs(rng, 4, 3, 3, 8))))
     assert len(_ops(model.graphs[0], "LceBconv2d")) == 1
+
+
+def _running_sum(rng: np.random.Generator, start: float) -> bytes:
+    """A binary layer of the sum of all inputs so far, which begins with `start`."""
+    net = Net()
+    x = net.input(1, 5, 5, 8)
+    first = net.builder.subgraph()
+    handle = first.tensor((1,), object)
+    first.builtin("VAR_HANDLE", [], [handle], sharedName="sum")
+    values = first.constant(np.full((1, 5, 5, 8), start, np.float32))
+    first.builtin("ASSIGN_VARIABLE", [handle, values], [])
+    first.interface([], [])
+    net.builder.builtin("CALL_ONCE", [], [], initSubgraphIndex=1)
+    state = net.op("VAR_HANDLE", shape=(1,), dtype=object, sharedName="sum")
+    total = net.op("ADD", net.op("READ_VARIABLE", state, shape=x.shape), x)
+    net.builder.builtin("ASSIGN_VARIABLE", [state.number, total.number], [])
+    return net.finish(net.conv(net.sign(total), signs(rng, 4, 3, 3, 8)))
+
+
+def _lose_the_assignment(model: Model) -> None:
+    (op,) = _ops(model.graphs[0], "ASSIGN_VARIABLE")
+    model.graphs[0].ops.remove(op)
+
+
+def _assign_before_reading(model: Model) -> None:
+    """What is assigned is a constant then, as the sum is not known yet."""
+    (op,) = _ops(model.graphs[0], "ASSIGN_VARIABLE")
+    (read,) = _ops(model.graphs[0], "READ_VARIABLE")
+    model.graphs[0].ops.remove(op)
+    model.graphs[0].ops.insert(model.graphs[0].ops.index(read), op)
+    op.inputs[1] = model.graphs[0].inputs[0]
+
+
+def _begin_elsewhere(model: Model) -> None:
+    (op,) = _ops(model.graphs[1], "ASSIGN_VARIABLE")
+    _change(op, 1, lambda values: values + 1)
+
+
+def test_state(rng):
+    _check(_running_sum(rng, 0.25))
+
+
+@pytest.mark.parametrize("fault", [_lose_the_assignment, _assign_before_reading, _begin_elsewhere])
+def test_wrong_state_is_found(rng, fault):
+    content = _running_sum(rng, 0.25)
+    model = _convert(content)
+    fault(model)
+    with pytest.raises(ConversionError, match=r"READ_VARIABLE '.*' \(#\d\) is the first operator"):
+        check_conversion(model, content)
+
+
+def test_state_of_a_recurrent_layer(rng):
+    net = Net()
+    x = net.input(1, 6, 4)
+    state = net.builder.tensor((1, 4))
+    net.builder.graph.tensors[state].isVariable = True
+    weights = [rng.normal(size=(4, 4)).astype(np.float32) for _ in range(2)]
+    y = net.op(
+        "UNIDIRECTIONAL_SEQUENCE_RNN", x, *weights, np.zeros(4, np.float32), Value(state, (1, 4)),
+        shape=x.shape, fusedActivationFunction=1,
+    )  # fmt: skip
+    _check(net.finish(net.dense(net.sign(net.reshape(y, 1, 24)), signs(rng, 3, 24))))
+
+
+def test_random_numbers_are_not_compared(rng):
+    net = Net()
+    y = net.conv(net.sign(net.input(1, 6, 6, 8)), signs(rng, 16, 3, 3, 8))
+    noise = net.op("RANDOM_STANDARD_NORMAL", np.array(y.shape, np.int32), shape=y.shape)
+    y = net.conv(net.sign(net.op("ADD", y, noise)), signs(rng, 4, 3, 3, 16))
+    content = net.finish(y)
+    model = _convert(content)
+    assert "Not compared, as they are random: RANDOM_STANDARD_NORMAL" in check_conversion(
+        model, content
+    )
+    op = _ops(model.graphs[0], "LceBconv2d")[1]
+    _change(op, 1, _flip_bits)
+    with pytest.raises(ConversionError, match="self-check"):
+        check_conversion(model, content)
+
+
+def test_what_magnifies_rounding_errors(rng):
+    """Both models round before the cosine, and in different places."""
+    net = Net()
+    y = net.conv(net.sign(net.input(1, 8, 8, 32)), signs(rng, 64, 3, 3, 32))
+    y = net.op("MUL", y, rng.uniform(0.1, 3, 64).astype(np.float32))
+    y = net.op("ADD", y, rng.normal(size=64).astype(np.float32))
+    _check(net.finish(net.op("COS", net.op("MUL", y, 50.0))))
+
+
+def test_inputs_of_0_and_1(rng):
+    """Their converted layers add half the sum of the weights, and round as that does."""
+    for _ in range(5):
+        net = Net()
+        condition = net.op("GREATER_EQUAL", net.input(1, 6, 6, 200), 0.0, dtype=np.bool_)
+        x = net.op("SELECT_V2", condition, 1.0, 0.0)
+        bias = rng.uniform(-0.5, 0.5, 24).astype(np.float32)
+        clamped = net.conv(x, signs(rng, 24, 3, 3, 200), bias, activation="RELU_N1_TO_1")
+        scale = rng.uniform(0.1, 3, 24).astype(np.float32)
+        scaled = net.op("MUL", net.conv(x, signs(rng, 24, 3, 3, 200)), scale)
+        _check(net.finish(clamped, scaled))
+
+
+def test_transposed_weights_of_a_matrix_product(rng):
+    """Each of 40 outputs is a sum of 3 products; along the other axis there are 40."""
+    net = Net()
+    x = net.op("MUL", net.sign(net.input(1, 5, 3)), 0.1)
+    weights = np.full((40, 3), 0.1, np.float32)
+    y = net.op("BATCH_MATMUL", x, weights, shape=(1, 5, 40), adjY=True)
+    tensors = schema.read(net.finish(y)).graphs[0].ops
+    bounds = ErrorBounds()
+    op = tensors[-1]
+    assert op.inputs[0] is not None
+    bounds.show(op.inputs[0], np.full((1, 5, 3), 0.1, np.float32))
+    bounds.show(op.output, np.full((1, 5, 40), 0.03, np.float32))
+    bounds.add(op)
+    # 3 products of 0.01: at least their rounding, and less than that of 40.
+    assert 2**-24 * 0.03 < bounds.of(op.output).max() < 2**-24 * 0.4 * 4
+
+
+def _open_image(rng: np.random.Generator, poolings: int) -> bytes:
+    """A file as TensorFlow writes it: what is open has the size 1."""
+    net = Net()
+
+    def opened(x: Value) -> Value:
+        signature = np.array([-1, -1, -1, x.shape[3]], np.int32)
+        net.builder.graph.tensors[x.number].shapeSignature = signature
+        return x
+
+    y = opened(net.input(1, 1, 1, 3))
+    for _ in range(poolings):
+        y = opened(net.op("MAX_POOL_2D", y, shape=y.shape, **_POOLING))
+    y = opened(net.conv(y, signs(rng, 32, 1, 1, 3), padding="SAME"))
+    return net.finish(opened(net.conv(net.sign(y), signs(rng, 8, 3, 3, 32), padding="SAME")))
+
+
+_POOLING = {"padding": 1, "strideH": 2, "strideW": 2, "filterHeight": 2, "filterWidth": 2}
+
+
+@pytest.mark.parametrize(("poolings", "size"), [(1, 32), (6, 64)])
+def test_open_image_has_the_first_size_that_runs(rng, poolings, size):
+    content = _open_image(rng, poolings)
+    model = _convert(content)
+    assert f"shapes (1, {size}, {size}, 3)" in check_conversion(model, content)
+    _wrong_filter(model.graphs[0])
+    with pytest.raises(ConversionError, match="LceBconv2d"):
+        check_conversion(model, content)
+
+
+def test_open_image_that_runs_at_no_size(rng):
+    content = _open_image(rng, 10)
+    with pytest.raises(ConversionError, match=r"one of 1, 2, .*512, got at 32: .*fixed sizes"):
+        check_conversion(_convert(content), content)
+
+
+def test_parts_of_a_model_are_found_out_as_the_whole(rng, monkeypatch):
+    """One operator at a time."""
+    monkeypatch.setattr(check_plan, "STRETCH_BYTES", 1)
+    content = _network(rng)
+    model = _convert(content)
+    check_conversion(model, content)
+    _wrong_wire(model.graphs[0])
+    with pytest.raises(ConversionError, match="LceBMaxPool2d"):  # It follows the layer at fault.
+        check_conversion(model, content)
+
+
+def _two_layers(rng: np.random.Generator) -> bytes:
+    """With multipliers from 0.001 to 1 in one tensor."""
+    net = Net()
+    y = net.conv(net.sign(net.input(1, 6, 6, 48)), signs(rng, 32, 3, 3, 48))
+    y = net.op("MUL", y, np.geomspace(1e-3, 1, 32).astype(np.float32))
+    y = net.op("ADD", y, rng.normal(size=32).astype(np.float32) * 1e-3)
+    return net.finish(y, net.conv(net.sign(y), signs(rng, 8, 3, 3, 32)))
+
+
+def test_small_faults_are_found(rng):
+    """One bit of a weight, and a ten-thousandth of the multiplier of the smallest channel."""
+
+    def flip_one(words: np.ndarray) -> np.ndarray:
+        words.flat[rng.integers(words.size)] ^= 1 << rng.integers(16)
+        return words
+
+    def scale_one(values: np.ndarray) -> np.ndarray:
+        values[0] *= np.float32(1.0001)
+        return values
+
+    for index, change in ((1, flip_one), (2, scale_one)):
+        content = _two_layers(rng)
+        model = _convert(content)
+        op = _ops(model.graphs[0], "LceBconv2d")[0]
+        _change(op, index, change)
+        with pytest.raises(ConversionError, match=f"LceBconv2d '{op.name}'"):
+            check_conversion(model, content)

@@ -1,0 +1,95 @@
+"""Chooses what the self-check runs models on."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from larq_engine.converter.check_plan import read_out
+from larq_engine.converter.check_run import PartRun
+from larq_engine.converter.errors import ConversionError
+from larq_engine.converter.graph import NUMPY_TYPES, Array, Graph, Model, Tensor
+from larq_engine.python.errors import host_errors
+
+# Tried in this order for open sizes: small ones take less time, and images below 32 pixels leave
+# little of themselves after a few poolings.
+_SIZES = (32, 64, 128, 224, 256, 384, 512, 16, 8, 4, 2, 1)
+
+
+def random_inputs(
+    graph: Graph, low: float, high: float, generator: np.random.Generator
+) -> list[Array]:
+    """Values for a graph's inputs; numbers with a fraction are between the two ends."""
+    inputs: list[Array] = []
+    for tensor in graph.inputs:
+        dtype = NUMPY_TYPES.get(tensor.dtype)
+        if dtype is None:
+            raise ConversionError(
+                f"self-check: input '{tensor.name}' has the type {tensor.dtype}, of which there "
+                "are no random values; convert with check=False"
+            )
+        if np.issubdtype(dtype, np.floating):
+            inputs.append(generator.uniform(low, high, tensor.shape).astype(dtype))
+        elif tensor.dtype in ("INT8", "UINT8"):
+            limits = np.iinfo(dtype)
+            values = generator.integers(limits.min, limits.max + 1, tensor.shape)
+            inputs.append(values.astype(dtype))
+        else:
+            # Indices and the like: what is small is in range.
+            inputs.append(generator.integers(0, 2, tensor.shape).astype(dtype))
+    return inputs
+
+
+def close_shapes(model: Model, generator: np.random.Generator) -> None:
+    """Gives the main graph's tensors the sizes that they have when the model runs.
+
+    Open sizes behind the batch are placeholders in a file, mostly 1, and few models run at that.
+
+    Raises:
+        ConversionError: The model runs at none of the sizes tried.
+    """
+    graph = model.graphs[0]
+    if not any(map(_open_axes, graph.inputs)):
+        return
+    shown = [tensor for op in graph.ops for tensor in read_out(op)]
+    declared = [tensor.shape for tensor in graph.inputs]
+    usable = all(tensor.shape[axis] > 1 for tensor in graph.inputs for axis in _open_axes(tensor))
+    problem: ValueError | None = None
+    for size in (None, *_SIZES) if usable else _SIZES:
+        for tensor, shape in zip(graph.inputs, declared, strict=True):
+            open_axes = _open_axes(tensor)
+            tensor.shape = tuple(size or s if n in open_axes else s for n, s in enumerate(shape))
+        try:
+            shapes = _shapes(model, shown, random_inputs(graph, -1.0, 1.0, generator))
+        except ValueError as error:
+            problem = problem or error
+            continue
+        for tensor, found in zip(shown, shapes, strict=True):
+            tensor.shape = found
+        for tensor in [*graph.inputs, *shown]:
+            tensor.signature = None
+        return
+    sizes = ", ".join(map(str, sorted(_SIZES)))
+    raise ConversionError(
+        f"self-check: expected the float model to run with the open sizes of its inputs at one of "
+        f"{sizes}, got at {_SIZES[0]}: {problem}; give the model fixed sizes, or convert without "
+        "this check with check=False"
+    ) from problem
+
+
+def _open_axes(tensor: Tensor) -> list[int]:
+    """The dimensions that a file leaves open, except the batch."""
+    return [axis for axis, size in enumerate(tensor.signature or ()) if size < 0 and axis > 0]
+
+
+def _shapes(
+    model: Model, shown: Sequence[Tensor], inputs: Sequence[Array]
+) -> list[tuple[int, ...]]:
+    graph = model.graphs[0]
+    with host_errors("the float model"):
+        run = PartRun(model, graph.inputs, graph.ops, shown)
+        run.run(dict(zip(graph.inputs, inputs, strict=True)))
+        shapes = [run.shape(tensor) for tensor in shown]
+    empty = [tensor for tensor, shape in zip(shown, shapes, strict=True) if 0 in shape]
+    if empty:
+        raise ValueError(f"'{empty[0].name}' is empty")
+    return shapes

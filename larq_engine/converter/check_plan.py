@@ -1,0 +1,253 @@
+"""Cuts a converted model and its float model into stretches that the self-check runs one by one.
+
+A stretch is some operators of the converted model in their order, and those of the float model that
+compute the same values from what the converted model computed before. So no error is carried on
+from one value to the next, and only what a later stretch reads has to be kept.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from larq_engine.converter.bits import values_before_sign
+from larq_engine.converter.constants import fold_constants
+from larq_engine.converter.graph import NUMPY_TYPES, Graph, Meaning, Model, Op, Tensor
+from larq_engine.converter.lce_ops import WORD
+from larq_engine.converter.signs import NotBinary, find_binary
+
+# Of values in a stretch. An operator that makes more is a stretch by itself.
+STRETCH_BYTES = 32 << 20
+
+_RANDOM = {"MULTINOMIAL", "RANDOM_STANDARD_NORMAL", "RANDOM_UNIFORM"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a value of the float model comes from: a tensor of the converted model.
+
+    Of bits, their meaning says which number each of them is.
+    """
+
+    tensor: Tensor
+    meaning: Meaning | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A value that both models have."""
+
+    op: Op
+    ours: Source
+    theirs: Tensor
+    # What `theirs` is the sign of, if it is the sign of numbers.
+    before_sign: Tensor | None = None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no rounding excuses a difference."""
+        return self.ours.meaning is not None and self.before_sign is None
+
+
+def read_out(op: Op) -> list[Tensor]:
+    """The outputs whose values can be read."""
+    return [tensor for tensor in op.outputs if tensor.dtype in NUMPY_TYPES]
+
+
+@dataclass
+class Stretch:
+    """Operators that are run together, and what is compared when they have run."""
+
+    ops: list[Op]
+    given: list[Tensor] = field(default_factory=list)
+    wanted: list[Tensor] = field(default_factory=list)
+    their_ops: list[Op] = field(default_factory=list)
+    # What the operators of the float model read that the converted model has computed.
+    their_given: dict[Tensor, Source] = field(default_factory=dict)
+    their_wanted: list[Tensor] = field(default_factory=list)
+    # Operators of the float model that round on the way to what is compared.
+    rounding: list[Op] = field(default_factory=list)
+    comparisons: list[Comparison] = field(default_factory=list)
+    # Tensors of the converted model that no later stretch reads.
+    last_read: list[Tensor] = field(default_factory=list)
+
+    def read(self) -> set[Tensor]:
+        """The converted model's tensors that the stretch needs."""
+        return {*self.given, *(source.tensor for source in self.their_given.values())}
+
+
+@dataclass
+class Plan:
+    """What the self-check runs and compares."""
+
+    stretches: list[Stretch]
+    # Whether what a run computes may depend on those before.
+    keeps_state: bool
+    # Operators whose values are random, which are not compared.
+    random: list[Op]
+
+
+def make_plan(converted: Model, original: Model) -> Plan:
+    """Plans the comparison of main graphs; the original gets what makes values before signs."""
+    ours, theirs = converted.graphs[0], original.graphs[0]
+    # Else LiteRT would keep each step of computing large weights.
+    fold_constants(theirs)
+    random = [op for op in ours.ops if _is_random(op, converted)]
+    keeps_state = any(map(has_state, [*converted.graphs, *original.graphs]))
+    counterparts = _Counterparts(ours, theirs)
+    stretches = [Stretch(ours.ops)] if keeps_state else _cut(ours)
+    for stretch in stretches:
+        stretch.comparisons = [
+            comparison
+            for op in stretch.ops
+            if op not in random
+            for tensor in op.outputs
+            for comparison in counterparts.comparisons(op, tensor)
+        ]
+    theirs.sort()
+    known = dict(counterparts.inputs)
+    for stretch in stretches:
+        for op in stretch.ops:
+            for tensor in op.outputs:
+                for their, source in counterparts.sources(tensor):
+                    known.setdefault(their, source)
+        stretch.comparisons = [_exact_of_known(c, known) for c in stretch.comparisons]
+        _plan_theirs(stretch, theirs, known, takes_all=keeps_state)
+        stretch.given = _given(stretch.ops, ours)
+    _choose_wanted(stretches)
+    return Plan(stretches, keeps_state, random)
+
+
+def has_state(graph: Graph) -> bool:
+    """Whether operators do more than compute numbers from numbers: then they run all together."""
+    return any(
+        not op.outputs
+        or any(tensor.dtype not in NUMPY_TYPES for tensor in op.outputs)
+        or any(tensor is not None and _is_variable(tensor, graph) for tensor in op.inputs)
+        for op in graph.ops
+    )
+
+
+def _is_variable(tensor: Tensor, graph: Graph) -> bool:
+    """Whether it keeps its value between runs; empty tensors have no data either."""
+    unmade = not tensor.is_constant and not graph.is_variable(tensor)
+    return unmade and tensor.elements > 0
+
+
+def _is_random(op: Op, model: Model) -> bool:
+    """Whether an operator, or one in the subgraphs that it calls, draws random numbers."""
+    if op.kind in _RANDOM:
+        return True
+    fields = {} if op.custom or op.options is None else vars(op.options)
+    called = [n for name, n in fields.items() if name.lower().endswith("subgraphindex")]
+    return any(_is_random(inner, model) for n in called for inner in model.graphs[n].ops)
+
+
+class _Counterparts:
+    """Which tensors of the two models are the same value."""
+
+    def __init__(self, ours: Graph, theirs: Graph) -> None:
+        self._theirs = theirs
+        self._by_origin = {tensor.origin: tensor for op in theirs.ops for tensor in op.outputs}
+        self._before_sign: dict[Tensor, Tensor | None] = {}
+        pairs = zip(theirs.inputs, ours.inputs, strict=True)
+        self.inputs = {their: Source(our) for their, our in pairs}
+
+    def sources(self, tensor: Tensor) -> list[tuple[Tensor, Source]]:
+        """The values of the float model that can be had from one of the converted model's."""
+        sources = [(meaning.origin, Source(tensor, meaning)) for meaning in tensor.meanings]
+        if tensor.origin is not None and tensor.dtype in NUMPY_TYPES:
+            sources.append((tensor.origin, Source(tensor)))
+        return [(self._by_origin[n], source) for n, source in sources if n in self._by_origin]
+
+    def comparisons(self, op: Op, tensor: Tensor) -> list[Comparison]:
+        return [
+            Comparison(op, source, their, self._show_before_sign(their) if source.meaning else None)
+            for their, source in self.sources(tensor)
+        ]
+
+    def _show_before_sign(self, binary: Tensor) -> Tensor | None:
+        if binary not in self._before_sign:
+            found = find_binary(binary)
+            assert not isinstance(found, NotBinary)
+            value, ops = values_before_sign(found)
+            self._theirs.add(ops)
+            self._before_sign[binary] = value if value.dtype == "FLOAT32" else None
+        return self._before_sign[binary]
+
+
+def _cut(graph: Graph) -> list[Stretch]:
+    stretches: list[Stretch] = []
+    room = 0
+    for op in graph.ops:
+        size = sum(map(_float_bytes, op.outputs))
+        if size > room or not stretches:
+            stretches.append(Stretch([]))
+            room = STRETCH_BYTES
+        stretches[-1].ops.append(op)
+        room -= size
+    return stretches
+
+
+def _float_bytes(tensor: Tensor) -> int:
+    """What a tensor takes as the float model has it, bits as numbers."""
+    values = tensor.elements * (WORD if tensor.meanings else 1)
+    return values * np.dtype(NUMPY_TYPES[tensor.dtype]).itemsize
+
+
+def _plan_theirs(
+    stretch: Stretch, graph: Graph, known: Mapping[Tensor, Source], *, takes_all: bool
+) -> None:
+    """Chooses operators of the float model, and lets them read what is known from outside."""
+    compared = [comparison.theirs for comparison in stretch.comparisons]
+    # Of signs only what they are taken of rounds.
+    rounded = [c.before_sign or c.theirs for c in stretch.comparisons if not c.is_exact]
+    ops = set(graph.ops) if takes_all else _needed([*compared, *rounded], known)
+    rounding = _needed(rounded, known)
+    read = dict.fromkeys(t for op in graph.ops if op in ops for t in op.inputs if t in known)
+    fed = {t: t.like(f"{t.name}/fed", signature=None) for t in read if t is not None}
+    stretch.their_given = {fed[tensor]: known[tensor] for tensor in fed}
+    for op in graph.ops:
+        if op in ops:
+            inputs = [None if t is None else fed.get(t, t) for t in op.inputs]
+            stretch.their_ops.append(replace(op, inputs=inputs))
+            if op in rounding:
+                stretch.rounding.append(stretch.their_ops[-1])
+    measured = [tensor for op in stretch.rounding for tensor in read_out(op)]
+    stretch.their_wanted = list(dict.fromkeys([*measured, *compared]))
+
+
+def _needed(wanted: Iterable[Tensor], known: Mapping[Tensor, Source]) -> set[Op]:
+    """The operators that compute tensors from known ones."""
+    waiting = [tensor.producer for tensor in wanted]
+    needed: set[Op] = set()
+    while waiting:
+        op = waiting.pop()
+        if op is not None and op not in needed:
+            needed.add(op)
+            waiting += [t.producer for t in op.inputs if t is not None and t not in known]
+    return needed
+
+
+def _exact_of_known(comparison: Comparison, known: Mapping[Tensor, Source]) -> Comparison:
+    """Both models take the sign of a known value of the same number, which no rounding excuses."""
+    return replace(comparison, before_sign=None) if comparison.before_sign in known else comparison
+
+
+def _given(ops: Sequence[Op], graph: Graph) -> list[Tensor]:
+    made = {tensor for op in ops for tensor in op.outputs}
+    read = dict.fromkeys(t for op in ops for t in op.inputs if t is not None)
+    return [tensor for tensor in read if graph.is_variable(tensor) and tensor not in made]
+
+
+def _choose_wanted(stretches: Sequence[Stretch]) -> None:
+    """Says what has to be read out of each stretch, and after which it can be forgotten."""
+    read_later: set[Tensor] = set()
+    for stretch in reversed(stretches):
+        made = [tensor for op in stretch.ops for tensor in op.outputs]
+        compared = {comparison.ours.tensor for comparison in stretch.comparisons}
+        read = stretch.read()
+        wanted = compared | read | read_later
+        stretch.wanted = [tensor for tensor in made if tensor in wanted]
+        stretch.last_read = [t for t in read | compared if t not in read_later]
+        read_later |= read

@@ -1,0 +1,83 @@
+"""Runs a part of a model in LiteRT, for the self-check."""
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from larq_engine.converter import schema
+from larq_engine.converter.graph import Array, Model, Op, Tensor
+
+# More than one, as LiteRT's convolution then needs no copy of the image for each filter tap.
+_THREADS = max(2, os.cpu_count() or 2)
+
+
+class PartRun:
+    """Some operators of a main graph, in LiteRT's own kernels with the plug-in.
+
+    Variables keep their values from one `run` to the next.
+    """
+
+    def __init__(
+        self, model: Model, given: Sequence[Tensor], ops: Sequence[Op], wanted: Sequence[Tensor]
+    ) -> None:
+        self._model = model
+        self._given = list(given)
+        self._ops = ops
+        self.wanted = list(wanted)
+        self._interpreter: Any = None
+        self._outputs: dict[Tensor, dict[str, Any]] = {}
+
+    def run(self, values: Mapping[Tensor, Array]) -> None:
+        """Runs once on the values of the given tensors."""
+        arrays = [values[tensor] for tensor in self._given]
+        if self._interpreter is None:
+            self._interpreter = _load(self._model, self._given, self._ops, self.wanted)
+            self._allocate(arrays)
+        for detail, array in zip(self._interpreter.get_input_details(), arrays, strict=True):
+            if array.size:
+                self._interpreter.set_tensor(detail["index"], array)
+        self._interpreter.invoke()
+        details = self._interpreter.get_output_details()
+        self._outputs = dict(zip(self.wanted, details, strict=True))
+
+    def _allocate(self, arrays: Sequence[Array]) -> None:
+        for detail, array in zip(self._interpreter.get_input_details(), arrays, strict=True):
+            if tuple(detail["shape"]) != array.shape:
+                self._interpreter.resize_tensor_input(detail["index"], array.shape)
+        self._interpreter.allocate_tensors()
+
+    def shape(self, tensor: Tensor) -> tuple[int, ...]:
+        """The shape of a wanted tensor in the last run."""
+        return tuple(map(int, self._outputs[tensor]["shape"]))
+
+    def value(self, tensor: Tensor) -> Array:
+        """What the last run computed of a wanted tensor."""
+        detail = self._outputs[tensor]
+        if 0 in detail["shape"]:
+            return np.zeros(detail["shape"], detail["dtype"])
+        value: Array = self._interpreter.get_tensor(detail["index"])
+        return value
+
+
+def _load(
+    model: Model, given: Sequence[Tensor], ops: Sequence[Op], wanted: Sequence[Tensor]
+) -> Any:
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+    from larq_engine.python.host import load_delegate
+
+    with tempfile.TemporaryDirectory() as folder:
+        # The host maps a file, where bytes would be one more copy of all weights.
+        file = Path(folder) / "part.tflite"
+        file.write_bytes(schema.write_view(schema.part(model, given, ops, wanted)))
+        # Without XNNPACK: it would copy all weights for a single run.
+        return Interpreter(
+            model_path=os.fspath(file),
+            num_threads=_THREADS,
+            experimental_delegates=[load_delegate("ai_edge_litert")],
+            experimental_op_resolver_type=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
+        )
