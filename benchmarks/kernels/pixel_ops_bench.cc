@@ -4,12 +4,14 @@
 //
 // Cycles for 1000 values, that is 1000 floats, int8s or packed bits. Rows of 64 and 256 channels
 // are those of the narrowest and of usual layers; as many pixels as fit, up to one line of 56. What
-// the ops compute is checked by tests/kernels/pixel_ops_test.cc.
+// makes bits or takes them is measured at other widths too, up to the 256 pixels of a tile: rows
+// that do not fill their words. What the ops compute is checked by tests/kernels/pixel_ops_test.cc.
 #include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <limits>
 #include <random>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +24,8 @@ namespace larq_engine::benchmarks {
 namespace {
 
 constexpr size_t kChannels[] = {64, 256};
+constexpr size_t kPackedChannels[] = {1,  2,  3,  5,  7,  8,  9,  12, 16, 17, 24,
+                                      31, 32, 33, 40, 48, 63, 64, 96, 97, 256};
 // Three float operands of 12 KiB and their parameters fit the 32 KiB of the smallest L1s or nearly;
 // one line of 56 pixels of 64 channels is 14 KiB.
 constexpr size_t kMostValues = 56 * 64;
@@ -38,7 +42,7 @@ struct Operands {
 
   explicit Operands(size_t channel_count)
       : channels(channel_count),
-        rows(std::min<size_t>(56, kMostValues / channels)),
+        rows(std::min<size_t>(channels < 64 ? 256 : 56, kMostValues / channels)),
         a(count()),
         b(count()),
         y(count()),
@@ -85,6 +89,7 @@ struct Operands {
 struct Op {
   const char* name;
   void (*run)(const PixelOps& ops, Operands& o);
+  std::span<const size_t> channels = kChannels;
 };
 
 constexpr FloatRange kRelu = {0, std::numeric_limits<float>::infinity()};
@@ -104,38 +109,46 @@ constexpr Op kOps[] = {
     {"to_bits",
      [](const PixelOps& ops, Operands& o) {
        ops.to_bits(o.Args(kNoMinimum, o.out_words.data(), WordsFor(o.channels) * sizeof(uint32_t)));
-     }},
+     },
+     kPackedChannels},
     {"bitpack_float",
      [](const PixelOps& ops, Operands& o) {
        ops.bitpack_float(o.a.data(), o.rows, o.channels, o.out_words.data());
-     }},
+     },
+     kPackedChannels},
     {"bitpack_float_limits",
      [](const PixelOps& ops, Operands& o) {
        ops.bitpack_float_limits(o.a.data(), o.slopes.data(), o.signs.data(), o.rows, o.channels,
                                 o.out_words.data());
-     }},
+     },
+     kPackedChannels},
     {"bitpack_int8",
      [](const PixelOps& ops, Operands& o) {
        ops.bitpack_int8(o.ints.data(), o.rows, o.channels, 3, o.out_words.data());
-     }},
+     },
+     kPackedChannels},
     {"bitpack_bool",
      [](const PixelOps& ops, Operands& o) {
        ops.bitpack_bool(reinterpret_cast<const uint8_t*>(o.ints.data()), o.rows, o.channels,
                         o.out_words.data());
-     }},
+     },
+     kPackedChannels},
     {"unpack_float",
      [](const PixelOps& ops, Operands& o) {
        ops.unpack_float(o.words.data(), o.rows, o.channels, o.y.data());
-     }},
+     },
+     kPackedChannels},
     {"unpack_int8",
      [](const PixelOps& ops, Operands& o) {
        ops.unpack_int8(o.words.data(), o.rows, o.channels, 1, -1, o.ints.data());
-     }},
+     },
+     kPackedChannels},
     {"unpack_bool",
      [](const PixelOps& ops, Operands& o) {
        ops.unpack_bool(o.words.data(), o.rows, o.channels,
                        reinterpret_cast<uint8_t*>(o.ints.data()));
-     }},
+     },
+     kPackedChannels},
     // Pooling works pixel by pixel: each call has four taps.
     {"max_bits",
      [](const PixelOps& ops, Operands& o) {
@@ -188,7 +201,7 @@ struct Result {
 std::vector<Result> Measure(const CpuFeatures& cpu) {
   std::vector<Result> results;
   for (const Op& op : kOps) {
-    for (size_t channels : kChannels) {
+    for (size_t channels : op.channels) {
       Operands operands(channels);
       for (const PixelOpsRow& row : PixelOpsRows()) {
         if (!cpu.Has(row.isa)) continue;

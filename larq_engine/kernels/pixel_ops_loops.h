@@ -7,13 +7,10 @@
 #include <cstring>
 
 #include "larq_engine/kernels/pixel_ops.h"
+#include "larq_engine/kernels/pixel_ops_rows.h"
 
 namespace larq_engine {
 namespace {
-
-inline constexpr size_t kPackBits = 32;  // values in a word
-
-inline size_t PackedWords(size_t channels) { return (channels + kPackBits - 1) / kPackBits; }
 
 // Packs 32 bytes, each 0 or 1, into a word. The product moves bit 0 of each of 8 bytes into the top
 // byte (byte j is shifted by 56 - 7j and no two partial products meet), which lets the comparison
@@ -28,18 +25,38 @@ inline uint32_t PackWord(const uint8_t* bytes) {
   return word;
 }
 
-// One row of `channels` conditions as words; is_set(c) says whether channel c's bit is 1.
+// Up to a word of conditions; is_set(c) says whether bit c is 1. Fixed numbers of them become
+// vectors.
+template <typename IsSet>
+inline uint32_t PackSome(size_t count, const IsSet& is_set) {
+  uint8_t set[kPackBits] = {};
+  size_t c = 0;
+  for (; c + 8 <= count; c += 8) {
+    for (size_t i = 0; i < 8; ++i) set[c + i] = is_set(c + i);
+  }
+  for (; c < count; ++c) set[c] = is_set(c);
+  return PackWord(set);
+}
+
+// One row of `channels` values: word(c) packs those from c on, is_set(c) is the bit of one. What is
+// left after the last whole word are the upper bits of a word that ends with the row.
+template <typename Word, typename IsSet>
+inline void PackRow(size_t channels, const Word& word, const IsSet& is_set, uint32_t* out) {
+  size_t c = 0;
+  for (; c + kPackBits <= channels; c += kPackBits) *out++ = word(c);
+  const size_t left = channels - c;
+  if (left == 0) return;
+  *out = c > 0 ? word(channels - kPackBits) >> (kPackBits - left) : PackSome(left, is_set);
+}
+
 template <typename IsSet>
 inline void PackRow(size_t channels, const IsSet& is_set, uint32_t* out) {
-  for (size_t c = 0; c < channels; c += kPackBits) {
-    uint8_t set[kPackBits] = {};
-    if (channels - c >= kPackBits) {
-      for (size_t i = 0; i < kPackBits; ++i) set[i] = is_set(c + i);
-    } else {
-      for (size_t i = 0; i < channels - c; ++i) set[i] = is_set(c + i);
-    }
-    *out++ = PackWord(set);
-  }
+  const auto word = [&](size_t c) {
+    uint8_t set[kPackBits];
+    for (size_t i = 0; i < kPackBits; ++i) set[i] = is_set(c + i);
+    return PackWord(set);
+  };
+  PackRow(channels, word, is_set, out);
 }
 
 inline float Clamp(float x, FloatRange range) {
@@ -146,11 +163,18 @@ inline bool IsNegative(const float* x) {
   return static_cast<int32_t>(__builtin_bit_cast(uint32_t, *x) - 1) < kMinusInfinityBits;
 }
 
-void BitpackFloatRows(const float* in, size_t rows, size_t channels, uint32_t* out) {
-  for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
+template <typename IsSet>
+inline void PackRows(size_t rows, size_t channels, const IsSet& is_set, uint32_t* out) {
+  const auto pack = [&](size_t first, size_t count, uint32_t* to) {
     PackRow(
-        channels, [in](size_t c) { return IsNegative(in + c); }, out);
-  }
+        count, [&](size_t c) { return is_set(first + c); }, to);
+  };
+  PackRows(rows, channels, pack, DealRows, out);
+}
+
+void BitpackFloatRows(const float* in, size_t rows, size_t channels, uint32_t* out) {
+  PackRows(
+      rows, channels, [in](size_t at) { return IsNegative(in + at); }, out);
 }
 
 inline bool IsBelow(float x, float limit, uint32_t sign) {
@@ -159,25 +183,23 @@ inline bool IsBelow(float x, float limit, uint32_t sign) {
 
 void BitpackFloatLimitsRows(const float* in, const float* limits, const uint32_t* signs,
                             size_t rows, size_t channels, uint32_t* out) {
-  for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
+  const auto pack = [](const float* x, const float* limit, const uint32_t* sign, size_t count,
+                       uint32_t* to) {
     PackRow(
-        channels, [&](size_t c) { return IsBelow(in[c], limits[c], signs[c]); }, out);
-  }
+        count, [&](size_t c) { return IsBelow(x[c], limit[c], sign[c]); }, to);
+  };
+  PackLimitRows(in, limits, signs, rows, channels, pack, DealRows, out);
 }
 
 void BitpackInt8Rows(const int8_t* in, size_t rows, size_t channels, int32_t zero_point,
                      uint32_t* out) {
-  for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
-    PackRow(
-        channels, [&](size_t c) { return in[c] < zero_point; }, out);
-  }
+  PackRows(
+      rows, channels, [=](size_t at) { return in[at] < zero_point; }, out);
 }
 
 void BitpackBoolRows(const uint8_t* in, size_t rows, size_t channels, uint32_t* out) {
-  for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
-    PackRow(
-        channels, [in](size_t c) { return in[c] == 0; }, out);
-  }
+  PackRows(
+      rows, channels, [in](size_t at) { return in[at] == 0; }, out);
 }
 
 // Testing a bit of a table vectorises for any ISA, shifting by the number of the bit does not.
@@ -187,32 +209,58 @@ inline constexpr uint32_t kBit[kPackBits] = {
     1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
     1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
 
-template <typename T>
-inline void UnpackRows(const uint32_t* in, size_t rows, size_t channels, T plus, T minus, T* out) {
-  for (size_t i = 0; i < rows; ++i) {
-    for (size_t c = 0; c < channels; c += kPackBits) {
-      const uint32_t word = *in++;
-      if (channels - c >= kPackBits) {
-        for (size_t b = 0; b < kPackBits; ++b) out[b] = word & kBit[b] ? minus : plus;
-        out += kPackBits;
-      } else {
-        for (size_t b = 0; b < channels - c; ++b) *out++ = word & kBit[b] ? minus : plus;
-      }
-    }
+// Eight values at a time: store(bits, to) makes eight of the lower bits, to which the last of a row
+// may run into the rows after it; store_some(bits, count, to) makes no more than it must.
+template <typename T, typename Store, typename StoreSome>
+inline void UnpackRows(const uint32_t* in, size_t rows, size_t channels, const Store& store,
+                       const StoreSome& store_some, T* out) {
+  const size_t rows_before = RowsBefore((8 - channels % 8) % 8, rows, channels);
+  for (size_t i = 0; i < rows_before; ++i, in += PackedWords(channels), out += channels) {
+    for (size_t c = 0; c < channels; c += 8) store(in[c / kPackBits] >> c % kPackBits, out + c);
+  }
+  for (size_t i = rows_before; i < rows; ++i, in += PackedWords(channels), out += channels) {
+    size_t c = 0;
+    for (; c + 8 <= channels; c += 8) store(in[c / kPackBits] >> c % kPackBits, out + c);
+    store_some(in[c / kPackBits] >> c % kPackBits, channels - c, out + c);
   }
 }
 
 void UnpackFloatRows(const uint32_t* in, size_t rows, size_t channels, float* out) {
-  UnpackRows(in, rows, channels, 1.0f, -1.0f, out);
+  const auto store_some = [](uint32_t bits, size_t count, float* to) {
+    for (size_t b = 0; b < count; ++b) to[b] = bits & kBit[b] ? -1.0f : 1.0f;
+  };
+  const auto store = [&](uint32_t bits, float* to) { store_some(bits, 8, to); };
+  if (channels % kPackBits != 0) return UnpackRows(in, rows, channels, store, store_some, out);
+  for (size_t w = 0; w < rows * PackedWords(channels); ++w) {
+    store_some(in[w], kPackBits, out + w * kPackBits);
+  }
+}
+
+// T is a byte. Copies of the eight bits in each byte of a word keep one bit each, and an addition
+// carries what is left to the top of the byte.
+template <typename T>
+inline void UnpackByteRows(const uint32_t* in, size_t rows, size_t channels, T plus, T minus,
+                           T* out) {
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  const uint64_t pluses = kOnes * static_cast<uint8_t>(plus);
+  const uint64_t change = static_cast<uint8_t>(plus ^ minus);
+  const auto store_some = [&](uint32_t bits, size_t count, T* to) {
+    const uint64_t kept = (bits & 0xff) * kOnes & 0x8040201008040201;
+    const uint64_t is_minus = (kept + 0x7f * kOnes) >> 7 & kOnes;
+    const uint64_t bytes = pluses ^ is_minus * change;
+    std::memcpy(to, &bytes, count);
+  };
+  const auto store = [&](uint32_t bits, T* to) { store_some(bits, 8, to); };
+  UnpackRows(in, rows, channels, store, store_some, out);
 }
 
 void UnpackInt8Rows(const uint32_t* in, size_t rows, size_t channels, int8_t plus, int8_t minus,
                     int8_t* out) {
-  UnpackRows(in, rows, channels, plus, minus, out);
+  UnpackByteRows(in, rows, channels, plus, minus, out);
 }
 
 void UnpackBoolRows(const uint32_t* in, size_t rows, size_t channels, uint8_t* out) {
-  UnpackRows<uint8_t>(in, rows, channels, 1, 0, out);
+  UnpackByteRows<uint8_t>(in, rows, channels, 1, 0, out);
 }
 
 void MaxBits(const uint32_t* const* taps, size_t tap_count, size_t words, uint32_t* out) {

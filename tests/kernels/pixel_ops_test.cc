@@ -67,13 +67,14 @@ class PixelOpsTest : public ::testing::TestWithParam<PixelOpsRow> {
   Random random_;
 };
 
-// test(rows, channels, guard) for few rows of every width up to 130 and rows of larger images, with
-// a guard page on either side. Memory that ends at a page starts at any multiple of its elements.
+// test(rows, channels, guard) for few rows of every width up to 130, for as many narrow ones as are
+// packed in several parts, and for rows of larger images, with a guard page on either side. Memory
+// that ends at a page starts at any multiple of its elements.
 template <typename Test>
 void ForShapes(const Test& test) {
   for (Guard guard : {Guard::kBefore, Guard::kAfter}) {
     for (size_t channels = 1; channels <= 130; ++channels) {
-      for (size_t rows : {1, 2, 3}) {
+      for (size_t rows : {1, 2, 3, 8, 21}) {
         test(rows, channels, guard);
         if (::testing::Test::HasFatalFailure()) {
           FAIL() << rows << " rows of " << channels << " channels, guard "
@@ -82,6 +83,9 @@ void ForShapes(const Test& test) {
       }
     }
     for (size_t channels : {192, 256, 257, 511}) test(17, channels, guard);
+    for (size_t channels : {1, 3, 7, 8, 13, 31, 33, 63, 65, 127}) {
+      test(4500 / channels, channels, guard);
+    }
   }
 }
 

@@ -166,6 +166,47 @@ void ToInt8Neon(const TransformArgs& given) {
   AffineRows(args, Int8Out(args.zero_point));
 }
 
+// ---- Narrow rows ----
+
+// DealRows of pixel_ops_rows.h. Eight rows are as many whole bytes as a row has channels, in two
+// halves of 16 bytes, the second of which begins with the byte that has row 4's first bit. Each
+// lane of 64 bits takes the bytes of its row and shifts its bits down.
+void DealRowsNeon(const unsigned char* stream, size_t rows, size_t channels, uint32_t* out) {
+  size_t i = 0;
+  if (channels < kPackBits) {
+    const size_t second_half = channels / 2;
+    uint8_t bytes[8][8];
+    int64_t shifts[8];
+    for (size_t row = 0; row < 8; ++row) {
+      const size_t bit = row * channels - row / 4 * second_half * 8;
+      shifts[row] = -static_cast<int64_t>(bit % 8);
+      const uint64_t first_byte = bit / 8 * 0x0101010101010101;
+      vst1_u8(bytes[row], vadd_u8(vcreate_u8(first_byte), vcreate_u8(0x0706050403020100)));
+    }
+    uint8x16_t take[4];
+    int64x2_t shift[4];
+#pragma GCC unroll 4
+    for (size_t pair = 0; pair < 4; ++pair) {
+      take[pair] = vld1q_u8(bytes[2 * pair]);
+      shift[pair] = vld1q_s64(shifts + 2 * pair);
+    }
+    const uint32x4_t mask = vdupq_n_u32((uint32_t{1} << channels) - 1);
+    for (; i + 8 <= rows; i += 8, stream += channels) {
+#pragma GCC unroll 2
+      for (size_t half = 0; half < 2; ++half) {
+        const uint8x16_t bits = vld1q_u8(stream + half * second_half);
+        const auto two = [&](size_t pair) {
+          const uint64x2_t taken = vreinterpretq_u64_u8(vqtbl1q_u8(bits, take[pair]));
+          return vreinterpretq_u32_u64(vshlq_u64(taken, shift[pair]));
+        };
+        vst1q_u32(out + i + 4 * half,
+                  vandq_u32(vuzp1q_u32(two(2 * half), two(2 * half + 1)), mask));
+      }
+    }
+  }
+  DealRows(stream, rows - i, channels, out + i);
+}
+
 // ---- Values to bits ----
 //
 // Four words at a time, of up to four rows. A vector v[w][r] has the conditions of channels
@@ -321,6 +362,33 @@ inline void ToBitsBlock(const TransformArgs& args, bool one_depth) {
   }
 }
 
+// The bits of lanes that lie `at` channels from the first of a word.
+inline uint32x4_t LaneBits(uint32x4_t is_set, size_t at) {
+  const uint32_t lane_bits[kLanes] = {1, 2, 4, 8};
+  const uint32x4_t bits = vshlq_u32(vld1q_u32(lane_bits), vdupq_n_s32(static_cast<int32_t>(at)));
+  return vandq_u32(is_set, bits);
+}
+
+// Less than a word of channels.
+inline void ToBitsTail(const TransformArgs& args) {
+  for (size_t i = 0; i < args.rows; ++i) {
+    const int32_t* acc = args.acc + i * args.acc_stride;
+    const int32_t depth = args.depth[i];
+    uint32x4_t vector = vdupq_n_u32(0);
+    size_t c = 0;
+    for (; c + kLanes <= args.channels; c += kLanes) {
+      const int32x4_t a = vld1q_s32(acc + c);
+      const int32x4_t dot = vsubq_s32(vdupq_n_s32(depth), vaddq_s32(a, a));
+      vector = vorrq_u32(vector, LaneBits(vcltq_s32(dot, vld1q_s32(args.dot_limit + c)), c));
+    }
+    uint32_t word = vaddvq_u32(vector);
+    for (; c < args.channels; ++c) {
+      word |= static_cast<uint32_t>(Dot(depth, acc[c]) < args.dot_limit[c]) << c;
+    }
+    *OutRow<uint32_t>(args, i) = word;
+  }
+}
+
 void ToBitsNeon(const TransformArgs& given) {
   const TransformArgs args = given;
   constexpr uint32_t kMaxDepth = INT16_MAX;
@@ -342,15 +410,7 @@ void ToBitsNeon(const TransformArgs& given) {
     ToBitsBlock<4>(part(c, kPackBits), one_depth);
     c += kPackBits;
   }
-  if (c < args.channels) ToBits(part(c, args.channels - c));
-}
-
-// Rows that fill their words lie in memory like one long row.
-inline void JoinRows(size_t& rows, size_t& channels) {
-  if (channels % kPackBits == 0) {
-    channels *= rows;
-    rows = 1;
-  }
+  if (c < args.channels) ToBitsTail(part(c, args.channels - c));
 }
 
 // x < 0 in integers, as in pixel_ops_loops.h. The upper halves of bits - 1 tell: 0x8000 to 0xff7f
@@ -370,31 +430,29 @@ inline uint32x4_t AreNegative(const float* const (&in)[4], const BitJoiner& join
 
 void BitpackFloatNeon(const float* in, size_t rows, size_t channels, uint32_t* out) {
   const BitJoiner join;
-  JoinRows(rows, channels);
-  for (size_t i = 0; i < rows; ++i) {
-    size_t left = channels;
-    for (; left >= 4 * kPackBits; left -= 4 * kPackBits, in += 4 * kPackBits, out += 4) {
-      const float* const words[4] = {in, in + kPackBits, in + 2 * kPackBits, in + 3 * kPackBits};
-      vst1q_u32(out, AreNegative(words, join));
+  const auto pack = [&](size_t first, size_t count, uint32_t* to) {
+    const float* from = in + first;
+    size_t left = count;
+    for (; left >= 4 * kPackBits; left -= 4 * kPackBits, from += 4 * kPackBits, to += 4) {
+      const float* const words[4] = {from, from + kPackBits, from + 2 * kPackBits,
+                                     from + 3 * kPackBits};
+      vst1q_u32(to, AreNegative(words, join));
     }
-    for (; left >= kPackBits; left -= kPackBits, in += kPackBits, ++out) {
-      const float* const word[4] = {in, in, in, in};
-      vst1q_lane_u32(out, AreNegative(word, join), 0);
+    for (; left >= kPackBits; left -= kPackBits, from += kPackBits, ++to) {
+      const float* const word[4] = {from, from, from, from};
+      vst1q_lane_u32(to, AreNegative(word, join), 0);
     }
-    if (left > 0) {
-      BitpackFloatRows(in, 1, left, out++);
-      in += left;
-    }
-  }
+    if (left > 0) BitpackFloatRows(from, 1, left, to);
+  };
+  PackRows(rows, channels, pack, DealRowsNeon, out);
 }
 
 // Four rows of 32 channels, whose limits and signs stay in registers from row to row.
-void BitpackFloatLimitsNeon(const float* in, const float* limits, const uint32_t* signs,
-                            size_t rows, size_t channels, uint32_t* out) {
+inline void BitpackLimitRows(const float* in, const float* limits, const uint32_t* signs,
+                             size_t rows, size_t channels, uint32_t* out) {
   const BitJoiner join;
-  const size_t words = PackedWords(channels);
-  size_t c = 0;
-  for (; c + kPackBits <= channels; c += kPackBits) {
+  const size_t words = channels / kPackBits;
+  for (size_t c = 0; c < channels; c += kPackBits) {
     float32x4_t limit[8];
     int32x4_t sign[8];
 #pragma GCC unroll 8
@@ -417,11 +475,33 @@ void BitpackFloatLimitsNeon(const float* in, const float* limits, const uint32_t
     ForRowGroups<4>(rows, in + c, channels, reinterpret_cast<unsigned char*>(out + c / kPackBits),
                     words * sizeof(uint32_t), below);
   }
-  if (c == channels) return;
-  for (size_t i = 0; i < rows; ++i) {
-    BitpackFloatLimitsRows(in + i * channels + c, limits + c, signs + c, 1, channels - c,
-                           out + i * words + c / kPackBits);
+}
+
+// A word of values next to each other.
+inline uint32_t WordBelow(const float* in, const float* limits, const uint32_t* signs) {
+  uint32x4_t word = vdupq_n_u32(0);
+#pragma GCC unroll 8
+  for (size_t c = 0; c < kPackBits; c += kLanes) {
+    const uint32x4_t turned =
+        veorq_u32(vreinterpretq_u32_f32(vld1q_f32(in + c)), vld1q_u32(signs + c));
+    const uint32x4_t below = vcltq_f32(vreinterpretq_f32_u32(turned), vld1q_f32(limits + c));
+    word = vorrq_u32(word, LaneBits(below, c));
   }
+  return vaddvq_u32(word);
+}
+
+void BitpackFloatLimitsNeon(const float* in, const float* limits, const uint32_t* signs,
+                            size_t rows, size_t channels, uint32_t* out) {
+  if (channels % kPackBits == 0) {
+    return BitpackLimitRows(in, limits, signs, rows, channels, out);
+  }
+  const auto pack = [](const float* x, const float* limit, const uint32_t* sign, size_t count,
+                       uint32_t* to) {
+    PackRow(
+        count, [&](size_t c) { return WordBelow(x + c, limit + c, sign + c); },
+        [&](size_t c) { return IsBelow(x[c], limit[c], sign[c]); }, to);
+  };
+  PackLimitRows(in, limits, signs, rows, channels, pack, DealRowsNeon, out);
 }
 
 // Bytes come in order, and comparing them makes masks: each is cut to the bit of its lane, and
@@ -443,7 +523,7 @@ inline void BitpackBytes(size_t channels, const Mask& mask, const Loops& loops, 
     word = vpaddq_u8(word, word);
     vst1q_lane_u32(out, vreinterpretq_u32_u8(vpaddq_u8(word, word)), 0);
   }
-  loops(c, out);
+  if (c < channels) loops(c, out);
 }
 
 void BitpackInt8Neon(const int8_t* in, size_t rows, size_t channels, int32_t zero_point,
@@ -452,78 +532,109 @@ void BitpackInt8Neon(const int8_t* in, size_t rows, size_t channels, int32_t zer
   if (zero_point > INT8_MAX) return BitpackInt8Rows(in, rows, channels, zero_point, out);
   const int8x16_t limit =
       vdupq_n_s8(static_cast<int8_t>(zero_point < INT8_MIN ? INT8_MIN : zero_point));
-  JoinRows(rows, channels);
-  for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
+  const auto pack = [&](size_t first, size_t count, uint32_t* to) {
     BitpackBytes(
-        channels, [&](size_t at) { return vcltq_s8(vld1q_s8(in + at), limit); },
-        [&](size_t at, uint32_t* to) {
-          BitpackInt8Rows(in + at, 1, channels - at, zero_point, to);
+        count, [&](size_t at) { return vcltq_s8(vld1q_s8(in + first + at), limit); },
+        [&](size_t at, uint32_t* last) {
+          BitpackInt8Rows(in + first + at, 1, count - at, zero_point, last);
         },
-        out);
-  }
+        to);
+  };
+  PackRows(rows, channels, pack, DealRowsNeon, out);
 }
 
 void BitpackBoolNeon(const uint8_t* in, size_t rows, size_t channels, uint32_t* out) {
-  JoinRows(rows, channels);
-  for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
+  const auto pack = [&](size_t first, size_t count, uint32_t* to) {
     BitpackBytes(
-        channels, [&](size_t at) { return vceqzq_u8(vld1q_u8(in + at)); },
-        [&](size_t at, uint32_t* to) { BitpackBoolRows(in + at, 1, channels - at, to); }, out);
-  }
+        count, [&](size_t at) { return vceqzq_u8(vld1q_u8(in + first + at)); },
+        [&](size_t at, uint32_t* last) { BitpackBoolRows(in + first + at, 1, count - at, last); },
+        to);
+  };
+  PackRows(rows, channels, pack, DealRowsNeon, out);
 }
 
 // ---- Bits to values ----
 
-// Each lane shifts its bit to the top, where it becomes the sign of 1.0.
-void UnpackFloatNeon(const uint32_t* in, size_t rows, size_t channels, float* out) {
+// The first kVectors of a word's floats: each lane shifts its bit to the top, where it becomes the
+// sign of 1.0.
+template <size_t kVectors>
+inline void UnpackWord(const uint32_t* in, const int32x4_t (&to_sign)[8], float* out) {
+  const uint32x4_t twice_one = vdupq_n_u32(0x3f800000u << 1);
+  const uint32x4_t word = vld1q_dup_u32(in);
+#pragma GCC unroll 8
+  for (size_t v = 0; v < kVectors; ++v) {
+    const uint32x4_t sign_and_one = vsriq_n_u32(vshlq_u32(word, to_sign[v]), twice_one, 1);
+    vst1q_f32(out + kLanes * v, vreinterpretq_f32_u32(sign_and_one));
+  }
+}
+
+// kVectors are the last word's, of which the last two may run into the rows after it.
+template <size_t kVectors>
+inline void UnpackFloats(const uint32_t* in, size_t rows, size_t channels, float* out) {
   const int32_t lanes[kLanes] = {31, 30, 29, 28};
   int32x4_t to_sign[8];
 #pragma GCC unroll 8
   for (int r = 0; r < 8; ++r) to_sign[r] = vsubq_s32(vld1q_s32(lanes), vdupq_n_s32(4 * r));
-  const uint32x4_t twice_one = vdupq_n_u32(0x3f800000u << 1);
-  JoinRows(rows, channels);
-  for (size_t i = 0; i < rows; ++i) {
-    size_t c = 0;
-    for (; c + kPackBits <= channels; c += kPackBits, out += kPackBits) {
-      const uint32x4_t word = vld1q_dup_u32(in++);
-#pragma GCC unroll 8
-      for (int r = 0; r < 8; ++r) {
-        const uint32x4_t sign_and_one = vsriq_n_u32(vshlq_u32(word, to_sign[r]), twice_one, 1);
-        vst1q_f32(out + 4 * r, vreinterpretq_f32_u32(sign_and_one));
-      }
-    }
-    if (c < channels) {
-      UnpackFloatRows(in++, 1, channels - c, out);
-      out += channels - c;
-    }
+  const size_t whole = (channels - 1) / kPackBits;
+  const size_t rows_before =
+      RowsBefore(whole * kPackBits + kVectors * kLanes - channels, rows, channels);
+  for (size_t i = 0; i < rows_before; ++i, out += channels) {
+    for (size_t w = 0; w < whole; ++w) UnpackWord<8>(in++, to_sign, out + w * kPackBits);
+    UnpackWord<kVectors>(in++, to_sign, out + whole * kPackBits);
   }
+  UnpackFloatRows(in, rows - rows_before, channels, out);
 }
 
-// T is a byte. Each byte of a word goes to eight lanes, each of which tests its bit.
-template <typename T>
+void UnpackFloatNeon(const uint32_t* in, size_t rows, size_t channels, float* out) {
+  if (channels == 0) return;
+  const size_t vectors = ((channels - 1) % kPackBits + kLanes) / kLanes;
+  if (vectors == 1) return UnpackFloats<1>(in, rows, channels, out);
+  if (vectors == 2) return UnpackFloats<2>(in, rows, channels, out);
+  if (vectors == 3) return UnpackFloats<3>(in, rows, channels, out);
+  if (vectors == 4) return UnpackFloats<4>(in, rows, channels, out);
+  if (vectors <= 6) return UnpackFloats<6>(in, rows, channels, out);
+  return UnpackFloats<8>(in, rows, channels, out);
+}
+
+// T is a byte. Each byte of a word goes to eight lanes, each of which tests its bit. A row's last
+// vector, of kStep bytes, may run into the rows after it.
+template <size_t kStep, typename T>
 inline void UnpackBytes(const uint32_t* in, size_t rows, size_t channels, T plus, T minus, T* out) {
   const uint8x16_t pluses = vdupq_n_u8(static_cast<uint8_t>(plus));
   const uint8x16_t minuses = vdupq_n_u8(static_cast<uint8_t>(minus));
   const uint8x16_t bit_of_lane = vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201));
   const uint8x16_t first = vcombine_u8(vdup_n_u8(0), vdup_n_u8(1));
   const uint8x16_t second = vcombine_u8(vdup_n_u8(2), vdup_n_u8(3));
-  JoinRows(rows, channels);
-  for (size_t i = 0; i < rows; ++i) {
-    size_t c = 0;
-    for (; c + kPackBits <= channels; c += kPackBits, out += kPackBits) {
+  const size_t rows_before = RowsBefore((kStep - channels % kStep) % kStep, rows, channels);
+  for (size_t i = 0; i < rows_before; ++i, out += channels) {
+    for (size_t c = 0; c < channels; c += kStep) {
       const uint8x16_t word = vreinterpretq_u8_u32(vld1q_dup_u32(in++));
       const auto sixteen = [&](uint8x16_t lanes) {
         return vbslq_u8(vtstq_u8(vqtbl1q_u8(word, lanes), bit_of_lane), minuses, pluses);
       };
-      const uint8x16_t low = sixteen(first), high = sixteen(second);
-      vst1q_u8(reinterpret_cast<uint8_t*>(out), low);
-      vst1q_u8(reinterpret_cast<uint8_t*>(out) + 16, high);
-    }
-    if (c < channels) {
-      UnpackRows(in++, 1, channels - c, plus, minus, out);
-      out += channels - c;
+      uint8_t* to = reinterpret_cast<uint8_t*>(out) + c;
+      if constexpr (kStep == 8) {
+        vst1_u8(to, vget_low_u8(sixteen(first)));
+      } else {
+        const uint8x16_t low = sixteen(first);
+        if constexpr (kStep == kPackBits) {
+          const uint8x16_t high = sixteen(second);
+          vst1q_u8(to, low);
+          vst1q_u8(to + 16, high);
+        } else {
+          vst1q_u8(to, low);
+        }
+      }
     }
   }
+  UnpackByteRows(in, rows - rows_before, channels, plus, minus, out);
+}
+
+template <typename T>
+inline void UnpackBytes(const uint32_t* in, size_t rows, size_t channels, T plus, T minus, T* out) {
+  if (channels <= 8) return UnpackBytes<8>(in, rows, channels, plus, minus, out);
+  if (channels <= 16) return UnpackBytes<16>(in, rows, channels, plus, minus, out);
+  return UnpackBytes<kPackBits>(in, rows, channels, plus, minus, out);
 }
 
 void UnpackInt8Neon(const uint32_t* in, size_t rows, size_t channels, int8_t plus, int8_t minus,

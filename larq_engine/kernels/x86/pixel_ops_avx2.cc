@@ -1,11 +1,11 @@
 // PixelOps with AVX2: the loops of pixel_ops_loops.h where the compiler vectorises them well, and
-// by hand where bits are made of values or values of bits. The channels of a row's last, partial
-// word take the loops' scalar code, since AVX2 has no cheap way to leave lanes out.
+// by hand where bits are made of values or values of bits.
 #include "larq_engine/kernels/x86/pixel_ops_avx2.h"
 
 #include <immintrin.h>
 
 #include "larq_engine/kernels/pixel_ops_loops.h"
+#include "larq_engine/kernels/x86/deal_rows.h"
 
 #if !defined(__AVX2__)
 #error "this file is built with the flags of ISA_COPTS[\"avx2\"]"
@@ -33,13 +33,18 @@ inline __m256i PackBytes(__m256i v0, __m256i v1, __m256i v2, __m256i v3) {
   return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-// Packs one row: word(c) is the word of channels [c, c + 32), is_set(c) the bit of one channel.
-template <typename Word, typename IsSet>
-inline void PackRow(size_t channels, const Word& word, const IsSet& is_set, uint32_t* out) {
+// Less than a word of channels. Not by masked loads: emulators read what the mask leaves out.
+inline uint32_t ToBitsTail(const int32_t* acc, const int32_t* limit, size_t count, int32_t depth) {
+  uint32_t word = 0;
   size_t c = 0;
-  for (; c + kPackBits <= channels; c += kPackBits) *out++ = word(c);
-  PackRow(
-      channels - c, [&](size_t i) { return is_set(c + i); }, out);
+  for (; c + kFloats <= count; c += kFloats) {
+    const __m256i a = Load(acc + c);
+    const __m256i dot = _mm256_sub_epi32(_mm256_set1_epi32(depth), _mm256_add_epi32(a, a));
+    const __m256 less = _mm256_castsi256_ps(_mm256_cmpgt_epi32(Load(limit + c), dot));
+    word |= static_cast<uint32_t>(_mm256_movemask_ps(less)) << c;
+  }
+  for (; c < count; ++c) word |= static_cast<uint32_t>(Dot(depth, acc[c]) < limit[c]) << c;
+  return word;
 }
 
 void ToBitsAvx2(const TransformArgs& given) {
@@ -53,46 +58,61 @@ void ToBitsAvx2(const TransformArgs& given) {
       const __m256i dot = _mm256_sub_epi32(depths, _mm256_add_epi32(a, a));
       return _mm256_cmpgt_epi32(Load(args.dot_limit + c), dot);
     };
-    const auto word = [&](size_t c) {
-      return TopBits(PackBytes(compare(c), compare(c + kFloats), compare(c + 2 * kFloats),
-                               compare(c + 3 * kFloats)));
-    };
-    PackRow(
-        args.channels, word, [&](size_t j) { return Dot(depth, acc[j]) < args.dot_limit[j]; },
-        OutRow<uint32_t>(args, i));
+    uint32_t* out = OutRow<uint32_t>(args, i);
+    size_t c = 0;
+    for (; c + kPackBits <= args.channels; c += kPackBits) {
+      *out++ = TopBits(PackBytes(compare(c), compare(c + kFloats), compare(c + 2 * kFloats),
+                                 compare(c + 3 * kFloats)));
+    }
+    if (c < args.channels) {
+      *out = ToBitsTail(acc + c, args.dot_limit + c, args.channels - c, depth);
+    }
   }
+}
+
+// Packs rows that lie one after the other: word(at) packs the values from `at` on.
+template <typename Word, typename IsSet>
+inline void PackRowsAvx2(size_t rows, size_t channels, const Word& word, const IsSet& is_set,
+                         uint32_t* out) {
+  const auto pack = [&](size_t first, size_t count, uint32_t* to) {
+    PackRow(
+        count, [&](size_t c) { return word(first + c); },
+        [&](size_t c) { return is_set(first + c); }, to);
+  };
+  PackRows(rows, channels, pack, DealRowsAvx2, out);
 }
 
 void BitpackFloatAvx2(const float* in, size_t rows, size_t channels, uint32_t* out) {
   const __m256i one = _mm256_set1_epi32(1);
   const __m256i limit = _mm256_set1_epi32(kMinusInfinityBits);
-  for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
-    const auto negative = [&](size_t c) {
-      return _mm256_cmpgt_epi32(limit, _mm256_sub_epi32(Load(in + c), one));
-    };
-    const auto word = [&](size_t c) {
-      return TopBits(PackBytes(negative(c), negative(c + kFloats), negative(c + 2 * kFloats),
-                               negative(c + 3 * kFloats)));
-    };
-    PackRow(
-        channels, word, [in](size_t c) { return IsNegative(in + c); }, out);
-  }
+  const auto negative = [&](size_t at) {
+    return _mm256_cmpgt_epi32(limit, _mm256_sub_epi32(Load(in + at), one));
+  };
+  const auto word = [&](size_t at) {
+    return TopBits(PackBytes(negative(at), negative(at + kFloats), negative(at + 2 * kFloats),
+                             negative(at + 3 * kFloats)));
+  };
+  PackRowsAvx2(
+      rows, channels, word, [in](size_t at) { return IsNegative(in + at); }, out);
 }
 
 void BitpackFloatLimitsAvx2(const float* in, const float* limits, const uint32_t* signs,
                             size_t rows, size_t channels, uint32_t* out) {
-  for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
+  const auto pack = [](const float* x, const float* limit, const uint32_t* sign, size_t count,
+                       uint32_t* to) {
     const auto below = [&](size_t c) {
-      const __m256 x = _mm256_xor_ps(_mm256_loadu_ps(in + c), _mm256_castsi256_ps(Load(signs + c)));
-      return _mm256_castps_si256(_mm256_cmp_ps(x, _mm256_loadu_ps(limits + c), _CMP_LT_OQ));
+      const __m256 turned =
+          _mm256_xor_ps(_mm256_loadu_ps(x + c), _mm256_castsi256_ps(Load(sign + c)));
+      return _mm256_castps_si256(_mm256_cmp_ps(turned, _mm256_loadu_ps(limit + c), _CMP_LT_OQ));
     };
     const auto word = [&](size_t c) {
       return TopBits(
           PackBytes(below(c), below(c + kFloats), below(c + 2 * kFloats), below(c + 3 * kFloats)));
     };
     PackRow(
-        channels, word, [&](size_t c) { return IsBelow(in[c], limits[c], signs[c]); }, out);
-  }
+        count, word, [&](size_t c) { return IsBelow(x[c], limit[c], sign[c]); }, to);
+  };
+  PackLimitRows(in, limits, signs, rows, channels, pack, DealRowsAvx2, out);
 }
 
 void BitpackInt8Avx2(const int8_t* in, size_t rows, size_t channels, int32_t zero_point,
@@ -102,24 +122,66 @@ void BitpackInt8Avx2(const int8_t* in, size_t rows, size_t channels, int32_t zer
   const __m256i limit = _mm256_set1_epi8(static_cast<int8_t>(zero_point < -128  ? -128
                                                              : zero_point > 127 ? 127
                                                                                 : zero_point));
-  for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
-    PackRow(
-        channels, [&](size_t c) { return TopBits(_mm256_cmpgt_epi8(limit, Load(in + c))) | all; },
-        [&](size_t c) { return in[c] < zero_point; }, out);
-  }
+  PackRowsAvx2(
+      rows, channels,
+      [&](size_t at) { return TopBits(_mm256_cmpgt_epi8(limit, Load(in + at))) | all; },
+      [&](size_t at) { return in[at] < zero_point; }, out);
 }
 
 void BitpackBoolAvx2(const uint8_t* in, size_t rows, size_t channels, uint32_t* out) {
   const __m256i zero = _mm256_setzero_si256();
-  for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
-    PackRow(
-        channels, [&](size_t c) { return TopBits(_mm256_cmpeq_epi8(Load(in + c), zero)); },
-        [in](size_t c) { return in[c] == 0; }, out);
+  PackRowsAvx2(
+      rows, channels, [&](size_t at) { return TopBits(_mm256_cmpeq_epi8(Load(in + at), zero)); },
+      [in](size_t at) { return in[at] == 0; }, out);
+}
+
+// The first kVectors of a word's floats: each lane shifts its bit to the float's sign.
+template <size_t kVectors>
+inline void UnpackWord(uint32_t word, float* out) {
+  const __m256i to_sign = _mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24);
+  const __m256i sign = _mm256_set1_epi32(INT32_MIN);
+  const __m256i one = _mm256_castps_si256(_mm256_set1_ps(1.0f));
+  const __m256i words = _mm256_set1_epi32(static_cast<int32_t>(word));
+  for (size_t v = 0; v < kVectors; ++v) {
+    const __m256i shifts =
+        _mm256_sub_epi32(to_sign, _mm256_set1_epi32(static_cast<int32_t>(v * kFloats)));
+    const __m256i negative = _mm256_and_si256(_mm256_sllv_epi32(words, shifts), sign);
+    Store(out + v * kFloats, _mm256_or_si256(one, negative));
   }
 }
 
-// T is a byte.
-template <typename T>
+// kVectors are the last word's, of which the last may run into the rows after it.
+template <size_t kVectors>
+inline void UnpackFloats(const uint32_t* in, size_t rows, size_t channels, float* out) {
+  const size_t rows_before = RowsBefore((kFloats - channels % kFloats) % kFloats, rows, channels);
+  if (channels <= kPackBits) {
+    for (size_t i = 0; i < rows_before; ++i, out += channels) UnpackWord<kVectors>(*in++, out);
+  } else {
+    const size_t whole = (channels - 1) / kPackBits;
+    for (size_t i = 0; i < rows_before; ++i, out += channels) {
+      for (size_t w = 0; w < whole; ++w) UnpackWord<4>(*in++, out + w * kPackBits);
+      UnpackWord<kVectors>(*in++, out + whole * kPackBits);
+    }
+  }
+  UnpackFloatRows(in, rows - rows_before, channels, out);
+}
+
+void UnpackFloatAvx2(const uint32_t* in, size_t rows, size_t channels, float* out) {
+  if (channels == 0) return;
+  switch ((channels - 1) % kPackBits / kFloats) {
+    case 0:
+      return UnpackFloats<1>(in, rows, channels, out);
+    case 1:
+      return UnpackFloats<2>(in, rows, channels, out);
+    case 2:
+      return UnpackFloats<3>(in, rows, channels, out);
+    default:
+      return UnpackFloats<4>(in, rows, channels, out);
+  }
+}
+
+// T is a byte. A row's last vector, of kStep bytes, may run into the rows after it.
+template <size_t kStep, typename T>
 inline void UnpackBytes(const uint32_t* in, size_t rows, size_t channels, T plus, T minus, T* out) {
   const __m256i pluses = _mm256_set1_epi8(static_cast<char>(plus));
   const __m256i minuses = _mm256_set1_epi8(static_cast<char>(minus));
@@ -127,17 +189,29 @@ inline void UnpackBytes(const uint32_t* in, size_t rows, size_t channels, T plus
   const __m256i copies =
       _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
   const __m256i bit = _mm256_set1_epi64x(static_cast<int64_t>(0x8040201008040201));
-  for (size_t i = 0; i < rows; ++i) {
-    size_t c = 0;
-    for (; c + kPackBits <= channels; c += kPackBits, out += kPackBits) {
+  const size_t rows_before = RowsBefore((kStep - channels % kStep) % kStep, rows, channels);
+  for (size_t i = 0; i < rows_before; ++i, out += channels) {
+    for (size_t c = 0; c < channels; c += kStep) {
       const __m256i word = _mm256_set1_epi32(static_cast<int32_t>(*in++));
       const __m256i tested = _mm256_and_si256(_mm256_shuffle_epi8(word, copies), bit);
-      Store(out, _mm256_blendv_epi8(pluses, minuses, _mm256_cmpeq_epi8(tested, bit)));
+      const __m256i is_minus = _mm256_cmpeq_epi8(tested, bit);
+      const __m256i values = _mm256_blendv_epi8(pluses, minuses, is_minus);
+      if (kStep == kPackBits) {
+        Store(out + c, values);
+      } else {
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(out + c), _mm256_castsi256_si128(values));
+      }
     }
-    if (c < channels) {
-      UnpackRows(in++, 1, channels - c, plus, minus, out);
-      out += channels - c;
-    }
+  }
+  UnpackByteRows(in, rows - rows_before, channels, plus, minus, out);
+}
+
+template <typename T>
+inline void UnpackBytes(const uint32_t* in, size_t rows, size_t channels, T plus, T minus, T* out) {
+  if (channels <= 8) {
+    UnpackBytes<8>(in, rows, channels, plus, minus, out);
+  } else {
+    UnpackBytes<kPackBits>(in, rows, channels, plus, minus, out);
   }
 }
 
@@ -217,6 +291,7 @@ constexpr PixelOps WithAvx2() {
   ops.bitpack_float_limits = BitpackFloatLimitsAvx2;
   ops.bitpack_int8 = BitpackInt8Avx2;
   ops.bitpack_bool = BitpackBoolAvx2;
+  ops.unpack_float = UnpackFloatAvx2;
   ops.unpack_int8 = UnpackInt8Avx2;
   ops.unpack_bool = UnpackBoolAvx2;
   ops.prelu = PreluAvx2;

@@ -14,6 +14,9 @@
 #pragma GCC diagnostic pop
 #endif
 
+#include "larq_engine/kernels/pixel_ops_rows.h"
+#include "larq_engine/kernels/x86/deal_rows.h"
+
 #if !defined(__AVX512BW__) || !defined(__AVX512DQ__) || !defined(__AVX512VL__)
 #error "this file is built with the flags of ISA_COPTS[\"avx512bw\"]"
 #endif
@@ -21,11 +24,8 @@
 namespace larq_engine {
 namespace {
 
-constexpr size_t kFloats = 16;    // in a vector
-constexpr size_t kPackBits = 64;  // values packed at a time: two words
-constexpr size_t kWordBits = 32;
-
-inline size_t PackedWords(size_t channels) { return (channels + kWordBits - 1) / kWordBits; }
+constexpr size_t kFloats = 16;                // in a vector
+constexpr size_t kBlockBits = 2 * kPackBits;  // values packed at a time
 
 // A mask of `count` lanes, for up to 16 or 64 of them.
 inline __mmask16 First16(size_t count) {
@@ -169,7 +169,7 @@ inline uint64_t Join(__mmask16 m0, __mmask16 m1, __mmask16 m2, __mmask16 m3) {
 }
 
 inline void StoreWords(uint64_t bits, size_t channels, uint32_t* out) {
-  std::memcpy(out, &bits, channels > kWordBits ? 8 : 4);
+  std::memcpy(out, &bits, channels > kPackBits ? 8 : 4);
 }
 
 // condition(v, lanes) is the mask of channels [16 v, 16 v + 16).
@@ -205,7 +205,7 @@ inline __m512i AccLimit(__m512i depth, __m512i limit) {
 void ToBits(const TransformArgs& given) {
   const TransformArgs args = given;
   size_t c = 0;
-  for (; c + kPackBits <= args.channels; c += kPackBits) {
+  for (; c + kBlockBits <= args.channels; c += kBlockBits) {
     // Pixels next to each other mostly have the same depth, and then the same limits.
     __m512i limit[4];
     int32_t depth = -1;
@@ -221,7 +221,7 @@ void ToBits(const TransformArgs& given) {
       const auto is_set = [&](size_t v, auto lanes) {
         return _mm512_cmpgt_epi32_mask(lanes.Load(acc + v * kFloats), limit[v]);
       };
-      PackBlock(is_set, OutRow<uint32_t>(args, i, c / kWordBits));
+      PackBlock(is_set, OutRow<uint32_t>(args, i, c / kPackBits));
     }
   }
   if (c == args.channels) return;
@@ -232,15 +232,7 @@ void ToBits(const TransformArgs& given) {
       return _mm512_cmplt_epi32_mask(Dot(depth, lanes.Load(acc + v * kFloats)),
                                      lanes.Load(args.dot_limit + c + v * kFloats));
     };
-    PackTail(args.channels - c, is_set, OutRow<uint32_t>(args, i, c / kWordBits));
-  }
-}
-
-// Rows that fill their words lie in memory like one long row.
-inline void JoinRows(size_t& rows, size_t& channels) {
-  if (channels % kWordBits == 0) {
-    channels *= rows;
-    rows = 1;
+    PackTail(args.channels - c, is_set, OutRow<uint32_t>(args, i, c / kPackBits));
   }
 }
 
@@ -248,30 +240,30 @@ void BitpackFloat(const float* in, size_t rows, size_t channels, uint32_t* out) 
   // x < 0 in integers, as in pixel_ops_loops.h: it must not depend on the thread's float flags.
   const __m512i smallest = _mm512_set1_epi32(static_cast<int32_t>(0x80000001u));
   const __m512i range = _mm512_set1_epi32(static_cast<int32_t>(0xff800000u - 0x80000001u));
-  JoinRows(rows, channels);
-  for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
-    for (size_t c = 0; c < channels; c += kPackBits) {
+  const auto pack = [&](size_t first, size_t count, uint32_t* to) {
+    for (size_t c = 0; c < count; c += kBlockBits) {
       const auto is_negative = [&](size_t v, auto lanes) {
-        const __m512i bits = _mm512_castps_si512(lanes.Load(in + c + v * kFloats));
+        const __m512i bits = _mm512_castps_si512(lanes.Load(in + first + c + v * kFloats));
         return _mm512_cmple_epu32_mask(_mm512_sub_epi32(bits, smallest), range);
       };
-      if (channels - c >= kPackBits) {
-        PackBlock(is_negative, out + c / kWordBits);
+      if (count - c >= kBlockBits) {
+        PackBlock(is_negative, to + c / kPackBits);
       } else {
-        PackTail(channels - c, is_negative, out + c / kWordBits);
+        PackTail(count - c, is_negative, to + c / kPackBits);
       }
     }
-  }
+  };
+  PackRows(rows, channels, pack, DealRowsAvx2, out);
 }
 
-void BitpackFloatLimits(const float* in, const float* limits, const uint32_t* signs, size_t rows,
-                        size_t channels, uint32_t* out) {
-  const size_t words = PackedWords(channels);
-  const auto below = [](__m512 x, __m512 limit, __m512 sign) {
-    return _mm512_cmp_ps_mask(_mm512_xor_ps(x, sign), limit, _CMP_LT_OQ);
-  };
-  size_t c = 0;
-  for (; c + kPackBits <= channels; c += kPackBits) {
+inline __mmask16 AreBelow(__m512 x, __m512 limit, __m512 sign) {
+  return _mm512_cmp_ps_mask(_mm512_xor_ps(x, sign), limit, _CMP_LT_OQ);
+}
+
+// Whole blocks, whose limits and signs stay in registers from row to row.
+inline void BitpackBlockLimits(const float* in, const float* limits, const uint32_t* signs,
+                               size_t rows, size_t channels, uint32_t* out) {
+  for (size_t c = 0; c < channels; c += kBlockBits) {
     __m512 limit[4], sign[4];
     for (size_t v = 0; v < 4; ++v) {
       limit[v] = _mm512_loadu_ps(limits + c + v * kFloats);
@@ -279,40 +271,54 @@ void BitpackFloatLimits(const float* in, const float* limits, const uint32_t* si
     }
     for (size_t i = 0; i < rows; ++i) {
       const auto is_set = [&](size_t v, auto lanes) {
-        return below(lanes.Load(in + i * channels + c + v * kFloats), limit[v], sign[v]);
+        return AreBelow(lanes.Load(in + i * channels + c + v * kFloats), limit[v], sign[v]);
       };
-      PackBlock(is_set, out + i * words + c / kWordBits);
+      PackBlock(is_set, out + (i * channels + c) / kPackBits);
     }
   }
-  if (c == channels) return;
-  for (size_t i = 0; i < rows; ++i) {
-    const auto is_set = [&](size_t v, auto lanes) {
-      const size_t at = c + v * kFloats;
-      const __m512 sign =
-          _mm512_castsi512_ps(lanes.Load(reinterpret_cast<const int32_t*>(signs + at)));
-      return below(lanes.Load(in + i * channels + at), lanes.Load(limits + at), sign);
-    };
-    PackTail(channels - c, is_set, out + i * words + c / kWordBits);
+}
+
+void BitpackFloatLimits(const float* in, const float* limits, const uint32_t* signs, size_t rows,
+                        size_t channels, uint32_t* out) {
+  if (channels % kBlockBits == 0) {
+    return BitpackBlockLimits(in, limits, signs, rows, channels, out);
   }
+  const auto pack = [](const float* x, const float* limit, const uint32_t* sign, size_t count,
+                       uint32_t* to) {
+    for (size_t c = 0; c < count; c += kBlockBits) {
+      const auto is_set = [&](size_t v, auto lanes) {
+        const size_t at = c + v * kFloats;
+        const __m512 turn =
+            _mm512_castsi512_ps(lanes.Load(reinterpret_cast<const int32_t*>(sign + at)));
+        return AreBelow(lanes.Load(x + at), lanes.Load(limit + at), turn);
+      };
+      if (count - c >= kBlockBits) {
+        PackBlock(is_set, to + c / kPackBits);
+      } else {
+        PackTail(count - c, is_set, to + c / kPackBits);
+      }
+    }
+  };
+  PackLimitRows(in, limits, signs, rows, channels, pack, DealRowsAvx2, out);
 }
 
 // condition(bytes) is the mask of 64 bytes.
 template <typename Condition>
 inline void BitpackBytes(const void* in, size_t rows, size_t channels, const Condition& condition,
                          uint32_t* out) {
-  JoinRows(rows, channels);
-  const unsigned char* row = static_cast<const unsigned char*>(in);
-  for (size_t i = 0; i < rows; ++i, row += channels, out += PackedWords(channels)) {
+  const auto pack = [&](size_t first, size_t count, uint32_t* to) {
+    const unsigned char* from = static_cast<const unsigned char*>(in) + first;
     size_t c = 0;
-    for (; c + kPackBits <= channels; c += kPackBits) {
-      StoreWords(condition(_mm512_loadu_si512(row + c)), kPackBits, out + c / kWordBits);
+    for (; c + kBlockBits <= count; c += kBlockBits) {
+      StoreWords(condition(_mm512_loadu_si512(from + c)), kBlockBits, to + c / kPackBits);
     }
-    if (c < channels) {
-      const __mmask64 lanes = First64(channels - c);
-      StoreWords(condition(_mm512_maskz_loadu_epi8(lanes, row + c)) & lanes, channels - c,
-                 out + c / kWordBits);
+    if (c < count) {
+      const __mmask64 lanes = First64(count - c);
+      StoreWords(condition(_mm512_maskz_loadu_epi8(lanes, from + c)) & lanes, count - c,
+                 to + c / kPackBits);
     }
-  }
+  };
+  PackRows(rows, channels, pack, DealRowsAvx2, out);
 }
 
 void BitpackInt8(const int8_t* in, size_t rows, size_t channels, int32_t zero_point,
@@ -331,33 +337,97 @@ void BitpackBool(const uint8_t* in, size_t rows, size_t channels, uint32_t* out)
       in, rows, channels, [](__m512i x) { return _mm512_testn_epi8_mask(x, x); }, out);
 }
 
-void UnpackFloat(const uint32_t* in, size_t rows, size_t channels, float* out) {
-  // Each lane shifts its bit to the float's sign.
-  const __m512i low =
+// Rows that fill their words lie in memory like one long row.
+inline void JoinRows(size_t& rows, size_t& channels) {
+  if (channels % kPackBits == 0) {
+    channels *= rows;
+    rows = 1;
+  }
+}
+
+// The floats of bits [kFloats v, kFloats (v + 1)) of a word: each lane shifts its bit to the sign.
+inline __m512 SignedOnes(uint32_t word, size_t v) {
+  const __m512i to_sign =
       _mm512_set_epi32(16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
-  const __m512i high = _mm512_sub_epi32(low, _mm512_set1_epi32(16));
+  const __m512i shifts =
+      _mm512_sub_epi32(to_sign, _mm512_set1_epi32(static_cast<int32_t>(v * kFloats)));
+  const __m512i shifted = _mm512_sllv_epi32(_mm512_set1_epi32(static_cast<int32_t>(word)), shifts);
   const __m512i sign = _mm512_set1_epi32(INT32_MIN);
   const __m512i one = _mm512_castps_si512(_mm512_set1_ps(1.0f));
-  const auto unpacked = [&](uint32_t word, __m512i to_sign) {
-    const __m512i shifted =
-        _mm512_sllv_epi32(_mm512_set1_epi32(static_cast<int32_t>(word)), to_sign);
-    return _mm512_castsi512_ps(
-        _mm512_ternarylogic_epi32(one, shifted, sign, 0xf8));  // one | (shifted & sign)
-  };
-  JoinRows(rows, channels);
-  for (size_t i = 0; i < rows; ++i, out += channels) {
-    size_t c = 0;
-    for (; c + kWordBits <= channels; c += kWordBits, ++in) {
-      _mm512_storeu_ps(out + c, unpacked(*in, low));
-      _mm512_storeu_ps(out + c + kFloats, unpacked(*in, high));
+  return _mm512_castsi512_ps(
+      _mm512_ternarylogic_epi32(one, shifted, sign, 0xf8));  // one | (shifted & sign)
+}
+
+// The first kLanes floats of a word.
+template <size_t kLanes>
+inline void UnpackWord(uint32_t word, float* out) {
+  if (kLanes == 8) {
+    _mm256_storeu_ps(out, _mm512_castps512_ps256(SignedOnes(word, 0)));
+  } else {
+    _mm512_storeu_ps(out, SignedOnes(word, 0));
+    if (kLanes > kFloats) _mm512_storeu_ps(out + kFloats, SignedOnes(word, 1));
+  }
+}
+
+// kLanes are those stored of the last word, of which some may run into the rows after it.
+template <size_t kLanes>
+inline void UnpackFloats(const uint32_t* in, size_t rows, size_t channels, float* out) {
+  const size_t rows_before = RowsBefore((kLanes - channels % kLanes) % kLanes, rows, channels);
+  if (channels <= kPackBits) {
+    for (size_t i = 0; i < rows_before; ++i, out += channels) UnpackWord<kLanes>(*in++, out);
+  } else {
+    const size_t whole = (channels - 1) / kPackBits;
+    for (size_t i = 0; i < rows_before; ++i, out += channels) {
+      for (size_t w = 0; w < whole; ++w) UnpackWord<kPackBits>(*in++, out + w * kPackBits);
+      UnpackWord<kLanes>(*in++, out + whole * kPackBits);
     }
-    if (c < channels) {
+  }
+  for (size_t i = rows_before; i < rows; ++i, in += PackedWords(channels), out += channels) {
+    for (size_t c = 0; c < channels; c += kFloats) {
+      const size_t left = channels - c < kFloats ? channels - c : kFloats;
+      _mm512_mask_storeu_ps(out + c, First16(left),
+                            SignedOnes(in[c / kPackBits] >> c % kPackBits, 0));
+    }
+  }
+}
+
+void UnpackFloat(const uint32_t* in, size_t rows, size_t channels, float* out) {
+  if (channels == 0) return;
+  const size_t last = (channels - 1) % kPackBits + 1;  // floats of the last word
+  if (last <= 8) return UnpackFloats<8>(in, rows, channels, out);
+  if (last <= kFloats) return UnpackFloats<kFloats>(in, rows, channels, out);
+  return UnpackFloats<kPackBits>(in, rows, channels, out);
+}
+
+// Stores as many of the bytes as a row's step has.
+template <size_t kStep>
+inline void StoreBytes(void* out, __m512i bytes) {
+  if (kStep == 16) {
+    _mm_storeu_si128(static_cast<__m128i*>(out), _mm512_castsi512_si128(bytes));
+  } else if (kStep == 32) {
+    _mm256_storeu_si256(static_cast<__m256i*>(out), _mm512_castsi512_si256(bytes));
+  } else {
+    _mm512_storeu_si512(out, bytes);
+  }
+}
+
+// Steps of up to 64 bytes; the last of a row may run into the rows after it.
+template <size_t kStep>
+inline void UnpackSteps(const uint32_t* in, size_t rows, size_t channels, __m512i plus,
+                        __m512i minus, unsigned char* out) {
+  const auto values = [&](size_t c) {
+    uint64_t bits = in[c / kPackBits];
+    if (channels - c > kPackBits) bits |= uint64_t{in[c / kPackBits + 1]} << kPackBits;
+    return _mm512_mask_blend_epi8(bits, plus, minus);
+  };
+  const size_t rows_before = RowsBefore((kStep - channels % kStep) % kStep, rows, channels);
+  for (size_t i = 0; i < rows_before; ++i, in += PackedWords(channels), out += channels) {
+    for (size_t c = 0; c < channels; c += kStep) StoreBytes<kStep>(out + c, values(c));
+  }
+  for (size_t i = rows_before; i < rows; ++i, in += PackedWords(channels), out += channels) {
+    for (size_t c = 0; c < channels; c += kBlockBits) {
       const size_t left = channels - c;
-      const uint32_t word = *in++;
-      _mm512_mask_storeu_ps(out + c, First16(left), unpacked(word, low));
-      if (left > kFloats) {
-        _mm512_mask_storeu_ps(out + c + kFloats, First16(left - kFloats), unpacked(word, high));
-      }
+      _mm512_mask_storeu_epi8(out + c, First64(left < kBlockBits ? left : kBlockBits), values(c));
     }
   }
 }
@@ -365,20 +435,13 @@ void UnpackFloat(const uint32_t* in, size_t rows, size_t channels, float* out) {
 inline void UnpackBytes(const uint32_t* in, size_t rows, size_t channels, __m512i plus,
                         __m512i minus, void* out) {
   JoinRows(rows, channels);
-  unsigned char* row = static_cast<unsigned char*>(out);
-  for (size_t i = 0; i < rows; ++i, in += PackedWords(channels), row += channels) {
-    size_t c = 0;
-    for (; c + kPackBits <= channels; c += kPackBits) {
-      uint64_t bits;
-      std::memcpy(&bits, in + c / kWordBits, sizeof(bits));
-      _mm512_storeu_si512(row + c, _mm512_mask_blend_epi8(bits, plus, minus));
-    }
-    if (c < channels) {
-      const size_t left = channels - c;
-      uint64_t bits = 0;
-      std::memcpy(&bits, in + c / kWordBits, left > kWordBits ? 8 : 4);
-      _mm512_mask_storeu_epi8(row + c, First64(left), _mm512_mask_blend_epi8(bits, plus, minus));
-    }
+  unsigned char* to = static_cast<unsigned char*>(out);
+  if (channels <= 16) {
+    UnpackSteps<16>(in, rows, channels, plus, minus, to);
+  } else if (channels <= 32) {
+    UnpackSteps<32>(in, rows, channels, plus, minus, to);
+  } else {
+    UnpackSteps<kBlockBits>(in, rows, channels, plus, minus, to);
   }
 }
 

@@ -1,0 +1,133 @@
+// Rows of bits that do not fill their words, for every ISA. What is here is internal to the file
+// that includes it, as in pixel_ops_loops.h.
+//
+// To pack narrow rows, all of their values are packed as if they were one long row, a stream of
+// bits, which is then dealt to the rows. So no ISA needs code for each width, and the cost of a
+// value hardly depends on it.
+#ifndef LARQ_ENGINE_KERNELS_PIXEL_OPS_ROWS_H_
+#define LARQ_ENGINE_KERNELS_PIXEL_OPS_ROWS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace larq_engine {
+namespace {
+
+inline constexpr size_t kPackBits = 32;  // values in a word
+
+inline size_t PackedWords(size_t channels) { return (channels + kPackBits - 1) / kPackBits; }
+
+// Wider rows are packed one by one: what their last word costs is little beside the others.
+inline constexpr size_t kNarrow = 4 * kPackBits;
+inline constexpr size_t kStreamWords = 128;  // at least 32 narrow rows
+inline constexpr size_t kStreamSlack = 4;    // words after the stream, which dealing may read
+
+template <size_t kWholeWords>
+inline void DealWords(const unsigned char* stream, size_t rows, size_t channels, uint32_t* out) {
+  const uint64_t mask = (uint64_t{1} << channels % kPackBits) - 1;
+  for (size_t at = 0, end = rows * channels; at < end; at += channels) {
+    const auto word = [&](size_t w) {
+      uint64_t bits;  // a word may begin with any bit of a byte
+      std::memcpy(&bits, stream + at / 8 + w * sizeof(uint32_t), sizeof(bits));
+      return bits >> at % 8;
+    };
+    for (size_t w = 0; w < kWholeWords; ++w) *out++ = static_cast<uint32_t>(word(w));
+    *out++ = static_cast<uint32_t>(word(kWholeWords) & mask);
+  }
+}
+
+// Gives each of narrow rows its bits of the stream.
+inline void DealRows(const unsigned char* stream, size_t rows, size_t channels, uint32_t* out) {
+  switch (channels / kPackBits) {
+    case 0:
+      return DealWords<0>(stream, rows, channels, out);
+    case 1:
+      return DealWords<1>(stream, rows, channels, out);
+    case 2:
+      return DealWords<2>(stream, rows, channels, out);
+    default:
+      return DealWords<3>(stream, rows, channels, out);
+  }
+}
+
+// pack(first, count, to) packs values one after the other, deal is DealRows or does the same.
+template <typename Pack, typename Deal>
+inline void PackStream(size_t rows, size_t channels, const Pack& pack, const Deal& deal,
+                       uint32_t* out) {
+  uint32_t stream[kStreamWords + kStreamSlack];
+  // Multiples of 32 rows fill words: only the last part may have values left over.
+  const size_t part = kStreamWords / channels * kPackBits;
+  for (size_t first = 0; first < rows; first += part) {
+    const size_t count = rows - first < part ? rows - first : part;
+    pack(first * channels, count * channels, stream);
+    std::memset(stream + PackedWords(count * channels), 0, kStreamSlack * sizeof(*stream));
+    deal(reinterpret_cast<const unsigned char*>(stream), count, channels,
+         out + first * PackedWords(channels));
+  }
+}
+
+// Packs rows that lie one after the other.
+template <typename Pack, typename Deal>
+inline void PackRows(size_t rows, size_t channels, const Pack& pack, const Deal& deal,
+                     uint32_t* out) {
+  if (channels % kPackBits == 0) return pack(0, rows * channels, out);
+  if (channels < kNarrow) return PackStream(rows, channels, pack, deal, out);
+  for (size_t i = 0; i < rows; ++i, out += PackedWords(channels)) {
+    pack(i * channels, channels, out);
+  }
+}
+
+// The limits and signs of values one after the other: those of the next 32 values begin at that of
+// the channel of the first.
+struct PeriodicLimits {
+  float limits[kNarrow + kPackBits];
+  uint32_t signs[kNarrow + kPackBits];
+  PeriodicLimits(const float* channel_limits, const uint32_t* channel_signs, size_t channels) {
+    std::memcpy(limits, channel_limits, channels * sizeof(*limits));
+    std::memcpy(signs, channel_signs, channels * sizeof(*signs));
+    for (size_t i = 0; i < kPackBits; ++i) {
+      limits[channels + i] = limits[i];
+      signs[channels + i] = signs[i];
+    }
+  }
+};
+
+// Packs rows whose channels have limits and signs. pack(in, limits, signs, count, to) packs `count`
+// values, of as many limits.
+template <typename Pack, typename Deal>
+inline void PackLimitRows(const float* in, const float* limits, const uint32_t* signs, size_t rows,
+                          size_t channels, const Pack& pack, const Deal& deal, uint32_t* out) {
+  if (channels % kPackBits == 0 || channels >= kNarrow) {
+    for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
+      pack(in, limits, signs, channels, out);
+    }
+    return;
+  }
+  const PeriodicLimits periodic(limits, signs, channels);
+  const size_t step = kPackBits % channels;
+  const auto pack_stream = [&](size_t first, size_t count, uint32_t* to) {
+    const float* from = in + first;
+    size_t phase = 0;
+    for (; count > kPackBits; count -= kPackBits, from += kPackBits, ++to) {
+      pack(from, periodic.limits + phase, periodic.signs + phase, kPackBits, to);
+      phase += step;
+      if (phase >= channels) phase -= channels;
+    }
+    pack(from, periodic.limits + phase, periodic.signs + phase, count, to);
+  };
+  PackStream(rows, channels, pack_stream, deal, out);
+}
+
+// How many of the first rows have `over` values after them: a row that is written in order may run
+// into those, which are written later.
+inline size_t RowsBefore(size_t over, size_t rows, size_t channels) {
+  if (over == 0) return rows;
+  const size_t last = (over + channels - 1) / channels;
+  return rows < last ? 0 : rows - last;
+}
+
+}  // namespace
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_PIXEL_OPS_ROWS_H_
