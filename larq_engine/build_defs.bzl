@@ -48,9 +48,13 @@ _STATIC_CXX_RUNTIME = select({
 
 _VERSION_SCRIPT = ["-Wl,--version-script=$(location //larq_engine:exports.lds)"]
 
+# Without a name of its own, a program that is linked with the library by its path looks for it at
+# that path.
+_SONAME = ["-Wl,-soname,liblarq_engine.so"]
+
 _EXPORTS = select({
-    "@platforms//os:android": _VERSION_SCRIPT,
-    "@platforms//os:linux": _VERSION_SCRIPT,
+    "@platforms//os:android": _VERSION_SCRIPT + _SONAME,
+    "@platforms//os:linux": _VERSION_SCRIPT + _SONAME,
     "//conditions:default": [],
 })
 

@@ -12,6 +12,11 @@ import zipfile
 from pathlib import Path
 
 LIBRARY = "larq_engine/liblarq_engine.so"
+# What C and C++ programs need beside it.
+DEVELOPERS_FILES = {
+    "larq_engine/runtime/larq_engine.h",
+    "larq_engine/cmake/larq_engine-config.cmake",
+}
 WHEEL = re.compile(
     r"larq_engine-[^-]+-py3-none-manylinux_(?P<major>\d+)_(?P<minor>\d+)_(?P<machine>x86_64|aarch64)\.whl"
 )
@@ -27,6 +32,7 @@ def problems(wheel: Path) -> list[str]:
         return [f"name: expected {WHEEL.pattern}"]
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
         library = archive.extract(LIBRARY, folder)
+        missing = DEVELOPERS_FILES - set(archive.namelist())
         size = Path(library).stat().st_size
         shown = ["--file-header", "--sections", "--dynamic", "--dyn-syms", "--version-info"]
         elf = subprocess.run(
@@ -53,7 +59,9 @@ def problems(wheel: Path) -> list[str]:
         f" {'.'.join(map(str, newest))}"
     )
 
-    found = []
+    found = [f"lacks {name}" for name in sorted(missing)]
+    if "Library soname: [liblarq_engine.so]" not in elf:
+        found.append("the library has no soname liblarq_engine.so")
     if f"Machine:                           {MACHINES[tag['machine']]}" not in elf:
         found.append(f"the library is for another machine than {tag['machine']}")
     if size >= LARGEST:

@@ -40,6 +40,8 @@ PYTHON_TESTS_NEED = (*CPP, *PYTHON, r"examples/", r".*\.md$", r"tools/")
 BAZEL = "tools/run_bazel.sh"
 # The progress display is for people; in a log it is hundreds of lines.
 BAZEL_TEST = [BAZEL, "test", *(["--noshow_progress"] if os.environ.get("CI") else [])]
+# What Python tests run: the plug-in, the benchmark binary and the C++ example.
+BUILD = ["make", "--no-print-directory", "build", "benchmark-binary", "cpp-example"]
 FULL = ["--full"] if os.environ.get("LARQ_ENGINE_TEST_FULL") else []
 PYTEST = [".venv/bin/python", "-m", "pytest", "-q", "-rs", "-n", "auto", "--durations=12", *FULL]
 
@@ -71,37 +73,30 @@ STAGES = (
         quick=True,
     ),
     Stage(
-        "build",
-        "the plug-in, the benchmark binary and the C++ example",
-        (["make", "--no-print-directory", "build", "benchmark-binary", "cpp-example"],),
-        PYTHON_TESTS_NEED,
-        quick=True,
-    ),
-    Stage(
         "python",
         "Python tests in LiteRT, without those that need TensorFlow or take long",
-        ([*PYTEST, "--part=quick"],),
+        (BUILD, [*PYTEST, "--part=quick"]),
         PYTHON_TESTS_NEED,
         quick=True,
     ),
     Stage(
         "tensorflow",
         "Python tests with TensorFlow and Keras, and those that take long",
-        ([*PYTEST, "--part=rest"],),
+        (BUILD, [*PYTEST, "--part=rest"]),
         (*CPP, *PYTHON, r"examples/"),
         setup="hosts",
     ),
     Stage(
         "tflite-runtime",
         "Python tests in tflite_runtime",
-        (["tools/test_tflite_runtime.sh"],),
+        (BUILD, ["tools/test_tflite_runtime.sh"]),
         (*CPP, r"larq_engine/python/", r"tests/(interop|python)/", r"tests/[^/]*\.py$"),
         setup="hosts",
     ),
     Stage(
         "older-x86",
         "C++ tests, and Python tests in LiteRT, on emulated CPUs without AVX-512",
-        (["tools/test_lesser_cpus.sh"],),
+        (BUILD, ["tools/test_lesser_cpus.sh"]),
         (*CPP, r"larq_engine/python/", r"tests/(interop|python)/", r"tests/[^/]*\.py$"),
         setup="emulators",
     ),

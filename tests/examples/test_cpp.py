@@ -1,8 +1,9 @@
-"""The C++ example runs LCE's files in LiteRT as larq_engine.Interpreter does, linked either way."""
+"""The C++ example runs LCE's files in LiteRT as larq_engine.Interpreter does, built in any way."""
 
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import ai_edge_litert
@@ -41,12 +42,24 @@ def linked(tmp_path):
     return program
 
 
+@pytest.fixture
+def by_cmake(tmp_path):
+    """The same by CMakeLists.txt and the commands of docs/deployment.md."""
+    cmake = Path(sys.executable).with_name("cmake")
+    engine = Path(larq_engine.delegate_path()).parent
+    configure = [cmake, "-S", _EXAMPLE, "-B", tmp_path]
+    configure += [f"-Dlarq_engine_DIR={engine}/cmake", f"-DCMAKE_LIBRARY_PATH={_LITERT}"]
+    for command in (configure, [cmake, "--build", tmp_path]):
+        subprocess.run(command, check=True)
+    return tmp_path / "run_model"
+
+
 def run(program: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     command = [program, *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 
 
-@pytest.mark.parametrize("how", ["built", "linked"])
+@pytest.mark.parametrize("how", ["built", "linked", "by_cmake"])
 def test_outputs_are_the_interpreters(how, request, tmp_path):
     program = request.getfixturevalue(how)
     with np.load(_MODEL.with_suffix(".npz")) as recorded:
@@ -72,3 +85,9 @@ def test_what_cannot_be_run_is_told(built, tmp_path):
         done = run(built, *arguments)
         assert done.returncode == 1
         assert done.stderr.splitlines()[-1].startswith(f"run_model: error: {reason}")
+
+
+def test_the_plug_in_is_found_by_its_name(linked):
+    """Not by the path of the folder where the program was linked."""
+    elf = subprocess.run(["readelf", "-d", linked], capture_output=True, text=True, check=True)
+    assert "Shared library: [liblarq_engine.so]" in elf.stdout

@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+_FOR_DEVELOPERS = [
+    "larq_engine/runtime/larq_engine.h",
+    "larq_engine/cmake/larq_engine-config.cmake",
+]
 _CHECK = Path(__file__).parents[2] / "tools" / "check_wheel.py"
 _HERE = platform.machine()
 
@@ -24,10 +28,12 @@ int* larq_engine_variable = &variable;
 def check(tmp_path):
     """Returns what is said of this library in a wheel with the tag."""
 
-    def run(tag, library):
+    def run(tag, library, files=_FOR_DEVELOPERS):
         wheel = tmp_path / f"larq_engine-1.0-py3-none-{tag}.whl"
         with zipfile.ZipFile(wheel, "w") as archive:
             archive.write(library, "larq_engine/liblarq_engine.so")
+            for name in files:
+                archive.writestr(name, "")
         command = [sys.executable, _CHECK, wheel]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == bool(done.stderr)
@@ -40,9 +46,10 @@ def check(tmp_path):
 def link(tmp_path):
     """Makes a library that has the least of a wheel's, with the linker's flags."""
 
-    def run(*flags):
+    def run(*flags, soname="liblarq_engine.so"):
         library = tmp_path / "linked.so"
-        command = ["g++", "-O1", "-fPIC", "-fno-builtin", "-shared", "-x", "c", *flags, "-"]
+        command = ["g++", "-O1", "-fPIC", "-fno-builtin", "-shared", f"-Wl,-soname,{soname}"]
+        command += ["-x", "c", *flags, "-"]
         subprocess.run([*command, "-o", library], input=_SOURCE, text=True, check=True)
         return library
 
@@ -51,6 +58,12 @@ def link(tmp_path):
 
 def test_what_may_be_published(check, link):
     assert check(f"manylinux_2_28_{_HERE}", link("-s")) == ""
+
+
+def test_what_programs_are_built_with(check, link):
+    tag = f"manylinux_2_28_{_HERE}"
+    assert "no soname liblarq_engine.so" in check(tag, link("-s", soname="other.so"))
+    assert f"lacks {_FOR_DEVELOPERS[0]}" in check(tag, link("-s"), _FOR_DEVELOPERS[1:])
 
 
 def test_newer_glibc_than_the_tag_has(check, link):
