@@ -222,16 +222,22 @@ _OPTIONS = {
 
 def bconv_options(conv: Conv, **changed: Any) -> dict[str, Any]:
     """The options of an LceBconv2d; `changed` overrides them."""
+    if isinstance(conv.padding, str):
+        padding = {"padding": PADDING[conv.padding]}
+    else:
+        (top, bottom), (left, right) = conv.padding
+        padding = {"pad_top": top, "pad_bottom": bottom, "pad_left": left, "pad_right": right}
     return {
         "channels_in": conv.channels_in,
         "dilation_height_factor": conv.dilation[0],
         "dilation_width_factor": conv.dilation[1],
         "fused_activation_function": ACTIVATION[conv.activation],
-        "pad_values": conv.pad_value if conv.padding == "SAME" else 0,
-        "padding": PADDING[conv.padding],
+        "pad_values": 0 if conv.padding == "VALID" else conv.pad_value,
         "stride_height": conv.stride[0],
         "stride_width": conv.stride[1],
-    } | changed
+        **padding,
+        **changed,
+    }
 
 
 def packed_shape(shape: Sequence[int]) -> tuple[int, ...]:

@@ -20,9 +20,16 @@ _BOUNDS = {
 }
 
 
+# Before and after the image on one axis: "SAME", "VALID" or two numbers.
+AxisPadding = str | tuple[int, int]
+
+
 @dataclass(frozen=True)
 class Conv:
-    """The geometry of a convolution over NHWC."""
+    """The geometry of a convolution over NHWC.
+
+    `padding` is "SAME", "VALID", or the numbers ((top, bottom), (left, right)).
+    """
 
     input_shape: tuple[int, int, int, int]
     kernel: tuple[int, int]
@@ -30,7 +37,7 @@ class Conv:
     groups: int = 1
     stride: tuple[int, int] = (1, 1)
     dilation: tuple[int, int] = (1, 1)
-    padding: str = "SAME"
+    padding: str | tuple[tuple[int, int], tuple[int, int]] = "SAME"
     pad_value: int = 1
     activation: str = "NONE"
 
@@ -50,9 +57,14 @@ class Conv:
     @property
     def output_shape(self) -> tuple[int, int, int, int]:
         height, width = (
-            output_size(size, taps, stride, self.padding, dilation)
-            for size, taps, stride, dilation in zip(
-                self.input_shape[1:3], self.kernel, self.stride, self.dilation, strict=True
+            output_size(size, taps, stride, padding, dilation)
+            for size, taps, stride, dilation, padding in zip(
+                self.input_shape[1:3],
+                self.kernel,
+                self.stride,
+                self.dilation,
+                _axes(self.padding),
+                strict=True,
             )
         )
         return (self.input_shape[0], height, width, self.channels_out)
@@ -64,15 +76,25 @@ class Conv:
         return replace(self, input_shape=(batch, *self.input_shape[1:]))
 
 
-def output_size(size: int, taps: int, stride: int, padding: str, dilation: int = 1) -> int:
+def _axes(padding: str | tuple[tuple[int, int], tuple[int, int]]) -> tuple[AxisPadding, ...]:
+    return (padding, padding) if isinstance(padding, str) else padding
+
+
+def output_size(size: int, taps: int, stride: int, padding: AxisPadding, dilation: int = 1) -> int:
     """Positions of a window along one axis; 0 if it does not fit."""
-    extent = size if padding == "SAME" else size - (taps - 1) * dilation
-    return max(0, -(-extent // stride))
+    if padding == "SAME":
+        return -(-size // stride)
+    pads = 0 if padding == "VALID" else sum(padding)
+    return max(0, -(-(size + pads - (taps - 1) * dilation) // stride))
 
 
-def _pads(size: int, taps: int, stride: int, padding: str, dilation: int) -> tuple[int, int]:
+def _pads(
+    size: int, taps: int, stride: int, dilation: int, padding: AxisPadding
+) -> tuple[int, int]:
     if padding == "VALID":
         return 0, 0
+    if padding != "SAME":
+        return padding
     positions = output_size(size, taps, stride, padding)
     total = max(0, (positions - 1) * stride + (taps - 1) * dilation + 1 - size)
     return total // 2, total - total // 2
@@ -83,13 +105,13 @@ def _windows(
     taps: tuple[int, int],
     stride: tuple[int, int],
     dilation: tuple[int, int],
-    padding: str,
+    padding: str | tuple[tuple[int, int], tuple[int, int]],
     fill: float,
 ) -> np.ndarray:
     """Returns [N, Ho, Wo, kh, kw, C]."""
     pads = [
-        _pads(size, *rest, dilation=d, padding=padding)
-        for size, *rest, d in zip(x.shape[1:3], taps, stride, dilation, strict=True)
+        _pads(*axis)
+        for axis in zip(x.shape[1:3], taps, stride, dilation, _axes(padding), strict=True)
     ]
     padded = np.pad(x, [(0, 0), *pads, (0, 0)], constant_values=fill)
     extents = [(t - 1) * d + 1 for t, d in zip(taps, dilation, strict=True)]

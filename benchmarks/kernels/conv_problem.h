@@ -31,7 +31,8 @@ class ConvProblem {
               .out_channels = layer.channels,
               .filter_height = 3,
               .filter_width = 3,
-              .padding = Padding::kSameOne},
+              .pad_height = {.same = true},
+              .pad_width = {.same = true}},
         transform_(MakeTransform(kind)) {
     std::mt19937 random(1);
     const size_t words = WordsFor(static_cast<size_t>(layer.channels));

@@ -27,16 +27,14 @@ static_assert(kBlockChannels % kWordBits == 0);
 // of 64 and 128 channels 3 %), or one tile if that is more.
 constexpr size_t kStripBytes = 16 * 1024;
 
-constexpr bool IsSame(Padding padding) { return padding != Padding::kValid; }
-
 }  // namespace
 
 WindowAxis Bconv2dSpec::Rows(int64_t in_height) const {
-  return MakeWindowAxis(in_height, filter_height, stride_height, dilation_height, IsSame(padding));
+  return MakeWindowAxis(in_height, filter_height, stride_height, dilation_height, pad_height);
 }
 
 WindowAxis Bconv2dSpec::Cols(int64_t in_width) const {
-  return MakeWindowAxis(in_width, filter_width, stride_width, dilation_width, IsSame(padding));
+  return MakeWindowAxis(in_width, filter_width, stride_width, dilation_width, pad_width);
 }
 
 BgemmShape ProductShape(const Bconv2dSpec& spec) {
@@ -88,14 +86,14 @@ Bconv2d::Bconv2d(const Bconv2dSpec& spec, const uint32_t* filter, OutputTransfor
   }
 
   padding_run_.assign(inner_segment_words_, 0);
-  if (spec.padding == Padding::kSameMinusOne) {
+  if (spec.IsPaddedWith(PadValue::kMinusOne)) {
     std::fill(padding_run_.begin(), padding_run_.end(), ~uint32_t{0});
     const uint32_t last_word = TailMask(static_cast<size_t>(spec.group_in_channels()));
     for (size_t end = tap_words_; end <= padding_run_.size(); end += tap_words_) {
       padding_run_[end - 1] = last_word;
     }
   }
-  if (spec.padding == Padding::kSameZero) SumFilterBits(filter);
+  if (spec.IsPaddedWith(PadValue::kZero)) SumFilterBits(filter);
 }
 
 void Bconv2d::SumFilterBits(const uint32_t* filter) {
@@ -375,7 +373,7 @@ void Bconv2d::Run(const uint32_t* input, int64_t first, int64_t last, int64_t fi
         tile.acc = acc + group * tile.n;
         RunBgemm(row_, tile);
       }
-      if (spec_.padding == Padding::kSameZero) {
+      if (spec_.IsPaddedWith(PadValue::kZero)) {
         CorrectZeroPadding(position, tile.m, channels, acc, scratch.depth + (done - strip_begin));
       }
       acc += tile.m * channels.count;

@@ -19,7 +19,8 @@
 
 namespace larq_engine {
 
-enum class Padding : uint8_t { kValid, kSameOne, kSameZero, kSameMinusOne };
+// What the pixels around the image count as.
+enum class PadValue : int8_t { kMinusOne = -1, kZero = 0, kOne = 1 };
 
 // The products of one output value: 2 * acc and the sum of a depth of +1 must fit 32 bits.
 inline constexpr int64_t kMaxDepth = int64_t{1} << 30;
@@ -36,12 +37,17 @@ struct Bconv2dSpec {
   int64_t stride_width = 1;
   int64_t dilation_height = 1;
   int64_t dilation_width = 1;
-  Padding padding = Padding::kValid;
+  AxisPadding pad_height = {};
+  AxisPadding pad_width = {};
+  PadValue pad_value = PadValue::kOne;
 
   int64_t group_in_channels() const { return in_channels / groups; }
   int64_t group_out_channels() const { return out_channels / groups; }
   int64_t taps() const { return filter_height * filter_width; }
   int64_t depth() const { return taps() * group_in_channels(); }  // k_bits of one output value
+  bool IsPaddedWith(PadValue value) const {
+    return pad_value == value && !(pad_height.IsValid() && pad_width.IsValid());
+  }
   WindowAxis Rows(int64_t in_height) const;
   WindowAxis Cols(int64_t in_width) const;
 };

@@ -11,17 +11,6 @@ int SignAt(const uint32_t* pixel, int64_t channel) {
   return (pixel[channel / 32] >> (channel % 32)) & 1 ? -1 : 1;
 }
 
-int PaddingValue(Padding padding) {
-  switch (padding) {
-    case Padding::kSameOne:
-      return 1;
-    case Padding::kSameMinusOne:
-      return -1;
-    default:
-      return 0;
-  }
-}
-
 void Store(const OutputTransform& transform, int64_t pixel, int64_t channel, int64_t channels,
            int32_t dot, void* output) {
   const int64_t index = pixel * channels + channel;
@@ -73,7 +62,7 @@ void ReferenceBconv2d(const Bconv2dSpec& spec, const OutputTransform& transform,
                 inside ? SignAt(input + ((image * in_height + iy) * in_width + ix) * pixel_words +
                                     group * tap_words,
                                 c)
-                       : PaddingValue(spec.padding);
+                       : static_cast<int>(spec.pad_value);
             dot += value * SignAt(tap, c);
           }
         }

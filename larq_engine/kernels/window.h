@@ -1,5 +1,6 @@
 // Where a sliding window lies on one axis of an image: the arithmetic of SAME and VALID,
-// TensorFlow's way. All in 64 bits, so that no size that a file can hold overflows.
+// TensorFlow's way, and of given pads. All in 64 bits, so that no size that a file can hold
+// overflows.
 #ifndef LARQ_ENGINE_KERNELS_WINDOW_H_
 #define LARQ_ENGINE_KERNELS_WINDOW_H_
 
@@ -29,16 +30,28 @@ struct WindowAxis {
   }
 };
 
-// `out` is 0 when a VALID window does not fit the image.
+// The pixels around an image on one axis: as many as SAME asks for, which depends on the image, or
+// the given ones, 0 or more. VALID is none.
+struct AxisPadding {
+  bool same = false;
+  int64_t before = 0;
+  int64_t after = 0;
+
+  bool IsValid() const { return !same && before == 0 && after == 0; }
+};
+
+// `out` is 0 when the window does not fit the padded image.
 static inline WindowAxis MakeWindowAxis(int64_t in, int64_t taps, int64_t stride, int64_t dilation,
-                                        bool same) {
+                                        const AxisPadding& padding) {
   WindowAxis axis{.in = in, .taps = taps, .stride = stride, .dilation = dilation};
   const int64_t extent = (taps - 1) * dilation + 1;
-  if (same) {
+  if (padding.same) {
     axis.out = (in + stride - 1) / stride;
     axis.pad_before = std::max<int64_t>((axis.out - 1) * stride + extent - in, 0) / 2;
   } else {
-    axis.out = in < extent ? 0 : (in - extent) / stride + 1;
+    const int64_t padded = padding.before + in + padding.after;
+    axis.out = padded < extent ? 0 : (padded - extent) / stride + 1;
+    axis.pad_before = padding.before;
   }
   return axis;
 }

@@ -22,6 +22,19 @@ constexpr std::string_view kKeys[] = {"channels_in",
                                       "padding",
                                       "stride_height",
                                       "stride_width"};
+// Four pads stand in the place of "padding" (an extension). Beside it LCE would ignore them and
+// compute something else; a file without "padding" it refuses.
+constexpr std::string_view kKeysWithPads[] = {"channels_in",
+                                              "dilation_height_factor",
+                                              "dilation_width_factor",
+                                              "fused_activation_function",
+                                              "pad_bottom",
+                                              "pad_left",
+                                              "pad_right",
+                                              "pad_top",
+                                              "pad_values",
+                                              "stride_height",
+                                              "stride_width"};
 constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 
 // The inputs in the file's order.
@@ -42,10 +55,9 @@ const void* ChannelConstants(const OpInfo& op, Input input, const char* role, Tf
   return tensor.constant;
 }
 
-Padding ReadPadding(const Options& options) {
-  const int64_t value = options.Get("pad_values", -1, 1);
-  if (!options.IsSame()) return Padding::kValid;
-  return value == 0 ? Padding::kSameZero : value == 1 ? Padding::kSameOne : Padding::kSameMinusOne;
+AxisPadding ReadPadding(const Options& options, const char* before, const char* after) {
+  if (options.Has("padding")) return {.same = options.IsSame()};
+  return {.before = options.Get(before, 0, kMaxInt), .after = options.Get(after, 0, kMaxInt)};
 }
 
 Activation ReadActivation(const Options& options) {
@@ -100,7 +112,9 @@ Bconv2dSpec ReadSpec(const OpInfo& op, const Options& options) {
                    .stride_width = options.Get("stride_width", 1, kMaxInt),
                    .dilation_height = options.Get("dilation_height_factor", 1, kMaxInt),
                    .dilation_width = options.Get("dilation_width_factor", 1, kMaxInt),
-                   .padding = ReadPadding(options)};
+                   .pad_height = ReadPadding(options, "pad_top", "pad_bottom"),
+                   .pad_width = ReadPadding(options, "pad_left", "pad_right"),
+                   .pad_value = static_cast<PadValue>(options.Get("pad_values", -1, 1))};
   spec.groups = ReadGroups(spec, filter.dims[3]);
   // taps * words fits 64 bits: CheckConstant found that many bytes. 32 bits a word still do.
   if (spec.taps() > kMaxDepth || spec.depth() > kMaxDepth) {
@@ -160,14 +174,7 @@ class Bconv2dStep : public Step {
     CountElements(dims, 4);
     const WindowAxis rows = spec_.Rows(dims[1]);
     const WindowAxis cols = spec_.Cols(dims[2]);
-    if (spec_.padding == Padding::kValid && (rows.out == 0 || cols.out == 0)) {
-      throw OpError("input: expected an image that holds the filter of " +
-                    std::to_string(spec_.filter_height) + " x " +
-                    std::to_string(spec_.filter_width) + " (dilation " +
-                    std::to_string(spec_.dilation_height) + " x " +
-                    std::to_string(spec_.dilation_width) + ") with VALID padding, got shape " +
-                    DimsString(dims) + "; feed larger images");
-    }
+    CheckOutput(rows, cols, dims);
     const int channels = transform_.kind == OutputKind::kBits
                              ? static_cast<int>(WordsFor(static_cast<size_t>(spec_.out_channels)))
                              : static_cast<int>(spec_.out_channels);
@@ -208,6 +215,26 @@ class Bconv2dStep : public Step {
   }
 
  private:
+  void CheckOutput(const WindowAxis& rows, const WindowAxis& cols,
+                   const std::vector<int>& dims) const {
+    const AxisPadding& height = spec_.pad_height;
+    const AxisPadding& width = spec_.pad_width;
+    const bool fits = (height.same || rows.out > 0) && (width.same || cols.out > 0);
+    if (fits && rows.out <= kMaxInt && cols.out <= kMaxInt) return;
+    const auto pads = [](const AxisPadding& axis) {
+      return std::to_string(axis.before) + " + " + std::to_string(axis.after);
+    };
+    throw OpError(
+        "input: expected an image that " + std::string(fits ? "is small enough for" : "holds") +
+        " the filter of " + std::to_string(spec_.filter_height) + " x " +
+        std::to_string(spec_.filter_width) + " (dilation " + std::to_string(spec_.dilation_height) +
+        " x " + std::to_string(spec_.dilation_width) + ") with " +
+        (height.IsValid() && width.IsValid() ? "VALID padding"
+                                             : "pads of " + pads(height) + " x " + pads(width)) +
+        ", got shape " + DimsString(dims) +
+        (fits ? "; feed smaller images" : "; feed larger images"));
+  }
+
   // Packs the filter the first time.
   void ResizeKernel(const std::vector<int>& dims) {
     if (!conv_) {
@@ -235,7 +262,7 @@ std::unique_ptr<Step> MakeBconv2dStep(const OpInfo& op, const StepKernels& kerne
   CheckInputCount(op, kInputCount);
   CheckType(op.inputs[kImage], "input", {kTfLiteInt32});
   CheckType(op.output, "output", {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt32});
-  return std::make_unique<Bconv2dStep>(op, Options(op.options, kKeys), kernels);
+  return std::make_unique<Bconv2dStep>(op, Options(op.options, {kKeys, kKeysWithPads}), kernels);
 }
 
 }  // namespace larq_engine

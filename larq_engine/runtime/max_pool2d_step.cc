@@ -31,8 +31,10 @@ class MaxPool2dStep : public Step {
     const std::vector<int>& dims = inputs[0].dims;
     CheckRank(dims, "input", 4);
     CountElements(dims, 4);
-    rows_ = MakeWindowAxis(dims[1], window_.filter_height, window_.stride_height, 1, window_.same);
-    cols_ = MakeWindowAxis(dims[2], window_.filter_width, window_.stride_width, 1, window_.same);
+    rows_ = MakeWindowAxis(dims[1], window_.filter_height, window_.stride_height, 1,
+                           {.same = window_.same});
+    cols_ = MakeWindowAxis(dims[2], window_.filter_width, window_.stride_width, 1,
+                           {.same = window_.same});
     if (!window_.same && (rows_.out == 0 || cols_.out == 0)) {
       throw OpError("input: expected an image of at least " +
                     std::to_string(window_.filter_height) + " x " +

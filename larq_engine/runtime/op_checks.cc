@@ -96,18 +96,25 @@ double Scale(const TensorInfo& tensor, const char* role) {
 }
 
 void CheckNoOptions(const OpInfo& op) {
-  if (!op.options.empty()) Options(op.options, {});
+  if (!op.options.empty()) Options(op.options, OptionKeys{});
 }
 
-Options::Options(std::span<const uint8_t> flexbuffer, std::span<const std::string_view> keys) {
+Options::Options(std::span<const uint8_t> flexbuffer, std::initializer_list<OptionKeys> key_sets) {
+  OptionKeys keys = *key_sets.begin();
   try {
     values_ = ReadIntMap(flexbuffer);
   } catch (const std::invalid_argument& e) {
     throw OpError(e.what() + std::string("; expected a map with ") + Join(keys) +
                   "; the file is corrupted");
   }
+  const auto known = [&](OptionKeys set) {
+    return std::count_if(set.begin(), set.end(), [&](std::string_view key) { return Has(key); });
+  };
+  for (OptionKeys set : key_sets) {
+    if (known(set) > known(keys)) keys = set;
+  }
   for (std::string_view key : keys) {
-    if (!values_.contains(std::string(key))) {
+    if (!Has(key)) {
       throw OpError("option '" + std::string(key) + "' is missing; expected " + Join(keys) +
                     "; re-convert the model");
     }

@@ -34,11 +34,16 @@ double Scale(const TensorInfo& tensor, const char* role);
 // For an operator without options: no bytes at all, or an empty map.
 void CheckNoOptions(const OpInfo& op);
 
-// The whole-number options of an operator: exactly the keys that it knows, each in a range.
+using OptionKeys = std::span<const std::string_view>;
+
+// The whole-number options of an operator: exactly the keys that it knows, each in a range. An
+// operator may know several sets of keys; errors speak of the one that has most of the file's.
 class Options {
  public:
-  Options(std::span<const uint8_t> flexbuffer, std::span<const std::string_view> keys);
+  Options(std::span<const uint8_t> flexbuffer, OptionKeys keys) : Options(flexbuffer, {keys}) {}
+  Options(std::span<const uint8_t> flexbuffer, std::initializer_list<OptionKeys> key_sets);
 
+  bool Has(std::string_view key) const { return values_.contains(std::string(key)); }
   int64_t Get(std::string_view key, int64_t min, int64_t max) const;
   bool IsSame() const;  // the key "padding": SAME is 0, VALID is 1
 

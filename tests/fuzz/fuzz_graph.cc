@@ -60,7 +60,8 @@ constexpr float kScales[] = {0.5f, 1e-38f, 1e-45f, 1e38f, 0.0f, -0.0f, -1.0f, NA
 constexpr const char* kNames[] = {"LceQuantize",   "LceDequantize",    "LceBconv2d", "LceBConv2d",
                                   "LceBMaxPool2d", "LceUnpackWeights", "lcebconv2d", ""};
 constexpr const char* kKeys[] = {"channels_in",  "padding", "pad_values", "stride_height",
-                                 "filter_width", "axis",    "",           "zoom"};
+                                 "filter_width", "axis",    "pad_left",   "",
+                                 "zoom"};
 constexpr int kWidths[] = {1, 2, 4, 8};
 constexpr TfLiteBuiltinOperator kRelus[] = {kTfLiteBuiltinRelu, kTfLiteBuiltinReluN1To1,
                                             kTfLiteBuiltinRelu6};
@@ -76,7 +77,12 @@ ConvConfig MakeConv(ByteSource* bytes, int channels) {
   config.stride_width = 1 + static_cast<int>(bytes->Below(3));
   config.dilation_height = 1 + static_cast<int>(bytes->Below(2));
   config.dilation_width = 1 + static_cast<int>(bytes->Below(3));
-  config.padding = bytes->Below(4) == 0 ? kValid : kSame;
+  const uint32_t padding = bytes->Below(4);
+  config.padding = padding == 0 ? kValid : kSame;
+  if (padding == 1) {
+    const auto pad = [bytes] { return static_cast<int>(bytes->Below(8)); };
+    config.pads = FilePads{.top = pad(), .bottom = pad(), .left = pad(), .right = pad()};
+  }
   config.pad_values = static_cast<int>(bytes->Below(3)) - 1;
   config.activation = static_cast<int>(bytes->Below(4));
   config.output = bytes->OneOf(kConvOutputs);

@@ -76,14 +76,22 @@ std::vector<uint8_t> EncodeOptions(const OptionMap& options, int width) {
 }
 
 OptionMap ConvOptions(const ConvConfig& config, int channels_in) {
-  return {{"channels_in", channels_in},
-          {"dilation_height_factor", config.dilation_height},
-          {"dilation_width_factor", config.dilation_width},
-          {"fused_activation_function", config.activation},
-          {"pad_values", config.pad_values},
-          {"padding", config.padding},
-          {"stride_height", config.stride_height},
-          {"stride_width", config.stride_width}};
+  OptionMap options = {{"channels_in", channels_in},
+                       {"dilation_height_factor", config.dilation_height},
+                       {"dilation_width_factor", config.dilation_width},
+                       {"fused_activation_function", config.activation},
+                       {"pad_values", config.pad_values},
+                       {"stride_height", config.stride_height},
+                       {"stride_width", config.stride_width}};
+  if (config.pads) {
+    options["pad_top"] = config.pads->top;
+    options["pad_bottom"] = config.pads->bottom;
+    options["pad_left"] = config.pads->left;
+    options["pad_right"] = config.pads->right;
+  } else {
+    options["padding"] = config.padding;
+  }
+  return options;
 }
 
 OptionMap PoolOptions(const PoolConfig& config) {
@@ -198,12 +206,15 @@ ModelBuilder& ModelBuilder::AddConv(const ConvConfig& config) {
         AddConstant(name + "/bias", kTfLiteFloat32, {config.filters}, ToBytes(biases)));
     inputs.push_back(kTfLiteOptionalTensor);
   }
-  const std::vector<int> shape = {shape_[0],
-                                  OutputSize(shape_[1], config.filter_height, config.stride_height,
-                                             config.dilation_height, config.padding),
-                                  OutputSize(shape_[2], config.filter_width, config.stride_width,
-                                             config.dilation_width, config.padding),
-                                  config.filters};
+  const FilePads pads = config.pads.value_or(FilePads{});
+  const FilePadding padding = config.pads ? kValid : config.padding;
+  const std::vector<int> shape = {
+      shape_[0],
+      OutputSize(pads.top + shape_[1] + pads.bottom, config.filter_height, config.stride_height,
+                 config.dilation_height, padding),
+      OutputSize(pads.left + shape_[2] + pads.right, config.filter_width, config.stride_width,
+                 config.dilation_width, padding),
+      config.filters};
   AddOperator("LceBconv2d", inputs, config.output, shape, ConvOptions(config, channels_in));
   return *this;
 }

@@ -21,6 +21,12 @@ using OptionMap = std::map<std::string, int64_t>;
 std::vector<uint8_t> EncodeOptions(const OptionMap& options, int width = 1);
 
 enum FilePadding { kSame = 0, kValid = 1 };
+struct FilePads {
+  int top = 0;
+  int bottom = 0;
+  int left = 0;
+  int right = 0;
+};
 enum FileActivation { kNone = 0, kRelu = 1, kReluN1To1 = 2, kRelu6 = 3 };
 
 struct ConvConfig {
@@ -33,6 +39,7 @@ struct ConvConfig {
   int dilation_height = 1;
   int dilation_width = 1;
   FilePadding padding = kSame;
+  std::optional<FilePads> pads = std::nullopt;  // instead of `padding`
   int pad_values = 1;
   int activation = kNone;
   TfLiteType output = kTfLiteFloat32;  // or kTfLiteInt8, or kTfLiteInt32 for bits

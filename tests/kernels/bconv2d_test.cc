@@ -30,15 +30,19 @@ struct Layer {
   OutputKind kind;
 };
 
+std::ostream& operator<<(std::ostream& out, const AxisPadding& padding) {
+  return padding.same ? out << "SAME" : out << padding.before << "+" << padding.after;
+}
+
 std::ostream& operator<<(std::ostream& out, const Layer& layer) {
   const Bconv2dSpec& s = layer.spec;
   return out << "image " << layer.image.batch << "x" << layer.image.height << "x"
              << layer.image.width << "x" << s.in_channels << ", filter " << s.out_channels << "x"
              << s.filter_height << "x" << s.filter_width << ", stride " << s.stride_height << "x"
              << s.stride_width << ", dilation " << s.dilation_height << "x" << s.dilation_width
-             << ", groups " << s.groups << ", padding " << static_cast<int>(s.padding)
-             << ", activation " << static_cast<int>(layer.activation) << ", output "
-             << static_cast<int>(layer.kind);
+             << ", groups " << s.groups << ", pads " << s.pad_height << " x " << s.pad_width
+             << " of " << static_cast<int>(s.pad_value) << ", activation "
+             << static_cast<int>(layer.activation) << ", output " << static_cast<int>(layer.kind);
 }
 
 // +-1 values and their bits, tails 0.
@@ -111,22 +115,28 @@ OutputTransform MakeTransform(const Layer& layer, const Operands& o) {
 std::vector<double> FloatConvolution(const Layer& layer, const Operands& o) {
   const Bconv2dSpec& s = layer.spec;
   const Image& im = layer.image;
-  const auto out_size = [&](int64_t in, int64_t taps, int64_t stride, int64_t dilation) {
+  const auto out_size = [](int64_t in, int64_t taps, int64_t stride, int64_t dilation,
+                           const AxisPadding& padding) {
     const int64_t extent = (taps - 1) * dilation + 1;
-    return s.padding == Padding::kValid ? (in - extent + stride) / stride
-                                        : (in + stride - 1) / stride;
+    return padding.same ? (in + stride - 1) / stride
+                        : (padding.before + in + padding.after - extent + stride) / stride;
   };
-  const auto pad = [&](int64_t in, int64_t out, int64_t taps, int64_t stride, int64_t dilation) {
+  const auto pad = [](int64_t in, int64_t out, int64_t taps, int64_t stride, int64_t dilation,
+                      const AxisPadding& padding) {
     const int64_t needed = (out - 1) * stride + (taps - 1) * dilation + 1 - in;
-    return s.padding == Padding::kValid || needed < 0 ? 0 : needed / 2;
+    return !padding.same ? padding.before : needed < 0 ? 0 : needed / 2;
   };
-  const int64_t height = out_size(im.height, s.filter_height, s.stride_height, s.dilation_height);
-  const int64_t width = out_size(im.width, s.filter_width, s.stride_width, s.dilation_width);
-  const int64_t top = pad(im.height, height, s.filter_height, s.stride_height, s.dilation_height);
-  const int64_t left = pad(im.width, width, s.filter_width, s.stride_width, s.dilation_width);
-  const double outside = s.padding == Padding::kSameOne        ? 1
-                         : s.padding == Padding::kSameMinusOne ? -1
-                                                               : 0;
+  const int64_t height =
+      out_size(im.height, s.filter_height, s.stride_height, s.dilation_height, s.pad_height);
+  const int64_t width =
+      out_size(im.width, s.filter_width, s.stride_width, s.dilation_width, s.pad_width);
+  const int64_t top =
+      pad(im.height, height, s.filter_height, s.stride_height, s.dilation_height, s.pad_height);
+  const int64_t left =
+      pad(im.width, width, s.filter_width, s.stride_width, s.dilation_width, s.pad_width);
+  const double outside = s.pad_value == PadValue::kOne        ? 1
+                         : s.pad_value == PadValue::kMinusOne ? -1
+                                                              : 0;
   const int64_t group_in = s.in_channels / s.groups;
   std::vector<double> dots;
   for (int64_t b = 0; b < im.batch; ++b) {
@@ -245,8 +255,38 @@ void ExpectRowsAgree(const Layer& layer, const Operands& o) {
   }
 }
 
-constexpr Padding kPaddings[] = {Padding::kValid, Padding::kSameOne, Padding::kSameZero,
-                                 Padding::kSameMinusOne};
+struct Padding {
+  AxisPadding height;
+  AxisPadding width;
+  PadValue value;
+};
+constexpr PadValue kPadValues[] = {PadValue::kOne, PadValue::kZero, PadValue::kMinusOne};
+constexpr AxisPadding kSame{.same = true};
+
+constexpr AxisPadding Pads(int64_t before, int64_t after) {
+  return {.before = before, .after = after};
+}
+
+constexpr Padding kPaddings[] = {
+    {{}, {}, PadValue::kZero},
+    {kSame, kSame, PadValue::kOne},
+    {kSame, kSame, PadValue::kZero},
+    {kSame, kSame, PadValue::kMinusOne},
+    // Given ones, also larger than every filter here.
+    {Pads(1, 1), Pads(1, 1), PadValue::kZero},
+    {Pads(2, 0), Pads(1, 3), PadValue::kOne},
+    {Pads(0, 3), Pads(2, 1), PadValue::kZero},
+    {Pads(7, 1), Pads(0, 9), PadValue::kMinusOne},
+    {Pads(11, 13), Pads(12, 10), PadValue::kZero},
+};
+
+Bconv2dSpec Padded(Bconv2dSpec spec, const Padding& padding) {
+  spec.pad_height = padding.height;
+  spec.pad_width = padding.width;
+  spec.pad_value = padding.value;
+  return spec;
+}
+
 constexpr OutputKind kKinds[] = {OutputKind::kFloat, OutputKind::kInt8, OutputKind::kBits};
 constexpr Activation kActivations[] = {Activation::kNone, Activation::kRelu, Activation::kReluN1To1,
                                        Activation::kRelu6};
@@ -254,15 +294,15 @@ constexpr Activation kActivations[] = {Activation::kNone, Activation::kRelu, Act
 TEST(Bconv2d, EveryPaddingOutputAndActivation) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
-  for (Padding padding : kPaddings) {
+  for (const Padding& padding : kPaddings) {
     for (OutputKind kind : kKinds) {
       for (Activation activation : kActivations) {
         for (int64_t channels : {1, 33, 64}) {
-          const Layer layer{.spec = {.in_channels = channels,
-                                     .out_channels = 35,
-                                     .filter_height = 3,
-                                     .filter_width = 3,
-                                     .padding = padding},
+          const Layer layer{.spec = Padded({.in_channels = channels,
+                                            .out_channels = 35,
+                                            .filter_height = 3,
+                                            .filter_width = 3},
+                                           padding),
                             .image = {.batch = 2, .height = 5, .width = 6},
                             .activation = activation,
                             .kind = kind};
@@ -276,7 +316,7 @@ TEST(Bconv2d, EveryPaddingOutputAndActivation) {
 TEST(Bconv2d, FilterLargerThanImage) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
-  for (Padding padding : {Padding::kSameOne, Padding::kSameZero, Padding::kSameMinusOne}) {
+  for (PadValue value : kPadValues) {
     for (OutputKind kind : kKinds) {
       for (int64_t size : {1, 2, 3, 4}) {
         for (int64_t taps : {3, 4, 5, 7}) {
@@ -289,7 +329,9 @@ TEST(Bconv2d, FilterLargerThanImage) {
                                        .stride_width = 1,
                                        .dilation_height = dilation,
                                        .dilation_width = dilation,
-                                       .padding = padding},
+                                       .pad_height = kSame,
+                                       .pad_width = kSame,
+                                       .pad_value = value},
                               .image = {.batch = 1, .height = size, .width = size},
                               .activation = Activation::kNone,
                               .kind = kind};
@@ -306,13 +348,13 @@ TEST(Bconv2d, Groups) {
   Random random;
   for (int64_t groups : {2, 3, 4}) {
     for (int64_t group_channels : {32, 64, 96}) {
-      for (Padding padding : kPaddings) {
-        const Layer layer{.spec = {.in_channels = groups * group_channels,
-                                   .out_channels = groups * 9,
-                                   .groups = groups,
-                                   .filter_height = 3,
-                                   .filter_width = 2,
-                                   .padding = padding},
+      for (const Padding& padding : kPaddings) {
+        const Layer layer{.spec = Padded({.in_channels = groups * group_channels,
+                                          .out_channels = groups * 9,
+                                          .groups = groups,
+                                          .filter_height = 3,
+                                          .filter_width = 2},
+                                         padding),
                           .image = {.batch = 2, .height = 4, .width = 3},
                           .activation = Activation::kNone,
                           .kind = kKinds[groups % 3]};
@@ -330,7 +372,8 @@ TEST(Bconv2d, DepthBeyondSixteenBits) {
                                .out_channels = 4,
                                .filter_height = 5,
                                .filter_width = 5,
-                               .padding = Padding::kSameOne},
+                               .pad_height = kSame,
+                               .pad_width = kSame},
                       .image = {.batch = 1, .height = 6, .width = 6},
                       .activation = Activation::kRelu,
                       .kind = kind};
@@ -348,6 +391,10 @@ TEST(Bconv2d, RandomLayers) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
   for (int repeat = 0; repeat < 400; ++repeat) {
+    const Padding padding{
+        .height = random.Int(0, 1) ? kSame : Pads(random.Int(0, 6), random.Int(0, 6)),
+        .width = random.Int(0, 1) ? kSame : Pads(random.Int(0, 6), random.Int(0, 6)),
+        .value = kPadValues[random.Int(0, 2)]};
     Bconv2dSpec spec{.in_channels = random.Int(1, 200),
                      .out_channels = random.Int(1, 70),
                      .filter_height = random.Int(1, 5),
@@ -355,13 +402,14 @@ TEST(Bconv2d, RandomLayers) {
                      .stride_height = random.Int(1, 3),
                      .stride_width = random.Int(1, 3),
                      .dilation_height = random.Int(1, 2),
-                     .dilation_width = random.Int(1, 2),
-                     .padding = kPaddings[random.Int(0, 3)]};
-    const int64_t least = spec.padding == Padding::kValid ? 9 : 1;
-    const Layer layer{.spec = spec,
+                     .dilation_width = random.Int(1, 2)};
+    const auto least = [](const AxisPadding& axis) {
+      return axis.same ? 1 : std::max<int64_t>(9 - axis.before - axis.after, 1);
+    };
+    const Layer layer{.spec = Padded(spec, padding),
                       .image = {.batch = random.Int(1, 3),
-                                .height = random.Int(least, 12),
-                                .width = random.Int(least, 12)},
+                                .height = random.Int(least(padding.height), 12),
+                                .width = random.Int(least(padding.width), 12)},
                       .activation = kActivations[random.Int(0, 3)],
                       .kind = kKinds[random.Int(0, 2)]};
     ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, RandomOperands(random, layer)));
@@ -399,7 +447,9 @@ TEST(Bconv2d, FilterThatReachesFarOutside) {
   const Layer layer{.spec = {.in_channels = 32,
                              .filter_height = 1 << 16,
                              .dilation_height = (int64_t{1} << 31) - 1,
-                             .padding = Padding::kSameZero},
+                             .pad_height = kSame,
+                             .pad_width = kSame,
+                             .pad_value = PadValue::kZero},
                     .image = {.batch = 1, .height = 1, .width = 1 << 19},
                     .activation = Activation::kNone,
                     .kind = OutputKind::kFloat};
@@ -418,16 +468,15 @@ TEST(Bconv2d, FilterThatReachesFarOutside) {
 TEST(Bconv2d, TilesThatSpanImages) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
-  for (const Padding padding : kPaddings) {
+  for (const Padding& padding : kPaddings) {
     for (const Image& image : {Image{9, 1, 5}, Image{5, 3, 3}, Image{40, 1, 3}, Image{3, 2, 7}}) {
-      const Layer layer{.spec = {.in_channels = 64,
-                                 .out_channels = 33,
-                                 .filter_width = 3,
-                                 .stride_width = 2,
-                                 .padding = padding},
-                        .image = image,
-                        .activation = Activation::kNone,
-                        .kind = OutputKind::kFloat};
+      const Layer layer{
+          .spec =
+              Padded({.in_channels = 64, .out_channels = 33, .filter_width = 3, .stride_width = 2},
+                     padding),
+          .image = image,
+          .activation = Activation::kNone,
+          .kind = OutputKind::kFloat};
       ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, RandomOperands(random, layer)));
     }
   }
@@ -440,7 +489,9 @@ TEST(Bconv2d, ResizeKeepsTheFilter) {
                        .out_channels = 7,
                        .filter_height = 3,
                        .filter_width = 3,
-                       .padding = Padding::kSameZero},
+                       .pad_height = kSame,
+                       .pad_width = kSame,
+                       .pad_value = PadValue::kZero},
               .image = {.batch = 1, .height = 2, .width = 2},
               .activation = Activation::kNone,
               .kind = OutputKind::kFloat};

@@ -35,8 +35,10 @@ float MaxOf(float a, float b) { return a > b ? a : b; }
 template <typename T>
 void ExpectMaximum(const std::vector<T>& image, const Pool& p, size_t values,
                    void (*max)(const T* const*, size_t, size_t, T*), T lowest) {
-  const WindowAxis rows = MakeWindowAxis(p.height, p.filter_height, p.stride_height, 1, p.same);
-  const WindowAxis cols = MakeWindowAxis(p.width, p.filter_width, p.stride_width, 1, p.same);
+  const WindowAxis rows =
+      MakeWindowAxis(p.height, p.filter_height, p.stride_height, 1, {.same = p.same});
+  const WindowAxis cols =
+      MakeWindowAxis(p.width, p.filter_width, p.stride_width, 1, {.same = p.same});
   const GuardedBuffer<T> in{std::span(image)};
   const int64_t pixels = p.batch * rows.out * cols.out;
   GuardedBuffer<T> out(static_cast<size_t>(pixels) * values);

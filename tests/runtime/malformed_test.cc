@@ -473,6 +473,19 @@ const OptionFault kConvOptions[] = {
     {"stride_height", {0, -1, kHuge, kLow}},
     {"stride_width", {0, -1, kHuge, kLow}},
 };
+const OptionFault kConvOptionsWithPads[] = {
+    {"channels_in", {0, -1, kHuge, kLow}},
+    {"dilation_height_factor", {0, -1, kHuge, kLow}},
+    {"dilation_width_factor", {0, -1, kHuge, kLow}},
+    {"fused_activation_function", {-1, 4, 5, kHuge, kLow}},
+    {"pad_bottom", {-1, int64_t{1} << 31, kHuge, kLow}},
+    {"pad_left", {-1, int64_t{1} << 31, kHuge, kLow}},
+    {"pad_right", {-1, int64_t{1} << 31, kHuge, kLow}},
+    {"pad_top", {-1, int64_t{1} << 31, kHuge, kLow}},
+    {"pad_values", {-2, 2, kHuge, kLow}},
+    {"stride_height", {0, -1, kHuge, kLow}},
+    {"stride_width", {0, -1, kHuge, kLow}},
+};
 const OptionFault kWeightsOptions[] = {{"axis", {-1, 4, kHuge, kLow}}};
 const OptionFault kPoolOptions[] = {
     {"filter_height", {0, -1, kHuge, kLow}}, {"filter_width", {0, -1, kHuge, kLow}},
@@ -522,6 +535,39 @@ void ExpectOptionErrors(const ModelBuilder& builder, const std::string& op,
 
 TEST(Malformed, ConvOptions) {
   ExpectOptionErrors(Conv(), "LceBconv2d 'LceBconv2d1' (#1): ", kConvOptions);
+}
+
+ModelBuilder PaddedConv() { return Conv({.filters = 6, .pads = FilePads{0, 1, 2, 3}}); }
+
+TEST(Malformed, ConvOptionsWithPads) {
+  ExpectOptionErrors(PaddedConv(), "LceBconv2d 'LceBconv2d1' (#1): ", kConvOptionsWithPads);
+}
+
+// Two answers to one question.
+TEST(Malformed, ConvOptionsWithPadsAndPadding) {
+  Graph graph = PaddedConv().Build();
+  OptionMap options = PaddedConv().Options(1);
+  options["padding"] = kValid;
+  graph.operators[1].options = EncodeOptions(options);
+  EXPECT_THAT(ErrorsOf(graph), HasSubstr("unknown option 'padding'"));
+  graph = Conv().Build();
+  options = Conv().Options(1);
+  options["pad_top"] = 1;
+  graph.operators[1].options = EncodeOptions(options);
+  EXPECT_THAT(ErrorsOf(graph), HasSubstr("unknown option 'pad_top'"));
+}
+
+TEST(Malformed, ConvWithPadsThatNoImageFits) {
+  Graph graph = PaddedConv().Build();
+  OptionMap options = PaddedConv().Options(1);
+  options["pad_top"] = options["pad_bottom"] = std::numeric_limits<int32_t>::max();
+  graph.operators[1].options = EncodeOptions(options);
+  EXPECT_THAT(ErrorsOf(graph), AllOf(HasSubstr("pads of 2147483647 + 2147483647 x 2 + 3"),
+                                     HasSubstr("feed smaller images")));
+  graph = PaddedConv().Build();
+  graph.tensors[0].shape = {1, 1, 5, 40};
+  EXPECT_THAT(ErrorsOf(graph), AllOf(HasSubstr("expected an image that holds the filter of 3 x 3"),
+                                     HasSubstr("pads of 0 + 1 x 2 + 3, got shape [1, 1, 5, 2]")));
 }
 
 TEST(Malformed, PoolOptions) {
