@@ -83,7 +83,6 @@ _FORMULAS: dict[str, Callable[[Op], int]] = {
     "CONV_3D": _convolution_3d,
     "DEPTHWISE_CONV_2D": _depthwise,
     "FULLY_CONNECTED": _dense,
-    "LceBConv2d": _binary,
     "LceBconv2d": _binary,
     "TRANSPOSE_CONV": _transposed,
 }

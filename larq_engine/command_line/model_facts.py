@@ -17,7 +17,6 @@ PLUG_IN, HOST = "plug-in", "host"
 # The operators that the plug-in claims, and which of their inputs hold one bit a value. Of their
 # outputs it is those of int32.
 _CLAIMED: dict[str, tuple[int, ...]] = {
-    "LceBConv2d": (0, 1),  # one of two spellings that LCE has
     "LceBMaxPool2d": (0,),
     "LceBconv2d": (0, 1),
     "LceDequantize": (0,),

@@ -235,11 +235,16 @@ def _read_quantization(packed: Any) -> Quantization | None:
     )
 
 
+# LCE's sources and documents spell one operator in two ways, its converter in one.
+_OTHER_SPELLINGS = {"LceBConv2d": "LceBconv2d"}
+
+
 def _read_op(packed: Any, operator: Any, tensors: list[Tensor]) -> Op:
     code = _pick(packed.operatorCodes, operator.opcodeIndex, "operator codes", "operator")
     number = max(code.builtinCode, code.deprecatedBuiltinCode)
     custom = number == _CUSTOM
-    kind = _text(code.customCode) if custom else _OP_NAMES.get(number, str(number))
+    name = _text(code.customCode) if custom else ""
+    kind = _OTHER_SPELLINGS.get(name, name) if custom else _OP_NAMES.get(number, str(number))
     options: Any = operator.builtinOptions
     if custom:
         content = b"" if operator.customOptions is None else bytes(operator.customOptions)

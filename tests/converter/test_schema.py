@@ -8,6 +8,7 @@ from ai_edge_litert import schema_py_generated as tflite
 from flatbuffers import flexbuffers
 
 import larq_engine
+from larq_engine.command_line.model_facts import collect_facts
 from larq_engine.converter import schema
 from tests.converter.graphs import (
     Net,
@@ -20,7 +21,8 @@ from tests.converter.graphs import (
     signs,
     steps,
 )
-from tests.model_builder import ModelBuilder
+from tests.model_builder import ModelBuilder, bconv_model
+from tests.oracle import Conv
 
 _FILES = sorted((Path(__file__).parents[1] / "interop" / "data").glob("*.tflite"))
 
@@ -343,3 +345,19 @@ def test_converting_twice_is_converting_once(rng):
     twice = convert(once.content)
     assert twice.content == once.content
     assert [layer.became for layer in twice.layers] == [layer.became for layer in once.layers]
+
+
+def test_both_spellings_of_the_convolution_are_one_operator(rng):
+    """In reports, checks and rules; the file is written with the spelling of LCE's converter."""
+    conv = Conv((1, 4, 4, 32), (3, 3), 4)
+    filters = np.sign(rng.standard_normal(conv.filter_shape)).astype(np.float32)
+    ones, zeros = np.ones(4, np.float32), np.zeros(4, np.float32)
+    content = bconv_model(conv, filters, ones, zeros, op="LceBConv2d")
+    converted = convert(content)
+    assert converted.kinds == ["LceQuantize", "LceBconv2d"]
+    assert [layer.became for layer in converted.layers] == ["binary"]
+    facts = collect_facts(content)
+    assert (facts.binary_macs, facts.count_kinds("plug-in")["LceBconv2d"]) == (
+        4 * 4 * 4 * 9 * 32,
+        1,
+    )
