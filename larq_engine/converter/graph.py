@@ -40,13 +40,24 @@ class Quantization:
 class Meaning:
     """What a tensor of bits says of the float model: tensor #`origin` = alpha * (+1 or -1) + beta.
 
-    The bits of `channels` values each, in this order, are the tensor's values.
+    The bits of `channels` values each, in this order, are the tensor's values. If there are
+    `pads`, the tensor's values are those of the bits' image with so many pixels of `pad_sign`
+    before and after its height and width.
     """
 
     origin: int
     channels: int
     alpha: float = 1.0
     beta: float = 0.0
+    pads: tuple[tuple[int, int], ...] = ()
+    pad_sign: int = 0
+
+    def values(self, signs: Array) -> Array:
+        """The float model's values of +-1 values."""
+        if self.pads:
+            pads = [(0, 0), *self.pads, (0, 0)]
+            signs = np.pad(signs, pads, constant_values=self.pad_sign)
+        return (self.alpha * signs + self.beta).astype(np.float32)
 
 
 @dataclass(frozen=True)

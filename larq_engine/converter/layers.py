@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from larq_engine.converter import schema
 from larq_engine.converter.graph import Array, Op, Tensor
+from larq_engine.converter.padding import NO_PADS, SAME, Pads
 from larq_engine.converter.signs import NotBinary, pad_value
 
-SAME, VALID = schema.PADDING["SAME"], schema.PADDING["VALID"]
+Image = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -21,13 +21,13 @@ class ConvolutionForm:
 
     op: Op
     data: Tensor
-    image: tuple[int, int, int, int]
-    result: tuple[int, int, int, int]
+    image: Image
+    result: Image
     weights: Array  # [output channels, height, width, input channels of a group]
     bias: Array | None
     stride: tuple[int, int] = (1, 1)
     dilation: tuple[int, int] = (1, 1)
-    padding: int = VALID
+    pads: Pads | None = NO_PADS  # None is SAME
     pad_value: float = 0.0
     activation: int = 0
 
@@ -80,7 +80,7 @@ def _bias(op: Op) -> Array | NotBinary | None:
     return tensor.data.reshape(-1)
 
 
-def _four(shape: tuple[int, ...]) -> tuple[int, int, int, int]:
+def _four(shape: tuple[int, ...]) -> Image:
     n, h, w, c = shape
     return n, h, w, c
 
@@ -104,35 +104,100 @@ def _conv_2d(op: Op) -> list[ConvolutionForm] | NotBinary:
         bias,
         stride=(options.strideH, options.strideW),
         dilation=(options.dilationHFactor, options.dilationWFactor),
-        padding=options.padding,
+        pads=None if options.padding == SAME else NO_PADS,
         activation=options.fusedActivationFunction,
     )
-    padded = _with_padding(plain)
-    return [padded, plain] if padded is not None else [plain]
+    return _with_padding(plain)
 
 
-def _with_padding(form: ConvolutionForm) -> ConvolutionForm | None:
-    """The convolution with a PAD before it taken for its own padding, if that is SAME exactly."""
-    pad = form.data.producer
-    if form.padding != VALID or pad is None or pad.kind not in ("PAD", "PADV2"):
+@dataclass(frozen=True)
+class Unpadded:
+    """What PADs before a layer pad: a tensor, as an image, by how much and with what."""
+
+    data: Tensor
+    image: Image
+    pads: Pads
+    value: float
+
+
+def find_pads(tensor: Tensor, image: Image) -> Unpadded | None:
+    """The PADs with one value that make a tensor, which is read as an image, from another."""
+    found: Unpadded | None = None
+    axes: tuple[int, ...] | None = tuple(range(4)) if tensor.shape == image else None
+    pads = NO_PADS
+    while axes is not None and (op := tensor.producer) is not None and op.inputs:
+        (source, *_), value = op.inputs, pad_value(op)
+        if source is None:
+            break
+        if op.kind in ("RESHAPE", "EXPAND_DIMS", "SQUEEZE") and len(axes) == 4:
+            tensor, axes = source, _image_axes(source, image)
+            continue
+        more = _pads_along(op, axes)
+        if more is None or value is None or (found is not None and value != found.value):
+            break
+        pads = _sum(pads, more)
+        sizes = dict(zip(axes, source.shape, strict=True))
+        image = _four(tuple(sizes.get(axis, 1) for axis in range(4)))
+        found, tensor = Unpadded(source, image, pads, value), source
+    return found
+
+
+def _image_axes(tensor: Tensor, image: Image) -> tuple[int, ...] | None:
+    """Which dimensions of an image those of a tensor are, of which it may lack one of size 1."""
+    if tensor.signature is not None and -1 in tensor.signature[1:]:
         return None
-    source, paddings, value = pad.inputs[0], pad.inputs[1], pad_value(pad)
-    if source is None or paddings is None or paddings.data is None or value is None:
+    without = [tuple(axis for axis in range(4) if axis != left_out) for left_out in (1, 2)]
+    fitting = [
+        axes
+        for axes in [tuple(range(4)), *without]
+        if tensor.shape == tuple(image[axis] for axis in axes)
+        and all(image[axis] == 1 for axis in range(4) if axis not in axes)
+    ]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _pads_along(op: Op, axes: tuple[int, ...]) -> Pads | None:
+    """What a PAD adds to height and width; None if it is none, or changes anything else."""
+    paddings = op.input(1)
+    if op.kind not in ("PAD", "PADV2") or paddings is None or paddings.data is None:
         return None
-    expected = np.zeros((4, 2), np.int64)
-    for axis in (1, 2):
-        taps, stride = form.weights.shape[axis], form.stride[axis - 1]
-        if source.signature is not None and source.signature[axis] < 0 and stride > 1:
-            return None  # How SAME splits the padding depends on the size.
-        extent = (taps - 1) * form.dilation[axis - 1] + 1
-        positions = -(-source.shape[axis] // stride)
-        # The total decides, not only the number of positions: a symmetric padding of a stride of 2
-        # has the same number and is shifted by a pixel.
-        total = max(0, (positions - 1) * stride + extent - source.shape[axis])
-        expected[axis] = total // 2, total - total // 2
-    if not np.array_equal(paddings.data, expected):
+    table = paddings.data
+    if table.shape != (len(axes), 2) or (table < 0).any():
         return None
-    return replace(form, data=source, image=_four(source.shape), padding=SAME, pad_value=value)
+    rows = {
+        axis: (int(before), int(after)) for axis, (before, after) in zip(axes, table, strict=True)
+    }
+    none = (0, 0)
+    if rows.get(0, none) != none or rows.get(3, none) != none:
+        return None
+    return rows.get(1, none), rows.get(2, none)
+
+
+def _sum(a: Pads, b: Pads) -> Pads:
+    height, width = (
+        (first[0] + second[0], first[1] + second[1]) for first, second in zip(a, b, strict=True)
+    )
+    return height, width
+
+
+def with_pads(form: ConvolutionForm, found: Unpadded) -> ConvolutionForm | None:
+    """The convolution with PADs before it taken for its own padding."""
+    if form.pads is None or (form.pads != NO_PADS and form.pad_value != found.value):
+        return None
+    return replace(
+        form,
+        data=found.data,
+        image=found.image,
+        pads=_sum(form.pads, found.pads),
+        pad_value=found.value,
+    )
+
+
+def _with_padding(form: ConvolutionForm) -> list[ConvolutionForm]:
+    """The convolution, and before it that with PADs taken in."""
+    found = find_pads(form.data, form.image)
+    padded = with_pads(form, found) if found is not None else None
+    return [padded, form] if padded is not None else [form]
 
 
 def _dense(op: Op) -> list[ConvolutionForm] | NotBinary:
@@ -201,14 +266,13 @@ def _dilated(op: Op) -> list[ConvolutionForm] | NotBinary:
     if data is None or len(arrays) != 4:
         return no
     block, pads, block_after, crops = arrays
-    simple = form.padding == VALID and form.stride == (1, 1) and form.dilation == (1, 1)
+    simple = form.pads == NO_PADS and form.stride == (1, 1) and form.dilation == (1, 1)
     if not simple or len(block) != 2 or not np.array_equal(block, block_after):
         return no
     padding = pads - crops
-    totals = [(taps - 1) * int(d) for taps, d in zip(form.weights.shape[1:3], block, strict=True)]
-    same = [(total // 2, total - total // 2) for total in totals]
-    if padding.any() and not np.array_equal(padding, same):
+    if (padding < 0).any():
         return no
+    (top, bottom), (left, right) = padding.tolist()
     whole = replace(
         form,
         op=op,
@@ -216,10 +280,9 @@ def _dilated(op: Op) -> list[ConvolutionForm] | NotBinary:
         image=_four(data.shape),
         result=_four(op.output.shape),
         dilation=(int(block[0]), int(block[1])),
-        padding=SAME if padding.any() else VALID,
+        pads=((top, bottom), (left, right)),
     )
-    padded = _with_padding(whole)
-    return [padded, whole] if padded is not None else [whole]
+    return _with_padding(whole)
 
 
 _FINDERS = {

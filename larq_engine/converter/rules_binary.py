@@ -5,17 +5,30 @@ With x = alpha * s + beta (s the bits) and w = scale * v (v the weights' signs),
 and padding x with p is padding s with (p - beta) / alpha. So steps of 0 and 1 are binary too.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.bits import make_bits
-from larq_engine.converter.graph import Graph, Layer, Op, Tensor
+from larq_engine.converter.graph import Graph, Layer, Meaning, Op, Tensor
 from larq_engine.converter.layer_names import name_layer
-from larq_engine.converter.layers import KINDS, SAME, ConvolutionForm, find_convolution
+from larq_engine.converter.layers import (
+    KINDS,
+    ConvolutionForm,
+    find_convolution,
+    find_pads,
+    with_pads,
+)
 from larq_engine.converter.options import Options
-from larq_engine.converter.signs import Binary, NotBinary, find_binary
+from larq_engine.converter.padding import (
+    NO_PADS,
+    Pads,
+    is_size_free,
+    padding_options,
+    same_pads,
+)
+from larq_engine.converter.signs import Binary, NotBinary, Positive, find_binary
 from larq_engine.converter.weights import find_binary_weights, scales
 
 
@@ -26,6 +39,14 @@ class BinaryLayer:
     form: ConvolutionForm
     data: Binary
     pad_sign: int
+    # Of the float model, where its image is padded before the sign: what the bits are with pads.
+    padded: "_PaddedSign | None" = None
+
+
+@dataclass(frozen=True)
+class _PaddedSign:
+    tensor: Tensor
+    pads: Pads
 
 
 def find_binary_layer(op: Op, options: Options) -> BinaryLayer | NotBinary:
@@ -51,7 +72,7 @@ def _match(form: ConvolutionForm, options: Options) -> BinaryLayer | NotBinary:
     if isinstance(sizes, NotBinary):
         return sizes
     pad = 0
-    if form.padding == SAME:
+    if form.pads != NO_PADS:
         signs = [s for s in (0, 1, -1) if data.alpha * s + data.beta == form.pad_value]
         if not signs:
             return NotBinary(
@@ -60,8 +81,63 @@ def _match(form: ConvolutionForm, options: Options) -> BinaryLayer | NotBinary:
                 "use pad_values=1 or padding='valid'",
             )
         pad = signs[0]
-    limit = _limit(form, pad, options)
-    return limit or BinaryLayer(form, data, pad)
+    layer = BinaryLayer(form, data, pad)
+    limit: NotBinary | None = None
+    for way in (_padded_before_sign(layer), layer):
+        if way is not None:
+            way = replace(way, form=_as_same(way.form, options))
+            limit = _limit(way.form, way.pad_sign, options)
+            if limit is None:
+                return way
+    assert limit is not None
+    return limit
+
+
+def _padded_before_sign(layer: BinaryLayer) -> BinaryLayer | None:
+    """The sign of a padded image as the padded sign of the image: sign(0) is +1.
+
+    Nothing is then between what is padded and the sign, and the pads are the convolution's.
+    """
+    form, source = layer.form, layer.data.source
+    if not isinstance(source, Positive) or source.bound is not None:
+        return None
+    found = find_pads(source.tensor, form.image)
+    if found is None or not np.isfinite(found.value):
+        return None
+    sign = 1 if (-found.value if source.negated else found.value) >= 0 else -1
+    if form.pads != NO_PADS and layer.pad_sign != sign:
+        return None
+    whole = with_pads(replace(form, pad_value=found.value), found)
+    if whole is None:
+        return None
+    signature = found.data.signature
+    tensor = layer.data.tensor.like(
+        layer.data.tensor.name, shape=found.data.shape, signature=signature
+    )
+    data = replace(layer.data, source=replace(source, tensor=found.data), tensor=tensor)
+    return BinaryLayer(whole, data, sign, _PaddedSign(layer.data.tensor, found.pads))
+
+
+def _as_same(form: ConvolutionForm, options: Options) -> ConvolutionForm:
+    """SAME instead of pads that are the same for images of every size.
+
+    Others stay, as an image of another size may be fed; LCE, which has only SAME, takes it where
+    it is right for the model's size.
+    """
+    if form.pads is None or form.pads == NO_PADS:
+        return form
+    signature = form.data.signature or ()
+    for axis, pads in zip((1, 2), form.pads, strict=True):
+        taps, stride, dilation = (
+            form.weights.shape[axis],
+            form.stride[axis - 1],
+            form.dilation[axis - 1],
+        )
+        is_open = -1 in signature[1:]
+        fits_size = is_size_free(taps, stride) or (options.for_lce and not is_open)
+        if not fits_size or pads != same_pads(form.image[axis], taps, stride, dilation):
+            return form
+    return replace(form, pads=None)
 
 
 def _limit(form: ConvolutionForm, pad: int, options: Options) -> NotBinary | None:
@@ -73,18 +149,25 @@ def _limit(form: ConvolutionForm, pad: int, options: Options) -> NotBinary | Non
         return NotBinary(
             f"it has groups of {per_group} channels", "use groups of a multiple of 32 channels"
         )
-    zero_padded = form.padding == SAME and pad == 0
+    padded = form.pads != NO_PADS
     if options.for_lce:
         without = "convert with compatibility='larq_engine'"
         if form.groups > 1:
             return NotBinary("LCE's default kernel refuses groups", without)
-        if form.padding == SAME and pad == -1:
+        if padded and form.pads is not None:
+            (top, bottom), (left, right) = form.pads
+            return NotBinary(
+                f"LCE pads as 'same' or not at all, not {top} + {bottom} rows and {left} + {right} "
+                "columns",
+                without,
+            )
+        if padded and pad == -1:
             return NotBinary("LCE cannot pad with -1", without)
-        if zero_padded and form.exceeds_image:
+        if padded and pad == 0 and form.exceeds_image:
             return NotBinary(
                 "LCE computes zero padding wrongly where the filter exceeds the image", without
             )
-    if options.for_xcore and zero_padded:
+    if options.for_xcore and padded and pad == 0:
         return NotBinary("target 'xcore' has no zero padding", "use pad_values=1")
     return None
 
@@ -98,6 +181,11 @@ def binarize_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     weights = find_binary_weights(form.weights)
     assert not isinstance(weights, NotBinary)
     bits, ops = make_bits(data, form.image, options)
+    if found.padded is not None and found.padded.tensor.origin is not None:
+        origin, pads = found.padded.tensor.origin, found.padded.pads
+        bits.meanings.append(
+            Meaning(origin, form.image[3], data.alpha, data.beta, pads, found.pad_sign)
+        )
 
     negative = weights.negative if data.alpha > 0 else ~weights.negative
     multiplier = (abs(data.alpha) * weights.scale).astype(np.float32)
@@ -134,9 +222,9 @@ def binarize_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
             "dilation_width_factor": form.dilation[1],
             "fused_activation_function": schema.ACTIVATION["NONE"],
             "pad_values": found.pad_sign,
-            "padding": form.padding,
             "stride_height": form.stride[0],
             "stride_width": form.stride[1],
+            **padding_options(form.pads),
         },
         custom=True,
         layer=Layer(name_layer(op), op.kind, form.weights.nbytes),

@@ -14,7 +14,8 @@ import numpy as np
 from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.graph import Array, Graph, Op, Tensor
 from larq_engine.converter.options import Options
-from larq_engine.converter.rules_fuse import is_zero_padded, per_channel, values
+from larq_engine.converter.padding import is_zero_padded
+from larq_engine.converter.rules_fuse import per_channel, values
 
 # A function of float32 values [..., channels].
 _Function = Callable[[Array], Array]
@@ -37,7 +38,7 @@ def write_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     if chain is None:
         return None
     convolution, functions, pool, after_pool = chain
-    if is_zero_padded(convolution) and not _works_zero_padded(convolution, options):
+    if is_zero_padded(convolution.options) and not _works_zero_padded(convolution, options):
         return None
     if pool is not None and options.for_xcore:
         return None

@@ -10,8 +10,8 @@ import numpy as np
 
 from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.graph import Array, Graph, Op, Tensor
-from larq_engine.converter.layers import SAME
 from larq_engine.converter.options import Options
+from larq_engine.converter.padding import is_zero_padded
 
 NONE = schema.ACTIVATION["NONE"]
 
@@ -35,10 +35,6 @@ def values(op: Op, index: int) -> Array:
     tensor = op.inputs[index]
     assert tensor is not None and tensor.data is not None
     return tensor.data
-
-
-def is_zero_padded(op: Op) -> bool:
-    return bool(op.options["padding"] == SAME and op.options["pad_values"] == 0)
 
 
 def per_channel(tensor: Tensor | None, channels: int) -> Array | None:
@@ -108,7 +104,7 @@ def fuse_activation(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     convolution = float_convolution(op.input(0), graph)
     if convolution is None or convolution.options["fused_activation_function"] != NONE:
         return None
-    if options.for_lce and is_zero_padded(convolution):
+    if options.for_lce and is_zero_padded(convolution.options):
         return None
     multiplier, bias = values(convolution, 2), values(convolution, 3)
     fits = (multiplier >= 0) if op.kind == "RELU" else (multiplier == 1)

@@ -10,7 +10,8 @@ import numpy as np
 
 from larq_engine.converter.graph import Graph, Op, Quantization, Tensor
 from larq_engine.converter.options import Options
-from larq_engine.converter.rules_fuse import float_convolution, is_zero_padded, producer
+from larq_engine.converter.padding import is_zero_padded
+from larq_engine.converter.rules_fuse import float_convolution, producer
 
 
 def is_per_tensor_int8(tensor: Tensor | None) -> bool:
@@ -66,7 +67,7 @@ def write_int8(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     convolution = float_convolution(op.input(0), graph)
     if convolution is None or not is_per_tensor_int8(op.output):
         return None
-    if options.for_lce and is_zero_padded(convolution):
+    if options.for_lce and is_zero_padded(convolution.options):
         return None  # LCE's kernels refuse it.
     return [replace(convolution, outputs=op.outputs)]
 

@@ -188,8 +188,7 @@ def _their_value(source: Source, value: Array, shape: tuple[int, ...]) -> Array:
     """The value of the float model's tensor."""
     if source.meaning is None:
         return value
-    signs = _signs(value, source.meaning.channels)
-    numbers = (source.meaning.alpha * signs + source.meaning.beta).astype(np.float32)
+    numbers = source.meaning.values(_signs(value, source.meaning.channels))
     # Bits may have the shape of an image where the float model has rows.
     return numbers.reshape(shape) if numbers.size == math.prod(shape) else numbers
 

@@ -2,7 +2,7 @@
 
 from larq_engine.converter import lce_ops
 from larq_engine.converter.graph import Graph, Op, Tensor
-from larq_engine.converter.layers import VALID
+from larq_engine.converter.padding import read_pads
 
 
 def verify(graph: Graph, after: str) -> None:
@@ -62,17 +62,22 @@ def _convolution(op: Op, after: str) -> None:
     _expect(op.output.shape[3] == last, after, op, "wrong output")
     if bits.signature is not None or op.output.signature is not None:
         return  # The sizes of an open shape are made up.
+    pads = read_pads(op.options)
     sizes = [
-        _positions(bits.shape[axis], filters.shape[axis], op.options, direction)
-        for axis, direction in ((1, "height"), (2, "width"))
+        _positions(bits.shape[axis], filters.shape[axis], op.options, direction, padding)
+        for axis, direction, padding in zip(
+            (1, 2), ("height", "width"), pads or (None, None), strict=True
+        )
     ]
     _expect(op.output.shape[:3] == (bits.shape[0], *sizes), after, op, "wrong output")
 
 
-def _positions(size: int, taps: int, options: dict[str, int], direction: str) -> int:
+def _positions(
+    size: int, taps: int, options: dict[str, int], direction: str, pads: tuple[int, int] | None
+) -> int:
     """Where a filter can be along one direction."""
-    if options["padding"] == VALID:
-        size -= (taps - 1) * options[f"dilation_{direction}_factor"]
+    if pads is not None:
+        size += sum(pads) - (taps - 1) * options[f"dilation_{direction}_factor"]
     return -(-size // options[f"stride_{direction}"])
 
 

@@ -102,17 +102,17 @@ def _halves(net: Net, x: Value) -> Value:
 
 # The move, the channels of the value, and the operators that move it: words after the sign, or
 # floats before it.
+def _pad_all(value: float) -> _Move:
+    """Of the batch, too: pads of the image alone would be the layer's own."""
+    return lambda net, x: net.pad(x, ((0, 1), (2, 0), (0, 3), (0, 0)), value)
+
+
 _ON_WORDS: dict[str, tuple[_Move, int, list[str]]] = {
     "RESHAPE of the image": (lambda net, x: net.reshape(x, 1, 4, 6, 5), 5, ["RESHAPE"]),
     "SQUEEZE and EXPAND_DIMS": (_squeeze_and_expand, 5, []),
     "RESHAPE of words": (lambda net, x: net.reshape(x, 1, 6, 2, 64), 32, ["RESHAPE"]),
-    "PAD with 1": (lambda net, x: net.pad(x, ((2, 0), (0, 3)), 1.0), 5, ["PAD"]),
-    "PAD with -1": (lambda net, x: net.pad(x, ((2, 0), (0, 3)), -1.0), 32, ["PADV2"]),
-    "PAD of the batch": (
-        lambda net, x: net.pad(x, ((0, 1), (0, 0), (0, 0), (0, 0)), 1.0),
-        5,
-        ["PAD"],
-    ),
+    "PAD with 1": (_pad_all(1.0), 5, ["PAD"]),
+    "PAD with -1": (_pad_all(-1.0), 32, ["PADV2"]),
     "MAX_POOL_2D": (Net.max_pool, 5, ["LceBMaxPool2d"]),
     "MAX_POOL_2D with padding": (
         lambda net, x: net.max_pool(x, (3, 2), (1, 2), "SAME"),
@@ -135,11 +135,7 @@ _ON_FLOATS: dict[str, tuple[_Move, int, list[str]]] = {
         5,
         ["PADV2"],
     ),
-    "PAD with -1 of part of a word": (
-        lambda net, x: net.pad(x, ((2, 0), (0, 3)), -1.0),
-        5,
-        ["PADV2"],
-    ),
+    "PAD with -1 of part of a word": (_pad_all(-1.0), 5, ["PADV2"]),
     "DEPTH_TO_SPACE": (_to_space, 8, ["DEPTH_TO_SPACE"]),
     "SPACE_TO_DEPTH": (_to_depth, 5, ["SPACE_TO_DEPTH"]),
     "SLICE": (_slice((0, 1, 1, 2), (1, 3, 3, 3)), 5, ["SLICE"]),

@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+import larq_engine
+from larq_engine.converter.api import convert_tflite
+from larq_engine.converter.padding import read_pads
 from tests.converter.graphs import (
     Net,
     Value,
@@ -21,6 +24,12 @@ _QUANTIZED = ["LceQuantize", "LceBconv2d"]
 
 def _options(converted) -> dict:
     return converted.op("LceBconv2d").options
+
+
+def _run_resized(content: bytes, x: np.ndarray) -> np.ndarray:
+    interpreter = larq_engine.Interpreter(content)
+    interpreter.resize([x.shape])
+    return interpreter.predict(x)
 
 
 # Sizes of the image, the filter, the stride, the dilation.
@@ -129,10 +138,23 @@ def test_padding_before_the_layer_that_is_same(case, stride, rng):
     pads = {1: ((1, 2), (1, 1)), 2: ((1, 2), (0, 1)), 3: ((1, 2), (0, 0))}[stride]
     padded = net.pad(make(net, x), pads, value)
     y = net.conv(padded, signs(rng, 8, 4, 3, 5), stride=(stride, stride))
-    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+    data = [edges(rng, *x.shape)]
+    converted = convert_and_compare(net, y, inputs=data)
     assert converted.kinds[-2:] == _QUANTIZED
     assert not {"PAD", "PADV2"} & {*converted.kinds}
-    assert (_options(converted)["padding"], _options(converted)["pad_values"]) == (0, pad_sign)
+    options = _options(converted)
+    assert options["pad_values"] == pad_sign
+    # With a stride it is SAME for this size only.
+    assert read_pads(options) == (None if stride == 1 else pads)
+    for_lce = convert_and_compare(net, y, inputs=data, compatibility="lce")
+    if pad_sign != -1:
+        assert read_pads(_options(for_lce)) is None
+    # In other sizes it pads as the model does.
+    larger = edges(rng, 2, 8, 9, 5)
+    expected, got = (
+        _run_resized(content, larger) for content in (net.finish(y), converted.content)
+    )
+    np.testing.assert_array_equal(got, expected)
 
 
 # Pads of height and width that are not SAME's for 6 x 6 images, 3 x 3 filters and a stride of 2.
@@ -153,16 +175,118 @@ def test_padding_that_is_not_same(pads, value, channels, rng):
     x = net.input(1, 6, 6, channels)
     padded = net.pad(net.sign(x), _NOT_SAME[pads], value)
     y = net.conv(padded, signs(rng, 8, 3, 3, channels), stride=(2, 2))
-    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+    data = [edges(rng, *x.shape)]
+    converted = convert_and_compare(net, y, inputs=data)
+    assert converted.kinds == _QUANTIZED
+    assert read_pads(_options(converted)) == _NOT_SAME[pads]
+    assert _options(converted)["pad_values"] == value
+    for_lce = convert_and_compare(net, y, inputs=data, compatibility="lce")
     if value == 0:
-        assert "LceBconv2d" not in converted.kinds
-        assert "neither of the two values" in converted.reason
+        assert "LceBconv2d" not in for_lce.kinds
+        assert "LCE pads as 'same' or not at all" in for_lce.reason
     else:
         # Bits pad with zeros, which are +1; words of ones would set the unused bits of a last word.
         pad = ["LceQuantize", "PAD"] if value == 1 else ["LceQuantize", "PADV2"]
         if value == -1 and channels % 32:
             pad = ["PADV2", "LceQuantize"]
-        assert converted.kinds == [*pad, "LceBconv2d"]
+        assert for_lce.kinds == [*pad, "LceBconv2d"]
+
+
+@pytest.mark.parametrize("value", [0.0, 0.5, -0.25])
+@pytest.mark.parametrize("pads", _NOT_SAME)
+def test_padding_before_the_sign(pads, value, rng):
+    """The sign of 0 is +1, so this pads with +1 or -1, never with 0."""
+    net = Net()
+    x = net.input(1, 6, 6, 5)
+    filters = signs(rng, 8, 3, 3, 5)
+    y = net.conv(net.sign(net.pad(x, _NOT_SAME[pads], value)), filters, stride=(2, 2))
+    data = [edges(rng, *x.shape)]
+    converted = convert_and_compare(net, y, inputs=data)
+    assert converted.kinds == _QUANTIZED
+    assert read_pads(_options(converted)) == _NOT_SAME[pads]
+    assert _options(converted)["pad_values"] == (1 if value >= 0 else -1)
+    convert_tflite(net.finish(y))  # with its self-check
+    for_lce = convert_and_compare(net, y, inputs=data, compatibility="lce")
+    assert for_lce.kinds == ["PADV2", *_QUANTIZED]
+
+
+def test_padding_before_the_sign_is_no_obstacle_to_thresholds(rng):
+    """The downsampling of a ResNet: a layer, a batch norm, pads, a sign, a layer with a stride."""
+    net = Net()
+    x = net.input(1, 6, 6, 32)
+    y = net.conv(net.sign(x), signs(rng, 32, 3, 3, 32))
+    y = net.op("ADD", net.op("MUL", y, steps(rng, 32)), steps(rng, 32))
+    y = net.conv(net.sign(net.pad(y, ((1, 1), (1, 1)))), signs(rng, 8, 3, 3, 32), stride=(2, 2))
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+    assert converted.kinds == ["LceQuantize", "LceBconv2d", "LceBconv2d"]
+    convert_tflite(net.finish(y))
+
+
+def test_padding_before_and_after_the_sign(rng):
+    """With 1 and then with 1, or with something else."""
+    for values, kinds in {
+        (0.0, 1.0): _QUANTIZED,
+        (0.0, 0.0): ["PADV2", *_QUANTIZED],
+        (-2.0, 1.0): ["PADV2", *_QUANTIZED],
+    }.items():
+        net = Net()
+        x = net.input(1, 5, 5, 5)
+        y = net.sign(net.pad(x, ((1, 0), (2, 1)), values[0]))
+        y = net.conv(net.pad(y, ((0, 1), (1, 1)), values[1]), signs(rng, 8, 3, 3, 5))
+        converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+        assert converted.kinds == kinds
+
+
+def test_several_pads(rng):
+    """Pads of one value are one."""
+    for values, kinds in {
+        (0.0, 0.0): _QUANTIZED,
+        (-1.0, -1.0): _QUANTIZED,
+        (1.0, 0.0): ["LceQuantize", "PAD", "LceBconv2d"],
+    }.items():
+        net = Net()
+        x = net.input(1, 5, 5, 5)
+        y = net.pad(net.sign(x), ((1, 0), (2, 1)), values[0])
+        y = net.conv(net.pad(y, ((0, 3), (1, 1)), values[1]), signs(rng, 8, 3, 3, 5))
+        converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+        assert converted.kinds == kinds
+        outer = ((0, 3), (1, 1))
+        assert read_pads(_options(converted)) == (
+            ((1, 3), (3, 2)) if kinds is _QUANTIZED else outer
+        )
+
+
+@pytest.mark.parametrize("row", ["EXPAND_DIMS", "RESHAPE"])
+@pytest.mark.parametrize("pads", [(2, 0), (1, 3)])
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_padding_of_a_sequence(value, pads, row, rng):
+    """As a causal layer does, before a dimension makes an image of the sequence."""
+    net = Net()
+    x = net.input(2, 9, 5)
+    padded = net.pad(net.sign(x), ((0, 0), pads, (0, 0)), value)
+    shape = (2, 1, 9 + sum(pads), 5)
+    if row == "RESHAPE":
+        image = net.reshape(padded, *shape)
+    else:
+        image = net.op("EXPAND_DIMS", padded, np.array(1, np.int32), shape=shape)
+    y = net.conv(image, signs(rng, 8, 1, 3, 5), dilation=(1, 2))
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+    assert converted.kinds == ["LceQuantize", "RESHAPE", "LceBconv2d"]
+    assert read_pads(_options(converted)) == ((0, 0), pads)
+    assert _options(converted)["pad_values"] == value
+
+
+def test_padding_of_more_than_the_image(rng):
+    """Of the batch or the channels: it stays an operator."""
+    for table in (((0, 1), (1, 1), (1, 1), (0, 0)), ((0, 0), (1, 1), (1, 1), (0, 2))):
+        net = Net()
+        x = net.input(1, 5, 5, 5)
+        padded = net.pad(net.sign(x), table, 1.0)
+        y = net.conv(padded, signs(rng, 8, 3, 3, padded.shape[3]))
+        converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+        assert {"PAD", "PADV2"} & {*converted.kinds}
+        assert converted.kinds[-1] == "LceBconv2d"
+        assert read_pads(_options(converted)) == ((0, 0), (0, 0))
 
 
 def test_padding_that_is_known_only_when_the_model_runs(rng):
@@ -230,6 +354,8 @@ _DILATED = {
     "valid": ((2, 3), ((0, 0), (0, 0)), ((0, 0), (0, 0)), False),
     "valid with crops": ((2, 2), ((0, 0), (0, 1)), ((0, 0), (0, 1)), False),
     "crops on both sides": ((2, 3), ((4, 4), (6, 6)), ((2, 2), (3, 3)), True),
+    "before": ((2, 3), ((4, 0), (6, 0)), ((0, 0), (0, 0)), False),
+    "uneven with crops": ((2, 3), ((4, 2), (3, 6)), ((1, 0), (0, 2)), False),
 }
 
 
@@ -242,7 +368,7 @@ def test_dilated_convolution_in_three_operators(case, rng):
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
     assert converted.kinds == _QUANTIZED
     options = _options(converted)
-    assert options["padding"] == (0 if same else 1)
+    assert (read_pads(options) is None) == same
     assert (options["dilation_height_factor"], options["dilation_width_factor"]) == block
 
 
@@ -261,7 +387,6 @@ _ZEROS = ((0, 0), (0, 0))
 
 # Like a dilated convolution, but not one: blocks, pads, crops, options of the convolution.
 _NOT_DILATED = {
-    "padded otherwise": ((2, 2), ((2, 0), (2, 0)), _ZEROS, {}),
     "cropped": ((2, 2), _ZEROS, ((1, 1), (0, 0)), {}),
     "strided": ((2, 2), _ZEROS, _ZEROS, {"stride": (2, 2)}),
     "padded twice": ((2, 2), _ZEROS, _ZEROS, {"padding": "SAME"}),

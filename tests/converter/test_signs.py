@@ -248,6 +248,8 @@ def test_binary(form, padding, rng):
         assert "CONV_2D" in converted.kinds
         assert "pads with 0" in converted.reason
     else:
+        if padding == "VALID":  # The layer pads itself then.
+            before = [kind for kind in before if kind not in ("PAD", "PADV2")]
         assert converted.kinds == [*before, "LceQuantize", "LceBconv2d"]
 
 

@@ -39,6 +39,29 @@ def test_images_smaller_than_the_kernel(size, pad, request):
         check_conv(conv, seed, activations=ACTIVATION)
 
 
+# Given pads of height and width: unequal ones, none on one side, and more than the filter has taps.
+_PADS = [((1, 1), (1, 1)), ((0, 1), (2, 0)), ((0, 0), (3, 0)), ((9, 1), (2, 8))]
+
+
+@pytest.mark.parametrize("value", _PAD_VALUES)
+@pytest.mark.parametrize("pads", _PADS, ids=str)
+def test_given_pads(pads, value, request):
+    seed, full = request.config.getoption("--seed"), request.config.getoption("--full")
+    cases = [
+        Conv((2, *size, 64), kernel, 6, groups, stride, dilation, pads, _PAD_VALUES[value])
+        for size, kernel, groups, stride, dilation in itertools.product(
+            [(1, 1), (6, 5), (9, 10)],
+            [(3, 3), (5, 5), (7, 2)],
+            [1, 2],
+            [(1, 1), (2, 2), (3, 2)],
+            [(1, 1), (2, 3)],
+        )
+    ]
+    cases = [conv for conv in cases if 0 not in conv.output_shape]
+    for conv in [c for c in cases if in_sample(c, full)]:
+        check_conv(conv, seed, activations=("RELU6",))
+
+
 @pytest.mark.parametrize("pad", _PAD_VALUES)
 def test_every_activation_with_every_padding_and_output(pad, request):
     conv = Conv((2, 6, 7, 70), (3, 3), 37, pad_value=_PAD_VALUES[pad])
@@ -62,6 +85,13 @@ def test_groups(channels, groups, pad, request):
         check_conv(conv, seed, activations=("RELU",))
 
 
+def _random_padding(rng: np.random.Generator) -> str | tuple:
+    kind = rng.integers(0, 3)
+    if kind < 2:
+        return ("SAME", "VALID")[kind]
+    return tuple(tuple(map(int, pads)) for pads in rng.integers(0, 7, (2, 2)))
+
+
 def test_random_geometries(request, rng):
     """Every size and option at once, as no grid has them."""
     seed = request.config.getoption("--seed")
@@ -75,7 +105,7 @@ def test_random_geometries(request, rng):
             groups,
             tuple(map(int, rng.integers(1, 4, 2))),
             tuple(map(int, rng.integers(1, 4, 2))),
-            str(rng.choice(["SAME", "VALID"])),
+            _random_padding(rng),
             int(rng.integers(-1, 2)),
         )
         if 0 in conv.output_shape:
@@ -83,10 +113,12 @@ def test_random_geometries(request, rng):
         check_conv(conv, seed, activations=[str(rng.choice(list(ACTIVATION)))])
 
 
+@pytest.mark.parametrize("padding", ["SAME", ((0, 2), (2, 1))], ids=str)
 @pytest.mark.parametrize("pad", _PAD_VALUES)
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_resize_after_run_with_every_output(kernel, pad, rng):
-    first = Conv((1, 6, 5, 40), (3, 3), 35, stride=(2, 1), pad_value=_PAD_VALUES[pad])
+def test_resize_after_run_with_every_output(kernel, pad, padding, rng):
+    value = _PAD_VALUES[pad]
+    first = Conv((1, 6, 5, 40), (3, 3), 35, stride=(2, 1), padding=padding, pad_value=value)
     case = ConvCase(first, rng)
     interpreter = larq_engine.Interpreter(case.model(), kernel=kernel)
     for shape in [(1, 6, 5, 40), (3, 2, 2, 40), (1, 1, 1, 40), (2, 17, 20, 40), (1, 6, 5, 40)]:
