@@ -92,9 +92,12 @@ def pool_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     pool = x.producer if x is not None and graph.only_use(x) else None
     if pool is None or pool.kind != "MAX_POOL_2D" or pool.inputs[0] is None or options.for_xcore:
         return None
-    if x is None or x.dtype != "FLOAT32" or pool.options.fusedActivationFunction:
+    before = pool.inputs[0]
+    if x is None or x.dtype not in ("FLOAT32", "INT8") or pool.options.fusedActivationFunction:
         return None
-    quantize = lce_ops.quantize(pool.inputs[0], f"{op.name}/before_pool")
+    if before.quantization != x.quantization:
+        return None  # What is 0 before the pooling would be another number than after it.
+    quantize = lce_ops.quantize(before, f"{op.name}/before_pool")
     return [quantize, lce_ops.bmaxpool(quantize.output, pool.options, op.output)]
 
 

@@ -41,6 +41,23 @@ def test_sign_of_int8(zero_point, rng):
     assert converted.op("LceQuantize").inputs[0].dtype == "INT8"
 
 
+@pytest.mark.parametrize("readers", [1, 2])
+def test_sign_of_pooled_int8(rng, readers):
+    net = Net()
+    x = net.input(*_SHAPE)
+    q = _to_int8(net, x, 0.5, 3)
+    sizes = {"filterHeight": 2, "filterWidth": 3, "strideH": 2, "strideW": 1, "padding": 0}
+    pooled = net.op(
+        "MAX_POOL_2D", q, shape=(1, 5, 9, 3), dtype=np.int8, scale=0.5, zero_point=3, **sizes
+    )
+    outputs = [_layer(net, net.sign(_to_float(net, pooled)), rng)]
+    if readers == 2:
+        outputs.append(_to_float(net, pooled))
+    converted = convert_and_compare(net, *outputs, inputs=[_data(rng, *_SHAPE)])
+    pool = {1: "LceBMaxPool2d", 2: "MAX_POOL_2D"}[readers]
+    assert [kind for kind in converted.kinds if "ool" in kind.lower()] == [pool]
+
+
 def test_sign_of_int8_that_others_read(rng):
     net = Net()
     x = net.input(*_SHAPE)
