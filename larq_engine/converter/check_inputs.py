@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from larq_engine.converter.check_plan import read_out
+from larq_engine.converter.check_plan import has_state, read_out
 from larq_engine.converter.check_run import PartRun
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import NUMPY_TYPES, Array, Graph, Model, Tensor
@@ -39,15 +39,26 @@ def random_inputs(
     return inputs
 
 
-def close_shapes(model: Model, generator: np.random.Generator) -> None:
-    """Gives the main graph's tensors the sizes that they have when the model runs.
+def runs_alone(model: Model, graph: Graph, generator: np.random.Generator) -> bool:
+    """Whether a graph that others call can be run on inputs of the sizes that it declares."""
+    if has_state(graph) or any(tensor.dtype not in NUMPY_TYPES for tensor in graph.inputs):
+        return False
+    outputs = [tensor for tensor in graph.outputs if tensor.producer is not None]
+    try:
+        _shapes(model, graph, outputs, random_inputs(graph, -1.0, 1.0, generator))
+    except ValueError:
+        return False
+    return True
+
+
+def close_shapes(model: Model, graph: Graph, generator: np.random.Generator) -> None:
+    """Gives a graph's tensors the sizes that they have when the model runs.
 
     Open sizes behind the batch are placeholders in a file, mostly 1, and few models run at that.
 
     Raises:
         ConversionError: The model runs at none of the sizes tried.
     """
-    graph = model.graphs[0]
     if not any(map(_open_axes, graph.inputs)):
         return
     shown = [tensor for op in graph.ops for tensor in read_out(op)]
@@ -59,7 +70,7 @@ def close_shapes(model: Model, generator: np.random.Generator) -> None:
             open_axes = _open_axes(tensor)
             tensor.shape = tuple(size or s if n in open_axes else s for n, s in enumerate(shape))
         try:
-            shapes = _shapes(model, shown, random_inputs(graph, -1.0, 1.0, generator))
+            shapes = _shapes(model, graph, shown, random_inputs(graph, -1.0, 1.0, generator))
         except ValueError as error:
             problem = problem or error
             continue
@@ -82,9 +93,8 @@ def _open_axes(tensor: Tensor) -> list[int]:
 
 
 def _shapes(
-    model: Model, shown: Sequence[Tensor], inputs: Sequence[Array]
+    model: Model, graph: Graph, shown: Sequence[Tensor], inputs: Sequence[Array]
 ) -> list[tuple[int, ...]]:
-    graph = model.graphs[0]
     with host_errors("the float model"):
         run = PartRun(model, graph.inputs, graph.ops, shown)
         run.run(dict(zip(graph.inputs, inputs, strict=True)))

@@ -5,7 +5,7 @@ compute the same values from what the converted model computed before. So no err
 from one value to the next, and only what a later stretch reads has to be kept.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from larq_engine.converter.bits import values_before_sign
 from larq_engine.converter.constants import fold_constants
 from larq_engine.converter.graph import NUMPY_TYPES, Graph, Meaning, Model, Op, Tensor
-from larq_engine.converter.lce_ops import WORD
+from larq_engine.converter.lce_ops import WORD, is_ours
 from larq_engine.converter.signs import NotBinary, find_binary
 
 # Of values in a stretch. An operator that makes more is a stretch by itself.
@@ -83,16 +83,19 @@ class Plan:
     stretches: list[Stretch]
     # Whether what a run computes may depend on those before.
     keeps_state: bool
-    # Operators whose values are random, which are not compared.
+    # Operators whose results are random, and are not compared.
     random: list[Op]
 
 
-def make_plan(converted: Model, original: Model) -> Plan:
-    """Plans the comparison of main graphs; the original gets what makes values before signs."""
-    ours, theirs = converted.graphs[0], original.graphs[0]
+def make_plan(converted: Model, original: Model, number: int) -> Plan:
+    """Plans the comparison of one graph; the original gets what makes values before signs."""
+    ours, theirs = converted.graphs[number], original.graphs[number]
     # Else LiteRT would keep each step of computing large weights.
     fold_constants(theirs)
-    random = [op for op in ours.ops if _is_random(op, converted)]
+    random = [op for op in ours.ops if _any_in(op, converted, _is_random)]
+    # Where signs are inside of what an operator calls, rounding may decide its result. Those graphs
+    # are compared by themselves.
+    opaque = {op for op in ours.ops if not is_ours(op) and _any_in(op, converted, is_ours)}
     keeps_state = any(map(has_state, [*converted.graphs, *original.graphs]))
     counterparts = _Counterparts(ours, theirs)
     stretches = [Stretch(ours.ops)] if keeps_state else _cut(ours)
@@ -100,7 +103,7 @@ def make_plan(converted: Model, original: Model) -> Plan:
         stretch.comparisons = [
             comparison
             for op in stretch.ops
-            if op not in random
+            if op not in random and op not in opaque
             for tensor in op.outputs
             for comparison in counterparts.comparisons(op, tensor)
         ]
@@ -134,13 +137,17 @@ def _is_variable(tensor: Tensor, graph: Graph) -> bool:
     return unmade and tensor.elements > 0
 
 
-def _is_random(op: Op, model: Model) -> bool:
-    """Whether an operator, or one in the subgraphs that it calls, draws random numbers."""
-    if op.kind in _RANDOM:
+def _is_random(op: Op) -> bool:
+    return op.kind in _RANDOM
+
+
+def _any_in(op: Op, model: Model, holds: Callable[[Op], bool]) -> bool:
+    """Whether something holds of an operator, or of one in the graphs that it calls."""
+    if holds(op):
         return True
     fields = {} if op.custom or op.options is None else vars(op.options)
     called = [n for name, n in fields.items() if name.lower().endswith("subgraphindex")]
-    return any(_is_random(inner, model) for n in called for inner in model.graphs[n].ops)
+    return any(_any_in(inner, model, holds) for n in called for inner in model.graphs[n].ops)
 
 
 class _Counterparts:

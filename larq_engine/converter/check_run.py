@@ -16,7 +16,7 @@ _THREADS = max(2, os.cpu_count() or 2)
 
 
 class PartRun:
-    """Some operators of a main graph, in LiteRT's own kernels with the plug-in.
+    """Some operators of a graph, in LiteRT's own kernels with the plug-in.
 
     Variables keep their values from one `run` to the next.
     """

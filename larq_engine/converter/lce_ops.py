@@ -11,6 +11,11 @@ from larq_engine.converter.graph import Array, Op, Tensor
 WORD = 32
 
 
+def is_ours(op: Op) -> bool:
+    """Whether it is one of the operators that the engine runs."""
+    return op.custom and op.kind.startswith("Lce")
+
+
 def words(channels: int) -> int:
     """Words that hold the bits of so many channels."""
     return -(-channels // WORD)

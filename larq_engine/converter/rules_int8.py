@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from larq_engine.converter.graph import Graph, Op, Quantization, Tensor
+from larq_engine.converter.lce_ops import is_ours
 from larq_engine.converter.options import Options
 from larq_engine.converter.padding import is_zero_padded
 from larq_engine.converter.rules_fuse import float_convolution, producer
@@ -35,20 +36,16 @@ def quantize_ends(graph: Graph, int8_range: tuple[float, float]) -> None:
         return [Op("QUANTIZE", [x], [q]), Op("DEQUANTIZE", [q], [y])]
 
     for x in graph.inputs:
-        if x.dtype == "FLOAT32" and x.consumers and all(map(_is_ours, x.consumers)):
+        if x.dtype == "FLOAT32" and x.consumers and all(map(is_ours, x.consumers)):
             y = x.like(f"{x.name}/dequantized")
             graph.redirect(x, y)
             graph.add(through_int8(x, y))
     for y in graph.outputs:
         op = y.producer
-        if y.dtype == "FLOAT32" and op is not None and _is_ours(op) and graph.only_use(y):
+        if y.dtype == "FLOAT32" and op is not None and is_ours(op) and graph.only_use(y):
             x = y.like(f"{y.name}/float")
             graph.replace(op, [replace(op, outputs=[x]), *through_int8(x, y)])
     graph.sort()
-
-
-def _is_ours(op: Op) -> bool:
-    return op.custom and op.kind.startswith("Lce")
 
 
 def quantize_int8(op: Op, graph: Graph, options: Options) -> list[Op] | None:

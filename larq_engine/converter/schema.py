@@ -87,12 +87,17 @@ def read(content: bytes) -> Model:
     return model
 
 
+def runnable_graphs(model: Model) -> list[int]:
+    """The numbers of the graphs that callers can run: the main graph and those of signatures."""
+    return sorted({0, *(subgraph for _, subgraph, *_ in model.extra.signatures)})
+
+
 def part(
     model: Model, given: Sequence[Tensor], ops: Sequence[Op], wanted: Sequence[Tensor]
 ) -> Model:
-    """A model to be written, with some operators of the main graph and all other graphs.
+    """A model to be written, whose main graph is some operators of one of the model's graphs.
 
-    The operators keep their links to those left out.
+    The operators keep their links to those left out; graphs that they call keep their numbers.
     """
     main = Graph(model.graphs[0].name, given, wanted, [])
     main.ops = list(ops)

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from larq_engine.converter import schema
-from larq_engine.converter.check_inputs import close_shapes, random_inputs
+from larq_engine.converter.check_inputs import close_shapes, random_inputs, runs_alone
 from larq_engine.converter.check_plan import Comparison, Plan, Source, Stretch, make_plan, read_out
 from larq_engine.converter.check_run import PartRun
 from larq_engine.converter.error_bounds import ErrorBounds, chunks, real_values
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Array, Graph, Model, Op, Tensor
+from larq_engine.converter.lce_ops import is_ours
 from larq_engine.python.errors import host_errors
 
 _SEED = 0
@@ -36,7 +37,7 @@ _RUNS_WITH_STATE = 3
 def check_conversion(
     converted: Model, content: bytes, progress: Callable[[str], None] = lambda step: None
 ) -> str:
-    """Compares the main graphs of a converted model and of the file that it came from.
+    """Compares a converted model with the file that it came from, graph by graph.
 
     Args:
         converted: It is left as it is.
@@ -49,14 +50,25 @@ def check_conversion(
     Raises:
         ConversionError: They differ; the error names the first operator that does.
     """
-    if not any(op.custom and op.kind.startswith("Lce") for op in converted.graphs[0].ops):
-        return ""
+    found = []
+    for number, graph in enumerate(converted.graphs):
+        if any(map(is_ours, graph.ops)):
+            found.append(_check_graph(converted, content, number, progress))
+    return " ".join(found)
+
+
+def _check_graph(
+    converted: Model, content: bytes, number: int, progress: Callable[[str], None]
+) -> str:
     generator = np.random.default_rng(_SEED)
     original = schema.read(content)
-    close_shapes(original, generator)
-    plan = make_plan(converted, original)
-    theirs = original.graphs[0]
-    check = _Check(converted, original, plan, progress)
+    theirs = original.graphs[number]
+    called = number not in schema.runnable_graphs(original)
+    if called and not runs_alone(original, theirs, generator):
+        return f"The subgraph '{theirs.name}' does not run by itself and was not compared."
+    close_shapes(original, theirs, generator)
+    plan = make_plan(converted, original, number)
+    check = _Check(converted, original, number, plan, progress)
     broken: Op | None = None
     for low, high in _RANGES:
         runs = _RUNS_WITH_STATE if plan.keeps_state else 1
@@ -85,13 +97,18 @@ def _describe(plan: Plan, theirs: Graph) -> str:
 
 class _Check:
     def __init__(
-        self, converted: Model, original: Model, plan: Plan, progress: Callable[[str], None]
+        self,
+        converted: Model,
+        original: Model,
+        number: int,
+        plan: Plan,
+        progress: Callable[[str], None],
     ) -> None:
         self._converted = converted
         self._original = original
         self._plan = plan
         self._progress = progress
-        self._graph = converted.graphs[0]
+        self._graph = converted.graphs[number]
 
     def run(self, inputs: Sequence[Sequence[Array]]) -> Op | None:
         """Runs both models, once for each of the inputs.

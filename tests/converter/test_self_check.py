@@ -409,3 +409,51 @@ def test_small_faults_are_found(rng):
         _change(op, index, change)
         with pytest.raises(ConversionError, match=f"LceBconv2d '{op.name}'"):
             check_conversion(model, content)
+
+
+def test_each_signature_is_checked(rng):
+    net = Net()
+    x = net.input(1, 5, 5, 8)
+    y = net.conv(net.sign(x), signs(rng, 4, 3, 3, 8))
+    second = Net()
+    second.builder = net.builder.subgraph()
+    u = second.input(1, 7, 7, 3)
+    v = second.conv(second.sign(u), signs(rng, 4, 3, 3, 3))
+    second.builder.interface([u.number], [v.number])
+    net.builder.signature({"x": x.number}, {"y": y.number})
+    net.builder.signature({"u": u.number}, {"v": v.number})
+    net.builder.model.signatureDefs[1].subgraphIndex = 1
+    content = net.finish(y)
+    model = _convert(content)
+    assert "(1, 5, 5, 8)" in check_conversion(model, content)
+    assert "(1, 7, 7, 3)" in check_conversion(model, content)
+    op = _wrong_filter(model.graphs[1])
+    with pytest.raises(ConversionError, match=f"LceBconv2d '{op.name}'"):
+        check_conversion(model, content)
+
+
+def test_branches_are_checked_by_themselves(rng):
+    """Only one of them would run."""
+    net = Net()
+    x = net.input(1, 5, 5, 8)
+    condition = net.op(
+        "GREATER", net.op("MEAN", x, np.array([0, 1, 2, 3]), shape=()), 0.0, dtype=np.bool_
+    )
+    numbers = []
+    for _ in range(2):
+        branch = Net()
+        branch.builder = net.builder.subgraph()
+        u = branch.input(1, 5, 5, 8)
+        v = branch.conv(branch.sign(u), signs(rng, 4, 3, 3, 8) * np.float32(0.1))
+        v = branch.conv(branch.sign(v), signs(rng, 4, 1, 1, 4))
+        branch.builder.interface([u.number], [v.number])
+        numbers.append(len(net.builder.model.subgraphs) - 1)
+    chosen = {"thenSubgraphIndex": numbers[0], "elseSubgraphIndex": numbers[1]}
+    y = net.op("IF", condition, x, shape=(1, 3, 3, 4), **chosen)
+    content = net.finish(y)
+    assert check_conversion(_convert(content), content).count("tensors agree") == 2
+    for number in numbers:
+        model = _convert(content)
+        op = _wrong_filter(model.graphs[number])
+        with pytest.raises(ConversionError, match=f"LceBconv2d '{op.name}'"):
+            check_conversion(model, content)
