@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from larq_engine.converter import schema
+from larq_engine.converter.attached import attach
 from larq_engine.converter.convert import finish, rewrite
 from larq_engine.converter.graph import Model
 from larq_engine.converter.io_types import modify_integer_quantized_model_io_type
@@ -202,12 +203,12 @@ def _convert(
         for graph in model.graphs:
             shorten_names(graph)
         size = len(content)
-        written = schema.write_view(model)
+        written, attached = schema.write_view(model), model.extra.attached
         # All weights are in `written` now, and each of the next two lines makes a copy of it.
         # Operators and tensors know each other, so only the collector can free them.
         del model, graph, content
         gc.collect()
-        result = bytes(written)
+        result = attach(bytes(written), attached)
         del written
         if (input_type, output_type) != ("float32", "float32"):
             result = modify_integer_quantized_model_io_type(result, input_type, output_type)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from larq_engine.converter.attached import attach, read_attached
 from larq_engine.converter.graph import (
     NUMPY_TYPES,
     Array,
@@ -84,6 +85,7 @@ def read(content: bytes) -> Model:
     graphs = [_read_graph(packed, subgraph) for subgraph in packed.subgraphs]
     model = Model([graph for graph, _ in graphs])
     model.extra = _Extra(packed, [tensors for _, tensors in graphs])
+    model.extra.attached = read_attached(content)
     return model
 
 
@@ -108,11 +110,11 @@ def part(
 
 def write(model: Model) -> bytes:
     """Returns the file."""
-    return bytes(write_view(model))
+    return attach(bytes(write_view(model)), model.extra.attached)
 
 
 def write_view(model: Model) -> memoryview:
-    """Returns the file as it lies in memory, for those who make their own copy of it."""
+    """Returns the flatbuffer as it lies in memory, for those who make their own copy of it."""
     return _Writer(model).write()
 
 

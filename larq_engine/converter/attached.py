@@ -1,0 +1,51 @@
+"""Files behind the flatbuffer.
+
+TensorFlow Lite's metadata names labels and vocabularies that are in a zip archive there: a reader
+of flatbuffers does not see the archive, and a reader of archives looks for it from the end.
+"""
+
+import io
+import zipfile
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Attached:
+    """The files of an archive."""
+
+    files: tuple[tuple[zipfile.ZipInfo, bytes], ...] = ()
+    comment: bytes = b""
+
+
+def read_attached(content: bytes) -> Attached:
+    """The files behind the flatbuffer, none if there is no archive.
+
+    Raises:
+        ValueError: There is an archive, with a file that cannot be read.
+    """
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(content))
+    except zipfile.BadZipFile:
+        return Attached()
+    with archive:
+        try:
+            files = tuple((info, archive.read(info)) for info in archive.infolist())
+        except Exception as error:  # Damaged, encrypted, or compressed in an unknown way.
+            raise ValueError(
+                f"model ({len(content)} bytes): expected a whole zip archive behind the "
+                f"flatbuffer, where metadata keeps labels, got a damaged one ({error}); copy the "
+                "file again, or take the archive off (zip --delete)"
+            ) from error
+        return Attached(files, archive.comment)
+
+
+def attach(flatbuffer: bytes, attached: Attached) -> bytes:
+    """Puts the files behind another flatbuffer, from whose start the archive's offsets count."""
+    if not attached.files:
+        return flatbuffer
+    whole = io.BytesIO(flatbuffer)
+    with zipfile.ZipFile(whole, "a") as archive:
+        archive.comment = attached.comment
+        for info, data in attached.files:
+            archive.writestr(info, data)
+    return whole.getvalue()
