@@ -8,6 +8,7 @@ from larq_engine.converter.errors import ConversionError, naming
 from larq_engine.converter.graph import Graph, Op, Tensor
 from larq_engine.converter.layers import KINDS
 from larq_engine.converter.options import Options
+from larq_engine.converter.rules_activation import join_prelu
 from larq_engine.converter.rules_binary import binarize_layer, binarize_output
 from larq_engine.converter.rules_bits import pool_bits, write_bits
 from larq_engine.converter.rules_fuse import fuse_activation, fuse_affine
@@ -19,6 +20,8 @@ from larq_engine.converter.rules_reshape import (
     open_batch,
     sink_reshape,
 )
+from larq_engine.converter.rules_transpose import SINKING as SINKING_BELOW_TRANSPOSES
+from larq_engine.converter.rules_transpose import merge_transposes, sink_transpose
 from larq_engine.converter.rules_weights import pack_weights
 from larq_engine.converter.verify import verify
 from larq_engine.converter.weights import WEIGHTED_KINDS
@@ -29,12 +32,18 @@ Rule = Callable[[Op, Graph, Options], Sequence[Op] | Tensor | None]
 # A stage's rules are applied until none applies any more.
 #
 # Signs are looked for before anything is fused, as fusing takes the operators away that they are
-# recognised by. Reshapes move before fusing, to bring together what can be fused. Thresholds come
+# recognised by. Transposes and reshapes move before fusing, to bring together what can be fused;
+# transposes first, as a constant for each channel goes along the last dimension. Thresholds come
 # before multipliers and biases, as they are found by evaluating what is between a convolution and a
 # sign, one operator after the other as the model has them.
 _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
     {binarize_layer: KINDS},
     {binarize_output: ("SIGN", "SELECT", "SELECT_V2", "ADD", "SUB")},
+    {
+        merge_transposes: ("TRANSPOSE",),
+        sink_transpose: SINKING_BELOW_TRANSPOSES,
+        join_prelu: ("ADD", "SUB"),
+    },
     {
         sink_reshape: SINKING,
         merge_reshapes: ("RESHAPE",),

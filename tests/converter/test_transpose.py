@@ -1,0 +1,154 @@
+"""Models with channels before height and width, as exports of PyTorch are: their transposes go."""
+
+import numpy as np
+import pytest
+
+from tests.converter.graphs import Net, Value, convert_and_compare, edges, signs, steps
+from tests.model_builder import ACTIVATION
+
+_TO_NHWC, _TO_NCHW = (0, 2, 3, 1), (0, 3, 1, 2)
+
+
+def _conv(net: Net, rng, x: Value, channels: int, **options) -> Value:
+    """A convolution of an NCHW image."""
+    filters = signs(rng, channels, 3, 3, x.shape[1])
+    return net.transpose(net.conv(net.transpose(x, *_TO_NHWC), filters, **options), *_TO_NCHW)
+
+
+def _norm(net: Net, rng, x: Value) -> Value:
+    """Batch norm of an NCHW image."""
+    channels = x.shape[1]
+    scale = rng.choice(np.array([0.5, -0.25, 2.0], np.float32), (1, channels, 1, 1))
+    return net.op("ADD", net.op("MUL", x, scale), steps(rng, 1, channels, 1, 1))
+
+
+def _sign(net: Net, x: Value) -> Value:
+    condition = net.op("GREATER_EQUAL", x, 0.0, dtype=np.bool_)
+    return net.op("SELECT_V2", condition, 1.0, -1.0)
+
+
+def _prelu(net: Net, rng, x: Value) -> Value:
+    slope = rng.choice(np.array([0.5, 0.25, 2.0], np.float32), (1, x.shape[1], 1, 1))
+    below = net.op("MUL", slope, net.op("RELU", net.op("NEG", x)))
+    return net.op("SUB", net.op("RELU", x), below)
+
+
+@pytest.mark.parametrize("activation", [None, "prelu"])
+def test_chain(activation, rng):
+    """All that is between two convolutions becomes thresholds of the first."""
+    net = Net()
+    x = net.input(1, 32, 8, 8)
+    y = _conv(net, rng, _sign(net, x), 64)
+    y = _norm(net, rng, y)
+    if activation:
+        y = _prelu(net, rng, y)
+    y = _conv(net, rng, _sign(net, y), 32)
+    converted = convert_and_compare(net, y, inputs=[edges(rng, 1, 32, 8, 8)])
+    assert converted.kinds == ["TRANSPOSE", "LceQuantize", "LceBconv2d", "LceBconv2d", "TRANSPOSE"]
+
+
+@pytest.mark.parametrize("first", ["convolution", "sign"])
+def test_residual_blocks(first, rng):
+    """Between blocks both sign and sum read a value."""
+    net = Net()
+    x = net.input(1, 32, 6, 6)
+    y = _conv(net, rng, x, 32) if first == "convolution" else x
+    for _ in range(3):
+        branch = _norm(net, rng, _conv(net, rng, _sign(net, y), 32, padding="SAME"))
+        y = _prelu(net, rng, net.op("ADD", branch, y))
+    y = net.op("MEAN", y, np.array([2, 3], np.int32), shape=(1, 32), keepDims=False)
+    converted = convert_and_compare(net, y, inputs=[steps(rng, 1, 32, 6, 6)])
+    assert converted.kinds.count("TRANSPOSE") == 1  # of the model's input
+    assert converted.kinds.count("PRELU") == 3
+    assert converted.kinds.count("LceBconv2d") == 3
+
+
+# What transposes sink below: a function of the image between two transposes.
+_BETWEEN = {
+    "nothing": lambda net, x: x,
+    "RELU": lambda net, x: net.op("RELU", x),
+    "number": lambda net, x: net.op("MUL", x, 2.0),
+    "channels": lambda net, x: net.op("SUB", steps(np.random.default_rng(1), 4, 1, 1), x),
+    "lines": lambda net, x: net.op("MUL", x, steps(np.random.default_rng(1), 5, 1)),
+    "columns": lambda net, x: net.op("MUL", x, steps(np.random.default_rng(1), 6)),
+    "fused relu": lambda net, x: net.op("ADD", x, 0.5, fusedActivationFunction=ACTIVATION["RELU"]),
+    "itself": lambda net, x: net.op("ADD", x, x),
+    "diamond": lambda net, x: net.op("ADD", net.op("NEG", x), net.op("ABS", x)),
+    "pad": lambda net, x: net.pad(x, [(0, 0), (1, 0), (2, 3), (0, 1)]),
+    "padv2": lambda net, x: net.pad(x, [(0, 0), (0, 2), (1, 0), (0, 1)], 0.5),
+    "concatenation": lambda net, x: net.concatenate([x, net.op("NEG", x)], 1),
+}
+
+
+@pytest.mark.parametrize("between", _BETWEEN)
+def test_sinks(between, rng):
+    net = Net()
+    x = net.input(2, 5, 6, 4)
+    y = net.transpose(_BETWEEN[between](net, net.transpose(x, *_TO_NCHW)), *_TO_NHWC)
+    converted = convert_and_compare(net, net.op("ABS", y), inputs=[edges(rng, *x.shape)])
+    assert "TRANSPOSE" not in converted.kinds
+
+
+# What they stay above, and how many of them there are.
+_STAYS = {
+    "output": (lambda net, x: (net.op("RELU", x), x), 2),
+    "another value": (lambda net, x: (net.op("ADD", x, net.input(2, 4, 5, 6)),), 2),
+    "another reader": (
+        lambda net, x: (net.op("RELU", x), net.op("SOFTMAX", x, beta=1.0)),
+        2,
+    ),
+    "another order": (
+        lambda net, x: (net.op("ADD", x, net.transpose(net.input(2, 5, 4, 6), 0, 2, 1, 3)),),
+        3,
+    ),
+    "more dimensions": (lambda net, x: (net.op("ADD", x, np.ones((1, 2, 4, 5, 6))),), 2),
+}
+
+
+@pytest.mark.parametrize("between", _STAYS)
+def test_stays(between, rng):
+    build, count = _STAYS[between]
+    net = Net()
+    x = net.transpose(net.input(2, 5, 6, 4), *_TO_NCHW)
+    y, *others = build(net, x)
+    order = (*range(len(y.shape) - 4), *(axis + len(y.shape) - 4 for axis in _TO_NHWC))
+    outputs = [net.op("ABS", net.transpose(y, *order)), *others]
+    inputs = [edges(rng, *value) for value in _shapes(net)]
+    converted = convert_and_compare(net, *outputs, inputs=inputs)
+    assert converted.kinds.count("TRANSPOSE") == count
+
+
+def _shapes(net: Net) -> list[tuple[int, ...]]:
+    return [tuple(net.builder.graph.tensors[number].shape) for number in net._inputs]
+
+
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("axes", [(2, 3), (3,), (1,)])
+def test_means(axes, keep, rng):
+    """Those over height and width need no transpose; of other dimensions' order it may be part."""
+    net = Net()
+    x = net.input(2, 4, 8, 4)
+    shape = [1 if axis in axes else size for axis, size in enumerate((2, 4, 4, 8))]
+    if not keep:
+        shape = [size for axis, size in enumerate((2, 4, 4, 8)) if axis not in axes]
+    y = net.transpose(x, *_TO_NCHW)
+    y = net.op("MEAN", y, np.array(axes, np.int32), shape=shape, keepDims=keep)
+    converted = convert_and_compare(net, y, inputs=[steps(rng, *x.shape)])
+    gone = not keep and axes in ((2, 3), (1,))
+    assert ("TRANSPOSE" in converted.kinds) == (not gone)
+
+
+@pytest.mark.parametrize("orders", [((0, 2, 1, 3), (0, 3, 1, 2)), ((3, 2, 1, 0), (1, 0, 2, 3))])
+def test_two_become_one(orders, rng):
+    net = Net()
+    x = net.input(2, 3, 4, 5)
+    y = net.transpose(net.transpose(x, *orders[0]), *orders[1])
+    converted = convert_and_compare(net, y, inputs=[edges(rng, 2, 3, 4, 5)])
+    assert converted.kinds == ["TRANSPOSE"]
+
+
+def test_back_to_the_input_at_an_output(rng):
+    net = Net()
+    x = net.input(2, 3, 4, 5)
+    y = net.transpose(net.transpose(x, *_TO_NCHW), *_TO_NHWC)
+    convert_and_compare(net, y, inputs=[edges(rng, 2, 3, 4, 5)])
