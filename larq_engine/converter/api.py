@@ -7,6 +7,7 @@ from typing import Any
 
 from larq_engine.converter import schema
 from larq_engine.converter.attached import attach
+from larq_engine.converter.constants import restore_recipes
 from larq_engine.converter.convert import finish, rewrite
 from larq_engine.converter.graph import Model
 from larq_engine.converter.io_types import modify_integer_quantized_model_io_type
@@ -199,6 +200,8 @@ def _convert(
             checked = check_conversion(model, content, step)
         step("writing")
         layers = report_layers(model.graphs, options)
+        for graph in model.graphs:
+            restore_recipes(graph)
         operators = count_operators(model.graphs)
         for graph in model.graphs:
             shorten_names(graph)

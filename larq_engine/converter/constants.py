@@ -3,6 +3,9 @@
 TensorFlow leaves such operators in a file where their results would be large (the signs of
 XNORNet's 151 MB kernel, for one), and weights that are still to be computed cannot be seen to be
 binary. Each formula computes in the type of its inputs, as the runtime would.
+
+Some operators make much of little: float32 of float16, an array of one number. Constants remember
+those, and what is still needed in the end is made by them again (`restore_recipes`).
 """
 
 from collections import deque
@@ -29,10 +32,27 @@ def fold_constants(graph: Graph) -> int:
         for tensor, value in zip(op.outputs, values, strict=True):
             dtype = NUMPY_TYPES[tensor.dtype]
             tensor.data = np.ascontiguousarray(value, dtype).reshape(tensor.shape)
+            tensor.recipe = op if op.kind in _RECIPES else None
         # The outputs are constants now, and need nobody who makes them.
         graph.discard(op)
         folded += 1
     return folded
+
+
+# Operators that make more data than they have.
+_RECIPES = ("BROADCAST_TO", "DEQUANTIZE", "FILL")
+
+
+def restore_recipes(graph: Graph) -> None:
+    """Lets the file compute again what takes less of it so."""
+    waiting = [tensor for op in graph.ops for tensor in op.inputs] + graph.outputs
+    while waiting:
+        tensor = waiting.pop()
+        if tensor is not None and tensor.recipe is not None:
+            waiting += tensor.recipe.inputs
+            graph.add([tensor.recipe])
+            tensor.data, tensor.recipe = None, None
+    graph.sort()
 
 
 def _evaluate(op: Op) -> list[Array] | None:
@@ -96,6 +116,19 @@ def _reshape(op: Op, x: Array, *_shape: Array) -> list[Array] | None:
     return [x.reshape(op.output.shape)] if x.size == op.output.elements else None
 
 
+def _broadcast(op: Op, x: Array, _shape: Array) -> list[Array]:
+    return [np.broadcast_to(x, op.output.shape)]
+
+
+def _fill(op: Op, _shape: Array, number: Array) -> list[Array]:
+    return [np.full(op.output.shape, number)]
+
+
+def _dequantize(op: Op, x: Array) -> list[Array] | None:
+    """Of float16; integers have a scale, and are not asked for."""
+    return [x.astype(np.float32)] if x.dtype == np.float16 else None
+
+
 def _transpose(_op: Op, x: Array, order: Array) -> list[Array] | None:
     return [x.transpose([int(axis) for axis in order])]
 
@@ -143,10 +176,13 @@ def _product(op: Op, x: Array, axes: Array) -> list[Array] | None:
 _FORMULAS: dict[str, Callable[..., list[Array] | None]] = {
     "ABS": _elementwise(np.abs),
     "ADD": _elementwise(np.add),
+    "BROADCAST_TO": _broadcast,
     "CAST": _cast,
     "CONCATENATION": _concatenate,
+    "DEQUANTIZE": _dequantize,
     "DIV": _elementwise(np.divide),
     "EXPAND_DIMS": _reshape,
+    "FILL": _fill,
     "GREATER": _elementwise(np.greater),
     "GREATER_EQUAL": _elementwise(np.greater_equal),
     "LESS": _elementwise(np.less),

@@ -87,6 +87,8 @@ class Tensor:
     meanings: list[Meaning] = field(default_factory=list)
     # Its number in the file that was read; tensors that rules make have none.
     origin: int | None = None
+    # Of a constant: the operator that the file makes it with, of less data than it has.
+    recipe: "Op | None" = field(default=None, repr=False)
     # What else the file says of it (sparsity, variables...), opaque here.
     extra: Any = None
     producer: "Op | None" = field(default=None, repr=False)
@@ -99,6 +101,13 @@ class Tensor:
     @property
     def is_constant(self) -> bool:
         return self.data is not None
+
+    @property
+    def stored_bytes(self) -> int:
+        """How much of the file a constant takes."""
+        if self.recipe is not None:
+            return sum(tensor.stored_bytes for tensor in self.recipe.inputs if tensor is not None)
+        return 0 if self.data is None else self.data.nbytes
 
     def like(self, name: str, **changed: Any) -> "Tensor":
         """A new tensor of the same shape and type."""

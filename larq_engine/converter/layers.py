@@ -25,6 +25,7 @@ class ConvolutionForm:
     result: Image
     weights: Array  # [output channels, height, width, input channels of a group]
     bias: Array | None
+    stored_bytes: int  # of the weights, in the unconverted file
     stride: tuple[int, int] = (1, 1)
     dilation: tuple[int, int] = (1, 1)
     pads: Pads | None = NO_PADS  # None is SAME
@@ -71,6 +72,11 @@ def _weights(op: Op, tensor: Tensor | None) -> Array | NotBinary:
     return tensor.data
 
 
+def _stored_bytes(op: Op) -> int:
+    weights = op.input(1)
+    return weights.stored_bytes if weights is not None else 0
+
+
 def _bias(op: Op) -> Array | NotBinary | None:
     tensor = op.input(2)
     if tensor is None:
@@ -102,6 +108,7 @@ def _conv_2d(op: Op) -> list[ConvolutionForm] | NotBinary:
         _four(op.output.shape),
         weights,
         bias,
+        _stored_bytes(op),
         stride=(options.strideH, options.strideW),
         dilation=(options.dilationHFactor, options.dilationWFactor),
         pads=None if options.padding == SAME else NO_PADS,
@@ -229,7 +236,10 @@ def _dense(op: Op) -> list[ConvolutionForm] | NotBinary:
     image = (batch, rows // batch, 1, depth)
     result = (batch, rows // batch, 1, units)
     filters = weights.reshape(units, 1, 1, depth)
-    forms = [ConvolutionForm(op, data, image, result, filters, bias, activation=activation)]
+    plain = ConvolutionForm(
+        op, data, image, result, filters, bias, _stored_bytes(op), activation=activation
+    )
+    forms = [plain]
     flatten = data.producer
     if flatten is not None and flatten.kind == "RESHAPE" and flatten.inputs[0] is not None:
         before = flatten.inputs[0].shape
@@ -238,8 +248,8 @@ def _dense(op: Op) -> list[ConvolutionForm] | NotBinary:
             # The order of values in an image is the order of weights in a filter of its size.
             filters = weights.reshape(units, *before[1:])
             result = (rows, 1, 1, units)
-            whole = ConvolutionForm(
-                op, flatten.inputs[0], _four(before), result, filters, bias, activation=activation
+            whole = replace(
+                plain, data=flatten.inputs[0], image=_four(before), result=result, weights=filters
             )
             forms.insert(0, whole)
     return forms

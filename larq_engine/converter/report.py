@@ -147,12 +147,12 @@ def _report(op: Op, options: Options) -> LayerReport | None:
 
 
 def _nbytes(*tensors: Tensor | None) -> int:
-    return sum(
-        tensor.data.nbytes for tensor in tensors if tensor is not None and tensor.data is not None
-    )
+    return sum(tensor.stored_bytes for tensor in tensors if tensor is not None)
 
 
 def _bits(tensor: Tensor | None) -> int:
+    if tensor is not None and tensor.recipe is not None:
+        tensor = tensor.recipe.inputs[0]
     widths = {
         "FLOAT32": 32,
         "FLOAT16": 16,

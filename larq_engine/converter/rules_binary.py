@@ -227,7 +227,7 @@ def binarize_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
             **padding_options(form.pads),
         },
         custom=True,
-        layer=Layer(name_layer(op), op.kind, form.weights.nbytes),
+        layer=Layer(name_layer(op), op.kind, form.stored_bytes),
     )
     ops.append(layer)
     if form.activation:

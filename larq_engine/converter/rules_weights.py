@@ -47,7 +47,7 @@ def pack_weights(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     inputs = list(op.inputs)
     inputs[1] = (known or unpack).output
     why = why_not_binary(op, options)
-    layer = Layer(name_layer(op), op.kind, weights.data.nbytes, why.reason, why.remedy)
+    layer = Layer(name_layer(op), op.kind, weights.stored_bytes, why.reason, why.remedy)
     packed = replace(op, inputs=inputs, layer=layer)
     return [packed] if known else [unpack, packed]
 

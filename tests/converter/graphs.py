@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from ai_edge_litert.interpreter import Interpreter as StockInterpreter
+from ai_edge_litert.interpreter import OpResolverType
 
 import larq_engine
 from larq_engine.converter import schema
@@ -240,9 +241,11 @@ def convert(content: bytes, **options: str) -> Converted:
     return Converted(converted, schema.read(converted).graphs[0], converted.report.layers)
 
 
-def run_stock(content: bytes, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+def run_stock(
+    content: bytes, inputs: Sequence[np.ndarray], *, resolver: OpResolverType = OpResolverType.AUTO
+) -> list[np.ndarray]:
     """What LiteRT alone computes."""
-    interpreter = StockInterpreter(model_content=content)
+    interpreter = StockInterpreter(model_content=content, experimental_op_resolver_type=resolver)
     interpreter.allocate_tensors()
     for info, array in zip(interpreter.get_input_details(), inputs, strict=True):
         interpreter.set_tensor(info["index"], array)

@@ -4,15 +4,27 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ai_edge_litert.interpreter import OpResolverType
 
 from larq_engine.converter import schema
 from larq_engine.converter.constants import fold_constants
-from tests.converter.graphs import Net, convert, convert_and_compare, edges, run_stock, signs
+from tests.converter.graphs import (
+    Net,
+    Value,
+    convert,
+    convert_and_compare,
+    edges,
+    run_engine,
+    run_stock,
+    signs,
+    steps,
+)
 from tests.model_builder import ACTIVATION
 
 _FLOATS = np.array([[-2.5, -0.0, 0.0, 1.0], [3.75, -7.0, 0.5, 100.0]], np.float32)
 _OTHERS = np.array([[0.5, -3.0, 0.0, 1.0], [3.75, 2.0, -0.25, 8.0]], np.float32)
 _ROW = np.array([2.0, -4.0, 0.5, 1.0], np.float32)
+_HALVES = np.array([1e-7, -0.0, 65504.0, -0.1], np.float16)
 _INTEGERS = np.array([[7, -7, 0, 2], [-1, 5, 100, -2]], np.int32)
 _DIVISORS = np.array([[2, 2, 3, -1], [4, -3, 7, -5]], np.int32)
 _TRUTHS = np.array([[True, False, False, True], [False, True, True, True]])
@@ -43,15 +55,18 @@ _CASES = {
         f"ADD with {name}": _case("ADD", _FLOATS, _ROW, fusedActivationFunction=number)
         for name, number in ACTIVATION.items()
     },
+    "BROADCAST_TO": _case("BROADCAST_TO", _ROW, _i(2, 3, 4), shape=(2, 3, 4)),
     "CAST to integers": _case("CAST", _FLOATS, dtype=np.int32, inDataType=0, outDataType=2),
     "CAST to floats": _case("CAST", _INTEGERS, dtype=np.float32, inDataType=2, outDataType=0),
     "CAST of truths": _case("CAST", _TRUTHS, dtype=np.float32, inDataType=6, outDataType=0),
     "CAST to truths": _case("CAST", _FLOATS, dtype=np.bool_, inDataType=0, outDataType=6),
     "CONCATENATION": _case("CONCATENATION", _FLOATS, _OTHERS, shape=(2, 8), axis=1),
     "CONCATENATION from the end": _case("CONCATENATION", _FLOATS, _OTHERS, shape=(4, 4), axis=-2),
+    "DEQUANTIZE of float16": _case("DEQUANTIZE", _HALVES, dtype=np.float32),
     "DIV": _case("DIV", _FLOATS, _ROW),
     "DIV of integers": _case("DIV", _INTEGERS, _DIVISORS),
     "EXPAND_DIMS": _case("EXPAND_DIMS", _FLOATS, np.array(1, np.int32), shape=(2, 1, 4)),
+    "FILL": _case("FILL", _i(2, 3), np.array(2.5, np.float32), shape=(2, 3), dtype=np.float32),
     "GREATER": _case("GREATER", _FLOATS, _OTHERS, dtype=np.bool_),
     "GREATER_EQUAL": _case("GREATER_EQUAL", _FLOATS, _OTHERS, dtype=np.bool_),
     "LESS": _case("LESS", _FLOATS, _OTHERS, dtype=np.bool_),
@@ -147,10 +162,79 @@ def test_folded_value_is_that_of_the_runtime(case):
     assert fold_constants(graph) == 1
     assert not graph.ops
     (output,) = graph.outputs
-    (expected,) = run_stock(content, [])
+    # XNNPACK cannot run a DEQUANTIZE of float16 whose result is an output.
+    (expected,) = run_stock(content, [], resolver=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES)
     assert output.data.dtype == expected.dtype
     assert output.data.shape == expected.shape
     np.testing.assert_array_equal(output.data, expected)
+
+
+def _half(net: Net, array: np.ndarray) -> Value:
+    """A float32 constant that the file stores in float16."""
+    return net.op("DEQUANTIZE", array.astype(np.float16), shape=array.shape)
+
+
+def test_binary_weights_of_float16(rng):
+    """Plus and minus 0.1 are plus and minus another number in float16, and a number's bits."""
+    net = Net()
+    x = net.sign(net.input(1, 6, 6, 32))
+    scale = rng.uniform(0.1, 0.2, (64, 1, 1, 1)).astype(np.float32)
+    filters = _half(net, scale * signs(rng, 64, 3, 3, 32))
+    y = net.op("ADD", net.conv(x, filters), _half(net, steps(rng, 64)))
+    content = net.finish(y)
+    converted = convert(content)
+    assert converted.kinds == ["LceQuantize", "LceBconv2d"]
+    data = [edges(rng, 1, 6, 6, 32)]
+    np.testing.assert_allclose(
+        run_engine(converted.content, data)[0], run_stock(content, data)[0], rtol=1e-5, atol=1e-5
+    )
+    (layer,) = converted.layers
+    assert (layer.bytes_before, layer.bytes_after) == (2 * 64 * 9 * 32, 64 * 9 * 4)
+
+
+def test_float_weights_of_float16_stay_so(rng):
+    net = Net()
+    x = net.input(1, 6, 6, 32)
+    filters, bias = _half(net, steps(rng, 8, 3, 3, 32)), _half(net, steps(rng, 8))
+    y = net.conv(x, filters, bias)
+    z = net.conv(net.sign(y), _half(net, steps(rng, 8, 1, 1, 8)))
+    converted = convert_and_compare(net, z, inputs=[edges(rng, 1, 6, 6, 32)])
+    assert converted.kinds.count("DEQUANTIZE") == 3
+    assert len(converted.content) <= len(net.finish(z))
+    first, second = converted.layers
+    assert (first.weight_bits, first.bytes_before, first.bytes_after) == (16, 4608, 4608)
+    assert "weights are not binary" in second.reason
+
+
+def test_binary_weights_of_float16_in_a_float_layer(rng):
+    net = Net()
+    y = net.conv(net.input(1, 6, 6, 32), _half(net, 0.5 * signs(rng, 8, 3, 3, 32)))
+    converted = convert_and_compare(net, y, inputs=[steps(rng, 1, 6, 6, 32)])
+    assert converted.kinds == ["LceUnpackWeights", "CONV_2D"]
+    (layer,) = converted.layers
+    assert (layer.bytes_before, layer.bytes_after) == (4608, 8 * 9 * 4 + 4)
+
+
+@pytest.mark.parametrize("kind", ["BROADCAST_TO", "FILL"])
+def test_arrays_of_one_number(kind, rng):
+    """As a sign's bound and branches they are seen to be numbers; elsewhere they stay small."""
+    net = Net()
+    shape = (1, 32, 32, 32)
+    x = net.input(*shape)
+
+    def full(number: float) -> Value:
+        operands = [_i(*shape), np.array(number, np.float32)]
+        if kind == "BROADCAST_TO":
+            operands.reverse()
+        return net.op(kind, *operands, shape=shape)
+
+    condition = net.op("GREATER_EQUAL", x, full(0.0), dtype=np.bool_)
+    s = net.op("SELECT_V2", condition, full(1.0), full(-1.0))
+    y = net.conv(s, signs(rng, 4, 1, 1, 32))
+    z = net.op("MUL", x, full(2.5))
+    converted = convert_and_compare(net, y, z, inputs=[edges(rng, *shape)])
+    assert sorted(converted.kinds) == sorted([kind, "MUL", "LceQuantize", "LceBconv2d"])
+    assert len(converted.content) < 4 * 32**3
 
 
 # Operators on constants that are left alone.
