@@ -28,8 +28,9 @@ def check_keras_model(model: Any) -> None:
     if version > 2:
         raise ValueError(
             f"{name}: expected a model of Keras 2, which larq builds on, got one of Keras "
-            f"{version}; set TF_USE_LEGACY_KERAS=1 before TensorFlow is imported "
-            "(and pip install tf_keras), or build the model with tf_keras"
+            f"{version}; write it with model.export('folder') or tf.saved_model.save and call "
+            "convert_saved_model('folder'), or, with layers of larq, build it after "
+            "TF_USE_LEGACY_KERAS=1 was set and TensorFlow imported (pip install tf_keras)"
         )
     _check_precision(model, name)
     if not model.built or model.save_spec() is None:

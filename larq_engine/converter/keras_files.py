@@ -77,7 +77,8 @@ def _check_content(what: str, file: Path) -> None:
     if version.startswith("3."):
         raise ConversionError(
             f"{what}: expected a file of Keras 2, which larq builds on, got Keras {version}; "
-            "build the model in Keras 2 (TF_USE_LEGACY_KERAS=1), set its weights and save it again"
+            "load it in Keras 3, write it with model.export('folder'), and convert that folder, a "
+            "SavedModel"
         )
     if not whole:
         raise ConversionError(

@@ -97,7 +97,7 @@ def test_a_file_of_keras_3(tmp_path, name):
     keras_3 = pytest.importorskip("keras", minversion="3")
     model = keras_3.Sequential([keras_3.layers.Input((3,)), keras_3.layers.Dense(2)])
     model.save(tmp_path / name)
-    with pytest.raises(ConversionError, match=r"expected a file of Keras 2, .* got Keras 3\."):
+    with pytest.raises(ConversionError, match=r"of Keras 2, .* got Keras 3\..*model\.export"):
         load_keras(tmp_path / name)
 
 
