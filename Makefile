@@ -14,7 +14,7 @@ CASES ?= 100000
 
 ##@ See what it does
 
-demo: setup-keras build ## convert a Keras model, run it in LiteRT, compare it with Keras and with float
+demo: setup-keras build ## convert a Keras model, run it in LiteRT, compare it with Keras and with float (first: 2 GB, minutes)
 
 ##@ Make what others use
 

@@ -1,7 +1,7 @@
 """From Keras to a small, fast file: builds a binarized network, converts, runs and checks it.
 
 `make demo` installs and builds what this needs. The exit status is 1 if a result is wrong; times
-are then not measured.
+are then not measured. The files, float and converted, and the report stay in a folder.
 """
 
 import argparse
@@ -10,6 +10,7 @@ import statistics
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 # TensorFlow reads these when it is imported. larq needs Keras 2; the others stop remarks on how
@@ -43,7 +44,7 @@ _ROUNDS = 30
 _TOLERANCE = 1e-3
 
 
-def main(threads: int, size: int = _SIZE) -> int:
+def main(threads: int, size: int = _SIZE, output: Path = Path("demo")) -> int:
     print(f"larq_engine {lce.__version__}, in stock LiteRT\n\n== A binarized network in Keras\n")
     images = draw_images(_IMAGES, size)
     model = build_quicknet(images)
@@ -60,11 +61,29 @@ def main(threads: int, size: int = _SIZE) -> int:
         return 1
 
     print("\n== Compare with the float file: TensorFlow's own converter, and XNNPACK\n")
-    print_comparison(convert_to_float(model), converted, images[:1], threads)
+    float_file = convert_to_float(model)
+    print_comparison(float_file, converted, images[:1], threads)
 
     print(f"\n== Where the time goes, {threads} thread(s)\n")
     print(interpreter.profile(images[:1]))
+
+    print("\n== Files to go on with\n")
+    keep(
+        output,
+        {
+            "quicknet.tflite": converted,
+            "quicknet.float.tflite": float_file,
+            "quicknet.report.json": converted.report.to_json().encode(),
+        },
+    )
     return 0
+
+
+def keep(folder: Path, files: dict[str, bytes]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+        print(f"{folder / name}  {len(content) / 1e6:.2f} MB")
 
 
 def agree(outputs: Any, expected: Any) -> bool:
@@ -139,4 +158,8 @@ def measure(interpreters: Sequence[Any], image: Any) -> list[float]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", type=int, default=2, help="threads for one run (default 2)")
-    sys.exit(main(parser.parse_args().threads))
+    parser.add_argument(
+        "--output", type=Path, default=Path("demo"), help="folder for the files (default demo)"
+    )
+    arguments = parser.parse_args()
+    sys.exit(main(arguments.threads, output=arguments.output))

@@ -12,7 +12,7 @@ OBJDUMP = "aarch64-linux-gnu-objdump"
 # 128 multiply-adds. LLVM 14 knows the first four, 19 all of them.
 CORES = {
     "cortex-a55": 1,
-    "cortex-a510": 1,
+    "cortex-a510": 2,
     "cortex-a57": 2,
     "cortex-a72": 2,
     "neoverse-n1": 2,

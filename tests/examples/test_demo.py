@@ -28,8 +28,8 @@ def demo(examples):
     return demo
 
 
-def test_demo_converts_runs_and_agrees(demo, capsys):
-    assert demo.main(threads=2, size=_SIZE) == 0
+def test_demo_converts_runs_and_agrees(demo, capsys, tmp_path):
+    assert demo.main(threads=2, size=_SIZE, output=tmp_path / "demo") == 0
     printed = capsys.readouterr().out
     assert "\n18 layers: 8 binary, 10 float. " in printed
     assert "; the same classes\nthe results agree\n" in printed and "WRONG" not in printed
@@ -44,9 +44,13 @@ def test_demo_converts_runs_and_agrees(demo, capsys):
     assert profile.count("LceBconv2d") == 8 and profile.count("\nADD ") == 8
     host = profile.partition("\nhost runtime  ")[2].splitlines()[0]
     assert "CONV_2D" in host and "ADD" not in host
+    kept = {path.name: path.read_bytes() for path in (tmp_path / "demo").iterdir()}
+    assert set(kept) == {"quicknet.tflite", "quicknet.float.tflite", "quicknet.report.json"}
+    assert f"{len(kept['quicknet.tflite']) / 1e6:.2f}" == f"{our_mb:.2f}"
+    assert f"{tmp_path / 'demo' / 'quicknet.tflite'}  {our_mb:.2f} MB" in printed
 
 
-def test_demo_fails_on_a_wrong_result(demo, capsys, monkeypatch):
+def test_demo_fails_on_a_wrong_result(demo, capsys, monkeypatch, tmp_path):
     convert = demo.lce.convert_keras_model
 
     def convert_and_change(model, **options):
@@ -56,7 +60,8 @@ def test_demo_fails_on_a_wrong_result(demo, capsys, monkeypatch):
         return converted
 
     monkeypatch.setattr(demo.lce, "convert_keras_model", convert_and_change)
-    assert demo.main(threads=1, size=_SIZE) == 1
+    assert demo.main(threads=1, size=_SIZE, output=tmp_path / "demo") == 1
+    assert not (tmp_path / "demo").exists()
     printed = capsys.readouterr().out
     assert "WRONG: expected" in printed and "the results agree" not in printed
     assert "ms, 1 thread" not in printed and "Where the time goes" not in printed
