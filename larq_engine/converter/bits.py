@@ -46,15 +46,19 @@ def make_bits(binary: Binary, image: tuple[int, ...], options: Options) -> tuple
 
 
 def values_before_sign(binary: Binary) -> tuple[Tensor, list[Op]]:
-    """What a binary value is the sign of (or its condition), and operators to make that."""
-    maker = _Maker(binary, pools_bits=False)
+    """What a binary value is the sign of (or its condition), and operators to make that.
+
+    Where 0 has the sign -1, that is told by the value's being 0 only.
+    """
+    maker = _Maker(binary, pools_bits=False, compares=False)
     value = maker.value(binary.source, binary.tensor)
     return value, maker.ops
 
 
 class _Maker:
-    def __init__(self, binary: Binary, *, pools_bits: bool) -> None:
+    def __init__(self, binary: Binary, *, pools_bits: bool, compares: bool = True) -> None:
         self._binary = binary
+        self._compares = compares
         self._pools_bits = pools_bits
         self.ops: list[Op] = []
 
@@ -78,13 +82,26 @@ class _Maker:
     def value(self, source: Source, tensor: Tensor) -> Tensor:
         """The float tensor or truth values whose sign is the binary value."""
         if isinstance(source, Condition):
-            return source.tensor
+            return self._condition(source)
         if isinstance(source, Positive):
             return self._positive(source, tensor)
         return self._move_values(source)
 
+    def _condition(self, source: Condition) -> Tensor:
+        truth = source.tensor
+        if not source.negated:
+            return truth
+        return self._add(Op("LOGICAL_NOT", [truth], [truth.like(f"{truth.name}/not")])).output
+
     def _positive(self, source: Positive, tensor: Tensor) -> Tensor:
         x, bound = source.tensor, source.bound
+        if source.strict and self._compares:
+            kind, fields = (
+                ("LESS", "LessOptions") if source.negated else ("GREATER", "GreaterOptions")
+            )
+            limit = lce_ops.constant(np.array(0, np.float32)) if bound is None else bound
+            truth = x.like(f"{tensor.name}/truth", dtype="BOOL", quantization=None)
+            return self._add(Op(kind, [x, limit], [truth], schema.make_options(fields))).output
         if bound is not None:
             sides: list[Tensor | None] = [bound, x] if source.negated else [x, bound]
             difference = x.like(f"{tensor.name}/difference", quantization=None)

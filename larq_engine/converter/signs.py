@@ -25,13 +25,16 @@ class Positive:
     negated: bool = False
     # For comparisons with constants: tensor - bound, or bound - tensor if negated.
     bound: Tensor | None = None
+    # > 0 in place of >= 0, which takes a comparison.
+    strict: bool = False
 
 
 @dataclass(frozen=True)
 class Condition:
-    """+1 where a tensor of truth values is true."""
+    """+1 where a tensor of truth values is true, or false if negated."""
 
     tensor: Tensor
+    negated: bool = False
 
 
 @dataclass(frozen=True)
@@ -361,7 +364,7 @@ def _straight_through(op: Op) -> Binary | NotBinary | None:
 def _has_the_sign_of(binary: Binary, x: Tensor) -> bool:
     """Whether a binary value is 0 or +1 where x > 0, and 0 or -1 where x < 0."""
     source = binary.source
-    if not isinstance(source, Positive) or source.bound is not None:
+    if not isinstance(source, Positive) or source.bound is not None or source.strict:
         return False
     above, below = binary.beta + binary.alpha, binary.beta - binary.alpha
     if source.negated:
@@ -401,6 +404,9 @@ def _moved(op: Op, tensor: Tensor) -> Binary | NotBinary:
         if isinstance(inner, NotBinary):
             return inner
         found.append(inner)
+    # Of two values, pooling takes that of +1 only if it is the larger.
+    size = abs(found[0].alpha) if op.kind == "MAX_POOL_2D" else found[0].alpha
+    found = [_with_size(part, size) for part in found]
     first = found[0]
     if any((part.alpha, part.beta) != (first.alpha, first.beta) for part in found):
         return NotBinary(
@@ -418,6 +424,28 @@ def _moved(op: Op, tensor: Tensor) -> Binary | NotBinary:
         )
     source = Moved(op, tuple(part.source for part in found), tensor)
     return replace(first, source=source, tensor=tensor)
+
+
+def _with_size(binary: Binary, alpha: float) -> Binary:
+    """Of alpha * s + beta and -alpha * -s + beta the one with this alpha, if it can be had."""
+    if binary.alpha != -alpha:
+        return binary
+    source = _opposite(binary.source)
+    return binary if source is None else replace(binary, source=source, alpha=alpha)
+
+
+def _opposite(source: Source) -> Source | None:
+    """What is -1 where the source is +1."""
+    if isinstance(source, Condition):
+        return replace(source, negated=not source.negated)
+    if isinstance(source, Positive):
+        turned = replace(source, negated=not source.negated, strict=not source.strict)
+        return turned if source.tensor.dtype == "FLOAT32" else None
+    parts = [_opposite(part) for part in source.parts]
+    known = tuple(part for part in parts if part is not None)
+    if source.op.kind == "MAX_POOL_2D" or len(known) != len(parts):
+        return None
+    return replace(source, parts=known)
 
 
 def moved_inputs(op: Op) -> list[int]:

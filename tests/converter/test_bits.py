@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from larq_engine.converter import lce_ops
+from larq_engine.converter.api import convert_tflite
 from tests import oracle
 from tests.converter.graphs import Net, Value, convert_and_compare, edges, signs
 
@@ -187,18 +188,17 @@ def _where(comparison: str, bound: float | np.ndarray, high: float, low: float) 
 
 _CHANNEL_BOUNDS = np.array([0.25, -0.25, 0.0, 1.0, -1.0] * 13, np.float32)
 
-# How a binary value is made, its two values, and whether it is made of a sign turned round: max
-# pooling does not move across that.
-_FORMS: dict[str, tuple[_Move, set[float], bool]] = {
-    "step": (lambda net, x: net.op("SIGN", net.op("RELU", x)), {0.0, 1.0}, True),
-    "condition": (_where("NOT_EQUAL", 0.25, 1.0, -1.0), {1.0, -1.0}, False),
+# How a binary value is made, and its two values.
+_FORMS: dict[str, tuple[_Move, set[float]]] = {
+    "step": (lambda net, x: net.op("SIGN", net.op("RELU", x)), {0.0, 1.0}),
+    "condition": (_where("NOT_EQUAL", 0.25, 1.0, -1.0), {1.0, -1.0}),
+    "condition turned round": (_where("NOT_EQUAL", 0.25, -1.0, 1.0), {1.0, -1.0}),
     "bound": (
         lambda net, x: _where("GREATER", _CHANNEL_BOUNDS[: x.shape[3]], 1.0, -1.0)(net, x),
         {1.0, -1.0},
-        True,
     ),
-    "0 or 3": (_where("LESS", 0.25, 3.0, 0.0), {0.0, 3.0}, True),
-    "3 or -1": (_where("GREATER_EQUAL", 0.25, 3.0, -1.0), {3.0, -1.0}, False),
+    "0 or 3": (_where("LESS", 0.25, 3.0, 0.0), {0.0, 3.0}),
+    "3 or -1": (_where("GREATER_EQUAL", 0.25, 3.0, -1.0), {3.0, -1.0}),
 }
 
 
@@ -207,16 +207,14 @@ _FORMS: dict[str, tuple[_Move, set[float], bool]] = {
 def test_moves_other_forms_of_binary_values(move, form, rng):
     """If what is padded with is one of the two values."""
     build, channels, _ = (_ON_WORDS | _ON_FLOATS)[move]
-    make, pair, turned = _FORMS[form]
+    make, pair = _FORMS[form]
     net = Net()
     x = net.input(1, 6, 4, channels)
     y = _layer_of(net, build(net, make(net, x)), rng)
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
     pads_with = -1.0 if "with -1" in move else 1.0
     pads = move.startswith("PAD") or move == "several"
-    pools = move.startswith("MAX_POOL") or move == "several"
-    is_binary = not (pads and pads_with not in pair) and not (pools and turned)
-    assert ("LceBconv2d" in converted.kinds) == is_binary
+    assert ("LceBconv2d" in converted.kinds) == (not pads or pads_with in pair)
 
 
 def test_concatenation_of_whole_words(rng):
@@ -263,12 +261,25 @@ def test_concatenation_of_differently_written_signs(channels, rng):
         net.op("SELECT_V2", condition, 1.0, -1.0),
     ]
     y = _layer_of(net, net.concatenate(parts, 3), rng)
-    # The second is turned round: it joins with signs only when it is not.
-    convert_and_compare(net, y, inputs=[edges(rng, *x.shape) for x in inputs])
-    parts[1] = net.op("SELECT_V2", net.op("LESS", inputs[1], 0.25, dtype=np.bool_), -1.0, 1.0)
-    y = _layer_of(net, net.concatenate(parts, 3), rng)
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape) for x in inputs])
     assert "LceBconv2d" in converted.kinds
+
+
+@pytest.mark.parametrize("channels", [5, 64])
+@pytest.mark.parametrize("name", ["step", "condition", "bound", "0 or 3", "3 or -1", "sign"])
+def test_concatenation_with_the_opposite(name, channels, rng):
+    """concat(s(a), -s(b)): equal values, of which the second has the larger where s is -1."""
+    make = (_FORMS | {"sign": (lambda net, x: net.sign(x), {1.0, -1.0})})[name][0]
+    net = Net()
+    a, b = (net.input(1, 4, 4, channels) for _ in range(2))
+    low, high = {"step": (0, 1), "0 or 3": (0, 3), "3 or -1": (-1, 3)}.get(name, (-1, 1))
+    opposite = net.op("SUB", float(low + high), make(net, b))
+    for order in ([make(net, a), opposite], [opposite, net.pad(make(net, a), ((0, 0), (0, 0)))]):
+        y = _layer_of(net, net.concatenate(order, 3), rng)
+        data = [edges(rng, *a.shape), edges(rng, *b.shape)]
+        converted = convert_and_compare(net, y, inputs=data)
+        assert "LceBconv2d" in converted.kinds
+        assert convert_tflite(net.finish(y)) == converted.content  # the self-check agrees
 
 
 def test_concatenation_of_different_sizes(rng):
@@ -308,7 +319,7 @@ def test_max_pool_of_signs_turned_round(make, rng):
     x = net.input(1, 6, 6, 32)
     y = _layer_of(net, net.max_pool(make(net, x)), rng)
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
-    assert "LceBMaxPool2d" not in converted.kinds
+    assert converted.kinds[-3:] == ["LceQuantize", "LceBMaxPool2d", "LceBconv2d"]
 
 
 def test_max_pool_with_activation(rng):
