@@ -7,6 +7,7 @@ from typing import Any
 
 from larq_engine.converter import schema
 from larq_engine.converter.attached import attach
+from larq_engine.converter.calls import pass_constants
 from larq_engine.converter.constants import restore_recipes
 from larq_engine.converter.convert import finish, rewrite
 from larq_engine.converter.graph import Model
@@ -186,6 +187,7 @@ def _convert(
         content = make_content()
         step("rewriting")
         model = schema.read(content)
+        pass_constants(model)
         for graph in model.graphs:
             rewrite(graph, options)
         if int8_range is not None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from larq_engine.converter.bits import values_before_sign
+from larq_engine.converter.calls import called_graphs
 from larq_engine.converter.constants import fold_constants
 from larq_engine.converter.graph import NUMPY_TYPES, Graph, Meaning, Model, Op, Tensor
 from larq_engine.converter.lce_ops import WORD, is_ours
@@ -143,11 +144,8 @@ def _is_random(op: Op) -> bool:
 
 def _any_in(op: Op, model: Model, holds: Callable[[Op], bool]) -> bool:
     """Whether something holds of an operator, or of one in the graphs that it calls."""
-    if holds(op):
-        return True
-    fields = {} if op.custom or op.options is None else vars(op.options)
-    called = [n for name, n in fields.items() if name.lower().endswith("subgraphindex")]
-    return any(_any_in(inner, model, holds) for n in called for inner in model.graphs[n].ops)
+    called = [inner for graph in called_graphs(op, model) for inner in graph.ops]
+    return holds(op) or any(_any_in(inner, model, holds) for inner in called)
 
 
 class _Counterparts:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from larq_engine.converter import schema
+from larq_engine.converter.calls import pass_constants
 from larq_engine.converter.check_inputs import close_shapes, random_inputs, runs_alone
 from larq_engine.converter.check_plan import Comparison, Plan, Source, Stretch, make_plan, read_out
 from larq_engine.converter.check_run import PartRun
@@ -62,6 +63,7 @@ def _check_graph(
 ) -> str:
     generator = np.random.default_rng(_SEED)
     original = schema.read(content)
+    pass_constants(original)
     theirs = original.graphs[number]
     called = number not in schema.runnable_graphs(original)
     if called and not runs_alone(original, theirs, generator):

@@ -10,7 +10,7 @@ import pytest
 from ai_edge_litert.interpreter import Interpreter as StockInterpreter
 
 from larq_engine.converter import schema
-from larq_engine.converter.api import convert_saved_model
+from larq_engine.converter.api import convert_keras_model, convert_saved_model
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.keras import (
     keras_to_tflite,
@@ -256,6 +256,19 @@ def test_metrics_still_work_after_a_failure(monkeypatch):
     (metric,) = [metric for metric in model.metrics if metric.name == "mean_of_all"]
     metric.update_state(3.0)
     assert metric.result().numpy() == 3.0
+
+
+def test_a_state_goes_on_from_sample_to_sample(rng):
+    steps = keras.Input((4, 3), batch_size=1)
+    x = keras.layers.GRU(32, stateful=True)(steps)
+    x = larq.layers.QuantDense(8, input_quantizer="ste_sign", kernel_quantizer="ste_sign")(x)
+    model = keras.Model(steps, x)
+    converted = convert_keras_model(model)
+    assert converted.report.count("binary") == 1
+    samples = rng.normal(size=(6, 4, 3)).astype(np.float32)
+    expected = np.concatenate([model(sample[None]).numpy() for sample in samples])
+    assert not np.array_equal(expected, model(samples[:1]).numpy().repeat(6, 0))
+    np.testing.assert_array_equal(Interpreter(converted).predict(samples), expected)
 
 
 def test_a_subclassed_model(rng):
