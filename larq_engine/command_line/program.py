@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from larq_engine import __version__
-from larq_engine.command_line import convert_command, inspect_command
+from larq_engine.command_line import convert_command, example_command, inspect_command
 
 # What a shell reports of a program that Ctrl-C ended.
 _INTERRUPTED = 130
@@ -43,7 +43,7 @@ def _make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"larq-engine {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (convert_command, inspect_command):
+    for command in (convert_command, inspect_command, example_command):
         command.add_parser(commands)
     return parser
 

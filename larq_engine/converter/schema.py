@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from larq_engine.converter.attached import attach, read_attached
+from larq_engine.converter.attached import Attached, attach, read_attached
 from larq_engine.converter.graph import (
     NUMPY_TYPES,
     Array,
@@ -48,6 +48,8 @@ ACTIVATION = {
 }
 
 _SPARSE = "SPARSE_"
+
+_VERSION = 3  # of the schema
 
 # An optional input that is not there.
 _ABSENT = -1
@@ -86,6 +88,16 @@ def read(content: bytes) -> Model:
     model = Model([graph for graph, _ in graphs])
     model.extra = _Extra(packed, [tensors for _, tensors in graphs])
     model.extra.attached = read_attached(content)
+    return model
+
+
+def make_model(graphs: list[Graph]) -> Model:
+    """A model that comes from no file."""
+    model = Model(graphs)
+    packed = schema.ModelT()
+    packed.version = _VERSION
+    model.extra = _Extra(packed, [])
+    model.extra.attached = Attached()
     return model
 
 
