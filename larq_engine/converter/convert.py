@@ -7,12 +7,14 @@ from larq_engine.converter.constants import fold_constants
 from larq_engine.converter.errors import ConversionError, naming
 from larq_engine.converter.graph import Graph, Op, Tensor
 from larq_engine.converter.layers import KINDS
+from larq_engine.converter.lce_limits import check_operators
 from larq_engine.converter.options import Options
 from larq_engine.converter.rules_activation import join_prelu
 from larq_engine.converter.rules_binary import binarize_layer, binarize_output
 from larq_engine.converter.rules_bits import pool_bits, write_bits
 from larq_engine.converter.rules_fuse import fuse_activation, fuse_affine
 from larq_engine.converter.rules_int8 import dequantize_to_int8, quantize_int8, write_int8
+from larq_engine.converter.rules_lce import pad_as_same, unpack_weights
 from larq_engine.converter.rules_reshape import (
     SINKING,
     drop_reshape,
@@ -37,6 +39,7 @@ Rule = Callable[[Op, Graph, Options], Sequence[Op] | Tensor | None]
 # before multipliers and biases, as they are found by evaluating what is between a convolution and a
 # sign, one operator after the other as the model has them.
 _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
+    {unpack_weights: ("LceUnpackWeights",), pad_as_same: ("LceBconv2d",)},
     {binarize_layer: KINDS},
     {binarize_output: ("SIGN", "SELECT", "SELECT_V2", "ADD", "SUB")},
     {
@@ -86,6 +89,7 @@ def finish(graph: Graph, options: Options) -> None:
     """Joins binary and int8 operators, and packs the weights of layers that stay in float."""
     for stage in _LAST_STAGES:
         _apply(stage, graph, options)
+    check_operators(graph, options)
 
 
 def _apply(stage: dict[Rule, tuple[str, ...]], graph: Graph, options: Options) -> None:

@@ -42,6 +42,13 @@ def padding_options(pads: Pads | None) -> dict[str, int]:
     }
 
 
+def with_padding(options: Mapping[str, int], pads: Pads | None) -> dict[str, int]:
+    """The options with another padding."""
+    old = {"padding", *(key for keys in _KEYS for key in keys)}
+    kept = {key: value for key, value in options.items() if key not in old}
+    return kept | padding_options(pads)
+
+
 def read_pads(options: Mapping[str, int]) -> Pads | None:
     """How an LceBconv2d with these options pads."""
     if "padding" in options:

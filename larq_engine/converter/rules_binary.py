@@ -20,6 +20,7 @@ from larq_engine.converter.layers import (
     find_pads,
     with_pads,
 )
+from larq_engine.converter.lce_limits import why_not_lce
 from larq_engine.converter.options import Options
 from larq_engine.converter.padding import (
     NO_PADS,
@@ -149,25 +150,11 @@ def _limit(form: ConvolutionForm, pad: int, options: Options) -> NotBinary | Non
         return NotBinary(
             f"it has groups of {per_group} channels", "use groups of a multiple of 32 channels"
         )
-    padded = form.pads != NO_PADS
     if options.for_lce:
-        without = "convert with compatibility='larq_engine'"
-        if form.groups > 1:
-            return NotBinary("LCE's default kernel refuses groups", without)
-        if padded and form.pads is not None:
-            (top, bottom), (left, right) = form.pads
-            return NotBinary(
-                f"LCE pads as 'same' or not at all, not {top} + {bottom} rows and {left} + {right} "
-                "columns",
-                without,
-            )
-        if padded and pad == -1:
-            return NotBinary("LCE cannot pad with -1", without)
-        if padded and pad == 0 and form.exceeds_image:
-            return NotBinary(
-                "LCE computes zero padding wrongly where the filter exceeds the image", without
-            )
-    if options.for_xcore and padded and pad == 0:
+        reason = why_not_lce(form.groups, form.pads, pad, form.exceeds_image)
+        if reason is not None:
+            return NotBinary(reason, "convert with compatibility='larq_engine'")
+    if options.for_xcore and form.pads != NO_PADS and pad == 0:
         return NotBinary("target 'xcore' has no zero padding", "use pad_values=1")
     return None
 
