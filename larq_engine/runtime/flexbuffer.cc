@@ -1,5 +1,6 @@
 #include "larq_engine/runtime/flexbuffer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -15,6 +16,9 @@ enum Type : uint8_t {
   kMap = 9,
   kBool = 26
 };
+
+// Of longer keys a file of any size could have as many as it has bytes, all in one long text.
+constexpr size_t kMaxKeyBytes = 64;
 
 class Reader {
  public:
@@ -47,8 +51,12 @@ class Reader {
 
   std::string Key(size_t at) const {
     const uint8_t* begin = buffer_.data() + at;
-    const void* end = at < buffer_.size() ? std::memchr(begin, 0, buffer_.size() - at) : nullptr;
-    if (end == nullptr) throw std::invalid_argument("options: a key of the FlexBuffer has no end");
+    const size_t length = at < buffer_.size() ? std::min(kMaxKeyBytes + 1, buffer_.size() - at) : 0;
+    const void* end = std::memchr(begin, 0, length);
+    if (end == nullptr) {
+      throw std::invalid_argument("options: a key of the FlexBuffer has no end within " +
+                                  std::to_string(kMaxKeyBytes) + " bytes");
+    }
     return std::string(reinterpret_cast<const char*>(begin),
                        static_cast<size_t>(static_cast<const uint8_t*>(end) - begin));
   }
@@ -115,7 +123,9 @@ std::map<std::string, int64_t> ReadIntMap(std::span<const uint8_t> buffer) {
   for (size_t i = 0; i < count; ++i) {
     const std::string key = reader.Key(reader.Follow(keys + i * key_width, key_width));
     const auto packed = static_cast<uint8_t>(reader.Unsigned(values + count * width + i, 1));
-    map[key] = reader.Int(values + i * width, width, packed, key);
+    if (!map.emplace(key, reader.Int(values + i * width, width, packed, key)).second) {
+      throw std::invalid_argument("options: expected every option once, got '" + key + "' again");
+    }
   }
   return map;
 }

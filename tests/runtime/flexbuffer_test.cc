@@ -61,6 +61,37 @@ TEST(ReadIntMap, ErrorsSayWhatIsWrong) {
   EXPECT_EQ(ErrorOf(count), "options: the FlexBuffer map says 200 entries in 18 bytes");
 }
 
+TEST(ReadIntMap, AnOptionThatIsGivenTwiceIsAnError) {
+  Bytes twice = kAbc;
+  twice[7] = 7;  // the second key is the text of the first
+  EXPECT_EQ(ErrorOf(twice), "options: expected every option once, got 'a' again");
+}
+
+// A map of `count` values and as many keys, which begin one byte after another in one long text.
+Bytes NestedKeys(size_t count) {
+  const auto append = [](Bytes* bytes, uint64_t number) {
+    for (int i = 0; i < 32; i += 8) bytes->push_back(static_cast<uint8_t>(number >> i));
+  };
+  Bytes bytes(count, 'k');
+  bytes.resize(count + 4);
+  for (size_t i = 0; i < count; ++i) append(&bytes, bytes.size() - i);
+  append(&bytes, 4 * count);  // back to the keys
+  append(&bytes, 4);          // their width
+  append(&bytes, count);
+  bytes.resize(bytes.size() + 4 * count);
+  bytes.insert(bytes.end(), count, 1 << 2 | 2);
+  append(&bytes, 5 * count);  // back to the values
+  bytes.insert(bytes.end(), {9 << 2 | 2, 4});
+  return bytes;
+}
+
+// Copied one by one they would be 5 * 10^11 bytes.
+TEST(ReadIntMap, KeysWithinOneLongTextAreRefusedAtOnce) {
+  EXPECT_EQ(ReadIntMap(NestedKeys(3)), (Map{{"k", 0}, {"kk", 0}, {"kkk", 0}}));
+  EXPECT_EQ(ErrorOf(NestedKeys(1000000)),
+            "options: a key of the FlexBuffer has no end within 64 bytes");
+}
+
 TEST(ReadIntMap, AnyBytesGiveAMapOrAnError) {
   // What is tested is that nothing outside the bytes is read: run it under a sanitizer.
   SCOPED_TRACE(testing::ReplayHint());
