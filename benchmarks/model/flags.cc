@@ -10,11 +10,11 @@
 #include <string_view>
 
 #include "benchmarks/model/errors.h"
+#include "larq_engine/runtime/engine_options.h"
 
 namespace larq_engine {
 namespace {
 
-constexpr int kMaxThreads = 256;  // the engine's own limit
 constexpr double kMaxSeconds = 1e6;
 
 [[noreturn]] void Refuse(std::string_view flag, std::string_view expected, std::string_view got) {
@@ -78,13 +78,9 @@ auto Real(double Flags::*field, std::string_view name, double highest) {
 
 auto Switch(bool Flags::*field, std::string_view name) {
   return [=](Flags& flags, std::string_view value) {
-    if (value == "true" || value == "1") {
-      flags.*field = true;
-    } else if (value == "false" || value == "0") {
-      flags.*field = false;
-    } else {
-      Refuse(name, "true or false", value);
-    }
+    const std::optional<bool> on = ParseSwitch(value);
+    if (!on) Refuse(name, kSwitchValues, value);
+    flags.*field = *on;
   };
 }
 
@@ -129,7 +125,7 @@ const std::vector<FlagSpec>& Specs() {
        Real(&Flags::warmup_min_secs, "warmup_min_secs", kMaxSeconds)},
       {"kernel", "NAME", "auto, reference, or a kernel row of --list_kernels (auto)",
        Text(&Flags::kernel, "kernel")},
-      {"fuse", "true|false", "take over float operators between binarized ones (true)",
+      {"fuse", "on|off", "take over float operators between binarized ones (on)",
        Switch(&Flags::fuse, "fuse")},
       {"device", "cpu", "where to run", SetDevice},
       {"enable_op_profiling", "", "time each operator, in runs of their own after the others",

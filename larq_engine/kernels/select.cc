@@ -39,9 +39,13 @@ std::string TooDeep(std::span<const BgemmRow> rows, const BgemmShape& shape) {
          " bits; the deepest holds " + std::to_string(deepest);
 }
 
-std::string UnknownName(std::span<const BgemmRow> rows, std::string_view name) {
-  std::string text = "unknown kernel '" + std::string(name) + "'; expected one of auto";
-  for (const BgemmRow& row : rows) text += ", " + std::string(row.name);
+// What a kernel may be called on this CPU.
+std::string ExpectedNames(std::span<const BgemmRow> rows, CpuFeatures cpu) {
+  std::string text = "expected one of " + std::string(kAutoKernel);
+  text += ", " + std::string(kReferenceKernel);
+  for (const BgemmRow& row : rows) {
+    if (cpu.Has(row.isa)) text += ", " + std::string(row.name);
+  }
   return text;
 }
 
@@ -60,10 +64,13 @@ BgemmChoice SelectBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const B
       }
     } else if (forced != kAutoKernel) {
       choice.error = "kernel '" + std::string(forced) + "' cannot run: " + obstacle;
+      if (!cpu.Has(row.isa)) choice.error += "; " + ExpectedNames(rows, cpu);
     }
   }
   if (choice.row == nullptr && choice.error.empty()) {
-    choice.error = forced == kAutoKernel ? TooDeep(rows, shape) : UnknownName(rows, forced);
+    choice.error = forced == kAutoKernel ? TooDeep(rows, shape)
+                                         : "unknown kernel '" + std::string(forced) + "'; " +
+                                               ExpectedNames(rows, cpu);
   }
   return choice;
 }

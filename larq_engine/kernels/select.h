@@ -14,6 +14,9 @@ namespace larq_engine {
 // The forced name that leaves the choice to the cost of each row.
 inline constexpr std::string_view kAutoKernel = "auto";
 
+// The name of ReferenceBconv2d, which needs no row; callers look for it first.
+inline constexpr std::string_view kReferenceKernel = "reference";
+
 // The product that one group of a layer asks for. Whatever the number of pixels m, the same row is
 // the best: rows of a tile that m does not fill cost nothing, or what they cost is so little (SME2)
 // that a pixel alone takes no more instructions than in other rows.

@@ -29,22 +29,28 @@ std::string ParseKernel(std::string_view value, const std::string& source) {
   // Any shape that all rows can do: only the name and the CPU are judged here.
   const BgemmChoice choice =
       SelectBgemm(BgemmRows(), DetectCpuFeatures(), {.n = 1, .k_bits = 1}, value);
-  if (choice.row == nullptr) {
-    throw std::invalid_argument(source + ": " + choice.error + ", " +
-                                std::string(kReferenceKernel));
-  }
+  if (choice.row == nullptr) throw std::invalid_argument(source + ": " + choice.error);
   return std::string(value);
 }
 
 bool ParseFuse(std::string_view value) {
-  if (value != "on" && value != "off") {
-    throw std::invalid_argument("option fuse: expected on or off, got '" + std::string(value) +
-                                "'");
+  const std::optional<bool> fuse = ParseSwitch(value);
+  if (!fuse) {
+    throw std::invalid_argument(std::string("option fuse: expected ") + kSwitchValues + ", got '" +
+                                std::string(value) + "'");
   }
-  return value == "on";
+  return *fuse;
 }
 
 }  // namespace
+
+std::optional<bool> ParseSwitch(std::string_view value) {
+  std::string lower(value);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (lower == "on" || lower == "true" || lower == "1") return true;
+  if (lower == "off" || lower == "false" || lower == "0") return false;
+  return std::nullopt;
+}
 
 EngineOptions ParseEngineOptions(const char* const* keys, const char* const* values, size_t count) {
   EngineOptions options;

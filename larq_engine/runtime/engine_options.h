@@ -3,21 +3,23 @@
 #define LARQ_ENGINE_RUNTIME_ENGINE_OPTIONS_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace larq_engine {
 
-// The value of `kernel` that stands for ReferenceBconv2d instead of a row.
-inline constexpr std::string_view kReferenceKernel = "reference";
-
 inline constexpr int kMaxThreads = 256;
 
 struct EngineOptions {
-  int num_threads = 0;  // 0: the host's own number
+  int num_threads = 0;  // at most; 0: the host's own number
   std::string kernel;   // kAutoKernel, kReferenceKernel or the name of a row that this CPU runs
   bool fuse = true;     // with the host's operators between ours; the results are the same
 };
+
+// A value for on or off, in any spelling and case; none for other text.
+std::optional<bool> ParseSwitch(std::string_view value);
+inline constexpr const char* kSwitchValues = "on or off (true or false, 1 or 0)";
 
 // Throws std::invalid_argument that names the valid options or values. Environment variables stand
 // in where an option is not given.

@@ -144,12 +144,15 @@ TEST(Select, NeverARowThatTheCpuLacks) {
 TEST(Select, ForcedByName) { EXPECT_EQ(Chosen({.n = 1, .k_bits = 64}, "wide"), "wide"); }
 
 TEST(Select, ForcedButUnknownIsAnErrorThatNamesTheRows) {
-  EXPECT_EQ(Chosen(kLayerB, "fastest"),
-            "error: unknown kernel 'fastest'; expected one of auto, narrow, wide, shallow, absent");
+  EXPECT_EQ(
+      Chosen(kLayerB, "fastest"),
+      "error: unknown kernel 'fastest'; expected one of auto, reference, narrow, wide, shallow");
 }
 
 TEST(Select, ForcedButImpossibleIsAnErrorThatSaysWhy) {
-  EXPECT_EQ(Chosen(kLayerB, "absent"), "error: kernel 'absent' cannot run: this CPU has no popcnt");
+  EXPECT_EQ(Chosen(kLayerB, "absent"),
+            "error: kernel 'absent' cannot run: this CPU has no popcnt; expected one of auto, "
+            "reference, narrow, wide, shallow");
   EXPECT_EQ(Chosen({.n = 1, .k_bits = 65536}, "shallow"),
             "error: kernel 'shallow' cannot run: its accumulator holds 65535 bits of depth, needed "
             "65536");

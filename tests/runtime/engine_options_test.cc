@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "gtest/gtest.h"
+#include "larq_engine/kernels/select.h"
 
 namespace larq_engine {
 namespace {
@@ -40,14 +41,18 @@ TEST(EngineOptions, Values) {
   EXPECT_EQ(Parse("num_threads", "256").num_threads, 256);
   EXPECT_EQ(Parse("kernel", "reference").kernel, "reference");
   EXPECT_EQ(Parse("kernel", "bgemm_i32_4x2x64_portable").kernel, "bgemm_i32_4x2x64_portable");
-  EXPECT_TRUE(Parse("fuse", "on").fuse);
-  EXPECT_FALSE(Parse("fuse", "off").fuse);
+  for (const char* on : {"on", "true", "1", "True", "ON"})
+    EXPECT_TRUE(Parse("fuse", on).fuse) << on;
+  for (const char* off : {"off", "false", "0", "False", "Off"}) {
+    EXPECT_FALSE(Parse("fuse", off).fuse) << off;
+  }
 }
 
 TEST(EngineOptions, WrongFuse) {
-  for (const char* value : {"", "true", "ON", "off "}) {
+  for (const char* value : {"", "yes", "2", "off "}) {
     EXPECT_EQ(ErrorOf("fuse", value),
-              "option fuse: expected on or off, got '" + std::string(value) + "'");
+              "option fuse: expected on or off (true or false, 1 or 0), got '" +
+                  std::string(value) + "'");
   }
 }
 
@@ -65,8 +70,24 @@ TEST(EngineOptions, UnknownNamesListTheValidOnes) {
             "unknown option ''; expected one of num_threads, kernel, fuse");
   EXPECT_EQ(ErrorOf("kernel", "fast")
                 .find("option kernel: unknown kernel 'fast'; expected one of "
-                      "auto, bgemm_i32_4x2x64_portable"),
+                      "auto, reference, bgemm_i32_4x2x64_portable"),
             0u);
+}
+
+// A row of another CPU is neither run nor offered.
+TEST(EngineOptions, ErrorsNameTheRowsOfThisCpuAlone) {
+  const CpuFeatures cpu = DetectCpuFeatures();
+  std::string names = "expected one of auto, reference";
+  for (const BgemmRow& row : BgemmRows()) {
+    if (cpu.Has(row.isa)) names += ", " + std::string(row.name);
+  }
+  EXPECT_EQ(ErrorOf("kernel", "fast"), "option kernel: unknown kernel 'fast'; " + names);
+  for (const BgemmRow& row : BgemmRows()) {
+    if (cpu.Has(row.isa)) continue;
+    EXPECT_EQ(ErrorOf("kernel", row.name), "option kernel: kernel '" + std::string(row.name) +
+                                               "' cannot run: this CPU has no " + IsaName(row.isa) +
+                                               "; " + names);
+  }
 }
 
 TEST(EngineOptions, VariableStandsInForAuto) {

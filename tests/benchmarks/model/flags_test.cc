@@ -81,7 +81,7 @@ TEST(Flags, WhatCannotBeMeant) {
       {{"--check_tolerance=-0.1"},
        "--check_tolerance: expected a number of at least 0, got '-0.1'"},
       {{"--device=cuda"}, "--device: expected cpu, got 'cuda'"},
-      {{"--fuse=on"}, "--fuse: expected true or false, got 'on'"},
+      {{"--fuse=yes"}, "--fuse: expected on or off (true or false, 1 or 0), got 'yes'"},
       {{"--check=a.bin"},
        "--check: expected tensor:path, by name or number, separated by commas, got 'a.bin'"},
       {{"--check=0:a,"},
