@@ -4,6 +4,7 @@
 
 #include "larq_engine/kernels/pixel_ops_table.h"
 #include "larq_engine/runtime/plan.h"
+#include "larq_engine/runtime/usable_cpus.h"
 
 namespace larq_engine {
 
@@ -14,9 +15,10 @@ Engine::Engine(EngineOptions options)
 ThreadPool& Engine::Threads(int host_threads) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (threads_ == nullptr) {
-    const int threads =
-        options_.num_threads > 0 ? options_.num_threads : std::clamp(host_threads, 1, kMaxThreads);
-    threads_ = std::make_unique<ThreadPool>(threads);
+    // More than there are CPUs would only wait for each other.
+    const int most = std::min(kMaxThreads, UsableCpus());
+    const int threads = options_.num_threads > 0 ? options_.num_threads : host_threads;
+    threads_ = std::make_unique<ThreadPool>(std::clamp(threads, 1, most));
   }
   return *threads_;
 }
