@@ -6,6 +6,7 @@
 #include "larq_engine/kernels/bconv2d.h"
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/kernels/reference.h"
+#include "larq_engine/runtime/constant_values.h"
 #include "larq_engine/runtime/engine_options.h"
 #include "larq_engine/runtime/op_checks.h"
 #include "larq_engine/runtime/op_error.h"
@@ -41,8 +42,9 @@ constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 enum Input { kImage, kFilter, kMultiplier, kBias, kThreshold, kInputCount };
 
 // One constant a channel: multiplier, bias or threshold.
-const void* ChannelConstants(const OpInfo& op, Input input, const char* role, TfLiteType type,
-                             int64_t channels) {
+template <typename T>
+ConstantValues<T> ChannelConstants(const OpInfo& op, Input input, const char* role, TfLiteType type,
+                                   int64_t channels) {
   const TensorInfo& tensor = op.inputs[input];
   CheckType(tensor, role, {type});
   CheckRank(tensor.dims, role, 1);
@@ -51,8 +53,8 @@ const void* ChannelConstants(const OpInfo& op, Input input, const char* role, Tf
                   std::to_string(channels) + " values, one for each output channel, got " +
                   std::to_string(tensor.dims[0]) + "; re-convert the model");
   }
-  CheckConstant(tensor, role, sizeof(int32_t));
-  return tensor.constant;
+  CheckConstant(tensor, role, sizeof(T));
+  return {tensor.constant, tensor.bytes};
 }
 
 AxisPadding ReadPadding(const Options& options, const char* before, const char* after) {
@@ -122,8 +124,6 @@ Bconv2dSpec ReadSpec(const OpInfo& op, const Options& options) {
                   " products for one output value, got shape " + DimsString(filter.dims) +
                   "; the file is corrupted");
   }
-  CheckFilterTail(static_cast<const uint32_t*>(filter.constant), spec.out_channels * spec.taps(),
-                  spec.group_in_channels());
   return spec;
 }
 
@@ -132,24 +132,23 @@ OutputTransform ReadTransform(const OpInfo& op, const Options& options, const Bc
   const size_t count = static_cast<size_t>(channels);
   const Activation activation = ReadActivation(options);
   if (op.output.type == kTfLiteInt32) {
-    return MakeBitsTransform(static_cast<const int32_t*>(ChannelConstants(
-                                 op, kThreshold, "threshold", kTfLiteInt32, channels)),
-                             count, spec.depth());
+    const auto threshold =
+        ChannelConstants<int32_t>(op, kThreshold, "threshold", kTfLiteInt32, channels);
+    return MakeBitsTransform(threshold.data(), count, spec.depth());
   }
-  const auto* multiplier = static_cast<const float*>(
-      ChannelConstants(op, kMultiplier, "multiplier", kTfLiteFloat32, channels));
-  const auto* bias =
-      static_cast<const float*>(ChannelConstants(op, kBias, "bias", kTfLiteFloat32, channels));
+  const auto multiplier =
+      ChannelConstants<float>(op, kMultiplier, "multiplier", kTfLiteFloat32, channels);
+  const auto bias = ChannelConstants<float>(op, kBias, "bias", kTfLiteFloat32, channels);
   if (op.output.type == kTfLiteFloat32) {
-    return MakeFloatTransform(activation, multiplier, bias, count);
+    return MakeFloatTransform(activation, multiplier.data(), bias.data(), count);
   }
   const int32_t zero_point = ZeroPoint(op.output, "output");
   if (zero_point < -128 || zero_point > 127) {
     throw OpError("output '" + op.output.name + "': expected a zero point of -128 to 127, got " +
                   std::to_string(zero_point) + "; the file is corrupted");
   }
-  return MakeInt8Transform(activation, multiplier, bias, count, Scale(op.output, "output"),
-                           zero_point);
+  return MakeInt8Transform(activation, multiplier.data(), bias.data(), count,
+                           Scale(op.output, "output"), zero_point);
 }
 
 class Bconv2dStep : public Step {
@@ -157,8 +156,10 @@ class Bconv2dStep : public Step {
   Bconv2dStep(const OpInfo& op, const Options& options, const StepKernels& kernels)
       : spec_(ReadSpec(op, options)),
         transform_(ReadTransform(op, options, spec_)),
-        filter_(static_cast<const uint32_t*>(op.inputs[kFilter].constant)),
-        kernels_(kernels) {}
+        filter_(op.inputs[kFilter].constant, op.inputs[kFilter].bytes),
+        kernels_(kernels) {
+    CheckFilterTail(filter_.data(), spec_.out_channels * spec_.taps(), spec_.group_in_channels());
+  }
 
   TensorShape Resize(std::span<const TensorShape> inputs) override {
     const TensorShape& input = inputs[0];
@@ -209,8 +210,8 @@ class Bconv2dStep : public Step {
       conv_->Run(image, range.first_pixel, range.last_pixel, range.first_block, range.last_block,
                  scratch, static_cast<std::byte*>(output));
     } else {
-      ReferenceBconv2d(spec_, transform_, in_height_, in_width_, image, filter_, range.first_pixel,
-                       range.last_pixel, output);
+      ReferenceBconv2d(spec_, transform_, in_height_, in_width_, image, filter_.data(),
+                       range.first_pixel, range.last_pixel, output);
     }
   }
 
@@ -241,14 +242,14 @@ class Bconv2dStep : public Step {
       const BgemmChoice choice =
           SelectBgemm(BgemmRows(), DetectCpuFeatures(), ProductShape(spec_), kernels_.kernel);
       if (choice.row == nullptr) throw OpError(choice.error);
-      conv_.emplace(spec_, filter_, transform_, *choice.row, kernels_.pixel_ops);
+      conv_.emplace(spec_, filter_.data(), transform_, *choice.row, kernels_.pixel_ops);
     }
     conv_->Resize(dims[1], dims[2]);
   }
 
   Bconv2dSpec spec_;
   OutputTransform transform_;
-  const uint32_t* filter_;  // lives in the model, like the file's other constants
+  ConstantValues<uint32_t> filter_;
   StepKernels kernels_;
   std::optional<Bconv2d> conv_;  // none for the reference
   int64_t in_height_ = 0;

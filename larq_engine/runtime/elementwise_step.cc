@@ -1,4 +1,8 @@
 // ADD, MUL, RELU and its kin, PRELU of the host: each value by itself.
+#include <algorithm>
+#include <array>
+
+#include "larq_engine/runtime/broadcast.h"
 #include "larq_engine/runtime/host_ops.h"
 #include "larq_engine/runtime/op_checks.h"
 #include "larq_engine/runtime/op_error.h"
@@ -7,107 +11,138 @@
 namespace larq_engine {
 namespace {
 
-// Of an input that can_fuse has found fit, but a claim may outlast the shapes it was made for.
-std::vector<float> ReadConstant(const OpInfo& op, size_t input) {
-  std::vector<float> values = ReadChannelConstant(op.inputs[input], op.output.dims.back());
-  if (values.empty()) {
-    throw OpError("input: expected a constant for each channel, got shape " +
-                  DimsString(op.inputs[input].dims) + "; load the model with fuse=off");
-  }
-  return values;
+size_t Channels(const std::vector<int>& dims) {
+  return dims.empty() ? 1 : static_cast<size_t>(dims.back());
 }
 
 // Sized by its first data input.
 class ElementwiseStep : public Step {
  public:
   TensorShape Resize(std::span<const TensorShape> inputs) override {
-    const std::vector<int>& dims = inputs[0].dims;
-    if (dims.empty() || dims.back() != channels_) {
-      throw OpError("input: expected " + std::to_string(channels_) + " channels, got shape " +
-                    DimsString(dims) +
-                    "; resize the input to what the model takes, or load it with fuse=off");
-    }
-    pixels_ = CountElements(dims, dims.size() - 1);
-    CountElements(dims, dims.size());
-    return {.dims = dims};
+    SetShape(inputs[0].dims);
+    return {.dims = inputs[0].dims};
   }
   int64_t pixels() const override { return pixels_; }
   bool pixelwise() const override { return true; }
-  bool in_place() const override { return true; }
+  bool in_place() const override { return pixelwise(); }
 
  protected:
   ElementwiseStep(const OpInfo& op, const StepKernels& kernels)
-      : ops_(kernels.pixel_ops),
-        range_(ActivationRange(op.host_options.activation)),
-        channels_(op.output.dims.back()) {}
+      : ops_(kernels.pixel_ops), range_(ActivationRange(op.host_options.activation)) {}
 
+  void SetShape(const std::vector<int>& dims) {
+    channels_ = Channels(dims);
+    // Any number of pixels without channels is no work.
+    const int64_t values = CountElements(dims, dims.size());
+    pixels_ = values == 0 ? 0 : values / static_cast<int64_t>(channels_);
+  }
   static size_t Rows(const StepRange& range) {
     return static_cast<size_t>(range.last_pixel - range.first_pixel);
   }
-  size_t Values(const StepRange& range) const { return Rows(range) * channels(); }
-  size_t channels() const { return static_cast<size_t>(channels_); }
+  size_t Values(const StepRange& range) const { return Rows(range) * channels_; }
+  size_t channels() const { return channels_; }
 
   const PixelOps& ops_;
   FloatRange range_;
 
  private:
-  int channels_;
+  size_t channels_ = 0;
   int64_t pixels_ = 0;
 };
 
-// Two tensors.
+// Two tensors, or a tensor and a constant that is one value or one for each channel.
 class BinaryStep : public ElementwiseStep {
  public:
-  using Operation = decltype(PixelOps::add);
-  BinaryStep(const OpInfo& op, const StepKernels& kernels, Operation operation)
-      : ElementwiseStep(op, kernels), operation_(operation) {}
+  BinaryStep(const OpInfo& op, const StepKernels& kernels, ChannelOp::Kind kind)
+      : ElementwiseStep(op, kernels),
+        of_tensors_(kind == ChannelOp::kAdd ? ops_.add : ops_.multiply),
+        of_channels_(kind == ChannelOp::kAdd ? ops_.add_channels : ops_.multiply_channels),
+        has_activation_(op.host_options.activation != kTfLiteActNone) {
+    for (size_t input : {0, 1}) {
+      if (op.inputs[input].constant == nullptr) {
+        data_inputs_.push_back(input);
+      } else {
+        constant_ = {.kind = kind, .constants = ReadChannelConstant(op.inputs[input])};
+        row_ = constant_.constants;
+      }
+    }
+  }
 
-  std::vector<size_t> data_inputs() const override { return {0, 1}; }
+  std::vector<size_t> data_inputs() const override { return data_inputs_; }
+  bool pixelwise() const override { return form_ != kUnlike; }
+  size_t scratch_bytes() const override {
+    return form_ == kUnlike ? channels() * sizeof(float) : 0;
+  }
+
+  const ChannelOp* channel_op() const override {
+    return data_inputs_.size() > 1 || has_activation_ ? nullptr : &constant_;
+  }
 
   TensorShape Resize(std::span<const TensorShape> inputs) override {
-    if (inputs[0].dims != inputs[1].dims) {
-      throw OpError("inputs: expected one shape, got " + DimsString(inputs[0].dims) + " and " +
-                    DimsString(inputs[1].dims) +
-                    "; resize all inputs of the model alike, or load it with fuse=off");
+    const std::vector<int>& dims = inputs[0].dims;
+    if (data_inputs_.size() > 1) {
+      const std::vector<int>& other = inputs[1].dims;
+      form_ = dims == other ? kAlike : kUnlike;
+      return SetOperands({dims, other});
     }
-    return ElementwiseStep::Resize(inputs);
+    // A value for all channels is one for each of however many there are.
+    if (constant_.constants.size() == 1) row_.assign(Channels(dims), constant_.constants[0]);
+    form_ = row_.size() == Channels(dims) ? kChannels : kUnlike;
+    const std::vector<int> constant_dims = {static_cast<int>(row_.size())};
+    return data_inputs_[0] == 0 ? SetOperands({dims, constant_dims})
+                                : SetOperands({constant_dims, dims});
   }
 
-  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
            void* output) const override {
-    operation_(static_cast<const float*>(inputs[0]), static_cast<const float*>(inputs[1]),
-               Values(range), range_, static_cast<float*>(output));
+    const auto* a = static_cast<const float*>(inputs[0]);
+    auto* out = static_cast<float*>(output);
+    if (form_ == kChannels) {
+      of_channels_(a, row_.data(), Rows(range), channels(), range_, out);
+    } else if (form_ == kAlike) {
+      of_tensors_(a, static_cast<const float*>(inputs[1]), Values(range), range_, out);
+    } else {
+      RunUnlike(inputs, range, scratch, out);
+    }
   }
 
  private:
-  Operation operation_;
-};
+  enum Form : uint8_t { kAlike, kChannels, kUnlike };
 
-// A tensor and a constant for each channel.
-class ChannelStep : public ElementwiseStep {
- public:
-  ChannelStep(const OpInfo& op, const StepKernels& kernels, ChannelOp::Kind kind)
-      : ElementwiseStep(op, kernels),
-        operation_(kind == ChannelOp::kAdd ? ops_.add_channels : ops_.multiply_channels),
-        has_activation_(op.host_options.activation != kTfLiteActNone),
-        data_input_(op.inputs[0].constant == nullptr ? 0 : 1),
-        op_{.kind = kind, .constants = ReadConstant(op, 1 - data_input_)} {}
-
-  std::vector<size_t> data_inputs() const override { return {data_input_}; }
-
-  const ChannelOp* channel_op() const override { return has_activation_ ? nullptr : &op_; }
-
-  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
-           void* output) const override {
-    operation_(static_cast<const float*>(inputs[0]), op_.constants.data(), Rows(range), channels(),
-               range_, static_cast<float*>(output));
+  TensorShape SetOperands(const std::array<std::vector<int>, 2>& operands) {
+    const std::vector<int> shape = BroadcastShape(operands[0], operands[1]);
+    SetShape(shape);
+    for (size_t i = 0; i < 2; ++i) rows_[i] = BroadcastRows(operands[i], shape);
+    return {.dims = shape};
   }
 
- private:
-  decltype(PixelOps::add_channels) operation_;
+  void RunUnlike(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
+                 float* out) const {
+    std::array<const float*, 2> operands = {row_.data(), row_.data()};
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      operands[data_inputs_[i]] = static_cast<const float*>(inputs[i]);
+    }
+    for (int64_t pixel = range.first_pixel; pixel < range.last_pixel; ++pixel) {
+      std::array<const float*, 2> row;
+      for (size_t i = 0; i < 2; ++i) {
+        row[i] = operands[i] + rows_[i].Begin(pixel);
+        if (rows_[i].size() == channels()) continue;
+        auto* repeated = reinterpret_cast<float*>(scratch);  // only one of both is so
+        row[i] = std::fill_n(repeated, channels(), *row[i]) - channels();
+      }
+      of_tensors_(row[0], row[1], channels(), range_, out);
+      out += channels();
+    }
+  }
+
+  decltype(PixelOps::add) of_tensors_;
+  decltype(PixelOps::add_channels) of_channels_;
   bool has_activation_;
-  size_t data_input_;
-  ChannelOp op_;
+  std::vector<size_t> data_inputs_;
+  ChannelOp constant_;      // as the file has it
+  std::vector<float> row_;  // its value for each channel
+  Form form_ = kAlike;
+  std::array<BroadcastRows, 2> rows_;  // of the operands
 };
 
 class ReluStep : public ElementwiseStep {
@@ -124,7 +159,19 @@ class ReluStep : public ElementwiseStep {
 class PreluStep : public ElementwiseStep {
  public:
   PreluStep(const OpInfo& op, const StepKernels& kernels)
-      : ElementwiseStep(op, kernels), slopes_(ReadConstant(op, 1)) {}
+      : ElementwiseStep(op, kernels), constant_(ReadChannelConstant(op.inputs[1])) {}
+
+  TensorShape Resize(std::span<const TensorShape> inputs) override {
+    const std::vector<int>& dims = inputs[0].dims;
+    slopes_ = constant_;
+    if (constant_.size() == 1) slopes_.assign(Channels(dims), constant_[0]);
+    if (slopes_.size() != Channels(dims)) {
+      throw OpError("input: expected " + std::to_string(slopes_.size()) +
+                    " channels, one for each slope, got shape " + DimsString(dims) +
+                    "; resize the input to what the model takes");
+    }
+    return ElementwiseStep::Resize(inputs);
+  }
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
@@ -133,26 +180,18 @@ class PreluStep : public ElementwiseStep {
   }
 
  private:
-  std::vector<float> slopes_;
+  std::vector<float> constant_;  // as the file has it: one value, or one for each channel
+  std::vector<float> slopes_;    // one for each channel
 };
-
-std::unique_ptr<Step> MakeBinaryStep(const OpInfo& op, const StepKernels& kernels,
-                                     BinaryStep::Operation of_tensors,
-                                     ChannelOp::Kind of_channels) {
-  if (op.inputs[0].constant == nullptr && op.inputs[1].constant == nullptr) {
-    return std::make_unique<BinaryStep>(op, kernels, of_tensors);
-  }
-  return std::make_unique<ChannelStep>(op, kernels, of_channels);
-}
 
 }  // namespace
 
 std::unique_ptr<Step> MakeAddStep(const OpInfo& op, const StepKernels& kernels) {
-  return MakeBinaryStep(op, kernels, kernels.pixel_ops.add, ChannelOp::kAdd);
+  return std::make_unique<BinaryStep>(op, kernels, ChannelOp::kAdd);
 }
 
 std::unique_ptr<Step> MakeMultiplyStep(const OpInfo& op, const StepKernels& kernels) {
-  return MakeBinaryStep(op, kernels, kernels.pixel_ops.multiply, ChannelOp::kMultiply);
+  return std::make_unique<BinaryStep>(op, kernels, ChannelOp::kMultiply);
 }
 
 std::unique_ptr<Step> MakeReluStep(const OpInfo& op, const StepKernels& kernels) {

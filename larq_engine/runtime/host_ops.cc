@@ -27,12 +27,13 @@ HostOptions ReadNothing(const void*) {
   return {.activation = kActivation};
 }
 
+// Whether an operator can be fused must not depend on sizes that a resize changes: a host that asks
+// again after one must get the same answer.
+
 // With a number of channels that the file says: one that it leaves open is declared as 1.
 bool IsFloat(const TensorInfo& tensor) {
   const bool open_channels = !tensor.signature.empty() && tensor.signature.back() < 0;
-  return tensor.present && tensor.type == kTfLiteFloat32 && !tensor.dims.empty() &&
-         !open_channels &&
-         std::all_of(tensor.dims.begin(), tensor.dims.end(), [](int dim) { return dim > 0; });
+  return tensor.present && tensor.type == kTfLiteFloat32 && !tensor.dims.empty() && !open_channels;
 }
 
 bool IsData(const TensorInfo& tensor) { return IsFloat(tensor) && tensor.constant == nullptr; }
@@ -46,34 +47,24 @@ bool HasInputs(const OpInfo& op, size_t count) {
   return op.inputs.size() == count && IsFloat(op.output);
 }
 
-// Of one shape whatever the sizes that the file leaves open. It declares those as 1, so that an
-// image of any size looks like the gate of its channels.
-bool HaveOneShape(const TensorInfo& a, const TensorInfo& b) {
-  const auto signature = [](const TensorInfo& tensor) {
-    return tensor.signature.empty() ? tensor.dims : tensor.signature;
-  };
-  return a.dims == b.dims && signature(a) == signature(b);
+// A constant that is one value or one for each of the tensor's channels.
+bool IsChannelConstant(const TensorInfo& constant, const TensorInfo& data) {
+  const size_t values = ReadChannelConstant(constant).size();
+  return values == 1 || (values > 1 && values == static_cast<size_t>(data.dims.back()));
 }
 
-// Two tensors of one shape, or one and a constant for each channel.
 bool CanFuseBinary(const OpInfo& op) {
   if (!HasInputs(op, 2) || !IsKnown(op.host_options.activation)) return false;
   const TensorInfo& a = op.inputs[0];
   const TensorInfo& b = op.inputs[1];
-  if (IsData(a) && IsData(b)) return a.dims == op.output.dims && HaveOneShape(a, b);
-  const TensorInfo& data = IsData(a) ? a : b;
-  const TensorInfo& constant = IsData(a) ? b : a;
-  return IsData(data) && data.dims == op.output.dims &&
-         !ReadChannelConstant(constant, data.dims.back()).empty();
+  if (IsData(a)) return IsData(b) || IsChannelConstant(b, a);
+  return IsData(b) && IsChannelConstant(a, b);
 }
 
-bool CanFuseRelu(const OpInfo& op) {
-  return HasInputs(op, 1) && IsData(op.inputs[0]) && op.inputs[0].dims == op.output.dims;
-}
+bool CanFuseRelu(const OpInfo& op) { return HasInputs(op, 1) && IsData(op.inputs[0]); }
 
 bool CanFusePrelu(const OpInfo& op) {
-  return HasInputs(op, 2) && IsData(op.inputs[0]) && op.inputs[0].dims == op.output.dims &&
-         !ReadChannelConstant(op.inputs[1], op.inputs[0].dims.back()).empty();
+  return HasInputs(op, 2) && IsData(op.inputs[0]) && IsChannelConstant(op.inputs[1], op.inputs[0]);
 }
 
 bool CanFuseMaxPool(const OpInfo& op) {
@@ -94,8 +85,7 @@ bool CanFuseConcatenation(const OpInfo& op) {
     return false;
   }
   return std::all_of(op.inputs.begin(), op.inputs.end(), [&](const TensorInfo& input) {
-    return IsData(input) && input.dims.size() == op.output.dims.size() &&
-           std::equal(input.dims.begin(), input.dims.end() - 1, op.output.dims.begin());
+    return IsData(input) && input.dims.size() == op.output.dims.size();
   });
 }
 
@@ -151,18 +141,18 @@ FloatRange ActivationRange(TfLiteFusedActivation activation) {
   return {-kInfinity, kInfinity};
 }
 
-std::vector<float> ReadChannelConstant(const TensorInfo& tensor, int channels) {
+std::vector<float> ReadChannelConstant(const TensorInfo& tensor) {
   if (!tensor.present || tensor.type != kTfLiteFloat32 || tensor.constant == nullptr) return {};
   const std::vector<int>& dims = tensor.dims;
-  const int last = dims.empty() ? 1 : dims.back();
-  const bool vector = (last == channels || last == 1) &&
-                      std::all_of(dims.begin(), dims.empty() ? dims.end() : dims.end() - 1,
-                                  [](int dim) { return dim == 1; });
-  if (!vector || tensor.bytes != static_cast<uint64_t>(last) * sizeof(float)) return {};
-  std::vector<float> values(static_cast<size_t>(last));
-  std::memcpy(values.data(), tensor.constant, tensor.bytes);
-  if (last == 1) values.assign(static_cast<size_t>(channels), values[0]);
-  return values;
+  const int values = dims.empty() ? 1 : dims.back();
+  const bool is_vector = std::all_of(dims.begin(), dims.empty() ? dims.end() : dims.end() - 1,
+                                     [](int dim) { return dim == 1; });
+  if (!is_vector || values < 1 || tensor.bytes != static_cast<uint64_t>(values) * sizeof(float)) {
+    return {};
+  }
+  std::vector<float> constant(static_cast<size_t>(values));
+  std::memcpy(constant.data(), tensor.constant, tensor.bytes);
+  return constant;
 }
 
 }  // namespace larq_engine

@@ -22,9 +22,8 @@ const HostOp* FindHostOp(std::string_view name);
 // What an activation clamps to.
 FloatRange ActivationRange(TfLiteFusedActivation activation);
 
-// The constant as one value a channel, or nothing when it is not one: a scalar or a vector along
-// the last dimension.
-std::vector<float> ReadChannelConstant(const TensorInfo& tensor, int channels);
+// The values of a constant that is one value or a vector along the last dimension; none of others.
+std::vector<float> ReadChannelConstant(const TensorInfo& tensor);
 
 }  // namespace larq_engine
 

@@ -16,10 +16,13 @@ extern "C" {
 struct TfLiteDelegate;
 
 /* Options are pairs of strings:
- *   num_threads  1 to 256; by default the host's own number of threads, in these limits
+ *   num_threads  1 to 256; by default the host's own number of threads. No more are started than
+ *                there are CPUs: those of the process's affinity mask, and of its control group's
+ *                limit (version 2)
  *   kernel       "auto" (default), "reference", or the name of a kernel row
  *   fuse         "on" (default): also take over the host's float operators between ours, and
- *                compute them while a layer's output is in the cache; "off": ours only, one by one
+ *                compute them while a layer's output is in the cache; "off": ours only, one by one.
+ *                "true" or "1" and "false" or "0" are the same, in upper or lower case
  * The environment variable LARQ_ENGINE_KERNEL stands in for `kernel` when that is "auto".
  * Returns null after calling report_error (may be null) when an option or a value is unknown. */
 LARQ_ENGINE_EXPORT struct TfLiteDelegate* tflite_plugin_create_delegate(

@@ -1,7 +1,5 @@
 #include "larq_engine/runtime/op_node.h"
 
-#include "larq_engine/runtime/op_error.h"
-
 namespace larq_engine {
 
 OpInfo DescribeOp(const TfLiteContext& context, const OpNode& node) {

@@ -3,10 +3,13 @@
 #define LARQ_ENGINE_RUNTIME_OP_NODE_H_
 
 #include <cstdint>
+#include <new>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "larq_engine/runtime/op_error.h"
 #include "larq_engine/runtime/step.h"
 
 namespace larq_engine {
@@ -26,6 +29,24 @@ OpInfo DescribeOp(const TfLiteContext& context, const OpNode& node);
 
 // What the text of an error begins with; `name` is that of the output tensor, or empty.
 std::string ErrorStart(const OpNode& node, const std::string& name);
+
+// Says which operator the errors of `work` are of; it may yet find the name.
+template <typename Work>
+void ForOperator(const OpNode& node, const std::string& name, const Work& work) {
+  constexpr const char* kOutOfMemory =
+      "expected memory for its constants and results, got none; free some, or the file is "
+      "corrupted";
+  try {
+    work();
+  } catch (const std::bad_alloc&) {
+    throw OpError(ErrorStart(node, name) + kOutOfMemory);
+  } catch (const std::length_error&) {  // of a vector that no memory could hold
+    throw OpError(ErrorStart(node, name) + kOutOfMemory);
+  } catch (const OpError& e) {
+    // Where the output itself is what is wrong, there is no name to give.
+    throw OpError(ErrorStart(node, name) + e.what());
+  }
+}
 
 }  // namespace larq_engine
 

@@ -14,17 +14,16 @@ namespace {
 class Placer {
  public:
   Placer(std::span<const PlacementStep> steps, std::span<const std::vector<size_t>> groups)
-      : steps_(steps), groups_(groups), group_of_(steps.size()), last_reader_(steps.size()) {
+      : steps_(steps), groups_(groups), group_of_(steps.size()), readers_(steps.size()) {
     placement_.outputs.resize(steps.size());
     for (size_t g = 0; g < groups.size(); ++g) {
-      for (size_t step : groups[g]) group_of_[step] = last_reader_[step] = g;
-    }
-    for (size_t step = 0; step < steps.size(); ++step) {
-      for (int producer : steps[step].producers) {
-        if (producer < 0) continue;
-        size_t& last = last_reader_[static_cast<size_t>(producer)];
-        last = std::max(last, group_of_[step]);
+      for (size_t step : groups[g]) {
+        group_of_[step] = g;
+        readers_[step] = {.group = g, .member = 0, .pixelwise = true};
       }
+    }
+    for (size_t g = 0; g < groups.size(); ++g) {
+      for (size_t member = 0; member < groups[g].size(); ++member) AddReader(g, member);
     }
   }
 
@@ -34,7 +33,7 @@ class Placer {
       for (size_t member = 0; member < groups_[g].size(); ++member) {
         const size_t step = groups_[g][member];
         if (steps_[step].host_output) continue;
-        if (groups_[g].size() > 1 && last_reader_[step] == g) {
+        if (groups_[g].size() > 1 && readers_[step].group == g) {
           placement_.outputs[step] = {PlaceKind::kTile, tile_bytes};
           const size_t bytes =
               MemoryProduct(static_cast<size_t>(tile_pixels[g]), steps_[step].pixel_bytes);
@@ -53,17 +52,36 @@ class Placer {
   }
 
  private:
+  // Those of the latest group that reads an output: the last member, and whether all are pixelwise.
+  struct Readers {
+    size_t group;
+    size_t member;
+    bool pixelwise;
+  };
+
+  // In the order of groups and their members.
+  void AddReader(size_t group, size_t member) {
+    const PlacementStep& reader = steps_[groups_[group][member]];
+    for (int producer : reader.producers) {
+      if (producer < 0) continue;
+      Readers& readers = readers_[static_cast<size_t>(producer)];
+      const bool others_are_pixelwise = readers.group != group || readers.pixelwise;
+      readers = {group, member, others_are_pixelwise && reader.pixelwise};
+    }
+  }
+
   void PlaceInBlock(size_t group, size_t member) {
     const size_t step = groups_[group][member];
     placement_.outputs[step].kind = PlaceKind::kBlock;
     const int dying = FindDyingInput(group, member);
     if (dying < 0) {
       buffer_of_[step] = buffers_.size();
-      buffers_.push_back({.bytes = steps_[step].bytes, .first = group, .last = last_reader_[step]});
+      buffers_.push_back(
+          {.bytes = steps_[step].bytes, .first = group, .last = readers_[step].group});
       return;
     }
     buffer_of_[step] = buffer_of_.at(static_cast<size_t>(dying));
-    buffers_[buffer_of_[step]].last = last_reader_[step];
+    buffers_[buffer_of_[step]].last = readers_[step].group;
   }
 
   // A sum takes the place of the shortcut that it ends: half the memory is half the cache. The step
@@ -82,23 +100,15 @@ class Placer {
   }
 
   bool DiesAt(size_t producer, size_t group, size_t member) const {
-    if (group_of_[producer] == group || last_reader_[producer] != group ||
-        placement_.outputs[producer].kind != PlaceKind::kBlock) {
-      return false;
-    }
-    for (size_t i = 0; i < groups_[group].size(); ++i) {
-      const PlacementStep& reader = steps_[groups_[group][i]];
-      const bool reads = std::count(reader.producers.begin(), reader.producers.end(),
-                                    static_cast<int>(producer)) > 0;
-      if (reads && (!reader.pixelwise || i > member)) return false;
-    }
-    return true;
+    const Readers& readers = readers_[producer];
+    return group_of_[producer] != group && readers.group == group && readers.member == member &&
+           readers.pixelwise && placement_.outputs[producer].kind == PlaceKind::kBlock;
   }
 
   std::span<const PlacementStep> steps_;
   std::span<const std::vector<size_t>> groups_;
-  std::vector<size_t> group_of_;     // of each step
-  std::vector<size_t> last_reader_;  // of each step's output: a group
+  std::vector<size_t> group_of_;  // of each step
+  std::vector<Readers> readers_;  // of each step's output
   std::vector<ArenaBuffer> buffers_;
   std::map<size_t, size_t> buffer_of_;  // step -> where its output is
   Placement placement_;

@@ -19,24 +19,6 @@ size_t ElementBytes(TfLiteType type) {
   return type == kTfLiteInt8 || type == kTfLiteBool ? 1 : sizeof(int32_t);
 }
 
-constexpr const char* kOutOfMemory =
-    "expected memory for its filter, got none; free some, or the file is corrupted";
-
-// Says which operator the errors of `work` are of.
-template <typename Work>
-void ForOperator(const OpNode& node, const std::string& name, const Work& work) {
-  try {
-    work();
-  } catch (const std::bad_alloc&) {
-    throw OpError(ErrorStart(node, name) + kOutOfMemory);
-  } catch (const std::length_error&) {  // of a vector that no memory could hold
-    throw OpError(ErrorStart(node, name) + kOutOfMemory);
-  } catch (const OpError& e) {
-    // Where the output itself is what is wrong, there is no name to give.
-    throw OpError(ErrorStart(node, name) + e.what());
-  }
-}
-
 // The shape of a step's output, as the file declares it.
 TensorShape OutputShape(Step& step, const std::vector<int>& declared_dims,
                         const std::vector<TensorShape>& inputs) {
@@ -92,7 +74,7 @@ Plan::Plan(std::shared_ptr<Engine> engine, std::vector<OpNode> nodes, std::set<i
 
 Plan::~Plan() { engine_->Remove(this); }
 
-void Plan::MakeSteps(const TfLiteContext& context) {
+void Plan::MakeSteps(const TfLiteContext& context, bool absorb) {
   Steps steps;
   std::map<int, int> producer;  // tensor -> the latest step that makes it
   const StepKernels kernels{.kernel = engine_->kernel(), .pixel_ops = engine_->pixel_ops()};
@@ -112,21 +94,33 @@ void Plan::MakeSteps(const TfLiteContext& context) {
     producer[node.outputs[0]] = static_cast<int>(steps.size());
     steps.push_back(std::move(planned));
   }
-  if (engine_->fuse()) AbsorbSteps(steps);
+  if (absorb) AbsorbSteps(steps);
   steps_ = std::move(steps);
 }
 
 void Plan::Prepare(TfLiteContext* context) {
   prepared_ = false;
-  if (steps_.empty()) MakeSteps(*context);
-  std::vector<TensorShape> shapes(steps_.size());  // of the outputs
-  for (size_t i = 0; i < steps_.size(); ++i) SizeStep(context, i, shapes);
+  if (steps_.empty()) MakeSteps(*context, engine_->fuse());
+  if (!SizeSteps(context)) {
+    MakeSteps(*context, false);
+    SizeSteps(context);
+  }
   threads_ = &engine_->Threads(context->recommended_num_threads);
   PlaceTensors(MakeGroups());
   prepared_ = true;
 }
 
-void Plan::SizeStep(TfLiteContext* context, size_t index, std::vector<TensorShape>& shapes) {
+// False if a step has absorbed one that changes the shape, which only running it can do: a constant
+// of several channels makes as many of one.
+bool Plan::SizeSteps(TfLiteContext* context) {
+  std::vector<TensorShape> shapes(steps_.size());  // of the outputs
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (!SizeStep(context, i, shapes)) return false;
+  }
+  return true;
+}
+
+bool Plan::SizeStep(TfLiteContext* context, size_t index, std::vector<TensorShape>& shapes) {
   PlannedStep& planned = *steps_[index];
   const std::vector<size_t> data = planned.step->data_inputs();
   std::vector<TensorShape> inputs;
@@ -137,11 +131,14 @@ void Plan::SizeStep(TfLiteContext* context, size_t index, std::vector<TensorShap
                                                : TensorShape{{dims.begin(), dims.end()}});
   }
   for (const auto& absorbed : planned.absorbed) {
+    TensorShape output;
     ForOperator(absorbed->node, absorbed->name,
-                [&] { inputs = {OutputShape(*absorbed->step, absorbed->declared_dims, inputs)}; });
+                [&] { output = OutputShape(*absorbed->step, absorbed->declared_dims, inputs); });
+    if (output.dims != inputs[0].dims) return false;
   }
   ForOperator(planned.node, planned.name,
               [&] { SizeOwn(context, planned, inputs, shapes[index]); });
+  return true;
 }
 
 void Plan::SizeOwn(TfLiteContext* context, PlannedStep& planned,
@@ -160,7 +157,12 @@ void Plan::SizeOwn(TfLiteContext* context, PlannedStep& planned,
   planned.inputs.clear();
   const std::vector<size_t> data = planned.step->data_inputs();
   for (size_t i = 0; i < data.size(); ++i) {
-    planned.inputs.push_back(place(planned.node.inputs[data[i]], inputs[i].dims));
+    const int tensor = planned.node.inputs[data[i]];
+    planned.inputs.push_back(place(tensor, inputs[i].dims));
+    const TfLiteTensor& input = context->tensors[tensor];
+    if (input.allocation_type == kTfLiteMmapRo && ElementBytes(input.type) > 1) {
+      planned.inputs.back().constant = ConstantValues<int32_t>(input.data.data, input.bytes);
+    }
   }
   const int output = planned.node.outputs[0];
   planned.output = place(output, shape.dims);
@@ -255,7 +257,8 @@ void Plan::FindTensor(TfLiteContext* context, const PlannedStep& planned, Place&
                   std::to_string(tensor.data.data == nullptr ? 0 : tensor.bytes) +
                   "; allocate tensors after resizing; if that was done, the file is corrupted");
   }
-  place.base = static_cast<std::byte*>(tensor.data.data);
+  const void* data = place.constant.data() == nullptr ? tensor.data.data : place.constant.data();
+  place.base = static_cast<std::byte*>(const_cast<void*>(data));  // constants are only read
 }
 
 struct Plan::Job {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "larq_engine/kernels/aligned_buffer.h"
+#include "larq_engine/runtime/constant_values.h"
 #include "larq_engine/runtime/engine.h"
 #include "larq_engine/runtime/fusion.h"
 #include "larq_engine/runtime/op_node.h"
@@ -44,7 +45,8 @@ class Plan {
     int tensor = -1;
     size_t bytes = 0;
     size_t pixel_bytes = 0;
-    size_t offset = 0;          // in the block or the scratch
+    size_t offset = 0;                      // in the block or the scratch
+    ConstantValues<int32_t> constant = {};  // of an input that is one
     std::byte* base = nullptr;  // of the host's tensor or in the block, for the run at hand
   };
   struct PlannedStep {
@@ -69,11 +71,12 @@ class Plan {
   };
   struct Job;  // a run of a group
 
-  void MakeSteps(const TfLiteContext& context);
+  void MakeSteps(const TfLiteContext& context, bool absorb);
   void AbsorbSteps(Steps& steps) const;
   std::vector<size_t> ChannelOpsBefore(const Steps& steps, const std::vector<int>& readers,
                                        const PlannedStep& last) const;
-  void SizeStep(TfLiteContext* context, size_t index, std::vector<TensorShape>& shapes);
+  bool SizeSteps(TfLiteContext* context);
+  bool SizeStep(TfLiteContext* context, size_t index, std::vector<TensorShape>& shapes);
   void SizeOwn(TfLiteContext* context, PlannedStep& planned, const std::vector<TensorShape>& inputs,
                TensorShape& shape);
   std::vector<std::vector<size_t>> MakeGroups();  // and returns which steps are in each

@@ -1,5 +1,7 @@
 // Batch norms that nothing but a quantization reads: products and sums that never run, because the
 // quantization compares their input instead.
+#include <algorithm>
+
 #include "larq_engine/runtime/plan.h"
 
 namespace larq_engine {
@@ -15,9 +17,10 @@ std::vector<size_t> Plan::ChannelOpsBefore(const Steps& steps, const std::vector
         host_outputs_.contains(planned.node.outputs[0])) {
       break;
     }
-    chain.insert(chain.begin(), index);
+    chain.push_back(index);
     at = planned.producers[0];
   }
+  std::reverse(chain.begin(), chain.end());
   return chain;
 }
 
@@ -29,6 +32,9 @@ void Plan::AbsorbSteps(Steps& steps) const {
     }
   }
   for (auto& planned : steps) {
+    // Each chain leads to one of these alone, so that all of them together are no longer than
+    // steps.
+    if (!planned->step->can_absorb()) continue;
     const std::vector<size_t> chain = ChannelOpsBefore(steps, readers, *planned);
     std::vector<const ChannelOp*> ops;
     for (size_t member : chain) ops.push_back(steps[member]->step->channel_op());

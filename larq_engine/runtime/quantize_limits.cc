@@ -11,18 +11,29 @@ using Chain = std::span<const ChannelOp* const>;
 
 constexpr uint32_t kSignBit = 0x80000000;
 
-bool IsMonotone(Chain chain) {
+// The channels that the chain's constants tell apart; 1 if none does.
+size_t CountChannels(Chain chain) {
+  size_t channels = 1;
+  for (const ChannelOp* op : chain) channels = std::max(channels, op->constants.size());
+  return channels;
+}
+
+bool IsMonotone(Chain chain, size_t channels) {
   return std::all_of(chain.begin(), chain.end(), [&](const ChannelOp* op) {
-    return op->constants.size() == chain[0]->constants.size() &&
+    return (op->constants.size() == channels || op->constants.size() == 1) &&
            std::all_of(op->constants.begin(), op->constants.end(), [&](float constant) {
              return op->kind == ChannelOp::kAdd ? std::isfinite(constant) : std::isnormal(constant);
            });
   });
 }
 
+float ConstantOf(const ChannelOp& op, size_t channel) {
+  return op.constants[op.constants.size() == 1 ? 0 : channel];
+}
+
 float Evaluate(Chain chain, size_t channel, float x) {
   for (const ChannelOp* op : chain) {
-    const float constant = op->constants[channel];
+    const float constant = ConstantOf(*op, channel);
     x = op->kind == ChannelOp::kAdd ? x + constant : x * constant;
   }
   return x;
@@ -32,7 +43,7 @@ float Evaluate(Chain chain, size_t channel, float x) {
 uint32_t FallingSign(Chain chain, size_t channel) {
   uint32_t sign = 0;
   for (const ChannelOp* op : chain) {
-    if (op->kind == ChannelOp::kMultiply && op->constants[channel] < 0) sign ^= kSignBit;
+    if (op->kind == ChannelOp::kMultiply && ConstantOf(*op, channel) < 0) sign ^= kSignBit;
   }
   return sign;
 }
@@ -64,9 +75,10 @@ float FindLimit(Chain chain, size_t channel, uint32_t sign) {
 }  // namespace
 
 std::optional<QuantizeLimits> FindQuantizeLimits(Chain chain) {
-  if (!IsMonotone(chain)) return std::nullopt;
+  const size_t channels = CountChannels(chain);
+  if (!IsMonotone(chain, channels)) return std::nullopt;
   QuantizeLimits found;
-  for (size_t channel = 0; channel < chain[0]->constants.size(); ++channel) {
+  for (size_t channel = 0; channel < channels; ++channel) {
     const uint32_t sign = FallingSign(chain, channel);
     found.signs.push_back(sign);
     found.limits.push_back(FindLimit(chain, channel, sign));

@@ -10,14 +10,14 @@
 
 namespace larq_engine {
 
-// A sum or product with a constant for each channel.
+// A sum or product with a constant for each channel, or one for all.
 struct ChannelOp {
   enum Kind : uint8_t { kAdd, kMultiply };
   Kind kind;
   std::vector<float> constants;
 };
 
-// Of each channel; see PixelOps::bitpack_float_limits.
+// Of each channel, or one for all; see PixelOps::bitpack_float_limits.
 struct QuantizeLimits {
   std::vector<float> limits;
   std::vector<uint32_t> signs;

@@ -40,6 +40,7 @@ class QuantizeStep : public PackingStep {
     if (type_ == kTfLiteInt8) zero_point_ = ZeroPoint(op.inputs[0], "input");
   }
 
+  bool can_absorb() const override { return true; }
   bool Absorb(std::span<const ChannelOp* const> chain) override {
     limits_ = FindQuantizeLimits(chain);
     return limits_.has_value();
@@ -50,6 +51,10 @@ class QuantizeStep : public PackingStep {
     CheckHasChannels(input.dims);
     SetPixels(input.dims);
     channels_ = static_cast<size_t>(input.dims.back());
+    if (limits_.has_value() && limits_->limits.size() < channels_) {  // one for all
+      limits_->limits.resize(channels_, limits_->limits[0]);
+      limits_->signs.resize(channels_, limits_->signs[0]);
+    }
     TensorShape output{.dims = input.dims, .channels = input.dims.back()};
     output.dims.back() = static_cast<int>(WordsFor(channels_));
     return output;

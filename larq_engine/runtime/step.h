@@ -69,8 +69,10 @@ class Step {
   // What the step is, if it is no more than that; lives as long as the step.
   virtual const ChannelOp* channel_op() const { return nullptr; }
 
-  // Makes the step compute on its input what `chain`, the steps that it follows, would have made
-  // of it, with the same result to the bit. Returns whether it can.
+  // Whether Absorb is worth a call: it makes the step compute on its input what `chain`, the steps
+  // that it follows, would have made of it, with the same result to the bit, and returns whether it
+  // can.
+  virtual bool can_absorb() const { return false; }
   virtual bool Absorb(std::span<const ChannelOp* const> /*chain*/) { return false; }
 
   // Which row computes it, where there is a choice.

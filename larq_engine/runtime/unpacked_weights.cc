@@ -1,10 +1,10 @@
 #include "larq_engine/runtime/unpacked_weights.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/kernels/unpack_weights.h"
+#include "larq_engine/runtime/constant_values.h"
 #include "larq_engine/runtime/op_checks.h"
 #include "larq_engine/runtime/op_error.h"
 
@@ -39,7 +39,7 @@ size_t CheckScale(const TensorInfo& scale, int axis_size) {
   return static_cast<size_t>(count);
 }
 
-const uint32_t* CheckBits(const TensorInfo& bits, size_t elements) {
+ConstantValues<uint32_t> ReadBits(const TensorInfo& bits, size_t elements) {
   CheckType(bits, "bits", {kTfLiteInt32});
   CheckRank(bits.dims, "bits", 1);
   const size_t words = WordsFor(elements);
@@ -49,15 +49,18 @@ const uint32_t* CheckBits(const TensorInfo& bits, size_t elements) {
                   "; re-convert the model");
   }
   CheckConstant(bits, "bits", sizeof(uint32_t));
-  const auto* data = static_cast<const uint32_t*>(bits.constant);
-  if (data[words - 1] & ~TailMask(elements)) {
+  ConstantValues<uint32_t> values(bits.constant, bits.bytes);
+  if (values.data()[words - 1] & ~TailMask(elements)) {
     throw OpError("bits '" + bits.name + "': expected zeros after the " + std::to_string(elements) +
                   " weights, got ones; the file is corrupted");
   }
-  return data;
+  return values;
 }
 
-PackedWeights CheckOp(const OpInfo& op) {
+}  // namespace
+
+// Returns how many weights there are.
+size_t UnpackedWeights::Unpack(const OpInfo& op) {
   constexpr std::string_view kKeys[] = {"axis"};
   CheckInputCount(op, kInputCount);
   const Options options(op.options, kKeys);
@@ -68,38 +71,33 @@ PackedWeights CheckOp(const OpInfo& op) {
   PackedWeights weights = {};
   weights.elements = static_cast<size_t>(CountElements(dims, dims.size()));
   weights.scales = CheckScale(op.inputs[kScale], dims[axis]);
-  weights.scale = static_cast<const float*>(op.inputs[kScale].constant);
-  weights.bits = CheckBits(op.inputs[kBits], weights.elements);
+  const ConstantValues<float> scale(op.inputs[kScale].constant, op.inputs[kScale].bytes);
+  weights.scale = scale.data();
+  const ConstantValues<uint32_t> bits = ReadBits(op.inputs[kBits], weights.elements);
+  weights.bits = bits.data();
   weights.inner = weights.elements;
   if (weights.scales > 1) {
     weights.inner = 1;
     for (size_t i = axis + 1; i < dims.size(); ++i) weights.inner *= static_cast<size_t>(dims[i]);
   }
-  return weights;
+  values_ = AlignedBuffer<float>(weights.elements + kReadableFloatsAfter);
+  UnpackWeights(weights, values_.data());
+  std::fill_n(values_.data() + weights.elements, kReadableFloatsAfter, 0.0f);
+  return weights.elements;
 }
-
-}  // namespace
 
 UnpackedWeights::UnpackedWeights(TfLiteContext* context, const OpNode& node) : context_(context) {
   std::string name;
-  try {
+  ForOperator(node, name, [&] {
     const OpInfo op = DescribeOp(*context, node);
     name = op.output.name;
-    const PackedWeights weights = CheckOp(op);
-    values_ = AlignedBuffer<float>(weights.elements + kReadableFloatsAfter);
-    UnpackWeights(weights, values_.data());
-    std::fill_n(values_.data() + weights.elements, kReadableFloatsAfter, 0.0f);
+    const size_t elements = Unpack(op);
     tensor_ = node.outputs[0];
     TfLiteTensor& tensor = context->tensors[tensor_];
     tensor.allocation_type = kTfLiteMmapRo;
     tensor.data.f = values_.data();
-    tensor.bytes = weights.elements * sizeof(float);
-  } catch (const std::bad_alloc&) {
-    throw OpError(ErrorStart(node, name) +
-                  "expected memory for its weights, got none; free some, or the file is corrupted");
-  } catch (const OpError& e) {
-    throw OpError(ErrorStart(node, name) + e.what());
-  }
+    tensor.bytes = elements * sizeof(float);
+  });
 }
 
 UnpackedWeights::~UnpackedWeights() {

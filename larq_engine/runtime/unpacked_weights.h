@@ -25,6 +25,8 @@ class UnpackedWeights {
   UnpackedWeights& operator=(const UnpackedWeights&) = delete;
 
  private:
+  size_t Unpack(const OpInfo& op);
+
   TfLiteContext* context_;
   int tensor_;
   AlignedBuffer<float> values_;

@@ -22,12 +22,16 @@ FloatArrayPtr MakeFloatArray(std::span<const float> values) {
   return array;
 }
 
-// A block of exactly this size, so that AddressSanitizer sees the first byte beyond it.
-BytesPtr MakeBytes(std::span<const uint8_t> bytes) {
-  BytesPtr block(static_cast<uint8_t*>(std::malloc(std::max<size_t>(bytes.size(), 1))));
-  if (!bytes.empty()) std::memcpy(block.get(), bytes.data(), bytes.size());
+// A block that ends with the bytes, so that AddressSanitizer sees the first one beyond them, and
+// has `offset` bytes before them.
+BytesPtr MakeBytes(std::span<const uint8_t> bytes, size_t offset = 0) {
+  BytesPtr block(static_cast<uint8_t*>(std::malloc(std::max<size_t>(offset + bytes.size(), 1))));
+  if (!bytes.empty()) std::memcpy(block.get() + offset, bytes.data(), bytes.size());
   return block;
 }
+
+// A file's data may begin at any address: those of every fourth tensor are aligned.
+size_t OffsetOfConstant(size_t tensor) { return tensor % 4; }
 
 // 0 for types without a fixed size; TFLite gives those their memory elsewhere.
 size_t ElementSize(TfLiteType type) {
@@ -237,8 +241,8 @@ void MiniHost::MakeTensor(size_t index) {
     // `bytes` is the length of the data, which is not always what the shape asks for: TFLite
     // refuses such a file, other hosts may not.
     tensor.allocation_type = kTfLiteMmapRo;
-    memory.data = MakeBytes(source.data);
-    tensor.data.uint8 = memory.data.get();
+    memory.data = MakeBytes(source.data, OffsetOfConstant(index));
+    tensor.data.uint8 = memory.data.get() + OffsetOfConstant(index);
     tensor.bytes = source.data.size();
   } else {
     tensor.allocation_type = ElementSize(source.type) == 0 ? kTfLiteDynamic : kTfLiteArenaRw;
@@ -462,8 +466,8 @@ TfLiteStatus MiniHost::Invoke() {
 bool MiniHost::ConstantsAreIntact() const {
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const GraphTensor& source = graph_.tensors[i];
-    if (source.is_constant &&
-        !std::equal(source.data.begin(), source.data.end(), memory_[i].data.get())) {
+    if (source.is_constant && !std::equal(source.data.begin(), source.data.end(),
+                                          memory_[i].data.get() + OffsetOfConstant(i))) {
       return false;
     }
   }

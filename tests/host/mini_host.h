@@ -1,7 +1,8 @@
 // The least of a TFLite interpreter that runs a graph through a delegate, so that C++ tests and the
 // fuzzer need no TensorFlow. It behaves as TFLite does towards a delegate (order of the calls, who
 // owns what, intermediate tensors without memory) and is stricter where that finds faults: every
-// buffer is a block of its own of exactly the declared size, and a changed constant is an error.
+// buffer is a block of its own of exactly the declared size, a changed constant is an error, and
+// most constants lie where no type but bytes is aligned.
 // It computes nothing itself: an operator that no delegate claims makes Allocate fail.
 #ifndef LARQ_ENGINE_TESTS_HOST_MINI_HOST_H_
 #define LARQ_ENGINE_TESTS_HOST_MINI_HOST_H_

@@ -242,11 +242,30 @@ def _itself(net: _Net, op: str, x: _Value, activation: str) -> _Value:
     return net.binary(op, y, y, activation)
 
 
+def _gate_of_channels(net: _Net, op: str, x: _Value, activation: str) -> _Value:
+    gate = net.input(_images(net.rng, len(x.array), 1, 1, 35))
+    return net.binary(op, net.conv(x, 35), gate, activation)
+
+
+def _gate_of_pixels(net: _Net, op: str, x: _Value, activation: str) -> _Value:
+    gate = net.input(_images(net.rng, *x.array.shape[:3], 1))
+    return net.binary(op, gate, net.conv(x, 35), activation)
+
+
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize("op", ["ADD", "MUL"])
 @pytest.mark.parametrize(
     "form",
-    [_two_tensors, _channels_right, _channels_left, _scalar, _single_value, _itself],
+    [
+        _two_tensors,
+        _channels_right,
+        _channels_left,
+        _scalar,
+        _single_value,
+        _itself,
+        _gate_of_channels,
+        _gate_of_pixels,
+    ],
     ids=lambda form: form.__name__[1:],
 )
 def test_sums_and_products(form: Callable[..., _Value], op, runtime, rng):
@@ -612,12 +631,6 @@ def _pool_with_activation(net: _Net, x: _Value) -> _Value:
     return net.pool(net.conv(x, 6), (2, 2), (2, 2), "SAME", "RELU")
 
 
-def _gate(net: _Net, x: _Value) -> _Value:
-    channels = x.array.shape[3]
-    gate = net.input(_images(net.rng, len(x.array), 1, 1, channels))
-    return net.mul(net.conv(x, channels), gate)
-
-
 def _prelu_of_all_pixels(net: _Net, x: _Value) -> _Value:
     return net.prelu(net.conv(x, 6), net.constant(_images(net.rng, *x.array.shape[1:3], 6)))
 
@@ -630,7 +643,6 @@ _NOT_CLAIMED = {
     _concatenation_of_columns: _CONV * 2,
     _concatenation_of_nine: _CONV,
     _pool_with_activation: _CONV,
-    _gate: _CONV,
     _prelu_of_all_pixels: _CONV,
 }
 

@@ -8,10 +8,12 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "larq_engine/runtime/usable_cpus.h"
 #include "tests/host/mini_host.h"
 #include "tests/host/model_builder.h"
 #include "tests/host/run_graph.h"
@@ -259,6 +261,31 @@ TEST(Delegate, HostsOneAfterAnotherShareADelegate) {
   EXPECT_EQ(MustRun(ChainGraph(), delegate.get(), 3), first);
 }
 
+// The second host lies where the first one was, and so does much of what its graph is made of.
+TEST(Delegate, AGraphIsJudgedByItselfWhateverWasThereBefore) {
+  const auto sum = [](int rows) {
+    ModelBuilder builder(kTfLiteFloat32, {1, rows, 5, 8});
+    builder.AddQuantize().AddConv({.filters = 8}).AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone, 0);
+    Graph graph = builder.Build();
+    graph.tensors.push_back(graph.tensors[0]);
+    graph.tensors.back().shape = {1, 6, 5, 8};
+    graph.inputs.push_back(static_cast<int>(graph.tensors.size()) - 1);
+    graph.operators.back().inputs[1] = graph.inputs[1];
+    return graph;
+  };
+  const auto run = [](std::optional<MiniHost>* host, const Graph& graph, TfLiteDelegate* delegate) {
+    host->emplace(graph);
+    EXPECT_EQ((*host)->ApplyDelegate(delegate), kTfLiteOk) << (*host)->errors();
+    return MustRun(&**host, 3);
+  };
+  std::optional<MiniHost> host;
+  const DelegatePtr fresh = CreateDelegate({});
+  const Outputs expected = run(&host, sum(1), fresh.get());
+  const DelegatePtr shared = CreateDelegate({});
+  run(&host, sum(6), shared.get());
+  EXPECT_EQ(run(&host, sum(1), shared.get()), expected);
+}
+
 // Memory of no size must not cost time: the other dimensions multiply to 2^42 pixels, or to the
 // 2^27 that a host with 32-bit sizes takes.
 TEST(Delegate, EmptyTensorsAreNoWork) {
@@ -309,11 +336,17 @@ int StartedThreads(const DelegateOptions& options, int host_threads) {
 }
 
 TEST(Delegate, ThreadsAreThoseOfTheOptionOrOfTheHost) {
+  const int most = UsableCpus() - 1;
   EXPECT_EQ(StartedThreads({}, -1), 0);
-  EXPECT_EQ(StartedThreads({}, 3), 2);
-  EXPECT_EQ(StartedThreads({{"num_threads", "4"}}, 2), 3);
+  EXPECT_EQ(StartedThreads({}, 2), std::min(1, most));
+  EXPECT_EQ(StartedThreads({{"num_threads", "2"}}, 1), std::min(1, most));
   EXPECT_EQ(StartedThreads({{"num_threads", "1"}}, 8), 0);
-  EXPECT_EQ(StartedThreads({}, 1000000), 255);
+}
+
+TEST(Delegate, ThreadsAreNoMoreThanCpus) {
+  const int most = std::min(UsableCpus(), 256) - 1;
+  EXPECT_EQ(StartedThreads({{"num_threads", "256"}}, 1), most);
+  EXPECT_EQ(StartedThreads({}, 1000000), most);
 }
 
 TEST(Delegate, AHostThatIsGoneLeavesTheProfile) {

@@ -68,13 +68,13 @@ TEST(HostOps, ResultsDoNotDependOnKernelAndThreads) {
 }
 
 #if UINTPTR_MAX == UINT32_MAX
-// Bits of 30 MB become nine tensors of 1 GB, of which 16 threads keep a tile each: 4 GB and more,
-// which wrap to what can be had.
+// Bits of 30 MB become tensors of 1 GB, of each of which a thread keeps a tile of 32 MB: 4 GB and
+// more, which wrap to what can be had.
 TEST(HostOps, MoreThanMemoryHoldsIsAnError) {
   ModelBuilder builder(kTfLiteInt32, {1, 15, 16, 1 << 20});
   builder.AddDequantize(kTfLiteFloat32);
-  for (int i = 0; i < 8; ++i) builder.AddRelu(kTfLiteBuiltinRelu);
-  const DelegatePtr delegate = CreateDelegate({{"num_threads", "16"}});
+  for (int i = 0; i < 130; ++i) builder.AddRelu(kTfLiteBuiltinRelu);
+  const DelegatePtr delegate = CreateDelegate({});
   MiniHost host(builder.Build(), SIZE_MAX);
   ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
   EXPECT_EQ(host.Allocate(), kTfLiteError);
@@ -108,41 +108,91 @@ TEST(HostOps, ResizeGivesWhatAFreshHostGives) {
   }
 }
 
-TEST(HostOps, TwoInputsThatAreResizedApartAreAnError) {
+// input0 -> bits -> convolution, to which input1 is added; and the convolution itself.
+Graph SumOfTwoInputs() {
   ModelBuilder builder(kTfLiteFloat32, {1, 5, 5, 8});
-  builder.AddQuantize().AddConv({.filters = 8}).AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone, 0);
+  builder.AddQuantize().AddConv({.filters = 8}).AddBinary(kTfLiteBuiltinAdd, kTfLiteActRelu6, 0);
   Graph graph = builder.Build();
   GraphTensor second = graph.tensors[0];
   graph.tensors.push_back(second);
   graph.inputs.push_back(static_cast<int>(graph.tensors.size()) - 1);
   graph.operators.back().inputs[1] = graph.inputs[1];
+  graph.outputs.push_back(graph.operators[1].outputs[0]);
+  return graph;
+}
+
+std::vector<float> Floats(const std::vector<uint8_t>& bytes) {
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+// After a resize the operator is ours whatever the shapes are, and the host would have run it.
+TEST(HostOps, UnlikeShapesAreBroadcast) {
+  const std::vector<std::vector<int>> seconds = {{2, 4, 5, 8}, {1, 1, 1, 8}, {2, 1, 1, 8},
+                                                 {2, 4, 5, 1}, {1, 4, 1, 1}, {1, 1, 1, 1},
+                                                 {5, 8},       {8},          {2, 1, 5, 1}};
+  for (const char* threads : {"1", "2"}) {
+    const DelegatePtr delegate = CreateDelegate({{"num_threads", threads}});
+    for (const std::vector<int>& second : seconds) {
+      SCOPED_TRACE(::testing::PrintToString(second));
+      MiniHost host(SumOfTwoInputs());
+      ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk);
+      EXPECT_EQ(host.claimed_operators(), 3u);
+      ASSERT_EQ(host.ResizeInput(0, std::vector<int>{2, 4, 5, 8}), kTfLiteOk);
+      ASSERT_EQ(host.ResizeInput(1, second), kTfLiteOk);
+      Outputs outputs;
+      ASSERT_TRUE(RunOnce(&host, 5, 0xCD, &outputs)) << host.errors();
+      const std::vector<float> sum = Floats(outputs[0]), conv = Floats(outputs[1]);
+      const std::span<const uint8_t> bytes = host.InputBytes(1);
+      const std::vector<float> other = Floats({bytes.begin(), bytes.end()});
+      std::vector<int> sizes = second;
+      sizes.insert(sizes.begin(), 4 - sizes.size(), 1);
+      ASSERT_EQ(sum.size(), 320u);
+      for (size_t i = 0; i < sum.size(); ++i) {
+        const int index[] = {static_cast<int>(i) / 160, static_cast<int>(i) / 40 % 4,
+                             static_cast<int>(i) / 8 % 5, static_cast<int>(i) % 8};
+        size_t at = 0;
+        for (size_t d = 0; d < 4; ++d) {
+          at = at * static_cast<size_t>(sizes[d]) +
+               static_cast<size_t>(sizes[d] == 1 ? 0 : index[d]);
+        }
+        ASSERT_EQ(sum[i], std::min(std::max(conv[i] + other[at], 0.0f), 6.0f)) << i;
+      }
+    }
+  }
+}
+
+TEST(HostOps, ShapesThatDoNotFitAreAnError) {
   const DelegatePtr delegate = CreateDelegate({});
-  MiniHost host(graph);
+  MiniHost host(SumOfTwoInputs());
   ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk);
-  EXPECT_EQ(host.claimed_operators(), 3u);
   ASSERT_EQ(host.ResizeInput(0, std::vector<int>{1, 6, 5, 8}), kTfLiteOk);
   EXPECT_EQ(host.Allocate(), kTfLiteError);
-  EXPECT_NE(host.errors().find("ADD 'builtin2' (#2): inputs: expected one shape, got "
-                               "[1, 6, 5, 8] and [1, 5, 5, 8]; resize all inputs"),
+  EXPECT_NE(host.errors().find("ADD 'builtin2' (#2): inputs: expected shapes whose sizes are equal "
+                               "or 1, got [1, 6, 5, 8] and [1, 5, 5, 8]; resize"),
             std::string::npos)
       << host.errors();
 }
 
-// What a quantization has absorbed still checks the shapes, and errors name it.
-TEST(HostOps, AbsorbedOperatorsCheckTheirShapes) {
+Graph BatchNormBeforeBits() {
   ModelBuilder builder(kTfLiteFloat32, {1, 5, 5, 8});
   builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone).AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone);
-  builder.AddQuantize();
+  return builder.AddQuantize().Build();
+}
+
+// What a quantization has absorbed still checks the shapes, and errors name it.
+TEST(HostOps, AbsorbedOperatorsCheckTheirShapes) {
   const DelegatePtr delegate = CreateDelegate({});
-  MiniHost host(builder.Build());
+  MiniHost host(BatchNormBeforeBits());
   ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk);
   EXPECT_EQ(host.claimed_operators(), 3u);
   for (int channels : {9, 7}) {
     ASSERT_EQ(host.ResizeInput(0, std::vector<int>{1, 5, 5, channels}), kTfLiteOk);
     EXPECT_EQ(host.Allocate(), kTfLiteError);
-    EXPECT_NE(host.errors().find("MUL 'builtin0' (#0): input: expected 8 channels, got shape "
-                                 "[1, 5, 5, " +
-                                 std::to_string(channels) + "]"),
+    EXPECT_NE(host.errors().find("MUL 'builtin0' (#0): inputs: expected shapes whose sizes are "
+                                 "equal or 1, got [1, 5, 5, " +
+                                 std::to_string(channels) + "] and [8]"),
               std::string::npos)
         << host.errors();
   }
@@ -150,6 +200,63 @@ TEST(HostOps, AbsorbedOperatorsCheckTheirShapes) {
   EXPECT_EQ(host.Allocate(), kTfLiteError);
   EXPECT_NE(host.errors().find("MUL 'builtin0' (#0): output: "), std::string::npos)
       << host.errors();
+}
+
+// A constant of eight channels makes eight of one, which a quantization cannot do in its place.
+TEST(HostOps, AChannelThatBecomesSeveralIsComputedBeforeBits) {
+  const Graph graph = BatchNormBeforeBits();
+  const auto constant = [&](size_t op) {
+    return Floats(graph.tensors[static_cast<size_t>(graph.operators[op].inputs[1])].data);
+  };
+  const std::vector<float> factors = constant(0), sums = constant(1);
+  const DelegatePtr delegate = CreateDelegate({});
+  MiniHost host(graph);
+  ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk);
+  for (int channels : {8, 1, 8}) {
+    ASSERT_EQ(host.ResizeInput(0, std::vector<int>{2, 3, 4, channels}), kTfLiteOk);
+    Outputs outputs;
+    ASSERT_TRUE(RunOnce(&host, 5, 0xCD, &outputs)) << host.errors();
+    const std::span<const uint8_t> bytes = host.InputBytes(0);
+    const std::vector<float> image = Floats({bytes.begin(), bytes.end()});
+    for (size_t pixel = 0; pixel < 24; ++pixel) {
+      uint32_t expected = 0, got;
+      for (size_t c = 0; c < 8; ++c) {
+        const float x = channels == 1 ? image[pixel] : image[pixel * 8 + c];
+        const volatile float product = x * factors[c];
+        expected |= uint32_t{product + sums[c] < 0} << c;
+      }
+      std::memcpy(&got, &outputs[0][pixel * 4], 4);
+      ASSERT_EQ(got, expected) << pixel;
+    }
+  }
+}
+
+// One value for all channels is one for each, however many there are.
+TEST(HostOps, ASingleValueFitsAnyNumberOfChannels) {
+  ModelBuilder builder(kTfLiteFloat32, {1, 5, 5, 1});
+  builder.AddPrelu().AddBinary(kTfLiteBuiltinMul, kTfLiteActNone).AddQuantize();
+  const Graph graph = builder.Build();
+  const auto constant = [&](size_t op) {
+    return Floats(graph.tensors[static_cast<size_t>(graph.operators[op].inputs[1])].data)[0];
+  };
+  const DelegatePtr delegate = CreateDelegate({});
+  MiniHost host(graph);
+  ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk);
+  EXPECT_EQ(host.claimed_operators(), 3u);
+  for (int channels : {1, 9, 3}) {
+    ASSERT_EQ(host.ResizeInput(0, std::vector<int>{1, 5, 5, channels}), kTfLiteOk);
+    Outputs outputs;
+    ASSERT_TRUE(RunOnce(&host, 5, 0xCD, &outputs)) << host.errors();
+    const std::span<const uint8_t> bytes = host.InputBytes(0);
+    const std::vector<float> image = Floats({bytes.begin(), bytes.end()});
+    for (size_t i = 0; i < image.size(); ++i) {
+      const float x = image[i] < 0 ? image[i] * constant(0) : image[i];
+      const size_t pixel = i / static_cast<size_t>(channels), c = i % static_cast<size_t>(channels);
+      uint32_t word;
+      std::memcpy(&word, &outputs[0][pixel * 4], 4);
+      ASSERT_EQ((word >> c & 1) != 0, x * constant(1) < 0) << i;
+    }
+  }
 }
 
 // The last of its operators is what a case damages.

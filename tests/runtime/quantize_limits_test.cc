@@ -155,8 +155,22 @@ TEST(QuantizeLimits, NoneForOperationsThatAreNotMonotone) {
 }
 
 TEST(QuantizeLimits, NoneForOperationsOfDifferentChannels) {
-  EXPECT_FALSE(Find({Multiply({1.0f, 2.0f}), Add({1.0f})}).has_value());
-  EXPECT_FALSE(Find({Multiply({1.0f}), Add({1.0f, 2.0f})}).has_value());
+  EXPECT_FALSE(Find({Multiply({1.0f, 2.0f, 3.0f}), Add({1.0f, 2.0f})}).has_value());
+  EXPECT_FALSE(Find({Multiply({1.0f, 2.0f}), Add({1.0f, 2.0f, 3.0f})}).has_value());
+}
+
+TEST(QuantizeLimits, OneConstantIsForAllChannels) {
+  const auto found = Find({Multiply({2.0f, -4.0f}), Add({8.0f})});
+  ASSERT_TRUE(found.has_value());
+  const Chain spelt_out = {Multiply({2.0f, -4.0f}), Add({8.0f, 8.0f})};
+  for (size_t channel : {0, 1}) {
+    for (float x : {-5.0f, -4.0f, -3.9f, 0.0f, 1.9f, 2.0f, 2.1f}) {
+      ExpectSame(spelt_out, *found, channel, x);
+    }
+  }
+  const auto single = Find({Multiply({2.0f}), Add({8.0f})});
+  ASSERT_TRUE(single.has_value());
+  EXPECT_EQ(single->limits, std::vector<float>{-4.0f});
 }
 
 }  // namespace
