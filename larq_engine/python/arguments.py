@@ -38,6 +38,8 @@ def parse(x: Any, inputs: Sequence[TensorInfo]) -> Request:
                 f"input {info}: expected a shape of data, got {info.shape}, which has a dimension "
                 "of 0; call Interpreter.resize first"
             )
+    if isinstance(x, memoryview):  # Iterable, but its elements may be none.
+        x = np.asarray(x)
     if _is_array(x) or isinstance(x, (list, tuple, Mapping)):
         stack = _check_stack(_assign(x, inputs), inputs)
         samples = stack[0].shape[0] if has_batch(inputs) else 1
@@ -47,6 +49,19 @@ def parse(x: Any, inputs: Sequence[TensorInfo]) -> Request:
     raise TypeError(
         "predict: expected an array, a list or dictionary of arrays, or an iterator of samples, "
         f"got {type(x).__name__}"
+    )
+
+
+def is_plain(x: Any, inputs: Sequence[TensorInfo]) -> bool:
+    """Whether `x` is an array that the only input takes as it is."""
+    info = inputs[0]
+    return (
+        len(inputs) == 1
+        and type(x) is np.ndarray
+        and x.shape == info.shape
+        and x.dtype == info.dtype
+        and x.flags.c_contiguous
+        and x.size > 0
     )
 
 

@@ -21,9 +21,9 @@ _MAX_ACTIVATION_BYTES = 64 << 20
 class BatchRunner:
     """Runs stacks of any number of samples through a session."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, inputs: Sequence[TensorInfo]) -> None:
         self._session = session
-        self._inputs: Sequence[TensorInfo] = session.inputs()
+        self._inputs = inputs
         # Whether the batch may differ from the declared one; None until it is needed.
         self._flexible: bool | None = None
 

@@ -13,6 +13,7 @@ _HOST_REMARKS = re.compile(
       Failed\ to\ load\ delegate\ from\ [^\n]*
     | See\ instructions:\ \S+
     | Node\ number\ -?\d+\ \([^)]*\)\ failed\ to\ (?:prepare|invoke)\.?
+    | XNNPack\ delegate\ failed\ to\ reshape\ runtime\.?
     | Restored\ original\ execution\ plan\ after\ delegate\ application\ failure\.?
     """,
     re.VERBOSE,
@@ -31,10 +32,10 @@ def clean_message(message: str) -> str:
     return "\n".join(causes or statements)
 
 
-# Hosts have no message for failed allocations.
+# Hosts have no message for failed allocations, and XNNPACK none for shapes that do not fit.
 _NO_REASON = (
-    "expected memory to suffice, got no reason from the host; check the model's shapes and the "
-    "batch size"
+    "expected shapes that the model's operators take and memory that suffices for them, got no "
+    "reason from the host; check the model's shapes and the batch size"
 )
 
 

@@ -6,47 +6,66 @@ It adds to LCE's Interpreter; `larq_engine.testing` has LCE's signature.
 import operator
 import os
 import threading
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from larq_engine.python import arguments
 from larq_engine.python.batching import BatchRunner
-from larq_engine.python.model_file import read_model
+from larq_engine.python.model_file import ModelSource, read_model
 from larq_engine.python.profile import ProfileTable, make_table
-from larq_engine.python.progress import progress_bar
+from larq_engine.python.progress import ProgressBar
 from larq_engine.python.session import Session
-from larq_engine.python.tensors import Array, Shape, join, random_data
+from larq_engine.python.tensors import Array, Shape, TensorInfo, join, random_data
+
+
+@dataclass(frozen=True)
+class _Declared:
+    """What the model takes and gives, and what runs it for other numbers of samples."""
+
+    inputs: tuple[TensorInfo, ...]
+    outputs: tuple[TensorInfo, ...]
+    batches: BatchRunner
+
+
+# To be told of forks.
+_interpreters: "weakref.WeakSet[Interpreter]" = weakref.WeakSet()
 
 
 class Interpreter:
     """Runs a TensorFlow Lite model, its binarized operators with this engine's kernels.
 
     One Interpreter may be used by several threads: their invokes wait for each other. For parallel
-    work make one for each thread.
+    work make one for each thread. A forked process may use it too: there it opens the model anew.
+    Pickle and `copy.deepcopy` make another Interpreter of the same model, options and shapes.
+
+    Memory is freed with the Interpreter, or at `close()` or the end of its `with` block.
 
     Args:
-        model: The content of a .tflite file, or its path.
-        num_threads: Threads for one invoke.
+        model: The content of a .tflite file, as bytes or anything with a buffer, or its path.
+        num_threads: Threads for one invoke. The plug-in starts no more than there are CPUs.
         kernel: "auto", "reference", or the name of a kernel, for tests and measurements.
-        fuse: Whether to take over float operators next to the binarized ones; same results.
+        fuse: Whether to take over float operators next to the binarized ones; same results. Also
+            "on" or "off", as in the plug-in's options.
         runtime: "ai_edge_litert", "tensorflow" or "tflite_runtime"; the first installed if None.
 
     Raises:
         ValueError: The model or an option is not valid; the message says what and where.
-        TypeError: `model`, `num_threads` or `fuse` is of no type that can be meant.
+        TypeError: `model`, `num_threads` or `fuse` is of a type that it cannot have.
         FileNotFoundError: There is no such model, or the plug-in was not built.
         ImportError: No host runtime is installed.
     """
 
     def __init__(
         self,
-        model: bytes | bytearray | memoryview | str | os.PathLike[str],
+        model: ModelSource,
         *,
         num_threads: int = 1,
         kernel: str = "auto",
-        fuse: bool = True,
+        fuse: bool | str = True,
         runtime: str | None = None,
     ) -> None:
         try:
@@ -55,20 +74,47 @@ class Interpreter:
             raise TypeError(
                 f"num_threads: expected a whole number, got {num_threads!r}; as in num_threads=4"
             ) from None
-        if not isinstance(fuse, bool):
-            raise TypeError(f"fuse: expected True or False, got {fuse!r}; as in fuse=False")
-        content = read_model(model)
-        self._lock = threading.Lock()
-        self._session = Session(
-            content, num_threads=threads, kernel=kernel, fuse=fuse, runtime=runtime
+        if not isinstance(fuse, (bool, str)):
+            raise TypeError(f"fuse: expected True, False, 'on' or 'off', got {fuse!r}")
+        session = Session(
+            read_model(model), num_threads=threads, kernel=kernel, fuse=fuse, runtime=runtime
         )
-        self._adopt_shapes()
+        self._lock = threading.Lock()
+        self._session = session
+        self._adopt(session.declared_inputs, session.declared_outputs)
+        _interpreters.add(self)
 
-    def _adopt_shapes(self) -> None:
-        """Takes the session's shapes as the declared ones; `predict` may then use other batches."""
-        self._inputs = self._session.inputs()
-        self._outputs = self._session.outputs()
-        self._batches = BatchRunner(self._session)
+    def _adopt(self, inputs: tuple[TensorInfo, ...], outputs: tuple[TensorInfo, ...]) -> None:
+        """Takes these shapes as the declared ones; `predict` may then use other batches."""
+        # At once: another thread may look, or Ctrl-C come between.
+        self._declared = _Declared(inputs, outputs, BatchRunner(self._session, inputs))
+
+    @property
+    def _inputs(self) -> tuple[TensorInfo, ...]:
+        return self._declared.inputs
+
+    @property
+    def _outputs(self) -> tuple[TensorInfo, ...]:
+        return self._declared.outputs
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopen, (type(self), *self._session.recipe(), self.input_shapes)
+
+    def __enter__(self) -> "Interpreter":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Frees the memory. To run the model after that is a ValueError, to close it again none."""
+        with self._lock:
+            self._session.close()
+
+    def _after_fork(self) -> None:
+        """In the new process, of whose threads this is the only one: another may hold the lock."""
+        self._lock = threading.Lock()
+        self._session.abandon()
 
     @property
     def input_names(self) -> list[str]:
@@ -137,12 +183,17 @@ class Interpreter:
             TypeError: Data of this type would lose something in the input's type.
             ValueError: The data do not fit the inputs, or the model refused them.
         """
-        with self._lock:
-            inputs, outputs, batches = self._inputs, self._outputs, self._batches
+        declared = self._declared
+        inputs, outputs = declared.inputs, declared.outputs
+        if not verbose and arguments.is_plain(x, inputs):
+            # What most calls are, without the checks and the pieces that it does not need.
+            with self._lock:
+                results = self._session.run([x])
+            return results[0] if len(results) == 1 else results
         request = arguments.parse(x, inputs)
         pieces: list[list[Array]] = []
-        with progress_bar(request.samples, verbose) as bar:
-            for samples, piece in self._run(batches, request.stacks):
+        with ProgressBar(request.samples, verbose) as bar:
+            for samples, piece in self._run(declared.batches, request.stacks):
                 pieces.append(piece)
                 bar.update(samples)
         joined = pieces[0]
@@ -179,7 +230,7 @@ class Interpreter:
         """
         with self._lock:
             self._session.reopen(arguments.parse_shapes(shapes, self._inputs))
-            self._adopt_shapes()
+            self._adopt(self._session.inputs(), self._session.outputs())
 
     def profile(self, inputs: Any = None, runs: int = 50) -> ProfileTable:
         """Measures each operator.
@@ -204,3 +255,22 @@ class Interpreter:
         with self._lock:
             steps, elapsed_ns, host_ops = self._session.measure(arrays, runs)
         return make_table(steps, elapsed_ns, runs, host_ops)
+
+
+def _reopen(
+    kind: type[Interpreter], model: bytes, options: dict[str, Any], shapes: Sequence[Shape]
+) -> Interpreter:
+    """Makes the copy of an Interpreter."""
+    copy = kind.__new__(kind)
+    Interpreter.__init__(copy, model, **options)
+    if list(shapes) != copy.input_shapes:
+        copy.resize(shapes)
+    return copy
+
+
+def _after_fork() -> None:
+    for interpreter in list(_interpreters):
+        interpreter._after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork)

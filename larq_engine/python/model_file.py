@@ -4,12 +4,22 @@ What makes a file illegal is the library's to say, which the benchmark binary as
 """
 
 import os
+from mmap import mmap
 from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from larq_engine.python import library
 
+# The content of a file, in bytes or whatever gives its memory (mmap, an array), or its path.
+ModelSource: TypeAlias = (
+    bytes | bytearray | memoryview | mmap | npt.NDArray[np.uint8] | str | os.PathLike[str]
+)
 
-def read_model(model: bytes | bytearray | memoryview | str | os.PathLike[str]) -> bytes:
+
+def read_model(model: ModelSource) -> bytes:
     """Returns the bytes of a whole TensorFlow Lite model given as bytes or as the path of a file.
 
     Raises:
@@ -17,18 +27,23 @@ def read_model(model: bytes | bytearray | memoryview | str | os.PathLike[str]) -
         FileNotFoundError: There is no such file.
         ValueError: The bytes are not a TensorFlow Lite model, or a damaged one; the path is empty.
     """
-    if isinstance(model, (bytes, bytearray, memoryview)):
-        name, content = "model", bytes(model)
-    elif isinstance(model, (str, os.PathLike)):
+    if isinstance(model, (str, os.PathLike)):
         if not os.fspath(model):
             raise ValueError("model: expected a path, got an empty one")
         name, content = f"model '{os.fspath(model)}'", Path(model).read_bytes()
     else:
+        name, content = "model", _bytes_of(model)
+    if problem := library.check_model(content):
+        raise ValueError(f"{name} ({len(content)} bytes): {problem}")
+    return content
+
+
+def _bytes_of(model: Any) -> bytes:
+    try:
+        return bytes(model) if isinstance(model, bytes) else memoryview(model).tobytes()
+    except TypeError:
         raise TypeError(
             "model: expected the bytes of a .tflite file or its path, "
             f"got {type(model).__name__}; of an open file pass file.read(), and convert other "
             "models first"
-        )
-    if problem := library.check_model(content):
-        raise ValueError(f"{name} ({len(content)} bytes): {problem}")
-    return content
+        ) from None

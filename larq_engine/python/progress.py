@@ -1,6 +1,7 @@
 """A progress bar for long work, out of the way of short work."""
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -8,20 +9,45 @@ from typing import Any
 _QUIET_SECONDS = 3.0
 
 
-def progress_bar(samples: int | None, verbose: int) -> contextlib.AbstractContextManager[Any]:
-    """Returns a bar with `update(samples)`.
+class ProgressBar:
+    """Counts samples, and shows a bar for as long as it is entered.
 
-    Shown at once if `verbose`, else after a while, and then only if a person watches the terminal.
+    At once if `verbose`, else after a while, and then only if a person watches the terminal.
     """
-    from tqdm import tqdm  # An import of 30 ms that only `predict` needs.
 
-    bar: contextlib.AbstractContextManager[Any] = tqdm(
-        total=samples,
-        unit="sample",
-        disable=False if verbose else None,
-        delay=0.0 if verbose else _QUIET_SECONDS,
-    )
-    return bar
+    def __init__(self, samples: int | None, verbose: int) -> None:
+        self._samples = samples
+        self._verbose = verbose
+        self._start = time.monotonic()
+        self._done = 0
+        self._bar: Any = None
+
+    def __enter__(self) -> "ProgressBar":
+        if self._verbose:
+            self._show()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def update(self, samples: int) -> None:
+        """Adds samples that are done."""
+        self._done += samples
+        if self._bar is not None:
+            self._bar.update(samples)
+        elif time.monotonic() - self._start >= _QUIET_SECONDS:
+            self._show()
+
+    def _show(self) -> None:
+        from tqdm import tqdm  # An import of 30 ms that short work does without.
+
+        self._bar = tqdm(
+            total=self._samples,
+            initial=self._done,
+            unit="sample",
+            disable=False if self._verbose else None,
+        )
 
 
 @contextlib.contextmanager

@@ -137,7 +137,7 @@ def is_rowwise(session: Session) -> bool:
         ):
             return False
         rows.update(operator.outputs)
-    return all(info.index in rows for info in session.outputs())
+    return all(info.index in rows for info in session.declared_outputs)
 
 
 def _read_second(session: Session, operator: Operator, computed: set[int]) -> Array | None:

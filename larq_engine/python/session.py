@@ -1,9 +1,12 @@
 """One host interpreter with the plug-in applied: allocation, invocation, timing.
 
 It knows nothing of batches or of how users hand over data. Whatever the host or the plug-in
-refuses leaves as ValueError, and a refused resize leaves the shapes as they were.
+refuses leaves as ValueError, and a refused resize leaves the shapes as they were. So does one that
+ends in the middle, by Ctrl-C or because the process is a forked one: the next use opens the host's
+interpreter anew.
 """
 
+import ctypes
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,14 +30,17 @@ class Session:
     """A loaded model, ready to run."""
 
     def __init__(
-        self, model: bytes, *, num_threads: int, kernel: str, fuse: bool, runtime: str | None
+        self, model: bytes, *, num_threads: int, kernel: str, fuse: bool | str, runtime: str | None
     ) -> None:
         self._model = model
         self._runtime = runtime
         self._num_threads = num_threads
         self._kernel = kernel
         self._fuse = fuse
-        self._open("model")
+        self._is_closed = False
+        # Whether the interpreter is allocated for the shapes: not while that is changed.
+        self._is_whole = False
+        self._delegate, self._interpreter = self._open("model")
         with host_errors("model"):
             self._interpreter.allocate_tensors()
             tensors = self._interpreter.get_tensor_details()
@@ -42,6 +48,7 @@ class Session:
         # As the file declares them: a resize leaves tensors inside a delegate's part of the graph
         # with the shapes that they had.
         self.declared_inputs = self.inputs()
+        self.declared_outputs = self.outputs()
         self.declared_tensors = {info.index: info for info in describe(tensors, None)}
         self.operators = [
             Operator(node["op_name"], tuple(map(int, node["inputs"])), tuple(node["outputs"]))
@@ -51,23 +58,51 @@ class Session:
         ]
         self._shapes = tuple(info.shape for info in self.declared_inputs)
         self._input_numbers = [info.index for info in self.declared_inputs]
-        self._output_numbers = [info.index for info in self.outputs()]
+        self._output_numbers = [info.index for info in self.declared_outputs]
+        self._is_whole = True
 
-    def _open(self, action: str) -> None:
-        """Makes the host's interpreter, with nothing allocated yet."""
+    def recipe(self) -> tuple[bytes, dict[str, Any]]:
+        """What to make another one with: the file and the options."""
+        self._check_open("copy")
+        options = {
+            "num_threads": self._num_threads,
+            "kernel": self._kernel,
+            "fuse": self._fuse,
+            "runtime": self._runtime,
+        }
+        return self._model, options
+
+    def _open(self, action: str) -> tuple[Any, host.HostInterpreter]:
+        """Makes the host's interpreter and its delegate, with nothing allocated yet."""
         module = host.import_runtime(self._runtime)
-        self._delegate = host.load_delegate(
-            self._runtime,
-            num_threads=self._num_threads,
-            kernel=self._kernel,
-            fuse="on" if self._fuse else "off",
+        delegate = host.load_delegate(
+            self._runtime, num_threads=self._num_threads, kernel=self._kernel, fuse=self._fuse
         )
         with host_errors(action):
-            self._interpreter: host.HostInterpreter = module.Interpreter(
+            interpreter: host.HostInterpreter = module.Interpreter(
                 model_content=self._model,
                 num_threads=self._num_threads,
-                experimental_delegates=[self._delegate],
+                experimental_delegates=[delegate],
             )
+        return delegate, interpreter
+
+    def _check_open(self, action: str) -> None:
+        if self._is_closed:
+            raise ValueError(f"{action}: expected an open Interpreter, got one that was closed")
+
+    def close(self) -> None:
+        """Frees the model and the host's interpreter; nothing can be run any more."""
+        if not self._is_closed:
+            self._is_closed, self._is_whole = True, False
+            del self._interpreter, self._delegate, self._model
+
+    def abandon(self) -> None:
+        """For a forked process, which has none of the host's threads and perhaps half a run."""
+        if self._is_closed:
+            return
+        left = ctypes.py_object((self._delegate, self._interpreter))
+        ctypes.pythonapi.Py_IncRef(left)  # Freeing it would wait for those threads.
+        self._is_whole = False
 
     def inputs(self) -> tuple[TensorInfo, ...]:
         """The inputs, with the shapes that are allocated now."""
@@ -84,19 +119,25 @@ class Session:
     def resize(self, shapes: Sequence[Shape]) -> None:
         """Allocates for these input shapes."""
         wanted = tuple(shapes)
-        if wanted == self._shapes:
+        if self._is_whole and wanted == self._shapes:
             return
+        action = self._resize_action(wanted)
+        self._check_open(action)
+        was_whole, self._is_whole = self._is_whole, False
         try:
-            with host_errors(f"resize to {', '.join(map(str, wanted))}"):
+            if not was_whole:
+                self._delegate, self._interpreter = self._open(action)
+            with host_errors(action):
                 self._allocate(wanted)
         except ValueError:
             # Anew: tflite_runtime 2.14 crashes when it allocates again after a refusal, and every
             # host repeats what it reported once in all its later errors.
-            self._open("resize back")
+            self._delegate, self._interpreter = self._open("resize back")
             with host_errors("resize back"):
                 self._allocate(self._shapes)
+            self._is_whole = True
             raise
-        self._shapes = wanted
+        self._shapes, self._is_whole = wanted, True
 
     def reopen(self, shapes: Sequence[Shape]) -> None:
         """Allocates for these input shapes in a new interpreter of the host.
@@ -105,16 +146,26 @@ class Session:
         while it enlarges what it has.
         """
         wanted = tuple(shapes)
-        before = self._delegate, self._interpreter
-        action = f"resize to {', '.join(map(str, wanted))}"
+        action = self._resize_action(wanted)
+        self._check_open(action)
+        before = self._delegate, self._interpreter, self._is_whole
+        self._is_whole = False
         try:
-            self._open(action)
+            self._delegate, self._interpreter = self._open(action)
             with host_errors(action):
                 self._allocate(wanted)
         except ValueError:
-            self._delegate, self._interpreter = before
+            self._delegate, self._interpreter, self._is_whole = before
             raise
-        self._shapes = wanted
+        self._shapes, self._is_whole = wanted, True
+
+    def _resize_action(self, wanted: Sequence[Shape]) -> str:
+        changes = [
+            f"input {info} from {before} to {shape}"
+            for info, before, shape in zip(self.declared_inputs, self._shapes, wanted, strict=True)
+            if before != shape
+        ]
+        return f"resize of {', '.join(changes)}" if changes else "invoke"
 
     def _allocate(self, shapes: Sequence[Shape]) -> None:
         for number, shape in zip(self._input_numbers, shapes, strict=True):

@@ -3,7 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <fstream>
+#include <cstdio>
 #include <limits>
 #include <thread>
 
@@ -16,13 +16,25 @@ int AffinityCpus() {
   return static_cast<int>(std::thread::hardware_concurrency());  // more than the set can hold
 }
 
+// The start of a small file; nothing of one that cannot be read. Not by a stream of C++: those
+// would double the size of the library.
+std::string ReadText(const std::string& path) {
+  char text[4096];
+  std::FILE* file = std::fopen(path.c_str(), "re");
+  if (file == nullptr) return "";
+  const size_t size = std::fread(text, 1, sizeof(text), file);
+  std::fclose(file);
+  return {text, size};
+}
+
 // The line "0::<group>"; the others are of version 1.
 std::string OwnGroup() {
-  std::ifstream lines("/proc/self/cgroup");
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("0::")) return line.substr(3);
-  }
-  return "";
+  const std::string lines = "\n" + ReadText("/proc/self/cgroup");
+  const std::string mark = "\n0::";
+  const size_t start = lines.find(mark);
+  if (start == std::string::npos) return "";
+  const size_t group = start + mark.size();
+  return lines.substr(group, lines.find('\n', group) - group);
 }
 
 }  // namespace
@@ -31,9 +43,9 @@ int GroupCpus(const std::string& root, std::string group) {
   int cpus = 0;
   for (;;) {
     // Microseconds in each period, or the word max. A limit holds for all groups below, too.
-    std::ifstream file(root + group + "/cpu.max");
     double quota = 0, period = 0;
-    if (file >> quota >> period && quota > 0 && period > 0) {
+    const std::string text = ReadText(root + group + "/cpu.max");
+    if (std::sscanf(text.c_str(), "%lf %lf", &quota, &period) == 2 && quota > 0 && period > 0) {
       const double most = std::numeric_limits<int>::max();
       const int limit = static_cast<int>(std::clamp((quota + period - 1) / period, 1.0, most));
       cpus = cpus == 0 ? limit : std::min(cpus, limit);

@@ -32,7 +32,7 @@ def test_what_the_host_alone_says_remains():
 
 @pytest.mark.parametrize("error", [MemoryError(), RuntimeError(""), RuntimeError("  \n")])
 def test_a_host_without_words(error):
-    words = r"^load: expected memory to suffice.*; check"
+    words = r"^load: expected shapes that .* and memory that suffices.*; check"
     with pytest.raises(ValueError, match=words) as caught, host_errors("load"):
         raise error
     assert caught.value.__cause__ is error

@@ -482,7 +482,7 @@ def test_shapes_whose_product_overflows(box):
         assert kind == "ValueError", (shape, kind, message)
         words = (
             "overflowed",
-            "expected memory to suffice",
+            "memory that suffices",
             "expected a shape of at most 2^60 bytes",
         )
         assert any(word in message for word in words), message

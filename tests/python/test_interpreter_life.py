@@ -1,0 +1,243 @@
+"""What may happen to an Interpreter besides use: Ctrl-C, forks, copies, its end; and sharing."""
+
+import copy
+import importlib
+import mmap
+import os
+import pickle
+import signal
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import larq_engine
+from larq_engine.python import host
+from larq_engine.python.session import Session
+from larq_engine.testing import Interpreter as LceInterpreter
+from tests import oracle
+from tests.hosts import HOSTS
+from tests.model_builder import ABSENT, ModelBuilder, add_quantize, bconv_model, bconv_options
+from tests.oracle import Conv
+
+
+def _twice(shape: tuple[int, ...]) -> bytes:
+    builder = ModelBuilder()
+    x, y = builder.tensor(shape, name="x"), builder.tensor(shape, name="y")
+    builder.builtin("ADD", [x, x], [y])
+    return builder.finish([x], [y])
+
+
+def _model() -> bytes:
+    """Rows of any number."""
+    conv = Conv((1, 6, 7, 64), (3, 3), 16)
+    filters = oracle.signs(np.random.default_rng(1).standard_normal(conv.filter_shape))
+    return bconv_model(conv, filters, np.ones(16, np.float32), np.zeros(16, np.float32))
+
+
+def _images(count: int, height: int = 6) -> np.ndarray:
+    return np.random.default_rng(count).standard_normal((count, height, 7, 64)).astype(np.float32)
+
+
+def _before(self, allocate, shapes):
+    raise KeyboardInterrupt
+
+
+def _half_way(self, allocate, shapes):
+    self._interpreter.resize_tensor_input(self._input_numbers[0], shapes[0])
+    raise KeyboardInterrupt
+
+
+def _after(self, allocate, shapes):
+    allocate(self, shapes)
+    raise KeyboardInterrupt
+
+
+def _while_it_is_taken_back(self, allocate, shapes):
+    """The model refuses, and then comes Ctrl-C."""
+    if shapes[0][0] != 1:
+        raise ValueError("no")
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("moment", [_before, _half_way, _after, _while_it_is_taken_back])
+@pytest.mark.parametrize("call", ["predict", "resize"])
+def test_ctrl_c_in_a_resize(call, moment, runtime, monkeypatch):
+    if call == "resize" and moment is _while_it_is_taken_back:
+        pytest.skip("it takes nothing back: it keeps the old interpreter")
+    interpreter = larq_engine.Interpreter(_model(), runtime=runtime)
+    single, several = _images(1), _images(3)
+    expected = interpreter.predict(single), interpreter.predict(several)
+    interpreter.predict(single)
+    allocate = Session._allocate
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Session, "_allocate", lambda self, shapes: moment(self, allocate, shapes))
+        if call == "predict":
+            interpreter.predict(several)
+        else:
+            interpreter.resize([(2, 8, 7, 64)])
+    assert interpreter.input_shapes == [(1, 6, 7, 64)]
+    np.testing.assert_array_equal(interpreter.predict(single), expected[0])
+    np.testing.assert_array_equal(interpreter.predict(several), expected[1])
+    interpreter.resize([(1, 8, 7, 64)])
+    assert interpreter.predict(_images(1, 8)).shape == (1, 8, 7, 16)
+
+
+def _run_in_child(work) -> int:
+    """Returns the status of a forked process that does the work."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Of forks in processes with threads.
+        child = os.fork()
+    if child == 0:
+        signal.alarm(120)
+        status = 1
+        try:
+            work()
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitpid(child, 0)[1]
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_forked_process_goes_on(threads, runtime):
+    """While another thread predicts, which the new process does not have."""
+    interpreter = larq_engine.Interpreter(_model(), num_threads=threads, runtime=runtime)
+    images = _images(3)
+    expected = interpreter.predict(images)
+    stop = threading.Event()
+
+    def predict() -> None:
+        while not stop.is_set():
+            interpreter.predict(images)
+
+    other = threading.Thread(target=predict)
+    other.start()
+
+    def work() -> None:
+        np.testing.assert_array_equal(interpreter.predict(images), expected)
+        np.testing.assert_array_equal(interpreter.predict(images[:1]), expected[:1])
+
+    try:
+        assert [_run_in_child(work) for _ in range(3)] == [0] * 3
+    finally:
+        stop.set()
+        other.join()
+    work()
+
+
+def test_a_fork_while_the_lock_is_held():
+    interpreter = larq_engine.Interpreter(_model())
+    images = _images(2)
+    expected = interpreter.predict(images)
+    with interpreter._lock:
+        status = _run_in_child(
+            lambda: np.testing.assert_array_equal(interpreter.predict(images), expected)
+        )
+    assert status == 0
+
+
+@pytest.mark.parametrize("make", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+@pytest.mark.parametrize("kind", [larq_engine.Interpreter, LceInterpreter])
+def test_copies(kind, make):
+    interpreter = kind(_model(), num_threads=2)
+    interpreter.predict(_images(3))
+    interpreter.resize([(2, 8, 7, 64)])
+    other = make(interpreter)
+    assert type(other) is kind
+    assert other.input_shapes == [(2, 8, 7, 64)]
+    images = _images(4, 8)
+    np.testing.assert_array_equal(other.predict(images), interpreter.predict(images))
+
+
+def test_copies_have_the_options():
+    interpreter = larq_engine.Interpreter(_model(), kernel="reference", fuse=False)
+    kernels = [row.kernel for row in copy.deepcopy(interpreter).profile(runs=1)]
+    assert "reference" in kernels
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_it_ends_with_its_block(runtime):
+    with larq_engine.Interpreter(_model(), runtime=runtime) as interpreter:
+        assert interpreter.predict(_images(1)).shape == (1, 6, 7, 16)
+    interpreter.close()
+    assert interpreter.input_shapes == [(1, 6, 7, 64)]
+    for use in (
+        lambda: interpreter.predict(_images(1)),
+        lambda: interpreter.predict(_images(3)),
+        lambda: interpreter.resize([(1, 8, 7, 64)]),
+        lambda: interpreter.profile(runs=1),
+        lambda: copy.deepcopy(interpreter),
+    ):
+        with pytest.raises(ValueError, match="expected an open Interpreter, got one that was clos"):
+            use()
+
+
+def test_models_in_any_memory(tmp_path):
+    content = _twice((1, 2))
+    path = tmp_path / "model.tflite"
+    path.write_bytes(content)
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        x = np.ones((1, 2), np.float32)
+        for model in (mapped, np.frombuffer(content, np.uint8), memoryview(content)[::1]):
+            np.testing.assert_array_equal(larq_engine.Interpreter(model).predict(x), 2 * x)
+
+
+def test_data_in_a_memoryview():
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    interpreter = larq_engine.Interpreter(_twice((1, 3)))
+    np.testing.assert_array_equal(interpreter.predict(memoryview(x)), 2 * x)
+    np.testing.assert_array_equal(interpreter.predict([memoryview(x)]), 2 * x)
+    with pytest.raises(ValueError, match=r"expected shape \(N, 3\), got \(6,\)"):
+        interpreter.predict(memoryview(x.ravel()))
+
+
+@pytest.mark.parametrize("word", ["on", "off", "true", "False", "1", "0"])
+def test_fuse_by_a_word(word):
+    images = _images(1)
+    expected = larq_engine.Interpreter(_model()).predict(images)
+    got = larq_engine.Interpreter(_model(), fuse=word).predict(images)
+    np.testing.assert_array_equal(got, expected)
+
+
+def _sum(rows: int) -> tuple[bytes, list[np.ndarray]]:
+    """A convolution plus another input of six rows; and data."""
+    conv = Conv((1, rows, 5, 32), (3, 3), 32)
+    filters = oracle.signs(np.random.default_rng(1).standard_normal(conv.filter_shape))
+    builder = ModelBuilder()
+    x = builder.tensor(conv.input_shape, name="x")
+    other = builder.tensor((1, 6, 5, 32), name="other")
+    y = builder.tensor((1, rows, 5, 32))
+    ones, zeros = np.ones(32, np.float32), np.zeros(32, np.float32)
+    constants = map(builder.constant, (oracle.pack_bits(filters), ones, zeros))
+    bits = add_quantize(builder, x, conv.input_shape)
+    builder.custom("LceBconv2d", [bits, *constants, ABSENT], [y], bconv_options(conv))
+    z = builder.tensor((1, 6, 5, 32), name="z")
+    builder.builtin("ADD", [y, other], [z], fusedActivationFunction=0)
+    rng = np.random.default_rng(2)
+    data = [rng.standard_normal(s).astype(np.float32) for s in (conv.input_shape, (1, 6, 5, 32))]
+    return builder.finish([x, other], [z]), data
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_files_one_after_another_with_one_delegate(runtime):
+    """Of equal length, and where the host puts the second is where the first one was."""
+    module = importlib.import_module(host.RUNTIMES[runtime])
+
+    def run(rows: int, delegate: object) -> np.ndarray:
+        content, data = _sum(rows)
+        interpreter = module.Interpreter(model_content=content, experimental_delegates=[delegate])
+        interpreter.allocate_tensors()
+        for detail, array in zip(interpreter.get_input_details(), data, strict=True):
+            interpreter.set_tensor(detail["index"], array)
+        interpreter.invoke()
+        return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+
+    expected = {rows: run(rows, host.load_delegate(runtime)) for rows in (1, 6)}
+    assert len(_sum(1)[0]) == len(_sum(6)[0])
+    shared = host.load_delegate(runtime)
+    for rows in (6, 1, 6, 1):
+        np.testing.assert_array_equal(run(rows, shared), expected[rows])
