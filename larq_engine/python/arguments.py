@@ -52,17 +52,29 @@ def parse(x: Any, inputs: Sequence[TensorInfo]) -> Request:
     )
 
 
-def is_plain(x: Any, inputs: Sequence[TensorInfo]) -> bool:
-    """Whether `x` is an array that the only input takes as it is."""
-    info = inputs[0]
-    return (
-        len(inputs) == 1
-        and type(x) is np.ndarray
-        and x.shape == info.shape
-        and x.dtype == info.dtype
-        and x.flags.c_contiguous
-        and x.size > 0
-    )
+def plain_arrays(x: Any, inputs: Sequence[TensorInfo]) -> list[Array] | None:
+    """Returns the arrays if every input takes its own as it is; None says nothing against `x`."""
+    arrays: list[Any]
+    if type(x) is np.ndarray:
+        arrays = [x]
+    elif type(x) is list or type(x) is tuple:
+        arrays = list(x)
+    elif type(x) is dict and len(x) == len(inputs):
+        arrays = [x.get(info.name) for info in inputs]
+    else:
+        return None
+    if len(arrays) != len(inputs):
+        return None
+    for array, info in zip(arrays, inputs, strict=True):
+        if (
+            type(array) is not np.ndarray
+            or array.shape != info.shape
+            or array.dtype != info.dtype
+            or not array.flags.c_contiguous
+            or array.size == 0
+        ):
+            return None
+    return arrays
 
 
 def has_batch(inputs: Sequence[TensorInfo]) -> bool:

@@ -185,11 +185,12 @@ class Interpreter:
         """
         declared = self._declared
         inputs, outputs = declared.inputs, declared.outputs
-        if not verbose and arguments.is_plain(x, inputs):
-            # What most calls are, without the checks and the pieces that it does not need.
+        # What most calls are, without the checks and the pieces that it does not need.
+        arrays = None if verbose else arguments.plain_arrays(x, inputs)
+        if arrays is not None:
             with self._lock:
-                results = self._session.run([x])
-            return results[0] if len(results) == 1 else results
+                results = self._session.run(arrays)
+            return _as_asked(results, outputs, isinstance(x, dict))
         request = arguments.parse(x, inputs)
         pieces: list[list[Array]] = []
         with ProgressBar(request.samples, verbose) as bar:
@@ -200,9 +201,7 @@ class Interpreter:
         if len(pieces) > 1:
             columns = zip(outputs, zip(*pieces, strict=True), strict=True)
             joined = [join(parts, f"output {info}") for info, parts in columns]
-        if request.named:
-            return {info.name: array for info, array in zip(outputs, joined, strict=True)}
-        return joined[0] if len(joined) == 1 else joined
+        return _as_asked(joined, outputs, request.named)
 
     def _run(
         self, batches: BatchRunner, stacks: Iterable[list[Array]]
@@ -255,6 +254,12 @@ class Interpreter:
         with self._lock:
             steps, elapsed_ns, host_ops = self._session.measure(arrays, runs)
         return make_table(steps, elapsed_ns, runs, host_ops)
+
+
+def _as_asked(results: list[Array], outputs: Sequence[TensorInfo], named: bool) -> Any:
+    if named:
+        return {info.name: array for info, array in zip(outputs, results, strict=True)}
+    return results[0] if len(results) == 1 else results
 
 
 def _reopen(

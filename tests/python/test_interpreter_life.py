@@ -223,21 +223,26 @@ def _sum(rows: int) -> tuple[bytes, list[np.ndarray]]:
 
 
 @pytest.mark.parametrize("runtime", HOSTS)
-def test_files_one_after_another_with_one_delegate(runtime):
-    """Of equal length, and where the host puts the second is where the first one was."""
+def test_files_one_after_another_with_one_delegate(runtime, tmp_path):
+    """Of equal length, so that the host puts the second where the first one was."""
     module = importlib.import_module(host.RUNTIMES[runtime])
+    data = {}
+    for rows in (1, 6):
+        content, data[rows] = _sum(rows)
+        (tmp_path / f"{rows}.tflite").write_bytes(content)
+    assert len({path.stat().st_size for path in tmp_path.iterdir()}) == 1
 
     def run(rows: int, delegate: object) -> np.ndarray:
-        content, data = _sum(rows)
-        interpreter = module.Interpreter(model_content=content, experimental_delegates=[delegate])
+        interpreter = module.Interpreter(
+            model_path=str(tmp_path / f"{rows}.tflite"), experimental_delegates=[delegate]
+        )
         interpreter.allocate_tensors()
-        for detail, array in zip(interpreter.get_input_details(), data, strict=True):
+        for detail, array in zip(interpreter.get_input_details(), data[rows], strict=True):
             interpreter.set_tensor(detail["index"], array)
         interpreter.invoke()
         return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
 
     expected = {rows: run(rows, host.load_delegate(runtime)) for rows in (1, 6)}
-    assert len(_sum(1)[0]) == len(_sum(6)[0])
     shared = host.load_delegate(runtime)
     for rows in (6, 1, 6, 1):
         np.testing.assert_array_equal(run(rows, shared), expected[rows])
