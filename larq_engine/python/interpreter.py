@@ -46,7 +46,7 @@ class Interpreter:
 
     Args:
         model: The content of a .tflite file, as bytes or anything with a buffer, or its path.
-        num_threads: Threads for one invoke. The plug-in starts no more than there are CPUs.
+        num_threads: Threads for one invoke, but no more than there are CPUs for the process.
         kernel: "auto", "reference", or the name of a kernel, for tests and measurements.
         fuse: Whether to take over float operators next to the binarized ones; same results. Also
             "on" or "off", as in the plug-in's options.

@@ -7,6 +7,7 @@ interpreter anew.
 """
 
 import ctypes
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -81,7 +82,8 @@ class Session:
         with host_errors(action):
             interpreter: host.HostInterpreter = module.Interpreter(
                 model_content=self._model,
-                num_threads=self._num_threads,
+                # The plug-in limits its own likewise.
+                num_threads=min(self._num_threads, len(os.sched_getaffinity(0))),
                 experimental_delegates=[delegate],
             )
         return delegate, interpreter

@@ -4,9 +4,12 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import larq_engine
+from tests.model_builder import bconv_model
+from tests.oracle import Conv
 
 _REPORT = """
 import json, sys
@@ -30,6 +33,29 @@ def test_import_brings_no_host_runtime():
     assert not outside, "only NumPy and the standard library"
     assert {"Interpreter", "convert_keras_model", "load_delegate", "testing"} <= set(names)
     assert version.count(".") == 2
+
+
+_SHORT_WORK = """
+import sys
+import numpy
+import larq_engine
+interpreter = larq_engine.Interpreter(sys.argv[1])
+interpreter.predict(numpy.ones((1, 6, 7, 32), numpy.float32))
+interpreter.predict(numpy.ones((3, 6, 7, 32), numpy.float32))
+print("tqdm" in sys.modules)
+"""
+
+
+def test_short_work_does_not_wait_for_the_progress_bar(tmp_path):
+    """Whose import takes longer than many a model."""
+    conv = Conv((1, 6, 7, 32), (3, 3), 8)
+    path = tmp_path / "model.tflite"
+    one = np.ones(8, np.float32)
+    path.write_bytes(bconv_model(conv, np.ones(conv.filter_shape, np.float32), one, one))
+    printed = subprocess.run(
+        [sys.executable, "-c", _SHORT_WORK, path], check=True, capture_output=True, text=True
+    ).stdout
+    assert printed.strip() == "False"
 
 
 def test_every_public_name_is_there():

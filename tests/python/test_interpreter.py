@@ -1,6 +1,7 @@
 """The Interpreter: properties, every form of input, batches of any size, resize."""
 
 import io
+import os
 import threading
 from collections import Counter
 from pathlib import Path
@@ -466,8 +467,12 @@ def test_num_threads_reaches_the_host_and_the_plugin(make, monkeypatch):
 
     monkeypatch.setattr(host, "load_delegate", spy_load)
     monkeypatch.setattr(module, "Interpreter", spy_interpreter)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(4))
     make(lce_model())
     assert seen == [3, 3]
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(2))
+    make(lce_model())
+    assert seen == [3, 3, 3, 2], "the plug-in looks for itself, the host does not"
 
 
 def test_num_threads_may_be_any_whole_number():
