@@ -27,6 +27,50 @@ static_assert(kBlockChannels % kWordBits == 0);
 // of 64 and 128 channels 3 %), or one tile if that is more.
 constexpr size_t kStripBytes = 16 * 1024;
 
+// Where each word of taps goes, of which only `channels` bits count, when these follow each other.
+class TapPacker {
+ public:
+  explicit TapPacker(size_t channels)
+      : tap_words_(WordsFor(channels)), last_bits_(channels - (tap_words_ - 1) * kWordBits) {}
+
+  // By how much the next word is shifted; Advance() goes on to the one after it, and says whether
+  // the bits so far fill a word.
+  size_t shift() const { return filled_; }
+  bool Advance() {
+    const bool is_last = ++word_ == tap_words_;
+    filled_ += is_last ? last_bits_ : kWordBits;
+    if (is_last) word_ = 0;
+    if (filled_ < kWordBits) return false;
+    filled_ -= kWordBits;
+    return true;
+  }
+
+ private:
+  size_t tap_words_;
+  size_t last_bits_;
+  size_t word_ = 0;    // of the tap
+  size_t filled_ = 0;  // bits of a word that is not full yet
+};
+
+// The filters with the bits of their taps put together.
+std::vector<uint32_t> PackTapsOfFilters(const Bconv2dSpec& spec, const uint32_t* filter,
+                                        size_t filter_words, size_t packed_words) {
+  std::vector<uint32_t> packed;
+  packed.reserve(static_cast<size_t>(spec.out_channels) * packed_words);
+  for (int64_t n = 0; n < spec.out_channels; ++n) {
+    TapPacker packer(static_cast<size_t>(spec.group_in_channels()));
+    uint64_t bits = 0;
+    for (size_t k = 0; k < filter_words; ++k) {
+      bits |= uint64_t{*filter++} << packer.shift();
+      if (!packer.Advance()) continue;
+      packed.push_back(static_cast<uint32_t>(bits));
+      bits >>= kWordBits;
+    }
+    if (packer.shift() > 0) packed.push_back(static_cast<uint32_t>(bits));
+  }
+  return packed;
+}
+
 }  // namespace
 
 WindowAxis Bconv2dSpec::Rows(int64_t in_height) const {
@@ -37,17 +81,29 @@ WindowAxis Bconv2dSpec::Cols(int64_t in_width) const {
   return MakeWindowAxis(in_width, filter_width, stride_width, dilation_width, pad_width);
 }
 
-BgemmShape ProductShape(const Bconv2dSpec& spec) {
-  const size_t tap_words = WordsFor(static_cast<size_t>(spec.group_in_channels()));
-  return {.n = spec.group_out_channels(),
-          .k_bits = spec.depth(),
-          .tap_bits = static_cast<int64_t>(tap_words * kWordBits)};
+bool RollsLines(const Bconv2dSpec& spec) {
+  return spec.groups == 1 && spec.dilation_width == 1 && spec.filter_width > 1 &&
+         spec.filter_width <= static_cast<int64_t>(kWordBits) / spec.in_channels;
 }
 
-// One worker's memory.
+BgemmShape ProductShape(const Bconv2dSpec& spec) {
+  const size_t tap_words = WordsFor(static_cast<size_t>(spec.group_in_channels()));
+  // Of a line that is rolled on, the taps that are new.
+  const int64_t words_a_line = RollsLines(spec)
+                                   ? 1 + std::min(spec.stride_width, spec.filter_width)
+                                   : spec.filter_width * static_cast<int64_t>(tap_words);
+  return {.n = spec.group_out_channels(),
+          .k_bits = spec.depth(),
+          .tap_bits = static_cast<int64_t>(tap_words * kWordBits),
+          .taps = spec.taps(),
+          .packing_words = spec.filter_height * words_a_line};
+}
+
+// One worker's memory, some of which only a tile that is gathered needs.
 struct Bconv2d::Scratch {
   ptrdiff_t* taps;     // [taps][mr], of a tile at a border
-  ptrdiff_t* runs;     // [mr], of a tile that is gathered
+  ptrdiff_t* runs;     // [mr]
+  uint64_t* bits;      // [mr]: the word that is being filled, and what does not fit it
   uint32_t* gathered;  // [mr][k_words]
   int32_t* acc;        // [strip][channels computed]
   int32_t* depth;      // [strip]
@@ -63,8 +119,17 @@ Bconv2d::Bconv2d(const Bconv2dSpec& spec, const uint32_t* filter, OutputTransfor
       tap_words_(WordsFor(static_cast<size_t>(spec.group_in_channels()))) {
   assert(kBlockChannels % static_cast<size_t>(row.nr) == 0);
   const size_t taps = static_cast<size_t>(spec.taps());
-  const size_t filter_words = taps * tap_words_;
-  in_place_ = tap_words_ % row.kr_words() == 0;
+  size_t filter_words = taps * tap_words_;
+  packs_taps_ = PacksTaps(row, ProductShape(spec));
+  std::vector<uint32_t> packed_filter;
+  if (spec.IsPaddedWith(PadValue::kZero)) SumFilterBits(filter);
+  if (packs_taps_) {
+    const size_t packed_words = WordsFor(static_cast<size_t>(spec.depth()));
+    packed_filter = PackTapsOfFilters(spec, filter, filter_words, packed_words);
+    filter = packed_filter.data();
+    filter_words = packed_words;
+  }
+  in_place_ = !packs_taps_ && tap_words_ % row.kr_words() == 0;
   k_words_ = RoundUp(filter_words, row.kr_words());
   const size_t mr = static_cast<size_t>(row.mr);
   const size_t pixel_bytes = static_cast<size_t>(spec.out_channels) * sizeof(int32_t);
@@ -93,7 +158,6 @@ Bconv2d::Bconv2d(const Bconv2dSpec& spec, const uint32_t* filter, OutputTransfor
       padding_run_[end - 1] = last_word;
     }
   }
-  if (spec.IsPaddedWith(PadValue::kZero)) SumFilterBits(filter);
 }
 
 void Bconv2d::SumFilterBits(const uint32_t* filter) {
@@ -165,6 +229,7 @@ Bconv2d::Scratch Bconv2d::SplitScratch(std::byte* memory) const {
   Scratch scratch;
   scratch.taps = reinterpret_cast<ptrdiff_t*>(take(mr, taps * sizeof(ptrdiff_t)));
   scratch.runs = reinterpret_cast<ptrdiff_t*>(take(in_place_ ? 0 : mr, sizeof(ptrdiff_t)));
+  scratch.bits = reinterpret_cast<uint64_t*>(take(packs_taps_ ? mr : 0, sizeof(uint64_t)));
   scratch.gathered =
       reinterpret_cast<uint32_t*>(take(in_place_ ? 0 : mr, k_words_ * sizeof(uint32_t)));
   scratch.acc = reinterpret_cast<int32_t*>(
@@ -229,7 +294,17 @@ void Bconv2d::FindTaps(const uint32_t* group_input, const Position& start, const
     tile.segments = static_cast<size_t>(spec_.taps());
     tile.segment_words = tap_words_;
   }
-  if (!in_place_) Gather(scratch, tile);
+  if (in_place_) return;
+  if (packs_taps_) {
+    GatherBits(scratch, tile);
+  } else {
+    Gather(scratch, tile);
+  }
+  for (size_t i = 0; i < tile.m; ++i) scratch.runs[i] = static_cast<ptrdiff_t>(i * k_words_);
+  tile.lhs_base = scratch.gathered;
+  tile.lhs = scratch.runs;
+  tile.segments = 1;
+  tile.segment_words = k_words_;
 }
 
 // The runs of a tile of which whole filter lines lie above or below the image.
@@ -293,12 +368,66 @@ void Bconv2d::Gather(const Scratch& scratch, BgemmArgs& tile) const {
       end = std::copy_n(LhsRun(tile.lhs_base, tile.lhs[run * mr + i]), tile.segment_words, end);
     }
     std::fill(end, begin + k_words_, 0);
-    scratch.runs[i] = begin - scratch.gathered;
   }
-  tile.lhs_base = scratch.gathered;
-  tile.lhs = scratch.runs;
-  tile.segments = 1;
-  tile.segment_words = k_words_;
+}
+
+void Bconv2d::GatherBits(const Scratch& scratch, BgemmArgs& tile) const {
+  const size_t mr = static_cast<size_t>(row_.mr);
+  const size_t channels = static_cast<size_t>(spec_.group_in_channels());
+  uint64_t* bits = scratch.bits;
+  uint32_t* to = scratch.gathered;
+  const auto store = [&] {
+    for (size_t i = 0; i < tile.m; ++i) {
+      to[i * k_words_] = static_cast<uint32_t>(bits[i]);
+      bits[i] >>= kWordBits;
+    }
+    ++to;
+  };
+  std::fill_n(bits, tile.m, 0);
+  const bool is_inner = tile.segments == inner_segments_;
+  if (is_inner && RollsLines(spec_)) {
+    TapPacker lines(channels * tile.segment_words);
+    for (size_t run = 0; run < tile.segments; ++run) {
+      AppendLine(tile.lhs_base, tile.lhs + run * mr, tile.m, lines.shift(), bits);
+      if (lines.Advance()) store();
+    }
+  } else {
+    TapPacker packer(channels);
+    for (size_t run = 0; run < tile.segments; ++run) {
+      const ptrdiff_t* runs = tile.lhs + run * mr;
+      for (size_t k = 0; k < tile.segment_words; ++k) {
+        const size_t shift = packer.shift();
+        for (size_t i = 0; i < tile.m; ++i) {
+          bits[i] |= uint64_t{LhsRun(tile.lhs_base, runs[i])[k]} << shift;
+        }
+        if (packer.Advance()) store();
+      }
+    }
+  }
+  while (to < scratch.gathered + k_words_) store();
+}
+
+// A line of taps, a word at most, of pixels next to each other: each has the line of the one before
+// without its first taps, and as many new ones; or the same, which is padding.
+void Bconv2d::AppendLine(const uint32_t* base, const ptrdiff_t* runs, size_t m, size_t shift,
+                         uint64_t* bits) const {
+  const size_t channels = static_cast<size_t>(spec_.in_channels);
+  const size_t taps = static_cast<size_t>(spec_.filter_width);
+  const size_t fresh = std::min(static_cast<size_t>(spec_.stride_width), taps);
+  uint64_t line = 0;
+  const auto append = [&](const uint32_t* run, size_t first_tap) {
+    for (size_t t = first_tap; t < taps; ++t) line |= uint64_t{run[t]} << (t * channels);
+  };
+  append(LhsRun(base, runs[0]), 0);
+  bits[0] |= line << shift;
+  const bool is_padding = m > 1 && runs[1] == runs[0];
+  for (size_t i = 1; i < m; ++i) {
+    if (!is_padding) {
+      line >>= fresh * channels;
+      append(LhsRun(base, runs[i]), taps - fresh);
+    }
+    bits[i] |= line << shift;
+  }
 }
 
 // A tap outside the image was counted against +1 (0 bits), where it found the filter's ones. Takes

@@ -52,6 +52,9 @@ struct Bconv2dSpec {
   WindowAxis Cols(int64_t in_width) const;
 };
 
+// Whether pixels next to each other share what they pack of a filter line: its bits fit a word.
+bool RollsLines(const Bconv2dSpec& spec);
+
 // The product that one group asks for, for SelectBgemm.
 BgemmShape ProductShape(const Bconv2dSpec& spec);
 
@@ -97,6 +100,9 @@ class Bconv2d {
   const ptrdiff_t* PadTaps(const Position& start, ptrdiff_t* taps, const BgemmArgs& tile) const;
   void PadTapsOfPixel(const Position& position, ptrdiff_t padding, ptrdiff_t* taps) const;
   void Gather(const Scratch& scratch, BgemmArgs& tile) const;
+  void GatherBits(const Scratch& scratch, BgemmArgs& tile) const;
+  void AppendLine(const uint32_t* base, const ptrdiff_t* runs, size_t m, size_t shift,
+                  uint64_t* bits) const;
   void CorrectZeroPadding(Position position, size_t m, const Channels& channels, int32_t* acc,
                           int32_t* depth) const;
   void SumFilterBits(const uint32_t* filter);
@@ -106,6 +112,7 @@ class Bconv2d {
   BgemmRow row_;
   const PixelOps& ops_;
   size_t tap_words_;  // of one group, as in the file
+  bool packs_taps_;   // the bits of taps are put together to one run
   bool in_place_;     // runs are taps in the image; else they are gathered to one run
   size_t k_words_;    // of a product, filled up to the kernel's steps
   size_t strip_;      // pixels that go through the output transform together, a multiple of mr

@@ -20,16 +20,35 @@ std::string Obstacle(const BgemmRow& row, CpuFeatures cpu, const BgemmShape& sha
 // taps of two words (counted for 64-bit ARM), taken to be two a cycle.
 constexpr int kGatherCyclesPerWord = 5;
 
+// Likewise where the bits of taps are put together: measured on a Xeon with AVX-512.
+constexpr int kPackCyclesPerWord = 2;
+
+double ProductCycles(const BgemmRow& row, const BgemmShape& shape, int64_t k_bits) {
+  const int64_t n = (shape.n + row.nr - 1) / row.nr * row.nr;
+  const int64_t filled = (k_bits + row.kr_bits - 1) / row.kr_bits * row.kr_bits;
+  return static_cast<double>(n) * static_cast<double>(filled) / row.macs_per_cycle;
+}
+
+double PackedCycles(const BgemmRow& row, const BgemmShape& shape) {
+  return ProductCycles(row, shape, shape.k_bits) +
+         static_cast<double>(shape.packing_words * kPackCyclesPerWord);
+}
+
+double UnpackedCycles(const BgemmRow& row, const BgemmShape& shape) {
+  const int64_t k_bits = shape.tap_bits == 0 ? shape.k_bits : shape.taps * shape.tap_bits;
+  const bool is_gathered = shape.tap_bits % row.kr_bits != 0;
+  const int64_t gather =
+      is_gathered ? k_bits / static_cast<int64_t>(kWordBits) * kGatherCyclesPerWord : 0;
+  return ProductCycles(row, shape, k_bits) + static_cast<double>(gather);
+}
+
 // Cycles in L1 for one output pixel of a full tile; a layer of few pixels takes more, in rows of
 // large tiles above all. Columns and depth that only fill up cost as real ones do. Measured were,
 // for whole tiles of 1 to 64 columns at depths 576 and 2304, times within a quarter of it.
 double EstimatedCycles(const BgemmRow& row, const BgemmShape& shape) {
-  const int64_t n = (shape.n + row.nr - 1) / row.nr * row.nr;
-  const int64_t k_bits = (shape.k_bits + row.kr_bits - 1) / row.kr_bits * row.kr_bits;
-  const bool is_gathered = shape.tap_bits % row.kr_bits != 0;
-  const int64_t gather = is_gathered ? k_bits / kWordBits * kGatherCyclesPerWord : 0;
-  return static_cast<double>(n) * static_cast<double>(k_bits) / row.macs_per_cycle +
-         static_cast<double>(gather) + static_cast<double>(row.cycles_per_tile) / row.mr;
+  const double product =
+      PacksTaps(row, shape) ? PackedCycles(row, shape) : UnpackedCycles(row, shape);
+  return product + static_cast<double>(row.cycles_per_tile) / row.mr;
 }
 
 std::string TooDeep(std::span<const BgemmRow> rows, const BgemmShape& shape) {
@@ -50,6 +69,11 @@ std::string ExpectedNames(std::span<const BgemmRow> rows, CpuFeatures cpu) {
 }
 
 }  // namespace
+
+bool PacksTaps(const BgemmRow& row, const BgemmShape& shape) {
+  const bool fills_up = shape.k_bits < shape.taps * shape.tap_bits;
+  return fills_up && PackedCycles(row, shape) < UnpackedCycles(row, shape);
+}
 
 BgemmChoice SelectBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const BgemmShape& shape,
                         std::string_view forced) {

@@ -24,7 +24,14 @@ struct BgemmShape {
   int64_t n;
   int64_t k_bits;
   int64_t tap_bits = 0;  // of the words of a tap, which lie together; 0 if they all do
+  int64_t taps = 1;
+  int64_t packing_words = 0;  // that a pixel reads to put the bits of its taps together
 };
+
+// Whether to put the bits of a pixel's taps together, without those that only fill up a tap's
+// words: for few channels that takes less than they would in the product. 3x3 taps of 3 channels
+// are one word then instead of nine.
+bool PacksTaps(const BgemmRow& row, const BgemmShape& shape);
 
 struct BgemmChoice {
   const BgemmRow* row = nullptr;

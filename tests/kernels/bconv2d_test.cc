@@ -416,6 +416,32 @@ TEST(Bconv2d, RandomLayers) {
   }
 }
 
+// Taps that fill little of their words, lines of taps that fit a word or do not, and pixels that
+// share much, little or nothing of a line.
+TEST(Bconv2d, FewChannels) {
+  SCOPED_TRACE(testing::ReplayHint());
+  Random random;
+  for (int64_t in_channels = 1; in_channels <= 40; ++in_channels) {
+    for (int repeat = 0; repeat < 8; ++repeat) {
+      const Padding& padding = kPaddings[random.Int(0, std::ssize(kPaddings) - 1)];
+      const Layer layer{.spec = Padded({.in_channels = in_channels,
+                                        .out_channels = random.Int(1, 40),
+                                        .filter_height = random.Int(1, 5),
+                                        .filter_width = random.Int(1, 9),
+                                        .stride_height = random.Int(1, 2),
+                                        .stride_width = random.Int(1, 3),
+                                        .dilation_width = random.Int(1, 4) / 4 + 1},
+                                       padding),
+                        .image = {.batch = random.Int(1, 2),
+                                  .height = random.Int(5, 7),
+                                  .width = random.Int(17, 40)},
+                        .activation = Activation::kNone,
+                        .kind = kKinds[random.Int(0, 2)]};
+      ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, RandomOperands(random, layer)));
+    }
+  }
+}
+
 // A row that looks at what it is given and leaves the counting to a real one.
 void ExpectAlignedRightSide(const BgemmArgs& args) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(args.rhs) % kBufferAlignment, 0u);

@@ -137,6 +137,20 @@ TEST(Select, WhatATileTakesToBeginIsSharedByItsPixels) {
   EXPECT_EQ(explained(512), "  narrow: 102 cycles a pixel\n* slow to begin: 101 cycles a pixel\n");
 }
 
+TEST(Select, TapsArePackedWhereThatIsCheaperThanWhatOnlyFillsThemUp) {
+  const auto shape = [](int64_t n, int64_t channels) {
+    return BgemmShape{
+        .n = n, .k_bits = 9 * channels, .tap_bits = 32, .taps = 9, .packing_words = 9};
+  };
+  // 9 taps of 3 channels are one word instead of nine: 8 * 32 * 2 / 10 cycles for 9 * 2.
+  EXPECT_TRUE(PacksTaps(kRows[0], shape(2, 3)));
+  EXPECT_FALSE(PacksTaps(kRows[0], shape(2, 24)));  // 7 words: 13 cycles
+  EXPECT_TRUE(PacksTaps(kRows[0], shape(4, 24)));
+  EXPECT_FALSE(PacksTaps(kRows[0], shape(64, 32)));
+  EXPECT_EQ(ExplainBgemm(std::span(kRows).first(1), {}, shape(2, 3)),
+            "* narrow: 24 cycles a pixel\n");
+}
+
 TEST(Select, NeverARowThatTheCpuLacks) {
   for (int64_t n : {1, 2, 64, 1000}) EXPECT_NE(Chosen({.n = n, .k_bits = 64}), "absent");
 }
