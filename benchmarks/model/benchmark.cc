@@ -91,7 +91,7 @@ OpTable Profile(HostModel& model, BenchmarkedEngine& engine, const Flags& flags)
 std::vector<std::string> KernelsInUse(BenchmarkedEngine& engine) {
   std::vector<std::string> kernels;
   engine.StartProfile();
-  for (const EngineStep& step : engine.StopProfile()) {
+  for (const StepProfile& step : engine.StopProfile()) {
     if (step.op == "LceBconv2d" &&
         std::find(kernels.begin(), kernels.end(), step.kernel) == kernels.end()) {
       kernels.push_back(step.kernel);

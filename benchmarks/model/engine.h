@@ -2,30 +2,13 @@
 #ifndef BENCHMARKS_MODEL_ENGINE_H_
 #define BENCHMARKS_MODEL_ENGINE_H_
 
-#include <cstdint>
-#include <string>
-#include <string_view>
 #include <vector>
 
-struct TfLiteDelegate;
+#include "larq_engine/runtime/profile.h"
 
 namespace larq_engine {
 
 struct Flags;
-
-// One operator that the engine runs.
-struct EngineStep {
-  std::string op;
-  std::string name;
-  std::string kernel;
-  int node = 0;
-  uint64_t calls = 0;
-  uint64_t total_ns = 0;
-  uint64_t macs = 0;  // of one call
-};
-
-// What larq_engine_profile_read writes. Throws RunError for any other text.
-std::vector<EngineStep> ParseSteps(std::string_view json);
 
 class BenchmarkedEngine {
  public:
@@ -38,7 +21,7 @@ class BenchmarkedEngine {
   TfLiteDelegate* delegate() const { return delegate_; }
 
   void StartProfile();
-  std::vector<EngineStep> StopProfile();
+  std::vector<StepProfile> StopProfile();
 
  private:
   TfLiteDelegate* delegate_;

@@ -29,20 +29,21 @@ Line Cells(const OpRow& row) {
 
 }  // namespace
 
-OpTable MakeOpTable(std::span<const EngineStep> steps, int64_t elapsed_ns, int64_t runs) {
+OpTable MakeOpTable(std::span<const StepProfile> steps, int64_t elapsed_ns, int64_t runs) {
   OpTable table;
   table.runs = runs;
   table.ms_per_run = static_cast<double>(elapsed_ns) / 1e6 / static_cast<double>(runs);
   const double elapsed = static_cast<double>(elapsed_ns);
   double host = elapsed;
-  for (const EngineStep& step : steps) {
+  for (const StepProfile& step : steps) {
     const double time = static_cast<double>(step.total_ns);
     // A branch that the data did not take has steps without calls.
     const double calls = static_cast<double>(std::max<uint64_t>(step.calls, 1));
     host -= time;
     table.rows.push_back(
         {.op = step.op,
-         .name = step.name,
+         .name = step.layer,
+         .tensor = step.name,
          .kernel = step.kernel,
          .calls = step.calls,
          .ms_per_call = time / calls / 1e6,
@@ -51,6 +52,7 @@ OpTable MakeOpTable(std::span<const EngineStep> steps, int64_t elapsed_ns, int64
   }
   table.rows.push_back({.op = kHostOp,
                         .name = "all other operators",
+                        .tensor = "",
                         .kernel = "",
                         .calls = static_cast<uint64_t>(runs),
                         .ms_per_call = host / 1e6 / static_cast<double>(runs),
@@ -60,7 +62,7 @@ OpTable MakeOpTable(std::span<const EngineStep> steps, int64_t elapsed_ns, int64
 }
 
 std::string FormatOpTable(const OpTable& table) {
-  std::vector<Line> lines = {{"op", "name", "kernel", "calls", "ms/call", "%", "GMAC/s"}};
+  std::vector<Line> lines = {{"op", "layer", "kernel", "calls", "ms/call", "%", "GMAC/s"}};
   for (const OpRow& row : table.rows) lines.push_back(Cells(row));
   std::array<size_t, kColumns> widths = {};
   for (const Line& line : lines) {

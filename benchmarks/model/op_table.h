@@ -13,7 +13,8 @@ namespace larq_engine {
 
 struct OpRow {
   std::string op;
-  std::string name;
+  std::string name;    // of the layer
+  std::string tensor;  // what the operator makes
   std::string kernel;
   uint64_t calls = 0;
   double ms_per_call = 0;
@@ -30,7 +31,7 @@ struct OpTable {
   double ms_per_run = 0;
 };
 
-OpTable MakeOpTable(std::span<const EngineStep> steps, int64_t elapsed_ns, int64_t runs);
+OpTable MakeOpTable(std::span<const StepProfile> steps, int64_t elapsed_ns, int64_t runs);
 
 // Aligned columns, one line for each row.
 std::string FormatOpTable(const OpTable& table);

@@ -88,6 +88,7 @@ void AddOps(JsonWriter& json, const OpTable& table) {
     json.BeginObject("");
     json.Add("op", row.op);
     json.Add("name", row.name);
+    json.Add("tensor", row.tensor);
     json.Add("kernel", row.kernel);
     json.Add("calls", row.calls);
     json.Add("ms_per_call", row.ms_per_call);

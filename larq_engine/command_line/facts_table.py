@@ -9,7 +9,7 @@ from larq_engine.command_line.model_facts import (
 )
 from larq_engine.python.text_table import align_columns
 
-_COLUMNS = ("#", "operator", "name", "first input", "output", "types", "bytes", "MMAC", "runs in")
+_COLUMNS = ("#", "operator", "layer", "first input", "output", "types", "bytes", "MMAC", "runs in")
 _NUMBERS = ("#", "bytes", "MMAC")
 
 
@@ -48,7 +48,7 @@ def _row(op: OperatorFacts) -> tuple[str, ...]:
     return (
         f"{op.graph}.{op.index}" if op.graph else str(op.index),
         op.kind,
-        op.layer.split(";")[0],  # TensorFlow joins the names of all that it fused.
+        op.layer,
         _shape(source),
         _shape(output),
         f"{' x '.join(types)} -> {_type(output)}",

@@ -53,7 +53,7 @@ class OperatorFacts:
         index: Number within that.
         kind: What it computes.
         name: That of its first output.
-        layer: Of an operator with weights the layer in Keras, where the file tells; else its name.
+        layer: The layer in Keras, where the file tells; else the name.
         inputs: None is an optional one that is absent.
         outputs: What it makes.
         weight_bits: Bits of a weight in the file; None of operators without weights.
@@ -159,7 +159,7 @@ def _operator(op: Op, graph: int, index: int, packed: set[Tensor]) -> OperatorFa
         index=index,
         kind=op.kind,
         name=op.name,
-        layer=name_layer(op) if has_weights(op) else op.name,
+        layer=name_layer(op),
         inputs=tuple(_tensor(tensor, packed) if tensor else None for tensor in op.inputs),
         outputs=tuple(_tensor(tensor, packed) for tensor in op.outputs),
         weight_bits=_weight_bits(op, packed),

@@ -12,7 +12,7 @@ from larq_engine.converter.constants import restore_recipes
 from larq_engine.converter.convert import finish, rewrite
 from larq_engine.converter.graph import Model
 from larq_engine.converter.io_types import modify_integer_quantized_model_io_type
-from larq_engine.converter.names import shorten_names
+from larq_engine.converter.names import find_layers, write_names
 from larq_engine.converter.options import Options, check_int8_range, type_name
 from larq_engine.converter.report import ConversionReport, count_operators, report_layers
 from larq_engine.converter.rules_int8 import quantize_ends
@@ -201,12 +201,12 @@ def _convert(
         if check and int8_range is None:
             checked = check_conversion(model, content, step)
         step("writing")
+        for graph in model.graphs:
+            write_names(graph)
         layers = report_layers(model.graphs, options)
         for graph in model.graphs:
             restore_recipes(graph)
         operators = count_operators(model.graphs)
-        for graph in model.graphs:
-            shorten_names(graph)
         size = len(content)
         written, attached = schema.write_view(model), model.extra.attached
         # All weights are in `written` now, and each of the next two lines makes a copy of it.
@@ -223,6 +223,8 @@ def _convert(
 def _quantize(model: Model, int8_range: tuple[float, float]) -> Model:
     from larq_engine.converter.keras import quantize_float_ops
 
+    for graph in model.graphs:
+        write_names(graph)
     quantized = schema.read(quantize_float_ops(schema.write(model), int8_range))
     # What the report says of a layer is not in a file.
     binary = [
@@ -232,7 +234,8 @@ def _quantize(model: Model, int8_range: tuple[float, float]) -> Model:
     for before, after in zip(*binary, strict=True):
         filters = [op.inputs[1] for op in (before, after)]
         assert len({tensor.shape for tensor in filters if tensor is not None}) == 1
-        after.layer = before.layer
+        after.float_layer = before.float_layer
     for graph in quantized.graphs:
+        find_layers(graph)
         quantize_ends(graph, int8_range)
     return quantized

@@ -159,7 +159,7 @@ class _Maker:
             signature=lce_ops.packed_signature(output),
         )
         if op.kind == "MAX_POOL_2D":
-            moved = lce_ops.bmaxpool(bits[0], op.options, result)
+            moved = lce_ops.bmaxpool(bits[0], op, result)
         elif op.kind in ("RESHAPE", "SQUEEZE", "EXPAND_DIMS"):
             moved = lce_ops.reshape(bits[0], result)
         elif pads_with_ones:
@@ -170,6 +170,7 @@ class _Maker:
             moved = Op("PAD", [bits[0], op.inputs[1]], [result], schema.make_options("PadOptions"))
         else:
             moved = replace(op, inputs=[*bits], outputs=[result])
+        moved.layer = op.layer
         return self._add(moved).output
 
 

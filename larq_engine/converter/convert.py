@@ -8,6 +8,7 @@ from larq_engine.converter.errors import ConversionError, naming
 from larq_engine.converter.graph import Graph, Op, Tensor
 from larq_engine.converter.layers import KINDS
 from larq_engine.converter.lce_limits import check_operators
+from larq_engine.converter.names import find_layers, write_names
 from larq_engine.converter.options import Options
 from larq_engine.converter.rules_activation import join_prelu
 from larq_engine.converter.rules_binary import binarize_layer, binarize_output
@@ -80,6 +81,8 @@ def rewrite(graph: Graph, options: Options) -> None:
         verify(graph, "reading the file")
     except AssertionError as error:
         raise ConversionError(f"{error}; the file is corrupted: copy it again") from error
+    find_layers(graph)
+    write_names(graph)
     fold_constants(graph)
     for stage in _FLOAT_STAGES:
         _apply(stage, graph, options)
@@ -106,6 +109,9 @@ def _apply(stage: dict[Rule, tuple[str, ...]], graph: Graph, options: Options) -
                     replacement = rule(op, graph, options)
                 if replacement is None:
                     continue
+                if not isinstance(replacement, Tensor):
+                    for new in replacement:
+                        new.layer = new.layer or op.layer
                 graph.replace(op, replacement)
                 graph.sort()
                 verify(graph, rule.__name__)

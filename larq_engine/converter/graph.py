@@ -61,10 +61,9 @@ class Meaning:
 
 
 @dataclass(frozen=True)
-class Layer:
-    """The layer of the float model that an operator computes, for the report."""
+class FloatLayer:
+    """What the float model had in the place of an operator with weights, for the report."""
 
-    name: str
     kind: str
     float_bytes: int
     # Why it is not binary, if only its weights are.
@@ -134,7 +133,9 @@ class Op:
     options: Any = None
     custom: bool = False
     version: int = 1
-    layer: Layer | None = None
+    # The name of the layer of the float model that it belongs to (layer_names.py).
+    layer: str = ""
+    float_layer: FloatLayer | None = None
     extra: Any = None
 
     @property

@@ -1,44 +1,120 @@
-"""What Keras calls a layer, out of the names that TensorFlow's converter leaves in a file."""
+"""What Keras calls a layer, out of the names that tensors have in a file.
 
-from larq_engine.converter.graph import Op
+In files that this converter writes a tensor is called "layer:OPERATOR" (names.py). Elsewhere names
+are those of operators in TensorFlow, with the scopes that they were made in:
+"model/block/conv/QuantConv2D". The plug-in reads them in the same way (runtime/layer_name.cc), and
+tests/common/layer_names.txt holds both to that.
+"""
 
-# How the last part of an operator's name in TensorFlow starts, for layers with weights.
-_LAYER_OPERATORS = (
-    "QuantConv",
-    "Conv",
-    "MatMul",
+import re
+
+from larq_engine.converter.graph import Op, Tensor
+from larq_engine.converter.weights import WEIGHTED_KINDS
+
+# How operators of layers with weights are called in TensorFlow, at the start of their names.
+_WEIGHTED = (
+    "BatchMatMul",
     "BiasAdd",
-    "depthwise",
+    "Conv",
     "Depthwise",
-    "separable",
-    "Tensordot",
+    "Einsum",
+    "MatMul",
+    "QuantConv",
     "QuantDense",
+    "QuantDepthwise",
+    "QuantSeparable",
+    "Tensordot",
+    "conv",
+    "depthwise",
+    "einsum",
+    "separable",
 )
 
-# Layers of several operators put this between their name and those.
-_SCOPES = ("separable_conv2d", "Tensordot")
+# Scopes that TensorFlow's functions and larq's quantizers open within a layer's own.
+_INNER_SCOPES = {
+    "Conv1D",
+    "Conv2D",
+    "Conv3D",
+    "MatMul",
+    "QuantConv1D",
+    "QuantConv2D",
+    "QuantConv3D",
+    "Tensordot",
+    "approx_sign",
+    "batchnorm",
+    "dorefa_quantizer",
+    "einsum",
+    "magnitude_aware_sign",
+    "moments",
+    "ste_heaviside",
+    "ste_sign",
+    "ste_tern",
+    "swish_sign",
+}
+
+# One that is also what Keras calls such layers.
+_SEPARABLE = "separable_conv2d"
+
+_OWN_NAME = re.compile(r"(.+):[A-Za-z]\w*")
+
+
+def name_tensor(layer: str, kind: str) -> str:
+    """The name of what an operator of a layer makes, from which the layer can be told again."""
+    return f"{layer}:{kind}"
 
 
 def name_layer(op: Op) -> str:
-    """The layer that an operator with weights computes; without a trace of it, the operator's name.
+    """The layer that an operator belongs to; without a trace of it, what it makes.
 
-    The result of the last layer is named after the model, then weights and bias tell. They come
-    second, as layers with equal constants share them.
+    Its result tells. That of the last layer may be named after the model, and then constants tell.
+    They come second, as layers with equal constants share them.
     """
-    tensors = [op.output, *op.inputs[1:]]
-    names = [tensor.name for tensor in tensors if tensor is not None]
-    found = (_find_layer(name) for name in names)
-    return next(filter(None, found), names[0])
+    given = [tensor for tensor in op.inputs if tensor is not None]
+    constants = [tensor.name for tensor in given if tensor.is_constant or _is_unpacked(tensor)]
+    for name in [op.name, *constants]:
+        own = _OWN_NAME.fullmatch(name)
+        if own is not None:
+            return own.group(1)
+    found = [_read_path(name) for name in [op.name, *constants]]
+    if op.kind in WEIGHTED_KINDS:
+        named = next((layer for layer, weighted in found if layer and weighted), None)
+        if named is not None:
+            return named
+    return found[0][0] or op.name
 
 
-def _find_layer(name: str) -> str | None:
-    """Of the names of operators in TensorFlow, which the converter joins with ';'."""
-    for part in reversed(name.split(";")):
-        path = part.split("/")
-        for end in range(len(path) - 1, 0, -1):
-            if path[end].startswith(_LAYER_OPERATORS):
-                if end > 2 and path[end - 1] in _SCOPES:
-                    end -= 1
-                # The first name is the model's.
-                return "/".join(path[1:end] or path[:end])
-    return None
+def _is_unpacked(tensor: Tensor) -> bool:
+    """Whether a tensor holds weights that a file stores as bits."""
+    return tensor.producer is not None and tensor.producer.kind == "LceUnpackWeights"
+
+
+def _read_path(name: str) -> tuple[str, bool]:
+    """The layer in a name of TensorFlow's, or "", and whether it is one with weights.
+
+    The converter joins the names of operators that it merges with ';'. The operator with weights
+    among them counts, else the last that says anything.
+    """
+    parts = [part.split("/") for part in reversed(name.split(";")) if "/" in part]
+    paths = [(path, _layer_end(path)) for path in parts]
+    for path, end in paths:
+        if any(step.startswith(_WEIGHTED) for step in path[end:]):
+            return _join(path, end), True
+    # LCE cuts names, and what is left of the last may be less than a layer.
+    path, end = next(((p, e) for p, e in paths if e > 1), paths[0] if paths else ([], 0))
+    return _join(path, end), False
+
+
+def _layer_end(path: list[str]) -> int:
+    """How many steps of a path lead to the layer; the last is the operator."""
+    end = len(path) - 1
+    if end > 2:
+        scope = re.sub(r"_\d+$", "", path[end - 1])
+        separable = scope == _SEPARABLE and path[end].startswith("depthwise")
+        if scope in _INNER_SCOPES or separable:
+            end -= 1
+    return end
+
+
+def _join(path: list[str], end: int) -> str:
+    """The first name is the model's."""
+    return "/".join(path[1:end] or path[:end])

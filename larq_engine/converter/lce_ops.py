@@ -1,7 +1,6 @@
 """Makes the operators of docs/operators.md, and the few builtin ones that go with them."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -47,16 +46,16 @@ def packed_signature(x: Tensor) -> tuple[int, ...] | None:
     return None if x.signature is None else packed_shape(x.signature)
 
 
-def bmaxpool(bits: Tensor, pool: Any, output: Tensor) -> Op:
-    """`pool` is the options object of the MAX_POOL_2D that it stands for."""
+def bmaxpool(bits: Tensor, pool: Op, output: Tensor) -> Op:
+    """`pool` is the MAX_POOL_2D that it stands for."""
     options = {
-        "filter_height": pool.filterHeight,
-        "filter_width": pool.filterWidth,
-        "padding": pool.padding,
-        "stride_height": pool.strideH,
-        "stride_width": pool.strideW,
+        "filter_height": pool.options.filterHeight,
+        "filter_width": pool.options.filterWidth,
+        "padding": pool.options.padding,
+        "stride_height": pool.options.strideH,
+        "stride_width": pool.options.strideW,
     }
-    return Op("LceBMaxPool2d", [bits], [output], options, custom=True)
+    return Op("LceBMaxPool2d", [bits], [output], options, custom=True, layer=pool.layer)
 
 
 def reshape(x: Tensor, output: Tensor) -> Op:

@@ -1,31 +1,55 @@
-"""Shortens names: they were most of what a file of MeliusNet22 had beside its weights."""
+"""Calls tensors by the layers that they belong to, so that every tool shows those.
 
-from larq_engine.converter.graph import Graph
+TensorFlow's own names were most of what a file of MeliusNet22 had beside its weights.
+"""
 
-# As LCE does. The end of a name tells more than its start, which is the model's.
-_LONGEST = 50
+from dataclasses import replace
+
+from larq_engine.converter.graph import Graph, Op
+from larq_engine.converter.layer_names import name_layer, name_tensor
 
 
-def shorten_names(graph: Graph) -> None:
-    """Takes the names of constants away and cuts those of inner values.
-
-    The official converter joins the names of all operators that it merged with ';'. Inputs and
-    outputs keep their names.
-    """
-    kept = {id(tensor) for tensor in [*graph.inputs, *graph.outputs]}
+def find_layers(graph: Graph) -> None:
+    """Notes each operator's layer, before rules change what tells it."""
     for op in graph.ops:
-        for tensor in [*op.inputs, *op.outputs]:
-            if tensor is None or id(tensor) in kept:
-                continue
-            if tensor.is_constant:
-                tensor.name = ""
-            else:
-                tensor.name = _shorten(tensor.name)
+        op.layer = name_layer(op)
 
 
-def _shorten(name: str) -> str:
-    """The last of several joined names, without as many outer scopes as it takes."""
-    last = name.strip(";").split(";")[-1]
-    while len(last) > _LONGEST and "/" in last:
-        last = last.split("/", 1)[1]
-    return last[-_LONGEST:]
+def write_names(graph: Graph) -> None:
+    """Names what operators make after their layers; inputs and outputs of the graph keep theirs.
+
+    Constants lose their names. One of each operator that makes an output gets another, which tells
+    the layer in the output's place.
+    """
+    kept = {*graph.inputs, *graph.outputs}
+    used = {tensor.name for tensor in kept}
+    for op in graph.ops:
+        for given in op.inputs:
+            if given is not None and given.is_constant and given not in kept:
+                given.name = ""
+        for made in op.outputs:
+            if made not in kept:
+                made.name = _unused(name_tensor(op.layer, op.kind), used)
+    for op in graph.ops:
+        if any(made in kept for made in op.outputs):
+            _name_constant(op)
+
+
+def _unused(name: str, used: set[str]) -> str:
+    """The name, with a number behind it from the second time on."""
+    found, number = name, 0
+    while found in used:
+        number += 1
+        found = f"{name}_{number}"
+    used.add(found)
+    return found
+
+
+def _name_constant(op: Op) -> None:
+    """Names a copy of the first constant, as other operators may read the constant too."""
+    for index, given in enumerate(op.inputs):
+        if given is not None and given.is_constant:
+            copy = replace(given, name=name_tensor(op.layer, op.kind), consumers=[op])
+            given.consumers.remove(op)
+            op.inputs[index] = copy
+            return

@@ -5,7 +5,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 
-from larq_engine.converter.graph import Graph, Layer, Op, Tensor
+from larq_engine.converter.graph import FloatLayer, Graph, Op, Tensor
 from larq_engine.converter.layer_names import name_layer
 from larq_engine.converter.options import Options
 from larq_engine.converter.rules_binary import why_not_binary
@@ -168,10 +168,10 @@ def _bits(tensor: Tensor | None) -> int:
 def _binary(op: Op) -> LayerReport:
     filters = op.inputs[1]
     output_bits = 1 if op.output.dtype == "INT32" else _bits(op.output)
-    layer = op.layer
+    layer = op.float_layer
     before = layer.float_bytes if layer else 32 * _nbytes(filters)
     return LayerReport(
-        layer.name if layer else name_layer(op),
+        name_layer(op),
         layer.kind if layer else op.kind,
         BINARY,
         1,
@@ -183,15 +183,14 @@ def _binary(op: Op) -> LayerReport:
 
 
 def _weights_only(op: Op, unpack: Op) -> LayerReport:
-    layer = op.layer or Layer(
-        name_layer(op),
+    layer = op.float_layer or FloatLayer(
         op.kind,
         4 * unpack.output.elements,
         "the file was converted before, and does not say",
         "see the report of that conversion",
     )
     return LayerReport(
-        layer.name,
+        name_layer(op),
         op.kind,
         WEIGHTS,
         _bits(op.inputs[0]),

@@ -11,8 +11,7 @@ import numpy as np
 
 from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.bits import make_bits
-from larq_engine.converter.graph import Graph, Layer, Meaning, Op, Tensor
-from larq_engine.converter.layer_names import name_layer
+from larq_engine.converter.graph import FloatLayer, Graph, Meaning, Op, Tensor
 from larq_engine.converter.layers import (
     KINDS,
     ConvolutionForm,
@@ -214,7 +213,8 @@ def binarize_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
             **padding_options(form.pads),
         },
         custom=True,
-        layer=Layer(name_layer(op), op.kind, form.stored_bytes),
+        layer=op.layer,
+        float_layer=FloatLayer(op.kind, form.stored_bytes),
     )
     ops.append(layer)
     if form.activation:

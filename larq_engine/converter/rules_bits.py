@@ -83,7 +83,7 @@ def write_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
         lce_ops.constant(threshold),
     ]
     fused = replace(convolution, inputs=inputs, outputs=[bits], options=fields)
-    return [fused] if pool is None else [fused, lce_ops.bmaxpool(bits, pool.options, op.output)]
+    return [fused] if pool is None else [fused, lce_ops.bmaxpool(bits, pool, op.output)]
 
 
 def pool_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
@@ -98,7 +98,7 @@ def pool_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     if before.quantization != x.quantization:
         return None  # What is 0 before the pooling would be another number than after it.
     quantize = lce_ops.quantize(before, f"{op.name}/before_pool")
-    return [quantize, lce_ops.bmaxpool(quantize.output, pool.options, op.output)]
+    return [quantize, lce_ops.bmaxpool(quantize.output, pool, op.output)]
 
 
 def _filter_shape(convolution: Op) -> tuple[int, ...]:

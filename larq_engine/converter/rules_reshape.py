@@ -52,7 +52,8 @@ def sink_reshape(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     shape = lce_ops.packed_shape(x.shape) if op.kind == "LceQuantize" else x.shape
     signature = None if x.signature is None else (*x.signature[:-1], shape[-1])
     inner = op.output.like(f"{op.name}/image", shape=shape, signature=signature)
-    return [replace(op, inputs=inputs, outputs=[inner]), lce_ops.reshape(inner, op.output)]
+    below = replace(lce_ops.reshape(inner, op.output), layer=reshape.layer)
+    return [replace(op, inputs=inputs, outputs=[inner]), below]
 
 
 def _constant(tensor: Tensor | None) -> bool:

@@ -10,8 +10,7 @@ import numpy as np
 
 from larq_engine.converter import lce_ops
 from larq_engine.converter.bits import computes_the_same
-from larq_engine.converter.graph import Array, Graph, Layer, Op, Tensor
-from larq_engine.converter.layer_names import name_layer
+from larq_engine.converter.graph import Array, FloatLayer, Graph, Op, Tensor
 from larq_engine.converter.options import Options
 from larq_engine.converter.rules_binary import why_not_binary
 from larq_engine.converter.signs import NotBinary
@@ -47,8 +46,8 @@ def pack_weights(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     inputs = list(op.inputs)
     inputs[1] = (known or unpack).output
     why = why_not_binary(op, options)
-    layer = Layer(name_layer(op), op.kind, weights.stored_bytes, why.reason, why.remedy)
-    packed = replace(op, inputs=inputs, layer=layer)
+    layer = FloatLayer(op.kind, weights.stored_bytes, why.reason, why.remedy)
+    packed = replace(op, inputs=inputs, float_layer=layer)
     return [packed] if known else [unpack, packed]
 
 

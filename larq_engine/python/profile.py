@@ -8,7 +8,7 @@ from typing import Any
 
 from larq_engine.python.text_table import align_columns
 
-_TITLES = ("op", "name", "kernel", "calls", "ms/call", "%", "GMAC/s")
+_TITLES = ("op", "layer", "kernel", "calls", "ms/call", "%", "GMAC/s")
 _NUMBERS = _TITLES[3:]
 
 # The `op` of the row that stands for everything that the plug-in did not run.
@@ -17,10 +17,22 @@ HOST = "host runtime"
 
 @dataclass(frozen=True)
 class ProfileRow:
-    """The time of one step of the plug-in, or of everything that the host ran itself."""
+    """The time of one step of the plug-in, or of everything that the host ran itself.
+
+    Attributes:
+        op: The operator.
+        name: The layer that it belongs to, as in the conversion's report.
+        tensor: What it makes, as the file calls it.
+        kernel: What computes it.
+        calls: How often it ran.
+        ms_per_call: Mean time.
+        percent: Of the time of all runs.
+        gmac_per_s: Billions of products a second, of operators that multiply.
+    """
 
     op: str
     name: str
+    tensor: str
     kernel: str
     calls: int
     ms_per_call: float
@@ -75,7 +87,8 @@ def make_table(
     rows = [
         ProfileRow(
             op=step["op"],
-            name=step["name"],
+            name=step["layer"],
+            tensor=step["name"],
             kernel=step["kernel"],
             calls=step["calls"],
             # A branch that the data did not take has steps without calls.
@@ -95,6 +108,7 @@ def make_table(
         ProfileRow(
             op=HOST,
             name=", ".join(f"{count} {op}" for op, count in counts.most_common()),
+            tensor="",
             kernel="",
             calls=runs,
             ms_per_call=host_ns / runs / 1e6,

@@ -171,6 +171,11 @@ TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
 }
 
 }  // namespace
+
+std::vector<StepProfile> StopProfile(TfLiteDelegate* delegate) {
+  return FromHost(delegate).engine->StopProfile();
+}
+
 }  // namespace larq_engine
 
 extern "C" {
@@ -205,7 +210,7 @@ void larq_engine_profile_start(TfLiteDelegate* delegate) {
 
 size_t larq_engine_profile_read(TfLiteDelegate* delegate, char* json, size_t size) {
   try {
-    const std::string text = larq_engine::FromHost(delegate).engine->StopProfile();
+    const std::string text = larq_engine::ProfileJson(larq_engine::StopProfile(delegate));
     if (size > 0) {
       const size_t copied = std::min(text.size(), size - 1);
       std::memcpy(json, text.data(), copied);

@@ -39,14 +39,14 @@ void Engine::StartProfile() {
   profiling_.store(true, std::memory_order_relaxed);
 }
 
-std::string Engine::StopProfile() {
+std::vector<StepProfile> Engine::StopProfile() {
   const std::lock_guard<std::mutex> lock(mutex_);
   profiling_.store(false, std::memory_order_relaxed);
   std::vector<StepProfile> steps;
   for (const Plan* plan : plans_) plan->AppendProfile(steps);
   std::stable_sort(steps.begin(), steps.end(),
                    [](const StepProfile& a, const StepProfile& b) { return a.node < b.node; });
-  return ProfileJson(steps);
+  return steps;
 }
 
 }  // namespace larq_engine

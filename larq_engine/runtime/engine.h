@@ -10,6 +10,7 @@
 
 #include "larq_engine/kernels/pixel_ops.h"
 #include "larq_engine/runtime/engine_options.h"
+#include "larq_engine/runtime/profile.h"
 #include "larq_engine/runtime/thread_pool.h"
 
 namespace larq_engine {
@@ -33,7 +34,7 @@ class Engine {
 
   bool profiling() const { return profiling_.load(std::memory_order_relaxed); }
   void StartProfile();
-  std::string StopProfile();  // JSON; see larq_engine.h
+  std::vector<StepProfile> StopProfile();  // in the order of execution
 
  private:
   EngineOptions options_;

@@ -1,5 +1,7 @@
 #include "larq_engine/runtime/op_node.h"
 
+#include "larq_engine/runtime/layer_name.h"
+
 namespace larq_engine {
 
 OpInfo DescribeOp(const TfLiteContext& context, const OpNode& node) {
@@ -19,9 +21,17 @@ OpInfo DescribeOp(const TfLiteContext& context, const OpNode& node) {
   return op;
 }
 
-std::string ErrorStart(const OpNode& node, const std::string& name) {
+std::string LayerName(const OpInfo& op) {
+  std::vector<std::string_view> constants;
+  for (const TensorInfo& input : op.inputs) {
+    if (input.constant != nullptr) constants.push_back(input.name);
+  }
+  return LayerName(op.output.name, constants);
+}
+
+std::string ErrorStart(const OpNode& node, const std::string& layer) {
   std::string text = node.op;
-  if (!name.empty()) text += " '" + name + "'";
+  if (!layer.empty()) text += " '" + layer + "'";
   if (node.index >= 0) text += " (#" + std::to_string(node.index) + ")";
   return text + ": ";
 }

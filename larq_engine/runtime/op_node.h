@@ -27,24 +27,27 @@ struct OpNode {
 // Throws OpError where the operator's tensors are not those of any of ours.
 OpInfo DescribeOp(const TfLiteContext& context, const OpNode& node);
 
-// What the text of an error begins with; `name` is that of the output tensor, or empty.
-std::string ErrorStart(const OpNode& node, const std::string& name);
+// See layer_name.h.
+std::string LayerName(const OpInfo& op);
+
+// What the text of an error begins with; `layer` may be empty.
+std::string ErrorStart(const OpNode& node, const std::string& layer);
 
 // Says which operator the errors of `work` are of; it may yet find the name.
 template <typename Work>
-void ForOperator(const OpNode& node, const std::string& name, const Work& work) {
+void ForOperator(const OpNode& node, const std::string& layer, const Work& work) {
   constexpr const char* kOutOfMemory =
       "expected memory for its constants and results, got none; free some, or the file is "
       "corrupted";
   try {
     work();
   } catch (const std::bad_alloc&) {
-    throw OpError(ErrorStart(node, name) + kOutOfMemory);
+    throw OpError(ErrorStart(node, layer) + kOutOfMemory);
   } catch (const std::length_error&) {  // of a vector that no memory could hold
-    throw OpError(ErrorStart(node, name) + kOutOfMemory);
+    throw OpError(ErrorStart(node, layer) + kOutOfMemory);
   } catch (const OpError& e) {
     // Where the output itself is what is wrong, there is no name to give.
-    throw OpError(ErrorStart(node, name) + e.what());
+    throw OpError(ErrorStart(node, layer) + e.what());
   }
 }
 

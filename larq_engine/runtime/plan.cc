@@ -81,9 +81,10 @@ void Plan::MakeSteps(const TfLiteContext& context, bool absorb) {
   for (const OpNode& node : nodes_) {
     auto planned = std::make_unique<PlannedStep>();
     planned->node = node;
-    ForOperator(node, planned->name, [&] {
+    ForOperator(node, planned->layer, [&] {
       const OpInfo op = DescribeOp(context, node);
       planned->name = op.output.name;
+      planned->layer = LayerName(op);
       planned->declared_dims = op.output.dims;
       planned->step = MakeStep(node.op, op, kernels);
     });
@@ -132,11 +133,11 @@ bool Plan::SizeStep(TfLiteContext* context, size_t index, std::vector<TensorShap
   }
   for (const auto& absorbed : planned.absorbed) {
     TensorShape output;
-    ForOperator(absorbed->node, absorbed->name,
+    ForOperator(absorbed->node, absorbed->layer,
                 [&] { output = OutputShape(*absorbed->step, absorbed->declared_dims, inputs); });
     if (output.dims != inputs[0].dims) return false;
   }
-  ForOperator(planned.node, planned.name,
+  ForOperator(planned.node, planned.layer,
               [&] { SizeOwn(context, planned, inputs, shapes[index]); });
   return true;
 }
@@ -252,7 +253,7 @@ void Plan::FindTensor(TfLiteContext* context, const PlannedStep& planned, Place&
   }
   const TfLiteTensor& tensor = context->tensors[place.tensor];
   if (place.bytes > 0 && (tensor.data.data == nullptr || tensor.bytes < place.bytes)) {
-    throw OpError(ErrorStart(planned.node, planned.name) + role + ": expected " +
+    throw OpError(ErrorStart(planned.node, planned.layer) + role + ": expected " +
                   std::to_string(place.bytes) + " bytes from the host, got " +
                   std::to_string(tensor.data.data == nullptr ? 0 : tensor.bytes) +
                   "; allocate tensors after resizing; if that was done, the file is corrupted");
@@ -362,6 +363,7 @@ void Plan::AppendProfile(std::vector<StepProfile>& steps) const {
   for (const auto& planned : steps_) {
     steps.push_back({.op = planned->node.op,
                      .name = planned->name,
+                     .layer = planned->layer,
                      .node = planned->node.index,
                      .kernel = planned->step->kernel(),
                      .calls = planned->calls.load(std::memory_order_relaxed),

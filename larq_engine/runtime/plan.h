@@ -52,6 +52,7 @@ class Plan {
   struct PlannedStep {
     OpNode node;
     std::string name;                // of the output tensor
+    std::string layer;               // see LayerName
     std::vector<int> declared_dims;  // of the output, in the file
     std::unique_ptr<Step> step;
     std::vector<int> producers;  // of the data inputs: steps, or -1

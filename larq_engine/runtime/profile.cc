@@ -31,8 +31,8 @@ std::string ProfileJson(std::span<const StepProfile> steps) {
   for (const StepProfile& step : steps) {
     if (json.back() == '}') json += ",";
     json += "{\"op\":" + JsonString(step.op) + ",\"name\":" + JsonString(step.name) +
-            ",\"node\":" + std::to_string(step.node) + ",\"kernel\":" + JsonString(step.kernel) +
-            ",\"calls\":" + std::to_string(step.calls) +
+            ",\"layer\":" + JsonString(step.layer) + ",\"node\":" + std::to_string(step.node) +
+            ",\"kernel\":" + JsonString(step.kernel) + ",\"calls\":" + std::to_string(step.calls) +
             ",\"total_ns\":" + std::to_string(step.total_ns) +
             ",\"macs\":" + std::to_string(step.macs) + "}";
   }

@@ -87,10 +87,10 @@ size_t UnpackedWeights::Unpack(const OpInfo& op) {
 }
 
 UnpackedWeights::UnpackedWeights(TfLiteContext* context, const OpNode& node) : context_(context) {
-  std::string name;
-  ForOperator(node, name, [&] {
+  std::string layer;
+  ForOperator(node, layer, [&] {
     const OpInfo op = DescribeOp(*context, node);
-    name = op.output.name;
+    layer = LayerName(op);
     const size_t elements = Unpack(op);
     tensor_ = node.outputs[0];
     TfLiteTensor& tensor = context->tensors[tensor_];

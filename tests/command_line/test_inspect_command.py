@@ -30,6 +30,7 @@ def test_the_plug_in_agrees(path, rng):
     claimed = [op for op in facts.operators if op.runs_in == "plug-in"]
     assert [op.kind for op in claimed] == [step["op"] for step in steps]
     assert [op.name for op in claimed] == [step["name"] for step in steps]
+    assert [op.layer for op in claimed] == [step["layer"] for step in steps]
     assert [op.macs for op in claimed] == [step["macs"] for step in steps]
     assert facts.binary_macs == sum(step["macs"] for step in steps) > 0
     assert [op.kind for op in facts.operators if op.runs_in == "host"] == left
@@ -172,7 +173,7 @@ def test_a_constant_that_tensors_share_counts_once():
 
 
 _TABLE = """\
-#  operator     name          first input  output      types                 bytes   MMAC  runs in
+#  operator     layer         first input  output      types                 bytes   MMAC  runs in
 -  -----------  ------------  -----------  ----------  --------------------  -----  -----  -------
 0  LceQuantize  signs         ?x50x50x40   1x50x50x2   float32 -> bit            0         plug-in
 1  LceBconv2d   quant_conv2d  1x50x50x2    1x50x50x64  bit x bit -> float32   5120  57.60  plug-in
@@ -183,7 +184,7 @@ def test_the_table(tmp_path, capsys):
     builder = ModelBuilder()
     conv = Conv((1, 50, 50, 40), (3, 3), 64)
     x = builder.tensor(conv.input_shape, name="x", signature=(-1, 50, 50, 40))
-    bits = builder.tensor((1, 50, 50, 2), np.int32, name="signs;of/another/layer")
+    bits = builder.tensor((1, 50, 50, 2), np.int32, name="net/signs/Sign")
     y = builder.tensor(conv.output_shape, name="net/quant_conv2d/BiasAdd;net/relu")
     z = builder.tensor((1, 64), name="z")
     filters = _constant(builder, 64, 3, 3, 2, dtype=np.int32)

@@ -4,7 +4,7 @@ import pytest
 
 from larq_engine.python.errors import clean_message, host_errors
 
-_OURS = "LceBconv2d 'conv/y' (#7): option 'padding': expected 0 to 1, got 2; re-convert the model."
+_OURS = "LceBconv2d 'conv' (#7): option 'padding': expected 0 to 1, got 2; re-convert the model."
 
 
 @pytest.mark.parametrize(

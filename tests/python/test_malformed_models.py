@@ -336,62 +336,62 @@ _OTHERS: dict[str, tuple[bytes, str, list[str]]] = {
     ),
     "weights without options": (
         weights(options=b""),
-        "LceUnpackWeights 'op/y'",
+        "LceUnpackWeights 'op'",
         ["got 0 bytes", "expected a map with axis"],
     ),
     "weights without an axis": (
         weights(options={}),
-        "LceUnpackWeights 'op/y'",
+        "LceUnpackWeights 'op'",
         ["option 'axis' is missing"],
     ),
     "weights of an axis beyond the last": (
         weights(options={"axis": 4}),
-        "LceUnpackWeights 'op/y'",
+        "LceUnpackWeights 'op'",
         ["option 'axis': expected 0 to 3, got 4"],
     ),
     "weights of too few bits": (
         weights(bits=np.zeros(8, np.int32)),
-        "LceUnpackWeights 'op/y'",
+        "LceUnpackWeights 'op'",
         ["bits 'bits': expected 9 words for 270 weights, got 8"],
     ),
     "weights of ones after the last bit": (
         weights(bits=np.full(9, -1, np.int32)),
-        "LceUnpackWeights 'op/y'",
+        "LceUnpackWeights 'op'",
         ["bits 'bits': expected zeros after the 270 weights, got ones"],
     ),
     "weights of float bits": (
         weights(bits=np.zeros(9, np.float32)),
-        "LceUnpackWeights 'op/y'",
+        "LceUnpackWeights 'op'",
         ["bits 'bits': expected int32, got float32"],
     ),
     "weights of too many scales": (
         weights(scale=np.ones(7, np.float32)),
-        "LceUnpackWeights 'op/y'",
+        "LceUnpackWeights 'op'",
         ["scale 'scale': expected 1 value, or 6, one for each index of the axis, got 7"],
     ),
     "weights of integer scales": (
         weights(scale=np.ones(6, np.int32)),
-        "LceUnpackWeights 'op/y'",
+        "LceUnpackWeights 'op'",
         ["scale 'scale': expected float32, got int32"],
     ),
     "weights of an open shape": (
         weights(signature=(-1, 3, 3, 5)),
-        "LceUnpackWeights 'op/y'",
+        "LceUnpackWeights 'op'",
         ["output: expected a shape that the file fixes", "got [-1, 3, 3, 5]"],
     ),
     "int8 weights": (
         weights(result=((6, 3, 3, 5), np.int8)),
-        "LceUnpackWeights 'op/y'",
+        "LceUnpackWeights 'op'",
         ["output 'op/y': expected float32, got int8"],
     ),
     "weights of no size": (
         weights(result=((6, 3, 0, 5),)),
-        "LceUnpackWeights 'op/y'",
+        "LceUnpackWeights 'op'",
         ["all sizes at least 1, got [6, 3, 0, 5]"],
     ),
     "weights that no file could hold": (
         weights(result=((6, 1 << 14, 1 << 14, 5),)),
-        "LceUnpackWeights 'op/y'",
+        "LceUnpackWeights 'op'",
         ["bits 'bits': expected 251658240 words for 8053063680 weights, got 9"],
     ),
     "dequantize to int8 without a scale": (
@@ -429,7 +429,7 @@ def test_the_models_to_be_spoilt_are_good(box):
 def test_bconv_without_an_option(key, box):
     kind, message = box.call(load_and_run, bconv(without=key), None)
     assert kind == "ValueError"
-    _check_message(message, "LceBconv2d 'conv/y'", [f"option '{key}' is missing"])
+    _check_message(message, "LceBconv2d 'conv'", [f"option '{key}' is missing"])
 
 
 @pytest.mark.parametrize("fault", _BCONV)

@@ -87,8 +87,8 @@ def test_branches(taken):
 
 
 def test_a_convolution_that_never_ran():
-    step = {"op": "LceBconv2d", "name": "y", "node": 1, "kernel": "k", "calls": 0, "total_ns": 0}
-    row = make_table([step | {"macs": 10}], 1_000_000, 2, ["IF"]).rows[0]
+    step = _STEPS[1] | {"calls": 0, "total_ns": 0}
+    row = make_table([step], 1_000_000, 2, ["IF"]).rows[0]
     assert (row.calls, row.ms_per_call, row.percent, row.gmac_per_s) == (0, 0, 0, None)
 
 
@@ -104,17 +104,17 @@ def test_a_profile_can_be_repeated_and_disturbs_nothing():
 
 
 _STEPS = [
-    {"op": "LceQuantize", "name": "q", "node": 0, "kernel": "", "calls": 2, "total_ns": 1_000_000,
-     "macs": 0},
-    {"op": "LceBconv2d", "name": "conv/y", "node": 1, "kernel": "k", "calls": 2,
-     "total_ns": 5_000_000, "macs": 10_000_000},
+    {"op": "LceQuantize", "name": "q", "layer": "q", "node": 0, "kernel": "", "calls": 2,
+     "total_ns": 1_000_000, "macs": 0},
+    {"op": "LceBconv2d", "name": "conv/y:LceBconv2d", "layer": "conv/y", "node": 1, "kernel": "k",
+     "calls": 2, "total_ns": 5_000_000, "macs": 10_000_000},
 ]  # fmt: skip
 
 
 def test_the_table_as_text():
     table = make_table(_STEPS, 10_000_000, 2, ["ADD", "ADD", "MEAN"])
     assert str(table).splitlines() == [
-        "op            name           kernel  calls  ms/call     %  GMAC/s",
+        "op            layer          kernel  calls  ms/call     %  GMAC/s",
         "------------  -------------  ------  -----  -------  ----  ------",
         "LceQuantize   q                          2   0.5000  10.0",
         "LceBconv2d    conv/y         k           2   2.5000  50.0     4.0",
@@ -132,6 +132,7 @@ def test_the_table_as_plain_values():
     assert table.to_dict()["rows"][1] == {
         "op": "LceBconv2d",
         "name": "conv/y",
+        "tensor": "conv/y:LceBconv2d",
         "kernel": "k",
         "calls": 2,
         "ms_per_call": 2.5,

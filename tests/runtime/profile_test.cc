@@ -10,6 +10,7 @@ TEST(ProfileJson, NoSteps) { EXPECT_EQ(ProfileJson({}), "{\"steps\":[]}"); }
 TEST(ProfileJson, StepsInOrderWithTheirNamesEscaped) {
   const StepProfile steps[] = {{.op = "LceQuantize",
                                 .name = "a \"b\"\\c\n",
+                                .layer = "a",
                                 .node = 3,
                                 .kernel = "",
                                 .calls = 2,
@@ -17,15 +18,18 @@ TEST(ProfileJson, StepsInOrderWithTheirNamesEscaped) {
                                 .macs = 0},
                                {.op = "LceBconv2d",
                                 .name = "conv}",
+                                .layer = "\"conv\"",
                                 .node = 4,
                                 .kernel = "bgemm",
                                 .calls = 2,
                                 .total_ns = 18446744073709551615u,
                                 .macs = 115605504}};
   EXPECT_EQ(ProfileJson(steps),
-            "{\"steps\":[{\"op\":\"LceQuantize\",\"name\":\"a \\\"b\\\"\\\\c\\u000a\",\"node\":3,"
+            "{\"steps\":[{\"op\":\"LceQuantize\",\"name\":\"a "
+            "\\\"b\\\"\\\\c\\u000a\",\"layer\":\"a\",\"node\":3,"
             "\"kernel\":\"\",\"calls\":2,\"total_ns\":1000,\"macs\":0},"
-            "{\"op\":\"LceBconv2d\",\"name\":\"conv}\",\"node\":4,\"kernel\":\"bgemm\",\"calls\":2,"
+            "{\"op\":\"LceBconv2d\",\"name\":\"conv}\",\"layer\":\"\\\"conv\\\"\",\"node\":4,"
+            "\"kernel\":\"bgemm\",\"calls\":2,"
             "\"total_ns\":18446744073709551615,\"macs\":115605504}]}");
 }
 
