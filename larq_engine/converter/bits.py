@@ -111,18 +111,19 @@ class _Maker:
             return self._add(Op("NEG", [x], [x.like(f"{tensor.name}/negative")])).output
         return x
 
-    def _float_value(self, source: Source, tensor: Tensor) -> Tensor:
+    def _as_float(self, value: Tensor) -> Tensor:
         """The value as float32, which alone all operators that move values can move."""
-        value = self.value(source, tensor)
         if value.dtype == "FLOAT32":
             return value
-        bits = self._add(lce_ops.quantize(value, f"{tensor.name}/bits")).output
-        signs = value.like(f"{tensor.name}/signs", dtype="FLOAT32", quantization=None)
+        bits = self._add(lce_ops.quantize(value, f"{value.name}/bits")).output
+        signs = value.like(f"{value.name}/signs", dtype="FLOAT32", quantization=None)
         return self._add(Op("LceDequantize", [bits], [signs], custom=True)).output
 
     def _move_values(self, source: Moved) -> Tensor:
         op = source.op
-        values = [self._float_value(part, _tensor_of(part, op)) for part in source.parts]
+        values = [self.value(part, _tensor_of(part, op)) for part in source.parts]
+        if op.kind not in _TRUTH_MOVES or values[0].dtype != "BOOL":
+            values = [self._as_float(value) for value in values]
         inputs = list(op.inputs)
         for index, value in zip(moved_inputs(op), values, strict=True):
             inputs[index] = value
@@ -131,7 +132,10 @@ class _Maker:
             fill = np.array(self._pad_sign(op), np.float32)
             kind, options = "PADV2", schema.make_options("PadV2Options")
             inputs = [*inputs[:2], lce_ops.constant(fill)]
-        outputs = [tensor.like(f"{tensor.name}/before_sign") for tensor in op.outputs]
+        outputs = [
+            tensor.like(f"{tensor.name}/before_sign", dtype=values[0].dtype)
+            for tensor in op.outputs
+        ]
         moved = replace(op, kind=kind, inputs=inputs, outputs=outputs, options=options)
         return self._add(moved).outputs[_index_of(source.output, op)]
 
@@ -231,6 +235,9 @@ def _integers(tensor: Tensor | None) -> Array:
     assert tensor is not None and tensor.data is not None
     return tensor.data
 
+
+# Operators of one input that move truth values in all hosts, as fast as bytes.
+_TRUTH_MOVES = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS", "TRANSPOSE")
 
 # Which moves can be done on words: a function of the operator and the shapes of values. Not
 # TRANSPOSE: tflite_runtime 2.14's XNNPACK takes it for words and then fails on their type.

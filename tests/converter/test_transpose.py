@@ -152,3 +152,18 @@ def test_back_to_the_input_at_an_output(rng):
     x = net.input(2, 3, 4, 5)
     y = net.transpose(net.transpose(x, *_TO_NCHW), *_TO_NHWC)
     convert_and_compare(net, y, inputs=[edges(rng, 2, 3, 4, 5)])
+
+
+def test_conditions_move_as_truth_values(rng):
+    """A comparison with what is no constant; not by way of bits and floats."""
+    net = Net()
+    x, limit = net.input(1, 32, 8, 8), net.input(1, 32, 1, 1)
+    for number in range(2):
+        condition = net.op("GREATER_EQUAL", x, limit, dtype=np.bool_)
+        y = _conv(net, rng, net.op("SELECT_V2", condition, 1.0, -1.0), 32, padding="SAME")
+        x = _norm(net, rng, y) if not number else y
+    converted = convert_and_compare(
+        net, x, inputs=[edges(rng, 1, 32, 8, 8), edges(rng, 1, 32, 1, 1)]
+    )
+    assert converted.kinds.count("LceBconv2d") == converted.kinds.count("LceQuantize") == 2
+    assert "LceDequantize" not in converted.kinds
