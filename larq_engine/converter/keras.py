@@ -12,7 +12,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -58,18 +58,16 @@ def keras_to_tflite(model: Any) -> bytes:
             "TensorFlow Lite has no sparse or ragged ones: make them dense in front of the model"
         )
     names = _input_names(structure, [spec.name for spec in specs])
-    output_names: list[str] = []  # Known when the model was traced.
 
-    def serve(*tensors: Any) -> list[Any]:
+    def serve(*tensors: Any) -> dict[str, Any]:
         args, kwargs = tf.nest.pack_sequence_as(structure, tensors)
         outputs = model(*args, **{"training": False, **kwargs})
-        flat: list[Any] = tf.nest.flatten(outputs)
-        output_names[:] = _output_names(model, outputs, len(flat))
-        return flat
+        flat = tf.nest.flatten(outputs)
+        return dict(zip(_output_names(model, outputs, len(flat)), flat, strict=True))
 
     with without_metrics(model):
         served = _trace(tf, what, _SIGNATURE, dict(zip(names, specs, strict=True)), serve)
-    return _convert(tf, what, [replace(served, outputs=output_names)])
+    return _convert(tf, what, [served])
 
 
 def saved_model_to_tflite(
@@ -127,11 +125,11 @@ def _serve_signature(tf: Any, what: str, key: str, loaded: Any) -> "_Signature":
     specs = function.structured_input_signature[1]
     outputs = sorted(function.structured_outputs)
 
-    def serve(*tensors: Any) -> list[Any]:
+    def serve(*tensors: Any) -> dict[str, Any]:
         results = function(**dict(zip(specs, tensors, strict=True)))
-        return [results[name] for name in outputs]
+        return {name: results[name] for name in outputs}
 
-    return replace(_trace(tf, what, key, specs, serve), outputs=outputs)
+    return _trace(tf, what, key, specs, serve)
 
 
 def quantize_float_ops(content: bytes, int8_range: tuple[float, float]) -> bytes:
@@ -182,33 +180,39 @@ def import_tensorflow() -> Any:
 class _Signature:
     """A traced function with the names that its inputs and outputs have for callers, in order.
 
-    Inside of TensorFlow inputs have others, which it takes as arguments of a Python function.
+    Inside of TensorFlow they may have others: arguments of a Python function, and its results.
     """
 
     key: str
     traced: Any
     arguments: list[str]
     inputs: list[str]
+    results: list[str]
     outputs: list[str]
+
+    @property
+    def is_as_converted(self) -> bool:
+        """Whether TensorFlow's names and order are those for callers."""
+        renamed = (self.arguments, self.results) != (self.inputs, self.outputs)
+        return not renamed and len(self.inputs) == len(self.outputs) == 1
 
 
 def _trace(
-    tf: Any, what: str, key: str, specs: dict[str, Any], serve: Callable[..., list[Any]]
+    tf: Any, what: str, key: str, specs: dict[str, Any], serve: Callable[..., dict[str, Any]]
 ) -> _Signature:
-    """Traces a function of tensors, with a batch of 1, that returns a list of tensors."""
+    """Traces a function of tensors, with a batch of 1, that returns tensors by their names."""
     arguments = _argument_names(specs)
     single = _with_batch_of_one(tf, what, specs, arguments)
 
-    def numbered(**tensors: Any) -> dict[str, Any]:
+    names: list[str] = []  # Known when the function was traced; TensorFlow sorts its result.
+
+    def renamed(**tensors: Any) -> dict[str, Any]:
         outputs = serve(*(tensors[name] for name in arguments))
-        return {_output_key(number): output for number, output in enumerate(outputs)}
+        names[:] = outputs
+        return dict(zip(_argument_names(names), outputs.values(), strict=True))
 
-    traced = tf.function(numbered).get_concrete_function(**single)
-    return _Signature(key, traced, arguments, list(specs), [])
-
-
-def _output_key(number: int) -> str:
-    return f"output_{number}"
+    traced = tf.function(renamed).get_concrete_function(**single)
+    return _Signature(key, traced, arguments, list(specs), _argument_names(names), names)
 
 
 def _convert(tf: Any, what: str, signatures: Sequence[_Signature]) -> bytes:
@@ -239,15 +243,16 @@ def _is_quantization_aware(graph: Any) -> bool:
 
 def _with_names(content: bytes, signatures: Sequence[_Signature]) -> bytes:
     """Gives a file's inputs and outputs their names and order; the converter has its own."""
+    if len(signatures) == 1 and signatures[0].is_as_converted:
+        return content
     model = schema.read(content)
     found = {os.fsdecode(key): rest for key, *rest in model.extra.signatures}
     model.extra.signatures = []
     for served in signatures:
         subgraph, inputs, outputs = found[served.key]
-        keys = [_output_key(number) for number in range(len(served.outputs))]
         graph = model.graphs[subgraph]
         graph.inputs = _sorted_by(served.arguments, inputs)
-        graph.outputs = _sorted_by(keys, outputs)
+        graph.outputs = _sorted_by(served.results, outputs)
         named_inputs = list(zip(served.inputs, graph.inputs, strict=True))
         named_outputs = list(zip(served.outputs, graph.outputs, strict=True))
         model.extra.signatures.append((served.key, subgraph, named_inputs, named_outputs))
