@@ -16,6 +16,7 @@ from larq_engine.converter.rules_bits import pool_bits, write_bits
 from larq_engine.converter.rules_fuse import fuse_activation, fuse_affine
 from larq_engine.converter.rules_int8 import dequantize_to_int8, quantize_int8, write_int8
 from larq_engine.converter.rules_lce import pad_as_same, unpack_weights
+from larq_engine.converter.rules_pads import pad_with_zero
 from larq_engine.converter.rules_reshape import (
     SINKING,
     drop_reshape,
@@ -40,7 +41,11 @@ Rule = Callable[[Op, Graph, Options], Sequence[Op] | Tensor | None]
 # before multipliers and biases, as they are found by evaluating what is between a convolution and a
 # sign, one operator after the other as the model has them.
 _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
-    {unpack_weights: ("LceUnpackWeights",), pad_as_same: ("LceBconv2d",)},
+    {
+        unpack_weights: ("LceUnpackWeights",),
+        pad_as_same: ("LceBconv2d",),
+        pad_with_zero: ("PADV2",),
+    },
     {binarize_layer: KINDS},
     {binarize_output: ("SIGN", "SELECT", "SELECT_V2", "ADD", "SUB")},
     {

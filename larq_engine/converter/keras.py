@@ -20,6 +20,7 @@ from larq_engine.converter import schema
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.keras_checks import check_eager, check_keras_model
 from larq_engine.converter.keras_metrics import without_metrics
+from larq_engine.converter.keras_pads import keep_pads
 from larq_engine.converter.quiet import quiet_tensorflow
 
 _SIGNATURE = "serving_default"
@@ -226,6 +227,7 @@ def _convert(tf: Any, what: str, signatures: Sequence[_Signature]) -> bytes:
         quiet_tensorflow(),
     ):
         tf.saved_model.save(holder, folder, signatures=traced)
+        keep_pads(folder)
         converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=list(traced))
         # Which version converted it is worth no second copy of the file (XNORNet: 4 of 28 s).
         converter.exclude_conversion_metadata = True

@@ -184,6 +184,7 @@ MAY_IMPORT = {
 # Files that may import more: each of these packages has one place.
 MAY_IMPORT_TOO = {
     "larq_engine/converter/keras.py": ("tensorflow",),
+    "larq_engine/converter/keras_pads.py": ("tensorflow",),
     "larq_engine/converter/keras_files.py": ("h5py", "larq", "tf_keras"),
     "larq_engine/converter/schema.py": ("ai_edge_litert.schema_py_generated", "flatbuffers"),
     "larq_engine/converter/check_run.py": ("ai_edge_litert.interpreter",),

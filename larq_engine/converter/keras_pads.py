@@ -1,0 +1,53 @@
+"""Keeps TensorFlow's converter from taking pads of a number for "same".
+
+It makes "same" of a Pad and a convolution with a stride where that is equal for the size of the
+image in the model. For images of another size it is not. It leaves PadV2 alone, which is Pad with
+a value.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+_CONVOLUTIONS = ("Conv2D", "DepthwiseConv2dNative")
+
+
+def keep_pads(folder: str) -> None:
+    """Writes the Pads before convolutions with a stride in a SavedModel as PadV2 with 0."""
+    from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
+
+    path = Path(folder) / "saved_model.pb"
+    saved = SavedModel.FromString(path.read_bytes())
+    for meta_graph in saved.meta_graphs:
+        for nodes, is_function in _node_lists(meta_graph.graph_def):
+            _rewrite(nodes, is_function)
+    path.write_bytes(saved.SerializeToString())
+
+
+def _node_lists(graph: Any) -> Iterator[tuple[Any, bool]]:
+    yield graph.node, False
+    for function in graph.library.function:
+        yield function.node_def, True
+
+
+def _rewrite(nodes: Any, is_function: bool) -> None:
+    from tensorflow.core.framework.types_pb2 import DT_FLOAT
+
+    padded = {
+        node.input[0].split(":")[0]
+        for node in nodes
+        if node.op in _CONVOLUTIONS and max(node.attr["strides"].list.i) > 1
+    }
+    for node in [node for node in nodes if node.op == "Pad" and node.name in padded]:
+        if node.attr["T"].type != DT_FLOAT:
+            continue
+        zero = nodes.add()
+        zero.name = f"{node.name}/zero"
+        zero.op = "Const"
+        zero.attr["dtype"].type = DT_FLOAT
+        zero.attr["value"].tensor.dtype = DT_FLOAT
+        zero.attr["value"].tensor.tensor_shape.SetInParent()
+        zero.attr["value"].tensor.float_val.append(0.0)
+        node.op = "PadV2"
+        # Behind all tensors come those that are only waited for.
+        node.input.insert(2, f"{zero.name}:output:0" if is_function else zero.name)
