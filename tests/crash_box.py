@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import larq_engine
+from larq_engine.python import host
 
 # Of address space; TensorFlow alone takes some 5 GB of it.
 _MAX_MEMORY_BYTES = 16 << 30
@@ -36,6 +37,22 @@ def load_and_run(model: bytes, runtime: str | None) -> tuple[str, str]:
     except Exception as error:
         return type(error).__name__, str(error)
     return "", ""
+
+
+def load_in_plain_host(model: bytes, runtime: str) -> str:
+    """What a user of the delegate alone sees: the host checks the file, or nobody but we do.
+
+    Returns:
+        The message of the error, empty if all went well.
+    """
+    interpreter = host.import_runtime(runtime).Interpreter
+    try:
+        interpreter(
+            model_content=model, experimental_delegates=[host.load_delegate(runtime)]
+        ).allocate_tensors()
+    except (RuntimeError, ValueError) as error:
+        return str(error)
+    return ""
 
 
 def _limit_memory() -> None:

@@ -6,13 +6,26 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
 #include "examples/cpp/litert.h"
 #include "examples/cpp/register_engine.h"
+#include "larq_engine/runtime/larq_engine.h"
 
 namespace {
+
+// LiteRT crashes on some damaged files, so the engine looks at them first.
+void CheckFile(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error(std::string(path) + ": cannot be read");
+  const std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  char reason[1024] = "";
+  if (larq_engine_check_model(content.data(), content.size(), reason, sizeof(reason)) != 0) {
+    throw std::runtime_error(std::string(path) + ": " + reason);
+  }
+}
 
 LiteRtTensorBuffer MakeBuffer(LiteRtEnvironment environment, LiteRtTensor tensor,
                               const LiteRtLayout& layout, LiteRtTensorBufferRequirements needs) {
@@ -37,6 +50,7 @@ void Access(LiteRtTensorBuffer buffer, LiteRtTensorBufferLockMode mode, Use use)
 }
 
 void Run(const char* path, const char* input_path, const char* output_path) {
+  CheckFile(path);
   // Left alone, the environment registers XNNPACK itself, before the engine can be.
   const LiteRtEnvOption none = {kLiteRtEnvOptionTagAutoRegisterAccelerators,
                                 {.type = kLiteRtAnyTypeInt, .int_value = 0}};

@@ -11,10 +11,15 @@
 
 namespace larq_engine {
 
+// What a clause looks at. A delegate knows one graph: shapes, quantizations and who writes what,
+// but neither constants' bytes nor other graphs, and what its host has checked.
+enum class Sees { kFile, kOneGraph };
+
 struct Clause {
   const char* name;  // what holds in every legal file
   // Throws FileError where it does not hold. May rely on the clauses before it.
   void (*check)(const ModelFile& model);
+  Sees sees;
 };
 
 std::span<const Clause> Clauses();

@@ -46,8 +46,9 @@ int BitsOf(FileType type);
 namespace builtin {
 constexpr int kConv2d = 3, kDepthwiseConv2d = 4, kFullyConnected = 9, kLstm = 16, kReshape = 22,
               kSvdf = 27, kCustom = 32, kUnidirectionalSequenceLstm = 44,
-              kBidirectionalSequenceRnn = 46, kSplit = 49, kBidirectionalSequenceLstm = 52,
-              kTransposeConv = 67, kConv3d = 132, kConv3dTranspose = 141;
+              kBidirectionalSequenceRnn = 46, kSplit = 49, kDelegate = 51,
+              kBidirectionalSequenceLstm = 52, kTransposeConv = 67, kConv3d = 132,
+              kConv3dTranspose = 141;
 }
 
 // In blocks that share a scale, which another tensor has.
@@ -85,7 +86,7 @@ struct FileTensor {
   std::vector<int32_t> signature = {};
   uint32_t buffer = 0;  // 0 has no data, whatever the file says
   bool is_variable = false;
-  bool is_external = false;  // data in another file
+  bool is_external = false;  // a constant whose data are elsewhere
   std::optional<FileQuantization> quantization = {};
   std::optional<FileSparsity> sparsity = {};
 };

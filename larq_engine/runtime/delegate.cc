@@ -2,11 +2,11 @@
 // and runs each connected set as a plan.
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <stdexcept>
 
 #include "larq_engine/runtime/claim.h"
 #include "larq_engine/runtime/engine.h"
+#include "larq_engine/runtime/graph_check.h"
 #include "larq_engine/runtime/host_calls.h"
 #include "larq_engine/runtime/host_ops.h"
 #include "larq_engine/runtime/larq_engine.h"
@@ -104,28 +104,6 @@ TfLiteStatus CheckWeights(TfLiteContext*, TfLiteNode* node) {
   return node->user_data == nullptr ? kTfLiteError : kTfLiteOk;  // InitWeights has said why
 }
 
-// Throws if a node reads what a later one writes: hosts do not check that, and those before LiteRT
-// crash when they cut such a graph into what is ours and what is not.
-void CheckOrder(std::span<const OpNode> nodes) {
-  std::map<int, int> writer;  // tensor -> node, of those that are still to come
-  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-    for (int tensor : node->outputs) writer[tensor] = node->index;
-  }
-  for (const OpNode& node : nodes) {
-    for (int tensor : node.inputs) {
-      const auto found = writer.find(tensor);
-      if (tensor != kTfLiteOptionalTensor && found != writer.end()) {
-        throw std::runtime_error("larq_engine: operator #" + std::to_string(node.index) +
-                                 " reads tensor #" + std::to_string(tensor) +
-                                 ", expected one that is computed before it, got an output of "
-                                 "operator #" +
-                                 std::to_string(found->second) + "; the file is corrupted");
-      }
-    }
-    for (int tensor : node.outputs) writer.erase(tensor);
-  }
-}
-
 void TakeOver(TfLiteContext* context, TfLiteDelegate* delegate, const std::vector<int>& indices,
               TfLiteRegistration registration) {
   if (indices.empty()) return;
@@ -146,12 +124,12 @@ TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
     if (context->GetExecutionPlan(context, &order) != kTfLiteOk) {
       throw std::runtime_error("larq_engine: the host gives no execution plan");
     }
+    CheckGraph(context, AsSpan(order));
     std::vector<OpNode> nodes;
     for (int index : AsSpan(order)) nodes.push_back(DescribeNode(context, index));
     const std::vector<int> weights = FindWeights(nodes);
     const std::vector<int> steps = FindSteps(*context, nodes, FromHost(delegate).engine->fuse());
     if (weights.empty() && steps.empty()) return;
-    CheckOrder(nodes);
     // `order` is the host's and ends with the first call; the nodes keep their numbers.
     TfLiteRegistration registration = {};
     registration.init = InitWeights;

@@ -78,7 +78,7 @@ def test_what_cannot_be_run_is_told(built, tmp_path):
     (tmp_path / "short").write_bytes(bytes(8))
     for arguments, reason in (
         ((), "usage: run_model MODEL.tflite INPUT OUTPUT"),
-        ((tmp_path / "absent", "x", "y"), f"LiteRT could not load {tmp_path}/absent: status "),
+        ((tmp_path / "absent", "x", "y"), f"{tmp_path}/absent: cannot be read"),
         ((_MODEL, tmp_path / "short", "y"), f"{tmp_path}/short: expected a file of 3072 bytes"),
         ((_MODEL, "/dev/zero", tmp_path / "a" / "y"), f"{tmp_path}/a/y: cannot be written"),
     ):
@@ -91,3 +91,13 @@ def test_the_plug_in_is_found_by_its_name(linked):
     """Not by the path of the folder where the program was linked."""
     elf = subprocess.run(["readelf", "-d", linked], capture_output=True, text=True, check=True)
     assert "Shared library: [liblarq_engine.so]" in elf.stdout
+
+
+def test_a_damaged_model_is_refused(built, tmp_path):
+    content = _MODEL.read_bytes()
+    path = tmp_path / "damaged.tflite"
+    for size in (0, 100, len(content) // 2, len(content) - 1000):
+        path.write_bytes(content[:size])
+        done = run(built, path, "x", "y")
+        assert done.returncode == 1, done.returncode
+        assert done.stderr.startswith(f"run_model: error: {path}: expected ")

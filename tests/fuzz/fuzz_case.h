@@ -8,9 +8,9 @@
 
 namespace larq_engine::testing {
 
-// Bytes that carry the mark of a TFLite file are read as one, all others as a description for
-// MakeFuzzGraph. The plug-in runs the graph, runs it resized, and once more in its own size. Aborts
-// when
+// Bytes that carry the mark of a TFLite file are checked and read as one, all others as a
+// description for MakeFuzzGraph. The plug-in runs the graph, runs it resized, and once more in its
+// own size. Aborts when
 //  - a call fails without an error message, or a constant is written to;
 //  - the reference (in larger graphs, which take it too long: a second run) and the chosen kernel
 //    differ in whether they run or in any byte of the result; bytes that nobody wrote differ too.

@@ -117,7 +117,7 @@ const Fault kFaults[] = {
      "LceQuantize 'LceQuantize0' (#0): output", "expected 4 dimensions", "got shape [25, 2]"},
     {"QuantizePerChannel", [] { return Quantize(kTfLiteInt8).Build(); },
      [](Graph* g) { g->tensors[0].zero_points.assign(40, 1); },
-     "LceQuantize 'LceQuantize0' (#0): input", "expected one zero point", "got 40"},
+     "larq_engine: tensor 'input' (#0): ", "expected 1 zero points, one for each scale", "got 40"},
 
     // Dequantize.
     {"DequantizeOfFloat", [] { return Dequantize().Build(); },
@@ -145,8 +145,8 @@ const Fault kFaults[] = {
      "LceBconv2d 'LceBconv2d1' (#1): ", "expected 5 inputs", "got 4"},
     {"ConvWithTwoOutputs", [] { return Conv().Build(); },
      [](Graph* g) {
-       g->operators[1].outputs.push_back(g->operators[0].outputs[0]);
-       g->operators[1].inputs[0] = 0;
+       g->operators[1].outputs.push_back(static_cast<int>(g->tensors.size()));
+       g->tensors.push_back(OutputOf(g, 1));
      },
      "LceBconv2d (#1): ", "expected 1 output", "got 2"},
     {"ConvOfFloat", [] { return Conv().Build(); }, [](Graph* g) { g->operators[1].inputs[0] = 0; },
@@ -159,7 +159,8 @@ const Fault kFaults[] = {
        OutputOf(g, 1).is_constant = true;
        OutputOf(g, 1).data.resize(5 * 5 * 6 * 4);
      },
-     "LceBconv2d (#1): output", "expected a tensor that is computed", "got a constant"},
+     "larq_engine: operator #1, to 'LceBconv2d1': ", "expected outputs without data of their own",
+     "got the constant"},
     {"ConvOfRank3", [] { return Conv().Build(); },
      [](Graph* g) {
        g->tensors[0].shape = {5, 5, 40};
@@ -268,17 +269,17 @@ const Fault kFaults[] = {
        OutputOf(g, 1).scales.assign(6, 0.1f);
        OutputOf(g, 1).zero_points.assign(6, 0);
      },
-     "LceBconv2d 'LceBconv2d1' (#1): output", "expected one", "got 6"},
+     "larq_engine: tensor 'LceBconv2d1' (#5): ", "expected one scale or 1", "got 6"},
     {"ConvToInt8WithScaleZero", [] { return Conv({.filters = 6, .output = kTfLiteInt8}).Build(); },
-     [](Graph* g) { OutputOf(g, 1).scales = {0}; }, "LceBconv2d 'LceBconv2d1' (#1): output",
-     "expected one positive scale", "got 0"},
+     [](Graph* g) { OutputOf(g, 1).scales = {0}; },
+     "larq_engine: tensor 'LceBconv2d1' (#5): ", "expected positive scales", "got 0"},
     {"ConvToInt8WithScaleNaN", [] { return Conv({.filters = 6, .output = kTfLiteInt8}).Build(); },
      [](Graph* g) { OutputOf(g, 1).scales = {std::nanf("")}; },
-     "LceBconv2d 'LceBconv2d1' (#1): output", "expected one positive scale", "got nan"},
+     "larq_engine: tensor 'LceBconv2d1' (#5): ", "expected positive scales", "got nan"},
     {"ConvToInt8WithWildZeroPoint",
      [] { return Conv({.filters = 6, .output = kTfLiteInt8}).Build(); },
-     [](Graph* g) { OutputOf(g, 1).zero_points = {128}; }, "LceBconv2d 'LceBconv2d1' (#1): output",
-     "expected a zero point of -128 to 127", "got 128"},
+     [](Graph* g) { OutputOf(g, 1).zero_points = {128}; },
+     "larq_engine: tensor 'LceBconv2d1' (#5): ", "expected zero points of -128 to 127", "got 128"},
     {"ConvOfUnevenGroups", [] { return Conv({.filters = 6, .groups = 2}, 64).Build(); },
      [](Graph* g) {
        InputOf(g, 1, 1).shape = {3, 6, 3, 1};
@@ -323,7 +324,10 @@ const Fault kFaults[] = {
      [](Graph* g) { g->operators[1].inputs.pop_back(); },
      "LceUnpackWeights 'LceUnpackWeights1' (#1): ", "expected 2 inputs", "got 1"},
     {"WeightsWithTwoOutputs", [] { return Weights().Build(); },
-     [](Graph* g) { g->operators[1].outputs.push_back(g->operators[0].outputs[0]); },
+     [](Graph* g) {
+       g->operators[1].outputs.push_back(static_cast<int>(g->tensors.size()));
+       g->tensors.push_back(OutputOf(g, 1));
+     },
      "LceUnpackWeights (#1): ", "expected 1 output", "got 2"},
     {"WeightsOfFloatBits", [] { return Weights().Build(); },
      [](Graph* g) { InputOf(g, 1, 0).type = kTfLiteFloat32; },
@@ -401,7 +405,8 @@ const Fault kFaults[] = {
        OutputOf(g, 1).is_constant = true;
        OutputOf(g, 1).data.resize(270 * 4);
      },
-     "LceUnpackWeights (#1): output", "expected a tensor that is computed", "got a constant"},
+     "larq_engine: operator #1, to 'LceUnpackWeights1': ",
+     "expected outputs without data of their own", "got the constant"},
     {"WeightsToAScalar", [] { return Weights().Build(); },
      [](Graph* g) { OutputOf(g, 1).shape.clear(); },
      "LceUnpackWeights 'LceUnpackWeights1' (#1): output", "expected a shape that the file fixes",
@@ -450,9 +455,10 @@ TEST(Malformed, OperatorsOutOfOrder) {
   const DelegatePtr delegate = CreateDelegate({});
   MiniHost host(graph);
   EXPECT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteError);
-  EXPECT_THAT(host.errors(),
-              AllOf(HasSubstr("operator #0 reads tensor #1, expected one that is computed before"),
-                    HasSubstr("got an output of operator #1"), HasSubstr("file is corrupted")));
+  EXPECT_THAT(
+      host.errors(),
+      AllOf(HasSubstr("operator #0, to 'LceBconv2d1': expected inputs that are known before"),
+            HasSubstr("an output of operator #1"), HasSubstr("file is corrupted")));
 }
 
 // Every option of the operators that have options, with every kind of fault.
@@ -581,9 +587,10 @@ TEST(Malformed, WeightsOptions) {
 TEST(Malformed, WeightsThatAreMadeTwice) {
   Graph graph = Weights().Build();
   graph.operators.push_back(graph.operators[1]);
-  EXPECT_THAT(ErrorsOf(graph),
-              AllOf(StartsWith("LceUnpackWeights (#2): output: expected a tensor that is computed"),
-                    HasSubstr("got a constant; the file is corrupted")));
+  EXPECT_THAT(
+      ErrorsOf(graph),
+      AllOf(HasSubstr("operator #2, to 'LceUnpackWeights1': expected outputs that nobody else "),
+            HasSubstr("an output of operator #1; the file is corrupted")));
 }
 
 // The largest values that the options may have must not overflow anything.

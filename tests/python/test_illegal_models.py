@@ -1,0 +1,175 @@
+"""Files on which hosts crash, or over whose bytes they write: refused, whatever is in between.
+
+Each is loaded in a process of its own, so that a crash is a failed test here. The list of what is
+illegal has its own tests, in tests/model_file.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from ai_edge_litert import schema_py_generated as schema
+
+from tests.crash_box import load_and_run, load_in_plain_host
+from tests.hosts import HOSTS
+from tests.model_builder import ABSENT, ModelBuilder
+
+
+def computed_constant() -> bytes:
+    """The host's XNNPACK would write the sum over the bytes of the file."""
+    builder = ModelBuilder()
+    x = builder.tensor((1, 64), name="x")
+    y = builder.constant(np.full((1, 64), 7, np.float32), name="y")
+    builder.builtin("ADD", [x, x], [y])
+    return builder.finish([x], [y])
+
+
+def computed_small_constant() -> bytes:
+    """Or behind them, where the constant is smaller than what is computed."""
+    builder = ModelBuilder()
+    x = builder.tensor((1, 1 << 16), name="x")
+    y = builder.constant(np.full((1, 1), 7, np.float32), name="y")
+    builder.builtin("ADD", [x, x], [y])
+    return builder.finish([x], [y])
+
+
+def constant_input() -> bytes:
+    builder = ModelBuilder()
+    x = builder.constant(np.full((1, 4), 7, np.float32), name="x")
+    y = builder.tensor((1, 4), name="y")
+    builder.builtin("ADD", [x, x], [y])
+    return builder.finish([x], [y])
+
+
+def absent(op: str, inputs: int, **options: int) -> Callable[[], bytes]:
+    def build() -> bytes:
+        builder = ModelBuilder()
+        x, y = builder.tensor((1, 4), name="x"), builder.tensor((1, 4), name="y")
+        builder.builtin(op, [x] * (inputs - 1) + [ABSENT], [y], **options)
+        return builder.finish([x], [y])
+
+    return build
+
+
+def written_twice() -> bytes:
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 4), name="x"), builder.tensor((1, 4), name="y")
+    builder.builtin("ADD", [x, x], [y])
+    builder.builtin("RELU", [x], [y])
+    return builder.finish([x], [y])
+
+
+def own_condition() -> bytes:
+    builder = ModelBuilder()
+    x, y = builder.tensor((1,), np.bool_, name="x"), builder.tensor((1,), np.bool_, name="y")
+    builder.builtin("WHILE", [x], [y], condSubgraphIndex=0, bodySubgraphIndex=1)
+    other = builder.subgraph()
+    z = other.tensor((1,), np.bool_)
+    other.interface([z], [z])
+    return builder.finish([x], [y])
+
+
+def scale_without_zero_point() -> bytes:
+    builder = ModelBuilder()
+    x = builder.tensor((1, 4), np.int32, name="x", scale=0.5, zero_point=[])
+    y = builder.tensor((1, 4), np.int32, name="y")
+    builder.builtin("ADD", [x, x], [y])
+    return builder.finish([x], [y])
+
+
+def sparse(last_index: int = 1) -> bytes:
+    """A fully connected layer of sparse weights, two of whose eight blocks have values."""
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 4), name="x"), builder.tensor((1, 2), name="y")
+    weights = builder.constant(np.ones((1, 4), np.float32), name="weights")
+    builder.graph.tensors[weights].shape = np.array([2, 4], np.int32)
+    dimensions = []
+    for size in (2, None):
+        dimension = schema.DimensionMetadataT()
+        if size is not None:
+            dimension.denseSize = size
+        else:
+            dimension.format = schema.DimensionType.SPARSE_CSR
+            for name, values in (("Segments", [0, 2, 4]), ("Indices", [0, 1, 0, last_index])):
+                vector = schema.Uint8VectorT()
+                vector.values = np.array(values, np.uint8)
+                setattr(dimension, f"array{name}Type", schema.SparseIndexVector.Uint8Vector)
+                setattr(dimension, f"array{name}", vector)
+        dimensions.append(dimension)
+    sparsity = schema.SparsityParametersT()
+    sparsity.traversalOrder = np.array([0, 1], np.int32)
+    sparsity.blockMap = np.array([], np.int32)
+    sparsity.dimMetadata = dimensions
+    builder.graph.tensors[weights].sparsity = sparsity
+    builder.builtin("FULLY_CONNECTED", [x, weights, ABSENT], [y])
+    return builder.finish([x], [y])
+
+
+# The file, what is said of it, and whether a delegate sees it in a graph that a host has read.
+_ILLEGAL: dict[str, tuple[Callable[[], bytes], str, bool]] = {
+    "an output that is a constant": (
+        computed_constant,
+        "expected outputs without data of their own, got the constant tensor 'y' (#1)",
+        True,
+    ),
+    "an output that is a small constant": (
+        computed_small_constant,
+        "expected outputs without data of their own, got the constant tensor 'y' (#1)",
+        True,
+    ),
+    "an input that is a constant": (
+        constant_input,
+        "graph #0: expected inputs without data of their own, got the constant tensor 'x' (#0)",
+        False,
+    ),
+    "an absent factor": (absent("MUL", 2), "expected a tensor for input #1, got none", True),
+    "an absent part": (
+        absent("CONCATENATION", 2, axis=0),
+        "expected a tensor for input #1, got none",
+        True,
+    ),
+    "an absent argument": (absent("RELU", 1), "expected a tensor for input #0, got none", True),
+    "an output written twice": (
+        written_twice,
+        "expected outputs that nobody else writes, got tensor 'y' (#1), an output of operator #0",
+        True,
+    ),
+    "a condition that is its own graph": (
+        own_condition,
+        "graph #0: expected graphs that do not call themselves, got a cycle of calls",
+        False,
+    ),
+    "a scale without a zero point": (
+        scale_without_zero_point,
+        "tensor 'x' (#0): expected 1 zero points, one for each scale, got 0",
+        False,
+    ),
+    "a sparse index beyond the weights": (
+        lambda: sparse(9),
+        "tensor 'weights' (#2): expected sparse indices below 4, got 9",
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("fault", _ILLEGAL)
+def test_the_interpreter_refuses(fault, runtime, box):
+    build, words, _ = _ILLEGAL[fault]
+    model = build()
+    kind, message = box.call(load_and_run, model, runtime)
+    assert kind == "ValueError"
+    assert message.startswith(f"model ({len(model)} bytes): ")
+    assert f"{words}; the file is corrupted: copy or convert it again" in message
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("fault", [fault for fault in _ILLEGAL if _ILLEGAL[fault][2]])
+def test_the_delegate_alone_refuses(fault, runtime, box):
+    build, words, _ = _ILLEGAL[fault]
+    assert f"{words}; the file is corrupted" in box.call(load_in_plain_host, build(), runtime)
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_whole_sparse_weights_run(runtime, box):
+    assert box.call(load_and_run, sparse(), runtime) == ("", "")
