@@ -20,18 +20,23 @@ void MaxPool2d(const T* in, const WindowAxis& rows, const WindowAxis& cols, size
                int64_t first, int64_t last,
                void (*max)(const T* const* taps, size_t tap_count, size_t count, T* out), T* out) {
   const size_t image_values = static_cast<size_t>(rows.in * cols.in) * values;
+  const size_t step = static_cast<size_t>(cols.stride) * values;
+  const bool taps_fit = rows.taps <= static_cast<int64_t>(kMaxTaps) / cols.taps;
+  int64_t x = first % cols.out;
+  int64_t y = first / cols.out % rows.out;
+  const T* image = in + static_cast<size_t>(first / (cols.out * rows.out)) * image_values;
   for (int64_t pixel = first; pixel < last;) {
-    const int64_t x = pixel % cols.out;
-    const int64_t y = pixel / cols.out % rows.out;
-    const T* image = in + static_cast<size_t>(pixel / (cols.out * rows.out)) * image_values;
     const WindowAxis::Taps ys = rows.InsideTaps(y);
     const WindowAxis::Taps xs = cols.InsideTaps(x);
-    // With stride 1, pixels whose taps are all inside have each tap one after the other in memory.
+    // Pixels whose taps are all inside, to the end of the row or of the range, have theirs one step
+    // after those of the one before; with stride 1 each tap is a run in memory.
     int64_t pixels = 1;
-    if (cols.stride == 1 && xs.first == 0 && xs.last == cols.taps) {
-      pixels = std::min(last - pixel, cols.in - cols.taps + cols.pad_before - x + 1);
+    if (xs.first == 0 && xs.last == cols.taps && (taps_fit || cols.stride == 1)) {
+      const int64_t last_inner = (cols.in - cols.taps + cols.pad_before) / cols.stride;
+      pixels = std::min(last - pixel, last_inner - x + 1);
     }
-    const size_t count = static_cast<size_t>(pixels) * values;
+    const int64_t calls = cols.stride == 1 ? 1 : pixels;
+    const size_t count = static_cast<size_t>(pixels / calls) * values;
     const T* taps[kMaxTaps];
     size_t tap_count = 0;
     const auto take = [&] {
@@ -47,9 +52,21 @@ void MaxPool2d(const T* in, const WindowAxis& rows, const WindowAxis& cols, size
         taps[tap_count++] = image + static_cast<size_t>(line + ix) * values;
       }
     }
-    take();  // a window of SAME has a tap inside
-    pixel += pixels;
+    max(taps, tap_count, count, out);  // a window of SAME has a tap inside
     out += count;
+    for (int64_t call = 1; call < calls; ++call, out += count) {
+      for (size_t tap = 0; tap < tap_count; ++tap) taps[tap] += step;
+      max(taps, tap_count, count, out);
+    }
+    pixel += pixels;
+    x += pixels;
+    if (x == cols.out) {
+      x = 0;
+      if (++y == rows.out) {
+        y = 0;
+        image += image_values;
+      }
+    }
   }
 }
 
