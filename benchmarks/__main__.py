@@ -20,6 +20,7 @@ PARTS: dict[str, dict[str, tuple[str, ...]]] = {
     "kernels": {"kernels": ("benchmarks.bgemm",)},
     "convs": {"convs": ("benchmarks.convs",)},
     "grid": {"grid": ("benchmarks.grid",)},
+    "cliffs": {"cliffs": ("benchmarks.cliffs",)},
     "models": {
         "models": ("benchmarks.models", "--threads", "1"),
         "models-2-threads": ("benchmarks.models", "--threads", "2"),
