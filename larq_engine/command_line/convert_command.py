@@ -1,6 +1,7 @@
 """`larq-engine convert`: a model becomes a .tflite file, and a table says what became of it."""
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,9 @@ from larq_engine.command_line.files import ModelKind, check_destination, find_ki
 
 if TYPE_CHECKING:
     from larq_engine.converter.api import ConvertedModel
+
+
+_STDOUT = Path("-")
 
 
 def add_parser(commands: Any) -> None:
@@ -27,7 +31,12 @@ def add_parser(commands: Any) -> None:
         help="a .h5 or .keras file, the folder of a SavedModel, or a .tflite file",
     )
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="OUT.tflite", help="the file to write"
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
+        metavar="OUT.tflite",
+        help="the file to write; - is standard output",
     )
     parser.add_argument(
         "--signature-key",
@@ -81,16 +90,39 @@ def _run(arguments: argparse.Namespace) -> None:
         arguments.usage_error("--default-int8-range: not for a .tflite file")
     if kind is not ModelKind.SAVED_MODEL and arguments.signature_keys is not None:
         arguments.usage_error("--signature-key: for the folder of a SavedModel only")
-    check_destination("output", output, model)
-    to_file = report not in (None, Path("-"))
+    to_stdout = output == _STDOUT
+    if to_stdout:
+        _check_stdout(arguments)
+    else:
+        check_destination("output", output, model)
+    to_file = report not in (None, _STDOUT)
     if to_file:
         check_destination("report", report, model, output)
     converted = _convert(kind, arguments)
-    contents: dict[Path, bytes] = {output: converted}
+    contents: dict[Path, bytes] = {} if to_stdout else {output: converted}
     if to_file:
         contents[report] = converted.report.to_json().encode()
     write_files(contents)
-    print(converted.report.to_json() if report == Path("-") else converted.report)
+    if to_stdout:
+        sys.stdout.buffer.write(converted)
+    # Next to the model or JSON nothing else may be on standard output.
+    remarks = sys.stderr if _STDOUT in (output, report) else sys.stdout
+    if report == _STDOUT:
+        print(converted.report.to_json())
+    else:
+        print(converted.report, file=remarks)
+    for path, content in contents.items():
+        print(f"wrote {path}: {len(content)} bytes", file=remarks)
+
+
+def _check_stdout(arguments: argparse.Namespace) -> None:
+    if arguments.report == _STDOUT:
+        arguments.usage_error("-o and --report: not both on standard output")
+    if sys.stdout.isatty():
+        raise ValueError(
+            "output '-': expected standard output to be a file or a pipe, got a terminal; add "
+            "`> OUT.tflite`, or name the file with -o"
+        )
 
 
 def _convert(kind: ModelKind, arguments: argparse.Namespace) -> "ConvertedModel":

@@ -15,25 +15,50 @@ class ModelKind(enum.Enum):
     TFLITE = enum.auto()
 
 
+# What a reader makes of the first bytes of files, for those without a name that tells.
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+_FIRST_BYTES = 8
+
 _SUFFIXES = {".h5": ModelKind.KERAS, ".keras": ModelKind.KERAS, ".tflite": ModelKind.TFLITE}
 
 
 def find_kind(model: Path) -> ModelKind:
-    """Tells what a model is by its name.
+    """Tells what a model is by its name, or else by its content.
 
     Raises:
         ValueError: There is nothing of that name, or something else.
     """
     if model.is_dir():
-        return ModelKind.SAVED_MODEL
-    kind = _SUFFIXES.get(model.suffix.lower())
-    if kind is None or not model.is_file():
-        got = f"a file that ends in '{model.suffix}'" if model.exists() else "nothing of that name"
+        return _check_folder(model)
+    if not model.exists():
         raise ValueError(
-            f"model '{model}': expected a .h5 or .keras file, the folder of a SavedModel or a "
-            f".tflite file, got {got}; check the path"
+            f"model '{model}': expected a file or folder, got nothing of that name; check the path"
         )
-    return kind
+    if model.is_file():
+        kind = _SUFFIXES.get(model.suffix.lower()) or _kind_of_content(model)
+        if kind is not None:
+            return kind
+    raise ValueError(
+        f"model '{model}': expected a .h5 or .keras file, the folder of a SavedModel or a "
+        ".tflite file, got something else; check the path"
+    )
+
+
+def _check_folder(folder: Path) -> ModelKind:
+    if not any((folder / name).exists() for name in ("saved_model.pb", "saved_model.pbtxt")):
+        raise ValueError(
+            f"model '{folder}': expected the folder of a SavedModel, with saved_model.pb in it, "
+            "got another folder; check the path"
+        )
+    return ModelKind.SAVED_MODEL
+
+
+def _kind_of_content(file: Path) -> ModelKind | None:
+    with file.open("rb") as opened:
+        start = opened.read(_FIRST_BYTES)
+    if start[4:] == b"TFL3":
+        return ModelKind.TFLITE
+    return ModelKind.KERAS if start == _HDF5 else None
 
 
 def check_destination(what: str, path: Path, *others: Path) -> None:

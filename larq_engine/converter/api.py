@@ -21,8 +21,17 @@ from larq_engine.python.model_file import read_model
 from larq_engine.python.progress import progress_steps
 
 
-class ConvertedModel(bytes):
+class _ShortHelp(type):
+    """`help` lists what `dir` of a class does: here without the methods of bytes."""
+
+    def __dir__(cls) -> list[str]:
+        return ["report"]
+
+
+class ConvertedModel(bytes, metaclass=_ShortHelp):
     """The content of a .tflite file, to write or to give to an Interpreter.
+
+    It is bytes, with all that those can do.
 
     Attributes:
         report: What became of each layer.
@@ -34,6 +43,11 @@ class ConvertedModel(bytes):
         model = super().__new__(cls, content)
         model.report = report
         return model
+
+    def __repr__(self) -> str:
+        return f"<ConvertedModel of {len(self)} bytes, layers: {self.report.summarize()}>"
+
+    __str__ = __repr__
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ConvertedModel, (bytes(self), self.report)

@@ -171,7 +171,7 @@ def import_tensorflow() -> Any:
             raise
         raise ImportError(
             "TensorFlow: Keras models and SavedModels need it, and it is not installed; "
-            'pip install ".[converter]" in the folder of larq_engine '
+            'pip install "larq-engine[converter]" '
             "(convert_tflite works without it)"
         ) from error
     return tf

@@ -51,7 +51,7 @@ def _import_keras() -> Any:
     except ImportError as error:
         raise ImportError(
             f"Keras 2: larq builds on it, and it is not installed ({error}); "
-            'pip install ".[converter]" in the folder of larq_engine'
+            'pip install "larq-engine[converter]"'
         ) from error
     try:
         import larq  # noqa: F401, it registers its layers by name

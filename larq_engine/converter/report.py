@@ -10,7 +10,7 @@ from larq_engine.converter.layer_names import name_layer
 from larq_engine.converter.options import Options
 from larq_engine.converter.rules_binary import why_not_binary
 from larq_engine.converter.weights import WEIGHTED_KINDS
-from larq_engine.python.text_table import align_columns
+from larq_engine.python.text_table import align_columns, format_html
 
 # What a layer can have become.
 BINARY, WEIGHTS, INT8, FLOAT = "binary", "weights only", "int8", "float"
@@ -45,7 +45,7 @@ class LayerReport:
         input_bits: Bits of an input value, 1 for signs.
         weight_bits: Bits of a weight in the file.
         output_bits: Bits of an output value: 1 where the next layer's sign is computed here.
-        bytes_before: Of the weights in the unconverted model.
+        bytes_before: Of the weights in the model that was given.
         bytes_after: Of the weights in the file.
         reason: Why it is not binary; empty if it is.
         remedy: What to change so that it would be.
@@ -78,6 +78,11 @@ class ConversionReport:
         """How many layers became "binary", "weights only", "int8" or "float"."""
         return sum(layer.became == became for layer in self.layers)
 
+    def summarize(self) -> str:
+        """How many layers became what, as in "2 binary, 1 float"."""
+        kinds = [kind for kind in (BINARY, WEIGHTS, INT8, FLOAT) if self.count(kind)]
+        return ", ".join(f"{self.count(kind)} {kind}" for kind in kinds) or "none"
+
     def to_json(self) -> str:
         """The report as a JSON object with the attributes' names."""
         return json.dumps(dataclasses.asdict(self), indent=2)
@@ -85,15 +90,14 @@ class ConversionReport:
     def __str__(self) -> str:
         return format_report(self)
 
+    def _repr_html_(self) -> str:
+        """The table of layers for notebooks."""
+        return format_html(_TITLES, _rows(self), _NUMBERS, _summary(self))
+
 
 def format_report(report: ConversionReport) -> str:
     """The report as text: a table of the layers, then each reason and for which layers it holds."""
-    rows = []
-    for layer in report.layers:
-        bits = f"{layer.input_bits} x {layer.weight_bits} -> {layer.output_bits}"
-        sizes = (f"{layer.bytes_before / 1e3:.1f}", f"{layer.bytes_after / 1e3:.1f}")
-        rows.append((layer.name, layer.kind, layer.became, bits, *sizes))
-    lines = align_columns(_TITLES, rows, _NUMBERS)
+    lines = align_columns(_TITLES, _rows(report), _NUMBERS)
     reasons: dict[tuple[str, str], list[str]] = {}
     for layer in report.layers:
         if layer.reason:
@@ -105,16 +109,26 @@ def format_report(report: ConversionReport) -> str:
             more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
             lines.append(f"- {', '.join(names[:_NAMED])}{more}: {reason}.")
             lines.append(f"  To change that: {remedy}.")
-    kinds = [kind for kind in (BINARY, WEIGHTS, INT8, FLOAT) if report.count(kind)]
-    counts = ", ".join(f"{report.count(kind)} {kind}" for kind in kinds) or "none"
-    lines.append("")
-    lines.append(
-        f"{len(report.layers)} layers: {counts}. "
-        f"{report.size_before / 1e6:.2f} MB before, {report.size_after / 1e6:.2f} MB after."
-    )
+    lines += ["", _summary(report)]
     if report.self_check:
         lines.append(f"Self-check: {report.self_check}")
     return "\n".join(lines)
+
+
+def _rows(report: ConversionReport) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for layer in report.layers:
+        bits = f"{layer.input_bits} x {layer.weight_bits} -> {layer.output_bits}"
+        sizes = (f"{layer.bytes_before / 1e3:.1f}", f"{layer.bytes_after / 1e3:.1f}")
+        rows.append((layer.name, layer.kind, layer.became, bits, *sizes))
+    return rows
+
+
+def _summary(report: ConversionReport) -> str:
+    return (
+        f"{len(report.layers)} layers: {report.summarize()}. "
+        f"{report.size_before / 1e6:.2f} MB before, {report.size_after / 1e6:.2f} MB after."
+    )
 
 
 def report_layers(graphs: list[Graph], options: Options) -> tuple[LayerReport, ...]:
@@ -169,7 +183,7 @@ def _binary(op: Op) -> LayerReport:
     filters = op.inputs[1]
     output_bits = 1 if op.output.dtype == "INT32" else _bits(op.output)
     layer = op.float_layer
-    before = layer.float_bytes if layer else 32 * _nbytes(filters)
+    before = layer.float_bytes if layer else _nbytes(filters)
     return LayerReport(
         name_layer(op),
         layer.kind if layer else op.kind,
@@ -185,7 +199,7 @@ def _binary(op: Op) -> LayerReport:
 def _weights_only(op: Op, unpack: Op) -> LayerReport:
     layer = op.float_layer or FloatLayer(
         op.kind,
-        4 * unpack.output.elements,
+        _nbytes(*unpack.inputs),
         "the file was converted before, and does not say",
         "see the report of that conversion",
     )

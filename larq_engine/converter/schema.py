@@ -30,8 +30,8 @@ try:
     from flatbuffers import flexbuffers
 except ModuleNotFoundError as error:
     raise ImportError(
-        f"the converter needs the package of {error.name}, and it is not installed; "
-        'pip install ".[litert]" in the folder of larq_engine'
+        f"reading the operators of model files takes the package of {error.name}, and it is not "
+        'installed; pip install "larq-engine[litert]"'
     ) from error
 
 _TYPE_NAMES = {code: name for name, code in vars(schema.TensorType).items() if name.isupper()}

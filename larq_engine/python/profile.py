@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from larq_engine.python.text_table import align_columns
+from larq_engine.python.text_table import align_columns, format_html
 
 _TITLES = ("op", "layer", "kernel", "calls", "ms/call", "%", "GMAC/s")
 _NUMBERS = _TITLES[3:]
@@ -64,7 +64,14 @@ class ProfileTable:
 
     def __str__(self) -> str:
         lines = align_columns(_TITLES, list(map(_cells, self.rows)), _NUMBERS)
-        return "\n".join([*lines, f"{self.ms_per_run:.3f} ms per run, mean of {self.runs} runs"])
+        return "\n".join([*lines, self._summary()])
+
+    def _repr_html_(self) -> str:
+        """The table for notebooks."""
+        return format_html(_TITLES, list(map(_cells, self.rows)), _NUMBERS, self._summary())
+
+    def _summary(self) -> str:
+        return f"{self.ms_per_run:.3f} ms per run, mean of {self.runs} runs"
 
 
 def _cells(row: ProfileRow) -> tuple[str, ...]:

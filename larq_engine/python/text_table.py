@@ -1,5 +1,6 @@
-"""Tables as text."""
+"""Tables as text, and as HTML for notebooks."""
 
+import html
 from collections.abc import Collection, Sequence
 
 
@@ -15,3 +16,21 @@ def align_columns(
         justified = [justify(cell, width) for cell in cells]
         columns.append([justified[0], "-" * width, *justified[1:]])
     return ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
+
+
+def format_html(
+    titles: Sequence[str], rows: Sequence[Sequence[str]], numbers: Collection[str], summary: str
+) -> str:
+    """Returns a table with a line below; columns titled in `numbers` align right."""
+
+    def line(tag: str, cells: Sequence[str]) -> str:
+        sides = ("right" if title in numbers else "left" for title in titles)
+        made = (
+            f'<{tag} style="text-align: {side}">{html.escape(cell)}</{tag}>'
+            for side, cell in zip(sides, cells, strict=True)
+        )
+        return f"<tr>{''.join(made)}</tr>"
+
+    body = "".join(line("td", row) for row in rows)
+    head = line("th", titles)
+    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table><p>{html.escape(summary)}</p>"

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -117,6 +119,7 @@ def test_every_option_reaches_the_converter(tmp_path, calls, arguments, changed)
 
 def test_the_path_chooses_the_function(tmp_path, calls):
     (tmp_path / "saved").mkdir()
+    (tmp_path / "saved" / "saved_model.pb").write_bytes(b"")
     (tmp_path / "model.keras").write_bytes(b"")
     (tmp_path / "model.tflite").write_bytes(b"")
     for name in ("saved", "model.keras", "model.tflite"):
@@ -134,6 +137,7 @@ def test_the_path_chooses_the_function(tmp_path, calls):
 )
 def test_signatures_of_a_saved_model(tmp_path, calls, arguments, keys):
     (tmp_path / "saved").mkdir()
+    (tmp_path / "saved" / "saved_model.pb").write_bytes(b"")
     output = tmp_path / "out.tflite"
     assert main(["convert", str(tmp_path / "saved"), "-o", str(output), *arguments]) == 0
     options = _DEFAULTS | {"signature_keys": keys}
@@ -203,3 +207,43 @@ def test_an_int8_request_that_cannot_be_met(model, tmp_path, capsys):
     assert main(["convert", str(model), *arguments]) == 1
     assert "input 'x' (#0): expected one QUANTIZE" in capsys.readouterr().err
     assert _names(tmp_path) == ["model.tflite"]
+
+
+def test_it_says_what_it_wrote(tmp_path, capsys):
+    model, output, report = (tmp_path / name for name in ("in.tflite", "out.tflite", "report"))
+    model.write_bytes(float_model())
+    assert main(["convert", str(model), "-o", str(output), "--report", str(report)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2:] == [f"wrote {path}: {path.stat().st_size} bytes" for path in (output, report)]
+    assert main(["convert", str(model), "-o", str(output), "--report", "-"]) == 0
+    printed = capsys.readouterr()
+    json.loads(printed.out)
+    assert printed.err == f"wrote {output}: {output.stat().st_size} bytes\n"
+
+
+def test_standard_output(tmp_path):
+    model = tmp_path / "in.tflite"
+    model.write_bytes(float_model())
+    command = [sys.executable, "-m", "larq_engine", "convert", str(model), "-o", "-"]
+    done = subprocess.run(command, capture_output=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == larq_engine.convert_tflite(model)
+    assert b"1 binary, 1 weights only" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["in.tflite"]
+
+
+def test_standard_output_takes_one_thing_and_no_terminal(tmp_path, capsys, monkeypatch):
+    model = tmp_path / "in.tflite"
+    model.write_bytes(float_model())
+    with pytest.raises(SystemExit):
+        main(["convert", str(model), "-o", "-", "--report", "-"])
+    assert "not both on standard output" in capsys.readouterr().err
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert main(["convert", str(model), "-o", "-"]) == 1
+    assert "to be a file or a pipe, got a terminal" in capsys.readouterr().err
+
+
+def test_sizes_of_a_converted_model_are_those_of_its_file():
+    once = larq_engine.convert_tflite(float_model(), check=False)
+    again = larq_engine.convert_tflite(once, check=False).report.layers
+    assert [layer.bytes_before for layer in again] == [layer.bytes_after for layer in again]

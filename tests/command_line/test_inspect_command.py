@@ -231,7 +231,11 @@ def test_json(tmp_path, capsys):
 @pytest.mark.parametrize("name", ["model.h5", "saved"])
 def test_other_models_must_be_converted_first(tmp_path, capsys, name):
     path = tmp_path / name
-    path.mkdir() if name == "saved" else path.write_bytes(b"")
+    if name == "saved":
+        path.mkdir()
+        path /= "saved_model.pb"
+    path.write_bytes(b"")
+    path = tmp_path / name
     assert main(["inspect", str(path)]) == 1
     assert f"`larq-engine convert {path} -o OUT.tflite`" in capsys.readouterr().err
 
