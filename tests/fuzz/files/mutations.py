@@ -327,7 +327,7 @@ def _subgraphs(model: Model, r: Random) -> str:
     elif way == 1 and len(graphs) > 1:
         del graphs[at]
     elif way == 2:
-        graphs[at] = Graph()
+        graphs[at] = Graph(tensors=Tables(), operators=Tables())
     else:
         graphs.append(r.choice(graphs))
         r.shuffle(graphs)

@@ -103,7 +103,7 @@ def test_a_crash_that_an_earlier_case_prepared(workers, cases, libraries):
 
     *_, tally = collect(workers, cases, range(20), make, lambda: lambda *_: Outcome.RAN, _LIMITS)
     (verdict,) = tally.verdicts
-    assert (verdict.owner, verdict.job.number) == ("ours", _BAD)
+    assert (verdict.owner, verdict.job.number) == ("unclear", _BAD)
     assert verdict.reason == f"leaves something broken, on which #{_BAD + 5} crashes"
 
 

@@ -27,7 +27,7 @@ class Verdict:
     """What is known of one crash."""
 
     job: Job  # as few mutations as crash in this way
-    owner: str  # "ours", "host"
+    owner: str  # "ours", "host", "unclear"; "nobody" where memory or time was short
     reason: str
     death: Death
     mutations: tuple[tuple[str, str], ...]
@@ -126,11 +126,11 @@ def _judge_many(
         else:
             bad = middle
     culprit = jobs[bad]
-    many = [culprit] * 200
     reason = f"leaves something broken, on which #{jobs[-1].number} crashes"
-    if again(jobs[bad:], make_innocent, limits) or again(many, make_innocent, limits):
+    without_us = (jobs, jobs[bad:], [culprit] * 200)
+    if any(again(tried, make_innocent, limits) for tried in without_us):
         return verdict("host", f"{reason}; without us too", culprit)
-    return verdict("ours", reason, culprit)
+    return verdict("unclear", reason, culprit)
 
 
 @functools.cache
