@@ -173,9 +173,11 @@ class Session:
         for number, shape in zip(self._input_numbers, shapes, strict=True):
             self._interpreter.resize_tensor_input(number, shape)
         self._interpreter.allocate_tensors()
-        for number in self._input_numbers:
-            # A host may report success without memory; a look at the tensor raises then.
-            self._interpreter.tensor(number)()
+        for info in self.declared_inputs:
+            # A host may report success without memory; a look at the tensor raises then. Strings
+            # have none before they are set, and a look at them can crash.
+            if info.dtype.kind != "S":
+                self._interpreter.tensor(info.index)()
 
     def run(self, arrays: Sequence[Array]) -> list[Array]:
         """Runs the model once on arrays of the inputs' types, and of any shapes it can take."""
