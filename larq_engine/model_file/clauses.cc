@@ -6,33 +6,12 @@
 #include <limits>
 #include <string_view>
 
-#include "larq_engine/model_file/refuse.h"
+#include "larq_engine/model_file/operator_clauses.h"
 #include "larq_engine/model_file/sparsity.h"
+#include "larq_engine/model_file/walk.h"
 
 namespace larq_engine {
 namespace {
-
-constexpr int32_t kAbsent = -1;
-
-template <typename Check>
-void ForEachTensor(const ModelFile& model, Check check) {
-  for (size_t graph = 0; graph < model.graphs.size(); ++graph) {
-    const Place place{.model = model, .graph = graph};
-    for (size_t i = 0; i < place.Graph().tensors.size(); ++i) {
-      check(place, i, place.Graph().tensors[i]);
-    }
-  }
-}
-
-template <typename Check>
-void ForEachOperator(const ModelFile& model, Check check) {
-  for (size_t graph = 0; graph < model.graphs.size(); ++graph) {
-    const Place place{.model = model, .graph = graph};
-    for (size_t i = 0; i < place.Graph().operators.size(); ++i) {
-      check(place, i, place.Graph().operators[i]);
-    }
-  }
-}
 
 bool IsIndex(int64_t index, size_t count) {
   return index >= 0 && static_cast<uint64_t>(index) < count;
@@ -47,18 +26,6 @@ void CheckIndex(const std::string& place, const std::string& what, int64_t index
 void CheckIndices(const std::string& place, const std::string& what,
                   const std::vector<int32_t>& indices, size_t count) {
   for (const int32_t index : indices) CheckIndex(place, what, index, count);
-}
-
-std::span<const uint8_t> DataOf(const ModelFile& model, const FileTensor& tensor) {
-  return tensor.buffer == 0 ? std::span<const uint8_t>() : model.buffers[tensor.buffer];
-}
-
-bool IsConstant(const ModelFile& model, const FileTensor& tensor) {
-  return tensor.is_external || !DataOf(model, tensor).empty();
-}
-
-int KindOf(const ModelFile& model, const FileOperator& op) {
-  return model.operator_codes[op.code].kind;
 }
 
 // ---- Tensors -----------------------------------------------------------------------------------
@@ -335,16 +302,11 @@ const std::vector<OptionalInputs>& OptionalInputRows() {
   return rows;
 }
 
-// Custom operators that hosts bring along; these need all of their inputs.
-constexpr std::string_view kCustomOfHosts[] = {"AudioSpectrogram", "Mfcc", "NumericVerify",
-                                               "TFLite_Detection_PostProcess"};
-
 bool MayBeAbsent(const ModelFile& model, const FileOperator& op, size_t position) {
   const FileOperatorCode& code = model.operator_codes[op.code];
   if (code.kind == builtin::kDelegate) return true;  // some other delegate's
   if (code.kind == builtin::kCustom) {
-    return std::find(std::begin(kCustomOfHosts), std::end(kCustomOfHosts), code.custom_name) ==
-           std::end(kCustomOfHosts);
+    return !IsCustomOfHosts(code.custom_name);
   }
   for (const OptionalInputs& row : OptionalInputRows()) {
     if (row.kind == code.kind && op.inputs.size() >= row.inputs) {
@@ -569,13 +531,20 @@ constexpr Clause kClauses[] = {
     CLAUSE(KindsExist, kFile),
     CLAUSE(OutputsArePresent, kOneGraph),
     CLAUSE(TensorsExist, kOneGraph),
+    CLAUSE(OperatorsHaveTheirTensors, kOneGraph),
+    CLAUSE(HostsCustomOperatorsHaveOptions, kFile),
     CLAUSE(AbsentInputsAreOptional, kOneGraph),
+    CLAUSE(TypesWithoutASizeAreTaken, kFile),
+    CLAUSE(CopiesHaveTheTypeOfTheirInput, kFile),
+    CLAUSE(ScalesFitTheirOperators, kFile),
     CLAUSE(SplitsHaveAnOutputForEachPart, kFile),
+    CLAUSE(ArgumentsAreInRange, kFile),
     CLAUSE(NoConstantIsComputed, kOneGraph),
     CLAUSE(NoConstantIsAGraphInput, kFile),
     CLAUSE(TensorsAreWrittenOnce, kOneGraph),
     CLAUSE(InputsAreKnownBefore, kOneGraph),
     CLAUSE(GraphsDoNotCallThemselves, kFile),
+    CLAUSE(CalledGraphsFit, kFile),
     CLAUSE(MetadataExist, kFile),
     CLAUSE(SignaturesNameTensors, kFile),
 };

@@ -47,8 +47,10 @@ enum EntryField { kEntryName = 0, kEntryIndex = 1 };
 enum SignatureField { kSignatureInputs = 0, kSignatureOutputs = 1, kKey = 2, kSignatureGraph = 4 };
 
 constexpr uint8_t kBlockwiseQuantization = 2;  // of the union QuantizationDetails
-constexpr uint8_t kSplitOptions = 35;          // of the union BuiltinOptions
-constexpr int8_t kSparseFormat = 1;            // of a dimension
+// Of the union BuiltinOptions.
+constexpr uint8_t kLocalResponseNormalizationOptions = 13, kSplitOptions = 35,
+                  kReverseSequenceOptions = 87;
+constexpr int8_t kSparseFormat = 1;  // of a dimension
 
 // Operators that call graphs: which options of theirs hold the graphs' numbers. Without options
 // of this type they call number 0.
@@ -189,9 +191,17 @@ FileOperator ReadOperator(Flatbuffer& file, uint64_t table,
   result.options = ReadData(file, table, kCustomOptions, kOptionsOffset);
   if (result.code >= codes.size()) return result;
   const int kind = codes[result.code].kind;
-  if (kind == builtin::kSplit && file.Scalar<uint8_t>(table, kOptionsType) == kSplitOptions) {
-    const uint64_t options = file.Table(table, kOptions);
-    result.split_parts = options == 0 ? 0 : file.Scalar<int32_t>(options, 0);
+  const uint64_t options = file.Table(table, kOptions);
+  const uint8_t type = options == 0 ? 0 : file.Scalar<uint8_t>(table, kOptionsType);
+  if (kind == builtin::kSplit && type == kSplitOptions) {
+    result.split_parts = file.Scalar<int32_t>(options, 0);
+  }
+  if (kind == builtin::kLocalResponseNormalization && type == kLocalResponseNormalizationOptions) {
+    result.radius = file.Scalar<int32_t>(options, 0);
+  }
+  if (kind == builtin::kReverseSequence && type == kReverseSequenceOptions) {
+    result.sequence_dimension = file.Scalar<int32_t>(options, 0);
+    result.batch_dimension = file.Scalar<int32_t>(options, 1);
   }
   for (const Caller& caller : Callers()) {
     if (caller.kind == kind) result.graphs = ReadCalledGraphs(file, table, caller);

@@ -257,15 +257,14 @@ def _broken_convolution(**options):
 
 def _no_outputs():
     builder = ModelBuilder()
-    x = builder.tensor((1, 4))
-    builder.builtin("FULLY_CONNECTED", [x, _constant(builder, 4, 4)], [])
+    x = builder.tensor((1, 4, 4, 3), np.int32)
+    builder.custom("LceBconv2d", [x, _constant(builder, 8, 1, 1, 2)], [], {"channels_in": 96})
     return builder.finish([x], [])
 
 
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (_one_op("CONV_2D", [(1, 8, 8, 3)], (1, 8, 8, 3)), "input 1: expected a tensor of 4 dim"),
         (_one_op("CONV_2D", [(1, 8, 8, 3), [3, 3]], (1, 8, 8, 3)), "got the shape (3, 3)"),
         (
             _one_op("BATCH_MATMUL", [(), (3, 3)], (3, 3)),

@@ -1,6 +1,7 @@
 // A breach of each clause is seen, by that clause and not by one before it; what is legal passes.
 #include "larq_engine/model_file/clauses.h"
 
+#include <deque>
 #include <functional>
 #include <limits>
 #include <set>
@@ -10,7 +11,8 @@
 namespace larq_engine {
 namespace {
 
-constexpr int kAdd = 0, kMul = 18, kRelu = 19, kIf = 118;
+constexpr int kAdd = 0, kMul = 18, kRelu = 19, kLess = 58, kSelect = 64, kIf = 118, kWhile = 119,
+              kCallOnce = 129, kBroadcastArgs = 145;
 
 // FULLY_CONNECTED of x and constant weights, then ADD of the result and itself:
 // tensors 0 x, 1 weights, 2 dense, 3 sum. Operator codes 0 and 1 are these, others come behind.
@@ -86,11 +88,51 @@ void MakeBlockwise(ModelFile& model, BlockwiseQuantization blocks) {
 // Adds a graph without tensors that calls others, and returns its number.
 int64_t AddGraph(ModelFile& model, std::vector<int64_t> called) {
   FileGraph graph;
-  model.operator_codes.push_back({.kind = kIf});
+  model.operator_codes.push_back({.kind = kCallOnce});
   const auto code = static_cast<uint32_t>(model.operator_codes.size() - 1);
   graph.operators = {{.code = code, .graphs = std::move(called)}};
   model.graphs.push_back(graph);
   return static_cast<int64_t>(model.graphs.size()) - 1;
+}
+
+// Graph 1 has an input and an output of floats; the second operator calls it with its output.
+void MakeCall(ModelFile& model, int kind, std::vector<int32_t> inputs) {
+  model.graphs.push_back(
+      {.tensors = {{.name = "in", .shape = {1, 4}}}, .inputs = {0}, .outputs = {0}});
+  MakeKind(model, 1, kind, std::move(inputs));
+  OperatorOf(model, 1).graphs = {1};
+}
+
+// The second operator reads constants of these numbers, or x where there are none.
+void MakeNumbers(ModelFile& model, int kind, std::vector<int32_t> first,
+                 std::vector<int32_t> second) {
+  static std::deque<std::vector<int32_t>> kept;
+  MakeKind(model, 1, kind, {});
+  for (const std::vector<int32_t>& numbers : {first, second}) {
+    FileTensor tensor = {.name = "numbers"};
+    if (numbers.empty()) {
+      OperatorOf(model, 1).inputs.push_back(0);
+      continue;
+    }
+    kept.push_back(numbers);
+    model.buffers.push_back(
+        {reinterpret_cast<const uint8_t*>(kept.back().data()), numbers.size() * sizeof(int32_t)});
+    tensor.type = FileType::kInt32;
+    tensor.shape = {static_cast<int32_t>(numbers.size())};
+    tensor.buffer = static_cast<uint32_t>(model.buffers.size() - 1);
+    OperatorOf(model, 1).inputs.push_back(static_cast<int32_t>(model.graphs[0].tensors.size()));
+    model.graphs[0].tensors.push_back(tensor);
+  }
+}
+
+// Both inputs of the second operator and its output, of 8 bits.
+void MakeInt8(ModelFile& model, int kind, float input_scale, float output_scale) {
+  MakeKind(model, 1, kind, {2, 2});
+  for (const size_t tensor : {2, 3}) {
+    TensorOf(model, tensor).type = FileType::kInt8;
+    TensorOf(model, tensor).quantization = {.scales = {tensor == 2 ? input_scale : output_scale},
+                                            .zero_points = {0}};
+  }
 }
 
 struct Breach {
@@ -294,6 +336,48 @@ const std::vector<Breach>& Breaches() {
        "graph #0: expected an input out of tensors of 4, got #-1; "},
       {"TensorsExist", [](ModelFile& m) { m.graphs[0].outputs = {4}; },
        "graph #0: expected an output out of tensors of 4, got #4; "},
+      {"OperatorsHaveTheirTensors",
+       [](ModelFile& m) {
+         MakeKind(m, 1, kRelu, {2, 2});
+       },
+       "operator #1, to 'sum': expected 1 inputs, got 2; "},
+      {"OperatorsHaveTheirTensors", [](ModelFile& m) { OperatorOf(m, 0).inputs = {0}; },
+       "operator #0, to 'dense': expected 2 to 4 inputs, got 1; "},
+      {"OperatorsHaveTheirTensors", [](ModelFile& m) { OperatorOf(m, 1).outputs = {}; },
+       "operator #1: expected 1 outputs, got 0; "},
+      {"OperatorsHaveTheirTensors", [](ModelFile& m) { MakeKind(m, 1, kIf, {}); },
+       "expected at least 1 inputs, got 0; "},
+      {"HostsCustomOperatorsHaveOptions",
+       [](ModelFile& m) {
+         MakeKind(m, 1, builtin::kCustom, {2});
+         m.operator_codes.back().custom_name = "TFLite_Detection_PostProcess";
+       },
+       "operator #1, to 'sum': expected options of TFLite_Detection_PostProcess, got none; "},
+      {"TypesWithoutASizeAreTaken", [](ModelFile& m) { TensorOf(m, 3).type = FileType::kString; },
+       "operator #1, to 'sum': expected tensors of numbers, got tensor 'sum' (#3) of strings; "},
+      {"TypesWithoutASizeAreTaken",
+       [](ModelFile& m) {
+         MakeKind(m, 1, builtin::kReshape, {2});
+         TensorOf(m, 3).type = FileType::kResource;
+       },
+       "got tensor 'sum' (#3) of resources; "},
+      {"CopiesHaveTheTypeOfTheirInput",
+       [](ModelFile& m) {
+         MakeKind(m, 1, builtin::kReshape, {2});
+         TensorOf(m, 3).type = FileType::kInt16;
+       },
+       "operator #1, to 'sum': expected outputs of the type of tensor 'dense' (#2), got tensor "
+       "'sum' (#3) of another; "},
+      {"ScalesFitTheirOperators",
+       [](ModelFile& m) {
+         MakeInt8(m, kAdd, 1, 1);
+         TensorOf(m, 3).quantization.reset();
+       },
+       "operator #1, to 'sum': expected a scale for tensor 'sum' (#3), got none; "},
+      {"ScalesFitTheirOperators", [](ModelFile& m) { MakeInt8(m, kAdd, 1, 1e-6f); },
+       "expected an output scale above 2^-19 of its inputs', got 0.000001 for 1.000000; "},
+      {"ScalesFitTheirOperators", [](ModelFile& m) { MakeInt8(m, kLess, 1, 1); },
+       "expected input scales below 1, got 1.000000; "},
       {"AbsentInputsAreOptional",
        [](ModelFile& m) {
          OperatorOf(m, 0).inputs = {0, -1, -1};
@@ -315,8 +399,32 @@ const std::vector<Breach>& Breaches() {
        [](ModelFile& m) {
          MakeKind(m, 1, builtin::kCustom, {-1});
          m.operator_codes.back().custom_name = "TFLite_Detection_PostProcess";
+         OperatorOf(m, 1).options = m.buffers[1];
        },
        "expected a tensor for input #0, got none; "},
+      {"ArgumentsAreInRange",
+       [](ModelFile& m) {
+         MakeNumbers(m, kBroadcastArgs, {2, 3}, {3, 3});
+       },
+       "operator #1, to 'sum': expected shapes that can be made equal, got [2, 3] and [3, 3]; "},
+      {"ArgumentsAreInRange",
+       [](ModelFile& m) {
+         MakeNumbers(m, builtin::kReverseSequence, {}, {5});
+         OperatorOf(m, 1).sequence_dimension = 1;
+       },
+       "expected sequences of 0 to 4, got 5; "},
+      {"ArgumentsAreInRange",
+       [](ModelFile& m) {
+         MakeNumbers(m, builtin::kReverseSequence, {}, {1});
+         OperatorOf(m, 1).batch_dimension = 2;
+       },
+       "expected a dimension of [1, 4], got #2; "},
+      {"ArgumentsAreInRange",
+       [](ModelFile& m) {
+         MakeKind(m, 1, builtin::kLocalResponseNormalization, {2});
+         OperatorOf(m, 1).radius = -1;
+       },
+       "expected a radius of at least 0, got -1; "},
       {"SplitsHaveAnOutputForEachPart",
        [](ModelFile& m) {
          MakeKind(m, 1, builtin::kSplit, {2, 2});
@@ -341,6 +449,7 @@ const std::vector<Breach>& Breaches() {
        "(#2), an output of operator #0; "},
       {"TensorsAreWrittenOnce",
        [](ModelFile& m) {
+         MakeKind(m, 1, builtin::kCustom, {2});
          OperatorOf(m, 1).outputs = {3, 3};
        },
        "got tensor 'sum' (#3), an output of operator #1; "},
@@ -392,6 +501,17 @@ const std::vector<Breach>& Breaches() {
          OperatorOf(m, 1).graphs = {last};
        },
        "ways to a graph, got more; "},
+      {"CalledGraphsFit", [](ModelFile& m) { MakeCall(m, kIf, {2}); },
+       "operator #1, to 'sum': expected 0 inputs of graph #1, got 1; "},
+      {"CalledGraphsFit",
+       [](ModelFile& m) {
+         MakeCall(m, kIf, {2, 2});
+         m.graphs[1].tensors[0].type = FileType::kInt8;
+       },
+       "expected inputs of graph #1 of the same types as its own, such as tensor 'dense' (#2), got "
+       "graph #1, tensor 'in' (#0); "},
+      {"CalledGraphsFit", [](ModelFile& m) { MakeCall(m, kWhile, {2}); },
+       "expected a graph #1 with one output of a bool, got another; "},
       {"MetadataExist", [](ModelFile& m) { m.metadata = {{.is_present = true, .index = 2}}; },
        "metadata: expected a buffer of 2, got #2; "},
       {"MetadataExist", [](ModelFile& m) { m.metadata = {{.is_present = false, .index = 1}}; },
@@ -474,7 +594,10 @@ TEST(Clauses, WhatIsLegalPasses) {
         TensorOf(m, 2).shape = {0, 2147483647};
       },
       [](ModelFile& m) { TensorOf(m, 2).shape.clear(); },
-      [](ModelFile& m) { TensorOf(m, 1).type = FileType::kVariant; },
+      [](ModelFile& m) {
+        MakeKind(m, 0, builtin::kCustom, {0, 1});
+        TensorOf(m, 1).type = FileType::kVariant;
+      },
       [](ModelFile& m) { TensorOf(m, 2).type = static_cast<FileType>(99); },
       [](ModelFile& m) {
         MakeStrings(m, {1, 12, 16});
@@ -518,6 +641,21 @@ TEST(Clauses, WhatIsLegalPasses) {
       // Outputs of the graph that are inputs or constants.
       [](ModelFile& m) {
         m.graphs[0].outputs = {0, 1, 3};
+      },
+      // Scales that hosts can compute with, and what is not computed with.
+      [](ModelFile& m) { MakeInt8(m, kAdd, 1, 2e-6f); },
+      [](ModelFile& m) { MakeInt8(m, kLess, 0.5f, 1); },
+      [](ModelFile& m) {
+        MakeInt8(m, kSelect, 1, 1);
+        OperatorOf(m, 1).inputs = {0, 2, 2};
+      },
+      [](ModelFile& m) {
+        MakeCall(m, kIf, {0, 2});
+      },
+      [](ModelFile& m) {
+        MakeKind(m, 1, builtin::kReshape, {2});
+        TensorOf(m, 2).type = TensorOf(m, 3).type = FileType::kString;
+        MakeKind(m, 0, builtin::kCustom, {0});
       },
       // Several operators call one graph; nobody calls another.
       [](ModelFile& m) {

@@ -108,7 +108,7 @@ def weights(
         builder.constant(np.ones(6, np.float32) if scale is None else scale, name="scale"),
     ]
     unpacked = builder.tensor(*result, name="op/y", **tensor)
-    flat = builder.tensor((6, 45))
+    flat = builder.tensor((6, 45), *result[1:])
     builder.custom(
         "LceUnpackWeights", constants, [unpacked], {"axis": 0} if options is None else options
     )

@@ -1,0 +1,26 @@
+// Clauses about what single operators of the host need: where their kernels, or XNNPACK's, rely on
+// it unchecked.
+#ifndef LARQ_ENGINE_MODEL_FILE_OPERATOR_CLAUSES_H_
+#define LARQ_ENGINE_MODEL_FILE_OPERATOR_CLAUSES_H_
+
+#include <string_view>
+
+#include "larq_engine/model_file/model_file.h"
+
+namespace larq_engine {
+
+// Custom operators that hosts bring along. They need all of their inputs and their options.
+bool IsCustomOfHosts(std::string_view name);
+
+// Each throws FileError; indices of tensors, graphs and kinds are known to be legal.
+void OperatorsHaveTheirTensors(const ModelFile& model);
+void HostsCustomOperatorsHaveOptions(const ModelFile& model);
+void TypesWithoutASizeAreTaken(const ModelFile& model);
+void CopiesHaveTheTypeOfTheirInput(const ModelFile& model);
+void ScalesFitTheirOperators(const ModelFile& model);
+void ArgumentsAreInRange(const ModelFile& model);
+void CalledGraphsFit(const ModelFile& model);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_MODEL_FILE_OPERATOR_CLAUSES_H_

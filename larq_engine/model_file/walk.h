@@ -1,0 +1,50 @@
+// What clauses have in common: going over a model, and what follows from a tensor or an operator.
+#ifndef LARQ_ENGINE_MODEL_FILE_WALK_H_
+#define LARQ_ENGINE_MODEL_FILE_WALK_H_
+
+#include <span>
+
+#include "larq_engine/model_file/model_file.h"
+#include "larq_engine/model_file/refuse.h"
+
+namespace larq_engine {
+
+constexpr int32_t kAbsent = -1;
+
+// Calls check(place, index, tensor).
+template <typename Check>
+void ForEachTensor(const ModelFile& model, Check check) {
+  for (size_t graph = 0; graph < model.graphs.size(); ++graph) {
+    const Place place{.model = model, .graph = graph};
+    for (size_t i = 0; i < place.Graph().tensors.size(); ++i) {
+      check(place, i, place.Graph().tensors[i]);
+    }
+  }
+}
+
+// Calls check(place, index, operator).
+template <typename Check>
+void ForEachOperator(const ModelFile& model, Check check) {
+  for (size_t graph = 0; graph < model.graphs.size(); ++graph) {
+    const Place place{.model = model, .graph = graph};
+    for (size_t i = 0; i < place.Graph().operators.size(); ++i) {
+      check(place, i, place.Graph().operators[i]);
+    }
+  }
+}
+
+inline std::span<const uint8_t> DataOf(const ModelFile& model, const FileTensor& tensor) {
+  return tensor.buffer == 0 ? std::span<const uint8_t>() : model.buffers[tensor.buffer];
+}
+
+inline bool IsConstant(const ModelFile& model, const FileTensor& tensor) {
+  return tensor.is_external || !DataOf(model, tensor).empty();
+}
+
+inline int KindOf(const ModelFile& model, const FileOperator& op) {
+  return model.operator_codes[op.code].kind;
+}
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_MODEL_FILE_WALK_H_
