@@ -531,7 +531,7 @@ constexpr Clause kClauses[] = {
     CLAUSE(KindsExist, kFile),
     CLAUSE(OutputsArePresent, kOneGraph),
     CLAUSE(TensorsExist, kOneGraph),
-    CLAUSE(OperatorsHaveTheirTensors, kOneGraph),
+    CLAUSE(OperatorsHaveTheirTensors, kFile),
     CLAUSE(HostsCustomOperatorsHaveOptions, kFile),
     CLAUSE(AbsentInputsAreOptional, kOneGraph),
     CLAUSE(TypesWithoutASizeAreTaken, kFile),
