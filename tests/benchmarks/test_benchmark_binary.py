@@ -334,9 +334,12 @@ def quantize(scale: float, zero_point: int) -> Callable[[Any], None]:
 
 
 def make_splits(model: Any) -> None:
-    """The operators of the first kind become SPLIT, with the options that they had."""
+    """The operators of the first kind become SPLIT of two inputs, with the options they had."""
     model.operatorCodes[0].deprecatedBuiltinCode = schema.BuiltinOperator.SPLIT
     model.operatorCodes[0].builtinCode = schema.BuiltinOperator.SPLIT
+    for operator in model.subgraphs[0].operators:
+        if operator.opcodeIndex == 0:
+            operator.inputs = operator.inputs[:2]
 
 
 _CHANGES: dict[str, tuple[Callable[[Any], None], str]] = {
