@@ -23,6 +23,10 @@ using FilePtr = std::unique_ptr<std::FILE, Closer>;
   throw RunError("'" + path + "': " + what + ": " + std::strerror(errno));
 }
 
+std::string TemporaryName(const std::string& path) {
+  return path + ".tmp" + std::to_string(getpid());
+}
+
 }  // namespace
 
 std::vector<uint8_t> ReadFile(const std::string& path) {
@@ -49,8 +53,19 @@ std::vector<uint8_t> ReadFile(const std::string& path) {
   return content;
 }
 
+void CheckWritable(const std::string& path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
+    throw RunError("'" + path + "': cannot write the file: it is a folder");
+  }
+  const std::string temporary = TemporaryName(path);
+  const FilePtr file(std::fopen(temporary.c_str(), "wb"));
+  if (file == nullptr) Fail(path, "cannot write the file");
+  std::remove(temporary.c_str());
+}
+
 void WriteFile(const std::string& path, std::span<const uint8_t> content) {
-  const std::string temporary = path + ".tmp" + std::to_string(getpid());
+  const std::string temporary = TemporaryName(path);
   FilePtr file(std::fopen(temporary.c_str(), "wb"));
   if (file == nullptr) Fail(path, "cannot write the file");
   bool written = content.empty() ||

@@ -11,6 +11,9 @@ namespace larq_engine {
 
 std::vector<uint8_t> ReadFile(const std::string& path);
 
+// Throws if WriteFile could not write there. Nothing is left behind.
+void CheckWritable(const std::string& path);
+
 // Writes beside the path and renames: whoever reads sees the old file or the whole new one.
 void WriteFile(const std::string& path, std::span<const uint8_t> content);
 

@@ -27,6 +27,7 @@ ExitCode Run(std::span<const char* const> arguments) {
     for (const std::string& kernel : machine.kernels) std::puts(kernel.c_str());
     return kOk;
   }
+  if (!flags.output_json.empty()) CheckWritable(flags.output_json);  // now, not after minutes
   const BenchmarkResult result = RunBenchmark(flags);
   std::fputs(TextReport(flags, machine, result).c_str(), stdout);
   if (!flags.output_json.empty()) {

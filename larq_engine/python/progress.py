@@ -1,6 +1,7 @@
 """A progress bar for long work, out of the way of short work."""
 
 import contextlib
+import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,7 +13,8 @@ _QUIET_SECONDS = 3.0
 class ProgressBar:
     """Counts samples, and shows a bar for as long as it is entered.
 
-    At once if `verbose`, else after a while, and then only if a person watches the terminal.
+    At once if `verbose`, else after a while. Where no terminal shows it, a bar would be a line of a
+    thousand carriage returns: `verbose` then prints one line at the end.
     """
 
     def __init__(self, samples: int | None, verbose: int) -> None:
@@ -23,46 +25,53 @@ class ProgressBar:
         self._bar: Any = None
 
     def __enter__(self) -> "ProgressBar":
-        if self._verbose:
+        if self._verbose and _is_terminal():
             self._show()
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()
+        elif self._verbose and not _is_terminal():
+            seconds = time.monotonic() - self._start
+            print(f"predict: {self._done} samples in {seconds:.1f} s", file=sys.stderr)
 
     def update(self, samples: int) -> None:
         """Adds samples that are done."""
         self._done += samples
         if self._bar is not None:
             self._bar.update(samples)
-        elif time.monotonic() - self._start >= _QUIET_SECONDS:
+        elif _is_terminal() and time.monotonic() - self._start >= _QUIET_SECONDS:
             self._show()
 
     def _show(self) -> None:
         from tqdm import tqdm  # An import of 30 ms that short work does without.
 
-        self._bar = tqdm(
-            total=self._samples,
-            initial=self._done,
-            unit="sample",
-            disable=False if self._verbose else None,
-        )
+        self._bar = tqdm(total=self._samples, initial=self._done, unit="sample")
+
+
+def _is_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 @contextlib.contextmanager
 def progress_steps(verbose: int) -> Iterator[Callable[[str], None]]:
     """Gives a function to call with the name of each step as it begins.
 
-    Shown at once if `verbose`, else after a while, and then only if a person watches the terminal.
+    Shown at once if `verbose`, else after a while. Where no terminal shows them, `verbose` prints a
+    line for each.
     """
+    if not _is_terminal():
+        yield (lambda name: print(f"converting: {name}", file=sys.stderr)) if verbose else _ignore
+        return
     from tqdm import tqdm
 
     bar = tqdm(
-        bar_format="{desc} [{elapsed}]",
-        disable=False if verbose else None,
-        delay=0.0 if verbose else _QUIET_SECONDS,
-        leave=False,
+        bar_format="{desc} [{elapsed}]", delay=0.0 if verbose else _QUIET_SECONDS, leave=False
     )
     with bar:
         yield lambda name: bar.set_description_str(f"converting: {name}")
+
+
+def _ignore(_: str) -> None:
+    pass

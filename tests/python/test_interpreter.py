@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import threading
 from collections import Counter
 from pathlib import Path
@@ -419,22 +420,33 @@ def test_resize_of_some_inputs_keeps_the_others():
     np.testing.assert_array_equal(interpreter.predict([a, b])[0], a + b)
 
 
-def test_progress_bar(capfd):
-    interpreter = larq_engine.Interpreter(baked_model(1))
-    x = np.zeros((3, 6), np.float32)
-    interpreter.predict(x)
-    assert "sample" not in capfd.readouterr().err
-    interpreter.predict(x, verbose=1)
-    assert "3/3" in capfd.readouterr().err
-    interpreter.predict(iter(x), verbose=1)
-    assert "3/3" in capfd.readouterr().err
-    interpreter.predict((sample for sample in x), verbose=1)
-    assert "3sample" in capfd.readouterr().err
-
-
 class _Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
+
+
+def test_progress_bar(monkeypatch):
+    interpreter = larq_engine.Interpreter(baked_model(1))
+    x = np.zeros((3, 6), np.float32)
+    samples = (sample for sample in x)
+    for data, shown in ((x, "3/3"), (iter(x), "3/3"), (samples, "3sample")):
+        screen = _Terminal()
+        monkeypatch.setattr("sys.stderr", screen)
+        interpreter.predict(data, verbose=1)
+        assert shown in screen.getvalue()
+
+
+def test_a_log_gets_a_line_and_no_carriage_returns(capfd):
+    interpreter = larq_engine.Interpreter(baked_model(1))
+    x = np.zeros((3, 6), np.float32)
+    interpreter.predict(x)
+    assert capfd.readouterr().err == ""
+    interpreter.predict(x, verbose=1)
+    assert re.fullmatch(r"predict: 3 samples in \d+\.\d s\n", capfd.readouterr().err)
+    larq_engine.convert_tflite(baked_model(1), verbose=1)
+    steps = capfd.readouterr().err
+    assert steps.startswith("converting: reading the model\nconverting: rewriting\n")
+    assert "\r" not in steps
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,17 @@ TEST(Files, NothingIsLeftOfAWriteThatFails) {
   EXPECT_NE(access((folder + ".tmp" + std::to_string(getpid())).c_str(), F_OK), 0);
 }
 
+TEST(Files, WhetherAFileCanBeWrittenIsToldBefore) {
+  const std::string path = Path("files_test_new");
+  CheckWritable(path);
+  EXPECT_NE(access(path.c_str(), F_OK), 0);
+  EXPECT_NE(access((path + ".tmp" + std::to_string(getpid())).c_str(), F_OK), 0);
+  EXPECT_THROW(CheckWritable(Path("files_test_no_folder/report")), RunError);
+  const std::string folder = Path("files_test_a_folder");
+  mkdir(folder.c_str(), 0700);
+  EXPECT_THROW(CheckWritable(folder), RunError);
+}
+
 TEST(Files, APipeIsRefusedAndNotWaitedFor) {
   const std::string path = Path("files_test_pipe");
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
