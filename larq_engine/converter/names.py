@@ -50,6 +50,8 @@ def _name_constant(op: Op) -> None:
     for index, given in enumerate(op.inputs):
         if given is not None and given.is_constant:
             copy = replace(given, name=name_tensor(op.layer, op.kind), consumers=[op])
+            if given.recipe is not None:
+                copy.recipe = replace(given.recipe, outputs=[copy])
             given.consumers.remove(op)
             op.inputs[index] = copy
             return

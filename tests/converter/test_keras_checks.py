@@ -67,5 +67,5 @@ def test_without_tensorflow(tmp_path, monkeypatch):
         lambda: load_keras(tmp_path / "model.h5"),
         lambda: quantize_float_ops(b"", (-6.0, 6.0)),
     ):
-        with pytest.raises(ImportError, match=r'pip install "\.\[converter\]"'):
+        with pytest.raises(ImportError, match=r'pip install "larq-engine\[converter\]"'):
             call()
