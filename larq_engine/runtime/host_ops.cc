@@ -47,8 +47,8 @@ bool HasInputs(const OpInfo& op, size_t count) {
   return op.inputs.size() == count && IsFloat(op.output);
 }
 
-// A constant that is one value or one for each of the tensor's channels. One of more dimensions than
-// the tensor gives the result its own number of them.
+// A constant that is one value or one for each of the tensor's channels. One of more dimensions
+// than the tensor gives the result its own number of them.
 bool IsChannelConstant(const TensorInfo& constant, const TensorInfo& data) {
   if (constant.dims.size() > data.dims.size()) return false;
   const size_t values = ReadChannelConstant(constant).size();
