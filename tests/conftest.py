@@ -5,6 +5,7 @@ the tests (parts.py). Random data come from --seed, so a failing test prints the
 repeats it exactly.
 """
 
+import os
 from collections.abc import Iterator
 
 import numpy as np
@@ -18,7 +19,12 @@ _DEFAULT_SEED = 1
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("larq_engine")
-    group.addoption("--full", action="store_true", help="run all cases of the grids, not a sample")
+    group.addoption(
+        "--full",
+        action="store_true",
+        default=bool(os.environ.get("LARQ_ENGINE_TEST_FULL")),
+        help="run all cases of the grids, not a sample (as LARQ_ENGINE_TEST_FULL=1)",
+    )
     group.addoption(
         "--part", choices=parts.PARTS, default=parts.ALL, help="run this part of the tests"
     )

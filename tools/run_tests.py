@@ -22,28 +22,34 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-# What `quick` took, for the table at the end of `rest`.
-LEDGER = ROOT / ".build" / "test_stages.tsv"
-SLOWEST = 12
+SLOWEST = 12  # tests in the table at the end
+NOT_RUN = 77  # the exit status of a command that could not run here and has said why
 
 # Paths that a stage depends on, as regular expressions.
-BUILD_RULES = r"(.*/)?BUILD$|.*\.bzl$|\.bazelrc$|WORKSPACE$|third_party/|tools/run_bazel\.sh$"
+BUILD_RULES = r"(.*/)?BUILD$|.*\.bzl$|\.bazelrc$|WORKSPACE$|tests/layering/|third_party/|tools/run_bazel\.sh$"
 KERNELS = r"larq_engine/kernels/"
 PLUG_IN = r"larq_engine/(runtime|model_file|exports\.lds)"
 CPP_TESTS = r"tests/(common|fuzz|host|kernels|model_file|runtime)/.*\.(cc|h)$"
-CPP_TOOLS = r"benchmarks/(kernels|model)/.*\.(cc|h)$|tests/benchmarks/model/|examples/cpp/"
+CPP_TOOLS = r"benchmarks/(arm64|kernels|model)/.*
 CPP = (BUILD_RULES, KERNELS, PLUG_IN, CPP_TESTS, CPP_TOOLS)
 PYTHON = (r".*\.py$", r"pyproject\.toml$", r"tests/.*/data/")
-# Some read documents and examples.
-PYTHON_TESTS_NEED = (*CPP, *PYTHON, r"examples/", r".*\.md$", r"tools/")
+# Some read documents, examples and scripts, and what a wheel holds.
+OTHER_FILES = (
+    r"examples/",
+    r"larq_engine/",
+    r"tools/",
+    r".*\.md$",
+    r"(Makefile|MANIFEST\.in)$",
+    r"\.ci/",
+)
+PYTHON_TESTS_NEED = (*CPP, *PYTHON, *OTHER_FILES)
 
 BAZEL = "tools/run_bazel.sh"
 # The progress display is for people; in a log it is hundreds of lines.
 BAZEL_TEST = [BAZEL, "test", *(["--noshow_progress"] if os.environ.get("CI") else [])]
 # What Python tests run: the plug-in, the benchmark binary and the C++ example.
 BUILD = ["make", "--no-print-directory", "build", "benchmark-binary", "cpp-example"]
-FULL = ["--full"] if os.environ.get("LARQ_ENGINE_TEST_FULL") else []
-PYTEST = [".venv/bin/python", "-m", "pytest", "-q", "-rs", "-n", "auto", "--durations=12", *FULL]
+PYTEST = [".venv/bin/python", "-m", "pytest", "-q", "-rs", "-n", "auto", "--durations=12"]
 
 
 @dataclass(frozen=True)
@@ -134,7 +140,7 @@ STAGES = (
         "arm64",
         "C++ tests as programs for 64-bit ARM, emulated",
         ([*BAZEL_TEST, "--config=aarch64", "//tests/..."],),
-        CPP,
+        (*CPP, r"tools/qemu"),
         setup="cross",
         environment={"LARQ_ENGINE_REQUIRE_ISA": "portable,neon,dotprod"},
     ),
@@ -149,7 +155,7 @@ STAGES = (
         "arm32",
         "C++ tests as programs for 32-bit ARM, emulated",
         ([*BAZEL_TEST, "--config=armv7", "//tests/..."],),
-        CPP,
+        (*CPP, r"tools/qemu"),
         setup="cross",
         environment={"LARQ_ENGINE_REQUIRE_ISA": "portable"},
     ),
@@ -164,7 +170,7 @@ STAGES = (
         "fuzz",
         "10,000 made-up models under sanitizers (`make fuzz` runs more)",
         (["make", "--no-print-directory", "fuzz", "FUZZ_RUNS=10000"],),
-        CPP,
+        (*CPP, r"tools/fuzz\.sh$"),
         setup="fuzzer",
     ),
     Stage(
@@ -174,7 +180,7 @@ STAGES = (
         (*CPP, r"larq_engine/python/", r"tests/fuzz/"),
     ),
 )
-ARM_STAGES = {"arm64", "arm64-cpus", "arm32", "arm64-wheel"}
+EMULATED_ARM = {"arm64", "arm64-cpus", "arm32"}
 
 # A line of Bazel's summary; a line of pytest's --durations.
 BAZEL_RESULT = re.compile(r"^(//\S+) +PASSED in ([\d.]+)s")
@@ -198,7 +204,7 @@ def main() -> int:
     if not stages:
         print("tests: nothing differs from main")
         return 0
-    return run(stages, append=arguments.what == ["rest"])
+    return run(stages)
 
 
 def choose(what: list[str]) -> list[Stage]:
@@ -233,16 +239,17 @@ def git(*arguments: str) -> list[str]:
 
 
 def changed_stages(paths: list[str]) -> list[Stage]:
-    """The stages that one of the paths concerns."""
+    """The stages that one of the paths concerns, the scripts that they run among these."""
     return [
         stage
         for stage in STAGES
-        if any(re.match(pattern, path) for pattern in stage.paths for path in paths)
+        if any(path in command for command in stage.commands for path in paths)
+        or any(re.match(pattern, path) for pattern in stage.paths for path in paths)
     ]
 
 
-def run(stages: list[Stage], *, append: bool) -> int:
-    seconds: list[tuple[str, float]] = read_ledger() if append else []
+def run(stages: list[Stage]) -> int:
+    seconds: list[tuple[str, float]] = []
     slowest: list[tuple[float, str]] = []
     failed = None
     started = time.monotonic()
@@ -251,21 +258,19 @@ def run(stages: list[Stage], *, append: bool) -> int:
         if subprocess.run(["tools/setup.sh", part], check=False).returncode:
             return 1
     seconds.append(("set-up", time.monotonic() - started))
+    left = [stage for stage in STAGES if stage not in stages]
     for stage in stages:
         print(f"== {stage.name}: {stage.about}", flush=True)
         started = time.monotonic()
-        skipped = why_not(stage)
-        if skipped:
-            print(f"not run: {skipped}", flush=True)
+        status = run_stage(stage, slowest)
+        if status == NOT_RUN:
+            left.append(stage)
             continue
-        ok = all(stream(command, stage, slowest) for command in stage.commands)
         seconds.append((stage.name, time.monotonic() - started))
-        if not ok:
+        if status:
             failed = stage
             break
     report(seconds, slowest)
-    write_ledger(seconds)
-    left = [stage for stage in STAGES if stage.name not in dict(seconds)]
     if failed:
         print(f"\nFAILED: {failed.name}; to run it alone: tools/run_tests.py {failed.name}")
         return 1
@@ -277,14 +282,21 @@ def run(stages: list[Stage], *, append: bool) -> int:
     return 0
 
 
-def why_not(stage: Stage) -> str:
-    if stage.name in ARM_STAGES - {"arm64-wheel"} and os.uname().machine != "x86_64":
-        return "emulated on x86-64 only; `cpp` has run these tests natively"
-    return ""
+def run_stage(stage: Stage, slowest: list[tuple[float, str]]) -> int:
+    """Returns 0, or the first exit status of its commands that is not 0."""
+    if stage.name in EMULATED_ARM and os.uname().machine != "x86_64":
+        print("not run: emulated on x86-64 only; `cpp` has run these tests natively", flush=True)
+        return NOT_RUN
+    statuses = (stream(command, stage, slowest) for command in stage.commands)
+    return next(filter(None, statuses), 0)
 
 
-def stream(command: list[str], stage: Stage, slowest: list[tuple[float, str]]) -> bool:
-    """Runs a command and passes its output on; keeps the times that it tells of its tests."""
+def stream(command: list[str], stage: Stage, slowest: list[tuple[float, str]]) -> int:
+    """Runs a command and passes its output on; keeps the times that it tells of its tests.
+
+    Returns:
+        Its exit status.
+    """
     process = subprocess.Popen(
         command,
         env={**os.environ, **stage.environment},
@@ -302,7 +314,7 @@ def stream(command: list[str], stage: Stage, slowest: list[tuple[float, str]]) -
             slowest.append((float(found[2]), f"{stage.name}: {found[1]}"))
         elif found := PYTEST_RESULT.match(line):
             slowest.append((float(found[1]), f"{stage.name}: {found[2].strip()}"))
-    return process.wait() == 0
+    return process.wait()
 
 
 def report(seconds: list[tuple[str, float]], slowest: list[tuple[float, str]]) -> None:
@@ -314,18 +326,6 @@ def report(seconds: list[tuple[str, float]], slowest: list[tuple[float, str]]) -
         print("\nseconds  slowest tests")
         for time_taken, name in sorted(slowest, reverse=True)[:SLOWEST]:
             print(f"{time_taken:7.1f}  {name}")
-
-
-def read_ledger() -> list[tuple[str, float]]:
-    if not LEDGER.exists():
-        return []
-    rows = (line.split("\t") for line in LEDGER.read_text().splitlines())
-    return [(name, float(time_taken)) for name, time_taken in rows]
-
-
-def write_ledger(seconds: list[tuple[str, float]]) -> None:
-    LEDGER.parent.mkdir(exist_ok=True)
-    LEDGER.write_text("".join(f"{name}\t{time_taken:.1f}\n" for name, time_taken in seconds))
 
 
 if __name__ == "__main__":

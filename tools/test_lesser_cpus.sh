@@ -16,7 +16,7 @@ readonly PYTHON_TESTS=(tests/python/test_fusion.py tests/python/test_host_ops_on
 
 if [[ $(uname -m) != x86_64 ]]; then
   echo "lesser CPUs: not run, this is no x86-64"
-  exit
+  exit 77
 fi
 targets=()
 for test in "${TESTS[@]}"; do targets+=("//tests/${test/\//:}"); done

@@ -13,3 +13,4 @@ if [[ -n ${LARQ_ENGINE_REQUIRE_TFLITE_RUNTIME:-} ]]; then
   exit 1
 fi
 echo "tflite_runtime: not run, it has no wheel for this Python"
+exit 77
