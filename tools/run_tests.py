@@ -26,11 +26,13 @@ SLOWEST = 12  # tests in the table at the end
 NOT_RUN = 77  # the exit status of a command that could not run here and has said why
 
 # Paths that a stage depends on, as regular expressions.
-BUILD_RULES = r"(.*/)?BUILD$|.*\.bzl$|\.bazelrc$|WORKSPACE$|tests/layering/|third_party/|tools/run_bazel\.sh$"
+BUILD_RULES = (
+    r"(.*/)?BUILD$|.*\.bzl$|\.bazelrc$|WORKSPACE$|tests/layering/|third_party/|tools/run_bazel\.sh$"
+)
 KERNELS = r"larq_engine/kernels/"
 PLUG_IN = r"larq_engine/(runtime|model_file|exports\.lds)"
 CPP_TESTS = r"tests/(common|fuzz|host|kernels|model_file|runtime)/.*\.(cc|h)$"
-CPP_TOOLS = r"benchmarks/(arm64|kernels|model)/.*
+CPP_TOOLS = r"benchmarks/(arm64|kernels|model)/.*\.(cc|h)$|tests/benchmarks/model/|examples/cpp/"
 CPP = (BUILD_RULES, KERNELS, PLUG_IN, CPP_TESTS, CPP_TOOLS)
 PYTHON = (r".*\.py$", r"pyproject\.toml$", r"tests/.*/data/")
 # Some read documents, examples and scripts, and what a wheel holds.
