@@ -30,10 +30,15 @@ from larq_engine.converter.rules_weights import pack_weights
 from larq_engine.converter.verify import verify
 from larq_engine.converter.weights import WEIGHTED_KINDS
 
+# How often a stage applies one rule at most. Rules that undo each other would go on for ever; the
+# graph is right after each application, so they can end after any.
+_APPLICATIONS = 100
+_APPLICATIONS_PER_OP = 10
+
 # Looks at one operator: what replaces it, or None where the rule does not apply.
 Rule = Callable[[Op, Graph, Options], Sequence[Op] | Tensor | None]
 
-# A stage's rules are applied until none applies any more.
+# A stage's rules are applied until none applies any more, or too often.
 #
 # Signs are looked for before anything is fused, as fusing takes the operators away that they are
 # recognised by. Transposes and reshapes move before fusing, to bring together what can be fused;
@@ -101,6 +106,7 @@ def finish(graph: Graph, options: Options) -> None:
 
 
 def _apply(stage: dict[Rule, tuple[str, ...]], graph: Graph, options: Options) -> None:
+    left = dict.fromkeys(stage, _APPLICATIONS + _APPLICATIONS_PER_OP * len(graph.ops))
     changed = True
     while changed:
         changed = False
@@ -108,12 +114,13 @@ def _apply(stage: dict[Rule, tuple[str, ...]], graph: Graph, options: Options) -
         while waiting:
             op = waiting.popleft()
             for rule, kinds in stage.items():
-                if op.kind not in kinds or not _is_in(graph, op):
+                if op.kind not in kinds or not left[rule] or not _is_in(graph, op):
                     continue
                 with naming(op, rule.__name__):
                     replacement = rule(op, graph, options)
                 if replacement is None:
                     continue
+                left[rule] -= 1
                 if not isinstance(replacement, Tensor):
                     for new in replacement:
                         new.layer = new.layer or op.layer

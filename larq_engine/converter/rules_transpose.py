@@ -52,10 +52,13 @@ def _sink(op: Op) -> list[Op] | None:
     if op.kind not in SINKING or op.custom:
         return None
     values = op.inputs[:1] if op.kind in ("PAD", "PADV2", "MEAN") else op.inputs
-    order = next((pair[1] for pair in map(_transpose, values) if pair is not None), None)
-    if order is None:
+    found = next((x.producer for x in values if x is not None and _transpose(x)), None)
+    order = _order(found) if found is not None else None
+    if found is None or order is None:
         return None
-    inputs = [_before(tensor, order) for tensor in values]
+    # Where it stays, results of other transposes stay out: they could go round for ever.
+    goes = all(reader is op for reader in found.output.consumers)
+    inputs = [_before(x, order, found if goes else None) for x in values]
     if any(x is None for x in inputs):
         return None
     if op.kind == "MEAN":
@@ -114,15 +117,19 @@ def _order(op: Op) -> Array | None:
     return order.data.reshape(-1).astype(np.int64)
 
 
-def _before(tensor: Tensor | None, order: Array) -> Tensor | None:
-    """An input as it is without the transpose, if that is there or a constant can have it."""
+def _before(tensor: Tensor | None, order: Array, going: Op | None) -> Tensor | None:
+    """An input as it is without the transpose, if that is there or a constant can have it.
+
+    Of a transpose that is `going`, it may be what another makes of the input.
+    """
     if tensor is None:
         return None
     found = _transpose(tensor)
     if found is not None and np.array_equal(found[1], order):
         return found[0]
-    for reader in tensor.consumers:
-        back = _order(reader) if reader.kind == "TRANSPOSE" else None
+    for reader in tensor.consumers if going is not None else ():
+        is_other = reader.kind == "TRANSPOSE" and reader is not going
+        back = _order(reader) if is_other else None
         if back is not None and np.array_equal(back, np.argsort(order)):
             return reader.output
     if tensor.is_constant and tensor.elements == 1:

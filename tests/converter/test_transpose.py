@@ -167,3 +167,50 @@ def test_conditions_move_as_truth_values(rng):
     )
     assert converted.kinds.count("LceBconv2d") == converted.kinds.count("LceQuantize") == 2
     assert "LceDequantize" not in converted.kinds
+
+
+def test_sum_in_either_order(rng):
+    """Two values that are there in both orders, and others that need one of each."""
+    net = Net()
+    x, y = net.input(1, 2, 3, 4), net.input(1, 4, 2, 3)
+    t, r = net.transpose(x, *_TO_NCHW), net.transpose(y, *_TO_NHWC)
+    sums = [
+        net.op("ADD", t, y),
+        net.op("ADD", t, net.input(*y.shape)),
+        net.op("ADD", r, net.input(*x.shape)),
+    ]
+    inputs = [edges(rng, *shape) for shape in _shapes(net)]
+    converted = convert_and_compare(net, *sums, inputs=inputs)
+    assert converted.kinds.count("TRANSPOSE") == 2
+
+
+def _random_value(rng: np.random.Generator, net: Net, values: list[Value]) -> Value:
+    x = values[rng.integers(len(values))]
+    alike = [value for value in values if value.shape == x.shape]
+    along = [1 if rng.random() < 0.5 else size for size in x.shape]
+    makers = [
+        lambda: net.op("RELU", x),
+        lambda: net.op("MUL", x, steps(rng, *along)),
+        lambda: net.op("MAXIMUM", steps(rng, *along[1:]), x),
+        lambda: net.op("ADD", x, alike[rng.integers(len(alike))]),
+        lambda: net.pad(x, [tuple(map(int, rng.integers(0, 2, 2))) for _ in x.shape], 2.0),
+        lambda: net.concatenate([x, alike[-1]], int(rng.integers(len(x.shape)))),
+        lambda: net.op(
+            "SUB", net.op("RELU", x), net.op("MUL", net.op("RELU", net.op("NEG", x)), 2.0)
+        ),
+    ]
+    if rng.random() < 0.4:
+        return net.transpose(x, *map(int, rng.permutation(len(x.shape))))
+    return makers[rng.integers(len(makers))]()
+
+
+@pytest.mark.parametrize("seed", range(64))
+def test_random_graphs(seed):
+    rng = np.random.default_rng(seed)
+    net = Net()
+    shape = tuple(map(int, rng.integers(2, 4, rng.integers(3, 5))))
+    values = [net.input(*shape)]
+    for _ in range(rng.integers(3, 12)):
+        values.append(_random_value(rng, net, values))
+    outputs = [value for value in values[1:-1] if rng.random() < 0.2]
+    convert_and_compare(net, *outputs, values[-1], inputs=[steps(rng, *shape)])
