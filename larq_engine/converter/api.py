@@ -10,6 +10,7 @@ from larq_engine.converter.attached import attach
 from larq_engine.converter.calls import pass_constants
 from larq_engine.converter.constants import restore_recipes
 from larq_engine.converter.convert import finish, rewrite
+from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Model
 from larq_engine.converter.io_types import modify_integer_quantized_model_io_type
 from larq_engine.converter.names import find_layers, write_names
@@ -17,6 +18,7 @@ from larq_engine.converter.options import Options, check_int8_range, type_name
 from larq_engine.converter.report import ConversionReport, count_operators, report_layers
 from larq_engine.converter.rules_int8 import quantize_ends
 from larq_engine.converter.self_check import check_conversion
+from larq_engine.python import library
 from larq_engine.python.model_file import read_model
 from larq_engine.python.progress import progress_steps
 
@@ -231,7 +233,17 @@ def _convert(
         del written
         if (input_type, output_type) != ("float32", "float32"):
             result = modify_integer_quantized_model_io_type(result, input_type, output_type)
+        _check_file(result)
     return ConvertedModel(result, ConversionReport(layers, size, len(result), operators, checked))
+
+
+def _check_file(content: bytes) -> None:
+    """Makes sure that runtimes take what was written."""
+    if problem := library.check_model(content):
+        raise ConversionError(
+            f"the converted model ({len(content)} bytes) is none that hosts run: {problem}. The "
+            "converter is at fault: please report it with the model"
+        )
 
 
 def _quantize(model: Model, int8_range: tuple[float, float]) -> Model:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import larq_engine
+from larq_engine.converter import api
 from larq_engine.converter.options import check_int8_range
 from tests.converter.graphs import Net, signs
 
@@ -34,6 +35,18 @@ def test_result_can_be_sent_to_another_process(content):
     copy = pickle.loads(pickle.dumps(converted))
     assert copy == converted
     assert copy.report == converted.report
+
+
+def test_file_that_hosts_refuse_is_not_returned(content, monkeypatch):
+    """A fault of a rule that only the file shows."""
+
+    def lose_words(graph, options):
+        (bits,) = [op.inputs[1] for op in graph.ops if op.kind == "LceBconv2d"]
+        bits.data = bits.data[..., :0]
+
+    monkeypatch.setattr(api, "finish", lose_words)
+    with pytest.raises(larq_engine.ConversionError, match="converter is at fault"):
+        larq_engine.convert_tflite(content, check=False)
 
 
 def test_path_and_bytes_give_the_same(content, tmp_path):
