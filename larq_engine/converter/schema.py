@@ -57,6 +57,22 @@ _ABSENT = -1
 # The schema asks for this alignment of constants; kernels read them in place.
 _DATA_ALIGNMENT = 16
 
+# Operators that hosts run with default options where a file has none. Rules need not know that.
+_DEFAULT_OPTIONS = {
+    "ADD": "AddOptions",
+    "BATCH_MATMUL": "BatchMatMulOptions",
+    "CONCATENATION": "ConcatenationOptions",
+    "DIV": "DivOptions",
+    "FULLY_CONNECTED": "FullyConnectedOptions",
+    "LEAKY_RELU": "LeakyReluOptions",
+    "MEAN": "ReducerOptions",
+    "MUL": "MulOptions",
+    "REDUCE_PROD": "ReducerOptions",
+    "STRIDED_SLICE": "StridedSliceOptions",
+    "SUB": "SubOptions",
+    "SUM": "ReducerOptions",
+}
+
 
 def make_options(name: str, **values: Any) -> Any:
     """A builtin operator's options object, such as "ReshapeOptions"."""
@@ -268,6 +284,8 @@ def _read_op(packed: Any, operator: Any, tensors: list[Tensor]) -> Op:
     if custom:
         content = b"" if operator.customOptions is None else bytes(operator.customOptions)
         options = _read_map(kind, content) if kind.startswith("Lce") and content else content
+    elif options is None and kind in _DEFAULT_OPTIONS:
+        options = make_options(_DEFAULT_OPTIONS[kind])
     return Op(
         kind=kind,
         inputs=[

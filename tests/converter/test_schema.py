@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import flatbuffers
 import numpy as np
 import pytest
 from ai_edge_litert import schema_py_generated as tflite
@@ -164,6 +165,65 @@ def test_conversion_leaves_alone_what_it_does_not_know():
     content = _everything()
     described = _describe(content, names_of_inner=False)
     assert _describe(convert(content).content, names_of_inner=False) == described
+
+
+# Operators that hosts run without options, of an image.
+_WITHOUT_OPTIONS = {
+    "ADD": lambda net, x: net.op("ADD", x, steps(np.random.default_rng(1), 32)),
+    "SUB": lambda net, x: net.op("SUB", x, steps(np.random.default_rng(1), 32)),
+    "MUL": lambda net, x: net.op("MUL", x, 2.0),
+    "DIV": lambda net, x: net.op("DIV", x, 2.0),
+    "CONCATENATION": lambda net, x: net.concatenate([x, x], 0),
+    "LEAKY_RELU": lambda net, x: net.op("LEAKY_RELU", x),
+    "MEAN": lambda net, x: net.op("MEAN", x, np.array([2, 3], np.int32), shape=x.shape[:2]),
+    "SUM": lambda net, x: net.op("SUM", x, np.array([2, 3], np.int32), shape=x.shape[:2]),
+    "FULLY_CONNECTED": lambda net, x: net.dense(x, signs(np.random.default_rng(1), 8, x.shape[3])),
+    "BATCH_MATMUL": lambda net, x: net.op(
+        "BATCH_MATMUL", x, signs(np.random.default_rng(1), x.shape[3], 8), shape=(*x.shape[:3], 8)
+    ),
+    "constants": lambda net, x: net.op(
+        "MUL",
+        x,
+        net.op(
+            "STRIDED_SLICE",
+            net.op("ADD", np.arange(64, dtype=np.float32), 1.0),
+            *(np.array([number], np.int32) for number in (0, 64, 2)),
+            shape=(32,),
+        ),
+    ),
+    "prelu": lambda net, x: net.op(
+        "SUB", net.op("RELU", x), net.op("MUL", net.op("RELU", net.op("NEG", x)), 0.25)
+    ),
+}
+
+
+def _without_options(content: bytes) -> bytes:
+    model = tflite.ModelT.InitFromPackedBuf(content, 0)
+    for op in model.subgraphs[0].operators:
+        code = model.operatorCodes[op.opcodeIndex].builtinCode
+        if code not in (tflite.BuiltinOperator.CONV_2D, tflite.BuiltinOperator.CUSTOM):
+            op.builtinOptions, op.builtinOptionsType = None, tflite.BuiltinOptions.NONE
+    builder = flatbuffers.Builder()
+    builder.Finish(model.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
+@pytest.mark.parametrize("binary", [False, True], ids=["image", "binary layer"])
+@pytest.mark.parametrize("kind", _WITHOUT_OPTIONS)
+def test_operators_without_options(kind, binary, rng):
+    """Of an image that is transposed, or made by a binary layer: rules look at both."""
+    net = Net()
+    x = net.input(1, 4, 4, 32)
+    y = net.conv(net.sign(x), signs(rng, 32, 1, 1, 32)) if binary else net.transpose(x, 0, 2, 1, 3)
+    y = net.op("ABS", _WITHOUT_OPTIONS[kind](net, y))
+    content = _without_options(net.finish(y))
+    data = [steps(rng, *x.shape)]
+    for want, have in zip(
+        run_stock(content, data), run_engine(convert(content).content, data), strict=True
+    ):
+        np.testing.assert_array_equal(have, want)
+    written = schema.write(schema.read(content))
+    assert schema.write(schema.read(written)) == written
 
 
 def test_shared_buffers_stay_shared():
