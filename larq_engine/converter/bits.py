@@ -183,12 +183,20 @@ def computes_the_same(a: Op, b: Op) -> bool:
     if (a.kind, a.custom, len(a.inputs)) != (b.kind, b.custom, len(b.inputs)):
         return False
     results = [[(t.shape, t.dtype, t.quantization) for t in op.outputs] for op in (a, b)]
-    fields, others = _fields(a), _fields(b)
-    alike = results[0] == results[1] and fields.keys() == others.keys()
     return (
-        alike
-        and all(np.array_equal(fields[name], others[name]) for name in fields)
+        results[0] == results[1]
+        and has_same_options(a, b)
         and all(_is_same_value(x, y) for x, y in zip(a.inputs, b.inputs, strict=True))
+    )
+
+
+def has_same_options(a: Op, b: Op) -> bool:
+    """Whether two operators of one kind have equal options."""
+    if isinstance(a.options, bytes) or isinstance(b.options, bytes):
+        return bool(a.options == b.options)
+    fields, others = _fields(a), _fields(b)
+    return fields.keys() == others.keys() and all(
+        np.array_equal(fields[name], others[name]) for name in fields
     )
 
 

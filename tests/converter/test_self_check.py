@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from larq_engine.converter import check_plan, schema
+from larq_engine.converter import check_plan, schema, self_check
 from larq_engine.converter.convert import finish, rewrite
 from larq_engine.converter.error_bounds import ErrorBounds
 from larq_engine.converter.errors import ConversionError
@@ -158,14 +158,55 @@ def test_fault_is_found_and_named(rng, fault):
     assert any(f"'{name}'" in message for name in named)
 
 
-def test_model_without_binary_layers_needs_no_run(rng):
+def test_model_that_stays_as_it_is_needs_no_run(rng, monkeypatch):
     net = Net()
     x = net.input(1, 4)
     content = net.finish(net.dense(x, rng.normal(size=(3, 4)).astype(np.float32)))
+    monkeypatch.setattr(self_check, "make_plan", None)
+    assert check_conversion(_convert(content), content) == ""
+
+
+def _between_transposes() -> bytes:
+    """A float model of which rules change something."""
+    net = Net()
+    y = net.transpose(net.input(1, 2, 3, 4), 0, 3, 1, 2)
+    y = net.transpose(net.op("LEAKY_RELU", y, alpha=0.5), 0, 2, 3, 1)
+    return net.finish(net.op("TANH", y))
+
+
+def test_float_model_with_changes_is_checked():
+    content = _between_transposes()
     model = _convert(content)
-    # A graph that cannot run: the check would say so.
-    model.graphs[0].ops[0].kind = "CONV_2D"
-    check_conversion(model, content)
+    assert [op.kind for op in model.graphs[0].ops] == ["LEAKY_RELU", "TANH"]
+    assert "agree with the float model" in check_conversion(model, content)
+    (op,) = _ops(model.graphs[0], "LEAKY_RELU")
+    op.options.alpha = 0.25
+    with pytest.raises(ConversionError, match="TANH"):
+        check_conversion(model, content)
+
+
+def test_options_alone_are_a_change():
+    net = Net()
+    content = net.finish(net.op("LEAKY_RELU", net.input(1, 40), alpha=0.5))
+    model = _convert(content)
+    model.graphs[0].ops[0].options.alpha = 0.25
+    with pytest.raises(ConversionError, match="LEAKY_RELU"):
+        check_conversion(model, content)
+
+
+@pytest.mark.parametrize("last", ["their own operator", "NaN"])
+def test_float_model_that_cannot_be_compared(last):
+    """It converts nevertheless: its operators are all the host's."""
+    net = Net()
+    y = net.transpose(net.input(1, 2, 3, 4), 0, 3, 1, 2)
+    y = net.transpose(net.op("RELU", y), 0, 2, 3, 1)
+    if last == "NaN":
+        z = net.op("MUL", y, np.array([1, 1, np.nan, 1], np.float32))
+    else:
+        z = Value(net.builder.tensor(y.shape), y.shape)
+        net.builder.custom("TheirOwn", [y.number], [z.number])
+    content = net.finish(z)
+    assert "was not compared" in check_conversion(_convert(content), content)
 
 
 def test_signs_of_what_rounding_reaches_may_differ(rng):
