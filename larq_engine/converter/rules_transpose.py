@@ -49,7 +49,7 @@ def sink_transpose(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 
 
 def _sink(op: Op) -> list[Op] | None:
-    if op.kind not in SINKING or op.custom:
+    if op.kind not in SINKING or op.custom or not _is_per_tensor(op.output):
         return None
     values = op.inputs[:1] if op.kind in ("PAD", "PADV2", "MEAN") else op.inputs
     found = next((x.producer for x in values if x is not None and _transpose(x)), None)
@@ -111,10 +111,14 @@ def _transpose(tensor: Tensor | None) -> tuple[Tensor, Array] | None:
 
 def _order(op: Op) -> Array | None:
     order = op.inputs[1]
-    quantization = op.output.quantization
-    if order is None or order.data is None or (quantization and len(quantization.scale) > 1):
+    if order is None or order.data is None or not _is_per_tensor(op.output):
         return None
     return order.data.reshape(-1).astype(np.int64)
+
+
+def _is_per_tensor(tensor: Tensor) -> bool:
+    """Whether a tensor has no scales along a dimension, which would have to move with it."""
+    return tensor.quantization is None or len(tensor.quantization.scale) <= 1
 
 
 def _before(tensor: Tensor | None, order: Array, going: Op | None) -> Tensor | None:

@@ -122,6 +122,17 @@ def _shapes(net: Net) -> list[tuple[int, ...]]:
     return [tuple(net.builder.graph.tensors[number].shape) for number in net._inputs]
 
 
+def test_scales_along_a_dimension(rng):
+    """They would have to move as well."""
+    net = Net()
+    x = net.transpose(net.input(1, 2, 3, 4), *_TO_NCHW)
+    q = net.op("QUANTIZE", x, dtype=np.int8, scale=[0.5, 0.25, 1.0, 2.0], zero_point=[0] * 4)
+    net.builder.graph.tensors[q.number].quantization.quantizedDimension = 1
+    y = net.op("RELU", net.op("DEQUANTIZE", q))
+    converted = convert_and_compare(net, y, inputs=[steps(rng, 1, 2, 3, 4)])
+    assert converted.kinds == ["TRANSPOSE", "QUANTIZE", "DEQUANTIZE", "RELU"]
+
+
 @pytest.mark.parametrize("keep", [False, True])
 @pytest.mark.parametrize("axes", [(2, 3), (3,), (1,)])
 def test_means(axes, keep, rng):
