@@ -205,3 +205,27 @@ def test_second_quantization_of_a_sign_that_is_int8_already(rng):
     first = _to_int8(net, net.sign(x), 1 / 64, -128)
     net_output = _to_float(net, _to_int8(net, first, 1 / 32))
     convert_and_compare(net, net_output, inputs=[_data(rng, *_SHAPE)])
+
+
+@pytest.mark.parametrize(("number", "kind"), [(3, "PAD"), (0, "PADV2")])
+def test_pad_of_int8(number, kind, rng):
+    """With the zero point, which is 0 of the float model, and with another number."""
+    net = Net()
+    q = _to_int8(net, net.input(*_SHAPE), 0.5, 3)
+    value = Value(net.builder.constant(np.array(number, np.int8), scale=0.5, zero_point=3), ())
+    pads = np.array([[0, 0], [1, 2], [0, 1], [0, 0]], np.int32)
+    shape = (1, 12, 10, 3)
+    y = net.op("PADV2", q, pads, value, shape=shape, dtype=np.int8, scale=0.5, zero_point=3)
+    y = _to_float(net, y)
+    converted = convert_and_compare(net, y, inputs=[_data(rng, *_SHAPE)])
+    assert converted.kinds == ["QUANTIZE", kind, "DEQUANTIZE"]
+
+
+def test_pad_of_int8_to_another_scale():
+    """PAD gives the zero point of its output; hosts take neither."""
+    net = Net()
+    q = _to_int8(net, net.input(*_SHAPE), 0.5, 3)
+    value = Value(net.builder.constant(np.array(3, np.int8), scale=0.5, zero_point=3), ())
+    pads = np.zeros((4, 2), np.int32)
+    y = net.op("PADV2", q, pads, value, shape=_SHAPE, dtype=np.int8, scale=0.25, zero_point=1)
+    assert convert(net.finish(_to_float(net, y))).kinds[1] == "PADV2"
