@@ -186,15 +186,21 @@ class Graph:
     def replace(self, op: Op, replacement: "Sequence[Op] | Tensor") -> None:
         """Puts operators in the place of one; together they make its outputs.
 
-        A tensor instead of operators is read from now on by those who read the (only) output. What
+        A tensor instead of operators is read from now on by those who read the (only) output; in
+        the place of an output of the graph it must be internal, and is made as that output. What
         only the old operator needed is removed with it.
         """
         if isinstance(replacement, Tensor):
-            self.redirect(op.output, replacement)
+            if self.is_internal(op.output):
+                self.redirect(op.output, replacement)
+            else:
+                self._make_as(op.output, replacement)
             replacement = []
         made = {id(tensor) for new in replacement for tensor in new.outputs}
         lost = [
-            tensor.name for tensor in op.outputs if id(tensor) not in made and self.uses(tensor) > 0
+            tensor.name
+            for tensor in op.outputs
+            if tensor.producer is op and id(tensor) not in made and self.uses(tensor) > 0
         ]
         if lost:
             raise AssertionError(f"the replacement of {op.kind} '{op.name}' leaves out {lost}")
@@ -204,6 +210,14 @@ class Graph:
         for new in replacement:
             _link(new)
         self._remove_unused([tensor for tensor in op.inputs if tensor is not None])
+
+    def _make_as(self, output: Tensor, tensor: Tensor) -> None:
+        """Lets what makes an internal tensor make an output of the graph in its place."""
+        maker = tensor.producer
+        assert maker is not None and self.is_internal(tensor)
+        maker.outputs = [output if made is tensor else made for made in maker.outputs]
+        output.producer, tensor.producer = maker, None
+        self.redirect(tensor, output)
 
     @staticmethod
     def redirect(old: Tensor, new: Tensor) -> None:

@@ -34,7 +34,7 @@ def merge_transposes(op: Op, graph: Graph, options: Options) -> list[Op] | Tenso
     whole = inner_order[order]
     if not np.array_equal(whole, np.arange(len(whole))):
         return [_make(x, whole, op.output)]
-    return x if graph.is_internal(op.output) else None
+    return x if graph.is_internal(op.output) or graph.is_internal(x) else None
 
 
 def sink_transpose(op: Op, graph: Graph, options: Options) -> list[Op] | None:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from larq_engine.converter import schema
 from tests.converter.graphs import Net, Value, convert_and_compare, edges, signs, steps
 from tests.model_builder import ACTIVATION
 
@@ -163,6 +164,25 @@ def test_back_to_the_input_at_an_output(rng):
     x = net.input(2, 3, 4, 5)
     y = net.transpose(net.transpose(x, *_TO_NCHW), *_TO_NHWC)
     convert_and_compare(net, y, inputs=[edges(rng, 2, 3, 4, 5)])
+
+
+def test_back_at_an_output(rng):
+    """What is transposed there and back becomes the output, and others read that."""
+    net = Net()
+    parts = net.split(net.input(2, 3, 4, 6), 2, 3)
+    there = net.transpose(parts[1], *_TO_NCHW)
+    outputs = [
+        net.transpose(there, *_TO_NHWC),
+        net.op("SOFTMAX", there, beta=1.0),
+        net.op("SOFTMAX", parts[1], beta=1.0),
+        net.op("NEG", parts[0]),
+    ]
+    content = net.finish(*outputs)
+    data = [edges(rng, 2, 3, 4, 6)]
+    converted = convert_and_compare(net, *outputs, inputs=data)
+    assert converted.kinds.count("TRANSPOSE") == 1
+    names = [tensor.name for tensor in schema.read(content).graphs[0].outputs]
+    assert [tensor.name for tensor in converted.graph.outputs] == names
 
 
 def test_conditions_move_as_truth_values(rng):
