@@ -99,7 +99,7 @@ def _padded_before_sign(layer: BinaryLayer) -> BinaryLayer | None:
     Nothing is then between what is padded and the sign, and the pads are the convolution's.
     """
     form, source = layer.form, layer.data.source
-    if not isinstance(source, Positive) or source.bound is not None:
+    if not isinstance(source, Positive) or source.bound is not None or source.strict:
         return None
     found = find_pads(source.tensor, form.image)
     if found is None or not np.isfinite(found.value):

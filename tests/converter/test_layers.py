@@ -1,11 +1,15 @@
 """Which layers become LceBconv2d, with which geometry, and which stay in float and why."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import larq_engine
+from larq_engine.converter import rules_binary
 from larq_engine.converter.api import convert_tflite
 from larq_engine.converter.padding import read_pads
+from larq_engine.converter.signs import find_binary
 from tests.converter.graphs import (
     Net,
     Value,
@@ -208,6 +212,20 @@ def test_padding_before_the_sign(pads, value, rng):
     convert_tflite(net.finish(y))  # with its self-check
     for_lce = convert_and_compare(net, y, inputs=data, compatibility="lce")
     assert for_lce.kinds == ["PADV2" if value else "PAD", *_QUANTIZED]
+
+
+def test_padding_before_a_sign_of_which_0_is_negative(rng, monkeypatch):
+    """Such signs are parts of others; where one stands alone, its pads stay."""
+
+    def find_strict(tensor):
+        found = find_binary(tensor)
+        return replace(found, source=replace(found.source, strict=True))
+
+    monkeypatch.setattr(rules_binary, "find_binary", find_strict)
+    net = Net()
+    y = net.sign(net.pad(net.input(1, 6, 6, 5), ((1, 1), (1, 1))))
+    converted = convert(net.finish(net.conv(y, signs(rng, 8, 3, 3, 5))))
+    assert converted.kinds[0] == "PAD"
 
 
 def test_padding_before_the_sign_is_no_obstacle_to_thresholds(rng):
