@@ -28,8 +28,13 @@ from larq_engine.converter.padding import (
     padding_options,
     same_pads,
 )
+from larq_engine.converter.rules_bits import becomes_bits, is_made_of_bits
 from larq_engine.converter.signs import Binary, NotBinary, Positive, find_binary
 from larq_engine.converter.weights import find_binary_weights, scales
+
+# With so few products summed for an output, a host's float layer and its sign were faster than the
+# binary layer on every kernel and host that was measured (docs/performance.md).
+_FEW_PRODUCTS = 4
 
 
 @dataclass(frozen=True)
@@ -158,10 +163,33 @@ def _limit(form: ConvolutionForm, pad: int, options: Options) -> NotBinary | Non
     return None
 
 
+def _is_faster_in_host(op: Op, layer: BinaryLayer, graph: Graph, options: Options) -> bool:
+    """Whether a layer has few products, and nothing but it gains from bits.
+
+    LCE makes such layers binary too. A sign that is not a host's SIGN takes more of its time.
+    """
+    source, sign = layer.data.source, layer.data.tensor
+    if options.for_lce or _products(layer) > _FEW_PRODUCTS or not isinstance(source, Positive):
+        return False
+    if sign.producer is None or sign.producer.kind != "SIGN" or not graph.only_use(sign):
+        return False
+    readers = [reader.kind for reader in source.tensor.consumers]
+    if readers.count("SIGN") + readers.count("LceQuantize") > 1:
+        return False
+    return not is_made_of_bits(source.tensor, graph) and not becomes_bits(
+        layer.form.op.output, graph
+    )
+
+
+def _products(layer: BinaryLayer) -> int:
+    """How many are summed for an output."""
+    return int(layer.form.weights[0].size)
+
+
 def binarize_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     """CONV_2D, FULLY_CONNECTED or BATCH_MATMUL of signs with binary weights -> LceBconv2d."""
     found = find_binary_layer(op, options)
-    if isinstance(found, NotBinary):
+    if isinstance(found, NotBinary) or _is_faster_in_host(op, found, graph, options):
         return None
     form, data = found.form, found.data
     weights = find_binary_weights(form.weights)
@@ -251,7 +279,14 @@ def why_not_binary(op: Op, options: Options) -> NotBinary:
     consumers = op.output.consumers
     dilated = [reader for reader in consumers if reader.kind == "BATCH_TO_SPACE_ND"]
     found = find_binary_layer(dilated[0] if dilated else op, options)
-    assert isinstance(found, NotBinary), f"{op.kind} '{op.name}' could be binary and is not"
+    if isinstance(found, BinaryLayer):
+        few = _products(found)
+        assert few <= _FEW_PRODUCTS, f"{op.kind} '{op.name}' could be binary and is not"
+        return NotBinary(
+            f"a dot product of only {few} product{'s' * (few > 1)}: "
+            "the host's float layer is faster",
+            "nothing; with more input channels or a larger filter it would be binary",
+        )
     weights = op.inputs[1]
     if weights is None or weights.data is None or weights.dtype != "FLOAT32":
         return found

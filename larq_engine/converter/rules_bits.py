@@ -101,6 +101,24 @@ def pool_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     return [quantize, lce_ops.bmaxpool(quantize.output, pool, op.output)]
 
 
+def is_made_of_bits(tensor: Tensor, graph: Graph) -> bool:
+    """Whether a tensor's signs become bits that a convolution writes, or pooled bits."""
+    pooled = tensor.producer is not None and tensor.producer.kind == "MAX_POOL_2D"
+    return pooled or _find_convolution(tensor, graph) is not None
+
+
+def becomes_bits(tensor: Tensor, graph: Graph) -> bool:
+    """Whether nothing but a sign reads a tensor, so that a convolution can write its bits."""
+    while graph.only_use(tensor) and tensor.consumers:
+        (reader,) = tensor.consumers
+        if reader.kind in ("SIGN", "LceQuantize"):
+            return True
+        if reader.kind != "MAX_POOL_2D" and _step(reader, tensor.shape[-1]) is None:
+            return False
+        tensor = reader.output
+    return False
+
+
 def _filter_shape(convolution: Op) -> tuple[int, ...]:
     return values(convolution, 1).shape
 
@@ -127,16 +145,21 @@ def _follow(quantize: Op, graph: Graph) -> _Chain | None:
     Returns the convolution, the functions from its result to the sign, the pooling among them and
     the functions after that.
     """
-    functions: list[_Function] = []
+    tensor = quantize.inputs[0]
+    if tensor is None or tensor.dtype != "INT8":
+        return _find_convolution(tensor, graph)
+    rounding = _rounding(tensor, graph)
+    if rounding is None:
+        return None
+    function, tensor = rounding
+    return _find_convolution(tensor, graph, function)
+
+
+def _find_convolution(tensor: Tensor | None, graph: Graph, *last: _Function) -> _Chain | None:
+    """Likewise from a float tensor, of which these functions are still to come."""
+    functions = list(last)
     pool: Op | None = None
     after_pool: list[_Function] = []
-    tensor = quantize.inputs[0]
-    if tensor is not None and tensor.dtype == "INT8":
-        rounding = _rounding(tensor, graph)
-        if rounding is None:
-            return None
-        function, tensor = rounding
-        functions.append(function)
     while tensor is not None and tensor.dtype == "FLOAT32" and graph.only_use(tensor):
         op = tensor.producer
         if op is None:

@@ -48,7 +48,7 @@ _GEOMETRIES = {
 }
 
 
-@pytest.mark.parametrize("channels", [3, 32, 33])
+@pytest.mark.parametrize("channels", [5, 32, 33])
 @pytest.mark.parametrize("padding", ["VALID", "SAME"])
 @pytest.mark.parametrize("geometry", _GEOMETRIES)
 def test_convolution(geometry, padding, channels, rng):
@@ -502,8 +502,120 @@ def test_groups_that_are_not_whole_words(channels, groups, rng):
     assert f"groups of {channels // groups} channels" in converted.reason
 
 
+# Taps and input channels.
+_FEW = [((1, 1), 1), ((1, 1), 4), ((2, 2), 1), ((1, 3), 1)]
+
+
+@pytest.mark.parametrize("pads", ["VALID", "SAME", "ones"])
+@pytest.mark.parametrize(("taps", "channels"), _FEW)
+def test_few_products_stay_with_the_host(taps, channels, pads, rng):
+    net = Net()
+    x = net.input(1, 5, 6, channels)
+    y = net.sign(x)
+    if pads == "ones":
+        y = net.pad(y, [(1, 0), (0, 1)], 1.0)
+    padding = "SAME" if pads == "SAME" else "VALID"
+    y = net.conv(y, signs(rng, 300, *taps, channels), steps(rng, 300), padding=padding)
+    data = [edges(rng, *x.shape)]
+    converted = convert_and_compare(net, y, inputs=data)
+    assert not {"LceQuantize", "LceBconv2d"} & set(converted.kinds)
+    (layer,) = converted.layers
+    assert layer.became == "weights only"
+    products = taps[0] * taps[1] * channels
+    assert layer.reason.startswith(f"a dot product of only {products} product")
+    assert layer.reason.endswith(": the host's float layer is faster")
+    assert "more input channels or a larger filter" in layer.remedy
+
+
+def test_few_products_of_few_weights(rng):
+    """Too few to be stored as bits: they are reported with the same reason."""
+    net = Net()
+    x = net.input(3, 4)
+    y = net.dense(net.sign(x), signs(rng, 2, 4))
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+    (layer,) = converted.layers
+    assert layer.became == "float"
+    assert layer.reason.startswith("a dot product of only 4 products")
+
+
+@pytest.mark.parametrize(("taps", "channels"), [((1, 1), 5), ((3, 2), 1)])
+def test_more_than_a_few_products_are_binary(taps, channels, rng):
+    net = Net()
+    x = net.input(1, 5, 6, channels)
+    y = net.conv(net.sign(x), signs(rng, 8, *taps, channels))
+    assert convert_and_compare(net, y, inputs=[edges(rng, *x.shape)]).kinds == _QUANTIZED
+
+
+@pytest.mark.parametrize("own_signs", [False, True])
+@pytest.mark.parametrize("few_first", [False, True])
+def test_few_products_of_bits_that_another_layer_needs(few_first, own_signs, rng):
+    net = Net()
+    x = net.input(1, 5, 6, 4)
+    first = net.sign(x)
+    second = net.sign(x) if own_signs else first
+    sizes = (1, 3) if few_first else (3, 1)
+    outputs = [
+        net.conv(s, signs(rng, 8, taps, taps, 4))
+        for s, taps in zip((first, second), sizes, strict=True)
+    ]
+    converted = convert_and_compare(net, *outputs, inputs=[edges(rng, *x.shape)])
+    assert sorted(converted.kinds) == ["LceBconv2d", "LceBconv2d", "LceQuantize"]
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_few_products_of_bits_that_a_layer_writes(pooled, rng):
+    net = Net()
+    x = net.input(1, 8, 8, 32)
+    y = net.op("ADD", net.conv(net.sign(x), signs(rng, 4, 3, 3, 32)), steps(rng, 4))
+    if pooled:
+        y = net.max_pool(y)
+    y = net.conv(net.sign(y), signs(rng, 8, 1, 1, 4))
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+    assert converted.kinds == [*_QUANTIZED, *["LceBMaxPool2d"] * pooled, "LceBconv2d"]
+
+
+@pytest.mark.parametrize("pooling", ["before the sign", "behind the sign"])
+def test_few_products_of_pooled_bits(pooling, rng):
+    net = Net()
+    x = net.input(1, 8, 8, 4)
+    before = pooling == "before the sign"
+    y = net.sign(net.max_pool(x)) if before else net.max_pool(net.sign(x))
+    y = net.conv(y, signs(rng, 8, 1, 1, 4))
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+    assert converted.kinds == ["LceQuantize", "LceBMaxPool2d", "LceBconv2d"]
+
+
+def test_few_products_whose_signs_the_next_layer_reads(rng):
+    """Their bits are written in place of 32 times as many floats."""
+    net = Net()
+    x = net.input(1, 5, 6, 4)
+    y = net.op("ADD", net.conv(net.sign(x), signs(rng, 64, 1, 1, 4)), steps(rng, 64))
+    y = net.conv(net.sign(net.max_pool(y)), signs(rng, 8, 1, 1, 64))
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+    assert converted.kinds == [*_QUANTIZED, "LceBMaxPool2d", "LceBconv2d"]
+
+
+def test_few_products_of_another_sign_than_the_hosts(rng):
+    """Hosts take long for other signs than SIGN."""
+    net = Net()
+    x = net.input(1, 5, 6, 4)
+    truth = net.op("GREATER_EQUAL", x, 0.0, dtype=np.bool_)
+    sign = net.op("SELECT_V2", truth, 1.0, -1.0)
+    y = net.conv(sign, signs(rng, 8, 1, 1, 4))
+    assert convert_and_compare(net, y, inputs=[edges(rng, *x.shape)]).kinds == _QUANTIZED
+
+
+def test_few_products_for_lce(rng):
+    """LCE's converter makes them binary."""
+    net = Net()
+    x = net.input(1, 5, 6, 4)
+    y = net.conv(net.sign(x), signs(rng, 8, 1, 1, 4))
+    data = [edges(rng, *x.shape)]
+    assert convert_and_compare(net, y, inputs=data, compatibility="lce").kinds == _QUANTIZED
+
+
 @pytest.mark.parametrize("rows", [1, 3])
-@pytest.mark.parametrize("depth", [1, 5, 32, 70])
+@pytest.mark.parametrize("depth", [5, 9, 32, 70])
 @pytest.mark.parametrize("activation", ["NONE", "RELU"])
 @pytest.mark.parametrize("with_bias", [False, True])
 def test_dense(rows, depth, activation, with_bias, rng):
@@ -546,7 +658,7 @@ def test_dense_of_a_flattening_that_joins_rows(rng):
     assert converted.op("LceBconv2d").inputs[1].shape == (9, 1, 1, 1)
 
 
-@pytest.mark.parametrize("shape", [(2, 3, 32), (1, 3, 5), (2, 3, 4, 6), (4,)])
+@pytest.mark.parametrize("shape", [(2, 3, 32), (1, 3, 5), (2, 3, 4, 6), (6,)])
 @pytest.mark.parametrize("keeps", [False, True])
 def test_dense_of_other_ranks(shape, keeps, rng):
     net = Net()
@@ -555,7 +667,7 @@ def test_dense_of_other_ranks(shape, keeps, rng):
     assert "LceBconv2d" in convert_and_compare(net, y, inputs=[edges(rng, *shape)]).kinds
 
 
-@pytest.mark.parametrize(("shape", "depth"), [((2, 3, 4), 12), ((2, 6), 4), ((4, 3, 5), 10)])
+@pytest.mark.parametrize(("shape", "depth"), [((2, 3, 4), 12), ((2, 9), 6), ((4, 3, 5), 10)])
 def test_dense_whose_rows_are_not_its_inputs_last_dimension(shape, depth, rng):
     net = Net()
     x = net.input(*shape)
