@@ -164,7 +164,7 @@ STAGES = (
     Stage(
         "arm64-wheel",
         "the aarch64 wheel in emulated Python and LiteRT",
-        (["tools/test_arm64.sh", "-q", "-rs", "-n", "auto"],),
+        (BUILD, ["tools/test_arm64.sh", "-q", "-rs", "-n", "auto"]),
         (*CPP, r"larq_engine/python/", r"tests/arm64/", r"setup\.py$", r"tools/"),
         setup="arm64 hosts",
     ),
