@@ -8,6 +8,7 @@
 #include "benchmarks/model/files.h"
 #include "benchmarks/model/litert_library.h"
 #include "benchmarks/model/machine.h"
+#include "benchmarks/model/rank_limit.h"
 #include "benchmarks/model/tensor_files.h"
 #include "larq_engine/model_file/flatbuffer.h"
 #include "larq_engine/model_file/model_check.h"
@@ -107,6 +108,7 @@ void Initialize(HostModel& model, const Flags& flags, std::vector<uint8_t>& file
   result.model_bytes = file.size();
   try {
     CheckModel(file);
+    CheckRanks(file);
   } catch (const FileError& error) {
     throw ModelError(error.what());
   }

@@ -1,12 +1,11 @@
 #include "larq_engine/model_file/clauses.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <limits>
 #include <string_view>
 
 #include "larq_engine/model_file/operator_clauses.h"
+#include "larq_engine/model_file/scale_clauses.h"
 #include "larq_engine/model_file/sparsity.h"
 #include "larq_engine/model_file/walk.h"
 
@@ -17,14 +16,17 @@ bool IsIndex(int64_t index, size_t count) {
   return index >= 0 && static_cast<uint64_t>(index) < count;
 }
 
-void CheckIndex(const std::string& place, const std::string& what, int64_t index, size_t count) {
+// The place is a Part, or the text of one.
+template <typename Named>
+void CheckIndex(const Named& place, const char* what, int64_t index, size_t count) {
   if (!IsIndex(index, count)) {
-    Refuse(place, what + " of " + std::to_string(count), "#" + std::to_string(index));
+    Refuse(place, what + (" of " + std::to_string(count)), "#" + std::to_string(index));
   }
 }
 
-void CheckIndices(const std::string& place, const std::string& what,
-                  const std::vector<int32_t>& indices, size_t count) {
+template <typename Named>
+void CheckIndices(const Named& place, const char* what, const std::vector<int32_t>& indices,
+                  size_t count) {
   for (const int32_t index : indices) CheckIndex(place, what, index, count);
 }
 
@@ -32,19 +34,6 @@ void CheckIndices(const std::string& place, const std::string& what,
 
 void ThereIsAGraph(const ModelFile& model) {
   if (model.graphs.empty()) Refuse("", "a graph", "none");
-}
-
-// LiteRT's C interface keeps sizes in an array of this length.
-constexpr size_t kMaxRank = 8;
-
-void RanksAreBounded(const ModelFile& model) {
-  ForEachTensor(model, [](const Place& place, size_t index, const FileTensor& tensor) {
-    const size_t rank = std::max(tensor.shape.size(), tensor.signature.size());
-    if (rank > kMaxRank) {
-      Refuse(place.Tensor(index), "at most " + std::to_string(kMaxRank) + " dimensions",
-             std::to_string(rank));
-    }
-  });
 }
 
 // Of a tensor of fixed size, in bytes.
@@ -69,14 +58,12 @@ void SizesAreOfAShape(const ModelFile& model) {
   });
 }
 
+// Of how many there are hosts take no notice: a signature of another rank they leave alone.
 void SignaturesOfShapesFit(const ModelFile& model) {
   ForEachTensor(model, [](const Place& place, size_t index, const FileTensor& tensor) {
     const std::vector<int32_t>& signature = tensor.signature;
-    if (signature.empty()) return;
-    if (signature.size() != tensor.shape.size() ||
-        std::any_of(signature.begin(), signature.end(), [](int32_t size) { return size < -1; })) {
-      Refuse(place.Tensor(index),
-             "a shape signature with -1 or a size for each of " + SomeOf(tensor.shape),
+    if (std::any_of(signature.begin(), signature.end(), [](int32_t size) { return size < -1; })) {
+      Refuse(place.Tensor(index), "a shape signature of sizes, or -1 for open ones",
              SomeOf(signature));
     }
   });
@@ -103,9 +90,11 @@ void ConstantsFillTheirShapes(const ModelFile& model) {
 
 // A constant of strings: their number, the place of each and of their end, then the text.
 void StringsLieInTheirBuffers(const ModelFile& model) {
+  std::vector<bool> is_known(model.buffers.size());  // tensors may share one
   ForEachTensor(model, [&](const Place& place, size_t index, const FileTensor& tensor) {
     const std::span<const uint8_t> data = DataOf(model, tensor);
-    if (tensor.type != FileType::kString || data.empty()) return;
+    if (tensor.type != FileType::kString || data.empty() || is_known[tensor.buffer]) return;
+    is_known[tensor.buffer] = true;
     const Flatbuffer words(data);
     const auto word = [&](uint64_t i) { return uint64_t{words.Read<uint32_t>(4 * i, "strings")}; };
     if (data.size() < 8 || word(0) > data.size() / 4 - 2) {
@@ -131,28 +120,11 @@ struct QuantizedType {
   int64_t highest;
 };
 
-// XNNPACK divides by scales of these types, and takes no denormal ones.
 constexpr QuantizedType kQuantizedTypes[] = {
     {FileType::kInt2, -2, 1},      {FileType::kInt4, -8, 7},   {FileType::kUint4, 0, 15},
     {FileType::kInt8, -128, 127},  {FileType::kUint8, 0, 255}, {FileType::kInt16, -32768, 32767},
     {FileType::kUint16, 0, 65535},
 };
-
-void ScalesArePositive(const ModelFile& model) {
-  ForEachTensor(model, [](const Place& place, size_t index, const FileTensor& tensor) {
-    const bool is_quantized =
-        std::any_of(std::begin(kQuantizedTypes), std::end(kQuantizedTypes),
-                    [&](const QuantizedType& row) { return row.type == tensor.type; });
-    if (!is_quantized || !tensor.quantization.has_value()) return;
-    for (const float scale : tensor.quantization->scales) {
-      if (!std::isnormal(scale) || scale < 0) {
-        char text[32];
-        std::snprintf(text, sizeof(text), "%g", static_cast<double>(scale));
-        Refuse(place.Tensor(index), "positive scales", text);
-      }
-    }
-  });
-}
 
 void ZeroPointsAreOfTheirType(const ModelFile& model) {
   ForEachTensor(model, [](const Place& place, size_t index, const FileTensor& tensor) {
@@ -266,7 +238,7 @@ void TensorsExist(const ModelFile& model) {
     CheckIndices(name, "an output out of tensors", model.graphs[i].outputs, tensors);
   }
   ForEachOperator(model, [](const Place& place, size_t index, const FileOperator& op) {
-    const std::string name = place.Operator(index);
+    const Part name = place.Operator(index);
     const size_t tensors = place.Graph().tensors.size();
     for (const int32_t input : op.inputs) {
       if (input != kAbsent) CheckIndex(name, "an input out of tensors", input, tensors);
@@ -360,7 +332,8 @@ void NoConstantIsAGraphInput(const ModelFile& model) {
       const auto tensor = static_cast<size_t>(input);
       if (IsConstant(model, place.Graph().tensors[tensor])) {
         Refuse("graph #" + std::to_string(graph), "inputs without data of their own",
-               "the constant " + place.Tensor(tensor));
+               "the constant " + place.Tensor(tensor),
+               "what is set would be written over the file's bytes: take it out of the inputs");
       }
     }
   }
@@ -469,7 +442,7 @@ void GraphsDoNotCallThemselves(const ModelFile& model) {
       Refuse("graph #" + std::to_string(graph),
              "at most " + std::to_string(kMaxDepth) + " graphs within each other and " +
                  std::to_string(kMaxCalls) + " ways to a graph",
-             "more");
+             "more", "hosts would run out of stack or time: nest fewer calls");
     }
     for (const FileOperator& op : model.graphs[graph].operators) {
       for (const int64_t called : op.graphs) {
@@ -516,13 +489,12 @@ void SignaturesNameTensors(const ModelFile& model) {
   { #check, check, Sees::sees }
 constexpr Clause kClauses[] = {
     CLAUSE(ThereIsAGraph, kFile),
-    CLAUSE(RanksAreBounded, kFile),
     CLAUSE(SizesAreOfAShape, kFile),
     CLAUSE(SignaturesOfShapesFit, kFile),
     CLAUSE(BuffersExist, kFile),
     CLAUSE(ConstantsFillTheirShapes, kFile),
     CLAUSE(StringsLieInTheirBuffers, kFile),
-    CLAUSE(ScalesArePositive, kOneGraph),
+    CLAUSE(ScalesAreNumbers, kOneGraph),
     CLAUSE(ZeroPointsAreOfTheirType, kOneGraph),
     CLAUSE(EachScaleHasAZeroPoint, kOneGraph),
     CLAUSE(ScalesAreOneOrOneForEachSlice, kOneGraph),
@@ -538,6 +510,7 @@ constexpr Clause kClauses[] = {
     CLAUSE(CopiesHaveTheTypeOfTheirInput, kFile),
     CLAUSE(ScalesFitTheirOperators, kFile),
     CLAUSE(SplitsHaveAnOutputForEachPart, kFile),
+    CLAUSE(RepeatedShapesAreOfAFewDimensions, kFile),
     CLAUSE(ArgumentsAreInRange, kFile),
     CLAUSE(NoConstantIsComputed, kOneGraph),
     CLAUSE(NoConstantIsAGraphInput, kFile),

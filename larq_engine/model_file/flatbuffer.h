@@ -25,7 +25,7 @@ class FileError : public std::runtime_error {
 class Flatbuffer {
  public:
   explicit Flatbuffer(std::span<const uint8_t> bytes)
-      : bytes_(bytes), visits_left_(kMaxVisitsPerByte * uint64_t{bytes.size()}) {}
+      : bytes_(bytes), budget_(kFreeBytes + kBytesPerByte * uint64_t{bytes.size()}) {}
 
   uint64_t size() const { return bytes_.size(); }
 
@@ -97,7 +97,7 @@ class Flatbuffer {
 
   std::string Text(uint64_t table, int field) {
     const std::span<const uint8_t> bytes = Bytes(table, field);
-    Visit(bytes.size());
+    Spend(bytes.size());
     return std::string(bytes.begin(), bytes.end());
   }
 
@@ -107,7 +107,7 @@ class Flatbuffer {
     if (start == 0) return {};
     const uint64_t length = Read<uint32_t>(start, "a vector");
     const std::span<const uint8_t> bytes = Slice(start + 4, length * sizeof(Number), "a vector");
-    Visit(length);
+    Spend(bytes.size());
     std::vector<Number> numbers(static_cast<size_t>(length));
     if (length > 0) std::memcpy(numbers.data(), bytes.data(), bytes.size());
     return numbers;
@@ -115,30 +115,35 @@ class Flatbuffer {
 
   std::vector<uint64_t> Tables(uint64_t table, int field) {
     const uint64_t start = Table(table, field);
+    const std::vector<uint32_t> offsets = Vector<uint32_t>(table, field);
+    Spend(offsets.size() * sizeof(uint64_t));
     std::vector<uint64_t> tables;
-    for (const uint32_t offset : Vector<uint32_t>(table, field)) {
+    tables.reserve(offsets.size());
+    for (const uint32_t offset : offsets) {
       tables.push_back(start + 4 + 4 * tables.size() + offset);
     }
     return tables;
   }
 
-  // Each element of a vector and each byte of a string is visited once or twice, which is less than
-  // once for each byte of the file; the rest is room for vectors that a writer shared. Without a
-  // limit a small file whose vectors overlap takes for ever.
-  void Visit(uint64_t elements) {
-    if (elements > visits_left_) {
-      throw FileError("expected vectors that do not overlap, got one more of " +
-                      std::to_string(elements) +
-                      " elements; the file is corrupted: copy or convert it again");
+  // For so many bytes of memory, or of a string that is looked through. Tables and vectors may be
+  // shared, and nothing else keeps a small file from meaning more than any memory holds, or time.
+  void Spend(uint64_t bytes) {
+    if (bytes > budget_) {
+      throw FileError(
+          "expected tables and vectors that are shared a few times, got a file of " +
+          std::to_string(size()) +
+          " bytes that stands for far more; the file is corrupted: copy or convert it again");
     }
-    visits_left_ -= elements;
+    budget_ -= bytes;
   }
 
  private:
-  static constexpr uint64_t kMaxVisitsPerByte = 4;
+  // A tensor that shares nothing takes 40 bytes of a file, and becomes some 400.
+  static constexpr uint64_t kBytesPerByte = 32;
+  static constexpr uint64_t kFreeBytes = 4 << 20;  // small files may share as they like
 
   std::span<const uint8_t> bytes_;
-  uint64_t visits_left_;
+  uint64_t budget_;
 };
 
 }  // namespace larq_engine

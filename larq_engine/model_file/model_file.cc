@@ -48,8 +48,7 @@ enum SignatureField { kSignatureInputs = 0, kSignatureOutputs = 1, kKey = 2, kSi
 
 constexpr uint8_t kBlockwiseQuantization = 2;  // of the union QuantizationDetails
 // Of the union BuiltinOptions.
-constexpr uint8_t kLocalResponseNormalizationOptions = 13, kSplitOptions = 35,
-                  kReverseSequenceOptions = 87;
+constexpr uint8_t kLocalResponseNormalizationOptions = 13, kSplitOptions = 35;
 constexpr int8_t kSparseFormat = 1;  // of a dimension
 
 // Operators that call graphs: which options of theirs hold the graphs' numbers. Without options
@@ -79,6 +78,18 @@ const std::vector<Caller>& Callers() {
   return callers;
 }
 
+// What the tables of a vector say, each by `read`. A file may name a table many times, so what it
+// becomes here counts.
+template <typename Read>
+auto ReadAll(Flatbuffer& file, uint64_t table, int field, Read read) {
+  const std::vector<uint64_t> tables = file.Tables(table, field);
+  std::vector<decltype(read(table))> result;
+  file.Spend(tables.size() * sizeof(result[0]));
+  result.reserve(tables.size());
+  for (const uint64_t one : tables) result.push_back(read(one));
+  return result;
+}
+
 // Data within the flatbuffer, or else at the place in the file that two fields tell.
 std::span<const uint8_t> ReadData(const Flatbuffer& file, uint64_t table, int field,
                                   int offset_field) {
@@ -90,11 +101,9 @@ std::span<const uint8_t> ReadData(const Flatbuffer& file, uint64_t table, int fi
 
 template <typename Number>
 std::vector<uint64_t> ReadIndices(Flatbuffer& file, uint64_t table) {
-  std::vector<uint64_t> result;
-  for (const Number value : file.Vector<Number>(table, 0)) {
-    result.push_back(static_cast<uint64_t>(value));
-  }
-  return result;
+  const std::vector<Number> numbers = file.Vector<Number>(table, 0);
+  file.Spend(numbers.size() * sizeof(uint64_t));
+  return {numbers.begin(), numbers.end()};
 }
 
 std::optional<std::vector<uint64_t>> ReadSparseIndices(Flatbuffer& file, uint64_t dimension,
@@ -116,14 +125,14 @@ FileSparsity ReadSparsity(Flatbuffer& file, uint64_t table) {
   FileSparsity result;
   result.traversal_order = file.Vector<int32_t>(table, kTraversalOrder);
   result.block_map = file.Vector<int32_t>(table, kBlockMap);
-  for (const uint64_t dimension : file.Tables(table, kDimensions)) {
-    result.dimensions.push_back({
+  result.dimensions = ReadAll(file, table, kDimensions, [&](uint64_t dimension) {
+    return SparseDimension{
         .is_sparse = file.Scalar<int8_t>(dimension, kFormat) == kSparseFormat,
         .dense_size = file.Scalar<int32_t>(dimension, kDenseSize),
         .segments = ReadSparseIndices(file, dimension, kSegmentsType),
         .indices = ReadSparseIndices(file, dimension, kIndicesType),
-    });
-  }
+    };
+  });
   return result;
 }
 
@@ -199,10 +208,6 @@ FileOperator ReadOperator(Flatbuffer& file, uint64_t table,
   if (kind == builtin::kLocalResponseNormalization && type == kLocalResponseNormalizationOptions) {
     result.radius = file.Scalar<int32_t>(options, 0);
   }
-  if (kind == builtin::kReverseSequence && type == kReverseSequenceOptions) {
-    result.sequence_dimension = file.Scalar<int32_t>(options, 0);
-    result.batch_dimension = file.Scalar<int32_t>(options, 1);
-  }
   for (const Caller& caller : Callers()) {
     if (caller.kind == kind) result.graphs = ReadCalledGraphs(file, table, caller);
   }
@@ -210,12 +215,10 @@ FileOperator ReadOperator(Flatbuffer& file, uint64_t table,
 }
 
 std::vector<FileName> ReadNames(Flatbuffer& file, uint64_t table, int field) {
-  std::vector<FileName> result;
-  for (const uint64_t entry : file.Tables(table, field)) {
-    result.push_back({.is_present = file.Has(entry, kEntryName),
-                      .index = file.Scalar<uint32_t>(entry, kEntryIndex)});
-  }
-  return result;
+  return ReadAll(file, table, field, [&](uint64_t entry) {
+    return FileName{.is_present = file.Has(entry, kEntryName),
+                    .index = file.Scalar<uint32_t>(entry, kEntryIndex)};
+  });
 }
 
 }  // namespace
@@ -260,39 +263,38 @@ int BitsOf(FileType type) {
 ModelFile ReadModelFile(Flatbuffer& file) {
   ModelFile result;
   const uint64_t model = file.Follow(0, "root");
-  for (const uint64_t table : file.Tables(model, kOperatorCodes)) {
+  result.operator_codes = ReadAll(file, model, kOperatorCodes, [&](uint64_t table) {
     // Numbers above 127 did not fit the first field, so a second one came; the larger one counts.
-    result.operator_codes.push_back({
+    return FileOperatorCode{
         .kind =
             std::max<int>(file.Scalar<int8_t>(table, kOldKind), file.Scalar<int32_t>(table, kKind)),
         .version = file.Scalar<int32_t>(table, kVersion, 1),
         .custom_name = file.Text(table, kCustomName),
-    });
-  }
-  for (const uint64_t table : file.Tables(model, kBuffers)) {
-    result.buffers.push_back(ReadData(file, table, kData, kDataOffset));
-  }
+    };
+  });
+  result.buffers = ReadAll(file, model, kBuffers, [&](uint64_t table) {
+    return ReadData(file, table, kData, kDataOffset);
+  });
   result.metadata = ReadNames(file, model, kMetadata);
-  for (const uint64_t table : file.Tables(model, kSubgraphs)) {
+  result.graphs = ReadAll(file, model, kSubgraphs, [&](uint64_t table) {
     FileGraph graph;
-    for (const uint64_t tensor : file.Tables(table, kTensors)) {
-      graph.tensors.push_back(ReadTensor(file, tensor));
-    }
+    graph.tensors =
+        ReadAll(file, table, kTensors, [&](uint64_t tensor) { return ReadTensor(file, tensor); });
     graph.inputs = file.Vector<int32_t>(table, kGraphInputs);
     graph.outputs = file.Vector<int32_t>(table, kGraphOutputs);
-    for (const uint64_t op : file.Tables(table, kOperators)) {
-      graph.operators.push_back(ReadOperator(file, op, result.operator_codes));
-    }
-    result.graphs.push_back(std::move(graph));
-  }
-  for (const uint64_t table : file.Tables(model, kSignatures)) {
-    result.signatures.push_back({
+    graph.operators = ReadAll(file, table, kOperators, [&](uint64_t op) {
+      return ReadOperator(file, op, result.operator_codes);
+    });
+    return graph;
+  });
+  result.signatures = ReadAll(file, model, kSignatures, [&](uint64_t table) {
+    return FileSignature{
         .has_key = file.Has(table, kKey),
         .graph = file.Scalar<uint32_t>(table, kSignatureGraph),
         .inputs = ReadNames(file, table, kSignatureInputs),
         .outputs = ReadNames(file, table, kSignatureOutputs),
-    });
-  }
+    };
+  });
   return result;
 }
 

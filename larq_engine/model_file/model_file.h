@@ -44,11 +44,13 @@ int BitsOf(FileType type);
 
 // The file's numbers of those operators whose meaning matters to a check.
 namespace builtin {
-constexpr int kConv2d = 3, kDepthwiseConv2d = 4, kFullyConnected = 9,
+constexpr int kAdd = 0, kConv2d = 3, kDepthwiseConv2d = 4, kFullyConnected = 9,
               kLocalResponseNormalization = 13, kLstm = 16, kReshape = 22, kSvdf = 27, kCustom = 32,
-              kUnidirectionalSequenceLstm = 44, kBidirectionalSequenceRnn = 46, kSplit = 49,
-              kDelegate = 51, kBidirectionalSequenceLstm = 52, kTransposeConv = 67,
-              kReverseSequence = 112, kConv3d = 132, kConv3dTranspose = 141;
+              kSub = 41, kUnidirectionalSequenceLstm = 44, kBidirectionalSequenceRnn = 46,
+              kSplit = 49, kDelegate = 51, kBidirectionalSequenceLstm = 52, kLess = 58,
+              kGreater = 61, kGreaterEqual = 62, kLessEqual = 63, kTransposeConv = 67, kEqual = 71,
+              kNotEqual = 72, kSquaredDifference = 99, kQuantize = 114, kBatchMatmul = 126,
+              kConv3d = 132, kConv3dTranspose = 141;
 }
 
 // In blocks that share a scale, which another tensor has.
@@ -98,8 +100,6 @@ struct FileOperator {
   std::vector<int32_t> intermediates = {};
   int32_t split_parts = 0;                // of a SPLIT
   int32_t radius = 0;                     // of a LOCAL_RESPONSE_NORMALIZATION
-  int32_t sequence_dimension = 0;         // of a REVERSE_SEQUENCE
-  int32_t batch_dimension = 0;            // likewise
   std::vector<int64_t> graphs = {};       // that it calls
   std::span<const uint8_t> options = {};  // of a custom operator
 };

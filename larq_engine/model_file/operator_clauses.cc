@@ -98,25 +98,6 @@ void CheckCount(const Place& place, size_t index, const Count& count, size_t got
   Refuse(place.Operator(index), expected + " " + what, std::to_string(got));
 }
 
-// ---- Types and scales --------------------------------------------------------------------------
-
-// That compute with numbers of 8 bits by their scales.
-constexpr int kAdd = 0, kSub = 41;
-constexpr Kinds kComparisons = {58, 61, 62, 63, 71, 72};  // LESS, GREATER, EQUAL and so on
-
-bool IsOf8Bits(const FileTensor& tensor) {
-  return tensor.type == FileType::kInt8 || tensor.type == FileType::kUint8;
-}
-
-float ScaleOf(const Place& place, size_t index, int32_t tensor) {
-  const FileTensor& file_tensor = place.Graph().tensors[static_cast<size_t>(tensor)];
-  if (!file_tensor.quantization.has_value() || file_tensor.quantization->scales.empty()) {
-    Refuse(place.Operator(index), "a scale for " + place.Tensor(static_cast<size_t>(tensor)),
-           "none");
-  }
-  return file_tensor.quantization->scales[0];
-}
-
 }  // namespace
 
 bool IsCustomOfHosts(std::string_view name) {
@@ -162,7 +143,8 @@ void TypesWithoutASizeAreTaken(const ModelFile& model) {
           (is_resource && !IsOneOf(kind, kOfResources))) {
         Refuse(place.Operator(index), "tensors of numbers",
                place.Tensor(static_cast<size_t>(tensor)) + " of " +
-                   (is_string ? "strings" : "resources"));
+                   (is_string ? "strings" : "resources"),
+               "hosts would crash: compute with these outside of the model");
       }
     };
     std::ranges::for_each(op.inputs, check);
@@ -190,98 +172,87 @@ void CopiesHaveTheTypeOfTheirInput(const ModelFile& model) {
   });
 }
 
-// Hosts multiply by quotients of scales, and abort where one is not below 1.
-void ScalesFitTheirOperators(const ModelFile& model) {
-  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
-    const int kind = KindOf(model, op);
-    const bool is_sum = kind == kAdd || kind == kSub;
-    if (!is_sum && !IsOneOf(kind, kComparisons)) return;
-    if (std::ranges::none_of(op.inputs, [&](int32_t input) {
-          return IsOf8Bits(place.Graph().tensors[static_cast<size_t>(input)]);
-        })) {
-      return;
-    }
-    float largest = 0;
-    for (const int32_t input : op.inputs) largest = std::max(largest, ScaleOf(place, index, input));
-    if (is_sum) {
-      // They shift numbers of 8 bits by 20.
-      const float output = ScaleOf(place, index, op.outputs[0]);
-      if (!(2 * largest < output * (1 << 20))) {
-        Refuse(place.Operator(index), "an output scale above 2^-19 of its inputs'",
-               std::to_string(output) + " for " + std::to_string(largest));
-      }
-    } else if (!(largest < 1)) {
-      Refuse(place.Operator(index), "input scales below 1", std::to_string(largest));
-    }
-  });
-}
-
 namespace {
 
-// The numbers of a constant; none of what is computed, or of another type.
-std::vector<int64_t> NumbersOf(const ModelFile& model, const FileTensor& tensor) {
+template <typename Number>
+std::vector<int64_t> ReadNumbers(std::span<const uint8_t> data) {
   std::vector<int64_t> numbers;
-  const std::span<const uint8_t> data = DataOf(model, tensor);
-  const auto read = [&](auto number) {
-    for (size_t at = 0; at + sizeof(number) <= data.size(); at += sizeof(number)) {
-      std::memcpy(&number, data.data() + at, sizeof(number));
-      numbers.push_back(number);
-    }
-  };
-  if (tensor.type == FileType::kInt32) read(int32_t{});
-  if (tensor.type == FileType::kInt64) read(int64_t{});
+  Number number;
+  for (size_t at = 0; at + sizeof(number) <= data.size(); at += sizeof(number)) {
+    std::memcpy(&number, data.data() + at, sizeof(number));
+    numbers.push_back(number);
+  }
   return numbers;
 }
 
-void CheckBroadcast(const Place& place, size_t index, std::span<const int64_t> a,
-                    std::span<const int64_t> b) {
-  for (size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {
-    const int64_t x = a[a.size() - i];
-    const int64_t y = b[b.size() - i];
-    if (x != y && x != 1 && y != 1) {
-      Refuse(place.Operator(index), "shapes that can be made equal",
-             SomeOf(a) + " and " + SomeOf(b));
-    }
-  }
+// The numbers of a constant; none of what is computed, or of another type.
+std::vector<int64_t> NumbersOf(const ModelFile& model, const FileTensor& tensor) {
+  const std::span<const uint8_t> data = DataOf(model, tensor);
+  if (tensor.type == FileType::kInt32) return ReadNumbers<int32_t>(data);
+  if (tensor.type == FileType::kInt64) return ReadNumbers<int64_t>(data);
+  return {};
 }
 
-void CheckLengths(const Place& place, size_t index, std::span<const int64_t> lengths,
-                  const FileTensor& input) {
+// Of shapes, more than any host computes with. Operators may share constants: what is read for each
+// must not be long.
+constexpr size_t kMaxShapeBytes = 64 * sizeof(int64_t);
+
+void CheckBroadcast(const Place& place, size_t index) {
   const FileOperator& op = place.Graph().operators[index];
-  const auto size_of = [&](int32_t dimension) {
-    const bool is_one = dimension >= 0 && static_cast<size_t>(dimension) < input.shape.size();
-    if (!is_one) {
-      Refuse(place.Operator(index), "a dimension of " + SomeOf(input.shape),
-             "#" + std::to_string(dimension));
+  std::vector<int64_t> shapes[2];
+  for (const size_t i : {0, 1}) {
+    const FileTensor& tensor = place.Graph().tensors[static_cast<size_t>(op.inputs[i])];
+    const size_t size = DataOf(place.model, tensor).size();
+    if (size > kMaxShapeBytes) {
+      Refuse(place.Operator(index),
+             "a shape of at most " + std::to_string(kMaxShapeBytes) + " bytes",
+             std::to_string(size), "hosts have tensors of 8 dimensions: give fewer");
     }
-    return input.shape[static_cast<size_t>(dimension)];
-  };
-  const int64_t size = size_of(op.sequence_dimension);
-  size_of(op.batch_dimension);
-  for (const int64_t length : lengths) {
-    if (length < 0 || length > size) {
-      Refuse(place.Operator(index), "sequences of 0 to " + std::to_string(size),
-             std::to_string(length));
+    shapes[i] = NumbersOf(place.model, tensor);
+  }
+  for (size_t i = 1; i <= std::min(shapes[0].size(), shapes[1].size()); ++i) {
+    const int64_t x = shapes[0][shapes[0].size() - i];
+    const int64_t y = shapes[1][shapes[1].size() - i];
+    if (x != y && x != 1 && y != 1) {
+      Refuse(place.Operator(index), "shapes that can be made equal",
+             SomeOf(shapes[0]) + " and " + SomeOf(shapes[1]),
+             "hosts would crash: give shapes of which one can be repeated to the other");
     }
   }
 }
 
 }  // namespace
 
+// Hosts have tensors of any number of dimensions, but repeat values along at most 8. Sizes that the
+// file leaves open are known when it runs.
+void RepeatedShapesAreOfAFewDimensions(const ModelFile& model) {
+  constexpr size_t kMaxRank = 8;
+  // Arithmetic but for ADD and MUL, comparisons, logic.
+  static constexpr Kinds kRepeating = {41, 42, 55, 57, 58, 61, 62, 63,  71,
+                                       72, 78, 84, 86, 90, 95, 99, 160, 161};
+  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+    if (!IsOneOf(KindOf(model, op), kRepeating)) return;
+    const FileTensor& a = place.Graph().tensors[static_cast<size_t>(op.inputs[0])];
+    const FileTensor& b = place.Graph().tensors[static_cast<size_t>(op.inputs[1])];
+    const size_t rank = std::max(a.shape.size(), b.shape.size());
+    if (rank <= kMaxRank || a.shape == b.shape) return;
+    if (!a.signature.empty() || !b.signature.empty()) return;
+    Refuse(place.Operator(index), "equal shapes, or at most 8 dimensions",
+           std::to_string(rank) + " dimensions of " + SomeOf(a.shape) + " and " + SomeOf(b.shape),
+           "hosts would crash: leave out dimensions of 1");
+  });
+}
+
 // Kernels go by these numbers without a look at what they lead to.
 void ArgumentsAreInRange(const ModelFile& model) {
   constexpr int kBroadcastArgs = 145;
+  constexpr int32_t kMaxRadius = 1 << 30;
   ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
     const int kind = KindOf(model, op);
-    const auto input = [&](size_t i) -> const FileTensor& {
-      return place.Graph().tensors[static_cast<size_t>(op.inputs[i])];
-    };
-    if (kind == kBroadcastArgs) {
-      CheckBroadcast(place, index, NumbersOf(model, input(0)), NumbersOf(model, input(1)));
-    } else if (kind == builtin::kReverseSequence) {
-      CheckLengths(place, index, NumbersOf(model, input(1)), input(0));
-    } else if (kind == builtin::kLocalResponseNormalization && op.radius < 0) {
-      Refuse(place.Operator(index), "a radius of at least 0", std::to_string(op.radius));
+    if (kind == kBroadcastArgs) CheckBroadcast(place, index);
+    if (kind == builtin::kLocalResponseNormalization && (op.radius < 0 || op.radius > kMaxRadius)) {
+      Refuse(place.Operator(index), "a radius of 0 to 2^30", std::to_string(op.radius),
+             "hosts would crash: give one of channels");
     }
   });
 }

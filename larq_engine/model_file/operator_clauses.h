@@ -17,7 +17,7 @@ void OperatorsHaveTheirTensors(const ModelFile& model);
 void HostsCustomOperatorsHaveOptions(const ModelFile& model);
 void TypesWithoutASizeAreTaken(const ModelFile& model);
 void CopiesHaveTheTypeOfTheirInput(const ModelFile& model);
-void ScalesFitTheirOperators(const ModelFile& model);
+void RepeatedShapesAreOfAFewDimensions(const ModelFile& model);
 void ArgumentsAreInRange(const ModelFile& model);
 void CalledGraphsFit(const ModelFile& model);
 

@@ -8,10 +8,13 @@
 
 namespace larq_engine {
 
+// For what no converter writes.
+inline constexpr char kDamaged[] = "the file is corrupted: copy or convert it again";
+
 [[noreturn]] inline void Refuse(const std::string& place, const std::string& expected,
-                                const std::string& got) {
+                                const std::string& got, const std::string& remedy = kDamaged) {
   throw FileError((place.empty() ? "" : place + ": ") + "expected " + expected + ", got " + got +
-                  "; the file is corrupted: copy or convert it again");
+                  "; " + remedy);
 }
 
 // Of several numbers the first ones.
@@ -24,27 +27,62 @@ std::string SomeOf(const Numbers& numbers) {
   return "[" + text + (numbers.size() > 8 ? ", ...]" : "]");
 }
 
-// A tensor or operator of one graph, for messages.
+// A name of a file may be of any length.
+inline std::string Shortened(const std::string& name) {
+  constexpr size_t kMaxBytes = 80;
+  if (name.size() <= kMaxBytes) return name;
+  size_t end = kMaxBytes;
+  while (end > 0 && (static_cast<uint8_t>(name[end]) & 0xC0) == 0x80) --end;  // a whole character
+  return name.substr(0, end) + "...";
+}
+
+// What a message names. It becomes text where there is a message: there are as many parts as
+// operators, and their names may be long.
+class Part {
+ public:
+  enum Kind { kTensor, kOperator };
+
+  Part(const ModelFile& model, size_t graph, Kind kind, size_t index)
+      : model_(model), graph_(graph), kind_(kind), index_(index) {}
+
+  operator std::string() const {  // NOLINT(google-explicit-constructor): it is nothing else
+    const FileGraph& graph = model_.graphs[graph_];
+    const std::string place = graph_ == 0 ? "" : "graph #" + std::to_string(graph_) + ", ";
+    const std::string number = "#" + std::to_string(index_);
+    const auto name = [&](size_t tensor) {
+      return "'" + Shortened(graph.tensors[tensor].name) + "'";
+    };
+    if (kind_ == kTensor) return place + "tensor " + name(index_) + " (" + number + ")";
+    // The name of its output, as users know layers by it.
+    const std::vector<int32_t>& outputs = graph.operators[index_].outputs;
+    const bool has_output = !outputs.empty() && outputs[0] >= 0 &&
+                            static_cast<size_t>(outputs[0]) < graph.tensors.size();
+    return place + "operator " + number +
+           (has_output ? ", to " + name(static_cast<size_t>(outputs[0])) : "");
+  }
+
+  friend std::string operator+(const std::string& text, const Part& part) {
+    return text + std::string(part);
+  }
+  friend std::string operator+(const Part& part, const std::string& text) {
+    return std::string(part) + text;
+  }
+
+ private:
+  const ModelFile& model_;
+  size_t graph_;
+  Kind kind_;
+  size_t index_;
+};
+
+// One graph of a model.
 struct Place {
   const ModelFile& model;
   size_t graph;
 
   const FileGraph& Graph() const { return model.graphs[graph]; }
-
-  std::string InGraph() const { return graph == 0 ? "" : "graph #" + std::to_string(graph) + ", "; }
-  std::string Tensor(size_t index) const {
-    return InGraph() + "tensor '" + Graph().tensors[index].name + "' (#" + std::to_string(index) +
-           ")";
-  }
-  // The name of its output, as users know layers by it.
-  std::string Operator(size_t index) const {
-    const FileOperator& op = Graph().operators[index];
-    std::string text = InGraph() + "operator #" + std::to_string(index);
-    if (op.outputs.empty()) return text;
-    const auto output = static_cast<size_t>(op.outputs[0]);
-    if (op.outputs[0] < 0 || output >= Graph().tensors.size()) return text;
-    return text + ", to '" + Graph().tensors[output].name + "'";
-  }
+  Part Tensor(size_t index) const { return {model, graph, Part::kTensor, index}; }
+  Part Operator(size_t index) const { return {model, graph, Part::kOperator, index}; }
 };
 
 }  // namespace larq_engine

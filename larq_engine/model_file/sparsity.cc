@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "larq_engine/model_file/refuse.h"
+#include "larq_engine/model_file/walk.h"
 
 namespace larq_engine {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 // into blocks, then those within a block.
 class SparseWalk {
  public:
-  SparseWalk(const FileTensor& tensor, const std::string& place)
+  SparseWalk(const FileTensor& tensor, const Part& place)
       : sparsity_(*tensor.sparsity),
         place_(place),
         sizes_(tensor.shape.begin(), tensor.shape.end()) {
@@ -100,18 +100,29 @@ class SparseWalk {
                std::to_string(static_cast<int64_t>(index)));
       }
     }
+    for (size_t segment = 0; segment + 1 < segments.size(); ++segment) {
+      for (uint64_t i = segments[segment] + 1; i < segments[segment + 1]; ++i) {
+        const uint64_t before = dimension.indices->at(i - 1);
+        const uint64_t index = dimension.indices->at(i);
+        if (index <= before) {
+          Refuse("sparse indices that rise",
+                 std::to_string(index) + " after " + std::to_string(before));
+        }
+      }
+    }
   }
 
   const FileSparsity& sparsity_;
-  const std::string& place_;
+  const Part& place_;
   std::vector<int64_t> sizes_;  // of the dimensions, in blocks where they are divided
   std::vector<size_t> level_of_;
 };
 
 }  // namespace
 
-void CheckSparsity(const FileTensor& tensor, size_t data_size, const std::string& place) {
+void CheckSparsity(const FileTensor& tensor, size_t data_size, const Part& place) {
   const uint64_t values = SparseWalk(tensor, place).Count();
+  // There are no more than the shape has, as indices rise: the number of bits fits.
   const uint64_t bytes = (values * static_cast<uint64_t>(BitsOf(tensor.type)) + 7) / 8;
   if (bytes != data_size) {
     Refuse(place, std::to_string(bytes) + " bytes of sparse values", std::to_string(data_size));

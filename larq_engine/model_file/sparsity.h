@@ -2,14 +2,12 @@
 #ifndef LARQ_ENGINE_MODEL_FILE_SPARSITY_H_
 #define LARQ_ENGINE_MODEL_FILE_SPARSITY_H_
 
-#include <string>
-
-#include "larq_engine/model_file/model_file.h"
+#include "larq_engine/model_file/refuse.h"
 
 namespace larq_engine {
 
 // Throws FileError if they do not. `place` names the tensor; `data_size` is of its constant.
-void CheckSparsity(const FileTensor& tensor, size_t data_size, const std::string& place);
+void CheckSparsity(const FileTensor& tensor, size_t data_size, const Part& place);
 
 }  // namespace larq_engine
 

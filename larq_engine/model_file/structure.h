@@ -10,7 +10,7 @@
 
 namespace larq_engine {
 
-// Throws FileError where something is not where an offset says, or a string is not UTF-8.
+// Throws FileError where something is not where an offset says, or a string has no end.
 void CheckStructure(Flatbuffer& file);
 
 }  // namespace larq_engine

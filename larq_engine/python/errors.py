@@ -46,5 +46,10 @@ def host_errors(action: str) -> Iterator[None]:
         yield
     except MemoryError as error:
         raise ValueError(f"{action}: {_NO_REASON}") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{action}: expected names of tensors in UTF-8, got {error.object!r}; "
+            "the hosts' Python interface reads no others: rename them, or run the model from C++"
+        ) from error
     except (RuntimeError, ValueError) as error:
         raise ValueError(f"{action}: {clean_message(str(error)) or _NO_REASON}") from error

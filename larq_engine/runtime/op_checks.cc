@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 #include <stdexcept>
 
 #include "larq_engine/runtime/flexbuffer.h"
@@ -90,8 +91,13 @@ double Scale(const TensorInfo& tensor, const char* role) {
     throw OpError(start + (tensor.scales.empty() ? "none" : std::to_string(tensor.scales.size())) +
                   remedy);
   }
-  const double scale = tensor.scales[0];
-  if (!(scale > 0) || !std::isfinite(scale)) throw OpError(start + std::to_string(scale) + remedy);
+  const float scale = tensor.scales[0];
+  // The inverse of a denormal one may be infinite.
+  if (!(scale > 0) || !std::isnormal(scale)) {
+    std::ostringstream text;
+    text << scale;
+    throw OpError(start + text.str() + remedy);
+  }
   return scale;
 }
 

@@ -345,11 +345,10 @@ def make_splits(model: Any) -> None:
 
 _CHANGES: dict[str, tuple[Callable[[Any], None], str]] = {
     "rank": (
-        lambda model: setattr(model.subgraphs[0].tensors[1], "shape", [1] * 9),
-        "(#1): expected at most 8 dimensions, got 9",
+        lambda model: setattr(model.subgraphs[0].tensors[0], "shapeSignature", [-1] * 9),
+        "(#0): expected at most 8 dimensions, got 9; LiteRT's C interface has no room for more",
     ),
-    "scale": (quantize(0.0, 0), "(#0): expected positive scales, got 0;"),
-    "tiny scale": (quantize(1e-40, 0), "(#0): expected positive scales, got 9.99995e-41;"),
+    "scale": (quantize(-0.5, 0), "(#0): expected scales of at least 0, got -0.5;"),
     "zero point": (quantize(0.5, 128), "(#0): expected zero points of -128 to 127, got 128"),
     "buffer": (
         lambda model: setattr(model.subgraphs[0].tensors[1], "buffer", 999),

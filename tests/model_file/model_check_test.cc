@@ -13,8 +13,7 @@
 namespace larq_engine {
 namespace {
 
-std::vector<std::vector<uint8_t>> Models() {
-  const std::string folder = "tests/interop/data/";
+std::vector<std::vector<uint8_t>> Models(const std::string& folder = "tests/interop/data/") {
   std::vector<std::vector<uint8_t>> models;
   DIR* entries = opendir(folder.c_str());
   while (const dirent* entry = readdir(entries)) {
@@ -41,6 +40,13 @@ bool IsAccepted(std::span<const uint8_t> bytes) {
 TEST(ModelCheck, WholeFilesAreAccepted) {
   const std::vector<std::vector<uint8_t>> models = Models();
   EXPECT_GE(models.size(), 19u);
+  for (const std::vector<uint8_t>& model : models) EXPECT_TRUE(IsAccepted(model));
+}
+
+// Of TensorFlow's converter; convert_models.py tells what is unlikely about them.
+TEST(ModelCheck, UnlikelyFilesAreAccepted) {
+  const std::vector<std::vector<uint8_t>> models = Models("tests/model_file/data/");
+  EXPECT_EQ(models.size(), 10u);
   for (const std::vector<uint8_t>& model : models) EXPECT_TRUE(IsAccepted(model));
 }
 

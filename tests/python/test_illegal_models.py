@@ -119,7 +119,8 @@ _ILLEGAL: dict[str, tuple[Callable[[], bytes], str, bool]] = {
     ),
     "an input that is a constant": (
         constant_input,
-        "graph #0: expected inputs without data of their own, got the constant tensor 'x' (#0)",
+        "graph #0: expected inputs without data of their own, got the constant tensor 'x' (#0); "
+        "what is set would be written over the file's bytes: take it out of the inputs",
         False,
     ),
     "an absent factor": (absent("MUL", 2), "expected a tensor for input #1, got none", True),
@@ -160,14 +161,14 @@ def test_the_interpreter_refuses(fault, runtime, box):
     kind, message = box.call(load_and_run, model, runtime)
     assert kind == "ValueError"
     assert message.startswith(f"model ({len(model)} bytes): ")
-    assert f"{words}; the file is corrupted: copy or convert it again" in message
+    assert words in message
 
 
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize("fault", [fault for fault in _ILLEGAL if _ILLEGAL[fault][2]])
 def test_the_delegate_alone_refuses(fault, runtime, box):
     build, words, _ = _ILLEGAL[fault]
-    assert f"{words}; the file is corrupted" in box.call(load_in_plain_host, build(), runtime)
+    assert words in box.call(load_in_plain_host, build(), runtime)
 
 
 @pytest.mark.parametrize("runtime", HOSTS)

@@ -1,0 +1,148 @@
+#include "larq_engine/model_file/scale_clauses.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+
+#include "larq_engine/model_file/walk.h"
+
+namespace larq_engine {
+namespace {
+
+std::string TextOf(double number) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%g", number);
+  return text;
+}
+
+bool IsOf8Bits(const FileTensor& tensor) {
+  return tensor.type == FileType::kInt8 || tensor.type == FileType::kUint8;
+}
+
+// A tensor of an operator that hosts compute by its scale.
+struct Scaled {
+  const Place& place;
+  size_t op;
+  size_t tensor;
+
+  const FileTensor& Tensor() const { return place.Graph().tensors[tensor]; }
+
+  // The first one; kernels that look at more are not the ones here.
+  std::optional<float> Scale() const {
+    const std::optional<FileQuantization>& quantization = Tensor().quantization;
+    if (!quantization.has_value() || quantization->scales.empty()) return std::nullopt;
+    return quantization->scales[0];
+  }
+
+  [[noreturn]] void Refuse(const std::string& expected, const char* host) const {
+    larq_engine::Refuse(
+        place.Operator(op), "a scale of " + place.Tensor(tensor) + " " + expected,
+        Scale().has_value() ? TextOf(*Scale()) : "none",
+        std::string(host) + " would crash: quantize with data of the range that the model is for");
+  }
+};
+
+constexpr char kAnyHost[] = "hosts";
+
+// They abort on 1 alone of those from 1.
+void CheckComparison(const std::vector<Scaled>& inputs) {
+  for (const Scaled& input : inputs) {
+    const std::optional<float> scale = input.Scale();
+    if (!scale.has_value() && !IsOf8Bits(input.Tensor())) continue;
+    if (!(scale > 0.0f) || scale == 1.0f) input.Refuse("above 0, and not 1", kAnyHost);
+  }
+}
+
+// They make a multiplier of the quotient of scales (2 input)^power / (2^shift output), and abort
+// where it is not below 1; LiteRT does not for SUB.
+void CheckSum(int kind, const std::vector<Scaled>& inputs, const Scaled& output, int power,
+              int shift) {
+  double largest = 0;
+  for (const Scaled& input : inputs) {
+    if (!(input.Scale() > 0.0f)) input.Refuse("above 0", kAnyHost);
+    largest = std::max(largest, static_cast<double>(*input.Scale()));
+  }
+  const double least = std::ldexp(std::pow(2 * largest, power), -shift);
+  if (!output.Scale().has_value() || !(*output.Scale() > least)) {
+    output.Refuse(
+        "above " + TextOf(least) + ", as those of its inputs are up to " + TextOf(largest),
+        kind == builtin::kSub ? "tflite_runtime 2.14" : kAnyHost);
+  }
+}
+
+void CheckXnnpack(const Scaled& tensor) {
+  const std::optional<float> scale = tensor.Scale();
+  if (!IsOf8Bits(tensor.Tensor()) || !scale.has_value()) return;
+  if (!std::isnormal(*scale) || *scale < 0) {
+    tensor.Refuse("of at least 1.2e-38", "XNNPACK of LiteRT 2.3");
+  }
+}
+
+}  // namespace
+
+void ScalesAreNumbers(const ModelFile& model) {
+  ForEachTensor(model, [](const Place& place, size_t index, const FileTensor& tensor) {
+    // Of any other type nobody computes by a scale.
+    const bool is_quantized = BitsOf(tensor.type) <= 16 && tensor.type != FileType::kFloat16 &&
+                              tensor.type != FileType::kBfloat16;
+    if (!is_quantized || !tensor.quantization.has_value()) return;
+    for (const float scale : tensor.quantization->scales) {
+      if (!std::isfinite(scale) || scale < 0) {
+        Refuse(place.Tensor(index), "scales of at least 0", TextOf(static_cast<double>(scale)));
+      }
+    }
+  });
+}
+
+void ScalesFitTheirOperators(const ModelFile& model) {
+  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+    const auto scaled = [&](int32_t tensor) {
+      return Scaled{.place = place, .op = index, .tensor = static_cast<size_t>(tensor)};
+    };
+    const auto inputs = [&] {
+      std::vector<Scaled> result;
+      for (const int32_t input : op.inputs) result.push_back(scaled(input));
+      return result;
+    };
+    const int kind = KindOf(model, op);
+    switch (kind) {
+      case builtin::kLess:
+      case builtin::kGreater:
+      case builtin::kGreaterEqual:
+      case builtin::kLessEqual:
+        if (IsOf8Bits(scaled(op.inputs[0]).Tensor())) CheckComparison(inputs());
+        return;
+      case builtin::kEqual:
+      case builtin::kNotEqual: {
+        const FileTensor& first = scaled(op.inputs[0]).Tensor();
+        if (IsOf8Bits(first) || first.type == FileType::kInt16) CheckComparison(inputs());
+        return;
+      }
+      case builtin::kAdd:
+      case builtin::kSub: {
+        const Scaled first = scaled(op.inputs[0]);
+        if (IsOf8Bits(first.Tensor())) {
+          CheckSum(kind, inputs(), scaled(op.outputs[0]), 1, 20);
+        } else if (first.Tensor().type == FileType::kInt16 && first.Scale().has_value()) {
+          CheckSum(kind, inputs(), scaled(op.outputs[0]), 1, 15);
+        }
+        return;
+      }
+      case builtin::kSquaredDifference:
+        if (scaled(op.inputs[0]).Tensor().type == FileType::kInt8) {
+          CheckSum(kind, inputs(), scaled(op.outputs[0]), 2, 14);
+        }
+        return;
+      case builtin::kQuantize:
+        CheckXnnpack(scaled(op.inputs[0]));
+        CheckXnnpack(scaled(op.outputs[0]));
+        return;
+      case builtin::kBatchMatmul:
+        CheckXnnpack(scaled(op.inputs[0]));
+        return;
+    }
+  });
+}
+
+}  // namespace larq_engine
