@@ -46,10 +46,10 @@ class Session:
             self._interpreter.allocate_tensors()
             tensors = self._interpreter.get_tensor_details()
             nodes = self._interpreter._get_ops_details()
-        # As the file declares them: a resize leaves tensors inside a delegate's part of the graph
-        # with the shapes that they had.
-        self.declared_inputs = self.inputs()
-        self.declared_outputs = self.outputs()
+            # As the file declares them: a resize leaves tensors inside a delegate's part of the
+            # graph with the shapes that they had.
+            self.declared_inputs = self.inputs()
+            self.declared_outputs = self.outputs()
         self.declared_tensors = {info.index: info for info in describe(tensors, None)}
         self.operators = [
             Operator(node["op_name"], tuple(map(int, node["inputs"])), tuple(node["outputs"]))
