@@ -177,8 +177,8 @@ STAGES = (
     ),
     Stage(
         "fuzz-files",
-        "20,000 mutated files in LiteRT, with the check and without (`make fuzz-files` runs more)",
-        (["make", "--no-print-directory", "fuzz-files", "CASES=20000"],),
+        "5,000 mutated files in LiteRT, with the check and without (`make fuzz-files` runs more)",
+        (["make", "--no-print-directory", "fuzz-files", "CASES=5000"],),
         (*CPP, r"larq_engine/python/", r"tests/fuzz/"),
     ),
 )
