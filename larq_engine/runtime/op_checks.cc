@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
+#include <cstdio>
 #include <stdexcept>
 
 #include "larq_engine/runtime/flexbuffer.h"
@@ -94,9 +94,9 @@ double Scale(const TensorInfo& tensor, const char* role) {
   const float scale = tensor.scales[0];
   // The inverse of a denormal one may be infinite.
   if (!(scale > 0) || !std::isnormal(scale)) {
-    std::ostringstream text;
-    text << scale;
-    throw OpError(start + text.str() + remedy);
+    char text[32];
+    std::snprintf(text, sizeof(text), "%g", scale);
+    throw OpError(start + text + remedy);
   }
   return scale;
 }

@@ -16,8 +16,7 @@ int AffinityCpus() {
   return static_cast<int>(std::thread::hardware_concurrency());  // more than the set can hold
 }
 
-// The start of a small file; nothing of one that cannot be read. Not by a stream of C++: those
-// would double the size of the library.
+// The start of a small file; nothing of one that cannot be read.
 std::string ReadText(const std::string& path) {
   char text[4096];
   std::FILE* file = std::fopen(path.c_str(), "re");
