@@ -2,6 +2,9 @@
 #ifndef LARQ_ENGINE_MODEL_FILE_REFUSE_H_
 #define LARQ_ENGINE_MODEL_FILE_REFUSE_H_
 
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
 #include <string>
 
 #include "larq_engine/model_file/model_file.h"
@@ -27,13 +30,20 @@ std::string SomeOf(const Numbers& numbers) {
   return "[" + text + (numbers.size() > 8 ? ", ...]" : "]");
 }
 
-// A name of a file may be of any length.
-inline std::string Shortened(const std::string& name) {
+// A name of a file may be of any length, and hold any byte: a 0 would end the message.
+inline std::string Shown(const std::string& name) {
   constexpr size_t kMaxBytes = 80;
-  if (name.size() <= kMaxBytes) return name;
-  size_t end = kMaxBytes;
-  while (end > 0 && (static_cast<uint8_t>(name[end]) & 0xC0) == 0x80) --end;  // a whole character
-  return name.substr(0, end) + "...";
+  size_t end = std::min(name.size(), kMaxBytes);
+  while (end > 0 && end < name.size() && (static_cast<uint8_t>(name[end]) & 0xC0) == 0x80) {
+    --end;  // a whole character
+  }
+  std::string text;
+  for (const char c : name.substr(0, end)) {
+    char code[5] = {c};
+    if (static_cast<uint8_t>(c) < 0x20) std::snprintf(code, sizeof(code), "\\x%02x", c);
+    text += code;
+  }
+  return end < name.size() ? text + "..." : text;
 }
 
 // What a message names. It becomes text where there is a message: there are as many parts as
@@ -49,9 +59,7 @@ class Part {
     const FileGraph& graph = model_.graphs[graph_];
     const std::string place = graph_ == 0 ? "" : "graph #" + std::to_string(graph_) + ", ";
     const std::string number = "#" + std::to_string(index_);
-    const auto name = [&](size_t tensor) {
-      return "'" + Shortened(graph.tensors[tensor].name) + "'";
-    };
+    const auto name = [&](size_t tensor) { return "'" + Shown(graph.tensors[tensor].name) + "'"; };
     if (kind_ == kTensor) return place + "tensor " + name(index_) + " (" + number + ")";
     // The name of its output, as users know layers by it.
     const std::vector<int32_t>& outputs = graph.operators[index_].outputs;

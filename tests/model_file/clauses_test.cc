@@ -742,6 +742,15 @@ TEST(Clauses, LongNamesAreShortened) {
                                 "...': expected an input out of tensors of 4, got #4; " + kDamaged);
 }
 
+TEST(Clauses, NamesMayHoldAnyByte) {
+  ModelFile model = LegalModel();
+  TensorOf(model, 3).name = std::string("a\0b\n", 4);
+  OperatorOf(model, 1).inputs = {2, 4};
+  EXPECT_EQ(Refusal(model),
+            "operator #1, to 'a\\x00b\\x0a': expected an input out of tensors of 4, got #4; " +
+                std::string(kDamaged));
+}
+
 // Each would take hours if messages were made before anything is wrong, or what is shared was read
 // again for all who share it.
 TEST(Clauses, WhatIsSharedTakesNoLonger) {
