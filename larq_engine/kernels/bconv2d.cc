@@ -73,14 +73,6 @@ std::vector<uint32_t> PackTapsOfFilters(const Bconv2dSpec& spec, const uint32_t*
 
 }  // namespace
 
-WindowAxis Bconv2dSpec::Rows(int64_t in_height) const {
-  return MakeWindowAxis(in_height, filter_height, stride_height, dilation_height, pad_height);
-}
-
-WindowAxis Bconv2dSpec::Cols(int64_t in_width) const {
-  return MakeWindowAxis(in_width, filter_width, stride_width, dilation_width, pad_width);
-}
-
 bool RollsLines(const Bconv2dSpec& spec) {
   return spec.groups == 1 && spec.dilation_width == 1 && spec.filter_width > 1 &&
          spec.filter_width <= static_cast<int64_t>(kWordBits) / spec.in_channels;

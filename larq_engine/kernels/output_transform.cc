@@ -1,6 +1,7 @@
 #include "larq_engine/kernels/output_transform.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "larq_engine/kernels/bits.h"
@@ -12,18 +13,13 @@ using Int32Limits = std::numeric_limits<int32_t>;
 
 }  // namespace
 
-DotRange ActivationRange(Activation activation) {
-  switch (activation) {
-    case Activation::kRelu:
-      return {0, Int32Limits::max()};
-    case Activation::kReluN1To1:
-      return {-1, 1};
-    case Activation::kRelu6:
-      return {0, 6};
-    case Activation::kNone:
-      break;
-  }
-  return {Int32Limits::min(), Int32Limits::max()};
+DotRange DotRangeOf(Activation activation) {
+  const FloatRange range = ActivationRange(activation);
+  const auto whole = [](float limit) {
+    if (std::isinf(limit)) return limit < 0 ? Int32Limits::min() : Int32Limits::max();
+    return static_cast<int32_t>(limit);
+  };
+  return {whole(range.min), whole(range.max)};
 }
 
 size_t OutputTransform::PixelBytes(size_t channels) const {
@@ -41,7 +37,7 @@ size_t OutputTransform::PixelBytes(size_t channels) const {
 OutputTransform MakeFloatTransform(Activation activation, const float* multiplier,
                                    const float* bias, size_t channels) {
   OutputTransform t;
-  t.range = ActivationRange(activation);
+  t.range = DotRangeOf(activation);
   t.multiplier.assign(multiplier, multiplier + channels);
   t.bias.assign(bias, bias + channels);
   return t;

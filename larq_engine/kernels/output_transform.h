@@ -14,13 +14,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "larq_engine/kernels/activation.h"
 #include "larq_engine/kernels/pixel_ops.h"
 
 namespace larq_engine {
 
 enum class OutputKind : uint8_t { kFloat, kInt8, kBits };
-
-enum class Activation : uint8_t { kNone, kRelu, kReluN1To1, kRelu6 };
 
 struct DotRange {
   int32_t min;
@@ -28,15 +27,15 @@ struct DotRange {
 };
 
 // The activation clamps the dot product, before multiplier and bias.
-DotRange ActivationRange(Activation activation);
+DotRange DotRangeOf(Activation activation);
 
 struct OutputTransform {
   OutputKind kind = OutputKind::kFloat;
-  DotRange range = ActivationRange(Activation::kNone);  // float and int8
-  std::vector<float> multiplier;                        // float and int8
-  std::vector<float> bias;                              // float and int8
-  int32_t zero_point = 0;                               // int8
-  std::vector<int32_t> dot_limit;                       // bits
+  DotRange range = DotRangeOf(Activation::kNone);  // float and int8
+  std::vector<float> multiplier;                   // float and int8
+  std::vector<float> bias;                         // float and int8
+  int32_t zero_point = 0;                          // int8
+  std::vector<int32_t> dot_limit;                  // bits
 
   // Bytes of one output pixel of `channels` channels.
   size_t PixelBytes(size_t channels) const;
