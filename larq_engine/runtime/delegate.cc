@@ -118,13 +118,28 @@ void TakeOver(TfLiteContext* context, TfLiteDelegate* delegate, const std::vecto
   }
 }
 
+// A host whose delegate fails goes back to the graph without it and prepares the operators, and
+// illegal ones crash it. So none of them can be prepared any more.
+void Forbid(TfLiteContext* context, std::span<const int> nodes) {
+  for (const int index : nodes) {
+    NodeAt(context, index).registration->prepare = [](TfLiteContext*, TfLiteNode*) {
+      return kTfLiteError;
+    };
+  }
+}
+
 TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
   return ReportingErrors(context, [&] {
     TfLiteIntArray* order = nullptr;
     if (context->GetExecutionPlan(context, &order) != kTfLiteOk) {
       throw std::runtime_error("larq_engine: the host gives no execution plan");
     }
-    CheckGraph(context, AsSpan(order));
+    try {
+      CheckGraph(context, AsSpan(order));
+    } catch (const std::exception&) {
+      Forbid(context, AsSpan(order));
+      throw;
+    }
     std::vector<OpNode> nodes;
     for (int index : AsSpan(order)) nodes.push_back(DescribeNode(context, index));
     const std::vector<int> weights = FindWeights(nodes);

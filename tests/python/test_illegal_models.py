@@ -51,6 +51,25 @@ def absent(op: str, inputs: int, **options: int) -> Callable[[], bytes]:
     return build
 
 
+def absent_output() -> bytes:
+    """On which hosts crash when they prepare it, as they do when a delegate fails."""
+    builder = ModelBuilder()
+    x, axes = builder.tensor((1, 4), name="x"), builder.constant(np.array([1, 0], np.int32))
+    y = builder.tensor((1, 4), name="y")
+    builder.builtin("TRANSPOSE", [x, axes], [ABSENT])
+    builder.builtin("RELU", [x], [y])
+    return builder.finish([x], [y])
+
+
+def endless_scale() -> bytes:
+    """Likewise."""
+    builder = ModelBuilder()
+    x = builder.tensor((1, 4), np.int8, name="x", scale=np.inf, zero_point=0)
+    y = builder.tensor((1, 4), np.int8, name="y", scale=0.5, zero_point=0)
+    builder.builtin("ADD", [x, x], [y])
+    return builder.finish([x], [y])
+
+
 def written_twice() -> bytes:
     builder = ModelBuilder()
     x, y = builder.tensor((1, 4), name="x"), builder.tensor((1, 4), name="y")
@@ -130,6 +149,16 @@ _ILLEGAL: dict[str, tuple[Callable[[], bytes], str, bool]] = {
         True,
     ),
     "an absent argument": (absent("RELU", 1), "expected a tensor for input #0, got none", True),
+    "an absent output": (
+        absent_output,
+        "operator #0: expected a tensor for each output, got one that is absent",
+        True,
+    ),
+    "an endless scale": (
+        endless_scale,
+        "tensor 'x' (#0): expected scales of at least 0, got inf",
+        True,
+    ),
     "an output written twice": (
         written_twice,
         "expected outputs that nobody else writes, got tensor 'y' (#1), an output of operator #0",
