@@ -9,10 +9,25 @@ to refuse what crashes hosts.
 """
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
 from tests.fuzz.files.campaign import MODES, replay, run_campaign
+
+# glibc's allocator that looks at the memory around what is freed, so that who spoils memory ends
+# there and not some file later. It can be chosen only before a program starts.
+_CHECKED_MEMORY = {
+    "LD_PRELOAD": "libc_malloc_debug.so.0",
+    "GLIBC_TUNABLES": "glibc.malloc.check=3",
+}
+
+
+def _check_memory() -> None:
+    """Starts this program again unless memory is checked."""
+    if not all(os.environ.get(name) == value for name, value in _CHECKED_MEMORY.items()):
+        command = [sys.executable, "-m", "tests.fuzz.files", *sys.argv[1:]]
+        os.execve(sys.executable, command, {**os.environ, **_CHECKED_MEMORY})
 
 
 def main() -> int:
@@ -38,4 +53,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    _check_memory()
     sys.exit(main())

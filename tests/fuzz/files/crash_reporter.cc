@@ -24,7 +24,8 @@ constexpr size_t kReadableAfter = 16;  // hosts may read that much behind a tens
 
 int report_file = -1;
 
-// Lines "signal N address A", then "<library> <offset in it>", innermost frame first.
+// Lines "signal N address A", then "<library> <offset in it> <symbol>", innermost frame first. The
+// symbol is the last exported one before it.
 void Report(int number, siginfo_t* info, void*) {
   char line[4096];
   int length = snprintf(line, sizeof(line), "signal %d address %p\n", number, info->si_addr);
@@ -35,7 +36,8 @@ void Report(int number, siginfo_t* info, void*) {
     Dl_info found = {};
     if (dladdr(frames[i], &found) == 0 || found.dli_fname == nullptr) continue;
     const auto offset = static_cast<char*>(frames[i]) - static_cast<char*>(found.dli_fbase);
-    length = snprintf(line, sizeof(line), "%s %#tx\n", found.dli_fname, offset);
+    length = snprintf(line, sizeof(line), "%s %#tx %s\n", found.dli_fname, offset,
+                      found.dli_sname == nullptr ? "?" : found.dli_sname);
     (void)!write(report_file, line, static_cast<size_t>(length));
   }
   raise(number);  // SA_RESETHAND: now it does what it always does
@@ -135,5 +137,12 @@ void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) { delete delegate;
 
 // For the tests of the fuzzer: faults whose place is known.
 void crash_here() { *reinterpret_cast<volatile int*>(16) = 0; }
+
+// The allocator sees that somebody, who may be long gone, has written over its own numbers.
+void meet_spoilt_memory() {
+  auto* memory = static_cast<volatile size_t*>(std::malloc(64));
+  memory[-1] = 7;
+  std::free(const_cast<size_t*>(memory));
+}
 
 }  // extern "C"

@@ -83,6 +83,35 @@ def test_a_crash_of_the_host_that_needs_us(workers, cases, libraries):
     assert (verdict.owner, verdict.reason) == ("ours", "the host crashes with us only")
 
 
+def test_memory_that_the_host_spoilt_and_we_met(workers, cases, libraries):
+    ours = libraries["liblarq_engine_planted"].meet_spoilt_memory
+    (verdict,) = _collect(workers, cases, ours, ours).verdicts
+    assert (verdict.owner, verdict.reason) == ("host", "crashes without us")
+    assert verdict.death.signal == "SIGABRT"
+
+
+def test_memory_that_the_host_spoils_at_times(workers, cases, libraries):
+    runs = []
+
+    def seldom():
+        runs.append(True)
+        if len(runs) == 5:
+            libraries["libhost_planted"].meet_spoilt_memory()
+
+    ours = libraries["liblarq_engine_planted"].meet_spoilt_memory
+    (verdict,) = _collect(workers, cases, ours, seldom).verdicts
+    assert (verdict.owner, verdict.reason) == ("host", "spoils memory without us too")
+
+
+def test_memory_that_only_we_spoil(workers, cases, libraries):
+    ours = libraries["liblarq_engine_planted"].meet_spoilt_memory
+    (verdict,) = _collect(workers, cases, ours).verdicts
+    assert (verdict.owner, verdict.reason) == (
+        "ours",
+        "the host crashes when we call it, and not without us",
+    )
+
+
 def test_a_crash_that_an_earlier_case_prepared(workers, cases, libraries):
     broken = []
 

@@ -3,6 +3,8 @@
 The innermost frame that is of neither the system's libraries nor the reporter says whose code was
 at work. But a host may crash on what we did to it, so that its frames alone acquit nobody: the same
 file must crash the host without us, with a delegate that takes our operators and computes nothing.
+Nor do frames accuse anybody where the allocator stopped: who called it only met what somebody had
+spoilt before.
 """
 
 import functools
@@ -15,11 +17,23 @@ from tests.fuzz.files.runs import Run
 from tests.fuzz.files.workers import Death, Frame, Job, Limits, Workers
 
 _OURS = "liblarq_engine"
-_SYSTEMS = ("libc.so", "libstdc++", "libgcc_s", "ld-linux", "libm.so", "libpthread", "linux-vdso")
+_SYSTEMS = (
+    "libc.so",
+    "libc_malloc_debug.so",
+    "libstdc++",
+    "libgcc_s",
+    "ld-linux",
+    "libm.so",
+    "libpthread",
+    "linux-vdso",
+)
 _REPORTER = "libcrash_reporter"
+_ALLOCATOR = {"malloc", "calloc", "realloc", "free", "cfree", "memalign", "posix_memalign"}
+_ALLOCATOR |= {"aligned_alloc", *(f"__libc_{name}" for name in _ALLOCATOR)}
 _OUT_OF_TIME = ("SIGPROF", "SIGALRM")
 _MAX_MUTATIONS = 5
 _TOP_FRAMES = 4
+_REPEATS = 200  # Of a file that spoils memory, until somebody meets it.
 
 
 @dataclass(frozen=True)
@@ -43,6 +57,11 @@ def at_work(frames: Sequence[Frame]) -> int:
         if not frame.module.startswith((*_SYSTEMS, _REPORTER)):
             return place
     return len(frames)
+
+
+def _met_spoilt_memory(death: Death) -> bool:
+    callees = death.frames[: at_work(death.frames)]
+    return death.signal == "SIGABRT" and bool(callees) and callees[-1].symbol in _ALLOCATOR
 
 
 def signature(death: Death) -> tuple[str, ...]:
@@ -98,10 +117,13 @@ def judge(
             if other is not None and signature(other) == signature(alone):
                 job = fewer
     start = at_work(alone.frames)
-    if start < len(alone.frames) and alone.frames[start].module.startswith(_OURS):
+    spoilt = _met_spoilt_memory(alone)
+    if not spoilt and start < len(alone.frames) and alone.frames[start].module.startswith(_OURS):
         return verdict("ours", "our code was at work", job, alone)
     if again([job], make_innocent, limits) is not None:
         return verdict("host", "crashes without us", job, alone)
+    if spoilt and again([job] * _REPEATS, make_innocent, limits) is not None:
+        return verdict("host", "spoils memory without us too", job, alone)
     if any(frame.module.startswith(_OURS) for frame in alone.frames):
         return verdict("ours", "the host crashes when we call it, and not without us", job, alone)
     return verdict("ours", "the host crashes with us only", job, alone)
@@ -127,7 +149,7 @@ def _judge_many(
             bad = middle
     culprit = jobs[bad]
     reason = f"leaves something broken, on which #{jobs[-1].number} crashes"
-    without_us = (jobs, jobs[bad:], [culprit] * 200)
+    without_us = (jobs, jobs[bad:], [culprit] * _REPEATS)
     if any(again(tried, make_innocent, limits) for tried in without_us):
         return verdict("host", f"{reason}; without us too", culprit)
     return verdict("unclear", reason, culprit)

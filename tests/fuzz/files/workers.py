@@ -49,6 +49,7 @@ class Frame:
 
     path: str
     offset: int
+    symbol: str = ""  # the last one before it that the library exports
 
     @property
     def module(self) -> str:
@@ -173,8 +174,8 @@ def _result(line: str) -> Result:
 def _frames(report: list[str]) -> tuple[Frame, ...]:
     frames = []
     for line in report[1:]:
-        path, offset = line.rsplit(" ", 1)
+        path, offset, symbol = line.rsplit(" ", 2)
         if not offset.startswith("0x"):  # The handler crashed too, on a broken stack.
             break
-        frames.append(Frame(path, int(offset, 16)))
+        frames.append(Frame(path, int(offset, 16), symbol))
     return tuple(frames)
