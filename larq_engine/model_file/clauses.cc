@@ -506,6 +506,7 @@ constexpr Clause kClauses[] = {
     CLAUSE(OperatorsHaveTheirTensors, kFile),
     CLAUSE(HostsCustomOperatorsHaveOptions, kFile),
     CLAUSE(AbsentInputsAreOptional, kOneGraph),
+    CLAUSE(DepthwiseConvolutionsHaveABias, kFile),
     CLAUSE(TypesWithoutASizeAreTaken, kFile),
     CLAUSE(CopiesHaveTheTypeOfTheirInput, kFile),
     CLAUSE(ScalesFitTheirOperators, kFile),

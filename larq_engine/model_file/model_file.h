@@ -44,7 +44,7 @@ int BitsOf(FileType type);
 
 // The file's numbers of those operators whose meaning matters to a check.
 namespace builtin {
-constexpr int kAdd = 0, kConv2d = 3, kDepthwiseConv2d = 4, kFullyConnected = 9,
+constexpr int kAdd = 0, kConv2d = 3, kDepthwiseConv2d = 4, kFullyConnected = 9, kL2Pool2d = 12,
               kLocalResponseNormalization = 13, kLstm = 16, kReshape = 22, kSvdf = 27, kCustom = 32,
               kSub = 41, kUnidirectionalSequenceLstm = 44, kBidirectionalSequenceRnn = 46,
               kSplit = 49, kDelegate = 51, kBidirectionalSequenceLstm = 52, kLess = 58,
@@ -98,8 +98,10 @@ struct FileOperator {
   std::vector<int32_t> inputs = {};  // -1 for one that is absent
   std::vector<int32_t> outputs = {};
   std::vector<int32_t> intermediates = {};
-  int32_t split_parts = 0;                // of a SPLIT
-  int32_t radius = 0;                     // of a LOCAL_RESPONSE_NORMALIZATION
+  int32_t split_parts = 0;   // of a SPLIT
+  int32_t radius = 0;        // of a LOCAL_RESPONSE_NORMALIZATION
+  int32_t filter_width = 0;  // of an L2_POOL_2D
+  int32_t filter_height = 0;
   std::vector<int64_t> graphs = {};       // that it calls
   std::span<const uint8_t> options = {};  // of a custom operator
 };

@@ -123,14 +123,26 @@ void HostsCustomOperatorsHaveOptions(const ModelFile& model) {
   });
 }
 
+// Kernels of 8 bits read one that is not there.
+void DepthwiseConvolutionsHaveABias(const ModelFile& model) {
+  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+    if (KindOf(model, op) != builtin::kDepthwiseConv2d || op.inputs.size() > 2) return;
+    const FileType type = place.Graph().tensors[static_cast<size_t>(op.inputs[0])].type;
+    if (type == FileType::kInt8 || type == FileType::kUint8) {
+      Refuse(place.Operator(index), "a bias, as it is of 8 bits", "none",
+             "hosts would crash: give zeros");
+    }
+  });
+}
+
 // Strings are a block with its own layout, resources and variants none at all: a kernel that takes
 // them for numbers writes to where nothing is.
 void TypesWithoutASizeAreTaken(const ModelFile& model) {
-  static constexpr Kinds kOfAnything = {31,  118, 119, 129, 143,
-                                        144, 200, 206, 209};  // calls, state
-  static constexpr Kinds kOfStrings = {10, 15, 22, 30, 36,  43,  45,  65,  69, 70,
-                                       71, 72, 77, 94, 107, 110, 130, 137, 138};
+  static constexpr Kinds kOfAnything = {31, 118, 119, 129, 200, 206, 209};  // calls
+  static constexpr Kinds kOfStrings = {10, 15, 22, 30,  36,  43,  45,  65,  69,  70, 71,
+                                       72, 77, 94, 107, 110, 130, 137, 138, 143, 144};
   static constexpr Kinds kOfResources = {136, 137, 138, 139, 142};
+  static constexpr Kinds kOfAHandle = {143, 144};  // their first input; the value is none
   ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
     const int kind = KindOf(model, op);
     if (kind == builtin::kCustom || IsOneOf(kind, kOfAnything)) return;
@@ -147,7 +159,7 @@ void TypesWithoutASizeAreTaken(const ModelFile& model) {
                "hosts would crash: compute with these outside of the model");
       }
     };
-    std::ranges::for_each(op.inputs, check);
+    std::ranges::for_each(std::span(op.inputs).subspan(IsOneOf(kind, kOfAHandle) ? 1 : 0), check);
     std::ranges::for_each(op.outputs, check);
   });
 }
@@ -155,8 +167,9 @@ void TypesWithoutASizeAreTaken(const ModelFile& model) {
 // Hosts copy as many bytes as the input has.
 void CopiesHaveTheTypeOfTheirInput(const ModelFile& model) {
   // By which input it is: SPLIT has its axis first, SELECT and FILL what they select by and fill.
-  static constexpr Kinds kFirst = {2,  5,  22, 26, 34, 36,  37,  38,  39,  43,  45,  60, 65,
-                                   69, 70, 83, 88, 93, 100, 102, 105, 107, 112, 130, 151};
+  static constexpr Kinds kFirst = {2,   5,   22,  26,  34,  36,  37,  38,  39,  43,  45,
+                                   60,  65,  69,  70,  83,  88,  93,  100, 102, 105, 107,
+                                   112, 113, 115, 125, 130, 151, 153, 154, 155, 157};
   static constexpr Kinds kSecond = {builtin::kSplit, 64, 94, 123};
   ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
     const int kind = KindOf(model, op);
@@ -221,6 +234,24 @@ void CheckBroadcast(const Place& place, size_t index) {
   }
 }
 
+// Hosts see for themselves what is longer than the sequence.
+void CheckLengths(const Place& place, size_t index, std::vector<bool>& is_known) {
+  const FileOperator& op = place.Graph().operators[index];
+  const FileTensor& lengths = place.Graph().tensors[static_cast<size_t>(op.inputs[1])];
+  if (lengths.buffer == 0 || is_known[lengths.buffer]) return;
+  is_known[lengths.buffer] = true;
+  for (const int64_t length : NumbersOf(place.model, lengths)) {
+    if (length < 0) {
+      Refuse(place.Operator(index), "lengths of at least 0", std::to_string(length),
+             "hosts would crash: give how many to reverse");
+    }
+  }
+}
+
+bool IsOpen(const FileTensor& tensor) {
+  return std::ranges::find(tensor.signature, -1) != tensor.signature.end();
+}
+
 }  // namespace
 
 // Hosts have tensors of any number of dimensions, but repeat values along at most 8. Sizes that the
@@ -236,7 +267,7 @@ void RepeatedShapesAreOfAFewDimensions(const ModelFile& model) {
     const FileTensor& b = place.Graph().tensors[static_cast<size_t>(op.inputs[1])];
     const size_t rank = std::max(a.shape.size(), b.shape.size());
     if (rank <= kMaxRank || a.shape == b.shape) return;
-    if (!a.signature.empty() || !b.signature.empty()) return;
+    if (a.shape.size() == b.shape.size() && (IsOpen(a) || IsOpen(b))) return;
     Refuse(place.Operator(index), "equal shapes, or at most 8 dimensions",
            std::to_string(rank) + " dimensions of " + SomeOf(a.shape) + " and " + SomeOf(b.shape),
            "hosts would crash: leave out dimensions of 1");
@@ -245,14 +276,22 @@ void RepeatedShapesAreOfAFewDimensions(const ModelFile& model) {
 
 // Kernels go by these numbers without a look at what they lead to.
 void ArgumentsAreInRange(const ModelFile& model) {
-  constexpr int kBroadcastArgs = 145;
+  constexpr int kReverseSequence = 112, kBroadcastArgs = 145;
   constexpr int32_t kMaxRadius = 1 << 30;
+  std::vector<bool> is_known(model.buffers.size());  // operators may share one
   ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
     const int kind = KindOf(model, op);
     if (kind == kBroadcastArgs) CheckBroadcast(place, index);
+    if (kind == kReverseSequence) CheckLengths(place, index, is_known);
     if (kind == builtin::kLocalResponseNormalization && (op.radius < 0 || op.radius > kMaxRadius)) {
       Refuse(place.Operator(index), "a radius of 0 to 2^30", std::to_string(op.radius),
              "hosts would crash: give one of channels");
+    }
+    // Of other pools hosts look at it.
+    if (kind == builtin::kL2Pool2d && std::min(op.filter_width, op.filter_height) < 0) {
+      Refuse(place.Operator(index), "a filter of at least 0 pixels a side",
+             std::to_string(op.filter_width) + " x " + std::to_string(op.filter_height),
+             "hosts would crash: give its width and height");
     }
   });
 }
@@ -282,6 +321,24 @@ void CheckFit(const Place& place, size_t index, std::span<const int32_t> own, co
   }
 }
 
+// Hosts give the called graph's inputs the shapes of its caller's, and XNNPACK, which has taken the
+// graph's operators by then, crashes on more dimensions than it has.
+void CheckRanks(const Place& place, size_t index, std::span<const int32_t> own,
+                const Place& called) {
+  constexpr size_t kMaxRank = 6;
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (own[i] == kAbsent) continue;
+    const size_t rank = place.Graph().tensors[static_cast<size_t>(own[i])].shape.size();
+    const auto other = static_cast<size_t>(called.Graph().inputs[i]);
+    if (rank > kMaxRank && rank != called.Graph().tensors[other].shape.size()) {
+      Refuse(place.Operator(index),
+             "at most " + std::to_string(kMaxRank) + " dimensions, or as many as " +
+                 called.Tensor(other),
+             std::to_string(rank), "XNNPACK would crash: leave out dimensions of 1");
+    }
+  }
+}
+
 }  // namespace
 
 // Hosts copy between the tensors of an operator and those of the graph that it calls.
@@ -295,8 +352,9 @@ void CalledGraphsFit(const ModelFile& model) {
       const FileGraph& graph = called.Graph();
       // The first input of IF chooses the graph; the first graph of WHILE tells whether to go on.
       const std::span<const int32_t> inputs(op.inputs);
-      CheckFit(place, index, kind == kIf ? inputs.subspan(1) : inputs, called, graph.inputs,
-               "inputs");
+      const std::span<const int32_t> given = kind == kIf ? inputs.subspan(1) : inputs;
+      CheckFit(place, index, given, called, graph.inputs, "inputs");
+      CheckRanks(place, index, given, called);
       if (kind == kWhile && i == 0) {
         if (graph.outputs.size() != 1 ||
             graph.tensors[static_cast<size_t>(graph.outputs[0])].type != FileType::kBool) {

@@ -15,6 +15,7 @@ bool IsCustomOfHosts(std::string_view name);
 // Each throws FileError; indices of tensors, graphs and kinds are known to be legal.
 void OperatorsHaveTheirTensors(const ModelFile& model);
 void HostsCustomOperatorsHaveOptions(const ModelFile& model);
+void DepthwiseConvolutionsHaveABias(const ModelFile& model);
 void TypesWithoutASizeAreTaken(const ModelFile& model);
 void CopiesHaveTheTypeOfTheirInput(const ModelFile& model);
 void RepeatedShapesAreOfAFewDimensions(const ModelFile& model);

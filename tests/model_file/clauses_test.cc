@@ -15,7 +15,8 @@ namespace {
 using builtin::kAdd, builtin::kEqual, builtin::kLess, builtin::kSub, builtin::kSquaredDifference,
     builtin::kQuantize, builtin::kBatchMatmul;
 constexpr int kMul = 18, kRelu = 19, kSelect = 64, kIf = 118, kWhile = 119, kCallOnce = 129,
-              kReverseSequence = 112, kBroadcastArgs = 145;
+              kReverseSequence = 112, kMatrixDiag = 113, kSegmentSum = 125, kReadVariable = 143,
+              kAssignVariable = 144, kBroadcastArgs = 145;
 
 // FULLY_CONNECTED of x and constant weights, then ADD of the result and itself:
 // tensors 0 x, 1 weights, 2 dense, 3 sum. Operator codes 0 and 1 are these, others come behind.
@@ -354,6 +355,27 @@ const std::vector<Breach>& Breaches() {
          m.operator_codes.back().custom_name = "TFLite_Detection_PostProcess";
        },
        "operator #1, to 'sum': expected options of TFLite_Detection_PostProcess, got none; "},
+      {"DepthwiseConvolutionsHaveABias",
+       [](ModelFile& m) { MakeInt8(m, builtin::kDepthwiseConv2d, 1, 1); },
+       "operator #1, to 'sum': expected a bias, as it is of 8 bits, got none; ",
+       "hosts would crash: give zeros"},
+      {"TypesWithoutASizeAreTaken",
+       [](ModelFile& m) {
+         MakeKind(m, 1, kReadVariable, {2});
+         TensorOf(m, 2).type = TensorOf(m, 3).type = FileType::kResource;
+         MakeKind(m, 0, builtin::kCustom, {0});
+       },
+       "operator #1, to 'sum': expected tensors of numbers, got tensor 'sum' (#3) of resources; ",
+       "hosts would crash: compute with these outside of the model"},
+      {"TypesWithoutASizeAreTaken",
+       [](ModelFile& m) {
+         MakeKind(m, 1, kAssignVariable, {2, 2});
+         OperatorOf(m, 1).outputs = {};
+         TensorOf(m, 2).type = FileType::kResource;
+         MakeKind(m, 0, builtin::kCustom, {0});
+       },
+       "operator #1: expected tensors of numbers, got tensor 'dense' (#2) of resources; ",
+       "hosts would crash: compute with these outside of the model"},
       {"TypesWithoutASizeAreTaken", [](ModelFile& m) { TensorOf(m, 3).type = FileType::kString; },
        "operator #1, to 'sum': expected tensors of numbers, got tensor 'sum' (#3) of strings; ",
        "hosts would crash: compute with these outside of the model"},
@@ -371,6 +393,18 @@ const std::vector<Breach>& Breaches() {
        },
        "operator #1, to 'sum': expected outputs of the type of tensor 'dense' (#2), got tensor "
        "'sum' (#3) of another; "},
+      {"CopiesHaveTheTypeOfTheirInput",
+       [](ModelFile& m) {
+         MakeKind(m, 1, kMatrixDiag, {2});
+         TensorOf(m, 3).type = FileType::kInt8;
+       },
+       "expected outputs of the type of tensor 'dense' (#2), got tensor 'sum' (#3) of another; "},
+      {"CopiesHaveTheTypeOfTheirInput",
+       [](ModelFile& m) {
+         MakeKind(m, 1, kSegmentSum, {2, 2});
+         TensorOf(m, 3).type = FileType::kInt8;
+       },
+       "expected outputs of the type of tensor 'dense' (#2), got tensor 'sum' (#3) of another; "},
       {"ScalesFitTheirOperators",
        [](ModelFile& m) {
          MakeInt8(m, kAdd, 1, 1);
@@ -444,6 +478,14 @@ const std::vector<Breach>& Breaches() {
        "operator #1, to 'sum': expected equal shapes, or at most 8 dimensions, got 9 dimensions of "
        "[1, 1, 1, 1, 1, 1, 1, 1, ...] and [1, 4]; ",
        "hosts would crash: leave out dimensions of 1"},
+      {"RepeatedShapesAreOfAFewDimensions",
+       [](ModelFile& m) {
+         MakeKind(m, 1, kLess, {2, 0});
+         TensorOf(m, 2).shape = TensorOf(m, 2).signature = {1, 1, 1, 1, 1, 1, 1, 1, 2};
+         TensorOf(m, 2).signature[0] = -1;
+       },
+       "expected equal shapes, or at most 8 dimensions, got 9 dimensions of ",
+       "hosts would crash: leave out dimensions of 1"},
       {"ArgumentsAreInRange",
        [](ModelFile& m) {
          MakeNumbers(m, kBroadcastArgs, {2, 3}, {3, 3});
@@ -462,6 +504,20 @@ const std::vector<Breach>& Breaches() {
          OperatorOf(m, 1).radius = -1;
        },
        "expected a radius of 0 to 2^30, got -1; ", "hosts would crash: give one of channels"},
+      {"ArgumentsAreInRange",
+       [](ModelFile& m) {
+         MakeNumbers(m, kReverseSequence, {}, {1, -2});
+       },
+       "operator #1, to 'sum': expected lengths of at least 0, got -2; ",
+       "hosts would crash: give how many to reverse"},
+      {"ArgumentsAreInRange",
+       [](ModelFile& m) {
+         MakeKind(m, 1, builtin::kL2Pool2d, {2});
+         OperatorOf(m, 1).filter_width = 2;
+         OperatorOf(m, 1).filter_height = -3;
+       },
+       "operator #1, to 'sum': expected a filter of at least 0 pixels a side, got 2 x -3; ",
+       "hosts would crash: give its width and height"},
       {"SplitsHaveAnOutputForEachPart",
        [](ModelFile& m) {
          MakeKind(m, 1, builtin::kSplit, {2, 2});
@@ -549,6 +605,14 @@ const std::vector<Breach>& Breaches() {
        },
        "expected inputs of graph #1 of the same types as its own, such as tensor 'dense' (#2), got "
        "graph #1, tensor 'in' (#0); "},
+      {"CalledGraphsFit",
+       [](ModelFile& m) {
+         MakeCall(m, kIf, {0, 2});
+         TensorOf(m, 2).shape = {1, 1, 1, 1, 1, 1, 4};
+       },
+       "operator #1, to 'sum': expected at most 6 dimensions, or as many as graph #1, tensor 'in' "
+       "(#0), got 7; ",
+       "XNNPACK would crash: leave out dimensions of 1"},
       {"CalledGraphsFit", [](ModelFile& m) { MakeCall(m, kWhile, {2}); },
        "expected a graph #1 with one output of a bool, got another; "},
       {"MetadataExist", [](ModelFile& m) { m.metadata = {{.is_present = true, .index = 2}}; },
@@ -712,6 +776,22 @@ TEST(Clauses, WhatIsLegalPasses) {
       },
       [](ModelFile& m) {
         MakeCall(m, kIf, {0, 2});
+      },
+      [](ModelFile& m) {
+        MakeCall(m, kIf, {0, 2});
+        TensorOf(m, 2).shape = m.graphs[1].tensors[0].shape = {1, 1, 1, 1, 1, 1, 4};
+      },
+      [](ModelFile& m) {
+        MakeCall(m, kIf, {0, 2});
+        TensorOf(m, 2).shape = {4};
+      },
+      [](ModelFile& m) {
+        MakeKind(m, 1, builtin::kDepthwiseConv2d, {2, 2});
+      },
+      [](ModelFile& m) {
+        MakeKind(m, 1, kReadVariable, {2});
+        TensorOf(m, 2).type = FileType::kResource;
+        MakeKind(m, 0, builtin::kCustom, {0});
       },
       [](ModelFile& m) {
         MakeKind(m, 1, builtin::kReshape, {2});
