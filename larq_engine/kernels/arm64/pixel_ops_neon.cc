@@ -1,16 +1,5 @@
 // PixelOps with NEON. What is left of a row after the last whole vectors takes the loops' code,
 // since NEON cannot leave lanes out.
-//
-// Instructions a value in the inner loops, as gcc 12 compiles them, loads, stores and the loop's
-// own included; and in those that it makes of pixel_ops_loops.h:
-//
-//               here  loops                 here  loops                      here  loops
-//   to_float    1.50  3.00   bitpack_float  0.70  2.09   add, multiply       0.81  2.75
-//     ReLU      1.75  3.50     limits       1.05  2.44     clamped below     1.28  2.75
-//   to_int8     2.41  4.25     int8         0.26  2.13     and above         1.78  2.75
-//   to_bits     0.55  2.50     bool         0.26  1.19   clamp               1.38  2.25
-//                            unpack_float   0.84  1.16   prelu               1.28  2.25
-//                              int8, bool   0.44  1.06   max_float (a tap)   0.75  2.00
 #include "larq_engine/kernels/arm64/pixel_ops_neon.h"
 
 #include <arm_neon.h>
