@@ -1,21 +1,30 @@
-// How +-1 values are stored: one bit per value, bit 1 means -1, in 32-bit words along the channels,
-// channel c in word c / 32 at bit c % 32. The unused bits of a pixel's last word (the tail) are 0.
-// This is the layout of LCE's files, so packed tensors are used as they lie in the file.
+// How +-1 values are stored: one bit per value, bit 1 means -1 (smaller than zero), in 32-bit
+// little-endian words along the channels, channel c in word c / 32 at bit c % 32. The unused bits
+// of a pixel's last word (the tail) are 0. This is the layout of LCE's files, so packed tensors are
+// used as they lie in the file.
+//
+// Part of both contracts, bgemm.h and pixel_ops.h. All functions are static: a file compiled with
+// ISA flags must not share code with one that is not.
 #ifndef LARQ_ENGINE_KERNELS_BITS_H_
 #define LARQ_ENGINE_KERNELS_BITS_H_
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
 namespace larq_engine {
 
-static_assert(std::endian::native == std::endian::little,
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
               "packed words are read in pairs as 64-bit words, and files are little-endian");
 
 inline constexpr size_t kWordBits = 32;
 
-// Functions are static: a file compiled with ISA flags must not share code with one that is not.
+// Word j has bit j. Testing a bit of a table vectorises for any ISA, shifting by the number of the
+// bit does not.
+static constexpr uint32_t kBit[kWordBits] = {
+    1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
+    1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
+    1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
+    1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
 
 static constexpr size_t WordsFor(size_t channels) { return (channels + kWordBits - 1) / kWordBits; }
 

@@ -29,7 +29,7 @@ inline uint32_t PackWord(const uint8_t* bytes) {
 // vectors.
 template <typename IsSet>
 inline uint32_t PackSome(size_t count, const IsSet& is_set) {
-  uint8_t set[kPackBits] = {};
+  uint8_t set[kWordBits] = {};
   size_t c = 0;
   for (; c + 8 <= count; c += 8) {
     for (size_t i = 0; i < 8; ++i) set[c + i] = is_set(c + i);
@@ -43,17 +43,17 @@ inline uint32_t PackSome(size_t count, const IsSet& is_set) {
 template <typename Word, typename IsSet>
 inline void PackRow(size_t channels, const Word& word, const IsSet& is_set, uint32_t* out) {
   size_t c = 0;
-  for (; c + kPackBits <= channels; c += kPackBits) *out++ = word(c);
+  for (; c + kWordBits <= channels; c += kWordBits) *out++ = word(c);
   const size_t left = channels - c;
   if (left == 0) return;
-  *out = c > 0 ? word(channels - kPackBits) >> (kPackBits - left) : PackSome(left, is_set);
+  *out = c > 0 ? word(channels - kWordBits) >> (kWordBits - left) : PackSome(left, is_set);
 }
 
 template <typename IsSet>
 inline void PackRow(size_t channels, const IsSet& is_set, uint32_t* out) {
   const auto word = [&](size_t c) {
-    uint8_t set[kPackBits];
-    for (size_t i = 0; i < kPackBits; ++i) set[i] = is_set(c + i);
+    uint8_t set[kWordBits];
+    for (size_t i = 0; i < kWordBits; ++i) set[i] = is_set(c + i);
     return PackWord(set);
   };
   PackRow(channels, word, is_set, out);
@@ -202,26 +202,19 @@ void BitpackBoolRows(const uint8_t* in, size_t rows, size_t channels, uint32_t* 
       rows, channels, [in](size_t at) { return in[at] == 0; }, out);
 }
 
-// Testing a bit of a table vectorises for any ISA, shifting by the number of the bit does not.
-inline constexpr uint32_t kBit[kPackBits] = {
-    1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
-    1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
-    1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
-    1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
-
 // Eight values at a time: store(bits, to) makes eight of the lower bits, to which the last of a row
 // may run into the rows after it; store_some(bits, count, to) makes no more than it must.
 template <typename T, typename Store, typename StoreSome>
 inline void UnpackRows(const uint32_t* in, size_t rows, size_t channels, const Store& store,
                        const StoreSome& store_some, T* out) {
   const size_t rows_before = RowsBefore((8 - channels % 8) % 8, rows, channels);
-  for (size_t i = 0; i < rows_before; ++i, in += PackedWords(channels), out += channels) {
-    for (size_t c = 0; c < channels; c += 8) store(in[c / kPackBits] >> c % kPackBits, out + c);
+  for (size_t i = 0; i < rows_before; ++i, in += WordsFor(channels), out += channels) {
+    for (size_t c = 0; c < channels; c += 8) store(in[c / kWordBits] >> c % kWordBits, out + c);
   }
-  for (size_t i = rows_before; i < rows; ++i, in += PackedWords(channels), out += channels) {
+  for (size_t i = rows_before; i < rows; ++i, in += WordsFor(channels), out += channels) {
     size_t c = 0;
-    for (; c + 8 <= channels; c += 8) store(in[c / kPackBits] >> c % kPackBits, out + c);
-    store_some(in[c / kPackBits] >> c % kPackBits, channels - c, out + c);
+    for (; c + 8 <= channels; c += 8) store(in[c / kWordBits] >> c % kWordBits, out + c);
+    store_some(in[c / kWordBits] >> c % kWordBits, channels - c, out + c);
   }
 }
 
@@ -230,9 +223,9 @@ void UnpackFloatRows(const uint32_t* in, size_t rows, size_t channels, float* ou
     for (size_t b = 0; b < count; ++b) to[b] = bits & kBit[b] ? -1.0f : 1.0f;
   };
   const auto store = [&](uint32_t bits, float* to) { store_some(bits, 8, to); };
-  if (channels % kPackBits != 0) return UnpackRows(in, rows, channels, store, store_some, out);
-  for (size_t w = 0; w < rows * PackedWords(channels); ++w) {
-    store_some(in[w], kPackBits, out + w * kPackBits);
+  if (channels % kWordBits != 0) return UnpackRows(in, rows, channels, store, store_some, out);
+  for (size_t w = 0; w < rows * WordsFor(channels); ++w) {
+    store_some(in[w], kWordBits, out + w * kWordBits);
   }
 }
 

@@ -11,21 +11,19 @@
 #include <cstdint>
 #include <cstring>
 
+#include "larq_engine/kernels/bits.h"
+
 namespace larq_engine {
 namespace {
 
-inline constexpr size_t kPackBits = 32;  // values in a word
-
-inline size_t PackedWords(size_t channels) { return (channels + kPackBits - 1) / kPackBits; }
-
 // Wider rows are packed one by one: what their last word costs is little beside the others.
-inline constexpr size_t kNarrow = 4 * kPackBits;
+inline constexpr size_t kNarrow = 4 * kWordBits;
 inline constexpr size_t kStreamWords = 128;  // at least 32 narrow rows
 inline constexpr size_t kStreamSlack = 4;    // words after the stream, which dealing may read
 
 template <size_t kWholeWords>
 inline void DealWords(const unsigned char* stream, size_t rows, size_t channels, uint32_t* out) {
-  const uint64_t mask = (uint64_t{1} << channels % kPackBits) - 1;
+  const uint32_t mask = TailMask(channels);
   for (size_t at = 0, end = rows * channels; at < end; at += channels) {
     const auto word = [&](size_t w) {
       uint64_t bits;  // a word may begin with any bit of a byte
@@ -33,13 +31,13 @@ inline void DealWords(const unsigned char* stream, size_t rows, size_t channels,
       return bits >> at % 8;
     };
     for (size_t w = 0; w < kWholeWords; ++w) *out++ = static_cast<uint32_t>(word(w));
-    *out++ = static_cast<uint32_t>(word(kWholeWords) & mask);
+    *out++ = static_cast<uint32_t>(word(kWholeWords)) & mask;
   }
 }
 
 // Gives each of narrow rows its bits of the stream.
 inline void DealRows(const unsigned char* stream, size_t rows, size_t channels, uint32_t* out) {
-  switch (channels / kPackBits) {
+  switch (channels / kWordBits) {
     case 0:
       return DealWords<0>(stream, rows, channels, out);
     case 1:
@@ -57,13 +55,13 @@ inline void PackStream(size_t rows, size_t channels, const Pack& pack, const Dea
                        uint32_t* out) {
   uint32_t stream[kStreamWords + kStreamSlack];
   // Multiples of 32 rows fill words: only the last part may have values left over.
-  const size_t part = kStreamWords / channels * kPackBits;
+  const size_t part = kStreamWords / channels * kWordBits;
   for (size_t first = 0; first < rows; first += part) {
     const size_t count = rows - first < part ? rows - first : part;
     pack(first * channels, count * channels, stream);
-    std::memset(stream + PackedWords(count * channels), 0, kStreamSlack * sizeof(*stream));
+    std::memset(stream + WordsFor(count * channels), 0, kStreamSlack * sizeof(*stream));
     deal(reinterpret_cast<const unsigned char*>(stream), count, channels,
-         out + first * PackedWords(channels));
+         out + first * WordsFor(channels));
   }
 }
 
@@ -71,9 +69,9 @@ inline void PackStream(size_t rows, size_t channels, const Pack& pack, const Dea
 template <typename Pack, typename Deal>
 inline void PackRows(size_t rows, size_t channels, const Pack& pack, const Deal& deal,
                      uint32_t* out) {
-  if (channels % kPackBits == 0) return pack(0, rows * channels, out);
+  if (channels % kWordBits == 0) return pack(0, rows * channels, out);
   if (channels < kNarrow) return PackStream(rows, channels, pack, deal, out);
-  for (size_t i = 0; i < rows; ++i, out += PackedWords(channels)) {
+  for (size_t i = 0; i < rows; ++i, out += WordsFor(channels)) {
     pack(i * channels, channels, out);
   }
 }
@@ -81,12 +79,12 @@ inline void PackRows(size_t rows, size_t channels, const Pack& pack, const Deal&
 // The limits and signs of values one after the other: those of the next 32 values begin at that of
 // the channel of the first.
 struct PeriodicLimits {
-  float limits[kNarrow + kPackBits];
-  uint32_t signs[kNarrow + kPackBits];
+  float limits[kNarrow + kWordBits];
+  uint32_t signs[kNarrow + kWordBits];
   PeriodicLimits(const float* channel_limits, const uint32_t* channel_signs, size_t channels) {
     std::memcpy(limits, channel_limits, channels * sizeof(*limits));
     std::memcpy(signs, channel_signs, channels * sizeof(*signs));
-    for (size_t i = 0; i < kPackBits; ++i) {
+    for (size_t i = 0; i < kWordBits; ++i) {
       limits[channels + i] = limits[i];
       signs[channels + i] = signs[i];
     }
@@ -98,19 +96,19 @@ struct PeriodicLimits {
 template <typename Pack, typename Deal>
 inline void PackLimitRows(const float* in, const float* limits, const uint32_t* signs, size_t rows,
                           size_t channels, const Pack& pack, const Deal& deal, uint32_t* out) {
-  if (channels % kPackBits == 0 || channels >= kNarrow) {
-    for (size_t i = 0; i < rows; ++i, in += channels, out += PackedWords(channels)) {
+  if (channels % kWordBits == 0 || channels >= kNarrow) {
+    for (size_t i = 0; i < rows; ++i, in += channels, out += WordsFor(channels)) {
       pack(in, limits, signs, channels, out);
     }
     return;
   }
   const PeriodicLimits periodic(limits, signs, channels);
-  const size_t step = kPackBits % channels;
+  const size_t step = kWordBits % channels;
   const auto pack_stream = [&](size_t first, size_t count, uint32_t* to) {
     const float* from = in + first;
     size_t phase = 0;
-    for (; count > kPackBits; count -= kPackBits, from += kPackBits, ++to) {
-      pack(from, periodic.limits + phase, periodic.signs + phase, kPackBits, to);
+    for (; count > kWordBits; count -= kWordBits, from += kWordBits, ++to) {
+      pack(from, periodic.limits + phase, periodic.signs + phase, kWordBits, to);
       phase += step;
       if (phase >= channels) phase -= channels;
     }

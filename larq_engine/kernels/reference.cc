@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "larq_engine/kernels/bits.h"
+
 namespace larq_engine {
 namespace {
 
 // The +-1 value of a channel of a packed pixel.
 int SignAt(const uint32_t* pixel, int64_t channel) {
-  return (pixel[channel / 32] >> (channel % 32)) & 1 ? -1 : 1;
+  const size_t c = static_cast<size_t>(channel);
+  return pixel[c / kWordBits] & kBit[c % kWordBits] ? -1 : 1;
 }
 
 void Store(const OutputTransform& transform, int64_t pixel, int64_t channel, int64_t channels,
@@ -16,10 +19,11 @@ void Store(const OutputTransform& transform, int64_t pixel, int64_t channel, int
   const int64_t index = pixel * channels + channel;
   const size_t c = static_cast<size_t>(channel);
   if (transform.kind == OutputKind::kBits) {
-    const int64_t words = (channels + 31) / 32;
-    uint32_t& word = static_cast<uint32_t*>(output)[pixel * words + channel / 32];
-    if (channel % 32 == 0) word = 0;
-    if (dot < transform.dot_limit[c]) word |= uint32_t{1} << (channel % 32);
+    const size_t words = WordsFor(static_cast<size_t>(channels));
+    uint32_t& word =
+        static_cast<uint32_t*>(output)[static_cast<size_t>(pixel) * words + c / kWordBits];
+    if (c % kWordBits == 0) word = 0;
+    if (dot < transform.dot_limit[c]) word |= kBit[c % kWordBits];
     return;
   }
   const int32_t clamped = std::min(std::max(dot, transform.range.min), transform.range.max);
@@ -41,7 +45,7 @@ void ReferenceBconv2d(const Bconv2dSpec& spec, const OutputTransform& transform,
   const WindowAxis rows = spec.Rows(in_height);
   const WindowAxis cols = spec.Cols(in_width);
   const int64_t group_in = spec.group_in_channels();
-  const int64_t tap_words = (group_in + 31) / 32;
+  const int64_t tap_words = static_cast<int64_t>(WordsFor(static_cast<size_t>(group_in)));
   const int64_t pixel_words = spec.groups * tap_words;
   for (int64_t pixel = first; pixel < last; ++pixel) {
     const int64_t x = pixel % cols.out;

@@ -6,7 +6,8 @@
 
 #include <cstdint>
 
-#include "larq_engine/kernels/bconv2d.h"
+#include "larq_engine/kernels/bconv2d_spec.h"
+#include "larq_engine/kernels/output_transform.h"
 
 namespace larq_engine {
 

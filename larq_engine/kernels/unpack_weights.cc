@@ -1,7 +1,6 @@
 #include "larq_engine/kernels/unpack_weights.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 #include "larq_engine/kernels/bits.h"
@@ -9,16 +8,9 @@
 namespace larq_engine {
 namespace {
 
-constexpr auto kBits = [] {
-  std::array<uint32_t, kWordBits> bits{};
-  for (size_t j = 0; j < kWordBits; ++j) bits[j] = uint32_t{1} << j;
-  return bits;
-}();
-
-// The sign bit: a product would flush denormal scales to zero in some threads. Compared with a
-// table, because a shift by j becomes a vector only with AVX2.
+// The sign bit: a product would flush denormal scales to zero in some threads.
 inline float WithSign(float plus, uint32_t word, size_t j) {
-  const uint32_t sign = (word & kBits[j]) == 0 ? 0 : uint32_t{1} << 31;
+  const uint32_t sign = (word & kBit[j]) == 0 ? 0 : uint32_t{1} << 31;
   return std::bit_cast<float>(std::bit_cast<uint32_t>(plus) ^ sign);
 }
 

@@ -162,7 +162,7 @@ void ToInt8Neon(const TransformArgs& given) {
 // lane of 64 bits takes the bytes of its row and shifts its bits down.
 void DealRowsNeon(const unsigned char* stream, size_t rows, size_t channels, uint32_t* out) {
   size_t i = 0;
-  if (channels < kPackBits) {
+  if (channels < kWordBits) {
     const size_t second_half = channels / 2;
     uint8_t bytes[8][8];
     int64_t shifts[8];
@@ -179,7 +179,7 @@ void DealRowsNeon(const unsigned char* stream, size_t rows, size_t channels, uin
       take[pair] = vld1q_u8(bytes[2 * pair]);
       shift[pair] = vld1q_s64(shifts + 2 * pair);
     }
-    const uint32x4_t mask = vdupq_n_u32((uint32_t{1} << channels) - 1);
+    const uint32x4_t mask = vdupq_n_u32(TailMask(channels));
     for (; i + 8 <= rows; i += 8, stream += channels) {
 #pragma GCC unroll 2
       for (size_t half = 0; half < 2; ++half) {
@@ -330,13 +330,13 @@ inline void ToBitsBlock(const TransformArgs& args, bool one_depth) {
 #pragma GCC unroll 8
     for (int r = 0; r < 8; ++r) {
       const int32_t* first = args.dot_limit + 4 * r;
-      limit[r] = AccLimit(vdupq_n_s32(depth), first, first + kPackBits * (kRowWords - 1));
+      limit[r] = AccLimit(vdupq_n_s32(depth), first, first + kWordBits * (kRowWords - 1));
     }
     const auto above = [&](const int32_t* const(&row)[kRows]) {
       const int32_t* words[4];
 #pragma GCC unroll 4
       for (size_t w = 0; w < 4; ++w) {
-        words[w] = row[w / kRowWords] + w % kRowWords * kPackBits;
+        words[w] = row[w / kRowWords] + w % kRowWords * kWordBits;
       }
       uint8x16_t bits[8];
       ForFourWords(words, bits, [&](int r, const int32x4_t(&acc)[4]) {
@@ -389,15 +389,15 @@ void ToBitsNeon(const TransformArgs& given) {
   if (in_any > kMaxDepth) return ToBits(args);
   const bool one_depth = in_any == in_all;
   const auto part = [&args](size_t first, size_t count) {
-    return Channels(args, first, count, first / kPackBits * sizeof(uint32_t));
+    return Channels(args, first, count, first / kWordBits * sizeof(uint32_t));
   };
   size_t c = 0;
-  for (; c + 2 * kPackBits <= args.channels; c += 2 * kPackBits) {
-    ToBitsBlock<2>(part(c, 2 * kPackBits), one_depth);
+  for (; c + 2 * kWordBits <= args.channels; c += 2 * kWordBits) {
+    ToBitsBlock<2>(part(c, 2 * kWordBits), one_depth);
   }
-  if (c + kPackBits <= args.channels) {
-    ToBitsBlock<4>(part(c, kPackBits), one_depth);
-    c += kPackBits;
+  if (c + kWordBits <= args.channels) {
+    ToBitsBlock<4>(part(c, kWordBits), one_depth);
+    c += kWordBits;
   }
   if (c < args.channels) ToBitsTail(part(c, args.channels - c));
 }
@@ -422,12 +422,12 @@ void BitpackFloatNeon(const float* in, size_t rows, size_t channels, uint32_t* o
   const auto pack = [&](size_t first, size_t count, uint32_t* to) {
     const float* from = in + first;
     size_t left = count;
-    for (; left >= 4 * kPackBits; left -= 4 * kPackBits, from += 4 * kPackBits, to += 4) {
-      const float* const words[4] = {from, from + kPackBits, from + 2 * kPackBits,
-                                     from + 3 * kPackBits};
+    for (; left >= 4 * kWordBits; left -= 4 * kWordBits, from += 4 * kWordBits, to += 4) {
+      const float* const words[4] = {from, from + kWordBits, from + 2 * kWordBits,
+                                     from + 3 * kWordBits};
       vst1q_u32(to, AreNegative(words, join));
     }
-    for (; left >= kPackBits; left -= kPackBits, from += kPackBits, ++to) {
+    for (; left >= kWordBits; left -= kWordBits, from += kWordBits, ++to) {
       const float* const word[4] = {from, from, from, from};
       vst1q_lane_u32(to, AreNegative(word, join), 0);
     }
@@ -440,8 +440,8 @@ void BitpackFloatNeon(const float* in, size_t rows, size_t channels, uint32_t* o
 inline void BitpackLimitRows(const float* in, const float* limits, const uint32_t* signs,
                              size_t rows, size_t channels, uint32_t* out) {
   const BitJoiner join;
-  const size_t words = channels / kPackBits;
-  for (size_t c = 0; c < channels; c += kPackBits) {
+  const size_t words = channels / kWordBits;
+  for (size_t c = 0; c < channels; c += kWordBits) {
     float32x4_t limit[8];
     int32x4_t sign[8];
 #pragma GCC unroll 8
@@ -461,7 +461,7 @@ inline void BitpackLimitRows(const float* in, const float* limits, const uint32_
       });
       return join(bits);
     };
-    ForRowGroups<4>(rows, in + c, channels, reinterpret_cast<unsigned char*>(out + c / kPackBits),
+    ForRowGroups<4>(rows, in + c, channels, reinterpret_cast<unsigned char*>(out + c / kWordBits),
                     words * sizeof(uint32_t), below);
   }
 }
@@ -470,7 +470,7 @@ inline void BitpackLimitRows(const float* in, const float* limits, const uint32_
 inline uint32_t WordBelow(const float* in, const float* limits, const uint32_t* signs) {
   uint32x4_t word = vdupq_n_u32(0);
 #pragma GCC unroll 8
-  for (size_t c = 0; c < kPackBits; c += kLanes) {
+  for (size_t c = 0; c < kWordBits; c += kLanes) {
     const uint32x4_t turned =
         veorq_u32(vreinterpretq_u32_f32(vld1q_f32(in + c)), vld1q_u32(signs + c));
     const uint32x4_t below = vcltq_f32(vreinterpretq_f32_u32(turned), vld1q_f32(limits + c));
@@ -481,7 +481,7 @@ inline uint32_t WordBelow(const float* in, const float* limits, const uint32_t* 
 
 void BitpackFloatLimitsNeon(const float* in, const float* limits, const uint32_t* signs,
                             size_t rows, size_t channels, uint32_t* out) {
-  if (channels % kPackBits == 0) {
+  if (channels % kWordBits == 0) {
     return BitpackLimitRows(in, limits, signs, rows, channels, out);
   }
   const auto pack = [](const float* x, const float* limit, const uint32_t* sign, size_t count,
@@ -502,12 +502,12 @@ inline void BitpackBytes(size_t channels, const Mask& mask, const Loops& loops, 
     return vpaddq_u8(vandq_u8(mask(at), bit_of_lane), vandq_u8(mask(at + 16), bit_of_lane));
   };
   size_t c = 0;
-  for (; c + 4 * kPackBits <= channels; c += 4 * kPackBits, out += 4) {
-    const uint8x16_t first = vpaddq_u8(pair(c), pair(c + kPackBits));
-    const uint8x16_t second = vpaddq_u8(pair(c + 2 * kPackBits), pair(c + 3 * kPackBits));
+  for (; c + 4 * kWordBits <= channels; c += 4 * kWordBits, out += 4) {
+    const uint8x16_t first = vpaddq_u8(pair(c), pair(c + kWordBits));
+    const uint8x16_t second = vpaddq_u8(pair(c + 2 * kWordBits), pair(c + 3 * kWordBits));
     vst1q_u32(out, vreinterpretq_u32_u8(vpaddq_u8(first, second)));
   }
-  for (; c + kPackBits <= channels; c += kPackBits, ++out) {
+  for (; c + kWordBits <= channels; c += kWordBits, ++out) {
     uint8x16_t word = pair(c);
     word = vpaddq_u8(word, word);
     vst1q_lane_u32(out, vreinterpretq_u32_u8(vpaddq_u8(word, word)), 0);
@@ -564,19 +564,19 @@ inline void UnpackFloats(const uint32_t* in, size_t rows, size_t channels, float
   int32x4_t to_sign[8];
 #pragma GCC unroll 8
   for (int r = 0; r < 8; ++r) to_sign[r] = vsubq_s32(vld1q_s32(lanes), vdupq_n_s32(4 * r));
-  const size_t whole = (channels - 1) / kPackBits;
+  const size_t whole = (channels - 1) / kWordBits;
   const size_t rows_before =
-      RowsBefore(whole * kPackBits + kVectors * kLanes - channels, rows, channels);
+      RowsBefore(whole * kWordBits + kVectors * kLanes - channels, rows, channels);
   for (size_t i = 0; i < rows_before; ++i, out += channels) {
-    for (size_t w = 0; w < whole; ++w) UnpackWord<8>(in++, to_sign, out + w * kPackBits);
-    UnpackWord<kVectors>(in++, to_sign, out + whole * kPackBits);
+    for (size_t w = 0; w < whole; ++w) UnpackWord<8>(in++, to_sign, out + w * kWordBits);
+    UnpackWord<kVectors>(in++, to_sign, out + whole * kWordBits);
   }
   UnpackFloatRows(in, rows - rows_before, channels, out);
 }
 
 void UnpackFloatNeon(const uint32_t* in, size_t rows, size_t channels, float* out) {
   if (channels == 0) return;
-  const size_t vectors = ((channels - 1) % kPackBits + kLanes) / kLanes;
+  const size_t vectors = ((channels - 1) % kWordBits + kLanes) / kLanes;
   if (vectors == 1) return UnpackFloats<1>(in, rows, channels, out);
   if (vectors == 2) return UnpackFloats<2>(in, rows, channels, out);
   if (vectors == 3) return UnpackFloats<3>(in, rows, channels, out);
@@ -606,7 +606,7 @@ inline void UnpackBytes(const uint32_t* in, size_t rows, size_t channels, T plus
         vst1_u8(to, vget_low_u8(sixteen(first)));
       } else {
         const uint8x16_t low = sixteen(first);
-        if constexpr (kStep == kPackBits) {
+        if constexpr (kStep == kWordBits) {
           const uint8x16_t high = sixteen(second);
           vst1q_u8(to, low);
           vst1q_u8(to + 16, high);
@@ -623,7 +623,7 @@ template <typename T>
 inline void UnpackBytes(const uint32_t* in, size_t rows, size_t channels, T plus, T minus, T* out) {
   if (channels <= 8) return UnpackBytes<8>(in, rows, channels, plus, minus, out);
   if (channels <= 16) return UnpackBytes<16>(in, rows, channels, plus, minus, out);
-  return UnpackBytes<kPackBits>(in, rows, channels, plus, minus, out);
+  return UnpackBytes<kWordBits>(in, rows, channels, plus, minus, out);
 }
 
 void UnpackInt8Neon(const uint32_t* in, size_t rows, size_t channels, int8_t plus, int8_t minus,

@@ -27,17 +27,13 @@ inline __m256i LowerWords(__m256i a, __m256i b) {
       _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _MM_SHUFFLE(2, 0, 2, 0)));
 }
 
-// The bits that a row of `channels` has in its last word.
-inline int32_t LastWordMask(size_t channels) {
-  return static_cast<int32_t>((uint32_t{1} << channels % kPackBits) - 1);
-}
-
 // Rows of a word at most. All eight are in two halves of 16 bytes, the second of which begins with
 // the byte that has row 4's first bit.
 class OneWordDealer {
  public:
   explicit OneWordDealer(size_t channels)
-      : second_half_(channels / 2), mask_(_mm256_set1_epi32(LastWordMask(channels))) {
+      : second_half_(channels / 2),
+        mask_(_mm256_set1_epi32(static_cast<int32_t>(TailMask(channels)))) {
     const int64_t bits = static_cast<int64_t>(channels);
     const int64_t skipped = static_cast<int64_t>(second_half_ * 8);
     const __m256i lowest_byte = _mm256_setr_epi64x(0, 0x0808080808080808, 0, 0x0808080808080808);
@@ -71,7 +67,8 @@ class OneWordDealer {
 class TwoWordDealer {
  public:
   explicit TwoWordDealer(size_t channels)
-      : mask_(_mm256_set1_epi64x((int64_t{LastWordMask(channels)} << kPackBits) | 0xffffffff)) {
+      : mask_(_mm256_set1_epi64x(
+            static_cast<int64_t>(uint64_t{TailMask(channels)} << kWordBits | 0xffffffff))) {
     for (size_t row = 0; row < 8; ++row) at_[row] = row * channels / 8;
     for (size_t i = 0; i < 4; ++i) {
       // Rows 0 | 2, then 1 | 3, then 4 | 6, then 5 | 7.
@@ -104,19 +101,18 @@ template <typename Dealer>
 inline size_t DealEights(const unsigned char* stream, size_t rows, size_t channels, uint32_t* out) {
   const Dealer deal(channels);
   size_t i = 0;
-  for (; i + 8 <= rows; i += 8) deal(stream + i / 8 * channels, out + i * PackedWords(channels));
+  for (; i + 8 <= rows; i += 8) deal(stream + i / 8 * channels, out + i * WordsFor(channels));
   return i;
 }
 
 inline void DealRowsAvx2(const unsigned char* stream, size_t rows, size_t channels, uint32_t* out) {
   size_t dealt = 0;
-  if (channels < kPackBits) {
+  if (channels < kWordBits) {
     dealt = DealEights<OneWordDealer>(stream, rows, channels, out);
-  } else if (channels < 2 * kPackBits) {
+  } else if (channels < 2 * kWordBits) {
     dealt = DealEights<TwoWordDealer>(stream, rows, channels, out);
   }
-  DealRows(stream + dealt / 8 * channels, rows - dealt, channels,
-           out + dealt * PackedWords(channels));
+  DealRows(stream + dealt / 8 * channels, rows - dealt, channels, out + dealt * WordsFor(channels));
 }
 
 }  // namespace

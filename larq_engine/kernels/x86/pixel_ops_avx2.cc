@@ -60,7 +60,7 @@ void ToBitsAvx2(const TransformArgs& given) {
     };
     uint32_t* out = OutRow<uint32_t>(args, i);
     size_t c = 0;
-    for (; c + kPackBits <= args.channels; c += kPackBits) {
+    for (; c + kWordBits <= args.channels; c += kWordBits) {
       *out++ = TopBits(PackBytes(compare(c), compare(c + kFloats), compare(c + 2 * kFloats),
                                  compare(c + 3 * kFloats)));
     }
@@ -154,13 +154,13 @@ inline void UnpackWord(uint32_t word, float* out) {
 template <size_t kVectors>
 inline void UnpackFloats(const uint32_t* in, size_t rows, size_t channels, float* out) {
   const size_t rows_before = RowsBefore((kFloats - channels % kFloats) % kFloats, rows, channels);
-  if (channels <= kPackBits) {
+  if (channels <= kWordBits) {
     for (size_t i = 0; i < rows_before; ++i, out += channels) UnpackWord<kVectors>(*in++, out);
   } else {
-    const size_t whole = (channels - 1) / kPackBits;
+    const size_t whole = (channels - 1) / kWordBits;
     for (size_t i = 0; i < rows_before; ++i, out += channels) {
-      for (size_t w = 0; w < whole; ++w) UnpackWord<4>(*in++, out + w * kPackBits);
-      UnpackWord<kVectors>(*in++, out + whole * kPackBits);
+      for (size_t w = 0; w < whole; ++w) UnpackWord<4>(*in++, out + w * kWordBits);
+      UnpackWord<kVectors>(*in++, out + whole * kWordBits);
     }
   }
   UnpackFloatRows(in, rows - rows_before, channels, out);
@@ -168,7 +168,7 @@ inline void UnpackFloats(const uint32_t* in, size_t rows, size_t channels, float
 
 void UnpackFloatAvx2(const uint32_t* in, size_t rows, size_t channels, float* out) {
   if (channels == 0) return;
-  switch ((channels - 1) % kPackBits / kFloats) {
+  switch ((channels - 1) % kWordBits / kFloats) {
     case 0:
       return UnpackFloats<1>(in, rows, channels, out);
     case 1:
@@ -196,7 +196,7 @@ inline void UnpackBytes(const uint32_t* in, size_t rows, size_t channels, T plus
       const __m256i tested = _mm256_and_si256(_mm256_shuffle_epi8(word, copies), bit);
       const __m256i is_minus = _mm256_cmpeq_epi8(tested, bit);
       const __m256i values = _mm256_blendv_epi8(pluses, minuses, is_minus);
-      if (kStep == kPackBits) {
+      if (kStep == kWordBits) {
         Store(out + c, values);
       } else {
         _mm_storel_epi64(reinterpret_cast<__m128i*>(out + c), _mm256_castsi256_si128(values));
@@ -211,7 +211,7 @@ inline void UnpackBytes(const uint32_t* in, size_t rows, size_t channels, T plus
   if (channels <= 8) {
     UnpackBytes<8>(in, rows, channels, plus, minus, out);
   } else {
-    UnpackBytes<kPackBits>(in, rows, channels, plus, minus, out);
+    UnpackBytes<kWordBits>(in, rows, channels, plus, minus, out);
   }
 }
 

@@ -25,7 +25,7 @@ namespace larq_engine {
 namespace {
 
 constexpr size_t kFloats = 16;                // in a vector
-constexpr size_t kBlockBits = 2 * kPackBits;  // values packed at a time
+constexpr size_t kBlockBits = 2 * kWordBits;  // values packed at a time
 
 // A mask of `count` lanes, for up to 16 or 64 of them.
 inline __mmask16 First16(size_t count) {
@@ -169,7 +169,7 @@ inline uint64_t Join(__mmask16 m0, __mmask16 m1, __mmask16 m2, __mmask16 m3) {
 }
 
 inline void StoreWords(uint64_t bits, size_t channels, uint32_t* out) {
-  std::memcpy(out, &bits, channels > kPackBits ? 8 : 4);
+  std::memcpy(out, &bits, channels > kWordBits ? 8 : 4);
 }
 
 // condition(v, lanes) is the mask of channels [16 v, 16 v + 16).
@@ -221,7 +221,7 @@ void ToBits(const TransformArgs& given) {
       const auto is_set = [&](size_t v, auto lanes) {
         return _mm512_cmpgt_epi32_mask(lanes.Load(acc + v * kFloats), limit[v]);
       };
-      PackBlock(is_set, OutRow<uint32_t>(args, i, c / kPackBits));
+      PackBlock(is_set, OutRow<uint32_t>(args, i, c / kWordBits));
     }
   }
   if (c == args.channels) return;
@@ -232,7 +232,7 @@ void ToBits(const TransformArgs& given) {
       return _mm512_cmplt_epi32_mask(Dot(depth, lanes.Load(acc + v * kFloats)),
                                      lanes.Load(args.dot_limit + c + v * kFloats));
     };
-    PackTail(args.channels - c, is_set, OutRow<uint32_t>(args, i, c / kPackBits));
+    PackTail(args.channels - c, is_set, OutRow<uint32_t>(args, i, c / kWordBits));
   }
 }
 
@@ -247,9 +247,9 @@ void BitpackFloat(const float* in, size_t rows, size_t channels, uint32_t* out) 
         return _mm512_cmple_epu32_mask(_mm512_sub_epi32(bits, smallest), range);
       };
       if (count - c >= kBlockBits) {
-        PackBlock(is_negative, to + c / kPackBits);
+        PackBlock(is_negative, to + c / kWordBits);
       } else {
-        PackTail(count - c, is_negative, to + c / kPackBits);
+        PackTail(count - c, is_negative, to + c / kWordBits);
       }
     }
   };
@@ -273,7 +273,7 @@ inline void BitpackBlockLimits(const float* in, const float* limits, const uint3
       const auto is_set = [&](size_t v, auto lanes) {
         return AreBelow(lanes.Load(in + i * channels + c + v * kFloats), limit[v], sign[v]);
       };
-      PackBlock(is_set, out + (i * channels + c) / kPackBits);
+      PackBlock(is_set, out + (i * channels + c) / kWordBits);
     }
   }
 }
@@ -293,9 +293,9 @@ void BitpackFloatLimits(const float* in, const float* limits, const uint32_t* si
         return AreBelow(lanes.Load(x + at), lanes.Load(limit + at), turn);
       };
       if (count - c >= kBlockBits) {
-        PackBlock(is_set, to + c / kPackBits);
+        PackBlock(is_set, to + c / kWordBits);
       } else {
-        PackTail(count - c, is_set, to + c / kPackBits);
+        PackTail(count - c, is_set, to + c / kWordBits);
       }
     }
   };
@@ -310,12 +310,12 @@ inline void BitpackBytes(const void* in, size_t rows, size_t channels, const Con
     const unsigned char* from = static_cast<const unsigned char*>(in) + first;
     size_t c = 0;
     for (; c + kBlockBits <= count; c += kBlockBits) {
-      StoreWords(condition(_mm512_loadu_si512(from + c)), kBlockBits, to + c / kPackBits);
+      StoreWords(condition(_mm512_loadu_si512(from + c)), kBlockBits, to + c / kWordBits);
     }
     if (c < count) {
       const __mmask64 lanes = First64(count - c);
       StoreWords(condition(_mm512_maskz_loadu_epi8(lanes, from + c)) & lanes, count - c,
-                 to + c / kPackBits);
+                 to + c / kWordBits);
     }
   };
   PackRows(rows, channels, pack, DealRowsAvx2, out);
@@ -339,7 +339,7 @@ void BitpackBool(const uint8_t* in, size_t rows, size_t channels, uint32_t* out)
 
 // Rows that fill their words lie in memory like one long row.
 inline void JoinRows(size_t& rows, size_t& channels) {
-  if (channels % kPackBits == 0) {
+  if (channels % kWordBits == 0) {
     channels *= rows;
     rows = 1;
   }
@@ -373,30 +373,30 @@ inline void UnpackWord(uint32_t word, float* out) {
 template <size_t kLanes>
 inline void UnpackFloats(const uint32_t* in, size_t rows, size_t channels, float* out) {
   const size_t rows_before = RowsBefore((kLanes - channels % kLanes) % kLanes, rows, channels);
-  if (channels <= kPackBits) {
+  if (channels <= kWordBits) {
     for (size_t i = 0; i < rows_before; ++i, out += channels) UnpackWord<kLanes>(*in++, out);
   } else {
-    const size_t whole = (channels - 1) / kPackBits;
+    const size_t whole = (channels - 1) / kWordBits;
     for (size_t i = 0; i < rows_before; ++i, out += channels) {
-      for (size_t w = 0; w < whole; ++w) UnpackWord<kPackBits>(*in++, out + w * kPackBits);
-      UnpackWord<kLanes>(*in++, out + whole * kPackBits);
+      for (size_t w = 0; w < whole; ++w) UnpackWord<kWordBits>(*in++, out + w * kWordBits);
+      UnpackWord<kLanes>(*in++, out + whole * kWordBits);
     }
   }
-  for (size_t i = rows_before; i < rows; ++i, in += PackedWords(channels), out += channels) {
+  for (size_t i = rows_before; i < rows; ++i, in += WordsFor(channels), out += channels) {
     for (size_t c = 0; c < channels; c += kFloats) {
       const size_t left = channels - c < kFloats ? channels - c : kFloats;
       _mm512_mask_storeu_ps(out + c, First16(left),
-                            SignedOnes(in[c / kPackBits] >> c % kPackBits, 0));
+                            SignedOnes(in[c / kWordBits] >> c % kWordBits, 0));
     }
   }
 }
 
 void UnpackFloat(const uint32_t* in, size_t rows, size_t channels, float* out) {
   if (channels == 0) return;
-  const size_t last = (channels - 1) % kPackBits + 1;  // floats of the last word
+  const size_t last = (channels - 1) % kWordBits + 1;  // floats of the last word
   if (last <= 8) return UnpackFloats<8>(in, rows, channels, out);
   if (last <= kFloats) return UnpackFloats<kFloats>(in, rows, channels, out);
-  return UnpackFloats<kPackBits>(in, rows, channels, out);
+  return UnpackFloats<kWordBits>(in, rows, channels, out);
 }
 
 // Stores as many of the bytes as a row's step has.
@@ -416,15 +416,15 @@ template <size_t kStep>
 inline void UnpackSteps(const uint32_t* in, size_t rows, size_t channels, __m512i plus,
                         __m512i minus, unsigned char* out) {
   const auto values = [&](size_t c) {
-    uint64_t bits = in[c / kPackBits];
-    if (channels - c > kPackBits) bits |= uint64_t{in[c / kPackBits + 1]} << kPackBits;
+    uint64_t bits = in[c / kWordBits];
+    if (channels - c > kWordBits) bits |= uint64_t{in[c / kWordBits + 1]} << kWordBits;
     return _mm512_mask_blend_epi8(bits, plus, minus);
   };
   const size_t rows_before = RowsBefore((kStep - channels % kStep) % kStep, rows, channels);
-  for (size_t i = 0; i < rows_before; ++i, in += PackedWords(channels), out += channels) {
+  for (size_t i = 0; i < rows_before; ++i, in += WordsFor(channels), out += channels) {
     for (size_t c = 0; c < channels; c += kStep) StoreBytes<kStep>(out + c, values(c));
   }
-  for (size_t i = rows_before; i < rows; ++i, in += PackedWords(channels), out += channels) {
+  for (size_t i = rows_before; i < rows; ++i, in += WordsFor(channels), out += channels) {
     for (size_t c = 0; c < channels; c += kBlockBits) {
       const size_t left = channels - c;
       _mm512_mask_storeu_epi8(out + c, First64(left < kBlockBits ? left : kBlockBits), values(c));
