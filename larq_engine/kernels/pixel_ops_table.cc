@@ -1,5 +1,8 @@
 #include "larq_engine/kernels/pixel_ops_table.h"
 
+#include <stdexcept>
+#include <string>
+
 #include "larq_engine/kernels/pixel_ops_portable.h"
 #include "larq_engine/kernels/select.h"
 #if defined(__aarch64__)
@@ -27,10 +30,12 @@ constexpr PixelOpsRow kPixelOpsRows[] = {
 // Isa values are in the order of what they include.
 Isa HighestIsa(std::string_view forced_kernel) {
   if (forced_kernel == kAutoKernel) return kLastIsa;
+  if (forced_kernel == kReferenceKernel) return Isa::kPortable;
   for (const BgemmRow& row : BgemmRows()) {
     if (forced_kernel == row.name) return row.isa;
   }
-  return Isa::kPortable;
+  throw std::invalid_argument("pixel ops: unknown kernel '" + std::string(forced_kernel) +
+                              "'; expected one that SelectBgemm accepts");
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ struct PixelOpsRow {
 std::span<const PixelOpsRow> PixelOpsRows();
 
 // The highest that the CPU has. A kernel row forced by name stands for a CPU that has no more than
-// that row's ISA, the reference for one that has nothing.
+// that row's ISA, the reference for one that has nothing. An unknown name is a
+// std::invalid_argument.
 const PixelOps& SelectPixelOps(CpuFeatures cpu, std::string_view forced_kernel);
 
 }  // namespace larq_engine

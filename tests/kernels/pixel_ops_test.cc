@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <limits>
 #include <sstream>
+#include <stdexcept>
 #include <tuple>
 
 #include "gtest/gtest.h"
@@ -649,6 +650,10 @@ TEST(PixelOpsTable, SelectsTheHighestThatCpuAndForcedKernelAllow) {
     EXPECT_EQ(&SelectPixelOps(cpu, "reference"), lowest);
     EXPECT_EQ(&SelectPixelOps(cpu, "bgemm_i32_4x2x64_portable"), lowest);
   }
+}
+
+TEST(PixelOpsTable, NoKernelOfAnUnknownName) {
+  EXPECT_THROW(SelectPixelOps({}, "fastest"), std::invalid_argument);
 }
 
 TEST(PixelOpsTable, RequiredIsasAreThere) {
