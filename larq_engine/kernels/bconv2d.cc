@@ -1,6 +1,7 @@
 #include "larq_engine/kernels/bconv2d.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <utility>
 
@@ -18,9 +19,9 @@ void RunBgemm(const BgemmRow& row, const BgemmArgs& args) {
   row.fn(args);
 }
 
-// Channels that are computed together where pixels are too few for all threads: whole words of
-// packed outputs and, which the constructor checks, whole nr of the row.
-constexpr size_t kBlockChannels = 64;
+// Channels that are computed together where pixels are too few for all threads: parts of the right
+// side, and whole words of packed outputs.
+constexpr size_t kBlockChannels = kRhsPartColumns;
 static_assert(kBlockChannels % kWordBits == 0);
 
 // Accumulators that wait for the output transform: half of the smallest L1 (a quarter costs layers
@@ -109,7 +110,6 @@ Bconv2d::Bconv2d(const Bconv2dSpec& spec, const uint32_t* filter, OutputTransfor
       row_(row),
       ops_(ops),
       tap_words_(WordsFor(static_cast<size_t>(spec.group_in_channels()))) {
-  assert(kBlockChannels % static_cast<size_t>(row.nr) == 0);
   const size_t taps = static_cast<size_t>(spec.taps());
   size_t filter_words = taps * tap_words_;
   packs_taps_ = PacksTaps(row, ProductShape(spec));

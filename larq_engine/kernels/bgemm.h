@@ -2,9 +2,10 @@
 //
 //   acc[i][j] = sum over k of popcount(lhs(i, k) xor rhs(j, k))      i < m, j < n
 //
-// m counts output pixels, n output channels; with bit 1 meaning -1, the dot product of two +-1
-// vectors of k_bits values is k_bits - 2 * acc. A micro-kernel is one row of kernel_table.cc;
-// dispatch, tests and benchmarks read the rows. tests/kernels/bgemm_test.cc has one test a clause:
+// m counts output pixels, n output channels; words hold +-1 values as bits.h says, so the dot
+// product of two vectors of k_bits values is k_bits - 2 * acc. A micro-kernel is one row of
+// kernel_table.cc; dispatch, tests and benchmarks read the rows. tests/kernels/bgemm_test.cc has
+// one test a clause:
 //
 // 1. Tile:       1 <= m <= mr and 1 <= n, any n. The kernel writes acc[0..m)[0..n) and no more.
 // 2. Segments:   a left row is `segments` runs of `segment_words` words each, one offset a run:
@@ -19,20 +20,26 @@
 //                each step of kr_bits, nr groups of kr_bits / 32 words; 64-byte aligned. The last
 //                block is filled up with zero columns, and kRhsSlackWords follow it: a kernel may
 //                load the filters of a step before it knows whether there is one.
-// 6. Reads:      nothing is read outside the runs and the packed right side. Runs are 4-byte
+// 6. Parts:      nr divides kRhsPartColumns. So the columns from a multiple of it on, packed with
+//                those before, are a right side of their own, which RhsPart finds.
+// 7. Reads:      nothing is read outside the runs and the packed right side. Runs are 4-byte
 //                aligned, no more.
-// 7. MaxDepth:   depths up to max_k_bits cannot wrap an accumulator, whatever the bits are.
-// 8. Exact:      results are equal over all rows, bit for bit.
-// 9. A kernel allocates nothing, throws nothing, keeps nothing, knows no threads.
+// 8. MaxDepth:   depths up to kMaxDepth of bconv2d_spec.h cannot wrap an accumulator, whatever the
+//                bits are.
+// 9. Exact:      results are equal over all rows, bit for bit.
+// 10. A kernel allocates nothing, throws nothing, keeps nothing, knows no threads.
 #ifndef LARQ_ENGINE_KERNELS_BGEMM_H_
 #define LARQ_ENGINE_KERNELS_BGEMM_H_
 
 #include <cstddef>
 #include <cstdint>
 
+#include "larq_engine/kernels/bits.h"
+
 namespace larq_engine {
 
 inline constexpr size_t kRhsSlackWords = 16;
+inline constexpr size_t kRhsPartColumns = 64;
 
 struct BgemmArgs {
   size_t m;

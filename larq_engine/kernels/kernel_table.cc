@@ -1,7 +1,5 @@
 #include "larq_engine/kernels/kernel_table.h"
 
-#include <limits>
-
 #include "larq_engine/kernels/bgemm_portable.h"
 #if defined(__aarch64__)
 #include "larq_engine/kernels/arm64/bgemm_dotprod.h"
@@ -18,15 +16,12 @@
 namespace larq_engine {
 namespace {
 
-constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
-
 constexpr BgemmRow kBgemmRows[] = {
     {.name = "bgemm_i32_4x2x64_portable",
      .isa = Isa::kPortable,
      .mr = 4,
      .nr = 2,
      .kr_bits = 64,
-     .max_k_bits = kMaxInt32,
      .macs_per_cycle = 16,
      .fn = BgemmI32_4x2x64Portable},
 #if defined(__x86_64__)
@@ -35,7 +30,6 @@ constexpr BgemmRow kBgemmRows[] = {
      .mr = 4,
      .nr = 2,
      .kr_bits = 64,
-     .max_k_bits = kMaxInt32,
      .macs_per_cycle = 53,
      .fn = BgemmI32_4x2x64Popcnt},
     {.name = "bgemm_i32_8x16x32_avx2",
@@ -43,7 +37,6 @@ constexpr BgemmRow kBgemmRows[] = {
      .mr = 8,
      .nr = 16,
      .kr_bits = 32,
-     .max_k_bits = kMaxInt32,
      .macs_per_cycle = 120,
      .fn = BgemmI32_8x16x32Avx2},
     {.name = "bgemm_i32_8x64x32_avx512bw",
@@ -51,7 +44,6 @@ constexpr BgemmRow kBgemmRows[] = {
      .mr = 8,
      .nr = 64,
      .kr_bits = 32,
-     .max_k_bits = kMaxInt32,
      .macs_per_cycle = 354,
      .fn = BgemmI32_8x64x32Avx512bw},
     {.name = "bgemm_i32_6x32x32_avx512vpopcntdq",
@@ -59,7 +51,6 @@ constexpr BgemmRow kBgemmRows[] = {
      .mr = 6,
      .nr = 32,
      .kr_bits = 32,
-     .max_k_bits = kMaxInt32,
      .macs_per_cycle = 656,
      .fn = BgemmI32_6x32x32Avx512vpopcntdq},
 #endif
@@ -69,7 +60,6 @@ constexpr BgemmRow kBgemmRows[] = {
      .mr = 4,
      .nr = 16,
      .kr_bits = 64,
-     .max_k_bits = kMaxInt32,
      .macs_per_cycle = 81,  // 82, and UADALP is slow on other cores
      .fn = BgemmI32_4x16x64Neon},
     {.name = "bgemm_i32_4x16x128_neon",
@@ -77,7 +67,6 @@ constexpr BgemmRow kBgemmRows[] = {
      .mr = 4,
      .nr = 16,
      .kr_bits = 128,
-     .max_k_bits = kMaxInt32,
      .macs_per_cycle = 84,  // 85, likewise
      .fn = BgemmI32_4x16x128Neon},
     {.name = "bgemm_i32_4x16x64_dotprod",
@@ -85,7 +74,6 @@ constexpr BgemmRow kBgemmRows[] = {
      .mr = 4,
      .nr = 16,
      .kr_bits = 64,
-     .max_k_bits = kMaxInt32,
      .macs_per_cycle = 82,
      .fn = BgemmI32_4x16x64Dotprod},
     {.name = "bgemm_i32_4x16x128_dotprod",
@@ -93,7 +81,6 @@ constexpr BgemmRow kBgemmRows[] = {
      .mr = 4,
      .nr = 16,
      .kr_bits = 128,
-     .max_k_bits = kMaxInt32,
      .macs_per_cycle = 85,
      .fn = BgemmI32_4x16x128Dotprod},
     // Not timed on any hardware: a cycle for each instruction, counted with vectors of 512 bits.
@@ -103,7 +90,6 @@ constexpr BgemmRow kBgemmRows[] = {
      .mr = 32,
      .nr = 32,
      .kr_bits = 32,
-     .max_k_bits = kMaxInt32,
      .macs_per_cycle = 3000,
      .cycles_per_tile = 1500,
      .fn = BgemmI32_32x32x32Sme2},

@@ -19,7 +19,6 @@ struct BgemmRow {
   int mr;
   int nr;
   int kr_bits;
-  int64_t max_k_bits;
   // In L1. x86: measured at depth 1152 on a Zen 5 by //benchmarks/kernels:bgemm_bench. ARM: never
   // measured; what llvm-mca predicts for a Cortex-A72, from benchmarks/arm64.
   int macs_per_cycle;

@@ -1,6 +1,7 @@
 #include "larq_engine/kernels/pack_rhs.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "larq_engine/kernels/memory_size.h"
 
@@ -25,6 +26,11 @@ void PackRhs(const BgemmRow& row, const uint32_t* filters, size_t n, size_t k_wo
     }
   }
   std::fill_n(packed, kRhsSlackWords, 0);
+}
+
+const uint32_t* RhsPart(const BgemmRow& row, const uint32_t* packed, size_t first, size_t k_words) {
+  assert(first % kRhsPartColumns == 0);
+  return packed + first * RoundUp(k_words, row.kr_words());
 }
 
 }  // namespace larq_engine

@@ -17,6 +17,9 @@ size_t PackedRhsWords(const BgemmRow& row, size_t n, size_t k_words);
 void PackRhs(const BgemmRow& row, const uint32_t* filters, size_t n, size_t k_words,
              uint32_t* packed);
 
+// Where in what PackRhs packed the columns from `first` on begin, a multiple of kRhsPartColumns.
+const uint32_t* RhsPart(const BgemmRow& row, const uint32_t* packed, size_t first, size_t k_words);
+
 }  // namespace larq_engine
 
 #endif  // LARQ_ENGINE_KERNELS_PACK_RHS_H_

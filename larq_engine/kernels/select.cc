@@ -6,21 +6,16 @@
 namespace larq_engine {
 namespace {
 
-// What rules the row out for this CPU and shape; empty when nothing does.
-std::string Obstacle(const BgemmRow& row, CpuFeatures cpu, const BgemmShape& shape) {
-  if (!cpu.Has(row.isa)) return std::string("this CPU has no ") + IsaName(row.isa);
-  if (shape.k_bits > row.max_k_bits) {
-    return "its accumulator holds " + std::to_string(row.max_k_bits) + " bits of depth, needed " +
-           std::to_string(shape.k_bits);
-  }
-  return "";
+// What rules the row out, if the CPU lacks its ISA.
+std::string Obstacle(const BgemmRow& row) {
+  return std::string("this CPU has no ") + IsaName(row.isa);
 }
 
 // Taps that are not whole steps of a row are copied together first: ten instructions a word for
 // taps of two words (counted for 64-bit ARM), taken to be two a cycle.
 constexpr int kGatherCyclesPerWord = 5;
 
-// Likewise where the bits of taps are put together: measured on a Xeon with AVX-512.
+// Likewise where the bits of taps are put together: an estimate.
 constexpr int kPackCyclesPerWord = 2;
 
 double ProductCycles(const BgemmRow& row, const BgemmShape& shape, int64_t k_bits) {
@@ -51,13 +46,6 @@ double EstimatedCycles(const BgemmRow& row, const BgemmShape& shape) {
   return product + static_cast<double>(row.cycles_per_tile) / row.mr;
 }
 
-std::string TooDeep(std::span<const BgemmRow> rows, const BgemmShape& shape) {
-  int64_t deepest = 0;
-  for (const BgemmRow& row : rows) deepest = std::max(deepest, row.max_k_bits);
-  return "no kernel row is deep enough for " + std::to_string(shape.k_bits) +
-         " bits; the deepest holds " + std::to_string(deepest);
-}
-
 // What a kernel may be called on this CPU.
 std::string ExpectedNames(std::span<const BgemmRow> rows, CpuFeatures cpu) {
   std::string text = "expected one of " + std::string(kAutoKernel);
@@ -80,21 +68,18 @@ BgemmChoice SelectBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const B
   BgemmChoice choice;
   for (const BgemmRow& row : rows) {
     if (forced != kAutoKernel && forced != row.name) continue;
-    const std::string obstacle = Obstacle(row, cpu, shape);
-    if (obstacle.empty()) {
+    if (cpu.Has(row.isa)) {
       if (choice.row == nullptr ||
           EstimatedCycles(row, shape) < EstimatedCycles(*choice.row, shape)) {
         choice.row = &row;
       }
     } else if (forced != kAutoKernel) {
-      choice.error = "kernel '" + std::string(forced) + "' cannot run: " + obstacle;
-      if (!cpu.Has(row.isa)) choice.error += "; " + ExpectedNames(rows, cpu);
+      choice.error = "kernel '" + std::string(forced) + "' cannot run: " + Obstacle(row) + "; " +
+                     ExpectedNames(rows, cpu);
     }
   }
   if (choice.row == nullptr && choice.error.empty()) {
-    choice.error = forced == kAutoKernel ? TooDeep(rows, shape)
-                                         : "unknown kernel '" + std::string(forced) + "'; " +
-                                               ExpectedNames(rows, cpu);
+    choice.error = "unknown kernel '" + std::string(forced) + "'; " + ExpectedNames(rows, cpu);
   }
   return choice;
 }
@@ -104,12 +89,13 @@ std::string ExplainBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const 
   const BgemmChoice choice = SelectBgemm(rows, cpu, shape, forced);
   std::string text;
   for (const BgemmRow& row : rows) {
-    const std::string obstacle = Obstacle(row, cpu, shape);
     text += &row == choice.row ? "* " : "  ";
     text += row.name;
-    text += obstacle.empty() ? ": " + std::to_string(std::llround(EstimatedCycles(row, shape))) +
-                                   " cycles a pixel\n"
-                             : ": " + obstacle + "\n";
+    text += ": ";
+    text += cpu.Has(row.isa)
+                ? std::to_string(std::llround(EstimatedCycles(row, shape))) + " cycles a pixel"
+                : Obstacle(row);
+    text += "\n";
   }
   return text + choice.error;
 }

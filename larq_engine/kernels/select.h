@@ -38,9 +38,9 @@ struct BgemmChoice {
   std::string error;  // why there is no row; names what was expected
 };
 
-// The cheapest row of `rows` that this CPU runs and that is deep enough, or the row named `forced`.
-// A forced row that is unknown, or that the CPU or the depth rules out, is an error: never a
-// fallback.
+// The cheapest row of `rows` that this CPU runs, or the row named `forced`. A forced row that is
+// unknown, or that the CPU cannot run, is an error: never a fallback. With kAutoKernel there is
+// always a row, since every CPU runs the portable one.
 BgemmChoice SelectBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const BgemmShape& shape,
                         std::string_view forced = kAutoKernel);
 

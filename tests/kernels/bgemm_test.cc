@@ -9,6 +9,7 @@
 
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/aligned_buffer.h"
+#include "larq_engine/kernels/bconv2d_spec.h"
 #include "larq_engine/kernels/kernel_table.h"
 #include "larq_engine/kernels/pack_rhs.h"
 #include "tests/common/guarded_buffer.h"
@@ -178,6 +179,41 @@ TEST_P(BgemmTest, RightSide) {
   }
 }
 
+TEST_P(BgemmTest, Parts) {
+  // The columns of a part, packed with all others, give what they give when packed alone.
+  SCOPED_TRACE(testing::ReplayHint());
+  const BgemmRow& row = GetParam();
+  ASSERT_EQ(kRhsPartColumns % static_cast<size_t>(row.nr), 0u) << row.name;
+  const size_t m = static_cast<size_t>(row.mr);
+  const size_t words = 3 * row.kr_words();
+  const size_t columns = 2 * kRhsPartColumns + 1;
+  const Product p = RandomProduct(random_, m, columns, 1, words);
+  AlignedBuffer<uint32_t> packed(PackedRhsWords(row, columns, words));
+  PackRhs(row, p.rhs.data(), columns, words, packed.data());
+  std::vector<ptrdiff_t> offsets(m);
+  for (size_t i = 0; i < m; ++i) offsets[i] = static_cast<ptrdiff_t>(i * words);
+  for (const size_t first : {size_t{0}, kRhsPartColumns, 2 * kRhsPartColumns}) {
+    const size_t n = std::min(kRhsPartColumns, columns - first);
+    std::vector<int32_t> acc(m * n, kCanary);
+    const uint32_t* part = RhsPart(row, packed.data(), first, words);
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(part) % kBufferAlignment, 0u);
+    row.fn({.m = m,
+            .n = n,
+            .segments = 1,
+            .segment_words = words,
+            .lhs_base = p.lhs.data(),
+            .lhs = offsets.data(),
+            .rhs = part,
+            .acc = acc.data(),
+            .acc_stride = n});
+    for (size_t i = 0; i < m; ++i) {
+      for (size_t j = 0; j < n; ++j) {
+        ASSERT_EQ(acc[i * n + j], p.Expected(i, first + j)) << row.name << " column " << first + j;
+      }
+    }
+  }
+}
+
 TEST_P(BgemmTest, Reads) {
   SCOPED_TRACE(testing::ReplayHint());
   const BgemmRow& row = GetParam();
@@ -201,10 +237,11 @@ TEST_P(BgemmTest, ReadsRunsThatAreAlignedToAWordOnly) {
 }
 
 TEST_P(BgemmTest, MaxDepth) {
-  // All bits differ: the accumulator reaches k_bits. Rows with 32-bit accumulators state more than
-  // memory should hold; 2^25 is past any 16-bit accumulator and the 24 bits of a float.
+  // All bits differ: the accumulator reaches k_bits. kMaxDepth is more than a test's memory should
+  // hold; 2^25 is past any 16-bit accumulator and the 24 bits of a float.
   const BgemmRow& row = GetParam();
-  const int64_t k_bits = std::min<int64_t>(row.max_k_bits, int64_t{1} << 25);
+  constexpr int64_t k_bits = int64_t{1} << 25;
+  static_assert(k_bits <= kMaxDepth);
   const size_t words = static_cast<size_t>(k_bits) / kWordBits / row.kr_words() * row.kr_words();
   const std::vector<uint32_t> zeros(words, 0);
   AlignedBuffer<uint32_t> rhs(PackedRhsWords(row, 1, words));

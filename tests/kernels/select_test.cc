@@ -82,7 +82,6 @@ constexpr BgemmRow kRows[] = {
      .mr = 4,
      .nr = 2,
      .kr_bits = 32,
-     .max_k_bits = 1 << 30,
      .macs_per_cycle = 10,
      .fn = nullptr},
     {.name = "wide",
@@ -90,23 +89,13 @@ constexpr BgemmRow kRows[] = {
      .mr = 4,
      .nr = 64,
      .kr_bits = 32,
-     .max_k_bits = 1 << 30,
      .macs_per_cycle = 20,
-     .fn = nullptr},
-    {.name = "shallow",
-     .isa = Isa::kPortable,
-     .mr = 4,
-     .nr = 2,
-     .kr_bits = 32,
-     .max_k_bits = 65535,
-     .macs_per_cycle = 100,
      .fn = nullptr},
     {.name = "absent",
      .isa = Isa::kPopcnt,
      .mr = 4,
      .nr = 2,
      .kr_bits = 32,
-     .max_k_bits = 1 << 30,
      .macs_per_cycle = 1000,
      .fn = nullptr},
 };
@@ -116,10 +105,7 @@ std::string Chosen(const BgemmShape& shape, std::string_view forced = kAutoKerne
   return choice.row == nullptr ? "error: " + choice.error : choice.row->name;
 }
 
-TEST(Select, FastestRowThatIsDeepEnough) {
-  EXPECT_EQ(Chosen({.n = 64, .k_bits = 65535}), "shallow");
-  EXPECT_EQ(Chosen({.n = 64, .k_bits = 65536}), "wide");
-}
+TEST(Select, FastestRow) { EXPECT_EQ(Chosen({.n = 64, .k_bits = 65536}), "wide"); }
 
 TEST(Select, CountsTheColumnsThatARowWouldFillUp) {
   EXPECT_EQ(Chosen({.n = 2, .k_bits = 70000}), "narrow");
@@ -158,31 +144,20 @@ TEST(Select, NeverARowThatTheCpuLacks) {
 TEST(Select, ForcedByName) { EXPECT_EQ(Chosen({.n = 1, .k_bits = 64}, "wide"), "wide"); }
 
 TEST(Select, ForcedButUnknownIsAnErrorThatNamesTheRows) {
-  EXPECT_EQ(
-      Chosen(kLayerB, "fastest"),
-      "error: unknown kernel 'fastest'; expected one of auto, reference, narrow, wide, shallow");
+  EXPECT_EQ(Chosen(kLayerB, "fastest"),
+            "error: unknown kernel 'fastest'; expected one of auto, reference, narrow, wide");
 }
 
 TEST(Select, ForcedButImpossibleIsAnErrorThatSaysWhy) {
   EXPECT_EQ(Chosen(kLayerB, "absent"),
             "error: kernel 'absent' cannot run: this CPU has no popcnt; expected one of auto, "
-            "reference, narrow, wide, shallow");
-  EXPECT_EQ(Chosen({.n = 1, .k_bits = 65536}, "shallow"),
-            "error: kernel 'shallow' cannot run: its accumulator holds 65535 bits of depth, needed "
-            "65536");
-}
-
-TEST(Select, NothingDeepEnoughIsAnError) {
-  EXPECT_EQ(
-      Chosen({.n = 1, .k_bits = int64_t{1} << 31}),
-      "error: no kernel row is deep enough for 2147483648 bits; the deepest holds 1073741824");
+            "reference, narrow, wide");
 }
 
 TEST(Select, ExplainsEveryCandidate) {
   EXPECT_EQ(ExplainBgemm(kRows, {}, {.n = 64, .k_bits = 100000}),
             "  narrow: 640000 cycles a pixel\n"
             "* wide: 320000 cycles a pixel\n"
-            "  shallow: its accumulator holds 65535 bits of depth, needed 100000\n"
             "  absent: this CPU has no popcnt\n");
 }
 

@@ -24,7 +24,7 @@ constexpr WholeBlocks kSteps128 = {larq_engine_bgemm_neon_1x16x128, larq_engine_
                                    larq_engine_bgemm_neon_4x16x128};
 
 // The assembler counts in 16 bits. A multiple of every kernel's step.
-constexpr size_t kMaxWords = 65408 / 32;
+constexpr size_t kMaxWords = 65408 / kWordBits;
 
 // Deeper products are sums of products that are not: of parts of runs, one block of columns at a
 // time.
