@@ -23,8 +23,8 @@ _MAX_MEMORY_BYTES = 16 << 30
 _MAX_INPUT_VALUES = 2**26
 
 
-def load_and_run(model: bytes, runtime: str | None) -> tuple[str, str]:
-    """Loads a model and runs it on zeros.
+def load_and_run(model: bytes, runtime: str | None, batches: int = 1) -> tuple[str, str]:
+    """Loads a model and runs it on zeros, of as many of its batches.
 
     Returns:
         The name of the exception's type and its message; two empty strings if all went well.
@@ -33,7 +33,8 @@ def load_and_run(model: bytes, runtime: str | None) -> tuple[str, str]:
         interpreter = larq_engine.Interpreter(model, runtime=runtime)
         types, shapes = interpreter.input_types, interpreter.input_shapes
         if sum(math.prod(shape) for shape in shapes) <= _MAX_INPUT_VALUES:
-            interpreter.predict([np.zeros(s, t) for s, t in zip(shapes, types, strict=True)])
+            stacks = [(batches * shape[0], *shape[1:]) if shape else () for shape in shapes]
+            interpreter.predict([np.zeros(s, t) for s, t in zip(stacks, types, strict=True)])
     except Exception as error:
         return type(error).__name__, str(error)
     return "", ""

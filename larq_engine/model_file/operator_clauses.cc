@@ -4,6 +4,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <limits>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -142,7 +143,8 @@ void TypesWithoutASizeAreTaken(const ModelFile& model) {
   static constexpr Kinds kOfStrings = {10, 15, 22, 30,  36,  43,  45,  65,  69,  70, 71,
                                        72, 77, 94, 107, 110, 130, 137, 138, 143, 144};
   static constexpr Kinds kOfResources = {136, 137, 138, 139, 142};
-  static constexpr Kinds kOfAHandle = {143, 144};  // their first input; the value is none
+  // Their first input; the value is none.
+  static constexpr Kinds kOfAHandle = {builtin::kReadVariable, builtin::kAssignVariable};
   ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
     const int kind = KindOf(model, op);
     if (kind == builtin::kCustom || IsOneOf(kind, kOfAnything)) return;
@@ -274,6 +276,85 @@ void RepeatedShapesAreOfAFewDimensions(const ModelFile& model) {
   });
 }
 
+// XNNPACK goes by the output where it looks whether it has as many dimensions.
+void ManyDimensionsAreKept(const ModelFile& model) {
+  constexpr size_t kMaxRank = 6;
+  // Of each number another: arithmetic of one or two, activations, casts, quantization.
+  static constexpr Kinds kKeeping = {0,  6,  8,   14,  18,  19,  20,  21,  25,  28,  41,  42,
+                                     47, 50, 53,  54,  55,  57,  59,  66,  73,  75,  76,  92,
+                                     98, 99, 101, 104, 108, 111, 114, 116, 117, 150, 152, 158};
+  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+    if (!IsOneOf(KindOf(model, op), kKeeping)) return;
+    const auto output = static_cast<size_t>(op.outputs[0]);
+    const size_t rank = place.Graph().tensors[output].shape.size();
+    for (const int32_t input : op.inputs) {
+      const size_t own = place.Graph().tensors[static_cast<size_t>(input)].shape.size();
+      if (own <= kMaxRank || own <= rank) continue;
+      Refuse(place.Operator(index),
+             std::to_string(own) + " dimensions of " + place.Tensor(output) + ", as of " +
+                 place.Tensor(static_cast<size_t>(input)),
+             std::to_string(rank), "XNNPACK of LiteRT 2.3 would crash: leave out dimensions of 1");
+    }
+  });
+}
+
+// Kernels of floats keep floats in a layer's state, of whatever type it is.
+void LayersStatesAreOfTheirType(const ModelFile& model) {
+  static constexpr Kinds kRecurrent = {16, 24, 27, 35, 44, 46, 52};
+  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+    if (!IsOneOf(KindOf(model, op), kRecurrent) || op.inputs.empty()) return;
+    const std::vector<FileTensor>& tensors = place.Graph().tensors;
+    if (tensors[static_cast<size_t>(op.inputs[0])].type != FileType::kFloat32) return;
+    for (const int32_t input : op.inputs) {
+      if (input == kAbsent) continue;
+      const FileTensor& state = tensors[static_cast<size_t>(input)];
+      if (state.is_variable && state.type != FileType::kFloat32) {
+        Refuse(place.Operator(index), "a state of float32, as its input is",
+               place.Tensor(static_cast<size_t>(input)) + " of another type");
+      }
+    }
+  });
+}
+
+namespace {
+
+// Calls check(place, operator, state, tensor) for the operators of the kind, with the tensor that
+// takes the state's value or gives it, if they tell which state it is and the tensor its shape.
+template <typename Check>
+void ForEachUseOfAState(const ModelFile& model, int kind, Check check) {
+  std::vector<std::map<int32_t, const std::string*>> handles(model.graphs.size());
+  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+    const int own = KindOf(model, op);
+    if (own == builtin::kVarHandle) handles[place.graph][op.outputs[0]] = &op.state;
+    if (own != kind) return;
+    const auto state = handles[place.graph].find(op.inputs[0]);
+    const int32_t value = kind == builtin::kReadVariable ? op.outputs[0] : op.inputs[1];
+    const FileTensor& tensor = place.Graph().tensors[static_cast<size_t>(value)];
+    if (state == handles[place.graph].end() || tensor.shape.empty() || IsOpen(tensor)) return;
+    check(place, index, *state->second, static_cast<size_t>(value));
+  });
+}
+
+}  // namespace
+
+// A host reads as many bytes as it is to write, and XNNPACK writes as many as there were before.
+void StatesKeepTheirShape(const ModelFile& model) {
+  std::map<std::string_view, std::span<const int32_t>> shapes;  // in which they are read
+  ForEachUseOfAState(model, builtin::kReadVariable,
+                     [&](const Place& place, size_t, const std::string& state, size_t value) {
+                       shapes.try_emplace(state, place.Graph().tensors[value].shape);
+                     });
+  ForEachUseOfAState(model, builtin::kAssignVariable,
+                     [&](const Place& place, size_t index, const std::string& state, size_t value) {
+                       const auto read = shapes.find(state);
+                       const std::vector<int32_t>& shape = place.Graph().tensors[value].shape;
+                       if (read == shapes.end() || std::ranges::equal(read->second, shape)) return;
+                       Refuse(place.Operator(index),
+                              "the shape in which the state is read, " + SomeOf(read->second),
+                              place.Tensor(value) + " of " + SomeOf(shape));
+                     });
+}
+
 // Kernels go by these numbers without a look at what they lead to.
 void ArgumentsAreInRange(const ModelFile& model) {
   constexpr int kReverseSequence = 112, kBroadcastArgs = 145;
@@ -334,7 +415,7 @@ void CheckRanks(const Place& place, size_t index, std::span<const int32_t> own,
       Refuse(place.Operator(index),
              "at most " + std::to_string(kMaxRank) + " dimensions, or as many as " +
                  called.Tensor(other),
-             std::to_string(rank), "XNNPACK would crash: leave out dimensions of 1");
+             std::to_string(rank), "XNNPACK of LiteRT 2.3 would crash: leave out dimensions of 1");
     }
   }
 }

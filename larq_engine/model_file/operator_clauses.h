@@ -19,6 +19,9 @@ void DepthwiseConvolutionsHaveABias(const ModelFile& model);
 void TypesWithoutASizeAreTaken(const ModelFile& model);
 void CopiesHaveTheTypeOfTheirInput(const ModelFile& model);
 void RepeatedShapesAreOfAFewDimensions(const ModelFile& model);
+void ManyDimensionsAreKept(const ModelFile& model);
+void LayersStatesAreOfTheirType(const ModelFile& model);
+void StatesKeepTheirShape(const ModelFile& model);
 void ArgumentsAreInRange(const ModelFile& model);
 void CalledGraphsFit(const ModelFile& model);
 

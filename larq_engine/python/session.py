@@ -27,6 +27,16 @@ class Operator:
     outputs: tuple[int, ...]
 
 
+def _find_states(operators: Sequence[Operator]) -> tuple[tuple[int, int], ...]:
+    """For each state a tensor into which it is read, and one from which it is assigned."""
+    reads = {op.inputs[0]: op.outputs[0] for op in operators if op.name == "READ_VARIABLE"}
+    return tuple(
+        (reads[op.inputs[0]], op.inputs[1])
+        for op in operators
+        if op.name == "ASSIGN_VARIABLE" and op.inputs[0] in reads
+    )
+
+
 class Session:
     """A loaded model, ready to run."""
 
@@ -57,6 +67,9 @@ class Session:
             # The nodes that delegates put in place of others are no operators of the model.
             if node["op_name"] != "DELEGATE"
         ]
+        self._states = _find_states(self.operators)
+        with host_errors("model"):
+            self._check_states()
         self._shapes = tuple(info.shape for info in self.declared_inputs)
         self._input_numbers = [info.index for info in self.declared_inputs]
         self._output_numbers = [info.index for info in self.declared_outputs]
@@ -178,6 +191,24 @@ class Session:
             # have none before they are set, and a look at them can crash.
             if info.dtype.kind != "S":
                 self._interpreter.tensor(info.index)()
+        self._check_states()
+
+    def _check_states(self) -> None:
+        """XNNPACK of LiteRT 2.3 would write a larger state than it was over others' memory."""
+        if not self._states:
+            return
+        tensors = {
+            info.index: info for info in describe(self._interpreter.get_tensor_details(), None)
+        }
+        for old, new in self._states:
+            if not {old, new} <= tensors.keys():  # a host may leave out what it cannot describe
+                continue
+            read, assigned = tensors[old], tensors[new]
+            if read.shape and -1 not in read.signature and read.shape != assigned.shape:
+                raise ValueError(
+                    f"expected inputs that leave a state in its shape {read.shape}, got what makes "
+                    f"it {assigned.shape} (tensor #{new}); give the batch that the model declares"
+                )
 
     def run(self, arrays: Sequence[Array]) -> list[Array]:
         """Runs the model once on arrays of the inputs' types, and of any shapes it can take."""

@@ -13,10 +13,9 @@ namespace larq_engine {
 namespace {
 
 using builtin::kAdd, builtin::kEqual, builtin::kLess, builtin::kSub, builtin::kSquaredDifference,
-    builtin::kQuantize, builtin::kBatchMatmul;
+    builtin::kQuantize, builtin::kBatchMatmul, builtin::kReadVariable, builtin::kAssignVariable;
 constexpr int kMul = 18, kRelu = 19, kSelect = 64, kIf = 118, kWhile = 119, kCallOnce = 129,
-              kReverseSequence = 112, kMatrixDiag = 113, kSegmentSum = 125, kReadVariable = 143,
-              kAssignVariable = 144, kBroadcastArgs = 145;
+              kReverseSequence = 112, kMatrixDiag = 113, kSegmentSum = 125, kBroadcastArgs = 145;
 
 // FULLY_CONNECTED of x and constant weights, then ADD of the result and itself:
 // tensors 0 x, 1 weights, 2 dense, 3 sum. Operator codes 0 and 1 are these, others come behind.
@@ -127,6 +126,24 @@ void MakeNumbers(ModelFile& model, int kind, std::vector<int32_t> first,
     OperatorOf(model, 1).inputs.push_back(static_cast<int32_t>(model.graphs[0].tensors.size()));
     model.graphs[0].tensors.push_back(tensor);
   }
+}
+
+// A second graph assigns [1, 4] to a state, of which the first reads such a shape in between.
+void MakeState(ModelFile& model, std::vector<int32_t> shape) {
+  model.operator_codes.push_back({.kind = builtin::kVarHandle});
+  model.operator_codes.push_back({.kind = kReadVariable});
+  model.operator_codes.push_back({.kind = kAssignVariable});
+  const auto code = static_cast<uint32_t>(model.operator_codes.size() - 3);
+  FileGraph& graph = model.graphs[0];
+  graph.tensors.push_back({.name = "handle", .type = FileType::kResource, .shape = {1}});
+  graph.tensors.push_back({.name = "old", .shape = std::move(shape)});
+  graph.operators.push_back({.code = code, .outputs = {4}, .state = "sum"});
+  graph.operators.push_back({.code = code + 1, .inputs = {4}, .outputs = {5}});
+  model.graphs.push_back({.tensors = {{.name = "handle", .type = FileType::kResource, .shape = {1}},
+                                      {.name = "start", .shape = {1, 4}}},
+                          .inputs = {1},
+                          .operators = {{.code = code, .outputs = {0}, .state = "sum"},
+                                        {.code = code + 2, .inputs = {0, 1}}}});
 }
 
 // Both inputs of the second operator and its output, quantized.
@@ -518,6 +535,29 @@ const std::vector<Breach>& Breaches() {
        },
        "operator #1, to 'sum': expected a filter of at least 0 pixels a side, got 2 x -3; ",
        "hosts would crash: give its width and height"},
+      {"ManyDimensionsAreKept",
+       [](ModelFile& m) {
+         MakeKind(m, 1, kRelu, {2});
+         TensorOf(m, 2).shape = {1, 1, 1, 1, 1, 1, 4};
+       },
+       "operator #1, to 'sum': expected 7 dimensions of tensor 'sum' (#3), as of tensor 'dense' "
+       "(#2), got 2; ",
+       "XNNPACK of LiteRT 2.3 would crash: leave out dimensions of 1"},
+      {"LayersStatesAreOfTheirType",
+       [](ModelFile& m) {
+         m.graphs[0].tensors.push_back(
+             {.name = "state", .type = FileType::kInt4, .shape = {1, 8}, .is_variable = true});
+         MakeKind(m, 1, builtin::kSvdf, {2, 1, 1, -1, 4});
+       },
+       "operator #1, to 'sum': expected a state of float32, as its input is, got tensor 'state' "
+       "(#4) of another type; "},
+      {"StatesKeepTheirShape",
+       [](ModelFile& m) {
+         MakeState(m, {7, 4});
+       },
+       "graph #1, operator #1: expected the shape in which the state is read, [7, 4], got graph "
+       "#1, "
+       "tensor 'start' (#1) of [1, 4]; "},
       {"SplitsHaveAnOutputForEachPart",
        [](ModelFile& m) {
          MakeKind(m, 1, builtin::kSplit, {2, 2});
@@ -612,7 +652,7 @@ const std::vector<Breach>& Breaches() {
        },
        "operator #1, to 'sum': expected at most 6 dimensions, or as many as graph #1, tensor 'in' "
        "(#0), got 7; ",
-       "XNNPACK would crash: leave out dimensions of 1"},
+       "XNNPACK of LiteRT 2.3 would crash: leave out dimensions of 1"},
       {"CalledGraphsFit", [](ModelFile& m) { MakeCall(m, kWhile, {2}); },
        "expected a graph #1 with one output of a bool, got another; "},
       {"MetadataExist", [](ModelFile& m) { m.metadata = {{.is_present = true, .index = 2}}; },
@@ -718,7 +758,9 @@ TEST(Clauses, WhatIsLegalPasses) {
       [](ModelFile& m) { Quantize(m, FileType::kInt8, {0}, {0}); },
       [](ModelFile& m) { Quantize(m, FileType::kInt16, {1e-40f}, {0}); },
       // Ranks are for the host to limit, and it takes no notice of a signature of another one.
-      [](ModelFile& m) { TensorOf(m, 2).shape = {1, 1, 1, 1, 1, 1, 1, 1, 1}; },
+      [](ModelFile& m) {
+        TensorOf(m, 2).shape = TensorOf(m, 3).shape = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+      },
       [](ModelFile& m) { TensorOf(m, 0).signature = {-1}; },
       [](ModelFile& m) {
         MakeKind(m, 1, kLess, {2, 2});
@@ -787,6 +829,29 @@ TEST(Clauses, WhatIsLegalPasses) {
       },
       [](ModelFile& m) {
         MakeKind(m, 1, builtin::kDepthwiseConv2d, {2, 2});
+      },
+      [](ModelFile& m) {
+        MakeKind(m, 1, kRelu, {2});
+        TensorOf(m, 2).shape = TensorOf(m, 3).shape = {1, 1, 1, 1, 1, 1, 4};
+      },
+      [](ModelFile& m) {
+        m.graphs[0].tensors.push_back(
+            {.name = "state", .type = FileType::kInt16, .shape = {1, 8}, .is_variable = true});
+        MakeKind(m, 1, builtin::kSvdf, {2, 1, 1, -1, 4});
+        TensorOf(m, 2).type = FileType::kInt8;
+      },
+      // A state of this shape, of one that is not known, and of another name.
+      [](ModelFile& m) {
+        MakeState(m, {1, 4});
+      },
+      [](ModelFile& m) { MakeState(m, {}); },
+      [](ModelFile& m) {
+        MakeState(m, {7, 4});
+        m.graphs[0].tensors.back().signature = {-1, 4};
+      },
+      [](ModelFile& m) {
+        MakeState(m, {7, 4});
+        m.graphs[1].operators[0].state = "count";
       },
       [](ModelFile& m) {
         MakeKind(m, 1, kReadVariable, {2});
