@@ -209,7 +209,7 @@ FileOperator ReadOperator(Flatbuffer& file, uint64_t table,
   if (kind == builtin::kLocalResponseNormalization && type == kLocalResponseNormalizationOptions) {
     result.radius = file.Scalar<int32_t>(options, 0);
   }
-  if (kind == builtin::kL2Pool2d && type == kPool2dOptions) {
+  if (IsPool(kind) && type == kPool2dOptions) {
     result.filter_width = file.Scalar<int32_t>(options, 3);
     result.filter_height = file.Scalar<int32_t>(options, 4);
   }
@@ -230,6 +230,11 @@ std::vector<FileName> ReadNames(Flatbuffer& file, uint64_t table, int field) {
 }
 
 }  // namespace
+
+bool IsPool(int kind) {
+  return kind == builtin::kAveragePool2d || kind == builtin::kL2Pool2d ||
+         kind == builtin::kMaxPool2d;
+}
 
 int BitsOf(FileType type) {
   switch (type) {

@@ -44,15 +44,17 @@ int BitsOf(FileType type);
 
 // The file's numbers of those operators whose meaning matters to a check.
 namespace builtin {
-constexpr int kAdd = 0, kConv2d = 3, kDepthwiseConv2d = 4, kFullyConnected = 9, kL2Pool2d = 12,
-              kLocalResponseNormalization = 13, kLstm = 16, kReshape = 22, kSvdf = 27, kCustom = 32,
-              kSub = 41, kUnidirectionalSequenceLstm = 44, kBidirectionalSequenceRnn = 46,
-              kSplit = 49, kDelegate = 51, kBidirectionalSequenceLstm = 52, kLess = 58,
-              kGreater = 61, kGreaterEqual = 62, kLessEqual = 63, kTransposeConv = 67, kEqual = 71,
-              kNotEqual = 72, kSquaredDifference = 99, kQuantize = 114, kBatchMatmul = 126,
-              kConv3d = 132, kVarHandle = 142, kReadVariable = 143, kAssignVariable = 144,
-              kConv3dTranspose = 141;
+constexpr int kAdd = 0, kAveragePool2d = 1, kConv2d = 3, kDepthwiseConv2d = 4, kFullyConnected = 9,
+              kL2Pool2d = 12, kLocalResponseNormalization = 13, kLstm = 16, kMaxPool2d = 17,
+              kReshape = 22, kSvdf = 27, kCustom = 32, kSub = 41, kUnidirectionalSequenceLstm = 44,
+              kBidirectionalSequenceRnn = 46, kSplit = 49, kDelegate = 51,
+              kBidirectionalSequenceLstm = 52, kLess = 58, kGreater = 61, kGreaterEqual = 62,
+              kLessEqual = 63, kTransposeConv = 67, kEqual = 71, kNotEqual = 72,
+              kSquaredDifference = 99, kQuantize = 114, kBatchMatmul = 126, kConv3d = 132,
+              kVarHandle = 142, kReadVariable = 143, kAssignVariable = 144, kConv3dTranspose = 141;
 }
+
+bool IsPool(int kind);
 
 // In blocks that share a scale, which another tensor has.
 struct BlockwiseQuantization {
@@ -101,7 +103,7 @@ struct FileOperator {
   std::vector<int32_t> intermediates = {};
   int32_t split_parts = 0;   // of a SPLIT
   int32_t radius = 0;        // of a LOCAL_RESPONSE_NORMALIZATION
-  int32_t filter_width = 0;  // of an L2_POOL_2D
+  int32_t filter_width = 0;  // of a pool
   int32_t filter_height = 0;
   std::string state = {};                 // that a VAR_HANDLE leads to: container, 0, name
   std::vector<int64_t> graphs = {};       // that it calls

@@ -236,7 +236,7 @@ void CheckBroadcast(const Place& place, size_t index) {
   }
 }
 
-// Hosts see for themselves what is longer than the sequence.
+// Of a sequence: how long it is, is known when it runs.
 void CheckLengths(const Place& place, size_t index, std::vector<bool>& is_known) {
   const FileOperator& op = place.Graph().operators[index];
   const FileTensor& lengths = place.Graph().tensors[static_cast<size_t>(op.inputs[1])];
@@ -368,8 +368,7 @@ void ArgumentsAreInRange(const ModelFile& model) {
       Refuse(place.Operator(index), "a radius of 0 to 2^30", std::to_string(op.radius),
              "hosts would crash: give one of channels");
     }
-    // Of other pools hosts look at it.
-    if (kind == builtin::kL2Pool2d && std::min(op.filter_width, op.filter_height) < 0) {
+    if (IsPool(kind) && std::min(op.filter_width, op.filter_height) < 0) {
       Refuse(place.Operator(index), "a filter of at least 0 pixels a side",
              std::to_string(op.filter_width) + " x " + std::to_string(op.filter_height),
              "hosts would crash: give its width and height");

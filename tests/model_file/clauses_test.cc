@@ -529,7 +529,7 @@ const std::vector<Breach>& Breaches() {
        "hosts would crash: give how many to reverse"},
       {"ArgumentsAreInRange",
        [](ModelFile& m) {
-         MakeKind(m, 1, builtin::kL2Pool2d, {2});
+         MakeKind(m, 1, builtin::kAveragePool2d, {2});
          OperatorOf(m, 1).filter_width = 2;
          OperatorOf(m, 1).filter_height = -3;
        },

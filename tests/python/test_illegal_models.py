@@ -88,6 +88,26 @@ def own_condition() -> bytes:
     return builder.finish([x], [y])
 
 
+def pool_of_no_pixels() -> bytes:
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 4, 4, 3), name="x"), builder.tensor((1, 4, 4, 3), name="y")
+    sides = {"filterWidth": 2, "filterHeight": -(2**31)}
+    builder.builtin("AVERAGE_POOL_2D", [x], [y], strideW=1, strideH=1, **sides)
+    return builder.finish([x], [y])
+
+
+def state_of_two_shapes() -> bytes:
+    """XNNPACK would read 1000 samples where there is one."""
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 64), name="x"), builder.tensor((1000, 64), name="y")
+    handle, old = builder.tensor((1,), object), builder.tensor((1000, 64), name="old")
+    builder.builtin("VAR_HANDLE", [], [handle], container="c", sharedName="sum")
+    builder.builtin("ASSIGN_VARIABLE", [handle, x], [])
+    builder.builtin("READ_VARIABLE", [handle], [old])
+    builder.builtin("ADD", [old, old], [y])
+    return builder.finish([x], [y])
+
+
 def scale_without_zero_point() -> bytes:
     builder = ModelBuilder()
     x = builder.tensor((1, 4), np.int32, name="x", scale=0.5, zero_point=[])
@@ -167,6 +187,17 @@ _ILLEGAL: dict[str, tuple[Callable[[], bytes], str, bool]] = {
     "a condition that is its own graph": (
         own_condition,
         "graph #0: expected graphs that do not call themselves, got a cycle of calls",
+        False,
+    ),
+    "a pool of no pixels": (
+        pool_of_no_pixels,
+        "operator #0, to 'y': expected a filter of at least 0 pixels a side, got 2 x -2147483648",
+        False,
+    ),
+    "a state of two shapes": (
+        state_of_two_shapes,
+        "operator #1: expected the shape in which the state is read, [1000, 64], "
+        "got tensor 'x' (#0) of [1, 64]",
         False,
     ),
     "a scale without a zero point": (
