@@ -7,22 +7,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from larq_engine.command_line.macs import count_macs, has_weights
+from larq_engine.command_line.macs import count_macs
 from larq_engine.converter import schema
 from larq_engine.converter.graph import Op, Tensor
 from larq_engine.converter.layer_names import name_layer
+from larq_engine.converter.lce_ops import is_ours, unpacking
 
 PLUG_IN, HOST = "plug-in", "host"
-
-# The operators that the plug-in claims, and which of their inputs hold one bit a value. Of their
-# outputs it is those of int32.
-_CLAIMED: dict[str, tuple[int, ...]] = {
-    "LceBMaxPool2d": (0,),
-    "LceBconv2d": (0, 1),
-    "LceDequantize": (0,),
-    "LceQuantize": (),
-    "LceUnpackWeights": (0,),
-}
 
 
 @dataclass(frozen=True)
@@ -142,14 +133,10 @@ def collect_facts(content: bytes) -> ModelFacts:
 
 def _packed(op: Op) -> list[Tensor]:
     """The tensors of an operator that hold bits in words."""
-    if not _is_claimed(op):
+    if not is_ours(op):
         return []
-    inputs = [op.input(position) for position in _CLAIMED[op.kind]]
+    inputs = [op.input(position) for position in op.known.bits]
     return [tensor for tensor in (*inputs, *op.outputs) if tensor and tensor.dtype == "INT32"]
-
-
-def _is_claimed(op: Op) -> bool:
-    return op.custom and op.kind in _CLAIMED
 
 
 def _operator(op: Op, graph: int, index: int, packed: set[Tensor]) -> OperatorFacts:
@@ -165,7 +152,7 @@ def _operator(op: Op, graph: int, index: int, packed: set[Tensor]) -> OperatorFa
         weight_bits=_weight_bits(op, packed),
         constant_bytes=_constant_bytes(tensor for tensor in op.inputs if tensor),
         macs=macs,
-        runs_in=PLUG_IN if _is_claimed(op) else HOST,
+        runs_in=PLUG_IN if is_ours(op) else HOST,
     )
 
 
@@ -189,17 +176,14 @@ def _bits(tensor: Tensor, packed: set[Tensor]) -> int | None:
 
 
 def _weight_bits(op: Op, packed: set[Tensor]) -> int | None:
-    weights = op.input(1) if has_weights(op) else None
+    weights = op.input(1) if op.known.weights is not None else None
     if weights is None:
         return None
-    unpack = weights.producer
-    if unpack is not None and unpack.kind == "LceUnpackWeights":
-        return 1
-    return _bits(weights, packed)
+    return 1 if unpacking(weights) else _bits(weights, packed)
 
 
 def _arithmetic(op: Op) -> str:
-    if _is_claimed(op):
+    if is_ours(op):
         return "binary"
     return "float" if "FLOAT" in op.output.dtype else "integer"
 

@@ -20,8 +20,6 @@ from larq_engine.converter.signs import NotBinary, find_binary
 # Of values in a stretch. An operator that makes more is a stretch by itself.
 STRETCH_BYTES = 32 << 20
 
-_RANDOM = {"MULTINOMIAL", "RANDOM_STANDARD_NORMAL", "RANDOM_UNIFORM"}
-
 
 @dataclass(frozen=True)
 class Source:
@@ -139,7 +137,7 @@ def _is_variable(tensor: Tensor, graph: Graph) -> bool:
 
 
 def _is_random(op: Op) -> bool:
-    return op.kind in _RANDOM
+    return op.known.is_random
 
 
 def _any_in(op: Op, model: Model, holds: Callable[[Op], bool]) -> bool:

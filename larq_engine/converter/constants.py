@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from larq_engine.converter.activations import fused_activation, limit, range_of
 from larq_engine.converter.errors import naming
 from larq_engine.converter.graph import NUMPY_TYPES, Array, Graph, Op, Tensor
+from larq_engine.python.operators import KNOWN_OPS
 
 
 def fold_constants(graph: Graph) -> int:
@@ -84,22 +86,17 @@ def _data(tensor: Tensor | None) -> Array:
     return tensor.data
 
 
-_ACTIVATIONS: dict[int, Callable[[Array], Array]] = {
-    0: lambda x: x,
-    1: lambda x: np.maximum(x, 0),
-    2: lambda x: np.clip(x, -1, 1),
-    3: lambda x: np.clip(x, 0, 6),
-}
-
-
 def _elementwise(function: Callable[..., Any]) -> Callable[..., list[Array] | None]:
     def evaluate(op: Op, *inputs: Array) -> list[Array] | None:
-        activation = getattr(op.options, "fusedActivationFunction", 0)
-        if activation not in _ACTIVATIONS:
-            return None
-        return [_ACTIVATIONS[activation](function(*inputs))]
+        to = range_of(fused_activation(op))
+        return None if to is None else [limit(function(*inputs), to)]
 
     return evaluate
+
+
+def _clamp(op: Op, x: Array) -> list[Array] | None:
+    to = op.known.clamp
+    return None if to is None else [limit(x, to)]
 
 
 def _reduce(function: Callable[..., Any]) -> Callable[..., list[Array] | None]:
@@ -195,7 +192,7 @@ _FORMULAS: dict[str, Callable[..., list[Array] | None]] = {
     "NEG": _elementwise(np.negative),
     "PACK": _pack,
     "REDUCE_PROD": _product,
-    "RELU": _elementwise(lambda x: np.maximum(x, 0)),
+    **{op.name: _clamp for op in KNOWN_OPS if op.clamp is not None},
     "RESHAPE": _reshape,
     "SELECT": _select,
     "SELECT_V2": _elementwise(np.where),

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from larq_engine.converter.graph import Array, Op, Tensor
-from larq_engine.converter.weights import channel_axis
+from larq_engine.converter.weights import WEIGHTED_KINDS, channel_axis
+from larq_engine.python.operators import KNOWN_OPS
 
 # Two runs, each rounding by half a unit in the last place per operation, and as much again because
 # fused constants round once more.
@@ -243,12 +244,11 @@ def _rows(values: Array) -> Iterator[Array]:
 
 
 def _convolution_inputs(op: Op) -> tuple[Tensor, Tensor | None, Tensor | None]:
-    if op.kind in ("TRANSPOSE_CONV", "CONV_3D_TRANSPOSE"):
-        x, weights, bias = op.inputs[2], op.input(1), op.input(3)
-    else:
-        x, weights, bias = op.inputs[0], op.input(1), op.input(2)
+    layer = op.known.weights
+    assert layer is not None
+    x = op.inputs[layer.data]
     assert x is not None
-    return x, weights, bias
+    return x, op.input(1), op.input(layer.bias)
 
 
 def _slope(bounds: ErrorBounds, op: Op) -> _Error:
@@ -280,63 +280,15 @@ def _unknown(bounds: ErrorBounds, op: Op) -> _Error:
 
 
 _RULES: dict[str, Callable[[ErrorBounds, Op], _Error]] = {
-    **dict.fromkeys(
-        [
-            "ABS",
-            "BATCH_TO_SPACE_ND",
-            "DEQUANTIZE",
-            "MAXIMUM",
-            "MAX_POOL_2D",
-            "MINIMUM",
-            "NEG",
-            "QUANTIZE",
-            "RELU",
-            "RELU6",
-            "RELU_N1_TO_1",
-            "RESHAPE",
-            "RESIZE_NEAREST_NEIGHBOR",
-            "SPACE_TO_BATCH_ND",
-        ],
-        _keep,
-    ),
-    **dict.fromkeys(
-        [
-            "BROADCAST_TO",
-            "CONCATENATION",
-            "DEPTH_TO_SPACE",
-            "EXPAND_DIMS",
-            "GATHER",
-            "MIRROR_PAD",
-            "PACK",
-            "PAD",
-            "PADV2",
-            "REDUCE_MAX",
-            "REDUCE_MIN",
-            "SLICE",
-            "SPACE_TO_DEPTH",
-            "SPLIT",
-            "SPLIT_V",
-            "SQUEEZE",
-            "STRIDED_SLICE",
-            "TILE",
-            "TRANSPOSE",
-            "UNPACK",
-        ],
-        _move,
-    ),
+    **dict.fromkeys([op.name for op in KNOWN_OPS if op.moved is not None], _move),
+    **dict.fromkeys(["REDUCE_MAX", "REDUCE_MIN"], _move),
+    # Of what moves values, these keep each in its channel.
+    **dict.fromkeys(["BATCH_TO_SPACE_ND", "MAX_POOL_2D", "RESHAPE"], _keep),
+    **dict.fromkeys(["RESIZE_NEAREST_NEIGHBOR", "SPACE_TO_BATCH_ND"], _keep),
+    **dict.fromkeys([op.name for op in KNOWN_OPS if op.clamp is not None], _keep),
+    **dict.fromkeys(["ABS", "DEQUANTIZE", "MAXIMUM", "MINIMUM", "NEG", "QUANTIZE"], _keep),
     **dict.fromkeys(["LOGISTIC", "TANH", "SOFTMAX", "LOG_SOFTMAX"], _bounded_slope),
-    **dict.fromkeys(
-        [
-            "CONV_2D",
-            "CONV_3D",
-            "CONV_3D_TRANSPOSE",
-            "DEPTHWISE_CONV_2D",
-            "FULLY_CONNECTED",
-            "BATCH_MATMUL",
-            "TRANSPOSE_CONV",
-        ],
-        _convolve,
-    ),
+    **dict.fromkeys(WEIGHTED_KINDS, _convolve),
     **dict.fromkeys(["ADD", "SUB"], _add),
     **dict.fromkeys(["AVERAGE_POOL_2D", "MEAN", "RESIZE_BILINEAR"], _average),
     **dict.fromkeys(["PRELU", "LEAKY_RELU"], _slope),

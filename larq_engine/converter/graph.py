@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from larq_engine.python.operators import KnownOp, known_op
+
 Array = npt.NDArray[Any]
 
 # The types that rules compute with, by their names in the schema. Tensors of all other types pass
@@ -146,6 +148,13 @@ class Op:
     def name(self) -> str:
         return self.outputs[0].name if self.outputs else self.kind
 
+    @property
+    def known(self) -> KnownOp:
+        """What is known of operators of this kind."""
+        known = known_op(self.kind)
+        # Custom operators of others can have any name.
+        return known if known.is_ours == self.custom else KnownOp(self.kind)
+
     def input(self, index: int) -> Tensor | None:
         """The input, or None where it is absent."""
         return self.inputs[index] if index < len(self.inputs) else None
@@ -269,7 +278,7 @@ class Graph:
     def _remove_unused(self, candidates: list[Tensor]) -> None:
         while candidates:
             op = candidates.pop().producer
-            if op is None or op.kind in _WITH_EFFECTS or any(map(self.uses, op.outputs)):
+            if op is None or op.known.has_effects or any(map(self.uses, op.outputs)):
                 continue
             self.ops.remove(op)
             _unlink(op)
@@ -283,10 +292,6 @@ class Model:
     graphs: list[Graph]
     # Signatures, metadata and the like: opaque here.
     extra: Any = None
-
-
-# Operators that do more than make their outputs.
-_WITH_EFFECTS = {"CALL_ONCE", "ASSIGN_VARIABLE", "VAR_HANDLE", "IF", "WHILE", "HASHTABLE_IMPORT"}
 
 
 def _link(op: Op) -> None:

@@ -8,7 +8,8 @@ tests/common/layer_names.txt holds both to that.
 
 import re
 
-from larq_engine.converter.graph import Op, Tensor
+from larq_engine.converter.graph import Op
+from larq_engine.converter.lce_ops import unpacking
 from larq_engine.converter.weights import WEIGHTED_KINDS
 
 # How operators of layers with weights are called in TensorFlow, at the start of their names.
@@ -70,7 +71,7 @@ def name_layer(op: Op) -> str:
     They come second, as layers with equal constants share them.
     """
     given = [tensor for tensor in op.inputs if tensor is not None]
-    constants = [tensor.name for tensor in given if tensor.is_constant or _is_unpacked(tensor)]
+    constants = [tensor.name for tensor in given if tensor.is_constant or unpacking(tensor)]
     for name in [op.name, *constants]:
         own = _OWN_NAME.fullmatch(name)
         if own is not None:
@@ -81,11 +82,6 @@ def name_layer(op: Op) -> str:
         if named is not None:
             return named
     return found[0][0] or op.name
-
-
-def _is_unpacked(tensor: Tensor) -> bool:
-    """Whether a tensor holds weights that a file stores as bits."""
-    return tensor.producer is not None and tensor.producer.kind == "LceUnpackWeights"
 
 
 def _read_path(name: str) -> tuple[str, bool]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from larq_engine.converter.activations import fused_activation
 from larq_engine.converter.graph import Array, Op, Tensor
 from larq_engine.converter.padding import NO_PADS, SAME, Pads
 from larq_engine.converter.signs import NotBinary, pad_value
@@ -112,7 +113,7 @@ def _conv_2d(op: Op) -> list[ConvolutionForm] | NotBinary:
         stride=(options.strideH, options.strideW),
         dilation=(options.dilationHFactor, options.dilationWFactor),
         pads=None if options.padding == SAME else NO_PADS,
-        activation=options.fusedActivationFunction,
+        activation=fused_activation(op),
     )
     return _with_padding(plain)
 
@@ -229,7 +230,6 @@ def _dense(op: Op) -> list[ConvolutionForm] | NotBinary:
         return NotBinary("its input has an open shape", "give the model a fixed input shape")
     if data.signature is not None and -1 in data.signature[1:]:
         return NotBinary("its input has an open shape", "give the model a fixed input shape")
-    activation = getattr(options, "fusedActivationFunction", 0)
     rows = data.elements // depth
     # Rows in the batch where the data has them there; else along the height.
     batch = data.shape[0] if rows % data.shape[0] == 0 else 1
@@ -237,7 +237,7 @@ def _dense(op: Op) -> list[ConvolutionForm] | NotBinary:
     result = (batch, rows // batch, 1, units)
     filters = weights.reshape(units, 1, 1, depth)
     plain = ConvolutionForm(
-        op, data, image, result, filters, bias, _stored_bytes(op), activation=activation
+        op, data, image, result, filters, bias, _stored_bytes(op), activation=fused_activation(op)
     )
     forms = [plain]
     flatten = data.producer

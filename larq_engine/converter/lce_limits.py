@@ -43,12 +43,10 @@ def check_operators(graph: Graph, options: Options) -> None:
 
 
 def _reason(op: Op, options: Options) -> str | None:
-    if not op.custom or not op.kind.startswith("Lce"):
-        return None
-    if op.kind == "LceUnpackWeights":
+    if not op.known.in_lce:
         return "LCE has no such operator"
-    if op.kind == "LceBMaxPool2d" and options.for_xcore:
-        return "target 'xcore' has no max pooling of bits"
+    if options.for_xcore and not op.known.in_xcore:
+        return "target 'xcore' has no such operator"
     return _convolution(op, options) if op.kind == "LceBconv2d" else None
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from larq_engine.converter import schema
+from larq_engine.converter.activations import activation_name
 from larq_engine.converter.graph import Array, Op, Tensor
 
 WORD = 32
@@ -12,7 +13,13 @@ WORD = 32
 
 def is_ours(op: Op) -> bool:
     """Whether it is one of the operators that the engine runs."""
-    return op.custom and op.kind.startswith("Lce")
+    return op.known.is_ours
+
+
+def unpacking(weights: Tensor | None) -> Op | None:
+    """What makes a layer's weights of bits, in files that store them so."""
+    op = weights.producer if weights is not None else None
+    return op if op is not None and op.kind == "LceUnpackWeights" else None
 
 
 def words(channels: int) -> int:
@@ -71,5 +78,6 @@ def reshape(x: Tensor, output: Tensor) -> Op:
 
 def activation(kind: int, x: Tensor, output: Tensor) -> Op:
     """One of the activations that operators can have fused, as an operator of its own."""
-    names = {number: name for name, number in schema.ACTIVATION.items()}
-    return Op(names[kind], [x], [output])
+    name = activation_name(kind)
+    assert name is not None
+    return Op(name, [x], [output])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from larq_engine.converter.graph import FloatLayer, Graph, Op, Tensor
 from larq_engine.converter.layer_names import name_layer
+from larq_engine.converter.lce_ops import unpacking
 from larq_engine.converter.options import Options
 from larq_engine.converter.rules_binary import why_not_binary
 from larq_engine.converter.weights import WEIGHTED_KINDS
@@ -18,16 +19,6 @@ BINARY, WEIGHTS, INT8, FLOAT = "binary", "weights only", "int8", "float"
 
 _TITLES = ("layer", "was", "became", "bits in x weight -> out", "KB before", "KB after")
 _NUMBERS = _TITLES[4:]
-
-_RECURRENT = (
-    "BIDIRECTIONAL_SEQUENCE_LSTM",
-    "BIDIRECTIONAL_SEQUENCE_RNN",
-    "LSTM",
-    "RNN",
-    "SVDF",
-    "UNIDIRECTIONAL_SEQUENCE_LSTM",
-    "UNIDIRECTIONAL_SEQUENCE_RNN",
-)
 
 # Layers named with each reason in the text; the table above it has them all.
 _NAMED = 8
@@ -150,12 +141,12 @@ def count_operators(graphs: list[Graph]) -> dict[str, int]:
 def _report(op: Op, options: Options) -> LayerReport | None:
     if op.kind == "LceBconv2d":
         return _binary(op)
-    if op.kind in _RECURRENT:
+    if op.known.is_recurrent:
         return _recurrent(op)
     if op.kind not in WEIGHTED_KINDS:
         return None
-    unpack = op.inputs[1].producer if op.inputs[1] is not None else None
-    if unpack is not None and unpack.kind == "LceUnpackWeights":
+    unpack = unpacking(op.inputs[1])
+    if unpack is not None:
         return _weights_only(op, unpack)
     return _not_binary(op, options)
 
@@ -196,6 +187,13 @@ def _binary(op: Op) -> LayerReport:
     )
 
 
+def _data(op: Op) -> Tensor | None:
+    """What a layer multiplies with its weights."""
+    weights = op.known.weights
+    assert weights is not None
+    return op.input(weights.data)
+
+
 def _weights_only(op: Op, unpack: Op) -> LayerReport:
     layer = op.float_layer or FloatLayer(
         op.kind,
@@ -207,7 +205,7 @@ def _weights_only(op: Op, unpack: Op) -> LayerReport:
         name_layer(op),
         op.kind,
         WEIGHTS,
-        _bits(op.inputs[0]),
+        _bits(_data(op)),
         1,
         _bits(op.output),
         layer.float_bytes,
@@ -243,7 +241,7 @@ def _not_binary(op: Op, options: Options) -> LayerReport:
         name_layer(op),
         op.kind,
         INT8 if weights is not None and weights.dtype == "INT8" else FLOAT,
-        _bits(op.inputs[0]),
+        _bits(_data(op)),
         _bits(weights),
         _bits(op.output),
         size,

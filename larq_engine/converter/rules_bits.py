@@ -6,12 +6,14 @@ evaluating the operators in between on dot products, in float32 and one after th
 runtime would: no algebra, and so no rounding of its own. Max pooling commutes with signs.
 """
 
+import functools
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from larq_engine.converter import lce_ops, schema
+from larq_engine.converter.activations import fused_activation, limit, range_of
 from larq_engine.converter.graph import Array, Graph, Op, Tensor
 from larq_engine.converter.options import Options
 from larq_engine.converter.padding import is_zero_padded
@@ -19,13 +21,6 @@ from larq_engine.converter.rules_fuse import per_channel, values
 
 # A function of float32 values [..., channels].
 _Function = Callable[[Array], Array]
-
-_CLAMPS: dict[int, _Function] = {
-    schema.ACTIVATION["NONE"]: lambda x: x,
-    schema.ACTIVATION["RELU"]: lambda x: np.maximum(x, np.float32(0)),
-    schema.ACTIVATION["RELU_N1_TO_1"]: lambda x: np.clip(x, np.float32(-1), np.float32(1)),
-    schema.ACTIVATION["RELU6"]: lambda x: np.clip(x, np.float32(0), np.float32(6)),
-}
 
 
 def write_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
@@ -42,10 +37,12 @@ def write_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
         return None
     if pool is not None and options.for_xcore:
         return None
+    clamp = range_of(convolution.options["fused_activation_function"])
+    assert clamp is not None
     depth = int(np.prod(_filter_shape(convolution)[1:3])) * _group_channels(convolution)
 
     def value(dots: Array) -> Array:
-        x = _CLAMPS[convolution.options["fused_activation_function"]](dots)
+        x = limit(dots, clamp)
         x = x * values(convolution, 2) + values(convolution, 3)
         for function in functions:
             x = function(x)
@@ -171,10 +168,10 @@ def _find_convolution(tensor: Tensor | None, graph: Graph, *last: _Function) -> 
         if op.kind == "MAX_POOL_2D" and pool is None:
             pool = op
             after_pool = functions.copy()
-            activation = op.options.fusedActivationFunction
-            if activation not in _CLAMPS:
+            clamp = range_of(fused_activation(op))
+            if clamp is None:
                 return None
-            functions.append(_CLAMPS[activation])
+            functions.append(functools.partial(limit, to=clamp))
             tensor = op.inputs[0]
             continue
         step = _step(op, tensor.shape[-1])
@@ -208,9 +205,8 @@ def _rounding(tensor: Tensor, graph: Graph) -> tuple[_Function, Tensor | None] |
 
 def _step(op: Op, channels: int) -> tuple[_Function, Tensor | None] | None:
     """What an operator does to each channel's values, and the tensor that it does it to."""
-    name = op.kind if op.kind in schema.ACTIVATION else None
-    if name is not None:
-        return _CLAMPS[schema.ACTIVATION[name]], op.inputs[0]
+    if op.known.clamp is not None:
+        return functools.partial(limit, to=op.known.clamp), op.inputs[0]
     if op.kind == "NEG":
         return np.negative, op.inputs[0]
     if op.kind == "LEAKY_RELU" and op.options.alpha >= 0:
@@ -241,17 +237,17 @@ _ARITHMETIC: dict[str, Callable[[Array, Array], Array]] = {
 def _arithmetic(op: Op, channels: int) -> tuple[_Function, Tensor | None] | None:
     a, b = op.inputs
     first, second = per_channel(a, channels), per_channel(b, channels)
-    activation = getattr(op.options, "fusedActivationFunction", 0)
-    if (first is None) == (second is None) or activation not in _CLAMPS:
+    clamp = range_of(fused_activation(op))
+    if (first is None) == (second is None) or clamp is None:
         return None
-    function, clamp = _ARITHMETIC[op.kind], _CLAMPS[activation]
+    function = _ARITHMETIC[op.kind]
     if second is not None:
         if op.kind == "DIV" and not second.all():
             return None
-        return lambda x: clamp(function(x, second)), a
+        return lambda x: limit(function(x, second), clamp), a
     if first is None or op.kind == "DIV":
         return None  # A constant divided by x is not monotone around 0.
-    return lambda x: clamp(function(first, x)), b
+    return lambda x: limit(function(first, x), clamp), b
 
 
 def _decreases(after: list[_Function], channels: int) -> bool:

@@ -12,13 +12,11 @@ import numpy as np
 from larq_engine.converter import lce_ops
 from larq_engine.converter.graph import Array, Graph, Op, Tensor
 from larq_engine.converter.options import Options
+from larq_engine.python.operators import KNOWN_OPS, Rows
 
 # What computes each value from the values at the same place of its inputs. Comparisons and signs
 # are not among them: they stay where the self-check finds them.
-_ELEMENTWISE = (
-    *("ABS", "ADD", "DEQUANTIZE", "DIV", "ELU", "HARD_SWISH", "LEAKY_RELU", "LOGISTIC", "MAXIMUM"),
-    *("MINIMUM", "MUL", "NEG", "PRELU", "QUANTIZE", "RELU", "RELU6", "RELU_N1_TO_1", "SUB", "TANH"),
-)
+_ELEMENTWISE = tuple(op.name for op in KNOWN_OPS if op.rows is Rows.EACH and op.name != "SIGN")
 
 # What a transpose can sink below, or vanish in.
 SINKING = (*_ELEMENTWISE, "CONCATENATION", "PAD", "PADV2", "MEAN")

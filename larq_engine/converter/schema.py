@@ -23,6 +23,7 @@ from larq_engine.converter.graph import (
     Tensor,
 )
 from larq_engine.python.model_file import read_model
+from larq_engine.python.operators import known_op
 
 try:
     import flatbuffers
@@ -56,22 +57,6 @@ _ABSENT = -1
 
 # The schema asks for this alignment of constants; kernels read them in place.
 _DATA_ALIGNMENT = 16
-
-# Operators that hosts run with default options where a file has none. Rules need not know that.
-_DEFAULT_OPTIONS = {
-    "ADD": "AddOptions",
-    "BATCH_MATMUL": "BatchMatMulOptions",
-    "CONCATENATION": "ConcatenationOptions",
-    "DIV": "DivOptions",
-    "FULLY_CONNECTED": "FullyConnectedOptions",
-    "LEAKY_RELU": "LeakyReluOptions",
-    "MEAN": "ReducerOptions",
-    "MUL": "MulOptions",
-    "REDUCE_PROD": "ReducerOptions",
-    "STRIDED_SLICE": "StridedSliceOptions",
-    "SUB": "SubOptions",
-    "SUM": "ReducerOptions",
-}
 
 
 def make_options(name: str, **values: Any) -> Any:
@@ -270,22 +255,21 @@ def _read_quantization(packed: Any) -> Quantization | None:
     )
 
 
-# LCE's sources and documents spell one operator in two ways, its converter in one.
-_OTHER_SPELLINGS = {"LceBConv2d": "LceBconv2d"}
-
-
 def _read_op(packed: Any, operator: Any, tensors: list[Tensor]) -> Op:
     code = _pick(packed.operatorCodes, operator.opcodeIndex, "operator codes", "operator")
     number = max(code.builtinCode, code.deprecatedBuiltinCode)
     custom = number == _CUSTOM
-    name = _text(code.customCode) if custom else ""
-    kind = _OTHER_SPELLINGS.get(name, name) if custom else _OP_NAMES.get(number, str(number))
+    kind = _text(code.customCode) if custom else _OP_NAMES.get(number, str(number))
+    known = known_op(kind)
     options: Any = operator.builtinOptions
     if custom:
-        content = b"" if operator.customOptions is None else bytes(operator.customOptions)
-        options = _read_map(kind, content) if kind.startswith("Lce") and content else content
-    elif options is None and kind in _DEFAULT_OPTIONS:
-        options = make_options(_DEFAULT_OPTIONS[kind])
+        options = b"" if operator.customOptions is None else bytes(operator.customOptions)
+        if known.is_ours:
+            kind = known.name
+            options = _read_map(kind, options) if options else options
+    elif options is None and known.default_options:
+        # Rules need not know that a file can have none.
+        options = make_options(known.default_options)
     return Op(
         kind=kind,
         inputs=[

@@ -14,6 +14,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from larq_engine.converter.activations import (
+    excludes_negative,
+    fused_activation,
+    keeps_sign,
+    range_of,
+)
 from larq_engine.converter.graph import Op, Tensor
 
 
@@ -73,31 +79,6 @@ _USE_A_SIGN = (
     "reshaping and max pooling between that and the layer"
 )
 
-# Value in, same value out, at another place; all inputs but the listed ones are positions or sizes.
-_MOVES: dict[str, Callable[[Op], list[int]]] = {
-    "RESHAPE": lambda op: [0],
-    "SQUEEZE": lambda op: [0],
-    "EXPAND_DIMS": lambda op: [0],
-    "TRANSPOSE": lambda op: [0],
-    "SLICE": lambda op: [0],
-    "STRIDED_SLICE": lambda op: [0],
-    "GATHER": lambda op: [0],
-    "TILE": lambda op: [0],
-    "BROADCAST_TO": lambda op: [0],
-    "SPACE_TO_DEPTH": lambda op: [0],
-    "DEPTH_TO_SPACE": lambda op: [0],
-    "RESIZE_NEAREST_NEIGHBOR": lambda op: [0],
-    "SPLIT": lambda op: [1],
-    "SPLIT_V": lambda op: [0],
-    "UNPACK": lambda op: [0],
-    "MAX_POOL_2D": lambda op: [0],
-    "MIRROR_PAD": lambda op: [0],
-    "PAD": lambda op: [0],
-    "PADV2": lambda op: [0],
-    "CONCATENATION": lambda op: list(range(len(op.inputs))),
-    "PACK": lambda op: list(range(len(op.inputs))),
-}
-
 # Each of their results lies between the smallest and the largest of the values.
 _AVERAGES = ("AVERAGE_POOL_2D", "MEAN", "REDUCE_MAX", "REDUCE_MIN")
 
@@ -112,7 +93,7 @@ def find_binary(tensor: Tensor) -> Binary | NotBinary:
         return NotBinary(
             f"its input '{tensor.name}' is {what}, not the result of a sign", _USE_A_SIGN
         )
-    if op.kind in _MOVES:
+    if op.known.moved is not None:
         return _moved(op, tensor)
     finder = _FINDERS.get(op.kind, _not_a_sign)
     return finder(op)
@@ -132,16 +113,12 @@ def scalar(tensor: Tensor | None) -> float | None:
     return float(first) if tensor.elements == 1 or bool((tensor.data == first).all()) else None
 
 
-def _activation(op: Op) -> int:
-    return int(getattr(op.options, "fusedActivationFunction", 0))
-
-
 def _sign(op: Op) -> Binary | NotBinary:
     """sign(sign(x) + c), or the step sign(relu(x))."""
     (x,) = op.inputs
     assert x is not None
     inner = x.producer
-    if inner is not None and inner.kind in ("ADD", "SUB") and not _activation(inner):
+    if inner is not None and inner.kind in ("ADD", "SUB") and not fused_activation(inner):
         a, b = inner.inputs
         shift = scalar(b)
         if shift is not None and inner.kind == "SUB":
@@ -181,20 +158,19 @@ def _is_not_negative(x: Tensor) -> bool:
     op = x.producer
     if op is None:
         return False
-    if op.kind in ("RELU", "RELU6", "RELU_0_TO_1"):
+    if excludes_negative(op.known.clamp):
         return True
     if op.kind == "MAXIMUM":
         return any(scalar(tensor) == 0.0 for tensor in op.inputs)
-    if _activation(op) in (1, 3):
+    if excludes_negative(range_of(fused_activation(op))):
         return True
     # TensorFlow leaves out a relu of what another one and these have made not negative already.
     if op.kind in ("PAD", "PADV2"):
         fill = pad_value(op)
         if fill is None or not fill >= 0:
             return False
-    if op.kind in (*_MOVES, *_AVERAGES):
-        moved = moved_inputs(op) if op.kind in _MOVES else [0]
-        values = [op.inputs[index] for index in moved]
+    if op.known.moved is not None or op.kind in _AVERAGES:
+        values = op.inputs[:1] if op.known.moved is None else op.inputs[op.known.moved]
         return all(value is not None and _is_not_negative(value) for value in values)
     return False
 
@@ -202,7 +178,7 @@ def _is_not_negative(x: Tensor) -> bool:
 def _before_relu(x: Tensor) -> Tensor:
     """The value whose being above 0 decides: a relu (to whatever bound) can be left out."""
     op = x.producer
-    if op is not None and op.kind in ("RELU", "RELU6", "RELU_0_TO_1"):
+    if op is not None and excludes_negative(op.known.clamp):
         assert op.inputs[0] is not None
         return op.inputs[0]
     return x
@@ -298,7 +274,7 @@ _COMPARISONS = {
 
 def _affine(op: Op) -> Binary | NotBinary:
     """A binary value times, plus or minus a number."""
-    if _activation(op):
+    if fused_activation(op):
         return _not_a_sign(op)
     straight_through = _straight_through(op)
     if straight_through is not None:
@@ -346,7 +322,7 @@ def _straight_through(op: Op) -> Binary | NotBinary | None:
     a, b = op.inputs
     for x, rest in [(a, b), (b, a)] if op.kind == "ADD" else [(a, b)]:
         inner = rest.producer if rest is not None else None
-        if inner is None or inner.kind != "SUB" or _activation(inner):
+        if inner is None or inner.kind != "SUB" or fused_activation(inner):
             continue
         sign, subtracted = inner.inputs if op.kind == "ADD" else reversed(inner.inputs)
         if x is None or sign is None or subtracted is not x or sign.is_constant:
@@ -385,7 +361,7 @@ def _keeps_sign(op: Op) -> bool:
     if op.kind in ("MINIMUM", "MAXIMUM"):
         limit = scalar(op.input(1))
         return limit is not None and (limit > 0 if op.kind == "MINIMUM" else limit < 0)
-    return op.kind in ("RELU_N1_TO_1", "TANH")
+    return op.kind == "TANH" or keeps_sign(op.known.clamp)
 
 
 def _moved(op: Op, tensor: Tensor) -> Binary | NotBinary:
@@ -395,7 +371,7 @@ def _moved(op: Op, tensor: Tensor) -> Binary | NotBinary:
             f"where '{op.name}' moves values to is computed when the model runs",
             "give the model a fixed input shape",
         )
-    if _activation(op) or any(value is None for value in values):
+    if fused_activation(op) or any(value is None for value in values):
         return _not_a_sign(op)
     found = []
     for value in values:
@@ -450,7 +426,8 @@ def _opposite(source: Source) -> Source | None:
 
 def moved_inputs(op: Op) -> list[int]:
     """Which inputs of an operator that moves values are values (the others are positions)."""
-    return _MOVES[op.kind](op)
+    assert op.known.moved is not None
+    return list(range(len(op.inputs))[op.known.moved])
 
 
 def _others(op: Op) -> list[Tensor | None]:

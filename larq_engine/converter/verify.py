@@ -22,7 +22,7 @@ def verify(graph: Graph, after: str) -> None:
             _expect(id(tensor) not in made, after, op, f"'{tensor.name}' is made twice")
             _expect(not tensor.is_constant, after, op, f"writes the constant '{tensor.name}'")
             made.add(id(tensor))
-        if op.custom and op.kind in _LEGAL:
+        if lce_ops.is_ours(op):
             _LEGAL[op.kind](op, after)
         if op.kind == "RESHAPE" and op.extra is None:
             # One that a rule made. In a file, sizes known only at run time may be anything.
@@ -38,12 +38,26 @@ def _expect(legal: bool, after: str, op: Op, problem: str) -> None:
         raise AssertionError(f"after {after}: {op.kind} '{op.name}': {problem}")
 
 
+# What signs are taken of, and what they become again.
+_NUMBERS = ("FLOAT32", "INT8", "BOOL")
+
+
 def _quantize(op: Op, after: str) -> None:
     x = op.inputs[0]
+    _expect(x is not None and bool(x.shape), after, op, "wrong input")
     assert x is not None
+    _expect(x.dtype in _NUMBERS, after, op, f"quantizes {x.dtype}")
     shape = lce_ops.packed_shape(x.shape)
-    _expect(x.dtype in ("FLOAT32", "INT8", "BOOL"), after, op, f"quantizes {x.dtype}")
     _expect(op.output.dtype == "INT32" and op.output.shape == shape, after, op, "wrong output")
+
+
+def _dequantize(op: Op, after: str) -> None:
+    bits = op.inputs[0]
+    _expect(bits is not None and bits.dtype == "INT32", after, op, "wrong input")
+    assert bits is not None
+    _expect(op.output.dtype in _NUMBERS, after, op, f"dequantizes to {op.output.dtype}")
+    legal = bool(op.output.shape) and lce_ops.packed_shape(op.output.shape) == bits.shape
+    _expect(legal, after, op, "wrong output")
 
 
 def _convolution(op: Op, after: str) -> None:
@@ -88,9 +102,26 @@ def _pool(op: Op, after: str) -> None:
     _expect(legal and op.output.dtype == "INT32", after, op, "wrong shape or type")
 
 
+def _unpack_weights(op: Op, after: str) -> None:
+    bits, scale = op.inputs
+    elements, axis = op.output.elements, op.options["axis"]
+    _expect(op.output.dtype == "FLOAT32", after, op, "wrong output")
+    _expect(0 <= axis < len(op.output.shape), after, op, f"wrong axis {axis}")
+    legal = bits is not None and bits.dtype == "INT32" and bits.shape == (lce_ops.words(elements),)
+    _expect(legal, after, op, "wrong bits")
+    sizes = (1, op.output.shape[axis])
+    _expect(scale is not None and scale.elements in sizes, after, op, "wrong scale")
+
+
 def _reshape(op: Op, after: str) -> None:
     x = op.inputs[0]
     _expect(x is not None and x.elements == op.output.elements, after, op, "wrong output")
 
 
-_LEGAL = {"LceQuantize": _quantize, "LceBconv2d": _convolution, "LceBMaxPool2d": _pool}
+_LEGAL = {
+    "LceBMaxPool2d": _pool,
+    "LceBconv2d": _convolution,
+    "LceDequantize": _dequantize,
+    "LceQuantize": _quantize,
+    "LceUnpackWeights": _unpack_weights,
+}

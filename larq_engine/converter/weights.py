@@ -10,31 +10,31 @@ import numpy as np
 
 from larq_engine.converter.graph import Array, Op
 from larq_engine.converter.signs import NotBinary
+from larq_engine.python.operators import KNOWN_OPS
 
 # Temporary arrays stay below this many elements, whatever the size of the weights.
 _CHUNK = 1 << 22
 
 
-# Layers with weights (their second input), and where the output channels are among the dimensions.
-_CHANNEL_AXES = {
-    "CONV_2D": 0,
-    "CONV_3D": 4,
-    "CONV_3D_TRANSPOSE": 3,
-    "DEPTHWISE_CONV_2D": 3,
-    "FULLY_CONNECTED": 0,
-    "TRANSPOSE_CONV": 0,
-    "BATCH_MATMUL": -1,
-}
-
-WEIGHTED_KINDS = tuple(_CHANNEL_AXES)
+# The host's layers with weights.
+WEIGHTED_KINDS = tuple(op.name for op in KNOWN_OPS if op.weights is not None and not op.is_ours)
 
 
 def channel_axis(op: Op, dimensions: int) -> int:
     """Which dimension of a layer's weights has its output channels."""
-    axis = _CHANNEL_AXES[op.kind]
-    if op.kind == "BATCH_MATMUL" and op.options.adjY:
-        axis = -2
-    return axis % dimensions
+    weights = op.known.weights
+    assert weights is not None
+    axis = weights.channel_axis
+    if is_turned(op):
+        axis = weights.rank - 1 - axis
+    # From the end, as matrices can be stacked.
+    return (axis - weights.rank) % dimensions
+
+
+def is_turned(op: Op) -> bool:
+    """Whether a layer's weights are matrices with their dimensions exchanged."""
+    weights = op.known.weights
+    return weights is not None and bool(getattr(op.options, weights.turned_by, False))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ import contextlib
 import re
 from collections.abc import Iterator
 
+from larq_engine.python.operators import names_of_ours
+
 _HOST_REMARKS = re.compile(
     r"""
       Failed\ to\ load\ delegate\ from\ [^\n]*
@@ -21,7 +23,7 @@ _HOST_REMARKS = re.compile(
 
 
 # What a host adds after it took back operators that the plug-in refused.
-_TAKEN_BACK = "Encountered unresolved custom op: Lce"
+_TAKEN_BACK = tuple(f"Encountered unresolved custom op: {name}" for name in names_of_ours())
 
 
 def clean_message(message: str) -> str:

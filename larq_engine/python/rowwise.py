@@ -2,8 +2,8 @@
 
 Decided from what the operators are defined to do: a trial run could be fooled by the data and
 would change what a model with a state remembers. A row is a tensor whose axis 0 is the batch. Each
-operator that reads rows must be in the table below and pass its rule; one that is not there is
-taken to mix samples.
+operator that reads rows must be known (operators.py) and pass the rule for its kind of rows; one
+that is not is taken to mix samples.
 """
 
 import functools
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from larq_engine.python.arguments import has_batch
+from larq_engine.python.operators import Rows, known_op
 from larq_engine.python.session import Operator, Session
 from larq_engine.python.tensors import Array, Shape
 
@@ -87,23 +88,17 @@ def _never(node: _Node) -> bool:
     return False
 
 
-_RULES: dict[str, Callable[[_Node], bool]] = {
-    "LceUnpackWeights": _never,
-    **dict.fromkeys(("LceQuantize", "LceDequantize", "LceBMaxPool2d"), _first),
-    **dict.fromkeys(("LceBconv2d", "LceBConv2d"), _first),
-    **dict.fromkeys(("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "SOFTMAX"), _first),
-    **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D"), _first),
-    **dict.fromkeys(("ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "PRELU"), _elementwise),
-    **dict.fromkeys(("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1"), _elementwise),
-    **dict.fromkeys(("LEAKY_RELU", "ELU", "HARD_SWISH", "LOGISTIC", "TANH"), _elementwise),
-    **dict.fromkeys(("SIGN", "ROUND", "QUANTIZE", "DEQUANTIZE"), _elementwise),
-    "BATCH_MATMUL": _matrix_product,
-    "CONCATENATION": _join,
-    "SPLIT": _split,
-    **dict.fromkeys(("PAD", "PADV2"), _pad),
-    **dict.fromkeys(("MEAN", "SUM", "REDUCE_MAX"), _reduce),
-    "TRANSPOSE": _transpose,
-    "RESHAPE": _reshape,
+_RULES: dict[Rows, Callable[[_Node], bool]] = {
+    Rows.APART: _first,
+    Rows.CONSTANT: _never,
+    Rows.EACH: _elementwise,
+    Rows.JOINED: _join,
+    Rows.PADDED: _pad,
+    Rows.PRODUCT: _matrix_product,
+    Rows.REDUCED: _reduce,
+    Rows.RESHAPED: _reshape,
+    Rows.SPLIT: _split,
+    Rows.TRANSPOSED: _transpose,
 }
 
 
@@ -116,7 +111,7 @@ def is_rowwise(session: Session) -> bool:
     rows = {info.index for info in inputs}
     computed = set(rows)
     for operator in session.operators:
-        rule = _RULES.get(operator.name)
+        rule = _RULES.get(known_op(operator.name).rows)
         if rule is None:
             return False
         computed.update(operator.outputs)

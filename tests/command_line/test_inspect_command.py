@@ -67,6 +67,14 @@ _LAYERS = [
     ("BATCH_MATMUL", [(2, 7, 4), (2, 7, 3)], (2, 4, 3), {"adjX": True}, 2 * 4 * 3 * 7),
     ("TRANSPOSE_CONV", [[4], [5, 3, 3, 2], (1, 4, 4, 2)], (1, 8, 8, 5), {}, 4 * 4 * 2 * 5 * 3 * 3),
     ("CONV_3D", [(1, 4, 4, 4, 2), [3, 2, 1, 2, 5]], (1, 2, 3, 4, 5), {}, 2 * 3 * 4 * 5 * 12),
+    (
+        "CONV_3D_TRANSPOSE",
+        [[5], [3, 2, 1, 5, 2], (1, 4, 4, 4, 2)],
+        (1, 8, 8, 8, 5),
+        {},
+        4 * 4 * 4 * 2 * 5 * 6,
+    ),
+    ("BATCH_MATMUL", [(2, 4, 7), (2, 3, 7)], (2, 4, 3), {"adjY": True}, 2 * 4 * 3 * 7),
     ("ADD", [(1, 8), [8]], (1, 8), {}, 0),
 ]
 
@@ -267,8 +275,8 @@ def _no_outputs():
     [
         (_one_op("CONV_2D", [(1, 8, 8, 3), [3, 3]], (1, 8, 8, 3)), "got the shape (3, 3)"),
         (
-            _one_op("BATCH_MATMUL", [(), (3, 3)], (3, 3)),
-            "input 0: expected a tensor of one or more",
+            _one_op("BATCH_MATMUL", [(3, 3), (3,)], (3, 3)),
+            "input 1: expected a tensor of 2 or more dimensions, got the shape (3,)",
         ),
         (_broken_convolution(channels_in=96), "divides the 3 words of a pixel, got 96 and 2 words"),
         (_broken_convolution(channels=96), "expected a number of channels_in"),

@@ -1,0 +1,238 @@
+"""What is known of operators, each fact once: of ours, and of those of the host that matter here.
+
+Modules read facts from the rows. What they do with them, how a rule rewrites an operator or how far
+its rounding reaches, is theirs to say.
+"""
+
+import enum
+from dataclasses import dataclass
+
+
+class Rows(enum.Enum):
+    """How samples along axis 0, the rows of a batch, go through an operator (rowwise.py)."""
+
+    MIXED = "they may meet, for all that is known"
+    APART = "each row of input 0 makes a row; the other inputs are constants"
+    EACH = "each value comes from the values at the same place of the inputs, broadcast"
+    CONSTANT = "it reads constants alone"
+    PRODUCT = "input 0 is multiplied with a matrix"
+    JOINED = "inputs are joined along an axis"
+    SPLIT = "input 1 is split along the axis that is input 0"
+    PADDED = "input 1 says how much each axis grows"
+    REDUCED = "input 1 are axes that vanish"
+    TRANSPOSED = "input 1 is the order of axes"
+    RESHAPED = "input 1 is the shape"
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Of an operator that multiplies with weights, its input 1.
+
+    Attributes:
+        rank: Their dimensions. Matrices may be stacked along more before those.
+        channel_axis: Which of those dimensions has the output channels.
+        data: Which input they are multiplied with.
+        bias: Which input is added.
+        of_inputs: Whether each value of the data is multiplied with all weights of its channel, the
+            last dimension; else each output is a sum over all weights of its own.
+        turned_by: The option that exchanges the last two dimensions.
+    """
+
+    rank: int
+    channel_axis: int
+    data: int = 0
+    bias: int = 2
+    of_inputs: bool = False
+    turned_by: str = ""
+
+
+# Lowest and highest value, where there are such.
+Range = tuple[int | None, int | None]
+
+
+@dataclass(frozen=True)
+class KnownOp:
+    """A row: what is known of an operator. One of which nothing is known has a name alone.
+
+    Attributes:
+        name: As in the schema; of ours, as this converter writes it.
+        spellings: Other names that files have for it.
+        is_ours: Whether the plug-in always runs it. It is a custom operator then, with a FlexBuffer
+            map as options.
+        in_lce: Of ours, whether LCE has it.
+        in_xcore: Of ours, whether XMOS's tools have it.
+        bits: Of ours, which inputs hold one bit a value. Of its outputs it is those of int32.
+        weights: If it multiplies with such.
+        rows: How samples go through it.
+        moved: Which inputs hold values that it only moves or drops; the others are positions.
+        clamp: To which range it limits values, if it does nothing else.
+        default_options: Those that hosts run it with where a file has none.
+        is_recurrent: Whether it is a whole recurrent layer.
+        is_random: Whether its results are random numbers.
+        has_effects: Whether it does more than make its outputs.
+    """
+
+    name: str
+    spellings: tuple[str, ...] = ()
+    is_ours: bool = False
+    in_lce: bool = True
+    in_xcore: bool = True
+    bits: tuple[int, ...] = ()
+    weights: Weights | None = None
+    rows: Rows = Rows.MIXED
+    moved: slice | None = None
+    clamp: Range | None = None
+    default_options: str = ""
+    is_recurrent: bool = False
+    is_random: bool = False
+    has_effects: bool = False
+
+
+_FIRST, _SECOND, _ALL = slice(0, 1), slice(1, 2), slice(None)
+
+_OURS = (
+    KnownOp("LceQuantize", is_ours=True, rows=Rows.APART),
+    KnownOp("LceDequantize", is_ours=True, bits=(0,), rows=Rows.APART),
+    KnownOp(
+        "LceBconv2d",
+        # LCE's sources and documents spell it in two ways, its converter in one.
+        spellings=("LceBConv2d",),
+        is_ours=True,
+        bits=(0, 1),
+        weights=Weights(rank=4, channel_axis=0),
+        rows=Rows.APART,
+    ),
+    KnownOp("LceBMaxPool2d", is_ours=True, in_xcore=False, bits=(0,), rows=Rows.APART),
+    KnownOp(
+        "LceUnpackWeights",
+        is_ours=True,
+        in_lce=False,
+        in_xcore=False,
+        bits=(0,),
+        rows=Rows.CONSTANT,
+    ),
+)
+
+_LAYERS = (
+    KnownOp("CONV_2D", weights=Weights(rank=4, channel_axis=0), rows=Rows.APART),
+    KnownOp("CONV_3D", weights=Weights(rank=5, channel_axis=4)),
+    KnownOp(
+        "CONV_3D_TRANSPOSE",
+        weights=Weights(rank=5, channel_axis=3, data=2, bias=3, of_inputs=True),
+    ),
+    KnownOp("DEPTHWISE_CONV_2D", weights=Weights(rank=4, channel_axis=3), rows=Rows.APART),
+    KnownOp(
+        "FULLY_CONNECTED",
+        weights=Weights(rank=2, channel_axis=0),
+        rows=Rows.APART,
+        default_options="FullyConnectedOptions",
+    ),
+    KnownOp(
+        "TRANSPOSE_CONV",
+        weights=Weights(rank=4, channel_axis=0, data=2, bias=3, of_inputs=True),
+    ),
+    KnownOp(
+        "BATCH_MATMUL",
+        weights=Weights(rank=2, channel_axis=1, turned_by="adjY"),
+        rows=Rows.PRODUCT,
+        default_options="BatchMatMulOptions",
+    ),
+)
+
+_RECURRENT = tuple(
+    KnownOp(name, is_recurrent=True)
+    for name in (
+        "BIDIRECTIONAL_SEQUENCE_LSTM",
+        "BIDIRECTIONAL_SEQUENCE_RNN",
+        "LSTM",
+        "RNN",
+        "SVDF",
+        "UNIDIRECTIONAL_SEQUENCE_LSTM",
+        "UNIDIRECTIONAL_SEQUENCE_RNN",
+    )
+)
+
+_CLAMPS = (
+    KnownOp("RELU", clamp=(0, None), rows=Rows.EACH),
+    KnownOp("RELU_N1_TO_1", clamp=(-1, 1), rows=Rows.EACH),
+    KnownOp("RELU6", clamp=(0, 6), rows=Rows.EACH),
+    KnownOp("RELU_0_TO_1", clamp=(0, 1), rows=Rows.EACH),
+)
+
+_ELEMENTWISE = (
+    KnownOp("ABS", rows=Rows.EACH),
+    KnownOp("ADD", rows=Rows.EACH, default_options="AddOptions"),
+    KnownOp("DEQUANTIZE", rows=Rows.EACH),
+    KnownOp("DIV", rows=Rows.EACH, default_options="DivOptions"),
+    KnownOp("ELU", rows=Rows.EACH),
+    KnownOp("HARD_SWISH", rows=Rows.EACH),
+    KnownOp("LEAKY_RELU", rows=Rows.EACH, default_options="LeakyReluOptions"),
+    KnownOp("LOGISTIC", rows=Rows.EACH),
+    KnownOp("MAXIMUM", rows=Rows.EACH),
+    KnownOp("MINIMUM", rows=Rows.EACH),
+    KnownOp("MUL", rows=Rows.EACH, default_options="MulOptions"),
+    KnownOp("NEG", rows=Rows.EACH),
+    KnownOp("PRELU", rows=Rows.EACH),
+    KnownOp("QUANTIZE", rows=Rows.EACH),
+    KnownOp("ROUND", rows=Rows.EACH),
+    KnownOp("SIGN", rows=Rows.EACH),
+    KnownOp("SUB", rows=Rows.EACH, default_options="SubOptions"),
+    KnownOp("TANH", rows=Rows.EACH),
+)
+
+# What they make has the values of their inputs, at other places. Poolings drop all but the largest.
+_MOVERS = (
+    KnownOp("BROADCAST_TO", moved=_FIRST),
+    KnownOp("CONCATENATION", moved=_ALL, rows=Rows.JOINED, default_options="ConcatenationOptions"),
+    KnownOp("DEPTH_TO_SPACE", moved=_FIRST),
+    KnownOp("EXPAND_DIMS", moved=_FIRST),
+    KnownOp("GATHER", moved=_FIRST),
+    KnownOp("MAX_POOL_2D", moved=_FIRST, rows=Rows.APART),
+    KnownOp("MIRROR_PAD", moved=_FIRST),
+    KnownOp("PACK", moved=_ALL),
+    KnownOp("PAD", moved=_FIRST, rows=Rows.PADDED),
+    KnownOp("PADV2", moved=_FIRST, rows=Rows.PADDED),
+    KnownOp("RESHAPE", moved=_FIRST, rows=Rows.RESHAPED),
+    KnownOp("RESIZE_NEAREST_NEIGHBOR", moved=_FIRST),
+    KnownOp("SLICE", moved=_FIRST),
+    KnownOp("SPACE_TO_DEPTH", moved=_FIRST),
+    KnownOp("SPLIT", moved=_SECOND, rows=Rows.SPLIT),
+    KnownOp("SPLIT_V", moved=_FIRST),
+    KnownOp("SQUEEZE", moved=_FIRST),
+    KnownOp("STRIDED_SLICE", moved=_FIRST, default_options="StridedSliceOptions"),
+    KnownOp("TILE", moved=_FIRST),
+    KnownOp("TRANSPOSE", moved=_FIRST, rows=Rows.TRANSPOSED),
+    KnownOp("UNPACK", moved=_FIRST),
+)
+
+_OTHERS = (
+    KnownOp("AVERAGE_POOL_2D", rows=Rows.APART),
+    KnownOp("MEAN", rows=Rows.REDUCED, default_options="ReducerOptions"),
+    KnownOp("REDUCE_MAX", rows=Rows.REDUCED),
+    KnownOp("REDUCE_PROD", default_options="ReducerOptions"),
+    KnownOp("SOFTMAX", rows=Rows.APART),
+    KnownOp("SUM", rows=Rows.REDUCED, default_options="ReducerOptions"),
+    KnownOp("MULTINOMIAL", is_random=True),
+    KnownOp("RANDOM_STANDARD_NORMAL", is_random=True),
+    KnownOp("RANDOM_UNIFORM", is_random=True),
+    KnownOp("ASSIGN_VARIABLE", has_effects=True),
+    KnownOp("CALL_ONCE", has_effects=True),
+    KnownOp("HASHTABLE_IMPORT", has_effects=True),
+    KnownOp("IF", has_effects=True),
+    KnownOp("VAR_HANDLE", has_effects=True),
+    KnownOp("WHILE", has_effects=True),
+)
+
+KNOWN_OPS = (*_OURS, *_LAYERS, *_RECURRENT, *_CLAMPS, *_ELEMENTWISE, *_MOVERS, *_OTHERS)
+
+_BY_SPELLING = {spelling: op for op in KNOWN_OPS for spelling in (op.name, *op.spellings)}
+
+
+def known_op(name: str) -> KnownOp:
+    """The row of an operator, in whatever spelling."""
+    return _BY_SPELLING.get(name) or KnownOp(name)
+
+
+def names_of_ours() -> list[str]:
+    """All spellings of the operators that the plug-in always runs."""
+    return [spelling for spelling, op in _BY_SPELLING.items() if op.is_ours]
