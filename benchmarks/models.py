@@ -12,7 +12,6 @@ is one group: its interpreter does not tell the times of single operators.
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,7 @@ from benchmarks.contenders import LCE, OURS, PEERS, XNNPACK_INT8, Contender, Con
 from benchmarks.interleave import Answer, Trial, finish, make_parser, measure
 from benchmarks.progress import Progress
 from larq_engine import Interpreter
-from larq_engine.converter import schema
+from larq_engine.command_line.model_facts import collect_facts
 from larq_engine.python.profile import HOST, ProfileTable
 from larq_engine.python.text_table import align_columns
 
@@ -58,9 +57,6 @@ GROUPS = ("binary convolutions", "quantize and other steps", "host's float opera
 # Untrained models answer different images alike, so this is not the 0.99 that one would hope for:
 # files as they should be come to 0.7, one that shuffles classes to 0.
 LEAST_CORRELATION = 0.5
-
-# Which dimensions of the weights one output value is a sum over.
-SUMMED = {"CONV_2D": (1, 2, 3), "DEPTHWISE_CONV_2D": (1, 2), "FULLY_CONNECTED": (1,)}
 
 Array = npt.NDArray[Any]
 
@@ -111,7 +107,7 @@ def make_trials(names: Sequence[str], progress: Progress) -> Iterator[Trial]:
             raise SystemExit(f"{name}: converting it failed: {error}") from None
         with np.load(files / "answers.npz") as answers:
             images, right = answers["images"], answers["outputs"]
-        case = ModelCase(name, count_macs((files / FILES["float32"]).read_bytes()))
+        case = ModelCase(name, collect_facts((files / FILES["float32"]).read_bytes()).float_macs)
         for contender in CONTENDERS:
             loosely = contender == XNNPACK_INT8
             if loosely and name in UNCHECKABLE_IN_INT8:
@@ -162,16 +158,6 @@ def find_error_loosely(outputs: Array, right: Array) -> str | None:
     )
 
 
-def count_macs(model: bytes) -> int:
-    """Multiply-accumulates of the layers with weights in a float .tflite file."""
-    return sum(
-        op.outputs[0].elements * math.prod(weights.shape[dim] for dim in SUMMED[op.kind])
-        for graph in schema.read(model).graphs
-        for op in graph.ops
-        if op.kind in SUMMED and (weights := op.inputs[1]) is not None
-    )
-
-
 def profile(name: str, threads: int) -> dict[str, float]:
     """Milliseconds of larq_engine for an image, by groups of operators."""
     file = zoo_cache.FOLDER / name / FILES[OURS.model]
@@ -183,7 +169,7 @@ def group_steps(table: ProfileTable) -> dict[str, float]:
     """Sums the milliseconds of operators by group, for one run."""
     groups = dict.fromkeys(GROUPS, 0.0)
     for row in table:
-        group = 2 if row.op == HOST else 0 if "Bconv2d" in row.op else 1
+        group = 2 if row.op == HOST else 0 if row.op == "LceBconv2d" else 1
         groups[GROUPS[group]] += row.ms_per_call * row.calls / table.runs
     return groups
 

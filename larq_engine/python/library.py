@@ -11,6 +11,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from larq_engine.python.operators import known_op
+
 _LIBRARY = Path(__file__).resolve().parent.parent / "liblarq_engine.so"
 
 # A reason names one place and some numbers.
@@ -78,5 +80,5 @@ def read_profile(delegate: int) -> list[dict[str, Any]]:
         needed: int = library.larq_engine_profile_read(delegate, text, size)
         if needed < size:
             steps: list[dict[str, Any]] = json.loads(text.value)["steps"]
-            return steps
+            return [step | {"op": known_op(step["op"]).name} for step in steps]
         size = needed + 1

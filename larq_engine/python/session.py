@@ -7,6 +7,7 @@ interpreter anew.
 """
 
 import ctypes
+import functools
 import os
 import time
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from typing import Any
 
 from larq_engine.python import host, library
 from larq_engine.python.errors import host_errors
+from larq_engine.python.operators import known_op
 from larq_engine.python.tensors import Array, Shape, TensorInfo, describe
 
 
@@ -54,15 +56,18 @@ class Session:
         self._delegate, self._interpreter = self._open("model")
         with host_errors("model"):
             self._interpreter.allocate_tensors()
-            tensors = self._interpreter.get_tensor_details()
+            self._declared_details = self._interpreter.get_tensor_details()
             nodes = self._interpreter._get_ops_details()
             # As the file declares them: a resize leaves tensors inside a delegate's part of the
             # graph with the shapes that they had.
             self.declared_inputs = self.inputs()
             self.declared_outputs = self.outputs()
-        self.declared_tensors = {info.index: info for info in describe(tensors, None)}
         self.operators = [
-            Operator(node["op_name"], tuple(map(int, node["inputs"])), tuple(node["outputs"]))
+            Operator(
+                known_op(node["op_name"]).name,
+                tuple(map(int, node["inputs"])),
+                tuple(node["outputs"]),
+            )
             for node in nodes
             # The nodes that delegates put in place of others are no operators of the model.
             if node["op_name"] != "DELEGATE"
@@ -74,6 +79,11 @@ class Session:
         self._input_numbers = [info.index for info in self.declared_inputs]
         self._output_numbers = [info.index for info in self.declared_outputs]
         self._is_whole = True
+
+    @functools.cached_property
+    def declared_tensors(self) -> dict[int, TensorInfo]:
+        """All tensors by their numbers, as the file declares them; few uses need them."""
+        return {info.index: info for info in describe(self._declared_details, None)}
 
     def recipe(self) -> tuple[bytes, dict[str, Any]]:
         """What to make another one with: the file and the options."""
@@ -260,20 +270,13 @@ class Session:
                 self._interpreter.invoke()
                 elapsed += time.perf_counter_ns() - start
         steps = library.read_profile(pointer)
+        # Subgraphs number their nodes alike; the tensors' names tell them apart.
         taken = {(step["node"], step["op"], step["name"]) for step in steps}
-        nodes = {(step["node"], step["op"]) for step in steps}
-
-        def is_step(node: int, op: Operator, y: int) -> bool:
-            # With the name, as the steps of other subgraphs have the same node numbers; but
-            # tflite_runtime 2.14 does not tell the names of tensors within the graph.
-            name = self.declared_tensors[y].name
-            return (node, op.name, name) in taken or (
-                name == f"tensor_{y}" and (node, op.name) in nodes
-            )
-
+        names = {detail["index"]: detail["name"] for detail in self._declared_details}
         left = [
             op.name
             for node, op in enumerate(self.operators)
-            if not op.name.startswith("Lce") and not any(is_step(node, op, y) for y in op.outputs)
+            if not known_op(op.name).is_ours
+            and taken.isdisjoint((node, op.name, names[output]) for output in op.outputs)
         ]
         return steps, elapsed, left

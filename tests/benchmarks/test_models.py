@@ -15,7 +15,7 @@ from benchmarks.contenders import LCE, OURS, XNNPACK_FLOAT32, XNNPACK_INT8
 from benchmarks.progress import Progress
 from larq_engine import Interpreter
 from larq_engine.python.profile import HOST, ProfileRow, ProfileTable
-from tests.model_builder import PADDING, ModelBuilder, bconv_options
+from tests.model_builder import ModelBuilder, bconv_options
 from tests.oracle import Conv, pack_bits
 
 SHAPE = (1, 4, 4, 32)
@@ -131,21 +131,6 @@ def test_loose_check_finds_shuffled_constant_and_undefined_outputs(
     one_image = np.stack([right[0], rng.permutation(right[1])])
     for outputs in (one_image, np.full_like(right, np.nan)):
         assert "correlate" in (models.find_error_loosely(outputs, right) or "")
-
-
-def test_macs_of_a_model() -> None:
-    builder = ModelBuilder()
-    tensors = [builder.tensor(shape) for shape in [(1, 8, 8, 3), (1, 4, 4, 6), (1, 4, 4, 6)]]
-    strides = {"strideH": 2, "strideW": 2, "padding": PADDING["SAME"]}
-    weights = builder.constant(np.zeros((6, 3, 5, 3), np.float32))
-    builder.builtin("CONV_2D", [tensors[0], weights, -1], tensors[1:2], **strides)
-    depthwise = builder.constant(np.zeros((1, 3, 3, 6), np.float32))
-    ones = {"strideH": 1, "strideW": 1, "padding": PADDING["SAME"], "depthMultiplier": 1}
-    builder.builtin("DEPTHWISE_CONV_2D", [tensors[1], depthwise, -1], tensors[2:], **ones)
-    dense, y = builder.constant(np.zeros((10, 96), np.float32)), builder.tensor((1, 10))
-    builder.builtin("FULLY_CONNECTED", [tensors[2], dense, -1], [y])
-    model = builder.finish(tensors[:1], [y])
-    assert models.count_macs(model) == 4 * 4 * 6 * (3 * 5 * 3) + 4 * 4 * 6 * (3 * 3) + 10 * 96
 
 
 def test_profile_of_a_model_with_all_groups(folder: Path, rng: np.random.Generator) -> None:
