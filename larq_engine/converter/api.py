@@ -19,7 +19,7 @@ from larq_engine.converter.report import ConversionReport, count_operators, repo
 from larq_engine.converter.rules_int8 import quantize_ends
 from larq_engine.converter.self_check import check_conversion
 from larq_engine.python import library
-from larq_engine.python.model_file import read_model
+from larq_engine.python.model_file import ModelSource
 from larq_engine.python.progress import progress_steps
 
 
@@ -132,7 +132,7 @@ def convert_saved_model(
 
 
 def convert_tflite(
-    model: bytes | str | os.PathLike[str],
+    model: ModelSource,
     *,
     inference_input_type: Any = "float32",
     inference_output_type: Any = "float32",
@@ -147,7 +147,7 @@ def convert_tflite(
     for `convert_keras_model`.
     """
     return _convert(
-        lambda: read_model(model),
+        lambda: model,
         types=(inference_input_type, inference_output_type),
         int8_range=None,
         options=Options(target, compatibility),
@@ -185,7 +185,7 @@ def conversion_report(model: Any, *, check: bool = False, **options: Any) -> Con
 
 
 def _convert(
-    make_content: Callable[[], bytes],
+    make_source: Callable[[], ModelSource],
     *,
     types: tuple[Any, Any],
     int8_range: tuple[float, float] | None,
@@ -200,22 +200,22 @@ def _convert(
     checked = ""
     with progress_steps(verbose) as step:
         step("reading the model")
-        content = make_content()
+        file = schema.File(make_source())
         step("rewriting")
-        model = schema.read(content)
+        model = file.model()
         pass_constants(model)
         for graph in model.graphs:
             rewrite(graph, options)
         if int8_range is not None:
             # A made-up range changes results, so what can be checked is what comes before it.
             if check:
-                checked = check_conversion(model, content, step)
+                checked = check_conversion(model, file, step)
             step("quantizing")
             model = _quantize(model, int8_range)
         for graph in model.graphs:
             finish(graph, options)
         if check and int8_range is None:
-            checked = check_conversion(model, content, step)
+            checked = check_conversion(model, file, step)
         step("writing")
         for graph in model.graphs:
             write_names(graph)
@@ -223,11 +223,11 @@ def _convert(
         for graph in model.graphs:
             restore_recipes(graph)
         operators = count_operators(model.graphs)
-        size = len(content)
+        size = file.size
         written, attached = schema.write_view(model), model.extra.attached
         # All weights are in `written` now, and each of the next two lines makes a copy of it.
         # Operators and tensors know each other, so only the collector can free them.
-        del model, graph, content
+        del model, graph, file
         gc.collect()
         result = attach(bytes(written), attached)
         del written

@@ -39,14 +39,14 @@ def modify_integer_quantized_model_io_type(
     """
     int8_inputs = type_name("inference_input_type", inference_input_type) == "int8"
     int8_outputs = type_name("inference_output_type", inference_output_type) == "int8"
-    content = schema.read(model)
+    changed = schema.read(model)
     if not int8_inputs and not int8_outputs:
         return model
     if int8_inputs:
-        _make_int8(content, "input", lambda graph: graph.inputs, _quantized_input)
+        _make_int8(changed, "input", lambda graph: graph.inputs, _quantized_input)
     if int8_outputs:
-        _make_int8(content, "output", lambda graph: graph.outputs, _quantized_output)
-    return schema.write(content)
+        _make_int8(changed, "output", lambda graph: graph.outputs, _quantized_output)
+    return schema.write(changed)
 
 
 def strip_lcedequantize_ops(model: bytes) -> bytes:
@@ -65,9 +65,9 @@ def strip_lcedequantize_ops(model: bytes) -> bytes:
     Raises:
         ValueError: It is no model, or no LceDequantize makes any of its outputs.
     """
-    content = schema.read(model)
+    changed = schema.read(model)
     stripped, others = False, []
-    for graph in _runnable(content):
+    for graph in _runnable(changed):
         outputs = graph.outputs.copy()
         for number, output in enumerate(outputs):
             bits = _bits_of(output)
@@ -75,7 +75,7 @@ def strip_lcedequantize_ops(model: bytes) -> bytes:
                 maker = _describe(graph, output.producer)
                 others.append(f"{_end('output', number, output)}: {maker}")
             else:
-                _replace_end(content, graph.outputs, output, bits)
+                _replace_end(changed, graph.outputs, output, bits)
                 stripped = True
         _remove_unread(graph, outputs)
     if not stripped:
@@ -83,13 +83,12 @@ def strip_lcedequantize_ops(model: bytes) -> bytes:
             f"model: expected an output that LceDequantize makes, got {_join(others)}; let the "
             "model end in a quantizer such as ste_sign"
         )
-    return schema.write(content)
+    return schema.write(changed)
 
 
 def _runnable(model: Model) -> list[Graph]:
     """The graphs that a caller can run."""
-    numbers = {0, *(subgraph for _, subgraph, _, _ in model.extra.signatures)}
-    return [model.graphs[number] for number in sorted(numbers)]
+    return [model.graphs[number] for number in schema.runnable_graphs(model)]
 
 
 def _make_int8(

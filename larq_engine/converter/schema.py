@@ -22,7 +22,7 @@ from larq_engine.converter.graph import (
     Quantization,
     Tensor,
 )
-from larq_engine.python.model_file import read_model
+from larq_engine.python.model_file import ModelSource, read_model
 from larq_engine.python.operators import known_op
 
 try:
@@ -69,27 +69,45 @@ def make_options(name: str, **values: Any) -> Any:
     return options
 
 
-def read(content: bytes) -> Model:
-    """Raises ValueError if the bytes are not a whole TensorFlow Lite model."""
-    content = read_model(content)
-    try:
-        packed = schema.ModelT.InitFromPackedBuf(content, 0)
-    except Exception as error:  # Options that `read_model` does not know lead anywhere.
-        raise ValueError(
-            f"model ({len(content)} bytes): expected a whole TensorFlow Lite model, got one whose "
-            f"parts do not fit ({error}); it is corrupted: copy or convert it again"
-        ) from error
-    for number, buffer in enumerate(packed.buffers or []):
-        if buffer.offset > 1 or buffer.size > 1:
+class File:
+    """A file, checked and parsed once; each model made of it can be changed by itself.
+
+    Raises:
+        ValueError: It is not a whole TensorFlow Lite model.
+    """
+
+    def __init__(self, source: ModelSource) -> None:
+        content = read_model(source)
+        self.size = len(content)
+        try:
+            self._packed = schema.ModelT.InitFromPackedBuf(content, 0)
+        except Exception as error:  # Options that `read_model` does not know lead anywhere.
             raise ValueError(
-                f"buffer #{number}: expected data inside of the flatbuffer, got data behind it, as "
-                "files above 2 GB have them; convert a model with less than 2 GB of weights"
-            )
-    graphs = [_read_graph(packed, subgraph) for subgraph in packed.subgraphs]
-    model = Model([graph for graph, _ in graphs])
-    model.extra = _Extra(packed, [tensors for _, tensors in graphs])
-    model.extra.attached = read_attached(content)
-    return model
+                f"model ({self.size} bytes): expected a whole TensorFlow Lite model, got one whose "
+                f"parts do not fit ({error}); it is corrupted: copy or convert it again"
+            ) from error
+        for number, buffer in enumerate(self._packed.buffers or []):
+            if buffer.offset > 1 or buffer.size > 1:
+                raise ValueError(
+                    f"buffer #{number}: expected data inside of the flatbuffer, got data behind "
+                    "it, as files above 2 GB have them; convert a model with less than 2 GB of "
+                    "weights"
+                )
+        self._attached = read_attached(content)
+
+    def model(self) -> Model:
+        """Raises ValueError if its parts do not fit."""
+        packed = self._packed
+        graphs = [_read_graph(packed, subgraph) for subgraph in packed.subgraphs]
+        model = Model([graph for graph, _ in graphs])
+        model.extra = _Extra(packed, [tensors for _, tensors in graphs])
+        model.extra.attached = self._attached
+        return model
+
+
+def read(source: ModelSource) -> Model:
+    """Raises ValueError if it is not a whole TensorFlow Lite model."""
+    return File(source).model()
 
 
 def make_model(graphs: list[Graph]) -> Model:

@@ -37,13 +37,13 @@ _RUNS_WITH_STATE = 3
 
 
 def check_conversion(
-    converted: Model, content: bytes, progress: Callable[[str], None] = lambda step: None
+    converted: Model, file: schema.File, progress: Callable[[str], None] = lambda step: None
 ) -> str:
     """Compares a converted model with the file that it came from, graph by graph.
 
     Args:
         converted: It is left as it is.
-        content: The file.
+        file: What it came from.
         progress: Called with each step as it begins.
 
     Returns:
@@ -53,17 +53,16 @@ def check_conversion(
         ConversionError: They differ; the error names the first operator that does.
     """
     found = [
-        _check_graph(converted, content, number, progress)
-        for number in range(len(converted.graphs))
+        _check_graph(converted, file, number, progress) for number in range(len(converted.graphs))
     ]
     return " ".join(text for text in found if text)
 
 
 def _check_graph(
-    converted: Model, content: bytes, number: int, progress: Callable[[str], None]
+    converted: Model, file: schema.File, number: int, progress: Callable[[str], None]
 ) -> str:
     generator = np.random.default_rng(_SEED)
-    original = schema.read(content)
+    original = file.model()
     pass_constants(original)
     ours, theirs = converted.graphs[number], original.graphs[number]
     is_float = not any(map(is_ours, ours.ops))

@@ -263,11 +263,11 @@ def _as_asked(results: list[Array], outputs: Sequence[TensorInfo], named: bool) 
 
 
 def _reopen(
-    kind: type[Interpreter], model: bytes, options: dict[str, Any], shapes: Sequence[Shape]
+    kind: type[Interpreter], content: bytes, options: dict[str, Any], shapes: Sequence[Shape]
 ) -> Interpreter:
     """Makes the copy of an Interpreter."""
     copy = kind.__new__(kind)
-    Interpreter.__init__(copy, model, **options)
+    Interpreter.__init__(copy, content, **options)
     if list(shapes) != copy.input_shapes:
         copy.resize(shapes)
     return copy

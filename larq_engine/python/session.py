@@ -43,9 +43,15 @@ class Session:
     """A loaded model, ready to run."""
 
     def __init__(
-        self, model: bytes, *, num_threads: int, kernel: str, fuse: bool | str, runtime: str | None
+        self,
+        content: bytes,
+        *,
+        num_threads: int,
+        kernel: str,
+        fuse: bool | str,
+        runtime: str | None,
     ) -> None:
-        self._model = model
+        self._content = content
         self._runtime = runtime
         self._num_threads = num_threads
         self._kernel = kernel
@@ -94,7 +100,7 @@ class Session:
             "fuse": self._fuse,
             "runtime": self._runtime,
         }
-        return self._model, options
+        return self._content, options
 
     def _open(self, action: str) -> tuple[Any, host.HostInterpreter]:
         """Makes the host's interpreter and its delegate, with nothing allocated yet."""
@@ -104,7 +110,7 @@ class Session:
         )
         with host_errors(action):
             interpreter: host.HostInterpreter = module.Interpreter(
-                model_content=self._model,
+                model_content=self._content,
                 # The plug-in limits its own likewise.
                 num_threads=min(self._num_threads, len(os.sched_getaffinity(0))),
                 experimental_delegates=[delegate],
@@ -119,7 +125,7 @@ class Session:
         """Frees the model and the host's interpreter; nothing can be run any more."""
         if not self._is_closed:
             self._is_closed, self._is_whole = True, False
-            del self._interpreter, self._delegate, self._model
+            del self._interpreter, self._delegate, self._content
 
     def abandon(self) -> None:
         """For a forked process, which has none of the host's threads and perhaps half a run."""
@@ -277,6 +283,6 @@ class Session:
             op.name
             for node, op in enumerate(self.operators)
             if not known_op(op.name).is_ours
-            and taken.isdisjoint((node, op.name, names[output]) for output in op.outputs)
+            and taken.isdisjoint((node, op.name, names.get(output)) for output in op.outputs)
         ]
         return steps, elapsed, left

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import larq_engine
-from larq_engine.converter import api
+from larq_engine.converter import api, schema
 from larq_engine.converter.options import check_int8_range
+from larq_engine.python import library
 from tests.converter.graphs import Net, signs
 
 
@@ -53,6 +54,29 @@ def test_path_and_bytes_give_the_same(content, tmp_path):
     file = tmp_path / "model.tflite"
     file.write_bytes(content)
     assert larq_engine.convert_tflite(file) == larq_engine.convert_tflite(content)
+
+
+def test_a_file_is_checked_and_parsed_once(content, tmp_path, monkeypatch):
+    """The self-check runs a model of it too; the other file that is checked is the result."""
+    file = tmp_path / "model.tflite"
+    file.write_bytes(content)
+    seen: list[str] = []
+    for module, name in ((library, "check_model"), (schema.schema.ModelT, "InitFromPackedBuf")):
+        function = getattr(module, name)
+
+        def counted(data, *rest, function=function, name=name):
+            seen.append(f"{name} of {len(data)} bytes")
+            return function(data, *rest)
+
+        monkeypatch.setattr(module, name, counted)
+    for source in (content, file):
+        seen.clear()
+        size = len(larq_engine.convert_tflite(source))
+        assert seen == [
+            f"check_model of {len(content)} bytes",
+            f"InitFromPackedBuf of {len(content)} bytes",
+            f"check_model of {size} bytes",
+        ]
 
 
 def test_report_of_each_kind_of_model(content, tmp_path):

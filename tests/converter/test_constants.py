@@ -89,6 +89,9 @@ _CASES = {
         "REDUCE_PROD", _DIVISORS, _i(0), shape=(1, 4), keepDims=True
     ),
     "RELU": _case("RELU", _FLOATS),
+    "RELU6": _case("RELU6", _FLOATS * 9),
+    "RELU_0_TO_1": _case("RELU_0_TO_1", _FLOATS),
+    "RELU_N1_TO_1": _case("RELU_N1_TO_1", _FLOATS),
     "RESHAPE": _case("RESHAPE", _FLOATS, _i(4, 2), shape=(4, 2)),
     "SELECT": _case("SELECT", _TRUTHS, _FLOATS, _OTHERS, dtype=np.float32),
     "SELECT of rows": _case(

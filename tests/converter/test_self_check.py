@@ -141,7 +141,7 @@ _FAULTS = [
 def test_right_conversion_passes(rng):
     for _ in range(5):
         content = _network(rng)
-        check_conversion(_convert(content), content)
+        check_conversion(_convert(content), schema.File(content))
 
 
 @pytest.mark.parametrize("fault", _FAULTS)
@@ -150,7 +150,7 @@ def test_fault_is_found_and_named(rng, fault):
     model = _convert(content)
     op = fault(model.graphs[0])
     with pytest.raises(ConversionError) as raised:
-        check_conversion(model, content)
+        check_conversion(model, schema.File(content))
     message = str(raised.value)
     assert "self-check" in message and "check=False" in message
     # Between a convolution and the pooling that it was joined with the float model has no value.
@@ -163,7 +163,7 @@ def test_model_that_stays_as_it_is_needs_no_run(rng, monkeypatch):
     x = net.input(1, 4)
     content = net.finish(net.dense(x, rng.normal(size=(3, 4)).astype(np.float32)))
     monkeypatch.setattr(self_check, "make_plan", None)
-    assert check_conversion(_convert(content), content) == ""
+    assert check_conversion(_convert(content), schema.File(content)) == ""
 
 
 def _between_transposes() -> bytes:
@@ -178,11 +178,11 @@ def test_float_model_with_changes_is_checked():
     content = _between_transposes()
     model = _convert(content)
     assert [op.kind for op in model.graphs[0].ops] == ["LEAKY_RELU", "TANH"]
-    assert "agree with the float model" in check_conversion(model, content)
+    assert "agree with the float model" in check_conversion(model, schema.File(content))
     (op,) = _ops(model.graphs[0], "LEAKY_RELU")
     op.options.alpha = 0.25
     with pytest.raises(ConversionError, match="TANH"):
-        check_conversion(model, content)
+        check_conversion(model, schema.File(content))
 
 
 def test_options_alone_are_a_change():
@@ -191,7 +191,7 @@ def test_options_alone_are_a_change():
     model = _convert(content)
     model.graphs[0].ops[0].options.alpha = 0.25
     with pytest.raises(ConversionError, match="LEAKY_RELU"):
-        check_conversion(model, content)
+        check_conversion(model, schema.File(content))
 
 
 @pytest.mark.parametrize("last", ["their own operator", "NaN"])
@@ -206,7 +206,7 @@ def test_float_model_that_cannot_be_compared(last):
         z = Value(net.builder.tensor(y.shape), y.shape)
         net.builder.custom("TheirOwn", [y.number], [z.number])
     content = net.finish(z)
-    assert "was not compared" in check_conversion(_convert(content), content)
+    assert "was not compared" in check_conversion(_convert(content), schema.File(content))
 
 
 def test_signs_of_what_rounding_reaches_may_differ(rng):
@@ -217,7 +217,7 @@ def test_signs_of_what_rounding_reaches_may_differ(rng):
     y = net.conv(net.sign(x), signs(rng, 64, 3, 3, 32) * scale)
     y = net.conv(net.sign(y), signs(rng, 8, 3, 3, 64))
     content = net.finish(y)
-    check_conversion(_convert(content), content)
+    check_conversion(_convert(content), schema.File(content))
 
 
 def test_model_that_computes_nan_is_named(rng):
@@ -225,12 +225,16 @@ def test_model_that_computes_nan_is_named(rng):
     y = net.conv(net.sign(net.input(1, 5, 5, 8)), signs(rng, 4, 3, 3, 8))
     content = net.finish(net.op("MUL", y, np.array([1, 1, np.nan, 1], np.float32)))
     with pytest.raises(ConversionError, match=r"MUL '.*' of the float model computes NaN"):
-        check_conversion(_convert(content), content)
+        check_conversion(_convert(content), schema.File(content))
 
 
 def _check(content: bytes) -> Model:
-    model = _convert(content)
-    check_conversion(model, content)
+    """Checks a conversion; what it is about is then as it was."""
+    model, file = _convert(content), schema.File(content)
+    written, unconverted = schema.write(model), schema.write(file.model())
+    check_conversion(model, file)
+    assert schema.write(model) == written
+    assert schema.write(file.model()) == unconverted
     return model
 
 
@@ -306,7 +310,7 @@ def test_wrong_state_is_found(rng, fault):
     model = _convert(content)
     fault(model)
     with pytest.raises(ConversionError, match=r"READ_VARIABLE '.*' \(#\d\) is the first operator"):
-        check_conversion(model, content)
+        check_conversion(model, schema.File(content))
 
 
 def test_state_of_a_recurrent_layer(rng):
@@ -330,12 +334,12 @@ def test_random_numbers_are_not_compared(rng):
     content = net.finish(y)
     model = _convert(content)
     assert "Not compared, as they are random: RANDOM_STANDARD_NORMAL" in check_conversion(
-        model, content
+        model, schema.File(content)
     )
     op = _ops(model.graphs[0], "LceBconv2d")[1]
     _change(op, 1, _flip_bits)
     with pytest.raises(ConversionError, match="self-check"):
-        check_conversion(model, content)
+        check_conversion(model, schema.File(content))
 
 
 def test_what_magnifies_rounding_errors(rng):
@@ -400,16 +404,16 @@ _POOLING = {"padding": 1, "strideH": 2, "strideW": 2, "filterHeight": 2, "filter
 def test_open_image_has_the_first_size_that_runs(rng, poolings, size):
     content = _open_image(rng, poolings)
     model = _convert(content)
-    assert f"shapes (1, {size}, {size}, 3)" in check_conversion(model, content)
+    assert f"shapes (1, {size}, {size}, 3)" in check_conversion(model, schema.File(content))
     _wrong_filter(model.graphs[0])
     with pytest.raises(ConversionError, match="LceBconv2d"):
-        check_conversion(model, content)
+        check_conversion(model, schema.File(content))
 
 
 def test_open_image_that_runs_at_no_size(rng):
     content = _open_image(rng, 10)
     with pytest.raises(ConversionError, match=r"one of 1, 2, .*512, got at 32: .*fixed sizes"):
-        check_conversion(_convert(content), content)
+        check_conversion(_convert(content), schema.File(content))
 
 
 def test_parts_of_a_model_are_found_out_as_the_whole(rng, monkeypatch):
@@ -417,10 +421,10 @@ def test_parts_of_a_model_are_found_out_as_the_whole(rng, monkeypatch):
     monkeypatch.setattr(check_plan, "STRETCH_BYTES", 1)
     content = _network(rng)
     model = _convert(content)
-    check_conversion(model, content)
+    check_conversion(model, schema.File(content))
     _wrong_wire(model.graphs[0])
     with pytest.raises(ConversionError, match="LceBMaxPool2d"):  # It follows the layer at fault.
-        check_conversion(model, content)
+        check_conversion(model, schema.File(content))
 
 
 def _two_layers(rng: np.random.Generator) -> bytes:
@@ -449,7 +453,7 @@ def test_small_faults_are_found(rng):
         op = _ops(model.graphs[0], "LceBconv2d")[0]
         _change(op, index, change)
         with pytest.raises(ConversionError, match=f"LceBconv2d '{op.name}'"):
-            check_conversion(model, content)
+            check_conversion(model, schema.File(content))
 
 
 def test_each_signature_is_checked(rng):
@@ -466,11 +470,11 @@ def test_each_signature_is_checked(rng):
     net.builder.model.signatureDefs[1].subgraphIndex = 1
     content = net.finish(y)
     model = _convert(content)
-    assert "(1, 5, 5, 8)" in check_conversion(model, content)
-    assert "(1, 7, 7, 3)" in check_conversion(model, content)
+    assert "(1, 5, 5, 8)" in check_conversion(model, schema.File(content))
+    assert "(1, 7, 7, 3)" in check_conversion(model, schema.File(content))
     op = _wrong_filter(model.graphs[1])
     with pytest.raises(ConversionError, match=f"LceBconv2d '{op.name}'"):
-        check_conversion(model, content)
+        check_conversion(model, schema.File(content))
 
 
 def test_branches_are_checked_by_themselves(rng):
@@ -492,9 +496,9 @@ def test_branches_are_checked_by_themselves(rng):
     chosen = {"thenSubgraphIndex": numbers[0], "elseSubgraphIndex": numbers[1]}
     y = net.op("IF", condition, x, shape=(1, 3, 3, 4), **chosen)
     content = net.finish(y)
-    assert check_conversion(_convert(content), content).count("tensors agree") == 2
+    assert check_conversion(_convert(content), schema.File(content)).count("tensors agree") == 2
     for number in numbers:
         model = _convert(content)
         op = _wrong_filter(model.graphs[number])
         with pytest.raises(ConversionError, match=f"LceBconv2d '{op.name}'"):
-            check_conversion(model, content)
+            check_conversion(model, schema.File(content))
