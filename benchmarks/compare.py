@@ -25,10 +25,10 @@ def main() -> int:
     parser.add_argument("before", type=Path)
     parser.add_argument("after", type=Path)
     options = parser.parse_args()
-    before, after = (json.loads(path.read_text()) for path in (options.before, options.after))
-    for file, content in ((options.before, before), (options.after, after)):
-        if not content.get("results"):
-            parser.error(f"{file}: no results")
+    try:
+        before, after = map(read_results, (options.before, options.after))
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
     if before["benchmark"] != after["benchmark"]:
         parser.error(
             f"the files hold different benchmarks: {before['benchmark']}, {after['benchmark']}"
@@ -40,6 +40,22 @@ def main() -> int:
         print(f"{file}: {describe(content)}")
     print("\n" + format_ratios(by_subject(before), by_subject(after)))
     return 0
+
+
+def read_results(file: Path) -> dict[str, Any]:
+    """Reads what a benchmark wrote.
+
+    Raises:
+        OSError: The file cannot be read; the message names it.
+        ValueError: It holds no results.
+    """
+    try:
+        content = json.loads(file.read_text())
+    except ValueError as error:
+        raise ValueError(f"{file}: expected JSON that a benchmark wrote: {error}") from error
+    if not isinstance(content, dict) or not content.get("results"):
+        raise ValueError(f"{file}: expected JSON that a benchmark wrote, got no results")
+    return content
 
 
 def describe(content: dict[str, Any]) -> str:

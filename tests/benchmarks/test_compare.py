@@ -87,7 +87,40 @@ def test_refuses_a_file_without_results(
     with pytest.raises(SystemExit) as error:
         run(monkeypatch, before, after)
     assert error.value.code == 2
-    assert f"{after}: no results" in capsys.readouterr().err
+    assert f"{after}: expected JSON that a benchmark wrote, got no results" in one_error(capsys)
+
+
+@pytest.mark.parametrize("content", [b"not JSON", b"\xff", b"[]"])
+def test_refuses_a_file_of_something_else(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    write: Write,
+    tmp_path: Path,
+    content: bytes,
+) -> None:
+    (tmp_path / "after").write_bytes(content)
+    with pytest.raises(SystemExit) as error:
+        run(monkeypatch, write("before", [result("row", "A", 1)]), str(tmp_path / "after"))
+    assert error.value.code == 2
+    assert f"{tmp_path / 'after'}: expected JSON" in one_error(capsys)
+
+
+def test_refuses_a_file_that_is_not_there(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    write: Write,
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(SystemExit) as error:
+        run(monkeypatch, write("before", [result("row", "A", 1)]), str(tmp_path / "after"))
+    assert error.value.code == 2
+    assert f"No such file or directory: '{tmp_path / 'after'}'" in one_error(capsys)
+
+
+def one_error(capsys: pytest.CaptureFixture[str]) -> str:
+    """The one line behind the usage."""
+    [line] = [line for line in capsys.readouterr().err.splitlines() if "error: " in line]
+    return line
 
 
 def test_refuses_files_of_different_numbers_of_threads(
