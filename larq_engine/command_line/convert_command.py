@@ -87,9 +87,9 @@ def _run(arguments: argparse.Namespace) -> None:
     model, output, report = arguments.model, arguments.output, arguments.report
     kind = find_kind(model)
     if kind is ModelKind.TFLITE and arguments.default_int8_range is not None:
-        arguments.usage_error("--default-int8-range: not for a .tflite file")
+        arguments.usage_error("--default-int8-range: for a Keras model or SavedModel only")
     if kind is not ModelKind.SAVED_MODEL and arguments.signature_keys is not None:
-        arguments.usage_error("--signature-key: for the folder of a SavedModel only")
+        arguments.usage_error("--signature-key: for a SavedModel only")
     to_stdout = output == _STDOUT
     if to_stdout:
         _check_stdout(arguments)

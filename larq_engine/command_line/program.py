@@ -1,9 +1,11 @@
 """Chooses the sub-command, and turns what it raises into one line and an exit code."""
 
 import argparse
+import difflib
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from larq_engine import __version__
 from larq_engine.command_line import convert_command, example_command, inspect_command
@@ -37,8 +39,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    """Refuses what it does not know itself: argparse leaves that to the program's own parser,
+    which says neither the usage of the sub-command nor which of the arguments is the mistake."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        namespace, unknown = super().parse_known_args(args, namespace)
+        # What an unknown option was to take is left over too, and is no mistake.
+        options = [argument.partition("=")[0] for argument in unknown if argument.startswith("-")]
+        if options:
+            near = difflib.get_close_matches(options[0], self._option_string_actions, n=1)
+            advice = f"did you mean {near[0]}?" if near else "--help lists the options"
+            self.error(f"unknown option {options[0]}; {advice}")
+        if unknown:
+            self.error(f"unexpected arguments: {' '.join(unknown)}")
+        return namespace, unknown
+
+
 def _make_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="larq-engine", description="Converts binarized models and shows what is in them."
     )
     parser.add_argument("--version", action="version", version=f"larq-engine {__version__}")

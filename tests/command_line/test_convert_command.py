@@ -149,7 +149,7 @@ def test_signatures_are_for_saved_models(model, tmp_path, calls, capsys):
     with pytest.raises(SystemExit) as caught:
         main([*arguments, "--signature-key", "serving_default"])
     assert caught.value.code == 2
-    assert "--signature-key: for the folder of a SavedModel only" in capsys.readouterr().err
+    assert "--signature-key: for a SavedModel only" in capsys.readouterr().err
     assert calls == []
 
 
@@ -158,7 +158,7 @@ def test_a_range_is_not_for_tflite_files(model, tmp_path, calls, capsys):
     with pytest.raises(SystemExit) as caught:
         main([*arguments, "--default-int8-range", "-1", "1"])
     assert caught.value.code == 2
-    assert "--default-int8-range: not for a .tflite file" in capsys.readouterr().err
+    assert "--default-int8-range: for a Keras model or SavedModel only" in capsys.readouterr().err
     assert calls == []
 
 

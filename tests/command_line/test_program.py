@@ -39,6 +39,45 @@ def test_arguments_that_make_no_sense(arguments, capsys):
 
 
 @pytest.mark.parametrize(
+    ("arguments", "usage", "error"),
+    [
+        (
+            ["convert", "--comptibility", "lce", "float.tflite", "-o", "out.tflite"],
+            "larq-engine convert",
+            "unknown option --comptibility; did you mean --compatibility?",
+        ),
+        (
+            ["convert", "--tarqet=xcore", "float.tflite", "-o", "out.tflite"],
+            "larq-engine convert",
+            "unknown option --tarqet; did you mean --target?",
+        ),
+        (
+            ["inspect", "a.tflite", "--zzz"],
+            "larq-engine inspect",
+            "unknown option --zzz; --help lists the options",
+        ),
+        (
+            ["inspect", "a.tflite", "b.tflite"],
+            "larq-engine inspect",
+            "unexpected arguments: b.tflite",
+        ),
+        (
+            ["--verison", "inspect", "a.tflite"],
+            "larq-engine",
+            "unknown option --verison; did you mean --version?",
+        ),
+    ],
+)
+def test_a_mistyped_argument_meets_the_usage_of_its_command(arguments, usage, error, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"usage: {usage} [-h]")
+    assert said.splitlines()[-1] == f"{usage}: error: {error}"
+
+
+@pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["--help"], ["convert", "inspect"]),
