@@ -31,13 +31,20 @@ def delegate_path() -> str:
     override = os.environ.get("LARQ_ENGINE_LIBRARY")
     path = Path(override) if override else _LIBRARY
     if not path.is_file():
-        remedy = (
-            "unset LARQ_ENGINE_LIBRARY or let it name the built library"
-            if override
-            else "build it with `make build` in the source tree, or `pip install .`"
-        )
+        remedy = _find_remedy(bool(override))
         raise FileNotFoundError(f"larq_engine plug-in: expected a file at {path}; {remedy}")
     return str(path)
+
+
+def _find_remedy(override: bool) -> str:
+    if override:
+        return "unset LARQ_ENGINE_LIBRARY or let it name the built library"
+    if (_LIBRARY.parent.parent / "pyproject.toml").is_file():
+        return (
+            "Python found the source tree, which may not be the package that you installed: run "
+            "from another folder to use that, or build the library here with `make build`"
+        )
+    return "the installed package is not complete: install larq_engine again"
 
 
 @functools.cache

@@ -138,9 +138,14 @@ def test_a_runtime_that_is_not_installed(runtime, monkeypatch):
 
 def test_a_library_that_was_not_built(monkeypatch, tmp_path):
     monkeypatch.delenv("LARQ_ENGINE_LIBRARY", raising=False)
-    monkeypatch.setattr(library, "_LIBRARY", tmp_path / "liblarq_engine.so")
+    path = tmp_path / "larq_engine" / "liblarq_engine.so"
+    monkeypatch.setattr(library, "_LIBRARY", path)
     text = message_of(FileNotFoundError, larq_engine.delegate_path)
-    assert "make build" in text and "pip install" in text and "liblarq_engine.so" in text
+    assert str(path) in text and "install larq_engine again" in text and "make build" not in text
+    (tmp_path / "pyproject.toml").touch()
+    text = message_of(FileNotFoundError, larq_engine.delegate_path)
+    assert "found the source tree" in text and "run from another folder" in text
+    assert "`make build`" in text
     monkeypatch.setenv("LARQ_ENGINE_LIBRARY", "/no/such.so")
     assert "LARQ_ENGINE_LIBRARY" in message_of(FileNotFoundError, larq_engine.delegate_path)
 
