@@ -74,8 +74,7 @@ def convert_keras_model(
         inference_output_type: Likewise.
         target: "arm" for all CPUs, or "xcore" for XMOS's tools.
         experimental_default_int8_range: Quantizes everything between binary layers to int8 with
-        this
-            one range, to try the speed of int8; the results mean nothing.
+            this one range, to try the speed of int8; the results mean nothing.
         compatibility: "larq_engine", or "lce" for a file that LCE 0.16.0 runs too.
         check: Run both models on random inputs and compare them.
         verbose: Show the progress; without, only where it takes long and somebody watches.
@@ -163,7 +162,8 @@ def conversion_report(model: Any, *, check: bool = False, **options: Any) -> Con
         model: A Keras model, a .h5 or .keras file, the folder of a SavedModel, a .tflite file's
             path or content, or a converted model, of which the report is at hand.
         check: Check the conversion too.
-        **options: As for `convert_keras_model`.
+        **options: As for that of `convert_keras_model`, `convert_saved_model` and `convert_tflite`
+            which takes the model.
     """
     if isinstance(model, ConvertedModel):
         if check or options:
