@@ -45,7 +45,7 @@ zoo: setup-hosts build ## convert the models of larq_zoo, checked against Keras;
 
 setup: setup-hosts setup-fuzzer setup-emulators setup-cross ## install all that building and testing need (quick when all is in place)
 peers: ## install the engines that `make bench` compares with
-clean: ## remove everything that was built (the environments stay)
+clean: ## remove what was built; environments, demo/, and what you copied or measured elsewhere stay
 help: ## list the targets
 
 # ---- How -----------------------------------------------------------------------------------------
@@ -67,9 +67,11 @@ wheel:
 
 benchmark-binary:
 	@$(RUN_BAZEL) build $(BAZEL_FLAGS) //benchmarks/model:larq_benchmark_model
+	@echo "built bazel-bin/benchmarks/model/larq_benchmark_model"
 
 cpp-example:
 	@$(RUN_BAZEL) build $(BAZEL_FLAGS) //examples/cpp:run_model
+	@echo "built bazel-bin/examples/cpp/run_model"
 
 test:
 	@tools/run_tests.py quick
