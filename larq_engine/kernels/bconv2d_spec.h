@@ -2,8 +2,10 @@
 #ifndef LARQ_ENGINE_KERNELS_BCONV2D_SPEC_H_
 #define LARQ_ENGINE_KERNELS_BCONV2D_SPEC_H_
 
+#include <cstddef>
 #include <cstdint>
 
+#include "larq_engine/kernels/bits.h"
 #include "larq_engine/kernels/window.h"
 
 namespace larq_engine {
@@ -33,6 +35,8 @@ struct Bconv2dSpec {
   int64_t group_in_channels() const { return in_channels / groups; }
   int64_t group_out_channels() const { return out_channels / groups; }
   int64_t taps() const { return filter_height * filter_width; }
+  size_t tap_words() const { return WordsFor(static_cast<size_t>(group_in_channels())); }
+  size_t pixel_words() const { return static_cast<size_t>(groups) * tap_words(); }
   int64_t depth() const { return taps() * group_in_channels(); }  // k_bits of one output value
   bool IsPaddedWith(PadValue value) const {
     return pad_value == value && !(pad_height.IsValid() && pad_width.IsValid());

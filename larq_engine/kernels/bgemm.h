@@ -21,7 +21,7 @@
 //                block is filled up with zero columns, and kRhsSlackWords follow it: a kernel may
 //                load the filters of a step before it knows whether there is one.
 // 6. Parts:      nr divides kRhsPartColumns. So the columns from a multiple of it on, packed with
-//                those before, are a right side of their own, which RhsPart finds.
+//                those before, are a right side of their own.
 // 7. Reads:      nothing is read outside the runs and the packed right side. Runs are 4-byte
 //                aligned, no more.
 // 8. MaxDepth:   depths up to kMaxDepth of bconv2d_spec.h cannot wrap an accumulator, whatever the

@@ -1,7 +1,6 @@
 #include "larq_engine/kernels/pack_rhs.h"
 
 #include <algorithm>
-#include <cassert>
 
 #include "larq_engine/kernels/memory_size.h"
 
@@ -28,9 +27,14 @@ void PackRhs(const BgemmRow& row, const uint32_t* filters, size_t n, size_t k_wo
   std::fill_n(packed, kRhsSlackWords, 0);
 }
 
-const uint32_t* RhsPart(const BgemmRow& row, const uint32_t* packed, size_t first, size_t k_words) {
-  assert(first % kRhsPartColumns == 0);
-  return packed + first * RoundUp(k_words, row.kr_words());
+PackedFilters::PackedFilters(const BgemmRow& row, const uint32_t* filters, size_t groups, size_t n,
+                             size_t k_words)
+    : column_words_(RoundUp(k_words, row.kr_words())),
+      group_words_(RoundUp(PackedRhsWords(row, n, k_words), kBufferAlignment / sizeof(uint32_t))),
+      packed_(MemoryProduct(groups, group_words_)) {
+  for (size_t g = 0; g < groups; ++g) {
+    PackRhs(row, filters + g * n * k_words, n, k_words, packed_.data() + g * group_words_);
+  }
 }
 
 }  // namespace larq_engine

@@ -2,9 +2,11 @@
 #ifndef LARQ_ENGINE_KERNELS_PACK_RHS_H_
 #define LARQ_ENGINE_KERNELS_PACK_RHS_H_
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 
+#include "larq_engine/kernels/aligned_buffer.h"
 #include "larq_engine/kernels/kernel_table.h"
 
 namespace larq_engine {
@@ -17,8 +19,24 @@ size_t PackedRhsWords(const BgemmRow& row, size_t n, size_t k_words);
 void PackRhs(const BgemmRow& row, const uint32_t* filters, size_t n, size_t k_words,
              uint32_t* packed);
 
-// Where in what PackRhs packed the columns from `first` on begin, a multiple of kRhsPartColumns.
-const uint32_t* RhsPart(const BgemmRow& row, const uint32_t* packed, size_t first, size_t k_words);
+// The right sides of the groups of a layer.
+class PackedFilters {
+ public:
+  // filters is [groups][n][k_words]. Nothing of it is kept.
+  PackedFilters(const BgemmRow& row, const uint32_t* filters, size_t groups, size_t n,
+                size_t k_words);
+
+  // A group's columns from `first` on, a multiple of kRhsPartColumns.
+  const uint32_t* Columns(size_t group, size_t first) const {
+    assert(first % kRhsPartColumns == 0);
+    return packed_.data() + group * group_words_ + first * column_words_;
+  }
+
+ private:
+  size_t column_words_;
+  size_t group_words_;  // so many that every group is aligned
+  AlignedBuffer<uint32_t> packed_;
+};
 
 }  // namespace larq_engine
 

@@ -45,8 +45,8 @@ void ReferenceBconv2d(const Bconv2dSpec& spec, const OutputTransform& transform,
   const WindowAxis rows = spec.Rows(in_height);
   const WindowAxis cols = spec.Cols(in_width);
   const int64_t group_in = spec.group_in_channels();
-  const int64_t tap_words = static_cast<int64_t>(WordsFor(static_cast<size_t>(group_in)));
-  const int64_t pixel_words = spec.groups * tap_words;
+  const int64_t tap_words = static_cast<int64_t>(spec.tap_words());
+  const int64_t pixel_words = static_cast<int64_t>(spec.pixel_words());
   for (int64_t pixel = first; pixel < last; ++pixel) {
     const int64_t x = pixel % cols.out;
     const int64_t y = pixel / cols.out % rows.out;

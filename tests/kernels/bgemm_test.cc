@@ -188,14 +188,13 @@ TEST_P(BgemmTest, Parts) {
   const size_t words = 3 * row.kr_words();
   const size_t columns = 2 * kRhsPartColumns + 1;
   const Product p = RandomProduct(random_, m, columns, 1, words);
-  AlignedBuffer<uint32_t> packed(PackedRhsWords(row, columns, words));
-  PackRhs(row, p.rhs.data(), columns, words, packed.data());
+  const PackedFilters packed(row, p.rhs.data(), 1, columns, words);
   std::vector<ptrdiff_t> offsets(m);
   for (size_t i = 0; i < m; ++i) offsets[i] = static_cast<ptrdiff_t>(i * words);
   for (const size_t first : {size_t{0}, kRhsPartColumns, 2 * kRhsPartColumns}) {
     const size_t n = std::min(kRhsPartColumns, columns - first);
     std::vector<int32_t> acc(m * n, kCanary);
-    const uint32_t* part = RhsPart(row, packed.data(), first, words);
+    const uint32_t* part = packed.Columns(0, first);
     ASSERT_EQ(reinterpret_cast<uintptr_t>(part) % kBufferAlignment, 0u);
     row.fn({.m = m,
             .n = n,

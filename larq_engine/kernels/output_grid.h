@@ -1,0 +1,78 @@
+// The output pixels of a convolution over a batch of images, and which of them
+// have all of their taps in the image.
+#ifndef LARQ_ENGINE_KERNELS_OUTPUT_GRID_H_
+#define LARQ_ENGINE_KERNELS_OUTPUT_GRID_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "larq_engine/kernels/window.h"
+
+namespace larq_engine {
+
+class OutputGrid {
+ public:
+  struct Position {
+    int64_t image;
+    int64_t y;
+    int64_t x;
+  };
+
+  OutputGrid() = default;
+  OutputGrid(const WindowAxis &rows, const WindowAxis &cols)
+      : rows_(rows), cols_(cols), inner_rows_(InnerOf(rows)), inner_cols_(InnerOf(cols)) {}
+
+  const WindowAxis &rows() const { return rows_; }
+  const WindowAxis &cols() const { return cols_; }
+
+  Position Locate(int64_t pixel) const {
+    return {.image = pixel / (cols_.out * rows_.out),
+            .y = pixel / cols_.out % rows_.out,
+            .x = pixel % cols_.out};
+  }
+
+  void Advance(Position &position, int64_t pixels) const {
+    position.x += pixels;
+    while (position.x >= cols_.out) {
+      position.x -= cols_.out;
+      if (++position.y == rows_.out) {
+        position.y = 0;
+        ++position.image;
+      }
+    }
+  }
+
+  // Whether the pixel has no taps above or below the image.
+  bool IsInnerRow(const Position &position) const {
+    return position.y >= inner_rows_.first && position.y < inner_rows_.last;
+  }
+
+  // Whether these pixels are in one row, and have no taps left or right of the
+  // image.
+  bool AreInnerCols(const Position &position, size_t pixels) const {
+    return position.x >= inner_cols_.first &&
+           position.x + static_cast<int64_t>(pixels) <= inner_cols_.last;
+  }
+
+ private:
+  // The output positions on an axis for which all taps are in the image.
+  struct Inner {
+    int64_t first = 0;
+    int64_t last = 0;
+  };
+  static Inner InnerOf(const WindowAxis &axis) {
+    const int64_t reach = (axis.taps - 1) * axis.dilation + 1;
+    const int64_t last_start = axis.in - reach + axis.pad_before;  // of a window inside
+    return {.first = (axis.pad_before + axis.stride - 1) / axis.stride,
+            .last = last_start < 0 ? 0 : last_start / axis.stride + 1};
+  }
+
+  WindowAxis rows_;
+  WindowAxis cols_;
+  Inner inner_rows_;
+  Inner inner_cols_;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_OUTPUT_GRID_H_

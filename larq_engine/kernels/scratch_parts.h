@@ -1,0 +1,36 @@
+// Cuts the memory of a worker into aligned parts.
+#ifndef LARQ_ENGINE_KERNELS_SCRATCH_PARTS_H_
+#define LARQ_ENGINE_KERNELS_SCRATCH_PARTS_H_
+
+#include <cstddef>
+
+#include "larq_engine/kernels/aligned_buffer.h"
+#include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/memory_size.h"
+
+namespace larq_engine {
+
+class ScratchParts {
+ public:
+  // `memory` is kBufferAlignment aligned; nullptr only to learn how many bytes
+  // the parts take.
+  explicit ScratchParts(std::byte *memory) : memory_(memory) {}
+
+  template <typename T>
+  T *Take(size_t rows, size_t cols) {
+    std::byte *part = memory_ == nullptr ? nullptr : memory_ + bytes_;
+    const size_t part_bytes = MemoryProduct(rows, MemoryProduct(cols, sizeof(T)));
+    bytes_ = MemorySum(bytes_, RoundUp(part_bytes, kBufferAlignment));
+    return reinterpret_cast<T *>(part);
+  }
+
+  size_t bytes() const { return bytes_; }
+
+ private:
+  std::byte *memory_;
+  size_t bytes_ = 0;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_SCRATCH_PARTS_H_

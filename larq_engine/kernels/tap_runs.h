@@ -1,0 +1,88 @@
+// Where the taps of a tile of output pixels are: runs of words in the image, or
+// of padding.
+#ifndef LARQ_ENGINE_KERNELS_TAP_RUNS_H_
+#define LARQ_ENGINE_KERNELS_TAP_RUNS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "larq_engine/kernels/bconv2d_spec.h"
+#include "larq_engine/kernels/bgemm.h"
+#include "larq_engine/kernels/output_grid.h"
+#include "larq_engine/kernels/scratch_parts.h"
+
+namespace larq_engine {
+
+class TapRuns {
+ public:
+  using Position = OutputGrid::Position;
+
+  // Of tiles of up to mr pixels.
+  TapRuns(const Bconv2dSpec &spec, size_t mr);
+
+  void Resize(const OutputGrid &grid);
+
+  // What one worker needs, for tiles at a border.
+  ptrdiff_t *TakeScratch(ScratchParts &parts) const { return parts.Take<ptrdiff_t>(mr_, taps_); }
+
+  // Sets the left side of a tile of tile.m pixels from `start` on; group_input
+  // is the packed image from the group's first word on. With 64 channels a tile
+  // of 6 pixels has 54 taps and takes the fastest row some 350 cycles, so most
+  // tiles must find theirs at no cost: away from the borders they lie as in the
+  // tile before.
+  void Find(const OutputGrid &grid, const uint32_t *group_input, const Position &start,
+            ptrdiff_t *scratch, BgemmArgs &tile) const {
+    // Unsigned and in whole numbers, because it may be outside.
+    tile.lhs_base = LhsRun(group_input, FirstTap(grid, start));
+    if (grid.AreInnerCols(start, tile.m)) {
+      tile.lhs = grid.IsInnerRow(start) ? inner_runs_.data() : PadLines(grid, start, scratch, tile);
+      tile.segments = inner_segments_;
+      tile.segment_words = inner_segment_words_;
+    } else {
+      tile.lhs = PadTaps(grid, start, scratch, tile);
+      tile.segments = taps_;
+      tile.segment_words = tap_words_;
+    }
+  }
+
+ private:
+  // Where the first tap of an output pixel is, in words from the input; it may
+  // lie outside. Unsigned: far outside, where large dilations reach, it does
+  // not fit and is not used.
+  ptrdiff_t FirstTap(const OutputGrid &grid, const Position &position) const {
+    const WindowAxis &rows = grid.rows();
+    const WindowAxis &cols = grid.cols();
+    const auto line = static_cast<uint64_t>(position.image * rows.in + position.y * rows.stride -
+                                            rows.pad_before);
+    const uint64_t pixel = line * static_cast<uint64_t>(cols.in) +
+                           static_cast<uint64_t>(position.x * cols.stride - cols.pad_before);
+    return static_cast<ptrdiff_t>(pixel * pixel_words_);
+  }
+
+  const ptrdiff_t *PadLines(const OutputGrid &grid, const Position &start, ptrdiff_t *runs,
+                            const BgemmArgs &tile) const;
+  const ptrdiff_t *PadTaps(const OutputGrid &grid, const Position &start, ptrdiff_t *taps,
+                           const BgemmArgs &tile) const;
+  void PadTapsOfPixel(const OutputGrid &grid, const Position &position, ptrdiff_t padding,
+                      ptrdiff_t *taps) const;
+
+  size_t mr_;
+  size_t taps_;
+  size_t tap_words_;
+  size_t pixel_words_;
+  // Away from the borders, the taps of a filter line are one run if they follow
+  // each other in the image: with 64 channels, to set up a run of one tap costs
+  // an eighth of its product.
+  size_t inner_segments_;
+  size_t inner_segment_words_;
+  std::vector<uint32_t> padding_run_;  // a run of +1 or of -1
+  // Where the taps of a tile that is away from all borders are, in words from
+  // its first tap: [taps][mr], and [runs][mr].
+  std::vector<ptrdiff_t> inner_taps_;
+  std::vector<ptrdiff_t> inner_runs_;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_TAP_RUNS_H_

@@ -1,0 +1,56 @@
+#include "larq_engine/kernels/zero_padding.h"
+
+#include <bit>
+
+#include "larq_engine/kernels/memory_size.h"
+
+namespace larq_engine {
+
+ZeroPadding::ZeroPadding(const Bconv2dSpec &spec, const uint32_t *filter)
+    : group_channels_(spec.group_in_channels()), channels_(static_cast<size_t>(spec.out_channels)) {
+  const size_t height = static_cast<size_t>(spec.filter_height);
+  const size_t width = static_cast<size_t>(spec.filter_width);
+  const size_t tap_words = spec.tap_words();
+  ones_.assign(MemoryProduct((height + 1) * (width + 1), channels_), 0);
+  const auto corner = [&](size_t y, size_t x) {
+    return ones_.data() + (y * (width + 1) + x) * channels_;
+  };
+  for (size_t n = 0; n < channels_; ++n) {
+    for (size_t y = 0; y < height; ++y) {
+      for (size_t x = 0; x < width; ++x) {
+        const uint32_t *tap = filter + ((n * height + y) * width + x) * tap_words;
+        int32_t ones = 0;
+        for (size_t w = 0; w < tap_words; ++w) ones += std::popcount(tap[w]);
+        corner(y + 1, x + 1)[n] =
+            ones + corner(y, x + 1)[n] + corner(y + 1, x)[n] - corner(y, x)[n];
+      }
+    }
+  }
+}
+
+void ZeroPadding::Correct(const OutputGrid &grid, OutputGrid::Position position, size_t m,
+                          size_t first, size_t count, int32_t *acc, int32_t *depth) const {
+  const WindowAxis &rows = grid.rows();
+  const WindowAxis &cols = grid.cols();
+  const auto corner = [&](int64_t y, int64_t x) {
+    return ones_.data() + static_cast<size_t>(y * (cols.taps + 1) + x) * channels_ + first;
+  };
+  const int32_t *total = corner(rows.taps, cols.taps);
+  for (size_t i = 0; i < m; ++i, acc += count, grid.Advance(position, 1)) {
+    const WindowAxis::Taps ys = rows.InsideTaps(position.y);
+    const WindowAxis::Taps xs = cols.InsideTaps(position.x);
+    const int64_t inside = (ys.last - ys.first) * (xs.last - xs.first);
+    depth[i] = static_cast<int32_t>(inside * group_channels_);
+    if (inside == rows.taps * cols.taps) continue;
+    const int32_t *bottom_right = corner(ys.last, xs.last);
+    const int32_t *top_right = corner(ys.first, xs.last);
+    const int32_t *bottom_left = corner(ys.last, xs.first);
+    const int32_t *top_left = corner(ys.first, xs.first);
+    for (size_t n = 0; n < count; ++n) {
+      const int32_t ones_inside = bottom_right[n] - top_right[n] - bottom_left[n] + top_left[n];
+      acc[n] -= total[n] - ones_inside;
+    }
+  }
+}
+
+}  // namespace larq_engine

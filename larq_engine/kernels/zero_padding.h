@@ -1,0 +1,37 @@
+// Pixels of zero around the image. A tap outside is counted against +1 (0
+// bits), where it finds the filter's ones; they are taken out again, and the
+// pixel's depth shrinks.
+#ifndef LARQ_ENGINE_KERNELS_ZERO_PADDING_H_
+#define LARQ_ENGINE_KERNELS_ZERO_PADDING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "larq_engine/kernels/bconv2d_spec.h"
+#include "larq_engine/kernels/output_grid.h"
+
+namespace larq_engine {
+
+class ZeroPadding {
+ public:
+  // `filter` as for Bconv2d.
+  ZeroPadding(const Bconv2dSpec &spec, const uint32_t *filter);
+
+  // Corrects acc[m][count], of pixels from `position` on and channels from
+  // `first` on, and says in depth[m] how many products are left.
+  void Correct(const OutputGrid &grid, OutputGrid::Position position, size_t m, size_t first,
+               size_t count, int32_t *acc, int32_t *depth) const;
+
+ private:
+  int64_t group_channels_;  // of the input
+  size_t channels_;         // of the output
+  // [filter_height + 1][filter_width + 1][channels]: the ones in the filter's
+  // taps above and left of a corner, so that the ones of any rectangle of taps
+  // are four look-ups.
+  std::vector<int32_t> ones_;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_ZERO_PADDING_H_
