@@ -18,9 +18,11 @@ namespace larq_engine::benchmarks {
 struct Layer {
   const char* name;
   int64_t size;
-  int64_t channels;
+  int64_t channels;  // of the input
+  int64_t filters;
 };
-inline constexpr Layer kLayers[] = {{"A", 56, 64}, {"B", 28, 128}, {"C", 14, 256}, {"D", 7, 512}};
+inline constexpr Layer kLayers[] = {
+    {"A", 56, 64, 64}, {"B", 28, 128, 128}, {"C", 14, 256, 256}, {"D", 7, 512, 512}};
 inline constexpr int64_t kMacs = int64_t{56} * 56 * 64 * 64 * 9;  // of each
 
 class ConvProblem {
@@ -28,7 +30,7 @@ class ConvProblem {
   ConvProblem(const Layer& layer, OutputKind kind)
       : size_(layer.size),
         spec_{.in_channels = layer.channels,
-              .out_channels = layer.channels,
+              .out_channels = layer.filters,
               .filter_height = 3,
               .filter_width = 3,
               .pad_height = {.same = true},
@@ -37,12 +39,14 @@ class ConvProblem {
     std::mt19937 random(1);
     const size_t words = WordsFor(static_cast<size_t>(layer.channels));
     input_ = AlignedBuffer<uint32_t>(static_cast<size_t>(size_ * size_) * words);
-    filter_ = AlignedBuffer<uint32_t>(static_cast<size_t>(layer.channels) * 9 * words);
+    filter_ = AlignedBuffer<uint32_t>(static_cast<size_t>(layer.filters) * 9 * words);
     std::generate_n(input_.data(), input_.size(), std::ref(random));
     std::generate_n(filter_.data(), filter_.size(), std::ref(random));
     output_ = AlignedBuffer<std::byte>(static_cast<size_t>(size_ * size_) *
-                                       transform_.PixelBytes(static_cast<size_t>(layer.channels)));
+                                       transform_.PixelBytes(static_cast<size_t>(layer.filters)));
   }
+
+  const Bconv2dSpec& spec() const { return spec_; }
 
   void Use(const BgemmRow& row) {
     conv_ = std::make_unique<Bconv2d>(spec_, filter_.data(), transform_, row,
