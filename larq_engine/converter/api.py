@@ -13,7 +13,7 @@ from larq_engine.converter.convert import finish, rewrite
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Model
 from larq_engine.converter.io_types import modify_integer_quantized_model_io_type
-from larq_engine.converter.names import find_layers, write_names
+from larq_engine.converter.names import find_layers, find_output_layers, write_names
 from larq_engine.converter.options import Options, check_int8_range, type_name
 from larq_engine.converter.report import ConversionReport, count_operators, report_layers
 from larq_engine.converter.rules_int8 import quantize_ends
@@ -204,6 +204,7 @@ def _convert(
         step("rewriting")
         model = file.model()
         pass_constants(model)
+        find_output_layers(model)
         for graph in model.graphs:
             rewrite(graph, options)
         if int8_range is not None:

@@ -86,6 +86,8 @@ class Tensor:
     signature: tuple[int, ...] | None = None
     # Of bits: several signs of the float model can have the same.
     meanings: list[Meaning] = field(default_factory=list)
+    # Of an output of the model that is named after its layer: which that is.
+    layer: str = ""
     # Its number in the file that was read; tensors that rules make have none.
     origin: int | None = None
     # Of a constant: the operator that the file makes it with, of less data than it has.

@@ -125,6 +125,12 @@ def runnable_graphs(model: Model) -> list[int]:
     return sorted({0, *(subgraph for _, subgraph, *_ in model.extra.signatures)})
 
 
+def signature_outputs(model: Model) -> list[tuple[str, Tensor]]:
+    """The outputs of all signatures, with the names that callers know them by."""
+    signatures = model.extra.signatures
+    return [(_text(name), tensor) for *_, outputs in signatures for name, tensor in outputs]
+
+
 def part(
     model: Model, given: Sequence[Tensor], ops: Sequence[Op], wanted: Sequence[Tensor]
 ) -> Model:

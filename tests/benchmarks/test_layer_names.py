@@ -85,7 +85,7 @@ _CASES = {
         ["block1/conv", "block/2/conv", "Conv_1", "Conv_1", "last"],
         {"sum", "prelu", "mean"},
     ),
-    _subclassed: (["first", "inner", "last"], {"own", "StatefulPartitionedCall:0"}),
+    _subclassed: (["first", "inner", "last"], {"own", "output_1"}),
 }
 
 

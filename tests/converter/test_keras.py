@@ -17,6 +17,7 @@ from larq_engine.converter.keras import (
     quantize_float_ops,
     saved_model_to_tflite,
 )
+from larq_engine.converter.layer_names import name_layer
 from larq_engine.python.interpreter import Interpreter
 from tests.converter.frameworks import require_keras
 from tests.model_builder import ModelBuilder
@@ -294,6 +295,26 @@ class ManyOutputs(keras.Model):
 
     def call(self, x):
         return [x * 2, [x[:, :size] for size in range(1, 12)]]
+
+
+def test_last_layers_without_constants_have_their_names():
+    """TensorFlow calls what they make StatefulPartitionedCall:0 and :1."""
+    x = keras.Input((8, 8, 32))
+    scores = keras.layers.Dense(5, name="scores")(keras.layers.Flatten()(binary_conv()(x)))
+    outputs = [
+        keras.layers.Softmax(name="probabilities")(scores),
+        keras.layers.ReLU(name="evidence")(keras.layers.Reshape((5, 1))(scores)),
+    ]
+    converted = convert_keras_model(keras.Model(x, outputs))
+    graph = schema.read(converted).graphs[0]
+    names = [tensor.name for tensor in graph.outputs]
+    assert names[0] == "probabilities:SOFTMAX"
+    assert names[1].startswith("evidence:")
+    assert [name_layer(tensor.producer) for tensor in graph.outputs] == [
+        "probabilities",
+        "evidence",
+    ]
+    assert Interpreter(converted).output_names == ["probabilities", "evidence"]
 
 
 def test_outputs_without_names():

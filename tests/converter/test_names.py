@@ -5,9 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from larq_engine import Interpreter, convert_tflite
+from larq_engine.converter import schema
 from larq_engine.converter.graph import Graph, Op, Tensor
 from larq_engine.converter.layer_names import name_layer
 from larq_engine.converter.names import find_layers, write_names
+from tests.converter.graphs import Net
 
 _NAMES = Path(__file__).parents[1] / "common" / "layer_names.txt"
 
@@ -62,6 +65,57 @@ def test_names_are_the_layers():
     assert named.name == "d:FULLY_CONNECTED"
     assert named.data is shared.data
     assert named.consumers == [ops[-1]]
+
+
+def _softmax_file(signature: str, name: str) -> bytes:
+    """A classifier as TensorFlow writes it: its last operator has no constants to tell a layer."""
+    net = Net()
+    x = net.input(1, 8)
+    scores = net.dense(x, np.ones((4, 8), np.float32))
+    net.builder.graph.tensors[scores.number].name = "model/scores/MatMul"
+    y = net.op("SOFTMAX", scores, beta=1.0)
+    net.builder.graph.tensors[y.number].name = name
+    net.builder.signature({"x": x.number}, {signature: y.number})
+    return net.finish(y)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("StatefulPartitionedCall:0", "probabilities:SOFTMAX"),
+        ("StatefulPartitionedCall_1:0", "probabilities:SOFTMAX"),
+        ("PartitionedCall:0", "probabilities:SOFTMAX"),
+        ("Identity", "probabilities:SOFTMAX"),
+        ("my_output", "my_output"),
+        ("model/answer/Softmax", "model/answer/Softmax"),
+    ],
+)
+def test_an_output_without_a_name_is_named_after_the_last_layer(name, expected):
+    """Which is what the signature calls it; who named it keeps the name."""
+    converted = convert_tflite(_softmax_file("probabilities", name))
+    [output] = schema.read(converted).graphs[0].outputs
+    assert output.name == expected
+    assert convert_tflite(converted) == converted, "and it keeps that"
+    assert Interpreter(converted).output_names == ["probabilities"]
+
+
+def test_a_layer_with_weights_is_not_named_after_what_is_fused_into_it():
+    net = Net()
+    x = net.input(1, 8)
+    y = net.dense(x, np.ones((4, 8), np.float32))
+    net.builder.graph.tensors[y.number].name = "StatefulPartitionedCall:0"
+    net.builder.signature({"x": x.number}, {"batch_normalization": y.number})
+    [output] = schema.read(convert_tflite(net.finish(y))).graphs[0].outputs
+    assert output.name == "StatefulPartitionedCall:0"
+
+
+def test_an_output_that_becomes_bits_is_named_after_what_makes_it():
+    net = Net()
+    y = net.sign(net.input(1, 8))
+    net.builder.graph.tensors[y.number].name = "StatefulPartitionedCall:0"
+    net.builder.signature({"x": 0}, {"last_sign": y.number})
+    names = [op.name for op in schema.read(convert_tflite(net.finish(y))).graphs[0].ops]
+    assert names == ["last_sign:LceQuantize", "last_sign:LceDequantize"]
 
 
 def test_names_do_not_change_when_they_are_written_again():
