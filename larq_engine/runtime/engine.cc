@@ -2,26 +2,13 @@
 
 #include <algorithm>
 
-#include "larq_engine/kernels/pixel_ops_table.h"
-#include "larq_engine/runtime/plan.h"
-#include "larq_engine/runtime/usable_cpus.h"
+#include "larq_engine/runtime/plan/plan.h"
 
 namespace larq_engine {
 
-Engine::Engine(EngineOptions options)
-    : options_(std::move(options)),
-      pixel_ops_(SelectPixelOps(DetectCpuFeatures(), options_.kernel)) {}
-
-ThreadPool& Engine::Threads(int host_threads) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (threads_ == nullptr) {
-    // More than there are CPUs would only wait for each other.
-    const int most = std::min(kMaxThreads, UsableCpus());
-    const int threads = options_.num_threads > 0 ? options_.num_threads : host_threads;
-    threads_ = std::make_unique<ThreadPool>(std::clamp(threads, 1, most));
-  }
-  return *threads_;
-}
+Engine::Engine(const EngineOptions& options, std::vector<std::unique_ptr<Executor>> executors,
+               std::function<void(Program&)> split)
+    : fuse_(options.fuse), executors_(std::move(executors)), split_(std::move(split)) {}
 
 void Engine::Add(Plan* plan) {
   const std::lock_guard<std::mutex> lock(mutex_);

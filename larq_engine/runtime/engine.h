@@ -1,17 +1,17 @@
-// What the plans of one delegate share: options, threads, and the timing of steps.
+// What the plans of one delegate share: options, devices, and the switch for timing.
 #ifndef LARQ_ENGINE_RUNTIME_ENGINE_H_
 #define LARQ_ENGINE_RUNTIME_ENGINE_H_
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
-#include <string>
+#include <span>
 #include <vector>
 
-#include "larq_engine/kernels/pixel_ops.h"
 #include "larq_engine/runtime/engine_options.h"
+#include "larq_engine/runtime/executor.h"
 #include "larq_engine/runtime/profile.h"
-#include "larq_engine/runtime/thread_pool.h"
 
 namespace larq_engine {
 
@@ -19,14 +19,17 @@ class Plan;
 
 class Engine {
  public:
-  explicit Engine(EngineOptions options);
+  // The first executor works in the host's memory; of others, which have their own, there is at
+  // most one.
+  // `split` cuts layers in parts for them, before each part is assigned; it may be empty.
+  Engine(const EngineOptions& options, std::vector<std::unique_ptr<Executor>> executors,
+         std::function<void(Program&)> split = {});
 
-  const std::string& kernel() const { return options_.kernel; }
-  const PixelOps& pixel_ops() const { return pixel_ops_; }
-  bool fuse() const { return options_.fuse; }
-
-  // Started at the first call; `host_threads` decides where the options do not.
-  ThreadPool& Threads(int host_threads);
+  bool fuse() const { return fuse_; }
+  std::span<const std::unique_ptr<Executor>> executors() const { return executors_; }
+  void Split(Program& program) const {
+    if (split_) split_(program);
+  }
 
   // Plans make themselves known for the profile.
   void Add(Plan* plan);
@@ -37,10 +40,10 @@ class Engine {
   std::vector<StepProfile> StopProfile();  // in the order of execution
 
  private:
-  EngineOptions options_;
-  const PixelOps& pixel_ops_;
+  bool fuse_;
+  std::vector<std::unique_ptr<Executor>> executors_;
+  std::function<void(Program&)> split_;
   std::mutex mutex_;  // guards what follows
-  std::unique_ptr<ThreadPool> threads_;
   std::vector<Plan*> plans_;
   std::atomic<bool> profiling_{false};
 };

@@ -32,9 +32,11 @@ std::string ProfileJson(std::span<const StepProfile> steps) {
     if (json.back() == '}') json += ",";
     json += "{\"op\":" + JsonString(step.op) + ",\"name\":" + JsonString(step.name) +
             ",\"layer\":" + JsonString(step.layer) + ",\"node\":" + std::to_string(step.node) +
-            ",\"kernel\":" + JsonString(step.kernel) + ",\"calls\":" + std::to_string(step.calls) +
+            ",\"device\":" + JsonString(step.device) + ",\"kernel\":" + JsonString(step.kernel) +
+            ",\"calls\":" + std::to_string(step.calls) +
             ",\"total_ns\":" + std::to_string(step.total_ns) +
-            ",\"macs\":" + std::to_string(step.macs) + "}";
+            ",\"macs\":" + std::to_string(step.macs) + ",\"bytes\":" + std::to_string(step.bytes) +
+            ",\"reason\":" + JsonString(step.reason) + "}";
   }
   return json + "]}";
 }

@@ -1,4 +1,4 @@
-// The timing of steps, for programs that link the engine in and, as JSON, for
+// The timing of plans, for programs that link the engine in and, as JSON, for
 // larq_engine_profile_read.
 #ifndef LARQ_ENGINE_RUNTIME_PROFILE_H_
 #define LARQ_ENGINE_RUNTIME_PROFILE_H_
@@ -12,16 +12,22 @@ struct TfLiteDelegate;
 
 namespace larq_engine {
 
+// An operator, or a transfer between devices, which is a row of its own.
 struct StepProfile {
-  std::string op;
-  std::string name;  // of the output tensor
-  std::string layer;
-  int node;
+  std::string op;     // kTransfer of a transfer
+  std::string name;   // of the output tensor, or of what is moved
+  std::string layer;  // that the tensor belongs to
+  int node;           // in the host's graph: the operator, or what the transfer is for
+  std::string device;
   std::string kernel;
   uint64_t calls;
   uint64_t total_ns;
-  int64_t macs;  // of one call
+  int64_t macs = 0;         // of one call
+  uint64_t bytes = 0;       // of a transfer
+  std::string reason = "";  // for the device; empty where there is no other
 };
+
+inline constexpr char kTransfer[] = "TRANSFER";
 
 // Switches the timing off; see larq_engine.h.
 std::vector<StepProfile> StopProfile(TfLiteDelegate* delegate);

@@ -13,7 +13,7 @@
 
 #include "larq_engine/model_file/flatbuffer.h"
 #include "larq_engine/model_file/model_check.h"
-#include "larq_engine/runtime/flexbuffer.h"
+#include "larq_engine/runtime/ops/flexbuffer.h"
 #include "tests/fuzz/byte_source.h"
 #include "tests/fuzz/fuzz_graph.h"
 #include "tests/host/mini_host.h"

@@ -136,6 +136,73 @@ def runtime_includes_only_what_is_below_it_and_the_system(sources: Sources) -> V
     ]
 
 
+# What a folder of the runtime may include of the runtime; of kernels, what no device is known to.
+_KERNELS_WITHOUT_DEVICE = re.compile(
+    r"larq_engine/kernels/(activation|aligned_buffer|bconv2d_spec|bits|memory_size|output_transform"
+    r"|window)\.h"
+)
+_DEVICES = ("cpu", "cuda")
+_OF_RUNTIME = {
+    "ops": ("ops/", "tflite_abi.h"),
+    "plan": ("plan/", "ops/", "engine.h", "executor.h", "profile.h"),
+    **{
+        device: (
+            f"{device}/",
+            "ops/",
+            "plan/program.h",
+            "plan/arena.h",
+            "engine_options.h",
+            "executor.h",
+            "host_event.h",
+            "profile.h",
+            "tflite_abi.h",
+        )
+        for device in _DEVICES
+    },
+}
+
+
+def folders_of_the_runtime_include_only_what_is_below_them(sources: Sources) -> Violations:
+    violations = []
+    for path, name, quoted in _includes(sources, "larq_engine/runtime/"):
+        folder = PurePosixPath(path).parts[2]
+        if folder not in _OF_RUNTIME or not quoted:
+            continue
+        if name.startswith("larq_engine/kernels/"):
+            allowed = folder in _DEVICES or _KERNELS_WITHOUT_DEVICE.fullmatch(name)
+        else:
+            below = tuple(f"larq_engine/runtime/{part}" for part in _OF_RUNTIME[folder])
+            allowed = name.startswith(below)
+        if not allowed:
+            violations.append(f"{path}: includes {name}")
+    return violations
+
+
+_DEVICE_NAME = re.compile(
+    rf'"({"|".join(_DEVICES)})"|runtime/({"|".join(_DEVICES)})/'
+    rf"|\b({'|'.join(device.capitalize() for device in _DEVICES)})(Executor|Segment)"
+)
+
+
+def devices_are_named_in_their_places_only(sources: Sources) -> Violations:
+    """In a device's own folder, in the list of devices and in the options."""
+    places = (
+        *(f"larq_engine/runtime/{device}/" for device in _DEVICES),
+        "larq_engine/runtime/executors.cc",
+        "larq_engine/runtime/engine_options.cc",
+    )
+    runtime = {
+        path: text
+        for path, text in sources.items()
+        if path.startswith("larq_engine/runtime/") and path.endswith((".h", ".cc"))
+    }
+    return [
+        violation
+        for path, violation in _matches(runtime, _DEVICE_NAME)
+        if not path.startswith(places)
+    ]
+
+
 # Their locales come with them and double the plug-in's size.
 _STREAMS = {"fstream", "iomanip", "iostream", "istream", "locale", "ostream", "regex", "sstream"}
 
@@ -334,6 +401,21 @@ BROKEN: dict[Rule, list[Sources]] = {
         {"larq_engine/runtime/a.cc": '#include "tensorflow/lite/core/c/common.h"\n'},
         {"larq_engine/runtime/a.h": "#include <tflite/core/c/common.h>\n"},
         {"larq_engine/runtime/a.h": '#include "larq_engine/python/a.h"\n'},
+    ],
+    folders_of_the_runtime_include_only_what_is_below_them: [
+        {"larq_engine/runtime/ops/a.cc": '#include "larq_engine/runtime/cpu/step.h"\n'},
+        {"larq_engine/runtime/ops/a.h": '#include "larq_engine/runtime/plan/program.h"\n'},
+        {"larq_engine/runtime/ops/a.h": '#include "larq_engine/kernels/bconv2d.h"\n'},
+        {"larq_engine/runtime/plan/a.cc": '#include "larq_engine/runtime/cpu/step.h"\n'},
+        {"larq_engine/runtime/plan/a.cc": '#include "larq_engine/runtime/executors.h"\n'},
+        {"larq_engine/runtime/plan/a.cc": '#include "larq_engine/kernels/pixel_ops.h"\n'},
+        {"larq_engine/runtime/cpu/a.cc": '#include "larq_engine/runtime/cuda/stream.h"\n'},
+        {"larq_engine/runtime/cpu/a.cc": '#include "larq_engine/runtime/plan/plan.h"\n'},
+    ],
+    devices_are_named_in_their_places_only: [
+        {"larq_engine/runtime/plan/a.cc": 'if (device == "cpu") return;\n'},
+        {"larq_engine/runtime/host/a.cc": '#include "larq_engine/runtime/cuda/driver.h"\n'},
+        {"larq_engine/runtime/engine.cc": "executors.push_back(CpuExecutor());\n"},
     ],
     the_plug_in_includes_no_streams: [
         {"larq_engine/kernels/a.cc": "#include <iostream>\n"},

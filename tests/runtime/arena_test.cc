@@ -1,4 +1,4 @@
-#include "larq_engine/runtime/arena.h"
+#include "larq_engine/runtime/plan/arena.h"
 
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/aligned_buffer.h"

@@ -1,4 +1,4 @@
-#include "larq_engine/runtime/flexbuffer.h"
+#include "larq_engine/runtime/ops/flexbuffer.h"
 
 #include <stdexcept>
 #include <vector>

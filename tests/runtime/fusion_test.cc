@@ -1,4 +1,4 @@
-#include "larq_engine/runtime/fusion.h"
+#include "larq_engine/runtime/cpu/fusion.h"
 
 #include <algorithm>
 #include <limits>

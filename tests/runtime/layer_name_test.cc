@@ -1,4 +1,4 @@
-#include "larq_engine/runtime/layer_name.h"
+#include "larq_engine/runtime/ops/layer_name.h"
 
 #include <fstream>
 #include <string>

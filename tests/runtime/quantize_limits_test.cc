@@ -1,4 +1,4 @@
-#include "larq_engine/runtime/quantize_limits.h"
+#include "larq_engine/runtime/ops/quantize_limits.h"
 
 #include <bit>
 #include <cmath>
@@ -29,11 +29,7 @@ ChannelOp Multiply(std::vector<float> constants) {
   return {.kind = ChannelOp::kMultiply, .constants = std::move(constants)};
 }
 
-std::optional<QuantizeLimits> Find(const Chain& chain) {
-  std::vector<const ChannelOp*> ops;
-  for (const ChannelOp& op : chain) ops.push_back(&op);
-  return FindQuantizeLimits(ops);
-}
+std::optional<QuantizeLimits> Find(const Chain& chain) { return FindQuantizeLimits(chain); }
 
 // What the steps compute, each result rounded to a float.
 bool IsNegative(const Chain& chain, size_t channel, float x) {

@@ -1,12 +1,13 @@
 // Single steps, for what no host gets to see.
-#include "larq_engine/runtime/step.h"
+#include "larq_engine/runtime/cpu/step.h"
 
 #include <cstdint>
 
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/pixel_ops_table.h"
 #include "larq_engine/kernels/select.h"
-#include "larq_engine/runtime/op_error.h"
+#include "larq_engine/runtime/ops/op_error.h"
+#include "larq_engine/runtime/ops/op_table.h"
 #include "tests/host/model_builder.h"
 
 namespace larq_engine {
@@ -30,15 +31,23 @@ std::vector<uint8_t> ConvOptions(int channels_in) {
                                  {"stride_width", 1}});
 }
 
-std::unique_ptr<Step> MakePortable(std::string_view name, const OpInfo& op,
-                                   std::string kernel = "auto") {
-  return MakeStep(name, op,
-                  {.kernel = std::move(kernel), .pixel_ops = SelectPixelOps({}, kAutoKernel)});
-}
+// An operator and the step that computes it.
+struct Made {
+  Made(const char* name, const OpInfo& info, std::string kernel = "auto")
+      : op(FindOp(kTfLiteBuiltinCustom, name)->read(info)),
+        step(MakeStep(
+            op, {.kernel = std::move(kernel), .pixel_ops = SelectPixelOps({}, kAutoKernel)})) {}
 
-std::vector<int> Resized(Step& step, std::vector<int> dims) {
-  return step.Resize(std::vector<TensorShape>{{.dims = std::move(dims)}}).dims;
-}
+  TensorShape Resize(std::vector<int> dims) {
+    const std::vector<TensorShape> inputs = {{.dims = std::move(dims)}};
+    const TensorShape output = OutputShape(op, inputs);
+    step->Resize(inputs, output);
+    return output;
+  }
+
+  Op op;
+  std::unique_ptr<Step> step;
+};
 
 template <typename Function>
 std::string ErrorOf(Function function) {
@@ -63,12 +72,12 @@ TEST(DequantizeStep, Int8SaturatesOnBothSides) {
     OpInfo op{.inputs = {Tensor(kTfLiteInt32, {1, 1})}, .output = Tensor(kTfLiteInt8, {1, 2})};
     op.output.scales = {c.scale};
     op.output.zero_points = {c.zero_point};
-    const std::unique_ptr<Step> step = MakePortable("LceDequantize", op);
-    EXPECT_EQ(Resized(*step, {1, 1}), (std::vector<int>{1, 2}));
+    Made made("LceDequantize", op);
+    EXPECT_EQ(made.Resize({1, 1}).dims, (std::vector<int>{1, 2}));
     const uint32_t bits = 2;
     int8_t out[2];
     const void* input = &bits;
-    step->Run({&input, 1}, {0, step->pixels(), 0, 1}, nullptr, out);
+    made.step->Run({&input, 1}, {0, made.step->pixels(), 0, 1}, nullptr, out);
     EXPECT_EQ(out[0], c.plus) << c.scale << " " << c.zero_point;
     EXPECT_EQ(out[1], c.minus) << c.scale << " " << c.zero_point;
   }
@@ -85,7 +94,7 @@ TEST(Bconv2dStep, DepthBeyondTheAccumulatorIsRefusedBeforeTheFilterIsRead) {
   const std::vector<uint8_t> options = ConvOptions(32);
   op.options = options;
   EXPECT_EQ(ErrorOf([&] {
-              MakePortable("LceBconv2d", op);
+              Made("LceBconv2d", op);
             }).find("filter: expected at most 1073741824 products for one output value"),
             0u);
 }
@@ -101,9 +110,8 @@ TEST(Bconv2dStep, MacsAreThoseOfTheGroups) {
   const std::vector<uint8_t> options = ConvOptions(64);
   op.options = options;
   for (const char* kernel : {"auto", "reference"}) {
-    const std::unique_ptr<Step> step = MakePortable("LceBconv2d", op, kernel);
-    Resized(*step, {2, 5, 6, 2});
-    EXPECT_EQ(step->macs(), 2 * 5 * 6 * 4 * 9 * 32);
+    Made made("LceBconv2d", op, kernel);
+    EXPECT_EQ(Macs(made.op, made.Resize({2, 5, 6, 2})), 2 * 5 * 6 * 4 * 9 * 32);
   }
 }
 
@@ -116,9 +124,9 @@ TEST(BMaxPool2dStep, PixelsWithoutWordsAreNoWork) {
   const OpInfo op{.inputs = {Tensor(kTfLiteInt32, {1, 4, 4, 0})},
                   .output = Tensor(kTfLiteInt32, {1, 4, 4, 0}),
                   .options = options};
-  const std::unique_ptr<Step> step = MakePortable("LceBMaxPool2d", op);
-  Resized(*step, {1 << 14, 1 << 14, 1 << 14, 0});
-  EXPECT_EQ(step->pixels(), 0);
+  Made made("LceBMaxPool2d", op);
+  made.Resize({1 << 14, 1 << 14, 1 << 14, 0});
+  EXPECT_EQ(made.step->pixels(), 0);
 }
 
 TEST(CountElements, IsTheProductOfTheFirstSizes) {

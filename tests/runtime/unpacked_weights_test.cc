@@ -1,6 +1,6 @@
 // LceUnpackWeights: what the weights are, that they are a constant from the moment on that a host
 // hands over its graph, and that they live as long as that host.
-#include "larq_engine/runtime/unpacked_weights.h"
+#include "larq_engine/runtime/host/unpacked_weights.h"
 
 #include <gtest/gtest.h>
 
@@ -148,8 +148,11 @@ TEST(UnpackedWeights, LeaveATensorThatIsStillToBeComputed) {
   TfLiteContext context = {};
   context.tensors = tensors;
   context.tensors_size = 3;
-  const OpNode node{
-      .op = kUnpackWeights, .index = 0, .inputs = {0, 1}, .outputs = {2}, .options = options};
+  const HostNode node{.op = FindOp(kTfLiteBuiltinCustom, "LceUnpackWeights"),
+                      .index = 0,
+                      .inputs = {0, 1},
+                      .outputs = {2},
+                      .options = options};
   for (int round = 0; round < 2; ++round) {
     std::optional<UnpackedWeights> weights(std::in_place, &context, node);
     EXPECT_EQ(tensors[2].allocation_type, kTfLiteMmapRo);

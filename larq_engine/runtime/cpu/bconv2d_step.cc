@@ -1,0 +1,71 @@
+// LceBconv2d: chooses its kernel row, runs it or the reference.
+#include <optional>
+
+#include "larq_engine/kernels/bconv2d.h"
+#include "larq_engine/kernels/reference.h"
+#include "larq_engine/kernels/select.h"
+#include "larq_engine/runtime/cpu/step.h"
+#include "larq_engine/runtime/ops/op_error.h"
+#include "larq_engine/runtime/ops/tensor_info.h"
+
+namespace larq_engine {
+namespace {
+
+class Bconv2dStep : public Step {
+ public:
+  Bconv2dStep(const Bconv2dOp& op, const StepKernels& kernels) : op_(op), kernels_(kernels) {}
+
+  void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
+    pixels_ = CountElements(output.dims, 3);
+    in_height_ = inputs[0].dims[1];
+    in_width_ = inputs[0].dims[2];
+    if (kernels_.kernel != kReferenceKernel) ResizeKernel();
+  }
+
+  int64_t pixels() const override { return pixels_; }
+  int64_t channel_blocks() const override { return conv_ ? conv_->channel_blocks() : 1; }
+  int64_t kernel_pixels() const override { return conv_ ? conv_->row().mr : 1; }
+  size_t scratch_bytes() const override { return conv_ ? conv_->scratch_bytes() : 0; }
+  std::string kernel() const override {
+    return conv_ ? conv_->row().name : std::string(kReferenceKernel);
+  }
+
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
+           void* output) const override {
+    const auto* image = static_cast<const uint32_t*>(inputs[0]);
+    if (conv_) {
+      conv_->Run(image, range.first_pixel, range.last_pixel, range.first_block, range.last_block,
+                 scratch, static_cast<std::byte*>(output));
+    } else {
+      ReferenceBconv2d(op_.spec, op_.transform, in_height_, in_width_, image, op_.filter.data(),
+                       range.first_pixel, range.last_pixel, output);
+    }
+  }
+
+ private:
+  // Packs the filter the first time.
+  void ResizeKernel() {
+    if (!conv_) {
+      const BgemmChoice choice =
+          SelectBgemm(BgemmRows(), DetectCpuFeatures(), ProductShape(op_.spec), kernels_.kernel);
+      if (choice.row == nullptr) throw OpError(choice.error);
+      conv_.emplace(op_.spec, op_.filter.data(), op_.transform, *choice.row, kernels_.pixel_ops);
+    }
+    conv_->Resize(in_height_, in_width_);
+  }
+
+  const Bconv2dOp& op_;
+  StepKernels kernels_;
+  std::optional<Bconv2d> conv_;  // none for the reference
+  int64_t in_height_ = 0;
+  int64_t in_width_ = 0;
+  int64_t pixels_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> MakeStep(const Bconv2dOp& op, const StepKernels& kernels) {
+  return std::make_unique<Bconv2dStep>(op, kernels);
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,50 @@
+// CONCATENATION of the host, along channels.
+#include <cstring>
+
+#include "larq_engine/runtime/cpu/step.h"
+#include "larq_engine/runtime/ops/tensor_info.h"
+
+namespace larq_engine {
+namespace {
+
+class ConcatenationStep : public Step {
+ public:
+  explicit ConcatenationStep(const ConcatenationOp& op) : op_(op) {}
+
+  void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
+    input_bytes_.clear();
+    for (const TensorShape& input : inputs) {
+      input_bytes_.push_back(static_cast<size_t>(input.dims.back()) * op_.element_bytes);
+    }
+    pixels_ = CountElements(output.dims, output.dims.size() - 1);
+  }
+
+  int64_t pixels() const override { return pixels_; }
+  bool pixelwise() const override { return true; }
+
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
+           void* output) const override {
+    auto* out = static_cast<std::byte*>(output);
+    const size_t rows = static_cast<size_t>(range.last_pixel - range.first_pixel);
+    for (size_t row = 0; row < rows; ++row) {
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        const auto* in = static_cast<const std::byte*>(inputs[i]) + row * input_bytes_[i];
+        std::memcpy(out, in, input_bytes_[i]);
+        out += input_bytes_[i];
+      }
+    }
+  }
+
+ private:
+  const ConcatenationOp& op_;
+  std::vector<size_t> input_bytes_;  // of a pixel
+  int64_t pixels_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> MakeStep(const ConcatenationOp& op, const StepKernels&) {
+  return std::make_unique<ConcatenationStep>(op);
+}
+
+}  // namespace larq_engine

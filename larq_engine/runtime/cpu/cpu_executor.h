@@ -1,0 +1,41 @@
+// The CPU as a device: its threads and kernels.
+#ifndef LARQ_ENGINE_RUNTIME_CPU_CPU_EXECUTOR_H_
+#define LARQ_ENGINE_RUNTIME_CPU_CPU_EXECUTOR_H_
+
+#include <memory>
+#include <mutex>
+
+#include "larq_engine/runtime/cpu/step.h"
+#include "larq_engine/runtime/cpu/thread_pool.h"
+#include "larq_engine/runtime/engine_options.h"
+#include "larq_engine/runtime/executor.h"
+
+namespace larq_engine {
+
+class CpuExecutor : public Executor {
+ public:
+  explicit CpuExecutor(const EngineOptions& options);
+
+  const char* device() const override { return "cpu"; }
+  std::string Refusal(const ProgramOp&) const override { return ""; }
+  double Seconds(const Program& program, const ProgramOp& op) const override;
+  std::unique_ptr<Segment> Compile(const Program& program, std::span<const size_t> ops,
+                                   const std::vector<bool>& is_shared) override;
+
+  // Started at the first call; `host_threads` decides where the options do not.
+  ThreadPool& Threads(int host_threads);
+
+  const StepKernels& kernels() const { return kernels_; }
+  bool fuse() const { return fuse_; }
+
+ private:
+  StepKernels kernels_;
+  bool fuse_;
+  int num_threads_;
+  std::mutex mutex_;  // guards what follows
+  std::unique_ptr<ThreadPool> threads_;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_CPU_CPU_EXECUTOR_H_

@@ -1,0 +1,79 @@
+// Operators on the CPU: groups of steps in order, with memory of their own for what passes between
+// them.
+#ifndef LARQ_ENGINE_RUNTIME_CPU_CPU_SEGMENT_H_
+#define LARQ_ENGINE_RUNTIME_CPU_CPU_SEGMENT_H_
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "larq_engine/kernels/aligned_buffer.h"
+#include "larq_engine/runtime/cpu/cpu_executor.h"
+#include "larq_engine/runtime/cpu/fusion.h"
+#include "larq_engine/runtime/cpu/step.h"
+#include "larq_engine/runtime/cpu/tile_memory.h"
+#include "larq_engine/runtime/executor.h"
+
+namespace larq_engine {
+
+class CpuSegment : public Segment {
+ public:
+  CpuSegment(CpuExecutor& executor, const Program& program, std::span<const size_t> ops,
+             const std::vector<bool>& is_shared);
+
+  void Resize(int host_threads) override;
+  void Run(const SegmentRun& run) override;
+  void ClearProfile() override;
+  void AppendProfile(std::vector<StepProfile>& steps) const override;
+
+ private:
+  // Where a step finds a value.
+  struct Place {
+    size_t value;
+    size_t pixel_bytes = 0;  // for pixelwise steps
+    PlaceKind kind = PlaceKind::kShared;
+    size_t offset = 0;          // in the block or the scratch
+    std::byte* base = nullptr;  // where it begins, for the run at hand; not of a tile
+  };
+  struct PlannedStep {
+    const ProgramOp* op;
+    std::unique_ptr<Step> step;
+    std::vector<int> producers;  // of the inputs: steps of the segment, or -1
+    std::vector<Place> inputs;
+    Place output;
+    std::atomic<uint64_t> calls{0};
+    std::atomic<uint64_t> total_ns{0};
+  };
+  struct Group {
+    std::vector<PlannedStep*> steps;
+    int64_t pixels;
+    Tiling tiling;
+    const char* ops;  // names joined by +, for the host's profiler; lasting
+  };
+  struct Job;  // a run of a group
+
+  std::vector<std::vector<size_t>> MakeGroups();  // and returns which steps are in each
+  void PlaceValues(std::span<const std::vector<size_t>> members);
+  void FindValue(std::span<std::byte* const> places, Place& place);
+  void RunGroup(const SegmentRun& run, Group& group);
+  static void RunUnits(void* job, int64_t first, int64_t last, int worker);
+  void ShareTime(Group& group, uint64_t wall_ns);
+
+  CpuExecutor& executor_;
+  const Program& program_;
+  const std::vector<bool>& is_shared_;  // of the program's values
+  std::vector<std::unique_ptr<PlannedStep>> steps_;
+  std::vector<Group> groups_;
+  ThreadPool* threads_ = nullptr;  // the executor's
+  AlignedBuffer<std::byte> memory_;
+  AlignedBuffer<std::byte> scratch_;  // one part for each thread: the step's own, then tiles
+  size_t scratch_stride_ = 0;
+  std::vector<uint64_t> step_ns_;  // [threads][steps of the largest group], while profiling
+  std::vector<double> spent_;      // of the steps of the largest group
+  size_t largest_group_ = 0;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_CPU_CPU_SEGMENT_H_

@@ -1,0 +1,162 @@
+// ADD, MUL, RELU and its kin, PRELU of the host: each value by itself.
+#include <algorithm>
+#include <array>
+
+#include "larq_engine/runtime/cpu/step.h"
+#include "larq_engine/runtime/cpu/step_pixels.h"
+#include "larq_engine/runtime/ops/broadcast.h"
+
+namespace larq_engine {
+namespace {
+
+class ElementwiseStep : public Step {
+ public:
+  void Resize(std::span<const TensorShape>, const TensorShape& output) override {
+    channels_ = static_cast<size_t>(Channels(output.dims));
+    pixels_ = CountPixels(output.dims);
+  }
+  int64_t pixels() const override { return pixels_; }
+  bool pixelwise() const override { return true; }
+  bool in_place() const override { return pixelwise(); }
+
+ protected:
+  ElementwiseStep(const StepKernels& kernels, Activation activation)
+      : ops_(kernels.pixel_ops), range_(ActivationRange(activation)) {}
+
+  static size_t Rows(const StepRange& range) {
+    return static_cast<size_t>(range.last_pixel - range.first_pixel);
+  }
+  size_t Values(const StepRange& range) const { return Rows(range) * channels_; }
+  size_t channels() const { return channels_; }
+
+  // One value for each channel, where there may be one for all.
+  std::vector<float> ForEachChannel(const std::vector<float>& constant, size_t channels) const {
+    return constant.size() == 1 ? std::vector<float>(channels, constant[0]) : constant;
+  }
+
+  const PixelOps& ops_;
+  FloatRange range_;
+
+ private:
+  size_t channels_ = 0;
+  int64_t pixels_ = 0;
+};
+
+class BinaryStep : public ElementwiseStep {
+ public:
+  BinaryStep(const BinaryOp& op, const StepKernels& kernels)
+      : ElementwiseStep(kernels, op.activation),
+        op_(op),
+        of_tensors_(op.kind == ChannelOp::kAdd ? ops_.add : ops_.multiply),
+        of_channels_(op.kind == ChannelOp::kAdd ? ops_.add_channels : ops_.multiply_channels) {}
+
+  bool pixelwise() const override { return form_ != kUnlike; }
+  size_t scratch_bytes() const override {
+    return form_ == kUnlike ? channels() * sizeof(float) : 0;
+  }
+
+  void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
+    ElementwiseStep::Resize(inputs, output);
+    const std::vector<int>& dims = inputs[0].dims;
+    if (inputs.size() > 1) {
+      form_ = dims == inputs[1].dims ? kAlike : kUnlike;
+    } else {
+      const auto own_channels = static_cast<size_t>(Channels(dims));
+      row_ = ForEachChannel(op_.constant, own_channels);
+      form_ = row_.size() == own_channels ? kChannels : kUnlike;
+    }
+    const std::vector<std::vector<int>> operands = op_.OperandDims(inputs);
+    for (size_t i = 0; i < 2; ++i) rows_[i] = BroadcastRows(operands[i], output.dims);
+  }
+
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
+           void* output) const override {
+    const auto* a = static_cast<const float*>(inputs[0]);
+    auto* out = static_cast<float*>(output);
+    if (form_ == kChannels) {
+      of_channels_(a, row_.data(), Rows(range), channels(), range_, out);
+    } else if (form_ == kAlike) {
+      of_tensors_(a, static_cast<const float*>(inputs[1]), Values(range), range_, out);
+    } else {
+      RunUnlike(inputs, range, scratch, out);
+    }
+  }
+
+ private:
+  enum Form : uint8_t { kAlike, kChannels, kUnlike };
+
+  void RunUnlike(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
+                 float* out) const {
+    std::array<const float*, 2> operands = {row_.data(), row_.data()};
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      operands[op_.data_inputs[i]] = static_cast<const float*>(inputs[i]);
+    }
+    for (int64_t pixel = range.first_pixel; pixel < range.last_pixel; ++pixel) {
+      std::array<const float*, 2> row;
+      for (size_t i = 0; i < 2; ++i) {
+        row[i] = operands[i] + rows_[i].Begin(pixel);
+        if (rows_[i].size() == channels()) continue;
+        auto* repeated = reinterpret_cast<float*>(scratch);  // only one of both is so
+        row[i] = std::fill_n(repeated, channels(), *row[i]) - channels();
+      }
+      of_tensors_(row[0], row[1], channels(), range_, out);
+      out += channels();
+    }
+  }
+
+  const BinaryOp& op_;
+  decltype(PixelOps::add) of_tensors_;
+  decltype(PixelOps::add_channels) of_channels_;
+  std::vector<float> row_;  // of a constant: its value for each channel
+  Form form_ = kAlike;
+  std::array<BroadcastRows, 2> rows_;  // of the operands
+};
+
+class ClampStep : public ElementwiseStep {
+ public:
+  ClampStep(const ClampOp& op, const StepKernels& kernels)
+      : ElementwiseStep(kernels, op.activation) {}
+
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
+           void* output) const override {
+    ops_.clamp(static_cast<const float*>(inputs[0]), Values(range), range_,
+               static_cast<float*>(output));
+  }
+};
+
+class PreluStep : public ElementwiseStep {
+ public:
+  PreluStep(const PreluOp& op, const StepKernels& kernels)
+      : ElementwiseStep(kernels, Activation::kNone), op_(op) {}
+
+  void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
+    ElementwiseStep::Resize(inputs, output);
+    slopes_ = ForEachChannel(op_.slopes, channels());
+  }
+
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
+           void* output) const override {
+    ops_.prelu(static_cast<const float*>(inputs[0]), slopes_.data(), Rows(range), channels(),
+               static_cast<float*>(output));
+  }
+
+ private:
+  const PreluOp& op_;
+  std::vector<float> slopes_;  // one for each channel
+};
+
+}  // namespace
+
+std::unique_ptr<Step> MakeStep(const BinaryOp& op, const StepKernels& kernels) {
+  return std::make_unique<BinaryStep>(op, kernels);
+}
+
+std::unique_ptr<Step> MakeStep(const ClampOp& op, const StepKernels& kernels) {
+  return std::make_unique<ClampStep>(op, kernels);
+}
+
+std::unique_ptr<Step> MakeStep(const PreluOp& op, const StepKernels& kernels) {
+  return std::make_unique<PreluStep>(op, kernels);
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,75 @@
+#include "larq_engine/runtime/cpu/fusion.h"
+
+#include <algorithm>
+
+namespace larq_engine {
+namespace {
+
+// Guess: with fewer pixels there is little to keep in the cache, and a step alone can cut its
+// channels.
+constexpr int64_t kMinFusedPixels = 16;
+
+// A tile's outputs fit half of the smallest L1; the accumulators have the other (bconv2d.cc), and
+// constants stream. Guess, as is the largest tile.
+constexpr int64_t kTileBytes = 16 * 1024;
+constexpr int64_t kMaxTilePixels = 256;
+
+// Units a thread, so that threads that start late or are interrupted do not hold up the others.
+constexpr int64_t kUnitsPerThread = 4;
+
+}  // namespace
+
+std::vector<std::vector<size_t>> GroupSteps(std::span<const FusionStep> steps, bool fuse) {
+  std::vector<std::vector<size_t>> groups;
+  std::vector<int> group_of(steps.size());
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const FusionStep& step = steps[i];
+    // Only the latest of the groups that it reads from: all else it reads is computed before.
+    int latest = -1;
+    for (int producer : step.producers) {
+      if (producer >= 0) latest = std::max(latest, group_of[static_cast<size_t>(producer)]);
+    }
+    const bool joins = fuse && latest >= 0 && step.pixelwise && step.pixels >= kMinFusedPixels &&
+                       steps[groups[static_cast<size_t>(latest)][0]].pixels == step.pixels;
+    if (!joins) {
+      latest = static_cast<int>(groups.size());
+      groups.emplace_back();
+    }
+    groups[static_cast<size_t>(latest)].push_back(i);
+    group_of[i] = latest;
+  }
+  return groups;
+}
+
+Tiling CutWork(int64_t pixels, size_t pixel_bytes, int64_t kernel_pixels, int64_t channel_blocks,
+               int threads) {
+  if (pixels == 0) return {.tiles = 0, .blocks = 1};
+  const int64_t fitting = kTileBytes / std::max<int64_t>(1, static_cast<int64_t>(pixel_bytes));
+  const int64_t largest =
+      std::clamp(fitting, kernel_pixels, kMaxTilePixels) / kernel_pixels * kernel_pixels;
+  Tiling tiling{.tiles = (pixels + largest - 1) / largest, .blocks = 1};
+  if (threads == 1) return tiling;
+  const int64_t wanted = threads * kUnitsPerThread;
+  const int64_t finest = (pixels + kernel_pixels - 1) / kernel_pixels;
+  tiling.tiles = std::max(tiling.tiles, std::min(wanted, finest));
+  if (tiling.tiles < wanted && channel_blocks > 1) {
+    // Blocks of channels even out the threads; more tiles would only read all filters more often.
+    tiling.blocks = std::min(channel_blocks, (wanted + tiling.tiles - 1) / tiling.tiles);
+    return tiling;
+  }
+  // As many for each thread.
+  const int64_t even = (tiling.tiles + threads - 1) / threads * threads;
+  if (even <= pixels) tiling.tiles = even;
+  return tiling;
+}
+
+int64_t LargestTile(int64_t pixels, const Tiling& tiling) {
+  return tiling.tiles == 0 ? 0 : (pixels + tiling.tiles - 1) / tiling.tiles;
+}
+
+int64_t TileBegin(int64_t pixels, const Tiling& tiling, int64_t tile) {
+  // The first tiles have the pixels that are left over, one each.
+  return pixels / tiling.tiles * tile + std::min(tile, pixels % tiling.tiles);
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,42 @@
+// How the steps of a plan are put together and cut into work: pure functions of their sizes.
+//
+// A group of steps runs as one: its first step may read its input anywhere, the others only the
+// pixel that they compute, so a group works through its pixels tile by tile, all steps on one tile
+// before the next. What passes between them stays in the cache, and there is one fork and join.
+#ifndef LARQ_ENGINE_RUNTIME_CPU_FUSION_H_
+#define LARQ_ENGINE_RUNTIME_CPU_FUSION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace larq_engine {
+
+struct FusionStep {
+  std::vector<int> producers;  // of its data inputs: an earlier step, or -1 for the host
+  int64_t pixels;
+  bool pixelwise;
+};
+
+// Indices of steps, groups in the order in which they run. Without `fuse` each step is alone.
+std::vector<std::vector<size_t>> GroupSteps(std::span<const FusionStep> steps, bool fuse);
+
+struct Tiling {
+  int64_t tiles;   // of about the same number of pixels
+  int64_t blocks;  // that the channels are cut into, for a step alone with few pixels
+  int64_t units() const { return tiles * blocks; }
+};
+
+// `pixel_bytes` are those of all outputs of the group, for one pixel; `kernel_pixels` the pixels
+// that its kernel computes at once.
+Tiling CutWork(int64_t pixels, size_t pixel_bytes, int64_t kernel_pixels, int64_t channel_blocks,
+               int threads);
+
+// The most pixels of any tile, and the first of tile `tile`.
+int64_t LargestTile(int64_t pixels, const Tiling& tiling);
+int64_t TileBegin(int64_t pixels, const Tiling& tiling, int64_t tile);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_CPU_FUSION_H_

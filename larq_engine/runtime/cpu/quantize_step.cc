@@ -1,0 +1,98 @@
+// LceQuantize (values to bits) and LceDequantize (bits to values).
+#include "larq_engine/runtime/cpu/step.h"
+#include "larq_engine/runtime/cpu/step_pixels.h"
+
+namespace larq_engine {
+namespace {
+
+class QuantizeStep : public Step {
+ public:
+  QuantizeStep(const QuantizeOp& op, const StepKernels& kernels)
+      : op_(op), ops_(kernels.pixel_ops) {}
+
+  void Resize(std::span<const TensorShape> inputs, const TensorShape&) override {
+    pixels_ = CountPixels(inputs[0].dims);
+    channels_ = static_cast<size_t>(inputs[0].dims.back());
+    limits_ = op_.limits;
+    if (limits_.has_value() && limits_->limits.size() < channels_) {  // one for all
+      limits_->limits.resize(channels_, limits_->limits[0]);
+      limits_->signs.resize(channels_, limits_->signs[0]);
+    }
+  }
+
+  int64_t pixels() const override { return pixels_; }
+  bool pixelwise() const override { return true; }
+
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
+           void* output) const override {
+    const size_t rows = static_cast<size_t>(range.last_pixel - range.first_pixel);
+    const void* in = inputs[0];
+    auto* out = static_cast<uint32_t*>(output);
+    switch (op_.from) {
+      case kTfLiteFloat32:
+        if (limits_.has_value()) {
+          return ops_.bitpack_float_limits(static_cast<const float*>(in), limits_->limits.data(),
+                                           limits_->signs.data(), rows, channels_, out);
+        }
+        return ops_.bitpack_float(static_cast<const float*>(in), rows, channels_, out);
+      case kTfLiteInt8:
+        return ops_.bitpack_int8(static_cast<const int8_t*>(in), rows, channels_, op_.zero_point,
+                                 out);
+      default:
+        return ops_.bitpack_bool(static_cast<const uint8_t*>(in), rows, channels_, out);
+    }
+  }
+
+ private:
+  const QuantizeOp& op_;
+  const PixelOps& ops_;
+  size_t channels_ = 0;
+  int64_t pixels_ = 0;
+  std::optional<QuantizeLimits> limits_;  // one for each channel
+};
+
+class DequantizeStep : public Step {
+ public:
+  DequantizeStep(const DequantizeOp& op, const StepKernels& kernels)
+      : op_(op), ops_(kernels.pixel_ops) {}
+
+  void Resize(std::span<const TensorShape>, const TensorShape& output) override {
+    pixels_ = CountPixels(output.dims);
+  }
+
+  int64_t pixels() const override { return pixels_; }
+  bool pixelwise() const override { return true; }
+
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
+           void* output) const override {
+    const size_t rows = static_cast<size_t>(range.last_pixel - range.first_pixel);
+    const size_t channels = static_cast<size_t>(op_.channels);
+    const auto* in = static_cast<const uint32_t*>(inputs[0]);
+    switch (op_.to) {
+      case kTfLiteFloat32:
+        return ops_.unpack_float(in, rows, channels, static_cast<float*>(output));
+      case kTfLiteInt8:
+        return ops_.unpack_int8(in, rows, channels, op_.plus, op_.minus,
+                                static_cast<int8_t*>(output));
+      default:
+        return ops_.unpack_bool(in, rows, channels, static_cast<uint8_t*>(output));
+    }
+  }
+
+ private:
+  const DequantizeOp& op_;
+  const PixelOps& ops_;
+  int64_t pixels_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> MakeStep(const QuantizeOp& op, const StepKernels& kernels) {
+  return std::make_unique<QuantizeStep>(op, kernels);
+}
+
+std::unique_ptr<Step> MakeStep(const DequantizeOp& op, const StepKernels& kernels) {
+  return std::make_unique<DequantizeStep>(op, kernels);
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,79 @@
+// A step of a plan on the CPU: one operator, sized for its input, then run as often as wanted.
+#ifndef LARQ_ENGINE_RUNTIME_CPU_STEP_H_
+#define LARQ_ENGINE_RUNTIME_CPU_STEP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "larq_engine/kernels/pixel_ops.h"
+#include "larq_engine/runtime/ops/op.h"
+
+namespace larq_engine {
+
+// The work of a step is cut along the pixels of its output (all dimensions but the last), and,
+// where pixels are few, along blocks of its channels. Parts can be computed in any order and at the
+// same time.
+struct StepRange {
+  int64_t first_pixel;
+  int64_t last_pixel;
+  int64_t first_block;
+  int64_t last_block;
+};
+
+class Step {
+ public:
+  virtual ~Step() = default;
+
+  // Sizes the step for the shapes of its operator's data inputs and output. Throws OpError. Called
+  // again whenever those change.
+  virtual void Resize(std::span<const TensorShape> inputs, const TensorShape& output) = 0;
+
+  virtual int64_t pixels() const = 0;
+  virtual int64_t channel_blocks() const { return 1; }
+
+  // The pixels that are computed at once: fewer would waste a part of the kernel. Steps without a
+  // kernel go by the largest that there is.
+  virtual int64_t kernel_pixels() const { return 8; }
+
+  // Whether pixel i of the output is made of pixel i of the inputs and nothing else.
+  virtual bool pixelwise() const { return false; }
+
+  // Whether a pixel of the output may be written over the same pixel of an input.
+  virtual bool in_place() const { return false; }
+
+  // `output` is where the range's first pixel belongs, and so are `inputs` if the step is
+  // pixelwise; otherwise they are where the tensors begin.
+  virtual void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
+                   void* output) const = 0;
+
+  // Memory for each concurrent Run, aligned to kBufferAlignment.
+  virtual size_t scratch_bytes() const { return 0; }
+
+  // Which row computes it, where there is a choice.
+  virtual std::string kernel() const { return ""; }
+};
+
+// What computes steps.
+struct StepKernels {
+  std::string kernel;  // kAutoKernel, kReferenceKernel, or the name of a row
+  const PixelOps& pixel_ops;
+};
+
+// `op` must live as long as the step.
+std::unique_ptr<Step> MakeStep(const Op& op, const StepKernels& kernels);
+
+std::unique_ptr<Step> MakeStep(const QuantizeOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const DequantizeOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const Bconv2dOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const MaxPool2dOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const BinaryOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const ClampOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const PreluOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const ConcatenationOp& op, const StepKernels& kernels);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_CPU_STEP_H_

@@ -1,0 +1,60 @@
+// Fork and join over the units of one step. The caller works too; workers that are still asleep
+// when the work is gone are not waited for, so a small step costs one wake-up call and no more.
+#ifndef LARQ_ENGINE_RUNTIME_CPU_THREAD_POOL_H_
+#define LARQ_ENGINE_RUNTIME_CPU_THREAD_POOL_H_
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace larq_engine {
+
+class ThreadPool {
+ public:
+  // `threads` counts the caller; 1 starts none. Throws std::runtime_error if the system refuses.
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int threads() const { return static_cast<int>(workers_.size()) + 1; }
+
+  // Computes units [first, last) as worker 0 .. threads() - 1; must not throw.
+  using Work = void (*)(void* context, int64_t first, int64_t last, int worker);
+
+  // Covers [0, units) and returns when all is done. Callers on several threads take turns.
+  void Run(int64_t units, Work work, void* context);
+
+ private:
+  void StopWorkers();
+  void WorkerLoop(int worker);
+  void TakeUnits(int worker);
+
+  std::vector<std::thread> workers_;
+  const pid_t owner_ = getpid();  // a forked child has the pool but none of its threads
+  std::mutex turn_;               // held by the caller whose job is below
+
+  // The job; written while closed, read by whoever entered.
+  Work work_ = nullptr;
+  void* context_ = nullptr;
+
+  // Each worker begins with a share of its own, the same from step to step, so that it finds in its
+  // cache what it wrote; then it helps with the others'.
+  struct alignas(64) Share {  // a cache line each
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
+  std::vector<Share> shares_;  // one for each thread
+
+  std::atomic<uint32_t> entrants_{0};  // workers inside the job, plus kOpen while they may enter
+  std::atomic<uint32_t> epoch_{0};     // counts jobs; workers sleep on it
+  std::atomic<bool> stop_{false};
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_CPU_THREAD_POOL_H_

@@ -1,0 +1,49 @@
+// Where the outputs of a plan's steps live: a pure function of their sizes and of who reads them.
+#ifndef LARQ_ENGINE_RUNTIME_CPU_TILE_MEMORY_H_
+#define LARQ_ENGINE_RUNTIME_CPU_TILE_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace larq_engine {
+
+// What placing needs to know of a step and its output.
+struct TileMemoryStep {
+  std::vector<int> producers;  // of its data inputs: an earlier step, or -1 for others
+  size_t bytes;                // of the output
+  size_t pixel_bytes;          // of one pixel of the output
+  bool is_shared;              // others than the segment read it
+  bool pixelwise;
+  bool in_place;
+};
+
+enum class PlaceKind : uint8_t {
+  kShared,  // where whoever runs the segment says
+  kBlock,   // the segment's own block
+  kTile,    // a worker's scratch: only the tile at hand ever exists
+};
+
+struct OutputPlace {
+  PlaceKind kind = PlaceKind::kShared;
+  size_t offset = 0;  // in the block, or in the part of the scratch that is for tiles
+};
+
+struct TileMemory {
+  std::vector<OutputPlace> outputs;  // of the steps
+  size_t block_bytes = 0;
+  size_t tile_bytes = 0;  // for each worker
+};
+
+// Groups as GroupSteps makes them, with the most pixels of a tile of each. Outputs that others read
+// are the host's. Of the rest, those that only their own group reads exist for one tile at a time;
+// what later groups read is in the block, where places are used again. Throws std::bad_alloc if
+// either cannot be as large.
+TileMemory PlaceOutputs(std::span<const TileMemoryStep> steps,
+                        std::span<const std::vector<size_t>> groups,
+                        std::span<const int64_t> tile_pixels);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_CPU_TILE_MEMORY_H_

@@ -1,0 +1,85 @@
+// What a device is to a plan: something that computes some operators of a program in its own
+// memory.
+#ifndef LARQ_ENGINE_RUNTIME_EXECUTOR_H_
+#define LARQ_ENGINE_RUNTIME_EXECUTOR_H_
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "larq_engine/runtime/plan/program.h"
+#include "larq_engine/runtime/profile.h"
+
+namespace larq_engine {
+
+// A device's own memory, and the way there and back.
+class DeviceMemory {
+ public:
+  virtual ~DeviceMemory() = default;
+
+  // Throws std::bad_alloc. Aligned for all that lies in it.
+  virtual std::byte* Allocate(size_t bytes) = 0;
+  virtual void Free(std::byte* memory) noexcept = 0;
+
+  // What it is expected to take to copy as many bytes, one way.
+  virtual double Seconds(size_t bytes) const = 0;
+
+  // In the order in which they and the runs of segments are called. What is copied out is there
+  // when CopyOut returns; what is copied in may be overwritten when CopyIn returns. Both throw
+  // OpError with what the device says.
+  virtual void CopyIn(const std::byte* host, size_t bytes, std::byte* device) = 0;
+  virtual void CopyOut(const std::byte* device, size_t bytes, std::byte* host) = 0;
+};
+
+struct SegmentRun {
+  // Where the program's values lie that are not the segment's alone, in the device's memory.
+  std::span<std::byte* const> places;
+  bool profiling;
+  void* host_profiler;  // may be null
+};
+
+// Operators that a device computes one after another without handing anything to others. Its
+// program outlives it.
+class Segment {
+ public:
+  virtual ~Segment() = default;
+
+  // For the shapes that the program has now. `host_threads` is what the host would use. Throws
+  // OpError.
+  virtual void Resize(int host_threads) = 0;
+
+  // Throws OpError, whose text names the operator where one is at fault. Allocates nothing.
+  virtual void Run(const SegmentRun& run) = 0;
+
+  virtual void ClearProfile() = 0;
+  // A row for each of its operators, in their order.
+  virtual void AppendProfile(std::vector<StepProfile>& steps) const = 0;
+};
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+
+  // As options and profiles name it; lasting.
+  virtual const char* device() const = 0;
+
+  // Why the device cannot compute the operator; empty where it can.
+  virtual std::string Refusal(const ProgramOp& op) const = 0;
+
+  // What it is expected to take for the shapes that the program has now, transfers apart.
+  virtual double Seconds(const Program& program, const ProgramOp& op) const = 0;
+
+  // `ops` in order; `is_shared` tells of each of the program's values whether it is not one
+  // segment's alone, and has a place in SegmentRun. Throws OpError.
+  virtual std::unique_ptr<Segment> Compile(const Program& program, std::span<const size_t> ops,
+                                           const std::vector<bool>& is_shared) = 0;
+
+  // Null where it is the host's.
+  virtual DeviceMemory* memory() { return nullptr; }
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_EXECUTOR_H_

@@ -1,0 +1,17 @@
+// The devices that there are: the only place, with the options, where their names stand.
+#ifndef LARQ_ENGINE_RUNTIME_EXECUTORS_H_
+#define LARQ_ENGINE_RUNTIME_EXECUTORS_H_
+
+#include <memory>
+
+#include "larq_engine/runtime/engine.h"
+#include "larq_engine/runtime/engine_options.h"
+
+namespace larq_engine {
+
+// An engine with the devices that the options ask for.
+std::shared_ptr<Engine> MakeEngine(const EngineOptions& options);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_EXECUTORS_H_

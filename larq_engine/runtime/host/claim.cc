@@ -1,0 +1,101 @@
+#include "larq_engine/runtime/host/claim.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace larq_engine {
+namespace {
+
+// Whether the node's results depend on nothing but constants and tensors that are `fixed`.
+bool IsFixed(const HostGraph& graph, const HostNode& node, const std::set<int>& fixed) {
+  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](int tensor) {
+    return tensor == kTfLiteOptionalTensor || fixed.contains(tensor) ||
+           (static_cast<size_t>(tensor) < graph.is_constant.size() &&
+            graph.is_constant[static_cast<size_t>(tensor)]);
+  });
+}
+
+bool ReadsAnyOf(const HostNode& node, const std::set<int>& tensors) {
+  return std::any_of(node.inputs.begin(), node.inputs.end(),
+                     [&](int tensor) { return tensors.contains(tensor); });
+}
+
+// Nodes by number, and those that are still to be looked at from each tensor.
+class Search {
+ public:
+  explicit Search(std::span<const HostNode> nodes) : nodes_(nodes), taken_(nodes.size()) {}
+
+  void Take(size_t i) {
+    if (taken_[i]) return;
+    taken_[i] = true;
+    queue_.push_back(i);
+  }
+
+  // To be taken if a neighbour is.
+  void AddCandidate(size_t i) {
+    for (int tensor : nodes_[i].inputs) readers_[tensor].push_back(i);
+    makers_[nodes_[i].outputs[0]].push_back(i);
+  }
+
+  // All that are taken, then. Every tensor is followed once in each direction.
+  std::vector<int> Finish() {
+    while (!queue_.empty()) {
+      const HostNode& node = nodes_[queue_.back()];
+      queue_.pop_back();
+      for (int tensor : node.outputs) TakeAll(readers_, tensor);
+      for (int tensor : node.inputs) TakeAll(makers_, tensor);
+    }
+    std::vector<int> found;
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      if (taken_[i]) found.push_back(nodes_[i].index);
+    }
+    return found;
+  }
+
+ private:
+  using Neighbours = std::map<int, std::vector<size_t>>;  // of tensors
+
+  void TakeAll(Neighbours& neighbours, int tensor) {
+    const auto found = neighbours.find(tensor);
+    if (found == neighbours.end()) return;
+    for (size_t i : found->second) Take(i);
+    neighbours.erase(found);
+  }
+
+  std::span<const HostNode> nodes_;
+  std::vector<bool> taken_;
+  std::vector<size_t> queue_;
+  Neighbours readers_;
+  Neighbours makers_;
+};
+
+}  // namespace
+
+std::vector<int> FindWeights(const HostGraph& graph) {
+  std::vector<int> weights;
+  for (const HostNode& node : graph.nodes) {
+    if (node.op != nullptr && node.op->is_weights()) weights.push_back(node.index);
+  }
+  return weights;
+}
+
+std::vector<int> FindPlanNodes(const HostGraph& graph, bool fuse) {
+  Search search(graph.nodes);
+  // Computed from constants alone, such as unpacked weights. They do not grow with the batch, or
+  // are constants by the time that plans are made: what reads them stays with the host.
+  std::set<int> fixed;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const HostNode& node = graph.nodes[i];
+    if (IsFixed(graph, node, fixed)) fixed.insert(node.outputs.begin(), node.outputs.end());
+    if (node.op == nullptr || node.op->is_weights()) continue;
+    if (node.op->is_ours()) {
+      search.Take(i);
+    } else if (fuse && graph.can_be_fused[i] && !ReadsAnyOf(node, fixed)) {
+      search.AddCandidate(i);
+    }
+  }
+  return search.Finish();
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,23 @@
+// Which nodes of a host's graph the plug-in takes over: pure functions.
+#ifndef LARQ_ENGINE_RUNTIME_HOST_CLAIM_H_
+#define LARQ_ENGINE_RUNTIME_HOST_CLAIM_H_
+
+#include <vector>
+
+#include "larq_engine/runtime/host/host_graph.h"
+
+namespace larq_engine {
+
+// The nodes, in the order in which they run, whose weights are unpacked into constants.
+std::vector<int> FindWeights(const HostGraph& graph);
+
+// The nodes of plans: ours, and with `fuse` of the host's operators those that read from a node of
+// a plan, and those that LceQuantize or another of them reads.
+//
+// The same for a graph whose inputs were resized. tflite_runtime 2.14 asks again for it, while the
+// shapes of some tensors are still the old ones, and refuses what changes hands between delegates.
+std::vector<int> FindPlanNodes(const HostGraph& graph, bool fuse);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_HOST_CLAIM_H_

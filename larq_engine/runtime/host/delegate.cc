@@ -1,0 +1,187 @@
+// The external delegate: claims our operators in the host's graph, and the host's own between them,
+// and runs each connected set as a plan.
+#include "larq_engine/runtime/host/delegate.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "larq_engine/runtime/engine.h"
+#include "larq_engine/runtime/executors.h"
+#include "larq_engine/runtime/host/claim.h"
+#include "larq_engine/runtime/host/graph_check.h"
+#include "larq_engine/runtime/host/host_calls.h"
+#include "larq_engine/runtime/host/plan_node.h"
+#include "larq_engine/runtime/host/unpacked_weights.h"
+#include "larq_engine/runtime/larq_engine.h"
+
+namespace larq_engine {
+namespace {
+
+// What a host holds. `delegate` comes first: the host's pointer to it is the pointer to us.
+struct Delegate {
+  TfLiteDelegate delegate = {};
+  void* reserve[8] = {};  // what a newer host may look for at the end of the delegate: nothing
+  std::shared_ptr<Engine> engine;
+};
+
+Delegate& FromHost(TfLiteDelegate* delegate) { return *static_cast<Delegate*>(delegate->data_); }
+
+void* InitPlan(TfLiteContext* context, const char* buffer, size_t) {
+  const auto& params = *reinterpret_cast<const TfLiteDelegateParams*>(buffer);
+  PlanNode* plan = nullptr;
+  ReportingErrors(context, [&] {
+    std::vector<HostNode> nodes;
+    for (int index : AsSpan(params.nodes_to_replace)) nodes.push_back(ReadNode(context, index));
+    const std::span<const int> outputs = AsSpan(params.output_tensors);
+    plan = new PlanNode(FromHost(params.delegate).engine, std::move(nodes),
+                        std::set<int>(outputs.begin(), outputs.end()));
+  });
+  return plan;
+}
+
+void FreePlan(TfLiteContext*, void* plan) { delete static_cast<PlanNode*>(plan); }
+
+TfLiteStatus WithPlan(TfLiteContext* context, TfLiteNode* node,
+                      void (PlanNode::*method)(TfLiteContext*)) {
+  auto* plan = static_cast<PlanNode*>(node->user_data);
+  if (plan == nullptr) return kTfLiteError;  // InitPlan has said why
+  return ReportingErrors(context, [&] { (plan->*method)(context); });
+}
+
+// The kernel of what is unpacked: the results are there once it is made, to run it is no work.
+using WeightsList = std::vector<std::unique_ptr<UnpackedWeights>>;
+
+void* InitWeights(TfLiteContext* context, const char* buffer, size_t) {
+  const auto& params = *reinterpret_cast<const TfLiteDelegateParams*>(buffer);
+  std::unique_ptr<WeightsList> weights;
+  const TfLiteStatus status = ReportingErrors(context, [&] {
+    weights = std::make_unique<WeightsList>();
+    for (int index : AsSpan(params.nodes_to_replace)) {
+      weights->push_back(std::make_unique<UnpackedWeights>(context, ReadNode(context, index)));
+    }
+  });
+  return status == kTfLiteOk ? weights.release() : nullptr;
+}
+
+void FreeWeights(TfLiteContext*, void* weights) { delete static_cast<WeightsList*>(weights); }
+
+TfLiteStatus CheckWeights(TfLiteContext*, TfLiteNode* node) {
+  return node->user_data == nullptr ? kTfLiteError : kTfLiteOk;  // InitWeights has said why
+}
+
+void TakeOver(TfLiteContext* context, TfLiteDelegate* delegate, const std::vector<int>& indices,
+              TfLiteRegistration registration) {
+  if (indices.empty()) return;
+  const IntArrayPtr nodes = MakeIntArray(indices);
+  if (nodes == nullptr) throw std::bad_alloc();
+  registration.builtin_code = static_cast<int32_t>(kTfLiteBuiltinDelegate);
+  registration.custom_name = "larq_engine";
+  registration.version = 1;
+  if (context->ReplaceNodeSubsetsWithDelegateKernels(context, registration, nodes.get(),
+                                                     delegate) != kTfLiteOk) {
+    throw std::runtime_error("larq_engine: the host refused to hand over the operators");
+  }
+}
+
+// A host whose delegate fails goes back to the graph without it and prepares the operators, and
+// illegal ones crash it. So none of them can be prepared any more.
+void Forbid(TfLiteContext* context, std::span<const int> nodes) {
+  for (const int index : nodes) {
+    GetNode(context, index).registration->prepare = [](TfLiteContext*, TfLiteNode*) {
+      return kTfLiteError;
+    };
+  }
+}
+
+TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
+  return ReportingErrors(context, [&] {
+    TfLiteIntArray* order = nullptr;
+    if (context->GetExecutionPlan(context, &order) != kTfLiteOk) {
+      throw std::runtime_error("larq_engine: the host gives no execution plan");
+    }
+    try {
+      CheckGraph(context, AsSpan(order));
+    } catch (const std::exception&) {
+      Forbid(context, AsSpan(order));
+      throw;
+    }
+    const HostGraph graph = ReadGraph(context, AsSpan(order));
+    const std::vector<int> weights = FindWeights(graph);
+    const std::vector<int> plans = FindPlanNodes(graph, FromHost(delegate).engine->fuse());
+    // `order` is the host's and ends with the first call; the nodes keep their numbers.
+    TfLiteRegistration registration = {};
+    registration.init = InitWeights;
+    registration.free = FreeWeights;
+    registration.prepare = registration.invoke = CheckWeights;
+    TakeOver(context, delegate, weights, registration);
+    registration.init = InitPlan;
+    registration.free = FreePlan;
+    registration.prepare = [](TfLiteContext* c, TfLiteNode* node) {
+      return WithPlan(c, node, &PlanNode::Prepare);
+    };
+    registration.invoke = [](TfLiteContext* c, TfLiteNode* node) {
+      return WithPlan(c, node, &PlanNode::Invoke);
+    };
+    TakeOver(context, delegate, plans, registration);
+  });
+}
+
+}  // namespace
+
+TfLiteDelegate* MakeDelegate(std::shared_ptr<Engine> engine) {
+  auto created = std::make_unique<Delegate>();
+  created->engine = std::move(engine);
+  TfLiteDelegate& delegate = created->delegate;
+  delegate.data_ = created.get();
+  delegate.Prepare = ClaimNodes;
+  // Without AllowDynamicTensors a host prepares every node before it asks us, and fails on
+  // operators that it does not know. The other flag leaves the timing of steps to our own events.
+  delegate.flags =
+      kTfLiteDelegateFlagsAllowDynamicTensors | kTfLiteDelegateFlagsPerOperatorProfiling;
+  return &created.release()->delegate;
+}
+
+std::vector<StepProfile> StopProfile(TfLiteDelegate* delegate) {
+  return FromHost(delegate).engine->StopProfile();
+}
+
+}  // namespace larq_engine
+
+extern "C" {
+
+TfLiteDelegate* tflite_plugin_create_delegate(const char* const* keys, const char* const* values,
+                                              size_t count, void (*report_error)(const char*)) {
+  try {
+    return larq_engine::MakeDelegate(
+        larq_engine::MakeEngine(larq_engine::ParseEngineOptions(keys, values, count)));
+  } catch (const std::exception& e) {
+    if (report_error != nullptr) report_error(e.what());
+    return nullptr;
+  }
+}
+
+void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) {
+  if (delegate != nullptr) delete &larq_engine::FromHost(delegate);
+}
+
+void larq_engine_profile_start(TfLiteDelegate* delegate) {
+  larq_engine::FromHost(delegate).engine->StartProfile();
+}
+
+size_t larq_engine_profile_read(TfLiteDelegate* delegate, char* json, size_t size) {
+  try {
+    const std::string text = larq_engine::ProfileJson(larq_engine::StopProfile(delegate));
+    if (size > 0) {
+      const size_t copied = std::min(text.size(), size - 1);
+      std::memcpy(json, text.data(), copied);
+      json[copied] = 0;
+    }
+    return text.size();
+  } catch (const std::exception&) {  // out of memory
+    if (size > 0) json[0] = 0;
+    return 0;
+  }
+}
+
+}  // extern "C"

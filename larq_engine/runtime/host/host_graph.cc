@@ -1,0 +1,111 @@
+#include "larq_engine/runtime/host/host_graph.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "larq_engine/runtime/ops/op_error.h"
+
+namespace larq_engine {
+namespace {
+
+TensorInfo DescribeTensor(const TfLiteContext& context, int index) {
+  TensorInfo info;
+  if (index == kTfLiteOptionalTensor) return info;
+  if (index < 0 || static_cast<size_t>(index) >= context.tensors_size) {
+    throw OpError("tensor #" + std::to_string(index) + " does not exist: the model has " +
+                  std::to_string(context.tensors_size) + "; the file is corrupted");
+  }
+  const TfLiteTensor& tensor = context.tensors[index];
+  info.present = true;
+  if (tensor.name != nullptr) info.name = tensor.name;
+  info.type = tensor.type;
+  const std::span<const int> dims = AsSpan(tensor.dims);
+  info.dims.assign(dims.begin(), dims.end());
+  const std::span<const int> signature = AsSpan(tensor.dims_signature);
+  info.signature.assign(signature.begin(), signature.end());
+  if (tensor.allocation_type == kTfLiteMmapRo) {
+    info.constant = tensor.data.data;
+    info.bytes = tensor.bytes;
+  }
+  if (tensor.quantization.type == kTfLiteAffineQuantization &&
+      tensor.quantization.params != nullptr) {
+    const auto& affine = *static_cast<const TfLiteAffineQuantization*>(tensor.quantization.params);
+    if (affine.scale != nullptr) {
+      info.scales.assign(affine.scale->data, affine.scale->data + affine.scale->size);
+    }
+    const std::span<const int> zero_points = AsSpan(affine.zero_point);
+    info.zero_points.assign(zero_points.begin(), zero_points.end());
+  }
+  return info;
+}
+
+bool CanClaim(const TfLiteContext& context, const HostNode& node) {
+  if (node.op == nullptr || node.op->is_ours()) return false;
+  try {
+    return node.op->can_claim(DescribeOp(context, node));
+  } catch (const OpError&) {
+    return false;  // something that only the host may know what to do with
+  }
+}
+
+}  // namespace
+
+NodeAndRegistration GetNode(TfLiteContext* context, int index) {
+  NodeAndRegistration found = {};
+  if (context->GetNodeAndRegistration(context, index, &found.node, &found.registration) !=
+      kTfLiteOk) {
+    throw std::runtime_error("larq_engine: the host has no node #" + std::to_string(index));
+  }
+  return found;
+}
+
+HostNode ReadNode(TfLiteContext* context, int index) {
+  const auto [node, registration] = GetNode(context, index);
+  const std::span<const int> inputs = AsSpan(node->inputs);
+  const std::span<const int> outputs = AsSpan(node->outputs);
+  HostNode read{.op = FindOp(registration->builtin_code, registration->custom_name),
+                .index = index,
+                .inputs = {inputs.begin(), inputs.end()},
+                .outputs = {outputs.begin(), outputs.end()},
+                .options = {static_cast<const uint8_t*>(node->custom_initial_data),
+                            static_cast<size_t>(std::max(node->custom_initial_data_size, 0))}};
+  if (read.op == nullptr || read.op->is_ours()) return read;
+  if (node->builtin_data == nullptr && read.op->needs_options) {
+    read.op = nullptr;
+  } else {
+    read.host_options = read.op->read_options(node->builtin_data);
+  }
+  return read;
+}
+
+OpInfo DescribeOp(const TfLiteContext& context, const HostNode& node) {
+  OpInfo op;
+  for (int tensor : node.inputs) op.inputs.push_back(DescribeTensor(context, tensor));
+  if (node.outputs.size() != 1) {
+    throw OpError("expected 1 output, got " + std::to_string(node.outputs.size()) +
+                  "; re-convert the model");
+  }
+  op.output = DescribeTensor(context, node.outputs[0]);
+  if (op.output.constant != nullptr) {
+    throw OpError(
+        "output: expected a tensor that is computed, got a constant; the file is corrupted");
+  }
+  op.options = node.options;
+  op.host_options = node.host_options;
+  return op;
+}
+
+HostGraph ReadGraph(TfLiteContext* context, std::span<const int> order) {
+  HostGraph graph;
+  for (int index : order) {
+    graph.nodes.push_back(ReadNode(context, index));
+    graph.can_be_fused.push_back(CanClaim(*context, graph.nodes.back()));
+  }
+  for (size_t i = 0; i < context->tensors_size; ++i) {
+    graph.is_constant.push_back(context->tensors[i].allocation_type == kTfLiteMmapRo);
+  }
+  return graph;
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,48 @@
+// The host's graph, read into values.
+#ifndef LARQ_ENGINE_RUNTIME_HOST_HOST_GRAPH_H_
+#define LARQ_ENGINE_RUNTIME_HOST_HOST_GRAPH_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "larq_engine/runtime/ops/op_table.h"
+#include "larq_engine/runtime/tflite_abi.h"
+
+namespace larq_engine {
+
+// Tensors by their index.
+struct HostNode {
+  const OpRow* op;  // null where it stays with the host
+  int index;        // of the node, or -1 where the host does not tell
+  std::vector<int> inputs;
+  std::vector<int> outputs;
+  std::span<const uint8_t> options = {};  // alive as long as the model
+  HostOptions host_options = {};
+};
+
+// What the host itself keeps of a node.
+struct NodeAndRegistration {
+  TfLiteNode* node;
+  TfLiteRegistration* registration;
+};
+
+NodeAndRegistration GetNode(TfLiteContext* context, int index);
+
+HostNode ReadNode(TfLiteContext* context, int index);
+
+// What stands at the node's tensors now. Throws OpError where they cannot be those of any operator
+// of the table.
+OpInfo DescribeOp(const TfLiteContext& context, const HostNode& node);
+
+struct HostGraph {
+  std::vector<HostNode> nodes;     // in the order in which they run
+  std::vector<bool> can_be_fused;  // of each node: an operator of the host that we can compute
+  std::vector<bool> is_constant;   // of each tensor
+};
+
+HostGraph ReadGraph(TfLiteContext* context, std::span<const int> order);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_HOST_HOST_GRAPH_H_

@@ -1,0 +1,37 @@
+// LceUnpackWeights: weights that the file keeps as bits become a constant of the host's graph.
+//
+// Not a step of a plan: the host's own operators read the result, and its XNNPACK takes them only
+// with weights that are constant when it looks at the graph, which is before anything is computed.
+#ifndef LARQ_ENGINE_RUNTIME_HOST_UNPACKED_WEIGHTS_H_
+#define LARQ_ENGINE_RUNTIME_HOST_UNPACKED_WEIGHTS_H_
+
+#include <memory>
+
+#include "larq_engine/kernels/aligned_buffer.h"
+#include "larq_engine/runtime/host/host_graph.h"
+
+namespace larq_engine {
+
+class UnpackedWeights {
+ public:
+  // Checks the operator, unpacks, and makes the host's output tensor a constant. Throws OpError,
+  // whose text names the operator.
+  UnpackedWeights(TfLiteContext* context, const HostNode& node);
+
+  // The host's tensor is again one that is still to be computed.
+  ~UnpackedWeights();
+
+  UnpackedWeights(const UnpackedWeights&) = delete;
+  UnpackedWeights& operator=(const UnpackedWeights&) = delete;
+
+ private:
+  size_t Unpack(const OpInfo& op);
+
+  TfLiteContext* context_;
+  int tensor_;
+  AlignedBuffer<float> values_;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_HOST_UNPACKED_WEIGHTS_H_

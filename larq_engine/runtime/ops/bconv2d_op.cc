@@ -1,0 +1,232 @@
+#include "larq_engine/runtime/ops/bconv2d_op.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+#include "larq_engine/kernels/bits.h"
+#include "larq_engine/runtime/ops/op_checks.h"
+#include "larq_engine/runtime/ops/op_error.h"
+
+namespace larq_engine {
+namespace {
+
+constexpr std::string_view kKeys[] = {"channels_in",
+                                      "dilation_height_factor",
+                                      "dilation_width_factor",
+                                      "fused_activation_function",
+                                      "pad_values",
+                                      "padding",
+                                      "stride_height",
+                                      "stride_width"};
+// Four pads stand in the place of "padding" (an extension). Beside it LCE would ignore them and
+// compute something else; a file without "padding" it refuses.
+constexpr std::string_view kKeysWithPads[] = {"channels_in",
+                                              "dilation_height_factor",
+                                              "dilation_width_factor",
+                                              "fused_activation_function",
+                                              "pad_bottom",
+                                              "pad_left",
+                                              "pad_right",
+                                              "pad_top",
+                                              "pad_values",
+                                              "stride_height",
+                                              "stride_width"};
+constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
+
+// The inputs in the file's order.
+enum Input { kImage, kFilter, kMultiplier, kBias, kThreshold, kInputCount };
+
+// One constant a channel: multiplier, bias or threshold.
+template <typename T>
+ConstantValues<T> ChannelConstants(const OpInfo& op, Input input, const char* role, TfLiteType type,
+                                   int64_t channels) {
+  const TensorInfo& tensor = op.inputs[input];
+  CheckType(tensor, role, {type});
+  CheckRank(tensor.dims, role, 1);
+  if (tensor.dims[0] != channels) {
+    throw OpError(std::string(role) + " '" + tensor.name + "': expected " +
+                  std::to_string(channels) + " values, one for each output channel, got " +
+                  std::to_string(tensor.dims[0]) + "; re-convert the model");
+  }
+  CheckConstant(tensor, role, sizeof(T));
+  return {tensor.constant, tensor.bytes};
+}
+
+AxisPadding ReadPadding(const Options& options, const char* before, const char* after) {
+  if (options.Has("padding")) return {.same = options.IsSame()};
+  return {.before = options.Get(before, 0, kMaxInt), .after = options.Get(after, 0, kMaxInt)};
+}
+
+Activation ReadActivation(const Options& options) {
+  return static_cast<Activation>(options.Get("fused_activation_function", 0, 3));
+}
+
+// The file does not say how many groups: the filter has the words of one group's channels.
+int64_t ReadGroups(const Bconv2dSpec& spec, int64_t filter_words) {
+  const int64_t image_words = static_cast<int64_t>(WordsFor(static_cast<size_t>(spec.in_channels)));
+  const int64_t groups = image_words / filter_words;
+  const bool fits =
+      groups * filter_words == image_words &&
+      (groups == 1 || (spec.in_channels % (groups * 32) == 0 && spec.out_channels % groups == 0));
+  if (!fits) {
+    throw OpError("filter: expected " + std::to_string(image_words) + " words for " +
+                  std::to_string(spec.in_channels) +
+                  " input channels, or a divisor of it that makes groups of a multiple of 32 input "
+                  "channels which divide the " +
+                  std::to_string(spec.out_channels) + " output channels; got " +
+                  std::to_string(filter_words) + " words; re-convert the model");
+  }
+  return groups;
+}
+
+void CheckFilterTail(const uint32_t* filter, int64_t taps, int64_t channels) {
+  const size_t words = WordsFor(static_cast<size_t>(channels));
+  const uint32_t outside = ~TailMask(static_cast<size_t>(channels));
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    if (filter[static_cast<size_t>(tap + 1) * words - 1] & outside) {
+      throw OpError("filter: expected zeros after the " + std::to_string(channels) +
+                    " channels of a tap, got ones; the file is corrupted");
+    }
+  }
+}
+
+Bconv2dSpec ReadSpec(const OpInfo& op, const Options& options) {
+  const TensorInfo& filter = op.inputs[kFilter];
+  CheckType(filter, "filter", {kTfLiteInt32});
+  CheckRank(filter.dims, "filter", 4);
+  if (*std::min_element(filter.dims.begin(), filter.dims.end()) < 1) {
+    throw OpError("filter: expected [output channels, height, width, words], all at least 1, got " +
+                  DimsString(filter.dims) + "; the file is corrupted");
+  }
+  CheckConstant(filter, "filter", sizeof(uint32_t));
+  Bconv2dSpec spec{.in_channels = options.Get("channels_in", 1, kMaxInt),
+                   .out_channels = filter.dims[0],
+                   .filter_height = filter.dims[1],
+                   .filter_width = filter.dims[2],
+                   .stride_height = options.Get("stride_height", 1, kMaxInt),
+                   .stride_width = options.Get("stride_width", 1, kMaxInt),
+                   .dilation_height = options.Get("dilation_height_factor", 1, kMaxInt),
+                   .dilation_width = options.Get("dilation_width_factor", 1, kMaxInt),
+                   .pad_height = ReadPadding(options, "pad_top", "pad_bottom"),
+                   .pad_width = ReadPadding(options, "pad_left", "pad_right"),
+                   .pad_value = static_cast<PadValue>(options.Get("pad_values", -1, 1))};
+  spec.groups = ReadGroups(spec, filter.dims[3]);
+  // taps * words fits 64 bits: CheckConstant found that many bytes. 32 bits a word still do.
+  if (spec.taps() > kMaxDepth || spec.depth() > kMaxDepth) {
+    throw OpError("filter: expected at most " + std::to_string(kMaxDepth) +
+                  " products for one output value, got shape " + DimsString(filter.dims) +
+                  "; the file is corrupted");
+  }
+  return spec;
+}
+
+OutputTransform ReadTransform(const OpInfo& op, const Options& options, const Bconv2dSpec& spec) {
+  const int64_t channels = spec.out_channels;
+  const size_t count = static_cast<size_t>(channels);
+  const Activation activation = ReadActivation(options);
+  if (op.output.type == kTfLiteInt32) {
+    const auto threshold =
+        ChannelConstants<int32_t>(op, kThreshold, "threshold", kTfLiteInt32, channels);
+    return MakeBitsTransform(threshold.data(), count, spec.depth());
+  }
+  const auto multiplier =
+      ChannelConstants<float>(op, kMultiplier, "multiplier", kTfLiteFloat32, channels);
+  const auto bias = ChannelConstants<float>(op, kBias, "bias", kTfLiteFloat32, channels);
+  if (op.output.type == kTfLiteFloat32) {
+    return MakeFloatTransform(activation, multiplier.data(), bias.data(), count);
+  }
+  const int32_t zero_point = ZeroPoint(op.output, "output");
+  if (zero_point < -128 || zero_point > 127) {
+    throw OpError("output '" + op.output.name + "': expected a zero point of -128 to 127, got " +
+                  std::to_string(zero_point) + "; the file is corrupted");
+  }
+  return MakeInt8Transform(activation, multiplier.data(), bias.data(), count,
+                           Scale(op.output, "output"), zero_point);
+}
+
+void CheckOutput(const Bconv2dSpec& spec, const WindowAxis& rows, const WindowAxis& cols,
+                 const std::vector<int>& dims) {
+  const AxisPadding& height = spec.pad_height;
+  const AxisPadding& width = spec.pad_width;
+  const bool fits = (height.same || rows.out > 0) && (width.same || cols.out > 0);
+  if (fits && rows.out <= kMaxInt && cols.out <= kMaxInt) return;
+  const auto pads = [](const AxisPadding& axis) {
+    return std::to_string(axis.before) + " + " + std::to_string(axis.after);
+  };
+  throw OpError(
+      "input: expected an image that " + std::string(fits ? "is small enough for" : "holds") +
+      " the filter of " + std::to_string(spec.filter_height) + " x " +
+      std::to_string(spec.filter_width) + " (dilation " + std::to_string(spec.dilation_height) +
+      " x " + std::to_string(spec.dilation_width) + ") with " +
+      (height.IsValid() && width.IsValid() ? "VALID padding"
+                                           : "pads of " + pads(height) + " x " + pads(width)) +
+      ", got shape " + DimsString(dims) +
+      (fits ? "; feed smaller images" : "; feed larger images"));
+}
+
+}  // namespace
+
+Bconv2dOp Bconv2dOp::Read(const OpInfo& op) {
+  CheckInputCount(op, kInputCount);
+  CheckType(op.inputs[kImage], "input", {kTfLiteInt32});
+  CheckType(op.output, "output", {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt32});
+  const Options options(op.options, {kKeys, kKeysWithPads});
+  const Bconv2dSpec spec = ReadSpec(op, options);
+  Bconv2dOp read{.spec = spec,
+                 .transform = ReadTransform(op, options, spec),
+                 .filter = {op.inputs[kFilter].constant, op.inputs[kFilter].bytes}};
+  CheckFilterTail(read.filter.data(), spec.out_channels * spec.taps(), spec.group_in_channels());
+  return read;
+}
+
+TensorShape Bconv2dOp::Shape(std::span<const TensorShape> inputs) const {
+  const TensorShape& input = inputs[0];
+  const std::vector<int>& dims = input.dims;
+  CheckRank(dims, "input", 4);
+  const int64_t words = static_cast<int64_t>(WordsFor(static_cast<size_t>(spec.in_channels)));
+  if (dims[3] != words) {
+    throw OpError("input: expected " + std::to_string(words) + " words a pixel for " +
+                  std::to_string(spec.in_channels) + " channels, got shape " + DimsString(dims) +
+                  "; re-convert the model");
+  }
+  CheckBitChannels(input, spec.in_channels);
+  CountElements(dims, 4);
+  const WindowAxis rows = spec.Rows(dims[1]);
+  const WindowAxis cols = spec.Cols(dims[2]);
+  CheckOutput(spec, rows, cols, dims);
+  const int channels = transform.kind == OutputKind::kBits
+                           ? static_cast<int>(WordsFor(static_cast<size_t>(spec.out_channels)))
+                           : static_cast<int>(spec.out_channels);
+  const std::vector<int> output = {dims[0], static_cast<int>(rows.out), static_cast<int>(cols.out),
+                                   channels};
+  CountElements(output, 4);
+  return {.dims = output, .channels = spec.out_channels};
+}
+
+Bconv2dOp Bconv2dOp::Slice(int64_t first, int64_t count) const {
+  assert(spec.groups == 1 && first >= 0 && count >= 1 && first + count <= spec.out_channels);
+  assert(transform.kind != OutputKind::kBits || first % kWordBits == 0);
+  Bconv2dOp part = *this;
+  part.spec.out_channels = count;
+  const auto words = static_cast<int64_t>(WordsFor(static_cast<size_t>(spec.in_channels)));
+  part.filter = filter.From(static_cast<size_t>(first * spec.taps() * words));
+  const auto cut = [&](auto& values) {
+    if (values.empty()) return;
+    values = {values.begin() + first, values.begin() + first + count};
+  };
+  cut(part.transform.multiplier);
+  cut(part.transform.bias);
+  cut(part.transform.dot_limit);
+  return part;
+}
+
+int64_t Bconv2dOp::Macs(const TensorShape& output) const {
+  if (output.dims.empty()) return 0;  // not sized yet
+  int64_t macs = 0;
+  const bool overflow = __builtin_mul_overflow(CountElements(output.dims, 3),
+                                               spec.out_channels * spec.depth(), &macs);
+  return overflow ? std::numeric_limits<int64_t>::max() : macs;
+}
+
+}  // namespace larq_engine

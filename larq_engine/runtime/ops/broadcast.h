@@ -1,0 +1,43 @@
+// How two tensors of unlike shapes are combined value by value: as NumPy and the hosts do it, where
+// a size of 1 stands for the other tensor's size, and missing dimensions in front for 1.
+#ifndef LARQ_ENGINE_RUNTIME_OPS_BROADCAST_H_
+#define LARQ_ENGINE_RUNTIME_OPS_BROADCAST_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace larq_engine {
+
+// The shape of the result. Throws OpError where the shapes do not fit each other.
+std::vector<int> BroadcastShape(const std::vector<int>& a, const std::vector<int>& b);
+
+// Where the rows (values along the last dimension) of a tensor are, for the rows of the result.
+class BroadcastRows {
+ public:
+  BroadcastRows() = default;
+  BroadcastRows(const std::vector<int>& dims, const std::vector<int>& result);
+
+  // The first value of what belongs to row `row` of the result.
+  size_t Begin(int64_t row) const {
+    size_t begin = 0;
+    for (const Axis& axis : axes_) {
+      begin += static_cast<size_t>(row % axis.size) * axis.stride;
+      row /= axis.size;
+    }
+    return begin;
+  }
+  size_t size() const { return size_; }  // of a row: that of the result's, or 1 value for all
+
+ private:
+  struct Axis {
+    int64_t size;   // in the result
+    size_t stride;  // in values of the tensor; 0 where it has one for all
+  };
+  std::vector<Axis> axes_;  // innermost first; neighbours that can be are one
+  size_t size_ = 1;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_OPS_BROADCAST_H_

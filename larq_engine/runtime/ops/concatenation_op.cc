@@ -1,0 +1,60 @@
+#include "larq_engine/runtime/ops/concatenation_op.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "larq_engine/runtime/ops/op.h"
+#include "larq_engine/runtime/ops/op_checks.h"
+#include "larq_engine/runtime/ops/op_error.h"
+
+namespace larq_engine {
+
+bool ConcatenationOp::CanClaim(const OpInfo& op) {
+  if (!IsFloat(op.output) || op.inputs.size() < 2 || op.inputs.size() > kMaxDataInputs) {
+    return false;
+  }
+  const int rank = static_cast<int>(op.output.dims.size());
+  const int axis = op.host_options.axis;
+  if ((axis != -1 && axis != rank - 1) || op.host_options.activation != Activation::kNone) {
+    return false;
+  }
+  return std::all_of(op.inputs.begin(), op.inputs.end(), [&](const TensorInfo& input) {
+    return IsFloatData(input) && input.dims.size() == op.output.dims.size();
+  });
+}
+
+ConcatenationOp ConcatenationOp::Read(const OpInfo& op) { return {.inputs = op.inputs.size()}; }
+
+std::vector<size_t> ConcatenationOp::DataInputs() const {
+  std::vector<size_t> all(inputs);
+  std::iota(all.begin(), all.end(), size_t{0});
+  return all;
+}
+
+TensorShape ConcatenationOp::Shape(std::span<const TensorShape> shapes) const {
+  std::vector<int> dims = shapes[0].dims;
+  int64_t size = 0;      // of the last dimension
+  int64_t channels = 0;  // that it holds, of bits
+  for (const TensorShape& shape : shapes) {
+    std::vector<int> expected = shape.dims;
+    if (expected.size() == dims.size()) expected.back() = dims.back();
+    if (expected != dims) {
+      throw OpError("inputs: expected shapes that differ in the last dimension only, got " +
+                    DimsString(dims) + " and " + DimsString(shape.dims) +
+                    "; resize all inputs of the model alike, or load it with fuse=off");
+    }
+    CountElements(shape.dims, shape.dims.size());
+    size += shape.dims.back();
+    channels += shape.channels;
+  }
+  if (size > std::numeric_limits<int>::max()) {
+    throw OpError("output: expected a number of channels that 32 bits hold, got " +
+                  std::to_string(size) + "; the file is corrupted");
+  }
+  dims.back() = static_cast<int>(size);
+  CountElements(dims, dims.size());
+  return {.dims = dims, .channels = channels};
+}
+
+}  // namespace larq_engine

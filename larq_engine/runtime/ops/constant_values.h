@@ -1,0 +1,41 @@
+// The values of a constant of the file: where they lie, or, as a file may begin at any address, in
+// an aligned copy.
+#ifndef LARQ_ENGINE_RUNTIME_OPS_CONSTANT_VALUES_H_
+#define LARQ_ENGINE_RUNTIME_OPS_CONSTANT_VALUES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace larq_engine {
+
+template <typename T>
+class ConstantValues {
+ public:
+  ConstantValues() = default;
+  ConstantValues(const void* constant, size_t bytes) : data_(static_cast<const T*>(constant)) {
+    if (reinterpret_cast<uintptr_t>(constant) % alignof(T) == 0) return;
+    copy_ = std::make_shared<std::vector<T>>(bytes / sizeof(T));
+    std::memcpy(copy_->data(), constant, copy_->size() * sizeof(T));
+    data_ = copy_->data();
+  }
+
+  const T* data() const { return data_; }
+
+  // The values from number `first` on.
+  ConstantValues From(size_t first) const {
+    ConstantValues part = *this;
+    part.data_ += first;
+    return part;
+  }
+
+ private:
+  const T* data_ = nullptr;
+  std::shared_ptr<std::vector<T>> copy_;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_OPS_CONSTANT_VALUES_H_

@@ -1,0 +1,55 @@
+// ADD, MUL, RELU and its kin, PRELU of the host: each value by itself.
+#ifndef LARQ_ENGINE_RUNTIME_OPS_ELEMENTWISE_OP_H_
+#define LARQ_ENGINE_RUNTIME_OPS_ELEMENTWISE_OP_H_
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "larq_engine/kernels/activation.h"
+#include "larq_engine/runtime/ops/quantize_limits.h"
+#include "larq_engine/runtime/ops/shape.h"
+
+namespace larq_engine {
+
+struct OpInfo;
+
+// Two tensors, or a tensor and a constant that is one value or one for each channel.
+struct BinaryOp {
+  ChannelOp::Kind kind;
+  Activation activation;
+  std::vector<size_t> data_inputs;
+  std::vector<float> constant = {};  // as the file has it; nothing of two tensors
+
+  static bool CanClaim(const OpInfo& op);
+  static BinaryOp Read(const OpInfo& op, ChannelOp::Kind kind);
+  std::vector<size_t> DataInputs() const { return data_inputs; }
+  TensorShape Shape(std::span<const TensorShape> inputs) const;
+
+  // Of the two, in the file's order, with one value of the constant for each channel of an input of
+  // this shape.
+  std::vector<std::vector<int>> OperandDims(std::span<const TensorShape> inputs) const;
+};
+
+struct ClampOp {
+  Activation activation;
+
+  static bool CanClaim(const OpInfo& op);
+  static ClampOp Read(const OpInfo& op);
+  TensorShape Shape(std::span<const TensorShape> inputs) const;
+};
+
+struct PreluOp {
+  std::vector<float> slopes;  // as the file has it: one, or one for each channel
+
+  static bool CanClaim(const OpInfo& op);
+  static PreluOp Read(const OpInfo& op);
+  TensorShape Shape(std::span<const TensorShape> inputs) const;
+};
+
+// The size of the last dimension; 1 of a scalar.
+int Channels(const std::vector<int>& dims);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_OPS_ELEMENTWISE_OP_H_

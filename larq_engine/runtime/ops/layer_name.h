@@ -1,0 +1,20 @@
+// What Keras calls the layer that an operator belongs to, for errors and profiles.
+#ifndef LARQ_ENGINE_RUNTIME_OPS_LAYER_NAME_H_
+#define LARQ_ENGINE_RUNTIME_OPS_LAYER_NAME_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace larq_engine {
+
+// The layer out of the names of what an operator makes and of its constants; what it makes, if they
+// do not tell. In files that our converter wrote a name is "layer:OPERATOR", and that of a
+// constant stands in for an output of the model. Other names are TensorFlow's, of operators within
+// scopes. converter/layer_names.py reads names in the same way; tests/common/layer_names.txt holds
+// both to that.
+std::string LayerName(std::string_view output, std::span<const std::string_view> constants);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_OPS_LAYER_NAME_H_

@@ -1,0 +1,59 @@
+#include "larq_engine/runtime/ops/max_pool2d_op.h"
+
+#include <limits>
+
+#include "larq_engine/runtime/ops/op_checks.h"
+#include "larq_engine/runtime/ops/op_error.h"
+
+namespace larq_engine {
+namespace {
+
+constexpr std::string_view kKeys[] = {"filter_height", "filter_width", "padding", "stride_height",
+                                      "stride_width"};
+constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
+
+}  // namespace
+
+MaxPool2dOp MaxPool2dOp::ReadOfBits(const OpInfo& op) {
+  CheckInputCount(op, 1);
+  CheckType(op.inputs[0], "input", {kTfLiteInt32});
+  CheckType(op.output, "output", {kTfLiteInt32});
+  const Options options(op.options, kKeys);
+  return {.of_bits = true,
+          .window = {.filter_height = options.Get("filter_height", 1, kMaxInt),
+                     .filter_width = options.Get("filter_width", 1, kMaxInt),
+                     .stride_height = options.Get("stride_height", 1, kMaxInt),
+                     .stride_width = options.Get("stride_width", 1, kMaxInt),
+                     .same = options.IsSame()}};
+}
+
+bool MaxPool2dOp::CanClaimOfFloats(const OpInfo& op) {
+  const std::optional<PoolWindow>& window = op.host_options.window;
+  return op.inputs.size() == 1 && IsFloatData(op.inputs[0]) && IsFloat(op.output) &&
+         op.inputs[0].dims.size() == 4 && op.host_options.activation == Activation::kNone &&
+         window.has_value() && window->filter_height >= 1 && window->filter_width >= 1 &&
+         window->stride_height >= 1 && window->stride_width >= 1;
+}
+
+MaxPool2dOp MaxPool2dOp::ReadOfFloats(const OpInfo& op) {
+  return {.of_bits = false, .window = *op.host_options.window};
+}
+
+TensorShape MaxPool2dOp::Shape(std::span<const TensorShape> inputs) const {
+  const std::vector<int>& dims = inputs[0].dims;
+  CheckRank(dims, "input", 4);
+  CountElements(dims, 4);
+  const WindowAxis rows = window.Rows(dims[1]);
+  const WindowAxis cols = window.Cols(dims[2]);
+  if (!window.same && (rows.out == 0 || cols.out == 0)) {
+    throw OpError("input: expected an image of at least " + std::to_string(window.filter_height) +
+                  " x " + std::to_string(window.filter_width) +
+                  " for this VALID window, got shape " + DimsString(dims) + "; feed larger images");
+  }
+  const std::vector<int> output = {dims[0], static_cast<int>(rows.out), static_cast<int>(cols.out),
+                                   dims[3]};
+  CountElements(output, 4);
+  return {.dims = output, .channels = inputs[0].channels};
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,38 @@
+// What an operator computes: values that no device is known to. A file's fields are checked where
+// they become such a value and nowhere else.
+#ifndef LARQ_ENGINE_RUNTIME_OPS_OP_H_
+#define LARQ_ENGINE_RUNTIME_OPS_OP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "larq_engine/runtime/ops/bconv2d_op.h"
+#include "larq_engine/runtime/ops/concatenation_op.h"
+#include "larq_engine/runtime/ops/elementwise_op.h"
+#include "larq_engine/runtime/ops/max_pool2d_op.h"
+#include "larq_engine/runtime/ops/quantize_op.h"
+
+namespace larq_engine {
+
+// Each has `Read`, which checks what a file says, and `Shape`, that of its output for those of its
+// data inputs. Both throw OpError.
+using Op = std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, BinaryOp, ClampOp,
+                        PreluOp, ConcatenationOp>;
+
+// An operator reads no more tensors of data; concatenations of more are left to the host.
+inline constexpr size_t kMaxDataInputs = 8;
+
+// Which of the operator's inputs are data, rather than constants that its value holds.
+std::vector<size_t> DataInputs(const Op& op);
+
+TensorShape OutputShape(const Op& op, std::span<const TensorShape> inputs);
+
+// +-1 products of one run.
+int64_t Macs(const Op& op, const TensorShape& output);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_OPS_OP_H_

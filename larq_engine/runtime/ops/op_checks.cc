@@ -1,0 +1,155 @@
+#include "larq_engine/runtime/ops/op_checks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <stdexcept>
+
+#include "larq_engine/runtime/ops/flexbuffer.h"
+#include "larq_engine/runtime/ops/op_error.h"
+
+namespace larq_engine {
+namespace {
+
+std::string Quoted(const TensorInfo& tensor) {
+  return tensor.name.empty() ? "" : " '" + tensor.name + "'";
+}
+
+std::string Join(std::span<const std::string_view> words) {
+  if (words.empty()) return "no options";
+  std::string text;
+  for (std::string_view word : words) text += (text.empty() ? "" : ", ") + std::string(word);
+  return text;
+}
+
+}  // namespace
+
+void CheckInputCount(const OpInfo& op, size_t expected) {
+  if (op.inputs.size() != expected) {
+    throw OpError("expected " + std::to_string(expected) + " inputs, got " +
+                  std::to_string(op.inputs.size()) + "; re-convert the model");
+  }
+}
+
+void CheckType(const TensorInfo& tensor, const char* role,
+               std::initializer_list<TfLiteType> expected) {
+  if (tensor.present &&
+      std::find(expected.begin(), expected.end(), tensor.type) != expected.end()) {
+    return;
+  }
+  std::string names;
+  for (TfLiteType type : expected)
+    names += (names.empty() ? "" : " or ") + std::string(TypeName(type));
+  throw OpError(role + Quoted(tensor) + ": expected " + names + ", got " +
+                (tensor.present ? TypeName(tensor.type) : "no tensor") + "; re-convert the model");
+}
+
+void CheckRank(const std::vector<int>& dims, const char* role, size_t expected) {
+  if (dims.size() != expected) {
+    throw OpError(std::string(role) + ": expected " + std::to_string(expected) +
+                  " dimensions, got shape " + DimsString(dims) + "; re-convert the model");
+  }
+}
+
+bool IsFloat(const TensorInfo& tensor) {
+  const bool open_channels = !tensor.signature.empty() && tensor.signature.back() < 0;
+  return tensor.present && tensor.type == kTfLiteFloat32 && !tensor.dims.empty() && !open_channels;
+}
+
+bool IsFloatData(const TensorInfo& tensor) { return IsFloat(tensor) && tensor.constant == nullptr; }
+
+void CheckConstant(const TensorInfo& tensor, const char* role, size_t element_bytes) {
+  const std::string start = std::string(role) + " '" + tensor.name + "': ";
+  if (tensor.constant == nullptr) {
+    throw OpError(start +
+                  "expected a constant, got a tensor that is computed; re-convert the model "
+                  "with frozen variables");
+  }
+  const size_t expected =
+      static_cast<size_t>(CountElements(tensor.dims, tensor.dims.size())) * element_bytes;
+  if (tensor.bytes != expected) {
+    throw OpError(start + "expected " + std::to_string(expected) + " bytes for shape " +
+                  DimsString(tensor.dims) + ", got " + std::to_string(tensor.bytes) +
+                  "; the file is corrupted");
+  }
+}
+
+void CheckBitChannels(const TensorShape& input, int64_t expected) {
+  if (input.channels != 0 && input.channels != expected) {
+    throw OpError("input: expected bits of " + std::to_string(expected) + " channels, got " +
+                  std::to_string(input.channels) +
+                  " from the operator before; re-convert the model");
+  }
+}
+
+int32_t ZeroPoint(const TensorInfo& tensor, const char* role) {
+  if (tensor.zero_points.size() > 1) {
+    throw OpError(role + Quoted(tensor) + ": expected one zero point for the tensor, got " +
+                  std::to_string(tensor.zero_points.size()) +
+                  "; re-convert with per-tensor quantized activations");
+  }
+  return tensor.zero_points.empty() ? 0 : tensor.zero_points[0];
+}
+
+double Scale(const TensorInfo& tensor, const char* role) {
+  const std::string start = role + Quoted(tensor) + ": expected one positive scale for int8, got ";
+  const char* remedy = "; re-convert with per-tensor quantized activations";
+  if (tensor.scales.size() != 1) {
+    throw OpError(start + (tensor.scales.empty() ? "none" : std::to_string(tensor.scales.size())) +
+                  remedy);
+  }
+  const float scale = tensor.scales[0];
+  // The inverse of a denormal one may be infinite.
+  if (!(scale > 0) || !std::isnormal(scale)) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%g", scale);
+    throw OpError(start + text + remedy);
+  }
+  return scale;
+}
+
+void CheckNoOptions(const OpInfo& op) {
+  if (!op.options.empty()) Options(op.options, OptionKeys{});
+}
+
+Options::Options(std::span<const uint8_t> flexbuffer, std::initializer_list<OptionKeys> key_sets) {
+  OptionKeys keys = *key_sets.begin();
+  try {
+    values_ = ReadIntMap(flexbuffer);
+  } catch (const std::invalid_argument& e) {
+    throw OpError(e.what() + std::string("; expected a map with ") + Join(keys) +
+                  "; the file is corrupted");
+  }
+  const auto known = [&](OptionKeys set) {
+    return std::count_if(set.begin(), set.end(), [&](std::string_view key) { return Has(key); });
+  };
+  for (OptionKeys set : key_sets) {
+    if (known(set) > known(keys)) keys = set;
+  }
+  for (std::string_view key : keys) {
+    if (!Has(key)) {
+      throw OpError("option '" + std::string(key) + "' is missing; expected " + Join(keys) +
+                    "; re-convert the model");
+    }
+  }
+  for (const auto& [key, value] : values_) {
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+      throw OpError("unknown option '" + key + "'; expected " + Join(keys) +
+                    "; the file may be of a newer version: upgrade larq_engine");
+    }
+  }
+}
+
+int64_t Options::Get(std::string_view key, int64_t min, int64_t max) const {
+  const int64_t value = values_.at(std::string(key));
+  if (value < min || value > max) {
+    throw OpError("option '" + std::string(key) + "': expected " + std::to_string(min) + " to " +
+                  std::to_string(max) + ", got " + std::to_string(value) +
+                  "; the file is corrupted or of a newer version");
+  }
+  return value;
+}
+
+bool Options::IsSame() const { return Get("padding", 0, 1) == 0; }
+
+}  // namespace larq_engine

@@ -1,0 +1,38 @@
+// An operator as a file has it, before it is checked: its tensors and options, free of the host's
+// structures.
+#ifndef LARQ_ENGINE_RUNTIME_OPS_OP_INFO_H_
+#define LARQ_ENGINE_RUNTIME_OPS_OP_INFO_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "larq_engine/kernels/activation.h"
+#include "larq_engine/runtime/ops/max_pool2d_op.h"
+#include "larq_engine/runtime/ops/tensor_info.h"
+
+namespace larq_engine {
+
+// What the file says of an operator of the host.
+struct HostOptions {
+  std::optional<Activation> activation = Activation::kNone;  // nothing for one that we do not know
+  int axis = 0;                                              // concatenation
+  std::optional<PoolWindow> window = {};                     // max pooling
+};
+
+// Tensors are in the file's order.
+struct OpInfo {
+  std::vector<TensorInfo> inputs;
+  TensorInfo output;
+  std::span<const uint8_t> options = {};
+  HostOptions host_options = {};
+};
+
+// See layer_name.h.
+std::string LayerName(const OpInfo& op);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_OPS_OP_INFO_H_

@@ -1,0 +1,48 @@
+// The operators that the plug-in knows, ours and those of the host that it takes over where they
+// lie next to ours: one row each.
+#ifndef LARQ_ENGINE_RUNTIME_OPS_OP_TABLE_H_
+#define LARQ_ENGINE_RUNTIME_OPS_OP_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "larq_engine/runtime/ops/op.h"
+#include "larq_engine/runtime/ops/op_info.h"
+
+namespace larq_engine {
+
+struct OpRow {
+  // As files spell it, or, of the host's, TensorFlow Lite's tools print it.
+  const char* name;
+
+  // Checks all that a file says and throws OpError. Null for weights, which are unpacked when the
+  // host hands over the graph.
+  Op (*read)(const OpInfo& op);
+
+  // Of the host's operators; null for ours. What stands behind TfLiteNode::builtin_data, which may
+  // be null where the operator has no options, and whether `read` can take what the file says. That
+  // must not depend on sizes that a resize changes: a host that asks again after one must get the
+  // same answer.
+  HostOptions (*read_options)(const void* builtin_data) = nullptr;
+  bool (*can_claim)(const OpInfo& op) = nullptr;
+  bool needs_options = false;
+  TfLiteBuiltinOperator code = kTfLiteBuiltinCustom;
+
+  constexpr bool is_ours() const { return code == kTfLiteBuiltinCustom; }
+  bool is_weights() const { return read == nullptr; }
+};
+
+std::span<const OpRow> OpTable();
+
+// Null for operators that stay with the host. `custom_name` counts only for custom operators, and
+// may be null.
+const OpRow* FindOp(int32_t builtin_code, const char* custom_name);
+
+// Rows of the table that are ours come first.
+inline constexpr size_t kOurOps = 6;
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_OPS_OP_TABLE_H_

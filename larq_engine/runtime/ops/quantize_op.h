@@ -1,0 +1,38 @@
+// LceQuantize (values to bits) and LceDequantize (bits to values).
+#ifndef LARQ_ENGINE_RUNTIME_OPS_QUANTIZE_OP_H_
+#define LARQ_ENGINE_RUNTIME_OPS_QUANTIZE_OP_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "larq_engine/runtime/ops/quantize_limits.h"
+#include "larq_engine/runtime/ops/shape.h"
+#include "larq_engine/runtime/tflite_abi.h"
+
+namespace larq_engine {
+
+struct OpInfo;
+
+struct QuantizeOp {
+  TfLiteType from;                            // float, int8 or bool
+  int32_t zero_point = 0;                     // int8
+  std::optional<QuantizeLimits> limits = {};  // of floats, with the operators that it absorbed
+
+  static QuantizeOp Read(const OpInfo& op);
+  TensorShape Shape(std::span<const TensorShape> inputs) const;
+};
+
+struct DequantizeOp {
+  TfLiteType to;  // float, int8 or bool
+  int channels;
+  int8_t plus = 1;  // int8: what +1 and -1 become
+  int8_t minus = -1;
+
+  static DequantizeOp Read(const OpInfo& op);
+  TensorShape Shape(std::span<const TensorShape> inputs) const;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_OPS_QUANTIZE_OP_H_

@@ -1,0 +1,17 @@
+// The shape of what passes between operators.
+#ifndef LARQ_ENGINE_RUNTIME_OPS_SHAPE_H_
+#define LARQ_ENGINE_RUNTIME_OPS_SHAPE_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace larq_engine {
+
+struct TensorShape {
+  std::vector<int> dims;
+  int64_t channels = 0;  // that a tensor of bits holds in its last dimension; 0 where not known
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_OPS_SHAPE_H_

@@ -1,0 +1,33 @@
+// What is known of a tensor before anything runs, free of the host's structures.
+#ifndef LARQ_ENGINE_RUNTIME_OPS_TENSOR_INFO_H_
+#define LARQ_ENGINE_RUNTIME_OPS_TENSOR_INFO_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "larq_engine/runtime/tflite_abi.h"
+
+namespace larq_engine {
+
+struct TensorInfo {
+  bool present = false;  // an optional input that the file leaves out is not
+  std::string name;
+  TfLiteType type = kTfLiteNoType;
+  std::vector<int> dims;
+  std::vector<int> signature = {};  // dims as the file declares them, -1 for open; may be empty
+  const void* constant = nullptr;   // the data, if it is part of the file
+  size_t bytes = 0;                 // of the constant
+  std::vector<float> scales = {};   // none, one for the tensor, or one a channel
+  std::vector<int> zero_points = {};
+};
+
+std::string DimsString(const std::vector<int>& dims);
+
+// The product of dims[0, count): throws OpError where it exceeds what memory could hold.
+int64_t CountElements(const std::vector<int>& dims, size_t count);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_OPS_TENSOR_INFO_H_

@@ -1,0 +1,59 @@
+// Batch norms that nothing but a quantization reads: products and sums that never run, because the
+// quantization compares their input instead.
+#include <algorithm>
+
+#include "larq_engine/runtime/plan/program.h"
+
+namespace larq_engine {
+namespace {
+
+// The operation of a sum or product with a constant; nothing of others.
+std::optional<ChannelOp> AsChannelOp(const Op& op) {
+  const auto* binary = std::get_if<BinaryOp>(&op);
+  if (binary == nullptr || binary->data_inputs.size() > 1 ||
+      binary->activation != Activation::kNone) {
+    return std::nullopt;
+  }
+  return ChannelOp{.kind = binary->kind, .constants = binary->constant};
+}
+
+}  // namespace
+
+// The operators of one operation a channel each that lead to `last` and nowhere else, in order.
+std::vector<size_t> Program::ChannelOpsBefore(const ProgramOp& last) const {
+  std::vector<size_t> chain;
+  size_t value = last.inputs[0];
+  while (values_[value].maker != Value::kHost) {
+    const size_t maker = static_cast<size_t>(values_[value].maker);
+    if (!AsChannelOp(*ops_[maker]->op).has_value() || values_[value].readers.size() > 1 ||
+        values_[value].host_reads) {
+      break;
+    }
+    chain.push_back(maker);
+    value = ops_[maker]->inputs[0];
+  }
+  std::reverse(chain.begin(), chain.end());
+  return chain;
+}
+
+void Program::Absorb() {
+  for (size_t i = 0; i < ops_.size(); ++i) {
+    // Each chain leads to one of these alone, so that all of them together are no longer than the
+    // program.
+    ProgramOp& last = *ops_[i];
+    auto* quantize = std::get_if<QuantizeOp>(last.op.get());
+    if (quantize == nullptr || quantize->from != kTfLiteFloat32) continue;
+    const std::vector<size_t> chain = ChannelOpsBefore(last);
+    std::vector<ChannelOp> operations;
+    for (size_t member : chain) operations.push_back(*AsChannelOp(*ops_[member]->op));
+    if (operations.empty()) continue;
+    quantize->limits = FindQuantizeLimits(operations);
+    if (!quantize->limits.has_value()) continue;
+    last.inputs[0] = ops_[chain[0]]->inputs[0];
+    for (size_t member : chain) last.absorbed.push_back(std::move(ops_[member]));
+  }
+  std::erase(ops_, nullptr);
+  Renumber();
+}
+
+}  // namespace larq_engine

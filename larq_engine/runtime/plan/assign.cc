@@ -1,0 +1,225 @@
+#include "larq_engine/runtime/plan/assign.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <queue>
+
+namespace larq_engine {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// A network in which the least cut between source and sink is found by Dinic's way: shortest paths
+// that still carry something, all of a length at a time.
+class Network {
+ public:
+  static constexpr size_t kSource = 0;
+  static constexpr size_t kSink = 1;
+
+  size_t AddNode() {
+    edges_of_.emplace_back();
+    return edges_of_.size() - 1;
+  }
+
+  // `capacity` is paid when `from` is on the source's side and `to` on the sink's.
+  void AddEdge(size_t from, size_t to, double capacity) {
+    if (capacity <= 0) return;
+    edges_of_[from].push_back(edges_.size());
+    edges_.push_back({to, capacity});
+    edges_of_[to].push_back(edges_.size());
+    edges_.push_back({from, 0});
+  }
+
+  // Whether each node is on the sink's side of the least cut; as few of them as can be.
+  std::vector<bool> SinkSide() {
+    while (FindDistances()) {
+      next_.assign(edges_of_.size(), 0);
+      while (Push()) {
+      }
+    }
+    // Nodes from which the sink can still be reached.
+    std::vector<bool> found(edges_of_.size());
+    std::vector<size_t> queue = {kSink};
+    found[kSink] = true;
+    while (!queue.empty()) {
+      const size_t node = queue.back();
+      queue.pop_back();
+      for (size_t edge : edges_of_[node]) {
+        const size_t from = edges_[edge].to;
+        if (found[from] || edges_[edge ^ 1].left <= 0) continue;
+        found[from] = true;
+        queue.push_back(from);
+      }
+    }
+    return found;
+  }
+
+ private:
+  struct Edge {
+    size_t to;
+    double left;
+  };
+
+  bool FindDistances() {
+    distance_.assign(edges_of_.size(), kFar);
+    distance_[kSource] = 0;
+    std::queue<size_t> queue({kSource});
+    while (!queue.empty()) {
+      const size_t node = queue.front();
+      queue.pop();
+      for (size_t edge : edges_of_[node]) {
+        const size_t to = edges_[edge].to;
+        if (edges_[edge].left <= 0 || distance_[to] != kFar) continue;
+        distance_[to] = distance_[node] + 1;
+        queue.push(to);
+      }
+    }
+    return distance_[kSink] != kFar;
+  }
+
+  // Along one path; false if there is none. Without recursion: graphs may be long.
+  bool Push() {
+    std::vector<size_t> path;  // edges
+    size_t node = kSource;
+    while (node != kSink) {
+      size_t& next = next_[node];
+      while (next < edges_of_[node].size()) {
+        const Edge& edge = edges_[edges_of_[node][next]];
+        if (edge.left > 0 && distance_[edge.to] == distance_[node] + 1) break;
+        ++next;
+      }
+      if (next < edges_of_[node].size()) {
+        path.push_back(edges_of_[node][next]);
+        node = edges_[path.back()].to;
+      } else if (path.empty()) {
+        return false;
+      } else {
+        node = edges_[path.back() ^ 1].to;
+        path.pop_back();
+        ++next_[node];
+      }
+    }
+    double flow = kInfinity;
+    for (size_t edge : path) flow = std::min(flow, edges_[edge].left);
+    for (size_t edge : path) {
+      edges_[edge].left -= flow;
+      edges_[edge ^ 1].left += flow;
+    }
+    return true;
+  }
+
+  static constexpr size_t kFar = std::numeric_limits<size_t>::max();
+  std::vector<Edge> edges_;  // each followed by its opposite
+  std::vector<std::vector<size_t>> edges_of_{2};
+  std::vector<size_t> distance_;
+  std::vector<size_t> next_;
+};
+
+double OpSeconds(const AssignOp& op, size_t device) {
+  return op.refusal[device].empty() ? op.seconds[device] : kInfinity;
+}
+
+// What an assignment takes, part by part.
+class Sums {
+ public:
+  Sums(std::span<const AssignOp> ops, std::span<const AssignValue> values)
+      : ops_(ops), values_(values), readers_(values.size()) {
+    for (size_t i = 0; i < ops.size(); ++i) {
+      for (size_t input : ops[i].inputs) readers_[input].push_back(i);
+    }
+  }
+
+  const std::vector<size_t>& readers(size_t value) const { return readers_[value]; }
+
+  double OfAll(std::span<const size_t> device) const {
+    double seconds = 0;
+    for (size_t i = 0; i < ops_.size(); ++i) seconds += OpSeconds(ops_[i], device[i]);
+    for (size_t v = 0; v < values_.size(); ++v) seconds += OfTransfers(v, device);
+    return seconds;
+  }
+
+  // Of the operator, and of what it reads and makes.
+  double Around(size_t i, std::span<const size_t> device) const {
+    std::vector<size_t> touched = ops_[i].inputs;
+    touched.push_back(ops_[i].output);
+    std::sort(touched.begin(), touched.end());
+    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+    double seconds = OpSeconds(ops_[i], device[i]);
+    for (size_t value : touched) seconds += OfTransfers(value, device);
+    return seconds;
+  }
+
+ private:
+  double OfTransfers(size_t v, std::span<const size_t> device) const {
+    const AssignValue& value = values_[v];
+    const size_t home = value.maker < 0 ? 0 : device[static_cast<size_t>(value.maker)];
+    const bool moves = (home == 1 && value.host_reads) ||
+                       std::any_of(readers_[v].begin(), readers_[v].end(),
+                                   [&](size_t reader) { return device[reader] != home; });
+    if (!moves) return 0;
+    return home == 0 ? value.seconds_there : value.seconds_back;
+  }
+
+  std::span<const AssignOp> ops_;
+  std::span<const AssignValue> values_;
+  std::vector<std::vector<size_t>> readers_;  // of each value
+};
+
+std::string Microseconds(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.3g us", seconds * 1e6);
+  return text;
+}
+
+}  // namespace
+
+Assignment Assign(std::span<const AssignOp> ops, std::span<const AssignValue> values,
+                  const std::array<std::string, 2>& names) {
+  // The source's side is device 0. An operator there pays its edge to the sink.
+  Network network;
+  std::vector<size_t> nodes;
+  for (const AssignOp& op : ops) {
+    nodes.push_back(network.AddNode());
+    network.AddEdge(nodes.back(), Network::kSink, OpSeconds(op, 0));
+    network.AddEdge(Network::kSource, nodes.back(), OpSeconds(op, 1));
+  }
+  const Sums sums(ops, values);
+  // A node for each direction in which a value may move: it is on the other side as soon as one
+  // reader is.
+  for (size_t v = 0; v < values.size(); ++v) {
+    const size_t maker =
+        values[v].maker < 0 ? Network::kSource : nodes[static_cast<size_t>(values[v].maker)];
+    const size_t there = network.AddNode();
+    network.AddEdge(maker, there, values[v].seconds_there);
+    const size_t back = network.AddNode();
+    network.AddEdge(back, maker, values[v].seconds_back);
+    for (size_t reader : sums.readers(v)) {
+      network.AddEdge(there, nodes[reader], kInfinity);
+      network.AddEdge(nodes[reader], back, kInfinity);
+    }
+    if (values[v].host_reads) network.AddEdge(Network::kSource, back, kInfinity);
+  }
+  const std::vector<bool> on_device = network.SinkSide();
+  Assignment assignment;
+  for (size_t node : nodes) assignment.device.push_back(on_device[node] ? 1 : 0);
+  assignment.seconds = sums.OfAll(assignment.device);
+  for (size_t i = 0; i < ops.size(); ++i) {
+    const size_t own = assignment.device[i];
+    const size_t other = 1 - own;
+    if (!ops[i].refusal[other].empty()) {
+      assignment.reasons.push_back(names[other] + " cannot: " + ops[i].refusal[other]);
+      continue;
+    }
+    const double before = sums.Around(i, assignment.device);
+    assignment.device[i] = other;
+    const double more = sums.Around(i, assignment.device) - before;
+    assignment.device[i] = own;
+    assignment.reasons.push_back(Microseconds(ops[i].seconds[own]) + " here, " +
+                                 Microseconds(ops[i].seconds[other]) + " on " + names[other] +
+                                 "; there alone it would take " + Microseconds(more) + " more");
+  }
+  return assignment;
+}
+
+}  // namespace larq_engine

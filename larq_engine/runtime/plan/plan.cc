@@ -1,0 +1,314 @@
+#include "larq_engine/runtime/plan/plan.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "larq_engine/kernels/memory_size.h"
+#include "larq_engine/runtime/plan/arena.h"
+#include "larq_engine/runtime/plan/assign.h"
+
+namespace larq_engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Numbers of devices: the engine's executors.
+constexpr size_t kHostMemory = 0;
+constexpr size_t kOwnMemory = 1;
+
+// Whether its place is one of the host's tensors.
+bool LivesInHost(const Value& value) { return value.maker == Value::kHost || value.host_reads; }
+
+// When values are needed in a memory, by the numbers of actions, and where they lie in it.
+class Lives {
+ public:
+  explicit Lives(size_t values) : buffer_of_(values, kNone) {}
+
+  // In the order of actions.
+  void Add(size_t value, size_t action) {
+    if (buffer_of_[value] == kNone) {
+      buffer_of_[value] = buffers_.size();
+      buffers_.push_back({.bytes = 0, .first = action, .last = action});
+      values_.push_back(value);
+    }
+    buffers_[buffer_of_[value]].last = action;
+  }
+
+  // `find` gives the value, or null for one that needs no place. Returns the bytes for all.
+  template <typename Find>
+  size_t Place(const Find& find) {
+    for (size_t b = 0; b < buffers_.size(); ++b) {
+      const Value* value = find(values_[b]);
+      is_placed_.push_back(value != nullptr);
+      if (value != nullptr) placed_.push_back({value->bytes, buffers_[b].first, buffers_[b].last});
+    }
+    return PlaceBuffers(placed_);
+  }
+
+  void SetPlaces(std::byte* memory, std::vector<std::byte*>& places) const {
+    size_t next = 0;
+    for (size_t b = 0; b < buffers_.size(); ++b) {
+      if (is_placed_[b]) places[values_[b]] = memory + placed_[next++].offset;
+    }
+  }
+
+ private:
+  static constexpr size_t kNone = SIZE_MAX;
+  std::vector<size_t> buffer_of_;  // of each value
+  std::vector<ArenaBuffer> buffers_;
+  std::vector<size_t> values_;  // of each buffer
+  std::vector<bool> is_placed_;
+  std::vector<ArenaBuffer> placed_;
+};
+
+}  // namespace
+
+Plan::Plan(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) { engine_->Add(this); }
+
+Plan::~Plan() { engine_->Remove(this); }
+
+void Plan::Prepare(const std::function<Program()>& read, HostTensors& host, int host_threads) {
+  prepared_ = false;
+  const auto load = [&](bool absorb) {
+    parts_.clear();
+    program_ = read();
+    if (absorb) program_.Absorb();
+    engine_->Split(program_);
+  };
+  if (program_.ops().empty()) load(engine_->fuse());
+  if (!program_.Resize(host)) {
+    load(false);
+    program_.Resize(host);
+  }
+  if (parts_.empty()) {
+    AssignDevices();
+    MakeParts();
+    MakeActions();
+  }
+  for (Part& part : parts_) part.segment->Resize(host_threads);
+  PlaceShared();
+  prepared_ = true;
+}
+
+void Plan::AssignDevices() {
+  const auto executors = engine_->executors();
+  device_of_.assign(program_.ops().size(), kHostMemory);
+  reasons_.assign(program_.ops().size(), "");
+  if (executors.size() == 1) return;
+  std::vector<AssignOp> ops;
+  for (const auto& op : program_.ops()) {
+    AssignOp& added = ops.emplace_back();
+    added.inputs = op->inputs;
+    added.output = op->output;
+    for (size_t device : {kHostMemory, kOwnMemory}) {
+      added.refusal[device] = executors[device]->Refusal(*op);
+      added.seconds[device] =
+          added.refusal[device].empty() ? executors[device]->Seconds(program_, *op) : 0;
+    }
+  }
+  std::vector<AssignValue> values;
+  for (const Value& value : program_.values()) {
+    const double seconds = executors[kOwnMemory]->memory()->Seconds(value.bytes);
+    values.push_back({.maker = value.maker,
+                      .host_reads = value.host_reads,
+                      .seconds_there = seconds,
+                      .seconds_back = seconds});
+  }
+  Assignment assignment =
+      Assign(ops, values, {executors[kHostMemory]->device(), executors[kOwnMemory]->device()});
+  device_of_ = std::move(assignment.device);
+  reasons_ = std::move(assignment.reasons);
+}
+
+// Each operator joins the first part on its device that runs after all that it reads is made.
+void Plan::MakeParts() {
+  part_of_.clear();
+  for (size_t i = 0; i < program_.ops().size(); ++i) {
+    size_t part = 0;
+    for (size_t input : program_.op(i).inputs) {
+      const int maker = program_.value(input).maker;
+      if (maker == Value::kHost) continue;
+      const size_t made = part_of_[static_cast<size_t>(maker)];
+      part = std::max(part, parts_[made].device == device_of_[i] ? made : made + 1);
+    }
+    while (part < parts_.size() && parts_[part].device != device_of_[i]) ++part;
+    if (part == parts_.size())
+      parts_.push_back({.device = device_of_[i], .ops = {}, .segment = nullptr});
+    parts_[part].ops.push_back(i);
+    part_of_.push_back(part);
+  }
+  is_shared_.clear();
+  for (const Value& value : program_.values()) {
+    const auto is_elsewhere = [&](size_t reader) {
+      return part_of_[reader] != part_of_[static_cast<size_t>(value.maker)];
+    };
+    is_shared_.push_back(LivesInHost(value) ||
+                         std::any_of(value.readers.begin(), value.readers.end(), is_elsewhere));
+  }
+  for (Part& part : parts_) {
+    part.segment = engine_->executors()[part.device]->Compile(program_, part.ops, is_shared_);
+  }
+}
+
+void Plan::MakeActions() {
+  actions_.clear();
+  std::vector<bool> is_there(program_.values().size());  // in the device's memory
+  for (size_t p = 0; p < parts_.size(); ++p) {
+    if (parts_[p].device == kHostMemory) {
+      actions_.push_back({.kind = Action::kRun, .part = p});
+      continue;
+    }
+    for (size_t i : parts_[p].ops) {
+      for (size_t input : program_.op(i).inputs) {
+        if (is_there[input]) continue;
+        is_there[input] = true;
+        actions_.push_back({.kind = Action::kCopyIn, .part = p, .value = input});
+      }
+      is_there[program_.op(i).output] = true;
+    }
+    actions_.push_back({.kind = Action::kRun, .part = p});
+    for (size_t i : parts_[p].ops) {
+      const Value& value = program_.value(program_.op(i).output);
+      const bool is_read = std::any_of(value.readers.begin(), value.readers.end(),
+                                       [&](size_t r) { return device_of_[r] == kHostMemory; });
+      if (!is_read && !value.host_reads) continue;
+      actions_.push_back({.kind = Action::kCopyOut, .part = p, .value = program_.op(i).output});
+    }
+  }
+  counters_ = std::make_unique<Counter[]>(actions_.size());
+}
+
+// Gives every value that passes between parts a place in each memory that it is in, but for the
+// host's own tensors.
+void Plan::PlaceShared() {
+  const size_t count = program_.values().size();
+  host_places_.assign(count, nullptr);
+  device_places_.assign(count, nullptr);
+  Lives in_host(count);
+  Lives in_device(count);
+  for (size_t a = 0; a < actions_.size(); ++a) {
+    const Action& action = actions_[a];
+    if (action.kind != Action::kRun) {
+      in_host.Add(action.value, a);
+      in_device.Add(action.value, a);
+      continue;
+    }
+    const Part& part = parts_[action.part];
+    Lives& lives = part.device == kHostMemory ? in_host : in_device;
+    for (size_t i : part.ops) {
+      for (size_t input : program_.op(i).inputs) lives.Add(input, a);
+      lives.Add(program_.op(i).output, a);
+    }
+  }
+  const size_t host_bytes = in_host.Place([&](size_t v) {
+    return is_shared_[v] && !LivesInHost(program_.value(v)) ? &program_.value(v) : nullptr;
+  });
+  const size_t device_bytes =
+      in_device.Place([&](size_t v) { return is_shared_[v] ? &program_.value(v) : nullptr; });
+  host_memory_ = AlignedBuffer<std::byte>(host_bytes);
+  in_host.SetPlaces(host_memory_.data(), host_places_);
+  device_memory_.reset();
+  if (engine_->executors().size() == 1) return;
+  device_memory_ =
+      std::make_unique<DeviceBlock>(*engine_->executors()[kOwnMemory]->memory(), device_bytes);
+  in_device.SetPlaces(device_memory_->data(), device_places_);
+}
+
+void Plan::FindHostTensors(const HostTensors& host) {
+  for (size_t v = 0; v < program_.values().size(); ++v) {
+    const Value& value = program_.value(v);
+    const bool is_input = value.maker == Value::kHost;
+    if (!LivesInHost(value)) continue;
+    const std::span<std::byte> data = host.Data(value.tensor);
+    if (value.bytes > 0 && data.size() < value.bytes) {
+      const size_t op = is_input ? value.readers[0] : static_cast<size_t>(value.maker);
+      throw OpError(program_.op(op).name.ErrorStart() + (is_input ? "input" : "output") +
+                    ": expected " + std::to_string(value.bytes) + " bytes from the host, got " +
+                    std::to_string(data.size()) +
+                    "; allocate tensors after resizing; if that was done, the file is corrupted");
+    }
+    // Constants are only read.
+    host_places_[v] =
+        value.constant.data() == nullptr
+            ? data.data()
+            : reinterpret_cast<std::byte*>(const_cast<int32_t*>(value.constant.data()));
+  }
+}
+
+void Plan::Copy(const Action& action, bool profiling) {
+  const Value& value = program_.value(action.value);
+  DeviceMemory& memory = *engine_->executors()[kOwnMemory]->memory();
+  const auto start = profiling ? Clock::now() : Clock::time_point();
+  if (action.kind == Action::kCopyIn) {
+    memory.CopyIn(host_places_[action.value], value.bytes, device_places_[action.value]);
+  } else {
+    memory.CopyOut(device_places_[action.value], value.bytes, host_places_[action.value]);
+  }
+  if (!profiling) return;
+  Counter& counter = counters_[static_cast<size_t>(&action - actions_.data())];
+  counter.calls.fetch_add(1, std::memory_order_relaxed);
+  counter.total_ns.fetch_add(
+      static_cast<uint64_t>(
+          std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count()),
+      std::memory_order_relaxed);
+}
+
+void Plan::Invoke(HostTensors& host, void* host_profiler) {
+  if (!prepared_) {
+    throw OpError(
+        "larq_engine: expected allocated tensors, got a run after allocation failed; "
+        "allocate tensors again");
+  }
+  FindHostTensors(host);
+  const bool profiling = engine_->profiling();
+  for (const Action& action : actions_) {
+    if (action.kind != Action::kRun) {
+      Copy(action, profiling);
+      continue;
+    }
+    const Part& part = parts_[action.part];
+    part.segment->Run({.places = part.device == kHostMemory ? host_places_ : device_places_,
+                       .profiling = profiling,
+                       .host_profiler = host_profiler});
+  }
+}
+
+void Plan::ClearProfile() {
+  for (Part& part : parts_) part.segment->ClearProfile();
+  for (size_t a = 0; a < actions_.size(); ++a) {
+    counters_[a].calls.store(0, std::memory_order_relaxed);
+    counters_[a].total_ns.store(0, std::memory_order_relaxed);
+  }
+}
+
+void Plan::AppendProfile(std::vector<StepProfile>& steps) const {
+  const auto executors = engine_->executors();
+  for (size_t a = 0; a < actions_.size(); ++a) {
+    const Action& action = actions_[a];
+    if (action.kind == Action::kRun) {
+      const Part& part = parts_[action.part];
+      const size_t first = steps.size();
+      part.segment->AppendProfile(steps);
+      for (size_t i = 0; i < part.ops.size(); ++i) steps[first + i].reason = reasons_[part.ops[i]];
+      continue;
+    }
+    // Named after the operator on the device.
+    const Value& value = program_.value(action.value);
+    const bool copies_in = action.kind == Action::kCopyIn;
+    const auto on_device = [&](size_t op) { return part_of_[op] == action.part; };
+    const size_t op = copies_in
+                          ? *std::find_if(value.readers.begin(), value.readers.end(), on_device)
+                          : static_cast<size_t>(value.maker);
+    steps.push_back({.op = kTransfer,
+                     .name = value.name,
+                     .layer = program_.op(op).name.layer,
+                     .node = program_.op(op).name.node,
+                     .device = executors[copies_in ? kOwnMemory : kHostMemory]->device(),
+                     .kernel = "",
+                     .calls = counters_[a].calls.load(std::memory_order_relaxed),
+                     .total_ns = counters_[a].total_ns.load(std::memory_order_relaxed),
+                     .bytes = value.bytes});
+  }
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,100 @@
+// A set of operators that the host runs as one: segments of devices in order, what passes between
+// them, and the transfers that this takes.
+#ifndef LARQ_ENGINE_RUNTIME_PLAN_PLAN_H_
+#define LARQ_ENGINE_RUNTIME_PLAN_PLAN_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "larq_engine/kernels/aligned_buffer.h"
+#include "larq_engine/runtime/engine.h"
+#include "larq_engine/runtime/executor.h"
+#include "larq_engine/runtime/plan/program.h"
+
+namespace larq_engine {
+
+class Plan {
+ public:
+  explicit Plan(std::shared_ptr<Engine> engine);
+  ~Plan();
+
+  // Makes the program (once, by `read`), its segments, and sizes everything for the shapes that the
+  // host's tensors have now. Throws OpError, whose text names the operator.
+  void Prepare(const std::function<Program()>& read, HostTensors& host, int host_threads);
+
+  // Runs all segments. Throws OpError when the host has no memory for a tensor, or a device fails.
+  // Allocates nothing.
+  void Invoke(HostTensors& host, void* host_profiler);
+
+  void ClearProfile();
+  void AppendProfile(std::vector<StepProfile>& steps) const;
+
+ private:
+  // What happens in a run, one after the other.
+  struct Action {
+    enum Kind : uint8_t { kRun, kCopyIn, kCopyOut };
+    Kind kind;
+    size_t part = 0;   // that is run, or that copies are made for
+    size_t value = 0;  // that is copied
+  };
+  struct Counter {
+    std::atomic<uint64_t> calls{0};
+    std::atomic<uint64_t> total_ns{0};
+  };
+  // A device's memory for what passes through it.
+  class DeviceBlock {
+   public:
+    DeviceBlock() = default;
+    DeviceBlock(DeviceMemory& memory, size_t bytes)
+        : memory_(&memory), data_(memory.Allocate(bytes)) {}
+    ~DeviceBlock() { Reset(); }
+    DeviceBlock(const DeviceBlock&) = delete;
+    DeviceBlock& operator=(const DeviceBlock&) = delete;
+    void Reset() {
+      if (memory_ != nullptr) memory_->Free(data_);
+      memory_ = nullptr;
+    }
+    std::byte* data() const { return data_; }
+
+   private:
+    DeviceMemory* memory_ = nullptr;
+    std::byte* data_ = nullptr;
+  };
+
+  struct Part {  // of the program
+    size_t device;
+    std::vector<size_t> ops;
+    std::unique_ptr<Segment> segment;
+  };
+
+  void AssignDevices();
+  void MakeParts();
+  void MakeActions();
+  void PlaceShared();
+  void FindHostTensors(const HostTensors& host);
+  void Copy(const Action& action, bool profiling);
+
+  std::shared_ptr<Engine> engine_;
+  Program program_;
+  std::vector<size_t> device_of_;  // of each operator: which executor
+  std::vector<std::string> reasons_;
+  std::vector<size_t> part_of_;  // of each operator
+  std::vector<bool> is_shared_;  // of each value: not one part's alone
+  std::vector<Part> parts_;      // in the order in which they run
+  std::vector<Action> actions_;
+  std::unique_ptr<Counter[]> counters_;  // of actions: those of transfers are used
+  // Where each value is for the run at hand, in the host's memory and on the other device.
+  std::vector<std::byte*> host_places_;
+  std::vector<std::byte*> device_places_;
+  AlignedBuffer<std::byte> host_memory_;
+  std::unique_ptr<DeviceBlock> device_memory_;
+  bool prepared_ = false;  // for the shapes that the host's tensors have
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_PLAN_PLAN_H_

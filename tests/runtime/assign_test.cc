@@ -1,0 +1,131 @@
+// Assignments against all that there are.
+#include "larq_engine/runtime/plan/assign.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "gtest/gtest.h"
+#include "tests/common/seed.h"
+
+namespace larq_engine {
+namespace {
+
+using testing::Random;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct Problem {
+  std::vector<AssignOp> ops;
+  std::vector<AssignValue> values;
+};
+
+// Whole numbers, whose sums are exact.
+Problem AnyProblem(Random& random) {
+  Problem problem;
+  const auto cost = [&] { return static_cast<double>(random.Int(0, 6)); };
+  const auto add_value = [&](int maker) {
+    problem.values.push_back({.maker = maker,
+                              .host_reads = maker >= 0 && random.Int(0, 4) == 0,
+                              .seconds_there = cost(),
+                              .seconds_back = cost()});
+  };
+  for (int64_t inputs = random.Int(1, 3); inputs > 0; --inputs) add_value(-1);
+  const int64_t count = random.Int(1, 10);
+  for (int64_t i = 0; i < count; ++i) {
+    AssignOp op = {.inputs = {}, .output = 0, .seconds = {cost(), cost()}, .refusal = {}};
+    const auto last = static_cast<int64_t>(problem.values.size()) - 1;
+    for (int64_t inputs = random.Int(1, 3); inputs > 0; --inputs) {
+      op.inputs.push_back(static_cast<size_t>(random.Int(0, last)));
+    }
+    op.output = problem.values.size();
+    if (random.Int(0, 5) == 0) op.refusal[1] = "no such kernel";
+    add_value(static_cast<int>(i));
+    problem.ops.push_back(op);
+  }
+  return problem;
+}
+
+// As the header says it, and no cleverer.
+double SecondsOf(const Problem& problem, const std::vector<size_t>& device) {
+  double seconds = 0;
+  for (size_t i = 0; i < problem.ops.size(); ++i) {
+    const AssignOp& op = problem.ops[i];
+    seconds += op.refusal[device[i]].empty() ? op.seconds[device[i]] : kInfinity;
+  }
+  for (size_t v = 0; v < problem.values.size(); ++v) {
+    const AssignValue& value = problem.values[v];
+    bool read_on[2] = {value.host_reads, false};
+    for (size_t i = 0; i < problem.ops.size(); ++i) {
+      const std::vector<size_t>& inputs = problem.ops[i].inputs;
+      if (std::find(inputs.begin(), inputs.end(), v) != inputs.end()) read_on[device[i]] = true;
+    }
+    const size_t home = value.maker < 0 ? 0 : device[static_cast<size_t>(value.maker)];
+    if (home == 0 && read_on[1]) seconds += value.seconds_there;
+    if (home == 1 && read_on[0]) seconds += value.seconds_back;
+  }
+  return seconds;
+}
+
+TEST(Assign, IsTheBestOfAll) {
+  SCOPED_TRACE(testing::ReplayHint());
+  Random random;
+  for (int round = 0; round < 1000; ++round) {
+    const Problem problem = AnyProblem(random);
+    const Assignment found = Assign(problem.ops, problem.values, {"cpu", "other"});
+    double best = kInfinity;
+    size_t fewest = 0;  // on the other device, of the best
+    for (size_t set = 0; set < size_t{1} << problem.ops.size(); ++set) {
+      std::vector<size_t> device;
+      for (size_t i = 0; i < problem.ops.size(); ++i) device.push_back(set >> i & 1);
+      const double seconds = SecondsOf(problem, device);
+      const auto there = static_cast<size_t>(std::count(device.begin(), device.end(), size_t{1}));
+      if (seconds < best || (seconds == best && there < fewest)) {
+        best = seconds;
+        fewest = there;
+      }
+    }
+    ASSERT_EQ(found.seconds, best);
+    ASSERT_EQ(SecondsOf(problem, found.device), best);
+    ASSERT_EQ(static_cast<size_t>(std::count(found.device.begin(), found.device.end(), size_t{1})),
+              fewest);
+    ASSERT_EQ(found.reasons.size(), problem.ops.size());
+  }
+}
+
+TEST(Assign, GivesReasons) {
+  // Two operators in a row; the host reads what the second makes.
+  const std::vector<AssignOp> ops = {
+      {.inputs = {0}, .output = 1, .seconds = {9e-6, 1e-6}, .refusal = {}},
+      {.inputs = {1}, .output = 2, .seconds = {2e-6, 1e-6}, .refusal = {"", "no such kernel"}}};
+  const std::vector<AssignValue> values = {
+      {.maker = -1, .host_reads = false, .seconds_there = 1e-6, .seconds_back = 0},
+      {.maker = 0, .host_reads = false, .seconds_there = 0, .seconds_back = 2e-6},
+      {.maker = 1, .host_reads = true, .seconds_there = 0, .seconds_back = 4e-6}};
+  const Assignment found = Assign(ops, values, {"cpu", "gpu"});
+  EXPECT_EQ(found.device, (std::vector<size_t>{1, 0}));
+  EXPECT_DOUBLE_EQ(found.seconds, 6e-6);
+  EXPECT_EQ(found.reasons[0], "1 us here, 9 us on cpu; there alone it would take 5 us more");
+  EXPECT_EQ(found.reasons[1], "gpu cannot: no such kernel");
+}
+
+TEST(Assign, LongChains) {
+  constexpr size_t kMany = 20000;
+  std::vector<AssignOp> ops;
+  std::vector<AssignValue> values = {
+      {.maker = -1, .host_reads = false, .seconds_there = 1, .seconds_back = 1}};
+  for (size_t i = 0; i < kMany; ++i) {
+    ops.push_back(
+        {.inputs = {i}, .output = i + 1, .seconds = {i % 3 == 0 ? 3.0 : 1.0, 2.0}, .refusal = {}});
+    values.push_back({.maker = static_cast<int>(i),
+                      .host_reads = i + 1 == kMany,
+                      .seconds_there = 0.25,
+                      .seconds_back = 0.25});
+  }
+  // Every third is moved: 1 is gained and 2 transfers of 0.25 are paid. The first comes from afar.
+  const Assignment found = Assign(ops, values, {"cpu", "other"});
+  EXPECT_EQ(std::count(found.device.begin(), found.device.end(), size_t{1}),
+            static_cast<ptrdiff_t>(kMany / 3));
+}
+
+}  // namespace
+}  // namespace larq_engine

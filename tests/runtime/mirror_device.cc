@@ -1,0 +1,239 @@
+#include "tests/runtime/mirror_device.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "larq_engine/kernels/aligned_buffer.h"
+#include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/kernel_table.h"
+#include "larq_engine/kernels/pixel_ops_table.h"
+#include "larq_engine/kernels/select.h"
+#include "larq_engine/runtime/cpu/step.h"
+#include "larq_engine/runtime/ops/op_error.h"
+
+namespace larq_engine::testing {
+namespace {
+
+// The one that every CPU runs.
+std::string PortableRow() {
+  const std::span<const BgemmRow> rows = BgemmRows();
+  return std::find_if(rows.begin(), rows.end(),
+                      [](const BgemmRow& row) { return row.isa == Isa::kPortable; })
+      ->name;
+}
+
+// Every value has a place of its own, and every operator runs whole.
+class MirrorSegment : public Segment {
+ public:
+  MirrorSegment(MirrorExecutor& executor, const Program& program, std::span<const size_t> ops,
+                const std::vector<bool>& is_shared)
+      : executor_(executor), program_(program), is_shared_(is_shared) {
+    const StepKernels kernels{.kernel = PortableRow(),
+                              .pixel_ops = SelectPixelOps({}, kAutoKernel)};
+    for (size_t index : ops) {
+      const ProgramOp& op = program.op(index);
+      ForOperator(op.name, [&] { steps_.push_back({&op, MakeStep(*op.op, kernels), 0}); });
+    }
+  }
+  ~MirrorSegment() override { FreeAll(); }
+
+  void Resize(int) override {
+    FreeAll();
+    own_.assign(program_.values().size(), nullptr);
+    for (Made& made : steps_) {
+      std::vector<TensorShape> inputs;
+      for (size_t input : made.op->inputs) inputs.push_back(program_.value(input).shape);
+      const Value& output = program_.value(made.op->output);
+      ForOperator(made.op->name, [&] { made.step->Resize(inputs, output.shape); });
+      if (!is_shared_[made.op->output]) {
+        own_[made.op->output] = executor_.memory()->Allocate(output.bytes);
+      }
+      scratch_bytes_ = std::max(scratch_bytes_, made.step->scratch_bytes());
+    }
+  }
+
+  // Queued: it reads and writes only when its turn comes.
+  void Run(const SegmentRun& run) override {
+    for (Made& made : steps_) {
+      executor_.queue().Add([this, &made, places = run.places] { RunStep(made, places); });
+    }
+  }
+
+  void ClearProfile() override {
+    for (Made& made : steps_) made.calls = 0;
+  }
+
+  void AppendProfile(std::vector<StepProfile>& steps) const override {
+    executor_.queue().Wait();
+    for (const Made& made : steps_) {
+      steps.push_back({.op = made.op->name.kind,
+                       .name = program_.value(made.op->output).name,
+                       .layer = made.op->name.layer,
+                       .node = made.op->name.node,
+                       .device = executor_.device(),
+                       .kernel = made.step->kernel(),
+                       .calls = made.calls,
+                       .total_ns = 0});
+    }
+  }
+
+ private:
+  struct Made {
+    const ProgramOp* op;
+    std::unique_ptr<Step> step;
+    uint64_t calls;
+  };
+
+  void RunStep(Made& made, std::span<std::byte* const> places) {
+    int& left = executor_.runs_until_failure;
+    if (left == 0) throw OpError(made.op->name.ErrorStart() + "the mirror is broken");
+    if (left > 0) --left;
+    const auto find = [&](size_t value) { return is_shared_[value] ? places[value] : own_[value]; };
+    std::vector<const void*> inputs;
+    for (size_t input : made.op->inputs) inputs.push_back(find(input));
+    AlignedBuffer<std::byte> scratch(scratch_bytes_);
+    made.step->Run(inputs, {0, made.step->pixels(), 0, made.step->channel_blocks()}, scratch.data(),
+                   find(made.op->output));
+    ++made.calls;
+  }
+
+  void FreeAll() {
+    for (std::byte* memory : own_) executor_.memory()->Free(memory);
+    own_.clear();
+  }
+
+  MirrorExecutor& executor_;
+  const Program& program_;
+  const std::vector<bool>& is_shared_;
+  std::vector<Made> steps_;
+  std::vector<std::byte*> own_;  // of values
+  size_t scratch_bytes_ = 0;
+};
+
+}  // namespace
+
+MirrorQueue::MirrorQueue() : thread_([this] { Work(); }) {}
+
+MirrorQueue::~MirrorQueue() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void MirrorQueue::Add(std::function<void()> job) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  jobs_.push_back(std::move(job));
+  changed_.notify_all();
+}
+
+void MirrorQueue::Wait() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [&] { return jobs_.empty() && !busy_; });
+  if (error_ != nullptr) std::rethrow_exception(error_);
+}
+
+void MirrorQueue::Work() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return stop_ || !jobs_.empty(); });
+    if (jobs_.empty()) return;
+    const std::function<void()> job = std::move(jobs_.front());
+    jobs_.pop_front();
+    if (error_ != nullptr) {
+      changed_.notify_all();
+      continue;
+    }
+    busy_ = true;
+    lock.unlock();
+    std::exception_ptr error;
+    try {
+      job();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    lock.lock();
+    busy_ = false;
+    error_ = error;
+    changed_.notify_all();
+  }
+}
+
+MirrorMemory::~MirrorMemory() {
+  if (!blocks_.empty()) std::abort();  // a leak
+}
+
+std::byte* MirrorMemory::Allocate(size_t bytes) {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  // What is not a whole number of alignments leaves a few bytes before the guard.
+  const size_t used = RoundUp(bytes, kBufferAlignment);
+  const size_t page_bytes = RoundUp(used, page) + page;
+  void* pages =
+      mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) throw std::bad_alloc();
+  auto* first = static_cast<std::byte*>(pages);
+  mprotect(first + page_bytes - page, page, PROT_NONE);
+  std::memset(first, 0xA5, page_bytes - page);  // what nobody wrote shows
+  blocks_.push_back({first + page_bytes - page - used, bytes, first, page_bytes});
+  return blocks_.back().begin;
+}
+
+void MirrorMemory::Free(std::byte* memory) noexcept {
+  const auto found = std::find_if(blocks_.begin(), blocks_.end(),
+                                  [&](const Block& block) { return block.begin == memory; });
+  if (found == blocks_.end()) {
+    if (memory != nullptr) std::abort();
+    return;
+  }
+  try {
+    queue_.Wait();
+  } catch (const OpError&) {  // whoever ran it has heard
+  }
+  munmap(found->pages, found->page_bytes);
+  blocks_.erase(found);
+}
+
+void MirrorMemory::CheckIsOwn(const std::byte* memory, size_t bytes) const {
+  const bool is_own = std::any_of(blocks_.begin(), blocks_.end(), [&](const Block& block) {
+    return memory >= block.begin && memory + bytes <= block.begin + block.bytes;
+  });
+  if (!is_own) throw OpError("mirror: expected memory of the device, got another");
+}
+
+void MirrorMemory::CopyIn(const std::byte* host, size_t bytes, std::byte* device) {
+  CheckIsOwn(device, bytes);
+  copied_in += bytes;
+  queue_.Add([device, data = std::vector<std::byte>(host, host + bytes)] {
+    std::copy(data.begin(), data.end(), device);
+  });
+}
+
+void MirrorMemory::CopyOut(const std::byte* device, size_t bytes, std::byte* host) {
+  CheckIsOwn(device, bytes);
+  copied_out += bytes;
+  queue_.Wait();
+  std::copy(device, device + bytes, host);
+}
+
+std::string MirrorExecutor::Refusal(const ProgramOp& op) const {
+  return refused.contains(op.name.kind) ? "it reflects no " + std::string(op.name.kind) : "";
+}
+
+double MirrorExecutor::Seconds(const Program&, const ProgramOp& op) const {
+  return seconds ? seconds(op) : 0;
+}
+
+std::unique_ptr<Segment> MirrorExecutor::Compile(const Program& program,
+                                                 std::span<const size_t> ops,
+                                                 const std::vector<bool>& is_shared) {
+  return std::make_unique<MirrorSegment>(*this, program, ops, is_shared);
+}
+
+}  // namespace larq_engine::testing

@@ -1,0 +1,92 @@
+// A second device, for tests of what lies between devices: memory of its own, copies in and out, a
+// queue that runs late and in order, and the portable kernels.
+#ifndef LARQ_ENGINE_TESTS_RUNTIME_MIRROR_DEVICE_H_
+#define LARQ_ENGINE_TESTS_RUNTIME_MIRROR_DEVICE_H_
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "larq_engine/runtime/executor.h"
+
+namespace larq_engine::testing {
+
+// Runs jobs on a thread of its own, in order. After the first that throws none runs any more.
+class MirrorQueue {
+ public:
+  MirrorQueue();
+  ~MirrorQueue();
+
+  void Add(std::function<void()> job);
+  void Wait();  // until all are done; throws what a job has thrown
+
+ private:
+  void Work();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> jobs_;
+  std::exception_ptr error_;
+  bool busy_ = false;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+// Blocks that hosts cannot reach by chance: each ends where a page begins that nobody may touch.
+class MirrorMemory : public DeviceMemory {
+ public:
+  explicit MirrorMemory(MirrorQueue& queue) : queue_(queue) {}
+  ~MirrorMemory() override;
+
+  std::byte* Allocate(size_t bytes) override;
+  void Free(std::byte* memory) noexcept override;
+  double Seconds(size_t bytes) const override { return seconds_per_byte * double(bytes); }
+  void CopyIn(const std::byte* host, size_t bytes, std::byte* device) override;
+  void CopyOut(const std::byte* device, size_t bytes, std::byte* host) override;
+
+  double seconds_per_byte = 0;
+  uint64_t copied_in = 0;
+  uint64_t copied_out = 0;
+
+ private:
+  void CheckIsOwn(const std::byte* memory, size_t bytes) const;
+
+  struct Block {
+    std::byte* begin;
+    size_t bytes;
+    std::byte* pages;
+    size_t page_bytes;
+  };
+  MirrorQueue& queue_;
+  std::vector<Block> blocks_;
+};
+
+class MirrorExecutor : public Executor {
+ public:
+  MirrorExecutor() : memory_(queue_) {}
+
+  const char* device() const override { return "mirror"; }
+  std::string Refusal(const ProgramOp& op) const override;
+  double Seconds(const Program& program, const ProgramOp& op) const override;
+  std::unique_ptr<Segment> Compile(const Program& program, std::span<const size_t> ops,
+                                   const std::vector<bool>& is_shared) override;
+  MirrorMemory* memory() override { return &memory_; }
+  MirrorQueue& queue() { return queue_; }
+
+  std::function<double(const ProgramOp&)> seconds;  // what Seconds says; none: 0
+  std::set<std::string> refused;                    // kinds of operators
+  int runs_until_failure = -1;                      // of operators; below 0: none fails
+
+ private:
+  MirrorQueue queue_;
+  MirrorMemory memory_;
+};
+
+}  // namespace larq_engine::testing
+
+#endif  // LARQ_ENGINE_TESTS_RUNTIME_MIRROR_DEVICE_H_

@@ -1,0 +1,319 @@
+// Plans over two devices: random graphs whose operators and parts of layers are spread by chance
+// over the CPU and a device that works in memory of its own.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "larq_engine/runtime/cpu/cpu_executor.h"
+#include "larq_engine/runtime/host/delegate.h"
+#include "larq_engine/runtime/profile.h"
+#include "tests/common/seed.h"
+#include "tests/host/model_builder.h"
+#include "tests/host/run_graph.h"
+#include "tests/runtime/mirror_device.h"
+
+namespace larq_engine::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr double kDear = 1e9;  // seconds
+
+struct Pair {
+  explicit Pair(std::function<void(Program&)> split = {}) {
+    EngineOptions options;
+    options.kernel = "auto";
+    options.num_threads = 2;
+    std::vector<std::unique_ptr<Executor>> executors;
+    executors.push_back(std::make_unique<CpuExecutor>(options));
+    auto made = std::make_unique<MirrorExecutor>();
+    mirror = made.get();
+    executors.push_back(std::move(made));
+    delegate.reset(
+        MakeDelegate(std::make_shared<Engine>(options, std::move(executors), std::move(split))));
+  }
+
+  // Each operator by its own coin, the same whenever it is asked.
+  void SpreadByChance(uint32_t seed) {
+    mirror->seconds = [seed](const ProgramOp& op) {
+      std::mt19937 coin(seed + static_cast<uint32_t>(op.output) * 7919);
+      return (coin() >> 9) % 2 == 0 ? 0.0 : kDear;
+    };
+  }
+
+  MirrorExecutor* mirror;
+  DelegatePtr delegate;
+};
+
+class GraphMaker {
+ public:
+  explicit GraphMaker(Random& random)
+      : random_(random),
+        builder_(kTfLiteFloat32,
+                 {1, static_cast<int>(random.Int(1, 7)), static_cast<int>(random.Int(1, 7)),
+                  static_cast<int>(random.Int(1, 70))},
+                 random.Word()) {}
+
+  Graph Make() {
+    floats_.push_back({builder_.LastTensor(), builder_.shape()});
+    for (int64_t steps = random_.Int(3, 12); steps > 0; --steps) AddStep();
+    builder_.AddQuantize().AddConv({.filters = 5});
+    Graph graph = builder_.Build();
+    for (const auto& [tensor, shape] : floats_) {
+      if (tensor != graph.inputs[0] && tensor != graph.outputs[0] && random_.Int(0, 3) == 0) {
+        graph.outputs.push_back(tensor);
+      }
+    }
+    return graph;
+  }
+
+ private:
+  std::vector<int> Alike(size_t dims) const {
+    std::vector<int> found;
+    for (const auto& [tensor, shape] : floats_) {
+      const std::vector<int>& own = builder_.shape();
+      if (std::equal(own.begin(), own.begin() + static_cast<ptrdiff_t>(dims), shape.begin())) {
+        found.push_back(tensor);
+      }
+    }
+    return found;
+  }
+
+  void AddStep() {
+    const auto pick = [&](const std::vector<int>& of) {
+      return of[static_cast<size_t>(random_.Int(0, static_cast<int64_t>(of.size()) - 1))];
+    };
+    switch (random_.Int(0, 7)) {
+      case 0:
+        builder_.AddQuantize().AddConv(AnyConv(kTfLiteFloat32));
+        break;
+      case 1:
+        builder_.AddQuantize().AddConv(AnyConv(kTfLiteInt32)).AddDequantize(kTfLiteFloat32);
+        break;
+      case 2:
+        builder_.AddQuantize().AddPool({}).AddConv(AnyConv(kTfLiteFloat32));
+        break;
+      case 3:
+        builder_.AddBinary(kTfLiteBuiltinAdd, kTfLiteActRelu, pick(Alike(4)));
+        break;
+      case 4:
+        builder_.AddBinary(random_.Int(0, 1) == 0 ? kTfLiteBuiltinMul : kTfLiteBuiltinAdd,
+                           kTfLiteActNone);
+        break;
+      case 5:
+        builder_.AddPrelu();
+        break;
+      case 6:
+        builder_.AddFloatPool({.stride_height = 1});
+        break;
+      default:
+        builder_.AddConcatenation({pick(Alike(3))});
+    }
+    floats_.push_back({builder_.LastTensor(), builder_.shape()});
+  }
+
+  ConvConfig AnyConv(TfLiteType output) {
+    return {.filters = static_cast<int>(random_.Int(1, 70)),
+            .filter_height = static_cast<int>(random_.Int(1, 3)),
+            .filter_width = static_cast<int>(random_.Int(1, 3)),
+            .pad_values = static_cast<int>(random_.Int(0, 1)),
+            .output = output};
+  }
+
+  Random& random_;
+  ModelBuilder builder_;
+  std::vector<std::pair<int, std::vector<int>>> floats_;  // tensors and their shapes
+};
+
+std::function<void(Program&)> SplitByChance(uint32_t seed) {
+  return [seed](Program& program) {
+    std::mt19937 random(seed);
+    for (size_t i = 0; i < program.ops().size(); ++i) {
+      const auto* conv = std::get_if<Bconv2dOp>(program.op(i).op.get());
+      if (conv == nullptr || random() % 2 == 0) continue;
+      const int64_t step = conv->transform.kind == OutputKind::kBits ? 32 : 1;
+      const int64_t cuts = (conv->spec.out_channels - 1) / step;
+      if (cuts == 0) continue;
+      program.Split(i, (1 + random() % cuts) * step);
+      i += 2;
+    }
+  };
+}
+
+Outputs RunAlone(const Graph& graph, uint32_t seed) {
+  const DelegatePtr delegate = CreateDelegate({});
+  MiniHost host(graph);
+  EXPECT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+  Outputs outputs;
+  EXPECT_TRUE(RunOnce(&host, seed, 0x11, &outputs)) << host.errors();
+  return outputs;
+}
+
+TEST(Mirror, RandomGraphsOverTwoDevices) {
+  SCOPED_TRACE(ReplayHint());
+  Random random;
+  uint64_t transfers = 0;
+  std::map<std::string, uint64_t> steps;  // of each device
+  for (int round = 0; round < 300; ++round) {
+    SCOPED_TRACE(round);
+    const Graph graph = GraphMaker(random).Make();
+    const Outputs expected = RunAlone(graph, 7);
+    Pair pair(SplitByChance(random.Word()));
+    pair.SpreadByChance(random.Word());
+    MiniHost host(graph);
+    ASSERT_EQ(host.ApplyDelegate(pair.delegate.get()), kTfLiteOk) << host.errors();
+    Outputs outputs;
+    ASSERT_TRUE(RunOnce(&host, 1, 0x22, &outputs)) << host.errors();
+    larq_engine_profile_start(pair.delegate.get());
+    const MirrorMemory& memory = *pair.mirror->memory();
+    const uint64_t before = memory.copied_in + memory.copied_out;
+    ASSERT_TRUE(RunOnce(&host, 7, 0x33, &outputs)) << host.errors();
+    ASSERT_EQ(outputs, expected);
+    uint64_t moved = 0;
+    for (const StepProfile& row : StopProfile(pair.delegate.get())) {
+      EXPECT_EQ(row.calls, 1u) << row.op << " " << row.name;
+      ++steps[row.device];
+      if (row.op != kTransfer) {
+        EXPECT_NE(row.reason, "");
+        continue;
+      }
+      moved += row.bytes;
+      ++transfers;
+    }
+    EXPECT_EQ(moved, memory.copied_in + memory.copied_out - before);
+  }
+  EXPECT_GT(transfers, 300u);
+  EXPECT_GT(steps["cpu"], 300u);
+  EXPECT_GT(steps["mirror"], 300u);
+}
+
+// What must move follows from where each operator is: a tensor from its home to the other memory,
+// once, if one of those that read it is there.
+TEST(Mirror, TransfersAreThoseThatAreNeeded) {
+  SCOPED_TRACE(ReplayHint());
+  Random random;
+  for (int round = 0; round < 100; ++round) {
+    SCOPED_TRACE(round);
+    const Graph graph = GraphMaker(random).Make();
+    Pair pair;
+    pair.SpreadByChance(random.Word());
+    // Nothing is absorbed where all is read by the host as well.
+    Graph open = graph;
+    open.outputs.clear();
+    for (const GraphOperator& op : graph.operators) open.outputs.push_back(op.outputs[0]);
+    MiniHost host(open);
+    ASSERT_EQ(host.ApplyDelegate(pair.delegate.get()), kTfLiteOk) << host.errors();
+    Outputs outputs;
+    ASSERT_TRUE(RunOnce(&host, 1, 0x22, &outputs)) << host.errors();
+    std::map<int, std::string> device;                  // of nodes
+    using Move = std::tuple<std::string, std::string>;  // what and where to
+    std::multiset<Move> found;
+    for (const StepProfile& row : StopProfile(pair.delegate.get())) {
+      if (row.op == kTransfer) {
+        found.insert({row.name, row.device});
+      } else {
+        device[row.node] = row.device;
+      }
+    }
+    ASSERT_EQ(device.size(), open.operators.size());
+    std::multiset<Move> needed;
+    for (size_t t = 0; t < open.tensors.size(); ++t) {
+      if (open.tensors[t].is_constant) continue;
+      const auto tensor = static_cast<int>(t);
+      std::string home = "cpu";
+      bool read_there = false;
+      for (size_t i = 0; i < open.operators.size(); ++i) {
+        const GraphOperator& op = open.operators[i];
+        if (op.outputs[0] == tensor) home = device[static_cast<int>(i)];
+        const bool reads = std::find(op.inputs.begin(), op.inputs.end(), tensor) != op.inputs.end();
+        read_there |= reads && device[static_cast<int>(i)] == "mirror";
+      }
+      if (home == "mirror") needed.insert({open.tensors[t].name, "cpu"});
+      if (home == "cpu" && read_there) needed.insert({open.tensors[t].name, "mirror"});
+    }
+    EXPECT_EQ(found, needed);
+  }
+}
+
+Graph Chain() {
+  ModelBuilder builder(kTfLiteFloat32, {1, 6, 6, 33});
+  builder.AddQuantize().AddConv({.filters = 40}).AddPrelu().AddQuantize().AddConv({.filters = 9});
+  return builder.Build();
+}
+
+TEST(Mirror, OperatorsThatItCannotComputeStay) {
+  Pair pair;
+  pair.mirror->refused = {"LceBconv2d"};
+  MiniHost host(Chain());
+  ASSERT_EQ(host.ApplyDelegate(pair.delegate.get()), kTfLiteOk) << host.errors();
+  Outputs outputs;
+  ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs)) << host.errors();
+  EXPECT_EQ(outputs, RunAlone(Chain(), 1));
+  for (const StepProfile& row : StopProfile(pair.delegate.get())) {
+    if (row.op != "LceBconv2d") continue;
+    EXPECT_EQ(row.device, "cpu");
+    EXPECT_EQ(row.reason, "mirror cannot: it reflects no LceBconv2d");
+  }
+}
+
+TEST(Mirror, TransfersCountInTheChoice) {
+  for (const double seconds_per_byte : {0.0, 1.0}) {
+    Pair pair;
+    pair.mirror->memory()->seconds_per_byte = seconds_per_byte;
+    MiniHost host(Chain());
+    ASSERT_EQ(host.ApplyDelegate(pair.delegate.get()), kTfLiteOk) << host.errors();
+    Outputs outputs;
+    ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs)) << host.errors();
+    EXPECT_EQ(outputs, RunAlone(Chain(), 1));
+    const MirrorMemory& memory = *pair.mirror->memory();
+    const uint64_t moved = memory.copied_in + memory.copied_out;
+    EXPECT_EQ(moved > 0, seconds_per_byte == 0);
+  }
+}
+
+// Whichever operator the device fails at: the run fails, says which it was, and so do later runs,
+// as what the device holds is of no worth any more.
+TEST(Mirror, ErrorsOfTheDeviceAreTold) {
+  const char* const kinds[] = {"LceQuantize", "LceBconv2d", "PRELU", "LceQuantize", "LceBconv2d"};
+  for (int at = 0; at < 5; ++at) {
+    Pair pair;
+    pair.mirror->runs_until_failure = at;
+    MiniHost host(Chain());
+    ASSERT_EQ(host.ApplyDelegate(pair.delegate.get()), kTfLiteOk) << host.errors();
+    Outputs outputs;
+    for (int round = 0; round < 2; ++round) {
+      EXPECT_FALSE(RunOnce(&host, 1, 0, &outputs));
+      EXPECT_THAT(host.errors(), HasSubstr(std::string(kinds[at]) + " '"));
+      EXPECT_THAT(host.errors(), HasSubstr("(#" + std::to_string(at) + "): the mirror is broken"));
+    }
+  }
+}
+
+TEST(Mirror, OtherShapesMoveOtherSizes) {
+  Pair pair;
+  pair.SpreadByChance(3);
+  ModelBuilder builder(kTfLiteFloat32, {1, 5, 7, 33});
+  builder.AddQuantize().AddConv({.filters = 40}).AddPrelu().AddQuantize().AddConv({.filters = 9});
+  Graph graph = builder.Build();
+  MiniHost host(graph);
+  ASSERT_EQ(host.ApplyDelegate(pair.delegate.get()), kTfLiteOk) << host.errors();
+  const DelegatePtr alone = CreateDelegate({});
+  MiniHost other(graph);
+  ASSERT_EQ(other.ApplyDelegate(alone.get()), kTfLiteOk) << other.errors();
+  for (const int size : {5, 12, 1, 5}) {
+    const std::vector<int> shape = {2, size, 7, 33};
+    ASSERT_EQ(host.ResizeInput(0, shape), kTfLiteOk);
+    ASSERT_EQ(other.ResizeInput(0, shape), kTfLiteOk);
+    Outputs outputs;
+    Outputs expected;
+    ASSERT_TRUE(RunOnce(&host, 1, 0x44, &outputs)) << host.errors();
+    ASSERT_TRUE(RunOnce(&other, 1, 0x55, &expected)) << other.errors();
+    EXPECT_EQ(outputs, expected);
+  }
+}
+
+}  // namespace
+}  // namespace larq_engine::testing

@@ -1,0 +1,210 @@
+// Where outputs live: kinds by example, then random plans that are run with marks for values.
+#include "larq_engine/runtime/cpu/tile_memory.h"
+
+#include <algorithm>
+#include <map>
+
+#include "gtest/gtest.h"
+#include "larq_engine/kernels/memory_size.h"
+#include "larq_engine/runtime/cpu/fusion.h"
+#include "tests/common/seed.h"
+
+namespace larq_engine {
+namespace {
+
+using testing::Random;
+
+constexpr size_t kPixels = 20;  // enough to be fused
+constexpr int64_t kTilePixels = 4;
+
+// A step with one value of `bytes` a pixel.
+TileMemoryStep Step(std::vector<int> producers, bool pixelwise, bool in_place = false,
+                    bool is_shared = false, size_t pixel_bytes = 64) {
+  return {.producers = std::move(producers),
+          .bytes = kPixels * pixel_bytes,
+          .pixel_bytes = pixel_bytes,
+          .is_shared = is_shared,
+          .pixelwise = pixelwise,
+          .in_place = in_place};
+}
+
+struct Plan {
+  std::vector<TileMemoryStep> steps;
+  std::vector<std::vector<size_t>> groups;
+  TileMemory memory;
+};
+
+Plan Planned(std::vector<TileMemoryStep> steps) {
+  Plan plan{.steps = std::move(steps), .groups = {}, .memory = {}};
+  std::vector<FusionStep> fusion;
+  for (const TileMemoryStep& step : plan.steps) {
+    fusion.push_back({.producers = step.producers,
+                      .pixels = static_cast<int64_t>(kPixels),
+                      .pixelwise = step.pixelwise});
+  }
+  plan.groups = GroupSteps(fusion, true);
+  const std::vector<int64_t> tile_pixels(plan.groups.size(), kTilePixels);
+  plan.memory = PlaceOutputs(plan.steps, plan.groups, tile_pixels);
+  return plan;
+}
+
+// The body of a residual network: a convolution, the sum with the shortcut, and so on.
+std::vector<TileMemoryStep> Residual() {
+  return {Step({-1}, false),                // 0: convolution
+          Step({0, -1}, true, true),        // 1: its sum with the host's shortcut
+          Step({1}, true),                  // 2: bits of it
+          Step({2}, false),                 // 3: convolution
+          Step({3, 1}, true, true),         // 4: sum
+          Step({4}, true),                  // 5: bits
+          Step({5}, false),                 // 6: convolution
+          Step({6, 4}, true, true, true)};  // 7: sum, for the host
+}
+
+TEST(PlaceOutputs, TilesForTheGroupBlockForLaterHostForOthers) {
+  const Plan plan = Planned(Residual());
+  const std::vector<PlaceKind> expected = {PlaceKind::kTile, PlaceKind::kBlock, PlaceKind::kBlock,
+                                           PlaceKind::kTile, PlaceKind::kBlock, PlaceKind::kBlock,
+                                           PlaceKind::kTile, PlaceKind::kShared};
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(plan.memory.outputs[i].kind, expected[i]) << i;
+  }
+  EXPECT_EQ(plan.memory.tile_bytes, static_cast<size_t>(kTilePixels) * 64);
+}
+
+TEST(PlaceOutputs, SumsTakeTheShortcutsPlace) {
+  const Plan plan = Planned(Residual());
+  EXPECT_EQ(plan.memory.outputs[4].offset, plan.memory.outputs[1].offset);
+}
+
+TEST(PlaceOutputs, NotWhileAConvolutionReadsTheShortcut) {
+  std::vector<TileMemoryStep> steps = Residual();
+  steps[3].producers = {1};  // reads around the pixel at hand, of what the sum would overwrite
+  const Plan plan = Planned(steps);
+  EXPECT_NE(plan.memory.outputs[4].offset, plan.memory.outputs[1].offset);
+}
+
+TEST(PlaceOutputs, NotWhileALaterStepOfTheGroupReadsTheShortcut) {
+  std::vector<TileMemoryStep> steps = Residual();
+  steps[5].producers = {4, 1};
+  const Plan plan = Planned(steps);
+  EXPECT_NE(plan.memory.outputs[4].offset, plan.memory.outputs[1].offset);
+}
+
+TEST(PlaceOutputs, NotWhileALaterGroupReadsTheShortcut) {
+  std::vector<TileMemoryStep> steps = Residual();
+  steps[7].producers = {6, 4, 1};
+  const Plan plan = Planned(steps);
+  EXPECT_NE(plan.memory.outputs[4].offset, plan.memory.outputs[1].offset);
+}
+
+TEST(PlaceOutputs, NotWhereTheSizeDiffers) {
+  std::vector<TileMemoryStep> steps = Residual();
+  steps[1].pixel_bytes /= 2;
+  steps[1].bytes /= 2;
+  const Plan plan = Planned(steps);
+  EXPECT_NE(plan.memory.outputs[4].offset, plan.memory.outputs[1].offset);
+}
+
+// Memory in which every byte says which step's which pixel it holds.
+struct Mark {
+  size_t step;
+  size_t pixel;
+  bool operator==(const Mark&) const = default;
+};
+
+class Memory {
+ public:
+  explicit Memory(const Plan& plan) : plan_(plan) {}
+
+  void Write(size_t step, size_t pixel, size_t tile_begin) {
+    for (size_t at : Bytes(step, pixel, tile_begin)) space(step)[at] = {step, pixel};
+  }
+  ::testing::AssertionResult Holds(size_t step, size_t pixel, size_t tile_begin) {
+    for (size_t at : Bytes(step, pixel, tile_begin)) {
+      if (!(space(step)[at] == Mark{step, pixel})) {
+        return ::testing::AssertionFailure()
+               << "pixel " << pixel << " of step " << step << " is gone";
+      }
+    }
+    return ::testing::AssertionSuccess();
+  }
+
+ private:
+  std::map<size_t, Mark>& space(size_t step) {
+    const PlaceKind kind = plan_.memory.outputs[step].kind;
+    return kind == PlaceKind::kShared ? host_[step] : kind == PlaceKind::kBlock ? block_ : tile_;
+  }
+  std::vector<size_t> Bytes(size_t step, size_t pixel, size_t tile_begin) const {
+    const OutputPlace& place = plan_.memory.outputs[step];
+    const size_t first = place.kind == PlaceKind::kTile ? pixel - tile_begin : pixel;
+    std::vector<size_t> bytes;
+    const size_t size = plan_.steps[step].pixel_bytes;
+    for (size_t b = 0; b < size; ++b) bytes.push_back(place.offset + first * size + b);
+    const size_t end = place.kind == PlaceKind::kTile    ? plan_.memory.tile_bytes
+                       : place.kind == PlaceKind::kBlock ? plan_.memory.block_bytes
+                                                         : SIZE_MAX;
+    EXPECT_LE(bytes.back(), end - 1);
+    return bytes;
+  }
+
+  const Plan& plan_;
+  std::map<size_t, std::map<size_t, Mark>> host_;
+  std::map<size_t, Mark> block_, tile_;
+};
+
+// Every step finds what its producers made, whatever was written in between.
+void ExpectNothingIsLost(const Plan& plan) {
+  Memory memory(plan);
+  for (const std::vector<size_t>& group : plan.groups) {
+    for (size_t begin = 0; begin < kPixels; begin += kTilePixels) {
+      const size_t end = std::min<size_t>(begin + kTilePixels, kPixels);
+      for (size_t step : group) {
+        const TileMemoryStep& s = plan.steps[step];
+        for (int producer : s.producers) {
+          if (producer < 0) continue;
+          const size_t first = s.pixelwise ? begin : 0, last = s.pixelwise ? end : kPixels;
+          for (size_t pixel = first; pixel < last; ++pixel) {
+            ASSERT_TRUE(memory.Holds(static_cast<size_t>(producer), pixel, begin))
+                << "for step " << step;
+          }
+        }
+        for (size_t pixel = begin; pixel < end; ++pixel) memory.Write(step, pixel, begin);
+      }
+    }
+  }
+}
+
+// Each by itself fits memory; a size that wrapped would be one that can be had.
+TEST(PlaceOutputs, TilesThatMemoryCannotHoldAreRefused) {
+  constexpr size_t kPixelBytes = kMaxMemory / kPixels / 8 * 8;
+  for (int pixelwise : {6, 12, 24}) {
+    std::vector<TileMemoryStep> steps = {Step({-1}, false, false, false, kPixelBytes)};
+    for (int i = 0; i < pixelwise; ++i) {
+      steps.push_back(Step({i}, true, false, i + 1 == pixelwise, kPixelBytes));
+    }
+    EXPECT_THROW(Planned(std::move(steps)), std::bad_alloc) << pixelwise;
+  }
+}
+
+TEST(PlaceOutputs, NothingIsLost) {
+  SCOPED_TRACE(testing::ReplayHint());
+  ASSERT_NO_FATAL_FAILURE(ExpectNothingIsLost(Planned(Residual())));
+  Random random;
+  for (int round = 0; round < 400; ++round) {
+    std::vector<TileMemoryStep> steps;
+    const int count = static_cast<int>(random.Int(1, 14));
+    for (int i = 0; i < count; ++i) {
+      std::vector<int> producers;
+      for (int64_t k = random.Int(1, 3); k > 0; --k) {
+        producers.push_back(static_cast<int>(random.Int(std::max(-1, i - 5), i - 1)));
+      }
+      const bool pixelwise = random.Int(0, 3) > 0;
+      steps.push_back(Step(producers, pixelwise, pixelwise && random.Int(0, 2) > 0,
+                           random.Int(0, 7) == 0, random.Int(0, 3) > 0 ? 64 : 32));
+    }
+    ASSERT_NO_FATAL_FAILURE(ExpectNothingIsLost(Planned(steps))) << "round " << round;
+  }
+}
+
+}  // namespace
+}  // namespace larq_engine
