@@ -138,6 +138,11 @@ void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) { delete delegate;
 // For the tests of the fuzzer: faults whose place is known.
 void crash_here() { *reinterpret_cast<volatile int*>(16) = 0; }
 
+void loop_here() {
+  for (volatile int i = 0;; i = i + 1) {
+  }
+}
+
 // The allocator sees that somebody, who may be long gone, has written over its own numbers.
 void meet_spoilt_memory() {
   auto* memory = static_cast<volatile size_t*>(std::malloc(64));

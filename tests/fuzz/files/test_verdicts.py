@@ -146,6 +146,12 @@ def test_a_case_without_an_end(workers, cases):
     assert (verdict.owner, verdict.death.signal) == ("host", "SIGPROF")
 
 
+def test_a_loop_of_the_host_in_which_we_were_met(workers, cases, libraries):
+    ours, host = (library.loop_here for library in libraries.values())
+    (verdict,) = _collect(workers, cases, ours, host).verdicts
+    assert (verdict.owner, verdict.reason) == ("host", "crashes without us")
+
+
 def test_what_only_lacks_memory(workers, cases):
     def fault():
         try:

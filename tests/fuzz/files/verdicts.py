@@ -118,7 +118,9 @@ def judge(
                 job = fewer
     start = at_work(alone.frames)
     spoilt = _met_spoilt_memory(alone)
-    if not spoilt and start < len(alone.frames) and alone.frames[start].module.startswith(_OURS):
+    # Who was at work when time ran out, in a loop without end, is chance.
+    by_chance = spoilt or alone.signal == "SIGPROF"
+    if not by_chance and start < len(alone.frames) and alone.frames[start].module.startswith(_OURS):
         return verdict("ours", "our code was at work", job, alone)
     if again([job], make_innocent, limits) is not None:
         return verdict("host", "crashes without us", job, alone)
