@@ -22,7 +22,7 @@ WHEEL = re.compile(
 )
 MACHINES = {"x86_64": "Advanced Micro Devices X86-64", "aarch64": "AArch64"}
 LIBRARIES = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0"}
-EXPORTS = re.compile(r"(larq_engine|tflite_plugin)_")
+EXPORTS = re.compile(r"(larq_engine|tflite_plugin)_|LiteRtAcceleratorImpl$")
 LARGEST = 1_000_000  # bytes
 
 
