@@ -40,9 +40,7 @@ void ThereIsAGraph(const ModelFile& model) {
 constexpr uint64_t kMaxTensorBytes = uint64_t{1} << 60;
 
 uint64_t BytesOf(const FileTensor& tensor) {
-  uint64_t values = 1;
-  for (const int32_t size : tensor.shape) values *= static_cast<uint64_t>(size);
-  return (values * static_cast<uint64_t>(BitsOf(tensor.type)) + 7) / 8;
+  return (ValuesOf(tensor.shape) * static_cast<uint64_t>(BitsOf(tensor.type)) + 7) / 8;
 }
 
 void SizesAreOfAShape(const ModelFile& model) {
@@ -509,6 +507,7 @@ constexpr Clause kClauses[] = {
     CLAUSE(DepthwiseConvolutionsHaveABias, kFile),
     CLAUSE(TypesWithoutASizeAreTaken, kFile),
     CLAUSE(CopiesHaveTheTypeOfTheirInput, kFile),
+    CLAUSE(DiagonalsFitTheirMatrices, kFile),
     CLAUSE(ScalesFitTheirOperators, kFile),
     CLAUSE(SplitsHaveAnOutputForEachPart, kFile),
     CLAUSE(RepeatedShapesAreOfAFewDimensions, kFile),

@@ -49,7 +49,7 @@ enum SignatureField { kSignatureInputs = 0, kSignatureOutputs = 1, kKey = 2, kSi
 constexpr uint8_t kBlockwiseQuantization = 2;  // of the union QuantizationDetails
 // Of the union BuiltinOptions.
 constexpr uint8_t kPool2dOptions = 5, kLocalResponseNormalizationOptions = 13, kSplitOptions = 35,
-                  kVarHandleOptions = 111;
+                  kReverseSequenceOptions = 87, kVarHandleOptions = 111;
 constexpr int8_t kSparseFormat = 1;  // of a dimension
 
 // Operators that call graphs: which options of theirs hold the graphs' numbers. Without options
@@ -212,6 +212,9 @@ FileOperator ReadOperator(Flatbuffer& file, uint64_t table,
   if (IsPool(kind) && type == kPool2dOptions) {
     result.filter_width = file.Scalar<int32_t>(options, 3);
     result.filter_height = file.Scalar<int32_t>(options, 4);
+  }
+  if (kind == builtin::kReverseSequence && type == kReverseSequenceOptions) {
+    result.sequence_dimension = file.Scalar<int32_t>(options, 0);
   }
   if (kind == builtin::kVarHandle && type == kVarHandleOptions) {
     result.state = file.Text(options, 0) + '\0' + file.Text(options, 1);

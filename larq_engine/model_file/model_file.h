@@ -50,8 +50,9 @@ constexpr int kAdd = 0, kAveragePool2d = 1, kConv2d = 3, kDepthwiseConv2d = 4, k
               kBidirectionalSequenceRnn = 46, kSplit = 49, kDelegate = 51,
               kBidirectionalSequenceLstm = 52, kLess = 58, kGreater = 61, kGreaterEqual = 62,
               kLessEqual = 63, kTransposeConv = 67, kEqual = 71, kNotEqual = 72,
-              kSquaredDifference = 99, kQuantize = 114, kBatchMatmul = 126, kConv3d = 132,
-              kVarHandle = 142, kReadVariable = 143, kAssignVariable = 144, kConv3dTranspose = 141;
+              kSquaredDifference = 99, kReverseSequence = 112, kMatrixDiag = 113, kQuantize = 114,
+              kMatrixSetDiag = 115, kBatchMatmul = 126, kConv3d = 132, kVarHandle = 142,
+              kReadVariable = 143, kAssignVariable = 144, kConv3dTranspose = 141;
 }
 
 bool IsPool(int kind);
@@ -105,6 +106,7 @@ struct FileOperator {
   int32_t radius = 0;        // of a LOCAL_RESPONSE_NORMALIZATION
   int32_t filter_width = 0;  // of a pool
   int32_t filter_height = 0;
+  int32_t sequence_dimension = 0;         // of a REVERSE_SEQUENCE
   std::string state = {};                 // that a VAR_HANDLE leads to: container, 0, name
   std::vector<int64_t> graphs = {};       // that it calls
   std::span<const uint8_t> options = {};  // of a custom operator

@@ -5,7 +5,9 @@
 #include <initializer_list>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "larq_engine/model_file/walk.h"
@@ -124,13 +126,13 @@ void HostsCustomOperatorsHaveOptions(const ModelFile& model) {
   });
 }
 
-// Kernels of 8 bits read one that is not there.
+// Kernels of other types than int16 read one that is not there.
 void DepthwiseConvolutionsHaveABias(const ModelFile& model) {
   ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
     if (KindOf(model, op) != builtin::kDepthwiseConv2d || op.inputs.size() > 2) return;
     const FileType type = place.Graph().tensors[static_cast<size_t>(op.inputs[0])].type;
-    if (type == FileType::kInt8 || type == FileType::kUint8) {
-      Refuse(place.Operator(index), "a bias, as it is of 8 bits", "none",
+    if (type != FileType::kInt16) {
+      Refuse(place.Operator(index), "a bias, as it is not of int16", "none",
              "hosts would crash: give zeros");
     }
   });
@@ -236,25 +238,102 @@ void CheckBroadcast(const Place& place, size_t index) {
   }
 }
 
-// Of a sequence: how long it is, is known when it runs.
-void CheckLengths(const Place& place, size_t index, std::vector<bool>& is_known) {
-  const FileOperator& op = place.Graph().operators[index];
-  const FileTensor& lengths = place.Graph().tensors[static_cast<size_t>(op.inputs[1])];
-  if (lengths.buffer == 0 || is_known[lengths.buffer]) return;
-  is_known[lengths.buffer] = true;
-  for (const int64_t length : NumbersOf(place.model, lengths)) {
-    if (length < 0) {
-      Refuse(place.Operator(index), "lengths of at least 0", std::to_string(length),
-             "hosts would crash: give how many to reverse");
+struct Range {
+  int64_t least;
+  int64_t most;
+};
+
+// By buffer and type. Operators may share a constant, which may be long: it is read once.
+using ConstantRanges = std::map<std::pair<uint32_t, FileType>, std::optional<Range>>;
+
+// Of the numbers of a constant, if there are any.
+std::optional<Range> RangeOf(const ModelFile& model, const FileTensor& tensor,
+                             ConstantRanges& ranges) {
+  const auto [entry, is_new] = ranges.try_emplace({tensor.buffer, tensor.type});
+  if (is_new) {
+    const std::vector<int64_t> numbers = NumbersOf(model, tensor);
+    if (!numbers.empty()) {
+      const auto [least, most] = std::ranges::minmax(numbers);
+      entry->second = {.least = least, .most = most};
     }
   }
+  return entry->second;
 }
 
 bool IsOpen(const FileTensor& tensor) {
   return std::ranges::find(tensor.signature, -1) != tensor.signature.end();
 }
 
+bool IsOpen(const FileTensor& tensor, size_t dimension) {
+  return dimension < tensor.signature.size() && tensor.signature[dimension] == -1;
+}
+
+// Hosts look at the first length alone. How long an open sequence is, is known when it runs.
+void CheckLengths(const Place& place, size_t index, ConstantRanges& ranges) {
+  constexpr char kRemedy[] = "hosts would crash: give how many to reverse";
+  const FileOperator& op = place.Graph().operators[index];
+  const std::vector<FileTensor>& tensors = place.Graph().tensors;
+  const std::optional<Range> lengths =
+      RangeOf(place.model, tensors[static_cast<size_t>(op.inputs[1])], ranges);
+  if (!lengths.has_value()) return;
+  if (lengths->least < 0) {
+    Refuse(place.Operator(index), "lengths of at least 0", std::to_string(lengths->least), kRemedy);
+  }
+  const FileTensor& input = tensors[static_cast<size_t>(op.inputs[0])];
+  const auto dimension = static_cast<size_t>(op.sequence_dimension);
+  if (dimension >= input.shape.size() || IsOpen(input, dimension)) return;
+  if (lengths->most > input.shape[dimension]) {
+    Refuse(
+        place.Operator(index),
+        "lengths of at most " + std::to_string(input.shape[dimension]) + ", as its sequences are",
+        std::to_string(lengths->most), kRemedy);
+  }
+}
+
+// A kernel reads as many values of the matrices' type as they have there.
+void CheckDiagonal(const Place& place, size_t index) {
+  const FileOperator& op = place.Graph().operators[index];
+  const auto first = static_cast<size_t>(op.inputs[0]), second = static_cast<size_t>(op.inputs[1]);
+  const FileTensor& matrices = place.Graph().tensors[first];
+  const FileTensor& diagonal = place.Graph().tensors[second];
+  if (diagonal.type != matrices.type) {
+    Refuse(place.Operator(index), "a diagonal of the type of " + place.Tensor(first),
+           place.Tensor(second) + " of another");
+  }
+  const auto is_fixed = [&](const FileTensor& tensor) {
+    return IsConstant(place.model, tensor) || !(tensor.shape.empty() || IsOpen(tensor));
+  };
+  const std::span<const int32_t> shape(matrices.shape);
+  if (shape.size() < 2 || !is_fixed(matrices) || !is_fixed(diagonal)) return;
+  const std::span<const int32_t> sides = shape.last(2);
+  const uint64_t expected =
+      ValuesOf(shape.first(shape.size() - 2)) * static_cast<uint64_t>(std::min(sides[0], sides[1]));
+  const uint64_t got = ValuesOf(diagonal.shape);
+  if (got < expected) {
+    Refuse(place.Operator(index),
+           std::to_string(expected) + " values for the diagonals of " + SomeOf(matrices.shape),
+           std::to_string(got), "hosts would crash: give one for each row or column");
+  }
+}
+
 }  // namespace
+
+// Kernels take all types but these integers for float32: of a smaller one, they write behind the
+// tensor.
+void DiagonalsFitTheirMatrices(const ModelFile& model) {
+  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+    const int kind = KindOf(model, op);
+    if (kind != builtin::kMatrixDiag && kind != builtin::kMatrixSetDiag) return;
+    const auto input = static_cast<size_t>(op.inputs[0]);
+    const FileType type = place.Graph().tensors[input].type;
+    if (BitsOf(type) < BitsOf(FileType::kFloat32) && type != FileType::kInt8 &&
+        type != FileType::kUint8 && type != FileType::kInt16) {
+      Refuse(place.Operator(index), "values of int8, uint8, int16 or at least 32 bits",
+             place.Tensor(input) + " of another type", "hosts would crash: cast them before");
+    }
+    if (kind == builtin::kMatrixSetDiag) CheckDiagonal(place, index);
+  });
+}
 
 // Hosts have tensors of any number of dimensions, but repeat values along at most 8. Sizes that the
 // file leaves open are known when it runs.
@@ -357,13 +436,13 @@ void StatesKeepTheirShape(const ModelFile& model) {
 
 // Kernels go by these numbers without a look at what they lead to.
 void ArgumentsAreInRange(const ModelFile& model) {
-  constexpr int kReverseSequence = 112, kBroadcastArgs = 145;
+  constexpr int kBroadcastArgs = 145;
   constexpr int32_t kMaxRadius = 1 << 30;
-  std::vector<bool> is_known(model.buffers.size());  // operators may share one
+  ConstantRanges ranges;
   ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
     const int kind = KindOf(model, op);
     if (kind == kBroadcastArgs) CheckBroadcast(place, index);
-    if (kind == kReverseSequence) CheckLengths(place, index, is_known);
+    if (kind == builtin::kReverseSequence) CheckLengths(place, index, ranges);
     if (kind == builtin::kLocalResponseNormalization && (op.radius < 0 || op.radius > kMaxRadius)) {
       Refuse(place.Operator(index), "a radius of 0 to 2^30", std::to_string(op.radius),
              "hosts would crash: give one of channels");

@@ -18,6 +18,7 @@ void HostsCustomOperatorsHaveOptions(const ModelFile& model);
 void DepthwiseConvolutionsHaveABias(const ModelFile& model);
 void TypesWithoutASizeAreTaken(const ModelFile& model);
 void CopiesHaveTheTypeOfTheirInput(const ModelFile& model);
+void DiagonalsFitTheirMatrices(const ModelFile& model);
 void RepeatedShapesAreOfAFewDimensions(const ModelFile& model);
 void ManyDimensionsAreKept(const ModelFile& model);
 void LayersStatesAreOfTheirType(const ModelFile& model);

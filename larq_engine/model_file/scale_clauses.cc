@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <optional>
 
 #include "larq_engine/model_file/walk.h"
@@ -28,17 +29,22 @@ struct Scaled {
 
   const FileTensor& Tensor() const { return place.Graph().tensors[tensor]; }
 
-  // The first one; kernels that look at more are not the ones here.
+  size_t Scales() const {
+    return Tensor().quantization.has_value() ? Tensor().quantization->scales.size() : 0;
+  }
+
+  // Kernels of the operators here take one for the whole tensor; of several, hosts give them 0.
   std::optional<float> Scale() const {
-    const std::optional<FileQuantization>& quantization = Tensor().quantization;
-    if (!quantization.has_value() || quantization->scales.empty()) return std::nullopt;
-    return quantization->scales[0];
+    if (Scales() == 0) return std::nullopt;
+    return Scales() == 1 ? Tensor().quantization->scales[0] : 0.0f;
   }
 
   [[noreturn]] void Refuse(const std::string& expected, const char* host) const {
+    std::string got = "none";
+    if (Scales() == 1) got = TextOf(*Scale());
+    if (Scales() > 1) got = std::to_string(Scales()) + " scales";
     larq_engine::Refuse(
-        place.Operator(op), "a scale of " + place.Tensor(tensor) + " " + expected,
-        Scale().has_value() ? TextOf(*Scale()) : "none",
+        place.Operator(op), "a scale of " + place.Tensor(tensor) + " " + expected, got,
         std::string(host) + " would crash: quantize with data of the range that the model is for");
   }
 };
@@ -55,7 +61,7 @@ void CheckComparison(const std::vector<Scaled>& inputs) {
 }
 
 // They make a multiplier of the quotient of scales (2 input)^power / (2^shift output), and abort
-// where it is not below 1; LiteRT does not for SUB.
+// where it is not below 1, which LiteRT does not for SUB, or 0: its divisor is a float.
 void CheckSum(int kind, const std::vector<Scaled>& inputs, const Scaled& output, int power,
               int shift) {
   double largest = 0;
@@ -69,12 +75,14 @@ void CheckSum(int kind, const std::vector<Scaled>& inputs, const Scaled& output,
         "above " + TextOf(least) + ", as those of its inputs are up to " + TextOf(largest),
         kind == builtin::kSub ? "tflite_runtime 2.14" : kAnyHost);
   }
+  const float most = std::ldexp(std::numeric_limits<float>::max(), -shift);
+  if (*output.Scale() > most) output.Refuse("of at most " + TextOf(most), kAnyHost);
 }
 
+// It leaves tensors of several to its host.
 void CheckXnnpack(const Scaled& tensor) {
-  const std::optional<float> scale = tensor.Scale();
-  if (!IsOf8Bits(tensor.Tensor()) || !scale.has_value()) return;
-  if (!std::isnormal(*scale) || *scale < 0) {
+  if (!IsOf8Bits(tensor.Tensor()) || tensor.Scales() != 1) return;
+  if (!std::isnormal(*tensor.Scale()) || *tensor.Scale() < 0) {
     tensor.Refuse("of at least 1.2e-38", "XNNPACK of LiteRT 2.3");
   }
 }

@@ -41,6 +41,12 @@ inline bool IsConstant(const ModelFile& model, const FileTensor& tensor) {
   return tensor.is_external || !DataOf(model, tensor).empty();
 }
 
+inline uint64_t ValuesOf(std::span<const int32_t> shape) {
+  uint64_t values = 1;
+  for (const int32_t size : shape) values *= static_cast<uint64_t>(size);
+  return values;
+}
+
 inline int KindOf(const ModelFile& model, const FileOperator& op) {
   return model.operator_codes[op.code].kind;
 }

@@ -13,9 +13,10 @@ namespace larq_engine {
 namespace {
 
 using builtin::kAdd, builtin::kEqual, builtin::kLess, builtin::kSub, builtin::kSquaredDifference,
-    builtin::kQuantize, builtin::kBatchMatmul, builtin::kReadVariable, builtin::kAssignVariable;
+    builtin::kQuantize, builtin::kBatchMatmul, builtin::kReadVariable, builtin::kAssignVariable,
+    builtin::kReverseSequence, builtin::kMatrixDiag, builtin::kMatrixSetDiag;
 constexpr int kMul = 18, kRelu = 19, kSelect = 64, kIf = 118, kWhile = 119, kCallOnce = 129,
-              kReverseSequence = 112, kMatrixDiag = 113, kSegmentSum = 125, kBroadcastArgs = 145;
+              kSegmentSum = 125, kBroadcastArgs = 145;
 
 // FULLY_CONNECTED of x and constant weights, then ADD of the result and itself:
 // tensors 0 x, 1 weights, 2 dense, 3 sum. Operator codes 0 and 1 are these, others come behind.
@@ -154,6 +155,23 @@ void MakeInt8(ModelFile& model, int kind, float input_scale, float output_scale,
     TensorOf(model, tensor).type = type;
     TensorOf(model, tensor).quantization = {.scales = {tensor == 2 ? input_scale : output_scale},
                                             .zero_points = {0}};
+  }
+}
+
+// Likewise, each of several scales.
+void MakeSeveralScales(ModelFile& model, int kind, float scale) {
+  MakeInt8(model, kind, 1, 1);
+  TensorOf(model, 2).quantization = {
+      .scales = {scale, 1, 1, 1}, .zero_points = {0, 0, 0, 0}, .dimension = 1};
+}
+
+// The second operator sets the diagonals of two matrices of 3 x 4 to constants.
+void MakeDiagonal(ModelFile& model, std::vector<int32_t> diagonal) {
+  MakeNumbers(model, kMatrixSetDiag, {}, std::move(diagonal));
+  OperatorOf(model, 1).inputs[0] = 2;
+  for (const size_t tensor : {2, 3}) {
+    TensorOf(model, tensor).shape = {2, 3, 4};
+    TensorOf(model, tensor).type = FileType::kInt32;
   }
 }
 
@@ -374,8 +392,13 @@ const std::vector<Breach>& Breaches() {
        "operator #1, to 'sum': expected options of TFLite_Detection_PostProcess, got none; "},
       {"DepthwiseConvolutionsHaveABias",
        [](ModelFile& m) { MakeInt8(m, builtin::kDepthwiseConv2d, 1, 1); },
-       "operator #1, to 'sum': expected a bias, as it is of 8 bits, got none; ",
+       "operator #1, to 'sum': expected a bias, as it is not of int16, got none; ",
        "hosts would crash: give zeros"},
+      {"DepthwiseConvolutionsHaveABias",
+       [](ModelFile& m) {
+         MakeKind(m, 1, builtin::kDepthwiseConv2d, {2, 2});
+       },
+       "expected a bias, as it is not of int16, got none; ", "hosts would crash: give zeros"},
       {"TypesWithoutASizeAreTaken",
        [](ModelFile& m) {
          MakeKind(m, 1, kReadVariable, {2});
@@ -443,6 +466,16 @@ const std::vector<Breach>& Breaches() {
        "above 0.000244141, as those of its inputs are up to 1, got 0.000244141; ", kMeasureAgain},
       {"ScalesFitTheirOperators", [](ModelFile& m) { MakeInt8(m, kAdd, 0, 1); },
        "expected a scale of tensor 'dense' (#2) above 0, got 0; ", kMeasureAgain},
+      {"ScalesFitTheirOperators", [](ModelFile& m) { MakeInt8(m, kAdd, 1, 3.3e32f); },
+       "expected a scale of tensor 'sum' (#3) of at most 3.24519e+32, got 3.3e+32; ",
+       kMeasureAgain},
+      {"ScalesFitTheirOperators",
+       [](ModelFile& m) { MakeInt8(m, kAdd, 1, 1.1e34f, FileType::kInt16); },
+       "of at most 1.03846e+34, got 1.1e+34; ", kMeasureAgain},
+      {"ScalesFitTheirOperators", [](ModelFile& m) { MakeSeveralScales(m, kAdd, 0.5f); },
+       "expected a scale of tensor 'dense' (#2) above 0, got 4 scales; ", kMeasureAgain},
+      {"ScalesFitTheirOperators", [](ModelFile& m) { MakeSeveralScales(m, kLess, 0.5f); },
+       "above 0, and not 1, got 4 scales; ", kMeasureAgain},
       {"ScalesFitTheirOperators", [](ModelFile& m) { MakeInt8(m, kLess, 1, 1); },
        "expected a scale of tensor 'dense' (#2) above 0, and not 1, got 1; ", kMeasureAgain},
       {"ScalesFitTheirOperators",
@@ -527,6 +560,51 @@ const std::vector<Breach>& Breaches() {
        },
        "operator #1, to 'sum': expected lengths of at least 0, got -2; ",
        "hosts would crash: give how many to reverse"},
+      {"ArgumentsAreInRange",
+       [](ModelFile& m) {
+         MakeNumbers(m, kReverseSequence, {}, {4, 5});
+         OperatorOf(m, 1).sequence_dimension = 1;
+         TensorOf(m, 0).signature = {-1, 4};
+       },
+       "expected lengths of at most 4, as its sequences are, got 5; ",
+       "hosts would crash: give how many to reverse"},
+      {"ArgumentsAreInRange",  // of int64, in the buffer of what is legal as int32
+       [](ModelFile& m) {
+         MakeNumbers(m, kReverseSequence, {}, {1, 1});
+         OperatorOf(m, 1).sequence_dimension = 1;
+         FileTensor lengths = m.graphs[0].tensors.back();
+         lengths.type = FileType::kInt64;
+         lengths.shape = {1};
+         m.graphs[0].tensors.push_back(lengths);
+         m.graphs[0].tensors.push_back({.name = "other", .shape = {1, 4}});
+         m.graphs[0].operators.push_back(OperatorOf(m, 1));
+         OperatorOf(m, 2).inputs[1] = 5;
+         OperatorOf(m, 2).outputs = {6};
+       },
+       "expected lengths of at most 4, as its sequences are, got 4294967297; ",
+       "hosts would crash: give how many to reverse"},
+      {"DiagonalsFitTheirMatrices",
+       [](ModelFile& m) {
+         MakeKind(m, 1, kMatrixDiag, {2});
+         MakeKind(m, 0, builtin::kCustom, {0});
+         TensorOf(m, 2).type = TensorOf(m, 3).type = FileType::kBool;
+       },
+       "operator #1, to 'sum': expected values of int8, uint8, int16 or at least 32 bits, got "
+       "tensor 'dense' (#2) of another type; ",
+       "hosts would crash: cast them before"},
+      {"DiagonalsFitTheirMatrices",
+       [](ModelFile& m) {
+         MakeKind(m, 1, kMatrixSetDiag, {2, 0});
+         TensorOf(m, 0).type = FileType::kInt8;
+       },
+       "operator #1, to 'sum': expected a diagonal of the type of tensor 'dense' (#2), got tensor "
+       "'x' (#0) of another; "},
+      {"DiagonalsFitTheirMatrices",
+       [](ModelFile& m) {
+         MakeDiagonal(m, {1, 2, 3, 4, 5});
+       },
+       "expected 6 values for the diagonals of [2, 3, 4], got 5; ",
+       "hosts would crash: give one for each row or column"},
       {"ArgumentsAreInRange",
        [](ModelFile& m) {
          MakeKind(m, 1, builtin::kAveragePool2d, {2});
@@ -766,8 +844,24 @@ TEST(Clauses, WhatIsLegalPasses) {
         MakeKind(m, 1, kLess, {2, 2});
         TensorOf(m, 2).shape = {1, 1, 1, 1, 1, 1, 1, 1, 2};
       },
-      // What is computed has another size than the file says, and hosts look at it.
-      [](ModelFile& m) { MakeNumbers(m, kReverseSequence, {}, {5}); },
+      // Sequences that are long enough, or whose size the file leaves open.
+      [](ModelFile& m) {
+        MakeNumbers(m, kReverseSequence, {}, {0, 4});
+        OperatorOf(m, 1).sequence_dimension = 1;
+      },
+      [](ModelFile& m) {
+        MakeNumbers(m, kReverseSequence, {}, {5});
+        TensorOf(m, 0).signature = {-1, 4};
+      },
+      // Diagonals that are long enough, or of matrices whose size is open.
+      [](ModelFile& m) {
+        MakeDiagonal(m, {1, 2, 3, 4, 5, 6});
+      },
+      [](ModelFile& m) {
+        MakeDiagonal(m, {1, 2, 3});
+        TensorOf(m, 2).signature = {-1, 3, 4};
+      },
+      [](ModelFile& m) { MakeInt8(m, kMatrixDiag, 1, 1), OperatorOf(m, 1).inputs = {2}; },
       [](ModelFile& m) { Quantize(m, FileType::kFloat32, {}, {}, 9); },
       [](ModelFile& m) { MakeBlockwise(m, {.scales = 1, .zero_points = -1, .block_size = 2}); },
       [](ModelFile& m) {
@@ -804,6 +898,9 @@ TEST(Clauses, WhatIsLegalPasses) {
       },
       // Scales that hosts can compute with, and what is not computed with.
       [](ModelFile& m) { MakeInt8(m, kAdd, 1, 2e-6f); },
+      [](ModelFile& m) { MakeInt8(m, kAdd, 1, 3.2e32f); },
+      [](ModelFile& m) { MakeInt8(m, kAdd, 1, 1e34f, FileType::kInt16); },
+      [](ModelFile& m) { MakeSeveralScales(m, kQuantize, 0), OperatorOf(m, 1).inputs = {2}; },
       [](ModelFile& m) { MakeInt8(m, kLess, 0.5f, 1); },
       [](ModelFile& m) { MakeInt8(m, kLess, 1.5f, 1); },
       [](ModelFile& m) { MakeInt8(m, kLess, 1e-40f, 1); },
@@ -827,9 +924,7 @@ TEST(Clauses, WhatIsLegalPasses) {
         MakeCall(m, kIf, {0, 2});
         TensorOf(m, 2).shape = {4};
       },
-      [](ModelFile& m) {
-        MakeKind(m, 1, builtin::kDepthwiseConv2d, {2, 2});
-      },
+      [](ModelFile& m) { MakeInt8(m, builtin::kDepthwiseConv2d, 1, 1, FileType::kInt16); },
       [](ModelFile& m) {
         MakeKind(m, 1, kRelu, {2});
         TensorOf(m, 2).shape = TensorOf(m, 3).shape = {1, 1, 1, 1, 1, 1, 4};

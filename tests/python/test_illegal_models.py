@@ -108,6 +108,61 @@ def state_of_two_shapes() -> bytes:
     return builder.finish([x], [y])
 
 
+def no_bias() -> bytes:
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 4, 4, 2), name="x"), builder.tensor((1, 4, 4, 2), name="y")
+    weights = builder.constant(np.ones((1, 1, 1, 2), np.float32))
+    options = {"depthMultiplier": 1, "dilationWFactor": 1, "dilationHFactor": 1}
+    builder.builtin("DEPTHWISE_CONV_2D", [x, weights], [y], strideW=1, strideH=1, **options)
+    return builder.finish([x], [y])
+
+
+def far_scale() -> bytes:
+    """Beside which the input's disappear in the host's numbers."""
+    builder = ModelBuilder()
+    x = builder.tensor((1, 4), np.int8, name="x", scale=0.5, zero_point=0)
+    y = builder.tensor((1, 4), np.int8, name="y", scale=3.4e38, zero_point=0)
+    builder.builtin("ADD", [x, x], [y])
+    return builder.finish([x], [y])
+
+
+def scales_of_a_sum() -> bytes:
+    builder = ModelBuilder()
+    x = builder.tensor((1, 2), np.int8, name="x", scale=[0.5, 0.25], zero_point=[0, 0])
+    y = builder.tensor((1, 2), np.int8, name="y", scale=0.5, zero_point=0)
+    builder.graph.tensors[x].quantization.quantizedDimension = 1
+    builder.builtin("ADD", [x, x], [y])
+    return builder.finish([x], [y])
+
+
+def bool_diagonal() -> bytes:
+    builder = ModelBuilder()
+    x = builder.tensor((1, 64), np.bool_, name="x")
+    y = builder.tensor((1, 64, 64), np.bool_, name="y")
+    builder.builtin("MATRIX_DIAG", [x], [y])
+    return builder.finish([x], [y])
+
+
+def short_diagonal() -> bytes:
+    builder = ModelBuilder()
+    x, y = builder.tensor((1 << 20, 2, 2), name="x"), builder.tensor((1 << 20, 2, 2), name="y")
+    diagonal = builder.constant(np.ones((1, 2), np.float32))
+    builder.builtin("MATRIX_SET_DIAG", [x, diagonal], [y])
+    return builder.finish([x], [y])
+
+
+def reversed_sequences(*lengths: int) -> bytes:
+    """Of 8 values each."""
+    builder = ModelBuilder()
+    x, y = builder.tensor((2, 8), name="x"), builder.tensor((2, 8), name="y")
+    builder.builtin("REVERSE_SEQUENCE", [x, builder.constant(np.array(lengths, np.int32))], [y])
+    operator = builder.graph.operators[-1]
+    operator.builtinOptionsType = schema.BuiltinOptions.ReverseSequenceOptions
+    operator.builtinOptions = schema.ReverseSequenceOptionsT()
+    operator.builtinOptions.seqDim = 1
+    return builder.finish([x], [y])
+
+
 def scale_without_zero_point() -> bytes:
     builder = ModelBuilder()
     x = builder.tensor((1, 4), np.int32, name="x", scale=0.5, zero_point=[])
@@ -200,6 +255,36 @@ _ILLEGAL: dict[str, tuple[Callable[[], bytes], str, bool]] = {
         "got tensor 'x' (#0) of [1, 64]",
         False,
     ),
+    "a depthwise convolution without a bias": (
+        no_bias,
+        "operator #0, to 'y': expected a bias, as it is not of int16, got none",
+        False,
+    ),
+    "a scale far above the others": (
+        far_scale,
+        "expected a scale of tensor 'y' (#1) of at most 3.24519e+32, got 3.4e+38",
+        False,
+    ),
+    "a sum of several scales": (
+        scales_of_a_sum,
+        "expected a scale of tensor 'x' (#0) above 0, got 2 scales",
+        False,
+    ),
+    "a diagonal of bool": (
+        bool_diagonal,
+        "expected values of int8, uint8, int16 or at least 32 bits, got tensor 'x' (#0)",
+        False,
+    ),
+    "a diagonal that is too short": (
+        short_diagonal,
+        "expected 2097152 values for the diagonals of [1048576, 2, 2], got 2",
+        False,
+    ),
+    "a length beyond the sequence": (
+        lambda: reversed_sequences(8, 200000000),
+        "expected lengths of at most 8, as its sequences are, got 200000000",
+        False,
+    ),
     "a scale without a zero point": (
         scale_without_zero_point,
         "tensor 'x' (#0): expected 1 zero points, one for each scale, got 0",
@@ -229,6 +314,11 @@ def test_the_interpreter_refuses(fault, runtime, box):
 def test_the_delegate_alone_refuses(fault, runtime, box):
     build, words, _ = _ILLEGAL[fault]
     assert words in box.call(load_in_plain_host, build(), runtime)
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_whole_sequences_are_reversed(runtime, box):
+    assert box.call(load_and_run, reversed_sequences(8, 3), runtime) == ("", "")
 
 
 @pytest.mark.parametrize("runtime", HOSTS)
