@@ -15,6 +15,7 @@ struct OpRow {
   std::string op;
   std::string name;    // of the layer
   std::string tensor;  // what the operator makes
+  std::string device;
   std::string kernel;
   uint64_t calls = 0;
   double ms_per_call = 0;

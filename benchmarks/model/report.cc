@@ -89,6 +89,7 @@ void AddOps(JsonWriter& json, const OpTable& table) {
     json.Add("op", row.op);
     json.Add("name", row.name);
     json.Add("tensor", row.tensor);
+    json.Add("device", row.device);
     json.Add("kernel", row.kernel);
     json.Add("calls", row.calls);
     json.Add("ms_per_call", row.ms_per_call);

@@ -23,6 +23,7 @@ class ProfileRow:
         op: The operator.
         name: The layer that it belongs to, as in the conversion's report.
         tensor: What it makes, as the file calls it.
+        device: Where it is computed.
         kernel: What computes it.
         calls: How often it ran.
         ms_per_call: Mean time.
@@ -33,6 +34,7 @@ class ProfileRow:
     op: str
     name: str
     tensor: str
+    device: str
     kernel: str
     calls: int
     ms_per_call: float
@@ -96,6 +98,7 @@ def make_table(
             op=step["op"],
             name=step["layer"],
             tensor=step["name"],
+            device=step["device"],
             kernel=step["kernel"],
             calls=step["calls"],
             # A branch that the data did not take has steps without calls.
@@ -116,6 +119,7 @@ def make_table(
             op=HOST,
             name=", ".join(f"{count} {op}" for op, count in counts.most_common()),
             tensor="",
+            device="",
             kernel="",
             calls=runs,
             ms_per_call=host_ns / runs / 1e6,

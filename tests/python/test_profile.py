@@ -128,10 +128,10 @@ def test_a_profile_can_be_repeated_and_disturbs_nothing():
 
 
 _STEPS = [
-    {"op": "LceQuantize", "name": "q", "layer": "q", "node": 0, "kernel": "", "calls": 2,
-     "total_ns": 1_000_000, "macs": 0},
-    {"op": "LceBconv2d", "name": "conv/y:LceBconv2d", "layer": "conv/y", "node": 1, "kernel": "k",
-     "calls": 2, "total_ns": 5_000_000, "macs": 10_000_000},
+    {"op": "LceQuantize", "name": "q", "layer": "q", "node": 0, "device": "cpu",
+     "kernel": "", "calls": 2, "total_ns": 1_000_000, "macs": 0},
+    {"op": "LceBconv2d", "name": "conv/y:LceBconv2d", "layer": "conv/y", "node": 1,
+     "device": "cpu", "kernel": "k", "calls": 2, "total_ns": 5_000_000, "macs": 10_000_000},
 ]  # fmt: skip
 
 
@@ -157,6 +157,7 @@ def test_the_table_as_plain_values():
         "op": "LceBconv2d",
         "name": "conv/y",
         "tensor": "conv/y:LceBconv2d",
+        "device": "cpu",
         "kernel": "k",
         "calls": 2,
         "ms_per_call": 2.5,

@@ -13,8 +13,8 @@ namespace larq_engine {
 
 // Tensors by their index.
 struct HostNode {
-  const OpRow* op;  // null where it stays with the host
-  int index;        // of the node, or -1 where the host does not tell
+  const KnownOp* op;  // null where it stays with the host
+  int index;          // of the node, or -1 where the host does not tell
   std::vector<int> inputs;
   std::vector<int> outputs;
   std::span<const uint8_t> options = {};  // alive as long as the model

@@ -67,7 +67,7 @@ std::shared_ptr<Engine> SharedEngine(int threads) {
 // A node of the host: made before its tensors are known, planned (or its weights unpacked) at the
 // first Prepare.
 struct RegisteredNode {
-  const OpRow* op;
+  const KnownOp* op;
   std::span<const uint8_t> options;
   std::unique_ptr<PlanNode> plan = nullptr;
   std::unique_ptr<UnpackedWeights> weights = nullptr;
@@ -79,7 +79,7 @@ void* InitNode(TfLiteContext* context, const char* buffer, size_t length) {
   RegisteredNode* node = nullptr;
   ReportingErrors(context, [&] {
     node = new RegisteredNode{
-        &OpTable()[kOp],
+        &KnownOps()[kOp],
         {reinterpret_cast<const uint8_t*>(buffer), buffer == nullptr ? 0 : length}};
   });
   return node;
@@ -127,7 +127,7 @@ void RegisterAll(AddCustomFn add_custom, void* resolver, std::index_sequence<kOp
   registration.prepare = PrepareNode;
   registration.invoke = InvokeNode;
   ((registration.init = InitNode<kOps>,
-    add_custom(resolver, OpTable()[kOps].name, &registration, 1)),
+    add_custom(resolver, KnownOps()[kOps].name, &registration, 1)),
    ...);
 }
 

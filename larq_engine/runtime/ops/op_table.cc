@@ -42,7 +42,7 @@ Op Read(const OpInfo& op) {
 }
 
 // LCE's converter writes "LceBconv2d"; its sources and documents also spell "LceBConv2d".
-constexpr OpRow kOps[] = {
+constexpr KnownOp kOps[] = {
     {.name = "LceQuantize", .read = Read<QuantizeOp::Read>},
     {.name = "LceDequantize", .read = Read<DequantizeOp::Read>},
     {.name = "LceBconv2d", .read = Read<Bconv2dOp::Read>},
@@ -99,10 +99,10 @@ static_assert(kOps[kOurOps - 1].is_ours() && !kOps[kOurOps].is_ours());
 
 }  // namespace
 
-std::span<const OpRow> OpTable() { return kOps; }
+std::span<const KnownOp> KnownOps() { return kOps; }
 
-const OpRow* FindOp(int32_t builtin_code, const char* custom_name) {
-  for (const OpRow& row : kOps) {
+const KnownOp* FindOp(int32_t builtin_code, const char* custom_name) {
+  for (const KnownOp& row : kOps) {
     if (builtin_code != static_cast<int32_t>(row.code)) continue;
     if (!row.is_ours() || (custom_name != nullptr && row.name == std::string_view(custom_name))) {
       return &row;

@@ -13,7 +13,7 @@
 
 namespace larq_engine {
 
-struct OpRow {
+struct KnownOp {
   // As files spell it, or, of the host's, TensorFlow Lite's tools print it.
   const char* name;
 
@@ -34,11 +34,11 @@ struct OpRow {
   bool is_weights() const { return read == nullptr; }
 };
 
-std::span<const OpRow> OpTable();
+std::span<const KnownOp> KnownOps();
 
 // Null for operators that stay with the host. `custom_name` counts only for custom operators, and
 // may be null.
-const OpRow* FindOp(int32_t builtin_code, const char* custom_name);
+const KnownOp* FindOp(int32_t builtin_code, const char* custom_name);
 
 // Rows of the table that are ours come first.
 inline constexpr size_t kOurOps = 6;

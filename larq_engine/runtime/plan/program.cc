@@ -19,7 +19,7 @@ TensorShape DeclaredShape(const ProgramOp& op, std::span<const TensorShape> inpu
 
 }  // namespace
 
-void Program::Add(const OpRow& row, OpName& name, const OpInfo& info, std::span<const int> inputs,
+void Program::Add(const KnownOp& row, OpName& name, const OpInfo& info, std::span<const int> inputs,
                   int output, bool host_reads) {
   auto added = std::make_unique<ProgramOp>();
   name.layer = LayerName(info);

@@ -59,7 +59,7 @@ class HostTensors {
 class Program {
  public:
   // Throws OpError, whose text names the operator. `inputs` and `output` are the host's tensors.
-  void Add(const OpRow& row, OpName& name, const OpInfo& info, std::span<const int> inputs,
+  void Add(const KnownOp& row, OpName& name, const OpInfo& info, std::span<const int> inputs,
            int output, bool host_reads);
 
   // Lets quantizations compute the products and sums that only they read; once, after all are
