@@ -32,9 +32,13 @@ from larq_engine.converter.rules_bits import becomes_bits, is_made_of_bits
 from larq_engine.converter.signs import Binary, NotBinary, Positive, find_binary
 from larq_engine.converter.weights import find_binary_weights, scales
 
-# With so few products summed for an output, a host's float layer and its sign were faster than the
-# binary layer on every kernel and host that was measured (docs/performance.md).
-_FEW_PRODUCTS = 4
+# Up to this many products for an output, and some for each output channel that is missing where a
+# filter has lines to put together, a host's float layer and its sign were faster than the binary
+# layer on AVX2, the slowest that was measured (docs/performance.md). They were measured from float
+# to float: bits spare layers work, so where others make or read the bits this does not count.
+_FEW_PRODUCTS = 16
+_PRODUCTS_OF_A_LINE = 320
+_FEWEST_OUTPUTS = 8  # a vector: a host computes as many at once
 
 
 @dataclass(frozen=True)
@@ -169,7 +173,7 @@ def _is_faster_in_host(op: Op, layer: BinaryLayer, graph: Graph, options: Option
     LCE makes such layers binary too. A sign that is not a host's SIGN takes more of its time.
     """
     source, sign = layer.data.source, layer.data.tensor
-    if options.for_lce or _products(layer) > _FEW_PRODUCTS or not isinstance(source, Positive):
+    if options.for_lce or not _has_few_products(layer) or not isinstance(source, Positive):
         return False
     if sign.producer is None or sign.producer.kind != "SIGN" or not graph.only_use(sign):
         return False
@@ -179,6 +183,18 @@ def _is_faster_in_host(op: Op, layer: BinaryLayer, graph: Graph, options: Option
     return not is_made_of_bits(source.tensor, graph) and not becomes_bits(
         layer.form.op.output, graph
     )
+
+
+def _has_few_products(layer: BinaryLayer) -> bool:
+    form = layer.form
+    outputs, lines = max(form.weights.shape[0], _FEWEST_OUTPUTS), form.weights.shape[1]
+    # Lines are put together anew for each line of results.
+    lines = min(lines, form.result[1])
+    is_padded_by_host = form.pads != NO_PADS and layer.pad_sign != 0
+    # A host computes all signs, and pads all of them with 1, of which a stride then leaves some.
+    skips_signs = is_padded_by_host or form.weights.shape[1:3] == (1, 1)
+    share = max(form.stride) if skips_signs else 1
+    return _products(layer) * share <= _FEW_PRODUCTS + _PRODUCTS_OF_A_LINE * (lines - 1) / outputs
 
 
 def _products(layer: BinaryLayer) -> int:
@@ -280,12 +296,12 @@ def why_not_binary(op: Op, options: Options) -> NotBinary:
     dilated = [reader for reader in consumers if reader.kind == "BATCH_TO_SPACE_ND"]
     found = find_binary_layer(dilated[0] if dilated else op, options)
     if isinstance(found, BinaryLayer):
-        few = _products(found)
-        assert few <= _FEW_PRODUCTS, f"{op.kind} '{op.name}' could be binary and is not"
+        assert _has_few_products(found), f"{op.kind} '{op.name}' could be binary and is not"
+        products, outputs = _products(found), len(found.form.weights)
         return NotBinary(
-            f"a dot product of only {few} product{'s' * (few > 1)}: "
-            "the host's float layer is faster",
-            "nothing; with more input channels or a larger filter it would be binary",
+            f"faster in float: {products} product{'s' * (products > 1)} for each of "
+            f"{outputs} output{'s' * (outputs > 1)}",
+            "nothing; with more input channels or outputs it would be binary",
         )
     weights = op.inputs[1]
     if weights is None or weights.data is None or weights.dtype != "FLOAT32":

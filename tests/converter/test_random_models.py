@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 
 import larq_engine
-from larq_engine.converter.report import LayerReport
 from tests.converter import random_models
 from tests.converter.frameworks import require_keras
 from tests.kernel_rows import KERNELS
@@ -26,15 +25,9 @@ RUNS, SAMPLE = 30, 3
 MODELS_OF_A_RUN = 10
 
 
-def without_host(layer: LayerReport) -> str:
-    """What a layer could become: binary if only its few products leave it to the host."""
-    few = layer.reason.startswith("a dot product of only")
-    return "binary" if few else layer.became
-
-
 def check_report(report: larq_engine.ConversionReport, expected: Counter[tuple[str, str]]) -> None:
     """Of names, a file may have lost those of layers that were merged with what follows."""
-    became = Counter((layer.name, without_host(layer)) for layer in report.layers)
+    became = Counter((layer.name, layer.became) for layer in report.layers)
     names = {name for name, _ in expected}
     named = Counter({key: count for key, count in became.items() if key[0] in names})
     assert named <= expected, f"expected {expected}, got\n{report}"
