@@ -69,25 +69,31 @@ Plan::~Plan() { engine_->Remove(this); }
 
 void Plan::Prepare(const std::function<Program()>& read, HostTensors& host, int host_threads) {
   prepared_ = false;
-  const auto load = [&](bool absorb) {
-    parts_.clear();
-    program_ = read();
-    if (absorb) program_.Absorb();
-    engine_->Split(program_);
-  };
-  if (program_.ops().empty()) load(engine_->fuse());
+  if (program_.ops().empty()) Load(read, engine_->fuse());
   if (!program_.Resize(host)) {
-    load(false);
+    Load(read, false);
     program_.Resize(host);
   }
-  if (parts_.empty()) {
+  if (!is_assigned_) {
     AssignDevices();
     MakeParts();
     MakeActions();
+    is_assigned_ = true;
   }
   for (Part& part : parts_) part.segment->Resize(host_threads);
   PlaceShared();
   prepared_ = true;
+}
+
+// What throws leaves everything as it was.
+void Plan::Load(const std::function<Program()>& read, bool absorb) {
+  Program program = read();
+  if (absorb) program.Absorb();
+  engine_->Split(program);
+  actions_.clear();
+  parts_.clear();
+  is_assigned_ = false;
+  program_ = std::move(program);
 }
 
 void Plan::AssignDevices() {
@@ -122,6 +128,7 @@ void Plan::AssignDevices() {
 
 // Each operator joins the first part on its device that runs after all that it reads is made.
 void Plan::MakeParts() {
+  std::vector<Part> parts;
   part_of_.clear();
   for (size_t i = 0; i < program_.ops().size(); ++i) {
     size_t part = 0;
@@ -129,12 +136,12 @@ void Plan::MakeParts() {
       const int maker = program_.value(input).maker;
       if (maker == Value::kHost) continue;
       const size_t made = part_of_[static_cast<size_t>(maker)];
-      part = std::max(part, parts_[made].device == device_of_[i] ? made : made + 1);
+      part = std::max(part, parts[made].device == device_of_[i] ? made : made + 1);
     }
-    while (part < parts_.size() && parts_[part].device != device_of_[i]) ++part;
-    if (part == parts_.size())
-      parts_.push_back({.device = device_of_[i], .ops = {}, .segment = nullptr});
-    parts_[part].ops.push_back(i);
+    while (part < parts.size() && parts[part].device != device_of_[i]) ++part;
+    if (part == parts.size())
+      parts.push_back({.device = device_of_[i], .ops = {}, .segment = nullptr});
+    parts[part].ops.push_back(i);
     part_of_.push_back(part);
   }
   is_shared_.clear();
@@ -145,9 +152,10 @@ void Plan::MakeParts() {
     is_shared_.push_back(LivesInHost(value) ||
                          std::any_of(value.readers.begin(), value.readers.end(), is_elsewhere));
   }
-  for (Part& part : parts_) {
+  for (Part& part : parts) {
     part.segment = engine_->executors()[part.device]->Compile(program_, part.ops, is_shared_);
   }
+  parts_ = std::move(parts);
 }
 
 void Plan::MakeActions() {

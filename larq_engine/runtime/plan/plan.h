@@ -71,6 +71,7 @@ class Plan {
     std::unique_ptr<Segment> segment;
   };
 
+  void Load(const std::function<Program()>& read, bool absorb);
   void AssignDevices();
   void MakeParts();
   void MakeActions();
@@ -92,7 +93,8 @@ class Plan {
   std::vector<std::byte*> device_places_;
   AlignedBuffer<std::byte> host_memory_;
   std::unique_ptr<DeviceBlock> device_memory_;
-  bool prepared_ = false;  // for the shapes that the host's tensors have
+  bool is_assigned_ = false;  // what follows from the program is there: parts and actions
+  bool prepared_ = false;     // for the shapes that the host's tensors have
 };
 
 }  // namespace larq_engine

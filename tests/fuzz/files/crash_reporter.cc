@@ -139,7 +139,8 @@ void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) { delete delegate;
 void crash_here() { *reinterpret_cast<volatile int*>(16) = 0; }
 
 void loop_here() {
-  for (volatile int i = 0;; i = i + 1) {
+  const volatile bool goes_on = true;
+  while (goes_on) {
   }
 }
 
