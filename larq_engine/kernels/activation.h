@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "larq_engine/kernels/pixel_ops.h"
+#include "larq_engine/kernels/float_range.h"
 
 namespace larq_engine {
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/pixel_ops.h"
 
 namespace larq_engine {
 namespace {

@@ -15,9 +15,10 @@
 #include <vector>
 
 #include "larq_engine/kernels/activation.h"
-#include "larq_engine/kernels/pixel_ops.h"
 
 namespace larq_engine {
+
+struct PixelOps;
 
 enum class OutputKind : uint8_t { kFloat, kInt8, kBits };
 

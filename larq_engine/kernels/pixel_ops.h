@@ -11,13 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace larq_engine {
+#include "larq_engine/kernels/float_range.h"
 
-// Clamps: a value below min becomes min, one above max max; NaN stays.
-struct FloatRange {
-  float min;
-  float max;
-};
+namespace larq_engine {
 
 // Accumulators of a product and what they become; see output_transform.h for the arithmetic.
 struct TransformArgs {

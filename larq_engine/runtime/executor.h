@@ -14,7 +14,8 @@
 
 namespace larq_engine {
 
-// A device's own memory, and the way there and back.
+// A device's own memory, and the way there and back. One for all plans of a delegate, which may be
+// in several threads.
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
@@ -25,6 +26,10 @@ class DeviceMemory {
 
   // What it is expected to take to copy as many bytes, one way.
   virtual double Seconds(size_t bytes) const = 0;
+
+  // Until all that was queued is done or has failed. Plans call it before they give up or change
+  // what queued work may look at: memory, segments and places.
+  virtual void Wait() noexcept = 0;
 
   // In the order in which they and the runs of segments are called. What is copied out is there
   // when CopyOut returns; what is copied in may be overwritten when CopyIn returns. Both throw
@@ -41,7 +46,7 @@ struct SegmentRun {
 };
 
 // Operators that a device computes one after another without handing anything to others. Its
-// program outlives it.
+// program and `is_shared` outlive it.
 class Segment {
  public:
   virtual ~Segment() = default;
@@ -58,6 +63,7 @@ class Segment {
   virtual void AppendProfile(std::vector<StepProfile>& steps) const = 0;
 };
 
+// One for all plans of a delegate, which may be in several threads.
 class Executor {
  public:
   virtual ~Executor() = default;

@@ -39,3 +39,19 @@ def test_batch_and_size_that_the_data_decide(runtime, rng):
         expected = oracle.dot_products(conv, oracle.signs(image), filters)
         got = interpreter.predict([image.ravel(), np.array(image_shape, np.int32)])
         np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_scalars_where_channels_were_declared(runtime):
+    builder = ModelBuilder()
+    flat = builder.tensor([1], name="flat", signature=[-1])
+    scalar = builder.constant(np.zeros(0, np.int32))
+    reshaped = [builder.tensor([1, 1]), builder.tensor([1, 1])]
+    for tensor in reshaped:
+        builder.builtin("RESHAPE", [flat, scalar], [tensor])
+    joined = builder.tensor([1, 2])
+    builder.builtin("CONCATENATION", reshaped, [joined], axis=-1)
+    model = builder.finish([flat], [add_quantize(builder, joined, [1, 2])])
+    interpreter = larq_engine.Interpreter(model, runtime=runtime)
+    with pytest.raises(ValueError, match="expected at least 1 dimension"):
+        interpreter.predict(np.ones(1, np.float32))

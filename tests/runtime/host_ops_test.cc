@@ -405,5 +405,29 @@ TEST(HostOps, AbsentInputsAreRefused) {
 INSTANTIATE_TEST_SUITE_P(HostOps, Damaged, ::testing::ValuesIn(kDamages),
                          [](const auto& info) { return std::string(info.param.name); });
 
+TEST(HostOps, ScalarsHaveNoChannelsToJoin) {
+  ModelBuilder builder(kTfLiteFloat32, {1, 1});
+  builder.AddConcatenation({0}).AddQuantize();
+  const DelegatePtr delegate = CreateDelegate({});
+  MiniHost host(builder.Build());
+  ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+  ASSERT_EQ(host.ResizeInput(0, std::vector<int>{}), kTfLiteOk);
+  EXPECT_NE(host.Allocate(), kTfLiteOk);
+  EXPECT_NE(host.errors().find("expected at least 1 dimension"), std::string::npos)
+      << host.errors();
+}
+
+// No memory, and no time.
+TEST(HostOps, ManyPixelsWithoutChannels) {
+  ModelBuilder builder(kTfLiteFloat32, {1, 2, 2, 3});
+  builder.AddConcatenation({0}).AddQuantize();
+  const DelegatePtr delegate = CreateDelegate({});
+  MiniHost host(builder.Build());
+  ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+  ASSERT_EQ(host.ResizeInput(0, std::vector<int>{1, 1 << 15, 1 << 15, 0}), kTfLiteOk);
+  Outputs outputs;
+  EXPECT_TRUE(RunOnce(&host, 1, 0, &outputs)) << host.errors();
+}
+
 }  // namespace
 }  // namespace larq_engine::testing

@@ -181,26 +181,32 @@ std::byte* MirrorMemory::Allocate(size_t bytes) {
   auto* first = static_cast<std::byte*>(pages);
   mprotect(first + page_bytes - page, page, PROT_NONE);
   std::memset(first, 0xA5, page_bytes - page);  // what nobody wrote shows
+  const std::lock_guard<std::mutex> lock(mutex_);
   blocks_.push_back({first + page_bytes - page - used, bytes, first, page_bytes});
   return blocks_.back().begin;
 }
 
 void MirrorMemory::Free(std::byte* memory) noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = std::find_if(blocks_.begin(), blocks_.end(),
                                   [&](const Block& block) { return block.begin == memory; });
   if (found == blocks_.end()) {
     if (memory != nullptr) std::abort();
     return;
   }
-  try {
-    queue_.Wait();
-  } catch (const OpError&) {  // whoever ran it has heard
-  }
   munmap(found->pages, found->page_bytes);
   blocks_.erase(found);
 }
 
+void MirrorMemory::Wait() noexcept {
+  try {
+    queue_.Wait();
+  } catch (const OpError&) {  // whoever ran it has heard
+  }
+}
+
 void MirrorMemory::CheckIsOwn(const std::byte* memory, size_t bytes) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
   const bool is_own = std::any_of(blocks_.begin(), blocks_.end(), [&](const Block& block) {
     return memory >= block.begin && memory + bytes <= block.begin + block.bytes;
   });

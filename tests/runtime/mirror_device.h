@@ -3,6 +3,7 @@
 #ifndef LARQ_ENGINE_TESTS_RUNTIME_MIRROR_DEVICE_H_
 #define LARQ_ENGINE_TESTS_RUNTIME_MIRROR_DEVICE_H_
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -46,12 +47,13 @@ class MirrorMemory : public DeviceMemory {
   std::byte* Allocate(size_t bytes) override;
   void Free(std::byte* memory) noexcept override;
   double Seconds(size_t bytes) const override { return seconds_per_byte * double(bytes); }
+  void Wait() noexcept override;
   void CopyIn(const std::byte* host, size_t bytes, std::byte* device) override;
   void CopyOut(const std::byte* device, size_t bytes, std::byte* host) override;
 
   double seconds_per_byte = 0;
-  uint64_t copied_in = 0;
-  uint64_t copied_out = 0;
+  std::atomic<uint64_t> copied_in = 0;
+  std::atomic<uint64_t> copied_out = 0;
 
  private:
   void CheckIsOwn(const std::byte* memory, size_t bytes) const;
@@ -63,6 +65,7 @@ class MirrorMemory : public DeviceMemory {
     size_t page_bytes;
   };
   MirrorQueue& queue_;
+  mutable std::mutex mutex_;  // guards what follows
   std::vector<Block> blocks_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <thread>
 #include <tuple>
 
 #include "gmock/gmock.h"
@@ -18,6 +19,8 @@
 namespace larq_engine::testing {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::Gt;
 using ::testing::HasSubstr;
 
 constexpr double kDear = 1e9;  // seconds
@@ -86,12 +89,16 @@ class GraphMaker {
     const auto pick = [&](const std::vector<int>& of) {
       return of[static_cast<size_t>(random_.Int(0, static_cast<int64_t>(of.size()) - 1))];
     };
-    switch (random_.Int(0, 7)) {
+    switch (random_.Int(0, 8)) {
       case 0:
         builder_.AddQuantize().AddConv(AnyConv(kTfLiteFloat32));
         break;
       case 1:
         builder_.AddQuantize().AddConv(AnyConv(kTfLiteInt32)).AddDequantize(kTfLiteFloat32);
+        break;
+      case 8:
+        builder_.AddQuantize().AddConv(AnyConv(kTfLiteInt8)).AddQuantize();
+        builder_.AddConv(AnyConv(kTfLiteFloat32));
         break;
       case 2:
         builder_.AddQuantize().AddPool({}).AddConv(AnyConv(kTfLiteFloat32));
@@ -252,11 +259,14 @@ TEST(Mirror, OperatorsThatItCannotComputeStay) {
   Outputs outputs;
   ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs)) << host.errors();
   EXPECT_EQ(outputs, RunAlone(Chain(), 1));
+  int convolutions = 0;
   for (const StepProfile& row : StopProfile(pair.delegate.get())) {
     if (row.op != "LceBconv2d") continue;
+    ++convolutions;
     EXPECT_EQ(row.device, "cpu");
     EXPECT_EQ(row.reason, "mirror cannot: it reflects no LceBconv2d");
   }
+  EXPECT_EQ(convolutions, 2);
 }
 
 TEST(Mirror, TransfersCountInTheChoice) {
@@ -292,19 +302,46 @@ TEST(Mirror, ErrorsOfTheDeviceAreTold) {
   }
 }
 
-TEST(Mirror, OtherShapesMoveOtherSizes) {
+// The CPU's time grows with the image, the mirror's does not.
+TEST(Mirror, OtherShapesHaveOtherDevices) {
   Pair pair;
-  pair.SpreadByChance(3);
-  ModelBuilder builder(kTfLiteFloat32, {1, 5, 7, 33});
-  builder.AddQuantize().AddConv({.filters = 40}).AddPrelu().AddQuantize().AddConv({.filters = 9});
-  Graph graph = builder.Build();
+  pair.mirror->seconds = [](const ProgramOp&) { return 1e-5; };
+  const Graph graph = Chain();
   MiniHost host(graph);
   ASSERT_EQ(host.ApplyDelegate(pair.delegate.get()), kTfLiteOk) << host.errors();
   const DelegatePtr alone = CreateDelegate({});
   MiniHost other(graph);
   ASSERT_EQ(other.ApplyDelegate(alone.get()), kTfLiteOk) << other.errors();
-  for (const int size : {5, 12, 1, 5}) {
-    const std::vector<int> shape = {2, size, 7, 33};
+  std::vector<uint64_t> moved;
+  for (const int size : {6, 600, 1, 600}) {
+    const std::vector<int> shape = {2, size, 6, 33};
+    ASSERT_EQ(host.ResizeInput(0, shape), kTfLiteOk);
+    ASSERT_EQ(other.ResizeInput(0, shape), kTfLiteOk);
+    Outputs outputs;
+    Outputs expected;
+    const uint64_t before = pair.mirror->memory()->copied_in;
+    ASSERT_TRUE(RunOnce(&host, 1, 0x44, &outputs)) << host.errors();
+    ASSERT_TRUE(RunOnce(&other, 1, 0x55, &expected)) << other.errors();
+    EXPECT_EQ(outputs, expected);
+    moved.push_back(pair.mirror->memory()->copied_in - before);
+  }
+  EXPECT_THAT(moved, ElementsAre(0, Gt(0), 0, Gt(0)));
+}
+
+// A constant of 8 channels makes 8 of 1, which a quantization that absorbed it could not.
+TEST(Mirror, ProgramsThatAreMadeAnew) {
+  ModelBuilder builder(kTfLiteFloat32, {1, 4, 4, 8});
+  builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone).AddQuantize().AddConv({.filters = 8});
+  const Graph graph = builder.Build();
+  Pair pair(SplitByChance(1));
+  pair.SpreadByChance(2);
+  MiniHost host(graph);
+  ASSERT_EQ(host.ApplyDelegate(pair.delegate.get()), kTfLiteOk) << host.errors();
+  const DelegatePtr alone = CreateDelegate({});
+  MiniHost other(graph);
+  ASSERT_EQ(other.ApplyDelegate(alone.get()), kTfLiteOk) << other.errors();
+  for (const int channels : {8, 1, 8}) {
+    const std::vector<int> shape = {1, 4, 4, channels};
     ASSERT_EQ(host.ResizeInput(0, shape), kTfLiteOk);
     ASSERT_EQ(other.ResizeInput(0, shape), kTfLiteOk);
     Outputs outputs;
@@ -313,6 +350,25 @@ TEST(Mirror, OtherShapesMoveOtherSizes) {
     ASSERT_TRUE(RunOnce(&other, 1, 0x55, &expected)) << other.errors();
     EXPECT_EQ(outputs, expected);
   }
+}
+
+TEST(Mirror, ServesTwoThreads) {
+  Pair pair(SplitByChance(5));
+  pair.SpreadByChance(6);
+  const Graph graph = Chain();
+  const Outputs expected = RunAlone(graph, 1);
+  const auto run = [&] {
+    MiniHost host(graph);
+    ASSERT_EQ(host.ApplyDelegate(pair.delegate.get()), kTfLiteOk) << host.errors();
+    for (int round = 0; round < 20; ++round) {
+      Outputs outputs;
+      ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs)) << host.errors();
+      ASSERT_EQ(outputs, expected);
+    }
+  };
+  std::thread beside(run);
+  run();
+  beside.join();
 }
 
 }  // namespace

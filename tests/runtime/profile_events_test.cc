@@ -138,6 +138,24 @@ TEST(ProfileEvents, JsonNamesTheForcedKernel) {
   EXPECT_THAT(ReadProfile(delegate.get()), HasSubstr("\"kernel\":\"reference\""));
 }
 
+// The shape makes a quantization give back what it absorbed, and an operator after it fails.
+TEST(ProfileEvents, CanBeReadAfterAFailedResize) {
+  ModelBuilder builder(kTfLiteFloat32, {1, 4, 4, 8});
+  builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone).AddQuantize().AddDequantize(kTfLiteFloat32);
+  builder.AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone, 0).AddPrelu().AddQuantize();
+  const DelegatePtr delegate = CreateDelegate({});
+  MiniHost host(builder.Build());
+  ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+  Outputs outputs;
+  ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs)) << host.errors();
+  ASSERT_EQ(host.ResizeInput(0, std::vector<int>{1, 4, 4, 3}), kTfLiteOk);
+  EXPECT_NE(host.Allocate(), kTfLiteOk);
+  larq_engine_profile_start(delegate.get());
+  EXPECT_THAT(ReadProfile(delegate.get()), HasSubstr("{\"steps\":["));
+  ASSERT_EQ(host.ResizeInput(0, std::vector<int>{1, 4, 4, 8}), kTfLiteOk);
+  ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs)) << host.errors();
+}
+
 TEST(ProfileEvents, ReadTruncatesLikeSnprintf) {
   const DelegatePtr delegate = CreateDelegate({});
   EXPECT_EQ(ReadProfile(delegate.get()), "{\"steps\":[]}");

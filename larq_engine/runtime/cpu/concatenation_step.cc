@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "larq_engine/runtime/cpu/step.h"
-#include "larq_engine/runtime/ops/tensor_info.h"
+#include "larq_engine/runtime/cpu/step_pixels.h"
 
 namespace larq_engine {
 namespace {
@@ -16,7 +16,7 @@ class ConcatenationStep : public Step {
     for (const TensorShape& input : inputs) {
       input_bytes_.push_back(static_cast<size_t>(input.dims.back()) * op_.element_bytes);
     }
-    pixels_ = CountElements(output.dims, output.dims.size() - 1);
+    pixels_ = CountPixels(output.dims);
   }
 
   int64_t pixels() const override { return pixels_; }

@@ -61,6 +61,7 @@ void CpuSegment::Resize(int host_threads) {
     ForOperator(planned->op->name, [&] {
       planned->step->Resize(inputs, program_.value(planned->output.value).shape);
     });
+    planned->macs = Macs(*planned->op->op, program_.value(planned->output.value).shape);
     // Of a pixelwise step: its inputs have as many pixels as its output.
     const size_t pixels = static_cast<size_t>(planned->step->pixels());
     const auto set_pixel_bytes = [&](Place& place) {
@@ -249,7 +250,7 @@ void CpuSegment::AppendProfile(std::vector<StepProfile>& steps) const {
                      .kernel = planned->step->kernel(),
                      .calls = planned->calls.load(std::memory_order_relaxed),
                      .total_ns = planned->total_ns.load(std::memory_order_relaxed),
-                     .macs = Macs(*op.op, program_.value(op.output).shape)});
+                     .macs = planned->macs});
   }
 }
 

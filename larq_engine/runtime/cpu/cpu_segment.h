@@ -42,6 +42,7 @@ class CpuSegment : public Segment {
     std::vector<int> producers;  // of the inputs: steps of the segment, or -1
     std::vector<Place> inputs;
     Place output;
+    int64_t macs = 0;
     std::atomic<uint64_t> calls{0};
     std::atomic<uint64_t> total_ns{0};
   };

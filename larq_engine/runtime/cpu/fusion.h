@@ -14,7 +14,7 @@
 namespace larq_engine {
 
 struct FusionStep {
-  std::vector<int> producers;  // of its data inputs: an earlier step, or -1 for the host
+  std::vector<int> producers;  // of its data inputs: an earlier step, or -1 for others
   int64_t pixels;
   bool pixelwise;
 };

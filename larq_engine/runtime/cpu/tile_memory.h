@@ -1,4 +1,5 @@
-// Where the outputs of a plan's steps live: a pure function of their sizes and of who reads them.
+// Where the outputs of a segment's steps live: a pure function of their sizes and of who reads
+// them.
 #ifndef LARQ_ENGINE_RUNTIME_CPU_TILE_MEMORY_H_
 #define LARQ_ENGINE_RUNTIME_CPU_TILE_MEMORY_H_
 
@@ -37,9 +38,9 @@ struct TileMemory {
 };
 
 // Groups as GroupSteps makes them, with the most pixels of a tile of each. Outputs that others read
-// are the host's. Of the rest, those that only their own group reads exist for one tile at a time;
-// what later groups read is in the block, where places are used again. Throws std::bad_alloc if
-// either cannot be as large.
+// are where those say. Of the rest, those that only their own group reads exist for one tile at a
+// time; what later groups read is in the block, where places are used again. Throws std::bad_alloc
+// if either cannot be as large.
 TileMemory PlaceOutputs(std::span<const TileMemoryStep> steps,
                         std::span<const std::vector<size_t>> groups,
                         std::span<const int64_t> tile_pixels);

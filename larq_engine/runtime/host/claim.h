@@ -12,7 +12,7 @@ namespace larq_engine {
 std::vector<int> FindWeights(const HostGraph& graph);
 
 // The nodes of plans: ours, and with `fuse` of the host's operators those that read from a node of
-// a plan, and those that LceQuantize or another of them reads.
+// a plan, and those that a node of a plan reads from.
 //
 // The same for a graph whose inputs were resized. tflite_runtime 2.14 asks again for it, while the
 // shapes of some tensors are still the old ones, and refuses what changes hands between delegates.

@@ -222,7 +222,6 @@ Bconv2dOp Bconv2dOp::Slice(int64_t first, int64_t count) const {
 }
 
 int64_t Bconv2dOp::Macs(const TensorShape& output) const {
-  if (output.dims.empty()) return 0;  // not sized yet
   int64_t macs = 0;
   const bool overflow = __builtin_mul_overflow(CountElements(output.dims, 3),
                                                spec.out_channels * spec.depth(), &macs);

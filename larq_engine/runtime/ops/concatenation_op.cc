@@ -34,8 +34,12 @@ std::vector<size_t> ConcatenationOp::DataInputs() const {
 
 TensorShape ConcatenationOp::Shape(std::span<const TensorShape> shapes) const {
   std::vector<int> dims = shapes[0].dims;
+  if (dims.empty()) {
+    throw OpError("inputs: expected at least 1 dimension, got scalars; re-convert the model");
+  }
   int64_t size = 0;      // of the last dimension
   int64_t channels = 0;  // that it holds, of bits
+  bool are_known = true;
   for (const TensorShape& shape : shapes) {
     std::vector<int> expected = shape.dims;
     if (expected.size() == dims.size()) expected.back() = dims.back();
@@ -47,6 +51,7 @@ TensorShape ConcatenationOp::Shape(std::span<const TensorShape> shapes) const {
     CountElements(shape.dims, shape.dims.size());
     size += shape.dims.back();
     channels += shape.channels;
+    are_known = are_known && shape.channels > 0;
   }
   if (size > std::numeric_limits<int>::max()) {
     throw OpError("output: expected a number of channels that 32 bits hold, got " +
@@ -54,7 +59,7 @@ TensorShape ConcatenationOp::Shape(std::span<const TensorShape> shapes) const {
   }
   dims.back() = static_cast<int>(size);
   CountElements(dims, dims.size());
-  return {.dims = dims, .channels = channels};
+  return {.dims = dims, .channels = are_known ? channels : 0};
 }
 
 }  // namespace larq_engine

@@ -1,9 +1,11 @@
 #include "larq_engine/runtime/plan/assign.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <queue>
+#include <stdexcept>
 
 namespace larq_engine {
 namespace {
@@ -24,7 +26,7 @@ class Network {
 
   // `capacity` is paid when `from` is on the source's side and `to` on the sink's.
   void AddEdge(size_t from, size_t to, double capacity) {
-    if (capacity <= 0) return;
+    if (!(capacity > 0)) return;
     edges_of_[from].push_back(edges_.size());
     edges_.push_back({to, capacity});
     edges_of_[to].push_back(edges_.size());
@@ -116,8 +118,9 @@ class Network {
   std::vector<size_t> next_;
 };
 
+// Infinite where a device cannot, or does not say.
 double OpSeconds(const AssignOp& op, size_t device) {
-  return op.refusal[device].empty() ? op.seconds[device] : kInfinity;
+  return op.refusal[device].empty() && op.seconds[device] >= 0 ? op.seconds[device] : kInfinity;
 }
 
 // What an assignment takes, part by part.
@@ -180,6 +183,9 @@ Assignment Assign(std::span<const AssignOp> ops, std::span<const AssignValue> va
   Network network;
   std::vector<size_t> nodes;
   for (const AssignOp& op : ops) {
+    if (!std::isfinite(OpSeconds(op, 0))) {
+      throw std::invalid_argument("larq_engine: expected a cost of each operator on " + names[0]);
+    }
     nodes.push_back(network.AddNode());
     network.AddEdge(nodes.back(), Network::kSink, OpSeconds(op, 0));
     network.AddEdge(Network::kSource, nodes.back(), OpSeconds(op, 1));
@@ -207,8 +213,10 @@ Assignment Assign(std::span<const AssignOp> ops, std::span<const AssignValue> va
   for (size_t i = 0; i < ops.size(); ++i) {
     const size_t own = assignment.device[i];
     const size_t other = 1 - own;
-    if (!ops[i].refusal[other].empty()) {
-      assignment.reasons.push_back(names[other] + " cannot: " + ops[i].refusal[other]);
+    if (!std::isfinite(OpSeconds(ops[i], other))) {
+      const std::string& refusal = ops[i].refusal[other];
+      assignment.reasons.push_back(
+          names[other] + " cannot: " + (refusal.empty() ? "its cost is not known" : refusal));
       continue;
     }
     const double before = sums.Around(i, assignment.device);

@@ -1,11 +1,11 @@
 #include "larq_engine/runtime/plan/plan.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "larq_engine/kernels/memory_size.h"
 #include "larq_engine/runtime/plan/arena.h"
-#include "larq_engine/runtime/plan/assign.h"
 
 namespace larq_engine {
 namespace {
@@ -65,21 +65,29 @@ class Lives {
 
 Plan::Plan(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) { engine_->Add(this); }
 
-Plan::~Plan() { engine_->Remove(this); }
+Plan::~Plan() {
+  engine_->Remove(this);
+  WaitForDevices();
+}
+
+// Until nothing of an earlier run, which may have failed, is queued any more.
+void Plan::WaitForDevices() {
+  for (const auto& executor : engine_->executors()) {
+    if (executor->memory() != nullptr) executor->memory()->Wait();
+  }
+}
 
 void Plan::Prepare(const std::function<Program()>& read, HostTensors& host, int host_threads) {
   prepared_ = false;
+  WaitForDevices();
   if (program_.ops().empty()) Load(read, engine_->fuse());
   if (!program_.Resize(host)) {
     Load(read, false);
     program_.Resize(host);
   }
-  if (!is_assigned_) {
-    AssignDevices();
-    MakeParts();
-    MakeActions();
-    is_assigned_ = true;
-  }
+  Assignment assignment = AssignDevices();
+  reasons_ = std::move(assignment.reasons);
+  if (parts_.empty() || assignment.device != device_of_) MakeParts(std::move(assignment.device));
   for (Part& part : parts_) part.segment->Resize(host_threads);
   PlaceShared();
   prepared_ = true;
@@ -92,15 +100,17 @@ void Plan::Load(const std::function<Program()>& read, bool absorb) {
   engine_->Split(program);
   actions_.clear();
   parts_.clear();
-  is_assigned_ = false;
   program_ = std::move(program);
 }
 
-void Plan::AssignDevices() {
+// For the shapes at hand.
+Assignment Plan::AssignDevices() const {
   const auto executors = engine_->executors();
-  device_of_.assign(program_.ops().size(), kHostMemory);
-  reasons_.assign(program_.ops().size(), "");
-  if (executors.size() == 1) return;
+  const size_t count = program_.ops().size();
+  if (executors.size() == 1) {
+    return {.device = std::vector<size_t>(count, kHostMemory),
+            .reasons = std::vector<std::string>(count)};
+  }
   std::vector<AssignOp> ops;
   for (const auto& op : program_.ops()) {
     AssignOp& added = ops.emplace_back();
@@ -120,27 +130,27 @@ void Plan::AssignDevices() {
                       .seconds_there = seconds,
                       .seconds_back = seconds});
   }
-  Assignment assignment =
-      Assign(ops, values, {executors[kHostMemory]->device(), executors[kOwnMemory]->device()});
-  device_of_ = std::move(assignment.device);
-  reasons_ = std::move(assignment.reasons);
+  return Assign(ops, values, {executors[kHostMemory]->device(), executors[kOwnMemory]->device()});
 }
 
-// Each operator joins the first part on its device that runs after all that it reads is made.
-void Plan::MakeParts() {
+// Each operator joins the first part on its device that runs after all that it reads is made. What
+// throws leaves no parts.
+void Plan::MakeParts(std::vector<size_t> device_of) {
+  actions_.clear();
+  parts_.clear();
   std::vector<Part> parts;
+  device_of_ = std::move(device_of);
   part_of_.clear();
   for (size_t i = 0; i < program_.ops().size(); ++i) {
     size_t part = 0;
     for (size_t input : program_.op(i).inputs) {
       const int maker = program_.value(input).maker;
-      if (maker == Value::kHost) continue;
-      const size_t made = part_of_[static_cast<size_t>(maker)];
-      part = std::max(part, parts[made].device == device_of_[i] ? made : made + 1);
+      if (maker != Value::kHost) part = std::max(part, part_of_[static_cast<size_t>(maker)]);
     }
     while (part < parts.size() && parts[part].device != device_of_[i]) ++part;
-    if (part == parts.size())
+    if (part == parts.size()) {
       parts.push_back({.device = device_of_[i], .ops = {}, .segment = nullptr});
+    }
     parts[part].ops.push_back(i);
     part_of_.push_back(part);
   }
@@ -155,35 +165,39 @@ void Plan::MakeParts() {
   for (Part& part : parts) {
     part.segment = engine_->executors()[part.device]->Compile(program_, part.ops, is_shared_);
   }
+  std::vector<Action> actions = FindActions(parts);
+  counters_ = std::make_unique<Counter[]>(actions.size());
+  actions_ = std::move(actions);
   parts_ = std::move(parts);
 }
 
-void Plan::MakeActions() {
-  actions_.clear();
-  std::vector<bool> is_there(program_.values().size());  // in the device's memory
-  for (size_t p = 0; p < parts_.size(); ++p) {
-    if (parts_[p].device == kHostMemory) {
-      actions_.push_back({.kind = Action::kRun, .part = p});
-      continue;
-    }
-    for (size_t i : parts_[p].ops) {
+// Copies in come before the first part that reads them there. Copies out wait, so they come as late
+// as can be: before the first part that reads them here, or at the end.
+std::vector<Plan::Action> Plan::FindActions(std::span<const Part> parts) const {
+  std::vector<Action> actions;
+  std::vector<std::array<bool, 2>> is_there(program_.values().size());  // in each memory
+  const auto need = [&](size_t v, size_t memory) {
+    const int maker = program_.value(v).maker;
+    const size_t home =
+        maker == Value::kHost ? kHostMemory : device_of_[static_cast<size_t>(maker)];
+    if (memory == home || is_there[v][memory]) return;
+    is_there[v][memory] = true;
+    actions.push_back({.kind = memory == kHostMemory ? Action::kCopyOut : Action::kCopyIn,
+                       .part = 0,
+                       .value = v});
+  };
+  for (size_t p = 0; p < parts.size(); ++p) {
+    for (size_t i : parts[p].ops) {
       for (size_t input : program_.op(i).inputs) {
-        if (is_there[input]) continue;
-        is_there[input] = true;
-        actions_.push_back({.kind = Action::kCopyIn, .part = p, .value = input});
+        need(input, parts[p].device);
       }
-      is_there[program_.op(i).output] = true;
     }
-    actions_.push_back({.kind = Action::kRun, .part = p});
-    for (size_t i : parts_[p].ops) {
-      const Value& value = program_.value(program_.op(i).output);
-      const bool is_read = std::any_of(value.readers.begin(), value.readers.end(),
-                                       [&](size_t r) { return device_of_[r] == kHostMemory; });
-      if (!is_read && !value.host_reads) continue;
-      actions_.push_back({.kind = Action::kCopyOut, .part = p, .value = program_.op(i).output});
-    }
+    actions.push_back({.kind = Action::kRun, .part = p, .value = 0});
   }
-  counters_ = std::make_unique<Counter[]>(actions_.size());
+  for (size_t v = 0; v < program_.values().size(); ++v) {
+    if (program_.value(v).host_reads) need(v, kHostMemory);
+  }
+  return actions;
 }
 
 // Gives every value that passes between parts a place in each memory that it is in, but for the
@@ -303,7 +317,7 @@ void Plan::AppendProfile(std::vector<StepProfile>& steps) const {
     // Named after the operator on the device.
     const Value& value = program_.value(action.value);
     const bool copies_in = action.kind == Action::kCopyIn;
-    const auto on_device = [&](size_t op) { return part_of_[op] == action.part; };
+    const auto on_device = [&](size_t op) { return device_of_[op] == kOwnMemory; };
     const size_t op = copies_in
                           ? *std::find_if(value.readers.begin(), value.readers.end(), on_device)
                           : static_cast<size_t>(value.maker);

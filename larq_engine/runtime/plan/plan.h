@@ -13,6 +13,7 @@
 #include "larq_engine/kernels/aligned_buffer.h"
 #include "larq_engine/runtime/engine.h"
 #include "larq_engine/runtime/executor.h"
+#include "larq_engine/runtime/plan/assign.h"
 #include "larq_engine/runtime/plan/program.h"
 
 namespace larq_engine {
@@ -38,7 +39,7 @@ class Plan {
   struct Action {
     enum Kind : uint8_t { kRun, kCopyIn, kCopyOut };
     Kind kind;
-    size_t part = 0;   // that is run, or that copies are made for
+    size_t part = 0;   // that is run
     size_t value = 0;  // that is copied
   };
   struct Counter {
@@ -48,21 +49,16 @@ class Plan {
   // A device's memory for what passes through it.
   class DeviceBlock {
    public:
-    DeviceBlock() = default;
     DeviceBlock(DeviceMemory& memory, size_t bytes)
-        : memory_(&memory), data_(memory.Allocate(bytes)) {}
-    ~DeviceBlock() { Reset(); }
+        : memory_(memory), data_(memory.Allocate(bytes)) {}
+    ~DeviceBlock() { memory_.Free(data_); }
     DeviceBlock(const DeviceBlock&) = delete;
     DeviceBlock& operator=(const DeviceBlock&) = delete;
-    void Reset() {
-      if (memory_ != nullptr) memory_->Free(data_);
-      memory_ = nullptr;
-    }
     std::byte* data() const { return data_; }
 
    private:
-    DeviceMemory* memory_ = nullptr;
-    std::byte* data_ = nullptr;
+    DeviceMemory& memory_;
+    std::byte* data_;
   };
 
   struct Part {  // of the program
@@ -71,10 +67,11 @@ class Plan {
     std::unique_ptr<Segment> segment;
   };
 
+  void WaitForDevices();
   void Load(const std::function<Program()>& read, bool absorb);
-  void AssignDevices();
-  void MakeParts();
-  void MakeActions();
+  Assignment AssignDevices() const;
+  void MakeParts(std::vector<size_t> device_of);
+  std::vector<Action> FindActions(std::span<const Part> parts) const;
   void PlaceShared();
   void FindHostTensors(const HostTensors& host);
   void Copy(const Action& action, bool profiling);
@@ -93,8 +90,7 @@ class Plan {
   std::vector<std::byte*> device_places_;
   AlignedBuffer<std::byte> host_memory_;
   std::unique_ptr<DeviceBlock> device_memory_;
-  bool is_assigned_ = false;  // what follows from the program is there: parts and actions
-  bool prepared_ = false;     // for the shapes that the host's tensors have
+  bool prepared_ = false;  // for the shapes that the host's tensors have
 };
 
 }  // namespace larq_engine

@@ -32,6 +32,7 @@ void Program::Split(size_t index, int64_t channels) {
   auto second_part = make(conv->Slice(channels, all_channels - channels), inputs, second);
   auto joined =
       make(ConcatenationOp{.inputs = 2, .element_bytes = element_bytes}, {first, second}, output);
+  joined->name.kind = "CONCATENATION";
   joined->declared_dims = ops_[index]->declared_dims;
   const auto place = ops_.begin() + static_cast<ptrdiff_t>(index);
   *place = std::move(first_part);
