@@ -52,6 +52,5 @@ def test_scalars_where_channels_were_declared(runtime):
     joined = builder.tensor([1, 2])
     builder.builtin("CONCATENATION", reshaped, [joined], axis=-1)
     model = builder.finish([flat], [add_quantize(builder, joined, [1, 2])])
-    interpreter = larq_engine.Interpreter(model, runtime=runtime)
     with pytest.raises(ValueError, match="expected at least 1 dimension"):
-        interpreter.predict(np.ones(1, np.float32))
+        larq_engine.Interpreter(model, runtime=runtime).predict(np.ones(1, np.float32))
