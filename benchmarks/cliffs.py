@@ -2,7 +2,8 @@
 
 Binary layers win by their products; those here have few, so that everything around the products
 decides: making bits, finding taps, columns and depth that only fill up. Each is a single layer,
-from float to float.
+from float to float. XNNPACK runs it as a plain float layer, and as what the converter leaves to a
+host: with the operators of its sign and padding.
 """
 
 from __future__ import annotations
@@ -15,14 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks import expected
-from benchmarks.contenders import OURS, XNNPACK_FLOAT32
+from benchmarks.contenders import OURS, XNNPACK_FLOAT32, XNNPACK_SIGN
 from benchmarks.conv_trials import SEED, make_check
 from benchmarks.interleave import Trial, finish, make_parser, measure
 from benchmarks.progress import Progress
+from larq_engine.converter.padding import same_pads
 from tests.model_builder import PADDING, ModelBuilder, bconv_model
 from tests.oracle import Conv, dot_products, signs
 
-CONTENDERS = (OURS, XNNPACK_FLOAT32)
+CONTENDERS = (OURS, XNNPACK_FLOAT32, XNNPACK_SIGN)
+
+Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,8 @@ def make_trials(progress: Progress) -> Iterator[Trial]:
         right = dot_products(conv, signs(x), filters) * multiplier + bias  # exact in float32
         build = partial(bconv_model, conv, filters, multiplier, bias)
         yield Trial(OURS, case, build, make_check(x, right), "equal")
+        build = partial(build_left, conv, filters, multiplier, bias)
+        yield Trial(XNNPACK_SIGN, case, build, make_check(x, right), "equal")
         right = expect_float(conv, x, filters) * multiplier + bias
         checked = f"to {expected.FLOAT_TOLERANCE:.0e}"
         build = partial(build_float, conv, filters, multiplier, bias)
@@ -93,25 +99,47 @@ def expect_float(
     return dot_products(zeros, x.astype(np.float64), filters.astype(np.float64))
 
 
-def build_float(
-    conv: Conv,
-    filters: npt.NDArray[np.float32],
-    multiplier: npt.NDArray[np.float32],
-    bias: npt.NDArray[np.float32],
-) -> bytes:
+def build_float(conv: Conv, filters: Floats, multiplier: Floats, bias: Floats) -> bytes:
     builder = ModelBuilder()
     x, y = builder.tensor(conv.input_shape), builder.tensor(conv.output_shape)
-    weights = builder.constant(filters * multiplier[:, None, None, None])
+    add_float(builder, conv, "SAME", filters * multiplier[:, None, None, None], bias, x, y)
+    return builder.finish([x], [y])
+
+
+def build_left(conv: Conv, filters: Floats, multiplier: Floats, bias: Floats) -> bytes:
+    """As TensorFlow keeps larq's layers: the sign is three operators, padding with 1 another."""
+    builder = ModelBuilder()
+    x, y = builder.tensor(conv.input_shape), builder.tensor(conv.output_shape)
+    some, sum_, sign = (builder.tensor(conv.input_shape) for _ in range(3))
+    builder.builtin("SIGN", [x], [some])
+    builder.builtin("ADD", [some, builder.constant(np.float32(0.1))], [sum_])
+    builder.builtin("SIGN", [sum_], [sign])
+    pads = [
+        same_pads(size, taps, stride, 1)
+        for size, taps, stride in zip(conv.input_shape[1:3], conv.kernel, conv.stride, strict=True)
+    ]
+    if any(map(any, pads)):
+        table = np.array([(0, 0), *pads, (0, 0)], np.int32)
+        padded = builder.tensor(np.add(conv.input_shape, table.sum(axis=1)).tolist())
+        inputs = [sign, builder.constant(table), builder.constant(np.float32(1))]
+        builder.builtin("PADV2", inputs, [padded])
+        sign = padded
+    add_float(builder, conv, "VALID", filters * multiplier[:, None, None, None], bias, sign, y)
+    return builder.finish([x], [y])
+
+
+def add_float(
+    builder: ModelBuilder, conv: Conv, padding: str, weights: Floats, bias: Floats, x: int, y: int
+) -> None:
     stride_y, stride_x = conv.stride
     builder.builtin(
         "CONV_2D",
-        [x, weights, builder.constant(bias)],
+        [x, builder.constant(weights), builder.constant(bias)],
         [y],
-        padding=PADDING["SAME"],
+        padding=PADDING[padding],
         strideH=stride_y,
         strideW=stride_x,
     )
-    return builder.finish([x], [y])
 
 
 def main() -> int:
