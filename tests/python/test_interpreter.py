@@ -14,7 +14,6 @@ import larq_engine
 from larq_engine.python import batching, host, progress
 from larq_engine.testing import Interpreter as LceInterpreter
 from tests import oracle
-from tests.crash_box import load_and_run
 from tests.hosts import HOSTS
 from tests.model_builder import ModelBuilder, bconv_model
 from tests.oracle import Conv
@@ -264,59 +263,6 @@ def test_an_open_batch_that_the_outputs_do_not_have(monkeypatch):
     for _ in range(2):
         np.testing.assert_array_equal(interpreter.predict(data), data)
     assert runs.batches == {3: 1, 1: 6}
-
-
-# tflite_runtime 2.14 refuses to read a variable that nothing was assigned to yet.
-_HOSTS_OF_STATES = [p for p in HOSTS if "tflite_runtime" not in p.values]
-
-
-def summing_model(*, input_batch: int = 1, is_open: bool = False) -> bytes:
-    """A state of one sample, to which the input is added."""
-    builder = ModelBuilder()
-    x = builder.tensor((input_batch, 4), name="x", signature=(-1, 4) if is_open else None)
-    handle, old = builder.tensor((1,), object), builder.tensor((1, 4))
-    new = builder.tensor((1, 4), name="y", signature=(-1, 4) if is_open else None)
-    builder.builtin("VAR_HANDLE", [], [handle], container="c", sharedName="sum")
-    builder.builtin("READ_VARIABLE", [handle], [old])
-    builder.builtin("ADD", [old, x], [new])
-    builder.builtin("ASSIGN_VARIABLE", [handle, new], [])
-    return builder.finish([x], [new])
-
-
-# XNNPACK of LiteRT 2.3 writes the larger state over memory that is not its own.
-@pytest.mark.parametrize("runtime", _HOSTS_OF_STATES)
-def test_a_state_keeps_its_batch(runtime, box):
-    kind, message = box.call(load_and_run, summing_model(is_open=True), runtime, 3)
-    assert (kind, message) == ("", "")
-    kind, message = box.call(load_and_run, summing_model(input_batch=2), runtime)
-    assert (kind, message) == (
-        "ValueError",
-        "model: expected inputs that leave a state in its shape (1, 4), got what makes it (2, 4) "
-        "(tensor #3); give the batch that the model declares",
-    )
-
-
-@pytest.mark.parametrize("runtime", _HOSTS_OF_STATES)
-def test_an_open_batch_beside_a_state_runs_in_pieces(runtime):
-    interpreter = larq_engine.Interpreter(summing_model(is_open=True), runtime=runtime)
-    (start,) = interpreter.predict(np.zeros((1, 4), np.float32))
-    got = interpreter.predict(np.ones((3, 4), np.float32))
-    steps = np.array([[1], [2], [3]], np.float32)
-    np.testing.assert_array_equal(got[:, 1:], (start + steps)[:, 1:])
-
-
-@pytest.mark.parametrize("runtime", _HOSTS_OF_STATES)
-def test_a_state_sees_each_sample_once(runtime):
-    """A variable that adds up what came before it; any other run would show in it."""
-    interpreter = larq_engine.Interpreter(summing_model(), runtime=runtime)
-    ones = np.ones((3, 4), np.float32)
-    interpreter.predict(np.zeros((1, 4), np.float32))
-    # The first value was never assigned, and hosts start it with anything.
-    start = interpreter.predict(np.zeros((1, 4), np.float32))
-    steps = np.array([[1], [2], [3]], np.float32)
-    for form, before in ((ones, 0), (iter(ones), 3), (ones, 6)):
-        got = interpreter.predict(form)
-        np.testing.assert_array_equal(got[:, 1:], (start + before + steps)[:, 1:])
 
 
 def test_an_iterator_may_use_the_same_interpreter():
