@@ -424,7 +424,7 @@ TEST(HostOps, ManyPixelsWithoutChannels) {
   const DelegatePtr delegate = CreateDelegate({});
   MiniHost host(builder.Build());
   ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
-  ASSERT_EQ(host.ResizeInput(0, std::vector<int>{1, 1 << 15, 1 << 15, 0}), kTfLiteOk);
+  ASSERT_EQ(host.ResizeInput(0, std::vector<int>{1, 1 << 13, 1 << 13, 0}), kTfLiteOk);
   Outputs outputs;
   EXPECT_TRUE(RunOnce(&host, 1, 0, &outputs)) << host.errors();
 }
