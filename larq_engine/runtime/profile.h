@@ -3,6 +3,8 @@
 #ifndef LARQ_ENGINE_RUNTIME_PROFILE_H_
 #define LARQ_ENGINE_RUNTIME_PROFILE_H_
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -26,6 +28,32 @@ struct StepProfile {
   uint64_t bytes = 0;       // of a transfer
   std::string reason = "";  // for the device; empty where there is no other
 };
+
+// Calls and their time, which several threads may add to.
+class ProfileCounter {
+ public:
+  void Add(uint64_t ns) {
+    calls_.fetch_add(1, std::memory_order_relaxed);
+    total_ns_.fetch_add(ns, std::memory_order_relaxed);
+  }
+  void Clear() {
+    calls_.store(0, std::memory_order_relaxed);
+    total_ns_.store(0, std::memory_order_relaxed);
+  }
+  uint64_t calls() const { return calls_.load(std::memory_order_relaxed); }
+  uint64_t total_ns() const { return total_ns_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> calls_{0};
+  std::atomic<uint64_t> total_ns_{0};
+};
+
+using ProfileClock = std::chrono::steady_clock;
+
+inline uint64_t NanosecondsSince(ProfileClock::time_point start) {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(ProfileClock::now() - start).count());
+}
 
 inline constexpr char kTransfer[] = "TRANSFER";
 

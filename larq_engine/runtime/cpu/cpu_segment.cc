@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <map>
 #include <mutex>
 #include <set>
@@ -21,13 +20,6 @@ const char* LastingName(const std::string& name) {
   static std::mutex mutex;
   const std::lock_guard<std::mutex> lock(mutex);
   return names->insert(name).first->c_str();
-}
-
-using Clock = std::chrono::steady_clock;
-
-uint64_t NanosecondsSince(Clock::time_point start) {
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
 }
 
 }  // namespace
@@ -181,7 +173,7 @@ void CpuSegment::RunUnits(void* data, int64_t first, int64_t last, int worker) {
         const Place& input = planned.inputs[k];
         inputs[k] = step.pixelwise() ? at_first_pixel(input) : input.base;
       }
-      const auto start = job.step_ns == nullptr ? Clock::time_point() : Clock::now();
+      const auto start = job.step_ns == nullptr ? ProfileClock::time_point() : ProfileClock::now();
       step.Run({inputs.data(), planned.inputs.size()}, range, scratch,
                at_first_pixel(planned.output));
       if (job.step_ns != nullptr) {
@@ -203,7 +195,7 @@ void CpuSegment::RunGroup(const SegmentRun& run, Group& group) {
           .scratch_stride = scratch_stride_,
           .step_ns = run.profiling ? step_ns_.data() : nullptr,
           .step_ns_stride = largest_group_};
-  const auto start = run.profiling ? Clock::now() : Clock::time_point();
+  const auto start = run.profiling ? ProfileClock::now() : ProfileClock::time_point();
   threads_->Run(group.tiling.units(), RunUnits, &job);
   if (run.profiling) ShareTime(group, NanosecondsSince(start));
 }
@@ -219,9 +211,7 @@ void CpuSegment::ShareTime(Group& group, uint64_t wall_ns) {
   }
   for (size_t i = 0; i < group.steps.size(); ++i) {
     const double share = all > 0 ? spent_[i] / all : 1.0 / static_cast<double>(group.steps.size());
-    group.steps[i]->calls.fetch_add(1, std::memory_order_relaxed);
-    group.steps[i]->total_ns.fetch_add(static_cast<uint64_t>(static_cast<double>(wall_ns) * share),
-                                       std::memory_order_relaxed);
+    group.steps[i]->counter.Add(static_cast<uint64_t>(static_cast<double>(wall_ns) * share));
   }
 }
 
@@ -233,10 +223,7 @@ void CpuSegment::Run(const SegmentRun& run) {
 }
 
 void CpuSegment::ClearProfile() {
-  for (auto& planned : steps_) {
-    planned->calls.store(0, std::memory_order_relaxed);
-    planned->total_ns.store(0, std::memory_order_relaxed);
-  }
+  for (auto& planned : steps_) planned->counter.Clear();
 }
 
 void CpuSegment::AppendProfile(std::vector<StepProfile>& steps) const {
@@ -248,8 +235,8 @@ void CpuSegment::AppendProfile(std::vector<StepProfile>& steps) const {
                      .node = op.name.node,
                      .device = executor_.device(),
                      .kernel = planned->step->kernel(),
-                     .calls = planned->calls.load(std::memory_order_relaxed),
-                     .total_ns = planned->total_ns.load(std::memory_order_relaxed),
+                     .calls = planned->counter.calls(),
+                     .total_ns = planned->counter.total_ns(),
                      .macs = planned->macs});
   }
 }

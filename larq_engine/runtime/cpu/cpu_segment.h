@@ -3,7 +3,6 @@
 #ifndef LARQ_ENGINE_RUNTIME_CPU_CPU_SEGMENT_H_
 #define LARQ_ENGINE_RUNTIME_CPU_CPU_SEGMENT_H_
 
-#include <atomic>
 #include <memory>
 #include <span>
 #include <vector>
@@ -43,8 +42,7 @@ class CpuSegment : public Segment {
     std::vector<Place> inputs;
     Place output;
     int64_t macs = 0;
-    std::atomic<uint64_t> calls{0};
-    std::atomic<uint64_t> total_ns{0};
+    ProfileCounter counter;
   };
   struct Group {
     std::vector<PlannedStep*> steps;

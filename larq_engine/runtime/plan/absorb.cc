@@ -7,14 +7,12 @@
 namespace larq_engine {
 namespace {
 
-// The operation of a sum or product with a constant; nothing of others.
-std::optional<ChannelOp> AsChannelOp(const Op& op) {
+// A sum or product with a constant; null for others.
+const BinaryOp* AsChannelOp(const Op& op) {
   const auto* binary = std::get_if<BinaryOp>(&op);
-  if (binary == nullptr || binary->data_inputs.size() > 1 ||
-      binary->activation != Activation::kNone) {
-    return std::nullopt;
-  }
-  return ChannelOp{.kind = binary->kind, .constants = binary->constant};
+  const bool is_one = binary != nullptr && binary->data_inputs.size() == 1 &&
+                      binary->activation == Activation::kNone;
+  return is_one ? binary : nullptr;
 }
 
 }  // namespace
@@ -25,7 +23,7 @@ std::vector<size_t> Program::ChannelOpsBefore(const ProgramOp& last) const {
   size_t value = last.inputs[0];
   while (values_[value].maker != Value::kHost) {
     const size_t maker = static_cast<size_t>(values_[value].maker);
-    if (!AsChannelOp(*ops_[maker]->op).has_value() || values_[value].readers.size() > 1 ||
+    if (AsChannelOp(*ops_[maker]->op) == nullptr || values_[value].readers.size() > 1 ||
         values_[value].host_reads) {
       break;
     }
@@ -45,7 +43,10 @@ void Program::Absorb() {
     if (quantize == nullptr || quantize->from != kTfLiteFloat32) continue;
     const std::vector<size_t> chain = ChannelOpsBefore(last);
     std::vector<ChannelOp> operations;
-    for (size_t member : chain) operations.push_back(*AsChannelOp(*ops_[member]->op));
+    for (size_t member : chain) {
+      const BinaryOp& op = *AsChannelOp(*ops_[member]->op);
+      operations.push_back({.kind = op.kind, .constants = op.constant});
+    }
     if (operations.empty()) continue;
     quantize->limits = FindQuantizeLimits(operations);
     if (!quantize->limits.has_value()) continue;

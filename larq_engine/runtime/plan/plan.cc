@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 
 #include "larq_engine/kernels/memory_size.h"
 #include "larq_engine/runtime/plan/arena.h"
 
 namespace larq_engine {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // Numbers of devices: the engine's executors.
 constexpr size_t kHostMemory = 0;
@@ -25,30 +22,20 @@ class Lives {
   explicit Lives(size_t values) : buffer_of_(values, kNone) {}
 
   // In the order of actions.
-  void Add(size_t value, size_t action) {
+  void Add(size_t value, size_t bytes, size_t action) {
     if (buffer_of_[value] == kNone) {
       buffer_of_[value] = buffers_.size();
-      buffers_.push_back({.bytes = 0, .first = action, .last = action});
-      values_.push_back(value);
+      buffers_.push_back({.bytes = bytes, .first = action, .last = action});
     }
     buffers_[buffer_of_[value]].last = action;
   }
 
-  // `find` gives the value, or null for one that needs no place. Returns the bytes for all.
-  template <typename Find>
-  size_t Place(const Find& find) {
-    for (size_t b = 0; b < buffers_.size(); ++b) {
-      const Value* value = find(values_[b]);
-      is_placed_.push_back(value != nullptr);
-      if (value != nullptr) placed_.push_back({value->bytes, buffers_[b].first, buffers_[b].last});
-    }
-    return PlaceBuffers(placed_);
-  }
+  // Returns the bytes for all.
+  size_t Place() { return PlaceBuffers(buffers_); }
 
   void SetPlaces(std::byte* memory, std::vector<std::byte*>& places) const {
-    size_t next = 0;
-    for (size_t b = 0; b < buffers_.size(); ++b) {
-      if (is_placed_[b]) places[values_[b]] = memory + placed_[next++].offset;
+    for (size_t value = 0; value < buffer_of_.size(); ++value) {
+      if (buffer_of_[value] != kNone) places[value] = memory + buffers_[buffer_of_[value]].offset;
     }
   }
 
@@ -56,9 +43,6 @@ class Lives {
   static constexpr size_t kNone = SIZE_MAX;
   std::vector<size_t> buffer_of_;  // of each value
   std::vector<ArenaBuffer> buffers_;
-  std::vector<size_t> values_;  // of each buffer
-  std::vector<bool> is_placed_;
-  std::vector<ArenaBuffer> placed_;
 };
 
 }  // namespace
@@ -166,7 +150,7 @@ void Plan::MakeParts(std::vector<size_t> device_of) {
     part.segment = engine_->executors()[part.device]->Compile(program_, part.ops, is_shared_);
   }
   std::vector<Action> actions = FindActions(parts);
-  counters_ = std::make_unique<Counter[]>(actions.size());
+  counters_ = std::make_unique<ProfileCounter[]>(actions.size());
   actions_ = std::move(actions);
   parts_ = std::move(parts);
 }
@@ -208,31 +192,29 @@ void Plan::PlaceShared() {
   device_places_.assign(count, nullptr);
   Lives in_host(count);
   Lives in_device(count);
+  const auto add = [&](size_t v, size_t memory, size_t action) {
+    const Value& value = program_.value(v);
+    if (!is_shared_[v] || (memory == kHostMemory && LivesInHost(value))) return;
+    (memory == kHostMemory ? in_host : in_device).Add(v, value.bytes, action);
+  };
   for (size_t a = 0; a < actions_.size(); ++a) {
     const Action& action = actions_[a];
     if (action.kind != Action::kRun) {
-      in_host.Add(action.value, a);
-      in_device.Add(action.value, a);
+      for (size_t memory : {kHostMemory, kOwnMemory}) add(action.value, memory, a);
       continue;
     }
     const Part& part = parts_[action.part];
-    Lives& lives = part.device == kHostMemory ? in_host : in_device;
     for (size_t i : part.ops) {
-      for (size_t input : program_.op(i).inputs) lives.Add(input, a);
-      lives.Add(program_.op(i).output, a);
+      for (size_t input : program_.op(i).inputs) add(input, part.device, a);
+      add(program_.op(i).output, part.device, a);
     }
   }
-  const size_t host_bytes = in_host.Place([&](size_t v) {
-    return is_shared_[v] && !LivesInHost(program_.value(v)) ? &program_.value(v) : nullptr;
-  });
-  const size_t device_bytes =
-      in_device.Place([&](size_t v) { return is_shared_[v] ? &program_.value(v) : nullptr; });
-  host_memory_ = AlignedBuffer<std::byte>(host_bytes);
+  host_memory_ = AlignedBuffer<std::byte>(in_host.Place());
   in_host.SetPlaces(host_memory_.data(), host_places_);
   device_memory_.reset();
   if (engine_->executors().size() == 1) return;
   device_memory_ =
-      std::make_unique<DeviceBlock>(*engine_->executors()[kOwnMemory]->memory(), device_bytes);
+      std::make_unique<DeviceBlock>(*engine_->executors()[kOwnMemory]->memory(), in_device.Place());
   in_device.SetPlaces(device_memory_->data(), device_places_);
 }
 
@@ -260,19 +242,16 @@ void Plan::FindHostTensors(const HostTensors& host) {
 void Plan::Copy(const Action& action, bool profiling) {
   const Value& value = program_.value(action.value);
   DeviceMemory& memory = *engine_->executors()[kOwnMemory]->memory();
-  const auto start = profiling ? Clock::now() : Clock::time_point();
+  const ProfileClock::time_point start =
+      profiling ? ProfileClock::now() : ProfileClock::time_point();
   if (action.kind == Action::kCopyIn) {
     memory.CopyIn(host_places_[action.value], value.bytes, device_places_[action.value]);
   } else {
     memory.CopyOut(device_places_[action.value], value.bytes, host_places_[action.value]);
   }
-  if (!profiling) return;
-  Counter& counter = counters_[static_cast<size_t>(&action - actions_.data())];
-  counter.calls.fetch_add(1, std::memory_order_relaxed);
-  counter.total_ns.fetch_add(
-      static_cast<uint64_t>(
-          std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count()),
-      std::memory_order_relaxed);
+  if (profiling) {
+    counters_[static_cast<size_t>(&action - actions_.data())].Add(NanosecondsSince(start));
+  }
 }
 
 void Plan::Invoke(HostTensors& host, void* host_profiler) {
@@ -297,10 +276,7 @@ void Plan::Invoke(HostTensors& host, void* host_profiler) {
 
 void Plan::ClearProfile() {
   for (Part& part : parts_) part.segment->ClearProfile();
-  for (size_t a = 0; a < actions_.size(); ++a) {
-    counters_[a].calls.store(0, std::memory_order_relaxed);
-    counters_[a].total_ns.store(0, std::memory_order_relaxed);
-  }
+  for (size_t a = 0; a < actions_.size(); ++a) counters_[a].Clear();
 }
 
 void Plan::AppendProfile(std::vector<StepProfile>& steps) const {
@@ -327,8 +303,8 @@ void Plan::AppendProfile(std::vector<StepProfile>& steps) const {
                      .node = program_.op(op).name.node,
                      .device = executors[copies_in ? kOwnMemory : kHostMemory]->device(),
                      .kernel = "",
-                     .calls = counters_[a].calls.load(std::memory_order_relaxed),
-                     .total_ns = counters_[a].total_ns.load(std::memory_order_relaxed),
+                     .calls = counters_[a].calls(),
+                     .total_ns = counters_[a].total_ns(),
                      .bytes = value.bytes});
   }
 }

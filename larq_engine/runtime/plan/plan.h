@@ -3,7 +3,6 @@
 #ifndef LARQ_ENGINE_RUNTIME_PLAN_PLAN_H_
 #define LARQ_ENGINE_RUNTIME_PLAN_PLAN_H_
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <span>
@@ -41,10 +40,6 @@ class Plan {
     Kind kind;
     size_t part = 0;   // that is run
     size_t value = 0;  // that is copied
-  };
-  struct Counter {
-    std::atomic<uint64_t> calls{0};
-    std::atomic<uint64_t> total_ns{0};
   };
   // A device's memory for what passes through it.
   class DeviceBlock {
@@ -84,7 +79,7 @@ class Plan {
   std::vector<bool> is_shared_;  // of each value: not one part's alone
   std::vector<Part> parts_;      // in the order in which they run
   std::vector<Action> actions_;
-  std::unique_ptr<Counter[]> counters_;  // of actions: those of transfers are used
+  std::unique_ptr<ProfileCounter[]> counters_;  // of actions: those of transfers are used
   // Where each value is for the run at hand, in the host's memory and on the other device.
   std::vector<std::byte*> host_places_;
   std::vector<std::byte*> device_places_;
