@@ -37,6 +37,31 @@ ISA_COPTS = {
     "sme2": [],  # written as words: gcc knows SME2 from 14 on
 }
 
+# The chips that kernels are compiled for, and, as PTX for later ones, the newest.
+CUDA_CHIPS = [
+    "sm_75",
+    "sm_80",
+    "sm_86",
+    "sm_89",
+    "sm_90a",
+    "sm_100",
+    "sm_120",
+    "compute_120",
+]
+
+# --fmad=false: nvcc would fuse a multiply and an add, as -ffp-contract=off forbids on the CPU.
+# Compressed for size, the code of all chips is a ninth as large.
+CUDA_COPTS = [
+    "-std=c++20",
+    "-O3",
+    "--fmad=false",
+    "-Werror",
+    "all-warnings",
+    "-Xptxas",
+    "-v,-warn-spills",
+    "--compress-mode=size",
+]
+
 # The plug-in carries its own C++ runtime, because the host process may have loaded an older one;
 # a sanitizer intercepts the shared C++ runtime, so there it stays shared. The toolchain appends
 # `-lstdc++`: --as-needed drops it once the archive has resolved everything.
@@ -50,13 +75,13 @@ _VERSION_SCRIPT = ["-Wl,--version-script=$(location //larq_engine:exports.lds)"]
 
 # Without a name of its own, a program that is linked with the library by its path looks for it at
 # that path.
-_SONAME = ["-Wl,-soname,liblarq_engine.so"]
-
-_EXPORTS = select({
-    "@platforms//os:android": _VERSION_SCRIPT + _SONAME,
-    "@platforms//os:linux": _VERSION_SCRIPT + _SONAME,
-    "//conditions:default": [],
-})
+def _exports(soname):
+    flags = _VERSION_SCRIPT + ["-Wl,-soname," + soname]
+    return select({
+        "@platforms//os:android": flags,
+        "@platforms//os:linux": flags,
+        "//conditions:default": [],
+    })
 
 # -L comes before the compiler's own folders, so -lc and the like find the stubs of tools/manylinux.
 _GLIBC_2_28 = select({
@@ -72,7 +97,7 @@ def plugin_library(name, deps, **kwargs):
             "//:manylinux": ["//tools/manylinux:glibc_2_28"],
             "//conditions:default": [],
         }),
-        linkopts = _STATIC_CXX_RUNTIME + _EXPORTS + _GLIBC_2_28,
+        linkopts = _STATIC_CXX_RUNTIME + _exports(name) + _GLIBC_2_28,
         linkshared = True,
         deps = deps + select({
             "//:manylinux": ["//tools/manylinux:newer_than_glibc_2_28"],

@@ -6,6 +6,7 @@ third_party/offline/ are enough. Later versions need the real ones (and ship or 
 themselves), so the stubs are used with Bazel 4 only.
 """
 
+load("//third_party/cuda:cuda_toolkit.bzl", "cuda_toolkit")
 load("//third_party/toolchains:android_ndk.bzl", "android_ndk")
 
 _STUBBED = ["remote_coverage_tools", "rules_cc", "rules_java"]
@@ -25,3 +26,6 @@ def larq_engine_repositories():
 
     # For --config=android_arm64 only.
     android_ndk(name = "android_ndk")
+
+    # NVIDIA's compiler, where there is one.
+    cuda_toolkit(name = "cuda_toolkit")

@@ -66,7 +66,13 @@ NOT_FOR_KERNELS = {
 FOR_ISA_FILES = {"arm_neon.h", "cstddef", "cstdint", "cstring", "immintrin.h"}
 
 # Files that may include more: what this CPU has, only the system knows.
-KERNELS_MAY_INCLUDE_TOO = {"larq_engine/kernels/cpu_features.cc": "sys/auxv.h"}
+KERNELS_MAY_INCLUDE_TOO = {
+    "larq_engine/kernels/cpu_features.cc": "sys/auxv.h",
+    "larq_engine/kernels/cuda/device.h": "cuda_runtime.h",
+    "larq_engine/kernels/cuda/image.cc": "larq_engine/version.h",
+}
+# What tests compile in a GPU's place runs its threads; see the folder's BUILD.
+EMULATED_GPU = "larq_engine/kernels/cuda/emulated_gpu.h"
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
 
@@ -74,9 +80,12 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTI
 def _includes(sources: Sources, folder: str) -> Iterator[tuple[str, str, bool]]:
     """Yields (path, included name, in quotes) for the C++ files below a folder."""
     for path, text in sources.items():
-        if path.startswith(folder) and path.endswith((".h", ".cc", ".inc")):
+        if path.startswith(folder) and path.endswith((".h", ".cc", ".cu", ".inc")):
             for bracket, name in _INCLUDE.findall(text):
                 yield path, name, bracket == '"'
+
+
+_GPU_FOLDER = "larq_engine/kernels/cuda/"
 
 
 def _isa_folder(path: str) -> str:
@@ -90,6 +99,7 @@ def kernels_include_only_kernels_and_the_standard_library(sources: Sources) -> V
         f"{path}: includes {name}"
         for path, name, quoted in _includes(sources, "larq_engine/kernels/")
         if name != KERNELS_MAY_INCLUDE_TOO.get(path)
+        and path != EMULATED_GPU
         and (
             (quoted and not name.startswith("larq_engine/kernels/"))
             or (not quoted and ("/" in name or name in NOT_FOR_KERNELS))
@@ -101,7 +111,7 @@ def isa_files_include_only_the_contract_and_their_own(sources: Sources) -> Viola
     violations = []
     for path, name, quoted in _includes(sources, "larq_engine/kernels/"):
         own = _isa_folder(path)
-        if not own:
+        if not own or own == _GPU_FOLDER:
             continue
         contract = re.fullmatch(
             r"larq_engine/kernels/(bgemm\w*|bits|pixel_ops|pixel_ops_loops|pixel_ops_rows)\.h", name
@@ -110,6 +120,17 @@ def isa_files_include_only_the_contract_and_their_own(sources: Sources) -> Viola
         if not allowed:
             violations.append(f"{path}: includes {name}")
     return violations
+
+
+def gpu_code_includes_only_its_own(sources: Sources) -> Violations:
+    """Nothing is shared with the CPU's kernels: nvcc compiles it as well."""
+    return [
+        f"{path}: includes {name}"
+        for path, name, quoted in _includes(sources, _GPU_FOLDER)
+        if path != EMULATED_GPU
+        and name != KERNELS_MAY_INCLUDE_TOO.get(path)
+        and not (name.startswith(_GPU_FOLDER) if quoted else re.fullmatch(r"c\w+|stddef\.h", name))
+    ]
 
 
 def model_file_includes_only_itself_and_the_standard_library(sources: Sources) -> Violations:
@@ -391,6 +412,10 @@ BROKEN: dict[Rule, list[Sources]] = {
         {"larq_engine/kernels/x86/a.cc": '#include "larq_engine/kernels/pixel_ops_table.h"\n'},
         {"larq_engine/kernels/x86/a.cc": '#include "larq_engine/kernels/arm64/b.h"\n'},
         {"larq_engine/kernels/x86/a.cc": "#include <algorithm>\n#include <immintrin.h>\n"},
+    ],
+    gpu_code_includes_only_its_own: [
+        {"larq_engine/kernels/cuda/a.h": '#include "larq_engine/kernels/bits.h"\n'},
+        {"larq_engine/kernels/cuda/a.cu": "#include <cub/cub.cuh>\n"},
     ],
     model_file_includes_only_itself_and_the_standard_library: [
         {"larq_engine/model_file/a.cc": '#include "larq_engine/kernels/bits.h"\n'},

@@ -1,0 +1,105 @@
+// What follows the product of a binary convolution on the device, by kernels/output_transform.h and
+// kernels/zero_padding.h.
+#ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_OUTPUT_H_
+#define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_OUTPUT_H_
+
+#include "larq_engine/kernels/cuda/bconv2d_args.h"
+#include "larq_engine/kernels/cuda/device.h"
+#include "larq_engine/kernels/cuda/pixel_steps.h"
+
+namespace larq_engine::cuda {
+
+// The first and the last + 1 of an axis' taps that lie inside the image.
+struct InsideTaps {
+  int first;
+  int last;
+};
+
+LE_DEVICE InsideTaps FindInsideTaps(int start, int in, int taps, int dilation) {
+  const int last = start >= in ? 0 : (in - start + dilation - 1) / dilation;
+  return {start >= 0 ? 0 : (-start + dilation - 1) / dilation, last < taps ? last : taps};
+}
+
+// An output pixel, and what its accumulators are corrected by.
+struct OutputPixel {
+  int64_t index;
+  InsideTaps rows;
+  InsideTaps cols;
+  bool is_inner;  // no tap is outside, or those outside count +1
+};
+
+LE_DEVICE OutputPixel MakeOutputPixel(const Bconv2dArgs& a, int64_t index) {
+  OutputPixel pixel{index, {0, a.filter_height}, {0, a.filter_width}, true};
+  if (a.corner_ones == nullptr) return pixel;
+  const int x = static_cast<int>(index % a.out_width);
+  const int y = static_cast<int>(index / a.out_width % a.out_height);
+  pixel.rows = FindInsideTaps(y * a.stride_height - a.pad_top, a.in_height, a.filter_height,
+                              a.dilation_height);
+  pixel.cols =
+      FindInsideTaps(x * a.stride_width - a.pad_left, a.in_width, a.filter_width, a.dilation_width);
+  pixel.is_inner = pixel.rows.first == 0 && pixel.rows.last == a.filter_height &&
+                   pixel.cols.first == 0 && pixel.cols.last == a.filter_width;
+  if (pixel.rows.first >= pixel.rows.last || pixel.cols.first >= pixel.cols.last) {
+    pixel.rows = pixel.cols = {0, 0};
+  }
+  return pixel;
+}
+
+// The result fits; twice the accumulator may not, which is defined for unsigned numbers.
+LE_DEVICE int32_t Dot(int32_t depth, int32_t acc) {
+  return static_cast<int32_t>(static_cast<uint32_t>(depth) - 2u * static_cast<uint32_t>(acc));
+}
+
+// `acc`: the bits that differ, where taps outside have bits of 0.
+LE_DEVICE int32_t DotProduct(const Bconv2dArgs& a, const OutputPixel& pixel, int channel,
+                             int32_t acc) {
+  const int depth = a.filter_height * a.filter_width * a.group_in_channels;
+  if (pixel.is_inner) return Dot(depth, acc);
+  const auto corner = [&](int y, int x) {
+    return a.corner_ones[(y * (a.filter_width + 1) + x) * a.out_channels + channel];
+  };
+  const int32_t ones_outside =
+      corner(a.filter_height, a.filter_width) - corner(pixel.rows.last, pixel.cols.last) +
+      corner(pixel.rows.first, pixel.cols.last) + corner(pixel.rows.last, pixel.cols.first) -
+      corner(pixel.rows.first, pixel.cols.first);
+  const int depth_inside = (pixel.rows.last - pixel.rows.first) *
+                           (pixel.cols.last - pixel.cols.first) * a.group_in_channels;
+  // Counted as +1, the taps outside have depth - depth_inside - 2 * ones_outside to the dot
+  // product: it loses that where they are 0, and twice that where they are -1.
+  const int32_t outside = depth - depth_inside - 2 * ones_outside;
+  return Dot(depth, acc) - outside * (1 - a.pad_value);
+}
+
+// Rounded to nearest, halves away from zero; see Int8Ends in kernels/pixel_ops_loops.h.
+LE_DEVICE int8_t RoundToInt8(float y, int32_t zero_point) {
+  const float lowest = static_cast<float>(-128 - zero_point);
+  const float highest = static_cast<float>(127 - zero_point);
+  y = y > lowest ? y : lowest;
+  y = y < highest ? y : highest;
+  const float half = y < 0 ? -0x1.fffffep-2f : 0x1.fffffep-2f;
+  return static_cast<int8_t>(static_cast<int32_t>(y + half) + zero_point);
+}
+
+// Writes what becomes of a dot product, but for bits: returns the bit, where bits are made.
+LE_DEVICE bool FinishDot(const Bconv2dArgs& a, int64_t pixel, int channel, int32_t dot) {
+  const Bconv2dOutput& output = a.output;
+  if (output.kind == Bconv2dOutput::kBits) return dot < output.dot_limit[channel];
+  dot = dot < output.dot_min ? output.dot_min : dot;
+  dot = dot > output.dot_max ? output.dot_max : dot;
+  const float y = static_cast<float>(dot) * output.multiplier[channel] + output.bias[channel];
+  const int64_t at = pixel * a.out_channels + channel;
+  if (output.kind == Bconv2dOutput::kInt8) {
+    output.int8[at] = RoundToInt8(y, output.zero_point);
+    return false;
+  }
+  return IsMinus(output.after, RunSteps(output.after, y, at, channel), channel);
+}
+
+// Where the bits go, or null.
+LE_DEVICE uint32_t* OutputBits(const Bconv2dArgs& a) {
+  return a.output.kind == Bconv2dOutput::kBits ? a.output.bits : a.output.after.bits;
+}
+
+}  // namespace larq_engine::cuda
+
+#endif  // LARQ_ENGINE_KERNELS_CUDA_BCONV2D_OUTPUT_H_

@@ -1,0 +1,48 @@
+// Binary convolution with one thread a value and no tensor cores: what every chip and every layer
+// can do. A warp computes 32 channels of a pixel.
+#ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_POPC_H_
+#define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_POPC_H_
+
+#include "larq_engine/kernels/cuda/bconv2d_output.h"
+
+namespace larq_engine::cuda {
+
+LE_DEVICE void Bconv2dPopc(const Bconv2dArgs& a) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int words = (a.out_channels + kWarp - 1) / kWarp;
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * (blockDim.x / kWarp) + threadIdx.x / kWarp;
+  const int64_t index = at / words;
+  const int channel = static_cast<int>(at % words) * kWarp + lane;
+  if (index >= static_cast<int64_t>(a.batch) * a.out_height * a.out_width) return;  // whole warps
+
+  bool bit = false;
+  if (channel < a.out_channels) {
+    const int left = static_cast<int>(index % a.out_width) * a.stride_width - a.pad_left;
+    const int top =
+        static_cast<int>(index / a.out_width % a.out_height) * a.stride_height - a.pad_top;
+    const int64_t image = index / (static_cast<int64_t>(a.out_width) * a.out_height);
+    const int first_word = channel / a.group_out_channels * a.tap_words;
+    const uint32_t* filter = a.filter + static_cast<int64_t>(channel) * a.filter_words;
+    int32_t acc = a.filter_ones[channel];
+    for (int ty = 0; ty < a.filter_height; ++ty) {
+      const int y = top + ty * a.dilation_height;
+      for (int tx = 0; tx < a.filter_width; ++tx, filter += a.tap_words) {
+        const int x = left + tx * a.dilation_width;
+        if (y < 0 || y >= a.in_height || x < 0 || x >= a.in_width) continue;
+        const uint32_t* pixel =
+            a.image + ((image * a.in_height + y) * a.in_width + x) * a.pixel_words + first_word;
+        // ones(p xor f) = ones(f) + ones(p) - 2 ones(p and f)
+        for (int w = 0; w < a.tap_words; ++w)
+          acc += __popc(pixel[w] ^ filter[w]) - __popc(filter[w]);
+      }
+    }
+    bit = FinishDot(a, index, channel, DotProduct(a, MakeOutputPixel(a, index), channel, acc));
+  }
+  if (OutputBits(a) == nullptr) return;
+  const uint32_t word = __ballot_sync(~0u, bit);
+  if (lane == 0) OutputBits(a)[at] = word;
+}
+
+}  // namespace larq_engine::cuda
+
+#endif  // LARQ_ENGINE_KERNELS_CUDA_BCONV2D_POPC_H_

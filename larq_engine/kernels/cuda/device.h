@@ -1,0 +1,22 @@
+// What kernels are written against: CUDA where nvcc compiles them, the emulated GPU of the tests
+// elsewhere. Kernels use nothing of CUDA but what this header and ptx.h name.
+#ifndef LARQ_ENGINE_KERNELS_CUDA_DEVICE_H_
+#define LARQ_ENGINE_KERNELS_CUDA_DEVICE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#ifdef __CUDACC__
+#include <cuda_runtime.h>
+#define LE_DEVICE __device__ __forceinline__
+// A register array that is not indexed by constants alone is in memory.
+#define LE_UNROLL _Pragma("unroll")
+#define LE_SHARED_DYNAMIC(name) extern __shared__ __align__(1024) unsigned char name[]
+#else
+#include "larq_engine/kernels/cuda/emulated_gpu.h"
+#define LE_DEVICE inline
+#define LE_UNROLL
+#define LE_SHARED_DYNAMIC(name) unsigned char* const name = emulated_gpu::SharedMemory()
+#endif
+
+#endif  // LARQ_ENGINE_KERNELS_CUDA_DEVICE_H_

@@ -1,0 +1,77 @@
+// The steps of a PixelProgram on the device. Each float operation is done alone and in the order
+// of the CPU's (kernels/pixel_ops_loops.h), so that results are equal to the bit.
+#ifndef LARQ_ENGINE_KERNELS_CUDA_PIXEL_STEPS_H_
+#define LARQ_ENGINE_KERNELS_CUDA_PIXEL_STEPS_H_
+
+#include "larq_engine/kernels/cuda/device.h"
+#include "larq_engine/kernels/cuda/pixel_program.h"
+
+namespace larq_engine::cuda {
+
+inline constexpr int kWarp = 32;  // threads, and bits of a word of channels
+
+// NaN stays, as no comparison with it holds.
+LE_DEVICE float Clamp(float y, float min, float max) {
+  y = y < min ? min : y;
+  return y > max ? max : y;
+}
+
+LE_DEVICE uint32_t FloatBits(float y) { return __float_as_uint(y); }
+
+// y < 0 in integers, as on the CPU: denormals count whatever the mode of floats.
+LE_DEVICE bool IsNegative(float y) {
+  return static_cast<int32_t>(FloatBits(y) - 1u) < static_cast<int32_t>(0xff800000u);
+}
+
+// `at`: the value's place in a tensor of as many channels.
+LE_DEVICE float RunSteps(const PixelProgram& program, float y, int64_t at, int channel) {
+  for (int i = 0; i < program.count; ++i) {
+    const PixelStep& step = program.steps[i];
+    switch (step.kind) {
+      case PixelStep::kAddChannels:
+        y = Clamp(y + step.values[channel], step.min, step.max);
+        break;
+      case PixelStep::kMultiplyChannels:
+        y = Clamp(y * step.values[channel], step.min, step.max);
+        break;
+      case PixelStep::kAddTensor:
+        y = Clamp(y + step.values[at], step.min, step.max);
+        break;
+      case PixelStep::kMultiplyTensor:
+        y = Clamp(y * step.values[at], step.min, step.max);
+        break;
+      case PixelStep::kClamp:
+        y = Clamp(y, step.min, step.max);
+        break;
+      case PixelStep::kPrelu:
+        y = y < 0.0f ? y * step.values[channel] : y;
+        break;
+      case PixelStep::kStore:
+        step.out[at] = y;
+        break;
+    }
+  }
+  return y;
+}
+
+// The bit of what the steps left.
+LE_DEVICE bool IsMinus(const PixelProgram& program, float y, int channel) {
+  if (program.limits == nullptr) return IsNegative(y);
+  return __uint_as_float(FloatBits(y) ^ program.signs[channel]) < program.limits[channel];
+}
+
+// For kernels whose warps hold a pixel's channels 32 * word, ..., one a lane: all lanes of the warp
+// call it. `inside`: whether the lane has a channel.
+LE_DEVICE void FinishWord(const PixelProgram& program, float y, int64_t pixel, int word, int lane,
+                          int channels, bool inside) {
+  const int channel = word * kWarp + lane;
+  if (inside) y = RunSteps(program, y, pixel * channels + channel, channel);
+  if (program.bits == nullptr) return;
+  const uint32_t bits = __ballot_sync(~0u, inside && IsMinus(program, y, channel));
+  const int words = (channels + kWarp - 1) / kWarp;
+  if (lane == 0) program.bits[pixel * words + word] = bits;
+}
+
+}  // namespace larq_engine::cuda
+
+#endif  // LARQ_ENGINE_KERNELS_CUDA_PIXEL_STEPS_H_

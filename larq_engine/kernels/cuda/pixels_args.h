@@ -1,0 +1,79 @@
+// What the kernels are given that go through tensors value by value. Plain data.
+#ifndef LARQ_ENGINE_KERNELS_CUDA_PIXELS_ARGS_H_
+#define LARQ_ENGINE_KERNELS_CUDA_PIXELS_ARGS_H_
+
+#include <cstdint>
+
+#include "larq_engine/kernels/cuda/pixel_program.h"
+
+namespace larq_engine::cuda {
+
+// A program on a tensor of floats, or on the +-1 values of one of bits: one of the two.
+struct PixelsArgs {
+  const float* floats;   // [pixels][channels]
+  const uint32_t* bits;  // [pixels][words of the channels]
+  int64_t pixels;
+  int32_t channels;
+  PixelProgram program;
+};
+
+// Bytes to bits: -1 where a byte is smaller than the limit as int8, or, of bools, is 0.
+struct PackBytesArgs {
+  const int8_t* in;  // [pixels][channels]
+  int64_t pixels;
+  int32_t channels;
+  int32_t is_bool;
+  int32_t limit;
+  uint32_t* out;  // [pixels][words of the channels]
+};
+
+// Bits to bytes: what +1 and -1 become.
+struct UnpackBytesArgs {
+  const uint32_t* in;
+  int64_t pixels;
+  int32_t channels;
+  int32_t plus;
+  int32_t minus;
+  int8_t* out;
+};
+
+// A clamped sum or product of two tensors whose shapes the host broadcasts. Dimensions that
+// continue each other in both are one.
+inline constexpr int kMaxBroadcastDims = 6;
+struct BroadcastArgs {
+  const float* operands[2];
+  int32_t multiplies;
+  float min;
+  float max;
+  int64_t count;  // of values
+  int32_t dims[kMaxBroadcastDims];
+  int64_t strides[2][kMaxBroadcastDims];  // 0 where an operand is repeated
+  float* out;
+};
+
+// A tensor's channels to their place among another's. Units are bytes or words.
+struct CopyChannelsArgs {
+  const void* in;
+  void* out;
+  int64_t pixels;
+  int32_t unit_bytes;  // 1 or 4
+  int32_t in_units;    // of a pixel
+  int32_t out_units;
+  int32_t first_unit;  // in the output's pixel
+};
+
+// Of packed +-1 values, or of floats, which go through a program then: one of the two.
+struct MaxPoolArgs {
+  const uint32_t* bits;
+  const float* floats;
+  int32_t batch, in_height, in_width, channels;  // of bits: words
+  int32_t out_height, out_width;
+  int32_t filter_height, filter_width, stride_height, stride_width;
+  int32_t pad_top, pad_left;
+  uint32_t* bits_out;
+  PixelProgram program;
+};
+
+}  // namespace larq_engine::cuda
+
+#endif  // LARQ_ENGINE_KERNELS_CUDA_PIXELS_ARGS_H_
