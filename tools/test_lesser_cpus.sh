@@ -7,7 +7,8 @@ cd "$(dirname "$0")/.."
 
 # CPU and what it has: nothing beyond x86-64's baseline; POPCNT; AVX2.
 readonly CPUS=(core2duo:portable Nehalem:portable,popcnt Haswell:portable,popcnt,avx2)
-readonly TESTS=(kernels/bgemm_test kernels/pixel_ops_test kernels/select_test runtime/delegate_test)
+readonly TESTS=(kernels/bgemm_test kernels/pixel_ops_test kernels/select_test
+  runtime/host/delegate_test)
 # It counts threads that the system has started, which takes its time under emulation.
 readonly NOT_EMULATED='-Delegate.ThreadsAreThoseOfTheOptionOrOfTheHost'
 readonly PYTHON_CPU=Haswell  # LiteRT's own wheel needs AVX
@@ -21,7 +22,7 @@ if [[ $(uname -m) != x86_64 ]]; then
   exit 77
 fi
 targets=()
-for test in "${TESTS[@]}"; do targets+=("//tests/${test/\//:}"); done
+for test in "${TESTS[@]}"; do targets+=("//tests/${test%/*}:${test##*/}"); done
 tools/run_bazel.sh build --noshow_progress --config=checked "${targets[@]}"
 bin=$(tools/run_bazel.sh info --config=checked bazel-bin 2>/dev/null)/tests
 

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <utility>
 
+#include "larq_engine/kernels/transform_tile.h"
+
 namespace larq_engine {
 namespace {
 

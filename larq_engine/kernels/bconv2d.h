@@ -19,6 +19,7 @@
 #include "larq_engine/kernels/output_grid.h"
 #include "larq_engine/kernels/output_transform.h"
 #include "larq_engine/kernels/pack_rhs.h"
+#include "larq_engine/kernels/pixel_ops.h"
 #include "larq_engine/kernels/tap_runs.h"
 #include "larq_engine/kernels/zero_padding.h"
 

@@ -1,4 +1,4 @@
-// What follows the binary product: from xor-popcounts to the layer's output. PixelOps computes it.
+// What follows the binary product: from xor-popcounts to the layer's output.
 //
 //   dot = depth - 2 * acc                      depth: the +-1 products that acc counts
 //   float:  y = clamp(dot) * multiplier + bias
@@ -17,8 +17,6 @@
 #include "larq_engine/kernels/activation.h"
 
 namespace larq_engine {
-
-struct PixelOps;
 
 enum class OutputKind : uint8_t { kFloat, kInt8, kBits };
 
@@ -54,20 +52,6 @@ OutputTransform MakeInt8Transform(Activation activation, const float* multiplier
 // makes thresholds has folded it in, with signs of filters turned so that a clamp here would be
 // wrong.
 OutputTransform MakeBitsTransform(const int32_t* threshold, size_t channels, int64_t full_depth);
-
-// Where the accumulators of a tile are and where their outputs go.
-struct TransformTile {
-  size_t rows;
-  size_t first_channel;
-  size_t channels;
-  const int32_t* acc;  // of the first row and channel
-  size_t acc_stride;
-  const int32_t* depth;  // [rows]: the products that acc counts
-  void* out;             // of the first row and channel
-  size_t out_stride;     // bytes
-};
-
-void Transform(const PixelOps& ops, const OutputTransform& transform, const TransformTile& tile);
 
 }  // namespace larq_engine
 

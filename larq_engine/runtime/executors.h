@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "larq_engine/runtime/engine.h"
 #include "larq_engine/runtime/engine_options.h"
+#include "larq_engine/runtime/plan/engine.h"
 
 namespace larq_engine {
 

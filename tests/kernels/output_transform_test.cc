@@ -1,11 +1,10 @@
 // What an output transform means, over every row of PixelOps; pixel_ops_test.cc has the shapes.
-#include "larq_engine/kernels/output_transform.h"
-
 #include <cmath>
 #include <limits>
 
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/pixel_ops_table.h"
+#include "larq_engine/kernels/transform_tile.h"
 
 namespace larq_engine {
 namespace {

@@ -3,7 +3,7 @@
 # archive shows nothing but its rows. Sources cannot tell: an inline function of a header that both
 # kinds of files include is compiled twice, and the linker keeps either.
 #
-#   isa_objects_test.sh ARCHITECTURE ISA=ARCHIVE...
+#   isa_objects_test.sh ARCHITECTURE ISA=ARCHIVE...    without ISA=, that of the archive before
 set -euo pipefail
 
 # What shows an ISA in a disassembly: AVX2 is every VEX form, AVX-512 its registers, masks and
@@ -61,7 +61,8 @@ fail() {
 }
 
 for argument in "$@"; do
-  isa=${argument%%=*} archive=${argument#*=}
+  if [[ $argument == *=* ]]; then isa=${argument%%=*}; fi
+  archive=${argument#*=}
   found=$(above "$isa" "$archive")
   [[ -z $found ]] || fail "$archive is for $isa, and holds"$'\n'"$found"
   [[ $isa == baseline ]] && continue

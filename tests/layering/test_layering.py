@@ -160,12 +160,13 @@ def runtime_includes_only_what_is_below_it_and_the_system(sources: Sources) -> V
 # What a folder of the runtime may include of the runtime; of kernels, what no device is known to.
 _KERNELS_WITHOUT_DEVICE = re.compile(
     r"larq_engine/kernels/(activation|aligned_buffer|bconv2d_spec|bits|memory_size|output_transform"
-    r"|window)\.h"
+    r"|unpack_weights|window)\.h"
 )
 _DEVICES = ("cpu", "cuda")
 _OF_RUNTIME = {
     "ops": ("ops/", "tflite_abi.h"),
-    "plan": ("plan/", "ops/", "engine.h", "executor.h", "profile.h"),
+    "plan": ("plan/", "ops/", "engine_options.h", "executor.h", "profile.h"),
+    "host": ("host/", "ops/", "plan/", "executors.h", "larq_engine.h", "tflite_abi.h"),
     **{
         device: (
             f"{device}/",
@@ -191,6 +192,8 @@ def folders_of_the_runtime_include_only_what_is_below_them(sources: Sources) -> 
             continue
         if name.startswith("larq_engine/kernels/"):
             allowed = folder in _DEVICES or _KERNELS_WITHOUT_DEVICE.fullmatch(name)
+        elif name.startswith("larq_engine/model_file/"):
+            allowed = folder == "host"
         else:
             below = tuple(f"larq_engine/runtime/{part}" for part in _OF_RUNTIME[folder])
             allowed = name.startswith(below)
@@ -369,6 +372,18 @@ def runtime_depends_on_what_is_below_it_only(sources: Sources) -> Violations:
     ]
 
 
+def devices_are_visible_to_the_list_of_devices_and_tests(sources: Sources) -> Violations:
+    return [
+        f"{path}: visible to {label}"
+        for device in _DEVICES
+        for path, label in _labels(
+            sources, f"larq_engine/runtime/{device}/", {"visibility", "default_visibility"}
+        )
+        if label not in ("//larq_engine/runtime:__pkg__", "//visibility:private")
+        and not _is_in(label, ("//tests",))
+    ]
+
+
 # ---- All files -----------------------------------------------------------------------------------
 
 _MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:home|root|Users|work)/\w[^\s\"'`)]*")
@@ -434,6 +449,9 @@ BROKEN: dict[Rule, list[Sources]] = {
         {"larq_engine/runtime/plan/a.cc": '#include "larq_engine/runtime/cpu/step.h"\n'},
         {"larq_engine/runtime/plan/a.cc": '#include "larq_engine/runtime/executors.h"\n'},
         {"larq_engine/runtime/plan/a.cc": '#include "larq_engine/kernels/pixel_ops.h"\n'},
+        {"larq_engine/runtime/plan/a.cc": '#include "larq_engine/model_file/walk.h"\n'},
+        {"larq_engine/runtime/host/a.cc": '#include "larq_engine/runtime/cpu/step.h"\n'},
+        {"larq_engine/runtime/host/a.cc": '#include "larq_engine/kernels/select.h"\n'},
         {"larq_engine/runtime/cpu/a.cc": '#include "larq_engine/runtime/cuda/stream.h"\n'},
         {"larq_engine/runtime/cpu/a.cc": '#include "larq_engine/runtime/plan/plan.h"\n'},
     ],
@@ -476,6 +494,10 @@ BROKEN: dict[Rule, list[Sources]] = {
     runtime_depends_on_what_is_below_it_only: [
         {"larq_engine/runtime/BUILD": 'f(deps = [":b", "@googletest//:gtest"])\n'},
         {"larq_engine/runtime/BUILD": 'f(deps = ["//tests/host:mini_host"])\n'},
+    ],
+    devices_are_visible_to_the_list_of_devices_and_tests: [
+        {"larq_engine/runtime/cpu/BUILD": 'f(visibility = ["//larq_engine/runtime/plan:__pkg__"])'},
+        {"larq_engine/runtime/cuda/BUILD": 'f(visibility = ["//larq_engine:__subpackages__"])'},
     ],
     no_file_names_a_folder_of_one_machine: [
         {"docs/a.md": "Run it in " + "/".join(("", "home", "ann", "larq")) + ".\n"},

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "larq_engine/runtime/engine.h"
 #include "larq_engine/runtime/executors.h"
 #include "larq_engine/runtime/host/claim.h"
 #include "larq_engine/runtime/host/graph_check.h"
@@ -14,6 +13,7 @@
 #include "larq_engine/runtime/host/plan_node.h"
 #include "larq_engine/runtime/host/unpacked_weights.h"
 #include "larq_engine/runtime/larq_engine.h"
+#include "larq_engine/runtime/plan/engine.h"
 
 namespace larq_engine {
 namespace {

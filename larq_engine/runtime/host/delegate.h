@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "larq_engine/runtime/engine.h"
+#include "larq_engine/runtime/plan/engine.h"
 #include "larq_engine/runtime/tflite_abi.h"
 
 namespace larq_engine {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "larq_engine/kernels/aligned_buffer.h"
-#include "larq_engine/runtime/engine.h"
 #include "larq_engine/runtime/executor.h"
 #include "larq_engine/runtime/plan/assign.h"
+#include "larq_engine/runtime/plan/engine.h"
 #include "larq_engine/runtime/plan/program.h"
 
 namespace larq_engine {

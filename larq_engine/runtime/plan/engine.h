@@ -1,6 +1,6 @@
 // What the plans of one delegate share: options, devices, and the switch for timing.
-#ifndef LARQ_ENGINE_RUNTIME_ENGINE_H_
-#define LARQ_ENGINE_RUNTIME_ENGINE_H_
+#ifndef LARQ_ENGINE_RUNTIME_PLAN_ENGINE_H_
+#define LARQ_ENGINE_RUNTIME_PLAN_ENGINE_H_
 
 #include <atomic>
 #include <functional>
@@ -50,4 +50,4 @@ class Engine {
 
 }  // namespace larq_engine
 
-#endif  // LARQ_ENGINE_RUNTIME_ENGINE_H_
+#endif  // LARQ_ENGINE_RUNTIME_PLAN_ENGINE_H_

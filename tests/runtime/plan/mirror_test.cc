@@ -14,7 +14,7 @@
 #include "tests/common/seed.h"
 #include "tests/host/model_builder.h"
 #include "tests/host/run_graph.h"
-#include "tests/runtime/mirror_device.h"
+#include "tests/runtime/plan/mirror_device.h"
 
 namespace larq_engine::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/runtime/mirror_device.h"
+#include "tests/runtime/plan/mirror_device.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // A second device, for tests of what lies between devices: memory of its own, copies in and out, a
 // queue that runs late and in order, and the portable kernels.
-#ifndef LARQ_ENGINE_TESTS_RUNTIME_MIRROR_DEVICE_H_
-#define LARQ_ENGINE_TESTS_RUNTIME_MIRROR_DEVICE_H_
+#ifndef LARQ_ENGINE_TESTS_RUNTIME_PLAN_MIRROR_DEVICE_H_
+#define LARQ_ENGINE_TESTS_RUNTIME_PLAN_MIRROR_DEVICE_H_
 
 #include <atomic>
 #include <condition_variable>
@@ -92,4 +92,4 @@ class MirrorExecutor : public Executor {
 
 }  // namespace larq_engine::testing
 
-#endif  // LARQ_ENGINE_TESTS_RUNTIME_MIRROR_DEVICE_H_
+#endif  // LARQ_ENGINE_TESTS_RUNTIME_PLAN_MIRROR_DEVICE_H_

@@ -1,4 +1,4 @@
-#include "larq_engine/runtime/engine.h"
+#include "larq_engine/runtime/plan/engine.h"
 
 #include <algorithm>
 

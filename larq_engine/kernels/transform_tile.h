@@ -1,0 +1,29 @@
+// An output transform computed by a CPU's PixelOps, a tile at a time.
+#ifndef LARQ_ENGINE_KERNELS_TRANSFORM_TILE_H_
+#define LARQ_ENGINE_KERNELS_TRANSFORM_TILE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "larq_engine/kernels/output_transform.h"
+#include "larq_engine/kernels/pixel_ops.h"
+
+namespace larq_engine {
+
+// Where the accumulators of a tile are and where their outputs go.
+struct TransformTile {
+  size_t rows;
+  size_t first_channel;
+  size_t channels;
+  const int32_t* acc;  // of the first row and channel
+  size_t acc_stride;
+  const int32_t* depth;  // [rows]: the products that acc counts
+  void* out;             // of the first row and channel
+  size_t out_stride;     // bytes
+};
+
+void Transform(const PixelOps& ops, const OutputTransform& transform, const TransformTile& tile);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_TRANSFORM_TILE_H_
