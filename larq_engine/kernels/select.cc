@@ -37,15 +37,6 @@ double UnpackedCycles(const BgemmRow& row, const BgemmShape& shape) {
   return ProductCycles(row, shape, k_bits) + static_cast<double>(gather);
 }
 
-// Cycles in L1 for one output pixel of a full tile; a layer of few pixels takes more, in rows of
-// large tiles above all. Columns and depth that only fill up cost as real ones do. Measured were,
-// for whole tiles of 1 to 64 columns at depths 576 and 2304, times within a quarter of it.
-double EstimatedCycles(const BgemmRow& row, const BgemmShape& shape) {
-  const double product =
-      PacksTaps(row, shape) ? PackedCycles(row, shape) : UnpackedCycles(row, shape);
-  return product + static_cast<double>(row.cycles_per_tile) / row.mr;
-}
-
 // What a kernel may be called on this CPU.
 std::string ExpectedNames(std::span<const BgemmRow> rows, CpuFeatures cpu) {
   std::string text = "expected one of " + std::string(kAutoKernel);
@@ -63,14 +54,19 @@ bool PacksTaps(const BgemmRow& row, const BgemmShape& shape) {
   return fills_up && PackedCycles(row, shape) < UnpackedCycles(row, shape);
 }
 
+double BgemmCycles(const BgemmRow& row, const BgemmShape& shape) {
+  const double product =
+      PacksTaps(row, shape) ? PackedCycles(row, shape) : UnpackedCycles(row, shape);
+  return product + static_cast<double>(row.cycles_per_tile) / row.mr;
+}
+
 BgemmChoice SelectBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const BgemmShape& shape,
                         std::string_view forced) {
   BgemmChoice choice;
   for (const BgemmRow& row : rows) {
     if (forced != kAutoKernel && forced != row.name) continue;
     if (cpu.Has(row.isa)) {
-      if (choice.row == nullptr ||
-          EstimatedCycles(row, shape) < EstimatedCycles(*choice.row, shape)) {
+      if (choice.row == nullptr || BgemmCycles(row, shape) < BgemmCycles(*choice.row, shape)) {
         choice.row = &row;
       }
     } else if (forced != kAutoKernel) {
@@ -93,7 +89,7 @@ std::string ExplainBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const 
     text += row.name;
     text += ": ";
     text += cpu.Has(row.isa)
-                ? std::to_string(std::llround(EstimatedCycles(row, shape))) + " cycles a pixel"
+                ? std::to_string(std::llround(BgemmCycles(row, shape))) + " cycles a pixel"
                 : Obstacle(row);
     text += "\n";
   }

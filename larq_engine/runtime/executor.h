@@ -75,7 +75,8 @@ class Executor {
   virtual std::string Refusal(const ProgramOp& op) const = 0;
 
   // What it is expected to take for the shapes that the program has now, transfers apart.
-  virtual double Seconds(const Program& program, const ProgramOp& op) const = 0;
+  // `host_threads` is what the host would use.
+  virtual double Seconds(const Program& program, const ProgramOp& op, int host_threads) const = 0;
 
   // `ops` in order; `is_shared` tells of each of the program's values whether it is not one
   // segment's alone, and has a place in SegmentRun. Throws OpError.

@@ -4,6 +4,7 @@
 
 #include "larq_engine/kernels/pixel_ops_table.h"
 #include "larq_engine/runtime/cpu/cpu_segment.h"
+#include "larq_engine/runtime/cpu/step_seconds.h"
 #include "larq_engine/runtime/cpu/usable_cpus.h"
 
 namespace larq_engine {
@@ -14,14 +15,14 @@ CpuExecutor::CpuExecutor(const EngineOptions& options)
       fuse_(options.fuse),
       num_threads_(options.num_threads) {}
 
-// Estimates, for one core of a server: this many products, and bytes read and written, a second.
-double CpuExecutor::Seconds(const Program& program, const ProgramOp& op) const {
-  constexpr double kMacsPerSecond = 1e12;
-  constexpr double kBytesPerSecond = 1e10;
-  double bytes = static_cast<double>(program.value(op.output).bytes);
-  for (size_t input : op.inputs) bytes += static_cast<double>(program.value(input).bytes);
-  const auto macs = static_cast<double>(Macs(*op.op, program.value(op.output).shape));
-  return macs / kMacsPerSecond + bytes / kBytesPerSecond;
+double CpuExecutor::Seconds(const Program& program, const ProgramOp& op, int host_threads) const {
+  const Value& output = program.value(op.output);
+  size_t bytes = output.bytes;
+  for (size_t input : op.inputs) bytes += program.value(input).bytes;
+  return StepSeconds(*op.op, output.shape, bytes,
+                     {.features = DetectCpuFeatures(),
+                      .kernel = kernels_.kernel,
+                      .threads = ThreadCount(host_threads)});
 }
 
 std::unique_ptr<Segment> CpuExecutor::Compile(const Program& program, std::span<const size_t> ops,
@@ -31,13 +32,14 @@ std::unique_ptr<Segment> CpuExecutor::Compile(const Program& program, std::span<
 
 ThreadPool& CpuExecutor::Threads(int host_threads) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (threads_ == nullptr) {
-    // More than there are CPUs would only wait for each other.
-    const int most = std::min(kMaxThreads, UsableCpus());
-    const int threads = num_threads_ > 0 ? num_threads_ : host_threads;
-    threads_ = std::make_unique<ThreadPool>(std::clamp(threads, 1, most));
-  }
+  if (threads_ == nullptr) threads_ = std::make_unique<ThreadPool>(ThreadCount(host_threads));
   return *threads_;
+}
+
+int CpuExecutor::ThreadCount(int host_threads) const {
+  // More than there are CPUs would only wait for each other.
+  const int most = std::min(kMaxThreads, UsableCpus());
+  return std::clamp(num_threads_ > 0 ? num_threads_ : host_threads, 1, most);
 }
 
 }  // namespace larq_engine

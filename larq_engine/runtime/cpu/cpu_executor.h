@@ -18,7 +18,7 @@ class CpuExecutor : public Executor {
 
   const char* device() const override { return "cpu"; }
   std::string Refusal(const ProgramOp&) const override { return ""; }
-  double Seconds(const Program& program, const ProgramOp& op) const override;
+  double Seconds(const Program& program, const ProgramOp& op, int host_threads) const override;
   std::unique_ptr<Segment> Compile(const Program& program, std::span<const size_t> ops,
                                    const std::vector<bool>& is_shared) override;
 
@@ -29,6 +29,8 @@ class CpuExecutor : public Executor {
   bool fuse() const { return fuse_; }
 
  private:
+  int ThreadCount(int host_threads) const;
+
   StepKernels kernels_;
   bool fuse_;
   int num_threads_;

@@ -69,7 +69,7 @@ void Plan::Prepare(const std::function<Program()>& read, HostTensors& host, int 
     Load(read, false);
     program_.Resize(host);
   }
-  Assignment assignment = AssignDevices();
+  Assignment assignment = AssignDevices(host_threads);
   reasons_ = std::move(assignment.reasons);
   if (parts_.empty() || assignment.device != device_of_) MakeParts(std::move(assignment.device));
   for (Part& part : parts_) part.segment->Resize(host_threads);
@@ -88,7 +88,7 @@ void Plan::Load(const std::function<Program()>& read, bool absorb) {
 }
 
 // For the shapes at hand.
-Assignment Plan::AssignDevices() const {
+Assignment Plan::AssignDevices(int host_threads) const {
   const auto executors = engine_->executors();
   const size_t count = program_.ops().size();
   if (executors.size() == 1) {
@@ -102,8 +102,9 @@ Assignment Plan::AssignDevices() const {
     added.output = op->output;
     for (size_t device : {kHostMemory, kOwnMemory}) {
       added.refusal[device] = executors[device]->Refusal(*op);
-      added.seconds[device] =
-          added.refusal[device].empty() ? executors[device]->Seconds(program_, *op) : 0;
+      added.seconds[device] = added.refusal[device].empty()
+                                  ? executors[device]->Seconds(program_, *op, host_threads)
+                                  : 0;
     }
   }
   std::vector<AssignValue> values;

@@ -232,7 +232,7 @@ std::string MirrorExecutor::Refusal(const ProgramOp& op) const {
   return refused.contains(op.name.kind) ? "it reflects no " + std::string(op.name.kind) : "";
 }
 
-double MirrorExecutor::Seconds(const Program&, const ProgramOp& op) const {
+double MirrorExecutor::Seconds(const Program&, const ProgramOp& op, int) const {
   return seconds ? seconds(op) : 0;
 }
 

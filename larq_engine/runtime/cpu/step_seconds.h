@@ -1,0 +1,25 @@
+// What a step is expected to take, so that devices can be compared: a pure function.
+#ifndef LARQ_ENGINE_RUNTIME_CPU_STEP_SECONDS_H_
+#define LARQ_ENGINE_RUNTIME_CPU_STEP_SECONDS_H_
+
+#include <cstddef>
+#include <string_view>
+
+#include "larq_engine/kernels/cpu_features.h"
+#include "larq_engine/runtime/ops/op.h"
+
+namespace larq_engine {
+
+// What is known of the CPU that would do it.
+struct StepCpu {
+  CpuFeatures features;
+  std::string_view kernel;  // as in StepKernels
+  int threads;
+};
+
+// `bytes` are those of the operator's data inputs and output.
+double StepSeconds(const Op& op, const TensorShape& output, size_t bytes, const StepCpu& cpu);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_CPU_STEP_SECONDS_H_

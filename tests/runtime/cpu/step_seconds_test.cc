@@ -1,0 +1,59 @@
+// What steps are expected to take: not how much, which nobody can know, but which takes more.
+#include "larq_engine/runtime/cpu/step_seconds.h"
+
+#include "gtest/gtest.h"
+#include "larq_engine/kernels/select.h"
+
+namespace larq_engine {
+namespace {
+
+constexpr StepCpu kOneThread = {.features = {}, .kernel = kAutoKernel, .threads = 1};
+
+// A 3x3 convolution of as many channels as filters.
+double ConvSeconds(int size, int channels, const StepCpu& cpu = kOneThread, int groups = 1) {
+  Bconv2dOp conv;
+  conv.spec.in_channels = conv.spec.out_channels = channels;
+  conv.spec.groups = groups;
+  conv.spec.filter_height = conv.spec.filter_width = 3;
+  const TensorShape output = {.dims = {1, size, size, channels}};
+  return StepSeconds(conv, output, 0, cpu);
+}
+
+TEST(StepSeconds, MorePixelsAndMoreChannelsTakeLonger) {
+  EXPECT_DOUBLE_EQ(ConvSeconds(28, 64), 4 * ConvSeconds(14, 64));
+  EXPECT_GT(ConvSeconds(14, 128), 3 * ConvSeconds(14, 64));
+  EXPECT_LT(ConvSeconds(14, 128, kOneThread, 2), ConvSeconds(14, 128));
+}
+
+TEST(StepSeconds, ThreadsShareIt) {
+  const StepCpu four = {.features = {}, .kernel = kAutoKernel, .threads = 4};
+  EXPECT_DOUBLE_EQ(ConvSeconds(28, 64), 4 * ConvSeconds(28, 64, four));
+}
+
+TEST(StepSeconds, TheReferenceIsTheSlowest) {
+  const StepCpu reference = {.features = {}, .kernel = kReferenceKernel, .threads = 1};
+  EXPECT_GT(ConvSeconds(28, 64, reference), ConvSeconds(28, 64));
+}
+
+TEST(StepSeconds, ElsewhereTheBytesCount) {
+  const TensorShape output = {.dims = {1, 28, 28, 64}};
+  const double once = StepSeconds(QuantizeOp{}, output, 1000, kOneThread);
+  EXPECT_GT(once, 0);
+  EXPECT_DOUBLE_EQ(StepSeconds(QuantizeOp{}, output, 2000, kOneThread), 2 * once);
+}
+
+#if defined(__x86_64__)
+TEST(StepSeconds, FollowsTheRowOfTheCpu) {
+  const auto seconds = [](CpuFeatures features, std::string_view kernel = kAutoKernel) {
+    return ConvSeconds(28, 128, {.features = features, .kernel = kernel, .threads = 1});
+  };
+  const CpuFeatures avx2 = {Isa::kPopcnt, Isa::kAvx2};
+  const CpuFeatures vpopcntdq = {Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw, Isa::kAvx512vpopcntdq};
+  EXPECT_GT(seconds({}), seconds(avx2));
+  EXPECT_GT(seconds(avx2), seconds(vpopcntdq));
+  EXPECT_EQ(seconds(avx2), seconds(vpopcntdq, "bgemm_i32_8x16x32_avx2"));
+}
+#endif
+
+}  // namespace
+}  // namespace larq_engine
