@@ -184,16 +184,36 @@ _OF_RUNTIME = {
 }
 
 
+def _device_code(sources: Sources) -> set[str]:
+    """Returns the headers of GPU kernels that a host's compiler does not take: with device.h."""
+    found = {_GPU_FOLDER + "device.h"}
+    while more := {
+        path
+        for path, name, _ in _includes(sources, _GPU_FOLDER)
+        if name in found and path not in found
+    }:
+        found |= more
+    return found
+
+
 def folders_of_the_runtime_include_only_what_is_below_them(sources: Sources) -> Violations:
+    device_code = _device_code(sources)
     violations = []
     for path, name, quoted in _includes(sources, "larq_engine/runtime/"):
         folder = PurePosixPath(path).parts[2]
         if folder not in _OF_RUNTIME or not quoted:
             continue
-        if name.startswith("larq_engine/kernels/"):
-            allowed = folder in _DEVICES or _KERNELS_WITHOUT_DEVICE.fullmatch(name)
+        if _KERNELS_WITHOUT_DEVICE.fullmatch(name):
+            allowed = True
+        elif name.startswith("larq_engine/kernels/"):
+            of_gpu = name.startswith(_GPU_FOLDER)
+            allowed = (folder == "cpu" and not of_gpu) or (
+                folder == "cuda" and of_gpu and name not in device_code
+            )
         elif name.startswith("larq_engine/model_file/"):
             allowed = folder == "host"
+        elif name == "larq_engine/version.h":
+            allowed = folder in _DEVICES
         else:
             below = tuple(f"larq_engine/runtime/{part}" for part in _OF_RUNTIME[folder])
             allowed = name.startswith(below)
@@ -203,27 +223,30 @@ def folders_of_the_runtime_include_only_what_is_below_them(sources: Sources) -> 
 
 
 _DEVICE_NAME = re.compile(
-    rf'"({"|".join(_DEVICES)})"|runtime/({"|".join(_DEVICES)})/'
+    rf'"({"|".join(_DEVICES)})"|(runtime|kernels)/({"|".join(_DEVICES)})/'
     rf"|\b({'|'.join(device.capitalize() for device in _DEVICES)})(Executor|Segment)"
 )
 
 
 def devices_are_named_in_their_places_only(sources: Sources) -> Violations:
-    """In a device's own folder, in the list of devices and in the options."""
+    """In a device's own folders, in the list of devices and in the options."""
     places = (
-        *(f"larq_engine/runtime/{device}/" for device in _DEVICES),
+        *(
+            f"larq_engine/{part}/{device}/"
+            for device in _DEVICES
+            for part in ("kernels", "runtime")
+        ),
         "larq_engine/runtime/executors.cc",
         "larq_engine/runtime/engine_options.cc",
     )
-    runtime = {
+    code = {
         path: text
         for path, text in sources.items()
-        if path.startswith("larq_engine/runtime/") and path.endswith((".h", ".cc"))
+        if path.startswith(("larq_engine/kernels/", "larq_engine/runtime/"))
+        and path.endswith((".h", ".cc"))
     }
     return [
-        violation
-        for path, violation in _matches(runtime, _DEVICE_NAME)
-        if not path.startswith(places)
+        violation for path, violation in _matches(code, _DEVICE_NAME) if not path.startswith(places)
     ]
 
 
@@ -454,11 +477,21 @@ BROKEN: dict[Rule, list[Sources]] = {
         {"larq_engine/runtime/host/a.cc": '#include "larq_engine/kernels/select.h"\n'},
         {"larq_engine/runtime/cpu/a.cc": '#include "larq_engine/runtime/cuda/stream.h"\n'},
         {"larq_engine/runtime/cpu/a.cc": '#include "larq_engine/runtime/plan/plan.h"\n'},
+        {"larq_engine/runtime/cpu/a.cc": '#include "larq_engine/kernels/cuda/image.h"\n'},
+        {"larq_engine/runtime/cuda/a.cc": '#include "larq_engine/kernels/bgemm.h"\n'},
+        {"larq_engine/runtime/cuda/a.cc": '#include "larq_engine/kernels/cuda/device.h"\n'},
+        {
+            "larq_engine/runtime/cuda/a.cc": '#include "larq_engine/kernels/cuda/b.h"\n',
+            "larq_engine/kernels/cuda/b.h": '#include "larq_engine/kernels/cuda/c.h"\n',
+            "larq_engine/kernels/cuda/c.h": '#include "larq_engine/kernels/cuda/device.h"\n',
+        },
     ],
     devices_are_named_in_their_places_only: [
         {"larq_engine/runtime/plan/a.cc": 'if (device == "cpu") return;\n'},
         {"larq_engine/runtime/host/a.cc": '#include "larq_engine/runtime/cuda/driver.h"\n'},
         {"larq_engine/runtime/engine.cc": "executors.push_back(CpuExecutor());\n"},
+        {"larq_engine/runtime/ops/a.cc": '#include "larq_engine/kernels/cuda/image.h"\n'},
+        {"larq_engine/kernels/a.h": '#include "larq_engine/kernels/cuda/image.h"\n'},
     ],
     the_plug_in_includes_no_streams: [
         {"larq_engine/kernels/a.cc": "#include <iostream>\n"},

@@ -1,0 +1,1 @@
+// A library that lies where that of the kernels is expected.
