@@ -116,9 +116,9 @@ STAGES = (
     ),
     Stage(
         "tsan",
-        "C++ tests of the plug-in under the sanitizer of threads",
-        ([*BAZEL_TEST, "--config=tsan", "//tests/runtime/..."],),
-        (BUILD_RULES, PLUG_IN, r"tests/(common|host|runtime)/"),
+        "C++ tests of the plug-in and of kernels for GPUs under the sanitizer of threads",
+        ([*BAZEL_TEST, "--config=tsan", "//tests/runtime/...", "//tests/kernels/cuda/..."],),
+        (BUILD_RULES, KERNELS, PLUG_IN, r"tests/(common|host|kernels/cuda|runtime)/"),
     ),
     Stage(
         "plug-in-asan",

@@ -1,0 +1,495 @@
+// A block of GPU threads on the CPU, for tests: kernels are compiled as they are, and device.h
+// gives them this in the place of CUDA. What a GPU leaves open is chosen badly on purpose:
+//  - Threads are fibers, which run in an order that is an option, so that a missing barrier gives
+//    wrong numbers. Under ThreadSanitizer they are threads of the system: there it is a report.
+//  - Asynchronous copies arrive as late as the rules allow, when they are waited for, or at once.
+//  - Shared memory is exactly as large as asked for, and full of rubbish.
+// A kernel that breaks a rule ends the process with a message that names block and thread.
+#ifndef LARQ_ENGINE_KERNELS_CUDA_EMULATED_GPU_H_
+#define LARQ_ENGINE_KERNELS_CUDA_EMULATED_GPU_H_
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <new>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define LE_EMULATED_BY_THREADS 1
+#endif
+#if __has_feature(address_sanitizer)
+#define LE_ADDRESS_SANITIZER 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define LE_EMULATED_BY_THREADS 1
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define LE_ADDRESS_SANITIZER 1
+#endif
+
+#ifdef LE_EMULATED_BY_THREADS
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#else
+#include <ucontext.h>
+#endif
+#ifdef LE_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace larq_engine::emulated_gpu {
+
+inline constexpr size_t kWarpLanes = 32;
+
+struct Dim3 {
+  unsigned x = 1;
+  unsigned y = 1;
+  unsigned z = 1;
+};
+
+struct Options {
+  // Of the threads, each time that one has to wait.
+  enum Order { kInTurns, kInTurnsFromLast, kFirstWarpFirst, kLastWarpFirst, kRandom };
+  Order order = kInTurns;
+  uint64_t seed = 0;  // of kRandom
+  bool early_copies = false;
+};
+
+struct Counters {
+  int64_t bank_conflicts = 0;  // times that a part of an ldmatrix had to be repeated
+  int64_t products = 0;        // of fragments, counted once a warp
+};
+
+// One asynchronous copy; what `from_bytes` leaves of `bytes` becomes zeros.
+struct Copy {
+  unsigned char* to;
+  const unsigned char* from;
+  size_t bytes;
+  size_t from_bytes;
+
+  void Run() const {
+    if (from_bytes > 0) std::memcpy(to, from, from_bytes);
+    std::memset(to + from_bytes, 0, bytes - from_bytes);
+  }
+};
+
+// Where a number of threads wait for each other.
+struct Barrier {
+  size_t expected = 0;
+  size_t arrived = 0;
+#ifdef LE_EMULATED_BY_THREADS
+  bool somebody_left = false;
+  uint64_t generation = 0;
+  std::mutex mutex;
+  std::condition_variable all_arrived;
+#endif
+};
+
+struct Warp {
+  // What the lanes give to a collective operation. Two sets that take turns: before a lane may
+  // write into the first again, all have come to the operation between and so have read it.
+  struct Slot {
+    alignas(16) unsigned char bytes[96];
+    const void* operation;  // which all lanes must have in common
+  };
+  Slot slots[2][kWarpLanes];
+  Barrier barrier;
+};
+
+struct Block;
+
+struct Thread {
+  Dim3 index;
+  size_t number = 0;  // in the block
+  Block* block = nullptr;
+  unsigned collectives = 0;                    // done so far
+  std::vector<Copy> open_copies;               // not yet in a group
+  std::vector<std::vector<Copy>> copy_groups;  // not yet waited for
+#ifndef LE_EMULATED_BY_THREADS
+  const Barrier* waits_at = nullptr;
+  bool is_done = false;
+  ucontext_t context = {};
+  unsigned char* stack = nullptr;
+  void* fake_stack = nullptr;  // AddressSanitizer's
+#endif
+
+  size_t lane() const { return number % kWarpLanes; }
+};
+
+struct Block {
+  Dim3 index;
+  Dim3 size;
+  Dim3 grid;
+  Options options;
+  const std::function<void()>* kernel = nullptr;
+  std::vector<Thread> threads;
+  std::vector<Warp> warps;
+  Barrier barrier;
+  unsigned char* shared = nullptr;
+  size_t shared_bytes = 0;
+  std::atomic<int64_t> bank_conflicts = 0;
+  std::atomic<int64_t> products = 0;
+#ifndef LE_EMULATED_BY_THREADS
+  ucontext_t scheduler = {};
+  const void* scheduler_stack = nullptr;
+  size_t scheduler_stack_bytes = 0;
+#endif
+
+  Block(size_t thread_count, size_t warp_count) : threads(thread_count), warps(warp_count) {}
+};
+
+inline thread_local Thread* running = nullptr;
+
+// Fibers change the thread behind the compiler's back, but never the system's thread.
+inline Thread& MyThread() { return *running; }
+inline Block& MyBlock() { return *running->block; }
+inline Warp& MyWarp() { return MyBlock().warps[running->number / kWarpLanes]; }
+inline unsigned char* SharedMemory() { return MyBlock().shared; }
+
+[[noreturn]] inline void Fail(const std::string& what) {
+  std::fprintf(stderr, "emulated GPU: block (%u, %u, %u), thread %zu: %s\n", MyBlock().index.x,
+               MyBlock().index.y, MyBlock().index.z, MyThread().number, what.c_str());
+  std::abort();
+}
+
+inline constexpr const char* kDeadlock = "waits at a barrier that others never reach";
+
+#ifdef LE_EMULATED_BY_THREADS
+
+inline void Wait(Barrier& barrier) {
+  std::unique_lock lock(barrier.mutex);
+  if (barrier.somebody_left) Fail(kDeadlock);
+  if (++barrier.arrived == barrier.expected) {
+    barrier.arrived = 0;
+    ++barrier.generation;
+    barrier.all_arrived.notify_all();
+    return;
+  }
+  const uint64_t generation = barrier.generation;
+  barrier.all_arrived.wait(lock, [&] { return barrier.generation != generation; });
+}
+
+// A thread that ends will not come to the barrier any more.
+inline void Leave(Barrier& barrier) {
+  const std::lock_guard lock(barrier.mutex);
+  barrier.somebody_left = true;
+  if (barrier.arrived > 0) Fail(std::string("ends, and another ") + kDeadlock);
+}
+
+#else
+
+// All fibers of a block run on this system's thread, which has to be told of the change of stacks.
+inline void SwitchToScheduler(Thread& thread) {
+#ifdef LE_ADDRESS_SANITIZER
+  __sanitizer_start_switch_fiber(thread.is_done ? nullptr : &thread.fake_stack,
+                                 thread.block->scheduler_stack,
+                                 thread.block->scheduler_stack_bytes);
+#endif
+  swapcontext(&thread.context, &thread.block->scheduler);
+#ifdef LE_ADDRESS_SANITIZER
+  __sanitizer_finish_switch_fiber(thread.fake_stack, nullptr, nullptr);
+#endif
+}
+
+inline void Wait(Barrier& barrier) {
+  if (++barrier.arrived == barrier.expected) {
+    barrier.arrived = 0;
+    for (Thread& thread : MyBlock().threads) {
+      if (thread.waits_at == &barrier) thread.waits_at = nullptr;
+    }
+    return;
+  }
+  MyThread().waits_at = &barrier;
+  SwitchToScheduler(MyThread());
+}
+
+#endif
+
+inline void BlockBarrier() { Wait(MyBlock().barrier); }
+inline void WarpBarrier() { Wait(MyWarp().barrier); }
+
+// All lanes of a warp come here and each gives `in`; rule(all, lane) is what a lane gets.
+template <class In, class Rule>
+auto Collective(const In& in, const Rule& rule) {
+  static_assert(std::is_trivially_copyable_v<In> && sizeof(In) <= sizeof(Warp::Slot::bytes));
+  static constexpr char kOperation = 0;
+  Thread& me = MyThread();
+  Warp& warp = MyWarp();
+  if (warp.barrier.expected != kWarpLanes) Fail("a collective operation needs a whole warp");
+  Warp::Slot* slots = warp.slots[me.collectives++ % 2];
+  std::memcpy(slots[me.lane()].bytes, &in, sizeof(In));
+  slots[me.lane()].operation = &kOperation;
+  WarpBarrier();
+  In all[kWarpLanes];
+  for (size_t i = 0; i < kWarpLanes; ++i) {
+    if (slots[i].operation != &kOperation) Fail("the lanes of a warp do different operations");
+    std::memcpy(&all[i], slots[i].bytes, sizeof(In));
+  }
+  return rule(all, static_cast<int>(me.lane()));
+}
+
+// `bytes` of shared memory at an address in it.
+inline unsigned char* SharedAt(uint32_t address, uint32_t bytes) {
+  const size_t end = size_t{address} + bytes;
+  if (address % bytes != 0) {
+    Fail("shared address " + std::to_string(address) + " is not a multiple of " +
+         std::to_string(bytes));
+  }
+  if (end > MyBlock().shared_bytes) {
+    Fail("shared address " + std::to_string(address) + " is outside the block's " +
+         std::to_string(MyBlock().shared_bytes) + " bytes");
+  }
+  return MyBlock().shared + address;
+}
+
+inline void IssueCopy(const Copy& copy) {
+  if (copy.from_bytes > 0 && reinterpret_cast<uintptr_t>(copy.from) % copy.bytes != 0) {
+    Fail("an asynchronous copy's source is not a multiple of " + std::to_string(copy.bytes));
+  }
+  if (MyBlock().options.early_copies) copy.Run();
+  MyThread().open_copies.push_back(copy);
+}
+
+inline void CommitCopyGroup() {
+  MyThread().copy_groups.push_back(std::exchange(MyThread().open_copies, {}));
+}
+
+// Until at most `left` groups are on their way.
+inline void WaitForCopyGroups(size_t left) {
+  auto& groups = MyThread().copy_groups;
+  while (groups.size() > left) {
+    if (!MyBlock().options.early_copies) {
+      for (const Copy& copy : groups.front()) copy.Run();
+    }
+    groups.erase(groups.begin());
+  }
+}
+
+inline void RunThread(Thread& thread) {
+  running = &thread;
+  (*thread.block->kernel)();
+  for (const auto& group : thread.copy_groups) {
+    if (!group.empty()) Fail("asynchronous copies were not waited for");
+  }
+  if (!thread.open_copies.empty()) Fail("asynchronous copies are in no group");
+}
+
+#ifdef LE_EMULATED_BY_THREADS
+
+inline void RunBlock(Block& block) {
+  std::vector<std::thread> threads;
+  for (Thread& thread : block.threads) {
+    threads.emplace_back([&block, &thread] {
+      RunThread(thread);
+      Leave(block.barrier);
+      Leave(MyWarp().barrier);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+#else
+
+// Memory for fibers, kept from block to block; below each is a page that nobody may touch.
+class Stacks {
+ public:
+  static constexpr size_t kBytes = size_t{256} << 10;
+
+  ~Stacks() {
+    for (unsigned char* stack : stacks_) munmap(stack - Page(), kBytes + Page());
+  }
+  unsigned char* At(size_t i) {
+    while (stacks_.size() <= i) {
+      void* mapped = mmap(nullptr, kBytes + Page(), PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (mapped == MAP_FAILED || mprotect(mapped, Page(), PROT_NONE) != 0) throw std::bad_alloc();
+      stacks_.push_back(static_cast<unsigned char*>(mapped) + Page());
+    }
+    return stacks_[i];
+  }
+
+ private:
+  static size_t Page() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+  std::vector<unsigned char*> stacks_;
+};
+
+inline void RunFiber() {
+  Thread& thread = MyThread();
+#ifdef LE_ADDRESS_SANITIZER
+  __sanitizer_finish_switch_fiber(nullptr, &thread.block->scheduler_stack,
+                                  &thread.block->scheduler_stack_bytes);
+#endif
+  RunThread(thread);
+  thread.is_done = true;
+  SwitchToScheduler(thread);
+}
+
+inline void SwitchToThread(Thread& thread) {
+  running = &thread;
+#ifdef LE_ADDRESS_SANITIZER
+  void* fake_stack = nullptr;
+  __sanitizer_start_switch_fiber(&fake_stack, thread.stack, Stacks::kBytes);
+#endif
+  swapcontext(&thread.block->scheduler, &thread.context);
+#ifdef LE_ADDRESS_SANITIZER
+  __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
+#endif
+}
+
+inline void RunBlock(Block& block) {
+  static thread_local Stacks stacks;
+  for (Thread& thread : block.threads) {
+    thread.stack = stacks.At(thread.number);
+    getcontext(&thread.context);
+    thread.context.uc_stack.ss_sp = thread.stack;
+    thread.context.uc_stack.ss_size = Stacks::kBytes;
+    thread.context.uc_link = nullptr;
+    makecontext(&thread.context, RunFiber, 0);
+  }
+  const Options& options = block.options;
+  const bool greedy =
+      options.order == Options::kFirstWarpFirst || options.order == Options::kLastWarpFirst;
+  std::vector<Thread*> order;
+  for (Thread& thread : block.threads) order.push_back(&thread);
+  if (options.order == Options::kInTurnsFromLast || options.order == Options::kLastWarpFirst) {
+    std::reverse(order.begin(), order.end());
+  }
+  std::mt19937_64 random(options.seed);
+  for (;;) {
+    if (options.order == Options::kRandom) std::shuffle(order.begin(), order.end(), random);
+    bool somebody_ran = false;
+    for (Thread* thread : order) {
+      if (thread->is_done || thread->waits_at != nullptr) continue;
+      somebody_ran = true;
+      SwitchToThread(*thread);
+      if (greedy) break;  // whoever is first in order and can run again does
+    }
+    if (somebody_ran) continue;
+    for (Thread& thread : block.threads) {
+      running = &thread;
+      if (!thread.is_done) Fail(kDeadlock);
+    }
+    return;
+  }
+}
+
+#endif
+
+// Shared memory of a block, on a boundary that every swizzle begins at.
+class SharedBytes {
+ public:
+  explicit SharedBytes(size_t bytes)
+      : bytes_(bytes),
+        allocated_((bytes + kAlignment) / kAlignment * kAlignment),
+        data_(static_cast<unsigned char*>(std::aligned_alloc(kAlignment, allocated_))) {
+    if (data_ == nullptr) throw std::bad_alloc();
+    std::memset(data_, 0xa5, allocated_);
+#ifdef LE_ADDRESS_SANITIZER
+    ASAN_POISON_MEMORY_REGION(data_ + bytes_, allocated_ - bytes_);
+#endif
+  }
+  ~SharedBytes() {
+#ifdef LE_ADDRESS_SANITIZER
+    ASAN_UNPOISON_MEMORY_REGION(data_, allocated_);
+#endif
+    for (size_t i = bytes_; i < allocated_; ++i) {
+      if (data_[i] != 0xa5) Fail("shared memory was written behind its end");
+    }
+    std::free(data_);
+  }
+  SharedBytes(const SharedBytes&) = delete;
+  SharedBytes& operator=(const SharedBytes&) = delete;
+
+  unsigned char* data() { return data_; }
+
+ private:
+  static constexpr size_t kAlignment = 1024;
+  size_t bytes_;
+  size_t allocated_;
+  unsigned char* data_;
+};
+
+// Runs kernel() by each thread of each block, one block after the other.
+inline Counters Launch(const std::function<void()>& kernel, Dim3 grid, Dim3 size,
+                       size_t shared_bytes, const Options& options) {
+  Counters counters;
+  const size_t thread_count = size_t{size.x} * size.y * size.z;
+  for (size_t i = 0; i < size_t{grid.x} * grid.y * grid.z; ++i) {
+    Block block(thread_count, (thread_count + kWarpLanes - 1) / kWarpLanes);
+    block.index = {static_cast<unsigned>(i % grid.x), static_cast<unsigned>(i / grid.x % grid.y),
+                   static_cast<unsigned>(i / grid.x / grid.y)};
+    block.size = size;
+    block.grid = grid;
+    block.options = options;
+    block.kernel = &kernel;
+    block.barrier.expected = thread_count;
+    for (size_t n = 0; n < thread_count; ++n) {
+      Thread& thread = block.threads[n];
+      thread.number = n;
+      thread.index = {static_cast<unsigned>(n % size.x), static_cast<unsigned>(n / size.x % size.y),
+                      static_cast<unsigned>(n / size.x / size.y)};
+      thread.block = &block;
+      ++block.warps[n / kWarpLanes].barrier.expected;
+    }
+    SharedBytes shared(shared_bytes);
+    block.shared = shared.data();
+    block.shared_bytes = shared_bytes;
+    RunBlock(block);
+    running = &block.threads[0];  // whom a fault is reported of that is found afterwards
+    counters.bank_conflicts += block.bank_conflicts;
+    counters.products += block.products;
+  }
+  return counters;
+}
+
+}  // namespace larq_engine::emulated_gpu
+
+// CUDA's names, as kernels use them.
+#define threadIdx (::larq_engine::emulated_gpu::MyThread().index)
+#define blockIdx (::larq_engine::emulated_gpu::MyBlock().index)
+#define blockDim (::larq_engine::emulated_gpu::MyBlock().size)
+#define gridDim (::larq_engine::emulated_gpu::MyBlock().grid)
+
+inline void __syncthreads() { larq_engine::emulated_gpu::BlockBarrier(); }
+inline void __syncwarp() { larq_engine::emulated_gpu::WarpBarrier(); }
+
+inline int __popc(uint32_t x) { return std::popcount(x); }
+inline uint32_t __float_as_uint(float x) { return std::bit_cast<uint32_t>(x); }
+inline float __uint_as_float(uint32_t x) { return std::bit_cast<float>(x); }
+
+inline uint32_t __ballot_sync(uint32_t lanes, bool bit) {
+  using namespace larq_engine::emulated_gpu;
+  if (lanes != ~uint32_t{0}) Fail("a ballot needs a whole warp");
+  return Collective(bit, [](const bool* all, int) {
+    uint32_t bits = 0;
+    for (size_t i = 0; i < kWarpLanes; ++i) bits |= static_cast<uint32_t>(all[i]) << i;
+    return bits;
+  });
+}
+
+template <class T>
+T __shfl_xor_sync(uint32_t lanes, T x, int distance) {
+  using namespace larq_engine::emulated_gpu;
+  if (lanes != ~uint32_t{0}) Fail("a shuffle needs a whole warp");
+  return Collective(x, [distance](const T* all, int lane) { return all[lane ^ distance]; });
+}
+
+#endif  // LARQ_ENGINE_KERNELS_CUDA_EMULATED_GPU_H_

@@ -1,0 +1,111 @@
+// Instructions that C++ cannot say. Each is a function with two bodies: the instruction where nvcc
+// compiles it for a GPU, its rule for the emulated GPU.
+#ifndef LARQ_ENGINE_KERNELS_CUDA_PTX_H_
+#define LARQ_ENGINE_KERNELS_CUDA_PTX_H_
+
+#include <cstring>
+
+#include "larq_engine/kernels/cuda/device.h"
+#include "larq_engine/kernels/cuda/ptx_rules.h"
+
+namespace larq_engine::cuda {
+
+// sm_75 has none of these. Kernels are compiled for it all the same, as every row of kernels.inc is
+// for every chip, and are empty.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+inline constexpr bool kHasBitProducts = false;
+#else
+inline constexpr bool kHasBitProducts = true;
+#endif
+
+// c += the ones of a and b. All lanes of the warp.
+LE_DEVICE void MmaAnd(FragmentC& c, const FragmentA& a, const FragmentB& b) {
+#ifdef __CUDACC__
+  asm volatile(
+      "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
+      : "+r"(c.r[0]), "+r"(c.r[1]), "+r"(c.r[2]), "+r"(c.r[3])
+      : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b.r[0]), "r"(b.r[1]));
+#else
+  c = emulated_gpu::Collective(MmaOperands{a, b, c}, MmaAndRule);
+  if (emulated_gpu::MyThread().lane() == 0) ++emulated_gpu::MyBlock().products;
+#endif
+}
+
+// Shared memory's own address of what `p` points to.
+LE_DEVICE uint32_t SharedAddress(const void* p) {
+#ifdef __CUDACC__
+  return static_cast<uint32_t>(__cvta_generic_to_shared(p));
+#else
+  return static_cast<uint32_t>(static_cast<const unsigned char*>(p) - emulated_gpu::SharedMemory());
+#endif
+}
+
+// Four matrices of 8 rows of 16 bytes; each lane gives the address of a row. All lanes of the warp.
+LE_DEVICE void LoadMatrix4(uint32_t (&r)[4], uint32_t address) {
+#ifdef __CUDACC__
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(address)
+               : "memory");
+#else
+  struct Words {
+    uint32_t r[4];
+  };
+  const Words words = emulated_gpu::Collective(address, [](const uint32_t* all, int lane) {
+    Words result;
+    for (int i = 0; i < 4; ++i) {
+      const MatrixWord from = LoadMatrixRule(i, lane);
+      std::memcpy(&result.r[i], emulated_gpu::SharedAt(all[from.address_lane], 16) + 4 * from.word,
+                  4);
+      if (lane == 0) emulated_gpu::MyBlock().bank_conflicts += LoadMatrixConflicts(all, i);
+    }
+    return result;
+  });
+  std::memcpy(r, words.r, sizeof(r));
+#endif
+}
+
+// Copies kBytes (4, 8 or 16) to shared memory at some time before they are waited for: `from_bytes`
+// of them from `from`, zeros for the rest.
+template <int kBytes>
+LE_DEVICE void CopyAsync(uint32_t to, const void* from, int from_bytes) {
+#ifdef __CUDACC__
+  if constexpr (kBytes == 16) {  // past L1: nobody else of this SM reads them
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(to), "l"(from),
+                 "r"(from_bytes)
+                 : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;\n" ::"r"(to), "l"(from),
+                 "n"(kBytes), "r"(from_bytes)
+                 : "memory");
+  }
+#else
+  emulated_gpu::IssueCopy({emulated_gpu::SharedAt(to, kBytes),
+                           static_cast<const unsigned char*>(from), kBytes,
+                           static_cast<size_t>(from_bytes)});
+#endif
+}
+
+// What this thread has begun to copy since the last call is a group.
+LE_DEVICE void CommitCopies() {
+#ifdef __CUDACC__
+  asm volatile("cp.async.commit_group;\n" ::: "memory");
+#else
+  emulated_gpu::CommitCopyGroup();
+#endif
+}
+
+// Waits until all groups of this thread have arrived but the last kLeft.
+template <int kLeft>
+LE_DEVICE void WaitCopies() {
+#ifdef __CUDACC__
+  asm volatile("cp.async.wait_group %0;\n" ::"n"(kLeft) : "memory");
+#else
+  emulated_gpu::WaitForCopyGroups(kLeft);
+#endif
+}
+
+}  // namespace larq_engine::cuda
+
+#endif  // LARQ_ENGINE_KERNELS_CUDA_PTX_H_

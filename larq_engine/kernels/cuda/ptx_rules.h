@@ -1,0 +1,71 @@
+// What the instructions of ptx.h do, by NVIDIA's "PTX ISA": pure functions from the registers of
+// all lanes of a warp to those of one. The emulated GPU runs them, and a test on a GPU compares
+// every bit with the instruction itself.
+//
+// The fragments of mma.m16n8k256 with single bits; g = lane / 4, t = lane % 4:
+//   A r[i], bit j   row g + 8 * (i % 2),  k = 128 * (i / 2) + 32 * t + j
+//   B r[i], bit j   column g,             k = 128 * i + 32 * t + j
+//   C r[i]          row g + 8 * (i / 2),  column 2 * t + i % 2
+#ifndef LARQ_ENGINE_KERNELS_CUDA_PTX_RULES_H_
+#define LARQ_ENGINE_KERNELS_CUDA_PTX_RULES_H_
+
+#include <cstdint>
+
+namespace larq_engine::cuda {
+
+struct FragmentA {
+  uint32_t r[4];
+};
+struct FragmentB {
+  uint32_t r[2];
+};
+struct FragmentC {
+  int32_t r[4];
+};
+
+struct MmaOperands {
+  FragmentA a;
+  FragmentB b;
+  FragmentC c;
+};
+
+// C + the ones of A and B.
+inline FragmentC MmaAndRule(const MmaOperands* all, int lane) {
+  FragmentC sum = all[lane].c;
+  for (int i = 0; i < 4; ++i) {
+    const int row = lane / 4 + 8 * (i / 2);
+    const int column = 2 * (lane % 4) + i % 2;
+    for (int k = 0; k < 256; k += 32) {
+      const int t = k / 32 % 4;
+      const int half = k / 128;
+      const uint32_t a = all[row % 8 * 4 + t].a.r[row / 8 + 2 * half];
+      const uint32_t b = all[column * 4 + t].b.r[half];
+      sum.r[i] += __builtin_popcount(a & b);
+    }
+  }
+  return sum;
+}
+
+// ldmatrix: of matrix i, row r begins at the address of lane 8 * i + r; a lane gets the word
+// lane % 4 of row lane / 4 of each matrix.
+struct MatrixWord {
+  int address_lane;
+  int word;
+};
+inline MatrixWord LoadMatrixRule(int matrix, int lane) { return {8 * matrix + lane / 4, lane % 4}; }
+
+// The rows of a matrix are read at once, and those in the same 16 of 128 bytes one after the other:
+// how often more than once.
+inline int LoadMatrixConflicts(const uint32_t* addresses, int matrix) {
+  int rows[8] = {};
+  int most = 0;
+  for (int r = 0; r < 8; ++r) {
+    const int count = ++rows[addresses[8 * matrix + r] / 16 % 8];
+    most = count > most ? count : most;
+  }
+  return most - 1;
+}
+
+}  // namespace larq_engine::cuda
+
+#endif  // LARQ_ENGINE_KERNELS_CUDA_PTX_RULES_H_

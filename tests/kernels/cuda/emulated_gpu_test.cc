@@ -1,0 +1,245 @@
+// That the emulated GPU shows what it is there to show: each broken rule is a wrong number or an
+// end that names it. What is wrong between threads, ThreadSanitizer reports, so those tests are
+// for fibers.
+#include "larq_engine/kernels/cuda/emulated_gpu.h"
+
+#include <array>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "larq_engine/kernels/cuda/ptx.h"
+#include "tests/common/seed.h"
+
+namespace larq_engine::emulated_gpu {
+namespace {
+
+using testing::Random;
+
+constexpr std::array<Options::Order, 5> kOrders = {Options::kInTurns, Options::kInTurnsFromLast,
+                                                   Options::kFirstWarpFirst,
+                                                   Options::kLastWarpFirst, Options::kRandom};
+
+// Each thread writes into shared memory, and reads what its neighbour wrote.
+std::vector<int> PassOn(bool with_barrier, Options::Order order) {
+  constexpr unsigned kThreads = 96;
+  std::vector<int> got(kThreads, -1);
+  const auto kernel = [&] {
+    int* shared = reinterpret_cast<int*>(SharedMemory());
+    const unsigned me = threadIdx.x;
+    shared[me] = static_cast<int>(me);
+    if (with_barrier) __syncthreads();
+    got[me] = shared[(me + 1) % kThreads];
+  };
+  Launch(kernel, {}, {kThreads}, kThreads * sizeof(int), {.order = order, .seed = 1});
+  return got;
+}
+
+TEST(EmulatedGpu, BarrierMakesWritesVisible) {
+  for (const Options::Order order : kOrders) {
+    const std::vector<int> got = PassOn(true, order);
+    for (size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], static_cast<int>((i + 1) % 96));
+  }
+}
+
+TEST(EmulatedGpu, IndicesCoverGridAndBlock) {
+  std::set<std::array<unsigned, 6>> seen;
+  std::mutex mutex;
+  const auto kernel = [&] {
+    const std::lock_guard lock(mutex);
+    seen.insert({blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z});
+    EXPECT_EQ(blockDim.y, 3u);
+    EXPECT_EQ(gridDim.z, 2u);
+  };
+  Launch(kernel, {3, 1, 2}, {4, 3, 2}, 0, {});
+  EXPECT_EQ(seen.size(), 3u * 1 * 2 * 4 * 3 * 2);
+}
+
+TEST(EmulatedGpu, CollectivesSeeAllLanes) {
+  std::vector<uint32_t> ballots(64);
+  std::vector<int> neighbours(64);
+  const auto kernel = [&] {
+    const unsigned me = threadIdx.x;
+    ballots[me] = __ballot_sync(~0u, me % 3 == 0);
+    neighbours[me] = __shfl_xor_sync(~0u, static_cast<int>(me), 5);
+  };
+  for (const Options::Order order : kOrders) {
+    Launch(kernel, {}, {64}, 0, {.order = order, .seed = 2});
+    for (unsigned i = 0; i < 64; ++i) {
+      ASSERT_EQ(ballots[i], i < 32 ? 0x49249249u : 0x92492492u);
+      ASSERT_EQ(neighbours[i], static_cast<int>(i ^ 5));
+    }
+  }
+}
+
+TEST(EmulatedGpu, CopiesArriveAtTheWaitOrAtOnce) {
+  alignas(16) const std::array<uint32_t, 4> from = {1, 2, 3, 4};
+  for (const bool early : {false, true}) {
+    std::array<uint32_t, 4> before = {};
+    std::array<uint32_t, 4> after = {};
+    const auto kernel = [&] {
+      unsigned char* shared = SharedMemory();
+      cuda::CopyAsync<16>(0, from.data(), 8);
+      cuda::CommitCopies();
+      std::memcpy(before.data(), shared, 16);
+      cuda::WaitCopies<0>();
+      std::memcpy(after.data(), shared, 16);
+    };
+    Launch(kernel, {}, {1}, 16, {.early_copies = early});
+    EXPECT_EQ(before[0], early ? 1 : 0xa5a5a5a5u);
+    EXPECT_EQ(after, (std::array<uint32_t, 4>{1, 2, 0, 0}));
+  }
+}
+
+TEST(EmulatedGpu, WaitLeavesTheLastGroups) {
+  alignas(4) const std::array<uint32_t, 3> from = {7, 8, 9};
+  std::array<uint32_t, 3> seen = {};
+  const auto kernel = [&] {
+    for (uint32_t i = 0; i < 3; ++i) {
+      cuda::CopyAsync<4>(4 * i, &from[i], 4);
+      cuda::CommitCopies();
+    }
+    cuda::WaitCopies<1>();
+    std::memcpy(seen.data(), SharedMemory(), 12);
+    cuda::WaitCopies<0>();
+  };
+  Launch(kernel, {}, {1}, 12, {});
+  EXPECT_EQ(seen, (std::array<uint32_t, 3>{7, 8, 0xa5a5a5a5u}));
+}
+
+// C of a product of bits as its definition reads.
+TEST(EmulatedGpu, MmaMultipliesMatrices) {
+  SCOPED_TRACE(testing::ReplayHint());
+  Random random;
+  bool a[16][256];
+  bool b[8][256];
+  for (auto& row : a) {
+    for (bool& bit : row) bit = random.Word() & 1;
+  }
+  for (auto& column : b) {
+    for (bool& bit : column) bit = random.Word() & 1;
+  }
+  std::vector<cuda::FragmentC> c(32);
+  const auto kernel = [&] {
+    const size_t lane = threadIdx.x;
+    const size_t g = lane / 4;
+    const size_t t = lane % 4;
+    cuda::FragmentA fa{};
+    cuda::FragmentB fb{};
+    for (size_t i = 0; i < 4; ++i) {
+      for (size_t j = 0; j < 32; ++j) {
+        fa.r[i] |= static_cast<uint32_t>(a[g + 8 * (i % 2)][128 * (i / 2) + 32 * t + j]) << j;
+        if (i < 2) fb.r[i] |= static_cast<uint32_t>(b[g][128 * i + 32 * t + j]) << j;
+      }
+    }
+    c[lane] = {{1, 2, 3, 4}};
+    cuda::MmaAnd(c[lane], fa, fb);
+  };
+  const Counters counters = Launch(kernel, {}, {32}, 0, {});
+  EXPECT_EQ(counters.products, 1);
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int i = 0; i < 4; ++i) {
+      int expected = i + 1;
+      for (int k = 0; k < 256; ++k) {
+        expected += a[lane / 4 + 8 * (i / 2)][k] && b[2 * (lane % 4) + i % 2][k];
+      }
+      ASSERT_EQ(c[static_cast<size_t>(lane)].r[i], expected);
+    }
+  }
+}
+
+// 32 rows of 16 bytes, `pitch` bytes from one to the next.
+Counters LoadRows(uint32_t pitch, std::vector<uint32_t>& words) {
+  words.assign(128, 0);
+  const auto kernel = [&] {
+    const uint32_t lane = threadIdx.x;
+    for (uint32_t i = 0; i < 4; ++i) {
+      const uint32_t word = 4 * lane + i;
+      std::memcpy(SharedMemory() + lane * pitch + 4 * i, &word, 4);
+    }
+    __syncthreads();
+    uint32_t r[4];
+    cuda::LoadMatrix4(r, lane * pitch);
+    for (uint32_t i = 0; i < 4; ++i) words[32 * i + lane] = r[i];
+  };
+  return Launch(kernel, {}, {32}, 31 * pitch + 16, {});
+}
+
+TEST(EmulatedGpu, LoadMatrixReadsRowsAndCountsConflicts) {
+  std::vector<uint32_t> words;
+  EXPECT_EQ(LoadRows(16, words).bank_conflicts, 0);
+  // Lane 4 * row + word has that word of that row.
+  for (uint32_t i = 0; i < 128; ++i) ASSERT_EQ(words[i], i);
+  EXPECT_EQ(LoadRows(64, words).bank_conflicts, 4 * 3);
+  EXPECT_EQ(LoadRows(128, words).bank_conflicts, 4 * 7);
+}
+
+void RunOne(const std::function<void()>& kernel, unsigned threads = 64, size_t shared_bytes = 64) {
+  Launch(kernel, {}, {threads}, shared_bytes, {});
+}
+
+TEST(EmulatedGpuDeathTest, BarrierThatSomeDoNotReach) {
+  EXPECT_DEATH(RunOne([] {
+                 if (threadIdx.x < 40) __syncthreads();
+               }),
+               "waits at a barrier that others never reach");
+}
+
+TEST(EmulatedGpuDeathTest, CollectiveOfHalfAWarp) {
+  EXPECT_DEATH(RunOne([] {
+                 if (threadIdx.x % 2 == 0) __ballot_sync(~0u, true);
+               }),
+               "waits at a barrier that others never reach");
+  EXPECT_DEATH(RunOne([] { __ballot_sync(0xffff, true); }), "a ballot needs a whole warp");
+  EXPECT_DEATH(RunOne([] { __ballot_sync(~0u, true); }, 40), "needs a whole warp");
+}
+
+TEST(EmulatedGpuDeathTest, LanesThatDoDifferentThings) {
+  EXPECT_DEATH(RunOne([] {
+                 if (threadIdx.x % 2 == 0) {
+                   __ballot_sync(~0u, true);
+                 } else {
+                   __shfl_xor_sync(~0u, 1, 1);
+                 }
+               }),
+               "different operations");
+}
+
+TEST(EmulatedGpuDeathTest, CopiesThatNobodyWaitsFor) {
+  alignas(16) static const uint32_t from[4] = {};
+  EXPECT_DEATH(RunOne([] {
+                 cuda::CopyAsync<16>(0, from, 16);
+                 cuda::CommitCopies();
+               }),
+               "not waited for");
+  EXPECT_DEATH(RunOne([] { cuda::CopyAsync<16>(0, from, 16); }), "in no group");
+}
+
+TEST(EmulatedGpuDeathTest, AddressesThatAreWrong) {
+  alignas(16) static const uint32_t from[8] = {};
+  EXPECT_DEATH(RunOne([] { cuda::CopyAsync<16>(64, from, 16); }), "outside the block's 64 bytes");
+  EXPECT_DEATH(RunOne([] { cuda::CopyAsync<16>(8, from, 16); }), "8 is not a multiple of 16");
+  EXPECT_DEATH(RunOne([] { cuda::CopyAsync<16>(0, from + 1, 16); }), "source is not a multiple");
+  EXPECT_DEATH(RunOne([] {
+                 uint32_t r[4];
+                 cuda::LoadMatrix4(r, 16 * (threadIdx.x % 32));
+               }),
+               "outside the block's 64 bytes");
+}
+
+TEST(EmulatedGpuDeathTest, WriteBehindSharedMemory) {
+  EXPECT_DEATH(RunOne([] { static_cast<volatile unsigned char*>(SharedMemory())[64] = 1; }, 1),
+               "written behind its end|AddressSanitizer");
+}
+
+#ifndef LE_EMULATED_BY_THREADS
+
+TEST(EmulatedGpu, MissingBarrierIsAWrongNumber) {
+  for (const Options::Order order : kOrders) EXPECT_NE(PassOn(false, order), PassOn(true, order));
+}
+
+#endif
+
+}  // namespace
+}  // namespace larq_engine::emulated_gpu

@@ -1,0 +1,40 @@
+#include "tests/kernels/cuda/emulated_kernels.h"
+
+#include <cstring>
+#include <vector>
+
+#include "larq_engine/kernels/cuda/all_kernels.h"
+
+namespace larq_engine::testing {
+namespace {
+
+using namespace larq_engine::cuda;
+
+constexpr EmulatedKernel kKernels[] = {
+#define LARQ_ENGINE_CUDA_KERNEL(name, Args, threads, ...) \
+  {#name, sizeof(Args), threads,                          \
+   [](const void* args) { __VA_ARGS__(*static_cast<const Args*>(args)); }},
+#include "larq_engine/kernels/cuda/kernels.inc"
+#undef LARQ_ENGINE_CUDA_KERNEL
+};
+
+}  // namespace
+
+std::span<const EmulatedKernel> EmulatedKernels() { return kKernels; }
+
+const EmulatedKernel* FindEmulatedKernel(std::string_view name) {
+  for (const EmulatedKernel& kernel : kKernels) {
+    if (kernel.name == name) return &kernel;
+  }
+  return nullptr;
+}
+
+emulated_gpu::Counters LaunchEmulated(const EmulatedKernel& kernel, const void* args,
+                                      emulated_gpu::Dim3 grid, emulated_gpu::Dim3 block,
+                                      size_t shared_bytes, const emulated_gpu::Options& options) {
+  std::vector<std::max_align_t> copy(kernel.args_bytes / sizeof(std::max_align_t) + 1);
+  std::memcpy(copy.data(), args, kernel.args_bytes);
+  return emulated_gpu::Launch([&] { kernel.run(copy.data()); }, grid, block, shared_bytes, options);
+}
+
+}  // namespace larq_engine::testing

@@ -1,0 +1,32 @@
+// All kernels for GPUs on the emulated GPU, found by name as a driver finds them.
+#ifndef LARQ_ENGINE_TESTS_KERNELS_CUDA_EMULATED_KERNELS_H_
+#define LARQ_ENGINE_TESTS_KERNELS_CUDA_EMULATED_KERNELS_H_
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "larq_engine/kernels/cuda/emulated_gpu.h"
+
+namespace larq_engine::testing {
+
+struct EmulatedKernel {
+  std::string_view name;  // of the row
+  size_t args_bytes;      // of its one parameter
+  unsigned threads;       // of a block
+  void (*run)(const void* args);
+};
+
+std::span<const EmulatedKernel> EmulatedKernels();
+
+// Null if there is none.
+const EmulatedKernel* FindEmulatedKernel(std::string_view name);
+
+// `args` need not be aligned: a driver is given bytes.
+emulated_gpu::Counters LaunchEmulated(const EmulatedKernel& kernel, const void* args,
+                                      emulated_gpu::Dim3 grid, emulated_gpu::Dim3 block,
+                                      size_t shared_bytes, const emulated_gpu::Options& options);
+
+}  // namespace larq_engine::testing
+
+#endif  // LARQ_ENGINE_TESTS_KERNELS_CUDA_EMULATED_KERNELS_H_
