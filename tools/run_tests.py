@@ -29,6 +29,7 @@ NOT_RUN = 77  # the exit status of a command that could not run here and has sai
 BUILD_RULES = (
     r"(.*/)?BUILD$|.*\.bzl$|\.bazelrc$|WORKSPACE$|tests/layering/|third_party/|tools/run_bazel\.sh$"
 )
+GPU_KERNELS = r"larq_engine/kernels/cuda/"
 KERNELS = r"larq_engine/kernels/"
 PLUG_IN = r"larq_engine/(runtime|model_file|exports\.lds)"
 CPP_TESTS = r"tests/(common|fuzz|host|kernels|model_file|runtime)/.*\.(cc|h)$"
@@ -118,7 +119,7 @@ STAGES = (
         "tsan",
         "C++ tests of the plug-in and of kernels for GPUs under the sanitizer of threads",
         ([*BAZEL_TEST, "--config=tsan", "//tests/runtime/...", "//tests/kernels/cuda/..."],),
-        (BUILD_RULES, KERNELS, PLUG_IN, r"tests/(common|host|kernels/cuda|runtime)/"),
+        (BUILD_RULES, GPU_KERNELS, PLUG_IN, r"tests/(common|host|kernels/cuda|runtime)/"),
     ),
     Stage(
         "plug-in-asan",

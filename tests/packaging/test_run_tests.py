@@ -22,6 +22,10 @@ def test_kernels_concern_every_stage_that_runs_them():
     assert stages == set(NAMES) - {"plug-in-tsan", "tsan"}
 
 
+def test_kernels_for_gpus_concern_the_sanitizer_of_threads():
+    assert "tsan" in _changed("larq_engine/kernels/cuda/ptx.h")
+
+
 def test_a_converter_rule_concerns_no_cpp_test():
     stages = _changed("larq_engine/converter/signs.py")
     assert stages == {"lint", "python", "tensorflow"}
