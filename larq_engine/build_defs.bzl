@@ -12,6 +12,9 @@ LARQ_COPTS = [
     "-fvisibility-inlines-hidden",
 ]
 
+# For code that runs once a run and not once a value.
+SMALL_COPTS = LARQ_COPTS + ["-Os"]
+
 # -O3: gcc 12 vectorises the epilogues and packers only there.
 KERNEL_COPTS = LARQ_COPTS + ["-O3"]
 

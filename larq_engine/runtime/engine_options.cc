@@ -1,11 +1,12 @@
 #include "larq_engine/runtime/engine_options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 
-#include "larq_engine/kernels/select.h"
+#include "larq_engine/kernels/cuda/bconv2d_rows.h"
 
 namespace larq_engine {
 namespace {
@@ -21,6 +22,63 @@ int ParseThreads(std::string_view value) {
                                 ", got '" + std::string(value) + "'");
   }
   return threads;
+}
+
+constexpr const char* kDeviceValues = "cpu, auto, cuda, or cuda:N for GPU N";
+
+int ParseNumber(std::string_view text) {
+  int number = -1;
+  const char* end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, number);
+  return failure == std::errc() && stop == end && number >= 0 ? number : -1;
+}
+
+void ParseDevice(std::string_view value, EngineOptions& options) {
+  constexpr std::string_view kOneOfSeveral = "cuda:";
+  options.device = DeviceOption::kCuda;
+  if (value == "cpu") {
+    options.device = DeviceOption::kCpu;
+  } else if (value == "auto") {
+    options.device = DeviceOption::kAuto;
+  } else if (value.starts_with(kOneOfSeveral)) {
+    options.cuda_ordinal = ParseNumber(value.substr(kOneOfSeveral.size()));
+  } else if (value != "cuda") {
+    options.cuda_ordinal = -1;
+  }
+  if (options.cuda_ordinal < 0) {
+    throw std::invalid_argument(std::string("option device: expected ") + kDeviceValues +
+                                ", got '" + std::string(value) + "'");
+  }
+}
+
+// Such as "3:cpu,7:cuda".
+std::map<int, bool> ParsePlacement(std::string_view value) {
+  std::map<int, bool> on_cuda;
+  for (std::string_view rest = value; !rest.empty();) {
+    const std::string_view item = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+    const std::string_view node = item.substr(0, item.find(':'));
+    const std::string_view device = item.substr(std::min(item.size(), node.size() + 1));
+    const int number = ParseNumber(node);
+    if (number < 0 || (device != "cpu" && device != "cuda")) {
+      throw std::invalid_argument(
+          "option placement: expected pairs of a node's number (see the profile) and cpu or cuda, "
+          "such as 3:cpu,7:cuda, got '" +
+          std::string(item) + "'");
+    }
+    if (!on_cuda.try_emplace(number, device == "cuda").second) {
+      throw std::invalid_argument("option placement: node " + std::to_string(number) +
+                                  " stands in it twice");
+    }
+  }
+  return on_cuda;
+}
+
+bool IsRowForGpus(std::string_view name) {
+  const std::span<const cuda::Bconv2dRow> rows = cuda::Bconv2dRows();
+  return std::any_of(rows.begin(), rows.end(), [&](const cuda::Bconv2dRow& row) {
+    return cuda::RowOf(row.kernel).name == name;
+  });
 }
 
 // `source` is where the name comes from, for the message.
@@ -42,6 +100,21 @@ bool ParseFuse(std::string_view value) {
   return *fuse;
 }
 
+// What a CPU alone would ignore.
+void CheckGpuIsAskedFor(const EngineOptions& options) {
+  if (options.device != DeviceOption::kCpu) return;
+  if (options.cuda_kernel != kAutoKernel) {
+    throw std::invalid_argument("option kernel: " + options.cuda_kernel +
+                                " is for GPUs; set device to cuda as well");
+  }
+  for (const auto& [node, on_cuda] : options.on_cuda) {
+    if (on_cuda) {
+      throw std::invalid_argument("option placement: node " + std::to_string(node) +
+                                  " is placed on cuda; set device to cuda as well");
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<bool> ParseSwitch(std::string_view value) {
@@ -60,15 +133,23 @@ EngineOptions ParseEngineOptions(const char* const* keys, const char* const* val
     const std::string_view value = values[i] == nullptr ? "" : values[i];
     if (key == "num_threads") {
       options.num_threads = ParseThreads(value);
+    } else if (key == "device") {
+      ParseDevice(value, options);
+    } else if (key == "placement") {
+      options.on_cuda = ParsePlacement(value);
+    } else if (key == "kernel" && IsRowForGpus(value)) {
+      options.cuda_kernel = value;
     } else if (key == "kernel") {
       options.kernel = ParseKernel(value, "option kernel");
     } else if (key == "fuse") {
       options.fuse = ParseFuse(value);
     } else {
-      throw std::invalid_argument("unknown option '" + std::string(key) +
-                                  "'; expected one of num_threads, kernel, fuse");
+      throw std::invalid_argument(
+          "unknown option '" + std::string(key) +
+          "'; expected one of num_threads, kernel, fuse, device, placement");
     }
   }
+  CheckGpuIsAskedFor(options);
   const char* variable = std::getenv(kKernelVariable);
   if (options.kernel == kAutoKernel && variable != nullptr && *variable != 0) {
     options.kernel = ParseKernel(variable, std::string("environment variable ") + kKernelVariable);

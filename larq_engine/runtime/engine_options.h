@@ -3,18 +3,33 @@
 #define LARQ_ENGINE_RUNTIME_ENGINE_OPTIONS_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "larq_engine/kernels/select.h"
 
 namespace larq_engine {
 
 inline constexpr int kMaxThreads = 256;
 
+// Which devices compute.
+enum class DeviceOption : uint8_t {
+  kCpu,
+  kAuto,  // each operator where it is expected to take least, where there is a GPU
+  kCuda,  // a GPU for all that it can compute; an error without one
+};
+
 struct EngineOptions {
   int num_threads = 0;  // at most; 0: the host's own number
   std::string kernel;   // kAutoKernel, kReferenceKernel or the name of a row that this CPU runs
   bool fuse = true;     // with the host's operators between ours; the results are the same
+  DeviceOption device = DeviceOption::kCpu;
+  int cuda_ordinal = 0;
+  std::string cuda_kernel = std::string(kAutoKernel);  // or the name of a row for GPUs
+  std::map<int, bool> on_cuda = {};  // of nodes in the host's graph that the placement names
 };
 
 // A value for on or off, in any spelling and case; none for other text.

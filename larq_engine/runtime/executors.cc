@@ -1,13 +1,41 @@
 #include "larq_engine/runtime/executors.h"
 
 #include "larq_engine/runtime/cpu/cpu_executor.h"
+#include "larq_engine/runtime/cuda/cuda_executor.h"
+#include "larq_engine/runtime/ops/op_error.h"
 
 namespace larq_engine {
+namespace {
+
+// The numbers of devices in an engine.
+constexpr size_t kCpuDevice = 0;
+constexpr size_t kCudaDevice = 1;
+
+// Null where there is none and the options do not insist.
+std::shared_ptr<CudaDevice> FindCudaDevice(const EngineOptions& options) {
+  if (options.device == DeviceOption::kCpu) return nullptr;
+  try {
+    return OpenCudaDevice(options.cuda_ordinal);
+  } catch (const OpError& e) {
+    if (options.device == DeviceOption::kAuto) return nullptr;  // larq_engine_devices says why
+    throw OpError(std::string("larq_engine: device=cuda: ") + e.what());
+  }
+}
+
+}  // namespace
 
 std::shared_ptr<Engine> MakeEngine(const EngineOptions& options) {
   std::vector<std::unique_ptr<Executor>> executors;
   executors.push_back(std::make_unique<CpuExecutor>(options));
-  return std::make_shared<Engine>(options, std::move(executors));
+  Placement placement;
+  if (std::shared_ptr<CudaDevice> device = FindCudaDevice(options)) {
+    executors.push_back(std::make_unique<CudaExecutor>(std::move(device), options));
+    placement.by_cost = options.device == DeviceOption::kAuto;
+    for (const auto& [node, on_cuda] : options.on_cuda) {
+      placement.device_of_node[node] = on_cuda ? kCudaDevice : kCpuDevice;
+    }
+  }
+  return std::make_shared<Engine>(options, std::move(executors), std::move(placement));
 }
 
 }  // namespace larq_engine

@@ -122,6 +122,9 @@ def isa_files_include_only_the_contract_and_their_own(sources: Sources) -> Viola
     return violations
 
 
+_OF_THE_LANGUAGE = re.compile(r"[a-z_]+|stddef\.h")
+
+
 def gpu_code_includes_only_its_own(sources: Sources) -> Violations:
     """Nothing is shared with the CPU's kernels: nvcc compiles it as well."""
     return [
@@ -129,7 +132,9 @@ def gpu_code_includes_only_its_own(sources: Sources) -> Violations:
         for path, name, quoted in _includes(sources, _GPU_FOLDER)
         if path != EMULATED_GPU
         and name != KERNELS_MAY_INCLUDE_TOO.get(path)
-        and not (name.startswith(_GPU_FOLDER) if quoted else re.fullmatch(r"c\w+|stddef\.h", name))
+        and not (
+            name.startswith(_GPU_FOLDER) if quoted else re.fullmatch(r"[a-z_]+|stddef\.h", name)
+        )
     ]
 
 

@@ -1,6 +1,7 @@
 #include "larq_engine/runtime/engine_options.h"
 
 #include <cstdlib>
+#include <map>
 #include <stdexcept>
 
 #include "gtest/gtest.h"
@@ -64,10 +65,11 @@ TEST(EngineOptions, WrongThreads) {
 }
 
 TEST(EngineOptions, UnknownNamesListTheValidOnes) {
-  EXPECT_EQ(ErrorOf("threads", "2"),
-            "unknown option 'threads'; expected one of num_threads, kernel, fuse");
+  EXPECT_EQ(
+      ErrorOf("threads", "2"),
+      "unknown option 'threads'; expected one of num_threads, kernel, fuse, device, placement");
   EXPECT_EQ(ErrorOf(nullptr, nullptr),
-            "unknown option ''; expected one of num_threads, kernel, fuse");
+            "unknown option ''; expected one of num_threads, kernel, fuse, device, placement");
   EXPECT_EQ(ErrorOf("kernel", "fast")
                 .find("option kernel: unknown kernel 'fast'; expected one of "
                       "auto, reference, bgemm_i32_4x2x64_portable"),
@@ -88,6 +90,55 @@ TEST(EngineOptions, ErrorsNameTheRowsOfThisCpuAlone) {
                                                "' cannot run: this CPU has no " + IsaName(row.isa) +
                                                "; " + names);
   }
+}
+
+TEST(EngineOptions, Devices) {
+  EXPECT_EQ(Parse("device", "cpu").device, DeviceOption::kCpu);
+  EXPECT_EQ(Parse("device", "auto").device, DeviceOption::kAuto);
+  EXPECT_EQ(Parse("device", "cuda").device, DeviceOption::kCuda);
+  EXPECT_EQ(Parse("device", "cuda").cuda_ordinal, 0);
+  EXPECT_EQ(Parse("device", "cuda:3").device, DeviceOption::kCuda);
+  EXPECT_EQ(Parse("device", "cuda:3").cuda_ordinal, 3);
+  for (const char* value : {"", "gpu", "cuda:", "cuda:-1", "cuda:x", "cuda:1 ", "cuda3", "CPU"}) {
+    EXPECT_EQ(ErrorOf("device", value),
+              "option device: expected cpu, auto, cuda, or cuda:N for GPU N, got '" +
+                  std::string(value) + "'");
+  }
+}
+
+EngineOptions ParseAll(const std::map<const char*, const char*>& options) {
+  std::vector<const char*> keys;
+  std::vector<const char*> values;
+  for (const auto& [key, value] : options) {
+    keys.push_back(key);
+    values.push_back(value);
+  }
+  return ParseEngineOptions(keys.data(), values.data(), keys.size());
+}
+
+TEST(EngineOptions, Placement) {
+  using Placement = std::map<int, bool>;
+  EXPECT_EQ(Parse("placement", "").on_cuda, Placement());
+  EXPECT_EQ(Parse("placement", "3:cpu,17:cpu").on_cuda, Placement({{3, false}, {17, false}}));
+  EXPECT_EQ(ParseAll({{"device", "cuda"}, {"placement", "3:cpu,0:cuda"}}).on_cuda,
+            Placement({{3, false}, {0, true}}));
+  for (const char* item :
+       {"3", "3:", ":cpu", "3:gpu", "-3:cpu", "3:cpu:", "x:cpu", "3:cpu 4:cpu"}) {
+    EXPECT_EQ(ErrorOf("placement", ("1:cpu," + std::string(item)).c_str()),
+              "option placement: expected pairs of a node's number (see the profile) and cpu or "
+              "cuda, such as 3:cpu,7:cuda, got '" +
+                  std::string(item) + "'");
+  }
+  EXPECT_EQ(ErrorOf("placement", "3:cpu,3:cpu"), "option placement: node 3 stands in it twice");
+}
+
+// What a CPU would ignore.
+TEST(EngineOptions, WhatIsForGpusNeedsOne) {
+  EXPECT_EQ(ErrorOf("placement", "3:cuda"),
+            "option placement: node 3 is placed on cuda; set device to cuda as well");
+  EXPECT_EQ(ErrorOf("kernel", "bconv2d_popc"),
+            "option kernel: bconv2d_popc is for GPUs; set device to cuda as well");
+  EXPECT_EQ(ParseAll({{"device", "cuda"}, {"kernel", "bconv2d_popc"}}).cuda_kernel, "bconv2d_popc");
 }
 
 TEST(EngineOptions, VariableStandsInForAuto) {

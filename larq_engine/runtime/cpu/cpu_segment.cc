@@ -3,26 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <mutex>
-#include <set>
 
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/kernels/memory_size.h"
 #include "larq_engine/runtime/host_event.h"
 
 namespace larq_engine {
-namespace {
-
-// A copy that lasts as long as the process: hosts' profilers keep the pointers, and read them when
-// plans may have been made anew. There are as many as there are different groups.
-const char* LastingName(const std::string& name) {
-  static auto* names = new std::set<std::string>;
-  static std::mutex mutex;
-  const std::lock_guard<std::mutex> lock(mutex);
-  return names->insert(name).first->c_str();
-}
-
-}  // namespace
 
 CpuSegment::CpuSegment(CpuExecutor& executor, const Program& program, std::span<const size_t> ops,
                        const std::vector<bool>& is_shared)

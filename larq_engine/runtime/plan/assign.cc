@@ -183,8 +183,9 @@ Assignment Assign(std::span<const AssignOp> ops, std::span<const AssignValue> va
   Network network;
   std::vector<size_t> nodes;
   for (const AssignOp& op : ops) {
-    if (!std::isfinite(OpSeconds(op, 0))) {
-      throw std::invalid_argument("larq_engine: expected a cost of each operator on " + names[0]);
+    if (!std::isfinite(OpSeconds(op, 0)) && !std::isfinite(OpSeconds(op, 1))) {
+      throw std::invalid_argument("larq_engine: expected a cost of each operator on " + names[0] +
+                                  " or " + names[1]);
     }
     nodes.push_back(network.AddNode());
     network.AddEdge(nodes.back(), Network::kSink, OpSeconds(op, 0));
@@ -215,8 +216,8 @@ Assignment Assign(std::span<const AssignOp> ops, std::span<const AssignValue> va
     const size_t other = 1 - own;
     if (!std::isfinite(OpSeconds(ops[i], other))) {
       const std::string& refusal = ops[i].refusal[other];
-      assignment.reasons.push_back(
-          names[other] + " cannot: " + (refusal.empty() ? "its cost is not known" : refusal));
+      assignment.reasons.push_back("not on " + names[other] + ": " +
+                                   (refusal.empty() ? "its cost is not known" : refusal));
       continue;
     }
     const double before = sums.Around(i, assignment.device);

@@ -33,8 +33,8 @@ struct Assignment {
   double seconds = 0;                // all operators and transfers, one after the other
 };
 
-// The assignment of least time in all; of several such the one with most on device 0. Device 0 can
-// compute everything. `names` are those of the devices.
+// The assignment of least time in all; of several such the one with most on device 0. Each
+// operator has a device that can compute it. `names` are those of the devices.
 Assignment Assign(std::span<const AssignOp> ops, std::span<const AssignValue> values,
                   const std::array<std::string, 2>& names);
 

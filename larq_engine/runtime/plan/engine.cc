@@ -7,8 +7,11 @@
 namespace larq_engine {
 
 Engine::Engine(const EngineOptions& options, std::vector<std::unique_ptr<Executor>> executors,
-               std::function<void(Program&)> split)
-    : fuse_(options.fuse), executors_(std::move(executors)), split_(std::move(split)) {}
+               Placement placement, std::function<void(Program&)> split)
+    : fuse_(options.fuse),
+      executors_(std::move(executors)),
+      placement_(std::move(placement)),
+      split_(std::move(split)) {}
 
 void Engine::Add(Plan* plan) {
   const std::lock_guard<std::mutex> lock(mutex_);

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -17,16 +18,23 @@ namespace larq_engine {
 
 class Plan;
 
+// What decides between devices besides their costs. Devices are numbered as the engine's executors.
+struct Placement {
+  bool by_cost = true;                        // or the second computes all that it can
+  std::map<int, size_t> device_of_node = {};  // in the host's graph
+};
+
 class Engine {
  public:
   // The first executor works in the host's memory; of others, which have their own, there is at
   // most one.
   // `split` cuts layers in parts for them, before each part is assigned; it may be empty.
   Engine(const EngineOptions& options, std::vector<std::unique_ptr<Executor>> executors,
-         std::function<void(Program&)> split = {});
+         Placement placement = {}, std::function<void(Program&)> split = {});
 
   bool fuse() const { return fuse_; }
   std::span<const std::unique_ptr<Executor>> executors() const { return executors_; }
+  const Placement& placement() const { return placement_; }
   void Split(Program& program) const {
     if (split_) split_(program);
   }
@@ -42,6 +50,7 @@ class Engine {
  private:
   bool fuse_;
   std::vector<std::unique_ptr<Executor>> executors_;
+  Placement placement_;
   std::function<void(Program&)> split_;
   std::mutex mutex_;  // guards what follows
   std::vector<Plan*> plans_;

@@ -87,6 +87,24 @@ void Plan::Load(const std::function<Program()>& read, bool absorb) {
   program_ = std::move(program);
 }
 
+// Leaves the operator the device that the placement says.
+void Plan::Place(const ProgramOp& op, AssignOp& assigned) const {
+  const Placement& placement = engine_->placement();
+  const auto placed = placement.device_of_node.find(op.name.node);
+  if (placed == placement.device_of_node.end()) {
+    if (!placement.by_cost && assigned.refusal[kOwnMemory].empty()) {
+      assigned.refusal[kHostMemory] = "the other device was asked for";
+    }
+    return;
+  }
+  const size_t device = placed->second;
+  if (!assigned.refusal[device].empty()) {
+    throw OpError(op.name.ErrorStart() + "placement: expected a device that computes it, got " +
+                  engine_->executors()[device]->device() + ": " + assigned.refusal[device]);
+  }
+  assigned.refusal[1 - device] = "the placement says otherwise";
+}
+
 // For the shapes at hand.
 Assignment Plan::AssignDevices(int host_threads) const {
   const auto executors = engine_->executors();
@@ -102,6 +120,9 @@ Assignment Plan::AssignDevices(int host_threads) const {
     added.output = op->output;
     for (size_t device : {kHostMemory, kOwnMemory}) {
       added.refusal[device] = executors[device]->Refusal(*op);
+    }
+    Place(*op, added);
+    for (size_t device : {kHostMemory, kOwnMemory}) {
       added.seconds[device] = added.refusal[device].empty()
                                   ? executors[device]->Seconds(program_, *op, host_threads)
                                   : 0;

@@ -64,6 +64,7 @@ class Plan {
 
   void WaitForDevices();
   void Load(const std::function<Program()>& read, bool absorb);
+  void Place(const ProgramOp& op, AssignOp& assigned) const;
   Assignment AssignDevices(int host_threads) const;
   void MakeParts(std::vector<size_t> device_of);
   std::vector<Action> FindActions(std::span<const Part> parts) const;

@@ -105,7 +105,7 @@ TEST(Assign, GivesReasons) {
   EXPECT_EQ(found.device, (std::vector<size_t>{1, 0}));
   EXPECT_DOUBLE_EQ(found.seconds, 6e-6);
   EXPECT_EQ(found.reasons[0], "1 us here, 9 us on cpu; there alone it would take 5 us more");
-  EXPECT_EQ(found.reasons[1], "gpu cannot: no such kernel");
+  EXPECT_EQ(found.reasons[1], "not on gpu: no such kernel");
 }
 
 TEST(Assign, LongChains) {

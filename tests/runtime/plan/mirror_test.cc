@@ -36,7 +36,7 @@ struct Pair {
     mirror = made.get();
     executors.push_back(std::move(made));
     delegate.reset(
-        MakeDelegate(std::make_shared<Engine>(options, std::move(executors), std::move(split))));
+        MakeDelegate(std::make_shared<Engine>(options, std::move(executors), Placement{}, std::move(split))));
   }
 
   // Each operator by its own coin, the same whenever it is asked.
@@ -264,7 +264,7 @@ TEST(Mirror, OperatorsThatItCannotComputeStay) {
     if (row.op != "LceBconv2d") continue;
     ++convolutions;
     EXPECT_EQ(row.device, "cpu");
-    EXPECT_EQ(row.reason, "mirror cannot: it reflects no LceBconv2d");
+    EXPECT_EQ(row.reason, "not on mirror: it reflects no LceBconv2d");
   }
   EXPECT_EQ(convolutions, 2);
 }

@@ -1,0 +1,114 @@
+#include "larq_engine/runtime/cuda/chains.h"
+
+#include <algorithm>
+#include <map>
+
+#include "larq_engine/kernels/cuda/pixel_program.h"
+
+namespace larq_engine {
+namespace {
+
+bool IsQuantizeOfFloats(const Op& op) {
+  const auto* quantize = std::get_if<QuantizeOp>(&op);
+  return quantize != nullptr && quantize->from == kTfLiteFloat32;
+}
+
+// Whether the values that the operator makes can go on in its kernel.
+bool MakesFloats(const Op& op) {
+  if (const auto* conv = std::get_if<Bconv2dOp>(&op)) {
+    return conv->transform.kind == OutputKind::kFloat;
+  }
+  if (const auto* pool = std::get_if<MaxPool2dOp>(&op)) return !pool->of_bits;
+  if (const auto* dequantize = std::get_if<DequantizeOp>(&op)) {
+    return dequantize->to == kTfLiteFloat32;
+  }
+  return std::holds_alternative<BinaryOp>(op) || std::holds_alternative<ClampOp>(op) ||
+         std::holds_alternative<PreluOp>(op);
+}
+
+// The maker of chains, which looks at the operators in order.
+class Chainer {
+ public:
+  Chainer(const Program& program, const std::vector<bool>& is_shared, bool fuse)
+      : program_(program), is_shared_(is_shared), fuse_(fuse) {}
+
+  void Add(size_t index) {
+    const ProgramOp& op = program_.op(index);
+    const std::optional<size_t> joined = fuse_ ? FindChain(op) : std::nullopt;
+    const size_t chain = joined.value_or(chains_.size());
+    if (!joined) chains_.emplace_back();
+    chains_[chain].ops.push_back(index);
+    chain_of_[op.output] = chain;
+    const bool ends =
+        std::holds_alternative<QuantizeOp>(*op.op) || !MakesFloats(*op.op) || IsUnlike(op);
+    last_.resize(chains_.size());
+    last_[chain] = ends ? kNothing : op.output;
+  }
+
+  std::vector<Chain> Finish() {
+    for (Chain& chain : chains_) {
+      for (size_t i = 0; i < chain.ops.size(); ++i) chain.stores.push_back(MustStore(chain, i));
+    }
+    return std::move(chains_);
+  }
+
+ private:
+  static constexpr size_t kNothing = SIZE_MAX;
+
+  // Whether it combines values of unlike shapes, which a kernel of its own does.
+  bool IsUnlike(const ProgramOp& op) const {
+    const auto* binary = std::get_if<BinaryOp>(op.op.get());
+    if (binary == nullptr) return false;
+    const std::vector<int>& dims = program_.value(op.inputs[0]).shape.dims;
+    if (op.inputs.size() == 2) return dims != program_.value(op.inputs[1]).shape.dims;
+    return binary->constant.size() != 1 &&
+           binary->constant.size() != static_cast<size_t>(Channels(dims));
+  }
+
+  // The chain that the operator can go on with: the latest whose last value it reads, if all else
+  // that it reads is there by then.
+  std::optional<size_t> FindChain(const ProgramOp& op) const {
+    const bool goes_on = IsQuantizeOfFloats(*op.op) || std::holds_alternative<BinaryOp>(*op.op) ||
+                         std::holds_alternative<ClampOp>(*op.op) ||
+                         std::holds_alternative<PreluOp>(*op.op);
+    if (!goes_on || IsUnlike(op)) return std::nullopt;
+    std::optional<size_t> latest;
+    for (size_t input : op.inputs) {
+      const auto made = chain_of_.find(input);
+      if (made != chain_of_.end() && (!latest || made->second > *latest)) latest = made->second;
+    }
+    if (!latest || last_[*latest] == kNothing) return std::nullopt;
+    const bool reads_last = std::count(op.inputs.begin(), op.inputs.end(), last_[*latest]) > 0;
+    // Each operator takes at most two steps, itself and a store.
+    const bool has_room = 2 * chains_[*latest].ops.size() + 2 <= cuda::kMaxPixelSteps;
+    return reads_last && has_room ? latest : std::nullopt;
+  }
+
+  // Whether anything but the operator that goes on with the value reads it.
+  bool MustStore(const Chain& chain, size_t i) const {
+    const ProgramOp& op = program_.op(chain.ops[i]);
+    if (is_shared_[op.output] || i + 1 == chain.ops.size()) return true;
+    const ProgramOp& next = program_.op(chain.ops[i + 1]);
+    const Value& value = program_.value(op.output);
+    return value.readers.size() > 1 ||
+           std::count(next.inputs.begin(), next.inputs.end(), op.output) > 1;
+  }
+
+  const Program& program_;
+  const std::vector<bool>& is_shared_;
+  bool fuse_;
+  std::vector<Chain> chains_;
+  std::vector<size_t> last_;           // of each chain: the value that it can go on with
+  std::map<size_t, size_t> chain_of_;  // of values
+};
+
+}  // namespace
+
+std::vector<Chain> MakeChains(const Program& program, std::span<const size_t> ops,
+                              const std::vector<bool>& is_shared, bool fuse) {
+  Chainer chainer(program, is_shared, fuse);
+  for (size_t op : ops) chainer.Add(op);
+  return chainer.Finish();
+}
+
+}  // namespace larq_engine

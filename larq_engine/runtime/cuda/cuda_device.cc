@@ -1,0 +1,116 @@
+#include "larq_engine/runtime/cuda/cuda_device.h"
+
+#include <map>
+#include <mutex>
+
+#include "larq_engine/runtime/cuda/cuda_image.h"
+#include "larq_engine/runtime/ops/op_error.h"
+
+namespace larq_engine {
+namespace {
+
+// What kernels may have of shared memory without being asked for more.
+constexpr uint32_t kSharedBytesOfAll = 48 << 10;
+
+std::string Dotted(int compute_capability) {
+  return std::to_string(compute_capability / 10) + "." + std::to_string(compute_capability % 10);
+}
+
+}  // namespace
+
+CudaDevice::CudaDevice(const CudaDriver& driver, const LarqEngineCudaImage& image, int ordinal)
+    : driver_(driver) {
+  int count = 0;
+  driver_.Call(driver_.cuDeviceGetCount, &count);
+  if (ordinal >= count) {
+    throw OpError("expected GPU " + std::to_string(ordinal) + ", got " + std::to_string(count) +
+                  (count == 0 ? " GPUs; see what nvidia-smi lists, and CUDA_VISIBLE_DEVICES"
+                              : " GPUs, of which the first is 0"));
+  }
+  driver_.Call(driver_.cuDeviceGet, &device_, ordinal);
+  char name[256] = {};
+  driver_.Call(driver_.cuDeviceGetName, name, static_cast<int>(sizeof(name)) - 1, device_);
+  name_ = name;
+  int major = 0;
+  int minor = 0;
+  driver_.Call(driver_.cuDeviceGetAttribute, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+               device_);
+  driver_.Call(driver_.cuDeviceGetAttribute, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+               device_);
+  driver_.Call(driver_.cuDeviceGetAttribute, &chip_.multiprocessors,
+               CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device_);
+  chip_.compute_capability = 10 * major + minor;
+  driver_.Call(driver_.cuDevicePrimaryCtxRetain, &context_, device_);
+  try {
+    Load(image);
+  } catch (...) {
+    Release();
+    throw;
+  }
+}
+
+void CudaDevice::Load(const LarqEngineCudaImage& image) {
+  const Current current(*this);
+  const CUresult loaded =
+      driver_.cuLibraryLoadData(&library_, image.data, nullptr, nullptr, 0, nullptr, nullptr, 0);
+  if (loaded == CUDA_ERROR_NO_BINARY_FOR_GPU || loaded == CUDA_ERROR_UNSUPPORTED_PTX_VERSION ||
+      loaded == CUDA_ERROR_INVALID_IMAGE) {
+    library_ = nullptr;
+    throw OpError(
+        "the kernels are for compute capability 7.5 and newer, and a driver that reads "
+        "what CUDA 13.0 compiles; got " +
+        name_ + " (" + Dotted(chip_.compute_capability) + ") and a driver for CUDA " +
+        std::to_string(driver_.version / 1000) + "." + std::to_string(driver_.version % 1000 / 10) +
+        ": update the driver");
+  }
+  if (loaded != CUDA_SUCCESS) driver_.Fail(driver_.cuLibraryLoadData.name, loaded);
+  for (const cuda::KernelRow& row : cuda::KernelRows()) {
+    CUkernel kernel = nullptr;
+    CUfunction function = nullptr;
+    driver_.Call(driver_.cuLibraryGetKernel, &kernel, library_, row.symbol);
+    driver_.Call(driver_.cuKernelGetFunction, &function, kernel);
+    if (row.shared_bytes > kSharedBytesOfAll) {
+      driver_.Call(driver_.cuFuncSetAttribute, function,
+                   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                   static_cast<int>(row.shared_bytes));
+    }
+    functions_.push_back(function);
+  }
+}
+
+void CudaDevice::Release() {
+  if (library_ != nullptr) {
+    try {
+      const Current current(*this);
+      (void)driver_.cuLibraryUnload(library_);
+    } catch (const OpError&) {  // the process ends, or was forked
+    }
+  }
+  (void)driver_.cuDevicePrimaryCtxRelease(device_);
+}
+
+CudaDevice::~CudaDevice() { Release(); }
+
+CudaDevice::Current::Current(const CudaDevice& device) : device_(device) {
+  device_.driver_.Call(device_.driver_.cuCtxPushCurrent, device_.context_);
+}
+
+CudaDevice::Current::~Current() {
+  CUcontext popped = nullptr;
+  (void)device_.driver_.cuCtxPopCurrent(&popped);
+}
+
+std::shared_ptr<CudaDevice> OpenCudaDevice(int ordinal) {
+  static std::mutex mutex;
+  static auto* devices = new std::map<int, std::weak_ptr<CudaDevice>>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  std::weak_ptr<CudaDevice>& known = (*devices)[ordinal];
+  if (std::shared_ptr<CudaDevice> device = known.lock()) return device;
+  // The library first: it is what a user can install.
+  const LarqEngineCudaImage& image = OpenCudaImage(CudaImagePath());
+  auto device = std::make_shared<CudaDevice>(OpenCudaDriver(), image, ordinal);
+  known = device;
+  return device;
+}
+
+}  // namespace larq_engine

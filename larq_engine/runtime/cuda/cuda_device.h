@@ -1,0 +1,62 @@
+// A GPU of this machine: its context, which all of a process share, and our kernels on it.
+#ifndef LARQ_ENGINE_RUNTIME_CUDA_CUDA_DEVICE_H_
+#define LARQ_ENGINE_RUNTIME_CUDA_CUDA_DEVICE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "larq_engine/kernels/cuda/bconv2d_rows.h"
+#include "larq_engine/kernels/cuda/image.h"
+#include "larq_engine/kernels/cuda/kernel_table.h"
+#include "larq_engine/runtime/cuda/driver.h"
+
+namespace larq_engine {
+
+class CudaDevice {
+ public:
+  // Throws OpError that says what is missing. The driver must outlive it.
+  CudaDevice(const CudaDriver& driver, const LarqEngineCudaImage& image, int ordinal);
+  ~CudaDevice();
+  CudaDevice(const CudaDevice&) = delete;
+  CudaDevice& operator=(const CudaDevice&) = delete;
+
+  // Makes the context this thread's as long as it lives.
+  class Current {
+   public:
+    explicit Current(const CudaDevice& device);
+    ~Current();
+    Current(const Current&) = delete;
+    Current& operator=(const Current&) = delete;
+
+   private:
+    const CudaDevice& device_;
+  };
+
+  const CudaDriver& driver() const { return driver_; }
+  const std::string& name() const { return name_; }  // NVIDIA's
+  const cuda::Chip& chip() const { return chip_; }
+  CUfunction Function(cuda::KernelId kernel) const {
+    return functions_[static_cast<size_t>(kernel)];
+  }
+
+ private:
+  void Load(const LarqEngineCudaImage& image);
+  void Release();
+
+  const CudaDriver& driver_;
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+  CUlibrary library_ = nullptr;
+  std::string name_;
+  cuda::Chip chip_;
+  std::vector<CUfunction> functions_;  // by KernelId
+};
+
+// The GPU with this number of the machine's driver, with the kernels of the second library. Those
+// who ask for it at the same time share it. Throws OpError.
+std::shared_ptr<CudaDevice> OpenCudaDevice(int ordinal);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_CUDA_CUDA_DEVICE_H_

@@ -1,0 +1,45 @@
+#include "larq_engine/runtime/cuda/cuda_queue.h"
+
+#include <limits>
+#include <string>
+
+#include "larq_engine/runtime/ops/op_error.h"
+
+namespace larq_engine {
+namespace {
+
+// Of every chip.
+constexpr int64_t kMostBlocksX = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMostBlocksY = 65535;
+
+}  // namespace
+
+CudaQueue::CudaQueue(std::shared_ptr<CudaDevice> device) : device_(std::move(device)) {
+  const CudaDevice::Current current(*device_);
+  // Others in the process may use the stream that all share: it would make us wait for each other.
+  driver().Call(driver().cuStreamCreate, &stream_, CU_STREAM_NON_BLOCKING);
+}
+
+CudaQueue::~CudaQueue() {
+  try {
+    const CudaDevice::Current current(*device_);
+    (void)driver().cuStreamDestroy(stream_);
+  } catch (const OpError&) {  // the process was forked
+  }
+}
+
+void CudaQueue::Add(const Launch& launch, CUstream stream) const {
+  const cuda::LaunchSize& size = launch.size;
+  if (size.blocks_x > kMostBlocksX || size.blocks_y > kMostBlocksY) {
+    throw OpError("expected at most " + std::to_string(kMostBlocksX) + " x " +
+                  std::to_string(kMostBlocksY) + " blocks of GPU threads, got " +
+                  std::to_string(size.blocks_x) + " x " + std::to_string(size.blocks_y) +
+                  "; run smaller batches");
+  }
+  void* parameters[] = {const_cast<uint64_t*>(launch.args.data())};
+  driver().Call(driver().cuLaunchKernel, device_->Function(launch.kernel),
+                static_cast<unsigned>(size.blocks_x), static_cast<unsigned>(size.blocks_y), 1,
+                size.threads, 1, 1, size.shared_bytes, stream, parameters, nullptr);
+}
+
+}  // namespace larq_engine

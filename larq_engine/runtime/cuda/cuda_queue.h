@@ -1,0 +1,58 @@
+// The work of one delegate on a GPU, in the order in which it is given.
+#ifndef LARQ_ENGINE_RUNTIME_CUDA_CUDA_QUEUE_H_
+#define LARQ_ENGINE_RUNTIME_CUDA_CUDA_QUEUE_H_
+
+#include <memory>
+#include <utility>
+
+#include "larq_engine/runtime/cuda/cuda_device.h"
+#include "larq_engine/runtime/cuda/launch.h"
+
+namespace larq_engine {
+
+class CudaQueue {
+ public:
+  explicit CudaQueue(std::shared_ptr<CudaDevice> device);
+  ~CudaQueue();
+  CudaQueue(const CudaQueue&) = delete;
+  CudaQueue& operator=(const CudaQueue&) = delete;
+
+  const CudaDevice& device() const { return *device_; }
+  const CudaDriver& driver() const { return device_->driver(); }
+  CUstream stream() const { return stream_; }
+
+  // To this stream or to another, such as one whose launches become a graph.
+  void Add(const Launch& launch, CUstream stream) const;
+  void Add(const Launch& launch) const { Add(launch, stream_); }
+
+  // Throws OpError with what failed of all that was queued.
+  void Wait() const { driver().Call(driver().cuStreamSynchronize, stream_); }
+
+ private:
+  std::shared_ptr<CudaDevice> device_;
+  CUstream stream_ = nullptr;
+};
+
+// A CUevent; all calls need a current context.
+class CudaEvent {
+ public:
+  CudaEvent(const CudaDriver& driver, unsigned flags) : driver_(&driver) {
+    driver.Call(driver.cuEventCreate, &event_, flags);
+  }
+  ~CudaEvent() {
+    if (event_ != nullptr) (void)driver_->cuEventDestroy(event_);
+  }
+  CudaEvent(CudaEvent&& other) noexcept
+      : driver_(other.driver_), event_(std::exchange(other.event_, nullptr)) {}
+  CudaEvent& operator=(CudaEvent&&) = delete;
+
+  CUevent get() const { return event_; }
+
+ private:
+  const CudaDriver* driver_;
+  CUevent event_ = nullptr;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_CUDA_CUDA_QUEUE_H_

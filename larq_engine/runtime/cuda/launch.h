@@ -1,0 +1,91 @@
+// Operators as launches of kernels.
+#ifndef LARQ_ENGINE_RUNTIME_CUDA_LAUNCH_H_
+#define LARQ_ENGINE_RUNTIME_CUDA_LAUNCH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "larq_engine/kernels/cuda/bconv2d_rows.h"
+#include "larq_engine/kernels/cuda/kernel_table.h"
+#include "larq_engine/kernels/cuda/pixel_program.h"
+#include "larq_engine/runtime/cuda/chains.h"
+#include "larq_engine/runtime/cuda/device_constants.h"
+#include "larq_engine/runtime/plan/program.h"
+
+namespace larq_engine {
+
+struct Launch {
+  cuda::KernelId kernel;
+  cuda::LaunchSize size;
+  std::vector<uint64_t> args;  // the bytes of the kernel's one parameter
+
+  template <typename Args>
+  static Launch Of(cuda::KernelId kernel, const cuda::LaunchSize& size, const Args& args) {
+    static_assert(std::is_trivially_copyable_v<Args> && alignof(Args) <= alignof(uint64_t));
+    Launch launch{kernel, size, std::vector<uint64_t>((sizeof(args) + 7) / 8)};
+    std::memcpy(launch.args.data(), &args, sizeof(args));
+    return launch;
+  }
+};
+
+// What launches are made from.
+class LaunchMaker {
+ public:
+  // `place` tells where a value lies on the device; `kernel` is kAutoRow or a row's name.
+  LaunchMaker(const Program& program, DeviceConstants& constants, const cuda::Chip& chip,
+              const std::string& kernel, std::function<std::byte*(size_t value)> place)
+      : program_(program),
+        constants_(constants),
+        chip_(chip),
+        kernel_(kernel),
+        place_(std::move(place)) {}
+
+  // In order; none where there is nothing to compute. Throws OpError without the operator's name.
+  std::vector<Launch> Make(const Chain& chain) const;
+
+ private:
+  // Of the chain's first operator.
+  std::vector<Launch> Make(const Bconv2dOp& op, const Chain& chain) const;
+  std::vector<Launch> Make(const QuantizeOp& op, const Chain& chain) const;
+  std::vector<Launch> Make(const DequantizeOp& op, const Chain& chain) const;
+  std::vector<Launch> Make(const MaxPool2dOp& op, const Chain& chain) const;
+  std::vector<Launch> Make(const BinaryOp& op, const Chain& chain) const;
+  std::vector<Launch> Make(const ClampOp& op, const Chain& chain) const;
+  std::vector<Launch> Make(const PreluOp& op, const Chain& chain) const;
+  std::vector<Launch> Make(const ConcatenationOp& op, const Chain& chain) const;
+
+  // Goes through the first operator's input of floats with the chain's operators.
+  std::vector<Launch> MakePixels(const Chain& chain) const;
+  Launch MakeBroadcast(const BinaryOp& op, size_t index) const;
+
+  // What the chain does from number `first` on to values that come from what is before it, which
+  // is written first if others read it.
+  cuda::PixelProgram MakeProgram(const Chain& chain, size_t first) const;
+  void AddSteps(size_t index, size_t value, cuda::PixelProgram& program) const;
+
+  // One value for each channel, where there may be one for all.
+  const float* ChannelConstant(size_t op, int slot, const std::vector<float>& values,
+                               size_t channels) const;
+
+  const TensorShape& Shape(size_t value) const { return program_.value(value).shape; }
+  const ProgramOp& First(const Chain& chain) const { return program_.op(chain.ops[0]); }
+  template <typename T>
+  T* Place(size_t value) const {
+    return reinterpret_cast<T*>(place_(value));
+  }
+
+  const Program& program_;
+  DeviceConstants& constants_;
+  const cuda::Chip& chip_;
+  const std::string& kernel_;
+  std::function<std::byte*(size_t)> place_;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_CUDA_LAUNCH_H_

@@ -1,0 +1,272 @@
+// Launches that go through tensors value by value, and what follows a kernel's values.
+#include <algorithm>
+
+#include "larq_engine/kernels/cuda/pixels_args.h"
+#include "larq_engine/runtime/cuda/launch.h"
+#include "larq_engine/runtime/ops/broadcast.h"
+#include "larq_engine/runtime/ops/op_error.h"
+#include "larq_engine/runtime/ops/tensor_info.h"
+
+namespace larq_engine {
+namespace {
+
+using cuda::KernelId;
+using cuda::PixelStep;
+
+// Slots of DeviceConstants.
+constexpr int kChannelValues = 0;
+constexpr int kLimits = 1;
+constexpr int kSigns = 2;
+
+int64_t ChannelsOf(const TensorShape& shape) { return Channels(shape.dims); }
+
+int64_t PixelsOf(const TensorShape& shape) {
+  const int64_t values = CountElements(shape.dims, shape.dims.size());
+  return values == 0 ? 0 : values / ChannelsOf(shape);
+}
+
+constexpr uint32_t kThreads = 128;
+
+cuda::LaunchSize ThreadForEach(int64_t count) {
+  return {.blocks_x = (count + kThreads - 1) / kThreads, .threads = kThreads};
+}
+
+// A warp for 32 channels of a pixel.
+cuda::LaunchSize WarpForEachWord(int64_t pixels, int64_t channels) {
+  return ThreadForEach(pixels * ((channels + 31) / 32) * 32);
+}
+
+// Places of the result's dimensions in an operand: 0 where it is repeated.
+void SetStrides(const std::vector<int>& dims, const std::vector<int>& result, int64_t* strides) {
+  int64_t stride = 1;
+  for (size_t i = 0; i < result.size(); ++i) {
+    const size_t to = cuda::kMaxBroadcastDims - 1 - i;
+    const int size = i < dims.size() ? dims[dims.size() - 1 - i] : 1;
+    strides[to] = size == 1 ? 0 : stride;
+    stride *= size;
+  }
+}
+
+}  // namespace
+
+std::vector<Launch> LaunchMaker::Make(const Chain& chain) const {
+  if (program_.value(First(chain).output).bytes == 0) return {};
+  return std::visit([&](const auto& op) { return Make(op, chain); }, *First(chain).op);
+}
+
+const float* LaunchMaker::ChannelConstant(size_t op, int slot, const std::vector<float>& values,
+                                          size_t channels) const {
+  return constants_.Get<float>(op, slot, channels, [&] {
+    return values.size() == 1 ? std::vector<float>(channels, values[0]) : values;
+  });
+}
+
+void LaunchMaker::AddSteps(size_t index, size_t value, cuda::PixelProgram& program) const {
+  const ProgramOp& op = program_.op(index);
+  const auto channels = static_cast<size_t>(ChannelsOf(Shape(value)));
+  if (const auto* quantize = std::get_if<QuantizeOp>(op.op.get())) {
+    program.bits = Place<uint32_t>(op.output);
+    if (!quantize->limits.has_value()) return;
+    program.limits = ChannelConstant(index, kLimits, quantize->limits->limits, channels);
+    program.signs = constants_.Get<uint32_t>(index, kSigns, channels, [&] {
+      const std::vector<uint32_t>& signs = quantize->limits->signs;
+      return signs.size() == 1 ? std::vector<uint32_t>(channels, signs[0]) : signs;
+    });
+    return;
+  }
+  PixelStep step{};
+  const auto set_range = [&](Activation activation) {
+    const FloatRange range = ActivationRange(activation);
+    step.min = range.min;
+    step.max = range.max;
+  };
+  if (const auto* binary = std::get_if<BinaryOp>(op.op.get())) {
+    const bool adds = binary->kind == ChannelOp::kAdd;
+    set_range(binary->activation);
+    if (op.inputs.size() == 1) {
+      step.kind = adds ? PixelStep::kAddChannels : PixelStep::kMultiplyChannels;
+      step.values = ChannelConstant(index, kChannelValues, binary->constant, channels);
+    } else {
+      step.kind = adds ? PixelStep::kAddTensor : PixelStep::kMultiplyTensor;
+      step.values = Place<float>(op.inputs[op.inputs[0] == value ? 1 : 0]);
+    }
+  } else if (const auto* clamp = std::get_if<ClampOp>(op.op.get())) {
+    step.kind = PixelStep::kClamp;
+    set_range(clamp->activation);
+  } else {
+    step.kind = PixelStep::kPrelu;
+    step.values =
+        ChannelConstant(index, kChannelValues, std::get<PreluOp>(*op.op).slopes, channels);
+  }
+  program.steps[program.count++] = step;
+}
+
+cuda::PixelProgram LaunchMaker::MakeProgram(const Chain& chain, size_t first) const {
+  cuda::PixelProgram program{};
+  const auto store = [&](size_t i) {
+    const size_t output = program_.op(chain.ops[i]).output;
+    if (!chain.stores[i] || program.bits != nullptr) return;
+    PixelStep step{};
+    step.kind = PixelStep::kStore;
+    step.out = Place<float>(output);
+    program.steps[program.count++] = step;
+  };
+  if (first > 0) store(first - 1);
+  for (size_t i = first; i < chain.ops.size(); ++i) {
+    const size_t value =
+        i > 0 ? program_.op(chain.ops[i - 1]).output : program_.op(chain.ops[0]).inputs[0];
+    AddSteps(chain.ops[i], value, program);
+    store(i);
+  }
+  return program;
+}
+
+std::vector<Launch> LaunchMaker::MakePixels(const Chain& chain) const {
+  const size_t input = First(chain).inputs[0];
+  cuda::PixelsArgs args{};
+  args.floats = Place<float>(input);
+  args.pixels = PixelsOf(Shape(input));
+  args.channels = static_cast<int32_t>(ChannelsOf(Shape(input)));
+  args.program = MakeProgram(chain, 0);
+  return {Launch::Of(KernelId::pixels, WarpForEachWord(args.pixels, args.channels), args)};
+}
+
+std::vector<Launch> LaunchMaker::Make(const ClampOp&, const Chain& chain) const {
+  return MakePixels(chain);
+}
+
+std::vector<Launch> LaunchMaker::Make(const PreluOp&, const Chain& chain) const {
+  return MakePixels(chain);
+}
+
+std::vector<Launch> LaunchMaker::Make(const BinaryOp& op, const Chain& chain) const {
+  const ProgramOp& first = First(chain);
+  const std::vector<int>& dims = Shape(first.inputs[0]).dims;
+  const bool alike =
+      first.inputs.size() == 2
+          ? dims == Shape(first.inputs[1]).dims
+          : op.constant.size() == 1 || op.constant.size() == static_cast<size_t>(Channels(dims));
+  if (alike) return MakePixels(chain);
+  return {MakeBroadcast(op, chain.ops[0])};
+}
+
+Launch LaunchMaker::MakeBroadcast(const BinaryOp& op, size_t index) const {
+  const ProgramOp& planned = program_.op(index);
+  std::vector<TensorShape> shapes;
+  for (size_t input : planned.inputs) shapes.push_back(Shape(input));
+  const std::vector<int>& result = Shape(planned.output).dims;
+  if (result.size() > cuda::kMaxBroadcastDims) {
+    throw OpError("inputs: expected at most " + std::to_string(cuda::kMaxBroadcastDims) +
+                  " dimensions of unlike shapes on this device, got " + DimsString(result) +
+                  "; place this operator on the CPU");
+  }
+  const std::vector<std::vector<int>> operands = op.OperandDims(shapes);
+  cuda::BroadcastArgs args{};
+  std::fill_n(args.dims, cuda::kMaxBroadcastDims, 1);
+  std::copy(result.begin(), result.end(), args.dims + cuda::kMaxBroadcastDims - result.size());
+  for (size_t i = 0; i < 2; ++i) SetStrides(operands[i], result, args.strides[i]);
+  if (!op.constant.empty()) {
+    args.operands[0] = args.operands[1] =
+        ChannelConstant(index, kChannelValues, op.constant, op.constant.size());
+  }
+  for (size_t i = 0; i < planned.inputs.size(); ++i) {
+    args.operands[op.data_inputs[i]] = Place<float>(planned.inputs[i]);
+  }
+  const FloatRange range = ActivationRange(op.activation);
+  args.min = range.min;
+  args.max = range.max;
+  args.multiplies = op.kind == ChannelOp::kMultiply;
+  args.count = CountElements(result, result.size());
+  args.out = Place<float>(planned.output);
+  return Launch::Of(KernelId::broadcast, ThreadForEach(args.count), args);
+}
+
+std::vector<Launch> LaunchMaker::Make(const QuantizeOp& op, const Chain& chain) const {
+  if (op.from == kTfLiteFloat32) return MakePixels(chain);
+  const ProgramOp& planned = First(chain);
+  const TensorShape& shape = Shape(planned.inputs[0]);
+  cuda::PackBytesArgs args{};
+  args.in = Place<int8_t>(planned.inputs[0]);
+  args.pixels = PixelsOf(shape);
+  args.channels = static_cast<int32_t>(ChannelsOf(shape));
+  args.is_bool = op.from == kTfLiteBool;
+  args.limit = op.zero_point;
+  args.out = Place<uint32_t>(planned.output);
+  return {Launch::Of(KernelId::pack_bytes, WarpForEachWord(args.pixels, args.channels), args)};
+}
+
+std::vector<Launch> LaunchMaker::Make(const DequantizeOp& op, const Chain& chain) const {
+  const ProgramOp& planned = First(chain);
+  const int64_t pixels = PixelsOf(Shape(planned.output));
+  if (op.to == kTfLiteFloat32) {
+    cuda::PixelsArgs args{};
+    args.bits = Place<uint32_t>(planned.inputs[0]);
+    args.pixels = pixels;
+    args.channels = op.channels;
+    args.program = MakeProgram(chain, 1);
+    return {Launch::Of(KernelId::pixels, WarpForEachWord(pixels, op.channels), args)};
+  }
+  cuda::UnpackBytesArgs args{};
+  args.in = Place<uint32_t>(planned.inputs[0]);
+  args.pixels = pixels;
+  args.channels = op.channels;
+  args.plus = op.to == kTfLiteBool ? 1 : op.plus;
+  args.minus = op.to == kTfLiteBool ? 0 : op.minus;
+  args.out = Place<int8_t>(planned.output);
+  return {Launch::Of(KernelId::unpack_bytes, ThreadForEach(pixels * op.channels), args)};
+}
+
+std::vector<Launch> LaunchMaker::Make(const MaxPool2dOp& op, const Chain& chain) const {
+  const ProgramOp& planned = First(chain);
+  const std::vector<int>& in = Shape(planned.inputs[0]).dims;
+  const WindowAxis rows = op.window.Rows(in[1]);
+  const WindowAxis cols = op.window.Cols(in[2]);
+  cuda::MaxPoolArgs args{};
+  args.batch = in[0];
+  args.in_height = in[1];
+  args.in_width = in[2];
+  args.channels = in[3];
+  args.out_height = static_cast<int32_t>(rows.out);
+  args.out_width = static_cast<int32_t>(cols.out);
+  args.filter_height = static_cast<int32_t>(op.window.filter_height);
+  args.filter_width = static_cast<int32_t>(op.window.filter_width);
+  args.stride_height = static_cast<int32_t>(op.window.stride_height);
+  args.stride_width = static_cast<int32_t>(op.window.stride_width);
+  args.pad_top = static_cast<int32_t>(rows.pad_before);
+  args.pad_left = static_cast<int32_t>(cols.pad_before);
+  const int64_t pixels = PixelsOf(Shape(planned.output));
+  if (op.of_bits) {
+    args.bits = Place<uint32_t>(planned.inputs[0]);
+    args.bits_out = Place<uint32_t>(planned.output);
+    return {Launch::Of(KernelId::max_pool_bits, ThreadForEach(pixels * args.channels), args)};
+  }
+  args.floats = Place<float>(planned.inputs[0]);
+  args.program = MakeProgram(chain, 1);
+  return {Launch::Of(KernelId::max_pool_floats, WarpForEachWord(pixels, args.channels), args)};
+}
+
+std::vector<Launch> LaunchMaker::Make(const ConcatenationOp& op, const Chain& chain) const {
+  const ProgramOp& planned = First(chain);
+  cuda::CopyChannelsArgs args{};
+  args.unit_bytes = op.element_bytes % sizeof(uint32_t) == 0 ? sizeof(uint32_t) : 1;
+  const auto units = [&](size_t value) {
+    return static_cast<int32_t>(ChannelsOf(Shape(value)) * static_cast<int64_t>(op.element_bytes) /
+                                args.unit_bytes);
+  };
+  args.out = Place<std::byte>(planned.output);
+  args.out_units = units(planned.output);
+  args.pixels = PixelsOf(Shape(planned.output));
+  std::vector<Launch> launches;
+  for (size_t input : planned.inputs) {
+    args.in = Place<std::byte>(input);
+    args.in_units = units(input);
+    if (args.in_units > 0) {
+      launches.push_back(
+          Launch::Of(KernelId::copy_channels, ThreadForEach(args.pixels * args.in_units), args));
+    }
+    args.first_unit += args.in_units;
+  }
+  return launches;
+}
+
+}  // namespace larq_engine
