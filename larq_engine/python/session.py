@@ -19,6 +19,8 @@ from larq_engine.python.errors import host_errors
 from larq_engine.python.operators import known_op
 from larq_engine.python.tensors import Array, Shape, TensorInfo, describe
 
+_MAIN = 0  # The number of the main graph among the model's subgraphs.
+
 
 @dataclass(frozen=True)
 class Operator:
@@ -276,13 +278,10 @@ class Session:
                 self._interpreter.invoke()
                 elapsed += time.perf_counter_ns() - start
         steps = library.read_profile(pointer)
-        # Subgraphs number their nodes alike; the tensors' names tell them apart.
-        taken = {(step["node"], step["op"], step["name"]) for step in steps}
-        names = {detail["index"]: detail["name"] for detail in self._declared_details}
+        taken = {step["node"] for step in steps if step["subgraph"] == _MAIN}
         left = [
             op.name
             for node, op in enumerate(self.operators)
-            if not known_op(op.name).is_ours
-            and taken.isdisjoint((node, op.name, names.get(output)) for output in op.outputs)
+            if not known_op(op.name).is_ours and node not in taken
         ]
         return steps, elapsed, left

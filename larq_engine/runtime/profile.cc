@@ -32,6 +32,7 @@ std::string ProfileJson(std::span<const StepProfile> steps) {
     if (json.back() == '}') json += ",";
     json += "{\"op\":" + JsonString(step.op) + ",\"name\":" + JsonString(step.name) +
             ",\"layer\":" + JsonString(step.layer) + ",\"node\":" + std::to_string(step.node) +
+            ",\"subgraph\":" + std::to_string(step.subgraph) +
             ",\"device\":" + JsonString(step.device) + ",\"kernel\":" + JsonString(step.kernel) +
             ",\"calls\":" + std::to_string(step.calls) +
             ",\"total_ns\":" + std::to_string(step.total_ns) +

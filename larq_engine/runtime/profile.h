@@ -20,6 +20,7 @@ struct StepProfile {
   std::string name;   // of the output tensor, or of what is moved
   std::string layer;  // that the tensor belongs to
   int node;           // in the host's graph: the operator, or what the transfer is for
+  int subgraph = -1;  // of the model, which the node is in; -1 where the host does not tell
   std::string device;
   std::string kernel;
   uint64_t calls;

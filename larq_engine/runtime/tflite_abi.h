@@ -253,8 +253,10 @@ typedef struct TfLiteContext {
   void (*GetTensor)();
   void (*GetEvalTensor)();
   void (*GetModelMetadata)();
-  void (*AcquireSubgraphContext)();
-  void (*ReleaseSubgraphContext)();
+  // While a delegate is prepared: another graph of the model as delegates see it, until released.
+  TfLiteStatus (*AcquireSubgraphContext)(TfLiteContext* context, int subgraph_index,
+                                         TfLiteContext** acquired_context);
+  TfLiteStatus (*ReleaseSubgraphContext)(TfLiteContext* context, int subgraph_index);
 } TfLiteContext;
 
 // An operator's implementation. The last members came later (registration_external, async_kernel,

@@ -86,8 +86,9 @@ def test_branches(taken):
     assert all((row.ms_per_call > 0) == (row.calls > 0) for row in table)
 
 
-@pytest.mark.parametrize("unnamed", [False, True])
-def test_operators_of_branches_are_not_taken_for_those_of_the_main_graph(unnamed):
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("names", ["unlike", "absent", "alike"])
+def test_operators_of_branches_are_not_taken_for_those_of_the_main_graph(runtime, names):
     """Node 2 is an ADD in both: the plug-in runs that of the branch, the host that of integers."""
     builder = ModelBuilder()
     shape, packed = (1, 4, 4, 32), (1, 4, 4, 1)
@@ -97,15 +98,17 @@ def test_operators_of_branches_are_not_taken_for_those_of_the_main_graph(unnamed
     builder.builtin("IF", [c, x], [y], thenSubgraphIndex=1, elseSubgraphIndex=1)
     builder.custom("LceQuantize", [y], [bits])
     builder.builtin("ADD", [bits, one], [sum_])
-    if unnamed:  # Names need not be different, and those of constants tell nothing.
+    if names == "absent":  # Those of constants tell nothing.
         builder.graph.tensors[one].name = None
+    if names == "alike":
+        builder.graph.tensors[sum_].name = b"doubled"
     branch = builder.subgraph()
     branch.interface([branch.tensor(shape)], [branch.tensor(shape, name="doubled")])
     inner, signs = branch.tensor(packed, np.int32), branch.tensor(shape)
     branch.custom("LceQuantize", [0], [inner])
     branch.custom("LceDequantize", [inner], [signs])
     branch.builtin("ADD", [signs, signs], [1])
-    table = larq_engine.Interpreter(builder.finish([c, x], [sum_])).profile(runs=2)
+    table = larq_engine.Interpreter(builder.finish([c, x], [sum_]), runtime=runtime).profile(runs=2)
     assert [row.op for row in table].count("ADD") == 1, "that of the branch"
     assert table.rows[-1].name == "1 IF, 1 ADD"
 

@@ -12,6 +12,7 @@ TEST(ProfileJson, StepsInOrderWithTheirNamesEscaped) {
                                 .name = "a \"b\"\\c\n",
                                 .layer = "a",
                                 .node = 3,
+                                .subgraph = 1,
                                 .device = "cpu",
                                 .kernel = "",
                                 .calls = 2,
@@ -26,15 +27,16 @@ TEST(ProfileJson, StepsInOrderWithTheirNamesEscaped) {
                                 .calls = 2,
                                 .total_ns = 18446744073709551615u,
                                 .macs = 115605504}};
-  EXPECT_EQ(ProfileJson(steps),
-            "{\"steps\":[{\"op\":\"LceQuantize\",\"name\":\"a "
-            "\\\"b\\\"\\\\c\\u000a\",\"layer\":\"a\",\"node\":3,"
-            "\"device\":\"cpu\",\"kernel\":\"\",\"calls\":2,\"total_ns\":1000,\"macs\":0,"
-            "\"bytes\":0,\"reason\":\"\"},"
-            "{\"op\":\"LceBconv2d\",\"name\":\"conv}\",\"layer\":\"\\\"conv\\\"\",\"node\":4,"
-            "\"device\":\"cpu\",\"kernel\":\"bgemm\",\"calls\":2,"
-            "\"total_ns\":18446744073709551615,\"macs\":115605504,"
-            "\"bytes\":0,\"reason\":\"\"}]}");
+  EXPECT_EQ(
+      ProfileJson(steps),
+      "{\"steps\":[{\"op\":\"LceQuantize\",\"name\":\"a "
+      "\\\"b\\\"\\\\c\\u000a\",\"layer\":\"a\",\"node\":3,"
+      "\"subgraph\":1,\"device\":\"cpu\",\"kernel\":\"\",\"calls\":2,\"total_ns\":1000,\"macs\":0,"
+      "\"bytes\":0,\"reason\":\"\"},"
+      "{\"op\":\"LceBconv2d\",\"name\":\"conv}\",\"layer\":\"\\\"conv\\\"\",\"node\":4,"
+      "\"subgraph\":-1,\"device\":\"cpu\",\"kernel\":\"bgemm\",\"calls\":2,"
+      "\"total_ns\":18446744073709551615,\"macs\":115605504,"
+      "\"bytes\":0,\"reason\":\"\"}]}");
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ void* InitPlan(TfLiteContext* context, const char* buffer, size_t) {
     std::vector<HostNode> nodes;
     for (int index : AsSpan(params.nodes_to_replace)) nodes.push_back(ReadNode(context, index));
     const std::span<const int> outputs = AsSpan(params.output_tensors);
-    plan = new PlanNode(FromHost(params.delegate).engine, std::move(nodes),
+    plan = new PlanNode(FromHost(params.delegate).engine, SubgraphNumber(context), std::move(nodes),
                         std::set<int>(outputs.begin(), outputs.end()));
   });
   return plan;

@@ -41,6 +41,9 @@ struct HostGraph {
   std::vector<bool> is_constant;   // of each tensor
 };
 
+// Which of the model's graphs it is, while a delegate is prepared; -1 where the host does not tell.
+int SubgraphNumber(TfLiteContext* context);
+
 HostGraph ReadGraph(TfLiteContext* context, std::span<const int> order);
 
 }  // namespace larq_engine

@@ -13,9 +13,11 @@ namespace larq_engine {
 
 class PlanNode {
  public:
-  // `host_outputs`: the tensors that others read, which therefore live in the host's memory.
-  PlanNode(std::shared_ptr<Engine> engine, std::vector<HostNode> nodes, std::set<int> host_outputs)
-      : plan_(std::move(engine)),
+  // `subgraph` is that of the nodes, -1 where the host does not tell. `host_outputs`: the tensors
+  // that others read, which therefore live in the host's memory.
+  PlanNode(std::shared_ptr<Engine> engine, int subgraph, std::vector<HostNode> nodes,
+           std::set<int> host_outputs)
+      : plan_(std::move(engine), subgraph),
         nodes_(std::move(nodes)),
         host_outputs_(std::move(host_outputs)) {}
 

@@ -104,7 +104,7 @@ TfLiteStatus PrepareNode(TfLiteContext* context, TfLiteNode* host_node) {
         node->weights = std::make_unique<UnpackedWeights>(context, op);
         return;
       }
-      node->plan = std::make_unique<PlanNode>(SharedEngine(context->recommended_num_threads),
+      node->plan = std::make_unique<PlanNode>(SharedEngine(context->recommended_num_threads), -1,
                                               std::vector<HostNode>{op},
                                               std::set<int>(outputs.begin(), outputs.end()));
     }

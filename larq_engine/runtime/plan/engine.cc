@@ -1,6 +1,7 @@
 #include "larq_engine/runtime/plan/engine.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "larq_engine/runtime/plan/plan.h"
 
@@ -34,8 +35,9 @@ std::vector<StepProfile> Engine::StopProfile() {
   profiling_.store(false, std::memory_order_relaxed);
   std::vector<StepProfile> steps;
   for (const Plan* plan : plans_) plan->AppendProfile(steps);
-  std::stable_sort(steps.begin(), steps.end(),
-                   [](const StepProfile& a, const StepProfile& b) { return a.node < b.node; });
+  std::stable_sort(steps.begin(), steps.end(), [](const StepProfile& a, const StepProfile& b) {
+    return std::tie(a.subgraph, a.node) < std::tie(b.subgraph, b.node);
+  });
   return steps;
 }
 

@@ -47,7 +47,10 @@ class Lives {
 
 }  // namespace
 
-Plan::Plan(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) { engine_->Add(this); }
+Plan::Plan(std::shared_ptr<Engine> engine, int subgraph)
+    : engine_(std::move(engine)), subgraph_(subgraph) {
+  engine_->Add(this);
+}
 
 Plan::~Plan() {
   engine_->Remove(this);
@@ -303,6 +306,7 @@ void Plan::ClearProfile() {
 
 void Plan::AppendProfile(std::vector<StepProfile>& steps) const {
   const auto executors = engine_->executors();
+  const size_t first_of_all = steps.size();
   for (size_t a = 0; a < actions_.size(); ++a) {
     const Action& action = actions_[a];
     if (action.kind == Action::kRun) {
@@ -329,6 +333,7 @@ void Plan::AppendProfile(std::vector<StepProfile>& steps) const {
                      .total_ns = counters_[a].total_ns(),
                      .bytes = value.bytes});
   }
+  for (size_t i = first_of_all; i < steps.size(); ++i) steps[i].subgraph = subgraph_;
 }
 
 }  // namespace larq_engine

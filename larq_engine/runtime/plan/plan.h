@@ -19,7 +19,8 @@ namespace larq_engine {
 
 class Plan {
  public:
-  explicit Plan(std::shared_ptr<Engine> engine);
+  // `subgraph` is for the profile: the number of the host's graph, which has its own of nodes.
+  Plan(std::shared_ptr<Engine> engine, int subgraph);
   ~Plan();
 
   // Makes the program (once, by `read`), its segments, and sizes everything for the shapes that the
@@ -73,6 +74,7 @@ class Plan {
   void Copy(const Action& action, bool profiling);
 
   std::shared_ptr<Engine> engine_;
+  int subgraph_;
   Program program_;
   std::vector<size_t> device_of_;  // of each operator: which executor
   std::vector<std::string> reasons_;

@@ -111,17 +111,19 @@ TEST(ProfileEvents, JsonHasEveryStepInOrder) {
   // macs: 4 * 5 pixels, 8 filters, 32 channels.
   EXPECT_THAT(
       json,
-      MatchesRegex("\\{\"steps\":\\["
-                   "\\{\"op\":\"LceQuantize\",\"name\":\"LceQuantize0\",\"layer\":"
-                   "\"LceQuantize0\",\"node\":0,\"device\":\"cpu\",\"kernel\":\"\","
-                   "\"calls\":2,\"total_ns\":[0-9]+,\"macs\":0,\"bytes\":0,\"reason\":\"\"\\},"
-                   "\\{\"op\":\"LceBMaxPool2d\",\"name\":\"LceBMaxPool2d1\","
-                   "\"layer\":\"LceBMaxPool2d1\",\"node\":1,\"device\":\"cpu\",\"kernel\":\"\","
-                   "\"calls\":2,\"total_ns\":[0-9]+,\"macs\":0,\"bytes\":0,\"reason\":\"\"\\},"
-                   "\\{\"op\":\"LceBconv2d\",\"name\":\"LceBconv2d2\",\"layer\":"
-                   "\"LceBconv2d2\",\"node\":2,\"device\":\"cpu\",\"kernel\":\"[a-z0-9_]+\","
-                   "\"calls\":2,\"total_ns\":[0-9]+,\"macs\":5120,\"bytes\":0,\"reason\":\"\"\\}"
-                   "\\]\\}"));
+      MatchesRegex(
+          "\\{\"steps\":\\["
+          "\\{\"op\":\"LceQuantize\",\"name\":\"LceQuantize0\",\"layer\":"
+          "\"LceQuantize0\",\"node\":0,\"subgraph\":-1,\"device\":\"cpu\",\"kernel\":\"\","
+          "\"calls\":2,\"total_ns\":[0-9]+,\"macs\":0,\"bytes\":0,\"reason\":\"\"\\},"
+          "\\{\"op\":\"LceBMaxPool2d\",\"name\":\"LceBMaxPool2d1\","
+          "\"layer\":\"LceBMaxPool2d1\",\"node\":1,\"subgraph\":-1,\"device\":\"cpu\",\"kernel\":"
+          "\"\","
+          "\"calls\":2,\"total_ns\":[0-9]+,\"macs\":0,\"bytes\":0,\"reason\":\"\"\\},"
+          "\\{\"op\":\"LceBconv2d\",\"name\":\"LceBconv2d2\",\"layer\":"
+          "\"LceBconv2d2\",\"node\":2,\"subgraph\":-1,\"device\":\"cpu\",\"kernel\":\"[a-z0-9_]+\","
+          "\"calls\":2,\"total_ns\":[0-9]+,\"macs\":5120,\"bytes\":0,\"reason\":\"\"\\}"
+          "\\]\\}"));
   // Reading switched it off.
   ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs));
   EXPECT_EQ(ReadProfile(delegate.get()), json);

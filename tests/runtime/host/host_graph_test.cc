@@ -1,0 +1,52 @@
+// What a host tells of its graphs, apart from any graph.
+#include "larq_engine/runtime/host/host_graph.h"
+
+#include "gtest/gtest.h"
+
+namespace larq_engine {
+namespace {
+
+// The graphs of one model, and which of them delegates see.
+TfLiteContext g_graphs[3];
+bool g_acquired[3];
+
+TfLiteStatus Acquire(TfLiteContext*, int index, TfLiteContext** graph) {
+  if (index >= 3) return kTfLiteError;
+  g_acquired[index] = true;
+  *graph = &g_graphs[index];
+  return kTfLiteOk;
+}
+
+TfLiteStatus Release(TfLiteContext*, int index) {
+  g_acquired[index] = false;
+  return kTfLiteOk;
+}
+
+class SubgraphNumberTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (TfLiteContext& graph : g_graphs) {
+      graph = {};
+      graph.AcquireSubgraphContext = Acquire;
+      graph.ReleaseSubgraphContext = Release;
+    }
+  }
+};
+
+TEST_F(SubgraphNumberTest, IsFoundAndOnlyTheGraphAtHandStaysOpen) {
+  for (int number = 0; number < 3; ++number) {
+    for (int i = 0; i < 3; ++i) g_acquired[i] = i == number;
+    EXPECT_EQ(SubgraphNumber(&g_graphs[number]), number);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(g_acquired[i], i == number) << i;
+  }
+}
+
+TEST_F(SubgraphNumberTest, IsNotKnownWhereTheHostDoesNotTell) {
+  TfLiteContext other = g_graphs[0];
+  EXPECT_EQ(SubgraphNumber(&other), -1);
+  other.AcquireSubgraphContext = nullptr;
+  EXPECT_EQ(SubgraphNumber(&other), -1);
+}
+
+}  // namespace
+}  // namespace larq_engine
