@@ -10,7 +10,8 @@ CASES ?= 100000
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 .PHONY: demo build wheel benchmark-binary cpp-example test test-changed test-all test-rest test-full lint format fuzz fuzz-files bench \
-        bench-compare zoo setup setup-base setup-keras setup-hosts setup-fuzzer setup-emulators setup-cross peers clean help
+        bench-compare zoo setup setup-base setup-keras setup-hosts setup-fuzzer setup-emulators setup-cross \
+        setup-cuda peers clean help
 
 ##@ See what it does
 
@@ -19,7 +20,7 @@ demo: setup-keras build ## convert a Keras model, run it in LiteRT, compare it w
 ##@ Make what others use
 
 build: setup-base ## build the plug-in and copy it into the Python package
-wheel: setup-cross ## make wheels for x86-64 and 64-bit ARM (there only its own), for glibc 2.28 and newer, in dist/
+wheel: setup-cross setup-cuda ## make wheels for x86-64 and 64-bit ARM (there only its own), for glibc 2.28 and newer, in dist/
 benchmark-binary: setup-base ## build larq_benchmark_model (docs/benchmark_binary.md), for this machine
 cpp-example: setup-base ## build run_model of examples/cpp (docs/deployment.md), for this machine
 
@@ -43,14 +44,15 @@ zoo: setup-hosts build ## convert the models of larq_zoo, checked against Keras;
 
 ##@ Keep house
 
-setup: setup-hosts setup-fuzzer setup-emulators setup-cross ## install all that building and testing need (quick when all is in place)
+setup: setup-hosts setup-fuzzer setup-emulators setup-cross setup-cuda ## install all that building and testing need (quick when all is in place)
 peers: ## install the engines that `make bench` compares with
+setup-cuda: ## install NVIDIA's compiler (280 MB): then `make build` makes the kernels for GPUs as well
 clean: ## remove what was built; environments, demo/, and what you copied or measured elsewhere stay
 help: ## list the targets
 
 # ---- How -----------------------------------------------------------------------------------------
 
-setup-base setup-keras setup-hosts setup-fuzzer setup-emulators setup-cross:
+setup-base setup-keras setup-hosts setup-fuzzer setup-emulators setup-cross setup-cuda:
 	@tools/setup.sh $(@:setup-%=%)
 
 peers:

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the plug-in with Bazel and copies it to a folder:
+# Builds the plug-in, and where NVIDIA's compiler is found the kernels for GPUs, with Bazel and
+# copies them to a folder:
 #
 #   tools/build_library.sh FOLDER [BAZEL_FLAG...]
 #
@@ -9,6 +10,16 @@ folder=$(realpath "$1")
 shift
 cd "$(dirname "$0")/.."
 
-tools/run_bazel.sh build "$@" //larq_engine/runtime:liblarq_engine.so
-# A new file, not the old one overwritten: a running process may have that mapped.
-install -m 755 bazel-bin/larq_engine/runtime/liblarq_engine.so "$folder/liblarq_engine.so"
+targets=(//larq_engine/runtime:liblarq_engine.so)
+kernels=//larq_engine/kernels/cuda:liblarq_engine_cuda.so
+# There is no such target without a compiler.
+if tools/run_bazel.sh query "$kernels" >/dev/null 2>&1; then targets+=("$kernels"); fi
+
+tools/run_bazel.sh build "$@" "${targets[@]}"
+# One that was built with a compiler before is of another version of the plug-in.
+rm -f "$folder/liblarq_engine_cuda.so"
+for target in "${targets[@]}"; do
+  library=${target#//}
+  # A new file, not the old one overwritten: a running process may have that mapped.
+  install -m 755 "bazel-bin/${library/://}" "$folder/${library#*:}"
+done

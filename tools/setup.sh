@@ -6,6 +6,7 @@
 #   tools/setup.sh hosts      keras; larq-zoo in .venv; .venv-tflite-runtime (for the tests)
 #   tools/setup.sh fuzzer     base; clang and libFuzzer
 #   tools/setup.sh emulators  base; the QEMU that shows this machine as an older one
+#   tools/setup.sh cuda       base; NVIDIA's compiler of kernels for GPUs, in .cuda
 #   tools/setup.sh peers      base, and benchmarks/peers/.venv (what only `make bench` needs)
 #   tools/setup.sh cross      base; compilers for ARM, and the QEMU that runs what they make
 #   tools/setup.sh arm64      cross; Python and LiteRT for emulated 64-bit ARM
@@ -214,6 +215,16 @@ peers() {
   fingerprint "$requirements" pyproject.toml >"$venv/.setup-peers"
 }
 
+cuda() {
+  base
+  if done_before .cuda/.setup-cuda pyproject.toml; then return; fi
+  say ".cuda: installing NVIDIA's compiler (280 MB)"
+  rm -rf .cuda
+  quietly "$VENV/bin/python" -m pip --disable-pip-version-check install --quiet \
+    --progress-bar off --no-deps --target .cuda --group cuda
+  fingerprint pyproject.toml >.cuda/.setup-cuda
+}
+
 # ---- Emulated 64-bit ARM -------------------------------------------------------------------------
 
 readonly EMULATION=.emulation
@@ -358,6 +369,6 @@ arm64() {
 }
 
 case ${1:-} in
-  base | keras | hosts | fuzzer | emulators | peers | cross | arm64) "$1" ;;
-  *) fail "expected base, keras, hosts, fuzzer, emulators, peers, cross or arm64, got '${1:-}'" ;;
+  base | keras | hosts | fuzzer | emulators | cuda | peers | cross | arm64) "$1" ;;
+  *) fail "expected base, keras, hosts, fuzzer, emulators, cuda, peers, cross or arm64, got '${1:-}'" ;;
 esac

@@ -50,6 +50,10 @@ class Interpreter:
         kernel: "auto", "reference", or the name of a kernel, for tests and measurements.
         fuse: Whether to take over float operators next to the binarized ones; same results. Also
             "on" or "off", as in the plug-in's options.
+        device: "cpu"; "cuda" or "cuda:N" for a GPU, on which everything runs that it can compute;
+            "auto" for each operator where it is expected to take least, if there is a GPU.
+        placement: The device of single operators, whatever `device` says, as in "3:cpu,7:cuda": the
+            numbers are those of the profile.
         runtime: "ai_edge_litert", "tensorflow" or "tflite_runtime"; the first installed if None.
 
     Raises:
@@ -66,6 +70,8 @@ class Interpreter:
         num_threads: int = 1,
         kernel: str = "auto",
         fuse: bool | str = True,
+        device: str = "cpu",
+        placement: str = "",
         runtime: str | None = None,
     ) -> None:
         try:
@@ -77,7 +83,13 @@ class Interpreter:
         if not isinstance(fuse, (bool, str)):
             raise TypeError(f"fuse: expected True, False, 'on' or 'off', got {fuse!r}")
         session = Session(
-            read_model(model), num_threads=threads, kernel=kernel, fuse=fuse, runtime=runtime
+            read_model(model),
+            num_threads=threads,
+            runtime=runtime,
+            kernel=kernel,
+            fuse=fuse,
+            device=device,
+            placement=placement,
         )
         self._lock = threading.Lock()
         self._session = session

@@ -49,15 +49,13 @@ class Session:
         content: bytes,
         *,
         num_threads: int,
-        kernel: str,
-        fuse: bool | str,
         runtime: str | None,
+        **options: object,
     ) -> None:
         self._content = content
         self._runtime = runtime
         self._num_threads = num_threads
-        self._kernel = kernel
-        self._fuse = fuse
+        self._options = options  # the plug-in's others
         self._is_closed = False
         # Whether the interpreter is allocated for the shapes: not while that is changed.
         self._is_whole = False
@@ -98,18 +96,15 @@ class Session:
         self._check_open("copy")
         options = {
             "num_threads": self._num_threads,
-            "kernel": self._kernel,
-            "fuse": self._fuse,
             "runtime": self._runtime,
+            **self._options,
         }
         return self._content, options
 
     def _open(self, action: str) -> tuple[Any, host.HostInterpreter]:
         """Makes the host's interpreter and its delegate, with nothing allocated yet."""
         module = host.import_runtime(self._runtime)
-        delegate = host.load_delegate(
-            self._runtime, num_threads=self._num_threads, kernel=self._kernel, fuse=self._fuse
-        )
+        delegate = host.load_delegate(self._runtime, num_threads=self._num_threads, **self._options)
         with host_errors(action):
             interpreter: host.HostInterpreter = module.Interpreter(
                 model_content=self._content,

@@ -12,8 +12,8 @@ def _find_home(ctx):
         if not ctx.path(named + "/bin/nvcc").exists:
             fail("CUDA_HOME is '%s': expected a CUDA toolkit, there is no bin/nvcc in it" % named)
         return named
-    own = ctx.path(Label("//:WORKSPACE")).dirname.get_child(".cuda")
-    for home in [str(own), "/usr/local/cuda"]:
+    own = str(ctx.path(Label("//:WORKSPACE")).dirname) + "/.cuda/nvidia/cu13"
+    for home in [own, "/usr/local/cuda"]:
         if ctx.path(home + "/bin/nvcc").exists:
             return home
     return None

@@ -4,10 +4,10 @@
 namespace larq_engine::cuda {
 
 // __grid_constant__: the parameter is read where it lies, without a copy a thread.
-#define LARQ_ENGINE_CUDA_KERNEL(name, Args, threads, shared_bytes, ...)     \
-  extern "C" __global__ void __launch_bounds__(threads)       \
-      larq_engine_##name(const __grid_constant__ Args args) { \
-    __VA_ARGS__(args);                                        \
+#define LARQ_ENGINE_CUDA_KERNEL(name, Args, threads, shared_bytes, ...) \
+  extern "C" __global__ void __launch_bounds__(threads)                 \
+      larq_engine_##name(const __grid_constant__ Args args) {           \
+    __VA_ARGS__(args);                                                  \
   }
 #include "larq_engine/kernels/cuda/kernels.inc"
 #undef LARQ_ENGINE_CUDA_KERNEL

@@ -35,8 +35,8 @@ struct Pair {
     auto made = std::make_unique<MirrorExecutor>();
     mirror = made.get();
     executors.push_back(std::move(made));
-    delegate.reset(
-        MakeDelegate(std::make_shared<Engine>(options, std::move(executors), Placement{}, std::move(split))));
+    delegate.reset(MakeDelegate(
+        std::make_shared<Engine>(options, std::move(executors), Placement{}, std::move(split))));
   }
 
   // Each operator by its own coin, the same whenever it is asked.
