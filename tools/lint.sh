@@ -7,7 +7,7 @@ readonly BIN=.venv/bin
 
 # Tracked and new, but not ignored; a file that is deleted and not yet committed is still listed.
 # arm64/*.inc are the assembler's.
-mapfile -t cpp < <(git ls-files -co --exclude-standard '*.cc' '*.h' '*.inc' ':!*/arm64/*.inc' |
+mapfile -t cpp < <(git ls-files -co --exclude-standard '*.cc' '*.cu' '*.h' '*.inc' ':!*/arm64/*.inc' |
   xargs -r ls -d 2>/dev/null)
 if ((${#cpp[@]} == 0)); then
   echo "lint: git lists no C++ file; is this a git checkout that this user may read?" >&2
