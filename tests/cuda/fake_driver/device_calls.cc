@@ -1,0 +1,297 @@
+// Calls about devices, contexts, images and memory.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "tests/cuda/fake_driver/state.h"
+
+namespace larq_engine::testing::calls {
+namespace {
+
+// Sizes of an H200.
+struct Attribute {
+  CUdevice_attribute attribute;
+  int value;
+};
+constexpr Attribute kAttributes[] = {
+    {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
+    {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
+    {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, 1024},
+    {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, 64},
+    {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 0x7FFFFFFF},
+    {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, 65535},
+    {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 65535},
+    {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 48 << 10},
+    {CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
+    {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1980000},
+    {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132},
+    {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 3201000},
+    {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 6144},
+    {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 60 << 20},
+    {CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
+    {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 227 << 10},
+};
+
+struct ErrorText {
+  CUresult result;
+  const char* name;
+  const char* text;
+};
+constexpr ErrorText kErrors[] = {
+    {CUDA_SUCCESS, "CUDA_SUCCESS", "no error"},
+    {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {CUDA_ERROR_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+    {CUDA_ERROR_DEINITIALIZED, "CUDA_ERROR_DEINITIALIZED", "driver shutting down"},
+    {CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+    {CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+    {CUDA_ERROR_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
+    {CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {CUDA_ERROR_NO_BINARY_FOR_GPU, "CUDA_ERROR_NO_BINARY_FOR_GPU",
+     "no kernel image is available for execution on the device"},
+    {CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+     "the provided PTX was compiled with an unsupported toolchain."},
+    {CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {CUDA_ERROR_NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready"},
+    {CUDA_ERROR_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS",
+     "an illegal memory access was encountered"},
+    {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
+     "too many resources requested for launch"},
+    {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+     "operation not permitted when stream is capturing"},
+    {CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
+     "operation failed due to a previous error during capture"},
+    {CUDA_ERROR_STREAM_CAPTURE_ISOLATION, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION",
+     "dependency created on uncaptured work in another stream"},
+    {CUDA_ERROR_CAPTURED_EVENT, "CUDA_ERROR_CAPTURED_EVENT",
+     "operation not permitted on an event last recorded in a capturing stream"},
+    {CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD",
+     "attempt to terminate a thread-local capture sequence from another thread"},
+    {CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error"},
+};
+
+const ErrorText& FindError(CUresult result) {
+  const auto* found = std::ranges::find(kErrors, result, &ErrorText::result);
+  if (found == std::end(kErrors)) throw Refused{CUDA_ERROR_INVALID_VALUE};
+  return *found;
+}
+
+CUctx_st& ContextOf(CUdevice device) {
+  FakeDriverState& state = TheFakeDriver();
+  if (device < 0 || device >= state.device_count) throw Refused{CUDA_ERROR_INVALID_DEVICE};
+  return state.contexts[static_cast<size_t>(device)];
+}
+
+CUcontext CheckedContext(CUcontext context) {
+  for (CUctx_st& own : TheFakeDriver().contexts) {
+    if (&own == context && own.retained > 0) return context;
+  }
+  Misused("%p is no context, or is no more", static_cast<void*>(context));
+}
+
+// That no queued copy still looks at.
+void CheckIsAtRest(const MemoryBlock& block) {
+  const auto check = [&block](const CUstream_st& stream) {
+    for (const QueuedWork& work : stream.queue) {
+      const auto* host = static_cast<const std::byte*>(work.host);
+      if (host != nullptr && host < block.begin + block.bytes &&
+          host + work.host_bytes > block.begin) {
+        Misused("pinned memory at %p is freed before a queued copy is done",
+                static_cast<void*>(block.begin));
+      }
+    }
+  };
+  for (const auto& [handle, stream] : TheFakeDriver().streams) check(*stream);
+  for (const auto& stream : TheFakeDriver().destroyed) check(*stream);
+}
+
+}  // namespace
+
+void cuInit(unsigned flags) {
+  FakeDriverState& state = TheFakeDriver();
+  if (flags != 0) throw Refused{CUDA_ERROR_INVALID_VALUE};
+  if (state.device_count == 0) throw Refused{CUDA_ERROR_NO_DEVICE};
+  state.process = getpid();
+}
+
+void cuDriverGetVersion(int* version) { *version = TheFakeDriver().version; }
+
+void cuGetErrorName(CUresult result, const char** text) {
+  *text = nullptr;
+  *text = FindError(result).name;
+}
+
+void cuGetErrorString(CUresult result, const char** text) {
+  *text = nullptr;
+  *text = FindError(result).text;
+}
+
+void cuDeviceGetCount(int* count) { *count = TheFakeDriver().device_count; }
+
+void cuDeviceGet(CUdevice* device, int ordinal) { *device = ContextOf(ordinal).device; }
+
+void cuDeviceGetName(char* name, int length, CUdevice device) {
+  ContextOf(device);
+  std::snprintf(name, static_cast<size_t>(length), "Fake H200");
+}
+
+void cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
+  ContextOf(device);
+  const int capability = TheFakeDriver().compute_capability;
+  if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) {
+    *value = capability / 10;
+  } else if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) {
+    *value = capability % 10;
+  } else {
+    const auto* found = std::ranges::find(kAttributes, attribute, &Attribute::attribute);
+    if (found == std::end(kAttributes)) Misused("it has no attribute %u", attribute);
+    *value = found->value;
+  }
+}
+
+void cuDeviceTotalMem(size_t* bytes, CUdevice device) {
+  ContextOf(device);
+  *bytes = TheFakeDriver().device_memory;
+}
+
+void cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  CUctx_st& own = ContextOf(device);
+  ++own.retained;
+  *context = &own;
+}
+
+void cuDevicePrimaryCtxRelease(CUdevice device) {
+  CUctx_st& own = ContextOf(device);
+  if (own.retained == 0) throw Refused{CUDA_ERROR_INVALID_CONTEXT};
+  // Its end waits for all that is queued, as the driver does.
+  if (--own.retained == 0) TheFakeDriver().RunAll();
+}
+
+void cuCtxPushCurrent(CUcontext context) { PushedContexts().push_back(CheckedContext(context)); }
+
+void cuCtxPopCurrent(CUcontext* context) {
+  if (PushedContexts().empty()) throw Refused{CUDA_ERROR_INVALID_CONTEXT};
+  if (context != nullptr) *context = PushedContexts().back();
+  PushedContexts().pop_back();
+}
+
+void cuLibraryLoadData(CUlibrary* library, const void* image, unsigned*, void**, unsigned jit_count,
+                       unsigned*, void**, unsigned count) {
+  FakeDriverState& state = TheFakeDriver();
+  state.ForbidDuringCapture();
+  if (image == nullptr || jit_count != 0 || count != 0) throw Refused{CUDA_ERROR_INVALID_VALUE};
+  const auto* emulated = static_cast<const EmulatedImage*>(image);
+  if (std::memcmp(emulated->magic, kOtherChipsMagic, sizeof(emulated->magic)) == 0) {
+    throw Refused{CUDA_ERROR_NO_BINARY_FOR_GPU};
+  }
+  if (std::memcmp(emulated->magic, kEmulatedImageMagic, sizeof(emulated->magic)) != 0) {
+    throw Refused{CUDA_ERROR_INVALID_IMAGE};
+  }
+  CUlib_st made;
+  for (size_t i = 0; i < emulated->count; ++i) {
+    made.kernels[emulated->kernels[i].name].kernel = &emulated->kernels[i];
+  }
+  *library = state.libraries.Add(std::move(made));
+}
+
+void cuLibraryUnload(CUlibrary library) {
+  FakeDriverState& state = TheFakeDriver();
+  state.ForbidDuringCapture();
+  state.libraries.Remove(library, "library");
+}
+
+void cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
+  CUlib_st& own = TheFakeDriver().libraries.Get(library, "library");
+  const auto found = own.kernels.find(name);
+  if (found == own.kernels.end()) throw Refused{CUDA_ERROR_NOT_FOUND};
+  *kernel = &found->second;
+}
+
+void cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
+  const CUcontext context = TheFakeDriver().Current();
+  CUkern_st& of = TheFakeDriver().Kernel(kernel);
+  std::unique_ptr<CUfunc_st>& own = of.functions[context];
+  if (own == nullptr) {
+    own = std::make_unique<CUfunc_st>(
+        CUfunc_st{.kernel = of.kernel, .context = context, .max_shared_bytes = 48 << 10});
+  }
+  *function = own.get();
+}
+
+void cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+  if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) {
+    Misused("functions have no attribute %u", attribute);
+  }
+  if (value < 0 || value > 227 << 10) throw Refused{CUDA_ERROR_INVALID_VALUE};
+  TheFakeDriver().Function(function).max_shared_bytes = static_cast<unsigned>(value);
+}
+
+void cuMemAlloc(CUdeviceptr* memory, size_t bytes) {
+  FakeDriverState& state = TheFakeDriver();
+  state.ForbidDuringCapture();
+  const CUcontext context = state.Current();
+  if (bytes == 0) throw Refused{CUDA_ERROR_INVALID_VALUE};
+  const size_t left = state.device_memory - state.memory.device_bytes(context);
+  std::byte* made = bytes <= left ? state.memory.Allocate(bytes, true, context) : nullptr;
+  if (made == nullptr) throw Refused{CUDA_ERROR_OUT_OF_MEMORY};
+  *memory = reinterpret_cast<CUdeviceptr>(made);
+}
+
+// Waits for all that is queued, as the driver does.
+void cuMemFree(CUdeviceptr memory) {
+  FakeDriverState& state = TheFakeDriver();
+  state.ForbidDuringCapture();
+  if (memory == 0) return;
+  const void* address = reinterpret_cast<const void*>(memory);
+  const MemoryBlock* block = state.memory.Find(address);
+  if (block != nullptr && block->context != state.Current()) {
+    Misused("memory is freed in the context of another device");
+  }
+  state.RunAll();
+  state.memory.Free(address, true);
+}
+
+void cuMemHostAlloc(void** memory, size_t bytes, unsigned flags) {
+  FakeDriverState& state = TheFakeDriver();
+  state.ForbidDuringCapture();
+  const CUcontext context = state.Current();
+  if (bytes == 0 || flags > CU_MEMHOSTALLOC_PORTABLE) throw Refused{CUDA_ERROR_INVALID_VALUE};
+  *memory = state.memory.Allocate(bytes, false, context);
+  if (*memory == nullptr) throw Refused{CUDA_ERROR_OUT_OF_MEMORY};
+}
+
+void cuMemFreeHost(void* memory) {
+  FakeDriverState& state = TheFakeDriver();
+  state.ForbidDuringCapture();
+  if (memory == nullptr) return;
+  if (const MemoryBlock* block = state.memory.Find(memory)) CheckIsAtRest(*block);
+  state.memory.Free(memory, false);
+}
+
+void cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdeviceptr memory) {
+  const MemoryBlock* block = TheFakeDriver().memory.Find(reinterpret_cast<const void*>(memory));
+  if (block == nullptr) throw Refused{CUDA_ERROR_INVALID_VALUE};
+  switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+      std::memcpy(value, &block->context, sizeof(block->context));
+      return;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: {
+      const CUmemorytype type = block->on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+      std::memcpy(value, &type, sizeof(type));
+      return;
+    }
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+      std::memcpy(value, &memory, sizeof(memory));
+      return;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      std::memcpy(value, &block->context->device, sizeof(int));
+      return;
+  }
+  Misused("memory has no attribute %u", attribute);
+}
+
+}  // namespace larq_engine::testing::calls

@@ -1,0 +1,170 @@
+#include "tests/cuda/fake_driver/state.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace larq_engine::testing {
+namespace {
+
+uint64_t Setting(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+bool IsDue(const QueuedWork& work) { return work.waits_for == nullptr || work.waits_for->done; }
+
+void Drop(std::deque<QueuedWork>& queue) {
+  for (const QueuedWork& work : queue) {
+    if (work.records != nullptr) work.records->done = true;
+  }
+  queue.clear();
+}
+
+}  // namespace
+
+FakeDriverState::FakeDriverState()
+    : version(static_cast<int>(Setting("FAKE_CUDA_VERSION", 13000))),
+      device_count(static_cast<int>(Setting("FAKE_CUDA_DEVICES", 1))),
+      compute_capability(static_cast<int>(Setting("FAKE_CUDA_COMPUTE_CAPABILITY", 90))),
+      device_memory(static_cast<size_t>(Setting("FAKE_CUDA_MEMORY", uint64_t{1} << 36))) {
+  for (size_t i = 0; i < contexts.size(); ++i) contexts[i].device = static_cast<int>(i);
+  if (device_count > static_cast<int>(contexts.size())) Misused("%d devices", device_count);
+  SetSeed(Setting("FAKE_CUDA_SEED", 0));
+  if (const char* text = std::getenv("FAKE_CUDA_FAIL_CALL")) {
+    char* colon = nullptr;
+    failing_call = std::strtoull(text, &colon, 10);
+    if (*colon != ':') Misused("FAKE_CUDA_FAIL_CALL: expected number:result, got '%s'", text);
+    failing_result = static_cast<CUresult>(std::strtoul(colon + 1, nullptr, 10));
+  }
+}
+
+FakeDriverState& TheFakeDriver() {
+  // Lives as long as the process: others' destructors still call.
+  static auto* const state = new FakeDriverState;
+  return *state;
+}
+
+std::vector<CUcontext>& PushedContexts() {
+  thread_local std::vector<CUcontext> contexts;
+  return contexts;
+}
+
+CUcontext FakeDriverState::Current() {
+  if (PushedContexts().empty()) throw Refused{CUDA_ERROR_INVALID_CONTEXT};
+  const CUcontext context = PushedContexts().back();
+  if (context->retained == 0) Misused("the current context was released");
+  return context;
+}
+
+CUstream_st& FakeDriverState::CurrentStream(CUstream stream) {
+  if (stream == nullptr) Misused("stream 0 is used, which others in the process wait for");
+  CUstream_st& found = streams.Get(stream, "stream");
+  if (found.context != Current()) Misused("a stream is used in the context of another device");
+  return found;
+}
+
+void FakeDriverState::Enqueue(CUstream_st& stream, QueuedWork work) {
+  if (!stream.capture) {
+    stream.queue.push_back(std::move(work));
+  } else {
+    if (stream.capture->invalid) throw Refused{CUDA_ERROR_STREAM_CAPTURE_INVALIDATED};
+    stream.capture->work.push_back(std::move(work));
+  }
+}
+
+void FakeDriverState::RunFirst(CUstream_st& stream) {
+  const QueuedWork work = std::move(stream.queue.front());
+  stream.queue.pop_front();
+  if (work.run) work.run();
+  now_ns_ += work.ns;
+  if (work.records != nullptr) {
+    work.records->done = true;
+    work.records->ns = now_ns_;
+  }
+}
+
+void FakeDriverState::Break(CUresult fault) {
+  broken = fault;
+  for (const auto& [handle, stream] : streams) Drop(stream->queue);
+  for (const auto& stream : destroyed) Drop(stream->queue);
+}
+
+CUkern_st& FakeDriverState::Kernel(CUkernel kernel) {
+  for (const auto& [handle, library] : libraries) {
+    for (auto& [name, own] : library->kernels) {
+      if (&own == kernel) return own;
+    }
+  }
+  Misused("%p is no kernel of a library that is loaded", static_cast<void*>(kernel));
+}
+
+CUfunc_st& FakeDriverState::Function(CUfunction function) {
+  for (const auto& [handle, library] : libraries) {
+    for (const auto& [name, kernel] : library->kernels) {
+      for (const auto& [context, own] : kernel.functions) {
+        if (own.get() == function) return *own;
+      }
+    }
+  }
+  Misused("%p is no function of a library that is loaded", static_cast<void*>(function));
+}
+
+std::vector<CUstream> FakeDriverState::Runnable() {
+  std::erase_if(destroyed, [](const auto& stream) { return stream->queue.empty(); });
+  std::vector<CUstream> found;
+  const auto add = [&found](CUstream stream) {
+    if (!stream->queue.empty() && IsDue(stream->queue.front())) found.push_back(stream);
+  };
+  for (const auto& [handle, stream] : streams) add(handle);
+  for (const auto& stream : destroyed) add(stream.get());
+  return found;
+}
+
+CUstream FakeDriverState::Next(CUstream needed) {
+  if (Draw() % 2 == 1) {
+    const std::vector<CUstream> runnable = Runnable();
+    return runnable[Draw() % runnable.size()];
+  }
+  // A cycle is impossible: an event is waited for after it was recorded.
+  while (!IsDue(needed->queue.front())) needed = needed->queue.front().waits_for->stream;
+  return needed;
+}
+
+void FakeDriverState::RunUntil(const EventStamp& stamp) {
+  while (!stamp.done && broken == CUDA_SUCCESS) RunFirst(*Next(stamp.stream));
+}
+
+void FakeDriverState::RunAll(CUstream_st& stream) {
+  while (!stream.queue.empty()) RunFirst(*Next(&stream));
+}
+
+void FakeDriverState::RunAll() {
+  for (auto runnable = Runnable(); !runnable.empty(); runnable = Runnable()) {
+    RunFirst(*runnable[Draw() % runnable.size()]);
+  }
+}
+
+void FakeDriverState::RunSome() {
+  const std::vector<CUstream> runnable = Runnable();
+  if (!runnable.empty()) RunFirst(*runnable[Draw() % runnable.size()]);
+}
+
+void FakeDriverState::ForbidDuringCapture() {
+  bool forbidden = false;
+  for (const auto& [handle, stream] : streams) {
+    if (!stream->capture) continue;
+    const bool concerned = stream->capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL ||
+                           (stream->capture->mode == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL &&
+                            stream->capture->thread == std::this_thread::get_id());
+    stream->capture->invalid |= concerned;
+    forbidden |= concerned;
+  }
+  if (forbidden) throw Refused{CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED};
+}
+
+void FakeDriverState::SetSeed(uint64_t value) {
+  seed = value;
+  random.seed(value);
+}
+
+}  // namespace larq_engine::testing

@@ -1,0 +1,268 @@
+// Calls about what is queued: copies, launches, events, graphs.
+#include <algorithm>
+#include <cstring>
+
+#include "tests/cuda/fake_driver/state.h"
+
+namespace larq_engine::testing::calls {
+namespace {
+
+// What queued work takes by the driver's clock, which tests may look at.
+constexpr uint64_t kLaunchNs = 1000;
+uint64_t CopyNs(size_t bytes) { return kLaunchNs + bytes / 50; }
+
+void* Address(CUdeviceptr memory) { return reinterpret_cast<void*>(memory); }
+
+// Looked at when work is queued, and again when it runs: memory may have been freed by then.
+void CheckIsOnDevice(const void* memory, size_t bytes, CUcontext context) {
+  const MemoryBlock* block = TheFakeDriver().memory.Find(memory);
+  if (block == nullptr || !block->on_device) Misused("%p is no device memory, or no more", memory);
+  if (block->context != context) Misused("%p is memory of another device", memory);
+  if (static_cast<const std::byte*>(memory) + bytes > block->begin + block->bytes) {
+    Misused("%zu bytes at %p end behind their block", bytes, memory);
+  }
+}
+
+void CheckIsOnHost(const void* memory, size_t bytes) {
+  FakeDriverState& state = TheFakeDriver();
+  const MemoryBlock* block = state.memory.Find(memory);
+  if (block == nullptr) {
+    ++state.pageable_copies;
+  } else if (block->on_device) {
+    Misused("%p is device memory, which the host does not see", memory);
+  } else if (static_cast<const std::byte*>(memory) + bytes > block->begin + block->bytes) {
+    Misused("%zu bytes at %p end behind their block", bytes, memory);
+  }
+}
+
+CUevent_st& Event(CUevent event) { return TheFakeDriver().events.Get(event, "event"); }
+
+// An event as those see it who wait for it.
+std::shared_ptr<EventStamp> StampOf(CUevent event) {
+  if (Event(event).captured) throw Refused{CUDA_ERROR_CAPTURED_EVENT};
+  return Event(event).last;
+}
+
+// Runs while the driver's mutex is held: it calls nothing of the driver.
+void RunKernel(const EmulatedKernel& kernel, const std::vector<std::byte>& args,
+               const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
+               unsigned shared_bytes) {
+  FakeDriverState& state = TheFakeDriver();
+  const uint64_t order = state.Draw();
+  kernel.run(args.data(), grid.data(), block.data(), shared_bytes, order, state.Draw() % 2 == 1);
+}
+
+// A launch whose failure was asked for breaks the device in its place.
+QueuedWork Launched(QueuedWork work) {
+  FakeDriverState& state = TheFakeDriver();
+  const CUresult result = std::exchange(state.next_launch, CUDA_SUCCESS);
+  if (result == CUDA_SUCCESS) return work;
+  return {.run = [result] { TheFakeDriver().Break(result); }};
+}
+
+void CheckIsWithin(unsigned value, unsigned most) {
+  if (value == 0 || value > most) throw Refused{CUDA_ERROR_INVALID_VALUE};
+}
+
+}  // namespace
+
+void cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, size_t bytes, CUstream stream) {
+  CUstream_st& own = TheFakeDriver().CurrentStream(stream);
+  CheckIsOnHost(from, bytes);
+  CheckIsOnDevice(Address(to), bytes, own.context);
+  const auto run = [to, from, bytes, context = own.context] {
+    CheckIsOnDevice(Address(to), bytes, context);
+    std::memcpy(Address(to), from, bytes);
+  };
+  TheFakeDriver().Enqueue(own,
+                          {.run = run, .ns = CopyNs(bytes), .host = from, .host_bytes = bytes});
+}
+
+void cuMemcpyDtoHAsync(void* to, CUdeviceptr from, size_t bytes, CUstream stream) {
+  CUstream_st& own = TheFakeDriver().CurrentStream(stream);
+  CheckIsOnHost(to, bytes);
+  CheckIsOnDevice(Address(from), bytes, own.context);
+  const auto run = [to, from, bytes, context = own.context] {
+    CheckIsOnDevice(Address(from), bytes, context);
+    std::memcpy(to, Address(from), bytes);
+  };
+  TheFakeDriver().Enqueue(own, {.run = run, .ns = CopyNs(bytes), .host = to, .host_bytes = bytes});
+}
+
+void cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+  CUstream_st& own = TheFakeDriver().CurrentStream(stream);
+  const auto check = [to, from, bytes, context = own.context] {
+    CheckIsOnDevice(Address(from), bytes, context);
+    CheckIsOnDevice(Address(to), bytes, context);
+    if (std::max(to, from) - std::min(to, from) < bytes) Misused("a copy overlaps itself");
+  };
+  check();
+  const auto run = [to, from, bytes, check] {
+    check();
+    std::memcpy(Address(to), Address(from), bytes);
+  };
+  TheFakeDriver().Enqueue(own, {.run = run, .ns = CopyNs(bytes)});
+}
+
+void cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream) {
+  CUstream_st& own = TheFakeDriver().CurrentStream(stream);
+  CheckIsOnDevice(Address(to), bytes, own.context);
+  const auto run = [to, value, bytes, context = own.context] {
+    CheckIsOnDevice(Address(to), bytes, context);
+    std::memset(Address(to), value, bytes);
+  };
+  TheFakeDriver().Enqueue(own, {.run = run, .ns = CopyNs(bytes)});
+}
+
+void cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                    CUstream stream, void** parameters, void** extra) {
+  CUstream_st& own = TheFakeDriver().CurrentStream(stream);
+  const CUfunc_st& launched = TheFakeDriver().Function(function);
+  if (launched.context != own.context) Misused("a kernel is launched on another device");
+  if (parameters == nullptr || extra != nullptr) throw Refused{CUDA_ERROR_INVALID_VALUE};
+  CheckIsWithin(grid_x, 0x7FFFFFFF);
+  CheckIsWithin(grid_y, 65535);
+  CheckIsWithin(grid_z, 65535);
+  CheckIsWithin(block_x, 1024);
+  CheckIsWithin(block_y, 1024);
+  CheckIsWithin(block_z, 64);
+  CheckIsWithin(block_x * block_y * block_z, 1024);
+  if (shared_bytes > launched.max_shared_bytes) throw Refused{CUDA_ERROR_INVALID_VALUE};
+  const auto* args = static_cast<const std::byte*>(parameters[0]);
+  const auto run = [&kernel = *launched.kernel,
+                    copy = std::vector<std::byte>(args, args + launched.kernel->args_bytes),
+                    grid = std::array{grid_x, grid_y, grid_z},
+                    block = std::array{block_x, block_y, block_z},
+                    shared_bytes] { RunKernel(kernel, copy, grid, block, shared_bytes); };
+  TheFakeDriver().Enqueue(own, Launched({.run = run, .ns = kLaunchNs}));
+}
+
+void cuStreamCreate(CUstream* stream, unsigned flags) {
+  if (flags > CU_STREAM_NON_BLOCKING) throw Refused{CUDA_ERROR_INVALID_VALUE};
+  *stream = TheFakeDriver().streams.Add({.context = TheFakeDriver().Current()});
+}
+
+// What is queued runs nonetheless.
+void cuStreamDestroy(CUstream stream) {
+  FakeDriverState& state = TheFakeDriver();
+  CUstream_st& own = state.streams.Get(stream, "stream");
+  if (own.capture) Misused("a stream is destroyed while it records a graph");
+  state.destroyed.push_back(state.streams.Remove(stream, "stream"));
+}
+
+void cuStreamSynchronize(CUstream stream) {
+  CUstream_st& own = TheFakeDriver().streams.Get(stream, "stream");
+  if (own.capture) {
+    own.capture->invalid = true;
+    throw Refused{CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED};
+  }
+  TheFakeDriver().RunAll(own);
+}
+
+void cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
+  CUstream_st& own = TheFakeDriver().CurrentStream(stream);
+  if (flags != 0) throw Refused{CUDA_ERROR_INVALID_VALUE};
+  if (Event(event).captured) Misused("graphs are recorded of one stream only");
+  if (own.capture) {
+    own.capture->invalid = true;
+    throw Refused{CUDA_ERROR_STREAM_CAPTURE_ISOLATION};
+  }
+  if (Event(event).last == nullptr) return;
+  TheFakeDriver().Enqueue(own, {.waits_for = Event(event).last});
+}
+
+void cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
+  CUstream_st& own = TheFakeDriver().streams.Get(stream, "stream");
+  if (own.capture) throw Refused{CUDA_ERROR_INVALID_VALUE};
+  own.capture.emplace(StreamCapture{.mode = mode, .thread = std::this_thread::get_id()});
+}
+
+void cuStreamEndCapture(CUstream stream, CUgraph* graph) {
+  FakeDriverState& state = TheFakeDriver();
+  CUstream_st& own = state.streams.Get(stream, "stream");
+  *graph = nullptr;
+  if (!own.capture) throw Refused{CUDA_ERROR_INVALID_VALUE};
+  if (own.capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED &&
+      own.capture->thread != std::this_thread::get_id()) {
+    throw Refused{CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD};
+  }
+  const StreamCapture capture = *std::exchange(own.capture, std::nullopt);
+  if (capture.invalid) throw Refused{CUDA_ERROR_STREAM_CAPTURE_INVALIDATED};
+  if (state.failing) return;
+  *graph = state.graphs.Add({.context = own.context, .work = capture.work});
+}
+
+void cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned long long flags) {
+  FakeDriverState& state = TheFakeDriver();
+  if (flags != 0) throw Refused{CUDA_ERROR_INVALID_VALUE};
+  const CUgraph_st& own = state.graphs.Get(graph, "graph");
+  *exec = state.execs.Add(
+      {.context = own.context, .work = std::make_shared<const std::vector<QueuedWork>>(own.work)});
+}
+
+void cuGraphDestroy(CUgraph graph) { TheFakeDriver().graphs.Remove(graph, "graph"); }
+
+// What was launched runs nonetheless.
+void cuGraphExecDestroy(CUgraphExec exec) {
+  TheFakeDriver().execs.Remove(exec, "launchable graph");
+}
+
+void cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+  CUstream_st& own = TheFakeDriver().CurrentStream(stream);
+  const CUgraphExec_st& graph = TheFakeDriver().execs.Get(exec, "launchable graph");
+  if (graph.context != own.context) Misused("a graph is launched on another device");
+  uint64_t ns = 0;
+  for (const QueuedWork& work : *graph.work) ns += work.ns;
+  const auto run = [nodes = graph.work] {
+    for (const QueuedWork& work : *nodes) {
+      if (work.run && TheFakeDriver().broken == CUDA_SUCCESS) work.run();
+    }
+  };
+  TheFakeDriver().Enqueue(own, Launched({.run = run, .ns = ns}));
+}
+
+void cuEventCreate(CUevent* event, unsigned flags) {
+  if (flags > (CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING)) {
+    throw Refused{CUDA_ERROR_INVALID_VALUE};
+  }
+  *event = TheFakeDriver().events.Add({.context = TheFakeDriver().Current(), .flags = flags});
+}
+
+void cuEventDestroy(CUevent event) { TheFakeDriver().events.Remove(event, "event"); }
+
+void cuEventRecord(CUevent event, CUstream stream) {
+  CUstream_st& own = TheFakeDriver().CurrentStream(stream);
+  CUevent_st& recorded = Event(event);
+  if (recorded.context != own.context) Misused("an event is recorded on another device");
+  recorded.captured = own.capture.has_value();
+  if (recorded.captured) return;
+  recorded.last = std::make_shared<EventStamp>(EventStamp{.stream = stream});
+  TheFakeDriver().Enqueue(own, {.records = recorded.last});
+}
+
+void cuEventSynchronize(CUevent event) {
+  const auto stamp = StampOf(event);
+  if (stamp != nullptr) TheFakeDriver().RunUntil(*stamp);
+}
+
+void cuEventQuery(CUevent event) {
+  const auto stamp = StampOf(event);
+  if (stamp == nullptr || stamp->done) return;
+  TheFakeDriver().RunSome();
+  throw Refused{CUDA_ERROR_NOT_READY};
+}
+
+void cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end) {
+  const auto first = StampOf(begin);
+  const auto last = StampOf(end);
+  const unsigned flags = Event(begin).flags | Event(end).flags;
+  if (first == nullptr || last == nullptr || (flags & CU_EVENT_DISABLE_TIMING) != 0) {
+    throw Refused{CUDA_ERROR_INVALID_HANDLE};
+  }
+  if (!first->done || !last->done) throw Refused{CUDA_ERROR_NOT_READY};
+  *milliseconds =
+      static_cast<float>((static_cast<double>(last->ns) - static_cast<double>(first->ns)) * 1e-6);
+}
+
+}  // namespace larq_engine::testing::calls
