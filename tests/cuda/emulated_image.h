@@ -8,7 +8,7 @@
 
 namespace larq_engine::testing {
 
-struct EmulatedKernel {
+struct EmulatedImageKernel {
   const char* name;
   size_t args_bytes;  // of its one parameter, which is copied when it is launched
   // `order` chooses in which order its threads run; early copies arrive before they are waited for.
@@ -19,7 +19,7 @@ struct EmulatedKernel {
 struct EmulatedImage {
   char magic[8];  // one of those below, without the zero at its end
   size_t count;
-  const EmulatedKernel* kernels;
+  const EmulatedImageKernel* kernels;
 };
 
 inline constexpr char kEmulatedImageMagic[] = "LEEMUGPU";

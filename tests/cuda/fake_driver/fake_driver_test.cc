@@ -46,7 +46,7 @@ void NoteOrder(const void*, const unsigned*, const unsigned*, size_t, uint64_t o
   early_copies.insert(early);
 }
 
-constexpr EmulatedKernel kKernels[] = {
+constexpr EmulatedImageKernel kKernels[] = {
     {"add", sizeof(AddArgs), Add}, {"note", sizeof(char), Note}, {"note_order", 1, NoteOrder}};
 
 EmulatedImage Image(const char* magic) {

@@ -76,13 +76,13 @@ struct CUgraphExec_st {
 };
 
 struct CUfunc_st {
-  const testing::EmulatedKernel* kernel;
+  const testing::EmulatedImageKernel* kernel;
   CUcontext context;
   unsigned max_shared_bytes;
 };
 
 struct CUkern_st {
-  const testing::EmulatedKernel* kernel;
+  const testing::EmulatedImageKernel* kernel;
   std::map<CUcontext, std::unique_ptr<CUfunc_st>> functions = {};
 };
 

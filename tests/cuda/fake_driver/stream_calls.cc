@@ -44,7 +44,7 @@ std::shared_ptr<EventStamp> StampOf(CUevent event) {
 }
 
 // Runs while the driver's mutex is held: it calls nothing of the driver.
-void RunKernel(const EmulatedKernel& kernel, const std::vector<std::byte>& args,
+void RunKernel(const EmulatedImageKernel& kernel, const std::vector<std::byte>& args,
                const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
                unsigned shared_bytes) {
   FakeDriverState& state = TheFakeDriver();
