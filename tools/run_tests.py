@@ -32,7 +32,7 @@ BUILD_RULES = (
 GPU_KERNELS = r"larq_engine/kernels/cuda/"
 KERNELS = r"larq_engine/kernels/"
 PLUG_IN = r"larq_engine/(runtime|model_file|exports\.lds)"
-CPP_TESTS = r"tests/(common|fuzz|host|kernels|model_file|runtime)/.*\.(cc|h)$"
+CPP_TESTS = r"tests/(common|cuda|fuzz|host|kernels|model_file|runtime)/.*\.(cc|h)$"
 CPP_TOOLS = r"benchmarks/(arm64|kernels|model)/.*\.(cc|h)$|tests/benchmarks/model/|examples/cpp/"
 CPP = (BUILD_RULES, KERNELS, PLUG_IN, CPP_TESTS, CPP_TOOLS)
 PYTHON = (r".*\.py$", r"pyproject\.toml$", r"tests/.*/data/")
@@ -118,8 +118,13 @@ STAGES = (
     Stage(
         "tsan",
         "C++ tests of the plug-in and of kernels for GPUs under the sanitizer of threads",
-        ([*BAZEL_TEST, "--config=tsan", "//tests/runtime/...", "//tests/kernels/cuda/..."],),
-        (BUILD_RULES, GPU_KERNELS, PLUG_IN, r"tests/(common|host|kernels/cuda|runtime)/"),
+        (
+            [
+                *[*BAZEL_TEST, "--config=tsan", "//tests/runtime/...", "//tests/cuda/..."],
+                "//tests/kernels/cuda/...",
+            ],
+        ),
+        (BUILD_RULES, GPU_KERNELS, PLUG_IN, r"tests/(common|cuda|host|kernels/cuda|runtime)/"),
     ),
     Stage(
         "plug-in-asan",

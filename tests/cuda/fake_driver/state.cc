@@ -26,7 +26,7 @@ FakeDriverState::FakeDriverState()
     : version(static_cast<int>(Setting("FAKE_CUDA_VERSION", 13000))),
       device_count(static_cast<int>(Setting("FAKE_CUDA_DEVICES", 1))),
       compute_capability(static_cast<int>(Setting("FAKE_CUDA_COMPUTE_CAPABILITY", 90))),
-      device_memory(static_cast<size_t>(Setting("FAKE_CUDA_MEMORY", uint64_t{1} << 36))) {
+      device_memory(static_cast<size_t>(Setting("FAKE_CUDA_MEMORY", uint64_t{1} << 30))) {
   for (size_t i = 0; i < contexts.size(); ++i) contexts[i].device = static_cast<int>(i);
   if (device_count > static_cast<int>(contexts.size())) Misused("%d devices", device_count);
   SetSeed(Setting("FAKE_CUDA_SEED", 0));
