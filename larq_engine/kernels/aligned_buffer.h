@@ -1,5 +1,5 @@
 // Memory for packed words and scratch: 64-byte aligned (a cache line, the widest vector). Not
-// cleared: a block as large as a corrupted shape asks for must not be touched before it is used.
+// cleared: memory as large as a corrupted shape asks for must not be touched before it is used.
 #ifndef LARQ_ENGINE_KERNELS_ALIGNED_BUFFER_H_
 #define LARQ_ENGINE_KERNELS_ALIGNED_BUFFER_H_
 

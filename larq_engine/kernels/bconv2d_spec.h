@@ -41,10 +41,10 @@ struct Bconv2dSpec {
   bool IsPaddedWith(PadValue value) const {
     return pad_value == value && !(pad_height.IsValid() && pad_width.IsValid());
   }
-  WindowAxis Rows(int64_t in_height) const {
+  WindowAxis Height(int64_t in_height) const {
     return MakeWindowAxis(in_height, filter_height, stride_height, dilation_height, pad_height);
   }
-  WindowAxis Cols(int64_t in_width) const {
+  WindowAxis Width(int64_t in_width) const {
     return MakeWindowAxis(in_width, filter_width, stride_width, dilation_width, pad_width);
   }
 };

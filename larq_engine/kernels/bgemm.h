@@ -8,14 +8,14 @@
 // one test a clause:
 //
 // 1. Tile:       1 <= m <= mr and 1 <= n, any n. The kernel writes acc[0..m)[0..n) and no more.
-// 2. Segments:   a left row is `segments` runs of `segment_words` words each, one offset a run:
-//                run s of pixel i starts lhs[s * mr + i] words after lhs_base. Only entries with
-//                i < m are read. A convolution points the runs straight at the taps in the image
-//                (no im2col copy); tiles away from its borders share one list of offsets.
+// 2. Segments:   the left side of a pixel is `segments` runs of `segment_words` words each, one
+//                offset a run: run s of pixel i starts lhs[s * mr + i] words after lhs_base. Only
+//                entries with i < m are read. A convolution points the runs straight at the taps in
+//                the image (no im2col copy); tiles away from its borders share one list of offsets.
 // 3. Depth:      segment_words is a multiple of kr_bits / 32. Whoever packs pads both sides with
 //                *equal* bits, which add nothing; the true depth is the caller's business.
-// 4. Spatial:    padding is just a run that the caller points elsewhere (a row of 0 bits is +1, a
-//                row of 1 bits is -1). Zero padding is corrected by the caller, never in a kernel.
+// 4. Spatial:    padding is just a run that the caller points elsewhere (a run of 0 bits is +1, a
+//                run of 1 bits is -1). Zero padding is corrected by the caller, never in a kernel.
 // 5. RightSide:  `rhs` is what PackRhs made for this row: blocks of nr columns; within a block, for
 //                each step of kr_bits, nr groups of kr_bits / 32 words; 64-byte aligned. The last
 //                block is filled up with zero columns, and kRhsSlackWords follow it: a kernel may
@@ -50,11 +50,11 @@ struct BgemmArgs {
   const ptrdiff_t* lhs;
   const uint32_t* rhs;
   int32_t* acc;
-  size_t acc_stride;  // elements from one row of acc to the next
+  size_t acc_stride;  // elements from one pixel of acc to the next
 };
 
-// Run `run` of the tile's left side. In whole numbers, because runs may be in different blocks of
-// memory, which pointers do not add up to.
+// Run `run` of the tile's left side. In whole numbers, because runs may be in different pieces
+// of memory, which pointers do not add up to.
 static inline const uint32_t* LhsRun(const uint32_t* lhs_base, ptrdiff_t run) {
   return reinterpret_cast<const uint32_t*>(reinterpret_cast<uintptr_t>(lhs_base) +
                                            static_cast<uintptr_t>(run) * sizeof(uint32_t));

@@ -23,11 +23,11 @@ namespace {
 // A byte takes up to 8 ones from each vector of fours: 31 of them are 248.
 inline constexpr size_t kFoursInBytes = 31;
 
-// The words of one left row, run after run.
-template <int kTileRows>
-class LeftRow {
+// The words of one pixel, run after run.
+template <int kTilePixels>
+class LeftPixel {
  public:
-  LeftRow(const uint32_t* lhs_base, const ptrdiff_t* runs, size_t segment_words)
+  LeftPixel(const uint32_t* lhs_base, const ptrdiff_t* runs, size_t segment_words)
       : lhs_base_(lhs_base),
         runs_(runs),
         run_(LhsRun(lhs_base, *runs)),
@@ -36,7 +36,7 @@ class LeftRow {
 
   [[gnu::always_inline]] uint32_t Next() {
     if (left_ == 0) {
-      runs_ += kTileRows;
+      runs_ += kTilePixels;
       run_ = LhsRun(lhs_base_, *runs_);
       left_ = segment_words_;
     }
@@ -52,15 +52,15 @@ class LeftRow {
   size_t segment_words_;
 };
 
-// One output row of kVectors vectors. It goes through one row after the other, not a tile of them:
-// its registers are full of digits, and the filters of a block stay in L1.
-template <typename Vector, int kTileRows, int kVectors>
-class RowCounter {
+// kVectors vectors of one pixel's outputs. Pixels are counted one after the other, not as a tile:
+// the registers are full of digits, and the filters of a block stay in L1.
+template <typename Vector, int kTilePixels, int kVectors>
+class PixelCounter {
  public:
   using Lanes = typename Vector::Lanes;
   static constexpr size_t kCols = kVectors * Vector::kLanes;
 
-  RowCounter(const BgemmArgs& args, size_t i, const uint32_t* rhs)
+  PixelCounter(const BgemmArgs& args, size_t i, const uint32_t* rhs)
       : left_(args.lhs_base, args.lhs + i, args.segment_words), rhs_(rhs) {}
 
   void Count(size_t words, size_t cols, int32_t* acc) {
@@ -124,15 +124,15 @@ class RowCounter {
     if (words >= 2) AddTwoWords(twos_);
   }
 
-  LeftRow<kTileRows> left_;
+  LeftPixel<kTilePixels> left_;
   const uint32_t* rhs_;
   Lanes ones_[kVectors];
   Lanes twos_[kVectors];
 };
 
-template <typename Vector, int kTileRows, int kVectors>
+template <typename Vector, int kTilePixels, int kVectors>
 inline void BgemmCarrySave(const BgemmArgs& args) {
-  using Counter = RowCounter<Vector, kTileRows, kVectors>;
+  using Counter = PixelCounter<Vector, kTilePixels, kVectors>;
   const size_t words = args.segments * args.segment_words;
   const uint32_t* rhs = args.rhs;
   for (size_t j = 0; j < args.n; j += Counter::kCols, rhs += words * Counter::kCols) {

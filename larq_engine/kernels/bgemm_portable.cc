@@ -20,6 +20,6 @@ inline uint64_t Count(uint64_t x) {
 
 }  // namespace
 
-void BgemmI32_4x2x64Portable(const BgemmArgs& args) { BgemmPopcount64Rows4<2, Count>(args); }
+void BgemmI32_4x2x64Portable(const BgemmArgs& args) { BgemmPopcount64Tile4<2, Count>(args); }
 
 }  // namespace larq_engine

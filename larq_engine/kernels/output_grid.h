@@ -19,23 +19,26 @@ class OutputGrid {
   };
 
   OutputGrid() = default;
-  OutputGrid(const WindowAxis &rows, const WindowAxis &cols)
-      : rows_(rows), cols_(cols), inner_rows_(InnerOf(rows)), inner_cols_(InnerOf(cols)) {}
+  OutputGrid(const WindowAxis &height, const WindowAxis &width)
+      : height_(height),
+        width_(width),
+        inner_height_(InnerOf(height)),
+        inner_width_(InnerOf(width)) {}
 
-  const WindowAxis &rows() const { return rows_; }
-  const WindowAxis &cols() const { return cols_; }
+  const WindowAxis &height() const { return height_; }
+  const WindowAxis &width() const { return width_; }
 
   Position Locate(int64_t pixel) const {
-    return {.image = pixel / (cols_.out * rows_.out),
-            .y = pixel / cols_.out % rows_.out,
-            .x = pixel % cols_.out};
+    return {.image = pixel / (width_.out * height_.out),
+            .y = pixel / width_.out % height_.out,
+            .x = pixel % width_.out};
   }
 
   void Advance(Position &position, int64_t pixels) const {
     position.x += pixels;
-    while (position.x >= cols_.out) {
-      position.x -= cols_.out;
-      if (++position.y == rows_.out) {
+    while (position.x >= width_.out) {
+      position.x -= width_.out;
+      if (++position.y == height_.out) {
         position.y = 0;
         ++position.image;
       }
@@ -43,15 +46,15 @@ class OutputGrid {
   }
 
   // Whether the pixel has no taps above or below the image.
-  bool IsInnerRow(const Position &position) const {
-    return position.y >= inner_rows_.first && position.y < inner_rows_.last;
+  bool IsInnerLine(const Position &position) const {
+    return position.y >= inner_height_.first && position.y < inner_height_.last;
   }
 
-  // Whether these pixels are in one row, and have no taps left or right of the
+  // Whether these pixels are in one line, and have no taps left or right of the
   // image.
-  bool AreInnerCols(const Position &position, size_t pixels) const {
-    return position.x >= inner_cols_.first &&
-           position.x + static_cast<int64_t>(pixels) <= inner_cols_.last;
+  bool AreInnerInLine(const Position &position, size_t pixels) const {
+    return position.x >= inner_width_.first &&
+           position.x + static_cast<int64_t>(pixels) <= inner_width_.last;
   }
 
  private:
@@ -67,10 +70,10 @@ class OutputGrid {
             .last = last_start < 0 ? 0 : last_start / axis.stride + 1};
   }
 
-  WindowAxis rows_;
-  WindowAxis cols_;
-  Inner inner_rows_;
-  Inner inner_cols_;
+  WindowAxis height_;
+  WindowAxis width_;
+  Inner inner_height_;
+  Inner inner_width_;
 };
 
 }  // namespace larq_engine

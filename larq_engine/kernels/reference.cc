@@ -42,22 +42,22 @@ void Store(const OutputTransform& transform, int64_t pixel, int64_t channel, int
 void ReferenceBconv2d(const Bconv2dSpec& spec, const OutputTransform& transform, int64_t in_height,
                       int64_t in_width, const uint32_t* input, const uint32_t* filter,
                       int64_t first, int64_t last, void* output) {
-  const WindowAxis rows = spec.Rows(in_height);
-  const WindowAxis cols = spec.Cols(in_width);
+  const WindowAxis height = spec.Height(in_height);
+  const WindowAxis width = spec.Width(in_width);
   const int64_t group_in = spec.group_in_channels();
   const int64_t tap_words = static_cast<int64_t>(spec.tap_words());
   const int64_t pixel_words = static_cast<int64_t>(spec.pixel_words());
   for (int64_t pixel = first; pixel < last; ++pixel) {
-    const int64_t x = pixel % cols.out;
-    const int64_t y = pixel / cols.out % rows.out;
-    const int64_t image = pixel / (cols.out * rows.out);
+    const int64_t x = pixel % width.out;
+    const int64_t y = pixel / width.out % height.out;
+    const int64_t image = pixel / (width.out * height.out);
     for (int64_t n = 0; n < spec.out_channels; ++n) {
       const int64_t group = n / spec.group_out_channels();
       int32_t dot = 0;
       for (int64_t ty = 0; ty < spec.filter_height; ++ty) {
         for (int64_t tx = 0; tx < spec.filter_width; ++tx) {
-          const int64_t iy = y * spec.stride_height + ty * spec.dilation_height - rows.pad_before;
-          const int64_t ix = x * spec.stride_width + tx * spec.dilation_width - cols.pad_before;
+          const int64_t iy = y * spec.stride_height + ty * spec.dilation_height - height.pad_before;
+          const int64_t ix = x * spec.stride_width + tx * spec.dilation_width - width.pad_before;
           const bool inside = iy >= 0 && iy < in_height && ix >= 0 && ix < in_width;
           const uint32_t* tap =
               filter + ((n * spec.filter_height + ty) * spec.filter_width + tx) * tap_words;

@@ -17,9 +17,9 @@ class ScratchParts {
   explicit ScratchParts(std::byte *memory) : memory_(memory) {}
 
   template <typename T>
-  T *Take(size_t rows, size_t cols) {
+  T *Take(size_t count, size_t length) {
     std::byte *part = memory_ == nullptr ? nullptr : memory_ + bytes_;
-    const size_t part_bytes = MemoryProduct(rows, MemoryProduct(cols, sizeof(T)));
+    const size_t part_bytes = MemoryProduct(count, MemoryProduct(length, sizeof(T)));
     bytes_ = MemorySum(bytes_, RoundUp(part_bytes, kBufferAlignment));
     return reinterpret_cast<T *>(part);
   }

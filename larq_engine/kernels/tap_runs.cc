@@ -26,22 +26,22 @@ TapRuns::TapRuns(const Bconv2dSpec &spec, size_t mr)
 }
 
 void TapRuns::Resize(const OutputGrid &grid) {
-  const WindowAxis &rows = grid.rows();
-  const WindowAxis &cols = grid.cols();
+  const WindowAxis &height = grid.height();
+  const WindowAxis &width = grid.width();
   // Only tiles with all taps in the image use them, so that no product
   // overflows that is used.
   const auto words = [&](int64_t y, int64_t x) {
     const uint64_t pixels =
-        static_cast<uint64_t>(y) * static_cast<uint64_t>(cols.in) + static_cast<uint64_t>(x);
+        static_cast<uint64_t>(y) * static_cast<uint64_t>(width.in) + static_cast<uint64_t>(x);
     return static_cast<ptrdiff_t>(pixels * pixel_words_);
   };
   inner_taps_.clear();
   inner_runs_.clear();
   const int64_t taps_in_run = static_cast<int64_t>(taps_ / inner_segments_);
-  for (int64_t ty = 0; ty < rows.taps; ++ty) {
-    for (int64_t tx = 0; tx < cols.taps; ++tx) {
+  for (int64_t ty = 0; ty < height.taps; ++ty) {
+    for (int64_t tx = 0; tx < width.taps; ++tx) {
       for (int64_t i = 0; i < static_cast<int64_t>(mr_); ++i) {
-        inner_taps_.push_back(words(ty * rows.dilation, tx * cols.dilation + i * cols.stride));
+        inner_taps_.push_back(words(ty * height.dilation, tx * width.dilation + i * width.stride));
         if (tx % taps_in_run == 0) inner_runs_.push_back(inner_taps_.back());
       }
     }
@@ -52,9 +52,9 @@ void TapRuns::Resize(const OutputGrid &grid) {
 const ptrdiff_t *TapRuns::PadLines(const OutputGrid &grid, const Position &start, ptrdiff_t *runs,
                                    const BgemmArgs &tile) const {
   const ptrdiff_t padding = LhsOffset(tile.lhs_base, padding_run_.data());
-  const WindowAxis::Taps ys = grid.rows().InsideTaps(start.y);
-  const size_t line = inner_runs_.size() / static_cast<size_t>(grid.rows().taps);
-  for (int64_t ty = 0; ty < grid.rows().taps; ++ty) {
+  const WindowAxis::Taps ys = grid.height().InsideTaps(start.y);
+  const size_t line = inner_runs_.size() / static_cast<size_t>(grid.height().taps);
+  for (int64_t ty = 0; ty < grid.height().taps; ++ty) {
     const bool inside = ty >= ys.first && ty < ys.last;
     for (size_t i = static_cast<size_t>(ty) * line; i < static_cast<size_t>(ty + 1) * line; ++i) {
       runs[i] = inside ? inner_runs_[i] : padding;
@@ -64,7 +64,7 @@ const ptrdiff_t *TapRuns::PadLines(const OutputGrid &grid, const Position &start
 }
 
 // The taps of any tile. Most of its pixels are inner ones, most of them in the
-// row of the first, and of the others few taps are outside.
+// line of the first, and of the others few taps are outside.
 const ptrdiff_t *TapRuns::PadTaps(const OutputGrid &grid, const Position &start, ptrdiff_t *taps,
                                   const BgemmArgs &tile) const {
   const ptrdiff_t padding = LhsOffset(tile.lhs_base, padding_run_.data());
@@ -79,7 +79,7 @@ const ptrdiff_t *TapRuns::PadTaps(const OutputGrid &grid, const Position &start,
         taps[tap + i] = static_cast<ptrdiff_t>(static_cast<size_t>(inner_taps_[tap]) + from_start);
       }
     }
-    if (!grid.IsInnerRow(position) || !grid.AreInnerCols(position, 1)) {
+    if (!grid.IsInnerLine(position) || !grid.AreInnerInLine(position, 1)) {
       PadTapsOfPixel(grid, position, padding, taps + i);
     }
   }
@@ -90,19 +90,19 @@ const ptrdiff_t *TapRuns::PadTaps(const OutputGrid &grid, const Position &start,
 // one before.
 void TapRuns::PadTapsOfPixel(const OutputGrid &grid, const Position &position, ptrdiff_t padding,
                              ptrdiff_t *taps) const {
-  const WindowAxis &rows = grid.rows();
-  const WindowAxis &cols = grid.cols();
-  const WindowAxis::Taps ys = rows.InsideTaps(position.y);
-  const WindowAxis::Taps xs = cols.InsideTaps(position.x);
+  const WindowAxis &height = grid.height();
+  const WindowAxis &width = grid.width();
+  const WindowAxis::Taps ys = height.InsideTaps(position.y);
+  const WindowAxis::Taps xs = width.InsideTaps(position.x);
   const auto pad = [&](int64_t ty, int64_t first, int64_t last) {
     for (int64_t tx = first; tx < last; ++tx) {
-      taps[(ty * cols.taps + tx) * static_cast<int64_t>(mr_)] = padding;
+      taps[(ty * width.taps + tx) * static_cast<int64_t>(mr_)] = padding;
     }
   };
-  for (int64_t ty = 0; ty < rows.taps; ++ty) {
+  for (int64_t ty = 0; ty < height.taps; ++ty) {
     const bool inside = ty >= ys.first && ty < ys.last;
-    pad(ty, 0, inside ? xs.first : cols.taps);
-    if (inside) pad(ty, xs.last, cols.taps);
+    pad(ty, 0, inside ? xs.first : width.taps);
+    if (inside) pad(ty, xs.last, width.taps);
   }
 }
 

@@ -35,8 +35,9 @@ class TapRuns {
             ptrdiff_t *scratch, BgemmArgs &tile) const {
     // Unsigned and in whole numbers, because it may be outside.
     tile.lhs_base = LhsRun(group_input, FirstTap(grid, start));
-    if (grid.AreInnerCols(start, tile.m)) {
-      tile.lhs = grid.IsInnerRow(start) ? inner_runs_.data() : PadLines(grid, start, scratch, tile);
+    if (grid.AreInnerInLine(start, tile.m)) {
+      tile.lhs =
+          grid.IsInnerLine(start) ? inner_runs_.data() : PadLines(grid, start, scratch, tile);
       tile.segments = inner_segments_;
       tile.segment_words = inner_segment_words_;
     } else {
@@ -51,12 +52,12 @@ class TapRuns {
   // lie outside. Unsigned: far outside, where large dilations reach, it does
   // not fit and is not used.
   ptrdiff_t FirstTap(const OutputGrid &grid, const Position &position) const {
-    const WindowAxis &rows = grid.rows();
-    const WindowAxis &cols = grid.cols();
-    const auto line = static_cast<uint64_t>(position.image * rows.in + position.y * rows.stride -
-                                            rows.pad_before);
-    const uint64_t pixel = line * static_cast<uint64_t>(cols.in) +
-                           static_cast<uint64_t>(position.x * cols.stride - cols.pad_before);
+    const WindowAxis &height = grid.height();
+    const WindowAxis &width = grid.width();
+    const auto line = static_cast<uint64_t>(position.image * height.in +
+                                            position.y * height.stride - height.pad_before);
+    const uint64_t pixel = line * static_cast<uint64_t>(width.in) +
+                           static_cast<uint64_t>(position.x * width.stride - width.pad_before);
     return static_cast<ptrdiff_t>(pixel * pixel_words_);
   }
 

@@ -31,20 +31,20 @@ ZeroPadding::ZeroPadding(const Bconv2dSpec &spec, const uint32_t *filter)
 
 void ZeroPadding::Correct(const OutputGrid &grid, OutputGrid::Position position, size_t m,
                           size_t first, size_t count, int32_t *acc, int32_t *depth) const {
-  const WindowAxis &rows = grid.rows();
-  const WindowAxis &cols = grid.cols();
+  const WindowAxis &height = grid.height();
+  const WindowAxis &width = grid.width();
   const auto corner = [&](int64_t y, int64_t x) {
-    return ones_.data() + static_cast<size_t>(y * (cols.taps + 1) + x) * channels_ + first;
+    return ones_.data() + static_cast<size_t>(y * (width.taps + 1) + x) * channels_ + first;
   };
-  const auto inner_depth = static_cast<int32_t>(rows.taps * cols.taps * group_channels_);
+  const auto inner_depth = static_cast<int32_t>(height.taps * width.taps * group_channels_);
   std::fill_n(depth, m, inner_depth);
   // Most tiles: what lies outside must cost them nothing, or pixels of few products pay for it.
-  if (grid.IsInnerRow(position) && grid.AreInnerCols(position, m)) return;
-  const int32_t *total = corner(rows.taps, cols.taps);
+  if (grid.IsInnerLine(position) && grid.AreInnerInLine(position, m)) return;
+  const int32_t *total = corner(height.taps, width.taps);
   for (size_t i = 0; i < m; ++i, acc += count, grid.Advance(position, 1)) {
-    if (grid.IsInnerRow(position) && grid.AreInnerCols(position, 1)) continue;
-    const WindowAxis::Taps ys = rows.InsideTaps(position.y);
-    const WindowAxis::Taps xs = cols.InsideTaps(position.x);
+    if (grid.IsInnerLine(position) && grid.AreInnerInLine(position, 1)) continue;
+    const WindowAxis::Taps ys = height.InsideTaps(position.y);
+    const WindowAxis::Taps xs = width.InsideTaps(position.x);
     depth[i] = static_cast<int32_t>((ys.last - ys.first) * (xs.last - xs.first) * group_channels_);
     const int32_t *bottom_right = corner(ys.last, xs.last);
     const int32_t *top_right = corner(ys.first, xs.last);

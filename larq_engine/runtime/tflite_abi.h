@@ -136,7 +136,7 @@ struct TfLiteDelegate;
 struct TfLiteNode;
 struct TfLiteRegistration;
 
-// One malloc'ed block: the count, then the elements. See IntArrayPtr below.
+// Of one malloc: the count, then the elements. See IntArrayPtr below.
 typedef struct TfLiteIntArray {
   int size;
   int data[];
@@ -319,7 +319,7 @@ class ProfilerInterface {
 // TfLite's arrays come from malloc and go back by free, on whichever side of the interface that
 // happens: ResizeTensor frees an array that we made.
 struct FreeDeleter {
-  void operator()(void* block) const { std::free(block); }
+  void operator()(void* array) const { std::free(array); }
 };
 using IntArrayPtr = std::unique_ptr<TfLiteIntArray, FreeDeleter>;
 

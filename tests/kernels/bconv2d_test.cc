@@ -219,8 +219,8 @@ void ExpectDefinition(const Layer& layer, const Operands& o, const std::byte* ou
 }
 
 size_t OutputBytes(const Layer& layer, const OutputTransform& transform) {
-  const int64_t pixels = layer.image.batch * layer.spec.Rows(layer.image.height).out *
-                         layer.spec.Cols(layer.image.width).out;
+  const int64_t pixels = layer.image.batch * layer.spec.Height(layer.image.height).out *
+                         layer.spec.Width(layer.image.width).out;
   return static_cast<size_t>(pixels) *
          transform.PixelBytes(static_cast<size_t>(layer.spec.out_channels));
 }

@@ -35,26 +35,26 @@ float MaxOf(float a, float b) { return a > b ? a : b; }
 template <typename T>
 void ExpectMaximum(const std::vector<T>& image, const Pool& p, size_t values,
                    void (*max)(const T* const*, size_t, size_t, T*), T lowest) {
-  const WindowAxis rows =
+  const WindowAxis height =
       MakeWindowAxis(p.height, p.filter_height, p.stride_height, 1, {.same = p.same});
-  const WindowAxis cols =
+  const WindowAxis width =
       MakeWindowAxis(p.width, p.filter_width, p.stride_width, 1, {.same = p.same});
   const GuardedBuffer<T> in{std::span(image)};
-  const int64_t pixels = p.batch * rows.out * cols.out;
+  const int64_t pixels = p.batch * height.out * width.out;
   GuardedBuffer<T> out(static_cast<size_t>(pixels) * values);
   const int64_t middle = pixels / 2;  // within a line, where lines are of odd length
-  MaxPool2d(in.data(), rows, cols, values, middle, pixels, max,
+  MaxPool2d(in.data(), height, width, values, middle, pixels, max,
             out.data() + static_cast<size_t>(middle) * values);
-  MaxPool2d(in.data(), rows, cols, values, 0, middle, max, out.data());
+  MaxPool2d(in.data(), height, width, values, 0, middle, max, out.data());
   for (int64_t pixel = 0; pixel < pixels; ++pixel) {
-    const int64_t x = pixel % cols.out, y = pixel / cols.out % rows.out;
-    const int64_t b = pixel / (cols.out * rows.out);
+    const int64_t x = pixel % width.out, y = pixel / width.out % height.out;
+    const int64_t b = pixel / (width.out * height.out);
     for (size_t v = 0; v < values; ++v) {
       T expected = lowest;
       for (int64_t ty = 0; ty < p.filter_height; ++ty) {
         for (int64_t tx = 0; tx < p.filter_width; ++tx) {
-          const int64_t iy = y * p.stride_height + ty - rows.pad_before;
-          const int64_t ix = x * p.stride_width + tx - cols.pad_before;
+          const int64_t iy = y * p.stride_height + ty - height.pad_before;
+          const int64_t ix = x * p.stride_width + tx - width.pad_before;
           if (iy < 0 || ix < 0 || iy >= p.height || ix >= p.width) continue;
           const int64_t at = (b * p.height + iy) * p.width + ix;
           expected = MaxOf(expected, image[static_cast<size_t>(at) * values + v]);

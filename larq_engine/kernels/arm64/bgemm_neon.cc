@@ -40,13 +40,13 @@ void CountDeepTile(const WholeBlocks& whole_blocks, const BgemmArgs& args) {
       for (size_t first = 0; first < args.segment_words; first += kMaxWords) {
         const size_t left = args.segment_words - first;
         const size_t now = left < kMaxWords ? left : kMaxWords;
-        int32_t acc[kTileRows * kTileCols];
+        int32_t acc[kTilePixels * kTileCols];
         BgemmArgs part = args;
         part.n = cols;
         part.segments = 1;
         part.segment_words = now;
         part.lhs_base = LhsRun(args.lhs_base, static_cast<ptrdiff_t>(first));
-        part.lhs = args.lhs + s * kTileRows;
+        part.lhs = args.lhs + s * kTilePixels;
         part.rhs = rhs;
         part.acc = acc;
         part.acc_stride = kTileCols;

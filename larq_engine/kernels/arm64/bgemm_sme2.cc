@@ -20,7 +20,7 @@ struct Sme2Part {
   size_t n;
   const uint32_t* rhs_end;  // where the part ends in the first block of columns
   int32_t* acc;
-  size_t acc_bytes;   // from one row to the next
+  size_t acc_bytes;   // from one pixel to the next
   size_t next_block;  // bytes from the end of a block's word to the same word of the next block
   size_t is_first;    // otherwise it is added to acc
 };

@@ -8,7 +8,7 @@
 namespace larq_engine {
 namespace {
 
-inline constexpr size_t kTileRows = 4;
+inline constexpr size_t kTilePixels = 4;
 inline constexpr size_t kTileCols = 16;
 
 // As the assembler reads them.
@@ -18,8 +18,8 @@ static_assert(offsetof(BgemmArgs, n) == 8 && offsetof(BgemmArgs, segments) == 16
               offsetof(BgemmArgs, acc) == 56 && offsetof(BgemmArgs, acc_stride) == 64);
 
 // For tiles of 1, 2, 3 and 4 pixels, n a multiple of 16. A smaller tile has its own code rather
-// than counting rows for nothing.
-using WholeBlocks = void (*const[kTileRows])(const BgemmArgs* args);
+// than counting pixels for nothing.
+using WholeBlocks = void (*const[kTilePixels])(const BgemmArgs* args);
 
 // The last block's columns of which some only fill up go through memory of their own.
 inline void CountTile(const WholeBlocks& whole_blocks, const BgemmArgs& args) {
@@ -32,7 +32,7 @@ inline void CountTile(const WholeBlocks& whole_blocks, const BgemmArgs& args) {
     count(&blocks);
   }
 
-  int32_t acc[kTileRows * kTileCols];
+  int32_t acc[kTilePixels * kTileCols];
   BgemmArgs rest = args;
   rest.n = kTileCols;
   rest.rhs += whole * args.segments * args.segment_words;

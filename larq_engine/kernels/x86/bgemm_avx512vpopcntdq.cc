@@ -5,7 +5,7 @@
 // at depths 576 and 1152, whose blocks are short (best of 40 batches):
 //   6x2 655 673   8x2 639 654   4x4 659 668   6x4 655 668   12x2 633 655   8x3 423 655
 //   8x2 of 64-bit lanes 590 625
-// Four vectors gain nothing and would fill up to 64 columns for nothing; with 8 rows the pointers
+// Four vectors gain nothing and would fill up to 64 columns for nothing; with 8 pixels the pointers
 // no longer fit the general registers.
 #include "larq_engine/kernels/x86/bgemm_avx512vpopcntdq.h"
 
@@ -18,7 +18,7 @@
 namespace larq_engine {
 namespace {
 
-constexpr int kTileRows = 6;
+constexpr int kTilePixels = 6;
 constexpr int kVectors = 2;
 constexpr size_t kLanes = 16;
 constexpr size_t kCols = kVectors * kLanes;
@@ -34,23 +34,23 @@ inline __mmask16 LanesBelow(size_t cols) {
   return static_cast<__mmask16>(cols >= kLanes ? 0xffff : (1u << cols) - 1);
 }
 
-template <int kRows>
-void CountRows(const BgemmArgs& args) {
+template <int kPixels>
+void CountPixels(const BgemmArgs& args) {
   const uint32_t* rhs = args.rhs;
   const size_t segment_words = args.segment_words;
   const uint32_t* const lhs_base = args.lhs_base;
-  const ptrdiff_t* const end = args.lhs + args.segments * kTileRows;
+  const ptrdiff_t* const end = args.lhs + args.segments * kTilePixels;
   for (size_t j = 0; j < args.n; j += kCols) {
-    __m512i count[kRows][kVectors];
+    __m512i count[kPixels][kVectors];
 #pragma GCC unroll 8
-    for (int i = 0; i < kRows; ++i) {
+    for (int i = 0; i < kPixels; ++i) {
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) count[i][v] = _mm512_setzero_si512();
     }
-    for (const ptrdiff_t* runs = args.lhs; runs != end; runs += kTileRows) {
-      const uint32_t* row[kRows];
+    for (const ptrdiff_t* runs = args.lhs; runs != end; runs += kTilePixels) {
+      const uint32_t* pixel[kPixels];
 #pragma GCC unroll 8
-      for (int i = 0; i < kRows; ++i) row[i] = LhsRun(lhs_base, runs[i]);
+      for (int i = 0; i < kPixels; ++i) pixel[i] = LhsRun(lhs_base, runs[i]);
       for (size_t k = 0; k < segment_words; ++k) {
         __m512i column[kVectors];
 #pragma GCC unroll 8
@@ -58,8 +58,8 @@ void CountRows(const BgemmArgs& args) {
         rhs += kCols;
         Blur(rhs);
 #pragma GCC unroll 8
-        for (int i = 0; i < kRows; ++i) {
-          const __m512i word = _mm512_set1_epi32(static_cast<int>(row[i][k]));
+        for (int i = 0; i < kPixels; ++i) {
+          const __m512i word = _mm512_set1_epi32(static_cast<int>(pixel[i][k]));
 #pragma GCC unroll 8
           for (int v = 0; v < kVectors; ++v) {
             const __m512i ones = _mm512_popcnt_epi32(_mm512_xor_si512(word, column[v]));
@@ -72,7 +72,7 @@ void CountRows(const BgemmArgs& args) {
     const size_t cols = args.n - j;
     if (cols >= kCols) {
 #pragma GCC unroll 8
-      for (int i = 0; i < kRows; ++i) {
+      for (int i = 0; i < kPixels; ++i) {
 #pragma GCC unroll 8
         for (int v = 0; v < kVectors; ++v) _mm512_storeu_si512(acc + v * kLanes, count[i][v]);
         acc += args.acc_stride;
@@ -82,7 +82,7 @@ void CountRows(const BgemmArgs& args) {
       const __mmask16 first = LanesBelow(cols);
       const __mmask16 second = LanesBelow(cols < kLanes ? 0 : cols - kLanes);
 #pragma GCC unroll 8
-      for (int i = 0; i < kRows; ++i) {
+      for (int i = 0; i < kPixels; ++i) {
         _mm512_mask_storeu_epi32(acc, first, count[i][0]);
         _mm512_mask_storeu_epi32(acc + kLanes, second, count[i][1]);
         acc += args.acc_stride;
@@ -93,21 +93,21 @@ void CountRows(const BgemmArgs& args) {
 
 }  // namespace
 
-// Smaller m takes a smaller tile rather than counting rows for nothing.
+// Smaller m takes a smaller tile rather than counting pixels for nothing.
 void BgemmI32_6x32x32Avx512vpopcntdq(const BgemmArgs& args) {
   switch (args.m) {
     case 1:
-      return CountRows<1>(args);
+      return CountPixels<1>(args);
     case 2:
-      return CountRows<2>(args);
+      return CountPixels<2>(args);
     case 3:
-      return CountRows<3>(args);
+      return CountPixels<3>(args);
     case 4:
-      return CountRows<4>(args);
+      return CountPixels<4>(args);
     case 5:
-      return CountRows<5>(args);
+      return CountPixels<5>(args);
     default:
-      return CountRows<6>(args);
+      return CountPixels<6>(args);
   }
 }
 

@@ -13,6 +13,6 @@ inline uint64_t Count(uint64_t x) { return static_cast<uint64_t>(__builtin_popco
 
 }  // namespace
 
-void BgemmI32_4x2x64Popcnt(const BgemmArgs& args) { BgemmPopcount64Rows4<2, Count>(args); }
+void BgemmI32_4x2x64Popcnt(const BgemmArgs& args) { BgemmPopcount64Tile4<2, Count>(args); }
 
 }  // namespace larq_engine

@@ -25,10 +25,10 @@ class ConcatenationStep : public Step {
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
     auto* out = static_cast<std::byte*>(output);
-    const size_t rows = static_cast<size_t>(range.last_pixel - range.first_pixel);
-    for (size_t row = 0; row < rows; ++row) {
+    const size_t pixels = static_cast<size_t>(range.last_pixel - range.first_pixel);
+    for (size_t pixel = 0; pixel < pixels; ++pixel) {
       for (size_t i = 0; i < inputs.size(); ++i) {
-        const auto* in = static_cast<const std::byte*>(inputs[i]) + row * input_bytes_[i];
+        const auto* in = static_cast<const std::byte*>(inputs[i]) + pixel * input_bytes_[i];
         std::memcpy(out, in, input_bytes_[i]);
         out += input_bytes_[i];
       }

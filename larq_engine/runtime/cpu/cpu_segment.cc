@@ -114,7 +114,7 @@ void CpuSegment::PlaceValues(std::span<const std::vector<size_t>> members) {
       if (producer >= 0) put(steps_[i]->inputs[k], static_cast<size_t>(producer));
     }
   }
-  memory_ = AlignedBuffer<std::byte>(placed.block_bytes);
+  memory_ = AlignedBuffer<std::byte>(placed.arena_bytes);
   scratch_stride_ = RoundUp(MemorySum(tiles_offset, placed.tile_bytes), kBufferAlignment);
   scratch_ = AlignedBuffer<std::byte>(
       MemoryProduct(scratch_stride_, static_cast<size_t>(threads_->threads())));
@@ -123,7 +123,7 @@ void CpuSegment::PlaceValues(std::span<const std::vector<size_t>> members) {
 // Finds where the value begins for this run; a tile has no such place.
 void CpuSegment::FindValue(std::span<std::byte* const> places, Place& place) {
   if (place.kind == PlaceKind::kShared) place.base = places[place.value];
-  if (place.kind == PlaceKind::kBlock) place.base = memory_.data() + place.offset;
+  if (place.kind == PlaceKind::kArena) place.base = memory_.data() + place.offset;
 }
 
 struct CpuSegment::Job {

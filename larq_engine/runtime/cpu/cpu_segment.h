@@ -32,7 +32,7 @@ class CpuSegment : public Segment {
     size_t value;
     size_t pixel_bytes = 0;  // for pixelwise steps
     PlaceKind kind = PlaceKind::kShared;
-    size_t offset = 0;          // in the block or the scratch
+    size_t offset = 0;          // in the arena or the scratch
     std::byte* base = nullptr;  // where it begins, for the run at hand; not of a tile
   };
   struct PlannedStep {

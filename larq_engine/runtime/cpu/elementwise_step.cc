@@ -23,10 +23,10 @@ class ElementwiseStep : public Step {
   ElementwiseStep(const StepKernels& kernels, Activation activation)
       : ops_(kernels.pixel_ops), range_(ActivationRange(activation)) {}
 
-  static size_t Rows(const StepRange& range) {
+  static size_t Pixels(const StepRange& range) {
     return static_cast<size_t>(range.last_pixel - range.first_pixel);
   }
-  size_t Values(const StepRange& range) const { return Rows(range) * channels_; }
+  size_t Values(const StepRange& range) const { return Pixels(range) * channels_; }
   size_t channels() const { return channels_; }
 
   // One value for each channel, where there may be one for all.
@@ -62,11 +62,11 @@ class BinaryStep : public ElementwiseStep {
       form_ = dims == inputs[1].dims ? kAlike : kUnlike;
     } else {
       const auto own_channels = static_cast<size_t>(Channels(dims));
-      row_ = ForEachChannel(op_.constant, own_channels);
-      form_ = row_.size() == own_channels ? kChannels : kUnlike;
+      constant_ = ForEachChannel(op_.constant, own_channels);
+      form_ = constant_.size() == own_channels ? kChannels : kUnlike;
     }
     const std::vector<std::vector<int>> operands = op_.OperandDims(inputs);
-    for (size_t i = 0; i < 2; ++i) rows_[i] = BroadcastRows(operands[i], output.dims);
+    for (size_t i = 0; i < 2; ++i) operand_pixels_[i] = BroadcastPixels(operands[i], output.dims);
   }
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
@@ -74,7 +74,7 @@ class BinaryStep : public ElementwiseStep {
     const auto* a = static_cast<const float*>(inputs[0]);
     auto* out = static_cast<float*>(output);
     if (form_ == kChannels) {
-      of_channels_(a, row_.data(), Rows(range), channels(), range_, out);
+      of_channels_(a, constant_.data(), Pixels(range), channels(), range_, out);
     } else if (form_ == kAlike) {
       of_tensors_(a, static_cast<const float*>(inputs[1]), Values(range), range_, out);
     } else {
@@ -87,19 +87,19 @@ class BinaryStep : public ElementwiseStep {
 
   void RunUnlike(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
                  float* out) const {
-    std::array<const float*, 2> operands = {row_.data(), row_.data()};
+    std::array<const float*, 2> operands = {constant_.data(), constant_.data()};
     for (size_t i = 0; i < inputs.size(); ++i) {
       operands[op_.data_inputs[i]] = static_cast<const float*>(inputs[i]);
     }
     for (int64_t pixel = range.first_pixel; pixel < range.last_pixel; ++pixel) {
-      std::array<const float*, 2> row;
+      std::array<const float*, 2> values;
       for (size_t i = 0; i < 2; ++i) {
-        row[i] = operands[i] + rows_[i].Begin(pixel);
-        if (rows_[i].size() == channels()) continue;
+        values[i] = operands[i] + operand_pixels_[i].Begin(pixel);
+        if (operand_pixels_[i].size() == channels()) continue;
         auto* repeated = reinterpret_cast<float*>(scratch);  // only one of both is so
-        row[i] = std::fill_n(repeated, channels(), *row[i]) - channels();
+        values[i] = std::fill_n(repeated, channels(), *values[i]) - channels();
       }
-      of_tensors_(row[0], row[1], channels(), range_, out);
+      of_tensors_(values[0], values[1], channels(), range_, out);
       out += channels();
     }
   }
@@ -107,9 +107,9 @@ class BinaryStep : public ElementwiseStep {
   const BinaryOp& op_;
   decltype(PixelOps::add) of_tensors_;
   decltype(PixelOps::add_channels) of_channels_;
-  std::vector<float> row_;  // of a constant: its value for each channel
+  std::vector<float> constant_;  // its value for each channel
   Form form_ = kAlike;
-  std::array<BroadcastRows, 2> rows_;  // of the operands
+  std::array<BroadcastPixels, 2> operand_pixels_;
 };
 
 class ClampStep : public ElementwiseStep {
@@ -136,7 +136,7 @@ class PreluStep : public ElementwiseStep {
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
-    ops_.prelu(static_cast<const float*>(inputs[0]), slopes_.data(), Rows(range), channels(),
+    ops_.prelu(static_cast<const float*>(inputs[0]), slopes_.data(), Pixels(range), channels(),
                static_cast<float*>(output));
   }
 

@@ -14,8 +14,8 @@ class MaxPool2dStep : public Step {
 
   void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
     const std::vector<int>& dims = inputs[0].dims;
-    rows_ = window_.Rows(dims[1]);
-    cols_ = window_.Cols(dims[2]);
+    height_ = window_.Height(dims[1]);
+    width_ = window_.Width(dims[2]);
     values_ = static_cast<size_t>(dims[3]);
     pixels_ = CountPixels(output.dims);
   }
@@ -24,15 +24,15 @@ class MaxPool2dStep : public Step {
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
-    MaxPool2d(static_cast<const T*>(inputs[0]), rows_, cols_, values_, range.first_pixel,
+    MaxPool2d(static_cast<const T*>(inputs[0]), height_, width_, values_, range.first_pixel,
               range.last_pixel, max_, static_cast<T*>(output));
   }
 
  private:
   const PoolWindow& window_;
   Max max_;
-  WindowAxis rows_;
-  WindowAxis cols_;
+  WindowAxis height_;
+  WindowAxis width_;
   int64_t pixels_ = 0;
   size_t values_ = 0;
 };

@@ -25,21 +25,21 @@ class QuantizeStep : public Step {
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
-    const size_t rows = static_cast<size_t>(range.last_pixel - range.first_pixel);
+    const size_t pixels = static_cast<size_t>(range.last_pixel - range.first_pixel);
     const void* in = inputs[0];
     auto* out = static_cast<uint32_t*>(output);
     switch (op_.from) {
       case kTfLiteFloat32:
         if (limits_.has_value()) {
           return ops_.bitpack_float_limits(static_cast<const float*>(in), limits_->limits.data(),
-                                           limits_->signs.data(), rows, channels_, out);
+                                           limits_->signs.data(), pixels, channels_, out);
         }
-        return ops_.bitpack_float(static_cast<const float*>(in), rows, channels_, out);
+        return ops_.bitpack_float(static_cast<const float*>(in), pixels, channels_, out);
       case kTfLiteInt8:
-        return ops_.bitpack_int8(static_cast<const int8_t*>(in), rows, channels_, op_.zero_point,
+        return ops_.bitpack_int8(static_cast<const int8_t*>(in), pixels, channels_, op_.zero_point,
                                  out);
       default:
-        return ops_.bitpack_bool(static_cast<const uint8_t*>(in), rows, channels_, out);
+        return ops_.bitpack_bool(static_cast<const uint8_t*>(in), pixels, channels_, out);
     }
   }
 
@@ -65,17 +65,17 @@ class DequantizeStep : public Step {
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
-    const size_t rows = static_cast<size_t>(range.last_pixel - range.first_pixel);
+    const size_t pixels = static_cast<size_t>(range.last_pixel - range.first_pixel);
     const size_t channels = static_cast<size_t>(op_.channels);
     const auto* in = static_cast<const uint32_t*>(inputs[0]);
     switch (op_.to) {
       case kTfLiteFloat32:
-        return ops_.unpack_float(in, rows, channels, static_cast<float*>(output));
+        return ops_.unpack_float(in, pixels, channels, static_cast<float*>(output));
       case kTfLiteInt8:
-        return ops_.unpack_int8(in, rows, channels, op_.plus, op_.minus,
+        return ops_.unpack_int8(in, pixels, channels, op_.plus, op_.minus,
                                 static_cast<int8_t*>(output));
       default:
-        return ops_.unpack_bool(in, rows, channels, static_cast<uint8_t*>(output));
+        return ops_.unpack_bool(in, pixels, channels, static_cast<uint8_t*>(output));
     }
   }
 

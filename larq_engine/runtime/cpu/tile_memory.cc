@@ -39,12 +39,12 @@ class Placer {
               MemoryProduct(static_cast<size_t>(tile_pixels[g]), steps_[step].pixel_bytes);
           tile_bytes = MemorySum(tile_bytes, RoundUp(bytes, kBufferAlignment));
         } else {
-          PlaceInBlock(g, member);
+          PlaceInArena(g, member);
         }
       }
       placement_.tile_bytes = std::max(placement_.tile_bytes, tile_bytes);
     }
-    placement_.block_bytes = PlaceBuffers(buffers_);
+    placement_.arena_bytes = PlaceBuffers(buffers_);
     for (const auto& [step, buffer] : buffer_of_) {
       placement_.outputs[step].offset = buffers_[buffer].offset;
     }
@@ -70,9 +70,9 @@ class Placer {
     }
   }
 
-  void PlaceInBlock(size_t group, size_t member) {
+  void PlaceInArena(size_t group, size_t member) {
     const size_t step = groups_[group][member];
-    placement_.outputs[step].kind = PlaceKind::kBlock;
+    placement_.outputs[step].kind = PlaceKind::kArena;
     const int dying = FindDyingInput(group, member);
     if (dying < 0) {
       buffer_of_[step] = buffers_.size();
@@ -102,7 +102,7 @@ class Placer {
   bool DiesAt(size_t producer, size_t group, size_t member) const {
     const Readers& readers = readers_[producer];
     return group_of_[producer] != group && readers.group == group && readers.member == member &&
-           readers.pixelwise && placement_.outputs[producer].kind == PlaceKind::kBlock;
+           readers.pixelwise && placement_.outputs[producer].kind == PlaceKind::kArena;
   }
 
   std::span<const TileMemoryStep> steps_;

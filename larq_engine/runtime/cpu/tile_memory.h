@@ -22,24 +22,24 @@ struct TileMemoryStep {
 
 enum class PlaceKind : uint8_t {
   kShared,  // where whoever runs the segment says
-  kBlock,   // the segment's own block
+  kArena,   // what the segment has for itself
   kTile,    // a worker's scratch: only the tile at hand ever exists
 };
 
 struct OutputPlace {
   PlaceKind kind = PlaceKind::kShared;
-  size_t offset = 0;  // in the block, or in the part of the scratch that is for tiles
+  size_t offset = 0;  // in the arena, or in the part of the scratch that is for tiles
 };
 
 struct TileMemory {
   std::vector<OutputPlace> outputs;  // of the steps
-  size_t block_bytes = 0;
+  size_t arena_bytes = 0;
   size_t tile_bytes = 0;  // for each worker
 };
 
 // Groups as GroupSteps makes them, with the most pixels of a tile of each. Outputs that others read
 // are where those say. Of the rest, those that only their own group reads exist for one tile at a
-// time; what later groups read is in the block, where places are used again. Throws std::bad_alloc
+// time; what later groups read is in the arena, where places are used again. Throws std::bad_alloc
 // if either cannot be as large.
 TileMemory PlaceOutputs(std::span<const TileMemoryStep> steps,
                         std::span<const std::vector<size_t>> groups,

@@ -66,8 +66,8 @@ std::vector<int32_t> CornerOnes(const Bconv2dOp& op) {
 }
 
 cuda::Bconv2dArgs MakeGeometry(const Bconv2dSpec& spec, const std::vector<int>& in) {
-  const WindowAxis rows = spec.Rows(in[1]);
-  const WindowAxis cols = spec.Cols(in[2]);
+  const WindowAxis height = spec.Height(in[1]);
+  const WindowAxis width = spec.Width(in[2]);
   const auto small = [](auto value) { return static_cast<int32_t>(value); };
   cuda::Bconv2dArgs args{};
   args.pad_value = static_cast<int32_t>(spec.pad_value);
@@ -75,8 +75,8 @@ cuda::Bconv2dArgs MakeGeometry(const Bconv2dSpec& spec, const std::vector<int>& 
   args.in_height = in[1];
   args.in_width = in[2];
   args.pixel_words = small(spec.pixel_words());
-  args.out_height = small(rows.out);
-  args.out_width = small(cols.out);
+  args.out_height = small(height.out);
+  args.out_width = small(width.out);
   args.out_channels = small(spec.out_channels);
   args.group_in_channels = small(spec.group_in_channels());
   args.group_out_channels = small(spec.group_out_channels());
@@ -88,8 +88,8 @@ cuda::Bconv2dArgs MakeGeometry(const Bconv2dSpec& spec, const std::vector<int>& 
   args.stride_width = small(spec.stride_width);
   args.dilation_height = small(spec.dilation_height);
   args.dilation_width = small(spec.dilation_width);
-  args.pad_top = small(rows.pad_before);
-  args.pad_left = small(cols.pad_before);
+  args.pad_top = small(height.pad_before);
+  args.pad_left = small(width.pad_before);
   return args;
 }
 

@@ -219,21 +219,21 @@ std::vector<Launch> LaunchMaker::Make(const DequantizeOp& op, const Chain& chain
 std::vector<Launch> LaunchMaker::Make(const MaxPool2dOp& op, const Chain& chain) const {
   const ProgramOp& planned = First(chain);
   const std::vector<int>& in = Shape(planned.inputs[0]).dims;
-  const WindowAxis rows = op.window.Rows(in[1]);
-  const WindowAxis cols = op.window.Cols(in[2]);
+  const WindowAxis height = op.window.Height(in[1]);
+  const WindowAxis width = op.window.Width(in[2]);
   cuda::MaxPoolArgs args{};
   args.batch = in[0];
   args.in_height = in[1];
   args.in_width = in[2];
   args.channels = in[3];
-  args.out_height = static_cast<int32_t>(rows.out);
-  args.out_width = static_cast<int32_t>(cols.out);
+  args.out_height = static_cast<int32_t>(height.out);
+  args.out_width = static_cast<int32_t>(width.out);
   args.filter_height = static_cast<int32_t>(op.window.filter_height);
   args.filter_width = static_cast<int32_t>(op.window.filter_width);
   args.stride_height = static_cast<int32_t>(op.window.stride_height);
   args.stride_width = static_cast<int32_t>(op.window.stride_width);
-  args.pad_top = static_cast<int32_t>(rows.pad_before);
-  args.pad_left = static_cast<int32_t>(cols.pad_before);
+  args.pad_top = static_cast<int32_t>(height.pad_before);
+  args.pad_left = static_cast<int32_t>(width.pad_before);
   const int64_t pixels = PixelsOf(Shape(planned.output));
   if (op.of_bits) {
     args.bits = Place<uint32_t>(planned.inputs[0]);

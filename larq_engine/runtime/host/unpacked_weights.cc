@@ -63,7 +63,7 @@ ConstantValues<uint32_t> ReadBits(const TensorInfo& bits, size_t elements) {
 size_t UnpackedWeights::Unpack(const OpInfo& op) {
   constexpr std::string_view kKeys[] = {"axis"};
   CheckInputCount(op, kInputCount);
-  const Options options(op.options, kKeys);
+  const CustomOptions options(op.options, kKeys);
   CheckOutput(op.output);
   const std::vector<int>& dims = op.output.dims;
   const size_t axis =

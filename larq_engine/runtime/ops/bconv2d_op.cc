@@ -53,12 +53,12 @@ ConstantValues<T> ChannelConstants(const OpInfo& op, Input input, const char* ro
   return {tensor.constant, tensor.bytes};
 }
 
-AxisPadding ReadPadding(const Options& options, const char* before, const char* after) {
+AxisPadding ReadPadding(const CustomOptions& options, const char* before, const char* after) {
   if (options.Has("padding")) return {.same = options.IsSame()};
   return {.before = options.Get(before, 0, kMaxInt), .after = options.Get(after, 0, kMaxInt)};
 }
 
-Activation ReadActivation(const Options& options) {
+Activation ReadActivation(const CustomOptions& options) {
   return static_cast<Activation>(options.Get("fused_activation_function", 0, 3));
 }
 
@@ -91,7 +91,7 @@ void CheckFilterTail(const uint32_t* filter, int64_t taps, int64_t channels) {
   }
 }
 
-Bconv2dSpec ReadSpec(const OpInfo& op, const Options& options) {
+Bconv2dSpec ReadSpec(const OpInfo& op, const CustomOptions& options) {
   const TensorInfo& filter = op.inputs[kFilter];
   CheckType(filter, "filter", {kTfLiteInt32});
   CheckRank(filter.dims, "filter", 4);
@@ -121,7 +121,8 @@ Bconv2dSpec ReadSpec(const OpInfo& op, const Options& options) {
   return spec;
 }
 
-OutputTransform ReadTransform(const OpInfo& op, const Options& options, const Bconv2dSpec& spec) {
+OutputTransform ReadTransform(const OpInfo& op, const CustomOptions& options,
+                              const Bconv2dSpec& spec) {
   const int64_t channels = spec.out_channels;
   const size_t count = static_cast<size_t>(channels);
   const Activation activation = ReadActivation(options);
@@ -145,24 +146,25 @@ OutputTransform ReadTransform(const OpInfo& op, const Options& options, const Bc
                            Scale(op.output, "output"), zero_point);
 }
 
-void CheckOutput(const Bconv2dSpec& spec, const WindowAxis& rows, const WindowAxis& cols,
+void CheckOutput(const Bconv2dSpec& spec, const WindowAxis& height, const WindowAxis& width,
                  const std::vector<int>& dims) {
-  const AxisPadding& height = spec.pad_height;
-  const AxisPadding& width = spec.pad_width;
-  const bool fits = (height.same || rows.out > 0) && (width.same || cols.out > 0);
-  if (fits && rows.out <= kMaxInt && cols.out <= kMaxInt) return;
+  const AxisPadding& pad_height = spec.pad_height;
+  const AxisPadding& pad_width = spec.pad_width;
+  const bool fits = (pad_height.same || height.out > 0) && (pad_width.same || width.out > 0);
+  if (fits && height.out <= kMaxInt && width.out <= kMaxInt) return;
   const auto pads = [](const AxisPadding& axis) {
     return std::to_string(axis.before) + " + " + std::to_string(axis.after);
   };
-  throw OpError(
-      "input: expected an image that " + std::string(fits ? "is small enough for" : "holds") +
-      " the filter of " + std::to_string(spec.filter_height) + " x " +
-      std::to_string(spec.filter_width) + " (dilation " + std::to_string(spec.dilation_height) +
-      " x " + std::to_string(spec.dilation_width) + ") with " +
-      (height.IsValid() && width.IsValid() ? "VALID padding"
-                                           : "pads of " + pads(height) + " x " + pads(width)) +
-      ", got shape " + DimsString(dims) +
-      (fits ? "; feed smaller images" : "; feed larger images"));
+  throw OpError("input: expected an image that " +
+                std::string(fits ? "is small enough for" : "holds") + " the filter of " +
+                std::to_string(spec.filter_height) + " x " + std::to_string(spec.filter_width) +
+                " (dilation " + std::to_string(spec.dilation_height) + " x " +
+                std::to_string(spec.dilation_width) + ") with " +
+                (pad_height.IsValid() && pad_width.IsValid()
+                     ? "VALID padding"
+                     : "pads of " + pads(pad_height) + " x " + pads(pad_width)) +
+                ", got shape " + DimsString(dims) +
+                (fits ? "; feed smaller images" : "; feed larger images"));
 }
 
 }  // namespace
@@ -171,7 +173,7 @@ Bconv2dOp Bconv2dOp::Read(const OpInfo& op) {
   CheckInputCount(op, kInputCount);
   CheckType(op.inputs[kImage], "input", {kTfLiteInt32});
   CheckType(op.output, "output", {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt32});
-  const Options options(op.options, {kKeys, kKeysWithPads});
+  const CustomOptions options(op.options, {kKeys, kKeysWithPads});
   const Bconv2dSpec spec = ReadSpec(op, options);
   Bconv2dOp read{.spec = spec,
                  .transform = ReadTransform(op, options, spec),
@@ -192,14 +194,14 @@ TensorShape Bconv2dOp::Shape(std::span<const TensorShape> inputs) const {
   }
   CheckBitChannels(input, spec.in_channels);
   CountElements(dims, 4);
-  const WindowAxis rows = spec.Rows(dims[1]);
-  const WindowAxis cols = spec.Cols(dims[2]);
-  CheckOutput(spec, rows, cols, dims);
+  const WindowAxis height = spec.Height(dims[1]);
+  const WindowAxis width = spec.Width(dims[2]);
+  CheckOutput(spec, height, width, dims);
   const int channels = transform.kind == OutputKind::kBits
                            ? static_cast<int>(WordsFor(static_cast<size_t>(spec.out_channels)))
                            : static_cast<int>(spec.out_channels);
-  const std::vector<int> output = {dims[0], static_cast<int>(rows.out), static_cast<int>(cols.out),
-                                   channels};
+  const std::vector<int> output = {dims[0], static_cast<int>(height.out),
+                                   static_cast<int>(width.out), channels};
   CountElements(output, 4);
   return {.dims = output, .channels = spec.out_channels};
 }

@@ -28,7 +28,7 @@ std::vector<int> BroadcastShape(const std::vector<int>& a, const std::vector<int
   return shape;
 }
 
-BroadcastRows::BroadcastRows(const std::vector<int>& dims, const std::vector<int>& result)
+BroadcastPixels::BroadcastPixels(const std::vector<int>& dims, const std::vector<int>& result)
     : size_(static_cast<size_t>(SizeAt(dims, 0))) {
   size_t stride = size_;
   for (size_t i = 1; i < result.size(); ++i) {

@@ -12,22 +12,22 @@ namespace larq_engine {
 // The shape of the result. Throws OpError where the shapes do not fit each other.
 std::vector<int> BroadcastShape(const std::vector<int>& a, const std::vector<int>& b);
 
-// Where the rows (values along the last dimension) of a tensor are, for the rows of the result.
-class BroadcastRows {
+// Where the pixels (values along the last dimension) of a tensor are, for those of the result.
+class BroadcastPixels {
  public:
-  BroadcastRows() = default;
-  BroadcastRows(const std::vector<int>& dims, const std::vector<int>& result);
+  BroadcastPixels() = default;
+  BroadcastPixels(const std::vector<int>& dims, const std::vector<int>& result);
 
-  // The first value of what belongs to row `row` of the result.
-  size_t Begin(int64_t row) const {
+  // The first value of what belongs to pixel `pixel` of the result.
+  size_t Begin(int64_t pixel) const {
     size_t begin = 0;
     for (const Axis& axis : axes_) {
-      begin += static_cast<size_t>(row % axis.size) * axis.stride;
-      row /= axis.size;
+      begin += static_cast<size_t>(pixel % axis.size) * axis.stride;
+      pixel /= axis.size;
     }
     return begin;
   }
-  size_t size() const { return size_; }  // of a row: that of the result's, or 1 value for all
+  size_t size() const { return size_; }  // of a pixel: that of the result's, or 1 value for all
 
  private:
   struct Axis {

@@ -18,7 +18,7 @@ MaxPool2dOp MaxPool2dOp::ReadOfBits(const OpInfo& op) {
   CheckInputCount(op, 1);
   CheckType(op.inputs[0], "input", {kTfLiteInt32});
   CheckType(op.output, "output", {kTfLiteInt32});
-  const Options options(op.options, kKeys);
+  const CustomOptions options(op.options, kKeys);
   return {.of_bits = true,
           .window = {.filter_height = options.Get("filter_height", 1, kMaxInt),
                      .filter_width = options.Get("filter_width", 1, kMaxInt),
@@ -43,15 +43,15 @@ TensorShape MaxPool2dOp::Shape(std::span<const TensorShape> inputs) const {
   const std::vector<int>& dims = inputs[0].dims;
   CheckRank(dims, "input", 4);
   CountElements(dims, 4);
-  const WindowAxis rows = window.Rows(dims[1]);
-  const WindowAxis cols = window.Cols(dims[2]);
-  if (!window.same && (rows.out == 0 || cols.out == 0)) {
+  const WindowAxis height = window.Height(dims[1]);
+  const WindowAxis width = window.Width(dims[2]);
+  if (!window.same && (height.out == 0 || width.out == 0)) {
     throw OpError("input: expected an image of at least " + std::to_string(window.filter_height) +
                   " x " + std::to_string(window.filter_width) +
                   " for this VALID window, got shape " + DimsString(dims) + "; feed larger images");
   }
-  const std::vector<int> output = {dims[0], static_cast<int>(rows.out), static_cast<int>(cols.out),
-                                   dims[3]};
+  const std::vector<int> output = {dims[0], static_cast<int>(height.out),
+                                   static_cast<int>(width.out), dims[3]};
   CountElements(output, 4);
   return {.dims = output, .channels = inputs[0].channels};
 }

@@ -19,10 +19,10 @@ struct PoolWindow {
   int64_t stride_width;
   bool same;
 
-  WindowAxis Rows(int64_t in_height) const {
+  WindowAxis Height(int64_t in_height) const {
     return MakeWindowAxis(in_height, filter_height, stride_height, 1, {.same = same});
   }
-  WindowAxis Cols(int64_t in_width) const {
+  WindowAxis Width(int64_t in_width) const {
     return MakeWindowAxis(in_width, filter_width, stride_width, 1, {.same = same});
   }
 };

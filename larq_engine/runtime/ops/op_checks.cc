@@ -109,10 +109,11 @@ double Scale(const TensorInfo& tensor, const char* role) {
 }
 
 void CheckNoOptions(const OpInfo& op) {
-  if (!op.options.empty()) Options(op.options, OptionKeys{});
+  if (!op.options.empty()) CustomOptions(op.options, OptionKeys{});
 }
 
-Options::Options(std::span<const uint8_t> flexbuffer, std::initializer_list<OptionKeys> key_sets) {
+CustomOptions::CustomOptions(std::span<const uint8_t> flexbuffer,
+                             std::initializer_list<OptionKeys> key_sets) {
   OptionKeys keys = *key_sets.begin();
   try {
     values_ = ReadIntMap(flexbuffer);
@@ -140,7 +141,7 @@ Options::Options(std::span<const uint8_t> flexbuffer, std::initializer_list<Opti
   }
 }
 
-int64_t Options::Get(std::string_view key, int64_t min, int64_t max) const {
+int64_t CustomOptions::Get(std::string_view key, int64_t min, int64_t max) const {
   const int64_t value = values_.at(std::string(key));
   if (value < min || value > max) {
     throw OpError("option '" + std::string(key) + "': expected " + std::to_string(min) + " to " +
@@ -150,6 +151,6 @@ int64_t Options::Get(std::string_view key, int64_t min, int64_t max) const {
   return value;
 }
 
-bool Options::IsSame() const { return Get("padding", 0, 1) == 0; }
+bool CustomOptions::IsSame() const { return Get("padding", 0, 1) == 0; }
 
 }  // namespace larq_engine

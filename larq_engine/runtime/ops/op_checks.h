@@ -44,10 +44,11 @@ using OptionKeys = std::span<const std::string_view>;
 
 // The whole-number options of an operator: exactly the keys that it knows, each in a range. An
 // operator may know several sets of keys; errors speak of the one that has most of the file's.
-class Options {
+class CustomOptions {
  public:
-  Options(std::span<const uint8_t> flexbuffer, OptionKeys keys) : Options(flexbuffer, {keys}) {}
-  Options(std::span<const uint8_t> flexbuffer, std::initializer_list<OptionKeys> key_sets);
+  CustomOptions(std::span<const uint8_t> flexbuffer, OptionKeys keys)
+      : CustomOptions(flexbuffer, {keys}) {}
+  CustomOptions(std::span<const uint8_t> flexbuffer, std::initializer_list<OptionKeys> key_sets);
 
   bool Has(std::string_view key) const { return values_.contains(std::string(key)); }
   int64_t Get(std::string_view key, int64_t min, int64_t max) const;

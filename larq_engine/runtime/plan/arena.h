@@ -1,4 +1,4 @@
-// Places buffers that live for a part of a run into one block of memory, sharing where they can.
+// Places buffers that live for a part of a run into one arena, sharing where they can.
 #ifndef LARQ_ENGINE_RUNTIME_PLAN_ARENA_H_
 #define LARQ_ENGINE_RUNTIME_PLAN_ARENA_H_
 
@@ -16,7 +16,7 @@ struct ArenaBuffer {
 };
 
 // Gives every buffer, of kMaxMemory bytes at most, an offset such that buffers that live at the
-// same step do not overlap. Returns the size of the block; throws std::bad_alloc if it cannot be as
+// same step do not overlap. Returns the size of the arena; throws std::bad_alloc if it cannot be as
 // large.
 size_t PlaceBuffers(std::vector<ArenaBuffer>& buffers);
 

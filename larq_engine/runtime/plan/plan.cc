@@ -238,8 +238,8 @@ void Plan::PlaceShared() {
   in_host.SetPlaces(host_memory_.data(), host_places_);
   device_memory_.reset();
   if (engine_->executors().size() == 1) return;
-  device_memory_ =
-      std::make_unique<DeviceBlock>(*engine_->executors()[kOwnMemory]->memory(), in_device.Place());
+  device_memory_ = std::make_unique<DeviceBuffer>(*engine_->executors()[kOwnMemory]->memory(),
+                                                  in_device.Place());
   in_device.SetPlaces(device_memory_->data(), device_places_);
 }
 

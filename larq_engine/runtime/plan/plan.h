@@ -43,13 +43,13 @@ class Plan {
     size_t value = 0;  // that is copied
   };
   // A device's memory for what passes through it.
-  class DeviceBlock {
+  class DeviceBuffer {
    public:
-    DeviceBlock(DeviceMemory& memory, size_t bytes)
+    DeviceBuffer(DeviceMemory& memory, size_t bytes)
         : memory_(memory), data_(memory.Allocate(bytes)) {}
-    ~DeviceBlock() { memory_.Free(data_); }
-    DeviceBlock(const DeviceBlock&) = delete;
-    DeviceBlock& operator=(const DeviceBlock&) = delete;
+    ~DeviceBuffer() { memory_.Free(data_); }
+    DeviceBuffer(const DeviceBuffer&) = delete;
+    DeviceBuffer& operator=(const DeviceBuffer&) = delete;
     std::byte* data() const { return data_; }
 
    private:
@@ -87,7 +87,7 @@ class Plan {
   std::vector<std::byte*> host_places_;
   std::vector<std::byte*> device_places_;
   AlignedBuffer<std::byte> host_memory_;
-  std::unique_ptr<DeviceBlock> device_memory_;
+  std::unique_ptr<DeviceBuffer> device_memory_;
   bool prepared_ = false;  // for the shapes that the host's tensors have
 };
 

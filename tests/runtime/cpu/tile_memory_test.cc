@@ -62,8 +62,8 @@ std::vector<TileMemoryStep> Residual() {
 
 TEST(PlaceOutputs, TilesForTheGroupBlockForLaterHostForOthers) {
   const Plan plan = Planned(Residual());
-  const std::vector<PlaceKind> expected = {PlaceKind::kTile, PlaceKind::kBlock, PlaceKind::kBlock,
-                                           PlaceKind::kTile, PlaceKind::kBlock, PlaceKind::kBlock,
+  const std::vector<PlaceKind> expected = {PlaceKind::kTile, PlaceKind::kArena, PlaceKind::kArena,
+                                           PlaceKind::kTile, PlaceKind::kArena, PlaceKind::kArena,
                                            PlaceKind::kTile, PlaceKind::kShared};
   for (size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(plan.memory.outputs[i].kind, expected[i]) << i;
@@ -132,7 +132,7 @@ class Memory {
  private:
   std::map<size_t, Mark>& space(size_t step) {
     const PlaceKind kind = plan_.memory.outputs[step].kind;
-    return kind == PlaceKind::kShared ? host_[step] : kind == PlaceKind::kBlock ? block_ : tile_;
+    return kind == PlaceKind::kShared ? host_[step] : kind == PlaceKind::kArena ? block_ : tile_;
   }
   std::vector<size_t> Bytes(size_t step, size_t pixel, size_t tile_begin) const {
     const OutputPlace& place = plan_.memory.outputs[step];
@@ -141,7 +141,7 @@ class Memory {
     const size_t size = plan_.steps[step].pixel_bytes;
     for (size_t b = 0; b < size; ++b) bytes.push_back(place.offset + first * size + b);
     const size_t end = place.kind == PlaceKind::kTile    ? plan_.memory.tile_bytes
-                       : place.kind == PlaceKind::kBlock ? plan_.memory.block_bytes
+                       : place.kind == PlaceKind::kArena ? plan_.memory.arena_bytes
                                                          : SIZE_MAX;
     EXPECT_LE(bytes.back(), end - 1);
     return bytes;
