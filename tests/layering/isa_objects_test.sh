@@ -63,6 +63,7 @@ fail() {
 for argument in "$@"; do
   if [[ $argument == *=* ]]; then isa=${argument%%=*}; fi
   archive=${argument#*=}
+  [[ -s $archive ]] || fail "expected an archive for $isa, got '$archive'"
   found=$(above "$isa" "$archive")
   [[ -z $found ]] || fail "$archive is for $isa, and holds"$'\n'"$found"
   [[ $isa == baseline ]] && continue
