@@ -12,11 +12,13 @@ import numpy as np
 from larq_engine.converter import lce_ops
 from larq_engine.converter.graph import Array, Graph, Op, Tensor
 from larq_engine.converter.options import Options
-from larq_engine.python.operators import KNOWN_OPS, Rows
+from larq_engine.python.operators import KNOWN_OPS, Samples
 
 # What computes each value from the values at the same place of its inputs. Comparisons and signs
 # are not among them: they stay where the self-check finds them.
-_ELEMENTWISE = tuple(op.name for op in KNOWN_OPS if op.rows is Rows.EACH and op.name != "SIGN")
+_ELEMENTWISE = tuple(
+    op.name for op in KNOWN_OPS if op.samples is Samples.EACH and op.name != "SIGN"
+)
 
 # What a transpose can sink below, or vanish in.
 SINKING = (*_ELEMENTWISE, "CONCATENATION", "PAD", "PADV2", "MEAN")

@@ -2,14 +2,14 @@
 
 A batch in one invoke is faster, but a model file often fixes its batch (LCE's converter writes 1),
 and some graphs mix the samples of a larger one or cannot take it. So a batch is only enlarged
-where the file leaves it open, or where every operator is known to keep samples apart (rowwise.py);
-everything else runs in pieces of the batch that the file fixes.
+where the file leaves it open, or where every operator is known to keep samples apart
+(samplewise.py); everything else runs in pieces of the batch that the file fixes.
 """
 
 from collections.abc import Iterator, Sequence
 
 from larq_engine.python.arguments import has_batch
-from larq_engine.python.rowwise import is_rowwise
+from larq_engine.python.samplewise import is_samplewise
 from larq_engine.python.session import Session
 from larq_engine.python.tensors import Array, TensorInfo
 
@@ -54,7 +54,7 @@ class BatchRunner:
     def _may_resize(self) -> bool:
         if self._flexible is None:
             open_in_file = all(info.signature[0] == -1 for info in self._inputs)
-            self._flexible = open_in_file or is_rowwise(self._session)
+            self._flexible = open_in_file or is_samplewise(self._session)
         return self._flexible
 
     def _samples_at_once(self, stack: Sequence[Array]) -> int:

@@ -8,11 +8,11 @@ import enum
 from dataclasses import dataclass
 
 
-class Rows(enum.Enum):
-    """How samples along axis 0, the rows of a batch, go through an operator (rowwise.py)."""
+class Samples(enum.Enum):
+    """How the samples of a batch, along axis 0, go through an operator (samplewise.py)."""
 
     MIXED = "they may meet, for all that is known"
-    APART = "each row of input 0 makes a row; the other inputs are constants"
+    APART = "each sample of input 0 makes a sample; the other inputs are constants"
     EACH = "each value comes from the values at the same place of the inputs, broadcast"
     CONSTANT = "it reads constants alone"
     PRODUCT = "input 0 is multiplied with a matrix"
@@ -63,7 +63,7 @@ class KnownOp:
         in_xcore: Of ours, whether XMOS's tools have it.
         bits: Of ours, which inputs hold one bit a value. Of its outputs it is those of int32.
         weights: If it multiplies with such.
-        rows: How samples go through it.
+        samples: How samples go through it.
         moved: Which inputs hold values that it only moves or drops; the others are positions.
         clamp: To which range it limits values, if it does nothing else.
         default_options: Those that hosts run it with where a file has none.
@@ -79,7 +79,7 @@ class KnownOp:
     in_xcore: bool = True
     bits: tuple[int, ...] = ()
     weights: Weights | None = None
-    rows: Rows = Rows.MIXED
+    samples: Samples = Samples.MIXED
     moved: slice | None = None
     clamp: Range | None = None
     default_options: str = ""
@@ -91,8 +91,8 @@ class KnownOp:
 _FIRST, _SECOND, _ALL = slice(0, 1), slice(1, 2), slice(None)
 
 _OURS = (
-    KnownOp("LceQuantize", is_ours=True, rows=Rows.APART),
-    KnownOp("LceDequantize", is_ours=True, bits=(0,), rows=Rows.APART),
+    KnownOp("LceQuantize", is_ours=True, samples=Samples.APART),
+    KnownOp("LceDequantize", is_ours=True, bits=(0,), samples=Samples.APART),
     KnownOp(
         "LceBconv2d",
         # LCE's sources and documents spell it in two ways, its converter in one.
@@ -100,31 +100,31 @@ _OURS = (
         is_ours=True,
         bits=(0, 1),
         weights=Weights(rank=4, channel_axis=0),
-        rows=Rows.APART,
+        samples=Samples.APART,
     ),
-    KnownOp("LceBMaxPool2d", is_ours=True, in_xcore=False, bits=(0,), rows=Rows.APART),
+    KnownOp("LceBMaxPool2d", is_ours=True, in_xcore=False, bits=(0,), samples=Samples.APART),
     KnownOp(
         "LceUnpackWeights",
         is_ours=True,
         in_lce=False,
         in_xcore=False,
         bits=(0,),
-        rows=Rows.CONSTANT,
+        samples=Samples.CONSTANT,
     ),
 )
 
 _LAYERS = (
-    KnownOp("CONV_2D", weights=Weights(rank=4, channel_axis=0), rows=Rows.APART),
+    KnownOp("CONV_2D", weights=Weights(rank=4, channel_axis=0), samples=Samples.APART),
     KnownOp("CONV_3D", weights=Weights(rank=5, channel_axis=4)),
     KnownOp(
         "CONV_3D_TRANSPOSE",
         weights=Weights(rank=5, channel_axis=3, data=2, bias=3, of_inputs=True),
     ),
-    KnownOp("DEPTHWISE_CONV_2D", weights=Weights(rank=4, channel_axis=3), rows=Rows.APART),
+    KnownOp("DEPTHWISE_CONV_2D", weights=Weights(rank=4, channel_axis=3), samples=Samples.APART),
     KnownOp(
         "FULLY_CONNECTED",
         weights=Weights(rank=2, channel_axis=0),
-        rows=Rows.APART,
+        samples=Samples.APART,
         default_options="FullyConnectedOptions",
     ),
     KnownOp(
@@ -134,7 +134,7 @@ _LAYERS = (
     KnownOp(
         "BATCH_MATMUL",
         weights=Weights(rank=2, channel_axis=1, turned_by="adjY"),
-        rows=Rows.PRODUCT,
+        samples=Samples.PRODUCT,
         default_options="BatchMatMulOptions",
     ),
 )
@@ -153,65 +153,67 @@ _RECURRENT = tuple(
 )
 
 _CLAMPS = (
-    KnownOp("RELU", clamp=(0, None), rows=Rows.EACH),
-    KnownOp("RELU_N1_TO_1", clamp=(-1, 1), rows=Rows.EACH),
-    KnownOp("RELU6", clamp=(0, 6), rows=Rows.EACH),
-    KnownOp("RELU_0_TO_1", clamp=(0, 1), rows=Rows.EACH),
+    KnownOp("RELU", clamp=(0, None), samples=Samples.EACH),
+    KnownOp("RELU_N1_TO_1", clamp=(-1, 1), samples=Samples.EACH),
+    KnownOp("RELU6", clamp=(0, 6), samples=Samples.EACH),
+    KnownOp("RELU_0_TO_1", clamp=(0, 1), samples=Samples.EACH),
 )
 
 _ELEMENTWISE = (
-    KnownOp("ABS", rows=Rows.EACH),
-    KnownOp("ADD", rows=Rows.EACH, default_options="AddOptions"),
-    KnownOp("DEQUANTIZE", rows=Rows.EACH),
-    KnownOp("DIV", rows=Rows.EACH, default_options="DivOptions"),
-    KnownOp("ELU", rows=Rows.EACH),
-    KnownOp("HARD_SWISH", rows=Rows.EACH),
-    KnownOp("LEAKY_RELU", rows=Rows.EACH, default_options="LeakyReluOptions"),
-    KnownOp("LOGISTIC", rows=Rows.EACH),
-    KnownOp("MAXIMUM", rows=Rows.EACH),
-    KnownOp("MINIMUM", rows=Rows.EACH),
-    KnownOp("MUL", rows=Rows.EACH, default_options="MulOptions"),
-    KnownOp("NEG", rows=Rows.EACH),
-    KnownOp("PRELU", rows=Rows.EACH),
-    KnownOp("QUANTIZE", rows=Rows.EACH),
-    KnownOp("ROUND", rows=Rows.EACH),
-    KnownOp("SIGN", rows=Rows.EACH),
-    KnownOp("SUB", rows=Rows.EACH, default_options="SubOptions"),
-    KnownOp("TANH", rows=Rows.EACH),
+    KnownOp("ABS", samples=Samples.EACH),
+    KnownOp("ADD", samples=Samples.EACH, default_options="AddOptions"),
+    KnownOp("DEQUANTIZE", samples=Samples.EACH),
+    KnownOp("DIV", samples=Samples.EACH, default_options="DivOptions"),
+    KnownOp("ELU", samples=Samples.EACH),
+    KnownOp("HARD_SWISH", samples=Samples.EACH),
+    KnownOp("LEAKY_RELU", samples=Samples.EACH, default_options="LeakyReluOptions"),
+    KnownOp("LOGISTIC", samples=Samples.EACH),
+    KnownOp("MAXIMUM", samples=Samples.EACH),
+    KnownOp("MINIMUM", samples=Samples.EACH),
+    KnownOp("MUL", samples=Samples.EACH, default_options="MulOptions"),
+    KnownOp("NEG", samples=Samples.EACH),
+    KnownOp("PRELU", samples=Samples.EACH),
+    KnownOp("QUANTIZE", samples=Samples.EACH),
+    KnownOp("ROUND", samples=Samples.EACH),
+    KnownOp("SIGN", samples=Samples.EACH),
+    KnownOp("SUB", samples=Samples.EACH, default_options="SubOptions"),
+    KnownOp("TANH", samples=Samples.EACH),
 )
 
 # What they make has the values of their inputs, at other places. Poolings drop all but the largest.
 _MOVERS = (
     KnownOp("BROADCAST_TO", moved=_FIRST),
-    KnownOp("CONCATENATION", moved=_ALL, rows=Rows.JOINED, default_options="ConcatenationOptions"),
+    KnownOp(
+        "CONCATENATION", moved=_ALL, samples=Samples.JOINED, default_options="ConcatenationOptions"
+    ),
     KnownOp("DEPTH_TO_SPACE", moved=_FIRST),
     KnownOp("EXPAND_DIMS", moved=_FIRST),
     KnownOp("GATHER", moved=_FIRST),
-    KnownOp("MAX_POOL_2D", moved=_FIRST, rows=Rows.APART),
+    KnownOp("MAX_POOL_2D", moved=_FIRST, samples=Samples.APART),
     KnownOp("MIRROR_PAD", moved=_FIRST),
     KnownOp("PACK", moved=_ALL),
-    KnownOp("PAD", moved=_FIRST, rows=Rows.PADDED),
-    KnownOp("PADV2", moved=_FIRST, rows=Rows.PADDED),
-    KnownOp("RESHAPE", moved=_FIRST, rows=Rows.RESHAPED),
+    KnownOp("PAD", moved=_FIRST, samples=Samples.PADDED),
+    KnownOp("PADV2", moved=_FIRST, samples=Samples.PADDED),
+    KnownOp("RESHAPE", moved=_FIRST, samples=Samples.RESHAPED),
     KnownOp("RESIZE_NEAREST_NEIGHBOR", moved=_FIRST),
     KnownOp("SLICE", moved=_FIRST),
     KnownOp("SPACE_TO_DEPTH", moved=_FIRST),
-    KnownOp("SPLIT", moved=_SECOND, rows=Rows.SPLIT),
+    KnownOp("SPLIT", moved=_SECOND, samples=Samples.SPLIT),
     KnownOp("SPLIT_V", moved=_FIRST),
     KnownOp("SQUEEZE", moved=_FIRST),
     KnownOp("STRIDED_SLICE", moved=_FIRST, default_options="StridedSliceOptions"),
     KnownOp("TILE", moved=_FIRST),
-    KnownOp("TRANSPOSE", moved=_FIRST, rows=Rows.TRANSPOSED),
+    KnownOp("TRANSPOSE", moved=_FIRST, samples=Samples.TRANSPOSED),
     KnownOp("UNPACK", moved=_FIRST),
 )
 
 _OTHERS = (
-    KnownOp("AVERAGE_POOL_2D", rows=Rows.APART),
-    KnownOp("MEAN", rows=Rows.REDUCED, default_options="ReducerOptions"),
-    KnownOp("REDUCE_MAX", rows=Rows.REDUCED),
+    KnownOp("AVERAGE_POOL_2D", samples=Samples.APART),
+    KnownOp("MEAN", samples=Samples.REDUCED, default_options="ReducerOptions"),
+    KnownOp("REDUCE_MAX", samples=Samples.REDUCED),
     KnownOp("REDUCE_PROD", default_options="ReducerOptions"),
-    KnownOp("SOFTMAX", rows=Rows.APART),
-    KnownOp("SUM", rows=Rows.REDUCED, default_options="ReducerOptions"),
+    KnownOp("SOFTMAX", samples=Samples.APART),
+    KnownOp("SUM", samples=Samples.REDUCED, default_options="ReducerOptions"),
     KnownOp("MULTINOMIAL", is_random=True),
     KnownOp("RANDOM_STANDARD_NORMAL", is_random=True),
     KnownOp("RANDOM_UNIFORM", is_random=True),

@@ -14,7 +14,7 @@ from larq_engine.converter.options import Options
 from larq_engine.converter.report import report_layers
 from larq_engine.converter.verify import verify
 from larq_engine.python.operators import KNOWN_OPS
-from larq_engine.python.rowwise import is_rowwise
+from larq_engine.python.samplewise import is_samplewise
 from tests.converter.graphs import Net, convert_and_compare, steps
 from tests.model_builder import ModelBuilder, add_quantize, add_weights, bconv_options
 from tests.oracle import Conv, pack_bits
@@ -63,7 +63,7 @@ def test_each_spelling_is_known_everywhere(spelling, name):
     assert "agree with the float model" in converted.report.self_check
 
     interpreter = larq_engine.Interpreter(content)
-    assert is_rowwise(interpreter._session)
+    assert is_samplewise(interpreter._session)
     table = interpreter.profile(runs=1)
     steps = [op.name for op in _OURS if op.name != "LceUnpackWeights"]  # It has no step.
     assert sorted(row.op for row in table.rows[:-1]) == sorted(steps)

@@ -1,9 +1,9 @@
 """Whether a graph keeps the samples of a batch apart, so that a batch may have any size.
 
 Decided from what the operators are defined to do: a trial run could be fooled by the data and
-would change what a model with a state remembers. A row is a tensor whose axis 0 is the batch. Each
-operator that reads rows must be known (operators.py) and pass the rule for its kind of rows; one
-that is not is taken to mix samples.
+would change what a model with a state remembers. A batch is a tensor whose axis 0 counts samples.
+Each operator that reads one must be known (operators.py) and pass the rule for how samples go
+through it; one that is not known is taken to mix them.
 """
 
 import functools
@@ -11,17 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from larq_engine.python.arguments import has_batch
-from larq_engine.python.operators import Rows, known_op
+from larq_engine.python.operators import Samples, known_op
 from larq_engine.python.session import Operator, Session
 from larq_engine.python.tensors import Array, Shape
 
 
 @dataclass(frozen=True)
 class _Node:
-    """An operator that reads rows: its inputs' shapes, None for one that is absent."""
+    """An operator that reads batches: its inputs' shapes, None for one that is absent."""
 
     shapes: list[Shape | None]
-    rows: list[bool]
+    is_batch: list[bool]
     # Reads input 1, such as axes: None if there is none or it is no constant.
     second: Callable[[], Array | None]
 
@@ -31,28 +31,31 @@ class _Node:
 
 
 def _first(node: _Node) -> bool:
-    """A row, with constants such as filters. Along a single axis samples would be channels."""
-    return node.rows[0] and not any(node.rows[1:]) and node.rank > 1
+    """A batch, with constants such as filters. Along a single axis samples would be channels."""
+    return node.is_batch[0] and not any(node.is_batch[1:]) and node.rank > 1
 
 
 def _elementwise(node: _Node) -> bool:
     """Broadcasting aligns the last axes, so equal ranks align the batches."""
-    shapes = [(shape or (), row) for shape, row in zip(node.shapes, node.rows, strict=True)]
-    ranks = {len(shape) for shape, row in shapes if row}
+    shapes = [
+        (shape or (), is_batch) for shape, is_batch in zip(node.shapes, node.is_batch, strict=True)
+    ]
+    ranks = {len(shape) for shape, is_batch in shapes if is_batch}
     rank = max(ranks)
     return len(ranks) == 1 and all(
-        row or len(shape) < rank or (len(shape) == rank and shape[0] == 1) for shape, row in shapes
+        is_batch or len(shape) < rank or (len(shape) == rank and shape[0] == 1)
+        for shape, is_batch in shapes
     )
 
 
 def _join(node: _Node) -> bool:
     """Along axis 0 the result would be longer than the batch, which is checked for every node."""
-    return all(node.rows)
+    return all(node.is_batch)
 
 
 def _split(node: _Node) -> bool:
     """Input 0 is the axis. Along axis 0 the parts would be shorter than the batch."""
-    return not node.rows[0]
+    return not node.is_batch[0]
 
 
 def _matrix_product(node: _Node) -> bool:
@@ -88,51 +91,51 @@ def _never(node: _Node) -> bool:
     return False
 
 
-_RULES: dict[Rows, Callable[[_Node], bool]] = {
-    Rows.APART: _first,
-    Rows.CONSTANT: _never,
-    Rows.EACH: _elementwise,
-    Rows.JOINED: _join,
-    Rows.PADDED: _pad,
-    Rows.PRODUCT: _matrix_product,
-    Rows.REDUCED: _reduce,
-    Rows.RESHAPED: _reshape,
-    Rows.SPLIT: _split,
-    Rows.TRANSPOSED: _transpose,
+_RULES: dict[Samples, Callable[[_Node], bool]] = {
+    Samples.APART: _first,
+    Samples.CONSTANT: _never,
+    Samples.EACH: _elementwise,
+    Samples.JOINED: _join,
+    Samples.PADDED: _pad,
+    Samples.PRODUCT: _matrix_product,
+    Samples.REDUCED: _reduce,
+    Samples.RESHAPED: _reshape,
+    Samples.SPLIT: _split,
+    Samples.TRANSPOSED: _transpose,
 }
 
 
-def is_rowwise(session: Session) -> bool:
-    """Whether every output is a row, computed from rows by operators that keep samples apart."""
+def is_samplewise(session: Session) -> bool:
+    """Whether every output is a batch, made of batches by operators that keep samples apart."""
     inputs, tensors = session.declared_inputs, session.declared_tensors
     if not has_batch(inputs):
         return False
     batch = inputs[0].shape[:1]
-    rows = {info.index for info in inputs}
-    computed = set(rows)
+    batches = {info.index for info in inputs}
+    computed = set(batches)
     for operator in session.operators:
-        rule = _RULES.get(known_op(operator.name).rows)
+        rule = _RULES.get(known_op(operator.name).samples)
         if rule is None:
             return False
         computed.update(operator.outputs)
-        if rows.isdisjoint(operator.inputs):
+        if batches.isdisjoint(operator.inputs):
             continue  # Made of constants alone, such as weights stored as float16.
         used = {number for number in (*operator.inputs, *operator.outputs) if number >= 0}
         if not used <= tensors.keys():
             return False
         node = _Node(
             [tensors[number].shape if number >= 0 else None for number in operator.inputs],
-            [number in rows for number in operator.inputs],
+            [number in batches for number in operator.inputs],
             functools.partial(_read_second, session, operator, computed),
         )
         # Scales of channels might be those of samples.
         if not rule(node) or any(
             tensors[number].shape[:1] != batch or len(tensors[number].scales) > 1
-            for number in used.intersection(rows.union(operator.outputs))
+            for number in used.intersection(batches.union(operator.outputs))
         ):
             return False
-        rows.update(operator.outputs)
-    return all(info.index in rows for info in session.declared_outputs)
+        batches.update(operator.outputs)
+    return all(info.index in batches for info in session.declared_outputs)
 
 
 def _read_second(session: Session, operator: Operator, computed: set[int]) -> Array | None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import larq_engine
-from larq_engine.python.rowwise import is_rowwise
+from larq_engine.python.samplewise import is_samplewise
 from tests.hosts import HOSTS
 from tests.model_builder import ABSENT, ModelBuilder, add_weights
 
@@ -113,7 +113,7 @@ _APART: dict[str, tuple[Sequence[int], _Build]] = {
     "LceQuantize": _op("LceQuantize", custom=True, shape=(1, 2, 3, 1), dtype=np.int32),
     "x + x": _op("ADD", inputs=2),
     "x - vector": _op("SUB", _f(4)),
-    "x / row": _op("DIV", _f(1, 1, 1, 4)),
+    "x / channels": _op("DIV", _f(1, 1, 1, 4)),
     "x * scalar": _op("MUL", np.float32(3)),
     "max": _op("MAXIMUM", _f(2, 3, 4)),
     "min": _op("MINIMUM", _f(1, 3, 1)),
@@ -153,7 +153,7 @@ _NOT_KNOWN_TO_BE: dict[str, tuple[Sequence[int], _Build]] = {
     "a known one after it": _then(_op("CUMSUM", np.int32(0)), _op("RELU")),
     "a constant for each sample": _op("ADD", _f(2, 4), source=(2, 4), shape=(2, 4)),
     "a constant of higher rank": _op("ADD", _f(1, 1, 4), source=(1, 4), shape=(1, 1, 4)),
-    "rows of two ranks": ((1, 4), _two_ranks),
+    "batches of two ranks": ((1, 4), _two_ranks),
     "softmax of a batch alone": _op("SOFTMAX", source=(1,), shape=(1,), beta=1.0),
     "bits of a batch alone": _op(
         "LceQuantize", custom=True, source=(1,), shape=(1,), dtype=np.int32
@@ -194,7 +194,7 @@ def _model(case: tuple[Sequence[int], _Build]) -> bytes:
 @pytest.mark.parametrize("name", _APART)
 def test_graphs_that_keep_samples_apart(name, runtime, rng):
     interpreter = larq_engine.Interpreter(_model(_APART[name]), runtime=runtime)
-    assert is_rowwise(interpreter._session)
+    assert is_samplewise(interpreter._session)
     shape = interpreter.input_shapes[0]
     x = rng.standard_normal((3 * shape[0], *shape[1:])).astype(np.float32)
     pieces = [x[i : i + shape[0]] for i in range(0, len(x), shape[0])]
@@ -207,7 +207,7 @@ def test_graphs_that_keep_samples_apart(name, runtime, rng):
 def test_graphs_that_may_mix_samples_run_as_declared(name, rng):
     model = _model(_NOT_KNOWN_TO_BE[name])
     interpreter = larq_engine.Interpreter(model)
-    assert not is_rowwise(interpreter._session)
+    assert not is_samplewise(interpreter._session)
     shape = interpreter.input_shapes[0]
     x = rng.standard_normal((3 * shape[0], *shape[1:])).astype(np.float32)
     pieces = [x[i : i + shape[0]] for i in range(0, len(x), shape[0])]
@@ -217,7 +217,7 @@ def test_graphs_that_may_mix_samples_run_as_declared(name, rng):
 
 
 def test_quantization_of_each_sample():
-    """One scale for each row that the file declares: there is none for a third row."""
+    """One scale for each sample that the file declares: there is none for a third."""
     scales = {"scale": [0.5, 0.25], "zero_point": [0, 0], "quantized_dimension": 0}
     for quantization, expected in (({"scale": 0.5}, True), (scales, False)):
         builder = ModelBuilder()
@@ -225,7 +225,7 @@ def test_quantization_of_each_sample():
         y = builder.tensor((2, 4), name="y")
         builder.builtin("DEQUANTIZE", [x], [y])
         interpreter = larq_engine.Interpreter(builder.finish([x], [y]))
-        assert is_rowwise(interpreter._session) == expected
+        assert is_samplewise(interpreter._session) == expected
         ones = np.ones((4, 4), np.int8)
         step = np.full((4, 4), 0.5) if expected else np.array([[0.5], [0.25]] * 2) * ones
         np.testing.assert_array_equal(interpreter.predict(ones), step)
@@ -242,4 +242,4 @@ def test_axes_that_are_computed(computed, expected, monkeypatch):
     builder.builtin("SUM", [x, axes], [y], keepDims=True)
     session = larq_engine.Interpreter(builder.finish([x], [y]))._session
     monkeypatch.setattr(session, "constant", lambda number: _ints(1))
-    assert is_rowwise(session) == expected
+    assert is_samplewise(session) == expected
