@@ -100,6 +100,28 @@ LE_DEVICE uint32_t* OutputBits(const Bconv2dArgs& a) {
   return a.output.kind == Bconv2dOutput::kBits ? a.output.bits : a.output.after.bits;
 }
 
+// From the bits that differ on. Returns the bit, where bits are made.
+LE_DEVICE bool FinishAcc(const Bconv2dArgs& a, int64_t pixel, int channel, int32_t acc) {
+  return FinishDot(a, pixel, channel, DotProduct(a, MakeOutputPixel(a, pixel), channel, acc));
+}
+
+// For kernels whose warps hold a pixel's channels 32 * word, ..., one a lane: all lanes of the warp
+// call it. `inside`: whether the lane has a channel.
+LE_DEVICE void FinishWord(const Bconv2dArgs& a, int64_t pixel, int word, int lane, bool inside,
+                          int32_t acc) {
+  const bool bit = inside && FinishAcc(a, pixel, word * kWarp + lane, acc);
+  if (OutputBits(a) == nullptr) return;
+  const uint32_t bits = __ballot_sync(~0u, bit);
+  const int words = (a.out_channels + kWarp - 1) / kWarp;
+  if (lane == 0) OutputBits(a)[pixel * words + word] = bits;
+}
+
+// Half `at` of words, low halves first.
+LE_DEVICE void StoreHalfWord(uint32_t* words, int64_t at, uint16_t value) {
+  using HalfWord __attribute__((may_alias)) = uint16_t;
+  reinterpret_cast<HalfWord*>(words)[at] = value;
+}
+
 }  // namespace larq_engine::cuda
 
 #endif  // LARQ_ENGINE_KERNELS_CUDA_BCONV2D_OUTPUT_H_

@@ -15,15 +15,16 @@ LE_DEVICE void Bconv2dPopc(const Bconv2dArgs& a) {
   const int channel = static_cast<int>(at % words) * kWarp + lane;
   if (index >= static_cast<int64_t>(a.batch) * a.out_height * a.out_width) return;  // whole warps
 
-  bool bit = false;
-  if (channel < a.out_channels) {
+  const bool inside = channel < a.out_channels;
+  int32_t acc = 0;
+  if (inside) {
     const int left = static_cast<int>(index % a.out_width) * a.stride_width - a.pad_left;
     const int top =
         static_cast<int>(index / a.out_width % a.out_height) * a.stride_height - a.pad_top;
     const int64_t image = index / (static_cast<int64_t>(a.out_width) * a.out_height);
     const int first_word = channel / a.group_out_channels * a.tap_words;
     const uint32_t* filter = a.filter + static_cast<int64_t>(channel) * a.filter_words;
-    int32_t acc = a.filter_ones[channel];
+    acc = a.filter_ones[channel];
     for (int ty = 0; ty < a.filter_height; ++ty) {
       const int y = top + ty * a.dilation_height;
       for (int tx = 0; tx < a.filter_width; ++tx, filter += a.tap_words) {
@@ -36,11 +37,8 @@ LE_DEVICE void Bconv2dPopc(const Bconv2dArgs& a) {
           acc += __popc(pixel[w] ^ filter[w]) - __popc(filter[w]);
       }
     }
-    bit = FinishDot(a, index, channel, DotProduct(a, MakeOutputPixel(a, index), channel, acc));
   }
-  if (OutputBits(a) == nullptr) return;
-  const uint32_t word = __ballot_sync(~0u, bit);
-  if (lane == 0) OutputBits(a)[at] = word;
+  FinishWord(a, index, static_cast<int>(at % words), lane, inside, acc);
 }
 
 }  // namespace larq_engine::cuda

@@ -1,6 +1,9 @@
 #include "larq_engine/kernels/cuda/bconv2d_rows.h"
 
+#include <algorithm>
 #include <limits>
+
+#include "larq_engine/kernels/cuda/bconv2d_tiles.h"
 
 namespace larq_engine::cuda {
 namespace {
@@ -8,6 +11,10 @@ namespace {
 constexpr int kAnyChip = std::numeric_limits<int>::max();
 
 int64_t Pixels(const Bconv2dArgs& a) { return int64_t{a.batch} * a.out_height * a.out_width; }
+
+int64_t DepthWords(const Bconv2dArgs& a) {
+  return int64_t{a.filter_height} * a.filter_width * a.tap_words;
+}
 
 int64_t BlocksFor(int64_t count, int64_t each) { return (count + each - 1) / each; }
 
@@ -20,16 +27,117 @@ LaunchSize PopcSize(const Bconv2dArgs& a) {
           .threads = kThreads};
 }
 
-// 16 population counts a clock and multiprocessor, of two a word of depth.
+constexpr double kHertz = 1.7e9;
+
+// 16 population counts a clock and multiprocessor, of two a word of depth; and a thread waits for
+// each word, a guess of 8 clocks as some are on their way at once. 1 us to begin and end.
 double PopcSeconds(const Bconv2dArgs& a, const Chip& chip) {
-  constexpr double kHertz = 1.7e9;
   const double words = static_cast<double>(Pixels(a)) * static_cast<double>(a.out_channels) *
-                       a.filter_height * a.filter_width * a.tap_words;
-  return 2 * words / (16 * kHertz * chip.multiprocessors);
+                       static_cast<double>(DepthWords(a));
+  return 1e-6 + 2 * words / (16 * kHertz * chip.multiprocessors) +
+         8 * static_cast<double>(DepthWords(a)) / kHertz;
+}
+
+// What the kernels on tensor cores have in common; see bconv2d_window.h.
+const char* WindowRefusal(const Bconv2dArgs& a, int words_at_once) {
+  if (a.tap_words % words_at_once != 0) {
+    return "the words of a tap are no multiple of what it copies at once";
+  }
+  if (a.group_out_channels != a.out_channels && a.group_out_channels % 32 != 0) {
+    return "the output channels of a group are no multiple of 32";
+  }
+  if (a.filter_height > kMaxFilterSize || a.filter_width > kMaxFilterSize) {
+    return "the filter has more than 15 rows or columns";
+  }
+  for (const int32_t reach : {a.pad_top, a.pad_left, a.dilation_height, a.dilation_width,
+                              a.stride_height, a.stride_width}) {
+    if (reach > kMaxReach) return "a pad, stride or dilation is greater than 32768";
+  }
+  // Words between the image's first and the farthest that a place is computed of, inside or not:
+  // the last step may end 15 taps behind the filter's last.
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  const int64_t line_words = int64_t{a.in_width} * a.pixel_words;
+  const int64_t lines =
+      int64_t{a.batch} * a.in_height + int64_t{kMaxFilterSize + 16} * a.dilation_height;
+  const int64_t columns = int64_t{kMaxFilterSize} * a.dilation_width;
+  if (line_words > kMost || lines > kMost / line_words ||
+      lines * line_words + columns * a.pixel_words > kMost ||
+      a.pad_top * line_words + int64_t{a.pad_left} * a.pixel_words > kMost) {
+    return "the image is too large for 32 bits";
+  }
+  if (Pixels(a) > kMost - 128) return "the output is too large for 32 bits";
+  return nullptr;
+}
+
+template <MmaTile kTile>
+const char* MmaRefusal(const Bconv2dArgs& a) {
+  return WindowRefusal(a, kTile.copy_words);
+}
+
+template <MmaTile kTile>
+LaunchSize MmaSize(const Bconv2dArgs& a) {
+  const int64_t groups = a.out_channels / a.group_out_channels;
+  return {
+      .blocks_x = BlocksFor(Pixels(a), kTile.m) * groups * BlocksFor(a.group_out_channels, kTile.n),
+      .threads = kTile.threads(),
+      .shared_bytes = kTile.shared_bytes()};
+}
+
+// A guess: half of the 17,700 products a clock and multiprocessor that an H100 was seen to do, and
+// 2 us to begin and end. The last blocks have as long as all before them.
+template <MmaTile kTile>
+double MmaSeconds(const Bconv2dArgs& a, const Chip& chip) {
+  const int64_t rounds = BlocksFor(MmaSize<kTile>(a).blocks_x, chip.multiprocessors);
+  const double products = double{kTile.m} * kTile.n * 32 * a.filter_words;
+  return 2e-6 + static_cast<double>(rounds) * products / (8850 * kHertz);
+}
+
+template <SmallTile kTile>
+const char* SmallRefusal(const Bconv2dArgs& a) {
+  return WindowRefusal(a, kTile.load_words);
+}
+
+template <SmallTile kTile>
+LaunchSize SmallSize(const Bconv2dArgs& a) {
+  const int64_t steps = BlocksFor(DepthWords(a), kTile.step_words());
+  const int warps = static_cast<int>(std::min<int64_t>(steps, SmallTile::kMaxWarps));
+  // Both halves of each word of channels.
+  return {.blocks_x = BlocksFor(Pixels(a), SmallTile::kSize) * BlocksFor(a.out_channels, 32) * 2,
+          .threads = static_cast<uint32_t>(warps * 32),
+          .shared_bytes = static_cast<uint32_t>(SmallTile::SharedBytes(warps))};
+}
+
+// A guess: all operands come from the second cache with 64 bytes a clock and multiprocessor, once
+// a block, and single words with a half of it; and 1 us to begin and end.
+template <SmallTile kTile>
+double SmallSeconds(const Bconv2dArgs& a, const Chip& chip) {
+  const double bytes = static_cast<double>(SmallSize<kTile>(a).blocks_x) * 2 * SmallTile::kSize *
+                       4 * static_cast<double>(DepthWords(a));
+  return 1e-6 + (kTile.load_words == 1 ? 2 : 1) * bytes / (64 * kHertz * chip.multiprocessors);
+}
+
+template <MmaTile kTile>
+constexpr Bconv2dRow MmaRow(KernelId kernel) {
+  return {kernel, 80, 90, MmaRefusal<kTile>, MmaSize<kTile>, MmaSeconds<kTile>};
+}
+
+template <SmallTile kTile>
+constexpr Bconv2dRow SmallRow(KernelId kernel) {
+  return {kernel, 80, 90, SmallRefusal<kTile>, SmallSize<kTile>, SmallSeconds<kTile>};
 }
 
 constexpr Bconv2dRow kRows[] = {
     {KernelId::bconv2d_popc, 75, kAnyChip, ServesAll, PopcSize, PopcSeconds},
+    // Chips of 10.0 and newer compute products of bits by way of bytes, slowly.
+    MmaRow<kMma128x128c16>(KernelId::bconv2d_mma_128x128_c16),
+    MmaRow<kMma128x128c8>(KernelId::bconv2d_mma_128x128_c8),
+    MmaRow<kMma128x128c4>(KernelId::bconv2d_mma_128x128_c4),
+    MmaRow<kMma128x64c16>(KernelId::bconv2d_mma_128x64_c16),
+    MmaRow<kMma128x64c8>(KernelId::bconv2d_mma_128x64_c8),
+    MmaRow<kMma128x64c4>(KernelId::bconv2d_mma_128x64_c4),
+    SmallRow<kSmallC16>(KernelId::bconv2d_small_c16),
+    SmallRow<kSmallC8>(KernelId::bconv2d_small_c8),
+    SmallRow<kSmallC4>(KernelId::bconv2d_small_c4),
 };
 
 // Empty where the row can compute the layer on the chip.

@@ -104,13 +104,15 @@ struct Barrier {
 };
 
 struct Warp {
-  // What the lanes give to a collective operation. Two sets that take turns: before a lane may
-  // write into the first again, all have come to the operation between and so have read it.
-  struct Slot {
-    alignas(16) unsigned char bytes[96];
-    const void* operation;  // which all lanes must have in common
+  // What the lanes give to a collective operation, one behind the other. Two sets that take turns:
+  // before a lane may write into the first again, all have come to the operation between and so
+  // have read it.
+  struct Operands {
+    static constexpr size_t kMaxBytes = 96;  // of a lane
+    alignas(16) unsigned char bytes[kWarpLanes * kMaxBytes];
+    const void* operations[kWarpLanes];  // which all lanes must have in common
   };
-  Slot slots[2][kWarpLanes];
+  Operands operands[2];
   Barrier barrier;
 };
 
@@ -229,21 +231,19 @@ inline void WarpBarrier() { Wait(MyWarp().barrier); }
 // All lanes of a warp come here and each gives `in`; rule(all, lane) is what a lane gets.
 template <class In, class Rule>
 auto Collective(const In& in, const Rule& rule) {
-  static_assert(std::is_trivially_copyable_v<In> && sizeof(In) <= sizeof(Warp::Slot::bytes));
+  static_assert(std::is_trivially_copyable_v<In> && sizeof(In) <= Warp::Operands::kMaxBytes);
   static constexpr char kOperation = 0;
   Thread& me = MyThread();
   Warp& warp = MyWarp();
   if (warp.barrier.expected != kWarpLanes) Fail("a collective operation needs a whole warp");
-  Warp::Slot* slots = warp.slots[me.collectives++ % 2];
-  std::memcpy(slots[me.lane()].bytes, &in, sizeof(In));
-  slots[me.lane()].operation = &kOperation;
+  Warp::Operands& operands = warp.operands[me.collectives++ % 2];
+  std::memcpy(operands.bytes + me.lane() * sizeof(In), &in, sizeof(In));
+  operands.operations[me.lane()] = &kOperation;
   WarpBarrier();
-  In all[kWarpLanes];
-  for (size_t i = 0; i < kWarpLanes; ++i) {
-    if (slots[i].operation != &kOperation) Fail("the lanes of a warp do different operations");
-    std::memcpy(&all[i], slots[i].bytes, sizeof(In));
+  if (operands.operations[(me.lane() + 1) % kWarpLanes] != &kOperation) {
+    Fail("the lanes of a warp do different operations");
   }
-  return rule(all, static_cast<int>(me.lane()));
+  return rule(reinterpret_cast<const In*>(operands.bytes), static_cast<int>(me.lane()));
 }
 
 // `bytes` of shared memory at an address in it.

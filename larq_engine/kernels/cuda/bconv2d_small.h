@@ -1,0 +1,134 @@
+// Binary convolution of few pixels on tensor cores, where time goes by in waiting: a block is 16
+// pixels and 16 channels, and each warp takes a part of the depth. Registers are filled straight
+// from global memory, all at once. Sides may order the depth as they like if they do it alike, so a
+// lane loads neighbouring words and takes them for those that its fragments ask for.
+#ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_SMALL_H_
+#define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_SMALL_H_
+
+#include "larq_engine/kernels/cuda/bconv2d_window.h"
+#include "larq_engine/kernels/cuda/ptx.h"
+
+namespace larq_engine::cuda {
+
+// Words that one load brings.
+template <int kWords>
+struct alignas(4 * kWords) LoadedWords {
+  uint32_t w[kWords];
+};
+
+// A lane's words of two rows, g and g + 8 of a fragment.
+template <SmallTile kTile>
+struct SmallRows {
+  static constexpr int kStepWords = kTile.step_words();
+  static constexpr int kWords = kStepWords / 4;
+  uint32_t w[2][kWords];
+
+  LE_DEVICE void Load(int row, int at, const uint32_t* from) {
+    const auto words = *reinterpret_cast<const LoadedWords<kTile.load_words>*>(from);
+    LE_UNROLL
+    for (int i = 0; i < kTile.load_words; ++i) w[row][at + i] = words.w[i];
+  }
+};
+
+template <SmallTile kTile>
+LE_DEVICE void Bconv2dSmall(const Bconv2dArgs& a) {
+  if constexpr (kHasBitProducts) {
+    constexpr int kSize = SmallTile::kSize;
+    constexpr int kStepWords = SmallRows<kTile>::kStepWords;
+    constexpr int kWords = SmallRows<kTile>::kWords;
+    LE_SHARED_DYNAMIC(shared);
+    // [warps][16 pixels][16 channels]: ones of the pixel - 2 common ones.
+    int32_t* const partial = reinterpret_cast<int32_t*>(shared);
+    const int thread = static_cast<int>(threadIdx.x);
+    const int threads = static_cast<int>(blockDim.x);
+    const int lane = thread % kWarp;
+    const int warp = thread / kWarp;
+    const int g = lane / 4;
+    const int t = lane % 4;
+
+    const int halves = (a.out_channels + kWarp - 1) / kWarp * 2;  // of words of channels
+    const int half = static_cast<int>(blockIdx.x) % halves;
+    const int m0 = static_cast<int>(blockIdx.x) / halves * kSize;
+    const int n0 = half * kSize;
+    // The last word's high half may hold no channel: then its bits are all that is to do.
+    const bool has_channels = n0 < a.out_channels;
+    const int group = has_channels ? n0 / a.group_out_channels : 0;
+
+    TapWindow windows[2];
+    LE_UNROLL
+    for (int i = 0; i < 2; ++i) windows[i] = MakeTapWindow(a, m0 + 8 * i + g, group * a.tap_words);
+
+    FragmentC c[2] = {};
+    int ones[2] = {};
+    const int depth_words = has_channels ? a.filter_height * a.filter_width * a.tap_words : 0;
+    for (int k = warp * kStepWords; k < depth_words; k += threads / kWarp * kStepWords) {
+      SmallRows<kTile> pixels = {};
+      SmallRows<kTile> channels = {};
+      LE_UNROLL
+      for (int at = 0; at < kWords; at += kTile.load_words) {
+        const int depth_word = k + kWords * t + at;
+        const DepthPlace place = DepthPlace::At(a, depth_word);
+        LE_UNROLL
+        for (int i = 0; i < 2; ++i) {
+          if (windows[i].Has(place.TapBits(a))) {
+            pixels.Load(i, at, a.image + (windows[i].offset + place.Offset(a)));
+          }
+          const int channel = n0 + 8 * i + g;
+          if (channel < a.out_channels) {
+            channels.Load(i, at,
+                          a.filter + static_cast<int64_t>(channel) * a.filter_words + depth_word);
+          }
+        }
+      }
+      LE_UNROLL
+      for (int at = 0; at < kWords; at += 2) {
+        LE_UNROLL
+        for (int i = 0; i < 2; ++i) {
+          ones[i] += __popc(pixels.w[i][at]) + __popc(pixels.w[i][at + 1]);
+        }
+        const FragmentA fragment{
+            {pixels.w[0][at], pixels.w[1][at], pixels.w[0][at + 1], pixels.w[1][at + 1]}};
+        LE_UNROLL
+        for (int i = 0; i < 2; ++i) {
+          MmaAnd(c[i], fragment, {{channels.w[i][at], channels.w[i][at + 1]}});
+        }
+      }
+    }
+    LE_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      ones[i] += __shfl_xor_sync(~0u, ones[i], 1);
+      ones[i] += __shfl_xor_sync(~0u, ones[i], 2);
+    }
+    LE_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      LE_UNROLL
+      for (int e = 0; e < 4; ++e) {
+        const int row = (warp * kSize + g + 8 * (e / 2)) * kSize;
+        partial[row + 8 * i + 2 * t + e % 2] = ones[e / 2] - 2 * c[i].r[e];
+      }
+    }
+    __syncthreads();
+
+    // A warp has two pixels at a time.
+    for (int i = thread; i < kSize * kSize; i += threads) {
+      const int pixel = m0 + i / kSize;
+      const int channel = n0 + i % kSize;
+      bool bit = false;
+      if (pixel < a.batch * a.out_height * a.out_width && channel < a.out_channels) {
+        int acc = a.filter_ones[channel];
+        for (int w = 0; w < threads / kWarp; ++w) acc += partial[w * kSize * kSize + i];
+        bit = FinishAcc(a, pixel, channel, acc);
+      }
+      if (OutputBits(a) == nullptr) continue;
+      const uint32_t both = __ballot_sync(~0u, bit);
+      if (i % kSize == 0 && pixel < a.batch * a.out_height * a.out_width) {
+        StoreHalfWord(OutputBits(a), static_cast<int64_t>(pixel) * halves + half,
+                      static_cast<uint16_t>(both >> (lane & kSize)));
+      }
+    }
+  }
+}
+
+}  // namespace larq_engine::cuda
+
+#endif  // LARQ_ENGINE_KERNELS_CUDA_BCONV2D_SMALL_H_

@@ -1,0 +1,56 @@
+// How kernels of a binary convolution divide it among blocks: what the host launches them by, and
+// what they are made of. Plain data.
+#ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_TILES_H_
+#define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_TILES_H_
+
+#include <cstdint>
+
+namespace larq_engine::cuda {
+
+// Of bconv2d_mma.h. 48 KiB of shared memory are what a block may have without asking.
+struct MmaTile {
+  int m;  // output pixels of a block
+  int n;  // output channels
+  int warp_m;
+  int warp_n;
+  int stages;
+  int copy_words;  // that lie together in the image: they divide tap_words
+
+  static constexpr int kStepWords = 16;  // of the depth, in a stage
+
+  constexpr int warps_m() const { return m / warp_m; }
+  constexpr int warps_n() const { return n / warp_n; }
+  constexpr int threads() const { return warps_m() * warps_n() * 32; }
+  constexpr int shared_bytes() const { return stages * (m + n) * kStepWords * 4; }
+};
+
+// Of bconv2d_small.h: 16 pixels, 16 channels, and a warp for each part of the depth.
+struct SmallTile {
+  int load_words;  // that lie together in the image: they divide tap_words
+
+  static constexpr int kSize = 16;
+  static constexpr int kMaxWarps = 9;  // 3 x 3 taps
+
+  // Of the depth, which a warp takes at once.
+  constexpr int step_words() const { return load_words == 4 ? 16 : 8; }
+  // For the sums of each warp.
+  static constexpr int SharedBytes(int warps) { return warps * kSize * kSize * 4; }
+};
+
+inline constexpr MmaTile kMma128x128c16{128, 128, 64, 64, 3, 4};
+inline constexpr MmaTile kMma128x128c8{128, 128, 64, 64, 3, 2};
+inline constexpr MmaTile kMma128x128c4{128, 128, 64, 64, 3, 1};
+inline constexpr MmaTile kMma128x64c16{128, 64, 64, 32, 4, 4};
+inline constexpr MmaTile kMma128x64c8{128, 64, 64, 32, 4, 2};
+inline constexpr MmaTile kMma128x64c4{128, 64, 64, 32, 4, 1};
+inline constexpr SmallTile kSmallC16{4};
+inline constexpr SmallTile kSmallC8{2};
+inline constexpr SmallTile kSmallC4{1};
+
+// The tensor cores' kernels keep the taps inside the image as bits, and places in it in 32 bits.
+inline constexpr int kMaxFilterSize = 15;
+inline constexpr int kMaxReach = 1 << 15;  // of pads, strides and dilations
+
+}  // namespace larq_engine::cuda
+
+#endif  // LARQ_ENGINE_KERNELS_CUDA_BCONV2D_TILES_H_

@@ -1,0 +1,78 @@
+// Where the taps of an output pixel lie in the image, found without a division for each.
+#ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_WINDOW_H_
+#define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_WINDOW_H_
+
+#include "larq_engine/kernels/cuda/bconv2d_output.h"
+#include "larq_engine/kernels/cuda/bconv2d_tiles.h"
+
+namespace larq_engine::cuda {
+
+// A place in the depth: a tap, and a word of it.
+struct DepthPlace {
+  int ty;
+  int tx;
+  int word;
+
+  LE_DEVICE static DepthPlace At(const Bconv2dArgs& a, int depth_word) {
+    const int tap = depth_word / a.tap_words;
+    return {tap / a.filter_width, tap % a.filter_width, depth_word % a.tap_words};
+  }
+
+  // To the place as far behind this one as `step` is behind the first.
+  LE_DEVICE void Advance(const Bconv2dArgs& a, const DepthPlace& step) {
+    word += step.word;
+    tx += step.tx;
+    ty += step.ty;
+    if (word >= a.tap_words) {
+      word -= a.tap_words;
+      ++tx;
+    }
+    if (tx >= a.filter_width) {
+      tx -= a.filter_width;
+      ++ty;
+    }
+  }
+
+  // In the image, from the pixel's first tap, in words.
+  LE_DEVICE int Offset(const Bconv2dArgs& a) const {
+    return (ty * a.dilation_height * a.in_width + tx * a.dilation_width) * a.pixel_words + word;
+  }
+
+  // What TapWindow::taps has where the tap is inside. Behind the depth's end: what it never has.
+  LE_DEVICE uint32_t TapBits(const Bconv2dArgs& a) const {
+    return ty < a.filter_height ? 1u << ty | 1u << (16 + tx) : ~0u;
+  }
+};
+
+struct TapWindow {
+  int32_t offset;  // of the first tap in the image, in words
+  uint32_t taps;   // inside: a bit for each row of the filter, and from 16 on for each column
+
+  LE_DEVICE bool Has(uint32_t tap_bits) const { return (taps & tap_bits) == tap_bits; }
+};
+
+// The bits [first, last) of an axis with at most kMaxFilterSize taps.
+LE_DEVICE uint32_t InsideBits(const InsideTaps& taps) {
+  const int first = taps.first < kMaxFilterSize ? taps.first : kMaxFilterSize;
+  return ((1u << taps.last) - 1u) & ~((1u << first) - 1u);
+}
+
+// Of pixel `index`, in a group whose channels begin at `first_word` of the image's pixels. Behind
+// the last pixel no tap is inside.
+LE_DEVICE TapWindow MakeTapWindow(const Bconv2dArgs& a, int index, int first_word) {
+  const int rows = index / a.out_width;
+  const int image = rows / a.out_height;
+  if (image >= a.batch) return {0, 0};
+  const int left = (index - rows * a.out_width) * a.stride_width - a.pad_left;
+  const int top = (rows - image * a.out_height) * a.stride_height - a.pad_top;
+  const uint32_t row_bits =
+      InsideBits(FindInsideTaps(top, a.in_height, a.filter_height, a.dilation_height));
+  const uint32_t col_bits =
+      InsideBits(FindInsideTaps(left, a.in_width, a.filter_width, a.dilation_width));
+  return {((image * a.in_height + top) * a.in_width + left) * a.pixel_words + first_word,
+          row_bits | col_bits << 16};
+}
+
+}  // namespace larq_engine::cuda
+
+#endif  // LARQ_ENGINE_KERNELS_CUDA_BCONV2D_WINDOW_H_

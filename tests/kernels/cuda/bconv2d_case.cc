@@ -1,0 +1,374 @@
+#include "tests/kernels/cuda/bconv2d_case.h"
+
+#include <bit>
+#include <cstring>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <sstream>
+
+#include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/reference.h"
+#include "tests/common/guarded_buffer.h"
+#include "tests/kernels/cuda/emulated_kernels.h"
+
+namespace larq_engine::testing {
+namespace {
+
+using cuda::Bconv2dArgs;
+using cuda::Bconv2dOutput;
+using cuda::PixelStep;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+int64_t Pick(std::mt19937_64& random, std::initializer_list<int64_t> values) {
+  return values.begin()[random() % values.size()];
+}
+
+std::vector<uint32_t> RandomBits(std::mt19937_64& random, size_t rows, size_t channels) {
+  const size_t words = WordsFor(channels);
+  std::vector<uint32_t> bits(rows * words);
+  for (size_t i = 0; i < bits.size(); ++i) {
+    bits[i] = static_cast<uint32_t>(random());
+    if (i % words == words - 1) bits[i] &= TailMask(channels);
+  }
+  return bits;
+}
+
+std::vector<float> RandomFloats(std::mt19937_64& random, size_t count) {
+  std::vector<float> values(count);
+  for (float& value : values) {
+    value = random() % 8 == 0 ? 0.0f : std::uniform_real_distribution<float>(-2, 2)(random);
+  }
+  return values;
+}
+
+template <class T>
+std::vector<unsigned char> BytesOf(const std::vector<T>& values) {
+  std::vector<unsigned char> bytes(values.size() * sizeof(T));
+  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+// As bconv2d_args.h asks for it: taps in order, then zeros.
+std::vector<uint32_t> PadFilter(const std::vector<uint32_t>& filter, size_t channels) {
+  const size_t words = filter.size() / channels;
+  const size_t padded = RoundUp(words, 16);
+  std::vector<uint32_t> result(channels * padded);
+  for (size_t c = 0; c < channels; ++c) {
+    for (size_t i = 0; i < words; ++i) result[c * padded + i] = filter[c * words + i];
+  }
+  return result;
+}
+
+std::vector<int32_t> Ones(const std::vector<uint32_t>& filter, size_t channels) {
+  const size_t words = filter.size() / channels;
+  std::vector<int32_t> ones(channels);
+  for (size_t i = 0; i < filter.size(); ++i) ones[i / words] += std::popcount(filter[i]);
+  return ones;
+}
+
+// The ones of the taps above and left of each corner.
+std::vector<int32_t> CornerOnes(const Bconv2dSpec& spec, const std::vector<uint32_t>& filter) {
+  const size_t height = static_cast<size_t>(spec.filter_height);
+  const size_t width = static_cast<size_t>(spec.filter_width);
+  const size_t channels = static_cast<size_t>(spec.out_channels);
+  std::vector<int32_t> corners((height + 1) * (width + 1) * channels);
+  for (size_t y = 0; y <= height; ++y) {
+    for (size_t x = 0; x <= width; ++x) {
+      for (size_t c = 0; c < channels; ++c) {
+        int32_t& sum = corners[(y * (width + 1) + x) * channels + c];
+        for (size_t tap = 0; tap < height * width; ++tap) {
+          if (tap / width >= y || tap % width >= x) continue;
+          for (size_t w = 0; w < spec.tap_words(); ++w) {
+            sum += std::popcount(filter[(c * height * width + tap) * spec.tap_words() + w]);
+          }
+        }
+      }
+    }
+  }
+  return corners;
+}
+
+// Copies of operands that end where nobody may read, and outputs that end where nobody may write.
+class DeviceMemory {
+ public:
+  template <class T>
+  const T* Hold(const std::vector<T>& values) {
+    const std::vector<unsigned char> bytes = BytesOf(values);
+    buffers_.push_back(
+        std::make_unique<GuardedBuffer<unsigned char>>(std::span<const unsigned char>(bytes)));
+    return reinterpret_cast<const T*>(buffers_.back()->data());
+  }
+  unsigned char* Output(size_t bytes) {
+    buffers_.push_back(std::make_unique<GuardedBuffer<unsigned char>>(bytes));
+    std::memset(buffers_.back()->data(), 0xcd, bytes);
+    return buffers_.back()->data();
+  }
+
+ private:
+  std::vector<std::unique_ptr<GuardedBuffer<unsigned char>>> buffers_;
+};
+
+float Clamped(float y, float min, float max) { return y < min ? min : y > max ? max : y; }
+
+}  // namespace
+
+std::string Describe(const GpuLayer& layer) {
+  const Bconv2dSpec& s = layer.spec;
+  const auto pads = [](const AxisPadding& p) {
+    return p.same ? std::string("SAME") : std::to_string(p.before) + "+" + std::to_string(p.after);
+  };
+  std::ostringstream out;
+  out << "image " << layer.batch << "x" << layer.height << "x" << layer.width << "x"
+      << s.in_channels << ", filter " << s.out_channels << "x" << s.filter_height << "x"
+      << s.filter_width << ", stride " << s.stride_height << "x" << s.stride_width << ", dilation "
+      << s.dilation_height << "x" << s.dilation_width << ", groups " << s.groups << ", pads "
+      << pads(s.pad_height) << " x " << pads(s.pad_width) << " of " << static_cast<int>(s.pad_value)
+      << ", activation " << static_cast<int>(layer.activation) << ", output "
+      << static_cast<int>(layer.kind) << ", fused " << static_cast<int>(layer.fused);
+  return out.str();
+}
+
+GpuLayer RandomLayer(std::mt19937_64& random) {
+  GpuLayer layer;
+  Bconv2dSpec& s = layer.spec;
+  s.groups = Pick(random, {1, 1, 1, 1, 2, 3});
+  if (s.groups == 1) {
+    s.in_channels = Pick(random, {1, 17, 31, 32, 33, 64, 64, 65, 96, 128, 130, 256, 512});
+    s.out_channels = Pick(random, {1, 2, 7, 16, 31, 32, 33, 64, 65, 100, 128, 130});
+  } else {
+    s.in_channels = s.groups * Pick(random, {32, 64, 96, 128});
+    s.out_channels = s.groups * Pick(random, {1, 5, 32, 64, 96});
+  }
+  s.filter_height = Pick(random, {1, 2, 3, 3, 5});
+  s.filter_width = Pick(random, {1, 2, 3, 3, 4});
+  s.stride_height = Pick(random, {1, 1, 2, 3});
+  s.stride_width = Pick(random, {1, 1, 2, 3});
+  s.dilation_height = Pick(random, {1, 1, 2});
+  s.dilation_width = Pick(random, {1, 1, 3});
+  s.pad_value = static_cast<PadValue>(Pick(random, {-1, 0, 1}));
+  for (AxisPadding* padding : {&s.pad_height, &s.pad_width}) {
+    switch (random() % 4) {
+      case 0:
+        break;  // VALID
+      case 1:
+        *padding = {
+            .same = false, .before = Pick(random, {0, 1, 2, 9}), .after = Pick(random, {0, 1, 7})};
+        break;
+      default:
+        padding->same = true;
+    }
+  }
+  layer.batch = Pick(random, {1, 1, 2, 3});
+  layer.height = Pick(random, {1, 4, 7, 9});
+  layer.width = Pick(random, {1, 5, 8, 11});
+  // So that a VALID window fits.
+  layer.height += (s.filter_height - 1) * s.dilation_height;
+  layer.width += (s.filter_width - 1) * s.dilation_width;
+  layer.activation = static_cast<Activation>(random() % 4);
+  layer.kind = static_cast<OutputKind>(random() % 3);
+  if (layer.kind == OutputKind::kFloat) layer.fused = static_cast<Fused>(random() % 4);
+  return layer;
+}
+
+GpuCase::GpuCase(const GpuLayer& layer, std::mt19937_64& random)
+    : layer_(layer),
+      height_(layer.spec.Height(layer.height)),
+      width_(layer.spec.Width(layer.width)) {
+  const Bconv2dSpec& spec = layer_.spec;
+  const size_t channels = static_cast<size_t>(spec.out_channels);
+  const size_t in_pixels = static_cast<size_t>(layer_.batch * layer_.height * layer_.width);
+  const size_t pixels = static_cast<size_t>(layer_.batch * height_.out * width_.out);
+  image_ = RandomBits(random, in_pixels * static_cast<size_t>(spec.groups),
+                      static_cast<size_t>(spec.group_in_channels()));
+  filter_ = RandomBits(random, channels * static_cast<size_t>(spec.taps()),
+                       static_cast<size_t>(spec.group_in_channels()));
+  for (auto& values : channel_values_) values = RandomFloats(random, channels);
+  channel_signs_.resize(channels);
+  for (uint32_t& sign : channel_signs_) sign = random() % 2 << 31;
+  residual_ = RandomFloats(random, pixels * channels);
+
+  const std::vector<float> multiplier = RandomFloats(random, channels);
+  const std::vector<float> bias = RandomFloats(random, channels);
+  std::vector<int32_t> threshold(channels);
+  for (int32_t& limit : threshold) {
+    limit = random() % 16 == 0 ? (random() % 2 ? INT32_MIN : INT32_MAX)
+                               : static_cast<int32_t>(spec.depth() / 2 + Pick(random, {-3, 0, 3}));
+  }
+  switch (layer_.kind) {
+    case OutputKind::kFloat:
+      transform_ = MakeFloatTransform(layer_.activation, multiplier.data(), bias.data(), channels);
+      break;
+    case OutputKind::kInt8:
+      transform_ = MakeInt8Transform(layer_.activation, multiplier.data(), bias.data(), channels,
+                                     1.0 / static_cast<double>(1 + random() % 20),
+                                     static_cast<int32_t>(random() % 41) - 20);
+      break;
+    case OutputKind::kBits:
+      transform_ = MakeBitsTransform(threshold.data(), channels, spec.depth());
+      break;
+  }
+  std::vector<unsigned char> output(pixels * transform_.PixelBytes(channels));
+  ReferenceBconv2d(spec, transform_, layer_.height, layer_.width, image_.data(), filter_.data(), 0,
+                   static_cast<int64_t>(pixels), output.data());
+  if (layer_.kind != OutputKind::kFloat) {
+    expected_ = {output};
+    return;
+  }
+  std::vector<float> y(pixels * channels);
+  std::memcpy(y.data(), output.data(), output.size());
+  std::vector<float> first = y;
+  const size_t words = WordsFor(channels);
+  std::vector<uint32_t> bits(pixels * words);
+  for (size_t i = 0; i < y.size(); ++i) {
+    const size_t c = i % channels;
+    bool minus = false;
+    switch (layer_.fused) {
+      case Fused::kNothing:
+        break;
+      case Fused::kBatchNorm: {
+        const float product = Clamped(y[i], 0, kInfinity) * channel_values_[0][c];
+        y[i] = Clamped(product + channel_values_[1][c], -1, 6);
+        minus = y[i] < 0;
+        break;
+      }
+      case Fused::kResidual: {
+        y[i] = y[i] < 0 ? y[i] * channel_values_[0][c] : y[i];
+        y[i] = y[i] + residual_[i];
+        first[i] = y[i];
+        y[i] = Clamped(y[i] * residual_[i], -3, 3);
+        const float turned = channel_signs_[c] ? -y[i] : y[i];
+        minus = turned < channel_values_[2][c];
+        break;
+      }
+      case Fused::kBitsOnly:
+        minus = y[i] < 0;
+        break;
+    }
+    if (minus) bits[i / channels * words + c / 32] |= kBit[c % 32];
+  }
+  switch (layer_.fused) {
+    case Fused::kNothing:
+      expected_ = {BytesOf(y)};
+      break;
+    case Fused::kBatchNorm:
+      expected_ = {BytesOf(y), BytesOf(bits)};
+      break;
+    case Fused::kResidual:
+      expected_ = {BytesOf(first), BytesOf(y), BytesOf(bits)};
+      break;
+    case Fused::kBitsOnly:
+      expected_ = {BytesOf(bits)};
+      break;
+  }
+}
+
+cuda::Bconv2dArgs GpuCase::Shape() const {
+  const auto number = [](int64_t value) { return static_cast<int32_t>(value); };
+  const Bconv2dSpec& s = layer_.spec;
+  Bconv2dArgs a = {};
+  a.pad_value = static_cast<int32_t>(s.pad_value);
+  a.batch = number(layer_.batch);
+  a.in_height = number(layer_.height);
+  a.in_width = number(layer_.width);
+  a.pixel_words = number(static_cast<int64_t>(s.pixel_words()));
+  a.out_height = number(height_.out);
+  a.out_width = number(width_.out);
+  a.out_channels = number(s.out_channels);
+  a.group_in_channels = number(s.group_in_channels());
+  a.group_out_channels = number(s.group_out_channels());
+  a.tap_words = number(static_cast<int64_t>(s.tap_words()));
+  a.filter_words =
+      number(static_cast<int64_t>(RoundUp(static_cast<size_t>(s.taps()) * s.tap_words(), 16)));
+  a.filter_height = number(s.filter_height);
+  a.filter_width = number(s.filter_width);
+  a.stride_height = number(s.stride_height);
+  a.stride_width = number(s.stride_width);
+  a.dilation_height = number(s.dilation_height);
+  a.dilation_width = number(s.dilation_width);
+  a.pad_top = number(height_.pad_before);
+  a.pad_left = number(width_.pad_before);
+  a.output.kind = static_cast<Bconv2dOutput::Kind>(layer_.kind);
+  return a;
+}
+
+std::string GpuCase::Run(const cuda::Bconv2dRow& row, const emulated_gpu::Options& options,
+                         emulated_gpu::Counters* counters) const {
+  const Bconv2dSpec& spec = layer_.spec;
+  const size_t channels = static_cast<size_t>(spec.out_channels);
+  DeviceMemory memory;
+  std::vector<unsigned char*> outputs;
+  for (const Bytes& bytes : expected_) outputs.push_back(memory.Output(bytes.size()));
+
+  Bconv2dArgs a = Shape();
+  a.image = memory.Hold(image_);
+  a.filter = memory.Hold(PadFilter(filter_, channels));
+  a.filter_ones = memory.Hold(Ones(filter_, channels));
+  if (spec.IsPaddedWith(PadValue::kZero) || spec.IsPaddedWith(PadValue::kMinusOne)) {
+    a.corner_ones = memory.Hold(CornerOnes(spec, filter_));
+  }
+  Bconv2dOutput& output = a.output;
+  output.dot_min = transform_.range.min;
+  output.dot_max = transform_.range.max;
+  output.multiplier = memory.Hold(transform_.multiplier);
+  output.bias = memory.Hold(transform_.bias);
+  output.zero_point = transform_.zero_point;
+  output.dot_limit = memory.Hold(transform_.dot_limit);
+  const auto floats = [&](size_t i) { return reinterpret_cast<float*>(outputs[i]); };
+  const auto add_step = [&](PixelStep step) { output.after.steps[output.after.count++] = step; };
+  if (layer_.kind == OutputKind::kInt8) {
+    output.int8 = reinterpret_cast<int8_t*>(outputs[0]);
+  } else if (layer_.kind == OutputKind::kBits) {
+    output.bits = reinterpret_cast<uint32_t*>(outputs[0]);
+  } else {
+    switch (layer_.fused) {
+      case Fused::kNothing:
+        break;
+      case Fused::kBatchNorm:
+        add_step({PixelStep::kClamp, 0, kInfinity, nullptr, nullptr});
+        add_step({PixelStep::kMultiplyChannels, -kInfinity, kInfinity,
+                  memory.Hold(channel_values_[0]), nullptr});
+        add_step({PixelStep::kAddChannels, -1, 6, memory.Hold(channel_values_[1]), nullptr});
+        break;
+      case Fused::kResidual:
+        add_step({PixelStep::kPrelu, 0, 0, memory.Hold(channel_values_[0]), nullptr});
+        add_step({PixelStep::kAddTensor, -kInfinity, kInfinity, memory.Hold(residual_), nullptr});
+        add_step({PixelStep::kStore, 0, 0, nullptr, floats(0)});
+        add_step({PixelStep::kMultiplyTensor, -3, 3, memory.Hold(residual_), nullptr});
+        output.after.limits = memory.Hold(channel_values_[2]);
+        output.after.signs = memory.Hold(channel_signs_);
+        break;
+      case Fused::kBitsOnly:
+        break;
+    }
+    const bool has_bits = layer_.fused != Fused::kNothing;
+    const size_t last_floats = expected_.size() - (has_bits ? 2 : 1);
+    if (layer_.fused != Fused::kBitsOnly) {
+      add_step({PixelStep::kStore, 0, 0, nullptr, floats(last_floats)});
+    }
+    if (has_bits) output.after.bits = reinterpret_cast<uint32_t*>(outputs.back());
+  }
+
+  const char* const name = cuda::RowOf(row.kernel).name;
+  const cuda::LaunchSize size = row.size(a);
+  const emulated_gpu::Counters counted =
+      LaunchEmulated(*FindEmulatedKernel(name), &a,
+                     {static_cast<unsigned>(size.blocks_x), static_cast<unsigned>(size.blocks_y)},
+                     {size.threads}, size.shared_bytes, options);
+  if (counters != nullptr) *counters = counted;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    for (size_t at = 0; at < expected_[i].size(); ++at) {
+      if (outputs[i][at] == expected_[i][at]) continue;
+      std::ostringstream out;
+      out << name << ", order " << options.order << ", seed " << options.seed
+          << (options.early_copies ? ", early" : ", late") << " copies: byte " << at
+          << " of output " << i << " is " << int{outputs[i][at]} << ", expected "
+          << int{expected_[i][at]} << "; " << Describe(layer_);
+      return out.str();
+    }
+  }
+  return "";
+}
+
+}  // namespace larq_engine::testing

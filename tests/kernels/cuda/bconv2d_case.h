@@ -1,0 +1,67 @@
+// A layer on the emulated GPU against the reference: one row, one order of threads. Without a test
+// framework, so that it can also be compiled with a kernel that is broken on purpose.
+#ifndef LARQ_ENGINE_TESTS_KERNELS_CUDA_BCONV2D_CASE_H_
+#define LARQ_ENGINE_TESTS_KERNELS_CUDA_BCONV2D_CASE_H_
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "larq_engine/kernels/bconv2d_spec.h"
+#include "larq_engine/kernels/cuda/bconv2d_rows.h"
+#include "larq_engine/kernels/cuda/emulated_gpu.h"
+#include "larq_engine/kernels/output_transform.h"
+
+namespace larq_engine::testing {
+
+// What follows a float output in the same kernel.
+enum class Fused { kNothing, kBatchNorm, kResidual, kBitsOnly };
+
+struct GpuLayer {
+  Bconv2dSpec spec;
+  int64_t batch = 1;
+  int64_t height = 1;
+  int64_t width = 1;
+  Activation activation = Activation::kNone;
+  OutputKind kind = OutputKind::kFloat;
+  Fused fused = Fused::kNothing;
+};
+
+std::string Describe(const GpuLayer& layer);
+
+// A small layer of any kind.
+GpuLayer RandomLayer(std::mt19937_64& random);
+
+// A layer with random operands, and what the reference makes of them.
+class GpuCase {
+ public:
+  GpuCase(const GpuLayer& layer, std::mt19937_64& random);
+
+  // Sizes and the layer's kind alone: what a row can be asked about.
+  cuda::Bconv2dArgs Shape() const;
+
+  // Empty if every byte of every output is as expected, else what differs first.
+  std::string Run(const cuda::Bconv2dRow& row, const emulated_gpu::Options& options,
+                  emulated_gpu::Counters* counters = nullptr) const;
+
+ private:
+  // Of one output of the kernel.
+  using Bytes = std::vector<unsigned char>;
+
+  GpuLayer layer_;
+  WindowAxis height_;
+  WindowAxis width_;
+  OutputTransform transform_;
+  std::vector<uint32_t> image_;
+  std::vector<uint32_t> filter_;  // as files have it
+  std::vector<float> channel_values_[3];
+  std::vector<uint32_t> channel_signs_;
+  std::vector<float> residual_;  // [pixels][channels]
+  // int8, or floats and what steps store; bits come last.
+  std::vector<Bytes> expected_;
+};
+
+}  // namespace larq_engine::testing
+
+#endif  // LARQ_ENGINE_TESTS_KERNELS_CUDA_BCONV2D_CASE_H_

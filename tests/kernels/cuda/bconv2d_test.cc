@@ -1,0 +1,213 @@
+// Every row of a binary convolution on the emulated GPU, against the reference.
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "larq_engine/kernels/cuda/bconv2d_rows.h"
+#include "larq_engine/kernels/cuda/bconv2d_tiles.h"
+#include "tests/common/seed.h"
+#include "tests/kernels/cuda/bconv2d_case.h"
+#include "tests/kernels/cuda/emulated_kernels.h"
+
+namespace larq_engine::testing {
+namespace {
+
+using cuda::Bconv2dRow;
+using cuda::Bconv2dRows;
+using cuda::KernelId;
+using emulated_gpu::Options;
+
+// So that no row is left out unseen.
+using RunsByName = std::map<std::string, int>;
+
+std::string NameOf(const Bconv2dRow& row) { return cuda::RowOf(row.kernel).name; }
+
+Options RandomOptions(std::mt19937_64& random) {
+  return {.order = static_cast<Options::Order>(random() % 5),
+          .seed = random(),
+          .early_copies = random() % 2 == 0};
+}
+
+void ExpectRowsAgree(const GpuLayer& layer, std::mt19937_64& random, RunsByName& runs) {
+  const GpuCase gpu_case(layer, random);
+  for (const Bconv2dRow& row : Bconv2dRows()) {
+    if (row.refusal(gpu_case.Shape()) != nullptr) continue;
+    emulated_gpu::Counters counters;
+    ASSERT_EQ(gpu_case.Run(row, RandomOptions(random), &counters), "");
+    ASSERT_EQ(counters.bank_conflicts, 0) << NameOf(row) << ": " << Describe(layer);
+    ASSERT_EQ(counters.products > 0, row.kernel != KernelId::bconv2d_popc) << NameOf(row);
+    ++runs[NameOf(row)];
+  }
+}
+
+GpuLayer Square(int64_t size, int64_t in_channels, int64_t out_channels, int64_t filter) {
+  GpuLayer layer;
+  layer.height = layer.width = size;
+  layer.spec.in_channels = in_channels;
+  layer.spec.out_channels = out_channels;
+  layer.spec.filter_height = layer.spec.filter_width = filter;
+  layer.spec.pad_height.same = layer.spec.pad_width.same = true;
+  return layer;
+}
+
+// Sanitizers take a share: they look at what one run does.
+#if defined(LE_EMULATED_BY_THREADS)
+constexpr int kShare = 10;
+#elif defined(LE_ADDRESS_SANITIZER)
+constexpr int kShare = 5;
+#else
+constexpr int kShare = 1;
+#endif
+constexpr int kRandomLayers = 30 / kShare;
+
+TEST(GpuBconv2d, RowsEqualTheReference) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937_64 random(TestSeed());
+  RunsByName runs;
+  const int layers = std::getenv("LARQ_ENGINE_TEST_FULL") ? 10 * kRandomLayers : kRandomLayers;
+  for (int i = 0; i < layers; ++i) {
+    ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(RandomLayer(random), random, runs));
+  }
+}
+
+// All that a size can be beside a tile's, a word's and a copy's, each for every kind of output.
+TEST(GpuBconv2d, ChannelsOfEveryRest) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937_64 random(TestSeed());
+  RunsByName runs;
+  constexpr int64_t kStep = 6 * kShare;
+  const int64_t first = static_cast<int64_t>(random() % kStep) + 1;
+  for (int64_t channels = first; channels <= 130; channels += kStep) {
+    GpuLayer layer = Square(4, 1 + static_cast<int64_t>(random() % 130), channels, 2);
+    layer.kind = static_cast<OutputKind>(channels % 3);
+    layer.fused = layer.kind == OutputKind::kFloat ? Fused::kBatchNorm : Fused::kNothing;
+    ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, random, runs));
+  }
+}
+
+// More steps than stages, so that each stage is used again; more blocks than one on each side.
+TEST(GpuBconv2d, EveryOrderOfThreadsAndCopies) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937_64 random(TestSeed());
+#ifdef LE_EMULATED_BY_THREADS
+  const std::vector<int> orders = {0};  // the system's
+#else
+  const std::vector<int> orders = {0, 1, 2, 3, 4};
+#endif
+  const GpuCase gpu_case(kShare > 1 ? Square(5, 256, 40, 3) : Square(12, 256, 80, 3), random);
+  for (const Bconv2dRow& row : Bconv2dRows()) {
+    ASSERT_EQ(row.refusal(gpu_case.Shape()), nullptr);
+    for (const int order : orders) {
+      for (const bool early : {false, true}) {
+        const Options options{static_cast<Options::Order>(order), random(), early};
+        ASSERT_EQ(gpu_case.Run(row, options), "");
+      }
+    }
+  }
+}
+
+#ifndef LE_EMULATED_BY_THREADS
+
+// One layer for each row's limits: groups, and taps that are words, pairs and quadruples of words.
+TEST(GpuBconv2d, NoRowIsLeftOut) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937_64 random(TestSeed());
+  RunsByName runs;
+  for (const int64_t in_channels : {32, 64, 96, 128, 256, 512, 1024}) {
+    GpuLayer layer = Square(5, in_channels, 64, 3);
+    layer.spec.pad_value = PadValue::kZero;
+    ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, random, runs));
+    layer.spec.groups = 2;
+    layer.spec.in_channels *= 2;
+    layer.kind = OutputKind::kBits;
+    ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, random, runs));
+  }
+  for (const Bconv2dRow& row : Bconv2dRows()) EXPECT_GT(runs[NameOf(row)], 1) << NameOf(row);
+}
+
+// A dense layer, and the greatest filter that the tensor cores' rows take.
+TEST(GpuBconv2d, DeepAndWide) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937_64 random(TestSeed());
+  RunsByName runs;
+  GpuLayer dense = Square(1, 9000, 70, 1);
+  dense.batch = 3;
+  ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(dense, random, runs));
+  GpuLayer wide = Square(3, 32, 8, 15);
+  wide.spec.pad_value = PadValue::kMinusOne;
+  ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(wide, random, runs));
+  wide.spec.filter_width = 16;
+  runs.clear();
+  ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(wide, random, runs));
+  EXPECT_EQ(runs, (RunsByName{{"bconv2d_popc", 1}}));
+}
+
+#endif
+
+TEST(GpuBconv2d, RowsAreKernelsAndFitThem) {
+  size_t kernels = 0;
+  for (const EmulatedKernel& kernel : EmulatedKernels()) {
+    kernels += kernel.name.starts_with("bconv2d_");
+  }
+  EXPECT_EQ(kernels, Bconv2dRows().size());
+  std::mt19937_64 random(1);
+  const GpuCase gpu_case(Square(9, 4096, 8, 3), random);
+  for (const Bconv2dRow& row : Bconv2dRows()) {
+    ASSERT_EQ(row.refusal(gpu_case.Shape()), nullptr);
+    // The most that a row needs, it needs here.
+    const cuda::LaunchSize size = row.size(gpu_case.Shape());
+    EXPECT_EQ(size.threads, cuda::RowOf(row.kernel).threads) << NameOf(row);
+    EXPECT_EQ(size.shared_bytes, cuda::RowOf(row.kernel).shared_bytes) << NameOf(row);
+    EXPECT_LE(size.shared_bytes, 48u << 10) << NameOf(row);
+  }
+}
+
+TEST(GpuBconv2d, RefusalsNameTheLimit) {
+  std::mt19937_64 random(1);
+  const cuda::Chip h100{.compute_capability = 90, .multiprocessors = 132};
+  const auto refusal = [&](const cuda::Bconv2dArgs& args) {
+    return SelectBconv2d(args, h100, "bconv2d_mma_128x64_c16").error;
+  };
+  const std::string kernel = "kernel bconv2d_mma_128x64_c16: ";
+  EXPECT_EQ(refusal(GpuCase(Square(2, 64, 8, 1), random).Shape()),
+            kernel + "the words of a tap are no multiple of what it copies at once");
+  GpuLayer layer = Square(2, 256, 6, 1);
+  layer.spec.groups = 2;
+  EXPECT_EQ(refusal(GpuCase(layer, random).Shape()),
+            kernel + "the output channels of a group are no multiple of 32");
+  EXPECT_EQ(refusal(GpuCase(Square(2, 128, 8, 16), random).Shape()),
+            kernel + "the filter has more than 15 rows or columns");
+
+  cuda::Bconv2dArgs a = GpuCase(Square(2, 128, 8, 3), random).Shape();
+  EXPECT_EQ(refusal(a), "");
+  a.dilation_width = cuda::kMaxReach + 1;
+  EXPECT_EQ(refusal(a), kernel + "a pad, stride or dilation is greater than 32768");
+  a.dilation_width = 1;
+  a.in_height = a.in_width = 1 << 15;
+  EXPECT_EQ(refusal(a), kernel + "the image is too large for 32 bits");
+  a.in_height = a.in_width = 1 << 10;
+  a.out_height = a.out_width = 1 << 16;
+  EXPECT_EQ(refusal(a), kernel + "the output is too large for 32 bits");
+}
+
+// Few pixels, many, and chips whose tensor cores do not multiply bits.
+TEST(GpuBconv2d, ChoosesByExpectedTime) {
+  std::mt19937_64 random(1);
+  const auto chosen = [&](const GpuLayer& layer, int32_t batch, int compute_capability) {
+    const cuda::Chip chip{.compute_capability = compute_capability, .multiprocessors = 132};
+    cuda::Bconv2dArgs args = GpuCase(layer, random).Shape();
+    args.batch = batch;
+    return NameOf(*SelectBconv2d(args, chip, cuda::kAutoRow).row);
+  };
+  EXPECT_EQ(chosen(Square(7, 512, 512, 3), 1, 90), "bconv2d_small_c16");
+  EXPECT_EQ(chosen(Square(14, 256, 256, 3), 1, 80), "bconv2d_small_c16");
+  EXPECT_EQ(chosen(Square(14, 64, 256, 3), 1, 90), "bconv2d_small_c8");
+  EXPECT_EQ(chosen(Square(7, 512, 512, 3), 256, 90), "bconv2d_mma_128x128_c16");
+  EXPECT_EQ(chosen(Square(14, 256, 256, 3), 1, 75), "bconv2d_popc");
+  EXPECT_EQ(chosen(Square(14, 256, 256, 3), 1, 120), "bconv2d_popc");
+}
+
+}  // namespace
+}  // namespace larq_engine::testing
