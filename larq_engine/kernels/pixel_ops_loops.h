@@ -202,31 +202,36 @@ void BitpackBoolRows(const uint8_t* in, size_t rows, size_t channels, uint32_t* 
       rows, channels, [in](size_t at) { return in[at] == 0; }, out);
 }
 
-// Eight values at a time: store(bits, to) makes eight of the lower bits, to which the last of a row
-// may run into the rows after it; store_some(bits, count, to) makes no more than it must.
-template <typename T, typename Store, typename StoreSome>
-inline void UnpackRows(const uint32_t* in, size_t rows, size_t channels, const Store& store,
-                       const StoreSome& store_some, T* out) {
-  const size_t rows_before = RowsBefore((8 - channels % 8) % 8, rows, channels);
-  for (size_t i = 0; i < rows_before; ++i, in += WordsFor(channels), out += channels) {
-    for (size_t c = 0; c < channels; c += 8) store(in[c / kWordBits] >> c % kWordBits, out + c);
+// unpack_some(bits, count, to) makes up to a word of values: a fixed number of them becomes
+// vectors.
+template <typename T, typename UnpackSome>
+inline void UnpackRows(const uint32_t* in, size_t rows, size_t channels,
+                       const UnpackSome& unpack_some, T* out) {
+  if (channels <= 16) {
+    // Joining would cost more. The last eight of a row may run into the rows after it.
+    const size_t rows_before = RowsBefore((8 - channels % 8) % 8, rows, channels);
+    for (size_t i = 0; i < rows_before; ++i, out += channels) {
+      const uint32_t bits = *in++;
+      for (size_t c = 0; c < channels; c += 8) unpack_some(bits >> c, 8, out + c);
+    }
+    for (size_t i = rows_before; i < rows; ++i, out += channels) unpack_some(*in++, channels, out);
+    return;
   }
-  for (size_t i = rows_before; i < rows; ++i, in += WordsFor(channels), out += channels) {
-    size_t c = 0;
-    for (; c + 8 <= channels; c += 8) store(in[c / kWordBits] >> c % kWordBits, out + c);
-    store_some(in[c / kWordBits] >> c % kWordBits, channels - c, out + c);
-  }
+  const auto unpack = [&](const uint32_t* words, size_t first, size_t count, size_t) {
+    T* to = out + first;
+    for (; count >= kWordBits; count -= kWordBits, to += kWordBits) {
+      unpack_some(*words++, kWordBits, to);
+    }
+    if (count > 0) unpack_some(*words, count, to);
+  };
+  UnpackRows(in, rows, channels, channels < kNarrow, JoinRows, unpack);
 }
 
 void UnpackFloatRows(const uint32_t* in, size_t rows, size_t channels, float* out) {
-  const auto store_some = [](uint32_t bits, size_t count, float* to) {
+  const auto unpack_some = [](uint32_t bits, size_t count, float* to) {
     for (size_t b = 0; b < count; ++b) to[b] = bits & kBit[b] ? -1.0f : 1.0f;
   };
-  const auto store = [&](uint32_t bits, float* to) { store_some(bits, 8, to); };
-  if (channels % kWordBits != 0) return UnpackRows(in, rows, channels, store, store_some, out);
-  for (size_t w = 0; w < rows * WordsFor(channels); ++w) {
-    store_some(in[w], kWordBits, out + w * kWordBits);
-  }
+  UnpackRows(in, rows, channels, unpack_some, out);
 }
 
 // T is a byte. Copies of the eight bits in each byte of a word keep one bit each, and an addition
@@ -237,14 +242,22 @@ inline void UnpackByteRows(const uint32_t* in, size_t rows, size_t channels, T p
   constexpr uint64_t kOnes = 0x0101010101010101;
   const uint64_t pluses = kOnes * static_cast<uint8_t>(plus);
   const uint64_t change = static_cast<uint8_t>(plus ^ minus);
-  const auto store_some = [&](uint32_t bits, size_t count, T* to) {
+  const auto eight = [&](uint32_t bits) {
     const uint64_t kept = (bits & 0xff) * kOnes & 0x8040201008040201;
     const uint64_t is_minus = (kept + 0x7f * kOnes) >> 7 & kOnes;
-    const uint64_t bytes = pluses ^ is_minus * change;
-    std::memcpy(to, &bytes, count);
+    return pluses ^ is_minus * change;
   };
-  const auto store = [&](uint32_t bits, T* to) { store_some(bits, 8, to); };
-  UnpackRows(in, rows, channels, store, store_some, out);
+  const auto unpack_some = [&](uint32_t bits, size_t count, T* to) {
+    size_t b = 0;
+    for (; b + 8 <= count; b += 8) {
+      const uint64_t bytes = eight(bits >> b);
+      std::memcpy(to + b, &bytes, sizeof(bytes));
+    }
+    if (b == count) return;
+    const uint64_t bytes = eight(bits >> b);
+    std::memcpy(to + b, &bytes, count - b);
+  };
+  UnpackRows(in, rows, channels, unpack_some, out);
 }
 
 void UnpackInt8Rows(const uint32_t* in, size_t rows, size_t channels, int8_t plus, int8_t minus,

@@ -2,8 +2,8 @@
 // that includes it, as in pixel_ops_loops.h.
 //
 // To pack narrow rows, all of their values are packed as if they were one long row, a stream of
-// bits, which is then dealt to the rows. So no ISA needs code for each width, and the cost of a
-// value hardly depends on it.
+// bits, which is then dealt to the rows. To unpack them, their bits are joined to such a stream. So
+// no ISA needs code for each width, and the cost of a value hardly depends on it.
 #ifndef LARQ_ENGINE_KERNELS_PIXEL_OPS_ROWS_H_
 #define LARQ_ENGINE_KERNELS_PIXEL_OPS_ROWS_H_
 
@@ -115,6 +115,64 @@ inline void PackLimitRows(const float* in, const float* limits, const uint32_t* 
     pack(from, periodic.limits + phase, periodic.signs + phase, count, to);
   };
   PackStream(rows, channels, pack_stream, deal, out);
+}
+
+inline constexpr size_t kJoinedWords = 256;  // at least 64 narrow rows
+inline constexpr size_t kJoinedSlack = 16;   // words after the stream, which joining may write
+
+// Joins rows. A word's bits past the channels may be anything.
+[[gnu::noinline]] inline void JoinRows(const uint32_t* in, size_t rows, size_t channels,
+                                       unsigned char* stream) {
+  const uint32_t mask = TailMask(channels);
+  const size_t whole_words = channels / kWordBits;
+  uint64_t begun = 0;  // the bits of a byte that the row before left unfinished
+  for (size_t at = 0, end = rows * channels; at < end; at += channels) {
+    unsigned char* to = stream + at / 8;
+    const size_t known = at % 8;
+    size_t w = 0;
+    for (; w + 2 <= whole_words; w += 2, to += sizeof(uint64_t)) {
+      uint64_t bits;
+      std::memcpy(&bits, in + w, sizeof(bits));
+      begun |= bits << known;
+      std::memcpy(to, &begun, sizeof(begun));
+      begun = bits >> 1 >> (63 - known);
+    }
+    if (w < whole_words) {
+      begun |= uint64_t{in[w++]} << known;
+      std::memcpy(to, &begun, sizeof(begun));
+      begun >>= kWordBits;
+      to += sizeof(uint32_t);
+    }
+    begun |= uint64_t{in[w++] & mask} << known;
+    std::memcpy(to, &begun, sizeof(begun));
+    begun >>= (known + channels % kWordBits) / 8 * 8;
+    in += w;
+  }
+}
+
+// Unpacks rows that lie one after the other, joined or one by one.
+// unpack(words, first, count, spare) unpacks `count` bits to where value `first` belongs; `spare`
+// values after those may be written too, since they are not yet. join is JoinRows or does the same.
+template <typename Join, typename Unpack>
+inline void UnpackRows(const uint32_t* in, size_t rows, size_t channels, bool joined,
+                       const Join& join, const Unpack& unpack) {
+  const size_t end = rows * channels;
+  if (channels % kWordBits == 0) return unpack(in, 0, end, 0);
+  if (rows == 1 || !joined) {
+    for (size_t at = 0; at < end; at += channels, in += WordsFor(channels)) {
+      unpack(in, at, channels, end - at - channels);
+    }
+    return;
+  }
+  uint32_t stream[kJoinedWords + kJoinedSlack];
+  // Multiples of 64 rows fill cache lines of the output.
+  const size_t part = kJoinedWords * kWordBits / channels / 64 * 64;
+  for (size_t first = 0; first < rows; first += part) {
+    const size_t count = rows - first < part ? rows - first : part;
+    join(in + first * WordsFor(channels), count, channels,
+         reinterpret_cast<unsigned char*>(stream));
+    unpack(stream, first * channels, count * channels, 0);
+  }
 }
 
 // How many of the first rows have `over` values after them: a row that is written in order may run

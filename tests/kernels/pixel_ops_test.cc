@@ -75,7 +75,7 @@ template <typename Test>
 void ForShapes(const Test& test) {
   for (Guard guard : {Guard::kBefore, Guard::kAfter}) {
     for (size_t channels = 1; channels <= 130; ++channels) {
-      for (size_t rows : {1, 2, 3, 8, 21}) {
+      for (size_t rows : {1, 2, 3, 8, 21, 43}) {
         test(rows, channels, guard);
         if (::testing::Test::HasFatalFailure()) {
           FAIL() << rows << " rows of " << channels << " channels, guard "
@@ -84,8 +84,8 @@ void ForShapes(const Test& test) {
       }
     }
     for (size_t channels : {192, 256, 257, 511}) test(17, channels, guard);
-    for (size_t channels : {1, 3, 7, 8, 13, 31, 33, 63, 65, 127}) {
-      test(4500 / channels, channels, guard);
+    for (size_t channels : {1, 3, 7, 8, 13, 16, 17, 31, 33, 63, 65, 127}) {
+      test(9000 / channels, channels, guard);
     }
   }
 }

@@ -4,8 +4,11 @@
 
 #include <immintrin.h>
 
+#include <cstring>
+
 #include "larq_engine/kernels/pixel_ops_loops.h"
 #include "larq_engine/kernels/x86/deal_rows.h"
+#include "larq_engine/kernels/x86/join_rows.h"
 
 #if !defined(__AVX2__)
 #error "this file is built with the flags of ISA_COPTS[\"avx2\"]"
@@ -135,6 +138,22 @@ void BitpackBoolAvx2(const uint8_t* in, size_t rows, size_t channels, uint32_t* 
       [in](size_t at) { return in[at] == 0; }, out);
 }
 
+// Unpacks rows: word(bits, to) makes a word of values.
+template <typename T, typename Word>
+inline void UnpackRowsAvx2(const uint32_t* in, size_t rows, size_t channels, bool joined,
+                           const Word& word, T* out) {
+  const auto unpack = [&](const uint32_t* words, size_t first, size_t count, size_t spare) {
+    T* to = out + first;
+    for (; count >= kWordBits; count -= kWordBits, to += kWordBits) word(*words++, to);
+    if (count == 0) return;
+    if (spare >= kWordBits) return word(*words, to);
+    T last[kWordBits];
+    word(*words, last);
+    std::memcpy(to, last, count * sizeof(T));
+  };
+  UnpackRows(in, rows, channels, joined, JoinRowsAvx2, unpack);
+}
+
 // The first kVectors of a word's floats: each lane shifts its bit to the float's sign.
 template <size_t kVectors>
 inline void UnpackWord(uint32_t word, float* out) {
@@ -150,7 +169,7 @@ inline void UnpackWord(uint32_t word, float* out) {
   }
 }
 
-// kVectors are the last word's, of which the last may run into the rows after it.
+// Rows one by one. kVectors are the last word's, of which the last may run into the rows after it.
 template <size_t kVectors>
 inline void UnpackFloats(const uint32_t* in, size_t rows, size_t channels, float* out) {
   const size_t rows_before = RowsBefore((kFloats - channels % kFloats) % kFloats, rows, channels);
@@ -167,7 +186,12 @@ inline void UnpackFloats(const uint32_t* in, size_t rows, size_t channels, float
 }
 
 void UnpackFloatAvx2(const uint32_t* in, size_t rows, size_t channels, float* out) {
-  if (channels == 0) return;
+  // Stores across two cache lines cost more, of which whole or half vectors have few.
+  const bool joined = channels <= 12 || (channels < 2 * kWordBits && channels % 4 != 0);
+  if (joined || channels % kWordBits == 0) {
+    const auto word = [](uint32_t bits, float* to) { UnpackWord<4>(bits, to); };
+    return UnpackRowsAvx2(in, rows, channels, joined, word, out);
+  }
   switch ((channels - 1) % kWordBits / kFloats) {
     case 0:
       return UnpackFloats<1>(in, rows, channels, out);
@@ -180,8 +204,8 @@ void UnpackFloatAvx2(const uint32_t* in, size_t rows, size_t channels, float* ou
   }
 }
 
-// T is a byte. A row's last vector, of kStep bytes, may run into the rows after it.
-template <size_t kStep, typename T>
+// T is a byte.
+template <typename T>
 inline void UnpackBytes(const uint32_t* in, size_t rows, size_t channels, T plus, T minus, T* out) {
   const __m256i pluses = _mm256_set1_epi8(static_cast<char>(plus));
   const __m256i minuses = _mm256_set1_epi8(static_cast<char>(minus));
@@ -189,30 +213,12 @@ inline void UnpackBytes(const uint32_t* in, size_t rows, size_t channels, T plus
   const __m256i copies =
       _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
   const __m256i bit = _mm256_set1_epi64x(static_cast<int64_t>(0x8040201008040201));
-  const size_t rows_before = RowsBefore((kStep - channels % kStep) % kStep, rows, channels);
-  for (size_t i = 0; i < rows_before; ++i, out += channels) {
-    for (size_t c = 0; c < channels; c += kStep) {
-      const __m256i word = _mm256_set1_epi32(static_cast<int32_t>(*in++));
-      const __m256i tested = _mm256_and_si256(_mm256_shuffle_epi8(word, copies), bit);
-      const __m256i is_minus = _mm256_cmpeq_epi8(tested, bit);
-      const __m256i values = _mm256_blendv_epi8(pluses, minuses, is_minus);
-      if (kStep == kWordBits) {
-        Store(out + c, values);
-      } else {
-        _mm_storel_epi64(reinterpret_cast<__m128i*>(out + c), _mm256_castsi256_si128(values));
-      }
-    }
-  }
-  UnpackByteRows(in, rows - rows_before, channels, plus, minus, out);
-}
-
-template <typename T>
-inline void UnpackBytes(const uint32_t* in, size_t rows, size_t channels, T plus, T minus, T* out) {
-  if (channels <= 8) {
-    UnpackBytes<8>(in, rows, channels, plus, minus, out);
-  } else {
-    UnpackBytes<kWordBits>(in, rows, channels, plus, minus, out);
-  }
+  const auto word = [&](uint32_t bits, T* to) {
+    const __m256i words = _mm256_set1_epi32(static_cast<int32_t>(bits));
+    const __m256i tested = _mm256_and_si256(_mm256_shuffle_epi8(words, copies), bit);
+    Store(to, _mm256_blendv_epi8(pluses, minuses, _mm256_cmpeq_epi8(tested, bit)));
+  };
+  UnpackRowsAvx2(in, rows, channels, channels < 3 * kWordBits / 2, word, out);
 }
 
 void UnpackInt8Avx2(const uint32_t* in, size_t rows, size_t channels, int8_t plus, int8_t minus,

@@ -8,6 +8,7 @@
 #if !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 #include <immintrin.h>
 #if !defined(__clang__)
@@ -16,6 +17,7 @@
 
 #include "larq_engine/kernels/pixel_ops_rows.h"
 #include "larq_engine/kernels/x86/deal_rows.h"
+#include "larq_engine/kernels/x86/join_rows_avx512bw.h"
 
 #if !defined(__AVX512BW__) || !defined(__AVX512DQ__) || !defined(__AVX512VL__)
 #error "this file is built with the flags of ISA_COPTS[\"avx512bw\"]"
@@ -337,112 +339,67 @@ void BitpackBool(const uint8_t* in, size_t rows, size_t channels, uint32_t* out)
       in, rows, channels, [](__m512i x) { return _mm512_testn_epi8_mask(x, x); }, out);
 }
 
-// Rows that fill their words lie in memory like one long row.
-inline void JoinRows(size_t& rows, size_t& channels) {
-  if (channels % kWordBits == 0) {
-    channels *= rows;
-    rows = 1;
+// Each of the first kFloats bits of a word, from bit `first` on, becomes a float: its lane shifts
+// it to the sign.
+struct SignedOnes {
+  __m512i to_sign;
+  explicit SignedOnes(size_t first)
+      : to_sign(_mm512_sub_epi32(
+            _mm512_set_epi32(16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31),
+            _mm512_set1_epi32(static_cast<int32_t>(first)))) {}
+  __m512 operator()(uint32_t word) const {
+    const __m512i words = _mm512_set1_epi32(static_cast<int32_t>(word));
+    const __m512i shifted = _mm512_sllv_epi32(words, to_sign);
+    const __m512i sign = _mm512_set1_epi32(INT32_MIN);
+    const __m512i one = _mm512_castps_si512(_mm512_set1_ps(1.0f));
+    return _mm512_castsi512_ps(
+        _mm512_ternarylogic_epi32(one, shifted, sign, 0xf8));  // one | (shifted & sign)
   }
-}
-
-// The floats of bits [kFloats v, kFloats (v + 1)) of a word: each lane shifts its bit to the sign.
-inline __m512 SignedOnes(uint32_t word, size_t v) {
-  const __m512i to_sign =
-      _mm512_set_epi32(16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
-  const __m512i shifts =
-      _mm512_sub_epi32(to_sign, _mm512_set1_epi32(static_cast<int32_t>(v * kFloats)));
-  const __m512i shifted = _mm512_sllv_epi32(_mm512_set1_epi32(static_cast<int32_t>(word)), shifts);
-  const __m512i sign = _mm512_set1_epi32(INT32_MIN);
-  const __m512i one = _mm512_castps_si512(_mm512_set1_ps(1.0f));
-  return _mm512_castsi512_ps(
-      _mm512_ternarylogic_epi32(one, shifted, sign, 0xf8));  // one | (shifted & sign)
-}
-
-// The first kLanes floats of a word.
-template <size_t kLanes>
-inline void UnpackWord(uint32_t word, float* out) {
-  if (kLanes == 8) {
-    _mm256_storeu_ps(out, _mm512_castps512_ps256(SignedOnes(word, 0)));
-  } else {
-    _mm512_storeu_ps(out, SignedOnes(word, 0));
-    if (kLanes > kFloats) _mm512_storeu_ps(out + kFloats, SignedOnes(word, 1));
-  }
-}
-
-// kLanes are those stored of the last word, of which some may run into the rows after it.
-template <size_t kLanes>
-inline void UnpackFloats(const uint32_t* in, size_t rows, size_t channels, float* out) {
-  const size_t rows_before = RowsBefore((kLanes - channels % kLanes) % kLanes, rows, channels);
-  if (channels <= kWordBits) {
-    for (size_t i = 0; i < rows_before; ++i, out += channels) UnpackWord<kLanes>(*in++, out);
-  } else {
-    const size_t whole = (channels - 1) / kWordBits;
-    for (size_t i = 0; i < rows_before; ++i, out += channels) {
-      for (size_t w = 0; w < whole; ++w) UnpackWord<kWordBits>(*in++, out + w * kWordBits);
-      UnpackWord<kLanes>(*in++, out + whole * kWordBits);
-    }
-  }
-  for (size_t i = rows_before; i < rows; ++i, in += WordsFor(channels), out += channels) {
-    for (size_t c = 0; c < channels; c += kFloats) {
-      const size_t left = channels - c < kFloats ? channels - c : kFloats;
-      _mm512_mask_storeu_ps(out + c, First16(left),
-                            SignedOnes(in[c / kWordBits] >> c % kWordBits, 0));
-    }
-  }
-}
+};
 
 void UnpackFloat(const uint32_t* in, size_t rows, size_t channels, float* out) {
-  if (channels == 0) return;
-  const size_t last = (channels - 1) % kWordBits + 1;  // floats of the last word
-  if (last <= 8) return UnpackFloats<8>(in, rows, channels, out);
-  if (last <= kFloats) return UnpackFloats<kFloats>(in, rows, channels, out);
-  return UnpackFloats<kWordBits>(in, rows, channels, out);
-}
-
-// Stores as many of the bytes as a row's step has.
-template <size_t kStep>
-inline void StoreBytes(void* out, __m512i bytes) {
-  if (kStep == 16) {
-    _mm_storeu_si128(static_cast<__m128i*>(out), _mm512_castsi512_si128(bytes));
-  } else if (kStep == 32) {
-    _mm256_storeu_si256(static_cast<__m256i*>(out), _mm512_castsi512_si256(bytes));
-  } else {
-    _mm512_storeu_si512(out, bytes);
-  }
-}
-
-// Steps of up to 64 bytes; the last of a row may run into the rows after it.
-template <size_t kStep>
-inline void UnpackSteps(const uint32_t* in, size_t rows, size_t channels, __m512i plus,
-                        __m512i minus, unsigned char* out) {
-  const auto values = [&](size_t c) {
-    uint64_t bits = in[c / kWordBits];
-    if (channels - c > kWordBits) bits |= uint64_t{in[c / kWordBits + 1]} << kWordBits;
-    return _mm512_mask_blend_epi8(bits, plus, minus);
-  };
-  const size_t rows_before = RowsBefore((kStep - channels % kStep) % kStep, rows, channels);
-  for (size_t i = 0; i < rows_before; ++i, in += WordsFor(channels), out += channels) {
-    for (size_t c = 0; c < channels; c += kStep) StoreBytes<kStep>(out + c, values(c));
-  }
-  for (size_t i = rows_before; i < rows; ++i, in += WordsFor(channels), out += channels) {
-    for (size_t c = 0; c < channels; c += kBlockBits) {
-      const size_t left = channels - c;
-      _mm512_mask_storeu_epi8(out + c, First64(left < kBlockBits ? left : kBlockBits), values(c));
+  const SignedOnes lower(0), upper(kFloats);
+  if (channels % kWordBits == kFloats && channels > kFloats) {
+    // Nothing is lost where a row ends.
+    for (size_t i = 0; i < rows; ++i, out += kFloats) {
+      for (size_t w = 0; w < channels / kWordBits; ++w, ++in, out += kWordBits) {
+        _mm512_storeu_ps(out, lower(*in));
+        _mm512_storeu_ps(out + kFloats, upper(*in));
+      }
+      _mm512_storeu_ps(out, lower(*in++));
     }
+    return;
   }
+  const auto unpack = [&](const uint32_t* words, size_t first, size_t count, size_t spare) {
+    float* to = out + first;
+    for (; count >= kWordBits; count -= kWordBits, to += kWordBits, ++words) {
+      _mm512_storeu_ps(to, lower(*words));
+      _mm512_storeu_ps(to + kFloats, upper(*words));
+    }
+    if (count == 0) return;
+    if (count <= kFloats && spare >= kFloats) return _mm512_storeu_ps(to, lower(*words));
+    _mm512_mask_storeu_ps(to, First16(count), lower(*words));
+    if (count <= kFloats) return;
+    _mm512_mask_storeu_ps(to + kFloats, First16(count - kFloats), upper(*words));
+  };
+  UnpackRows(in, rows, channels, channels < kNarrow, JoinRowsAvx512bw, unpack);
 }
 
 inline void UnpackBytes(const uint32_t* in, size_t rows, size_t channels, __m512i plus,
                         __m512i minus, void* out) {
-  JoinRows(rows, channels);
-  unsigned char* to = static_cast<unsigned char*>(out);
-  if (channels <= 16) {
-    UnpackSteps<16>(in, rows, channels, plus, minus, to);
-  } else if (channels <= 32) {
-    UnpackSteps<32>(in, rows, channels, plus, minus, to);
-  } else {
-    UnpackSteps<kBlockBits>(in, rows, channels, plus, minus, to);
-  }
+  const auto unpack = [=](const uint32_t* words, size_t first, size_t count, size_t) {
+    unsigned char* to = static_cast<unsigned char*>(out) + first;
+    for (; count >= kBlockBits; count -= kBlockBits, to += kBlockBits, words += 2) {
+      uint64_t bits;
+      std::memcpy(&bits, words, sizeof(bits));
+      _mm512_storeu_si512(to, _mm512_mask_blend_epi8(bits, plus, minus));
+    }
+    if (count == 0) return;
+    uint64_t bits = words[0];
+    if (count > kWordBits) bits |= uint64_t{words[1]} << kWordBits;
+    _mm512_mask_storeu_epi8(to, First64(count), _mm512_mask_blend_epi8(bits, plus, minus));
+  };
+  UnpackRows(in, rows, channels, channels < kNarrow, JoinRowsAvx512bw, unpack);
 }
 
 void UnpackInt8(const uint32_t* in, size_t rows, size_t channels, int8_t plus, int8_t minus,
