@@ -103,6 +103,17 @@ STAGES = (
         setup="hosts",
     ),
     Stage(
+        "fake-gpu",
+        "Python tests in LiteRT on an emulated GPU",
+        (
+            [
+                *["tools/test_fake_gpu.sh", "tests/cuda", "tests/python/test_fusion.py"],
+                *["tests/interop/test_interop.py", "-k", "not tensorflow and not tflite_runtime"],
+            ],
+        ),
+        (*CPP, r"larq_engine/python/", r"tests/(cuda|interop)/", r"tests/[^/]*\.py$"),
+    ),
+    Stage(
         "older-x86",
         "C++ tests, and Python tests in LiteRT, on emulated CPUs without AVX-512",
         (BUILD, ["tools/test_lesser_cpus.sh"]),

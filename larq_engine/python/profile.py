@@ -9,7 +9,9 @@ from typing import Any
 from larq_engine.python.text_table import align_columns, format_html
 
 _TITLES = ("op", "layer", "kernel", "calls", "ms/call", "%", "GMAC/s")
-_NUMBERS = _TITLES[3:]
+# Of tables with more devices than the CPU.
+_PLACED_TITLES = ("node", "op", "layer", "device", *_TITLES[2:])
+_NUMBERS = ("node", *_TITLES[3:])
 
 # The `op` of the row that stands for everything that the plug-in did not run.
 HOST = "host runtime"
@@ -23,7 +25,8 @@ class ProfileRow:
         op: The operator.
         name: The layer that it belongs to, as in the conversion's report.
         tensor: What it makes, as the file calls it.
-        device: Where it is computed.
+        node: Its number in the file's graph, by which placements name it; -1 for the host's row.
+        device: Where it is computed; of a transfer, where it leads.
         kernel: What computes it.
         calls: How often it ran.
         ms_per_call: Mean time.
@@ -34,6 +37,7 @@ class ProfileRow:
     op: str
     name: str
     tensor: str
+    node: int
     device: str
     kernel: str
     calls: int
@@ -65,12 +69,19 @@ class ProfileTable:
         return json.dumps(self.to_dict(), indent=2)
 
     def __str__(self) -> str:
-        lines = align_columns(_TITLES, list(map(_cells, self.rows)), _NUMBERS)
+        titles, cells = self._columns()
+        lines = align_columns(titles, cells, _NUMBERS)
         return "\n".join([*lines, self._summary()])
 
     def _repr_html_(self) -> str:
         """The table for notebooks."""
-        return format_html(_TITLES, list(map(_cells, self.rows)), _NUMBERS, self._summary())
+        titles, cells = self._columns()
+        return format_html(titles, cells, _NUMBERS, self._summary())
+
+    def _columns(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+        if {row.device for row in self.rows} <= {"cpu", ""}:
+            return _TITLES, list(map(_cells, self.rows))
+        return _PLACED_TITLES, [_placed_cells(row) for row in self.rows]
 
     def _summary(self) -> str:
         return f"{self.ms_per_run:.3f} ms per run, mean of {self.runs} runs"
@@ -89,6 +100,11 @@ def _cells(row: ProfileRow) -> tuple[str, ...]:
     )
 
 
+def _placed_cells(row: ProfileRow) -> tuple[str, ...]:
+    op, layer, *others = _cells(row)
+    return ("" if row.node < 0 else str(row.node), op, layer, row.device, *others)
+
+
 def make_table(
     steps: Sequence[Mapping[str, Any]], elapsed_ns: int, runs: int, host_ops: Sequence[str]
 ) -> ProfileTable:
@@ -98,6 +114,7 @@ def make_table(
             op=step["op"],
             name=step["layer"],
             tensor=step["name"],
+            node=step["node"],
             device=step["device"],
             kernel=step["kernel"],
             calls=step["calls"],
@@ -119,6 +136,7 @@ def make_table(
             op=HOST,
             name=", ".join(f"{count} {op}" for op, count in counts.most_common()),
             tensor="",
+            node=-1,
             device="",
             kernel="",
             calls=runs,

@@ -12,6 +12,13 @@ namespace larq_engine {
 namespace {
 
 constexpr const char* kKernelVariable = "LARQ_ENGINE_KERNEL";
+constexpr const char* kDeviceVariable = "LARQ_ENGINE_DEVICE";
+
+// Null unless it says something.
+const char* Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr || *value == 0 ? nullptr : value;
+}
 
 int ParseThreads(std::string_view value) {
   int threads = 0;
@@ -33,7 +40,8 @@ int ParseNumber(std::string_view text) {
   return failure == std::errc() && stop == end && number >= 0 ? number : -1;
 }
 
-void ParseDevice(std::string_view value, EngineOptions& options) {
+// `source` is where the value comes from, for the message.
+void ParseDevice(std::string_view value, const std::string& source, EngineOptions& options) {
   constexpr std::string_view kOneOfSeveral = "cuda:";
   options.device = DeviceOption::kCuda;
   if (value == "cpu") {
@@ -46,8 +54,8 @@ void ParseDevice(std::string_view value, EngineOptions& options) {
     options.cuda_ordinal = -1;
   }
   if (options.cuda_ordinal < 0) {
-    throw std::invalid_argument(std::string("option device: expected ") + kDeviceValues +
-                                ", got '" + std::string(value) + "'");
+    throw std::invalid_argument(source + ": expected " + kDeviceValues + ", got '" +
+                                std::string(value) + "'");
   }
 }
 
@@ -128,13 +136,17 @@ std::optional<bool> ParseSwitch(std::string_view value) {
 EngineOptions ParseEngineOptions(const char* const* keys, const char* const* values, size_t count) {
   EngineOptions options;
   options.kernel = kAutoKernel;
+  if (const char* device = Variable(kDeviceVariable)) {
+    ParseDevice(device, std::string("environment variable ") + kDeviceVariable, options);
+  }
   for (size_t i = 0; i < count; ++i) {
     const std::string_view key = keys[i] == nullptr ? "" : keys[i];
     const std::string_view value = values[i] == nullptr ? "" : values[i];
     if (key == "num_threads") {
       options.num_threads = ParseThreads(value);
     } else if (key == "device") {
-      ParseDevice(value, options);
+      options.cuda_ordinal = 0;
+      ParseDevice(value, "option device", options);
     } else if (key == "placement") {
       options.on_cuda = ParsePlacement(value);
     } else if (key == "kernel" && IsRowForGpus(value)) {
@@ -150,9 +162,9 @@ EngineOptions ParseEngineOptions(const char* const* keys, const char* const* val
     }
   }
   CheckGpuIsAskedFor(options);
-  const char* variable = std::getenv(kKernelVariable);
-  if (options.kernel == kAutoKernel && variable != nullptr && *variable != 0) {
-    options.kernel = ParseKernel(variable, std::string("environment variable ") + kKernelVariable);
+  const char* kernel = Variable(kKernelVariable);
+  if (options.kernel == kAutoKernel && kernel != nullptr) {
+    options.kernel = ParseKernel(kernel, std::string("environment variable ") + kKernelVariable);
   }
   return options;
 }

@@ -19,12 +19,19 @@ struct TfLiteDelegate;
  *   num_threads  1 to 256; by default the host's own number of threads. No more are started than
  *                there are CPUs: those of the process's affinity mask, and of its control group's
  *                limit (version 2)
- *   kernel       "auto" (default), "reference", or the name of a kernel row
+ *   kernel       "auto" (default), "reference", or the name of a kernel row, of the CPU's or the
+ *                GPU's
  *   fuse         "on" (default): also take over the host's float operators between ours, and
  *                compute them while a layer's output is in the cache; "off": ours only, one by one.
  *                "true" or "1" and "false" or "0" are the same, in upper or lower case
- * The environment variable LARQ_ENGINE_KERNEL stands in for `kernel` when that is "auto".
- * Returns null after calling report_error (may be null) when an option or a value is unknown. */
+ *   device       "cpu" (default); "cuda", or "cuda:1" and so on: a GPU of NVIDIA's for all that it
+ *                can compute; "auto": each operator where it is expected to take least
+ *   placement    the device of single operators, such as "3:cpu,7:cuda"; numbers are nodes of the
+ *                host's graph, as profiles have them
+ * The environment variable LARQ_ENGINE_KERNEL stands in for `kernel` when that is "auto", and
+ * LARQ_ENGINE_DEVICE for `device` where that is not given.
+ * Returns null after calling report_error (may be null) when an option or a value is unknown, or
+ * the device is not there. */
 LARQ_ENGINE_EXPORT struct TfLiteDelegate* tflite_plugin_create_delegate(
     const char* const* keys, const char* const* values, size_t count,
     void (*report_error)(const char* message));

@@ -157,7 +157,7 @@ def test_steps_are_grouped() -> None:
         ("LceBMaxPool2d", 1, 16.0),  # in every other run
         (HOST, 2, 16.0),
     ]
-    rows = tuple(ProfileRow(op, "", "", "", "", calls, ms, 0.0, None) for op, calls, ms in steps)
+    rows = tuple(ProfileRow(op, "", "", 0, "", "", calls, ms, 0.0, None) for op, calls, ms in steps)
     grouped = models.group_steps(ProfileTable(rows, runs=2, ms_per_run=31.0))
     assert list(grouped.values()) == [5.0, 10.0, 16.0]
     table = models.format_profiles({"Net": grouped}).splitlines()

@@ -80,7 +80,8 @@ def test_bytes_that_are_no_model(content, tmp_path):
 def test_unknown_options(runtime):
     text = message_of(ValueError, larq_engine.load_delegate, runtime, colour=3)
     assert text == (
-        "larq_engine plug-in: unknown option 'colour'; expected one of num_threads, kernel, fuse"
+        "larq_engine plug-in: unknown option 'colour'; expected one of num_threads, kernel, "
+        "fuse, device, placement"
     )
 
 

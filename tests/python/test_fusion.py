@@ -13,242 +13,58 @@ from tests import oracle
 from tests.hosts import HOSTS
 from tests.kernel_rows import KERNELS
 from tests.model_builder import (
-    ABSENT,
-    ACTIVATION,
-    PADDING,
-    ModelBuilder,
-    add_quantize,
     add_weights,
-    bconv_options,
 )
-from tests.oracle import Conv
+from tests.numpy_net import (
+    ACTIVATIONS,
+    Model,
+    Net,
+    Value,
+    claimed,
+    random_images,
+    random_net,
+    residual_net,
+)
 
 Array = np.ndarray
-
-_BOUNDS = {
-    "NONE": (-np.inf, np.inf),
-    "RELU": (0, np.inf),
-    "RELU_N1_TO_1": (-1, 1),
-    "RELU6": (0, 6),
-}
-
-
-def _clamp(x: Array, activation: str) -> Array:
-    """Only what is beyond a bound changes: NaN stays, and so does the sign of a zero."""
-    low, high = map(np.float32, _BOUNDS[activation])
-    x = np.where(x < low, low, x)
-    return np.where(x > high, high, x)
-
-
-class _Value:
-    """A tensor and what NumPy says that it is."""
-
-    def __init__(self, number: int, array: Array) -> None:
-        self.number = number
-        self.array = array
-
-
-class _Net:
-    """A model, built together with the values of its tensors for a batch of samples."""
-
-    def __init__(self, rng: np.random.Generator) -> None:
-        self.rng = rng
-        self.builder = ModelBuilder()
-        self.inputs: list[_Value] = []
-
-    def input(self, data: Array, *, signature: Sequence[int] | None = None) -> _Value:
-        """A model input for which a file declares one sample; `data` has any number of them."""
-        shape = (1, *data.shape[1:])
-        value = _Value(self.builder.tensor(shape, data.dtype, signature=signature), data)
-        self.inputs.append(value)
-        return value
-
-    def _made(self, array: Array, dtype: type = np.float32) -> _Value:
-        shape = (1, *array.shape[1:])
-        return _Value(self.builder.tensor(shape, dtype), array.astype(dtype))
-
-    def constant(self, array: Array) -> _Value:
-        array = np.asarray(array, np.float32)
-        return _Value(self.builder.constant(array), array)
-
-    def per_channel(self, channels: int, *, dims: int = 1) -> _Value:
-        """Values of both signs."""
-        values = self.rng.uniform(-1.5, 1.5, (1,) * (dims - 1) + (channels,))
-        return self.constant(values)
-
-    def conv(
-        self, x: _Value, channels: int, taps: int = 3, *, stride: int = 1, activation: str = "NONE"
-    ) -> _Value:
-        """LceQuantize and LceBconv2d."""
-        shape = x.array.shape
-        conv = Conv(
-            (1, *shape[1:]), (taps, taps), channels, stride=(stride,) * 2, activation=activation
-        )
-        filters = oracle.signs(self.rng.standard_normal(conv.filter_shape))
-        multiplier = self.rng.uniform(-0.3, 0.3, channels).astype(np.float32)
-        bias = self.rng.uniform(-2, 2, channels).astype(np.float32)
-        bits = add_quantize(self.builder, x.number, (1, *shape[1:]))
-        dots = oracle.dot_products(conv.with_batch(len(x.array)), oracle.signs(x.array), filters)
-        result = self._made(_clamp(dots, activation) * multiplier + bias)
-        constants = map(self.builder.constant, (oracle.pack_bits(filters), multiplier, bias))
-        self.builder.custom(
-            "LceBconv2d", [bits, *constants, ABSENT], [result.number], bconv_options(conv)
-        )
-        return result
-
-    def bits(self, x: _Value) -> _Value:
-        words = oracle.pack_bits(oracle.signs(x.array))
-        result = self._made(words, np.int32)
-        self.builder.custom("LceQuantize", [x.number], [result.number])
-        return result
-
-    def binary(self, op: str, a: _Value, b: _Value, activation: str = "NONE") -> _Value:
-        """ADD or MUL."""
-        both = (np.add if op == "ADD" else np.multiply)(a.array, b.array)
-        result = self._made(_clamp(both, activation))
-        self.builder.builtin(
-            op,
-            [a.number, b.number],
-            [result.number],
-            fusedActivationFunction=ACTIVATION[activation],
-        )
-        return result
-
-    def add(self, a: _Value, b: _Value, activation: str = "NONE") -> _Value:
-        return self.binary("ADD", a, b, activation)
-
-    def mul(self, a: _Value, b: _Value, activation: str = "NONE") -> _Value:
-        return self.binary("MUL", a, b, activation)
-
-    def relu(self, x: _Value, kind: str) -> _Value:
-        result = self._made(_clamp(x.array, kind))
-        self.builder.builtin(kind, [x.number], [result.number])
-        return result
-
-    def prelu(self, x: _Value, slopes: _Value) -> _Value:
-        result = self._made(np.where(x.array < 0, x.array * slopes.array, x.array))
-        self.builder.builtin("PRELU", [x.number, slopes.number], [result.number])
-        return result
-
-    def pool(
-        self,
-        x: _Value,
-        window: tuple[int, int],
-        stride: tuple[int, int],
-        padding: str,
-        activation: str = "NONE",
-    ) -> _Value:
-        pooled = oracle.max_pool(x.array, window, stride, padding)
-        result = self._made(_clamp(pooled, activation))
-        self.builder.builtin(
-            "MAX_POOL_2D",
-            [x.number],
-            [result.number],
-            filterHeight=window[0],
-            filterWidth=window[1],
-            strideH=stride[0],
-            strideW=stride[1],
-            padding=PADDING[padding],
-            fusedActivationFunction=ACTIVATION[activation],
-        )
-        return result
-
-    def concatenate(self, values: Sequence[_Value], axis: int = -1) -> _Value:
-        result = self._made(np.concatenate([value.array for value in values], axis=axis))
-        self.builder.builtin(
-            "CONCATENATION", [value.number for value in values], [result.number], axis=axis
-        )
-        return result
-
-    def host(self, op: str, x: _Value, array: Array, *constants: int, **options: object) -> _Value:
-        """Any operator that plans leave to the host; `array` is its result."""
-        result = self._made(array, array.dtype.type)
-        self.builder.builtin(op, [x.number, *constants], [result.number], **options)
-        return result
-
-    def finish(self, *outputs: _Value) -> "_Model":
-        model = self.builder.finish(
-            [value.number for value in self.inputs], [value.number for value in outputs]
-        )
-        return _Model(
-            model, [value.array for value in self.inputs], [value.array for value in outputs]
-        )
-
-
-class _Model:
-    """A file, data, and the results."""
-
-    def __init__(self, content: bytes, inputs: list[Array], expected: list[Array]) -> None:
-        self.content = content
-        self.inputs = inputs
-        self.expected = expected
-
-    def open(self, **options: object) -> larq_engine.Interpreter:
-        return larq_engine.Interpreter(self.content, **options)
-
-    def check(self, **options: object) -> list[str]:
-        """Compares, for all samples at once and for the first one; returns the steps' operators."""
-        interpreter = self.open(**options)
-        for samples in (1, len(self.inputs[0])):
-            got = interpreter.predict([array[:samples] for array in self.inputs])
-            results = got if isinstance(got, list) else [got]
-            for result, expected in zip(results, self.expected, strict=True):
-                assert result.dtype == expected.dtype
-                np.testing.assert_array_equal(result, expected[:samples])
-        return _claimed(interpreter)
-
-    def check_both(self, **options: object) -> list[str]:
-        """Fused and not; returns what the fused plans computed."""
-        self.check(fuse=False, **options)
-        return self.check(fuse=True, **options)
-
-
-def _claimed(interpreter: larq_engine.Interpreter) -> list[str]:
-    return [row.op for row in interpreter.profile(runs=1) if row.op != "host runtime"]
-
-
-def _images(rng: np.random.Generator, *shape: int) -> Array:
-    return rng.standard_normal(shape).astype(np.float32)
-
 
 _CONV = ["LceQuantize", "LceBconv2d"]
 # Channels around the widths of vectors and words; images with enough pixels to fuse, and with few.
 _SHAPES = [(3, 9, 7, 33), (2, 3, 5, 1), (1, 1, 1, 40), (2, 8, 8, 64)]
-_ACTIVATIONS = list(_BOUNDS)
 
 
-def _two_tensors(net: _Net, op: str, x: _Value, activation: str) -> _Value:
+def _two_tensors(net: Net, op: str, x: Value, activation: str) -> Value:
     return net.binary(op, net.conv(x, x.array.shape[3]), x, activation)
 
 
-def _channels_right(net: _Net, op: str, x: _Value, activation: str) -> _Value:
+def _channels_right(net: Net, op: str, x: Value, activation: str) -> Value:
     return net.binary(op, net.conv(x, 35), net.per_channel(35), activation)
 
 
-def _channels_left(net: _Net, op: str, x: _Value, activation: str) -> _Value:
+def _channels_left(net: Net, op: str, x: Value, activation: str) -> Value:
     return net.binary(op, net.per_channel(35, dims=4), net.conv(x, 35), activation)
 
 
-def _scalar(net: _Net, op: str, x: _Value, activation: str) -> _Value:
+def _scalar(net: Net, op: str, x: Value, activation: str) -> Value:
     return net.binary(op, net.conv(x, 35), net.constant(np.array(0.7)), activation)
 
 
-def _single_value(net: _Net, op: str, x: _Value, activation: str) -> _Value:
+def _single_value(net: Net, op: str, x: Value, activation: str) -> Value:
     return net.binary(op, net.constant(np.full((1, 1, 1, 1), -1.3)), net.conv(x, 35), activation)
 
 
-def _itself(net: _Net, op: str, x: _Value, activation: str) -> _Value:
+def _itself(net: Net, op: str, x: Value, activation: str) -> Value:
     y = net.conv(x, 17)
     return net.binary(op, y, y, activation)
 
 
-def _gate_of_channels(net: _Net, op: str, x: _Value, activation: str) -> _Value:
-    gate = net.input(_images(net.rng, len(x.array), 1, 1, 35))
+def _gate_of_channels(net: Net, op: str, x: Value, activation: str) -> Value:
+    gate = net.input(random_images(net.rng, len(x.array), 1, 1, 35))
     return net.binary(op, net.conv(x, 35), gate, activation)
 
 
-def _gate_of_pixels(net: _Net, op: str, x: _Value, activation: str) -> _Value:
-    gate = net.input(_images(net.rng, *x.array.shape[:3], 1))
+def _gate_of_pixels(net: Net, op: str, x: Value, activation: str) -> Value:
+    gate = net.input(random_images(net.rng, *x.array.shape[:3], 1))
     return net.binary(op, gate, net.conv(x, 35), activation)
 
 
@@ -268,10 +84,10 @@ def _gate_of_pixels(net: _Net, op: str, x: _Value, activation: str) -> _Value:
     ],
     ids=lambda form: form.__name__[1:],
 )
-def test_sums_and_products(form: Callable[..., _Value], op, runtime, rng):
-    for shape, activation in zip(_SHAPES, _ACTIVATIONS, strict=True):
-        net = _Net(rng)
-        y = form(net, op, net.input(_images(rng, *shape)), activation)
+def test_sums_and_products(form: Callable[..., Value], op, runtime, rng):
+    for shape, activation in zip(_SHAPES, ACTIVATIONS, strict=True):
+        net = Net(rng)
+        y = form(net, op, net.input(random_images(rng, *shape)), activation)
         assert net.finish(y).check_both(runtime=runtime) == [*_CONV, op]
 
 
@@ -279,8 +95,8 @@ def test_sums_and_products(form: Callable[..., _Value], op, runtime, rng):
 @pytest.mark.parametrize("kind", ["RELU", "RELU6", "RELU_N1_TO_1"])
 def test_relus(kind, runtime, rng):
     for shape in _SHAPES:
-        net = _Net(rng)
-        y = net.relu(net.conv(net.input(_images(rng, *shape)), 19), kind)
+        net = Net(rng)
+        y = net.relu(net.conv(net.input(random_images(rng, *shape)), 19), kind)
         assert net.finish(y).check_both(runtime=runtime) == [*_CONV, kind]
 
 
@@ -288,8 +104,10 @@ def test_relus(kind, runtime, rng):
 @pytest.mark.parametrize("dims", [1, 3])
 def test_prelu(dims, runtime, rng):
     for shape in _SHAPES:
-        net = _Net(rng)
-        y = net.prelu(net.conv(net.input(_images(rng, *shape)), 19), net.per_channel(19, dims=dims))
+        net = Net(rng)
+        y = net.prelu(
+            net.conv(net.input(random_images(rng, *shape)), 19), net.per_channel(19, dims=dims)
+        )
         assert net.finish(y).check_both(runtime=runtime) == [*_CONV, "PRELU"]
 
 
@@ -298,8 +116,10 @@ def test_prelu(dims, runtime, rng):
 def test_max_pools(padding, runtime, rng):
     for window, stride in [((2, 2), (2, 2)), ((3, 3), (2, 2)), ((3, 2), (1, 3)), ((1, 1), (2, 2))]:
         for shape in [(3, 9, 7, 33), (2, 5, 3, 1)]:
-            net = _Net(rng)
-            y = net.pool(net.conv(net.input(_images(rng, *shape)), 21), window, stride, padding)
+            net = Net(rng)
+            y = net.pool(
+                net.conv(net.input(random_images(rng, *shape)), 21), window, stride, padding
+            )
             assert net.finish(y).check_both(runtime=runtime) == [*_CONV, "MAX_POOL_2D"]
 
 
@@ -308,24 +128,11 @@ def test_max_pools(padding, runtime, rng):
 @pytest.mark.parametrize("parts", [2, 3, 8])
 def test_concatenations(parts, axis, runtime, rng):
     for shape in _SHAPES:
-        net = _Net(rng)
-        x = net.input(_images(rng, *shape))
+        net = Net(rng)
+        x = net.input(random_images(rng, *shape))
         values = [net.conv(x, 3 + 5 * i) for i in range(parts - 1)]
         y = net.concatenate([*values, x], axis)
         assert net.finish(y).check_both(runtime=runtime) == [*_CONV * (parts - 1), "CONCATENATION"]
-
-
-def _residual_net(rng: np.random.Generator, images: Array) -> _Model:
-    """Two layers with shortcuts, of which the second is read after its group has gone on."""
-    net = _Net(rng)
-    channels = images.shape[3]
-    x = net.input(images)
-    y = net.mul(net.conv(x, channels), net.per_channel(channels))
-    y = net.prelu(net.add(y, net.per_channel(channels)), net.per_channel(channels, dims=3))
-    first = net.add(y, x)
-    z = net.relu(net.add(net.conv(first, channels), first), "RELU6")
-    z = net.concatenate([net.pool(z, (2, 2), (2, 2), "SAME"), net.conv(z, 7, stride=2)])
-    return net.finish(net.conv(z, 11, taps=1))
 
 
 _RESIDUAL_STEPS = [
@@ -338,14 +145,14 @@ _RESIDUAL_STEPS = [
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_network(threads, runtime, rng):
     for shape in [(3, 14, 13, 37), (2, 4, 4, 64), (1, 3, 2, 5), (1, 40, 30, 8)]:
-        model = _residual_net(rng, _images(rng, *shape))
+        model = residual_net(rng, random_images(rng, *shape))
         steps = model.check_both(num_threads=threads, runtime=runtime)
         assert sorted(steps) == sorted(_RESIDUAL_STEPS)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_every_kernel(kernel, rng):
-    model = _residual_net(rng, _images(rng, 2, 9, 10, 70))
+    model = residual_net(rng, random_images(rng, 2, 9, 10, 70))
     for threads in (1, 2):
         model.check_both(num_threads=threads, kernel=kernel)
 
@@ -354,13 +161,13 @@ def test_every_kernel(kernel, rng):
 def test_other_batches_and_sizes_one_after_another(runtime, rng):
     constants = int(rng.integers(1000))
 
-    def model(images: Array) -> _Model:
-        return _residual_net(np.random.default_rng(constants), images)
+    def model(images: Array) -> Model:
+        return residual_net(np.random.default_rng(constants), images)
 
-    first = model(_images(rng, 1, 6, 6, 20))
+    first = model(random_images(rng, 1, 6, 6, 20))
     interpreters = [first.open(fuse=fuse, runtime=runtime) for fuse in (True, False)]
     for shape in [(5, 6, 6, 20), (2, 17, 9, 20), (1, 2, 2, 20), (3, 6, 6, 20)]:
-        images = _images(rng, *shape)
+        images = random_images(rng, *shape)
         for interpreter in interpreters:
             if interpreter.input_shapes[0][1:] != shape[1:]:
                 interpreter.resize([(1, *shape[1:])])
@@ -368,7 +175,7 @@ def test_other_batches_and_sizes_one_after_another(runtime, rng):
             np.testing.assert_array_equal(got, model(images).expected[0])
 
 
-def _product_of_what_a_sum_ended(net: _Net, x: _Value) -> list[_Value]:
+def _product_of_what_a_sum_ended(net: Net, x: Value) -> list[Value]:
     """A convolution, and after it a sum that p outlives by one step of its group."""
     p = net.conv(x, x.array.shape[3])
     a = net.add(net.conv(p, x.array.shape[3]), p)
@@ -377,7 +184,7 @@ def _product_of_what_a_sum_ended(net: _Net, x: _Value) -> list[_Value]:
     return [net.bits(net.add(d, a))]
 
 
-def _sum_with_a_pool(net: _Net, x: _Value) -> list[_Value]:
+def _sum_with_a_pool(net: Net, x: Value) -> list[Value]:
     """The pool reads the neighbours of the pixels that the sum is made of."""
     p = net.conv(x, x.array.shape[3])
     a = net.add(net.pool(p, (3, 3), (1, 1), "SAME"), p)
@@ -396,8 +203,8 @@ _IN_PLACE = {
 @pytest.mark.parametrize("form", _IN_PLACE, ids=lambda form: form.__name__[1:])
 def test_sums_that_may_not_be_written_over_their_operand(form, threads, runtime, rng):
     """Of several tiles, since one that is written over spoils what is read for the next."""
-    net = _Net(rng)
-    model = net.finish(*form(net, net.input(_images(rng, 2, 40, 40, 64))))
+    net = Net(rng)
+    model = net.finish(*form(net, net.input(random_images(rng, 2, 40, 40, 64))))
     steps = model.check_both(num_threads=threads, runtime=runtime)
     assert sorted(steps) == sorted(_IN_PLACE[form])
 
@@ -405,8 +212,8 @@ def test_sums_that_may_not_be_written_over_their_operand(form, threads, runtime,
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_outputs_in_the_middle_of_a_group(threads, runtime, rng):
-    net = _Net(rng)
-    x = net.input(_images(rng, 3, 9, 8, 34))
+    net = Net(rng)
+    x = net.input(random_images(rng, 3, 9, 8, 34))
     values = [net.conv(x, 34)]
     values.append(net.add(values[-1], x))
     values.append(net.relu(values[-1], "RELU"))
@@ -422,8 +229,8 @@ def test_outputs_in_the_middle_of_a_group(threads, runtime, rng):
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_host_reads_from_the_middle_of_a_group(threads, runtime, rng):
-    net = _Net(rng)
-    x = net.input(_images(rng, 2, 8, 7, 33))
+    net = Net(rng)
+    x = net.input(random_images(rng, 2, 8, 7, 33))
     y = net.add(net.conv(x, 33), x)
     negative = net.host("NEG", y, -y.array)
     z = net.conv(net.relu(y, "RELU"), 33)
@@ -435,8 +242,8 @@ def test_the_host_reads_from_the_middle_of_a_group(threads, runtime, rng):
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_float_operators_before_the_first_bits(runtime, rng):
     """They lead to an LceQuantize; what leads elsewhere stays with the host."""
-    net = _Net(rng)
-    x = net.input(_images(rng, 2, 8, 7, 33))
+    net = Net(rng)
+    x = net.input(random_images(rng, 2, 8, 7, 33))
     y = net.add(net.mul(x, net.per_channel(33)), net.per_channel(33))
     y = net.prelu(y, net.per_channel(33))
     elsewhere = net.relu(net.add(x, net.per_channel(33)), "RELU")
@@ -444,7 +251,7 @@ def test_float_operators_before_the_first_bits(runtime, rng):
     assert model.check_both(runtime=runtime) == ["MUL", "ADD", "PRELU", *_CONV]
 
 
-def _batch_norm(net: _Net, x: _Value, ops: Sequence[str]) -> _Value:
+def _batch_norm(net: Net, x: Value, ops: Sequence[str]) -> Value:
     """Constants of both signs on either side, and one for all channels at the end of a long one."""
     channels = x.array.shape[3]
     for i, op in enumerate(ops):
@@ -461,8 +268,8 @@ def test_batch_norms_become_part_of_the_quantization(ops, runtime, rng):
     for shape, threads in zip(
         [(3, 9, 7, 33), (2, 3, 5, 1), (2, 8, 8, 150)], (1, 2, 2), strict=True
     ):
-        net = _Net(rng)
-        x = net.input(_images(rng, *shape))
+        net = Net(rng)
+        x = net.input(random_images(rng, *shape))
         first = net.conv(_batch_norm(net, x, ops), 35)
         second = net.bits(_batch_norm(net, first, ops))
         model = net.finish(second)
@@ -473,8 +280,8 @@ def test_batch_norms_become_part_of_the_quantization(ops, runtime, rng):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_batch_norms_in_every_kernel(kernel, threads, rng):
     for channels in (1, 31, 64, 70, 129, 200):
-        net = _Net(rng)
-        x = net.input(_images(rng, 2, 9, 5, channels))
+        net = Net(rng)
+        x = net.input(random_images(rng, 2, 9, 5, channels))
         y = net.bits(_batch_norm(net, x, ["MUL", "ADD"]))
         model = net.finish(y)
         assert model.check_both(num_threads=threads, kernel=kernel) == ["LceQuantize"]
@@ -484,18 +291,18 @@ def test_batch_norms_in_every_kernel(kernel, threads, rng):
 def test_batch_norms_of_other_batches_and_sizes_one_after_another(runtime, rng):
     constants = int(rng.integers(1000))
 
-    def model(images: Array) -> _Model:
-        net = _Net(np.random.default_rng(constants))
+    def model(images: Array) -> Model:
+        net = Net(np.random.default_rng(constants))
         y = net.conv(net.input(images), 20)
         return net.finish(net.conv(_batch_norm(net, y, ["MUL", "ADD"]), 7))
 
-    interpreter = model(_images(rng, 1, 6, 6, 20)).open(runtime=runtime)
+    interpreter = model(random_images(rng, 1, 6, 6, 20)).open(runtime=runtime)
     for shape in [(5, 6, 6, 20), (2, 17, 9, 20), (1, 2, 2, 20), (3, 6, 6, 20)]:
-        images = _images(rng, *shape)
+        images = random_images(rng, *shape)
         if interpreter.input_shapes[0][1:] != shape[1:]:
             interpreter.resize([(1, *shape[1:])])
         np.testing.assert_array_equal(interpreter.predict(images), model(images).expected[0])
-    assert _claimed(interpreter) == _CONV * 2
+    assert claimed(interpreter) == _CONV * 2
 
 
 @pytest.mark.parametrize("runtime", HOSTS)
@@ -505,7 +312,7 @@ def test_batch_norms_of_infinities_nan_and_negative_zero(runtime, rng):
     finite = np.array([1, -1, 7, -7, 0.1, 1e-30, -1e-30, 3e38, -3e38], np.float32)
     factors, summands = map(np.ravel, np.meshgrid(finite, np.append(finite, [0.0, -0.0])))
     values = np.concatenate([_SPECIAL, finite, -1 / finite[:-2], -finite / 7])
-    net = _Net(rng)
+    net = Net(rng)
     x = net.input(np.tile(values.reshape(1, 1, -1, 1), (1, 1, 1, len(factors))))
     scaled = net.mul(x, net.constant(factors))
     y = net.bits(net.add(scaled, net.constant(summands)))
@@ -517,7 +324,7 @@ def test_batch_norms_of_infinities_nan_and_negative_zero(runtime, rng):
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_batch_norms_of_denormals(runtime, rng):
     """Half of the least one is a zero, and no zero is negative."""
-    net = _Net(rng)
+    net = Net(rng)
     tiny = np.array([1e-40, -1e-40, 1e-45, -1e-45] * 8, np.float32).reshape(1, 8, 4, 1)
     x = net.input(tiny)
     y = net.bits(net.mul(x, net.constant(np.array(0.5))))
@@ -526,38 +333,38 @@ def test_batch_norms_of_denormals(runtime, rng):
     assert model.check(runtime=runtime) == ["LceQuantize"] * 2
 
 
-def _output_in_the_middle(net: _Net, x: _Value) -> list[_Value]:
+def _output_in_the_middle(net: Net, x: Value) -> list[Value]:
     y = net.mul(x, net.per_channel(6))
     return [y, net.bits(net.add(y, net.per_channel(6)))]
 
 
-def _two_quantizations(net: _Net, x: _Value) -> list[_Value]:
+def _two_quantizations(net: Net, x: Value) -> list[Value]:
     y = net.mul(x, net.per_channel(6))
     return [net.bits(y), net.bits(net.add(y, net.per_channel(6)))]
 
 
-def _two_quantizations_of_a_sum(net: _Net, x: _Value) -> list[_Value]:
+def _two_quantizations_of_a_sum(net: Net, x: Value) -> list[Value]:
     y = net.add(net.mul(x, net.per_channel(6)), net.per_channel(6))
     return [net.bits(y), net.conv(y, 5)]
 
 
-def _read_twice_by_a_step(net: _Net, x: _Value) -> list[_Value]:
+def _read_twice_by_a_step(net: Net, x: Value) -> list[Value]:
     y = net.mul(x, net.per_channel(6))
     return [net.bits(net.mul(net.add(y, y), net.per_channel(6)))]
 
 
-def _activation(net: _Net, x: _Value) -> list[_Value]:
+def _activation(net: Net, x: Value) -> list[Value]:
     y = net.mul(x, net.per_channel(6), "RELU6")
     return [net.bits(net.add(y, net.per_channel(6)))]
 
 
-def _zero_factor(net: _Net, x: _Value) -> list[_Value]:
+def _zero_factor(net: Net, x: Value) -> list[Value]:
     factors = net.rng.uniform(-1, 1, 6)
     factors[4] = 0
     return [net.bits(net.add(net.mul(x, net.constant(factors)), net.per_channel(6)))]
 
 
-def _zero_factor_of_all(net: _Net, x: _Value) -> list[_Value]:
+def _zero_factor_of_all(net: Net, x: Value) -> list[Value]:
     y = net.add(net.mul(x, net.constant(np.array(0.0))), net.constant(np.array(-0.5)))
     return [net.bits(y)]
 
@@ -579,60 +386,60 @@ _NOT_ABSORBED = {
 @pytest.mark.parametrize("form", _NOT_ABSORBED, ids=lambda form: form.__name__[1:])
 def test_what_is_computed_before_a_quantization(form, threads, runtime, rng):
     for shape in [(3, 5, 4, 6), (1, 1, 2, 6)]:
-        net = _Net(rng)
-        x = net.conv(net.input(_images(rng, *shape)), 6)
+        net = Net(rng)
+        x = net.conv(net.input(random_images(rng, *shape)), 6)
         model = net.finish(*form(net, x))
         steps = model.check_both(num_threads=threads, runtime=runtime)
         assert [step for step in steps if step not in _CONV] == _NOT_ABSORBED[form]
 
 
-def _int8_sum(net: _Net, x: _Value) -> _Value:
+def _int8_sum(net: Net, x: Value) -> Value:
     """LceDequantize to int8, whose sum with itself is the host's."""
     bits = net.bits(x)
     shape = (1, *x.array.shape[1:])
     signs = oracle.signs(x.array).astype(np.int8)
-    narrow = _Value(net.builder.tensor(shape, np.int8, scale=1.0), signs)
+    narrow = Value(net.builder.tensor(shape, np.int8, scale=1.0), signs)
     net.builder.custom("LceDequantize", [bits.number], [narrow.number])
-    twice = _Value(net.builder.tensor(shape, np.int8, scale=1.0), 2 * signs)
+    twice = Value(net.builder.tensor(shape, np.int8, scale=1.0), 2 * signs)
     net.builder.builtin("ADD", [narrow.number] * 2, [twice.number], fusedActivationFunction=0)
     return twice
 
 
-def _constant_of_all_pixels(net: _Net, x: _Value) -> _Value:
+def _constant_of_all_pixels(net: Net, x: Value) -> Value:
     shape = (1, *x.array.shape[1:])
-    return net.add(net.conv(x, shape[3]), net.constant(_images(net.rng, *shape)))
+    return net.add(net.conv(x, shape[3]), net.constant(random_images(net.rng, *shape)))
 
 
-def _constant_of_a_column(net: _Net, x: _Value) -> _Value:
+def _constant_of_a_column(net: Net, x: Value) -> Value:
     rows = x.array.shape[1]
-    return net.mul(net.conv(x, 6), net.constant(_images(net.rng, 1, rows, 1, 1)))
+    return net.mul(net.conv(x, 6), net.constant(random_images(net.rng, 1, rows, 1, 1)))
 
 
-def _constant_that_widens(net: _Net, x: _Value) -> _Value:
+def _constant_that_widens(net: Net, x: Value) -> Value:
     return net.add(net.conv(x, 1), net.per_channel(7))
 
 
-def _concatenation_of_columns(net: _Net, x: _Value) -> _Value:
+def _concatenation_of_columns(net: Net, x: Value) -> Value:
     return net.concatenate([net.conv(x, 6), net.conv(x, 6)], axis=2)
 
 
-def _concatenation_of_nine(net: _Net, x: _Value) -> _Value:
+def _concatenation_of_nine(net: Net, x: Value) -> Value:
     return net.concatenate([net.conv(x, 2)] * 9)
 
 
-def _concatenation_with_a_constant(net: _Net, x: _Value) -> _Value:
+def _concatenation_with_a_constant(net: Net, x: Value) -> Value:
     y = net.conv(x, 6)
-    z = net.constant(_images(net.rng, 1, *x.array.shape[1:]))
+    z = net.constant(random_images(net.rng, 1, *x.array.shape[1:]))
     z.array = np.repeat(z.array, len(x.array), axis=0)
     return net.concatenate([y, z])
 
 
-def _pool_with_activation(net: _Net, x: _Value) -> _Value:
+def _pool_with_activation(net: Net, x: Value) -> Value:
     return net.pool(net.conv(x, 6), (2, 2), (2, 2), "SAME", "RELU")
 
 
-def _prelu_of_all_pixels(net: _Net, x: _Value) -> _Value:
-    return net.prelu(net.conv(x, 6), net.constant(_images(net.rng, *x.array.shape[1:3], 6)))
+def _prelu_of_all_pixels(net: Net, x: Value) -> Value:
+    return net.prelu(net.conv(x, 6), net.constant(random_images(net.rng, *x.array.shape[1:3], 6)))
 
 
 _NOT_CLAIMED = {
@@ -650,16 +457,16 @@ _NOT_CLAIMED = {
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize("form", _NOT_CLAIMED, ids=lambda form: form.__name__[1:])
 def test_what_stays_with_the_host(form, runtime, rng):
-    net = _Net(rng)
-    y = form(net, net.input(_images(rng, 3, 5, 4, 6)))
+    net = Net(rng)
+    y = form(net, net.input(random_images(rng, 3, 5, 4, 6)))
     assert net.finish(y).check_both(runtime=runtime) == _NOT_CLAIMED[form]
 
 
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_a_concatenation_with_a_constant_stays_with_the_host(runtime, rng):
     """It has one sample, as the constant has."""
-    net = _Net(rng)
-    y = _concatenation_with_a_constant(net, net.input(_images(rng, 1, 5, 4, 6)))
+    net = Net(rng)
+    y = _concatenation_with_a_constant(net, net.input(random_images(rng, 1, 5, 4, 6)))
     assert net.finish(y).check_both(runtime=runtime) == _CONV
 
 
@@ -668,8 +475,8 @@ def test_a_concatenation_with_a_constant_stays_with_the_host(runtime, rng):
 def test_activations_that_are_not_known_stay_with_the_host(op, runtime, rng):
     """No host has a kernel for tanh in an ADD; none of them rejects it either."""
     for activation in (4, 5):
-        net = _Net(rng)
-        x = net.input(_images(rng, 1, 5, 4, 6))
+        net = Net(rng)
+        x = net.input(random_images(rng, 1, 5, 4, 6))
         y = net.binary(op, net.conv(x, 6), x)
         net.builder.graph.operators[-1].builtinOptions.fusedActivationFunction = activation
         model = net.finish(y)
@@ -677,23 +484,23 @@ def test_activations_that_are_not_known_stay_with_the_host(op, runtime, rng):
         for fuse in (False, True):
             interpreter = model.open(fuse=fuse, runtime=runtime)
             outcomes.append(interpreter.predict(model.inputs))
-            assert _claimed(interpreter) == _CONV
+            assert claimed(interpreter) == _CONV
         np.testing.assert_array_equal(*outcomes)
 
 
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_a_gate_of_an_image_of_any_size(runtime, rng):
     """A file declares open dimensions as 1, so that a gate and what it gates look alike."""
-    net = _Net(rng)
-    x = net.input(_images(rng, 1, 1, 1, 6), signature=(-1, -1, -1, 6))
-    gate = net.input(_images(rng, 1, 1, 1, 6), signature=(-1, 1, 1, 6))
+    net = Net(rng)
+    x = net.input(random_images(rng, 1, 1, 1, 6), signature=(-1, -1, -1, 6))
+    gate = net.input(random_images(rng, 1, 1, 1, 6), signature=(-1, 1, 1, 6))
     y = net.mul(net.conv(x, 6, taps=1), gate)
     net.builder.graph.tensors[net.builder.graph.operators[-2].outputs[0]].shapeSignature = np.array(
         (-1, -1, -1, 6), np.int32
     )
     model = net.finish(y)
     interpreters = [model.open(fuse=fuse, runtime=runtime) for fuse in (True, False)]
-    image, weights = _images(rng, 2, 5, 4, 6), _images(rng, 2, 1, 1, 6)
+    image, weights = random_images(rng, 2, 5, 4, 6), random_images(rng, 2, 1, 1, 6)
     for interpreter in interpreters:
         interpreter.resize([image.shape, weights.shape])
     fused, alone = (interpreter.predict([image, weights]) for interpreter in interpreters)
@@ -705,10 +512,10 @@ def test_a_gate_of_an_image_of_any_size(runtime, rng):
 @pytest.mark.parametrize("op", ["ADD", "MUL"])
 def test_weights_of_a_bit_as_an_operand(op, runtime, rng):
     """They are a constant once they are unpacked, and were none when the file was read."""
-    net = _Net(rng)
-    x = net.input(_images(rng, 1, 5, 4, 6))
+    net = Net(rng)
+    x = net.input(random_images(rng, 1, 5, 4, 6))
     signs = oracle.signs(rng.standard_normal(x.array.shape))
-    weights = _Value(
+    weights = Value(
         add_weights(net.builder, signs, np.array([0.5], np.float32), 0), signs * np.float32(0.5)
     )
     y = net.binary(op, net.conv(x, 6), weights)
@@ -719,10 +526,10 @@ def test_weights_of_a_bit_as_an_operand(op, runtime, rng):
 @pytest.mark.parametrize("op", ["ADD", "MUL"])
 def test_what_the_host_computes_of_constants_is_for_all_samples(op, runtime, rng):
     """It looks like a tensor of one sample, and does not grow with the batch."""
-    net = _Net(rng)
-    x = net.input(_images(rng, 3, 5, 4, 6))
-    half = _images(rng, 1, 5, 4, 6).astype(np.float16)
-    whole = _Value(net.builder.tensor(half.shape), half.astype(np.float32))
+    net = Net(rng)
+    x = net.input(random_images(rng, 3, 5, 4, 6))
+    half = random_images(rng, 1, 5, 4, 6).astype(np.float16)
+    whole = Value(net.builder.tensor(half.shape), half.astype(np.float32))
     net.builder.builtin("DEQUANTIZE", [net.builder.constant(half)], [whole.number])
     y = net.binary(op, net.conv(x, 6), whole)
     assert net.finish(y).check_both(runtime=runtime) == _CONV
@@ -731,11 +538,11 @@ def test_what_the_host_computes_of_constants_is_for_all_samples(op, runtime, rng
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_shapes_that_only_the_data_decide(runtime, rng):
     """Of the tensors that follow a reshape nothing is known when operators are claimed."""
-    net = _Net(rng)
+    net = Net(rng)
     builder = net.builder
     flat, shape = builder.tensor([120], signature=[-1]), builder.tensor([4], np.int32)
-    image = _images(rng, 2, 5, 4, 6)
-    x = _Value(builder.tensor([]), image)
+    image = random_images(rng, 2, 5, 4, 6)
+    x = Value(builder.tensor([]), image)
     builder.builtin("RESHAPE", [flat, shape], [x.number])
     y = net.relu(net.conv(x, 6), "RELU")
     content = builder.finish([flat, shape], [net.add(y, x).number])
@@ -746,7 +553,7 @@ def test_shapes_that_only_the_data_decide(runtime, rng):
         np.testing.assert_array_equal(got, np.add(y.array, image))
 
 
-def _leave_open(net: _Net, x: _Value) -> _Value:
+def _leave_open(net: Net, x: Value) -> Value:
     """Declares every dimension of a tensor as open."""
     tensor = net.builder.graph.tensors[x.number]
     tensor.shape = np.ones(x.array.ndim, np.int32)
@@ -754,28 +561,28 @@ def _leave_open(net: _Net, x: _Value) -> _Value:
     return x
 
 
-def _open_image(net: _Net) -> _Value:
+def _open_image(net: Net) -> Value:
     """Values in a row, to which another input gives their shape."""
-    image = _images(net.rng, 2, 5, 4, 6)
+    image = random_images(net.rng, 2, 5, 4, 6)
     flat = net.input(image.ravel(), signature=[-1])
-    shape = _Value(net.builder.tensor([4], np.int32), np.array(image.shape, np.int32))
+    shape = Value(net.builder.tensor([4], np.int32), np.array(image.shape, np.int32))
     net.inputs.append(shape)
     return _leave_open(net, net.host("RESHAPE", flat, image, shape.number))
 
 
-def _open_relu(net: _Net) -> _Value:
+def _open_relu(net: Net) -> Value:
     return net.relu(_open_image(net), "RELU6")
 
 
-def _open_product(net: _Net) -> _Value:
+def _open_product(net: Net) -> Value:
     return net.mul(_open_image(net), net.constant(np.array(-0.7)))
 
 
-def _open_prelu(net: _Net) -> _Value:
+def _open_prelu(net: Net) -> Value:
     return net.prelu(_open_image(net), net.constant(np.full((1, 1, 1), -0.3)))
 
 
-def _open_sum(net: _Net) -> _Value:
+def _open_sum(net: Net) -> Value:
     return net.add(_open_image(net), _open_image(net))
 
 
@@ -787,7 +594,7 @@ def _open_sum(net: _Net) -> _Value:
 )
 def test_channels_that_only_the_data_decide(form, runtime, rng):
     """A file declares open dimensions as 1, so that six channels look like one."""
-    net = _Net(rng)
+    net = Net(rng)
     x = _leave_open(net, form(net))
     y = net.conv(x, 6)
     for model in (net.finish(y), net.finish(x, y)):
@@ -816,7 +623,7 @@ def _bit_patterns(x: Array) -> Array:
     return np.where(np.isnan(x), np.float32(np.nan), x).view(np.int32)
 
 
-def _special_result(net: _Net, op: str, option: str | float, x: _Value, y: _Value) -> _Value:
+def _special_result(net: Net, op: str, option: str | float, x: Value, y: Value) -> Value:
     if op in ("ADD", "MUL"):
         return net.binary(op, x, y, str(option))
     if op == "PRELU":
@@ -827,8 +634,8 @@ def _special_result(net: _Net, op: str, option: str | float, x: _Value, y: _Valu
 
 
 def _special_operators() -> list[tuple[str, str | float]]:
-    sums = [(op, activation) for op in ("ADD", "MUL") for activation in _ACTIVATIONS]
-    relus = [(kind, 0) for kind in _ACTIVATIONS[1:]]
+    sums = [(op, activation) for op in ("ADD", "MUL") for activation in ACTIVATIONS]
+    relus = [(kind, 0) for kind in ACTIVATIONS[1:]]
     return [*sums, *relus, ("PRELU", 0.5), ("PRELU", -0.5), ("PRELU", 0), ("MAX_POOL_2D", 0)]
 
 
@@ -841,14 +648,14 @@ def test_infinities_nan_and_negative_zero(op, option, runtime, rng):
     That is NaN in a pool, and whether a zero is negative: for -0.0, XNNPACK's PRELU goes by the
     sign bit with AVX2 and by a comparison with AVX-512.
     """
-    net = _Net(rng)
+    net = Net(rng)
     values = _SPECIAL if op != "MAX_POOL_2D" else _SPECIAL[1:]
     x, y = map(net.input, _special_images(values))
     result = _special_result(net, op, option, x, y)
     bits = net.bits(result)
     model = net.finish(result, bits)
     fused = model.open(runtime=runtime)
-    assert _claimed(fused) == [op, "LceQuantize"]
+    assert claimed(fused) == [op, "LceQuantize"]
     got, got_bits = fused.predict(model.inputs)
     np.testing.assert_array_equal(_bit_patterns(got), _bit_patterns(result.array))
     np.testing.assert_array_equal(got_bits, bits.array)
@@ -860,7 +667,7 @@ def test_infinities_nan_and_negative_zero(op, option, runtime, rng):
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_denormals_are_numbers(runtime, rng):
     """And so a negative one has the sign -1 wherever it is computed."""
-    net = _Net(rng)
+    net = Net(rng)
     tiny = np.array([1e-40, -1e-40, 1e-45, -1e-45] * 8, np.float32).reshape(1, 8, 4, 1)
     x = net.input(tiny)
     y = net.add(net.mul(x, net.constant(np.array(0.5))), x)
@@ -868,47 +675,8 @@ def test_denormals_are_numbers(runtime, rng):
     assert model.check(runtime=runtime) == ["MUL", "ADD", "LceQuantize"]
 
 
-def _random_step(net: _Net, values: Sequence[_Value]) -> _Value:
-    """Any operator on any of the values."""
-    rng = net.rng
-    # More often what was made last, as networks do.
-    x = values[-1] if rng.random() < 0.6 else values[rng.integers(len(values))]
-    channels = x.array.shape[3]
-    alike = [value for value in values if value.array.shape == x.array.shape]
-    beside = [value for value in values if value.array.shape[:3] == x.array.shape[:3]]
-    other = alike[rng.integers(len(alike))]
-    activation = str(rng.choice(_ACTIVATIONS))
-    window, stride = ((int(a), int(b)) for a, b in rng.integers(1, 4, (2, 2)))
-    makers: list[Callable[[], _Value]] = [
-        lambda: net.conv(x, channels, window[0], activation=activation),
-        lambda: net.conv(x, channels, window[0]),
-        lambda: net.conv(x, int(rng.integers(1, 50)), stride=stride[0]),
-        lambda: net.add(x, other, activation),
-        lambda: net.add(x, net.per_channel(channels), activation),
-        # Bounded, or repeated squares leave the range of floats.
-        lambda: net.mul(x, other, "RELU_N1_TO_1"),
-        lambda: net.mul(net.per_channel(channels, dims=4), x, activation),
-        lambda: net.relu(x, str(rng.choice(_ACTIVATIONS[1:]))),
-        lambda: net.prelu(x, net.per_channel(channels)),
-        lambda: net.pool(x, window, stride, "SAME"),
-        lambda: net.concatenate([x, *beside[: rng.integers(1, 4)]]),
-        lambda: net.host("NEG", x, -x.array),
-    ]
-    return makers[rng.integers(len(makers))]()
-
-
-def _random_net(rng: np.random.Generator) -> _Model:
-    net = _Net(rng)
-    shape = (int(rng.integers(1, 4)), *rng.integers(1, 12, 2), int(rng.choice([1, 7, 32, 45])))
-    values = [net.input(_images(rng, *shape))]
-    for _ in range(rng.integers(3, 15)):
-        values.append(_random_step(net, values))
-    outputs = [value for value in values[1:-1] if rng.random() < 0.2]
-    return net.finish(*outputs, net.bits(values[-1]), net.conv(values[-1], 3))
-
-
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_random_networks(runtime, rng, full):
     for number in range(1000 if full else 60):
         threads, kernel = 1 + number % 2, KERNELS[number % len(KERNELS)]
-        _random_net(rng).check_both(num_threads=threads, kernel=kernel, runtime=runtime)
+        random_net(rng).check_both(num_threads=threads, kernel=kernel, runtime=runtime)

@@ -160,6 +160,7 @@ def test_the_table_as_plain_values():
         "op": "LceBconv2d",
         "name": "conv/y",
         "tensor": "conv/y:LceBconv2d",
+        "node": 1,
         "device": "cpu",
         "kernel": "k",
         "calls": 2,

@@ -23,11 +23,14 @@ std::string ErrorOf(const char* key, const char* value) {
   return "no error";
 }
 
-// Sets the variable for one test.
-class KernelVariable {
+// Sets a variable for one test.
+class Variable {
  public:
-  explicit KernelVariable(const char* value) { setenv("LARQ_ENGINE_KERNEL", value, 1); }
-  ~KernelVariable() { unsetenv("LARQ_ENGINE_KERNEL"); }
+  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Variable() { unsetenv(name_); }
+
+ private:
+  const char* name_;
 };
 
 TEST(EngineOptions, Defaults) {
@@ -106,6 +109,22 @@ TEST(EngineOptions, Devices) {
   }
 }
 
+TEST(EngineOptions, VariableStandsInForTheDevice) {
+  const Variable variable("LARQ_ENGINE_DEVICE", "cuda:2");
+  const EngineOptions options = ParseEngineOptions(nullptr, nullptr, 0);
+  EXPECT_EQ(options.device, DeviceOption::kCuda);
+  EXPECT_EQ(options.cuda_ordinal, 2);
+  EXPECT_EQ(Parse("device", "cpu").device, DeviceOption::kCpu);
+  EXPECT_EQ(Parse("device", "cuda").cuda_ordinal, 0);
+}
+
+TEST(EngineOptions, WrongVariableOfTheDevice) {
+  const Variable variable("LARQ_ENGINE_DEVICE", "gpu");
+  EXPECT_EQ(ErrorOf("num_threads", "1"),
+            "environment variable LARQ_ENGINE_DEVICE: expected cpu, auto, cuda, or cuda:N for GPU "
+            "N, got 'gpu'");
+}
+
 EngineOptions ParseAll(const std::map<const char*, const char*>& options) {
   std::vector<const char*> keys;
   std::vector<const char*> values;
@@ -142,14 +161,14 @@ TEST(EngineOptions, WhatIsForGpusNeedsOne) {
 }
 
 TEST(EngineOptions, VariableStandsInForAuto) {
-  const KernelVariable variable("reference");
+  const Variable variable("LARQ_ENGINE_KERNEL", "reference");
   EXPECT_EQ(ParseEngineOptions(nullptr, nullptr, 0).kernel, "reference");
   EXPECT_EQ(Parse("kernel", "auto").kernel, "reference");
   EXPECT_EQ(Parse("kernel", "bgemm_i32_4x2x64_portable").kernel, "bgemm_i32_4x2x64_portable");
 }
 
 TEST(EngineOptions, UnknownVariableIsAnErrorToo) {
-  const KernelVariable variable("fast");
+  const Variable variable("LARQ_ENGINE_KERNEL", "fast");
   EXPECT_EQ(ErrorOf("num_threads", "1").find("environment variable LARQ_ENGINE_KERNEL: unknown "),
             0u);
 }

@@ -115,8 +115,6 @@ void cuInit(unsigned flags) {
   FakeDriverState& state = TheFakeDriver();
   if (flags != 0) throw Refused{CUDA_ERROR_INVALID_VALUE};
   if (state.device_count == 0) throw Refused{CUDA_ERROR_NO_DEVICE};
-  // After a fork it is of no use.
-  if (state.process != 0 && state.process != getpid()) throw Refused{CUDA_ERROR_NOT_INITIALIZED};
   state.process = getpid();
 }
 

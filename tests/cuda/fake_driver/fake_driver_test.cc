@@ -16,7 +16,6 @@
 #include "larq_engine/runtime/cuda/driver.h"
 #include "larq_engine/runtime/ops/op_error.h"
 #include "tests/cuda/emulated_image.h"
-#include "tests/cuda/fake_driver/state.h"
 
 namespace larq_engine::testing {
 namespace {
@@ -58,18 +57,10 @@ EmulatedImage Image(const char* magic) {
 
 // ---- A device in use
 
-// In a child of this process, which the driver takes for this one.
-#define EXPECT_DIES(statement, text)        \
-  EXPECT_DEATH(                             \
-      {                                     \
-        TheFakeDriver().process = getpid(); \
-        statement;                          \
-      },                                    \
-      text)
-
 class FakeDriverTest : public ::testing::Test {
  protected:
   FakeDriverTest() : driver_(LoadCudaDriver(FindFakeCudaSymbol)) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");  // a fork would be without a device
     fake_cuda_reset();
     fake_cuda_set_seed(0);
     driver_.Call(driver_.cuDevicePrimaryCtxRetain, &context_, 0);
@@ -171,10 +162,10 @@ TEST_F(FakeDriverTest, MoreMemoryThanThereIs) {
 
 TEST_F(FakeDriverDeathTest, MemoryIsGuarded) {
   std::byte* memory = Bytes(Device(8192));
-  EXPECT_DIES(memory[8192] = std::byte{0}, "");
-  EXPECT_DIES(memory[-1] = std::byte{0}, "");
+  EXPECT_DEATH(memory[8192] = std::byte{0}, "");
+  EXPECT_DEATH(memory[-1] = std::byte{0}, "");
   const CUdeviceptr odd = Device(100);
-  EXPECT_DIES(
+  EXPECT_DEATH(
       {
         Bytes(odd)[100] = std::byte{0};
         (void)driver_.cuMemFree(odd);
@@ -186,26 +177,26 @@ TEST_F(FakeDriverDeathTest, FreedMemoryIsOutOfReach) {
   CUdeviceptr memory = 0;
   driver_.Call(driver_.cuMemAlloc, &memory, 100);
   driver_.Call(driver_.cuMemFree, memory);
-  EXPECT_DIES(Bytes(memory)[0] = std::byte{0}, "");
-  EXPECT_DIES((void)driver_.cuMemFree(memory), "device memory at .* is freed that is none");
-  EXPECT_DIES((void)driver_.cuMemsetD8Async(memory, 0, 1, stream_), "is no device memory");
+  EXPECT_DEATH(Bytes(memory)[0] = std::byte{0}, "");
+  EXPECT_DEATH((void)driver_.cuMemFree(memory), "device memory at .* is freed that is none");
+  EXPECT_DEATH((void)driver_.cuMemsetD8Async(memory, 0, 1, stream_), "is no device memory");
 }
 
 TEST_F(FakeDriverDeathTest, MemoryOfAnotherKind) {
   const CUdeviceptr device = Device(100);
   int* pinned = Pinned<int>(25);
   int own = 0;
-  EXPECT_DIES((void)driver_.cuMemFreeHost(Bytes(device)), "pinned memory at .* that is none");
-  EXPECT_DIES((void)driver_.cuMemFree(reinterpret_cast<CUdeviceptr>(pinned)), "that is none");
-  EXPECT_DIES((void)driver_.cuMemFree(reinterpret_cast<CUdeviceptr>(&own)), "that is none");
-  EXPECT_DIES((void)driver_.cuMemcpyDtoHAsync(Bytes(device), device, 4, stream_),
-              "which the host does not see");
-  EXPECT_DIES(
+  EXPECT_DEATH((void)driver_.cuMemFreeHost(Bytes(device)), "pinned memory at .* that is none");
+  EXPECT_DEATH((void)driver_.cuMemFree(reinterpret_cast<CUdeviceptr>(pinned)), "that is none");
+  EXPECT_DEATH((void)driver_.cuMemFree(reinterpret_cast<CUdeviceptr>(&own)), "that is none");
+  EXPECT_DEATH((void)driver_.cuMemcpyDtoHAsync(Bytes(device), device, 4, stream_),
+               "which the host does not see");
+  EXPECT_DEATH(
       (void)driver_.cuMemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(pinned), &own, 4, stream_),
       "is no device memory");
-  EXPECT_DIES((void)driver_.cuMemcpyHtoDAsync(device, pinned, 101, stream_), "end behind");
-  EXPECT_DIES((void)driver_.cuMemcpyHtoDAsync(device + 97, pinned, 4, stream_), "end behind");
-  EXPECT_DIES((void)driver_.cuMemcpyDtoDAsync(device, device + 10, 11, stream_), "overlaps");
+  EXPECT_DEATH((void)driver_.cuMemcpyHtoDAsync(device, pinned, 101, stream_), "end behind");
+  EXPECT_DEATH((void)driver_.cuMemcpyHtoDAsync(device + 97, pinned, 4, stream_), "end behind");
+  EXPECT_DEATH((void)driver_.cuMemcpyDtoDAsync(device, device + 10, 11, stream_), "overlaps");
 }
 
 TEST_F(FakeDriverTest, AddressesTellWhereTheyAre) {
@@ -364,17 +355,17 @@ TEST_F(FakeDriverDeathTest, WhatNobodyMayDo) {
   CUstream stream = nullptr;
   driver_.Call(driver_.cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
   driver_.Call(driver_.cuStreamDestroy, stream);
-  EXPECT_DIES((void)driver_.cuStreamSynchronize(stream), "is no stream, or is no more");
-  EXPECT_DIES((void)driver_.cuStreamDestroy(stream), "is no stream, or is no more");
-  EXPECT_DIES((void)driver_.cuMemsetD8Async(Device(1), 0, 1, nullptr), "stream 0 is used");
-  EXPECT_DIES(
+  EXPECT_DEATH((void)driver_.cuStreamSynchronize(stream), "is no stream, or is no more");
+  EXPECT_DEATH((void)driver_.cuStreamDestroy(stream), "is no stream, or is no more");
+  EXPECT_DEATH((void)driver_.cuMemsetD8Async(Device(1), 0, 1, nullptr), "stream 0 is used");
+  EXPECT_DEATH(
       {
         int* pinned = Pinned<int>(1);
         (void)driver_.cuMemcpyHtoDAsync(Device(4), pinned, 4, stream_);
         (void)driver_.cuMemFreeHost(pinned);
       },
       "freed before a queued copy is done");
-  EXPECT_DIES(
+  EXPECT_DEATH(
       {
         const CUfunction function = Function("note");
         (void)driver_.cuLibraryUnload(library_);
@@ -391,16 +382,16 @@ TEST_F(FakeDriverDeathTest, ContextsOfTwoDevices) {
   EXPECT_NE(second, context_);
   driver_.Call(driver_.cuCtxPushCurrent, second);
   char note = 'a';
-  EXPECT_DIES((void)Launch("note", &note, stream_, {1, 1, 1}, {1, 1, 1}),
-              "in the context of another device");
-  EXPECT_DIES((void)driver_.cuMemFree(memory), "in the context of another device");
-  EXPECT_DIES((void)driver_.cuMemsetD8Async(memory, 0, 1, MakeStream()), "memory of another");
-  EXPECT_DIES((void)driver_.cuEventRecord(MakeEvent(), stream_), "of another device");
+  EXPECT_DEATH((void)Launch("note", &note, stream_, {1, 1, 1}, {1, 1, 1}),
+               "in the context of another device");
+  EXPECT_DEATH((void)driver_.cuMemFree(memory), "in the context of another device");
+  EXPECT_DEATH((void)driver_.cuMemsetD8Async(memory, 0, 1, MakeStream()), "memory of another");
+  EXPECT_DEATH((void)driver_.cuEventRecord(MakeEvent(), stream_), "of another device");
   CUcontext popped = nullptr;
   driver_.Call(driver_.cuCtxPopCurrent, &popped);
   EXPECT_EQ(popped, second);
   driver_.Call(driver_.cuDevicePrimaryCtxRelease, 1);
-  EXPECT_DIES((void)driver_.cuCtxPushCurrent(second), "is no context, or is no more");
+  EXPECT_DEATH((void)driver_.cuCtxPushCurrent(second), "is no context, or is no more");
   EXPECT_EQ(driver_.cuDevicePrimaryCtxRelease(1), CUDA_ERROR_INVALID_CONTEXT);
 }
 
@@ -549,7 +540,7 @@ TEST_F(FakeGraphTest, ModesSayWhichThreadsAreConcerned) {
 using FakeGraphDeathTest = FakeGraphTest;
 
 TEST_F(FakeGraphDeathTest, CopiesMemoryThatWasFreedSince) {
-  EXPECT_DIES(
+  EXPECT_DEATH(
       {
         CUdeviceptr memory = 0;
         driver_.Call(driver_.cuMemAlloc, &memory, 4);
@@ -683,7 +674,6 @@ TEST(FakeDriverFailures, NothingWorksAfterAFork) {
   const pid_t child = fork();
   if (child == 0) {
     int count = 0;
-    if (driver.cuInit(0) != CUDA_ERROR_NOT_INITIALIZED) _exit(1);
     _exit(static_cast<int>(driver.cuDeviceGetCount(&count)));
   }
   int status = 0;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -22,10 +23,16 @@ using namespace larq_engine;  // NOLINT: the description names what the official
 namespace larq_engine {
 namespace {
 
+constexpr const char* kGolden = "tests/runtime/cuda/cuda_interface.golden";
+
 TEST(CudaAbi, InterfaceIsThatOfTheOfficialHeaders) {
   if (sizeof(void*) != 8) GTEST_SKIP() << "there is no CUDA for addresses of 32 bits";
-  const std::vector<std::string> golden = GoldenInterface();
-  ASSERT_FALSE(golden.empty());
+  std::ifstream file(kGolden);
+  std::vector<std::string> golden;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty() && line[0] != '#') golden.push_back(line);
+  }
+  ASSERT_FALSE(golden.empty()) << kGolden << " was not found";
   const std::vector<std::string> ours = DescribeInterface();
   ASSERT_EQ(golden.size(), ours.size());
   for (size_t i = 0; i < ours.size(); ++i) EXPECT_EQ(golden[i], ours[i]);

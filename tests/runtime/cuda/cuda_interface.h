@@ -1,10 +1,8 @@
 // Describes the CUDA driver's interface as text, one line a fact, for the golden file. It is
-// included after the declarations that it describes (the official ones or ours), with
-// FUNCTION_TYPE(name) defined.
+// included after the declarations that it describes (the official ones or ours).
 #ifndef LARQ_ENGINE_TESTS_RUNTIME_CUDA_CUDA_INTERFACE_H_
 #define LARQ_ENGINE_TESTS_RUNTIME_CUDA_CUDA_INTERFACE_H_
 
-#include <fstream>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -52,16 +50,6 @@ inline std::vector<std::string> DescribeInterface() {
   lines.push_back("function " #name " " + TypeText<FUNCTION_TYPE(name)>::Text());
 #include "tests/runtime/cuda/cuda_interface.inc"
   // NOLINTEND
-  return lines;
-}
-
-// What the official headers gave.
-inline std::vector<std::string> GoldenInterface() {
-  std::ifstream file("tests/runtime/cuda/cuda_interface.golden");
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) {
-    if (!line.empty() && line[0] != '#') lines.push_back(line);
-  }
   return lines;
 }
 

@@ -1,0 +1,192 @@
+"""The plug-in with device=cuda in stock LiteRT: a driver that computes on the CPU stands in the
+place of NVIDIA's, with the kernels as they are compiled for GPUs.
+"""
+
+import pickle
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import larq_engine
+from larq_engine.python.tensors import random_data
+from tests.numpy_net import random_images, random_net, residual_net
+
+_INTEROP = Path(__file__).parents[1] / "interop" / "data"
+_OUT_OF_MEMORY = 2
+_ILLEGAL_ADDRESS = 700
+_LAUNCH_FAILED = 719
+
+
+def _answers(interpreter, inputs):
+    got = interpreter.predict(inputs)
+    return got if isinstance(got, list) else [got]
+
+
+def _same_bytes(first, second):
+    return all(a.tobytes() == b.tobytes() for a, b in zip(first, second, strict=True))
+
+
+@pytest.fixture
+def model(rng):
+    """Two layers with shortcuts, a pool and a concatenation, for a batch of two."""
+    return residual_net(rng, random_images(rng, 2, 6, 5, 33))
+
+
+@pytest.mark.parametrize("path", sorted(_INTEROP.glob("*.tflite")), ids=lambda path: path.stem)
+def test_files_of_lce_answer_as_on_the_cpu(path, rng, driver):
+    cpu = larq_engine.Interpreter(path, device="cpu")
+    inputs = [random_data(info, rng) for info in cpu._inputs]
+    gpu = larq_engine.Interpreter(path, device="cuda")
+    expected = _answers(cpu, inputs)
+    for _ in range(2):  # what is captured, and what is replayed
+        assert _same_bytes(_answers(gpu, inputs), expected)
+    gpu.close()
+    assert driver.fake_cuda_leaks() == 0
+    assert driver.fake_cuda_pageable_copies() == 0
+
+
+def test_everything_runs_on_the_gpu_and_little_is_moved(model):
+    with model.open(device="cuda") as interpreter:
+        interpreter.resize([model.inputs[0].shape])
+        rows = interpreter.profile(inputs=model.inputs, runs=3)
+    steps = [row for row in rows if row.op not in ("TRANSFER", "host runtime")]
+    assert {row.device for row in steps} == {"cuda"}
+    assert all(row.kernel and row.calls == 3 for row in steps)
+    transfers = [row.device for row in rows if row.op == "TRANSFER"]
+    assert transfers == ["cuda", "cpu"]
+    assert sum(row.percent for row in rows) == pytest.approx(100)
+
+
+def test_placement_moves_single_operators(model):
+    with model.open(device="cuda") as interpreter:
+        expected = _answers(interpreter, model.inputs)
+        nodes = [row.node for row in interpreter.profile(runs=1) if row.op == "LceBconv2d"]
+    placement = ",".join(f"{node}:cpu" for node in nodes)
+    with model.open(device="cuda", placement=placement) as interpreter:
+        assert _same_bytes(_answers(interpreter, model.inputs), expected)
+        rows = list(interpreter.profile(runs=2))
+    devices = {row.node: row.device for row in rows if row.op not in ("TRANSFER", "host runtime")}
+    assert {device for node, device in devices.items() if node in nodes} == {"cpu"}
+    assert {device for node, device in devices.items() if node not in nodes} == {"cuda"}
+    assert sum(row.op == "TRANSFER" for row in rows) > 2
+    assert sum(row.percent for row in rows) == pytest.approx(100)
+
+
+def test_a_device_that_costs_decide_on(model):
+    with model.open(device="auto") as interpreter:
+        assert _same_bytes(
+            _answers(interpreter, model.inputs), _answers(model.open(device="cpu"), model.inputs)
+        )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_networks_with_streams_and_threads_in_any_order(seed, rng, driver):
+    driver.fake_cuda_set_seed(seed)
+    for _ in range(3):
+        random_net(rng).check_both(device="cuda")
+    assert driver.fake_cuda_leaks() == 0
+
+
+def test_other_shapes_one_after_another(rng, driver):
+    model = residual_net(rng, random_images(rng, 3, 6, 5, 12))
+    with model.open(device="cuda") as gpu, model.open(device="cpu") as cpu:
+        for shape in [(1, 6, 5, 12), (3, 6, 5, 12), (1, 9, 4, 12), (1, 6, 5, 12)]:
+            images = random_images(rng, *shape)
+            for interpreter in (gpu, cpu):
+                interpreter.resize([shape])
+            assert _same_bytes(_answers(gpu, images), _answers(cpu, images))
+    assert driver.fake_cuda_leaks() == 0
+
+
+def _try_everything(model):
+    with model.open(device="cuda") as interpreter:
+        results = _answers(interpreter, model.inputs)
+        again = _answers(interpreter, model.inputs)
+        interpreter.profile(runs=1)
+    assert _same_bytes(results, again)
+    return results
+
+
+@pytest.mark.parametrize("error", [_OUT_OF_MEMORY, _ILLEGAL_ADDRESS, _LAUNCH_FAILED])
+def test_every_call_of_the_driver_may_fail(rng, driver, error):
+    model = residual_net(rng, random_images(rng, 1, 2, 2, 5))
+    expected = _try_everything(model)
+    calls = driver.fake_cuda_calls()
+    assert calls > 50
+    tried = set()
+    leaks = driver.fake_cuda_leaks()
+    for number in range(1, calls + 1):
+        driver.fake_cuda_reset()
+        driver.fake_cuda_fail_call(number, error)
+        try:
+            results = _try_everything(model)
+        except (ValueError, RuntimeError, MemoryError) as failure:
+            text = str(failure)
+            assert "memory" in text or "CUDA_ERROR" in text, text
+        else:
+            # What only releases something may fail, and what may be tried again.
+            assert _same_bytes(results, expected)
+        failed = driver.fake_cuda_failed_call()
+        tried.add(failed)
+        driver.fake_cuda_reset()
+        before, leaks = leaks, driver.fake_cuda_leaks()
+        # What has no context cannot be freed, but by the context's end.
+        assert failed == b"cuCtxPushCurrent" or leaks == before, (number, failed)
+    assert {b"cuLaunchKernel", b"cuGraphLaunch", b"cuMemAlloc", b"cuMemcpyHtoDAsync"} <= tried
+    assert _same_bytes(_try_everything(model), expected)
+
+
+def test_no_result_is_handed_out_after_a_fault(model, driver):
+    with model.open(device="cuda") as interpreter:
+        _answers(interpreter, model.inputs)
+        driver.fake_cuda_fail_call(1, _ILLEGAL_ADDRESS)
+        for _ in range(3):
+            with pytest.raises((ValueError, RuntimeError), match="CUDA_ERROR_ILLEGAL_ADDRESS"):
+                interpreter.predict(model.inputs)
+
+
+def test_interpreters_in_threads(model):
+    expected = _answers(model.open(device="cpu"), model.inputs)
+    wrong = []
+
+    def run():
+        with model.open(device="cuda") as interpreter:
+            for _ in range(3):
+                if not _same_bytes(_answers(interpreter, model.inputs), expected):
+                    wrong.append(threading.get_ident())
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_a_copy_is_on_the_same_device(model):
+    with model.open(device="cuda") as interpreter:
+        copy = pickle.loads(pickle.dumps(interpreter))
+    assert "cuda" in {row.device for row in copy.profile(runs=1)}
+
+
+def test_a_gpu_that_is_not_there(model):
+    with pytest.raises(ValueError, match=r"device=cuda: expected GPU 7, got 1 GPUs"):
+        model.open(device="cuda:7")
+
+
+def test_a_kernel_by_name(model):
+    with model.open(device="cuda", kernel="bconv2d_popc") as interpreter:
+        rows = interpreter.profile(runs=1)
+    assert {row.kernel for row in rows if row.op == "LceBconv2d"} == {"bconv2d_popc"}
+    with pytest.raises(ValueError, match="bconv2d_popc is for GPUs; set device to cuda as well"):
+        model.open(device="cpu", kernel="bconv2d_popc")
+
+
+def test_an_operator_that_is_placed_on_a_device_that_refuses_it(model):
+    with pytest.raises(ValueError, match="option placement: expected pairs"):
+        model.open(device="cuda", placement="one:cpu")
+    assert np.isfinite(
+        _answers(model.open(device="cuda", placement="999:cpu"), model.inputs)[0]
+    ).all()

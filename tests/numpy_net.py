@@ -1,0 +1,259 @@
+"""Networks of our operators and the host's, built with what NumPy says of their tensors."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+import larq_engine
+from tests import oracle
+from tests.model_builder import (
+    ABSENT,
+    ACTIVATION,
+    PADDING,
+    ModelBuilder,
+    add_quantize,
+    bconv_options,
+)
+from tests.oracle import Conv
+
+Array = np.ndarray
+
+BOUNDS = {
+    "NONE": (-np.inf, np.inf),
+    "RELU": (0, np.inf),
+    "RELU_N1_TO_1": (-1, 1),
+    "RELU6": (0, 6),
+}
+
+ACTIVATIONS = list(BOUNDS)
+
+
+def clamp(x: Array, activation: str) -> Array:
+    """Only what is beyond a bound changes: NaN stays, and so does the sign of a zero."""
+    low, high = map(np.float32, BOUNDS[activation])
+    x = np.where(x < low, low, x)
+    return np.where(x > high, high, x)
+
+
+class Value:
+    """A tensor and what NumPy says that it is."""
+
+    def __init__(self, number: int, array: Array) -> None:
+        self.number = number
+        self.array = array
+
+
+class Net:
+    """A model, built together with the values of its tensors for a batch of samples."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+        self.builder = ModelBuilder()
+        self.inputs: list[Value] = []
+
+    def input(self, data: Array, *, signature: Sequence[int] | None = None) -> Value:
+        """A model input for which a file declares one sample; `data` has any number of them."""
+        shape = (1, *data.shape[1:])
+        value = Value(self.builder.tensor(shape, data.dtype, signature=signature), data)
+        self.inputs.append(value)
+        return value
+
+    def _made(self, array: Array, dtype: type = np.float32) -> Value:
+        shape = (1, *array.shape[1:])
+        return Value(self.builder.tensor(shape, dtype), array.astype(dtype))
+
+    def constant(self, array: Array) -> Value:
+        array = np.asarray(array, np.float32)
+        return Value(self.builder.constant(array), array)
+
+    def per_channel(self, channels: int, *, dims: int = 1) -> Value:
+        """Values of both signs."""
+        values = self.rng.uniform(-1.5, 1.5, (1,) * (dims - 1) + (channels,))
+        return self.constant(values)
+
+    def conv(
+        self, x: Value, channels: int, taps: int = 3, *, stride: int = 1, activation: str = "NONE"
+    ) -> Value:
+        """LceQuantize and LceBconv2d."""
+        shape = x.array.shape
+        conv = Conv(
+            (1, *shape[1:]), (taps, taps), channels, stride=(stride,) * 2, activation=activation
+        )
+        filters = oracle.signs(self.rng.standard_normal(conv.filter_shape))
+        multiplier = self.rng.uniform(-0.3, 0.3, channels).astype(np.float32)
+        bias = self.rng.uniform(-2, 2, channels).astype(np.float32)
+        bits = add_quantize(self.builder, x.number, (1, *shape[1:]))
+        dots = oracle.dot_products(conv.with_batch(len(x.array)), oracle.signs(x.array), filters)
+        result = self._made(clamp(dots, activation) * multiplier + bias)
+        constants = map(self.builder.constant, (oracle.pack_bits(filters), multiplier, bias))
+        self.builder.custom(
+            "LceBconv2d", [bits, *constants, ABSENT], [result.number], bconv_options(conv)
+        )
+        return result
+
+    def bits(self, x: Value) -> Value:
+        words = oracle.pack_bits(oracle.signs(x.array))
+        result = self._made(words, np.int32)
+        self.builder.custom("LceQuantize", [x.number], [result.number])
+        return result
+
+    def binary(self, op: str, a: Value, b: Value, activation: str = "NONE") -> Value:
+        """ADD or MUL."""
+        both = (np.add if op == "ADD" else np.multiply)(a.array, b.array)
+        result = self._made(clamp(both, activation))
+        self.builder.builtin(
+            op,
+            [a.number, b.number],
+            [result.number],
+            fusedActivationFunction=ACTIVATION[activation],
+        )
+        return result
+
+    def add(self, a: Value, b: Value, activation: str = "NONE") -> Value:
+        return self.binary("ADD", a, b, activation)
+
+    def mul(self, a: Value, b: Value, activation: str = "NONE") -> Value:
+        return self.binary("MUL", a, b, activation)
+
+    def relu(self, x: Value, kind: str) -> Value:
+        result = self._made(clamp(x.array, kind))
+        self.builder.builtin(kind, [x.number], [result.number])
+        return result
+
+    def prelu(self, x: Value, slopes: Value) -> Value:
+        result = self._made(np.where(x.array < 0, x.array * slopes.array, x.array))
+        self.builder.builtin("PRELU", [x.number, slopes.number], [result.number])
+        return result
+
+    def pool(
+        self,
+        x: Value,
+        window: tuple[int, int],
+        stride: tuple[int, int],
+        padding: str,
+        activation: str = "NONE",
+    ) -> Value:
+        pooled = oracle.max_pool(x.array, window, stride, padding)
+        result = self._made(clamp(pooled, activation))
+        self.builder.builtin(
+            "MAX_POOL_2D",
+            [x.number],
+            [result.number],
+            filterHeight=window[0],
+            filterWidth=window[1],
+            strideH=stride[0],
+            strideW=stride[1],
+            padding=PADDING[padding],
+            fusedActivationFunction=ACTIVATION[activation],
+        )
+        return result
+
+    def concatenate(self, values: Sequence[Value], axis: int = -1) -> Value:
+        result = self._made(np.concatenate([value.array for value in values], axis=axis))
+        self.builder.builtin(
+            "CONCATENATION", [value.number for value in values], [result.number], axis=axis
+        )
+        return result
+
+    def host(self, op: str, x: Value, array: Array, *constants: int, **options: object) -> Value:
+        """Any operator that plans leave to the host; `array` is its result."""
+        result = self._made(array, array.dtype.type)
+        self.builder.builtin(op, [x.number, *constants], [result.number], **options)
+        return result
+
+    def finish(self, *outputs: Value) -> "Model":
+        model = self.builder.finish(
+            [value.number for value in self.inputs], [value.number for value in outputs]
+        )
+        return Model(
+            model, [value.array for value in self.inputs], [value.array for value in outputs]
+        )
+
+
+class Model:
+    """A file, data, and the results."""
+
+    def __init__(self, content: bytes, inputs: list[Array], expected: list[Array]) -> None:
+        self.content = content
+        self.inputs = inputs
+        self.expected = expected
+
+    def open(self, **options: object) -> larq_engine.Interpreter:
+        return larq_engine.Interpreter(self.content, **options)
+
+    def check(self, **options: object) -> list[str]:
+        """Compares, for all samples at once and for the first one; returns the steps' operators."""
+        interpreter = self.open(**options)
+        for samples in (1, len(self.inputs[0])):
+            got = interpreter.predict([array[:samples] for array in self.inputs])
+            results = got if isinstance(got, list) else [got]
+            for result, expected in zip(results, self.expected, strict=True):
+                assert result.dtype == expected.dtype
+                np.testing.assert_array_equal(result, expected[:samples])
+        return claimed(interpreter)
+
+    def check_both(self, **options: object) -> list[str]:
+        """Fused and not; returns what the fused plans computed."""
+        self.check(fuse=False, **options)
+        return self.check(fuse=True, **options)
+
+
+def claimed(interpreter: larq_engine.Interpreter) -> list[str]:
+    others = ("host runtime", "TRANSFER")
+    return [row.op for row in interpreter.profile(runs=1) if row.op not in others]
+
+
+def random_images(rng: np.random.Generator, *shape: int) -> Array:
+    return rng.standard_normal(shape).astype(np.float32)
+
+
+def residual_net(rng: np.random.Generator, images: Array) -> Model:
+    """Two layers with shortcuts, of which the second is read after its group has gone on."""
+    net = Net(rng)
+    channels = images.shape[3]
+    x = net.input(images)
+    y = net.mul(net.conv(x, channels), net.per_channel(channels))
+    y = net.prelu(net.add(y, net.per_channel(channels)), net.per_channel(channels, dims=3))
+    first = net.add(y, x)
+    z = net.relu(net.add(net.conv(first, channels), first), "RELU6")
+    z = net.concatenate([net.pool(z, (2, 2), (2, 2), "SAME"), net.conv(z, 7, stride=2)])
+    return net.finish(net.conv(z, 11, taps=1))
+
+
+def _random_step(net: Net, values: Sequence[Value]) -> Value:
+    """Any operator on any of the values."""
+    rng = net.rng
+    # More often what was made last, as networks do.
+    x = values[-1] if rng.random() < 0.6 else values[rng.integers(len(values))]
+    channels = x.array.shape[3]
+    alike = [value for value in values if value.array.shape == x.array.shape]
+    beside = [value for value in values if value.array.shape[:3] == x.array.shape[:3]]
+    other = alike[rng.integers(len(alike))]
+    activation = str(rng.choice(ACTIVATIONS))
+    window, stride = ((int(a), int(b)) for a, b in rng.integers(1, 4, (2, 2)))
+    makers: list[Callable[[], Value]] = [
+        lambda: net.conv(x, channels, window[0], activation=activation),
+        lambda: net.conv(x, channels, window[0]),
+        lambda: net.conv(x, int(rng.integers(1, 50)), stride=stride[0]),
+        lambda: net.add(x, other, activation),
+        lambda: net.add(x, net.per_channel(channels), activation),
+        # Bounded, or repeated squares leave the range of floats.
+        lambda: net.mul(x, other, "RELU_N1_TO_1"),
+        lambda: net.mul(net.per_channel(channels, dims=4), x, activation),
+        lambda: net.relu(x, str(rng.choice(ACTIVATIONS[1:]))),
+        lambda: net.prelu(x, net.per_channel(channels)),
+        lambda: net.pool(x, window, stride, "SAME"),
+        lambda: net.concatenate([x, *beside[: rng.integers(1, 4)]]),
+        lambda: net.host("NEG", x, -x.array),
+    ]
+    return makers[rng.integers(len(makers))]()
+
+
+def random_net(rng: np.random.Generator) -> Model:
+    net = Net(rng)
+    shape = (int(rng.integers(1, 4)), *rng.integers(1, 12, 2), int(rng.choice([1, 7, 32, 45])))
+    values = [net.input(random_images(rng, *shape))]
+    for _ in range(rng.integers(3, 15)):
+        values.append(_random_step(net, values))
+    outputs = [value for value in values[1:-1] if rng.random() < 0.2]
+    return net.finish(*outputs, net.bits(values[-1]), net.conv(values[-1], 3))
