@@ -1,0 +1,48 @@
+// What every kernel of a binary convolution has to keep, as a program that ends with 0 if all do:
+// test_planted_faults.py compiles it with kernels that are broken on purpose.
+#include <cstdio>
+#include <random>
+#include <string_view>
+
+#include "tests/kernels/cuda/bconv2d_case.h"
+
+namespace {
+
+using namespace larq_engine;
+using namespace larq_engine::testing;
+
+bool Keeps(const GpuLayer& layer, cuda::KernelId kernel) {
+  std::mt19937_64 random(1);
+  const GpuCase gpu_case(layer, random);
+  for (const cuda::Bconv2dRow& row : cuda::Bconv2dRows()) {
+    if (row.kernel != kernel) continue;
+    for (int order = 0; order < 5; ++order) {
+      for (const bool early : {false, true}) {
+        emulated_gpu::Counters counters;
+        const std::string difference = gpu_case.Run(
+            row, {static_cast<emulated_gpu::Options::Order>(order), 1, early}, &counters);
+        if (!difference.empty()) std::printf("%s\n", difference.c_str());
+        if (counters.bank_conflicts > 0) std::printf("there are bank conflicts\n");
+        if (!difference.empty() || counters.bank_conflicts > 0) return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+int main() {
+  GpuLayer layer;
+  layer.height = 5;
+  layer.width = 6;
+  layer.spec.in_channels = 256;  // more steps than stages, or no stage is used twice
+  layer.spec.out_channels = 40;
+  layer.spec.filter_height = layer.spec.filter_width = 3;
+  layer.spec.pad_height.same = layer.spec.pad_width.same = true;
+  bool keeps = Keeps(layer, cuda::KernelId::bconv2d_mma_128x64_c16);
+  keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_small_c16);
+  layer.spec.in_channels = 32;
+  keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_mma_128x64_c4);
+  return keeps ? 0 : 1;
+}

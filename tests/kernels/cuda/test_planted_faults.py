@@ -1,0 +1,216 @@
+"""Tests of the tests: kernels with a fault in one line, each of which must be found without a GPU.
+
+The kernels are compiled as they are, and then with each fault. What finds it is named, so that a
+check that no longer looks is noticed even if another one still fails.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+KERNELS = "larq_engine/kernels/cuda"
+TESTS = "tests/kernels/cuda"
+
+WRONG_NUMBER = r"byte \d+ of output \d+ is"
+NOT_WAITED_FOR = "asynchronous copies were not waited for"
+CRASH = "the program ended by a signal"
+
+pytestmark = pytest.mark.slow
+
+
+@dataclass
+class Fault:
+    name: str
+    file: str
+    line: str
+    instead: str
+    found_by: str
+
+
+FAULTS = [
+    Fault(
+        "the barrier of a step is missing",
+        "bconv2d_mma.h",
+        "__syncthreads();  // everyone's copies",
+        "// everyone's copies",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "one group of copies too few is waited for",
+        "bconv2d_mma.h",
+        "WaitCopies<kTile.stages - 2>();",
+        "WaitCopies<kTile.stages - 1>();",
+        NOT_WAITED_FOR,
+    ),
+    Fault(
+        "no copies are waited for",
+        "bconv2d_mma.h",
+        "WaitCopies<kTile.stages - 2>();",
+        "",
+        NOT_WAITED_FOR,
+    ),
+    Fault(
+        "the last steps are no groups",
+        "bconv2d_mma.h",
+        "CommitCopies();  // a group",
+        "if (next < steps) CommitCopies();  // a group",
+        NOT_WAITED_FOR,
+    ),
+    Fault(
+        "the next step is copied before the barrier",
+        "bconv2d_mma.h",
+        "__syncthreads();  // everyone's copies are there, and the stage before this one is free\n"
+        "      copy_next();",
+        "copy_next();\n      __syncthreads();",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "halves of a fragment are swapped",
+        "bconv2d_mma.h",
+        "RowPart(row, 2 * half + lane / 16)",
+        "RowPart(row, 2 * half + 1 - lane / 16)",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "registers of a fragment are swapped",
+        "bconv2d_small.h",
+        "{pixels.w[0][at], pixels.w[1][at], ",
+        "{pixels.w[1][at], pixels.w[0][at], ",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "padding is one off",
+        "bconv2d_window.h",
+        "a.stride_width - a.pad_left;",
+        "a.stride_width - a.pad_left + 1;",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "outputs go to another row of a fragment",
+        "bconv2d_mma.h",
+        "8 * (e % 4 / 2)",
+        "8 * (e % 2)",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "sums are read before all warps have written theirs",
+        "bconv2d_small.h",
+        "__syncthreads();",
+        "",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "a barrier is not reached by all",
+        "bconv2d_mma.h",
+        "__syncthreads();  // nobody reads the stages",
+        "if (thread < 64) __syncthreads();  // nobody reads the stages",
+        "waits at a barrier that others never reach",
+    ),
+    Fault(
+        "shared memory is a stage too small",
+        "bconv2d_tiles.h",
+        "return stages * (m + n)",
+        "return (stages - 1) * (m + n)",
+        "shared address .* is outside the block's",
+    ),
+    Fault(
+        "rows of a stage lie one below the other",
+        "bconv2d_mma.h",
+        "((part ^ row / 2) & 3)",
+        "part",
+        "bank conflicts",
+    ),
+    Fault(
+        "rows of a stage are shifted too often",
+        "bconv2d_mma.h",
+        "((part ^ row / 2) & 3)",
+        "((part ^ row) & 3)",
+        "bank conflicts",
+    ),
+    Fault(
+        "the filter is read behind its end",
+        "bconv2d_mma.h",
+        "i * kRowsAtOnce < channels_left ? 16 : 0",
+        "16",
+        CRASH,
+    ),
+    Fault(
+        "the output is written behind its end",
+        "bconv2d_mma.h",
+        "if (m0 + row >= pixels) break;",
+        "",
+        CRASH,
+    ),
+]
+
+
+class Build:
+    """Compiles the contract's program with the kernels of a folder."""
+
+    # What the kernels' code, or the sizes of their tiles, go into.
+    OF_KERNELS = (f"{TESTS}/emulated_kernels.cc", f"{KERNELS}/bconv2d_rows.cc")
+    OTHERS = (
+        "larq_engine/kernels/reference.cc",
+        "larq_engine/kernels/output_transform.cc",
+        f"{KERNELS}/kernel_table.cc",
+        f"{TESTS}/bconv2d_case.cc",
+        f"{TESTS}/bconv2d_contract.cc",
+    )
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.others = [self._compile(source, ROOT) for source in self.OTHERS]
+
+    def run(self, name: str, fault: Fault | None) -> subprocess.CompletedProcess[str]:
+        root = self.folder / name
+        shutil.copytree(ROOT / KERNELS, root / KERNELS)
+        if fault is not None:
+            file = root / KERNELS / fault.file
+            text = file.read_text(encoding="utf-8")
+            assert text.count(fault.line) == 1, f"{fault.file}: there is no one '{fault.line}'"
+            file.write_text(text.replace(fault.line, fault.instead), encoding="utf-8")
+        objects = [self._compile(source, root) for source in self.OF_KERNELS]
+        program = root / "contract"
+        self._cxx([*objects, *self.others, "-o", str(program)])
+        return subprocess.run([program], capture_output=True, text=True, timeout=300, check=False)
+
+    def _compile(self, source: str, root: Path) -> str:
+        object_file = root / f"{source}.o" if root != ROOT else self.folder / f"{source}.o"
+        object_file.parent.mkdir(parents=True, exist_ok=True)
+        # The copy's headers come first.
+        path = root / source if (root / source).exists() else ROOT / source
+        self._cxx(["-c", f"-I{root}", f"-I{ROOT}", str(path), "-o", str(object_file)])
+        return str(object_file)
+
+    def _cxx(self, arguments: list[str]) -> None:
+        command = [os.environ.get("CXX", "g++"), "-std=c++20", "-O1", "-ffp-contract=off"]
+        result = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
+        assert result.returncode == 0, result.stderr
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    return Build(tmp_path_factory.mktemp("kernels"))
+
+
+def test_kernels_as_they_are(build):
+    result = build.run("as_they_are", None)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_fault_is_found(build, fault):
+    result = build.run(f"fault_{FAULTS.index(fault)}", fault)
+    said = result.stdout + result.stderr
+    assert result.returncode != 0, f"not found: {fault.name}"
+    if fault.found_by == CRASH:
+        assert result.returncode < 0, said
+        assert said == ""
+    else:
+        assert re.search(fault.found_by, said), said
