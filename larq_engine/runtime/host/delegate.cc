@@ -3,6 +3,7 @@
 #include "larq_engine/runtime/host/delegate.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <stdexcept>
 
@@ -23,6 +24,7 @@ struct Delegate {
   TfLiteDelegate delegate = {};
   void* reserve[8] = {};  // what a newer host may look for at the end of the delegate: nothing
   std::shared_ptr<Engine> engine;
+  std::atomic<int> last_subgraph{0};  // the host comes with them in order, plan after plan
 };
 
 Delegate& FromHost(TfLiteDelegate* delegate) { return *static_cast<Delegate*>(delegate->data_); }
@@ -34,7 +36,10 @@ void* InitPlan(TfLiteContext* context, const char* buffer, size_t) {
     std::vector<HostNode> nodes;
     for (int index : AsSpan(params.nodes_to_replace)) nodes.push_back(ReadNode(context, index));
     const std::span<const int> outputs = AsSpan(params.output_tensors);
-    plan = new PlanNode(FromHost(params.delegate).engine, SubgraphNumber(context), std::move(nodes),
+    Delegate& delegate = FromHost(params.delegate);
+    const int subgraph = SubgraphNumber(context, delegate.last_subgraph);
+    delegate.last_subgraph = std::max(subgraph, 0);
+    plan = new PlanNode(delegate.engine, subgraph, std::move(nodes),
                         std::set<int>(outputs.begin(), outputs.end()));
   });
   return plan;

@@ -98,12 +98,14 @@ OpInfo DescribeOp(const TfLiteContext& context, const HostNode& node) {
 
 // A host tells what graph has a number, not the number of a graph. That of the graph at hand is not
 // released: it would no longer be one that a delegate may change.
-int SubgraphNumber(TfLiteContext* context) {
+int SubgraphNumber(TfLiteContext* context, int guess) {
   if (context->AcquireSubgraphContext == nullptr) return -1;
   TfLiteContext* found = nullptr;
-  for (int i = 0; context->AcquireSubgraphContext(context, i, &found) == kTfLiteOk; ++i) {
-    if (found == context) return i;
-    context->ReleaseSubgraphContext(context, i);
+  for (const int first : {guess, 0}) {
+    for (int i = first; context->AcquireSubgraphContext(context, i, &found) == kTfLiteOk; ++i) {
+      if (found == context) return i;
+      context->ReleaseSubgraphContext(context, i);
+    }
   }
   return -1;
 }

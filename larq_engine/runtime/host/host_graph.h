@@ -42,7 +42,8 @@ struct HostGraph {
 };
 
 // Which of the model's graphs it is, while a delegate is prepared; -1 where the host does not tell.
-int SubgraphNumber(TfLiteContext* context);
+// Looked for from `guess` on, then from the start.
+int SubgraphNumber(TfLiteContext* context, int guess);
 
 HostGraph ReadGraph(TfLiteContext* context, std::span<const int> order);
 

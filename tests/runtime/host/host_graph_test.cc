@@ -9,8 +9,10 @@ namespace {
 // The graphs of one model, and which of them delegates see.
 TfLiteContext g_graphs[3];
 bool g_acquired[3];
+int g_looked_at;
 
 TfLiteStatus Acquire(TfLiteContext*, int index, TfLiteContext** graph) {
+  ++g_looked_at;
   if (index >= 3) return kTfLiteError;
   g_acquired[index] = true;
   *graph = &g_graphs[index];
@@ -35,17 +37,26 @@ class SubgraphNumberTest : public ::testing::Test {
 
 TEST_F(SubgraphNumberTest, IsFoundAndOnlyTheGraphAtHandStaysOpen) {
   for (int number = 0; number < 3; ++number) {
-    for (int i = 0; i < 3; ++i) g_acquired[i] = i == number;
-    EXPECT_EQ(SubgraphNumber(&g_graphs[number]), number);
-    for (int i = 0; i < 3; ++i) EXPECT_EQ(g_acquired[i], i == number) << i;
+    for (int guess = 0; guess < 4; ++guess) {
+      for (int i = 0; i < 3; ++i) g_acquired[i] = i == number;
+      EXPECT_EQ(SubgraphNumber(&g_graphs[number], guess), number);
+      for (int i = 0; i < 3; ++i) EXPECT_EQ(g_acquired[i], i == number) << i;
+    }
   }
+}
+
+// Hosts come with graph after graph: each is looked for where the last was.
+TEST_F(SubgraphNumberTest, IsFoundAtOnceNextToTheGuess) {
+  g_looked_at = 0;
+  SubgraphNumber(&g_graphs[2], 1);
+  EXPECT_EQ(g_looked_at, 2);
 }
 
 TEST_F(SubgraphNumberTest, IsNotKnownWhereTheHostDoesNotTell) {
   TfLiteContext other = g_graphs[0];
-  EXPECT_EQ(SubgraphNumber(&other), -1);
+  EXPECT_EQ(SubgraphNumber(&other, 0), -1);
   other.AcquireSubgraphContext = nullptr;
-  EXPECT_EQ(SubgraphNumber(&other), -1);
+  EXPECT_EQ(SubgraphNumber(&other, 1), -1);
 }
 
 }  // namespace
