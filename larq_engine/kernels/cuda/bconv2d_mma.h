@@ -197,30 +197,46 @@ LE_DEVICE void FinishProduct(const Bconv2dArgs& a, const WarpProduct<kTile>& pro
 
   const int pixels = a.batch * a.out_height * a.out_width;
   int32_t(*const corner)[MmaOutputs<kTile>::kPitch] = shared.warps[warp];
-  LE_UNROLL
-  for (int i = 0; i < Product::kFragmentsM; ++i) {
+  constexpr int kWords = Product::kFragmentsN / 4;  // of channels
+  // One copy of the code for all fragments, which unrolled is more than a cache of instructions.
+  LE_NO_UNROLL
+  for (int chunk = 0; chunk < Product::kFragmentsM * kWords; ++chunk) {
+    __syncwarp();
     LE_UNROLL
-    for (int j = 0; j < Product::kFragmentsN; j += 4) {
-      __syncwarp();
+    for (int i = 0; i < Product::kFragmentsM; ++i) {
       LE_UNROLL
-      for (int e = 0; e < 16; ++e) {
-        const int32_t value = product.c[i][j + e / 4].r[e % 4];
-        corner[lane / 4 + 8 * (e % 4 / 2)][8 * (e / 4) + 2 * (lane % 4) + e % 2] = value;
-      }
-      __syncwarp();
-      const int n = n0 + warp_n * kTile.warp_n + 8 * j;  // in the group
-      if (n >= a.group_out_channels) continue;           // the whole warp
-      const bool inside = n + lane < a.group_out_channels;
-      const int channel = first_channel + n + lane;
-      const int filter_ones = inside ? a.filter_ones[channel] : 0;
-      for (int r = 0; r < 16; ++r) {
-        const int row = warp_m * kTile.warp_m + 16 * i + r;
-        if (m0 + row >= pixels) break;
-        int acc = filter_ones - 2 * corner[r][lane];
+      for (int j = 0; j < kWords; ++j) {
+        if (chunk != i * kWords + j) continue;
         LE_UNROLL
-        for (int w = 0; w < MmaSizes<kTile>::kWarpsN; ++w) acc += shared.ones[w][row];
-        FinishWord(a, m0 + row, (first_channel + n) / kWarp, lane, inside, acc);
+        for (int e = 0; e < 16; ++e) {
+          const int32_t value = product.c[i][4 * j + e / 4].r[e % 4];
+          corner[lane / 4 + 8 * (e % 4 / 2)][8 * (e / 4) + 2 * (lane % 4) + e % 2] = value;
+        }
       }
+    }
+    __syncwarp();
+    const int n = n0 + warp_n * kTile.warp_n + chunk % kWords * kWarp;  // in the group
+    if (n >= a.group_out_channels) continue;                            // the whole warp
+    const bool inside = n + lane < a.group_out_channels;
+    const int channel = first_channel + n + lane;
+    const int filter_ones = inside ? a.filter_ones[channel] : 0;
+    const int first_row = warp_m * kTile.warp_m + chunk / kWords * 16;
+    constexpr int kRows = 4;  // at once: more need more registers
+    LE_NO_UNROLL
+    for (int r = 0; r < 16; r += kRows) {
+      const int pixel = m0 + first_row + r;
+      if (pixel >= pixels) break;
+      int32_t acc[kRows];
+      LE_UNROLL
+      for (int k = 0; k < kRows; ++k) {
+        acc[k] = filter_ones - 2 * corner[r + k][lane];
+        LE_UNROLL
+        for (int w = 0; w < MmaSizes<kTile>::kWarpsN; ++w) {
+          acc[k] += shared.ones[w][first_row + r + k];
+        }
+      }
+      const int rows = pixels - pixel < kRows ? pixels - pixel : kRows;
+      FinishWords(a, pixel, rows, (first_channel + n) / kWarp, lane, inside, acc);
     }
   }
 }

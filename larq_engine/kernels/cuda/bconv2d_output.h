@@ -22,14 +22,15 @@ LE_DEVICE InsideTaps FindInsideTaps(int start, int in, int taps, int dilation) {
 
 // An output pixel, and what its accumulators are corrected by.
 struct OutputPixel {
-  int64_t index;
   InsideTaps rows;
   InsideTaps cols;
   bool is_inner;  // no tap is outside, or those outside count +1
 };
 
-LE_DEVICE OutputPixel MakeOutputPixel(const Bconv2dArgs& a, int64_t index) {
-  OutputPixel pixel{index, {0, a.filter_height}, {0, a.filter_width}, true};
+// Index: 32 bits where they are enough, as a GPU divides 64 bits in many steps.
+template <class Index>
+LE_DEVICE OutputPixel MakeOutputPixel(const Bconv2dArgs& a, Index index) {
+  OutputPixel pixel{{0, a.filter_height}, {0, a.filter_width}, true};
   if (a.corner_ones == nullptr) return pixel;
   const int x = static_cast<int>(index % a.out_width);
   const int y = static_cast<int>(index / a.out_width % a.out_height);
@@ -80,40 +81,70 @@ LE_DEVICE int8_t RoundToInt8(float y, int32_t zero_point) {
   return static_cast<int8_t>(static_cast<int32_t>(y + half) + zero_point);
 }
 
-// Writes what becomes of a dot product, but for bits: returns the bit, where bits are made.
-LE_DEVICE bool FinishDot(const Bconv2dArgs& a, int64_t pixel, int channel, int32_t dot) {
-  const Bconv2dOutput& output = a.output;
-  if (output.kind == Bconv2dOutput::kBits) return dot < output.dot_limit[channel];
-  dot = dot < output.dot_min ? output.dot_min : dot;
-  dot = dot > output.dot_max ? output.dot_max : dot;
-  const float y = static_cast<float>(dot) * output.multiplier[channel] + output.bias[channel];
-  const int64_t at = pixel * a.out_channels + channel;
-  if (output.kind == Bconv2dOutput::kInt8) {
-    output.int8[at] = RoundToInt8(y, output.zero_point);
-    return false;
-  }
-  return IsMinus(output.after, RunSteps(output.after, y, at, channel), channel);
-}
-
 // Where the bits go, or null.
 LE_DEVICE uint32_t* OutputBits(const Bconv2dArgs& a) {
   return a.output.kind == Bconv2dOutput::kBits ? a.output.bits : a.output.after.bits;
 }
 
-// From the bits that differ on. Returns the bit, where bits are made.
-LE_DEVICE bool FinishAcc(const Bconv2dArgs& a, int64_t pixel, int channel, int32_t acc) {
-  return FinishDot(a, pixel, channel, DotProduct(a, MakeOutputPixel(a, pixel), channel, acc));
+// From the bits that differ to the output: of a channel of `rows` pixels, at most kRows, that lie
+// one behind the other. Writes all but bits, which it returns where they are made.
+template <int kRows, class Index>
+LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int channel,
+                          const int32_t (&acc)[kRows], bool (&bits)[kRows]) {
+  const Bconv2dOutput& output = a.output;
+  int32_t dots[kRows];
+  LE_UNROLL
+  for (int i = 0; i < kRows; ++i) {
+    bits[i] = false;
+    dots[i] = i < rows ? DotProduct(a, MakeOutputPixel(a, pixel + i), channel, acc[i]) : 0;
+  }
+  if (output.kind == Bconv2dOutput::kBits) {
+    const int32_t limit = output.dot_limit[channel];
+    LE_UNROLL
+    for (int i = 0; i < kRows; ++i) bits[i] = dots[i] < limit;
+    return;
+  }
+  const float multiplier = output.multiplier[channel];
+  const float bias = output.bias[channel];
+  float y[kRows];
+  LE_UNROLL
+  for (int i = 0; i < kRows; ++i) {
+    int32_t dot = dots[i] < output.dot_min ? output.dot_min : dots[i];
+    dot = dot > output.dot_max ? output.dot_max : dot;
+    y[i] = static_cast<float>(dot) * multiplier + bias;
+  }
+  const int64_t at = static_cast<int64_t>(pixel) * a.out_channels + channel;
+  if (output.kind == Bconv2dOutput::kInt8) {
+    LE_UNROLL
+    for (int i = 0; i < kRows; ++i) {
+      if (i >= rows) break;
+      output.int8[at + static_cast<int64_t>(i) * a.out_channels] =
+          RoundToInt8(y[i], output.zero_point);
+    }
+    return;
+  }
+  RunSteps(output.after, y, rows, at, a.out_channels, channel);
+  if (output.after.bits == nullptr) return;
+  LE_UNROLL
+  for (int i = 0; i < kRows; ++i) bits[i] = IsMinus(output.after, y[i], channel);
 }
 
 // For kernels whose warps hold a pixel's channels 32 * word, ..., one a lane: all lanes of the warp
 // call it. `inside`: whether the lane has a channel.
-LE_DEVICE void FinishWord(const Bconv2dArgs& a, int64_t pixel, int word, int lane, bool inside,
-                          int32_t acc) {
-  const bool bit = inside && FinishAcc(a, pixel, word * kWarp + lane, acc);
+template <int kRows, class Index>
+LE_DEVICE void FinishWords(const Bconv2dArgs& a, Index pixel, int rows, int word, int lane,
+                           bool inside, const int32_t (&acc)[kRows]) {
+  bool bits[kRows] = {};
+  if (inside) FinishRows(a, pixel, rows, word * kWarp + lane, acc, bits);
   if (OutputBits(a) == nullptr) return;
-  const uint32_t bits = __ballot_sync(~0u, bit);
   const int words = (a.out_channels + kWarp - 1) / kWarp;
-  if (lane == 0) OutputBits(a)[pixel * words + word] = bits;
+  LE_UNROLL
+  for (int i = 0; i < kRows; ++i) {
+    const uint32_t ballot = __ballot_sync(~0u, bits[i]);
+    if (lane == 0 && i < rows) {
+      OutputBits(a)[(static_cast<int64_t>(pixel) + i) * words + word] = ballot;
+    }
+  }
 }
 
 // Half `at` of words, low halves first.

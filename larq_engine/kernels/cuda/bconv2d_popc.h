@@ -16,7 +16,7 @@ LE_DEVICE void Bconv2dPopc(const Bconv2dArgs& a) {
   if (index >= static_cast<int64_t>(a.batch) * a.out_height * a.out_width) return;  // whole warps
 
   const bool inside = channel < a.out_channels;
-  int32_t acc = 0;
+  int32_t acc[1] = {0};
   if (inside) {
     const int left = static_cast<int>(index % a.out_width) * a.stride_width - a.pad_left;
     const int top =
@@ -24,7 +24,7 @@ LE_DEVICE void Bconv2dPopc(const Bconv2dArgs& a) {
     const int64_t image = index / (static_cast<int64_t>(a.out_width) * a.out_height);
     const int first_word = channel / a.group_out_channels * a.tap_words;
     const uint32_t* filter = a.filter + static_cast<int64_t>(channel) * a.filter_words;
-    acc = a.filter_ones[channel];
+    acc[0] = a.filter_ones[channel];
     for (int ty = 0; ty < a.filter_height; ++ty) {
       const int y = top + ty * a.dilation_height;
       for (int tx = 0; tx < a.filter_width; ++tx, filter += a.tap_words) {
@@ -34,11 +34,11 @@ LE_DEVICE void Bconv2dPopc(const Bconv2dArgs& a) {
             a.image + ((image * a.in_height + y) * a.in_width + x) * a.pixel_words + first_word;
         // ones(p xor f) = ones(f) + ones(p) - 2 ones(p and f)
         for (int w = 0; w < a.tap_words; ++w)
-          acc += __popc(pixel[w] ^ filter[w]) - __popc(filter[w]);
+          acc[0] += __popc(pixel[w] ^ filter[w]) - __popc(filter[w]);
       }
     }
   }
-  FinishWord(a, index, static_cast<int>(at % words), lane, inside, acc);
+  FinishWords(a, index, 1, static_cast<int>(at % words), lane, inside, acc);
 }
 
 }  // namespace larq_engine::cuda

@@ -113,14 +113,14 @@ LE_DEVICE void Bconv2dSmall(const Bconv2dArgs& a) {
     for (int i = thread; i < kSize * kSize; i += threads) {
       const int pixel = m0 + i / kSize;
       const int channel = n0 + i % kSize;
-      bool bit = false;
+      bool bit[1] = {false};
       if (pixel < a.batch * a.out_height * a.out_width && channel < a.out_channels) {
-        int acc = a.filter_ones[channel];
-        for (int w = 0; w < threads / kWarp; ++w) acc += partial[w * kSize * kSize + i];
-        bit = FinishAcc(a, pixel, channel, acc);
+        int32_t acc[1] = {a.filter_ones[channel]};
+        for (int w = 0; w < threads / kWarp; ++w) acc[0] += partial[w * kSize * kSize + i];
+        FinishRows(a, pixel, 1, channel, acc, bit);
       }
       if (OutputBits(a) == nullptr) continue;
-      const uint32_t both = __ballot_sync(~0u, bit);
+      const uint32_t both = __ballot_sync(~0u, bit[0]);
       if (i % kSize == 0 && pixel < a.batch * a.out_height * a.out_width) {
         StoreHalfWord(OutputBits(a), static_cast<int64_t>(pixel) * halves + half,
                       static_cast<uint16_t>(both >> (lane & kSize)));

@@ -11,11 +11,13 @@
 #define LE_DEVICE __device__ __forceinline__
 // A register array that is not indexed by constants alone is in memory.
 #define LE_UNROLL _Pragma("unroll")
+#define LE_NO_UNROLL _Pragma("unroll 1")
 #define LE_SHARED_DYNAMIC(name) extern __shared__ __align__(1024) unsigned char name[]
 #else
 #include "larq_engine/kernels/cuda/emulated_gpu.h"
 #define LE_DEVICE inline
 #define LE_UNROLL
+#define LE_NO_UNROLL
 #define LE_SHARED_DYNAMIC(name) unsigned char* const name = emulated_gpu::SharedMemory()
 #endif
 

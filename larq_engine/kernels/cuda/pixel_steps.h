@@ -23,35 +23,55 @@ LE_DEVICE bool IsNegative(float y) {
   return static_cast<int32_t>(FloatBits(y) - 1u) < static_cast<int32_t>(0xff800000u);
 }
 
-// `at`: the value's place in a tensor of as many channels.
-LE_DEVICE float RunSteps(const PixelProgram& program, float y, int64_t at, int channel) {
-  for (int i = 0; i < program.count; ++i) {
-    const PixelStep& step = program.steps[i];
+// On a channel of up to kRows pixels that lie one behind the other, so that their loads wait for
+// each other's as little as may be. `at`: the first value's place in a tensor of `channels`.
+template <int kRows>
+LE_DEVICE void RunSteps(const PixelProgram& program, float (&y)[kRows], int rows, int64_t at,
+                        int channels, int channel) {
+  const auto for_each = [&](const auto& compute) {
+    LE_UNROLL
+    for (int i = 0; i < kRows; ++i) {
+      if (i < rows) compute(y[i], at + static_cast<int64_t>(i) * channels);
+    }
+  };
+  for (int s = 0; s < program.count; ++s) {
+    const PixelStep& step = program.steps[s];
     switch (step.kind) {
       case PixelStep::kAddChannels:
-        y = Clamp(y + step.values[channel], step.min, step.max);
+        for_each([&, value = step.values[channel]](float& v, int64_t) {
+          v = Clamp(v + value, step.min, step.max);
+        });
         break;
       case PixelStep::kMultiplyChannels:
-        y = Clamp(y * step.values[channel], step.min, step.max);
+        for_each([&, value = step.values[channel]](float& v, int64_t) {
+          v = Clamp(v * value, step.min, step.max);
+        });
         break;
       case PixelStep::kAddTensor:
-        y = Clamp(y + step.values[at], step.min, step.max);
+        for_each([&](float& v, int64_t i) { v = Clamp(v + step.values[i], step.min, step.max); });
         break;
       case PixelStep::kMultiplyTensor:
-        y = Clamp(y * step.values[at], step.min, step.max);
+        for_each([&](float& v, int64_t i) { v = Clamp(v * step.values[i], step.min, step.max); });
         break;
       case PixelStep::kClamp:
-        y = Clamp(y, step.min, step.max);
+        for_each([&](float& v, int64_t) { v = Clamp(v, step.min, step.max); });
         break;
       case PixelStep::kPrelu:
-        y = y < 0.0f ? y * step.values[channel] : y;
+        for_each(
+            [&, value = step.values[channel]](float& v, int64_t) { v = v < 0.0f ? v * value : v; });
         break;
       case PixelStep::kStore:
-        step.out[at] = y;
+        for_each([&](float& v, int64_t i) { step.out[i] = v; });
         break;
     }
   }
-  return y;
+}
+
+// `at`: the value's place in a tensor of as many channels.
+LE_DEVICE float RunSteps(const PixelProgram& program, float y, int64_t at, int channel) {
+  float values[1] = {y};
+  RunSteps(program, values, 1, at, 0, channel);
+  return values[0];
 }
 
 // The bit of what the steps left.

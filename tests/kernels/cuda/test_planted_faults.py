@@ -143,8 +143,8 @@ FAULTS = [
     Fault(
         "the output is written behind its end",
         "bconv2d_mma.h",
-        "if (m0 + row >= pixels) break;",
-        "",
+        "const int rows = pixels - pixel < kRows ? pixels - pixel : kRows;",
+        "const int rows = kRows;",
         CRASH,
     ),
 ]

@@ -1,0 +1,115 @@
+"""What NVIDIA's compiler made of the kernels: registers, and the instructions meant."""
+
+import ast
+import re
+import shutil
+import subprocess
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+PACKAGE = "larq_engine/kernels/cuda"
+TARGETS = ("fatbin.log", "fatbin.fatbin")
+
+pytestmark = pytest.mark.slow
+
+# Registers of a thread at most. 65,536 of a multiprocessor are for 2 blocks of 128 threads with
+# 255 or 3 with 168, and for 3 of 288 with 72.
+REGISTERS = {
+    r"bconv2d_mma_128x128_c\d+": 255,
+    r"bconv2d_mma_128x64_c\d+": 168,
+    r"bconv2d_small_c\d+": 72,
+    r".*": 80,
+}
+# Of the chips whose tensor cores multiply bits: what must be there, and of what size. BMMA is the
+# product; LDSM ldmatrix; LDGSTS an asynchronous copy; LDG a load.
+INSTRUCTIONS = {
+    r"bconv2d_mma_\w+_c16": (r"BMMA\.168256\.AND\.POPC", r"LDSM\.16\.M88\.4", r"LDGSTS\.\S*128"),
+    r"bconv2d_mma_\w+_c8": (r"BMMA\.168256\.AND\.POPC", r"LDSM\.16\.M88\.4", r"LDGSTS\.\S*64"),
+    r"bconv2d_mma_\w+_c4": (r"BMMA\.168256\.AND\.POPC", r"LDSM\.16\.M88\.4", r"LDGSTS\.E "),
+    r"bconv2d_small_c16": (r"BMMA\.168256\.AND\.POPC", r"LDG\.\S*128"),
+    r"bconv2d_small_c8": (r"BMMA\.168256\.AND\.POPC", r"LDG\.\S*64"),
+    r"bconv2d_small_c4": (r"BMMA\.168256\.AND\.POPC",),
+    r"bconv2d_popc": (r"POPC",),
+}
+# Memory of a thread.
+NEVER = r"\b(LDL|STL)\b"
+# Divisions of 64 bits are calls. On older chips so is what diverged warps do together.
+NO_CALLS = r"bconv2d_(mma|small)_\w+"
+NO_CALLS_ON = "sm_90a"
+
+
+def _of(table, name):
+    return next((value for pattern, value in table.items() if re.fullmatch(pattern, name)), None)
+
+
+def _rows() -> list[str]:
+    text = (ROOT / PACKAGE / "kernels.inc").read_text(encoding="utf-8")
+    return re.findall(r"^LARQ_ENGINE_CUDA_KERNEL\((\w+)", text, re.MULTILINE)
+
+
+def _chips() -> list[str]:
+    tree = ast.parse((ROOT / "larq_engine/build_defs.bzl").read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "CUDA_CHIPS":
+            return [chip for chip in ast.literal_eval(node.value) if chip.startswith("sm_")]
+    raise AssertionError("build_defs.bzl has no CUDA_CHIPS")
+
+
+@pytest.fixture(scope="module")
+def compiled() -> dict[str, Path]:
+    labels = [f"//{PACKAGE}:{target}" for target in TARGETS]
+    bazel = ROOT / "tools/run_bazel.sh"
+    found = subprocess.run(
+        [bazel, "query", labels[0]], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if found.returncode != 0:
+        pytest.skip("needs NVIDIA's compiler; `make setup-cuda` installs it")
+    subprocess.run([bazel, "build", *labels], cwd=ROOT, check=True)
+    folder = ROOT / "bazel-bin" / PACKAGE
+    return {target: folder / f"fatbin_code.{target.split('.')[1]}" for target in TARGETS}
+
+
+def test_registers_hold_everything(compiled):
+    log = compiled["fatbin.log"].read_text(encoding="utf-8")
+    parts = re.split(r"Compiling entry function '(\w+)' for '(\w+)'", log)[1:]
+    seen = Counter()
+    for symbol, chip, said in zip(*[iter(parts)] * 3, strict=True):
+        name = symbol.removeprefix("larq_engine_")
+        seen[name, chip] += 1
+        where = f"{name} on {chip}: {said}"
+        assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in said, where
+        used = re.search(r"Used (\d+) registers", said)
+        assert used, where
+        assert int(used.group(1)) <= _of(REGISTERS, name), where
+    assert seen == Counter({(name, chip): 1 for name in _rows() for chip in _chips()})
+
+
+@pytest.mark.parametrize("chip", ["sm_80", "sm_86", "sm_89", "sm_90a"])
+def test_instructions_are_those_that_are_meant(compiled, chip):
+    own = next((ROOT / ".cuda").glob("**/bin/cuobjdump"), None)
+    cuobjdump = own or shutil.which("cuobjdump")
+    if cuobjdump is None:
+        pytest.skip("needs cuobjdump and nvdisasm; `make setup-cuda` installs them")
+    folder = str(Path(cuobjdump).parent)
+    listing = subprocess.run(
+        [cuobjdump, "-sass", "-arch", chip, compiled["fatbin.fatbin"]],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": f"{folder}:/usr/bin:/bin"},
+    ).stdout
+    kernels = defaultdict(str)
+    for part in listing.split("Function : larq_engine_")[1:]:
+        name, _, code = part.partition("\n")
+        kernels[name.strip()] += code
+    assert sorted(kernels) == sorted(_rows())
+    for name, code in kernels.items():
+        wrong = re.search(NEVER, code)
+        assert not wrong, f"{name} on {chip} has {wrong}"
+        if chip == NO_CALLS_ON and re.fullmatch(NO_CALLS, name):
+            assert "CALL" not in code, f"{name} on {chip} has a call"
+        for instruction in _of(INSTRUCTIONS, name) or ():
+            assert re.search(instruction, code), f"{name} on {chip} has no {instruction}"
