@@ -1,6 +1,5 @@
 // What the instructions of ptx.h do, by NVIDIA's "PTX ISA": pure functions from the registers of
-// all lanes of a warp to those of one. The emulated GPU runs them, and a test on a GPU compares
-// every bit with the instruction itself.
+// all lanes of a warp to those of one. The emulated GPU follows them.
 //
 // The fragments of mma.m16n8k256 with single bits; g = lane / 4, t = lane % 4:
 //   A r[i], bit j   row g + 8 * (i % 2),  k = 128 * (i / 2) + 32 * t + j
