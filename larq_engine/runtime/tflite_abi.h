@@ -73,17 +73,26 @@ typedef enum TfLiteDelegateFlags : unsigned {
   kTfLiteDelegateFlagsPerOperatorProfiling = 4,
 } TfLiteDelegateFlags;
 
-// Values of TfLiteRegistration::builtin_code: the operators that lie between ours, "see
-// custom_name", and "made by a delegate".
+// Values of TfLiteRegistration::builtin_code: the operators that lie between ours and around them,
+// "see custom_name", and "made by a delegate".
 typedef enum TfLiteBuiltinOperator : unsigned {
   kTfLiteBuiltinAdd = 0,
+  kTfLiteBuiltinAveragePool2d = 1,
   kTfLiteBuiltinConcatenation = 2,
+  kTfLiteBuiltinConv2d = 3,
+  kTfLiteBuiltinDepthwiseConv2d = 4,
+  kTfLiteBuiltinFullyConnected = 9,
+  kTfLiteBuiltinLogistic = 14,
   kTfLiteBuiltinMaxPool2d = 17,
   kTfLiteBuiltinMul = 18,
   kTfLiteBuiltinRelu = 19,
   kTfLiteBuiltinReluN1To1 = 20,
   kTfLiteBuiltinRelu6 = 21,
+  kTfLiteBuiltinReshape = 22,
+  kTfLiteBuiltinSoftmax = 25,
   kTfLiteBuiltinCustom = 32,
+  kTfLiteBuiltinPad = 34,
+  kTfLiteBuiltinMean = 40,
   kTfLiteBuiltinDelegate = 51,
   kTfLiteBuiltinPrelu = 54,
 } TfLiteBuiltinOperator;
@@ -100,6 +109,10 @@ typedef enum TfLiteFusedActivation : unsigned {
   kTfLiteActReluN1To1 = 2,
   kTfLiteActRelu6 = 3,
 } TfLiteFusedActivation;
+
+typedef enum TfLiteFullyConnectedWeightsFormat : unsigned {
+  kTfLiteFullyConnectedWeightsFormatDefault = 0,
+} TfLiteFullyConnectedWeightsFormat;
 
 // What TfLiteNode::builtin_data points to for those operators; there are more fields behind.
 typedef struct TfLiteAddParams {
@@ -123,6 +136,39 @@ typedef struct TfLitePoolParams {
   int filter_height;
   TfLiteFusedActivation activation;
 } TfLitePoolParams;
+
+typedef struct TfLiteConvParams {
+  TfLitePadding padding;
+  int stride_width;
+  int stride_height;
+  TfLiteFusedActivation activation;
+  int dilation_width_factor;
+  int dilation_height_factor;
+} TfLiteConvParams;
+
+typedef struct TfLiteDepthwiseConvParams {
+  TfLitePadding padding;
+  int stride_width;
+  int stride_height;
+  int depth_multiplier;
+  TfLiteFusedActivation activation;
+  int dilation_width_factor;
+  int dilation_height_factor;
+} TfLiteDepthwiseConvParams;
+
+typedef struct TfLiteFullyConnectedParams {
+  TfLiteFusedActivation activation;
+  TfLiteFullyConnectedWeightsFormat weights_format;
+  bool keep_num_dims;
+} TfLiteFullyConnectedParams;
+
+typedef struct TfLiteReducerParams {
+  bool keep_dims;
+} TfLiteReducerParams;
+
+typedef struct TfLiteSoftmaxParams {
+  float beta;
+} TfLiteSoftmaxParams;
 
 // A tensor index in TfLiteNode::inputs that stands for "not given".
 enum { kTfLiteOptionalTensor = -1 };

@@ -11,7 +11,7 @@ import pytest
 
 import larq_engine
 from larq_engine.python.tensors import random_data
-from tests.numpy_net import random_images, random_net, residual_net
+from tests.numpy_net import claimed, random_images, random_net, residual_net
 
 _INTEROP = Path(__file__).parents[1] / "interop" / "data"
 _OUT_OF_MEMORY = 2
@@ -40,8 +40,14 @@ def test_files_of_lce_answer_as_on_the_cpu(path, rng, driver):
     inputs = [random_data(info, rng) for info in cpu._inputs]
     gpu = larq_engine.Interpreter(path, device="cuda")
     expected = _answers(cpu, inputs)
+    rounds_otherwise = bool({"CONV_2D", "FULLY_CONNECTED", "MEAN"} & set(claimed(gpu)))
     for _ in range(2):  # what is captured, and what is replayed
-        assert _same_bytes(_answers(gpu, inputs), expected)
+        answers = _answers(gpu, inputs)
+        if rounds_otherwise:
+            for answer, value in zip(answers, expected, strict=True):
+                np.testing.assert_allclose(answer, value, rtol=1e-4, atol=1e-4)
+        else:
+            assert _same_bytes(answers, expected)
     gpu.close()
     assert driver.fake_cuda_leaks() == 0
     assert driver.fake_cuda_pageable_copies() == 0

@@ -5,7 +5,10 @@
 #include "larq_engine/kernels/cuda/bconv2d_mma.h"
 #include "larq_engine/kernels/cuda/bconv2d_popc.h"
 #include "larq_engine/kernels/cuda/bconv2d_small.h"
-#include "larq_engine/kernels/cuda/max_pool.h"
+#include "larq_engine/kernels/cuda/conv2d.h"
+#include "larq_engine/kernels/cuda/depthwise.h"
 #include "larq_engine/kernels/cuda/pixels.h"
+#include "larq_engine/kernels/cuda/pools.h"
+#include "larq_engine/kernels/cuda/softmax.h"
 
 #endif  // LARQ_ENGINE_KERNELS_CUDA_ALL_KERNELS_H_

@@ -1,6 +1,7 @@
 #include "larq_engine/kernels/cuda/kernel_table.h"
 
 #include "larq_engine/kernels/cuda/bconv2d_args.h"
+#include "larq_engine/kernels/cuda/floats_args.h"
 #include "larq_engine/kernels/cuda/pixels_args.h"
 
 namespace larq_engine::cuda {

@@ -2,6 +2,7 @@
 #ifndef LARQ_ENGINE_KERNELS_CUDA_PIXELS_H_
 #define LARQ_ENGINE_KERNELS_CUDA_PIXELS_H_
 
+#include "larq_engine/kernels/cuda/floats_args.h"
 #include "larq_engine/kernels/cuda/pixel_steps.h"
 #include "larq_engine/kernels/cuda/pixels_args.h"
 
@@ -39,6 +40,7 @@ LE_DEVICE void Pixels(const PixelsArgs& a) {
     y = a.floats != nullptr                           ? a.floats[part.pixel * a.channels + channel]
         : BitAt(a.bits + part.pixel * words, channel) ? -1.0f
                                                       : 1.0f;
+    if (a.is_logistic) y = 1.0f / (1.0f + expf(-y));
   }
   FinishWord(a.program, y, part.pixel, part.word, part.lane, a.channels, part.inside);
 }
@@ -80,6 +82,24 @@ LE_DEVICE void Broadcast(const BroadcastArgs& a) {
   const float x = a.operands[0][from[0]];
   const float y = a.operands[1][from[1]];
   a.out[at] = Clamp(a.multiplies ? x * y : x + y, a.min, a.max);
+}
+
+LE_DEVICE void Pad(const PadArgs& a) {
+  const int64_t at = MyIndex();
+  if (at >= a.count) return;
+  int64_t rest = at;
+  int64_t from = 0;
+  int64_t stride = 1;
+  bool inside = true;
+  LE_UNROLL
+  for (int d = kMaxBoxDims - 1; d >= 0; --d) {
+    const int64_t index = rest % a.out_dims[d] - a.before[d];
+    rest /= a.out_dims[d];
+    inside = inside && index >= 0 && index < a.in_dims[d];
+    from += index * stride;
+    stride *= a.in_dims[d];
+  }
+  a.out[at] = inside ? a.in[from] : 0.0f;
 }
 
 LE_DEVICE void CopyChannels(const CopyChannelsArgs& a) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "larq_engine/kernels/cuda/image_window.h"
 #include "larq_engine/kernels/cuda/pixel_program.h"
 
 namespace larq_engine::cuda {
@@ -14,6 +15,7 @@ struct PixelsArgs {
   const uint32_t* bits;  // [pixels][words of the channels]
   int64_t pixels;
   int32_t channels;
+  int32_t is_logistic;  // of 1 / (1 + exp(-float)) instead
   PixelProgram program;
 };
 
@@ -63,13 +65,10 @@ struct CopyChannelsArgs {
 };
 
 // Of packed +-1 values, or of floats, which go through a program then: one of the two.
-struct MaxPoolArgs {
+struct PoolArgs {
   const uint32_t* bits;
   const float* floats;
-  int32_t batch, in_height, in_width, channels;  // of bits: words
-  int32_t out_height, out_width;
-  int32_t filter_height, filter_width, stride_height, stride_width;
-  int32_t pad_top, pad_left;
+  ImageWindow window;
   uint32_t* bits_out;
   PixelProgram program;
 };

@@ -10,8 +10,8 @@
 
 namespace larq_engine::cuda {
 
-// sm_75 has none of these. Kernels are compiled for it all the same, as every row of kernels.inc is
-// for every chip, and are empty.
+// sm_75 has no such products. Kernels of them are compiled for it all the same, as every row of
+// kernels.inc is for every chip, and are empty.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 inline constexpr bool kHasBitProducts = false;
 #else
@@ -67,10 +67,15 @@ LE_DEVICE void LoadMatrix4(uint32_t (&r)[4], uint32_t address) {
 }
 
 // Copies kBytes (4, 8 or 16) to shared memory at some time before they are waited for: `from_bytes`
-// of them from `from`, zeros for the rest.
+// of them from `from`, zeros for the rest. On sm_75 that is at once, of whole words.
 template <int kBytes>
 LE_DEVICE void CopyAsync(uint32_t to, const void* from, int from_bytes) {
-#ifdef __CUDACC__
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  auto* const words = static_cast<uint32_t*>(__cvta_shared_to_generic(to));
+  for (int i = 0; i < kBytes / 4; ++i) {
+    words[i] = 4 * i < from_bytes ? static_cast<const uint32_t*>(from)[i] : 0;
+  }
+#elif defined(__CUDACC__)
   if constexpr (kBytes == 16) {  // past L1: nobody else of this SM reads them
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(to), "l"(from),
                  "r"(from_bytes)
@@ -89,7 +94,8 @@ LE_DEVICE void CopyAsync(uint32_t to, const void* from, int from_bytes) {
 
 // What this thread has begun to copy since the last call is a group.
 LE_DEVICE void CommitCopies() {
-#ifdef __CUDACC__
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#elif defined(__CUDACC__)
   asm volatile("cp.async.commit_group;\n" ::: "memory");
 #else
   emulated_gpu::CommitCopyGroup();
@@ -99,7 +105,8 @@ LE_DEVICE void CommitCopies() {
 // Waits until all groups of this thread have arrived but the last kLeft.
 template <int kLeft>
 LE_DEVICE void WaitCopies() {
-#ifdef __CUDACC__
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#elif defined(__CUDACC__)
   asm volatile("cp.async.wait_group %0;\n" ::"n"(kLeft) : "memory");
 #else
   emulated_gpu::WaitForCopyGroups(kLeft);

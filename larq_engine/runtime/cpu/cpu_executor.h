@@ -17,7 +17,9 @@ class CpuExecutor : public Executor {
   explicit CpuExecutor(const EngineOptions& options);
 
   const char* device() const override { return "cpu"; }
-  std::string Refusal(const ProgramOp&) const override { return ""; }
+  std::string Refusal(const ProgramOp& op) const override {
+    return IsForOtherDevices(*op.op) ? kHostComputesIt : "";
+  }
   double Seconds(const Program& program, const ProgramOp& op, int host_threads) const override;
   std::unique_ptr<Segment> Compile(const Program& program, std::span<const size_t> ops,
                                    const std::vector<bool>& is_shared) override;

@@ -10,7 +10,7 @@ template <typename T>
 class MaxPool2dStep : public Step {
  public:
   using Max = void (*)(const T* const* taps, size_t tap_count, size_t count, T* out);
-  MaxPool2dStep(const PoolWindow& window, Max max) : window_(window), max_(max) {}
+  MaxPool2dStep(const Window2d& window, Max max) : window_(window), max_(max) {}
 
   void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
     const std::vector<int>& dims = inputs[0].dims;
@@ -29,7 +29,7 @@ class MaxPool2dStep : public Step {
   }
 
  private:
-  const PoolWindow& window_;
+  const Window2d& window_;
   Max max_;
   WindowAxis height_;
   WindowAxis width_;

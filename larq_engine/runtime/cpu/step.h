@@ -62,7 +62,10 @@ struct StepKernels {
   const PixelOps& pixel_ops;
 };
 
-// `op` must live as long as the step.
+// Why there is no step of an operator that is for other devices.
+inline constexpr const char* kHostComputesIt = "the host computes it on the CPU";
+
+// `op` must live as long as the step. Throws OpError for one that is for other devices.
 std::unique_ptr<Step> MakeStep(const Op& op, const StepKernels& kernels);
 
 std::unique_ptr<Step> MakeStep(const QuantizeOp& op, const StepKernels& kernels);

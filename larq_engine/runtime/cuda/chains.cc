@@ -13,6 +13,12 @@ bool IsQuantizeOfFloats(const Op& op) {
   return quantize != nullptr && quantize->from == kTfLiteFloat32;
 }
 
+// Whether it makes a float of each float, at the same place.
+bool IsPixelStep(const Op& op) {
+  return std::holds_alternative<BinaryOp>(op) || std::holds_alternative<ClampOp>(op) ||
+         std::holds_alternative<PreluOp>(op);
+}
+
 // Whether the values that the operator makes can go on in its kernel.
 bool MakesFloats(const Op& op) {
   if (const auto* conv = std::get_if<Bconv2dOp>(&op)) {
@@ -22,8 +28,10 @@ bool MakesFloats(const Op& op) {
   if (const auto* dequantize = std::get_if<DequantizeOp>(&op)) {
     return dequantize->to == kTfLiteFloat32;
   }
-  return std::holds_alternative<BinaryOp>(op) || std::holds_alternative<ClampOp>(op) ||
-         std::holds_alternative<PreluOp>(op);
+  return IsPixelStep(op) || std::holds_alternative<Conv2dOp>(op) ||
+         std::holds_alternative<DenseOp>(op) || std::holds_alternative<AveragePool2dOp>(op) ||
+         std::holds_alternative<MeanOp>(op) || std::holds_alternative<ReshapeOp>(op) ||
+         std::holds_alternative<LogisticOp>(op);
 }
 
 // The maker of chains, which looks at the operators in order.
@@ -65,12 +73,17 @@ class Chainer {
            binary->constant.size() != static_cast<size_t>(Channels(dims));
   }
 
+  // Whether it says of the same pixels how many there are of them in which dimension.
+  bool LeavesChannels(const ProgramOp& op) const {
+    return std::holds_alternative<ReshapeOp>(*op.op) &&
+           Channels(program_.value(op.inputs[0]).shape.dims) ==
+               Channels(program_.value(op.output).shape.dims);
+  }
+
   // The chain that the operator can go on with: the latest whose last value it reads, if all else
   // that it reads is there by then.
   std::optional<size_t> FindChain(const ProgramOp& op) const {
-    const bool goes_on = IsQuantizeOfFloats(*op.op) || std::holds_alternative<BinaryOp>(*op.op) ||
-                         std::holds_alternative<ClampOp>(*op.op) ||
-                         std::holds_alternative<PreluOp>(*op.op);
+    const bool goes_on = IsQuantizeOfFloats(*op.op) || IsPixelStep(*op.op) || LeavesChannels(op);
     if (!goes_on || IsUnlike(op)) return std::nullopt;
     std::optional<size_t> latest;
     for (size_t input : op.inputs) {

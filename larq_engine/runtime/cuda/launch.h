@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "larq_engine/kernels/cuda/bconv2d_rows.h"
+#include "larq_engine/kernels/cuda/image_window.h"
 #include "larq_engine/kernels/cuda/kernel_table.h"
 #include "larq_engine/kernels/cuda/pixel_program.h"
 #include "larq_engine/runtime/cuda/chains.h"
@@ -58,14 +59,32 @@ class LaunchMaker {
   std::vector<Launch> Make(const ClampOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const PreluOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const ConcatenationOp& op, const Chain& chain) const;
+  std::vector<Launch> Make(const LogisticOp& op, const Chain& chain) const;
+  std::vector<Launch> Make(const Conv2dOp& op, const Chain& chain) const;
+  std::vector<Launch> Make(const DenseOp& op, const Chain& chain) const;
+  std::vector<Launch> Make(const AveragePool2dOp& op, const Chain& chain) const;
+  std::vector<Launch> Make(const MeanOp& op, const Chain& chain) const;
+  std::vector<Launch> Make(const SoftmaxOp& op, const Chain& chain) const;
+  std::vector<Launch> Make(const PadOp& op, const Chain& chain) const;
+  std::vector<Launch> Make(const ReshapeOp& op, const Chain& chain) const;
 
   // Goes through the first operator's input of floats with the chain's operators.
   std::vector<Launch> MakePixels(const Chain& chain) const;
+  // Copies that input, or computes its logistic function, and then goes on.
+  std::vector<Launch> MakeAfterFirst(const Chain& chain, bool is_logistic) const;
   Launch MakeBroadcast(const BinaryOp& op, size_t index) const;
 
+  // The window's sums of products, with the filter's rows as the kernel has them.
+  Launch MakeConv(const Chain& chain, const cuda::ImageWindow& window,
+                  const ConstantValues<float>& filter, int out_channels, int64_t depth,
+                  const cuda::PixelStep& bias) const;
+  cuda::PixelStep MakeBias(const Chain& chain, const std::vector<float>& bias,
+                           Activation activation) const;
+
   // What the chain does from number `first` on to values that come from what is before it, which
-  // is written first if others read it.
-  cuda::PixelProgram MakeProgram(const Chain& chain, size_t first) const;
+  // ends with the step `own` and is written then if others read it.
+  cuda::PixelProgram MakeProgram(const Chain& chain, size_t first,
+                                 const cuda::PixelStep* own = nullptr) const;
   void AddSteps(size_t index, size_t value, cuda::PixelProgram& program) const;
 
   // One value for each channel, where there may be one for all.

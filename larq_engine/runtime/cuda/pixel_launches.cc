@@ -1,8 +1,10 @@
 // Launches that go through tensors value by value, and what follows a kernel's values.
 #include <algorithm>
 
+#include "larq_engine/kernels/cuda/floats_args.h"
 #include "larq_engine/kernels/cuda/pixels_args.h"
 #include "larq_engine/runtime/cuda/launch.h"
+#include "larq_engine/runtime/cuda/launch_sizes.h"
 #include "larq_engine/runtime/ops/broadcast.h"
 #include "larq_engine/runtime/ops/op_error.h"
 #include "larq_engine/runtime/ops/tensor_info.h"
@@ -17,24 +19,6 @@ using cuda::PixelStep;
 constexpr int kChannelValues = 0;
 constexpr int kLimits = 1;
 constexpr int kSigns = 2;
-
-int64_t ChannelsOf(const TensorShape& shape) { return Channels(shape.dims); }
-
-int64_t PixelsOf(const TensorShape& shape) {
-  const int64_t values = CountElements(shape.dims, shape.dims.size());
-  return values == 0 ? 0 : values / ChannelsOf(shape);
-}
-
-constexpr uint32_t kThreads = 128;
-
-cuda::LaunchSize ThreadForEach(int64_t count) {
-  return {.blocks_x = (count + kThreads - 1) / kThreads, .threads = kThreads};
-}
-
-// A warp for 32 channels of a pixel.
-cuda::LaunchSize WarpForEachWord(int64_t pixels, int64_t channels) {
-  return ThreadForEach(pixels * ((channels + 31) / 32) * 32);
-}
 
 // Places of the result's dimensions in an operand: 0 where it is repeated.
 void SetStrides(const std::vector<int>& dims, const std::vector<int>& result, int64_t* strides) {
@@ -93,16 +77,19 @@ void LaunchMaker::AddSteps(size_t index, size_t value, cuda::PixelProgram& progr
   } else if (const auto* clamp = std::get_if<ClampOp>(op.op.get())) {
     step.kind = PixelStep::kClamp;
     set_range(clamp->activation);
-  } else {
+  } else if (const auto* prelu = std::get_if<PreluOp>(op.op.get())) {
     step.kind = PixelStep::kPrelu;
-    step.values =
-        ChannelConstant(index, kChannelValues, std::get<PreluOp>(*op.op).slopes, channels);
+    step.values = ChannelConstant(index, kChannelValues, prelu->slopes, channels);
+  } else {
+    return;  // RESHAPE
   }
   program.steps[program.count++] = step;
 }
 
-cuda::PixelProgram LaunchMaker::MakeProgram(const Chain& chain, size_t first) const {
+cuda::PixelProgram LaunchMaker::MakeProgram(const Chain& chain, size_t first,
+                                            const PixelStep* own) const {
   cuda::PixelProgram program{};
+  if (own != nullptr) program.steps[program.count++] = *own;
   const auto store = [&](size_t i) {
     const size_t output = program_.op(chain.ops[i]).output;
     if (!chain.stores[i] || program.bits != nullptr) return;
@@ -137,6 +124,26 @@ std::vector<Launch> LaunchMaker::Make(const ClampOp&, const Chain& chain) const 
 
 std::vector<Launch> LaunchMaker::Make(const PreluOp&, const Chain& chain) const {
   return MakePixels(chain);
+}
+
+std::vector<Launch> LaunchMaker::Make(const LogisticOp&, const Chain& chain) const {
+  return MakeAfterFirst(chain, true);
+}
+
+// A copy.
+std::vector<Launch> LaunchMaker::Make(const ReshapeOp&, const Chain& chain) const {
+  return MakeAfterFirst(chain, false);
+}
+
+std::vector<Launch> LaunchMaker::MakeAfterFirst(const Chain& chain, bool is_logistic) const {
+  const ProgramOp& planned = First(chain);
+  cuda::PixelsArgs args{};
+  args.is_logistic = is_logistic;
+  args.floats = Place<float>(planned.inputs[0]);
+  args.pixels = PixelsOf(Shape(planned.output));
+  args.channels = static_cast<int32_t>(ChannelsOf(Shape(planned.output)));
+  args.program = MakeProgram(chain, 1);
+  return {Launch::Of(KernelId::pixels, WarpForEachWord(args.pixels, args.channels), args)};
 }
 
 std::vector<Launch> LaunchMaker::Make(const BinaryOp& op, const Chain& chain) const {
@@ -216,35 +223,6 @@ std::vector<Launch> LaunchMaker::Make(const DequantizeOp& op, const Chain& chain
   return {Launch::Of(KernelId::unpack_bytes, ThreadForEach(pixels * op.channels), args)};
 }
 
-std::vector<Launch> LaunchMaker::Make(const MaxPool2dOp& op, const Chain& chain) const {
-  const ProgramOp& planned = First(chain);
-  const std::vector<int>& in = Shape(planned.inputs[0]).dims;
-  const WindowAxis height = op.window.Height(in[1]);
-  const WindowAxis width = op.window.Width(in[2]);
-  cuda::MaxPoolArgs args{};
-  args.batch = in[0];
-  args.in_height = in[1];
-  args.in_width = in[2];
-  args.channels = in[3];
-  args.out_height = static_cast<int32_t>(height.out);
-  args.out_width = static_cast<int32_t>(width.out);
-  args.filter_height = static_cast<int32_t>(op.window.filter_height);
-  args.filter_width = static_cast<int32_t>(op.window.filter_width);
-  args.stride_height = static_cast<int32_t>(op.window.stride_height);
-  args.stride_width = static_cast<int32_t>(op.window.stride_width);
-  args.pad_top = static_cast<int32_t>(height.pad_before);
-  args.pad_left = static_cast<int32_t>(width.pad_before);
-  const int64_t pixels = PixelsOf(Shape(planned.output));
-  if (op.of_bits) {
-    args.bits = Place<uint32_t>(planned.inputs[0]);
-    args.bits_out = Place<uint32_t>(planned.output);
-    return {Launch::Of(KernelId::max_pool_bits, ThreadForEach(pixels * args.channels), args)};
-  }
-  args.floats = Place<float>(planned.inputs[0]);
-  args.program = MakeProgram(chain, 1);
-  return {Launch::Of(KernelId::max_pool_floats, WarpForEachWord(pixels, args.channels), args)};
-}
-
 std::vector<Launch> LaunchMaker::Make(const ConcatenationOp& op, const Chain& chain) const {
   const ProgramOp& planned = First(chain);
   cuda::CopyChannelsArgs args{};
@@ -267,6 +245,37 @@ std::vector<Launch> LaunchMaker::Make(const ConcatenationOp& op, const Chain& ch
     args.first_unit += args.in_units;
   }
   return launches;
+}
+
+std::vector<Launch> LaunchMaker::Make(const PadOp& op, const Chain& chain) const {
+  static_assert(PadOp::kMaxDims == cuda::kMaxBoxDims);
+  const ProgramOp& planned = First(chain);
+  const std::vector<int>& in = Shape(planned.inputs[0]).dims;
+  const std::vector<int>& out = Shape(planned.output).dims;
+  cuda::PadArgs args{};
+  args.in = Place<float>(planned.inputs[0]);
+  args.out = Place<float>(planned.output);
+  args.count = CountElements(out, out.size());
+  std::fill_n(args.in_dims, cuda::kMaxBoxDims, 1);
+  std::fill_n(args.out_dims, cuda::kMaxBoxDims, 1);
+  for (size_t i = 0; i < in.size(); ++i) {
+    const size_t to = cuda::kMaxBoxDims - in.size() + i;
+    args.in_dims[to] = in[i];
+    args.out_dims[to] = out[i];
+    args.before[to] = op.pads[i][0];
+  }
+  return {Launch::Of(KernelId::pad, ThreadForEach(args.count), args)};
+}
+
+std::vector<Launch> LaunchMaker::Make(const SoftmaxOp& op, const Chain& chain) const {
+  const ProgramOp& planned = First(chain);
+  cuda::SoftmaxArgs args{};
+  args.in = Place<float>(planned.inputs[0]);
+  args.out = Place<float>(planned.output);
+  args.rows = PixelsOf(Shape(planned.output));
+  args.count = static_cast<int32_t>(ChannelsOf(Shape(planned.output)));
+  args.beta = op.beta;
+  return {Launch::Of(KernelId::softmax, ThreadForEach(args.rows * 32), args)};
 }
 
 }  // namespace larq_engine

@@ -80,7 +80,8 @@ std::vector<int> FindWeights(const HostGraph& graph) {
   return weights;
 }
 
-std::vector<int> FindPlanNodes(const HostGraph& graph, bool fuse) {
+std::vector<int> FindPlanNodes(const HostGraph& graph, bool fuse,
+                               const std::function<bool(int node)>& may_leave_host) {
   Search search(graph.nodes);
   // Computed from constants alone, such as unpacked weights. They do not grow with the batch, or
   // are constants by the time that plans are made: what reads them stays with the host.
@@ -91,7 +92,8 @@ std::vector<int> FindPlanNodes(const HostGraph& graph, bool fuse) {
     if (node.op == nullptr || node.op->is_weights()) continue;
     if (node.op->is_ours()) {
       search.Take(i);
-    } else if (fuse && graph.can_be_fused[i] && !ReadsAnyOf(node, fixed)) {
+    } else if (fuse && graph.can_be_fused[i] && !ReadsAnyOf(node, fixed) &&
+               (!node.op->for_other_devices || may_leave_host(node.index))) {
       search.AddCandidate(i);
     }
   }

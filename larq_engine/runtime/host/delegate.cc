@@ -113,7 +113,9 @@ TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
     }
     const HostGraph graph = ReadGraph(context, AsSpan(order));
     const std::vector<int> weights = FindWeights(graph);
-    const std::vector<int> plans = FindPlanNodes(graph, FromHost(delegate).engine->fuse());
+    const Engine& engine = *FromHost(delegate).engine;
+    const std::vector<int> plans =
+        FindPlanNodes(graph, engine.fuse(), [&](int node) { return engine.MayLeaveHost(node); });
     // `order` is the host's and ends with the first call; the nodes keep their numbers.
     TfLiteRegistration registration = {};
     registration.init = InitWeights;

@@ -33,16 +33,12 @@ bool IsChannelConstant(const TensorInfo& constant, const TensorInfo& data) {
   return values == 1 || (values > 1 && values == static_cast<size_t>(data.dims.back()));
 }
 
-bool HasInputs(const OpInfo& op, size_t count) {
-  return op.inputs.size() == count && IsFloat(op.output);
-}
-
 }  // namespace
 
 int Channels(const std::vector<int>& dims) { return dims.empty() ? 1 : dims.back(); }
 
 bool BinaryOp::CanClaim(const OpInfo& op) {
-  if (!HasInputs(op, 2) || !op.host_options.activation.has_value()) return false;
+  if (!IsFloatOp(op, 2) || !op.host_options.activation.has_value()) return false;
   const TensorInfo& a = op.inputs[0];
   const TensorInfo& b = op.inputs[1];
   if (IsFloatData(a)) return IsFloatData(b) || IsChannelConstant(b, a);
@@ -78,7 +74,7 @@ TensorShape BinaryOp::Shape(std::span<const TensorShape> inputs) const {
   return shape;
 }
 
-bool ClampOp::CanClaim(const OpInfo& op) { return HasInputs(op, 1) && IsFloatData(op.inputs[0]); }
+bool ClampOp::CanClaim(const OpInfo& op) { return IsFloatOp(op, 1) && IsFloatData(op.inputs[0]); }
 
 ClampOp ClampOp::Read(const OpInfo& op) { return {.activation = *op.host_options.activation}; }
 
@@ -87,8 +83,19 @@ TensorShape ClampOp::Shape(std::span<const TensorShape> inputs) const {
   return {.dims = inputs[0].dims};
 }
 
+bool LogisticOp::CanClaim(const OpInfo& op) {
+  return IsFloatOp(op, 1) && IsFloatData(op.inputs[0]);
+}
+
+LogisticOp LogisticOp::Read(const OpInfo&) { return {}; }
+
+TensorShape LogisticOp::Shape(std::span<const TensorShape> inputs) const {
+  CountElements(inputs[0].dims, inputs[0].dims.size());
+  return {.dims = inputs[0].dims};
+}
+
 bool PreluOp::CanClaim(const OpInfo& op) {
-  return HasInputs(op, 2) && IsFloatData(op.inputs[0]) &&
+  return IsFloatOp(op, 2) && IsFloatData(op.inputs[0]) &&
          IsChannelConstant(op.inputs[1], op.inputs[0]);
 }
 

@@ -1,4 +1,4 @@
-// ADD, MUL, RELU and its kin, PRELU of the host: each value by itself.
+// ADD, MUL, RELU and its kin, PRELU, LOGISTIC of the host: each value by itself.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_ELEMENTWISE_OP_H_
 #define LARQ_ENGINE_RUNTIME_OPS_ELEMENTWISE_OP_H_
 
@@ -44,6 +44,14 @@ struct PreluOp {
 
   static bool CanClaim(const OpInfo& op);
   static PreluOp Read(const OpInfo& op);
+  TensorShape Shape(std::span<const TensorShape> inputs) const;
+};
+
+struct LogisticOp {
+  static constexpr bool kForOtherDevices = true;
+
+  static bool CanClaim(const OpInfo& op);
+  static LogisticOp Read(const OpInfo& op);
   TensorShape Shape(std::span<const TensorShape> inputs) const;
 };
 

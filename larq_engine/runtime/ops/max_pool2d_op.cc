@@ -28,11 +28,10 @@ MaxPool2dOp MaxPool2dOp::ReadOfBits(const OpInfo& op) {
 }
 
 bool MaxPool2dOp::CanClaimOfFloats(const OpInfo& op) {
-  const std::optional<PoolWindow>& window = op.host_options.window;
+  const std::optional<Window2d>& window = op.host_options.window;
   return op.inputs.size() == 1 && IsFloatData(op.inputs[0]) && IsFloat(op.output) &&
          op.inputs[0].dims.size() == 4 && op.host_options.activation == Activation::kNone &&
-         window.has_value() && window->filter_height >= 1 && window->filter_width >= 1 &&
-         window->stride_height >= 1 && window->stride_width >= 1;
+         window.has_value() && window->IsLegal();
 }
 
 MaxPool2dOp MaxPool2dOp::ReadOfFloats(const OpInfo& op) {
@@ -42,18 +41,7 @@ MaxPool2dOp MaxPool2dOp::ReadOfFloats(const OpInfo& op) {
 TensorShape MaxPool2dOp::Shape(std::span<const TensorShape> inputs) const {
   const std::vector<int>& dims = inputs[0].dims;
   CheckRank(dims, "input", 4);
-  CountElements(dims, 4);
-  const WindowAxis height = window.Height(dims[1]);
-  const WindowAxis width = window.Width(dims[2]);
-  if (!window.same && (height.out == 0 || width.out == 0)) {
-    throw OpError("input: expected an image of at least " + std::to_string(window.filter_height) +
-                  " x " + std::to_string(window.filter_width) +
-                  " for this VALID window, got shape " + DimsString(dims) + "; feed larger images");
-  }
-  const std::vector<int> output = {dims[0], static_cast<int>(height.out),
-                                   static_cast<int>(width.out), dims[3]};
-  CountElements(output, 4);
-  return {.dims = output, .channels = inputs[0].channels};
+  return {.dims = window.OutputDims(dims, dims[3]), .channels = inputs[0].channels};
 }
 
 }  // namespace larq_engine

@@ -2,34 +2,18 @@
 #ifndef LARQ_ENGINE_RUNTIME_OPS_MAX_POOL2D_OP_H_
 #define LARQ_ENGINE_RUNTIME_OPS_MAX_POOL2D_OP_H_
 
-#include <cstdint>
 #include <span>
 
-#include "larq_engine/kernels/window.h"
 #include "larq_engine/runtime/ops/shape.h"
+#include "larq_engine/runtime/ops/window2d.h"
 
 namespace larq_engine {
 
 struct OpInfo;
 
-struct PoolWindow {
-  int64_t filter_height;
-  int64_t filter_width;
-  int64_t stride_height;
-  int64_t stride_width;
-  bool same;
-
-  WindowAxis Height(int64_t in_height) const {
-    return MakeWindowAxis(in_height, filter_height, stride_height, 1, {.same = same});
-  }
-  WindowAxis Width(int64_t in_width) const {
-    return MakeWindowAxis(in_width, filter_width, stride_width, 1, {.same = same});
-  }
-};
-
 struct MaxPool2dOp {
   bool of_bits;
-  PoolWindow window;
+  Window2d window;
 
   static MaxPool2dOp ReadOfBits(const OpInfo& op);
   static bool CanClaimOfFloats(const OpInfo& op);

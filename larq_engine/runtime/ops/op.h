@@ -11,16 +11,32 @@
 
 #include "larq_engine/runtime/ops/bconv2d_op.h"
 #include "larq_engine/runtime/ops/concatenation_op.h"
+#include "larq_engine/runtime/ops/conv2d_op.h"
+#include "larq_engine/runtime/ops/dense_op.h"
 #include "larq_engine/runtime/ops/elementwise_op.h"
+#include "larq_engine/runtime/ops/layout_ops.h"
 #include "larq_engine/runtime/ops/max_pool2d_op.h"
 #include "larq_engine/runtime/ops/quantize_op.h"
+#include "larq_engine/runtime/ops/reduce_ops.h"
 
 namespace larq_engine {
 
 // Each has `Read`, which checks what a file says, and `Shape`, that of its output for those of its
 // data inputs. Both throw OpError.
 using Op = std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, BinaryOp, ClampOp,
-                        PreluOp, ConcatenationOp>;
+                        PreluOp, ConcatenationOp, LogisticOp, Conv2dOp, DenseOp, AveragePool2dOp,
+                        MeanOp, SoftmaxOp, PadOp, ReshapeOp>;
+
+// Whether it is of those of the host's operators that the host computes best on the CPU: they are
+// taken over for other devices only, so that tensors need not leave those.
+template <typename T>
+inline constexpr bool kIsForOtherDevices = requires {
+  T::kForOtherDevices;
+};
+
+inline bool IsForOtherDevices(const Op& op) {
+  return std::visit([]<typename T>(const T&) { return kIsForOtherDevices<T>; }, op);
+}
 
 // An operator reads no more tensors of data; concatenations of more are left to the host.
 inline constexpr size_t kMaxDataInputs = 8;
@@ -30,8 +46,9 @@ std::vector<size_t> DataInputs(const Op& op);
 
 TensorShape OutputShape(const Op& op, std::span<const TensorShape> inputs);
 
-// +-1 products of one run.
+// +-1 products of one run, and products of floats.
 int64_t Macs(const Op& op, const TensorShape& output);
+int64_t FloatMacs(const Op& op, const TensorShape& output);
 
 }  // namespace larq_engine
 

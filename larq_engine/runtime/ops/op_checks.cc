@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
+#include <limits>
 #include <stdexcept>
 
 #include "larq_engine/runtime/ops/flexbuffer.h"
@@ -57,6 +59,52 @@ bool IsFloat(const TensorInfo& tensor) {
 }
 
 bool IsFloatData(const TensorInfo& tensor) { return IsFloat(tensor) && tensor.constant == nullptr; }
+
+bool IsFloatOp(const OpInfo& op, size_t inputs) {
+  return op.inputs.size() == inputs && IsFloat(op.output);
+}
+
+bool HasFloatWeights(const OpInfo& op) {
+  if (op.inputs.size() < 2 || op.inputs.size() > 3 || !IsFloatOp(op, op.inputs.size()) ||
+      !IsFloatData(op.inputs[0])) {
+    return false;
+  }
+  const TensorInfo& weights = op.inputs[1];
+  if (!IsFloat(weights) || weights.constant == nullptr) return false;
+  const std::vector<int>& dims = weights.dims;
+  return std::all_of(dims.begin(), dims.end(), [](int dim) { return dim >= 1; }) &&
+         weights.bytes == static_cast<size_t>(CountElements(dims, dims.size())) * sizeof(float);
+}
+
+bool IsBias(const OpInfo& op, int channels) {
+  if (op.inputs.size() < 3 || !op.inputs[2].present) return true;
+  const TensorInfo& bias = op.inputs[2];
+  return IsFloat(bias) && bias.constant != nullptr && bias.dims.size() == 1 &&
+         bias.dims[0] == channels && bias.bytes == static_cast<size_t>(channels) * sizeof(float);
+}
+
+std::vector<float> ReadBias(const OpInfo& op, int channels) {
+  std::vector<float> bias(static_cast<size_t>(channels));
+  if (op.inputs.size() == 3 && op.inputs[2].present) {
+    std::memcpy(bias.data(), op.inputs[2].constant, op.inputs[2].bytes);
+  }
+  return bias;
+}
+
+std::vector<int> ReadInts(const TensorInfo& tensor) {
+  if (!tensor.present || tensor.type != kTfLiteInt32 || tensor.constant == nullptr) return {};
+  std::vector<int> values(tensor.bytes / sizeof(int));
+  if (!values.empty()) std::memcpy(values.data(), tensor.constant, values.size() * sizeof(int));
+  return values;
+}
+
+int CheckedSize(int64_t size) {
+  if (size > std::numeric_limits<int>::max()) {
+    throw OpError("output: expected sizes that 32 bits hold, got " + std::to_string(size) +
+                  "; the file is corrupted or the input was resized too far");
+  }
+  return static_cast<int>(size);
+}
 
 void CheckConstant(const TensorInfo& tensor, const char* role, size_t element_bytes) {
   const std::string start = std::string(role) + " '" + tensor.name + "': ";

@@ -26,6 +26,21 @@ void CheckRank(const std::vector<int>& dims, const char* role, size_t expected);
 bool IsFloat(const TensorInfo& tensor);
 bool IsFloatData(const TensorInfo& tensor);
 
+// Of the host's operators: whether one has as many inputs and makes floats.
+bool IsFloatOp(const OpInfo& op, size_t inputs);
+
+// Whether floats, constant weights and, where there is a third input, a bias or its absence make
+// floats; whether the bias has a value for each output channel; and those values, zeros for none.
+bool HasFloatWeights(const OpInfo& op);
+bool IsBias(const OpInfo& op, int channels);
+std::vector<float> ReadBias(const OpInfo& op, int channels);
+
+// The values of a constant of int32; none of another.
+std::vector<int> ReadInts(const TensorInfo& tensor);
+
+// A computed size of a dimension, which 32 bits must hold.
+int CheckedSize(int64_t size);
+
 // For a tensor of the file: as many bytes as its shape asks for.
 void CheckConstant(const TensorInfo& tensor, const char* role, size_t element_bytes);
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "larq_engine/kernels/activation.h"
-#include "larq_engine/runtime/ops/max_pool2d_op.h"
 #include "larq_engine/runtime/ops/tensor_info.h"
+#include "larq_engine/runtime/ops/window2d.h"
 
 namespace larq_engine {
 
@@ -19,7 +19,11 @@ namespace larq_engine {
 struct HostOptions {
   std::optional<Activation> activation = Activation::kNone;  // nothing for one that we do not know
   int axis = 0;                                              // concatenation
-  std::optional<PoolWindow> window = {};                     // max pooling
+  // Pooling and convolution, whose filter's sizes are its tensor's; nothing for one that we do not
+  // know.
+  std::optional<Window2d> window = {};
+  bool keep_dims = false;  // dense layers, means
+  float beta = 1;          // softmax
 };
 
 // Tensors are in the file's order.

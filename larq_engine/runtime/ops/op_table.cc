@@ -13,17 +13,50 @@ HostOptions ReadFused(const void* builtin_data) {
   return {.activation = ReadActivation(static_cast<const Params*>(builtin_data)->activation)};
 }
 
+std::optional<Window2d> ReadWindow(TfLitePadding padding, int64_t filter_height,
+                                   int64_t filter_width, int64_t stride_height,
+                                   int64_t stride_width) {
+  if (padding != kTfLitePaddingSame && padding != kTfLitePaddingValid) return std::nullopt;
+  return Window2d{.filter_height = filter_height,
+                  .filter_width = filter_width,
+                  .stride_height = stride_height,
+                  .stride_width = stride_width,
+                  .same = padding == kTfLitePaddingSame};
+}
+
 HostOptions ReadPool(const void* builtin_data) {
   const auto& params = *static_cast<const TfLitePoolParams*>(builtin_data);
+  return {.activation = ReadActivation(params.activation),
+          .window = ReadWindow(params.padding, params.filter_height, params.filter_width,
+                               params.stride_height, params.stride_width)};
+}
+
+// Dilated ones stay with the host.
+template <typename Params>
+HostOptions ReadConv(const void* builtin_data) {
+  const auto& params = *static_cast<const Params*>(builtin_data);
   HostOptions options{.activation = ReadActivation(params.activation)};
-  if (params.padding == kTfLitePaddingSame || params.padding == kTfLitePaddingValid) {
-    options.window = {.filter_height = params.filter_height,
-                      .filter_width = params.filter_width,
-                      .stride_height = params.stride_height,
-                      .stride_width = params.stride_width,
-                      .same = params.padding == kTfLitePaddingSame};
+  if (params.dilation_height_factor == 1 && params.dilation_width_factor == 1) {
+    options.window = ReadWindow(params.padding, 0, 0, params.stride_height, params.stride_width);
   }
   return options;
+}
+
+// Weights in an order of their own are not known.
+HostOptions ReadDense(const void* builtin_data) {
+  const auto& params = *static_cast<const TfLiteFullyConnectedParams*>(builtin_data);
+  return {.activation = params.weights_format == kTfLiteFullyConnectedWeightsFormatDefault
+                            ? ReadActivation(params.activation)
+                            : std::nullopt,
+          .keep_dims = params.keep_num_dims};
+}
+
+HostOptions ReadReducer(const void* builtin_data) {
+  return {.keep_dims = static_cast<const TfLiteReducerParams*>(builtin_data)->keep_dims};
+}
+
+HostOptions ReadSoftmax(const void* builtin_data) {
+  return {.beta = static_cast<const TfLiteSoftmaxParams*>(builtin_data)->beta};
 }
 
 HostOptions ReadConcatenation(const void* builtin_data) {
@@ -39,6 +72,25 @@ HostOptions ReadNone(const void*) {
 template <auto kRead, auto... kArguments>
 Op Read(const OpInfo& op) {
   return kRead(op, kArguments...);
+}
+
+template <auto kCanClaim, auto... kArguments>
+bool CanClaim(const OpInfo& op) {
+  return kCanClaim(op, kArguments...);
+}
+
+// A row for those of the host's operators that only other devices than the CPU compute.
+template <typename T, auto... kArguments>
+constexpr KnownOp ForOtherDevices(const char* name, TfLiteBuiltinOperator code,
+                                  HostOptions (*read_options)(const void*)) {
+  static_assert(kIsForOtherDevices<T>);
+  return {.name = name,
+          .read = Read<T::Read, kArguments...>,
+          .read_options = read_options,
+          .can_claim = CanClaim<T::CanClaim, kArguments...>,
+          .needs_options = read_options != ReadNone<Activation::kNone>,
+          .for_other_devices = true,
+          .code = code};
 }
 
 // LCE's converter writes "LceBconv2d"; its sources and documents also spell "LceBConv2d".
@@ -93,6 +145,16 @@ constexpr KnownOp kOps[] = {
      .can_claim = ConcatenationOp::CanClaim,
      .needs_options = true,
      .code = kTfLiteBuiltinConcatenation},
+    ForOtherDevices<Conv2dOp, false>("CONV_2D", kTfLiteBuiltinConv2d, ReadConv<TfLiteConvParams>),
+    ForOtherDevices<Conv2dOp, true>("DEPTHWISE_CONV_2D", kTfLiteBuiltinDepthwiseConv2d,
+                                    ReadConv<TfLiteDepthwiseConvParams>),
+    ForOtherDevices<DenseOp>("FULLY_CONNECTED", kTfLiteBuiltinFullyConnected, ReadDense),
+    ForOtherDevices<AveragePool2dOp>("AVERAGE_POOL_2D", kTfLiteBuiltinAveragePool2d, ReadPool),
+    ForOtherDevices<MeanOp>("MEAN", kTfLiteBuiltinMean, ReadReducer),
+    ForOtherDevices<SoftmaxOp>("SOFTMAX", kTfLiteBuiltinSoftmax, ReadSoftmax),
+    ForOtherDevices<LogisticOp>("LOGISTIC", kTfLiteBuiltinLogistic, ReadNone<Activation::kNone>),
+    ForOtherDevices<PadOp>("PAD", kTfLiteBuiltinPad, ReadNone<Activation::kNone>),
+    ForOtherDevices<ReshapeOp>("RESHAPE", kTfLiteBuiltinReshape, ReadNone<Activation::kNone>),
 };
 
 static_assert(kOps[kOurOps - 1].is_ours() && !kOps[kOurOps].is_ours());

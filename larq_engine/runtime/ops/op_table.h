@@ -28,6 +28,7 @@ struct KnownOp {
   HostOptions (*read_options)(const void* builtin_data) = nullptr;
   bool (*can_claim)(const OpInfo& op) = nullptr;
   bool needs_options = false;
+  bool for_other_devices = false;  // see IsForOtherDevices
   TfLiteBuiltinOperator code = kTfLiteBuiltinCustom;
 
   constexpr bool is_ours() const { return code == kTfLiteBuiltinCustom; }

@@ -35,6 +35,8 @@ class Engine {
   bool fuse() const { return fuse_; }
   std::span<const std::unique_ptr<Executor>> executors() const { return executors_; }
   const Placement& placement() const { return placement_; }
+  // Whether a node of the host's graph may be computed by another executor than the first.
+  bool MayLeaveHost(int node) const;
   void Split(Program& program) const {
     if (split_) split_(program);
   }

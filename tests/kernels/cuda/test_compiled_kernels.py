@@ -16,11 +16,12 @@ TARGETS = ("fatbin.log", "fatbin.fatbin")
 pytestmark = pytest.mark.slow
 
 # Registers of a thread at most. 65,536 of a multiprocessor are for 2 blocks of 128 threads with
-# 255 or 3 with 168, and for 3 of 288 with 72.
+# 255 or 3 with 168, for 3 of 288 with 72, and for 2 of 256 with 128.
 REGISTERS = {
     r"bconv2d_mma_128x128_c\d+": 255,
     r"bconv2d_mma_128x64_c\d+": 168,
     r"bconv2d_small_c\d+": 72,
+    r"conv2d_\w+": 128,
     r".*": 80,
 }
 # Of the chips whose tensor cores multiply bits: what must be there, and of what size. BMMA is the
@@ -33,6 +34,7 @@ INSTRUCTIONS = {
     r"bconv2d_small_c8": (r"BMMA\.168256\.AND\.POPC", r"LDG\.\S*64"),
     r"bconv2d_small_c4": (r"BMMA\.168256\.AND\.POPC",),
     r"bconv2d_popc": (r"POPC",),
+    r"conv2d_\w+": (r"FFMA", r"LDS\.128", r"LDGSTS\.\S*128"),
 }
 # Memory of a thread.
 NEVER = r"\b(LDL|STL)\b"

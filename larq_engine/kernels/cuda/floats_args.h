@@ -1,0 +1,73 @@
+// What the kernels of the host's float operators are given. Plain data.
+#ifndef LARQ_ENGINE_KERNELS_CUDA_FLOATS_ARGS_H_
+#define LARQ_ENGINE_KERNELS_CUDA_FLOATS_ARGS_H_
+
+#include <cstdint>
+
+#include "larq_engine/kernels/cuda/image_window.h"
+#include "larq_engine/kernels/cuda/pixel_program.h"
+
+namespace larq_engine::cuda {
+
+// A convolution of floats, or, as one of windows of a pixel, a dense layer. A sum begins with 0 and
+// grows by fma(value, weight, sum) for the filter's lines, its columns and the channels in order;
+// values outside the image are 0. The program does the rest, the bias too.
+struct Conv2dArgs {
+  const float* image;  // [batch][in_height][in_width][channels]
+  // [out_channels][filter_row]: the depth, then -0.0 up to a multiple of kConvStep. What is outside
+  // the depth so changes no sum: it adds 0 * -0.0, which is -0.0.
+  const float* filter;
+  int32_t filter_row;
+  int32_t out_channels;
+  ImageWindow window;
+  PixelProgram program;
+};
+
+// The depth that tiles of a convolution take at a time.
+inline constexpr int kConvStep = 16;
+// Floats between rows of a tile in shared memory: rows that a warp reads together begin in
+// different banks.
+inline constexpr int kConvPitch = kConvStep + 4;
+
+// Dynamic shared memory of a tile of the output, for `stages` steps of what it is made from.
+constexpr uint32_t ConvSharedBytes(int pixels, int channels, int stages) {
+  return static_cast<uint32_t>(stages * (pixels + channels) * kConvPitch) * sizeof(float);
+}
+
+// Each thread has 16 values of a tile.
+constexpr uint32_t ConvThreads(int pixels, int channels) {
+  return static_cast<uint32_t>(pixels * channels / 16);
+}
+
+// Each output channel from one channel of the image. The order is that of Conv2dArgs.
+struct DepthwiseArgs {
+  const float* image;
+  const float* filter;  // [filter_height][filter_width][out_channels]
+  int32_t out_channels;
+  int32_t multiplier;  // output channels of a channel of the image
+  ImageWindow window;
+  PixelProgram program;
+};
+
+struct SoftmaxArgs {
+  const float* in;  // [rows][count]
+  float* out;
+  int64_t rows;
+  int32_t count;
+  float beta;
+};
+
+// A box of values to its place in a larger one full of zeros, or out of a larger one.
+inline constexpr int kMaxBoxDims = 6;
+struct PadArgs {
+  const float* in;
+  float* out;
+  int64_t count;                 // of the output's values
+  int32_t in_dims[kMaxBoxDims];  // 1 in front of those that there are
+  int32_t out_dims[kMaxBoxDims];
+  int32_t before[kMaxBoxDims];  // zeros in the output
+};
+
+}  // namespace larq_engine::cuda
+
+#endif  // LARQ_ENGINE_KERNELS_CUDA_FLOATS_ARGS_H_

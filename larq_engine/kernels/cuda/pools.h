@@ -1,0 +1,66 @@
+// Pooling on the device: the greatest, by kernels/max_pool.h, and the average.
+#ifndef LARQ_ENGINE_KERNELS_CUDA_POOLS_H_
+#define LARQ_ENGINE_KERNELS_CUDA_POOLS_H_
+
+#include "larq_engine/kernels/cuda/image_taps.h"
+#include "larq_engine/kernels/cuda/pixels.h"
+
+namespace larq_engine::cuda {
+
+// Calls take(at) with the place of the channel of each tap inside the image, line by line.
+template <class Take>
+LE_DEVICE void ForEachTap(const ImageWindow& w, int64_t pixel, int channel, const Take& take) {
+  const WindowStart start = StartOfWindow(w, pixel);
+  for (int ty = 0; ty < w.filter_height; ++ty) {
+    for (int tx = 0; tx < w.filter_width; ++tx) {
+      const int64_t at = TapPixel(w, start, ty, tx);
+      if (at >= 0) take(at * w.channels + channel);
+    }
+  }
+}
+
+// A bit is 1 where all are: -1.
+LE_DEVICE void MaxPoolBits(const PoolArgs& a) {
+  const int64_t at = MyIndex();
+  if (at >= OutPixels(a.window) * a.window.channels) return;
+  uint32_t word = ~0u;
+  ForEachTap(a.window, at / a.window.channels, static_cast<int>(at % a.window.channels),
+             [&](int64_t from) { word &= a.bits[from]; });
+  a.bits_out[at] = word;
+}
+
+// What is greater replaces what came before.
+LE_DEVICE void MaxPoolFloats(const PoolArgs& a) {
+  const WarpPart part = MyWarpPart(a.window.channels);
+  if (part.pixel >= OutPixels(a.window)) return;
+  float y = 0;
+  bool is_first = true;
+  if (part.inside) {
+    ForEachTap(a.window, part.pixel, part.word * kWarp + part.lane, [&](int64_t from) {
+      const float value = a.floats[from];
+      y = is_first || value > y ? value : y;
+      is_first = false;
+    });
+  }
+  FinishWord(a.program, y, part.pixel, part.word, part.lane, a.window.channels, part.inside);
+}
+
+// The sum in order, by the number of taps inside.
+LE_DEVICE void AveragePool(const PoolArgs& a) {
+  const WarpPart part = MyWarpPart(a.window.channels);
+  if (part.pixel >= OutPixels(a.window)) return;
+  float sum = 0;
+  int taps = 0;
+  if (part.inside) {
+    ForEachTap(a.window, part.pixel, part.word * kWarp + part.lane, [&](int64_t from) {
+      sum += a.floats[from];
+      ++taps;
+    });
+  }
+  FinishWord(a.program, sum / static_cast<float>(taps), part.pixel, part.word, part.lane,
+             a.window.channels, part.inside);
+}
+
+}  // namespace larq_engine::cuda
+
+#endif  // LARQ_ENGINE_KERNELS_CUDA_POOLS_H_

@@ -1,0 +1,166 @@
+// Launches of windows that slide over images of floats, or, of maxima, of bits. Dense layers and
+// means are such with one window an image.
+#include <algorithm>
+
+#include "larq_engine/kernels/cuda/conv2d_rows.h"
+#include "larq_engine/kernels/cuda/floats_args.h"
+#include "larq_engine/kernels/cuda/pixels_args.h"
+#include "larq_engine/runtime/cuda/launch.h"
+#include "larq_engine/runtime/cuda/launch_sizes.h"
+#include "larq_engine/runtime/ops/op_checks.h"
+
+namespace larq_engine {
+namespace {
+
+using cuda::ImageWindow;
+using cuda::KernelId;
+using cuda::PixelStep;
+
+// Slots of DeviceConstants.
+enum Slot : int { kFilter, kBias };
+
+ImageWindow MakeWindow(const Window2d& window, const std::vector<int>& in) {
+  const WindowAxis height = window.Height(in[1]);
+  const WindowAxis width = window.Width(in[2]);
+  return {.batch = in[0],
+          .in_height = in[1],
+          .in_width = in[2],
+          .channels = in[3],
+          .out_height = static_cast<int32_t>(height.out),
+          .out_width = static_cast<int32_t>(width.out),
+          .filter_height = static_cast<int32_t>(window.filter_height),
+          .filter_width = static_cast<int32_t>(window.filter_width),
+          .stride_height = static_cast<int32_t>(window.stride_height),
+          .stride_width = static_cast<int32_t>(window.stride_width),
+          .pad_top = static_cast<int32_t>(height.pad_before),
+          .pad_left = static_cast<int32_t>(width.pad_before)};
+}
+
+PixelStep MakeClamp(Activation activation) {
+  const FloatRange range = ActivationRange(activation);
+  PixelStep step{};
+  step.kind = PixelStep::kClamp;
+  step.min = range.min;
+  step.max = range.max;
+  return step;
+}
+
+// See Conv2dArgs.
+std::vector<float> PadFilter(const float* filter, int64_t rows, int64_t depth, int64_t row) {
+  std::vector<float> padded(static_cast<size_t>(rows * row), -0.0f);
+  for (int64_t n = 0; n < rows; ++n) {
+    std::copy_n(filter + n * depth, depth, padded.data() + n * row);
+  }
+  return padded;
+}
+
+}  // namespace
+
+std::vector<Launch> LaunchMaker::Make(const MaxPool2dOp& op, const Chain& chain) const {
+  const ProgramOp& planned = First(chain);
+  const int64_t pixels = PixelsOf(Shape(planned.output));
+  cuda::PoolArgs args{};
+  args.window = MakeWindow(op.window, Shape(planned.inputs[0]).dims);
+  if (op.of_bits) {
+    args.bits = Place<uint32_t>(planned.inputs[0]);
+    args.bits_out = Place<uint32_t>(planned.output);
+    return {
+        Launch::Of(KernelId::max_pool_bits, ThreadForEach(pixels * args.window.channels), args)};
+  }
+  args.floats = Place<float>(planned.inputs[0]);
+  args.program = MakeProgram(chain, 1);
+  return {
+      Launch::Of(KernelId::max_pool_floats, WarpForEachWord(pixels, args.window.channels), args)};
+}
+
+std::vector<Launch> LaunchMaker::Make(const AveragePool2dOp& op, const Chain& chain) const {
+  const ProgramOp& planned = First(chain);
+  const PixelStep clamp = MakeClamp(op.activation);
+  cuda::PoolArgs args{};
+  args.window = MakeWindow(op.window, Shape(planned.inputs[0]).dims);
+  args.floats = Place<float>(planned.inputs[0]);
+  args.program = MakeProgram(chain, 1, &clamp);
+  return {Launch::Of(KernelId::average_pool,
+                     WarpForEachWord(PixelsOf(Shape(planned.output)), args.window.channels), args)};
+}
+
+// Images whose height is the dimensions that go, and whose width is those up to the last.
+std::vector<Launch> LaunchMaker::Make(const MeanOp& op, const Chain& chain) const {
+  const ProgramOp& planned = First(chain);
+  const std::vector<int>& in = Shape(planned.inputs[0]).dims;
+  const auto product = [&](size_t first, size_t last) {
+    int64_t result = 1;
+    for (size_t i = first; i < last; ++i) result *= in[i];
+    return CheckedSize(result);
+  };
+  const int height = product(op.first, op.last);
+  const Window2d window = {.filter_height = height,
+                           .filter_width = 1,
+                           .stride_height = 1,
+                           .stride_width = 1,
+                           .same = false};
+  cuda::PoolArgs args{};
+  args.window = MakeWindow(
+      window, {product(0, op.first), height, product(op.last, in.size() - 1), in.back()});
+  args.floats = Place<float>(planned.inputs[0]);
+  args.program = MakeProgram(chain, 1);
+  return {Launch::Of(KernelId::average_pool,
+                     WarpForEachWord(PixelsOf(Shape(planned.output)), in.back()), args)};
+}
+
+PixelStep LaunchMaker::MakeBias(const Chain& chain, const std::vector<float>& bias,
+                                Activation activation) const {
+  PixelStep step = MakeClamp(activation);
+  step.kind = PixelStep::kAddChannels;
+  step.values = ChannelConstant(chain.ops[0], kBias, bias, bias.size());
+  return step;
+}
+
+Launch LaunchMaker::MakeConv(const Chain& chain, const ImageWindow& window,
+                             const ConstantValues<float>& filter, int out_channels, int64_t depth,
+                             const PixelStep& bias) const {
+  const int row = CheckedSize((depth + cuda::kConvStep - 1) / cuda::kConvStep * cuda::kConvStep);
+  cuda::Conv2dArgs args{};
+  args.image = Place<float>(First(chain).inputs[0]);
+  args.filter = constants_.Get<float>(
+      chain.ops[0], kFilter, static_cast<size_t>(out_channels) * static_cast<size_t>(row),
+      [&] { return PadFilter(filter.data(), out_channels, depth, row); });
+  args.filter_row = row;
+  args.out_channels = out_channels;
+  args.window = window;
+  args.program = MakeProgram(chain, 1, &bias);
+  const cuda::Conv2dChoice choice = cuda::SelectConv2d(args, chip_);
+  return Launch::Of(choice.kernel, choice.size, args);
+}
+
+std::vector<Launch> LaunchMaker::Make(const Conv2dOp& op, const Chain& chain) const {
+  const ProgramOp& planned = First(chain);
+  const ImageWindow window = MakeWindow(op.window, Shape(planned.inputs[0]).dims);
+  const PixelStep bias = MakeBias(chain, op.bias, op.activation);
+  if (!op.is_depthwise) {
+    return {MakeConv(chain, window, op.filter, op.out_channels, op.depth(), bias)};
+  }
+  const size_t weights = static_cast<size_t>(op.depth() * op.out_channels);
+  cuda::DepthwiseArgs args{};
+  args.image = Place<float>(planned.inputs[0]);
+  args.filter = constants_.Get<float>(chain.ops[0], kFilter, weights, [&] {
+    return std::vector<float>(op.filter.data(), op.filter.data() + weights);
+  });
+  args.out_channels = op.out_channels;
+  args.multiplier = op.out_channels / op.in_channels;
+  args.window = window;
+  args.program = MakeProgram(chain, 1, &bias);
+  return {Launch::Of(KernelId::depthwise_conv2d,
+                     WarpForEachWord(PixelsOf(Shape(planned.output)), op.out_channels), args)};
+}
+
+// Rows as images of a pixel.
+std::vector<Launch> LaunchMaker::Make(const DenseOp& op, const Chain& chain) const {
+  const Window2d window = {
+      .filter_height = 1, .filter_width = 1, .stride_height = 1, .stride_width = 1, .same = false};
+  const int rows = CheckedSize(PixelsOf(Shape(First(chain).output)));
+  return {MakeConv(chain, MakeWindow(window, {rows, 1, 1, op.depth}), op.weights, op.units,
+                   op.depth, MakeBias(chain, op.bias, op.activation))};
+}
+
+}  // namespace larq_engine

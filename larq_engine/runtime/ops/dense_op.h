@@ -1,0 +1,34 @@
+// FULLY_CONNECTED of the host, on floats.
+#ifndef LARQ_ENGINE_RUNTIME_OPS_DENSE_OP_H_
+#define LARQ_ENGINE_RUNTIME_OPS_DENSE_OP_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "larq_engine/kernels/activation.h"
+#include "larq_engine/runtime/ops/constant_values.h"
+#include "larq_engine/runtime/ops/shape.h"
+
+namespace larq_engine {
+
+struct OpInfo;
+
+struct DenseOp {
+  static constexpr bool kForOtherDevices = true;
+
+  int depth;
+  int units;
+  bool keeps_dims;  // all of the input but the last; else the output is of [rows][units]
+  Activation activation;
+  ConstantValues<float> weights;  // [units][depth]
+  std::vector<float> bias;        // of each unit
+
+  static bool CanClaim(const OpInfo& op);
+  static DenseOp Read(const OpInfo& op);
+  TensorShape Shape(std::span<const TensorShape> inputs) const;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_OPS_DENSE_OP_H_

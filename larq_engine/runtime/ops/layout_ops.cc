@@ -1,0 +1,59 @@
+#include "larq_engine/runtime/ops/layout_ops.h"
+
+#include <algorithm>
+
+#include "larq_engine/runtime/ops/op_checks.h"
+#include "larq_engine/runtime/ops/op_error.h"
+
+namespace larq_engine {
+
+bool PadOp::CanClaim(const OpInfo& op) {
+  if (!IsFloatOp(op, 2) || !IsFloatData(op.inputs[0])) return false;
+  const std::vector<int> pads = ReadInts(op.inputs[1]);
+  return op.inputs[0].dims.size() <= kMaxDims && pads.size() == 2 * op.inputs[0].dims.size() &&
+         std::all_of(pads.begin(), pads.end(), [](int pad) { return pad >= 0; });
+}
+
+PadOp PadOp::Read(const OpInfo& op) {
+  const std::vector<int> pads = ReadInts(op.inputs[1]);
+  PadOp read{.pads = std::vector<std::array<int, 2>>(pads.size() / 2)};
+  for (size_t i = 0; i < pads.size(); ++i) read.pads[i / 2][i % 2] = pads[i];
+  return read;
+}
+
+TensorShape PadOp::Shape(std::span<const TensorShape> inputs) const {
+  std::vector<int> dims = inputs[0].dims;
+  CheckRank(dims, "input", pads.size());
+  for (size_t i = 0; i < pads.size(); ++i) {
+    dims[i] = CheckedSize(int64_t{dims[i]} + pads[i][0] + pads[i][1]);
+  }
+  CountElements(dims, dims.size());
+  return {.dims = dims};
+}
+
+bool ReshapeOp::CanClaim(const OpInfo& op) {
+  if (!IsFloatOp(op, 2) || !IsFloatData(op.inputs[0])) return false;
+  const std::vector<int> dims = ReadInts(op.inputs[1]);
+  return dims.size() == op.output.dims.size() && std::count(dims.begin(), dims.end(), -1) <= 1 &&
+         std::all_of(dims.begin(), dims.end(), [](int dim) { return dim == -1 || dim >= 1; });
+}
+
+ReshapeOp ReshapeOp::Read(const OpInfo& op) { return {.dims = ReadInts(op.inputs[1])}; }
+
+TensorShape ReshapeOp::Shape(std::span<const TensorShape> inputs) const {
+  const int64_t values = CountElements(inputs[0].dims, inputs[0].dims.size());
+  std::vector<int> shape = dims;
+  const auto open = std::find(shape.begin(), shape.end(), -1);
+  if (open != shape.end()) {
+    *open = 1;
+    *open = CheckedSize(values / CountElements(shape, shape.size()));
+  }
+  if (CountElements(shape, shape.size()) != values) {
+    throw OpError("input: expected as many values as shape " + DimsString(dims) +
+                  " has, got shape " + DimsString(inputs[0].dims) +
+                  "; resize the input to what the model takes");
+  }
+  return {.dims = shape};
+}
+
+}  // namespace larq_engine

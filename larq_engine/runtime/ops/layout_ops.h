@@ -1,0 +1,40 @@
+// PAD and RESHAPE of the host, on floats: the same values elsewhere.
+#ifndef LARQ_ENGINE_RUNTIME_OPS_LAYOUT_OPS_H_
+#define LARQ_ENGINE_RUNTIME_OPS_LAYOUT_OPS_H_
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "larq_engine/runtime/ops/shape.h"
+
+namespace larq_engine {
+
+struct OpInfo;
+
+// With zeros.
+struct PadOp {
+  static constexpr bool kForOtherDevices = true;
+  static constexpr size_t kMaxDims = 6;
+
+  std::vector<std::array<int, 2>> pads;  // of each dimension: before and after
+
+  static bool CanClaim(const OpInfo& op);
+  static PadOp Read(const OpInfo& op);
+  TensorShape Shape(std::span<const TensorShape> inputs) const;
+};
+
+struct ReshapeOp {
+  static constexpr bool kForOtherDevices = true;
+
+  std::vector<int> dims;  // one may be -1: what is left
+
+  static bool CanClaim(const OpInfo& op);
+  static ReshapeOp Read(const OpInfo& op);
+  TensorShape Shape(std::span<const TensorShape> inputs) const;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_OPS_LAYOUT_OPS_H_

@@ -1,0 +1,334 @@
+"""The host's float operators that only GPUs take over: close to what the host computes, equal where
+nothing is rounded, and whole models without a transfer inside.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from tests.model_builder import ABSENT, ACTIVATION, PADDING
+from tests.numpy_net import Array, Model, Net, Value, claimed, random_images
+
+_EPS = float(np.finfo(np.float32).eps)
+
+
+@dataclass
+class _Numbers:
+    """Where data and weights come from, and what tests ask of sizes."""
+
+    rng: np.random.Generator
+    exact: bool = False  # few bits: sums are exact in any order
+    absolute: bool = False  # sizes, for bounds
+    seen: dict[str, Array] = field(default_factory=dict)
+
+    def draw(self, name: str, *shape: int) -> Array:
+        values = self.rng.integers(-8, 9, shape) / 4 if self.exact else None
+        if values is None:
+            values = self.rng.standard_normal(shape)
+        values = self.seen.setdefault(name, values.astype(np.float32))
+        return np.abs(values) if self.absolute else values
+
+
+def _out(size: int, taps: int, stride: int, padding: str) -> int:
+    return -(-size // stride) if padding == "SAME" else (size - taps) // stride + 1
+
+
+def _conv(
+    net: Net,
+    numbers: _Numbers,
+    x: Value,
+    channels: int,
+    taps: tuple[int, int] = (3, 3),
+    stride: tuple[int, int] = (1, 1),
+    padding: str = "SAME",
+    *,
+    depthwise: int = 0,
+    activation: str = "NONE",
+    dilation: int = 1,
+) -> Value:
+    """`depthwise`: output channels of each channel, instead of a convolution to `channels`."""
+    batch, height, width, depth = x.array.shape
+    name = f"weights{x.number}"
+    if depthwise:
+        channels = depth * depthwise
+        weights = numbers.draw(name, 1, *taps, channels)
+    else:
+        weights = numbers.draw(name, channels, *taps, depth)
+    bias = numbers.draw(f"bias{x.number}", channels)
+    shape = (
+        batch,
+        _out(height, taps[0], stride[0], padding),
+        _out(width, taps[1], stride[1], padding),
+        channels,
+    )
+    return net.host(
+        "DEPTHWISE_CONV_2D" if depthwise else "CONV_2D",
+        x,
+        np.zeros(shape, np.float32),
+        net.builder.constant(weights),
+        net.builder.constant(bias),
+        strideH=stride[0],
+        strideW=stride[1],
+        padding=PADDING[padding],
+        fusedActivationFunction=ACTIVATION[activation],
+        dilationHFactor=dilation,
+        dilationWFactor=dilation,
+        **({"depthMultiplier": depthwise} if depthwise else {}),
+    )
+
+
+def _dense(
+    net: Net, numbers: _Numbers, x: Value, units: int, *, keep: bool = False, bias: bool = True
+) -> Value:
+    depth = x.array.shape[-1]
+    shape = (*x.array.shape[:-1], units) if keep else (x.array.size // depth, units)
+    return net.host(
+        "FULLY_CONNECTED",
+        x,
+        np.zeros(shape, np.float32),
+        net.builder.constant(numbers.draw(f"weights{x.number}", units, depth)),
+        net.builder.constant(numbers.draw(f"bias{x.number}", units)) if bias else ABSENT,
+        keepNumDims=keep,
+    )
+
+
+def _mean(net: Net, x: Value, axes: tuple[int, ...], keep: bool) -> Value:
+    return net.host(
+        "MEAN",
+        x,
+        x.array.mean(axes, keepdims=keep),
+        net.builder.constant(np.array(axes, np.int32)),
+        keepDims=keep,
+    )
+
+
+def _average(
+    net: Net, x: Value, taps: int, stride: int, padding: str, activation: str = "NONE"
+) -> Value:
+    batch, height, width, channels = x.array.shape
+    shape = (
+        batch,
+        _out(height, taps, stride, padding),
+        _out(width, taps, stride, padding),
+        channels,
+    )
+    return net.host(
+        "AVERAGE_POOL_2D",
+        x,
+        np.zeros(shape, np.float32),
+        filterHeight=taps,
+        filterWidth=taps,
+        strideH=stride,
+        strideW=stride,
+        padding=PADDING[padding],
+        fusedActivationFunction=ACTIVATION[activation],
+    )
+
+
+def _pad(net: Net, x: Value, *pads: tuple[int, int]) -> Value:
+    return net.host("PAD", x, np.pad(x.array, pads), net.builder.constant(np.array(pads, np.int32)))
+
+
+def _reshape(net: Net, x: Value, *shape: int) -> Value:
+    return net.host(
+        "RESHAPE", x, x.array.reshape(shape), net.builder.constant(np.array(shape, np.int32))
+    )
+
+
+def _softmax(net: Net, x: Value) -> Value:
+    return net.host("SOFTMAX", x, x.array, beta=1.0)
+
+
+_Make = Callable[[Net, _Numbers, Value], Value]
+
+# What sums, with the products of a sum: rounding is at most that many times eps of their sizes.
+_SUMS: dict[str, tuple[_Make, int]] = {
+    "3x3": (lambda n, d, x: _conv(n, d, x, 19), 9 * 13 + 2),
+    "strides": (lambda n, d, x: _conv(n, d, x, 35, (3, 2), (2, 3)), 6 * 13 + 2),
+    "valid": (lambda n, d, x: _conv(n, d, x, 8, (2, 5), padding="VALID"), 10 * 13 + 2),
+    "pointwise": (lambda n, d, x: _conv(n, d, x, 70, (1, 1)), 15),
+    "depthwise": (lambda n, d, x: _conv(n, d, x, 0, depthwise=1, stride=(2, 2)), 11),
+    "multiplied": (lambda n, d, x: _conv(n, d, x, 0, depthwise=3, padding="VALID"), 11),
+    "dense": (lambda n, d, x: _dense(n, d, _reshape(n, x, -1, 7 * 9 * 13), 21), 7 * 9 * 13 + 2),
+    "dense rows": (lambda n, d, x: _dense(n, d, x, 21), 15),
+    "dense, no bias": (lambda n, d, x: _dense(n, d, x, 5, bias=False), 14),
+    "dense, all dimensions": (lambda n, d, x: _dense(n, d, x, 33, keep=True), 15),
+    "average": (lambda n, d, x: _average(n, x, 3, 2, "SAME"), 11),
+    "average, inside": (lambda n, d, x: _average(n, x, 2, 1, "VALID"), 6),
+    "mean": (lambda n, d, x: _mean(n, x, (1, 2), False), 65),
+    "mean, all dimensions": (lambda n, d, x: _mean(n, x, (2, 1), True), 65),
+    "mean of lines": (lambda n, d, x: _mean(n, x, (1,), True), 9),
+    "mean of columns": (lambda n, d, x: _mean(n, x, (-2,), False), 11),
+}
+# The same to the bit on both.
+_COPIES: dict[str, _Make] = {
+    "pad": lambda n, d, x: _pad(n, x, (0, 0), (1, 2), (0, 3), (4, 0)),
+    "reshape": lambda n, d, x: _reshape(n, x, -1, 9 * 13),
+    "reshape in a chain": lambda n, d, x: _reshape(n, n.relu(x, "RELU"), -1, 63, 13),
+}
+_CURVES: dict[str, _Make] = {
+    "softmax": lambda n, d, x: _softmax(n, x),
+    "logistic": lambda n, d, x: n.host("LOGISTIC", x, x.array),
+}
+
+
+def _model(numbers: _Numbers, make: _Make, activation: str = "NONE") -> Model:
+    """The operator, its result, and a quantization, without which the host would keep it."""
+    net = Net(numbers.rng)
+    x = net.input(numbers.draw("images", 3, 7, 9, 13))
+    y = make(net, numbers, x)
+    if activation != "NONE":
+        y = net.relu(y, activation)
+    bits = net.host("NEG", y, y.array)
+    net.builder.graph.operators.pop()  # only the tensor is wanted
+    net.builder.model.operatorCodes.pop()
+    words = -(-y.array.shape[-1] // 32)
+    net.builder.graph.tensors[bits.number].shape = np.array(
+        [1, *y.array.shape[1:-1], words], np.int32
+    )
+    net.builder.graph.tensors[bits.number].type = 2
+    net.builder.custom("LceQuantize", [y.number], [bits.number])
+    return net.finish(y)
+
+
+def _run(model: Model, device: str) -> Array:
+    with model.open(device=device) as interpreter:
+        result: Array = interpreter.predict(model.inputs)
+        for _ in range(2):
+            assert interpreter.predict(model.inputs).tobytes() == result.tobytes()
+        if device == "cuda":
+            rows = interpreter.profile(runs=1)
+            assert [row.op for row in rows if row.device != "cuda"] == ["TRANSFER", "host runtime"]
+    return result
+
+
+@pytest.mark.parametrize("name", _SUMS)
+def test_sums_are_as_close_as_rounding_allows(name, rng):
+    make, count = _SUMS[name]
+    numbers = _Numbers(rng)
+    model = _model(numbers, make)
+    numbers.absolute = True
+    sizes = _run(_model(numbers, make), "cpu")
+    difference = np.abs(_run(model, "cuda").astype(float) - _run(model, "cpu"))
+    assert (difference <= 2 * count * _EPS * sizes).all()
+
+
+@pytest.mark.parametrize("activation", ["NONE", "RELU6"])
+@pytest.mark.parametrize("name", [name for name in _SUMS if "me" not in name and "av" not in name])
+def test_exact_sums_are_the_same(name, activation, rng):
+    model = _model(_Numbers(rng, exact=True), _SUMS[name][0], activation)
+    assert _run(model, "cuda").tobytes() == _run(model, "cpu").tobytes()
+
+
+@pytest.mark.parametrize("name", _COPIES)
+def test_copies_are_the_same(name, rng):
+    model = _model(_Numbers(rng), _COPIES[name])
+    assert _run(model, "cuda").tobytes() == _run(model, "cpu").tobytes()
+
+
+@pytest.mark.parametrize("name", _CURVES)
+def test_curves_are_close(name, rng):
+    model = _model(_Numbers(rng), _CURVES[name])
+    np.testing.assert_allclose(_run(model, "cuda"), _run(model, "cpu"), rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("activation", ["RELU", "RELU_N1_TO_1", "RELU6"])
+def test_activations_within_operators(activation, rng):
+    def make(net: Net, numbers: _Numbers, x: Value) -> Value:
+        y = _conv(net, numbers, x, 9, activation=activation)
+        y = _conv(net, numbers, y, 0, depthwise=1, activation=activation)
+        return _average(net, y, 2, 2, "SAME", activation)
+
+    model = _model(_Numbers(rng, exact=True), make)
+    np.testing.assert_allclose(_run(model, "cuda"), _run(model, "cpu"), rtol=1e-6, atol=1e-6)
+
+
+def _unknown(net: Net, numbers: _Numbers, x: Value) -> Value:
+    return _conv(net, numbers, x, 9, dilation=2)
+
+
+def _computed_weights(net: Net, numbers: _Numbers, x: Value) -> Value:
+    weights = net.host("NEG", net.constant(numbers.draw("w", 9, 1, 1, 13)), np.zeros((9, 1, 1, 13)))
+    return net.host(
+        "CONV_2D", x, np.zeros((3, 7, 9, 9), np.float32), weights.number,
+        net.builder.constant(np.zeros(9, np.float32)), strideH=1, strideW=1, padding=0,
+    )  # fmt: skip
+
+
+_REFUSED: dict[str, _Make] = {
+    "dilated": _unknown,
+    "groups": lambda n, d, x: n.host(
+        "CONV_2D", _reshape(n, x, -1, 9, 13, 7),
+        np.zeros((3, 9, 13, 7), np.float32),
+        n.builder.constant(d.draw("w", 7, 1, 1, 1)), n.builder.constant(np.zeros(7, np.float32)),
+        strideH=1, strideW=1, padding=0,
+    ),
+    "mean of channels": lambda n, d, x: _mean(n, x, (3,), True),
+    "mean of every other": lambda n, d, x: _mean(n, x, (0, 2), True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", _REFUSED)
+def test_what_stays_with_the_host(name, rng):
+    model = _model(_Numbers(rng), _REFUSED[name])
+    with model.open(device="cuda") as interpreter:
+        ops = claimed(interpreter)
+    assert "LceQuantize" in ops
+    assert not {"CONV_2D", "MEAN"} & set(ops)
+
+
+def _small_quicknet(rng: np.random.Generator) -> Model:
+    """Stem, blocks, a transition and a head; all sums are exact but for the softmax."""
+    numbers = _Numbers(rng, exact=True)
+    net = Net(rng)
+    x = net.input(numbers.draw("images", 2, 32, 32, 3))
+    y = _conv(net, numbers, x, 8, stride=(2, 2), activation="RELU")
+    y = _conv(net, numbers, y, 0, depthwise=1, stride=(2, 2))
+    y = _conv(net, numbers, y, 32, (1, 1))
+    for _ in range(2):
+        y = net.add(net.conv(y, 32, activation="RELU"), y)
+    y = net.pool(net.relu(y, "RELU"), (3, 3), (1, 1), "SAME")
+    y = _conv(net, numbers, y, 0, depthwise=1, stride=(2, 2))
+    y = _conv(net, numbers, y, 64, (1, 1))
+    y = net.add(net.conv(y, 64, activation="RELU"), y)
+    y = _mean(net, net.relu(y, "RELU"), (1, 2), True)
+    logits = _dense(net, numbers, _reshape(net, y, -1, 64), 10)
+    return net.finish(_softmax(net, logits))
+
+
+def test_a_whole_model_is_one_part_of_the_graph(rng, driver):
+    model = _small_quicknet(rng)
+    with model.open(device="cuda") as gpu, model.open(device="cpu") as cpu:
+        # A sign that rounding turns would show: the blocks' sums of both are of the same bits.
+        np.testing.assert_allclose(
+            gpu.predict(model.inputs), cpu.predict(model.inputs), rtol=1e-3, atol=1e-5
+        )
+        rows = gpu.profile(runs=2)
+        assert [row.device for row in rows if row.op == "TRANSFER"] == ["cuda", "cpu"]
+        assert {row.device for row in rows if row.op not in ("TRANSFER", "host runtime")} == {
+            "cuda"
+        }
+        assert len([row for row in rows if row.op not in ("TRANSFER", "host runtime")]) == 21
+        assert not {"CONV_2D", "SOFTMAX", "MEAN"} & set(claimed(cpu))
+    assert driver.fake_cuda_leaks() == 0
+
+
+def test_placement_leaves_operators_to_the_host(rng):
+    model = _small_quicknet(rng)
+    with model.open(device="cuda") as interpreter:
+        nodes = {row.node: row.op for row in interpreter.profile(runs=1)}
+    first = min(node for node, op in nodes.items() if op == "DEPTHWISE_CONV_2D")
+    with model.open(device="cuda", placement=f"{first}:cpu") as interpreter:
+        ops = claimed(interpreter)
+    assert ops.count("DEPTHWISE_CONV_2D") == 1
+
+
+def test_random_images_through_a_dense_layer_alone_stay_with_the_host(rng):
+    """Nothing of ours is near."""
+    net = Net(rng)
+    x = net.input(random_images(rng, 2, 5))
+    model = net.finish(_dense(net, _Numbers(rng), x, 3))
+    with model.open(device="cuda") as interpreter:
+        assert claimed(interpreter) == []

@@ -1,0 +1,419 @@
+// The kernels of the host's float operators on the emulated GPU: equal to the bit to loops that say
+// what their arguments promise.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "larq_engine/kernels/cuda/conv2d_rows.h"
+#include "larq_engine/kernels/cuda/floats_args.h"
+#include "larq_engine/kernels/cuda/pixels_args.h"
+#include "larq_engine/kernels/window.h"
+#include "tests/common/guarded_buffer.h"
+#include "tests/common/seed.h"
+#include "tests/kernels/cuda/emulated_kernels.h"
+
+namespace larq_engine::testing {
+namespace {
+
+using cuda::ImageWindow;
+using cuda::PixelStep;
+using Options = emulated_gpu::Options;
+
+// Zeros of both signs, denormals and large values among them.
+std::vector<float> RandomFloats(std::mt19937& random, size_t count) {
+  std::vector<float> values(count);
+  for (float& value : values) {
+    switch (random() % 16) {
+      case 0:
+        value = random() % 2 != 0 ? 0.0f : -0.0f;
+        break;
+      case 1:
+        value = 1e-39f * static_cast<float>(random() % 9) - 4e-39f;
+        break;
+      case 2:
+        value = std::ldexp(static_cast<float>(random() % 2001) - 1000.0f, 10);
+        break;
+      default:
+        value = static_cast<float>(random() % 20001) / 10000.0f - 1.0f;
+    }
+  }
+  return values;
+}
+
+int Between(std::mt19937& random, int least, int most) {
+  return least + static_cast<int>(random() % static_cast<unsigned>(most - least + 1));
+}
+
+Options RandomOptions(std::mt19937& random) {
+  return {.order = static_cast<Options::Order>(random() % 5),
+          .seed = random(),
+          .early_copies = random() % 2 != 0};
+}
+
+void Launch(const char* name, const void* args, int64_t blocks, const Options& options,
+            size_t shared_bytes = 0) {
+  const EmulatedKernel* kernel = FindEmulatedKernel(name);
+  ASSERT_NE(kernel, nullptr) << name;
+  LaunchEmulated(*kernel, args, {static_cast<unsigned>(blocks)}, {kernel->threads}, shared_bytes,
+                 options);
+}
+
+// Blocks of 128 threads in which each thread has an item, or each warp 32 channels of a pixel.
+int64_t BlocksOfThreads(int64_t items) { return (items + 127) / 128; }
+int64_t BlocksOfWarps(int64_t pixels, int64_t channels) {
+  return BlocksOfThreads(pixels * ((channels + 31) / 32) * 32);
+}
+
+std::string Describe(const ImageWindow& w) {
+  std::string text;
+  for (int32_t value :
+       {w.batch, w.in_height, w.in_width, w.channels, w.out_height, w.out_width, w.filter_height,
+        w.filter_width, w.stride_height, w.stride_width, w.pad_top, w.pad_left}) {
+    text += (text.empty() ? "" : " ") + std::to_string(value);
+  }
+  return text;
+}
+
+ImageWindow MakeWindow(int batch, int in_height, int in_width, int channels, int filter_height,
+                       int filter_width, int stride_height, int stride_width, bool same) {
+  const WindowAxis height =
+      MakeWindowAxis(in_height, filter_height, stride_height, 1, {.same = same});
+  const WindowAxis width = MakeWindowAxis(in_width, filter_width, stride_width, 1, {.same = same});
+  return {batch,
+          in_height,
+          in_width,
+          channels,
+          int(height.out),
+          int(width.out),
+          filter_height,
+          filter_width,
+          stride_height,
+          stride_width,
+          int(height.pad_before),
+          int(width.pad_before)};
+}
+
+ImageWindow RandomWindow(std::mt19937& random, int most_channels) {
+  const int filter_height = Between(random, 1, 4);
+  const int filter_width = Between(random, 1, 4);
+  return MakeWindow(Between(random, 1, 3), filter_height + Between(random, 0, 7),
+                    filter_width + Between(random, 0, 7), Between(random, 1, most_channels),
+                    filter_height, filter_width, Between(random, 1, 3), Between(random, 1, 3),
+                    random() % 2 != 0);
+}
+
+size_t OutPixels(const ImageWindow& w) {
+  return static_cast<size_t>(w.batch) * w.out_height * w.out_width;
+}
+
+size_t InValues(const ImageWindow& w) {
+  return static_cast<size_t>(w.batch) * w.in_height * w.in_width * w.channels;
+}
+
+// The value of a channel that a tap is, 0 outside.
+float TapOr0(const ImageWindow& w, const std::vector<float>& image, size_t pixel, int ty, int tx,
+             int channel, bool* inside = nullptr) {
+  const int x = int(pixel % w.out_width) * w.stride_width - w.pad_left + tx;
+  const int y = int(pixel / w.out_width % w.out_height) * w.stride_height - w.pad_top + ty;
+  const size_t n = pixel / w.out_width / w.out_height;
+  const bool is_inside = y >= 0 && y < w.in_height && x >= 0 && x < w.in_width;
+  if (inside != nullptr) *inside = is_inside;
+  if (!is_inside) return 0;
+  return image[((n * w.in_height + y) * w.in_width + x) * w.channels + channel];
+}
+
+// What follows in all tests: a bias a channel, clamps, a store, and signs.
+struct Tail {
+  std::vector<float> bias;
+  GuardedBuffer<float> bias_memory;
+  GuardedBuffer<float> floats;
+  GuardedBuffer<uint32_t> bits;
+
+  Tail(std::mt19937& random, size_t pixels, size_t channels)
+      : bias(RandomFloats(random, channels)),
+        bias_memory(bias),
+        floats(pixels * channels),
+        bits(pixels * ((channels + 31) / 32)) {}
+
+  cuda::PixelProgram Program() {
+    cuda::PixelProgram program{};
+    PixelStep add{};
+    add.kind = PixelStep::kAddChannels;
+    add.min = -3.0f;
+    add.max = 1e6f;
+    add.values = bias_memory.data();
+    PixelStep store{};
+    store.kind = PixelStep::kStore;
+    store.out = floats.data();
+    program.count = 2;
+    program.steps[0] = add;
+    program.steps[1] = store;
+    program.bits = bits.data();
+    return program;
+  }
+
+  void Expect(const std::vector<float>& sums, const std::string& what) const {
+    const size_t channels = bias.size();
+    std::vector<float> expected(sums.size());
+    std::vector<uint32_t> signs(bits.size());
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const float y = sums[i] + bias[i % channels];
+      expected[i] = std::min(std::max(y, -3.0f), 1e6f);
+      if (expected[i] < 0) {
+        signs[i / channels * ((channels + 31) / 32) + i % channels / 32] |= 1u << i % channels % 32;
+      }
+    }
+    ASSERT_EQ(std::memcmp(expected.data(), floats.data(), expected.size() * 4), 0) << what;
+    ASSERT_EQ(std::memcmp(signs.data(), bits.data(), signs.size() * 4), 0) << what;
+  }
+};
+
+// The filter as Conv2dArgs wants it.
+std::vector<float> PadRows(const std::vector<float>& filter, size_t depth, size_t row) {
+  std::vector<float> padded(filter.size() / depth * row, -0.0f);
+  for (size_t n = 0; n < filter.size() / depth; ++n) {
+    std::copy_n(filter.data() + n * depth, depth, padded.data() + n * row);
+  }
+  return padded;
+}
+
+// What is read 16 bytes at a time begins where that is allowed.
+Guard GuardFor(size_t values) { return values % 4 == 0 ? Guard::kAfter : Guard::kBefore; }
+
+void TestConv(std::mt19937& random, const ImageWindow& w, int out_channels) {
+  const size_t depth = static_cast<size_t>(w.filter_height) * w.filter_width * w.channels;
+  const size_t row = (depth + cuda::kConvStep - 1) / cuda::kConvStep * cuda::kConvStep;
+  const std::vector<float> image = RandomFloats(random, InValues(w));
+  const std::vector<float> filter = RandomFloats(random, depth * out_channels);
+  std::vector<float> sums;
+  for (size_t pixel = 0; pixel < OutPixels(w); ++pixel) {
+    for (int n = 0; n < out_channels; ++n) {
+      float sum = 0;
+      const float* weight = filter.data() + n * depth;
+      for (int ty = 0; ty < w.filter_height; ++ty) {
+        for (int tx = 0; tx < w.filter_width; ++tx) {
+          for (int c = 0; c < w.channels; ++c) {
+            sum = std::fma(TapOr0(w, image, pixel, ty, tx, c), *weight++, sum);
+          }
+        }
+      }
+      sums.push_back(sum);
+    }
+  }
+  const GuardedBuffer<float> image_memory(image, GuardFor(image.size()));
+  const GuardedBuffer<float> filter_memory(PadRows(filter, depth, row));
+  for (const cuda::Conv2dRow& kernel : cuda::Conv2dRows()) {
+    Tail tail(random, OutPixels(w), static_cast<size_t>(out_channels));
+    const cuda::Conv2dArgs args = {.image = image_memory.data(),
+                                   .filter = filter_memory.data(),
+                                   .filter_row = static_cast<int32_t>(row),
+                                   .out_channels = out_channels,
+                                   .window = w,
+                                   .program = tail.Program()};
+    const cuda::LaunchSize size = kernel.size(args);
+    const char* name = cuda::RowOf(kernel.kernel).name;
+    Launch(name, &args, size.blocks_x, RandomOptions(random), size.shared_bytes);
+    tail.Expect(sums,
+                std::string(name) + ": " + Describe(w) + " to " + std::to_string(out_channels));
+  }
+}
+
+TEST(Conv2d, SumsInOrder) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937 random(static_cast<uint32_t>(TestSeed()));
+  for (int i = 0; i < 12; ++i) {
+    TestConv(random, RandomWindow(random, 9), Between(random, 1, 70));
+  }
+}
+
+TEST(Conv2d, OfPixels) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937 random(static_cast<uint32_t>(TestSeed()));
+  for (const int channels : {1, 16, 20, 64, 67}) {
+    TestConv(random, MakeWindow(2, 5, 7, channels, 1, 1, 1, 1, true), 33);
+  }
+}
+
+// More stages than steps, and as many.
+TEST(Conv2d, OfAllDepths) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937 random(static_cast<uint32_t>(TestSeed()));
+  for (int depth = 1; depth <= 160; depth += Between(random, 7, 19)) {
+    TestConv(random, MakeWindow(3, 1, 1, depth, 1, 1, 1, 1, false), 5);
+  }
+}
+
+TEST(Conv2d, TilesFillTheChip) {
+  cuda::Conv2dArgs args{};
+  args.window = MakeWindow(64, 56, 56, 64, 1, 1, 1, 1, true);
+  args.out_channels = 128;
+  const cuda::Chip chip{90, 132};
+  EXPECT_EQ(cuda::SelectConv2d(args, chip).kernel, cuda::KernelId::conv2d_64x64);
+  args.out_channels = 16;
+  EXPECT_EQ(cuda::SelectConv2d(args, chip).kernel, cuda::KernelId::conv2d_128x32);
+  args.window.batch = 1;
+  EXPECT_EQ(cuda::SelectConv2d(args, chip).kernel, cuda::KernelId::conv2d_32x32);
+}
+
+TEST(DepthwiseConv2d, SumsInOrder) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937 random(static_cast<uint32_t>(TestSeed()));
+  for (int i = 0; i < 30; ++i) {
+    const ImageWindow w = RandomWindow(random, 40);
+    const int multiplier = Between(random, 1, 3);
+    const int out_channels = w.channels * multiplier;
+    const std::vector<float> image = RandomFloats(random, InValues(w));
+    const std::vector<float> filter =
+        RandomFloats(random, static_cast<size_t>(w.filter_height) * w.filter_width * out_channels);
+    std::vector<float> sums;
+    for (size_t pixel = 0; pixel < OutPixels(w); ++pixel) {
+      for (int n = 0; n < out_channels; ++n) {
+        float sum = 0;
+        for (int tap = 0; tap < w.filter_height * w.filter_width; ++tap) {
+          sum = std::fma(
+              TapOr0(w, image, pixel, tap / w.filter_width, tap % w.filter_width, n / multiplier),
+              filter[tap * out_channels + n], sum);
+        }
+        sums.push_back(sum);
+      }
+    }
+    const GuardedBuffer<float> image_memory(image);
+    const GuardedBuffer<float> filter_memory(filter);
+    Tail tail(random, OutPixels(w), static_cast<size_t>(out_channels));
+    const cuda::DepthwiseArgs args = {.image = image_memory.data(),
+                                      .filter = filter_memory.data(),
+                                      .out_channels = out_channels,
+                                      .multiplier = multiplier,
+                                      .window = w,
+                                      .program = tail.Program()};
+    Launch("depthwise_conv2d", &args, BlocksOfWarps(OutPixels(w), out_channels),
+           RandomOptions(random));
+    tail.Expect(sums, Describe(w));
+  }
+}
+
+TEST(AveragePool, OfWhatIsInside) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937 random(static_cast<uint32_t>(TestSeed()));
+  for (int i = 0; i < 30; ++i) {
+    const ImageWindow w = RandomWindow(random, 70);
+    const std::vector<float> image = RandomFloats(random, InValues(w));
+    std::vector<float> means;
+    for (size_t pixel = 0; pixel < OutPixels(w); ++pixel) {
+      for (int c = 0; c < w.channels; ++c) {
+        float sum = 0;
+        int count = 0;
+        for (int tap = 0; tap < w.filter_height * w.filter_width; ++tap) {
+          bool inside;
+          const float value =
+              TapOr0(w, image, pixel, tap / w.filter_width, tap % w.filter_width, c, &inside);
+          if (inside) sum += value;
+          count += inside;
+        }
+        means.push_back(sum / static_cast<float>(count));
+      }
+    }
+    const GuardedBuffer<float> memory(image);
+    Tail tail(random, OutPixels(w), static_cast<size_t>(w.channels));
+    cuda::PoolArgs args{};
+    args.floats = memory.data();
+    args.window = w;
+    args.program = tail.Program();
+    Launch("average_pool", &args, BlocksOfWarps(OutPixels(w), w.channels), RandomOptions(random));
+    tail.Expect(means, Describe(w));
+  }
+}
+
+// The sum as the kernel says it: each lane's, then pairs.
+TEST(Softmax, SumsInOrder) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937 random(static_cast<uint32_t>(TestSeed()));
+  for (const int count : {1, 5, 31, 32, 33, 100, 1000}) {
+    const int rows = Between(random, 1, 6);
+    const float beta = random() % 2 != 0 ? 1.0f : 0.25f;
+    std::vector<float> in(static_cast<size_t>(rows * count));
+    for (float& value : in) value = static_cast<float>(random() % 2000) / 100.0f - 10.0f;
+    std::vector<float> expected;
+    for (int row = 0; row < rows; ++row) {
+      const float* x = in.data() + row * count;
+      const float most = *std::max_element(x, x + count);
+      std::vector<float> lanes(32);
+      for (int i = 0; i < count; ++i) lanes[i % 32] += std::exp(beta * (x[i] - most));
+      for (int distance = 16; distance > 0; distance /= 2) {
+        for (int lane = 0; lane < distance; ++lane) lanes[lane] += lanes[lane + distance];
+      }
+      for (int i = 0; i < count; ++i) {
+        expected.push_back(std::exp(beta * (x[i] - most)) / lanes[0]);
+      }
+    }
+    const GuardedBuffer<float> memory(in);
+    GuardedBuffer<float> out(in.size());
+    const cuda::SoftmaxArgs args = {
+        .in = memory.data(), .out = out.data(), .rows = rows, .count = count, .beta = beta};
+    Launch("softmax", &args, BlocksOfThreads(rows * 32), RandomOptions(random));
+    ASSERT_EQ(std::memcmp(expected.data(), out.data(), expected.size() * 4), 0) << count;
+  }
+}
+
+TEST(Pad, PutsZerosAround) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937 random(static_cast<uint32_t>(TestSeed()));
+  for (int i = 0; i < 30; ++i) {
+    cuda::PadArgs args{};
+    int64_t in_count = 1;
+    args.count = 1;
+    for (int d = 0; d < cuda::kMaxBoxDims; ++d) {
+      const bool is_used = d >= static_cast<int>(random() % 4);
+      args.in_dims[d] = is_used ? Between(random, 1, 4) : 1;
+      args.before[d] = is_used ? Between(random, 0, 2) : 0;
+      args.out_dims[d] = args.in_dims[d] + args.before[d] + (is_used ? Between(random, 0, 2) : 0);
+      in_count *= args.in_dims[d];
+      args.count *= args.out_dims[d];
+    }
+    const std::vector<float> in = RandomFloats(random, static_cast<size_t>(in_count));
+    std::vector<float> expected(static_cast<size_t>(args.count));
+    for (size_t from = 0; from < in.size(); ++from) {
+      size_t rest = from;
+      size_t to = 0;
+      size_t stride = 1;
+      for (int d = cuda::kMaxBoxDims - 1; d >= 0; --d) {
+        to += stride * (rest % args.in_dims[d] + args.before[d]);
+        rest /= args.in_dims[d];
+        stride *= args.out_dims[d];
+      }
+      expected[to] = in[from];
+    }
+    const GuardedBuffer<float> memory(in);
+    GuardedBuffer<float> out(expected.size());
+    args.in = memory.data();
+    args.out = out.data();
+    Launch("pad", &args, BlocksOfThreads(args.count), RandomOptions(random));
+    ASSERT_EQ(std::memcmp(expected.data(), out.data(), expected.size() * 4), 0);
+  }
+}
+
+TEST(Pixels, Logistic) {
+  const std::vector<float> in = {-200.0f, -3.0f, -0.0f, 0.0f, 1e-3f, 5.0f, 200.0f};
+  const GuardedBuffer<float> memory(in);
+  GuardedBuffer<float> out(in.size());
+  cuda::PixelsArgs args{};
+  args.floats = memory.data();
+  args.pixels = 1;
+  args.channels = static_cast<int32_t>(in.size());
+  args.is_logistic = 1;
+  args.program.count = 1;
+  args.program.steps[0].kind = PixelStep::kStore;
+  args.program.steps[0].out = out.data();
+  Launch("pixels", &args, 1, {});
+  for (size_t i = 0; i < in.size(); ++i) {
+    EXPECT_EQ(out.data()[i], 1.0f / (1.0f + std::exp(-in[i]))) << in[i];
+  }
+}
+
+}  // namespace
+}  // namespace larq_engine::testing
