@@ -10,7 +10,7 @@ CASES ?= 100000
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 .PHONY: demo build wheel benchmark-binary cpp-example test test-changed test-all test-rest test-full lint format fuzz fuzz-files bench \
-        bench-compare zoo setup setup-base setup-keras setup-hosts setup-fuzzer setup-emulators setup-cross \
+        bench-compare gpu-bundle gpu-check zoo setup setup-base setup-keras setup-hosts setup-fuzzer setup-emulators setup-cross \
         setup-cuda peers clean help
 
 ##@ See what it does
@@ -40,6 +40,8 @@ fuzz-files: setup-base build ## run CASES (100000) mutated model files in LiteRT
 
 bench: setup-base ## measure against other engines: PARTS="kernels convs grid models" RESULTS=folder
 bench-compare: setup-base ## compare two results: A=before.json B=after.json
+gpu-bundle: setup-keras setup-cuda ## put all that gpu-check needs into .gpu, where there is no GPU
+gpu-check: ## ask a GPU all that only a GPU can answer: RESULTS=folder STEPS="contract peaks"; after gpu-bundle
 zoo: setup-hosts build ## convert the models of larq_zoo, checked against Keras; prints the tables of docs/zoo.md
 
 ##@ Keep house
@@ -108,6 +110,13 @@ bench-compare:
 	@$(if $(and $(A),$(B)),,$(error expected A=before.json B=after.json, files of the same name \
 	  from two folders that `make bench RESULTS=FOLDER` wrote))
 	@$(VENV)/bin/python -m benchmarks.compare $(A) $(B)
+
+gpu-bundle:
+	@tools/make_gpu_bundle.sh .gpu
+
+gpu-check:
+	@python3 -m benchmarks.gpu.check --bundle .gpu --results $(or $(RESULTS),.gpu/results) \
+	  $(if $(STEPS),--steps $(STEPS))
 
 zoo:
 	@$(VENV)/bin/python -m benchmarks.zoo $(ZOO_FLAGS)

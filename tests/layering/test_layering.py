@@ -401,7 +401,7 @@ def runtime_depends_on_what_is_below_it_only(sources: Sources) -> Violations:
     ]
 
 
-def devices_are_visible_to_the_list_of_devices_and_tests(sources: Sources) -> Violations:
+def devices_are_visible_to_their_list_tests_and_benchmarks(sources: Sources) -> Violations:
     return [
         f"{path}: visible to {label}"
         for device in _DEVICES
@@ -409,7 +409,7 @@ def devices_are_visible_to_the_list_of_devices_and_tests(sources: Sources) -> Vi
             sources, f"larq_engine/runtime/{device}/", {"visibility", "default_visibility"}
         )
         if label not in ("//larq_engine/runtime:__pkg__", "//visibility:private")
-        and not _is_in(label, ("//tests",))
+        and not _is_in(label, ("//benchmarks", "//tests"))
     ]
 
 
@@ -534,7 +534,7 @@ BROKEN: dict[Rule, list[Sources]] = {
         {"larq_engine/runtime/BUILD": 'f(deps = [":b", "@googletest//:gtest"])\n'},
         {"larq_engine/runtime/BUILD": 'f(deps = ["//tests/host:mini_host"])\n'},
     ],
-    devices_are_visible_to_the_list_of_devices_and_tests: [
+    devices_are_visible_to_their_list_tests_and_benchmarks: [
         {"larq_engine/runtime/cpu/BUILD": 'f(visibility = ["//larq_engine/runtime/plan:__pkg__"])'},
         {"larq_engine/runtime/cuda/BUILD": 'f(visibility = ["//larq_engine:__subpackages__"])'},
     ],

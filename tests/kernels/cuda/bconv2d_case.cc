@@ -91,22 +91,35 @@ std::vector<int32_t> CornerOnes(const Bconv2dSpec& spec, const std::vector<uint3
 }
 
 // Copies of operands that end where nobody may read, and outputs that end where nobody may write.
-class DeviceMemory {
+class EmulatedDevice : public CaseDevice {
  public:
-  template <class T>
-  const T* Hold(const std::vector<T>& values) {
-    const std::vector<unsigned char> bytes = BytesOf(values);
-    buffers_.push_back(
-        std::make_unique<GuardedBuffer<unsigned char>>(std::span<const unsigned char>(bytes)));
-    return reinterpret_cast<const T*>(buffers_.back()->data());
+  explicit EmulatedDevice(const emulated_gpu::Options& options) : options_(options) {}
+
+  const void* Hold(std::span<const unsigned char> bytes) override {
+    buffers_.push_back(std::make_unique<GuardedBuffer<unsigned char>>(bytes));
+    return buffers_.back()->data();
   }
-  unsigned char* Output(size_t bytes) {
+  unsigned char* Output(size_t bytes) override {
     buffers_.push_back(std::make_unique<GuardedBuffer<unsigned char>>(bytes));
     std::memset(buffers_.back()->data(), 0xcd, bytes);
     return buffers_.back()->data();
   }
+  void Launch(const cuda::Bconv2dRow& row, const cuda::LaunchSize& size,
+              const Bconv2dArgs& args) override {
+    counters_ =
+        LaunchEmulated(*FindEmulatedKernel(cuda::RowOf(row.kernel).name), &args,
+                       {static_cast<unsigned>(size.blocks_x), static_cast<unsigned>(size.blocks_y)},
+                       {size.threads}, size.shared_bytes, options_);
+  }
+  std::vector<unsigned char> Read(const unsigned char* output, size_t bytes) override {
+    return {output, output + bytes};
+  }
+
+  const emulated_gpu::Counters& counters() const { return counters_; }
 
  private:
+  emulated_gpu::Options options_;
+  emulated_gpu::Counters counters_;
   std::vector<std::unique_ptr<GuardedBuffer<unsigned char>>> buffers_;
 };
 
@@ -295,26 +308,37 @@ cuda::Bconv2dArgs GpuCase::Shape() const {
 
 std::string GpuCase::Run(const cuda::Bconv2dRow& row, const emulated_gpu::Options& options,
                          emulated_gpu::Counters* counters) const {
+  EmulatedDevice device(options);
+  const std::string difference = Run(row, device);
+  if (counters != nullptr) *counters = device.counters();
+  if (difference.empty()) return "";
+  return "order " + std::to_string(options.order) + ", seed " + std::to_string(options.seed) +
+         (options.early_copies ? ", early" : ", late") + " copies: " + difference;
+}
+
+std::string GpuCase::Run(const cuda::Bconv2dRow& row, CaseDevice& device) const {
   const Bconv2dSpec& spec = layer_.spec;
   const size_t channels = static_cast<size_t>(spec.out_channels);
-  DeviceMemory memory;
+  const auto hold = [&]<typename T>(const std::vector<T>& values) {
+    return static_cast<const T*>(device.Hold(BytesOf(values)));
+  };
   std::vector<unsigned char*> outputs;
-  for (const Bytes& bytes : expected_) outputs.push_back(memory.Output(bytes.size()));
+  for (const Bytes& bytes : expected_) outputs.push_back(device.Output(bytes.size()));
 
   Bconv2dArgs a = Shape();
-  a.image = memory.Hold(image_);
-  a.filter = memory.Hold(PadFilter(filter_, channels));
-  a.filter_ones = memory.Hold(Ones(filter_, channels));
+  a.image = hold(image_);
+  a.filter = hold(PadFilter(filter_, channels));
+  a.filter_ones = hold(Ones(filter_, channels));
   if (spec.IsPaddedWith(PadValue::kZero) || spec.IsPaddedWith(PadValue::kMinusOne)) {
-    a.corner_ones = memory.Hold(CornerOnes(spec, filter_));
+    a.corner_ones = hold(CornerOnes(spec, filter_));
   }
   Bconv2dOutput& output = a.output;
   output.dot_min = transform_.range.min;
   output.dot_max = transform_.range.max;
-  output.multiplier = memory.Hold(transform_.multiplier);
-  output.bias = memory.Hold(transform_.bias);
+  output.multiplier = hold(transform_.multiplier);
+  output.bias = hold(transform_.bias);
   output.zero_point = transform_.zero_point;
-  output.dot_limit = memory.Hold(transform_.dot_limit);
+  output.dot_limit = hold(transform_.dot_limit);
   const auto floats = [&](size_t i) { return reinterpret_cast<float*>(outputs[i]); };
   const auto add_step = [&](PixelStep step) { output.after.steps[output.after.count++] = step; };
   if (layer_.kind == OutputKind::kInt8) {
@@ -327,17 +351,17 @@ std::string GpuCase::Run(const cuda::Bconv2dRow& row, const emulated_gpu::Option
         break;
       case Fused::kBatchNorm:
         add_step({PixelStep::kClamp, 0, kInfinity, nullptr, nullptr});
-        add_step({PixelStep::kMultiplyChannels, -kInfinity, kInfinity,
-                  memory.Hold(channel_values_[0]), nullptr});
-        add_step({PixelStep::kAddChannels, -1, 6, memory.Hold(channel_values_[1]), nullptr});
+        add_step({PixelStep::kMultiplyChannels, -kInfinity, kInfinity, hold(channel_values_[0]),
+                  nullptr});
+        add_step({PixelStep::kAddChannels, -1, 6, hold(channel_values_[1]), nullptr});
         break;
       case Fused::kResidual:
-        add_step({PixelStep::kPrelu, 0, 0, memory.Hold(channel_values_[0]), nullptr});
-        add_step({PixelStep::kAddTensor, -kInfinity, kInfinity, memory.Hold(residual_), nullptr});
+        add_step({PixelStep::kPrelu, 0, 0, hold(channel_values_[0]), nullptr});
+        add_step({PixelStep::kAddTensor, -kInfinity, kInfinity, hold(residual_), nullptr});
         add_step({PixelStep::kStore, 0, 0, nullptr, floats(0)});
-        add_step({PixelStep::kMultiplyTensor, -3, 3, memory.Hold(residual_), nullptr});
-        output.after.limits = memory.Hold(channel_values_[2]);
-        output.after.signs = memory.Hold(channel_signs_);
+        add_step({PixelStep::kMultiplyTensor, -3, 3, hold(residual_), nullptr});
+        output.after.limits = hold(channel_values_[2]);
+        output.after.signs = hold(channel_signs_);
         break;
       case Fused::kBitsOnly:
         break;
@@ -350,21 +374,14 @@ std::string GpuCase::Run(const cuda::Bconv2dRow& row, const emulated_gpu::Option
     if (has_bits) output.after.bits = reinterpret_cast<uint32_t*>(outputs.back());
   }
 
-  const char* const name = cuda::RowOf(row.kernel).name;
-  const cuda::LaunchSize size = row.size(a);
-  const emulated_gpu::Counters counted =
-      LaunchEmulated(*FindEmulatedKernel(name), &a,
-                     {static_cast<unsigned>(size.blocks_x), static_cast<unsigned>(size.blocks_y)},
-                     {size.threads}, size.shared_bytes, options);
-  if (counters != nullptr) *counters = counted;
+  device.Launch(row, row.size(a), a);
   for (size_t i = 0; i < outputs.size(); ++i) {
+    const Bytes got = device.Read(outputs[i], expected_[i].size());
     for (size_t at = 0; at < expected_[i].size(); ++at) {
-      if (outputs[i][at] == expected_[i][at]) continue;
+      if (got[at] == expected_[i][at]) continue;
       std::ostringstream out;
-      out << name << ", order " << options.order << ", seed " << options.seed
-          << (options.early_copies ? ", early" : ", late") << " copies: byte " << at
-          << " of output " << i << " is " << int{outputs[i][at]} << ", expected "
-          << int{expected_[i][at]} << "; " << Describe(layer_);
+      out << cuda::RowOf(row.kernel).name << ": byte " << at << " of output " << i << " is "
+          << int{got[at]} << ", expected " << int{expected_[i][at]} << "; " << Describe(layer_);
       return out.str();
     }
   }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,21 @@ std::string Describe(const GpuLayer& layer);
 // A small layer of any kind.
 GpuLayer RandomLayer(std::mt19937_64& random);
 
+// Where a case's operands lie and its kernel runs.
+class CaseDevice {
+ public:
+  virtual ~CaseDevice() = default;
+
+  // A copy of an operand, as long as the device lives.
+  virtual const void* Hold(std::span<const unsigned char> bytes) = 0;
+  // Memory for an output, full of rubbish.
+  virtual unsigned char* Output(size_t bytes) = 0;
+  virtual void Launch(const cuda::Bconv2dRow& row, const cuda::LaunchSize& size,
+                      const cuda::Bconv2dArgs& args) = 0;
+  // What an output is after the launch.
+  virtual std::vector<unsigned char> Read(const unsigned char* output, size_t bytes) = 0;
+};
+
 // A layer with random operands, and what the reference makes of them.
 class GpuCase {
  public:
@@ -42,6 +58,8 @@ class GpuCase {
   cuda::Bconv2dArgs Shape() const;
 
   // Empty if every byte of every output is as expected, else what differs first.
+  std::string Run(const cuda::Bconv2dRow& row, CaseDevice& device) const;
+  // On the emulated GPU.
   std::string Run(const cuda::Bconv2dRow& row, const emulated_gpu::Options& options,
                   emulated_gpu::Counters* counters = nullptr) const;
 

@@ -1,4 +1,4 @@
-"""Compiles a .cu file for several chips, and makes its kernels an object to link."""
+"""Compiles .cu files: kernels for several chips as an object to link, and programs."""
 
 load("//larq_engine:build_defs.bzl", "CUDA_CHIPS", "CUDA_COPTS")
 
@@ -8,18 +8,15 @@ def _gencode(chip):
         return ["-gencode", "arch=compute_%s,code=compute_%s" % (arch, arch)]
     return ["-gencode", "arch=compute_%s,code=sm_%s" % (arch, arch)]
 
-def _cuda_fatbin_impl(ctx):
-    fatbin = ctx.actions.declare_file(ctx.attr.name + ".fatbin")
+def _run_nvcc(ctx, output, args):
+    """Makes `output` of ctx.file.src, and a log of what compiler and assembler say."""
     log = ctx.actions.declare_file(ctx.attr.name + ".log")
-    args = ctx.actions.args()
-    args.add_all(["-fatbin", "-I.", "--threads", "2"])
+    args.add_all(["-I.", "--threads", "2"])
     args.add_all(CUDA_COPTS)
-    for chip in CUDA_CHIPS:
-        args.add_all(_gencode(chip))
-    args.add_all(["-o", fatbin, ctx.file.src])
+    args.add_all(["-o", output, ctx.file.src])
     ctx.actions.run_shell(
         inputs = depset([ctx.file.src, ctx.file._version] + ctx.files.hdrs),
-        outputs = [fatbin, log],
+        outputs = [output, log],
         # The log has each kernel's registers, stack and spills, which a test reads.
         command = "external/cuda_toolkit/toolkit/bin/nvcc \"$@\" >%s 2>&1 || { cat %s >&2; exit 1; }" %
                   (log.path, log.path),
@@ -29,10 +26,33 @@ def _cuda_fatbin_impl(ctx):
         # The toolkit lies outside the sandbox.
         execution_requirements = {"no-sandbox": "1"},
         mnemonic = "Nvcc",
-        progress_message = "Compiling %s for %d chips" % (ctx.file.src.short_path, len(CUDA_CHIPS)),
+        progress_message = "Compiling %s with nvcc" % ctx.file.src.short_path,
     )
+    return log
+
+_ATTRIBUTES = {
+    "src": attr.label(allow_single_file = [".cu"]),
+    "hdrs": attr.label_list(allow_files = True),
+    "_version": attr.label(default = "@cuda_toolkit//:version.txt", allow_single_file = True),
+}
+
+def _cuda_fatbin_impl(ctx):
+    fatbin = ctx.actions.declare_file(ctx.attr.name + ".fatbin")
+    args = ctx.actions.args()
+    args.add("-fatbin")
+    for chip in CUDA_CHIPS:
+        args.add_all(_gencode(chip))
+    log = _run_nvcc(ctx, fatbin, args)
     assembly = ctx.actions.declare_file(ctx.attr.name + ".S")
-    ctx.actions.write(assembly, """\
+    # Bazel looks for what a source includes and does not see .incbin, so the source itself says
+    # which bytes it is made for: it must be another one when they are.
+    ctx.actions.run_shell(
+        inputs = [fatbin],
+        outputs = [assembly],
+        command = "cat >{out} <<EOF\n{text}EOF\nsha256sum {fatbin} | sed 's|^|// |' >>{out}".format(
+            out = assembly.path,
+            fatbin = fatbin.path,
+            text = """\
 .section .rodata
 .balign 16
 .globl {symbol}
@@ -42,7 +62,9 @@ def _cuda_fatbin_impl(ctx):
 .hidden {symbol}_end
 {symbol}_end: .byte 0
 .section .note.GNU-stack,"",%progbits
-""".format(symbol = ctx.attr.symbol, path = fatbin.path))
+""".format(symbol = ctx.attr.symbol, path = fatbin.path),
+        ),
+    )
     return [
         DefaultInfo(files = depset([assembly])),
         OutputGroupInfo(fatbin = depset([fatbin]), log = depset([log])),
@@ -50,12 +72,25 @@ def _cuda_fatbin_impl(ctx):
 
 _cuda_fatbin = rule(
     implementation = _cuda_fatbin_impl,
-    attrs = {
-        "src": attr.label(allow_single_file = [".cu"]),
-        "hdrs": attr.label_list(allow_files = True),
-        "symbol": attr.string(),
-        "_version": attr.label(default = "@cuda_toolkit//:version.txt", allow_single_file = True),
-    },
+    attrs = dict(_ATTRIBUTES, symbol = attr.string()),
+)
+
+def _cuda_program_impl(ctx):
+    program = ctx.actions.declare_file(ctx.attr.name)
+    args = ctx.actions.args()
+    for chip in ctx.attr.chips:
+        args.add_all(_gencode(chip))
+    # NVIDIA's packages have their libraries in lib, where nvcc does not look.
+    args.add("-Lexternal/cuda_toolkit/toolkit/lib")
+    args.add_all(["-cudart", "static"])
+    _run_nvcc(ctx, program, args)
+    return [DefaultInfo(executable = program, files = depset([program]))]
+
+cuda_program = rule(
+    implementation = _cuda_program_impl,
+    attrs = dict(_ATTRIBUTES, chips = attr.string_list()),
+    doc = "A program that runs on these chips and brings CUDA's run-time library with it.",
+    executable = True,
 )
 
 def cuda_fatbin(name, src, hdrs, symbol, **kwargs):

@@ -1,0 +1,133 @@
+// What this GPU can do at most, for the fractions that other measurements are given in: products of
+// bits on tensor cores, population counts, copies, and nodes of a graph. Prints one object of JSON;
+// exits with 2 if there is no GPU.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "larq_engine/kernels/cuda/ptx.h"
+
+namespace {
+
+using namespace larq_engine::cuda;
+
+constexpr int kRounds = 4096;
+constexpr int kChains = 8;  // that do not wait for each other
+
+void Check(cudaError_t error, const char* call) {
+  if (error == cudaSuccess) return;
+  std::printf("{\"error\": \"%s: %s\"}\n", call, cudaGetErrorString(error));
+  std::exit(2);
+}
+#define CHECK(call) Check((call), #call)
+
+__global__ void __launch_bounds__(512) MmaRate(int* out) {
+  FragmentC c[kChains] = {};
+  const FragmentA a{{threadIdx.x, threadIdx.x * 3, threadIdx.x * 5, threadIdx.x * 7}};
+  const FragmentB b{{threadIdx.x * 11, threadIdx.x * 13}};
+  for (int i = 0; i < kRounds; ++i) {
+    LE_UNROLL
+    for (int j = 0; j < kChains; ++j) MmaAnd(c[j], a, b);
+  }
+  int sum = 0;
+  LE_UNROLL
+  for (int j = 0; j < kChains; ++j) sum += c[j].r[0] + c[j].r[1] + c[j].r[2] + c[j].r[3];
+  out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+__global__ void __launch_bounds__(512) PopcountRate(int* out) {
+  uint32_t x[kChains];
+  LE_UNROLL
+  for (int j = 0; j < kChains; ++j) x[j] = threadIdx.x * (j + 1);
+  for (int i = 0; i < kRounds; ++i) {
+    LE_UNROLL
+    for (int j = 0; j < kChains; ++j) x[j] += __popc(x[j] ^ i);
+  }
+  uint32_t sum = 0;
+  LE_UNROLL
+  for (int j = 0; j < kChains; ++j) sum += x[j];
+  out[blockIdx.x * blockDim.x + threadIdx.x] = static_cast<int>(sum);
+}
+
+__global__ void Nothing(const int* p) {
+  if (p == nullptr) __trap();
+}
+
+// The median of 7, after 2 that are not counted.
+template <class Work>
+double Seconds(cudaStream_t stream, const Work& work) {
+  cudaEvent_t begin, end;
+  CHECK(cudaEventCreate(&begin));
+  CHECK(cudaEventCreate(&end));
+  std::vector<double> all;
+  for (int i = 0; i < 9; ++i) {
+    float milliseconds = 0;
+    CHECK(cudaEventRecord(begin, stream));
+    work();
+    CHECK(cudaEventRecord(end, stream));
+    CHECK(cudaEventSynchronize(end));
+    CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
+    if (i > 1) all.push_back(milliseconds * 1e-3);
+  }
+  std::sort(all.begin(), all.end());
+  return all[all.size() / 2];
+}
+
+}  // namespace
+
+int main() {
+  cudaDeviceProp device;
+  CHECK(cudaGetDeviceProperties(&device, 0));
+  const int sms = device.multiProcessorCount;
+  cudaStream_t stream;
+  CHECK(cudaStreamCreate(&stream));
+  int* out;
+  CHECK(cudaMalloc(&out, size_t{64} << 20));
+
+  const double products = double{16} * 8 * 256 * kChains * kRounds * 16 * sms;  // 16 warps a block
+  const double mma = products / Seconds(stream, [&] { MmaRate<<<sms, 512, 0, stream>>>(out); });
+  const double words = double{512} * 4 * sms * kChains * kRounds;
+  const double popcount =
+      words / Seconds(stream, [&] { PopcountRate<<<4 * sms, 512, 0, stream>>>(out); });
+
+  constexpr size_t kBytes = size_t{2} << 30;
+  char *from, *to, *host;
+  CHECK(cudaMalloc(&from, kBytes));
+  CHECK(cudaMalloc(&to, kBytes));
+  CHECK(cudaMallocHost(&host, kBytes / 8));
+  const double copy = 2.0 * kBytes / Seconds(stream, [&] {
+                        CHECK(cudaMemcpyAsync(to, from, kBytes, cudaMemcpyDeviceToDevice, stream));
+                      });
+  const double upload =
+      kBytes / 8.0 / Seconds(stream, [&] {
+        CHECK(cudaMemcpyAsync(to, host, kBytes / 8, cudaMemcpyHostToDevice, stream));
+      });
+  const double download =
+      kBytes / 8.0 / Seconds(stream, [&] {
+        CHECK(cudaMemcpyAsync(host, to, kBytes / 8, cudaMemcpyDeviceToHost, stream));
+      });
+  const double small_upload =
+      Seconds(stream, [&] { CHECK(cudaMemcpyAsync(to, host, 4, cudaMemcpyHostToDevice, stream)); });
+
+  constexpr int kNodes = 100;
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  for (int i = 0; i < kNodes; ++i) Nothing<<<1, 32, 0, stream>>>(out);
+  CHECK(cudaStreamEndCapture(stream, &graph));
+  CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  const double node = Seconds(stream, [&] { CHECK(cudaGraphLaunch(exec, stream)); }) / kNodes;
+
+  int clock_khz = 0;
+  CHECK(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, 0));
+  std::printf(
+      "{\"device\": \"%s\", \"sms\": %d, \"clock_ghz\": %.3f, \"l2_mib\": %d, "
+      "\"mma_b1_products_per_s\": %.4g, \"popcount_words_per_s\": %.4g, "
+      "\"copy_bytes_per_s\": %.4g, \"upload_bytes_per_s\": %.4g, \"download_bytes_per_s\": %.4g, "
+      "\"upload_latency_s\": %.3g, \"graph_node_s\": %.3g}\n",
+      device.name, sms, clock_khz * 1e-6, device.l2CacheSize >> 20, mma, popcount, copy, upload,
+      download, small_upload, node);
+  return 0;
+}

@@ -1,0 +1,120 @@
+// Every row of the table on a GPU: random layers of any kind, against the reference, with words
+// behind every output that must stay as they are.
+//
+//   rows_check [--layers=300] [--seed=1] [--gpu=0]
+//
+// Prints a line of JSON for each row; exits with 1 if a result was wrong, with 2 if there is no
+// GPU.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string_view>
+
+#include "larq_engine/runtime/cuda/cuda_memory.h"
+#include "larq_engine/runtime/cuda/cuda_queue.h"
+#include "larq_engine/runtime/cuda/launch.h"
+#include "larq_engine/runtime/ops/op_error.h"
+#include "tests/kernels/cuda/bconv2d_case.h"
+
+namespace larq_engine::testing {
+namespace {
+
+constexpr size_t kGuardBytes = 256;
+constexpr unsigned char kGuard = 0xa7;
+
+class GpuDevice : public CaseDevice {
+ public:
+  GpuDevice(const CudaQueue& queue, CudaMemory& memory) : queue_(queue), memory_(memory) {}
+  ~GpuDevice() override {
+    memory_.Wait();
+    for (std::byte* block : blocks_) memory_.Free(block);
+  }
+
+  const void* Hold(std::span<const unsigned char> bytes) override {
+    blocks_.push_back(memory_.Allocate(bytes.size()));
+    memory_.CopyIn(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size(), blocks_.back());
+    return blocks_.back();
+  }
+  unsigned char* Output(size_t bytes) override {
+    std::vector<unsigned char> rubbish(bytes, 0xcd);
+    rubbish.resize(bytes + kGuardBytes, kGuard);
+    return static_cast<unsigned char*>(const_cast<void*>(Hold(rubbish)));
+  }
+  void Launch(const cuda::Bconv2dRow& row, const cuda::LaunchSize& size,
+              const cuda::Bconv2dArgs& args) override {
+    queue_.Add(larq_engine::Launch::Of(row.kernel, size, args));
+  }
+  std::vector<unsigned char> Read(const unsigned char* output, size_t bytes) override {
+    std::vector<unsigned char> result(bytes + kGuardBytes);
+    memory_.CopyOut(reinterpret_cast<const std::byte*>(output), result.size(),
+                    reinterpret_cast<std::byte*>(result.data()));
+    if (std::count(result.begin() + static_cast<std::ptrdiff_t>(bytes), result.end(), kGuard) !=
+        kGuardBytes) {
+      throw OpError("a kernel wrote behind the end of an output");
+    }
+    result.resize(bytes);
+    return result;
+  }
+
+ private:
+  const CudaQueue& queue_;
+  CudaMemory& memory_;
+  std::vector<std::byte*> blocks_;
+};
+
+// Returns the number of rows that made something wrong.
+int CheckRows(const CudaQueue& queue, CudaMemory& memory, uint64_t layers, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::map<std::string_view, uint64_t> right;
+  std::map<std::string_view, std::string> wrong;
+  for (uint64_t i = 0; i < layers; ++i) {
+    const GpuCase gpu_case(RandomLayer(random), random);
+    for (const cuda::Bconv2dRow& row : cuda::Bconv2dRows()) {
+      const std::string_view name = cuda::RowOf(row.kernel).name;
+      const auto choice = cuda::SelectBconv2d(gpu_case.Shape(), queue.device().chip(), name);
+      if (choice.row == nullptr || wrong.contains(name)) continue;
+      GpuDevice device(queue, memory);
+      const std::string difference = gpu_case.Run(row, device);
+      if (difference.empty()) {
+        ++right[name];
+      } else {
+        wrong[name] = difference;
+      }
+    }
+  }
+  for (const cuda::Bconv2dRow& row : cuda::Bconv2dRows()) {
+    const char* name = cuda::RowOf(row.kernel).name;
+    std::printf("{\"row\": \"%s\", \"layers_right\": %llu, \"wrong\": \"%s\"}\n", name,
+                static_cast<unsigned long long>(right[name]), wrong[name].c_str());
+  }
+  return static_cast<int>(std::count_if(wrong.begin(), wrong.end(),
+                                        [](const auto& row) { return !row.second.empty(); }));
+}
+
+uint64_t Flag(int argc, char** argv, std::string_view name, uint64_t standard) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view flag = argv[i];
+    if (flag.starts_with(name)) return std::strtoull(argv[i] + name.size(), nullptr, 10);
+  }
+  return standard;
+}
+
+int Main(int argc, char** argv) {
+  try {
+    const auto device = OpenCudaDevice(static_cast<int>(Flag(argc, argv, "--gpu=", 0)));
+    const CudaQueue queue(device);
+    CudaMemory memory(queue);
+    const CudaDevice::Current current(*device);
+    return CheckRows(queue, memory, Flag(argc, argv, "--layers=", 300),
+                     Flag(argc, argv, "--seed=", 1)) != 0;
+  } catch (const std::exception& e) {
+    std::printf("{\"error\": \"%s\"}\n", e.what());
+    return 2;
+  }
+}
+
+}  // namespace
+}  // namespace larq_engine::testing
+
+int main(int argc, char** argv) { return larq_engine::testing::Main(argc, argv); }
