@@ -24,6 +24,15 @@ using cuda::ImageWindow;
 using cuda::PixelStep;
 using Options = emulated_gpu::Options;
 
+// Threads of the system are slow.
+#ifdef LE_EMULATED_BY_THREADS
+constexpr int kCases = 2;
+constexpr int kMostInTile = 5;  // more than a tile only where all are fibers
+#else
+constexpr int kCases = 30;
+constexpr int kMostInTile = 70;
+#endif
+
 // Zeros of both signs, denormals and large values among them.
 std::vector<float> RandomFloats(std::mt19937& random, size_t count) {
   std::vector<float> values(count);
@@ -226,8 +235,8 @@ void TestConv(std::mt19937& random, const ImageWindow& w, int out_channels) {
 TEST(Conv2d, SumsInOrder) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937 random(static_cast<uint32_t>(TestSeed()));
-  for (int i = 0; i < 12; ++i) {
-    TestConv(random, RandomWindow(random, 9), Between(random, 1, 70));
+  for (int i = 0; i < (kCases + 1) / 2; ++i) {
+    TestConv(random, RandomWindow(random, 9), Between(random, 1, kMostInTile));
   }
 }
 
@@ -235,6 +244,7 @@ TEST(Conv2d, OfPixels) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937 random(static_cast<uint32_t>(TestSeed()));
   for (const int channels : {1, 16, 20, 64, 67}) {
+    if (channels > kMostInTile) break;
     TestConv(random, MakeWindow(2, 5, 7, channels, 1, 1, 1, 1, true), 33);
   }
 }
@@ -243,7 +253,7 @@ TEST(Conv2d, OfPixels) {
 TEST(Conv2d, OfAllDepths) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937 random(static_cast<uint32_t>(TestSeed()));
-  for (int depth = 1; depth <= 160; depth += Between(random, 7, 19)) {
+  for (int depth = 1; depth <= 160; depth += Between(random, 7, 19) * 30 / kCases) {
     TestConv(random, MakeWindow(3, 1, 1, depth, 1, 1, 1, 1, false), 5);
   }
 }
@@ -263,7 +273,7 @@ TEST(Conv2d, TilesFillTheChip) {
 TEST(DepthwiseConv2d, SumsInOrder) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937 random(static_cast<uint32_t>(TestSeed()));
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < kCases; ++i) {
     const ImageWindow w = RandomWindow(random, 40);
     const int multiplier = Between(random, 1, 3);
     const int out_channels = w.channels * multiplier;
@@ -300,7 +310,7 @@ TEST(DepthwiseConv2d, SumsInOrder) {
 TEST(AveragePool, OfWhatIsInside) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937 random(static_cast<uint32_t>(TestSeed()));
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < kCases; ++i) {
     const ImageWindow w = RandomWindow(random, 70);
     const std::vector<float> image = RandomFloats(random, InValues(w));
     std::vector<float> means;
@@ -363,7 +373,7 @@ TEST(Softmax, SumsInOrder) {
 TEST(Pad, PutsZerosAround) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937 random(static_cast<uint32_t>(TestSeed()));
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < kCases; ++i) {
     cuda::PadArgs args{};
     int64_t in_count = 1;
     args.count = 1;
