@@ -1,0 +1,95 @@
+"""Networks in the shape of larq_zoo's, small: on the GPU every byte is what NumPy says, and nothing
+but inputs and outputs is moved.
+"""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from larq_engine.python import library
+from tests.numpy_net import Model, Net, Value, claimed, random_images
+
+_SIZE = 16
+
+
+def _batch_norm(net: Net, x: Value) -> Value:
+    channels = x.array.shape[3]
+    return net.add(net.mul(x, net.per_channel(channels)), net.per_channel(channels))
+
+
+def _quicknet(net: Net, x: Value) -> Value:
+    """Convolution, activation, batch norm, shortcut; sections that end in a pool and widen."""
+    for channels in (32, 64):
+        for _ in range(2):
+            x = net.add(_batch_norm(net, net.conv(x, channels, activation="RELU")), x)
+        x = net.pool(net.relu(x, "RELU"), (3, 3), (2, 2), "SAME")
+        x = net.concatenate([x, net.conv(x, channels, taps=1)])
+    return x
+
+
+def _birealnet(net: Net, x: Value) -> Value:
+    """A shortcut around each layer; where sizes halve, a pool and a pointwise layer in it."""
+    for channels in (32, 64):
+        stride = 1 if channels == 32 else 2
+        shortcut = x
+        if stride == 2:
+            shortcut = net.pool(x, (2, 2), (2, 2), "SAME")
+            shortcut = _batch_norm(net, net.conv(shortcut, channels, taps=1))
+        x = net.add(_batch_norm(net, net.conv(x, channels, stride=stride)), shortcut)
+        x = net.add(_batch_norm(net, net.conv(x, channels)), x)
+    return x
+
+
+def _densenet(net: Net, x: Value) -> Value:
+    """Each layer's output is put beside all that came before."""
+    for layer in range(5):
+        if layer == 3:
+            x = net.pool(net.conv(_batch_norm(net, x), 40, taps=1), (2, 2), (2, 2), "VALID")
+        x = net.concatenate([x, net.conv(_batch_norm(net, x), 16)])
+    return x
+
+
+def _meliusnet(net: Net, x: Value) -> Value:
+    """A dense layer, then one that improves what it has added."""
+    for _ in range(2):
+        x = net.concatenate([x, net.conv(_batch_norm(net, x), 32)])
+        better = net.conv(_batch_norm(net, x), x.array.shape[3])
+        x = net.add(x, net.prelu(better, net.per_channel(x.array.shape[3], dims=3)))
+    return x
+
+
+_SHAPES = [_quicknet, _birealnet, _densenet, _meliusnet]
+
+
+def _make(shape: Callable[[Net, Value], Value], rng: np.random.Generator, samples: int) -> Model:
+    net = Net(rng)
+    return net.finish(shape(net, net.input(random_images(rng, samples, _SIZE, _SIZE, 32))))
+
+
+@pytest.mark.parametrize("shape", _SHAPES, ids=lambda shape: shape.__name__[1:])
+def test_every_byte_is_the_cpus(shape, rng, driver):
+    model = _make(shape, rng, 2)
+    model.check(device="cpu")
+    steps = model.check_both(device="cuda")
+    with model.open(device="cuda") as interpreter:
+        rows = list(interpreter.profile(runs=1))
+    assert [row.op for row in rows if row.op == "TRANSFER"] == ["TRANSFER"] * 2
+    assert {row.device for row in rows if row.op in steps} == {"cuda"}
+    assert driver.fake_cuda_leaks() == 0
+
+
+@pytest.mark.parametrize("samples", [1, 64])
+def test_a_plan_has_a_reason_for_each_operator(samples, rng):
+    model = _make(_quicknet, rng, 1)
+    with model.open(device="auto") as interpreter:
+        interpreter.resize([(samples, _SIZE, _SIZE, 32)])
+        steps = library.read_profile(interpreter._session._delegate._get_native_delegate_pointer())
+    operators = [step for step in steps if step["op"] != "TRANSFER"]
+    assert len(operators) == len(claimed(model.open(device="cuda")))
+    for step in operators:
+        assert re.fullmatch(
+            r"\S+ us here, \S+ us on (cpu|cuda); there alone it would take \S+ us more",
+            step["reason"],
+        )
