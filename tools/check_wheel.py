@@ -1,47 +1,107 @@
-"""Fails if a wheel's library needs more than its tag promises: check_wheel.py WHEEL...
+"""Fails if a wheel's libraries need more than its tag promises: check_wheel.py WHEEL...
 
-Prints what each needs. Reads the library with binutils' readelf, which knows all machines.
+Prints what each needs. Reads the libraries with binutils' readelf, which knows all machines, and
+asks those for this machine for their version.
 """
 
+import ctypes
 import os
+import platform
 import re
 import subprocess
 import sys
 import tempfile
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 
-LIBRARY = "larq_engine/liblarq_engine.so"
-# What C and C++ programs need beside it.
+
+@dataclass(frozen=True)
+class Library:
+    """What a library must be.
+
+    Attributes:
+        path: In the wheel.
+        exports: What its exports must be named like.
+        must_export: What others look for in it.
+        version: The function that tells it, which is one of these.
+        largest: Bytes, which it has fewer of.
+    """
+
+    path: str
+    exports: str
+    must_export: frozenset[str]
+    version: str
+    largest: int
+
+
+LIBRARIES = (
+    Library(
+        "larq_engine/liblarq_engine.so",
+        r"(larq_engine|tflite_plugin)_|LiteRtAcceleratorImpl$",
+        frozenset(
+            {
+                "LiteRtAcceleratorImpl",
+                "larq_engine_version",
+                "tflite_plugin_create_delegate",
+                "tflite_plugin_destroy_delegate",
+            }
+        ),
+        "larq_engine_version",
+        1_200_000,  # of which 100,000 are what drives GPUs
+    ),
+    Library(
+        "larq_engine/liblarq_engine_cuda.so",
+        r"larq_engine_cuda_(image|version)$",
+        frozenset({"larq_engine_cuda_image", "larq_engine_cuda_version"}),
+        "larq_engine_cuda_version",
+        1_200_000,  # the kernels for seven chips, and PTX
+    ),
+)
+# What C and C++ programs need beside them.
 DEVELOPERS_FILES = {
     "larq_engine/runtime/larq_engine.h",
     "larq_engine/cmake/larq_engine-config.cmake",
 }
 WHEEL = re.compile(
-    r"larq_engine-[^-]+-py3-none-manylinux_(?P<major>\d+)_(?P<minor>\d+)_(?P<machine>x86_64|aarch64)\.whl"
+    r"larq_engine-(?P<version>[^-]+)-py3-none-manylinux_(?P<major>\d+)_(?P<minor>\d+)_(?P<machine>x86_64|aarch64)\.whl"
 )
 MACHINES = {"x86_64": "Advanced Micro Devices X86-64", "aarch64": "AArch64"}
-LIBRARIES = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0"}
-EXPORTS = re.compile(r"(larq_engine|tflite_plugin)_|LiteRtAcceleratorImpl$")
-LARGEST = 1_200_000  # bytes, of which 100,000 are what drives GPUs
+SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0"}
 
 
 def problems(wheel: Path) -> list[str]:
     tag = WHEEL.fullmatch(wheel.name)
     if tag is None:
         return [f"name: expected {WHEEL.pattern}"]
+    limit = (int(tag["major"]), int(tag["minor"]))
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
-        library = archive.extract(LIBRARY, folder)
-        missing = DEVELOPERS_FILES - set(archive.namelist())
-        size = Path(library).stat().st_size
-        shown = ["--file-header", "--sections", "--dynamic", "--dyn-syms", "--version-info"]
-        elf = subprocess.run(
-            ["readelf", "--wide", *shown, library],
-            check=True,
-            capture_output=True,
-            text=True,
-            env=os.environ | {"LC_ALL": "C"},
-        ).stdout
+        files = set(archive.namelist())
+        expected = DEVELOPERS_FILES | {library.path for library in LIBRARIES}
+        found = [f"lacks {name}" for name in sorted(expected - files)]
+        print(f"{wheel.name}: {wheel.stat().st_size} bytes")
+        for library in LIBRARIES:
+            if library.path in files:
+                file = Path(archive.extract(library.path, folder))
+                said = problems_of_library(library, file, tag["machine"], limit)
+                if not said and tag["machine"] == platform.machine():
+                    said = version_problems(library, file, tag["version"])
+                found += [f"{file.name}: {problem}" for problem in said]
+    return found
+
+
+def problems_of_library(
+    library: Library, file: Path, machine: str, limit: tuple[int, int]
+) -> list[str]:
+    size = file.stat().st_size
+    shown = ["--file-header", "--sections", "--dynamic", "--dyn-syms", "--version-info"]
+    elf = subprocess.run(
+        ["readelf", "--wide", *shown, file],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"LC_ALL": "C"},
+    ).stdout
 
     needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", elf))
     symbols = re.findall(
@@ -52,24 +112,23 @@ def problems(wheel: Path) -> list[str]:
     # Some have no symbol: GLIBC_ABI_DT_RELR asks for a loader that knows packed relocations.
     versions = set(re.findall(r"^ +\w+: +Name: (\S+) +Flags:", elf, re.MULTILINE))
     without_symbol = versions - {name.split("@")[1] for name in asked}
-    limit = (int(tag["major"]), int(tag["minor"]))
     newest = max(map(glibc_version, versions), default=(0,))
     print(
-        f"{wheel.name}: {size} bytes, needs {' '.join(sorted(needed))} of glibc"
+        f"  {file.name}: {size} bytes, needs {' '.join(sorted(needed))} of glibc"
         f" {'.'.join(map(str, newest))}"
     )
 
-    found = [f"lacks {name}" for name in sorted(missing)]
-    if "Library soname: [liblarq_engine.so]" not in elf:
-        found.append("the library has no soname liblarq_engine.so")
-    if f"Machine:                           {MACHINES[tag['machine']]}" not in elf:
-        found.append(f"the library is for another machine than {tag['machine']}")
-    if size >= LARGEST:
-        found.append(f"size: expected less than {LARGEST} bytes, got {size}")
+    found = []
+    if f"Library soname: [{file.name}]" not in elf:
+        found.append(f"has no soname {file.name}")
+    if f"Machine:                           {MACHINES[machine]}" not in elf:
+        found.append(f"is for another machine than {machine}")
+    if size >= library.largest:
+        found.append(f"size: expected less than {library.largest} bytes, got {size}")
     if ".symtab" in elf:
-        found.append("the library is not stripped")
-    if needed - LIBRARIES:
-        found.append(f"needs {needed - LIBRARIES}; expected nothing but {LIBRARIES}")
+        found.append("is not stripped")
+    if needed - SYSTEM_LIBRARIES:
+        found.append(f"needs {needed - SYSTEM_LIBRARIES}; expected none but {SYSTEM_LIBRARIES}")
     for name in sorted(asked):
         if glibc_version(name.split("@")[1]) > limit:
             found.append(f"refers to {name}, which is newer than the tag's glibc {limit}")
@@ -77,11 +136,18 @@ def problems(wheel: Path) -> list[str]:
         if glibc_version(name) > limit:
             found.append(f"needs version {name}, which is newer than the tag's glibc {limit}")
     for name in sorted(exported):
-        if not EXPORTS.match(name):
+        if not re.match(library.exports, name):
             found.append(f"exports {name}")
-    if not exported:
-        found.append("exports nothing")
+    for name in sorted(library.must_export - exported):
+        found.append(f"does not export {name}")
     return found
+
+
+def version_problems(library: Library, file: Path, version: str) -> list[str]:
+    tell = getattr(ctypes.CDLL(str(file)), library.version)
+    tell.restype = ctypes.c_char_p
+    told = tell().decode()
+    return [] if told == version else [f"{library.version}: expected {version}, got {told}"]
 
 
 def glibc_version(name: str) -> tuple[int, ...]:

@@ -15,23 +15,35 @@ _FOR_DEVELOPERS = [
 _CHECK = Path(__file__).parents[2] / "tools" / "check_wheel.py"
 _HERE = platform.machine()
 
+_PLUG_IN, _KERNELS = "liblarq_engine.so", "liblarq_engine_cuda.so"
 # The last pointer is one that the linker can pack, as nothing else can take the variable's place.
-_SOURCE = """
+_SOURCES = {
+    _PLUG_IN: """
 extern void* memcpy(void* to, const void* from, unsigned long size);
 void* larq_engine_copy(void* to, const void* from) { return memcpy(to, from, 1); }
+void LiteRtAcceleratorImpl(void) {}
+const char* larq_engine_version(void) { return "1.0"; }
+void tflite_plugin_create_delegate(void) {}
+void tflite_plugin_destroy_delegate(void) {}
 static int variable;
 int* larq_engine_variable = &variable;
-"""
+""",
+    _KERNELS: """
+void larq_engine_cuda_image(void) {}
+const char* larq_engine_cuda_version(void) { return "1.0"; }
+""",
+}
 
 
 @pytest.fixture
-def check(tmp_path):
-    """Returns what is said of this library in a wheel with the tag."""
+def check(tmp_path, link):
+    """Returns what is said of a wheel with the tag and these libraries."""
 
-    def run(tag, library, files=_FOR_DEVELOPERS):
+    def run(tag, plug_in=None, kernels=None, files=_FOR_DEVELOPERS):
         wheel = tmp_path / f"larq_engine-1.0-py3-none-{tag}.whl"
         with zipfile.ZipFile(wheel, "w") as archive:
-            archive.write(library, "larq_engine/liblarq_engine.so")
+            archive.write(plug_in or link("-s"), f"larq_engine/{_PLUG_IN}")
+            archive.write(kernels or link("-s", name=_KERNELS), f"larq_engine/{_KERNELS}")
             for name in files:
                 archive.writestr(name, "")
         command = [sys.executable, _CHECK, wheel]
@@ -46,24 +58,40 @@ def check(tmp_path):
 def link(tmp_path):
     """Makes a library that has the least of a wheel's, with the linker's flags."""
 
-    def run(*flags, soname="liblarq_engine.so"):
-        library = tmp_path / "linked.so"
-        command = ["g++", "-O1", "-fPIC", "-fno-builtin", "-shared", f"-Wl,-soname,{soname}"]
-        command += ["-x", "c", *flags, "-"]
-        subprocess.run([*command, "-o", library], input=_SOURCE, text=True, check=True)
+    def run(*flags, name=_PLUG_IN, soname=None, source=""):
+        library = tmp_path / name
+        command = ["g++", "-O1", "-fPIC", "-fno-builtin", "-shared"]
+        command += [f"-Wl,-soname,{soname or name}", "-x", "c", *flags, "-", "-o", library]
+        subprocess.run(command, input=source or _SOURCES[name], text=True, check=True)
         return library
 
     return run
 
 
 def test_what_may_be_published(check, link):
-    assert check(f"manylinux_2_28_{_HERE}", link("-s")) == ""
+    assert check(f"manylinux_2_28_{_HERE}") == ""
 
 
 def test_what_programs_are_built_with(check, link):
     tag = f"manylinux_2_28_{_HERE}"
     assert "no soname liblarq_engine.so" in check(tag, link("-s", soname="other.so"))
-    assert f"lacks {_FOR_DEVELOPERS[0]}" in check(tag, link("-s"), _FOR_DEVELOPERS[1:])
+    assert f"lacks {_FOR_DEVELOPERS[0]}" in check(tag, files=_FOR_DEVELOPERS[1:])
+
+
+def test_kernels_for_gpus(check, link, tmp_path):
+    tag = f"manylinux_2_28_{_HERE}"
+    of_another = link("-s", name=_KERNELS, source=_SOURCES[_PLUG_IN])
+    said = check(tag, kernels=of_another)
+    assert f"{_KERNELS}: exports tflite_plugin_create_delegate" in said
+    assert f"{_KERNELS}: does not export larq_engine_cuda_version" in said
+    older = link("-s", name=_KERNELS, source=_SOURCES[_KERNELS].replace("1.0", "0.9"))
+    assert "larq_engine_cuda_version: expected 1.0, got 0.9" in check(tag, kernels=older)
+    assert f"{_KERNELS}: is not stripped" in check(tag, kernels=link(name=_KERNELS))
+    wheel = tmp_path / f"larq_engine-1.0-py3-none-{tag}.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.write(link("-s"), f"larq_engine/{_PLUG_IN}")
+    done = subprocess.run([sys.executable, _CHECK, wheel], capture_output=True, text=True)
+    assert done.returncode == 1 and f"lacks larq_engine/{_KERNELS}" in done.stderr
 
 
 def test_newer_glibc_than_the_tag_has(check, link):
@@ -79,7 +107,7 @@ def test_newer_glibc_that_no_symbol_tells(check, link):
 
 
 def test_symbols_that_only_a_debugger_needs(check, link):
-    assert "not stripped" in check(f"manylinux_2_28_{_HERE}", link())
+    assert "is not stripped" in check(f"manylinux_2_28_{_HERE}", link())
 
 
 def test_another_machine(check, link):
