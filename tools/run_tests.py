@@ -49,10 +49,13 @@ PYTHON_TESTS_NEED = (*CPP, *PYTHON, *OTHER_FILES)
 
 BAZEL = "tools/run_bazel.sh"
 # The progress display is for people; in a log it is hundreds of lines.
-BAZEL_TEST = [BAZEL, "test", *(["--noshow_progress"] if os.environ.get("CI") else [])]
+BAZEL_FLAGS = ["--noshow_progress"] if os.environ.get("CI") else []
+BAZEL_TEST = [BAZEL, "test", *BAZEL_FLAGS]
 # What Python tests run: the plug-in, the benchmark binary and the C++ example.
 BUILD = ["make", "--no-print-directory", "build", "benchmark-binary", "cpp-example"]
 PYTEST = [".venv/bin/python", "-m", "pytest", "-q", "-rs", "-n", "auto", "--durations=12"]
+# Needs NVIDIA's compiler.
+COMPILED_KERNELS = "tests/kernels/cuda/test_compiled_kernels.py"
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ STAGES = (
     Stage(
         "tensorflow",
         "Python tests with TensorFlow and Keras, and those that take long",
-        (BUILD, [*PYTEST, "--part=rest"]),
+        (BUILD, [*PYTEST, "--part=rest", f"--ignore={COMPILED_KERNELS}"]),
         (*CPP, *PYTHON, r"examples/"),
         setup="hosts",
     ),
@@ -101,6 +104,22 @@ STAGES = (
         (BUILD, ["tools/test_tflite_runtime.sh"]),
         (*CPP, r"larq_engine/python/", r"tests/(interop|python)/", r"tests/[^/]*\.py$"),
         setup="hosts",
+    ),
+    Stage(
+        "cuda",
+        "kernels for GPUs, compiled for all chips: registers, spills, instructions",
+        (
+            [
+                *[BAZEL, "build", *BAZEL_FLAGS, "//benchmarks/gpu/..."],
+                "//larq_engine/kernels/cuda:liblarq_engine_cuda.so",
+            ],
+            [*PYTEST, COMPILED_KERNELS],
+        ),
+        (
+            *(BUILD_RULES, GPU_KERNELS, r"benchmarks/gpu/.*\.(cc|cu)$", r"pyproject\.toml$"),
+            re.escape(COMPILED_KERNELS),
+        ),
+        setup="cuda",
     ),
     Stage(
         "fake-gpu",
@@ -183,7 +202,7 @@ STAGES = (
         "the aarch64 wheel in emulated Python and LiteRT",
         (BUILD, ["tools/test_arm64.sh", "-q", "-rs", "-n", "auto"]),
         (*CPP, r"larq_engine/python/", r"tests/arm64/", r"setup\.py$", r"tools/"),
-        setup="arm64 hosts",
+        setup="arm64 hosts cuda",
     ),
     Stage(
         "fuzz",
