@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from larq_engine import testing
+from larq_engine.python.about import about
 from larq_engine.python.host import load_delegate
 from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.library import delegate_path
@@ -50,6 +51,7 @@ __all__ = [
     "ConvertedModel",
     "Interpreter",
     "__version__",
+    "about",
     "conversion_report",
     "convert_keras_model",
     "convert_saved_model",

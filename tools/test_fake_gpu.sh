@@ -9,10 +9,10 @@ cd "$(dirname "$0")/.."
 folder=$PWD/.build/fake-gpu
 mkdir -p "$folder"
 tools/run_bazel.sh build //larq_engine/runtime:liblarq_engine.so //tests/cuda:liblarq_engine_cuda.so \
-  //tests/cuda/fake_driver:libcuda.so.1
-for library in larq_engine/runtime/liblarq_engine.so tests/cuda/liblarq_engine_cuda.so \
-  tests/cuda/fake_driver/libcuda.so.1; do
-  install -m 755 "bazel-bin/$library" "$folder"
+  //tests/cuda/fake_driver:libcuda.so.1 //benchmarks/model:larq_benchmark_model
+for file in larq_engine/runtime/liblarq_engine.so tests/cuda/liblarq_engine_cuda.so \
+  tests/cuda/fake_driver/libcuda.so.1 benchmarks/model/larq_benchmark_model; do
+  install -m 755 "bazel-bin/$file" "$folder"
 done
 LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
   LARQ_ENGINE_LIBRARY=$folder/liblarq_engine.so LARQ_ENGINE_DEVICE=cuda \

@@ -11,8 +11,9 @@ namespace larq_engine {
 
 BenchmarkedEngine::BenchmarkedEngine(const Flags& flags) {
   const std::string threads = std::to_string(flags.num_threads);
-  const char* keys[] = {"num_threads", "kernel", "fuse"};
-  const char* values[] = {threads.c_str(), flags.kernel.c_str(), flags.fuse ? "on" : "off"};
+  const char* keys[] = {"num_threads", "kernel", "fuse", "device", "placement"};
+  const char* values[] = {threads.c_str(), flags.kernel.c_str(), flags.fuse ? "on" : "off",
+                          flags.device.c_str(), flags.placement.c_str()};
   static std::string refusal;  // static: the interface hands the error function no data of ours
   delegate_ = tflite_plugin_create_delegate(keys, values, std::size(keys),
                                             [](const char* message) { refusal = message; });

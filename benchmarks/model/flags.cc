@@ -99,11 +99,6 @@ auto TensorFiles(std::vector<std::string> Flags::*field, std::string_view name) 
   };
 }
 
-// The only device that there is so far. The flag is there so that scripts can name it.
-void SetDevice(Flags&, std::string_view value) {
-  if (value != "cpu") Refuse("device", "cpu", value);
-}
-
 const std::vector<FlagSpec>& Specs() {
   static const std::vector<FlagSpec> specs = {
       {"graph", "PATH", "the .tflite file to run; required", Text(&Flags::graph, "graph")},
@@ -123,11 +118,16 @@ const std::vector<FlagSpec>& Specs() {
        Whole(&Flags::warmup_runs, "warmup_runs", 0, kMaxRuns)},
       {"warmup_min_secs", "SECONDS", "go on warming up for this long (0.5)",
        Real(&Flags::warmup_min_secs, "warmup_min_secs", kMaxSeconds)},
-      {"kernel", "NAME", "auto, reference, or a kernel row of --list_kernels (auto)",
+      {"kernel", "NAME", "auto, reference, a kernel row of --list_kernels, or one for GPUs (auto)",
        Text(&Flags::kernel, "kernel")},
       {"fuse", "on|off", "take over float operators between binarized ones (on)",
        Switch(&Flags::fuse, "fuse")},
-      {"device", "cpu", "where to run", SetDevice},
+      {"device", "NAME", "cpu, auto, cuda, or cuda:N for GPU N (cpu)",
+       Text(&Flags::device, "device")},
+      {"placement", "NODE:NAME,...",
+       "the device of single operators, such as 3:cpu,7:cuda; numbers are those\n"
+       "of the profile",
+       Text(&Flags::placement, "placement")},
       {"enable_op_profiling", "", "time each operator, in runs of their own after the others",
        Switch(&Flags::enable_op_profiling, "enable_op_profiling")},
       {"output_json", "PATH", "write all that is printed to this file too",

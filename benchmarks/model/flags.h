@@ -23,6 +23,8 @@ struct Flags {
   double warmup_min_secs = 0.5;
   std::string kernel = "auto";
   bool fuse = true;
+  std::string device = "cpu";
+  std::string placement;
   bool enable_op_profiling = false;
   std::string output_json;
   // Pairs "tensor:path", not taken apart: names may hold colons, and only the model knows them.

@@ -1,15 +1,17 @@
 #include "benchmarks/model/op_table.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 
 namespace larq_engine {
 namespace {
 
-constexpr size_t kColumns = 7;
-constexpr size_t kFirstNumber = 3;  // the columns from here on are aligned to the right
-using Line = std::array<std::string, kColumns>;
+struct Column {
+  const char* title;
+  bool is_text;             // aligned to the left
+  bool is_of_devices_only;  // left out where the CPU computes all
+  std::string (*cell)(const OpRow& row);
+};
 
 std::string Fixed(double value, int digits) {
   char text[64];
@@ -17,14 +19,23 @@ std::string Fixed(double value, int digits) {
   return text;
 }
 
-Line Cells(const OpRow& row) {
-  return {row.op,
-          row.name,
-          row.kernel,
-          std::to_string(row.calls),
-          Fixed(row.ms_per_call, 4),
-          Fixed(row.percent, 1),
-          row.gmac_per_s == 0 ? "" : Fixed(row.gmac_per_s, 1)};
+constexpr Column kColumns[] = {
+    {"node", false, true,
+     [](const OpRow& row) { return row.node < 0 ? "" : std::to_string(row.node); }},
+    {"op", true, false, [](const OpRow& row) { return row.op; }},
+    {"layer", true, false, [](const OpRow& row) { return row.name; }},
+    {"device", true, true, [](const OpRow& row) { return row.device; }},
+    {"kernel", true, false, [](const OpRow& row) { return row.kernel; }},
+    {"calls", false, false, [](const OpRow& row) { return std::to_string(row.calls); }},
+    {"ms/call", false, false, [](const OpRow& row) { return Fixed(row.ms_per_call, 4); }},
+    {"%", false, false, [](const OpRow& row) { return Fixed(row.percent, 1); }},
+    {"GMAC/s", false, false,
+     [](const OpRow& row) { return row.gmac_per_s == 0 ? "" : Fixed(row.gmac_per_s, 1); }},
+};
+
+bool IsOfTheCpuOnly(const OpTable& table) {
+  return std::all_of(table.rows.begin(), table.rows.end(),
+                     [](const OpRow& row) { return row.device.empty() || row.device == "cpu"; });
 }
 
 }  // namespace
@@ -44,6 +55,7 @@ OpTable MakeOpTable(std::span<const StepProfile> steps, int64_t elapsed_ns, int6
         {.op = step.op,
          .name = step.layer,
          .tensor = step.name,
+         .node = step.node,
          .device = step.device,
          .kernel = step.kernel,
          .calls = step.calls,
@@ -54,6 +66,7 @@ OpTable MakeOpTable(std::span<const StepProfile> steps, int64_t elapsed_ns, int6
   table.rows.push_back({.op = kHostOp,
                         .name = "all other operators",
                         .tensor = "",
+                        .node = -1,
                         .device = "",
                         .kernel = "",
                         .calls = static_cast<uint64_t>(runs),
@@ -64,20 +77,23 @@ OpTable MakeOpTable(std::span<const StepProfile> steps, int64_t elapsed_ns, int6
 }
 
 std::string FormatOpTable(const OpTable& table) {
-  std::vector<Line> lines = {{"op", "layer", "kernel", "calls", "ms/call", "%", "GMAC/s"}};
-  for (const OpRow& row : table.rows) lines.push_back(Cells(row));
-  std::array<size_t, kColumns> widths = {};
-  for (const Line& line : lines) {
-    for (size_t i = 0; i < kColumns; ++i) widths[i] = std::max(widths[i], line[i].size());
+  const bool cpu_only = IsOfTheCpuOnly(table);
+  std::vector<std::string> lines(table.rows.size() + 1);
+  for (const Column& column : kColumns) {
+    if (column.is_of_devices_only && cpu_only) continue;
+    std::vector<std::string> cells = {column.title};
+    for (const OpRow& row : table.rows) cells.push_back(column.cell(row));
+    size_t width = 0;
+    for (const std::string& cell : cells) width = std::max(width, cell.size());
+    for (size_t i = 0; i < cells.size(); ++i) {
+      const std::string padding(width - cells[i].size(), ' ');
+      if (!lines[i].empty()) lines[i] += "  ";
+      lines[i] += column.is_text ? cells[i] + padding : padding + cells[i];
+    }
   }
   std::string text;
-  for (const Line& line : lines) {
-    std::string row;
-    for (size_t i = 0; i < kColumns; ++i) {
-      const std::string padding(widths[i] - line[i].size(), ' ');
-      row += (i == 0 ? "" : "  ") + (i < kFirstNumber ? line[i] + padding : padding + line[i]);
-    }
-    text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
+  for (const std::string& line : lines) {
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
   return text;
 }

@@ -15,7 +15,8 @@ struct OpRow {
   std::string op;
   std::string name;    // of the layer
   std::string tensor;  // what the operator makes
-  std::string device;
+  int node = -1;       // in the file's graph; -1 of the host's row
+  std::string device;  // where it is computed; of a transfer, where it leads
   std::string kernel;
   uint64_t calls = 0;
   double ms_per_call = 0;
@@ -34,7 +35,8 @@ struct OpTable {
 
 OpTable MakeOpTable(std::span<const StepProfile> steps, int64_t elapsed_ns, int64_t runs);
 
-// Aligned columns, one line for each row.
+// Aligned columns, one line for each row; nodes and devices only where there are others than the
+// CPU.
 std::string FormatOpTable(const OpTable& table);
 
 }  // namespace larq_engine

@@ -89,6 +89,7 @@ void AddOps(JsonWriter& json, const OpTable& table) {
     json.Add("op", row.op);
     json.Add("name", row.name);
     json.Add("tensor", row.tensor);
+    json.Add("node", row.node);
     json.Add("device", row.device);
     json.Add("kernel", row.kernel);
     json.Add("calls", row.calls);
@@ -129,7 +130,9 @@ std::string TextReport(const Flags& flags, const Machine& machine, const Benchma
   Print(text, "inputs        %s\n", Shapes(result.inputs).c_str());
   Print(text, "outputs       %s\n", Shapes(result.outputs).c_str());
   Print(text, "kernels       %s\n", Join(result.kernels, "none: no binarized convolution").c_str());
-  Print(text, "threads       %d\n\n", flags.num_threads);
+  Print(text, "threads       %d\n", flags.num_threads);
+  Print(text, "device        %s%s%s\n\n", flags.device.c_str(), flags.placement.empty() ? "" : ", ",
+        flags.placement.c_str());
   Print(text, "init          %.3f ms: library %.3f, model %.3f, compile %.3f\n", result.init_ms(),
         result.library_ms, result.load_ms, result.compile_ms);
   Print(text, "first         %.3f ms\n", result.first_ms);
@@ -173,7 +176,8 @@ std::string JsonReport(const Flags& flags, const Machine& machine, const Benchma
   json.Add("num_threads", flags.num_threads);
   json.Add("kernel", flags.kernel);
   json.Add("fuse", flags.fuse);
-  json.Add("device", "cpu");
+  json.Add("device", flags.device);
+  json.Add("placement", flags.placement);
   json.End();
   json.BeginObject("model");
   json.Add("path", flags.graph);

@@ -8,7 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from larq_engine import __version__
-from larq_engine.command_line import convert_command, example_command, inspect_command
+from larq_engine.command_line import (
+    about_command,
+    convert_command,
+    example_command,
+    inspect_command,
+)
 
 # What a shell reports of a program that Ctrl-C ended.
 _INTERRUPTED = 130
@@ -62,7 +67,7 @@ def _make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"larq-engine {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (convert_command, inspect_command, example_command):
+    for command in (convert_command, inspect_command, example_command, about_command):
         command.add_parser(commands)
     return parser
 

@@ -39,15 +39,22 @@ double UnpackedCycles(const BgemmRow& row, const BgemmShape& shape) {
 
 // What a kernel may be called on this CPU.
 std::string ExpectedNames(std::span<const BgemmRow> rows, CpuFeatures cpu) {
-  std::string text = "expected one of " + std::string(kAutoKernel);
-  text += ", " + std::string(kReferenceKernel);
-  for (const BgemmRow& row : rows) {
-    if (cpu.Has(row.isa)) text += ", " + std::string(row.name);
-  }
-  return text;
+  return "expected one of " + std::string(kAutoKernel) + ", " + std::string(kReferenceKernel) +
+         ", " + NamesOfRows(rows, cpu, ", ");
 }
 
 }  // namespace
+
+std::string NamesOfRows(std::span<const BgemmRow> rows, CpuFeatures cpu,
+                        std::string_view separator) {
+  std::string text;
+  for (const BgemmRow& row : rows) {
+    if (!cpu.Has(row.isa)) continue;
+    if (!text.empty()) text += separator;
+    text += row.name;
+  }
+  return text;
+}
 
 bool PacksTaps(const BgemmRow& row, const BgemmShape& shape) {
   const bool fills_up = shape.k_bits < shape.taps * shape.tap_bits;

@@ -50,6 +50,10 @@ struct BgemmChoice {
 BgemmChoice SelectBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const BgemmShape& shape,
                         std::string_view forced = kAutoKernel);
 
+// The names of the rows that this CPU runs, with the separator between them.
+std::string NamesOfRows(std::span<const BgemmRow> rows, CpuFeatures cpu,
+                        std::string_view separator);
+
 // One line a row: its estimated cycles or what rules it out, with a * before the chosen one.
 std::string ExplainBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const BgemmShape& shape,
                          std::string_view forced = kAutoKernel);

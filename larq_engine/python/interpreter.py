@@ -51,8 +51,9 @@ class Interpreter:
         fuse: Whether to take over float operators next to the binarized ones; same results. Also
             "on" or "off", as in the plug-in's options.
         device: "cpu"; "cuda" or "cuda:N" for a GPU, on which everything runs that it can compute;
-            "auto" for each operator where it is expected to take least, if there is a GPU. If None,
-            what the environment variable LARQ_ENGINE_DEVICE says, or "cpu".
+            "auto" for each operator where it is expected to take least, if there is a GPU, which
+            `larq_engine.about()` tells. If None, what the environment variable LARQ_ENGINE_DEVICE
+            says, or "cpu".
         placement: The device of single operators, whatever `device` says, as in "3:cpu,7:cuda": the
             numbers are those of the profile.
         runtime: "ai_edge_litert", "tensorflow" or "tflite_runtime"; the first installed if None.

@@ -8,6 +8,7 @@ import ctypes
 import functools
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ _LIBRARY = Path(__file__).resolve().parent.parent / "liblarq_engine.so"
 
 # A reason names one place and some numbers.
 _MAX_REASON_BYTES = 1 << 12
+
+# As much as a line a device takes; what is longer is read again with its true size.
+_FIRST_DEVICES_BYTES = 1 << 12
 
 # A profile of a large network is some 20 KB; one that is longer is read again with its true size.
 _FIRST_PROFILE_BYTES = 1 << 16
@@ -57,6 +61,9 @@ def _load(path: str) -> ctypes.CDLL:
         ctypes.c_size_t,
     ]
     library.larq_engine_check_model.restype = ctypes.c_int
+    library.larq_engine_version.restype = ctypes.c_char_p
+    library.larq_engine_devices.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    library.larq_engine_devices.restype = ctypes.c_size_t
     library.larq_engine_profile_start.argtypes = [ctypes.c_void_p]
     library.larq_engine_profile_start.restype = None
     library.larq_engine_profile_read.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
@@ -80,12 +87,28 @@ def start_profile(delegate: int) -> None:
 
 def read_profile(delegate: int) -> list[dict[str, Any]]:
     """Stops the timing and returns one record for each step, in the order of execution."""
-    library = _load(delegate_path())
-    size = _FIRST_PROFILE_BYTES
+    read = functools.partial(_load(delegate_path()).larq_engine_profile_read, delegate)
+    steps: list[dict[str, Any]] = json.loads(_read_all(read, _FIRST_PROFILE_BYTES))["steps"]
+    return [step | {"op": known_op(step["op"]).name} for step in steps]
+
+
+def version() -> str:
+    """Returns the plug-in's version."""
+    text: bytes = _load(delegate_path()).larq_engine_version()
+    return text.decode()
+
+
+def devices() -> str:
+    """Returns a line for each device that the plug-in finds, and for what is missing."""
+    find = _load(delegate_path()).larq_engine_devices
+    return _read_all(find, _FIRST_DEVICES_BYTES).decode(errors="replace")
+
+
+def _read_all(write: Callable[[Any, int], int], size: int) -> bytes:
+    """Returns what a function like snprintf writes; `size` is the room that it has at first."""
     while True:
         text = ctypes.create_string_buffer(size)
-        needed: int = library.larq_engine_profile_read(delegate, text, size)
+        needed = write(text, size)
         if needed < size:
-            steps: list[dict[str, Any]] = json.loads(text.value)["steps"]
-            return [step | {"op": known_op(step["op"]).name} for step in steps]
+            return text.value
         size = needed + 1

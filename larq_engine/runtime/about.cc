@@ -1,17 +1,26 @@
+#include <cstdio>
+#include <exception>
+
 #include "larq_engine/kernels/select.h"
+#include "larq_engine/runtime/executors.h"
 #include "larq_engine/runtime/larq_engine.h"
 #include "larq_engine/version.h"
 
-extern "C" const char* larq_engine_version(void) { return LARQ_ENGINE_VERSION; }
+const char* larq_engine_version(void) { return LARQ_ENGINE_VERSION; }
 
-extern "C" const char* larq_engine_kernels(void) {
-  static const std::string names = [] {
-    std::string text;
-    const larq_engine::CpuFeatures cpu = larq_engine::DetectCpuFeatures();
-    for (const larq_engine::BgemmRow& row : larq_engine::BgemmRows()) {
-      if (cpu.Has(row.isa)) text += (text.empty() ? "" : ",") + std::string(row.name);
-    }
-    return text;
-  }();
+const char* larq_engine_kernels(void) {
+  static const std::string names =
+      larq_engine::NamesOfRows(larq_engine::BgemmRows(), larq_engine::DetectCpuFeatures(), ",");
   return names.c_str();
+}
+
+size_t larq_engine_devices(char* text, size_t size) {
+  try {
+    const std::string devices = larq_engine::DescribeDevices();
+    if (size > 0) std::snprintf(text, size, "%s", devices.c_str());
+    return devices.size();
+  } catch (const std::exception&) {  // out of memory
+    if (size > 0) text[0] = 0;
+    return 0;
+  }
 }

@@ -1,5 +1,8 @@
 #include "larq_engine/runtime/executors.h"
 
+#include <algorithm>
+
+#include "larq_engine/kernels/select.h"
 #include "larq_engine/runtime/cpu/cpu_executor.h"
 #include "larq_engine/runtime/cuda/cuda_executor.h"
 #include "larq_engine/runtime/ops/op_error.h"
@@ -22,6 +25,16 @@ std::shared_ptr<CudaDevice> FindCudaDevice(const EngineOptions& options) {
   }
 }
 
+// Also of one that could not be used.
+std::string DescribeGpu(int ordinal) {
+  const std::string start = "cuda:" + std::to_string(ordinal) + ": ";
+  try {
+    return start + OpenCudaDevice(ordinal)->Description();
+  } catch (const OpError& e) {
+    return start + "none: " + e.what();
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<Engine> MakeEngine(const EngineOptions& options) {
@@ -36,6 +49,18 @@ std::shared_ptr<Engine> MakeEngine(const EngineOptions& options) {
     }
   }
   return std::make_shared<Engine>(options, std::move(executors), std::move(placement));
+}
+
+std::string DescribeDevices() {
+  std::string text = "cpu: " + NamesOfRows(BgemmRows(), DetectCpuFeatures(), " ");
+  try {
+    const int gpus =
+        std::max(CountCudaDevices(), 1);  // of the first it is said that it is not there
+    for (int ordinal = 0; ordinal < gpus; ++ordinal) text += "\n" + DescribeGpu(ordinal);
+  } catch (const OpError& e) {
+    text += std::string("\ncuda: none: ") + e.what();
+  }
+  return text;
 }
 
 }  // namespace larq_engine

@@ -3,6 +3,7 @@
 #define LARQ_ENGINE_RUNTIME_EXECUTORS_H_
 
 #include <memory>
+#include <string>
 
 #include "larq_engine/runtime/engine_options.h"
 #include "larq_engine/runtime/plan/engine.h"
@@ -11,6 +12,9 @@ namespace larq_engine {
 
 // An engine with the devices that the options ask for.
 std::shared_ptr<Engine> MakeEngine(const EngineOptions& options);
+
+// See larq_engine_devices.
+std::string DescribeDevices();
 
 }  // namespace larq_engine
 

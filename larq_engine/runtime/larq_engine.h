@@ -25,7 +25,8 @@ struct TfLiteDelegate;
  *                compute them while a layer's output is in the cache; "off": ours only, one by one.
  *                "true" or "1" and "false" or "0" are the same, in upper or lower case
  *   device       "cpu" (default); "cuda", or "cuda:1" and so on: a GPU of NVIDIA's for all that it
- *                can compute; "auto": each operator where it is expected to take least
+ *                can compute; "auto": each operator where it is expected to take least, and
+ *                where there is no GPU the CPU; larq_engine_devices says why
  *   placement    the device of single operators, such as "3:cpu,7:cuda"; numbers are nodes of the
  *                host's graph, as profiles have them
  * The environment variable LARQ_ENGINE_KERNEL stands in for `kernel` when that is "auto", and
@@ -43,6 +44,12 @@ LARQ_ENGINE_EXPORT const char* larq_engine_version(void);
 
 /* Names of the kernel rows that this CPU runs, separated by commas. */
 LARQ_ENGINE_EXPORT const char* larq_engine_kernels(void);
+
+/* The devices that there are, a line each: the CPU with its kernel rows, then each GPU, or why
+ * there is none that can be used. Opens NVIDIA's driver, which takes a while and memory of the GPU.
+ * Writes like snprintf (at most `size` bytes with the final 0), and returns the length of the whole
+ * text; 0 if memory is short. */
+LARQ_ENGINE_EXPORT size_t larq_engine_devices(char* text, size_t size);
 
 /* Whether the `size` bytes at `model`, a .tflite file, are a model on which no host crashes.
  * Returns 0, or 1 with the reason, cut to fit, in error[0 .. error_size). Hosts check less than

@@ -189,7 +189,13 @@ def test_report_says_what_ran_where_and_how_long(tmp_path):
     assert result["machine"]["kernels"] == kernel_rows()
     assert result["machine"]["isas"][0] == "portable"
     assert result["machine"]["processors"] >= 1 and result["machine"]["cpu"]
-    assert result["options"] == {"num_threads": 2, "kernel": "auto", "fuse": True, "device": "cpu"}
+    assert result["options"] == {
+        "num_threads": 2,
+        "kernel": "auto",
+        "fuse": True,
+        "device": "cpu",
+        "placement": "",
+    }
     assert result["model"]["bytes"] == _RESIDUAL.stat().st_size
     assert result["model"]["inputs"] == [
         {"name": "input_1", "type": "float32", "shape": [1, 16, 16, 3]}
@@ -246,7 +252,14 @@ def test_help_and_kernels():
             ["--graph=a", "--num_runs=10000001"],
             "--num_runs: expected a whole number from 1 to 10000000, got '10000001'",
         ),
-        (["--graph=a", "--device=cuda"], "--device: expected cpu, got 'cuda'"),
+        (["--graph=a", "--device=tpu"], "option device: expected cpu, auto, cuda, or cuda:N for "),
+        (["--graph=a", "--placement=3:tpu"], "option placement: expected pairs of a node's number"),
+        (
+            ["--graph=a", "--placement=3:cuda"],
+            "option placement: node 3 is placed on cuda; set device to cuda as well",
+        ),
+        # No kernels for GPUs are beside the program, wherever it is run.
+        (["--graph=a", "--device=cuda"], "larq_engine: device=cuda: expected the kernels for GPUs"),
         (["--graph=a", "--kernel=fast"], "option kernel: unknown kernel 'fast'; expected one of "),
         (
             [f"--graph={_RESIDUAL}", f"--litert={_LITERT}", "--save_outputs=y:a"],

@@ -29,6 +29,7 @@ def _run(*arguments: object, **options: object) -> "subprocess.CompletedProcess[
         ["convert", "model.tflite", "-o", "out.tflite", "--default-int8-range", "1"],
         ["inspect"],
         ["inspect", "model.tflite", "--unknown"],
+        ["about", "model.tflite"],
     ],
 )
 def test_arguments_that_make_no_sense(arguments, capsys):

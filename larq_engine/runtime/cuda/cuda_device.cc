@@ -49,6 +49,12 @@ CudaDevice::CudaDevice(const CudaDriver& driver, const LarqEngineCudaImage& imag
   }
 }
 
+std::string CudaDevice::Description() const {
+  return name_ + ", compute capability " + Dotted(chip_.compute_capability) + ", " +
+         std::to_string(chip_.multiprocessors) + " multiprocessors, driver for " +
+         CudaVersionText(driver_.version);
+}
+
 void CudaDevice::Load(const LarqEngineCudaImage& image) {
   const Current current(*this);
   const CUresult loaded =
@@ -59,9 +65,7 @@ void CudaDevice::Load(const LarqEngineCudaImage& image) {
     throw OpError(
         "the kernels are for compute capability 7.5 and newer, and a driver that reads "
         "what CUDA 13.0 compiles; got " +
-        name_ + " (" + Dotted(chip_.compute_capability) + ") and a driver for CUDA " +
-        std::to_string(driver_.version / 1000) + "." + std::to_string(driver_.version % 1000 / 10) +
-        ": update the driver");
+        Description() + ": update the driver");
   }
   if (loaded != CUDA_SUCCESS) driver_.Fail(driver_.cuLibraryLoadData.name, loaded);
   for (const cuda::KernelRow& row : cuda::KernelRows()) {
@@ -98,6 +102,13 @@ CudaDevice::Current::Current(const CudaDevice& device) : device_(device) {
 CudaDevice::Current::~Current() {
   CUcontext popped = nullptr;
   (void)device_.driver_.cuCtxPopCurrent(&popped);
+}
+
+int CountCudaDevices() {
+  const CudaDriver& driver = OpenCudaDriver();
+  int count = 0;
+  driver.Call(driver.cuDeviceGetCount, &count);
+  return count;
 }
 
 std::shared_ptr<CudaDevice> OpenCudaDevice(int ordinal) {

@@ -36,6 +36,8 @@ class CudaDevice {
   const CudaDriver& driver() const { return driver_; }
   const std::string& name() const { return name_; }  // NVIDIA's
   const cuda::Chip& chip() const { return chip_; }
+  // Its name and what bounds its speed, and the driver.
+  std::string Description() const;
   CUfunction Function(cuda::KernelId kernel) const {
     return functions_[static_cast<size_t>(kernel)];
   }
@@ -52,6 +54,9 @@ class CudaDevice {
   cuda::Chip chip_;
   std::vector<CUfunction> functions_;  // by KernelId
 };
+
+// Of this machine's driver. Throws OpError that says what is missing.
+int CountCudaDevices();
 
 // The GPU with this number of the machine's driver, with the kernels of the second library. Those
 // who ask for it at the same time share it. Throws OpError.

@@ -12,12 +12,8 @@ namespace {
 
 constexpr const char* kLibrary = "libcuda.so.1";
 
-std::string VersionText(int version) {
-  return "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
-
 [[noreturn]] void FailTooOld(const std::string& got) {
-  throw OpError("expected NVIDIA's driver for " + VersionText(kCudaInterface) +
+  throw OpError("expected NVIDIA's driver for " + CudaVersionText(kCudaInterface) +
                 " or newer, got one " + got + ": update the driver");
 }
 
@@ -28,12 +24,16 @@ void Find(CuGetProcAddress* find, int version, CudaFunction<CUresult(Args...)>& 
   // Drivers differ in whether they report a function that they lack as a failure of the call.
   if (find(function.name, &pointer, kCudaInterface, 0, &status) != CUDA_SUCCESS ||
       pointer == nullptr) {
-    FailTooOld("for " + VersionText(version) + " without " + function.name);
+    FailTooOld("for " + CudaVersionText(version) + " without " + function.name);
   }
   function.pointer = reinterpret_cast<CUresult (*)(Args...)>(pointer);
 }
 
 }  // namespace
+
+std::string CudaVersionText(int version) {
+  return "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
 
 void CudaDriver::Fail(const char* call, CUresult result) const {
   std::string text = std::string(call) + ": ";
@@ -64,10 +64,10 @@ CudaDriver LoadCudaDriver(const SymbolFinder& find) {
       driver.cuDriverGetVersion(&driver.version) != CUDA_SUCCESS) {
     FailTooOld("that does not tell its version");
   }
-  if (driver.version < kCudaInterface) FailTooOld("for " + VersionText(driver.version));
+  if (driver.version < kCudaInterface) FailTooOld("for " + CudaVersionText(driver.version));
   auto* get = reinterpret_cast<CuGetProcAddress*>(find("cuGetProcAddress_v2"));
   if (get == nullptr) {
-    FailTooOld("for " + VersionText(driver.version) + " without cuGetProcAddress_v2");
+    FailTooOld("for " + CudaVersionText(driver.version) + " without cuGetProcAddress_v2");
   }
 #define LARQ_ENGINE_CUDA_FIND(function, parameters) Find(get, driver.version, driver.function);
   LARQ_ENGINE_CUDA_FUNCTIONS(LARQ_ENGINE_CUDA_FIND)
@@ -82,7 +82,7 @@ const CudaDriver& OpenCudaDriver() {
   static const CudaDriver driver = [] {
     void* const library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
-      throw OpError(std::string("expected NVIDIA's driver for ") + VersionText(kCudaInterface) +
+      throw OpError(std::string("expected NVIDIA's driver for ") + CudaVersionText(kCudaInterface) +
                     " or newer, got: " + dlerror() +
                     "; install the driver, or start the container with access to the GPU");
     }

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <string>
 #include <type_traits>
 
 #include "larq_engine/runtime/cuda/cuda_abi.h"
@@ -23,6 +24,9 @@ struct CudaFunction<CUresult(Args...)> {
 
   [[nodiscard]] CUresult operator()(Args... args) const { return pointer(args...); }
 };
+
+// "CUDA 12.4" of 12040, as the driver has it.
+std::string CudaVersionText(int version);
 
 struct CudaDriver {
 #define LARQ_ENGINE_CUDA_MEMBER(function, parameters) \

@@ -23,6 +23,8 @@ TEST(Flags, Defaults) {
   EXPECT_EQ(flags.num_threads, 1);
   EXPECT_EQ(flags.num_runs, 50);
   EXPECT_EQ(flags.kernel, "auto");
+  EXPECT_EQ(flags.device, "cpu");
+  EXPECT_EQ(flags.placement, "");
   EXPECT_TRUE(flags.fuse);
   EXPECT_FALSE(flags.enable_op_profiling);
   EXPECT_EQ(flags.check_tolerance, 0);
@@ -30,12 +32,15 @@ TEST(Flags, Defaults) {
 
 TEST(Flags, ValueAfterAnEqualsSignOrAfterASpace) {
   const Flags flags = Parse({"--graph", "a=b.tflite", "--num_runs=3", "--min_secs", "0.25",
-                             "--litert=x/libLiteRt.so", "--device=cpu", "--kernel", "reference"});
+                             "--litert=x/libLiteRt.so", "--device=cuda:1", "--kernel", "reference",
+                             "--placement=3:cpu,7:cuda"});
   EXPECT_EQ(flags.graph, "a=b.tflite");
   EXPECT_EQ(flags.num_runs, 3);
   EXPECT_EQ(flags.min_secs, 0.25);
   EXPECT_EQ(flags.litert, "x/libLiteRt.so");
   EXPECT_EQ(flags.kernel, "reference");
+  EXPECT_EQ(flags.device, "cuda:1");
+  EXPECT_EQ(flags.placement, "3:cpu,7:cuda");
 }
 
 TEST(Flags, SwitchesTakeNoValueFromTheNextArgument) {
@@ -80,7 +85,7 @@ TEST(Flags, WhatCannotBeMeant) {
       {{"--min_secs="}, "--min_secs: expected a number from 0 to 1000000, got ''"},
       {{"--check_tolerance=-0.1"},
        "--check_tolerance: expected a number of at least 0, got '-0.1'"},
-      {{"--device=cuda"}, "--device: expected cpu, got 'cuda'"},
+      {{"--device="}, "--device: expected a value, got ''"},
       {{"--fuse=yes"}, "--fuse: expected on or off (true or false, 1 or 0), got 'yes'"},
       {{"--check=a.bin"},
        "--check: expected tensor:path, by name or number, separated by commas, got 'a.bin'"},

@@ -51,5 +51,22 @@ TEST(OpTable, ColumnsAreAligned) {
             "host runtime  all other operators               2   0.5000  25.0\n");
 }
 
+TEST(OpTable, NodesAndDevicesWhereThereAreOthersThanTheCpu) {
+  std::vector<StepProfile> steps = Steps();
+  steps[0].device = "cuda";
+  steps[1].op = kTransfer;
+  steps[1].calls = 2;
+  steps[1].total_ns = 500000;
+  const OpTable table = MakeOpTable(steps, 4000000, 2);
+  EXPECT_EQ(table.rows[0].node, 7);
+  EXPECT_EQ(table.rows[2].node, -1);
+  EXPECT_EQ(
+      FormatOpTable(table),
+      "node  op            layer                device  kernel   calls  ms/call     %  GMAC/s\n"
+      "   7  LceBconv2d    conv                 cuda    bgemm_x      2   1.5000  75.0     1.0\n"
+      "   8  TRANSFER                           cpu                  2   0.2500  12.5\n"
+      "      host runtime  all other operators                       2   0.2500  12.5\n");
+}
+
 }  // namespace
 }  // namespace larq_engine

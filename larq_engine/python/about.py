@@ -1,0 +1,52 @@
+"""What this package is and what it finds on this machine, for people and for reports of faults."""
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+from pathlib import Path
+
+from larq_engine.python import library
+from larq_engine.python.host import RUNTIMES
+
+
+def about() -> str:
+    """Returns lines of text: versions, host runtimes, the CPU's kernels, GPUs or why there is none.
+
+    Looks for GPUs, which opens NVIDIA's driver: that takes a while, and memory of each GPU until it
+    is done.
+    """
+    package = Path(__file__).resolve().parents[1]
+    version = (package / "version.txt").read_text(encoding="utf-8").strip()
+    lines = [
+        f"larq_engine {version} at {package}",
+        f"Python {platform.python_version()}, NumPy {importlib.metadata.version('numpy')}, "
+        f"{platform.platform()}",
+        f"hosts: {', '.join(map(_host, RUNTIMES))}",
+        f"plug-in: {_plug_in()}",
+    ]
+    settings = [f"{name}={value}" for name, value in sorted(os.environ.items()) if _is_ours(name)]
+    if settings:
+        lines.append(f"environment: {' '.join(settings)}")
+    return "\n".join(lines)
+
+
+def _host(name: str) -> str:
+    """Its version, which to import it for would take seconds."""
+    if importlib.util.find_spec(name) is None:
+        return f"no {name}"
+    packages = importlib.metadata.packages_distributions().get(name, [])
+    versions = {importlib.metadata.version(package) for package in packages}
+    return f"{name} {'/'.join(sorted(versions)) or 'of an unknown version'}"
+
+
+def _plug_in() -> str:
+    """Its devices are lines of their own."""
+    try:
+        return f"{library.version()} at {library.delegate_path()}\n{library.devices()}"
+    except OSError as error:
+        return f"none: {error}"
+
+
+def _is_ours(variable: str) -> bool:
+    return variable.startswith("LARQ_ENGINE_") or variable == "CUDA_VISIBLE_DEVICES"

@@ -1,0 +1,78 @@
+"""larq_benchmark_model on an emulated GPU: the CPU's results, and a profile of both devices."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import ai_edge_litert
+import pytest
+
+_BINARY = Path(os.environ["LARQ_ENGINE_LIBRARY"]).with_name("larq_benchmark_model")
+_MODEL = Path(__file__).parents[1] / "interop" / "data" / "residual_relu_bn_add.float.tflite"
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs the model; returns what is printed and the report for programs."""
+    expected, report = tmp_path / "expected", tmp_path / "report.json"
+    litert = Path(ai_edge_litert.__file__).with_name("libLiteRt.so")
+    command = [
+        *[_BINARY, f"--graph={_MODEL}", f"--litert={litert}", f"--output_json={report}"],
+        *["--num_runs=3", "--min_secs=0", "--warmup_min_secs=0", "--enable_op_profiling"],
+    ]
+    subprocess.run([*command, f"--save_outputs=0:{expected}"], capture_output=True, check=True)
+
+    def run_on(*flags):
+        checked = [*command, f"--check=0:{expected}", *flags]
+        done = subprocess.run(checked, capture_output=True, text=True, check=True)
+        return done.stdout, json.loads(report.read_text())
+
+    return run_on
+
+
+def _rows(report):
+    return [row for row in report["ops"]["rows"] if row["op"] != "host runtime"]
+
+
+# The host's float convolutions round otherwise there; without fusing they stay with the host.
+_ROUNDED = "--check_tolerance=1e-4"
+
+
+def test_everything_on_the_gpu(run):
+    printed, report = run("--device=cuda", _ROUNDED)
+    assert report["options"]["device"] == "cuda"
+    assert "\ndevice        cuda\n" in printed
+    assert "\nnode  op " in printed and "  device  " in printed
+    rows = _rows(report)
+    assert {row["device"] for row in rows if row["op"] != "TRANSFER"} == {"cuda"}
+    assert [row["device"] for row in rows if row["op"] == "TRANSFER"] == ["cuda", "cpu"]
+    assert all(row["node"] >= 0 and row["calls"] == 3 for row in rows)
+    assert {*report["model"]["kernels"]} == {r["kernel"] for r in rows if r["op"] == "LceBconv2d"}
+    assert sum(row["percent"] for row in report["ops"]["rows"]) == pytest.approx(100)
+
+
+def test_our_operators_give_the_same_bits(run):
+    _, report = run("--device=cuda", "--fuse=off")
+    assert report["checks"][0]["max_difference"] == 0
+    assert {row["device"] for row in _rows(report) if row["op"] == "LceBconv2d"} == {"cuda"}
+
+
+def test_an_operator_on_the_cpu(run):
+    _, report = run("--device=cuda:0", _ROUNDED)
+    node = next(row["node"] for row in _rows(report) if row["op"] == "LceBconv2d")
+    placed = ("--device=cuda", f"--placement={node}:cpu", "--kernel=bconv2d_popc")
+    printed, report = run(*placed, _ROUNDED)
+    assert f"\ndevice        cuda, {node}:cpu\n" in printed
+    devices = {row["node"]: row["device"] for row in _rows(report) if row["op"] != "TRANSFER"}
+    assert devices.pop(node) == "cpu" and {*devices.values()} == {"cuda"}
+    assert " TRANSFER " in printed
+
+
+def test_a_gpu_that_is_not_there():
+    command = [_BINARY, f"--graph={_MODEL}", "--device=cuda:7"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "larq_benchmark_model: error: larq_engine: device=cuda: expected GPU 7, got 1 GPUs"
+    )
