@@ -40,7 +40,8 @@ ISA_COPTS = {
     "sme2": [],  # written as words: gcc knows SME2 from 14 on
 }
 
-# The chips that kernels are compiled for, and, as PTX for later ones, the newest.
+# The chips that kernels are compiled for, and PTX that the driver compiles for all from 10.0 on that
+# are not among them, such as 11.0.
 CUDA_CHIPS = [
     "sm_75",
     "sm_80",
