@@ -58,12 +58,30 @@ void Report(const char* instruction, int wrong) {
   differing += wrong != 0;
 }
 
+struct OfBits {
+  static constexpr const char* kName = "mma.m16n8k256.b1.and.popc";
+  static constexpr auto kRule = MmaAndRule;
+  LE_DEVICE static void Run(FragmentC& c, const FragmentA& a, const FragmentB& b) {
+    MmaAnd(c, a, b);
+  }
+};
+
+struct OfBytes {
+  static constexpr const char* kName = "mma.m16n8k32.s8";
+  static constexpr auto kRule = MmaBytesRule;
+  LE_DEVICE static void Run(FragmentC& c, const FragmentA& a, const FragmentB& b) {
+    MmaBytes(c, a, b);
+  }
+};
+
+template <class Product>
 __global__ void RunMma(const MmaOperands* in, FragmentC* out) {
   FragmentC c = in[threadIdx.x].c;
-  MmaAnd(c, in[threadIdx.x].a, in[threadIdx.x].b);
+  Product::Run(c, in[threadIdx.x].a, in[threadIdx.x].b);
   out[threadIdx.x] = c;
 }
 
+template <class Product>
 void TestMma(std::mt19937& random) {
   Shared<MmaOperands> in(kLanes);
   Shared<FragmentC> out(kLanes);
@@ -76,14 +94,14 @@ void TestMma(std::mt19937& random) {
         (round % 6 < 4 ? lane.a.r[round % 6] : lane.b.r[round % 6 - 4]) = 0;
     }
     in.Send();
-    RunMma<<<1, kLanes>>>(in.there, out.there);
+    RunMma<Product><<<1, kLanes>>>(in.there, out.there);
     out.Fetch();
     for (int lane = 0; lane < kLanes; ++lane) {
-      const FragmentC want = MmaAndRule(in.here.data(), lane);
+      const FragmentC want = Product::kRule(in.here.data(), lane);
       for (int i = 0; i < 4; ++i) wrong += out.here[lane].r[i] != want.r[i];
     }
   }
-  Report("mma.m16n8k256.b1.and.popc", wrong);
+  Report(Product::kName, wrong);
 }
 
 __global__ void RunLoadMatrix(const uint32_t* in, uint32_t* out) {
@@ -149,7 +167,8 @@ int main() {
   int count = 0;
   CHECK(cudaGetDeviceCount(&count));
   std::mt19937 random(1);
-  TestMma(random);
+  TestMma<OfBits>(random);
+  TestMma<OfBytes>(random);
   TestLoadMatrix(random);
   Report("cp.async 4 bytes, zeros", WrongCopies<4>(random));
   Report("cp.async 8 bytes, zeros", WrongCopies<8>(random));

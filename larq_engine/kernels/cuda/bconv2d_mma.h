@@ -9,6 +9,7 @@
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_MMA_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_MMA_H_
 
+#include "larq_engine/kernels/cuda/bconv2d_products.h"
 #include "larq_engine/kernels/cuda/bconv2d_window.h"
 #include "larq_engine/kernels/cuda/ptx.h"
 
@@ -130,6 +131,7 @@ struct WarpProduct {
   }
 
   // Of a step whose rows are in a stage: first the pixels', then the channels'.
+  template <class Products>
   LE_DEVICE void Add(uint32_t stage, int warp_m, int warp_n, int lane) {
     LE_UNROLL
     for (int half = 0; half < 2; ++half) {
@@ -153,11 +155,7 @@ struct WarpProduct {
         const int row = kTile.m + warp_n * kTile.warp_n + 8 * j + lane / 16 * 8 + lane % 8;
         uint32_t r[4];
         LoadMatrix4(r, stage + RowPart(row, 2 * half + lane / 8 % 2));
-        LE_UNROLL
-        for (int i = 0; i < kFragmentsM; ++i) {
-          MmaAnd(c[i][j], a[i], {{r[0], r[1]}});
-          MmaAnd(c[i][j + 1], a[i], {{r[2], r[3]}});
-        }
+        Products::Add(c, j, a, r);
       }
     }
   }
@@ -241,9 +239,9 @@ LE_DEVICE void FinishProduct(const Bconv2dArgs& a, const WarpProduct<kTile>& pro
   }
 }
 
-template <MmaTile kTile>
+template <MmaTile kTile, class Products>
 LE_DEVICE void Bconv2dMma(const Bconv2dArgs& a) {
-  if constexpr (kHasBitProducts) {
+  if constexpr (Products::kAreThere) {
     constexpr int kStageBytes = MmaSizes<kTile>::kStageBytes;
     static_assert(sizeof(MmaOutputs<kTile>) <= MmaSizes<kTile>::kSharedBytes);
     LE_SHARED_DYNAMIC(shared);
@@ -282,8 +280,9 @@ LE_DEVICE void Bconv2dMma(const Bconv2dArgs& a) {
       WaitCopies<kTile.stages - 2>();
       __syncthreads();  // everyone's copies are there, and the stage before this one is free
       copy_next();
-      product.Add(stages + static_cast<uint32_t>(step % kTile.stages * kStageBytes),
-                  warp % MmaSizes<kTile>::kWarpsM, warp / MmaSizes<kTile>::kWarpsM, lane);
+      product.template Add<Products>(
+          stages + static_cast<uint32_t>(step % kTile.stages * kStageBytes),
+          warp % MmaSizes<kTile>::kWarpsM, warp / MmaSizes<kTile>::kWarpsM, lane);
     }
     __syncthreads();  // nobody reads the stages any more, and all copies have been waited for
     FinishProduct(a, product, *reinterpret_cast<MmaOutputs<kTile>*>(shared), m0, n0, first_channel);

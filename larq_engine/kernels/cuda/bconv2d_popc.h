@@ -7,6 +7,28 @@
 
 namespace larq_engine::cuda {
 
+// At an output pixel, where taps outside have bits of 0.
+LE_DEVICE int32_t BitsThatDiffer(const Bconv2dArgs& a, int64_t image, int row, int column,
+                                 int channel) {
+  const int left = column * a.stride_width - a.pad_left;
+  const int top = row * a.stride_height - a.pad_top;
+  const int first_word = channel / a.group_out_channels * a.tap_words;
+  const uint32_t* filter = a.filter + static_cast<int64_t>(channel) * a.filter_words;
+  int32_t acc = a.filter_ones[channel];
+  for (int ty = 0; ty < a.filter_height; ++ty) {
+    const int y = top + ty * a.dilation_height;
+    for (int tx = 0; tx < a.filter_width; ++tx, filter += a.tap_words) {
+      const int x = left + tx * a.dilation_width;
+      if (y < 0 || y >= a.in_height || x < 0 || x >= a.in_width) continue;
+      const uint32_t* pixel =
+          a.image + ((image * a.in_height + y) * a.in_width + x) * a.pixel_words + first_word;
+      // ones(p xor f) = ones(f) + ones(p) - 2 ones(p and f)
+      for (int w = 0; w < a.tap_words; ++w) acc += __popc(pixel[w] ^ filter[w]) - __popc(filter[w]);
+    }
+  }
+  return acc;
+}
+
 LE_DEVICE void Bconv2dPopc(const Bconv2dArgs& a) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int words = (a.out_channels + kWarp - 1) / kWarp;
@@ -18,25 +40,9 @@ LE_DEVICE void Bconv2dPopc(const Bconv2dArgs& a) {
   const bool inside = channel < a.out_channels;
   int32_t acc[1] = {0};
   if (inside) {
-    const int left = static_cast<int>(index % a.out_width) * a.stride_width - a.pad_left;
-    const int top =
-        static_cast<int>(index / a.out_width % a.out_height) * a.stride_height - a.pad_top;
-    const int64_t image = index / (static_cast<int64_t>(a.out_width) * a.out_height);
-    const int first_word = channel / a.group_out_channels * a.tap_words;
-    const uint32_t* filter = a.filter + static_cast<int64_t>(channel) * a.filter_words;
-    acc[0] = a.filter_ones[channel];
-    for (int ty = 0; ty < a.filter_height; ++ty) {
-      const int y = top + ty * a.dilation_height;
-      for (int tx = 0; tx < a.filter_width; ++tx, filter += a.tap_words) {
-        const int x = left + tx * a.dilation_width;
-        if (y < 0 || y >= a.in_height || x < 0 || x >= a.in_width) continue;
-        const uint32_t* pixel =
-            a.image + ((image * a.in_height + y) * a.in_width + x) * a.pixel_words + first_word;
-        // ones(p xor f) = ones(f) + ones(p) - 2 ones(p and f)
-        for (int w = 0; w < a.tap_words; ++w)
-          acc[0] += __popc(pixel[w] ^ filter[w]) - __popc(filter[w]);
-      }
-    }
+    acc[0] = BitsThatDiffer(a, index / (static_cast<int64_t>(a.out_width) * a.out_height),
+                            static_cast<int>(index / a.out_width % a.out_height),
+                            static_cast<int>(index % a.out_width), channel);
   }
   FinishWords(a, index, 1, static_cast<int>(at % words), lane, inside, acc);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "larq_engine/kernels/cuda/bconv2d_hep_mapping.h"
 #include "larq_engine/kernels/cuda/bconv2d_tiles.h"
 
 namespace larq_engine::cuda {
@@ -83,13 +84,21 @@ LaunchSize MmaSize(const Bconv2dArgs& a) {
       .shared_bytes = kTile.shared_bytes()};
 }
 
-// A guess: half of the 17,700 products a clock and multiprocessor that an H100 was seen to do, and
+// How many bits the tensor cores multiply a clock and multiprocessor. Guesses: half of the 17,700
+// that an H100 was seen to do; half of the 1,024 bytes that chips of 8.6 to 12.0 are said to do, as
+// unpacking takes its time, and half of that where few products share what is unpacked; a quarter
+// of the 8,192 of 7.5, as the first cache does not bring more.
+constexpr int kBitRate = 8850;
+constexpr int kByteRate = 512;
+constexpr int kSmallByteRate = 256;
+constexpr int kXorRate = 2048;
+
 // 2 us to begin and end. The last blocks have as long as all before them.
-template <MmaTile kTile>
+template <MmaTile kTile, int kRate>
 double MmaSeconds(const Bconv2dArgs& a, const Chip& chip) {
   const int64_t rounds = BlocksFor(MmaSize<kTile>(a).blocks_x, chip.multiprocessors);
   const double products = double{kTile.m} * kTile.n * 32 * a.filter_words;
-  return 2e-6 + static_cast<double>(rounds) * products / (8850 * kHertz);
+  return 2e-6 + static_cast<double>(rounds) * products / (kRate * kHertz);
 }
 
 template <SmallTile kTile>
@@ -108,27 +117,95 @@ LaunchSize SmallSize(const Bconv2dArgs& a) {
 }
 
 // A guess: all operands come from the second cache with 64 bytes a clock and multiprocessor, once
-// a block, and single words with a half of it; and 1 us to begin and end.
-template <SmallTile kTile>
+// a block, and single words with a half of it, or the products take longer; and 1 us to begin and
+// end.
+template <SmallTile kTile, int kRate>
 double SmallSeconds(const Bconv2dArgs& a, const Chip& chip) {
-  const double bytes = static_cast<double>(SmallSize<kTile>(a).blocks_x) * 2 * SmallTile::kSize *
-                       4 * static_cast<double>(DepthWords(a));
-  return 1e-6 + (kTile.load_words == 1 ? 2 : 1) * bytes / (64 * kHertz * chip.multiprocessors);
+  const double words = static_cast<double>(SmallSize<kTile>(a).blocks_x) * SmallTile::kSize *
+                       static_cast<double>(DepthWords(a));
+  const double load_clocks = (kTile.load_words == 1 ? 2 : 1) * words * 2 * 4 / 64;
+  const double product_clocks = words * SmallTile::kSize * 32 / kRate;
+  return 1e-6 + std::max(load_clocks, product_clocks) / (kHertz * chip.multiprocessors);
 }
 
+template <Mma8Tile kTile>
+const char* Mma8Refusal(const Bconv2dArgs& a) {
+  return WindowRefusal(a, kTile.load_words);
+}
+
+template <Mma8Tile kTile>
+LaunchSize Mma8Size(const Bconv2dArgs& a) {
+  const int64_t groups = a.out_channels / a.group_out_channels;
+  return {.blocks_x = BlocksFor(Pixels(a), Mma8Tile::kSize) * groups *
+                      BlocksFor(a.group_out_channels, Mma8Tile::kSize),
+          .threads = Mma8Tile::kThreads,
+          .shared_bytes = Mma8Tile::kSharedBytes};
+}
+
+// A guess: a warp waits 500 clocks for each load, a few blocks at once; 1 us to begin and end.
+template <Mma8Tile kTile>
+double Mma8Seconds(const Bconv2dArgs& a, const Chip& chip) {
+  const int64_t rounds = BlocksFor(Mma8Size<kTile>(a).blocks_x, chip.multiprocessors);
+  const double products = double{Mma8Tile::kSize} * Mma8Tile::kSize * 32;
+  const double loads = static_cast<double>(BlocksFor(DepthWords(a), 4 * kTile.load_words));
+  const double product_clocks = static_cast<double>(rounds * DepthWords(a)) * products / kXorRate;
+  const double wait_clocks = static_cast<double>(BlocksFor(rounds, 3)) * loads * 500;
+  return 1e-6 + std::max(product_clocks, wait_clocks) / kHertz;
+}
+
+// A launch that asks for more threads fails.
+constexpr int64_t kMostThreads = 1024;
+
+template <HepMapping kMapping>
+const char* HepRefusal(const Bconv2dArgs& a) {
+  if (HepThreads(kMapping, a) <= kMostThreads) return nullptr;
+  if (IsHepDense(a)) return "a block has a thread for each output, and there are more than 1024";
+  return kMapping.y ? "a block has a thread for each output row, and there are more than 1024"
+                    : "a block has a thread for each output pixel of an image, and there are more "
+                      "than 1024";
+}
+
+template <HepMapping kMapping>
+LaunchSize HepSize(const Bconv2dArgs& a) {
+  return {.blocks_x = HepBlocks(kMapping, a),
+          .threads = static_cast<uint32_t>(HepThreads(kMapping, a))};
+}
+
+// Products of bits: chips of 10.0 and newer have them by way of bytes, slowly.
 template <MmaTile kTile>
 constexpr Bconv2dRow MmaRow(KernelId kernel) {
-  return {kernel, 80, 90, MmaRefusal<kTile>, MmaSize<kTile>, MmaSeconds<kTile>};
+  return {kernel, 80, 90, MmaRefusal<kTile>, MmaSize<kTile>, MmaSeconds<kTile, kBitRate>};
 }
 
 template <SmallTile kTile>
 constexpr Bconv2dRow SmallRow(KernelId kernel) {
-  return {kernel, 80, 90, SmallRefusal<kTile>, SmallSize<kTile>, SmallSeconds<kTile>};
+  return {kernel, 80, 90, SmallRefusal<kTile>, SmallSize<kTile>, SmallSeconds<kTile, kBitRate>};
+}
+
+template <MmaTile kTile>
+constexpr Bconv2dRow Int8Row(KernelId kernel) {
+  return {kernel, 80, kAnyChip, MmaRefusal<kTile>, MmaSize<kTile>, MmaSeconds<kTile, kByteRate>};
+}
+
+template <SmallTile kTile>
+constexpr Bconv2dRow SmallInt8Row(KernelId kernel) {
+  return {kernel,           80,
+          kAnyChip,         SmallRefusal<kTile>,
+          SmallSize<kTile>, SmallSeconds<kTile, kSmallByteRate>};
+}
+
+template <Mma8Tile kTile>
+constexpr Bconv2dRow Mma8Row(KernelId kernel) {
+  return {kernel, 75, 79, Mma8Refusal<kTile>, Mma8Size<kTile>, Mma8Seconds<kTile>};
+}
+
+template <HepMapping kMapping>
+constexpr Bconv2dRow HepRow(KernelId kernel) {
+  return {kernel, 75, kAnyChip, HepRefusal<kMapping>, HepSize<kMapping>, nullptr};
 }
 
 constexpr Bconv2dRow kRows[] = {
     {KernelId::bconv2d_popc, 75, kAnyChip, ServesAll, PopcSize, PopcSeconds},
-    // Chips of 10.0 and newer compute products of bits by way of bytes, slowly.
     MmaRow<kMma128x128c16>(KernelId::bconv2d_mma_128x128_c16),
     MmaRow<kMma128x128c8>(KernelId::bconv2d_mma_128x128_c8),
     MmaRow<kMma128x128c4>(KernelId::bconv2d_mma_128x128_c4),
@@ -138,6 +215,22 @@ constexpr Bconv2dRow kRows[] = {
     SmallRow<kSmallC16>(KernelId::bconv2d_small_c16),
     SmallRow<kSmallC8>(KernelId::bconv2d_small_c8),
     SmallRow<kSmallC4>(KernelId::bconv2d_small_c4),
+    Int8Row<kMma64x64c16>(KernelId::bconv2d_int8_64x64_c16),
+    Int8Row<kMma64x64c8>(KernelId::bconv2d_int8_64x64_c8),
+    Int8Row<kMma64x64c4>(KernelId::bconv2d_int8_64x64_c4),
+    SmallInt8Row<kSmallC16>(KernelId::bconv2d_small_int8_c16),
+    SmallInt8Row<kSmallC8>(KernelId::bconv2d_small_int8_c8),
+    SmallInt8Row<kSmallC4>(KernelId::bconv2d_small_int8_c4),
+    Mma8Row<kMma8c16>(KernelId::bconv2d_mma8_64x64_c16),
+    Mma8Row<kMma8c8>(KernelId::bconv2d_mma8_64x64_c8),
+    Mma8Row<kMma8c4>(KernelId::bconv2d_mma8_64x64_c4),
+    HepRow<kHepX>(KernelId::hep_x),
+    HepRow<kHepY>(KernelId::hep_y),
+    HepRow<kHepZ>(KernelId::hep_z),
+    HepRow<kHepXy>(KernelId::hep_xy),
+    HepRow<kHepXz>(KernelId::hep_xz),
+    HepRow<kHepYz>(KernelId::hep_yz),
+    HepRow<kHepXyz>(KernelId::hep_xyz),
 };
 
 // Empty where the row can compute the layer on the chip.
@@ -163,12 +256,13 @@ Bconv2dChoice SelectBconv2d(const Bconv2dArgs& args, const Chip& chip, std::stri
   double least = 0;
   for (const Bconv2dRow& row : kRows) {
     const std::string_view row_name = RowOf(row.kernel).name;
-    if (name != kAutoRow && name != row_name) continue;
+    if (name == kAutoRow ? row.is_baseline() : name != row_name) continue;
     const std::string refusal = Refusal(row, args, chip);
     if (!refusal.empty()) {
       choice.error = "kernel " + std::string(row_name) + ": " + refusal;
       continue;
     }
+    if (name == row_name) return {&row, ""};
     const double seconds = row.seconds(args, chip);
     if (choice.row != nullptr && seconds >= least) continue;
     choice.row = &row;

@@ -25,8 +25,11 @@ struct Bconv2dRow {
   // Why it cannot compute a layer; null where it can.
   const char* (*refusal)(const Bconv2dArgs& args);
   LaunchSize (*size)(const Bconv2dArgs& args);
-  // What it is expected to take on the chip, to choose among rows.
+  // What it is expected to take on the chip, to choose among rows. Null for what others published,
+  // which is there to compare with: it computes only what it is named for.
   double (*seconds)(const Bconv2dArgs& args, const Chip& chip);
+
+  bool is_baseline() const { return seconds == nullptr; }
 };
 
 std::span<const Bconv2dRow> Bconv2dRows();

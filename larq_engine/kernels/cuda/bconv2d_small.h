@@ -5,16 +5,10 @@
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_SMALL_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_SMALL_H_
 
+#include "larq_engine/kernels/cuda/bconv2d_products.h"
 #include "larq_engine/kernels/cuda/bconv2d_window.h"
-#include "larq_engine/kernels/cuda/ptx.h"
 
 namespace larq_engine::cuda {
-
-// Words that one load brings.
-template <int kWords>
-struct alignas(4 * kWords) LoadedWords {
-  uint32_t w[kWords];
-};
 
 // A lane's words of two rows, g and g + 8 of a fragment.
 template <SmallTile kTile>
@@ -30,9 +24,9 @@ struct SmallRows {
   }
 };
 
-template <SmallTile kTile>
+template <SmallTile kTile, class Products>
 LE_DEVICE void Bconv2dSmall(const Bconv2dArgs& a) {
-  if constexpr (kHasBitProducts) {
+  if constexpr (Products::kAreThere) {
     constexpr int kSize = SmallTile::kSize;
     constexpr int kStepWords = SmallRows<kTile>::kStepWords;
     constexpr int kWords = SmallRows<kTile>::kWords;
@@ -58,7 +52,7 @@ LE_DEVICE void Bconv2dSmall(const Bconv2dArgs& a) {
     LE_UNROLL
     for (int i = 0; i < 2; ++i) windows[i] = MakeTapWindow(a, m0 + 8 * i + g, group * a.tap_words);
 
-    FragmentC c[2] = {};
+    FragmentC c[1][2] = {};
     int ones[2] = {};
     const int depth_words = has_channels ? a.filter_height * a.filter_width * a.tap_words : 0;
     for (int k = warp * kStepWords; k < depth_words; k += threads / kWarp * kStepWords) {
@@ -86,12 +80,11 @@ LE_DEVICE void Bconv2dSmall(const Bconv2dArgs& a) {
         for (int i = 0; i < 2; ++i) {
           ones[i] += __popc(pixels.w[i][at]) + __popc(pixels.w[i][at + 1]);
         }
-        const FragmentA fragment{
-            {pixels.w[0][at], pixels.w[1][at], pixels.w[0][at + 1], pixels.w[1][at + 1]}};
-        LE_UNROLL
-        for (int i = 0; i < 2; ++i) {
-          MmaAnd(c[i], fragment, {{channels.w[i][at], channels.w[i][at + 1]}});
-        }
+        const FragmentA rows[1] = {
+            {{pixels.w[0][at], pixels.w[1][at], pixels.w[0][at + 1], pixels.w[1][at + 1]}}};
+        const uint32_t columns[4] = {channels.w[0][at], channels.w[0][at + 1], channels.w[1][at],
+                                     channels.w[1][at + 1]};
+        Products::Add(c, 0, rows, columns);
       }
     }
     LE_UNROLL
@@ -104,7 +97,7 @@ LE_DEVICE void Bconv2dSmall(const Bconv2dArgs& a) {
       LE_UNROLL
       for (int e = 0; e < 4; ++e) {
         const int row = (warp * kSize + g + 8 * (e / 2)) * kSize;
-        partial[row + 8 * i + 2 * t + e % 2] = ones[e / 2] - 2 * c[i].r[e];
+        partial[row + 8 * i + 2 * t + e % 2] = ones[e / 2] - 2 * c[0][i].r[e];
       }
     }
     __syncthreads();

@@ -37,12 +37,29 @@ struct SmallTile {
   static constexpr int SharedBytes(int warps) { return warps * kSize * kSize * 4; }
 };
 
+// Of bconv2d_mma8.h: four warps.
+struct Mma8Tile {
+  int load_words;  // that lie together in the image: they divide tap_words
+
+  static constexpr int kSize = 64;  // output pixels, and output channels
+  static constexpr int kThreads = 128;
+  // Of a row of 32 channels that lanes exchange: 8-byte writes of 4 rows go to different banks.
+  static constexpr int kPitch = 40;
+  static constexpr int kSharedBytes = kThreads * kPitch * 4;
+};
+
 inline constexpr MmaTile kMma128x128c16{128, 128, 64, 64, 3, 4};
 inline constexpr MmaTile kMma128x128c8{128, 128, 64, 64, 3, 2};
 inline constexpr MmaTile kMma128x128c4{128, 128, 64, 64, 3, 1};
 inline constexpr MmaTile kMma128x64c16{128, 64, 64, 32, 4, 4};
 inline constexpr MmaTile kMma128x64c8{128, 64, 64, 32, 4, 2};
 inline constexpr MmaTile kMma128x64c4{128, 64, 64, 32, 4, 1};
+inline constexpr MmaTile kMma64x64c16{64, 64, 32, 32, 4, 4};
+inline constexpr MmaTile kMma64x64c8{64, 64, 32, 32, 4, 2};
+inline constexpr MmaTile kMma64x64c4{64, 64, 32, 32, 4, 1};
+inline constexpr Mma8Tile kMma8c16{4};
+inline constexpr Mma8Tile kMma8c8{2};
+inline constexpr Mma8Tile kMma8c4{1};
 inline constexpr SmallTile kSmallC16{4};
 inline constexpr SmallTile kSmallC8{2};
 inline constexpr SmallTile kSmallC4{1};

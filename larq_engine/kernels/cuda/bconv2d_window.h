@@ -44,6 +44,12 @@ struct DepthPlace {
   }
 };
 
+// Words that one load brings.
+template <int kWords>
+struct alignas(4 * kWords) LoadedWords {
+  uint32_t w[kWords];
+};
+
 struct TapWindow {
   int32_t offset;  // of the first tap in the image, in words
   uint32_t taps;   // inside: a bit for each row of the filter, and from 16 on for each column

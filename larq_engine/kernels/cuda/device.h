@@ -11,6 +11,7 @@
 #define LE_DEVICE __device__ __forceinline__
 // A register array that is not indexed by constants alone is in memory.
 #define LE_UNROLL _Pragma("unroll")
+// Unrolled, a loop may keep what its rounds have in common in more registers than there are.
 #define LE_NO_UNROLL _Pragma("unroll 1")
 #define LE_SHARED_DYNAMIC(name) extern __shared__ __align__(1024) unsigned char name[]
 #else

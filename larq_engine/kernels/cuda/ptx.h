@@ -10,12 +10,17 @@
 
 namespace larq_engine::cuda {
 
-// sm_75 has no such products. Kernels of them are compiled for it all the same, as every row of
-// kernels.inc is for every chip, and are empty.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-inline constexpr bool kHasBitProducts = false;
+// Which products the chip has that is compiled for. Every row of kernels.inc is for every chip: a
+// kernel that needs others is empty there. Chips of 10.0 and newer have MmaAnd by way of bytes,
+// slowly; xor is what 7.5 has, and asynchronous copies came with 8.0.
+#ifdef __CUDA_ARCH__
+inline constexpr bool kHasMmaXor = __CUDA_ARCH__ < 800;
+inline constexpr bool kHasMmaAnd = __CUDA_ARCH__ >= 800 && __CUDA_ARCH__ < 1000;
+inline constexpr bool kHasMmaBytes = __CUDA_ARCH__ >= 800;
 #else
-inline constexpr bool kHasBitProducts = true;
+inline constexpr bool kHasMmaXor = true;
+inline constexpr bool kHasMmaAnd = true;
+inline constexpr bool kHasMmaBytes = true;
 #endif
 
 // c += the ones of a and b. All lanes of the warp.
@@ -28,6 +33,33 @@ LE_DEVICE void MmaAnd(FragmentC& c, const FragmentA& a, const FragmentB& b) {
       : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b.r[0]), "r"(b.r[1]));
 #else
   c = emulated_gpu::Collective(MmaOperands{a, b, c}, MmaAndRule);
+  if (emulated_gpu::MyThread().lane() == 0) ++emulated_gpu::MyBlock().products;
+#endif
+}
+
+// c += a * b, of bytes with a sign. All lanes of the warp.
+LE_DEVICE void MmaBytes(FragmentC& c, const FragmentA& a, const FragmentB& b) {
+#ifdef __CUDACC__
+  asm volatile(
+      "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
+      : "+r"(c.r[0]), "+r"(c.r[1]), "+r"(c.r[2]), "+r"(c.r[3])
+      : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b.r[0]), "r"(b.r[1]));
+#else
+  c = emulated_gpu::Collective(MmaOperands{a, b, c}, MmaBytesRule);
+  if (emulated_gpu::MyThread().lane() == 0) ++emulated_gpu::MyBlock().products;
+#endif
+}
+
+// c += the bits that differ in a and b. All lanes of the warp.
+LE_DEVICE void MmaXor(XorFragmentC& c, uint32_t a, uint32_t b) {
+#ifdef __CUDACC__
+  asm volatile(
+      "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.xor.popc {%0, %1}, {%2}, {%3}, {%0, %1};\n"
+      : "+r"(c.r[0]), "+r"(c.r[1])
+      : "r"(a), "r"(b));
+#else
+  c = emulated_gpu::Collective(MmaXorOperands{a, b, c}, MmaXorRule);
   if (emulated_gpu::MyThread().lane() == 0) ++emulated_gpu::MyBlock().products;
 #endif
 }

@@ -149,6 +149,77 @@ TEST(EmulatedGpu, MmaMultipliesMatrices) {
   }
 }
 
+// Of bytes.
+TEST(EmulatedGpu, MmaBytesMultipliesMatrices) {
+  SCOPED_TRACE(testing::ReplayHint());
+  Random random;
+  int8_t a[16][32];
+  int8_t b[8][32];
+  for (auto& row : a) {
+    for (int8_t& byte : row) byte = static_cast<int8_t>(random.Word());
+  }
+  for (auto& column : b) {
+    for (int8_t& byte : column) byte = static_cast<int8_t>(random.Word());
+  }
+  std::vector<cuda::FragmentC> c(32);
+  const auto kernel = [&] {
+    const size_t lane = threadIdx.x;
+    const size_t g = lane / 4;
+    const size_t t = lane % 4;
+    cuda::FragmentA fa;
+    cuda::FragmentB fb;
+    for (size_t i = 0; i < 4; ++i) {
+      std::memcpy(&fa.r[i], &a[g + 8 * (i % 2)][16 * (i / 2) + 4 * t], 4);
+      if (i < 2) std::memcpy(&fb.r[i], &b[g][16 * i + 4 * t], 4);
+    }
+    c[lane] = {{1, 2, 3, 4}};
+    cuda::MmaBytes(c[lane], fa, fb);
+  };
+  EXPECT_EQ(Launch(kernel, {}, {32}, 0, {}).products, 1);
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int i = 0; i < 4; ++i) {
+      int expected = i + 1;
+      for (int k = 0; k < 32; ++k) {
+        expected += a[lane / 4 + 8 * (i / 2)][k] * b[2 * (lane % 4) + i % 2][k];
+      }
+      ASSERT_EQ(c[static_cast<size_t>(lane)].r[i], expected);
+    }
+  }
+}
+
+// Bits that differ.
+TEST(EmulatedGpu, MmaXorComparesMatrices) {
+  SCOPED_TRACE(testing::ReplayHint());
+  Random random;
+  bool a[8][128];
+  bool b[8][128];
+  for (auto* matrix : {&a, &b}) {
+    for (auto& row : *matrix) {
+      for (bool& bit : row) bit = random.Word() & 1;
+    }
+  }
+  std::vector<cuda::XorFragmentC> c(32);
+  const auto kernel = [&] {
+    const size_t lane = threadIdx.x;
+    uint32_t fa = 0;
+    uint32_t fb = 0;
+    for (size_t j = 0; j < 32; ++j) {
+      fa |= static_cast<uint32_t>(a[lane / 4][32 * (lane % 4) + j]) << j;
+      fb |= static_cast<uint32_t>(b[lane / 4][32 * (lane % 4) + j]) << j;
+    }
+    c[lane] = {{1, 2}};
+    cuda::MmaXor(c[lane], fa, fb);
+  };
+  EXPECT_EQ(Launch(kernel, {}, {32}, 0, {}).products, 1);
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int i = 0; i < 2; ++i) {
+      int expected = i + 1;
+      for (int k = 0; k < 128; ++k) expected += a[lane / 4][k] != b[2 * (lane % 4) + i][k];
+      ASSERT_EQ(c[static_cast<size_t>(lane)].r[i], expected);
+    }
+  }
+}
+
 // 32 rows of 16 bytes, `pitch` bytes from one to the next.
 Counters LoadRows(uint32_t pitch, std::vector<uint32_t>& words) {
   words.assign(128, 0);

@@ -16,26 +16,57 @@ TARGETS = ("fatbin.log", "fatbin.fatbin")
 pytestmark = pytest.mark.slow
 
 # Registers of a thread at most. 65,536 of a multiprocessor are for 2 blocks of 128 threads with
-# 255 or 3 with 168, for 3 of 288 with 72, and for 2 of 256 with 128.
+# 255, 3 with 168 or 4 with 128, for 3 of 288 with 72, for 2 of 256 with 128, for 1 of 1,024 with
+# 64.
 REGISTERS = {
     r"bconv2d_mma_128x128_c\d+": 255,
     r"bconv2d_mma_128x64_c\d+": 168,
-    r"bconv2d_small_c\d+": 72,
+    r"bconv2d_small_(int8_)?c\d+": 72,
+    r"bconv2d_int8_64x64_c\d+": 128,
+    r"bconv2d_mma8_64x64_c\d+": 128,
+    r"hep_\w+": 64,
     r"conv2d_\w+": 128,
     r".*": 80,
 }
-# Of the chips whose tensor cores multiply bits: what must be there, and of what size. BMMA is the
-# product; LDSM ldmatrix; LDGSTS an asynchronous copy; LDG a load.
-INSTRUCTIONS = {
+# What must be there, and of what size. BMMA and IMMA are products; LDSM ldmatrix; LDGSTS an
+# asynchronous copy; LDG a load.
+_INT8 = r"IMMA\.16832\.S8\.S8"
+_XOR = r"BMMA\.88128\.XOR\.POPC"
+ANYWHERE = {
+    r"bconv2d_popc|hep_\w+": (r"POPC",),
+}
+FROM_8_0 = ANYWHERE | {
+    r"bconv2d_int8_\w+_c16": (_INT8, r"LDSM\.16\.M88\.4", r"LDGSTS\.\S*128"),
+    r"bconv2d_int8_\w+_c8": (_INT8, r"LDSM\.16\.M88\.4", r"LDGSTS\.\S*64"),
+    r"bconv2d_int8_\w+_c4": (_INT8, r"LDSM\.16\.M88\.4", r"LDGSTS\.E "),
+    r"bconv2d_small_int8_c16": (_INT8, r"LDG\.\S*128"),
+    r"bconv2d_small_int8_c8": (_INT8, r"LDG\.\S*64"),
+    r"bconv2d_small_int8_c4": (_INT8,),
+    r"conv2d_\w+": (r"FFMA", r"LDS\.128", r"LDGSTS\.\S*128"),
+}
+FROM_8_0_TO_9_0 = FROM_8_0 | {
     r"bconv2d_mma_\w+_c16": (r"BMMA\.168256\.AND\.POPC", r"LDSM\.16\.M88\.4", r"LDGSTS\.\S*128"),
     r"bconv2d_mma_\w+_c8": (r"BMMA\.168256\.AND\.POPC", r"LDSM\.16\.M88\.4", r"LDGSTS\.\S*64"),
     r"bconv2d_mma_\w+_c4": (r"BMMA\.168256\.AND\.POPC", r"LDSM\.16\.M88\.4", r"LDGSTS\.E "),
     r"bconv2d_small_c16": (r"BMMA\.168256\.AND\.POPC", r"LDG\.\S*128"),
     r"bconv2d_small_c8": (r"BMMA\.168256\.AND\.POPC", r"LDG\.\S*64"),
     r"bconv2d_small_c4": (r"BMMA\.168256\.AND\.POPC",),
-    r"bconv2d_popc": (r"POPC",),
-    r"conv2d_\w+": (r"FFMA", r"LDS\.128", r"LDGSTS\.\S*128"),
 }
+ON_7_5 = ANYWHERE | {
+    r"bconv2d_mma8_\w+_c16": (_XOR, r"LDG\.\S*128"),
+    r"bconv2d_mma8_\w+_c8": (_XOR, r"LDG\.\S*64"),
+    r"bconv2d_mma8_\w+_c4": (_XOR,),
+}
+INSTRUCTIONS = {
+    "sm_75": ON_7_5,
+    "sm_80": FROM_8_0_TO_9_0,
+    "sm_86": FROM_8_0_TO_9_0,
+    "sm_89": FROM_8_0_TO_9_0,
+    "sm_90a": FROM_8_0_TO_9_0,
+    "sm_100": FROM_8_0,
+    "sm_120": FROM_8_0,
+}
+PRODUCT = r"\b(BMMA|IMMA|BGMMA)\b"
 # Memory of a thread.
 NEVER = r"\b(LDL|STL)\b"
 # Divisions of 64 bits are calls. On older chips so is what diverged warps do together.
@@ -89,7 +120,7 @@ def test_registers_hold_everything(compiled):
     assert seen == Counter({(name, chip): 1 for name in _rows() for chip in _chips()})
 
 
-@pytest.mark.parametrize("chip", ["sm_80", "sm_86", "sm_89", "sm_90a"])
+@pytest.mark.parametrize("chip", INSTRUCTIONS)
 def test_instructions_are_those_that_are_meant(compiled, chip):
     own = next((ROOT / ".cuda").glob("**/bin/cuobjdump"), None)
     cuobjdump = own or shutil.which("cuobjdump")
@@ -113,5 +144,9 @@ def test_instructions_are_those_that_are_meant(compiled, chip):
         assert not wrong, f"{name} on {chip} has {wrong}"
         if chip == NO_CALLS_ON and re.fullmatch(NO_CALLS, name):
             assert "CALL" not in code, f"{name} on {chip} has a call"
-        for instruction in _of(INSTRUCTIONS, name) or ():
+        meant = _of(INSTRUCTIONS[chip], name) or ()
+        for instruction in meant:
             assert re.search(instruction, code), f"{name} on {chip} has no {instruction}"
+        # A kernel for other chips is empty: what it multiplies with is slow there.
+        if not any("MMA" in instruction for instruction in meant):
+            assert not re.search(PRODUCT, code), f"{name} on {chip} has a product"

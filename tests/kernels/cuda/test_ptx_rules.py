@@ -51,6 +51,58 @@ def test_product_of_bits(rules, rng):
             assert result[lane, i] == product[at % m, at // m]
 
 
+def test_product_of_bytes(rules, rng):
+    atom = nv.SM80_16x8x32_S32S8S8S32_TN
+    m, n, k = atom.shape_mnk
+    a = rng.integers(-128, 128, (m, k))
+    b = rng.integers(-128, 128, (n, k))
+    c = rng.integers(-1000, 1000, (m, n))
+    registers = np.zeros((LANES, 10), np.uint32)
+    for lane in range(LANES):
+        lane_bytes = registers[lane].view(np.int8)
+        for first, matrix, layout in ((0, a, atom.a_layout), (16, b, atom.b_layout)):
+            for i in range(matrix.size // LANES):
+                at = layout(lane, i)
+                lane_bytes[first + i] = matrix[at % len(matrix), at // len(matrix)]
+        for i in range(4):
+            at = atom.c_layout(lane, i)
+            registers[lane, 6 + i] = np.int32(c[at % m, at // m]).view(np.uint32)
+    result = np.zeros((LANES, 4), np.int32)
+    rules.mma_bytes(
+        registers.ctypes.data_as(ctypes.c_void_p), result.ctypes.data_as(ctypes.c_void_p)
+    )
+    product = c + a @ b.T
+    for lane in range(LANES):
+        for i in range(4):
+            at = atom.c_layout(lane, i)
+            assert result[lane, i] == product[at % m, at // m]
+
+
+def test_bits_that_differ(rules, rng):
+    atom = nv.SM80_8x8x128_S32U1U1S32_TN_XORPOPC
+    m, n, k = atom.shape_mnk
+    a = rng.integers(0, 2, (m, k))
+    b = rng.integers(0, 2, (n, k))
+    c = rng.integers(-1000, 1000, (m, n))
+    registers = np.zeros((LANES, 4), np.uint32)  # one of a, one of b, 2 of c
+    for lane in range(LANES):
+        for register, matrix, layout in ((0, a, atom.a_layout), (1, b, atom.b_layout)):
+            for bit in range(32):
+                at = layout(lane, bit)
+                value = matrix[at % len(matrix), at // len(matrix)]
+                registers[lane, register] |= np.uint32(value << bit)
+        for i in range(2):
+            at = atom.c_layout(lane, i)
+            registers[lane, 2 + i] = np.int32(c[at % m, at // m]).view(np.uint32)
+    result = np.zeros((LANES, 2), np.int32)
+    rules.mma_xor(registers.ctypes.data_as(ctypes.c_void_p), result.ctypes.data_as(ctypes.c_void_p))
+    differ = c + a @ (1 - b).T + (1 - a) @ b.T
+    for lane in range(LANES):
+        for i in range(2):
+            at = atom.c_layout(lane, i)
+            assert result[lane, i] == differ[at % m, at // m]
+
+
 def test_load_matrix(rules):
     atom = nv.SM75_U32x4_LDSM_N
     for lane in range(LANES):
