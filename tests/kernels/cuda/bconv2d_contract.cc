@@ -42,6 +42,8 @@ int main() {
   layer.spec.pad_height.same = layer.spec.pad_width.same = true;
   bool keeps = Keeps(layer, cuda::KernelId::bconv2d_mma_128x64_c16);
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_small_c16);
+  keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_mma8_64x64_c16);
+  keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_small_int8_c16);
   layer.spec.in_channels = 32;
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_mma_128x64_c4);
   return keeps ? 0 : 1;

@@ -147,6 +147,34 @@ FAULTS = [
         "const int rows = kRows;",
         CRASH,
     ),
+    Fault(
+        "a byte takes two bits",
+        "bconv2d_products.h",
+        "0x01010101u",
+        "0x01010103u",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "two products take the same bits",
+        "bconv2d_products.h",
+        "word >> first &",
+        "word >> (first & 6) &",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "lanes do not wait for what others exchange",
+        "bconv2d_mma8.h",
+        "__syncwarp();",
+        "",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "filters are read behind the last channel",
+        "bconv2d_mma8.h",
+        "if (8 * i + g < channels) {",
+        "{",
+        CRASH,
+    ),
 ]
 
 
