@@ -106,6 +106,17 @@ def test_other_shapes_one_after_another(rng, driver):
     assert driver.fake_cuda_leaks() == 0
 
 
+def test_launches_are_remembered_for_shapes_that_come_back(model, driver):
+    with model.open(device="cuda") as interpreter:
+        calls = []
+        for _ in range(3):
+            before = driver.fake_cuda_calls()
+            for samples in (2, 1):
+                _answers(interpreter, model.inputs[0][:samples])
+            calls.append(driver.fake_cuda_calls() - before)
+    assert calls[2] == calls[1] < calls[0] / 3
+
+
 def _try_everything(model):
     with model.open(device="cuda") as interpreter:
         results = _answers(interpreter, model.inputs)

@@ -1,16 +1,12 @@
 #include "larq_engine/runtime/cuda/cuda_segment.h"
 
 #include <algorithm>
-#include <utility>
-
-#include "larq_engine/runtime/host_event.h"
-#include "larq_engine/runtime/ops/op_error.h"
-#include "larq_engine/runtime/plan/arena.h"
 
 namespace larq_engine {
 namespace {
 
-constexpr size_t kNowhere = SIZE_MAX;
+// A data set in batches and what is left at its end are two.
+constexpr size_t kMostShapes = 4;
 
 }  // namespace
 
@@ -22,178 +18,24 @@ CudaSegment::CudaSegment(CudaExecutor& executor, const Program& program,
       ops_(ops.begin(), ops.end()),
       constants_(*executor.memory()) {}
 
-CudaSegment::~CudaSegment() {
-  executor_.memory()->Wait();
-  DropGraph();
-  executor_.memory()->Free(memory_);
-}
-
 void CudaSegment::Resize(int) {
-  DropGraph();
-  places_.clear();
-  chains_.clear();
-  for (Chain& chain : MakeChains(program_, ops_, is_shared_, executor_.fuse())) {
-    std::string name;
-    for (size_t op : chain.ops)
-      name += (name.empty() ? "" : "+") + std::string(program_.op(op).name.kind);
-    chains_.push_back({.chain = std::move(chain), .launches = {}, .name = LastingName(name)});
+  Shapes shapes;
+  for (const Value& value : program_.values()) shapes.push_back(value.shape.dims);
+  const auto known = std::find_if(shaped_.begin(), shaped_.end(),
+                                  [&](const Shaped& shaped) { return shaped.shapes == shapes; });
+  if (known != shaped_.end()) {
+    shaped_.splice(shaped_.begin(), shaped_, known);
+    return;
   }
-  PlaceValues();
-  // What cannot be launched is known now, and constants are there before the first run.
-  MakeLaunches({});
-}
-
-void CudaSegment::PlaceValues() {
-  std::vector<size_t> chain_of(program_.ops().size(), kNowhere);
-  for (size_t c = 0; c < chains_.size(); ++c) {
-    for (size_t op : chains_[c].chain.ops) chain_of[op] = c;
-  }
-  std::vector<ArenaBuffer> buffers;
-  std::vector<size_t> values;
-  for (size_t c = 0; c < chains_.size(); ++c) {
-    const Chain& chain = chains_[c].chain;
-    for (size_t i = 0; i < chain.ops.size(); ++i) {
-      const size_t output = program_.op(chain.ops[i]).output;
-      if (!chain.stores[i] || is_shared_[output]) continue;
-      size_t last = c;
-      for (size_t reader : program_.value(output).readers) last = std::max(last, chain_of[reader]);
-      buffers.push_back({.bytes = program_.value(output).bytes, .first = c, .last = last});
-      values.push_back(output);
-    }
-  }
-  const size_t bytes = PlaceBuffers(buffers);
-  if (memory_ == nullptr || bytes > memory_bytes_) {
-    executor_.memory()->Free(std::exchange(memory_, nullptr));
-    memory_ = executor_.memory()->Allocate(bytes);
-    memory_bytes_ = bytes;
-  }
-  offsets_.assign(program_.values().size(), kNowhere);
-  for (size_t i = 0; i < values.size(); ++i) offsets_[values[i]] = buffers[i].offset;
-}
-
-void CudaSegment::MakeLaunches(std::span<std::byte* const> places) {
-  const auto place = [&](size_t value) -> std::byte* {
-    if (offsets_[value] != kNowhere) return memory_ + offsets_[value];
-    return places.empty() ? nullptr : places[value];
-  };
-  const LaunchMaker maker(program_, constants_, executor_.queue().device().chip(),
-                          executor_.kernel(), place);
-  for (PlannedChain& planned : chains_) {
-    ForOperator(FirstOp(planned).name, [&] { planned.launches = maker.Make(planned.chain); });
-  }
-}
-
-// What a graph's launch reports may be of any operator in it.
-template <typename Work>
-void CudaSegment::NamingAll(const Work& work) const {
-  try {
-    work();
-  } catch (const OpError& e) {
-    const std::string first = program_.op(ops_.front()).name.ErrorStart();
-    const std::string last = program_.op(ops_.back()).name.ErrorStart();
-    throw OpError(
-        (ops_.size() == 1 ? "" : "one of the operators from ") + first.substr(0, first.size() - 2) +
-        (ops_.size() == 1 ? "" : " to " + last.substr(0, last.size() - 2)) + ": " + e.what());
-  }
-}
-
-void CudaSegment::DropGraph() {
-  if (graph_ == nullptr) return;
-  try {
-    const CudaDevice::Current current(executor_.queue().device());
-    (void)executor_.queue().driver().cuGraphExecDestroy(std::exchange(graph_, nullptr));
-  } catch (const OpError&) {  // the process was forked
-  }
-}
-
-void CudaSegment::Capture() {
-  const CudaQueue& queue = executor_.queue();
-  const CudaDriver& driver = queue.driver();
-  // A stream of its own: others may queue work to the delegate's meanwhile.
-  CUstream stream = nullptr;
-  driver.Call(driver.cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
-  CUgraph graph = nullptr;
-  try {
-    driver.Call(driver.cuStreamBeginCapture, stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
-    for (const PlannedChain& planned : chains_) {
-      ForOperator(FirstOp(planned).name, [&] {
-        for (const Launch& launch : planned.launches) queue.Add(launch, stream);
-      });
-    }
-    driver.Call(driver.cuStreamEndCapture, stream, &graph);
-    driver.Call(driver.cuGraphInstantiateWithFlags, &graph_, graph, 0);
-  } catch (...) {
-    // Ends a capture that is under way.
-    if (graph == nullptr) (void)driver.cuStreamEndCapture(stream, &graph);
-    if (graph != nullptr) (void)driver.cuGraphDestroy(graph);
-    (void)driver.cuStreamDestroy(stream);
-    throw;
-  }
-  (void)driver.cuGraphDestroy(graph);
-  (void)driver.cuStreamDestroy(stream);
-}
-
-void CudaSegment::Run(const SegmentRun& run) {
-  const CudaQueue& queue = executor_.queue();
-  const CudaDevice::Current current(queue.device());
-  if (!std::equal(places_.begin(), places_.end(), run.places.begin(), run.places.end())) {
-    DropGraph();
-    places_.clear();
-    MakeLaunches(run.places);
-    places_.assign(run.places.begin(), run.places.end());
-  }
-  if (run.profiling || run.host_profiler != nullptr) return RunTimed(run.host_profiler);
-  NamingAll([&] {
-    if (graph_ == nullptr) Capture();
-    queue.driver().Call(queue.driver().cuGraphLaunch, graph_, queue.stream());
-  });
-}
-
-// One launch after the other, each waited for, so that the host's profiler sees it.
-void CudaSegment::RunTimed(void* host_profiler) {
-  const CudaQueue& queue = executor_.queue();
-  const CudaDriver& driver = queue.driver();
-  const CudaEvent begin(driver, CU_EVENT_DEFAULT);
-  const CudaEvent end(driver, CU_EVENT_DEFAULT);
-  for (PlannedChain& planned : chains_) {
-    const OpName& name = FirstOp(planned).name;
-    ForOperator(name, [&] {
-      const HostEvent event(host_profiler, name.node, planned.name);
-      driver.Call(driver.cuEventRecord, begin.get(), queue.stream());
-      for (const Launch& launch : planned.launches) queue.Add(launch);
-      driver.Call(driver.cuEventRecord, end.get(), queue.stream());
-      queue.Wait();
-      float milliseconds = 0;
-      driver.Call(driver.cuEventElapsedTime, &milliseconds, begin.get(), end.get());
-      planned.total_ns += static_cast<uint64_t>(static_cast<double>(milliseconds) * 1e6);
-      ++planned.calls;
-    });
-  }
+  // Before more memory is asked for.
+  while (shaped_.size() >= kMostShapes) shaped_.pop_back();
+  auto launches =
+      std::make_unique<ShapedLaunches>(executor_, program_, ops_, is_shared_, constants_);
+  shaped_.push_front({std::move(shapes), std::move(launches)});
 }
 
 void CudaSegment::ClearProfile() {
-  for (PlannedChain& planned : chains_) planned.calls = planned.total_ns = 0;
-}
-
-// A chain's time is its first operator's: the others are computed within its kernel.
-void CudaSegment::AppendProfile(std::vector<StepProfile>& steps) const {
-  for (size_t index : ops_) {
-    const ProgramOp& op = program_.op(index);
-    StepProfile& row = steps.emplace_back();
-    row.op = op.name.kind;
-    row.name = program_.value(op.output).name;
-    row.layer = op.name.layer;
-    row.node = op.name.node;
-    row.device = executor_.device();
-    row.macs = Macs(*op.op, program_.value(op.output).shape);
-    for (const PlannedChain& planned : chains_) {
-      const std::vector<size_t>& in_chain = planned.chain.ops;
-      if (std::find(in_chain.begin(), in_chain.end(), index) == in_chain.end()) continue;
-      if (!planned.launches.empty()) row.kernel = cuda::RowOf(planned.launches[0].kernel).name;
-      row.calls = planned.calls;
-      row.total_ns = in_chain[0] == index ? planned.total_ns : 0;
-    }
-  }
+  for (Shaped& shaped : shaped_) shaped.launches->ClearProfile();
 }
 
 }  // namespace larq_engine

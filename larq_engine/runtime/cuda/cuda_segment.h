@@ -1,15 +1,14 @@
-// Operators on a GPU: chains of them as launches, which a graph replays.
+// Operators on a GPU, with what was made for the shapes that they had last.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_CUDA_SEGMENT_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_CUDA_SEGMENT_H_
 
+#include <list>
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "larq_engine/runtime/cuda/chains.h"
 #include "larq_engine/runtime/cuda/cuda_executor.h"
 #include "larq_engine/runtime/cuda/device_constants.h"
-#include "larq_engine/runtime/cuda/launch.h"
+#include "larq_engine/runtime/cuda/shaped_launches.h"
 #include "larq_engine/runtime/executor.h"
 
 namespace larq_engine {
@@ -18,45 +17,28 @@ class CudaSegment : public Segment {
  public:
   CudaSegment(CudaExecutor& executor, const Program& program, std::span<const size_t> ops,
               const std::vector<bool>& is_shared);
-  ~CudaSegment() override;
 
   void Resize(int host_threads) override;
-  void Run(const SegmentRun& run) override;
+  void Run(const SegmentRun& run) override { shaped_.front().launches->Run(run); }
   void ClearProfile() override;
-  void AppendProfile(std::vector<StepProfile>& steps) const override;
+  void AppendProfile(std::vector<StepProfile>& steps) const override {
+    shaped_.front().launches->AppendProfile(steps);
+  }
 
  private:
-  struct PlannedChain {
-    Chain chain;
-    std::vector<Launch> launches;
-    const char* name = "";  // of its operators, for the host's profiler; lasting
-    uint64_t calls = 0;
-    uint64_t total_ns = 0;
-  };
+  using Shapes = std::vector<std::vector<int>>;  // of all values of the program
 
-  const ProgramOp& FirstOp(const PlannedChain& planned) const {
-    return program_.op(planned.chain.ops[0]);
-  }
-  void PlaceValues();
-  // For these places of shared values; none while they are not known.
-  void MakeLaunches(std::span<std::byte* const> places);
-  void Capture();
-  void DropGraph();
-  void RunTimed(void* host_profiler);
-  template <typename Work>
-  void NamingAll(const Work& work) const;
+  struct Shaped {
+    Shapes shapes;
+    std::unique_ptr<ShapedLaunches> launches;
+  };
 
   CudaExecutor& executor_;
   const Program& program_;
   const std::vector<bool>& is_shared_;
   std::vector<size_t> ops_;
-  std::vector<PlannedChain> chains_;
   DeviceConstants constants_;
-  std::byte* memory_ = nullptr;  // for values that are the segment's alone
-  size_t memory_bytes_ = 0;
-  std::vector<size_t> offsets_;     // of values, in it
-  std::vector<std::byte*> places_;  // that launches were made for; empty: none
-  CUgraphExec graph_ = nullptr;
+  std::list<Shaped> shaped_;  // the latest first
 };
 
 }  // namespace larq_engine

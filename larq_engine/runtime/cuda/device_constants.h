@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <map>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "larq_engine/runtime/executor.h"
@@ -15,46 +15,27 @@ class DeviceConstants {
  public:
   explicit DeviceConstants(DeviceMemory& memory) : memory_(memory) {}
   ~DeviceConstants() {
-    for (const auto& [key, block] : blocks_) memory_.Free(block.data);
+    for (const auto& [key, block] : blocks_) memory_.Free(block);
   }
   DeviceConstants(const DeviceConstants&) = delete;
   DeviceConstants& operator=(const DeviceConstants&) = delete;
 
-  // The `count` values that `make` returns for an operator, one of several such of it. It is called
-  // the first time, and where the count is another one than before.
+  // The `count` values that `make` returns for an operator, one of several such of it; it is called
+  // the first time that so many are asked for.
   template <typename T, typename Make>
   const T* Get(size_t op, int slot, size_t count, const Make& make) {
-    Block& block = blocks_[{op, slot}];
-    if (block.data == nullptr || block.bytes != count * sizeof(T)) {
+    std::byte*& block = blocks_[{op, slot, count}];
+    if (block == nullptr) {
       const std::vector<T> values = make();
-      Upload(reinterpret_cast<const std::byte*>(values.data()), count * sizeof(T), block);
+      block = memory_.Allocate(count * sizeof(T));
+      memory_.CopyIn(reinterpret_cast<const std::byte*>(values.data()), count * sizeof(T), block);
     }
-    return reinterpret_cast<const T*>(block.data);
-  }
-
-  size_t bytes() const {
-    size_t sum = 0;
-    for (const auto& [key, block] : blocks_) sum += block.bytes;
-    return sum;
+    return reinterpret_cast<const T*>(block);
   }
 
  private:
-  struct Block {
-    std::byte* data = nullptr;
-    size_t bytes = 0;
-  };
-
-  void Upload(const std::byte* values, size_t bytes, Block& block) {
-    // Launches that read the old ones may be queued.
-    if (block.data != nullptr) memory_.Wait();
-    memory_.Free(std::exchange(block.data, nullptr));
-    block.data = memory_.Allocate(bytes);
-    block.bytes = bytes;
-    memory_.CopyIn(values, bytes, block.data);
-  }
-
   DeviceMemory& memory_;
-  std::map<std::pair<size_t, int>, Block> blocks_;
+  std::map<std::tuple<size_t, int, size_t>, std::byte*> blocks_;
 };
 
 }  // namespace larq_engine

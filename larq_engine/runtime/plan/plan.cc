@@ -236,10 +236,14 @@ void Plan::PlaceShared() {
   }
   host_memory_ = AlignedBuffer<std::byte>(in_host.Place());
   in_host.SetPlaces(host_memory_.data(), host_places_);
-  device_memory_.reset();
   if (engine_->executors().size() == 1) return;
-  device_memory_ = std::make_unique<DeviceBuffer>(*engine_->executors()[kOwnMemory]->memory(),
-                                                  in_device.Place());
+  // Kept as long as it is large enough: segments remember launches for the places of their values.
+  const size_t device_bytes = in_device.Place();
+  if (device_memory_ == nullptr || device_memory_->bytes() < device_bytes) {
+    device_memory_.reset();
+    device_memory_ =
+        std::make_unique<DeviceBuffer>(*engine_->executors()[kOwnMemory]->memory(), device_bytes);
+  }
   in_device.SetPlaces(device_memory_->data(), device_places_);
 }
 

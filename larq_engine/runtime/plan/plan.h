@@ -46,15 +46,17 @@ class Plan {
   class DeviceBuffer {
    public:
     DeviceBuffer(DeviceMemory& memory, size_t bytes)
-        : memory_(memory), data_(memory.Allocate(bytes)) {}
+        : memory_(memory), data_(memory.Allocate(bytes)), bytes_(bytes) {}
     ~DeviceBuffer() { memory_.Free(data_); }
     DeviceBuffer(const DeviceBuffer&) = delete;
     DeviceBuffer& operator=(const DeviceBuffer&) = delete;
     std::byte* data() const { return data_; }
+    size_t bytes() const { return bytes_; }
 
    private:
     DeviceMemory& memory_;
     std::byte* data_;
+    size_t bytes_;
   };
 
   struct Part {  // of the program
