@@ -3,6 +3,9 @@
 //  - Threads are fibers, which run in an order that is an option, so that a missing barrier gives
 //    wrong numbers. Under ThreadSanitizer they are threads of the system: there it is a report.
 //  - Asynchronous copies arrive as late as the rules allow, when they are waited for, or at once.
+//  - Products of warpgroups, which are asynchronous too, are computed at once where copies are
+//  late,
+//    and as late as the rules allow where copies are early. They see copies after a fence alone.
 //  - Shared memory is exactly as large as asked for, and full of rubbish.
 // A kernel that breaks a rule ends the process with a message that names block and thread.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_EMULATED_GPU_H_
@@ -70,8 +73,8 @@ struct Options {
   // Of the threads, each time that one has to wait.
   enum Order { kInTurns, kInTurnsFromLast, kFirstWarpFirst, kLastWarpFirst, kRandom };
   Order order = kInTurns;
-  uint64_t seed = 0;  // of kRandom
-  bool early_copies = false;
+  uint64_t seed = 0;          // of kRandom
+  bool early_copies = false;  // and late products
 };
 
 struct Counters {
@@ -104,6 +107,9 @@ struct Barrier {
 #endif
 };
 
+// A thread's part of a product of its warpgroup.
+using Product = std::function<void()>;
+
 struct Warp {
   // What the lanes give to a collective operation, one behind the other. Two sets that take turns:
   // before a lane may write into the first again, all have come to the operation between and so
@@ -126,6 +132,10 @@ struct Thread {
   unsigned collectives = 0;                    // done so far
   std::vector<Copy> open_copies;               // not yet in a group
   std::vector<std::vector<Copy>> copy_groups;  // not yet waited for
+  std::vector<Copy> unfenced_copies;           // which products do not see yet
+  bool registers_are_fenced = false;
+  std::vector<Product> open_products;
+  std::vector<std::vector<Product>> product_groups;
 #ifndef LE_EMULATED_BY_THREADS
   const Barrier* waits_at = nullptr;
   bool is_done = false;
@@ -147,6 +157,7 @@ struct Block {
   std::vector<Warp> warps;
   Barrier barrier;
   unsigned char* shared = nullptr;
+  unsigned char* fenced_shared = nullptr;  // as products see it
   size_t shared_bytes = 0;
   std::atomic<int64_t> bank_conflicts = 0;
   std::atomic<int64_t> products = 0;
@@ -247,8 +258,7 @@ auto Collective(const In& in, const Rule& rule) {
   return rule(reinterpret_cast<const In*>(operands.bytes), static_cast<int>(me.lane()));
 }
 
-// `bytes` of shared memory at an address in it.
-inline unsigned char* SharedAt(uint32_t address, uint32_t bytes) {
+inline void CheckSharedAddress(uint32_t address, uint32_t bytes) {
   const size_t end = size_t{address} + bytes;
   if (address % bytes != 0) {
     Fail("shared address " + std::to_string(address) + " is not a multiple of " +
@@ -258,14 +268,37 @@ inline unsigned char* SharedAt(uint32_t address, uint32_t bytes) {
     Fail("shared address " + std::to_string(address) + " is outside the block's " +
          std::to_string(MyBlock().shared_bytes) + " bytes");
   }
+}
+
+// `bytes` of shared memory at an address in it.
+inline unsigned char* SharedAt(uint32_t address, uint32_t bytes) {
+  CheckSharedAddress(address, bytes);
   return MyBlock().shared + address;
+}
+
+// The same as products see it.
+inline const unsigned char* FencedSharedAt(uint32_t address, uint32_t bytes) {
+  CheckSharedAddress(address, bytes);
+  return MyBlock().fenced_shared + address;
+}
+
+// Products see what was copied.
+inline void Show(const Copy& copy) {
+  std::memcpy(MyBlock().fenced_shared + (copy.to - MyBlock().shared), copy.to, copy.bytes);
+}
+
+inline void FenceCopies() {
+  for (const Copy& copy : std::exchange(MyThread().unfenced_copies, {})) Show(copy);
 }
 
 inline void IssueCopy(const Copy& copy) {
   if (copy.from_bytes > 0 && reinterpret_cast<uintptr_t>(copy.from) % copy.bytes != 0) {
     Fail("an asynchronous copy's source is not a multiple of " + std::to_string(copy.bytes));
   }
-  if (MyBlock().options.early_copies) copy.Run();
+  if (MyBlock().options.early_copies) {
+    copy.Run();
+    Show(copy);
+  }
   MyThread().open_copies.push_back(copy);
 }
 
@@ -278,7 +311,37 @@ inline void WaitForCopyGroups(size_t left) {
   auto& groups = MyThread().copy_groups;
   while (groups.size() > left) {
     if (!MyBlock().options.early_copies) {
-      for (const Copy& copy : groups.front()) copy.Run();
+      for (const Copy& copy : groups.front()) {
+        copy.Run();
+        MyThread().unfenced_copies.push_back(copy);
+      }
+    }
+    groups.erase(groups.begin());
+  }
+}
+
+inline void IssueProduct(const Product& product) {
+  Thread& me = MyThread();
+  constexpr size_t kWarpgroup = 4 * kWarpLanes;
+  if ((me.number / kWarpgroup + 1) * kWarpgroup > MyBlock().threads.size()) {
+    Fail("a product needs a whole warpgroup");
+  }
+  if (!me.registers_are_fenced) Fail("a product's registers have no fence since the last wait");
+  if (!MyBlock().options.early_copies) product();
+  me.open_products.push_back(product);
+  if (me.lane() == 0) ++MyBlock().products;
+}
+
+inline void CommitProductGroup() {
+  MyThread().product_groups.push_back(std::exchange(MyThread().open_products, {}));
+}
+
+inline void WaitForProductGroups(size_t left) {
+  auto& groups = MyThread().product_groups;
+  MyThread().registers_are_fenced = false;
+  while (groups.size() > left) {
+    if (MyBlock().options.early_copies) {
+      for (const Product& product : groups.front()) product();
     }
     groups.erase(groups.begin());
   }
@@ -291,6 +354,10 @@ inline void RunThread(Thread& thread) {
     if (!group.empty()) Fail("asynchronous copies were not waited for");
   }
   if (!thread.open_copies.empty()) Fail("asynchronous copies are in no group");
+  for (const auto& group : thread.product_groups) {
+    if (!group.empty()) Fail("products were not waited for");
+  }
+  if (!thread.open_products.empty()) Fail("products are in no group");
 }
 
 #ifdef LE_EMULATED_BY_THREADS
@@ -451,7 +518,9 @@ inline Counters Launch(const std::function<void()>& kernel, Dim3 grid, Dim3 size
       ++block.warps[n / kWarpLanes].barrier.expected;
     }
     SharedBytes shared(shared_bytes);
+    SharedBytes fenced_shared(shared_bytes);
     block.shared = shared.data();
+    block.fenced_shared = fenced_shared.data();
     block.shared_bytes = shared_bytes;
     RunBlock(block);
     running = &block.threads[0];  // whom a fault is reported of that is found afterwards

@@ -10,6 +10,7 @@
 
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/cuda/ptx.h"
+#include "larq_engine/kernels/cuda/wgmma.h"
 #include "tests/common/seed.h"
 
 namespace larq_engine::emulated_gpu {
@@ -244,6 +245,113 @@ TEST(EmulatedGpu, LoadMatrixReadsRowsAndCountsConflicts) {
   for (uint32_t i = 0; i < 128; ++i) ASSERT_EQ(words[i], i);
   EXPECT_EQ(LoadRows(64, words).bank_conflicts, 4 * 3);
   EXPECT_EQ(LoadRows(128, words).bank_conflicts, 4 * 7);
+}
+
+// Two matrices of 64 and kN rows, 1024 bits each, copied as RowsDescriptor has them.
+template <int kN>
+struct WarpgroupProduct {
+  enum Fault { kNone, kNoFenceOfCopies, kNoFence, kNoWait, kNoCommit, kOtherMatrix };
+
+  alignas(16) std::array<uint32_t, 64 * 32> a;
+  alignas(16) std::array<uint32_t, size_t{kN} * 32> b;
+  std::array<std::array<int32_t, kN>, 64> product = {};
+
+  void Run(const Options& options, Fault fault = kNone) {
+    const auto kernel = [&] {
+      const uint32_t thread = threadIdx.x;
+      for (uint32_t i = thread; i < (64 + kN) * 8; i += 128) {
+        const uint32_t* from = i < 64 * 8 ? &a[4 * i] : &b[4 * i - 64 * 32];
+        cuda::CopyAsync<16>(i / 8 * 128 + (i ^ i / 8) % 8 * 16, from, 16);
+      }
+      cuda::CommitCopies();
+      cuda::WaitCopies<0>();
+      if (fault != kNoFenceOfCopies) cuda::FenceForProducts();
+      __syncthreads();
+      int32_t d[kN / 2] = {};
+      if (fault != kNoFence) cuda::WgmmaFence();
+      for (uint32_t k = 0; k < 4; ++k) {
+        const uint64_t other = fault == kOtherMatrix ? thread % 2 : 0;
+        cuda::WgmmaAnd<kN>(d, cuda::RowsDescriptor(32 * k),
+                           cuda::RowsDescriptor(64 * 128 + 32 * k) + other);
+      }
+      if (fault != kNoCommit) cuda::WgmmaCommit();
+      if (fault != kNoWait) cuda::WgmmaWait<0>(d);
+      for (uint32_t i = 0; i < kN / 2; ++i) {
+        const cuda::WgmmaElement at = cuda::WgmmaElementRule(thread, i);
+        product[at.row][at.column] = d[i];
+      }
+    };
+    Launch(kernel, {}, {128}, (64 + kN) * 128, options);
+  }
+
+  void Randomize() {
+    Random random;
+    for (uint32_t& word : a) word = random.Word();
+    for (uint32_t& word : b) word = random.Word();
+  }
+
+  int Wrong() const {
+    int wrong = 0;
+    for (size_t m = 0; m < 64; ++m) {
+      for (size_t n = 0; n < kN; ++n) {
+        int ones = 0;
+        for (size_t i = 0; i < 32; ++i) ones += std::popcount(a[32 * m + i] & b[32 * n + i]);
+        wrong += product[m][n] != ones;
+      }
+    }
+    return wrong;
+  }
+};
+
+TEST(EmulatedGpu, WarpgroupMultipliesMatrices) {
+  SCOPED_TRACE(testing::ReplayHint());
+  for (const Options::Order order : kOrders) {
+    for (const bool early : {false, true}) {
+      const Options options{.order = order, .seed = 3, .early_copies = early};
+      WarpgroupProduct<64> narrow;
+      narrow.Randomize();
+      narrow.Run(options);
+      ASSERT_EQ(narrow.Wrong(), 0);
+      WarpgroupProduct<128> wide;
+      wide.Randomize();
+      wide.Run(options);
+      ASSERT_EQ(wide.Wrong(), 0);
+    }
+  }
+}
+
+// Without a swizzle, 8 rows of 16 bytes lie together; with one, a row's parts change places.
+TEST(EmulatedGpu, MatricesLieAsDocumented) {
+  using cuda::MatrixByte;
+  const auto descriptor = [](uint64_t start, uint64_t leading, uint64_t stride, uint64_t swizzle) {
+    return start / 16 | leading / 16 << 16 | stride / 16 << 32 | swizzle << 62;
+  };
+  EXPECT_EQ(MatrixByte(descriptor(4096, 128, 256, 0), 9, 21), 4096u + 256 + 16 + 128 + 5);
+  EXPECT_EQ(MatrixByte(descriptor(4096, 16, 1024, 1), 9, 21),
+            4096u + 1024 + 128 + (1 ^ 1) * 16 + 5);
+  EXPECT_EQ(MatrixByte(descriptor(4096, 16, 512, 2), 11, 21), 4096u + 512 + 192 + (1 ^ 1) * 16 + 5);
+  EXPECT_EQ(MatrixByte(descriptor(4096, 16, 256, 3), 12, 21), 4096u + 256 + 128 + (1 ^ 1) * 16 + 5);
+  EXPECT_EQ(MatrixByte(descriptor(4096 + 32, 16, 1024, 1), 7, 0), 4096u + 896 + (2 ^ 7) * 16);
+}
+
+TEST(EmulatedGpu, ProductsSeeNoCopiesWithoutAFence) {
+  using Product = WarpgroupProduct<64>;
+  Product product;
+  product.Randomize();
+  product.Run({}, Product::kNoFenceOfCopies);
+  EXPECT_GT(product.Wrong(), 0);
+}
+
+TEST(EmulatedGpuDeathTest, ProductsThatBreakARule) {
+  using Product = WarpgroupProduct<64>;
+  static Product product;
+  for (const bool early : {false, true}) {
+    const Options options{.early_copies = early};
+    EXPECT_DEATH(product.Run(options, Product::kNoFence), "no fence since the last wait");
+    EXPECT_DEATH(product.Run(options, Product::kNoWait), "products were not waited for");
+    EXPECT_DEATH(product.Run(options, Product::kNoCommit), "products are in no group");
+    EXPECT_DEATH(product.Run(options, Product::kOtherMatrix), "different matrices");
+  }
 }
 
 void RunOne(const std::function<void()>& kernel, unsigned threads = 64, size_t shared_bytes = 64) {
