@@ -2,7 +2,10 @@
 place of NVIDIA's, with the kernels as they are compiled for GPUs.
 """
 
+import os
 import pickle
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -93,6 +96,29 @@ def test_random_networks_with_streams_and_threads_in_any_order(seed, rng, driver
     for _ in range(3):
         random_net(rng).check_both(device="cuda")
     assert driver.fake_cuda_leaks() == 0
+
+
+@pytest.mark.parametrize("compute_capability", ["75", "86", "120"])
+def test_chips_of_every_kind(compute_capability):
+    """Not all have the shared memory that kernels for some of them ask for."""
+    code = """
+import sys
+import numpy as np
+import larq_engine
+from larq_engine.python.tensors import random_data
+results = []
+for device in ("cpu", "cuda"):
+    with larq_engine.Interpreter(sys.argv[1], device=device) as interpreter:
+        inputs = [random_data(i, np.random.default_rng(1)) for i in interpreter._inputs]
+        results.append(interpreter.predict(inputs).tobytes())
+assert results[0] == results[1]
+"""
+    model = _INTEROP / "relu_3x3.float.tflite"
+    subprocess.run(
+        [sys.executable, "-c", code, model],
+        env={**os.environ, "FAKE_CUDA_COMPUTE_CAPABILITY": compute_capability},
+        check=True,
+    )
 
 
 def test_other_shapes_one_after_another(rng, driver):

@@ -18,8 +18,12 @@ def _run_nvcc(ctx, output, args):
         inputs = depset([ctx.file.src, ctx.file._version] + ctx.files.hdrs),
         outputs = [output, log],
         # The log has each kernel's registers, stack and spills, which a test reads.
-        command = "external/cuda_toolkit/toolkit/bin/nvcc \"$@\" >%s 2>&1 || { cat %s >&2; exit 1; }" %
-                  (log.path, log.path),
+        # C75..: the assembler made products of warpgroups wait for each other. It is only a note.
+        command = """
+if ! external/cuda_toolkit/toolkit/bin/nvcc "$@" >{log} 2>&1 || grep -q "(C75[0-9][0-9])" {log}; then
+  cat {log} >&2
+  exit 1
+fi""".format(log = log.path),
         arguments = [args],
         # nvcc calls gcc as its preprocessor.
         use_default_shell_env = True,

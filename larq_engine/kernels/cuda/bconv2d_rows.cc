@@ -101,6 +101,31 @@ double MmaSeconds(const Bconv2dArgs& a, const Chip& chip) {
   return 2e-6 + static_cast<double>(rounds) * products / (kRate * kHertz);
 }
 
+template <WgmmaTile kTile>
+const char* WgmmaRefusal(const Bconv2dArgs& a) {
+  return WindowRefusal(a, WgmmaTile::kCopyWords);
+}
+
+template <WgmmaTile kTile>
+LaunchSize WgmmaSize(const Bconv2dArgs& a) {
+  const int64_t groups = a.out_channels / a.group_out_channels;
+  return {.blocks_x = BlocksFor(Pixels(a), WgmmaTile::kM) * groups *
+                      BlocksFor(a.group_out_channels, kTile.n),
+          .threads = WgmmaTile::kThreads,
+          .shared_bytes = kTile.shared_bytes()};
+}
+
+// A guess: half of the 32,768 products a clock and multiprocessor, of which the bytes of shared
+// memory allow 9 of 10 for 256 channels and 2 of 3 for 128. 4 us to begin and end. The last blocks
+// have as long as all before them.
+template <WgmmaTile kTile>
+double WgmmaSeconds(const Bconv2dArgs& a, const Chip& chip) {
+  const int64_t rounds = BlocksFor(WgmmaSize<kTile>(a).blocks_x, chip.multiprocessors);
+  const double products = double{WgmmaTile::kM} * kTile.n * 32 * a.filter_words;
+  constexpr int kRate = kTile.n == 256 ? 14500 : 11000;
+  return 4e-6 + static_cast<double>(rounds) * products / (kRate * kHertz);
+}
+
 template <SmallTile kTile>
 const char* SmallRefusal(const Bconv2dArgs& a) {
   return WindowRefusal(a, kTile.load_words);
@@ -177,6 +202,12 @@ constexpr Bconv2dRow MmaRow(KernelId kernel) {
   return {kernel, 80, 90, MmaRefusal<kTile>, MmaSize<kTile>, MmaSeconds<kTile, kBitRate>};
 }
 
+// The chip has its own instructions, which no newer one understands.
+template <WgmmaTile kTile>
+constexpr Bconv2dRow WgmmaRow(KernelId kernel) {
+  return {kernel, 90, 90, WgmmaRefusal<kTile>, WgmmaSize<kTile>, WgmmaSeconds<kTile>};
+}
+
 template <SmallTile kTile>
 constexpr Bconv2dRow SmallRow(KernelId kernel) {
   return {kernel, 80, 90, SmallRefusal<kTile>, SmallSize<kTile>, SmallSeconds<kTile, kBitRate>};
@@ -212,6 +243,8 @@ constexpr Bconv2dRow kRows[] = {
     MmaRow<kMma128x64c16>(KernelId::bconv2d_mma_128x64_c16),
     MmaRow<kMma128x64c8>(KernelId::bconv2d_mma_128x64_c8),
     MmaRow<kMma128x64c4>(KernelId::bconv2d_mma_128x64_c4),
+    WgmmaRow<kWgmma128x128>(KernelId::bconv2d_wgmma_128x128),
+    WgmmaRow<kWgmma128x256>(KernelId::bconv2d_wgmma_128x256),
     SmallRow<kSmallC16>(KernelId::bconv2d_small_c16),
     SmallRow<kSmallC8>(KernelId::bconv2d_small_c8),
     SmallRow<kSmallC4>(KernelId::bconv2d_small_c4),

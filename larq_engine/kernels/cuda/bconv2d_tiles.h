@@ -24,6 +24,22 @@ struct MmaTile {
   constexpr int shared_bytes() const { return stages * (m + n) * kStepWords * 4; }
 };
 
+// Filters are padded to a multiple of it.
+inline constexpr int kFilterStepWords = 16;
+
+// Of bconv2d_wgmma.h: two warpgroups of 64 output pixels each.
+struct WgmmaTile {
+  int n;  // output channels
+  int stages;
+
+  static constexpr int kM = 128;
+  static constexpr int kThreads = 256;
+  static constexpr int kStepWords = 32;
+  static constexpr int kCopyWords = 4;  // that lie together in the image: they divide tap_words
+
+  constexpr int shared_bytes() const { return stages * (kM + n) * kStepWords * 4; }
+};
+
 // Of bconv2d_small.h: 16 pixels, 16 channels, and a warp for each part of the depth.
 struct SmallTile {
   int load_words;  // that lie together in the image: they divide tap_words
@@ -60,6 +76,9 @@ inline constexpr MmaTile kMma64x64c4{64, 64, 32, 32, 4, 1};
 inline constexpr Mma8Tile kMma8c16{4};
 inline constexpr Mma8Tile kMma8c8{2};
 inline constexpr Mma8Tile kMma8c4{1};
+// Two blocks of 128 channels, or one of 256, have a multiprocessor's 227 KiB.
+inline constexpr WgmmaTile kWgmma128x128{128, 3};
+inline constexpr WgmmaTile kWgmma128x256{256, 4};
 inline constexpr SmallTile kSmallC16{4};
 inline constexpr SmallTile kSmallC8{2};
 inline constexpr SmallTile kSmallC4{1};

@@ -68,12 +68,17 @@ void CudaDevice::Load(const LarqEngineCudaImage& image) {
         Description() + ": update the driver");
   }
   if (loaded != CUDA_SUCCESS) driver_.Fail(driver_.cuLibraryLoadData.name, loaded);
+  int most_shared_bytes = 0;
+  driver_.Call(driver_.cuDeviceGetAttribute, &most_shared_bytes,
+               CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device_);
   for (const cuda::KernelRow& row : cuda::KernelRows()) {
     CUkernel kernel = nullptr;
     CUfunction function = nullptr;
     driver_.Call(driver_.cuLibraryGetKernel, &kernel, library_, row.symbol);
     driver_.Call(driver_.cuKernelGetFunction, &function, kernel);
-    if (row.shared_bytes > kSharedBytesOfAll) {
+    // What needs more than there is, is for other chips and is not launched on this one.
+    if (row.shared_bytes > kSharedBytesOfAll &&
+        row.shared_bytes <= static_cast<uint32_t>(most_shared_bytes)) {
       driver_.Call(driver_.cuFuncSetAttribute, function,
                    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                    static_cast<int>(row.shared_bytes));

@@ -31,8 +31,23 @@ constexpr Attribute kAttributes[] = {
     {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 6144},
     {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 60 << 20},
     {CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
-    {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 227 << 10},
 };
+
+// Of shared memory that a block of a kernel may be given which asks for it.
+int MaxSharedBytes() {
+  switch (TheFakeDriver().compute_capability) {
+    case 75:
+      return 64 << 10;
+    case 80:
+      return 163 << 10;
+    case 86:
+    case 89:
+    case 120:
+      return 99 << 10;
+    default:
+      return 227 << 10;
+  }
+}
 
 struct ErrorText {
   CUresult result;
@@ -146,6 +161,8 @@ void cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice dev
     *value = capability / 10;
   } else if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) {
     *value = capability % 10;
+  } else if (attribute == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) {
+    *value = MaxSharedBytes();
   } else {
     const auto* found = std::ranges::find(kAttributes, attribute, &Attribute::attribute);
     if (found == std::end(kAttributes)) Misused("it has no attribute %u", attribute);
@@ -226,7 +243,7 @@ void cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int
   if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) {
     Misused("functions have no attribute %u", attribute);
   }
-  if (value < 0 || value > 227 << 10) throw Refused{CUDA_ERROR_INVALID_VALUE};
+  if (value < 0 || value > MaxSharedBytes()) throw Refused{CUDA_ERROR_INVALID_VALUE};
   TheFakeDriver().Function(function).max_shared_bytes = static_cast<unsigned>(value);
 }
 

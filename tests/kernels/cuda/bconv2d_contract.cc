@@ -46,5 +46,8 @@ int main() {
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_small_int8_c16);
   layer.spec.in_channels = 32;
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_mma_128x64_c4);
+  layer.height = layer.width = 9;  // rows for the second warpgroup as well
+  layer.spec.in_channels = 512;    // longer steps
+  keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_wgmma_128x128);
   return keeps ? 0 : 1;
 }

@@ -99,7 +99,7 @@ TEST(GpuBconv2d, EveryOrderOfThreadsAndCopies) {
 #else
   const std::vector<int> orders = {0, 1, 2, 3, 4};
 #endif
-  const GpuCase gpu_case(kShare > 1 ? Square(5, 256, 40, 3) : Square(12, 256, 80, 3), random);
+  const GpuCase gpu_case(kShare > 1 ? Square(5, 512, 40, 3) : Square(12, 512, 80, 3), random);
   for (const Bconv2dRow& row : Bconv2dRows()) {
     ASSERT_EQ(row.refusal(gpu_case.Shape()), nullptr);
     for (const int order : orders) {
@@ -177,7 +177,8 @@ TEST(GpuBconv2d, RowsAreKernelsAndFitThem) {
     }
     EXPECT_EQ(threads, cuda::RowOf(row.kernel).threads) << NameOf(row);
     EXPECT_EQ(shared_bytes, cuda::RowOf(row.kernel).shared_bytes) << NameOf(row);
-    EXPECT_LE(shared_bytes, 48u << 10) << NameOf(row);
+    // What every chip has without being asked, and what those of 9.0 have.
+    EXPECT_LE(shared_bytes, (row.first_chip < 90 ? 48u : 227u) << 10) << NameOf(row);
   }
 }
 
@@ -254,7 +255,10 @@ TEST(GpuBconv2d, ChoosesByExpectedTime) {
   EXPECT_EQ(chosen(Square(7, 512, 512, 3), 1, 90), "bconv2d_small_c16");
   EXPECT_EQ(chosen(Square(14, 256, 256, 3), 1, 80), "bconv2d_small_c16");
   EXPECT_EQ(chosen(Square(14, 64, 256, 3), 1, 90), "bconv2d_small_c8");
-  EXPECT_EQ(chosen(Square(7, 512, 512, 3), 256, 90), "bconv2d_mma_128x128_c16");
+  EXPECT_EQ(chosen(Square(7, 512, 512, 3), 256, 80), "bconv2d_mma_128x128_c16");
+  EXPECT_EQ(chosen(Square(7, 512, 512, 3), 256, 90), "bconv2d_wgmma_128x128");
+  EXPECT_EQ(chosen(Square(56, 128, 256, 3), 64, 90), "bconv2d_wgmma_128x256");
+  EXPECT_EQ(chosen(Square(56, 64, 256, 3), 64, 90), "bconv2d_mma_128x128_c8");
   EXPECT_EQ(chosen(Square(14, 96, 256, 3), 64, 86), "bconv2d_mma_128x64_c4");
   EXPECT_EQ(chosen(Square(56, 64, 64, 3), 256, 89), "bconv2d_mma_128x64_c8");
   for (const int chip : {100, 103, 120, 121}) {

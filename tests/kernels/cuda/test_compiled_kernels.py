@@ -21,6 +21,8 @@ pytestmark = pytest.mark.slow
 REGISTERS = {
     r"bconv2d_mma_128x128_c\d+": 255,
     r"bconv2d_mma_128x64_c\d+": 168,
+    r"bconv2d_wgmma_128x128": 128,
+    r"bconv2d_wgmma_128x256": 255,
     r"bconv2d_small_(int8_)?c\d+": 72,
     r"bconv2d_int8_64x64_c\d+": 128,
     r"bconv2d_mma8_64x64_c\d+": 128,
@@ -52,6 +54,15 @@ FROM_8_0_TO_9_0 = FROM_8_0 | {
     r"bconv2d_small_c8": (r"BMMA\.168256\.AND\.POPC", r"LDG\.\S*64"),
     r"bconv2d_small_c4": (r"BMMA\.168256\.AND\.POPC",),
 }
+# BGMMA is the product of a warpgroup, FENCE.VIEW.ASYNC what makes copies visible to it.
+ON_9_0 = FROM_8_0_TO_9_0 | {
+    r"bconv2d_wgmma_\w+": (
+        r"BGMMA\.64x(128|256)x256\.AND\.POPC",
+        r"FENCE\.VIEW\.ASYNC",
+        r"LDGSTS\.\S*128",
+        r"LDS\.128",
+    ),
+}
 ON_7_5 = ANYWHERE | {
     r"bconv2d_mma8_\w+_c16": (_XOR, r"LDG\.\S*128"),
     r"bconv2d_mma8_\w+_c8": (_XOR, r"LDG\.\S*64"),
@@ -62,7 +73,7 @@ INSTRUCTIONS = {
     "sm_80": FROM_8_0_TO_9_0,
     "sm_86": FROM_8_0_TO_9_0,
     "sm_89": FROM_8_0_TO_9_0,
-    "sm_90a": FROM_8_0_TO_9_0,
+    "sm_90a": ON_9_0,
     "sm_100": FROM_8_0,
     "sm_120": FROM_8_0,
 }
@@ -70,7 +81,7 @@ PRODUCT = r"\b(BMMA|IMMA|BGMMA)\b"
 # Memory of a thread.
 NEVER = r"\b(LDL|STL)\b"
 # Divisions of 64 bits are calls. On older chips so is what diverged warps do together.
-NO_CALLS = r"bconv2d_(mma|small)_\w+"
+NO_CALLS = r"bconv2d_(mma|small|wgmma)_\w+"
 NO_CALLS_ON = "sm_90a"
 
 

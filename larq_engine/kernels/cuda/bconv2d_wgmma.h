@@ -1,0 +1,125 @@
+// Binary convolution on the tensor cores of chips 9.0, for large products: as in bconv2d_mma.h, but
+// the matrices are multiplied from shared memory, by warpgroups, while their threads copy the rows
+// of later steps and count the ones of this one.
+//
+// Rows are gathered by asynchronous copies, as there. The tensor memory accelerator would take
+// fewer instructions, but needs a description of each image, which the host would have to make.
+#ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_WGMMA_H_
+#define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_WGMMA_H_
+
+#include "larq_engine/kernels/cuda/bconv2d_fragments.h"
+#include "larq_engine/kernels/cuda/bconv2d_stages.h"
+#include "larq_engine/kernels/cuda/wgmma.h"
+
+namespace larq_engine::cuda {
+
+template <WgmmaTile kTile>
+struct WgmmaStage {
+  static constexpr int kM = WgmmaTile::kM;
+  static constexpr int kN = kTile.n;
+  static constexpr int kCopyWords = WgmmaTile::kCopyWords;
+  static constexpr int kStepWords = WgmmaTile::kStepWords;
+  static constexpr int kRowBytes = kStepWords * 4;
+  static constexpr int kThreads = WgmmaTile::kThreads;
+  static constexpr int kSharedBytes = kTile.shared_bytes();
+  static constexpr int kStageBytes = kSharedBytes / kTile.stages;
+
+  // As RowsDescriptor has it.
+  LE_DEVICE static uint32_t RowPart(int row, int part) {
+    return static_cast<uint32_t>(row * kRowBytes + ((part ^ row) & 7) * 16);
+  }
+};
+
+// The ones of a pixel's row, by two threads, a half each.
+template <class Stage>
+LE_DEVICE int HalfRowOnes(const unsigned char* stage, int thread) {
+  static_assert(Stage::kThreads == 2 * Stage::kM);
+  constexpr int kParts = Stage::kRowBytes / 16 / 2;
+  int ones = 0;
+  LE_UNROLL
+  for (int i = 0; i < kParts; ++i) {
+    const auto part = *reinterpret_cast<const LoadedWords<4>*>(
+        stage + Stage::RowPart(thread / 2, thread % 2 * kParts + i));
+    LE_UNROLL
+    for (const uint32_t word : part.w) ones += __popc(word);
+  }
+  return ones;
+}
+
+// Shared memory after the product.
+template <WgmmaTile kTile>
+struct WgmmaOutputs {
+  int32_t ones[WgmmaTile::kM];
+  Corner corners[WgmmaTile::kThreads / kWarp];
+};
+
+template <WgmmaTile kTile>
+LE_DEVICE void Bconv2dWgmma(const Bconv2dArgs& a) {
+  if constexpr (kHasWgmma) {
+    using Stage = WgmmaStage<kTile>;
+    using Outputs = WgmmaOutputs<kTile>;
+    static_assert(sizeof(Outputs) <= Stage::kSharedBytes && Stage::kStageBytes % 1024 == 0);
+    LE_SHARED_DYNAMIC(shared);
+    const uint32_t stages = SharedAddress(shared);
+    const int thread = static_cast<int>(threadIdx.x);
+    const int warp = thread / kWarp;
+
+    const BlockPlace block = BlockPlace::Of<Stage>(a, static_cast<int>(blockIdx.x));
+    ImageCopies<Stage> image(a, block, thread);
+    FilterCopies<Stage> filter(a, block, thread);
+    const int steps = (a.filter_words + Stage::kStepWords - 1) / Stage::kStepWords;
+    int next = 0;  // the step to copy
+    const auto copy_next = [&] {
+      if (next < steps) {
+        const uint32_t stage =
+            stages + static_cast<uint32_t>(next % kTile.stages * Stage::kStageBytes);
+        image.Issue(a, stage);
+        filter.Issue(a, stage + Stage::kM * Stage::kRowBytes);
+        ++next;
+      }
+      CommitCopies();  // a group each step, so that counting them tells which have arrived
+    };
+
+    int32_t c[kTile.n / 2];
+    LE_UNROLL
+    for (int i = 0; i < kTile.n / 2; ++i) c[i] = 0;
+    int ones = 0;
+    // While a step is multiplied the one before may be as well, so that many stages are in use.
+    for (int i = 0; i < kTile.stages - 2; ++i) copy_next();
+    for (int step = 0; step < steps; ++step) {
+      WaitCopies<kTile.stages - 3>();
+      FenceForProducts();
+      __syncthreads();  // everyone's copies are there, and the step before the last is multiplied
+      const int offset = step % kTile.stages * Stage::kStageBytes;
+      const uint32_t stage = stages + static_cast<uint32_t>(offset);
+      const uint64_t rows = RowsDescriptor(
+          stage + static_cast<uint32_t>(thread / kWarpgroup * 64 * Stage::kRowBytes));
+      const uint64_t columns = RowsDescriptor(stage + Stage::kM * Stage::kRowBytes);
+      WgmmaFence();
+      LE_UNROLL
+      for (int k = 0; k < Stage::kStepWords / 8; ++k) {
+        const uint64_t at = static_cast<uint64_t>(k) * 32 / 16;  // 256 bits further
+        WgmmaAnd<kTile.n>(c, rows + at, columns + at);
+      }
+      WgmmaCommit();
+      copy_next();
+      ones += HalfRowOnes<Stage>(shared + offset, thread);
+      WgmmaWait<1>(c);
+    }
+    WgmmaWait<0>(c);
+    __syncthreads();  // nobody reads the stages any more
+
+    auto& outputs = *reinterpret_cast<Outputs*>(shared);
+    ones += __shfl_xor_sync(~0u, ones, 1);
+    if (thread % 2 == 0) outputs.ones[thread / 2] = ones;
+    __syncthreads();
+    FinishFragments<1, kTile.n / 8>(
+        a, block, warp * 16, 0, outputs.corners[warp],
+        [&](int, int j, int e) { return c[4 * j + e]; },
+        [&](int row) { return outputs.ones[row]; });
+  }
+}
+
+}  // namespace larq_engine::cuda
+
+#endif  // LARQ_ENGINE_KERNELS_CUDA_BCONV2D_WGMMA_H_
