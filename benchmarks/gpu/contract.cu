@@ -1,4 +1,4 @@
-// Do a GPU's instructions do what ptx_rules.h says? Each runs on random registers, and every bit is
+// Do a GPU's instructions do what ptx_rules.h and wgmma_rules.h say? Each runs on random registers, and every bit is
 // compared with the rule that the emulated GPU runs. Prints a line of JSON for each; exits with 1
 // if one differs, and with 2 if there is no GPU to ask.
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "larq_engine/kernels/cuda/ptx.h"
+#include "larq_engine/kernels/cuda/wgmma.h"
 
 namespace {
 
@@ -161,6 +162,64 @@ int WrongCopies(std::mt19937& random) {
   return wrong;
 }
 
+template <int kN>
+__global__ void __launch_bounds__(kWarpgroup)
+    RunWgmma(const uint32_t* in, int words, uint64_t a, uint64_t b, int32_t* out) {
+  if constexpr (kHasWgmma) {
+    LE_SHARED_DYNAMIC(shared);
+    for (int i = threadIdx.x; i < words; i += kWarpgroup) {
+      reinterpret_cast<uint32_t*>(shared)[i] = in[i];
+    }
+    FenceForProducts();
+    __syncthreads();
+    const uint64_t base = SharedAddress(shared) >> 4;
+    int32_t d[kN / 2];
+    LE_UNROLL
+    for (int i = 0; i < kN / 2; ++i) d[i] = i;
+    WgmmaFence(d);
+    WgmmaAnd<kN>(d, a + base, b + base);
+    WgmmaCommit();
+    WgmmaWait<0>(d);
+    LE_UNROLL
+    for (int i = 0; i < kN / 2; ++i) out[threadIdx.x * (kN / 2) + i] = d[i];
+  }
+}
+
+template <int kN>
+void TestWgmma(std::mt19937& random) {
+  constexpr int kBytes = 40 << 10;
+  constexpr uint32_t kB = 8 << 10;  // where the second matrix begins
+  // With addresses from the beginning of shared memory; see RowsDescriptor.
+  const auto descriptor = [](uint64_t start) {
+    return start / 16 | uint64_t{1} << 16 | uint64_t{1024 / 16} << 32 | kSwizzle128Bytes << 62;
+  };
+  Shared<uint32_t> in(kBytes / 4);
+  Shared<int32_t> out(kWarpgroup * (kN / 2));
+  for (uint32_t along = 0; along < 128; along += 32) {
+    const uint64_t a = descriptor(along);
+    const uint64_t b = descriptor(kB + along);
+    int wrong = 0;
+    for (int round = 0; round < 4; ++round) {
+      Randomize(in.here, random);
+      in.Send();
+      RunWgmma<kN><<<1, kWarpgroup, kBytes>>>(in.there, kBytes / 4, a, b, out.there);
+      CHECK(cudaGetLastError());
+      out.Fetch();
+      const auto part = [&](uint32_t at) { return &in.here[at / 4]; };
+      for (uint32_t thread = 0; thread < kWarpgroup; ++thread) {
+        for (uint32_t i = 0; i < kN / 2; ++i) {
+          const int32_t want = static_cast<int32_t>(i) + WgmmaAndRule(part, a, b, thread, i);
+          wrong += out.here[thread * (kN / 2) + i] != want;
+        }
+      }
+    }
+    char instruction[96];
+    std::snprintf(instruction, sizeof(instruction), "wgmma.m64n%dk256.b1.and.popc, %u bytes along",
+                  kN, along);
+    Report(instruction, wrong);
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -173,5 +232,14 @@ int main() {
   Report("cp.async 4 bytes, zeros", WrongCopies<4>(random));
   Report("cp.async 8 bytes, zeros", WrongCopies<8>(random));
   Report("cp.async 16 bytes, zeros", WrongCopies<16>(random));
+  int major = 0;
+  int minor = 0;
+  CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+  CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
+  if (major == 9 && minor == 0) {
+    TestWgmma<64>(random);
+    TestWgmma<128>(random);
+    TestWgmma<256>(random);
+  }
   return differing != 0;
 }

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "larq_engine/kernels/cuda/ptx.h"
+#include "larq_engine/kernels/cuda/wgmma.h"
 
 namespace {
 
@@ -35,6 +37,37 @@ __global__ void __launch_bounds__(512) MmaRate(int* out) {
   LE_UNROLL
   for (int j = 0; j < kChains; ++j) sum += c[j].r[0] + c[j].r[1] + c[j].r[2] + c[j].r[3];
   out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+// Each warpgroup multiplies the same two matrices again and again, 1024 bits deep.
+constexpr int kMostWarpgroups = 3;
+template <int kN>
+__global__ void __launch_bounds__(kMostWarpgroups * kWarpgroup) WgmmaRate(int* out) {
+  if constexpr (kHasWgmma) {
+    LE_SHARED_DYNAMIC(shared);
+    for (int i = threadIdx.x; i < (64 + kN) * 32; i += blockDim.x) {
+      reinterpret_cast<uint32_t*>(shared)[i] = i * 2654435761u;
+    }
+    FenceForProducts();
+    __syncthreads();
+    int32_t d[kN / 2];
+    LE_UNROLL
+    for (int i = 0; i < kN / 2; ++i) d[i] = 0;
+    const uint64_t rows = RowsDescriptor(SharedAddress(shared));
+    const uint64_t columns = RowsDescriptor(SharedAddress(shared) + 64 * 128);
+    for (int i = 0; i < kRounds / 4; ++i) {
+      WgmmaFence(d);
+      LE_UNROLL
+      for (int k = 0; k < 4; ++k) WgmmaAnd<kN>(d, rows + 2 * k, columns + 2 * k);
+      WgmmaCommit();
+      WgmmaWait<1>(d);
+    }
+    WgmmaWait<0>(d);
+    int sum = 0;
+    LE_UNROLL
+    for (int i = 0; i < kN / 2; ++i) sum += d[i];
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+  }
 }
 
 __global__ void __launch_bounds__(512) PopcountRate(int* out) {
@@ -75,6 +108,24 @@ double Seconds(cudaStream_t stream, const Work& work) {
   return all[all.size() / 2];
 }
 
+// A field of JSON for each number of warpgroups.
+template <int kN>
+std::string WgmmaRates(cudaStream_t stream, int sms, int* out) {
+  std::string fields;
+  for (int warpgroups = 1; warpgroups <= kMostWarpgroups; ++warpgroups) {
+    const double seconds = Seconds(stream, [&] {
+      WgmmaRate<kN><<<sms, warpgroups * kWarpgroup, (64 + kN) * 128, stream>>>(out);
+      CHECK(cudaGetLastError());
+    });
+    const double products = double{64} * kN * 256 * kRounds * warpgroups * sms;
+    char field[96];
+    std::snprintf(field, sizeof(field), "\"wgmma_b1_n%d_%d_warpgroups_products_per_s\": %.4g, ", kN,
+                  warpgroups, products / seconds);
+    fields += field;
+  }
+  return fields;
+}
+
 }  // namespace
 
 int main() {
@@ -88,6 +139,11 @@ int main() {
 
   const double products = double{16} * 8 * 256 * kChains * kRounds * 16 * sms;  // 16 warps a block
   const double mma = products / Seconds(stream, [&] { MmaRate<<<sms, 512, 0, stream>>>(out); });
+  std::string wgmma;
+  if (device.major == 9 && device.minor == 0) {
+    wgmma = WgmmaRates<64>(stream, sms, out) + WgmmaRates<128>(stream, sms, out) +
+            WgmmaRates<256>(stream, sms, out);
+  }
   const double words = double{512} * 4 * sms * kChains * kRounds;
   const double popcount =
       words / Seconds(stream, [&] { PopcountRate<<<4 * sms, 512, 0, stream>>>(out); });
@@ -124,10 +180,10 @@ int main() {
   CHECK(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, 0));
   std::printf(
       "{\"device\": \"%s\", \"sms\": %d, \"clock_ghz\": %.3f, \"l2_mib\": %d, "
-      "\"mma_b1_products_per_s\": %.4g, \"popcount_words_per_s\": %.4g, "
+      "\"mma_b1_products_per_s\": %.4g, %s\"popcount_words_per_s\": %.4g, "
       "\"copy_bytes_per_s\": %.4g, \"upload_bytes_per_s\": %.4g, \"download_bytes_per_s\": %.4g, "
       "\"upload_latency_s\": %.3g, \"graph_node_s\": %.3g}\n",
-      device.name, sms, clock_khz * 1e-6, device.l2CacheSize >> 20, mma, popcount, copy, upload,
+      device.name, sms, clock_khz * 1e-6, device.l2CacheSize >> 20, mma, wgmma.c_str(), popcount, copy, upload,
       download, small_upload, node);
   return 0;
 }

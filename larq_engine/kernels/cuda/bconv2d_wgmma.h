@@ -95,7 +95,7 @@ LE_DEVICE void Bconv2dWgmma(const Bconv2dArgs& a) {
       const uint64_t rows = RowsDescriptor(
           stage + static_cast<uint32_t>(thread / kWarpgroup * 64 * Stage::kRowBytes));
       const uint64_t columns = RowsDescriptor(stage + Stage::kM * Stage::kRowBytes);
-      WgmmaFence();
+      WgmmaFence(c);
       LE_UNROLL
       for (int k = 0; k < Stage::kStepWords / 8; ++k) {
         const uint64_t at = static_cast<uint64_t>(k) * 32 / 16;  // 256 bits further

@@ -24,8 +24,7 @@ inline constexpr bool kHasWgmma = true;
 LE_DEVICE uint64_t RowsDescriptor(uint32_t address) {
   constexpr uint64_t kLeading = 1;  // is not looked at
   constexpr uint64_t kStride = 8 * 128 / 16;
-  constexpr uint64_t kSwizzle = static_cast<uint64_t>(MatrixSwizzle::k128Bytes);
-  return (address & 0x3ffff) >> 4 | kLeading << 16 | kStride << 32 | kSwizzle << 62;
+  return (address & 0x3ffff) >> 4 | kLeading << 16 | kStride << 32 | kSwizzle128Bytes << 62;
 }
 
 // What this thread wrote to shared memory, or waited for after CopyAsync, is from now on visible to
@@ -38,11 +37,24 @@ LE_DEVICE void FenceForProducts() {
 #endif
 }
 
-// Before the first product, and again when anything else has touched its registers.
-LE_DEVICE void WgmmaFence() {
 #ifdef __CUDACC__
+// The compiler knows nothing of products that are not done: what it does with `d` stays before or
+// behind this place.
+template <int kRegisters>
+LE_DEVICE void HoldRegisters(int32_t (&d)[kRegisters]) {
+  LE_UNROLL
+  for (int i = 0; i < kRegisters; ++i) asm volatile("" : "+r"(d[i])::"memory");
+}
+#endif
+
+// Before the first product, and again when anything else has touched its registers.
+template <int kRegisters>
+LE_DEVICE void WgmmaFence(int32_t (&d)[kRegisters]) {
+#ifdef __CUDACC__
+  HoldRegisters(d);
   asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory");
 #else
+  (void)d;
   emulated_gpu::MyThread().registers_are_fenced = true;
 #endif
 }
@@ -128,8 +140,7 @@ template <int kLeft, int kRegisters>
 LE_DEVICE void WgmmaWait(int32_t (&d)[kRegisters]) {
 #ifdef __CUDACC__
   asm volatile("wgmma.wait_group.sync.aligned %0;\n" ::"n"(kLeft) : "memory");
-  LE_UNROLL
-  for (int i = 0; i < kRegisters; ++i) asm volatile("" : "+r"(d[i])::"memory");
+  HoldRegisters(d);
 #else
   (void)d;
   emulated_gpu::WaitForProductGroups(kLeft);

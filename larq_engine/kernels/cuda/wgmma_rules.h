@@ -8,28 +8,18 @@
 
 namespace larq_engine::cuda {
 
-// How the 16-byte parts of a matrix' rows are mixed, as descriptors have it.
-enum class MatrixSwizzle : uint32_t { kNone = 0, k128Bytes = 1, k64Bytes = 2, k32Bytes = 3 };
+// As descriptors say that matrices are mixed as below. There are other ways, which no kernel uses.
+inline constexpr uint64_t kSwizzle128Bytes = 1;
 
-// Where byte 0..31 of a row is that a descriptor names; its part of 16 bytes lies together.
-//  - Without a swizzle: 8 rows of 16 bytes one behind the other, `stride` bytes from 8 rows to the
-//    next 8, `leading` bytes from a row's first 16 bytes to the second.
-//  - With one: 8 rows of 128, 64 or 32 bytes, `stride` bytes to the next 8. Bits 4.. of an address
-//    are xored with its bits 7..: 3, 2 or 1 of them.
+// Where byte 0..31 of a row is that a descriptor names; its part of 16 bytes lies together. 8 rows
+// lie one behind the other, 128 bytes each, and the descriptor's stride is from them to the next 8.
+// Bits 4 to 6 of an address are xored with its bits 7 to 9.
 inline uint32_t MatrixByte(uint64_t descriptor, uint32_t row, uint32_t byte) {
   const auto bytes = [&](int bit) {
     return static_cast<uint32_t>(descriptor >> bit & 0x3fff) << 4;
   };
-  const uint32_t start = bytes(0);
-  const uint32_t leading = bytes(16);
-  const uint32_t stride = bytes(32);
-  const auto swizzle = static_cast<MatrixSwizzle>(descriptor >> 62);
-  if (swizzle == MatrixSwizzle::kNone) {
-    return start + row / 8 * stride + row % 8 * 16 + byte / 16 * leading + byte % 16;
-  }
-  const uint32_t pitch = 256u >> static_cast<uint32_t>(swizzle);
-  const uint32_t at = start + row / 8 * stride + row % 8 * pitch + byte;
-  return at ^ (at >> 7 & (pitch / 16 - 1)) << 4;
+  const uint32_t at = bytes(0) + row / 8 * bytes(32) + row % 8 * 128 + byte;
+  return at ^ (at >> 7 & 7) << 4;
 }
 
 // Of which element of the product the registers of a warpgroup's thread are.

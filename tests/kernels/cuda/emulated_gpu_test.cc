@@ -268,7 +268,7 @@ struct WarpgroupProduct {
       if (fault != kNoFenceOfCopies) cuda::FenceForProducts();
       __syncthreads();
       int32_t d[kN / 2] = {};
-      if (fault != kNoFence) cuda::WgmmaFence();
+      if (fault != kNoFence) cuda::WgmmaFence(d);
       for (uint32_t k = 0; k < 4; ++k) {
         const uint64_t other = fault == kOtherMatrix ? thread % 2 : 0;
         cuda::WgmmaAnd<kN>(d, cuda::RowsDescriptor(32 * k),
@@ -320,18 +320,13 @@ TEST(EmulatedGpu, WarpgroupMultipliesMatrices) {
   }
 }
 
-// Without a swizzle, 8 rows of 16 bytes lie together; with one, a row's parts change places.
+// Parts of a row change places, which 32 bytes further along the rows are still the same.
 TEST(EmulatedGpu, MatricesLieAsDocumented) {
-  using cuda::MatrixByte;
-  const auto descriptor = [](uint64_t start, uint64_t leading, uint64_t stride, uint64_t swizzle) {
-    return start / 16 | leading / 16 << 16 | stride / 16 << 32 | swizzle << 62;
-  };
-  EXPECT_EQ(MatrixByte(descriptor(4096, 128, 256, 0), 9, 21), 4096u + 256 + 16 + 128 + 5);
-  EXPECT_EQ(MatrixByte(descriptor(4096, 16, 1024, 1), 9, 21),
-            4096u + 1024 + 128 + (1 ^ 1) * 16 + 5);
-  EXPECT_EQ(MatrixByte(descriptor(4096, 16, 512, 2), 11, 21), 4096u + 512 + 192 + (1 ^ 1) * 16 + 5);
-  EXPECT_EQ(MatrixByte(descriptor(4096, 16, 256, 3), 12, 21), 4096u + 256 + 128 + (1 ^ 1) * 16 + 5);
-  EXPECT_EQ(MatrixByte(descriptor(4096 + 32, 16, 1024, 1), 7, 0), 4096u + 896 + (2 ^ 7) * 16);
+  const uint64_t rows = cuda::RowsDescriptor(4096);
+  EXPECT_EQ(rows, uint64_t{1} << 62 | uint64_t{1024 / 16} << 32 | 1 << 16 | 4096 / 16);
+  EXPECT_EQ(cuda::MatrixByte(rows, 0, 21), 4096u + 1 * 16 + 5);
+  EXPECT_EQ(cuda::MatrixByte(rows, 9, 21), 4096u + 1024 + 128 + (1 ^ 1) * 16 + 5);
+  EXPECT_EQ(cuda::MatrixByte(cuda::RowsDescriptor(4096 + 32), 7, 0), 4096u + 896 + (2 ^ 7) * 16);
 }
 
 TEST(EmulatedGpu, ProductsSeeNoCopiesWithoutAFence) {

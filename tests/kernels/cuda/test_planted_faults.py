@@ -192,7 +192,7 @@ FAULTS = [
     Fault(
         "products have no fence before them",
         "bconv2d_wgmma.h",
-        "WgmmaFence();",
+        "WgmmaFence(c);",
         "",
         "no fence since the last wait",
     ),
