@@ -50,7 +50,7 @@ CUDA_CHIPS = [
     "sm_90a",
     "sm_100",
     "sm_120",
-    "compute_120",
+    "compute_100",
 ]
 
 # --fmad=false: nvcc would fuse a multiply and an add, as -ffp-contract=off forbids on the CPU.

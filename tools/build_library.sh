@@ -13,7 +13,11 @@ cd "$(dirname "$0")/.."
 targets=(//larq_engine/runtime:liblarq_engine.so)
 kernels=//larq_engine/kernels/cuda:liblarq_engine_cuda.so
 # There is no such target without a compiler.
-if tools/run_bazel.sh query "$kernels" >/dev/null 2>&1; then targets+=("$kernels"); fi
+found=$(tools/run_bazel.sh query "${kernels%:*}:all" 2>/dev/null) || {
+  tools/run_bazel.sh query "${kernels%:*}:all" # says what is wrong
+  exit 1
+}
+if grep -qxF "$kernels" <<<"$found"; then targets+=("$kernels"); fi
 
 tools/run_bazel.sh build "$@" "${targets[@]}"
 # One that was built with a compiler before is of another version of the plug-in.

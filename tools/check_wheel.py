@@ -55,7 +55,7 @@ LIBRARIES = (
         r"larq_engine_cuda_(image|version)$",
         frozenset({"larq_engine_cuda_image", "larq_engine_cuda_version"}),
         "larq_engine_cuda_version",
-        1_200_000,  # the kernels for seven chips, and PTX
+        1_500_000,  # the kernels for seven chips, and PTX
     ),
 )
 # What C and C++ programs need beside them.

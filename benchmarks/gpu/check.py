@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -40,22 +41,27 @@ class Bench:
             **variables,
         }
         try:
-            done = subprocess.run(
+            process = subprocess.Popen(
                 list(map(str, command)),
-                capture_output=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 text=True,
-                timeout=seconds,
                 env=environment,
                 cwd=ROOT,
-                check=False,
+                start_new_session=True,
             )
-        except subprocess.TimeoutExpired as error:
-            raise StepError(f"no end after {seconds:.0f} s", _text(error.stdout)) from None
         except OSError as error:
             raise StepError(str(error), "") from None
-        if done.returncode:
-            raise StepError(f"exit status {done.returncode}", done.stdout + done.stderr)
-        return done.stdout
+        try:
+            output, errors = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            # With all that it has started, which would use the GPU beside the next step.
+            os.killpg(process.pid, signal.SIGKILL)
+            output, errors = process.communicate()
+            raise StepError(f"no end after {seconds:.0f} s", output + errors) from None
+        if process.returncode:
+            raise StepError(f"exit status {process.returncode}", output + errors)
+        return output
 
 
 class StepError(Exception):
@@ -64,10 +70,6 @@ class StepError(Exception):
     def __init__(self, reason: str, output: str) -> None:
         super().__init__(reason)
         self.output = output
-
-
-def _text(output: str | bytes | None) -> str:
-    return output.decode(errors="replace") if isinstance(output, bytes) else output or ""
 
 
 def _json_lines(text: str) -> list[dict[str, Any]]:

@@ -78,6 +78,6 @@ def _load(
         return Interpreter(
             model_path=os.fspath(file),
             num_threads=_THREADS,
-            experimental_delegates=[load_delegate("ai_edge_litert")],
+            experimental_delegates=[load_delegate("ai_edge_litert", device="cpu")],
             experimental_op_resolver_type=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
         )

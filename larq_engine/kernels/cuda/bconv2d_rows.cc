@@ -61,7 +61,8 @@ const char* WindowRefusal(const Bconv2dArgs& a, int words_at_once) {
   const int64_t lines =
       int64_t{a.batch} * a.in_height + int64_t{kMaxFilterSize + 16} * a.dilation_height;
   const int64_t columns = int64_t{kMaxFilterSize} * a.dilation_width;
-  if (line_words > kMost || lines > kMost / line_words ||
+  // An image may be empty, and its pads not.
+  if (line_words > kMost || (line_words > 0 && lines > kMost / line_words) ||
       lines * line_words + columns * a.pixel_words > kMost ||
       a.pad_top * line_words + int64_t{a.pad_left} * a.pixel_words > kMost) {
     return "the image is too large for 32 bits";

@@ -39,8 +39,7 @@ struct UnpackBytesArgs {
   int8_t* out;
 };
 
-// A clamped sum or product of two tensors whose shapes the host broadcasts. Dimensions that
-// continue each other in both are one.
+// A clamped sum or product of two tensors whose shapes the host broadcasts.
 inline constexpr int kMaxBroadcastDims = 6;
 struct BroadcastArgs {
   const float* operands[2];

@@ -7,14 +7,19 @@
 
 namespace larq_engine::cuda {
 
-// Calls take(at) with the place of the channel of each tap inside the image, line by line.
+LE_DEVICE int Least(int a, int b) { return a < b ? a : b; }
+
+// Calls take(at) with the place of the channel of each tap inside the image, line by line. Those
+// outside are not looked at: a file may ask for a window of any size.
 template <class Take>
 LE_DEVICE void ForEachTap(const ImageWindow& w, int64_t pixel, int channel, const Take& take) {
   const WindowStart start = StartOfWindow(w, pixel);
-  for (int ty = 0; ty < w.filter_height; ++ty) {
-    for (int tx = 0; tx < w.filter_width; ++tx) {
-      const int64_t at = TapPixel(w, start, ty, tx);
-      if (at >= 0) take(at * w.channels + channel);
+  const int bottom = Least(w.in_height, start.top + w.filter_height);
+  const int right = Least(w.in_width, start.left + w.filter_width);
+  for (int y = start.top < 0 ? 0 : start.top; y < bottom; ++y) {
+    const int64_t line = start.first_pixel + static_cast<int64_t>(y) * w.in_width;
+    for (int x = start.left < 0 ? 0 : start.left; x < right; ++x) {
+      take((line + x) * w.channels + channel);
     }
   }
 }

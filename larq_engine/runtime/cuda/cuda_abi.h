@@ -159,6 +159,7 @@ using CuGetProcAddress = CUresult(const char* symbol, void** function, int versi
   ROW(cuStreamSynchronize, (CUstream stream))                                                     \
   ROW(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned flags))                        \
   ROW(cuStreamBeginCapture, (CUstream stream, CUstreamCaptureMode mode))                          \
+  ROW(cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode * mode))                            \
   ROW(cuStreamEndCapture, (CUstream stream, CUgraph * graph))                                     \
   ROW(cuGraphInstantiateWithFlags, (CUgraphExec * exec, CUgraph graph, unsigned long long flags)) \
   ROW(cuGraphDestroy, (CUgraph graph))                                                            \

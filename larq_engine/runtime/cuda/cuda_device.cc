@@ -55,19 +55,24 @@ std::string CudaDevice::Description() const {
          CudaVersionText(driver_.version);
 }
 
-void CudaDevice::Load(const LarqEngineCudaImage& image) {
-  const Current current(*this);
-  const CUresult loaded =
-      driver_.cuLibraryLoadData(&library_, image.data, nullptr, nullptr, 0, nullptr, nullptr, 0);
-  if (loaded == CUDA_ERROR_NO_BINARY_FOR_GPU || loaded == CUDA_ERROR_UNSUPPORTED_PTX_VERSION ||
-      loaded == CUDA_ERROR_INVALID_IMAGE) {
-    library_ = nullptr;
+void CudaDevice::CheckLoaded(const char* call, CUresult result) const {
+  if (result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION ||
+      result == CUDA_ERROR_INVALID_IMAGE) {
     throw OpError(
         "the kernels are for compute capability 7.5 and newer, and a driver that reads "
         "what CUDA 13.0 compiles; got " +
         Description() + ": update the driver");
   }
-  if (loaded != CUDA_SUCCESS) driver_.Fail(driver_.cuLibraryLoadData.name, loaded);
+  if (result != CUDA_SUCCESS) driver_.Fail(call, result);
+}
+
+void CudaDevice::Load(const LarqEngineCudaImage& image) {
+  const Current current(*this);
+  CUlibrary library = nullptr;
+  CheckLoaded(
+      driver_.cuLibraryLoadData.name,
+      driver_.cuLibraryLoadData(&library, image.data, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  library_ = library;
   int most_shared_bytes = 0;
   driver_.Call(driver_.cuDeviceGetAttribute, &most_shared_bytes,
                CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device_);
@@ -75,7 +80,8 @@ void CudaDevice::Load(const LarqEngineCudaImage& image) {
     CUkernel kernel = nullptr;
     CUfunction function = nullptr;
     driver_.Call(driver_.cuLibraryGetKernel, &kernel, library_, row.symbol);
-    driver_.Call(driver_.cuKernelGetFunction, &function, kernel);
+    // Drivers may load no code before a kernel of it is asked for.
+    CheckLoaded(driver_.cuKernelGetFunction.name, driver_.cuKernelGetFunction(&function, kernel));
     // What needs more than there is, is for other chips and is not launched on this one.
     if (row.shared_bytes > kSharedBytesOfAll &&
         row.shared_bytes <= static_cast<uint32_t>(most_shared_bytes)) {
@@ -102,9 +108,11 @@ CudaDevice::~CudaDevice() { Release(); }
 
 CudaDevice::Current::Current(const CudaDevice& device) : device_(device) {
   device_.driver_.Call(device_.driver_.cuCtxPushCurrent, device_.context_);
+  (void)device_.driver_.cuThreadExchangeStreamCaptureMode(&mode_);
 }
 
 CudaDevice::Current::~Current() {
+  (void)device_.driver_.cuThreadExchangeStreamCaptureMode(&mode_);
   CUcontext popped = nullptr;
   (void)device_.driver_.cuCtxPopCurrent(&popped);
 }

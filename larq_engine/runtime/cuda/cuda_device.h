@@ -21,7 +21,8 @@ class CudaDevice {
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
 
-  // Makes the context this thread's as long as it lives.
+  // Makes the context this thread's as long as it lives. Others in the process may capture graphs
+  // meanwhile, as PyTorch does: what we call must not spoil those.
   class Current {
    public:
     explicit Current(const CudaDevice& device);
@@ -31,6 +32,7 @@ class CudaDevice {
 
    private:
     const CudaDevice& device_;
+    CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;  // the thread's own afterwards
   };
 
   const CudaDriver& driver() const { return driver_; }
@@ -44,6 +46,8 @@ class CudaDevice {
 
  private:
   void Load(const LarqEngineCudaImage& image);
+  // Throws OpError, which says what chips and drivers there is code for where that is the reason.
+  void CheckLoaded(const char* call, CUresult result) const;
   void Release();
 
   const CudaDriver& driver_;

@@ -82,7 +82,9 @@ CudaMemory::Staging& CudaMemory::Take(size_t bytes) {
     // Sizes that later copies can use as well.
     const size_t rounded = std::bit_ceil(std::max<size_t>(bytes, 4096));
     void* data = nullptr;
-    driver.Call(driver.cuMemHostAlloc, &data, rounded, CU_MEMHOSTALLOC_PORTABLE);
+    const CUresult result = driver.cuMemHostAlloc(&data, rounded, CU_MEMHOSTALLOC_PORTABLE);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) throw std::bad_alloc();
+    if (result != CUDA_SUCCESS) driver.Fail(driver.cuMemHostAlloc.name, result);
     added.data = static_cast<std::byte*>(data);
     added.bytes = rounded;
   } catch (...) {

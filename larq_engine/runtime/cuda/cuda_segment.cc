@@ -1,6 +1,7 @@
 #include "larq_engine/runtime/cuda/cuda_segment.h"
 
 #include <algorithm>
+#include <new>
 
 namespace larq_engine {
 namespace {
@@ -29,8 +30,17 @@ void CudaSegment::Resize(int) {
   }
   // Before more memory is asked for.
   while (shaped_.size() >= kMostShapes) shaped_.pop_back();
-  auto launches =
-      std::make_unique<ShapedLaunches>(executor_, program_, ops_, is_shared_, constants_);
+  const auto make = [&] {
+    return std::make_unique<ShapedLaunches>(executor_, program_, ops_, is_shared_, constants_);
+  };
+  std::unique_ptr<ShapedLaunches> launches;
+  try {
+    launches = make();
+  } catch (const std::bad_alloc&) {
+    if (shaped_.empty()) throw;
+    shaped_.clear();  // what is remembered must not cost what fits alone
+    launches = make();
+  }
   shaped_.push_front({std::move(shapes), std::move(launches)});
 }
 

@@ -27,8 +27,14 @@ class DeviceConstants {
     std::byte*& block = blocks_[{op, slot, count}];
     if (block == nullptr) {
       const std::vector<T> values = make();
-      block = memory_.Allocate(count * sizeof(T));
-      memory_.CopyIn(reinterpret_cast<const std::byte*>(values.data()), count * sizeof(T), block);
+      std::byte* copy = memory_.Allocate(count * sizeof(T));
+      try {
+        memory_.CopyIn(reinterpret_cast<const std::byte*>(values.data()), count * sizeof(T), copy);
+      } catch (...) {
+        memory_.Free(copy);
+        throw;
+      }
+      block = copy;
     }
     return reinterpret_cast<const T*>(block);
   }

@@ -309,6 +309,7 @@ void Plan::ClearProfile() {
 }
 
 void Plan::AppendProfile(std::vector<StepProfile>& steps) const {
+  if (!prepared_) return;  // parts may not be whole
   const auto executors = engine_->executors();
   const size_t first_of_all = steps.size();
   for (size_t a = 0; a < actions_.size(); ++a) {

@@ -178,6 +178,12 @@ void cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
   own.capture.emplace(StreamCapture{.mode = mode, .thread = std::this_thread::get_id()});
 }
 
+// Of this thread. Captures of others, which a mode keeps from harm, there are none of here.
+void cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
+  thread_local CUstreamCaptureMode own = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  std::swap(own, *mode);
+}
+
 void cuStreamEndCapture(CUstream stream, CUgraph* graph) {
   FakeDriverState& state = TheFakeDriver();
   CUstream_st& own = state.streams.Get(stream, "stream");
