@@ -97,7 +97,9 @@ TEST(GpuBconv2d, EveryOrderOfThreadsAndCopies) {
 #ifdef LE_EMULATED_BY_THREADS
   const std::vector<int> orders = {0};  // the system's
 #else
-  const std::vector<int> orders = {0, 1, 2, 3, 4};
+  // All take a minute: of those that take turns and of the greedy ones another each time.
+  std::vector<int> orders = {0, 1, 2, 3, 4};
+  if (!IsFull()) orders = {static_cast<int>(random() % 2), static_cast<int>(2 + random() % 3)};
 #endif
   const GpuCase gpu_case(kShare > 1 ? Square(5, 512, 40, 3) : Square(12, 512, 80, 3), random);
   for (const Bconv2dRow& row : Bconv2dRows()) {
