@@ -1,6 +1,6 @@
-// Do a GPU's instructions do what ptx_rules.h and wgmma_rules.h say? Each runs on random registers, and every bit is
-// compared with the rule that the emulated GPU runs. Prints a line of JSON for each; exits with 1
-// if one differs, and with 2 if there is no GPU to ask.
+// Do a GPU's instructions do what ptx_rules.h and wgmma_rules.h say? Each runs on random registers,
+// and every bit is compared with the rule that the emulated GPU runs. Prints a line of JSON for
+// each; exits with 1 if one differs, and with 2 if there is no GPU to ask.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

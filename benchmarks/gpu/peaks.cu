@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(512) MmaRate(int* out) {
 // Each warpgroup multiplies the same two matrices again and again, 1024 bits deep.
 constexpr int kMostWarpgroups = 3;
 template <int kN>
-__global__ void __launch_bounds__(kMostWarpgroups * kWarpgroup) WgmmaRate(int* out) {
+__global__ void __launch_bounds__(kMostWarpgroups* kWarpgroup) WgmmaRate(int* out) {
   if constexpr (kHasWgmma) {
     LE_SHARED_DYNAMIC(shared);
     for (int i = threadIdx.x; i < (64 + kN) * 32; i += blockDim.x) {
@@ -183,7 +183,7 @@ int main() {
       "\"mma_b1_products_per_s\": %.4g, %s\"popcount_words_per_s\": %.4g, "
       "\"copy_bytes_per_s\": %.4g, \"upload_bytes_per_s\": %.4g, \"download_bytes_per_s\": %.4g, "
       "\"upload_latency_s\": %.3g, \"graph_node_s\": %.3g}\n",
-      device.name, sms, clock_khz * 1e-6, device.l2CacheSize >> 20, mma, wgmma.c_str(), popcount, copy, upload,
-      download, small_upload, node);
+      device.name, sms, clock_khz * 1e-6, device.l2CacheSize >> 20, mma, wgmma.c_str(), popcount,
+      copy, upload, download, small_upload, node);
   return 0;
 }
