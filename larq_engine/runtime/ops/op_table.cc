@@ -88,9 +88,17 @@ constexpr KnownOp ForOtherDevices(const char* name, TfLiteBuiltinOperator code,
           .read = Read<T::Read, kArguments...>,
           .read_options = read_options,
           .can_claim = CanClaim<T::CanClaim, kArguments...>,
-          .needs_options = read_options != ReadNone<Activation::kNone>,
+          .needs_options = true,
           .for_other_devices = true,
           .code = code};
+}
+
+// Of those without options.
+template <typename T>
+constexpr KnownOp ForOtherDevices(const char* name, TfLiteBuiltinOperator code) {
+  KnownOp row = ForOtherDevices<T>(name, code, ReadNone<Activation::kNone>);
+  row.needs_options = false;
+  return row;
 }
 
 // LCE's converter writes "LceBconv2d"; its sources and documents also spell "LceBConv2d".
@@ -152,9 +160,9 @@ constexpr KnownOp kOps[] = {
     ForOtherDevices<AveragePool2dOp>("AVERAGE_POOL_2D", kTfLiteBuiltinAveragePool2d, ReadPool),
     ForOtherDevices<MeanOp>("MEAN", kTfLiteBuiltinMean, ReadReducer),
     ForOtherDevices<SoftmaxOp>("SOFTMAX", kTfLiteBuiltinSoftmax, ReadSoftmax),
-    ForOtherDevices<LogisticOp>("LOGISTIC", kTfLiteBuiltinLogistic, ReadNone<Activation::kNone>),
-    ForOtherDevices<PadOp>("PAD", kTfLiteBuiltinPad, ReadNone<Activation::kNone>),
-    ForOtherDevices<ReshapeOp>("RESHAPE", kTfLiteBuiltinReshape, ReadNone<Activation::kNone>),
+    ForOtherDevices<LogisticOp>("LOGISTIC", kTfLiteBuiltinLogistic),
+    ForOtherDevices<PadOp>("PAD", kTfLiteBuiltinPad),
+    ForOtherDevices<ReshapeOp>("RESHAPE", kTfLiteBuiltinReshape),
 };
 
 static_assert(kOps[kOurOps - 1].is_ours() && !kOps[kOurOps].is_ours());
