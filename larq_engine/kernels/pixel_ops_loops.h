@@ -207,6 +207,7 @@ void BitpackBoolRows(const uint8_t* in, size_t rows, size_t channels, uint32_t* 
 template <typename T, typename UnpackSome>
 inline void UnpackRows(const uint32_t* in, size_t rows, size_t channels,
                        const UnpackSome& unpack_some, T* out) {
+  if (channels == 0) return;
   if (channels <= 16) {
     // Joining would cost more. The last eight of a row may run into the rows after it.
     const size_t rows_before = RowsBefore((8 - channels % 8) % 8, rows, channels);
