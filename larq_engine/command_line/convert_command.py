@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from larq_engine.command_line.files import ModelKind, check_destination, find_kind, write_files
+from larq_engine.command_line.files import ModelKind, check_destination, find_kind
+from larq_engine.python.whole_files import write_files
 
 if TYPE_CHECKING:
     from larq_engine.converter.api import ConvertedModel

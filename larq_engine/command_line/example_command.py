@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from larq_engine.command_line.files import check_destination, write_files
+from larq_engine.command_line.files import check_destination
+from larq_engine.python.whole_files import write_files
 
 
 def add_parser(commands: Any) -> None:

@@ -1,9 +1,7 @@
-"""Model files to read and results to write: what a path is, and writing whole files or none."""
+"""Model files to read and results to write: what a path is."""
 
 import enum
 import os
-import uuid
-from collections.abc import Mapping
 from pathlib import Path
 
 
@@ -84,20 +82,3 @@ def check_destination(what: str, path: Path, *others: Path) -> None:
         problem = "a file of its own, got the model or another output; choose another name"
     if problem:
         raise ValueError(f"{what} '{path}': expected {problem}")
-
-
-def write_files(contents: Mapping[Path, bytes]) -> None:
-    """Writes all files; if that fails, none, and files that were there stay as they were."""
-    written: dict[Path, Path] = {}
-    try:
-        for path, content in contents.items():
-            # A rename replaces a file in one step, within one folder.
-            file = Path(os.path.realpath(path))
-            temporary = file.with_name(f".larq-engine-{uuid.uuid4().hex}")
-            written[temporary] = file
-            temporary.write_bytes(content)
-        for temporary, file in written.items():
-            temporary.replace(file)
-    finally:
-        for temporary in written:
-            temporary.unlink(missing_ok=True)

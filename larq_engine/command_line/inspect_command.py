@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from larq_engine.command_line.files import ModelKind, check_destination, find_kind, write_files
+from larq_engine.command_line.files import ModelKind, check_destination, find_kind
+from larq_engine.python.whole_files import write_files
 
 
 def add_parser(commands: Any) -> None:

@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-from larq_engine.command_line.files import ModelKind, check_destination, find_kind, write_files
+from larq_engine.command_line.files import ModelKind, check_destination, find_kind
+from larq_engine.python.whole_files import write_files
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,79 @@
+"""Profiles for tests."""
+
+import json
+from typing import Any
+
+from larq_engine.placing.profile_file import Profile, parse_profile
+
+
+def fields() -> dict[str, Any]:
+    """A small whole profile: two operators, one after the other, on a host and a device."""
+
+    def measured(ops: list[int], device: str, median: float) -> dict[str, Any]:
+        return {
+            "ops": ops,
+            "batch": 1,
+            "device": device,
+            "threads": 1,
+            "kernel": f"of {device}",
+            "seconds": {"median": median, "q1": median / 2, "q3": median * 2, "runs": 9},
+            "joules": None,
+            "limit_seconds": median / 10,
+        }
+
+    return {
+        "larq_engine_profile": 1,
+        "engine": "1.2.3",
+        "model": {"name": "small.tflite", "sha256": "ab" * 32, "bytes": 1000},
+        "machine": {"cpu": "a CPU", "cores": 2},
+        "values": [
+            {"id": 0, "name": "in", "bytes": {"1": 1000}, "kind": "input"},
+            {"id": 1, "name": "mid", "bytes": {"1": 500}, "kind": "inner"},
+            {"id": 2, "name": "out", "bytes": {"1": 40}, "kind": "output"},
+        ],
+        "ops": [
+            {
+                "id": number,
+                "node": number + 3,
+                "op": kind,
+                "layer": f"layer{number}",
+                "name": f"value{number + 1}",
+                "macs": {"1": 1000},
+                "inputs": [number],
+                "outputs": [number + 1],
+            }
+            for number, kind in enumerate(("LceQuantize", "LceBconv2d"))
+        ],
+        "devices": [
+            {"name": "cpu", "title": "larq_engine", "memory": "host"},
+            {"name": "cuda", "title": "a GPU", "memory": "cuda"},
+        ],
+        "links": [
+            {
+                "from": source,
+                "to": target,
+                "seconds": 1e-6,
+                "bytes_per_second": 1e9,
+                "joules_per_byte": None,
+            }
+            for source, target in (("host", "cuda"), ("cuda", "host"))
+        ],
+        "measurements": [
+            measured([0], "cpu", 1e-5),
+            measured([1], "cpu", 2e-4),
+            measured([0, 1], "cpu", 2e-4),
+            measured([1], "cuda", 1e-5),
+        ],
+        "totals": [{"batch": 1, "device": "cpu", "threads": 1, "seconds": {"median": 2.1e-4}}],
+        "energy": "not available: no counters",
+    }
+
+
+def encoded(content: Any) -> bytes:
+    """The file of these fields."""
+    return json.dumps(content).encode()
+
+
+def profile() -> Profile:
+    """The small profile, read."""
+    return parse_profile(encoded(fields()))
