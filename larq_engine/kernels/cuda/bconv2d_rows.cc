@@ -24,7 +24,7 @@ const char* ServesAll(const Bconv2dArgs&) { return nullptr; }
 // A warp for 32 channels of a pixel.
 LaunchSize PopcSize(const Bconv2dArgs& a) {
   constexpr uint32_t kThreads = 128;
-  return {.blocks_x = BlocksFor(Pixels(a) * BlocksFor(a.out_channels, 32), kThreads / 32),
+  return {.blocks = BlocksFor(Pixels(a) * BlocksFor(a.out_channels, 32), kThreads / 32),
           .threads = kThreads};
 }
 
@@ -80,7 +80,7 @@ template <MmaTile kTile>
 LaunchSize MmaSize(const Bconv2dArgs& a) {
   const int64_t groups = a.out_channels / a.group_out_channels;
   return {
-      .blocks_x = BlocksFor(Pixels(a), kTile.m) * groups * BlocksFor(a.group_out_channels, kTile.n),
+      .blocks = BlocksFor(Pixels(a), kTile.m) * groups * BlocksFor(a.group_out_channels, kTile.n),
       .threads = kTile.threads(),
       .shared_bytes = kTile.shared_bytes()};
 }
@@ -97,7 +97,7 @@ constexpr int kXorRate = 2048;
 // 2 us to begin and end. The last blocks have as long as all before them.
 template <MmaTile kTile, int kRate>
 double MmaSeconds(const Bconv2dArgs& a, const Chip& chip) {
-  const int64_t rounds = BlocksFor(MmaSize<kTile>(a).blocks_x, chip.multiprocessors);
+  const int64_t rounds = BlocksFor(MmaSize<kTile>(a).blocks, chip.multiprocessors);
   const double products = double{kTile.m} * kTile.n * 32 * a.filter_words;
   return 2e-6 + static_cast<double>(rounds) * products / (kRate * kHertz);
 }
@@ -110,8 +110,8 @@ const char* WgmmaRefusal(const Bconv2dArgs& a) {
 template <WgmmaTile kTile>
 LaunchSize WgmmaSize(const Bconv2dArgs& a) {
   const int64_t groups = a.out_channels / a.group_out_channels;
-  return {.blocks_x = BlocksFor(Pixels(a), WgmmaTile::kM) * groups *
-                      BlocksFor(a.group_out_channels, kTile.n),
+  return {.blocks = BlocksFor(Pixels(a), WgmmaTile::kM) * groups *
+                    BlocksFor(a.group_out_channels, kTile.n),
           .threads = WgmmaTile::kThreads,
           .shared_bytes = kTile.shared_bytes()};
 }
@@ -121,7 +121,7 @@ LaunchSize WgmmaSize(const Bconv2dArgs& a) {
 // have as long as all before them.
 template <WgmmaTile kTile>
 double WgmmaSeconds(const Bconv2dArgs& a, const Chip& chip) {
-  const int64_t rounds = BlocksFor(WgmmaSize<kTile>(a).blocks_x, chip.multiprocessors);
+  const int64_t rounds = BlocksFor(WgmmaSize<kTile>(a).blocks, chip.multiprocessors);
   const double products = double{WgmmaTile::kM} * kTile.n * 32 * a.filter_words;
   constexpr int kRate = kTile.n == 256 ? 14500 : 11000;
   return 4e-6 + static_cast<double>(rounds) * products / (kRate * kHertz);
@@ -137,7 +137,7 @@ LaunchSize SmallSize(const Bconv2dArgs& a) {
   const int64_t steps = BlocksFor(DepthWords(a), kTile.step_words());
   const int warps = static_cast<int>(std::min<int64_t>(steps, SmallTile::kMaxWarps));
   // Both halves of each word of channels.
-  return {.blocks_x = BlocksFor(Pixels(a), SmallTile::kSize) * BlocksFor(a.out_channels, 32) * 2,
+  return {.blocks = BlocksFor(Pixels(a), SmallTile::kSize) * BlocksFor(a.out_channels, 32) * 2,
           .threads = static_cast<uint32_t>(warps * 32),
           .shared_bytes = static_cast<uint32_t>(SmallTile::SharedBytes(warps))};
 }
@@ -147,7 +147,7 @@ LaunchSize SmallSize(const Bconv2dArgs& a) {
 // end.
 template <SmallTile kTile, int kRate>
 double SmallSeconds(const Bconv2dArgs& a, const Chip& chip) {
-  const double words = static_cast<double>(SmallSize<kTile>(a).blocks_x) * SmallTile::kSize *
+  const double words = static_cast<double>(SmallSize<kTile>(a).blocks) * SmallTile::kSize *
                        static_cast<double>(DepthWords(a));
   const double load_clocks = (kTile.load_words == 1 ? 2 : 1) * words * 2 * 4 / 64;
   const double product_clocks = words * SmallTile::kSize * 32 / kRate;
@@ -162,8 +162,8 @@ const char* Mma8Refusal(const Bconv2dArgs& a) {
 template <Mma8Tile kTile>
 LaunchSize Mma8Size(const Bconv2dArgs& a) {
   const int64_t groups = a.out_channels / a.group_out_channels;
-  return {.blocks_x = BlocksFor(Pixels(a), Mma8Tile::kSize) * groups *
-                      BlocksFor(a.group_out_channels, Mma8Tile::kSize),
+  return {.blocks = BlocksFor(Pixels(a), Mma8Tile::kSize) * groups *
+                    BlocksFor(a.group_out_channels, Mma8Tile::kSize),
           .threads = Mma8Tile::kThreads,
           .shared_bytes = Mma8Tile::kSharedBytes};
 }
@@ -171,7 +171,7 @@ LaunchSize Mma8Size(const Bconv2dArgs& a) {
 // A guess: a warp waits 500 clocks for each load, a few blocks at once; 1 us to begin and end.
 template <Mma8Tile kTile>
 double Mma8Seconds(const Bconv2dArgs& a, const Chip& chip) {
-  const int64_t rounds = BlocksFor(Mma8Size<kTile>(a).blocks_x, chip.multiprocessors);
+  const int64_t rounds = BlocksFor(Mma8Size<kTile>(a).blocks, chip.multiprocessors);
   const double products = double{Mma8Tile::kSize} * Mma8Tile::kSize * 32;
   const double loads = static_cast<double>(BlocksFor(DepthWords(a), 4 * kTile.load_words));
   const double product_clocks = static_cast<double>(rounds * DepthWords(a)) * products / kXorRate;
@@ -193,7 +193,7 @@ const char* HepRefusal(const Bconv2dArgs& a) {
 
 template <HepMapping kMapping>
 LaunchSize HepSize(const Bconv2dArgs& a) {
-  return {.blocks_x = HepBlocks(kMapping, a),
+  return {.blocks = HepBlocks(kMapping, a),
           .threads = static_cast<uint32_t>(HepThreads(kMapping, a))};
 }
 

@@ -18,7 +18,7 @@ LaunchSize Conv2dRow::size(const Conv2dArgs& args) const {
   const int64_t tiles = ((out_pixels + pixels - 1) / pixels) *
                         ((int64_t{args.out_channels} + channels - 1) / channels);
   const KernelRow& row = RowOf(kernel);
-  return {.blocks_x = tiles, .threads = row.threads, .shared_bytes = row.shared_bytes};
+  return {.blocks = tiles, .threads = row.threads, .shared_bytes = row.shared_bytes};
 }
 
 std::span<const Conv2dRow> Conv2dRows() { return kRows; }
@@ -26,7 +26,7 @@ std::span<const Conv2dRow> Conv2dRows() { return kRows; }
 Conv2dChoice SelectConv2d(const Conv2dArgs& args, const Chip& chip) {
   const Conv2dRow& large = args.out_channels > 32 ? kRows[0] : kRows[1];
   const LaunchSize size = large.size(args);
-  if (size.blocks_x >= chip.multiprocessors) return {large.kernel, size};
+  if (size.blocks >= chip.multiprocessors) return {large.kernel, size};
   return {kRows[2].kernel, kRows[2].size(args)};
 }
 

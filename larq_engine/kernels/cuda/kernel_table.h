@@ -29,8 +29,7 @@ inline const KernelRow& RowOf(KernelId id) { return KernelRows()[static_cast<siz
 
 // How many blocks run a kernel, and what each has.
 struct LaunchSize {
-  int64_t blocks_x = 1;
-  int64_t blocks_y = 1;
+  int64_t blocks = 1;
   uint32_t threads = 0;
   uint32_t shared_bytes = 0;
 };

@@ -9,8 +9,7 @@ namespace larq_engine {
 namespace {
 
 // Of every chip.
-constexpr int64_t kMostBlocksX = std::numeric_limits<int32_t>::max();
-constexpr int64_t kMostBlocksY = 65535;
+constexpr int64_t kMostBlocks = std::numeric_limits<int32_t>::max();
 
 }  // namespace
 
@@ -30,16 +29,15 @@ CudaQueue::~CudaQueue() {
 
 void CudaQueue::Add(const Launch& launch, CUstream stream) const {
   const cuda::LaunchSize& size = launch.size;
-  if (size.blocks_x > kMostBlocksX || size.blocks_y > kMostBlocksY) {
-    throw OpError("expected at most " + std::to_string(kMostBlocksX) + " x " +
-                  std::to_string(kMostBlocksY) + " blocks of GPU threads, got " +
-                  std::to_string(size.blocks_x) + " x " + std::to_string(size.blocks_y) +
+  if (size.blocks > kMostBlocks) {
+    throw OpError("expected at most " + std::to_string(kMostBlocks) +
+                  " blocks of GPU threads, got " + std::to_string(size.blocks) +
                   "; run smaller batches");
   }
   void* parameters[] = {const_cast<uint64_t*>(launch.args.data())};
   driver().Call(driver().cuLaunchKernel, device_->Function(launch.kernel),
-                static_cast<unsigned>(size.blocks_x), static_cast<unsigned>(size.blocks_y), 1,
-                size.threads, 1, 1, size.shared_bytes, stream, parameters, nullptr);
+                static_cast<unsigned>(size.blocks), 1, 1, size.threads, 1, 1, size.shared_bytes,
+                stream, parameters, nullptr);
 }
 
 }  // namespace larq_engine

@@ -20,7 +20,7 @@ inline int64_t PixelsOf(const TensorShape& shape) {
 
 inline cuda::LaunchSize ThreadForEach(int64_t count) {
   constexpr uint32_t kThreads = 128;
-  return {.blocks_x = (count + kThreads - 1) / kThreads, .threads = kThreads};
+  return {.blocks = (count + kThreads - 1) / kThreads, .threads = kThreads};
 }
 
 // A warp for 32 channels of a pixel.

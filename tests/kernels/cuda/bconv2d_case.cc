@@ -106,10 +106,9 @@ class EmulatedDevice : public CaseDevice {
   }
   void Launch(const cuda::Bconv2dRow& row, const cuda::LaunchSize& size,
               const Bconv2dArgs& args) override {
-    counters_ =
-        LaunchEmulated(*FindEmulatedKernel(cuda::RowOf(row.kernel).name), &args,
-                       {static_cast<unsigned>(size.blocks_x), static_cast<unsigned>(size.blocks_y)},
-                       {size.threads}, size.shared_bytes, options_);
+    counters_ = LaunchEmulated(*FindEmulatedKernel(cuda::RowOf(row.kernel).name), &args,
+                               {static_cast<unsigned>(size.blocks)}, {size.threads},
+                               size.shared_bytes, options_);
   }
   std::vector<unsigned char> Read(const unsigned char* output, size_t bytes) override {
     return {output, output + bytes};

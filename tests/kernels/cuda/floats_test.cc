@@ -226,7 +226,7 @@ void TestConv(std::mt19937& random, const ImageWindow& w, int out_channels) {
                                    .program = tail.Program()};
     const cuda::LaunchSize size = kernel.size(args);
     const char* name = cuda::RowOf(kernel.kernel).name;
-    Launch(name, &args, size.blocks_x, RandomOptions(random), size.shared_bytes);
+    Launch(name, &args, size.blocks, RandomOptions(random), size.shared_bytes);
     tail.Expect(sums,
                 std::string(name) + ": " + Describe(w) + " to " + std::to_string(out_channels));
   }
