@@ -17,12 +17,17 @@ constexpr size_t kNowhere = SIZE_MAX;
 ShapedLaunches::ShapedLaunches(CudaExecutor& executor, const Program& program,
                                std::span<const size_t> ops, const std::vector<bool>& is_shared,
                                DeviceConstants& constants)
-    : executor_(executor), program_(program), ops_(ops), constants_(constants) {
+    : executor_(executor),
+      program_(program),
+      ops_(ops),
+      constants_(constants),
+      chain_of_(program.ops().size(), kNowhere) {
   for (Chain& chain : MakeChains(program_, ops_, is_shared, executor_.fuse())) {
     std::string name;
     for (size_t op : chain.ops) {
       name += (name.empty() ? "" : "+") + std::string(program_.op(op).name.kind);
     }
+    for (size_t op : chain.ops) chain_of_[op] = chains_.size();
     chains_.push_back({.chain = std::move(chain), .launches = {}, .name = LastingName(name)});
   }
   PlaceValues(is_shared);
@@ -42,10 +47,6 @@ ShapedLaunches::~ShapedLaunches() {
 }
 
 void ShapedLaunches::PlaceValues(const std::vector<bool>& is_shared) {
-  std::vector<size_t> chain_of(program_.ops().size(), kNowhere);
-  for (size_t c = 0; c < chains_.size(); ++c) {
-    for (size_t op : chains_[c].chain.ops) chain_of[op] = c;
-  }
   std::vector<ArenaBuffer> buffers;
   std::vector<size_t> values;
   for (size_t c = 0; c < chains_.size(); ++c) {
@@ -54,7 +55,7 @@ void ShapedLaunches::PlaceValues(const std::vector<bool>& is_shared) {
       const size_t output = program_.op(chain.ops[i]).output;
       if (!chain.stores[i] || is_shared[output]) continue;
       size_t last = c;
-      for (size_t reader : program_.value(output).readers) last = std::max(last, chain_of[reader]);
+      for (size_t reader : program_.value(output).readers) last = std::max(last, chain_of_[reader]);
       buffers.push_back({.bytes = program_.value(output).bytes, .first = c, .last = last});
       values.push_back(output);
     }
@@ -179,13 +180,10 @@ void ShapedLaunches::AppendProfile(std::vector<StepProfile>& steps) const {
     row.node = op.name.node;
     row.device = executor_.device();
     row.macs = Macs(*op.op, program_.value(op.output).shape);
-    for (const PlannedChain& planned : chains_) {
-      const std::vector<size_t>& in_chain = planned.chain.ops;
-      if (std::find(in_chain.begin(), in_chain.end(), index) == in_chain.end()) continue;
-      if (!planned.launches.empty()) row.kernel = cuda::RowOf(planned.launches[0].kernel).name;
-      row.calls = planned.calls;
-      row.total_ns = in_chain[0] == index ? planned.total_ns : 0;
-    }
+    const PlannedChain& planned = chains_[chain_of_[index]];
+    if (!planned.launches.empty()) row.kernel = cuda::RowOf(planned.launches[0].kernel).name;
+    row.calls = planned.calls;
+    row.total_ns = planned.chain.ops[0] == index ? planned.total_ns : 0;
   }
 }
 

@@ -52,6 +52,7 @@ class ShapedLaunches {
   std::span<const size_t> ops_;
   DeviceConstants& constants_;
   std::vector<PlannedChain> chains_;
+  std::vector<size_t> chain_of_;    // of the program's operators
   std::byte* memory_ = nullptr;     // for values that are the segment's alone
   std::vector<size_t> offsets_;     // of values, in it
   std::vector<std::byte*> places_;  // that launches were made for; empty: none
