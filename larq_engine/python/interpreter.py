@@ -55,7 +55,7 @@ class Interpreter:
             `larq_engine.about()` tells. If None, what the environment variable LARQ_ENGINE_DEVICE
             says, or "cpu".
         placement: The device of single operators, whatever `device` says, as in "3:cpu,7:cuda": the
-            numbers are those of the profile.
+            numbers are those of the profile, and "1/3:cuda" is a node of subgraph 1.
         runtime: "ai_edge_litert", "tensorflow" or "tflite_runtime"; the first installed if None.
 
     Raises:

@@ -59,24 +59,31 @@ void ParseDevice(std::string_view value, const std::string& source, EngineOption
   }
 }
 
-// Such as "3:cpu,7:cuda".
-std::map<int, bool> ParsePlacement(std::string_view value) {
-  std::map<int, bool> on_cuda;
+// Such as "3", or "1/3"; below 0 of other text.
+GraphNode ParseNode(std::string_view text) {
+  const size_t slash = text.find('/');
+  if (slash == text.npos) return {0, ParseNumber(text)};
+  const int subgraph = ParseNumber(text.substr(0, slash));
+  return {subgraph, subgraph < 0 ? -1 : ParseNumber(text.substr(slash + 1))};
+}
+
+// Such as "3:cpu,1/7:cuda".
+std::map<GraphNode, bool> ParsePlacement(std::string_view value) {
+  std::map<GraphNode, bool> on_cuda;
   for (std::string_view rest = value; !rest.empty();) {
     const std::string_view item = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), item.size() + 1));
-    const std::string_view node = item.substr(0, item.find(':'));
-    const std::string_view device = item.substr(std::min(item.size(), node.size() + 1));
-    const int number = ParseNumber(node);
-    if (number < 0 || (device != "cpu" && device != "cuda")) {
+    const std::string_view name = item.substr(0, item.find(':'));
+    const std::string_view device = item.substr(std::min(item.size(), name.size() + 1));
+    const GraphNode node = ParseNode(name);
+    if (node.node < 0 || (device != "cpu" && device != "cuda")) {
       throw std::invalid_argument(
           "option placement: expected pairs of a node's number (see the profile) and cpu or cuda, "
           "such as 3:cpu,7:cuda, got '" +
           std::string(item) + "'");
     }
-    if (!on_cuda.try_emplace(number, device == "cuda").second) {
-      throw std::invalid_argument("option placement: node " + std::to_string(number) +
-                                  " stands in it twice");
+    if (!on_cuda.try_emplace(node, device == "cuda").second) {
+      throw std::invalid_argument("option placement: node " + node.Text() + " stands in it twice");
     }
   }
   return on_cuda;
@@ -117,7 +124,7 @@ void CheckGpuIsAskedFor(const EngineOptions& options) {
   }
   for (const auto& [node, on_cuda] : options.on_cuda) {
     if (on_cuda) {
-      throw std::invalid_argument("option placement: node " + std::to_string(node) +
+      throw std::invalid_argument("option placement: node " + node.Text() +
                                   " is placed on cuda; set device to cuda as well");
     }
   }

@@ -2,6 +2,7 @@
 #ifndef LARQ_ENGINE_RUNTIME_ENGINE_OPTIONS_H_
 #define LARQ_ENGINE_RUNTIME_ENGINE_OPTIONS_H_
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -22,6 +23,18 @@ enum class DeviceOption : uint8_t {
   kCuda,  // a GPU for all that it can compute; an error without one
 };
 
+// A node of one of the host's graphs, of which models may have several: 0 is the main one.
+struct GraphNode {
+  int subgraph;
+  int node;
+
+  auto operator<=>(const GraphNode&) const = default;
+  // As placements have it: "3", or "1/3" in another graph than the main one.
+  std::string Text() const {
+    return (subgraph == 0 ? "" : std::to_string(subgraph) + "/") + std::to_string(node);
+  }
+};
+
 struct EngineOptions {
   int num_threads = 0;  // at most; 0: the host's own number
   std::string kernel;   // kAutoKernel, kReferenceKernel or the name of a row that this CPU runs
@@ -29,7 +42,7 @@ struct EngineOptions {
   DeviceOption device = DeviceOption::kCpu;
   int cuda_ordinal = 0;
   std::string cuda_kernel = std::string(kAutoKernel);  // or the name of a row for GPUs
-  std::map<int, bool> on_cuda = {};  // of nodes in the host's graph that the placement names
+  std::map<GraphNode, bool> on_cuda = {};              // of nodes that the placement names
 };
 
 // A value for on or off, in any spelling and case; none for other text.

@@ -41,12 +41,13 @@ std::shared_ptr<Engine> MakeEngine(const EngineOptions& options) {
   std::vector<std::unique_ptr<Executor>> executors;
   executors.push_back(std::make_unique<CpuExecutor>(options));
   Placement placement;
-  if (std::shared_ptr<CudaDevice> device = FindCudaDevice(options)) {
-    executors.push_back(std::make_unique<CudaExecutor>(std::move(device), options));
+  const std::shared_ptr<CudaDevice> device = FindCudaDevice(options);
+  if (device != nullptr) {
+    executors.push_back(std::make_unique<CudaExecutor>(device, options));
     placement.by_cost = options.device == DeviceOption::kAuto;
-    for (const auto& [node, on_cuda] : options.on_cuda) {
-      placement.device_of_node[node] = on_cuda ? kCudaDevice : kCpuDevice;
-    }
+  }
+  for (const auto& [node, on_cuda] : options.on_cuda) {
+    placement.device_of_node[node] = on_cuda && device != nullptr ? kCudaDevice : kCpuDevice;
   }
   return std::make_shared<Engine>(options, std::move(executors), std::move(placement));
 }

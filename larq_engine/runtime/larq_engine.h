@@ -28,7 +28,8 @@ struct TfLiteDelegate;
  *                can compute; "auto": each operator where it is expected to take least, and
  *                where there is no GPU the CPU; larq_engine_devices says why
  *   placement    the device of single operators, such as "3:cpu,7:cuda"; numbers are nodes of the
- *                host's graph, as profiles have them
+ *                host's main graph, as profiles have them, and "1/3:cuda" is one of graph 1. One
+ *                that names a node that we do not take over is an error of the host's call
  * The environment variable LARQ_ENGINE_KERNEL stands in for `kernel` when that is "auto", and
  * LARQ_ENGINE_DEVICE for `device` where that is not given.
  * Returns null after calling report_error (may be null) when an option or a value is unknown, or

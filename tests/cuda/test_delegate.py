@@ -309,6 +309,3 @@ def test_a_kernel_for_gpus_on_the_cpu(model):
 def test_an_operator_that_is_placed_on_a_device_that_refuses_it(model):
     with pytest.raises(ValueError, match="option placement: expected pairs"):
         model.open(device="cuda", placement="one:cpu")
-    assert np.isfinite(
-        _answers(model.open(device="cuda", placement="999:cpu"), model.inputs)[0]
-    ).all()

@@ -136,19 +136,24 @@ EngineOptions ParseAll(const std::map<const char*, const char*>& options) {
 }
 
 TEST(EngineOptions, Placement) {
-  using Placement = std::map<int, bool>;
+  using Placement = std::map<GraphNode, bool>;
   EXPECT_EQ(Parse("placement", "").on_cuda, Placement());
-  EXPECT_EQ(Parse("placement", "3:cpu,17:cpu").on_cuda, Placement({{3, false}, {17, false}}));
+  EXPECT_EQ(Parse("placement", "3:cpu,17:cpu").on_cuda,
+            Placement({{{0, 3}, false}, {{0, 17}, false}}));
   EXPECT_EQ(ParseAll({{"device", "cuda"}, {"placement", "3:cpu,0:cuda"}}).on_cuda,
-            Placement({{3, false}, {0, true}}));
-  for (const char* item :
-       {"3", "3:", ":cpu", "3:gpu", "-3:cpu", "3:cpu:", "x:cpu", "3:cpu 4:cpu"}) {
+            Placement({{{0, 3}, false}, {{0, 0}, true}}));
+  EXPECT_EQ(Parse("placement", "3:cpu,1/3:cpu,0/4:cpu").on_cuda,
+            Placement({{{0, 3}, false}, {{1, 3}, false}, {{0, 4}, false}}));
+  for (const char* item : {"3", "3:", ":cpu", "3:gpu", "-3:cpu", "3:cpu:", "x:cpu", "3:cpu 4:cpu",
+                           "/3:cpu", "1/:cpu", "1/2/3:cpu", "-1/3:cpu"}) {
     EXPECT_EQ(ErrorOf("placement", ("1:cpu," + std::string(item)).c_str()),
               "option placement: expected pairs of a node's number (see the profile) and cpu or "
               "cuda, such as 3:cpu,7:cuda, got '" +
                   std::string(item) + "'");
   }
   EXPECT_EQ(ErrorOf("placement", "3:cpu,3:cpu"), "option placement: node 3 stands in it twice");
+  EXPECT_EQ(ErrorOf("placement", "1/3:cpu,3:cpu,1/3:cpu"),
+            "option placement: node 1/3 stands in it twice");
 }
 
 // What a CPU would ignore.

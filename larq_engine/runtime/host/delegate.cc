@@ -11,6 +11,7 @@
 #include "larq_engine/runtime/host/claim.h"
 #include "larq_engine/runtime/host/graph_check.h"
 #include "larq_engine/runtime/host/host_calls.h"
+#include "larq_engine/runtime/host/placement_check.h"
 #include "larq_engine/runtime/host/plan_node.h"
 #include "larq_engine/runtime/host/unpacked_weights.h"
 #include "larq_engine/runtime/larq_engine.h"
@@ -99,6 +100,24 @@ void Forbid(TfLiteContext* context, std::span<const int> nodes) {
   }
 }
 
+// The nodes of plans, as the placement leaves them. Throws where it asks for what cannot be.
+std::vector<int> FindPlaced(TfLiteContext* context, const Delegate& delegate,
+                            const HostGraph& graph) {
+  const Engine& engine = *delegate.engine;
+  const Placement& placement = engine.placement();
+  const int subgraph =
+      placement.device_of_node.empty() ? -1 : SubgraphNumber(context, delegate.last_subgraph);
+  const std::vector<int> plans = FindPlanNodes(graph, engine.fuse(), [&](int node) {
+    return engine.MayLeaveHost({std::max(subgraph, 0), node});
+  });
+  if (subgraph >= 0) {  // the host tells
+    const std::vector<int> all = FindPlanNodes(graph, engine.fuse(), [](int) { return true; });
+    CheckPlacement(placement, subgraph, {all.begin(), all.end()}, {plans.begin(), plans.end()});
+    if (subgraph == 0) CheckPlacedSubgraphs(placement, context);
+  }
+  return plans;
+}
+
 TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
   return ReportingErrors(context, [&] {
     TfLiteIntArray* order = nullptr;
@@ -113,9 +132,7 @@ TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
     }
     const HostGraph graph = ReadGraph(context, AsSpan(order));
     const std::vector<int> weights = FindWeights(graph);
-    const Engine& engine = *FromHost(delegate).engine;
-    const std::vector<int> plans =
-        FindPlanNodes(graph, engine.fuse(), [&](int node) { return engine.MayLeaveHost(node); });
+    const std::vector<int> plans = FindPlaced(context, FromHost(delegate), graph);
     // `order` is the host's and ends with the first call; the nodes keep their numbers.
     TfLiteRegistration registration = {};
     registration.init = InitWeights;

@@ -20,8 +20,8 @@ class Plan;
 
 // What decides between devices besides their costs. Devices are numbered as the engine's executors.
 struct Placement {
-  bool by_cost = true;                        // or the second computes all that it can
-  std::map<int, size_t> device_of_node = {};  // in the host's graph
+  bool by_cost = true;  // or the second computes all that it can
+  std::map<GraphNode, size_t> device_of_node = {};
 };
 
 class Engine {
@@ -35,8 +35,8 @@ class Engine {
   bool fuse() const { return fuse_; }
   std::span<const std::unique_ptr<Executor>> executors() const { return executors_; }
   const Placement& placement() const { return placement_; }
-  // Whether a node of the host's graph may be computed by another executor than the first.
-  bool MayLeaveHost(int node) const;
+  // Whether a node may be computed by another executor than the first.
+  bool MayLeaveHost(const GraphNode& node) const;
   void Split(Program& program) const {
     if (split_) split_(program);
   }

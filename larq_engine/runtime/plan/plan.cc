@@ -93,7 +93,7 @@ void Plan::Load(const std::function<Program()>& read, bool absorb) {
 // Leaves the operator the device that the placement says.
 void Plan::Place(const ProgramOp& op, AssignOp& assigned) const {
   const Placement& placement = engine_->placement();
-  const auto placed = placement.device_of_node.find(op.name.node);
+  const auto placed = placement.device_of_node.find({std::max(subgraph_, 0), op.name.node});
   if (placed == placement.device_of_node.end()) {
     if (!placement.by_cost && assigned.refusal[kOwnMemory].empty()) {
       assigned.refusal[kHostMemory] = "the other device was asked for";

@@ -19,7 +19,8 @@ namespace larq_engine {
 
 class Plan {
  public:
-  // `subgraph` is for the profile: the number of the host's graph, which has its own of nodes.
+  // `subgraph`: the number of the host's graph, which has its own of nodes. One that the host does
+  // not tell (-1) is placed as the main one.
   Plan(std::shared_ptr<Engine> engine, int subgraph);
   ~Plan();
 

@@ -1,0 +1,36 @@
+"""Which devices placed nodes are on, in the main graph and in others."""
+
+import numpy as np
+import pytest
+
+import larq_engine
+from tests.model_builder import ModelBuilder
+from tests.python.test_placement import branch_model
+
+
+def _devices(placement: str) -> dict[str, str]:
+    with larq_engine.Interpreter(branch_model(), device="cuda", placement=placement) as model:
+        x = np.random.default_rng(3).standard_normal((1, 4, 4, 32)).astype(np.float32)
+        rows = model.profile([np.array([True]), x], runs=1)
+        return {row.name: row.device for row in rows if row.op not in ("TRANSFER", "host runtime")}
+
+
+def test_nodes_are_those_of_the_main_graph():
+    assert _devices("1:cpu") == {"main": "cpu", "inner": "cuda", "signs": "cuda"}
+
+
+def test_nodes_of_another_graph():
+    assert _devices("1/1:cpu") == {"main": "cuda", "inner": "cuda", "signs": "cpu"}
+
+
+def test_a_node_that_would_stay_with_the_host():
+    """Nothing of the engine's is near the first once the second stays with the host."""
+    builder = ModelBuilder()
+    x, y, z = builder.tensor((1, 4)), builder.tensor((1, 4)), builder.tensor((1, 4))
+    bits = builder.tensor((1, 1), np.int32)
+    builder.builtin("LOGISTIC", [x], [y])
+    builder.builtin("LOGISTIC", [y], [z])
+    builder.custom("LceQuantize", [z], [bits])
+    model = builder.finish([x], [bits])
+    with pytest.raises(ValueError, match="of graph 0 these: 2; got 0"):
+        larq_engine.Interpreter(model, device="cuda", placement="0:cuda,1:cpu")
