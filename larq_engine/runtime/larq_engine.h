@@ -29,7 +29,8 @@ struct TfLiteDelegate;
  *                where there is no GPU the CPU; larq_engine_devices says why
  *   placement    the device of single operators, such as "3:cpu,7:cuda"; numbers are nodes of the
  *                host's main graph, as profiles have them, and "1/3:cuda" is one of graph 1. One
- *                that names a node that we do not take over is an error of the host's call
+ *                that names a node that we do not take over is an error of the host's call; one of
+ *                those that we can compute is taken over whatever `fuse` and its neighbours
  * The environment variable LARQ_ENGINE_KERNEL stands in for `kernel` when that is "auto", and
  * LARQ_ENGINE_DEVICE for `device` where that is not given.
  * Returns null after calling report_error (may be null) when an option or a value is unknown, or

@@ -24,6 +24,12 @@ std::string JsonString(const std::string& text) {
   return out + "\"";
 }
 
+std::string JoinNumbers(std::span<const int> numbers) {
+  std::string text;
+  for (const int number : numbers) text += (text.empty() ? "" : ",") + std::to_string(number);
+  return text;
+}
+
 }  // namespace
 
 std::string ProfileJson(std::span<const StepProfile> steps) {
@@ -37,7 +43,8 @@ std::string ProfileJson(std::span<const StepProfile> steps) {
             ",\"calls\":" + std::to_string(step.calls) +
             ",\"total_ns\":" + std::to_string(step.total_ns) +
             ",\"macs\":" + std::to_string(step.macs) + ",\"bytes\":" + std::to_string(step.bytes) +
-            ",\"reason\":" + JsonString(step.reason) + "}";
+            ",\"reason\":" + JsonString(step.reason) + ",\"group\":" + std::to_string(step.group) +
+            ",\"absorbed\":[" + JoinNumbers(step.absorbed) + "]}";
   }
   return json + "]}";
 }

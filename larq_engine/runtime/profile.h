@@ -28,6 +28,8 @@ struct StepProfile {
   int64_t macs = 0;         // of one call
   uint64_t bytes = 0;       // of a transfer
   std::string reason = "";  // for the device; empty where there is no other
+  int group = -1;  // the first node of those that run together, tile by tile or in one launch
+  std::vector<int> absorbed = {};  // nodes that never run, as this one stands in for them
 };
 
 // Calls and their time, which several threads may add to.

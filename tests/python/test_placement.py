@@ -30,7 +30,7 @@ _CANNOT_BE = {
     "999:cpu": "expected nodes that the engine takes over, of graph 0 these: 1; got 999",
     "1:cpu,0:cpu": "expected nodes that the engine takes over, of graph 0 these: 1; got 0",
     "1/2:cpu": "expected nodes that the engine takes over, of graph 1 these: 0-1; got 1/2",
-    "2/0:cpu": "expected nodes that the engine takes over, of graph 2 these: none; got 2/0",
+    "2/1:cpu": "expected nodes that the engine takes over, of graph 2 these: none; got 2/1",
     "3/0:cpu": "expected a graph of the model, got 3/0, and there is no graph 3",
 }
 
@@ -50,7 +50,9 @@ def test_nodes_of_every_graph(runtime, taken):
     x = np.random.default_rng(3).standard_normal((1, 4, 4, 32)).astype(np.float32)
     inputs = [np.array([taken]), x]
     expected = larq_engine.Interpreter(branch_model(), runtime=runtime).predict(inputs)
-    placed = larq_engine.Interpreter(branch_model(), runtime=runtime, placement="1:cpu,1/0:cpu")
+    placed = larq_engine.Interpreter(
+        branch_model(), runtime=runtime, placement="1:cpu,1/0:cpu,2/0:cpu"
+    )
     np.testing.assert_array_equal(placed.predict(inputs), expected)
 
 

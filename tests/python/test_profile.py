@@ -168,3 +168,51 @@ def test_the_table_as_plain_values():
         "percent": 50.0,
         "gmac_per_s": 4.0,
     }
+
+
+def _float_model() -> bytes:
+    """y = relu(x + x), with nothing binarized in it."""
+    builder = ModelBuilder()
+    x, doubled, y = (builder.tensor((1, 4, 4, 32)) for _ in range(3))
+    builder.builtin("ADD", [x, x], [doubled])
+    builder.builtin("RELU", [doubled], [y])
+    return builder.finish([x], [y])
+
+
+@pytest.mark.parametrize("fuse", [True, False])
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_a_placed_operator_runs_where_nothing_is_binarized(runtime, fuse):
+    def ops(placement):
+        interpreter = larq_engine.Interpreter(
+            _float_model(), placement=placement, fuse=fuse, runtime=runtime, device="cpu"
+        )
+        return [row.op for row in interpreter.profile(runs=1)]
+
+    assert ops("") == ["host runtime"]
+    assert ops("0:cpu") == (["ADD", "RELU"] if fuse else ["ADD"]) + ["host runtime"]
+    assert ops("0:cpu,1:cpu") == ["ADD", "RELU", "host runtime"]
+
+
+def _steps(content: bytes) -> list[dict[str, object]]:
+    interpreter = larq_engine.Interpreter(content, device="cpu")
+    arrays = [np.ones(shape, np.float32) for shape in interpreter.input_shapes]
+    return interpreter._session.measure(arrays, 1)[0]
+
+
+def test_steps_tell_whom_they_run_with_and_what_they_stand_in_for():
+    builder = ModelBuilder()
+    shape = (1, 8, 8, 32)
+    x, product, total, doubled = (builder.tensor(shape) for _ in range(4))
+    first, second = (builder.tensor((1, 8, 8, 1), np.int32) for _ in range(2))
+    factor = builder.constant(np.full(32, 2, np.float32))
+    builder.builtin("MUL", [x, factor], [product])
+    builder.builtin("ADD", [product, factor], [total])
+    builder.custom("LceQuantize", [total], [first])
+    builder.builtin("ADD", [x, x], [doubled])
+    builder.custom("LceQuantize", [doubled], [second])
+    steps = _steps(builder.finish([x], [first, second]))
+    assert [(step["node"], step["group"], step["absorbed"]) for step in steps] == [
+        (2, 2, [0, 1]),
+        (3, 3, []),
+        (4, 3, []),
+    ]

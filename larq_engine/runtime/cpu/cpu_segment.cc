@@ -213,6 +213,12 @@ void CpuSegment::ClearProfile() {
 }
 
 void CpuSegment::AppendProfile(std::vector<StepProfile>& steps) const {
+  std::map<const PlannedStep*, int> group_of;
+  for (const Group& group : groups_) {
+    for (const PlannedStep* member : group.steps) {
+      group_of[member] = group.steps[0]->op->name.node;
+    }
+  }
   for (const auto& planned : steps_) {
     const ProgramOp& op = *planned->op;
     steps.push_back({.op = op.name.kind,
@@ -223,7 +229,8 @@ void CpuSegment::AppendProfile(std::vector<StepProfile>& steps) const {
                      .kernel = planned->step->kernel(),
                      .calls = planned->counter.calls(),
                      .total_ns = planned->counter.total_ns(),
-                     .macs = planned->macs});
+                     .macs = planned->macs,
+                     .group = group_of.at(planned.get())});
   }
 }
 

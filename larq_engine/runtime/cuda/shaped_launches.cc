@@ -182,6 +182,7 @@ void ShapedLaunches::AppendProfile(std::vector<StepProfile>& steps) const {
     row.macs = Macs(*op.op, program_.value(op.output).shape);
     const PlannedChain& planned = chains_[chain_of_[index]];
     if (!planned.launches.empty()) row.kernel = cuda::RowOf(planned.launches[0].kernel).name;
+    row.group = FirstOp(planned).name.node;
     row.calls = planned.calls;
     row.total_ns = planned.chain.ops[0] == index ? planned.total_ns : 0;
   }

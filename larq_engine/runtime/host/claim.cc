@@ -81,6 +81,7 @@ std::vector<int> FindWeights(const HostGraph& graph) {
 }
 
 std::vector<int> FindPlanNodes(const HostGraph& graph, bool fuse,
+                               const std::function<bool(int node)>& is_placed,
                                const std::function<bool(int node)>& may_leave_host) {
   Search search(graph.nodes);
   // Computed from constants alone, such as unpacked weights. They do not grow with the batch, or
@@ -92,9 +93,10 @@ std::vector<int> FindPlanNodes(const HostGraph& graph, bool fuse,
     if (node.op == nullptr || node.op->is_weights()) continue;
     if (node.op->is_ours()) {
       search.Take(i);
-    } else if (fuse && graph.can_be_fused[i] && !ReadsAnyOf(node, fixed) &&
+    } else if (graph.can_be_fused[i] && !ReadsAnyOf(node, fixed) &&
                (!node.op->for_other_devices || may_leave_host(node.index))) {
-      search.AddCandidate(i);
+      if (fuse) search.AddCandidate(i);
+      if (is_placed(node.index)) search.Take(i);
     }
   }
   return search.Finish();

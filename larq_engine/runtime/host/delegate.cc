@@ -107,11 +107,13 @@ std::vector<int> FindPlaced(TfLiteContext* context, const Delegate& delegate,
   const Placement& placement = engine.placement();
   const int subgraph =
       placement.device_of_node.empty() ? -1 : SubgraphNumber(context, delegate.last_subgraph);
-  const std::vector<int> plans = FindPlanNodes(graph, engine.fuse(), [&](int node) {
+  const auto is_placed = [&](int node) { return engine.IsPlaced({std::max(subgraph, 0), node}); };
+  const std::vector<int> plans = FindPlanNodes(graph, engine.fuse(), is_placed, [&](int node) {
     return engine.MayLeaveHost({std::max(subgraph, 0), node});
   });
   if (subgraph >= 0) {  // the host tells
-    const std::vector<int> all = FindPlanNodes(graph, engine.fuse(), [](int) { return true; });
+    const std::vector<int> all =
+        FindPlanNodes(graph, engine.fuse(), is_placed, [](int) { return true; });
     CheckPlacement(placement, subgraph, {all.begin(), all.end()}, {plans.begin(), plans.end()});
     if (subgraph == 0) CheckPlacedSubgraphs(placement, context);
   }

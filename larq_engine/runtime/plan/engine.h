@@ -35,6 +35,8 @@ class Engine {
   bool fuse() const { return fuse_; }
   std::span<const std::unique_ptr<Executor>> executors() const { return executors_; }
   const Placement& placement() const { return placement_; }
+  // Whether the placement names a node.
+  bool IsPlaced(const GraphNode& node) const { return placement_.device_of_node.contains(node); }
   // Whether a node may be computed by another executor than the first.
   bool MayLeaveHost(const GraphNode& node) const;
   void Split(Program& program) const {

@@ -318,7 +318,13 @@ void Plan::AppendProfile(std::vector<StepProfile>& steps) const {
       const Part& part = parts_[action.part];
       const size_t first = steps.size();
       part.segment->AppendProfile(steps);
-      for (size_t i = 0; i < part.ops.size(); ++i) steps[first + i].reason = reasons_[part.ops[i]];
+      for (size_t i = 0; i < part.ops.size(); ++i) {
+        StepProfile& step = steps[first + i];
+        step.reason = reasons_[part.ops[i]];
+        for (const auto& absorbed : program_.op(part.ops[i]).absorbed) {
+          step.absorbed.push_back(absorbed->name.node);
+        }
+      }
       continue;
     }
     // Named after the operator on the device.

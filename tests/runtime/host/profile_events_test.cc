@@ -115,14 +115,17 @@ TEST(ProfileEvents, JsonHasEveryStepInOrder) {
           "\\{\"steps\":\\["
           "\\{\"op\":\"LceQuantize\",\"name\":\"LceQuantize0\",\"layer\":"
           "\"LceQuantize0\",\"node\":0,\"subgraph\":-1,\"device\":\"cpu\",\"kernel\":\"\","
-          "\"calls\":2,\"total_ns\":[0-9]+,\"macs\":0,\"bytes\":0,\"reason\":\"\"\\},"
+          "\"calls\":2,\"total_ns\":[0-9]+,\"macs\":0,\"bytes\":0,\"reason\":\"\",\"group\":0,"
+          "\"absorbed\":\\[\\]\\},"
           "\\{\"op\":\"LceBMaxPool2d\",\"name\":\"LceBMaxPool2d1\","
           "\"layer\":\"LceBMaxPool2d1\",\"node\":1,\"subgraph\":-1,\"device\":\"cpu\",\"kernel\":"
           "\"\","
-          "\"calls\":2,\"total_ns\":[0-9]+,\"macs\":0,\"bytes\":0,\"reason\":\"\"\\},"
+          "\"calls\":2,\"total_ns\":[0-9]+,\"macs\":0,\"bytes\":0,\"reason\":\"\",\"group\":1,"
+          "\"absorbed\":\\[\\]\\},"
           "\\{\"op\":\"LceBconv2d\",\"name\":\"LceBconv2d2\",\"layer\":"
           "\"LceBconv2d2\",\"node\":2,\"subgraph\":-1,\"device\":\"cpu\",\"kernel\":\"[a-z0-9_]+\","
-          "\"calls\":2,\"total_ns\":[0-9]+,\"macs\":5120,\"bytes\":0,\"reason\":\"\"\\}"
+          "\"calls\":2,\"total_ns\":[0-9]+,\"macs\":5120,\"bytes\":0,\"reason\":\"\",\"group\":2,"
+          "\"absorbed\":\\[\\]\\}"
           "\\]\\}"));
   // Reading switched it off.
   ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs));
