@@ -1,33 +1,15 @@
 #include "larq_engine/kernels/zero_padding.h"
 
 #include <algorithm>
-#include <bit>
 
-#include "larq_engine/kernels/memory_size.h"
+#include "larq_engine/kernels/corner_ones.h"
 
 namespace larq_engine {
 
 ZeroPadding::ZeroPadding(const Bconv2dSpec &spec, const uint32_t *filter)
-    : group_channels_(spec.group_in_channels()), channels_(static_cast<size_t>(spec.out_channels)) {
-  const size_t height = static_cast<size_t>(spec.filter_height);
-  const size_t width = static_cast<size_t>(spec.filter_width);
-  const size_t tap_words = spec.tap_words();
-  ones_.assign(MemoryProduct((height + 1) * (width + 1), channels_), 0);
-  const auto corner = [&](size_t y, size_t x) {
-    return ones_.data() + (y * (width + 1) + x) * channels_;
-  };
-  for (size_t n = 0; n < channels_; ++n) {
-    for (size_t y = 0; y < height; ++y) {
-      for (size_t x = 0; x < width; ++x) {
-        const uint32_t *tap = filter + ((n * height + y) * width + x) * tap_words;
-        int32_t ones = 0;
-        for (size_t w = 0; w < tap_words; ++w) ones += std::popcount(tap[w]);
-        corner(y + 1, x + 1)[n] =
-            ones + corner(y, x + 1)[n] + corner(y + 1, x)[n] - corner(y, x)[n];
-      }
-    }
-  }
-}
+    : group_channels_(spec.group_in_channels()),
+      channels_(static_cast<size_t>(spec.out_channels)),
+      ones_(CornerOnes(spec, filter)) {}
 
 void ZeroPadding::Correct(const OutputGrid &grid, OutputGrid::Position position, size_t m,
                           size_t first, size_t count, int32_t *acc, int32_t *depth) const {

@@ -24,12 +24,9 @@ class ZeroPadding {
                size_t count, int32_t *acc, int32_t *depth) const;
 
  private:
-  int64_t group_channels_;  // of the input
-  size_t channels_;         // of the output
-  // [filter_height + 1][filter_width + 1][channels]: the ones in the filter's
-  // taps above and left of a corner, so that the ones of any rectangle of taps
-  // are four look-ups.
-  std::vector<int32_t> ones_;
+  int64_t group_channels_;     // of the input
+  size_t channels_;            // of the output
+  std::vector<int32_t> ones_;  // see corner_ones.h
 };
 
 }  // namespace larq_engine

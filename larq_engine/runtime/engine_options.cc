@@ -20,11 +20,17 @@ const char* Variable(const char* name) {
   return value == nullptr || *value == 0 ? nullptr : value;
 }
 
+// -1 for what is no number from 0 on.
+int ParseNumber(std::string_view text) {
+  int number = -1;
+  const char* end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, number);
+  return failure == std::errc() && stop == end && number >= 0 ? number : -1;
+}
+
 int ParseThreads(std::string_view value) {
-  int threads = 0;
-  const char* end = value.data() + value.size();
-  const auto [stop, failure] = std::from_chars(value.data(), end, threads);
-  if (failure != std::errc() || stop != end || threads < 1 || threads > kMaxThreads) {
+  const int threads = ParseNumber(value);
+  if (threads < 1 || threads > kMaxThreads) {
     throw std::invalid_argument("option num_threads: expected 1 to " + std::to_string(kMaxThreads) +
                                 ", got '" + std::string(value) + "'");
   }
@@ -32,13 +38,6 @@ int ParseThreads(std::string_view value) {
 }
 
 constexpr const char* kDeviceValues = "cpu, auto, cuda, or cuda:N for GPU N";
-
-int ParseNumber(std::string_view text) {
-  int number = -1;
-  const char* end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, number);
-  return failure == std::errc() && stop == end && number >= 0 ? number : -1;
-}
 
 // `source` is where the value comes from, for the message.
 void ParseDevice(std::string_view value, const std::string& source, EngineOptions& options) {

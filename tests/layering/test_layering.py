@@ -164,8 +164,8 @@ def runtime_includes_only_what_is_below_it_and_the_system(sources: Sources) -> V
 
 # What a folder of the runtime may include of the runtime; of kernels, what no device is known to.
 _KERNELS_WITHOUT_DEVICE = re.compile(
-    r"larq_engine/kernels/(activation|aligned_buffer|bconv2d_spec|bits|memory_size|output_transform"
-    r"|unpack_weights|window)\.h"
+    r"larq_engine/kernels/(activation|aligned_buffer|bconv2d_spec|bits|corner_ones|memory_size"
+    r"|output_transform|unpack_weights|window)\.h"
 )
 _DEVICES = ("cpu", "cuda")
 _OF_RUNTIME = {

@@ -29,8 +29,7 @@ struct Bconv2dArgs {
   // 16 words.
   const uint32_t* filter;
   const int32_t* filter_ones;  // [out_channels]
-  // Unless taps outside count +1, which is bits of 0: the ones in the filter's taps above and left
-  // of a corner, [filter_height + 1][filter_width + 1][out_channels].
+  // Unless taps outside count +1, which is bits of 0: see kernels/corner_ones.h.
   const int32_t* corner_ones;
   int32_t pad_value;  // +1, 0, -1
 

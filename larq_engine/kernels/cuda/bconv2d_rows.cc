@@ -19,6 +19,12 @@ int64_t DepthWords(const Bconv2dArgs& a) {
 
 int64_t BlocksFor(int64_t count, int64_t each) { return (count + each - 1) / each; }
 
+// For tiles of `m` pixels and `n` output channels of a group.
+int64_t TileBlocks(const Bconv2dArgs& a, int m, int n) {
+  return BlocksFor(Pixels(a), m) * (a.out_channels / a.group_out_channels) *
+         BlocksFor(a.group_out_channels, n);
+}
+
 const char* ServesAll(const Bconv2dArgs&) { return nullptr; }
 
 // A warp for 32 channels of a pixel.
@@ -78,11 +84,9 @@ const char* MmaRefusal(const Bconv2dArgs& a) {
 
 template <MmaTile kTile>
 LaunchSize MmaSize(const Bconv2dArgs& a) {
-  const int64_t groups = a.out_channels / a.group_out_channels;
-  return {
-      .blocks = BlocksFor(Pixels(a), kTile.m) * groups * BlocksFor(a.group_out_channels, kTile.n),
-      .threads = kTile.threads(),
-      .shared_bytes = kTile.shared_bytes()};
+  return {.blocks = TileBlocks(a, kTile.m, kTile.n),
+          .threads = kTile.threads(),
+          .shared_bytes = kTile.shared_bytes()};
 }
 
 // How many bits the tensor cores multiply a clock and multiprocessor. Guesses: half of the 17,700
@@ -109,9 +113,7 @@ const char* WgmmaRefusal(const Bconv2dArgs& a) {
 
 template <WgmmaTile kTile>
 LaunchSize WgmmaSize(const Bconv2dArgs& a) {
-  const int64_t groups = a.out_channels / a.group_out_channels;
-  return {.blocks = BlocksFor(Pixels(a), WgmmaTile::kM) * groups *
-                    BlocksFor(a.group_out_channels, kTile.n),
+  return {.blocks = TileBlocks(a, WgmmaTile::kM, kTile.n),
           .threads = WgmmaTile::kThreads,
           .shared_bytes = kTile.shared_bytes()};
 }
@@ -161,9 +163,7 @@ const char* Mma8Refusal(const Bconv2dArgs& a) {
 
 template <Mma8Tile kTile>
 LaunchSize Mma8Size(const Bconv2dArgs& a) {
-  const int64_t groups = a.out_channels / a.group_out_channels;
-  return {.blocks = BlocksFor(Pixels(a), Mma8Tile::kSize) * groups *
-                    BlocksFor(a.group_out_channels, Mma8Tile::kSize),
+  return {.blocks = TileBlocks(a, Mma8Tile::kSize, Mma8Tile::kSize),
           .threads = Mma8Tile::kThreads,
           .shared_bytes = Mma8Tile::kSharedBytes};
 }

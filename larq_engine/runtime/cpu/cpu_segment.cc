@@ -32,10 +32,7 @@ CpuSegment::CpuSegment(CpuExecutor& executor, const Program& program, std::span<
 
 void CpuSegment::Resize(int host_threads) {
   for (const auto& planned : steps_) {
-    std::vector<TensorShape> inputs;
-    for (const Place& input : planned->inputs) {
-      inputs.push_back(program_.value(input.value).shape);
-    }
+    const std::vector<TensorShape> inputs = program_.InputShapes(*planned->op);
     ForOperator(planned->op->name, [&] {
       planned->step->Resize(inputs, program_.value(planned->output.value).shape);
     });

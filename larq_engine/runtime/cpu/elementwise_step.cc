@@ -29,11 +29,6 @@ class ElementwiseStep : public Step {
   size_t Values(const StepRange& range) const { return Pixels(range) * channels_; }
   size_t channels() const { return channels_; }
 
-  // One value for each channel, where there may be one for all.
-  std::vector<float> ForEachChannel(const std::vector<float>& constant, size_t channels) const {
-    return constant.size() == 1 ? std::vector<float>(channels, constant[0]) : constant;
-  }
-
   const PixelOps& ops_;
   FloatRange range_;
 
@@ -57,14 +52,11 @@ class BinaryStep : public ElementwiseStep {
 
   void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
     ElementwiseStep::Resize(inputs, output);
-    const std::vector<int>& dims = inputs[0].dims;
-    if (inputs.size() > 1) {
-      form_ = dims == inputs[1].dims ? kAlike : kUnlike;
-    } else {
-      const auto own_channels = static_cast<size_t>(Channels(dims));
-      constant_ = ForEachChannel(op_.constant, own_channels);
-      form_ = constant_.size() == own_channels ? kChannels : kUnlike;
+    const bool is_constant = inputs.size() == 1;
+    if (is_constant) {
+      constant_ = ForEachChannel(op_.constant, static_cast<size_t>(Channels(inputs[0].dims)));
     }
+    form_ = !op_.IsAlike(inputs) ? kUnlike : is_constant ? kChannels : kAlike;
     const std::vector<std::vector<int>> operands = op_.OperandDims(inputs);
     for (size_t i = 0; i < 2; ++i) operand_pixels_[i] = BroadcastPixels(operands[i], output.dims);
   }

@@ -1,6 +1,7 @@
 // LceQuantize (values to bits) and LceDequantize (bits to values).
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
+#include "larq_engine/runtime/ops/broadcast.h"
 
 namespace larq_engine {
 namespace {
@@ -14,9 +15,9 @@ class QuantizeStep : public Step {
     pixels_ = CountPixels(inputs[0].dims);
     channels_ = static_cast<size_t>(inputs[0].dims.back());
     limits_ = op_.limits;
-    if (limits_.has_value() && limits_->limits.size() < channels_) {  // one for all
-      limits_->limits.resize(channels_, limits_->limits[0]);
-      limits_->signs.resize(channels_, limits_->signs[0]);
+    if (limits_.has_value()) {
+      limits_->limits = ForEachChannel(limits_->limits, channels_);
+      limits_->signs = ForEachChannel(limits_->signs, channels_);
     }
   }
 

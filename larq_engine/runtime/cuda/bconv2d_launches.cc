@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "larq_engine/kernels/corner_ones.h"
 #include "larq_engine/kernels/cuda/bconv2d_args.h"
 #include "larq_engine/runtime/cuda/launch.h"
 #include "larq_engine/runtime/ops/op_error.h"
@@ -34,33 +35,6 @@ std::vector<int32_t> FilterOnes(const Bconv2dOp& op) {
   std::vector<int32_t> ones(static_cast<size_t>(op.spec.out_channels));
   for (size_t n = 0; n < ones.size(); ++n) {
     for (size_t w = 0; w < words; ++w) ones[n] += std::popcount(op.filter.data()[n * words + w]);
-  }
-  return ones;
-}
-
-size_t CornerCount(const Bconv2dSpec& spec) {
-  return static_cast<size_t>((spec.filter_height + 1) * (spec.filter_width + 1) *
-                             spec.out_channels);
-}
-
-// See Bconv2dArgs.
-std::vector<int32_t> CornerOnes(const Bconv2dOp& op) {
-  const auto height = static_cast<size_t>(op.spec.filter_height);
-  const auto width = static_cast<size_t>(op.spec.filter_width);
-  const auto channels = static_cast<size_t>(op.spec.out_channels);
-  std::vector<int32_t> ones(CornerCount(op.spec));
-  const auto corner = [&](size_t y, size_t x, size_t n) -> int32_t& {
-    return ones[(y * (width + 1) + x) * channels + n];
-  };
-  for (size_t n = 0; n < channels; ++n) {
-    const uint32_t* tap = op.filter.data() + n * height * width * op.spec.tap_words();
-    for (size_t y = 0; y < height; ++y) {
-      for (size_t x = 0; x < width; ++x) {
-        int32_t own = 0;
-        for (size_t w = 0; w < op.spec.tap_words(); ++w) own += std::popcount(*tap++);
-        corner(y + 1, x + 1, n) = own + corner(y, x + 1, n) + corner(y + 1, x, n) - corner(y, x, n);
-      }
-    }
   }
   return ones;
 }
@@ -108,7 +82,7 @@ std::vector<Launch> LaunchMaker::Make(const Bconv2dOp& op, const Chain& chain) c
       constants_.Get<int32_t>(index, kFilterOnes, channels, [&] { return FilterOnes(op); });
   if (spec.IsPaddedWith(PadValue::kZero) || spec.IsPaddedWith(PadValue::kMinusOne)) {
     args.corner_ones = constants_.Get<int32_t>(index, kCornerOnes, CornerCount(spec),
-                                               [&] { return CornerOnes(op); });
+                                               [&] { return CornerOnes(spec, op.filter.data()); });
   }
   const OutputTransform& transform = op.transform;
   cuda::Bconv2dOutput& output = args.output;

@@ -66,11 +66,7 @@ class Chainer {
   // Whether it combines values of unlike shapes, which a kernel of its own does.
   bool IsUnlike(const ProgramOp& op) const {
     const auto* binary = std::get_if<BinaryOp>(op.op.get());
-    if (binary == nullptr) return false;
-    const std::vector<int>& dims = program_.value(op.inputs[0]).shape.dims;
-    if (op.inputs.size() == 2) return dims != program_.value(op.inputs[1]).shape.dims;
-    return binary->constant.size() != 1 &&
-           binary->constant.size() != static_cast<size_t>(Channels(dims));
+    return binary != nullptr && !binary->IsAlike(program_.InputShapes(op));
   }
 
   // Whether it says of the same pixels how many there are of them in which dimension.

@@ -14,6 +14,7 @@
 #include "larq_engine/kernels/cuda/image_window.h"
 #include "larq_engine/kernels/cuda/kernel_table.h"
 #include "larq_engine/kernels/cuda/pixel_program.h"
+#include "larq_engine/kernels/cuda/pixels_args.h"
 #include "larq_engine/runtime/cuda/chains.h"
 #include "larq_engine/runtime/cuda/device_constants.h"
 #include "larq_engine/runtime/plan/program.h"
@@ -68,10 +69,10 @@ class LaunchMaker {
   std::vector<Launch> Make(const PadOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const ReshapeOp& op, const Chain& chain) const;
 
-  // Goes through the first operator's input of floats with the chain's operators.
-  std::vector<Launch> MakePixels(const Chain& chain) const;
-  // Copies that input, or computes its logistic function, and then goes on.
-  std::vector<Launch> MakeAfterFirst(const Chain& chain, bool is_logistic) const;
+  // Goes with the chain's operators from `first` on through the first one's input: floats, or bits
+  // where the arguments have them.
+  std::vector<Launch> MakePixels(const Chain& chain, size_t first,
+                                 cuda::PixelsArgs args = {}) const;
   Launch MakeBroadcast(const BinaryOp& op, size_t index) const;
 
   // The window's sums of products, with the filter's rows as the kernel has them.

@@ -40,9 +40,8 @@ std::vector<Launch> LaunchMaker::Make(const Chain& chain) const {
 
 const float* LaunchMaker::ChannelConstant(size_t op, int slot, const std::vector<float>& values,
                                           size_t channels) const {
-  return constants_.Get<float>(op, slot, channels, [&] {
-    return values.size() == 1 ? std::vector<float>(channels, values[0]) : values;
-  });
+  return constants_.Get<float>(op, slot, channels,
+                               [&] { return ForEachChannel(values, channels); });
 }
 
 void LaunchMaker::AddSteps(size_t index, size_t value, cuda::PixelProgram& program) const {
@@ -52,10 +51,8 @@ void LaunchMaker::AddSteps(size_t index, size_t value, cuda::PixelProgram& progr
     program.bits = Place<uint32_t>(op.output);
     if (!quantize->limits.has_value()) return;
     program.limits = ChannelConstant(index, kLimits, quantize->limits->limits, channels);
-    program.signs = constants_.Get<uint32_t>(index, kSigns, channels, [&] {
-      const std::vector<uint32_t>& signs = quantize->limits->signs;
-      return signs.size() == 1 ? std::vector<uint32_t>(channels, signs[0]) : signs;
-    });
+    program.signs = constants_.Get<uint32_t>(
+        index, kSigns, channels, [&] { return ForEachChannel(quantize->limits->signs, channels); });
     return;
   }
   PixelStep step{};
@@ -108,66 +105,51 @@ cuda::PixelProgram LaunchMaker::MakeProgram(const Chain& chain, size_t first,
   return program;
 }
 
-std::vector<Launch> LaunchMaker::MakePixels(const Chain& chain) const {
-  const size_t input = First(chain).inputs[0];
-  cuda::PixelsArgs args{};
-  args.floats = Place<float>(input);
-  args.pixels = PixelsOf(Shape(input));
-  args.channels = static_cast<int32_t>(ChannelsOf(Shape(input)));
-  args.program = MakeProgram(chain, 0);
+std::vector<Launch> LaunchMaker::MakePixels(const Chain& chain, size_t first,
+                                            cuda::PixelsArgs args) const {
+  const ProgramOp& planned = First(chain);
+  // Of what the program begins with.
+  const TensorShape& shape = Shape(first == 0 ? planned.inputs[0] : planned.output);
+  if (args.bits == nullptr) args.floats = Place<float>(planned.inputs[0]);
+  args.pixels = PixelsOf(shape);
+  args.channels = static_cast<int32_t>(ChannelsOf(shape));
+  args.program = MakeProgram(chain, first);
   return {Launch::Of(KernelId::pixels, WarpForEachWord(args.pixels, args.channels), args)};
 }
 
 std::vector<Launch> LaunchMaker::Make(const ClampOp&, const Chain& chain) const {
-  return MakePixels(chain);
+  return MakePixels(chain, 0);
 }
 
 std::vector<Launch> LaunchMaker::Make(const PreluOp&, const Chain& chain) const {
-  return MakePixels(chain);
+  return MakePixels(chain, 0);
 }
 
 std::vector<Launch> LaunchMaker::Make(const LogisticOp&, const Chain& chain) const {
-  return MakeAfterFirst(chain, true);
+  cuda::PixelsArgs args{};
+  args.is_logistic = true;
+  return MakePixels(chain, 1, args);
 }
 
 // A copy.
 std::vector<Launch> LaunchMaker::Make(const ReshapeOp&, const Chain& chain) const {
-  return MakeAfterFirst(chain, false);
-}
-
-std::vector<Launch> LaunchMaker::MakeAfterFirst(const Chain& chain, bool is_logistic) const {
-  const ProgramOp& planned = First(chain);
-  cuda::PixelsArgs args{};
-  args.is_logistic = is_logistic;
-  args.floats = Place<float>(planned.inputs[0]);
-  args.pixels = PixelsOf(Shape(planned.output));
-  args.channels = static_cast<int32_t>(ChannelsOf(Shape(planned.output)));
-  args.program = MakeProgram(chain, 1);
-  return {Launch::Of(KernelId::pixels, WarpForEachWord(args.pixels, args.channels), args)};
+  return MakePixels(chain, 1);
 }
 
 std::vector<Launch> LaunchMaker::Make(const BinaryOp& op, const Chain& chain) const {
-  const ProgramOp& first = First(chain);
-  const std::vector<int>& dims = Shape(first.inputs[0]).dims;
-  const bool alike =
-      first.inputs.size() == 2
-          ? dims == Shape(first.inputs[1]).dims
-          : op.constant.size() == 1 || op.constant.size() == static_cast<size_t>(Channels(dims));
-  if (alike) return MakePixels(chain);
+  if (op.IsAlike(program_.InputShapes(First(chain)))) return MakePixels(chain, 0);
   return {MakeBroadcast(op, chain.ops[0])};
 }
 
 Launch LaunchMaker::MakeBroadcast(const BinaryOp& op, size_t index) const {
   const ProgramOp& planned = program_.op(index);
-  std::vector<TensorShape> shapes;
-  for (size_t input : planned.inputs) shapes.push_back(Shape(input));
   const std::vector<int>& result = Shape(planned.output).dims;
   if (result.size() > cuda::kMaxBroadcastDims) {
     throw OpError("inputs: expected at most " + std::to_string(cuda::kMaxBroadcastDims) +
                   " dimensions of unlike shapes on this device, got " + DimsString(result) +
                   "; place this operator on the CPU");
   }
-  const std::vector<std::vector<int>> operands = op.OperandDims(shapes);
+  const std::vector<std::vector<int>> operands = op.OperandDims(program_.InputShapes(planned));
   cuda::BroadcastArgs args{};
   std::fill_n(args.dims, cuda::kMaxBroadcastDims, 1);
   std::copy(result.begin(), result.end(), args.dims + cuda::kMaxBroadcastDims - result.size());
@@ -189,7 +171,7 @@ Launch LaunchMaker::MakeBroadcast(const BinaryOp& op, size_t index) const {
 }
 
 std::vector<Launch> LaunchMaker::Make(const QuantizeOp& op, const Chain& chain) const {
-  if (op.from == kTfLiteFloat32) return MakePixels(chain);
+  if (op.from == kTfLiteFloat32) return MakePixels(chain, 0);
   const ProgramOp& planned = First(chain);
   const TensorShape& shape = Shape(planned.inputs[0]);
   cuda::PackBytesArgs args{};
@@ -204,23 +186,20 @@ std::vector<Launch> LaunchMaker::Make(const QuantizeOp& op, const Chain& chain) 
 
 std::vector<Launch> LaunchMaker::Make(const DequantizeOp& op, const Chain& chain) const {
   const ProgramOp& planned = First(chain);
-  const int64_t pixels = PixelsOf(Shape(planned.output));
+  const auto* in = Place<uint32_t>(planned.inputs[0]);
   if (op.to == kTfLiteFloat32) {
     cuda::PixelsArgs args{};
-    args.bits = Place<uint32_t>(planned.inputs[0]);
-    args.pixels = pixels;
-    args.channels = op.channels;
-    args.program = MakeProgram(chain, 1);
-    return {Launch::Of(KernelId::pixels, WarpForEachWord(pixels, op.channels), args)};
+    args.bits = in;
+    return MakePixels(chain, 1, args);
   }
   cuda::UnpackBytesArgs args{};
-  args.in = Place<uint32_t>(planned.inputs[0]);
-  args.pixels = pixels;
+  args.in = in;
+  args.pixels = PixelsOf(Shape(planned.output));
   args.channels = op.channels;
   args.plus = op.to == kTfLiteBool ? 1 : op.plus;
   args.minus = op.to == kTfLiteBool ? 0 : op.minus;
   args.out = Place<int8_t>(planned.output);
-  return {Launch::Of(KernelId::unpack_bytes, ThreadForEach(pixels * op.channels), args)};
+  return {Launch::Of(KernelId::unpack_bytes, ThreadForEach(args.pixels * op.channels), args)};
 }
 
 std::vector<Launch> LaunchMaker::Make(const ConcatenationOp& op, const Chain& chain) const {

@@ -9,6 +9,12 @@
 
 namespace larq_engine {
 
+// One value for each channel, where there may be one for all.
+template <typename T>
+std::vector<T> ForEachChannel(const std::vector<T>& values, size_t channels) {
+  return values.size() == 1 ? std::vector<T>(channels, values[0]) : values;
+}
+
 // The shape of the result. Throws OpError where the shapes do not fit each other.
 std::vector<int> BroadcastShape(const std::vector<int>& a, const std::vector<int>& b);
 

@@ -57,6 +57,12 @@ BinaryOp BinaryOp::Read(const OpInfo& op, ChannelOp::Kind kind) {
   return read;
 }
 
+bool BinaryOp::IsAlike(std::span<const TensorShape> inputs) const {
+  const std::vector<int>& dims = inputs[0].dims;
+  if (inputs.size() > 1) return dims == inputs[1].dims;
+  return constant.size() == 1 || constant.size() == static_cast<size_t>(Channels(dims));
+}
+
 std::vector<std::vector<int>> BinaryOp::OperandDims(std::span<const TensorShape> inputs) const {
   if (data_inputs.size() > 1) return {inputs[0].dims, inputs[1].dims};
   // A value for all channels is one for each of however many there are.
@@ -74,29 +80,22 @@ TensorShape BinaryOp::Shape(std::span<const TensorShape> inputs) const {
   return shape;
 }
 
-bool ClampOp::CanClaim(const OpInfo& op) { return IsFloatOp(op, 1) && IsFloatData(op.inputs[0]); }
+bool ClampOp::CanClaim(const OpInfo& op) { return IsOpOfFloatData(op, 1); }
 
 ClampOp ClampOp::Read(const OpInfo& op) { return {.activation = *op.host_options.activation}; }
 
-TensorShape ClampOp::Shape(std::span<const TensorShape> inputs) const {
-  CountElements(inputs[0].dims, inputs[0].dims.size());
-  return {.dims = inputs[0].dims};
-}
+TensorShape ClampOp::Shape(std::span<const TensorShape> inputs) const { return AsInput(inputs[0]); }
 
-bool LogisticOp::CanClaim(const OpInfo& op) {
-  return IsFloatOp(op, 1) && IsFloatData(op.inputs[0]);
-}
+bool LogisticOp::CanClaim(const OpInfo& op) { return IsOpOfFloatData(op, 1); }
 
 LogisticOp LogisticOp::Read(const OpInfo&) { return {}; }
 
 TensorShape LogisticOp::Shape(std::span<const TensorShape> inputs) const {
-  CountElements(inputs[0].dims, inputs[0].dims.size());
-  return {.dims = inputs[0].dims};
+  return AsInput(inputs[0]);
 }
 
 bool PreluOp::CanClaim(const OpInfo& op) {
-  return IsFloatOp(op, 2) && IsFloatData(op.inputs[0]) &&
-         IsChannelConstant(op.inputs[1], op.inputs[0]);
+  return IsOpOfFloatData(op, 2) && IsChannelConstant(op.inputs[1], op.inputs[0]);
 }
 
 PreluOp PreluOp::Read(const OpInfo& op) { return {.slopes = ReadChannelConstant(op.inputs[1])}; }
@@ -108,8 +107,7 @@ TensorShape PreluOp::Shape(std::span<const TensorShape> inputs) const {
                   " channels, one for each slope, got shape " + DimsString(dims) +
                   "; resize the input to what the model takes");
   }
-  CountElements(dims, dims.size());
-  return {.dims = dims};
+  return AsInput(inputs[0]);
 }
 
 }  // namespace larq_engine

@@ -26,6 +26,10 @@ struct BinaryOp {
   std::vector<size_t> DataInputs() const { return data_inputs; }
   TensorShape Shape(std::span<const TensorShape> inputs) const;
 
+  // Whether each value is made of one in the same place, and of one of its channel or one in the
+  // same place.
+  bool IsAlike(std::span<const TensorShape> inputs) const;
+
   // Of the two, in the file's order, with one value of the constant for each channel of an input of
   // this shape.
   std::vector<std::vector<int>> OperandDims(std::span<const TensorShape> inputs) const;

@@ -8,7 +8,7 @@
 namespace larq_engine {
 
 bool PadOp::CanClaim(const OpInfo& op) {
-  if (!IsFloatOp(op, 2) || !IsFloatData(op.inputs[0])) return false;
+  if (!IsOpOfFloatData(op, 2)) return false;
   const std::vector<int> pads = ReadInts(op.inputs[1]);
   return op.inputs[0].dims.size() <= kMaxDims && pads.size() == 2 * op.inputs[0].dims.size() &&
          std::all_of(pads.begin(), pads.end(), [](int pad) { return pad >= 0; });
@@ -32,7 +32,7 @@ TensorShape PadOp::Shape(std::span<const TensorShape> inputs) const {
 }
 
 bool ReshapeOp::CanClaim(const OpInfo& op) {
-  if (!IsFloatOp(op, 2) || !IsFloatData(op.inputs[0])) return false;
+  if (!IsOpOfFloatData(op, 2)) return false;
   const std::vector<int> dims = ReadInts(op.inputs[1]);
   return dims.size() == op.output.dims.size() && std::count(dims.begin(), dims.end(), -1) <= 1 &&
          std::all_of(dims.begin(), dims.end(), [](int dim) { return dim == -1 || dim >= 1; });

@@ -64,9 +64,12 @@ bool IsFloatOp(const OpInfo& op, size_t inputs) {
   return op.inputs.size() == inputs && IsFloat(op.output);
 }
 
+bool IsOpOfFloatData(const OpInfo& op, size_t inputs) {
+  return IsFloatOp(op, inputs) && IsFloatData(op.inputs[0]);
+}
+
 bool HasFloatWeights(const OpInfo& op) {
-  if (op.inputs.size() < 2 || op.inputs.size() > 3 || !IsFloatOp(op, op.inputs.size()) ||
-      !IsFloatData(op.inputs[0])) {
+  if (op.inputs.size() < 2 || op.inputs.size() > 3 || !IsOpOfFloatData(op, op.inputs.size())) {
     return false;
   }
   const TensorInfo& weights = op.inputs[1];
@@ -96,6 +99,11 @@ std::vector<int> ReadInts(const TensorInfo& tensor) {
   std::vector<int> values(tensor.bytes / sizeof(int));
   if (!values.empty()) std::memcpy(values.data(), tensor.constant, values.size() * sizeof(int));
   return values;
+}
+
+TensorShape AsInput(const TensorShape& input) {
+  CountElements(input.dims, input.dims.size());
+  return {.dims = input.dims};
 }
 
 int CheckedSize(int64_t size) {

@@ -28,6 +28,8 @@ bool IsFloatData(const TensorInfo& tensor);
 
 // Of the host's operators: whether one has as many inputs and makes floats.
 bool IsFloatOp(const OpInfo& op, size_t inputs);
+// And whether the first of them is computed.
+bool IsOpOfFloatData(const OpInfo& op, size_t inputs);
 
 // Whether floats, constant weights and, where there is a third input, a bias or its absence make
 // floats; whether the bias has a value for each output channel; and those values, zeros for none.
@@ -40,6 +42,9 @@ std::vector<int> ReadInts(const TensorInfo& tensor);
 
 // A computed size of a dimension, which 32 bits must hold.
 int CheckedSize(int64_t size);
+
+// The shape of an output that has its input's.
+TensorShape AsInput(const TensorShape& input);
 
 // For a tensor of the file: as many bytes as its shape asks for.
 void CheckConstant(const TensorInfo& tensor, const char* role, size_t element_bytes);

@@ -32,7 +32,7 @@ std::optional<Range> FindRun(const TensorInfo& axes, size_t rank) {
 
 bool AveragePool2dOp::CanClaim(const OpInfo& op) {
   const std::optional<Window2d>& window = op.host_options.window;
-  return IsFloatOp(op, 1) && IsFloatData(op.inputs[0]) && op.inputs[0].dims.size() == 4 &&
+  return IsOpOfFloatData(op, 1) && op.inputs[0].dims.size() == 4 &&
          op.host_options.activation.has_value() && window.has_value() && window->IsLegal() &&
          window->ReachesLittle();
 }
@@ -48,8 +48,7 @@ TensorShape AveragePool2dOp::Shape(std::span<const TensorShape> inputs) const {
 }
 
 bool MeanOp::CanClaim(const OpInfo& op) {
-  return IsFloatOp(op, 2) && IsFloatData(op.inputs[0]) &&
-         FindRun(op.inputs[1], op.inputs[0].dims.size()).has_value();
+  return IsOpOfFloatData(op, 2) && FindRun(op.inputs[1], op.inputs[0].dims.size()).has_value();
 }
 
 MeanOp MeanOp::Read(const OpInfo& op) {
@@ -75,13 +74,12 @@ TensorShape MeanOp::Shape(std::span<const TensorShape> inputs) const {
   return {.dims = dims};
 }
 
-bool SoftmaxOp::CanClaim(const OpInfo& op) { return IsFloatOp(op, 1) && IsFloatData(op.inputs[0]); }
+bool SoftmaxOp::CanClaim(const OpInfo& op) { return IsOpOfFloatData(op, 1); }
 
 SoftmaxOp SoftmaxOp::Read(const OpInfo& op) { return {.beta = op.host_options.beta}; }
 
 TensorShape SoftmaxOp::Shape(std::span<const TensorShape> inputs) const {
-  CountElements(inputs[0].dims, inputs[0].dims.size());
-  return {.dims = inputs[0].dims};
+  return AsInput(inputs[0]);
 }
 
 }  // namespace larq_engine

@@ -65,9 +65,14 @@ bool Program::Resize(HostTensors& host) {
   return true;
 }
 
+std::vector<TensorShape> Program::InputShapes(const ProgramOp& op) const {
+  std::vector<TensorShape> shapes;
+  for (size_t input : op.inputs) shapes.push_back(values_[input].shape);
+  return shapes;
+}
+
 bool Program::ResizeOp(HostTensors& host, const ProgramOp& op) {
-  std::vector<TensorShape> inputs;
-  for (size_t input : op.inputs) inputs.push_back(values_[input].shape);
+  const std::vector<TensorShape> inputs = InputShapes(op);
   for (const auto& absorbed : op.absorbed) {
     TensorShape output;
     ForOperator(absorbed->name, [&] { output = DeclaredShape(*absorbed, inputs); });

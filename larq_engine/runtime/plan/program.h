@@ -79,6 +79,7 @@ class Program {
   std::span<const Value> values() const { return values_; }
   const ProgramOp& op(size_t index) const { return *ops_[index]; }
   const Value& value(size_t index) const { return values_[index]; }
+  std::vector<TensorShape> InputShapes(const ProgramOp& op) const;
 
  private:
   size_t FindValue(int tensor, const TensorInfo& info);

@@ -46,8 +46,7 @@ class MirrorSegment : public Segment {
     FreeAll();
     own_.assign(program_.values().size(), nullptr);
     for (Made& made : steps_) {
-      std::vector<TensorShape> inputs;
-      for (size_t input : made.op->inputs) inputs.push_back(program_.value(input).shape);
+      const std::vector<TensorShape> inputs = program_.InputShapes(*made.op);
       const Value& output = program_.value(made.op->output);
       ForOperator(made.op->name, [&] { made.step->Resize(inputs, output.shape); });
       if (!is_shared_[made.op->output]) {
