@@ -29,20 +29,22 @@ if TYPE_CHECKING:
         strip_lcedequantize_ops,
     )
     from larq_engine.converter.report import ConversionReport
+    from larq_engine.placing.api import place
 
 __version__ = Path(__file__).with_name("version.txt").read_text(encoding="utf-8").strip()
 
-# Where the converter's names come from.
-_CONVERTER = {
-    "ConversionError": "errors",
-    "ConversionReport": "report",
-    "ConvertedModel": "api",
-    "conversion_report": "api",
-    "convert_keras_model": "api",
-    "convert_saved_model": "api",
-    "convert_tflite": "api",
-    "modify_integer_quantized_model_io_type": "io_types",
-    "strip_lcedequantize_ops": "io_types",
+# Where names come from that take long to import, or packages that not all users have.
+_ON_DEMAND = {
+    "ConversionError": "converter.errors",
+    "ConversionReport": "converter.report",
+    "ConvertedModel": "converter.api",
+    "conversion_report": "converter.api",
+    "convert_keras_model": "converter.api",
+    "convert_saved_model": "converter.api",
+    "convert_tflite": "converter.api",
+    "modify_integer_quantized_model_io_type": "converter.io_types",
+    "strip_lcedequantize_ops": "converter.io_types",
+    "place": "placing.api",
 }
 
 __all__ = [
@@ -59,17 +61,18 @@ __all__ = [
     "delegate_path",
     "load_delegate",
     "modify_integer_quantized_model_io_type",
+    "place",
     "strip_lcedequantize_ops",
     "testing",
 ]
 
 
 def __dir__() -> list[str]:
-    return __all__  # with the converter's names, and without what this file imports for itself
+    return __all__  # with the names on demand, and without what this file imports for itself
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _CONVERTER:
+    if name not in _ON_DEMAND:
         raise AttributeError(f"module 'larq_engine' has no attribute {name!r}")
-    module = importlib.import_module(f"larq_engine.converter.{_CONVERTER[name]}")
+    module = importlib.import_module(f"larq_engine.{_ON_DEMAND[name]}")
     return getattr(module, name)

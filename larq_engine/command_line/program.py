@@ -13,6 +13,7 @@ from larq_engine.command_line import (
     convert_command,
     example_command,
     inspect_command,
+    place_command,
 )
 
 # What a shell reports of a program that Ctrl-C ended.
@@ -67,7 +68,13 @@ def _make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"larq-engine {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (convert_command, inspect_command, example_command, about_command):
+    for command in (
+        convert_command,
+        inspect_command,
+        place_command,
+        example_command,
+        about_command,
+    ):
         command.add_parser(commands)
     return parser
 

@@ -79,6 +79,12 @@ class Fields:
     def optional_text(self, key: str) -> str | None:
         return self.text(key) if self.has(key) else None
 
+    def texts(self, key: str) -> tuple[str, ...]:
+        values = self._fields.get(key)
+        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+            self.refuse(key, "a list of texts")
+        return tuple(values)
+
     def choice(self, key: str, choices: Sequence[str]) -> str:
         value = self.text(key)
         if value not in choices:
@@ -91,8 +97,8 @@ class Fields:
             self.refuse(key, f"a whole number from {least} on")
         return int(value)  # type: ignore[arg-type]
 
-    def optional_count(self, key: str) -> int | None:
-        return self.count(key) if self.has(key) else None
+    def optional_count(self, key: str, least: int = 0) -> int | None:
+        return self.count(key, least) if self.has(key) else None
 
     def counts(self, key: str) -> tuple[int, ...]:
         values = self._fields.get(key)

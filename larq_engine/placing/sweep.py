@@ -130,7 +130,10 @@ class _Sweep:
     def _facts_at_most(self) -> int:
         """The most facts of a state: values that are still read, and runs that are whole."""
         lives = [0] * (self._problem.num_ops + 1)
-        spans = [(value.maker, last) for value, last in zip(self._problem.values, self._last_read, strict=True)]
+        spans = [
+            (value.maker, last)
+            for value, last in zip(self._problem.values, self._last_read, strict=True)
+        ]
         spans += [(gain.ops[0], gain.ops[-1]) for gain in self._problem.gains]
         for begin, end in spans:
             for op in range(begin + 1, end + 1):

@@ -1,0 +1,89 @@
+"""`larq-engine place`: a model and its profile become a model that says where its operators run."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from larq_engine.command_line.files import ModelKind, check_destination, find_kind
+from larq_engine.python.whole_files import write_files
+
+
+def add_parser(commands: Any) -> None:
+    """Adds the sub-command."""
+    parser = commands.add_parser(
+        "place",
+        help="choose a device for each operator of a model",
+        description="Chooses a device and a kernel for each operator, by what a profile of the "
+        "model says that they take: the best of all assignments, moves between memories counted.",
+    )
+    parser.set_defaults(run=_run, usage_error=parser.error)
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a .tflite file")
+    parser.add_argument(
+        "--profile", type=Path, required=True, metavar="FILE", help="the profile of the model"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
+        metavar="OUT.tflite",
+        help="the placed model; beside it OUT.placement.json",
+    )
+    parser.add_argument(
+        "--objective",
+        choices=("latency", "throughput", "energy", "edp"),
+        default="latency",
+        help="what is to be least: seconds (default), joules, or their product",
+    )
+    parser.add_argument(
+        "--batch",
+        metavar="N|auto",
+        help="a batch of the profile (default: the smallest); auto: that of least cost an image",
+    )
+    parser.add_argument(
+        "--threads", type=int, metavar="N", help="of the profile's threads (default: the best)"
+    )
+    parser.add_argument(
+        "--max-energy", type=float, metavar="J", help="least seconds with at most J joules a batch"
+    )
+    parser.add_argument(
+        "--devices", metavar="A,B", help="devices that may be used (default: all of the profile)"
+    )
+    parser.add_argument(
+        "--device_file",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="plan with a device that is not at hand; the name of one that comes with the "
+        "package, or a path; may be repeated",
+    )
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    model, output = arguments.model, arguments.output
+    if find_kind(model) is not ModelKind.TFLITE:
+        raise ValueError(f"model '{model}': expected a .tflite file, got another model; convert it")
+    report = output.with_suffix(".placement.json")
+    check_destination("output", output, model, arguments.profile)
+    check_destination("placement", report, model, arguments.profile, output)
+    batch: int | str | None = arguments.batch
+    if batch not in (None, "auto"):
+        if not arguments.batch.isdecimal():
+            arguments.usage_error(f"--batch: expected a number or auto, got {arguments.batch}")
+        batch = int(arguments.batch)
+    from larq_engine.placing.api import place
+
+    placed = place(
+        model,
+        arguments.profile,
+        objective=arguments.objective,
+        batch=batch,
+        threads=arguments.threads,
+        max_energy=arguments.max_energy,
+        devices=arguments.devices.split(",") if arguments.devices else None,
+        device_files=arguments.device_file,
+    )
+    write_files({output: placed, report: placed.placement.to_json().encode()})
+    print(placed.placement)
+    for path in (output, report):
+        print(f"wrote {path}: {path.stat().st_size} bytes")

@@ -1,0 +1,81 @@
+"""`larq_engine.place`: a model and its profile become a placed model."""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from larq_engine import __version__
+from larq_engine.placing.device_file import apply_device, read_device
+from larq_engine.placing.placement import Placement, place_profile
+from larq_engine.placing.profile_file import Profile, read_profile
+
+_Path: TypeAlias = str | os.PathLike[str]
+
+
+class PlacedModel(bytes):
+    """The bytes of a .tflite file, with the placement that is in its metadata."""
+
+    placement: Placement
+
+
+def place(
+    model: bytes | _Path,
+    profile: Profile | _Path,
+    *,
+    objective: str = "latency",
+    batch: int | str | None = None,
+    threads: int | None = None,
+    max_energy: float | None = None,
+    devices: Sequence[str] | None = None,
+    device_files: Iterable[_Path] = (),
+) -> PlacedModel:
+    """Chooses a device and a kernel for each operator: the best of all assignments.
+
+    Args:
+        model: A .tflite file, as bytes or as a path.
+        profile: Its profile, or the path of one.
+        objective: "latency" or "throughput": least seconds; "energy": least joules; "edp": least
+            product of both.
+        batch: A batch of the profile; "auto": that of least cost an image; None: the smallest.
+        threads: A number of threads of the profile; None: the best.
+        max_energy: The least seconds with at most so many joules a batch.
+        devices: Names of those that may be used; None: all.
+        device_files: Devices to plan with that are not in the profile; names of files that come
+            with the package, or paths.
+
+    Returns:
+        The bytes of the placed model; `placement` has what it costs, why, and what else would.
+
+    Raises:
+        ValueError: The profile is of another model, or lacks what is asked for.
+    """
+    # What reads model files needs packages that profiles do without.
+    from larq_engine.converter import schema
+    from larq_engine.placing import placed_file
+
+    content = model if isinstance(model, bytes) else Path(model).read_bytes()
+    known = profile if isinstance(profile, Profile) else read_profile(profile)
+    parsed = schema.read(content)
+    sha256 = placed_file.identity_of(content, parsed)
+    if known.model.sha256 != sha256:
+        raise ValueError(
+            f"profile of '{known.model.name}': expected the profile of this model, whose sha256 is "
+            f"{sha256}, got that of {known.model.sha256}; profile this model"
+        )
+    for path in device_files:
+        known = apply_device(known, read_device(path))
+    channels = placed_file.output_channels(parsed)
+    placement = place_profile(
+        known,
+        objective=objective,
+        batch=batch,
+        threads=threads,
+        max_energy=max_energy,
+        devices=devices,
+        channels={op.id: channels[op.node] for op in known.ops if op.node in channels},
+        engine=__version__,
+    )
+    placed = PlacedModel(placed_file.with_placement(parsed, placement))
+    placed.placement = placement
+    return placed

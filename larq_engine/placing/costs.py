@@ -1,0 +1,205 @@
+"""From a profile to numbers: what each operator takes where, and what moving takes.
+
+Of the kernels of a device the one that is best alone counts: of least time, or where energy is to
+be least, of least energy. A device that was profiled with one number of threads alone, such as a
+GPU, takes the same with any.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from larq_engine.placing.problem import HOST, Array, Gain, Problem, ProblemValue
+from larq_engine.placing.profile_file import HOST_MEMORY, Device, Link, Measurement, Profile
+
+
+@dataclass(frozen=True)
+class Routes:
+    """What moving takes between memories; [from, to] each. What is not known is infinite."""
+
+    seconds: Array
+    seconds_per_byte: Array
+    joules_per_byte: Array
+
+    def seconds_of(self, size: float, source: int, target: int) -> float:
+        """Of moving one value."""
+        if source == target:
+            return 0.0
+        per_byte = float(self.seconds_per_byte[source, target])
+        return float(self.seconds[source, target]) + size * per_byte
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Of one batch and number of threads."""
+
+    batch: int
+    threads: int
+    devices: tuple[Device, ...]
+    memories: tuple[str, ...]
+    measured: tuple[tuple[Measurement | None, ...], ...]  # [operator][device], of the best kernel
+    routes: Routes
+    seconds: Problem
+    joules: Problem  # infinite where not known
+
+
+def choose_devices(profile: Profile, names: Sequence[str] | None) -> tuple[Device, ...]:
+    """The devices of these names, in the profile's order; all without names.
+
+    Raises:
+        ValueError: The profile has no such device.
+    """
+    known = [device.name for device in profile.devices]
+    for name in names or ():
+        if name not in known:
+            raise ValueError(
+                f"devices: expected some of the profile's ({', '.join(known)}), got '{name}'; "
+                "profile the model there, or add a device file"
+            )
+    return tuple(device for device in profile.devices if not names or device.name in names)
+
+
+class _Run(NamedTuple):
+    """Operators that a device fuses, and what it gains."""
+
+    ops: tuple[int, ...]
+    seconds: float
+    joules: float
+
+
+def costs_of(
+    profile: Profile,
+    batch: int,
+    threads: int,
+    devices: tuple[Device, ...],
+    least_energy: bool = False,
+) -> Costs:
+    """The costs of a batch with a number of threads."""
+    memories = tuple(dict.fromkeys([HOST_MEMORY, *(device.memory for device in devices)]))
+    count = len(profile.ops)
+    found: list[list[Measurement | None]] = [[None] * len(devices) for _ in range(count)]
+    runs: list[Gain] = []
+    runs_joules: list[Gain] = []
+
+    def joules_of(entry: Measurement) -> float:
+        return np.inf if entry.joules is None else entry.joules
+
+    def key(entry: Measurement) -> float:
+        return joules_of(entry) if least_energy else entry.seconds.median
+
+    for number, device in enumerate(devices):
+        entries = _measured(profile, device, batch, threads)
+        for entry in entries:
+            if len(entry.ops) == 1:
+                known = found[entry.ops[0]][number]
+                if known is None or key(entry) < key(known):
+                    found[entry.ops[0]][number] = entry
+        gained = []
+        for entry in entries:
+            alone = [found[op][number] for op in sorted(entry.ops)]
+            if len(alone) > 1 and None not in alone:
+                parts = [part for part in alone if part is not None]
+                seconds = sum(part.seconds.median for part in parts) - entry.seconds.median
+                joules = sum(map(joules_of, parts)) - joules_of(entry)
+                # What is not known, and what fusing costs, is no gain.
+                joules = max(0.0, joules) if np.isfinite(joules) else 0.0
+                gained.append(_Run(tuple(sorted(entry.ops)), max(0.0, seconds), joules))
+        for run in _nested(gained, least_energy):
+            runs.append(Gain(run.ops, number, run.seconds))
+            runs_joules.append(Gain(run.ops, number, run.joules))
+
+    def table(cost: str) -> Array:
+        values = [
+            [
+                np.inf
+                if entry is None
+                else joules_of(entry)
+                if cost == "joules"
+                else entry.seconds.median
+                for entry in row
+            ]
+            for row in found
+        ]
+        return np.array(values, dtype=np.float64).reshape(count, len(devices))
+
+    routes = _routes(profile.links, memories)
+    sizes = np.array([value.bytes[batch] for value in profile.values], dtype=np.float64)
+    memory_of = tuple(memories.index(device.memory) for device in devices)
+    values = _values(profile)
+    with np.errstate(invalid="ignore"):
+        moves = routes.seconds + sizes[:, None, None] * routes.seconds_per_byte
+        moved = np.nan_to_num(sizes[:, None, None] * routes.joules_per_byte, posinf=np.inf)
+    return Costs(
+        batch,
+        threads,
+        devices,
+        memories,
+        tuple(map(tuple, found)),
+        routes,
+        Problem(memory_of, table("seconds"), values, moves, tuple(runs)),
+        Problem(memory_of, table("joules"), values, moved, tuple(runs_joules)),
+    )
+
+
+def _measured(profile: Profile, device: Device, batch: int, threads: int) -> list[Measurement]:
+    entries = [entry for entry in profile.measurements if entry.device == device.name]
+    numbers = {entry.threads for entry in entries}
+    own = numbers.pop() if len(numbers) == 1 else threads
+    return [entry for entry in entries if entry.batch == batch and entry.threads == own]
+
+
+def _values(profile: Profile) -> tuple[ProblemValue, ...]:
+    makers = {value: op.id for op in profile.ops for value in op.outputs}
+    readers: dict[int, list[int]] = {value.id: [] for value in profile.values}
+    for op in profile.ops:
+        for value in dict.fromkeys(op.inputs):
+            readers[value].append(op.id)
+    return tuple(
+        ProblemValue(makers.get(value.id, -1), tuple(readers[value.id]), value.kind == "output")
+        for value in profile.values
+    )
+
+
+def _nested(gained: Iterable[_Run], by_joules: bool) -> list[_Run]:
+    """What each run gains beyond the runs inside of it.
+
+    Of runs that overlap and are not one inside of the other, that of the larger gain counts.
+    """
+    kept: list[_Run] = []
+    for run in sorted(gained, key=lambda run: (-(run.joules if by_joules else run.seconds), run)):
+        ops = set(run.ops)
+        if all(
+            not ops & set(other.ops) or ops < set(other.ops) or ops > set(other.ops)
+            for other in kept
+        ):
+            kept.append(run)
+    more: list[_Run] = []
+    for run in sorted(kept, key=lambda run: len(run.ops)):
+        inside = [other for other in more if set(other.ops) < set(run.ops)]
+        seconds = run.seconds - sum(other.seconds for other in inside)
+        joules = run.joules - sum(other.joules for other in inside)
+        more.append(_Run(run.ops, max(0.0, seconds), max(0.0, joules)))
+    return [run for run in more if run.seconds or run.joules]
+
+
+def _routes(links: Sequence[Link], memories: Sequence[str]) -> Routes:
+    """Over a link, or over two through the host's memory where there is none."""
+    size = len(memories)
+    tables = np.full((3, size, size), np.inf)
+    for memory in range(size):
+        tables[:, memory, memory] = 0.0
+    for link in links:
+        if link.source in memories and link.target in memories and link.source != link.target:
+            joules = np.inf if link.joules_per_byte is None else link.joules_per_byte
+            tables[:, memories.index(link.source), memories.index(link.target)] = (
+                link.seconds,
+                1 / link.bytes_per_second,
+                joules,
+            )
+    for source in range(size):
+        for target in range(size):
+            if np.isinf(tables[0, source, target]):
+                tables[:, source, target] = tables[:, source, HOST] + tables[:, HOST, target]
+    return Routes(*tables)

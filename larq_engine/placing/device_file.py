@@ -1,0 +1,151 @@
+"""Devices that are not at hand: measured or counted costs of classes of operators.
+
+JSON like a profile's. A class has what any operator takes, what a multiplication takes and what a
+byte read or written takes: an operator takes the first and the larger of the other two. The first
+class that names the operator counts; `*` names all. What a device cannot compute has no class.
+"""
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from larq_engine.placing.json_fields import Fields, load_object
+from larq_engine.placing.profile_file import (
+    Device,
+    Link,
+    Measurement,
+    Op,
+    Profile,
+    Timing,
+    check_profile,
+    read_link,
+)
+
+VERSION = 1
+
+_SHIPPED = Path(__file__).parent / "devices"
+
+
+@dataclass(frozen=True)
+class OpClass:
+    """What operators take."""
+
+    ops: tuple[str, ...]
+    seconds: float
+    seconds_per_mac: float
+    seconds_per_byte: float
+    watts: float | None
+    threads: int
+    source: str
+
+
+@dataclass(frozen=True)
+class DeviceFile:
+    """All of the file."""
+
+    device: Device
+    source: str
+    links: tuple[Link, ...]
+    classes: tuple[OpClass, ...]
+    missing: tuple[str, ...]  # what was looked for and is published nowhere
+
+
+def shipped_devices() -> list[str]:
+    """The names of the files that come with the package."""
+    return sorted(path.stem for path in _SHIPPED.glob("*.json"))
+
+
+def read_device(path: str | os.PathLike[str]) -> DeviceFile:
+    """Reads a device's file: one that comes with the package, by its name, or any other.
+
+    Raises:
+        OSError: There is no such file, or it cannot be read.
+        ValueError: It is no device's file.
+    """
+    shipped = os.fspath(path) in shipped_devices()
+    file = _SHIPPED / f"{os.fspath(path)}.json" if shipped else Path(path)
+    return parse_device(file.read_bytes(), f"device file '{os.fspath(path)}'")
+
+
+def parse_device(content: bytes, name: str = "device file") -> DeviceFile:
+    """Reads a device's file; `name` is for errors.
+
+    Raises:
+        ValueError: It is no device's file.
+    """
+    advice = f"take one of {', '.join(shipped_devices())} as an example"
+    fields = load_object(content, name, "larq_engine_device", VERSION, advice)
+    device = fields.part("device")
+    read = DeviceFile(
+        Device(device.text("name"), device.text("title"), device.text("memory")),
+        fields.text("source"),
+        tuple(map(read_link, fields.parts("links", required=False))),
+        tuple(map(_read_class, fields.parts("classes"))),
+        fields.texts("missing"),
+    )
+    if not read.classes and not read.missing:
+        raise ValueError(f"{name}: classes: expected at least one, got none")
+    return read
+
+
+def _read_class(fields: Fields) -> OpClass:
+    return OpClass(
+        ops=fields.texts("ops"),
+        seconds=fields.optional_amount("seconds") or 0.0,
+        seconds_per_mac=fields.optional_amount("seconds_per_mac") or 0.0,
+        seconds_per_byte=fields.optional_amount("seconds_per_byte") or 0.0,
+        watts=fields.optional_amount("watts"),
+        threads=fields.optional_count("threads", least=1) or 1,
+        source=fields.text("source"),
+    )
+
+
+def apply_device(profile: Profile, added: DeviceFile) -> Profile:
+    """The profile with the device, for each of its batches.
+
+    Raises:
+        ValueError: A device of that name is there, its memory has no links, or nobody published
+            what it takes.
+    """
+    name = f"device '{added.device.name}'"
+    if not added.classes:
+        raise ValueError(
+            f"{name}: expected costs of classes of operators, got a file that says what is "
+            f"published nowhere: {'; '.join(added.missing)}; add classes to a copy of it"
+        )
+    known = {(link.source, link.target) for link in profile.links}
+    links = [link for link in added.links if (link.source, link.target) not in known]
+    measurements = [
+        measurement
+        for op in profile.ops
+        for batch in profile.batches()
+        if (measurement := _measurement(profile, op, batch, added)) is not None
+    ]
+    result = replace(
+        profile,
+        devices=(*profile.devices, added.device),
+        links=(*profile.links, *links),
+        measurements=(*profile.measurements, *measurements),
+    )
+    check_profile(result, name)
+    return result
+
+
+def _measurement(profile: Profile, op: Op, batch: int, added: DeviceFile) -> Measurement | None:
+    of_op = next((found for found in added.classes if op.op in found.ops or "*" in found.ops), None)
+    macs = op.macs.get(batch)
+    if of_op is None or (macs is None and of_op.seconds_per_mac):
+        return None
+    moved = sum(profile.values[value].bytes[batch] for value in {*op.inputs, *op.outputs})
+    work = (macs or 0) * of_op.seconds_per_mac
+    seconds = of_op.seconds + max(work, moved * of_op.seconds_per_byte)
+    return Measurement(
+        ops=(op.id,),
+        batch=batch,
+        device=added.device.name,
+        threads=of_op.threads,
+        kernel=None,
+        seconds=Timing(seconds),
+        joules=None if of_op.watts is None else of_op.watts * seconds,
+        source=of_op.source,
+    )

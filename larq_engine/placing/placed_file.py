@@ -1,0 +1,74 @@
+"""Placements in model files: the only module here that knows what a model file is."""
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+
+from larq_engine.converter import schema
+from larq_engine.placing.placement import Placement
+
+METADATA = "larq_engine.placement"
+
+# Operators whose second input is a filter with an output channel a row.
+_WITH_CHANNELS = ("LceBconv2d", "CONV_2D", "FULLY_CONNECTED")
+
+
+def identity(content: bytes) -> str:
+    """The SHA-256 of a model: of a placed one, that of the file that it was made of."""
+    return identity_of(content, schema.read(content))
+
+
+def identity_of(content: bytes, model: Any) -> str:
+    """The same of a model that was read from these bytes."""
+    placement = _placement_of(model)
+    if placement is None:
+        return hashlib.sha256(content).hexdigest()
+    try:
+        return str(placement["model"]["sha256"])
+    except (KeyError, TypeError):
+        raise ValueError(
+            f"metadata '{METADATA}': expected a placement with the model's sha256, got another; "
+            "place the model that it was made of again"
+        ) from None
+
+
+def read_placement(content: bytes) -> dict[str, Any] | None:
+    """The placement in a model file, or None."""
+    return _placement_of(schema.read(content))
+
+
+def _placement_of(model: Any) -> dict[str, Any] | None:
+    for name, data in model.extra.metadata:
+        if _text(name) == METADATA:
+            try:
+                placement = json.loads(b"" if data is None else bytes(data))
+            except ValueError as error:
+                raise ValueError(
+                    f"metadata '{METADATA}': expected JSON, got what is none ({error}); place the "
+                    "model that it was made of again"
+                ) from None
+            return placement if isinstance(placement, dict) else {}
+    return None
+
+
+def _text(name: Any) -> str:
+    return name.decode(errors="replace") if isinstance(name, bytes) else str(name)
+
+
+def output_channels(model: Any) -> dict[int, int]:
+    """Output channels of the operators that can be split, by node."""
+    return {
+        node: int(op.inputs[1].shape[0])
+        for node, op in enumerate(model.graphs[0].ops)
+        if op.kind in _WITH_CHANNELS and op.inputs[1] is not None and op.inputs[1].shape
+    }
+
+
+def with_placement(model: Any, placement: Placement) -> bytes:
+    """The file with the placement, in the place of one that it has."""
+    content = np.frombuffer(placement.to_json().encode(), np.uint8)
+    kept = [entry for entry in model.extra.metadata if _text(entry[0]) != METADATA]
+    model.extra.metadata = [*kept, (METADATA, content)]
+    return schema.write(model)

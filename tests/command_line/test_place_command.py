@@ -1,0 +1,165 @@
+"""`larq-engine place`: from a model and a profile to a placed model, or nothing."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import larq_engine
+from larq_engine.command_line import main
+from larq_engine.converter import schema
+from larq_engine.converter.example import example_model
+from larq_engine.placing.placed_file import METADATA, identity, read_placement
+from larq_engine.placing.profile_file import parse_profile, write_profile
+from tests.placing.profiles import encoded
+
+
+def _profile_of(model: bytes) -> dict[str, Any]:
+    """Made-up costs of each operator of the model's main graph."""
+    graph = schema.read(model).graphs[0]
+    ids: dict[Any, int] = {}
+    ops = []
+    for tensor in graph.inputs:
+        ids[tensor] = len(ids)
+    for node, op in enumerate(graph.ops):
+        read = [ids[tensor] for tensor in op.inputs if tensor in ids]
+        for tensor in op.outputs:
+            ids[tensor] = len(ids)
+        made = [ids[tensor] for tensor in op.outputs]
+        ops.append(
+            {"id": node, "node": node, "op": op.kind, "inputs": read, "outputs": made}
+            | {"macs": {"1": 1000}, "layer": "", "name": op.outputs[0].name}
+        )
+    kinds = dict.fromkeys(graph.inputs, "input") | dict.fromkeys(graph.outputs, "output")
+    return {
+        "larq_engine_profile": 1,
+        "engine": "1",
+        "model": {"name": "m", "sha256": hashlib.sha256(model).hexdigest(), "bytes": len(model)},
+        "values": [
+            {"id": number, "name": t.name, "bytes": {"1": 100}, "kind": kinds.get(t, "inner")}
+            for t, number in ids.items()
+        ],
+        "ops": ops,
+        "devices": [
+            {"name": "cpu", "title": "a", "memory": "host"},
+            {"name": "host", "title": "b", "memory": "host"},
+        ],
+        "links": [],
+        "measurements": [
+            {"ops": [op["id"]], "batch": 1, "device": device, "threads": 1}
+            | {"kernel": f"k{op['id']}", "seconds": {"median": 1e-6 * (1 + (op["id"] + n) % 2)}}
+            for op in ops
+            for n, device in enumerate(("cpu", "host"))
+        ],
+    }
+
+
+@pytest.fixture(scope="module")
+def model() -> bytes:
+    return bytes(example_model())
+
+
+@pytest.fixture
+def files(tmp_path: Path, model: bytes) -> tuple[Path, Path, Path]:
+    """The model, its profile, and where to write to."""
+    (tmp_path / "model.tflite").write_bytes(model)
+    write_profile(parse_profile(encoded(_profile_of(model))), tmp_path / "profile.json")
+    return tmp_path / "model.tflite", tmp_path / "profile.json", tmp_path / "placed.tflite"
+
+
+def _place(files: tuple[Path, Path, Path], *more: str) -> int:
+    model, profile, placed = files
+    return main(["place", str(model), "--profile", str(profile), "-o", str(placed), *more])
+
+
+def test_writes_the_placement_into_the_model_and_beside_it(
+    files: tuple[Path, Path, Path], model: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _place(files) == 0
+    shown = capsys.readouterr().out
+    placed = files[2].read_bytes()
+    beside = json.loads(files[2].with_suffix(".placement.json").read_bytes())
+    assert read_placement(placed) == beside
+    assert beside["model"]["sha256"] == hashlib.sha256(model).hexdigest() == identity(placed)
+    count = len(schema.read(model).graphs[0].ops)
+    assert [(op["node"], op["device"]) for op in beside["ops"]] == [
+        (node, ("cpu", "host")[node % 2]) for node in range(count)
+    ]
+    assert beside["seconds"] == pytest.approx(count * 1e-6)
+    assert "all on cpu" in shown and "LceBconv2d" in shown
+
+
+def test_the_placed_model_computes_the_same(files: tuple[Path, Path, Path], model: bytes) -> None:
+    assert _place(files) == 0
+    image = np.random.default_rng(0).normal(size=(1, 96, 96, 3)).astype(np.float32)
+    before = larq_engine.Interpreter(model).predict(image)
+    np.testing.assert_array_equal(larq_engine.Interpreter(files[2]).predict(image), before)
+
+
+def test_a_placed_model_is_placed_again(files: tuple[Path, Path, Path]) -> None:
+    assert _place(files) == 0
+    first = files[2].read_bytes()
+    again = larq_engine.place(first, files[1], devices=["cpu"])
+    entries = schema.read(bytes(again)).extra.metadata
+    assert sum(name in (METADATA, METADATA.encode()) for name, _ in entries) == 1
+    assert {op.device for op in again.placement.ops} == {"cpu"}
+
+
+def test_a_device_that_is_not_at_hand(files: tuple[Path, Path, Path]) -> None:
+    assert _place(files, "--device_file", "h200", "--devices", "cpu,h200") == 0
+    with_device = json.loads(files[2].with_suffix(".placement.json").read_bytes())
+    assert {op["device"] for op in with_device["ops"]} <= {"cpu", "h200"}
+    assert any(other["name"].startswith("all on h200") for other in with_device["alternatives"])
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--devices", "tpu"), "expected some of the profile's (cpu, host), got 'tpu'"),
+        (("--batch", "8"), "batch: expected one of the profile's (1), got 8"),
+        (("--objective", "energy"), "expected a profile with joules"),
+        (("--device_file", "absent.json"), "'absent.json': No such file"),
+        (("--device_file", "fpga_gpu_cyclone10gx"), "published nowhere: latency and joules of"),
+    ],
+)
+def test_nothing_is_written_if_it_cannot_be(
+    files: tuple[Path, Path, Path],
+    capsys: pytest.CaptureFixture[str],
+    more: tuple[str, ...],
+    message: str,
+) -> None:
+    before = sorted(files[0].parent.iterdir())
+    assert _place(files, *more) == 1
+    assert message in capsys.readouterr().err
+    assert sorted(files[0].parent.iterdir()) == before
+
+
+def test_the_profile_of_another_model_is_refused(
+    files: tuple[Path, Path, Path], model: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = _profile_of(model)
+    other["model"] = {"name": "other.tflite", "sha256": "cd" * 32, "bytes": 1}
+    files[1].write_bytes(encoded(other))
+    assert _place(files) == 1
+    error = capsys.readouterr().err
+    assert "profile of 'other.tflite': expected the profile of this model" in error
+    assert not files[2].exists()
+
+
+def test_a_profile_is_not_overwritten(
+    files: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _place((files[0], files[1], files[1])) == 1
+    assert "expected a file of its own" in capsys.readouterr().err
+
+
+def test_batch_is_a_number_or_auto(
+    files: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _place(files, "--batch", "auto") == 0
+    with pytest.raises(SystemExit):
+        _place(files, "--batch", "many")
+    assert "expected a number or auto, got many" in capsys.readouterr().err

@@ -1,0 +1,298 @@
+"""From profiles to placements, by trying all: batches, threads, kernels, splits, device files."""
+
+import dataclasses
+import itertools
+import json
+import random
+from typing import Any
+
+import pytest
+
+from larq_engine.placing.costs import choose_devices, costs_of
+from larq_engine.placing.device_file import (
+    apply_device,
+    parse_device,
+    read_device,
+    shipped_devices,
+)
+from larq_engine.placing.placement import place_profile
+from larq_engine.placing.profile_file import Measurement, Profile, Timing, parse_profile
+from larq_engine.placing.split import best_split
+from tests.placing.profiles import encoded, fields, profile
+
+
+def _random_profile(seed: int) -> Profile:
+    """A residual network on a CPU with two kernels and threads, the host and a GPU."""
+    rng = random.Random(seed)
+    content = fields()
+    count, batches = 4, (1, 8)
+
+    def sizes(size: int) -> dict[str, int]:
+        return {str(batch): size * batch for batch in batches}
+
+    content["values"] = [
+        {"id": n, "name": f"v{n}", "bytes": sizes(rng.randint(1, 9) * 100), "kind": "inner"}
+        for n in range(count + 1)
+    ]
+    content["values"][0]["kind"], content["values"][-1]["kind"] = "input", "output"
+    content["ops"] = [
+        {"id": n, "node": n, "op": "LceBconv2d", "macs": sizes(1000), "outputs": [n + 1]}
+        | {"inputs": [n] if n < 2 else [n, n - 1]}
+        for n in range(count)
+    ]
+    content["devices"].insert(1, {"name": "host", "title": "LiteRT", "memory": "host"})
+    for link in content["links"]:
+        link["joules_per_byte"] = 1e-9
+    content["measurements"] = [
+        {"ops": [op], "batch": batch, "device": device, "threads": threads, "kernel": kernel}
+        | {"seconds": {"median": rng.uniform(1, 9) * 1e-6 * batch**0.8}}
+        | {"joules": rng.uniform(1, 9) * 1e-6 * batch}
+        for op in range(count)
+        for batch in batches
+        for device, kernel, threads in (
+            ("cpu", "a", 1),
+            ("cpu", "b", 1),
+            ("cpu", "a", 2),
+            ("host", None, 1),
+            ("host", None, 2),
+            ("cuda", "g", 1),
+        )
+    ]
+    content["totals"] = []
+    return parse_profile(encoded(content))
+
+
+def _tried(known: Profile, batch: int, threads: int) -> list[tuple[float, float]]:
+    """Seconds and joules of all assignments, each device with its fastest kernel."""
+
+    def fastest(op: int, device: str) -> Measurement:
+        number = 1 if device == "cuda" else threads
+        return min(
+            (
+                entry
+                for entry in known.measurements
+                if (entry.ops, entry.batch, entry.device, entry.threads)
+                == ((op,), batch, device, number)
+            ),
+            key=lambda entry: entry.seconds.median,
+        )
+
+    found = []
+    for devices in itertools.product(("cpu", "host", "cuda"), repeat=len(known.ops)):
+        entries = [fastest(op, device) for op, device in enumerate(devices)]
+        seconds = sum(entry.seconds.median for entry in entries)
+        joules = sum(entry.joules or 0 for entry in entries)
+        places = ["gpu" if device == "cuda" else "ram" for device in devices]
+        for value in known.values:
+            home = "ram" if value.id == 0 else places[value.id - 1]
+            wanted = {places[op.id] for op in known.ops if value.id in op.inputs}
+            if value.kind == "output":
+                wanted.add("ram")
+            for _ in wanted - {home}:
+                seconds += 1e-6 + value.bytes[batch] / 1e9
+                joules += 1e-9 * value.bytes[batch]
+        found.append((seconds, joules))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_equals_trying_all_batches_threads_and_devices(seed: int) -> None:
+    known = _random_profile(seed)
+    runs = {
+        (batch, threads): _tried(known, batch, threads) for batch in (1, 8) for threads in (1, 2)
+    }
+    least = min((min(runs[run])[0] / run[0], run) for run in runs)
+    placement = place_profile(known, batch="auto")
+    assert (placement.batch, placement.threads) == least[1]
+    assert placement.seconds / placement.batch == pytest.approx(least[0])
+    assert placement.bound is None
+    placement = place_profile(known, batch=8, threads=2)
+    assert placement.seconds == pytest.approx(min(runs[8, 2])[0])
+    product = min(one * other for one, other in runs[8, 1])
+    placement = place_profile(known, batch=8, threads=1, objective="edp")
+    assert placement.cost == pytest.approx(product)
+    limit = sorted(joules for _, joules in runs[8, 1])[40]
+    placement = place_profile(known, batch=8, threads=1, max_energy=limit)
+    expected = min(seconds for seconds, joules in runs[8, 1] if joules <= limit)
+    assert placement.seconds == pytest.approx(expected)
+    assert placement.joules is not None and placement.joules <= limit * (1 + 1e-9)
+
+
+def test_energy_takes_the_kernel_of_least_energy() -> None:
+    known = _random_profile(3)
+    placement = place_profile(known, objective="energy", batch=1, threads=1, devices=["cpu"])
+    for op, placed in enumerate(placement.ops):
+        entries = [
+            entry
+            for entry in known.measurements
+            if (entry.ops, entry.batch, entry.device, entry.threads) == ((op,), 1, "cpu", 1)
+        ]
+        best = min(entries, key=lambda entry: entry.joules or 0)
+        assert (placed.kernel, placed.joules) == (best.kernel, best.joules)
+
+
+def test_fused_runs_count_where_they_are_whole() -> None:
+    placement = place_profile(profile(), devices=["cpu"])
+    assert placement.seconds == pytest.approx(2e-4)  # the run's, not the sum of its operators
+    placement = place_profile(profile())
+    # On the GPU the second operator takes 10 us, a move there 1.5 us and one back 1.04 us.
+    assert placement.seconds == pytest.approx(1e-5 + 1e-5 + 1.5e-6 + 1.04e-6)
+    assert [op.device for op in placement.ops] == ["cpu", "cuda"]
+    assert [(move.value, move.target) for move in placement.moves] == [
+        ("mid", "cuda"),
+        ("out", "host"),
+    ]
+
+
+def test_runs_that_overlap_are_counted_once() -> None:
+    content = fields()
+    whole = content["measurements"][2]
+    content["measurements"].append({**whole, "kernel": "another", "seconds": {"median": 1.5e-4}})
+    known = parse_profile(encoded(content))
+    costs = costs_of(known, 1, 1, choose_devices(known, ["cpu"]))
+    assert [gain.saved for gain in costs.seconds.gains] == [pytest.approx(6e-5)]
+
+
+def test_what_else_would_cost_stands_beside() -> None:
+    placement = place_profile(profile())
+    told = {other.name: other.seconds for other in placement.alternatives}
+    assert told["all on cpu"] == pytest.approx(2e-4)
+    assert told["all on cuda, and where it cannot the fastest"] == pytest.approx(placement.seconds)
+    greedy = 1e-5 + (1.5e-6 + 1e-5 + 1.04e-6)
+    assert told["greedy, each layer moving its own (HEP-BNN)"] == pytest.approx(greedy)
+    assert "not measured on cuda" in placement.ops[0].reason
+    other = placement.ops[1].elsewhere[0]
+    assert other.more == pytest.approx(2e-4 - placement.seconds)
+
+
+def test_greedy_pays_moves_between_layers_of_one_device() -> None:
+    content = fields()
+    content["measurements"][0]["device"] = "cuda"
+    placement = place_profile(parse_profile(encoded(content)), devices=["cuda"])
+    told = {other.name: other.seconds for other in placement.alternatives}
+    moves = 2e-6 + 1.04e-6  # of the input and the output
+    assert placement.seconds == pytest.approx(2e-5 + moves)
+    greedy = told["greedy, each layer moving its own (HEP-BNN)"]
+    assert greedy == pytest.approx(placement.seconds + 2 * 1.5e-6)
+
+
+def test_json_and_table_tell_the_same() -> None:
+    placement = place_profile(profile(), engine="1.2.3")
+    read = json.loads(placement.to_json())
+    assert read["larq_engine_placement"] == 1
+    assert read["model"]["sha256"] == "ab" * 32
+    assert [(op["node"], op["device"], op["kernel"]) for op in read["ops"]] == [
+        (3, "cpu", "of cpu"),
+        (4, "cuda", "of cuda"),
+    ]
+    for op in read["ops"]:
+        assert op["device"] in str(placement)
+    assert "proven the best" in str(placement)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"objective": "speed"}, "expected one of latency, throughput, energy, edp, got 'speed'"),
+        ({"batch": 4}, r"batch: expected one of the profile's \(1\), got 4"),
+        ({"threads": 4}, r"threads: expected one of the profile's \(1\), got 4"),
+        ({"devices": ["tpu"]}, r"expected some of the profile's \(cpu, cuda\), got 'tpu'"),
+        ({"devices": ["cuda"]}, "operators that no device of these can compute"),
+        ({"objective": "energy"}, "expected a profile with joules, got one without"),
+        ({"max_energy": 1.0}, "expected a profile with joules, got one without"),
+    ],
+)
+def test_says_what_cannot_be(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        place_profile(profile(), **arguments)
+
+
+def test_too_little_energy_is_told() -> None:
+    with pytest.raises(ValueError, match="max_energy: expected at most 1e-09, got at least"):
+        place_profile(_random_profile(1), max_energy=1e-9)
+    with pytest.raises(ValueError, match="objective latency or throughput, got energy"):
+        place_profile(_random_profile(1), max_energy=1, objective="energy")
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_split_equals_trying_all_points(seed: int) -> None:
+    rng = random.Random(seed)
+    step = rng.choice((1, 32))
+    channels = step * rng.randint(1, 8)
+    first, second, move_in, out = (rng.uniform(0, 9) for _ in range(4))
+    found, seconds = best_split(channels, step, first, second, move_in, (0.1, out))
+    tried = {0: first}
+    for there in range(step, channels, step):
+        own = first * (channels - there) / channels
+        tried[there] = max(own, move_in + 0.1 + (second + out) * there / channels)
+    assert seconds == pytest.approx(min(tried.values()))
+    assert tried[found] == pytest.approx(seconds)
+
+
+def test_splits_are_told_where_they_pay() -> None:
+    content = fields()
+    content["measurements"] = content["measurements"][:2] + content["measurements"][3:]
+    content["measurements"][2]["seconds"]["median"] = 3e-4
+    known = parse_profile(encoded(content))
+    placement = place_profile(known, channels={1: 128})
+    assert [op.device for op in placement.ops] == ["cpu", "cpu"]
+    (split,) = placement.splits
+    # 32 channels there: 1.5 us in, 75 us, 1.01 us out; 96 here: 150 us.
+    assert (split["device"], split["channels"], split["of"]) == ("cuda", 32, 128)
+    assert split["seconds"] == pytest.approx(1.5e-4)
+    assert split["saved"] == pytest.approx(5e-5)
+    assert place_profile(known, channels={1: 32}).splits == ()
+
+
+def _device() -> dict[str, Any]:
+    return {
+        "larq_engine_device": 1,
+        "device": {"name": "board", "title": "a board", "memory": "board"},
+        "source": "made up",
+        "links": [
+            {"from": a, "to": b, "seconds": 1e-6, "bytes_per_second": 1e9}
+            for a, b in (("host", "board"), ("board", "host"))
+        ],
+        "classes": [
+            {"ops": ["LceBconv2d"], "seconds": 1e-6, "seconds_per_mac": 1e-9, "source": "counted"},
+            {"ops": ["*"], "seconds_per_byte": 1e-9, "watts": 2.0, "source": "guessed"},
+        ],
+        "missing": [],
+    }
+
+
+def test_a_device_file_adds_a_device() -> None:
+    added = apply_device(profile(), parse_device(encoded(_device())))
+    found = {m.ops: m for m in added.measurements if m.device == "board"}
+    assert found[(1,)].seconds == Timing(pytest.approx(2e-6))
+    assert (found[(1,)].joules, found[(1,)].source) == (None, "counted")
+    assert found[(0,)].seconds == Timing(pytest.approx(1.5e-6))
+    assert found[(0,)].joules == pytest.approx(3e-6)
+    assert [op.device for op in place_profile(added).ops] == ["board", "board"]
+
+
+def test_device_files_that_do_not_fit_are_told() -> None:
+    device = parse_device(encoded(_device()))
+    with pytest.raises(ValueError, match="2 named 'board'"):
+        apply_device(apply_device(profile(), device), device)
+    with pytest.raises(ValueError, match="a device has the memory 'board', got none"):
+        apply_device(profile(), dataclasses.replace(device, links=()))
+    with pytest.raises(ValueError, match="classes: expected at least one"):
+        parse_device(encoded({**_device(), "classes": []}))
+    with pytest.raises(ValueError, match="published nowhere: its latencies"):
+        nothing = {**_device(), "classes": [], "missing": ["its latencies"]}
+        apply_device(profile(), parse_device(encoded(nothing)))
+    with pytest.raises(ValueError, match="another JSON file"):
+        parse_device(encoded(fields()))
+
+
+@pytest.mark.parametrize("name", shipped_devices())
+def test_shipped_devices_are_whole(name: str) -> None:
+    device = read_device(name)
+    assert device.source
+    if not device.classes:
+        assert device.missing
+        return
+    added = apply_device(profile(), device)
+    placement = place_profile(added, devices=["cpu", device.device.name])
+    assert placement.bound is None
