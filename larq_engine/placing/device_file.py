@@ -47,7 +47,7 @@ class DeviceFile:
     source: str
     links: tuple[Link, ...]
     classes: tuple[OpClass, ...]
-    missing: tuple[str, ...]  # what was looked for and is published nowhere
+    missing: tuple[str, ...]  # what was looked for and not found
 
 
 def shipped_devices() -> list[str]:
@@ -104,14 +104,14 @@ def apply_device(profile: Profile, added: DeviceFile) -> Profile:
     """The profile with the device, for each of its batches.
 
     Raises:
-        ValueError: A device of that name is there, its memory has no links, or nobody published
-            what it takes.
+        ValueError: A device of that name is there, its memory has no links, or the file has
+            no costs.
     """
     name = f"device '{added.device.name}'"
     if not added.classes:
         raise ValueError(
-            f"{name}: expected costs of classes of operators, got a file that says what is "
-            f"published nowhere: {'; '.join(added.missing)}; add classes to a copy of it"
+            f"{name}: expected costs of classes of operators, got a file without; it misses "
+            f"{'; '.join(added.missing)}; add classes to a copy of it"
         )
     known = {(link.source, link.target) for link in profile.links}
     links = [link for link in added.links if (link.source, link.target) not in known]

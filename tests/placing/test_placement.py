@@ -279,7 +279,7 @@ def test_device_files_that_do_not_fit_are_told() -> None:
         apply_device(profile(), dataclasses.replace(device, links=()))
     with pytest.raises(ValueError, match="classes: expected at least one"):
         parse_device(encoded({**_device(), "classes": []}))
-    with pytest.raises(ValueError, match="published nowhere: its latencies"):
+    with pytest.raises(ValueError, match="it misses its latencies"):
         nothing = {**_device(), "classes": [], "missing": ["its latencies"]}
         apply_device(profile(), parse_device(encoded(nothing)))
     with pytest.raises(ValueError, match="another JSON file"):
