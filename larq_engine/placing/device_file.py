@@ -133,11 +133,10 @@ def apply_device(profile: Profile, added: DeviceFile) -> Profile:
 
 def _measurement(profile: Profile, op: Op, batch: int, added: DeviceFile) -> Measurement | None:
     of_op = next((found for found in added.classes if op.op in found.ops or "*" in found.ops), None)
-    macs = op.macs.get(batch)
-    if of_op is None or (macs is None and of_op.seconds_per_mac):
+    if of_op is None:
         return None
     moved = sum(profile.values[value].bytes[batch] for value in {*op.inputs, *op.outputs})
-    work = (macs or 0) * of_op.seconds_per_mac
+    work = op.macs.get(batch, 0) * of_op.seconds_per_mac
     seconds = of_op.seconds + max(work, moved * of_op.seconds_per_byte)
     return Measurement(
         ops=(op.id,),

@@ -58,8 +58,8 @@ class Elsewhere:
             return f"not measured on {self.device}"
         if self.more is None:
             return f"{_time(self.seconds)} on {self.device}"
-        sign = "less" if self.more < 0 else "more"
-        change = f"{abs(self.more):.3g} {self.unit} {sign}"
+        change = _time(abs(self.more)) if self.unit == "s" else f"{abs(self.more):.4g} {self.unit}"
+        change += " less" if self.more < 0 else " more"
         return f"{_time(self.seconds)} on {self.device}; there alone it costs {change} in all"
 
 
@@ -183,6 +183,7 @@ def place_profile(
         for number in numbers:
             costs = costs_of(profile, size, number, chosen, objective == "energy")
             try:
+                _check_all_known(profile, costs, objective == "energy")
                 solution = _solve(costs, objective, max_energy)
             except ValueError as error:
                 problem = f"{_run_name(size, number)}: {error}"
@@ -254,6 +255,17 @@ def _check(
             )
         if not (np.isfinite(max_energy) and max_energy > 0):
             raise ValueError(f"max_energy: expected joules above 0, got {max_energy}")
+
+
+def _check_all_known(profile: Profile, costs: Costs, least_energy: bool) -> None:
+    table = costs.joules.op_cost if least_energy else costs.seconds.op_cost
+    for op in profile.ops:
+        if np.isinf(table[op.id]).all():
+            names = ", ".join(device.name for device in costs.devices)
+            raise ValueError(
+                f"{op.op} (node {op.node}): expected its {'joules' if least_energy else 'time'} on "
+                f"one of {names}, got none; take more devices, or profile it there"
+            )
 
 
 def _solve(costs: Costs, objective: str, max_energy: float | None) -> Solution:

@@ -78,7 +78,8 @@ def least_within(first: Problem, second: Problem, limit: float) -> Solution:
     if above.other <= within:
         return above.solution
     if below.other > within:
-        raise ValueError(f"expected at most {limit:.6g}, got at least {below.other:.6g}")
+        proof = "at least" if below.solution.exact else "nothing found below"
+        raise ValueError(f"expected at most {limit:.6g}, got {proof} {below.other:.6g}")
     bound, weight = above.solution.bound, 0.0
     while True:
         weights = _weights_between(above, below)

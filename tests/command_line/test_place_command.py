@@ -12,7 +12,7 @@ import larq_engine
 from larq_engine.command_line import main
 from larq_engine.converter import schema
 from larq_engine.converter.example import example_model
-from larq_engine.placing.placed_file import METADATA, identity, read_placement
+from larq_engine.placing.placed_file import METADATA, identity, output_channels, read_placement
 from larq_engine.placing.profile_file import parse_profile, write_profile
 from tests.placing.profiles import encoded
 
@@ -90,6 +90,12 @@ def test_writes_the_placement_into_the_model_and_beside_it(
     ]
     assert beside["seconds"] == pytest.approx(count * 1e-6)
     assert "all on cpu" in shown and "LceBconv2d" in shown
+
+
+def test_channels_are_those_of_the_filters(model: bytes) -> None:
+    parsed = schema.read(model)
+    channels = {parsed.graphs[0].ops[n].kind: c for n, c in output_channels(parsed).items()}
+    assert channels == {"CONV_2D": 32, "LceBconv2d": 128, "FULLY_CONNECTED": 10}
 
 
 def test_the_placed_model_computes_the_same(files: tuple[Path, Path, Path], model: bytes) -> None:

@@ -197,7 +197,10 @@ def test_json_and_table_tell_the_same() -> None:
         ({"batch": 4}, r"batch: expected one of the profile's \(1\), got 4"),
         ({"threads": 4}, r"threads: expected one of the profile's \(1\), got 4"),
         ({"devices": ["tpu"]}, r"expected some of the profile's \(cpu, cuda\), got 'tpu'"),
-        ({"devices": ["cuda"]}, "operators that no device of these can compute"),
+        (
+            {"devices": ["cuda"]},
+            r"LceQuantize \(node 3\): expected its time on one of cuda, got none",
+        ),
         ({"objective": "energy"}, "expected a profile with joules, got one without"),
         ({"max_energy": 1.0}, "expected a profile with joules, got one without"),
     ],
