@@ -1,7 +1,9 @@
 """`larq_engine.place`: a model and its profile become a placed model."""
 
+import hashlib
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -58,11 +60,13 @@ def place(
     known = profile if isinstance(profile, Profile) else read_profile(profile)
     parsed = schema.read(content)
     sha256 = placed_file.identity_of(content, parsed)
-    if known.model.sha256 != sha256:
+    # What was profiled may have been placed before.
+    if known.model.sha256 not in (sha256, hashlib.sha256(content).hexdigest()):
         raise ValueError(
             f"profile of '{known.model.name}': expected the profile of this model, whose sha256 is "
             f"{sha256}, got that of {known.model.sha256}; profile this model"
         )
+    known = replace(known, model=replace(known.model, sha256=sha256))
     for path in device_files:
         known = apply_device(known, read_device(path))
     channels = placed_file.output_channels(parsed)

@@ -114,6 +114,15 @@ def test_a_placed_model_is_placed_again(files: tuple[Path, Path, Path]) -> None:
     assert {op.device for op in again.placement.ops} == {"cpu"}
 
 
+def test_the_profile_of_a_placed_model_places_it_again(
+    files: tuple[Path, Path, Path], model: bytes
+) -> None:
+    assert _place(files) == 0
+    content = files[2].read_bytes()
+    again = larq_engine.place(content, parse_profile(encoded(_profile_of(content))))
+    assert identity(again) == hashlib.sha256(model).hexdigest()
+
+
 def test_a_device_that_is_not_at_hand(files: tuple[Path, Path, Path]) -> None:
     assert _place(files, "--device_file", "h200", "--devices", "cpu,h200") == 0
     with_device = json.loads(files[2].with_suffix(".placement.json").read_bytes())
