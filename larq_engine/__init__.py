@@ -2,7 +2,7 @@
 
 Importing this package imports NumPy and the standard library only; the host runtime (LiteRT,
 TensorFlow or tflite_runtime) is imported when the first interpreter or delegate is made, and the
-converter with the first of its names that is used.
+converter or the report with the first of their names that is used.
 """
 
 import importlib
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from larq_engine.converter.report import ConversionReport
     from larq_engine.placing.api import place
+    from larq_engine.reporting.api import report
 
 __version__ = Path(__file__).with_name("version.txt").read_text(encoding="utf-8").strip()
 
@@ -45,6 +46,7 @@ _ON_DEMAND = {
     "modify_integer_quantized_model_io_type": "converter.io_types",
     "strip_lcedequantize_ops": "converter.io_types",
     "place": "placing.api",
+    "report": "reporting.api",
 }
 
 __all__ = [
@@ -62,6 +64,7 @@ __all__ = [
     "load_delegate",
     "modify_integer_quantized_model_io_type",
     "place",
+    "report",
     "strip_lcedequantize_ops",
     "testing",
 ]

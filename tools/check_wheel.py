@@ -58,10 +58,13 @@ LIBRARIES = (
         1_500_000,  # the kernels for seven chips, and PTX
     ),
 )
-# What C and C++ programs need beside them.
-DEVELOPERS_FILES = {
-    "larq_engine/runtime/larq_engine.h",
+# What C and C++ programs need beside them, and what the report's page is made of.
+OTHER_FILES = {
     "larq_engine/cmake/larq_engine-config.cmake",
+    "larq_engine/reporting/page.css",
+    "larq_engine/reporting/page.html",
+    "larq_engine/reporting/page.js",
+    "larq_engine/runtime/larq_engine.h",
 }
 WHEEL = re.compile(
     r"larq_engine-(?P<version>[^-]+)-py3-none-manylinux_(?P<major>\d+)_(?P<minor>\d+)_(?P<machine>x86_64|aarch64)\.whl"
@@ -77,7 +80,7 @@ def problems(wheel: Path) -> list[str]:
     limit = (int(tag["major"]), int(tag["minor"]))
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
         files = set(archive.namelist())
-        expected = DEVELOPERS_FILES | {library.path for library in LIBRARIES}
+        expected = OTHER_FILES | {library.path for library in LIBRARIES}
         found = [f"lacks {name}" for name in sorted(expected - files)]
         print(f"{wheel.name}: {wheel.stat().st_size} bytes")
         for library in LIBRARIES:

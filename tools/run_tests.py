@@ -56,6 +56,8 @@ BUILD = ["make", "--no-print-directory", "build", "benchmark-binary", "cpp-examp
 PYTEST = [".venv/bin/python", "-m", "pytest", "-q", "-rs", "-n", "auto", "--durations=12"]
 # Needs NVIDIA's compiler.
 COMPILED_KERNELS = "tests/kernels/cuda/test_compiled_kernels.py"
+# Needs Chromium.
+BROWSER = "tests/reporting/test_in_browser.py"
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,10 @@ STAGES = (
     Stage(
         "tensorflow",
         "Python tests with TensorFlow and Keras, and those that take long",
-        (BUILD, [*PYTEST, "--part=rest", f"--ignore={COMPILED_KERNELS}"]),
+        (
+            BUILD,
+            [*PYTEST, "--part=rest", f"--ignore={COMPILED_KERNELS}", f"--ignore={BROWSER}"],
+        ),
         (*CPP, *PYTHON, r"examples/"),
         setup="hosts",
     ),
@@ -120,6 +125,14 @@ STAGES = (
             re.escape(COMPILED_KERNELS),
         ),
         setup="cuda",
+    ),
+    Stage(
+        "browser",
+        "the report's page in headless Chromium: keys, colours, names, nothing loaded",
+        ([*PYTEST, BROWSER],),
+        (r"larq_engine/(placing|reporting)/", r"tests/reporting/", r"tools/browser\.py$"),
+        setup="browser",
+        environment={"LARQ_ENGINE_REQUIRE_BROWSER": "1"},
     ),
     Stage(
         "fake-gpu",

@@ -5,6 +5,7 @@
 #   tools/setup.sh keras      base; TensorFlow and larq in .venv (what `make demo` needs)
 #   tools/setup.sh hosts      keras; larq-zoo in .venv; .venv-tflite-runtime (for the tests)
 #   tools/setup.sh fuzzer     base; clang and libFuzzer
+#   tools/setup.sh browser    base; Chromium, for the tests of the report's page
 #   tools/setup.sh emulators  base; the QEMU that shows this machine as an older one
 #   tools/setup.sh cuda       base; NVIDIA's compiler of kernels for GPUs, in .cuda
 #   tools/setup.sh peers      base, and benchmarks/peers/.venv (what only `make bench` needs)
@@ -68,6 +69,10 @@ missing_fuzzer() {
   fi
 }
 
+missing_browser() {
+  command -v chromium >/dev/null || command -v google-chrome >/dev/null || echo chromium
+}
+
 missing_emulators() {
   [[ $(uname -m) != x86_64 ]] || command -v qemu-x86_64 >/dev/null || echo qemu-user
 }
@@ -108,7 +113,7 @@ install_packages() {
     fail "this machine lacks: ${missing[*]} (Debian's package names; fuzzer-runtime is" \
       "libclang-rt-dev), and only root may install packages. On Debian or Ubuntu run" \
       "'sudo apt-get install ${missing[*]/fuzzer-runtime/libclang-rt-dev}'; elsewhere" \
-      "install Bazel 4.2 to 7 (or Bazelisk), a C++20 compiler, clang with libFuzzer and QEMU, and unpack" \
+      "install Bazel 4.2 to 7 (or Bazelisk), a C++20 compiler, clang with libFuzzer, Chromium and QEMU, and unpack" \
       "GoogleTest's sources to /usr/src/googletest. Then run this again."
   fi
 
@@ -151,6 +156,11 @@ base() {
 fuzzer() {
   base
   install_packages missing_fuzzer
+}
+
+browser() {
+  base
+  install_packages missing_browser
 }
 
 emulators() {
@@ -369,6 +379,6 @@ arm64() {
 }
 
 case ${1:-} in
-  base | keras | hosts | fuzzer | emulators | cuda | peers | cross | arm64) "$1" ;;
-  *) fail "expected base, keras, hosts, fuzzer, emulators, cuda, peers, cross or arm64, got '${1:-}'" ;;
+  base | keras | hosts | fuzzer | browser | emulators | cuda | peers | cross | arm64) "$1" ;;
+  *) fail "expected base, keras, hosts, fuzzer, browser, emulators, cuda, peers, cross or arm64, got '${1:-}'" ;;
 esac

@@ -90,7 +90,7 @@ def costs_of(
         return joules_of(entry) if least_energy else entry.seconds.median
 
     for number, device in enumerate(devices):
-        entries = _measured(profile, device, batch, threads)
+        entries = measured_at(profile, device, batch, threads)
         for entry in entries:
             if len(entry.ops) == 1:
                 known = found[entry.ops[0]][number]
@@ -143,7 +143,8 @@ def costs_of(
     )
 
 
-def _measured(profile: Profile, device: Device, batch: int, threads: int) -> list[Measurement]:
+def measured_at(profile: Profile, device: Device, batch: int, threads: int) -> list[Measurement]:
+    """What was measured on a device with this batch, and with these threads if it has several."""
     entries = [entry for entry in profile.measurements if entry.device == device.name]
     numbers = {entry.threads for entry in entries}
     own = numbers.pop() if len(numbers) == 1 else threads

@@ -113,6 +113,13 @@ class Fields:
             self.refuse(key, "a finite number that is not negative")
         return float(value)  # type: ignore[arg-type]
 
+    def number(self, key: str) -> float:
+        """A finite number of any sign."""
+        value = self._fields.get(key)
+        if not _is_number(value):
+            self.refuse(key, "a finite number")
+        return float(value)  # type: ignore[arg-type]
+
     def optional_amount(self, key: str) -> float | None:
         return self.amount(key) if self.has(key) else None
 

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
-_FOR_DEVELOPERS = [
-    "larq_engine/runtime/larq_engine.h",
+_OTHER_FILES = [
     "larq_engine/cmake/larq_engine-config.cmake",
+    "larq_engine/reporting/page.css",
+    "larq_engine/reporting/page.html",
+    "larq_engine/reporting/page.js",
+    "larq_engine/runtime/larq_engine.h",
 ]
 _CHECK = Path(__file__).parents[2] / "tools" / "check_wheel.py"
 _HERE = platform.machine()
@@ -39,7 +42,7 @@ const char* larq_engine_cuda_version(void) { return "1.0"; }
 def check(tmp_path, link):
     """Returns what is said of a wheel with the tag and these libraries."""
 
-    def run(tag, plug_in=None, kernels=None, files=_FOR_DEVELOPERS):
+    def run(tag, plug_in=None, kernels=None, files=_OTHER_FILES):
         wheel = tmp_path / f"larq_engine-1.0-py3-none-{tag}.whl"
         with zipfile.ZipFile(wheel, "w") as archive:
             archive.write(plug_in or link("-s"), f"larq_engine/{_PLUG_IN}")
@@ -75,7 +78,7 @@ def test_what_may_be_published(check, link):
 def test_what_programs_are_built_with(check, link):
     tag = f"manylinux_2_28_{_HERE}"
     assert "no soname liblarq_engine.so" in check(tag, link("-s", soname="other.so"))
-    assert f"lacks {_FOR_DEVELOPERS[0]}" in check(tag, files=_FOR_DEVELOPERS[1:])
+    assert f"lacks {_OTHER_FILES[0]}" in check(tag, files=_OTHER_FILES[1:])
 
 
 def test_kernels_for_gpus(check, link, tmp_path):

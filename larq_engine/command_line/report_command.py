@@ -1,0 +1,87 @@
+"""`larq-engine report`: what a profile and a placement say, as tables, a page, plots, overlays."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from larq_engine.command_line.files import check_destination
+from larq_engine.python.whole_files import write_files
+
+
+def add_parser(commands: Any) -> None:
+    """Adds the sub-command."""
+    parser = commands.add_parser(
+        "report",
+        help="show a profile, and a placement beside it",
+        description="Shows a profile and a placement: as tables, or as files where options name "
+        "some.",
+    )
+    parser.set_defaults(run=_run, usage_error=parser.error)
+    parser.add_argument(
+        "profile", type=Path, metavar="PROFILE", help="a file of `larq-engine profile`"
+    )
+    parser.add_argument(
+        "--placement", type=Path, metavar="FILE", help="a JSON file of `larq-engine place`"
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write a page (.html) that loads nothing"
+    )
+    parser.add_argument(
+        "--batch", type=int, help="show this batch (default: the placement's, or the smallest)"
+    )
+    parser.add_argument("--threads", type=int, help="show this number of threads (as --batch)")
+    parser.add_argument(
+        "--device_file",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a device that the placement was planned with, as for `larq-engine place`",
+    )
+    parser.add_argument(
+        "--plots", type=Path, metavar="DIR", help="write the drawings there, as SVG files"
+    )
+    parser.add_argument(
+        "--png", action="store_true", help="with --plots: PNG files too; needs matplotlib"
+    )
+    parser.add_argument(
+        "--overlay", type=Path, metavar="FILE", help="write node data for model-explorer (JSON)"
+    )
+    parser.add_argument(
+        "--trace", type=Path, metavar="FILE", help="write a trace for Perfetto, made from medians"
+    )
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    if arguments.png and arguments.plots is None:
+        arguments.usage_error("--png: expected --plots DIR beside it, got none; name a folder")
+    from larq_engine.reporting.api import report
+
+    made = report(
+        arguments.profile,
+        arguments.placement,
+        batch=arguments.batch,
+        threads=arguments.threads,
+        device_files=arguments.device_file,
+    )
+    wanted = {
+        "output": (arguments.output, made.to_html),
+        "overlay": (arguments.overlay, made.to_overlay),
+        "trace": (arguments.trace, made.to_trace),
+    }
+    asked = {name: entry for name, entry in wanted.items() if entry[0] is not None}
+    read = [path for path in (arguments.profile, arguments.placement) if path is not None]
+    for name, (path, _) in asked.items():
+        others = [other for key, (other, _) in asked.items() if key != name]
+        check_destination(name, path, *read, *others)
+    contents = {path: make() for path, make in asked.values()}
+    if arguments.plots is not None:
+        check_destination("plots", arguments.plots / "graph.svg")
+        for kind in ("svg", "png") if arguments.png else ("svg",):
+            contents |= {
+                arguments.plots / name: content for name, content in made.to_plots(kind).items()
+            }
+    if not contents:
+        print(made)
+        return
+    write_files(contents)
+    print("\n".join(f"wrote {path}" for path in contents))

@@ -1,0 +1,84 @@
+"""Makes reports of profile files."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from larq_engine.placing.device_file import apply_device, read_device
+from larq_engine.placing.profile_file import Profile, read_profile
+from larq_engine.python.whole_files import write_files
+from larq_engine.reporting import png, svg
+from larq_engine.reporting.overlay import format_overlay
+from larq_engine.reporting.page import make_page
+from larq_engine.reporting.placement import read_placement
+from larq_engine.reporting.plots import draw_all
+from larq_engine.reporting.study import Study, make_study
+from larq_engine.reporting.text import format_text
+from larq_engine.reporting.trace import format_trace
+
+AnyPath = str | os.PathLike[str]
+
+
+class Report:
+    """A profile, with a placement or without, at one batch and number of threads."""
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+
+    def __str__(self) -> str:
+        """Tables, for a terminal."""
+        return format_text(self._study)
+
+    def to_html(self) -> bytes:
+        """One page, which loads nothing."""
+        return make_page(self._study)
+
+    def to_overlay(self) -> bytes:
+        """Node data for Google's model-explorer."""
+        return format_overlay(self._study)
+
+    def to_trace(self) -> bytes:
+        """A run made from medians, for Perfetto and chrome://tracing."""
+        return format_trace(self._study)
+
+    def to_plots(self, kind: str) -> dict[str, bytes]:
+        """Each drawing as a file, by its name; `kind` is svg or png.
+
+        Raises:
+            ImportError: matplotlib, which PNG files need, is not there.
+        """
+        write = {"svg": svg.as_file, "png": png.as_file}[kind]
+        return {f"{name}.{kind}": write(drawing) for name, drawing in draw_all(self._study).items()}
+
+
+def report(
+    profile: Profile | AnyPath,
+    placement: AnyPath | None = None,
+    output: AnyPath | None = None,
+    *,
+    batch: int | None = None,
+    threads: int | None = None,
+    device_files: Iterable[AnyPath] = (),
+) -> Report:
+    """Shows a profile, and a placement beside it.
+
+    Args:
+        profile: What `larq_engine.profile` returned, or its file.
+        placement: The JSON file of a placement of the same model.
+        output: Where to write the page, an .html file; without it none is written.
+        batch: Which of the profile's batches; without it the placement's, or else the smallest.
+        threads: Which of the profile's numbers of threads; as `batch`.
+        device_files: Devices that the placement was planned with beside the profile's.
+
+    Raises:
+        OSError: A file cannot be read or written.
+        ValueError: A file is not what it should be, or the two do not fit each other.
+    """
+    known = profile if isinstance(profile, Profile) else read_profile(profile)
+    for path in device_files:
+        known = apply_device(known, read_device(path))
+    placed = None if placement is None else read_placement(placement, known)
+    made = Report(make_study(known, placed, batch, threads))
+    if output is not None:
+        write_files({Path(output): made.to_html()})
+    return made

@@ -1,0 +1,154 @@
+"""The file of a placement, as far as it is shown."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from larq_engine.placing.json_fields import Fields, load_object
+from larq_engine.placing.profile_file import Profile
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class More:
+    """What the whole would take more, if one operator were on another device."""
+
+    amount: float
+    unit: str  # s, J, or J s
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Where an operator was put, and why."""
+
+    device: str
+    kernel: str | None
+    reason: str
+    elsewhere: Mapping[str, More]  # by device, where it is known
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another placement, and what it was predicted to take; None where it cannot be."""
+
+    name: str
+    batch: int
+    seconds: float | None
+    joules: float | None
+
+
+@dataclass(frozen=True)
+class Split:
+    """Output channels of an operator that another device could compute at the same time."""
+
+    node: int
+    device: str
+    channels: int
+    of: int
+    saved: float
+
+
+@dataclass(frozen=True)
+class Placement:
+    """All of the file that is shown; operators by their nodes."""
+
+    sha256: str | None
+    batch: int
+    threads: int
+    objective: str
+    choices: Mapping[int, Choice]
+    seconds: float
+    joules: float | None
+    bound: float | None  # None where it is proven the best
+    way: str  # in which it was found
+    alternatives: tuple[Alternative, ...]
+    splits: tuple[Split, ...]
+
+
+def read_placement(path: str | os.PathLike[str], profile: Profile) -> Placement:
+    """Reads the placement of a profile's model.
+
+    Raises:
+        OSError: There is no such file, or it cannot be read.
+        ValueError: It is no placement, or one that does not fit the profile.
+    """
+    name = f"placement '{os.fspath(path)}'"
+    fields = load_object(
+        Path(path).read_bytes(),
+        name,
+        "larq_engine_placement",
+        VERSION,
+        "write one with `larq-engine place MODEL`",
+    )
+    placement = Placement(
+        sha256=fields.part("model").optional_text("sha256"),
+        batch=fields.count("batch", least=1),
+        threads=fields.count("threads", least=1),
+        objective=fields.text("objective"),
+        choices={part.count("node"): _read_choice(part) for part in fields.parts("ops")},
+        seconds=fields.amount("seconds"),
+        joules=fields.optional_amount("joules"),
+        bound=fields.optional_amount("bound"),
+        way=fields.optional_text("way") or "",
+        alternatives=tuple(
+            Alternative(
+                part.text("name"),
+                part.count("batch", least=1),
+                part.optional_amount("seconds"),
+                part.optional_amount("joules"),
+            )
+            for part in fields.parts("alternatives", required=False)
+        ),
+        splits=tuple(
+            Split(
+                part.count("node"),
+                part.text("device"),
+                part.count("channels"),
+                part.count("of"),
+                part.amount("saved"),
+            )
+            for part in fields.parts("splits", required=False)
+        ),
+    )
+    _check(placement, profile, name)
+    return placement
+
+
+def _read_choice(fields: Fields) -> Choice:
+    return Choice(
+        fields.text("device"),
+        fields.optional_text("kernel"),
+        fields.optional_text("reason") or "",
+        {
+            part.text("device"): More(part.number("more"), part.text("unit"))
+            for part in fields.parts("elsewhere", required=False)
+            if part.has("more")
+        },
+    )
+
+
+def _check(placement: Placement, profile: Profile, name: str) -> None:
+    ours, theirs = placement.sha256, profile.model.sha256
+    if ours is not None and theirs is not None and ours != theirs:
+        raise ValueError(
+            f"{name}: expected a placement of the profile's model, sha256 {theirs}, got one of "
+            f"{ours}; place that model with this profile"
+        )
+    devices = {device.name for device in profile.devices}
+    for node, choice in placement.choices.items():
+        if choice.device not in devices:
+            raise ValueError(
+                f"{name}: node {node}: expected one of the profile's devices "
+                f"({', '.join(sorted(devices))}), got '{choice.device}'; take the profile and "
+                "the device files that the placement was made of"
+            )
+    nodes = {op.node for op in profile.ops}
+    missing, unknown = nodes - placement.choices.keys(), placement.choices.keys() - nodes
+    if missing or unknown:
+        raise ValueError(
+            f"{name}: expected a device for each of the profile's {len(nodes)} nodes, got "
+            + (f"none for {sorted(missing)[:5]}" if missing else f"others: {sorted(unknown)[:5]}")
+            + "; take the profile that the placement was made of"
+        )

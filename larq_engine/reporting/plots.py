@@ -1,0 +1,144 @@
+"""The drawings of a report."""
+
+from larq_engine.placing.profile_file import Timing, Total
+from larq_engine.reporting import tables, units
+from larq_engine.reporting.charts import Bar, Bars, Series, draw_bars, draw_curves
+from larq_engine.reporting.drawing import Drawing
+from larq_engine.reporting.graph_drawing import draw_graph
+from larq_engine.reporting.palette import device_role, device_symbol
+from larq_engine.reporting.study import OpStudy, Study
+
+
+def draw_all(study: Study) -> dict[str, Drawing]:
+    """By name; without those for which nothing was measured."""
+    drawings = {
+        "graph": draw_graph(study),
+        "totals": draw_totals(study),
+        "operators": draw_ops(study),
+        "batches": draw_batches(study),
+        "limits": draw_limits(study),
+    }
+    return {name: drawing for name, drawing in drawings.items() if drawing is not None}
+
+
+def draw_totals(study: Study) -> Drawing | None:
+    """The placement beside each device and the other placements, per image."""
+    groups = []
+    if study.placement is not None:
+        image = study.placement.seconds / study.placement.batch
+        groups.append(Bars("the placement", [_predicted(image, "ink")]))
+        for other in study.placement.alternatives:
+            if other.seconds is not None:
+                image = other.seconds / other.batch
+                groups.append(Bars(other.name, [_predicted(image, "muted")]))
+    for number, device in enumerate(study.profile.devices):
+        total = study.total_of(device.name)
+        if total is not None:
+            seconds = _per_image(total)
+            text = f"{units.seconds(seconds.median)}, measured"
+            bar = Bar.of_timing(seconds, device_role(number), text)
+            groups.append(Bars(f"all on {device.name}", [bar]))
+    if not groups:
+        return None
+    return draw_bars(
+        groups,
+        "Time of the whole model per image",
+        "; ".join(f"{group.label}: {group.bars[0].text}" for group in groups),
+        units.seconds,
+    )
+
+
+def _per_image(total: Total) -> Timing:
+    seconds, batch = total.seconds, total.batch
+    return Timing(
+        seconds.median / batch,
+        None if seconds.q1 is None else seconds.q1 / batch,
+        None if seconds.q3 is None else seconds.q3 / batch,
+        seconds.runs,
+    )
+
+
+def _predicted(seconds: float, role: str) -> Bar:
+    return Bar(seconds, role, f"{units.seconds(seconds)}, predicted")
+
+
+def draw_ops(study: Study) -> Drawing | None:
+    """Each operator on each device, with its best kernel."""
+    groups = []
+    for op in study.ops:
+        bars = []
+        for number, device in enumerate(study.profile.devices):
+            entry = op.chosen if device.name == op.device else study.fastest_on(op, device.name)
+            if entry is not None:
+                chosen = " ✓" if device.name == op.device else ""
+                text = (
+                    f"{device_symbol(number)} {device.name} "
+                    f"{units.seconds(entry.seconds.median)}{chosen}"
+                )
+                bars.append(
+                    Bar.of_timing(entry.seconds, device_role(number), text, entry.limit_seconds)
+                )
+        if bars:
+            groups.append(Bars(_name(op), bars))
+    if not groups:
+        return None
+    return draw_bars(
+        groups,
+        "Time of each operator on each device",
+        "Bars are medians with the best kernel, whiskers quartiles, upright strokes physical "
+        "limits; ✓ marks where the operator is put. The table of operators has the numbers.",
+        units.seconds,
+    )
+
+
+def draw_batches(study: Study) -> Drawing | None:
+    """Time per image over batch; nothing if there is one batch only."""
+    if len({total.batch for total in study.profile.totals}) < 2:
+        return None
+    by_line: dict[tuple[str, int], list[Total]] = {}
+    for total in sorted(study.profile.totals, key=lambda total: total.batch):
+        by_line.setdefault((total.device, total.threads), []).append(total)
+    series = []
+    for (device, threads), totals in by_line.items():
+        number = study.device_number(device)
+        several = len({other for name, other in by_line if name == device}) > 1
+        label = f"{device}, {threads} thread{'s' if threads > 1 else ''}" if several else device
+        points = [(float(total.batch), total.seconds.median / total.batch) for total in totals]
+        symbol = device_symbol(number)
+        dashed = several and threads != study.threads
+        series.append(Series(label, device_role(number), symbol, points, dashed))
+    return draw_curves(
+        series,
+        "Time per image over batch",
+        "The table of batches has the numbers.",
+        "batch",
+        "per image",
+        units.seconds,
+    )
+
+
+def draw_limits(study: Study) -> Drawing | None:
+    """How near each operator comes to its physical limit, where it is put."""
+    groups = []
+    for op in study.ops:
+        entry = op.chosen
+        if entry is None or not entry.limit_seconds or not entry.seconds.median:
+            continue
+        part = entry.limit_seconds / entry.seconds.median
+        text = f"{tables.limit_share(entry)}, limit {units.seconds(entry.limit_seconds)}"
+        role = device_role(study.device_number(entry.device))
+        groups.append(Bars(_name(op), [Bar(min(part, 1.0), role, f"{entry.device} {text}")]))
+    if not groups:
+        return None
+    return draw_bars(
+        groups,
+        "Share of the physical limit",
+        "The least time that memory and arithmetic allow, in parts of the measured time: 100 % "
+        "cannot be faster. The table of operators has the numbers.",
+        units.share,
+        most=1.0,
+    )
+
+
+def _name(op: OpStudy) -> str:
+    return f"{op.op.id} {op.op.op} {op.op.layer}".rstrip()

@@ -1,0 +1,203 @@
+"""The sections of the page."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from larq_engine.reporting import svg, tables, units
+from larq_engine.reporting.drawing import Drawing
+from larq_engine.reporting.markup import Content, Markup, element
+from larq_engine.reporting.palette import device_role, device_symbol
+from larq_engine.reporting.study import OpStudy, Study
+from larq_engine.reporting.tables import Row, Table
+
+Drawings = Mapping[str, Drawing]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page under a heading, which the navigation leads to."""
+
+    name: str
+    title: str
+    content: Content
+
+    def markup(self) -> Markup:
+        heading = f"{self.name}-heading"
+        return element(
+            "section",
+            element("h2", self.title, id=heading),
+            self.content,
+            id=self.name,
+            aria_labelledby=heading,
+        )
+
+
+def summary(study: Study, drawings: Drawings) -> Section:
+    """What was measured, and the whole model's times."""
+    facts = [(element("dt", name), element("dd", value)) for name, value in tables.facts(study)]
+    chart = _chart(drawings, "totals")
+    content = [
+        element("dl", facts, class_="facts"),
+        _table(tables.totals(study)),
+        chart,
+        _table(tables.bill(study)),
+    ]
+    return Section("summary", "Summary", content)
+
+
+def graph(study: Study, drawings: Drawings) -> Section:
+    """Operators by device; the panel beside is filled by the page's script."""
+    how = (
+        "In the graph, the up and down keys follow the values, left and right go in the order of "
+        "execution, Enter goes to what is known of the operator, and Escape comes back. Dashed "
+        "lines are values that are moved to another memory, with their size and the time it takes."
+    )
+    place = (
+        "Colours, symbols and names say where each operator is put."
+        if study.placement is not None
+        else "No placement was given: colours, symbols and names say where each operator is "
+        "fastest alone, without transfers."
+    )
+    panel = element(
+        "aside",
+        element("p", "No operator is chosen."),
+        id="panel",
+        class_="panel",
+        tabindex="-1",
+        aria_label="The chosen operator",
+    )
+    content = [
+        element("p", place, " ", how),
+        _legend(study),
+        element("div", _chart(drawings, "graph"), panel, class_="graph"),
+    ]
+    return Section("graph", "Graph", content)
+
+
+def operators(study: Study, drawings: Drawings) -> Section:
+    """Times per operator."""
+    content = [_legend(study), _chart(drawings, "operators"), _table(tables.ops(study))]
+    return Section("operators", "Operators", content)
+
+
+def reasons(study: Study) -> Section:
+    """Why each operator is where it is: the cost of every alternative."""
+    if study.placement is None:
+        about = "No placement was given: each operator is shown where it is fastest alone."
+    else:
+        about = (
+            "Each operator with its cost on every device. “In all” is what the whole model would "
+            "take more with this operator alone on the other device, transfers counted."
+        )
+    shared = tables.splits(study)
+    content = [
+        element("p", about),
+        [_reason(study, op) for op in study.ops],
+        _table(shared) if shared.rows else None,
+    ]
+    return Section("reasons", "Why each operator is where it is", content)
+
+
+def batches(study: Study, drawings: Drawings) -> Section | None:
+    """Totals over batch."""
+    table = tables.batches(study)
+    if not table.rows:
+        return None
+    return Section("batches", "Batches", [_chart(drawings, "batches"), _table(table)])
+
+
+def limits(drawings: Drawings) -> Section | None:
+    """Shares of the physical limit."""
+    if "limits" not in drawings:
+        return None
+    about = element("p", drawings["limits"].description)
+    return Section("limits", "Physical limits", [about, _chart(drawings, "limits")])
+
+
+def transfers(study: Study) -> Section | None:
+    """What is moved, and what moving takes."""
+    shown = [table for table in (tables.moves(study), tables.links(study)) if table.rows]
+    if not shown:
+        return None
+    none = None if study.moves else element("p", "Nothing is moved between memories.")
+    return Section("transfers", "Transfers", [none, map(_table, shown)])
+
+
+def _legend(study: Study) -> Markup:
+    entries = []
+    for number, device in enumerate(study.profile.devices):
+        symbol = element("span", device_symbol(number), class_=f"text-{device_role(number)}")
+        put = len(study.ops_on(device.name))
+        text = f" {device.name}: {device.title}, {put} operator{'' if put == 1 else 's'}"
+        entries.append(element("li", symbol, text))
+    return element("ul", entries, class_="legend", aria_label="Devices")
+
+
+def _reason(study: Study, op: OpStudy) -> Markup:
+    layer = f" {op.op.layer}" if op.op.layer else ""
+    time = "not measured" if op.chosen is None else units.seconds(op.chosen.seconds.median)
+    title = f"{op.op.id} {op.op.op}{layer}"
+    body = [
+        element("h3", title),
+        element("p", f"On {op.device or 'no device'}: {op.reason or time}."),
+        element(
+            "p",
+            f"Node {op.op.node} of the model; output {op.op.name or 'without a name'}.",
+            class_="muted",
+        ),
+        _table(tables.costs(study, op)) if op.alone or op.fused else None,
+    ]
+    return element(
+        "details",
+        element("summary", f"{title}: {op.device or 'nowhere'}, {time}"),
+        element("div", body, class_="body"),
+        id=f"op-{op.op.id}",
+    )
+
+
+def _chart(drawings: Drawings, name: str) -> Markup | None:
+    if name not in drawings:
+        return None
+    drawing = drawings[name]
+    return element(
+        "div",
+        svg.in_page(drawing, f"drawing-{name}"),
+        class_="scroll",
+        role="region",
+        tabindex="0",
+        aria_label=drawing.title,
+    )
+
+
+# Texts that may be long.
+_NAMES = frozenset({"layer", "value", "kernel", "from", "whole model"})
+
+
+def _table(table: Table) -> Markup:
+    shown = table.without_empty_columns()
+    sorts = [
+        "number" if title in shown.numbers else "name" if title in _NAMES else None
+        for title in shown.columns
+    ]
+
+    def line(cells: Row, first: str, other: str, scope: str) -> Markup:
+        made = [
+            element(
+                first if index == 0 else other,
+                cell,
+                scope=scope if index == 0 or other == "th" else None,
+                class_=sort,
+            )
+            for index, (cell, sort) in enumerate(zip(cells, sorts, strict=True))
+        ]
+        return element("tr", made)
+
+    written = element(
+        "table",
+        element("caption", shown.caption),
+        element("thead", line(shown.columns, "th", "th", "col")),
+        element("tbody", [line(row, "th", "td", "row") for row in shown.rows]),
+    )
+    return element(
+        "div", written, class_="scroll", role="region", tabindex="0", aria_label=shown.caption
+    )

@@ -1,0 +1,187 @@
+"""What is shown: a profile and its placement at one batch and one number of threads."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from larq_engine.placing.costs import Costs, costs_of, measured_at
+from larq_engine.placing.problem import gains_of, moves_of
+from larq_engine.placing.profile_file import Measurement, Op, Profile, Total, Value
+from larq_engine.reporting.placement import More, Placement
+
+
+@dataclass(frozen=True)
+class OpStudy:
+    """An operator: where it is put, and what it takes there and elsewhere."""
+
+    op: Op
+    device: str | None  # None if it was measured nowhere
+    chosen: Measurement | None  # alone, on that device
+    reason: str
+    elsewhere: Mapping[str, More]  # on other devices, the others staying where they are
+    alone: tuple[Measurement, ...]  # the fastest first
+    fused: tuple[Measurement, ...]  # runs that it is part of
+
+
+@dataclass(frozen=True)
+class Move:
+    """A value that is moved to another memory, once for all its readers there."""
+
+    value: Value
+    source: str
+    target: str
+    maker: int | None  # an operator; None for the caller
+    readers: tuple[int, ...]  # operators; none if the caller reads it
+    size: int
+    seconds: float | None
+    joules: float | None
+
+
+@dataclass(frozen=True)
+class Study:
+    """A profile and a placement, at one point."""
+
+    profile: Profile
+    placement: Placement | None
+    batch: int
+    threads: int
+    ops: tuple[OpStudy, ...]
+    moves: tuple[Move, ...]
+    saved: float  # seconds, by what devices fuse
+
+    def device_number(self, name: str) -> int:
+        """The position of a device among the profile's."""
+        return [device.name for device in self.profile.devices].index(name)
+
+    def ops_on(self, device: str) -> list[OpStudy]:
+        """The operators that are put there."""
+        return [op for op in self.ops if op.device == device]
+
+    def fastest_on(self, op: OpStudy, device: str) -> Measurement | None:
+        """The operator alone, with the best kernel of the device."""
+        return next((entry for entry in op.alone if entry.device == device), None)
+
+    def total_of(self, device: str) -> Total | None:
+        """The whole model on the device, as measured."""
+        totals = [
+            total
+            for total in self.profile.totals
+            if total.device == device and total.batch == self.batch
+        ]
+        return _of_threads(totals, self.threads)
+
+    def sum_of(self, device: str) -> float | None:
+        """All operators alone on the device; None if some were not measured there."""
+        medians = [self.fastest_on(op, device) for op in self.ops]
+        known = [entry.seconds.median for entry in medians if entry is not None]
+        return sum(known) if len(known) == len(medians) else None
+
+
+def make_study(
+    profile: Profile, placement: Placement | None, batch: int | None, threads: int | None
+) -> Study:
+    """Chooses what is shown.
+
+    Args:
+        profile: What was measured.
+        placement: Where operators are put; without one, where each is fastest alone.
+        batch: One that was measured; the placement's or else the smallest.
+        threads: As `batch`.
+
+    Raises:
+        ValueError: Nothing was measured there, or the placement is for something else.
+    """
+    batch = _point(
+        "batch", batch, profile.batches(), None if placement is None else placement.batch
+    )
+    threads = _point(
+        "threads", threads, profile.threads(), None if placement is None else placement.threads
+    )
+    entries = [
+        entry
+        for device in profile.devices
+        for entry in measured_at(profile, device, batch, threads)
+    ]
+    if not entries:
+        raise ValueError(
+            f"batch {batch}, threads {threads}: expected what was measured together, got batches "
+            f"{profile.batches()} and threads {profile.threads()} that were never"
+        )
+    ops = tuple(_study_op(op, entries, placement) for op in profile.ops)
+    costs = costs_of(profile, batch, threads, profile.devices)
+    moves = _moves(profile, ops, costs)
+    return Study(profile, placement, batch, threads, ops, moves, _saved(ops, costs))
+
+
+def _point(what: str, asked: int | None, measured: Sequence[int], placed: int | None) -> int:
+    if asked is not None and placed is not None and asked != placed:
+        raise ValueError(f"{what}: expected the placement's, {placed}, got {asked}; leave it out")
+    point = asked or placed or measured[0]
+    if point not in measured:
+        raise ValueError(f"{what}: expected one of those measured, {measured}, got {point}")
+    return point
+
+
+def _of_threads(totals: Sequence[Total], threads: int) -> Total | None:
+    if len({total.threads for total in totals}) == 1:
+        return totals[0]
+    return next((total for total in totals if total.threads == threads), None)
+
+
+def _study_op(op: Op, entries: Sequence[Measurement], placement: Placement | None) -> OpStudy:
+    def median(entry: Measurement) -> float:
+        return entry.seconds.median
+
+    alone = sorted((entry for entry in entries if entry.ops == (op.id,)), key=median)
+    fused = sorted(
+        (entry for entry in entries if len(entry.ops) > 1 and op.id in entry.ops), key=median
+    )
+    device = alone[0].device if alone else None
+    kernel, reason = None, "fastest here alone; no placement was given" if alone else ""
+    elsewhere: Mapping[str, More] = {}
+    if placement is not None:
+        choice = placement.choices[op.node]
+        device, kernel, reason = choice.device, choice.kernel, choice.reason
+        elsewhere = choice.elsewhere
+    there = [entry for entry in alone if entry.device == device]
+    chosen = next((entry for entry in there if kernel is None or entry.kernel == kernel), None)
+    return OpStudy(op, device, chosen, reason, elsewhere, tuple(alone), tuple(fused))
+
+
+def _moves(profile: Profile, ops: Sequence[OpStudy], costs: Costs) -> tuple[Move, ...]:
+    makers = {value: op.id for op in profile.ops for value in op.outputs}
+    numbers = _device_numbers(ops, costs)
+    moves = []
+    for number, source, target in moves_of(costs.seconds, numbers):
+        there = [
+            reader
+            for reader in costs.seconds.values[number].readers
+            if costs.seconds.memory_of[numbers[reader]] == target
+        ]
+        moves.append(
+            Move(
+                profile.values[number],
+                costs.memories[source],
+                costs.memories[target],
+                makers.get(number),
+                tuple(there),
+                profile.values[number].bytes[costs.batch],
+                _known(costs.seconds.move_cost[number, source, target]),
+                _known(costs.joules.move_cost[number, source, target]),
+            )
+        )
+    return tuple(moves)
+
+
+def _saved(ops: Sequence[OpStudy], costs: Costs) -> float:
+    return sum(gain.saved for gain in gains_of(costs.seconds, _device_numbers(ops, costs)))
+
+
+def _device_numbers(ops: Sequence[OpStudy], costs: Costs) -> list[int]:
+    """What was measured nowhere counts as where its inputs can stay: on the first device."""
+    names = [device.name for device in costs.devices]
+    return [0 if op.device is None else names.index(op.device) for op in ops]
+
+
+def _known(cost: float) -> float | None:
+    return float(cost) if math.isfinite(cost) else None

@@ -1,0 +1,324 @@
+"""What is shown as tables of texts, for the page and for the terminal."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from larq_engine.placing.profile_file import Measurement, Timing
+from larq_engine.reporting import units
+from larq_engine.reporting.placement import More, Placement
+from larq_engine.reporting.study import OpStudy, Study
+
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Titles and rows; columns titled in `numbers` align right."""
+
+    caption: str
+    columns: Row
+    rows: Sequence[Row]
+    numbers: frozenset[str] = frozenset()
+
+    def without_empty_columns(self) -> "Table":
+        """The first column, and the others that have anything."""
+        kept = [
+            index
+            for index in range(len(self.columns))
+            if index == 0 or any(row[index] for row in self.rows)
+        ]
+        rows = [tuple(row[index] for index in kept) for row in self.rows]
+        return replace(self, columns=tuple(self.columns[index] for index in kept), rows=rows)
+
+
+def facts(study: Study) -> list[tuple[str, str]]:
+    """What was measured, where and how: names and values."""
+    profile = study.profile
+    size = "" if profile.model.bytes is None else f", {units.size(profile.model.bytes)}"
+    shown = [
+        ("model", profile.model.name + size),
+        ("sha256", profile.model.sha256 or "none: no file was profiled"),
+        *((name, str(value)) for name, value in profile.machine.items()),
+        *(
+            (f"device {device.name}", f"{device.title}, memory: {device.memory}")
+            for device in profile.devices
+        ),
+        ("larq_engine", profile.engine),
+        ("energy", profile.energy),
+        ("shown", f"batch {study.batch}, {_threads(study.threads)}"),
+    ]
+    if study.placement is None:
+        shown.append(("placement", "none given: each operator is shown where it is fastest alone"))
+    else:
+        shown.append(("placement", _proof(study.placement)))
+    return shown
+
+
+def _proof(placement: Placement) -> str:
+    bound = placement.bound
+    proof = "proven the best"
+    if bound is not None:
+        unit = {"energy": "J", "edp": "J s"}.get(placement.objective, "s")
+        proof = f"none can be below {_amount(bound, unit)}"
+    way = f" ({placement.way})" if placement.way else ""
+    return f"for least {placement.objective}; {proof}{way}"
+
+
+def totals(study: Study) -> Table:
+    """The whole model: the placement beside each device and the other placements."""
+    placement = study.placement
+    ours = None if placement is None else placement.seconds / placement.batch
+    rows = []
+
+    def add(what: str, origin: str, batch: int, seconds: Timing, joules: float | None) -> None:
+        median = seconds.median
+        image = median / batch
+        rows.append(
+            (
+                what,
+                units.seconds(median),
+                _quartiles(seconds),
+                units.times(image / ours) if ours else "",
+                units.seconds(image),
+                units.count(1 / image) if image else "",
+                "" if joules is None else units.joules(joules),
+                origin,
+            )
+        )
+
+    if placement is not None:
+        add(
+            *("the placement", "predicted", placement.batch),
+            *(Timing(placement.seconds), placement.joules),
+        )
+        for other in placement.alternatives:
+            if other.seconds is not None:
+                add(other.name, "predicted", other.batch, Timing(other.seconds), other.joules)
+    for device in study.profile.devices:
+        total = study.total_of(device.name)
+        if total is not None:
+            add(f"all on {device.name}", "measured", study.batch, total.seconds, total.joules)
+        alone = study.sum_of(device.name)
+        if alone is not None:
+            add(f"all on {device.name}", "sum of its operators", study.batch, Timing(alone), None)
+    columns = (
+        *("whole model", "time", "quartiles", "beside the placement", "per image", "images/s"),
+        *("energy", "from"),
+    )
+    return Table(
+        f"Whole model, batch {study.batch}, {_threads(study.threads)}",
+        columns,
+        rows,
+        frozenset({"time", "beside the placement", "per image", "images/s", "energy"}),
+    )
+
+
+def bill(study: Study) -> Table:
+    """Where the time goes: what the operators take where they are put, and what moves."""
+    rows = []
+    for device in study.profile.devices:
+        there = [op.chosen.seconds.median for op in study.ops_on(device.name) if op.chosen]
+        if there:
+            rows.append((f"on {device.name}", f"{len(there)} operators", sum(there)))
+    moved = [move.seconds for move in study.moves if move.seconds is not None]
+    if study.moves:
+        rows.append(("transfers", f"{len(study.moves)} values", sum(moved)))
+    if study.saved:
+        rows.append(("saved by fusing", "", -study.saved))
+    total = sum(seconds for _, _, seconds in rows)
+    rows.append(("sum", "", total))
+    columns = ("where", "what", "time", "share")
+    return Table(
+        "Where the time goes",
+        columns,
+        [
+            (
+                where,
+                what,
+                f"{'-' if seconds < 0 else ''}{units.seconds(abs(seconds))}",
+                units.share(seconds / total) if total > 0 and seconds >= 0 else "",
+            )
+            for where, what, seconds in rows
+        ],
+        frozenset({"time", "share"}),
+    )
+
+
+def ops(study: Study) -> Table:
+    """Each operator where it is put, and the best of each device beside."""
+    devices = [device.name for device in study.profile.devices]
+    everything = sum(op.chosen.seconds.median for op in study.ops if op.chosen is not None)
+    rows = []
+    for op in study.ops:
+        chosen = op.chosen
+        best = [study.fastest_on(op, device) for device in devices]
+        macs = op.op.macs.get(study.batch)
+        rows.append(
+            (
+                str(op.op.id),
+                op.op.op,
+                op.op.layer,
+                op.device or "nowhere",
+                (chosen.kernel if chosen is not None else None) or "",
+                _median(chosen),
+                "" if chosen is None else _quartiles(chosen.seconds),
+                units.share(chosen.seconds.median / everything) if chosen and everything else "",
+                limit_share(chosen),
+                units.count(macs) if macs else "",
+                *map(_median, best),
+            )
+        )
+    on_devices = tuple(f"on {device}" for device in devices)
+    columns = (
+        *("#", "operator", "layer", "device", "kernel", "time", "quartiles", "share"),
+        *("of limit", "MACs", *on_devices),
+    )
+    numbers = frozenset({"#", "time", "share", "of limit", "MACs", *on_devices})
+    return Table("Operators in the order of execution", columns, rows, numbers)
+
+
+def costs(study: Study, op: OpStudy) -> Table:
+    """What one operator takes with each kernel of each device, and in runs that are fused."""
+    chosen = None if op.chosen is None else op.chosen.seconds.median
+    rows = [
+        (
+            entry.device + (" (chosen)" if entry is op.chosen else ""),
+            _ops_of(entry),
+            units.seconds(entry.seconds.median),
+            "" if not chosen or len(entry.ops) > 1 else units.times(entry.seconds.median / chosen),
+            _more(op, entry),
+            limit_share(entry),
+            _quartiles(entry.seconds),
+            entry.kernel or "",
+            "" if entry.joules is None else units.joules(entry.joules),
+            entry.source or "measured",
+        )
+        for entry in (*op.alone, *op.fused)
+    ]
+    return Table(
+        f"Cost of operator {op.op.id} on each device",
+        (
+            *("device", "computes", "time", "beside the chosen", "in all", "of limit"),
+            *("quartiles", "kernel", "energy", "from"),
+        ),
+        rows,
+        frozenset({"time", "beside the chosen", "in all", "of limit", "energy"}),
+    )
+
+
+def _more(op: OpStudy, entry: Measurement) -> str:
+    """Of the whole model with this operator alone elsewhere; told with the device's best kernel."""
+    best = next(other for other in (*op.alone, *op.fused) if other.device == entry.device)
+    if entry is not best or entry.device not in op.elsewhere:
+        return ""
+    return _signed(op.elsewhere[entry.device])
+
+
+def _signed(more: More) -> str:
+    return f"{'-' if more.amount < 0 else '+'}{_amount(abs(more.amount), more.unit)}"
+
+
+def _amount(amount: float, unit: str) -> str:
+    """Of what a placement makes least."""
+    known = {"s": units.seconds, "J": units.joules}
+    return known[unit](amount) if unit in known else f"{amount:.3g} {unit}"
+
+
+def splits(study: Study) -> Table:
+    """What could be computed on two devices at the same time."""
+    found = () if study.placement is None else study.placement.splits
+    rows = [
+        (
+            str(split.node),
+            f"{split.channels} of {split.of}",
+            split.device,
+            units.seconds(split.saved),
+        )
+        for split in found
+    ]
+    columns = ("node", "channels", "at the same time on", "would save")
+    return Table("Layers that two devices could share", columns, rows, frozenset({"would save"}))
+
+
+def moves(study: Study) -> Table:
+    """What is moved between memories."""
+    rows = [
+        (
+            move.value.name,
+            f"{move.source} to {move.target}",
+            units.size(move.size),
+            "unknown" if move.seconds is None else units.seconds(move.seconds),
+            "" if move.joules is None else units.joules(move.joules),
+            "the caller" if move.maker is None else str(move.maker),
+            ", ".join(map(str, move.readers)) or "the caller",
+        )
+        for move in study.moves
+    ]
+    columns = ("value", "way", "size", "time", "energy", "made by", "read by")
+    return Table("Transfers", columns, rows, frozenset({"size", "time", "energy"}))
+
+
+def links(study: Study) -> Table:
+    """What moving takes."""
+    rows = [
+        (
+            f"{link.source} to {link.target}",
+            units.seconds(link.seconds),
+            units.rate(link.bytes_per_second),
+            "" if link.joules_per_byte is None else f"{units.joules(link.joules_per_byte)}/B",
+        )
+        for link in study.profile.links
+    ]
+    columns = ("way", "latency", "bandwidth", "energy")
+    return Table("Links between memories", columns, rows, frozenset(columns[1:]))
+
+
+def batches(study: Study) -> Table:
+    """Each measured total."""
+    rows = [
+        (
+            total.device,
+            str(total.threads),
+            str(total.batch),
+            units.seconds(total.seconds.median),
+            _quartiles(total.seconds),
+            units.seconds(total.seconds.median / total.batch),
+            "" if total.joules is None else units.joules(total.joules / total.batch),
+        )
+        for total in sorted(
+            study.profile.totals, key=lambda total: (total.device, total.threads, total.batch)
+        )
+    ]
+    columns = ("device", "threads", "batch", "time", "quartiles", "per image", "energy per image")
+    numbers = frozenset({"threads", "batch", "time", "per image", "energy per image"})
+    return Table("Whole model at each batch, measured", columns, rows, numbers)
+
+
+def limit_share(entry: Measurement | None) -> str:
+    """The physical floor in parts of the time; nothing where it is not known."""
+    if entry is None or entry.limit_seconds is None or entry.seconds.median == 0:
+        return ""
+    return units.share(entry.limit_seconds / entry.seconds.median)
+
+
+def _median(entry: Measurement | None) -> str:
+    return "" if entry is None else units.seconds(entry.seconds.median)
+
+
+def _quartiles(seconds: Timing) -> str:
+    if seconds.q1 is None or seconds.q3 is None:
+        return ""
+    return f"{units.seconds(seconds.q1)} to {units.seconds(seconds.q3)}"
+
+
+def _ops_of(entry: Measurement) -> str:
+    if len(entry.ops) == 1:
+        return "it alone"
+    first, last = min(entry.ops), max(entry.ops)
+    if len(entry.ops) == last - first + 1:
+        return f"{first} to {last} fused"
+    return f"{', '.join(map(str, entry.ops))} fused"
+
+
+def _threads(count: int) -> str:
+    return "1 thread" if count == 1 else f"{count} threads"

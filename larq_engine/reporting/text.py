@@ -1,0 +1,39 @@
+"""The report for the terminal."""
+
+from larq_engine.python.text_table import align_columns
+from larq_engine.reporting import tables
+from larq_engine.reporting.study import Study
+from larq_engine.reporting.tables import Table
+
+
+def format_text(study: Study) -> str:
+    """All tables, one below the other."""
+    facts = [_printable(f"{name}: {value}") for name, value in tables.facts(study)]
+    parts = ["\n".join(facts)]
+    shown = [
+        *(tables.totals(study), tables.bill(study), tables.ops(study), _reasons(study)),
+        *(tables.splits(study), tables.moves(study), tables.links(study), tables.batches(study)),
+    ]
+    parts += [_format(table) for table in shown if table.rows]
+    return "\n\n".join(parts)
+
+
+def _reasons(study: Study) -> Table:
+    rows = [(str(op.op.id), op.device or "nowhere", op.reason) for op in study.ops]
+    return Table(
+        "Why each operator is where it is", ("#", "device", "reason"), rows, frozenset("#")
+    )
+
+
+def _format(table: Table) -> str:
+    shown = table.without_empty_columns()
+    titles = [_printable(title) for title in shown.columns]
+    rows = [[_printable(cell) for cell in row] for row in shown.rows]
+    return "\n".join([shown.caption, *align_columns(titles, rows, shown.numbers)])
+
+
+def _printable(text: str) -> str:
+    """Names may hold what moves a terminal's cursor."""
+    return "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
+    )

@@ -1,0 +1,154 @@
+"""One run as a trace, for Perfetto and chrome://tracing.
+
+Nothing was recorded: a profile has medians, which are put one after the other in the order of
+execution. The file says so.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from larq_engine.placing.profile_file import Measurement
+from larq_engine.reporting import tables
+from larq_engine.reporting.study import Move, OpStudy, Study
+
+_NOTE = (
+    "made from the medians of a profile: operators one after the other in the order of execution, "
+    "each alone or in the fused run that was measured, transfers before their first reader; "
+    "nothing was recorded"
+)
+_MICRO = 1e6
+_PROCESS = 1
+
+
+def format_trace(study: Study) -> bytes:
+    """The bytes of the file, in the trace event format."""
+    content = {
+        "traceEvents": _Trace(study).events(),
+        "displayTimeUnit": "ms",
+        "otherData": {"note": _NOTE, **dict(tables.facts(study))},
+    }
+    return f"{json.dumps(content, indent=1)}\n".encode()
+
+
+class _Trace:
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._now = 0.0
+        self._events: list[dict[str, Any]] = []
+        # A row for each device and each way between memories, from the top.
+        self._rows: dict[str, int] = {}
+        self._middle_of: dict[int | None, tuple[str, float]] = {}  # row and time of each operator
+
+    def events(self) -> list[dict[str, Any]]:
+        for device in self._study.profile.devices:
+            self._row(device.name)
+        for event in self._steps():
+            self._take(event)
+        for move in self._study.moves:
+            if not move.readers:
+                self._move(move)
+        names = [
+            {
+                "ph": "M",
+                "name": "thread_name",
+                "pid": _PROCESS,
+                "tid": number,
+                "args": {"name": row},
+            }
+            for row, number in self._rows.items()
+        ]
+        title = f"{self._study.profile.model.name} ({_NOTE})"
+        process = {"ph": "M", "name": "process_name", "pid": _PROCESS, "args": {"name": title}}
+        return [process, *names, *self._events]
+
+    def _steps(self) -> Iterator[list[OpStudy]]:
+        """Operators that run as one: fused where all of a measured run are on its device."""
+        ops = self._study.ops
+        first = 0
+        while first < len(ops):
+            run = self._run_from(first)
+            length = 1 if run is None else len(run.ops)
+            yield list(ops[first : first + length])
+            first += length
+
+    def _run_from(self, first: int) -> Measurement | None:
+        """The longest one of consecutive operators."""
+        ops = self._study.ops
+        runs = [
+            entry
+            for entry in ops[first].fused
+            if entry.device == ops[first].device
+            and entry.ops == tuple(range(first, first + len(entry.ops)))
+            and all(ops[op].device == entry.device for op in entry.ops)
+        ]
+        return max(runs, key=lambda entry: len(entry.ops), default=None)
+
+    def _take(self, step: list[OpStudy]) -> None:
+        positions = {op.op.id for op in step}
+        moves = [
+            move for move in self._study.moves if move.readers and move.readers[0] in positions
+        ]
+        ends = [(move, self._move(move)) for move in moves]
+        run = self._run_from(step[0].op.id) if len(step) > 1 else step[0].chosen
+        device = step[0].device
+        if device is None or run is None:
+            return
+        duration = run.seconds.median
+        middle = (device, self._now + duration / 2)
+        self._middle_of |= {op.op.id: middle for op in step}
+        self._slice(
+            device,
+            " + ".join(f"{op.op.id} {op.op.op}" for op in step),
+            duration,
+            {
+                "layers": ", ".join(op.op.layer for op in step),
+                "kernel": run.kernel,
+                "reasons": [op.reason for op in step],
+            },
+        )
+        for move, end in ends:
+            self._flow(move, end, middle)
+
+    def _move(self, move: Move) -> tuple[str, float]:
+        """Returns row and time of its middle."""
+        row = f"{move.source} to {move.target}"
+        duration = move.seconds or 0.0
+        middle = (row, self._now + duration / 2)
+        self._slice(row, move.value.name, duration, {"bytes": move.size})
+        if move.maker in self._middle_of:
+            self._flow(move, self._middle_of[move.maker], middle)
+        return middle
+
+    def _slice(self, row: str, name: str, duration: float, about: dict[str, Any]) -> None:
+        self._events.append(
+            {
+                "ph": "X",
+                "name": name,
+                "cat": "transfer" if "bytes" in about else "operator",
+                "pid": _PROCESS,
+                "tid": self._row(row),
+                "ts": self._now * _MICRO,
+                "dur": duration * _MICRO,
+                "args": about,
+            }
+        )
+        self._now += duration
+
+    def _flow(self, move: Move, begin: tuple[str, float], end: tuple[str, float]) -> None:
+        """An arrow; its ends are bound to the slices that are there at these times."""
+        number = len(self._events)
+        for phase, (row, time) in (("s", begin), ("f", end)):
+            event = {
+                "ph": phase,
+                "name": move.value.name,
+                "cat": "flow",
+                "id": number,
+                "pid": _PROCESS,
+                "tid": self._row(row),
+                "ts": time * _MICRO,
+            }
+            self._events.append({**event, "bp": "e"} if phase == "f" else event)
+
+    def _row(self, name: str) -> int:
+        return self._rows.setdefault(name, len(self._rows) + 1)

@@ -1,0 +1,134 @@
+"""`larq-engine report`: what it prints and writes, and that it writes all or nothing."""
+
+import json
+import os
+
+import pytest
+
+from larq_engine.command_line import main
+from tests.reporting.profiles import write_pair
+
+
+@pytest.fixture
+def files(tmp_path):
+    return list(map(str, write_pair(tmp_path)))
+
+
+def test_tables_go_to_the_terminal(files, capsys):
+    profile, placement = files
+    assert main(["report", profile, "--placement", placement]) == 0
+    printed = capsys.readouterr().out
+    lines = printed.splitlines()
+    assert lines[0] == "model: made-up.tflite, 4.20 MB"
+    titles = next(line for line in lines if line.startswith(" #  operator"))
+    assert " ".join(titles.split()) == (
+        "# operator layer device kernel time quartiles share of limit MACs on cpu on host on cuda"
+    )
+    convolution = next(line for line in lines if line.startswith(" 2  LceBconv2d"))
+    assert convolution.split()[3:7] == ["cpu", "bgemm_i32_4x4x256_avx2", "192", "µs"]
+    assert "the least of all with its neighbours on cuda" in printed
+    transfer = next(line for line in lines if line.startswith("net/classifier   cuda to host"))
+    assert transfer.endswith("4.00 kB  9.33 µs  50          the caller")
+    assert main(["report", profile]) == 0
+    assert "placement: none given" in capsys.readouterr().out
+
+
+def test_files_are_written(files, tmp_path, capsys):
+    profile, placement = files
+    page, overlay, trace = (str(tmp_path / name) for name in ("a.html", "o.json", "t.json"))
+    folder = tmp_path / "plots"
+    folder.mkdir()
+    options = ["-o", page, "--overlay", overlay, "--trace", trace, "--plots", str(folder)]
+    assert main(["report", profile, "--placement", placement, *options]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == f"wrote {page}" and len(said) == 8
+    assert sorted(os.listdir(folder)) == [
+        *("batches.svg", "graph.svg", "limits.svg", "operators.svg", "totals.svg")
+    ]
+    for line in said:
+        assert os.path.getsize(line.removeprefix("wrote ")) > 100
+
+
+def test_another_batch(files, capsys):
+    assert main(["report", files[0], "--batch", "8"]) == 0
+    assert "shown: batch 8, 1 thread\n" in capsys.readouterr().out
+
+
+def _cut(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()[:5000]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (lambda path: "", "expected JSON, got an empty file"),
+        (_cut, "the file is cut off"),
+        (lambda path: "{}", "expected an object with the key larq_engine_profile"),
+        (lambda path: "\x00TFL3", "expected JSON, got what is none"),
+        (lambda path: json.dumps({"larq_engine_profile": 2}), "of a later larq_engine"),
+    ],
+    ids=["empty", "cut", "foreign", "binary", "later"],
+)
+def test_a_file_that_is_no_profile(files, tmp_path, capsys, content, message):
+    changed = tmp_path / "changed.json"
+    changed.write_text(content(files[0]), encoding="utf-8")
+    page = tmp_path / "a.html"
+    assert main(["report", str(changed), "-o", str(page)]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"larq-engine: error: profile '{changed}': ") and message in said
+    assert said.count("\n") == 1
+    assert not page.exists()
+
+
+def test_files_that_are_not_there(files, tmp_path, capsys):
+    missing = str(tmp_path / "none.json")
+    for arguments in ([missing], [files[0], "--placement", missing]):
+        assert main(["report", *arguments]) == 1
+        said = capsys.readouterr().err
+        assert said == f"larq-engine: error: '{missing}': No such file or directory\n"
+
+
+def test_a_profile_is_no_placement(files, capsys):
+    assert main(["report", files[0], "--placement", files[0]]) == 1
+    assert "expected an object with the key larq_engine_placement" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["-o", "--overlay", "--trace"])
+def test_an_output_that_cannot_be_written(files, tmp_path, capsys, option):
+    """Nothing is: neither it nor the other, which could be."""
+    before = set(os.listdir(tmp_path))
+    other = (
+        ["--overlay", str(tmp_path / "o.json")] if option == "-o" else ["-o", str(tmp_path / "a")]
+    )
+    for place, message in (
+        (tmp_path / "none" / "a.html", "expected an existing folder"),
+        (tmp_path, "expected the name of a file"),
+        (files[0], "expected a file of its own"),
+        (other[1], "expected a file of its own"),
+    ):
+        assert main(["report", files[0], *other, option, str(place)]) == 1
+        assert message in capsys.readouterr().err
+        assert set(os.listdir(tmp_path)) == before
+
+
+def test_a_disk_that_is_full_leaves_no_part(files, tmp_path, capsys, monkeypatch):
+    page = tmp_path / "a.html"
+    page.write_text("before")
+
+    def fail(*_):
+        raise OSError(28, "No space left on device", str(page))
+
+    monkeypatch.setattr("pathlib.Path.replace", fail)
+    assert main(["report", files[0], "-o", str(page)]) == 1
+    assert "No space left on device" in capsys.readouterr().err
+    assert page.read_text() == "before"
+    assert len(os.listdir(tmp_path)) == 3
+
+
+def test_plots_need_a_folder(files, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["report", files[0], "--png"])
+    assert "--png: expected --plots DIR beside it" in capsys.readouterr().err
+    assert main(["report", files[0], "--plots", str(tmp_path / "none")]) == 1
+    assert "expected an existing folder" in capsys.readouterr().err

@@ -1,0 +1,127 @@
+"""What is shown of a profile: places, moves, and what cannot be shown."""
+
+import json
+
+import pytest
+
+from larq_engine.placing.placement import place_profile
+from larq_engine.placing.profile_file import Profile, parse_profile
+from larq_engine.reporting.placement import read_placement
+from larq_engine.reporting.study import Study, make_study
+from tests.reporting.profiles import placement_fields, residual_fields, write_pair
+
+
+def _read(fields: dict) -> Profile:
+    return parse_profile(json.dumps(fields).encode())
+
+
+def _study(tmp_path, fields: dict | None = None) -> Study:
+    _, placement = write_pair(tmp_path, fields)
+    profile = _read(residual_fields() if fields is None else fields)
+    return make_study(profile, read_placement(placement, profile), None, None)
+
+
+def test_without_a_placement_each_operator_is_where_it_is_fastest():
+    study = make_study(_read(residual_fields()), None, None, None)
+    assert (study.batch, study.threads) == (1, 1)
+    for op in study.ops:
+        medians = {entry.device: entry.seconds.median for entry in reversed(op.alone)}
+        assert op.device == min(medians, key=medians.__getitem__)
+        assert op.chosen.seconds.median == min(medians.values())
+
+
+def test_a_placement_chooses_device_and_kernel(tmp_path):
+    study = _study(tmp_path)
+    chosen = {op.op.id: (op.device, op.chosen.kernel) for op in study.ops}
+    assert chosen[0] == ("cuda", "conv_2d_cuda")
+    assert chosen[2] == ("cpu", "bgemm_i32_4x4x256_avx2")  # not the fastest
+    assert study.ops[2].elsewhere["cuda"].amount == 61e-6
+    assert "host" not in study.ops[2].elsewhere
+
+
+@pytest.mark.parametrize("objective", ["latency", "throughput"])
+def test_the_solver_and_the_report_count_the_same(tmp_path, objective):
+    """A real placement: its moves and seconds are those that the report counts itself."""
+    profile = _read(residual_fields())
+    placed = place_profile(profile, objective=objective, batch="auto")
+    file = tmp_path / "placed.json"
+    file.write_text(placed.to_json())
+    study = make_study(profile, read_placement(file, profile), None, None)
+    assert study.batch == placed.batch
+    assert [(move.value.name, move.source, move.target) for move in study.moves] == [
+        (move.value, move.source, move.target) for move in placed.moves
+    ]
+    chosen = sum(op.chosen.seconds.median for op in study.ops)
+    moved = sum(move.seconds for move in study.moves)
+    assert chosen + moved - study.saved == pytest.approx(placed.seconds)
+    assert [op.reason for op in study.ops] == [op.reason for op in placed.ops]
+    assert study.ops[1].elsewhere.keys() == {"cpu"}
+
+
+def test_a_value_moves_once_for_all_its_readers(tmp_path):
+    """Image to the GPU, the stem back for two readers, the half to the GPU for two, the result."""
+    moves = _study(tmp_path).moves
+    ways = [(move.value.name, move.source, move.target, move.readers) for move in moves]
+    assert ways == [
+        ("image", "host", "cuda", (0,)),
+        ("net/stem/conv", "cuda", "host", (1, 3)),
+        ("net/block_7/add", "host", "cuda", (25, 27)),
+        ("net/classifier", "cuda", "host", ()),
+    ]
+    assert moves[0].seconds == pytest.approx(9e-6 + 602_112 / 1.2e10)
+
+
+def test_a_device_measured_with_one_number_of_threads_has_no_other():
+    fields = residual_fields()
+    fields["measurements"] += [
+        {**entry, "threads": 2} for entry in fields["measurements"] if entry["device"] != "cuda"
+    ]
+    study = make_study(_read(fields), None, None, 2)
+    assert {entry.threads for op in study.ops for entry in op.alone} == {1, 2}
+    assert all(
+        entry.threads == (1 if entry.device == "cuda" else 2)
+        for op in study.ops
+        for entry in op.alone
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"batch": 3}, r"batch: expected one of those measured, \[1, 8\], got 3"),
+        ({"threads": 4}, r"threads: expected one of those measured, \[1\], got 4"),
+        ({"batch": 8}, r"batch: expected the placement's, 1, got 8; leave it out"),
+    ],
+)
+def test_what_was_not_measured_cannot_be_shown(tmp_path, asked, message):
+    _, file = write_pair(tmp_path)
+    profile = _read(residual_fields())
+    placed = read_placement(file, profile) if "leave" in message else None
+    with pytest.raises(ValueError, match=message):
+        make_study(profile, placed, asked.get("batch"), asked.get("threads"))
+
+
+def _without_a_node(fields):
+    del fields["ops"][3]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda fields: fields["model"].update(sha256="cd" * 32), "of the profile's model"),
+        (lambda fields: fields["ops"][0].update(device="tpu"), r"\(cpu, cuda, host\), got 'tpu'"),
+        (lambda fields: fields["ops"][0].update(node=99), r"51 nodes, got none for \[2\]"),
+        (_without_a_node, r"51 nodes, got none for \[5\]"),
+        (lambda fields: fields.update(seconds=float("nan")), "finite numbers, got NaN"),
+        (lambda fields: fields.update(larq_engine_placement=2), "of a later larq_engine"),
+        (lambda fields: fields.pop("larq_engine_placement"), "the key larq_engine_placement"),
+    ],
+)
+def test_a_placement_that_does_not_fit(tmp_path, change, message):
+    fields = placement_fields(residual_fields())
+    change(fields)
+    file = tmp_path / "placed.json"
+    file.write_text(json.dumps(fields))
+    with pytest.raises(ValueError, match=message) as caught:
+        read_placement(file, _read(residual_fields()))
+    assert str(caught.value).startswith(f"placement '{file}': ")
