@@ -38,6 +38,7 @@ CPP = (BUILD_RULES, KERNELS, PLUG_IN, CPP_TESTS, CPP_TOOLS)
 PYTHON = (r".*\.py$", r"pyproject\.toml$", r"tests/.*/data/")
 # Some read documents, examples and scripts, and what a wheel holds.
 OTHER_FILES = (
+    r"benchmarks/placing/",
     r"examples/",
     r"larq_engine/",
     r"tools/",
