@@ -10,8 +10,8 @@ CASES ?= 100000
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 .PHONY: demo build wheel benchmark-binary cpp-example test test-changed test-all test-rest test-full lint format fuzz fuzz-files bench \
-        bench-compare gpu-bundle gpu-check zoo setup setup-base setup-keras setup-hosts setup-fuzzer setup-browser setup-emulators \
-        setup-cross setup-cuda peers clean help
+        bench-compare gpu-bundle gpu-check gpu-docs zoo setup setup-base setup-keras setup-hosts setup-fuzzer setup-browser \
+        setup-emulators setup-cross setup-cuda peers clean help
 
 ##@ See what it does
 
@@ -42,6 +42,7 @@ bench: setup-base ## measure against other engines: PARTS="kernels convs grid mo
 bench-compare: setup-base ## compare two results: A=before.json B=after.json
 gpu-bundle: setup-keras setup-cuda ## put all that gpu-check needs into .gpu, where there is no GPU
 gpu-check: ## ask a GPU all that only a GPU can answer: RESULTS=folder STEPS="contract peaks"; after gpu-bundle
+gpu-docs: ## write what gpu-check found into docs/gpu.md: RESULTS=folder (docs/gpu_results)
 zoo: setup-hosts build ## convert the models of larq_zoo, checked against Keras; prints the tables of docs/zoo.md
 
 ##@ Keep house
@@ -117,6 +118,9 @@ gpu-bundle:
 gpu-check:
 	@python3 -m benchmarks.gpu.check --bundle .gpu --results $(or $(RESULTS),.gpu/results) \
 	  $(if $(STEPS),--steps $(STEPS))
+
+gpu-docs:
+	@python3 -m benchmarks.gpu.docs $(if $(RESULTS),--results $(RESULTS))
 
 zoo:
 	@$(VENV)/bin/python -m benchmarks.zoo $(ZOO_FLAGS)

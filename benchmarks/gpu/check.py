@@ -9,6 +9,7 @@ instructions are not what the kernels take them to be.
 """
 
 import argparse
+import datetime
 import json
 import os
 import shutil
@@ -185,7 +186,7 @@ def run_steps(bench: Bench, names: list[str]) -> list[dict[str, Any]]:
             continue
         print(f"{step.__name__}: {step.__doc__.splitlines()[0]}", flush=True)
         start = time.monotonic()
-        record: dict[str, Any] = {"step": step.__name__}
+        record: dict[str, Any] = {"step": step.__name__, "date": f"{datetime.date.today()}"}
         try:
             record["result"] = step(bench)
         except StepError as error:

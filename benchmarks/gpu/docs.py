@@ -1,0 +1,185 @@
+"""Writes what `make gpu-check` found into docs/gpu.md: `make gpu-docs` runs it.
+
+    python -m benchmarks.gpu.docs [--results FOLDER] [--page FILE]
+
+What stands between the two marks of the page is made from the files of the folder: a table for each
+step, with the machine that gave it. A result that was wrong has no time.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.gpu import check
+
+Record = dict[str, Any]
+Cell = Callable[[Record], str]
+
+RESULTS = check.ROOT / "docs" / "gpu_results"
+PAGE = check.ROOT / "docs" / "gpu.md"
+BEGIN = "<!-- Made by `make gpu-docs`: begin. -->"
+END = "<!-- Made by `make gpu-docs`: end. -->"
+
+_NOT_MEASURED = """No device has been measured yet. What does it, after `make gpu-bundle`:
+
+```
+make gpu-check RESULTS=docs/gpu_results && make gpu-docs
+```"""
+
+_PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""))
+
+# Steps whose programs print lines; others of them have the fields of their lines as columns.
+_LAYERS = ("layers", "layers_of_all_rows")
+
+
+# ---- Cells ---------------------------------------------------------------------------------------
+
+
+def _text(name: str, value: object) -> str:
+    """A field as its name says what it is: seconds end with `_s`, rates with `_per_s`."""
+    if value is None or value == "":
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return " to ".join(_text(name, item) for item in value)
+    if isinstance(value, (int, float)) and name.endswith("_per_s"):
+        size, prefix = next(((s, p) for s, p in _PREFIXES if abs(value) >= s), (1, ""))
+        return f"{value / size:.4g} {prefix}/s".replace(" /s", "/s")
+    if isinstance(value, (int, float)) and name.endswith("_s"):
+        return f"{value * 1e6:.4g} us"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return str(value).replace("|", "\\|")
+
+
+def _title(name: str) -> str:
+    return name.removesuffix("_per_s").removesuffix("_s").replace("_", " ")
+
+
+def _field(name: str) -> tuple[str, Cell]:
+    return _title(name), lambda row: _text(name, row.get(name))
+
+
+def _is_wrong(row: Record) -> bool:
+    return bool(row.get("wrong"))
+
+
+def _time(row: Record) -> str:
+    if _is_wrong(row):
+        return "**wrong**"
+    return _text("median_s", row.get("median_s"))
+
+
+def _floor_of(peaks: Record) -> Cell:
+    """How much of a layer's time the GPU's products or copies alone would take."""
+    rates = [rate for name, rate in peaks.items() if name.endswith("_products_per_s")]
+    copies = peaks.get("copy_bytes_per_s")
+
+    def cell(row: Record) -> str:
+        if _is_wrong(row) or not rates or not copies or "products" not in row:
+            return "-"
+        floor = max(row["products"] / max(rates), row["bytes"] / copies)
+        return f"{100 * floor / row['median_s']:.0f} %"
+
+    return cell
+
+
+def _columns(step: str, rows: Sequence[Record], peaks: Record) -> list[tuple[str, Cell]]:
+    """What is shown of a step's lines, title by title."""
+    if step in _LAYERS:
+        return [
+            *map(_field, ("layer", "batch", "output", "row")),
+            ("median", _time),
+            ("quartiles", lambda row: _text("quartiles_s", row.get("quartiles_s"))),
+            ("of the floor", _floor_of(peaks)),
+        ]
+    names = dict.fromkeys(name for row in rows for name in row)
+    is_timed = "median_s" in names
+    hidden = {"wrong"} if is_timed else set()
+    return [
+        ("median", _time) if name == "median_s" else _field(name)
+        for name in names
+        if name not in hidden
+    ]
+
+
+# ---- Blocks --------------------------------------------------------------------------------------
+
+
+def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    lines = [titles, ["---"] * len(titles), *rows]
+    return ["| " + " | ".join(cells) + " |" for cells in lines]
+
+
+def _show(step: str, result: object, peaks: Record) -> list[str]:
+    """A step's result: lines of a program, one object, or nothing."""
+    if isinstance(result, dict) or (isinstance(result, list) and len(result) == 1):
+        one = result if isinstance(result, dict) else result[0]
+        return _table(("what", "found"), [[_title(n), _text(n, v)] for n, v in one.items()])
+    if not isinstance(result, list) or not result:
+        return ["Nothing was found."]
+    columns = _columns(step, result, peaks)
+    rows = ([cell(row) for _, cell in columns] for row in result)
+    return _table([title for title, _ in columns], rows)
+
+
+def _machine(records: dict[str, Record]) -> str:
+    """Name and driver of the GPU, as nvidia-smi told the first step."""
+    fields = str(_result(records, "environment", {}).get("gpu", "")).split(", ")
+    return f"{fields[0]}, driver {fields[1]}" if len(fields) > 1 else "of an unknown machine"
+
+
+def _result(records: dict[str, Record], step: str, otherwise: Any) -> Any:
+    return records.get(step, {}).get("result", otherwise)
+
+
+def _block(step: str, purpose: str, records: dict[str, Record]) -> list[str]:
+    lines = [f"### {step.replace('_', ' ').capitalize()}", "", purpose, ""]
+    record = records.get(step)
+    if record is None:
+        return [*lines, "Not run.", ""]
+    lines += [f"{_machine(records)}, {record.get('date', 'no date')}:", ""]
+    if "error" in record:
+        return [*lines, f"**Failed**: {record['error']}.", ""]
+    found = _result(records, "peaks", [{}])
+    return [*lines, *_show(step, record["result"], found[0] if found else {}), ""]
+
+
+def render(results: Path) -> str:
+    """What stands between the marks, for the files of the folder, which may not be there."""
+    records = {}
+    for step in check.STEPS:
+        path = results / f"{step.__name__}.json"
+        if path.exists():
+            records[step.__name__] = json.loads(path.read_text())
+    if not records:
+        return _NOT_MEASURED
+    blocks = (_block(s.__name__, s.__doc__.splitlines()[0], records) for s in check.STEPS)
+    return "\n".join(line for block in blocks for line in block).rstrip()
+
+
+def replace(page: str, made: str) -> str:
+    """The page with other text between its marks."""
+    for mark in (BEGIN, END):
+        if page.count(mark) != 1:
+            raise ValueError(f"expected the line '{mark}' once, got {page.count(mark)}")
+    before, rest = page.split(BEGIN)
+    return f"{before}{BEGIN}\n\n{made}\n\n{END}{rest.split(END)[1]}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--page", type=Path, default=PAGE)
+    arguments = parser.parse_args()
+    page = replace(arguments.page.read_text(), render(arguments.results))
+    arguments.page.write_text(page)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
