@@ -71,8 +71,9 @@ class Executor {
   // As options and profiles name it; lasting.
   virtual const char* device() const = 0;
 
-  // Why the device cannot compute the operator; empty where it can.
-  virtual std::string Refusal(const ProgramOp& op) const = 0;
+  // Why the device cannot compute the operator for the shapes that the program has now; empty where
+  // it can.
+  virtual std::string Refusal(const Program& program, const ProgramOp& op) const = 0;
 
   // What it is expected to take for the shapes that the program has now, transfers apart.
   // `host_threads` is what the host would use.

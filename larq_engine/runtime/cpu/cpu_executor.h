@@ -17,7 +17,7 @@ class CpuExecutor : public Executor {
   explicit CpuExecutor(const EngineOptions& options);
 
   const char* device() const override { return "cpu"; }
-  std::string Refusal(const ProgramOp& op) const override {
+  std::string Refusal(const Program&, const ProgramOp& op) const override {
     return IsForOtherDevices(*op.op) ? kHostComputesIt : "";
   }
   double Seconds(const Program& program, const ProgramOp& op, int host_threads) const override;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "larq_engine/kernels/cuda/pixels_args.h"
 #include "larq_engine/runtime/cuda/cuda_segment.h"
+#include "larq_engine/runtime/ops/tensor_info.h"
 
 namespace larq_engine {
 namespace {
@@ -21,7 +23,7 @@ CudaExecutor::CudaExecutor(std::shared_ptr<CudaDevice> device, const EngineOptio
       queue_(std::move(device)),
       memory_(queue_) {}
 
-std::string CudaExecutor::Refusal(const ProgramOp& op) const {
+std::string CudaExecutor::Refusal(const Program& program, const ProgramOp& op) const {
   const auto window = [](bool too_far) {
     return too_far ? "its window reaches farther than " + std::to_string(kLittleReach) + " pixels"
                    : std::string();
@@ -35,6 +37,13 @@ std::string CudaExecutor::Refusal(const ProgramOp& op) const {
   }
   if (const auto* pool = std::get_if<MaxPool2dOp>(op.op.get())) {
     return window(!pool->window.ReachesLittle());
+  }
+  if (const auto* binary = std::get_if<BinaryOp>(op.op.get())) {
+    const std::vector<int>& result = program.value(op.output).shape.dims;
+    if (result.size() > cuda::kMaxBroadcastDims && !binary->IsAlike(program.InputShapes(op))) {
+      return "its inputs of unlike shapes have more than " +
+             std::to_string(cuda::kMaxBroadcastDims) + " dimensions: " + DimsString(result);
+    }
   }
   return "";
 }

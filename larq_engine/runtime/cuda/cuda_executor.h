@@ -17,7 +17,7 @@ class CudaExecutor : public Executor {
   CudaExecutor(std::shared_ptr<CudaDevice> device, const EngineOptions& options);
 
   const char* device() const override { return name_.c_str(); }
-  std::string Refusal(const ProgramOp& op) const override;
+  std::string Refusal(const Program& program, const ProgramOp& op) const override;
   double Seconds(const Program& program, const ProgramOp& op, int host_threads) const override;
   std::unique_ptr<Segment> Compile(const Program& program, std::span<const size_t> ops,
                                    const std::vector<bool>& is_shared) override;

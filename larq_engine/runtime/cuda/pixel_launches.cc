@@ -6,7 +6,6 @@
 #include "larq_engine/runtime/cuda/launch.h"
 #include "larq_engine/runtime/cuda/launch_sizes.h"
 #include "larq_engine/runtime/ops/broadcast.h"
-#include "larq_engine/runtime/ops/op_error.h"
 #include "larq_engine/runtime/ops/tensor_info.h"
 
 namespace larq_engine {
@@ -144,11 +143,6 @@ std::vector<Launch> LaunchMaker::Make(const BinaryOp& op, const Chain& chain) co
 Launch LaunchMaker::MakeBroadcast(const BinaryOp& op, size_t index) const {
   const ProgramOp& planned = program_.op(index);
   const std::vector<int>& result = Shape(planned.output).dims;
-  if (result.size() > cuda::kMaxBroadcastDims) {
-    throw OpError("inputs: expected at most " + std::to_string(cuda::kMaxBroadcastDims) +
-                  " dimensions of unlike shapes on this device, got " + DimsString(result) +
-                  "; place this operator on the CPU");
-  }
   const std::vector<std::vector<int>> operands = op.OperandDims(program_.InputShapes(planned));
   cuda::BroadcastArgs args{};
   std::fill_n(args.dims, cuda::kMaxBroadcastDims, 1);

@@ -122,7 +122,12 @@ Assignment Plan::AssignDevices(int host_threads) const {
     added.inputs = op->inputs;
     added.output = op->output;
     for (size_t device : {kHostMemory, kOwnMemory}) {
-      added.refusal[device] = executors[device]->Refusal(*op);
+      added.refusal[device] = executors[device]->Refusal(program_, *op);
+    }
+    if (!added.refusal[kHostMemory].empty() && !added.refusal[kOwnMemory].empty()) {
+      throw OpError(op->name.ErrorStart() + "expected a device that computes it, got " +
+                    executors[kHostMemory]->device() + ": " + added.refusal[kHostMemory] + ", " +
+                    executors[kOwnMemory]->device() + ": " + added.refusal[kOwnMemory]);
     }
     Place(*op, added);
     for (size_t device : {kHostMemory, kOwnMemory}) {

@@ -227,8 +227,8 @@ void MirrorMemory::CopyOut(const std::byte* device, size_t bytes, std::byte* hos
   std::copy(device, device + bytes, host);
 }
 
-std::string MirrorExecutor::Refusal(const ProgramOp& op) const {
-  return refused.contains(op.name.kind) ? "it reflects no " + std::string(op.name.kind) : "";
+std::string MirrorExecutor::Refusal(const Program& program, const ProgramOp& op) const {
+  return refusal ? refusal(program, op) : "";
 }
 
 double MirrorExecutor::Seconds(const Program&, const ProgramOp& op, int) const {

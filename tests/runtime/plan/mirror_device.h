@@ -9,7 +9,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <thread>
 
@@ -74,7 +73,7 @@ class MirrorExecutor : public Executor {
   MirrorExecutor() : memory_(queue_) {}
 
   const char* device() const override { return "mirror"; }
-  std::string Refusal(const ProgramOp& op) const override;
+  std::string Refusal(const Program& program, const ProgramOp& op) const override;
   double Seconds(const Program& program, const ProgramOp& op, int host_threads) const override;
   std::unique_ptr<Segment> Compile(const Program& program, std::span<const size_t> ops,
                                    const std::vector<bool>& is_shared) override;
@@ -82,8 +81,9 @@ class MirrorExecutor : public Executor {
   MirrorQueue& queue() { return queue_; }
 
   std::function<double(const ProgramOp&)> seconds;  // what Seconds says; none: 0
-  std::set<std::string> refused;                    // kinds of operators
-  int runs_until_failure = -1;                      // of operators; below 0: none fails
+  // What Refusal says; none: nothing.
+  std::function<std::string(const Program&, const ProgramOp&)> refusal;
+  int runs_until_failure = -1;  // of operators; below 0: none fails
 
  private:
   MirrorQueue queue_;

@@ -253,7 +253,9 @@ Graph Chain() {
 
 TEST(Mirror, OperatorsThatItCannotComputeStay) {
   Pair pair;
-  pair.mirror->refused = {"LceBconv2d"};
+  pair.mirror->refusal = [](const Program&, const ProgramOp& op) {
+    return op.name.kind == std::string("LceBconv2d") ? "it reflects no LceBconv2d" : "";
+  };
   MiniHost host(Chain());
   ASSERT_EQ(host.ApplyDelegate(pair.delegate.get()), kTfLiteOk) << host.errors();
   Outputs outputs;
@@ -267,6 +269,27 @@ TEST(Mirror, OperatorsThatItCannotComputeStay) {
     EXPECT_EQ(row.reason, "not on mirror: it reflects no LceBconv2d");
   }
   EXPECT_EQ(convolutions, 2);
+}
+
+// What it refuses may be a shape, which comes and goes.
+TEST(Mirror, ShapesThatItCannotComputeStay) {
+  Pair pair;
+  pair.mirror->refusal = [](const Program& program, const ProgramOp& op) {
+    return program.value(op.output).shape.dims[1] > 6 ? "it is too large" : "";
+  };
+  MiniHost host(Chain());
+  ASSERT_EQ(host.ApplyDelegate(pair.delegate.get()), kTfLiteOk) << host.errors();
+  for (const int size : {6, 7, 6}) {
+    const std::vector<int> shape = {1, size, 6, 33};
+    ASSERT_EQ(host.ResizeInput(0, shape), kTfLiteOk);
+    Outputs outputs;
+    ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs)) << host.errors();
+    for (const StepProfile& row : StopProfile(pair.delegate.get())) {
+      if (row.op == kTransfer) continue;
+      EXPECT_EQ(row.device, size == 7 ? std::string("cpu") : "mirror") << row.op;
+      EXPECT_EQ(row.reason == "not on mirror: it is too large", size == 7);
+    }
+  }
 }
 
 TEST(Mirror, TransfersCountInTheChoice) {
