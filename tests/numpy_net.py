@@ -155,6 +155,39 @@ class Net:
         )
         return result
 
+    def split(self, x: Value, sizes: int | Sequence[int], axis: int = -1) -> list[Value]:
+        """SPLIT in so many parts, or SPLIT_V in parts of these sizes, of which one may be -1."""
+        parts: list[Array]
+        place = self.builder.constant(np.array(axis, np.int32))
+        if isinstance(sizes, int):
+            parts = np.split(x.array, sizes, axis)
+            op, inputs = "SPLIT", [place, x.number]
+        else:
+            known = [size if size >= 0 else x.array.shape[axis] - sum(sizes) - 1 for size in sizes]
+            parts = np.split(x.array, np.cumsum(known)[:-1], axis)
+            table = self.builder.constant(np.array(sizes, np.int32))
+            op, inputs = "SPLIT_V", [x.number, table, place]
+        results = [self._made(part, part.dtype.type) for part in parts]
+        numbers = [result.number for result in results]
+        self.builder.builtin(op, inputs, numbers, numSplits=len(parts))
+        return results
+
+    def slice(self, x: Value, begin: Sequence[int], size: Sequence[int]) -> Value:
+        """SLICE; a size of -1 is what is left."""
+        box = [slice(b, None if s < 0 else b + s) for b, s in zip(begin, size, strict=True)]
+        constants = (self.builder.constant(np.array(v, np.int32)) for v in (begin, size))
+        return self.host("SLICE", x, x.array[tuple(box)], *constants)
+
+    def strided_slice(self, x: Value, *box: slice, **options: object) -> Value:
+        """STRIDED_SLICE; what a slice leaves open is a bit of a mask."""
+        values = np.array([[b.start or 0, b.stop or 0, b.step or 1] for b in box], np.int32)
+        masks = {
+            name: sum(1 << i for i, b in enumerate(box) if getattr(b, field) is None)
+            for name, field in (("beginMask", "start"), ("endMask", "stop"))
+        }
+        constants = map(self.builder.constant, values.T)
+        return self.host("STRIDED_SLICE", x, x.array[box], *constants, **{**masks, **options})
+
     def host(self, op: str, x: Value, array: Array, *constants: int, **options: object) -> Value:
         """Any operator that plans leave to the host; `array` is its result."""
         result = self._made(array, array.dtype.type)
@@ -245,6 +278,7 @@ def _random_step(net: Net, values: Sequence[Value]) -> Value:
         lambda: net.pool(x, window, stride, "SAME"),
         lambda: net.concatenate([x, *beside[: rng.integers(1, 4)]]),
         lambda: net.host("NEG", x, -x.array),
+        lambda: net.concatenate(net.split(x, [-1, channels // 2] if channels > 1 else 1)[::-1]),
     ]
     return makers[rng.integers(len(makers))]()
 

@@ -93,8 +93,12 @@ typedef enum TfLiteBuiltinOperator : unsigned {
   kTfLiteBuiltinCustom = 32,
   kTfLiteBuiltinPad = 34,
   kTfLiteBuiltinMean = 40,
+  kTfLiteBuiltinStridedSlice = 45,
+  kTfLiteBuiltinSplit = 49,
   kTfLiteBuiltinDelegate = 51,
   kTfLiteBuiltinPrelu = 54,
+  kTfLiteBuiltinSlice = 65,
+  kTfLiteBuiltinSplitV = 102,
 } TfLiteBuiltinOperator;
 
 typedef enum TfLitePadding : unsigned {
@@ -169,6 +173,15 @@ typedef struct TfLiteReducerParams {
 typedef struct TfLiteSoftmaxParams {
   float beta;
 } TfLiteSoftmaxParams;
+
+typedef struct TfLiteStridedSliceParams {
+  int begin_mask;
+  int end_mask;
+  int ellipsis_mask;
+  int new_axis_mask;
+  int shrink_axis_mask;
+  bool offset;
+} TfLiteStridedSliceParams;
 
 // A tensor index in TfLiteNode::inputs that stands for "not given".
 enum { kTfLiteOptionalTensor = -1 };

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from tests import oracle
 from tests.model_builder import ABSENT, ACTIVATION, PADDING
 from tests.numpy_net import Array, Model, Net, Value, claimed, random_images
 
@@ -166,6 +167,14 @@ _SUMS: dict[str, tuple[_Make, int]] = {
 _COPIES: dict[str, _Make] = {
     "pad": lambda n, d, x: _pad(n, x, (0, 0), (1, 2), (0, 3), (4, 0)),
     "reshape": lambda n, d, x: _reshape(n, x, -1, 9 * 13),
+    "split": lambda n, d, x: n.add(*n.split(x, 3, 2)[::2]),
+    "split of one": lambda n, d, x: n.split(x, 1, 1)[0],
+    "split by sizes": lambda n, d, x: n.concatenate(n.split(x, [4, 7, 2])[::-1]),
+    "split with a rest": lambda n, d, x: n.add(*n.split(x, [1, -1, 3, 2], -3)[:2]),
+    "slice": lambda n, d, x: n.slice(x, [0, 2, 0, 4], [-1, 3, -1, 9]),
+    "box": lambda n, d, x: n.strided_slice(
+        x, slice(None), slice(1, -2), slice(-7, None), slice(-20, 8)
+    ),
     "reshape in a chain": lambda n, d, x: _reshape(n, n.relu(x, "RELU"), -1, 63, 13),
 }
 _CURVES: dict[str, _Make] = {
@@ -228,6 +237,96 @@ def test_copies_are_the_same(name, rng):
     assert _run(model, "cuda").tobytes() == _run(model, "cpu").tobytes()
 
 
+@pytest.mark.parametrize("kind", [np.int32, np.int8])
+def test_bits_and_bytes_are_split(kind, rng):
+    """Bits word by word: the last has 8 channels."""
+    images = random_images(rng, 3, 4, 5, 72)
+    net = Net(rng)
+    bits = net.bits(net.input(images))
+    signs = oracle.signs(images)
+    outputs = []
+
+    def dequantize(bits: Value, values: Array, dtype: type) -> Value:
+        shape = (1, *values.shape[1:])
+        number = net.builder.tensor(shape, dtype, scale=1.0 if dtype is np.int8 else None)
+        net.builder.custom("LceDequantize", [bits.number], [number])
+        return Value(number, values.astype(dtype))
+
+    if kind is np.int32:
+        words, last = net.split(bits, [-1, 1])
+        outputs.append(dequantize(words, signs[..., :64], np.float32))
+        outputs.append(dequantize(last, signs[..., 64:], np.float32))
+    else:
+        for part in net.split(dequantize(bits, signs, np.int8), 3):
+            outputs.append(dequantize(net.bits(part), part.array, np.float32))
+    model = net.finish(*outputs)
+    model.check(device="cpu")
+    steps = model.check(device="cuda")
+    assert [step for step in steps if step.startswith("SPLIT")] == (
+        ["SPLIT_V"] * 2 if kind is np.int32 else ["SPLIT"] * 3
+    )
+
+
+def test_parts_that_nobody_reads_or_two_devices_do(rng):
+    images = random_images(rng, 2, 4, 5, 96)
+    net = Net(rng)
+    x = net.conv(net.input(images), 96)
+    first, _, last = net.split(x, 3)
+    model = net.finish(net.conv(first, 8), net.conv(last, 8), net.add(first, last))
+    with model.open(device="cuda") as interpreter:
+        rows = [row for row in interpreter.profile(runs=1) if row.op != "TRANSFER"]
+    assert [row.op for row in rows].count("SPLIT") == 3
+    node = next(row.node for row in rows if row.op == "ADD")
+    for placement in ("", f"{node}:cpu", f"{node - 1}:cpu,{node}:cpu"):
+        model.check(device="cuda", placement=placement)
+
+
+def test_a_size_that_cannot_be_split(rng):
+    net = Net(rng)
+    left, right = net.split(net.conv(net.input(random_images(rng, 1, 4, 6, 32)), 32), 2, 2)
+    interpreter = net.finish(net.add(left, right)).open(device="cuda")
+    with pytest.raises(ValueError, match=r"SPLIT.*: input: expected a shape whose dimension 2"):
+        interpreter.resize([(1, 4, 7, 32)])
+
+
+def _sum_of_seven_dimensions(rng: np.random.Generator) -> tuple[Model, int]:
+    """Between operators that are on the GPU in any case; and the sum's node."""
+    net = Net(rng)
+    curves = []
+    for shape in ((1, 2, 1, 2, 1, 2, 8), (1, 1, 2, 1, 2, 2, 8)):
+        x = net.input(random_images(rng, *shape))
+        curves.append(net.host("LOGISTIC", x, 1 / (1 + np.exp(-x.array))))
+    both = net.add(*curves)
+    y = net.host("LOGISTIC", both, 1 / (1 + np.exp(-both.array)))
+    return net.finish(y, net.bits(y)), 2
+
+
+@pytest.mark.parametrize("device", ["cuda", "auto"])
+def test_sums_that_only_the_cpu_computes(device, rng):
+    model, node = _sum_of_seven_dimensions(rng)
+    with model.open(device=device) as interpreter:
+        result, _ = interpreter.predict(model.inputs)
+        np.testing.assert_allclose(result, model.expected[0], rtol=1e-5)
+        rows = [row for row in interpreter.profile(runs=1) if row.op != "TRANSFER"]
+        devices = {row.node: row.device for row in rows}
+        assert devices[node] == "cpu" and devices[node + 1] == "cuda"
+        # Alike they are a step of the GPU's kernel.
+        for shape, device in ((1, "cuda"), (2, "cpu"), (1, "cuda")):
+            interpreter.resize([(1, shape, 1, 1, 1, 2, 8), (1, 1, 1, 1, 1, 2, 8)])
+            rows = interpreter.profile(runs=1)
+            assert {row.device for row in rows if row.op == "ADD"} == {device}
+
+
+def test_a_sum_that_is_placed_where_nobody_computes_it(rng):
+    model, node = _sum_of_seven_dimensions(rng)
+    with pytest.raises(
+        ValueError,
+        match=r"ADD.* \(#2\): placement: expected a device that computes it, got cuda: its inputs "
+        r"of unlike shapes have more than 6 dimensions: \[1, 2, 2, 2, 2, 2, 8\]",
+    ):
+        model.open(device="auto", placement=f"{node}:cuda").predict(model.inputs)
+
+
 @pytest.mark.parametrize("name", _CURVES)
 def test_curves_are_close(name, rng):
     model = _model(_Numbers(rng), _CURVES[name])
@@ -265,6 +364,18 @@ _REFUSED: dict[str, _Make] = {
         n.builder.constant(d.draw("w", 7, 1, 1, 1)), n.builder.constant(np.zeros(7, np.float32)),
         strideH=1, strideW=1, padding=0,
     ),
+    "every other": lambda n, d, x: n.strided_slice(
+        x, slice(None), slice(0, 7, 2), slice(None), slice(None)
+    ),
+    "ellipsis": lambda n, d, x: n.strided_slice(
+        x, slice(None), slice(None), slice(None), slice(None), ellipsisMask=1
+    ),
+    "slice where a tensor says": lambda n, d, x: n.host(
+        "SLICE", x, x.array[:, :2],
+        n.host("NEG", Value(n.builder.constant(np.zeros(4, np.int32)), np.zeros(4)),
+               np.zeros(4, np.int32)).number,
+        n.builder.constant(np.array([-1, 2, -1, -1], np.int32)),
+    ),
     "mean of channels": lambda n, d, x: _mean(n, x, (3,), True),
     "mean of every other": lambda n, d, x: _mean(n, x, (0, 2), True),
 }  # fmt: skip
@@ -276,7 +387,7 @@ def test_what_stays_with_the_host(name, rng):
     with model.open(device="cuda") as interpreter:
         ops = claimed(interpreter)
     assert "LceQuantize" in ops
-    assert not {"CONV_2D", "MEAN"} & set(ops)
+    assert not {"CONV_2D", "MEAN", "SLICE", "STRIDED_SLICE"} & set(ops)
 
 
 def _small_quicknet(rng: np.random.Generator) -> Model:

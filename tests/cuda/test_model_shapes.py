@@ -60,7 +60,25 @@ def _meliusnet(net: Net, x: Value) -> Value:
     return x
 
 
-_SHAPES = [_quicknet, _birealnet, _densenet, _meliusnet]
+def _improving(net: Net, x: Value) -> Value:
+    """As in MeliusNet: what was added last is cut off, improved and put back."""
+    x = net.concatenate([x, net.conv(_batch_norm(net, x), 32)])
+    rest = (slice(None),) * 3
+    new = net.strided_slice(x, *rest, slice(-32, None))
+    new = net.add(new, net.conv(_batch_norm(net, x), 32))
+    return net.concatenate([net.strided_slice(x, *rest, slice(None, -32)), new])
+
+
+def _shufflenet(net: Net, x: Value) -> Value:
+    """One half of the channels goes on, and changes sides with the other."""
+    x = net.concatenate([x, net.conv(x, 32)])
+    for _ in range(2):
+        left, right = net.split(x, 2)
+        x = net.concatenate([net.add(_batch_norm(net, net.conv(right, 32)), right), left])
+    return x
+
+
+_SHAPES = [_quicknet, _birealnet, _densenet, _meliusnet, _improving, _shufflenet]
 
 
 def _make(shape: Callable[[Net, Value], Value], rng: np.random.Generator, samples: int) -> Model:

@@ -57,15 +57,17 @@ struct SoftmaxArgs {
   float beta;
 };
 
-// A box of values to its place in a larger one full of zeros, or out of a larger one.
+// A box of values to its place in a larger one full of zeros, or, of all dimensions, out of a
+// larger one. Units are bytes or words.
 inline constexpr int kMaxBoxDims = 6;
 struct PadArgs {
-  const float* in;
-  float* out;
+  const void* in;
+  void* out;
+  int32_t unit_bytes;            // 1 or 4
   int64_t count;                 // of the output's values
   int32_t in_dims[kMaxBoxDims];  // 1 in front of those that there are
   int32_t out_dims[kMaxBoxDims];
-  int32_t before[kMaxBoxDims];  // zeros in the output
+  int32_t before[kMaxBoxDims];  // zeros in the output, or below 0 what is left out of the input
 };
 
 }  // namespace larq_engine::cuda

@@ -99,7 +99,11 @@ LE_DEVICE void Pad(const PadArgs& a) {
     from += index * stride;
     stride *= a.in_dims[d];
   }
-  a.out[at] = inside ? a.in[from] : 0.0f;
+  if (a.unit_bytes == 1) {
+    static_cast<uint8_t*>(a.out)[at] = inside ? static_cast<const uint8_t*>(a.in)[from] : 0;
+  } else {
+    static_cast<uint32_t*>(a.out)[at] = inside ? static_cast<const uint32_t*>(a.in)[from] : 0;
+  }
 }
 
 LE_DEVICE void CopyChannels(const CopyChannelsArgs& a) {

@@ -68,11 +68,14 @@ class LaunchMaker {
   std::vector<Launch> Make(const SoftmaxOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const PadOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const ReshapeOp& op, const Chain& chain) const;
+  std::vector<Launch> Make(const SliceOp& op, const Chain& chain) const;
 
   // Goes with the chain's operators from `first` on through the first one's input: floats, or bits
   // where the arguments have them.
   std::vector<Launch> MakePixels(const Chain& chain, size_t first,
                                  cuda::PixelsArgs args = {}) const;
+  // Moves a box: `before` is how far from where it was, in each dimension.
+  Launch MakeBox(const Chain& chain, std::span<const int64_t> before) const;
   Launch MakeBroadcast(const BinaryOp& op, size_t index) const;
 
   // The window's sums of products, with the filter's rows as the kernel has them.

@@ -222,12 +222,28 @@ std::vector<Launch> LaunchMaker::Make(const ConcatenationOp& op, const Chain& ch
 
 std::vector<Launch> LaunchMaker::Make(const PadOp& op, const Chain& chain) const {
   static_assert(PadOp::kMaxDims == cuda::kMaxBoxDims);
+  std::vector<int64_t> before;
+  for (const std::array<int, 2>& pads : op.pads) before.push_back(pads[0]);
+  return {MakeBox(chain, before)};
+}
+
+std::vector<Launch> LaunchMaker::Make(const SliceOp& op, const Chain& chain) const {
+  static_assert(SliceOp::kMaxDims == cuda::kMaxBoxDims);
+  std::vector<int64_t> before;
+  for (const SliceOp::Range& range : op.Ranges(Shape(First(chain).inputs[0]).dims)) {
+    before.push_back(-range.begin);
+  }
+  return {MakeBox(chain, before)};
+}
+
+Launch LaunchMaker::MakeBox(const Chain& chain, std::span<const int64_t> before) const {
   const ProgramOp& planned = First(chain);
   const std::vector<int>& in = Shape(planned.inputs[0]).dims;
   const std::vector<int>& out = Shape(planned.output).dims;
   cuda::PadArgs args{};
-  args.in = Place<float>(planned.inputs[0]);
-  args.out = Place<float>(planned.output);
+  args.in = Place<std::byte>(planned.inputs[0]);
+  args.out = Place<std::byte>(planned.output);
+  args.unit_bytes = static_cast<int32_t>(program_.value(planned.output).element_bytes);
   args.count = CountElements(out, out.size());
   std::fill_n(args.in_dims, cuda::kMaxBoxDims, 1);
   std::fill_n(args.out_dims, cuda::kMaxBoxDims, 1);
@@ -235,9 +251,9 @@ std::vector<Launch> LaunchMaker::Make(const PadOp& op, const Chain& chain) const
     const size_t to = cuda::kMaxBoxDims - in.size() + i;
     args.in_dims[to] = in[i];
     args.out_dims[to] = out[i];
-    args.before[to] = op.pads[i][0];
+    args.before[to] = static_cast<int32_t>(before[i]);
   }
-  return {Launch::Of(KernelId::pad, ThreadForEach(args.count), args)};
+  return Launch::Of(KernelId::pad, ThreadForEach(args.count), args);
 }
 
 std::vector<Launch> LaunchMaker::Make(const SoftmaxOp& op, const Chain& chain) const {

@@ -35,7 +35,7 @@ class Search {
   // To be taken if a neighbour is.
   void AddCandidate(size_t i) {
     for (int tensor : nodes_[i].inputs) readers_[tensor].push_back(i);
-    makers_[nodes_[i].outputs[0]].push_back(i);
+    for (int tensor : nodes_[i].outputs) makers_[tensor].push_back(i);
   }
 
   // All that are taken, then. Every tensor is followed once in each direction.

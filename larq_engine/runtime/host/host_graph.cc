@@ -43,7 +43,10 @@ TensorInfo DescribeTensor(const TfLiteContext& context, int index) {
 bool CanClaim(const TfLiteContext& context, const HostNode& node) {
   if (node.op == nullptr || node.op->is_ours()) return false;
   try {
-    return node.op->can_claim(DescribeOp(context, node));
+    for (size_t output = 0; output < node.outputs.size(); ++output) {
+      if (!node.op->can_claim(DescribeOp(context, node, output))) return false;
+    }
+    return !node.outputs.empty();
   } catch (const OpError&) {
     return false;  // something that only the host may know what to do with
   }
@@ -79,14 +82,16 @@ HostNode ReadNode(TfLiteContext* context, int index) {
   return read;
 }
 
-OpInfo DescribeOp(const TfLiteContext& context, const HostNode& node) {
+OpInfo DescribeOp(const TfLiteContext& context, const HostNode& node, size_t output) {
   OpInfo op;
   for (int tensor : node.inputs) op.inputs.push_back(DescribeTensor(context, tensor));
-  if (node.outputs.size() != 1) {
+  if (node.outputs.size() != 1 && !node.op->makes_several) {
     throw OpError("expected 1 output, got " + std::to_string(node.outputs.size()) +
                   "; re-convert the model");
   }
-  op.output = DescribeTensor(context, node.outputs[0]);
+  op.output = DescribeTensor(context, node.outputs[output]);
+  op.output_number = output;
+  op.outputs = node.outputs.size();
   if (op.output.constant != nullptr) {
     throw OpError(
         "output: expected a tensor that is computed, got a constant; the file is corrupted");

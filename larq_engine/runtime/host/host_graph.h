@@ -31,9 +31,9 @@ NodeAndRegistration GetNode(TfLiteContext* context, int index);
 
 HostNode ReadNode(TfLiteContext* context, int index);
 
-// What stands at the node's tensors now. Throws OpError where they cannot be those of any operator
-// of the table.
-OpInfo DescribeOp(const TfLiteContext& context, const HostNode& node);
+// What stands at the node's tensors now, of those that it makes at one. Throws OpError where they
+// cannot be those of any operator of the table.
+OpInfo DescribeOp(const TfLiteContext& context, const HostNode& node, size_t output = 0);
 
 struct HostGraph {
   std::vector<HostNode> nodes;     // in the order in which they run

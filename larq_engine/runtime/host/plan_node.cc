@@ -1,5 +1,6 @@
 #include "larq_engine/runtime/host/plan_node.h"
 
+#include <algorithm>
 #include <new>
 
 #include "larq_engine/runtime/ops/op_error.h"
@@ -41,12 +42,14 @@ class ContextTensors : public HostTensors {
 Program PlanNode::ReadProgram(const TfLiteContext& context) const {
   Program program;
   for (const HostNode& node : nodes_) {
-    OpName name{.kind = node.op->name, .layer = "", .node = node.index};
-    ForOperator(name, [&] {
-      const OpInfo info = DescribeOp(context, node);
-      const int output = node.outputs[0];
-      program.Add(*node.op, name, info, node.inputs, output, host_outputs_.contains(output));
-    });
+    for (size_t i = 0; i < std::max<size_t>(node.outputs.size(), 1); ++i) {
+      OpName name{.kind = node.op->name, .layer = "", .node = node.index};
+      ForOperator(name, [&] {
+        const OpInfo info = DescribeOp(context, node, i);
+        const int output = node.outputs[i];
+        program.Add(*node.op, name, info, node.inputs, output, host_outputs_.contains(output));
+      });
+    }
   }
   return program;
 }

@@ -15,6 +15,12 @@
 
 namespace larq_engine {
 
+// Which dimensions of a box begin or end where the tensor does, a bit for each.
+struct StridedSliceMasks {
+  int begin_mask;
+  int end_mask;
+};
+
 // What the file says of an operator of the host.
 struct HostOptions {
   std::optional<Activation> activation = Activation::kNone;  // nothing for one that we do not know
@@ -22,14 +28,17 @@ struct HostOptions {
   // Pooling and convolution, whose filter's sizes are its tensor's; nothing for one that we do not
   // know.
   std::optional<Window2d> window = {};
-  bool keep_dims = false;  // dense layers, means
-  float beta = 1;          // softmax
+  bool keep_dims = false;                               // dense layers, means
+  float beta = 1;                                       // softmax
+  std::optional<StridedSliceMasks> strided_slice = {};  // nothing for one that we do not know
 };
 
-// Tensors are in the file's order.
+// Tensors are in the file's order. Of an operator that makes several, `output` is one of them.
 struct OpInfo {
   std::vector<TensorInfo> inputs;
   TensorInfo output;
+  size_t output_number = 0;
+  size_t outputs = 1;
   std::span<const uint8_t> options = {};
   HostOptions host_options = {};
 };

@@ -59,6 +59,16 @@ HostOptions ReadSoftmax(const void* builtin_data) {
   return {.beta = static_cast<const TfLiteSoftmaxParams*>(builtin_data)->beta};
 }
 
+// Boxes of all dimensions, which keep them.
+HostOptions ReadStridedSlice(const void* builtin_data) {
+  const auto& params = *static_cast<const TfLiteStridedSliceParams*>(builtin_data);
+  if ((params.ellipsis_mask | params.new_axis_mask | params.shrink_axis_mask) != 0 ||
+      params.offset) {
+    return {};
+  }
+  return {.strided_slice = StridedSliceMasks{params.begin_mask, params.end_mask}};
+}
+
 HostOptions ReadConcatenation(const void* builtin_data) {
   const auto& params = *static_cast<const TfLiteConcatenationParams*>(builtin_data);
   return {.activation = ReadActivation(params.activation), .axis = params.axis};
@@ -93,11 +103,13 @@ constexpr KnownOp ForOtherDevices(const char* name, TfLiteBuiltinOperator code,
           .code = code};
 }
 
-// Of those without options.
-template <typename T>
-constexpr KnownOp ForOtherDevices(const char* name, TfLiteBuiltinOperator code) {
-  KnownOp row = ForOtherDevices<T>(name, code, ReadNone<Activation::kNone>);
+// Of those without options, or that say what the tensors do.
+template <typename T, auto... kArguments>
+constexpr KnownOp ForOtherDevices(const char* name, TfLiteBuiltinOperator code,
+                                  bool makes_several = false) {
+  KnownOp row = ForOtherDevices<T, kArguments...>(name, code, ReadNone<Activation::kNone>);
   row.needs_options = false;
+  row.makes_several = makes_several;
   return row;
 }
 
@@ -163,6 +175,11 @@ constexpr KnownOp kOps[] = {
     ForOtherDevices<LogisticOp>("LOGISTIC", kTfLiteBuiltinLogistic),
     ForOtherDevices<PadOp>("PAD", kTfLiteBuiltinPad),
     ForOtherDevices<ReshapeOp>("RESHAPE", kTfLiteBuiltinReshape),
+    ForOtherDevices<SliceOp, SliceOp::kSplit>("SPLIT", kTfLiteBuiltinSplit, true),
+    ForOtherDevices<SliceOp, SliceOp::kSplitV>("SPLIT_V", kTfLiteBuiltinSplitV, true),
+    ForOtherDevices<SliceOp, SliceOp::kSlice>("SLICE", kTfLiteBuiltinSlice),
+    ForOtherDevices<SliceOp, SliceOp::kStridedSlice>("STRIDED_SLICE", kTfLiteBuiltinStridedSlice,
+                                                     ReadStridedSlice),
 };
 
 static_assert(kOps[kOurOps - 1].is_ours() && !kOps[kOurOps].is_ours());

@@ -29,6 +29,7 @@ struct KnownOp {
   bool (*can_claim)(const OpInfo& op) = nullptr;
   bool needs_options = false;
   bool for_other_devices = false;  // see IsForOtherDevices
+  bool makes_several = false;      // `read` and `can_claim` are asked for each output
   TfLiteBuiltinOperator code = kTfLiteBuiltinCustom;
 
   constexpr bool is_ours() const { return code == kTfLiteBuiltinCustom; }

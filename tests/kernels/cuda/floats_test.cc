@@ -402,8 +402,49 @@ TEST(Pad, PutsZerosAround) {
     GuardedBuffer<float> out(expected.size());
     args.in = memory.data();
     args.out = out.data();
+    args.unit_bytes = 4;
     Launch("pad", &args, BlocksOfThreads(args.count), RandomOptions(random));
     ASSERT_EQ(std::memcmp(expected.data(), out.data(), expected.size() * 4), 0);
+  }
+}
+
+TEST(Pad, TakesBoxesOut) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937 random(static_cast<uint32_t>(TestSeed()));
+  for (int i = 0; i < kCases; ++i) {
+    cuda::PadArgs args{};
+    args.unit_bytes = i % 2 == 0 ? 1 : 4;
+    size_t in_count = 1;
+    args.count = 1;
+    for (int d = 0; d < cuda::kMaxBoxDims; ++d) {
+      args.in_dims[d] = Between(random, 1, 4);
+      args.before[d] = -Between(random, 0, args.in_dims[d] - 1);
+      args.out_dims[d] = Between(random, 1, args.in_dims[d] + args.before[d]);
+      in_count *= static_cast<size_t>(args.in_dims[d]);
+      args.count *= args.out_dims[d];
+    }
+    const auto unit = static_cast<size_t>(args.unit_bytes);
+    std::vector<uint8_t> in(in_count * unit);
+    for (uint8_t& byte : in) byte = static_cast<uint8_t>(random());
+    std::vector<uint8_t> expected;
+    for (size_t from = 0; from < in_count; ++from) {
+      size_t rest = from;
+      bool inside = true;
+      for (int d = cuda::kMaxBoxDims - 1; d >= 0; --d) {
+        const auto size = static_cast<size_t>(args.in_dims[d]);
+        const int at = static_cast<int>(rest % size) + args.before[d];
+        inside = inside && at >= 0 && at < args.out_dims[d];
+        rest /= size;
+      }
+      if (inside) expected.insert(expected.end(), &in[from * unit], &in[from * unit] + unit);
+    }
+    ASSERT_EQ(expected.size(), static_cast<size_t>(args.count) * unit);
+    const GuardedBuffer<uint8_t> memory(in);
+    GuardedBuffer<uint8_t> out(expected.size());
+    args.in = memory.data();
+    args.out = out.data();
+    Launch("pad", &args, BlocksOfThreads(args.count), RandomOptions(random));
+    ASSERT_EQ(std::memcmp(expected.data(), out.data(), expected.size()), 0);
   }
 }
 

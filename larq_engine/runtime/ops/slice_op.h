@@ -1,0 +1,55 @@
+// SPLIT, SPLIT_V, SLICE and STRIDED_SLICE of the host, on floats, bytes and bits: a box out of a
+// tensor. One that makes several tensors is as many operators.
+#ifndef LARQ_ENGINE_RUNTIME_OPS_SLICE_OP_H_
+#define LARQ_ENGINE_RUNTIME_OPS_SLICE_OP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "larq_engine/runtime/ops/shape.h"
+
+namespace larq_engine {
+
+struct OpInfo;
+
+struct SliceOp {
+  static constexpr bool kForOtherDevices = true;
+  static constexpr size_t kMaxDims = 6;
+
+  enum Form : uint8_t { kSplit, kSplitV, kSlice, kStridedSlice };
+
+  // A place along a dimension, whose size a resize may change: size * part / parts + offset.
+  struct Bound {
+    int64_t part = 0;
+    int64_t parts = 1;
+    int64_t offset = 0;
+  };
+  struct Axis {
+    Bound begin = {};
+    Bound end = {.part = 1};
+  };
+  struct Range {
+    int64_t begin;
+    int64_t end;
+  };
+
+  size_t data_input;
+  std::vector<Axis> axes;      // of all dimensions
+  bool clamps = false;         // what is outside is left out, rather than an error
+  std::optional<Range> whole;  // a dimension (begin) that must have a size (end)
+
+  static bool CanClaim(const OpInfo& op, Form form);
+  static SliceOp Read(const OpInfo& op, Form form);
+  std::vector<size_t> DataInputs() const { return {data_input}; }
+  TensorShape Shape(std::span<const TensorShape> inputs) const;
+
+  // Of an input of this shape. Throws OpError where it has none.
+  std::vector<Range> Ranges(const std::vector<int>& dims) const;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_OPS_SLICE_OP_H_
