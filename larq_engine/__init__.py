@@ -2,7 +2,7 @@
 
 Importing this package imports NumPy and the standard library only; the host runtime (LiteRT,
 TensorFlow or tflite_runtime) is imported when the first interpreter or delegate is made, and the
-converter or the report with the first of their names that is used.
+converter, the profiler or the report with the first of their names that is used.
 """
 
 import importlib
@@ -30,23 +30,26 @@ if TYPE_CHECKING:
     )
     from larq_engine.converter.report import ConversionReport
     from larq_engine.placing.api import place
+    from larq_engine.profiling.profiler import ProfileResult, profile
     from larq_engine.reporting.api import report
 
 __version__ = Path(__file__).with_name("version.txt").read_text(encoding="utf-8").strip()
 
-# Where names come from that take long to import, or packages that not all users have.
+# Where the names come from that few programs use.
 _ON_DEMAND = {
     "ConversionError": "converter.errors",
     "ConversionReport": "converter.report",
     "ConvertedModel": "converter.api",
+    "ProfileResult": "profiling.profiler",
     "conversion_report": "converter.api",
     "convert_keras_model": "converter.api",
     "convert_saved_model": "converter.api",
     "convert_tflite": "converter.api",
     "modify_integer_quantized_model_io_type": "converter.io_types",
-    "strip_lcedequantize_ops": "converter.io_types",
     "place": "placing.api",
+    "profile": "profiling.profiler",
     "report": "reporting.api",
+    "strip_lcedequantize_ops": "converter.io_types",
 }
 
 __all__ = [
@@ -54,6 +57,7 @@ __all__ = [
     "ConversionReport",
     "ConvertedModel",
     "Interpreter",
+    "ProfileResult",
     "__version__",
     "about",
     "conversion_report",
@@ -64,6 +68,7 @@ __all__ = [
     "load_delegate",
     "modify_integer_quantized_model_io_type",
     "place",
+    "profile",
     "report",
     "strip_lcedequantize_ops",
     "testing",

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from larq_engine.command_line.macs import count_macs
 from larq_engine.converter import schema
 from larq_engine.converter.graph import Op, Tensor
 from larq_engine.converter.layer_names import name_layer
 from larq_engine.converter.lce_ops import is_ours, unpacking
+from larq_engine.converter.macs import count_macs
 
 PLUG_IN, HOST = "plug-in", "host"
 

@@ -14,6 +14,7 @@ from larq_engine.command_line import (
     example_command,
     inspect_command,
     place_command,
+    profile_command,
     report_command,
 )
 
@@ -73,6 +74,7 @@ def _make_parser() -> argparse.ArgumentParser:
         convert_command,
         inspect_command,
         place_command,
+        profile_command,
         report_command,
         example_command,
         about_command,

@@ -62,6 +62,8 @@ def _load(path: str) -> ctypes.CDLL:
     ]
     library.larq_engine_check_model.restype = ctypes.c_int
     library.larq_engine_version.restype = ctypes.c_char_p
+    for names in (library.larq_engine_kernels, library.larq_engine_gpu_kernels):
+        names.argtypes, names.restype = [], ctypes.c_char_p
     library.larq_engine_devices.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
     library.larq_engine_devices.restype = ctypes.c_size_t
     library.larq_engine_profile_start.argtypes = [ctypes.c_void_p]
@@ -96,6 +98,18 @@ def version() -> str:
     """Returns the plug-in's version."""
     text: bytes = _load(delegate_path()).larq_engine_version()
     return text.decode()
+
+
+def kernels() -> tuple[str, ...]:
+    """Returns the names of the kernel rows that this CPU runs."""
+    text: bytes = _load(delegate_path()).larq_engine_kernels()
+    return tuple(text.decode().split(","))
+
+
+def gpu_kernels() -> tuple[str, ...]:
+    """Returns the names of the kernel rows for GPUs, whether this machine has one or not."""
+    text: bytes = _load(delegate_path()).larq_engine_gpu_kernels()
+    return tuple(text.decode().split(","))
 
 
 def devices() -> str:

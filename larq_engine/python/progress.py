@@ -73,5 +73,31 @@ def progress_steps(verbose: int) -> Iterator[Callable[[str], None]]:
         yield lambda name: bar.set_description_str(f"converting: {name}")
 
 
+@contextlib.contextmanager
+def count_rounds(name: str, rounds: int, verbose: int) -> Iterator[Callable[[int], None]]:
+    """Gives a function to call with the number of rounds that are done.
+
+    A terminal shows how many there are, and the time left; elsewhere `verbose` prints a line at the
+    beginning and one at the end.
+    """
+    if not _is_terminal():
+        start = time.monotonic()
+        if verbose:
+            print(f"{name}: {rounds} rounds", file=sys.stderr)
+        yield lambda done: None
+        if verbose:
+            seconds = time.monotonic() - start
+            print(f"{name}: done in {seconds:.1f} s", file=sys.stderr)
+        return
+    from tqdm import tqdm
+
+    with tqdm(total=rounds, desc=name, unit="round", leave=False) as bar:
+        yield lambda done: _update(bar, done)
+
+
+def _update(bar: Any, done: int) -> None:
+    bar.update(done)
+
+
 def _ignore(_: str) -> None:
     pass

@@ -14,6 +14,11 @@ const char* larq_engine_kernels(void) {
   return names.c_str();
 }
 
+const char* larq_engine_gpu_kernels(void) {
+  static const std::string names = larq_engine::NamesOfGpuKernels(",");
+  return names.c_str();
+}
+
 size_t larq_engine_devices(char* text, size_t size) {
   try {
     const std::string devices = larq_engine::DescribeDevices();

@@ -139,6 +139,14 @@ std::optional<bool> ParseSwitch(std::string_view value) {
   return std::nullopt;
 }
 
+std::string NamesOfGpuKernels(std::string_view separator) {
+  std::string text;
+  for (const cuda::Bconv2dRow& row : cuda::Bconv2dRows()) {
+    text += (text.empty() ? "" : std::string(separator)) + cuda::RowOf(row.kernel).name;
+  }
+  return text;
+}
+
 EngineOptions ParseEngineOptions(const char* const* keys, const char* const* values, size_t count) {
   EngineOptions options;
   options.kernel = kAutoKernel;

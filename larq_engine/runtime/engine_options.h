@@ -53,6 +53,9 @@ inline constexpr const char* kSwitchValues = "on or off (true or false, 1 or 0)"
 // in where an option is not given.
 EngineOptions ParseEngineOptions(const char* const* keys, const char* const* values, size_t count);
 
+// The rows that `kernel` takes for GPUs.
+std::string NamesOfGpuKernels(std::string_view separator);
+
 }  // namespace larq_engine
 
 #endif  // LARQ_ENGINE_RUNTIME_ENGINE_OPTIONS_H_

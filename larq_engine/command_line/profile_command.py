@@ -1,0 +1,106 @@
+"""`larq-engine profile`: what each operator of a model takes, on each device."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from larq_engine.command_line.files import ModelKind, check_destination, find_kind
+
+
+def add_parser(commands: Any) -> None:
+    """Adds the sub-command."""
+    parser = commands.add_parser(
+        "profile",
+        help="measure each operator of a .tflite file on each device",
+        description="Measures each operator of a .tflite file, and those that run together, on "
+        "each device with each kernel that is asked for.",
+    )
+    parser.set_defaults(run=_run)
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a .tflite file")
+    parser.add_argument(
+        "--devices",
+        type=_names,
+        metavar="NAME,...",
+        help="of cpu (this engine), host (the host's own operators, always there), cuda and "
+        "cuda:N; by default all that there are",
+    )
+    parser.add_argument("--threads", type=_numbers, default=[1], metavar="N,...", help="default 1")
+    parser.add_argument(
+        "--kernels",
+        type=_names,
+        default=["auto"],
+        metavar="NAME,...",
+        help="kernel rows to measure beside the one that the engine chooses; all for each",
+    )
+    parser.add_argument(
+        "--batch",
+        type=_numbers,
+        metavar="N,...",
+        help="samples at once; by default as the model declares",
+    )
+    parser.add_argument(
+        "--rounds", type=_number, default=20, metavar="N", help="two samples in each; default 20"
+    )
+    parser.add_argument(
+        "--energy",
+        type=Path,
+        metavar="SENSOR",
+        help="a sensor's file, such as /sys/class/hwmon/hwmon1/power1_input; by default RAPL",
+    )
+    parser.add_argument(
+        "--runtime", metavar="NAME", help="the host; by default the first installed"
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write the profile to this file"
+    )
+
+
+def _names(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")]
+
+
+def _number(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"expected a number of at least 1, got {text!r}")
+    return value
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [_number(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"expected whole numbers separated by commas, got {text!r}"
+        ) from None
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    model = arguments.model
+    if find_kind(model) is not ModelKind.TFLITE:
+        raise ValueError(
+            f"model '{model}': expected a .tflite file; make one with "
+            f"`larq-engine convert {model} -o OUT.tflite`"
+        )
+    if arguments.output is not None:
+        check_destination("output", arguments.output, model)
+    from larq_engine.profiling.profiler import profile
+
+    kernels = arguments.kernels
+    result = profile(
+        model,
+        devices=arguments.devices,
+        threads=arguments.threads,
+        kernels=kernels[0] if len(kernels) == 1 else kernels,
+        batch=arguments.batch,
+        rounds=arguments.rounds,
+        energy_sensor=arguments.energy,
+        runtime=arguments.runtime,
+        verbose=1,
+    )
+    print(result)
+    if arguments.output is not None:
+        result.save(arguments.output)
+        print(f"written to {arguments.output}")
+    if result.wrong:
+        raise ValueError(f"{len(result.wrong)} candidates computed wrong results; see above")

@@ -1,0 +1,31 @@
+"""What it takes to invoke a model without operators, which is in every time that is measured."""
+
+import numpy as np
+
+from larq_engine.converter import schema
+from larq_engine.converter.graph import Graph, Tensor
+from larq_engine.profiling.column import HOST, Column, Runner
+from larq_engine.profiling.network import Cut
+
+_SAMPLES = 50
+
+
+class EmptyRun:
+    """An invocation of nothing, for a number of threads."""
+
+    def __init__(self, threads: int, runtime: str | None) -> None:
+        x = Tensor("x", (1,), "FLOAT32")
+        content = schema.write(schema.make_model([Graph("", [x], [x], [])]))
+        cut = Cut(content, (), (), (x,), (x,), (), False)
+        data = [np.zeros(1, np.float32)]
+        self._runner = Runner(cut, Column(HOST, threads), runtime, data, 1, placed=True)
+        self._samples: list[int] = []
+
+    def measure(self) -> None:
+        """Takes some samples."""
+        self._samples += [self._runner.time_ns() for _ in range(_SAMPLES)]
+
+    @property
+    def seconds(self) -> float:
+        """The median of all samples."""
+        return float(np.median(self._samples)) / 1e9

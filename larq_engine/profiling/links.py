@@ -1,0 +1,73 @@
+"""What it takes to move values between the host's memory and a GPU's: latency and bandwidth."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from larq_engine.converter import lce_ops, schema
+from larq_engine.converter.graph import Graph, Op, Tensor
+from larq_engine.placing.profile_file import HOST_MEMORY, Link
+from larq_engine.profiling.column import Column, Runner
+from larq_engine.profiling.network import Cut
+
+# Pixels of 32 channels: a pixel is 128 bytes as floats, and 4 as bits.
+_PIXELS = tuple(8 << shift for shift in range(0, 15, 2))
+_CHANNELS = 32
+_RUNS = 15
+
+# Where there is no difference between sizes, nothing tells the bandwidth: as good as none.
+_UNBOUNDED = 1e15
+
+
+def measure_links(column: Column, runtime: str | None, memory: str) -> tuple[Link, Link]:
+    """Measures the way to the GPU and back, with values of several sizes each."""
+    there: list[tuple[int, float]] = []
+    back: list[tuple[int, float]] = []
+    for pixels in _PIXELS:
+        for packs in (True, False):
+            runner = _open(column, runtime, pixels, packs)
+            samples: dict[bool, list[tuple[int, float]]] = {True: [], False: []}
+            for _ in range(_RUNS):
+                for step in runner.time_steps():
+                    if step["op"] == "TRANSFER":
+                        is_there = step["device"] == column.device.partition(":")[0]
+                        seconds = step["total_ns"] / 1e9 / max(step["calls"], 1)
+                        samples[is_there].append((step["bytes"], seconds))
+            for side, found in ((there, samples[True]), (back, samples[False])):
+                sizes = {size for size, _ in found}
+                side += [(s, float(np.median([t for z, t in found if z == s]))) for s in sizes]
+    return (
+        _make_link(HOST_MEMORY, memory, there),
+        _make_link(memory, HOST_MEMORY, back),
+    )
+
+
+def _open(column: Column, runtime: str | None, pixels: int, packs: bool) -> Runner:
+    """Floats become bits, or bits floats: what goes one way is 32 times what comes back."""
+    floats = Tensor("floats", (1, 1, pixels, _CHANNELS), "FLOAT32")
+    bits = Tensor("bits", lce_ops.packed_shape(floats.shape), "INT32")
+    x, y = (floats, bits) if packs else (bits, floats)
+    op = Op("LceQuantize" if packs else "LceDequantize", [x], [y], custom=True)
+    model = schema.make_model([Graph("", [x], [y], [op])])
+    cut = Cut(schema.write(model), (0,), (0,), (x,), (y,), (True,), False)
+    data = np.zeros(x.shape, np.float32 if packs else np.int32)
+    return Runner(cut, column, runtime, [data], 1, placed=True)
+
+
+def _make_link(source: str, target: str, times: Sequence[tuple[int, float]]) -> Link:
+    latency, bandwidth = fit(times)
+    return Link(source, target, latency, bandwidth)
+
+
+def fit(times: Sequence[tuple[int, float]]) -> tuple[float, float]:
+    """The latency and the bytes a second that explain sizes and seconds best, in relative terms."""
+    sizes = np.array([size for size, _ in times], float)
+    seconds = np.array([max(second, 1e-12) for _, second in times])
+    columns = np.stack([1 / seconds, sizes / seconds], axis=1)
+    (latency, per_byte), *_ = np.linalg.lstsq(columns, np.ones(len(times)), rcond=None)
+    if latency < 0:
+        latency = 0.0
+        per_byte = float(np.sum(sizes / seconds) / np.sum((sizes / seconds) ** 2))
+    if per_byte <= 1 / _UNBOUNDED:
+        return float(np.sum(1 / seconds) / np.sum(1 / seconds**2)), _UNBOUNDED
+    return float(latency), float(1 / per_byte)

@@ -1,0 +1,112 @@
+"""What is to be profiled, checked before anything is measured."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from larq_engine.profiling import machine
+from larq_engine.profiling.column import AUTO, CPU, HOST, Column
+from larq_engine.python import library
+from larq_engine.python.model_file import read_model
+
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Request:
+    """The model and who takes part.
+
+    Attributes:
+        content: The model's file.
+        name: What it is called.
+        devices: In order, the host among them.
+        gpus: Titles of those devices that are GPUs.
+        threads: Numbers of threads.
+        kernels: Rows that are measured beside the engine's choice.
+        batches: Numbers of samples; none for the model's own.
+    """
+
+    content: bytes
+    name: str
+    devices: tuple[str, ...]
+    gpus: Mapping[str, str]
+    threads: tuple[int, ...]
+    kernels: tuple[str, ...]
+    batches: tuple[int, ...]
+
+    @classmethod
+    def parse(
+        cls,
+        model: Any,
+        devices: Sequence[str] | None,
+        threads: Sequence[int],
+        kernels: str | Sequence[str],
+        batches: Sequence[int] | None,
+    ) -> "Request":
+        """Raises ValueError for what is not valid, and names what is."""
+        content = read_model(model)
+        found = machine.gpus()
+        known = [CPU, HOST, *(["cuda"] if found else []), *found]
+        # The first GPU has two names.
+        wanted = [CPU, HOST, *(["cuda"] if found else [])] if devices is None else [*devices]
+        for device in wanted:
+            if device not in known:
+                raise ValueError(
+                    f"devices: expected some of {', '.join(known)}, got '{device}'"
+                    + ("; larq-engine about says why there is no GPU" if "cuda" in device else "")
+                )
+        gpus = {
+            name: found["cuda:0" if name == "cuda" else name]
+            for name in wanted
+            if name not in (CPU, HOST)
+        }
+        return cls(
+            content=content,
+            name=Path(model).name if isinstance(model, (str, os.PathLike)) else "model",
+            devices=tuple(dict.fromkeys([*wanted, HOST])),
+            gpus=gpus,
+            threads=_numbers("threads", threads, 256),
+            kernels=_parse_kernels(kernels),
+            batches=() if batches is None else _numbers("batch", batches, 1 << 20),
+        )
+
+    def columns(self) -> Iterator[Column]:
+        """Who is measured; of each device and number of threads the engine's choice first."""
+        for threads in self.threads:
+            for device in self.devices:
+                yield Column(device, threads)
+                if device == HOST:
+                    continue
+                for kernel in self.kernels:
+                    if (kernel in _cpu_kernels()) == (device == CPU):
+                        yield Column(device, threads, kernel)
+
+
+def _numbers(name: str, values: Sequence[int], most: int) -> tuple[int, ...]:
+    found = list(dict.fromkeys(values))
+    wrong = [v for v in found if isinstance(v, bool) or not isinstance(v, int) or not 0 < v <= most]
+    if wrong or not found:
+        got = repr(wrong[0]) if wrong else "none"
+        raise ValueError(f"{name}: expected whole numbers from 1 to {most}, got {got}")
+    return tuple(found)
+
+
+def _cpu_kernels() -> tuple[str, ...]:
+    return library.kernels()
+
+
+def _parse_kernels(kernels: str | Sequence[str]) -> tuple[str, ...]:
+    if kernels == AUTO:
+        return ()
+    if kernels == ALL:
+        return (*_cpu_kernels(), *library.gpu_kernels())
+    names = (kernels,) if isinstance(kernels, str) else tuple(kernels)
+    known = (*_cpu_kernels(), *library.gpu_kernels())
+    for name in names:
+        if name != AUTO and name not in known:
+            raise ValueError(
+                f"kernels: expected {AUTO}, {ALL} or some of {', '.join(known)}, got '{name}'"
+            )
+    return tuple(name for name in names if name != AUTO)

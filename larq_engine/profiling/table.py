@@ -1,0 +1,112 @@
+"""A profile as a table for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from larq_engine.placing.profile_file import Link, Measurement, Profile
+from larq_engine.python.text_table import align_columns
+
+if TYPE_CHECKING:
+    from larq_engine.profiling.profiler import ProfileResult, Share
+
+_NUMBERS = ("ops", "batch", "threads", "ms", "runs", "GMAC/s", "mJ", "rows", "diff %")
+
+
+def format_result(result: ProfileResult) -> str:
+    """Lays out all that was measured: rows, totals with their rows' sums, links, noise."""
+    profile = result.profile
+    parts = [
+        _heading(result),
+        _rows(profile, [m for m in profile.measurements if len(m.ops) == 1]),
+    ]
+    runs = [m for m in profile.measurements if len(m.ops) > 1]
+    if runs:
+        parts += ["operators that run together:", _rows(profile, runs)]
+    parts += ["whole models, and the sums of the rows that they are made of:", _totals(result)]
+    parts += [_link(link) for link in profile.links]
+    parts += [f"WRONG RESULT, not measured: {text}" for text in result.wrong]
+    return "\n".join(parts)
+
+
+def _heading(result: ProfileResult) -> str:
+    profile = result.profile
+    lines = [f"model    {profile.model.name}, {profile.model.bytes} bytes"]
+    lines += [f"{device.name:<8} {device.title}" for device in profile.devices]
+    lines += [f"energy   {profile.energy}", f"noise    {result.noise}", ""]
+    return "\n".join(lines)
+
+
+def _rows(profile: Profile, measurements: Sequence[Measurement]) -> str:
+    titles = ("ops", "op", "layer", "batch", "device", "threads", "kernel", "ms", "quartiles",
+              "runs", "GMAC/s", "mJ")  # fmt: skip
+    order = sorted(measurements, key=lambda m: (m.batch, m.ops[0], m.device, m.threads))
+    cells = [_cells(profile, measurement) for measurement in order]
+    return "\n".join([*align_columns(titles, cells, _NUMBERS), ""])
+
+
+def _cells(profile: Profile, measurement: Measurement) -> tuple[str, ...]:
+    ops = [profile.ops[number] for number in measurement.ops]
+    seconds = measurement.seconds
+    macs = sum(op.macs.get(measurement.batch, 0) for op in ops)
+    speed = f"{macs / seconds.median / 1e9:.1f}" if macs and seconds.median else ""
+    return (
+        _numbers(measurement.ops),
+        "+".join(op.op for op in ops),
+        ops[-1].layer,
+        str(measurement.batch),
+        measurement.device,
+        str(measurement.threads),
+        measurement.kernel or "",
+        f"{seconds.median * 1e3:.4f}",
+        "" if seconds.q1 is None or seconds.q3 is None
+        else f"{seconds.q1 * 1e3:.4f}-{seconds.q3 * 1e3:.4f}",
+        str(seconds.runs or ""),
+        speed,
+        _millijoules(measurement.joules),
+    )  # fmt: skip
+
+
+def _numbers(ops: Sequence[int]) -> str:
+    """Such as "3-5,7"."""
+    parts: list[list[int]] = []
+    for number in ops:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ",".join(f"{p[0]}-{p[-1]}" if len(p) > 1 else str(p[0]) for p in parts)
+
+
+def _millijoules(joules: float | None) -> str:
+    return "" if joules is None else f"{joules * 1e3:.4g}"
+
+
+def _totals(result: ProfileResult) -> str:
+    titles = ("batch", "device", "threads", "ms", "quartiles", "rows", "diff %", "mJ", "")
+    return "\n".join([*align_columns(titles, list(map(_share, result.shares)), _NUMBERS), ""])
+
+
+def _share(share: Share) -> tuple[str, ...]:
+    total = share.total
+    seconds = total.seconds
+    missing = f"without ops {_numbers(share.missing)}" if share.missing else ""
+    return (
+        str(total.batch),
+        total.device,
+        str(total.threads),
+        f"{seconds.median * 1e3:.4f}",
+        f"{(seconds.q1 or 0) * 1e3:.4f}-{(seconds.q3 or 0) * 1e3:.4f}",
+        f"{share.rows * 1e3:.4f}",
+        f"{share.percent:+.1f}",
+        _millijoules(total.joules),
+        missing,
+    )
+
+
+def _link(link: Link) -> str:
+    return (
+        f"{link.source} to {link.target}: {link.seconds * 1e6:.1f} us and "
+        f"{link.bytes_per_second / 1e9:.3g} GB/s"
+    )

@@ -1,0 +1,47 @@
+"""Profiles of models on a GPU: its rows, its transfers, and what the CPU does beside it."""
+
+import pytest
+
+import larq_engine
+from larq_engine.profiling import links
+from larq_engine.python import library
+from tests.profiling.models import KINDS, small_model
+
+
+@pytest.fixture(autouse=True)
+def _small_links(monkeypatch):
+    monkeypatch.setattr(links, "_PIXELS", (8, 256))
+    monkeypatch.setattr(links, "_RUNS", 2)
+
+
+def test_rows_links_and_totals():
+    result = larq_engine.profile(small_model(), rounds=1, batch=[1, 2])
+    profile = result.profile
+    assert [device.name for device in profile.devices] == ["cpu", "host", "cuda"]
+    assert [device.memory for device in profile.devices] == ["host", "host", "cuda"]
+    assert "Fake H200" in profile.devices[2].title
+    assert [(link.source, link.target) for link in profile.links] == [
+        ("host", "cuda"),
+        ("cuda", "host"),
+    ]
+    on_gpu = [m for m in profile.measurements if (m.device, m.batch) == ("cuda", 2)]
+    singles = [m.ops[0] for m in on_gpu if len(m.ops) == 1]
+    # The weights of the last are not constants of the file, so the GPU leaves it to the host.
+    assert [KINDS[op] for op in singles] == KINDS[: len(singles)]
+    assert len(singles) >= 7
+    assert any(len(m.ops) > 1 for m in on_gpu)
+    assert all(m.kernel for m in on_gpu)
+    assert [(t.batch, t.device) for t in profile.totals if t.device == "cuda"] == [
+        (1, "cuda"),
+        (2, "cuda"),
+    ]
+    assert not result.wrong
+    assert all(not share.missing for share in result.shares)
+
+
+def test_all_kernels_of_a_gpu():
+    profile = larq_engine.profile(small_model(), devices=["cuda"], kernels="all", rounds=1).profile
+    kernels = {m.kernel for m in profile.measurements if (m.ops, m.device) == ((2,), "cuda")}
+    assert kernels <= set(library.gpu_kernels())
+    assert len(kernels) > 1
+    assert {m.device for m in profile.measurements} == {"cuda", "host"}

@@ -1,0 +1,210 @@
+"""What is in a profile: every operator once for each device, and only what computed right."""
+
+import hashlib
+
+import numpy as np
+import pytest
+
+import larq_engine
+from larq_engine.placing.profile_file import read_profile
+from larq_engine.profiling import column, profiler
+from larq_engine.python import library
+from tests.hosts import HOSTS
+from tests.model_builder import ModelBuilder
+from tests.profiling.models import KINDS, NODES, small_model
+
+
+def _profile(model=None, **options):
+    options = {"devices": ["cpu", "host"], "rounds": 1, **options}
+    return larq_engine.profile(small_model() if model is None else model, **options)
+
+
+@pytest.fixture(scope="module")
+def result():
+    return _profile(batch=[1, 4], threads=[1, 2])
+
+
+def test_operators_and_values(result):
+    profile = result.profile
+    assert [op.node for op in profile.ops] == NODES, "all but the one that constants lead to"
+    assert [op.op for op in profile.ops] == KINDS
+    assert [value.kind for value in profile.values].count("inner") == len(profile.values) - 2
+    image, scores = profile.values[0], profile.values[-1]
+    assert (image.name, image.kind, scores.name, scores.kind) == (
+        *("image", "input", "scores", "output"),
+    )
+    assert image.bytes == {1: 8 * 8 * 3 * 4, 4: 4 * 8 * 8 * 3 * 4}
+    assert profile.ops[3].inputs == (profile.ops[2].outputs[0], profile.ops[0].outputs[0])
+    macs = 8 * 8 * 32 * 9 * 32
+    assert profile.ops[2].macs == {1: macs, 4: 4 * macs}
+    assert profile.ops[-1].macs == {1: 64 * 32 * 10, 4: 4 * 64 * 32 * 10}
+    assert profile.model.sha256 == hashlib.sha256(small_model()).hexdigest()
+    assert profile.engine == library.version()
+    assert not result.wrong
+
+
+def test_every_operator_has_a_time_wherever_it_can_be_computed(result):
+    singles = [m for m in result.profile.measurements if len(m.ops) == 1]
+    ours = {1, 2, 5, 6}
+    also_ours = {3, 4}
+    for batch in (1, 4):
+        for threads in (1, 2):
+
+            def measured(device, batch=batch, threads=threads):
+                chosen = [m for m in singles if (m.batch, m.threads) == (batch, threads)]
+                return [m.ops[0] for m in chosen if m.device == device]
+
+            assert measured("cpu") == sorted(ours | also_ours)
+            assert measured("host") == [op for op in range(len(NODES)) if op not in ours]
+    for measurement in result.profile.measurements:
+        seconds = measurement.seconds
+        assert 0 <= seconds.q1 <= seconds.median <= seconds.q3
+        assert seconds.runs == 2
+        has_kernel = any(KINDS[op] == "LceBconv2d" for op in measurement.ops)
+        assert (measurement.kernel or "").startswith("bgemm_") == has_kernel
+
+
+def test_what_the_engine_fuses(result):
+    """MUL is absorbed by the quantization, both with the sum before go with the convolution."""
+    runs = {m.ops for m in result.profile.measurements if len(m.ops) > 1}
+    assert runs == {(2, 3, 4, 5)}
+
+
+def test_totals_and_what_they_are_made_of(result):
+    keys = [(t.batch, t.device, t.threads) for t in result.profile.totals]
+    assert sorted(keys) == sorted(
+        (b, d, t) for b in (1, 4) for d in ("cpu", "host") for t in (1, 2)
+    )
+    medians = {
+        (m.ops, m.device): m.seconds.median
+        for m in result.profile.measurements
+        if (m.batch, m.threads) == (1, 1)
+    }
+    for share in result.shares:
+        assert share.missing == ()
+        if (share.total.batch, share.total.threads, share.total.device) == (1, 1, "cpu"):
+            rows = [((0,), "host"), ((1,), "cpu"), ((2, 3, 4, 5), "cpu"), ((6,), "cpu")]
+            rows += [((7,), "host"), ((8,), "host")]
+            assert share.rows == pytest.approx(sum(medians[row] for row in rows))
+
+
+def test_the_file_has_it_all(result, tmp_path):
+    result.save(tmp_path / "profile.json")
+    assert read_profile(tmp_path / "profile.json") == result.profile
+
+
+def test_the_table(result):
+    text = str(result)
+    for part in ("CONV_2D", "2-5", "LceBconv2d+ADD+MUL+LceQuantize", "noise", "diff %"):
+        assert part in text
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_hosts(runtime):
+    profile = _profile(runtime=runtime).profile
+    assert {m.device for m in profile.measurements} == {"cpu", "host"}
+    assert profile.batches() == [1]
+
+
+def test_all_kernels():
+    profile = _profile(kernels="all").profile
+    convolutions = [m for m in profile.measurements if m.ops == (2,)]
+    assert sorted(m.kernel for m in convolutions) == sorted(library.kernels())
+    runs = [m for m in profile.measurements if len(m.ops) > 1]
+    assert sorted(m.kernel for m in runs) == sorted(library.kernels())
+    assert len([m for m in profile.measurements if m.ops == (1,)]) == 1, "it has no kernels"
+
+
+def test_one_kernel_beside_the_choice():
+    slow = library.kernels()[0]
+    chosen = [m.kernel for m in _profile(kernels=[slow]).profile.measurements if m.ops == (2,)]
+    assert slow in chosen
+    assert len(chosen) == len(set(chosen)) <= 2
+
+
+def test_a_wrong_result_has_no_time(monkeypatch):
+    """One operator of the host and a run of the engine compute something else."""
+    outputs = column.Runner.outputs
+
+    def wrong(runner):
+        made = outputs(runner)
+        if runner.cut.ops in ((0,), (2, 3, 4, 5)):
+            made[0].reshape(-1)[0] += 1
+        return made
+
+    monkeypatch.setattr(column.Runner, "outputs", wrong)
+    result = _profile()
+    measured = {m.ops for m in result.profile.measurements}
+    assert not measured & {(0,), (2, 3, 4, 5)}
+    assert len(result.wrong) == 2
+    assert any("CONV_2D" in text and "node 0" in text for text in result.wrong)
+    assert "WRONG RESULT" in str(result)
+
+
+def test_candidates_are_fed_with_what_the_model_computes(monkeypatch):
+    """Each operator reads what those before it make, and not random values."""
+    fed = {}
+    open_ = profiler._Profiler._open
+
+    def spy(self, cut, *arguments, **options):
+        runner = open_(self, cut, *arguments, **options)
+        if len(cut.ops) == 1:
+            fed[cut.ops[0]] = runner._values
+        return runner
+
+    monkeypatch.setattr(profiler._Profiler, "_open", spy)
+    _profile()
+    signs, total = fed[2][0], fed[4][0]
+    expected = np.packbits(fed[1][0] < 0, axis=-1, bitorder="little").view(np.int32)
+    np.testing.assert_array_equal(signs, expected)
+    np.testing.assert_array_equal(total, fed[3][0] + fed[3][1])
+
+
+def test_a_batch_that_the_model_fixes():
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 4)), builder.tensor((4,))
+    builder.builtin("RESHAPE", [x, builder.constant(np.array([4], np.int32))], [y])
+    model = builder.finish([x], [y])
+    with pytest.raises(ValueError, match="batch 2: expected the batch that the model fixes, 1"):
+        _profile(model, batch=[2])
+    assert _profile(model, batch=[1]).profile.batches() == [1]
+
+
+def test_batches_are_multiples_of_the_models():
+    with pytest.raises(ValueError, match=r"batch 3: expected a multiple .* 2;"):
+        _profile(small_model(2), batch=[3])
+    assert _profile(small_model(2), batch=[4]).profile.values[0].bytes == {4: 4 * 8 * 8 * 3 * 4}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"devices": ["tpu"]}, "devices: expected some of cpu, host.*, got 'tpu'"),
+        ({"kernels": ["bgemm_x"]}, "kernels: expected auto, all or some of bgemm_.*got 'bgemm_x'"),
+        ({"threads": [0]}, "threads: expected whole numbers from 1 to 256, got 0"),
+        ({"threads": []}, "threads: expected whole numbers from 1 to 256, got none"),
+        ({"batch": [1.5]}, "batch: expected whole numbers from 1 to .*, got 1.5"),
+        ({"runtime": "none"}, "runtime: expected one of"),
+        ({"energy_sensor": "no_such_file"}, "energy 'no_such_file': expected a sensor's file"),
+    ],
+)
+def test_what_cannot_be_meant(options, said):
+    with pytest.raises(ValueError, match=said):
+        _profile(**options)
+
+
+@pytest.mark.parametrize("model", [b"", b"TFL3", small_model()[:500]])
+def test_bad_models(model):
+    with pytest.raises(ValueError, match="model"):
+        _profile(model)
+
+
+def test_an_operator_that_cannot_run_alone():
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 4)), builder.tensor((1, 4))
+    handle = builder.tensor((), object)
+    builder.builtin("VAR_HANDLE", [], [handle], sharedName="v")
+    builder.builtin("ASSIGN_VARIABLE", [handle, x], [])
+    builder.builtin("ADD", [x, x], [y])
+    with pytest.raises(ValueError, match=r"can run alone, got VAR_HANDLE .*Interpreter.profile"):
+        _profile(builder.finish([x], [y]))
