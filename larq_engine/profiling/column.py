@@ -153,11 +153,11 @@ class Runner:
         return [tensor().copy() for tensor in self._outputs]
 
     def prepare(self) -> None:
-        """Brings the caches to where they are in the middle of a model: the inputs were written
-        just now, and the memory of the outputs was in use before."""
-        self.feed()
+        """Brings the caches to where they are in the middle of a model: the memory of the outputs
+        was in use before, and the inputs were written just now."""
         for tensor in self._outputs:
             tensor().fill(0)
+        self.feed()
 
     def time_ns(self) -> int:
         """One run on the clock of the wall."""

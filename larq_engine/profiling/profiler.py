@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,18 +39,28 @@ class Share:
 
     Attributes:
         total: The whole, as measured.
-        rows: The seconds of the rows that make it up, transfers included.
+        rows: The seconds of the rows that make it up, transfers included; the host's one by one.
+        together: The same with what the host runs in one go as it was measured together.
         missing: Operators that no row has.
     """
 
     total: file.Total
     rows: float
+    together: float
     missing: tuple[int, ...]
 
     @property
     def percent(self) -> float:
         """How far the rows' sum is from the whole."""
-        return 100 * (self.rows / self.total.seconds.median - 1)
+        return self._difference(self.rows)
+
+    @property
+    def percent_together(self) -> float:
+        """How far it is where the host's operators run together."""
+        return self._difference(self.together)
+
+    def _difference(self, seconds: float) -> float:
+        return 100 * (seconds / self.total.seconds.median - 1)
 
 
 @dataclass(frozen=True)
@@ -104,12 +114,14 @@ class _Layout:
     """Who computes what when a device gets the whole model.
 
     Attributes:
-        runs: Operators that run together, more than one.
+        runs: Operators that the engine runs together, more than one.
+        host_runs: Those of the host that nothing of the engine comes between.
         taken: The device of each operator that the engine took.
         moved: The bytes of each transfer, and whether it leads to the device.
     """
 
     runs: list[tuple[int, ...]] = field(default_factory=list)
+    host_runs: list[tuple[int, ...]] = field(default_factory=list)
     taken: dict[int, str] = field(default_factory=dict)
     moved: list[tuple[int, bool]] = field(default_factory=list)
 
@@ -186,7 +198,7 @@ class _Profiler:
         self._layouts: dict[tuple[Column, int], _Layout] = {}
 
     def run(self) -> ProfileResult:
-        specs = list(self._specs())
+        specs = list(dict.fromkeys(self._specs()))
         chunks = list(self._chunks(specs))
         lanes = sum(len({(spec.column, spec.lane, spec.times) for spec in c}) for c in chunks)
         with count_rounds("profiling", lanes * self._rounds, self._verbose) as progress:
@@ -212,6 +224,8 @@ class _Profiler:
                         yield _Spec((position,), column, _SINGLES, times)
                 for run in layout.runs:
                     yield _Spec(run, column, _RUNS, times)
+                for run in layout.host_runs:
+                    yield _Spec(run, Column(HOST, column.threads), _RUNS, times)
 
     def _lay_out(self, column: Column, times: int) -> _Layout:
         """Runs the whole model once to see who takes what."""
@@ -229,6 +243,7 @@ class _Profiler:
             layout.taken.update(dict.fromkeys(positions, step["device"]))
             groups.setdefault(step["group"], set()).update(positions)
         layout.runs = sorted(tuple(sorted(run)) for run in groups.values() if len(run) > 1)
+        layout.host_runs = _consecutive(set(whole.ops) - layout.taken.keys())
         self._layouts[column, times] = layout
         return layout
 
@@ -442,30 +457,42 @@ class _Profiler:
             and f.spec.column.threads == spec.column.threads
             and f.spec.column.kernel == AUTO
         }
-        left = set(spec.ops)
-        rows = 0.0
-        for run in layout.runs:
-            if (run, spec.column.device) in seconds:
-                rows += seconds[run, spec.column.device]
-                left.difference_update(run)
-        missing = []
-        for position in sorted(left):
-            taken = layout.taken.get(position, HOST)
-            # What the engine's CPU part takes in a model that is on a GPU.
-            device = (
-                spec.column.device if spec.column.is_gpu and taken not in (CPU, HOST) else taken
-            )
-            known = seconds.get(((position,), device))
-            if known is None:
-                missing.append(position)
-            rows += known or 0.0
-        for size, there in layout.moved:
-            rows += next(
-                link.seconds_of(size)
-                for link in links
-                if spec.column.device == (link.target if there else link.source)
-            )
-        return Share(total, rows, tuple(missing))
+        device = spec.column.device
+        together = {**dict.fromkeys(layout.host_runs, HOST), **dict.fromkeys(layout.runs, device)}
+        moves = sum(
+            link.seconds_of(size)
+            for size, there in layout.moved
+            for link in links
+            if device == (link.target if there else link.source)
+        )
+        sums = []
+        for runs in (dict.fromkeys(layout.runs, device), together):
+            known = {run: seconds[run, who] for run, who in runs.items() if (run, who) in seconds}
+            single = sorted(set(spec.ops).difference(*known))
+            rows = [
+                seconds.get(((position,), self._device_of(position, spec.column, layout)))
+                for position in single
+            ]
+            sums.append(moves + sum(known.values()) + sum(row or 0.0 for row in rows))
+            if runs is not together:
+                missing = tuple(p for p, row in zip(single, rows, strict=True) if row is None)
+        return Share(total, sums[0], sums[1], missing)
+
+    def _device_of(self, position: int, column: Column, layout: _Layout) -> str:
+        """Who computes an operator, as the request calls it."""
+        taken = layout.taken.get(position, HOST)
+        return taken if taken in (CPU, HOST) else column.device
+
+
+def _consecutive(positions: Iterable[int]) -> list[tuple[int, ...]]:
+    """Two or more that follow one another."""
+    runs: list[list[int]] = []
+    for position in sorted(positions):
+        if runs and position == runs[-1][-1] + 1:
+            runs[-1].append(position)
+        else:
+            runs.append([position])
+    return [tuple(run) for run in runs if len(run) > 1]
 
 
 def _summarize(samples: Sequence[float], base: float) -> file.Timing:

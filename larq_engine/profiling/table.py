@@ -11,7 +11,19 @@ from larq_engine.python.text_table import align_columns
 if TYPE_CHECKING:
     from larq_engine.profiling.profiler import ProfileResult, Share
 
-_NUMBERS = ("ops", "batch", "threads", "ms", "runs", "GMAC/s", "mJ", "rows", "diff %")
+_NUMBERS = (
+    "ops",
+    "batch",
+    "threads",
+    "ms",
+    "runs",
+    "GMAC/s",
+    "mJ",
+    "rows",
+    "diff %",
+    "host together",
+    "diff % ",
+)
 
 
 def format_result(result: ProfileResult) -> str:
@@ -84,7 +96,8 @@ def _millijoules(joules: float | None) -> str:
 
 
 def _totals(result: ProfileResult) -> str:
-    titles = ("batch", "device", "threads", "ms", "quartiles", "rows", "diff %", "mJ", "")
+    titles = ("batch", "device", "threads", "ms", "quartiles", "rows", "diff %", "host together",
+              "diff % ", "mJ", "")  # fmt: skip
     return "\n".join([*align_columns(titles, list(map(_share, result.shares)), _NUMBERS), ""])
 
 
@@ -100,6 +113,8 @@ def _share(share: Share) -> tuple[str, ...]:
         f"{(seconds.q1 or 0) * 1e3:.4f}-{(seconds.q3 or 0) * 1e3:.4f}",
         f"{share.rows * 1e3:.4f}",
         f"{share.percent:+.1f}",
+        f"{share.together * 1e3:.4f}",
+        f"{share.percent_together:+.1f}",
         _millijoules(total.joules),
         missing,
     )
