@@ -55,6 +55,12 @@ class Network:
         if not self.ops:
             raise ValueError("model: expected operators that depend on its inputs, got none")
 
+    @property
+    def constant_bytes(self) -> int:
+        """What the weights and other constants take."""
+        tensors = {tensor for op in self._model.graphs[0].ops for tensor in op.inputs if tensor}
+        return sum(tensor.stored_bytes for tensor in tensors)
+
     def _is_fixed(self, op: Op) -> bool:
         return bool(op.outputs) and op.outputs[0] in self._fixed
 

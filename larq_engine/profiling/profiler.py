@@ -187,6 +187,7 @@ class _Profiler:
         self._reference = Reference(self._network, runtime)
         self._batches = request.batches or (self._reference.declared,)
         self._times = {batch: self._reference.times(batch) for batch in self._batches}
+        self._others = np.ones(self._network.constant_bytes // 8, np.int64)
         self._noise = Noise()
         self._empty = {threads: EmptyRun(threads, runtime) for threads in request.threads}
         self._meters = dict.fromkeys((CPU, HOST), meter)
@@ -333,7 +334,8 @@ class _Profiler:
             self._wrong.append(f"{names} ({column}): {problem}")
             return None
         self._known.add(key)
-        return kernel, Trial(runner, on_device=column.is_gpu and not is_whole)
+        others = self._others[:0] if is_whole else self._others
+        return kernel, Trial(runner, column.is_gpu and not is_whole, others)
 
     def _describe(self, position: int) -> str:
         op = self._network.ops[position]

@@ -1,9 +1,9 @@
 """Times candidates in rounds, so that a change of clock or load meets all of them alike.
 
-A lane is what runs one after the other as in a model: a column's operators, its fused runs, or the
-whole model. In each round every lane is passed a few times, in an order that moves on. The first
-pass of a lane brings the caches to where they are when a model runs again and again, and is not
-timed: weights are as far away as all others' weights push them.
+In each round every candidate is visited, in an order that moves on from column to column. A visit
+begins with a run that is not timed. Before each of those that are, the caches are brought to where
+they are in the middle of a model: weights as far away as those of all other operators push them,
+what an operator reads as near as one leaves it that has just made it.
 """
 
 import gc
@@ -14,8 +14,9 @@ from typing import Any
 
 from larq_engine.profiling.column import Runner
 from larq_engine.profiling.noise import Noise
+from larq_engine.python.tensors import Array
 
-_TIMED_PASSES = 2
+_SAMPLES = 2  # of a visit
 
 # A lane that takes long has had enough after this many samples of each of its trials.
 _ENOUGH = 6
@@ -28,15 +29,23 @@ class Trial:
     Attributes:
         runner: What is run.
         on_device: Whether the device's own clock counts: transfers are no part of it.
+        others: As much memory as other operators' weights take, to be read in between.
         seconds: The samples.
     """
 
     runner: Runner
     on_device: bool
+    others: Array
     seconds: list[float] = field(default_factory=list)
+
+    def warm_up(self) -> None:
+        """Runs once without a sample."""
+        self.runner.feed()
+        self.runner.time_ns()
 
     def run(self) -> None:
         """Takes one sample."""
+        self.others.sum()
         self.runner.prepare()
         if not self.on_device:
             self.seconds.append(self.runner.time_ns() / 1e9)
@@ -58,7 +67,7 @@ def sum_steps(steps: Sequence[dict[str, Any]]) -> float:
 
 @dataclass
 class Lane:
-    """Trials that follow one another."""
+    """The trials of a column, in the order of the model."""
 
     trials: list[Trial]
     one_thread: bool
@@ -89,22 +98,19 @@ def measure_lanes(
             first = number % max(len(lanes), 1)
             for lane in [*lanes[first:], *lanes[:first]]:
                 if not lane.is_done(limit):
-                    _pass(lane, noise)
+                    _visit(lane, noise)
                 progress()
     finally:
         if collects:
             gc.enable()
 
 
-def _pass(lane: Lane, noise: Noise) -> None:
-    begun = time.perf_counter()
+def _visit(lane: Lane, noise: Noise) -> None:
+    begun, wall, cpu = time.perf_counter(), time.perf_counter_ns(), time.process_time_ns()
     for trial in lane.trials:
-        trial.runner.prepare()
-        trial.runner.time_ns()
-    for _ in range(_TIMED_PASSES):
-        wall, cpu = time.perf_counter_ns(), time.process_time_ns()
-        for trial in lane.trials:
+        trial.warm_up()
+        for _ in range(_SAMPLES):
             trial.run()
-        if lane.one_thread:
-            noise.add(time.perf_counter_ns() - wall, time.process_time_ns() - cpu)
+    if lane.one_thread:
+        noise.add(time.perf_counter_ns() - wall, time.process_time_ns() - cpu)
     lane.spent += time.perf_counter() - begun
