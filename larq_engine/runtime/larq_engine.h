@@ -47,8 +47,8 @@ LARQ_ENGINE_EXPORT const char* larq_engine_version(void);
 /* Names of the kernel rows that this CPU runs, separated by commas. */
 LARQ_ENGINE_EXPORT const char* larq_engine_kernels(void);
 
-/* Names of the kernel rows for GPUs that `kernel` takes, whether there is a GPU or not, separated by
- * commas. */
+/* Names of the kernel rows for GPUs that `kernel` takes, whether there is a GPU or not, separated
+ * by commas. */
 LARQ_ENGINE_EXPORT const char* larq_engine_gpu_kernels(void);
 
 /* The devices that there are, a line each: the CPU with its kernel rows, then each GPU, or why
