@@ -17,6 +17,7 @@ from larq_engine.command_line import (
     profile_command,
     report_command,
 )
+from larq_engine.python.text_table import printable
 
 # What a shell reports of a program that Ctrl-C ended.
 _INTERRUPTED = 130
@@ -88,4 +89,4 @@ def _describe(error: Exception) -> str:
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
         text = f"'{error.filename}': {error.strerror}" if error.filename else error.strerror
-    return "; ".join(filter(None, (line.strip() for line in text.splitlines())))
+    return "; ".join(filter(None, (printable(line.strip()) for line in text.splitlines())))

@@ -10,12 +10,17 @@ def align_columns(
     """Returns the lines: titles, a rule, the rows; columns titled in `numbers` align right."""
     columns = []
     for index, title in enumerate(titles):
-        cells = [title, *(row[index] for row in rows)]
+        cells = [printable(cell) for cell in (title, *(row[index] for row in rows))]
         width = max(map(len, cells))
         justify = str.rjust if title in numbers else str.ljust
         justified = [justify(cell, width) for cell in cells]
         columns.append([justified[0], "-" * width, *justified[1:]])
     return ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
+
+
+def printable(text: str) -> str:
+    """The text without what would move a terminal's cursor: names come from files of others."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
 
 
 def format_html(

@@ -5,12 +5,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from larq_engine.placing.device_file import apply_device, read_device
+from larq_engine.placing.placement import Placement
 from larq_engine.placing.profile_file import Profile, read_profile
 from larq_engine.python.whole_files import write_files
 from larq_engine.reporting import png, svg
 from larq_engine.reporting.overlay import format_overlay
 from larq_engine.reporting.page import make_page
-from larq_engine.reporting.placement import read_placement
+from larq_engine.reporting.placement import parse_placement, read_placement
 from larq_engine.reporting.plots import draw_all
 from larq_engine.reporting.study import Study, make_study
 from larq_engine.reporting.text import format_text
@@ -53,7 +54,7 @@ class Report:
 
 def report(
     profile: Profile | AnyPath,
-    placement: AnyPath | None = None,
+    placement: Placement | AnyPath | None = None,
     output: AnyPath | None = None,
     *,
     batch: int | None = None,
@@ -64,7 +65,7 @@ def report(
 
     Args:
         profile: What `larq_engine.profile` returned, or its file.
-        placement: The JSON file of a placement of the same model.
+        placement: That of the same model: what `larq_engine.place` found, or its JSON file.
         output: Where to write the page, an .html file; without it none is written.
         batch: Which of the profile's batches; without it the placement's, or else the smallest.
         threads: Which of the profile's numbers of threads; as `batch`.
@@ -77,7 +78,12 @@ def report(
     known = profile if isinstance(profile, Profile) else read_profile(profile)
     for path in device_files:
         known = apply_device(known, read_device(path))
-    placed = None if placement is None else read_placement(placement, known)
+    if placement is None:
+        placed = None
+    elif isinstance(placement, Placement):
+        placed = parse_placement(placement.to_json().encode(), known)
+    else:
+        placed = read_placement(placement, known)
     made = Report(make_study(known, placed, batch, threads))
     if output is not None:
         write_files({Path(output): made.to_html()})

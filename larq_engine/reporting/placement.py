@@ -74,9 +74,17 @@ def read_placement(path: str | os.PathLike[str], profile: Profile) -> Placement:
         OSError: There is no such file, or it cannot be read.
         ValueError: It is no placement, or one that does not fit the profile.
     """
-    name = f"placement '{os.fspath(path)}'"
+    return parse_placement(Path(path).read_bytes(), profile, f"placement '{os.fspath(path)}'")
+
+
+def parse_placement(content: bytes, profile: Profile, name: str = "placement") -> Placement:
+    """Reads the bytes of a placement of a profile's model; `name` is for errors.
+
+    Raises:
+        ValueError: It is no placement, or one that does not fit the profile.
+    """
     fields = load_object(
-        Path(path).read_bytes(),
+        content,
         name,
         "larq_engine_placement",
         VERSION,

@@ -1,6 +1,6 @@
 """The report for the terminal."""
 
-from larq_engine.python.text_table import align_columns
+from larq_engine.python.text_table import align_columns, printable
 from larq_engine.reporting import tables
 from larq_engine.reporting.study import Study
 from larq_engine.reporting.tables import Table
@@ -8,7 +8,7 @@ from larq_engine.reporting.tables import Table
 
 def format_text(study: Study) -> str:
     """All tables, one below the other."""
-    facts = [_printable(f"{name}: {value}") for name, value in tables.facts(study)]
+    facts = [printable(f"{name}: {value}") for name, value in tables.facts(study)]
     parts = ["\n".join(facts)]
     shown = [
         *(tables.totals(study), tables.bill(study), tables.ops(study), _reasons(study)),
@@ -27,13 +27,4 @@ def _reasons(study: Study) -> Table:
 
 def _format(table: Table) -> str:
     shown = table.without_empty_columns()
-    titles = [_printable(title) for title in shown.columns]
-    rows = [[_printable(cell) for cell in row] for row in shown.rows]
-    return "\n".join([shown.caption, *align_columns(titles, rows, shown.numbers)])
-
-
-def _printable(text: str) -> str:
-    """Names may hold what moves a terminal's cursor."""
-    return "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
-    )
+    return "\n".join([shown.caption, *align_columns(shown.columns, shown.rows, shown.numbers)])

@@ -81,8 +81,13 @@ class _Trace:
             if entry.device == ops[first].device
             and entry.ops == tuple(range(first, first + len(entry.ops)))
             and all(ops[op].device == entry.device for op in entry.ops)
+            and entry.seconds.median < self._alone(entry.ops)
         ]
         return max(runs, key=lambda entry: len(entry.ops), default=None)
+
+    def _alone(self, run: tuple[int, ...]) -> float:
+        chosen = [self._study.ops[op].chosen for op in run]
+        return sum(entry.seconds.median for entry in chosen if entry is not None)
 
     def _take(self, step: list[OpStudy]) -> None:
         positions = {op.op.id for op in step}

@@ -2,10 +2,14 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
 from larq_engine.command_line import main
+from larq_engine.placing.device_file import apply_device, read_device
+from larq_engine.placing.placement import place_profile
+from larq_engine.placing.profile_file import read_profile
 from tests.reporting.profiles import write_pair
 
 
@@ -49,21 +53,36 @@ def test_files_are_written(files, tmp_path, capsys):
         assert os.path.getsize(line.removeprefix("wrote ")) > 100
 
 
+def test_a_placement_with_a_device_file(files, tmp_path, capsys):
+    """Devices that were planned with are not in the profile, which the error says."""
+    profile = read_profile(files[0])
+    planned = apply_device(profile, read_device("pi5"))
+    placement = tmp_path / "planned.json"
+    placement.write_text(place_profile(planned).to_json())
+    arguments = ["report", files[0], "--placement", str(placement)]
+    assert main([*arguments, "--device_file", "pi5"]) == 0
+    assert "device pi5: " in capsys.readouterr().out
+    fields = json.loads(placement.read_text())
+    fields["ops"][5]["device"] = "pi5"
+    placement.write_text(json.dumps(fields))
+    assert main(arguments) == 1
+    assert "got 'pi5'; take the profile and the device files" in capsys.readouterr().err
+
+
 def test_another_batch(files, capsys):
     assert main(["report", files[0], "--batch", "8"]) == 0
     assert "shown: batch 8, 1 thread\n" in capsys.readouterr().out
 
 
-def _cut(path):
-    with open(path, encoding="utf-8") as file:
-        return file.read()[:5000]
+def _read(path):
+    return Path(path).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (lambda path: "", "expected JSON, got an empty file"),
-        (_cut, "the file is cut off"),
+        (lambda path: _read(path)[:5000], "the file is cut off"),
         (lambda path: "{}", "expected an object with the key larq_engine_profile"),
         (lambda path: "\x00TFL3", "expected JSON, got what is none"),
         (lambda path: json.dumps({"larq_engine_profile": 2}), "of a later larq_engine"),
@@ -79,6 +98,16 @@ def test_a_file_that_is_no_profile(files, tmp_path, capsys, content, message):
     assert said.startswith(f"larq-engine: error: profile '{changed}': ") and message in said
     assert said.count("\n") == 1
     assert not page.exists()
+
+
+def test_errors_do_not_move_the_cursor(files, tmp_path, capsys):
+    changed = tmp_path / "changed.json"
+    fields = json.loads(_read(files[0]))
+    fields["totals"][0]["device"] = "\x1b[2J\x9bnone"
+    changed.write_text(json.dumps(fields))
+    assert main(["report", str(changed)]) == 1
+    said = capsys.readouterr().err
+    assert said.endswith("(cpu, cuda, host), got '\ufffd[2J\ufffdnone'\n")
 
 
 def test_files_that_are_not_there(files, tmp_path, capsys):
