@@ -13,9 +13,14 @@ from tempfile import TemporaryDirectory
 import larq_engine
 from tools.browser import Page, find_browser
 
-_SECTIONS = ("summary", "graph", "operators")
-_THEMES = ("light", "dark")
-_SIZE = (1280, 860)
+# Sections, light or dark.
+_PICTURES = (
+    ("summary", "light"),
+    ("graph", "light"),
+    ("graph", "dark"),
+    ("operators", "light"),
+)
+_SIZE = (1200, 760)
 
 
 def main() -> int:
@@ -35,16 +40,16 @@ def main() -> int:
         report = Path(temporary) / "report.html"
         larq_engine.report(arguments.profile, arguments.placement, report)
         page.resize(*_SIZE)
-        for theme in _THEMES:
+        for section, theme in _PICTURES:
             page.prefer(theme)
             page.open(report)
             chosen = f"document.querySelector('.node[data-op=\"{arguments.operator}\"]')"
             page.evaluate(f"{chosen}.focus()")
-            for section in _SECTIONS:
-                page.evaluate(f"document.getElementById('{section}').scrollIntoView()")
-                picture = arguments.folder / f"report_{section}_{theme}.png"
-                picture.write_bytes(page.screenshot())
-                print(f"wrote {picture}: {picture.stat().st_size} bytes")
+            page.evaluate(f"{chosen}.scrollIntoView({{block: 'center'}})")
+            page.evaluate(f"document.getElementById('{section}').scrollIntoView()")
+            picture = arguments.folder / f"report_{section}_{theme}.png"
+            picture.write_bytes(page.screenshot())
+            print(f"wrote {picture}: {picture.stat().st_size} bytes")
     return 0
 
 

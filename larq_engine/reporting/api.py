@@ -64,7 +64,7 @@ def report(
     """Shows a profile, and a placement beside it.
 
     Args:
-        profile: What `larq_engine.profile` returned, or its file.
+        profile: That of a model, `larq_engine.profile(model).profile`, or its file.
         placement: That of the same model: what `larq_engine.place` found, or its JSON file.
         output: Where to write the page, an .html file; without it none is written.
         batch: Which of the profile's batches; without it the placement's, or else the smallest.

@@ -77,7 +77,7 @@ def draw_bars(
 
 
 def _draw_bar(bar: Bar, y: float, scale: float) -> list[Shape]:
-    width, middle = bar.value * scale, y + (_BAR - 2) / 2
+    width, middle = bar.value * scale, y + _BAR / 2 - 1.5  # on a pixel
     shapes: list[Shape] = [
         Box(_LEFT, y, max(width, 1.0), _BAR - 2, bar.role, radius=2, tip=bar.text)
     ]

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from larq_engine.placing.profile_file import HOST_MEMORY
 from larq_engine.reporting import units
 from larq_engine.reporting.drawing import (
     Box,
@@ -37,8 +36,6 @@ class _Graph:
     def __init__(self, study: Study) -> None:
         self._study = study
         self._layout: Layout = lay_out(study.profile)
-        memories = {device.name: device.memory for device in study.profile.devices}
-        self._memory = [memories[op.device] if op.device else HOST_MEMORY for op in study.ops]
         self._longest = max(
             (op.chosen.seconds.median for op in study.ops if op.chosen is not None), default=0.0
         )
@@ -79,10 +76,9 @@ class _Graph:
             tops.append(tops[-1] + _HEIGHT + gap)
         return tops
 
-    def _row(self, op: int | None, above: bool = False) -> int:
-        if op is not None:
-            return self._layout.rows[op] + 1
-        return 0 if above else self._layout.num_rows + 1
+    def _row(self, op: int | None) -> int:
+        """Counted from the inputs, which are row 0; None is the caller below."""
+        return self._layout.num_rows + 1 if op is None else self._layout.rows[op] + 1
 
     def _corner(self, op: int) -> Point:
         return _MARGIN + self._layout.columns[op] * _COLUMN, self._tops[self._row(op)]

@@ -116,7 +116,7 @@ def make_study(
 def _point(what: str, asked: int | None, measured: Sequence[int], placed: int | None) -> int:
     if asked is not None and placed is not None and asked != placed:
         raise ValueError(f"{what}: expected the placement's, {placed}, got {asked}; leave it out")
-    point = asked or placed or measured[0]
+    point = next(value for value in (asked, placed, measured[0]) if value is not None)
     if point not in measured:
         raise ValueError(f"{what}: expected one of those measured, {measured}, got {point}")
     return point

@@ -38,7 +38,7 @@ def facts(study: Study) -> list[tuple[str, str]]:
     shown = [
         ("model", profile.model.name + size),
         ("sha256", profile.model.sha256 or "none: no file was profiled"),
-        *((name, str(value)) for name, value in profile.machine.items()),
+        *((name, _fact(value)) for name, value in profile.machine.items()),
         *(
             (f"device {device.name}", f"{device.title}, memory: {device.memory}")
             for device in profile.devices
@@ -52,6 +52,10 @@ def facts(study: Study) -> list[tuple[str, str]]:
     else:
         shown.append(("placement", _proof(study.placement)))
     return shown
+
+
+def _fact(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _proof(placement: Placement) -> str:
@@ -180,6 +184,7 @@ def ops(study: Study) -> Table:
 def costs(study: Study, op: OpStudy) -> Table:
     """What one operator takes with each kernel of each device, and in runs that are fused."""
     chosen = None if op.chosen is None else op.chosen.seconds.median
+    planned = any(entry.source for entry in (*op.alone, *op.fused))
     rows = [
         (
             entry.device + (" (chosen)" if entry is op.chosen else ""),
@@ -191,18 +196,18 @@ def costs(study: Study, op: OpStudy) -> Table:
             _quartiles(entry.seconds),
             entry.kernel or "",
             "" if entry.joules is None else units.joules(entry.joules),
-            entry.source or "measured",
+            entry.source or ("measured" if planned else ""),
         )
         for entry in (*op.alone, *op.fused)
     ]
     return Table(
         f"Cost of operator {op.op.id} on each device",
         (
-            *("device", "computes", "time", "beside the chosen", "in all", "of limit"),
+            *("device", "computes", "time", "of chosen", "in all", "of limit"),
             *("quartiles", "kernel", "energy", "from"),
         ),
         rows,
-        frozenset({"time", "beside the chosen", "in all", "of limit", "energy"}),
+        frozenset({"time", "of chosen", "in all", "of limit", "energy"}),
     )
 
 

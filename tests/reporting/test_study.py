@@ -89,6 +89,7 @@ def test_a_device_measured_with_one_number_of_threads_has_no_other():
     ("asked", "message"),
     [
         ({"batch": 3}, r"batch: expected one of those measured, \[1, 8\], got 3"),
+        ({"batch": 0}, r"batch: expected one of those measured, \[1, 8\], got 0"),
         ({"threads": 4}, r"threads: expected one of those measured, \[1\], got 4"),
         ({"batch": 8}, r"batch: expected the placement's, 1, got 8; leave it out"),
     ],
