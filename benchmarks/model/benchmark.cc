@@ -101,8 +101,8 @@ std::vector<std::string> KernelsInUse(BenchmarkedEngine& engine) {
   return kernels;
 }
 
-void Initialize(HostModel& model, const Flags& flags, std::vector<uint8_t>& file,
-                BenchmarkResult& result) {
+void Initialize(HostModel& model, BenchmarkedEngine& engine, const Flags& flags,
+                std::vector<uint8_t>& file, BenchmarkResult& result) {
   const Stopwatch load_time;
   file = ReadFile(flags.graph);
   result.model_bytes = file.size();
@@ -118,6 +118,7 @@ void Initialize(HostModel& model, const Flags& flags, std::vector<uint8_t>& file
   model.Compile(flags.num_threads);
   result.compile_ms = compile_time.Milliseconds();
   result.bytes_after_init = ResidentBytes();
+  result.device_memory = engine.DeviceMemory();
   result.inputs = model.inputs();
   result.outputs = model.outputs();
 }
@@ -165,7 +166,7 @@ BenchmarkResult RunBenchmark(const Flags& flags) {
   try {
     HostModel model(library, engine.delegate());
     result.library_ms = library_time.Milliseconds();
-    Initialize(model, flags, file, result);
+    Initialize(model, engine, flags, file, result);
     RunFirst(model, engine, flags, result);
     result.warmup = RunAndTime(model, flags.warmup_runs, flags.warmup_min_secs, flags.max_secs);
     result.measured = RunAndTime(model, flags.num_runs, flags.min_secs, flags.max_secs);

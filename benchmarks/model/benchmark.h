@@ -12,6 +12,7 @@
 #include "benchmarks/model/op_table.h"
 #include "benchmarks/model/statistics.h"
 #include "benchmarks/model/tensor_data.h"
+#include "larq_engine/runtime/memory_report.h"
 
 namespace larq_engine {
 
@@ -44,6 +45,7 @@ struct BenchmarkResult {
   int64_t bytes_before_init = 0;
   int64_t bytes_after_init = 0;
   int64_t peak_bytes = 0;
+  std::vector<MemoryReport> device_memory;  // after init
 
   std::optional<OpTable> ops;  // with --enable_op_profiling
   std::vector<CheckResult> checks;

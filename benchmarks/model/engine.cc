@@ -22,6 +22,8 @@ BenchmarkedEngine::BenchmarkedEngine(const Flags& flags) {
 
 BenchmarkedEngine::~BenchmarkedEngine() { tflite_plugin_destroy_delegate(delegate_); }
 
+std::vector<MemoryReport> BenchmarkedEngine::DeviceMemory() const { return ReadMemory(delegate_); }
+
 void BenchmarkedEngine::StartProfile() { larq_engine_profile_start(delegate_); }
 
 std::vector<StepProfile> BenchmarkedEngine::StopProfile() {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "larq_engine/runtime/memory_report.h"
 #include "larq_engine/runtime/profile.h"
 
 namespace larq_engine {
@@ -19,6 +20,9 @@ class BenchmarkedEngine {
   BenchmarkedEngine& operator=(const BenchmarkedEngine&) = delete;
 
   TfLiteDelegate* delegate() const { return delegate_; }
+
+  // That its plans hold on devices with memory of their own.
+  std::vector<MemoryReport> DeviceMemory() const;
 
   void StartProfile();
   std::vector<StepProfile> StopProfile();

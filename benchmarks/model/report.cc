@@ -43,7 +43,10 @@ std::string Shapes(const std::vector<HostTensor>& tensors) {
   return Join(parts, "none");
 }
 
-double Megabytes(int64_t bytes) { return static_cast<double>(bytes) / 1e6; }
+template <typename Bytes>
+double Megabytes(Bytes bytes) {
+  return static_cast<double>(bytes) / 1e6;
+}
 
 void AddStatistics(JsonWriter& json, const char* key, const Statistics& statistics) {
   json.BeginObject(key);
@@ -125,8 +128,7 @@ std::string TextReport(const Flags& flags, const Machine& machine, const Benchma
   Print(text, "machine       %s, %d processors, %s, %s; ISAs: %s\n", machine.cpu.c_str(),
         machine.processors, machine.architecture.c_str(), machine.system.c_str(),
         Join(machine.isas, "none").c_str());
-  Print(text, "model         %s, %.2f MB\n", flags.graph.c_str(),
-        Megabytes(static_cast<int64_t>(result.model_bytes)));
+  Print(text, "model         %s, %.2f MB\n", flags.graph.c_str(), Megabytes(result.model_bytes));
   Print(text, "inputs        %s\n", Shapes(result.inputs).c_str());
   Print(text, "outputs       %s\n", Shapes(result.outputs).c_str());
   Print(text, "kernels       %s\n", Join(result.kernels, "none: no binarized convolution").c_str());
@@ -145,6 +147,11 @@ std::string TextReport(const Flags& flags, const Machine& machine, const Benchma
   Print(text, "memory        peak %.1f MB; %.1f MB before init, which took %.1f MB more\n",
         Megabytes(result.peak_bytes), Megabytes(result.bytes_before_init),
         Megabytes(result.bytes_after_init - result.bytes_before_init));
+  for (const MemoryReport& report : result.device_memory) {
+    Print(text, "%-13s weights %.1f MB, activations %.1f MB; %.1f MB pinned on the host\n",
+          report.device.c_str(), Megabytes(report.weights), Megabytes(report.activations),
+          Megabytes(report.staging));
+  }
   for (const CheckResult& check : result.checks) {
     Print(text,
           "check         %s: '%s' and %s: %zu of %zu values differ by more than %g, the largest "
@@ -199,6 +206,16 @@ std::string JsonReport(const Flags& flags, const Machine& machine, const Benchma
   json.Add("peak_bytes", result.peak_bytes);
   json.Add("before_init_bytes", result.bytes_before_init);
   json.Add("after_init_bytes", result.bytes_after_init);
+  json.BeginArray("devices");
+  for (const MemoryReport& report : result.device_memory) {
+    json.BeginObject("");
+    json.Add("device", report.device);
+    json.Add("weights_bytes", report.weights);
+    json.Add("activations_bytes", report.activations);
+    json.Add("staging_bytes", report.staging);
+    json.End();
+  }
+  json.End();
   json.End();
   if (!result.checks.empty()) {
     json.Add("check_tolerance", flags.check_tolerance);

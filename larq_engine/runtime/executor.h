@@ -3,7 +3,10 @@
 #ifndef LARQ_ENGINE_RUNTIME_EXECUTOR_H_
 #define LARQ_ENGINE_RUNTIME_EXECUTOR_H_
 
+#include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,11 +17,21 @@
 
 namespace larq_engine {
 
+// What a device's memory is for.
+enum class MemoryUse : uint8_t { kWeights, kActivations };
+
 // A device's own memory, and the way there and back. One for all plans of a delegate, which may be
 // in several threads.
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
+
+  // Bytes of the buffers that there are of it.
+  size_t Held(MemoryUse use) const { return held_[static_cast<size_t>(use)]; }
+  // Bytes of the host's memory that copies pass through.
+  virtual size_t StagingBytes() const { return 0; }
+  // Takes what copies of this size will pass through: runs allocate nothing. Throws std::bad_alloc.
+  virtual void ReserveStaging(size_t) {}
 
   // Throws std::bad_alloc. Aligned for all that lies in it.
   virtual std::byte* Allocate(size_t bytes) = 0;
@@ -36,6 +49,43 @@ class DeviceMemory {
   // OpError with what the device says.
   virtual void CopyIn(const std::byte* host, size_t bytes, std::byte* device) = 0;
   virtual void CopyOut(const std::byte* device, size_t bytes, std::byte* host) = 0;
+
+  // For data that others in the process have made in the device's memory. AwaitMade returns when
+  // they are there, and throws OpError if they are elsewhere; CopyMade is as CopyIn, but `made`
+  // must stay as it is until the copy is waited for.
+  virtual void AwaitMade(const std::byte* made) = 0;
+  virtual void CopyMade(const std::byte* made, size_t bytes, std::byte* device) = 0;
+
+ private:
+  friend class DeviceBuffer;
+  std::array<std::atomic<size_t>, 2> held_{};  // by MemoryUse
+};
+
+// A block of a device's memory, which outlives it.
+class DeviceBuffer {
+ public:
+  DeviceBuffer(DeviceMemory& memory, MemoryUse use, size_t bytes)
+      : memory_(memory),
+        held_(memory.held_[static_cast<size_t>(use)]),
+        data_(memory.Allocate(bytes)),
+        bytes_(bytes) {
+    held_ += bytes_;
+  }
+  ~DeviceBuffer() {
+    memory_.Free(data_);
+    held_ -= bytes_;
+  }
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+
+  std::byte* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  DeviceMemory& memory_;
+  std::atomic<size_t>& held_;
+  std::byte* data_;
+  size_t bytes_;
 };
 
 struct SegmentRun {

@@ -69,6 +69,25 @@ LARQ_ENGINE_EXPORT int larq_engine_check_model(const void* model, size_t size, c
 LARQ_ENGINE_EXPORT int larq_engine_register_ops(void* mutable_op_resolver, char* error,
                                                 size_t error_size);
 
+/* The memory that the interpreters of the delegate hold on GPUs, in bytes, as soon as tensors are
+ * allocated: {"devices":[{"device","weights","activations","staging"}]}, where `activations` are
+ * those of all shapes that are remembered, and `staging` is pinned memory of the host. Without a
+ * GPU the list is empty. Writes like snprintf, as larq_engine_devices does. Not while an
+ * interpreter of this delegate is running. */
+LARQ_ENGINE_EXPORT size_t larq_engine_memory_read(struct TfLiteDelegate* delegate, char* json,
+                                                  size_t size);
+
+/* For inputs that are in the GPU's memory already. `tensor` is the number of an input of the
+ * model's main graph in the one interpreter of the delegate, whose tensors are allocated; its runs
+ * read `bytes` bytes at `data` instead of the host's tensor, until `data` is null. What was queued
+ * on the stream that all share (CU_STREAM_LEGACY) is waited for now; until null takes them back the
+ * data must stay as they are. Returns 0, or 1 with the reason in error[0 .. error_size): no GPU
+ * computes, the data are elsewhere, or an operator on the CPU reads the input as well. Not while
+ * the interpreter is running. */
+LARQ_ENGINE_EXPORT int larq_engine_set_device_input(struct TfLiteDelegate* delegate, int tensor,
+                                                    const void* data, size_t bytes, char* error,
+                                                    size_t error_size);
+
 /* Per-step timing of all that runs through the delegate; steps that run tile by tile together share
  * the time of their group as their threads spent it. start clears and switches it on; read
  * switches it off, writes JSON like snprintf (at most `size` bytes with the final 0) and returns

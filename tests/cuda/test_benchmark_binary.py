@@ -43,6 +43,10 @@ def test_everything_on_the_gpu(run):
     printed, report = run("--device=cuda", _ROUNDED)
     assert report["options"]["device"] == "cuda"
     assert "\ndevice        cuda\n" in printed
+    (memory,) = report["memory"]["devices"]
+    assert memory["device"] == "cuda" and memory["weights_bytes"] > 0
+    assert memory["activations_bytes"] > 0 and memory["staging_bytes"] > 0
+    assert "\ncuda          weights " in printed
     assert "\nnode  op " in printed and "  device  " in printed
     rows = _rows(report)
     assert {row["device"] for row in rows if row["op"] != "TRANSFER"} == {"cuda"}

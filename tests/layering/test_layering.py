@@ -170,7 +170,14 @@ _KERNELS_WITHOUT_DEVICE = re.compile(
 _DEVICES = ("cpu", "cuda")
 _OF_RUNTIME = {
     "ops": ("ops/", "tflite_abi.h"),
-    "plan": ("plan/", "ops/", "engine_options.h", "executor.h", "profile.h"),
+    "plan": (
+        "plan/",
+        "ops/",
+        "engine_options.h",
+        "executor.h",
+        "memory_report.h",
+        "profile.h",
+    ),
     "host": ("host/", "ops/", "plan/", "executors.h", "larq_engine.h", "tflite_abi.h"),
     **{
         device: (

@@ -49,7 +49,6 @@ enum CUresult : unsigned {
   CUDA_ERROR_LAUNCH_FAILED = 719,
   CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
   CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901,
-  CUDA_ERROR_STREAM_CAPTURE_ISOLATION = 905,
   CUDA_ERROR_CAPTURED_EVENT = 907,
   CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD = 908,
   CUDA_ERROR_UNKNOWN = 999,
@@ -81,9 +80,7 @@ enum CUfunction_attribute : unsigned {
 };
 
 enum CUpointer_attribute : unsigned {
-  CU_POINTER_ATTRIBUTE_CONTEXT = 1,         // a CUcontext
   CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,     // a CUmemorytype
-  CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3,  // a CUdeviceptr
   CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,  // an int
 };
 
@@ -118,6 +115,10 @@ enum CUdriverProcAddressQueryResult : unsigned {
 // Of cuMemHostAlloc: pinned for all contexts. A macro in the official header.
 inline constexpr unsigned CU_MEMHOSTALLOC_PORTABLE = 1;
 
+// The stream that all in a process share, which libraries use that were not told of another. A
+// macro in the official header.
+inline const CUstream CU_STREAM_LEGACY = reinterpret_cast<CUstream>(1);
+
 // The one function that is looked up by its symbol, cuGetProcAddress_v2: it finds all others for
 // the version of the interface that is asked for, whatever the driver calls them by now.
 using CuGetProcAddress = CUresult(const char* symbol, void** function, int version, uint64_t flags,
@@ -133,7 +134,6 @@ using CuGetProcAddress = CUresult(const char* symbol, void** function, int versi
   ROW(cuDeviceGet, (CUdevice * device, int ordinal))                                              \
   ROW(cuDeviceGetName, (char* name, int length, CUdevice device))                                 \
   ROW(cuDeviceGetAttribute, (int* value, CUdevice_attribute attribute, CUdevice device))          \
-  ROW(cuDeviceTotalMem, (size_t * bytes, CUdevice device))                                        \
   ROW(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device))                           \
   ROW(cuDevicePrimaryCtxRelease, (CUdevice device))                                               \
   ROW(cuCtxPushCurrent, (CUcontext context))                                                      \
@@ -153,11 +153,9 @@ using CuGetProcAddress = CUresult(const char* symbol, void** function, int versi
   ROW(cuMemcpyHtoDAsync, (CUdeviceptr to, const void* from, size_t bytes, CUstream stream))       \
   ROW(cuMemcpyDtoHAsync, (void* to, CUdeviceptr from, size_t bytes, CUstream stream))             \
   ROW(cuMemcpyDtoDAsync, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))       \
-  ROW(cuMemsetD8Async, (CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream))      \
   ROW(cuStreamCreate, (CUstream * stream, unsigned flags))                                        \
   ROW(cuStreamDestroy, (CUstream stream))                                                         \
   ROW(cuStreamSynchronize, (CUstream stream))                                                     \
-  ROW(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned flags))                        \
   ROW(cuStreamBeginCapture, (CUstream stream, CUstreamCaptureMode mode))                          \
   ROW(cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode * mode))                            \
   ROW(cuStreamEndCapture, (CUstream stream, CUgraph * graph))                                     \

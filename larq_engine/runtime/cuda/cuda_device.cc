@@ -4,7 +4,6 @@
 #include <mutex>
 
 #include "larq_engine/runtime/cuda/cuda_image.h"
-#include "larq_engine/runtime/ops/op_error.h"
 
 namespace larq_engine {
 namespace {
@@ -94,13 +93,7 @@ void CudaDevice::Load(const LarqEngineCudaImage& image) {
 }
 
 void CudaDevice::Release() {
-  if (library_ != nullptr) {
-    try {
-      const Current current(*this);
-      (void)driver_.cuLibraryUnload(library_);
-    } catch (const OpError&) {  // the process ends, or was forked
-    }
-  }
+  if (library_ != nullptr) Releasing([&] { (void)driver_.cuLibraryUnload(library_); });
   (void)driver_.cuDevicePrimaryCtxRelease(device_);
 }
 

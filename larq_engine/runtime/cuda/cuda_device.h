@@ -10,6 +10,7 @@
 #include "larq_engine/kernels/cuda/image.h"
 #include "larq_engine/kernels/cuda/kernel_table.h"
 #include "larq_engine/runtime/cuda/driver.h"
+#include "larq_engine/runtime/ops/op_error.h"
 
 namespace larq_engine {
 
@@ -35,7 +36,19 @@ class CudaDevice {
     CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;  // the thread's own afterwards
   };
 
+  // Calls `work` with the context current. Where the process was forked or ends there is nothing to
+  // release, and whatever fails is told to whoever runs next.
+  template <typename Work>
+  void Releasing(const Work& work) const noexcept {
+    try {
+      const Current current(*this);
+      work();
+    } catch (const OpError&) {
+    }
+  }
+
   const CudaDriver& driver() const { return driver_; }
+  int ordinal() const { return device_; }
   const std::string& name() const { return name_; }  // NVIDIA's
   const cuda::Chip& chip() const { return chip_; }
   // Its name and what bounds its speed, and the driver.

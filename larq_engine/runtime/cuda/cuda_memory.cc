@@ -1,36 +1,64 @@
 #include "larq_engine/runtime/cuda/cuda_memory.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
-#include <new>
-
-#include "larq_engine/runtime/ops/op_error.h"
+#include <optional>
+#include <string>
 
 namespace larq_engine {
+namespace {
 
+// Copies go piece by piece: while the device moves one, the host fills or empties the other. So
+// pinned memory, which the host cannot use otherwise, does not grow with the tensors. A piece takes
+// 80 us at the speed below, against which the latency of a copy is little.
+constexpr size_t kPieceBytes = 4 << 20;
+constexpr size_t kPieces = 2;
+
+// So that later copies can use the same.
+size_t StagingSize(size_t bytes) {
+  return std::bit_ceil(std::clamp<size_t>(bytes, 4096, kPieceBytes));
+}
+
+}  // namespace
+
+// What was queued with it before is done.
 class CudaMemory::Taken {
  public:
-  Taken(CudaMemory& memory, size_t bytes) : memory_(memory), staging_(memory.Take(bytes)) {}
+  Taken(CudaMemory& memory, size_t bytes) : memory_(memory), staging_(memory.FindOrAdd(bytes)) {
+    try {
+      Wait();
+    } catch (...) {
+      memory_.GiveBack(staging_);
+      throw;
+    }
+  }
   ~Taken() { memory_.GiveBack(staging_); }
   Taken(const Taken&) = delete;
   Taken& operator=(const Taken&) = delete;
-  Staging* operator->() const { return &staging_; }
+
+  std::byte* data() const { return staging_->data; }
+  // What it is used for was queued.
+  void Record() const {
+    driver().Call(driver().cuEventRecord, staging_->done.get(), memory_.queue_.stream());
+  }
+  void Wait() const { driver().Call(driver().cuEventSynchronize, staging_->done.get()); }
 
  private:
+  const CudaDriver& driver() const { return memory_.queue_.driver(); }
+
   CudaMemory& memory_;
-  Staging& staging_;
+  Stagings::iterator staging_;
 };
 
 CudaMemory::~CudaMemory() {
-  try {
-    const CudaDevice::Current current(queue_.device());
+  queue_.device().Releasing([&] {
     for (const Staging& staging : stagings_) {
       (void)queue_.driver().cuMemFreeHost(staging.data);
     }
     stagings_.clear();
-  } catch (const OpError&) {  // the process was forked
-  }
+  });
 }
 
 std::byte* CudaMemory::Allocate(size_t bytes) {
@@ -38,87 +66,143 @@ std::byte* CudaMemory::Allocate(size_t bytes) {
   CUdeviceptr memory = 0;
   const CudaDriver& driver = queue_.driver();
   // Of nothing there is no address.
-  const CUresult result = driver.cuMemAlloc(&memory, std::max<size_t>(bytes, 1));
-  if (result == CUDA_ERROR_OUT_OF_MEMORY) throw std::bad_alloc();
-  if (result != CUDA_SUCCESS) driver.Fail(driver.cuMemAlloc.name, result);
+  driver.Allocate(driver.cuMemAlloc, &memory, std::max<size_t>(bytes, 1));
   return reinterpret_cast<std::byte*>(memory);
 }
 
 void CudaMemory::Free(std::byte* memory) noexcept {
   if (memory == nullptr) return;
-  try {
-    const CudaDevice::Current current(queue_.device());
-    (void)queue_.driver().cuMemFree(reinterpret_cast<CUdeviceptr>(memory));
-  } catch (const OpError&) {  // the process was forked
-  }
+  queue_.device().Releasing(
+      [&] { (void)queue_.driver().cuMemFree(reinterpret_cast<CUdeviceptr>(memory)); });
 }
 
 // Estimates: PCIe 5 x16, and the latency of a small copy.
 double CudaMemory::Seconds(size_t bytes) const { return 10e-6 + static_cast<double>(bytes) / 50e9; }
 
 void CudaMemory::Wait() noexcept {
-  try {
-    const CudaDevice::Current current(queue_.device());
-    queue_.Wait();
-  } catch (const OpError&) {  // whoever runs next hears of it
-  }
+  queue_.device().Releasing([&] { queue_.Wait(); });
 }
 
-CudaMemory::Staging& CudaMemory::Take(size_t bytes) {
-  const CudaDriver& driver = queue_.driver();
+size_t CudaMemory::StagingBytes() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (Staging& staging : stagings_) {
-    if (staging.is_taken || staging.bytes < bytes) continue;
-    const CUresult done = driver.cuEventQuery(staging.done.get());
-    if (done == CUDA_ERROR_NOT_READY) continue;
-    if (done != CUDA_SUCCESS) driver.Fail(driver.cuEventQuery.name, done);
-    staging.is_taken = true;
-    return staging;
-  }
+  size_t bytes = 0;
+  for (const Staging& staging : stagings_) bytes += staging.bytes;
+  return bytes;
+}
+
+void CudaMemory::ReserveStaging(size_t bytes) {
+  if (bytes == 0) return;
+  const size_t size = StagingSize(bytes);
+  const CudaDevice::Current current(queue_.device());
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto is_enough = [&](const Staging& staging) { return staging.bytes >= size; };
+  size_t found = static_cast<size_t>(std::ranges::count_if(stagings_, is_enough));
+  for (; found < kPieces; ++found) Add(size)->is_taken = false;
+}
+
+// As one that is taken.
+CudaMemory::Stagings::iterator CudaMemory::Add(size_t bytes) {
+  const CudaDriver& driver = queue_.driver();
   CudaEvent done(driver, CU_EVENT_DISABLE_TIMING);
   Staging& added = stagings_.emplace_back(
-      Staging{.data = nullptr, .bytes = 0, .done = std::move(done), .is_taken = true});
+      Staging{.data = nullptr, .bytes = bytes, .done = std::move(done), .is_taken = true});
   try {
-    // Sizes that later copies can use as well.
-    const size_t rounded = std::bit_ceil(std::max<size_t>(bytes, 4096));
     void* data = nullptr;
-    const CUresult result = driver.cuMemHostAlloc(&data, rounded, CU_MEMHOSTALLOC_PORTABLE);
-    if (result == CUDA_ERROR_OUT_OF_MEMORY) throw std::bad_alloc();
-    if (result != CUDA_SUCCESS) driver.Fail(driver.cuMemHostAlloc.name, result);
+    driver.Allocate(driver.cuMemHostAlloc, &data, bytes, CU_MEMHOSTALLOC_PORTABLE);
     added.data = static_cast<std::byte*>(data);
-    added.bytes = rounded;
   } catch (...) {
     stagings_.pop_back();
     throw;
   }
-  return added;
+  return std::prev(stagings_.end());
 }
 
-void CudaMemory::GiveBack(Staging& staging) noexcept {
+// What was used longest ago, so that a copy's next piece finds the one before its last. What other
+// threads have taken they may keep for long: they wait for the device.
+CudaMemory::Stagings::iterator CudaMemory::FindOrAdd(size_t bytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  staging.is_taken = false;
+  const auto found = std::ranges::find_if(stagings_, [&](const Staging& staging) {
+    return !staging.is_taken && staging.bytes >= bytes;
+  });
+  if (found == stagings_.end()) return Add(StagingSize(bytes));
+  found->is_taken = true;
+  return found;
+}
+
+void CudaMemory::GiveBack(Stagings::iterator staging) noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  staging->is_taken = false;
+  stagings_.splice(stagings_.end(), stagings_, staging);
 }
 
 void CudaMemory::CopyIn(const std::byte* host, size_t bytes, std::byte* device) {
   if (bytes == 0) return;
   const CudaDriver& driver = queue_.driver();
   const CudaDevice::Current current(queue_.device());
-  const Taken staging(*this, bytes);
-  std::memcpy(staging->data, host, bytes);
-  driver.Call(driver.cuMemcpyHtoDAsync, reinterpret_cast<CUdeviceptr>(device), staging->data, bytes,
-              queue_.stream());
-  driver.Call(driver.cuEventRecord, staging->done.get(), queue_.stream());
+  for (size_t begin = 0; begin < bytes; begin += kPieceBytes) {
+    const size_t piece = std::min(kPieceBytes, bytes - begin);
+    const Taken staging(*this, piece);
+    std::memcpy(staging.data(), host + begin, piece);
+    driver.Call(driver.cuMemcpyHtoDAsync, reinterpret_cast<CUdeviceptr>(device + begin),
+                staging.data(), piece, queue_.stream());
+    staging.Record();
+  }
 }
 
 void CudaMemory::CopyOut(const std::byte* device, size_t bytes, std::byte* host) {
+  if (bytes == 0) return queue_.Wait();
   const CudaDriver& driver = queue_.driver();
   const CudaDevice::Current current(queue_.device());
-  if (bytes == 0) return queue_.Wait();
-  const Taken staging(*this, bytes);
-  driver.Call(driver.cuMemcpyDtoHAsync, staging->data, reinterpret_cast<CUdeviceptr>(device), bytes,
-              queue_.stream());
-  queue_.Wait();
-  std::memcpy(host, staging->data, bytes);
+  const size_t pieces = (bytes - 1) / kPieceBytes + 1;
+  const auto size = [&](size_t piece) {
+    return std::min(kPieceBytes, bytes - piece * kPieceBytes);
+  };
+  std::array<std::optional<Taken>, kPieces> under_way;
+  for (size_t next = 0; next < pieces + kPieces; ++next) {
+    std::optional<Taken>& staging = under_way[next % kPieces];
+    if (staging) {
+      const size_t piece = next - kPieces;
+      staging->Wait();
+      std::memcpy(host + piece * kPieceBytes, staging->data(), size(piece));
+      staging.reset();
+    }
+    if (next >= pieces) continue;
+    staging.emplace(*this, size(next));
+    driver.Call(driver.cuMemcpyDtoHAsync, staging->data(),
+                reinterpret_cast<CUdeviceptr>(device + next * kPieceBytes), size(next),
+                queue_.stream());
+    staging->Record();
+  }
+}
+
+// Whoever made it was told of the stream that all share: ours does not wait for that by itself.
+void CudaMemory::AwaitMade(const std::byte* made) {
+  const CudaDriver& driver = queue_.driver();
+  const CudaDevice::Current current(queue_.device());
+  const auto address = reinterpret_cast<CUdeviceptr>(made);
+  const std::string expected =
+      "expected data in the memory of GPU " + std::to_string(queue_.device().ordinal()) + ", got ";
+  CUmemorytype type = CU_MEMORYTYPE_HOST;
+  const CUresult result =
+      driver.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
+  if (result == CUDA_ERROR_INVALID_VALUE) throw OpError(expected + "an address that is in none");
+  if (result != CUDA_SUCCESS) driver.Fail(driver.cuPointerGetAttribute.name, result);
+  if (type != CU_MEMORYTYPE_DEVICE) throw OpError(expected + "the host's memory");
+  int ordinal = -1;
+  driver.Call(driver.cuPointerGetAttribute, &ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address);
+  if (ordinal != queue_.device().ordinal()) {
+    throw OpError(expected + "that of GPU " + std::to_string(ordinal) +
+                  "; copy it there, or set the option device to cuda:" + std::to_string(ordinal));
+  }
+  driver.Call(driver.cuStreamSynchronize, CU_STREAM_LEGACY);
+}
+
+void CudaMemory::CopyMade(const std::byte* made, size_t bytes, std::byte* device) {
+  if (bytes == 0) return;
+  const CudaDriver& driver = queue_.driver();
+  const CudaDevice::Current current(queue_.device());
+  driver.Call(driver.cuMemcpyDtoDAsync, reinterpret_cast<CUdeviceptr>(device),
+              reinterpret_cast<CUdeviceptr>(made), bytes, queue_.stream());
 }
 
 }  // namespace larq_engine

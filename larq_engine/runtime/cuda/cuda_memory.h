@@ -15,12 +15,16 @@ class CudaMemory : public DeviceMemory {
   explicit CudaMemory(const CudaQueue& queue) : queue_(queue) {}
   ~CudaMemory() override;
 
+  size_t StagingBytes() const override;
+  void ReserveStaging(size_t bytes) override;
   std::byte* Allocate(size_t bytes) override;
   void Free(std::byte* memory) noexcept override;
   double Seconds(size_t bytes) const override;
   void Wait() noexcept override;
   void CopyIn(const std::byte* host, size_t bytes, std::byte* device) override;
   void CopyOut(const std::byte* device, size_t bytes, std::byte* host) override;
+  void AwaitMade(const std::byte* made) override;
+  void CopyMade(const std::byte* made, size_t bytes, std::byte* device) override;
 
  private:
   // Pinned memory of the host, and when what was queued last with it is done.
@@ -30,14 +34,16 @@ class CudaMemory : public DeviceMemory {
     CudaEvent done;
     bool is_taken;
   };
-  class Taken;  // one of them, for a copy
+  using Stagings = std::list<Staging>;
+  class Taken;  // one of them, for a piece of a copy
 
-  Staging& Take(size_t bytes);
-  void GiveBack(Staging& staging) noexcept;
+  Stagings::iterator Add(size_t bytes);
+  Stagings::iterator FindOrAdd(size_t bytes);
+  void GiveBack(Stagings::iterator staging) noexcept;
 
   const CudaQueue& queue_;
-  std::mutex mutex_;             // guards what follows
-  std::list<Staging> stagings_;  // as many as copies were ever under way together
+  mutable std::mutex mutex_;  // guards what follows; nobody waits for the device with it
+  Stagings stagings_;         // what was given back last is last
 };
 
 }  // namespace larq_engine

@@ -20,11 +20,7 @@ CudaQueue::CudaQueue(std::shared_ptr<CudaDevice> device) : device_(std::move(dev
 }
 
 CudaQueue::~CudaQueue() {
-  try {
-    const CudaDevice::Current current(*device_);
-    (void)driver().cuStreamDestroy(stream_);
-  } catch (const OpError&) {  // the process was forked
-  }
+  device_->Releasing([&] { (void)driver().cuStreamDestroy(stream_); });
 }
 
 void CudaQueue::Add(const Launch& launch, CUstream stream) const {

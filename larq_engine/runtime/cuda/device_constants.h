@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "larq_engine/runtime/executor.h"
@@ -14,34 +16,25 @@ namespace larq_engine {
 class DeviceConstants {
  public:
   explicit DeviceConstants(DeviceMemory& memory) : memory_(memory) {}
-  ~DeviceConstants() {
-    for (const auto& [key, block] : blocks_) memory_.Free(block);
-  }
-  DeviceConstants(const DeviceConstants&) = delete;
-  DeviceConstants& operator=(const DeviceConstants&) = delete;
 
   // The `count` values that `make` returns for an operator, one of several such of it; it is called
   // the first time that so many are asked for.
   template <typename T, typename Make>
   const T* Get(size_t op, int slot, size_t count, const Make& make) {
-    std::byte*& block = blocks_[{op, slot, count}];
-    if (block == nullptr) {
+    std::unique_ptr<DeviceBuffer>& buffer = buffers_[{op, slot, count}];
+    if (buffer == nullptr) {
       const std::vector<T> values = make();
-      std::byte* copy = memory_.Allocate(count * sizeof(T));
-      try {
-        memory_.CopyIn(reinterpret_cast<const std::byte*>(values.data()), count * sizeof(T), copy);
-      } catch (...) {
-        memory_.Free(copy);
-        throw;
-      }
-      block = copy;
+      auto made = std::make_unique<DeviceBuffer>(memory_, MemoryUse::kWeights, count * sizeof(T));
+      memory_.CopyIn(reinterpret_cast<const std::byte*>(values.data()), made->bytes(),
+                     made->data());
+      buffer = std::move(made);
     }
-    return reinterpret_cast<const T*>(block);
+    return reinterpret_cast<const T*>(buffer->data());
   }
 
  private:
   DeviceMemory& memory_;
-  std::map<std::tuple<size_t, int, size_t>, std::byte*> blocks_;
+  std::map<std::tuple<size_t, int, size_t>, std::unique_ptr<DeviceBuffer>> buffers_;
 };
 
 }  // namespace larq_engine

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <new>
 #include <string>
 #include <type_traits>
 
@@ -42,6 +43,15 @@ struct CudaDriver {
   void Call(const CudaFunction<CUresult(Args...)>& function,
             std::type_identity_t<Args>... args) const {
     const CUresult result = function(args...);
+    if (result != CUDA_SUCCESS) Fail(function.name, result);
+  }
+
+  // The same of a call that allocates, which throws std::bad_alloc if memory is short.
+  template <typename... Args>
+  void Allocate(const CudaFunction<CUresult(Args...)>& function,
+                std::type_identity_t<Args>... args) const {
+    const CUresult result = function(args...);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) throw std::bad_alloc();
     if (result != CUDA_SUCCESS) Fail(function.name, result);
   }
 

@@ -31,19 +31,13 @@ ShapedLaunches::ShapedLaunches(CudaExecutor& executor, const Program& program,
     chains_.push_back({.chain = std::move(chain), .launches = {}, .name = LastingName(name)});
   }
   PlaceValues(is_shared);
-  try {
-    // What cannot be launched is known now, and constants are there before the first run.
-    MakeLaunches({});
-  } catch (...) {
-    executor_.memory()->Free(memory_);
-    throw;
-  }
+  // What cannot be launched is known now, and constants are there before the first run.
+  MakeLaunches({});
 }
 
 ShapedLaunches::~ShapedLaunches() {
   executor_.memory()->Wait();
   DropGraph();
-  executor_.memory()->Free(memory_);
 }
 
 void ShapedLaunches::PlaceValues(const std::vector<bool>& is_shared) {
@@ -60,14 +54,15 @@ void ShapedLaunches::PlaceValues(const std::vector<bool>& is_shared) {
       values.push_back(output);
     }
   }
-  memory_ = executor_.memory()->Allocate(PlaceBuffers(buffers));
+  memory_ = std::make_unique<DeviceBuffer>(*executor_.memory(), MemoryUse::kActivations,
+                                           PlaceBuffers(buffers));
   offsets_.assign(program_.values().size(), kNowhere);
   for (size_t i = 0; i < values.size(); ++i) offsets_[values[i]] = buffers[i].offset;
 }
 
 void ShapedLaunches::MakeLaunches(std::span<std::byte* const> places) {
   const auto place = [&](size_t value) -> std::byte* {
-    if (offsets_[value] != kNowhere) return memory_ + offsets_[value];
+    if (offsets_[value] != kNowhere) return memory_->data() + offsets_[value];
     return places.empty() ? nullptr : places[value];
   };
   const LaunchMaker maker(program_, constants_, executor_.queue().device().chip(),
@@ -93,11 +88,9 @@ void ShapedLaunches::NamingAll(const Work& work) const {
 
 void ShapedLaunches::DropGraph() {
   if (graph_ == nullptr) return;
-  try {
-    const CudaDevice::Current current(executor_.queue().device());
-    (void)executor_.queue().driver().cuGraphExecDestroy(std::exchange(graph_, nullptr));
-  } catch (const OpError&) {  // the process was forked
-  }
+  const CudaQueue& queue = executor_.queue();
+  queue.device().Releasing(
+      [&] { (void)queue.driver().cuGraphExecDestroy(std::exchange(graph_, nullptr)); });
 }
 
 void ShapedLaunches::Capture() {

@@ -2,6 +2,7 @@
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_SHAPED_LAUNCHES_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_SHAPED_LAUNCHES_H_
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -52,10 +53,10 @@ class ShapedLaunches {
   std::span<const size_t> ops_;
   DeviceConstants& constants_;
   std::vector<PlannedChain> chains_;
-  std::vector<size_t> chain_of_;    // of the program's operators
-  std::byte* memory_ = nullptr;     // for values that are the segment's alone
-  std::vector<size_t> offsets_;     // of values, in it
-  std::vector<std::byte*> places_;  // that launches were made for; empty: none
+  std::vector<size_t> chain_of_;          // of the program's operators
+  std::unique_ptr<DeviceBuffer> memory_;  // for values that are the segment's alone
+  std::vector<size_t> offsets_;           // of values, in it
+  std::vector<std::byte*> places_;        // that launches were made for; empty: none
   CUgraphExec graph_ = nullptr;
 };
 

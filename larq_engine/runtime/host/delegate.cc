@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <set>
+#include <span>
 #include <stdexcept>
+#include <string>
 
 #include "larq_engine/runtime/executors.h"
 #include "larq_engine/runtime/host/claim.h"
@@ -26,6 +29,7 @@ struct Delegate {
   void* reserve[8] = {};  // what a newer host may look for at the end of the delegate: nothing
   std::shared_ptr<Engine> engine;
   std::atomic<int> last_subgraph{0};  // the host comes with them in order, plan after plan
+  std::set<int> host_reads = {};      // tensors of the main graph that operators of its own read
 };
 
 Delegate& FromHost(TfLiteDelegate* delegate) { return *static_cast<Delegate*>(delegate->data_); }
@@ -76,6 +80,33 @@ TfLiteStatus CheckWeights(TfLiteContext*, TfLiteNode* node) {
   return node->user_data == nullptr ? kTfLiteError : kTfLiteOk;  // InitWeights has said why
 }
 
+// Like snprintf; nothing, and 0, where memory is short.
+template <typename Make>
+size_t WriteText(char* text, size_t size, const Make& make) {
+  try {
+    const std::string made = make();
+    if (size > 0) {
+      const size_t copied = std::min(made.size(), size - 1);
+      std::memcpy(text, made.data(), copied);
+      text[copied] = 0;
+    }
+    return made.size();
+  } catch (const std::exception&) {
+    if (size > 0) text[0] = 0;
+    return 0;
+  }
+}
+
+// Operators that stay with the host read its tensors.
+void SetDeviceInput(Delegate& delegate, int tensor, const void* data, size_t bytes) {
+  if (data != nullptr && delegate.host_reads.contains(tensor)) {
+    throw std::runtime_error(
+        "expected data in the host's memory, because an operator that stays with the host reads "
+        "them, got a device's; copy them to the host");
+  }
+  delegate.engine->SetDeviceInput(tensor, static_cast<const std::byte*>(data), bytes);
+}
+
 void TakeOver(TfLiteContext* context, TfLiteDelegate* delegate, const std::vector<int>& indices,
               TfLiteRegistration registration) {
   if (indices.empty()) return;
@@ -88,6 +119,15 @@ void TakeOver(TfLiteContext* context, TfLiteDelegate* delegate, const std::vecto
                                                      delegate) != kTfLiteOk) {
     throw std::runtime_error("larq_engine: the host refused to hand over the operators");
   }
+}
+
+std::set<int> FindHostReads(const HostGraph& graph, std::span<const int> plans) {
+  const std::set<int> taken(plans.begin(), plans.end());
+  std::set<int> reads;
+  for (const HostNode& node : graph.nodes) {
+    if (!taken.contains(node.index)) reads.insert(node.inputs.begin(), node.inputs.end());
+  }
+  return reads;
 }
 
 // A host whose delegate fails goes back to the graph without it and prepares the operators, and
@@ -134,7 +174,9 @@ TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
     }
     const HostGraph graph = ReadGraph(context, AsSpan(order));
     const std::vector<int> weights = FindWeights(graph);
-    const std::vector<int> plans = FindPlaced(context, FromHost(delegate), graph);
+    Delegate& own = FromHost(delegate);
+    const std::vector<int> plans = FindPlaced(context, own, graph);
+    if (SubgraphNumber(context, 0) <= 0) own.host_reads.merge(FindHostReads(graph, plans));
     // `order` is the host's and ends with the first call; the nodes keep their numbers.
     TfLiteRegistration registration = {};
     registration.init = InitWeights;
@@ -168,6 +210,10 @@ TfLiteDelegate* MakeDelegate(std::shared_ptr<Engine> engine) {
   return &created.release()->delegate;
 }
 
+std::vector<MemoryReport> ReadMemory(TfLiteDelegate* delegate) {
+  return FromHost(delegate).engine->Memory();
+}
+
 std::vector<StepProfile> StopProfile(TfLiteDelegate* delegate) {
   return FromHost(delegate).engine->StopProfile();
 }
@@ -196,17 +242,23 @@ void larq_engine_profile_start(TfLiteDelegate* delegate) {
 }
 
 size_t larq_engine_profile_read(TfLiteDelegate* delegate, char* json, size_t size) {
+  return larq_engine::WriteText(
+      json, size, [&] { return larq_engine::ProfileJson(larq_engine::StopProfile(delegate)); });
+}
+
+size_t larq_engine_memory_read(TfLiteDelegate* delegate, char* json, size_t size) {
+  return larq_engine::WriteText(
+      json, size, [&] { return larq_engine::MemoryJson(larq_engine::ReadMemory(delegate)); });
+}
+
+int larq_engine_set_device_input(TfLiteDelegate* delegate, int tensor, const void* data,
+                                 size_t bytes, char* error, size_t error_size) {
   try {
-    const std::string text = larq_engine::ProfileJson(larq_engine::StopProfile(delegate));
-    if (size > 0) {
-      const size_t copied = std::min(text.size(), size - 1);
-      std::memcpy(json, text.data(), copied);
-      json[copied] = 0;
-    }
-    return text.size();
-  } catch (const std::exception&) {  // out of memory
-    if (size > 0) json[0] = 0;
+    larq_engine::SetDeviceInput(larq_engine::FromHost(delegate), tensor, data, bytes);
     return 0;
+  } catch (const std::exception& e) {
+    larq_engine::WriteText(error, error_size, [&] { return std::string(e.what()); });
+    return 1;
   }
 }
 

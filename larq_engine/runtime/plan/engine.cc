@@ -1,8 +1,10 @@
 #include "larq_engine/runtime/plan/engine.h"
 
 #include <algorithm>
+#include <string>
 #include <tuple>
 
+#include "larq_engine/runtime/ops/op_error.h"
 #include "larq_engine/runtime/plan/plan.h"
 
 namespace larq_engine {
@@ -45,6 +47,54 @@ std::vector<StepProfile> Engine::StopProfile() {
     return std::tie(a.subgraph, a.node) < std::tie(b.subgraph, b.node);
   });
   return steps;
+}
+
+std::vector<MemoryReport> Engine::Memory() const {
+  std::vector<MemoryReport> reports;
+  for (const auto& executor : executors_) {
+    const DeviceMemory* memory = executor->memory();
+    if (memory == nullptr) continue;
+    reports.push_back({.device = executor->device(),
+                       .weights = memory->Held(MemoryUse::kWeights),
+                       .activations = memory->Held(MemoryUse::kActivations),
+                       .staging = memory->StagingBytes()});
+  }
+  return reports;
+}
+
+void Engine::SetDeviceInput(int tensor, const std::byte* data, size_t bytes) {
+  if (executors_.size() < 2) {
+    throw OpError(
+        "expected data in the host's memory, got a device's, and everything is computed "
+        "on the CPU; set the option device, or copy the data to the host");
+  }
+  DeviceMemory& memory = *executors_[1]->memory();
+  if (data == nullptr) {
+    memory.Wait();  // a run that failed may still read them
+    device_inputs_.erase(tensor);
+    return;
+  }
+  InputReaders readers;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const Plan* plan : plans_) plan->AddReaders(tensor, readers);
+  }
+  if (!readers.on_device || readers.on_host) {
+    throw OpError(std::string("expected data in the host's memory, where an operator reads them, "
+                              "got data in that of ") +
+                  executors_[1]->device() + "; copy them to the host");
+  }
+  if (readers.bytes != bytes) {
+    throw OpError("expected " + std::to_string(readers.bytes) + " bytes of data, got " +
+                  std::to_string(bytes));
+  }
+  memory.AwaitMade(data);
+  device_inputs_[tensor] = data;
+}
+
+const std::byte* Engine::DeviceInput(int tensor) const {
+  const auto found = device_inputs_.find(tensor);
+  return found == device_inputs_.end() ? nullptr : found->second;
 }
 
 }  // namespace larq_engine

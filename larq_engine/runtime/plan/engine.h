@@ -3,6 +3,7 @@
 #define LARQ_ENGINE_RUNTIME_PLAN_ENGINE_H_
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -12,6 +13,7 @@
 
 #include "larq_engine/runtime/engine_options.h"
 #include "larq_engine/runtime/executor.h"
+#include "larq_engine/runtime/memory_report.h"
 #include "larq_engine/runtime/profile.h"
 
 namespace larq_engine {
@@ -47,6 +49,15 @@ class Engine {
   void Add(Plan* plan);
   void Remove(Plan* plan);
 
+  // What devices with memory of their own hold, for the plans that were prepared.
+  std::vector<MemoryReport> Memory() const;
+
+  // Where a device has the data of a tensor of the host's main graph: runs read them there, until
+  // null takes it back. Throws OpError where they cannot. Not while a plan runs.
+  void SetDeviceInput(int tensor, const std::byte* data, size_t bytes);
+  // Null where the data are in the host's memory.
+  const std::byte* DeviceInput(int tensor) const;
+
   bool profiling() const { return profiling_.load(std::memory_order_relaxed); }
   void StartProfile();
   std::vector<StepProfile> StopProfile();  // in the order of execution
@@ -59,6 +70,7 @@ class Engine {
   std::mutex mutex_;  // guards what follows
   std::vector<Plan*> plans_;
   std::atomic<bool> profiling_{false};
+  std::map<int, const std::byte*> device_inputs_;  // by tensor; as it is while plans run
 };
 
 }  // namespace larq_engine

@@ -242,12 +242,15 @@ void Plan::PlaceShared() {
   host_memory_ = AlignedBuffer<std::byte>(in_host.Place());
   in_host.SetPlaces(host_memory_.data(), host_places_);
   if (engine_->executors().size() == 1) return;
+  DeviceMemory& memory = *engine_->executors()[kOwnMemory]->memory();
+  for (const Action& action : actions_) {
+    if (action.kind != Action::kRun) memory.ReserveStaging(program_.value(action.value).bytes);
+  }
   // Kept as long as it is large enough: segments remember launches for the places of their values.
   const size_t device_bytes = in_device.Place();
   if (device_memory_ == nullptr || device_memory_->bytes() < device_bytes) {
     device_memory_.reset();
-    device_memory_ =
-        std::make_unique<DeviceBuffer>(*engine_->executors()[kOwnMemory]->memory(), device_bytes);
+    device_memory_ = std::make_unique<DeviceBuffer>(memory, MemoryUse::kActivations, device_bytes);
   }
   in_device.SetPlaces(device_memory_->data(), device_places_);
 }
@@ -278,7 +281,11 @@ void Plan::Copy(const Action& action, bool profiling) {
   DeviceMemory& memory = *engine_->executors()[kOwnMemory]->memory();
   const ProfileClock::time_point start =
       profiling ? ProfileClock::now() : ProfileClock::time_point();
-  if (action.kind == Action::kCopyIn) {
+  const std::byte* made = nullptr;
+  if (value.maker == Value::kHost && IsOfMainGraph()) made = engine_->DeviceInput(value.tensor);
+  if (made != nullptr) {
+    memory.CopyMade(made, value.bytes, device_places_[action.value]);
+  } else if (action.kind == Action::kCopyIn) {
     memory.CopyIn(host_places_[action.value], value.bytes, device_places_[action.value]);
   } else {
     memory.CopyOut(device_places_[action.value], value.bytes, host_places_[action.value]);
@@ -305,6 +312,18 @@ void Plan::Invoke(HostTensors& host, void* host_profiler) {
     part.segment->Run({.places = part.device == kHostMemory ? host_places_ : device_places_,
                        .profiling = profiling,
                        .host_profiler = host_profiler});
+  }
+}
+
+void Plan::AddReaders(int tensor, InputReaders& readers) const {
+  if (!prepared_ || !IsOfMainGraph()) return;
+  for (const Value& value : program_.values()) {
+    if (value.maker != Value::kHost || value.tensor != tensor) continue;
+    for (size_t reader : value.readers) {
+      const bool on_device = device_of_[reader] == kOwnMemory;
+      (on_device ? readers.on_device : readers.on_host) = true;
+      if (on_device) readers.bytes = value.bytes;
+    }
   }
 }
 

@@ -17,6 +17,13 @@
 
 namespace larq_engine {
 
+// Who reads an input of the host's main graph.
+struct InputReaders {
+  bool on_host = false;
+  bool on_device = false;
+  size_t bytes = 0;  // that the device's read
+};
+
 class Plan {
  public:
   // `subgraph`: the number of the host's graph, which has its own of nodes. One that the host does
@@ -32,6 +39,9 @@ class Plan {
   // Allocates nothing.
   void Invoke(HostTensors& host, void* host_profiler);
 
+  // Those of this plan, as it was prepared.
+  void AddReaders(int tensor, InputReaders& readers) const;
+
   void ClearProfile();
   void AppendProfile(std::vector<StepProfile>& steps) const;
 
@@ -43,29 +53,13 @@ class Plan {
     size_t part = 0;   // that is run
     size_t value = 0;  // that is copied
   };
-  // A device's memory for what passes through it.
-  class DeviceBuffer {
-   public:
-    DeviceBuffer(DeviceMemory& memory, size_t bytes)
-        : memory_(memory), data_(memory.Allocate(bytes)), bytes_(bytes) {}
-    ~DeviceBuffer() { memory_.Free(data_); }
-    DeviceBuffer(const DeviceBuffer&) = delete;
-    DeviceBuffer& operator=(const DeviceBuffer&) = delete;
-    std::byte* data() const { return data_; }
-    size_t bytes() const { return bytes_; }
-
-   private:
-    DeviceMemory& memory_;
-    std::byte* data_;
-    size_t bytes_;
-  };
-
   struct Part {  // of the program
     size_t device;
     std::vector<size_t> ops;
     std::unique_ptr<Segment> segment;
   };
 
+  bool IsOfMainGraph() const { return subgraph_ <= 0; }
   void WaitForDevices();
   void Load(const std::function<Program()>& read, bool absorb);
   void Place(const ProgramOp& op, AssignOp& assigned) const;
@@ -90,8 +84,8 @@ class Plan {
   std::vector<std::byte*> host_places_;
   std::vector<std::byte*> device_places_;
   AlignedBuffer<std::byte> host_memory_;
-  std::unique_ptr<DeviceBuffer> device_memory_;
-  bool prepared_ = false;  // for the shapes that the host's tensors have
+  std::unique_ptr<DeviceBuffer> device_memory_;  // for what passes through it
+  bool prepared_ = false;                        // for the shapes that the host's tensors have
 };
 
 }  // namespace larq_engine

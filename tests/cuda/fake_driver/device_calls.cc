@@ -80,8 +80,6 @@ constexpr ErrorText kErrors[] = {
      "operation not permitted when stream is capturing"},
     {CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
      "operation failed due to a previous error during capture"},
-    {CUDA_ERROR_STREAM_CAPTURE_ISOLATION, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION",
-     "dependency created on uncaptured work in another stream"},
     {CUDA_ERROR_CAPTURED_EVENT, "CUDA_ERROR_CAPTURED_EVENT",
      "operation not permitted on an event last recorded in a capturing stream"},
     {CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD",
@@ -168,11 +166,6 @@ void cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice dev
     if (found == std::end(kAttributes)) Misused("it has no attribute %u", attribute);
     *value = found->value;
   }
-}
-
-void cuDeviceTotalMem(size_t* bytes, CUdevice device) {
-  ContextOf(device);
-  *bytes = TheFakeDriver().device_memory;
 }
 
 void cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
@@ -293,17 +286,11 @@ void cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdevicep
   const MemoryBlock* block = TheFakeDriver().memory.Find(reinterpret_cast<const void*>(memory));
   if (block == nullptr) throw Refused{CUDA_ERROR_INVALID_VALUE};
   switch (attribute) {
-    case CU_POINTER_ATTRIBUTE_CONTEXT:
-      std::memcpy(value, &block->context, sizeof(block->context));
-      return;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: {
       const CUmemorytype type = block->on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
       std::memcpy(value, &type, sizeof(type));
       return;
     }
-    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-      std::memcpy(value, &memory, sizeof(memory));
-      return;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
       std::memcpy(value, &block->context->device, sizeof(int));
       return;

@@ -32,7 +32,7 @@ bool Releases(std::string_view name) {
 
 bool WorksOnABrokenDevice(std::string_view name) {
   return NeedsNoInit(name) || name.starts_with("cuDeviceGet") ||
-         IsOneOf(name, {"cuCtxPushCurrent", "cuCtxPopCurrent", "cuDeviceTotalMem"});
+         IsOneOf(name, {"cuCtxPushCurrent", "cuCtxPopCurrent"});
 }
 
 bool Launches(std::string_view name) { return IsOneOf(name, {"cuLaunchKernel", "cuGraphLaunch"}); }
@@ -195,6 +195,47 @@ uint64_t fake_cuda_pageable_copies() {
   FakeDriverState& state = TheFakeDriver();
   const std::lock_guard<std::mutex> lock(state.mutex);
   return state.pageable_copies;
+}
+
+void fake_cuda_hold_wait(uint64_t uploads) {
+  FakeDriverState& state = TheFakeDriver();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  state.awaited_uploads = uploads;
+  state.most_uploads = 0;
+}
+
+int fake_cuda_is_held() {
+  FakeDriverState& state = TheFakeDriver();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  return state.is_held ? 1 : 0;
+}
+
+uint64_t fake_cuda_most_uploads() {
+  FakeDriverState& state = TheFakeDriver();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  return state.most_uploads;
+}
+
+void* fake_cuda_make_array(const void* data, uint64_t bytes, int device) {
+  FakeDriverState& state = TheFakeDriver();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  if (device >= static_cast<int>(state.contexts.size())) return nullptr;
+  std::byte* array =
+      state.memory.Allocate(bytes, true, &state.contexts[static_cast<size_t>(device)]);
+  if (array == nullptr) return nullptr;
+  const auto* first = static_cast<const std::byte*>(data);
+  state.shared.push_back({.run = [array, copy = std::vector<std::byte>(first, first + bytes)] {
+    std::copy(copy.begin(), copy.end(), array);
+  }});
+  return array;
+}
+
+void fake_cuda_free_array(void* array) {
+  FakeDriverState& state = TheFakeDriver();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  state.RunShared();
+  state.RunAll();
+  state.memory.Free(array, true);
 }
 
 void fake_cuda_set_seed(uint64_t seed) {

@@ -40,6 +40,21 @@ FAKE_CUDA_EXPORT uint64_t fake_cuda_leaks(void);
 // Copies from and to memory of the host that is not pinned.
 FAKE_CUDA_EXPORT uint64_t fake_cuda_pageable_copies(void);
 
+// The next thread that has to wait for the device is held until as many copies to the device were
+// queued, of all threads together; if they are not within 20 s the program ends. Counts anew.
+FAKE_CUDA_EXPORT void fake_cuda_hold_wait(uint64_t uploads);
+
+// Whether a thread is.
+FAKE_CUDA_EXPORT int fake_cuda_is_held(void);
+
+// The most copies to the device that were queued together since.
+FAKE_CUDA_EXPORT uint64_t fake_cuda_most_uploads(void);
+
+// Memory of a device as another library in the process makes it, which fills it by the stream that
+// all share: not before somebody waits for that. Null if there is no such device.
+FAKE_CUDA_EXPORT void* fake_cuda_make_array(const void* data, uint64_t bytes, int device);
+FAKE_CUDA_EXPORT void fake_cuda_free_array(void* array);
+
 // 0: a stream's work runs when somebody waits for it, and no other. Else the seed draws the order:
 // streams that nobody waits for run as well, and kernels' threads in any order.
 FAKE_CUDA_EXPORT void fake_cuda_set_seed(uint64_t seed);

@@ -1,17 +1,19 @@
 #include "tests/cuda/fake_driver/state.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 
 namespace larq_engine::testing {
 namespace {
 
+// As long as it takes to be sure that nobody comes.
+constexpr std::chrono::seconds kLongestHold{20};
+
 uint64_t Setting(const char* name, uint64_t otherwise) {
   const char* text = std::getenv(name);
   return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
 }
-
-bool IsDue(const QueuedWork& work) { return work.waits_for == nullptr || work.waits_for->done; }
 
 void Drop(std::deque<QueuedWork>& queue) {
   for (const QueuedWork& work : queue) {
@@ -66,6 +68,8 @@ CUstream_st& FakeDriverState::CurrentStream(CUstream stream) {
 void FakeDriverState::Enqueue(CUstream_st& stream, QueuedWork work) {
   if (!stream.capture) {
     stream.queue.push_back(std::move(work));
+    most_uploads = std::max(most_uploads, QueuedUploads());
+    uploaded_.notify_all();
   } else {
     if (stream.capture->invalid) throw Refused{CUDA_ERROR_STREAM_CAPTURE_INVALIDATED};
     stream.capture->work.push_back(std::move(work));
@@ -113,7 +117,7 @@ std::vector<CUstream> FakeDriverState::Runnable() {
   std::erase_if(destroyed, [](const auto& stream) { return stream->queue.empty(); });
   std::vector<CUstream> found;
   const auto add = [&found](CUstream stream) {
-    if (!stream->queue.empty() && IsDue(stream->queue.front())) found.push_back(stream);
+    if (!stream->queue.empty()) found.push_back(stream);
   };
   for (const auto& [handle, stream] : streams) add(handle);
   for (const auto& stream : destroyed) add(stream.get());
@@ -125,8 +129,6 @@ CUstream FakeDriverState::Next(CUstream needed) {
     const std::vector<CUstream> runnable = Runnable();
     return runnable[Draw() % runnable.size()];
   }
-  // A cycle is impossible: an event is waited for after it was recorded.
-  while (!IsDue(needed->queue.front())) needed = needed->queue.front().waits_for->stream;
   return needed;
 }
 
@@ -142,6 +144,28 @@ void FakeDriverState::RunAll() {
   for (auto runnable = Runnable(); !runnable.empty(); runnable = Runnable()) {
     RunFirst(*runnable[Draw() % runnable.size()]);
   }
+}
+
+void FakeDriverState::RunShared() {
+  for (; !shared.empty(); shared.pop_front()) shared.front().run();
+}
+
+uint64_t FakeDriverState::QueuedUploads() const {
+  uint64_t found = 0;
+  for (const auto& [handle, stream] : streams) {
+    found += static_cast<uint64_t>(std::ranges::count_if(stream->queue, &QueuedWork::is_upload));
+  }
+  return found;
+}
+
+void FakeDriverState::HoldWait() {
+  if (awaited_uploads == 0) return;
+  const uint64_t awaited = std::exchange(awaited_uploads, 0);
+  is_held = true;
+  if (!uploaded_.wait_for(mutex, kLongestHold, [&] { return most_uploads >= awaited; })) {
+    Misused("a thread waits for the device, and meanwhile others do not queue their copies to it");
+  }
+  is_held = false;
 }
 
 void FakeDriverState::RunSome() {

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -45,11 +46,11 @@ struct CUevent_st {
 
 struct QueuedWork {
   std::function<void()> run = {};
-  uint64_t ns = 0;                                  // that it takes
-  std::shared_ptr<EventStamp> waits_for = nullptr;  // before it runs
-  std::shared_ptr<EventStamp> records = nullptr;    // behind it
-  const void* host = nullptr;                       // memory that it copies from or to
+  uint64_t ns = 0;                                // that it takes
+  std::shared_ptr<EventStamp> records = nullptr;  // behind it
+  const void* host = nullptr;                     // memory that it copies from or to
   size_t host_bytes = 0;
+  bool is_upload = false;
 };
 
 struct StreamCapture {
@@ -146,6 +147,9 @@ struct FakeDriverState {
   CUresult next_launch = CUDA_SUCCESS;  // what the next launch does
   CUresult broken = CUDA_SUCCESS;       // by what: the result of all calls
   uint64_t pageable_copies = 0;
+  uint64_t awaited_uploads = 0;  // that the next wait lasts for
+  bool is_held = false;          // a thread that waits
+  uint64_t most_uploads = 0;     // that were queued together
 
   std::array<CUctx_st, 8> contexts;  // of the devices
   GuardedMemory memory;
@@ -155,6 +159,7 @@ struct FakeDriverState {
   Handles<CUgraphExec_st> execs;
   Handles<CUlib_st> libraries;
   std::vector<std::unique_ptr<CUstream_st>> destroyed;  // with work that is not done
+  std::deque<QueuedWork> shared;  // of the stream that all in the process share
 
   // The context that the calling thread has pushed last. Refused if there is none.
   CUcontext Current();
@@ -170,6 +175,9 @@ struct FakeDriverState {
   void RunUntil(const EventStamp& stamp);
   void RunAll(CUstream_st& stream);
   void RunAll();
+  void RunShared();
+  // Before a thread waits for the device, until what fake_cuda_hold_wait asks for.
+  void HoldWait();
   // One of what may run next, if there is something: for those who ask again and again.
   void RunSome();
 
@@ -190,6 +198,9 @@ struct FakeDriverState {
   CUstream Next(CUstream needed);
   void RunFirst(CUstream_st& stream);
 
+  uint64_t QueuedUploads() const;
+
+  std::condition_variable_any uploaded_;
   uint64_t now_ns_ = 0;
 };
 

@@ -74,8 +74,8 @@ void cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, size_t bytes, CUstream 
     CheckIsOnDevice(Address(to), bytes, context);
     std::memcpy(Address(to), from, bytes);
   };
-  TheFakeDriver().Enqueue(own,
-                          {.run = run, .ns = CopyNs(bytes), .host = from, .host_bytes = bytes});
+  TheFakeDriver().Enqueue(
+      own, {.run = run, .ns = CopyNs(bytes), .host = from, .host_bytes = bytes, .is_upload = true});
 }
 
 void cuMemcpyDtoHAsync(void* to, CUdeviceptr from, size_t bytes, CUstream stream) {
@@ -100,16 +100,6 @@ void cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream 
   const auto run = [to, from, bytes, check] {
     check();
     std::memcpy(Address(to), Address(from), bytes);
-  };
-  TheFakeDriver().Enqueue(own, {.run = run, .ns = CopyNs(bytes)});
-}
-
-void cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream) {
-  CUstream_st& own = TheFakeDriver().CurrentStream(stream);
-  CheckIsOnDevice(Address(to), bytes, own.context);
-  const auto run = [to, value, bytes, context = own.context] {
-    CheckIsOnDevice(Address(to), bytes, context);
-    std::memset(Address(to), value, bytes);
   };
   TheFakeDriver().Enqueue(own, {.run = run, .ns = CopyNs(bytes)});
 }
@@ -152,24 +142,14 @@ void cuStreamDestroy(CUstream stream) {
 }
 
 void cuStreamSynchronize(CUstream stream) {
+  if (stream == CU_STREAM_LEGACY) return TheFakeDriver().RunShared();
   CUstream_st& own = TheFakeDriver().streams.Get(stream, "stream");
   if (own.capture) {
     own.capture->invalid = true;
     throw Refused{CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED};
   }
+  if (!own.queue.empty()) TheFakeDriver().HoldWait();
   TheFakeDriver().RunAll(own);
-}
-
-void cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
-  CUstream_st& own = TheFakeDriver().CurrentStream(stream);
-  if (flags != 0) throw Refused{CUDA_ERROR_INVALID_VALUE};
-  if (Event(event).captured) Misused("graphs are recorded of one stream only");
-  if (own.capture) {
-    own.capture->invalid = true;
-    throw Refused{CUDA_ERROR_STREAM_CAPTURE_ISOLATION};
-  }
-  if (Event(event).last == nullptr) return;
-  TheFakeDriver().Enqueue(own, {.waits_for = Event(event).last});
 }
 
 void cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
@@ -249,7 +229,9 @@ void cuEventRecord(CUevent event, CUstream stream) {
 
 void cuEventSynchronize(CUevent event) {
   const auto stamp = StampOf(event);
-  if (stamp != nullptr) TheFakeDriver().RunUntil(*stamp);
+  if (stamp == nullptr || stamp->done) return;
+  TheFakeDriver().HoldWait();
+  TheFakeDriver().RunUntil(*stamp);
 }
 
 void cuEventQuery(CUevent event) {

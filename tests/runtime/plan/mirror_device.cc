@@ -227,6 +227,12 @@ void MirrorMemory::CopyOut(const std::byte* device, size_t bytes, std::byte* hos
   std::copy(device, device + bytes, host);
 }
 
+void MirrorMemory::CopyMade(const std::byte* made, size_t bytes, std::byte* device) {
+  CheckIsOwn(made, bytes);
+  CheckIsOwn(device, bytes);
+  queue_.Add([made, bytes, device] { std::copy(made, made + bytes, device); });
+}
+
 std::string MirrorExecutor::Refusal(const Program& program, const ProgramOp& op) const {
   return refusal ? refusal(program, op) : "";
 }

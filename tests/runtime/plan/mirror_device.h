@@ -49,6 +49,8 @@ class MirrorMemory : public DeviceMemory {
   void Wait() noexcept override;
   void CopyIn(const std::byte* host, size_t bytes, std::byte* device) override;
   void CopyOut(const std::byte* device, size_t bytes, std::byte* host) override;
+  void AwaitMade(const std::byte* made) override { CheckIsOwn(made, 0); }
+  void CopyMade(const std::byte* made, size_t bytes, std::byte* device) override;
 
   double seconds_per_byte = 0;
   std::atomic<uint64_t> copied_in = 0;

@@ -1,0 +1,124 @@
+// The way to a GPU's memory and back, by a driver that does everything late.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "larq_engine/runtime/cuda/cuda_memory.h"
+#include "larq_engine/version.h"
+#include "tests/cuda/fake_driver/fake_driver.h"
+
+namespace larq_engine {
+namespace {
+
+constexpr size_t kPiece = 4 << 20;
+constexpr std::array<size_t, 7> kSizes = {0,          1,          5000,           kPiece,
+                                          kPiece + 1, 2 * kPiece, 3 * kPiece + 77};
+
+std::vector<std::byte> Numbers(size_t bytes, size_t seed) {
+  std::vector<std::byte> data(bytes);
+  for (size_t i = 0; i < bytes; ++i) data[i] = static_cast<std::byte>((i * 31 + seed) >> (i % 3));
+  return data;
+}
+
+class CudaMemoryTest : public ::testing::Test {
+ protected:
+  CudaMemoryTest() { fake_cuda_reset(); }
+  ~CudaMemoryTest() override { fake_cuda_set_seed(0); }
+
+  // There and back.
+  std::vector<std::byte> Copied(const std::vector<std::byte>& data) {
+    const DeviceBuffer buffer(memory_, MemoryUse::kActivations, data.size());
+    memory_.CopyIn(data.data(), data.size(), buffer.data());
+    std::vector<std::byte> back(data.size());
+    memory_.CopyOut(buffer.data(), back.size(), back.data());
+    return back;
+  }
+
+  const CudaDriver driver_ = LoadCudaDriver(testing::FindFakeCudaSymbol);
+  const CudaQueue queue_{
+      std::make_shared<CudaDevice>(driver_, *larq_engine_cuda_image(LARQ_ENGINE_VERSION), 0)};
+  CudaMemory memory_{queue_};
+};
+
+TEST_F(CudaMemoryTest, CopiesOfAllSizesThroughLittlePinnedMemory) {
+  for (const uint64_t seed : {0, 1, 2}) {
+    fake_cuda_set_seed(seed);
+    for (const size_t bytes : kSizes) {
+      const std::vector<std::byte> data = Numbers(bytes, seed);
+      EXPECT_EQ(Copied(data), data) << bytes << " bytes";
+    }
+  }
+  EXPECT_LE(memory_.StagingBytes(), 2 * kPiece + 2 * 8192);
+  EXPECT_EQ(fake_cuda_pageable_copies(), 0u);
+}
+
+TEST_F(CudaMemoryTest, APieceIsFilledWhileTheOneBeforeItIsMoved) {
+  const std::vector<std::byte> data = Numbers(3 * kPiece, 0);
+  const DeviceBuffer buffer(memory_, MemoryUse::kActivations, data.size());
+  memory_.ReserveStaging(data.size());
+  EXPECT_EQ(memory_.StagingBytes(), 2 * kPiece);
+  fake_cuda_hold_wait(0);
+  memory_.CopyIn(data.data(), data.size(), buffer.data());
+  EXPECT_EQ(fake_cuda_most_uploads(), 2u);
+  EXPECT_EQ(memory_.StagingBytes(), 2 * kPiece);
+  memory_.Wait();
+}
+
+TEST_F(CudaMemoryTest, OneThreadCopiesInWhileAnotherWaits) {
+  const std::vector<std::byte> data = Numbers(5000, 1);
+  std::vector<std::byte> back(data.size());
+  const DeviceBuffer buffer(memory_, MemoryUse::kActivations, data.size());
+  memory_.CopyIn(data.data(), data.size(), buffer.data());
+  memory_.Wait();
+  fake_cuda_hold_wait(1);
+  std::thread other([&] { memory_.CopyOut(buffer.data(), back.size(), back.data()); });
+  while (fake_cuda_is_held() == 0) std::this_thread::yield();
+  EXPECT_EQ(Copied(data), data);
+  other.join();
+  EXPECT_EQ(back, data);
+}
+
+TEST_F(CudaMemoryTest, BuffersAreCounted) {
+  {
+    const DeviceBuffer weights(memory_, MemoryUse::kWeights, 100);
+    const DeviceBuffer activations(memory_, MemoryUse::kActivations, 2000);
+    EXPECT_EQ(memory_.Held(MemoryUse::kWeights), 100u);
+    EXPECT_EQ(memory_.Held(MemoryUse::kActivations), 2000u);
+  }
+  EXPECT_EQ(memory_.Held(MemoryUse::kWeights) + memory_.Held(MemoryUse::kActivations), 0u);
+}
+
+TEST_F(CudaMemoryTest, DataOfOthers) {
+  const std::vector<std::byte> data = Numbers(5000, 3);
+  void* array = fake_cuda_make_array(data.data(), data.size(), 0);
+  const auto* made = static_cast<const std::byte*>(array);
+  const DeviceBuffer buffer(memory_, MemoryUse::kActivations, data.size());
+  memory_.AwaitMade(made);
+  memory_.CopyMade(made, data.size(), buffer.data());
+  std::vector<std::byte> back(data.size());
+  memory_.CopyOut(buffer.data(), back.size(), back.data());
+  EXPECT_EQ(back, data);
+  fake_cuda_free_array(array);
+
+  const auto refusal = [&](const std::byte* elsewhere) -> std::string {
+    try {
+      memory_.AwaitMade(elsewhere);
+    } catch (const OpError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal(data.data()),
+            "expected data in the memory of GPU 0, got an address that is in none");
+  array = fake_cuda_make_array(data.data(), data.size(), 1);
+  EXPECT_EQ(refusal(static_cast<std::byte*>(array)),
+            "expected data in the memory of GPU 0, got that of GPU 1; copy it there, or set the "
+            "option device to cuda:1");
+  fake_cuda_free_array(array);
+}
+
+}  // namespace
+}  // namespace larq_engine
