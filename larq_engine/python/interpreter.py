@@ -5,9 +5,8 @@ It adds to LCE's Interpreter; `larq_engine.testing` has LCE's signature.
 
 import operator
 import os
-import threading
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +15,10 @@ import numpy as np
 from larq_engine.python import arguments
 from larq_engine.python.batching import BatchRunner
 from larq_engine.python.model_file import ModelSource, read_model
+from larq_engine.python.pipeline import Lane, Pipeline
 from larq_engine.python.profile import ProfileTable, make_table
 from larq_engine.python.progress import ProgressBar
-from larq_engine.python.session import Session
+from larq_engine.python.session import DeviceMemory, Session
 from larq_engine.python.tensors import Array, Shape, TensorInfo, join, random_data
 
 
@@ -93,15 +93,19 @@ class Interpreter:
             **({} if device is None else {"device": device}),
             placement=placement,
         )
-        self._lock = threading.Lock()
-        self._session = session
+        self._lane = Lane(session)
+        self._pipeline = Pipeline(self._lane)
         self._adopt(session.declared_inputs, session.declared_outputs)
         _interpreters.add(self)
 
     def _adopt(self, inputs: tuple[TensorInfo, ...], outputs: tuple[TensorInfo, ...]) -> None:
         """Takes these shapes as the declared ones; `predict` may then use other batches."""
         # At once: another thread may look, or Ctrl-C come between.
-        self._declared = _Declared(inputs, outputs, BatchRunner(self._session, inputs))
+        self._declared = _Declared(inputs, outputs, BatchRunner(self._lane, inputs))
+
+    @property
+    def _session(self) -> Session:
+        return self._lane.session
 
     @property
     def _inputs(self) -> tuple[TensorInfo, ...]:
@@ -122,13 +126,13 @@ class Interpreter:
 
     def close(self) -> None:
         """Frees the memory. To run the model after that is a ValueError, to close it again none."""
-        with self._lock:
-            self._session.close()
+        self._lane.close()
+        self._pipeline.close()
 
     def _after_fork(self) -> None:
-        """In the new process, of whose threads this is the only one: another may hold the lock."""
-        self._lock = threading.Lock()
-        self._session.abandon()
+        """In the new process."""
+        self._lane.abandon()
+        self._pipeline.abandon()
 
     @property
     def input_names(self) -> list[str]:
@@ -202,13 +206,12 @@ class Interpreter:
         # What most calls are, without the checks and the pieces that it does not need.
         arrays = None if verbose else arguments.plain_arrays(x, inputs)
         if arrays is not None:
-            with self._lock:
-                results = self._session.run(arrays)
+            results = self._lane.run(arrays)
             return _as_asked(results, outputs, isinstance(x, dict))
         request = arguments.parse(x, inputs)
         pieces: list[list[Array]] = []
         with ProgressBar(request.samples, verbose) as bar:
-            for samples, piece in self._run(declared.batches, request.stacks):
+            for samples, piece in self._pipeline.run(declared.batches.batches(request.stacks)):
                 pieces.append(piece)
                 bar.update(samples)
         joined = pieces[0]
@@ -216,19 +219,6 @@ class Interpreter:
             columns = zip(outputs, zip(*pieces, strict=True), strict=True)
             joined = [join(parts, f"output {info}") for info, parts in columns]
         return _as_asked(joined, outputs, request.named)
-
-    def _run(
-        self, batches: BatchRunner, stacks: Iterable[list[Array]]
-    ) -> Iterator[tuple[int, list[Array]]]:
-        """Yields pieces and locks each alone: the user's iterator may itself call `predict`."""
-        for stack in stacks:
-            pieces = batches.run(stack)
-            while True:
-                with self._lock:
-                    piece = next(pieces, None)
-                if piece is None:
-                    break
-                yield piece
 
     def resize(self, shapes: Mapping[str, Sequence[int]] | Sequence[Sequence[int]]) -> None:
         """Gives the inputs other shapes, such as another image size.
@@ -241,9 +231,26 @@ class Interpreter:
             ValueError: A name or shape is not valid, or the model cannot take it. The shapes are
                 then as before.
         """
-        with self._lock:
+        with self._lane.lock:
             self._session.reopen(arguments.parse_shapes(shapes, self._inputs))
             self._adopt(self._session.inputs(), self._session.outputs())
+
+    def memory(self) -> list[DeviceMemory]:
+        """Tells what the model takes of GPUs' memory; known before the first run.
+
+        Returns:
+            A record for each GPU that computes, with `device`, `weights`, `activations` and
+            `staging` in bytes; nothing if all is on the CPU. After `predict` of many batches it is
+            that of two sessions.
+        """
+        total: dict[str, DeviceMemory] = {}
+        for lane in self._pipeline.lanes:
+            with lane.lock:
+                records = lane.session.memory()
+            for record in records:
+                known = total.get(record.device)
+                total[record.device] = record if known is None else known + record
+        return list(total.values())
 
     def profile(self, inputs: Any = None, runs: int = 50) -> ProfileTable:
         """Measures each operator.
@@ -265,7 +272,7 @@ class Interpreter:
             arrays = [random_data(info, generator) for info in self._inputs]
         else:
             arrays = next(arguments.parse(inputs, self._inputs).stacks)
-        with self._lock:
+        with self._lane.lock:
             steps, elapsed_ns, host_ops = self._session.measure(arrays, runs)
         return make_table(steps, elapsed_ns, runs, host_ops)
 

@@ -66,6 +66,8 @@ def _load(path: str) -> ctypes.CDLL:
         names.argtypes, names.restype = [], ctypes.c_char_p
     library.larq_engine_devices.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
     library.larq_engine_devices.restype = ctypes.c_size_t
+    library.larq_engine_memory_read.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
+    library.larq_engine_memory_read.restype = ctypes.c_size_t
     library.larq_engine_profile_start.argtypes = [ctypes.c_void_p]
     library.larq_engine_profile_start.restype = None
     library.larq_engine_profile_read.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
@@ -92,6 +94,13 @@ def read_profile(delegate: int) -> list[dict[str, Any]]:
     read = functools.partial(_load(delegate_path()).larq_engine_profile_read, delegate)
     steps: list[dict[str, Any]] = json.loads(_read_all(read, _FIRST_PROFILE_BYTES))["steps"]
     return [step | {"op": known_op(step["op"]).name} for step in steps]
+
+
+def read_memory(delegate: int) -> list[dict[str, Any]]:
+    """Returns a record for each GPU that the delegate at this address computes on."""
+    read = functools.partial(_load(delegate_path()).larq_engine_memory_read, delegate)
+    devices: list[dict[str, Any]] = json.loads(_read_all(read, _FIRST_DEVICES_BYTES))["devices"]
+    return devices
 
 
 def version() -> str:

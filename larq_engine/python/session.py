@@ -31,6 +31,31 @@ class Operator:
     outputs: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class DeviceMemory:
+    """The memory that a model takes on a GPU, in bytes.
+
+    Attributes:
+        device: As profiles name it.
+        weights: Constants of the operators.
+        activations: What passes between them, for all shapes that are remembered.
+        staging: Pinned memory of the host, through which data are copied.
+    """
+
+    device: str
+    weights: int
+    activations: int
+    staging: int
+
+    def __add__(self, other: "DeviceMemory") -> "DeviceMemory":
+        return DeviceMemory(
+            self.device,
+            self.weights + other.weights,
+            self.activations + other.activations,
+            self.staging + other.staging,
+        )
+
+
 def _find_states(operators: Sequence[Operator]) -> tuple[tuple[int, int], ...]:
     """For each state a tensor into which it is read, and one from which it is assigned."""
     reads = {op.inputs[0]: op.outputs[0] for op in operators if op.name == "READ_VARIABLE"}
@@ -85,6 +110,7 @@ class Session:
         self._input_numbers = [info.index for info in self.declared_inputs]
         self._output_numbers = [info.index for info in self.declared_outputs]
         self._is_whole = True
+        self.has_gpu = bool(self.memory())  # which computes, or may for other shapes
 
     @functools.cached_property
     def declared_tensors(self) -> dict[int, TensorInfo]:
@@ -253,6 +279,12 @@ class Session:
                 numbers.update(operator.outputs)
         tensors = self.declared_tensors
         return sum(tensors[number].nbytes for number in numbers & tensors.keys())
+
+    def memory(self) -> list[DeviceMemory]:
+        """What is held on GPUs for the shapes that were allocated."""
+        self.resize(self._shapes)
+        pointer: int = self._delegate._get_native_delegate_pointer()
+        return [DeviceMemory(**record) for record in library.read_memory(pointer)]
 
     def measure(
         self, arrays: Sequence[Array], runs: int
