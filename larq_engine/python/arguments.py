@@ -12,14 +12,18 @@ from typing import Any
 
 import numpy as np
 
+from larq_engine.python.device_array import DeviceArray, from_gpu, is_on_gpu
 from larq_engine.python.tensors import Array, Shape, TensorInfo, join
+
+# Data of an input.
+Data = Array | DeviceArray
 
 
 @dataclass(frozen=True)
 class Request:
     """Samples to run: each of `stacks` holds one array for each input, samples along axis 0."""
 
-    stacks: Iterator[list[Array]]
+    stacks: Iterator[list[Data]]
     samples: int | None  # None if an iterator does not know.
     named: bool  # The user gave names, and gets names.
 
@@ -83,7 +87,7 @@ def has_batch(inputs: Sequence[TensorInfo]) -> bool:
 
 
 def _is_array(x: Any) -> bool:
-    return hasattr(x, "__array__")
+    return hasattr(x, "__array__") or hasattr(x, "__dlpack__")
 
 
 def _parse_samples(x: Iterable[Any], inputs: Sequence[TensorInfo]) -> Request:
@@ -100,10 +104,10 @@ def _parse_samples(x: Iterable[Any], inputs: Sequence[TensorInfo]) -> Request:
     except StopIteration:
         raise ValueError("predict: expected at least one sample, got an empty iterator") from None
 
-    def stacks() -> Iterator[list[Array]]:
+    def stacks() -> Iterator[list[Data]]:
         remaining = itertools.chain([first], samples)
         while group := list(itertools.islice(remaining, inputs[0].shape[0])):
-            rows = [[array[np.newaxis] for array in _assign(sample, inputs)] for sample in group]
+            rows = [[_on_host(array) for array in _assign(sample, inputs)] for sample in group]
             try:
                 checked = [_check_stack(row, inputs) for row in rows]
             except ValueError as error:
@@ -118,7 +122,16 @@ def _parse_samples(x: Iterable[Any], inputs: Sequence[TensorInfo]) -> Request:
     return Request(stacks(), count, isinstance(first, Mapping))
 
 
-def _assign(x: Any, inputs: Sequence[TensorInfo]) -> list[Array]:
+def _on_host(sample: Data) -> Array:
+    if isinstance(sample, DeviceArray):
+        raise TypeError(
+            "predict: expected samples in the host's memory from an iterator, got one on a GPU; "
+            "give all samples as one array"
+        )
+    return sample[np.newaxis]
+
+
+def _assign(x: Any, inputs: Sequence[TensorInfo]) -> list[Data]:
     """Returns one array for each input, in the order of the inputs."""
     names = ", ".join(map(str, inputs))
     if isinstance(x, Mapping):
@@ -138,16 +151,23 @@ def _assign(x: Any, inputs: Sequence[TensorInfo]) -> list[Array]:
     return [_as_array(array, info) for array, info in zip(arrays, inputs, strict=True)]
 
 
-def _as_array(x: Any, info: TensorInfo) -> Array:
+def _as_array(x: Any, info: TensorInfo) -> Data:
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError(
             f"input {info}: expected an array, got a masked array, whose mask no model knows; "
             "choose the values behind it: x.filled(value)"
         )
+    if is_on_gpu(x):
+        try:
+            return from_gpu(x)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"input {info}: {error}") from error
+    if hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
+        return np.from_dlpack(x)
     return np.asarray(x)
 
 
-def _check_stack(arrays: Sequence[Array], inputs: Sequence[TensorInfo]) -> list[Array]:
+def _check_stack(arrays: Sequence[Data], inputs: Sequence[TensorInfo]) -> list[Data]:
     batched = has_batch(inputs)
     checked = [_check(array, info, batched) for array, info in zip(arrays, inputs, strict=True)]
     if batched and len({array.shape[0] for array in checked}) > 1:
@@ -159,7 +179,7 @@ def _check_stack(arrays: Sequence[Array], inputs: Sequence[TensorInfo]) -> list[
     return checked
 
 
-def _check(array: Array, info: TensorInfo, batched: bool) -> Array:
+def _check(array: Data, info: TensorInfo, batched: bool) -> Data:
     """Returns the array in the input's type; of a batched one the number of samples is free."""
     pattern = _free_dimensions(info, batched)
     wanted = f"({', '.join(map(str, pattern))}{',' if len(pattern) == 1 else ''})"
@@ -180,6 +200,13 @@ def _check(array: Array, info: TensorInfo, batched: bool) -> Array:
             f"input {info}: expected shape {wanted}, got {array.shape}; "
             "reshape the data, or let the model take this shape with Interpreter.resize"
         )
+    if isinstance(array, DeviceArray):
+        if array.dtype != info.dtype:
+            raise TypeError(
+                f"input {info}: expected {info.dtype}, got {array.dtype} in a GPU's memory, where "
+                "nothing is cast; convert it there"
+            )
+        return array
     if not np.can_cast(array.dtype, info.dtype, casting="safe"):
         raise TypeError(
             f"input {info}: expected {info.dtype}, got {array.dtype}, which cannot be cast without "

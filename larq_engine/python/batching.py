@@ -8,9 +8,10 @@ where the file leaves it open, or where every operator is known to keep samples 
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from larq_engine.python.arguments import has_batch
+from larq_engine.python.arguments import Data, has_batch
 from larq_engine.python.pipeline import Batch, Lane
 from larq_engine.python.samplewise import is_samplewise
+from larq_engine.python.session import InputError
 from larq_engine.python.tensors import Array, TensorInfo
 
 # Bytes of activations in one invoke of an enlarged batch, so that a large data set does not fill
@@ -34,12 +35,12 @@ class BatchRunner:
         self._flexible: bool | None = None
         self._tried: set[int] = set()  # batches that the model was seen to take
 
-    def batches(self, stacks: Iterable[Sequence[Array]]) -> Iterator[Batch]:
+    def batches(self, stacks: Iterable[Sequence[Data]]) -> Iterator[Batch]:
         """Yields the batches; those of a size that the model may refuse are run already."""
         for stack in stacks:
             yield from self._cut(stack)
 
-    def _cut(self, stack: Sequence[Array]) -> Iterator[Batch]:
+    def _cut(self, stack: Sequence[Data]) -> Iterator[Batch]:
         if not has_batch(self._inputs):
             yield Batch(1, stack)
             return
@@ -72,7 +73,7 @@ class BatchRunner:
                 self._flexible = open_in_file or is_samplewise(self._lane.session)
         return self._flexible
 
-    def _samples_at_once(self, stack: Sequence[Array]) -> int:
+    def _samples_at_once(self, stack: Sequence[Data]) -> int:
         """Activations grow with the inputs: by that their declared size is scaled to the data."""
         session = self._lane.session
         declared = sum(info.nbytes for info in session.declared_inputs)
@@ -83,7 +84,7 @@ class BatchRunner:
             return max(1, min(_MAX_GPU_SAMPLES, _MAX_GPU_ACTIVATION_BYTES // per_sample))
         return max(1, _MAX_ACTIVATION_BYTES // per_sample)
 
-    def _try_resized(self, piece: Sequence[Array]) -> list[Array] | None:
+    def _try_resized(self, piece: Sequence[Data]) -> list[Array] | None:
         """Returns the outputs, or None if the model turns out to need its declared batch.
 
         A file may leave the batch open although a constant in its graph fixes it.
@@ -91,6 +92,8 @@ class BatchRunner:
         samples = len(piece[0])
         try:
             outputs = self._lane.run(piece)
+        except InputError:
+            raise
         except ValueError:
             self._flexible = False
             return None

@@ -191,6 +191,8 @@ class Interpreter:
             x: An array with samples along axis 0; for several inputs a list or tuple of arrays, or
                 a dictionary from input name to array; or an iterator that yields single samples,
                 each an array, list or dictionary.
+                An array in the memory of the GPU that computes, of any library with DLPack, is read
+                there if nothing but the GPU reads the input.
             verbose: Show a progress bar from the start if 1, else only on long work.
 
         Returns:
@@ -269,7 +271,7 @@ class Interpreter:
             raise ValueError(f"runs: expected a positive integer, got {runs!r}")
         if inputs is None:
             generator = np.random.default_rng(0)
-            arrays = [random_data(info, generator) for info in self._inputs]
+            arrays: list[arguments.Data] = [random_data(info, generator) for info in self._inputs]
         else:
             arrays = next(arguments.parse(inputs, self._inputs).stacks)
         with self._lane.lock:

@@ -68,6 +68,15 @@ def _load(path: str) -> ctypes.CDLL:
     library.larq_engine_devices.restype = ctypes.c_size_t
     library.larq_engine_memory_read.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
     library.larq_engine_memory_read.restype = ctypes.c_size_t
+    library.larq_engine_set_device_input.argtypes = [
+        ctypes.c_void_p,
+        ctypes.c_int,
+        ctypes.c_void_p,
+        ctypes.c_size_t,
+        ctypes.c_char_p,
+        ctypes.c_size_t,
+    ]
+    library.larq_engine_set_device_input.restype = ctypes.c_int
     library.larq_engine_profile_start.argtypes = [ctypes.c_void_p]
     library.larq_engine_profile_start.restype = None
     library.larq_engine_profile_read.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
@@ -101,6 +110,18 @@ def read_memory(delegate: int) -> list[dict[str, Any]]:
     read = functools.partial(_load(delegate_path()).larq_engine_memory_read, delegate)
     devices: list[dict[str, Any]] = json.loads(_read_all(read, _FIRST_DEVICES_BYTES))["devices"]
     return devices
+
+
+def set_device_input(delegate: int, tensor: int, address: int | None, size: int) -> None:
+    """Lets runs of the delegate's interpreter read an input on the GPU, until `address` is None.
+
+    Raises:
+        ValueError: They cannot; the message says why.
+    """
+    reason = ctypes.create_string_buffer(_MAX_REASON_BYTES)
+    set_input = _load(delegate_path()).larq_engine_set_device_input
+    if set_input(delegate, tensor, address, size, reason, len(reason)) and address is not None:
+        raise ValueError(reason.value.decode(errors="replace"))
 
 
 def version() -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
+from larq_engine.python.arguments import Data
 from larq_engine.python.session import Session
 from larq_engine.python.tensors import Array
 
@@ -25,7 +26,7 @@ class Batch:
     """Samples for one run, and the outputs of those that were run already."""
 
     samples: int
-    arrays: Sequence[Array]
+    arrays: Sequence[Data]
     outputs: list[Array] | None = None
 
 
@@ -36,7 +37,7 @@ class Lane:
         self.session = session
         self.lock = threading.Lock()
 
-    def run(self, arrays: Sequence[Array]) -> list[Array]:
+    def run(self, arrays: Sequence[Data]) -> list[Array]:
         with self.lock:
             return self.session.run(arrays)
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from larq_engine.python import host, library
+from larq_engine.python.device_array import DeviceArray
 from larq_engine.python.errors import host_errors
 from larq_engine.python.operators import known_op
 from larq_engine.python.tensors import Array, Shape, TensorInfo, describe
@@ -64,6 +65,10 @@ def _find_states(operators: Sequence[Operator]) -> tuple[tuple[int, int], ...]:
         for op in operators
         if op.name == "ASSIGN_VARIABLE" and op.inputs[0] in reads
     )
+
+
+class InputError(ValueError):
+    """The data of an input are at fault, and not the model or its shapes."""
 
 
 class Session:
@@ -249,20 +254,48 @@ class Session:
                     f"it {assigned.shape} (tensor #{new}); give the batch that the model declares"
                 )
 
-    def run(self, arrays: Sequence[Array]) -> list[Array]:
+    def run(self, arrays: Sequence[Array | DeviceArray]) -> list[Array]:
         """Runs the model once on arrays of the inputs' types, and of any shapes it can take."""
         self._feed(arrays)
-        with host_errors("invoke"):
-            # A recurrent layer's state outlives a run; the next arrays are other samples.
-            self._interpreter.reset_all_variables()
-            self._interpreter.invoke()
-            return [self._interpreter.get_tensor(number) for number in self._output_numbers]
+        try:
+            with host_errors("invoke"):
+                # A recurrent layer's state outlives a run; the next arrays are other samples.
+                self._interpreter.reset_all_variables()
+                self._interpreter.invoke()
+                return [self._interpreter.get_tensor(number) for number in self._output_numbers]
+        finally:
+            self._let_go(arrays)
 
-    def _feed(self, arrays: Sequence[Array]) -> None:
+    def _feed(self, arrays: Sequence[Array | DeviceArray]) -> None:
+        """What is on a GPU is read there, until `_let_go`."""
         self.resize([array.shape for array in arrays])
-        with host_errors("inputs"):
-            for number, array in zip(self._input_numbers, arrays, strict=True):
-                self._interpreter.set_tensor(number, array)
+        try:
+            for info, array in zip(self.declared_inputs, arrays, strict=True):
+                if isinstance(array, DeviceArray):
+                    self._read_on_gpu(info, array)
+                    continue
+                with host_errors("inputs"):
+                    self._interpreter.set_tensor(info.index, array)
+        except ValueError:
+            self._let_go(arrays)
+            raise
+
+    def _read_on_gpu(self, info: TensorInfo, array: DeviceArray) -> None:
+        try:
+            if info.index in self._output_numbers:
+                raise ValueError("expected data in the host's memory, as this is an output too")
+            library.set_device_input(self._pointer(), info.index, array.address, array.nbytes)
+        except ValueError as error:
+            raise InputError(f"input {info}: {error}") from None
+
+    def _let_go(self, arrays: Sequence[Array | DeviceArray]) -> None:
+        for number, array in zip(self._input_numbers, arrays, strict=True):
+            if isinstance(array, DeviceArray):
+                library.set_device_input(self._pointer(), number, None, 0)
+
+    def _pointer(self) -> int:
+        pointer: int = self._delegate._get_native_delegate_pointer()
+        return pointer
 
     def constant(self, number: int) -> Array | None:
         """The value of a tensor that the file holds; None if it has none."""
@@ -283,11 +316,10 @@ class Session:
     def memory(self) -> list[DeviceMemory]:
         """What is held on GPUs for the shapes that were allocated."""
         self.resize(self._shapes)
-        pointer: int = self._delegate._get_native_delegate_pointer()
-        return [DeviceMemory(**record) for record in library.read_memory(pointer)]
+        return [DeviceMemory(**record) for record in library.read_memory(self._pointer())]
 
     def measure(
-        self, arrays: Sequence[Array], runs: int
+        self, arrays: Sequence[Array | DeviceArray], runs: int
     ) -> tuple[list[dict[str, Any]], int, list[str]]:
         """Runs the model `runs` times.
 
@@ -296,15 +328,18 @@ class Session:
             operators that the plug-in left to the host.
         """
         self.run(arrays)  # The first run of a shape makes plans and touches memory.
-        pointer: int = self._delegate._get_native_delegate_pointer()
-        library.start_profile(pointer)
+        self._feed(arrays)
+        library.start_profile(self._pointer())
         elapsed = 0
-        with host_errors("invoke"):
-            for _ in range(runs):
-                start = time.perf_counter_ns()
-                self._interpreter.invoke()
-                elapsed += time.perf_counter_ns() - start
-        steps = library.read_profile(pointer)
+        try:
+            with host_errors("invoke"):
+                for _ in range(runs):
+                    start = time.perf_counter_ns()
+                    self._interpreter.invoke()
+                    elapsed += time.perf_counter_ns() - start
+        finally:
+            self._let_go(arrays)
+        steps = library.read_profile(self._pointer())
         taken = {step["node"] for step in steps if step["subgraph"] == _MAIN}
         left = [
             op.name

@@ -2,6 +2,7 @@
 
 import _thread
 import re
+import signal
 import threading
 
 import numpy as np
@@ -163,6 +164,15 @@ def test_what_the_data_raise(model, expected):
         _assert_same(interpreter.predict(model.inputs), expected)
 
 
+@pytest.fixture
+def interruptible():
+    """What runs in the background may ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_both_sessions(model, expected):
     def samples():
         for number, sample in enumerate(model.inputs[0]):
