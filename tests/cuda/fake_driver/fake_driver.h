@@ -37,6 +37,10 @@ FAKE_CUDA_EXPORT const char* fake_cuda_failed_call(void);
 // Everything that was made, retained, pushed by this thread, and not released. Prints what it is.
 FAKE_CUDA_EXPORT uint64_t fake_cuda_leaks(void);
 
+// What leaked so far is no leak from now on: what could not be released because that was made to
+// fail.
+FAKE_CUDA_EXPORT void fake_cuda_forgive_leaks(void);
+
 // Copies from and to memory of the host that is not pinned.
 FAKE_CUDA_EXPORT uint64_t fake_cuda_pageable_copies(void);
 

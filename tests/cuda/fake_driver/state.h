@@ -147,6 +147,7 @@ struct FakeDriverState {
   CUresult next_launch = CUDA_SUCCESS;  // what the next launch does
   CUresult broken = CUDA_SUCCESS;       // by what: the result of all calls
   uint64_t pageable_copies = 0;
+  uint64_t forgiven_leaks = 0;
   uint64_t awaited_uploads = 0;  // that the next wait lasts for
   bool is_held = false;          // a thread that waits
   uint64_t most_uploads = 0;     // that were queued together
