@@ -24,6 +24,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <new>
 #include <random>
@@ -31,6 +32,8 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "larq_engine/kernels/cuda/tma_rules.h"
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -107,6 +110,21 @@ struct Barrier {
 #endif
 };
 
+// A copy that arrives at a barrier with phases.
+struct BoxCopy {
+  cuda::MatrixMap matrix;
+  int32_t x;
+  int32_t y;
+  uint32_t to;
+};
+
+// See emulated_tma.h.
+struct PhaseBarrier {
+  cuda::PhaseRule rule = {};
+  bool is_fenced = false;
+  std::vector<BoxCopy> copies = {};  // on their way
+};
+
 // A thread's part of a product of its warpgroup.
 using Product = std::function<void()>;
 
@@ -133,11 +151,12 @@ struct Thread {
   std::vector<Copy> open_copies;               // not yet in a group
   std::vector<std::vector<Copy>> copy_groups;  // not yet waited for
   std::vector<Copy> unfenced_copies;           // which products do not see yet
+  std::vector<uint32_t> unfenced_barriers;     // of which copies do not know yet
   bool registers_are_fenced = false;
   std::vector<Product> open_products;
   std::vector<std::vector<Product>> product_groups;
 #ifndef LE_EMULATED_BY_THREADS
-  const Barrier* waits_at = nullptr;
+  const void* waits_at = nullptr;  // a barrier of either kind
   bool is_done = false;
   ucontext_t context = {};
   unsigned char* stack = nullptr;
@@ -156,12 +175,16 @@ struct Block {
   std::vector<Thread> threads;
   std::vector<Warp> warps;
   Barrier barrier;
+  std::map<uint32_t, PhaseBarrier> phase_barriers;  // by address
   unsigned char* shared = nullptr;
   unsigned char* fenced_shared = nullptr;  // as products see it
   size_t shared_bytes = 0;
   std::atomic<int64_t> bank_conflicts = 0;
   std::atomic<int64_t> products = 0;
-#ifndef LE_EMULATED_BY_THREADS
+#ifdef LE_EMULATED_BY_THREADS
+  std::mutex phases_mutex;  // guards phase_barriers
+  std::condition_variable phases_changed;
+#else
   ucontext_t scheduler = {};
   const void* scheduler_stack = nullptr;
   size_t scheduler_stack_bytes = 0;
@@ -524,6 +547,9 @@ inline Counters Launch(const std::function<void()>& kernel, Dim3 grid, Dim3 size
     block.shared_bytes = shared_bytes;
     RunBlock(block);
     running = &block.threads[0];  // whom a fault is reported of that is found afterwards
+    for (const auto& [address, barrier] : block.phase_barriers) {
+      if (barrier.rule.bytes != 0) Fail("copies of boxes were not waited for");
+    }
     counters.bank_conflicts += block.bank_conflicts;
     counters.products += block.products;
   }

@@ -6,6 +6,7 @@
 
 #include "larq_engine/kernels/cuda/device.h"
 #include "larq_engine/kernels/cuda/ptx.h"
+#include "larq_engine/kernels/cuda/tma.h"
 #include "larq_engine/kernels/cuda/wgmma_rules.h"
 
 namespace larq_engine::cuda {
@@ -28,12 +29,13 @@ LE_DEVICE uint64_t RowsDescriptor(uint32_t address) {
 }
 
 // What this thread wrote to shared memory, or waited for after CopyAsync, is from now on visible to
-// products. The emulated GPU knows of copies alone.
+// products and to copies of boxes. The emulated GPU knows of copies and of barriers alone.
 LE_DEVICE void FenceForProducts() {
 #ifdef __CUDACC__
   asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory");
 #else
   emulated_gpu::FenceCopies();
+  emulated_gpu::FencePhaseBarriers();
 #endif
 }
 

@@ -5,11 +5,14 @@
 
 #include <array>
 #include <mutex>
+#include <numeric>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/cuda/ptx.h"
+#include "larq_engine/kernels/cuda/tma.h"
 #include "larq_engine/kernels/cuda/wgmma.h"
 #include "tests/common/seed.h"
 
@@ -349,6 +352,121 @@ TEST(EmulatedGpuDeathTest, ProductsThatBreakARule) {
   }
 }
 
+// A matrix of 5 rows of 40 words, of which boxes of 8 rows and 32 words are copied.
+struct BoxCopies {
+  enum Fault { kNone, kNoWait, kFewerBytes, kNoFence, kOddAddress, kNoMap };
+
+  alignas(16) std::array<uint32_t, size_t{5} * 44> words;
+  cuda::MatrixMap matrix{.words = words.data(),
+                         .rows = 5,
+                         .row_words = 40,
+                         .pitch_words = 44,
+                         .box_rows = 8,
+                         .box_words = 32,
+                         .is_swizzled = true};
+  std::array<uint32_t, size_t{8}* 32> box = {};
+
+  BoxCopies() { std::iota(words.begin(), words.end(), 1u); }
+
+  void Run(const Options& options, int x, int y, Fault fault = kNone) {
+    cuda::TensorMap map = MakeTensorMap(matrix);
+    if (fault == kNoMap) map = {};
+    constexpr uint32_t kBarrier = 3 * 1024;
+    const auto kernel = [&] {
+      if (threadIdx.x == 0) {
+        cuda::MakeBarrier(kBarrier, 1);
+        if (fault != kNoFence) cuda::FenceForProducts();
+      }
+      __syncthreads();
+      if (threadIdx.x == 0) {
+        cuda::ArriveAndExpect(kBarrier, fault == kFewerBytes ? 1008 : 1024);
+        cuda::CopyBox(fault == kOddAddress ? 64 : 2048, map, x, y, kBarrier);
+      }
+      if (fault != kNoWait) cuda::WaitForPhase(kBarrier, 0);
+      if (threadIdx.x == 63) std::memcpy(box.data(), SharedMemory() + 2048, sizeof(box));
+    };
+    Launch(kernel, {}, {64}, 3 * 1024 + 8, options);
+  }
+
+  // Word i of row r of the box, where parts of rows are back in their places.
+  uint32_t At(uint32_t r, uint32_t i) const { return box[r * 32 + ((i / 4) ^ r) * 4 + i % 4]; }
+};
+
+TEST(EmulatedGpu, BoxesAreCopiedAndPaddedWithZeros) {
+  for (const Options::Order order : kOrders) {
+    for (const bool early : {false, true}) {
+      for (const auto& [x, y] : {std::pair{0, 0}, {32, 0}, {-3, -2}, {8, 3}, {64, 64}}) {
+        BoxCopies copies;
+        copies.Run({.order = order, .seed = 4, .early_copies = early}, x, y);
+        for (int r = 0; r < 8; ++r) {
+          for (int i = 0; i < 32; ++i) {
+            const bool inside = y + r >= 0 && y + r < 5 && x + i >= 0 && x + i < 40;
+            ASSERT_EQ(copies.At(static_cast<uint32_t>(r), static_cast<uint32_t>(i)),
+                      inside ? static_cast<uint32_t>((y + r) * 44 + x + i + 1) : 0u)
+                << x << " " << y << " " << r << " " << i;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(EmulatedGpu, BoxesThatAreNotSwizzledLieAsTheyAre) {
+  BoxCopies copies;
+  copies.matrix.is_swizzled = false;
+  copies.Run({}, 4, 1);
+  EXPECT_EQ(copies.box[0], 44u + 4 + 1);
+  EXPECT_EQ(copies.box[32 + 5], 2u * 44 + 4 + 5 + 1);
+}
+
+// One warp writes and another reads, turn by turn.
+TEST(EmulatedGpu, PhasesTakeTurns) {
+  constexpr uint32_t kFull = 0;
+  constexpr uint32_t kEmpty = 8;
+  constexpr int kRounds = 5;
+  for (const Options::Order order : kOrders) {
+    std::vector<int> seen;
+    const auto kernel = [&] {
+      const unsigned me = threadIdx.x;
+      int* const value = reinterpret_cast<int*>(SharedMemory() + 16);
+      if (me == 0) {
+        cuda::MakeBarrier(kFull, 32);
+        cuda::MakeBarrier(kEmpty, 1);
+      }
+      __syncthreads();
+      for (int round = 0; round < kRounds; ++round) {
+        const uint32_t parity = static_cast<uint32_t>(round) % 2;
+        if (me < 32) {
+          cuda::WaitForPhase(kEmpty, parity ^ 1);
+          value[me] = round * 100 + static_cast<int>(me);
+          cuda::Arrive(kFull);
+        } else if (me == 32) {
+          cuda::WaitForPhase(kFull, parity);
+          for (int i = 0; i < 32; ++i) seen.push_back(value[i]);
+          cuda::Arrive(kEmpty);
+        }
+      }
+    };
+    Launch(kernel, {}, {64}, 16 + 32 * sizeof(int), {.order = order, .seed = 5});
+    ASSERT_EQ(seen.size(), size_t{kRounds} * 32);
+    for (int i = 0; i < kRounds * 32; ++i) {
+      ASSERT_EQ(seen[static_cast<size_t>(i)], i / 32 * 100 + i % 32);
+    }
+  }
+}
+
+TEST(EmulatedGpuDeathTest, BoxesThatBreakARule) {
+  static BoxCopies copies;
+  EXPECT_DEATH(copies.Run({}, 0, 0, BoxCopies::kNoWait), "copies of boxes were not waited for");
+  for (const bool early : {false, true}) {
+    const Options options{.early_copies = early};
+    EXPECT_DEATH(copies.Run(options, 0, 0, BoxCopies::kFewerBytes), "more bytes arrive");
+    EXPECT_DEATH(copies.Run(options, 0, 0, BoxCopies::kNoFence), "a barrier that has no fence");
+    EXPECT_DEATH(copies.Run(options, 0, 0, BoxCopies::kOddAddress), "64 is not a multiple of 128");
+    EXPECT_DEATH(copies.Run(options, 0, 0, BoxCopies::kNoMap), "not made by the driver");
+  }
+}
+
 void RunOne(const std::function<void()>& kernel, unsigned threads = 64, size_t shared_bytes = 64) {
   Launch(kernel, {}, {threads}, shared_bytes, {});
 }
@@ -403,12 +521,35 @@ TEST(EmulatedGpuDeathTest, AddressesThatAreWrong) {
                "outside the block's 64 bytes");
 }
 
+TEST(EmulatedGpuDeathTest, PhasesThatBreakARule) {
+  EXPECT_DEATH(RunOne([] { cuda::Arrive(8); }), "no barrier at shared address 8");
+  EXPECT_DEATH(RunOne([] { cuda::MakeBarrier(4, 1); }), "4 is not a multiple of 8");
+  EXPECT_DEATH(RunOne([] { cuda::MakeBarrier(0, 1); }), "made twice");
+  EXPECT_DEATH(RunOne([] {
+                 if (threadIdx.x != 0) return;
+                 cuda::MakeBarrier(0, 1);
+                 cuda::ArriveAndExpect(0, 16);
+                 cuda::Arrive(0);
+               }),
+               "more arrive at a barrier than its phase is for");
+}
+
 TEST(EmulatedGpuDeathTest, WriteBehindSharedMemory) {
   EXPECT_DEATH(RunOne([] { static_cast<volatile unsigned char*>(SharedMemory())[64] = 1; }, 1),
                "written behind its end|AddressSanitizer");
 }
 
 #ifndef LE_EMULATED_BY_THREADS
+
+TEST(EmulatedGpuDeathTest, PhaseThatNeverEnds) {
+  EXPECT_DEATH(RunOne(
+                   [] {
+                     cuda::MakeBarrier(0, 1);
+                     cuda::WaitForPhase(0, 0);
+                   },
+                   1),
+               "waits at a barrier that others never reach");
+}
 
 TEST(EmulatedGpu, MissingBarrierIsAWrongNumber) {
   for (const Options::Order order : kOrders) EXPECT_NE(PassOn(false, order), PassOn(true, order));
