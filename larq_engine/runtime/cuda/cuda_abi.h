@@ -106,6 +106,33 @@ enum CUstreamCaptureMode : unsigned {
   CU_STREAM_CAPTURE_MODE_RELAXED = 2,
 };
 
+// What the chip is told of a matrix that it copies parts of. Official headers before CUDA 13 ask
+// for a multiple of 64 bytes only.
+struct alignas(128) CUtensorMap {
+  uint64_t opaque[16];
+};
+
+enum CUtensorMapDataType : unsigned {
+  CU_TENSOR_MAP_DATA_TYPE_UINT32 = 2,
+};
+
+enum CUtensorMapInterleave : unsigned {
+  CU_TENSOR_MAP_INTERLEAVE_NONE = 0,
+};
+
+enum CUtensorMapSwizzle : unsigned {
+  CU_TENSOR_MAP_SWIZZLE_NONE = 0,
+  CU_TENSOR_MAP_SWIZZLE_128B = 3,
+};
+
+enum CUtensorMapL2promotion : unsigned {
+  CU_TENSOR_MAP_L2_PROMOTION_L2_256B = 3,
+};
+
+enum CUtensorMapFloatOOBfill : unsigned {
+  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0,
+};
+
 enum CUdriverProcAddressQueryResult : unsigned {
   CU_GET_PROC_ADDRESS_SUCCESS = 0,
   CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND = 1,
@@ -169,6 +196,11 @@ using CuGetProcAddress = CUresult(const char* symbol, void** function, int versi
   ROW(cuEventSynchronize, (CUevent event))                                                        \
   ROW(cuEventQuery, (CUevent event))                                                              \
   ROW(cuEventElapsedTime, (float* milliseconds, CUevent begin, CUevent end))                      \
+  ROW(cuTensorMapEncodeTiled,                                                                     \
+      (CUtensorMap * map, CUtensorMapDataType type, uint32_t rank, void* memory,                  \
+       const uint64_t* sizes, const uint64_t* pitches, const uint32_t* box, const uint32_t* each, \
+       CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,                              \
+       CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill outside))                        \
   ROW(cuLaunchKernel, (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,    \
                        unsigned block_x, unsigned block_y, unsigned block_z,                      \
                        unsigned shared_bytes, CUstream stream, void** parameters, void** extra))

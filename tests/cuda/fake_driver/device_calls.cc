@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "larq_engine/kernels/cuda/emulated_tma.h"
 #include "tests/cuda/fake_driver/state.h"
 
 namespace larq_engine::testing::calls {
@@ -296,6 +297,40 @@ void cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdevicep
       return;
   }
   Misused("memory has no attribute %u", attribute);
+}
+
+void cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, uint32_t rank, void* memory,
+                            const uint64_t* sizes, const uint64_t* pitches, const uint32_t* box,
+                            const uint32_t* each, CUtensorMapInterleave interleave,
+                            CUtensorMapSwizzle swizzle, CUtensorMapL2promotion,
+                            CUtensorMapFloatOOBfill outside) {
+  if (type != CU_TENSOR_MAP_DATA_TYPE_UINT32 || rank != 2 || each[0] != 1 || each[1] != 1 ||
+      interleave != CU_TENSOR_MAP_INTERLEAVE_NONE || outside != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) {
+    Misused("it makes tensor maps of matrices of words only");
+  }
+  constexpr uint64_t kWordBytes = sizeof(uint32_t);
+  constexpr uint64_t kMostRows = uint64_t{1} << 32;
+  constexpr uint32_t kMostOfBox = 256;
+  const bool is_swizzled = swizzle == CU_TENSOR_MAP_SWIZZLE_128B;
+  // As the official documentation has it.
+  const bool is_legal =
+      memory != nullptr && reinterpret_cast<uintptr_t>(memory) % 16 == 0 &&
+      reinterpret_cast<uintptr_t>(map) % alignof(CUtensorMap) == 0 && sizes[0] > 0 &&
+      sizes[0] <= kMostRows && sizes[1] > 0 && sizes[1] <= kMostRows && pitches[0] % 16 == 0 &&
+      pitches[0] < uint64_t{1} << 40 && pitches[0] >= sizes[0] * kWordBytes && box[0] > 0 &&
+      box[0] <= kMostOfBox && box[1] > 0 && box[1] <= kMostOfBox && box[0] * kWordBytes % 16 == 0 &&
+      (!is_swizzled || box[0] * kWordBytes <= 128);
+  if (!is_legal) throw Refused{CUDA_ERROR_INVALID_VALUE};
+  const cuda::MatrixMap matrix = {.words = static_cast<const uint32_t*>(memory),
+                                  .rows = static_cast<int64_t>(sizes[1]),
+                                  .row_words = static_cast<int64_t>(sizes[0]),
+                                  .pitch_words = static_cast<int64_t>(pitches[0] / kWordBytes),
+                                  .box_rows = static_cast<int32_t>(box[1]),
+                                  .box_words = static_cast<int32_t>(box[0]),
+                                  .is_swizzled = is_swizzled};
+  const cuda::TensorMap made = emulated_gpu::MakeTensorMap(matrix);
+  static_assert(sizeof(*map) == sizeof(made));
+  std::memcpy(map->opaque, made.opaque, sizeof(made.opaque));
 }
 
 }  // namespace larq_engine::testing::calls

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "larq_engine/kernels/cuda/emulated_tma.h"
 #include "larq_engine/runtime/cuda/driver.h"
 #include "larq_engine/runtime/ops/op_error.h"
 #include "tests/cuda/emulated_image.h"
@@ -213,6 +214,38 @@ TEST_F(FakeDriverTest, AddressesTellWhereTheyAre) {
   EXPECT_EQ(driver_.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
                                           reinterpret_cast<CUdeviceptr>(&type)),
             CUDA_ERROR_INVALID_VALUE);
+}
+
+// What the official documentation asks of a matrix, and what the emulated GPU reads of it.
+TEST_F(FakeDriverTest, TensorMapsAreOfLegalMatrices) {
+  const CUdeviceptr memory = Device(4096);
+  CUtensorMap map;
+  const auto make = [&](CUdeviceptr at, uint64_t words, uint64_t pitch_bytes, uint32_t box_words) {
+    const uint64_t sizes[] = {words, 4};
+    const uint32_t box[] = {box_words, 256};
+    const uint32_t each[] = {1, 1};
+    return driver_.cuTensorMapEncodeTiled(
+        &map, CU_TENSOR_MAP_DATA_TYPE_UINT32, 2, Bytes(at), sizes, &pitch_bytes, box, each,
+        CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  };
+  EXPECT_EQ(make(memory, 34, 144, 32), CUDA_SUCCESS);
+  cuda::TensorMap own;
+  std::memcpy(&own, &map, sizeof(own));
+  const cuda::MatrixMap read = emulated_gpu::ReadTensorMap(own);
+  EXPECT_EQ(read.words, reinterpret_cast<const uint32_t*>(memory));
+  EXPECT_EQ(read.rows, 4);
+  EXPECT_EQ(read.row_words, 34);
+  EXPECT_EQ(read.pitch_words, 36);
+  EXPECT_EQ(read.box_rows, 256);
+  EXPECT_EQ(read.box_words, 32);
+  EXPECT_TRUE(read.is_swizzled);
+  EXPECT_EQ(make(0, 34, 144, 32), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(make(memory + 8, 34, 144, 32), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(make(memory, 0, 144, 32), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(make(memory, 34, 136, 32), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(make(memory, 34, 128, 32), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(make(memory, 34, 144, 36), CUDA_ERROR_INVALID_VALUE);
 }
 
 // ---- Work
