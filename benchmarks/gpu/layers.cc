@@ -3,15 +3,20 @@
 // launches. Values of each output are compared with the reference first, and a wrong one has no
 // time.
 //
-//   layers [--layers=ABCD] [--batches=1,8,64,256] [--rows=auto|all] [--gpu=0]
+//   layers [--layers=ABCD] [--batches=1,8,64,256] [--rows=auto|all|NAME,NAME...] [--gpu=0]
+//   layers --products=1024,8192 [--rows=...] [--gpu=0]
 //
-// Prints a line of JSON for each; exits with 1 if a result was wrong, with 2 if there is no GPU.
+// The second are products of square matrices of bits, as dense layers. Prints a line of JSON for
+// each; exits with 1 if a result was wrong, with 2 if there is no GPU.
 #include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
+#include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,29 +33,42 @@
 namespace larq_engine {
 namespace {
 
-// 3x3, stride 1, padded with +1: QuickNet's four sections.
+// Stride 1, padded with +1.
 struct Layer {
-  char name;
   int64_t size;
-  int64_t channels;
+  int64_t channels;  // in and out
+  int64_t filter;    // its height and width
 };
-constexpr Layer kLayers[] = {{'A', 56, 64}, {'B', 28, 128}, {'C', 14, 256}, {'D', 7, 512}};
+
+// QuickNet's four sections.
+struct NamedLayer {
+  char name;
+  Layer layer;
+};
+constexpr NamedLayer kLayers[] = {
+    {'A', {56, 64, 3}}, {'B', {28, 128, 3}}, {'C', {14, 256, 3}}, {'D', {7, 512, 3}}};
 
 // Bits by thresholds; floats; a block of QuickNet: clamped, times, plus, plus the shortcut, written
 // as floats and as the bits of the next layer.
 constexpr const char* kOutputs[] = {"bits", "float", "fused"};
 
+// A product of square matrices is a dense layer.
+constexpr const char* kOutputsOfProducts[] = {"bits", "float"};
+
 struct Settings {
   std::string layers = "ABCD";
   std::vector<int64_t> batches = {1, 8, 64, 256};
-  bool all_rows = false;
+  std::vector<int64_t> products;             // instead of layers
+  std::vector<std::string> rows = {"auto"};  // the one that is chosen, or these
   int gpu = 0;
 };
 
 constexpr size_t kBytesThatMiss = size_t{256} << 20;  // several times the second cache
-constexpr int kLaunches = 64;                         // of a graph, at least
+constexpr int kLaunches = 64;                         // of a graph, at most
+constexpr double kProducts = 4e12;                    // of a graph, of which it has at least one
 constexpr int kRepetitions = 7;
-constexpr int64_t kPixelsChecked = 64;
+constexpr double kOperationsChecked = 1e10;  // by the CPU
+constexpr int64_t kPixelsChecked = 64;       // at most
 
 std::vector<uint32_t> RandomWords(std::mt19937_64& random, size_t count) {
   std::vector<uint32_t> words(count);
@@ -97,18 +115,18 @@ class Problem {
  public:
   Problem(const Layer& layer, int64_t batch, std::string_view output, CudaMemory& memory)
       : batch_(batch), output_(output), memory_(memory), buffers_(memory) {
-    std::mt19937_64 random(static_cast<uint64_t>(layer.name) * 1000 + static_cast<uint64_t>(batch));
+    std::mt19937_64 random(static_cast<uint64_t>(layer.channels * 1000 + batch));
     spec_ = {.in_channels = layer.channels,
              .out_channels = layer.channels,
-             .filter_height = 3,
-             .filter_width = 3,
+             .filter_height = layer.filter,
+             .filter_width = layer.filter,
              .pad_height = {.same = true},
              .pad_width = {.same = true}};
     size_ = layer.size;
     const auto channels = static_cast<size_t>(layer.channels);
     pixels_ = static_cast<size_t>(batch * size_ * size_);
     image_ = RandomWords(random, pixels_ * channels / kWordBits);
-    filter_ = RandomWords(random, channels * 9 * channels / kWordBits);
+    filter_ = RandomWords(random, channels * FilterWords());
     const std::vector<float> multiplier = RandomFloats(random, channels);
     const std::vector<float> bias = RandomFloats(random, channels);
     if (output_ == "bits") {
@@ -130,15 +148,33 @@ class Problem {
   // That a launch must at least read and write.
   double bytes() const { return static_cast<double>(bytes_); }
 
-  // Pixels of all outputs of the first copy.
+  // Of the first copy.
+  std::vector<std::span<std::byte>> outputs() const {
+    const size_t values = pixels_ * static_cast<size_t>(spec_.out_channels);
+    std::vector<std::span<std::byte>> outputs;
+    for (uint32_t* bits : {args_[0].output.bits, args_[0].output.after.bits}) {
+      if (bits != nullptr) outputs.push_back({reinterpret_cast<std::byte*>(bits), values / 8});
+    }
+    if (stored_ != nullptr) {
+      outputs.push_back({reinterpret_cast<std::byte*>(stored_), values * sizeof(float)});
+    }
+    return outputs;
+  }
+
+  // Some pixels of all outputs of the first copy.
   bool IsRight() const {
     const auto channels = static_cast<size_t>(spec_.out_channels);
     const size_t words = channels / kWordBits;
-    const auto step = std::max<int64_t>(static_cast<int64_t>(pixels_) / kPixelsChecked, 1);
+    const auto pixels = static_cast<int64_t>(pixels_);
+    const auto some =
+        static_cast<int64_t>(kOperationsChecked / products() * static_cast<double>(pixels));
+    const int64_t checked = std::min(std::clamp<int64_t>(some, 8, kPixelsChecked), pixels);
+    const int64_t step = pixels / checked;
     std::vector<std::byte> expected(transform_.PixelBytes(channels));
     std::vector<float> floats(channels);
     std::vector<uint32_t> bits(words);
-    for (int64_t pixel = 0; pixel < static_cast<int64_t>(pixels_); pixel += step) {
+    for (int64_t i = 0; i < checked; ++i) {
+      const int64_t pixel = i * step + i * 37 % step;  // at another place in each tile
       ReferenceBconv2d(spec_, transform_, size_, size_, image_.data(), filter_.data(), pixel,
                        pixel + 1, expected.data());
       const auto at = static_cast<size_t>(pixel);
@@ -171,14 +207,18 @@ class Problem {
                     reinterpret_cast<std::byte*>(values.data()));
   }
 
+  size_t FilterWords() const {  // of a channel
+    return static_cast<size_t>(spec_.taps() * spec_.in_channels) / kWordBits;
+  }
+
   void MakeArgs() {
     const auto channels = static_cast<size_t>(spec_.out_channels);
-    const size_t row = RoundUp(9 * channels / kWordBits, 16);
+    const size_t row = RoundUp(FilterWords(), 16);
     std::vector<uint32_t> filter(channels * row);
     std::vector<int32_t> ones(channels);
     for (size_t n = 0; n < channels; ++n) {
-      for (size_t w = 0; w < 9 * channels / kWordBits; ++w) {
-        const uint32_t word = filter_[n * 9 * channels / kWordBits + w];
+      for (size_t w = 0; w < FilterWords(); ++w) {
+        const uint32_t word = filter_[n * FilterWords() + w];
         filter[n * row + w] = word;
         ones[n] += std::popcount(word);
       }
@@ -193,9 +233,9 @@ class Problem {
     args.out_channels = args.group_in_channels = args.group_out_channels = small(channels);
     args.pixel_words = args.tap_words = small(channels / kWordBits);
     args.filter_words = small(row);
-    args.filter_height = args.filter_width = 3;
+    args.filter_height = args.filter_width = small(spec_.filter_height);
     args.stride_height = args.stride_width = args.dilation_height = args.dilation_width = 1;
-    args.pad_top = args.pad_left = 1;
+    args.pad_top = args.pad_left = small(spec_.filter_height / 2);
     args.output.dot_min = transform_.range.min;
     args.output.dot_max = transform_.range.max;
     if (output_ == "bits") {
@@ -255,81 +295,166 @@ class Problem {
   float* stored_ = nullptr;  // of the first copy
 };
 
-// The least of several medians' worth: of one launch, in a graph of many.
-std::vector<double> TimesOf(const CudaQueue& queue, const cuda::Bconv2dRow& row,
-                            const std::vector<cuda::Bconv2dArgs>& copies) {
-  const CudaDriver& driver = queue.driver();
-  driver.Call(driver.cuStreamBeginCapture, queue.stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
-  for (int i = 0; i < kLaunches; ++i) {
-    const cuda::Bconv2dArgs& args = copies[static_cast<size_t>(i) % copies.size()];
-    queue.Add(Launch::Of(row.kernel, row.size(args), args));
+// A row's launches on the copies of a problem, as a graph.
+class Candidate {
+ public:
+  Candidate(const CudaQueue& queue, const cuda::Bconv2dRow& row, const Problem& problem)
+      : queue_(queue), row_(row) {
+    launches_ =
+        static_cast<int>(std::clamp(kProducts / problem.products(), 1.0, double{kLaunches}));
+    const CudaDriver& driver = queue.driver();
+    driver.Call(driver.cuStreamBeginCapture, queue.stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    for (int i = 0; i < launches_; ++i) {
+      const cuda::Bconv2dArgs& args =
+          problem.args()[static_cast<size_t>(i) % problem.args().size()];
+      queue.Add(Launch::Of(row, queue.device().chip(), args));
+    }
+    CUgraph graph = nullptr;
+    driver.Call(driver.cuStreamEndCapture, queue.stream(), &graph);
+    driver.Call(driver.cuGraphInstantiateWithFlags, &exec_, graph, 0);
+    driver.Call(driver.cuGraphDestroy, graph);
   }
-  CUgraph graph = nullptr;
-  CUgraphExec exec = nullptr;
-  driver.Call(driver.cuStreamEndCapture, queue.stream(), &graph);
-  driver.Call(driver.cuGraphInstantiateWithFlags, &exec, graph, 0);
-  const CudaEvent begin(driver, CU_EVENT_DEFAULT);
-  const CudaEvent end(driver, CU_EVENT_DEFAULT);
-  std::vector<double> times;
-  for (int i = 0; i < kRepetitions + 1; ++i) {
-    driver.Call(driver.cuEventRecord, begin.get(), queue.stream());
-    driver.Call(driver.cuGraphLaunch, exec, queue.stream());
-    driver.Call(driver.cuEventRecord, end.get(), queue.stream());
-    queue.Wait();
+  ~Candidate() { (void)queue_.driver().cuGraphExecDestroy(exec_); }
+  Candidate(const Candidate&) = delete;
+  Candidate& operator=(const Candidate&) = delete;
+
+  // The seconds of one launch.
+  double Run() const {
+    const CudaDriver& driver = queue_.driver();
+    const CudaEvent begin(driver, CU_EVENT_DEFAULT);
+    const CudaEvent end(driver, CU_EVENT_DEFAULT);
+    driver.Call(driver.cuEventRecord, begin.get(), queue_.stream());
+    driver.Call(driver.cuGraphLaunch, exec_, queue_.stream());
+    driver.Call(driver.cuEventRecord, end.get(), queue_.stream());
+    queue_.Wait();
     float milliseconds = 0;
     driver.Call(driver.cuEventElapsedTime, &milliseconds, begin.get(), end.get());
-    if (i > 0) times.push_back(static_cast<double>(milliseconds) * 1e-3 / kLaunches);
+    return static_cast<double>(milliseconds) * 1e-3 / launches_;
   }
-  driver.Call(driver.cuGraphExecDestroy, exec);
-  driver.Call(driver.cuGraphDestroy, graph);
-  std::sort(times.begin(), times.end());
-  return times;
-}
 
-// False if the result is wrong.
-bool Measure(const CudaQueue& queue, const cuda::Bconv2dRow& row, const Problem& problem,
-             const std::string& what) {
-  const cuda::Bconv2dArgs& args = problem.args()[0];
-  queue.Add(Launch::Of(row.kernel, row.size(args), args));
+  const char* name() const { return cuda::RowOf(row_.kernel).name; }
+
+ private:
+  const CudaQueue& queue_;
+  const cuda::Bconv2dRow& row_;
+  int launches_ = 0;
+  CUgraphExec exec_ = nullptr;
+};
+
+bool IsRight(const CudaQueue& queue, const cuda::Bconv2dRow& row, const Problem& problem) {
+  // What another row left must not be taken for this one's.
+  for (const std::span<std::byte> output : problem.outputs()) {
+    queue.driver().Call(queue.driver().cuMemsetD8Async,
+                        reinterpret_cast<CUdeviceptr>(output.data()), 0xa5, output.size(),
+                        queue.stream());
+  }
+  queue.Add(Launch::Of(row, queue.device().chip(), problem.args()[0]));
   queue.Wait();
-  const char* name = cuda::RowOf(row.kernel).name;
-  if (!problem.IsRight()) {
-    std::printf("{%s, \"row\": \"%s\", \"wrong\": true}\n", what.c_str(), name);
-    return false;
-  }
-  const std::vector<double> times = TimesOf(queue, row, problem.args());
-  std::printf(
-      "{%s, \"row\": \"%s\", \"median_s\": %.4g, \"quartiles_s\": [%.4g, %.4g], \"products\": "
-      "%.6g, "
-      "\"bytes\": %.6g}\n",
-      what.c_str(), name, times[times.size() / 2], times[times.size() / 4],
-      times[times.size() * 3 / 4], problem.products(), problem.bytes());
-  std::fflush(stdout);
-  return true;
+  return problem.IsRight();
 }
 
-bool MeasureAll(const Settings& settings, CudaQueue& queue, CudaMemory& memory) {
+std::vector<const cuda::Bconv2dRow*> RowsOf(const Settings& settings, const Problem& problem,
+                                            const cuda::Chip& chip) {
+  std::vector<const cuda::Bconv2dRow*> rows;
+  const auto add = [&](std::string_view name) {
+    const auto choice = cuda::SelectBconv2d(problem.args()[0], chip, name);
+    if (choice.row != nullptr) rows.push_back(choice.row);
+  };
+  for (const std::string& name : settings.rows) {
+    if (name != "all") {
+      add(name);
+      continue;
+    }
+    for (const cuda::Bconv2dRow& row : cuda::Bconv2dRows()) add(cuda::RowOf(row.kernel).name);
+  }
+  return rows;
+}
+
+// Rows take turns. False if a result is wrong; what is wrong has no time.
+bool Measure(const Settings& settings, const CudaQueue& queue, const Problem& problem,
+             const std::string& what) {
   bool all_right = true;
-  const cuda::Chip& chip = queue.device().chip();
-  for (const Layer& layer : kLayers) {
-    if (settings.layers.find(layer.name) == std::string::npos) continue;
+  std::vector<std::unique_ptr<Candidate>> candidates;
+  for (const cuda::Bconv2dRow* row : RowsOf(settings, problem, queue.device().chip())) {
+    if (IsRight(queue, *row, problem)) {
+      candidates.push_back(std::make_unique<Candidate>(queue, *row, problem));
+    } else {
+      std::printf("{%s, \"row\": \"%s\", \"wrong\": true}\n", what.c_str(),
+                  cuda::RowOf(row->kernel).name);
+      all_right = false;
+    }
+  }
+  std::vector<std::vector<double>> times(candidates.size());
+  for (int i = 0; i < kRepetitions + 1; ++i) {
+    for (size_t c = 0; c < candidates.size(); ++c) {
+      const double seconds = candidates[c]->Run();
+      if (i > 0) times[c].push_back(seconds);
+    }
+  }
+  for (size_t c = 0; c < candidates.size(); ++c) {
+    std::vector<double>& own = times[c];
+    std::sort(own.begin(), own.end());
+    std::printf(
+        "{%s, \"row\": \"%s\", \"median_s\": %.4g, \"quartiles_s\": [%.4g, %.4g], "
+        "\"products\": %.6g, \"bytes\": %.6g}\n",
+        what.c_str(), candidates[c]->name(), own[own.size() / 2], own[own.size() / 4],
+        own[own.size() * 3 / 4], problem.products(), problem.bytes());
+  }
+  std::fflush(stdout);
+  return all_right;
+}
+
+bool MeasureLayers(const Settings& settings, const CudaQueue& queue, CudaMemory& memory) {
+  bool all_right = true;
+  for (const auto& [name, layer] : kLayers) {
+    if (settings.layers.find(name) == std::string::npos) continue;
     for (const int64_t batch : settings.batches) {
       for (const char* output : kOutputs) {
         const Problem problem(layer, batch, output, memory);
-        const std::string what = std::string("\"layer\": \"") + layer.name +
+        const std::string what = std::string("\"layer\": \"") + name +
                                  "\", \"batch\": " + std::to_string(batch) + ", \"output\": \"" +
                                  output + "\"";
-        for (const cuda::Bconv2dRow& row : cuda::Bconv2dRows()) {
-          const auto choice = cuda::SelectBconv2d(
-              problem.args()[0], chip,
-              settings.all_rows ? cuda::RowOf(row.kernel).name : cuda::kAutoRow);
-          if (choice.row != &row) continue;
-          all_right = Measure(queue, row, problem, what) && all_right;
-        }
+        all_right = Measure(settings, queue, problem, what) && all_right;
       }
     }
   }
   return all_right;
+}
+
+bool MeasureProducts(const Settings& settings, const CudaQueue& queue, CudaMemory& memory) {
+  bool all_right = true;
+  for (const int64_t size : settings.products) {
+    for (const char* output : kOutputsOfProducts) {
+      const Problem problem({.size = 1, .channels = size, .filter = 1}, size, output, memory);
+      const std::string what =
+          "\"product\": " + std::to_string(size) + ", \"output\": \"" + output + "\"";
+      all_right = Measure(settings, queue, problem, what) && all_right;
+    }
+  }
+  return all_right;
+}
+
+std::vector<int64_t> ParseNumbers(const std::string& text) {
+  std::vector<int64_t> numbers;
+  for (const char* at = text.c_str(); *at != 0; at += *at == ',') {
+    char* end = nullptr;
+    numbers.push_back(std::max(1L, std::strtol(at, &end, 10)));
+    if (end == at) std::exit(3);
+    at = end;
+  }
+  return numbers;
+}
+
+std::vector<std::string> ParseNames(const std::string& text) {
+  std::vector<std::string> names(1);
+  for (const char c : text) {
+    if (c == ',') {
+      names.emplace_back();
+    } else {
+      names.back() += c;
+    }
+  }
+  return names;
 }
 
 Settings ParseFlags(int argc, char** argv) {
@@ -340,18 +465,14 @@ Settings ParseFlags(int argc, char** argv) {
     if (flag.starts_with("--layers=")) {
       settings.layers = value;
     } else if (flag.starts_with("--batches=")) {
-      settings.batches.clear();
-      for (const char* at = value.c_str(); *at != 0; at += *at == ',') {
-        char* end = nullptr;
-        settings.batches.push_back(std::max(1L, std::strtol(at, &end, 10)));
-        if (end == at) std::exit(3);
-        at = end;
-      }
-    } else if (flag == "--rows=all") {
-      settings.all_rows = true;
+      settings.batches = ParseNumbers(value);
+    } else if (flag.starts_with("--products=")) {
+      settings.products = ParseNumbers(value);
+    } else if (flag.starts_with("--rows=")) {
+      settings.rows = ParseNames(value);
     } else if (flag.starts_with("--gpu=")) {
       settings.gpu = std::atoi(value.c_str());
-    } else if (flag != "--rows=auto") {
+    } else {
       std::fprintf(stderr, "layers: unknown flag %s\n", argv[i]);
       std::exit(3);
     }
@@ -370,7 +491,9 @@ int main(int argc, char** argv) {
     CudaQueue queue(device);
     CudaMemory memory(queue);
     const CudaDevice::Current current(*device);
-    return MeasureAll(settings, queue, memory) ? 0 : 1;
+    const bool all_right = settings.products.empty() ? MeasureLayers(settings, queue, memory)
+                                                     : MeasureProducts(settings, queue, memory);
+    return all_right ? 0 : 1;
   } catch (const std::exception& e) {
     std::printf("{\"error\": \"%s\"}\n", e.what());
     return 2;

@@ -41,9 +41,8 @@ class GpuDevice : public CaseDevice {
     rubbish.resize(bytes + kGuardBytes, kGuard);
     return static_cast<unsigned char*>(const_cast<void*>(Hold(rubbish)));
   }
-  void Launch(const cuda::Bconv2dRow& row, const cuda::LaunchSize& size,
-              const cuda::Bconv2dArgs& args) override {
-    queue_.Add(larq_engine::Launch::Of(row.kernel, size, args));
+  void Launch(const cuda::Bconv2dRow& row, const cuda::Bconv2dArgs& args) override {
+    queue_.Add(larq_engine::Launch::Of(row, queue_.device().chip(), args));
   }
   std::vector<unsigned char> Read(const unsigned char* output, size_t bytes) override {
     std::vector<unsigned char> result(bytes + kGuardBytes);

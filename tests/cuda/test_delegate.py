@@ -18,7 +18,7 @@ from larq_engine.python import library
 from larq_engine.python.tensors import random_data
 from tests import oracle
 from tests.model_builder import ABSENT, ModelBuilder, add_quantize, bconv_options
-from tests.numpy_net import claimed, random_images, random_net, residual_net
+from tests.numpy_net import Net, claimed, random_images, random_net, residual_net
 from tests.oracle import Conv
 
 _INTEROP = Path(__file__).parents[1] / "interop" / "data"
@@ -26,6 +26,7 @@ _ONES, _ZEROS = np.ones(8, np.float32), np.zeros(8, np.float32)
 _OUT_OF_MEMORY = 2
 _ILLEGAL_ADDRESS = 700
 _LAUNCH_FAILED = 719
+_PLAIN = "bconv2d_tma_128x256"
 
 
 def _answers(interpreter, inputs):
@@ -149,8 +150,15 @@ def test_launches_are_remembered_for_shapes_that_come_back(model, driver):
     assert calls[2] == calls[1] < calls[0]
 
 
-def _try_everything(model):
-    with model.open(device="cuda") as interpreter:
+def _plain_net(rng, *shape):
+    """Two products without a window, of pixels as they lie."""
+    net = Net(rng)
+    x = net.input(random_images(rng, *shape))
+    return net.finish(net.conv(net.conv(x, 256, taps=1), 40, taps=1))
+
+
+def _try_everything(model, kernel="auto"):
+    with model.open(device="cuda", kernel=kernel) as interpreter:
         results = _answers(interpreter, model.inputs)
         again = _answers(interpreter, model.inputs)
         interpreter.profile(runs=1)
@@ -158,10 +166,21 @@ def _try_everything(model):
     return results
 
 
-@pytest.mark.parametrize("error", [_OUT_OF_MEMORY, _ILLEGAL_ADDRESS, _LAUNCH_FAILED])
-def test_every_call_of_the_driver_may_fail(rng, driver, error):
-    model = residual_net(rng, random_images(rng, 1, 2, 2, 5))
-    expected = _try_everything(model)
+@pytest.mark.parametrize(
+    ("error", "kernel"),
+    [
+        (_OUT_OF_MEMORY, "auto"),
+        (_ILLEGAL_ADDRESS, "auto"),
+        (_LAUNCH_FAILED, "auto"),
+        (_OUT_OF_MEMORY, _PLAIN),
+    ],
+)
+def test_every_call_of_the_driver_may_fail(rng, driver, error, kernel):
+    if kernel == _PLAIN:
+        model = _plain_net(rng, 1, 2, 2, 128)
+    else:
+        model = residual_net(rng, random_images(rng, 1, 2, 2, 5))
+    expected = _try_everything(model, kernel)
     calls = driver.fake_cuda_calls()
     assert calls > 50
     tried = set()
@@ -170,7 +189,7 @@ def test_every_call_of_the_driver_may_fail(rng, driver, error):
         driver.fake_cuda_reset()
         driver.fake_cuda_fail_call(number, error)
         try:
-            results = _try_everything(model)
+            results = _try_everything(model, kernel)
         except (ValueError, RuntimeError, MemoryError) as failure:
             text = str(failure)
             assert "memory" in text or "CUDA_ERROR" in text, text
@@ -183,8 +202,9 @@ def test_every_call_of_the_driver_may_fail(rng, driver, error):
         before, leaks = leaks, driver.fake_cuda_leaks()
         # What has no context cannot be freed, but by the context's end.
         assert failed == b"cuCtxPushCurrent" or leaks == before, (number, failed)
+    assert kernel != _PLAIN or b"cuTensorMapEncodeTiled" in tried
     assert {b"cuLaunchKernel", b"cuGraphLaunch", b"cuMemAlloc", b"cuMemcpyHtoDAsync"} <= tried
-    assert _same_bytes(_try_everything(model), expected)
+    assert _same_bytes(_try_everything(model, kernel), expected)
     driver.fake_cuda_forgive_leaks()
 
 
@@ -290,6 +310,27 @@ def test_a_kernel_by_name(model, kernel):
         answers = _answers(interpreter, model.inputs)
     assert {row.kernel for row in rows if row.op == "LceBconv2d"} == {kernel}
     assert _same_bytes(answers, _answers(model.open(device="cpu"), model.inputs))
+
+
+def test_plain_products_copied_by_the_chip(rng, driver):
+    model = _plain_net(rng, 3, 9, 8, 128)
+    with model.open(device="cuda", kernel=_PLAIN) as interpreter:
+        for samples in (3, 1, 3):  # each time at other places, of which the driver is told
+            inputs = [model.inputs[0][:samples]]
+            expected = _answers(model.open(device="cpu"), inputs)
+            assert _same_bytes(_answers(interpreter, inputs), expected)
+        rows = interpreter.profile(runs=1)
+    assert {row.kernel for row in rows if row.op == "LceBconv2d"} == {_PLAIN}
+    assert driver.fake_cuda_leaks() == 0
+
+
+def test_a_plain_product_that_is_none(model):
+    with pytest.raises(
+        ValueError,
+        match=rf"LceBconv2d.*: kernel {_PLAIN}: the filter is not 1x1 with stride 1 and without "
+        r"pads",
+    ):
+        model.open(device="cuda", kernel=_PLAIN).predict(model.inputs)
 
 
 def test_a_baseline_that_cannot_be_launched(rng):

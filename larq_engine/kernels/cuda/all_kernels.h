@@ -7,6 +7,7 @@
 #include "larq_engine/kernels/cuda/bconv2d_mma8.h"
 #include "larq_engine/kernels/cuda/bconv2d_popc.h"
 #include "larq_engine/kernels/cuda/bconv2d_small.h"
+#include "larq_engine/kernels/cuda/bconv2d_tma.h"
 #include "larq_engine/kernels/cuda/bconv2d_wgmma.h"
 #include "larq_engine/kernels/cuda/conv2d.h"
 #include "larq_engine/kernels/cuda/depthwise.h"

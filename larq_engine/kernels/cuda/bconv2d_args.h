@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "larq_engine/kernels/cuda/pixel_program.h"
+#include "larq_engine/kernels/cuda/tensor_map.h"
 
 namespace larq_engine::cuda {
 
@@ -40,6 +41,13 @@ struct Bconv2dArgs {
   int32_t stride_height, stride_width, dilation_height, dilation_width;
   int32_t pad_top, pad_left;
   Bconv2dOutput output;
+};
+
+// Of a kernel that lets the chip copy. See bconv2d_maps.h.
+struct Bconv2dTmaArgs {
+  TensorMap image;
+  TensorMap filter;
+  Bconv2dArgs layer;
 };
 
 }  // namespace larq_engine::cuda

@@ -13,6 +13,18 @@ struct Corner {
   int32_t values[16][40];
 };
 
+// From sums of products to the output, of 32 channels from `channel` on and of kPixels from `pixel`
+// on, which are not all behind the last. Of pixel k the lane has sum(k), and the pixel has ones(k).
+template <int kPixels, bool kMayBeOutside, class Sum, class Ones>
+LE_DEVICE void FinishSums(const Bconv2dArgs& a, int pixel, int pixels, int channel, int lane,
+                          bool inside, int filter_ones, const Sum& sum, const Ones& ones) {
+  int32_t acc[kPixels];
+  LE_UNROLL
+  for (int k = 0; k < kPixels; ++k) acc[k] = filter_ones - 2 * sum(k) + ones(k);
+  const int rows = pixels - pixel < kPixels ? pixels - pixel : kPixels;
+  FinishWords<kMayBeOutside>(a, pixel, rows, channel / kWarp, lane, inside, acc);
+}
+
 // A warp's fragments of 16 rows and 8 columns, the first at `row` and `column` of the block.
 // value(i, j, e) is register e of a fragment, ones(row) the ones of a row of the block.
 template <int kFragmentsM, int kFragmentsN, class Value, class Ones>
@@ -49,13 +61,10 @@ LE_DEVICE void FinishFragments(const Bconv2dArgs& a, const BlockPlace& block, in
     for (int r = 0; r < 16; r += kRows) {
       const int pixel = block.m0 + first_row + r;
       if (pixel >= pixels) break;
-      int32_t acc[kRows];
-      LE_UNROLL
-      for (int k = 0; k < kRows; ++k) {
-        acc[k] = filter_ones - 2 * corner.values[r + k][lane] + ones(first_row + r + k);
-      }
-      const int rows = pixels - pixel < kRows ? pixels - pixel : kRows;
-      FinishWords(a, pixel, rows, channel / kWarp, lane, inside, acc);
+      FinishSums<kRows, true>(
+          a, pixel, pixels, channel, lane, inside, filter_ones,
+          [&](int k) { return corner.values[r + k][lane]; },
+          [&](int k) { return ones(first_row + r + k); });
     }
   }
 }

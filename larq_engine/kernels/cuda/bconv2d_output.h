@@ -51,10 +51,14 @@ LE_DEVICE int32_t Dot(int32_t depth, int32_t acc) {
   return static_cast<int32_t>(static_cast<uint32_t>(depth) - 2u * static_cast<uint32_t>(acc));
 }
 
+LE_DEVICE int32_t Depth(const Bconv2dArgs& a) {
+  return a.filter_height * a.filter_width * a.group_in_channels;
+}
+
 // `acc`: the bits that differ, where taps outside have bits of 0.
 LE_DEVICE int32_t DotProduct(const Bconv2dArgs& a, const OutputPixel& pixel, int channel,
                              int32_t acc) {
-  const int depth = a.filter_height * a.filter_width * a.group_in_channels;
+  const int depth = Depth(a);
   if (pixel.is_inner) return Dot(depth, acc);
   const auto corner = [&](int y, int x) {
     return a.corner_ones[(y * (a.filter_width + 1) + x) * a.out_channels + channel];
@@ -87,8 +91,9 @@ LE_DEVICE uint32_t* OutputBits(const Bconv2dArgs& a) {
 }
 
 // From the bits that differ to the output: of a channel of `rows` pixels, at most kRows, that lie
-// one behind the other. Writes all but bits, which it returns where they are made.
-template <int kRows, class Index>
+// one behind the other. Writes all but bits, which it returns where they are made. Unless
+// kMayBeOutside, all taps are inside the image.
+template <bool kMayBeOutside = true, int kRows, class Index>
 LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int channel,
                           const int32_t (&acc)[kRows], bool (&bits)[kRows]) {
   const Bconv2dOutput& output = a.output;
@@ -96,7 +101,11 @@ LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int chann
   LE_UNROLL
   for (int i = 0; i < kRows; ++i) {
     bits[i] = false;
-    dots[i] = i < rows ? DotProduct(a, MakeOutputPixel(a, pixel + i), channel, acc[i]) : 0;
+    if constexpr (kMayBeOutside) {
+      dots[i] = i < rows ? DotProduct(a, MakeOutputPixel(a, pixel + i), channel, acc[i]) : 0;
+    } else {
+      dots[i] = Dot(Depth(a), acc[i]);
+    }
   }
   if (output.kind == Bconv2dOutput::kBits) {
     const int32_t limit = output.dot_limit[channel];
@@ -131,20 +140,21 @@ LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int chann
 
 // For kernels whose warps hold a pixel's channels 32 * word, ..., one a lane: all lanes of the warp
 // call it. `inside`: whether the lane has a channel.
-template <int kRows, class Index>
+template <bool kMayBeOutside = true, int kRows, class Index>
 LE_DEVICE void FinishWords(const Bconv2dArgs& a, Index pixel, int rows, int word, int lane,
                            bool inside, const int32_t (&acc)[kRows]) {
   bool bits[kRows] = {};
-  if (inside) FinishRows(a, pixel, rows, word * kWarp + lane, acc, bits);
+  if (inside) FinishRows<kMayBeOutside>(a, pixel, rows, word * kWarp + lane, acc, bits);
   if (OutputBits(a) == nullptr) return;
-  const int words = (a.out_channels + kWarp - 1) / kWarp;
+  // Lane i writes pixel i's, all of them at once.
+  uint32_t own = 0;
   LE_UNROLL
   for (int i = 0; i < kRows; ++i) {
     const uint32_t ballot = __ballot_sync(~0u, bits[i]);
-    if (lane == 0 && i < rows) {
-      OutputBits(a)[(static_cast<int64_t>(pixel) + i) * words + word] = ballot;
-    }
+    if (lane == i) own = ballot;
   }
+  const int words = (a.out_channels + kWarp - 1) / kWarp;
+  if (lane < rows) OutputBits(a)[(static_cast<int64_t>(pixel) + lane) * words + word] = own;
 }
 
 // Half `at` of words, low halves first.

@@ -28,7 +28,7 @@ int64_t TileBlocks(const Bconv2dArgs& a, int m, int n) {
 const char* ServesAll(const Bconv2dArgs&) { return nullptr; }
 
 // A warp for 32 channels of a pixel.
-LaunchSize PopcSize(const Bconv2dArgs& a) {
+LaunchSize PopcSize(const Bconv2dArgs& a, const Chip&) {
   constexpr uint32_t kThreads = 128;
   return {.blocks = BlocksFor(Pixels(a) * BlocksFor(a.out_channels, 32), kThreads / 32),
           .threads = kThreads};
@@ -83,7 +83,7 @@ const char* MmaRefusal(const Bconv2dArgs& a) {
 }
 
 template <MmaTile kTile>
-LaunchSize MmaSize(const Bconv2dArgs& a) {
+LaunchSize MmaSize(const Bconv2dArgs& a, const Chip&) {
   return {.blocks = TileBlocks(a, kTile.m, kTile.n),
           .threads = kTile.threads(),
           .shared_bytes = kTile.shared_bytes()};
@@ -101,7 +101,7 @@ constexpr int kXorRate = 2048;
 // 2 us to begin and end. The last blocks have as long as all before them.
 template <MmaTile kTile, int kRate>
 double MmaSeconds(const Bconv2dArgs& a, const Chip& chip) {
-  const int64_t rounds = BlocksFor(MmaSize<kTile>(a).blocks, chip.multiprocessors);
+  const int64_t rounds = BlocksFor(MmaSize<kTile>(a, chip).blocks, chip.multiprocessors);
   const double products = double{kTile.m} * kTile.n * 32 * a.filter_words;
   return 2e-6 + static_cast<double>(rounds) * products / (kRate * kHertz);
 }
@@ -112,7 +112,7 @@ const char* WgmmaRefusal(const Bconv2dArgs& a) {
 }
 
 template <WgmmaTile kTile>
-LaunchSize WgmmaSize(const Bconv2dArgs& a) {
+LaunchSize WgmmaSize(const Bconv2dArgs& a, const Chip&) {
   return {.blocks = TileBlocks(a, WgmmaTile::kM, kTile.n),
           .threads = WgmmaTile::kThreads,
           .shared_bytes = kTile.shared_bytes()};
@@ -123,10 +123,38 @@ LaunchSize WgmmaSize(const Bconv2dArgs& a) {
 // have as long as all before them.
 template <WgmmaTile kTile>
 double WgmmaSeconds(const Bconv2dArgs& a, const Chip& chip) {
-  const int64_t rounds = BlocksFor(WgmmaSize<kTile>(a).blocks, chip.multiprocessors);
+  const int64_t rounds = BlocksFor(WgmmaSize<kTile>(a, chip).blocks, chip.multiprocessors);
   const double products = double{WgmmaTile::kM} * kTile.n * 32 * a.filter_words;
   constexpr int kRate = kTile.n == 256 ? 14500 : 11000;
   return 4e-6 + static_cast<double>(rounds) * products / (kRate * kHertz);
+}
+
+const char* TmaRefusal(const Bconv2dArgs& a) {
+  const bool is_plain = a.filter_height == 1 && a.filter_width == 1 && a.stride_height == 1 &&
+                        a.stride_width == 1 && a.in_height == a.out_height &&
+                        a.in_width == a.out_width && a.pad_top == 0 && a.pad_left == 0;
+  if (!is_plain) return "the filter is not 1x1 with stride 1 and without pads";
+  if (a.group_out_channels != a.out_channels) return "there is more than one group";
+  if (a.group_in_channels > kMaxTmaDepth) return "the input has more than 65535 channels";
+  return WindowRefusal(a, WgmmaTile::kCopyWords);
+}
+
+int64_t TmaTiles(const Bconv2dArgs& a) { return TileBlocks(a, TmaTile::kM, TmaTile::kN); }
+
+// One part of the product after the other: a block for each multiprocessor.
+template <TmaTile kTile>
+LaunchSize TmaSize(const Bconv2dArgs& a, const Chip& chip) {
+  return {.blocks = std::min<int64_t>(TmaTiles(a), chip.multiprocessors),
+          .threads = TmaTile::kThreads,
+          .shared_bytes = kTile.shared_bytes()};
+}
+
+// A guess: more than the kernel above, as nobody waits for copies to be begun nor for outputs. 5 us
+// to begin and end.
+double TmaSeconds(const Bconv2dArgs& a, const Chip& chip) {
+  const int64_t rounds = BlocksFor(TmaTiles(a), chip.multiprocessors);
+  const double products = double{TmaTile::kM} * TmaTile::kN * 32 * a.filter_words;
+  return 5e-6 + static_cast<double>(rounds) * products / (18000 * kHertz);
 }
 
 template <SmallTile kTile>
@@ -135,7 +163,7 @@ const char* SmallRefusal(const Bconv2dArgs& a) {
 }
 
 template <SmallTile kTile>
-LaunchSize SmallSize(const Bconv2dArgs& a) {
+LaunchSize SmallSize(const Bconv2dArgs& a, const Chip&) {
   const int64_t steps = BlocksFor(DepthWords(a), kTile.step_words());
   const int warps = static_cast<int>(std::min<int64_t>(steps, SmallTile::kMaxWarps));
   // Both halves of each word of channels.
@@ -149,7 +177,7 @@ LaunchSize SmallSize(const Bconv2dArgs& a) {
 // end.
 template <SmallTile kTile, int kRate>
 double SmallSeconds(const Bconv2dArgs& a, const Chip& chip) {
-  const double words = static_cast<double>(SmallSize<kTile>(a).blocks) * SmallTile::kSize *
+  const double words = static_cast<double>(SmallSize<kTile>(a, chip).blocks) * SmallTile::kSize *
                        static_cast<double>(DepthWords(a));
   const double load_clocks = (kTile.load_words == 1 ? 2 : 1) * words * 2 * 4 / 64;
   const double product_clocks = words * SmallTile::kSize * 32 / kRate;
@@ -162,7 +190,7 @@ const char* Mma8Refusal(const Bconv2dArgs& a) {
 }
 
 template <Mma8Tile kTile>
-LaunchSize Mma8Size(const Bconv2dArgs& a) {
+LaunchSize Mma8Size(const Bconv2dArgs& a, const Chip&) {
   return {.blocks = TileBlocks(a, Mma8Tile::kSize, Mma8Tile::kSize),
           .threads = Mma8Tile::kThreads,
           .shared_bytes = Mma8Tile::kSharedBytes};
@@ -171,7 +199,7 @@ LaunchSize Mma8Size(const Bconv2dArgs& a) {
 // A guess: a warp waits 500 clocks for each load, a few blocks at once; 1 us to begin and end.
 template <Mma8Tile kTile>
 double Mma8Seconds(const Bconv2dArgs& a, const Chip& chip) {
-  const int64_t rounds = BlocksFor(Mma8Size<kTile>(a).blocks, chip.multiprocessors);
+  const int64_t rounds = BlocksFor(Mma8Size<kTile>(a, chip).blocks, chip.multiprocessors);
   const double products = double{Mma8Tile::kSize} * Mma8Tile::kSize * 32;
   const double loads = static_cast<double>(BlocksFor(DepthWords(a), 4 * kTile.load_words));
   const double product_clocks = static_cast<double>(rounds * DepthWords(a)) * products / kXorRate;
@@ -192,7 +220,7 @@ const char* HepRefusal(const Bconv2dArgs& a) {
 }
 
 template <HepMapping kMapping>
-LaunchSize HepSize(const Bconv2dArgs& a) {
+LaunchSize HepSize(const Bconv2dArgs& a, const Chip&) {
   return {.blocks = HepBlocks(kMapping, a),
           .threads = static_cast<uint32_t>(HepThreads(kMapping, a))};
 }
@@ -207,6 +235,11 @@ constexpr Bconv2dRow MmaRow(KernelId kernel) {
 template <WgmmaTile kTile>
 constexpr Bconv2dRow WgmmaRow(KernelId kernel) {
   return {kernel, 90, 90, WgmmaRefusal<kTile>, WgmmaSize<kTile>, WgmmaSeconds<kTile>};
+}
+
+template <TmaTile kTile>
+constexpr Bconv2dRow TmaRow(KernelId kernel) {
+  return {kernel, 90, 90, TmaRefusal, TmaSize<kTile>, TmaSeconds, /*has_maps=*/true};
 }
 
 template <SmallTile kTile>
@@ -246,6 +279,7 @@ constexpr Bconv2dRow kRows[] = {
     MmaRow<kMma128x64c4>(KernelId::bconv2d_mma_128x64_c4),
     WgmmaRow<kWgmma128x128>(KernelId::bconv2d_wgmma_128x128),
     WgmmaRow<kWgmma128x256>(KernelId::bconv2d_wgmma_128x256),
+    TmaRow<kTma128x256>(KernelId::bconv2d_tma_128x256),
     SmallRow<kSmallC16>(KernelId::bconv2d_small_c16),
     SmallRow<kSmallC8>(KernelId::bconv2d_small_c8),
     SmallRow<kSmallC4>(KernelId::bconv2d_small_c4),
@@ -284,6 +318,20 @@ std::string Refusal(const Bconv2dRow& row, const Bconv2dArgs& args, const Chip& 
 }  // namespace
 
 std::span<const Bconv2dRow> Bconv2dRows() { return kRows; }
+
+Bconv2dMaps MapsOf(const Bconv2dArgs& a) {
+  const auto map = [](const uint32_t* words, int64_t rows, int64_t row_words, int box_rows) {
+    return MatrixMap{.words = words,
+                     .rows = rows,
+                     .row_words = row_words,
+                     .pitch_words = row_words,
+                     .box_rows = box_rows,
+                     .box_words = TmaTile::kStepWords,
+                     .is_swizzled = true};
+  };
+  return {.image = map(a.image, Pixels(a), a.tap_words, TmaTile::kM),
+          .filter = map(a.filter, a.out_channels, a.filter_words, TmaTile::kN)};
+}
 
 Bconv2dChoice SelectBconv2d(const Bconv2dArgs& args, const Chip& chip, std::string_view name) {
   Bconv2dChoice choice{nullptr, ""};

@@ -40,6 +40,31 @@ struct WgmmaTile {
   constexpr int shared_bytes() const { return stages * (kM + n) * kStepWords * 4; }
 };
 
+// Of bconv2d_tma.h: 128 output pixels and 256 channels.
+struct TmaTile {
+  int stages;
+
+  static constexpr int kM = 128;
+  static constexpr int kN = 256;
+  static constexpr int kStepWords = 32;
+  static constexpr int kStageBytes = (kM + kN) * kStepWords * 4;
+  // Two warpgroups that multiply 64 pixels each, and one whose first warp fetches and whose others
+  // finish what was multiplied before. A product of 256 channels needs more registers than four
+  // warpgroups can begin with.
+  static constexpr int kMultipliers = 256;
+  static constexpr int kThreads = 384;
+  static constexpr int kFinishingWarps = (kThreads - kMultipliers) / 32 - 1;
+  // Of a pixel's sums, two a word: those of 8 pixels that are written together go to different
+  // banks.
+  static constexpr int kSumsPitch = kN / 2 + 4;
+  static constexpr int kSumsBytes = kM * kSumsPitch * 4;
+
+  // Stages, sums, the ones of each pixel, and barriers.
+  constexpr int shared_bytes() const {
+    return stages * kStageBytes + kSumsBytes + kM * 4 + (2 * stages + 2) * 8;
+  }
+};
+
 // Of bconv2d_small.h: 16 pixels, 16 channels, and a warp for each part of the depth.
 struct SmallTile {
   int load_words;  // that lie together in the image: they divide tap_words
@@ -79,9 +104,13 @@ inline constexpr Mma8Tile kMma8c4{1};
 // Two blocks of 128 channels, or one of 256, have a multiprocessor's 227 KiB.
 inline constexpr WgmmaTile kWgmma128x128{128, 3};
 inline constexpr WgmmaTile kWgmma128x256{256, 4};
+inline constexpr TmaTile kTma128x256{3};
 inline constexpr SmallTile kSmallC16{4};
 inline constexpr SmallTile kSmallC8{2};
 inline constexpr SmallTile kSmallC4{1};
+
+// Sums of bconv2d_tma.h have 16 bits.
+inline constexpr int kMaxTmaDepth = (1 << 16) - 1;
 
 // The tensor cores' kernels keep the taps inside the image as bits, and places in it in 32 bits.
 inline constexpr int kMaxFilterSize = 15;

@@ -2,8 +2,8 @@
 // the matrices are multiplied from shared memory, by warpgroups, while their threads copy the rows
 // of later steps and count the ones of this one.
 //
-// Rows are gathered by asynchronous copies, as there. The tensor memory accelerator would take
-// fewer instructions, but needs a description of each image, which the host would have to make.
+// Rows are gathered by asynchronous copies, as there: any convolution. bconv2d_tma.h lets the chip
+// copy, where there is nothing to gather.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_WGMMA_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_WGMMA_H_
 
@@ -29,6 +29,21 @@ struct WgmmaStage {
     return static_cast<uint32_t>(row * kRowBytes + ((part ^ row) & 7) * 16);
   }
 };
+
+// Adds the products of a step, of the warpgroup's 64 rows and of all columns. They are a group.
+template <class Stage>
+LE_DEVICE void MultiplyStep(int32_t (&c)[Stage::kN / 2], uint32_t stage, int thread) {
+  const uint64_t rows =
+      RowsDescriptor(stage + static_cast<uint32_t>(thread / kWarpgroup * 64 * Stage::kRowBytes));
+  const uint64_t columns = RowsDescriptor(stage + Stage::kM * Stage::kRowBytes);
+  WgmmaFence(c);
+  LE_UNROLL
+  for (int k = 0; k < Stage::kStepWords / 8; ++k) {
+    const uint64_t at = static_cast<uint64_t>(k) * 32 / 16;  // 256 bits further
+    WgmmaAnd<Stage::kN>(c, rows + at, columns + at);
+  }
+  WgmmaCommit();
+}
 
 // The ones of a pixel's row, by two threads, a half each.
 template <class Stage>
@@ -91,17 +106,7 @@ LE_DEVICE void Bconv2dWgmma(const Bconv2dArgs& a) {
       FenceForProducts();
       __syncthreads();  // everyone's copies are there, and the step before the last is multiplied
       const int offset = step % kTile.stages * Stage::kStageBytes;
-      const uint32_t stage = stages + static_cast<uint32_t>(offset);
-      const uint64_t rows = RowsDescriptor(
-          stage + static_cast<uint32_t>(thread / kWarpgroup * 64 * Stage::kRowBytes));
-      const uint64_t columns = RowsDescriptor(stage + Stage::kM * Stage::kRowBytes);
-      WgmmaFence(c);
-      LE_UNROLL
-      for (int k = 0; k < Stage::kStepWords / 8; ++k) {
-        const uint64_t at = static_cast<uint64_t>(k) * 32 / 16;  // 256 bits further
-        WgmmaAnd<kTile.n>(c, rows + at, columns + at);
-      }
-      WgmmaCommit();
+      MultiplyStep<Stage>(c, stages + static_cast<uint32_t>(offset), thread);
       copy_next();
       ones += HalfRowOnes<Stage>(shared + offset, thread);
       WgmmaWait<1>(c);

@@ -69,6 +69,18 @@ cuda::Bconv2dArgs MakeGeometry(const Bconv2dSpec& spec, const std::vector<int>& 
 
 }  // namespace
 
+Launch Launch::Of(const cuda::Bconv2dRow& row, const cuda::Chip& chip,
+                  const cuda::Bconv2dArgs& args) {
+  const cuda::LaunchSize size = row.size(args, chip);
+  if (!row.has_maps) return Of(row.kernel, size, args);
+  Launch launch =
+      Of(row.kernel, size, cuda::Bconv2dTmaArgs{.image = {}, .filter = {}, .layer = args});
+  const cuda::Bconv2dMaps maps = cuda::MapsOf(args);
+  launch.maps = {{offsetof(cuda::Bconv2dTmaArgs, image), maps.image},
+                 {offsetof(cuda::Bconv2dTmaArgs, filter), maps.filter}};
+  return launch;
+}
+
 std::vector<Launch> LaunchMaker::Make(const Bconv2dOp& op, const Chain& chain) const {
   const size_t index = chain.ops[0];
   const ProgramOp& planned = First(chain);
@@ -107,7 +119,7 @@ std::vector<Launch> LaunchMaker::Make(const Bconv2dOp& op, const Chain& chain) c
   }
   const cuda::Bconv2dChoice choice = cuda::SelectBconv2d(args, chip_, kernel_);
   if (choice.row == nullptr) throw OpError(choice.error);
-  return {Launch::Of(choice.row->kernel, choice.row->size(args), args)};
+  return {Launch::Of(*choice.row, chip_, args)};
 }
 
 }  // namespace larq_engine

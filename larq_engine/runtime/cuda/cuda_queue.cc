@@ -1,7 +1,9 @@
 #include "larq_engine/runtime/cuda/cuda_queue.h"
 
+#include <cstring>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "larq_engine/runtime/ops/op_error.h"
 
@@ -10,6 +12,23 @@ namespace {
 
 // Of every chip.
 constexpr int64_t kMostBlocks = std::numeric_limits<int32_t>::max();
+
+CUtensorMap MakeTensorMap(const CudaDriver& driver, const cuda::MatrixMap& matrix) {
+  const auto number = [](auto value) { return static_cast<uint64_t>(value); };
+  constexpr uint64_t kWordBytes = sizeof(uint32_t);
+  const uint64_t sizes[] = {number(matrix.row_words), number(matrix.rows)};
+  const uint64_t pitches[] = {number(matrix.pitch_words) * kWordBytes};
+  const uint32_t box[] = {static_cast<uint32_t>(matrix.box_words),
+                          static_cast<uint32_t>(matrix.box_rows)};
+  const uint32_t each[] = {1, 1};
+  CUtensorMap map;
+  driver.Call(driver.cuTensorMapEncodeTiled, &map, CU_TENSOR_MAP_DATA_TYPE_UINT32, 2,
+              const_cast<uint32_t*>(matrix.words), sizes, pitches, box, each,
+              CU_TENSOR_MAP_INTERLEAVE_NONE,
+              matrix.is_swizzled ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_NONE,
+              CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  return map;
+}
 
 }  // namespace
 
@@ -30,7 +49,12 @@ void CudaQueue::Add(const Launch& launch, CUstream stream) const {
                   " blocks of GPU threads, got " + std::to_string(size.blocks) +
                   "; run smaller batches");
   }
-  void* parameters[] = {const_cast<uint64_t*>(launch.args.data())};
+  std::vector<uint64_t> args = launch.args;
+  for (const Launch::Map& map : launch.maps) {
+    const CUtensorMap made = MakeTensorMap(driver(), map.matrix);
+    std::memcpy(reinterpret_cast<std::byte*>(args.data()) + map.at, &made, sizeof(made));
+  }
+  void* parameters[] = {args.data()};
   driver().Call(driver().cuLaunchKernel, device_->Function(launch.kernel),
                 static_cast<unsigned>(size.blocks), 1, 1, size.threads, 1, 1, size.shared_bytes,
                 stream, parameters, nullptr);

@@ -22,17 +22,26 @@
 namespace larq_engine {
 
 struct Launch {
+  // The driver makes it of a matrix as the kernel is launched.
+  struct Map {
+    size_t at;  // in the parameter
+    cuda::MatrixMap matrix;
+  };
+
   cuda::KernelId kernel;
   cuda::LaunchSize size;
   std::vector<uint64_t> args;  // the bytes of the kernel's one parameter
+  std::vector<Map> maps = {};
 
   template <typename Args>
   static Launch Of(cuda::KernelId kernel, const cuda::LaunchSize& size, const Args& args) {
-    static_assert(std::is_trivially_copyable_v<Args> && alignof(Args) <= alignof(uint64_t));
+    static_assert(std::is_trivially_copyable_v<Args>);
     Launch launch{kernel, size, std::vector<uint64_t>((sizeof(args) + 7) / 8)};
     std::memcpy(launch.args.data(), &args, sizeof(args));
     return launch;
   }
+  static Launch Of(const cuda::Bconv2dRow& row, const cuda::Chip& chip,
+                   const cuda::Bconv2dArgs& args);
 };
 
 // What launches are made from.

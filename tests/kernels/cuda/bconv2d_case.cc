@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/cuda/emulated_tma.h"
 #include "larq_engine/kernels/reference.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/kernels/cuda/emulated_kernels.h"
@@ -18,6 +19,9 @@ namespace {
 using cuda::Bconv2dArgs;
 using cuda::Bconv2dOutput;
 using cuda::PixelStep;
+
+// So few multiprocessors that blocks which stay have more than one part of a product.
+constexpr cuda::Chip kChip = {.compute_capability = 90, .multiprocessors = 2};
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
@@ -104,9 +108,15 @@ class EmulatedDevice : public CaseDevice {
     std::memset(buffers_.back()->data(), 0xcd, bytes);
     return buffers_.back()->data();
   }
-  void Launch(const cuda::Bconv2dRow& row, const cuda::LaunchSize& size,
-              const Bconv2dArgs& args) override {
-    counters_ = LaunchEmulated(*FindEmulatedKernel(cuda::RowOf(row.kernel).name), &args,
+  void Launch(const cuda::Bconv2dRow& row, const Bconv2dArgs& args) override {
+    const cuda::LaunchSize size = row.size(args, kChip);
+    const cuda::Bconv2dMaps maps = cuda::MapsOf(args);
+    const cuda::Bconv2dTmaArgs with_maps = {.image = emulated_gpu::MakeTensorMap(maps.image),
+                                            .filter = emulated_gpu::MakeTensorMap(maps.filter),
+                                            .layer = args};
+    const void* all = &args;
+    if (row.has_maps) all = &with_maps;
+    counters_ = LaunchEmulated(*FindEmulatedKernel(cuda::RowOf(row.kernel).name), all,
                                {static_cast<unsigned>(size.blocks)}, {size.threads},
                                size.shared_bytes, options_);
   }
@@ -124,25 +134,17 @@ class EmulatedDevice : public CaseDevice {
 
 float Clamped(float y, float min, float max) { return y < min ? min : y > max ? max : y; }
 
-}  // namespace
-
-std::string Describe(const GpuLayer& layer) {
-  const Bconv2dSpec& s = layer.spec;
-  const auto pads = [](const AxisPadding& p) {
-    return p.same ? std::string("SAME") : std::to_string(p.before) + "+" + std::to_string(p.after);
-  };
-  std::ostringstream out;
-  out << "image " << layer.batch << "x" << layer.height << "x" << layer.width << "x"
-      << s.in_channels << ", filter " << s.out_channels << "x" << s.filter_height << "x"
-      << s.filter_width << ", stride " << s.stride_height << "x" << s.stride_width << ", dilation "
-      << s.dilation_height << "x" << s.dilation_width << ", groups " << s.groups << ", pads "
-      << pads(s.pad_height) << " x " << pads(s.pad_width) << " of " << static_cast<int>(s.pad_value)
-      << ", activation " << static_cast<int>(layer.activation) << ", output "
-      << static_cast<int>(layer.kind) << ", fused " << static_cast<int>(layer.fused);
-  return out.str();
+// A dense layer, or one whose pixels are as those of one.
+GpuLayer RandomPlainLayer(std::mt19937_64& random) {
+  GpuLayer layer;
+  layer.spec.in_channels = Pick(random, {64, 128, 200, 384, 1024, 1100, 2500});
+  layer.spec.out_channels = Pick(random, {1, 33, 64, 100, 256, 300});
+  layer.batch = Pick(random, {1, 2, 5});
+  layer.height = layer.width = Pick(random, {1, 4, 7});
+  return layer;
 }
 
-GpuLayer RandomLayer(std::mt19937_64& random) {
+GpuLayer RandomConvolution(std::mt19937_64& random) {
   GpuLayer layer;
   Bconv2dSpec& s = layer.spec;
   s.groups = Pick(random, {1, 1, 1, 1, 2, 3});
@@ -178,6 +180,29 @@ GpuLayer RandomLayer(std::mt19937_64& random) {
   // So that a VALID window fits.
   layer.height += (s.filter_height - 1) * s.dilation_height;
   layer.width += (s.filter_width - 1) * s.dilation_width;
+  return layer;
+}
+
+}  // namespace
+
+std::string Describe(const GpuLayer& layer) {
+  const Bconv2dSpec& s = layer.spec;
+  const auto pads = [](const AxisPadding& p) {
+    return p.same ? std::string("SAME") : std::to_string(p.before) + "+" + std::to_string(p.after);
+  };
+  std::ostringstream out;
+  out << "image " << layer.batch << "x" << layer.height << "x" << layer.width << "x"
+      << s.in_channels << ", filter " << s.out_channels << "x" << s.filter_height << "x"
+      << s.filter_width << ", stride " << s.stride_height << "x" << s.stride_width << ", dilation "
+      << s.dilation_height << "x" << s.dilation_width << ", groups " << s.groups << ", pads "
+      << pads(s.pad_height) << " x " << pads(s.pad_width) << " of " << static_cast<int>(s.pad_value)
+      << ", activation " << static_cast<int>(layer.activation) << ", output "
+      << static_cast<int>(layer.kind) << ", fused " << static_cast<int>(layer.fused);
+  return out.str();
+}
+
+GpuLayer RandomLayer(std::mt19937_64& random) {
+  GpuLayer layer = random() % 4 == 0 ? RandomPlainLayer(random) : RandomConvolution(random);
   layer.activation = static_cast<Activation>(random() % 4);
   layer.kind = static_cast<OutputKind>(random() % 3);
   if (layer.kind == OutputKind::kFloat) layer.fused = static_cast<Fused>(random() % 4);
@@ -373,7 +398,7 @@ std::string GpuCase::Run(const cuda::Bconv2dRow& row, CaseDevice& device) const 
     if (has_bits) output.after.bits = reinterpret_cast<uint32_t*>(outputs.back());
   }
 
-  device.Launch(row, row.size(a), a);
+  device.Launch(row, a);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Bytes got = device.Read(outputs[i], expected_[i].size());
     for (size_t at = 0; at < expected_[i].size(); ++at) {

@@ -43,8 +43,7 @@ class CaseDevice {
   virtual const void* Hold(std::span<const unsigned char> bytes) = 0;
   // Memory for an output, full of rubbish.
   virtual unsigned char* Output(size_t bytes) = 0;
-  virtual void Launch(const cuda::Bconv2dRow& row, const cuda::LaunchSize& size,
-                      const cuda::Bconv2dArgs& args) = 0;
+  virtual void Launch(const cuda::Bconv2dRow& row, const cuda::Bconv2dArgs& args) = 0;
   // What an output is after the launch.
   virtual std::vector<unsigned char> Read(const unsigned char* output, size_t bytes) = 0;
 };

@@ -49,5 +49,11 @@ int main() {
   layer.height = layer.width = 9;  // rows for the second warpgroup as well
   layer.spec.in_channels = 512;    // longer steps
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_wgmma_128x128);
+  layer.spec = {};
+  layer.spec.in_channels = 4 * 1024 + 128;  // more steps than stages, of which the last is short
+  layer.spec.out_channels = 260;
+  layer.batch = 2;  // more parts of the product than blocks
+  layer.kind = OutputKind::kBits;
+  keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_tma_128x256);
   return keeps ? 0 : 1;
 }

@@ -53,6 +53,16 @@ GpuLayer Square(int64_t size, int64_t in_channels, int64_t out_channels, int64_t
   return layer;
 }
 
+// A dense layer, whose input is what a filter of 1x1 sees of `pixels` pixels.
+GpuLayer Dense(int64_t pixels, int64_t in_channels, int64_t out_channels) {
+  GpuLayer layer = Square(1, in_channels, out_channels, 1);
+  layer.batch = pixels;
+  return layer;
+}
+
+// Takes nothing but products without a window.
+bool IsPlain(const Bconv2dRow& row) { return row.kernel == KernelId::bconv2d_tma_128x256; }
+
 // Sanitizers take a share: they look at what one run does.
 #if defined(LE_EMULATED_BY_THREADS)
 constexpr int kShare = 10;
@@ -101,8 +111,10 @@ TEST(GpuBconv2d, EveryOrderOfThreadsAndCopies) {
   std::vector<int> orders = {0, 1, 2, 3, 4};
   if (!IsFull()) orders = {static_cast<int>(random() % 2), static_cast<int>(2 + random() % 3)};
 #endif
-  const GpuCase gpu_case(kShare > 1 ? Square(5, 512, 40, 3) : Square(12, 512, 80, 3), random);
+  const GpuCase any(kShare > 1 ? Square(5, 512, 40, 3) : Square(12, 512, 80, 3), random);
+  const GpuCase plain(kShare > 1 ? Dense(130, 3968, 270) : Dense(300, 4992, 270), random);
   for (const Bconv2dRow& row : Bconv2dRows()) {
+    const GpuCase& gpu_case = IsPlain(row) ? plain : any;
     ASSERT_EQ(row.refusal(gpu_case.Shape()), nullptr);
     for (const int order : orders) {
       const bool first_early = random() % 2 == 0;
@@ -131,6 +143,10 @@ TEST(GpuBconv2d, NoRowIsLeftOut) {
     layer.kind = OutputKind::kBits;
     ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, random, runs));
   }
+  for (const int64_t in_channels : {128, 2048}) {
+    GpuLayer layer = Dense(20, in_channels, 64);
+    ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, random, runs));
+  }
   for (const Bconv2dRow& row : Bconv2dRows()) EXPECT_GT(runs[NameOf(row)], 1) << NameOf(row);
 }
 
@@ -139,9 +155,7 @@ TEST(GpuBconv2d, DeepAndWide) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937_64 random(TestSeed());
   RunsByName runs;
-  GpuLayer dense = Square(1, 9000, 70, 1);
-  dense.batch = 3;
-  ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(dense, random, runs));
+  ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(Dense(3, 9000, 70), random, runs));
   GpuLayer wide = Square(3, 32, 8, 15);
   wide.spec.pad_value = PadValue::kMinusOne;
   ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(wide, random, runs));
@@ -168,12 +182,15 @@ TEST(GpuBconv2d, RowsAreKernelsAndFitThem) {
   GpuLayer high = Square(1, 128, 1, 3);
   high.height = 1024;
   const GpuCase many_rows(high, random);
+  const GpuCase plain(Dense(1, 128, 1), random);
+  const cuda::Chip h100{.compute_capability = 90, .multiprocessors = 132};
   for (const Bconv2dRow& row : Bconv2dRows()) {
     uint32_t threads = 0;
     uint32_t shared_bytes = 0;
-    for (const GpuCase* gpu_case : {&deep, &many_rows}) {
+    for (const GpuCase* gpu_case : {&deep, &many_rows, &plain}) {
+      if (IsPlain(row) && gpu_case != &plain) continue;
       ASSERT_EQ(row.refusal(gpu_case->Shape()), nullptr);
-      const cuda::LaunchSize size = row.size(gpu_case->Shape());
+      const cuda::LaunchSize size = row.size(gpu_case->Shape(), h100);
       threads = std::max(threads, size.threads);
       shared_bytes = std::max(shared_bytes, size.shared_bytes);
     }
@@ -210,6 +227,41 @@ TEST(GpuBconv2d, RefusalsNameTheLimit) {
   a.in_height = a.in_width = 1 << 10;
   a.out_height = a.out_width = 1 << 16;
   EXPECT_EQ(refusal(a), kernel + "the output is too large for 32 bits");
+}
+
+TEST(GpuBconv2d, PlainProductsAreNamedAsSuch) {
+  std::mt19937_64 random(1);
+  const cuda::Chip h100{.compute_capability = 90, .multiprocessors = 132};
+  const auto refusal = [&](const GpuLayer& layer, int compute_capability = 90) {
+    const cuda::Chip chip{.compute_capability = compute_capability, .multiprocessors = 132};
+    const std::string error =
+        SelectBconv2d(GpuCase(layer, random).Shape(), chip, "bconv2d_tma_128x256").error;
+    return error.empty() ? "" : error.substr(std::string("kernel bconv2d_tma_128x256: ").size());
+  };
+  EXPECT_EQ(refusal(Dense(2, 128, 8)), "");
+  EXPECT_EQ(refusal(Square(3, 128, 8, 1)), "");
+  EXPECT_EQ(refusal(Square(3, 128, 8, 2)), "the filter is not 1x1 with stride 1 and without pads");
+  GpuLayer padded = Square(3, 128, 8, 1);
+  padded.spec.pad_height = {.same = false, .before = 0, .after = 1};
+  EXPECT_EQ(refusal(padded), "the filter is not 1x1 with stride 1 and without pads");
+  GpuLayer strided = Square(3, 128, 8, 1);
+  strided.spec.stride_width = 2;
+  EXPECT_EQ(refusal(strided), "the filter is not 1x1 with stride 1 and without pads");
+  GpuLayer grouped = Square(3, 256, 64, 1);
+  grouped.spec.groups = 2;
+  EXPECT_EQ(refusal(grouped), "there is more than one group");
+  EXPECT_EQ(refusal(Dense(1, 65536, 1)), "the input has more than 65535 channels");
+  EXPECT_EQ(refusal(Dense(1, 64, 1)),
+            "the words of a tap are no multiple of what it copies at once");
+  EXPECT_EQ(refusal(Dense(1, 128, 1), 100),
+            "it is for compute capability 9.0 to 9.0, this device has 10.0");
+
+  // Blocks stay: there are never more than multiprocessors.
+  const cuda::Bconv2dRow* row =
+      SelectBconv2d(GpuCase(Dense(1, 128, 1), random).Shape(), h100, "bconv2d_tma_128x256").row;
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->size(GpuCase(Dense(129, 128, 257), random).Shape(), h100).blocks, 4);
+  EXPECT_EQ(row->size(GpuCase(Dense(2000, 128, 3000), random).Shape(), h100).blocks, 132);
 }
 
 // What the paper's launches fail at, named before they are made.
@@ -260,6 +312,8 @@ TEST(GpuBconv2d, ChoosesByExpectedTime) {
   EXPECT_EQ(chosen(Square(7, 512, 512, 3), 256, 80), "bconv2d_mma_128x128_c16");
   EXPECT_EQ(chosen(Square(7, 512, 512, 3), 256, 90), "bconv2d_wgmma_128x128");
   EXPECT_EQ(chosen(Square(56, 128, 256, 3), 64, 90), "bconv2d_wgmma_128x256");
+  EXPECT_EQ(chosen(Dense(1, 4096, 4096), 4096, 90), "bconv2d_tma_128x256");
+  EXPECT_EQ(chosen(Square(14, 256, 256, 1), 8, 90), "bconv2d_small_c16");
   EXPECT_EQ(chosen(Square(56, 64, 256, 3), 64, 90), "bconv2d_mma_128x128_c8");
   EXPECT_EQ(chosen(Square(14, 96, 256, 3), 64, 86), "bconv2d_mma_128x64_c4");
   EXPECT_EQ(chosen(Square(56, 64, 64, 3), 256, 89), "bconv2d_mma_128x64_c8");

@@ -32,7 +32,7 @@ const EmulatedKernel* FindEmulatedKernel(std::string_view name) {
 emulated_gpu::Counters LaunchEmulated(const EmulatedKernel& kernel, const void* args,
                                       emulated_gpu::Dim3 grid, emulated_gpu::Dim3 block,
                                       size_t shared_bytes, const emulated_gpu::Options& options) {
-  std::vector<std::max_align_t> copy(kernel.args_bytes / sizeof(std::max_align_t) + 1);
+  std::vector<TensorMap> copy(kernel.args_bytes / sizeof(TensorMap) + 1);  // the most aligned
   std::memcpy(copy.data(), args, kernel.args_bytes);
   return emulated_gpu::Launch([&] { kernel.run(copy.data()); }, grid, block, shared_bytes, options);
 }

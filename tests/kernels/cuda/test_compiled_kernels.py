@@ -16,13 +16,14 @@ TARGETS = ("fatbin.log", "fatbin.fatbin")
 pytestmark = pytest.mark.slow
 
 # Registers of a thread at most. 65,536 of a multiprocessor are for 2 blocks of 128 threads with
-# 255, 3 with 168 or 4 with 128, for 3 of 288 with 72, for 2 of 256 with 128, for 1 of 1,024 with
-# 64.
+# 255, 3 with 168 or 4 with 128, for 3 of 288 with 72, for 2 of 256 with 128, for 1 of 384 with 168
+# or of 1,024 with 64.
 REGISTERS = {
     r"bconv2d_mma_128x128_c\d+": 255,
     r"bconv2d_mma_128x64_c\d+": 168,
     r"bconv2d_wgmma_128x128": 128,
     r"bconv2d_wgmma_128x256": 255,
+    r"bconv2d_tma_128x256": 168,
     r"bconv2d_small_(int8_)?c\d+": 72,
     r"bconv2d_int8_64x64_c\d+": 128,
     r"bconv2d_mma8_64x64_c\d+": 128,
@@ -54,12 +55,20 @@ FROM_8_0_TO_9_0 = FROM_8_0 | {
     r"bconv2d_small_c8": (r"BMMA\.168256\.AND\.POPC", r"LDG\.\S*64"),
     r"bconv2d_small_c4": (r"BMMA\.168256\.AND\.POPC",),
 }
-# BGMMA is the product of a warpgroup, FENCE.VIEW.ASYNC what makes copies visible to it.
+# BGMMA is the product of a warpgroup, FENCE.VIEW.ASYNC what makes copies visible to it; UTMALDG
+# copies a box, SYNCS is of barriers with phases.
 ON_9_0 = FROM_8_0_TO_9_0 | {
     r"bconv2d_wgmma_\w+": (
         r"BGMMA\.64x(128|256)x256\.AND\.POPC",
         r"FENCE\.VIEW\.ASYNC",
         r"LDGSTS\.\S*128",
+        r"LDS\.128",
+    ),
+    r"bconv2d_tma_\w+": (
+        r"BGMMA\.64x256x256\.AND\.POPC",
+        r"FENCE\.VIEW\.ASYNC",
+        r"UTMALDG\.2D",
+        r"SYNCS\.PHASECHK\.\S*TRYWAIT",
         r"LDS\.128",
     ),
 }
@@ -81,7 +90,7 @@ PRODUCT = r"\b(BMMA|IMMA|BGMMA)\b"
 # Memory of a thread.
 NEVER = r"\b(LDL|STL)\b"
 # Divisions of 64 bits are calls. On older chips so is what diverged warps do together.
-NO_CALLS = r"bconv2d_(mma|small|wgmma)_\w+"
+NO_CALLS = r"bconv2d_(mma|small|wgmma|tma)_\w+"
 NO_CALLS_ON = "sm_90a"
 
 

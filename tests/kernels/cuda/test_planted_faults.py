@@ -19,6 +19,8 @@ TESTS = "tests/kernels/cuda"
 
 WRONG_NUMBER = r"byte \d+ of output \d+ is"
 NOT_WAITED_FOR = "asynchronous copies were not waited for"
+TOO_MANY = "more arrive at a barrier than its phase is for"
+DEADLOCK = "waits at a barrier that others never reach"
 CRASH = "the program ended by a signal"
 
 pytestmark = pytest.mark.slow
@@ -110,7 +112,7 @@ FAULTS = [
         "bconv2d_mma.h",
         "__syncthreads();  // nobody reads the stages",
         "if (thread < 64) __syncthreads();  // nobody reads the stages",
-        "waits at a barrier that others never reach",
+        DEADLOCK,
     ),
     Fault(
         "shared memory is a stage too small",
@@ -143,8 +145,8 @@ FAULTS = [
     Fault(
         "the output is written behind its end",
         "bconv2d_fragments.h",
-        "const int rows = pixels - pixel < kRows ? pixels - pixel : kRows;",
-        "const int rows = kRows;",
+        "const int rows = pixels - pixel < kPixels ? pixels - pixel : kPixels;",
+        "const int rows = kPixels;",
         CRASH,
     ),
     Fault(
@@ -237,6 +239,111 @@ FAULTS = [
         "thread / kWarpgroup * 64",
         "0",
         WRONG_NUMBER,
+    ),
+    Fault(
+        "boxes are copied into a stage that is in use",
+        "bconv2d_tma.h",
+        "WaitForPhase(memory.Empty(turn.stage), turn.round % 2 ^ 1);",
+        "",
+        f"{WRONG_NUMBER}|{TOO_MANY}",
+    ),
+    Fault(
+        "a stage that is in use is taken for an empty one",
+        "bconv2d_tma.h",
+        "turn.round % 2 ^ 1",
+        "turn.round % 2",
+        DEADLOCK,
+    ),
+    Fault(
+        "boxes are waited for in the phase before theirs",
+        "bconv2d_tma.h",
+        "WaitForPhase(memory.Full(turn.stage), turn.round % 2);",
+        "WaitForPhase(memory.Full(turn.stage), turn.round % 2 ^ 1);",
+        TOO_MANY,
+    ),
+    Fault(
+        "boxes are not waited for",
+        "bconv2d_tma.h",
+        "WaitForPhase(memory.Full(turn.stage), turn.round % 2);",
+        "",
+        TOO_MANY,
+    ),
+    Fault(
+        "one box of two is expected",
+        "bconv2d_tma.h",
+        "ArriveAndExpect(full, TmaTile::kStageBytes);",
+        "ArriveAndExpect(full, TmaTile::kStageBytes - TmaTile::kM * TmaTile::kStepWords * 4);",
+        "more bytes arrive at a barrier than it was told to expect",
+    ),
+    Fault(
+        "a few bytes of a box are not expected",
+        "bconv2d_tma.h",
+        "ArriveAndExpect(full, TmaTile::kStageBytes);",
+        "ArriveAndExpect(full, TmaTile::kStageBytes - 16);",
+        "more bytes arrive at a barrier than it was told to expect",
+    ),
+    Fault(
+        "boxes are copied as they lie",
+        "bconv2d_rows.cc",
+        ".is_swizzled = true",
+        ".is_swizzled = false",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "a box is a row higher than is expected",
+        "bconv2d_rows.cc",
+        "a.tap_words, TmaTile::kM)",
+        "a.tap_words, TmaTile::kM + 1)",
+        "more bytes arrive at a barrier than it was told to expect",
+    ),
+    Fault(
+        "a stage is given back before it is multiplied",
+        "bconv2d_tma.h",
+        "if (step > 0) ArriveAsWarp(memory.Empty(before), lane);",
+        "ArriveAsWarp(memory.Empty(turn.stage), lane);",
+        f"{WRONG_NUMBER}|{TOO_MANY}",
+    ),
+    Fault(
+        "the last stage of a part is not given back",
+        "bconv2d_tma.h",
+        "WgmmaWait<0>(c);\n    ArriveAsWarp(memory.Empty(before), lane);",
+        "WgmmaWait<0>(c);",
+        DEADLOCK,
+    ),
+    Fault(
+        "a lane arrives before the others of its warp",
+        "bconv2d_tma.h",
+        "__syncwarp();\n  if (lane == 0) Arrive(barrier);",
+        "if (lane == 0) Arrive(barrier);",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "sums are written over those that are being finished",
+        "bconv2d_tma.h",
+        "WaitForPhase(memory.Room(), number % 2 ^ 1);",
+        "",
+        f"{WRONG_NUMBER}|{TOO_MANY}",
+    ),
+    Fault(
+        "sums are finished before they are there",
+        "bconv2d_tma.h",
+        "WaitForPhase(memory.Sums(), number % 2);",
+        "",
+        f"{WRONG_NUMBER}|{TOO_MANY}",
+    ),
+    Fault(
+        "barriers have no fence before copies",
+        "bconv2d_tma.h",
+        "FenceForProducts();",
+        "",
+        "a copy arrives at a barrier that has no fence",
+    ),
+    Fault(
+        "barriers are used before all know of them",
+        "bconv2d_tma.h",
+        "__syncthreads();",
+        "",
+        "there is no barrier at shared address",
     ),
     Fault(
         "the filter is read behind its last words",
