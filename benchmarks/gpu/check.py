@@ -133,6 +133,31 @@ def layers_of_all_rows(bench: Bench) -> Any:
     return _json_lines(bench.run(*command, seconds=300))
 
 
+PRODUCTS = "1024,4096,8192,16384"
+PRODUCT_ROWS = (
+    "bconv2d_tma_128x256",
+    "bconv2d_wgmma_128x256",
+    "bconv2d_mma_128x128_c16",
+    "bconv2d_popc",
+)
+
+
+def products(bench: Bench) -> Any:
+    """Products of square matrices of bits, by the rows for large ones and by the plainest."""
+    command = [
+        bench.bundle / "layers",
+        f"--products={PRODUCTS}",
+        f"--rows={','.join(PRODUCT_ROWS)}",
+    ]
+    return _json_lines(bench.run(*command, seconds=300))
+
+
+def product_peers(bench: Bench) -> Any:
+    """The same products of numbers by PyTorch."""
+    command = [sys.executable, "-m", "benchmarks.gpu.torch_peers", f"--products={PRODUCTS}"]
+    return _json_lines(bench.run(*command, seconds=300))
+
+
 def models(bench: Bench) -> Any:
     """Whole models: equal to the CPU, then their times."""
     command = [sys.executable, "-m", "benchmarks.gpu.whole_models"]
@@ -163,6 +188,8 @@ STEPS: tuple[Callable[[Bench], Any], ...] = (
     contract,
     peaks,
     rows,
+    products,
+    product_peers,
     operators,
     models,
     layers,

@@ -1,6 +1,9 @@
-// Do a GPU's instructions do what ptx_rules.h and wgmma_rules.h say? Each runs on random registers,
-// and every bit is compared with the rule that the emulated GPU runs. Prints a line of JSON for
-// each; exits with 1 if one differs, and with 2 if there is no GPU to ask.
+// Do a GPU's instructions do what ptx_rules.h, wgmma_rules.h and tma_rules.h say? Each runs on
+// random registers or memory, and every bit is compared with the rule that the emulated GPU runs.
+// Prints a line of JSON for each; exits with 1 if one differs, and with 2 if there is no GPU to
+// ask.
+#include <cuda.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -9,6 +12,7 @@
 #include <vector>
 
 #include "larq_engine/kernels/cuda/ptx.h"
+#include "larq_engine/kernels/cuda/tma.h"
 #include "larq_engine/kernels/cuda/wgmma.h"
 
 namespace {
@@ -220,6 +224,143 @@ void TestWgmma(std::mt19937& random) {
   }
 }
 
+// As the driver makes it, whose function the run-time library finds.
+TensorMap MakeTensorMap(const MatrixMap& matrix) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
+                                         cudaEnableDefault, &found));
+  const auto encode = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(function);
+  const cuuint64_t sizes[] = {static_cast<cuuint64_t>(matrix.row_words),
+                              static_cast<cuuint64_t>(matrix.rows)};
+  const cuuint64_t pitches[] = {static_cast<cuuint64_t>(matrix.pitch_words) * 4};
+  const cuuint32_t box[] = {static_cast<cuuint32_t>(matrix.box_words),
+                            static_cast<cuuint32_t>(matrix.box_rows)};
+  const cuuint32_t each[] = {1, 1};
+  CUtensorMap made;
+  const CUresult result =
+      encode == nullptr
+          ? CUDA_ERROR_NOT_FOUND
+          : encode(&made, CU_TENSOR_MAP_DATA_TYPE_UINT32, 2, const_cast<uint32_t*>(matrix.words),
+                   sizes, pitches, box, each, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                   matrix.is_swizzled ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_NONE,
+                   CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS) {
+    std::printf("{\"error\": \"cuTensorMapEncodeTiled: %d\"}\n", static_cast<int>(result));
+    std::exit(2);
+  }
+  TensorMap map;
+  static_assert(sizeof(map) == sizeof(made));
+  std::memcpy(&map, &made, sizeof(map));
+  return map;
+}
+
+constexpr uint32_t kRubbish = 0xa5a5a5a5;
+
+template <int kThreads>
+__global__ void RunBox(const __grid_constant__ TensorMap map, int x, int y, int words,
+                       uint32_t* out) {
+  if constexpr (kHasWgmma) {
+    LE_SHARED_DYNAMIC(shared);
+    auto* const box = reinterpret_cast<uint32_t*>(shared);
+    const uint32_t barrier = SharedAddress(shared) + static_cast<uint32_t>(words) * 4;
+    for (int i = threadIdx.x; i < words; i += kThreads) box[i] = kRubbish;
+    if (threadIdx.x == 0) MakeBarrier(barrier, 1);
+    FenceForProducts();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      ArriveAndExpect(barrier, words * 4);
+      CopyBox(SharedAddress(shared), map, x, y, barrier);
+    }
+    WaitForPhase(barrier, 0);
+    for (int i = threadIdx.x; i < words; i += kThreads) out[i] = box[i];
+  }
+}
+
+// A box of 64 rows, inside a matrix and beyond each of its ends.
+void TestBoxes(std::mt19937& random, bool is_swizzled) {
+  constexpr int kThreads = 64;
+  constexpr int kRows = 100;
+  constexpr int kPitch = 76;
+  Shared<uint32_t> in(kRows * kPitch);
+  MatrixMap matrix{.words = in.there,
+                   .rows = kRows,
+                   .row_words = 72,
+                   .pitch_words = kPitch,
+                   .box_rows = 64,
+                   .box_words = 32,
+                   .is_swizzled = is_swizzled};
+  const TensorMap map = MakeTensorMap(matrix);
+  matrix.words = in.here.data();
+  const int words = static_cast<int>(BoxBytes(matrix)) / 4;
+  Shared<uint32_t> out(words);
+  int wrong = 0;
+  for (const int x : {0, 32, -8, 60, 200}) {
+    for (const int y : {0, 5, -3, 90, 200}) {
+      Randomize(in.here, random);
+      in.Send();
+      RunBox<kThreads><<<1, kThreads, words * 4 + kBarrierBytes>>>(map, x, y, words, out.there);
+      CHECK(cudaGetLastError());
+      out.Fetch();
+      std::vector<uint32_t> want(words, kRubbish);
+      for (uint32_t r = 0; r < 64; ++r) {
+        for (uint32_t i = 0; i < 32; ++i) {
+          want[BoxAddressRule(matrix, 0, r, i) / 4] = BoxWordRule(matrix, x, y, r, i);
+        }
+      }
+      for (int i = 0; i < words; ++i) wrong += out.here[i] != want[i];
+    }
+  }
+  Report(is_swizzled ? "cp.async.bulk.tensor.2d, swizzled" : "cp.async.bulk.tensor.2d", wrong);
+}
+
+// One warp writes and another reads, turn by turn. A rule that is not theirs has no end.
+template <int kRounds>
+__global__ void RunPhases(int* out) {
+  if constexpr (kHasWgmma) {
+    __shared__ __align__(8) unsigned char barriers[2 * kBarrierBytes];
+    __shared__ int values[kLanes];
+    const uint32_t full = SharedAddress(barriers);
+    const uint32_t empty = full + kBarrierBytes;
+    const int me = static_cast<int>(threadIdx.x);
+    if (me == 0) {
+      MakeBarrier(full, kLanes);
+      MakeBarrier(empty, kLanes);
+    }
+    __syncthreads();
+    for (int round = 0; round < kRounds; ++round) {
+      const uint32_t parity = static_cast<uint32_t>(round) % 2;
+      if (me < kLanes) {
+        WaitForPhase(empty, parity ^ 1);
+        values[me] = round * 100 + me;
+        Arrive(full);
+      } else {
+        WaitForPhase(full, parity);
+        out[round * kLanes + me - kLanes] = values[(me + 5) % kLanes];
+        Arrive(empty);
+      }
+    }
+  }
+}
+
+void TestPhases() {
+  constexpr int kTurns = 1000;
+  Shared<int> out(kTurns * kLanes);
+  RunPhases<kTurns><<<1, 2 * kLanes>>>(out.there);
+  CHECK(cudaGetLastError());
+  out.Fetch();
+  PhaseRule rule{.arrivals = kLanes};
+  int wrong = 0;
+  for (int round = 0; round < kTurns; ++round) {
+    for (int i = 0; i < kLanes; ++i) {
+      wrong += out.here[round * kLanes + i] != round * 100 + (i + 5) % kLanes;
+      rule.Arrive(0);
+    }
+    wrong += !rule.HasEnded(static_cast<uint32_t>(round) % 2);
+  }
+  Report("mbarrier, phases by turns", wrong);
+}
+
 }  // namespace
 
 int main() {
@@ -240,6 +381,9 @@ int main() {
     TestWgmma<64>(random);
     TestWgmma<128>(random);
     TestWgmma<256>(random);
+    TestPhases();
+    TestBoxes(random, false);
+    TestBoxes(random, true);
   }
   return differing != 0;
 }

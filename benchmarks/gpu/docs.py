@@ -32,7 +32,7 @@ make gpu-check RESULTS=docs/gpu_results && make gpu-docs
 _PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""))
 
 # Steps whose programs print lines; others of them have the fields of their lines as columns.
-_LAYERS = ("layers", "layers_of_all_rows")
+_TIMES_OF_ROWS = ("layers", "layers_of_all_rows", "products")
 
 
 # ---- Cells ---------------------------------------------------------------------------------------
@@ -90,9 +90,10 @@ def _floor_of(peaks: Record) -> Cell:
 
 def _columns(step: str, rows: Sequence[Record], peaks: Record) -> list[tuple[str, Cell]]:
     """What is shown of a step's lines, title by title."""
-    if step in _LAYERS:
+    if step in _TIMES_OF_ROWS:
+        problem = ("product", "layer", "batch", "output", "row")
         return [
-            *map(_field, ("layer", "batch", "output", "row")),
+            *(_field(name) for name in problem if any(name in row for row in rows)),
             ("median", _time),
             ("quartiles", lambda row: _text("quartiles_s", row.get("quartiles_s"))),
             ("of the floor", _floor_of(peaks)),

@@ -16,7 +16,6 @@
 #include <limits>
 #include <memory>
 #include <random>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -148,17 +147,13 @@ class Problem {
   // That a launch must at least read and write.
   double bytes() const { return static_cast<double>(bytes_); }
 
-  // Of the first copy.
-  std::vector<std::span<std::byte>> outputs() const {
+  // What another row left of the first copy's outputs must not be taken for the next one's.
+  void Poison() const {
     const size_t values = pixels_ * static_cast<size_t>(spec_.out_channels);
-    std::vector<std::span<std::byte>> outputs;
     for (uint32_t* bits : {args_[0].output.bits, args_[0].output.after.bits}) {
-      if (bits != nullptr) outputs.push_back({reinterpret_cast<std::byte*>(bits), values / 8});
+      if (bits != nullptr) Fill(reinterpret_cast<std::byte*>(bits), values / 8);
     }
-    if (stored_ != nullptr) {
-      outputs.push_back({reinterpret_cast<std::byte*>(stored_), values * sizeof(float)});
-    }
-    return outputs;
+    if (stored_ != nullptr) Fill(reinterpret_cast<std::byte*>(stored_), values * sizeof(float));
   }
 
   // Some pixels of all outputs of the first copy.
@@ -201,6 +196,13 @@ class Problem {
   }
 
  private:
+  void Fill(std::byte* device, size_t bytes) const {
+    const std::vector<std::byte> rubbish(std::min(bytes, size_t{16} << 20), std::byte{0xa5});
+    for (size_t at = 0; at < bytes; at += rubbish.size()) {
+      memory_.CopyIn(rubbish.data(), std::min(rubbish.size(), bytes - at), device + at);
+    }
+  }
+
   template <typename T>
   void Fetch(const T* device, std::vector<T>& values) const {
     memory_.CopyOut(reinterpret_cast<const std::byte*>(device), values.size() * sizeof(T),
@@ -342,12 +344,7 @@ class Candidate {
 };
 
 bool IsRight(const CudaQueue& queue, const cuda::Bconv2dRow& row, const Problem& problem) {
-  // What another row left must not be taken for this one's.
-  for (const std::span<std::byte> output : problem.outputs()) {
-    queue.driver().Call(queue.driver().cuMemsetD8Async,
-                        reinterpret_cast<CUdeviceptr>(output.data()), 0xa5, output.size(),
-                        queue.stream());
-  }
+  problem.Poison();
   queue.Add(Launch::Of(row, queue.device().chip(), problem.args()[0]));
   queue.Wait();
   return problem.IsRight();

@@ -1,12 +1,14 @@
 """What PyTorch takes on this GPU for the layers and products that the engine is measured on.
 
     python -m benchmarks.gpu.torch_peers
+    python -m benchmarks.gpu.torch_peers --products=1024,8192
 
-Convolutions A to D by cuDNN in float16, channels last; products of 8192 x 8192 x 8192 in float16,
-bfloat16 and int8, and of 8192 x 8192 x 512 in float16, which moves as many bytes and takes as many
-clocks of the tensor cores as 8192 x 8192 x 8192 bits. Lines of JSON.
+Convolutions A to D by cuDNN in float16, channels last. Or products of N x N x N in bfloat16 and
+int8, and of N x N x N / 16 in float16, which moves as many bytes and takes as many clocks of the
+tensor cores as N x N x N bits; they take turns. Lines of JSON.
 """
 
+import argparse
 import json
 import statistics
 from collections.abc import Callable
@@ -19,26 +21,34 @@ _REPETITIONS = 7
 _BYTES_THAT_MISS = 256 << 20
 
 
-def _seconds(calls: list[Callable[[], object]]) -> float:
-    """The median time of a call; they take turns, on buffers of their own, in a graph."""
-    for call in calls:
-        call()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    count = max(len(calls), 16)
-    with torch.cuda.graph(graph):
-        for i in range(count):
-            calls[i % len(calls)]()
-    times = []
-    for _ in range(_REPETITIONS + 1):
+class _Graph:
+    """Calls that take turns, on buffers of their own."""
+
+    def __init__(self, calls: list[Callable[[], object]], count: int) -> None:
+        for call in calls:
+            call()
+        torch.cuda.synchronize()
+        self._count = count
+        self._graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self._graph):
+            for i in range(count):
+                calls[i % len(calls)]()
+
+    def run(self) -> float:
+        """The seconds of a call."""
         begin = torch.cuda.Event(enable_timing=True)
         end = torch.cuda.Event(enable_timing=True)
         begin.record()
-        graph.replay()
+        self._graph.replay()
         end.record()
         torch.cuda.synchronize()
-        times.append(begin.elapsed_time(end) * 1e-3 / count)
-    return statistics.median(times[1:])
+        return begin.elapsed_time(end) * 1e-3 / self._count
+
+
+def _medians(graphs: list[_Graph]) -> list[float]:
+    """Of each; they take turns, too."""
+    rounds = [[graph.run() for graph in graphs] for _ in range(_REPETITIONS + 1)]
+    return [statistics.median(times) for times in zip(*rounds[1:], strict=True)]
 
 
 def _convolution(size: int, channels: int, batch: int) -> float:
@@ -52,33 +62,46 @@ def _convolution(size: int, channels: int, batch: int) -> float:
         )
         for _ in range(copies)
     ]
-    return _seconds([lambda x=x: conv(x) for x in images])
+    return _medians([_Graph([lambda x=x: conv(x) for x in images], max(len(images), 16))])[0]
 
 
-def _product(depth: int, dtype: torch.dtype) -> float:
-    rows = 8192
+def _product(size: int, depth: int, dtype: torch.dtype) -> Callable[[], object]:
     if dtype == torch.int8:
-        a = torch.randint(-1, 2, (rows, depth), device="cuda", dtype=dtype)
-        b = torch.randint(-1, 2, (rows, depth), device="cuda", dtype=dtype).t()
-        return _seconds([lambda: torch._int_mm(a, b)])
-    a = torch.randn(rows, depth, device="cuda", dtype=dtype)
-    b = torch.randn(depth, rows, device="cuda", dtype=dtype)
-    return _seconds([lambda: a @ b])
+        a = torch.randint(-1, 2, (size, depth), device="cuda", dtype=dtype)
+        b = torch.randint(-1, 2, (size, depth), device="cuda", dtype=dtype).t()
+        return lambda: torch._int_mm(a, b)
+    a = torch.randn(size, depth, device="cuda", dtype=dtype)
+    b = torch.randn(depth, size, device="cuda", dtype=dtype)
+    return lambda: a @ b
+
+
+def _products(size: int) -> None:
+    kinds = [(size, torch.bfloat16), (size, torch.int8), (size // 16, torch.float16)]
+    count = max(1, min(64, 4 * 10**12 // size**3))
+    graphs = [_Graph([_product(size, depth, dtype)], count) for depth, dtype in kinds]
+    for (depth, dtype), seconds in zip(kinds, _medians(graphs), strict=True):
+        record = {"product": f"{size}x{size}x{depth}", "type": str(dtype).removeprefix("torch.")}
+        print(json.dumps(record | {"median_s": seconds}), flush=True)
+
+
+def _convolutions() -> None:
+    for name, (size, channels) in LAYERS.items():
+        for batch in BATCHES:
+            record = {"layer": name, "batch": batch, "type": "float16"}
+            seconds = _convolution(size, channels, batch)
+            print(json.dumps(record | {"median_s": seconds}), flush=True)
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--products", default="", help="N,N,... instead of convolutions")
+    args = parser.parse_args()
     torch.backends.cudnn.benchmark = True
     with torch.inference_mode():
-        for dtype in (torch.float16, torch.bfloat16, torch.int8):
-            record = {"product": "8192x8192x8192", "type": str(dtype).removeprefix("torch.")}
-            print(json.dumps(record | {"median_s": _product(8192, dtype)}), flush=True)
-        twin = {"product": "8192x8192x512", "type": "float16"}
-        print(json.dumps(twin | {"median_s": _product(512, torch.float16)}), flush=True)
-        for name, (size, channels) in LAYERS.items():
-            for batch in BATCHES:
-                record = {"layer": name, "batch": batch, "type": "float16"}
-                seconds = _convolution(size, channels, batch)
-                print(json.dumps(record | {"median_s": seconds}), flush=True)
+        if not args.products:
+            _convolutions()
+        for size in map(int, filter(None, args.products.split(","))):
+            _products(size)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,11 @@ _RESULTS = {
         _LAYER | {"row": "fast", "median_s": 8e-6, "quartiles_s": [7e-6, 9e-6]},
         _LAYER | {"row": "broken", "wrong": True},
     ],
+    "products": [
+        {"product": 8192, "output": "bits", "row": "large", "median_s": 1e-3, "products": 5e11}
+        | {"quartiles_s": [9e-4, 1.1e-3], "bytes": 2.5e7},
+        {"product": 8192, "output": "bits", "row": "broken", "wrong": True},
+    ],
     "peers": [
         {"product": "8192x8192x8192", "type": "int8", "median_s": 2.5e-4},
         {"layer": "A", "batch": 1, "type": "float16", "median_s": 1e-5},
@@ -55,6 +60,12 @@ def test_tables(folder):
         "| --- | --- | --- | --- | --- | --- | --- |",
         "| A | 8 | bits | fast | 8 us | 7 us to 9 us | 50 % |",
         "| A | 8 | bits | broken | **wrong** | - | - |",
+    ]
+    assert blocks["Products"][2:] == [
+        "| product | output | row | median | quartiles | of the floor |",
+        "| --- | --- | --- | --- | --- | --- |",
+        "| 8192 | bits | large | 1000 us | 900 us to 1100 us | 50 % |",
+        "| 8192 | bits | broken | **wrong** | - | - |",
     ]
     assert blocks["Peaks"][2:] == [
         "| what | found |",
