@@ -142,12 +142,13 @@ class _Graph:
         move = self._moves.get((edge.value, edge.target))
         if move is None:
             return []
-        _, (x1, y1) = self._corners(edge)
+        (x0, _), (x1, y1) = self._corners(edge)
         if edge in self._layout.lanes:
             place = (self._lane_x(edge) + 8, y1 + 0.25 * _HEIGHT - 8)
-        else:
-            place = (x1 + _WIDTH / 2 + 10, y1 - 13)
-        return [Label(*place, _told(move), "accent", halo=True)]
+            return [Label(*place, _told(move), "accent", halo=True)]
+        # On the side that the line does not come from.
+        side, anchor = (-10, "end") if x0 > x1 else (10, "start")
+        return [Label(x1 + _WIDTH / 2 + side, y1 - 13, _told(move), "accent", anchor, halo=True)]
 
     def _draw_ends(self) -> list[Shape]:
         shapes: list[Shape] = []
