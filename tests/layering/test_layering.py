@@ -465,6 +465,23 @@ def no_file_names_a_folder_of_one_machine(sources: Sources) -> Violations:
     return [violation for _, violation in _matches(sources, _MACHINE_PATH)]
 
 
+# Run by commands of their own.
+_TESTS_APART = ("tests/arm64/", "tests/cuda/")
+
+
+def files_of_tests_have_names_of_their_own(sources: Sources) -> Violations:
+    """pytest imports them by these names, as folders of tests are no packages."""
+    first: dict[str, str] = {}
+    violations = []
+    for path in sorted(sources):
+        name = PurePosixPath(path).name
+        if not re.fullmatch(r"test_\w+\.py", name) or not path.startswith("tests/"):
+            continue
+        if not path.startswith(_TESTS_APART) and first.setdefault(name, path) != path:
+            violations.append(f"{path}: has the name of {first[name]}")
+    return violations
+
+
 def isa_flags_are_in_build_defs_only(sources: Sources) -> Violations:
     here = Path(__file__).resolve().relative_to(ROOT).as_posix()
     return [
@@ -582,6 +599,9 @@ BROKEN: dict[Rule, list[Sources]] = {
     no_file_names_a_folder_of_one_machine: [
         {"docs/a.md": "Run it in " + "/".join(("", "home", "ann", "larq")) + ".\n"},
         {"tools/a.sh": "cd " + "/".join(("", "root", "larq")) + "\n"},
+    ],
+    files_of_tests_have_names_of_their_own: [
+        {"tests/a/test_x.py": "", "tests/b/test_x.py": "", "tests/cuda/test_x.py": ""},
     ],
     isa_flags_are_in_build_defs_only: [
         {"larq_engine/kernels/BUILD": 'cc_library(name = "a", copts = ["-mavx2"])\n'},
