@@ -132,6 +132,11 @@ const std::vector<FlagSpec>& Specs() {
        Switch(&Flags::enable_op_profiling, "enable_op_profiling")},
       {"output_json", "PATH", "write all that is printed to this file too",
        Text(&Flags::output_json, "output_json")},
+      {"profile_out", "PATH",
+       "write a profile for `larq-engine place` and `report` to this file, from\n"
+       "num_runs inferences each: as the engine runs the model, its operators\n"
+       "one by one, and with the host's own operators left to the host",
+       Text(&Flags::profile_out, "profile_out")},
       {"input_value_files", "TENSOR:PATH,...",
        "the inputs' raw little-endian bytes; an input without a file gets\n"
        "random data, the same on every machine",

@@ -27,6 +27,7 @@ struct Flags {
   std::string placement;
   bool enable_op_profiling = false;
   std::string output_json;
+  std::string profile_out;
   // Pairs "tensor:path", not taken apart: names may hold colons, and only the model knows them.
   std::vector<std::string> input_value_files;
   std::vector<std::string> save_outputs;

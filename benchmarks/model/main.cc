@@ -3,12 +3,16 @@
 #include <cstdio>
 #include <exception>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "benchmarks/model/benchmark.h"
 #include "benchmarks/model/errors.h"
 #include "benchmarks/model/files.h"
 #include "benchmarks/model/flags.h"
 #include "benchmarks/model/machine.h"
+#include "benchmarks/model/profile_file.h"
+#include "benchmarks/model/profile_run.h"
 #include "benchmarks/model/report.h"
 
 namespace larq_engine {
@@ -28,11 +32,17 @@ ExitCode Run(std::span<const char* const> arguments) {
     return kOk;
   }
   if (!flags.output_json.empty()) CheckWritable(flags.output_json);  // now, not after minutes
+  if (!flags.profile_out.empty()) CheckWritable(flags.profile_out);
   const BenchmarkResult result = RunBenchmark(flags);
   std::fputs(TextReport(flags, machine, result).c_str(), stdout);
   if (!flags.output_json.empty()) {
     const std::string json = JsonReport(flags, machine, result);
     WriteFile(flags.output_json, {reinterpret_cast<const uint8_t*>(json.data()), json.size()});
+  }
+  if (!flags.profile_out.empty()) {
+    const std::vector<uint8_t> model = ReadFile(flags.graph);  // it was checked before it ran
+    const std::string json = ProfileFile(flags, machine, model, RunForProfile(flags, model));
+    WriteFile(flags.profile_out, {reinterpret_cast<const uint8_t*>(json.data()), json.size()});
   }
   const bool ok = std::all_of(result.checks.begin(), result.checks.end(),
                               [](const CheckResult& check) { return check.ok(); });

@@ -21,6 +21,7 @@ import pytest
 from ai_edge_litert import schema_py_generated as schema
 
 import larq_engine
+from larq_engine.placing.profile_file import Profile, read_profile
 from tests.kernel_rows import KERNELS, kernel_rows
 from tests.model_builder import ModelBuilder
 
@@ -180,6 +181,31 @@ def test_profile_has_the_operators_of_the_interpreters(fuse, tmp_path):
     assert sum(row["percent"] for row in ops["rows"]) == pytest.approx(100)
     assert sum(row["ms_per_call"] for row in ops["rows"]) == pytest.approx(ops["ms_per_run"])
     assert all(("gmac_per_s" in row) == (row["op"] == "LceBconv2d") for row in ops["rows"])
+
+
+def test_the_profiles_file_is_that_of_larq_engine_profile(tmp_path):
+    """The same operators and values; the engine's alone and together, the host's in one row."""
+    out = tmp_path / "profile.json"
+    run(_RESIDUAL, f"--profile_out={out}", "--num_runs=3")
+    written = read_profile(out)
+    expected = larq_engine.profile(_RESIDUAL, devices=["cpu"], rounds=1).profile
+    assert written.model == expected.model
+    assert written.values == expected.values
+
+    def graph(profile: Profile) -> list[Any]:
+        return [(op.node, op.op, op.name, op.inputs, op.outputs) for op in profile.ops]
+
+    def measured(profile: Profile) -> set[Any]:
+        return {(m.ops, m.kernel) for m in profile.measurements if m.device == "cpu"}
+
+    assert graph(written) == graph(expected)
+    assert measured(written) == measured(expected)
+    rest = [m for m in written.measurements if m.device == "host"]
+    assert [m.ops for m in rest] == [(0, 10, 11), (0, 3, 6, 9, 10, 11)]
+    assert all("in one row" in m.source for m in rest)
+    assert [total.device for total in written.totals] == ["cpu", "host"]
+    assert all(m.seconds.runs == 3 for m in written.measurements)
+    assert written.energy.startswith("not available")
 
 
 def test_report_says_what_ran_where_and_how_long(tmp_path):

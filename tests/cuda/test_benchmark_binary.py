@@ -8,6 +8,8 @@ from pathlib import Path
 import ai_edge_litert
 import pytest
 
+from larq_engine.placing.profile_file import read_profile
+
 _BINARY = Path(os.environ["LARQ_ENGINE_LIBRARY"]).with_name("larq_benchmark_model")
 _MODEL = Path(__file__).parents[1] / "interop" / "data" / "residual_relu_bn_add.float.tflite"
 
@@ -80,3 +82,17 @@ def test_a_gpu_that_is_not_there():
     assert done.stderr.startswith(
         "larq_benchmark_model: error: larq_engine: device=cuda: expected GPU 7, got 1 GPUs"
     )
+
+
+def test_the_profiles_file_has_the_gpu_and_its_links(run, tmp_path):
+    run("--device=cuda", _ROUNDED, f"--profile_out={tmp_path / 'profile.json'}")
+    profile = read_profile(tmp_path / "profile.json")
+    assert [device.name for device in profile.devices] == ["cpu", "host", "cuda"]
+    assert {(link.source, link.target) for link in profile.links} == {
+        ("host", "cuda"),
+        ("cuda", "host"),
+    }
+    singles = {m.ops for m in profile.measurements if m.device == "cuda" and len(m.ops) == 1}
+    assert singles == {(op.id,) for op in profile.ops}
+    assert {m.device for m in profile.measurements} == {"cpu", "cuda", "host"}
+    assert [total.device for total in profile.totals] == ["cuda", "host"]

@@ -1,0 +1,22 @@
+// The file of a profile, as `larq-engine profile` writes it: what `larq-engine place` and `report`
+// read. The format is that of larq_engine/placing/profile_file.py.
+#ifndef BENCHMARKS_MODEL_PROFILE_FILE_H_
+#define BENCHMARKS_MODEL_PROFILE_FILE_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "benchmarks/model/flags.h"
+#include "benchmarks/model/machine.h"
+#include "benchmarks/model/profile_run.h"
+
+namespace larq_engine {
+
+// `file` is the model that was run.
+std::string ProfileFile(const Flags& flags, const Machine& machine, std::span<const uint8_t> file,
+                        const ProfileRuns& runs);
+
+}  // namespace larq_engine
+
+#endif  // BENCHMARKS_MODEL_PROFILE_FILE_H_
