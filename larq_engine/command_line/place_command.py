@@ -57,6 +57,12 @@ def add_parser(commands: Any) -> None:
         help="plan with a device that is not at hand; the name of one that comes with the "
         "package, or a path; may be repeated",
     )
+    parser.add_argument(
+        "--fallback",
+        action="store_true",
+        help="let operators go where the plug-in's options say if their device or kernel is not "
+        "there when the model runs, instead of an error",
+    )
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -82,6 +88,7 @@ def _run(arguments: argparse.Namespace) -> None:
         max_energy=arguments.max_energy,
         devices=arguments.devices.split(",") if arguments.devices else None,
         device_files=arguments.device_file,
+        fallback=arguments.fallback,
     )
     write_files({output: placed, report: placed.placement.to_json().encode()})
     print(placed.placement)

@@ -31,6 +31,7 @@ def place(
     max_energy: float | None = None,
     devices: Sequence[str] | None = None,
     device_files: Iterable[_Path] = (),
+    fallback: bool = False,
 ) -> PlacedModel:
     """Chooses a device and a kernel for each operator: the best of all assignments.
 
@@ -45,6 +46,8 @@ def place(
         devices: Names of those that may be used; None: all.
         device_files: Devices to plan with that are not in the profile; names of files that come
             with the package, or paths.
+        fallback: Let operators go where the plug-in's options say if their device or kernel is not
+            there when the model runs, instead of an error.
 
     Returns:
         The bytes of the placed model; `placement` has what it costs, why, and what else would.
@@ -79,6 +82,7 @@ def place(
         devices=devices,
         channels={op.id: channels[op.node] for op in known.ops if op.node in channels},
         engine=__version__,
+        falls_back=fallback,
     )
     placed = PlacedModel(placed_file.with_placement(parsed, placement))
     placed.placement = placement

@@ -9,7 +9,10 @@ import numpy as np
 from larq_engine.converter import schema
 from larq_engine.placing.placement import Placement
 
-METADATA = "larq_engine.placement"
+# What the plug-in reads: the text of its option `placement`.
+OPTION_METADATA = "larq_engine.placement"
+# All that is known of it.
+METADATA = "larq_engine.placement.json"
 
 # Operators whose second input is a filter with an output channel a row.
 _WITH_CHANNELS = ("LceBconv2d", "CONV_2D", "FULLY_CONNECTED")
@@ -68,7 +71,10 @@ def output_channels(model: Any) -> dict[int, int]:
 
 def with_placement(model: Any, placement: Placement) -> bytes:
     """The file with the placement, in the place of one that it has."""
-    content = np.frombuffer(placement.to_json().encode(), np.uint8)
-    kept = [entry for entry in model.extra.metadata if _text(entry[0]) != METADATA]
-    model.extra.metadata = [*kept, (METADATA, content)]
+    entries = {METADATA: placement.to_json(), OPTION_METADATA: placement.option}
+    kept = [entry for entry in model.extra.metadata if _text(entry[0]) not in entries]
+    added = [
+        (name, np.frombuffer(text.encode(), np.uint8)) for name, text in entries.items() if text
+    ]
+    model.extra.metadata = [*kept, *added]
     return schema.write(model)

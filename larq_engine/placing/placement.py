@@ -22,6 +22,9 @@ OBJECTIVES = ("latency", "throughput", "energy", "edp")
 
 AUTO = "auto"
 
+# Where the plug-in can put an operator; others are of devices' files, for planning.
+_ENGINE_DEVICES = ("host", "cpu", "cuda")
+
 
 @dataclass(frozen=True)
 class PlacedOp:
@@ -104,6 +107,19 @@ class Placement:
     way: str
     alternatives: tuple[Alternative, ...]
     splits: tuple[dict[str, Any], ...]
+    falls_back: bool = False  # for what is not there when the model runs
+
+    @property
+    def option(self) -> str:
+        """The plug-in's option `placement`; empty where it has no such devices."""
+        devices = [op.device.partition(":")[0] for op in self.ops]
+        if any(device not in _ENGINE_DEVICES for device in devices):
+            return ""
+        items = [
+            f"{op.node}:{device}" + (f":{op.kernel}" if op.kernel and device != "host" else "")
+            for op, device in zip(self.ops, devices, strict=True)
+        ]
+        return ",".join(["fallback"] * self.falls_back + items)
 
     def to_fields(self) -> dict[str, Any]:
         """The fields of the JSON file."""
@@ -154,6 +170,7 @@ def place_profile(
     devices: Sequence[str] | None = None,
     channels: Mapping[int, int] | None = None,
     engine: str = "",
+    falls_back: bool = False,
 ) -> Placement:
     """The best placement of a profiled model.
 
@@ -167,6 +184,8 @@ def place_profile(
         devices: Names of those that may be used; None: all.
         channels: Output channels of the operators, by id, that could be split over two devices.
         engine: The version that the placement is made by.
+        falls_back: Whether operators go where the plug-in's options say if their device or kernel
+            is not there when the model runs, which is an error else.
 
     Raises:
         ValueError: The profile lacks what is asked for, or nothing can compute an operator.
@@ -222,6 +241,7 @@ def place_profile(
         way=solution.way,
         alternatives=(*_baselines(costs), *alternatives),
         splits=tuple(_split_fields(profile, costs, split) for split in splits),
+        falls_back=falls_back,
     )
 
 

@@ -1,12 +1,8 @@
 #include "larq_engine/runtime/engine_options.h"
 
-#include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
-
-#include "larq_engine/kernels/cuda/bconv2d_rows.h"
 
 namespace larq_engine {
 namespace {
@@ -18,14 +14,6 @@ constexpr const char* kDeviceVariable = "LARQ_ENGINE_DEVICE";
 const char* Variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr || *value == 0 ? nullptr : value;
-}
-
-// -1 for what is no number from 0 on.
-int ParseNumber(std::string_view text) {
-  int number = -1;
-  const char* end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, number);
-  return failure == std::errc() && stop == end && number >= 0 ? number : -1;
 }
 
 int ParseThreads(std::string_view value) {
@@ -58,53 +46,6 @@ void ParseDevice(std::string_view value, const std::string& source, EngineOption
   }
 }
 
-// Such as "3", or "1/3"; below 0 of other text.
-GraphNode ParseNode(std::string_view text) {
-  const size_t slash = text.find('/');
-  if (slash == text.npos) return {0, ParseNumber(text)};
-  const int subgraph = ParseNumber(text.substr(0, slash));
-  return {subgraph, subgraph < 0 ? -1 : ParseNumber(text.substr(slash + 1))};
-}
-
-// Such as "3:cpu,1/7:cuda".
-std::map<GraphNode, bool> ParsePlacement(std::string_view value) {
-  std::map<GraphNode, bool> on_cuda;
-  for (std::string_view rest = value; !rest.empty();) {
-    const std::string_view item = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
-    const std::string_view name = item.substr(0, item.find(':'));
-    const std::string_view device = item.substr(std::min(item.size(), name.size() + 1));
-    const GraphNode node = ParseNode(name);
-    if (node.node < 0 || (device != "cpu" && device != "cuda")) {
-      throw std::invalid_argument(
-          "option placement: expected pairs of a node's number (see the profile) and cpu or cuda, "
-          "such as 3:cpu,7:cuda, got '" +
-          std::string(item) + "'");
-    }
-    if (!on_cuda.try_emplace(node, device == "cuda").second) {
-      throw std::invalid_argument("option placement: node " + node.Text() + " stands in it twice");
-    }
-  }
-  return on_cuda;
-}
-
-bool IsRowForGpus(std::string_view name) {
-  const std::span<const cuda::Bconv2dRow> rows = cuda::Bconv2dRows();
-  return std::any_of(rows.begin(), rows.end(), [&](const cuda::Bconv2dRow& row) {
-    return cuda::RowOf(row.kernel).name == name;
-  });
-}
-
-// `source` is where the name comes from, for the message.
-std::string ParseKernel(std::string_view value, const std::string& source) {
-  if (value == kAutoKernel || value == kReferenceKernel) return std::string(value);
-  // Any shape that all rows can do: only the name and the CPU are judged here.
-  const BgemmChoice choice =
-      SelectBgemm(BgemmRows(), DetectCpuFeatures(), {.n = 1, .k_bits = 1}, value);
-  if (choice.row == nullptr) throw std::invalid_argument(source + ": " + choice.error);
-  return std::string(value);
-}
-
 bool ParseFuse(std::string_view value) {
   const std::optional<bool> fuse = ParseSwitch(value);
   if (!fuse) {
@@ -116,16 +57,9 @@ bool ParseFuse(std::string_view value) {
 
 // What a CPU alone would ignore.
 void CheckGpuIsAskedFor(const EngineOptions& options) {
-  if (options.device != DeviceOption::kCpu) return;
-  if (options.cuda_kernel != kAutoKernel) {
+  if (options.device == DeviceOption::kCpu && options.cuda_kernel != kAutoKernel) {
     throw std::invalid_argument("option kernel: " + options.cuda_kernel +
                                 " is for GPUs; set device to cuda as well");
-  }
-  for (const auto& [node, on_cuda] : options.on_cuda) {
-    if (on_cuda) {
-      throw std::invalid_argument("option placement: node " + node.Text() +
-                                  " is placed on cuda; set device to cuda as well");
-    }
   }
 }
 
@@ -139,20 +73,13 @@ std::optional<bool> ParseSwitch(std::string_view value) {
   return std::nullopt;
 }
 
-std::string NamesOfGpuKernels(std::string_view separator) {
-  std::string text;
-  for (const cuda::Bconv2dRow& row : cuda::Bconv2dRows()) {
-    text += (text.empty() ? "" : std::string(separator)) + cuda::RowOf(row.kernel).name;
-  }
-  return text;
-}
-
 EngineOptions ParseEngineOptions(const char* const* keys, const char* const* values, size_t count) {
   EngineOptions options;
   options.kernel = kAutoKernel;
   if (const char* device = Variable(kDeviceVariable)) {
     ParseDevice(device, std::string("environment variable ") + kDeviceVariable, options);
   }
+  std::string_view placement;
   for (size_t i = 0; i < count; ++i) {
     const std::string_view key = keys[i] == nullptr ? "" : keys[i];
     const std::string_view value = values[i] == nullptr ? "" : values[i];
@@ -162,7 +89,7 @@ EngineOptions ParseEngineOptions(const char* const* keys, const char* const* val
       options.cuda_ordinal = 0;
       ParseDevice(value, "option device", options);
     } else if (key == "placement") {
-      options.on_cuda = ParsePlacement(value);
+      placement = value;
     } else if (key == "kernel" && IsRowForGpus(value)) {
       options.cuda_kernel = value;
     } else if (key == "kernel") {
@@ -176,6 +103,9 @@ EngineOptions ParseEngineOptions(const char* const* keys, const char* const* val
     }
   }
   CheckGpuIsAskedFor(options);
+  if (!placement.empty()) {
+    options.placement = ParsePlacement(placement, "option placement", options.device);
+  }
   const char* kernel = Variable(kKernelVariable);
   if (options.kernel == kAutoKernel && kernel != nullptr) {
     options.kernel = ParseKernel(kernel, std::string("environment variable ") + kKernelVariable);

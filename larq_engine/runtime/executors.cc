@@ -40,16 +40,30 @@ std::string DescribeGpu(int ordinal) {
 std::shared_ptr<Engine> MakeEngine(const EngineOptions& options) {
   std::vector<std::unique_ptr<Executor>> executors;
   executors.push_back(std::make_unique<CpuExecutor>(options));
-  Placement placement;
   const std::shared_ptr<CudaDevice> device = FindCudaDevice(options);
   if (device != nullptr) {
     executors.push_back(std::make_unique<CudaExecutor>(device, options));
-    placement.by_cost = options.device == DeviceOption::kAuto;
   }
-  for (const auto& [node, on_cuda] : options.on_cuda) {
-    placement.device_of_node[node] = on_cuda && device != nullptr ? kCudaDevice : kCpuDevice;
+  const size_t devices = executors.size();
+  return std::make_shared<Engine>(
+      options, std::move(executors),
+      MakePlacement(options.placement.value_or(PlacementOption()), options.device, devices));
+}
+
+Placement MakePlacement(const PlacementOption& option, DeviceOption device, size_t devices) {
+  Placement placement;
+  placement.by_cost = device == DeviceOption::kAuto;
+  for (const auto& [node, placed] : option) {
+    NodePlace& place = placement.nodes[node];
+    place.channels = placed.channels;
+    for (const PartOption& part : placed.parts) {
+      const bool is_absent = part.on_cuda && kCudaDevice >= devices;
+      // The CPU takes the place of what is not there, with kernels of its own.
+      place.parts.push_back({.device = part.on_cuda && !is_absent ? kCudaDevice : kCpuDevice,
+                             .kernel = is_absent ? "" : part.kernel});
+    }
   }
-  return std::make_shared<Engine>(options, std::move(executors), std::move(placement));
+  return placement;
 }
 
 std::string DescribeDevices() {

@@ -13,6 +13,9 @@ namespace larq_engine {
 // An engine with the devices that the options ask for.
 std::shared_ptr<Engine> MakeEngine(const EngineOptions& options);
 
+// What the option says for an engine with so many devices.
+Placement MakePlacement(const PlacementOption& option, DeviceOption device, size_t devices);
+
 // See larq_engine_devices.
 std::string DescribeDevices();
 

@@ -311,7 +311,9 @@ typedef struct TfLiteContext {
   void (*PreviewDelegatePartitioning)();
   void (*GetTensor)();
   void (*GetEvalTensor)();
-  void (*GetModelMetadata)();
+  // What the model's file says under a name: lasting, without a 0 at the end.
+  TfLiteStatus (*GetModelMetadata)(const TfLiteContext* context, const char* name, const char** ptr,
+                                   size_t* bytes);
   // While a delegate is prepared: another graph of the model as delegates see it, until released.
   TfLiteStatus (*AcquireSubgraphContext)(TfLiteContext* context, int subgraph_index,
                                          TfLiteContext** acquired_context);

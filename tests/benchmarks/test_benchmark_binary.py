@@ -279,10 +279,10 @@ def test_help_and_kernels():
             "--num_runs: expected a whole number from 1 to 10000000, got '10000001'",
         ),
         (["--graph=a", "--device=tpu"], "option device: expected cpu, auto, cuda, or cuda:N for "),
-        (["--graph=a", "--placement=3:tpu"], "option placement: expected pairs of a node's number"),
+        (["--graph=a", "--placement=3:tpu"], "option placement: expected a node's number"),
         (
             ["--graph=a", "--placement=3:cuda"],
-            "option placement: node 3 is placed on cuda; set device to cuda as well",
+            "option placement: node 3 is placed on cuda; set device to cuda as well, or to auto",
         ),
         # No kernels for GPUs are beside the program, wherever it is run.
         (["--graph=a", "--device=cuda"], "larq_engine: device=cuda: expected the kernels for GPUs"),

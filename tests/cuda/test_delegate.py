@@ -349,5 +349,5 @@ def test_a_kernel_for_gpus_on_the_cpu(model):
 
 
 def test_an_operator_that_is_placed_on_a_device_that_refuses_it(model):
-    with pytest.raises(ValueError, match="option placement: expected pairs"):
+    with pytest.raises(ValueError, match="option placement: expected a node"):
         model.open(device="cuda", placement="one:cpu")

@@ -176,6 +176,7 @@ _OF_RUNTIME = {
         "engine_options.h",
         "executor.h",
         "memory_report.h",
+        "placement_option.h",
         "profile.h",
     ),
     "host": ("host/", "ops/", "plan/", "executors.h", "larq_engine.h", "tflite_abi.h"),
@@ -250,6 +251,7 @@ def devices_are_named_in_their_places_only(sources: Sources) -> Violations:
         ),
         "larq_engine/runtime/executors.cc",
         "larq_engine/runtime/engine_options.cc",
+        "larq_engine/runtime/placement_option.cc",
         "larq_engine/runtime/larq_engine.h",  # which documents the options
     )
     code = {

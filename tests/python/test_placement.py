@@ -1,9 +1,12 @@
 """Placements name nodes that there are; what they do with a GPU is in tests/cuda."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import larq_engine
+from larq_engine.converter import schema
 from tests.hosts import HOSTS
 from tests.model_builder import ModelBuilder
 
@@ -41,7 +44,7 @@ _CANNOT_BE = {
 def test_nodes_that_cannot_be_placed(runtime, placement, device):
     with pytest.raises(ValueError) as error:
         larq_engine.Interpreter(branch_model(), runtime=runtime, device=device, placement=placement)
-    assert f"option placement: {_CANNOT_BE[placement]}" in str(error.value)
+    assert f"placement: {_CANNOT_BE[placement]}" in str(error.value)
 
 
 @pytest.mark.parametrize("taken", [True, False])
@@ -66,3 +69,93 @@ def test_float_operators_without_a_gpu():
     model = builder.finish([x], [bits])
     placed = larq_engine.Interpreter(model, placement="0:cpu")
     assert placed.predict(np.ones((1, 4), np.float32)).tolist() == [[0]]
+
+
+_MODEL = Path(__file__).parents[1] / "interop" / "data" / "residual_relu_bn_add.float.tflite"
+
+
+def _rows(model: bytes | Path, **options) -> list:
+    with larq_engine.Interpreter(model, **options) as interpreter:
+        return list(interpreter.profile(runs=1))
+
+
+def _with_metadata(text: str) -> bytes:
+    model = schema.read(_MODEL.read_bytes())
+    model.extra.metadata = [("larq_engine.placement", np.frombuffer(text.encode(), np.uint8))]
+    return schema.write(model)
+
+
+def _convolutions() -> list[int]:
+    return [row.node for row in _rows(_MODEL) if row.op == "LceBconv2d"]
+
+
+def _kernels(model: bytes | Path, **options) -> list[str]:
+    return [row.kernel for row in _rows(model, **options) if row.op == "LceBconv2d"]
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_kernels_of_single_operators(runtime):
+    first, *others = _convolutions()
+    auto = _kernels(_MODEL, runtime=runtime)
+    placed = _kernels(_MODEL, runtime=runtime, placement=f"{first}:cpu:reference")
+    assert placed == ["reference", *auto[1:]]
+    assert len(others) == 2
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_operators_left_to_the_host(runtime):
+    first, *others = [row.node for row in _rows(_MODEL) if row.op == "ADD"]
+    rows = _rows(_MODEL, runtime=runtime, placement=f"{first}:host")
+    assert [row.node for row in rows if row.op == "ADD"] == others
+    assert "1 ADD" in rows[-1].name.split(", ")
+
+
+def test_what_only_the_engine_computes_is_not_left_to_the_host():
+    with pytest.raises(ValueError, match="placement: expected nodes that the host has operators"):
+        larq_engine.Interpreter(_MODEL, placement=f"{_convolutions()[0]}:host")
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_the_file_says_it(runtime):
+    first = _convolutions()[0]
+    model = _with_metadata(f"{first}:cpu:reference")
+    auto = _kernels(_MODEL, runtime=runtime)
+    assert _kernels(model, runtime=runtime) == ["reference", *auto[1:]]
+    assert _kernels(model, runtime=runtime, placement="none") == auto
+    again = f"{_convolutions()[1]}:cpu:reference"
+    assert _kernels(model, runtime=runtime, placement=again) == [auto[0], "reference", auto[2]]
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("text", ["0:gpu", "0:cpu:no_such_kernel", "0:cuda"])
+def test_what_the_file_says_cannot_be(runtime, text):
+    with pytest.raises(ValueError, match="the model's placement: "):
+        larq_engine.Interpreter(_with_metadata(text), runtime=runtime)
+
+
+@pytest.mark.parametrize("text", ["0:cpu:no_such_kernel", "0:cuda"])
+def test_the_file_falls_back(text):
+    assert _kernels(_with_metadata(f"fallback,{text}")) == _kernels(_MODEL)
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_layers_cut_in_two(rng, runtime):
+    first = _convolutions()[0]
+    with larq_engine.Interpreter(_MODEL, runtime=runtime) as whole:
+        x = rng.standard_normal(whole.input_shapes[0], np.float32)
+        expected = whole.predict(x)
+    with larq_engine.Interpreter(
+        _MODEL, runtime=runtime, placement=f"{first}:cpu@8+cpu:reference"
+    ) as cut:
+        np.testing.assert_array_equal(cut.predict(x), expected)
+        rows = [row for row in cut.profile(runs=1) if row.node == first]
+    assert [row.op for row in rows] == ["LceBconv2d", "LceBconv2d", "CONCATENATION"]
+    assert rows[1].kernel == "reference"
+
+
+def test_layers_that_cannot_be_cut():
+    with pytest.raises(ValueError, match="only binarized convolutions of one group"):
+        node = next(row.node for row in _rows(_MODEL) if row.op == "ADD")
+        larq_engine.Interpreter(_MODEL, placement=f"{node}:cpu@8+cpu")
+    with pytest.raises(ValueError, match=r"expected fewer than the layer's [0-9]+ output channels"):
+        larq_engine.Interpreter(_MODEL, placement=f"{_convolutions()[0]}:cpu@100000+cpu")

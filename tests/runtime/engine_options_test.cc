@@ -135,20 +135,31 @@ EngineOptions ParseAll(const std::map<const char*, const char*>& options) {
   return ParseEngineOptions(keys.data(), values.data(), keys.size());
 }
 
+PlacementOption PlacementOf(const char* text, const char* device = "cpu") {
+  return ParseAll({{"placement", text}, {"device", device}}).placement.value();
+}
+
+NodeOption On(bool on_cuda, std::string kernel = {}) {
+  return {.parts = {{.on_cuda = on_cuda, .kernel = std::move(kernel)}}};
+}
+
 TEST(EngineOptions, Placement) {
-  using Placement = std::map<GraphNode, bool>;
-  EXPECT_EQ(Parse("placement", "").on_cuda, Placement());
-  EXPECT_EQ(Parse("placement", "3:cpu,17:cpu").on_cuda,
-            Placement({{{0, 3}, false}, {{0, 17}, false}}));
-  EXPECT_EQ(ParseAll({{"device", "cuda"}, {"placement", "3:cpu,0:cuda"}}).on_cuda,
-            Placement({{{0, 3}, false}, {{0, 0}, true}}));
-  EXPECT_EQ(Parse("placement", "3:cpu,1/3:cpu,0/4:cpu").on_cuda,
-            Placement({{{0, 3}, false}, {{1, 3}, false}, {{0, 4}, false}}));
-  for (const char* item : {"3", "3:", ":cpu", "3:gpu", "-3:cpu", "3:cpu:", "x:cpu", "3:cpu 4:cpu",
-                           "/3:cpu", "1/:cpu", "1/2/3:cpu", "-1/3:cpu"}) {
+  EXPECT_FALSE(Parse("placement", "").placement.has_value());
+  EXPECT_EQ(PlacementOf("none"), PlacementOption());
+  EXPECT_EQ(PlacementOf("3:cpu,17:host"), PlacementOption({{{0, 3}, On(false)}, {{0, 17}, {}}}));
+  EXPECT_EQ(PlacementOf("3:cpu,0:cuda", "cuda"),
+            PlacementOption({{{0, 3}, On(false)}, {{0, 0}, On(true)}}));
+  EXPECT_EQ(PlacementOf("3:cpu,1/3:cpu,0/4:cpu"),
+            PlacementOption({{{0, 3}, On(false)}, {{1, 3}, On(false)}, {{0, 4}, On(false)}}));
+  for (const char* item :
+       {"3",         "3:",       ":cpu",        "3:gpu",        "-3:cpu",
+        "3:cpu:",    "x:cpu",    "3:cpu 4:cpu", "/3:cpu",       "1/:cpu",
+        "1/2/3:cpu", "-1/3:cpu", "3:host:x",    "3:cpu@",       "3:cpu@0+cpu",
+        "3:cpu@8",   "3:cpu@8+", "3:cpu@x+cpu", "3:host@8+cpu", "3:cpu@8+cpu+cpu",
+        "none"}) {
     EXPECT_EQ(ErrorOf("placement", ("1:cpu," + std::string(item)).c_str()),
-              "option placement: expected pairs of a node's number (see the profile) and cpu or "
-              "cuda, such as 3:cpu,7:cuda, got '" +
+              "option placement: expected a node's number (see the profile) and host, cpu or cuda, "
+              "such as 3:cpu,7:cuda, got '" +
                   std::string(item) + "'");
   }
   EXPECT_EQ(ErrorOf("placement", "3:cpu,3:cpu"), "option placement: node 3 stands in it twice");
@@ -156,10 +167,32 @@ TEST(EngineOptions, Placement) {
             "option placement: node 1/3 stands in it twice");
 }
 
+TEST(EngineOptions, PlacementNamesKernels) {
+  EXPECT_EQ(
+      PlacementOf("3:cpu:reference,4:cuda:bconv2d_popc", "auto"),
+      PlacementOption({{{0, 3}, On(false, "reference")}, {{0, 4}, On(true, "bconv2d_popc")}}));
+  EXPECT_EQ(ErrorOf("placement", "3:cpu:none").find("option placement: node 3: "), 0u);
+  EXPECT_EQ(ErrorOf("placement", "3:cpu:bconv2d_popc").find("option placement: node 3: "), 0u);
+}
+
+TEST(EngineOptions, PlacementCutsLayers) {
+  const NodeOption cut{.parts = {{.on_cuda = false}, {.on_cuda = true, .kernel = "bconv2d_popc"}},
+                       .channels = 64};
+  EXPECT_EQ(PlacementOf("3:cpu@64+cuda:bconv2d_popc", "cuda"), PlacementOption({{{0, 3}, cut}}));
+}
+
+TEST(EngineOptions, PlacementFallsBack) {
+  EXPECT_EQ(PlacementOf("fallback,3:cpu,4:cuda,5:cpu:none,6:cpu@8+cuda"),
+            PlacementOption({{{0, 3}, On(false)}}));
+  EXPECT_EQ(ErrorOf("placement", "fallback,3:cpu,3:cpu"),
+            "option placement: node 3 stands in it twice");
+}
+
 // What a CPU would ignore.
 TEST(EngineOptions, WhatIsForGpusNeedsOne) {
   EXPECT_EQ(ErrorOf("placement", "3:cuda"),
-            "option placement: node 3 is placed on cuda; set device to cuda as well");
+            "option placement: node 3 is placed on cuda; set device to cuda as well, or to "
+            "auto for the CPU where there is no GPU");
   EXPECT_EQ(ErrorOf("kernel", "bconv2d_popc"),
             "option kernel: bconv2d_popc is for GPUs; set device to cuda as well");
   EXPECT_EQ(ParseAll({{"device", "cuda"}, {"kernel", "bconv2d_popc"}}).cuda_kernel, "bconv2d_popc");

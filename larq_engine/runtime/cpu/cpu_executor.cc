@@ -15,13 +15,20 @@ CpuExecutor::CpuExecutor(const EngineOptions& options)
       fuse_(options.fuse),
       num_threads_(options.num_threads) {}
 
+StepKernels CpuExecutor::KernelsFor(const ProgramOp& op) const {
+  if (!op.place || op.place->kernel.empty()) return kernels_;
+  return {.kernel = op.place->kernel,
+          .pixel_ops = SelectPixelOps(DetectCpuFeatures(), op.place->kernel)};
+}
+
 double CpuExecutor::Seconds(const Program& program, const ProgramOp& op, int host_threads) const {
+  const StepKernels kernels = KernelsFor(op);
   const Value& output = program.value(op.output);
   size_t bytes = output.bytes;
   for (size_t input : op.inputs) bytes += program.value(input).bytes;
   return StepSeconds(*op.op, output.shape, bytes,
                      {.features = DetectCpuFeatures(),
-                      .kernel = kernels_.kernel,
+                      .kernel = kernels.kernel,
                       .threads = ThreadCount(host_threads)});
 }
 

@@ -27,7 +27,7 @@ class CpuExecutor : public Executor {
   // Started at the first call; `host_threads` decides where the options do not.
   ThreadPool& Threads(int host_threads);
 
-  const StepKernels& kernels() const { return kernels_; }
+  StepKernels KernelsFor(const ProgramOp& op) const;
   bool fuse() const { return fuse_; }
 
  private:

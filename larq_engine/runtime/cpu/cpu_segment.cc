@@ -18,7 +18,7 @@ CpuSegment::CpuSegment(CpuExecutor& executor, const Program& program, std::span<
     const ProgramOp& op = program.op(index);
     auto planned = std::make_unique<PlannedStep>();
     planned->op = &op;
-    ForOperator(op.name, [&] { planned->step = MakeStep(*op.op, executor.kernels()); });
+    ForOperator(op.name, [&] { planned->step = MakeStep(*op.op, executor.KernelsFor(op)); });
     for (size_t value : op.inputs) {
       const auto found = maker.find(value);
       planned->producers.push_back(found == maker.end() ? -1 : found->second);

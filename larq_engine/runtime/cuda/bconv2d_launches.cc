@@ -117,7 +117,9 @@ std::vector<Launch> LaunchMaker::Make(const Bconv2dOp& op, const Chain& chain) c
       output.after = MakeProgram(chain, 1);
     }
   }
-  const cuda::Bconv2dChoice choice = cuda::SelectBconv2d(args, chip_, kernel_);
+  const cuda::Bconv2dChoice choice = cuda::SelectBconv2d(
+      args, chip_,
+      planned.place && !planned.place->kernel.empty() ? planned.place->kernel : kernel_);
   if (choice.row == nullptr) throw OpError(choice.error);
   return {Launch::Of(*choice.row, chip_, args)};
 }

@@ -80,7 +80,8 @@ Status CreateDelegate(RuntimeContext* context, void*, void*, void*, void** wrapp
     return kErrorUnsupportedRuntimeVersion;
   }
   try {
-    TfLiteDelegate* delegate = MakeDelegate(MakeEngine(ParseEngineOptions(nullptr, nullptr, 0)));
+    const EngineOptions options = ParseEngineOptions(nullptr, nullptr, 0);
+    TfLiteDelegate* delegate = MakeDelegate(MakeEngine(options), options);
     const Status status = context->wrap_delegate(delegate, tflite_plugin_destroy_delegate, wrapper);
     if (status != kOk) tflite_plugin_destroy_delegate(delegate);
     return status;

@@ -80,9 +80,8 @@ std::vector<int> FindWeights(const HostGraph& graph) {
   return weights;
 }
 
-std::vector<int> FindPlanNodes(const HostGraph& graph, bool fuse,
-                               const std::function<bool(int node)>& is_placed,
-                               const std::function<bool(int node)>& may_leave_host) {
+std::vector<int> FindPlanNodes(const HostGraph& graph, bool fuse, bool for_others,
+                               const std::function<NodeWish(int node)>& wish_for) {
   Search search(graph.nodes);
   // Computed from constants alone, such as unpacked weights. They do not grow with the batch, or
   // are constants by the time that plans are made: what reads them stays with the host.
@@ -91,12 +90,13 @@ std::vector<int> FindPlanNodes(const HostGraph& graph, bool fuse,
     const HostNode& node = graph.nodes[i];
     if (IsFixed(graph, node, fixed)) fixed.insert(node.outputs.begin(), node.outputs.end());
     if (node.op == nullptr || node.op->is_weights()) continue;
+    const NodeWish wish = wish_for(node.index);
     if (node.op->is_ours()) {
       search.Take(i);
-    } else if (graph.can_be_fused[i] && !ReadsAnyOf(node, fixed) &&
-               (!node.op->for_other_devices || may_leave_host(node.index))) {
+    } else if (graph.can_be_fused[i] && !ReadsAnyOf(node, fixed) && wish != NodeWish::kLeave &&
+               (!node.op->for_other_devices || (for_others && wish != NodeWish::kTakeHere))) {
       if (fuse) search.AddCandidate(i);
-      if (is_placed(node.index)) search.Take(i);
+      if (wish != NodeWish::kNone) search.Take(i);
     }
   }
   return search.Finish();

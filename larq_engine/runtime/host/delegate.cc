@@ -28,9 +28,23 @@ struct Delegate {
   TfLiteDelegate delegate = {};
   void* reserve[8] = {};  // what a newer host may look for at the end of the delegate: nothing
   std::shared_ptr<Engine> engine;
+  EngineOptions options;              // that it was made with
   std::atomic<int> last_subgraph{0};  // the host comes with them in order, plan after plan
   std::set<int> host_reads = {};      // tensors of the main graph that operators of its own read
 };
+
+// What the model's file says if the options do not.
+Placement FindPlacement(TfLiteContext* context, const Delegate& delegate) {
+  const EngineOptions& options = delegate.options;
+  const char* text = nullptr;
+  size_t size = 0;
+  if (options.placement || context->GetModelMetadata == nullptr ||
+      context->GetModelMetadata(context, "larq_engine.placement", &text, &size) != kTfLiteOk) {
+    return delegate.engine->placement();
+  }
+  return MakePlacement(ParsePlacement({text, size}, "the model's placement", options.device),
+                       options.device, delegate.engine->executors().size());
+}
 
 Delegate& FromHost(TfLiteDelegate* delegate) { return *static_cast<Delegate*>(delegate->data_); }
 
@@ -44,8 +58,8 @@ void* InitPlan(TfLiteContext* context, const char* buffer, size_t) {
     Delegate& delegate = FromHost(params.delegate);
     const int subgraph = SubgraphNumber(context, delegate.last_subgraph);
     delegate.last_subgraph = std::max(subgraph, 0);
-    plan = new PlanNode(delegate.engine, subgraph, std::move(nodes),
-                        std::set<int>(outputs.begin(), outputs.end()));
+    plan = new PlanNode(delegate.engine, FindPlacement(context, delegate), subgraph,
+                        std::move(nodes), std::set<int>(outputs.begin(), outputs.end()));
   });
   return plan;
 }
@@ -140,21 +154,34 @@ void Forbid(TfLiteContext* context, std::span<const int> nodes) {
   }
 }
 
+NodeWish WishFor(const NodePlace* place) {
+  if (place == nullptr) return NodeWish::kNone;
+  if (place->parts.empty()) return NodeWish::kLeave;
+  const bool is_here = std::all_of(place->parts.begin(), place->parts.end(),
+                                   [](const OpPlace& part) { return part.device == 0; });
+  return is_here ? NodeWish::kTakeHere : NodeWish::kTake;
+}
+
 // The nodes of plans, as the placement leaves them. Throws where it asks for what cannot be.
 std::vector<int> FindPlaced(TfLiteContext* context, const Delegate& delegate,
                             const HostGraph& graph) {
   const Engine& engine = *delegate.engine;
-  const Placement& placement = engine.placement();
+  const Placement placement = FindPlacement(context, delegate);
   const int subgraph =
-      placement.device_of_node.empty() ? -1 : SubgraphNumber(context, delegate.last_subgraph);
-  const auto is_placed = [&](int node) { return engine.IsPlaced({std::max(subgraph, 0), node}); };
-  const std::vector<int> plans = FindPlanNodes(graph, engine.fuse(), is_placed, [&](int node) {
-    return engine.MayLeaveHost({std::max(subgraph, 0), node});
-  });
+      placement.nodes.empty() ? -1 : SubgraphNumber(context, delegate.last_subgraph);
+  const auto place_of = [&](int node) { return placement.Find({std::max(subgraph, 0), node}); };
+  const std::vector<int> plans = FindPlanNodes(graph, engine.fuse(), engine.executors().size() > 1,
+                                               [&](int node) { return WishFor(place_of(node)); });
   if (subgraph >= 0) {  // the host tells
-    const std::vector<int> all =
-        FindPlanNodes(graph, engine.fuse(), is_placed, [](int) { return true; });
-    CheckPlacement(placement, subgraph, {all.begin(), all.end()}, {plans.begin(), plans.end()});
+    const std::vector<int> known = FindPlanNodes(graph, engine.fuse(), true, [&](int node) {
+      return place_of(node) == nullptr ? NodeWish::kNone : NodeWish::kTake;
+    });
+    PlaceableNodes nodes{
+        .hosts = {}, .known = {known.begin(), known.end()}, .taken = {plans.begin(), plans.end()}};
+    for (const HostNode& node : graph.nodes) {
+      if (node.op == nullptr || !node.op->is_ours()) nodes.hosts.insert(node.index);
+    }
+    CheckPlacement(placement, subgraph, nodes);
     if (subgraph == 0) CheckPlacedSubgraphs(placement, context);
   }
   return plans;
@@ -197,9 +224,10 @@ TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
 
 }  // namespace
 
-TfLiteDelegate* MakeDelegate(std::shared_ptr<Engine> engine) {
+TfLiteDelegate* MakeDelegate(std::shared_ptr<Engine> engine, EngineOptions options) {
   auto created = std::make_unique<Delegate>();
   created->engine = std::move(engine);
+  created->options = std::move(options);
   TfLiteDelegate& delegate = created->delegate;
   delegate.data_ = created.get();
   delegate.Prepare = ClaimNodes;
@@ -225,8 +253,8 @@ extern "C" {
 TfLiteDelegate* tflite_plugin_create_delegate(const char* const* keys, const char* const* values,
                                               size_t count, void (*report_error)(const char*)) {
   try {
-    return larq_engine::MakeDelegate(
-        larq_engine::MakeEngine(larq_engine::ParseEngineOptions(keys, values, count)));
+    const larq_engine::EngineOptions options = larq_engine::ParseEngineOptions(keys, values, count);
+    return larq_engine::MakeDelegate(larq_engine::MakeEngine(options), options);
   } catch (const std::exception& e) {
     if (report_error != nullptr) report_error(e.what());
     return nullptr;

@@ -10,7 +10,7 @@
 namespace larq_engine {
 
 // tflite_plugin_destroy_delegate deletes it.
-TfLiteDelegate* MakeDelegate(std::shared_ptr<Engine> engine);
+TfLiteDelegate* MakeDelegate(std::shared_ptr<Engine> engine, EngineOptions options);
 
 }  // namespace larq_engine
 

@@ -1,5 +1,6 @@
 #include "larq_engine/runtime/host/placement_check.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -21,28 +22,30 @@ std::string RangesOf(const std::set<int>& numbers) {
 
 }  // namespace
 
-void CheckPlacement(const Placement& placement, int subgraph, const std::set<int>& nodes,
-                    const std::set<int>& taken) {
-  for (const auto& [placed, device] : placement.device_of_node) {
+void CheckPlacement(const Placement& placement, int subgraph, const PlaceableNodes& nodes) {
+  for (const auto& [placed, place] : placement.nodes) {
     if (placed.subgraph != subgraph) continue;
-    const std::set<int>& known = device == 0 ? nodes : taken;
+    const bool is_left = place.parts.empty();
+    const bool is_here = std::all_of(place.parts.begin(), place.parts.end(),
+                                     [](const OpPlace& part) { return part.device == 0; });
+    const std::set<int>& known = is_left ? nodes.hosts : is_here ? nodes.known : nodes.taken;
     if (known.contains(placed.node)) continue;
-    throw std::invalid_argument(
-        "option placement: expected nodes that the engine takes over, of graph " +
-        std::to_string(subgraph) + " these: " + RangesOf(known) + "; got " + placed.Text() +
-        "; larq-engine inspect shows their numbers");
+    throw std::invalid_argument(std::string("placement: expected nodes that the ") +
+                                (is_left ? "host has operators for" : "engine takes over") +
+                                ", of graph " + std::to_string(subgraph) +
+                                " these: " + RangesOf(known) + "; got " + placed.Text() +
+                                "; larq-engine inspect shows their numbers");
   }
 }
 
 void CheckPlacedSubgraphs(const Placement& placement, TfLiteContext* context) {
   int known = 0;
-  for (const auto& [placed, device] : placement.device_of_node) {
+  for (const auto& [placed, place] : placement.nodes) {
     if (placed.subgraph == known) continue;
     TfLiteContext* found = nullptr;
     if (context->AcquireSubgraphContext(context, placed.subgraph, &found) != kTfLiteOk) {
-      throw std::invalid_argument("option placement: expected a graph of the model, got " +
-                                  placed.Text() + ", and there is no graph " +
-                                  std::to_string(placed.subgraph));
+      throw std::invalid_argument("placement: expected a graph of the model, got " + placed.Text() +
+                                  ", and there is no graph " + std::to_string(placed.subgraph));
     }
     context->ReleaseSubgraphContext(context, placed.subgraph);
     known = placed.subgraph;

@@ -15,9 +15,9 @@ class PlanNode {
  public:
   // `subgraph` is that of the nodes, -1 where the host does not tell. `host_outputs`: the tensors
   // that others read, which therefore live in the host's memory.
-  PlanNode(std::shared_ptr<Engine> engine, int subgraph, std::vector<HostNode> nodes,
-           std::set<int> host_outputs)
-      : plan_(std::move(engine), subgraph),
+  PlanNode(std::shared_ptr<Engine> engine, Placement placement, int subgraph,
+           std::vector<HostNode> nodes, std::set<int> host_outputs)
+      : plan_(std::move(engine), std::move(placement), subgraph),
         nodes_(std::move(nodes)),
         host_outputs_(std::move(host_outputs)) {}
 

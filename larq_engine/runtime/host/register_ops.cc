@@ -104,8 +104,8 @@ TfLiteStatus PrepareNode(TfLiteContext* context, TfLiteNode* host_node) {
         node->weights = std::make_unique<UnpackedWeights>(context, op);
         return;
       }
-      node->plan = std::make_unique<PlanNode>(SharedEngine(context->recommended_num_threads), -1,
-                                              std::vector<HostNode>{op},
+      node->plan = std::make_unique<PlanNode>(SharedEngine(context->recommended_num_threads),
+                                              Placement{}, -1, std::vector<HostNode>{op},
                                               std::set<int>(outputs.begin(), outputs.end()));
     }
     node->plan->Prepare(context);

@@ -16,12 +16,6 @@ Engine::Engine(const EngineOptions& options, std::vector<std::unique_ptr<Executo
       placement_(std::move(placement)),
       split_(std::move(split)) {}
 
-bool Engine::MayLeaveHost(const GraphNode& node) const {
-  if (executors_.size() < 2) return false;
-  const auto placed = placement_.device_of_node.find(node);
-  return placed == placement_.device_of_node.end() || placed->second != 0;
-}
-
 void Engine::Add(Plan* plan) {
   const std::lock_guard<std::mutex> lock(mutex_);
   plans_.push_back(plan);

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -14,17 +13,12 @@
 #include "larq_engine/runtime/engine_options.h"
 #include "larq_engine/runtime/executor.h"
 #include "larq_engine/runtime/memory_report.h"
+#include "larq_engine/runtime/plan/placement.h"
 #include "larq_engine/runtime/profile.h"
 
 namespace larq_engine {
 
 class Plan;
-
-// What decides between devices besides their costs. Devices are numbered as the engine's executors.
-struct Placement {
-  bool by_cost = true;  // or the second computes all that it can
-  std::map<GraphNode, size_t> device_of_node = {};
-};
 
 class Engine {
  public:
@@ -36,11 +30,8 @@ class Engine {
 
   bool fuse() const { return fuse_; }
   std::span<const std::unique_ptr<Executor>> executors() const { return executors_; }
+  // Of graphs that have none of their own.
   const Placement& placement() const { return placement_; }
-  // Whether the placement names a node.
-  bool IsPlaced(const GraphNode& node) const { return placement_.device_of_node.contains(node); }
-  // Whether a node may be computed by another executor than the first.
-  bool MayLeaveHost(const GraphNode& node) const;
   void Split(Program& program) const {
     if (split_) split_(program);
   }

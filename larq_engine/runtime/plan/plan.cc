@@ -47,8 +47,8 @@ class Lives {
 
 }  // namespace
 
-Plan::Plan(std::shared_ptr<Engine> engine, int subgraph)
-    : engine_(std::move(engine)), subgraph_(subgraph) {
+Plan::Plan(std::shared_ptr<Engine> engine, Placement placement, int subgraph)
+    : engine_(std::move(engine)), placement_(std::move(placement)), subgraph_(subgraph) {
   engine_->Add(this);
 }
 
@@ -85,6 +85,7 @@ void Plan::Load(const std::function<Program()>& read, bool absorb) {
   Program program = read();
   if (absorb) program.Absorb();
   engine_->Split(program);
+  PlaceOps(placement_, std::max(subgraph_, 0), program);
   actions_.clear();
   parts_.clear();
   program_ = std::move(program);
@@ -92,15 +93,13 @@ void Plan::Load(const std::function<Program()>& read, bool absorb) {
 
 // Leaves the operator the device that the placement says.
 void Plan::Place(const ProgramOp& op, AssignOp& assigned) const {
-  const Placement& placement = engine_->placement();
-  const auto placed = placement.device_of_node.find({std::max(subgraph_, 0), op.name.node});
-  if (placed == placement.device_of_node.end()) {
-    if (!placement.by_cost && assigned.refusal[kOwnMemory].empty()) {
+  if (!op.place) {
+    if (!placement_.by_cost && assigned.refusal[kOwnMemory].empty()) {
       assigned.refusal[kHostMemory] = "the other device was asked for";
     }
     return;
   }
-  const size_t device = placed->second;
+  const size_t device = op.place->device;
   if (!assigned.refusal[device].empty()) {
     throw OpError(op.name.ErrorStart() + "placement: expected a device that computes it, got " +
                   engine_->executors()[device]->device() + ": " + assigned.refusal[device]);

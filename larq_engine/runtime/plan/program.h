@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,12 @@ struct Value {
   size_t bytes = 0;
 };
 
+// What a user has said of where an operator is computed.
+struct OpPlace {
+  size_t device;            // of the engine's executors
+  std::string kernel = {};  // the name of a row; empty: as the engine's options say
+};
+
 struct ProgramOp {
   OpName name;
   std::vector<int> declared_dims;  // of the output, in the file; none stand for an open shape
@@ -41,6 +48,7 @@ struct ProgramOp {
   size_t output;               // value
   // Operators before it that it computes too, in order: they check shapes, and never run.
   std::vector<std::unique_ptr<ProgramOp>> absorbed = {};
+  std::optional<OpPlace> place = std::nullopt;
 };
 
 // The host's side of the values.

@@ -36,7 +36,8 @@ struct Pair {
     mirror = made.get();
     executors.push_back(std::move(made));
     delegate.reset(MakeDelegate(
-        std::make_shared<Engine>(options, std::move(executors), Placement{}, std::move(split))));
+        std::make_shared<Engine>(options, std::move(executors), Placement{}, std::move(split)),
+        options));
   }
 
   // Each operator by its own coin, the same whenever it is asked.

@@ -1,0 +1,138 @@
+#include "larq_engine/runtime/placement_option.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <stdexcept>
+
+#include "larq_engine/kernels/cuda/bconv2d_rows.h"
+#include "larq_engine/kernels/select.h"
+
+namespace larq_engine {
+namespace {
+
+constexpr std::string_view kFallback = "fallback";
+
+// Cuts off the text before the first of a sign, which goes too; all of it without one.
+std::string_view CutFirst(std::string_view& text, char sign) {
+  const std::string_view first = text.substr(0, text.find(sign));
+  text.remove_prefix(std::min(text.size(), first.size() + 1));
+  return first;
+}
+
+// Such as "3", or "1/3"; below 0 of other text.
+GraphNode ParseNode(std::string_view text) {
+  if (text.find('/') == text.npos) return {0, ParseNumber(text)};
+  const int subgraph = ParseNumber(CutFirst(text, '/'));
+  return {subgraph, subgraph < 0 ? -1 : ParseNumber(text)};
+}
+
+// Such as "cpu" or "cuda:bconv2d_popc"; nothing of other text.
+std::optional<PartOption> ParsePart(std::string_view text) {
+  const bool names_kernel = text.find(':') != text.npos;
+  const std::string_view device = CutFirst(text, ':');
+  if ((device != "cpu" && device != "cuda") || (names_kernel && text.empty())) return std::nullopt;
+  return PartOption{.on_cuda = device == "cuda", .kernel = std::string(text)};
+}
+
+// Such as "host", "cpu" or "cpu@64+cuda"; nothing of other text.
+std::optional<NodeOption> ParsePlace(std::string_view text) {
+  if (text == "host") return NodeOption{.parts = {}};
+  const bool is_cut = text.find('@') != text.npos;
+  const std::optional<PartOption> first = ParsePart(CutFirst(text, '@'));
+  if (!first) return std::nullopt;
+  if (!is_cut) return NodeOption{.parts = {*first}};
+  const int channels = ParseNumber(CutFirst(text, '+'));
+  const std::optional<PartOption> second = ParsePart(text);
+  if (channels < 1 || !second) return std::nullopt;
+  return NodeOption{.parts = {*first, *second}, .channels = channels};
+}
+
+// Throws std::invalid_argument where the device or its row is not there.
+void CheckPart(const PartOption& part, const std::string& start, DeviceOption device) {
+  if (part.on_cuda && device == DeviceOption::kCpu) {
+    throw std::invalid_argument(start + " is placed on cuda; set device to cuda as well, or to " +
+                                "auto for the CPU where there is no GPU");
+  }
+  if (part.kernel.empty()) return;
+  if (!part.on_cuda) {
+    ParseKernel(part.kernel, start);
+  } else if (!IsRowForGpus(part.kernel)) {
+    throw std::invalid_argument(start + ": expected a row for GPUs, got '" + part.kernel +
+                                "'; the profile shows their names");
+  }
+}
+
+}  // namespace
+
+int ParseNumber(std::string_view text) {
+  int number = -1;
+  const char* end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, number);
+  return failure == std::errc() && stop == end && number >= 0 ? number : -1;
+}
+
+bool IsRowForGpus(std::string_view name) {
+  const std::span<const cuda::Bconv2dRow> rows = cuda::Bconv2dRows();
+  return std::any_of(rows.begin(), rows.end(), [&](const cuda::Bconv2dRow& row) {
+    return cuda::RowOf(row.kernel).name == name;
+  });
+}
+
+std::string NamesOfGpuKernels(std::string_view separator) {
+  std::string text;
+  for (const cuda::Bconv2dRow& row : cuda::Bconv2dRows()) {
+    text += (text.empty() ? "" : std::string(separator)) + cuda::RowOf(row.kernel).name;
+  }
+  return text;
+}
+
+std::string ParseKernel(std::string_view name, const std::string& source) {
+  if (name == kAutoKernel || name == kReferenceKernel) return std::string(name);
+  // Any shape that all rows can do: only the name and the CPU are judged here.
+  const BgemmChoice choice =
+      SelectBgemm(BgemmRows(), DetectCpuFeatures(), {.n = 1, .k_bits = 1}, name);
+  if (choice.row == nullptr) throw std::invalid_argument(source + ": " + choice.error);
+  return std::string(name);
+}
+
+PlacementOption ParsePlacement(std::string_view text, const std::string& source,
+                               DeviceOption device) {
+  PlacementOption placement;
+  bool falls_back = false;
+  std::vector<std::string_view> items;
+  for (std::string_view rest = text == "none" ? "" : text; !rest.empty();) {
+    const std::string_view item = CutFirst(rest, ',');
+    if (item == kFallback) {
+      falls_back = true;
+    } else {
+      items.push_back(item);
+    }
+  }
+  for (const std::string_view item : items) {
+    std::string_view place = item;
+    const GraphNode node = ParseNode(CutFirst(place, ':'));
+    const std::optional<NodeOption> placed = ParsePlace(place);
+    if (node.node < 0 || !placed) {
+      throw std::invalid_argument(
+          source +
+          ": expected a node's number (see the profile) and host, cpu or cuda, such as "
+          "3:cpu,7:cuda, got '" +
+          std::string(item) + "'");
+    }
+    if (!placement.try_emplace(node, *placed).second) {
+      throw std::invalid_argument(source + ": node " + node.Text() + " stands in it twice");
+    }
+    try {
+      for (const PartOption& part : placed->parts) {
+        CheckPart(part, source + ": node " + node.Text(), device);
+      }
+    } catch (const std::invalid_argument&) {
+      if (!falls_back) throw;
+      placement.erase(node);
+    }
+  }
+  return placement;
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,36 @@
+// What decides about operators besides their costs. Devices are numbered as the engine's executors.
+#ifndef LARQ_ENGINE_RUNTIME_PLAN_PLACEMENT_H_
+#define LARQ_ENGINE_RUNTIME_PLAN_PLACEMENT_H_
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "larq_engine/runtime/placement_option.h"
+#include "larq_engine/runtime/plan/program.h"
+
+namespace larq_engine {
+
+struct NodePlace {
+  std::vector<OpPlace> parts;  // none: the host's own operator; two: a layer that is cut
+  int64_t channels = 0;        // of the output: how many of them the first of two parts makes
+};
+
+struct Placement {
+  bool by_cost = true;  // or the second device computes all that it can
+  std::map<GraphNode, NodePlace> nodes = {};
+
+  // Null where nothing is said.
+  const NodePlace* Find(const GraphNode& node) const {
+    const auto found = nodes.find(node);
+    return found == nodes.end() ? nullptr : &found->second;
+  }
+};
+
+// Cuts layers and tells operators their devices and kernels. `subgraph` is the one that their nodes
+// are in. Throws OpError, whose text names the operator.
+void PlaceOps(const Placement& placement, int subgraph, Program& program);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_PLAN_PLACEMENT_H_
