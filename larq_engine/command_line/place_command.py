@@ -63,6 +63,11 @@ def add_parser(commands: Any) -> None:
         help="let operators go where the plug-in's options say if their device or kernel is not "
         "there when the model runs, instead of an error",
     )
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="run the placed model and print what was predicted beside what it takes",
+    )
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -94,3 +99,7 @@ def _run(arguments: argparse.Namespace) -> None:
     print(placed.placement)
     for path in (output, report):
         print(f"wrote {path}: {path.stat().st_size} bytes")
+    if arguments.verify:
+        from larq_engine.command_line.placement_check import verify
+
+        print(verify(placed, placed.placement))

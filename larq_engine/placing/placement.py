@@ -240,7 +240,7 @@ def place_profile(
         bound=None if solution.exact else solution.bound,
         way=solution.way,
         alternatives=(*_baselines(costs), *alternatives),
-        splits=tuple(_split_fields(profile, costs, split) for split in splits),
+        splits=tuple(_split_fields(profile, costs, split, solution.devices) for split in splits),
         falls_back=falls_back,
     )
 
@@ -392,10 +392,15 @@ def _alternative(name: str, costs: Costs, devices: Sequence[int]) -> Alternative
     return Alternative(name, *_totals(costs, devices), costs.batch, costs.threads)
 
 
-def _split_fields(profile: Profile, costs: Costs, split: Split) -> dict[str, Any]:
+def _split_fields(
+    profile: Profile, costs: Costs, split: Split, devices: Sequence[int]
+) -> dict[str, Any]:
+    node = profile.ops[split.op].node
+    own = costs.devices[devices[split.op]].name
     return {
-        "node": profile.ops[split.op].node,
+        "node": node,
         "device": costs.devices[split.device].name,
+        "item": f"{node}:{costs.devices[split.device].name}@{split.channels}+{own}",
         "channels": split.channels,
         "of": split.of,
         "seconds": split.seconds,
@@ -437,7 +442,8 @@ def _lines(placement: Placement) -> list[str]:
     ]
     lines += [
         f"  split node {split['node']}: {split['channels']} of {split['of']} channels on "
-        f"{split['device']} at the same time would save {_time(split['saved'])}"
+        f"{split['device']} at the same time would save {_time(split['saved'])} "
+        f"({split['item']})"
         for split in placement.splits
     ]
     return lines

@@ -54,8 +54,9 @@ class Interpreter:
             "auto" for each operator where it is expected to take least, if there is a GPU, which
             `larq_engine.about()` tells. If None, what the environment variable LARQ_ENGINE_DEVICE
             says, or "cpu".
-        placement: The device of single operators, whatever `device` says, as in "3:cpu,7:cuda": the
-            numbers are those of the profile, and "1/3:cuda" is a node of subgraph 1.
+        placement: Where single operators are computed, whatever `device` says, as in
+            "3:cpu,7:cuda,8:host,9:cpu:reference": the numbers are those of the profile, and
+            "1/3:cuda" is a node of subgraph 1. If "", what the model's file says; "none": nothing.
         runtime: "ai_edge_litert", "tensorflow" or "tflite_runtime"; the first installed if None.
 
     Raises:

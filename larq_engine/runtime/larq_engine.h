@@ -27,14 +27,17 @@ struct TfLiteDelegate;
  *   device       "cpu" (default); "cuda", or "cuda:1" and so on: a GPU of NVIDIA's for all that it
  *                can compute; "auto": each operator where it is expected to take least, and
  *                where there is no GPU the CPU; larq_engine_devices says why
- *   placement    the device of single operators, such as "3:cpu,7:cuda"; numbers are nodes of the
- *                host's main graph, as profiles have them, and "1/3:cuda" is one of graph 1. One
- *                that names a node that we do not take over is an error of the host's call; one of
- *                those that we can compute is taken over whatever `fuse` and its neighbours
- * The environment variable LARQ_ENGINE_KERNEL stands in for `kernel` when that is "auto", and
- * LARQ_ENGINE_DEVICE for `device` where that is not given.
- * Returns null after calling report_error (may be null) when an option or a value is unknown, or
- * the device is not there. */
+ *   placement    where single operators are computed, such as
+ * "3:cpu,7:cuda,8:host,9:cpu:reference": on the CPU, on the GPU, by the host's own operator, with a
+ * kernel of that name; "5:cuda@64+cpu" cuts a layer: 64 output channels there, the others here. By
+ * default what the model's file says in its metadata "larq_engine.placement"; "none": nothing. With
+ * "fallback" among the items, those whose device or kernel is not there count as not said, which is
+ * an error else. Numbers are nodes of the host's main graph, as profiles have them, and "1/3:cuda"
+ * is one of graph 1. To name a node that we cannot take over is an error of the host's call; one
+ * that we can compute is taken over whatever `fuse` and its neighbours The environment variable
+ * LARQ_ENGINE_KERNEL stands in for `kernel` when that is "auto", and LARQ_ENGINE_DEVICE for
+ * `device` where that is not given. Returns null after calling report_error (may be null) when an
+ * option or a value is unknown, or the device is not there. */
 LARQ_ENGINE_EXPORT struct TfLiteDelegate* tflite_plugin_create_delegate(
     const char* const* keys, const char* const* values, size_t count,
     void (*report_error)(const char* message));
