@@ -58,8 +58,10 @@ LIBRARIES = (
         1_500_000,  # the kernels for seven chips, and PTX
     ),
 )
-# What C and C++ programs need beside them, and what the report's page is made of.
+ROOT = Path(__file__).parents[1]
+# What C and C++ programs need beside them, what the report's page is made of, and devices.
 OTHER_FILES = {
+    *(str(file.relative_to(ROOT)) for file in ROOT.glob("larq_engine/placing/devices/*.json")),
     "larq_engine/cmake/larq_engine-config.cmake",
     "larq_engine/reporting/page.css",
     "larq_engine/reporting/page.html",
