@@ -1,7 +1,7 @@
 """Reads fields of JSON, and says what is wrong where."""
 
 import json
-import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -107,17 +107,17 @@ class Fields:
         return tuple(values)
 
     def amount(self, key: str) -> float:
-        """A finite number that is not negative."""
+        """A number that is not negative."""
         value = self._fields.get(key)
         if not _is_number(value) or not value >= 0:  # type: ignore[operator]
-            self.refuse(key, "a finite number that is not negative")
+            self.refuse(key, f"0 or a number from {_SMALLEST:.0e} to {_LARGEST:.0e}")
         return float(value)  # type: ignore[arg-type]
 
     def number(self, key: str) -> float:
-        """A finite number of any sign."""
+        """A number of any sign."""
         value = self._fields.get(key)
         if not _is_number(value):
-            self.refuse(key, "a finite number")
+            self.refuse(key, f"0 or a number from {_SMALLEST:.0e} to {_LARGEST:.0e} of any sign")
         return float(value)  # type: ignore[arg-type]
 
     def optional_amount(self, key: str) -> float | None:
@@ -135,8 +135,7 @@ class Fields:
             return {}
         values = self._fields.get(key)
         if not isinstance(values, dict) or not all(
-            batch.isascii() and batch.isdigit() and int(batch) > 0 and _is_count(size, 0)
-            for batch, size in values.items()
+            _BATCH.fullmatch(batch) and _is_count(size, 0) for batch, size in values.items()
         ):
             self.refuse(key, 'a whole number for each batch, such as {"1": 1000}')
         return {int(batch): size for batch, size in values.items()}
@@ -164,13 +163,18 @@ class Fields:
         return value
 
 
+_BATCH = re.compile("[1-9][0-9]{0,15}")
+
 # Above, numbers are no sizes of anything, and are not exact in other readers of JSON.
 _MOST = 1 << 53
+
+# Sums and products of numbers within these bounds, and their inverses, are finite.
+_SMALLEST, _LARGEST = 1e-60, 1e60
 
 
 def _is_number(value: Any) -> bool:
     if isinstance(value, float):
-        return math.isfinite(value)
+        return value == 0 or _SMALLEST <= abs(value) <= _LARGEST
     return _is_count(value, -_MOST)
 
 

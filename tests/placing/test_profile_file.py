@@ -71,7 +71,10 @@ def test_writes_nothing_that_does_not_fit(tmp_path: Path) -> None:
         (encoded({**fields(), "larq_engine_profile": "1"}), "a number from 1 on"),
         (encoded(fields()).replace(b"1e-06", b"NaN"), "finite numbers, got NaN"),
         (encoded(fields()).replace(b"1e-06", b"Infinity"), "finite numbers, got Infinity"),
-        (encoded(fields()).replace(b"1e-06", b"1e999"), "finite number that is not negative"),
+        (
+            encoded(fields()).replace(b"1e-06", b"1e999"),
+            r"0 or a number from 1e-60 to 1e\+60, got inf",
+        ),
     ],
 )
 def test_says_why_a_file_is_no_profile(content: bytes, message: str) -> None:
@@ -125,8 +128,10 @@ def _cycle(content: dict[str, Any]) -> None:
         (_set("measurements", to=[]), "measurements: expected at least one"),
         (_set("measurements", 1, "seconds", "median", to=-1), r"measurements\[1\].seconds.median"),
         (_set("measurements", 1, "seconds", "median", to="1"), r"measurements\[1\].seconds.median"),
-        (_set("measurements", 1, "seconds", "median", to=True), r"not negative, got True"),
+        (_set("measurements", 1, "seconds", "median", to=True), r"0 or a number from .*, got True"),
         (_set("measurements", 1, "seconds", to=1e-3), r"measurements\[1\].seconds: .* an object"),
+        (_set("measurements", 1, "seconds", "median", to=1e308), r"to 1e\+60, got 1e\+308"),
+        (_set("measurements", 1, "seconds", "median", to=1e-310), r"to 1e\+60, got 1e-310"),
         (_set("measurements", 1, "joules", to=-1), r"measurements\[1\].joules"),
         (_set("measurements", 1, "batch", to=0), r"measurements\[1\].batch: .* from 1 on"),
         (_set("measurements", 1, "batch", to=10**400), r"measurements\[1\].batch"),
@@ -150,6 +155,11 @@ def _cycle(content: dict[str, Any]) -> None:
         (_set("values", 0, "kind", to="weight"), "one of input, output, inner"),
         (_set("values", 0, "bytes", to=1000), "a whole number for each batch"),
         (_set("values", 0, "bytes", to={"one": 1}), "a whole number for each batch"),
+        (_set("values", 0, "bytes", to={"9" * 5000: 1}), r"values\[0\].bytes: .* for each batch"),
+        (
+            _set("links", 0, "bytes_per_second", to=1e-310),
+            r"links\[0\].bytes_per_second: .* 1e-310",
+        ),
         (_set("links", 0, "bytes_per_second", to=0), "a number above 0"),
         (_set("links", to=[]), "from 'host' to 'cuda', as a device has the memory 'cuda'"),
     ],
