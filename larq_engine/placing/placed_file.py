@@ -47,7 +47,7 @@ def _placement_of(model: Any) -> dict[str, Any] | None:
         if _text(name) == METADATA:
             try:
                 placement = json.loads(b"" if data is None else bytes(data))
-            except ValueError as error:
+            except (RecursionError, ValueError) as error:
                 raise ValueError(
                     f"metadata '{METADATA}': expected JSON, got what is none ({error}); place the "
                     "model that it was made of again"

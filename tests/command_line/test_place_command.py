@@ -130,6 +130,18 @@ def test_the_profile_of_a_placed_model_places_it_again(
     assert identity(again) == hashlib.sha256(model).hexdigest()
 
 
+@pytest.mark.parametrize("text", [b"{", b"[" * 200_000, b"[]", b'{"model": 1}'])
+def test_a_placement_in_a_model_that_is_none(
+    files: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str], text: bytes
+) -> None:
+    parsed = schema.read(files[0].read_bytes())
+    parsed.extra.metadata = [(METADATA, np.frombuffer(text, np.uint8))]
+    files[0].write_bytes(schema.write(parsed))
+    assert _place(files) == 1
+    assert f"metadata '{METADATA}': expected " in capsys.readouterr().err
+    assert not files[2].exists()
+
+
 def test_a_device_that_is_not_at_hand(files: tuple[Path, Path, Path]) -> None:
     assert _place(files, "--device_file", "h200", "--devices", "cpu,h200") == 0
     with_device = json.loads(files[2].with_suffix(".placement.json").read_bytes())
