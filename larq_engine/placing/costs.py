@@ -75,8 +75,18 @@ def costs_of(
     threads: int,
     devices: tuple[Device, ...],
     least_energy: bool = False,
+    needs_joules: bool = False,
 ) -> Costs:
-    """The costs of a batch with a number of threads."""
+    """The costs of a batch with a number of threads.
+
+    Args:
+        profile: What was measured.
+        batch: One of the profile's.
+        threads: One of the profile's numbers.
+        devices: Those that may be used.
+        least_energy: Whether the best kernel is that of least energy, not of least time.
+        needs_joules: Whether kernels count alone whose joules are known.
+    """
     memories = tuple(dict.fromkeys([HOST_MEMORY, *(device.memory for device in devices)]))
     count = len(profile.ops)
     found: list[list[Measurement | None]] = [[None] * len(devices) for _ in range(count)]
@@ -92,7 +102,7 @@ def costs_of(
     for number, device in enumerate(devices):
         entries = measured_at(profile, device, batch, threads)
         for entry in entries:
-            if len(entry.ops) == 1:
+            if len(entry.ops) == 1 and (entry.joules is not None or not needs_joules):
                 known = found[entry.ops[0]][number]
                 if known is None or key(entry) < key(known):
                     found[entry.ops[0]][number] = entry

@@ -14,7 +14,7 @@ from larq_engine.placing.profile_file import ModelIdentity, Profile
 from larq_engine.placing.solve import Solution, solve
 from larq_engine.placing.split import Split, find_splits
 from larq_engine.placing.two_costs import least_product, least_within
-from larq_engine.python.text_table import align_columns
+from larq_engine.python.text_table import align_columns, printable
 
 VERSION = 1
 
@@ -196,13 +196,15 @@ def place_profile(
     if batch != AUTO:
         batches = [min(batches) if batch is None else int(batch)]
     numbers = profile.threads() if threads is None else [threads]
+    least_energy = objective == "energy"
+    needs_joules = _needs_joules(objective, max_energy)
     tried: list[tuple[float, Costs, Solution]] = []
     problem = ""
     for size in batches:
         for number in numbers:
-            costs = costs_of(profile, size, number, chosen, objective == "energy")
+            costs = costs_of(profile, size, number, chosen, least_energy, needs_joules)
             try:
-                _check_all_known(profile, costs, objective == "energy")
+                _check_all_known(profile, costs, needs_joules)
                 solution = _solve(costs, objective, max_energy)
             except ValueError as error:
                 problem = f"{_run_name(size, number)}: {error}"
@@ -263,8 +265,9 @@ def _check(
                 f"{what}: expected one of the profile's ({', '.join(map(str, known))}), got "
                 f"{asked}; profile the model with it"
             )
-    needs_joules = objective in ("energy", "edp") or max_energy is not None
-    if needs_joules and all(entry.joules is None for entry in profile.measurements):
+    if _needs_joules(objective, max_energy) and all(
+        entry.joules is None for entry in profile.measurements
+    ):
         raise ValueError(
             f"energy: expected a profile with joules, got one without ({profile.energy})"
         )
@@ -277,13 +280,17 @@ def _check(
             raise ValueError(f"max_energy: expected joules above 0, got {max_energy}")
 
 
-def _check_all_known(profile: Profile, costs: Costs, least_energy: bool) -> None:
-    table = costs.joules.op_cost if least_energy else costs.seconds.op_cost
+def _needs_joules(objective: str, max_energy: float | None) -> bool:
+    return objective in ("energy", "edp") or max_energy is not None
+
+
+def _check_all_known(profile: Profile, costs: Costs, needs_joules: bool) -> None:
+    table = costs.joules.op_cost if needs_joules else costs.seconds.op_cost
     for op in profile.ops:
         if np.isinf(table[op.id]).all():
             names = ", ".join(device.name for device in costs.devices)
             raise ValueError(
-                f"{op.op} (node {op.node}): expected its {'joules' if least_energy else 'time'} on "
+                f"{op.op} (node {op.node}): expected its {'joules' if needs_joules else 'time'} on "
                 f"one of {names}, got none; take more devices, or profile it there"
             )
 
@@ -446,7 +453,7 @@ def _lines(placement: Placement) -> list[str]:
         f"({split['item']})"
         for split in placement.splits
     ]
-    return lines
+    return [printable(line) for line in lines]
 
 
 def _bill(seconds: float | None, joules: float | None) -> str:

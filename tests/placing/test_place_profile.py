@@ -131,6 +131,36 @@ def test_energy_takes_the_kernel_of_least_energy() -> None:
         assert (placed.kernel, placed.joules) == (best.kernel, best.joules)
 
 
+@pytest.mark.parametrize("arguments", [{"max_energy": 1.0}, {"objective": "edp"}])
+def test_kernels_of_unknown_energy_do_not_count_where_it_does(arguments: dict[str, Any]) -> None:
+    content = fields()
+    singles = [entry for entry in content["measurements"] if len(entry["ops"]) == 1]
+    for entry in singles:
+        entry["joules"] = 0.01
+    faster = [{**entry, "kernel": "fast", "joules": None} for entry in singles]
+    for entry in faster:
+        entry["seconds"] = {"median": entry["seconds"]["median"] / 2}
+    content["measurements"] += faster
+    known = parse_profile(encoded(content))
+    placement = place_profile(known, devices=["cpu"], **arguments)
+    assert {op.kernel for op in placement.ops} == {"of cpu"}
+    assert placement.joules == pytest.approx(0.02)
+    assert {op.kernel for op in place_profile(known, devices=["cpu"]).ops} == {"fast"}
+
+
+def test_the_table_moves_no_cursor() -> None:
+    content = fields()
+    for value in content["values"]:
+        value["name"] += "\x1b[2J\n"
+    for entry in (content["devices"][1], *content["measurements"]):
+        for key in ("name", "device", "kernel"):
+            if key in entry and entry[key] != "cpu":
+                entry[key] += "\x1b[2J\n"
+    lines = str(place_profile(parse_profile(encoded(content)))).split("\n")
+    assert any(line.startswith("move ") for line in lines)
+    assert all(line.isprintable() for line in lines)
+
+
 def test_fused_runs_count_where_they_are_whole() -> None:
     placement = place_profile(profile(), devices=["cpu"])
     assert placement.seconds == pytest.approx(2e-4)  # the run's, not the sum of its operators
