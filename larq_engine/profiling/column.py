@@ -96,7 +96,7 @@ class Runner:
                     if not ours or column.is_gpu
                 )
         # The host alone is the stock one.
-        alone = column.device == HOST and not any(cut.is_ours) and not cut.unpacks
+        alone = column.device == HOST and not cut.needs_engine
         self._delegate = None if alone else host.load_delegate(runtime, **options)
         with host_errors(f"{column}"):
             self._interpreter: Any = module.Interpreter(

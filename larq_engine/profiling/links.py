@@ -49,7 +49,7 @@ def _open(column: Column, runtime: str | None, pixels: int, packs: bool) -> Runn
     x, y = (floats, bits) if packs else (bits, floats)
     op = Op("LceQuantize" if packs else "LceDequantize", [x], [y], custom=True)
     model = schema.make_model([Graph("", [x], [y], [op])])
-    cut = Cut(schema.write(model), (0,), (0,), (x,), (y,), (True,), False)
+    cut = Cut(schema.write(model), (0,), (0,), (x,), (y,), (True,), True)
     data = np.zeros(x.shape, np.float32 if packs else np.int32)
     return Runner(cut, column, runtime, [data], 1, placed=True)
 

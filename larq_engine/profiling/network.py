@@ -22,7 +22,7 @@ class Cut:
         given: What they read of others, the file's inputs.
         wanted: What others read of them, the file's outputs.
         is_ours: Of each, whether the engine alone has it.
-        unpacks: Whether the file has weights that the engine unpacks.
+        needs_engine: Whether any of its operators, in graphs that others call too, is the engine's.
     """
 
     content: bytes
@@ -31,7 +31,7 @@ class Cut:
     given: tuple[Tensor, ...]
     wanted: tuple[Tensor, ...]
     is_ours: tuple[bool, ...]
-    unpacks: bool
+    needs_engine: bool
 
 
 class Network:
@@ -108,7 +108,7 @@ class Network:
             given=tuple(given),
             wanted=tuple(wanted),
             is_ours=tuple(map(is_ours, ops)),
-            unpacks=any(map(is_ours, before)),
+            needs_engine=any(is_ours(op) for graph in part.graphs for op in graph.ops),
         )
 
     def _is_read(self, tensor: Tensor, inside: Sequence[Op]) -> bool:

@@ -17,7 +17,7 @@ def test_cuts_have_what_their_operators_need():
     network = Network(small_model())
     assert network.nodes == NODES
     dense = network.cut((8,))
-    assert dense.unpacks and dense.nodes == (1,), "the weights' operator comes first"
+    assert dense.needs_engine and dense.nodes == (1,), "the weights' operator comes first"
     run = network.cut((2, 3, 4, 5))
     assert [t.shape for t in run.given] == [(1, 8, 8, 1), (1, 8, 8, 32)]
     assert len(run.wanted) == 1, "nothing else reads the values in between"
