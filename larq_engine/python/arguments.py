@@ -83,7 +83,12 @@ def plain_arrays(x: Any, inputs: Sequence[TensorInfo]) -> list[Array] | None:
 
 def has_batch(inputs: Sequence[TensorInfo]) -> bool:
     """Whether axis 0 is a batch: every input has such an axis, and all of the same length."""
-    return len({info.shape[:1] for info in inputs}) == 1 and bool(inputs[0].shape)
+    return share_batch([info.shape for info in inputs])
+
+
+def share_batch(shapes: Sequence[Shape]) -> bool:
+    """The same of inputs of these shapes."""
+    return len({shape[:1] for shape in shapes}) == 1 and bool(shapes[0])
 
 
 def _is_array(x: Any) -> bool:

@@ -25,13 +25,15 @@ class ProfileRow:
         op: The operator.
         name: The layer that it belongs to, as in the conversion's report.
         tensor: What it makes, as the file calls it.
-        node: Its number in the file's graph, by which placements name it; -1 for the host's row.
+        node: Its number in its graph, by which placements name it; -1 for the host's row.
         device: Where it is computed; of a transfer, where it leads.
         kernel: What computes it.
         calls: How often it ran.
         ms_per_call: Mean time.
         percent: Of the time of all runs.
         gmac_per_s: Billions of products a second, of operators that multiply.
+        subgraph: The number of the node's graph in the file; -1 where the host does not tell.
+        absorbed: Other nodes of that graph that the step computes too.
     """
 
     op: str
@@ -44,6 +46,8 @@ class ProfileRow:
     ms_per_call: float
     percent: float
     gmac_per_s: float | None
+    subgraph: int = 0
+    absorbed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,8 @@ class ProfileTable:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the table as plain values, ready for JSON."""
-        return asdict(self) | {"rows": [asdict(row) for row in self.rows]}
+        rows = [asdict(row) | {"absorbed": list(row.absorbed)} for row in self.rows]
+        return asdict(self) | {"rows": rows}
 
     def to_json(self) -> str:
         """Returns the table as JSON text."""
@@ -126,6 +131,8 @@ def make_table(
                 if step["macs"] and step["total_ns"]
                 else None
             ),
+            subgraph=step["subgraph"],
+            absorbed=tuple(step["absorbed"]),
         )
         for step in steps
     ]

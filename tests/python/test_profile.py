@@ -132,9 +132,10 @@ def test_a_profile_can_be_repeated_and_disturbs_nothing():
 
 _STEPS = [
     {"op": "LceQuantize", "name": "q", "layer": "q", "node": 0, "device": "cpu",
-     "kernel": "", "calls": 2, "total_ns": 1_000_000, "macs": 0},
+     "kernel": "", "calls": 2, "total_ns": 1_000_000, "macs": 0, "subgraph": 0, "absorbed": []},
     {"op": "LceBconv2d", "name": "conv/y:LceBconv2d", "layer": "conv/y", "node": 1,
-     "device": "cpu", "kernel": "k", "calls": 2, "total_ns": 5_000_000, "macs": 10_000_000},
+     "device": "cpu", "kernel": "k", "calls": 2, "total_ns": 5_000_000, "macs": 10_000_000,
+     "subgraph": 2, "absorbed": [4]},
 ]  # fmt: skip
 
 
@@ -167,6 +168,8 @@ def test_the_table_as_plain_values():
         "ms_per_call": 2.5,
         "percent": 50.0,
         "gmac_per_s": 4.0,
+        "subgraph": 2,
+        "absorbed": [4],
     }
 
 
