@@ -9,7 +9,6 @@
 // The second are products of square matrices of bits, as dense layers. Prints a line of JSON for
 // each; exits with 1 if a result was wrong, with 2 if there is no GPU.
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -24,6 +23,7 @@
 #include "larq_engine/kernels/cuda/bconv2d_args.h"
 #include "larq_engine/kernels/cuda/bconv2d_rows.h"
 #include "larq_engine/kernels/reference.h"
+#include "larq_engine/runtime/cuda/bconv2d_operands.h"
 #include "larq_engine/runtime/cuda/cuda_memory.h"
 #include "larq_engine/runtime/cuda/cuda_queue.h"
 #include "larq_engine/runtime/cuda/launch.h"
@@ -125,7 +125,7 @@ class Problem {
     const auto channels = static_cast<size_t>(layer.channels);
     pixels_ = static_cast<size_t>(batch * size_ * size_);
     image_ = RandomWords(random, pixels_ * channels / kWordBits);
-    filter_ = RandomWords(random, channels * FilterWords());
+    filter_ = RandomWords(random, channels * static_cast<size_t>(spec_.taps()) * spec_.tap_words());
     const std::vector<float> multiplier = RandomFloats(random, channels);
     const std::vector<float> bias = RandomFloats(random, channels);
     if (output_ == "bits") {
@@ -209,35 +209,13 @@ class Problem {
                     reinterpret_cast<std::byte*>(values.data()));
   }
 
-  size_t FilterWords() const {  // of a channel
-    return static_cast<size_t>(spec_.taps() * spec_.in_channels) / kWordBits;
-  }
-
   void MakeArgs() {
     const auto channels = static_cast<size_t>(spec_.out_channels);
-    const size_t row = RoundUp(FilterWords(), 16);
-    std::vector<uint32_t> filter(channels * row);
-    std::vector<int32_t> ones(channels);
-    for (size_t n = 0; n < channels; ++n) {
-      for (size_t w = 0; w < FilterWords(); ++w) {
-        const uint32_t word = filter_[n * FilterWords() + w];
-        filter[n * row + w] = word;
-        ones[n] += std::popcount(word);
-      }
-    }
-    cuda::Bconv2dArgs args{};
-    const auto small = [](auto value) { return static_cast<int32_t>(value); };
-    args.filter = buffers_.Hold(filter);
-    args.filter_ones = buffers_.Hold(ones);
-    args.pad_value = 1;
-    args.batch = small(batch_);
-    args.in_height = args.in_width = args.out_height = args.out_width = small(size_);
-    args.out_channels = args.group_in_channels = args.group_out_channels = small(channels);
-    args.pixel_words = args.tap_words = small(channels / kWordBits);
-    args.filter_words = small(row);
-    args.filter_height = args.filter_width = small(spec_.filter_height);
-    args.stride_height = args.stride_width = args.dilation_height = args.dilation_width = 1;
-    args.pad_top = args.pad_left = small(spec_.filter_height / 2);
+    const auto small = [](auto value) { return static_cast<int>(value); };
+    cuda::Bconv2dArgs args =
+        MakeGeometry(spec_, {small(batch_), small(size_), small(size_), small(channels)});
+    args.filter = buffers_.Hold(PadFilter(spec_, filter_.data()));
+    args.filter_ones = buffers_.Hold(FilterOnes(spec_, filter_.data()));
     args.output.dot_min = transform_.range.min;
     args.output.dot_max = transform_.range.max;
     if (output_ == "bits") {

@@ -1,9 +1,7 @@
 // LceBconv2d as a launch: its filter and constants on the device, and the choice of its kernel.
-#include <algorithm>
-#include <bit>
-
 #include "larq_engine/kernels/corner_ones.h"
 #include "larq_engine/kernels/cuda/bconv2d_args.h"
+#include "larq_engine/runtime/cuda/bconv2d_operands.h"
 #include "larq_engine/runtime/cuda/launch.h"
 #include "larq_engine/runtime/ops/op_error.h"
 
@@ -12,60 +10,6 @@ namespace {
 
 // Slots of DeviceConstants.
 enum Slot : int { kFilter, kFilterOnes, kCornerOnes, kMultiplier, kBias, kDotLimit };
-
-// A filter's rows are copied 64 bytes at a time.
-constexpr size_t kRowWords = 16;
-
-size_t FilterWords(const Bconv2dSpec& spec) {
-  return RoundUp(static_cast<size_t>(spec.taps()) * spec.tap_words(), kRowWords);
-}
-
-std::vector<uint32_t> PadFilter(const Bconv2dOp& op) {
-  const size_t words = static_cast<size_t>(op.spec.taps()) * op.spec.tap_words();
-  const size_t row = FilterWords(op.spec);
-  std::vector<uint32_t> filter(static_cast<size_t>(op.spec.out_channels) * row);
-  for (size_t n = 0; n < static_cast<size_t>(op.spec.out_channels); ++n) {
-    std::copy_n(op.filter.data() + n * words, words, filter.data() + n * row);
-  }
-  return filter;
-}
-
-std::vector<int32_t> FilterOnes(const Bconv2dOp& op) {
-  const size_t words = static_cast<size_t>(op.spec.taps()) * op.spec.tap_words();
-  std::vector<int32_t> ones(static_cast<size_t>(op.spec.out_channels));
-  for (size_t n = 0; n < ones.size(); ++n) {
-    for (size_t w = 0; w < words; ++w) ones[n] += std::popcount(op.filter.data()[n * words + w]);
-  }
-  return ones;
-}
-
-cuda::Bconv2dArgs MakeGeometry(const Bconv2dSpec& spec, const std::vector<int>& in) {
-  const WindowAxis height = spec.Height(in[1]);
-  const WindowAxis width = spec.Width(in[2]);
-  const auto small = [](auto value) { return static_cast<int32_t>(value); };
-  cuda::Bconv2dArgs args{};
-  args.pad_value = static_cast<int32_t>(spec.pad_value);
-  args.batch = in[0];
-  args.in_height = in[1];
-  args.in_width = in[2];
-  args.pixel_words = small(spec.pixel_words());
-  args.out_height = small(height.out);
-  args.out_width = small(width.out);
-  args.out_channels = small(spec.out_channels);
-  args.group_in_channels = small(spec.group_in_channels());
-  args.group_out_channels = small(spec.group_out_channels());
-  args.tap_words = small(spec.tap_words());
-  args.filter_words = small(FilterWords(spec));
-  args.filter_height = small(spec.filter_height);
-  args.filter_width = small(spec.filter_width);
-  args.stride_height = small(spec.stride_height);
-  args.stride_width = small(spec.stride_width);
-  args.dilation_height = small(spec.dilation_height);
-  args.dilation_width = small(spec.dilation_width);
-  args.pad_top = small(height.pad_before);
-  args.pad_left = small(width.pad_before);
-  return args;
-}
 
 }  // namespace
 
@@ -89,9 +33,9 @@ std::vector<Launch> LaunchMaker::Make(const Bconv2dOp& op, const Chain& chain) c
   cuda::Bconv2dArgs args = MakeGeometry(spec, Shape(planned.inputs[0]).dims);
   args.image = Place<uint32_t>(planned.inputs[0]);
   args.filter = constants_.Get<uint32_t>(index, kFilter, channels * FilterWords(spec),
-                                         [&] { return PadFilter(op); });
-  args.filter_ones =
-      constants_.Get<int32_t>(index, kFilterOnes, channels, [&] { return FilterOnes(op); });
+                                         [&] { return PadFilter(spec, op.filter.data()); });
+  args.filter_ones = constants_.Get<int32_t>(index, kFilterOnes, channels,
+                                             [&] { return FilterOnes(spec, op.filter.data()); });
   if (spec.IsPaddedWith(PadValue::kZero) || spec.IsPaddedWith(PadValue::kMinusOne)) {
     args.corner_ones = constants_.Get<int32_t>(index, kCornerOnes, CornerCount(spec),
                                                [&] { return CornerOnes(spec, op.filter.data()); });
