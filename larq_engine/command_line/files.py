@@ -4,6 +4,8 @@ import enum
 import os
 from pathlib import Path
 
+from larq_engine.placing.json_fields import is_model
+
 
 class ModelKind(enum.Enum):
     """What a model can be given as."""
@@ -54,7 +56,7 @@ def _check_folder(folder: Path) -> ModelKind:
 def _kind_of_content(file: Path) -> ModelKind | None:
     with file.open("rb") as opened:
         start = opened.read(_FIRST_BYTES)
-    if start[4:] == b"TFL3":
+    if is_model(start):
         return ModelKind.TFLITE
     return ModelKind.KERAS if start == _HDF5 else None
 

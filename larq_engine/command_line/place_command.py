@@ -95,6 +95,11 @@ def _run(arguments: argparse.Namespace) -> None:
         device_files=arguments.device_file,
         fallback=arguments.fallback,
     )
+    if arguments.verify and placed.placement.not_at_hand:
+        raise ValueError(
+            "verify: expected a placement on devices that run models, got one on "
+            f"{', '.join(placed.placement.not_at_hand)}, of a device file; leave --verify out"
+        )
     write_files({output: placed, report: placed.placement.to_json().encode()})
     print(placed.placement)
     for path in (output, report):

@@ -21,7 +21,10 @@ def add_parser(commands: Any) -> None:
         "profile", type=Path, metavar="PROFILE", help="a file of `larq-engine profile`"
     )
     parser.add_argument(
-        "--placement", type=Path, metavar="FILE", help="a JSON file of `larq-engine place`"
+        "--placement",
+        type=Path,
+        metavar="FILE",
+        help="of `larq-engine place`: the placed model, or the JSON file beside it",
     )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="write a page (.html) that loads nothing"

@@ -64,6 +64,11 @@ def read_device(path: str | os.PathLike[str]) -> DeviceFile:
     """
     shipped = os.fspath(path) in shipped_devices()
     file = _SHIPPED / f"{os.fspath(path)}.json" if shipped else Path(path)
+    if not file.exists():
+        raise FileNotFoundError(
+            f"device file '{os.fspath(path)}': expected a file, or one of "
+            f"{', '.join(shipped_devices())}, got nothing of that name; check the path"
+        )
     return parse_device(file.read_bytes(), f"device file '{os.fspath(path)}'")
 
 

@@ -6,6 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 
+def is_model(content: bytes) -> bool:
+    """Whether these are the first bytes of a .tflite file, of which such JSON is made."""
+    return content[4:8] == b"TFL3"
+
+
 def load_object(content: bytes, name: str, mark: str, version: int, advice: str) -> "Fields":
     """The file's object, which has its version under the key `mark`.
 
@@ -25,6 +30,8 @@ def load_object(content: bytes, name: str, mark: str, version: int, advice: str)
 
     if not content.strip():
         refuse("JSON", "an empty file")
+    if is_model(content):
+        refuse("JSON", "a model")
     try:
         loaded = json.loads(content.decode(), parse_constant=_refuse_constant)
     except (UnicodeDecodeError, RecursionError) as error:

@@ -110,11 +110,17 @@ class Placement:
     falls_back: bool = False  # for what is not there when the model runs
 
     @property
+    def not_at_hand(self) -> list[str]:
+        """The devices among its own that only a device file describes."""
+        used = dict.fromkeys(op.device for op in self.ops)
+        return [device for device in used if device.partition(":")[0] not in _ENGINE_DEVICES]
+
+    @property
     def option(self) -> str:
         """The plug-in's option `placement`; empty where it has no such devices."""
-        devices = [op.device.partition(":")[0] for op in self.ops]
-        if any(device not in _ENGINE_DEVICES for device in devices):
+        if self.not_at_hand:
             return ""
+        devices = [op.device.partition(":")[0] for op in self.ops]
         items = [
             f"{op.node}:{device}" + (f":{op.kernel}" if op.kernel and device != "host" else "")
             for op, device in zip(self.ops, devices, strict=True)

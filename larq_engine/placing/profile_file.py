@@ -160,7 +160,11 @@ def parse_profile(content: bytes, name: str = "profile") -> Profile:
         ValueError: It is no profile, or one whose parts do not fit.
     """
     fields = load_object(
-        content, name, "larq_engine_profile", VERSION, "write one with `larq-engine profile MODEL`"
+        content,
+        name,
+        "larq_engine_profile",
+        VERSION,
+        "write one with `larq-engine profile MODEL -o FILE`",
     )
     model = fields.part("model")
     profile = Profile(

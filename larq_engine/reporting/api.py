@@ -65,7 +65,8 @@ def report(
 
     Args:
         profile: That of a model, `larq_engine.profile(model).profile`, or its file.
-        placement: That of the same model: what `larq_engine.place` found, or its JSON file.
+        placement: That of the same model: what `larq_engine.place` found, or a file: its
+            JSON, or the placed model.
         output: Where to write the page, an .html file; without it none is written.
         batch: Which of the profile's batches; without it the placement's, or else the smallest.
         threads: Which of the profile's numbers of threads; as `batch`.

@@ -1,14 +1,17 @@
 """The file of a placement, as far as it is shown."""
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from larq_engine.placing.json_fields import Fields, load_object
+from larq_engine.placing.json_fields import Fields, is_model, load_object
 from larq_engine.placing.profile_file import Profile
 
 VERSION = 1
+
+_ADVICE = "write one with `larq-engine place MODEL --profile FILE -o OUT.tflite`"
 
 
 @dataclass(frozen=True)
@@ -68,13 +71,24 @@ class Placement:
 
 
 def read_placement(path: str | os.PathLike[str], profile: Profile) -> Placement:
-    """Reads the placement of a profile's model.
+    """Reads the placement of a profile's model: its JSON file, or the placed model.
 
     Raises:
         OSError: There is no such file, or it cannot be read.
         ValueError: It is no placement, or one that does not fit the profile.
     """
-    return parse_placement(Path(path).read_bytes(), profile, f"placement '{os.fspath(path)}'")
+    content, name = Path(path).read_bytes(), f"placement '{os.fspath(path)}'"
+    if is_model(content):
+        # What reads model files needs packages that JSON does without.
+        from larq_engine.placing import placed_file
+
+        found = placed_file.read_placement(content)
+        if found is None:
+            raise ValueError(
+                f"{name}: expected a placed model, got one without a placement; {_ADVICE}"
+            )
+        content = json.dumps(found).encode()
+    return parse_placement(content, profile, name)
 
 
 def parse_placement(content: bytes, profile: Profile, name: str = "placement") -> Placement:
@@ -88,7 +102,7 @@ def parse_placement(content: bytes, profile: Profile, name: str = "placement") -
         name,
         "larq_engine_placement",
         VERSION,
-        "write one with `larq-engine place MODEL`",
+        _ADVICE,
     )
     placement = Placement(
         sha256=fields.part("model").optional_text("sha256"),

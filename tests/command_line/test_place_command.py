@@ -149,13 +149,43 @@ def test_a_device_that_is_not_at_hand(files: tuple[Path, Path, Path]) -> None:
     assert any(other["name"].startswith("all on h200") for other in with_device["alternatives"])
 
 
+def test_a_plan_for_a_device_that_is_not_at_hand_cannot_be_verified(
+    files: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The model runs as if it had no placement, which its devices' times would stand beside."""
+    before = sorted(files[0].parent.iterdir())
+    planned = ("--device_file", "pi5", "--verify")
+    assert _place(files, *planned, "--devices", "host,pi5") == 1
+    message = "verify: expected a placement on devices that run models, got one on pi5"
+    assert message in capsys.readouterr().err
+    assert sorted(files[0].parent.iterdir()) == before
+    assert _place(files, *planned, "--devices", "cpu,host") == 0
+
+
+def test_the_report_reads_the_placed_model(
+    files: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, profile, placed = map(str, files)
+    assert _place(files) == 0
+    capsys.readouterr()
+    assert main(["report", profile, "--placement", placed]) == 0
+    shown = capsys.readouterr().out
+    beside = str(files[2].with_suffix(".placement.json"))
+    assert main(["report", profile, "--placement", beside]) == 0
+    assert capsys.readouterr().out == shown
+    assert "placement: for least latency" in shown
+    assert main(["report", profile, "--placement", model]) == 1
+    message = f"placement '{model}': expected a placed model, got one without a placement"
+    assert message in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
         (("--devices", "tpu"), "expected some of the profile's (cpu, host), got 'tpu'"),
         (("--batch", "8"), "batch: expected one of the profile's (1), got 8"),
         (("--objective", "energy"), "expected a profile with joules"),
-        (("--device_file", "absent.json"), "'absent.json': No such file"),
+        (("--device_file", "absent.json"), "expected a file, or one of fpga_gpu_cyclone10gx, "),
         (("--device_file", "fpga_gpu_cyclone10gx"), "it misses latency and joules of"),
     ],
 )

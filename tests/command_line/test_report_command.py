@@ -85,13 +85,15 @@ def _read(path):
         (lambda path: _read(path)[:5000], "the file is cut off"),
         (lambda path: "{}", "expected an object with the key larq_engine_profile"),
         (lambda path: "\x00TFL3", "expected JSON, got what is none"),
+        (lambda path: b"\x1c\0\0\0TFL3\xf8", "expected JSON, got a model; write one with `larq-"),
         (lambda path: json.dumps({"larq_engine_profile": 2}), "of a later larq_engine"),
     ],
-    ids=["empty", "cut", "foreign", "binary", "later"],
+    ids=["empty", "cut", "foreign", "binary", "model", "later"],
 )
 def test_a_file_that_is_no_profile(files, tmp_path, capsys, content, message):
     changed = tmp_path / "changed.json"
-    changed.write_text(content(files[0]), encoding="utf-8")
+    written = content(files[0])
+    changed.write_bytes(written if isinstance(written, bytes) else written.encode())
     page = tmp_path / "a.html"
     assert main(["report", str(changed), "-o", str(page)]) == 1
     said = capsys.readouterr().err
