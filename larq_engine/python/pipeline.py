@@ -64,7 +64,8 @@ class Pipeline:
     @property
     def lanes(self) -> list[Lane]:
         """Those that are open."""
-        return [self._first] if self._second is None else [self._first, self._second]
+        second = self._second  # which another thread may close
+        return [self._first] if second is None else [self._first, second]
 
     def run(self, batches: Iterator[Batch]) -> Iterator[tuple[int, list[Array]]]:
         """Yields the number of samples and the outputs of each; takes at most two ahead."""

@@ -276,7 +276,7 @@ class Session:
                     continue
                 with host_errors("inputs"):
                     self._interpreter.set_tensor(info.index, array)
-        except ValueError:
+        except BaseException:  # Ctrl-C too: what is on the GPU is its owner's again.
             self._let_go(arrays)
             raise
 

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import larq_engine
-from larq_engine.python import host
+from larq_engine.python import host, library
+from larq_engine.python.device_array import DeviceArray
 from larq_engine.python.session import Session
 from larq_engine.testing import Interpreter as LceInterpreter
 from tests import oracle
@@ -99,6 +100,29 @@ def _run_in_child(work) -> int:
         finally:
             os._exit(status)
     return os.waitpid(child, 0)[1]
+
+
+def test_ctrl_c_lets_go_of_data_on_a_gpu(monkeypatch):
+    builder = ModelBuilder()
+    x, y, total = (builder.tensor((1, 32)) for _ in range(3))
+    builder.builtin("ADD", [x, y], [total])
+    model = builder.finish([x, y], [total])
+    session = Session(model, num_threads=1, runtime=None)
+    given = []
+    monkeypatch.setattr(
+        library,
+        "set_device_input",
+        lambda _, number, address, size: given.append((number, address)),
+    )
+    monkeypatch.setattr(session._interpreter, "set_tensor", _interrupt)
+    there = DeviceArray(None, 4096, (1, 32), np.dtype(np.float32))
+    with pytest.raises(KeyboardInterrupt):
+        session.run([there, np.zeros((1, 32), np.float32)])
+    assert given == [(x, 4096), (x, None)]
+
+
+def _interrupt(*_):
+    raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("runtime", HOSTS)
