@@ -98,9 +98,11 @@ def _run(arguments: argparse.Namespace) -> None:
         runtime=arguments.runtime,
         verbose=1,
     )
-    print(result)
+    # Before anything is printed: who reads may have seen enough, and the file is to be there.
     if arguments.output is not None:
         result.save(arguments.output)
-        print(f"written to {arguments.output}")
+    print(result)
+    if arguments.output is not None:
+        print(f"wrote {arguments.output}")
     if result.wrong:
         raise ValueError(f"{len(result.wrong)} candidates computed wrong results; see above")

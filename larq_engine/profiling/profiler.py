@@ -162,6 +162,8 @@ def profile(
         ImportError: No host runtime is installed.
     """
     request = Request.parse(model, devices, threads, kernels, batch)
+    if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
+        raise ValueError(f"rounds: expected a whole number from 1 on, got {rounds!r}")
     sensor = None if energy_sensor is None else Path(energy_sensor)
     meter = energy.cpu_meter(sensor)
     return _Profiler(request, rounds, seconds, meter, runtime, verbose).run()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from larq_engine.placing.profile_file import Link, Measurement, Profile
-from larq_engine.python.text_table import align_columns
+from larq_engine.python.text_table import align_columns, printable
 
 if TYPE_CHECKING:
     from larq_engine.profiling.profiler import ProfileResult, Share
@@ -38,7 +38,7 @@ def format_result(result: ProfileResult) -> str:
         parts += ["operators that run together:", _rows(profile, runs)]
     parts += ["whole models, and the sums of the rows that they are made of:", _totals(result)]
     parts += [_link(link) for link in profile.links]
-    parts += [f"WRONG RESULT, not measured: {text}" for text in result.wrong]
+    parts += [printable(f"WRONG RESULT, not measured: {text}") for text in result.wrong]
     return "\n".join(parts)
 
 
@@ -47,7 +47,7 @@ def _heading(result: ProfileResult) -> str:
     lines = [f"model    {profile.model.name}, {profile.model.bytes} bytes"]
     lines += [f"{device.name:<8} {device.title}" for device in profile.devices]
     lines += [f"energy   {profile.energy}", f"noise    {result.noise}", ""]
-    return "\n".join(lines)
+    return "\n".join(map(printable, lines))
 
 
 def _rows(profile: Profile, measurements: Sequence[Measurement]) -> str:

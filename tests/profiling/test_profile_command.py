@@ -29,7 +29,7 @@ def test_a_table_and_a_file(model, tmp_path, capsys):
     assert _run(model, "--threads", "1,2", "--batch", "1,2", "-o", output) == 0
     text = capsys.readouterr().out
     assert "FULLY_CONNECTED" in text
-    assert f"written to {output}" in text
+    assert f"wrote {output}" in text
     profile = read_profile(output)
     assert profile.model.name == "small.tflite"
     assert (profile.batches(), profile.threads()) == ([1, 2], [1, 2])
@@ -89,6 +89,17 @@ def test_wrong_results_end_in_an_error(model, tmp_path, capsys, monkeypatch):
     assert "candidates computed wrong results" in streams.err
     assert "WRONG RESULT, not measured: FULLY_CONNECTED 'scores' (node 9)" in streams.out
     assert all(8 not in m.ops for m in read_profile(output).measurements)
+
+
+def test_what_was_measured_is_kept_if_nobody_reads_the_table(model, tmp_path, monkeypatch):
+    def refuse(self):
+        raise BrokenPipeError
+
+    monkeypatch.setattr("larq_engine.profiling.profiler.ProfileResult.__str__", refuse)
+    monkeypatch.setattr("larq_engine.command_line.program.os.dup2", lambda *_: None)
+    output = tmp_path / "profile.json"
+    _run(model, "-o", output)
+    assert read_profile(output).model.name == "small.tflite"
 
 
 def test_an_interruption_leaves_nothing(model, tmp_path):

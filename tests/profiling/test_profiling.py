@@ -1,6 +1,7 @@
 """What is in a profile: every operator once for each device, and only what computed right."""
 
 import hashlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -96,6 +97,14 @@ def test_the_file_has_it_all(result, tmp_path):
     assert read_profile(tmp_path / "profile.json") == result.profile
 
 
+def test_the_table_moves_no_cursor(result):
+    model = replace(result.profile.model, name="m\x1b[2J")
+    hostile = replace(
+        result, profile=replace(result.profile, model=model), wrong=("ADD 'a\x1b[2J' (node 3): x",)
+    )
+    assert all(line.isprintable() for line in str(hostile).split("\n"))
+
+
 def test_the_table(result):
     text = str(result)
     for part in ("CONV_2D", "2-5", "LceBconv2d+ADD+MUL+LceQuantize", "noise", "diff %"):
@@ -187,6 +196,8 @@ def test_batches_are_multiples_of_the_models():
         ({"threads": [0]}, "threads: expected whole numbers from 1 to 256, got 0"),
         ({"threads": []}, "threads: expected whole numbers from 1 to 256, got none"),
         ({"batch": [1.5]}, "batch: expected whole numbers from 1 to .*, got 1.5"),
+        ({"rounds": 0}, "rounds: expected a whole number from 1 on, got 0"),
+        ({"rounds": 1.5}, "rounds: expected a whole number from 1 on, got 1.5"),
         ({"runtime": "none"}, "runtime: expected one of"),
         ({"energy_sensor": "no_such_file"}, "energy 'no_such_file': expected a sensor's file"),
     ],
