@@ -134,6 +134,8 @@ def parse_placement(content: bytes, profile: Profile, name: str = "placement") -
             for part in fields.parts("splits", required=False)
         ),
     )
+    if len(placement.choices) < len(fields.parts("ops")):
+        raise ValueError(f"{name}: ops: expected each node once, got one of them twice")
     _check(placement, profile, name)
     return placement
 

@@ -113,6 +113,7 @@ def _without_a_node(fields):
         (lambda fields: fields["ops"][0].update(device="tpu"), r"\(cpu, cuda, host\), got 'tpu'"),
         (lambda fields: fields["ops"][0].update(node=99), r"51 nodes, got none for \[2\]"),
         (_without_a_node, r"51 nodes, got none for \[5\]"),
+        (lambda fields: fields["ops"].append(fields["ops"][0]), "each node once"),
         (lambda fields: fields.update(seconds=float("nan")), "finite numbers, got NaN"),
         (lambda fields: fields.update(larq_engine_placement=2), "of a later larq_engine"),
         (lambda fields: fields.pop("larq_engine_placement"), "the key larq_engine_placement"),
