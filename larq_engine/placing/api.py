@@ -10,7 +10,7 @@ from typing import TypeAlias
 from larq_engine import __version__
 from larq_engine.placing.device_file import apply_device, read_device
 from larq_engine.placing.placement import Placement, place_profile
-from larq_engine.placing.profile_file import Profile, read_profile
+from larq_engine.placing.profile_file import ProfileSource, as_profile
 
 _Path: TypeAlias = str | os.PathLike[str]
 
@@ -23,7 +23,7 @@ class PlacedModel(bytes):
 
 def place(
     model: bytes | _Path,
-    profile: Profile | _Path,
+    profile: ProfileSource,
     *,
     objective: str = "latency",
     batch: int | str | None = None,
@@ -37,7 +37,7 @@ def place(
 
     Args:
         model: A .tflite file, as bytes or as a path.
-        profile: Its profile, or the path of one.
+        profile: What `larq_engine.profile` made of it, or the path of its file.
         objective: "latency" or "throughput": least seconds; "energy": least joules; "edp": least
             product of both.
         batch: A batch of the profile; "auto": that of least cost an image; None: the smallest.
@@ -60,7 +60,7 @@ def place(
     from larq_engine.placing import placed_file
 
     content = model if isinstance(model, bytes) else Path(model).read_bytes()
-    known = profile if isinstance(profile, Profile) else read_profile(profile)
+    known = as_profile(profile)
     parsed = schema.read(content)
     sha256 = placed_file.identity_of(content, parsed)
     # What was profiled may have been placed before.

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 from larq_engine.placing.json_fields import Fields, load_object
 from larq_engine.python.whole_files import write_files
@@ -141,6 +141,23 @@ class Profile:
     def threads(self) -> list[int]:
         """The numbers of threads of which anything was measured."""
         return sorted({measurement.threads for measurement in self.measurements})
+
+
+class HasProfile(Protocol):
+    """What `larq_engine.profile` returns."""
+
+    @property
+    def profile(self) -> Profile: ...
+
+
+ProfileSource: TypeAlias = Profile | HasProfile | str | os.PathLike[str]
+
+
+def as_profile(source: ProfileSource) -> Profile:
+    """The profile that is meant, read where it is a path; raises as `read_profile`."""
+    if isinstance(source, Profile):
+        return source
+    return read_profile(source) if isinstance(source, (str, os.PathLike)) else source.profile
 
 
 def read_profile(path: str | os.PathLike[str]) -> Profile:

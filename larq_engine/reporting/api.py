@@ -6,7 +6,7 @@ from pathlib import Path
 
 from larq_engine.placing.device_file import apply_device, read_device
 from larq_engine.placing.placement import Placement
-from larq_engine.placing.profile_file import Profile, read_profile
+from larq_engine.placing.profile_file import ProfileSource, as_profile
 from larq_engine.python.whole_files import write_files
 from larq_engine.reporting import png, svg
 from larq_engine.reporting.overlay import format_overlay
@@ -53,7 +53,7 @@ class Report:
 
 
 def report(
-    profile: Profile | AnyPath,
+    profile: ProfileSource,
     placement: Placement | AnyPath | None = None,
     output: AnyPath | None = None,
     *,
@@ -64,7 +64,7 @@ def report(
     """Shows a profile, and a placement beside it.
 
     Args:
-        profile: That of a model, `larq_engine.profile(model).profile`, or its file.
+        profile: What `larq_engine.profile` made of a model, or the path of its file.
         placement: That of the same model: what `larq_engine.place` found, or a file: its
             JSON, or the placed model.
         output: Where to write the page, an .html file; without it none is written.
@@ -76,7 +76,7 @@ def report(
         OSError: A file cannot be read or written.
         ValueError: A file is not what it should be, or the two do not fit each other.
     """
-    known = profile if isinstance(profile, Profile) else read_profile(profile)
+    known = as_profile(profile)
     for path in device_files:
         known = apply_device(known, read_device(path))
     if placement is None:

@@ -97,6 +97,12 @@ def test_the_file_has_it_all(result, tmp_path):
     assert read_profile(tmp_path / "profile.json") == result.profile
 
 
+def test_it_is_placed_and_shown_as_it_is(result):
+    placed = larq_engine.place(small_model(), result)
+    assert [op.node for op in placed.placement.ops] == NODES
+    assert "LceBconv2d" in str(larq_engine.report(result, placed.placement))
+
+
 def test_the_table_moves_no_cursor(result):
     model = replace(result.profile.model, name="m\x1b[2J")
     hostile = replace(
