@@ -59,7 +59,7 @@ std::optional<SliceOp> ReadSplit(const OpInfo& op) {
 
 std::optional<SliceOp> ReadSplitV(const OpInfo& op) {
   std::optional<SliceOp> read = ReadWhole(op, 3, 0);
-  if (!read) return std::nullopt;
+  if (!read || op.outputs > SliceOp::kMaxSizes) return std::nullopt;
   const std::vector<int> sizes = ReadInts(op.inputs[1]);
   const std::optional<size_t> axis = ReadAxis(op.inputs[2], read->axes.size());
   const auto open = std::find(sizes.begin(), sizes.end(), -1);  // takes what is left

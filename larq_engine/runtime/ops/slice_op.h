@@ -18,6 +18,8 @@ struct OpInfo;
 struct SliceOp {
   static constexpr bool kForOtherDevices = true;
   static constexpr size_t kMaxDims = 6;
+  // Of SPLIT_V, whose sizes are read for each of them.
+  static constexpr size_t kMaxSizes = 1024;
 
   enum Form : uint8_t { kSplit, kSplitV, kSlice, kStridedSlice };
 

@@ -135,6 +135,16 @@ TEST(SliceOp, SplitWithARest) {
   EXPECT_FALSE(SliceOp::CanClaim(more, SliceOp::kSplitV));
 }
 
+// Each output reads all sizes: a file of many would be work that grows with their square.
+TEST(SliceOp, SplitInMany) {
+  const Dims axis = {1};
+  for (const size_t count : {SliceOp::kMaxSizes, SliceOp::kMaxSizes + 1}) {
+    const Dims sizes(count);
+    EXPECT_EQ(SliceOp::CanClaim(SplitV(sizes, axis, 0), SliceOp::kSplitV),
+              count == SliceOp::kMaxSizes);
+  }
+}
+
 TEST(SliceOp, Slice) {
   const Dims begin = {0, 1, 0, 2};
   const Dims size = {-1, 3, 4, -1};
