@@ -34,10 +34,10 @@ struct TfLiteDelegate;
  * "fallback" among the items, those whose device or kernel is not there count as not said, which is
  * an error else. Numbers are nodes of the host's main graph, as profiles have them, and "1/3:cuda"
  * is one of graph 1. To name a node that we cannot take over is an error of the host's call; one
- * that we can compute is taken over whatever `fuse` and its neighbours The environment variable
- * LARQ_ENGINE_KERNEL stands in for `kernel` when that is "auto", and LARQ_ENGINE_DEVICE for
- * `device` where that is not given. Returns null after calling report_error (may be null) when an
- * option or a value is unknown, or the device is not there. */
+ * that we can compute is taken over whatever `fuse` and its neighbours are.
+ * The environment variable LARQ_ENGINE_KERNEL stands in for `kernel` when that is "auto", and
+ * LARQ_ENGINE_DEVICE for `device` where that is not given. Returns null after calling report_error
+ * (may be null) when an option or a value is unknown, or the device is not there. */
 LARQ_ENGINE_EXPORT struct TfLiteDelegate* tflite_plugin_create_delegate(
     const char* const* keys, const char* const* values, size_t count,
     void (*report_error)(const char* message));
@@ -82,11 +82,12 @@ LARQ_ENGINE_EXPORT size_t larq_engine_memory_read(struct TfLiteDelegate* delegat
 
 /* For inputs that are in the GPU's memory already. `tensor` is the number of an input of the
  * model's main graph in the one interpreter of the delegate, whose tensors are allocated; its runs
- * read `bytes` bytes at `data` instead of the host's tensor, until `data` is null. What was queued
- * on the stream that all share (CU_STREAM_LEGACY) is waited for now; until null takes them back the
- * data must stay as they are. Returns 0, or 1 with the reason in error[0 .. error_size): no GPU
- * computes, the data are elsewhere, or an operator on the CPU reads the input as well. Not while
- * the interpreter is running. */
+ * read `bytes` bytes at `data` instead of the host's tensor, until `data` is null or the
+ * interpreter is gone; after a resize that changes the bytes or who reads them, they fail until it
+ * is set again. What was queued on the stream that all share (CU_STREAM_LEGACY) is waited for now;
+ * until null takes them back the data must stay as they are. Returns 0, or 1 with the reason in
+ * error[0 .. error_size): no GPU computes, the data are elsewhere, or an operator on the CPU reads
+ * the input as well. Not while the interpreter is running. */
 LARQ_ENGINE_EXPORT int larq_engine_set_device_input(struct TfLiteDelegate* delegate, int tensor,
                                                     const void* data, size_t bytes, char* error,
                                                     size_t error_size);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <set>
 #include <span>
 #include <stdexcept>
@@ -29,12 +30,15 @@ struct Delegate {
   void* reserve[8] = {};  // what a newer host may look for at the end of the delegate: nothing
   std::shared_ptr<Engine> engine;
   EngineOptions options;              // that it was made with
-  std::atomic<int> last_subgraph{0};  // the host comes with them in order, plan after plan
+  std::atomic<int> last_subgraph{0};  // the host comes with them in order
+  std::mutex mutex;                   // guards what follows: interpreters may be in several threads
   std::set<int> host_reads = {};      // tensors of the main graph that operators of its own read
+  std::string placement_text = {};    // of the model's file that was read last, and what it says:
+  std::shared_ptr<const Placement> placement = {};  // its plans share it
 };
 
 // What the model's file says if the options do not.
-Placement FindPlacement(TfLiteContext* context, const Delegate& delegate) {
+std::shared_ptr<const Placement> FindPlacement(TfLiteContext* context, Delegate& delegate) {
   const EngineOptions& options = delegate.options;
   const char* text = nullptr;
   size_t size = 0;
@@ -42,8 +46,15 @@ Placement FindPlacement(TfLiteContext* context, const Delegate& delegate) {
       context->GetModelMetadata(context, "larq_engine.placement", &text, &size) != kTfLiteOk) {
     return delegate.engine->placement();
   }
-  return MakePlacement(ParsePlacement({text, size}, "the model's placement", options.device),
-                       options.device, delegate.engine->executors().size());
+  const std::string_view found(text, size);
+  const std::lock_guard<std::mutex> lock(delegate.mutex);
+  if (delegate.placement == nullptr || delegate.placement_text != found) {
+    delegate.placement = std::make_shared<const Placement>(
+        MakePlacement(ParsePlacement(found, "the model's placement", options.device),
+                      options.device, delegate.engine->executors().size()));
+    delegate.placement_text = found;
+  }
+  return delegate.placement;
 }
 
 Delegate& FromHost(TfLiteDelegate* delegate) { return *static_cast<Delegate*>(delegate->data_); }
@@ -57,7 +68,6 @@ void* InitPlan(TfLiteContext* context, const char* buffer, size_t) {
     const std::span<const int> outputs = AsSpan(params.output_tensors);
     Delegate& delegate = FromHost(params.delegate);
     const int subgraph = SubgraphNumber(context, delegate.last_subgraph);
-    delegate.last_subgraph = std::max(subgraph, 0);
     plan = new PlanNode(delegate.engine, FindPlacement(context, delegate), subgraph,
                         std::move(nodes), std::set<int>(outputs.begin(), outputs.end()));
   });
@@ -113,6 +123,7 @@ size_t WriteText(char* text, size_t size, const Make& make) {
 
 // Operators that stay with the host read its tensors.
 void SetDeviceInput(Delegate& delegate, int tensor, const void* data, size_t bytes) {
+  const std::lock_guard<std::mutex> lock(delegate.mutex);
   if (data != nullptr && delegate.host_reads.contains(tensor)) {
     throw std::runtime_error(
         "expected data in the host's memory, because an operator that stays with the host reads "
@@ -163,16 +174,14 @@ NodeWish WishFor(const NodePlace* place) {
 }
 
 // The nodes of plans, as the placement leaves them. Throws where it asks for what cannot be.
-std::vector<int> FindPlaced(TfLiteContext* context, const Delegate& delegate,
+std::vector<int> FindPlaced(TfLiteContext* context, Delegate& delegate, int subgraph,
                             const HostGraph& graph) {
   const Engine& engine = *delegate.engine;
-  const Placement placement = FindPlacement(context, delegate);
-  const int subgraph =
-      placement.nodes.empty() ? -1 : SubgraphNumber(context, delegate.last_subgraph);
-  const auto place_of = [&](int node) { return placement.Find({std::max(subgraph, 0), node}); };
+  const std::shared_ptr<const Placement> placement = FindPlacement(context, delegate);
+  const auto place_of = [&](int node) { return placement->Find({std::max(subgraph, 0), node}); };
   const std::vector<int> plans = FindPlanNodes(graph, engine.fuse(), engine.executors().size() > 1,
                                                [&](int node) { return WishFor(place_of(node)); });
-  if (subgraph >= 0) {  // the host tells
+  if (subgraph >= 0 && !placement->nodes.empty()) {  // the host tells
     const std::vector<int> known = FindPlanNodes(graph, engine.fuse(), true, [&](int node) {
       return place_of(node) == nullptr ? NodeWish::kNone : NodeWish::kTake;
     });
@@ -181,8 +190,8 @@ std::vector<int> FindPlaced(TfLiteContext* context, const Delegate& delegate,
     for (const HostNode& node : graph.nodes) {
       if (node.op == nullptr || !node.op->is_ours()) nodes.hosts.insert(node.index);
     }
-    CheckPlacement(placement, subgraph, nodes);
-    if (subgraph == 0) CheckPlacedSubgraphs(placement, context);
+    CheckPlacement(*placement, subgraph, nodes);
+    if (subgraph == 0) CheckPlacedSubgraphs(*placement, context);
   }
   return plans;
 }
@@ -202,8 +211,13 @@ TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
     const HostGraph graph = ReadGraph(context, AsSpan(order));
     const std::vector<int> weights = FindWeights(graph);
     Delegate& own = FromHost(delegate);
-    const std::vector<int> plans = FindPlaced(context, own, graph);
-    if (SubgraphNumber(context, 0) <= 0) own.host_reads.merge(FindHostReads(graph, plans));
+    const int subgraph = SubgraphNumber(context, own.last_subgraph);
+    own.last_subgraph = std::max(subgraph, 0);
+    const std::vector<int> plans = FindPlaced(context, own, subgraph, graph);
+    if (subgraph <= 0) {
+      const std::lock_guard<std::mutex> lock(own.mutex);
+      own.host_reads.merge(FindHostReads(graph, plans));
+    }
     // `order` is the host's and ends with the first call; the nodes keep their numbers.
     TfLiteRegistration registration = {};
     registration.init = InitWeights;

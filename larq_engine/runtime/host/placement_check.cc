@@ -23,8 +23,9 @@ std::string RangesOf(const std::set<int>& numbers) {
 }  // namespace
 
 void CheckPlacement(const Placement& placement, int subgraph, const PlaceableNodes& nodes) {
-  for (const auto& [placed, place] : placement.nodes) {
-    if (placed.subgraph != subgraph) continue;
+  const auto end = placement.nodes.lower_bound({subgraph + 1, 0});
+  for (auto at = placement.nodes.lower_bound({subgraph, 0}); at != end; ++at) {
+    const auto& [placed, place] = *at;
     const bool is_left = place.parts.empty();
     const bool is_here = std::all_of(place.parts.begin(), place.parts.end(),
                                      [](const OpPlace& part) { return part.device == 0; });

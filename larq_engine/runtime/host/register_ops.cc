@@ -104,9 +104,10 @@ TfLiteStatus PrepareNode(TfLiteContext* context, TfLiteNode* host_node) {
         node->weights = std::make_unique<UnpackedWeights>(context, op);
         return;
       }
-      node->plan = std::make_unique<PlanNode>(SharedEngine(context->recommended_num_threads),
-                                              Placement{}, -1, std::vector<HostNode>{op},
-                                              std::set<int>(outputs.begin(), outputs.end()));
+      const std::shared_ptr<Engine> engine = SharedEngine(context->recommended_num_threads);
+      node->plan =
+          std::make_unique<PlanNode>(engine, engine->placement(), -1, std::vector<HostNode>{op},
+                                     std::set<int>(outputs.begin(), outputs.end()));
     }
     node->plan->Prepare(context);
   });

@@ -13,7 +13,7 @@ Engine::Engine(const EngineOptions& options, std::vector<std::unique_ptr<Executo
                Placement placement, std::function<void(Program&)> split)
     : fuse_(options.fuse),
       executors_(std::move(executors)),
-      placement_(std::move(placement)),
+      placement_(std::make_shared<const Placement>(std::move(placement))),
       split_(std::move(split)) {}
 
 void Engine::Add(Plan* plan) {
@@ -24,6 +24,7 @@ void Engine::Add(Plan* plan) {
 void Engine::Remove(Plan* plan) {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::erase(plans_, plan);
+  if (plans_.empty()) device_inputs_.clear();  // were those of its interpreter
 }
 
 void Engine::StartProfile() {
@@ -73,6 +74,12 @@ void Engine::SetDeviceInput(int tensor, const std::byte* data, size_t bytes) {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const Plan* plan : plans_) plan->AddReaders(tensor, readers);
   }
+  CheckReaders(readers, bytes);
+  memory.AwaitMade(data);
+  device_inputs_[tensor] = {.data = data, .bytes = bytes};
+}
+
+void Engine::CheckReaders(const InputReaders& readers, size_t bytes) const {
   if (!readers.on_device || readers.on_host) {
     throw OpError(std::string("expected data in the host's memory, where an operator reads them, "
                               "got data in that of ") +
@@ -82,13 +89,25 @@ void Engine::SetDeviceInput(int tensor, const std::byte* data, size_t bytes) {
     throw OpError("expected " + std::to_string(readers.bytes) + " bytes of data, got " +
                   std::to_string(bytes));
   }
-  memory.AwaitMade(data);
-  device_inputs_[tensor] = data;
+}
+
+void Engine::CheckDeviceInputs(const Plan& plan) const {
+  for (const auto& [tensor, input] : device_inputs_) {
+    InputReaders readers;
+    plan.AddReaders(tensor, readers);
+    if (!readers.on_device && !readers.on_host) continue;
+    try {
+      CheckReaders(readers, input.bytes);
+    } catch (const OpError& e) {
+      throw OpError("larq_engine: device input #" + std::to_string(tensor) + ": " + e.what() +
+                    "; set it again after tensors were allocated");
+    }
+  }
 }
 
 const std::byte* Engine::DeviceInput(int tensor) const {
   const auto found = device_inputs_.find(tensor);
-  return found == device_inputs_.end() ? nullptr : found->second;
+  return found == device_inputs_.end() ? nullptr : found->second.data;
 }
 
 }  // namespace larq_engine

@@ -19,6 +19,7 @@
 namespace larq_engine {
 
 class Plan;
+struct InputReaders;
 
 class Engine {
  public:
@@ -31,7 +32,7 @@ class Engine {
   bool fuse() const { return fuse_; }
   std::span<const std::unique_ptr<Executor>> executors() const { return executors_; }
   // Of graphs that have none of their own.
-  const Placement& placement() const { return placement_; }
+  const std::shared_ptr<const Placement>& placement() const { return placement_; }
   void Split(Program& program) const {
     if (split_) split_(program);
   }
@@ -44,8 +45,11 @@ class Engine {
   std::vector<MemoryReport> Memory() const;
 
   // Where a device has the data of a tensor of the host's main graph: runs read them there, until
-  // null takes it back. Throws OpError where they cannot. Not while a plan runs.
+  // null takes it back or the last plan is gone. Throws OpError where they cannot. Not while a plan
+  // runs.
   void SetDeviceInput(int tensor, const std::byte* data, size_t bytes);
+  // Throws OpError where the plan has other shapes or devices than when they were set.
+  void CheckDeviceInputs(const Plan& plan) const;
   // Null where the data are in the host's memory.
   const std::byte* DeviceInput(int tensor) const;
 
@@ -54,14 +58,20 @@ class Engine {
   std::vector<StepProfile> StopProfile();  // in the order of execution
 
  private:
+  void CheckReaders(const InputReaders& readers, size_t bytes) const;
+
   bool fuse_;
   std::vector<std::unique_ptr<Executor>> executors_;
-  Placement placement_;
+  std::shared_ptr<const Placement> placement_;
   std::function<void(Program&)> split_;
   std::mutex mutex_;  // guards what follows
   std::vector<Plan*> plans_;
   std::atomic<bool> profiling_{false};
-  std::map<int, const std::byte*> device_inputs_;  // by tensor; as it is while plans run
+  struct Data {
+    const std::byte* data;
+    size_t bytes;
+  };
+  std::map<int, Data> device_inputs_;  // by tensor; as it is while plans run
 };
 
 }  // namespace larq_engine

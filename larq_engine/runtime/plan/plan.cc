@@ -47,7 +47,7 @@ class Lives {
 
 }  // namespace
 
-Plan::Plan(std::shared_ptr<Engine> engine, Placement placement, int subgraph)
+Plan::Plan(std::shared_ptr<Engine> engine, std::shared_ptr<const Placement> placement, int subgraph)
     : engine_(std::move(engine)), placement_(std::move(placement)), subgraph_(subgraph) {
   engine_->Add(this);
 }
@@ -85,7 +85,7 @@ void Plan::Load(const std::function<Program()>& read, bool absorb) {
   Program program = read();
   if (absorb) program.Absorb();
   engine_->Split(program);
-  PlaceOps(placement_, std::max(subgraph_, 0), program);
+  PlaceOps(*placement_, std::max(subgraph_, 0), program);
   actions_.clear();
   parts_.clear();
   program_ = std::move(program);
@@ -94,7 +94,7 @@ void Plan::Load(const std::function<Program()>& read, bool absorb) {
 // Leaves the operator the device that the placement says.
 void Plan::Place(const ProgramOp& op, AssignOp& assigned) const {
   if (!op.place) {
-    if (!placement_.by_cost && assigned.refusal[kOwnMemory].empty()) {
+    if (!placement_->by_cost && assigned.refusal[kOwnMemory].empty()) {
       assigned.refusal[kHostMemory] = "the other device was asked for";
     }
     return;
@@ -300,6 +300,7 @@ void Plan::Invoke(HostTensors& host, void* host_profiler) {
         "larq_engine: expected allocated tensors, got a run after allocation failed; "
         "allocate tensors again");
   }
+  engine_->CheckDeviceInputs(*this);
   FindHostTensors(host);
   const bool profiling = engine_->profiling();
   for (const Action& action : actions_) {

@@ -28,7 +28,7 @@ class Plan {
  public:
   // `subgraph`: the number of the host's graph, which has its own of nodes. One that the host does
   // not tell (-1) is placed as the main one.
-  Plan(std::shared_ptr<Engine> engine, Placement placement, int subgraph);
+  Plan(std::shared_ptr<Engine> engine, std::shared_ptr<const Placement> placement, int subgraph);
   ~Plan();
 
   // Makes the program (once, by `read`), its segments, and sizes everything for the shapes that the
@@ -71,7 +71,7 @@ class Plan {
   void Copy(const Action& action, bool profiling);
 
   std::shared_ptr<Engine> engine_;
-  Placement placement_;
+  std::shared_ptr<const Placement> placement_;
   int subgraph_;
   Program program_;
   std::vector<size_t> device_of_;  // of each operator: which executor

@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "larq_engine/runtime/cpu/cpu_executor.h"
 #include "larq_engine/runtime/host/delegate.h"
+#include "larq_engine/runtime/larq_engine.h"
 #include "larq_engine/runtime/profile.h"
 #include "tests/common/seed.h"
 #include "tests/host/model_builder.h"
@@ -374,6 +375,85 @@ TEST(Mirror, ProgramsThatAreMadeAnew) {
     ASSERT_TRUE(RunOnce(&other, 1, 0x55, &expected)) << other.errors();
     EXPECT_EQ(outputs, expected);
   }
+}
+
+// Data of others that the device reads in place of the host's first input.
+struct DeviceData {
+  DeviceData(Pair& pair, MiniHost& host)
+      : memory(*pair.mirror->memory()),
+        bytes(host.InputBytes(0).size()),
+        data(memory, MemoryUse::kActivations, 8 * bytes) {
+    const auto floats = bytes / sizeof(float);
+    std::fill_n(reinterpret_cast<float*>(data.data()), 8 * floats, 1.0f);
+    char error[500] = "";
+    EXPECT_EQ(larq_engine_set_device_input(pair.delegate.get(), host.graph().inputs[0], data.data(),
+                                           bytes, error, sizeof(error)),
+              0)
+        << error;
+  }
+
+  MirrorMemory& memory;
+  size_t bytes;
+  DeviceBuffer data;
+};
+
+TEST(Mirror, DeviceInputsAreOfTheShapesThatTheyWereSetFor) {
+  Pair pair;
+  MiniHost host(Chain());
+  ASSERT_EQ(host.ApplyDelegate(pair.delegate.get()), kTfLiteOk) << host.errors();
+  ASSERT_EQ(host.Allocate(), kTfLiteOk) << host.errors();
+  const std::vector<int> first(AsSpan(host.input(0).dims).begin(),
+                               AsSpan(host.input(0).dims).end());
+  const DeviceData data(pair, host);
+  ASSERT_EQ(host.Invoke(), kTfLiteOk) << host.errors();
+  std::vector<int> larger = first;
+  larger[1] *= 2;
+  ASSERT_EQ(host.ResizeInput(0, larger), kTfLiteOk);
+  ASSERT_EQ(host.Allocate(), kTfLiteOk) << host.errors();
+  EXPECT_NE(host.Invoke(), kTfLiteOk);
+  EXPECT_THAT(host.errors(), HasSubstr("device input #" + std::to_string(host.graph().inputs[0]) +
+                                       ": expected " + std::to_string(2 * data.bytes) +
+                                       " bytes of data, got " + std::to_string(data.bytes)));
+  ASSERT_EQ(host.ResizeInput(0, first), kTfLiteOk);
+  ASSERT_EQ(host.Allocate(), kTfLiteOk) << host.errors();
+  EXPECT_EQ(host.Invoke(), kTfLiteOk) << host.errors();
+}
+
+// A plan for other shapes may have the CPU read the input, where nothing was written.
+TEST(Mirror, DeviceInputsAreNotReadByAnotherDevice) {
+  Pair pair;
+  bool computes = true;
+  pair.mirror->refusal = [&](const Program&, const ProgramOp&) {
+    return computes ? "" : "not now";
+  };
+  MiniHost host(Chain());
+  ASSERT_EQ(host.ApplyDelegate(pair.delegate.get()), kTfLiteOk) << host.errors();
+  ASSERT_EQ(host.Allocate(), kTfLiteOk) << host.errors();
+  const DeviceData data(pair, host);
+  computes = false;
+  const std::vector<int> first(AsSpan(host.input(0).dims).begin(),
+                               AsSpan(host.input(0).dims).end());
+  ASSERT_EQ(host.ResizeInput(0, first), kTfLiteOk);
+  ASSERT_EQ(host.Allocate(), kTfLiteOk) << host.errors();
+  EXPECT_NE(host.Invoke(), kTfLiteOk);
+  EXPECT_THAT(host.errors(), HasSubstr("expected data in the host's memory"));
+}
+
+TEST(Mirror, DeviceInputsGoWithTheirInterpreter) {
+  Pair pair;
+  const Graph graph = Chain();
+  const Outputs expected = RunAlone(graph, 1);
+  {
+    MiniHost host(graph);
+    ASSERT_EQ(host.ApplyDelegate(pair.delegate.get()), kTfLiteOk) << host.errors();
+    ASSERT_EQ(host.Allocate(), kTfLiteOk) << host.errors();
+    const DeviceData data(pair, host);
+  }
+  MiniHost host(graph);
+  ASSERT_EQ(host.ApplyDelegate(pair.delegate.get()), kTfLiteOk) << host.errors();
+  Outputs outputs;
+  ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs)) << host.errors();
+  EXPECT_EQ(outputs, expected);
 }
 
 TEST(Mirror, ServesTwoThreads) {
