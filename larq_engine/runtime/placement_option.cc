@@ -13,6 +13,23 @@ namespace {
 
 constexpr std::string_view kFallback = "fallback";
 
+// Each cut goes through the whole program once.
+constexpr size_t kMaxCuts = 1024;
+
+// For a message: the text may be a file's, of any length and bytes.
+std::string Shown(std::string_view text) {
+  constexpr size_t kMost = 80;
+  std::string shown(text.substr(0, kMost));
+  for (char& c : shown) c = c >= ' ' && c <= '~' ? c : '?';
+  return shown + (text.size() > kMost ? "..." : "");
+}
+
+bool IsNameOfKernel(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
 // Cuts off the text before the first of a sign, which goes too; all of it without one.
 std::string_view CutFirst(std::string_view& text, char sign) {
   const std::string_view first = text.substr(0, text.find(sign));
@@ -31,7 +48,8 @@ GraphNode ParseNode(std::string_view text) {
 std::optional<PartOption> ParsePart(std::string_view text) {
   const bool names_kernel = text.find(':') != text.npos;
   const std::string_view device = CutFirst(text, ':');
-  if ((device != "cpu" && device != "cuda") || (names_kernel && text.empty())) return std::nullopt;
+  if (device != "cpu" && device != "cuda") return std::nullopt;
+  if (names_kernel && !IsNameOfKernel(text)) return std::nullopt;
   return PartOption{.on_cuda = device == "cuda", .kernel = std::string(text)};
 }
 
@@ -100,6 +118,7 @@ PlacementOption ParsePlacement(std::string_view text, const std::string& source,
                                DeviceOption device) {
   PlacementOption placement;
   bool falls_back = false;
+  size_t cuts = 0;
   std::vector<std::string_view> items;
   for (std::string_view rest = text == "none" ? "" : text; !rest.empty();) {
     const std::string_view item = CutFirst(rest, ',');
@@ -118,10 +137,14 @@ PlacementOption ParsePlacement(std::string_view text, const std::string& source,
           source +
           ": expected a node's number (see the profile) and host, cpu or cuda, such as "
           "3:cpu,7:cuda, got '" +
-          std::string(item) + "'");
+          Shown(item) + "'");
     }
     if (!placement.try_emplace(node, *placed).second) {
       throw std::invalid_argument(source + ": node " + node.Text() + " stands in it twice");
+    }
+    if (placed->parts.size() == 2 && ++cuts > kMaxCuts) {
+      throw std::invalid_argument(source + ": expected at most " + std::to_string(kMaxCuts) +
+                                  " layers that are cut in two, got more");
     }
     try {
       for (const PartOption& part : placed->parts) {

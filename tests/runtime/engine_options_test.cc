@@ -181,6 +181,20 @@ TEST(EngineOptions, PlacementCutsLayers) {
   EXPECT_EQ(PlacementOf("3:cpu@64+cuda:bconv2d_popc", "cuda"), PlacementOption({{{0, 3}, cut}}));
 }
 
+// A file may have any bytes, and as many as it likes.
+TEST(EngineOptions, PlacementOfStrangers) {
+  const std::string start =
+      "option placement: expected a node's number (see the profile) and host, cpu or cuda, such as "
+      "3:cpu,7:cuda, got '";
+  EXPECT_EQ(ErrorOf("placement", "3:cpu:\xff.\x1b"), start + "3:cpu:?.?'");
+  EXPECT_EQ(ErrorOf("placement", std::string(10000, 'x').c_str()),
+            start + std::string(80, 'x') + "...'");
+  std::string cuts;
+  for (int i = 0; i < 1025; ++i) cuts += std::to_string(i) + ":cpu@32+cpu,";
+  EXPECT_EQ(ErrorOf("placement", cuts.c_str()),
+            "option placement: expected at most 1024 layers that are cut in two, got more");
+}
+
 TEST(EngineOptions, PlacementFallsBack) {
   EXPECT_EQ(PlacementOf("fallback,3:cpu,4:cuda,5:cpu:none,6:cpu@8+cuda"),
             PlacementOption({{{0, 3}, On(false)}}));
