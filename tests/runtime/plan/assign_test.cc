@@ -2,26 +2,20 @@
 #include "larq_engine/runtime/plan/assign.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "gtest/gtest.h"
 #include "tests/common/seed.h"
+#include "tests/runtime/plan/assign_oracle.h"
 
 namespace larq_engine {
 namespace {
 
+using testing::AssignProblem;
 using testing::Random;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-struct Problem {
-  std::vector<AssignOp> ops;
-  std::vector<AssignValue> values;
-};
-
 // Whole numbers, whose sums are exact.
-Problem AnyProblem(Random& random) {
-  Problem problem;
+AssignProblem AnyProblem(Random& random) {
+  AssignProblem problem;
   const auto cost = [&] { return static_cast<double>(random.Int(0, 6)); };
   const auto add_value = [&](int maker) {
     problem.values.push_back({.maker = maker,
@@ -45,49 +39,17 @@ Problem AnyProblem(Random& random) {
   return problem;
 }
 
-// As the header says it, and no cleverer.
-double SecondsOf(const Problem& problem, const std::vector<size_t>& device) {
-  double seconds = 0;
-  for (size_t i = 0; i < problem.ops.size(); ++i) {
-    const AssignOp& op = problem.ops[i];
-    seconds += op.refusal[device[i]].empty() ? op.seconds[device[i]] : kInfinity;
-  }
-  for (size_t v = 0; v < problem.values.size(); ++v) {
-    const AssignValue& value = problem.values[v];
-    bool read_on[2] = {value.host_reads, false};
-    for (size_t i = 0; i < problem.ops.size(); ++i) {
-      const std::vector<size_t>& inputs = problem.ops[i].inputs;
-      if (std::find(inputs.begin(), inputs.end(), v) != inputs.end()) read_on[device[i]] = true;
-    }
-    const size_t home = value.maker < 0 ? 0 : device[static_cast<size_t>(value.maker)];
-    if (home == 0 && read_on[1]) seconds += value.seconds_there;
-    if (home == 1 && read_on[0]) seconds += value.seconds_back;
-  }
-  return seconds;
-}
-
 TEST(Assign, IsTheBestOfAll) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
   for (int round = 0; round < 1000; ++round) {
-    const Problem problem = AnyProblem(random);
+    const AssignProblem problem = AnyProblem(random);
     const Assignment found = Assign(problem.ops, problem.values, {"cpu", "other"});
-    double best = kInfinity;
-    size_t fewest = 0;  // on the other device, of the best
-    for (size_t set = 0; set < size_t{1} << problem.ops.size(); ++set) {
-      std::vector<size_t> device;
-      for (size_t i = 0; i < problem.ops.size(); ++i) device.push_back(set >> i & 1);
-      const double seconds = SecondsOf(problem, device);
-      const auto there = static_cast<size_t>(std::count(device.begin(), device.end(), size_t{1}));
-      if (seconds < best || (seconds == best && there < fewest)) {
-        best = seconds;
-        fewest = there;
-      }
-    }
-    ASSERT_EQ(found.seconds, best);
-    ASSERT_EQ(SecondsOf(problem, found.device), best);
-    ASSERT_EQ(static_cast<size_t>(std::count(found.device.begin(), found.device.end(), size_t{1})),
-              fewest);
+    const std::vector<size_t> best = BestOfAll(problem);
+    ASSERT_EQ(found.seconds, SecondsOf(problem, best));
+    ASSERT_EQ(SecondsOf(problem, found.device), found.seconds);
+    ASSERT_EQ(std::count(found.device.begin(), found.device.end(), size_t{1}),
+              std::count(best.begin(), best.end(), size_t{1}));
     ASSERT_EQ(found.reasons.size(), problem.ops.size());
   }
 }

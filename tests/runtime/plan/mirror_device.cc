@@ -96,8 +96,10 @@ class MirrorSegment : public Segment {
     std::vector<const void*> inputs;
     for (size_t input : made.op->inputs) inputs.push_back(find(input));
     AlignedBuffer<std::byte> scratch(scratch_bytes_);
-    made.step->Run(inputs, {0, made.step->pixels(), 0, made.step->channel_blocks()}, scratch.data(),
-                   find(made.op->output));
+    TakeAtLeast(executor_.slow ? executor_.Seconds(program_, *made.op, 1) : 0, [&] {
+      made.step->Run(inputs, {0, made.step->pixels(), 0, made.step->channel_blocks()},
+                     scratch.data(), find(made.op->output));
+    });
     ++made.calls;
   }
 
@@ -115,6 +117,14 @@ class MirrorSegment : public Segment {
 };
 
 }  // namespace
+
+// It spins: sleeping takes longer than it was asked to.
+void TakeAtLeast(double seconds, const std::function<void()>& work) {
+  const auto end = ProfileClock::now() + std::chrono::duration<double>(seconds);
+  work();
+  while (ProfileClock::now() < end) {
+  }
+}
 
 MirrorQueue::MirrorQueue() : thread_([this] { Work(); }) {}
 
@@ -212,11 +222,15 @@ void MirrorMemory::CheckIsOwn(const std::byte* memory, size_t bytes) const {
   if (!is_own) throw OpError("mirror: expected memory of the device, got another");
 }
 
+void MirrorMemory::Move(const std::byte* from, size_t bytes, std::byte* to) const {
+  TakeAtLeast(slow ? Seconds(bytes) : 0, [&] { std::copy(from, from + bytes, to); });
+}
+
 void MirrorMemory::CopyIn(const std::byte* host, size_t bytes, std::byte* device) {
   CheckIsOwn(device, bytes);
   copied_in += bytes;
-  queue_.Add([device, data = std::vector<std::byte>(host, host + bytes)] {
-    std::copy(data.begin(), data.end(), device);
+  queue_.Add([this, device, data = std::vector<std::byte>(host, host + bytes)] {
+    Move(data.data(), data.size(), device);
   });
 }
 
@@ -224,13 +238,13 @@ void MirrorMemory::CopyOut(const std::byte* device, size_t bytes, std::byte* hos
   CheckIsOwn(device, bytes);
   copied_out += bytes;
   queue_.Wait();
-  std::copy(device, device + bytes, host);
+  Move(device, bytes, host);
 }
 
 void MirrorMemory::CopyMade(const std::byte* made, size_t bytes, std::byte* device) {
   CheckIsOwn(made, bytes);
   CheckIsOwn(device, bytes);
-  queue_.Add([made, bytes, device] { std::copy(made, made + bytes, device); });
+  queue_.Add([this, made, bytes, device] { Move(made, bytes, device); });
 }
 
 std::string MirrorExecutor::Refusal(const Program& program, const ProgramOp& op) const {

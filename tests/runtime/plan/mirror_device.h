@@ -16,6 +16,9 @@
 
 namespace larq_engine::testing {
 
+// Does `work`, and takes as many seconds at least; none: no time but its own.
+void TakeAtLeast(double seconds, const std::function<void()>& work);
+
 // Runs jobs on a thread of its own, in order. After the first that throws none runs any more.
 class MirrorQueue {
  public:
@@ -45,19 +48,22 @@ class MirrorMemory : public DeviceMemory {
 
   std::byte* Allocate(size_t bytes) override;
   void Free(std::byte* memory) noexcept override;
-  double Seconds(size_t bytes) const override { return seconds_per_byte * double(bytes); }
+  double Seconds(size_t bytes) const override { return latency + seconds_per_byte * double(bytes); }
   void Wait() noexcept override;
   void CopyIn(const std::byte* host, size_t bytes, std::byte* device) override;
   void CopyOut(const std::byte* device, size_t bytes, std::byte* host) override;
   void AwaitMade(const std::byte* made) override { CheckIsOwn(made, 0); }
   void CopyMade(const std::byte* made, size_t bytes, std::byte* device) override;
 
+  double latency = 0;  // seconds
   double seconds_per_byte = 0;
+  bool slow = false;  // copies take as long as Seconds says
   std::atomic<uint64_t> copied_in = 0;
   std::atomic<uint64_t> copied_out = 0;
 
  private:
   void CheckIsOwn(const std::byte* memory, size_t bytes) const;
+  void Move(const std::byte* from, size_t bytes, std::byte* to) const;
 
   struct Block {
     std::byte* begin;
@@ -83,6 +89,7 @@ class MirrorExecutor : public Executor {
   MirrorQueue& queue() { return queue_; }
 
   std::function<double(const ProgramOp&)> seconds;  // what Seconds says; none: 0
+  bool slow = false;                                // operators take as long as Seconds says
   // What Refusal says; none: nothing.
   std::function<std::string(const Program&, const ProgramOp&)> refusal;
   int runs_until_failure = -1;  // of operators; below 0: none fails

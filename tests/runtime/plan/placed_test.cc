@@ -1,0 +1,80 @@
+// From costs to a run: the best assignment of a network with known costs, and what running it does.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "gtest/gtest.h"
+#include "larq_engine/runtime/larq_engine.h"
+#include "larq_engine/runtime/profile.h"
+#include "tests/runtime/plan/slow_network.h"
+
+namespace larq_engine::testing {
+namespace {
+
+const std::string kDevices[] = {"cpu", "mirror"};
+
+struct Ran {
+  Outputs outputs;
+  std::vector<StepProfile> operators;  // in their order
+  std::vector<StepProfile> transfers;
+};
+
+Ran RunProfiled(const Graph& graph, const DelegatePtr& delegate) {
+  Ran ran;
+  MiniHost host(graph);
+  EXPECT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+  larq_engine_profile_start(delegate.get());
+  EXPECT_TRUE(RunOnce(&host, 1, 0x11, &ran.outputs)) << host.errors();
+  for (const StepProfile& row : StopProfile(delegate.get())) {
+    EXPECT_EQ(row.calls, 1u) << row.op << " " << row.name;
+    (row.op == kTransfer ? ran.transfers : ran.operators).push_back(row);
+  }
+  EXPECT_EQ(ran.operators.size(), graph.operators.size());
+  return ran;
+}
+
+void ExpectRunsAs(const SlowNetwork& network, const std::vector<size_t>& device, const Ran& ran) {
+  for (size_t i = 0; i < ran.operators.size(); ++i) {
+    EXPECT_EQ(ran.operators[i].device, kDevices[device[i]]) << ran.operators[i].name;
+  }
+  using Move = std::tuple<std::string, std::string, uint64_t>;  // what, where to, and bytes
+  std::multiset<Move> expected;
+  for (const AssignTransfer& transfer : TransfersOf(network.problem(), device)) {
+    const GraphTensor& tensor = network.Tensor(transfer.value);
+    expected.insert({tensor.name, kDevices[transfer.device], TensorBytes(tensor)});
+  }
+  std::multiset<Move> found;
+  for (const StepProfile& row : ran.transfers) found.insert({row.name, row.device, row.bytes});
+  EXPECT_EQ(found, expected);
+}
+
+TEST(Placed, TheBestOfAllRunsAsItWasPredicted) {
+  const SlowNetwork network;
+  const AssignProblem& problem = network.problem();
+  const size_t count = problem.ops.size();
+  const Assignment best = Assign(problem.ops, problem.values, {kDevices[0], kDevices[1]});
+  EXPECT_EQ(best.device, BestOfAll(problem));
+  EXPECT_DOUBLE_EQ(best.seconds, SecondsOf(problem, best.device));
+  const Outputs expected = RunProfiled(network.graph(), CreateDelegate({})).outputs;
+  for (const size_t only : {size_t{0}, size_t{1}}) {
+    SCOPED_TRACE("all on " + kDevices[only]);
+    const std::vector<size_t> device(count, only);
+    EXPECT_LT(best.seconds, SecondsOf(problem, device));
+    const Ran ran = RunProfiled(network.graph(), network.MakePlaced(device, /*slow=*/false));
+    EXPECT_EQ(ran.outputs, expected);
+    ExpectRunsAs(network, device, ran);
+  }
+  // As a placement, and as the engine chooses by the same costs.
+  for (const bool is_placed : {true, false}) {
+    SCOPED_TRACE(is_placed ? "placed" : "chosen");
+    const Ran ran = RunProfiled(network.graph(),
+                                network.MakePlaced(is_placed ? best.device : std::vector<size_t>(),
+                                                   /*slow=*/true));
+    EXPECT_EQ(ran.outputs, expected);
+    ExpectRunsAs(network, best.device, ran);
+  }
+}
+
+}  // namespace
+}  // namespace larq_engine::testing
