@@ -7,7 +7,7 @@ from larq_engine.command_line.model_facts import (
     OperatorFacts,
     TensorFacts,
 )
-from larq_engine.python.text_table import align_columns
+from larq_engine.python.text_table import align_columns, printable
 
 _COLUMNS = ("#", "operator", "layer", "first input", "output", "types", "bytes", "MMAC", "runs in")
 _NUMBERS = ("#", "bytes", "MMAC")
@@ -24,6 +24,8 @@ def format_facts(facts: ModelFacts) -> str:
         kinds = facts.count_kinds(place)
         shown = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
         lines.append(f"{place} runs {sum(kinds.values())} operators: {shown or 'none'}")
+    if facts.placement:
+        lines.append(f"placed by the file: {printable(facts.placement)}")
     work = [("binary", facts.binary_macs), ("float", facts.float_macs)]
     if facts.integer_macs:
         work.append(("integer", facts.integer_macs))

@@ -12,6 +12,7 @@ from larq_engine.converter.graph import Op, Tensor
 from larq_engine.converter.layer_names import name_layer
 from larq_engine.converter.lce_ops import is_ours, unpacking
 from larq_engine.converter.macs import count_macs
+from larq_engine.placing.placed_file import option_of
 
 PLUG_IN, HOST = "plug-in", "host"
 
@@ -80,6 +81,7 @@ class ModelFacts:
         binary_macs: Products of bits, if every graph runs once.
         float_macs: Those of floating point.
         integer_macs: Those of integers.
+        placement: Where the file says that operators are computed, as the plug-in's option.
     """
 
     file_bytes: int
@@ -90,6 +92,7 @@ class ModelFacts:
     binary_macs: int
     float_macs: int
     integer_macs: int
+    placement: str
 
     def count_kinds(self, runs_in: str) -> dict[str, int]:
         """How often which operators run in the plug-in or in the host, most frequent first."""
@@ -128,6 +131,7 @@ def collect_facts(content: bytes) -> ModelFacts:
         binary_macs=macs["binary"],
         float_macs=macs["float"],
         integer_macs=macs["integer"],
+        placement=option_of(model),
     )
 
 

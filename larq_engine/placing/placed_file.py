@@ -37,6 +37,14 @@ def identity_of(content: bytes, model: Any) -> str:
         ) from None
 
 
+def option_of(model: Any) -> str:
+    """What the plug-in is told by a model that was read; empty where it is told nothing."""
+    for name, data in model.extra.metadata:
+        if _text(name) == OPTION_METADATA:
+            return "" if data is None else _text(bytes(data))
+    return ""
+
+
 def read_placement(content: bytes) -> dict[str, Any] | None:
     """The placement in a model file, or None."""
     return _placement_of(schema.read(content))

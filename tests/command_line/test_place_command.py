@@ -112,6 +112,14 @@ def test_the_placed_model_computes_the_same(files: tuple[Path, Path, Path], mode
     assert {row.kernel for row in rows if row.op == "LceBconv2d"} == {"reference"}
 
 
+def test_inspect_shows_where_a_placed_model_runs(
+    files: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _place(files) == 0
+    assert main(["inspect", str(files[2])]) == 0
+    assert "placed by the file: 0:cpu:reference,1:cpu:reference," in capsys.readouterr().out
+
+
 def test_a_placed_model_is_placed_again(files: tuple[Path, Path, Path]) -> None:
     assert _place(files) == 0
     first = files[2].read_bytes()
