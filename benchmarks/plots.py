@@ -2,32 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import matplotlib
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+
+# Of each label, points of multiply-accumulates and seconds.
+Series: TypeAlias = Mapping[str, Sequence[tuple[float, float]]]
 
 
 def plot_grid(summary: dict[str, Any], file: Path) -> None:
     """Latency over multiply-accumulates: a dot for each layer, a series for each contender."""
     figure = Figure(figsize=(8, 6), layout="constrained")
     axes = figure.add_subplot()
-    for subject in subjects(summary):
-        found = [result for result in summary["results"] if result["subject"] == subject]
+    series = {
+        subject: [
+            (result["macs"], result["median_ns"] / 1e9)
+            for result in summary["results"]
+            if result["subject"] == subject
+        ]
+        for subject in subjects(summary)
+    }
+    _scatter(axes, series, "million multiply-accumulates", "ms a layer")
+    axes.set_title(_title(summary))
+    _write(figure, file)
+
+
+def plot_macs(panels: Mapping[str, Series], title: str, file: Path) -> None:
+    """Latency of whole models over each panel's count of multiply-accumulates."""
+    figure = Figure(figsize=(11, 5), layout="constrained")
+    figure.suptitle(title)
+    all_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for axes, (label, series) in zip(all_axes, panels.items(), strict=True):
+        _scatter(axes, series, label, "ms an image")
+    _write(figure, file)
+
+
+def _scatter(axes: Axes, series: Series, x_label: str, y_label: str) -> None:
+    for label, points in series.items():
         axes.scatter(
-            [result["macs"] / 1e6 for result in found],
-            [result["median_ns"] / 1e6 for result in found],
-            label=subject,
+            [macs / 1e6 for macs, _ in points],
+            [seconds * 1e3 for _, seconds in points],
+            label=label,
             s=16,
         )
-    axes.set(xscale="log", yscale="log", xlabel="million multiply-accumulates", ylabel="ms a layer")
-    axes.set_title(_title(summary))
+    axes.set(xscale="log", yscale="log", xlabel=x_label, ylabel=y_label)
     axes.grid(alpha=0.3)
     axes.legend()
-    _write(figure, file)
 
 
 def plot_models(summary: dict[str, Any], file: Path) -> None:
@@ -49,12 +74,8 @@ def plot_models(summary: dict[str, Any], file: Path) -> None:
     above.set_title(_title(summary))
 
     profiles = summary["profiles"]
-    bottom = [0.0] * len(names)
-    groups = dict.fromkeys(group for profile in profiles.values() for group in profile)
-    for number, group in enumerate(groups, len(contenders)):  # colours that mean no contender
-        heights = [profiles.get(name, {}).get(group, 0.0) for name in names]
-        below.bar(names, heights, bottom=bottom, label=group, color=f"C{number}")
-        bottom = [low + height for low, height in zip(bottom, heights, strict=True)]
+    # In colours that mean no contender.
+    _stack(below, {name: profiles.get(name, {}) for name in names}, len(contenders))
     below.set(ylabel="ms an image")
     below.set_title(f"where {summary['ours']} spends it")
 
@@ -64,6 +85,28 @@ def plot_models(summary: dict[str, Any], file: Path) -> None:
         if axes.get_legend_handles_labels()[0]:  # no profile if ours was not measured
             axes.legend()
     _write(figure, file)
+
+
+def plot_shares(shares: Mapping[str, Mapping[str, float]], title: str, file: Path) -> None:
+    """Of each model, the parts of its time in percent."""
+    figure = Figure(figsize=(11, 5), layout="constrained")
+    axes = figure.add_subplot()
+    _stack(axes, shares, 0)
+    axes.set_xticks(range(len(shares)), list(shares), rotation=15)
+    axes.set(ylabel="percent of the time", title=title)
+    figure.legend(loc="outside right upper")
+    _write(figure, file)
+
+
+def _stack(axes: Axes, parts: Mapping[str, Mapping[str, float]], first_colour: int) -> None:
+    """A bar for each name, of parts one on the other."""
+    names = list(parts)
+    bottom = [0.0] * len(names)
+    groups = dict.fromkeys(group for found in parts.values() for group in found)
+    for number, group in enumerate(groups, first_colour):
+        heights = [parts[name].get(group, 0.0) for name in names]
+        axes.bar(names, heights, bottom=bottom, label=group, color=f"C{number}")
+        bottom = [low + height for low, height in zip(bottom, heights, strict=True)]
 
 
 def subjects(summary: dict[str, Any]) -> Sequence[str]:
