@@ -20,12 +20,12 @@ struct EmulatedTensorMap {
 };
 inline constexpr uint64_t kEmulatedTensorMap = 0x70616d726f736e74;
 
-inline cuda::TensorMap MakeTensorMap(const cuda::MatrixMap& matrix) {
+// `map` is not on the stack where the sanitizer of addresses of gcc 12 keeps that: it aligns to
+// less.
+inline void MakeTensorMap(const cuda::MatrixMap& matrix, cuda::TensorMap& map) {
   static_assert(sizeof(EmulatedTensorMap) <= sizeof(cuda::TensorMap));
-  cuda::TensorMap map{};
   const EmulatedTensorMap own{kEmulatedTensorMap, matrix};
   std::memcpy(map.opaque, &own, sizeof(own));
-  return map;
 }
 
 inline cuda::MatrixMap ReadTensorMap(const cuda::TensorMap& map) {

@@ -13,7 +13,9 @@ namespace {
 // Of every chip.
 constexpr int64_t kMostBlocks = std::numeric_limits<int32_t>::max();
 
-CUtensorMap MakeTensorMap(const CudaDriver& driver, const cuda::MatrixMap& matrix) {
+// Not on the stack, where the sanitizer of addresses of gcc 12 places nothing at multiples of 128.
+std::unique_ptr<CUtensorMap> MakeTensorMap(const CudaDriver& driver,
+                                           const cuda::MatrixMap& matrix) {
   const auto number = [](auto value) { return static_cast<uint64_t>(value); };
   constexpr uint64_t kWordBytes = sizeof(uint32_t);
   const uint64_t sizes[] = {number(matrix.row_words), number(matrix.rows)};
@@ -21,8 +23,8 @@ CUtensorMap MakeTensorMap(const CudaDriver& driver, const cuda::MatrixMap& matri
   const uint32_t box[] = {static_cast<uint32_t>(matrix.box_words),
                           static_cast<uint32_t>(matrix.box_rows)};
   const uint32_t each[] = {1, 1};
-  CUtensorMap map;
-  driver.Call(driver.cuTensorMapEncodeTiled, &map, CU_TENSOR_MAP_DATA_TYPE_UINT32, 2,
+  auto map = std::make_unique<CUtensorMap>();
+  driver.Call(driver.cuTensorMapEncodeTiled, map.get(), CU_TENSOR_MAP_DATA_TYPE_UINT32, 2,
               const_cast<uint32_t*>(matrix.words), sizes, pitches, box, each,
               CU_TENSOR_MAP_INTERLEAVE_NONE,
               matrix.is_swizzled ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_NONE,
@@ -51,8 +53,8 @@ void CudaQueue::Add(const Launch& launch, CUstream stream) const {
   }
   std::vector<uint64_t> args = launch.args;
   for (const Launch::Map& map : launch.maps) {
-    const CUtensorMap made = MakeTensorMap(driver(), map.matrix);
-    std::memcpy(reinterpret_cast<std::byte*>(args.data()) + map.at, &made, sizeof(made));
+    const std::unique_ptr<CUtensorMap> made = MakeTensorMap(driver(), map.matrix);
+    std::memcpy(reinterpret_cast<std::byte*>(args.data()) + map.at, made.get(), sizeof(*made));
   }
   void* parameters[] = {args.data()};
   driver().Call(driver().cuLaunchKernel, device_->Function(launch.kernel),

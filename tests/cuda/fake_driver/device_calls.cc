@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 
 #include "larq_engine/kernels/cuda/emulated_tma.h"
 #include "tests/cuda/fake_driver/state.h"
@@ -328,9 +329,10 @@ void cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, uint32_t
                                   .box_rows = static_cast<int32_t>(box[1]),
                                   .box_words = static_cast<int32_t>(box[0]),
                                   .is_swizzled = is_swizzled};
-  const cuda::TensorMap made = emulated_gpu::MakeTensorMap(matrix);
-  static_assert(sizeof(*map) == sizeof(made));
-  std::memcpy(map->opaque, made.opaque, sizeof(made.opaque));
+  const auto made = std::make_unique<cuda::TensorMap>();
+  emulated_gpu::MakeTensorMap(matrix, *made);
+  static_assert(sizeof(*map) == sizeof(*made));
+  std::memcpy(map->opaque, made->opaque, sizeof(made->opaque));
 }
 
 }  // namespace larq_engine::testing::calls

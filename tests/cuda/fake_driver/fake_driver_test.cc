@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
@@ -219,20 +220,20 @@ TEST_F(FakeDriverTest, AddressesTellWhereTheyAre) {
 // What the official documentation asks of a matrix, and what the emulated GPU reads of it.
 TEST_F(FakeDriverTest, TensorMapsAreOfLegalMatrices) {
   const CUdeviceptr memory = Device(4096);
-  CUtensorMap map;
+  const auto map = std::make_unique<CUtensorMap>();  // where its alignment is kept
   const auto make = [&](CUdeviceptr at, uint64_t words, uint64_t pitch_bytes, uint32_t box_words) {
     const uint64_t sizes[] = {words, 4};
     const uint32_t box[] = {box_words, 256};
     const uint32_t each[] = {1, 1};
     return driver_.cuTensorMapEncodeTiled(
-        &map, CU_TENSOR_MAP_DATA_TYPE_UINT32, 2, Bytes(at), sizes, &pitch_bytes, box, each,
+        map.get(), CU_TENSOR_MAP_DATA_TYPE_UINT32, 2, Bytes(at), sizes, &pitch_bytes, box, each,
         CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
         CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   };
   EXPECT_EQ(make(memory, 34, 144, 32), CUDA_SUCCESS);
-  cuda::TensorMap own;
-  std::memcpy(&own, &map, sizeof(own));
-  const cuda::MatrixMap read = emulated_gpu::ReadTensorMap(own);
+  const auto own = std::make_unique<cuda::TensorMap>();
+  std::memcpy(own->opaque, map->opaque, sizeof(own->opaque));
+  const cuda::MatrixMap read = emulated_gpu::ReadTensorMap(*own);
   EXPECT_EQ(read.words, reinterpret_cast<const uint32_t*>(memory));
   EXPECT_EQ(read.rows, 4);
   EXPECT_EQ(read.row_words, 34);

@@ -111,11 +111,12 @@ class EmulatedDevice : public CaseDevice {
   void Launch(const cuda::Bconv2dRow& row, const Bconv2dArgs& args) override {
     const cuda::LaunchSize size = row.size(args, kChip);
     const cuda::Bconv2dMaps maps = cuda::MapsOf(args);
-    const cuda::Bconv2dTmaArgs with_maps = {.image = emulated_gpu::MakeTensorMap(maps.image),
-                                            .filter = emulated_gpu::MakeTensorMap(maps.filter),
-                                            .layer = args};
+    const auto with_maps = std::make_unique<cuda::Bconv2dTmaArgs>();
+    emulated_gpu::MakeTensorMap(maps.image, with_maps->image);
+    emulated_gpu::MakeTensorMap(maps.filter, with_maps->filter);
+    with_maps->layer = args;
     const void* all = &args;
-    if (row.has_maps) all = &with_maps;
+    if (row.has_maps) all = with_maps.get();
     counters_ = LaunchEmulated(*FindEmulatedKernel(cuda::RowOf(row.kernel).name), all,
                                {static_cast<unsigned>(size.blocks)}, {size.threads},
                                size.shared_bytes, options_);

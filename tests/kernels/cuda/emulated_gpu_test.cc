@@ -4,6 +4,7 @@
 #include "larq_engine/kernels/cuda/emulated_gpu.h"
 
 #include <array>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -369,8 +370,8 @@ struct BoxCopies {
   BoxCopies() { std::iota(words.begin(), words.end(), 1u); }
 
   void Run(const Options& options, int x, int y, Fault fault = kNone) {
-    cuda::TensorMap map = MakeTensorMap(matrix);
-    if (fault == kNoMap) map = {};
+    const auto map = std::make_unique<cuda::TensorMap>();
+    if (fault != kNoMap) MakeTensorMap(matrix, *map);
     constexpr uint32_t kBarrier = 3 * 1024;
     const auto kernel = [&] {
       if (threadIdx.x == 0) {
@@ -380,7 +381,7 @@ struct BoxCopies {
       __syncthreads();
       if (threadIdx.x == 0) {
         cuda::ArriveAndExpect(kBarrier, fault == kFewerBytes ? 1008 : 1024);
-        cuda::CopyBox(fault == kOddAddress ? 64 : 2048, map, x, y, kBarrier);
+        cuda::CopyBox(fault == kOddAddress ? 64 : 2048, *map, x, y, kBarrier);
       }
       if (fault != kNoWait) cuda::WaitForPhase(kBarrier, 0);
       if (threadIdx.x == 63) std::memcpy(box.data(), SharedMemory() + 2048, sizeof(box));
