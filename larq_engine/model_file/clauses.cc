@@ -346,7 +346,9 @@ std::vector<int64_t> FindWriters(const ModelFile& model, const FileGraph& graph)
     const FileTensor& tensor = graph.tensors[i];
     const bool is_empty =
         std::find(tensor.shape.begin(), tensor.shape.end(), 0) != tensor.shape.end();
-    if (IsConstant(model, tensor) || is_empty) writers[i] = kFile;
+    // Hosts load no texts from elsewhere, and crash when an operator reads them.
+    const bool is_text_elsewhere = tensor.is_external && tensor.type == FileType::kString;
+    if ((IsConstant(model, tensor) && !is_text_elsewhere) || is_empty) writers[i] = kFile;
     if (tensor.is_variable) writers[i] = kHost;
   }
   for (const int32_t input : graph.inputs) writers[static_cast<size_t>(input)] = kCaller;

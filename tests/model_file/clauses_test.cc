@@ -678,6 +678,13 @@ const std::vector<Breach>& Breaches() {
       {"InputsAreKnownBefore",
        [](ModelFile& m) { m.graphs[0].operators.erase(m.graphs[0].operators.begin()); },
        "got tensor 'dense' (#2), which nobody writes; "},
+      {"InputsAreKnownBefore",
+       [](ModelFile& m) {
+         m.graphs[0].tensors.push_back(
+             {.name = "text", .type = FileType::kString, .shape = {2}, .is_external = true});
+         MakeKind(m, 1, builtin::kCustom, {4});
+       },
+       "got tensor 'text' (#4), which nobody writes; "},
       {"InputsAreKnownBefore", [](ModelFile& m) { m.graphs[0].operators.pop_back(); },
        "graph #0: expected outputs that are computed, got tensor 'sum' (#3), which nobody writes"},
       {"InputsAreKnownBefore",
