@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import larq_engine
+from benchmarks.placing import hep_bnn
 from larq_engine.placing.costs import choose_devices, costs_of
 from larq_engine.placing.greedy import greedy
 from larq_engine.placing.problem import cost_of
@@ -47,9 +48,9 @@ PUBLISHED = {
         Published("HEP-BNN, Jetson TX2", 9.31, 64),
     ),
     "cifar": (
-        Published("HEP-BNN, server: i7-8700K, GTX 1080", 41.6, 16),
-        Published("HEP-BNN, laptop: i7-10750H, GTX 1650 Ti", 55.0, 128),
-        Published("HEP-BNN, Jetson TX2", 297.0, 16),
+        Published("HEP-BNN, server: i7-8700K, GTX 1080", hep_bnn.PUBLISHED["server"], 16),
+        Published("HEP-BNN, laptop: i7-10750H, GTX 1650 Ti", hep_bnn.PUBLISHED["laptop"], 128),
+        Published("HEP-BNN, Jetson TX2", hep_bnn.PUBLISHED["Jetson TX2"], 16),
     ),
 }
 

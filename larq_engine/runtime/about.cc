@@ -1,8 +1,8 @@
-#include <cstdio>
-#include <exception>
+#include <string>
 
 #include "larq_engine/kernels/select.h"
 #include "larq_engine/runtime/executors.h"
+#include "larq_engine/runtime/host/host_calls.h"
 #include "larq_engine/runtime/larq_engine.h"
 #include "larq_engine/version.h"
 
@@ -20,12 +20,5 @@ const char* larq_engine_gpu_kernels(void) {
 }
 
 size_t larq_engine_devices(char* text, size_t size) {
-  try {
-    const std::string devices = larq_engine::DescribeDevices();
-    if (size > 0) std::snprintf(text, size, "%s", devices.c_str());
-    return devices.size();
-  } catch (const std::exception&) {  // out of memory
-    if (size > 0) text[0] = 0;
-    return 0;
-  }
+  return larq_engine::WriteText(text, size, larq_engine::DescribeDevices);
 }

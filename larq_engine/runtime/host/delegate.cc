@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <mutex>
 #include <set>
 #include <span>
@@ -104,23 +103,6 @@ TfLiteStatus CheckWeights(TfLiteContext*, TfLiteNode* node) {
   return node->user_data == nullptr ? kTfLiteError : kTfLiteOk;  // InitWeights has said why
 }
 
-// Like snprintf; nothing, and 0, where memory is short.
-template <typename Make>
-size_t WriteText(char* text, size_t size, const Make& make) {
-  try {
-    const std::string made = make();
-    if (size > 0) {
-      const size_t copied = std::min(made.size(), size - 1);
-      std::memcpy(text, made.data(), copied);
-      text[copied] = 0;
-    }
-    return made.size();
-  } catch (const std::exception&) {
-    if (size > 0) text[0] = 0;
-    return 0;
-  }
-}
-
 // Operators that stay with the host read its tensors.
 void SetDeviceInput(Delegate& delegate, int tensor, const void* data, size_t bytes) {
   const std::lock_guard<std::mutex> lock(delegate.mutex);
@@ -168,9 +150,7 @@ void Forbid(TfLiteContext* context, std::span<const int> nodes) {
 NodeWish WishFor(const NodePlace* place) {
   if (place == nullptr) return NodeWish::kNone;
   if (place->parts.empty()) return NodeWish::kLeave;
-  const bool is_here = std::all_of(place->parts.begin(), place->parts.end(),
-                                   [](const OpPlace& part) { return part.device == 0; });
-  return is_here ? NodeWish::kTakeHere : NodeWish::kTake;
+  return place->IsHere() ? NodeWish::kTakeHere : NodeWish::kTake;
 }
 
 // The nodes of plans, as the placement leaves them. Throws where it asks for what cannot be.

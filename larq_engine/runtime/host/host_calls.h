@@ -2,8 +2,11 @@
 #ifndef LARQ_ENGINE_RUNTIME_HOST_HOST_CALLS_H_
 #define LARQ_ENGINE_RUNTIME_HOST_HOST_CALLS_H_
 
+#include <cstddef>
+#include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
 
 #include "larq_engine/runtime/tflite_abi.h"
 
@@ -21,6 +24,19 @@ TfLiteStatus ReportingErrors(TfLiteContext* context, Function function) {
     context->ReportError(context, "%s. ", e.what());
   }
   return kTfLiteError;
+}
+
+// What `make` returns, written like snprintf; nothing, and 0, where memory is short.
+template <typename Make>
+size_t WriteText(char* text, size_t size, const Make& make) {
+  try {
+    const std::string made = make();
+    if (size > 0) std::snprintf(text, size, "%s", made.c_str());
+    return made.size();
+  } catch (const std::exception&) {
+    if (size > 0) text[0] = 0;
+    return 0;
+  }
 }
 
 }  // namespace larq_engine

@@ -1,6 +1,5 @@
 #include "larq_engine/runtime/host/placement_check.h"
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -27,9 +26,7 @@ void CheckPlacement(const Placement& placement, int subgraph, const PlaceableNod
   for (auto at = placement.nodes.lower_bound({subgraph, 0}); at != end; ++at) {
     const auto& [placed, place] = *at;
     const bool is_left = place.parts.empty();
-    const bool is_here = std::all_of(place.parts.begin(), place.parts.end(),
-                                     [](const OpPlace& part) { return part.device == 0; });
-    const std::set<int>& known = is_left ? nodes.hosts : is_here ? nodes.known : nodes.taken;
+    const std::set<int>& known = is_left ? nodes.hosts : place.IsHere() ? nodes.known : nodes.taken;
     if (known.contains(placed.node)) continue;
     throw std::invalid_argument(std::string("placement: expected nodes that the ") +
                                 (is_left ? "host has operators for" : "engine takes over") +

@@ -2,6 +2,7 @@
 #ifndef LARQ_ENGINE_RUNTIME_PLAN_PLACEMENT_H_
 #define LARQ_ENGINE_RUNTIME_PLAN_PLACEMENT_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -14,6 +15,12 @@ namespace larq_engine {
 struct NodePlace {
   std::vector<OpPlace> parts;  // none: the host's own operator; two: a layer that is cut
   int64_t channels = 0;        // of the output: how many of them the first of two parts makes
+
+  // Whether nothing of it leaves the host's memory.
+  bool IsHere() const {
+    return std::all_of(parts.begin(), parts.end(),
+                       [](const OpPlace& part) { return part.device == 0; });
+  }
 };
 
 struct Placement {
