@@ -39,7 +39,7 @@ def add_parser(commands: Any) -> None:
         help="samples at once; by default as the model declares",
     )
     parser.add_argument(
-        "--rounds", type=_number, default=20, metavar="N", help="two samples in each; default 20"
+        "--rounds", type=_number, default=20, metavar="N", help="a few samples in each; default 20"
     )
     parser.add_argument(
         "--energy",

@@ -106,6 +106,7 @@ class Measurement:
     joules: float | None = None
     limit_seconds: float | None = None  # the physical floor
     source: str | None = None  # of what was not measured
+    alone_seconds: float | None = None  # cut out of the model, where `seconds` are derived from it
 
 
 @dataclass(frozen=True)
@@ -256,9 +257,11 @@ def _link_fields(link: Link) -> dict[str, Any]:
 def _timed_fields(entry: Measurement | Total) -> dict[str, Any]:
     known = {key: value for key, value in vars(entry.seconds).items() if value is not None}
     fields = {**vars(entry), "seconds": known}
-    if fields.get("source", "") is None:
-        del fields["source"]
-    return fields
+    return {
+        key: value
+        for key, value in fields.items()
+        if value is not None or key not in ("source", "alone_seconds")
+    }
 
 
 def _read_value(fields: Fields) -> Value:
@@ -310,6 +313,7 @@ def read_measurement(fields: Fields) -> Measurement:
         joules=fields.optional_amount("joules"),
         limit_seconds=fields.optional_amount("limit_seconds"),
         source=fields.optional_text("source"),
+        alone_seconds=fields.optional_amount("alone_seconds"),
     )
 
 

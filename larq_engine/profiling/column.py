@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,9 @@ from larq_engine.python.tensors import Array
 HOST = "host"
 CPU = "cpu"
 AUTO = "auto"
+
+# The engine's name for what moves a value from one device to another.
+TRANSFER = "TRANSFER"
 
 
 @dataclass(frozen=True)
@@ -46,10 +49,11 @@ class Runner:
         runtime: The host.
         values: What it reads, for one batch of the file's size.
         batch: How many times the values are there.
-        placed: Whether the device is asked for by operator; else it takes what it would take.
+        fuse: Whether the engine takes what it would take, and fuses it.
+        placement: The option of this name: what the engine takes beside its own operators.
 
     Raises:
-        CannotRunError: The device does not compute it, or not all of it.
+        CannotRunError: The device does not compute it.
     """
 
     def __init__(
@@ -60,13 +64,14 @@ class Runner:
         values: Sequence[Array],
         batch: int,
         *,
-        placed: bool,
+        fuse: bool = True,
+        placement: str = "",
     ) -> None:
         self.cut = cut
         self.column = column
         self._values = list(values)
         try:
-            self._open(runtime, placed)
+            self._open(runtime, fuse, placement)
             with host_errors(f"{column}"):
                 self._load(batch)
                 self.feed()
@@ -75,32 +80,26 @@ class Runner:
                     self._interpreter.tensor(detail["index"])
                     for detail in self._interpreter.get_output_details()
                 ]
-                self.steps = self._read_steps()
+                self.steps = self.read_steps()
         except ValueError as error:
             raise CannotRunError(str(error)) from error
-        if placed:
-            self._check_steps()
 
-    def _open(self, runtime: str | None, placed: bool) -> None:
-        column, cut = self.column, self.cut
+    def _open(self, runtime: str | None, fuse: bool, placement: str) -> None:
+        column = self.column
         module = host.import_runtime(runtime)
-        options: dict[str, object] = {"num_threads": column.threads, "device": CPU}
-        if column.device == HOST:
-            options["fuse"] = "off"
-        else:
-            options |= {"kernel": column.kernel, "device": column.device}
-            if placed:
-                options["placement"] = ",".join(
-                    f"{node}:{column.device.partition(':')[0]}"
-                    for node, ours in zip(cut.nodes, cut.is_ours, strict=True)
-                    if not ours or column.is_gpu
-                )
+        options: dict[str, object] = {
+            "num_threads": column.threads,
+            "kernel": column.kernel,
+            "device": CPU if column.device == HOST else column.device,
+            "fuse": "on" if fuse and column.device != HOST else "off",
+            "placement": placement or "none",
+        }
         # The host alone is the stock one.
-        alone = column.device == HOST and not cut.needs_engine
+        alone = column.device == HOST and not self.cut.needs_engine
         self._delegate = None if alone else host.load_delegate(runtime, **options)
         with host_errors(f"{column}"):
             self._interpreter: Any = module.Interpreter(
-                model_content=cut.content,
+                model_content=self.cut.content,
                 num_threads=min(column.threads, len(os.sched_getaffinity(0))),
                 experimental_delegates=[] if alone else [self._delegate],
             )
@@ -114,33 +113,24 @@ class Runner:
         self._interpreter.allocate_tensors()
         self._inputs = [self._interpreter.tensor(detail["index"]) for detail in details]
 
-    def _read_steps(self) -> list[dict[str, Any]]:
-        """The engine's steps of one run, in the main graph."""
-        if self._delegate is None:
-            return []
-        pointer: int = self._delegate._get_native_delegate_pointer()
-        library.start_profile(pointer)
-        self._interpreter.invoke()
-        return [step for step in library.read_profile(pointer) if step["subgraph"] in (-1, 0)]
+    def read_steps(self) -> list[dict[str, Any]]:
+        """The engine's steps of a run, in the main graph, by the device's own clock."""
+        return self.time_steps(1)[1]
 
-    def _check_steps(self) -> None:
-        """Raises CannotRunError unless the device, and nothing else, computes all."""
-        device = self.column.device.partition(":")[0]
-        done = {
-            node
-            for step in self.steps
-            if step["device"] == device and step["op"] != "TRANSFER"
-            for node in (step["node"], *step["absorbed"])
-        }
-        wanted = set() if self.column.device == HOST else set(self.cut.nodes)
-        if done.intersection(self.cut.nodes) != wanted:
-            raise CannotRunError(f"{self.column}: it does not compute all of the operators")
+    def time_steps(self, runs: int) -> tuple[float, list[dict[str, Any]]]:
+        """So many runs: the seconds of one by the wall, and the steps of all."""
+        delegate = self._delegate
+        pointer = 0 if delegate is None else delegate._get_native_delegate_pointer()
+        if pointer:
+            library.start_profile(pointer)
+        nanoseconds = sum(self.time_ns() for _ in range(runs))
+        steps = library.read_profile(pointer) if pointer else []
+        return nanoseconds / runs / 1e9, [step for step in steps if step["subgraph"] in (-1, 0)]
 
     @property
-    def kernels(self) -> list[str]:
-        """The kernels that computed it, each once."""
-        names = (step["kernel"] for step in self.steps if step["op"] != "TRANSFER")
-        return [name for name in dict.fromkeys(names) if name]
+    def kernels(self) -> str | None:
+        """The kernels that computed it."""
+        return join_kernels(self.steps)
 
     def feed(self) -> None:
         """Writes the inputs, as the operators before would have."""
@@ -165,6 +155,37 @@ class Runner:
         self._interpreter.invoke()
         return time.perf_counter_ns() - start
 
-    def time_steps(self) -> list[dict[str, Any]]:
-        """One run on the device's own clock."""
-        return self._read_steps()
+
+def open_part(
+    cut: Cut, column: Column, runtime: str | None, values: Sequence[Array], batch: int
+) -> Runner:
+    """Opens a cut that the device, and nothing else, is to compute; raises as Runner."""
+    device = column.device.partition(":")[0]
+    asked = [
+        f"{node}:{device}"
+        for node, ours in zip(cut.nodes, cut.is_ours, strict=True)
+        if not ours or column.is_gpu
+    ]
+    runner = Runner(cut, column, runtime, values, batch, placement=",".join(asked))
+    done = {
+        node
+        for step in runner.steps
+        if step["device"] == device and step["op"] != TRANSFER
+        for node in (step["node"], *step["absorbed"])
+    }
+    wanted = set() if column.device == HOST else set(cut.nodes)
+    if done.intersection(cut.nodes) != wanted:
+        raise CannotRunError(f"{column}: it does not compute all of the operators")
+    return runner
+
+
+def join_kernels(steps: Iterable[Mapping[str, Any]]) -> str | None:
+    """The kernels of some steps, each once."""
+    names = (step["kernel"] for step in steps if step["op"] != TRANSFER)
+    return "+".join(name for name in dict.fromkeys(names) if name) or None
+
+
+def seconds_of(step: Mapping[str, Any]) -> float:
+    """Of one call."""
+    nanoseconds: float = step["total_ns"] / max(step["calls"], 1)
+    return nanoseconds / 1e9

@@ -7,7 +7,7 @@ import numpy as np
 from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.graph import Graph, Op, Tensor
 from larq_engine.placing.profile_file import HOST_MEMORY, Link
-from larq_engine.profiling.column import Column, Runner
+from larq_engine.profiling.column import TRANSFER, Column, Runner, open_part, seconds_of
 from larq_engine.profiling.network import Cut
 
 # Pixels of 32 channels: a pixel is 128 bytes as floats, and 4 as bits.
@@ -28,11 +28,10 @@ def measure_links(column: Column, runtime: str | None, memory: str) -> tuple[Lin
             runner = _open(column, runtime, pixels, packs)
             samples: dict[bool, list[tuple[int, float]]] = {True: [], False: []}
             for _ in range(_RUNS):
-                for step in runner.time_steps():
-                    if step["op"] == "TRANSFER":
+                for step in runner.read_steps():
+                    if step["op"] == TRANSFER:
                         is_there = step["device"] == column.device.partition(":")[0]
-                        seconds = step["total_ns"] / 1e9 / max(step["calls"], 1)
-                        samples[is_there].append((step["bytes"], seconds))
+                        samples[is_there].append((step["bytes"], seconds_of(step)))
             for side, found in ((there, samples[True]), (back, samples[False])):
                 sizes = {size for size, _ in found}
                 side += [(s, float(np.median([t for z, t in found if z == s]))) for s in sizes]
@@ -51,7 +50,7 @@ def _open(column: Column, runtime: str | None, pixels: int, packs: bool) -> Runn
     model = schema.make_model([Graph("", [x], [y], [op])])
     cut = Cut(schema.write(model), (0,), (0,), (x,), (y,), (True,), True)
     data = np.zeros(x.shape, np.float32 if packs else np.int32)
-    return Runner(cut, column, runtime, [data], 1, placed=True)
+    return open_part(cut, column, runtime, [data], 1)
 
 
 def _make_link(source: str, target: str, times: Sequence[tuple[int, float]]) -> Link:

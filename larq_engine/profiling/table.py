@@ -9,19 +9,21 @@ from larq_engine.placing.profile_file import Link, Measurement, Profile
 from larq_engine.python.text_table import align_columns, printable
 
 if TYPE_CHECKING:
-    from larq_engine.profiling.profiler import ProfileResult, Share
+    from larq_engine.profiling.profiler import ProfileResult
+    from larq_engine.profiling.rows import Share
 
 _NUMBERS = (
     "ops",
     "batch",
     "threads",
     "ms",
+    "alone",
     "runs",
     "GMAC/s",
     "mJ",
     "rows",
     "diff %",
-    "host together",
+    "host's alone",
     "diff % ",
 )
 
@@ -52,7 +54,7 @@ def _heading(result: ProfileResult) -> str:
 
 def _rows(profile: Profile, measurements: Sequence[Measurement]) -> str:
     titles = ("ops", "op", "layer", "batch", "device", "threads", "kernel", "ms", "quartiles",
-              "runs", "GMAC/s", "mJ")  # fmt: skip
+              "runs", "alone", "GMAC/s", "mJ")  # fmt: skip
     order = sorted(measurements, key=lambda m: (m.batch, m.ops[0], m.device, m.threads))
     cells = [_cells(profile, measurement) for measurement in order]
     return "\n".join([*align_columns(titles, cells, _NUMBERS), ""])
@@ -75,6 +77,7 @@ def _cells(profile: Profile, measurement: Measurement) -> tuple[str, ...]:
         "" if seconds.q1 is None or seconds.q3 is None
         else f"{seconds.q1 * 1e3:.4f}-{seconds.q3 * 1e3:.4f}",
         str(seconds.runs or ""),
+        "" if measurement.alone_seconds is None else f"{measurement.alone_seconds * 1e3:.4f}",
         speed,
         _millijoules(measurement.joules),
     )  # fmt: skip
@@ -96,7 +99,7 @@ def _millijoules(joules: float | None) -> str:
 
 
 def _totals(result: ProfileResult) -> str:
-    titles = ("batch", "device", "threads", "ms", "quartiles", "rows", "diff %", "host together",
+    titles = ("batch", "device", "threads", "ms", "quartiles", "rows", "diff %", "host's alone",
               "diff % ", "mJ", "")  # fmt: skip
     return "\n".join([*align_columns(titles, list(map(_share, result.shares)), _NUMBERS), ""])
 
@@ -113,8 +116,8 @@ def _share(share: Share) -> tuple[str, ...]:
         f"{(seconds.q1 or 0) * 1e3:.4f}-{(seconds.q3 or 0) * 1e3:.4f}",
         f"{share.rows * 1e3:.4f}",
         f"{share.percent:+.1f}",
-        f"{share.together * 1e3:.4f}",
-        f"{share.percent_together:+.1f}",
+        f"{share.alone * 1e3:.4f}",
+        f"{share.percent_alone:+.1f}",
         _millijoules(total.joules),
         missing,
     )

@@ -1,0 +1,158 @@
+"""From samples to the rows of a profile.
+
+A row of the engine is what its operators took within a whole model. The host has no clock for each
+of its operators, so each is timed alone as well, and what the host took in the model is divided in
+that proportion. An operator that was only alone on a device is scaled as the host's own are.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from larq_engine.placing import profile_file as file
+from larq_engine.profiling.column import CPU, HOST, Column
+from larq_engine.profiling.whole import Layout, Way, WholeTimes
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a row is of."""
+
+    ops: tuple[int, ...]
+    device: str
+    threads: int
+    times: int
+    kernel: str | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """What it takes; `alone` are the seconds of a run by itself, where that was timed."""
+
+    key: Key
+    seconds: file.Timing
+    alone: float | None
+
+
+@dataclass(frozen=True)
+class Share:
+    """How a whole model's time divides: what each device took, beside the whole.
+
+    Attributes:
+        total: The whole, as measured.
+        rows: The seconds of the rows that make it up, transfers included.
+        alone: The same with the host's operators as each takes alone.
+        missing: Operators that no row has.
+    """
+
+    total: file.Total
+    rows: float
+    alone: float
+    missing: tuple[int, ...]
+
+    @property
+    def percent(self) -> float:
+        """How far the rows' sum is from the whole."""
+        return self._difference(self.rows)
+
+    @property
+    def percent_alone(self) -> float:
+        """How far it is with the host's operators alone."""
+        return self._difference(self.alone)
+
+    def _difference(self, seconds: float) -> float:
+        return 100 * (seconds / self.total.seconds.median - 1)
+
+
+def summarize(samples: Sequence[float], base: float = 0.0) -> file.Timing:
+    """Median, quartiles and how many, less what is in all of them."""
+    low, median, high = np.maximum(np.percentile(samples, [25, 50, 75]) - base, 0.0)
+    return file.Timing(float(median), float(low), float(high), len(samples))
+
+
+class Rows:
+    """All rows, each once.
+
+    Args:
+        wholes: The whole models; an operator's row comes from the first that has it.
+        alone: What was timed alone.
+        is_right: The rows whose results were compared, and found right.
+    """
+
+    def __init__(
+        self,
+        wholes: Sequence[WholeTimes],
+        alone: Mapping[Key, file.Timing],
+        is_right: set[Key],
+    ) -> None:
+        self._wholes = wholes
+        self._alone = alone
+        self.rows: dict[Key, Row] = {}
+        for whole in wholes:
+            for ops, (_, kernel) in whole.layout.groups.items():
+                device = device_of(ops[0], whole.way.column, whole.layout)
+                key = _key(whole.way, ops, device, kernel)
+                if key in is_right and key not in self.rows:
+                    timing = summarize(whole.groups[ops])
+                    self.rows[key] = Row(key, timing, None)
+        for key, timing in alone.items():
+            if key not in self.rows:
+                seconds = _scale(timing, self._factor(key))
+                self.rows[key] = Row(key, seconds, timing.median)
+
+    def _factor(self, key: Key) -> float:
+        """What an operator takes in the model, beside what it takes alone."""
+        if key.device not in (CPU, HOST):
+            return 1.0  # A GPU has a clock of its own, alone too.
+        for whole in self._wholes:
+            way = whole.way
+            if (way.column.threads, way.times) != (key.threads, key.times) or way.column.is_gpu:
+                continue
+            if not set(key.ops) <= set(whole.layout.left):
+                continue
+            timings = [self._alone.get(_key(way, (op,), HOST)) for op in whole.layout.left]
+            total = sum(timing.median for timing in timings if timing is not None)
+            # An operator without a time is somewhere in what is left.
+            if None in timings or not total:
+                return 1.0
+            return float(np.median(whole.rest)) / total
+        return 1.0
+
+    def share(self, whole: WholeTimes, total: file.Total, links: Sequence[file.Link]) -> Share:
+        """Adds up the rows that a whole model is made of."""
+        way, layout = whole.way, whole.layout
+        column = way.column
+        moves = sum(
+            link.seconds_of(size)
+            for size, there in layout.moved
+            for link in links
+            if column.device == (link.target if there else link.source)
+        )
+        wanted = [
+            _key(way, ops, device_of(ops[0], column, layout), kernel)
+            for ops, (_, kernel) in layout.groups.items()
+        ]
+        wanted += [_key(way, (op,), HOST) for op in layout.left]
+        found = [self.rows[key] for key in wanted if key in self.rows]
+        return Share(
+            total,
+            moves + sum(row.seconds.median for row in found),
+            moves + sum(row.seconds.median if row.alone is None else row.alone for row in found),
+            tuple(sorted(op for key in wanted if key not in self.rows for op in key.ops)),
+        )
+
+
+def device_of(position: int, column: Column, layout: Layout) -> str:
+    """Who computes an operator, as the request calls it."""
+    taken = layout.taken.get(position, HOST)
+    return taken if taken in (CPU, HOST) else column.device
+
+
+def _key(way: Way, ops: tuple[int, ...], device: str, kernel: str | None = None) -> Key:
+    return Key(ops, device, way.column.threads, way.times, kernel)
+
+
+def _scale(timing: file.Timing, factor: float) -> file.Timing:
+    assert timing.q1 is not None and timing.q3 is not None
+    return file.Timing(timing.median * factor, timing.q1 * factor, timing.q3 * factor, timing.runs)

@@ -1,0 +1,99 @@
+"""How what was sampled becomes rows: within whole models, and alone."""
+
+import pytest
+
+from larq_engine.placing.profile_file import Timing, Total
+from larq_engine.profiling.column import Column
+from larq_engine.profiling.rows import Key, Rows
+from larq_engine.profiling.whole import Layout, Way, WholeTimes
+
+# Operators 0 and 3 are the host's, 1 and 2 the engine's, in one go.
+_FUSED = WholeTimes(
+    Way(Column("cpu", 1), True, 1),
+    Layout({(1, 2): ("cpu", "row")}, {1: "cpu", 2: "cpu"}, (0, 3)),
+    seconds=[10.0],
+    groups={(1, 2): [4.0]},
+    rest=[6.0],
+)
+_SINGLE = WholeTimes(
+    Way(Column("cpu", 1), False, 1),
+    Layout({(1,): ("cpu", "row"), (2,): ("cpu", None)}, {1: "cpu", 2: "cpu"}, (0, 3)),
+    seconds=[11.0],
+    groups={(1,): [3.0], (2,): [2.0]},
+    rest=[6.0],
+)
+_HOST = WholeTimes(
+    Way(Column("host", 1), True, 1),
+    Layout({(1,): ("cpu", "row")}, {1: "cpu"}, (0, 2, 3)),
+    seconds=[20.0],
+    groups={(1,): [3.5]},
+    rest=[16.0],
+)
+
+
+def _key(ops, device, kernel=None):
+    return Key(ops, device, 1, 1, kernel)
+
+
+_OURS = {
+    _key((1, 2), "cpu", "row"),
+    _key((1,), "cpu", "row"),
+    _key((2,), "cpu"),
+}
+
+
+def _timing(seconds):
+    return Timing(seconds, seconds / 2, seconds * 2, 3)
+
+
+def _alone(**changes):
+    times = {
+        _key((0,), "host"): 8.0,
+        _key((3,), "host"): 4.0,
+        _key((2,), "host"): 20.0,
+        _key((3,), "cpu"): 6.0,
+    }
+    return {key: _timing(seconds) for key, seconds in {**times, **changes}.items()}
+
+
+def _seconds(rows):
+    return {
+        (key.ops, key.device): (row.seconds.median, row.alone) for key, row in rows.rows.items()
+    }
+
+
+def test_the_engines_rows_are_within_the_model_and_the_hosts_in_proportion():
+    rows = Rows([_FUSED, _SINGLE, _HOST], _alone(), _OURS | set(_alone()))
+    assert _seconds(rows) == {
+        ((1, 2), "cpu"): (4.0, None),
+        ((1,), "cpu"): (3.0, None),  # the first model that has it, not the host's
+        ((2,), "cpu"): (2.0, None),
+        ((0,), "host"): (4.0, 8.0),  # 6 of the fused model for 12 alone
+        ((3,), "host"): (2.0, 4.0),
+        ((2,), "host"): (10.0, 20.0),  # 16 of the host's model for 32 alone
+        ((3,), "cpu"): (3.0, 6.0),  # as the host's are
+    }
+    timing = rows.rows[_key((0,), "host")].seconds
+    assert (timing.q1, timing.q3, timing.runs) == (2.0, 8.0, 3)
+
+
+@pytest.mark.parametrize(
+    ("whole", "sum_of_rows", "alone"), [(_FUSED, 10.0, 16.0), (_HOST, 19.0, 35.0)]
+)
+def test_what_a_whole_model_is_made_of(whole, sum_of_rows, alone):
+    rows = Rows([_FUSED, _SINGLE, _HOST], _alone(), _OURS | set(_alone()))
+    total = Total(1, whole.way.column.device, 1, Timing(whole.seconds[0]))
+    share = rows.share(whole, total, [])
+    assert (share.rows, share.alone, share.missing) == (sum_of_rows, alone, ())
+    assert share.percent == pytest.approx(100 * (sum_of_rows / whole.seconds[0] - 1))
+
+
+def test_what_is_missing_is_said_and_nothing_stands_in_for_it():
+    """What is left for the host is in part of an operator that has no time."""
+    alone = _alone()
+    del alone[_key((3,), "host")]
+    rows = Rows([_FUSED, _SINGLE, _HOST], alone, {_key((1,), "cpu", "row")} | set(alone))
+    assert _seconds(rows)[(0,), "host"] == (8.0, 8.0)
+    share = rows.share(_FUSED, Total(1, "cpu", 1, Timing(10.0)), [])
+    assert share.missing == (1, 2, 3)
+    assert share.rows == 8.0
