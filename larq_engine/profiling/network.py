@@ -84,7 +84,7 @@ class Network:
         ops = [self.ops[position] for position in positions]
         inside = {tensor for op in ops for tensor in op.outputs}
         given = [t for op in ops for t in self.reads(op) if t not in inside]
-        wanted = [tensor for op in ops for tensor in op.outputs if self._is_read(tensor, ops)]
+        wanted = [tensor for op in ops for tensor in op.outputs if self.is_read(tensor, ops)]
         return self._make_cut(tuple(positions), list(dict.fromkeys(given)), wanted)
 
     def whole(self, *, keep_all: bool = False) -> Cut:
@@ -111,7 +111,8 @@ class Network:
             needs_engine=any(is_ours(op) for graph in part.graphs for op in graph.ops),
         )
 
-    def _is_read(self, tensor: Tensor, inside: Sequence[Op]) -> bool:
+    def is_read(self, tensor: Tensor, inside: Sequence[Op]) -> bool:
+        """Whether others than these operators read a value, or nobody does."""
         if tensor in self.outputs or not tensor.consumers:
             return True
         return any(reader not in inside for reader in tensor.consumers)

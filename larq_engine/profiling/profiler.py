@@ -25,6 +25,7 @@ from larq_engine.profiling.column import (
 )
 from larq_engine.profiling.compare import find_difference
 from larq_engine.profiling.empty import EmptyRun
+from larq_engine.profiling.limits import Limits
 from larq_engine.profiling.links import measure_links
 from larq_engine.profiling.model_facts import ModelFacts
 from larq_engine.profiling.network import Network
@@ -34,6 +35,7 @@ from larq_engine.profiling.request import Request
 from larq_engine.profiling.rounds import Lane, measure_lanes
 from larq_engine.profiling.rows import Key, Row, Rows, Share, summarize
 from larq_engine.profiling.whole import Layout, Way, WholeTimes, WholeTrial, lay_out, placement_of
+from larq_engine.profiling.work import count_work
 from larq_engine.python import library
 from larq_engine.python.progress import count_rounds
 
@@ -349,6 +351,7 @@ class _Profiler:
     def _result(self) -> ProfileResult:
         batch_of = {times: batch for batch, times in self._times.items()}
         rows = Rows(self._wholes, self._alone, self._is_right)
+        limits = Limits(self._runtime)
         links = [
             link
             for gpu in self._request.gpus
@@ -389,6 +392,12 @@ class _Profiler:
                     kernel=key.kernel,
                     seconds=row.seconds,
                     joules=self._joules.get(key),
+                    limit_seconds=limits.seconds(
+                        count_work(self._network, key.ops, self._reference.values, key.times),
+                        key.device,
+                        key.threads,
+                        key.kernel,
+                    ),
                     alone_seconds=row.alone,
                 )
                 for key, row in sorted(rows.rows.items(), key=self._place_in_file)
@@ -396,6 +405,7 @@ class _Profiler:
             totals=tuple(total for _, total in totals),
             machine={
                 **self._machine,
+                **limits.describe(),
                 "noise": str(self._noise),
                 "empty_invocation_seconds": min(e.seconds for e in self._empty.values()),
             },

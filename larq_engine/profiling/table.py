@@ -20,6 +20,7 @@ _NUMBERS = (
     "alone",
     "runs",
     "GMAC/s",
+    "limit %",
     "mJ",
     "rows",
     "diff %",
@@ -54,7 +55,7 @@ def _heading(result: ProfileResult) -> str:
 
 def _rows(profile: Profile, measurements: Sequence[Measurement]) -> str:
     titles = ("ops", "op", "layer", "batch", "device", "threads", "kernel", "ms", "quartiles",
-              "runs", "alone", "GMAC/s", "mJ")  # fmt: skip
+              "runs", "alone", "GMAC/s", "limit %", "mJ")  # fmt: skip
     order = sorted(measurements, key=lambda m: (m.batch, m.ops[0], m.device, m.threads))
     cells = [_cells(profile, measurement) for measurement in order]
     return "\n".join([*align_columns(titles, cells, _NUMBERS), ""])
@@ -79,8 +80,15 @@ def _cells(profile: Profile, measurement: Measurement) -> tuple[str, ...]:
         str(seconds.runs or ""),
         "" if measurement.alone_seconds is None else f"{measurement.alone_seconds * 1e3:.4f}",
         speed,
+        _limit_share(measurement),
         _millijoules(measurement.joules),
     )  # fmt: skip
+
+
+def _limit_share(measurement: Measurement) -> str:
+    """The least time that is possible, in parts of the measured one."""
+    limit, median = measurement.limit_seconds, measurement.seconds.median
+    return f"{100 * limit / median:.1f}" if limit and median else ""
 
 
 def _numbers(ops: Sequence[int]) -> str:

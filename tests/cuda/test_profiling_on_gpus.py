@@ -30,7 +30,9 @@ def test_rows_links_and_totals():
     assert [KINDS[op] for op in singles] == KINDS[: len(singles)]
     assert len(singles) >= 7
     assert any(len(m.ops) > 1 for m in on_gpu)
-    assert all(m.kernel for m in on_gpu)
+    assert all(m.kernel and m.limit_seconds is None for m in on_gpu), (
+        "nobody measured a GPU's limits"
+    )
     assert [(t.batch, t.device) for t in profile.totals if t.device == "cuda"] == [
         (1, "cuda"),
         (2, "cuda"),

@@ -1,0 +1,213 @@
+"""The least time that operators can take here: what this machine reaches at best, measured.
+
+A limit is the longest of three times: that of the products at the highest rate, that of the bytes
+that are read at the highest bandwidth, and that of those that are written. The rate is that of a
+product that all fits a core's cache, by the kernel that was used; the bandwidth that of sets of
+memory as large. Reading and writing count apart, as they go on at the same time: what is changed in
+place comes and goes twice as fast as what is copied.
+
+All is measured with one thread. Several can do no more than so many times that, and how much less
+depends on what else the machine does in those milliseconds: measured with two threads beside
+another program, rates were now those of two cores, now those of one, and no limit of anything.
+"""
+
+import itertools
+import math
+import os
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from larq_engine.converter import lce_ops, schema
+from larq_engine.converter.graph import NUMPY_TYPES, Graph, Op, Quantization, Tensor
+from larq_engine.profiling.column import AUTO, CPU, HOST, CannotRunError, Column, open_part
+from larq_engine.profiling.network import Cut
+from larq_engine.profiling.work import BITS, Work
+from larq_engine.python.tensors import Array
+
+# Pixels, depth and outputs. A long depth leaves little beside the product; which of the sets is
+# the best for the caches differs: XNNPACK does most a second in floats with the smaller one, and in
+# int8 with the larger.
+_BITS_SHAPES = ((512, 4608, 64), (256, 4608, 256))
+_DENSE_SHAPES = ((256, 256, 256), (512, 512, 512))
+
+# Whose products of which types are measured; the host has them in XNNPACK.
+_MEASURED = ((CPU, BITS), (HOST, "FLOAT32"), (HOST, "INT8"))
+
+_SIZES = tuple(1 << shift for shift in range(14, 27, 2))
+
+# Of each rate: the best of as many runs as fit this time, within bounds.
+_SECONDS = 0.02
+_LEAST_RUNS, _MOST_RUNS = 3, 200
+
+# Small sets are gone through so often that the clock is fine enough.
+_BYTES_OF_A_RUN = 1 << 22
+
+
+class Limits:
+    """Limits of the CPU; of GPUs nothing is known. Each rate is measured when first asked for.
+
+    Args:
+        runtime: The host.
+    """
+
+    def __init__(self, runtime: str | None) -> None:
+        self._runtime = runtime
+        self._cores = len(os.sched_getaffinity(0))
+        self._bandwidths: dict[int, float] = {}
+        self._rates: dict[tuple[Column, str], float | None] = {}
+
+    def seconds(
+        self, work: Work, device: str, threads: int, kernels: str | None = None
+    ) -> float | None:
+        """What work takes at least; None where what bounds it was not measured.
+
+        Args:
+            work: What is to be done.
+            device: Who does it.
+            threads: With how many threads.
+            kernels: The kernel rows that computed the products of bits, joined by "+".
+        """
+        if Column(device, threads).is_gpu:
+            return None
+        cores = min(threads, self._cores)
+        names = (kernels or AUTO).split("+")
+        arithmetic = 0.0
+        for kind, products in work.products.items():
+            columns = {Column(device, 1, name if kind == BITS else AUTO) for name in names}
+            rates = [self._rate(column, kind) for column in columns]
+            known = [rate for rate in rates if rate is not None]
+            if len(known) < len(rates):
+                return None
+            # Which kernel did how much is not known.
+            arithmetic += products / (cores * max(known))
+        memory = max(self._memory_seconds(size / cores) for size in (work.read, work.written))
+        return max(arithmetic, memory) or None
+
+    def describe(self) -> dict[str, str]:
+        """What was measured, for people."""
+        rates = [
+            f"{kind if column.kernel == AUTO else column.kernel} on {column.device}: "
+            f"{rate / 1e9:.4g} GMAC/s"
+            for (column, kind), rate in self._rates.items()
+            if rate is not None
+        ]
+        bandwidths = [
+            f"{size >> 10} KiB: {rate / 1e9:.3g} GB/s" for size, rate in self._bandwidths.items()
+        ]
+        found = {"best products, one thread": rates, "best memory, one thread": bandwidths}
+        return {name: "; ".join(texts) for name, texts in found.items() if texts}
+
+    # ---- Memory ----------------------------------------------------------------------------------
+
+    def _memory_seconds(self, size: float) -> float:
+        """Of a set that is larger than a cache, as much as fits may lie there."""
+        if not self._bandwidths:
+            self._bandwidths = _measure_bandwidths()
+        rates = list(self._bandwidths.values())
+        seconds = 0.0
+        for number, (start, end) in enumerate(itertools.pairwise([0, *_SIZES[1:], math.inf])):
+            # Larger sets are slower; where one was faster, the smaller one was disturbed.
+            seconds += max(0.0, min(size, end) - start) / max(rates[number:])
+        return seconds
+
+    # ---- Products --------------------------------------------------------------------------------
+
+    def _rate(self, column: Column, kind: str) -> float | None:
+        """Products a second; None where there is no way to measure them."""
+        if (column.device, kind) not in _MEASURED:
+            return None
+        key = column, kind
+        if key not in self._rates:
+            self._rates[key] = self._measure_rate(column, kind)
+        return self._rates[key]
+
+    def _measure_rate(self, column: Column, kind: str) -> float | None:
+        products = [
+            (_make_product(kind, *shape), math.prod(shape))
+            for shape in (_BITS_SHAPES if kind == BITS else _DENSE_SHAPES)
+        ]
+        try:
+            return max(count / self._seconds_of(op, column) for op, count in products)
+        except CannotRunError:
+            return None
+
+    def _seconds_of(self, op: Op, column: Column) -> float:
+        x, y = op.inputs[0], op.output
+        assert x is not None
+        content = schema.write(schema.make_model([Graph("", [x], [y], [op])]))
+        ours = lce_ops.is_ours(op)
+        cut = Cut(content, (0,), (0,), (x,), (y,), (ours,), ours)
+        data = np.zeros(x.shape, NUMPY_TYPES[x.dtype])
+        runner = open_part(cut, column, self._runtime, [data], 1)
+        return _least_seconds(runner.time_ns)
+
+
+def _make_bits_product(pixels: int, depth: int, channels: int) -> Op:
+    """From bits to bits: little is there but the product."""
+    x = Tensor("x", lce_ops.packed_shape((1, 1, pixels, depth)), "INT32")
+    y = Tensor("y", lce_ops.packed_shape((1, 1, pixels, channels)), "INT32")
+    filters = lce_ops.constant(np.zeros(lce_ops.packed_shape((channels, 1, 1, depth)), np.int32))
+    thresholds = lce_ops.constant(np.zeros(channels, np.int32))
+    ones = ("stride_height", "stride_width", "dilation_height_factor", "dilation_width_factor")
+    options = {
+        **dict.fromkeys(ones, 1),
+        "channels_in": depth,
+        "fused_activation_function": 0,
+        "pad_values": 1,
+        "padding": schema.PADDING["VALID"],
+    }
+    return Op("LceBconv2d", [x, filters, None, None, thresholds], [y], options, custom=True)
+
+
+def _make_product(kind: str, pixels: int, depth: int, channels: int) -> Op:
+    if kind == BITS:
+        return _make_bits_product(pixels, depth, channels)
+    scale = None if kind == "FLOAT32" else Quantization((1.0,), (0,))
+    weights = np.ones((channels, depth), NUMPY_TYPES[kind])
+    x = Tensor("x", (pixels, depth), kind, quantization=scale)
+    y = Tensor("y", (pixels, channels), kind, quantization=scale)
+    w = Tensor("w", weights.shape, kind, weights, quantization=scale)
+    options = schema.make_options("FullyConnectedOptions")
+    return Op("FULLY_CONNECTED", [x, w, None], [y], options)
+
+
+def _measure_bandwidths() -> dict[int, float]:
+    """Bytes a second by the size of a set, of the faster of copying it and searching it."""
+    memory = bytearray(b"\1" * _SIZES[-1])
+    found: dict[int, float] = {}
+    for way in (_time_copy, _time_search) * 2:  # What disturbs for a while may be over then.
+        for size in _SIZES:
+            seconds = way(memory, size, -(-_BYTES_OF_A_RUN // size))
+            found[size] = max(found.get(size, 0.0), size / seconds)
+    return found
+
+
+def _time_copy(memory: bytearray, size: int, times: int) -> float:
+    """Half of a set becomes the other, so often in one call that the call itself takes nothing."""
+    half = size // 2
+    source: Array = np.ndarray((times,), f"V{half}", memory, 0, strides=(0,))
+    target: Array = np.ndarray((times,), f"V{half}", memory, half, strides=(0,))
+    return _least_seconds(lambda: np.copyto(target, source)) / times
+
+
+def _time_search(memory: bytearray, size: int, times: int) -> float:
+    """Looks for what is not there; the call itself, some 0.1 us, is in the time."""
+
+    def search() -> None:
+        for _ in itertools.repeat(None, times):
+            memory.find(0, 0, size)
+
+    return _least_seconds(search) / times
+
+
+def _least_seconds(run: Callable[[], object]) -> float:
+    """The fastest of many runs: others that use the machine can only make it slower."""
+    samples: list[int] = []
+    end = time.perf_counter() + _SECONDS
+    while len(samples) < _LEAST_RUNS or (len(samples) < _MOST_RUNS and time.perf_counter() < end):
+        start = time.perf_counter_ns()
+        run()
+        samples.append(time.perf_counter_ns() - start)
+    return min(samples) / 1e9
