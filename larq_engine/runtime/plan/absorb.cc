@@ -15,16 +15,21 @@ const BinaryOp* AsChannelOp(const Op& op) {
   return is_one ? binary : nullptr;
 }
 
+bool IsPlacedApart(const ProgramOp& a, const ProgramOp& b) {
+  return a.place && b.place && a.place->device != b.place->device;
+}
+
 }  // namespace
 
-// The operators of one operation a channel each that lead to `last` and nowhere else, in order.
+// The operators of one operation a channel each that lead to `last` and nowhere else, in order, and
+// that may be where it is.
 std::vector<size_t> Program::ChannelOpsBefore(const ProgramOp& last) const {
   std::vector<size_t> chain;
   size_t value = last.inputs[0];
   while (values_[value].maker != Value::kHost) {
     const size_t maker = static_cast<size_t>(values_[value].maker);
     if (AsChannelOp(*ops_[maker]->op) == nullptr || values_[value].readers.size() > 1 ||
-        values_[value].host_reads) {
+        values_[value].host_reads || IsPlacedApart(*ops_[maker], last)) {
       break;
     }
     chain.push_back(maker);
@@ -51,7 +56,11 @@ void Program::Absorb() {
     quantize->limits = FindQuantizeLimits(operations);
     if (!quantize->limits.has_value()) continue;
     last.inputs[0] = ops_[chain[0]]->inputs[0];
-    for (size_t member : chain) last.absorbed.push_back(std::move(ops_[member]));
+    for (size_t member : chain) {
+      const std::optional<OpPlace>& place = ops_[member]->place;
+      if (place && !last.place) last.place = OpPlace{.device = place->device};
+      last.absorbed.push_back(std::move(ops_[member]));
+    }
   }
   std::erase(ops_, nullptr);
   Renumber();

@@ -33,7 +33,7 @@ void PlaceOps(const Placement& placement, int subgraph, Program& program) {
       program.Split(i, place->channels);
       program.ops()[i]->place = place->parts[0];
       program.ops()[++i]->place = place->parts[1];
-      ++i;  // what joins them is where it costs least
+      program.ops()[++i]->place = OpPlace{.device = place->parts[0].device};  // which joins them
     } else {
       op.place = place->parts[0];
     }

@@ -83,9 +83,9 @@ void Plan::Prepare(const std::function<Program()>& read, HostTensors& host, int 
 // What throws leaves everything as it was.
 void Plan::Load(const std::function<Program()>& read, bool absorb) {
   Program program = read();
+  PlaceOps(*placement_, std::max(subgraph_, 0), program);
   if (absorb) program.Absorb();
   engine_->Split(program);
-  PlaceOps(*placement_, std::max(subgraph_, 0), program);
   actions_.clear();
   parts_.clear();
   program_ = std::move(program);
@@ -146,26 +146,44 @@ Assignment Plan::AssignDevices(int host_threads) const {
   return Assign(ops, values, {executors[kHostMemory]->device(), executors[kOwnMemory]->device()});
 }
 
-// Each operator joins the first part on its device that runs after all that it reads is made. What
-// throws leaves no parts.
+// Each operator joins the first part on its device that runs after all that it reads is made. Of a
+// layer that two devices compute at the same time both halves begin parts, that of the device with
+// memory of its own first: it runs until somebody needs what it makes, which therefore must not be
+// in the host's part beside it. What throws leaves no parts.
 void Plan::MakeParts(std::vector<size_t> device_of) {
   actions_.clear();
   parts_.clear();
   std::vector<Part> parts;
   device_of_ = std::move(device_of);
-  part_of_.clear();
+  part_of_.assign(program_.ops().size(), 0);
+  const auto put = [&](size_t op, size_t part) {
+    if (part == parts.size()) {
+      parts.push_back(
+          {.device = device_of_[op], .ops = {}, .segment = nullptr, .is_beside = false});
+    }
+    parts[part].ops.push_back(op);
+    part_of_[op] = part;
+  };
   for (size_t i = 0; i < program_.ops().size(); ++i) {
+    if (program_.op(i).is_first_half && device_of_[i] != device_of_[i + 1]) {
+      const size_t there = device_of_[i] == kOwnMemory ? i : i + 1;
+      put(there, parts.size());
+      put(there == i ? i + 1 : i, parts.size());
+      parts.back().is_beside = true;
+      ++i;
+      continue;
+    }
     size_t part = 0;
     for (size_t input : program_.op(i).inputs) {
       const int maker = program_.value(input).maker;
-      if (maker != Value::kHost) part = std::max(part, part_of_[static_cast<size_t>(maker)]);
+      if (maker == Value::kHost) continue;
+      const size_t made = part_of_[static_cast<size_t>(maker)];
+      const bool must_wait =
+          device_of_[i] == kHostMemory && made + 1 < parts.size() && parts[made + 1].is_beside;
+      part = std::max(part, must_wait ? made + 2 : made);
     }
     while (part < parts.size() && parts[part].device != device_of_[i]) ++part;
-    if (part == parts.size()) {
-      parts.push_back({.device = device_of_[i], .ops = {}, .segment = nullptr});
-    }
-    parts[part].ops.push_back(i);
-    part_of_.push_back(part);
+    put(i, part);
   }
   is_shared_.clear();
   for (const Value& value : program_.values()) {
@@ -184,8 +202,9 @@ void Plan::MakeParts(std::vector<size_t> device_of) {
   parts_ = std::move(parts);
 }
 
-// Copies in come before the first part that reads them there. Copies out wait, so they come as late
-// as can be: before the first part that reads them here, or at the end.
+// Copies in come before the first part that reads them there. Copies out wait for all that is
+// queued, so they come as late as can be: before the first part that reads them here, or before
+// the one that it runs beside, or at the end.
 std::vector<Plan::Action> Plan::FindActions(std::span<const Part> parts) const {
   std::vector<Action> actions;
   std::vector<std::array<bool, 2>> is_there(program_.values().size());  // in each memory
@@ -199,12 +218,14 @@ std::vector<Plan::Action> Plan::FindActions(std::span<const Part> parts) const {
                        .part = 0,
                        .value = v});
   };
-  for (size_t p = 0; p < parts.size(); ++p) {
-    for (size_t i : parts[p].ops) {
-      for (size_t input : program_.op(i).inputs) {
-        need(input, parts[p].device);
-      }
+  const auto need_inputs = [&](const Part& part) {
+    for (size_t i : part.ops) {
+      for (size_t input : program_.op(i).inputs) need(input, part.device);
     }
+  };
+  for (size_t p = 0; p < parts.size(); ++p) {
+    if (p + 1 < parts.size() && parts[p + 1].is_beside) need_inputs(parts[p + 1]);
+    need_inputs(parts[p]);
     actions.push_back({.kind = Action::kRun, .part = p, .value = 0});
   }
   for (size_t v = 0; v < program_.values().size(); ++v) {

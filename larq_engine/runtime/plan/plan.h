@@ -57,6 +57,7 @@ class Plan {
     size_t device;
     std::vector<size_t> ops;
     std::unique_ptr<Segment> segment;
+    bool is_beside;  // it runs while the part before it does, and reads nothing of that
   };
 
   bool IsOfMainGraph() const { return subgraph_ <= 0; }

@@ -49,6 +49,7 @@ struct ProgramOp {
   // Operators before it that it computes too, in order: they check shapes, and never run.
   std::vector<std::unique_ptr<ProgramOp>> absorbed = {};
   std::optional<OpPlace> place = std::nullopt;
+  bool is_first_half = false;  // of a layer that is cut: the next operator is the other
 };
 
 // The host's side of the values.
@@ -70,8 +71,8 @@ class Program {
   void Add(const KnownOp& row, OpName& name, const OpInfo& info, std::span<const int> inputs,
            int output, bool host_reads);
 
-  // Lets quantizations compute the products and sums that only they read; once, after all are
-  // added.
+  // Lets quantizations compute the products and sums that only they read, unless those are placed
+  // elsewhere; once, after all are added and placed.
   void Absorb();
 
   // Cuts a convolution of one group in two: the first has as many output channels, and a

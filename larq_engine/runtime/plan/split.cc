@@ -30,6 +30,7 @@ void Program::Split(size_t index, int64_t channels) {
   const size_t element_bytes = values_[output].element_bytes;
   auto first_part = make(conv->Slice(0, channels), inputs, first);
   auto second_part = make(conv->Slice(channels, all_channels - channels), inputs, second);
+  first_part->is_first_half = true;
   auto joined =
       make(ConcatenationOp{.inputs = 2, .element_bytes = element_bytes}, {first, second}, output);
   joined->name.kind = "CONCATENATION";

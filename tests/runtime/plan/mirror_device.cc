@@ -228,6 +228,7 @@ void MirrorMemory::Move(const std::byte* from, size_t bytes, std::byte* to) cons
 
 void MirrorMemory::CopyIn(const std::byte* host, size_t bytes, std::byte* device) {
   CheckIsOwn(device, bytes);
+  if (told) told("in");
   copied_in += bytes;
   queue_.Add([this, device, data = std::vector<std::byte>(host, host + bytes)] {
     Move(data.data(), data.size(), device);
@@ -236,6 +237,7 @@ void MirrorMemory::CopyIn(const std::byte* host, size_t bytes, std::byte* device
 
 void MirrorMemory::CopyOut(const std::byte* device, size_t bytes, std::byte* host) {
   CheckIsOwn(device, bytes);
+  if (told) told("out");
   copied_out += bytes;
   queue_.Wait();
   Move(device, bytes, host);

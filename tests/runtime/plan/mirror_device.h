@@ -57,7 +57,8 @@ class MirrorMemory : public DeviceMemory {
 
   double latency = 0;  // seconds
   double seconds_per_byte = 0;
-  bool slow = false;  // copies take as long as Seconds says
+  bool slow = false;                                  // copies take as long as Seconds says
+  std::function<void(const std::string& what)> told;  // of "in" and "out", when they are asked for
   std::atomic<uint64_t> copied_in = 0;
   std::atomic<uint64_t> copied_out = 0;
 

@@ -1,0 +1,164 @@
+// What a placement says is what is done: who is asked for what, in which order.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "larq_engine/runtime/cpu/cpu_executor.h"
+#include "larq_engine/runtime/host/delegate.h"
+#include "larq_engine/runtime/larq_engine.h"
+#include "tests/host/model_builder.h"
+#include "tests/host/run_graph.h"
+#include "tests/runtime/plan/mirror_device.h"
+
+namespace larq_engine::testing {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr size_t kCpu = 0;
+constexpr size_t kMirror = 1;
+
+using Calls = std::vector<std::string>;
+
+class ToldSegment : public Segment {
+ public:
+  ToldSegment(std::unique_ptr<Segment> segment, std::string told, Calls& calls)
+      : segment_(std::move(segment)), told_(std::move(told)), calls_(calls) {}
+
+  void Resize(int host_threads) override { segment_->Resize(host_threads); }
+  void Run(const SegmentRun& run) override {
+    calls_.push_back(told_);
+    segment_->Run(run);
+  }
+  void ClearProfile() override { segment_->ClearProfile(); }
+  void AppendProfile(std::vector<StepProfile>& steps) const override {
+    segment_->AppendProfile(steps);
+  }
+
+ private:
+  std::unique_ptr<Segment> segment_;
+  std::string told_;
+  Calls& calls_;
+};
+
+// A device whose segments tell when they are run.
+template <typename Device>
+class Told : public Device {
+ public:
+  template <typename... Args>
+  explicit Told(Calls& calls, const Args&... args) : Device(args...), calls_(calls) {}
+
+  std::unique_ptr<Segment> Compile(const Program& program, std::span<const size_t> ops,
+                                   const std::vector<bool>& is_shared) override {
+    std::string told = this->device();
+    for (size_t op : ops) told += " " + std::to_string(program.op(op).name.node);
+    return std::make_unique<ToldSegment>(Device::Compile(program, ops, is_shared), told, calls_);
+  }
+
+ private:
+  Calls& calls_;
+};
+
+NodePlace On(size_t device) { return {.parts = {{.device = device}}}; }
+
+NodePlace Halves(size_t first, size_t second) {
+  return {.parts = {{.device = first}, {.device = second}}, .channels = 32};
+}
+
+struct Ran {
+  Calls calls;
+  Outputs outputs;
+};
+
+Ran RunPlaced(const Graph& graph, const std::vector<NodePlace>& places) {
+  Ran ran;
+  EngineOptions options;
+  options.kernel = "auto";
+  options.num_threads = 1;
+  std::vector<std::unique_ptr<Executor>> executors;
+  executors.push_back(std::make_unique<Told<CpuExecutor>>(ran.calls, options));
+  auto mirror = std::make_unique<Told<MirrorExecutor>>(ran.calls);
+  mirror->memory()->told = [&](const std::string& what) { ran.calls.push_back(what); };
+  executors.push_back(std::move(mirror));
+  Placement placement;
+  for (size_t i = 0; i < places.size(); ++i) {
+    placement.nodes[{0, static_cast<int>(i)}] = places[i];
+  }
+  const DelegatePtr delegate(MakeDelegate(
+      std::make_shared<Engine>(options, std::move(executors), std::move(placement)), options));
+  MiniHost host(graph);
+  EXPECT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+  EXPECT_TRUE(RunOnce(&host, 1, 0x11, &ran.outputs)) << host.errors();
+  return ran;
+}
+
+Outputs RunAlone(const Graph& graph) {
+  const DelegatePtr delegate = CreateDelegate({});
+  MiniHost host(graph);
+  EXPECT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+  Outputs outputs;
+  EXPECT_TRUE(RunOnce(&host, 1, 0x22, &outputs)) << host.errors();
+  return outputs;
+}
+
+Graph ThreeOperators() {
+  ModelBuilder builder(kTfLiteFloat32, {1, 6, 6, 33});
+  return builder.AddQuantize().AddConv({.filters = 48}).AddPrelu().Build();
+}
+
+// The mirror's half is queued before the CPU begins with its own, and nothing between them waits
+// for the mirror, wherever the operators around are.
+TEST(Placement, HalvesOfALayerAreComputedAtTheSameTime) {
+  const Graph graph = ThreeOperators();
+  const Outputs expected = RunAlone(graph);
+  const auto calls = [&](size_t before, NodePlace halves, size_t after) {
+    const Ran ran = RunPlaced(graph, {On(before), std::move(halves), On(after)});
+    EXPECT_EQ(ran.outputs, expected);
+    return ran.calls;
+  };
+  EXPECT_THAT(calls(kCpu, Halves(kCpu, kMirror), kCpu),
+              ElementsAre("cpu 0", "in", "mirror 1", "cpu 1", "out", "cpu 1 2"));
+  EXPECT_THAT(calls(kMirror, Halves(kMirror, kCpu), kMirror),
+              ElementsAre("in", "mirror 0", "out", "mirror 1", "cpu 1", "in", "mirror 1 2", "out"));
+  EXPECT_THAT(calls(kMirror, Halves(kCpu, kMirror), kCpu),
+              ElementsAre("in", "mirror 0", "out", "mirror 1", "cpu 1", "out", "cpu 1 2"));
+  EXPECT_THAT(calls(kCpu, Halves(kMirror, kCpu), kMirror),
+              ElementsAre("cpu 0", "in", "mirror 1", "cpu 1", "in", "mirror 1 2", "out"));
+}
+
+// The second reads what the first has made.
+TEST(Placement, LayersOneAfterTheOtherAreCutBoth) {
+  ModelBuilder builder(kTfLiteFloat32, {1, 6, 6, 33});
+  const Graph graph = builder.AddQuantize()
+                          .AddConv({.filters = 64, .output = kTfLiteInt32})
+                          .AddConv({.filters = 48})
+                          .Build();
+  const NodePlace halves = Halves(kCpu, kMirror);
+  const Ran ran = RunPlaced(graph, {On(kCpu), halves, halves});
+  EXPECT_EQ(ran.outputs, RunAlone(graph));
+  EXPECT_THAT(ran.calls, ElementsAre("cpu 0", "in", "mirror 1", "cpu 1", "out", "cpu 1", "in",
+                                     "mirror 2", "cpu 2", "out", "cpu 2"));
+}
+
+// Nothing but the quantization reads the sum, and so it is absorbed where both may be.
+TEST(Placement, WhatCouldBeAbsorbedIsWhereItIsPlaced) {
+  ModelBuilder builder(kTfLiteFloat32, {1, 6, 6, 33});
+  const Graph graph = builder.AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone).AddQuantize().Build();
+  const Outputs expected = RunAlone(graph);
+  const auto calls = [&](const std::vector<NodePlace>& places) {
+    const Ran ran = RunPlaced(graph, places);
+    EXPECT_EQ(ran.outputs, expected);
+    return ran.calls;
+  };
+  EXPECT_THAT(calls({On(kCpu), On(kMirror)}), ElementsAre("cpu 0", "in", "mirror 1", "out"));
+  EXPECT_THAT(calls({On(kMirror), On(kCpu)}), ElementsAre("in", "mirror 0", "out", "cpu 1"));
+  EXPECT_THAT(calls({On(kMirror), On(kMirror)}), ElementsAre("in", "mirror 1", "out"));
+  // What is not said of the one is as with the other.
+  EXPECT_THAT(calls({On(kMirror)}), ElementsAre("in", "mirror 1", "out"));
+}
+
+}  // namespace
+}  // namespace larq_engine::testing
