@@ -105,6 +105,6 @@ def _run(arguments: argparse.Namespace) -> None:
     for path in (output, report):
         print(f"wrote {path}: {path.stat().st_size} bytes")
     if arguments.verify:
-        from larq_engine.command_line.placement_check import verify
+        from larq_engine.command_line.verify_placement import verify
 
         print(verify(placed, placed.placement))

@@ -14,9 +14,6 @@ OPTION_METADATA = "larq_engine.placement"
 # All that is known of it.
 METADATA = "larq_engine.placement.json"
 
-# Operators whose second input is a filter with an output channel a row.
-_WITH_CHANNELS = ("LceBconv2d", "CONV_2D", "FULLY_CONNECTED")
-
 
 def identity(content: bytes) -> str:
     """The SHA-256 of a model: of a placed one, that of the file that it was made of."""
@@ -69,12 +66,18 @@ def _text(name: Any) -> str:
 
 
 def output_channels(model: Any) -> dict[int, int]:
-    """Output channels of the operators that can be split, by node."""
-    return {
-        node: int(op.inputs[1].shape[0])
-        for node, op in enumerate(model.graphs[0].ops)
-        if op.kind in _WITH_CHANNELS and op.inputs[1] is not None and op.inputs[1].shape
-    }
+    """Output channels of the binarized convolutions of one group, by node: they can be split."""
+    found = {}
+    for node, op in enumerate(model.graphs[0].ops):
+        shapes = [tensor.shape for tensor in op.inputs[:2] if tensor is not None]
+        # A group has the words of its own input channels.
+        if (
+            op.kind == "LceBconv2d"
+            and [*map(len, shapes)] == [4, 4]
+            and (shapes[0][3] == shapes[1][3])
+        ):
+            found[node] = int(shapes[1][0])
+    return found
 
 
 def with_placement(model: Any, placement: Placement) -> bytes:

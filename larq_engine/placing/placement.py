@@ -9,10 +9,20 @@ import numpy as np
 
 from larq_engine.placing.costs import Costs, choose_devices, costs_of
 from larq_engine.placing.greedy import greedy
-from larq_engine.placing.problem import cost_of, moves_of
+from larq_engine.placing.problem import moves_of
 from larq_engine.placing.profile_file import ModelIdentity, Profile
 from larq_engine.placing.solve import Solution, solve
-from larq_engine.placing.split import Split, find_splits
+from larq_engine.placing.split import (
+    Split,
+    Splits,
+    choose_splits,
+    helpers_of,
+    joules_of,
+    moves_home,
+    part_joules,
+    part_seconds,
+    seconds_of,
+)
 from larq_engine.placing.two_costs import least_product, least_within
 from larq_engine.python.text_table import align_columns, printable
 
@@ -27,6 +37,24 @@ _ENGINE_DEVICES = ("host", "cpu", "cuda")
 
 
 @dataclass(frozen=True)
+class SecondHalf:
+    """The last output channels of an operator, which another device computes at the same time."""
+
+    device: str
+    kernel: str | None
+    channels: int  # that the operator's own device computes
+    of: int
+    saved: float  # seconds, in all
+
+    @property
+    def text(self) -> str:
+        return (
+            f"{self.of - self.channels} of {self.of} channels at the same time on {self.device}, "
+            f"which saves {_time(self.saved)} in all"
+        )
+
+
+@dataclass(frozen=True)
 class PlacedOp:
     """Where an operator runs, and what it would cost elsewhere."""
 
@@ -38,16 +66,29 @@ class PlacedOp:
     seconds: float
     joules: float | None
     elsewhere: tuple["Elsewhere", ...]
+    split: SecondHalf | None = None
 
     @property
     def reason(self) -> str:
-        here = f"{_time(self.seconds)} here"
-        return "; ".join([here, *(other.text for other in self.elsewhere)])
+        return "; ".join([f"{_time(self.seconds)} here", *self.more_reasons])
+
+    @property
+    def more_reasons(self) -> list[str]:
+        shared = [] if self.split is None else [self.split.text]
+        return [*shared, *(other.text for other in self.elsewhere)]
+
+    @property
+    def place(self) -> str:
+        """As the plug-in's option has it."""
+        own = _on(self.device, self.kernel)
+        if self.split is None:
+            return own
+        return f"{own}@{self.split.channels}+{_on(self.split.device, self.split.kernel)}"
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """An operator on another device, and all others where they are."""
+    """An operator whole on another device, or on its own, and all others where they are."""
 
     device: str
     seconds: float | None  # None: the device cannot, or it was not measured
@@ -106,7 +147,6 @@ class Placement:
     bound: float | None  # below which none is; None where the placement is proven the best
     way: str
     alternatives: tuple[Alternative, ...]
-    splits: tuple[dict[str, Any], ...]
     falls_back: bool = False  # for what is not there when the model runs
 
     @property
@@ -120,11 +160,7 @@ class Placement:
         """The plug-in's option `placement`; empty where it has no such devices."""
         if self.not_at_hand:
             return ""
-        devices = [op.device.partition(":")[0] for op in self.ops]
-        items = [
-            f"{op.node}:{device}" + (f":{op.kernel}" if op.kernel and device != "host" else "")
-            for op, device in zip(self.ops, devices, strict=True)
-        ]
+        items = [f"{op.node}:{op.place}" for op in self.ops]
         return ",".join(["fallback"] * self.falls_back + items)
 
     def to_fields(self) -> dict[str, Any]:
@@ -146,6 +182,7 @@ class Placement:
                     "seconds": op.seconds,
                     "joules": op.joules,
                     "elsewhere": [vars(other) for other in op.elsewhere],
+                    "split": None if op.split is None else vars(op.split),
                 }
                 for op in self.ops
             ],
@@ -155,7 +192,6 @@ class Placement:
             "bound": self.bound,
             "way": self.way,
             "alternatives": [vars(other) for other in self.alternatives],
-            "splits": list(self.splits),
         }
 
     def to_json(self) -> str:
@@ -188,7 +224,7 @@ def place_profile(
         threads: A number of threads of the profile; None: the best.
         max_energy: The least seconds with at most so many joules a batch.
         devices: Names of those that may be used; None: all.
-        channels: Output channels of the operators, by id, that could be split over two devices.
+        channels: Output channels of the operators, by id, that two devices can share.
         engine: The version that the placement is made by.
         falls_back: Whether operators go where the plug-in's options say if their device or kernel
             is not there when the model runs, which is an error else.
@@ -204,7 +240,8 @@ def place_profile(
     numbers = profile.threads() if threads is None else [threads]
     least_energy = objective == "energy"
     needs_joules = _needs_joules(objective, max_energy)
-    tried: list[tuple[float, Costs, Solution]] = []
+    shared = {} if _needs_joules(objective, max_energy) else channels or {}
+    tried: list[tuple[float, Costs, Solution, Splits]] = []
     problem = ""
     for size in batches:
         for number in numbers:
@@ -216,23 +253,24 @@ def place_profile(
                 problem = f"{_run_name(size, number)}: {error}"
                 continue
             images = size**2 if objective == "edp" else size
-            tried.append((solution.cost / images, costs, solution))
+            splits = choose_splits(costs, solution.devices, shared)
+            cost = _objective_of(costs, solution.devices, splits.chosen, objective)
+            assert cost is not None
+            tried.append((cost / images, costs, solution, splits))
     if not tried:
         raise ValueError(problem)
     # The first of equal ones: the smallest batch, the fewest threads.
-    _, costs, solution = min(tried, key=lambda entry: entry[0])
+    _, costs, solution, splits = min(tried, key=lambda entry: entry[0])
     alternatives = [
-        _alternative(_run_name(other.batch, other.threads), other, found.devices)
-        for _, other, found in tried
+        _alternative(_run_name(other.batch, other.threads), other, found.devices, some.chosen)
+        for _, other, found, some in tried
         if other is not costs
     ]
-    splits = (
-        []
-        if objective in ("energy", "edp")
-        else find_splits(profile, costs, solution.devices, channels or {})
-    )
-    seconds, joules = _totals(costs, solution.devices)
-    assert seconds is not None
+    if splits.chosen:
+        alternatives.insert(0, _alternative("each layer on one device", costs, solution.devices))
+    seconds, joules = _totals(costs, solution.devices, splits.chosen)
+    cost = _objective_of(costs, solution.devices, splits.chosen, objective)
+    assert seconds is not None and cost is not None
     return Placement(
         engine=engine,
         model=profile.model,
@@ -240,15 +278,14 @@ def place_profile(
         threads=costs.threads,
         objective=objective,
         max_energy=max_energy,
-        ops=_ops(profile, costs, solution, objective),
-        moves=_moves(profile, costs, solution.devices),
+        ops=_ops(profile, costs, solution.devices, splits.chosen, objective),
+        moves=_moves(profile, costs, solution.devices, splits.chosen),
         seconds=seconds,
         joules=joules,
-        cost=solution.cost,
+        cost=cost,
         bound=None if solution.exact else solution.bound,
-        way=solution.way,
+        way=_way(solution, splits),
         alternatives=(*_baselines(costs), *alternatives),
-        splits=tuple(_split_fields(profile, costs, split, solution.devices) for split in splits),
         falls_back=falls_back,
     )
 
@@ -314,10 +351,19 @@ def _solve(costs: Costs, objective: str, max_energy: float | None) -> Solution:
     return solve(costs.seconds)
 
 
-def _totals(costs: Costs, devices: Sequence[int]) -> tuple[float | None, float | None]:
+def _way(solution: Solution, splits: Splits) -> str:
+    if not splits.chosen:
+        return solution.way
+    how = "all sets of layers tried" if splits.all_tried else "some layers added one by one"
+    return f"{solution.way}; then layers on two devices: {how}"
+
+
+def _totals(
+    costs: Costs, devices: Sequence[int], splits: Sequence[Split] = ()
+) -> tuple[float | None, float | None]:
     return (
-        _known(cost_of(costs.seconds, devices)),
-        _known(cost_of(costs.joules, devices)),
+        _known(seconds_of(costs, devices, splits)),
+        _known(joules_of(costs, devices, splits)),
     )
 
 
@@ -325,8 +371,10 @@ def _known(cost: float) -> float | None:
     return cost if np.isfinite(cost) else None
 
 
-def _objective_of(costs: Costs, devices: Sequence[int], objective: str) -> float | None:
-    seconds, joules = _totals(costs, devices)
+def _objective_of(
+    costs: Costs, devices: Sequence[int], splits: Sequence[Split], objective: str
+) -> float | None:
+    seconds, joules = _totals(costs, devices, splits)
     if objective == "energy":
         return joules
     if objective == "edp":
@@ -335,24 +383,25 @@ def _objective_of(costs: Costs, devices: Sequence[int], objective: str) -> float
 
 
 def _ops(
-    profile: Profile, costs: Costs, solution: Solution, objective: str
+    profile: Profile,
+    costs: Costs,
+    devices: Sequence[int],
+    splits: Sequence[Split],
+    objective: str,
 ) -> tuple[PlacedOp, ...]:
+    now = _objective_of(costs, devices, splits, objective)
+    split_of = {split.op: split for split in splits}
     placed = []
-    unit = {"energy": "J", "edp": "J s"}.get(objective, "s")
-    for op, device in zip(profile.ops, solution.devices, strict=True):
+    for op, device in zip(profile.ops, devices, strict=True):
+        split = split_of.get(op.id)
+        others = [other for other in splits if other is not split]
         elsewhere = []
-        for other, known in enumerate(costs.devices):
-            entry = costs.measured[op.id][other]
-            if other == device:
-                continue
-            if entry is None:
-                elsewhere.append(Elsewhere(known.name, None, None, None, unit))
-                continue
-            moved = [*solution.devices[: op.id], other, *solution.devices[op.id + 1 :]]
-            cost = _objective_of(costs, moved, objective)
-            now = _objective_of(costs, solution.devices, objective)
-            more = None if cost is None or now is None else cost - now
-            elsewhere.append(Elsewhere(known.name, entry.seconds.median, entry.joules, more, unit))
+        for other in range(len(costs.devices)):
+            if other != device or split is not None:
+                moved = [*devices[: op.id], other, *devices[op.id + 1 :]]
+                cost = _objective_of(costs, moved, others, objective)
+                more = None if cost is None or now is None else cost - now
+                elsewhere.append(_elsewhere(costs, op.id, other, more, objective))
         own = costs.measured[op.id][device]
         assert own is not None
         placed.append(
@@ -362,24 +411,59 @@ def _ops(
                 op.layer,
                 costs.devices[device].name,
                 own.kernel,
-                own.seconds.median,
-                own.joules,
+                own.seconds.median if split is None else part_seconds(costs, devices, split),
+                own.joules if split is None else _known(part_joules(costs, devices, split)),
                 tuple(elsewhere),
+                None if split is None else _second_half(costs, devices, splits, split),
             )
         )
     return tuple(placed)
 
 
-def _moves(profile: Profile, costs: Costs, devices: Sequence[int]) -> tuple[Move, ...]:
+def _elsewhere(costs: Costs, op: int, device: int, more: float | None, objective: str) -> Elsewhere:
+    unit = {"energy": "J", "edp": "J s"}.get(objective, "s")
+    name, entry = costs.devices[device].name, costs.measured[op][device]
+    if entry is None:
+        return Elsewhere(name, None, None, None, unit)
+    return Elsewhere(name, entry.seconds.median, entry.joules, more, unit)
+
+
+def _second_half(
+    costs: Costs, devices: Sequence[int], splits: Sequence[Split], split: Split
+) -> SecondHalf:
+    entry = costs.measured[split.op][split.second]
+    assert entry is not None
+    without = [other for other in splits if other is not split]
+    return SecondHalf(
+        costs.devices[split.second].name,
+        entry.kernel,
+        split.channels,
+        split.of,
+        seconds_of(costs, devices, without) - seconds_of(costs, devices, splits),
+    )
+
+
+def _moves(
+    profile: Profile, costs: Costs, devices: Sequence[int], splits: Sequence[Split]
+) -> tuple[Move, ...]:
+    whole = [
+        (value, source, target, 1.0, float(costs.seconds.move_cost[value, source, target]))
+        for value, source, target in moves_of(costs.seconds, devices, helpers_of(splits))
+    ]
+    parts = [
+        (move.value, move.source, move.target, move.share, move.seconds)
+        for split in splits
+        for move in moves_home(costs, devices, split)
+    ]
     return tuple(
         Move(
             profile.values[value].name,
             costs.memories[source],
             costs.memories[target],
-            profile.values[value].bytes[costs.batch],
-            float(costs.seconds.move_cost[value, source, target]),
+            round(profile.values[value].bytes[costs.batch] * share),
+            seconds,
         )
-        for value, source, target in moves_of(costs.seconds, devices)
+        for value, source, target, share, seconds in sorted(whole + parts)
     )
 
 
@@ -401,24 +485,10 @@ def _baselines(costs: Costs) -> list[Alternative]:
     return found
 
 
-def _alternative(name: str, costs: Costs, devices: Sequence[int]) -> Alternative:
-    return Alternative(name, *_totals(costs, devices), costs.batch, costs.threads)
-
-
-def _split_fields(
-    profile: Profile, costs: Costs, split: Split, devices: Sequence[int]
-) -> dict[str, Any]:
-    node = profile.ops[split.op].node
-    own = costs.devices[devices[split.op]].name
-    return {
-        "node": node,
-        "device": costs.devices[split.device].name,
-        "item": f"{node}:{costs.devices[split.device].name}@{split.channels}+{own}",
-        "channels": split.channels,
-        "of": split.of,
-        "seconds": split.seconds,
-        "saved": split.saved,
-    }
+def _alternative(
+    name: str, costs: Costs, devices: Sequence[int], splits: Sequence[Split] = ()
+) -> Alternative:
+    return Alternative(name, *_totals(costs, devices, splits), costs.batch, costs.threads)
 
 
 _COLUMNS = ("#", "operator", "layer", "device", "kernel", "time", "why")
@@ -431,10 +501,10 @@ def _lines(placement: Placement) -> list[str]:
             str(op.node),
             op.op,
             op.layer,
-            op.device,
-            op.kernel or "",
+            op.device + ("" if op.split is None else f"+{op.split.device}"),
+            "+".join(filter(None, (op.kernel, op.split.kernel if op.split else None))),
             _time(op.seconds),
-            "; ".join(other.text for other in op.elsewhere),
+            "; ".join(op.more_reasons),
         )
         for op in placement.ops
     ]
@@ -453,12 +523,6 @@ def _lines(placement: Placement) -> list[str]:
     lines += [
         f"  {other.name}: {_bill(other.seconds, other.joules)}" for other in placement.alternatives
     ]
-    lines += [
-        f"  split node {split['node']}: {split['channels']} of {split['of']} channels on "
-        f"{split['device']} at the same time would save {_time(split['saved'])} "
-        f"({split['item']})"
-        for split in placement.splits
-    ]
     return [printable(line) for line in lines]
 
 
@@ -469,6 +533,12 @@ def _bill(seconds: float | None, joules: float | None) -> str:
 
 def _time(seconds: float) -> str:
     return f"{seconds * 1e3:.4g} ms"
+
+
+def _on(device: str, kernel: str | None) -> str:
+    """As the plug-in's option has it."""
+    known = device.partition(":")[0]
+    return f"{known}:{kernel}" if kernel and known != "host" else known
 
 
 def _run_name(batch: int, threads: int) -> str:

@@ -4,8 +4,10 @@ A cost is whatever is to be least: seconds, joules, or a sum of both with weight
 is what cannot be.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -53,31 +55,46 @@ class Problem:
         return int(self.op_cost.shape[1])
 
 
-def cost_of(problem: Problem, devices: Sequence[int]) -> float:
+# Second devices of operators that compute with their own: each reads what its operator reads, and
+# no run that is fused has such an operator. What both compute is for the caller to count.
+_NONE: Final[Mapping[int, int]] = MappingProxyType({})
+
+
+def cost_of(problem: Problem, devices: Sequence[int], helpers: Mapping[int, int] = _NONE) -> float:
     """The cost of an assignment: the device of each operator."""
     ops = sum(float(problem.op_cost[op, device]) for op, device in enumerate(devices))
     moves = sum(
         float(problem.move_cost[value, source, target])
-        for value, source, target in moves_of(problem, devices)
+        for value, source, target in moves_of(problem, devices, helpers)
     )
-    return ops + moves - sum(gain.saved for gain in gains_of(problem, devices))
+    return ops + moves - sum(gain.saved for gain in gains_of(problem, devices, helpers))
 
 
-def moves_of(problem: Problem, devices: Sequence[int]) -> list[tuple[int, int, int]]:
+def moves_of(
+    problem: Problem, devices: Sequence[int], helpers: Mapping[int, int] = _NONE
+) -> list[tuple[int, int, int]]:
     """Which values move: (value, from memory, to memory)."""
     moves = []
     for number, value in enumerate(problem.values):
         home = HOST if value.maker < 0 else problem.memory_of[devices[value.maker]]
-        targets = {problem.memory_of[devices[reader]] for reader in value.readers}
+        reading = [devices[reader] for reader in value.readers]
+        reading += [helpers[reader] for reader in value.readers if reader in helpers]
+        targets = {problem.memory_of[device] for device in reading}
         if value.host_reads:
             targets.add(HOST)
         moves += [(number, home, target) for target in sorted(targets - {home})]
     return moves
 
 
-def gains_of(problem: Problem, devices: Sequence[int]) -> list[Gain]:
+def gains_of(
+    problem: Problem, devices: Sequence[int], helpers: Mapping[int, int] = _NONE
+) -> list[Gain]:
     """The gains that an assignment has."""
-    return [gain for gain in problem.gains if all(devices[op] == gain.device for op in gain.ops)]
+    return [
+        gain
+        for gain in problem.gains
+        if all(devices[op] == gain.device and op not in helpers for op in gain.ops)
+    ]
 
 
 def weighted(first: Problem, second: Problem, one: float, other: float) -> Problem:

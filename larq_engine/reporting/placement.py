@@ -23,6 +23,17 @@ class More:
 
 
 @dataclass(frozen=True)
+class Split:
+    """The last output channels of an operator, which another device computes at the same time."""
+
+    device: str
+    kernel: str | None
+    channels: int  # that the operator's own device computes
+    of: int
+    saved: float
+
+
+@dataclass(frozen=True)
 class Choice:
     """Where an operator was put, and why."""
 
@@ -30,6 +41,7 @@ class Choice:
     kernel: str | None
     reason: str
     elsewhere: Mapping[str, More]  # by device, where it is known
+    split: Split | None = None
 
 
 @dataclass(frozen=True)
@@ -40,17 +52,6 @@ class Alternative:
     batch: int
     seconds: float | None
     joules: float | None
-
-
-@dataclass(frozen=True)
-class Split:
-    """Output channels of an operator that another device could compute at the same time."""
-
-    node: int
-    device: str
-    channels: int
-    of: int
-    saved: float
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,6 @@ class Placement:
     bound: float | None  # None where it is proven the best
     way: str  # in which it was found
     alternatives: tuple[Alternative, ...]
-    splits: tuple[Split, ...]
 
 
 def read_placement(path: str | os.PathLike[str], profile: Profile) -> Placement:
@@ -123,16 +123,6 @@ def parse_placement(content: bytes, profile: Profile, name: str = "placement") -
             )
             for part in fields.parts("alternatives", required=False)
         ),
-        splits=tuple(
-            Split(
-                part.count("node"),
-                part.text("device"),
-                part.count("channels"),
-                part.count("of"),
-                part.amount("saved"),
-            )
-            for part in fields.parts("splits", required=False)
-        ),
     )
     if len(placement.choices) < len(fields.parts("ops")):
         raise ValueError(f"{name}: ops: expected each node once, got one of them twice")
@@ -150,6 +140,17 @@ def _read_choice(fields: Fields) -> Choice:
             for part in fields.parts("elsewhere", required=False)
             if part.has("more")
         },
+        _read_split(fields.part("split")) if fields.has("split") else None,
+    )
+
+
+def _read_split(fields: Fields) -> Split:
+    of = fields.count("of", least=2)
+    channels = fields.count("channels", least=1)
+    if channels >= of:
+        fields.refuse("channels", f"fewer than the {of} of both devices")
+    return Split(
+        fields.text("device"), fields.optional_text("kernel"), channels, of, fields.amount("saved")
     )
 
 
@@ -162,12 +163,13 @@ def _check(placement: Placement, profile: Profile, name: str) -> None:
         )
     devices = {device.name for device in profile.devices}
     for node, choice in placement.choices.items():
-        if choice.device not in devices:
-            raise ValueError(
-                f"{name}: node {node}: expected one of the profile's devices "
-                f"({', '.join(sorted(devices))}), got '{choice.device}'; take the profile and "
-                "the device files that the placement was made of"
-            )
+        for device in [choice.device] + ([] if choice.split is None else [choice.split.device]):
+            if device not in devices:
+                raise ValueError(
+                    f"{name}: node {node}: expected one of the profile's devices "
+                    f"({', '.join(sorted(devices))}), got '{device}'; take the profile and "
+                    "the device files that the placement was made of"
+                )
     nodes = {op.node for op in profile.ops}
     missing, unknown = nodes - placement.choices.keys(), placement.choices.keys() - nodes
     if missing or unknown:

@@ -72,7 +72,7 @@ def draw_ops(study: Study) -> Drawing | None:
             if entry is not None:
                 chosen = " ✓" if device.name == op.device else ""
                 text = (
-                    f"{device_symbol(number)} {device.name} "
+                    f"{device_symbol(number)} {op.place if chosen else device.name} "
                     f"{units.seconds(entry.seconds.median)}{chosen}"
                 )
                 bars.append(

@@ -139,7 +139,7 @@ def _reason(study: Study, op: OpStudy) -> Markup:
     title = f"{op.op.id} {op.op.op}{layer}"
     body = [
         element("h3", title),
-        element("p", f"On {op.device or 'no device'}: {op.reason or time}."),
+        element("p", f"On {op.place if op.device else 'no device'}: {op.reason or time}."),
         element(
             "p",
             f"Node {op.op.node} of the model; output {op.op.name or 'without a name'}.",
@@ -149,7 +149,7 @@ def _reason(study: Study, op: OpStudy) -> Markup:
     ]
     return element(
         "details",
-        element("summary", f"{title}: {op.device or 'nowhere'}, {time}"),
+        element("summary", f"{title}: {op.place}, {time}"),
         element("div", body, class_="body"),
         id=f"op-{op.op.id}",
     )

@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from larq_engine.placing import split as splitting
 from larq_engine.placing.costs import Costs, costs_of, measured_at
 from larq_engine.placing.problem import gains_of, moves_of
-from larq_engine.placing.profile_file import Measurement, Op, Profile, Total, Value
-from larq_engine.reporting.placement import More, Placement
+from larq_engine.placing.profile_file import Measurement, Op, Profile, Timing, Total, Value
+from larq_engine.reporting.placement import More, Placement, Split
 
 
 @dataclass(frozen=True)
@@ -16,16 +17,26 @@ class OpStudy:
 
     op: Op
     device: str | None  # None if it was measured nowhere
-    chosen: Measurement | None  # alone, on that device
+    chosen: Measurement | None  # alone, on that device; of a split one, until both have computed
     reason: str
     elsewhere: Mapping[str, More]  # on other devices, the others staying where they are
     alone: tuple[Measurement, ...]  # the fastest first
     fused: tuple[Measurement, ...]  # runs that it is part of
+    split: Split | None = None
+
+    @property
+    def place(self) -> str:
+        """The device, or both."""
+        own = self.device or "nowhere"
+        return own if self.split is None else f"{own} and {self.split.device}"
 
 
 @dataclass(frozen=True)
 class Move:
-    """A value that is moved to another memory, once for all its readers there."""
+    """A value that is moved to another memory, once for all its readers there.
+
+    Of a split operator's output a part is moved to where the rest is: that operator reads it.
+    """
 
     value: Value
     source: str
@@ -109,8 +120,14 @@ def make_study(
         )
     ops = tuple(_study_op(op, entries, placement) for op in profile.ops)
     costs = costs_of(profile, batch, threads, profile.devices)
-    moves = _moves(profile, ops, costs)
-    return Study(profile, placement, batch, threads, ops, moves, _saved(ops, costs))
+    devices = _device_numbers(ops, costs)
+    splits = _splits(ops, costs)
+    seconds = {split.op: splitting.part_seconds(costs, devices, split) for split in splits}
+    ops = tuple(_share(op, seconds[op.op.id]) if op.op.id in seconds else op for op in ops)
+    moves = _moves(profile, devices, splits, costs)
+    gains = gains_of(costs.seconds, devices, splitting.helpers_of(splits))
+    saved = sum(gain.saved for gain in gains)
+    return Study(profile, placement, batch, threads, ops, moves, saved)
 
 
 def _point(what: str, asked: int | None, measured: Sequence[int], placed: int | None) -> int:
@@ -139,24 +156,60 @@ def _study_op(op: Op, entries: Sequence[Measurement], placement: Placement | Non
     device = alone[0].device if alone else None
     kernel, reason = None, "fastest here alone; no placement was given" if alone else ""
     elsewhere: Mapping[str, More] = {}
+    split = None
     if placement is not None:
         choice = placement.choices[op.node]
         device, kernel, reason = choice.device, choice.kernel, choice.reason
-        elsewhere = choice.elsewhere
+        elsewhere, split = choice.elsewhere, choice.split
     there = [entry for entry in alone if entry.device == device]
     chosen = next((entry for entry in there if kernel is None or entry.kernel == kernel), None)
-    return OpStudy(op, device, chosen, reason, elsewhere, tuple(alone), tuple(fused))
+    return OpStudy(op, device, chosen, reason, elsewhere, tuple(alone), tuple(fused), split)
 
 
-def _moves(profile: Profile, ops: Sequence[OpStudy], costs: Costs) -> tuple[Move, ...]:
+def _splits(ops: Sequence[OpStudy], costs: Costs) -> list[splitting.Split]:
+    names = [device.name for device in costs.devices]
+    splits = []
+    for op in ops:
+        if op.split is not None:
+            second = names.index(op.split.device)
+            if costs.measured[op.op.id][second] is None:
+                raise ValueError(
+                    f"placement: node {op.op.node}: expected its time on {op.split.device}, which "
+                    "computes a part of it, got none; take the profile that it was made of"
+                )
+            splits.append(splitting.Split(op.op.id, second, op.split.channels, op.split.of))
+    return splits
+
+
+def _share(op: OpStudy, seconds: float) -> OpStudy:
+    """What both devices take, in the place of what the own device takes for all."""
+    if op.chosen is None or op.split is None:
+        return op
+    kernels = "+".join(filter(None, (op.chosen.kernel, op.split.kernel))) or None
+    shared = replace(
+        op.chosen,
+        kernel=kernels,
+        seconds=Timing(seconds),
+        joules=None,
+        limit_seconds=None,
+        alone_seconds=None,
+    )
+    return replace(op, chosen=shared)
+
+
+def _moves(
+    profile: Profile, devices: Sequence[int], splits: Sequence[splitting.Split], costs: Costs
+) -> tuple[Move, ...]:
     makers = {value: op.id for op in profile.ops for value in op.outputs}
-    numbers = _device_numbers(ops, costs)
+    helpers = splitting.helpers_of(splits)
+    memory_of = costs.seconds.memory_of
     moves = []
-    for number, source, target in moves_of(costs.seconds, numbers):
+    for number, source, target in moves_of(costs.seconds, devices, helpers):
         there = [
             reader
             for reader in costs.seconds.values[number].readers
-            if costs.seconds.memory_of[numbers[reader]] == target
+            if target
+            in (memory_of[devices[reader]], memory_of[helpers.get(reader, devices[reader])])
         ]
         moves.append(
             Move(
@@ -170,11 +223,21 @@ def _moves(profile: Profile, ops: Sequence[OpStudy], costs: Costs) -> tuple[Move
                 _known(costs.joules.move_cost[number, source, target]),
             )
         )
-    return tuple(moves)
-
-
-def _saved(ops: Sequence[OpStudy], costs: Costs) -> float:
-    return sum(gain.saved for gain in gains_of(costs.seconds, _device_numbers(ops, costs)))
+    moves += [
+        Move(
+            profile.values[move.value],
+            costs.memories[move.source],
+            costs.memories[move.target],
+            split.op,
+            (split.op,),
+            round(profile.values[move.value].bytes[costs.batch] * move.share),
+            _known(move.seconds),
+            _known(move.joules),
+        )
+        for split in splits
+        for move in splitting.moves_home(costs, devices, split)
+    ]
+    return tuple(sorted(moves, key=lambda move: (move.value.id, move.source, move.target)))
 
 
 def _device_numbers(ops: Sequence[OpStudy], costs: Costs) -> list[int]:

@@ -121,9 +121,10 @@ def bill(study: Study) -> Table:
     """Where the time goes: what the operators take where they are put, and what moves."""
     rows = []
     for device in study.profile.devices:
-        there = [op.chosen.seconds.median for op in study.ops_on(device.name) if op.chosen]
-        if there:
-            rows.append((f"on {device.name}", f"{len(there)} operators", sum(there)))
+        there = [op for op in study.ops_on(device.name) if op.chosen]
+        for place in dict.fromkeys(op.place for op in there):
+            own = [op.chosen.seconds.median for op in there if op.chosen and op.place == place]
+            rows.append((f"on {place}", f"{len(own)} operators", sum(own)))
     moved = [move.seconds for move in study.moves if move.seconds is not None]
     if study.moves:
         rows.append(("transfers", f"{len(study.moves)} values", sum(moved)))
@@ -162,7 +163,7 @@ def ops(study: Study) -> Table:
                 str(op.op.id),
                 op.op.op,
                 op.op.layer,
-                op.device or "nowhere",
+                op.place,
                 (chosen.kernel if chosen is not None else None) or "",
                 _median(chosen),
                 "" if chosen is None else _quartiles(chosen.seconds),
@@ -230,19 +231,19 @@ def _amount(amount: float, unit: str) -> str:
 
 
 def splits(study: Study) -> Table:
-    """What could be computed on two devices at the same time."""
-    found = () if study.placement is None else study.placement.splits
+    """What is computed on two devices at the same time."""
     rows = [
         (
-            str(split.node),
-            f"{split.channels} of {split.of}",
-            split.device,
-            units.seconds(split.saved),
+            str(op.op.node),
+            f"{op.split.channels} on {op.device}, {op.split.of - op.split.channels} on "
+            f"{op.split.device}",
+            units.seconds(op.split.saved),
         )
-        for split in found
+        for op in study.ops
+        if op.split is not None
     ]
-    columns = ("node", "channels", "at the same time on", "would save")
-    return Table("Layers that two devices could share", columns, rows, frozenset({"would save"}))
+    columns = ("node", "output channels", "saves")
+    return Table("Layers on two devices at the same time", columns, rows, frozenset({"saves"}))
 
 
 def moves(study: Study) -> Table:

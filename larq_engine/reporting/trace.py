@@ -80,7 +80,7 @@ class _Trace:
             for entry in ops[first].fused
             if entry.device == ops[first].device
             and entry.ops == tuple(range(first, first + len(entry.ops)))
-            and all(ops[op].device == entry.device for op in entry.ops)
+            and all(ops[op].place == entry.device for op in entry.ops)
             and entry.seconds.median < self._alone(entry.ops)
         ]
         return max(runs, key=lambda entry: len(entry.ops), default=None)
@@ -94,7 +94,8 @@ class _Trace:
         moves = [
             move for move in self._study.moves if move.readers and move.readers[0] in positions
         ]
-        ends = [(move, self._move(move)) for move in moves]
+        # Parts of what the step makes are moved after it.
+        ends = [(move, self._move(move)) for move in moves if move.maker not in positions]
         run = self._run_from(step[0].op.id) if len(step) > 1 else step[0].chosen
         device = step[0].device
         if device is None or run is None:
@@ -102,18 +103,25 @@ class _Trace:
         duration = run.seconds.median
         middle = (device, self._now + duration / 2)
         self._middle_of |= {op.op.id: middle for op in step}
-        self._slice(
-            device,
-            " + ".join(f"{op.op.id} {op.op.op}" for op in step),
-            duration,
-            {
-                "layers": ", ".join(op.op.layer for op in step),
-                "kernel": run.kernel,
-                "reasons": [op.reason for op in step],
-            },
-        )
+        begin = self._now
+        split = step[0].split
+        for row in [device] + ([] if split is None else [split.device]):
+            self._now = begin
+            self._slice(
+                row,
+                " + ".join(f"{op.op.id} {op.op.op}" for op in step),
+                duration,
+                {
+                    "layers": ", ".join(op.op.layer for op in step),
+                    "kernel": run.kernel,
+                    "reasons": [op.reason for op in step],
+                },
+            )
         for move, end in ends:
             self._flow(move, end, middle)
+        for move in moves:
+            if move.maker in positions:
+                self._move(move)
 
     def _move(self, move: Move) -> tuple[str, float]:
         """Returns row and time of its middle."""

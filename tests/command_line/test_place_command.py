@@ -3,7 +3,6 @@
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,48 +13,7 @@ from larq_engine.converter import schema
 from larq_engine.converter.example import example_model
 from larq_engine.placing.placed_file import METADATA, identity, output_channels, read_placement
 from larq_engine.placing.profile_file import parse_profile, write_profile
-from tests.placing.profiles import encoded
-
-
-def _profile_of(model: bytes) -> dict[str, Any]:
-    """Made-up costs of each operator of the model's main graph."""
-    graph = schema.read(model).graphs[0]
-    ids: dict[Any, int] = {}
-    ops = []
-    for tensor in graph.inputs:
-        ids[tensor] = len(ids)
-    for node, op in enumerate(graph.ops):
-        read = [ids[tensor] for tensor in op.inputs if tensor in ids]
-        for tensor in op.outputs:
-            ids[tensor] = len(ids)
-        made = [ids[tensor] for tensor in op.outputs]
-        ops.append(
-            {"id": node, "node": node, "op": op.kind, "inputs": read, "outputs": made}
-            | {"macs": {"1": 1000}, "layer": "", "name": op.outputs[0].name}
-        )
-    kinds = dict.fromkeys(graph.inputs, "input") | dict.fromkeys(graph.outputs, "output")
-    return {
-        "larq_engine_profile": 1,
-        "engine": "1",
-        "model": {"name": "m", "sha256": hashlib.sha256(model).hexdigest(), "bytes": len(model)},
-        "values": [
-            {"id": number, "name": t.name, "bytes": {"1": 100}, "kind": kinds.get(t, "inner")}
-            for t, number in ids.items()
-        ],
-        "ops": ops,
-        "devices": [
-            {"name": "cpu", "title": "a", "memory": "host"},
-            {"name": "host", "title": "b", "memory": "host"},
-        ],
-        "links": [],
-        "measurements": [
-            {"ops": [op["id"]], "batch": 1, "device": device, "threads": 1}
-            | {"kernel": "reference", "seconds": {"median": 1e-6 * (1 + (op["id"] + n) % 2)}}
-            for op in ops
-            for n, device in enumerate(("cpu", "host"))
-            if device == "cpu" or not op["op"].startswith("Lce")
-        ],
-    }
+from tests.placing.profiles import encoded, profile_of, profile_with_gpu
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +25,7 @@ def model() -> bytes:
 def files(tmp_path: Path, model: bytes) -> tuple[Path, Path, Path]:
     """The model, its profile, and where to write to."""
     (tmp_path / "model.tflite").write_bytes(model)
-    write_profile(parse_profile(encoded(_profile_of(model))), tmp_path / "profile.json")
+    write_profile(parse_profile(encoded(profile_of(model))), tmp_path / "profile.json")
     return tmp_path / "model.tflite", tmp_path / "profile.json", tmp_path / "placed.tflite"
 
 
@@ -95,10 +53,16 @@ def test_writes_the_placement_into_the_model_and_beside_it(
     assert "all on cpu" in shown and "LceBconv2d" in shown
 
 
-def test_channels_are_those_of_the_filters(model: bytes) -> None:
+def test_layers_that_can_be_split_are_binarized_convolutions_of_one_group(model: bytes) -> None:
     parsed = schema.read(model)
-    channels = {parsed.graphs[0].ops[n].kind: c for n, c in output_channels(parsed).items()}
-    assert channels == {"CONV_2D": 32, "LceBconv2d": 128, "FULLY_CONNECTED": 10}
+    convolutions = [op for op in parsed.graphs[0].ops if op.kind == "LceBconv2d"]
+    channels = output_channels(parsed)
+    assert {parsed.graphs[0].ops[node].kind for node in channels} == {"LceBconv2d"}
+    assert len(channels) == len(convolutions)
+    filters = convolutions[0].inputs[1]
+    assert channels[parsed.graphs[0].ops.index(convolutions[0])] == filters.shape[0]
+    filters.shape = (*filters.shape[:3], filters.shape[3] // 2)  # of two groups
+    assert len(output_channels(parsed)) == len(convolutions) - 1
 
 
 def test_the_placed_model_computes_the_same(files: tuple[Path, Path, Path], model: bytes) -> None:
@@ -120,6 +84,19 @@ def test_inspect_shows_where_a_placed_model_runs(
     assert "placed by the file: 0:cpu:reference,1:cpu:reference," in capsys.readouterr().out
 
 
+def test_a_layer_on_two_devices_is_shown_and_reported(
+    files: tuple[Path, Path, Path], model: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with_gpu = profile_with_gpu(model, {"cpu": 1e-4, "cuda": 3e-4})
+    write_profile(parse_profile(encoded(with_gpu)), files[1])
+    assert _place(files) == 0
+    assert "32 of 128 channels at the same time on cuda" in capsys.readouterr().out
+    assert main(["inspect", str(files[2])]) == 0
+    assert ":cpu:reference@96+cuda:bconv2d_popc," in capsys.readouterr().out
+    assert main(["report", str(files[1]), "--placement", str(files[2])]) == 0
+    assert "96 on cpu, 32 on cuda" in capsys.readouterr().out
+
+
 def test_a_placed_model_is_placed_again(files: tuple[Path, Path, Path]) -> None:
     assert _place(files) == 0
     first = files[2].read_bytes()
@@ -134,7 +111,7 @@ def test_the_profile_of_a_placed_model_places_it_again(
 ) -> None:
     assert _place(files) == 0
     content = files[2].read_bytes()
-    again = larq_engine.place(content, parse_profile(encoded(_profile_of(content))))
+    again = larq_engine.place(content, parse_profile(encoded(profile_of(content))))
     assert identity(again) == hashlib.sha256(model).hexdigest()
 
 
@@ -212,7 +189,7 @@ def test_nothing_is_written_if_it_cannot_be(
 def test_the_profile_of_another_model_is_refused(
     files: tuple[Path, Path, Path], model: bytes, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    other = _profile_of(model)
+    other = profile_of(model)
     other["model"] = {"name": "other.tflite", "sha256": "cd" * 32, "bytes": 1}
     files[1].write_bytes(encoded(other))
     assert _place(files) == 1

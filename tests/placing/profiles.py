@@ -1,8 +1,10 @@
 """Profiles for tests."""
 
+import hashlib
 import json
 from typing import Any
 
+from larq_engine.converter import schema
 from larq_engine.placing.profile_file import Profile, parse_profile
 
 
@@ -77,3 +79,71 @@ def encoded(content: Any) -> bytes:
 def profile() -> Profile:
     """The small profile, read."""
     return parse_profile(encoded(fields()))
+
+
+def profile_of(model: bytes) -> dict[str, Any]:
+    """Made-up costs of each operator of the model's main graph."""
+    graph = schema.read(model).graphs[0]
+    ids: dict[Any, int] = {}
+    ops = []
+    for tensor in graph.inputs:
+        ids[tensor] = len(ids)
+    for node, op in enumerate(graph.ops):
+        read = [ids[tensor] for tensor in op.inputs if tensor in ids]
+        for tensor in op.outputs:
+            ids[tensor] = len(ids)
+        made = [ids[tensor] for tensor in op.outputs]
+        ops.append(
+            {"id": node, "node": node, "op": op.kind, "inputs": read, "outputs": made}
+            | {"macs": {"1": 1000}, "layer": "", "name": op.outputs[0].name}
+        )
+    kinds = dict.fromkeys(graph.inputs, "input") | dict.fromkeys(graph.outputs, "output")
+    return {
+        "larq_engine_profile": 1,
+        "engine": "1",
+        "model": {"name": "m", "sha256": hashlib.sha256(model).hexdigest(), "bytes": len(model)},
+        "values": [
+            {"id": number, "name": t.name, "bytes": {"1": 100}, "kind": kinds.get(t, "inner")}
+            for t, number in ids.items()
+        ],
+        "ops": ops,
+        "devices": [
+            {"name": "cpu", "title": "a", "memory": "host"},
+            {"name": "host", "title": "b", "memory": "host"},
+        ],
+        "links": [],
+        "measurements": [
+            {"ops": [op["id"]], "batch": 1, "device": device, "threads": 1}
+            | {"kernel": "reference", "seconds": {"median": 1e-6 * (1 + (op["id"] + n) % 2)}}
+            for op in ops
+            for n, device in enumerate(("cpu", "host"))
+            if device == "cpu" or not op["op"].startswith("Lce")
+        ],
+    }
+
+
+# Of binarized convolutions.
+KERNELS = {"cpu": "reference", "cuda": "bconv2d_popc", "host": None}
+
+
+def profile_with_gpu(model: bytes, seconds: dict[str, float]) -> dict[str, Any]:
+    """Made-up costs with a GPU: convolutions take so long on a device, all else little on one."""
+    content = profile_of(model)
+    content["devices"].append({"name": "cuda", "title": "c", "memory": "cuda"})
+    content["links"] = [
+        {"from": a, "to": b, "seconds": 1e-6, "bytes_per_second": 1e9}
+        for a, b in (("host", "cuda"), ("cuda", "host"))
+    ]
+    content["measurements"] = [
+        {"ops": [op["id"]], "batch": 1, "device": device, "threads": 1}
+        | {"kernel": KERNELS[device], "seconds": {"median": median}}
+        for op in content["ops"]
+        for device, median in (
+            seconds if op["op"] == "LceBconv2d" else {_only(op["op"]): 1e-6}
+        ).items()
+    ]
+    return content
+
+
+def _only(kind: str) -> str:
+    return "cpu" if kind.startswith("Lce") else "host"

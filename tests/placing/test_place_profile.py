@@ -1,4 +1,4 @@
-"""From profiles to placements, by trying all: batches, threads, kernels, splits, device files."""
+"""From profiles to placements, by trying all: batches, threads, kernels, device files."""
 
 import dataclasses
 import itertools
@@ -17,7 +17,6 @@ from larq_engine.placing.device_file import (
 )
 from larq_engine.placing.placement import place_profile
 from larq_engine.placing.profile_file import Measurement, Profile, Timing, parse_profile
-from larq_engine.placing.split import best_split
 from tests.placing.profiles import encoded, fields, profile
 
 
@@ -245,36 +244,6 @@ def test_too_little_energy_is_told() -> None:
         place_profile(_random_profile(1), max_energy=1e-9)
     with pytest.raises(ValueError, match="objective latency or throughput, got energy"):
         place_profile(_random_profile(1), max_energy=1, objective="energy")
-
-
-@pytest.mark.parametrize("seed", range(50))
-def test_split_equals_trying_all_points(seed: int) -> None:
-    rng = random.Random(seed)
-    step = rng.choice((1, 32))
-    channels = step * rng.randint(1, 8)
-    first, second, move_in, out = (rng.uniform(0, 9) for _ in range(4))
-    found, seconds = best_split(channels, step, first, second, move_in, (0.1, out))
-    tried = {0: first}
-    for there in range(step, channels, step):
-        own = first * (channels - there) / channels
-        tried[there] = max(own, move_in + 0.1 + (second + out) * there / channels)
-    assert seconds == pytest.approx(min(tried.values()))
-    assert tried[found] == pytest.approx(seconds)
-
-
-def test_splits_are_told_where_they_pay() -> None:
-    content = fields()
-    content["measurements"] = content["measurements"][:2] + content["measurements"][3:]
-    content["measurements"][2]["seconds"]["median"] = 3e-4
-    known = parse_profile(encoded(content))
-    placement = place_profile(known, channels={1: 128})
-    assert [op.device for op in placement.ops] == ["cpu", "cpu"]
-    (split,) = placement.splits
-    # 32 channels there: 1.5 us in, 75 us, 1.01 us out; 96 here: 150 us.
-    assert (split["device"], split["channels"], split["of"]) == ("cuda", 32, 128)
-    assert split["seconds"] == pytest.approx(1.5e-4)
-    assert split["saved"] == pytest.approx(5e-5)
-    assert place_profile(known, channels={1: 32}).splits == ()
 
 
 def _device() -> dict[str, Any]:

@@ -44,7 +44,7 @@ def hostile_fields() -> tuple[dict[str, Any], dict[str, Any]]:
         op["elsewhere"] = [{"device": f"cuda{TEXT}", "more": 1.0, "unit": TEXT}]
     for other in placement["alternatives"]:
         other["name"] += TEXT
-    placement["splits"] = [
-        {"node": 4, "device": TEXT, "channels": 3, "of": 8, "seconds": 1e-6, "saved": 1e-6}
-    ]
+    split = next(op for op in placement["ops"] if op["node"] == 4)
+    split["split"] = {"device": profile["devices"][2]["name"], "kernel": TEXT}
+    split["split"] |= {"channels": 3, "of": 8, "saved": 1e-6}
     return profile, placement

@@ -1,9 +1,11 @@
 """What is shown of a profile: places, moves, and what cannot be shown."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+import larq_engine
 from larq_engine.placing.placement import place_profile
 from larq_engine.placing.profile_file import Profile, parse_profile
 from larq_engine.reporting.placement import read_placement
@@ -56,6 +58,55 @@ def test_the_solver_and_the_report_count_the_same(tmp_path, objective):
     assert chosen + moved - study.saved == pytest.approx(placed.seconds)
     assert [op.reason for op in study.ops] == [op.reason for op in placed.ops]
     assert study.ops[1].elsewhere.keys() == {"cpu"}
+
+
+def _split_placement(tmp_path) -> tuple[Profile, Path]:
+    """Convolutions for which a GPU near by is little slower than the CPU."""
+    fields = residual_fields(2)
+    for link in fields["links"]:
+        link |= {"seconds": 1e-7, "bytes_per_second": 1e12}
+    convolutions = {op["id"] for op in fields["ops"] if op["op"] == "LceBconv2d"}
+    for entry in fields["measurements"]:
+        if entry["device"] == "cuda" and convolutions.issuperset(entry["ops"]):
+            entry["seconds"] = {"median": 150e-6}
+    profile = _read(fields)
+    placed = place_profile(profile, channels=dict.fromkeys(convolutions, 256))
+    assert len([op for op in placed.ops if op.split is not None]) == 2
+    file = tmp_path / "placed.json"
+    file.write_text(placed.to_json())
+    return profile, file
+
+
+def test_what_two_devices_compute_is_counted_as_the_solver_does(tmp_path):
+    profile, file = _split_placement(tmp_path)
+    written = json.loads(file.read_text())
+    study = make_study(profile, read_placement(file, profile), None, None)
+    found = [(m.value.name, m.source, m.target, m.size, m.seconds) for m in study.moves]
+    keys = ("value", "source", "target", "bytes", "seconds")
+    assert found == [tuple(move[key] for key in keys) for move in written["moves"]]
+    chosen = sum(op.chosen.seconds.median for op in study.ops)
+    moved = sum(move.seconds for move in study.moves)
+    assert chosen + moved - study.saved == pytest.approx(written["seconds"])
+
+
+def test_what_two_devices_compute_is_shown(tmp_path):
+    profile, file = _split_placement(tmp_path)
+    written = json.loads(file.read_text())
+    report = larq_engine.report(profile, file)
+    text, page = str(report), report.to_html().decode()
+    table = text[text.index("Layers on two devices at the same time") :].splitlines()
+    for number, op in enumerate(op for op in written["ops"] if op["split"]):
+        split = op["split"]
+        share = f"{split['channels']} on {op['device']}, {256 - split['channels']} on "
+        share += split["device"]
+        assert table[3 + number].split() == [str(op["node"]), *share.split(), "31.5", "µs"]
+        assert share in page
+    both = f"on {op['device']} and {split['device']}"
+    assert both in text and both in page
+    trace = json.loads(report.to_trace())["traceEvents"]
+    slices = [event for event in trace if event.get("cat") == "operator"]
+    together = [s["tid"] for s in slices if s["name"] == f"{op['node'] - 2} LceBconv2d"]
+    assert len(together) == len({*together}) == 2
 
 
 def test_a_value_moves_once_for_all_its_readers(tmp_path):

@@ -1,11 +1,12 @@
 """What a placed model takes beside what its placement predicted, operator by operator."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from larq_engine.placing.placement import PlacedOp, Placement
 from larq_engine.python.arguments import share_batch
 from larq_engine.python.interpreter import Interpreter
-from larq_engine.python.profile import HOST
+from larq_engine.python.profile import HOST, ProfileRow
 from larq_engine.python.text_table import align_columns
 
 _COLUMNS = ("#", "operator", "layer", "device", "predicted", "measured")
@@ -19,7 +20,9 @@ _TRANSFER = "TRANSFER"
 
 def verify(model: bytes, placement: Placement) -> str:
     """Runs the placed model and returns a table; the host's own operators are one row."""
-    gpus = [op.device for op in placement.ops if op.device.startswith("cuda")]
+    used = [op.device for op in placement.ops]
+    used += [op.split.device for op in placement.ops if op.split is not None]
+    gpus = [device for device in used if device.startswith("cuda")]
     device = gpus[0] if gpus else "cpu"
     with Interpreter(model, num_threads=placement.threads, device=device) as interpreter:
         shapes = interpreter.input_shapes
@@ -28,34 +31,47 @@ def verify(model: bytes, placement: Placement) -> str:
         interpreter.profile(runs=3)
         table = interpreter.profile(runs=_RUNS)
     # The host runs what calls other graphs, and so what these take is its.
-    steps = [row for row in table if row.op not in (HOST, _TRANSFER) and row.subgraph in _MAIN]
-    measured: dict[int, float] = defaultdict(float)
+    steps: dict[int, list[ProfileRow]] = defaultdict(list)
     step_of: dict[int, int] = {}
-    for row in steps:
-        measured[row.node] += row.ms_per_call * row.calls / table.runs
-        step_of.update(dict.fromkeys((row.node, *row.absorbed), row.node))
+    for row in table:
+        if row.op not in (HOST, _TRANSFER) and row.subgraph in _MAIN:
+            steps[row.node].append(row)
+            step_of.update(dict.fromkeys((row.node, *row.absorbed), row.node))
     own: dict[int, list[PlacedOp]] = defaultdict(list)
     for op in placement.ops:
         if op.node in step_of:
             own[step_of[op.node]].append(op)
-    rows = [_row(ops, measured[node]) for node, ops in own.items()]
+    rows = [_row(ops, _measured(ops[-1], steps[node], table.runs)) for node, ops in own.items()]
     others = [op.seconds for op in placement.ops if op.node not in step_of]
     others += [move.seconds for move in placement.moves]
-    rest = table.ms_per_run - sum(measured.values())
+    rest = table.ms_per_run - sum(_sum(some, table.runs) for some in steps.values())
     rows.append(("", "host and moves", "", "", f"{sum(others) * 1e3:.4f}", f"{rest:.4f}"))
     total = f"{placement.seconds * 1e3:.4f}", f"{table.ms_per_run:.4f}"
     rows.append(("", "in all, in ms", "", "", *total))
     return "\n".join(align_columns(_COLUMNS, rows, _NUMBERS))
 
 
+def _measured(op: PlacedOp, steps: Sequence[ProfileRow], runs: int) -> float:
+    """Milliseconds of an operator's steps: of two halves those of the longer, and of joining."""
+    if op.split is None:
+        return _sum(steps, runs)
+    *halves, join = steps
+    return max(_sum([half], runs) for half in halves) + _sum([join], runs)
+
+
+def _sum(steps: Sequence[ProfileRow], runs: int) -> float:
+    return sum(row.ms_per_call * row.calls for row in steps) / runs
+
+
 def _row(ops: list[PlacedOp], milliseconds: float) -> tuple[str, ...]:
     """Operators that one step computes; those alone are what was predicted."""
     predicted = sum(op.seconds for op in ops) * 1e3
+    split = ops[-1].split
     return (
         "+".join(str(op.node) for op in ops),
         "+".join(op.op for op in ops),
         ops[-1].layer,
-        ops[-1].device,
+        ops[-1].device + ("" if split is None else f"+{split.device}"),
         f"{predicted:.4f}",
         f"{milliseconds:.4f}",
     )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import larq_engine
-from larq_engine.command_line.placement_check import verify
+from larq_engine.command_line.verify_placement import verify
 from larq_engine.placing.api import PlacedModel
 from tests.model_builder import ModelBuilder
 from tests.profiling.models import small_model
