@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from larq_engine import testing
 from larq_engine.python.about import about
+from larq_engine.python.accelerator import environment
 from larq_engine.python.host import load_delegate
 from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.library import delegate_path
@@ -65,6 +66,7 @@ __all__ = [
     "convert_saved_model",
     "convert_tflite",
     "delegate_path",
+    "environment",
     "load_delegate",
     "modify_integer_quantized_model_io_type",
     "place",

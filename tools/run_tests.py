@@ -141,7 +141,12 @@ STAGES = (
         "Python tests in LiteRT on an emulated GPU",
         (
             [
-                *["tools/test_fake_gpu.sh", "tests/cuda", "tests/python/test_fusion.py"],
+                *[
+                    "tools/test_fake_gpu.sh",
+                    "tests/cuda",
+                    "tests/python/test_fusion.py",
+                    "tests/python/test_compiled_model.py",
+                ],
                 *["tests/interop/test_interop.py", "-k", "not tensorflow and not tflite_runtime"],
             ],
         ),

@@ -10,6 +10,7 @@ from typing import Any
 from larq_engine import __version__
 from larq_engine.command_line import (
     about_command,
+    accelerator_command,
     convert_command,
     example_command,
     inspect_command,
@@ -78,6 +79,7 @@ def _make_parser() -> argparse.ArgumentParser:
         profile_command,
         report_command,
         example_command,
+        accelerator_command,
         about_command,
     ):
         command.add_parser(commands)

@@ -73,11 +73,13 @@ std::optional<bool> ParseSwitch(std::string_view value) {
   return std::nullopt;
 }
 
-EngineOptions ParseEngineOptions(const char* const* keys, const char* const* values, size_t count) {
+EngineOptions ParseEngineOptions(const char* const* keys, const char* const* values, size_t count,
+                                 DeviceOption device) {
   EngineOptions options;
   options.kernel = kAutoKernel;
-  if (const char* device = Variable(kDeviceVariable)) {
-    ParseDevice(device, std::string("environment variable ") + kDeviceVariable, options);
+  options.device = device;
+  if (const char* variable = Variable(kDeviceVariable)) {
+    ParseDevice(variable, std::string("environment variable ") + kDeviceVariable, options);
   }
   std::string_view placement;
   for (size_t i = 0; i < count; ++i) {

@@ -32,8 +32,9 @@ std::optional<bool> ParseSwitch(std::string_view value);
 inline constexpr const char* kSwitchValues = "on or off (true or false, 1 or 0)";
 
 // Throws std::invalid_argument that names the valid options or values. Environment variables stand
-// in where an option is not given.
-EngineOptions ParseEngineOptions(const char* const* keys, const char* const* values, size_t count);
+// in where an option is not given, and `device` where there is no variable for it either.
+EngineOptions ParseEngineOptions(const char* const* keys, const char* const* values, size_t count,
+                                 DeviceOption device = DeviceOption::kCpu);
 
 }  // namespace larq_engine
 

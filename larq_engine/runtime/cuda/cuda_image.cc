@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "larq_engine/runtime/ops/op_error.h"
 #include "larq_engine/version.h"
 
@@ -28,6 +30,10 @@ std::string CudaImagePath() {
     own = info.dli_fname;
   }
   if (own.find('/') == std::string::npos) own = ProgramPath();
+  // Where the file lies, and not a link to it: LiteRT looks for accelerators by other names.
+  std::error_code unknown;
+  const std::filesystem::path real = std::filesystem::canonical(own, unknown);
+  if (!unknown) own = real.string();
   const size_t slash = own.rfind('/');
   // With a slash, or the dynamic loader would look elsewhere.
   return (slash == std::string::npos ? "./" : own.substr(0, slash + 1)) + kFileName;

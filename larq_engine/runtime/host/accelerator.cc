@@ -80,12 +80,13 @@ Status CreateDelegate(RuntimeContext* context, void*, void*, void*, void** wrapp
     return kErrorUnsupportedRuntimeVersion;
   }
   try {
-    const EngineOptions options = ParseEngineOptions(nullptr, nullptr, 0);
+    // Nobody can hand us options here. Who asks for a GPU means one, where it is there.
+    const EngineOptions options = ParseEngineOptions(nullptr, nullptr, 0, DeviceOption::kAuto);
     TfLiteDelegate* delegate = MakeDelegate(MakeEngine(options), options);
     const Status status = context->wrap_delegate(delegate, tflite_plugin_destroy_delegate, wrapper);
     if (status != kOk) tflite_plugin_destroy_delegate(delegate);
     return status;
-  } catch (const std::exception&) {  // the environment's LARQ_ENGINE_KERNEL, or memory
+  } catch (const std::exception&) {  // a variable of the environment, or memory
     return kErrorRuntimeFailure;
   }
 }

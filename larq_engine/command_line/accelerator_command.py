@@ -1,0 +1,24 @@
+"""`larq-engine accelerator`: lets LiteRT's own tools find the engine."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from larq_engine.python.accelerator import link_accelerator
+
+
+def add_parser(commands: Any) -> None:
+    """Adds the sub-command."""
+    parser = commands.add_parser(
+        "accelerator",
+        help="let LiteRT's tools, such as benchmark_litert_model, find the engine",
+        description="Puts a link to the plug-in into a folder, by the name that LiteRT looks for. "
+        "LiteRT's tools take the folder as --runtime_path, and compute with the engine if they are "
+        "asked for a GPU.",
+    )
+    parser.set_defaults(run=_run)
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="an existing folder")
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    print(link_accelerator(arguments.folder))

@@ -1,0 +1,69 @@
+"""The plug-in as LiteRT's accelerator: the way to it from CompiledModel, which takes no delegates.
+
+LiteRT looks in the folder of its runtime for accelerators by the names of their files.
+"""
+
+import atexit
+import importlib
+import os
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from larq_engine.python.library import delegate_path
+
+# The first name that LiteRT looks for. It stands for any accelerator that is asked for as a GPU's.
+_FILE_NAME = "libLiteRtGpuAccelerator.so"
+
+
+def environment() -> Any:
+    """LiteRT's environment in which CompiledModel computes with this engine.
+
+    Hand it to `CompiledModel.from_file` or `from_buffer` as `environment`, with the accelerators
+    GPU and CPU: the engine is what LiteRT asks for as the GPU. It computes on a GPU where that is
+    there and worth it, and on the CPU else; LARQ_ENGINE_DEVICE decides otherwise.
+
+    Raises:
+        ImportError: LiteRT is not installed, or is older than its environments.
+        FileNotFoundError: The plug-in was not built.
+    """
+    try:
+        module = importlib.import_module("ai_edge_litert.environment")
+    except ImportError as error:
+        raise ImportError(
+            f"environment: expected LiteRT 2.2 or newer, got none ({error}); install it with "
+            "`pip install -U ai-edge-litert`"
+        ) from error
+    return module.Environment.create(runtime_path=str(_own_folder()))
+
+
+def link_accelerator(folder: str | os.PathLike[str]) -> Path:
+    """Puts a link to the plug-in into a folder, by the name that LiteRT looks for.
+
+    Raises:
+        FileNotFoundError: There is no such folder, or the plug-in was not built.
+        ValueError: The folder has another file of this name.
+    """
+    link, plug_in = Path(folder) / _FILE_NAME, Path(delegate_path()).resolve()
+    if link.is_symlink():
+        link.unlink()
+    elif link.exists():
+        raise ValueError(f"'{link}': expected a link, or nothing, got another accelerator")
+    link.symlink_to(plug_in)
+    return link
+
+
+@cache
+def _own_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="larq_engine_"))
+    atexit.register(_remove, folder, os.getpid())
+    link_accelerator(folder)
+    return folder
+
+
+def _remove(folder: Path, process: int) -> None:
+    # A forked process leaves it to the one that made it.
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
