@@ -351,6 +351,7 @@ MAY_IMPORT_TOO = {
     "larq_engine/converter/keras_files.py": ("h5py", "larq", "tf_keras"),
     "larq_engine/converter/schema.py": ("ai_edge_litert.schema_py_generated", "flatbuffers"),
     "larq_engine/converter/check_run.py": ("ai_edge_litert.interpreter",),
+    "larq_engine/python/accelerator.py": ("ai_edge_litert.environment",),
     "larq_engine/placing/api.py": ("larq_engine.__version__", "larq_engine.converter.schema"),
     "larq_engine/placing/placed_file.py": ("larq_engine.converter.schema",),
     "larq_engine/reporting/png.py": ("matplotlib",),
