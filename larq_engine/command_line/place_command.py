@@ -14,7 +14,9 @@ def add_parser(commands: Any) -> None:
         "place",
         help="choose a device for each operator of a model",
         description="Chooses a device and a kernel for each operator, by what a profile of the "
-        "model says that they take: the best of all assignments, moves between memories counted.",
+        "model says that they take: the best of all assignments, moves between memories counted. "
+        "Binarized convolutions are computed by the CPU and the GPU at the same time where that "
+        "pays.",
     )
     parser.set_defaults(run=_run, usage_error=parser.error)
     parser.add_argument("model", type=Path, metavar="MODEL", help="a .tflite file")

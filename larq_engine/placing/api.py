@@ -35,6 +35,8 @@ def place(
 ) -> PlacedModel:
     """Chooses a device and a kernel for each operator: the best of all assignments.
 
+    Binarized convolutions are computed by the CPU and the GPU at the same time where that pays.
+
     Args:
         model: A .tflite file, as bytes or as a path.
         profile: What `larq_engine.profile` made of it, or the path of its file.

@@ -144,7 +144,7 @@ class Placement:
     seconds: float
     joules: float | None
     cost: float  # of the objective, of one batch
-    bound: float | None  # below which none is; None where the placement is proven the best
+    bound: float | None  # below which none of whole layers is; None where that is proven the best
     way: str
     alternatives: tuple[Alternative, ...]
     falls_back: bool = False  # for what is not there when the model runs
@@ -355,7 +355,7 @@ def _way(solution: Solution, splits: Splits) -> str:
     if not splits.chosen:
         return solution.way
     how = "all sets of layers tried" if splits.all_tried else "some layers added one by one"
-    return f"{solution.way}; then layers on two devices: {how}"
+    return f"{solution.way} for whole layers; then layers on two devices: {how}"
 
 
 def _totals(

@@ -139,6 +139,14 @@ def test_too_many_that_depend_on_each_other_are_added_one_by_one(
     assert told == {"", "some layers added one by one"}
 
 
+def test_no_more_layers_are_split_than_the_plug_in_cuts(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = _random_profile(random.Random(4), 8)
+    channels = dict.fromkeys(range(8), 1024)
+    assert sum(map(bool, _shares(place_profile(known, channels=channels)))) > 1
+    monkeypatch.setattr(splitting, "_MOST", 1)
+    assert sum(map(bool, _shares(place_profile(known, channels=channels)))) <= 1
+
+
 def _small() -> dict[str, Any]:
     """The second operator takes 0.2 ms on the CPU and 0.3 ms on the GPU."""
     content = fields()
