@@ -106,7 +106,7 @@ class Measurement:
     joules: float | None = None
     limit_seconds: float | None = None  # the physical floor
     source: str | None = None  # of what was not measured
-    alone_seconds: float | None = None  # cut out of the model, where `seconds` are derived from it
+    cut_seconds: float | None = None  # cut out of the model, where `seconds` are derived from it
 
 
 @dataclass(frozen=True)
@@ -260,7 +260,7 @@ def _timed_fields(entry: Measurement | Total) -> dict[str, Any]:
     return {
         key: value
         for key, value in fields.items()
-        if value is not None or key not in ("source", "alone_seconds")
+        if value is not None or key not in ("source", "cut_seconds")
     }
 
 
@@ -313,7 +313,7 @@ def read_measurement(fields: Fields) -> Measurement:
         joules=fields.optional_amount("joules"),
         limit_seconds=fields.optional_amount("limit_seconds"),
         source=fields.optional_text("source"),
-        alone_seconds=fields.optional_amount("alone_seconds"),
+        cut_seconds=fields.optional_amount("cut_seconds"),
     )
 
 

@@ -13,7 +13,6 @@ from larq_engine.converter.graph import Tensor
 from larq_engine.converter.lce_ops import is_ours
 from larq_engine.placing import profile_file as file
 from larq_engine.profiling import energy, machine
-from larq_engine.profiling.alone import AloneTrial
 from larq_engine.profiling.column import (
     AUTO,
     CPU,
@@ -24,6 +23,7 @@ from larq_engine.profiling.column import (
     open_part,
 )
 from larq_engine.profiling.compare import find_difference
+from larq_engine.profiling.cut_trial import CutTrial
 from larq_engine.profiling.empty import EmptyRun
 from larq_engine.profiling.limits import Limits
 from larq_engine.profiling.links import measure_links
@@ -153,14 +153,14 @@ class _Profiler:
         self._wrong: list[str] = []
         self._layouts: dict[tuple[Column, int], Layout] = {}
         self._wholes: list[WholeTimes] = []
-        self._alone: dict[Key, file.Timing] = {}
+        self._cut: dict[Key, file.Timing] = {}
         self._joules: dict[Key | Way, float | None] = {}
         self._is_right: set[Key] = set()
 
     def run(self) -> ProfileResult:
         ways = list(self._ways())
         parts = list(dict.fromkeys(self._parts(ways)))
-        lanes = len(ways) + len({(s.column, s.times) for s in parts if self._is_timed_alone(s)})
+        lanes = len(ways) + len({(s.column, s.times) for s in parts if self._is_timed_cut_out(s)})
         with count_rounds("profiling", lanes * self._rounds, self._verbose) as progress:
             for chunk in self._chunks(ways, lambda way: self._network.whole().ops):
                 self._measure_wholes(chunk, progress)
@@ -196,7 +196,7 @@ class _Profiler:
         """What the device takes, which no kernel changes."""
         return self._layouts[Column(column.device, column.threads), times]
 
-    def _is_timed_alone(self, spec: _Spec) -> bool:
+    def _is_timed_cut_out(self, spec: _Spec) -> bool:
         """Whether there is no time of it within a whole model."""
         if spec.column.device == HOST:
             return True
@@ -276,17 +276,17 @@ class _Profiler:
     # ---- Parts -----------------------------------------------------------------------------------
 
     def _measure_parts(self, specs: Sequence[_Spec], progress: Callable[[int], None]) -> None:
-        wanted = {(spec.column, spec.times) for spec in specs if self._is_timed_alone(spec)}
-        lanes: dict[tuple[Column, int], list[AloneTrial]] = {}
-        opened: list[tuple[Key, AloneTrial]] = []
+        wanted = {(spec.column, spec.times) for spec in specs if self._is_timed_cut_out(spec)}
+        lanes: dict[tuple[Column, int], list[CutTrial]] = {}
+        opened: list[tuple[Key, CutTrial]] = []
         # The engine's choice first: a forced kernel that is the same is no other candidate.
         for spec in sorted(specs, key=lambda spec: spec.column.kernel != AUTO):
             found = self._try(spec)
             if found is None:
                 continue
             key, runner = found
-            if self._is_timed_alone(spec):
-                trial = AloneTrial(runner, spec.column.is_gpu, self._others)
+            if self._is_timed_cut_out(spec):
+                trial = CutTrial(runner, spec.column.is_gpu, self._others)
                 lanes.setdefault((spec.column, spec.times), []).append(trial)
                 opened.append((key, trial))
             elif spec.column.kernel == AUTO:
@@ -302,7 +302,7 @@ class _Profiler:
             empty.measure()
         for key, trial in opened:
             base = 0.0 if trial.on_device else self._empty[key.threads].seconds
-            self._alone[key] = summarize(trial.seconds, base)
+            self._cut[key] = summarize(trial.seconds, base)
             if trial.runner.column.kernel == AUTO:
                 self._joules[key] = self._meters[key.device].measure(trial.runner.time_ns)
 
@@ -350,7 +350,7 @@ class _Profiler:
 
     def _result(self) -> ProfileResult:
         batch_of = {times: batch for batch, times in self._times.items()}
-        rows = Rows(self._wholes, self._alone, self._is_right)
+        rows = Rows(self._wholes, self._cut, self._is_right)
         limits = Limits(self._runtime)
         links = [
             link
@@ -398,7 +398,7 @@ class _Profiler:
                         key.threads,
                         key.kernel,
                     ),
-                    alone_seconds=row.alone,
+                    cut_seconds=row.cut,
                 )
                 for key, row in sorted(rows.rows.items(), key=self._place_in_file)
             ),

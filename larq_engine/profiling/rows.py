@@ -1,8 +1,8 @@
 """From samples to the rows of a profile.
 
 A row of the engine is what its operators took within a whole model. The host has no clock for each
-of its operators, so each is timed alone as well, and what the host took in the model is divided in
-that proportion. An operator that was only alone on a device is scaled as the host's own are.
+of its operators, so each is cut out and timed as well, and what the host took in the model is
+divided in that proportion. An operator that a device only had cut out is scaled as the host's are.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,11 +28,11 @@ class Key:
 
 @dataclass(frozen=True)
 class Row:
-    """What it takes; `alone` are the seconds of a run by itself, where that was timed."""
+    """What it takes; `cut` are the seconds of it cut out, where it was."""
 
     key: Key
     seconds: file.Timing
-    alone: float | None
+    cut: float | None
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,13 @@ class Share:
     Attributes:
         total: The whole, as measured.
         rows: The seconds of the rows that make it up, transfers included.
-        alone: The same with the host's operators as each takes alone.
+        cut: The same with the host's operators as each takes cut out.
         missing: Operators that no row has.
     """
 
     total: file.Total
     rows: float
-    alone: float
+    cut: float
     missing: tuple[int, ...]
 
     @property
@@ -57,9 +57,9 @@ class Share:
         return self._difference(self.rows)
 
     @property
-    def percent_alone(self) -> float:
-        """How far it is with the host's operators alone."""
-        return self._difference(self.alone)
+    def percent_cut(self) -> float:
+        """How far it is with the host's operators cut out."""
+        return self._difference(self.cut)
 
     def _difference(self, seconds: float) -> float:
         return 100 * (seconds / self.total.seconds.median - 1)
@@ -76,18 +76,18 @@ class Rows:
 
     Args:
         wholes: The whole models; an operator's row comes from the first that has it.
-        alone: What was timed alone.
+        cut: What was timed cut out of the model.
         is_right: The rows whose results were compared, and found right.
     """
 
     def __init__(
         self,
         wholes: Sequence[WholeTimes],
-        alone: Mapping[Key, file.Timing],
+        cut: Mapping[Key, file.Timing],
         is_right: set[Key],
     ) -> None:
         self._wholes = wholes
-        self._alone = alone
+        self._cut = cut
         self.rows: dict[Key, Row] = {}
         for whole in wholes:
             for ops, (_, kernel) in whole.layout.groups.items():
@@ -96,22 +96,22 @@ class Rows:
                 if key in is_right and key not in self.rows:
                     timing = summarize(whole.groups[ops])
                     self.rows[key] = Row(key, timing, None)
-        for key, timing in alone.items():
+        for key, timing in cut.items():
             if key not in self.rows:
                 seconds = _scale(timing, self._factor(key))
                 self.rows[key] = Row(key, seconds, timing.median)
 
     def _factor(self, key: Key) -> float:
-        """What an operator takes in the model, beside what it takes alone."""
+        """What an operator takes in the model, beside what it takes cut out."""
         if key.device not in (CPU, HOST):
-            return 1.0  # A GPU has a clock of its own, alone too.
+            return 1.0  # A GPU has a clock of its own, there too.
         for whole in self._wholes:
             way = whole.way
             if (way.column.threads, way.times) != (key.threads, key.times) or way.column.is_gpu:
                 continue
             if not set(key.ops) <= set(whole.layout.left):
                 continue
-            timings = [self._alone.get(_key(way, (op,), HOST)) for op in whole.layout.left]
+            timings = [self._cut.get(_key(way, (op,), HOST)) for op in whole.layout.left]
             total = sum(timing.median for timing in timings if timing is not None)
             # An operator without a time is somewhere in what is left.
             if None in timings or not total:
@@ -138,7 +138,7 @@ class Rows:
         return Share(
             total,
             moves + sum(row.seconds.median for row in found),
-            moves + sum(row.seconds.median if row.alone is None else row.alone for row in found),
+            moves + sum(row.seconds.median if row.cut is None else row.cut for row in found),
             tuple(sorted(op for key in wanted if key not in self.rows for op in key.ops)),
         )
 

@@ -17,14 +17,14 @@ _NUMBERS = (
     "batch",
     "threads",
     "ms",
-    "alone",
+    "cut out",
     "runs",
     "GMAC/s",
     "limit %",
     "mJ",
     "rows",
     "diff %",
-    "host's alone",
+    "host's cut out",
     "diff % ",
 )
 
@@ -55,7 +55,7 @@ def _heading(result: ProfileResult) -> str:
 
 def _rows(profile: Profile, measurements: Sequence[Measurement]) -> str:
     titles = ("ops", "op", "layer", "batch", "device", "threads", "kernel", "ms", "quartiles",
-              "runs", "alone", "GMAC/s", "limit %", "mJ")  # fmt: skip
+              "runs", "cut out", "GMAC/s", "limit %", "mJ")  # fmt: skip
     order = sorted(measurements, key=lambda m: (m.batch, m.ops[0], m.device, m.threads))
     cells = [_cells(profile, measurement) for measurement in order]
     return "\n".join([*align_columns(titles, cells, _NUMBERS), ""])
@@ -78,7 +78,7 @@ def _cells(profile: Profile, measurement: Measurement) -> tuple[str, ...]:
         "" if seconds.q1 is None or seconds.q3 is None
         else f"{seconds.q1 * 1e3:.4f}-{seconds.q3 * 1e3:.4f}",
         str(seconds.runs or ""),
-        "" if measurement.alone_seconds is None else f"{measurement.alone_seconds * 1e3:.4f}",
+        "" if measurement.cut_seconds is None else f"{measurement.cut_seconds * 1e3:.4f}",
         speed,
         _limit_share(measurement),
         _millijoules(measurement.joules),
@@ -107,7 +107,7 @@ def _millijoules(joules: float | None) -> str:
 
 
 def _totals(result: ProfileResult) -> str:
-    titles = ("batch", "device", "threads", "ms", "quartiles", "rows", "diff %", "host's alone",
+    titles = ("batch", "device", "threads", "ms", "quartiles", "rows", "diff %", "host's cut out",
               "diff % ", "mJ", "")  # fmt: skip
     return "\n".join([*align_columns(titles, list(map(_share, result.shares)), _NUMBERS), ""])
 
@@ -124,8 +124,8 @@ def _share(share: Share) -> tuple[str, ...]:
         f"{(seconds.q1 or 0) * 1e3:.4f}-{(seconds.q3 or 0) * 1e3:.4f}",
         f"{share.rows * 1e3:.4f}",
         f"{share.percent:+.1f}",
-        f"{share.alone * 1e3:.4f}",
-        f"{share.percent_alone:+.1f}",
+        f"{share.cut * 1e3:.4f}",
+        f"{share.percent_cut:+.1f}",
         _millijoules(total.joules),
         missing,
     )

@@ -192,7 +192,7 @@ def _share(op: OpStudy, seconds: float) -> OpStudy:
         seconds=Timing(seconds),
         joules=None,
         limit_seconds=None,
-        alone_seconds=None,
+        cut_seconds=None,
     )
     return replace(op, chosen=shared)
 

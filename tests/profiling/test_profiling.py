@@ -60,7 +60,7 @@ def test_every_operator_has_a_time_wherever_it_can_be_computed(result):
     for measurement in result.profile.measurements:
         seconds = measurement.seconds
         assert 0 <= seconds.q1 <= seconds.median <= seconds.q3
-        assert seconds.runs == (1 if measurement.alone_seconds is None else 2)
+        assert seconds.runs == (1 if measurement.cut_seconds is None else 2)
         has_kernel = any(KINDS[op] == "LceBconv2d" for op in measurement.ops)
         assert (measurement.kernel or "").startswith("bgemm_") == has_kernel
 
@@ -86,8 +86,8 @@ def test_totals_and_what_they_are_made_of(result):
             hosts = [measured[(op,), "host"] for op in (0, 7, 8)]
             rows = [row.seconds.median for row in (*ours, *hosts)]
             assert share.rows == pytest.approx(sum(rows))
-            alone = [row.seconds.median for row in ours] + [row.alone_seconds for row in hosts]
-            assert share.alone == pytest.approx(sum(alone))
+            cut = [row.seconds.median for row in ours] + [row.cut_seconds for row in hosts]
+            assert share.cut == pytest.approx(sum(cut))
 
 
 def test_the_file_has_it_all(result, tmp_path):

@@ -1,4 +1,4 @@
-"""How what was sampled becomes rows: within whole models, and alone."""
+"""How what was sampled becomes rows: within whole models, and cut out."""
 
 import pytest
 
@@ -46,7 +46,7 @@ def _timing(seconds):
     return Timing(seconds, seconds / 2, seconds * 2, 3)
 
 
-def _alone(**changes):
+def _cut(**changes):
     times = {
         _key((0,), "host"): 8.0,
         _key((3,), "host"): 4.0,
@@ -57,20 +57,18 @@ def _alone(**changes):
 
 
 def _seconds(rows):
-    return {
-        (key.ops, key.device): (row.seconds.median, row.alone) for key, row in rows.rows.items()
-    }
+    return {(key.ops, key.device): (row.seconds.median, row.cut) for key, row in rows.rows.items()}
 
 
 def test_the_engines_rows_are_within_the_model_and_the_hosts_in_proportion():
-    rows = Rows([_FUSED, _SINGLE, _HOST], _alone(), _OURS | set(_alone()))
+    rows = Rows([_FUSED, _SINGLE, _HOST], _cut(), _OURS | set(_cut()))
     assert _seconds(rows) == {
         ((1, 2), "cpu"): (4.0, None),
         ((1,), "cpu"): (3.0, None),  # the first model that has it, not the host's
         ((2,), "cpu"): (2.0, None),
-        ((0,), "host"): (4.0, 8.0),  # 6 of the fused model for 12 alone
+        ((0,), "host"): (4.0, 8.0),  # 6 of the fused model for 12 cut out
         ((3,), "host"): (2.0, 4.0),
-        ((2,), "host"): (10.0, 20.0),  # 16 of the host's model for 32 alone
+        ((2,), "host"): (10.0, 20.0),  # 16 of the host's model for 32 cut out
         ((3,), "cpu"): (3.0, 6.0),  # as the host's are
     }
     timing = rows.rows[_key((0,), "host")].seconds
@@ -78,21 +76,21 @@ def test_the_engines_rows_are_within_the_model_and_the_hosts_in_proportion():
 
 
 @pytest.mark.parametrize(
-    ("whole", "sum_of_rows", "alone"), [(_FUSED, 10.0, 16.0), (_HOST, 19.0, 35.0)]
+    ("whole", "sum_of_rows", "cut"), [(_FUSED, 10.0, 16.0), (_HOST, 19.0, 35.0)]
 )
-def test_what_a_whole_model_is_made_of(whole, sum_of_rows, alone):
-    rows = Rows([_FUSED, _SINGLE, _HOST], _alone(), _OURS | set(_alone()))
+def test_what_a_whole_model_is_made_of(whole, sum_of_rows, cut):
+    rows = Rows([_FUSED, _SINGLE, _HOST], _cut(), _OURS | set(_cut()))
     total = Total(1, whole.way.column.device, 1, Timing(whole.seconds[0]))
     share = rows.share(whole, total, [])
-    assert (share.rows, share.alone, share.missing) == (sum_of_rows, alone, ())
+    assert (share.rows, share.cut, share.missing) == (sum_of_rows, cut, ())
     assert share.percent == pytest.approx(100 * (sum_of_rows / whole.seconds[0] - 1))
 
 
 def test_what_is_missing_is_said_and_nothing_stands_in_for_it():
     """What is left for the host is in part of an operator that has no time."""
-    alone = _alone()
-    del alone[_key((3,), "host")]
-    rows = Rows([_FUSED, _SINGLE, _HOST], alone, {_key((1,), "cpu", "row")} | set(alone))
+    cut = _cut()
+    del cut[_key((3,), "host")]
+    rows = Rows([_FUSED, _SINGLE, _HOST], cut, {_key((1,), "cpu", "row")} | set(cut))
     assert _seconds(rows)[(0,), "host"] == (8.0, 8.0)
     share = rows.share(_FUSED, Total(1, "cpu", 1, Timing(10.0)), [])
     assert share.missing == (1, 2, 3)

@@ -14,7 +14,7 @@ _SAMPLES = 2  # of a visit
 
 
 @dataclass
-class AloneTrial:
+class CutTrial:
     """A cut and its times.
 
     Attributes:
