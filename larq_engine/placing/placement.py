@@ -35,6 +35,9 @@ AUTO = "auto"
 # Where the plug-in can put an operator; others are of devices' files, for planning.
 _ENGINE_DEVICES = ("host", "cpu", "cuda")
 
+# What the plug-in has kernels to choose from; of others a profile only tells what computed them.
+_WITH_KERNELS = "LceBconv2d"
+
 
 @dataclass(frozen=True)
 class SecondHalf:
@@ -80,7 +83,7 @@ class PlacedOp:
     @property
     def place(self) -> str:
         """As the plug-in's option has it."""
-        own = _on(self.device, self.kernel)
+        own = _on(self.device, self.kernel if self.op == _WITH_KERNELS else None)
         if self.split is None:
             return own
         return f"{own}@{self.split.channels}+{_on(self.split.device, self.split.kernel)}"

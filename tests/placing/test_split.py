@@ -169,7 +169,7 @@ def test_what_is_shared_is_told() -> None:
         ("mid", "cuda", 500),
         ("out", "host", 10),
     ]
-    assert placement.option == "3:cpu:of cpu,4:cpu:of cpu@96+cuda:of cuda"
+    assert placement.option == "3:cpu,4:cpu:of cpu@96+cuda:of cuda"
     whole = {other.device: other.more for other in placement.ops[1].elsewhere}
     assert whole["cpu"] == pytest.approx(split.saved)
     assert whole["cuda"] == pytest.approx(3e-4 + 1.04e-6 - 1.5e-4 - 1.01e-6)
