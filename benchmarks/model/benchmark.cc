@@ -6,6 +6,7 @@
 #include "benchmarks/model/engine.h"
 #include "benchmarks/model/errors.h"
 #include "benchmarks/model/files.h"
+#include "benchmarks/model/host_profile.h"
 #include "benchmarks/model/litert_library.h"
 #include "benchmarks/model/machine.h"
 #include "benchmarks/model/rank_limit.h"
@@ -44,7 +45,9 @@ std::vector<uint8_t> ReadTensor(const std::string& path, const HostTensor& tenso
   return data;
 }
 
-void SetInputs(HostModel& model, const std::vector<TensorFile>& files) {
+void SetInputs(HostModel& model, const Flags& flags) {
+  const std::vector<TensorFile> files =
+      MatchTensorFiles(flags.input_value_files, Names(model.inputs()), "input_value_files");
   std::vector<const std::string*> paths(model.inputs().size());
   for (const TensorFile& file : files) paths[file.tensor] = &file.path;
   for (size_t i = 0; i < paths.size(); ++i) {
@@ -75,18 +78,34 @@ Statistics RunAndTime(HostModel& model, int runs, double min_secs, double max_se
   return Summarize(std::move(times));
 }
 
-OpTable Profile(HostModel& model, BenchmarkedEngine& engine, const Flags& flags) {
-  engine.StartProfile();
-  const Stopwatch all;
+struct EngineProfile {
+  std::vector<StepProfile> steps;
   int64_t elapsed_ns = 0;
   int64_t runs = 0;
-  while (runs == 0 || (runs < flags.num_runs && all.Seconds() < flags.max_secs)) {
+};
+
+EngineProfile ProfileEngine(HostModel& model, BenchmarkedEngine& engine, const Flags& flags) {
+  engine.StartProfile();
+  const Stopwatch all;
+  EngineProfile profile;
+  while (profile.runs == 0 || (profile.runs < flags.num_runs && all.Seconds() < flags.max_secs)) {
     const Stopwatch one;
     model.Run();
-    elapsed_ns += one.Nanoseconds();
-    ++runs;
+    profile.elapsed_ns += one.Nanoseconds();
+    ++profile.runs;
   }
-  return MakeOpTable(engine.StopProfile(), elapsed_ns, runs);
+  profile.steps = engine.StopProfile();
+  return profile;
+}
+
+std::vector<HostOp> HostOps(const HostProfile& profile) {
+  std::vector<HostOp> ops;
+  for (const HostOpTimes& op : profile.ops) {
+    ops.push_back({.names = profile.names[static_cast<size_t>(op.node)],
+                   .node = op.node,
+                   .ms = 1e3 * MiddleMean(op.seconds)});
+  }
+  return ops;
 }
 
 std::vector<std::string> KernelsInUse(BenchmarkedEngine& engine) {
@@ -134,8 +153,7 @@ void RunFirst(HostModel& model, BenchmarkedEngine& engine, const Flags& flags,
   for (const TensorFile& file : to_check) {
     expected.push_back(ReadTensor(file.path, model.outputs()[file.tensor]));
   }
-  SetInputs(model,
-            MatchTensorFiles(flags.input_value_files, Names(model.inputs()), "input_value_files"));
+  SetInputs(model, flags);
 
   const Stopwatch time;
   model.Run();
@@ -163,6 +181,7 @@ BenchmarkResult RunBenchmark(const Flags& flags) {
   const LiteRtLibrary library = OpenLiteRt(flags.litert);
   result.litert_path = library.path;
   std::vector<uint8_t> file;
+  std::optional<EngineProfile> profile;
   try {
     HostModel model(library, engine.delegate());
     result.library_ms = library_time.Milliseconds();
@@ -170,12 +189,17 @@ BenchmarkResult RunBenchmark(const Flags& flags) {
     RunFirst(model, engine, flags, result);
     result.warmup = RunAndTime(model, flags.warmup_runs, flags.warmup_min_secs, flags.max_secs);
     result.measured = RunAndTime(model, flags.num_runs, flags.min_secs, flags.max_secs);
-    if (flags.enable_op_profiling) result.ops = Profile(model, engine, flags);
+    if (flags.enable_op_profiling) profile = ProfileEngine(model, engine, flags);
   } catch (const ModelError& error) {
     throw RunError("model '" + flags.graph + "' (" + std::to_string(file.size()) +
                    " bytes): " + error.what());
   }
   result.peak_bytes = PeakResidentBytes();
+  if (profile) {
+    const HostProfile host =
+        ProfileHost(library, flags, file, [&](HostModel& model) { SetInputs(model, flags); });
+    result.ops = MakeOpTable(profile->steps, HostOps(host), profile->elapsed_ns, profile->runs);
+  }
   return result;
 }
 

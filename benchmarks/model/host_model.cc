@@ -18,40 +18,55 @@ constexpr LiteRtParamIndex kSignature = 0;
 // What LiteRT's calls of our accelerator need; it hands them no data of ours.
 struct {
   const LiteRtLibrary* library;
-  TfLiteDelegate* delegate;
+  TfLiteDelegate* engine;
+  TfLiteDelegate* reader;
 } applied;
 
-// The engine as LiteRT describes an accelerator.
-constexpr LiteRtAcceleratorDef kEngine = {
-    .abi_header = {sizeof(LiteRtAcceleratorDef), 1, 0, 0},
-    .get_name =
-        [](LiteRtAcceleratorConst, const char** name) {
-          *name = "larq_engine";
-          return kLiteRtStatusOk;
-        },
-    .get_version =
-        [](LiteRtAcceleratorConst, LiteRtApiVersion* version) {
-          *version = {1, 0, 0};
-          return kLiteRtStatusOk;
-        },
-    .get_hardware_support =
-        [](LiteRtAcceleratorConst, LiteRtHwAcceleratorSet* hardware) {
-          *hardware = kLiteRtHwAcceleratorCpu;
-          return kLiteRtStatusOk;
-        },
-    .is_tflite_delegate_responsible_for_jit_compilation =
-        [](LiteRtAcceleratorConst, bool* is_jit) {
-          *is_jit = true;
-          return kLiteRtStatusOk;
-        },
-    .create_delegate =
-        [](LiteRtRuntimeContext*, LiteRtEnvironment, LiteRtAcceleratorConst, LiteRtOptions,
-           LiteRtDelegateWrapper* wrapper) {
-          return applied.library->WrapDelegate(
-              reinterpret_cast<TfLiteOpaqueDelegate*>(applied.delegate),
-              [](TfLiteOpaqueDelegate*) {}, wrapper);
-        },
-};
+LiteRtStatus Wrap(TfLiteDelegate* delegate, LiteRtDelegateWrapper* wrapper) {
+  return applied.library->WrapDelegate(
+      reinterpret_cast<TfLiteOpaqueDelegate*>(delegate), [](TfLiteOpaqueDelegate*) {}, wrapper);
+}
+
+// A delegate as LiteRT describes an accelerator.
+constexpr LiteRtAcceleratorDef Accelerator(LiteRtGetNameFunction get_name,
+                                           LiteRtCreateDelegateFunction create_delegate) {
+  return {
+      .abi_header = {sizeof(LiteRtAcceleratorDef), 1, 0, 0},
+      .get_name = get_name,
+      .get_version =
+          [](LiteRtAcceleratorConst, LiteRtApiVersion* version) {
+            *version = {1, 0, 0};
+            return kLiteRtStatusOk;
+          },
+      .get_hardware_support =
+          [](LiteRtAcceleratorConst, LiteRtHwAcceleratorSet* hardware) {
+            *hardware = kLiteRtHwAcceleratorCpu;
+            return kLiteRtStatusOk;
+          },
+      .is_tflite_delegate_responsible_for_jit_compilation =
+          [](LiteRtAcceleratorConst, bool* is_jit) {
+            *is_jit = true;
+            return kLiteRtStatusOk;
+          },
+      .create_delegate = create_delegate,
+  };
+}
+
+constexpr LiteRtAcceleratorDef kEngine = Accelerator(
+    [](LiteRtAcceleratorConst, const char** name) {
+      *name = "larq_engine";
+      return kLiteRtStatusOk;
+    },
+    [](LiteRtRuntimeContext*, LiteRtEnvironment, LiteRtAcceleratorConst, LiteRtOptions,
+       LiteRtDelegateWrapper* wrapper) { return Wrap(applied.engine, wrapper); });
+
+constexpr LiteRtAcceleratorDef kPlanReader = Accelerator(
+    [](LiteRtAcceleratorConst, const char** name) {
+      *name = "larq_engine's reader of plans";
+      return kLiteRtStatusOk;
+    },
+    [](LiteRtRuntimeContext*, LiteRtEnvironment, LiteRtAcceleratorConst, LiteRtOptions,
+       LiteRtDelegateWrapper* wrapper) { return Wrap(applied.reader, wrapper); });
 
 const char* StatusName(LiteRtStatus status) {
   switch (status) {
@@ -94,8 +109,9 @@ void HostModel::Check(LiteRtStatus status, std::string_view task) {
   throw ModelError("LiteRT could not " + std::string(task) + ": " + reason);
 }
 
-HostModel::HostModel(const LiteRtLibrary& library, TfLiteDelegate* engine) : library_(library) {
-  applied = {&library, engine};
+HostModel::HostModel(const LiteRtLibrary& library, TfLiteDelegate* engine, HostPlanReader* reader)
+    : library_(library), has_profiler_(reader != nullptr) {
+  applied = {&library, engine, reader == nullptr ? nullptr : reader->delegate()};
   // Accelerators are applied in the order in which they are registered. Left to itself the
   // environment begins with XNNPACK, which then takes the float operators between ours.
   const LiteRtEnvOption nothing = {
@@ -113,6 +129,7 @@ HostModel::HostModel(const LiteRtLibrary& library, TfLiteDelegate* engine) : lib
   }
   Register(kEngine);
   Register(*library.xnnpack);
+  if (reader != nullptr) Register(kPlanReader);
 }
 
 HostModel::~HostModel() {
@@ -160,6 +177,7 @@ LiteRtOptions HostModel::MakeOptions(int num_threads) {
   const std::string threads = "num_threads = " + std::to_string(num_threads) + "\n";
   AddOptions(options, "xnnpack", threads);
   AddOptions(options, "cpu_delegate", threads);  // the operators that no delegate takes
+  if (has_profiler_) AddOptions(options, "runtime_options_string", "enable_profiling = true\n");
   return options;
 }
 
@@ -300,6 +318,36 @@ void HostModel::Run() {
       library_.RunCompiledModel(compiled_, kSignature, input_buffers_.size(), input_buffers_.data(),
                                 output_buffers_.size(), output_buffers_.data()),
       "run the model");
+}
+
+std::vector<HostEntry> HostModel::RunWithProfiler() {
+  constexpr char kTask[] = "profile the model";
+  if (library_.CompiledModelGetProfiler == nullptr) {
+    throw ModelError("expected a LiteRT with a profiler, got a library without");
+  }
+  LiteRtProfiler profiler = nullptr;
+  Check(library_.CompiledModelGetProfiler(compiled_, &profiler), kTask);
+  Check(library_.StartProfiler(profiler), kTask);  // forgets what was before
+  Run();
+  Check(library_.StopProfiler(profiler), kTask);
+  int count = 0;
+  Check(library_.GetNumProfilerEvents(profiler, &count), kTask);
+  std::vector<ProfiledEventData> events(static_cast<size_t>(std::max(count, 1)));
+  if (count > 0) Check(library_.GetProfilerEvents(profiler, count, events.data()), kTask);
+  std::vector<HostEntry> entries;
+  for (const ProfiledEventData& event : std::span(events).first(static_cast<size_t>(count))) {
+    constexpr uint64_t kMainGraph = 0;
+    const bool is_operator = event.event_type == kLiteRtOperatorInvokeEvent;
+    // The engine's are there too; unlike XNNPACK's they have a start.
+    const bool is_xnnpacks = event.event_type == kLiteRtDelegateProfiledOperatorInvokeEvent &&
+                             event.start_timestamp_us == 0;
+    if (event.event_metadata2 != kMainGraph || !(is_operator || is_xnnpacks)) continue;
+    entries.push_back({.is_xnnpacks = is_xnnpacks,
+                       .number = event.event_metadata1,
+                       .name = event.tag,
+                       .microseconds = event.elapsed_time_us});
+  }
+  return entries;
 }
 
 std::vector<uint8_t> HostModel::Output(size_t output) {

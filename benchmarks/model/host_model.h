@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "benchmarks/model/host_messages.h"
+#include "benchmarks/model/host_plan.h"
+#include "benchmarks/model/host_times.h"
 #include "benchmarks/model/litert_library.h"
 
 struct TfLiteDelegate;
@@ -27,8 +29,9 @@ struct HostTensor {
 // host's.
 class HostModel {
  public:
-  // Makes LiteRT's environment. The delegate must outlive the model.
-  HostModel(const LiteRtLibrary& library, TfLiteDelegate* engine);
+  // Makes LiteRT's environment. The delegate must outlive the model, and so must the reader: with
+  // one, LiteRT's profiler can be started.
+  HostModel(const LiteRtLibrary& library, TfLiteDelegate* engine, HostPlanReader* reader = nullptr);
   ~HostModel();
   HostModel(const HostModel&) = delete;
   HostModel& operator=(const HostModel&) = delete;
@@ -44,6 +47,8 @@ class HostModel {
   // `data` has the input's size.
   void SetInput(size_t input, std::span<const uint8_t> data);
   void Run();
+  // One run with LiteRT's profiler on.
+  std::vector<HostEntry> RunWithProfiler();
   std::vector<uint8_t> Output(size_t output);
 
  private:
@@ -60,6 +65,7 @@ class HostModel {
   void Check(LiteRtStatus status, std::string_view task);
 
   const LiteRtLibrary& library_;
+  const bool has_profiler_;
   HostMessages messages_;
   LiteRtEnvironment environment_ = nullptr;
   LiteRtModel model_ = nullptr;

@@ -65,6 +65,16 @@ LiteRtLibrary OpenLiteRt(const std::string& path) {
 #define LARQ_ENGINE_LITERT_FIND(name, arguments) find("LiteRt" #name, library.name);
   LARQ_ENGINE_LITERT_FUNCTIONS(LARQ_ENGINE_LITERT_FIND)
 #undef LARQ_ENGINE_LITERT_FIND
+  bool has_profiler = true;
+#define LARQ_ENGINE_LITERT_LOOK(name, arguments) \
+  has_profiler = has_profiler && dlsym(handle, "LiteRt" #name) != nullptr;
+  LARQ_ENGINE_LITERT_PROFILER_FUNCTIONS(LARQ_ENGINE_LITERT_LOOK)
+#undef LARQ_ENGINE_LITERT_LOOK
+#define LARQ_ENGINE_LITERT_FIND(name, arguments) find("LiteRt" #name, library.name);
+  if (has_profiler) {
+    LARQ_ENGINE_LITERT_PROFILER_FUNCTIONS(LARQ_ENGINE_LITERT_FIND)
+  }
+#undef LARQ_ENGINE_LITERT_FIND
   find("LiteRtDestroyTensorBuffer", library.DestroyTensorBuffer);
   find("LiteRtDestroyCompiledModel", library.DestroyCompiledModel);
   find("LiteRtDestroyOptions", library.DestroyOptions);

@@ -58,6 +58,14 @@ struct LiteRtLibrary {
                        LiteRtTensorBuffer*))
 #define LARQ_ENGINE_LITERT_MEMBER(name, arguments) LiteRtStatus(*name) arguments;
   LARQ_ENGINE_LITERT_FUNCTIONS(LARQ_ENGINE_LITERT_MEMBER)
+  // LiteRT's profiler: null, all of them, in a library that has none.
+#define LARQ_ENGINE_LITERT_PROFILER_FUNCTIONS(F)                      \
+  F(CompiledModelGetProfiler, (LiteRtCompiledModel, LiteRtProfiler*)) \
+  F(StartProfiler, (LiteRtProfiler))                                  \
+  F(StopProfiler, (LiteRtProfiler))                                   \
+  F(GetNumProfilerEvents, (LiteRtProfiler, int*))                     \
+  F(GetProfilerEvents, (LiteRtProfiler, int, ProfiledEventData*))
+  LARQ_ENGINE_LITERT_PROFILER_FUNCTIONS(LARQ_ENGINE_LITERT_MEMBER)
 #undef LARQ_ENGINE_LITERT_MEMBER
 
   void (*DestroyTensorBuffer)(LiteRtTensorBuffer);

@@ -40,17 +40,18 @@ bool IsOfTheCpuOnly(const OpTable& table) {
 
 }  // namespace
 
-OpTable MakeOpTable(std::span<const StepProfile> steps, int64_t elapsed_ns, int64_t runs) {
+OpTable MakeOpTable(std::span<const StepProfile> steps, std::span<const HostOp> host_ops,
+                    int64_t elapsed_ns, int64_t runs) {
   OpTable table;
   table.runs = runs;
   table.ms_per_run = static_cast<double>(elapsed_ns) / 1e6 / static_cast<double>(runs);
   const double elapsed = static_cast<double>(elapsed_ns);
-  double host = elapsed;
+  double left = elapsed;
   for (const StepProfile& step : steps) {
     const double time = static_cast<double>(step.total_ns);
     // A branch that the data did not take has steps without calls.
     const double calls = static_cast<double>(std::max<uint64_t>(step.calls, 1));
-    host -= time;
+    left -= time;
     table.rows.push_back(
         {.op = step.op,
          .name = step.layer,
@@ -63,15 +64,31 @@ OpTable MakeOpTable(std::span<const StepProfile> steps, int64_t elapsed_ns, int6
          .percent = 100 * time / elapsed,
          .gmac_per_s = time == 0 ? 0 : static_cast<double>(step.macs) * calls / time});
   }
+  double of_host = 0;
+  for (const HostOp& op : host_ops) of_host += op.ms * 1e6 * static_cast<double>(runs);
+  const double factor = of_host > left ? std::max(left, 0.0) / of_host : 1;
+  left -= factor * of_host;
+  for (const HostOp& op : host_ops) {
+    table.rows.push_back({.op = op.names.op,
+                          .name = op.names.layer,
+                          .tensor = op.names.tensor,
+                          .node = op.node,
+                          .device = "host",
+                          .kernel = "",
+                          .calls = static_cast<uint64_t>(runs),
+                          .ms_per_call = factor * op.ms,
+                          .percent = 100 * factor * op.ms / table.ms_per_run,
+                          .gmac_per_s = 0});
+  }
   table.rows.push_back({.op = kHostOp,
-                        .name = "all other operators",
+                        .name = host_ops.empty() ? "all other operators" : "between operators",
                         .tensor = "",
                         .node = -1,
                         .device = "",
                         .kernel = "",
                         .calls = static_cast<uint64_t>(runs),
-                        .ms_per_call = host / 1e6 / static_cast<double>(runs),
-                        .percent = 100 * host / elapsed,
+                        .ms_per_call = left / 1e6 / static_cast<double>(runs),
+                        .percent = 100 * left / elapsed,
                         .gmac_per_s = 0});
   return table;
 }

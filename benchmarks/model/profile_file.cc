@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
 
-#include "benchmarks/model/builtin_names.h"
 #include "benchmarks/model/json.h"
+#include "benchmarks/model/operator_names.h"
 #include "benchmarks/model/sha256.h"
+#include "benchmarks/model/statistics.h"
 #include "larq_engine/model_file/flatbuffer.h"
 #include "larq_engine/model_file/model_file.h"
 #include "larq_engine/model_file/walk.h"
@@ -20,7 +22,7 @@ namespace {
 
 constexpr char kHost[] = "host";
 constexpr char kCpu[] = "cpu";
-constexpr char kOfTheHost[] = "the model's time less that of the engine's operators, in one row";
+constexpr char kOfTheHost[] = "the model's time less that of the engine's operators, in one row: ";
 
 bool IsRandom(const std::string& op) {
   return op == "RANDOM_STANDARD_NORMAL" || op == "RANDOM_UNIFORM" || op == "MULTINOMIAL";
@@ -40,7 +42,7 @@ class Network {
     for (const int32_t input : graph.inputs) AddValue(input);
     for (size_t node = 0; node < graph.operators.size(); ++node) {
       const FileOperator& op = graph.operators[node];
-      const bool is_fixed = !op.inputs.empty() && !IsRandom(NameOf(op)) &&
+      const bool is_fixed = !op.inputs.empty() && !IsRandom(NamesOf(op).op) &&
                             std::all_of(op.inputs.begin(), op.inputs.end(),
                                         [&](int32_t t) { return fixed.contains(t); });
       if (is_fixed) {
@@ -63,9 +65,8 @@ class Network {
     return has_one ? std::max(main.tensors[static_cast<size_t>(main.inputs[0])].shape[0], 1) : 1;
   }
 
-  std::string NameOf(const FileOperator& op) const {
-    const FileOperatorCode& code = model_.operator_codes[op.code];
-    return code.kind == builtin::kCustom ? code.custom_name : BuiltinName(code.kind);
+  OperatorNames NamesOf(const FileOperator& op) const {
+    return larq_engine::NamesOf(model_, graph(), op);
   }
 
   uint64_t BytesOf(int32_t tensor) const {
@@ -93,14 +94,15 @@ class Network {
     return found;
   }
 
+  std::set<size_t> OpsOfNode(int node) const {
+    const auto op = op_of_node_.find(node);
+    return op == op_of_node_.end() ? std::set<size_t>{} : std::set<size_t>{op->second};
+  }
+
   // The operators of a step, and those that it stands in for.
   void AddOps(const StepProfile& step, std::set<size_t>& ops) const {
-    const auto add = [&](int node) {
-      const auto op = op_of_node_.find(node);
-      if (op != op_of_node_.end()) ops.insert(op->second);
-    };
-    add(step.node);
-    for (const int node : step.absorbed) add(node);
+    ops.merge(OpsOfNode(step.node));
+    for (const int node : step.absorbed) ops.merge(OpsOfNode(node));
   }
 
  private:
@@ -166,6 +168,22 @@ class Measurements {
     }
   }
 
+  // What the host took, divided among its operators as LiteRT's profiler divides it; in one row
+  // where that refused.
+  void AddHost(const TimedRuns& runs) {
+    if (!runs.host.refusal.empty()) AddRestOfHost(runs);
+    std::vector<double> times;
+    for (const HostOpTimes& op : runs.host.ops) times.push_back(MiddleMean(op.seconds));
+    const double all = std::accumulate(times.begin(), times.end(), 0.0);
+    for (size_t i = 0; i < times.size(); ++i) {
+      const double share = all > 0 ? times[i] / all : 1 / static_cast<double>(times.size());
+      std::vector<double> seconds = runs.host_seconds;
+      for (double& one : seconds) one *= share;
+      Add(network_.OpsOfNode(runs.host.ops[i].node), kHost, "", seconds, runs.host.ops[i].source);
+    }
+  }
+
+ private:
   void AddRestOfHost(const TimedRuns& runs) {
     std::set<size_t> ours;
     for (const TimedStep& timed : runs.steps) {
@@ -175,12 +193,11 @@ class Measurements {
     for (size_t op = 0; op < network_.nodes().size(); ++op) {
       if (!ours.contains(op)) rest.insert(op);
     }
-    Add(rest, kHost, "", runs.host_seconds, kOfTheHost);
+    Add(rest, kHost, "", runs.host_seconds, kOfTheHost + runs.host.refusal);
   }
 
- private:
   void Add(const std::set<size_t>& ops, const std::string& device, const std::string& kernel,
-           const std::vector<double>& seconds, const char* source) {
+           const std::vector<double>& seconds, const std::string& source) {
     if (ops.empty() || !known_.insert({ops, device, kernel}).second) return;
     json_.BeginObject("");
     AddNumbers(json_, "ops", ops);
@@ -189,7 +206,7 @@ class Measurements {
     json_.Add("threads", flags_.num_threads);
     if (!kernel.empty()) json_.Add("kernel", kernel);
     AddSeconds(json_, seconds);
-    if (*source != 0) json_.Add("source", source);
+    if (!source.empty()) json_.Add("source", source);
     json_.End();
   }
 
@@ -212,15 +229,14 @@ void AddTotal(JsonWriter& json, const Flags& flags, const Network& network,
 void AddOp(JsonWriter& json, const Network& network, size_t id,
            const std::map<size_t, const StepProfile*>& step_of) {
   const FileOperator& op = network.graph().operators[network.nodes()[id]];
-  const std::string output =
-      op.outputs.empty() ? "" : network.graph().tensors[static_cast<size_t>(op.outputs[0])].name;
+  const OperatorNames names = network.NamesOf(op);
   const auto step = step_of.find(id);
   json.BeginObject("");
   json.Add("id", id);
   json.Add("node", network.nodes()[id]);
-  json.Add("op", step == step_of.end() ? network.NameOf(op) : step->second->op);
-  json.Add("layer", step == step_of.end() ? output : step->second->layer);
-  json.Add("name", output);
+  json.Add("op", step == step_of.end() ? names.op : step->second->op);
+  json.Add("layer", step == step_of.end() ? names.layer : step->second->layer);
+  json.Add("name", names.tensor);
   json.BeginObject("macs");
   if (step != step_of.end() && step->second->macs > 0) {
     json.Add(std::to_string(network.batch()), step->second->macs);
@@ -366,7 +382,9 @@ std::string ProfileFile(const Flags& flags, const Machine& machine, std::span<co
   measurements.AddSteps(runs.single);
   measurements.AddSteps(runs.fused);
   measurements.AddSteps(runs.host);
-  for (const TimedRuns* of : {&runs.fused, &runs.host}) measurements.AddRestOfHost(*of);
+  // Beside a GPU, which has a clock of its own, what is left of the time is not the host's alone.
+  if (gpu.empty()) measurements.AddHost(runs.fused);
+  measurements.AddHost(runs.host);
   json.End();
   json.BeginArray("totals");
   AddTotal(json, flags, network, gpu.empty() ? kCpu : gpu, runs.fused.seconds);

@@ -88,6 +88,7 @@ ProfileRuns RunForProfile(const Flags& flags, std::span<const uint8_t> file) {
   try {
     ProfileRuns runs;
     runs.fused = RunAndTime(library, flags, file);
+    runs.fused.host = ProfileHost(library, flags, file, SetRandomInputs);
     Flags alone = flags;
     alone.fuse = false;
     alone.placement = PlacementOf(runs.fused, flags.placement);
@@ -98,6 +99,7 @@ ProfileRuns RunForProfile(const Flags& flags, std::span<const uint8_t> file) {
     host.placement.clear();
     if (flags.device != "cpu") host.kernel = "auto";
     runs.host = RunAndTime(library, host, file);
+    runs.host.host = ProfileHost(library, host, file, SetRandomInputs);
     return runs;
   } catch (const ModelError& error) {
     throw RunError("model '" + flags.graph + "' (" + std::to_string(file.size()) +

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "benchmarks/model/flags.h"
+#include "benchmarks/model/host_profile.h"
 #include "larq_engine/runtime/profile.h"
 
 namespace larq_engine {
@@ -21,6 +22,7 @@ struct TimedRuns {
   std::vector<TimedStep> steps;
   std::vector<double> seconds;       // of whole runs
   std::vector<double> host_seconds;  // of them, what was in no step
+  HostProfile host;                  // of runs of their own
 };
 
 struct ProfileRuns {

@@ -34,4 +34,12 @@ Statistics Summarize(std::vector<double> times) {
           .p99 = Percentile(times, 99)};
 }
 
+double MiddleMean(std::vector<double> times) {
+  if (times.empty()) return 0;
+  std::sort(times.begin(), times.end());
+  const auto cut = static_cast<std::ptrdiff_t>(times.size() / 4);
+  const auto count = static_cast<double>(times.size() - 2 * (times.size() / 4));
+  return std::accumulate(times.begin() + cut, times.end() - cut, 0.0) / count;
+}
+
 }  // namespace larq_engine

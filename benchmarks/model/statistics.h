@@ -22,6 +22,10 @@ struct Statistics {
 // Zeros if there is no time. A percentile lies between the two nearest times, as NumPy's does.
 Statistics Summarize(std::vector<double> times);
 
+// The mean of the middle half: no run that was disturbed counts, and of times that are whole
+// numbers it is no whole number. 0 if there is no time.
+double MiddleMean(std::vector<double> times);
+
 }  // namespace larq_engine
 
 #endif  // BENCHMARKS_MODEL_STATISTICS_H_

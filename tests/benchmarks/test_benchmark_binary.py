@@ -6,6 +6,7 @@ reached through LiteRT's C interface instead of Python's.
 
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -21,6 +22,7 @@ import pytest
 from ai_edge_litert import schema_py_generated as schema
 
 import larq_engine
+from larq_engine.command_line import main
 from larq_engine.placing.profile_file import Profile, read_profile
 from tests.kernel_rows import KERNELS, kernel_rows
 from tests.model_builder import ModelBuilder
@@ -172,11 +174,23 @@ def test_profile_has_the_operators_of_the_interpreters(fuse, tmp_path):
     flags = ("--enable_op_profiling", "--num_runs=4", f"--fuse={str(fuse).lower()}")
     ops = report(_RESIDUAL, tmp_path, *flags)["ops"]
     expected = larq_engine.Interpreter(_RESIDUAL, fuse=fuse).profile(runs=1)
-    assert ("ADD" in [row["op"] for row in ops["rows"]]) == fuse
-    assert [(row["op"], row["kernel"]) for row in ops["rows"]] == [
+    rows = [row for row in ops["rows"] if row["device"] != "host"]
+    assert ("ADD" in [row["op"] for row in rows]) == fuse
+    assert [(row["op"], row["kernel"]) for row in rows] == [
         (row.op, row.kernel) for row in expected
     ]
-    assert [row["name"] for row in ops["rows"][:-1]] == [row.name for row in expected][:-1]
+    assert [row["name"] for row in rows[:-1]] == [row.name for row in expected][:-1]
+    assert rows[-1] is ops["rows"][-1] and rows[-1]["op"] == "host runtime"
+    hosts = [row for row in ops["rows"] if row["device"] == "host"]
+    assert [(row["node"], row["op"]) for row in hosts] == (
+        [(0, "CONV_2D"), (10, "MEAN"), (11, "FULLY_CONNECTED")]
+        if fuse
+        else [
+            *[(0, "CONV_2D"), (3, "ADD"), (6, "ADD"), (9, "ADD")],
+            *[(10, "MEAN"), (11, "FULLY_CONNECTED")],
+        ]
+    )
+    assert all(row["name"] and row["tensor"] and row["kernel"] == "" for row in hosts)
     assert ops["runs"] == 4 and all(row["calls"] == 4 for row in ops["rows"])
     assert sum(row["percent"] for row in ops["rows"]) == pytest.approx(100)
     assert sum(row["ms_per_call"] for row in ops["rows"]) == pytest.approx(ops["ms_per_run"])
@@ -184,7 +198,7 @@ def test_profile_has_the_operators_of_the_interpreters(fuse, tmp_path):
 
 
 def test_the_profiles_file_is_that_of_larq_engine_profile(tmp_path):
-    """The same operators and values; the engine's alone and together, the host's in one row."""
+    """The same operators and values; the engine's alone and together, the host's alone."""
     out = tmp_path / "profile.json"
     run(_RESIDUAL, f"--profile_out={out}", "--num_runs=3")
     written = read_profile(out)
@@ -196,16 +210,77 @@ def test_the_profiles_file_is_that_of_larq_engine_profile(tmp_path):
         return [(op.node, op.op, op.name, op.inputs, op.outputs) for op in profile.ops]
 
     def measured(profile: Profile) -> set[Any]:
-        return {(m.ops, m.kernel) for m in profile.measurements if m.device == "cpu"}
+        alone_on_host = [m for m in profile.measurements if m.device == "cpu" or len(m.ops) == 1]
+        return {(m.ops, m.device, m.kernel) for m in alone_on_host}
 
     assert graph(written) == graph(expected)
     assert measured(written) == measured(expected)
-    rest = [m for m in written.measurements if m.device == "host"]
-    assert [m.ops for m in rest] == [(0, 10, 11), (0, 3, 6, 9, 10, 11)]
-    assert all("in one row" in m.source for m in rest)
+    assert all(len(m.ops) == 1 for m in written.measurements if m.device == "host")
+    rows = [(m.ops, m.device, m.kernel) for m in written.measurements]
+    assert len(rows) == len({*rows})
     assert [total.device for total in written.totals] == ["cpu", "host"]
     assert all(m.seconds.runs == 3 for m in written.measurements)
     assert written.energy.startswith("not available")
+
+
+@pytest.mark.parametrize("model", _MODELS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_every_operator_has_a_row_and_the_profile_can_be_placed(model, threads, tmp_path):
+    path, placed = _DATA / f"{model}.tflite", tmp_path / "placed.tflite"
+    out = tmp_path / "profile.json"
+    run(path, f"--profile_out={out}", f"--num_threads={threads}")
+    profile = read_profile(out)
+    alone = {m.ops[0] for m in profile.measurements if len(m.ops) == 1}
+    assert alone == {op.id for op in profile.ops}
+    hosts = {m.ops[0] for m in profile.measurements if m.device == "host"}
+    assert hosts == {op.id for op in profile.ops if not op.op.startswith("Lce")}
+    assert main(["place", str(path), "--profile", str(out), "-o", str(placed)]) == 0
+    with np.load(_DATA / f"{model}.npz") as recorded:
+        x = recorded["x"][:1]
+    expected = larq_engine.Interpreter(path).predict(x)
+    assert np.array_equal(larq_engine.Interpreter(placed).predict(x), expected)
+
+
+def test_a_library_without_profiler_gives_one_row_and_says_so(tmp_path):
+    other, out = tmp_path / "libLiteRt.so", tmp_path / "profile.json"
+    name = b"\0LiteRtStartProfiler\0"
+    content = _LITERT.read_bytes()
+    assert content.count(name) == 1
+    other.write_bytes(content.replace(name, name.replace(b"Start", b"Other")))
+    flags = (f"--graph={_RESIDUAL}", f"--litert={other}", *_QUICK, "--enable_op_profiling")
+    done = call(*flags, f"--profile_out={out}")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\nhost runtime  all other operators " in done.stdout
+    profile = read_profile(out)
+    rest = [m for m in profile.measurements if m.device == "host"]
+    assert [m.ops for m in rest] == [(0, 10, 11), (0, 3, 6, 9, 10, 11)]
+    assert all(
+        "in one row: expected a LiteRT with a profiler, got a library without" in m.source
+        for m in rest
+    )
+
+
+def split_and_joined() -> bytes:
+    """What XNNPACK leaves to LiteRT (a sum of 64-bit numbers) between operators that it takes."""
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 8), name="x"), builder.tensor((1, 8), name="y")
+    n = builder.tensor((1, 8), dtype=np.int64, name="n")
+    total = builder.tensor((1, 8), dtype=np.int64, name="total")
+    z, out = builder.tensor((1, 8), name="z"), builder.tensor((1, 8), name="out")
+    builder.builtin("ADD", [x, x], [y])
+    builder.builtin("ADD", [n, n], [total])
+    builder.builtin("MUL", [y, x], [z])
+    builder.builtin("SOFTMAX", [z], [out])
+    return builder.finish([x, n], [total, out])
+
+
+def test_operators_that_nobody_takes_from_the_host(tmp_path):
+    model, out = tmp_path / "model.tflite", tmp_path / "profile.json"
+    model.write_bytes(split_and_joined())
+    run(model, f"--profile_out={out}", "--num_runs=2")
+    rows = read_profile(out).measurements
+    assert sorted(m.ops for m in rows) == [(0,), (1,), (2,), (3,)]
+    assert all(m.device == "host" and m.seconds.runs == 2 and m.source is None for m in rows)
 
 
 def test_report_says_what_ran_where_and_how_long(tmp_path):
@@ -255,7 +330,9 @@ def test_model_without_binarized_operators(tmp_path):
     model.write_bytes(two_inputs())
     printed = run(model, "--enable_op_profiling")
     assert "\nkernels       none: no binarized convolution\n" in printed
-    assert "\nhost runtime " in printed
+    assert re.search(r"\n +0  ADD +sum:0 +host +1 ", printed)
+    assert re.search(r"\n +1  MUL +product:0 +host +1 ", printed)
+    assert re.search(r"\n +host runtime +between operators +1 ", printed)
 
 
 def test_help_and_kernels():

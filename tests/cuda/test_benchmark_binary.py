@@ -6,8 +6,10 @@ import subprocess
 from pathlib import Path
 
 import ai_edge_litert
+import numpy as np
 import pytest
 
+import larq_engine
 from larq_engine.placing.profile_file import read_profile
 
 _BINARY = Path(os.environ["LARQ_ENGINE_LIBRARY"]).with_name("larq_benchmark_model")
@@ -96,3 +98,17 @@ def test_the_profiles_file_has_the_gpu_and_its_links(run, tmp_path):
     assert singles == {(op.id,) for op in profile.ops}
     assert {m.device for m in profile.measurements} == {"cpu", "cuda", "host"}
     assert [total.device for total in profile.totals] == ["cuda", "host"]
+    hosts = {m.ops for m in profile.measurements if m.device == "host"}
+    assert hosts == {(op.id,) for op in profile.ops if not op.op.startswith("Lce")}
+
+
+@pytest.mark.parametrize("device", ["cuda", "cpu"])
+def test_the_profile_can_be_placed(run, tmp_path, device):
+    """A profile with a GPU in it, used where there may be none."""
+    written = tmp_path / "profile.json"
+    run(f"--device={device}", _ROUNDED, f"--profile_out={written}")
+    placed = larq_engine.place(_MODEL, written)
+    x = np.random.default_rng(1).random((1, 16, 16, 3), np.float32)
+    expected = larq_engine.Interpreter(_MODEL, device="cpu").predict(x)
+    got = larq_engine.Interpreter(placed, device="cuda").predict(x)
+    assert np.allclose(got, expected, rtol=0, atol=1e-4 * np.abs(expected).max())

@@ -24,6 +24,7 @@ typedef struct LiteRtEnvironmentT* LiteRtEnvironment;
 typedef struct LiteRtModelT* LiteRtModel;
 typedef struct LiteRtOpaqueOptionsT* LiteRtOpaqueOptions;
 typedef struct LiteRtOptionsT* LiteRtOptions;
+typedef struct LiteRtProfilerT* LiteRtProfiler;
 typedef struct LiteRtRuntimeContext LiteRtRuntimeContext;
 typedef struct LiteRtSignatureT* LiteRtSignature;
 typedef struct LiteRtTensorT* LiteRtTensor;
@@ -123,6 +124,33 @@ typedef LiteRtStatus (*LiteRtCreateDelegateFunction)(LiteRtRuntimeContext* runti
                                                      LiteRtOptions options,
                                                      LiteRtDelegateWrapper* wrapper);
 
+// Names of LiteRT's own without a prefix are not declared; values are TensorFlow Lite's
+// (ProfilerInterface in larq_engine/runtime/tflite_abi.h).
+typedef enum LiteRtProfilerEventType : int {
+  kLiteRtOperatorInvokeEvent = 2,                  // metadata1 is the node
+  kLiteRtDelegateProfiledOperatorInvokeEvent = 8,  // metadata1 is the delegate's own number
+} LiteRtProfilerEventType;
+
+typedef enum ProfiledEventSource : int { kLiteRtEventSourceLiteRt = 0 } ProfiledEventSource;
+
+typedef struct LiteRtMemoryUsage {
+  size_t total_allocated_bytes;
+  size_t in_use_allocated_bytes;
+  size_t private_footprint_bytes;
+} LiteRtMemoryUsage;
+
+typedef struct ProfiledEventData {
+  const char* tag;  // the profiler's, until it is reset
+  LiteRtProfilerEventType event_type;
+  uint64_t start_timestamp_us;  // 0 of an event that a delegate reports when it is over
+  uint64_t elapsed_time_us;
+  LiteRtMemoryUsage begin_mem_usage;
+  LiteRtMemoryUsage end_mem_usage;
+  uint64_t event_metadata1;
+  uint64_t event_metadata2;  // the graph
+  ProfiledEventSource event_source;
+} ProfiledEventData;
+
 typedef struct LiteRtAbiHeader {
   uint16_t struct_size;
   uint16_t major_version;
@@ -148,6 +176,9 @@ typedef struct LiteRtAcceleratorDef {
 static_assert(sizeof(LiteRtEnvOption) == 24 && offsetof(LiteRtEnvOption, value) == 8);
 static_assert(sizeof(LiteRtRankedTensorType) == 72 && sizeof(LiteRtLayout) == 68);
 static_assert(offsetof(LiteRtAcceleratorDef, get_name) == 8);
+static_assert(sizeof(ProfiledEventData) == 104);
+static_assert(offsetof(ProfiledEventData, elapsed_time_us) == 24);
+static_assert(offsetof(ProfiledEventData, event_metadata1) == 80);
 #endif
 
 #endif  // THIRD_PARTY_LITERT_LITERT_ABI_H_

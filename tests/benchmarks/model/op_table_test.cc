@@ -27,7 +27,7 @@ std::vector<StepProfile> Steps() {
 }
 
 TEST(OpTable, TheHostGetsWhatIsLeft) {
-  const OpTable table = MakeOpTable(Steps(), 4000000, 2);
+  const OpTable table = MakeOpTable(Steps(), {}, 4000000, 2);
   ASSERT_EQ(table.rows.size(), 3u);
   EXPECT_EQ(table.ms_per_run, 2);
   EXPECT_EQ(table.rows[0].name, "conv");
@@ -43,8 +43,38 @@ TEST(OpTable, TheHostGetsWhatIsLeft) {
   EXPECT_EQ(table.rows[2].percent, 25);
 }
 
+std::vector<HostOp> HostOps() {
+  return {{.names = {.op = "CONV_2D", .layer = "first", .tensor = "first:0"}, .node = 3, .ms = 0.1},
+          {.names = {.op = "SOFTMAX", .layer = "last", .tensor = "last:0"}, .node = 9, .ms = 0.3}};
+}
+
+TEST(OpTable, TheHostsOperatorsAreSingle) {
+  const OpTable table = MakeOpTable(Steps(), HostOps(), 4000000, 2);
+  ASSERT_EQ(table.rows.size(), 5u);
+  EXPECT_EQ(table.rows[2].op, "CONV_2D");
+  EXPECT_EQ(table.rows[2].name, "first");
+  EXPECT_EQ(table.rows[2].tensor, "first:0");
+  EXPECT_EQ(table.rows[2].node, 3);
+  EXPECT_EQ(table.rows[2].device, "host");
+  EXPECT_EQ(table.rows[2].calls, 2u);
+  EXPECT_DOUBLE_EQ(table.rows[2].ms_per_call, 0.1);
+  EXPECT_DOUBLE_EQ(table.rows[3].percent, 15);
+  EXPECT_EQ(table.rows[4].op, kHostOp);
+  EXPECT_NEAR(table.rows[4].ms_per_call, 0.1, 1e-12);
+  EXPECT_NEAR(table.rows[4].percent, 5, 1e-12);
+}
+
+TEST(OpTable, TheHostsOperatorsTakeNoMoreThanIsLeft) {
+  std::vector<HostOp> ops = HostOps();
+  for (HostOp& op : ops) op.ms *= 5;
+  const OpTable table = MakeOpTable(Steps(), ops, 4000000, 2);
+  EXPECT_DOUBLE_EQ(table.rows[2].ms_per_call, 0.125);
+  EXPECT_DOUBLE_EQ(table.rows[3].percent, 18.75);
+  EXPECT_NEAR(table.rows[4].ms_per_call, 0, 1e-12);
+}
+
 TEST(OpTable, ColumnsAreAligned) {
-  EXPECT_EQ(FormatOpTable(MakeOpTable(Steps(), 4000000, 2)),
+  EXPECT_EQ(FormatOpTable(MakeOpTable(Steps(), {}, 4000000, 2)),
             "op            layer                kernel   calls  ms/call     %  GMAC/s\n"
             "LceBconv2d    conv                 bgemm_x      2   1.5000  75.0     1.0\n"
             "ADD                                             0   0.0000   0.0\n"
@@ -57,7 +87,7 @@ TEST(OpTable, NodesAndDevicesWhereThereAreOthersThanTheCpu) {
   steps[1].op = kTransfer;
   steps[1].calls = 2;
   steps[1].total_ns = 500000;
-  const OpTable table = MakeOpTable(steps, 4000000, 2);
+  const OpTable table = MakeOpTable(steps, {}, 4000000, 2);
   EXPECT_EQ(table.rows[0].node, 7);
   EXPECT_EQ(table.rows[2].node, -1);
   EXPECT_EQ(

@@ -35,5 +35,13 @@ TEST(Statistics, OfSeveralInAnyOrder) {
   EXPECT_DOUBLE_EQ(some.p99, 9.76);
 }
 
+TEST(Statistics, TheMiddleMeanLeavesOutAQuarterAtEachEnd) {
+  EXPECT_EQ(MiddleMean({}), 0);
+  EXPECT_EQ(MiddleMean({3}), 3);
+  EXPECT_EQ(MiddleMean({1, 2, 6}), 3);
+  EXPECT_EQ(MiddleMean({100, 1, 3, 4}), 3.5);
+  EXPECT_EQ(MiddleMean({0, 9, 1, 1, 2, 2, 100, 0}), 1.5);
+}
+
 }  // namespace
 }  // namespace larq_engine

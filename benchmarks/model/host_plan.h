@@ -1,0 +1,41 @@
+// What LiteRT made of a model: who computes which of its operators, in the order of execution.
+#ifndef BENCHMARKS_MODEL_HOST_PLAN_H_
+#define BENCHMARKS_MODEL_HOST_PLAN_H_
+
+#include <vector>
+
+#include "larq_engine/runtime/tflite_abi.h"
+
+namespace larq_engine {
+
+enum class HostPart { kEngine, kXnnpack, kOperator };
+
+struct HostPlanStep {
+  HostPart part = HostPart::kOperator;
+  std::vector<int> nodes = {};  // of the main graph; of kOperator one
+};
+
+// A delegate that takes nothing: applied after all others, it sees what they took.
+class HostPlanReader {
+ public:
+  explicit HostPlanReader(const TfLiteDelegate* engine);
+  HostPlanReader(const HostPlanReader&) = delete;
+  HostPlanReader& operator=(const HostPlanReader&) = delete;
+
+  TfLiteDelegate* delegate() { return &delegate_; }
+
+  // Empty before a model was prepared, and where its host did not tell.
+  const std::vector<HostPlanStep>& steps() const { return steps_; }
+
+ private:
+  void Read(TfLiteContext* context);
+
+  const TfLiteDelegate* engine_;
+  TfLiteDelegate delegate_ = {};
+  bool has_read_ = false;
+  std::vector<HostPlanStep> steps_;
+};
+
+}  // namespace larq_engine
+
+#endif  // BENCHMARKS_MODEL_HOST_PLAN_H_

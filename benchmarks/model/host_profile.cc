@@ -1,0 +1,55 @@
+#include "benchmarks/model/host_profile.h"
+
+#include <chrono>
+
+#include "benchmarks/model/engine.h"
+#include "benchmarks/model/errors.h"
+#include "larq_engine/model_file/flatbuffer.h"
+#include "larq_engine/model_file/model_file.h"
+
+namespace larq_engine {
+namespace {
+
+std::vector<OperatorNames> NamesOfNodes(std::span<const uint8_t> file) {
+  Flatbuffer flatbuffer(file);
+  const ModelFile model = ReadModelFile(flatbuffer);
+  std::vector<OperatorNames> names;
+  for (const FileOperator& op : model.graphs[0].operators) {
+    names.push_back(NamesOf(model, model.graphs[0], op));
+  }
+  return names;
+}
+
+}  // namespace
+
+HostProfile ProfileHost(const LiteRtLibrary& library, const Flags& flags,
+                        std::span<const uint8_t> file,
+                        const std::function<void(HostModel&)>& set_inputs) {
+  using Clock = std::chrono::steady_clock;
+  BenchmarkedEngine engine(flags);
+  HostPlanReader reader(engine.delegate());
+  HostProfile profile = {.names = NamesOfNodes(file), .ops = {}, .refusal = ""};
+  try {
+    HostModel model(library, engine.delegate(), &reader);
+    model.Load(file);
+    model.Compile(flags.num_threads);
+    set_inputs(model);
+    for (int i = 0; i <= flags.warmup_runs; ++i) model.Run();
+    HostTimes times(reader.steps(), profile.names);
+    int runs = 0;
+    const Clock::time_point begin = Clock::now();
+    const auto seconds = [&] {
+      return std::chrono::duration<double>(Clock::now() - begin).count();
+    };
+    while (runs == 0 || (runs < flags.num_runs && seconds() < flags.max_secs)) {
+      times.AddRun(model.RunWithProfiler());
+      ++runs;
+    }
+    profile.ops = times.ops();
+  } catch (const ModelError& error) {
+    profile.refusal = error.what();
+  }
+  return profile;
+}
+
+}  // namespace larq_engine

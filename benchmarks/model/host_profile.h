@@ -1,0 +1,32 @@
+// Runs a model with LiteRT's profiler on, which costs time: beside the runs whose time counts.
+#ifndef BENCHMARKS_MODEL_HOST_PROFILE_H_
+#define BENCHMARKS_MODEL_HOST_PROFILE_H_
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "benchmarks/model/flags.h"
+#include "benchmarks/model/host_model.h"
+#include "benchmarks/model/host_times.h"
+#include "benchmarks/model/litert_library.h"
+#include "benchmarks/model/operator_names.h"
+
+namespace larq_engine {
+
+struct HostProfile {
+  std::vector<OperatorNames> names;  // of all nodes of the main graph
+  std::vector<HostOpTimes> ops;      // in the order of execution
+  std::string refusal;               // why there are none; else empty
+};
+
+// No other HostModel may be there.
+HostProfile ProfileHost(const LiteRtLibrary& library, const Flags& flags,
+                        std::span<const uint8_t> file,
+                        const std::function<void(HostModel&)>& set_inputs);
+
+}  // namespace larq_engine
+
+#endif  // BENCHMARKS_MODEL_HOST_PROFILE_H_

@@ -1,0 +1,18 @@
+// What XNNPACK calls its steps.
+#ifndef BENCHMARKS_MODEL_XNNPACK_NAMES_H_
+#define BENCHMARKS_MODEL_XNNPACK_NAMES_H_
+
+#include <string_view>
+
+namespace larq_engine {
+
+// Whether such a step, for example "Fully Connected (NC, F32) GEMM", computes what operators of
+// this name do, for example "CONV_2D".
+bool IsStepOf(std::string_view step, std::string_view op);
+
+// Whether it is known what such a step computes.
+bool IsKnownStep(std::string_view step);
+
+}  // namespace larq_engine
+
+#endif  // BENCHMARKS_MODEL_XNNPACK_NAMES_H_
