@@ -21,8 +21,7 @@ std::shared_ptr<CudaDevice> FindCudaDevice(const EngineOptions& options) {
     return OpenCudaDevice(options.cuda_ordinal);
   } catch (const OpError& e) {
     if (options.device == DeviceOption::kAuto) return nullptr;  // larq_engine_devices says why
-    throw OpError(std::string("larq_engine: device=cuda: ") + e.what() +
-                  "; or set device to cpu, or to auto");
+    throw OpError(std::string("device=cuda: ") + e.what() + "; or set device to cpu, or to auto");
   }
 }
 

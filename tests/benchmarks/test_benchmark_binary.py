@@ -362,7 +362,7 @@ def test_help_and_kernels():
             "option placement: node 3 is placed on cuda; set device to cuda as well, or to auto",
         ),
         # No kernels for GPUs are beside the program, wherever it is run.
-        (["--graph=a", "--device=cuda"], "larq_engine: device=cuda: expected the kernels for GPUs"),
+        (["--graph=a", "--device=cuda"], "device=cuda: expected the kernels for GPUs"),
         (["--graph=a", "--kernel=fast"], "option kernel: unknown kernel 'fast'; expected one of "),
         (
             [f"--graph={_RESIDUAL}", f"--litert={_LITERT}", "--save_outputs=y:a"],

@@ -82,7 +82,7 @@ def test_a_gpu_that_is_not_there():
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith(
-        "larq_benchmark_model: error: larq_engine: device=cuda: expected GPU 7, got 1 GPUs"
+        "larq_benchmark_model: error: device=cuda: expected GPU 7, got 1 GPUs"
     )
 
 
