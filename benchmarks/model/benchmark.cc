@@ -100,7 +100,7 @@ EngineProfile ProfileEngine(HostModel& model, BenchmarkedEngine& engine, const F
 
 std::vector<HostOp> HostOps(const HostProfile& profile) {
   std::vector<HostOp> ops;
-  for (const HostOpTimes& op : profile.ops) {
+  for (const HostOpTimes& op : profile.ops()) {
     ops.push_back({.names = profile.names[static_cast<size_t>(op.node)],
                    .node = op.node,
                    .ms = 1e3 * MiddleMean(op.seconds)});
@@ -196,8 +196,9 @@ BenchmarkResult RunBenchmark(const Flags& flags) {
   }
   result.peak_bytes = PeakResidentBytes();
   if (profile) {
-    const HostProfile host =
-        ProfileHost(library, flags, file, [&](HostModel& model) { SetInputs(model, flags); });
+    const auto set_inputs = [&](HostModel& model) { SetInputs(model, flags); };
+    HostProfile host;
+    ProfileHost(library, flags, file, set_inputs, flags.num_runs, host);
     result.ops = MakeOpTable(profile->steps, HostOps(host), profile->elapsed_ns, profile->runs);
   }
   return result;

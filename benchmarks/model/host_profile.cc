@@ -22,34 +22,33 @@ std::vector<OperatorNames> NamesOfNodes(std::span<const uint8_t> file) {
 
 }  // namespace
 
-HostProfile ProfileHost(const LiteRtLibrary& library, const Flags& flags,
-                        std::span<const uint8_t> file,
-                        const std::function<void(HostModel&)>& set_inputs) {
+void ProfileHost(const LiteRtLibrary& library, const Flags& flags, std::span<const uint8_t> file,
+                 const std::function<void(HostModel&)>& set_inputs, int runs,
+                 HostProfile& profile) {
+  if (!profile.refusal.empty()) return;
   using Clock = std::chrono::steady_clock;
   BenchmarkedEngine engine(flags);
   HostPlanReader reader(engine.delegate());
-  HostProfile profile = {.names = NamesOfNodes(file), .ops = {}, .refusal = ""};
   try {
     HostModel model(library, engine.delegate(), &reader);
     model.Load(file);
     model.Compile(flags.num_threads);
     set_inputs(model);
     for (int i = 0; i <= flags.warmup_runs; ++i) model.Run();
-    HostTimes times(reader.steps(), profile.names);
-    int runs = 0;
+    if (profile.names.empty()) profile.names = NamesOfNodes(file);
+    if (!profile.times) profile.times.emplace(reader.steps(), profile.names);
     const Clock::time_point begin = Clock::now();
     const auto seconds = [&] {
       return std::chrono::duration<double>(Clock::now() - begin).count();
     };
-    while (runs == 0 || (runs < flags.num_runs && seconds() < flags.max_secs)) {
-      times.AddRun(model.RunWithProfiler());
-      ++runs;
-    }
-    profile.ops = times.ops();
+    do {
+      profile.times->AddRun(model.RunWithProfiler());
+      ++profile.runs;
+    } while (profile.runs < runs && seconds() < flags.max_secs);
   } catch (const ModelError& error) {
+    profile.times.reset();
     profile.refusal = error.what();
   }
-  return profile;
 }
 
 }  // namespace larq_engine

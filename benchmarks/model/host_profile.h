@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,14 +19,19 @@ namespace larq_engine {
 
 struct HostProfile {
   std::vector<OperatorNames> names;  // of all nodes of the main graph
-  std::vector<HostOpTimes> ops;      // in the order of execution
-  std::string refusal;               // why there are none; else empty
+  std::optional<HostTimes> times;
+  std::string refusal;  // why there are none; else empty
+  int runs = 0;
+
+  std::span<const HostOpTimes> ops() const {
+    return times ? std::span<const HostOpTimes>(times->ops()) : std::span<const HostOpTimes>();
+  }
 };
 
-// No other HostModel may be there.
-HostProfile ProfileHost(const LiteRtLibrary& library, const Flags& flags,
-                        std::span<const uint8_t> file,
-                        const std::function<void(HostModel&)>& set_inputs);
+// Runs until there are `runs` in all, or the time of --max_secs is over; at least once. No other
+// HostModel may be there.
+void ProfileHost(const LiteRtLibrary& library, const Flags& flags, std::span<const uint8_t> file,
+                 const std::function<void(HostModel&)>& set_inputs, int runs, HostProfile& profile);
 
 }  // namespace larq_engine
 

@@ -173,13 +173,14 @@ class Measurements {
   void AddHost(const TimedRuns& runs) {
     if (!runs.host.refusal.empty()) AddRestOfHost(runs);
     std::vector<double> times;
-    for (const HostOpTimes& op : runs.host.ops) times.push_back(MiddleMean(op.seconds));
+    const std::span<const HostOpTimes> ops = runs.host.ops();
+    for (const HostOpTimes& op : ops) times.push_back(MiddleMean(op.seconds));
     const double all = std::accumulate(times.begin(), times.end(), 0.0);
     for (size_t i = 0; i < times.size(); ++i) {
       const double share = all > 0 ? times[i] / all : 1 / static_cast<double>(times.size());
       std::vector<double> seconds = runs.host_seconds;
       for (double& one : seconds) one *= share;
-      Add(network_.OpsOfNode(runs.host.ops[i].node), kHost, "", seconds, runs.host.ops[i].source);
+      Add(network_.OpsOfNode(ops[i].node), kHost, "", seconds, ops[i].source);
     }
   }
 

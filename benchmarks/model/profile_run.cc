@@ -15,6 +15,9 @@
 namespace larq_engine {
 namespace {
 
+// All ways of running take turns: what else a machine does comes and goes, and then falls on all.
+constexpr int kRounds = 5;
+
 double SecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -40,8 +43,9 @@ void AddRun(std::vector<StepProfile> steps, double seconds, TimedRuns& runs) {
   runs.host_seconds.push_back(std::max(host, 0.0));
 }
 
-TimedRuns RunAndTime(const LiteRtLibrary& library, const Flags& flags,
-                     std::span<const uint8_t> file) {
+// Until there are `target` runs in all, or the time of --max_secs is over; at least once.
+void RunAndTime(const LiteRtLibrary& library, const Flags& flags, std::span<const uint8_t> file,
+                size_t target, TimedRuns& runs) {
   BenchmarkedEngine engine(flags);
   HostModel model(library, engine.delegate());
   model.Load(file);
@@ -51,17 +55,14 @@ TimedRuns RunAndTime(const LiteRtLibrary& library, const Flags& flags,
   for (int i = 0; i <= flags.warmup_runs || SecondsSince(all) < flags.warmup_min_secs; ++i) {
     model.Run();
   }
-  TimedRuns runs;
   const auto begin = std::chrono::steady_clock::now();
-  while (runs.seconds.empty() || (runs.seconds.size() < static_cast<size_t>(flags.num_runs) &&
-                                  SecondsSince(begin) < flags.max_secs)) {
+  do {
     engine.StartProfile();
     const auto start = std::chrono::steady_clock::now();
     model.Run();
     const double seconds = SecondsSince(start);
     AddRun(engine.StopProfile(), seconds, runs);
-  }
-  return runs;
+  } while (runs.seconds.size() < target && SecondsSince(begin) < flags.max_secs);
 }
 
 // Says where each operator was, so that it is there without its neighbours too.
@@ -87,19 +88,32 @@ ProfileRuns RunForProfile(const Flags& flags, std::span<const uint8_t> file) {
   const LiteRtLibrary library = OpenLiteRt(flags.litert);
   try {
     ProfileRuns runs;
-    runs.fused = RunAndTime(library, flags, file);
-    runs.fused.host = ProfileHost(library, flags, file, SetRandomInputs);
-    Flags alone = flags;
-    alone.fuse = false;
-    alone.placement = PlacementOf(runs.fused, flags.placement);
-    runs.single = RunAndTime(library, alone, file);
-    Flags host = flags;
-    host.fuse = false;
-    host.device = "cpu";
-    host.placement.clear();
-    if (flags.device != "cpu") host.kernel = "auto";
-    runs.host = RunAndTime(library, host, file);
-    runs.host.host = ProfileHost(library, host, file, SetRandomInputs);
+    const int rounds = std::min(kRounds, flags.num_runs);
+    Flags fused = flags;
+    fused.max_secs /= rounds;
+    fused.warmup_min_secs /= rounds;
+    for (int round = 1; round <= rounds; ++round) {
+      const int target = static_cast<int>(int64_t{flags.num_runs} * round / rounds);
+      const auto run = [&](const Flags& way, TimedRuns& timed) {
+        RunAndTime(library, way, file, static_cast<size_t>(target), timed);
+      };
+      const auto run_profiler = [&](const Flags& way, TimedRuns& timed) {
+        ProfileHost(library, way, file, SetRandomInputs, target, timed.host);
+      };
+      run(fused, runs.fused);
+      run_profiler(fused, runs.fused);
+      Flags alone = fused;
+      alone.fuse = false;
+      alone.placement = PlacementOf(runs.fused, flags.placement);
+      run(alone, runs.single);
+      Flags host = fused;
+      host.fuse = false;
+      host.device = "cpu";
+      host.placement.clear();
+      if (flags.device != "cpu") host.kernel = "auto";
+      run(host, runs.host);
+      run_profiler(host, runs.host);
+    }
     return runs;
   } catch (const ModelError& error) {
     throw RunError("model '" + flags.graph + "' (" + std::to_string(file.size()) +
