@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         convert_tflite,
     )
     from larq_engine.converter.errors import ConversionError
+    from larq_engine.converter.exported_weights import export_weights
     from larq_engine.converter.io_types import (
         modify_integer_quantized_model_io_type,
         strip_lcedequantize_ops,
@@ -46,6 +47,7 @@ _ON_DEMAND = {
     "convert_keras_model": "converter.api",
     "convert_saved_model": "converter.api",
     "convert_tflite": "converter.api",
+    "export_weights": "converter.exported_weights",
     "modify_integer_quantized_model_io_type": "converter.io_types",
     "place": "placing.api",
     "profile": "profiling.profiler",
@@ -67,6 +69,7 @@ __all__ = [
     "convert_tflite",
     "delegate_path",
     "environment",
+    "export_weights",
     "load_delegate",
     "modify_integer_quantized_model_io_type",
     "place",

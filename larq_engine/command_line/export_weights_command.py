@@ -1,0 +1,54 @@
+"""`larq-engine export-weights`: the binary layers of a .tflite file as arrays."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from larq_engine.command_line.files import ModelKind, check_destination, find_kind
+from larq_engine.python.text_table import align_columns
+from larq_engine.python.whole_files import write_files
+
+_COLUMNS = ("layer", "operator", "weights", "output", "arrays")
+
+
+def add_parser(commands: Any) -> None:
+    """Adds the sub-command."""
+    parser = commands.add_parser(
+        "export-weights",
+        help="write binary weights and thresholds as arrays, for hardware of your own",
+        description="Writes the weights of a .tflite file's binary layers as +1 and -1, with their "
+        "thresholds, multipliers and biases, to a .npz file of NumPy's. Its array 'description' is "
+        "JSON: strides, padding and which arrays belong to which layer (docs/weights.md).",
+    )
+    parser.set_defaults(run=_run)
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a converted .tflite file")
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="OUT.npz", help="the file to write"
+    )
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    model, output = arguments.model, arguments.output
+    if find_kind(model) is not ModelKind.TFLITE:
+        raise ValueError(
+            f"model '{model}': expected a .tflite file; make one with "
+            f"`larq-engine convert {model} -o OUT.tflite`"
+        )
+    check_destination("output", output, model)
+    from larq_engine.converter.exported_weights import as_file, describe, export_weights
+
+    arrays = export_weights(model)
+    content = as_file(arrays)
+    write_files({output: content})
+    rows = [
+        (
+            layer["name"],
+            layer["operator"],
+            "x".join(map(str, arrays[layer["arrays"]["weights"]].shape)),
+            layer["output"]["type"],
+            ", ".join(layer["arrays"].values()),
+        )
+        for layer in describe(arrays)["layers"]
+    ]
+    print("\n".join(align_columns(_COLUMNS, rows, ())))
+    print(f"\n{output}: {len(content) / 1e3:.1f} KB")
