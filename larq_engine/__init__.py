@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         ConvertedModel,
         conversion_report,
         convert_keras_model,
+        convert_onnx,
         convert_saved_model,
         convert_tflite,
     )
@@ -45,6 +46,7 @@ _ON_DEMAND = {
     "ProfileResult": "profiling.profiler",
     "conversion_report": "converter.api",
     "convert_keras_model": "converter.api",
+    "convert_onnx": "converter.api",
     "convert_saved_model": "converter.api",
     "convert_tflite": "converter.api",
     "export_weights": "converter.exported_weights",
@@ -65,6 +67,7 @@ __all__ = [
     "about",
     "conversion_report",
     "convert_keras_model",
+    "convert_onnx",
     "convert_saved_model",
     "convert_tflite",
     "delegate_path",

@@ -29,7 +29,7 @@ def add_parser(commands: Any) -> None:
         "model",
         type=Path,
         metavar="MODEL",
-        help="a .h5 or .keras file, the folder of a SavedModel, or a .tflite file",
+        help="a .h5 or .keras file, the folder of a SavedModel, a .tflite or an .onnx file",
     )
     parser.add_argument(
         "-o",
@@ -45,6 +45,17 @@ def add_parser(commands: Any) -> None:
         dest="signature_keys",
         metavar="NAME",
         help="a signature of the SavedModel to convert (default: serving_default); may be repeated",
+    )
+    parser.add_argument(
+        "--channels-last",
+        action="store_true",
+        help="ONNX: inputs and outputs have their channels last in the file",
+    )
+    parser.add_argument(
+        "--sign-of-zero",
+        choices=("error", "+1", "-1"),
+        default="error",
+        help="ONNX: what Sign gives for 0 where a binary layer reads it (default: error)",
     )
     parser.add_argument(
         "--report",
@@ -87,10 +98,13 @@ def add_parser(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> None:
     model, output, report = arguments.model, arguments.output, arguments.report
     kind = find_kind(model)
-    if kind is ModelKind.TFLITE and arguments.default_int8_range is not None:
+    if kind in (ModelKind.TFLITE, ModelKind.ONNX) and arguments.default_int8_range is not None:
         arguments.usage_error("--default-int8-range: for a Keras model or SavedModel only")
     if kind is not ModelKind.SAVED_MODEL and arguments.signature_keys is not None:
         arguments.usage_error("--signature-key: for a SavedModel only")
+    is_turned = arguments.channels_last or arguments.sign_of_zero != "error"
+    if kind is not ModelKind.ONNX and is_turned:
+        arguments.usage_error("--channels-last, --sign-of-zero: for an ONNX model only")
     to_stdout = output == _STDOUT
     if to_stdout:
         _check_stdout(arguments)
@@ -139,6 +153,10 @@ def _convert(kind: ModelKind, arguments: argparse.Namespace) -> "ConvertedModel"
     }
     if kind is ModelKind.TFLITE:
         return api.convert_tflite(arguments.model, **options)
+    if kind is ModelKind.ONNX:
+        options["channels_last"] = arguments.channels_last
+        options["sign_of_zero"] = arguments.sign_of_zero
+        return api.convert_onnx(arguments.model, **options)
     if arguments.default_int8_range is not None:
         options["experimental_default_int8_range"] = tuple(arguments.default_int8_range)
     if kind is ModelKind.SAVED_MODEL:

@@ -13,13 +13,19 @@ class ModelKind(enum.Enum):
     KERAS = enum.auto()
     SAVED_MODEL = enum.auto()
     TFLITE = enum.auto()
+    ONNX = enum.auto()
 
 
 # What a reader makes of the first bytes of files, for those without a name that tells.
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _FIRST_BYTES = 8
 
-_SUFFIXES = {".h5": ModelKind.KERAS, ".keras": ModelKind.KERAS, ".tflite": ModelKind.TFLITE}
+_SUFFIXES = {
+    ".h5": ModelKind.KERAS,
+    ".keras": ModelKind.KERAS,
+    ".onnx": ModelKind.ONNX,
+    ".tflite": ModelKind.TFLITE,
+}
 
 
 def find_kind(model: Path) -> ModelKind:
@@ -39,8 +45,8 @@ def find_kind(model: Path) -> ModelKind:
         if kind is not None:
             return kind
     raise ValueError(
-        f"model '{model}': expected a .h5 or .keras file, the folder of a SavedModel or a "
-        ".tflite file, got something else; check the path"
+        f"model '{model}': expected a .h5 or .keras file, the folder of a SavedModel, a "
+        ".tflite or an .onnx file, got something else; check the path"
     )
 
 
@@ -58,7 +64,18 @@ def _kind_of_content(file: Path) -> ModelKind | None:
         start = opened.read(_FIRST_BYTES)
     if is_model(start):
         return ModelKind.TFLITE
+    if begins_as_onnx(start):
+        return ModelKind.ONNX
     return ModelKind.KERAS if start == _HDF5 else None
+
+
+def begins_as_onnx(start: bytes) -> bool:
+    """Whether a file begins as ONNX models do: the version of their format, then another field."""
+    # In protobuf's coding: number 1, below 128; then a text (2 to 4, 6), number 5, or message 7, 8.
+    return start[:1] == b"\x08" and start[1:2] < b"\x80" and start[2:3] in _ONNX_FIELDS
+
+
+_ONNX_FIELDS = (b"\x12", b"\x1a", b"\x22", b"\x28", b"\x32", b"\x3a", b"\x42")
 
 
 def check_destination(what: str, path: Path, *others: Path) -> None:

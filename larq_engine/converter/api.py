@@ -14,6 +14,7 @@ from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Model
 from larq_engine.converter.io_types import modify_integer_quantized_model_io_type
 from larq_engine.converter.names import find_layers, find_output_layers, write_names
+from larq_engine.converter.onnx_reader.file import OnnxSource
 from larq_engine.converter.options import Options, check_int8_range, type_name
 from larq_engine.converter.report import ConversionReport, count_operators, report_layers
 from larq_engine.converter.rules_int8 import quantize_ends
@@ -155,15 +156,52 @@ def convert_tflite(
     )
 
 
+def convert_onnx(
+    model: OnnxSource,
+    *,
+    channels_last: bool = False,
+    sign_of_zero: str = "error",
+    inference_input_type: Any = "float32",
+    inference_output_type: Any = "float32",
+    target: str = "arm",
+    compatibility: str = "larq_engine",
+    check: bool = True,
+    verbose: int = 0,
+) -> ConvertedModel:
+    """Converts an ONNX model, also with the quantizers of QONNX, given as its path or content.
+
+    Needs the package `onnx` and no TensorFlow. A batch that the model leaves open stays open.
+
+    Args:
+        channels_last: Whether the inputs and outputs of 3 and 4 dimensions of the .tflite file have
+            channels last; else they are as in the ONNX model, and transposed.
+        sign_of_zero: What the operator Sign gives for 0: "+1", "-1", or 0 as it is defined.
+            A binary layer cannot have that, so "error" stops where one would read it.
+
+    Everything else is as for `convert_keras_model`.
+    """
+    from larq_engine.converter.onnx_reader.reader import onnx_to_tflite
+
+    return _convert(
+        lambda: onnx_to_tflite(model, ends_channels_last=channels_last, sign_of_zero=sign_of_zero),
+        types=(inference_input_type, inference_output_type),
+        int8_range=None,
+        options=Options(target, compatibility),
+        check=check,
+        verbose=verbose,
+    )
+
+
 def conversion_report(model: Any, *, check: bool = False, **options: Any) -> ConversionReport:
     """Says what a conversion would make of each layer.
 
     Args:
         model: A Keras model, a .h5 or .keras file, the folder of a SavedModel, a .tflite file's
-            path or content, or a converted model, of which the report is at hand.
+            path or content, the path of an .onnx file, or a converted model, of which the report
+            is at hand.
         check: Check the conversion too.
-        **options: As for that of `convert_keras_model`, `convert_saved_model` and `convert_tflite`
-            which takes the model.
+        **options: As for that of `convert_keras_model`, `convert_saved_model`, `convert_tflite`
+            and `convert_onnx` which takes the model.
     """
     if isinstance(model, ConvertedModel):
         if check or options:
@@ -179,6 +217,8 @@ def conversion_report(model: Any, *, check: bool = False, **options: Any) -> Con
         model = load_keras(model)
     elif isinstance(model, (str, os.PathLike)) and os.path.isdir(model):
         convert = convert_saved_model
+    elif isinstance(model, (str, os.PathLike)) and os.fspath(model).endswith(".onnx"):
+        convert = convert_onnx
     elif isinstance(model, (bytes, bytearray, memoryview, str, os.PathLike)):
         convert = convert_tflite
     return convert(model, check=check, **options).report

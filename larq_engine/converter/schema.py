@@ -69,6 +69,11 @@ def make_options(name: str, **values: Any) -> Any:
     return options
 
 
+def type_number(name: str) -> int:
+    """The number of a type, by its name in the schema."""
+    return int(getattr(schema.TensorType, name))
+
+
 class File:
     """A file, checked and parsed once; each model made of it can be changed by itself.
 

@@ -14,6 +14,7 @@ from larq_engine import ConversionError, ConversionReport, ConvertedModel
 from larq_engine.command_line import main
 from larq_engine.converter import api, keras_files
 from tests.command_line.models import float_model
+from tests.converter.onnx_models import OnnxNet
 
 _EMPTY_REPORT = ConversionReport((), 0, 0, {})
 
@@ -37,7 +38,7 @@ def calls(monkeypatch):
 
         return convert
 
-    for name in ("convert_keras_model", "convert_saved_model", "convert_tflite"):
+    for name in ("convert_keras_model", "convert_onnx", "convert_saved_model", "convert_tflite"):
         monkeypatch.setattr(api, name, record(name))
     monkeypatch.setattr(keras_files, "load_keras", lambda path: f"loaded {path.name}")
     return made
@@ -121,12 +122,14 @@ def test_the_path_chooses_the_function(tmp_path, calls):
     (tmp_path / "saved").mkdir()
     (tmp_path / "saved" / "saved_model.pb").write_bytes(b"")
     (tmp_path / "model.keras").write_bytes(b"")
+    (tmp_path / "model.onnx").write_bytes(b"")
     (tmp_path / "model.tflite").write_bytes(b"")
-    for name in ("saved", "model.keras", "model.tflite"):
+    for name in ("saved", "model.keras", "model.onnx", "model.tflite"):
         assert main(["convert", str(tmp_path / name), "-o", str(tmp_path / "out.tflite")]) == 0
     assert [(name, source) for name, source, _ in calls] == [
         ("convert_saved_model", tmp_path / "saved"),
         ("convert_keras_model", "loaded model.keras"),
+        ("convert_onnx", tmp_path / "model.onnx"),
         ("convert_tflite", tmp_path / "model.tflite"),
     ]
 
@@ -151,6 +154,50 @@ def test_signatures_are_for_saved_models(model, tmp_path, calls, capsys):
     assert caught.value.code == 2
     assert "--signature-key: for a SavedModel only" in capsys.readouterr().err
     assert calls == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "changed"),
+    [
+        ([], {}),
+        (["--channels-last"], {"channels_last": True}),
+        (["--sign-of-zero", "+1"], {"sign_of_zero": "+1"}),
+        (["--sign-of-zero=-1"], {"sign_of_zero": "-1"}),
+    ],
+)
+def test_options_of_onnx_models(tmp_path, calls, arguments, changed):
+    path = tmp_path / "model.onnx"
+    path.write_bytes(b"")
+    assert main(["convert", str(path), "-o", str(tmp_path / "out.tflite"), *arguments]) == 0
+    options = _DEFAULTS | {"channels_last": False, "sign_of_zero": "error"} | changed
+    assert calls == [("convert_onnx", path, options)]
+
+
+@pytest.mark.parametrize("option", [["--channels-last"], ["--sign-of-zero", "+1"]])
+def test_options_that_are_for_onnx_models(model, tmp_path, calls, capsys, option):
+    with pytest.raises(SystemExit) as caught:
+        main(["convert", str(model), "-o", str(tmp_path / "out.tflite"), *option])
+    assert caught.value.code == 2
+    assert "for an ONNX model only" in capsys.readouterr().err
+    assert calls == []
+
+
+def test_an_onnx_file(tmp_path, capsys, rng):
+    net = OnnxNet()
+    x = net.bipolar(net.input("batch", 32, 8, 8))
+    x = net.conv(x, rng.choice(np.array([-1, 1], np.float32), (64, 32, 3, 3)), pads=[1] * 4)
+    path, output = tmp_path / "model.onnx", tmp_path / "out.tflite"
+    path.write_bytes(net.finish(x))
+    assert main(["convert", str(path), "-o", str(output)]) == 0
+    assert "1 binary" in capsys.readouterr().out
+    assert output.read_bytes() == larq_engine.convert_onnx(path)
+    assert larq_engine.conversion_report(path).count("binary") == 1
+
+    path.write_bytes(path.read_bytes()[:100])
+    output.unlink()
+    assert main(["convert", str(path), "-o", str(output)]) == 1
+    assert "expected a whole ONNX model" in capsys.readouterr().err
+    assert _names(tmp_path) == ["model.onnx"]
 
 
 def test_a_range_is_not_for_tflite_files(model, tmp_path, calls, capsys):

@@ -15,6 +15,7 @@ from larq_engine.python.whole_files import write_files
         ("model.keras", ModelKind.KERAS),
         ("model.tflite", ModelKind.TFLITE),
         ("MODEL.TFLITE", ModelKind.TFLITE),
+        ("model.onnx", ModelKind.ONNX),
     ],
 )
 def test_kinds_of_files(tmp_path, name, kind):
@@ -28,6 +29,8 @@ def test_kinds_of_files(tmp_path, name, kind):
     [
         (b"\x20\0\0\0TFL3\0", ModelKind.TFLITE),
         (b"\x89HDF\r\n\x1a\n\0", ModelKind.KERAS),
+        (b"\x08\x08\x12\x07pytorch", ModelKind.ONNX),
+        (b"\x08\x0a\x3a\x90\x01", ModelKind.ONNX),
     ],
 )
 def test_kinds_of_files_whose_names_do_not_tell(tmp_path, name, content, kind):
@@ -44,10 +47,10 @@ def test_a_folder_is_a_saved_model_whatever_its_name(tmp_path, name):
     assert find_kind(tmp_path / name) is ModelKind.SAVED_MODEL
 
 
-@pytest.mark.parametrize("name", ["model.onnx", "model"])
+@pytest.mark.parametrize("name", ["model.pth", "model"])
 def test_other_files_are_refused(tmp_path, name):
     (tmp_path / name).write_bytes(b"")
-    with pytest.raises(ValueError, match=r"\.h5 or \.keras file, .* SavedModel or a \.tflite") as e:
+    with pytest.raises(ValueError, match=r"\.h5 or \.keras file, .* \.tflite or an \.onnx") as e:
         find_kind(tmp_path / name)
     assert "got something else; check the path" in str(e.value)
 

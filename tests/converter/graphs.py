@@ -242,10 +242,16 @@ def convert(content: bytes, **options: str) -> Converted:
 
 
 def run_stock(
-    content: bytes, inputs: Sequence[np.ndarray], *, resolver: OpResolverType = OpResolverType.AUTO
+    content: bytes,
+    inputs: Sequence[np.ndarray],
+    *,
+    resolver: OpResolverType = OpResolverType.AUTO,
+    batch: int | None = None,
 ) -> list[np.ndarray]:
-    """What LiteRT alone computes."""
+    """What LiteRT alone computes; `batch` is that of inputs whose file leaves it open."""
     interpreter = StockInterpreter(model_content=content, experimental_op_resolver_type=resolver)
+    for info in interpreter.get_input_details() if batch is not None else ():
+        interpreter.resize_tensor_input(info["index"], (batch, *info["shape"][1:]))
     interpreter.allocate_tensors()
     for info, array in zip(interpreter.get_input_details(), inputs, strict=True):
         interpreter.set_tensor(info["index"], array)

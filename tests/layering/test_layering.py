@@ -315,7 +315,7 @@ def _within(module: str, package: str) -> bool:
 
 # Packages that take seconds to import, or are not there where models only run.
 ON_DEMAND = (
-    *("ai_edge_litert", "h5py", "keras", "larq", "matplotlib", "tensorflow", "tf_keras"),
+    *("ai_edge_litert", "h5py", "keras", "larq", "matplotlib", "onnx", "tensorflow", "tf_keras"),
     "tflite_runtime",
 )
 
@@ -349,6 +349,7 @@ MAY_IMPORT_TOO = {
     "larq_engine/converter/keras.py": ("tensorflow",),
     "larq_engine/converter/keras_pads.py": ("tensorflow",),
     "larq_engine/converter/keras_files.py": ("h5py", "larq", "tf_keras"),
+    "larq_engine/converter/onnx_reader/file.py": ("onnx",),
     "larq_engine/converter/schema.py": ("ai_edge_litert.schema_py_generated", "flatbuffers"),
     "larq_engine/converter/check_run.py": ("ai_edge_litert.interpreter",),
     "larq_engine/python/accelerator.py": ("ai_edge_litert.environment",),
@@ -561,6 +562,7 @@ BROKEN: dict[Rule, list[Sources]] = {
         {"larq_engine/a.py": "import importlib\nX = importlib.import_module('tensorflow.lite')\n"},
         {"larq_engine/converter/keras_files.py": "import tf_keras\n"},
         {"larq_engine/converter/a.py": "from ai_edge_litert import interpreter\n"},
+        {"larq_engine/converter/onnx_reader/file.py": "import onnx\n"},
     ],
     python_packages_import_only_what_is_below_them: [
         {"larq_engine/python/a.py": "from larq_engine.converter import schema\n"},
@@ -568,6 +570,7 @@ BROKEN: dict[Rule, list[Sources]] = {
         {"larq_engine/converter/a.py": "def f():\n    from larq_engine import command_line\n"},
         {"larq_engine/converter/a.py": "def f():\n    import tensorflow as tf\n"},
         {"larq_engine/converter/a.py": "from flatbuffers import flexbuffers\n"},
+        {"larq_engine/converter/onnx_reader/reader.py": "def f():\n    import onnx\n"},
         {"larq_engine/converter/keras.py": "def f():\n    import larq\n"},
         {"larq_engine/converter/schema.py": "from ai_edge_litert import interpreter\n"},
         {"larq_engine/command_line/a.py": "import numpy as np\n"},

@@ -64,5 +64,5 @@ def test_every_public_name_is_there():
 
 
 def test_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="has no attribute 'convert_onnx'"):
-        larq_engine.convert_onnx  # noqa: B018
+    with pytest.raises(AttributeError, match="has no attribute 'convert_caffe'"):
+        larq_engine.convert_caffe  # noqa: B018

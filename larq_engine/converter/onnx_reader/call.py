@@ -1,0 +1,140 @@
+"""One operator of the model, with what it reads: how makers of operators ask for things."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from larq_engine.converter.errors import ConversionError
+from larq_engine.converter.graph import Array
+from larq_engine.converter.onnx_reader.file import Node
+from larq_engine.converter.onnx_reader.layout import Value
+from larq_engine.converter.onnx_reader.network import Network, Operand
+
+# What Sign gives for 0.
+SIGNS_OF_ZERO = ("error", "+1", "-1")
+
+
+@dataclass(frozen=True)
+class Call:
+    """An operator to be made."""
+
+    node: Node
+    inputs: Sequence[Operand]
+    opset: int
+    net: Network
+    sign_of_zero: str = "error"
+
+    def error(self, expected: str, got: object, remedy: str) -> ConversionError:
+        return ConversionError(f"{self.node.title}: expected {expected}, got {got}; {remedy}")
+
+    # ---- Inputs ----------------------------------------------------------------------------------
+
+    def input(self, index: int) -> Operand:
+        """The input, or None where it is absent."""
+        return self.inputs[index] if index < len(self.inputs) else None
+
+    def operand(self, index: int) -> Array | Value:
+        """An input that must be there."""
+        found = self.input(index)
+        if found is None:
+            raise self.error(f"an input #{index}", "none", "export the model again")
+        return found
+
+    def value(self, index: int = 0) -> Value:
+        """An input as a value of floats, known or computed."""
+        return self.net.value(self.floats(index))
+
+    def floats(self, index: int) -> Array | Value:
+        found = self.operand(index)
+        dtype = found.tensor.dtype if isinstance(found, Value) else found.dtype.name.upper()
+        if dtype != "FLOAT32":
+            raise self.error(
+                f"input #{index} to be float32", dtype.lower(), "export the model in float32"
+            )
+        return found
+
+    def constant(self, index: int, what: str) -> Array:
+        """An input that must be known when the model is converted."""
+        found = self.operand(index)
+        if isinstance(found, Value):
+            raise self.error(
+                f"{what} to be a constant",
+                "one that is computed when the model runs",
+                "export the model with constants folded, and with fixed sizes but for the batch",
+            )
+        return found
+
+    def weights(self, index: int, what: str) -> Array:
+        array = self.constant(index, what)
+        self.floats(index)
+        return array
+
+    def numbers(self, index: int, what: str) -> list[int] | None:
+        """An optional constant of whole numbers."""
+        if self.input(index) is None:
+            return None
+        array = self.constant(index, what)
+        if array.dtype.kind not in "iu" or array.ndim > 1:
+            raise self.error(f"{what} to be whole numbers", array.dtype, "export the model again")
+        return [int(number) for number in array.reshape(-1)]
+
+    # ---- Attributes ------------------------------------------------------------------------------
+
+    def integer(self, name: str, default: int = 0) -> int:
+        return int(self._attribute(name, default, int))
+
+    def number(self, name: str, default: float) -> float:
+        return float(self._attribute(name, default, float))
+
+    def text(self, name: str, default: str) -> str:
+        return str(self._attribute(name, default, str))
+
+    def integers(self, name: str) -> list[int] | None:
+        found = self.node.attributes.get(name)
+        if found is None:
+            return None
+        if isinstance(found, list) and all(type(number) is int for number in found):
+            return list(found)
+        raise self._wrong(name, "whole numbers", found)
+
+    def _attribute(self, name: str, default: Any, kind: type) -> Any:
+        found = self.node.attributes.get(name, default)
+        if type(found) is not kind:
+            raise self._wrong(name, kind.__name__, found)
+        return found
+
+    def _wrong(self, name: str, expected: str, got: object) -> ConversionError:
+        return self.error(f"its {name} to be {expected}", repr(got), "export the model again")
+
+    def axes(self, rank: int, index: int, what: str = "axes") -> list[int] | None:
+        """Dimensions, from an attribute or, in newer operators, from an input."""
+        found = self.integers(what)
+        if found is None:
+            found = self.numbers(index, what)
+        return None if found is None else [self.axis(number, rank) for number in found]
+
+    def axis(self, number: int, rank: int) -> int:
+        if not -rank <= number < rank:
+            raise self.error(
+                f"an axis of {rank} dimensions", number, "it is damaged: export it again"
+            )
+        return number % rank
+
+    # ---- Results ---------------------------------------------------------------------------------
+
+    def each(
+        self, kind: str, *operands: Array | Value, dtype: str = "FLOAT32", options: Any = None
+    ) -> Value:
+        """The result of an operator that works value by value."""
+        tensors, like = self.net.align(*operands)
+        made = self.net.op(kind, tensors, like.lies, dtype, options)
+        return replace(like, tensor=made)
+
+    def rank(self, value: Value, *allowed: int) -> None:
+        if len(value.shape) not in allowed:
+            ranks = " or ".join(str(rank) for rank in allowed)
+            raise self.error(
+                f"an input of {ranks} dimensions",
+                f"the shape {list(value.shape)}",
+                "there is no such operator in the converter",
+            )

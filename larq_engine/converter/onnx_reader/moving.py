@@ -1,0 +1,269 @@
+"""Makers of operators that move values, or drop some."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from larq_engine.converter import schema
+from larq_engine.converter.graph import Array, Tensor
+from larq_engine.converter.onnx_reader.call import Call
+from larq_engine.converter.onnx_reader.layout import (
+    OPEN,
+    Shape,
+    Value,
+    channels_last,
+    identity,
+    is_same_order,
+    resolve,
+)
+from larq_engine.converter.onnx_reader.network import Network, Operand
+
+# What Shape says of an open size. Such a number may be moved about, and not be computed with.
+OPEN_SIZE = -(1 << 40)
+
+
+def unchanged(call: Call) -> Operand:
+    return call.operand(0)
+
+
+def dropout(call: Call) -> Operand:
+    training = call.input(2)
+    if isinstance(training, Value) or (training is not None and training.any()):
+        raise call.error("inference", "training", "export the model for inference (model.eval())")
+    return call.operand(0)
+
+
+def shape_of(call: Call) -> Array:
+    x = call.operand(0)
+    whole = slice(call.integer("start"), call.integer("end", len(x.shape)))
+    sizes = [OPEN_SIZE if size == OPEN else size for size in x.shape[whole]]
+    return np.array(sizes, np.int64)
+
+
+# ---- Shapes --------------------------------------------------------------------------------------
+
+
+def reshape(call: Call) -> Value:
+    x, wanted = call.net.value(call.operand(0)), call.numbers(1, "its shape")
+    if wanted is None or call.integer("allowzero") or OPEN_SIZE in wanted[1:]:
+        raise call.error(
+            "a shape that is known but for the batch", wanted, "export it with fixed sizes"
+        )
+    return _reshaped(call, x, tuple(OPEN if size == OPEN_SIZE else size for size in wanted))
+
+
+def flatten(call: Call) -> Value:
+    x = call.net.value(call.operand(0))
+    rank, axis = len(x.shape), call.integer("axis", 1)
+    if not -rank <= axis <= rank:
+        raise call.error(f"an axis of {rank} dimensions", axis, "it is damaged: export it again")
+    axis = axis + rank if axis < 0 else axis
+    rows, columns = x.shape[:axis], x.shape[axis:]
+    if OPEN in columns:
+        raise call.error("an open size in its rows", list(x.shape), "export it with a fixed batch")
+    batch = OPEN if OPEN in rows else math.prod(rows)
+    return _reshaped(call, x, (batch, math.prod(columns)))
+
+
+def squeeze(call: Call) -> Value:
+    x = call.net.value(call.operand(0))
+    axes = call.axes(len(x.shape), 1)
+    if axes is None:
+        axes = [axis for axis, size in enumerate(x.shape) if size == 1]
+    if any(x.shape[axis] != 1 for axis in axes):
+        raise call.error("sizes of 1", f"{axes} of {list(x.shape)}", "export it with fixed sizes")
+    left = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
+    return _reshaped(call, x, left)
+
+
+def unsqueeze(call: Call) -> Value:
+    x = call.net.value(call.operand(0))
+    found = call.integers("axes") or call.numbers(1, "axes") or []
+    rank = len(x.shape) + len(found)
+    axes = {call.axis(axis, rank) for axis in found}
+    sizes = iter(x.shape)
+    return _reshaped(call, x, tuple(1 if axis in axes else next(sizes) for axis in range(rank)))
+
+
+def _reshaped(call: Call, x: Value, wanted: Shape) -> Value:
+    try:
+        shape = resolve(x.shape, wanted)
+    except ValueError as error:
+        raise call.error(
+            "a shape of as many values, with the batch first",
+            error,
+            "export it with fixed sizes",
+        ) from error
+    return bring(call.net, x, shape)
+
+
+def bring(net: Network, x: Value, shape: Shape) -> Value:
+    """The value in another shape; it is turned only where that needs it."""
+    if shape == x.shape:
+        return x
+    if not x.image:
+        for order in (channels_last(len(shape)), identity(shape)):
+            if _has_order(x, shape, order):
+                lies = tuple(shape[axis] for axis in order)
+                return Value(shape, net.reshape(x.tensor, lies), order)
+        rank = len(x.shape)
+        flat = (x.shape[0], math.prod(x.shape[1:]))
+        if rank > 2 and shape == flat and x.order == channels_last(rank) and OPEN not in shape[1:]:
+            return Value(shape, net.reshape(x.tensor, shape), (0, 1), image=x.lies[1:])
+    return Value(shape, net.reshape(net.plain(x).tensor, shape), identity(shape))
+
+
+def _has_order(x: Value, shape: Shape, order: tuple[int, ...]) -> bool:
+    """Whether a value of this shape in this order has its values as x has them."""
+    if is_same_order(x.shape, x.order, identity(x.shape)):
+        return is_same_order(shape, order, identity(shape))
+    before = [axis for axis, size in enumerate(x.shape) if size != 1]
+    after = [axis for axis, size in enumerate(shape) if size != 1]
+    if [x.shape[axis] for axis in before] != [shape[axis] for axis in after]:
+        return False
+    # Only sizes of 1 come and go: the others are the same ones.
+    places = dict(zip(before, after, strict=True))
+    return [places[axis] for axis in x.order if axis in places] == [
+        axis for axis in order if shape[axis] != 1
+    ]
+
+
+def transpose(call: Call) -> Value:
+    """The same tensor; only its order is another."""
+    x = call.net.value(call.operand(0))
+    turn = call.integers("perm") or list(reversed(range(len(x.shape))))
+    if sorted(turn) != list(range(len(x.shape))):
+        raise call.error(f"an order of {len(x.shape)} dimensions", turn, "export it again")
+    x = call.net.ordered(x, x.order)
+    shape = tuple(x.shape[axis] for axis in turn)
+    return Value(shape, x.tensor, tuple(turn.index(axis) for axis in x.order))
+
+
+# ---- Parts ---------------------------------------------------------------------------------------
+
+
+def concat(call: Call) -> Value:
+    net = call.net
+    operands = [call.floats(number) for number in range(len(call.inputs))]
+    first = next(operand for operand in operands if isinstance(operand, Value))
+    rank = len(first.shape)
+    axis = call.axis(call.integer("axis"), rank)
+    orders = [operand.order for operand in operands if isinstance(operand, Value)]
+    order = max(orders, key=lambda order: (order != identity(first.shape), order))
+    others = {operand.shape[:axis] + operand.shape[axis + 1 :] for operand in operands}
+    sizes = [operand.shape[axis] for operand in operands]
+    if len(others) > 1 or OPEN in sizes:
+        shapes = [list(operand.shape) for operand in operands]
+        raise call.error("shapes that fit, and an axis of fixed size", shapes, "look at the model")
+    values = [net.ordered(net.value(operand), order) for operand in operands]
+    shape = (*first.shape[:axis], sum(sizes), *first.shape[axis + 1 :])
+    options = schema.make_options("ConcatenationOptions", axis=order.index(axis))
+    lies = tuple(shape[axis] for axis in order)
+    tensors = [value.tensor for value in values]
+    return Value(shape, net.op("CONCATENATION", tensors, lies, options=options), order)
+
+
+def pad(call: Call) -> Value:
+    net, x = call.net, call.value()
+    x = net.ordered(x, x.order)
+    rank = len(x.shape)
+    flat = call.integers("pads")
+    flat = call.numbers(1, "its pads") if flat is None else flat
+    axes = call.axes(rank, 3)
+    axes = list(range(rank)) if axes is None else axes
+    mode, flat = call.text("mode", "constant"), flat or []
+    if mode != "constant" or len(flat) != 2 * len(axes) or min(flat, default=0) < 0:
+        raise call.error(
+            f"{2 * len(axes)} pads of 0 or more, of one value", f"{flat}, {mode}", "use others"
+        )
+    value = call.number("value", 0.0)
+    if call.input(2) is not None:
+        value = float(call.weights(2, "its value").reshape(()))
+    pairs = {axis: (flat[n], flat[n + len(axes)]) for n, axis in enumerate(axes)}
+    table = [pairs.get(axis, (0, 0)) for axis in x.order]
+    shape = tuple(
+        size + sum(pairs[axis]) if any(pairs.get(axis, ())) else size
+        for axis, size in enumerate(x.shape)
+    )
+    if any(size == OPEN and any(pairs.get(axis, ())) for axis, size in enumerate(x.shape)):
+        raise call.error("pads of known sizes", "of the open batch", "export it with fixed sizes")
+    inputs = [x.tensor, net.constant(np.array(table, np.int32))]
+    lies = tuple(shape[axis] for axis in x.order)
+    if value == 0:
+        return Value(shape, net.op("PAD", inputs, lies), x.order)
+    return Value(shape, net.op("PADV2", [*inputs, net.constant(value)], lies), x.order)
+
+
+def slice_of(call: Call) -> Value:
+    x = call.net.value(call.operand(0))
+    return _part(call, x, slices(call, x.shape))
+
+
+def slices(call: Call, shape: Shape) -> list[slice]:
+    """What is taken of each dimension: attributes before opset 10, inputs since."""
+    rank = len(shape)
+    starts = call.integers("starts") or call.numbers(1, "its starts") or []
+    ends = call.integers("ends") or call.numbers(2, "its ends") or []
+    axes = call.axes(rank, 3)
+    axes = list(range(len(starts))) if axes is None else axes
+    steps = call.numbers(4, "its steps") or [1] * len(starts)
+    if min(steps, default=1) < 1:
+        raise call.error("steps of 1 or more", steps, "turn the values round in another way")
+    taken = [slice(None)] * rank
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
+        size = shape[axis]
+        whole = start == 0 and step == 1 and end >= (1 << 31) - 1
+        if size == OPEN and not whole:
+            raise call.error("slices of known sizes", "of the open batch", "fix the batch")
+        taken[axis] = slice(None) if whole else slice(*slice(start, end, step).indices(size))
+    return taken
+
+
+def split(call: Call) -> list[Value]:
+    x = call.net.value(call.operand(0))
+    axis = call.axis(call.integer("axis"), len(x.shape))
+    size, count = x.shape[axis], len(call.node.outputs)
+    parts = call.integers("split") or call.numbers(1, "its sizes")
+    if parts is None:
+        each = -(-size // count)
+        parts = [each] * (count - 1) + [size - each * (count - 1)]
+    if sum(parts) != size or min(parts) < 1 or len(parts) != count:
+        raise call.error(f"{count} parts of {size}", parts, "it is damaged: export it again")
+    ends = np.cumsum(parts)
+    taken = [slice(int(end) - part, int(end), 1) for part, end in zip(parts, ends, strict=True)]
+    whole = [slice(None)] * len(x.shape)
+    return [_part(call, x, [*whole[:axis], part, *whole[axis + 1 :]]) for part in taken]
+
+
+def _part(call: Call, x: Value, taken: Sequence[slice]) -> Value:
+    """A slice of a value; of a dimension that is taken whole the size need not be known."""
+    net, x = call.net, call.net.ordered(x, x.order)
+    shape = tuple(
+        size if part == slice(None) else len(range(part.start, part.stop, part.step))
+        for size, part in zip(x.shape, taken, strict=True)
+    )
+    if 0 in shape:
+        raise call.error("values to be left", f"the shape {list(shape)}", "look at the model")
+    lies = tuple(shape[axis] for axis in x.order)
+    parts = [taken[axis] for axis in x.order]
+    if any(part.step not in (None, 1) for part in parts):
+        tensor = _strided(net, x.tensor, parts, lies)
+    else:
+        begin = net.constant([part.start or 0 for part in parts])
+        size = net.constant(
+            [-1 if part == slice(None) else size for part, size in zip(parts, lies, strict=True)]
+        )
+        tensor = net.op("SLICE", [x.tensor, begin, size], lies, x.tensor.dtype)
+    return Value(shape, tensor, x.order)
+
+
+def _strided(net: Network, x: Tensor, parts: Sequence[slice], lies: Shape) -> Tensor:
+    whole = sum(1 << place for place, part in enumerate(parts) if part == slice(None))
+    options = schema.make_options("StridedSliceOptions", beginMask=whole, endMask=whole)
+    inputs = [
+        net.constant([part.start or 0 for part in parts]),
+        net.constant([part.stop or 0 for part in parts]),
+        net.constant([part.step or 1 for part in parts]),
+    ]
+    return net.op("STRIDED_SLICE", [x, *inputs], lies, x.dtype, options)

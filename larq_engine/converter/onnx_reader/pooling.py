@@ -1,0 +1,124 @@
+"""Makers of poolings and of what reduces dimensions."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from larq_engine.converter import schema
+from larq_engine.converter.activations import excludes_negative
+from larq_engine.converter.graph import Tensor
+from larq_engine.converter.onnx_reader.call import Call
+from larq_engine.converter.onnx_reader.layout import Shape, Value, channels_last
+from larq_engine.converter.onnx_reader.windows import (
+    Windows,
+    as_image,
+    from_image,
+    padded,
+    read_windows,
+)
+from larq_engine.converter.padding import SAME, VALID
+
+
+def max_pool(call: Call) -> Value:
+    x, windows = call.value(), _windows(call)
+    image = as_image(call.net, x)
+    if windows.is_padded and not windows.is_same:
+        # Below all values; 0 is where a relu made them, and hosts pad faster with it.
+        maker = call.net.makers.get(image)
+        is_relu = maker is not None and excludes_negative(maker.known.clamp)
+        lowest = 0.0 if is_relu else float(np.finfo(np.float32).min)
+        image = padded(call.net, image, _image_shape(x, windows), windows, lowest)
+    return _pool(call, "MAX_POOL_2D", image, windows)
+
+
+def average_pool(call: Call) -> Value:
+    x, windows = call.value(), _windows(call)
+    image, counts_pads = as_image(call.net, x), bool(call.integer("count_include_pad"))
+    if windows.is_same and not (windows.is_padded and counts_pads):
+        return _pool(call, "AVERAGE_POOL_2D", image, windows)
+    if windows.is_padded:
+        image = padded(call.net, image, _image_shape(x, windows), windows, 0.0)
+    result = _pool(call, "AVERAGE_POOL_2D", image, windows, is_padded=True)
+    # Of the windows at the borders, not all taps count.
+    counts = []
+    for axis in windows.axes:
+        before, behind = axis.pads if counts_pads else (0, 0)
+        inside = [axis.taps_inside(place, before, behind) for place in range(axis.result)]
+        counts.append(axis.taps / np.array(inside, np.float64))
+    factors = np.outer(*counts).astype(np.float32)
+    if (factors == 1).all():
+        return result
+    return call.each("MUL", result, factors.reshape(result.shape[2:]))
+
+
+def _windows(call: Call) -> Windows:
+    x = call.value()
+    call.rank(x, 3, 4)
+    taps = call.integers("kernel_shape")
+    if taps is None or set(call.integers("dilations") or [1]) != {1}:
+        raise call.error(
+            "a kernel_shape, and no dilations",
+            [taps, call.integers("dilations")],
+            "hosts have no dilated pooling",
+        )
+    return read_windows(call, x.shape[2:], taps)
+
+
+def _image_shape(x: Value, windows: Windows) -> Shape:
+    return (x.shape[0], *(axis.size for axis in windows.axes), x.shape[1])
+
+
+def _pool(call: Call, kind: str, image: Tensor, windows: Windows, is_padded: bool = False) -> Value:
+    x = call.value()
+    shape = windows.shape(x.shape[0], x.shape[1])
+    options = schema.make_options(
+        "Pool2DOptions",
+        padding=SAME if windows.is_same and not is_padded else VALID,
+        filterHeight=windows.axes[0].taps,
+        filterWidth=windows.axes[1].taps,
+        **windows.stride,
+    )
+    made = call.net.op(kind, [image], shape, options=options)
+    sizes = windows.result[4 - len(x.shape) :]
+    return from_image(call.net, made, (*x.shape[:2], *sizes))
+
+
+def global_pool(kind: str) -> Callable[[Call], Value]:
+    def make(call: Call) -> Value:
+        x = call.value()
+        call.rank(x, 3, 4, 5)
+        x = call.net.ordered(x, channels_last(len(x.shape)))
+        return _reduce(call, kind, x, list(range(2, len(x.shape))), keeps=True)
+
+    return make
+
+
+def reduce(kind: str) -> Callable[[Call], Value]:
+    def make(call: Call) -> Value:
+        x = call.value()
+        rank = len(x.shape)
+        axes = call.axes(rank, 1)
+        if not axes:
+            if call.integer("noop_with_empty_axes"):
+                return x
+            axes = list(range(rank))
+        return _reduce(call, kind, x, axes, keeps=bool(call.integer("keepdims", 1)))
+
+    return make
+
+
+def _reduce(call: Call, kind: str, x: Value, axes: list[int], keeps: bool) -> Value:
+    x = call.net.ordered(x, x.order)
+    where = sorted(x.axis(axis) for axis in axes)
+    kept = [axis for axis in x.order if axis not in axes]
+    if keeps:
+        shape = tuple(1 if axis in axes else size for axis, size in enumerate(x.shape))
+        order = x.order
+    else:
+        left = sorted(kept)
+        shape = tuple(x.shape[axis] for axis in left)
+        order = tuple(left.index(axis) for axis in kept)
+    options = schema.make_options("ReducerOptions", keepDims=keeps)
+    lies = tuple(shape[axis] for axis in order)
+    made = call.net.op(kind, [x.tensor, call.net.constant(where)], lies, options=options)
+    return Value(shape, made, order)

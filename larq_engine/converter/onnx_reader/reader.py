@@ -1,0 +1,161 @@
+"""An ONNX model as a float .tflite file."""
+
+import re
+from typing import Any
+
+import numpy as np
+
+from larq_engine.converter import schema
+from larq_engine.converter.errors import ConversionError
+from larq_engine.converter.graph import Graph
+from larq_engine.converter.onnx_reader.call import SIGNS_OF_ZERO, Call
+from larq_engine.converter.onnx_reader.file import (
+    Declared,
+    Node,
+    OnnxModel,
+    OnnxSource,
+    read_onnx,
+)
+from larq_engine.converter.onnx_reader.fusing import fuse
+from larq_engine.converter.onnx_reader.layout import OPEN, Shape, Value, channels_last, identity
+from larq_engine.converter.onnx_reader.moving import OPEN_SIZE
+from larq_engine.converter.onnx_reader.network import Network, Operand
+from larq_engine.converter.onnx_reader.signs import check_signs
+from larq_engine.converter.onnx_reader.table import Row, find_row, known_kinds
+
+
+def onnx_to_tflite(source: OnnxSource, *, ends_channels_last: bool, sign_of_zero: str) -> bytes:
+    """The float .tflite file of an ONNX model.
+
+    Args:
+        source: Its path or content.
+        ends_channels_last: Whether inputs and outputs of 3 and 4 dimensions have channels last.
+        sign_of_zero: What Sign gives for 0, as `convert_onnx` says.
+
+    Raises:
+        ValueError: It is no model, or an argument is none of those.
+        ConversionError: There is no such operator or form of one.
+    """
+    if sign_of_zero not in SIGNS_OF_ZERO:
+        names = ", ".join(map(repr, SIGNS_OF_ZERO))
+        raise ValueError(f"Expected `sign_of_zero` to be one of {names}, but got {sign_of_zero!r}.")
+    model = read_onnx(source)
+    made = _Making(model, ends_channels_last, sign_of_zero).graph()
+    return schema.write(schema.make_model([made]))
+
+
+class _Making:
+    """The graph of a model in the making."""
+
+    def __init__(self, model: OnnxModel, ends_channels_last: bool, sign_of_zero: str) -> None:
+        self._model = model
+        self._channels_last = ends_channels_last
+        self._sign_of_zero = sign_of_zero
+        self._net = Network()
+        self._values: dict[str, Operand] = dict(model.constants)
+        self._differences: dict[str, tuple[str, str]] = {}
+
+    def graph(self) -> Graph:
+        for given in self._model.inputs:
+            self._values[given.name] = self._input(given)
+        for node in self._model.nodes:
+            self._net.layer = _layer(node)
+            self._make(node)
+        for name in self._model.outputs:
+            self._output(name)
+        graph = self._net.graph(self._model.name)
+        check_signs(graph, self._net.plain_signs)
+        fuse(graph)
+        return graph
+
+    def _input(self, given: Declared) -> Value:
+        sizes = given.shape
+        if None in sizes[1:]:
+            raise ConversionError(
+                f"input '{given.name}': expected fixed sizes but for the first, the batch, got "
+                f"{['open' if size is None else size for size in sizes]}; export it with fixed "
+                "sizes, or set them (onnx.tools.update_model_dims)"
+            )
+        shape = tuple(OPEN if size is None else size for size in sizes)
+        return self._net.input(given.name, shape, given.dtype, self._order(shape))
+
+    def _order(self, shape: Shape) -> tuple[int, ...]:
+        """How inputs and outputs lie."""
+        turned = self._channels_last and len(shape) in (3, 4)
+        return channels_last(len(shape)) if turned else identity(shape)
+
+    def _output(self, name: str) -> None:
+        value = self._values[name]
+        if not isinstance(value, Value):
+            raise ConversionError(
+                f"output '{name}': expected a value that depends on the inputs, got a constant; "
+                "export the model without it"
+            )
+        self._net.layer = name
+        self._net.output(name, self._net.ordered(value, self._order(value.shape)))
+
+    def _make(self, node: Node) -> None:
+        row = find_row(node.domain, node.kind)
+        if row is None:
+            raise ConversionError(
+                f"{node.title}: expected one of {', '.join(known_kinds())}, got another operator; "
+                "export the model without it, or put it before or behind the model"
+            )
+        missing = [name for name in node.inputs if name and name not in self._values]
+        if missing:
+            raise ConversionError(
+                f"{node.title}: expected inputs that are read, got '{missing[0]}', a second result "
+                "of an operator of which the converter makes only the first; export it without"
+            )
+        inputs = [self._values[name] if name else None for name in node.inputs]
+        if node.kind == "Sub" and len(inputs) == 2:
+            self._differences[node.outputs[0]] = (node.inputs[0], node.inputs[1])
+        kept = self._straight_through(node)
+        if kept is not None:
+            self._values[node.outputs[0]] = kept
+            return
+        call = Call(node, inputs, self._model.opset, self._net, self._sign_of_zero)
+        try:
+            result = _evaluate(row, call)
+        except ConversionError:
+            raise
+        except Exception as error:
+            raise ConversionError(
+                f"{node.title}: reading it failed ({type(error).__name__}: {error}); the file is "
+                "damaged, or the converter is at fault: if other tools run it, please report it"
+            ) from error
+        results = result if isinstance(result, list) else [result]
+        self._values.update(zip(node.outputs, results, strict=False))
+
+    def _straight_through(self, node: Node) -> Operand:
+        """s of (s - x) + x, which PyTorch writes so that gradients are those of x.
+
+        Its rounding is no part of what the model is meant to compute, and would leave binary
+        weights no longer binary to the last bit.
+        """
+        if node.kind == "Add" and len(node.inputs) == 2:
+            for rest, x in (node.inputs, node.inputs[::-1]):
+                s, subtracted = self._differences.get(rest, ("", ""))
+                if s and subtracted == x and self._shape(s) == self._shape(x):
+                    return self._values[s]
+        return None
+
+    def _shape(self, name: str) -> Shape | None:
+        value = self._values[name]
+        return None if value is None else value.shape
+
+
+def _evaluate(row: Row, call: Call) -> Any:
+    known = [x for x in call.inputs if isinstance(x, np.ndarray)]
+    if not row.moves and any(x.dtype == np.int64 and (x == OPEN_SIZE).any() for x in known):
+        raise call.error("sizes that are known", "the open batch", "export it with a fixed batch")
+    if row.fold is None or any(isinstance(x, Value) for x in call.inputs):
+        return row.make(call)
+    with np.errstate(all="ignore"):  # infinities and NaN are results like any other
+        return np.asarray(row.fold(call, *call.inputs))
+
+
+def _layer(node: Node) -> str:
+    """What reports call the layer: its node without what PyTorch adds, or what that makes."""
+    name = re.sub(rf"/{re.escape(node.kind)}(_\d+)?$", "", node.name).strip("/")
+    return name or next(filter(None, node.outputs), node.kind)

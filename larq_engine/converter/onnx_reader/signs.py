@@ -1,0 +1,186 @@
+"""Makers of comparisons and of what has two values."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from larq_engine.converter import schema
+from larq_engine.converter.errors import ConversionError
+from larq_engine.converter.graph import NUMPY_TYPES, Array, Graph, Op, Tensor
+from larq_engine.converter.layers import KINDS, find_convolution
+from larq_engine.converter.onnx_reader.call import Call
+from larq_engine.converter.onnx_reader.elementwise import Maker
+from larq_engine.converter.onnx_reader.layout import Value
+from larq_engine.converter.onnx_reader.moving import OPEN_SIZE
+from larq_engine.converter.signs import Binary, NotBinary, find_binary, scalar
+from larq_engine.converter.weights import scales
+
+# sign(sign(x) + c): c makes the sign of the third value.
+_AT_ZERO = {"+1": 0.1, "-1": -0.1}
+
+
+def sign(call: Call) -> Value:
+    if call.sign_of_zero != "error":
+        return _two_valued(call, call.value(), call.sign_of_zero)
+    made = call.each("SIGN", call.value())
+    call.net.plain_signs[made.tensor] = call.node.title
+    return made
+
+
+def _two_valued(call: Call, x: Value, at_zero: str) -> Value:
+    shift = np.array(_AT_ZERO[at_zero], np.float32)
+    return call.each("SIGN", call.each("ADD", call.each("SIGN", x), shift))
+
+
+def bipolar_quant(call: Call) -> Value:
+    """scale * (x >= 0 ? 1 : -1)."""
+    made = _two_valued(call, call.value(), "+1")
+    scale = call.weights(1, "its scale")
+    return made if (scale == 1).all() else call.each("MUL", made, scale)
+
+
+def quant(call: Call) -> Value:
+    raise call.error(
+        "weights, which are constants",
+        "a value that is computed when the model runs",
+        "quantize activations to one bit, with BipolarQuant, or not at all",
+    )
+
+
+def compare(kind: str) -> Maker:
+    def make(call: Call) -> Value:
+        return call.each(kind, call.operand(0), call.operand(1), dtype="BOOL")
+
+    return make
+
+
+def logical_not(call: Call) -> Value:
+    return call.each("LOGICAL_NOT", call.net.value(call.operand(0)), dtype="BOOL")
+
+
+def where(call: Call) -> Value:
+    return call.each("SELECT_V2", call.operand(0), call.floats(1), call.floats(2))
+
+
+# As ONNX numbers types.
+_TYPES = {
+    1: "FLOAT32",
+    2: "UINT8",
+    3: "INT8",
+    5: "INT16",
+    6: "INT32",
+    7: "INT64",
+    9: "BOOL",
+}
+
+
+def cast(call: Call) -> Value:
+    x, dtype = call.net.value(call.operand(0)), target_type(call)
+    if x.tensor.dtype == dtype:
+        return x
+    options = schema.make_options(
+        "CastOptions",
+        inDataType=schema.type_number(x.tensor.dtype),
+        outDataType=schema.type_number(dtype),
+    )
+    return call.each("CAST", x, dtype=dtype, options=options)
+
+
+def target_type(call: Call) -> str:
+    number = call.integer("to")
+    if number not in _TYPES:
+        raise call.error(
+            "a cast to float32, whole numbers or truth values",
+            f"type {number} of ONNX",
+            "export the model in float32",
+        )
+    return _TYPES[number]
+
+
+# ---- Of constants --------------------------------------------------------------------------------
+
+
+def fold_cast(call: Call, x: Array) -> Array:
+    dtype = np.dtype(NUMPY_TYPES[target_type(call)])
+    if OPEN_SIZE in x and dtype.kind == "i":
+        return x  # whole numbers of any type say that it is open
+    if OPEN_SIZE in x:
+        raise call.error("sizes that are known", "the open batch", "export it with a fixed batch")
+    return x.astype(dtype)
+
+
+def fold_sign(call: Call, x: Array) -> Array:
+    result = np.sign(x)
+    zeros = result == 0
+    if call.sign_of_zero == "error" and zeros.any():
+        raise _third_value(call.node.title, f"{zeros.sum()} of {x.size} constants")
+    return np.where(zeros, np.float32(call.sign_of_zero), result) if zeros.any() else result
+
+
+def fold_bipolar_quant(call: Call, x: Array, scale: Array) -> Array:
+    return np.asarray(scale * np.where(x >= 0, np.float32(1), np.float32(-1)))
+
+
+_ROUNDINGS: dict[str, Callable[[Array], Array]] = {
+    "ROUND": np.rint,
+    "CEIL": np.ceil,
+    "FLOOR": np.floor,
+    "ROUND_TO_ZERO": np.trunc,
+}
+
+
+def fold_quant(call: Call, x: Array, scale: Array, zero_point: Array, bits: Array) -> Array:
+    """To whole numbers of so many bits and back, as QONNX computes it."""
+    width, signed, narrow = float(bits.reshape(())), call.integer("signed"), call.integer("narrow")
+    mode = call.text("rounding_mode", "ROUND")
+    if width < 1 + signed or width % 1 or mode not in _ROUNDINGS:
+        raise call.error(
+            f"2 bits or more (1 without a sign), rounded by one of {', '.join(_ROUNDINGS)}",
+            f"{width:g} bits, {mode}",
+            "for one bit use BipolarQuant",
+        )
+    low = -(2.0 ** (width - 1)) + narrow if signed else 0.0
+    high = 2.0 ** (width - 1) - 1 if signed else 2.0**width - 1 - narrow
+    limited = np.clip(x / scale + zero_point, np.float32(low), np.float32(high))
+    return np.asarray((_ROUNDINGS[mode](limited) - zero_point) * scale)
+
+
+# ---- The third value -----------------------------------------------------------------------------
+
+
+def check_signs(graph: Graph, plain: dict[Tensor, str]) -> None:
+    """Raises ConversionError if a layer would be binary but for a sign that has a third value."""
+    for tensor, title in plain.items():
+        layer = _binary_but_for(tensor)
+        if layer is not None:
+            raise _third_value(title, f"a computed value, which the layer '{layer.layer}' reads")
+
+
+def _binary_but_for(sign: Tensor) -> Op | None:
+    """A layer of binary weights that reads a sign, moved and scaled at most."""
+    waiting, seen = [sign], set()
+    while waiting:
+        tensor = waiting.pop()
+        if tensor in seen:
+            continue
+        seen.add(tensor)
+        for op in tensor.consumers:
+            if op.kind in KINDS and op.inputs[0] is tensor:
+                forms = find_convolution(op)
+                # It may be a part of another form of sign, in which its third value is lost.
+                if isinstance(forms, NotBinary) or isinstance(find_binary(tensor), Binary):
+                    continue
+                if not isinstance(scales(forms[0].weights), NotBinary):
+                    return op
+            scaled = op.kind in ("MUL", "DIV") and any(map(scalar, op.inputs))
+            if op.known.moved is not None or scaled or op.kind == "NEG":
+                waiting.extend(op.outputs)
+    return None
+
+
+def _third_value(title: str, got: str) -> ConversionError:
+    return ConversionError(
+        f"{title}: expected none that is 0, as Sign of 0 is 0, a third value that binary layers "
+        f"do not have, got {got}; say which of the two it is meant to be, with "
+        'sign_of_zero="+1" (x >= 0 is +1) or sign_of_zero="-1" (--sign-of-zero), or use Where'
+    )

@@ -1,0 +1,119 @@
+"""The operators of ONNX and QONNX that the converter reads: a row each."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from larq_engine.converter.onnx_reader import (
+    elementwise,
+    folding,
+    moving,
+    pooling,
+    signs,
+    weighted,
+)
+from larq_engine.converter.onnx_reader.call import Call
+from larq_engine.converter.onnx_reader.file import QUANTIZERS, STANDARD
+
+
+@dataclass(frozen=True)
+class Row:
+    """An operator.
+
+    Attributes:
+        make: Adds it to the graph and gives its result, or the list of them.
+        fold: What it makes of constants, if that is computed when the model is converted.
+        moves: Whether numbers only move through it, open sizes among them.
+    """
+
+    make: Callable[[Call], Any]
+    fold: folding.Formula | None = None
+    moves: bool = False
+
+
+def _of_constants(call: Call) -> Any:
+    raise call.error(
+        "constants to compute it from",
+        "values that are computed when the model runs",
+        "export it with fixed sizes but for the batch, or without this operator",
+    )
+
+
+_ROWS = {
+    # Layers
+    "BatchNormalization": Row(weighted.batch_norm),
+    "Conv": Row(weighted.conv),
+    "Gemm": Row(weighted.gemm),
+    "MatMul": Row(weighted.matmul),
+    # Activations
+    "Abs": Row(elementwise.unary("ABS"), folding.each(np.abs)),
+    "Clip": Row(elementwise.clip, folding.clip),
+    "Exp": Row(elementwise.unary("EXP"), folding.each(np.exp)),
+    "LeakyRelu": Row(elementwise.leaky_relu),
+    "LogSoftmax": Row(elementwise.softmax("LOG_SOFTMAX")),
+    "Neg": Row(elementwise.unary("NEG"), folding.each(np.negative)),
+    "PRelu": Row(elementwise.prelu),
+    "Relu": Row(elementwise.unary("RELU"), folding.each(lambda x: np.maximum(x, x.dtype.type(0)))),
+    "Sigmoid": Row(elementwise.unary("LOGISTIC")),
+    "Softmax": Row(elementwise.softmax("SOFTMAX")),
+    "Sqrt": Row(elementwise.unary("SQRT"), folding.each(np.sqrt)),
+    "Tanh": Row(elementwise.unary("TANH"), folding.each(np.tanh)),
+    # Arithmetic
+    "Add": Row(elementwise.binary("ADD"), folding.each(np.add)),
+    "Div": Row(elementwise.binary("DIV"), folding.each(folding.divide)),
+    "Max": Row(elementwise.chain("MAXIMUM")),
+    "Min": Row(elementwise.chain("MINIMUM")),
+    "Mul": Row(elementwise.binary("MUL"), folding.each(np.multiply)),
+    "Sub": Row(elementwise.binary("SUB"), folding.each(np.subtract)),
+    "Sum": Row(elementwise.chain("ADD")),
+    # Signs
+    "BipolarQuant": Row(signs.bipolar_quant, signs.fold_bipolar_quant),
+    "Cast": Row(signs.cast, signs.fold_cast, moves=True),
+    "Equal": Row(signs.compare("EQUAL"), folding.each(np.equal)),
+    "Greater": Row(signs.compare("GREATER"), folding.each(np.greater)),
+    "GreaterOrEqual": Row(signs.compare("GREATER_EQUAL"), folding.each(np.greater_equal)),
+    "Less": Row(signs.compare("LESS"), folding.each(np.less)),
+    "LessOrEqual": Row(signs.compare("LESS_EQUAL"), folding.each(np.less_equal)),
+    "Not": Row(signs.logical_not, folding.each(np.logical_not)),
+    "Quant": Row(signs.quant, signs.fold_quant),
+    "Sign": Row(signs.sign, signs.fold_sign),
+    "Where": Row(signs.where, folding.where),
+    # Poolings
+    "AveragePool": Row(pooling.average_pool),
+    "GlobalAveragePool": Row(pooling.global_pool("MEAN")),
+    "GlobalMaxPool": Row(pooling.global_pool("REDUCE_MAX")),
+    "MaxPool": Row(pooling.max_pool),
+    "ReduceMax": Row(pooling.reduce("REDUCE_MAX")),
+    "ReduceMean": Row(pooling.reduce("MEAN"), folding.reduce_mean),
+    # Moves
+    "Concat": Row(moving.concat, folding.concat, moves=True),
+    "Dropout": Row(moving.dropout, moves=True),
+    "Flatten": Row(moving.flatten, folding.flatten),
+    "Identity": Row(moving.unchanged, moves=True),
+    "Pad": Row(moving.pad),
+    "Reshape": Row(moving.reshape, folding.reshape, moves=True),
+    "Slice": Row(moving.slice_of, folding.slice_of, moves=True),
+    "Split": Row(moving.split),
+    "Squeeze": Row(moving.squeeze, folding.squeeze, moves=True),
+    "Transpose": Row(moving.transpose, folding.transpose),
+    "Unsqueeze": Row(moving.unsqueeze, folding.unsqueeze, moves=True),
+    # Constants
+    "Constant": Row(_of_constants, folding.constant),
+    "ConstantOfShape": Row(_of_constants, folding.constant_of_shape, moves=True),
+    "Expand": Row(_of_constants, folding.expand, moves=True),
+    "Gather": Row(_of_constants, folding.gather, moves=True),
+    "Shape": Row(moving.shape_of),
+}
+
+_OF_QUANTIZERS = {"BipolarQuant", "Quant"}
+
+
+def find_row(domain: str, kind: str) -> Row | None:
+    expected = QUANTIZERS if kind in _OF_QUANTIZERS else STANDARD
+    return _ROWS.get(kind) if domain == expected else None
+
+
+def known_kinds() -> list[str]:
+    return sorted(_ROWS)

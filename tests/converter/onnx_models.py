@@ -1,0 +1,180 @@
+"""ONNX models in few words, what ONNX's reference evaluator computes of them, and comparisons."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+from onnx.reference.op_run import OpRun
+
+import larq_engine
+from larq_engine.converter.onnx_reader.reader import onnx_to_tflite
+from tests.converter.graphs import run_engine, run_stock
+
+QONNX = "qonnx.custom_op.general"
+OPSET = 20
+
+
+class BipolarQuant(OpRun):
+    """As QONNX defines it."""
+
+    op_domain = QONNX
+
+    def _run(self, x: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray]:
+        return (np.where(x >= 0, scale, -scale).astype(np.float32),)
+
+
+class Quant(OpRun):
+    """As QONNX defines it, for signed numbers rounded to the nearest."""
+
+    op_domain = QONNX
+
+    def _run(
+        self,
+        x: np.ndarray,
+        scale: np.ndarray,
+        zero_point: np.ndarray,
+        bits: np.ndarray,
+        narrow: int | None = None,
+        rounding_mode: str | None = None,
+        signed: int | None = None,
+    ) -> tuple[np.ndarray]:
+        largest = 2.0 ** (float(bits) - 1) - 1
+        whole = np.round(np.clip(x / scale + zero_point, -largest - (not narrow), largest))
+        return (((whole - zero_point) * scale).astype(np.float32),)
+
+
+def _sign(at_zero: float) -> list[type[OpRun]]:
+    """Sign with another value for 0; the evaluator knows operators by the names of classes."""
+
+    class Sign(OpRun):
+        def _run(self, x: np.ndarray) -> tuple[np.ndarray]:
+            return (np.where(x == 0, at_zero, np.sign(x)).astype(np.float32),)
+
+    return [Sign]
+
+
+_SIGNS = {"error": [], "+1": _sign(1), "-1": _sign(-1)}
+
+
+class BatchNormalization(OpRun):
+    """Inference. Before opset 14, the evaluator's own one goes on training."""
+
+    def _run(
+        self,
+        x: np.ndarray,
+        scale: np.ndarray,
+        offset: np.ndarray,
+        mean: np.ndarray,
+        variance: np.ndarray,
+        epsilon: float | None = None,
+        momentum: float | None = None,
+        training_mode: int | None = None,
+    ) -> tuple[np.ndarray]:
+        whole = (-1, *[1] * (x.ndim - 2))
+        factor = (scale / np.sqrt(variance + np.float32(epsilon))).reshape(whole)
+        return (((x - mean.reshape(whole)) * factor + offset.reshape(whole)).astype(np.float32),)
+
+
+class OnnxNet:
+    """A model in the making; values are names."""
+
+    def __init__(self, opset: int = OPSET) -> None:
+        self._opset = opset
+        self._inputs: list[Any] = []
+        self._nodes: list[Any] = []
+        self._constants: list[Any] = []
+        # Of the inputs: shape, and type in NumPy.
+        self.declared: list[tuple[tuple[int | str | None, ...], Any]] = []
+
+    def input(self, *shape: int | str | None, dtype: int = TensorProto.FLOAT) -> str:
+        name = f"input_{len(self._inputs)}"
+        self._inputs.append(helper.make_tensor_value_info(name, dtype, shape))
+        self.declared.append((shape, helper.tensor_dtype_to_np_dtype(dtype)))
+        return name
+
+    def constant(self, value: Any, dtype: Any = None) -> str:
+        array = np.asarray(value, dtype)
+        if array.dtype == np.float64:
+            array = array.astype(np.float32)
+        self._constants.append(numpy_helper.from_array(array, f"constant_{len(self._constants)}"))
+        return str(self._constants[-1].name)
+
+    def op(
+        self, kind: str, *inputs: Any, outputs: int = 1, name: str = "", **attributes: Any
+    ) -> Any:
+        """An operator; inputs that are no names become constants, and None is an absent one."""
+        names = ["" if x is None else x if isinstance(x, str) else self.constant(x) for x in inputs]
+        made = [f"value_{len(self._nodes)}_{n}" for n in range(outputs)]
+        domain = QONNX if kind in ("BipolarQuant", "Quant") else ""
+        self._nodes.append(
+            helper.make_node(kind, names, made, name=name, domain=domain, **attributes)
+        )
+        return made[0] if outputs == 1 else made
+
+    def conv(self, x: str, weights: np.ndarray | str, bias: Any = None, **attributes: Any) -> str:
+        operands = [x, weights] if bias is None else [x, weights, bias]
+        return str(self.op("Conv", *operands, **attributes))
+
+    def batch_norm(self, x: str, scale: Any, offset: Any, mean: Any, variance: Any) -> str:
+        numbers = [np.asarray(number, np.float32) for number in (scale, offset, mean, variance)]
+        return str(self.op("BatchNormalization", x, *numbers, epsilon=0.0))
+
+    def bipolar(self, x: Any, scale: float = 1.0) -> str:
+        return str(self.op("BipolarQuant", x, np.float32(scale)))
+
+    def proto(self, *outputs: str) -> onnx.ModelProto:
+        results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
+        graph = helper.make_graph(self._nodes, "net", self._inputs, results, self._constants)
+        versions = [helper.make_opsetid("", self._opset), helper.make_opsetid(QONNX, 1)]
+        return helper.make_model(graph, opset_imports=versions, ir_version=8)
+
+    def finish(self, *outputs: str) -> bytes:
+        return self.proto(*outputs).SerializeToString()
+
+
+def reference(
+    content: bytes, inputs: Sequence[np.ndarray], sign_of_zero: str = "error"
+) -> list[np.ndarray]:
+    """What ONNX says that a model computes."""
+    model = onnx.load_from_string(content)
+    names = [given.name for given in model.graph.input]
+    is_old = model.opset_import[0].version < 14
+    own = [BipolarQuant, Quant, *([BatchNormalization] if is_old else []), *_SIGNS[sign_of_zero]]
+    evaluator = ReferenceEvaluator(model, new_ops=own)
+    return evaluator.run(None, dict(zip(names, inputs, strict=True)))
+
+
+def float_model(content: bytes, **options: Any) -> bytes:
+    """The float .tflite file of a model."""
+    settings: dict[str, Any] = {"ends_channels_last": False, "sign_of_zero": "error", **options}
+    return onnx_to_tflite(content, **settings)
+
+
+def compare(
+    content: bytes,
+    inputs: Sequence[np.ndarray],
+    tolerance: float = 0.0,
+    batch: int | None = None,
+    **options: Any,
+) -> larq_engine.ConvertedModel:
+    """Converts a model and asserts that it computes what ONNX says, float and converted.
+
+    Args:
+        tolerance: How far off results may be, as a share of the largest; 0 is equal to the bit.
+        batch: Of inputs to a model with an open batch.
+    """
+    expected = reference(content, inputs, options.get("sign_of_zero", "error"))
+    plain = float_model(content, **options)
+    converted = larq_engine.convert_onnx(content, **options)
+    for results in (run_stock(plain, inputs, batch=batch), run_engine(converted, inputs)):
+        for want, have in zip(expected, results, strict=True):
+            assert want.shape == have.shape
+            if tolerance:
+                bound = tolerance * max(1.0, float(np.abs(want).max()))
+                np.testing.assert_allclose(have, want, rtol=0, atol=bound)
+            else:
+                np.testing.assert_array_equal(have, want)
+    return converted

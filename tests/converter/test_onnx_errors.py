@@ -1,0 +1,251 @@
+"""ONNX models that are refused: each with an error that says why, and never a crash."""
+
+import builtins
+import random
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+import larq_engine
+from larq_engine.converter.onnx_reader import file
+from tests.converter.graphs import signs, steps
+from tests.converter.onnx_models import OnnxNet
+
+
+def _small(rng):
+    net = OnnxNet()
+    x = net.bipolar(net.conv(net.input(1, 3, 8, 8), steps(rng, 32, 3, 3, 3)))
+    return net.proto(net.conv(x, signs(rng, 8, 32, 3, 3), name="second"))
+
+
+def _refused(model, words, **options):
+    content = model if isinstance(model, bytes) else model.SerializeToString()
+    with pytest.raises(ValueError, match=words):
+        larq_engine.convert_onnx(content, **options)
+
+
+def test_cut_files(rng):
+    content = _small(rng).SerializeToString()
+    for length in [0, 1, 7, 20, *range(50, len(content) - 1, len(content) // 20)]:
+        _refused(content[:length], r"expected (a whole|an) ONNX model|damaged|export it again")
+
+
+def test_mutated_files(rng):
+    """They are read, or refused with a ValueError."""
+    content = _small(rng).SerializeToString()
+    chance = random.Random(7)
+    refused = 0
+    for _ in range(400):
+        changed = bytearray(content)
+        for _ in range(chance.randrange(1, 4)):
+            changed[chance.choice([chance.randrange(len(changed)), chance.randrange(300)])] = (
+                chance.randrange(256)
+            )
+        try:
+            larq_engine.convert_onnx(bytes(changed), check=False)
+        except ValueError:
+            refused += 1
+    assert refused > 20
+
+
+@pytest.mark.parametrize("content", [b"TFL3 is in no ONNX model", b"\x08\x08", b"PK\x03\x04zip"])
+def test_other_files(content):
+    _refused(content, "ONNX model, got (something else|a file without operators)")
+
+
+def test_a_circle(rng):
+    model = _small(rng)
+    first, *_ = model.graph.node
+    first.input[0] = model.graph.node[-1].output[0]
+    _refused(model, r"Conv .* what an earlier operator makes, got .* go round in a circle")
+
+
+def test_a_value_made_twice(rng):
+    model = _small(rng)
+    model.graph.node[1].output[0] = model.graph.node[0].output[0]
+    _refused(model, "a value of its own")
+
+
+def test_a_missing_tensor(rng):
+    model = _small(rng)
+    del model.graph.initializer[0]
+    _refused(model, r"got 'constant_0', which none does")
+
+
+def test_missing_outputs(rng):
+    model = _small(rng)
+    model.graph.output[0].name = "nothing"
+    _refused(model, r"outputs that operators make, got \['nothing'\]")
+
+
+def test_data_of_another_size(rng):
+    model = _small(rng)
+    model.graph.initializer[0].dims[0] = 33
+    _refused(model, r"'constant_0' to hold values for the shape \[33, 3, 3, 3\]")
+
+
+@pytest.mark.parametrize("size", [-1, 1 << 40, (1 << 63) - 1])
+def test_impossible_sizes(rng, size):
+    model = _small(rng)
+    model.graph.initializer[0].dims[0] = size
+    _refused(model, "'constant_0' to have")
+
+
+def test_a_constant_of_huge_shape():
+    net = OnnxNet()
+    huge = net.op("ConstantOfShape", np.array([1 << 30, 1 << 30], np.int64))
+    _refused(net.finish(net.op("Add", net.input(1, 2), huge)), "constants of less than 2 GB")
+
+
+def test_a_value_of_huge_shape():
+    net = OnnxNet()
+    a, b = net.input(1 << 20, 1), net.input(1, 1 << 20)
+    _refused(net.finish(net.op("Add", a, b)), "a tensor of less than 2 GB")
+
+
+@pytest.mark.parametrize(
+    "location", ["../weights.bin", "/etc/hostname", "", "link.bin", "absent.bin", "short.bin"]
+)
+def test_data_elsewhere(rng, tmp_path, location):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    content = np.ones((32, 3, 3, 3), np.float32).tobytes()
+    (tmp_path / "weights.bin").write_bytes(content)
+    (folder / "link.bin").symlink_to(tmp_path / "weights.bin")
+    (folder / "short.bin").write_bytes(content[:-1])
+    model = _small(rng)
+    _move_out(model.graph.initializer[0], location)
+    (folder / "net.onnx").write_bytes(model.SerializeToString())
+    words = {"absent.bin": "got no such file", "short.bin": "to have 3456 bytes"}
+    with pytest.raises(ValueError, match=words.get(location, "a file in the folder of the model")):
+        larq_engine.convert_onnx(folder / "net.onnx")
+    _refused(model, "give the path of the file")
+
+
+def _move_out(tensor, location, **fields):
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    for key, value in {"location": location, **fields}.items():
+        entry = tensor.external_data.add()
+        entry.key, entry.value = key, str(value)
+
+
+def test_data_beside_the_model(rng, tmp_path):
+    model = _small(rng)
+    whole = larq_engine.convert_onnx(model.SerializeToString())
+    first = model.graph.initializer[0]
+    (tmp_path / "weights.bin").write_bytes(b"12345678" + first.raw_data)
+    _move_out(first, "weights.bin", offset=8, length=len(first.raw_data))
+    (tmp_path / "net.onnx").write_bytes(model.SerializeToString())
+    assert larq_engine.convert_onnx(tmp_path / "net.onnx") == whole
+
+
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [(8, "got opset 8; .*version_converter"), (99, "got opset 99; .* upgrade")],
+)
+def test_versions(rng, version, words):
+    model = _small(rng)
+    model.opset_import[0].version = version
+    _refused(model, words)
+
+
+@pytest.mark.parametrize(
+    ("kind", "attributes", "words"),
+    [
+        ("Softplus", {}, r"Softplus 'odd': expected one of Abs, Add, .*, got another operator"),
+        ("LSTM", {}, r"LSTM 'odd': expected one of"),
+        ("Quant", {}, r"Quant 'odd': expected weights, which are constants"),
+        ("MaxPool", {"kernel_shape": [2, 2], "dilations": [2, 2]}, "'odd': .* no dilations"),
+        ("MaxPool", {"kernel_shape": "two"}, "its kernel_shape to be whole numbers, got 'two'"),
+        ("MaxPool", {"kernel_shape": [99, 99]}, "a window in the padded image"),
+        ("Pad", {"mode": "reflect"}, "'odd': expected .* pads"),
+        ("Cast", {"to": 11}, "a cast to float32.*, got type 11"),
+        ("Transpose", {"perm": [0, 0, 1, 2]}, "an order of 4 dimensions"),
+        ("Flatten", {"axis": 9}, "Flatten 'odd'"),
+        ("Concat", {"axis": 7}, "an axis of 4 dimensions, got 7"),
+        ("Gemm", {}, "an input of 2 dimensions"),
+    ],
+)
+def test_operators(kind, attributes, words):
+    net = OnnxNet()
+    x = net.input(1, 3, 8, 8)
+    more = [np.float32(1)] * {"Quant": 3, "Gemm": 1}.get(kind, 0)
+    _refused(net.finish(net.op(kind, x, *more, name="odd", **attributes)), words)
+
+
+def test_another_domain(rng):
+    model = _small(rng)
+    model.graph.node[0].domain = "com.example"
+    _refused(model, "one of the domain 'com.example'")
+
+
+def test_a_second_result_that_is_not_there():
+    net = OnnxNet()
+    made, mask = net.op("Dropout", net.input(1, 4), outputs=2)
+    _refused(net.finish(net.op("Where", mask, made, np.float32(0))), "a second result")
+
+
+def test_training():
+    net = OnnxNet()
+    x = net.op("Dropout", net.input(1, 4), np.float32(0.5), np.array(True))
+    _refused(net.finish(x), r"expected inference, got training; .*model\.eval")
+
+
+def test_open_sizes(rng):
+    net = OnnxNet()
+    x = net.conv(net.input(1, 3, "height", "width"), steps(rng, 4, 3, 3, 3))
+    _refused(net.finish(x), r"fixed sizes but for the first.*, got \[1, 3, 'open', 'open'\]")
+
+
+def test_other_types():
+    net = OnnxNet()
+    _refused(net.finish(net.op("Relu", net.input(1, 2, dtype=TensorProto.DOUBLE))), "float32, got")
+    net = OnnxNet()
+    text = net.input(1, 2, dtype=TensorProto.STRING)
+    _refused(net.finish(net.op("Identity", text)), "'input_0' to be of floats.* got STRING")
+
+
+def test_computing_with_an_open_batch():
+    net = OnnxNet()
+    x = net.input("batch", 6)
+    size = net.op("Mul", net.op("Shape", x), np.array([2, 1], np.int64))
+    _refused(net.finish(net.op("Reshape", x, size)), "sizes that are known, got the open batch")
+
+
+def test_arguments(rng):
+    _refused(_small(rng), "`sign_of_zero` to be one of 'error'", sign_of_zero="0")
+    with pytest.raises(TypeError, match=r"got ModelProto; .* pass model\.SerializeToString"):
+        larq_engine.convert_onnx(_small(rng))
+    with pytest.raises(FileNotFoundError):
+        larq_engine.convert_onnx("absent.onnx")
+    with pytest.raises(ValueError, match="got an empty one"):
+        larq_engine.convert_onnx("")
+
+
+def test_without_the_package(monkeypatch):
+    load = builtins.__import__
+
+    def no_onnx(name, *rest, **more):
+        if name.split(".")[0] == "onnx":
+            raise ModuleNotFoundError(f"No module named {name!r}", name="onnx")
+        return load(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", no_onnx)
+    with pytest.raises(ImportError, match=r'pip install "larq-engine\[onnx\]"'):
+        file.read_onnx(b"")
+
+
+def test_the_newest_operators_are_read(rng):
+    model = _small(rng)
+    model.opset_import[0].version = onnx.defs.onnx_opset_version()
+    assert larq_engine.convert_onnx(model.SerializeToString()).report.count("binary") == 1
+
+
+def test_a_subgraph():
+    net = OnnxNet()
+    branch = helper.make_graph([], "branch", [], [])
+    x = net.op("If", net.input(1, dtype=TensorProto.BOOL), name="odd", then_branch=branch)
+    _refused(net.finish(x), "If 'odd': expected one of")

@@ -1,0 +1,316 @@
+"""Each operator of ONNX alone, in the forms that random models do not draw."""
+
+import numpy as np
+import pytest
+from onnx import numpy_helper
+
+import larq_engine
+from larq_engine.converter import schema
+from larq_engine.converter.onnx_reader import table
+from tests.converter.graphs import run_stock, signs, steps
+from tests.converter.onnx_models import OnnxNet, compare, float_model
+
+
+def _image(net):
+    return net.input(1, 4, 6, 6)
+
+
+def _rows(net):
+    return net.input(2, 8)
+
+
+def _each(kind, *more, **attributes):
+    return lambda net, rng: net.op(kind, _image(net), *more, **attributes)
+
+
+def _truth(kind):
+    def make(net, rng):
+        truth = net.op(kind, _image(net), np.float32(0.5))
+        return net.op("Cast", truth, to=1)
+
+    return make
+
+
+def _two(kind):
+    return lambda net, rng: net.op(kind, _image(net), net.input(1, 4, 1, 6))
+
+
+def _sizes(*numbers):
+    return np.array(numbers, np.int64)
+
+
+def _flatten_by_sizes(net, rng):
+    """x.view(x.size(0), -1), as PyTorch writes it for open batches."""
+    x = net.input("batch", 4, 3, 3)
+    batch = net.op("Gather", net.op("Shape", x), np.array(0, np.int64))
+    batch = net.op("Unsqueeze", batch, _sizes(0))
+    return net.op("Reshape", x, net.op("Concat", batch, _sizes(-1), axis=0))
+
+
+def _ones_like(net, rng):
+    x = net.input("batch", 4, 3, 3)
+    ones = net.op("ConstantOfShape", net.op("Shape", x), value=_tensor(1.0))
+    minus = net.op("Expand", np.float32(-1), net.op("Shape", x))
+    return net.op("Where", net.op("Greater", x, np.float32(0)), ones, minus)
+
+
+def _tensor(number):
+    return numpy_helper.from_array(np.array([number], np.float32))
+
+
+def _computed_weights(net, rng):
+    return net.conv(_image(net), net.input(3, 4, 3, 3), pads=[1, 0, 2, 1])
+
+
+def _constants(net, rng):
+    x = net.op("Add", _rows(net), net.op("Constant", value_float=2.0))
+    x = net.op("Mul", x, net.op("Constant", value_floats=[0.5] * 8))
+    return net.op("Reshape", x, net.op("Constant", value_ints=[4, 4]))
+
+
+def _gemm(net, rng):
+    a, c = net.input(8, 3), net.input(3, 5)
+    return net.op("Gemm", a, steps(rng, 8, 5), c, alpha=0.5, beta=2.0, transA=1)
+
+
+def _quant(net, rng):
+    weights = rng.standard_normal((5, 4, 3, 3)).astype(np.float32)
+    quantized = net.op(
+        "Quant", weights, np.float32(0.25), np.float32(0), np.float32(4), signed=1, narrow=1
+    )
+    return net.conv(_image(net), quantized)
+
+
+# What each row of the table makes, beside random models.
+CASES = {
+    "Abs": _each("Abs"),
+    "Add": _two("Add"),
+    "AveragePool": _each("AveragePool", kernel_shape=[4, 2], strides=[2, 2], pads=[0, 1, 2, 0]),
+    "BatchNormalization": lambda net, rng: net.batch_norm(
+        net.input(2, 4), steps(rng, 4), steps(rng, 4), steps(rng, 4), np.ones(4)
+    ),
+    "BipolarQuant": lambda net, rng: net.op("BipolarQuant", _image(net), steps(rng, 4, 1, 1)),
+    "Cast": lambda net, rng: net.op("Cast", net.input(1, 4, dtype=6), to=1),
+    "Clip": _each("Clip", np.float32(-1), np.float32(1)),
+    "Concat": lambda net, rng: net.op("Concat", _image(net), steps(rng, 1, 4, 2, 6), axis=2),
+    "Constant": _constants,
+    "ConstantOfShape": _ones_like,
+    "Conv": _computed_weights,
+    "Div": lambda net, rng: net.op("Div", _image(net), np.float32(4)),
+    "Dropout": _each("Dropout"),
+    "Equal": _truth("Equal"),
+    "Exp": _each("Exp"),
+    "Expand": _ones_like,
+    "Flatten": _each("Flatten", axis=0),
+    "Gather": _flatten_by_sizes,
+    "Gemm": _gemm,
+    "GlobalAveragePool": lambda net, rng: net.op("GlobalAveragePool", net.input(2, 3, 4)),
+    "GlobalMaxPool": _each("GlobalMaxPool"),
+    "Greater": _truth("Greater"),
+    "GreaterOrEqual": _truth("GreaterOrEqual"),
+    "Identity": _each("Identity"),
+    "LeakyRelu": _each("LeakyRelu", alpha=0.25),
+    "Less": _truth("Less"),
+    "LessOrEqual": _truth("LessOrEqual"),
+    "LogSoftmax": _each("LogSoftmax", axis=1),
+    "MatMul": lambda net, rng: net.op("MatMul", net.input(3, 1, 4, 5), net.input(2, 5, 3)),
+    "Max": _two("Max"),
+    "MaxPool": _each("MaxPool", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
+    "Min": lambda net, rng: net.op("Min", _image(net), np.float32(2), net.input(6)),
+    "Mul": _two("Mul"),
+    "Neg": _each("Neg"),
+    "Not": lambda net, rng: net.op(
+        "Cast", net.op("Not", net.op("Less", _image(net), np.float32(0))), to=1
+    ),
+    "PRelu": _each("PRelu", np.float32([0.25])),
+    "Pad": _each("Pad", _sizes(1, 0, 2, 1), np.float32(-2), _sizes(3, -3)),
+    "Quant": _quant,
+    "ReduceMax": _each("ReduceMax", _sizes(1), keepdims=0),
+    "ReduceMean": _each("ReduceMean", _sizes(-3), keepdims=0),
+    "Relu": _each("Relu"),
+    "Reshape": _flatten_by_sizes,
+    "Shape": _flatten_by_sizes,
+    "Sigmoid": _each("Sigmoid"),
+    "Sign": _each("Sign"),
+    "Slice": _each("Slice", _sizes(-4, 1), _sizes(-1, 99), _sizes(2, 3), _sizes(1, 2)),
+    "Softmax": _each("Softmax", axis=-2),
+    "Split": lambda net, rng: net.op(
+        "Sub", *net.op("Split", _image(net), outputs=2, axis=1, num_outputs=2)
+    ),
+    "Sqrt": lambda net, rng: net.op("Sqrt", net.op("Abs", _image(net))),
+    "Squeeze": lambda net, rng: net.op("Squeeze", net.input(3, 1, 4, 1)),
+    "Sub": _two("Sub"),
+    "Sum": lambda net, rng: net.op("Sum", _image(net), _image(net), net.input(6)),
+    "Tanh": _each("Tanh"),
+    "Transpose": _each("Transpose"),
+    "Unsqueeze": lambda net, rng: net.op("Unsqueeze", net.input(3, 4), _sizes(-1, 0)),
+    "Where": lambda net, rng: net.op(
+        "Where", net.input(1, 4, dtype=9), net.input(3, 4), steps(rng, 4)
+    ),
+}
+
+# Equal but for the rounding of what they compute.
+_ROUNDING = ("Exp", "LogSoftmax", "Sigmoid", "Softmax", "Sqrt", "Tanh", "AveragePool")
+
+
+def test_every_operator_has_a_case():
+    assert sorted(CASES) == table.known_kinds()
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_operator(rng, kind):
+    net = OnnxNet()
+    content = net.finish(CASES[kind](net, rng))
+    inputs = []
+    for shape, dtype in net.declared:
+        values = steps(rng, *[2 if isinstance(size, str) else size for size in shape])
+        inputs.append((values > 0 if dtype == np.bool_ else values).astype(dtype))
+    batch = 2 if any(isinstance(shape[0], str) for shape, _ in net.declared) else None
+    compare(content, inputs, 1e-6 if kind in _ROUNDING else 0.0, batch=batch)
+
+
+def _kinds(content):
+    return [op.kind for op in schema.read(content).graphs[0].ops]
+
+
+@pytest.mark.parametrize("at_zero", ["+1", "-1"])
+def test_a_sign_of_zero(rng, at_zero):
+    net = OnnxNet()
+    x = net.op("Sign", net.input(1, 32, 4, 4), name="/act/Sign")
+    content = net.finish(net.conv(x, signs(rng, 8, 32, 3, 3), name="/conv/Conv"))
+    words = (
+        r"Sign '/act/Sign': .* the layer 'conv' reads; .* sign_of_zero=\"\+1\" \(x >= 0 is \+1\)"
+    )
+    with pytest.raises(larq_engine.ConversionError, match=words):
+        larq_engine.convert_onnx(content)
+    image = rng.integers(-1, 2, (1, 32, 4, 4)).astype(np.float32)
+    converted = compare(content, [image], sign_of_zero=at_zero)
+    assert converted.report.count("binary") == 1
+
+
+@pytest.mark.parametrize("form", ["moved", "scaled", "straight through"])
+def test_a_sign_of_zero_matters_through_what_keeps_it(rng, form):
+    net = OnnxNet()
+    x = net.input(1, 32, 4, 4)
+    y = net.op("Sign", x)
+    if form == "moved":
+        y = net.op("MaxPool", net.op("Transpose", y, perm=[0, 1, 3, 2]), kernel_shape=[2, 2])
+    elif form == "scaled":
+        y = net.op("Neg", net.op("Mul", np.float32(0.5), y))
+    else:
+        y = net.op("Add", x, net.op("Sub", y, x))
+    content = net.finish(net.conv(y, signs(rng, 8, 32, 3, 3)))
+    with pytest.raises(larq_engine.ConversionError, match="third value"):
+        larq_engine.convert_onnx(content)
+
+
+def test_a_sign_of_zero_that_no_binary_layer_reads(rng):
+    """Three values are what ONNX says that it gives."""
+    net = OnnxNet()
+    x = net.input(1, 32, 4, 4)
+    gate = net.op("Mul", x, net.op("Sign", x))
+    shifted = net.op("Sign", net.op("Add", net.op("Sign", x), np.float32(0.5)))
+    binary = net.conv(shifted, signs(rng, 8, 32, 3, 3))
+    real = net.conv(net.op("Sign", x), steps(rng, 8, 32, 3, 3))
+    image = rng.integers(-1, 2, (1, 32, 4, 4)).astype(np.float32)
+    converted = compare(net.finish(gate, binary, real), [image])
+    assert converted.report.count("binary") == 1
+
+
+@pytest.mark.parametrize(("option", "number"), [("+1", 1), ("-1", -1)])
+def test_weights_of_zero(rng, option, number):
+    def build(weights):
+        net = OnnxNet()
+        x = net.bipolar(net.input(1, 32, 4, 4))
+        return net.finish(net.conv(x, net.op("Sign", weights)))
+
+    weights = rng.standard_normal((8, 32, 3, 3)).astype(np.float32)
+    whole = larq_engine.convert_onnx(build(weights))
+    assert whole.report.count("binary") == 1
+    weights[3, 1, 2, 0] = 0
+    with pytest.raises(larq_engine.ConversionError, match="got 1 of 2304 constants"):
+        larq_engine.convert_onnx(build(weights))
+    chosen = larq_engine.convert_onnx(build(weights), sign_of_zero=option)
+    weights[3, 1, 2, 0] = number
+    assert chosen == larq_engine.convert_onnx(build(weights))
+
+
+def test_a_straight_through_estimator_leaves_weights_binary(rng):
+    """In float32, (s - w) + w is off by a rounding."""
+    net = OnnxNet()
+    weights = net.constant(rng.standard_normal((8, 32, 3, 3)).astype(np.float32))
+    s = net.op("Mul", np.float32(0.3), net.op("Sign", weights))
+    x = net.bipolar(net.input(1, 32, 4, 4))
+    weights = net.op("Add", weights, net.op("Sub", s, weights))
+    converted = compare(net.finish(net.conv(x, weights)), [steps(rng, 1, 32, 4, 4)], 1e-5)
+    assert converted.report.count("binary") == 1
+
+
+def test_flattened_images_are_not_turned(rng):
+    net = OnnxNet()
+    x = net.conv(net.input(1, 1, 6, 6), steps(rng, 4, 1, 3, 3))
+    x = net.op("Reshape", x, _sizes(1, -1))
+    x = net.op("Add", net.op("Relu", x), steps(rng, 64))
+    content = net.finish(net.op("MatMul", x, steps(rng, 64, 3)))
+    compare(content, [steps(rng, 1, 1, 6, 6)])
+    assert "TRANSPOSE" not in _kinds(float_model(content))
+
+
+def test_flattened_images_that_must_be_turned(rng):
+    net = OnnxNet()
+    x = net.conv(net.input(1, 1, 6, 6), steps(rng, 4, 1, 3, 3))
+    x = net.op("Reshape", x, _sizes(1, -1))
+    content = net.finish(x, net.op("Reshape", x, _sizes(2, 32)))
+    compare(content, [steps(rng, 1, 1, 6, 6)])
+    assert _kinds(float_model(content)).count("TRANSPOSE") == 1
+
+
+@pytest.mark.parametrize("kind", ["MaxPool", "AveragePool", "Conv"])
+@pytest.mark.parametrize(
+    ("mode", "pads"),
+    [("SAME_UPPER", [0, 1, 1, 1]), ("SAME_LOWER", [1, 1, 0, 1]), ("VALID", [0] * 4)],
+)
+def test_pads_that_follow_the_size(rng, kind, mode, pads):
+    """As with the pads that ONNX derives of sizes of 6 and 7."""
+
+    def build(**padding):
+        net = OnnxNet()
+        x, options = net.input(1, 2, 6, 7), {"strides": [2, 2], **padding}
+        if kind == "Conv":
+            return net.finish(net.conv(x, weights, **options))
+        return net.finish(net.op(kind, x, kernel_shape=[3, 3], **options))
+
+    image, weights = steps(rng, 1, 2, 6, 7), steps(rng, 3, 2, 3, 3)
+    (found,) = run_stock(float_model(build(auto_pad=mode)), [image])
+    (given,) = run_stock(float_model(build(pads=pads)), [image])
+    np.testing.assert_allclose(found, given, rtol=1e-6)
+
+
+def test_channels_shuffled(rng):
+    """ShuffleNet's: groups are taken apart and dealt."""
+    net = OnnxNet()
+    x = net.conv(net.input("batch", 4, 5, 5), steps(rng, 6, 2, 1, 1), group=2)
+    x = net.op("Reshape", x, _sizes(-1, 2, 3, 5, 5))
+    x = net.op("Transpose", x, perm=[0, 2, 1, 3, 4])
+    x = net.op("Reshape", x, _sizes(-1, 6, 5, 5))
+    x = net.conv(x, steps(rng, 6, 1, 3, 3), group=6, strides=[2, 2], pads=[1] * 4)
+    compare(net.finish(x), [steps(rng, 3, 4, 5, 5)], batch=3)
+
+
+def test_layers_have_the_names_of_nodes(rng):
+    net = OnnxNet()
+    x = net.conv(net.input(1, 3, 8, 8), steps(rng, 32, 3, 3, 3), name="/stem/conv1/Conv")
+    x = net.conv(net.bipolar(x), signs(rng, 8, 32, 3, 3), name="/block/block.0/Conv_3")
+    x = net.op("Gemm", net.op("Flatten", x), steps(rng, 128, 4), name="head")
+    report = larq_engine.convert_onnx(net.finish(x)).report
+    assert [layer.name for layer in report.layers] == ["stem/conv1", "block/block.0", "head"]
+
+
+def test_names_of_inputs_and_outputs(rng):
+    net = OnnxNet()
+    x = net.input(2, 3)
+    content = net.finish(net.op("Relu", x), net.op("Identity", x), net.op("Transpose", x))
+    graph = schema.read(float_model(content)).graphs[0]
+    assert [tensor.name for tensor in graph.inputs] == ["input_0"]
+    assert [tensor.name for tensor in graph.outputs] == ["value_0_0", "value_1_0", "value_2_0"]
+    compare(content, [steps(rng, 2, 3)])
