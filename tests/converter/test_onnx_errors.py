@@ -37,7 +37,7 @@ def test_mutated_files(rng):
     content = _small(rng).SerializeToString()
     chance = random.Random(7)
     refused = 0
-    for _ in range(400):
+    for _ in range(200):
         changed = bytearray(content)
         for _ in range(chance.randrange(1, 4)):
             changed[chance.choice([chance.randrange(len(changed)), chance.randrange(300)])] = (
@@ -47,7 +47,7 @@ def test_mutated_files(rng):
             larq_engine.convert_onnx(bytes(changed), check=False)
         except ValueError:
             refused += 1
-    assert refused > 20
+    assert refused > 10
 
 
 @pytest.mark.parametrize("content", [b"TFL3 is in no ONNX model", b"\x08\x08", b"PK\x03\x04zip"])
@@ -161,6 +161,7 @@ def test_versions(rng, version, words):
         ("MaxPool", {"kernel_shape": [2, 2], "dilations": [2, 2]}, "'odd': .* no dilations"),
         ("MaxPool", {"kernel_shape": "two"}, "its kernel_shape to be whole numbers, got 'two'"),
         ("MaxPool", {"kernel_shape": [99, 99]}, "a window in the padded image"),
+        ("MaxPool", {"kernel_shape": [1, 1], "strides": [1, 1 << 40]}, "2 strides of 1 or more"),
         ("Pad", {"mode": "reflect"}, "'odd': expected .* pads"),
         ("Cast", {"to": 11}, "a cast to float32.*, got type 11"),
         ("Transpose", {"perm": [0, 0, 1, 2]}, "an order of 4 dimensions"),
@@ -174,6 +175,15 @@ def test_operators(kind, attributes, words):
     x = net.input(1, 3, 8, 8)
     more = [np.float32(1)] * {"Quant": 3, "Gemm": 1}.get(kind, 0)
     _refused(net.finish(net.op(kind, x, *more, name="odd", **attributes)), words)
+
+
+def test_shapes_and_types_that_do_not_fit():
+    net = OnnxNet()
+    made = net.op("Add", net.input(2, 3), net.input(2, 4), name="odd")
+    _refused(net.finish(made), r"Add 'odd': expected shapes that fit, got \[2, 3\] and \[2, 4\]")
+    net = OnnxNet()
+    truth = net.op("Less", net.input(2, 3), np.array(1, np.int64), name="odd")
+    _refused(net.finish(net.op("Cast", truth, to=1)), "Less 'odd': .* got float32 and int64")
 
 
 def test_another_domain(rng):

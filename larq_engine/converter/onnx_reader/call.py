@@ -126,7 +126,12 @@ class Call:
         self, kind: str, *operands: Array | Value, dtype: str = "FLOAT32", options: Any = None
     ) -> Value:
         """The result of an operator that works value by value."""
-        tensors, like = self.net.align(*operands)
+        try:
+            tensors, like = self.net.align(*operands)
+        except ValueError as error:
+            raise self.error(
+                "shapes that fit", error, "fix the sizes, or export it again"
+            ) from error
         made = self.net.op(kind, tensors, like.lies, dtype, options)
         return replace(like, tensor=made)
 

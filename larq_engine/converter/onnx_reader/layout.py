@@ -70,7 +70,7 @@ def broadcast(*shapes: Shape) -> Shape:
     for sizes in zip(*whole, strict=True):
         larger = {size for size in sizes if size != 1}
         if len(larger) > 1:
-            raise ValueError(f"shapes {shapes} do not fit")
+            raise ValueError(" and ".join(str(list(shape)) for shape in shapes))
         result.append(larger.pop() if larger else 1)
     return tuple(result)
 

@@ -40,7 +40,8 @@ def onnx_to_tflite(source: OnnxSource, *, ends_channels_last: bool, sign_of_zero
         names = ", ".join(map(repr, SIGNS_OF_ZERO))
         raise ValueError(f"Expected `sign_of_zero` to be one of {names}, but got {sign_of_zero!r}.")
     model = read_onnx(source)
-    made = _Making(model, ends_channels_last, sign_of_zero).graph()
+    with np.errstate(all="ignore"):  # infinities and NaN are results like any other
+        made = _Making(model, ends_channels_last, sign_of_zero).graph()
     return schema.write(schema.make_model([made]))
 
 
@@ -151,8 +152,7 @@ def _evaluate(row: Row, call: Call) -> Any:
         raise call.error("sizes that are known", "the open batch", "export it with a fixed batch")
     if row.fold is None or any(isinstance(x, Value) for x in call.inputs):
         return row.make(call)
-    with np.errstate(all="ignore"):  # infinities and NaN are results like any other
-        return np.asarray(row.fold(call, *call.inputs))
+    return np.asarray(row.fold(call, *call.inputs))
 
 
 def _layer(node: Node) -> str:

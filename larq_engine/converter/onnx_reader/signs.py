@@ -49,6 +49,10 @@ def quant(call: Call) -> Value:
 
 def compare(kind: str) -> Maker:
     def make(call: Call) -> Value:
+        a, b = (call.net.value(call.operand(number)) for number in (0, 1))
+        if a.tensor.dtype != b.tensor.dtype:
+            types = f"{a.tensor.dtype.lower()} and {b.tensor.dtype.lower()}"
+            raise call.error("values of one type", types, "export the model again")
         return call.each(kind, call.operand(0), call.operand(1), dtype="BOOL")
 
     return make

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from larq_engine.converter.graph import Tensor
+from larq_engine.converter.graph import Array, Tensor
 from larq_engine.converter.onnx_reader.call import Call
 from larq_engine.converter.onnx_reader.layout import Shape, Value, channels_last
 from larq_engine.converter.onnx_reader.network import Network
 from larq_engine.converter.padding import is_size_free, same_pads
 
 Pair = tuple[int, int]
+
+# Files have no larger numbers.
+_MOST = (1 << 31) - 1
 
 
 @dataclass(frozen=True)
@@ -36,11 +39,11 @@ class Axis:
         extent = (self.taps - 1) * self.dilation + 1
         return max(0, (self.result - 1) * self.stride + extent - self.size - sum(self.pads))
 
-    def taps_inside(self, position: int, before: int, behind: int) -> int:
-        """How many taps of a window are in the image, with so much on its sides."""
-        start = position * self.stride - self.pads[0]
-        places = (start + tap * self.dilation for tap in range(self.taps))
-        return sum(-before <= place < self.size + behind for place in places)
+    def taps_inside(self, before: int, behind: int) -> Array:
+        """How many taps of each window, not dilated, are in the image with so much around it."""
+        starts = np.arange(self.result) * self.stride - self.pads[0]
+        ends = np.minimum(starts + self.taps, self.size + behind)
+        return np.asarray(ends - np.maximum(starts, -before))
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,8 @@ def read_windows(call: Call, sizes: Shape, taps: Sequence[int]) -> Windows:
     flat = call.integers("pads") or [0] * 2 * rank
     if mode not in ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"):
         raise call.error("auto_pad to be one of ONNX's four", mode, "export it again")
-    if len(taps) != rank or len(flat) != 2 * rank or min(flat) < 0 or min(taps, default=0) < 1:
+    fits = len(taps) == rank and len(flat) == 2 * rank and max(*taps, *flat) <= _MOST
+    if not fits or min(flat) < 0 or min(taps) < 1:
         raise call.error(
             f"a window and pads of 0 or more for {rank} dimensions", [taps, flat], "export it again"
         )
@@ -119,7 +123,7 @@ def read_windows(call: Call, sizes: Shape, taps: Sequence[int]) -> Windows:
 
 def _per_axis(call: Call, name: str, rank: int, default: int) -> list[int]:
     found = call.integers(name) or [default] * rank
-    if len(found) != rank or min(found) < 1:
+    if len(found) != rank or min(found) < 1 or max(found) > _MOST:
         raise call.error(f"{rank} {name} of 1 or more", found, "export it again")
     return found
 
