@@ -111,7 +111,7 @@ class Runner:
             if tuple(detail["shape"]) != shape:
                 self._interpreter.resize_tensor_input(detail["index"], shape)
         self._interpreter.allocate_tensors()
-        self._inputs = [self._interpreter.tensor(detail["index"]) for detail in details]
+        self._inputs = [detail["index"] for detail in details]
 
     def read_steps(self) -> list[dict[str, Any]]:
         """The engine's steps of a run, in the main graph, by the device's own clock."""
@@ -134,9 +134,11 @@ class Runner:
 
     def feed(self) -> None:
         """Writes the inputs, as the operators before would have."""
-        for tensor, value in zip(self._inputs, self._values, strict=True):
-            if value.size:
-                tensor().reshape(-1, *value.shape)[...] = value
+        for index, value in zip(self._inputs, self._values, strict=True):
+            if not value.ndim:
+                self._interpreter.set_tensor(index, value)  # A look at a scalar is a copy.
+            elif value.size:
+                self._interpreter.tensor(index)().reshape(-1, *value.shape)[...] = value
 
     def outputs(self) -> list[Array]:
         """Copies of what the last run made."""

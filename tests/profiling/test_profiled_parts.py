@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from larq_engine.profiling import energy
+from larq_engine.profiling.column import HOST, Column, open_part
 from larq_engine.profiling.compare import find_difference
 from larq_engine.profiling.links import fit
 from larq_engine.profiling.network import Network
 from larq_engine.profiling.noise import Noise
+from tests.model_builder import ModelBuilder
 from tests.profiling.models import NODES, small_model
 
 
@@ -23,6 +25,16 @@ def test_cuts_have_what_their_operators_need():
     assert len(run.wanted) == 1, "nothing else reads the values in between"
     assert run.is_ours == (True, False, False, True)
     assert len(network.whole(keep_all=True).wanted) == len(NODES)
+
+
+def test_an_input_without_dimensions_is_given_too():
+    builder = ModelBuilder()
+    x, scalar, y = builder.tensor((1, 4)), builder.tensor(()), builder.tensor((1, 4))
+    builder.builtin("ADD", [x, scalar], [y])
+    network = Network(builder.finish([x, scalar], [y]))
+    values = [np.arange(4, dtype=np.float32).reshape(1, 4), np.array(3.5, np.float32)]
+    runner = open_part(network.cut((0,)), Column(HOST, 1), None, values, 1)
+    np.testing.assert_array_equal(runner.outputs()[0], values[0] + values[1])
 
 
 _FLOATS = np.linspace(-2, 2, 1000, dtype=np.float32)
