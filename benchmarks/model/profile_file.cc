@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "benchmarks/model/errors.h"
 #include "benchmarks/model/json.h"
 #include "benchmarks/model/operator_names.h"
 #include "benchmarks/model/sha256.h"
@@ -361,6 +362,11 @@ std::string BaseName(const std::string& path) { return path.substr(path.rfind('/
 std::string ProfileFile(const Flags& flags, const Machine& machine, std::span<const uint8_t> file,
                         const ProfileRuns& runs) {
   const Network network(file);
+  if (network.nodes().empty()) {
+    throw RunError("model '" + flags.graph +
+                   "': expected operators that depend on its inputs, got none; there is nothing to "
+                   "profile");
+  }
   const std::string gpu = OtherDevice(runs);
   JsonWriter json;
   json.Add("larq_engine_profile", 1);

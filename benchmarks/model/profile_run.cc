@@ -18,6 +18,9 @@ namespace {
 // All ways of running take turns: what else a machine does comes and goes, and then falls on all.
 constexpr int kRounds = 5;
 
+// What a placed model says itself is no measurement of what there is to choose from.
+constexpr char kNoPlacement[] = "none";
+
 double SecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -73,13 +76,13 @@ std::string PlacementOf(const TimedRuns& runs, const std::string& given) {
     devices[timed.step.node] = timed.step.device;
     for (const int node : timed.step.absorbed) devices[node] = timed.step.device;
   }
-  std::string text = given;
+  std::string text = given == kNoPlacement ? "" : given;
   for (const auto& [node, device] : devices) {
     const std::string item = std::to_string(node) + ":";
     if (("," + given).find("," + item) != std::string::npos) continue;
     text += (text.empty() ? "" : ",") + item + device;
   }
-  return text;
+  return text.empty() ? kNoPlacement : text;
 }
 
 }  // namespace
@@ -90,6 +93,7 @@ ProfileRuns RunForProfile(const Flags& flags, std::span<const uint8_t> file) {
     ProfileRuns runs;
     const int rounds = std::min(kRounds, flags.num_runs);
     Flags fused = flags;
+    if (fused.placement.empty()) fused.placement = kNoPlacement;
     fused.max_secs /= rounds;
     fused.warmup_min_secs /= rounds;
     for (int round = 1; round <= rounds; ++round) {
@@ -104,12 +108,12 @@ ProfileRuns RunForProfile(const Flags& flags, std::span<const uint8_t> file) {
       run_profiler(fused, runs.fused);
       Flags alone = fused;
       alone.fuse = false;
-      alone.placement = PlacementOf(runs.fused, flags.placement);
+      alone.placement = PlacementOf(runs.fused, fused.placement);
       run(alone, runs.single);
       Flags host = fused;
       host.fuse = false;
       host.device = "cpu";
-      host.placement.clear();
+      host.placement = kNoPlacement;
       if (flags.device != "cpu") host.kernel = "auto";
       run(host, runs.host);
       run_profiler(host, runs.host);

@@ -223,6 +223,30 @@ def test_the_profiles_file_is_that_of_larq_engine_profile(tmp_path):
     assert written.energy.startswith("not available")
 
 
+@pytest.mark.parametrize("flags", [(), ("--placement=none",)])
+def test_a_placed_model_is_profiled_as_the_one_that_it_was_made_of(tmp_path, flags):
+    out, placed = tmp_path / "profile.json", tmp_path / "placed.tflite"
+    run(_RESIDUAL, f"--profile_out={out}", "--num_runs=2")
+    expected = read_profile(out)
+    placed.write_bytes(larq_engine.place(_RESIDUAL, expected, devices=["cpu", "host"]))
+    run(placed, f"--profile_out={out}", "--num_runs=2", *flags)
+    assert [(m.ops, m.device, m.kernel) for m in read_profile(out).measurements] == [
+        (m.ops, m.device, m.kernel) for m in expected.measurements
+    ]
+    larq_engine.place(placed, out)
+
+
+def test_what_depends_on_no_input_is_not_profiled(tmp_path):
+    model, out = tmp_path / "model.tflite", tmp_path / "profile.json"
+    builder = ModelBuilder()
+    y = builder.tensor((4,))
+    builder.builtin("ADD", [builder.constant(np.ones(4, np.float32))] * 2, [y])
+    model.write_bytes(builder.finish([], [y]))
+    message = fail(1, f"--graph={model}", f"--litert={_LITERT}", *_QUICK, f"--profile_out={out}")
+    assert "expected operators that depend on its inputs, got none" in message
+    assert not out.exists()
+
+
 @pytest.mark.parametrize("model", _MODELS)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_every_operator_has_a_row_and_the_profile_can_be_placed(model, threads, tmp_path):
