@@ -10,7 +10,7 @@ import numpy as np
 from larq_engine.placing.costs import Costs, choose_devices, costs_of
 from larq_engine.placing.greedy import greedy
 from larq_engine.placing.problem import moves_of
-from larq_engine.placing.profile_file import ModelIdentity, Profile
+from larq_engine.placing.profile_file import Device, ModelIdentity, Profile
 from larq_engine.placing.solve import Solution, solve
 from larq_engine.placing.split import (
     Split,
@@ -237,6 +237,7 @@ def place_profile(
     """
     _check(profile, objective, batch, threads, max_energy)
     chosen = choose_devices(profile, devices)
+    _check_gpus(chosen)
     batches = profile.batches()
     if batch != AUTO:
         batches = [min(batches) if batch is None else int(batch)]
@@ -324,6 +325,16 @@ def _check(
             )
         if not (np.isfinite(max_energy) and max_energy > 0):
             raise ValueError(f"max_energy: expected joules above 0, got {max_energy}")
+
+
+def _check_gpus(devices: Sequence[Device]) -> None:
+    """The plug-in's option says which GPU there is, its placement only that it is on it."""
+    gpus = [device.name for device in devices if device.name.partition(":")[0] == "cuda"]
+    if len(gpus) > 1:
+        raise ValueError(
+            "devices: expected one GPU at most, as a model runs on one at a time, got "
+            f"{', '.join(gpus)}; name the devices that may be used"
+        )
 
 
 def _needs_joules(objective: str, max_energy: float | None) -> bool:

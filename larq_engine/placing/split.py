@@ -19,7 +19,7 @@ from larq_engine.placing.problem import Problem, cost_of, gains_of
 STEP = 32
 
 # What the plug-in can share a layer between.
-_DEVICES = ("cpu", "cuda")
+_DEVICES = {"cpu", "cuda"}
 
 # Sets of layers that are all tried, where what one saves depends on the others: of 12 layers.
 _SETS = 1 << 12
@@ -174,9 +174,9 @@ def _options(
 
 
 def _can_share(costs: Costs, op: int, first: int, second: int) -> bool:
-    """Whether both are devices of the plug-in, and not the same with two names."""
+    """Whether both devices of the plug-in are there, and the second can compute it."""
     names = {costs.devices[device].name.partition(":")[0] for device in (first, second)}
-    return len(names) == 2 and names <= {*_DEVICES} and costs.measured[op][second] is not None
+    return names == _DEVICES and costs.measured[op][second] is not None
 
 
 def _best_channels(

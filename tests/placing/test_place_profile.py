@@ -239,6 +239,16 @@ def test_says_what_cannot_be(arguments: dict[str, Any], message: str) -> None:
         place_profile(profile(), **arguments)
 
 
+def test_one_gpu_is_placed_on_as_models_run_on_one() -> None:
+    content = fields()
+    content["devices"].append({**content["devices"][1], "name": "cuda:1"})
+    content["measurements"].append({**content["measurements"][3], "device": "cuda:1"})
+    known = parse_profile(encoded(content))
+    with pytest.raises(ValueError, match=r"devices: expected one GPU at most, .* got cuda, cuda:1"):
+        place_profile(known)
+    assert place_profile(known, devices=["cpu", "cuda:1"]).option.endswith("4:cuda:of cuda")
+
+
 def test_too_little_energy_is_told() -> None:
     with pytest.raises(ValueError, match="max_energy: expected at most 1e-09, got at least"):
         place_profile(_random_profile(1), max_energy=1e-9)
