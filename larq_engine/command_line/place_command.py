@@ -102,11 +102,13 @@ def _run(arguments: argparse.Namespace) -> None:
             "verify: expected a placement on devices that run models, got one on "
             f"{', '.join(placed.placement.not_at_hand)}, of a device file; leave --verify out"
         )
-    write_files({output: placed, report: placed.placement.to_json().encode()})
-    print(placed.placement)
-    for path in (output, report):
-        print(f"wrote {path}: {path.stat().st_size} bytes")
+    tables = [str(placed.placement)]
     if arguments.verify:
         from larq_engine.command_line.verify_placement import verify
 
-        print(verify(placed, placed.placement))
+        # Before anything is written, as it may not run here.
+        tables.append(verify(placed, placed.placement))
+    write_files({output: placed, report: placed.placement.to_json().encode()})
+    print(*tables, sep="\n")
+    for path in (output, report):
+        print(f"wrote {path}: {path.stat().st_size} bytes")

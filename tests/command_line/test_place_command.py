@@ -81,7 +81,7 @@ def test_inspect_shows_where_a_placed_model_runs(
 ) -> None:
     assert _place(files) == 0
     assert main(["inspect", str(files[2])]) == 0
-    assert "placed by the file: 0:cpu:reference,1:cpu:reference," in capsys.readouterr().out
+    assert "placed by the file: 0:cpu,1:cpu,2:cpu:reference," in capsys.readouterr().out
 
 
 def test_a_layer_on_two_devices_is_shown_and_reported(
@@ -145,6 +145,18 @@ def test_a_plan_for_a_device_that_is_not_at_hand_cannot_be_verified(
     assert message in capsys.readouterr().err
     assert sorted(files[0].parent.iterdir()) == before
     assert _place(files, *planned, "--devices", "cpu,host") == 0
+
+
+def test_nothing_is_written_where_the_placed_model_does_not_run(
+    files: tuple[Path, Path, Path], model: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content = profile_with_gpu(model, {"cpu": 1.0, "cuda": 1e-6})
+    nowhere = json.loads(json.dumps(content).replace('"cuda"', '"cuda:99"'))
+    files[1].write_bytes(encoded(nowhere))
+    before = sorted(files[0].parent.iterdir())
+    assert _place(files, "--verify") == 1
+    assert "device=cuda: expected" in capsys.readouterr().err
+    assert sorted(files[0].parent.iterdir()) == before
 
 
 def test_the_report_reads_the_placed_model(
