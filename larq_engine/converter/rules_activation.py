@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from larq_engine.converter import lce_ops
+from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.graph import Array, Graph, Op, Tensor
 from larq_engine.converter.options import Options
 from larq_engine.converter.rules_fuse import NONE, per_channel, producer
+from larq_engine.converter.signs import scalar
 
 
 def join_prelu(op: Op, graph: Graph, options: Options) -> list[Op] | None:
@@ -37,8 +38,23 @@ def join_prelu(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 def _slope(product: Op, x: Tensor | None, graph: Graph) -> Array | None:
     """Of a * relu(-x) the a, as one value for each channel."""
     for a, rest in (product.inputs, reversed(product.inputs)):
-        negative = producer(rest, "RELU", graph)
-        turned = producer(negative.inputs[0], "NEG", graph) if negative is not None else None
-        if x is not None and turned is not None and turned.inputs[0] is x and x.shape:
+        if x is not None and x.shape and _below_zero(rest, graph) is x:
             return per_channel(a, x.shape[-1])
+    return None
+
+
+def _below_zero(tensor: Tensor | None, graph: Graph) -> Tensor | None:
+    """Of relu(-x) the x, with -x as NEG or as x * -1, which can have the relu fused."""
+    relu = producer(tensor, "RELU", graph)
+    activation = NONE if relu is not None else schema.ACTIVATION["RELU"]
+    negative = relu.inputs[0] if relu is not None else tensor
+    turned = producer(negative, "NEG", graph)
+    if turned is not None:
+        return turned.inputs[0] if relu is not None else None
+    product = producer(negative, "MUL", graph)
+    if product is None or product.options.fusedActivationFunction != activation:
+        return None
+    for factor, rest in (product.inputs, reversed(product.inputs)):
+        if scalar(factor) == -1.0:
+            return rest
     return None

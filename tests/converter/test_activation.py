@@ -14,6 +14,12 @@ def _below(net: Net, x: Value, slope: object) -> Value:
     return net.op("MUL", slope, net.op("RELU", net.op("NEG", x)))
 
 
+def _fused_below(net: Net, x: Value, factor: float, activation: str) -> Value:
+    """As litert_torch writes relu(-x), if the factor is -1 and the activation is relu."""
+    turned = net.op("MUL", x, factor, fusedActivationFunction=ACTIVATION[activation])
+    return net.op("MUL", turned, _SLOPES)
+
+
 def _prelu(kind: str, slope: object, *, first: bool = False):
     def form(net: Net, x: Value) -> Value:
         operands = [net.op("RELU", x), _below(net, x, slope)]
@@ -30,6 +36,14 @@ _PRELU = {
     "added to": _prelu("ADD", _SLOPES, first=True),
     "one number": _prelu("SUB", 0.25),
     "dimensions of Keras": _prelu("ADD", _SLOPES.reshape(1, 1, 6)),
+    "times minus one": lambda net, x: net.op(
+        "SUB",
+        net.op("RELU", x),
+        net.op("MUL", _SLOPES, net.op("RELU", net.op("MUL", -1.0, x))),
+    ),
+    "relu fused into the change of sign": lambda net, x: net.op(
+        "SUB", net.op("RELU", x), _fused_below(net, x, -1.0, "RELU")
+    ),
 }
 
 
@@ -49,6 +63,15 @@ def test_prelu_of_rows(rng):
 
 
 _NOT_PRELU = {
+    "change of sign without relu": lambda net, x: net.op(
+        "SUB", net.op("RELU", x), _fused_below(net, x, -1.0, "NONE")
+    ),
+    "twice the negative": lambda net, x: net.op(
+        "SUB", net.op("RELU", x), _fused_below(net, x, -2.0, "RELU")
+    ),
+    "NEG without relu": lambda net, x: net.op(
+        "SUB", net.op("RELU", x), net.op("MUL", _SLOPES, net.op("NEG", x))
+    ),
     "subtracted from": _prelu("SUB", _SLOPES, first=True),
     "other values": lambda net, x: net.op(
         "SUB", net.op("RELU", x), _below(net, net.op("ABS", x), 0.5)
