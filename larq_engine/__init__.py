@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         convert_onnx,
         convert_saved_model,
         convert_tflite,
+        convert_torch,
     )
     from larq_engine.converter.errors import ConversionError
     from larq_engine.converter.exported_weights import export_weights
@@ -49,6 +50,7 @@ _ON_DEMAND = {
     "convert_onnx": "converter.api",
     "convert_saved_model": "converter.api",
     "convert_tflite": "converter.api",
+    "convert_torch": "converter.api",
     "export_weights": "converter.exported_weights",
     "modify_integer_quantized_model_io_type": "converter.io_types",
     "place": "placing.api",
@@ -70,6 +72,7 @@ __all__ = [
     "convert_onnx",
     "convert_saved_model",
     "convert_tflite",
+    "convert_torch",
     "delegate_path",
     "environment",
     "export_weights",

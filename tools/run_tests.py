@@ -113,6 +113,16 @@ STAGES = (
         setup="hosts",
     ),
     Stage(
+        "torch",
+        "conversions of PyTorch modules",
+        (BUILD, ["tools/test_torch.sh"]),
+        (
+            *(r"larq_engine/(command_line|converter|python)/", r"tests/[^/]*\.py$"),
+            *(r"tests/torch/", r"pyproject\.toml$"),
+        ),
+        setup="torch",
+    ),
+    Stage(
         "cuda",
         "kernels for GPUs, compiled for all chips: registers, spills, instructions",
         (

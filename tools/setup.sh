@@ -4,6 +4,7 @@
 #   tools/setup.sh base       the build tools and .venv (what `make build` and `make test` need)
 #   tools/setup.sh keras      base; TensorFlow and larq in .venv (what `make demo` needs)
 #   tools/setup.sh hosts      keras; larq-zoo in .venv; .venv-tflite-runtime (for the tests)
+#   tools/setup.sh torch      base; PyTorch, litert-torch and Brevitas in .venv-torch (for the tests)
 #   tools/setup.sh fuzzer     base; clang and libFuzzer
 #   tools/setup.sh browser    base; Chromium, for the tests of the report's page
 #   tools/setup.sh emulators  base; the QEMU that shows this machine as an older one
@@ -214,6 +215,12 @@ hosts() {
   optional .venv-tflite-runtime tflite-runtime "190 MB"
 }
 
+torch() {
+  base
+  optional .venv-torch torch-cpu "900 MB; 6 GB where pip finds PyTorch's build for CUDA only"
+  optional .venv-torch torch "1.3 GB more"
+}
+
 peers() {
   base
   local venv=benchmarks/peers/.venv requirements=benchmarks/peers/requirements.txt
@@ -379,6 +386,6 @@ arm64() {
 }
 
 case ${1:-} in
-  base | keras | hosts | fuzzer | browser | emulators | cuda | peers | cross | arm64) "$1" ;;
-  *) fail "expected base, keras, hosts, fuzzer, browser, emulators, cuda, peers, cross or arm64, got '${1:-}'" ;;
+  base | keras | hosts | torch | fuzzer | browser | emulators | cuda | peers | cross | arm64) "$1" ;;
+  *) fail "expected base, keras, hosts, torch, fuzzer, browser, emulators, cuda, peers, cross or arm64, got '${1:-}'" ;;
 esac

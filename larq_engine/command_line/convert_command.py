@@ -5,7 +5,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from larq_engine.command_line.files import ModelKind, check_destination, find_kind
+from larq_engine.command_line.files import (
+    ModelKind,
+    check_destination,
+    find_kind,
+    split_function,
+)
 from larq_engine.python.whole_files import write_files
 
 if TYPE_CHECKING:
@@ -29,7 +34,8 @@ def add_parser(commands: Any) -> None:
         "model",
         type=Path,
         metavar="MODEL",
-        help="a .h5 or .keras file, the folder of a SavedModel, a .tflite or an .onnx file",
+        help="a .h5 or .keras file, the folder of a SavedModel, a .tflite or an .onnx file, or "
+        "FILE.py:FUNCTION, which returns a PyTorch module and its example inputs",
     )
     parser.add_argument(
         "-o",
@@ -49,13 +55,17 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--channels-last",
         action="store_true",
-        help="ONNX: inputs and outputs have their channels last in the file",
+        help="ONNX, PyTorch: inputs and outputs have their channels last in the file",
     )
     parser.add_argument(
         "--sign-of-zero",
         choices=("error", "+1", "-1"),
         default="error",
-        help="ONNX: what Sign gives for 0 where a binary layer reads it (default: error)",
+        help="ONNX, PyTorch: what a sign gives for 0 where a binary layer reads it, and the model "
+        "does not say it (default: error)",
+    )
+    parser.add_argument(
+        "--open-batch", action="store_true", help="PyTorch: leave the size of the batch open"
     )
     parser.add_argument(
         "--report",
@@ -103,16 +113,24 @@ def _run(arguments: argparse.Namespace) -> None:
     if kind is not ModelKind.SAVED_MODEL and arguments.signature_keys is not None:
         arguments.usage_error("--signature-key: for a SavedModel only")
     is_turned = arguments.channels_last or arguments.sign_of_zero != "error"
-    if kind is not ModelKind.ONNX and is_turned:
-        arguments.usage_error("--channels-last, --sign-of-zero: for an ONNX model only")
+    if kind not in (ModelKind.ONNX, ModelKind.TORCH) and is_turned:
+        arguments.usage_error(
+            "--channels-last, --sign-of-zero: for an ONNX model or FILE.py:FUNCTION only"
+        )
+    if kind is ModelKind.TORCH:
+        _check_torch(arguments)
+    elif arguments.open_batch:
+        arguments.usage_error("--open-batch: for FILE.py:FUNCTION only")
+    named = split_function(model)
+    source = model if named is None else named[0]
     to_stdout = output == _STDOUT
     if to_stdout:
         _check_stdout(arguments)
     else:
-        check_destination("output", output, model)
+        check_destination("output", output, source)
     to_file = report not in (None, _STDOUT)
     if to_file:
-        check_destination("report", report, model, output)
+        check_destination("report", report, source, output)
     converted = _convert(kind, arguments)
     contents: dict[Path, bytes] = {} if to_stdout else {output: converted}
     if to_file:
@@ -130,6 +148,14 @@ def _run(arguments: argparse.Namespace) -> None:
         print(f"wrote {path}: {len(content)} bytes", file=remarks)
 
 
+def _check_torch(arguments: argparse.Namespace) -> None:
+    types = (arguments.inference_input_type, arguments.inference_output_type)
+    if arguments.default_int8_range is not None or types != ("float32", "float32"):
+        arguments.usage_error(
+            "--default-int8-range, --inference-input-type, --inference-output-type: not for PyTorch"
+        )
+
+
 def _check_stdout(arguments: argparse.Namespace) -> None:
     if arguments.report == _STDOUT:
         arguments.usage_error("-o and --report: not both on standard output")
@@ -144,13 +170,25 @@ def _convert(kind: ModelKind, arguments: argparse.Namespace) -> "ConvertedModel"
     from larq_engine.converter import api
 
     options: dict[str, Any] = {
-        "inference_input_type": arguments.inference_input_type,
-        "inference_output_type": arguments.inference_output_type,
         "target": arguments.target,
         "compatibility": arguments.compatibility,
         "check": arguments.check,
         "verbose": int(arguments.verbose),
     }
+    if (named := split_function(arguments.model)) is not None:
+        from larq_engine.converter.torch_reader.python_files import call_function
+
+        module, example_inputs = call_function(*named)
+        return api.convert_torch(
+            module,
+            example_inputs,
+            channels_last=arguments.channels_last,
+            sign_of_zero=arguments.sign_of_zero,
+            open_batch=arguments.open_batch,
+            **options,
+        )
+    options["inference_input_type"] = arguments.inference_input_type
+    options["inference_output_type"] = arguments.inference_output_type
     if kind is ModelKind.TFLITE:
         return api.convert_tflite(arguments.model, **options)
     if kind is ModelKind.ONNX:

@@ -14,6 +14,7 @@ class ModelKind(enum.Enum):
     SAVED_MODEL = enum.auto()
     TFLITE = enum.auto()
     ONNX = enum.auto()
+    TORCH = enum.auto()
 
 
 # What a reader makes of the first bytes of files, for those without a name that tells.
@@ -36,6 +37,8 @@ def find_kind(model: Path) -> ModelKind:
     """
     if model.is_dir():
         return _check_folder(model)
+    if split_function(model) is not None:
+        return ModelKind.TORCH
     if not model.exists():
         raise ValueError(
             f"model '{model}': expected a file or folder, got nothing of that name; check the path"
@@ -45,9 +48,17 @@ def find_kind(model: Path) -> ModelKind:
         if kind is not None:
             return kind
     raise ValueError(
-        f"model '{model}': expected a .h5 or .keras file, the folder of a SavedModel, a "
-        ".tflite or an .onnx file, got something else; check the path"
+        f"model '{model}': expected a .h5 or .keras file, the folder of a SavedModel, a .tflite or "
+        "an .onnx file, or FILE.py:FUNCTION for PyTorch, got something else; check the path"
     )
+
+
+def split_function(model: Path) -> tuple[Path, str] | None:
+    """Splits FILE.py:FUNCTION; None of other paths."""
+    file, colon, function = str(model).rpartition(":")
+    if not colon or not file.endswith(".py"):
+        return None
+    return Path(file), function
 
 
 def _check_folder(folder: Path) -> ModelKind:

@@ -1,5 +1,6 @@
 """What users call: a model in, the bytes of a .tflite file out."""
 
+import dataclasses
 import gc
 import os
 from collections.abc import Callable, Sequence
@@ -90,7 +91,7 @@ def convert_keras_model(
     from larq_engine.converter.keras import keras_to_tflite
 
     return _convert(
-        lambda: keras_to_tflite(model),
+        lambda step: keras_to_tflite(model),
         types=(inference_input_type, inference_output_type),
         int8_range=experimental_default_int8_range,
         options=Options(target, compatibility),
@@ -122,7 +123,7 @@ def convert_saved_model(
     from larq_engine.converter.keras import saved_model_to_tflite
 
     return _convert(
-        lambda: saved_model_to_tflite(saved_model_dir, signature_keys),
+        lambda step: saved_model_to_tflite(saved_model_dir, signature_keys),
         types=(inference_input_type, inference_output_type),
         int8_range=experimental_default_int8_range,
         options=Options(target, compatibility),
@@ -147,7 +148,7 @@ def convert_tflite(
     for `convert_keras_model`.
     """
     return _convert(
-        lambda: model,
+        lambda step: model,
         types=(inference_input_type, inference_output_type),
         int8_range=None,
         options=Options(target, compatibility),
@@ -183,13 +184,76 @@ def convert_onnx(
     from larq_engine.converter.onnx_reader.reader import onnx_to_tflite
 
     return _convert(
-        lambda: onnx_to_tflite(model, ends_channels_last=channels_last, sign_of_zero=sign_of_zero),
+        lambda step: onnx_to_tflite(
+            model, ends_channels_last=channels_last, sign_of_zero=sign_of_zero
+        ),
         types=(inference_input_type, inference_output_type),
         int8_range=None,
         options=Options(target, compatibility),
         check=check,
         verbose=verbose,
     )
+
+
+def convert_torch(
+    module: Any,
+    example_inputs: Any,
+    *,
+    channels_last: bool = False,
+    sign_of_zero: str = "error",
+    open_batch: bool = False,
+    target: str = "arm",
+    compatibility: str = "larq_engine",
+    check: bool = True,
+    verbose: int = 0,
+) -> ConvertedModel:
+    """Converts a PyTorch module in evaluation mode.
+
+    Args:
+        module: A torch.nn.Module that torch.export can trace, in float32 and on the CPU.
+        example_inputs: A tensor, or a tuple of the tensors that forward takes. The file has their
+            shapes.
+        channels_last: Inputs and outputs of three dimensions and more have their channels last in
+            the file. Without, they have PyTorch's order, and the file one TRANSPOSE at its input.
+        sign_of_zero: What torch.sign(0), in PyTorch 0, becomes where the module does not say it:
+            "+1" or "-1"; "error" refuses such a module.
+        open_batch: Leave the first dimension of inputs and outputs open.
+        check: Run the file on the example inputs and on random ones, and compare it with the module
+            and with the float model.
+
+    Everything else is as for `convert_keras_model`.
+    """
+    from larq_engine.converter.torch_reader.reader import TorchModel, torch_to_tflite
+
+    read: list[TorchModel] = []
+
+    def make_source(step: Callable[[str], None]) -> ModelSource:
+        read.append(
+            torch_to_tflite(
+                module,
+                example_inputs,
+                channels_last=channels_last,
+                sign_of_zero=sign_of_zero,
+                open_batch=open_batch,
+                check=check,
+                progress=step,
+            )
+        )
+        return read[0].content
+
+    converted = _convert(
+        make_source,
+        types=("float32", "float32"),
+        int8_range=None,
+        options=Options(target, compatibility),
+        check=check,
+        verbose=verbose,
+    )
+    checks = [text for text in (read[0].compared, converted.report.self_check) if text]
+    report = dataclasses.replace(
+        converted.report, self_check=" ".join(checks), remarks=read[0].remarks
+    )
+    return ConvertedModel(converted, report)
 
 
 def conversion_report(model: Any, *, check: bool = False, **options: Any) -> ConversionReport:
@@ -225,7 +289,7 @@ def conversion_report(model: Any, *, check: bool = False, **options: Any) -> Con
 
 
 def _convert(
-    make_source: Callable[[], ModelSource],
+    make_source: Callable[[Callable[[str], None]], ModelSource],
     *,
     types: tuple[Any, Any],
     int8_range: tuple[float, float] | None,
@@ -240,7 +304,7 @@ def _convert(
     checked = ""
     with progress_steps(verbose) as step:
         step("reading the model")
-        file = schema.File(make_source())
+        file = schema.File(make_source(step))
         step("rewriting")
         model = file.model()
         pass_constants(model)

@@ -64,6 +64,8 @@ class ConversionReport:
     operators: dict[str, int]
     # What the self-check compared, empty if there was none: the same conversion with and without.
     self_check: str = dataclasses.field(default="", compare=False)
+    # Where the result means something else than the model, as options say it should.
+    remarks: tuple[str, ...] = ()
 
     def count(self, became: str) -> int:
         """How many layers became "binary", "weights only", "int8" or "float"."""
@@ -100,7 +102,7 @@ def format_report(report: ConversionReport) -> str:
             more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
             lines.append(f"- {', '.join(names[:_NAMED])}{more}: {reason}.")
             lines.append(f"  To change that: {remedy}.")
-    lines += ["", _summary(report)]
+    lines += ["", _summary(report), *report.remarks]
     if report.self_check:
         lines.append(f"Self-check: {report.self_check}")
     return "\n".join(lines)

@@ -13,6 +13,7 @@ import larq_engine
 from larq_engine import ConversionError, ConversionReport, ConvertedModel
 from larq_engine.command_line import main
 from larq_engine.converter import api, keras_files
+from larq_engine.converter.torch_reader import python_files
 from tests.command_line.models import float_model
 from tests.converter.onnx_models import OnnxNet
 
@@ -32,14 +33,15 @@ def calls(monkeypatch):
     made = []
 
     def record(name):
-        def convert(source, **options):
-            made.append((name, source, options))
+        def convert(*source, **options):
+            made.append((name, source[0] if len(source) == 1 else source, options))
             return ConvertedModel(b"converted", _EMPTY_REPORT)
 
         return convert
 
-    for name in ("convert_keras_model", "convert_onnx", "convert_saved_model", "convert_tflite"):
-        monkeypatch.setattr(api, name, record(name))
+    for name in ("keras_model", "onnx", "saved_model", "tflite", "torch"):
+        monkeypatch.setattr(api, f"convert_{name}", record(f"convert_{name}"))
+    monkeypatch.setattr(python_files, "call_function", lambda file, name: (file, name))
     monkeypatch.setattr(keras_files, "load_keras", lambda path: f"loaded {path.name}")
     return made
 
@@ -135,6 +137,51 @@ def test_the_path_chooses_the_function(tmp_path, calls):
 
 
 @pytest.mark.parametrize(
+    ("arguments", "changed"),
+    [
+        ([], {}),
+        (["--channels-last"], {"channels_last": True}),
+        (["--sign-of-zero", "-1"], {"sign_of_zero": "-1"}),
+        (["--open-batch"], {"open_batch": True}),
+        (["--compatibility", "lce"], {"compatibility": "lce"}),
+    ],
+)
+def test_pytorch_modules_come_from_functions(tmp_path, calls, arguments, changed):
+    file = tmp_path / "model.py"
+    model = f"{file}:make_model"
+    assert main(["convert", model, "-o", str(tmp_path / "out.tflite"), *arguments]) == 0
+    options = {key: value for key, value in _DEFAULTS.items() if not key.startswith("inference")}
+    options |= {"channels_last": False, "sign_of_zero": "error", "open_batch": False}
+    assert calls == [("convert_torch", (file, "make_model"), options | changed)]
+
+
+@pytest.mark.parametrize(
+    ("source", "arguments", "words"),
+    [
+        ("model.tflite", ["--channels-last"], "for an ONNX model or FILE.py:FUNCTION only"),
+        ("model.tflite", ["--sign-of-zero", "+1"], "for an ONNX model or FILE.py:FUNCTION only"),
+        ("model.py:f", ["--default-int8-range", "-1", "1"], "not for PyTorch"),
+        ("model.py:f", ["--inference-input-type", "int8"], "not for PyTorch"),
+    ],
+)
+def test_options_of_other_models_are_refused(
+    model, tmp_path, calls, capsys, source, arguments, words
+):
+    with pytest.raises(SystemExit) as caught:
+        main(["convert", str(tmp_path / source), "-o", str(tmp_path / "out.tflite"), *arguments])
+    assert caught.value.code == 2
+    assert words in capsys.readouterr().err
+    assert calls == []
+
+
+def test_the_python_file_is_not_written_over(tmp_path, calls, capsys):
+    file = tmp_path / "model.py"
+    assert main(["convert", f"{file}:make_model", "-o", str(file)]) == 1
+    assert "expected a file of its own" in capsys.readouterr().err
+    assert calls == []
+
+
+@pytest.mark.parametrize(
     ("arguments", "keys"),
     [([], None), (["--signature-key", "b", "--signature-key", "a"], ["b", "a"])],
 )
@@ -178,7 +225,7 @@ def test_options_that_are_for_onnx_models(model, tmp_path, calls, capsys, option
     with pytest.raises(SystemExit) as caught:
         main(["convert", str(model), "-o", str(tmp_path / "out.tflite"), *option])
     assert caught.value.code == 2
-    assert "for an ONNX model only" in capsys.readouterr().err
+    assert "for an ONNX model or FILE.py:FUNCTION only" in capsys.readouterr().err
     assert calls == []
 
 

@@ -4,7 +4,12 @@ import os
 
 import pytest
 
-from larq_engine.command_line.files import ModelKind, check_destination, find_kind
+from larq_engine.command_line.files import (
+    ModelKind,
+    check_destination,
+    find_kind,
+    split_function,
+)
 from larq_engine.python.whole_files import write_files
 
 
@@ -36,6 +41,14 @@ def test_kinds_of_files(tmp_path, name, kind):
 def test_kinds_of_files_whose_names_do_not_tell(tmp_path, name, content, kind):
     (tmp_path / name).write_bytes(content)
     assert find_kind(tmp_path / name) is kind
+
+
+@pytest.mark.parametrize("name", ["model.py:make_model", "absent.py:make_model"])
+def test_a_function_of_a_python_file_makes_a_pytorch_module(tmp_path, name):
+    (tmp_path / "model.py").write_bytes(b"")
+    assert find_kind(tmp_path / name) is ModelKind.TORCH
+    assert split_function(tmp_path / name) == (tmp_path / name.split(":")[0], "make_model")
+    assert split_function(tmp_path / "model.py") is None
 
 
 @pytest.mark.parametrize("name", ["saved", "saved.tflite"])

@@ -315,8 +315,8 @@ def _within(module: str, package: str) -> bool:
 
 # Packages that take seconds to import, or are not there where models only run.
 ON_DEMAND = (
-    *("ai_edge_litert", "h5py", "keras", "larq", "matplotlib", "onnx", "tensorflow", "tf_keras"),
-    "tflite_runtime",
+    *("ai_edge_litert", "h5py", "keras", "larq", "litert_torch", "matplotlib", "onnx"),
+    *("tensorflow", "tf_keras", "tflite_runtime", "torch"),
 )
 
 # Packages from the top to the bottom, and what each may import beside Python's own library.
@@ -353,6 +353,7 @@ MAY_IMPORT_TOO = {
     "larq_engine/converter/schema.py": ("ai_edge_litert.schema_py_generated", "flatbuffers"),
     "larq_engine/converter/check_run.py": ("ai_edge_litert.interpreter",),
     "larq_engine/python/accelerator.py": ("ai_edge_litert.environment",),
+    "larq_engine/converter/torch_reader/packages.py": ("litert_torch", "torch"),
     "larq_engine/placing/api.py": ("larq_engine.__version__", "larq_engine.converter.schema"),
     "larq_engine/placing/placed_file.py": ("larq_engine.converter.schema",),
     "larq_engine/reporting/png.py": ("matplotlib",),
@@ -561,6 +562,7 @@ BROKEN: dict[Rule, list[Sources]] = {
         {"larq_engine/testing.py": "if True:\n    from tensorflow import lite\n"},
         {"larq_engine/a.py": "import importlib\nX = importlib.import_module('tensorflow.lite')\n"},
         {"larq_engine/converter/keras_files.py": "import tf_keras\n"},
+        {"larq_engine/converter/torch_reader/packages.py": "import torch\n"},
         {"larq_engine/converter/a.py": "from ai_edge_litert import interpreter\n"},
         {"larq_engine/converter/onnx_reader/file.py": "import onnx\n"},
     ],
@@ -572,6 +574,7 @@ BROKEN: dict[Rule, list[Sources]] = {
         {"larq_engine/converter/a.py": "from flatbuffers import flexbuffers\n"},
         {"larq_engine/converter/onnx_reader/reader.py": "def f():\n    import onnx\n"},
         {"larq_engine/converter/keras.py": "def f():\n    import larq\n"},
+        {"larq_engine/converter/torch_reader/signs.py": "def f():\n    import torch\n"},
         {"larq_engine/converter/schema.py": "from ai_edge_litert import interpreter\n"},
         {"larq_engine/command_line/a.py": "import numpy as np\n"},
         {"larq_engine/converter/a.py": "from larq_engine.profiling import network\n"},

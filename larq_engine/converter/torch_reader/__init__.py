@@ -1,0 +1,1 @@
+"""Reads PyTorch modules. Nothing else in the package imports torch."""

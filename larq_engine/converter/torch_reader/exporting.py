@@ -1,0 +1,131 @@
+"""Exports a module to a graph of PyTorch's operators."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from larq_engine.converter.errors import ConversionError
+from larq_engine.converter.torch_reader.nodes import kind
+from larq_engine.converter.torch_reader.packages import import_torch
+
+# The batch that an open one has on the way: a size that no tensor without a batch has in front.
+OPEN_BATCH = 5
+
+# What torch.export says, in a part of a word or two, and what the module must do in place of it.
+_REMEDIES = {
+    "fake tensor in the exported program constant's list": (
+        "it changes or reads tensors behind PyTorch's back, by .data; where it makes weights or "
+        "inputs binary, compute a new tensor: w = torch.where(self.weight >= 0, 1.0, -1.0) and "
+        "F.conv2d(x, w, ...) in place of self.weight.data = ..., and x.detach() in place of x.data"
+    ),
+    "Could not guard on data-dependent expression": (
+        "what it computes depends on values in Python's own if or for; use torch.where"
+    ),
+    "Detected mutations to": "it changes its inputs or weights in place; compute a new tensor",
+}
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A module as two graphs of the same nodes.
+
+    Attributes:
+        original: As it was exported.
+        rewritten: What is rewritten and becomes the file.
+        inputs: What it was exported with.
+        input_names: The names of forward's arguments.
+        output_names: The keys of a dictionary, else output_0 and so on.
+        open_batch: Whether the first dimension of inputs is open.
+    """
+
+    original: Any
+    rewritten: Any
+    inputs: tuple[Any, ...]
+    input_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+    open_batch: bool
+
+
+def export(module: Any, inputs: tuple[Any, ...], open_batch: bool) -> Exported:
+    """Exports a module in evaluation mode.
+
+    Raises:
+        ConversionError: torch.export cannot; or the module changes its own weights.
+    """
+    torch = import_torch()
+    what = f"module {type(module).__name__}"
+    if open_batch:
+        inputs = tuple(_with_batch(what, tensor) for tensor in inputs)
+    try:
+        with torch.no_grad():
+            program = torch.export.export(module, inputs)
+            program = program.run_decompositions({})
+    except Exception as error:
+        text = str(error)
+        remedy = next((remedy for part, remedy in _REMEDIES.items() if part in text), "")
+        reason = f"{text.strip().splitlines()[0]}" if text.strip() else type(error).__name__
+        raise ConversionError(
+            f"{what}: torch.export cannot trace it: {remedy or reason}"
+        ) from error
+    _check_mutations(what, program)
+    names = _output_names(torch, program)
+    first, second = (program.module(check_guards=False) for _ in range(2))
+    for graph_module in (first, second):
+        _remove_effects(graph_module)
+    placeholders = [node.name for node in second.graph.nodes if node.op == "placeholder"]
+    return Exported(first, second, inputs, tuple(placeholders), names, open_batch)
+
+
+def _with_batch(what: str, tensor: Any) -> Any:
+    torch = import_torch()
+    if tensor.ndim == 0 or tensor.shape[0] == 0:
+        raise ConversionError(
+            f"{what}: open_batch: expected inputs with a batch in front, got the shape "
+            f"{tuple(tensor.shape)}"
+        )
+    copies = -(-OPEN_BATCH // tensor.shape[0])
+    return torch.cat([tensor] * copies)[:OPEN_BATCH].contiguous()
+
+
+def _check_mutations(what: str, program: Any) -> None:
+    """Raises for modules that keep something of their inputs.
+
+    Weights that are changed by themselves, as Brevitas limits them whenever it runs, are computed
+    like any other constant.
+    """
+    given = set(program.graph_signature.user_inputs)
+    from_inputs: set[str] = set()
+    for node in program.graph.nodes:
+        if node.name in given or any(n.name in from_inputs for n in node.all_input_nodes):
+            from_inputs.add(node.name)
+    for spec in program.graph_signature.output_specs:
+        if spec.kind.name.endswith("_MUTATION") and spec.arg.name in from_inputs:
+            raise ConversionError(
+                f"{what}: expected it to leave '{spec.target}' as it is, got one that writes to "
+                "it what depends on its inputs; compute a new tensor in forward"
+            )
+
+
+def _remove_effects(graph_module: Any) -> None:
+    """Removes what makes sure of types that are known, and what writes to weights at the end."""
+    for node in reversed(list(graph_module.graph.nodes)):
+        if kind(node).startswith(("aten._assert_tensor_metadata.", "aten.copy_.")):
+            graph_module.graph.erase_node(node)
+    graph_module.recompile()
+
+
+def _output_names(torch: Any, program: Any) -> tuple[str, ...]:
+    structure = program.call_spec.out_spec
+    count = structure.num_leaves
+    whole = torch.utils._pytree.tree_unflatten([None] * count, structure)
+    paths, _ = torch.utils._pytree.tree_flatten_with_path(
+        torch.utils._pytree.tree_unflatten(list(range(count)), structure)
+    )
+    if not isinstance(whole, dict):
+        return tuple(f"output_{number}" for number in range(count))
+    return tuple("_".join(_keys(path)) for path, _ in paths)
+
+
+def _keys(path: Sequence[Any]) -> Iterator[str]:
+    for step in path:
+        yield str(getattr(step, "key", getattr(step, "idx", getattr(step, "name", step))))

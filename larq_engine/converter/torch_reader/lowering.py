@@ -1,0 +1,200 @@
+"""Makes a float .tflite file of a graph, with the names of modules in it.
+
+litert_torch names operators after the modules that they are in. It exports what it gets once more,
+so each node of the graph is a module of its own here, whose name leads back to the node.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from larq_engine.converter import lce_ops, schema
+from larq_engine.converter.errors import ConversionError
+from larq_engine.converter.graph import Graph, Model, Op, Tensor
+from larq_engine.converter.layer_names import name_tensor
+from larq_engine.converter.torch_reader.exporting import OPEN_BATCH, Exported
+from larq_engine.converter.torch_reader.nodes import Node, module_path
+from larq_engine.converter.torch_reader.packages import import_litert_torch, import_torch
+from larq_engine.converter.weights import WEIGHTED_KINDS
+
+# As litert_torch writes the name of a node's module into names of tensors.
+_STEP = re.compile(r"_(node\d+);")
+
+# Nodes that become operators with weights.
+_WEIGHTED = re.compile(r"aten\.(conv|linear|addmm|mm|bmm|matmul|baddbmm|_convolution)")
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A float model.
+
+    Attributes:
+        content: The file.
+        model: The same, read.
+        nodes: The node that each tensor was, by the tensor.
+        channels_last: Whether inputs and outputs have their channels last.
+    """
+
+    content: bytes
+    model: Model
+    nodes: dict[Tensor, str]
+    channels_last: bool
+
+
+def lower(exported: Exported, channels_last: bool) -> Lowered:
+    """Makes the file.
+
+    Raises:
+        ConversionError: litert_torch cannot.
+    """
+    torch, litert_torch = import_torch(), import_litert_torch()
+    nodes = [node for node in exported.rewritten.graph.nodes if node.op == "call_function"]
+    steps = {f"node{number}": node for number, node in enumerate(nodes)}
+    whole = _make_whole(torch, exported.rewritten, steps, channels_last)
+    inputs = tuple(
+        channels_to(tensor, last=True) if channels_last else tensor for tensor in exported.inputs
+    )
+    try:
+        with torch.no_grad():
+            content = litert_torch.convert(whole, inputs).model_content()
+    except Exception as error:
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        raise ConversionError(f"litert_torch cannot convert the module: {lines[0]}") from error
+    model = schema.read(content)
+    graph = model.graphs[0]
+    found = {tensor: _nodes_in(tensor.name, steps) for op in graph.ops for tensor in op.outputs}
+    (end,) = (node for node in exported.rewritten.graph.nodes if node.op == "output")
+    _name_tensors(graph, found, torch.utils._pytree.tree_leaves(end.args))
+    _name_ends(model, graph, exported)
+    if exported.open_batch:
+        _open_batch(graph)
+    return Lowered(
+        schema.write(model),
+        model,
+        {tensor: parts[0].name for tensor, parts in found.items() if len(parts) == 1},
+        channels_last,
+    )
+
+
+def channels_to(tensor: Any, *, last: bool) -> Any:
+    """A tensor with its channels moved behind its other sizes, or in front of them."""
+    if tensor.ndim < 3:
+        return tensor
+    return tensor.movedim(1, -1) if last else tensor.movedim(-1, 1)
+
+
+def _make_whole(torch: Any, graph_module: Any, steps: dict[str, Node], channels_last: bool) -> Any:
+    names = {node: name for name, node in steps.items()}
+
+    class Step(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self, target: Any) -> None:
+            super().__init__()
+            self.target = target
+
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            return self.target(*args, **kwargs)
+
+    class Run(torch.fx.Interpreter):  # type: ignore[misc]
+        def __init__(self, made: Any) -> None:
+            super().__init__(graph_module, garbage_collect_values=False)
+            self.made = made
+
+        def run_node(self, node: Any) -> Any:
+            if node.op != "call_function":
+                return super().run_node(node)
+            args, kwargs = self.fetch_args_kwargs_from_env(node)
+            return self.made[names[node]](*args, **kwargs)
+
+    class Whole(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.graph_module = graph_module
+            self.steps = torch.nn.ModuleDict(
+                {name: Step(node.target) for name, node in steps.items()}
+            )
+            for part in (self, self.steps, *self.steps.values()):
+                part.training = False
+
+        def forward(self, *inputs: Any) -> Any:
+            if channels_last:
+                inputs = tuple(channels_to(tensor, last=False) for tensor in inputs)
+            outputs = torch.utils._pytree.tree_leaves(Run(self.steps).run(*inputs))
+            if channels_last:
+                outputs = [channels_to(tensor, last=True) for tensor in outputs]
+            return tuple(outputs)
+
+    return Whole()
+
+
+def _nodes_in(name: str, steps: dict[str, Node]) -> list[Node]:
+    return list(dict.fromkeys(steps[step] for step in _STEP.findall(name) if step in steps))
+
+
+def _name_tensors(graph: Graph, found: dict[Tensor, list[Node]], outputs: list[Node]) -> None:
+    """Names what operators make, and the weights of those that make outputs, after modules."""
+    made_last = dict(zip(graph.outputs, outputs, strict=True))
+    for op in graph.ops:
+        parts = found[op.output]
+        if not parts and op.output in made_last:
+            parts = _back_to_weights(made_last[op.output])  # Its own name is that of the output.
+        if op.kind in WEIGHTED_KINDS:
+            parts = [node for node in parts if _is_weighted(node)] or parts
+        if not parts:
+            continue
+        layer = module_path(parts[0]) or parts[0].name
+        for tensor in op.outputs:
+            tensor.name = name_tensor(layer, op.kind)
+        if op.kind in WEIGHTED_KINDS:
+            _name_weights(op, layer)
+
+
+def _is_weighted(node: Node) -> bool:
+    return bool(_WEIGHTED.match(str(node.target)))
+
+
+def _back_to_weights(node: Node) -> list[Node]:
+    """A node and what it only does something to the result of, back to an operator with weights."""
+    chain = [node]
+    while not _is_weighted(chain[-1]):
+        given = [other for other in chain[-1].all_input_nodes if other.op == "call_function"]
+        if len(given) != 1:
+            return [node]
+        chain += given
+    return chain
+
+
+def _name_weights(op: Op, layer: str) -> None:
+    for tensor in op.inputs[1:]:
+        if tensor is not None and tensor.is_constant:
+            tensor.name = name_tensor(layer, op.kind)
+
+
+def _name_ends(model: Model, graph: Graph, exported: Exported) -> None:
+    for names, tensors in (
+        (exported.input_names, graph.inputs),
+        (exported.output_names, graph.outputs),
+    ):
+        for name, tensor in zip(names, tensors, strict=True):
+            tensor.name = name
+    model.extra.signatures = [
+        (
+            "serving_default",
+            0,
+            list(zip(exported.input_names, graph.inputs, strict=True)),
+            list(zip(exported.output_names, graph.outputs, strict=True)),
+        )
+    ]
+
+
+def _open_batch(graph: Graph) -> None:
+    """Opens what has the batch in front. litert_torch itself stops at most models' RESHAPEs."""
+    for op in graph.ops:
+        if op.kind == "RESHAPE" and op.output.shape[:1] == (OPEN_BATCH,):
+            op.inputs[1] = lce_ops.constant(np.array((-1, *op.output.shape[1:]), np.int32))
+            op.options = None
+    for tensor in (*graph.inputs, *(tensor for op in graph.ops for tensor in op.outputs)):
+        if tensor.shape[:1] == (OPEN_BATCH,):
+            tensor.shape = (1, *tensor.shape[1:])
+            tensor.signature = (-1, *tensor.shape[1:])

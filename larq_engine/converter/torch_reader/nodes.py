@@ -1,0 +1,50 @@
+"""What the rewriting asks of nodes of an exported graph. Needs no torch: operators have names."""
+
+from typing import Any
+
+Node = Any  # torch.fx.Node
+
+# What gives its input on, as far as values go.
+COPIES = ("aten.detach.default", "aten.alias.default", "aten.clone.default")
+
+
+def kind(node: Any) -> str:
+    """The operator's name, as aten.add.Tensor; "" of what is no operator."""
+    return str(node.target) if getattr(node, "op", "") == "call_function" else ""
+
+
+def is_node(value: Any) -> bool:
+    """Whether an argument is a node, not a number."""
+    return hasattr(value, "all_input_nodes")
+
+
+def copied(value: Any) -> Any:
+    """What a chain of copies copies."""
+    while kind(value) in COPIES:
+        value = value.args[0]
+    return value
+
+
+def shape(node: Node) -> tuple[Any, ...] | None:
+    """The shape of what a node makes, if that is one tensor."""
+    value = node.meta.get("val")
+    return tuple(value.shape) if hasattr(value, "shape") else None
+
+
+def module_path(node: Node) -> str:
+    """The path of the module that a node is in, as in "layer1.0.conv1"; "" of the outermost."""
+    stack = node.meta.get("nn_module_stack") or {}
+    return str(list(stack.values())[-1][0]) if stack else ""
+
+
+def module_name(node: Node) -> str:
+    """The module that a node is in, for messages."""
+    path = module_path(node)
+    return f"'{path}'" if path else "the module's own forward"
+
+
+def source_line(node: Node) -> str:
+    """Where a node was written, as in File "model.py", line 3; "" if that is not known."""
+    lines = [line.strip() for line in (node.meta.get("stack_trace") or "").splitlines()]
+    files = [line for line in lines if line.startswith("File ")]
+    return files[-1].rsplit(", in", 1)[0] if files else ""

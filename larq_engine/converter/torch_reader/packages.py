@@ -1,0 +1,36 @@
+"""Imports what PyTorch modules need, or says how to install it."""
+
+from typing import Any
+
+# Without the index, pip takes PyTorch's build for CUDA: gigabytes more.
+_INSTALL = (
+    "pip install torch --index-url https://download.pytorch.org/whl/cpu, then "
+    'pip install "larq-engine[torch]"'
+)
+
+
+def import_torch() -> Any:
+    """Returns PyTorch, or raises ImportError that says how to install it."""
+    try:
+        import torch
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise ImportError(
+            f"torch: PyTorch modules need it, and it is not installed; {_INSTALL}"
+        ) from error
+    return torch
+
+
+def import_litert_torch() -> Any:
+    """Returns litert_torch, without its progress display, or says how to install it."""
+    try:
+        import litert_torch
+    except ModuleNotFoundError as error:
+        if error.name != "litert_torch":
+            raise
+        raise ImportError(
+            "litert_torch: it makes .tflite files of PyTorch modules, and it is not installed; "
+            f"{_INSTALL}"
+        ) from error
+    return litert_torch

@@ -1,0 +1,43 @@
+"""Gets a module out of a Python file: FILE.py:FUNCTION."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+from larq_engine.converter.errors import ConversionError
+
+
+def call_function(file: Path, name: str) -> tuple[Any, Any]:
+    """Runs a file and calls one of its functions, which takes no arguments.
+
+    Returns:
+        What it returns: a module, and its example inputs.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        ConversionError: It has no such function, or this does not return the two.
+    """
+    what = f"model '{file}:{name}'"
+    if not file.is_file():
+        raise FileNotFoundError(f"{what}: expected a Python file, got none; check the path")
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    assert spec is not None and spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    # It may import what lies beside it, and torch looks its classes up by the module's name.
+    sys.path.insert(0, str(file.resolve().parent))
+    sys.modules[file.stem] = loaded
+    spec.loader.exec_module(loaded)
+    function = getattr(loaded, name, None)
+    if not callable(function):
+        found = ", ".join(sorted(key for key, value in vars(loaded).items() if callable(value)))
+        raise ConversionError(
+            f"{what}: expected a function of that name, got a file with {found or 'none'}"
+        )
+    made = function()
+    if not isinstance(made, tuple) or len(made) != 2:
+        raise ConversionError(
+            f"{what}: expected it to return a module and its example inputs, got "
+            f"{type(made).__name__}; as in return module.eval(), torch.randn(1, 3, 224, 224)"
+        )
+    return made

@@ -1,0 +1,73 @@
+"""PyTorch modules to float .tflite files: torch.export, our own rewriting, litert_torch."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from larq_engine.converter.torch_reader.centres import centre_layers
+from larq_engine.converter.torch_reader.checks import check_inputs, check_module, check_sign_of_zero
+from larq_engine.converter.torch_reader.comparing import compare_export, compare_with_torch
+from larq_engine.converter.torch_reader.exporting import export
+from larq_engine.converter.torch_reader.folding import fold_constants
+from larq_engine.converter.torch_reader.lowering import lower
+from larq_engine.converter.torch_reader.packages import import_litert_torch, import_torch
+from larq_engine.converter.torch_reader.quiet import quiet_torch
+from larq_engine.converter.torch_reader.signs import write_signs
+from larq_engine.converter.torch_reader.straight_through import remove_straight_through
+
+
+@dataclass(frozen=True)
+class TorchModel:
+    """A module as a float .tflite file.
+
+    Attributes:
+        content: The file.
+        remarks: What the report must say of the way to it.
+        compared: What was compared with PyTorch, in words; empty if nothing was.
+    """
+
+    content: bytes
+    remarks: tuple[str, ...]
+    compared: str
+
+
+def torch_to_tflite(
+    module: Any,
+    example_inputs: Any,
+    *,
+    channels_last: bool,
+    sign_of_zero: str,
+    open_batch: bool,
+    check: bool,
+    progress: Callable[[str], None],
+) -> TorchModel:
+    """Converts a module; the arguments are those of `convert_torch`.
+
+    Raises:
+        ImportError: torch or litert_torch is not installed.
+        TypeError: Something is no module, or no tensor.
+        ValueError: An argument is none of the possible ones; the module is in training mode, on
+            another device or of another type than float32.
+        ConversionError: The module cannot be exported or lowered, or computes something else then.
+    """
+    check_sign_of_zero(sign_of_zero)
+    with quiet_torch():
+        import_torch()
+        check_module(module)
+        inputs = check_inputs(example_inputs)
+        import_litert_torch()
+        progress("exporting")
+        exported = export(module, inputs, open_batch)
+        if check:
+            compare_export(module, exported)
+        remove_straight_through(exported.rewritten)
+        signs, remarks = write_signs(exported.rewritten, sign_of_zero)
+        centre_layers(exported.rewritten)
+        fold_constants(exported.rewritten)
+        progress("making operators of LiteRT")
+        lowered = lower(exported, channels_last)
+        compared = ""
+        if check:
+            progress("comparing with PyTorch")
+            compared = compare_with_torch(module, exported, signs, lowered)
+    return TorchModel(lowered.content, remarks, compared)

@@ -1,0 +1,153 @@
+"""What a node gives for negative, zero and positive values of one other node.
+
+Modules write signs as torch.sign, as a comparison with 0, and as arithmetic, masks and choices of
+these. All are functions of x by its sign, so they are known by three values.
+"""
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from larq_engine.converter.torch_reader.folding import Constants
+from larq_engine.converter.torch_reader.nodes import COPIES, Node, copied, is_node, kind, shape
+
+Triple = tuple[float, float, float]
+
+# What memory holds that nobody has written to: any value will do, and stays any value.
+_ANY = math.nan
+
+
+@dataclass(frozen=True)
+class ThreeValues:
+    """Values where x < 0, x == 0 and x > 0. Without x the three are one number."""
+
+    x: Node | None
+    values: Triple
+
+
+def _sign(value: float) -> float:
+    return math.copysign(1.0, value) if value else value
+
+
+# Operators by the end of their names: ge is aten.ge.Scalar and aten.ge.Tensor.
+_ARITHMETIC: dict[str, Callable[..., float]] = {
+    "add": operator.add,
+    "div": lambda a, b: a / b if b else _ANY,
+    "eq": operator.eq,
+    "ge": operator.ge,
+    "gt": operator.gt,
+    "le": operator.le,
+    "logical_not": operator.not_,
+    "lt": operator.lt,
+    "mul": operator.mul,
+    "ne": operator.ne,
+    "neg": operator.neg,
+    "rsub": lambda a, b: b - a,
+    "sgn": _sign,
+    "sign": _sign,
+    "sub": operator.sub,
+    "where": lambda condition, a, b: a if condition else b,
+}
+# Those that tell the sign of a value of which nothing is known, if they compare it with 0.
+_TELL_SIGNS = {"eq", "ge", "gt", "le", "lt", "ne", "sgn", "sign"}
+
+_CASTS = {"_to_copy", "to"}
+_CLAMPS = {"clamp", "hardtanh"}
+_UNWRITTEN = {"empty", "empty_like", "new_empty"}
+
+
+class SignFinder:
+    """Finds the three values of nodes of one graph."""
+
+    def __init__(self, constants: Constants) -> None:
+        self._constants = constants
+        self._found: dict[Node, ThreeValues | None] = {}
+
+    def find(self, value: Any) -> ThreeValues | None:
+        """The three values of a node or number; None if it is no such function."""
+        if isinstance(value, (bool, int, float)):
+            return _number(float(value))
+        if not is_node(value):
+            return None
+        if value not in self._found:
+            self._found[value] = self._read(value)
+        return self._found[value]
+
+    def _read(self, node: Node) -> ThreeValues | None:
+        name = kind(node)
+        if name in COPIES:
+            return self.find(node.args[0])
+        short = name.split(".")[1] if name.startswith("aten.") else ""
+        if short in _CASTS:
+            return self.find(node.args[0])
+        if short in _UNWRITTEN:
+            return _number(_ANY)
+        if short in ("ones_like", "zeros_like"):
+            return _number(1.0 if short == "ones_like" else 0.0)
+        if short in ("full", "full_like"):
+            return self.find(node.args[1])
+        if short == "scalar_tensor":
+            return self.find(node.args[0])
+        if short in _CLAMPS:
+            return self._clamp(node)
+        if short in ("masked_fill", "index_put"):
+            return self._fill(node)
+        if short in _ARITHMETIC and not node.kwargs:
+            return self._compute(short, node)
+        return self._constant(node)
+
+    def _compute(self, short: str, node: Node) -> ThreeValues | None:
+        parts = [self.find(value) for value in node.args]
+        if short in _TELL_SIGNS and parts[0] is None and is_node(node.args[0]):
+            parts[0] = ThreeValues(copied(node.args[0]), (-math.inf, 0.0, math.inf))
+            if any(part is None or set(part.values) != {0.0} for part in parts[1:]):
+                return None
+        return _apply(_ARITHMETIC[short], parts)
+
+    def _clamp(self, node: Node) -> ThreeValues | None:
+        low, high = ([*node.args[1:], None, None] if len(node.args) < 3 else node.args[1:3])[:2]
+        if kind(node).startswith("aten.hardtanh") and len(node.args) < 3:
+            return None
+        ends = [-math.inf if low is None else low, math.inf if high is None else high]
+        return _apply(
+            lambda x, a, b: min(max(x, a), b), [self.find(v) for v in (node.args[0], *ends)]
+        )
+
+    def _fill(self, node: Node) -> ThreeValues | None:
+        base, mask, filling = node.args[:3]
+        if isinstance(mask, (list, tuple)):
+            if len(mask) != 1 or (len(node.args) > 3 and node.args[3]):
+                return None
+            (mask,) = mask
+        condition = self.find(mask)
+        if not is_node(mask) or shape(mask) != shape(node):
+            return None
+        return _apply(_ARITHMETIC["where"], [condition, self.find(filling), self.find(base)])
+
+    def _constant(self, node: Node) -> ThreeValues | None:
+        """A number that a tensor of the module holds in its one place."""
+        if not self._constants.is_constant(node):
+            return None
+        value = self._constants.value(node)
+        if getattr(value, "numel", lambda: 0)() != 1:
+            return None
+        return _number(float(value))
+
+
+def _number(value: float) -> ThreeValues:
+    return ThreeValues(None, (value, value, value))
+
+
+def _apply(
+    function: Callable[..., float], parts: Sequence[ThreeValues | None]
+) -> ThreeValues | None:
+    known = [part for part in parts if part is not None]
+    origins = {part.x for part in known if part.x is not None}
+    if len(known) < len(parts) or len(origins) > 1:
+        return None
+    negative, zero, positive = (
+        float(function(*values)) for values in zip(*(part.values for part in known), strict=True)
+    )
+    return ThreeValues(origins.pop() if origins else None, (negative, zero, positive))

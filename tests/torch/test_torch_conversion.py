@@ -1,0 +1,202 @@
+"""Shapes, names and layouts of files of PyTorch modules; the command that makes them."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import nn
+
+import larq_engine
+from larq_engine.command_line import main
+from tests.torch.networks import SignConv1d, with_random_statistics
+
+
+class SignConv(nn.Conv2d):
+    def forward(self, x):
+        weight = torch.where(self.weight >= 0, 1.0, -1.0)
+        return F.conv2d(torch.where(x >= 0, 1.0, -1.0), weight, padding=self.padding)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 32, 3, padding=1)
+        self.block = nn.Sequential(SignConv(32, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU())
+        self.scores = nn.Linear(64 * 4 * 4, 10)
+
+    def forward(self, image):
+        x = F.max_pool2d(self.block(self.first(image)), 2)
+        return self.scores(x.view(x.size(0), -1))
+
+
+class Image(nn.Module):
+    """An image in, an image out."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = SignConv(32, 32, 3, padding=1)
+
+    def forward(self, image):
+        return {"same": image + self.conv(image), "mean": image.mean(1)}
+
+
+class Two(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = SignConv1d(32, 64, 3, bias=False)
+
+    def forward(self, sound, loudness):
+        return self.conv(sound) * loudness, sound
+
+
+X = torch.randn(1, 3, 8, 8, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.fixture(scope="module")
+def net():
+    return with_random_statistics(Net)
+
+
+def agree(got, module, *inputs):
+    with torch.no_grad():
+        expected = module(*inputs).numpy()
+    np.testing.assert_allclose(got, expected, atol=1e-4 * np.abs(expected).max())
+
+
+def test_names_are_pytorchs(net):
+    converted = larq_engine.convert_torch(net, X)
+    assert [layer.name for layer in converted.report.layers] == ["first", "block.0", "scores"]
+    assert [layer.became for layer in converted.report.layers] == ["float", "binary", "float"]
+    model = larq_engine.Interpreter(converted)
+    assert (model.input_names, model.output_names) == (["image"], ["output_0"])
+    assert model.input_shapes == [(1, 3, 8, 8)]
+    agree(model.predict(X.numpy()), net, X)
+
+
+def test_the_report_says_what_was_compared(net):
+    converted = larq_engine.convert_torch(net, X)
+    assert converted.report.self_check.startswith("1 signs and 1 outputs agree with PyTorch, for")
+    assert "tensors agree with the float model" in converted.report.self_check
+    assert larq_engine.convert_torch(net, X, check=False).report.self_check == ""
+
+
+def test_channels_last(net):
+    converted = larq_engine.convert_torch(net, X, channels_last=True)
+    model = larq_engine.Interpreter(converted)
+    assert model.input_shapes == [(1, 8, 8, 3)]
+    agree(model.predict(X.permute(0, 2, 3, 1).numpy()), net, X)
+
+
+def test_outputs_with_channels_last():
+    module, x = Image().eval(), torch.randn(1, 32, 6, 5)
+    converted = larq_engine.convert_torch(module, x, channels_last=True)
+    model = larq_engine.Interpreter(converted)
+    assert dict(zip(model.output_names, model.output_shapes, strict=True)) == {
+        "same": (1, 6, 5, 32),
+        "mean": (1, 5, 6),
+    }
+    with torch.no_grad():
+        expected = module(x)["same"].permute(0, 2, 3, 1).numpy()
+    got = dict(zip(model.output_names, model.predict(x.permute(0, 2, 3, 1).numpy()), strict=True))
+    np.testing.assert_allclose(got["same"], expected, atol=1e-4)
+
+
+def test_an_open_batch(net):
+    converted = larq_engine.convert_torch(net, X, open_batch=True)
+    images = torch.randn(7, 3, 8, 8)
+    model = larq_engine.Interpreter(converted)
+    agree(model.predict(images.numpy()), net, images)
+    signatures = _signatures(converted)
+    assert signatures and all(signature[0] == -1 for signature in signatures)
+
+
+def _signatures(content):
+    from larq_engine.converter import schema
+
+    (graph,) = schema.read(content).graphs
+    return [tensor.signature for tensor in (*graph.inputs, *graph.outputs)]
+
+
+def test_several_inputs_and_outputs():
+    module = Two().eval()
+    inputs = (torch.randn(1, 32, 20), torch.rand(1, 1, 1) + 0.5)
+    converted = larq_engine.convert_torch(module, inputs)
+    model = larq_engine.Interpreter(converted)
+    assert model.input_names == ["sound", "loudness"]
+    assert model.output_names == ["output_0", "output_1"]
+    assert converted.report.count("binary") == 1
+
+
+def test_the_module_is_left_as_it_was(net):
+    before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
+    larq_engine.convert_torch(net, X, check=False)
+    after = net.state_dict()
+    assert list(before) == list(after)
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    assert not net.training
+
+
+_FILE = """
+import torch
+from beside import make
+
+def make_model():
+    return make().eval(), torch.ones(1, 32, 6, 6)
+
+def make_nothing():
+    return make()
+"""
+
+_BESIDE = """
+import torch
+from torch import nn
+
+class Sign(nn.Module):
+    def forward(self, x):
+        return torch.sign(x)
+
+def make():
+    conv = nn.Conv2d(32, 32, 3)
+    conv.weight.data.sign_()
+    return nn.Sequential(Sign(), conv)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "model.py").write_text(_FILE)
+    (tmp_path / "beside.py").write_text(_BESIDE)
+    return tmp_path
+
+
+def test_the_command(folder):
+    command = [sys.executable, "-m", "larq_engine", "convert", f"{folder}/model.py:make_model"]
+    command += ["-o", f"{folder}/out.tflite", "--sign-of-zero=+1", "--channels-last"]
+    command += ["--open-batch", "--report", f"{folder}/report.json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "1 layers: 1 binary" in done.stdout
+    assert "torch.sign(0) is +1 here and 0 in PyTorch, in '0'" in done.stdout
+    assert done.stderr == ""
+    layers = json.loads((folder / "report.json").read_text())["layers"]
+    assert [layer["name"] for layer in layers] == ["1"]
+    model = larq_engine.Interpreter(folder / "out.tflite")
+    assert model.input_shapes == [(1, 6, 6, 32)]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("model.py:make_nothing", "return a module and its example inputs, got Sequential"),
+        ("model.py:made", "expected a function of that name, got a file with make, make_model"),
+        ("other.py:make_model", "expected a Python file, got none; check the path"),
+    ],
+)
+def test_what_the_command_refuses(folder, capsys, name, words, monkeypatch):
+    monkeypatch.syspath_prepend(folder)
+    assert main(["convert", f"{folder}/{name}", "-o", f"{folder}/out.tflite"]) == 1
+    assert words in capsys.readouterr().err
+    assert not (folder / "out.tflite").exists()

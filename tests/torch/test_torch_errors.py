@@ -1,0 +1,214 @@
+"""What cannot be converted is an error that says what to do."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import nn
+
+import larq_engine
+from larq_engine import ConversionError, convert_torch
+from larq_engine.converter.torch_reader import comparing
+from larq_engine.converter.torch_reader.exporting import export
+from larq_engine.converter.torch_reader.lowering import lower
+from larq_engine.converter.torch_reader.signs import write_signs
+
+X = torch.randn(1, 3, 8, 8)
+
+
+class Binary(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(32, 3, 3, 3))
+
+    def forward(self, x):
+        return F.conv2d(x, torch.where(self.weight >= 0, 1.0, -1.0))
+
+
+class ByData(Binary):
+    def forward(self, x):
+        self.weight.data = torch.sign(self.weight.data)
+        return F.conv2d(x, self.weight)
+
+
+class InPlace(Binary):
+    def forward(self, x):
+        with torch.no_grad():
+            self.weight.copy_(self.weight + x.mean())
+        return F.conv2d(x, self.weight)
+
+
+class Branch(Binary):
+    def forward(self, x):
+        return super().forward(x) if x.sum() > 0 else x
+
+
+class Random(Binary):
+    def forward(self, x):
+        return super().forward(x) + torch.rand(1)
+
+
+class ThreeValues(nn.Module):
+    def forward(self, x):
+        return torch.sign(x)
+
+
+def refused(error, words, module, inputs=X, **options):
+    with pytest.raises(error) as caught:
+        convert_torch(module, inputs, **options)
+    for word in words:
+        assert word in str(caught.value), caught.value
+
+
+@pytest.mark.parametrize(
+    ("module", "got"),
+    [
+        (Binary, "the class Binary; make a module of it first"),
+        ({"weight": X}, "a dict, as of state_dict() or torch.load; build the module"),
+        ("model.pt", "got str"),
+    ],
+)
+def test_what_is_no_module(module, got):
+    refused(TypeError, ["module: expected a torch.nn.Module, got ", got], module)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "got"),
+    [(None, "NoneType"), ((), "[]"), ((X, 3), "[Tensor, int]"), ((1, 3, 8, 8), "[int, ")],
+)
+def test_what_are_no_inputs(inputs, got):
+    words = ["example_inputs: expected a tensor, or a tuple of", f"got {got}"]
+    refused(TypeError, words, Binary().eval(), inputs)
+
+
+def test_inputs_of_another_type():
+    refused(ValueError, ["example_inputs[0]: expected float32"], Binary().eval(), X.double())
+
+
+def test_training_mode():
+    refused(ValueError, ["evaluation mode, got it in training", "module.eval()"], Binary())
+    module = nn.Sequential(Binary(), nn.Dropout()).eval()
+    module[1].train()
+    refused(ValueError, ["got its part '1' (Dropout) in training mode"], module)
+
+
+def test_another_device():
+    words = ["expected it on the CPU, got 'weight' on meta; call module.cpu()"]
+    refused(ValueError, words, Binary().eval().to("meta"))
+
+
+def test_another_type():
+    words = ["expected float32, got 'weight' in torch.float16; call module.float()"]
+    refused(ValueError, words, Binary().eval().half())
+
+
+@pytest.mark.parametrize("sign_of_zero", ["1", 1, None])
+def test_another_sign_of_zero(sign_of_zero):
+    words = ['sign_of_zero: expected "error", "+1" or "-1", got ']
+    refused(ValueError, words, Binary().eval(), sign_of_zero=sign_of_zero)
+
+
+def test_tensors_changed_behind_pytorchs_back():
+    words = ["module ByData: torch.export cannot trace it", "F.conv2d(x, w, ...) in place of"]
+    refused(ConversionError, words, ByData().eval())
+
+
+def test_weights_changed_in_place():
+    words = ["module InPlace: expected it to leave 'weight' as it is", "compute a new tensor"]
+    refused(ConversionError, words, InPlace().eval())
+
+
+def test_a_branch_that_depends_on_values():
+    refused(ConversionError, ["module Branch: torch.export cannot", "torch.where"], Branch().eval())
+
+
+def test_a_random_module():
+    words = ["self-check: module Random", "is it random", "check=False"]
+    refused(ConversionError, words, Random().eval())
+
+
+def test_a_sign_of_three_values():
+    words = ["torch.sign in the module's own forward", "test_torch_errors.py", 'sign_of_zero="+1"']
+    refused(ConversionError, words, ThreeValues().eval())
+    report = convert_torch(ThreeValues().eval(), X, sign_of_zero="-1").report
+    assert "torch.sign(0) is -1 here and 0 in PyTorch, in the module's own" in str(report)
+    assert "torch.sign(0)" in report.to_json()
+
+
+class Net(nn.Module):
+    """Two signs, one after the other."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(32, 32, 3, 3))
+
+    def forward(self, x):
+        for _ in range(2):
+            x = F.conv2d(torch.where(x >= 0, 1.0, -1.0), self.weight, padding=1)
+        return x
+
+
+@pytest.fixture
+def parts():
+    torch.manual_seed(1)
+    module = Net().eval()
+    exported = export(module, (torch.randn(1, 32, 8, 8),), open_batch=False)
+    jumps, _ = write_signs(exported.rewritten, "error")
+    return module, exported, jumps, lower(exported, channels_last=False)
+
+
+def test_the_comparison_follows_signs(parts):
+    assert re.match(
+        r"2 signs and 1 outputs agree with PyTorch", comparing.compare_with_torch(*parts)
+    )
+
+
+def test_the_comparison_finds_a_wrong_sign(parts):
+    """The file's second sign is of other values than the module's."""
+    lowered = parts[3]
+    (graph,) = lowered.model.graphs
+    second = [op for op in graph.ops if op.kind == "ADD"][-1]
+    constant = second.inputs[1]
+    second.inputs[1] = type(constant)("wrong", (), "FLOAT32", data=-constant.data * 5)
+    with pytest.raises(ConversionError, match=r"expected the \.tflite file to have the signs of"):
+        comparing.compare_with_torch(*parts)
+
+
+def test_the_comparison_finds_a_wrong_value(parts):
+    module, exported, _, lowered = parts
+    with torch.no_grad():
+        module.weight[3, 5] *= 1.01
+    with pytest.raises(ConversionError, match=r"self-check: module Net"):
+        comparing.compare_with_torch(module, exported, parts[2], lowered)
+
+
+_WITHOUT = """
+import sys
+sys.modules[{missing!r}] = None
+import larq_engine
+try:
+    larq_engine.convert_torch(None, None)
+except ImportError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("missing", ["torch", "litert_torch"])
+def test_a_missing_package_is_named_with_the_command(missing):
+    code = _WITHOUT.format(missing=missing)
+    if missing == "litert_torch":
+        code = code.replace("(None, None)", "(torch.nn.Identity().eval(), torch.ones(1))")
+        code = code.replace("import larq_engine\n", "import larq_engine, torch\n")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"{missing}: ")
+    assert 'pip install "larq-engine[torch]"' in done.stdout
+
+
+def test_importing_the_package_imports_no_torch():
+    code = "import larq_engine, sys; larq_engine.convert_torch; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+    assert "convert_torch" in dir(larq_engine)

@@ -1,0 +1,95 @@
+"""Networks of several kinds: their binary layers are binary, and results are PyTorch's."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import larq_engine
+from tests.torch import networks
+from tests.torch_twins import OPERATORS
+
+
+@dataclass(frozen=True)
+class Case:
+    make: Any
+    shape: tuple[int, ...]
+    binary: tuple[str, ...]
+    options: tuple[tuple[str, Any], ...] = ()
+
+
+_PLUS_ONE = (("sign_of_zero", "+1"),)
+_CHANNELS_LAST = (("channels_last", True),)
+
+CASES = {
+    "Bi-Real-18": Case(
+        lambda: networks.BiReal18(width=32),
+        (3, 64, 64),
+        tuple(f"blocks.{number}.conv" for number in range(16)),
+        _PLUS_ONE + _CHANNELS_LAST,
+    ),
+    "ReActNet": Case(
+        networks.ReActNet,
+        (3, 32, 32),
+        tuple(
+            f"blocks.{block}.{layer}"
+            for block, layers in enumerate(
+                [("conv3x3", "pointwise.0", "pointwise.1")] * 2 + [("conv3x3", "pointwise.0")]
+            )
+            for layer in layers
+        ),
+        _PLUS_ONE,
+    ),
+    "XNOR-Net": Case(networks.XnorNet, (3, 32, 32), ("conv1", "conv2", "conv3")),
+    "AdaBin": Case(networks.AdaBinNet, (3, 32, 32), ("conv1", "conv2")),
+    "AdaBin without padding": Case(
+        lambda: networks.AdaBinNet(padding=0), (3, 32, 32), ("conv1", "conv2")
+    ),
+    "MLP": Case(networks.Mlp, (1, 28, 28), ("layers.1", "layers.2", "layers.3"), _CHANNELS_LAST),
+}
+
+# What rounding adds up to, of the largest output.
+_TOLERANCE = 1e-4
+
+# Of the images, as one of a network's signs may be of a value that rounding brings to the other
+# side of 0. The conversion's own check follows that; here it may spoil one image.
+_IMAGES = 5
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_network(name):
+    case = CASES[name]
+    converted = convert_and_compare(case)
+    # Channels are moved at the input only.
+    transposes = 0 if "channels_last" in dict(case.options) else 1
+    assert converted.report.operators.get("TRANSPOSE", 0) <= transposes
+    if name in OPERATORS:
+        assert converted.report.operators == OPERATORS[name]
+
+
+def test_brevitas():
+    convert_and_compare(Case(networks.BrevitasNet, (3, 32, 32), ("conv1", "conv2", "conv3")))
+
+
+def convert_and_compare(case):
+    module = networks.with_random_statistics(case.make)
+    converted = larq_engine.convert_torch(module, torch.randn(1, *case.shape), **dict(case.options))
+    became = {layer.name: layer.became for layer in converted.report.layers}
+    others = {became[layer] for layer in became if layer not in case.binary}
+    assert {layer for layer in became if became[layer] == "binary"} == set(case.binary)
+    assert others <= {"float", "weights only"}
+    assert_results_are_those_of_pytorch(case, module, converted)
+    return converted
+
+
+def assert_results_are_those_of_pytorch(case, module, converted):
+    images = torch.randn(_IMAGES, *case.shape, generator=torch.Generator().manual_seed(2))
+    with torch.no_grad():
+        expected = module(images).numpy()
+    if "channels_last" in dict(case.options):
+        images = images.movedim(1, -1).contiguous()
+    got = larq_engine.Interpreter(converted).predict(images.numpy())
+    off = np.abs(got - expected).max(axis=1) / np.abs(expected).max()
+    assert np.count_nonzero(off > _TOLERANCE) <= 1, off
