@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from larq_engine.command_line.files import ModelKind, check_destination, find_kind
+from larq_engine.python.text_table import printable
 from larq_engine.python.whole_files import write_files
 
 
@@ -52,7 +53,7 @@ def add_parser(commands: Any) -> None:
         "--devices", metavar="A,B", help="devices that may be used (default: all of the profile)"
     )
     parser.add_argument(
-        "--device_file",
+        "--device-file",
         action="append",
         default=[],
         metavar="FILE",
@@ -85,6 +86,7 @@ def _run(arguments: argparse.Namespace) -> None:
             arguments.usage_error(f"--batch: expected a number or auto, got {arguments.batch}")
         batch = int(arguments.batch)
     from larq_engine.placing.api import place
+    from larq_engine.placing.profile_file import read_profile
 
     placed = place(
         model,
@@ -103,6 +105,10 @@ def _run(arguments: argparse.Namespace) -> None:
             f"{', '.join(placed.placement.not_at_hand)}, of a device file; leave --verify out"
         )
     tables = [str(placed.placement)]
+    noise = read_profile(arguments.profile).machine.get("noise", "")
+    if str(noise).startswith("NOISY"):
+        said = f"the profile was made on a busy machine ({noise}): its times are doubtful"
+        tables.append(printable(said))
     if arguments.verify:
         from larq_engine.command_line.verify_placement import verify
 

@@ -60,19 +60,13 @@ def _names(text: str) -> list[str]:
 
 
 def _number(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"expected a number of at least 1, got {text!r}")
-    return value
+    if not text.strip().isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
+    return int(text)
 
 
 def _numbers(text: str) -> list[int]:
-    try:
-        return [_number(part) for part in text.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"expected whole numbers separated by commas, got {text!r}"
-        ) from None
+    return [_number(part) for part in text.split(",")]
 
 
 def _run(arguments: argparse.Namespace) -> None:

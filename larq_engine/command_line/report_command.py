@@ -34,7 +34,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--threads", type=int, help="show this number of threads (as --batch)")
     parser.add_argument(
-        "--device_file",
+        "--device-file",
         action="append",
         default=[],
         metavar="FILE",

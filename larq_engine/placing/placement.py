@@ -28,7 +28,14 @@ from larq_engine.python.text_table import align_columns, printable
 
 VERSION = 1
 
-OBJECTIVES = ("latency", "throughput", "energy", "edp")
+# What is best for each objective, in words.
+GOALS = {
+    "latency": "least latency",
+    "throughput": "most throughput",
+    "energy": "least energy",
+    "edp": "least product of energy and time",
+}
+OBJECTIVES = tuple(GOALS)
 
 AUTO = "auto"
 
@@ -316,7 +323,8 @@ def _check(
         entry.joules is None for entry in profile.measurements
     ):
         raise ValueError(
-            f"energy: expected a profile with joules, got one without ({profile.energy})"
+            f"energy: expected a profile with joules, got one without ({profile.energy}); profile "
+            "where there are counters, or with --energy SENSOR"
         )
     if max_energy is not None:
         if objective not in ("latency", "throughput"):
@@ -531,7 +539,7 @@ def _lines(placement: Placement) -> list[str]:
     proof = "proven the best" if placement.bound is None else f"none is below {placement.bound:.4g}"
     lines.append(
         f"{_run_name(placement.batch, placement.threads)}: "
-        f"{_bill(placement.seconds, placement.joules)}; least {placement.objective}, {proof} "
+        f"{_bill(placement.seconds, placement.joules)}; {GOALS[placement.objective]}, {proof} "
         f"({placement.way})"
     )
     lines += [

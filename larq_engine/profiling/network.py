@@ -51,7 +51,7 @@ class Network:
         self.ops = [op for op in graph.ops if not self._is_fixed(op)]
         self.nodes = [node for node, op in enumerate(graph.ops) if not self._is_fixed(op)]
         for node, op in zip(self.nodes, self.ops, strict=True):
-            _check(op, node)
+            _check(op, node, self._has_state(op))
         if not self.ops:
             raise ValueError("model: expected operators that depend on its inputs, got none")
 
@@ -60,6 +60,14 @@ class Network:
         """What the weights and other constants take."""
         tensors = {tensor for op in self._model.graphs[0].ops for tensor in op.inputs if tensor}
         return sum(tensor.stored_bytes for tensor in tensors)
+
+    def _has_state(self, op: Op) -> bool:
+        """Whether it keeps values from run to run, in tensors that nobody makes: an LSTM does."""
+        present = [tensor for tensor in op.inputs if tensor is not None]
+        return any(
+            not (tensor.is_constant or tensor.producer is not None or tensor in self.inputs)
+            for tensor in present
+        )
 
     def _is_fixed(self, op: Op) -> bool:
         return bool(op.outputs) and op.outputs[0] in self._fixed
@@ -142,11 +150,12 @@ def _find_fixed(ops: Sequence[Op]) -> set[Tensor]:
     return fixed
 
 
-def _check(op: Op, node: int) -> None:
+def _check(op: Op, node: int, has_state: bool) -> None:
     tensors = [tensor for tensor in (*op.inputs, *op.outputs) if tensor is not None]
     strange = [tensor.dtype for tensor in tensors if tensor.dtype not in NUMPY_TYPES]
     strange = [dtype for dtype in strange if not dtype.startswith("SPARSE_")]
-    if (op.known.has_effects and op.kind not in _CALLS) or strange or not op.outputs:
+    changes = (op.known.has_effects and op.kind not in _CALLS) or has_state
+    if changes or strange or not op.outputs:
         why = f"has values of the type {strange[0]}" if strange else "does more than make outputs"
         raise ValueError(
             f"profile: expected operators that can run alone, got {op.kind} '{op.name}' (node "

@@ -47,6 +47,8 @@ def link_accelerator(folder: str | os.PathLike[str]) -> Path:
         ValueError: The folder has another file of this name.
     """
     link, plug_in = Path(folder) / _FILE_NAME, Path(delegate_path()).resolve()
+    if not link.parent.is_dir():
+        raise FileNotFoundError(f"'{folder}': expected an existing folder, got none; make it first")
     if link.is_symlink():
         link.unlink()
     elif link.exists():

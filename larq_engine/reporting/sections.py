@@ -159,13 +159,17 @@ def _chart(drawings: Drawings, name: str) -> Markup | None:
     if name not in drawings:
         return None
     drawing = drawings[name]
-    return element(
+    shown = element(
         "div",
         svg.in_page(drawing, f"drawing-{name}"),
         class_="scroll",
         role="region",
         tabindex="0",
         aria_label=drawing.title,
+    )
+    # Those who hear the page are told by the drawing itself.
+    return element(
+        "div", shown, element("p", drawing.description, class_="muted", aria_hidden="true")
     )
 
 

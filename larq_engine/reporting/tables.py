@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from larq_engine.placing.placement import GOALS
 from larq_engine.placing.profile_file import Measurement, Timing
 from larq_engine.reporting import units
 from larq_engine.reporting.placement import More, Placement
@@ -65,7 +66,7 @@ def _proof(placement: Placement) -> str:
         unit = {"energy": "J", "edp": "J s"}.get(placement.objective, "s")
         proof = f"none can be below {_amount(bound, unit)}"
     way = f" ({placement.way})" if placement.way else ""
-    return f"for least {placement.objective}; {proof}{way}"
+    return f"for {GOALS.get(placement.objective, placement.objective)}; {proof}{way}"
 
 
 def totals(study: Study) -> Table:
@@ -104,7 +105,8 @@ def totals(study: Study) -> Table:
             add(f"all on {device.name}", "measured", study.batch, total.seconds, total.joules)
         alone = study.sum_of(device.name)
         if alone is not None:
-            add(f"all on {device.name}", "sum of its operators", study.batch, Timing(alone), None)
+            name = f"all on {device.name}, without moves"
+            add(name, "sum of its operators", study.batch, Timing(alone), None)
     columns = (
         *("whole model", "time", "quartiles", "beside the placement", "per image", "images/s"),
         *("energy", "from"),

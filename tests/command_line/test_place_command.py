@@ -128,7 +128,7 @@ def test_a_placement_in_a_model_that_is_none(
 
 
 def test_a_device_that_is_not_at_hand(files: tuple[Path, Path, Path]) -> None:
-    assert _place(files, "--device_file", "h200", "--devices", "cpu,h200") == 0
+    assert _place(files, "--device-file", "h200", "--devices", "cpu,h200") == 0
     with_device = json.loads(files[2].with_suffix(".placement.json").read_bytes())
     assert {op["device"] for op in with_device["ops"]} <= {"cpu", "h200"}
     assert any(other["name"].startswith("all on h200") for other in with_device["alternatives"])
@@ -139,7 +139,7 @@ def test_a_plan_for_a_device_that_is_not_at_hand_cannot_be_verified(
 ) -> None:
     """The model runs as if it had no placement, which its devices' times would stand beside."""
     before = sorted(files[0].parent.iterdir())
-    planned = ("--device_file", "pi5", "--verify")
+    planned = ("--device-file", "pi5", "--verify")
     assert _place(files, *planned, "--devices", "host,pi5") == 1
     message = "verify: expected a placement on devices that run models, got one on pi5"
     assert message in capsys.readouterr().err
@@ -182,8 +182,8 @@ def test_the_report_reads_the_placed_model(
         (("--devices", "tpu"), "expected some of the profile's (cpu, host), got 'tpu'"),
         (("--batch", "8"), "batch: expected one of the profile's (1), got 8"),
         (("--objective", "energy"), "expected a profile with joules"),
-        (("--device_file", "absent.json"), "expected a file, or one of fpga_gpu_cyclone10gx, "),
-        (("--device_file", "fpga_gpu_cyclone10gx"), "it misses latency and joules of"),
+        (("--device-file", "absent.json"), "expected a file, or one of fpga_gpu_cyclone10gx, "),
+        (("--device-file", "fpga_gpu_cyclone10gx"), "it misses latency and joules of"),
     ],
 )
 def test_nothing_is_written_if_it_cannot_be(

@@ -60,7 +60,7 @@ def test_a_placement_with_a_device_file(files, tmp_path, capsys):
     placement = tmp_path / "planned.json"
     placement.write_text(place_profile(planned).to_json())
     arguments = ["report", files[0], "--placement", str(placement)]
-    assert main([*arguments, "--device_file", "pi5"]) == 0
+    assert main([*arguments, "--device-file", "pi5"]) == 0
     assert "device pi5: " in capsys.readouterr().out
     fields = json.loads(placement.read_text())
     fields["ops"][5]["device"] = "pi5"

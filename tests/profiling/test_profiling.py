@@ -225,3 +225,15 @@ def test_an_operator_that_cannot_run_alone():
     builder.builtin("ADD", [x, x], [y])
     with pytest.raises(ValueError, match=r"can run alone, got VAR_HANDLE .*Interpreter.profile"):
         _profile(builder.finish([x], [y]))
+
+
+def test_an_operator_with_state():
+    """It gives other values in each run, so nothing can be compared."""
+    builder = ModelBuilder()
+    x, y, state = builder.tensor((1, 4)), builder.tensor((1, 4)), builder.tensor((1, 4))
+    weights = [builder.constant(np.eye(4, dtype=np.float32)) for _ in range(2)]
+    bias = builder.constant(np.zeros(4, np.float32))
+    builder.graph.tensors[state].isVariable = True
+    builder.builtin("RNN", [x, *weights, bias, state], [y])
+    with pytest.raises(ValueError, match=r"can run alone, got RNN .*does more than make outputs"):
+        _profile(builder.finish([x], [y]))

@@ -82,6 +82,7 @@ def test_a_link_is_made_anew_and_nothing_else_is_overwritten(tmp_path, capsys):
     assert "expected a link, or nothing, got another accelerator" in capsys.readouterr().err
     assert link.read_bytes() == b"another's"
     assert main(["accelerator", str(tmp_path / "none")]) == 1
+    assert "none': expected an existing folder" in capsys.readouterr().err
 
 
 def test_the_folder_ends_with_the_process():
