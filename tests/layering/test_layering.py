@@ -315,14 +315,15 @@ def _within(module: str, package: str) -> bool:
 
 # Packages that take seconds to import, or are not there where models only run.
 ON_DEMAND = (
-    *("ai_edge_litert", "h5py", "keras", "larq", "litert_torch", "matplotlib", "onnx"),
-    *("tensorflow", "tf_keras", "tflite_runtime", "torch"),
+    *("ai_edge_litert", "h5py", "keras", "larq", "larq_engine.keras", "litert_torch", "matplotlib"),
+    *("onnx", "tensorflow", "tf_keras", "tflite_runtime", "torch"),
 )
 
 # Packages from the top to the bottom, and what each may import beside Python's own library.
 MAY_IMPORT = {
     "larq_engine/command_line/": ("larq_engine",),
     "larq_engine/converter/": ("larq_engine.converter", "larq_engine.python", "numpy"),
+    "larq_engine/keras/": ("keras", "larq_engine.keras"),
     "larq_engine/placing/": (
         "larq_engine.placing",
         "larq_engine.python.text_table",
@@ -348,7 +349,9 @@ MAY_IMPORT = {
 MAY_IMPORT_TOO = {
     "larq_engine/converter/keras.py": ("tensorflow",),
     "larq_engine/converter/keras_pads.py": ("tensorflow",),
-    "larq_engine/converter/keras_files.py": ("h5py", "larq", "tf_keras"),
+    "larq_engine/converter/keras_files.py": (
+        *("h5py", "keras", "larq", "larq_engine.keras", "tf_keras"),
+    ),
     "larq_engine/converter/onnx_reader/file.py": ("onnx",),
     "larq_engine/converter/schema.py": ("ai_edge_litert.schema_py_generated", "flatbuffers"),
     "larq_engine/converter/check_run.py": ("ai_edge_litert.interpreter",),
@@ -360,11 +363,19 @@ MAY_IMPORT_TOO = {
 }
 
 
+# Users import this themselves, and Keras with it.
+IMPORTS_KERAS = "larq_engine/keras/"
+
+
 def importing_larq_engine_imports_no_tensorflow(sources: Sources) -> Violations:
     return [
         f"{path}: imports {module} at the top"
         for path, module, at_import in _imports(sources, "larq_engine/")
         if at_import
+        and not (
+            path.startswith(IMPORTS_KERAS)
+            and any(_within(module, package) for package in MAY_IMPORT[IMPORTS_KERAS])
+        )
         and any(_within(module, package) for package in ON_DEMAND)
         and not _within(module, "ai_edge_litert.schema_py_generated")
     ]
@@ -563,6 +574,8 @@ BROKEN: dict[Rule, list[Sources]] = {
         {"larq_engine/a.py": "import importlib\nX = importlib.import_module('tensorflow.lite')\n"},
         {"larq_engine/converter/keras_files.py": "import tf_keras\n"},
         {"larq_engine/converter/torch_reader/packages.py": "import torch\n"},
+        {"larq_engine/converter/keras_files.py": "import larq_engine.keras\n"},
+        {"larq_engine/keras/layers.py": "import tensorflow as tf\n"},
         {"larq_engine/converter/a.py": "from ai_edge_litert import interpreter\n"},
         {"larq_engine/converter/onnx_reader/file.py": "import onnx\n"},
     ],
@@ -577,6 +590,9 @@ BROKEN: dict[Rule, list[Sources]] = {
         {"larq_engine/converter/torch_reader/signs.py": "def f():\n    import torch\n"},
         {"larq_engine/converter/schema.py": "from ai_edge_litert import interpreter\n"},
         {"larq_engine/command_line/a.py": "import numpy as np\n"},
+        {"larq_engine/converter/keras_3.py": "def f():\n    import keras\n"},
+        {"larq_engine/keras/layers.py": "from larq_engine.converter import schema\n"},
+        {"larq_engine/keras/layers.py": "def f():\n    import tensorflow as tf\n"},
         {"larq_engine/converter/a.py": "from larq_engine.profiling import network\n"},
         {"larq_engine/placing/a.py": "from larq_engine.profiling import network\n"},
         {"larq_engine/placing/a.py": "from larq_engine.python import library\n"},

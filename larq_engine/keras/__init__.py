@@ -1,0 +1,28 @@
+"""larq's layers, quantizers, constraints and optimizers for Keras 3, on every backend that trains.
+
+`import larq_engine.keras as lq` stands in for `import larq as lq`: names, arguments, values and
+gradients are larq's. Importing this imports Keras; importing larq_engine does not import this.
+"""
+
+from typing import Any
+
+from larq_engine.keras.requirement import require_keras_3
+
+require_keras_3()
+
+from larq_engine.keras import (  # noqa: E402, what they import is checked first
+    activations,
+    constraints,
+    layers,
+    math,
+    optimizers,
+    quantizers,
+)
+
+__all__ = ["activations", "constraints", "layers", "math", "optimizers", "quantizers"]
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(
+        f"larq_engine.keras has no {name!r}; of larq's modules it has {', '.join(__all__)}"
+    )

@@ -1,0 +1,120 @@
+"""An optimizer that gives each weight to one of several."""
+
+from typing import Any
+
+import keras
+from keras import saving
+
+
+@saving.register_keras_serializable("larq_engine")
+class CaseOptimizer(keras.optimizers.Optimizer):
+    """Trains each weight with the optimizer whose predicate is true of it.
+
+    Args:
+        predicate_optimizer_pairs: Pairs of a function of a variable and an optimizer.
+        default_optimizer: For weights of which no predicate is true. Without, they stay.
+        name: The optimizer's name.
+    """
+
+    def __init__(
+        self,
+        *predicate_optimizer_pairs: Any,
+        default_optimizer: Any = None,
+        name: str = "optimizer_case",
+    ) -> None:
+        for number, (predicate, optimizer) in enumerate(predicate_optimizer_pairs):
+            if not callable(predicate):
+                raise TypeError(
+                    f"CaseOptimizer: expected a function first in pair {number}, got "
+                    f"{type(predicate).__name__}"
+                )
+            _check_optimizer(f"second in pair {number}", optimizer)
+        if default_optimizer is not None:
+            _check_optimizer("as default_optimizer", default_optimizer)
+        super().__init__(learning_rate=1.0, name=name)
+        self.pred_opt_pairs = predicate_optimizer_pairs
+        self.default = default_optimizer
+        defaults = [] if default_optimizer is None else [default_optimizer]
+        self.optimizers = [optimizer for _, optimizer in predicate_optimizer_pairs] + defaults
+        # The number of each variable's optimizer, None for none; from a saved model before `build`.
+        self._owners: list[int | None] | None = None
+
+    def build(self, variables: Any) -> None:
+        if self.built:
+            return
+        super().build(variables)
+        if self._owners is None:
+            self._owners = [self._find_owner(variable) for variable in variables]
+        for number, optimizer in enumerate(self.optimizers):
+            owned = self._owned_by(number, variables)
+            if not owned:
+                raise ValueError(
+                    f"CaseOptimizer: expected weights for the optimizer '{optimizer.name}', got "
+                    "none; leave it out, or mark weights for it (Bop: NoOp(precision=1))"
+                )
+            optimizer.build(owned)
+
+    def _find_owner(self, variable: Any) -> int | None:
+        claims = [
+            number for number, (claims, _) in enumerate(self.pred_opt_pairs) if claims(variable)
+        ]
+        if len(claims) > 1:
+            names = " and ".join(f"'{self.optimizers[number].name}'" for number in claims)
+            raise ValueError(
+                f"CaseOptimizer: expected one optimizer for the weight '{variable.path}', got "
+                f"{names}"
+            )
+        if claims:
+            return claims[0]
+        return None if self.default is None else len(self.pred_opt_pairs)
+
+    def _owned_by(self, number: int, items: Any) -> list[Any]:
+        """Those of the items, one for each variable, that are an optimizer's."""
+        assert self._owners is not None
+        return [item for item, owner in zip(items, self._owners, strict=True) if owner == number]
+
+    def apply(self, grads: Any, trainable_variables: Any = None) -> None:
+        if trainable_variables is not None and not self.built:
+            self.build(list(trainable_variables))
+        for number, optimizer in enumerate(self.optimizers):
+            own = self._owned_by(number, self._trainable_variables)
+            optimizer.apply(self._owned_by(number, grads), own)
+        self.iterations.assign_add(1)
+
+    @property
+    def variables(self) -> list[Any]:
+        return [*super().variables, *(each for one in self.optimizers for each in one.variables)]
+
+    def get_config(self) -> dict[str, Any]:
+        serialize = keras.optimizers.serialize
+        return {
+            "name": self.name,
+            "optimizer_configs": [serialize(optimizer) for _, optimizer in self.pred_opt_pairs],
+            "default_config": None if self.default is None else serialize(self.default),
+            "owners": self._owners,
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> "CaseOptimizer":
+        """Predicates are not saved; which optimizer has which weight is."""
+
+        def make(saved: Any) -> Any:
+            return keras.optimizers.deserialize(saved, custom_objects)
+
+        pairs = [(lambda variable: False, make(saved)) for saved in config["optimizer_configs"]]
+        default = config["default_config"]
+        made = cls(
+            *pairs,
+            default_optimizer=None if default is None else make(default),
+            name=config["name"],
+        )
+        made._owners = config["owners"]
+        return made
+
+
+def _check_optimizer(where: str, optimizer: Any) -> None:
+    if not isinstance(optimizer, keras.optimizers.Optimizer):
+        raise TypeError(
+            f"CaseOptimizer: expected an optimizer of Keras 3 {where}, got "
+            f"{type(optimizer).__name__}"
+        )

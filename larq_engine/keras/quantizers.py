@@ -1,0 +1,253 @@
+"""larq's quantizers as layers of Keras 3, by class, by function and by name."""
+
+import inspect
+from typing import Any
+
+import keras
+from keras import ops, saving
+
+from larq_engine.keras import pseudo_gradients
+from larq_engine.keras.pseudo_gradients import (
+    approx_sign,
+    ste_heaviside,
+    ste_sign,
+    ste_tern,
+    swish_sign,
+)
+
+__all__ = [
+    "ApproxSign",
+    "DoReFa",
+    "DoReFaQuantizer",
+    "MagnitudeAwareSign",
+    "NoOp",
+    "NoOpQuantizer",
+    "Quantizer",
+    "SteHeaviside",
+    "SteSign",
+    "SteTern",
+    "SwishSign",
+    "approx_sign",
+    "deserialize",
+    "get",
+    "serialize",
+    "ste_heaviside",
+    "ste_sign",
+    "ste_tern",
+    "swish_sign",
+]
+
+
+class Quantizer(keras.layers.Layer):
+    """A layer that quantizes what it is given, activations or a weight.
+
+    Attributes:
+        precision: The bits of its values.
+    """
+
+    precision: int | None = None
+
+    def __init__(self, metrics: Any = None, **kwargs: Any) -> None:
+        if metrics:
+            raise ValueError(
+                f"{type(self).__name__}: expected no metrics, got {metrics!r}; larq's flip_ratio "
+                "is not in larq_engine.keras, leave it out"
+            )
+        super().__init__(**kwargs)
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        return input_shape
+
+
+class _ClippedQuantizer(Quantizer):
+    """One whose gradient is that of its input where that is not larger than clip_value."""
+
+    precision = 1
+
+    def __init__(self, clip_value: float | None = 1.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.clip_value = clip_value
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), "clip_value": self.clip_value}
+
+
+@saving.register_keras_serializable("larq_engine")
+class NoOp(Quantizer):
+    """Changes nothing; marks a weight with a precision, for `Bop`."""
+
+    def __init__(self, precision: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.precision = precision
+
+    def call(self, inputs: Any) -> Any:
+        return inputs
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), "precision": self.precision}
+
+
+@saving.register_keras_serializable("larq_engine")
+class SteSign(_ClippedQuantizer):
+    """-1 below 0, else 1; passes gradients on where |x| <= clip_value (None: everywhere)."""
+
+    def call(self, inputs: Any) -> Any:
+        return ste_sign(inputs, self.clip_value)
+
+
+@saving.register_keras_serializable("larq_engine")
+class ApproxSign(Quantizer):
+    """-1 below 0, else 1; its gradient is 2 - 2|x| where |x| <= 1, as in Bi-Real Net."""
+
+    precision = 1
+
+    def call(self, inputs: Any) -> Any:
+        return approx_sign(inputs)
+
+
+@saving.register_keras_serializable("larq_engine")
+class SwishSign(Quantizer):
+    """-1 below 0, else 1; with the gradient of BNN+, steeper for a larger beta."""
+
+    precision = 1
+
+    def __init__(self, beta: float = 5.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.beta = beta
+
+    def call(self, inputs: Any) -> Any:
+        return swish_sign(inputs, self.beta)
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), "beta": self.beta}
+
+
+@saving.register_keras_serializable("larq_engine")
+class SteHeaviside(_ClippedQuantizer):
+    """1 above 0, else 0; passes gradients on where |x| <= clip_value (None: everywhere)."""
+
+    def call(self, inputs: Any) -> Any:
+        return ste_heaviside(inputs, self.clip_value)
+
+
+@saving.register_keras_serializable("larq_engine")
+class MagnitudeAwareSign(_ClippedQuantizer):
+    """The sign times the mean size of each output channel, through which no gradient goes."""
+
+    def call(self, inputs: Any) -> Any:
+        others = tuple(range(len(inputs.shape) - 1))
+        scale = ops.stop_gradient(ops.mean(ops.absolute(inputs), axis=others))
+        return scale * ste_sign(inputs, self.clip_value)
+
+
+@saving.register_keras_serializable("larq_engine")
+class SteTern(_ClippedQuantizer):
+    """1 above a threshold, -1 below its negative, else 0; gradients as of SteSign.
+
+    ternary_weight_networks takes 0.7 times the mean size as the threshold.
+    """
+
+    precision = 2
+
+    def __init__(
+        self,
+        threshold_value: float = 0.05,
+        ternary_weight_networks: bool = False,
+        clip_value: float | None = 1.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(clip_value, **kwargs)
+        self.threshold_value = threshold_value
+        self.ternary_weight_networks = ternary_weight_networks
+
+    def call(self, inputs: Any) -> Any:
+        return ste_tern(inputs, self.threshold_value, self.ternary_weight_networks, self.clip_value)
+
+    def get_config(self) -> dict[str, Any]:
+        return {
+            **super().get_config(),
+            "threshold_value": self.threshold_value,
+            "ternary_weight_networks": self.ternary_weight_networks,
+        }
+
+
+@saving.register_keras_serializable("larq_engine")
+class DoReFa(Quantizer):
+    """k_bit steps as in DoReFa-Net: of 0 to 1, or for mode="weights" of -1 to 1.
+
+    Activations are clipped first. Weights go through tanh and are divided by the largest of them.
+    """
+
+    def __init__(self, k_bit: int = 2, mode: str = "activations", **kwargs: Any) -> None:
+        if mode not in ("activations", "weights"):
+            raise ValueError(f"DoReFa: expected the mode activations or weights, got {mode!r}")
+        super().__init__(**kwargs)
+        self.precision = k_bit
+        self.mode = mode
+
+    def call(self, inputs: Any) -> Any:
+        assert self.precision is not None
+        steps = 2**self.precision - 1
+        if self.mode == "activations":
+            return pseudo_gradients.round_to_steps(pseudo_gradients.clip_to_unit(inputs), steps)
+        limited = ops.tanh(inputs)
+        largest = ops.stop_gradient(ops.max(ops.absolute(limited)))
+        # Where all weights are 0, so is their share of the largest.
+        unit = ops.divide_no_nan(limited, 2.0 * largest) + 0.5
+        return 2.0 * pseudo_gradients.round_to_steps(unit, steps) - 1.0
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), "k_bit": self.precision, "mode": self.mode}
+
+
+# larq's older names.
+NoOpQuantizer = NoOp
+DoReFaQuantizer = DoReFa
+
+_BY_NAME: dict[str, type[Quantizer]] = {
+    "approx_sign": ApproxSign,
+    "dorefa_quantizer": DoReFa,
+    "magnitude_aware_sign": MagnitudeAwareSign,
+    "ste_heaviside": SteHeaviside,
+    "ste_sign": SteSign,
+    "ste_tern": SteTern,
+    "swish_sign": SwishSign,
+}
+_BY_NAME |= {kind.__name__: kind for kind in _BY_NAME.values()}
+
+
+def is_name(text: str) -> bool:
+    """Whether a quantizer has this name."""
+    return text in _BY_NAME
+
+
+def get(identifier: Any) -> Any:
+    """The quantizer of a name, a class, a configuration or a function; None for None.
+
+    Raises:
+        ValueError: It is none of these.
+    """
+    if identifier is None:
+        return None
+    if isinstance(identifier, dict):
+        return deserialize(identifier)
+    if isinstance(identifier, str) and is_name(identifier):
+        return _BY_NAME[identifier]()
+    if inspect.isclass(identifier) and issubclass(identifier, Quantizer):
+        return identifier()
+    if callable(identifier):
+        return identifier
+    names = ", ".join(name for name in _BY_NAME if name.islower())
+    raise ValueError(
+        f"quantizer: expected one of {names}, a quantizer or a function, got {identifier!r}"
+    )
+
+
+def serialize(quantizer: Any) -> Any:
+    """A configuration that `get` takes."""
+    return saving.serialize_keras_object(quantizer)
+
+
+def deserialize(config: dict[str, Any]) -> Any:
+    """The quantizer of a configuration."""
+    return saving.deserialize_keras_object(config)

@@ -1,0 +1,127 @@
+"""Bop and CaseOptimizer of larq_engine.keras against larq's own."""
+
+import numpy as np
+import pytest
+
+from tests.converter.frameworks import require_keras
+
+require_keras()
+
+import keras  # noqa: E402
+import larq  # noqa: E402
+import tensorflow as tf  # noqa: E402
+
+import larq_engine.keras as lq  # noqa: E402
+
+
+def schedules(rate):
+    """The same schedule in Keras 3 and Keras 2."""
+    arguments = {"initial_learning_rate": rate, "decay_steps": 3, "decay_rate": 0.5}
+    return [
+        module.optimizers.schedules.ExponentialDecay(**arguments) for module in (keras, tf.keras)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ({}, {}),
+        ({"threshold": 1e-3, "gamma": 0.1},) * 2,
+        *(
+            [{name: scheduled, **rest} for scheduled in schedules(0.2)]
+            for name, rest in [("gamma", {"threshold": 1e-2}), ("threshold", {"gamma": 0.1})]
+        ),
+    ],
+)
+def test_flips_are_larqs(rng, ours, theirs):
+    start = np.where(rng.uniform(size=(8, 5)) < 0.5, -1, 1).astype(np.float32)
+    variable, other = keras.Variable(start), tf.Variable(start)
+    optimizer, expected = lq.optimizers.Bop(**ours), larq.optimizers.Bop(**theirs)
+    flips = 0
+    for _ in range(20):
+        gradient = rng.normal(0, 1, start.shape).astype(np.float32)
+        gradient[0] = 0  # never flips
+        before = variable.numpy()
+        optimizer.apply([tf.constant(gradient)], [variable])
+        expected.apply_gradients([(tf.constant(gradient), other)])
+        np.testing.assert_array_equal(variable.numpy(), other.numpy())
+        flips += int((variable.numpy() != before).sum())
+    assert flips > 10
+    np.testing.assert_array_equal(variable.numpy()[0], start[0])
+
+
+@pytest.mark.parametrize("threshold", [1e-3, schedules(0.1)[0]])
+def test_the_configuration_of_bop(threshold):
+    optimizer = lq.optimizers.Bop(threshold=threshold, gamma=0.3, name="flips")
+    again = keras.optimizers.deserialize(keras.optimizers.serialize(optimizer))
+    assert (again.gamma, again.name) == (0.3, "flips")
+    assert type(again.threshold) is type(threshold)
+    assert again.get_config() == optimizer.get_config()
+
+
+def layers(module, frame):
+    mark = {"kernel_quantizer": module.quantizers.NoOp(precision=1), "use_bias": False}
+    return [
+        frame.layers.Dense(16, use_bias=False),
+        frame.layers.BatchNormalization(momentum=0.9),
+        module.layers.QuantDense(8, input_quantizer="ste_sign", **mark),
+        frame.layers.Dense(4),
+    ]
+
+
+def case_optimizer(module, sgd):
+    bop = module.optimizers.Bop(threshold=1e-6, gamma=1e-2)
+    return module.optimizers.CaseOptimizer(
+        (module.optimizers.Bop.is_binary_variable, bop), default_optimizer=sgd
+    )
+
+
+def trained(module, frame, sgd, x, y, weights):
+    model = frame.Sequential([frame.layers.Input((6,)), *layers(module, frame)])
+    model.set_weights(weights or model.get_weights())
+    start = model.get_weights()
+    start[5] = np.where(start[5] < 0, -1, 1).astype(np.float32)
+    model.set_weights(start)
+    model.compile(optimizer=case_optimizer(module, sgd), loss="mse")
+    model.fit(x, y, batch_size=8, epochs=3, shuffle=False, verbose=0)
+    return model, start
+
+
+def test_training_with_two_optimizers_is_larqs(rng):
+    x = rng.normal(0, 1, (64, 6)).astype(np.float32)
+    y = rng.normal(0, 1, (64, 4)).astype(np.float32)
+    sgd = tf.keras.optimizers.legacy.SGD(0.05)
+    theirs, start = trained(larq, tf.keras, sgd, x, y, None)
+    ours, _ = trained(lq, keras, keras.optimizers.SGD(0.05), x, y, start)
+    for got, expected, before in zip(ours.get_weights(), theirs.get_weights(), start, strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)
+        assert (got != before).any()
+    assert set(np.unique(ours.layers[2].kernel)) == {-1.0, 1.0}
+
+
+def test_a_saved_model_goes_on_training(tmp_path, rng):
+    x = rng.normal(0, 1, (64, 6)).astype(np.float32)
+    y = rng.normal(0, 1, (64, 4)).astype(np.float32)
+    model, _ = trained(lq, keras, keras.optimizers.Adam(0.01), x, y, None)
+    model.save(tmp_path / "model.keras")
+    again = keras.models.load_model(tmp_path / "model.keras")
+    assert type(again.optimizer) is lq.optimizers.CaseOptimizer
+    for each in (model, again):
+        each.fit(x, y, batch_size=8, epochs=2, shuffle=False, verbose=0)
+    for got, expected in zip(again.get_weights(), model.get_weights(), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_what_case_optimizer_refuses():
+    sgd, adam = keras.optimizers.SGD(0.1, name="sgd"), keras.optimizers.Adam(0.1, name="adam")
+    with pytest.raises(TypeError, match="expected a function first in pair 0, got int"):
+        lq.optimizers.CaseOptimizer((1, sgd))
+    with pytest.raises(TypeError, match="expected an optimizer of Keras 3 second in pair 0, got s"):
+        lq.optimizers.CaseOptimizer((bool, "sgd"))
+    with pytest.raises(TypeError, match="expected an optimizer of Keras 3 as default_optimizer"):
+        lq.optimizers.CaseOptimizer(default_optimizer=tf.keras.optimizers.legacy.SGD(0.1))
+    variables = [keras.Variable([1.0])]
+    with pytest.raises(ValueError, match="expected weights for the optimizer 'sgd', got none"):
+        lq.optimizers.CaseOptimizer((lambda _: False, sgd), default_optimizer=adam).build(variables)
+    with pytest.raises(ValueError, match=r"expected one optimizer .* got 'sgd' and 'adam'"):
+        lq.optimizers.CaseOptimizer((lambda _: True, sgd), (lambda _: True, adam)).build(variables)
