@@ -68,7 +68,7 @@ def convert_keras_model(
     check: bool = True,
     verbose: int = 0,
 ) -> ConvertedModel:
-    """Converts a Keras model (of `tf_keras`, as Larq needs it).
+    """Converts a Keras model, of Keras 2 (`tf_keras`, which Larq needs) or Keras 3.
 
     Args:
         model: A built model. An open batch becomes 1.
@@ -89,9 +89,12 @@ def convert_keras_model(
         ValueError: An argument is not one of those above.
     """
     from larq_engine.converter.keras import keras_to_tflite
+    from larq_engine.converter.keras_3 import keras_3_to_tflite
+    from larq_engine.converter.keras_checks import keras_version
 
+    is_keras_3 = keras_version(type(model)) == 3
     return _convert(
-        lambda step: keras_to_tflite(model),
+        lambda step: keras_3_to_tflite(model) if is_keras_3 else keras_to_tflite(model),
         types=(inference_input_type, inference_output_type),
         int8_range=experimental_default_int8_range,
         options=Options(target, compatibility),

@@ -11,7 +11,7 @@ import keyword
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from larq_engine.converter.keras_metrics import without_metrics
 from larq_engine.converter.keras_pads import keep_pads
 from larq_engine.converter.quiet import quiet_tensorflow
 
-_SIGNATURE = "serving_default"
+SIGNATURE = "serving_default"
 
 # The converter takes a model for quantization-aware if it has one of these; the rest it would
 # quantize dynamically, binary weights with it.
@@ -37,7 +37,7 @@ _FAKE_QUANTIZATION = {
 
 
 def keras_to_tflite(model: Any) -> bytes:
-    """Converts a Keras model; a quantization-aware one comes out with int8 operators.
+    """Converts a model of Keras 2; a quantization-aware one comes out with int8 operators.
 
     Inputs and outputs have Keras' order and names, and float32 where they had it.
 
@@ -67,7 +67,7 @@ def keras_to_tflite(model: Any) -> bytes:
         return dict(zip(_output_names(model, outputs, len(flat)), flat, strict=True))
 
     with without_metrics(model):
-        served = _trace(tf, what, _SIGNATURE, dict(zip(names, specs, strict=True)), serve)
+        served = _trace(tf, what, SIGNATURE, dict(zip(names, specs, strict=True)), serve)
     return _convert(tf, what, [served])
 
 
@@ -89,10 +89,19 @@ def saved_model_to_tflite(
     keys = check_signature_keys(signature_keys)
     path = Path(directory)
     _check_saved_model(path)
+    return signatures_to_tflite(f"SavedModel '{path}'", path, keys)
+
+
+def signatures_to_tflite(
+    what: str, path: Path, keys: Sequence[str], output_names: Mapping[str, str] | None = None
+) -> bytes:
+    """Converts signatures of a SavedModel, which errors call `what`.
+
+    Outputs get the names that `output_names` has for those of the signature.
+    """
     tf = import_tensorflow()
     check_eager(tf.executing_eagerly())
-    what = f"SavedModel '{path}'"
-    with _failing(what, "TensorFlow cannot load it"), quiet_tensorflow():
+    with failing(what, "TensorFlow cannot load it"), quiet_tensorflow():
         loaded = tf.saved_model.load(os.fspath(path), tags=[tf.saved_model.SERVING])
     missing = [key for key in keys if key not in loaded.signatures]
     if missing:
@@ -101,7 +110,8 @@ def saved_model_to_tflite(
             "name those to convert with signature_keys, or save the model with "
             f"signatures={{{missing[0]!r}: ...}}"
         )
-    return _convert(tf, what, [_serve_signature(tf, what, key, loaded) for key in keys])
+    names = output_names or {}
+    return _convert(tf, what, [_serve_signature(tf, what, key, loaded, names) for key in keys])
 
 
 def check_signature_keys(keys: Sequence[str] | None) -> list[str]:
@@ -111,24 +121,26 @@ def check_signature_keys(keys: Sequence[str] | None) -> list[str]:
         ValueError: They are no list of different names.
     """
     if keys is None:
-        return [_SIGNATURE]
+        return [SIGNATURE]
     texts = [] if isinstance(keys, str) else [key for key in keys if isinstance(key, str)]
     if not texts or len(set(texts)) != len(keys):
         raise ValueError(
             f"signature_keys: expected a list of different names of signatures, got {keys!r}; "
-            f"as in [{_SIGNATURE!r}]"
+            f"as in [{SIGNATURE!r}]"
         )
     return texts
 
 
-def _serve_signature(tf: Any, what: str, key: str, loaded: Any) -> "_Signature":
+def _serve_signature(
+    tf: Any, what: str, key: str, loaded: Any, names: Mapping[str, str]
+) -> "_Signature":
     function = loaded.signatures[key]
     specs = function.structured_input_signature[1]
     outputs = sorted(function.structured_outputs)
 
     def serve(*tensors: Any) -> dict[str, Any]:
         results = function(**dict(zip(specs, tensors, strict=True)))
-        return {name: results[name] for name in outputs}
+        return {names.get(name, name): results[name] for name in outputs}
 
     return _trace(tf, what, key, specs, serve)
 
@@ -156,7 +168,7 @@ def quantize_float_ops(content: bytes, int8_range: tuple[float, float]) -> bytes
                 tensor.quantization = tflite.QuantizationParametersT()
                 tensor.quantization.min = np.array(int8_range[:1], np.float32)
                 tensor.quantization.max = np.array(int8_range[1:], np.float32)
-    with _failing("int8 range", "TensorFlow's quantizer failed"), quiet_tensorflow():
+    with failing("int8 range", "TensorFlow's quantizer failed"), quiet_tensorflow():
         # The second half of post-training quantization: what calibration finds is given instead.
         return bytes(mlir_quantize(flatbuffer_utils.convert_object_to_bytearray(model)))
 
@@ -223,7 +235,7 @@ def _convert(tf: Any, what: str, signatures: Sequence[_Signature]) -> bytes:
     traced = {served.key: served.traced for served in signatures}
     with (
         tempfile.TemporaryDirectory() as folder,
-        _failing(what, "TensorFlow's converter failed"),
+        failing(what, "TensorFlow's converter failed"),
         quiet_tensorflow(),
     ):
         tf.saved_model.save(holder, folder, signatures=traced)
@@ -347,7 +359,7 @@ def _check_saved_model(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _failing(what: str, failure: str) -> Iterator[None]:
+def failing(what: str, failure: str) -> Iterator[None]:
     """Raises what TensorFlow raises in this block, of any type, as ConversionError."""
     try:
         yield

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 _FLOAT_TYPES_REFUSED = ("float16", "bfloat16", "float64")
@@ -12,8 +13,7 @@ def check_keras_model(model: Any) -> None:
 
     Raises:
         TypeError: It is no model at all.
-        ValueError: It is a path, or a model of Keras 3, of another type than float32 or without
-            shapes.
+        ValueError: It is a path, or a model of another type than float32 or without shapes.
     """
     if isinstance(model, (str, os.PathLike)):
         raise ValueError(
@@ -21,22 +21,24 @@ def check_keras_model(model: Any) -> None:
             "(tf.keras.models.load_model), or call convert_saved_model for the folder of a "
             "SavedModel and convert_tflite for a .tflite file"
         )
-    version = keras_version(type(model))
-    if version is None:
+    if keras_version(type(model)) is None:
         raise TypeError(f"model: expected a Keras model, got {_describe(model)}")
     name = f"model '{model.name}'"
-    if version > 2:
-        raise ValueError(
-            f"{name}: expected a model of Keras 2, which larq builds on, got one of Keras "
-            f"{version}; write it with model.export('folder') or tf.saved_model.save and call "
-            "convert_saved_model('folder'), or, with layers of larq, build it after "
-            "TF_USE_LEGACY_KERAS=1 was set and TensorFlow imported (pip install tf_keras)"
-        )
     _check_precision(model, name)
-    if not model.built or model.save_spec() is None:
+    if not model.built or (is_keras_2(model) and model.save_spec() is None):
         raise ValueError(
             f"{name}: expected a model that knows the shapes of its inputs, got one without "
             "known ones; give it an Input layer, or call it once on data"
+        )
+
+
+def check_keras_3_backend(backend: str) -> None:
+    """Raises ValueError if Keras 3 computes with something else than TensorFlow."""
+    if backend != "tensorflow":
+        raise ValueError(
+            f"Keras 3: expected the backend tensorflow, whose converter writes .tflite files, got "
+            f"{backend}; save the model (model.save('model.keras')) and run `larq-engine convert "
+            "model.keras`, or load it in a process with KERAS_BACKEND=tensorflow"
         )
 
 
@@ -63,6 +65,11 @@ def keras_version(kind: type) -> int | None:
     return None
 
 
+def is_keras_2(model: Any) -> bool:
+    """Whether it is a model of Keras 2."""
+    return keras_version(type(model)) == 2
+
+
 def _describe(thing: Any) -> str:
     if isinstance(thing, type):
         made = "model" if keras_version(thing) else "object"
@@ -83,10 +90,18 @@ def _check_precision(model: Any, name: str) -> None:
     policy = model.dtype_policy.name
     if policy != "float32":
         raise ValueError(f"{name}: expected the dtype policy float32, got {policy}; {remedy}")
-    for layer in model.submodules:
+    for layer in model.submodules if is_keras_2(model) else _layers(model):
         used = getattr(layer, "compute_dtype", None)
         if used in _FLOAT_TYPES_REFUSED:
             raise ValueError(
                 f"{name}: layer '{layer.name}': expected it to compute in float32, got {used}; "
                 f"{remedy}"
             )
+
+
+def _layers(model: Any) -> Iterator[Any]:
+    """The layers of a model of Keras 3, those of models in it too."""
+    for layer in model.layers:
+        yield layer
+        if keras_version(type(layer)):
+            yield from _layers(layer)

@@ -1,16 +1,17 @@
-"""Loads the Keras models that people keep in files, larq's layers included."""
+"""Loads the Keras models that people keep in files, with layers of larq and larq_engine.keras."""
 
 import contextlib
 import json
 import os
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.keras import import_tensorflow
-from larq_engine.converter.keras_checks import keras_version
+from larq_engine.converter.keras_checks import check_keras_3_backend, keras_version
 from larq_engine.converter.quiet import quiet_tensorflow
 
 
@@ -19,8 +20,9 @@ def load_keras(path: str | os.PathLike[str]) -> Any:
 
     Raises:
         FileNotFoundError: There is no such file.
-        ConversionError: It is no file of Keras 2, or holds no whole model that it can load.
-        ImportError: TensorFlow or its Keras 2 is not installed.
+        ConversionError: Keras did not write it, or it holds no whole model that Keras can load.
+        ImportError: TensorFlow or the Keras that it needs is not installed.
+        ValueError: It is of Keras 3, which was imported with another backend than TensorFlow.
     """
     file = Path(path)
     what = f"model '{file}'"
@@ -29,8 +31,8 @@ def load_keras(path: str | os.PathLike[str]) -> Any:
     if "tensorflow" not in sys.modules:
         # Read once, when TensorFlow is imported; larq cannot be imported with Keras 3.
         os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
-    keras = _import_keras()
-    _check_content(what, file)
+    import_tensorflow()
+    keras = _import_keras_3() if _read_version(what, file).startswith("3.") else _import_keras()
     try:
         with quiet_tensorflow():
             return keras.models.load_model(file, compile=False)
@@ -41,6 +43,29 @@ def load_keras(path: str | os.PathLike[str]) -> Any:
             f"{what}: Keras cannot load it: {error}; for a model with layers or functions of your "
             "own build it in Python, load its weights and call convert_keras_model"
         ) from error
+
+
+def _import_keras_3() -> Any:
+    """Returns Keras 3 with TensorFlow as its backend, knowing the layers of larq_engine.keras."""
+    with _keras_backend("tensorflow"):
+        import larq_engine.keras  # noqa: F401, it registers its layers by name
+    import keras
+
+    check_keras_3_backend(keras.backend.backend())
+    return keras
+
+
+@contextlib.contextmanager
+def _keras_backend(name: str) -> Iterator[None]:
+    """Sets the backend that Keras 3 takes if it is imported in this block."""
+    before = os.environ.get("KERAS_BACKEND")
+    os.environ["KERAS_BACKEND"] = name
+    try:
+        yield
+    finally:
+        del os.environ["KERAS_BACKEND"]
+        if before is not None:
+            os.environ["KERAS_BACKEND"] = before
 
 
 def _import_keras() -> Any:
@@ -72,19 +97,15 @@ def _import_tf_keras() -> Any:
     return tf_keras
 
 
-def _check_content(what: str, file: Path) -> None:
+def _read_version(what: str, file: Path) -> str:
+    """The version of the Keras that wrote a whole model."""
     version, whole = _read_facts(what, file)
-    if version.startswith("3."):
-        raise ConversionError(
-            f"{what}: expected a file of Keras 2, which larq builds on, got Keras {version}; "
-            "load it in Keras 3, write it with model.export('folder'), and convert that folder, a "
-            "SavedModel"
-        )
     if not whole:
         raise ConversionError(
             f"{what}: expected a whole model, got weights only; build the model, load them "
             "(model.load_weights) and call convert_keras_model, or save the model with model.save"
         )
+    return version
 
 
 def _read_facts(what: str, file: Path) -> tuple[str, bool]:

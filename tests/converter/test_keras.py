@@ -10,7 +10,7 @@ import pytest
 from ai_edge_litert.interpreter import Interpreter as StockInterpreter
 
 from larq_engine.converter import schema
-from larq_engine.converter.api import convert_keras_model, convert_saved_model
+from larq_engine.converter.api import convert_keras_model
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.keras import (
     keras_to_tflite,
@@ -440,44 +440,6 @@ def test_a_default_range_leaves_known_ranges():
 def test_a_class():
     with pytest.raises(TypeError, match="the class Branches; make a model of it first"):
         keras_to_tflite(Branches)
-
-
-def test_a_keras_3_model():
-    keras_3 = pytest.importorskip("keras", minversion="3")
-    model = keras_3.Sequential([keras_3.layers.Input((3,)), keras_3.layers.Dense(2)], name="three")
-    with pytest.raises(
-        ValueError, match=r"'three': .* Keras 3; .*model\.export.*convert_saved_model.*tf_keras"
-    ):
-        keras_to_tflite(model)
-
-
-def test_a_keras_3_model_that_was_exported(tmp_path):
-    """What the refusal names works, with signs and straight-through gradients of one's own."""
-    pytest.importorskip("keras", minversion="3")
-    script = (
-        "import sys, keras, numpy as np, tensorflow as tf\n"
-        "def sign(x):\n"
-        "    s = tf.where(x >= 0, 1.0, -1.0)\n"
-        "    return x + tf.stop_gradient(s - x)\n"
-        "class BinaryConv(keras.layers.Conv2D):\n"
-        "    def call(self, x):\n"
-        "        return tf.nn.conv2d(sign(x), sign(self.kernel), 1, 'SAME')\n"
-        "keras.utils.set_random_seed(1)\n"
-        "layers = [keras.layers.Conv2D(32, 3), keras.layers.BatchNormalization()]\n"
-        "layers += [BinaryConv(32, 3, use_bias=False), BinaryConv(8, 3, use_bias=False)]\n"
-        "model = keras.Sequential([keras.Input((8, 8, 3), name='image'), *layers])\n"
-        "x = np.random.default_rng(1).uniform(-1, 1, (1, 8, 8, 3)).astype(np.float32)\n"
-        "np.save(sys.argv[1] + '/x.npy', x)\n"
-        "np.save(sys.argv[1] + '/y.npy', model(x))\n"
-        "model.export(sys.argv[1] + '/model')\n"
-    )
-    environment = {**os.environ, "TF_USE_LEGACY_KERAS": "0", "KERAS_BACKEND": "tensorflow"}
-    command = [sys.executable, "-c", script, str(tmp_path)]
-    subprocess.run(command, env=environment, check=True, capture_output=True, timeout=300)
-    converted = convert_saved_model(tmp_path / "model")
-    assert converted.report.count("binary") == 2
-    got = Interpreter(converted).predict(np.load(tmp_path / "x.npy"))
-    np.testing.assert_array_equal(got, np.load(tmp_path / "y.npy"))
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from larq_engine.converter.keras import (
     quantize_float_ops,
     saved_model_to_tflite,
 )
+from larq_engine.converter.keras_checks import check_keras_3_backend
 from larq_engine.converter.keras_files import load_keras
 
 
@@ -69,3 +70,11 @@ def test_without_tensorflow(tmp_path, monkeypatch):
     ):
         with pytest.raises(ImportError, match=r'pip install "larq-engine\[converter\]"'):
             call()
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch"])
+def test_another_backend_of_keras_3(backend):
+    with pytest.raises(
+        ValueError, match=rf"expected the backend tensorflow, .* got {backend}; save .* `larq-engin"
+    ):
+        check_keras_3_backend(backend)

@@ -15,8 +15,11 @@ from tests.converter.frameworks import require_keras
 
 require_keras()
 
+import keras as keras_3  # noqa: E402
 import larq  # noqa: E402
 import tensorflow as tf  # noqa: E402
+
+import larq_engine.keras as lq  # noqa: E402
 
 keras = tf.keras
 
@@ -93,12 +96,27 @@ def test_weights_alone(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["model.h5", "model.keras"])
-def test_a_file_of_keras_3(tmp_path, name):
-    keras_3 = pytest.importorskip("keras", minversion="3")
-    model = keras_3.Sequential([keras_3.layers.Input((3,)), keras_3.layers.Dense(2)])
+@pytest.mark.filterwarnings("ignore:.*HDF5 file:UserWarning")
+def test_a_file_of_keras_3(tmp_path, rng, name):
+    """It is loaded with TensorFlow as the backend, whatever this process had chosen."""
+    model = keras_3.Sequential(
+        [
+            keras_3.Input((4, 4, 8)),
+            lq.layers.QuantConv2D(8, 3, input_quantizer="ste_sign", kernel_quantizer="ste_tern"),
+        ]
+    )
     model.save(tmp_path / name)
-    with pytest.raises(ConversionError, match=r"of Keras 2, .* got Keras 3\..*model\.export"):
-        load_keras(tmp_path / name)
+    x = rng.uniform(-1, 1, (2, 4, 4, 8)).astype(np.float32)
+    np.testing.assert_array_equal(load_keras(tmp_path / name)(x), model(x))
+    script = (
+        "import os, sys\n"
+        "from larq_engine.converter.keras_files import load_keras\n"
+        "print(len(load_keras(sys.argv[1]).layers), os.environ['KERAS_BACKEND'])"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / name)]
+    environment = {**os.environ, "KERAS_BACKEND": "jax"}
+    result = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert result.stdout.strip() == "1 jax", result.stderr
 
 
 def test_a_layer_that_is_not_known(tmp_path):

@@ -43,8 +43,15 @@ def shake(model, rng):
     model.set_weights(weights)
 
 
-@pytest.mark.parametrize("kind", ["weights", "weights, quantized", "model"])
-@pytest.mark.parametrize("suffix", ["h5", "hdf5"])
+@pytest.mark.parametrize(
+    ("kind", "suffix"),
+    [
+        *((kind, suffix) for kind in ("weights", "model") for suffix in ("h5", "hdf5")),
+        ("weights", "weights.h5"),
+        ("weights, quantized", "h5"),
+        ("weights, quantized", "weights.h5"),
+    ],
+)
 @pytest.mark.filterwarnings("ignore:You are saving your model as an HDF5 file:UserWarning")
 def test_files_of_larq(tmp_path, rng, kind, suffix):
     theirs = make(larq, tf.keras)

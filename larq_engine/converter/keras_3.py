@@ -1,0 +1,69 @@
+"""Models of Keras 3 to float .tflite files: by Keras' own export, a SavedModel.
+
+That keeps what is said of SavedModels true: static shapes, and pads as the model has them. Keras'
+export to LiteRT leaves the batch open and lets TensorFlow's converter make "same" of pads.
+"""
+
+import contextlib
+import io
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from larq_engine.converter import schema
+from larq_engine.converter.keras import SIGNATURE, failing, signatures_to_tflite
+from larq_engine.converter.keras_checks import check_keras_3_backend, check_keras_model
+from larq_engine.converter.quiet import quiet_tensorflow
+
+
+def keras_3_to_tflite(model: Any) -> bytes:
+    """Converts a model of Keras 3 with TensorFlow as its backend.
+
+    Raises:
+        TypeError: It is no model.
+        ValueError: It is one that cannot be converted as it is.
+        ConversionError: Keras cannot export it, or TensorFlow's converter failed.
+    """
+    check_keras_model(model)
+    check_keras_3_backend(sys.modules["keras"].backend.backend())
+    what = f"model '{model.name}'"
+    with tempfile.TemporaryDirectory() as folder:
+        with (
+            failing(what, "Keras cannot export it"),
+            quiet_tensorflow(),
+            contextlib.redirect_stdout(io.StringIO()),  # where it says what it has written
+        ):
+            model.export(folder)
+        content = signatures_to_tflite(what, Path(folder), [SIGNATURE], _output_names(model))
+    return _with_layer_names(content)
+
+
+def _output_names(model: Any) -> dict[str, str]:
+    """Names of a list of outputs, after the last layers, as Keras 2 has them."""
+    names = getattr(model, "output_names", None) or []
+    if not names and type(model).__name__ == "Sequential":
+        names = [model.layers[-1].name]
+    if len(set(names)) != len(names) or isinstance(getattr(model, "output", None), dict):
+        return {}
+    return {f"output_{number}": name for number, name in enumerate(names)}
+
+
+def _with_layer_names(content: bytes) -> bytes:
+    """Takes the number from each scope in the names of tensors.
+
+    Keras 3 opens a layer's scope once to build it and again to call it, so the scope of each call
+    has the layer's name and a number that TensorFlow appended to tell the two apart.
+    """
+    model = schema.read(content)
+    for graph in model.graphs:
+        made = [tensor for op in graph.ops for tensor in (*op.inputs, *op.outputs)]
+        for tensor in {id(tensor): tensor for tensor in made if tensor is not None}.values():
+            tensor.name = ";".join(map(_without_numbers, tensor.name.split(";")))
+    return schema.write(model)
+
+
+def _without_numbers(name: str) -> str:
+    *scopes, last = name.split("/")
+    return "/".join([*(re.sub(r"_\d+$", "", scope) for scope in scopes), last])
