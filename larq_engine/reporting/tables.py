@@ -187,7 +187,7 @@ def ops(study: Study) -> Table:
 def costs(study: Study, op: OpStudy) -> Table:
     """What one operator takes with each kernel of each device, and in runs that are fused."""
     chosen = None if op.chosen is None else op.chosen.seconds.median
-    planned = any(entry.source for entry in (*op.alone, *op.fused))
+    origins = [_origin(entry) for entry in (*op.alone, *op.fused)]
     rows = [
         (
             entry.device + (" (chosen)" if entry is op.chosen else ""),
@@ -199,9 +199,9 @@ def costs(study: Study, op: OpStudy) -> Table:
             _quartiles(entry.seconds),
             entry.kernel or "",
             "" if entry.joules is None else units.joules(entry.joules),
-            entry.source or ("measured" if planned else ""),
+            origin or ("measured" if any(origins) else ""),
         )
-        for entry in (*op.alone, *op.fused)
+        for entry, origin in zip((*op.alone, *op.fused), origins, strict=True)
     ]
     return Table(
         f"Cost of operator {op.op.id} on each device",
@@ -212,6 +212,13 @@ def costs(study: Study, op: OpStudy) -> Table:
         rows,
         frozenset({"time", "of chosen", "in all", "of limit", "energy"}),
     )
+
+
+def _origin(entry: Measurement) -> str:
+    """Where the time of what was not measured itself comes from."""
+    if entry.source or entry.cut_seconds is None:
+        return entry.source or ""
+    return f"derived from {units.seconds(entry.cut_seconds)} cut out of the model"
 
 
 def _more(op: OpStudy, entry: Measurement) -> str:

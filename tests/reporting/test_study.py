@@ -8,6 +8,7 @@ import pytest
 import larq_engine
 from larq_engine.placing.placement import place_profile
 from larq_engine.placing.profile_file import Profile, parse_profile
+from larq_engine.reporting import tables
 from larq_engine.reporting.placement import read_placement
 from larq_engine.reporting.study import Study, make_study
 from tests.reporting.profiles import placement_fields, residual_fields, write_pair
@@ -39,6 +40,22 @@ def test_a_placement_chooses_device_and_kernel(tmp_path):
     assert chosen[2] == ("cpu", "bgemm_i32_4x4x256_avx2")  # not the fastest
     assert study.ops[2].elsewhere["cuda"].amount == 61e-6
     assert "host" not in study.ops[2].elsewhere
+
+
+def test_a_derived_time_is_not_told_as_measured():
+    fields = residual_fields()
+    entry = next(e for e in fields["measurements"] if e["device"] == "host" and len(e["ops"]) == 1)
+    entry["cut_seconds"] = 2e-6
+    study = make_study(_read(fields), None, None, None)
+    table = tables.costs(study, study.ops[entry["ops"][0]])
+    origin = table.columns.index("from")
+    for row in table.rows:
+        derived = row[0].startswith("host")
+        assert row[origin] == (
+            "derived from 2.00 µs cut out of the model" if derived else "measured"
+        )
+    whole = tables.costs(study, study.ops[entry["ops"][0] + 1])
+    assert not any(row[origin] for row in whole.rows), "all measured: nothing to tell apart"
 
 
 @pytest.mark.parametrize("objective", ["latency", "throughput"])
