@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from larq_engine.converter.graph import Tensor
 from larq_engine.converter.lce_ops import is_ours
 from larq_engine.placing import profile_file as file
 from larq_engine.profiling import energy, machine
@@ -162,7 +161,8 @@ class _Profiler:
         parts = list(dict.fromkeys(self._parts(ways)))
         lanes = len(ways) + len({(s.column, s.times) for s in parts if self._is_timed_cut_out(s)})
         with count_rounds("profiling", lanes * self._rounds, self._verbose) as progress:
-            for chunk in self._chunks(ways, lambda way: self._network.whole().ops):
+            everything = range(len(self._network.ops))
+            for chunk in self._chunks(ways, lambda way: everything):
                 self._measure_wholes(chunk, progress)
             for part in self._chunks(parts, lambda spec: spec.ops):
                 self._measure_parts(part, progress)
@@ -212,9 +212,7 @@ class _Profiler:
         size = 0
         # The order within a lane is that of the operators.
         for candidate in sorted(candidates, key=lambda c: (c.times, ops_of(c)[0])):
-            tensors = [t for op in ops_of(candidate) for t in self._tensors(op)]
-            needed = sum(self._reference.values[t].nbytes for t in dict.fromkeys(tensors))
-            needed *= candidate.times
+            needed = self._bytes_of(ops_of(candidate), candidate.times)
             if chunk and (size + needed > _MOST_BYTES or candidate.times != chunk[0].times):
                 yield chunk
                 chunk, size = [], 0
@@ -223,9 +221,14 @@ class _Profiler:
         if chunk:
             yield chunk
 
-    def _tensors(self, position: int) -> list[Tensor]:
-        op = self._network.ops[position]
-        return [*self._network.reads(op), *op.outputs]
+    def _bytes_of(self, positions: Sequence[int], times: int) -> int:
+        """What operators read and write; of weights once what the file has."""
+        ops = [self._network.ops[position] for position in positions]
+        values = {t for op in ops for t in (*self._network.reads(op), *op.outputs)}
+        constants = {t for op in ops for t in op.inputs if t is not None} - values
+        return sum(constant.stored_bytes for constant in constants) + times * sum(
+            self._reference.values[value].nbytes for value in values
+        )
 
     # ---- Whole models ----------------------------------------------------------------------------
 

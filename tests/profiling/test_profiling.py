@@ -8,7 +8,7 @@ import pytest
 
 import larq_engine
 from larq_engine.placing.profile_file import read_profile
-from larq_engine.profiling import column
+from larq_engine.profiling import column, profiler
 from larq_engine.python import library
 from tests.hosts import HOSTS
 from tests.model_builder import ModelBuilder
@@ -208,6 +208,24 @@ def test_batches_are_multiples_of_the_models():
 def test_what_cannot_be_meant(options, said):
     with pytest.raises(ValueError, match=said):
         _profile(**options)
+
+
+def test_no_more_is_open_at_a_time_than_there_is_memory_for(monkeypatch):
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 256)), builder.tensor((1, 256))
+    weights = builder.constant(np.ones((256, 256), np.float32))
+    builder.builtin("FULLY_CONNECTED", [x, weights, -1], [y])
+    opened = []
+
+    def measure(lanes, *others, real=profiler.measure_lanes):
+        opened.append(sum(len(lane.trials) for lane in lanes))
+        real(lanes, *others)
+
+    monkeypatch.setattr(profiler, "measure_lanes", measure)
+    monkeypatch.setattr(profiler, "_MOST_BYTES", 2 * 256 * 256 * 4)
+    result = _profile(builder.finish([x], [y]))
+    assert max(opened) == 1, "the weights of two and their values are more"
+    assert [share.missing for share in result.shares] == [(), ()]
 
 
 @pytest.mark.parametrize("model", [b"", b"TFL3", small_model()[:500]])
