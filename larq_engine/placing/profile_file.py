@@ -88,10 +88,6 @@ class Link:
         """Of moving one value."""
         return self.seconds + size / self.bytes_per_second
 
-    def joules_of(self, size: int) -> float | None:
-        """Of moving one value; None where nobody knows."""
-        return None if self.joules_per_byte is None else self.joules_per_byte * size
-
 
 @dataclass(frozen=True)
 class Measurement:
