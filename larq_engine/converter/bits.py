@@ -4,7 +4,7 @@ Moving comes after the sign where words can be moved whole, as that moves 32 tim
 it comes before the sign, which is exact for every operator that only moves values.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,12 +37,27 @@ def make_bits(binary: Binary, image: tuple[int, ...], options: Options) -> tuple
         tensor = shaped
     maker = _Maker(binary, pools_bits=not options.for_xcore)
     bits = maker.bits(source, tensor)
-    origin = binary.tensor.origin
-    if origin is not None:
-        meaning = Meaning(origin, image[-1], binary.alpha, binary.beta)
-        if meaning not in bits.meanings:
-            bits.meanings.append(meaning)
+    note_meaning(bits, binary, binary.tensor, image[-1])
     return bits, maker.ops
+
+
+def note_meaning(
+    bits: Tensor,
+    binary: Binary,
+    tensor: Tensor,
+    channels: int,
+    pads: Sequence[tuple[int, int]] = (),
+    pad_sign: int = 0,
+) -> None:
+    """Says which tensor of the float model the bits of a binary value are, with pads or not."""
+    found = tensor.counterpart
+    if found is None:
+        return
+    meaning = Meaning(
+        found.origin, channels, binary.alpha, binary.beta, tuple(pads), pad_sign, found.order
+    )
+    if meaning not in bits.meanings:
+        bits.meanings.append(meaning)
 
 
 def values_before_sign(binary: Binary) -> tuple[Tensor, list[Op]]:

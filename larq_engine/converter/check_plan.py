@@ -25,11 +25,13 @@ STRETCH_BYTES = 32 << 20
 class Source:
     """Where a value of the float model comes from: a tensor of the converted model.
 
-    Of bits, their meaning says which number each of them is.
+    Of bits, their meaning says which number each of them is. If there is an order, the value has
+    its dimensions in that order.
     """
 
     tensor: Tensor
     meaning: Meaning | None = None
+    order: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -158,9 +160,12 @@ class _Counterparts:
 
     def sources(self, tensor: Tensor) -> list[tuple[Tensor, Source]]:
         """The values of the float model that can be had from one of the converted model's."""
-        sources = [(meaning.origin, Source(tensor, meaning)) for meaning in tensor.meanings]
-        if tensor.origin is not None and tensor.dtype in NUMPY_TYPES:
-            sources.append((tensor.origin, Source(tensor)))
+        sources = [
+            (meaning.origin, Source(tensor, meaning, meaning.order)) for meaning in tensor.meanings
+        ]
+        found = tensor.counterpart
+        if found is not None and tensor.dtype in NUMPY_TYPES:
+            sources.append((found.origin, Source(tensor, order=found.order)))
         return [(self._by_origin[n], source) for n, source in sources if n in self._by_origin]
 
     def comparisons(self, op: Op, tensor: Tensor) -> list[Comparison]:

@@ -57,20 +57,29 @@ def restore_recipes(graph: Graph) -> None:
     graph.sort()
 
 
+def evaluate(op: Op, inputs: list[Array]) -> Array | None:
+    """What an operator with one output makes of these; None if it is not known."""
+    formula = _FORMULAS.get(op.kind)
+    if formula is None:
+        return None
+    # Infinities and NaN are results like any other to the runtime.
+    with np.errstate(all="ignore"):
+        values = formula(op, *inputs)
+    return None if values is None else np.asarray(values[0])
+
+
 def _evaluate(op: Op) -> list[Array] | None:
     if op.kind == "SHAPE":
         return _shape(op)
-    formula = _FORMULAS.get(op.kind)
-    if formula is None or op.custom or not op.inputs:
+    if op.custom or not op.inputs:
         return None
     known = all(tensor is not None and tensor.is_constant for tensor in op.inputs)
     tensors = [tensor for tensor in [*op.inputs, *op.outputs] if tensor is not None]
     plain = all(tensor.dtype in NUMPY_TYPES and not tensor.quantization for tensor in tensors)
     if not known or not plain:
         return None
-    # Infinities and NaN are results like any other to the runtime.
-    with np.errstate(all="ignore"):
-        return formula(op, *[_data(tensor) for tensor in op.inputs])
+    value = evaluate(op, [_data(tensor) for tensor in op.inputs])
+    return None if value is None else [value]
 
 
 def _shape(op: Op) -> list[Array] | None:
@@ -158,6 +167,12 @@ def _cast(op: Op, x: Array) -> list[Array] | None:
     return [x.astype(NUMPY_TYPES[op.output.dtype])]
 
 
+def _pad(_op: Op, x: Array, pads: Array, *value: Array) -> list[Array] | None:
+    if (pads < 0).any():
+        return None
+    return [np.pad(x, pads, constant_values=value[0].item() if value else 0)]
+
+
 def _select(_op: Op, condition: Array, when_true: Array, when_false: Array) -> list[Array]:
     if condition.ndim == 1 and when_true.ndim > 1:
         # A truth value for each row.
@@ -180,17 +195,23 @@ _FORMULAS: dict[str, Callable[..., list[Array] | None]] = {
     "DIV": _elementwise(np.divide),
     "EXPAND_DIMS": _reshape,
     "FILL": _fill,
+    "EQUAL": _elementwise(np.equal),
     "GREATER": _elementwise(np.greater),
     "GREATER_EQUAL": _elementwise(np.greater_equal),
     "LESS": _elementwise(np.less),
     "LESS_EQUAL": _elementwise(np.less_equal),
+    "LOGICAL_AND": _elementwise(np.logical_and),
     "LOGICAL_NOT": _elementwise(np.logical_not),
+    "LOGICAL_OR": _elementwise(np.logical_or),
     "MAXIMUM": _elementwise(np.maximum),
     "MEAN": _reduce(np.mean),
     "MINIMUM": _elementwise(np.minimum),
     "MUL": _elementwise(np.multiply),
     "NEG": _elementwise(np.negative),
+    "NOT_EQUAL": _elementwise(np.not_equal),
     "PACK": _pack,
+    "PAD": _pad,
+    "PADV2": _pad,
     "REDUCE_PROD": _product,
     **{op.name: _clamp for op in KNOWN_OPS if op.clamp is not None},
     "RESHAPE": _reshape,

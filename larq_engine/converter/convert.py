@@ -13,6 +13,7 @@ from larq_engine.converter.options import Options
 from larq_engine.converter.rules_activation import join_prelu
 from larq_engine.converter.rules_binary import binarize_layer, binarize_output
 from larq_engine.converter.rules_bits import pool_bits, write_bits
+from larq_engine.converter.rules_flatten import turn_weights
 from larq_engine.converter.rules_fuse import fuse_activation, fuse_affine
 from larq_engine.converter.rules_int8 import dequantize_to_int8, quantize_int8, write_int8
 from larq_engine.converter.rules_lce import pad_as_same, unpack_weights
@@ -25,7 +26,12 @@ from larq_engine.converter.rules_reshape import (
     sink_reshape,
 )
 from larq_engine.converter.rules_transpose import SINKING as SINKING_BELOW_TRANSPOSES
-from larq_engine.converter.rules_transpose import merge_transposes, sink_transpose
+from larq_engine.converter.rules_transpose import (
+    lift_transpose,
+    merge_transposes,
+    reshape_for_transpose,
+    sink_transpose,
+)
 from larq_engine.converter.rules_weights import pack_weights
 from larq_engine.converter.verify import verify
 from larq_engine.converter.weights import WEIGHTED_KINDS
@@ -38,11 +44,18 @@ _APPLICATIONS_PER_OP = 10
 # Looks at one operator: what replaces it, or None where the rule does not apply.
 Rule = Callable[[Op, Graph, Options], Sequence[Op] | Tensor | None]
 
+_SINK_TRANSPOSES: dict[Rule, tuple[str, ...]] = {
+    merge_transposes: ("TRANSPOSE",),
+    sink_transpose: SINKING_BELOW_TRANSPOSES,
+}
+
 # A stage's rules are applied until none applies any more, or too often.
 #
-# Signs are looked for before anything is fused, as fusing takes the operators away that they are
-# recognised by. Transposes and reshapes move before fusing, to bring together what can be fused;
-# transposes first, as a constant for each channel goes along the last dimension. Thresholds come
+# Transposes move first, as they stand between signs and what they are part of, and between pads
+# and layers; and once more for those that are new, of values before their signs. Signs are looked
+# for before anything is fused, as fusing takes the operators away that they are recognised by.
+# Reshapes move before fusing, to bring together what can be fused; after transposes, as a constant
+# for each channel goes along the last dimension. Thresholds come
 # before multipliers and biases, as they are found by evaluating what is between a convolution and a
 # sign, one operator after the other as the model has them.
 _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
@@ -51,14 +64,16 @@ _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
         pad_as_same: ("LceBconv2d",),
         pad_with_zero: ("PADV2",),
     },
+    _SINK_TRANSPOSES,
+    {lift_transpose: ("TRANSPOSE",), turn_weights: ("FULLY_CONNECTED",)},
     {binarize_layer: KINDS},
     {binarize_output: ("SIGN", "SELECT", "SELECT_V2", "ADD", "SUB")},
-    {
-        merge_transposes: ("TRANSPOSE",),
-        sink_transpose: SINKING_BELOW_TRANSPOSES,
+    _SINK_TRANSPOSES
+    | {
         join_prelu: ("ADD", "SUB"),
     },
     {
+        reshape_for_transpose: ("TRANSPOSE",),
         sink_reshape: SINKING,
         merge_reshapes: ("RESHAPE",),
         drop_reshape: ("RESHAPE",),

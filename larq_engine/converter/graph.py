@@ -44,7 +44,8 @@ class Meaning:
 
     The bits of `channels` values each, in this order, are the tensor's values. If there are
     `pads`, the tensor's values are those of the bits' image with so many pixels of `pad_sign`
-    before and after its height and width.
+    before and after its height and width. If there is an `order`, the tensor's values are in that
+    order of dimensions.
     """
 
     origin: int
@@ -53,6 +54,7 @@ class Meaning:
     beta: float = 0.0
     pads: tuple[tuple[int, int], ...] = ()
     pad_sign: int = 0
+    order: tuple[int, ...] = ()
 
     def values(self, signs: Array) -> Array:
         """The float model's values of +-1 values."""
@@ -60,6 +62,14 @@ class Meaning:
             pads = [(0, 0), *self.pads, (0, 0)]
             signs = np.pad(signs, pads, constant_values=self.pad_sign)
         return (self.alpha * signs + self.beta).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Counterpart:
+    """Which tensor of the float model a tensor is: #`origin`, or that before `order` turned it."""
+
+    origin: int
+    order: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -90,6 +100,8 @@ class Tensor:
     layer: str = ""
     # Its number in the file that was read; tensors that rules make have none.
     origin: int | None = None
+    # Of one that a rule made: what it is in the file, in another order of dimensions.
+    turned: Counterpart | None = None
     # Of a constant: the operator that the file makes it with, of less data than it has.
     recipe: "Op | None" = field(default=None, repr=False)
     # What else the file says of it (sparsity, variables...), opaque here.
@@ -100,6 +112,11 @@ class Tensor:
     @property
     def elements(self) -> int:
         return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def counterpart(self) -> Counterpart | None:
+        """The tensor of the file that has its values."""
+        return self.turned if self.origin is None else Counterpart(self.origin)
 
     @property
     def is_constant(self) -> bool:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from larq_engine.converter import lce_ops, schema
-from larq_engine.converter.bits import make_bits
-from larq_engine.converter.graph import FloatLayer, Graph, Meaning, Op, Tensor
+from larq_engine.converter.bits import make_bits, note_meaning
+from larq_engine.converter.graph import FloatLayer, Graph, Op, Tensor
 from larq_engine.converter.layers import (
     KINDS,
     ConvolutionForm,
@@ -211,11 +211,9 @@ def binarize_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     weights = find_binary_weights(form.weights)
     assert not isinstance(weights, NotBinary)
     bits, ops = make_bits(data, form.image, options)
-    if found.padded is not None and found.padded.tensor.origin is not None:
-        origin, pads = found.padded.tensor.origin, found.padded.pads
-        bits.meanings.append(
-            Meaning(origin, form.image[3], data.alpha, data.beta, pads, found.pad_sign)
-        )
+    if found.padded is not None:
+        tensor, pads = found.padded.tensor, found.padded.pads
+        note_meaning(bits, data, tensor, form.image[3], pads, found.pad_sign)
 
     negative = weights.negative if data.alpha > 0 else ~weights.negative
     multiplier = (abs(data.alpha) * weights.scale).astype(np.float32)

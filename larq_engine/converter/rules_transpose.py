@@ -10,23 +10,19 @@ from dataclasses import replace
 import numpy as np
 
 from larq_engine.converter import lce_ops
-from larq_engine.converter.graph import Array, Graph, Op, Tensor
+from larq_engine.converter.bits import computes_the_same
+from larq_engine.converter.graph import NUMPY_TYPES, Array, Counterpart, Graph, Op, Tensor
 from larq_engine.converter.options import Options
-from larq_engine.python.operators import KNOWN_OPS, Samples
-
-# What computes each value from the values at the same place of its inputs. Comparisons and signs
-# are not among them: they stay where the self-check finds them.
-_ELEMENTWISE = tuple(
-    op.name for op in KNOWN_OPS if op.samples is Samples.EACH and op.name != "SIGN"
-)
+from larq_engine.converter.transposed import POSITIONS, values_of
 
 # What a transpose can sink below, or vanish in.
-SINKING = (*_ELEMENTWISE, "CONCATENATION", "PAD", "PADV2", "MEAN")
+_RESHAPES = ("RESHAPE", "EXPAND_DIMS", "SQUEEZE")
+SINKING = (*POSITIONS, *_RESHAPES)
 
 
 def merge_transposes(op: Op, graph: Graph, options: Options) -> list[Op] | Tensor | None:
     """TRANSPOSE(TRANSPOSE(x)) -> one TRANSPOSE, or x itself where they undo each other."""
-    inner = _transpose(op.inputs[0])
+    inner = find_transpose(op.inputs[0])
     order = _order(op)
     if inner is None or order is None:
         return None
@@ -37,70 +33,118 @@ def merge_transposes(op: Op, graph: Graph, options: Options) -> list[Op] | Tenso
     return x if graph.is_internal(op.output) or graph.is_internal(x) else None
 
 
+def reshape_for_transpose(op: Op, graph: Graph, options: Options) -> list[Op] | None:
+    """A TRANSPOSE that moves nothing but dimensions of size 1 -> RESHAPE."""
+    x, order = op.inputs[0], _order(op)
+    if x is None or order is None or order[0] != 0:
+        return None
+    if x.signature is not None and -1 in x.signature[1:]:
+        return None
+    moved = [axis for axis in order if x.shape[axis] != 1]
+    return [lce_ops.reshape(x, op.output)] if moved == sorted(moved) else None
+
+
 def sink_transpose(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     """f(TRANSPOSE(x)) -> TRANSPOSE(f(x)), if no reader of the transposed value needs it so."""
     for tensor in op.inputs:
-        if _transpose(tensor) is None or tensor is None:
+        if find_transpose(tensor) is None or tensor is None:
             continue
         readers = {reader.kind for reader in tensor.consumers}
         if not graph.is_internal(tensor) or not readers <= {"TRANSPOSE", *SINKING}:
             return None
-    return _sink(op)
+    return _sink(op, graph)
 
 
-def _sink(op: Op) -> list[Op] | None:
-    if op.kind not in SINKING or op.custom or not _is_per_tensor(op.output):
+def lift_transpose(op: Op, graph: Graph, options: Options) -> list[Op] | None:
+    """TRANSPOSE(PAD(x)) -> PAD(TRANSPOSE(x)), as a layer can take in what is padded before it."""
+    pad, order = op.inputs[0].producer if op.inputs[0] is not None else None, _order(op)
+    if pad is None or pad.kind not in ("PAD", "PADV2") or order is None:
         return None
-    values = op.inputs[:1] if op.kind in ("PAD", "PADV2", "MEAN") else op.inputs
-    found = next((x.producer for x in values if x is not None and _transpose(x)), None)
+    x = pad.inputs[0]
+    positions = POSITIONS[pad.kind](pad, np.argsort(order))
+    if x is None or positions is None or not _is_per_tensor(x):
+        return None
+    before = _turned_back(x, np.argsort(order))
+    transpose = _make(x, order, before)
+    same = next((known for known in x.consumers if computes_the_same(known, transpose)), transpose)
+    inputs = [same.output, lce_ops.constant(positions.inputs[1].astype(np.int32)), *pad.inputs[2:]]
+    padded = replace(pad, inputs=inputs, outputs=[op.output])
+    return [padded] if same is not transpose else [transpose, padded]
+
+
+def _sink(op: Op, graph: Graph) -> list[Op] | None:
+    if op.kind in _RESHAPES:
+        return _sink_below_reshape(op)
+    if op.kind not in POSITIONS or op.custom or not all(map(_is_per_tensor, op.outputs)):
+        return None
+    values = op.inputs[values_of(op)]
+    found = next((x.producer for x in values if x is not None and find_transpose(x)), None)
     order = _order(found) if found is not None else None
     if found is None or order is None:
         return None
     # Where it stays, results of other transposes stay out: they could go round for ever.
     goes = all(reader is op for reader in found.output.consumers)
-    inputs = [_before(x, order, found if goes else None) for x in values]
-    if any(x is None for x in inputs):
+    before = [_before(x, order, found if goes else None) for x in values]
+    positions = POSITIONS[op.kind](op, order)
+    if positions is None or any(x is None for x in before):
         return None
-    if op.kind == "MEAN":
-        return _mean(op, inputs[0], order)
-    if len(op.output.shape) != len(order):
+    inputs = list(op.inputs)
+    inputs[values_of(op)] = before
+    for index, position in positions.inputs.items():
+        inputs[index] = lce_ops.constant(position.astype(np.int32))
+    after = order if positions.order is None else positions.order
+    outputs = [_turned_back(output, after) for output in op.outputs]
+    moved = replace(op, inputs=inputs, outputs=outputs, options=positions.options)
+    if np.array_equal(after, np.arange(len(after))):
+        return [replace(moved, outputs=op.outputs)]
+    pairs = zip(outputs, op.outputs, strict=True)
+    # Of a SPLIT, some may be read by nobody.
+    return [moved, *(_make(inner, after, output) for inner, output in pairs if graph.uses(output))]
+
+
+def _sink_below_reshape(op: Op) -> list[Op] | None:
+    """One that puts in or leaves out dimensions of size 1, as between images and sequences."""
+    found = find_transpose(op.inputs[0])
+    output = op.output
+    if found is None or op.inputs[0] is None or not _is_per_tensor(output):
         return None
-    fields = op.options
-    if op.kind == "CONCATENATION":
-        fields = _with_axis(op, int(order[fields.axis]))
-    if op.kind in ("PAD", "PADV2"):
-        pads = op.inputs[1]
-        if pads is None or pads.data is None:
-            return None
-        inputs += [lce_ops.constant(pads.data[np.argsort(order)].astype(np.int32)), *op.inputs[2:]]
-    inner = op.output.like(
-        f"{op.name}/before_transpose",
-        shape=_reordered(op.output.shape, np.argsort(order)),
-        signature=_reordered(op.output.signature, np.argsort(order)),
+    (x, order), before, after = found, op.inputs[0].shape, output.shape
+    is_open = [t.signature is not None and -1 in t.signature[1:] for t in (x, output)]
+    if any(is_open) or order[0] != 0 or not after or before[0] != after[0]:
+        return None
+    # The first dimension stays the first, also where it is 1.
+    old = [axis for axis, size in enumerate(before) if size != 1 or axis == 0]
+    new = [axis for axis, size in enumerate(after) if size != 1 or axis == 0]
+    if [before[axis] for axis in old] != [after[axis] for axis in new]:
+        return None
+    # Dimensions of size 1 stay before that which they are before now.
+    where = dict(zip(new, order[old], strict=True))
+    places = [next((where[a] for a in new if a >= axis), len(order)) for axis in range(len(after))]
+    turned = np.argsort(np.argsort(places, kind="stable"), kind="stable")
+    inner = _turned_back(output, turned)
+    reshaped = replace(lce_ops.reshape(x, inner), layer=op.layer)
+    if np.array_equal(turned, np.arange(len(turned))):
+        return [replace(reshaped, outputs=[output])]
+    return [reshaped, _make(inner, turned, output)]
+
+
+def _turned_back(output: Tensor, order: Array) -> Tensor:
+    """What is an output when it is transposed."""
+    back = np.argsort(order)
+    known = output.counterpart
+    turned = None
+    if known is not None:
+        whole = order[list(known.order)] if known.order else order
+        turned = Counterpart(known.origin, tuple(map(int, whole)))
+    return output.like(
+        f"{output.name}/before_transpose",
+        shape=_reordered(output.shape, back),
+        signature=_reordered(output.signature, back),
+        turned=turned,
     )
-    moved = replace(op, inputs=inputs, outputs=[inner], options=fields)
-    return [moved, _make(inner, order, op.output)]
 
 
-def _mean(op: Op, x: Tensor | None, order: Array) -> list[Op] | None:
-    """Means over some dimensions, where the others stay in their order."""
-    axes = op.inputs[1]
-    if x is None or axes is None or axes.data is None or op.options.keepDims:
-        return None
-    gone = [int(order[axis]) for axis in axes.data.reshape(-1)]
-    kept = [int(axis) for axis in order if axis not in gone]
-    if kept != sorted(kept):
-        return None
-    return [replace(op, inputs=[x, lce_ops.constant(np.array(sorted(gone), np.int32))])]
-
-
-def _with_axis(op: Op, axis: int) -> object:
-    fields = type(op.options)()
-    vars(fields).update(vars(op.options), axis=axis)
-    return fields
-
-
-def _transpose(tensor: Tensor | None) -> tuple[Tensor, Array] | None:
+def find_transpose(tensor: Tensor | None) -> tuple[Tensor, Array] | None:
     """What a tensor is transposed from, and in which order."""
     op = tensor.producer if tensor is not None else None
     order = _order(op) if op is not None and op.kind == "TRANSPOSE" else None
@@ -128,7 +172,7 @@ def _before(tensor: Tensor | None, order: Array, going: Op | None) -> Tensor | N
     """
     if tensor is None:
         return None
-    found = _transpose(tensor)
+    found = find_transpose(tensor)
     if found is not None and np.array_equal(found[1], order):
         return found[0]
     for reader in tensor.consumers if going is not None else ():
@@ -138,7 +182,9 @@ def _before(tensor: Tensor | None, order: Array, going: Op | None) -> Tensor | N
             return reader.output
     if tensor.is_constant and tensor.elements == 1:
         return tensor
-    if tensor.data is None or tensor.quantization or len(tensor.shape) > len(order):
+    if tensor.data is None or tensor.dtype not in NUMPY_TYPES or tensor.quantization:
+        return None
+    if len(tensor.shape) > len(order):
         return None
     whole = tensor.data.reshape((1,) * (len(order) - tensor.data.ndim) + tensor.shape)
     data = np.ascontiguousarray(whole.transpose(np.argsort(order)))

@@ -225,11 +225,18 @@ def _host_errors() -> contextlib.AbstractContextManager[None]:
 
 def _their_value(source: Source, value: Array, shape: tuple[int, ...]) -> Array:
     """The value of the float model's tensor."""
-    if source.meaning is None:
+    if source.meaning is not None:
+        value = source.meaning.values(_signs(value, source.meaning.channels))
+    elif not source.order:
         return value
-    numbers = source.meaning.values(_signs(value, source.meaning.channels))
-    # Bits may have the shape of an image where the float model has rows.
-    return numbers.reshape(shape) if numbers.size == math.prod(shape) else numbers
+    if value.size != math.prod(shape):
+        return value
+    # Rules may have made an image of rows, and rows of an image.
+    if source.order:
+        if value.ndim != len(source.order):
+            value = value.reshape([shape[source.order.index(axis)] for axis in range(len(shape))])
+        value = value.transpose(source.order)
+    return value.reshape(shape)
 
 
 def _signs(words: Array, channels: int) -> Array:

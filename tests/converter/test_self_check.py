@@ -181,7 +181,7 @@ def test_float_model_with_changes_is_checked():
     assert "agree with the float model" in check_conversion(model, schema.File(content))
     (op,) = _ops(model.graphs[0], "LEAKY_RELU")
     op.options.alpha = 0.25
-    with pytest.raises(ConversionError, match="TANH"):
+    with pytest.raises(ConversionError, match="LEAKY_RELU"):
         check_conversion(model, schema.File(content))
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import larq_engine
 from larq_engine.converter import schema
 from tests.converter.graphs import Net, Value, convert_and_compare, edges, signs, steps
 from tests.model_builder import ACTIVATION
@@ -78,7 +79,60 @@ _BETWEEN = {
     "pad": lambda net, x: net.pad(x, [(0, 0), (1, 0), (2, 3), (0, 1)]),
     "padv2": lambda net, x: net.pad(x, [(0, 0), (0, 2), (1, 0), (0, 1)], 0.5),
     "concatenation": lambda net, x: net.concatenate([x, net.op("NEG", x)], 1),
+    "mirror": lambda net, x: net.op(
+        "MIRROR_PAD",
+        x,
+        np.array([(0, 0), (1, 0), (2, 3), (0, 1)], np.int32),
+        shape=(2, 5, 10, 7),
+        mode=0,
+    ),
+    "sign": lambda net, x: net.op("SIGN", x),
+    "step": lambda net, x: _step(net, x),
+    "clamp": lambda net, x: _where(net, net.op("GREATER", x, 1.0, dtype=np.bool_), 1.0, x),
+    "leaky": lambda net, x: _where(
+        net, net.op("LESS", x, steps(np.random.default_rng(1), 4, 1, 1), dtype=np.bool_), x, 0.5
+    ),
+    "halves": lambda net, x: net.op("SUB", *net.split(x, 2, 1)),
+    "lines apart": lambda net, x: net.op("MUL", *net.split(x, 3, 3)[:2]),
+    "slice": lambda net, x: net.op(
+        "SLICE", x, _integers(0, 1, 2, 3), _integers(2, 2, 2, -1), shape=(2, 2, 2, 3)
+    ),
+    "strided slice": lambda net, x: net.op(
+        "STRIDED_SLICE",
+        x,
+        _integers(0, 3, 1, 9),
+        _integers(9, 0, 3, 1),
+        _integers(1, -2, 1, -1),
+        shape=(2, 2, 2, 5),
+        beginMask=0b1001,
+        endMask=0b1001,
+    ),
+    "mean of the channels": lambda net, x: net.op(
+        "MEAN", x, _integers(1), shape=(2, 1, 5, 6), keepDims=True
+    ),
+    "sum of the image": lambda net, x: net.op(
+        "MUL", net.op("SUM", x, _integers(2, -1), shape=(2, 4, 1, 1), keepDims=True), x
+    ),
+    "largest": lambda net, x: net.op(
+        "REDUCE_MAX", x, _integers(3), shape=(2, 4, 5, 1), keepDims=True
+    ),
 }
+
+
+def _integers(*values: int) -> np.ndarray:
+    return np.array(values, np.int32)
+
+
+def _where(net: Net, condition: Value, *values: object) -> Value:
+    return net.op("SELECT_V2", condition, *values)
+
+
+def _step(net: Net, x: Value) -> Value:
+    """(x >= 0) - not (x >= 0), as numbers."""
+    condition = net.op("GREATER_EQUAL", x, 0.0, dtype=np.bool_)
+    no = net.op("LOGICAL_NOT", condition, dtype=np.bool_)
+    cast = [net.op("CAST", truth, inDataType=6, outDataType=0) for truth in (condition, no)]
+    return net.op("SUB", *cast)
 
 
 @pytest.mark.parametrize("between", _BETWEEN)
@@ -137,7 +191,7 @@ def test_scales_along_a_dimension(rng):
 @pytest.mark.parametrize("keep", [False, True])
 @pytest.mark.parametrize("axes", [(2, 3), (3,), (1,)])
 def test_means(axes, keep, rng):
-    """Those over height and width need no transpose; of other dimensions' order it may be part."""
+    """A TRANSPOSE is left where dimensions of more than 1 are, and in another order."""
     net = Net()
     x = net.input(2, 4, 8, 4)
     shape = [1 if axis in axes else size for axis, size in enumerate((2, 4, 4, 8))]
@@ -146,7 +200,7 @@ def test_means(axes, keep, rng):
     y = net.transpose(x, *_TO_NCHW)
     y = net.op("MEAN", y, np.array(axes, np.int32), shape=shape, keepDims=keep)
     converted = convert_and_compare(net, y, inputs=[steps(rng, *x.shape)])
-    gone = not keep and axes in ((2, 3), (1,))
+    gone = axes in ((2, 3), (1,))
     assert ("TRANSPOSE" in converted.kinds) == (not gone)
 
 
@@ -215,6 +269,89 @@ def test_sum_in_either_order(rng):
     assert converted.kinds.count("TRANSPOSE") == 2
 
 
+@pytest.mark.parametrize("sign", [True, False])
+def test_dense_layer_of_a_flattened_image(sign, rng):
+    """Its weights are put in the image's order."""
+    net = Net()
+    x = net.transpose(net.input(2, 5, 6, 32), *_TO_NCHW)
+    x = _sign(net, x) if sign else net.op("RELU", x)
+    weights = signs(rng, 16, 960) if sign else steps(rng, 16, 960)
+    y = net.dense(net.reshape(x, 2, 960), weights, steps(rng, 16))
+    converted = convert_and_compare(net, y, inputs=[edges(rng, 2, 5, 6, 32)])
+    assert "TRANSPOSE" not in converted.kinds
+    assert converted.kinds.count("LceBconv2d") == sign
+
+
+def test_dense_layer_whose_rows_are_not_images(rng):
+    """A flattening that joins samples, and a batch that is moved."""
+    for order, rows in (((0, 3, 1, 2), 120), ((3, 0, 1, 2), 80)):
+        net = Net()
+        x = net.transpose(net.input(2, 5, 6, 8), *order)
+        y = net.dense(net.reshape(x, 480 // rows, rows), steps(rng, 4, rows))
+        converted = convert_and_compare(net, y, inputs=[steps(rng, 2, 5, 6, 8)])
+        assert converted.kinds.count("TRANSPOSE") == 1
+
+
+def test_sequences(rng):
+    """Convolutions of sequences are of images of one line, with reshapes on both sides."""
+    net = Net()
+    x = net.input(1, 32, 16)
+    for _ in range(2):
+        image = net.transpose(net.reshape(_sign(net, x), 1, 32, 1, 16), *_TO_NHWC)
+        image = net.pad(image, ((0, 0), (1, 1)))
+        y = net.transpose(net.conv(image, signs(rng, 32, 1, 3, 32)), *_TO_NCHW)
+        scale = rng.choice(np.array([0.5, 0.25, 2.0], np.float32), (1, 32, 1))
+        x = net.op("ADD", net.op("MUL", net.reshape(y, 1, 32, 16), scale), steps(rng, 1, 32, 1))
+    converted = convert_and_compare(net, x, inputs=[edges(rng, 1, 32, 16)])
+    kinds = [kind for kind in converted.kinds if kind != "RESHAPE"]
+    assert kinds == ["TRANSPOSE", "LceQuantize", "LceBconv2d", "LceBconv2d", "TRANSPOSE"]
+    larq_engine.convert_tflite(net.finish(x))
+
+
+@pytest.mark.parametrize("kind", ["RESHAPE", "SQUEEZE", "EXPAND_DIMS"])
+def test_dimensions_of_one(kind, rng):
+    """Put in and left out between transposes."""
+    net = Net()
+    x = net.input(2, 1, 6, 4)
+    if kind == "EXPAND_DIMS":
+        x = net.reshape(x, 2, 6, 4)
+        y = net.transpose(x, 0, 2, 1)
+        y = net.op(kind, y, np.array(2, np.int32), shape=(2, 4, 1, 6))
+        y = net.transpose(y, *_TO_NHWC)
+    else:
+        y = net.transpose(x, *_TO_NCHW)
+        if kind == "SQUEEZE":
+            y = net.op(kind, y, shape=(2, 4, 6), squeezeDims=[2])
+        else:
+            y = net.reshape(y, 2, 4, 6)
+        y = net.transpose(net.op("ADD", y, steps(rng, 4, 1)), 0, 2, 1)
+    converted = convert_and_compare(net, net.op("ABS", y), inputs=[edges(rng, 2, 1, 6, 4)])
+    assert "TRANSPOSE" not in converted.kinds
+
+
+@pytest.mark.parametrize("shape", [(4, 2, 1, 6), (2, 24), (2, 2, 2, 6), (1, 2, 4, 6), (48,)])
+def test_reshapes_that_move_more(shape, rng):
+    net = Net()
+    y = net.reshape(net.transpose(net.input(2, 1, 6, 4), *_TO_NCHW), *shape)
+    converted = convert_and_compare(net, net.op("ABS", y), inputs=[edges(rng, 2, 1, 6, 4)])
+    if shape != (1, 2, 4, 6):
+        assert converted.kinds.count("TRANSPOSE") == 1
+
+
+def _reduced(net: Net, x: Value, axis: int, *, keep: bool) -> Value:
+    if len(x.shape) < 3:
+        keep = True
+    shape = [1 if at == axis else size for at, size in enumerate(x.shape) if keep or at != axis]
+    return net.op("REDUCE_MAX", x, _integers(axis), shape=shape, keepDims=keep)
+
+
+def _half(net: Net, x: Value, axis: int) -> Value:
+    """The first of the parts along a dimension, if it has some."""
+    if x.shape[axis] % 2:
+        return net.op("SIGN", x)
+    return net.split(x, 2, axis)[int(x.shape[0] % 2)]
+
+
 def _random_value(rng: np.random.Generator, net: Net, values: list[Value]) -> Value:
     x = values[rng.integers(len(values))]
     alike = [value for value in values if value.shape == x.shape]
@@ -226,16 +363,21 @@ def _random_value(rng: np.random.Generator, net: Net, values: list[Value]) -> Va
         lambda: net.op("ADD", x, alike[rng.integers(len(alike))]),
         lambda: net.pad(x, [tuple(map(int, rng.integers(0, 2, 2))) for _ in x.shape], 2.0),
         lambda: net.concatenate([x, alike[-1]], int(rng.integers(len(x.shape)))),
+        lambda: _step(net, x),
+        lambda: _where(net, net.op("LESS", x, steps(rng, *along), dtype=np.bool_), x, 0.5),
+        lambda: _reduced(net, x, int(rng.integers(len(x.shape))), keep=bool(rng.integers(2))),
+        lambda: net.reshape(x, *x.shape[:1], 1, *x.shape[1:]),
+        lambda: _half(net, x, int(rng.integers(len(x.shape)))),
         lambda: net.op(
             "SUB", net.op("RELU", x), net.op("MUL", net.op("RELU", net.op("NEG", x)), 2.0)
         ),
     ]
-    if rng.random() < 0.4:
+    if rng.random() < 0.4 or len(x.shape) > 4:
         return net.transpose(x, *map(int, rng.permutation(len(x.shape))))
     return makers[rng.integers(len(makers))]()
 
 
-@pytest.mark.parametrize("seed", range(64))
+@pytest.mark.parametrize("seed", range(128))
 def test_random_graphs(seed):
     rng = np.random.default_rng(seed)
     net = Net()
