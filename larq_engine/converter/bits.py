@@ -14,6 +14,7 @@ from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.graph import Array, Meaning, Op, Tensor
 from larq_engine.converter.options import Options
 from larq_engine.converter.signs import (
+    TRUTH_MOVES,
     Binary,
     Condition,
     Moved,
@@ -137,7 +138,7 @@ class _Maker:
     def _move_values(self, source: Moved) -> Tensor:
         op = source.op
         values = [self.value(part, _tensor_of(part, op)) for part in source.parts]
-        if op.kind not in _TRUTH_MOVES or values[0].dtype != "BOOL":
+        if op.kind not in TRUTH_MOVES or values[0].dtype != "BOOL":
             values = [self._as_float(value) for value in values]
         inputs = list(op.inputs)
         for index, value in zip(moved_inputs(op), values, strict=True):
@@ -258,9 +259,6 @@ def _integers(tensor: Tensor | None) -> Array:
     assert tensor is not None and tensor.data is not None
     return tensor.data
 
-
-# Operators of one input that move truth values in all hosts, as fast as bytes.
-_TRUTH_MOVES = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS", "TRANSPOSE")
 
 # Which moves can be done on words: a function of the operator and the shapes of values. Not
 # TRANSPOSE: tflite_runtime 2.14's XNNPACK takes it for words and then fails on their type.

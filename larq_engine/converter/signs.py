@@ -21,6 +21,7 @@ from larq_engine.converter.activations import (
     range_of,
 )
 from larq_engine.converter.graph import Op, Tensor
+from larq_engine.converter.sign_values import find_sign_values, uniform
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,33 @@ def find_binary(tensor: Tensor) -> Binary | NotBinary:
         )
     if op.known.moved is not None:
         return _moved(op, tensor)
+    of_sign = _of_sign(tensor)
+    if of_sign is not None:
+        return of_sign
     finder = _FINDERS.get(op.kind, _not_a_sign)
     return finder(op)
+
+
+def _of_sign(tensor: Tensor) -> Binary | NotBinary | None:
+    """A value that is one number where another is not negative, or is positive, else another."""
+    found = find_sign_values(tensor)
+    if found is None or not np.isfinite(found.values).all():
+        return None
+    below, at, above = map(float, found.values)
+    if at != above and _is_not_negative(found.x):
+        # One number where x > 0, that is where not -x >= 0; else the other.
+        source = Positive(_before_relu(found.x), negated=True)
+        return _between((source, False), tensor, above, at)
+    if below != above and at in (below, above):
+        strict = at == below
+        low, high = (above, below) if strict else (below, above)
+        return _between((Positive(found.x, negated=strict), False), tensor, low, high)
+    if below != above and tensor.producer is not None and tensor.producer.kind != "SIGN":
+        return NotBinary(
+            f"its input '{tensor.name}' has a third value, {at:g}, for the sign of 0",
+            "use larq's ste_sign, or tf.where(x >= 0, 1., -1.)",
+        )
+    return None
 
 
 def _not_a_sign(op: Op) -> NotBinary:
@@ -107,14 +133,12 @@ def _not_a_sign(op: Op) -> NotBinary:
 
 def scalar(tensor: Tensor | None) -> float | None:
     """The one number that a constant holds in all places, or None."""
-    if tensor is None or tensor.data is None or tensor.dtype != "FLOAT32" or not tensor.elements:
-        return None
-    first = tensor.data.reshape(-1)[0]
-    return float(first) if tensor.elements == 1 or bool((tensor.data == first).all()) else None
+    number = uniform(tensor) if tensor is not None and tensor.dtype == "FLOAT32" else None
+    return None if number is None else float(number)
 
 
-def _sign(op: Op) -> Binary | NotBinary:
-    """sign(sign(x) + c), or the step sign(relu(x))."""
+def _sign(op: Op) -> NotBinary:
+    """What is wrong with the c of sign(sign(x) + c), or with a plain sign."""
     (x,) = op.inputs
     assert x is not None
     inner = x.producer
@@ -129,24 +153,14 @@ def _sign(op: Op) -> Binary | NotBinary:
         # A shift with more places than the sign makes more signs out of one.
         alike = a is not None and a.shape == x.shape
         if shift is not None and alike and outer is not None and outer.kind == "SIGN":
-            return _shifted_sign(op, outer, shift)
-    if _is_not_negative(x):
-        # 1 where x > 0, that is where not -x >= 0; else 0.
-        source = Positive(_before_relu(x), negated=True)
-        return Binary(source, op.output, alpha=-0.5, beta=0.5)
+            return _shifted_sign(op, shift)
     return NotBinary(
         f"its input '{op.name}' is a plain SIGN, which has a third value, 0",
         "use larq's ste_sign, or tf.where(x >= 0, 1., -1.)",
     )
 
 
-def _shifted_sign(op: Op, inner: Op, shift: float) -> Binary | NotBinary:
-    (x,) = inner.inputs
-    assert x is not None
-    if 0 < shift < 1:
-        return Binary(Positive(x), op.output)
-    if -1 < shift < 0:
-        return Binary(Positive(x, negated=True), op.output, alpha=-1.0)
+def _shifted_sign(op: Op, shift: float) -> NotBinary:
     return NotBinary(
         f"its input '{op.name}' is sign(sign(x) + c) with c = {shift:g}; only with c between 0 and "
         "1 is that +1 for x >= 0 and -1 otherwise",
@@ -233,6 +247,11 @@ def _find_condition(tensor: Tensor) -> tuple[Source, bool]:
     if op is not None and op.kind == "LOGICAL_NOT" and op.inputs[0] is not None:
         source, flipped = _find_condition(op.inputs[0])
         return source, not flipped
+    if op is not None and op.kind in TRUTH_MOVES and _stays_put(op):
+        (truth,) = op.inputs[:1]
+        assert truth is not None
+        source, flipped = _find_condition(truth)
+        return Moved(op, (source,), tensor), flipped
     if op is None or op.kind not in _COMPARISONS:
         return Condition(tensor), False
     a, b = op.inputs
@@ -248,6 +267,10 @@ def _find_condition(tensor: Tensor) -> tuple[Source, bool]:
         if a.dtype == "INT8" and a.quantization is not None and not negated and _is_int8_zero(b):
             return Positive(a), flipped
     return Condition(tensor), False
+
+
+# Operators of one input that move truth values in all hosts, as fast as bytes.
+TRUTH_MOVES = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS", "TRANSPOSE")
 
 
 def _is_int8_zero(tensor: Tensor) -> bool:
@@ -361,12 +384,16 @@ def _keeps_sign(op: Op) -> bool:
     if op.kind in ("MINIMUM", "MAXIMUM"):
         limit = scalar(op.input(1))
         return limit is not None and (limit > 0 if op.kind == "MINIMUM" else limit < 0)
-    return op.kind == "TANH" or keeps_sign(op.known.clamp)
+    return op.kind in KEEPING_SIGN or keeps_sign(op.known.clamp)
+
+
+# Curves that are above, at and below 0 where their argument is.
+KEEPING_SIGN = ("TANH",)
 
 
 def _moved(op: Op, tensor: Tensor) -> Binary | NotBinary:
     values = [op.inputs[index] for index in moved_inputs(op)]
-    if any(other is not None and not other.is_constant for other in _others(op)):
+    if not _stays_put(op):
         return NotBinary(
             f"where '{op.name}' moves values to is computed when the model runs",
             "give the model a fixed input shape",
@@ -433,6 +460,11 @@ def moved_inputs(op: Op) -> list[int]:
 def _others(op: Op) -> list[Tensor | None]:
     moving = set(moved_inputs(op))
     return [tensor for index, tensor in enumerate(op.inputs) if index not in moving]
+
+
+def _stays_put(op: Op) -> bool:
+    """Whether it is known now where an operator moves values to."""
+    return all(other is None or other.is_constant for other in _others(op))
 
 
 def pad_value(op: Op) -> float | None:

@@ -134,6 +134,60 @@ def _equal(net: Net, x: Value) -> Value:
     return net.op("SELECT_V2", condition, 1.0, -1.0)
 
 
+def _truth(net: Net, kind: str, x: Value) -> Value:
+    return net.op(kind, x, 0.0, dtype=np.bool_)
+
+
+def _number(net: Net, truth: Value) -> Value:
+    return net.op("CAST", truth, inDataType=6, outDataType=0)
+
+
+def _sign_and_zero(kind: str, scale: float) -> _Form:
+    """sign(x) + (x == 0), or sign(x) - (x == 0) times something."""
+
+    def form(net: Net, x: Value) -> Value:
+        zero = _number(net, _truth(net, "EQUAL", x))
+        return net.op("MUL", net.op(kind, net.op("SIGN", x), zero), scale)
+
+    return form
+
+
+def _sign_but_for_zero(comparison: str, number: float) -> _Form:
+    """where(x == 0, number, sign(x))."""
+
+    def form(net: Net, x: Value) -> Value:
+        values = [number, net.op("SIGN", x)]
+        if comparison == "NOT_EQUAL":
+            values.reverse()
+        return net.op("SELECT_V2", _truth(net, comparison, x), *values)
+
+    return form
+
+
+def _two_comparisons(first: str, second: str) -> _Form:
+    """(x >= 0) - (x < 0)."""
+    return lambda net, x: net.op(
+        "SUB", *[_number(net, _truth(net, kind, x)) for kind in (first, second)]
+    )
+
+
+def _both(kind: str, first: str, second: str) -> _Form:
+    def form(net: Net, x: Value) -> Value:
+        truths = [_truth(net, comparison, x) for comparison in (first, second)]
+        return net.op("SELECT_V2", net.op(kind, *truths, dtype=np.bool_), 1.0, -1.0)
+
+    return form
+
+
+def _integers_of_conditions(net: Net, x: Value) -> Value:
+    """float(2 * int(x >= 0) - 1)."""
+    truth = _truth(net, "GREATER_EQUAL", x)
+    number = net.op("CAST", truth, inDataType=6, outDataType=2, dtype=np.int32)
+    two, one = np.array(2, np.int32), np.array(1, np.int32)
+    number = net.op("SUB", net.op("MUL", number, two, dtype=np.int32), one, dtype=np.int32)
+    return net.op("CAST", number, inDataType=2, outDataType=0)
+
+
 def _as_is(net: Net, x: Value) -> Value:
     return net.sign(x)
 
@@ -213,6 +267,27 @@ _BINARY: dict[str, tuple[_Form, list[str]]] = {
     "3 minus": (_times("SUB", 3.0, first=True), []),
     "minus 3": (_times("SUB", 3.0), []),
     "negated": (lambda net, x: net.op("NEG", net.sign(x)), []),
+    "shift with fused clamp": (
+        _shifted(0.1, fusedActivationFunction=ACTIVATION["RELU_N1_TO_1"]),
+        [],
+    ),
+    "shift minus sign": (_shifted(0.1, kind="SUB", first=True), ["NEG"]),
+    "sign and where it is 0": (_sign_and_zero("ADD", 1.0), []),
+    "sign without where it is 0": (_sign_and_zero("SUB", -1.0), ["NEG"]),
+    "sign but for 0": (_sign_but_for_zero("EQUAL", 1.0), []),
+    "sign but for 0, not equal": (_sign_but_for_zero("NOT_EQUAL", -1.0), ["NEG"]),
+    "two comparisons": (_two_comparisons("GREATER_EQUAL", "LESS"), []),
+    "two comparisons, strict": (_two_comparisons("GREATER", "LESS_EQUAL"), ["NEG"]),
+    "both": (_both("LOGICAL_AND", "GREATER_EQUAL", "NOT_EQUAL"), ["NEG"]),
+    "either": (_both("LOGICAL_OR", "GREATER", "EQUAL"), []),
+    "shift 1": (_shifted(1.0), []),
+    "shift -1": (_shifted(-1.0), ["NEG"]),
+    "shift 1 subtracted": (_shifted(1.0, kind="SUB"), ["NEG"]),
+    "1 divided by": (_times("DIV", 1.0, first=True), []),
+    "comparison of a sign": (lambda net, x: _select("GREATER", -0.5)(net, net.op("SIGN", x)), []),
+    "relu of a sign": (lambda net, x: net.op("RELU", net.op("SIGN", x)), ["NEG"]),
+    "clamped sign": (lambda net, x: net.op("MAXIMUM", net.sign(x), 0.0), []),
+    "integers": (_integers_of_conditions, []),
     "straight through": (_straight_through(), []),
     "straight through, other order": (_straight_through(order="(s - c) + c"), []),
     "straight through, subtracted": (_straight_through(order="c - (c - s)"), []),
@@ -280,20 +355,22 @@ _NOT_BINARY: dict[str, tuple[_Form, str]] = {
     "sign": (lambda net, x: net.op("SIGN", x), "plain SIGN"),
     "ste_tern": (_ternary, "plain SIGN"),
     "shift 0": (_shifted(0.0), "c = 0;"),
-    "shift 1": (_shifted(1.0), "c = 1;"),
-    "shift -1": (_shifted(-1.0), "c = -1;"),
     "shift 1.5": (_shifted(1.5), "c = 1.5;"),
-    "shift 1 subtracted": (_shifted(1.0, kind="SUB"), "c = -1;"),
     "shift of the value itself": (
         lambda net, x: net.op("SIGN", net.op("ADD", x, 0.1)),
         "plain SIGN",
     ),
     "shifts of channels": (_shifted(_BOUNDS), "plain SIGN"),
-    "shift minus sign": (_shifted(0.1, kind="SUB", first=True), "plain SIGN"),
     "shift with relu": (_relu_of_sign, "plain SIGN"),
-    "shift with fused relu": (
-        _shifted(0.1, fusedActivationFunction=ACTIVATION["RELU_N1_TO_1"]),
-        "plain SIGN",
+    "sign and where it is positive": (
+        lambda net, x: net.op("ADD", net.op("SIGN", x), _number(net, _truth(net, "GREATER", x))),
+        "has a third value, 0, for the sign of 0",
+    ),
+    "sign and where another value is 0": (
+        lambda net, x: net.op(
+            "ADD", net.op("SIGN", x), _number(net, _truth(net, "EQUAL", net.op("ABS", x)))
+        ),
+        "result of ADD",
     ),
     "fused relu_n1_to_1": (_fused_relu("RELU_N1_TO_1"), "plain SIGN"),
     "minimum": (lambda net, x: net.op("SIGN", net.op("MINIMUM", x, 0.0)), "plain SIGN"),
@@ -305,7 +382,6 @@ _NOT_BINARY: dict[str, tuple[_Form, str]] = {
     "select of arrays": (_select("GREATER", 0.0, (_BOUNDS, -1.0)), "not two constants"),
     "select that rounds": (_select("GREATER", 0.0, (1e8, 1.0)), "without rounding"),
     "times 0": (_times("MUL", 0.0), "result of MUL"),
-    "1 divided by": (_times("DIV", 1.0, first=True), "result of DIV"),
     "tanh": (lambda net, x: net.op("TANH", x), "result of TANH"),
     "straight through of a plain sign": (
         _straight_through(lambda net, x: net.op("SIGN", x)),

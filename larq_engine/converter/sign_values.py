@@ -1,0 +1,72 @@
+"""Values that depend only on whether another value is below, at or above 0.
+
+Whatever a model computes place by place from signs of one value and its comparisons with 0, it is
+one of three numbers. They are found by computing it of -1, 0 and 1 as constants are computed, so
+however a model writes a sign, it needs no formula of its own.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from larq_engine.converter.constants import evaluate
+from larq_engine.converter.graph import Array, Op, Tensor
+from larq_engine.python.operators import KNOWN_OPS
+
+# Below 0, at 0 and above 0.
+_THREE = np.array([-1, 0, 1], np.float32)
+
+_COMPARISONS = ("EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL")
+_PLACE_BY_PLACE = (
+    *_COMPARISONS,
+    *(op.name for op in KNOWN_OPS if op.clamp is not None),
+    *("ABS", "ADD", "CAST", "DIV", "LOGICAL_AND", "LOGICAL_NOT", "LOGICAL_OR", "MAXIMUM"),
+    *("MINIMUM", "MUL", "NEG", "SELECT", "SELECT_V2", "SIGN", "SUB"),
+)
+
+
+@dataclass(frozen=True)
+class SignValues:
+    """What a tensor is where `x`, of the same shape, is below 0, at 0 and above 0."""
+
+    x: Tensor
+    values: Array
+
+
+def find_sign_values(tensor: Tensor) -> SignValues | None:
+    """The three values of a tensor, or None if it depends on more than a sign."""
+    op = tensor.producer
+    if op is None or op.custom or op.kind not in _PLACE_BY_PLACE:
+        return None
+    x: Tensor | None = None
+    inputs: list[Array] = []
+    for given in op.inputs:
+        number = uniform(given)
+        if number is not None:
+            inputs.append(number)
+            continue
+        found = _sign_values_of(op, given)
+        if found is None or found.x.shape != tensor.shape or (x is not None and found.x is not x):
+            return None
+        x = found.x
+        inputs.append(found.values)
+    if x is None:
+        return None
+    values = evaluate(op, inputs)
+    return None if values is None else SignValues(x, values)
+
+
+def _sign_values_of(op: Op, given: Tensor | None) -> SignValues | None:
+    found = find_sign_values(given) if given is not None else None
+    if found is not None or given is None or given.dtype != "FLOAT32" or given.is_constant:
+        return found
+    compared = op.kind in _COMPARISONS and any(uniform(other) == 0 for other in op.inputs)
+    return SignValues(given, _THREE) if compared or op.kind == "SIGN" else None
+
+
+def uniform(tensor: Tensor | None) -> Array | None:
+    """The one number that a constant holds in all places, or None."""
+    if tensor is None or tensor.data is None or not tensor.elements:
+        return None
+    first = tensor.data.reshape(-1)[0]
+    return np.asarray(first) if bool((tensor.data == first).all()) else None
