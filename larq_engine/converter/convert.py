@@ -10,7 +10,8 @@ from larq_engine.converter.layers import KINDS
 from larq_engine.converter.lce_limits import check_operators
 from larq_engine.converter.names import find_layers, write_names
 from larq_engine.converter.options import Options
-from larq_engine.converter.rules_activation import join_prelu
+from larq_engine.converter.rules_activation import join_clamp, join_prelu
+from larq_engine.converter.rules_before_sign import shorten_before_sign
 from larq_engine.converter.rules_binary import binarize_layer, binarize_output
 from larq_engine.converter.rules_bits import pool_bits, write_bits
 from larq_engine.converter.rules_flatten import turn_weights
@@ -71,6 +72,7 @@ _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
     _SINK_TRANSPOSES
     | {
         join_prelu: ("ADD", "SUB"),
+        join_clamp: ("SELECT", "SELECT_V2"),
     },
     {
         reshape_for_transpose: ("TRANSPOSE",),
@@ -86,6 +88,7 @@ _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
         fuse_activation: ("RELU", "RELU6", "RELU_N1_TO_1"),
         pool_bits: ("LceQuantize",),
     },
+    {shorten_before_sign: ("LceQuantize",)},
 ]
 
 # After quantization, when it is known what is int8. Storing weights as bits hides that they are

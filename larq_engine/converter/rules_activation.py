@@ -35,6 +35,38 @@ def join_prelu(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     return None
 
 
+def join_clamp(op: Op, graph: Graph, options: Options) -> list[Op] | None:
+    """x > c ? c : x -> MINIMUM(x, c), and the like."""
+    truth, when_true, when_false = op.inputs
+    compared = truth.producer if truth is not None else None
+    if compared is None or compared.kind not in _ABOVE:
+        return None
+    x, bound = compared.inputs
+    above = _ABOVE[compared.kind]
+    if x is not None and x.is_constant:
+        x, bound, above = bound, x, not above
+    if x is None or bound is None or bound.data is None or x.shape != op.output.shape:
+        return None
+    for chosen, constant, takes_smaller in [
+        (when_false, when_true, above),
+        (when_true, when_false, not above),
+    ]:
+        if chosen is x and constant is not None and _is_same_number(constant, bound):
+            return [Op("MINIMUM" if takes_smaller else "MAXIMUM", [x, bound], [op.output])]
+    return None
+
+
+# Whether a comparison x ? c is true above c.
+_ABOVE = {"GREATER": True, "GREATER_EQUAL": True, "LESS": False, "LESS_EQUAL": False}
+
+
+def _is_same_number(a: Tensor, b: Tensor) -> bool:
+    numbers = scalar(a), scalar(b)
+    if None not in numbers:
+        return numbers[0] == numbers[1]
+    return a.data is not None and b.data is not None and np.array_equal(a.data, b.data)
+
+
 def _slope(product: Op, x: Tensor | None, graph: Graph) -> Array | None:
     """Of a * relu(-x) the a, as one value for each channel."""
     for a, rest in (product.inputs, reversed(product.inputs)):

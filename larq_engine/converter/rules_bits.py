@@ -20,7 +20,7 @@ from larq_engine.converter.padding import is_zero_padded
 from larq_engine.converter.rules_fuse import per_channel, values
 
 # A function of float32 values [..., channels].
-_Function = Callable[[Array], Array]
+Function = Callable[[Array], Array]
 
 
 def write_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
@@ -110,7 +110,7 @@ def becomes_bits(tensor: Tensor, graph: Graph) -> bool:
         (reader,) = tensor.consumers
         if reader.kind in ("SIGN", "LceQuantize"):
             return True
-        if reader.kind != "MAX_POOL_2D" and _step(reader, tensor.shape[-1]) is None:
+        if reader.kind != "MAX_POOL_2D" and step_of(reader, tensor.shape[-1]) is None:
             return False
         tensor = reader.output
     return False
@@ -133,7 +133,7 @@ def _works_zero_padded(convolution: Op, options: Options) -> bool:
     return not options.for_lce and _group_channels(convolution) % 2 == 0
 
 
-_Chain = tuple[Op, list[_Function], Op | None, list[_Function]]
+_Chain = tuple[Op, list[Function], Op | None, list[Function]]
 
 
 def _follow(quantize: Op, graph: Graph) -> _Chain | None:
@@ -152,11 +152,11 @@ def _follow(quantize: Op, graph: Graph) -> _Chain | None:
     return _find_convolution(tensor, graph, function)
 
 
-def _find_convolution(tensor: Tensor | None, graph: Graph, *last: _Function) -> _Chain | None:
+def _find_convolution(tensor: Tensor | None, graph: Graph, *last: Function) -> _Chain | None:
     """Likewise from a float tensor, of which these functions are still to come."""
     functions = list(last)
     pool: Op | None = None
-    after_pool: list[_Function] = []
+    after_pool: list[Function] = []
     while tensor is not None and tensor.dtype == "FLOAT32" and graph.only_use(tensor):
         op = tensor.producer
         if op is None:
@@ -174,7 +174,7 @@ def _find_convolution(tensor: Tensor | None, graph: Graph, *last: _Function) -> 
             functions.append(functools.partial(limit, to=clamp))
             tensor = op.inputs[0]
             continue
-        step = _step(op, tensor.shape[-1])
+        step = step_of(op, tensor.shape[-1])
         if step is None:
             return None
         function, before = step
@@ -185,7 +185,7 @@ def _find_convolution(tensor: Tensor | None, graph: Graph, *last: _Function) -> 
     return None
 
 
-def _rounding(tensor: Tensor, graph: Graph) -> tuple[_Function, Tensor | None] | None:
+def _rounding(tensor: Tensor, graph: Graph) -> tuple[Function, Tensor | None] | None:
     """What a QUANTIZE before the sign does: what rounds to the zero point is not negative."""
     op, quantization = tensor.producer, tensor.quantization
     if op is None or op.kind != "QUANTIZE" or quantization is None or not graph.only_use(tensor):
@@ -203,7 +203,7 @@ def _rounding(tensor: Tensor, graph: Graph) -> tuple[_Function, Tensor | None] |
     return rounded, op.inputs[0]
 
 
-def _step(op: Op, channels: int) -> tuple[_Function, Tensor | None] | None:
+def step_of(op: Op, channels: int) -> tuple[Function, Tensor | None] | None:
     """What an operator does to each channel's values, and the tensor that it does it to."""
     if op.known.clamp is not None:
         return functools.partial(limit, to=op.known.clamp), op.inputs[0]
@@ -220,7 +220,7 @@ def _step(op: Op, channels: int) -> tuple[_Function, Tensor | None] | None:
     return None
 
 
-def _leaky(slope: Array | np.float32) -> _Function:
+def _leaky(slope: Array | np.float32) -> Function:
     return lambda x: np.where(x >= 0, x, x * slope)
 
 
@@ -234,7 +234,7 @@ _ARITHMETIC: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
-def _arithmetic(op: Op, channels: int) -> tuple[_Function, Tensor | None] | None:
+def _arithmetic(op: Op, channels: int) -> tuple[Function, Tensor | None] | None:
     a, b = op.inputs
     first, second = per_channel(a, channels), per_channel(b, channels)
     clamp = range_of(fused_activation(op))
@@ -250,7 +250,7 @@ def _arithmetic(op: Op, channels: int) -> tuple[_Function, Tensor | None] | None
     return lambda x: limit(function(first, x), clamp), b
 
 
-def _decreases(after: list[_Function], channels: int) -> bool:
+def _decreases(after: list[Function], channels: int) -> bool:
     """Whether what follows the pooling turns the order of some channel's values round."""
     largest = np.finfo(np.float32).max / 4
     low, high = (np.full(channels, end, np.float32) for end in (-largest, largest))
@@ -262,7 +262,7 @@ def _decreases(after: list[_Function], channels: int) -> bool:
     return bool((low > high).any())
 
 
-def _thresholds(value: _Function, depth: int, channels: int) -> tuple[Array, Array] | None:
+def _thresholds(value: Function, depth: int, channels: int) -> tuple[Array, Array] | None:
     """The thresholds, and the channels whose filters must be turned for them.
 
     Dot products are depth, depth - 2, ... -depth; number i of them, depth - 2 i, is one with i bits

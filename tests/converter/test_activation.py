@@ -104,3 +104,57 @@ def test_prelu_before_a_sign_becomes_thresholds(rng):
     y = net.conv(net.sign(y), signs(rng, 2, 1, 1, 6))
     converted = convert_and_compare(net, y, inputs=[edges(rng, *_SHAPE)])
     assert converted.kinds == ["LceQuantize", "LceBconv2d", "LceBconv2d"]
+
+
+def _where(comparison: str, bound: object, *, chosen: str = "bound", swapped: bool = False):
+    """where(x ? bound, bound, x), or where(x ? bound, x, bound)."""
+
+    def form(net: Net, x: Value) -> Value:
+        compared = [bound, x] if swapped else [x, bound]
+        truth = net.op(comparison, *compared, dtype=np.bool_)
+        values = [bound, x] if chosen == "bound" else [x, bound]
+        return net.op("SELECT_V2", truth, *values)
+
+    return form
+
+
+_CLAMPS = {
+    "x > 1 ? 1 : x": (_where("GREATER", 1.0), "MINIMUM"),
+    "x >= 1 ? 1 : x": (_where("GREATER_EQUAL", 1.0), "MINIMUM"),
+    "x < -1 ? -1 : x": (_where("LESS", -1.0), "MAXIMUM"),
+    "x <= t ? t : x": (_where("LESS_EQUAL", _SLOPES), "MAXIMUM"),
+    "x < 1 ? x : 1": (_where("LESS", 1.0, chosen="x"), "MINIMUM"),
+    "x > t ? x : t": (_where("GREATER", _SLOPES, chosen="x"), "MAXIMUM"),
+    "1 < x ? 1 : x": (_where("LESS", 1.0, swapped=True), "MINIMUM"),
+    "t > x ? t : x": (_where("GREATER", _SLOPES, swapped=True), "MAXIMUM"),
+}
+
+
+@pytest.mark.parametrize("form", _CLAMPS)
+def test_clamp_written_with_where(form, rng):
+    build, kind = _CLAMPS[form]
+    net = Net()
+    x = net.input(*_SHAPE)
+    data = edges(rng, *_SHAPE)
+    assert convert_and_compare(net, build(net, x), inputs=[data]).kinds == [kind]
+
+
+def _choose(*values: object):
+    """where(x > 1, ...)."""
+
+    def form(net: Net, x: Value) -> Value:
+        truth = net.op("GREATER", x, 1.0, dtype=np.bool_)
+        chosen = [
+            net.op("ABS", x) if value == "abs" else x if value == "x" else value for value in values
+        ]
+        return net.op("SELECT_V2", truth, *chosen)
+
+    return form
+
+
+@pytest.mark.parametrize("values", [(2.0, "x"), (1.0, "abs"), (1.0, 0.5)])
+def test_other_choices_are_no_clamp(values, rng):
+    net = Net()
+    x = net.input(*_SHAPE)
+    y = net.op("ABS", _choose(*values)(net, x))
+    assert "SELECT_V2" in convert_and_compare(net, y, inputs=[edges(rng, *_SHAPE)]).kinds

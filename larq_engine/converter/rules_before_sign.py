@@ -1,0 +1,155 @@
+"""What is between a value and its sign becomes one comparison, or nothing.
+
+Clamps, scales and batch norms work on each channel by itself and are monotone, so the sign of what
+they make changes at one value of what they are given. Which that is, is found by evaluating them
+and bisecting over all float32 numbers, one operator after the other as the runtime would. So it is
+exact; where small numbers are flushed to zero would make a difference, everything stays.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from larq_engine.converter import lce_ops, schema
+from larq_engine.converter.bits import computes_the_same
+from larq_engine.converter.graph import Array, Graph, Op, Tensor
+from larq_engine.converter.options import Options
+from larq_engine.converter.rules_bits import Function, step_of
+from larq_engine.converter.signs import KEEPING_SIGN
+
+_SMALLEST_NORMAL = np.finfo(np.float32).tiny
+
+# A difference from a number of this size, or from 0, is never too small to be a normal number.
+_SAFE = np.float32(2.0**-100)
+
+
+def shorten_before_sign(op: Op, graph: Graph, options: Options) -> list[Op] | Tensor | None:
+    """LceQuantize(f(x)) -> LceQuantize(x), of x - t or of t - x, with a t for each channel."""
+    found = _longest(op, graph)
+    if found is None:
+        return None
+    x, bound, falls = found
+    made: list[Op] = []
+    if falls or bound.any():
+        made = [_compare(x, bound, falls, f"{op.name}/difference")]
+        x = made[0].output
+    shorter = replace(op, inputs=[x])
+    known = next((other for other in x.consumers if computes_the_same(other, shorter)), None)
+    if known is not None and graph.is_internal(op.output):
+        return known.output
+    return [*made, shorter]
+
+
+def _compare(x: Tensor, bound: Array, falls: bool, name: str) -> Op:
+    """What is not negative from the bounds on, or up to them."""
+    difference = x.like(name)
+    if not bound.any():
+        return Op("NEG", [x], [difference])
+    constant = lce_ops.constant(bound[:1] if (bound == bound[0]).all() else bound)
+    sides: list[Tensor | None] = [constant, x] if falls else [x, constant]
+    return Op("SUB", sides, [difference], schema.make_options("SubOptions"))
+
+
+def _longest(op: Op, graph: Graph) -> tuple[Tensor, Array, bool] | None:
+    """The first value that the sign can be had of with fewer operators, its bounds and direction.
+
+    One comparison has to take the place of two operators at least; none may take that of one.
+    """
+    best: tuple[Tensor, Array, bool] | None = None
+    tensor, functions = op.inputs[0], list[Function]()
+    others_read, removed = False, 0
+    while tensor is not None and tensor.producer is not None and tensor.dtype == "FLOAT32":
+        others_read |= not graph.only_use(tensor)
+        removed += not others_read
+        step = _step(tensor.producer, tensor, is_sign=not functions or _is_dropped(best, tensor))
+        if step is None:
+            break
+        function, tensor = step
+        functions.insert(0, function)
+        bounds = _bounds(functions, tensor.shape[-1])
+        if bounds is None:
+            continue
+        found = (tensor, *bounds)
+        if removed > 1 or _is_dropped(found, tensor):
+            best = found
+    return best
+
+
+def _step(op: Op, output: Tensor, *, is_sign: bool) -> tuple[Function, Tensor] | None:
+    """What an operator does to each channel's values, and the values."""
+    if not output.shape:
+        return None
+    # How a runtime computes a curve is not known, but the sign of it is.
+    curve = is_sign and op.kind in KEEPING_SIGN
+    step = (_keep, op.inputs[0]) if curve else step_of(op, output.shape[-1])
+    if step is None or step[1] is None or step[1].shape != output.shape:
+        return None
+    return step[0], step[1]
+
+
+def _is_dropped(found: tuple[Tensor, Array, bool] | None, tensor: Tensor) -> bool:
+    """Whether the sign is that of a tensor."""
+    return found is not None and found[0] is tensor and not found[2] and not found[1].any()
+
+
+def _bounds(functions: Sequence[Function], channels: int) -> tuple[Array, bool] | None:
+    """From which number on, or up to which, values give a sign of +1, and whether it is up to it.
+
+    None where channels differ in that, where the sign never changes, or where it depends on how
+    the runtime treats numbers below the normal ones.
+    """
+
+    largest = np.full(channels, np.finfo(np.float32).max, np.float32)
+    with np.errstate(all="ignore"):
+        ends = [_evaluate(functions, end, _keep) for end in (-largest, largest)]
+        first, last = (end >= 0 for end in ends)
+        falls = bool(first[0])
+        if np.isnan(ends).any() or (first != falls).any() or (last == falls).any():
+            return None
+        turn = np.float32(-1 if falls else 1)
+        bounds = [turn * _first(functions, turn, small, largest) for small in (_keep, _flush)]
+    bound = np.where(bounds[0] == 0, np.float32(0), bounds[0])
+    # Flushed, all numbers below the normal ones are 0.
+    alike = np.array_equal(_flush(bound), _flush(bounds[1]))
+    safe = (bound == 0) | (np.abs(bound) >= _SAFE)
+    return (bound, falls) if alike and safe.all() else None
+
+
+def _evaluate(functions: Sequence[Function], x: Array, small: Function) -> Array:
+    """The functions in their order, and what the runtime does to small numbers."""
+    x = small(x)
+    for function in functions:
+        x = small(np.asarray(function(x), np.float32))
+    return x
+
+
+def _keep(x: Array) -> Array:
+    return x
+
+
+def _flush(x: Array) -> Array:
+    return np.where(np.abs(x) < _SMALLEST_NORMAL, np.float32(0), x)
+
+
+def _first(
+    functions: Sequence[Function], turn: np.float32, small: Function, largest: Array
+) -> Array:
+    """The smallest numbers that, turned round or not, give values that are not negative."""
+    low, high = _number(-largest), _number(largest)
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        yes = _evaluate(functions, turn * _float(middle), small) >= 0
+        low, high = np.where(yes, low, middle), np.where(yes, middle, high)
+    return _float(high)
+
+
+def _number(x: Array) -> Array:
+    """Whole numbers in the order of the floats that they stand for."""
+    bits = x.view(np.int32).astype(np.int64)
+    return np.where(bits < 0, -(bits & 0x7FFFFFFF), bits)
+
+
+def _float(number: Array) -> Array:
+    sign = np.where(number < 0, 0x80000000, 0)
+    return np.asarray((np.abs(number) | sign).astype(np.uint32).view(np.float32))
