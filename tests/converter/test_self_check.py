@@ -502,3 +502,15 @@ def test_branches_are_checked_by_themselves(rng):
         op = _wrong_filter(model.graphs[number])
         with pytest.raises(ConversionError, match=f"LceBconv2d '{op.name}'"):
             check_conversion(model, schema.File(content))
+
+
+def test_infinite_values_are_equal():
+    """The exponentials of an elu that a where does not choose."""
+    net = Net()
+    x = net.op("MUL", net.transpose(net.input(1, 2, 3, 4), 0, 3, 1, 2), 1000.0)
+    exponential = net.op("SUB", net.op("EXP", x), 1.0)
+    y = net.op("SELECT_V2", net.op("GREATER", x, 0.0, dtype=np.bool_), x, exponential)
+    content = net.finish(net.transpose(y, 0, 2, 3, 1))
+    model = _convert(content)
+    assert "TRANSPOSE" not in [op.kind for op in model.graphs[0].ops]
+    assert "agree with the float model" in check_conversion(model, schema.File(content))
