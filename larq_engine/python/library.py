@@ -64,6 +64,8 @@ def _load(path: str) -> ctypes.CDLL:
     library.larq_engine_version.restype = ctypes.c_char_p
     for names in (library.larq_engine_kernels, library.larq_engine_gpu_kernels):
         names.argtypes, names.restype = [], ctypes.c_char_p
+    library.larq_engine_usable_cpus.argtypes = []
+    library.larq_engine_usable_cpus.restype = ctypes.c_int
     library.larq_engine_devices.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
     library.larq_engine_devices.restype = ctypes.c_size_t
     library.larq_engine_memory_read.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
@@ -140,6 +142,12 @@ def gpu_kernels() -> tuple[str, ...]:
     """Returns the names of the kernel rows for GPUs, whether this machine has one or not."""
     text: bytes = _load(delegate_path()).larq_engine_gpu_kernels()
     return tuple(text.decode().split(","))
+
+
+def usable_cpus() -> int:
+    """Returns how many CPUs this process may use: by its affinity and the quota of its groups."""
+    count: int = _load(delegate_path()).larq_engine_usable_cpus()
+    return count
 
 
 def devices() -> str:

@@ -8,7 +8,6 @@ interpreter anew.
 
 import ctypes
 import functools
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -140,7 +139,7 @@ class Session:
             interpreter: host.HostInterpreter = module.Interpreter(
                 model_content=self._content,
                 # The plug-in limits its own likewise.
-                num_threads=min(self._num_threads, len(os.sched_getaffinity(0))),
+                num_threads=min(self._num_threads, library.usable_cpus()),
                 experimental_delegates=[delegate],
             )
         return delegate, interpreter

@@ -19,6 +19,8 @@ const char* larq_engine_gpu_kernels(void) {
   return names.c_str();
 }
 
+int larq_engine_usable_cpus(void) { return larq_engine::CountUsableCpus(); }
+
 size_t larq_engine_devices(char* text, size_t size) {
   return larq_engine::WriteText(text, size, larq_engine::DescribeDevices);
 }

@@ -4,6 +4,7 @@
 
 #include "larq_engine/kernels/select.h"
 #include "larq_engine/runtime/cpu/cpu_executor.h"
+#include "larq_engine/runtime/cpu/usable_cpus.h"
 #include "larq_engine/runtime/cuda/cuda_executor.h"
 #include "larq_engine/runtime/ops/op_error.h"
 
@@ -77,5 +78,7 @@ std::string DescribeDevices() {
   }
   return text;
 }
+
+int CountUsableCpus() { return UsableCpus(); }
 
 }  // namespace larq_engine

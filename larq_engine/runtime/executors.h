@@ -19,6 +19,9 @@ Placement MakePlacement(const PlacementOption& option, DeviceOption device, size
 // See larq_engine_devices.
 std::string DescribeDevices();
 
+// See larq_engine_usable_cpus.
+int CountUsableCpus();
+
 }  // namespace larq_engine
 
 #endif  // LARQ_ENGINE_RUNTIME_EXECUTORS_H_

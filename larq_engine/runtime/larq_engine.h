@@ -54,6 +54,10 @@ LARQ_ENGINE_EXPORT const char* larq_engine_kernels(void);
  * by commas. */
 LARQ_ENGINE_EXPORT const char* larq_engine_gpu_kernels(void);
 
+/* How many CPUs this process may use, by its affinity and the quotas of its control groups: more
+ * threads than these, no delegate starts. */
+LARQ_ENGINE_EXPORT int larq_engine_usable_cpus(void);
+
 /* The devices that there are, a line each: the CPU with its kernel rows, then each GPU, or why
  * there is none that can be used. Opens NVIDIA's driver, which takes a while and memory of the GPU.
  * Writes like snprintf (at most `size` bytes with the final 0), and returns the length of the whole

@@ -1,7 +1,6 @@
 """The Interpreter: properties, every form of input, batches of any size, resize."""
 
 import io
-import os
 import re
 import threading
 from collections import Counter
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 
 import larq_engine
-from larq_engine.python import batching, host, progress
+from larq_engine.python import batching, host, library, progress
 from larq_engine.testing import Interpreter as LceInterpreter
 from tests import oracle
 from tests.hosts import HOSTS
@@ -457,10 +456,10 @@ def test_num_threads_reaches_the_host_and_the_plugin(make, monkeypatch):
 
     monkeypatch.setattr(host, "load_delegate", spy_load)
     monkeypatch.setattr(module, "Interpreter", spy_interpreter)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(4))
+    monkeypatch.setattr(library, "usable_cpus", lambda: 4)
     make(lce_model())
     assert seen == [3, 3]
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(2))
+    monkeypatch.setattr(library, "usable_cpus", lambda: 2)
     make(lce_model())
     assert seen == [3, 3, 3, 2], "the plug-in looks for itself, the host does not"
 
