@@ -1,0 +1,224 @@
+"""A model as a function from batches of rows to batches of rows."""
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from larq_engine.batch.cpus import given_cpus
+from larq_engine.batch.rows import Rows, check_rows
+from larq_engine.python.arguments import has_batch
+from larq_engine.python.interpreter import Interpreter
+from larq_engine.python.model_file import ModelSource
+from larq_engine.python.tensors import Array, TensorInfo
+
+_ON_ERROR = ("raise", "null")
+
+
+class Predictor:
+    """Runs a model on dictionaries of columns, as Ray Data, Spark, Dask and pandas hand them over.
+
+    Called with a dictionary from column to rows, it returns one with the columns that the model
+    does not read, and a column for each output. A copy by pickle opens the model at its first use,
+    so a Predictor may be made where neither the model nor a GPU is.
+
+    Args:
+        model: The path of a .tflite file, or its content. A path is better for many workers.
+        column: The column that the model reads; of a model with several inputs a dictionary from
+            input name to column. If None, columns have the names of the inputs.
+        outputs: The column that the model's output becomes; or a dictionary from output name to
+            column, with outputs that it lacks left out. If None, all, with the names of outputs.
+        batch_size: How many rows to run at once, at most; None: what suits the model.
+        num_threads: If None, the CPUs that this process was given: what OMP_NUM_THREADS says, as
+            Ray sets it, else all that it may use; never more than these.
+        on_error: What becomes of rows that the model cannot take: with "raise", a ValueError that
+            names the first; with "null" their outputs are null (NaN where they are floats, else
+            None in an array of objects) and `error_column` says why, "" of good rows.
+        error_column: For on_error="null".
+        **options: Others of `larq_engine.Interpreter`, such as device="cuda".
+
+    Raises:
+        ValueError: An argument is not valid. When called, also that the model is not, that it does
+            not fit the columns, or with on_error="raise" a row.
+    """
+
+    def __init__(
+        self,
+        model: ModelSource,
+        column: str | Mapping[str, str] | None = None,
+        *,
+        outputs: str | Mapping[str, str] | None = None,
+        batch_size: int | None = None,
+        num_threads: int | None = None,
+        on_error: str = "raise",
+        error_column: str = "error",
+        **options: Any,
+    ) -> None:
+        if on_error not in _ON_ERROR:
+            raise ValueError(f"on_error: expected one of {_ON_ERROR}, got {on_error!r}")
+        if batch_size is not None and (
+            isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1
+        ):
+            raise ValueError(f"batch_size: expected a positive integer or None, got {batch_size!r}")
+        self._source = model
+        self._column = column
+        self._outputs = outputs
+        self._batch_size = batch_size
+        self._num_threads = num_threads
+        self._error_column = error_column if on_error == "null" else None
+        self._options = options
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_model"}
+
+    @functools.cached_property
+    def _model(self) -> Interpreter:
+        threads = given_cpus() if self._num_threads is None else self._num_threads
+        model = Interpreter(self._source, num_threads=threads, **self._options)
+        if not has_batch(model._inputs):
+            shapes = dict(zip(model.input_names, model.input_shapes, strict=True))
+            raise ValueError(
+                f"model: expected inputs with samples along their first axis, got {shapes}; "
+                "use larq_engine.Interpreter"
+            )
+        return model
+
+    def open(self) -> "Predictor":
+        """Opens the model now; without it the first call does, and takes longer."""
+        self._input_columns()
+        self._output_columns()
+        return self
+
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
+        columns = self._input_columns()
+        for column in columns.values():
+            if column not in batch:
+                raise ValueError(
+                    f"batch: expected a column '{column}', got {sorted(map(str, batch))}; "
+                    "name the model's in Predictor(column=...)"
+                )
+        rows = {
+            info.name: check_rows(columns[info.name], batch[columns[info.name]], info)
+            for info in self._model._inputs
+        }
+        counts = {columns[name]: len(checked.values) for name, checked in rows.items()}
+        if len(set(counts.values())) > 1:
+            raise ValueError(f"batch: expected as many rows in each column, got {counts}")
+        count = next(iter(counts.values()))
+        errors: dict[int, str] = {}
+        for checked in rows.values():
+            errors = checked.errors | errors
+        if errors and self._error_column is None:
+            first = min(errors)
+            raise ValueError(
+                f"row {first} of {count}: {errors[first]}; correct the row, or let rows like this "
+                "be null with on_error='null'"
+            )
+        result = {name: rows for name, rows in batch.items() if name not in columns.values()}
+        made = self._run(rows, [number for number in range(count) if number not in errors], count)
+        if self._error_column is not None:
+            texts = [errors.get(number, "") for number in range(count)]
+            made[self._error_column] = np.array(texts, dtype=object)
+        for name in made:
+            if name in result:
+                raise ValueError(
+                    f"outputs: expected columns that the batch does not have, got '{name}'; name "
+                    "others in Predictor(outputs=..., error_column=...)"
+                )
+        return result | made
+
+    def _input_columns(self) -> dict[str, str]:
+        """The column of each input."""
+        names = self._model.input_names
+        asked = self._column
+        if isinstance(asked, str) and len(names) == 1:
+            return {names[0]: asked}
+        if asked is None:
+            return {name: name for name in names}
+        if isinstance(asked, str) or set(asked) != set(names):
+            raise ValueError(
+                f"column: expected a dictionary from each of {names}, the model's inputs, to a "
+                f"column, got {asked!r}"
+            )
+        return dict(asked)
+
+    def _output_columns(self) -> dict[str, str]:
+        """The column of each output that is asked for."""
+        names = self._model.output_names
+        asked = self._outputs
+        if isinstance(asked, str) and len(names) == 1:
+            return {names[0]: asked}
+        if asked is None:
+            return {name: name for name in names}
+        if isinstance(asked, str) or not asked or not set(asked) <= set(names):
+            raise ValueError(
+                f"outputs: expected a dictionary from some of {names}, the model's outputs, to "
+                f"columns, got {asked!r}"
+            )
+        return dict(asked)
+
+    def _run(self, rows: Mapping[str, Rows], good: list[int], count: int) -> dict[str, Any]:
+        """The columns of outputs."""
+        wanted = self._output_columns()
+        pieces: dict[str, list[tuple[Sequence[int], Array]]] = {name: [] for name in wanted}
+        for numbers in self._groups(rows, good):
+            arrays = {name: checked.take(numbers) for name, checked in rows.items()}
+            for name, array in self._predict(arrays, len(numbers)).items():
+                if name in wanted:
+                    pieces[name].append((numbers, array))
+        return {
+            wanted[info.name]: self._join(pieces[info.name], count, info)
+            for info in self._model._outputs
+            if info.name in wanted
+        }
+
+    def _groups(self, rows: Mapping[str, Rows], good: list[int]) -> Iterator[list[int]]:
+        """The numbers of rows that are run at once: of one shape, and no more than asked for."""
+        by_shape: dict[Any, list[int]] = {}
+        for number in good:
+            shapes = tuple(checked.values[number].shape for checked in rows.values())
+            by_shape.setdefault(shapes, []).append(number)
+        for numbers in by_shape.values():
+            step = self._batch_size or len(numbers)
+            for start in range(0, len(numbers), step):
+                yield numbers[start : start + step]
+
+    def _predict(self, arrays: dict[str, Array], count: int) -> dict[str, Array]:
+        # A model may fix a batch of several: it is filled up with copies of the last row.
+        missing = -count % self._model.input_shapes[0][0]
+        if missing:
+            arrays = {
+                name: np.concatenate([array, np.repeat(array[-1:], missing, axis=0)])
+                for name, array in arrays.items()
+            }
+        results: dict[str, Array] = self._model.predict(arrays)
+        for name, array in results.items():
+            if array.shape[:1] != (count + missing,):
+                raise ValueError(
+                    f"output '{name}': expected a row for each of {count + missing} rows, got the "
+                    f"shape {array.shape}; leave it out with Predictor(outputs=...)"
+                )
+        return {name: array[:count] for name, array in results.items()}
+
+    def _join(
+        self, pieces: Sequence[tuple[Sequence[int], Array]], count: int, info: TensorInfo
+    ) -> Array:
+        """The column of an output. Whether rows are bad must not change its type: parts of a data
+        set are joined later."""
+        shapes = {array.shape[1:] for _, array in pieces} or {info.shape[1:]}
+        is_float = info.dtype.kind == "f"
+        if len(shapes) == 1 and (self._error_column is None or is_float):
+            if len(pieces) == 1 and len(pieces[0][0]) == count:
+                return pieces[0][1]
+            whole = np.empty((count, *shapes.pop()), info.dtype)
+            if is_float:
+                whole.fill(np.nan)
+            for numbers, array in pieces:
+                whole[numbers] = array
+            return whole
+        rows = np.empty(count, object)
+        for numbers, array in pieces:
+            for number, row in zip(numbers, array, strict=True):
+                rows[number] = row
+        return rows
