@@ -123,6 +123,13 @@ STAGES = (
         setup="torch",
     ),
     Stage(
+        "ray",
+        "data sets and requests in Ray, in processes of this machine",
+        (BUILD, ["tools/test_ray.sh"]),
+        (r"larq_engine/(batch|python)/", r"tests/(batch|ray)/", r"pyproject\.toml$"),
+        setup="ray",
+    ),
+    Stage(
         "cuda",
         "kernels for GPUs, compiled for all chips: registers, spills, instructions",
         (

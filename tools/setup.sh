@@ -9,6 +9,7 @@
 #   tools/setup.sh browser    base; Chromium, for the tests of the report's page
 #   tools/setup.sh emulators  base; the QEMU that shows this machine as an older one
 #   tools/setup.sh cuda       base; NVIDIA's compiler of kernels for GPUs, in .cuda
+#   tools/setup.sh ray        base; Ray in .venv-ray, for the tests of larq_engine.batch in it
 #   tools/setup.sh peers      base, and benchmarks/peers/.venv (what only `make bench` needs)
 #   tools/setup.sh cross      base; compilers for ARM, and the QEMU that runs what they make
 #   tools/setup.sh arm64      cross; Python and LiteRT for emulated 64-bit ARM
@@ -222,6 +223,11 @@ torch() {
   optional .venv-torch torch "1.3 GB more"
 }
 
+ray() {
+  base
+  optional .venv-ray ray "820 MB"
+}
+
 peers() {
   base
   local venv=benchmarks/peers/.venv requirements=benchmarks/peers/requirements.txt
@@ -387,6 +393,6 @@ arm64() {
 }
 
 case ${1:-} in
-  base | keras | hosts | torch | fuzzer | browser | emulators | cuda | peers | cross | arm64) "$1" ;;
-  *) fail "expected base, keras, hosts, torch, fuzzer, browser, emulators, cuda, peers, cross or arm64, got '${1:-}'" ;;
+  base | keras | hosts | torch | fuzzer | browser | emulators | cuda | ray | peers | cross | arm64) "$1" ;;
+  *) fail "expected base, keras, hosts, torch, fuzzer, browser, emulators, cuda, ray, peers, cross or arm64, got '${1:-}'" ;;
 esac

@@ -321,6 +321,12 @@ ON_DEMAND = (
 
 # Packages from the top to the bottom, and what each may import beside Python's own library.
 MAY_IMPORT = {
+    "larq_engine/batch/": (
+        "larq_engine.batch",
+        "larq_engine.placing.profile_file",
+        "larq_engine.python",
+        "numpy",
+    ),
     "larq_engine/command_line/": ("larq_engine",),
     "larq_engine/converter/": ("larq_engine.converter", "larq_engine.python", "numpy"),
     "larq_engine/keras/": ("keras", "larq_engine.keras"),
@@ -347,6 +353,8 @@ MAY_IMPORT = {
 }
 # Files that may import more: each of these packages has one place.
 MAY_IMPORT_TOO = {
+    "larq_engine/batch/ray_data.py": ("ray",),
+    "larq_engine/batch/ray_serve.py": ("ray", "starlette"),
     "larq_engine/converter/keras.py": ("tensorflow",),
     "larq_engine/converter/keras_pads.py": ("tensorflow",),
     "larq_engine/converter/keras_files.py": (
@@ -589,6 +597,9 @@ BROKEN: dict[Rule, list[Sources]] = {
         {"larq_engine/converter/keras.py": "def f():\n    import larq\n"},
         {"larq_engine/converter/torch_reader/signs.py": "def f():\n    import torch\n"},
         {"larq_engine/converter/schema.py": "from ai_edge_litert import interpreter\n"},
+        {"larq_engine/batch/a.py": "def f():\n    import ray\n"},
+        {"larq_engine/batch/a.py": "from larq_engine.converter import schema\n"},
+        {"larq_engine/batch/ray_data.py": "import starlette\n"},
         {"larq_engine/command_line/a.py": "import numpy as np\n"},
         {"larq_engine/converter/keras_3.py": "def f():\n    import keras\n"},
         {"larq_engine/keras/layers.py": "from larq_engine.converter import schema\n"},

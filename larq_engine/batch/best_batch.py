@@ -1,0 +1,24 @@
+"""Which batch to feed a model with, by what a profile measured."""
+
+from larq_engine.placing.profile_file import ProfileSource, as_profile
+
+
+def best_batch(profile: ProfileSource, threads: int | None = None) -> int:
+    """The batch that took least time for each sample, as the whole model ran.
+
+    Args:
+        profile: The path of a profile, or what `larq_engine.profile` returned.
+        threads: Of runs with so many threads only, if there are such.
+
+    Raises:
+        OSError: There is no such file, or it cannot be read.
+        ValueError: It is no profile, or one without times of the whole model.
+    """
+    totals = as_profile(profile).totals
+    if not totals:
+        raise ValueError(
+            "profile: expected times of the whole model, got none; write one with "
+            "`larq-engine profile MODEL --batch 1,8,64 -o FILE`"
+        )
+    fitting = [total for total in totals if total.threads == threads] or totals
+    return min(fitting, key=lambda total: (total.seconds.median / total.batch, total.batch)).batch

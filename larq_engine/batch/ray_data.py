@@ -1,0 +1,81 @@
+"""Ray Data: a model over a data set, in as many processes as there are workers."""
+
+import os
+import warnings
+from typing import Any
+
+from larq_engine.batch.best_batch import best_batch
+from larq_engine.batch.predictor import Predictor
+from larq_engine.placing.profile_file import ProfileSource
+
+try:
+    import ray.data
+except ModuleNotFoundError as error:
+    raise ImportError(
+        f"larq_engine.batch.ray_data needs {error.name}, which is not installed; "
+        'pip install "larq-engine[ray]"'
+    ) from error
+
+# A worker that died may have been the machine's fault, and its rows go to another one. Rows of
+# which so many more workers died are at fault themselves; Ray would start workers for ever.
+_MORE_WORKERS_FOR_ROWS = 2
+
+
+def predict(
+    dataset: "ray.data.Dataset",
+    model: str | os.PathLike[str],
+    column: Any = None,
+    *,
+    workers: int = 1,
+    block_rows: int = 64,
+    batch_size: int | ProfileSource | None = None,
+    num_cpus: int = 1,
+    num_gpus: float = 0,
+    **options: Any,
+) -> "ray.data.Dataset":
+    """Adds a model's outputs to the rows of a data set, in the place of the columns that it reads.
+
+    Each worker is a process that opens the model once. Rows come in any order, unless the data
+    set's context asks for theirs. One that the model cannot take is no reason to try again: it ends
+    the job, or with on_error="null" is null. A worker that died is one: another gets its rows.
+
+    Args:
+        dataset: Is read as a stream, cut into blocks so that all workers have work.
+        model: A path that all machines know: on a file system that they share, or in the job's
+            working directory.
+        column: As for `Predictor`.
+        workers: How many at most. There is one at first, and more as CPUs are free of reading and
+            cutting: workers on all CPUs from the start would wait for rows for ever.
+        block_rows: How many rows a worker is given at a time. Ray's own work is by such blocks.
+        batch_size: As for `Predictor`; or a profile, whose best batch that is.
+        num_cpus: CPUs of each worker, and its threads.
+        num_gpus: GPUs of each worker, or a part of one; it is used with device="cuda".
+        **options: Others of `Predictor`: outputs, on_error, device...
+
+    Raises:
+        TypeError: `model` is no path.
+        ValueError: The profile tells no batch.
+    """
+    if not isinstance(model, (str, os.PathLike)):
+        raise TypeError(
+            f"model: expected a path, got {type(model).__name__}; a model in the arguments of a "
+            "worker is lost when the process that gave it ends, and no worker can be started again"
+        )
+    if batch_size is not None and not isinstance(batch_size, int):
+        batch_size = best_batch(batch_size, threads=num_cpus)
+    # A block is work for one worker; of a few large ones most workers would have none.
+    blocks = dataset.repartition(target_num_rows_per_block=block_rows)
+    with warnings.catch_warnings():
+        # Of max_task_retries, whose successor Ray 2.60 does not have yet.
+        warnings.filterwarnings("ignore", message="`ray_remote_args` is deprecated")
+        return blocks.map_batches(
+            Predictor,
+            fn_constructor_args=(os.fspath(model), column),
+            fn_constructor_kwargs={"batch_size": batch_size, **options},
+            batch_size=block_rows,
+            batch_format="numpy",
+            concurrency=(1, workers),
+            num_cpus=num_cpus,
+            num_gpus=num_gpus or None,
+            max_task_retries=_MORE_WORKERS_FOR_ROWS,
+        )

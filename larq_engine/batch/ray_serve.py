@@ -1,0 +1,100 @@
+"""Ray Serve: a model behind HTTP, which runs the requests of a moment as one batch."""
+
+import asyncio
+import json
+import os
+from typing import Any
+
+from larq_engine.batch.predictor import Predictor
+from larq_engine.batch.row_body import read_row
+from larq_engine.python.tensors import Array
+
+try:
+    from ray import serve
+    from starlette.requests import Request
+    from starlette.responses import Response
+except ModuleNotFoundError as error:
+    raise ImportError(
+        f"larq_engine.batch.ray_serve needs {error.name}, which is not installed; "
+        'pip install "larq-engine[ray]"'
+    ) from error
+
+_ERROR = "error"
+
+
+def deployment(
+    model: str | os.PathLike[str],
+    *,
+    replicas: int = 1,
+    num_cpus: int = 1,
+    batch_size: int = 16,
+    wait_seconds: float = 0.005,
+    max_queued_requests: int = 100,
+    **options: Any,
+) -> "serve.Application":
+    """Makes an application for `ray.serve.run`.
+
+    The body of a request is a .npy file: one row for the model's input, as `numpy.save` writes it.
+    The answer is JSON: a list for each output by its name. A row that the model cannot take, and a
+    body that is none, are answered with 400 and {"error": why}; what does not fit into the queue
+    with 503, by Ray.
+
+    Args:
+        model: A path that all machines know.
+        replicas: Processes, each with the model.
+        num_cpus: CPUs of each, and its threads.
+        batch_size: How many requests to run at once, at most.
+        wait_seconds: How long a request waits for others.
+        max_queued_requests: How many may wait while all replicas are busy.
+        **options: Of `larq_engine.Interpreter`, such as device="cuda".
+    """
+    made = serve.deployment(
+        Server,
+        num_replicas=replicas,
+        ray_actor_options={"num_cpus": num_cpus},
+        # One batch runs while the next one gathers.
+        max_ongoing_requests=2 * batch_size,
+        max_queued_requests=max_queued_requests,
+    )
+    return made.bind(os.fspath(model), batch_size, wait_seconds, options)
+
+
+class Server:
+    """One process of a deployment."""
+
+    def __init__(
+        self, model: str, batch_size: int, wait_seconds: float, options: dict[str, Any]
+    ) -> None:
+        self._predict = Predictor(model, "row", on_error="null", error_column=_ERROR, **options)
+        self._predict.open()
+        self._batched.set_max_batch_size(batch_size)
+        self._batched.set_batch_wait_timeout_s(wait_seconds)
+
+    async def __call__(self, request: Request) -> Response:
+        try:
+            row = read_row(await request.body())
+        except ValueError as error:
+            return _answer({_ERROR: str(error)}, 400)
+        results = await self._batched(row)
+        return _answer(results, 400 if _ERROR in results else 200)
+
+    def predict_rows(self, rows: list[Array]) -> list[dict[str, Any]]:
+        """For each row its outputs, or an error."""
+        results = self._predict({"row": rows})
+        errors = results.pop(_ERROR)
+        return [
+            {_ERROR: error}
+            if error
+            else {name: values[number].tolist() for name, values in results.items()}
+            for number, error in enumerate(errors)
+        ]
+
+    # Called with one row, and given those of a moment.
+    @serve.batch  # type: ignore[untyped-decorator]
+    async def _batched(self, rows: list[Array]) -> list[dict[str, Any]]:
+        # In a thread, so that requests are taken in meanwhile.
+        return await asyncio.to_thread(self.predict_rows, rows)
+
+
+def _answer(content: dict[str, Any], status: int) -> Response:
+    return Response(json.dumps(content), status, media_type="application/json")

@@ -1,0 +1,104 @@
+"""Ray Serve: requests over loopback are answered with what the Interpreter computes."""
+
+import io
+import json
+import urllib.error
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from ray import serve
+
+import larq_engine
+from larq_engine.batch import ray_serve
+from tests.ray import workers
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+_PORT = 18_437
+_URL = f"http://127.0.0.1:{_PORT}/"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def proxy(cluster: None) -> Iterator[None]:
+    serve.start(http_options={"host": "127.0.0.1", "port": _PORT})
+    yield
+    serve.shutdown()
+
+
+def _body(row: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    np.save(file, row)
+    return file.getvalue()
+
+
+def _post(body: bytes) -> tuple[int, bytes]:
+    try:
+        with urllib.request.urlopen(_URL, data=body, timeout=60) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
+
+
+def test_requests_are_run_in_batches(model, tmp_path, monkeypatch):
+    batches = tmp_path / "batches"
+    monkeypatch.setattr(ray_serve, "Server", _watched(str(batches)))
+    serve.run(ray_serve.deployment(model, batch_size=8, max_queued_requests=1000))
+    images = np.random.default_rng(0).standard_normal((500, 96, 96, 3)).astype(np.float32)
+    with ThreadPoolExecutor(24) as pool:
+        answers = list(pool.map(_post, map(_body, images)))
+    assert Counter(status for status, _ in answers) == {200: 500}
+    [name] = larq_engine.Interpreter(model).output_names
+    got = np.array([json.loads(text)[name] for _, text in answers], np.float32)
+    assert np.array_equal(got, larq_engine.Interpreter(model).predict(images))
+    sizes = [size for [size] in workers.told(batches)]
+    assert sum(sizes) == 500 and 1 < max(sizes) <= 8
+    assert len(sizes) < 250, "most requests were run with others"
+
+
+def _watched(batches: str) -> type:
+    """Told where to write, as it is made in another process."""
+
+    class Watched(workers.WatchedServer):
+        def __init__(self, *arguments: object) -> None:
+            import os
+
+            os.environ["BATCHES_FILE"] = batches
+            super().__init__(*arguments)
+
+    return Watched
+
+
+_BAD = {
+    "empty": (b"", "expected a .npy file"),
+    "text": (b'{"image": [1, 2]}', "expected a .npy file"),
+    "cut": (_body(np.zeros((96, 96, 3), np.float32))[:-1], "got 110591 bytes"),
+    "shape": (_body(np.zeros((96, 3, 96), np.float32)), "got the shape (96, 3, 96)"),
+    "batch": (_body(np.zeros((1, 96, 96, 3), np.float32)), "got the shape (1, 96, 96, 3)"),
+    "NaN": (_body(np.full((96, 96, 3), np.nan)), "got NaN"),
+    "letters": (_body(np.full((96, 96, 3), "a")), "got <U1"),
+}
+
+
+def test_a_bad_body_is_told_why(model):
+    serve.run(ray_serve.deployment(model, batch_size=8))
+    for body, words in _BAD.values():
+        status, text = _post(body)
+        assert status == 400 and words in json.loads(text)["error"]
+    good = _body(np.zeros((96, 96, 3), np.float64))
+    with ThreadPoolExecutor(8) as pool:  # what is wrong with one row is not the others'
+        bodies = [_BAD["NaN"][0], good] * 8
+        assert [status for status, _ in pool.map(_post, bodies)] == [400, 200] * 8
+
+
+def test_a_full_queue_refuses(model, monkeypatch):
+    monkeypatch.setattr(ray_serve, "Server", workers.SlowServer)
+    serve.run(ray_serve.deployment(model, batch_size=1, max_queued_requests=2))
+    good = _body(np.zeros((96, 96, 3), np.float32))
+    with ThreadPoolExecutor(20) as pool:
+        statuses = Counter(status for status, _ in pool.map(_post, [good] * 20))
+    assert set(statuses) == {200, 503}
+    assert _post(good)[0] == 200, "it goes on afterwards"

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Runs the tests of larq_engine.batch in Ray, in an environment of their own. Where Ray has no wheel
+# they are left out, unless LARQ_ENGINE_REQUIRE_RAY is set.
+#
+#   tools/test_ray.sh [PYTEST_ARGUMENT...]   tests/ray if there is none
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if [[ -e .venv-ray/.setup-ray ]]; then
+  # Workers are processes of their own, and find the package as this one does. Ray reports nothing
+  # to its makers.
+  PYTHONPATH=$PWD RAY_USAGE_STATS_ENABLED=0 LARQ_ENGINE_TEST_RAY=1 exec .venv-ray/bin/python -m \
+    pytest -q -rs -p no:cacheprovider --durations=12 "${@:-tests/ray}"
+fi
+if [[ -n ${LARQ_ENGINE_REQUIRE_RAY:-} ]]; then
+  echo "error: Ray is required here and not installed" >&2
+  exit 1
+fi
+echo "ray: not run, it has no wheel for this Python"
+exit 77
