@@ -93,11 +93,16 @@ def saved_model_to_tflite(
 
 
 def signatures_to_tflite(
-    what: str, path: Path, keys: Sequence[str], output_names: Mapping[str, str] | None = None
+    what: str,
+    path: Path,
+    keys: Sequence[str],
+    input_names: Sequence[str] = (),
+    output_names: Mapping[str, str] | None = None,
 ) -> bytes:
     """Converts signatures of a SavedModel, which errors call `what`.
 
-    Outputs get the names that `output_names` has for those of the signature.
+    Inputs come in the order of `input_names`, others behind them by their names: a SavedModel keeps
+    no order. So do outputs, which get the names that `output_names` has for those of the signature.
     """
     tf = import_tensorflow()
     check_eager(tf.executing_eagerly())
@@ -110,8 +115,11 @@ def signatures_to_tflite(
             "name those to convert with signature_keys, or save the model with "
             f"signatures={{{missing[0]!r}: ...}}"
         )
+    order = {_usable(name): number for number, name in enumerate(input_names)}
     names = output_names or {}
-    return _convert(tf, what, [_serve_signature(tf, what, key, loaded, names) for key in keys])
+    return _convert(
+        tf, what, [_serve_signature(tf, what, key, loaded, order, names) for key in keys]
+    )
 
 
 def check_signature_keys(keys: Sequence[str] | None) -> list[str]:
@@ -132,11 +140,22 @@ def check_signature_keys(keys: Sequence[str] | None) -> list[str]:
 
 
 def _serve_signature(
-    tf: Any, what: str, key: str, loaded: Any, names: Mapping[str, str]
+    tf: Any,
+    what: str,
+    key: str,
+    loaded: Any,
+    order: Mapping[str, int],
+    names: Mapping[str, str],
 ) -> "_Signature":
     function = loaded.signatures[key]
-    specs = function.structured_input_signature[1]
-    outputs = sorted(function.structured_outputs)
+    found = function.structured_input_signature[1]
+    last = len(order)
+    specs = {
+        name: found[name]
+        for name in sorted(found, key=lambda name: (order.get(_usable(name), last), name))
+    }
+    outputs = [name for name in names if name in function.structured_outputs]
+    outputs += sorted(function.structured_outputs.keys() - names.keys())
 
     def serve(*tensors: Any) -> dict[str, Any]:
         results = function(**dict(zip(specs, tensors, strict=True)))

@@ -36,18 +36,23 @@ def keras_3_to_tflite(model: Any) -> bytes:
             contextlib.redirect_stdout(io.StringIO()),  # where it says what it has written
         ):
             model.export(folder)
-        content = signatures_to_tflite(what, Path(folder), [SIGNATURE], _output_names(model))
+        # Of models of one's own only a call knows the inputs.
+        inputs = [tensor.name for tensor in getattr(model, "inputs", None) or []]
+        content = signatures_to_tflite(
+            what, Path(folder), [SIGNATURE], inputs, _output_names(model)
+        )
     return _with_layer_names(content)
 
 
 def _output_names(model: Any) -> dict[str, str]:
-    """Names of a list of outputs, after the last layers, as Keras 2 has them."""
+    """Names of a list of outputs, after the last layers, as Keras 2 has them, in their order."""
     names = getattr(model, "output_names", None) or []
     if not names and type(model).__name__ == "Sequential":
         names = [model.layers[-1].name]
-    if len(set(names)) != len(names) or isinstance(getattr(model, "output", None), dict):
+    if isinstance(getattr(model, "output", None), dict):
         return {}
-    return {f"output_{number}": name for number, name in enumerate(names)}
+    exported = [f"output_{number}" for number in range(len(names))]
+    return dict(zip(exported, names if len(set(names)) == len(names) else exported, strict=True))
 
 
 def _with_layer_names(content: bytes) -> bytes:

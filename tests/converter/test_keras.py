@@ -516,6 +516,16 @@ def test_a_saved_model_without_the_signature(tmp_path):
     assert signature(content) == ("twice", {"x": (1, 2)}, {"output_0": (1, 2)})
 
 
+def test_inputs_of_a_saved_model_are_in_the_order_of_their_names(tmp_path):
+    names = ["e", "b", "f", "a", "d", "c"]
+    specs = {name: tf.TensorSpec([1, 2], name=name) for name in names}
+    module = tf.Module()
+    total = tf.function(lambda **given: tf.add_n(list(given.values())))
+    signatures = {"serving_default": total.get_concrete_function(**specs)}
+    tf.saved_model.save(module, tmp_path, signatures=signatures)
+    assert list(signature(saved_model_to_tflite(tmp_path))[1]) == sorted(names)
+
+
 def test_several_signatures_of_a_saved_model(tmp_path, rng):
     kernel = tf.Variable(rng.uniform(-1, 1, (3, 4)).astype(np.float32))
     module = tf.Module()

@@ -131,6 +131,33 @@ def test_several_inputs_and_outputs(rng):
         np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
 
 
+def test_inputs_keep_their_order():
+    """A SavedModel has none."""
+    names = ["e", "b-in", "Z", "a", "d", "c"]
+    inputs = [keras.Input((size,), name=name) for size, name in enumerate(names, 1)]
+    model = keras.Model(inputs, keras.layers.Concatenate()(inputs))
+    interpreter = Interpreter(convert_keras_model(model))
+    assert interpreter.input_shapes == [(1, size) for size in range(1, 7)]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_outputs_keep_their_order(shared):
+    """Also those from the tenth on, and of a layer that makes several."""
+    given = keras.Input((3,), name="given")
+    sizes = range(12, 0, -1)
+    if shared:
+        same = keras.layers.Activation("relu", name="same")
+        outputs = [same(keras.layers.Dense(size)(given)) for size in sizes]
+    else:
+        outputs = [keras.layers.Dense(size, name=f"size_{size}")(given) for size in sizes]
+    content = convert_keras_model(keras.Model(given, outputs))
+    names = [f"output_{n}" if shared else f"size_{size}" for n, size in enumerate(sizes)]
+    assert signature(content)[2] == {
+        name: (1, size) for name, size in zip(names, sizes, strict=True)
+    }
+    assert list(signature(content)[2]) == names
+
+
 def test_dictionaries(rng):
     given = keras.Input((3,), name="u")
     model = keras.Model({"u": given}, {"score": keras.layers.Dense(2)(given)})
