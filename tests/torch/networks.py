@@ -234,6 +234,28 @@ class SignConv1d(nn.Conv1d):
         return F.conv1d(x, weight, stride=self.stride, padding=self.padding)
 
 
+class KeywordNet(nn.Module):
+    """Words in a second of sound, as one line of samples."""
+
+    def __init__(self, classes=12):
+        super().__init__()
+        self.first = nn.Sequential(
+            nn.Conv1d(1, 32, 25, stride=8, padding=12, bias=False), nn.BatchNorm1d(32)
+        )
+        self.conv1 = SignConv1d(32, 64, 5, padding=2, bias=False)
+        self.norm1 = nn.BatchNorm1d(64)
+        self.conv2 = SignConv1d(64, 64, 5, stride=2, padding=2, bias=False)
+        self.norm2 = nn.BatchNorm1d(64)
+        self.conv3 = SignConv1d(64, 128, 3, padding=1, bias=False)
+        self.norm3 = nn.BatchNorm1d(128)
+        self.scores = nn.Linear(128, classes)
+
+    def forward(self, x):
+        x = F.max_pool1d(self.norm1(self.conv1(self.first(x))), 2)
+        x = self.norm3(self.conv3(self.norm2(self.conv2(x))))
+        return self.scores(x.mean(2))
+
+
 class SignLinear(nn.Linear):
     def forward(self, x):
         if x.size(1) != 784:

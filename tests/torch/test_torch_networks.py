@@ -48,6 +48,8 @@ CASES = {
         lambda: networks.AdaBinNet(padding=0), (3, 32, 32), ("conv1", "conv2")
     ),
     "MLP": Case(networks.Mlp, (1, 28, 28), ("layers.1", "layers.2", "layers.3"), _CHANNELS_LAST),
+    "keywords": Case(networks.KeywordNet, (1, 8000), ("conv1", "conv2", "conv3")),
+    "Brevitas": Case(networks.BrevitasNet, (3, 32, 32), ("conv1", "conv2", "conv3")),
 }
 
 # What rounding adds up to, of the largest output.
@@ -67,10 +69,6 @@ def test_network(name):
     assert converted.report.operators.get("TRANSPOSE", 0) <= transposes
     if name in OPERATORS:
         assert converted.report.operators == OPERATORS[name]
-
-
-def test_brevitas():
-    convert_and_compare(Case(networks.BrevitasNet, (3, 32, 32), ("conv1", "conv2", "conv3")))
 
 
 def convert_and_compare(case):
