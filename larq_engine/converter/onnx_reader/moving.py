@@ -46,7 +46,9 @@ def shape_of(call: Call) -> Array:
 
 def reshape(call: Call) -> Value:
     x, wanted = call.net.value(call.operand(0)), call.numbers(1, "its shape")
-    if wanted is None or call.integer("allowzero") or OPEN_SIZE in wanted[1:]:
+    # With `allowzero` a size of 0 is none, not the size that is there.
+    is_empty = wanted is not None and 0 in wanted and call.integer("allowzero")
+    if wanted is None or is_empty or OPEN_SIZE in wanted[1:]:
         raise call.error(
             "a shape that is known but for the batch", wanted, "export it with fixed sizes"
         )

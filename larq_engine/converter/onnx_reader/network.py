@@ -126,7 +126,7 @@ class Network:
         if not isinstance(data, np.ndarray):
             data = np.asarray(data, np.float32 if isinstance(data, float) else np.int32)
         # Of one value for all places a view was enough so far.
-        array = np.array(data, data.dtype.newbyteorder("="), order="C", copy=False)
+        array = np.asarray(data, data.dtype.newbyteorder("="), order="C")
         return Tensor("", array.shape, _NAMES[array.dtype], data=array)
 
     def value(self, operand: Array | Value) -> Value:
