@@ -81,6 +81,16 @@ def _quant(net, rng):
     return net.conv(_image(net), quantized)
 
 
+def _scaled_by(kind):
+    """A number that the exporter did not compute of constants."""
+
+    def make(net, rng):
+        numbers = net.op(kind, rng.choice([-2, 0.5, 1], (4, 6)).astype(np.float32), _sizes(0))
+        return net.op("Mul", _image(net), numbers)
+
+    return make
+
+
 # What each row of the table makes, beside random models.
 CASES = {
     "Abs": _each("Abs"),
@@ -127,6 +137,8 @@ CASES = {
     "Quant": _quant,
     "ReduceMax": _each("ReduceMax", _sizes(1), keepdims=0),
     "ReduceMean": _each("ReduceMean", _sizes(-3), keepdims=0),
+    "ReduceProd": _scaled_by("ReduceProd"),
+    "ReduceSum": _scaled_by("ReduceSum"),
     "Relu": _each("Relu"),
     "Reshape": _flatten_by_sizes,
     "Shape": _flatten_by_sizes,
@@ -246,6 +258,58 @@ def test_a_straight_through_estimator_leaves_weights_binary(rng):
     assert converted.report.count("binary") == 1
 
 
+@pytest.mark.parametrize("layer", ["Conv", "Gemm", "MatMul"])
+@pytest.mark.parametrize(("apart", "became"), [(4e-6, "binary"), (1e-3, "float")])
+def test_sizes_of_weights_that_differ_by_rounding(rng, layer, apart, became):
+    """Exporters compute straight-through estimators of small weights themselves."""
+    net = OnnxNet()
+    weights = np.float32(0.05) * signs(rng, 40, 32)
+    weights *= rng.uniform(1 - apart, 1 + apart, weights.shape).astype(np.float32)
+    if layer == "Conv":
+        inputs = steps(rng, 1, 32, 4, 4)
+        x = net.conv(net.bipolar(net.input(*inputs.shape)), weights[:, :, None, None])
+    else:
+        inputs = steps(rng, 2, 32)
+        x = net.op(layer, net.bipolar(net.input(*inputs.shape)), weights.T)
+    converted = compare(net.finish(x), [inputs], 2e-5)
+    assert [layer.became for layer in converted.report.layers] == [became]
+
+
+def test_memory_that_nothing_was_written_to(rng):
+    """What is never seen of it may be NaN."""
+    net = OnnxNet()
+    x = net.input(1, 32, 4, 4)
+    memory = np.full((1, 32, 4, 4), np.nan, np.float32)
+    memory[0, 3] = 7
+    y = net.op("Where", net.op("GreaterOrEqual", x, np.float32(0)), np.float32(1), memory)
+    y = net.op("Where", net.op("Less", x, np.float32(0)), np.float32(-1), y)
+    content = net.finish(net.conv(y, signs(rng, 8, 32, 3, 3)))
+    converted = compare(content, [steps(rng, 1, 32, 4, 4)])
+    assert converted.report.count("binary") == 1
+
+
+@pytest.mark.parametrize("second", ["Greater", "LessOrEqual"])
+def test_values_that_are_seen_of_two_conditions(rng, second):
+    net = OnnxNet()
+    x = net.input(1, 4, 6, 6)
+    other = np.full((1, 4, 6, 6), 7, np.float32)
+    y = net.op("Where", net.op(second, x, np.float32(1)), np.float32(1), other)
+    compare(
+        net.finish(net.op("Where", net.op("Less", x, np.float32(1)), np.float32(-1), y)),
+        [steps(rng, 1, 4, 6, 6)],
+    )
+
+
+def test_a_shape_for_which_0_is_a_size(rng):
+    net = OnnxNet()
+    x = net.op("Reshape", net.input(2, 3, 4), _sizes(2, -1), allowzero=1)
+    compare(net.finish(x), [steps(rng, 2, 3, 4)])
+    net = OnnxNet()
+    content = net.finish(net.op("Reshape", net.input(2, 3, 4), _sizes(0, 12), allowzero=1))
+    with pytest.raises(larq_engine.ConversionError, match=r"got \[0, 12\]"):
+        larq_engine.convert_onnx(content)
+
+
 def test_flattened_images_are_not_turned(rng):
     net = OnnxNet()
     x = net.conv(net.input(1, 1, 6, 6), steps(rng, 4, 1, 3, 3))
@@ -304,6 +368,27 @@ def test_layers_have_the_names_of_nodes(rng):
     x = net.op("Gemm", net.op("Flatten", x), steps(rng, 128, 4), name="head")
     report = larq_engine.convert_onnx(net.finish(x)).report
     assert [layer.name for layer in report.layers] == ["stem/conv1", "block/block.0", "head"]
+
+
+def test_layers_have_the_names_of_modules(rng):
+    """PyTorch's newer exporter calls nodes by numbers and notes the modules."""
+    net = OnnxNet()
+    x = net.conv(net.input(1, 3, 8, 8), steps(rng, 32, 3, 3, 3), name="node_Conv_12")
+    x = net.conv(net.bipolar(x), signs(rng, 8, 32, 3, 3), name="node_Conv_13")
+    x = net.op("Gemm", net.op("Flatten", x), steps(rng, 128, 4), name="node_linear")
+    model = net.proto(x)
+    first, _, second, _, third = model.graph.node
+    # The exporter put the batch norm first.1 into the layer first.0.
+    first.input[1] = model.graph.initializer[0].name = "first.0.weight"
+    notes = [
+        "['', 'first', 'first.1', 'batch_norm']",
+        "['', 'block', 'block.0', 'conv2d']",
+        "a text",
+    ]
+    for node, note in zip((first, second, third), notes, strict=True):
+        node.metadata_props.add(key="pkg.torch.onnx.name_scopes", value=note)
+    report = larq_engine.convert_onnx(model.SerializeToString()).report
+    assert [layer.name for layer in report.layers] == ["first.0", "block.0", "node_linear"]
 
 
 def test_names_of_inputs_and_outputs(rng):

@@ -4,6 +4,7 @@ A file can come from anywhere, so everything that the other modules rely on is c
 is whole, that each value is made once and before it is read, and that data have their sizes.
 """
 
+import ast
 import math
 import os
 from collections.abc import Iterable
@@ -48,6 +49,7 @@ class Node:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     attributes: dict[str, Any] = field(default_factory=dict)
+    module: str = ""  # of PyTorch that it comes from, where the file says so
 
     @property
     def title(self) -> str:
@@ -127,6 +129,20 @@ def _read_bytes(source: OnnxSource) -> tuple[str, bytes, Path | None]:
             "model: expected the bytes of an .onnx file or its path, got "
             f"{type(source).__name__}; of a loaded model pass model.SerializeToString()"
         ) from None
+
+
+def _module(proto: Any) -> str:
+    """The innermost of the modules that PyTorch's newer exporter notes with an operator.
+
+    It notes the list of them, and then PyTorch's own operator, as a text in Python.
+    """
+    notes = {entry.key: entry.value for entry in proto.metadata_props}
+    try:
+        scopes = ast.literal_eval(notes.get("pkg.torch.onnx.name_scopes", ""))
+    except (SyntaxError, ValueError):
+        return ""
+    is_list = isinstance(scopes, list) and len(scopes) > 1
+    return str(scopes[-2]) if is_list else ""
 
 
 class _Reader:
@@ -212,6 +228,7 @@ class _Reader:
             _DOMAINS.get(domain, domain),
             tuple(map(self._text, proto.input)),
             tuple(map(self._text, proto.output)),
+            module=_module(proto),
         )
         if domain not in _DOMAINS:
             raise ConversionError(

@@ -128,9 +128,12 @@ def slice_of(call: Call, x: Array, *_where: Array) -> Array:
     return x[tuple(slices(call, x.shape))]
 
 
-def reduce_mean(call: Call, x: Array, *_axes: Array) -> Array:
-    axes = call.axes(x.ndim, 1)
-    if not axes and call.integer("noop_with_empty_axes"):
-        return x
-    keeps = bool(call.integer("keepdims", 1))
-    return np.asarray(np.mean(x, tuple(axes) if axes else None, keepdims=keeps))
+def reduce(function: Callable[..., Any]) -> Formula:
+    def evaluate(call: Call, x: Array, *_axes: Array) -> Array:
+        axes = call.axes(x.ndim, 1)
+        if not axes and call.integer("noop_with_empty_axes"):
+            return x
+        keeps = bool(call.integer("keepdims", 1))
+        return np.asarray(function(x, axis=tuple(axes) if axes else None, keepdims=keeps))
+
+    return evaluate

@@ -146,6 +146,10 @@ class _Making:
         return None if value is None else value.shape
 
 
+# How PyTorch calls the main parameter of a module.
+_WEIGHT = ".weight"
+
+
 def _evaluate(row: Row, call: Call) -> Any:
     known = [x for x in call.inputs if isinstance(x, np.ndarray)]
     if not row.moves and any(x.dtype == np.int64 and (x == OPEN_SIZE).any() for x in known):
@@ -156,6 +160,10 @@ def _evaluate(row: Row, call: Call) -> Any:
 
 
 def _layer(node: Node) -> str:
-    """What reports call the layer: its node without what PyTorch adds, or what that makes."""
+    """What reports call the layer: its module, its node without what PyTorch adds, or a result."""
+    if node.module:
+        # A batch norm that the exporter put into a layer has given the operator its own module.
+        parameters = [name for name in node.inputs if name.endswith(_WEIGHT)]
+        return parameters[0].removesuffix(_WEIGHT) if parameters else node.module
     name = re.sub(rf"/{re.escape(node.kind)}(_\d+)?$", "", node.name).strip("/")
     return name or next(filter(None, node.outputs), node.kind)

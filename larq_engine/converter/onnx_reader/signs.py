@@ -12,6 +12,8 @@ from larq_engine.converter.onnx_reader.call import Call
 from larq_engine.converter.onnx_reader.elementwise import Maker
 from larq_engine.converter.onnx_reader.layout import Value
 from larq_engine.converter.onnx_reader.moving import OPEN_SIZE
+from larq_engine.converter.onnx_reader.network import Network
+from larq_engine.converter.sign_values import uniform
 from larq_engine.converter.signs import Binary, NotBinary, find_binary, scalar
 from larq_engine.converter.weights import scales
 
@@ -63,7 +65,46 @@ def logical_not(call: Call) -> Value:
 
 
 def where(call: Call) -> Value:
-    return call.each("SELECT_V2", call.operand(0), call.floats(1), call.floats(2))
+    condition, a, b = call.operand(0), call.floats(1), call.floats(2)
+    return call.each("SELECT_V2", condition, a, _seen(call.net, condition, b))
+
+
+_OPPOSITES = {
+    "GREATER": "LESS_EQUAL",
+    "GREATER_EQUAL": "LESS",
+    "LESS": "GREATER_EQUAL",
+    "LESS_EQUAL": "GREATER",
+}
+
+
+def _seen(net: Network, condition: Array | Value, other: Array | Value) -> Array | Value:
+    """What can be seen of a value where a condition does not hold.
+
+    Of where(x < 0, -1, where(x >= 0, 1, b)), b never is, but for NaN. PyTorch leaves memory there
+    that nothing was written to, which can be NaN itself.
+    """
+    if not isinstance(condition, Value) or not isinstance(other, Value):
+        return other
+    test, select = net.makers.get(condition.tensor), net.makers.get(other.tensor)
+    if test is None or select is None or select.kind != "SELECT_V2":
+        return other
+    held, taken, _ = select.inputs
+    opposite = net.makers.get(held) if held is not None else None
+    is_opposite = (
+        opposite is not None
+        and opposite.kind == _OPPOSITES.get(test.kind)
+        and all(map(_are_equal, opposite.inputs, test.inputs))
+    )
+    number = uniform(taken)
+    return (
+        number if is_opposite and number is not None and other.shape == condition.shape else other
+    )
+
+
+def _are_equal(a: Tensor | None, b: Tensor | None) -> bool:
+    if a is b or a is None or b is None:
+        return a is b
+    return a.data is not None and b.data is not None and np.array_equal(a.data, b.data)
 
 
 # As ONNX numbers types.

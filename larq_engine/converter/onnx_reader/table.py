@@ -86,7 +86,7 @@ _ROWS = {
     "GlobalMaxPool": Row(pooling.global_pool("REDUCE_MAX")),
     "MaxPool": Row(pooling.max_pool),
     "ReduceMax": Row(pooling.reduce("REDUCE_MAX")),
-    "ReduceMean": Row(pooling.reduce("MEAN"), folding.reduce_mean),
+    "ReduceMean": Row(pooling.reduce("MEAN"), folding.reduce(np.mean)),
     # Moves
     "Concat": Row(moving.concat, folding.concat, moves=True),
     "Dropout": Row(moving.dropout, moves=True),
@@ -104,6 +104,8 @@ _ROWS = {
     "ConstantOfShape": Row(_of_constants, folding.constant_of_shape, moves=True),
     "Expand": Row(_of_constants, folding.expand, moves=True),
     "Gather": Row(_of_constants, folding.gather, moves=True),
+    "ReduceProd": Row(_of_constants, folding.reduce(np.prod)),
+    "ReduceSum": Row(_of_constants, folding.reduce(np.sum)),
     "Shape": Row(moving.shape_of),
 }
 

@@ -54,9 +54,28 @@ def _filters(call: Call, filters: Array | Value, depthwise: bool) -> Tensor:
         if call.integer("group", 1) > 1 or len(filters.shape) != 4:
             raise call.error("constant weights", "computed ones", "export it with constants folded")
         return call.net.ordered(filters, (0, 2, 3, 1)).tensor
+    filters = _with_one_size(filters, 0)
     whole = filters if filters.ndim == 4 else filters[:, :, None]
     order = (1, 2, 3, 0) if depthwise else (0, 2, 3, 1)
     return call.net.constant(whole.transpose(order))
+
+
+# Of their mean, how far apart sizes of weights may be and count as one.
+_ROUNDING = 2.0**-14
+
+
+def _with_one_size(weights: Array, channels: int) -> Array:
+    """Weights; where the sizes in each output channel differ by rounding alone, of one size.
+
+    PyTorch's exporter computes (s - x) + x of small weights itself, whose rounding is no part of
+    what the model is meant to compute.
+    """
+    sizes, others = np.abs(weights), tuple(a for a in range(weights.ndim) if a != channels)
+    if not weights.size:
+        return weights
+    mean = sizes.mean(axis=others, dtype=np.float64, keepdims=True)
+    are_close = (np.abs(sizes - mean) <= _ROUNDING * mean).all()
+    return np.copysign(mean.astype(np.float32), weights) if are_close else weights
 
 
 def _bias(call: Call, outputs: int) -> Tensor:
@@ -124,6 +143,7 @@ def _product(call: Call, a: Value, b: Array | Value, bias: Array | None) -> Valu
             f"{a.shape[-1]} rows of its second matrix", b.shape[-2], "it is damaged: export it"
         )
     if isinstance(b, np.ndarray) and b.ndim == 2:
+        b = _with_one_size(b, 1)
         if a.image:
             b = b[flattened(a.image)]  # in the order of the image's values
         else:
