@@ -24,6 +24,7 @@ from larq_engine.profiling.column import (
 from larq_engine.profiling.compare import find_difference
 from larq_engine.profiling.cut_trial import CutTrial
 from larq_engine.profiling.empty import EmptyRun
+from larq_engine.profiling.interrupts import Interrupts
 from larq_engine.profiling.limits import Limits
 from larq_engine.profiling.links import measure_links
 from larq_engine.profiling.model_facts import ModelFacts
@@ -120,7 +121,8 @@ def profile(
         raise ValueError(f"rounds: expected a whole number from 1 on, got {rounds!r}")
     sensor = None if energy_sensor is None else Path(energy_sensor)
     meter = energy.cpu_meter(sensor)
-    return _Profiler(request, rounds, seconds, meter, runtime, verbose).run()
+    with Interrupts() as interrupts:
+        return _Profiler(request, rounds, seconds, meter, runtime, verbose, interrupts).run()
 
 
 class _Profiler:
@@ -132,7 +134,9 @@ class _Profiler:
         meter: energy.Meter,
         runtime: str | None,
         verbose: int,
+        interrupts: Interrupts,
     ) -> None:
+        self._interrupts = interrupts
         self._request = request
         self._rounds = rounds
         self._limit = limit
@@ -311,6 +315,7 @@ class _Profiler:
 
     def _try(self, spec: _Spec) -> tuple[Key, Runner] | None:
         """Opens operators and compares what they compute; None if they are no candidate."""
+        self._interrupts.check()
         column = spec.column
         cut = self._network.cut(spec.ops)
         try:
@@ -346,7 +351,11 @@ class _Profiler:
     def _measure_lanes(
         self, lanes: Sequence[Lane], progress: Callable[[int], None], skipped: int
     ) -> None:
-        measure_lanes(lanes, self._rounds, self._limit, self._noise, lambda: progress(1))
+        def go_on() -> None:
+            self._interrupts.check()
+            progress(1)
+
+        measure_lanes(lanes, self._rounds, self._limit, self._noise, go_on)
         progress(skipped * self._rounds)
 
     # ---- The result ------------------------------------------------------------------------------

@@ -149,7 +149,7 @@ _APART: dict[str, tuple[Sequence[int], _Build]] = {
 
 _NOT_KNOWN_TO_BE: dict[str, tuple[Sequence[int], _Build]] = {
     "an operator that mixes": _op("CUMSUM", np.int32(0)),
-    "one that is not in the table": _op("EXP"),
+    "one that is not in the table": _op("LOG_SOFTMAX"),
     "a known one after it": _then(_op("CUMSUM", np.int32(0)), _op("RELU")),
     "a constant for each sample": _op("ADD", _f(2, 4), source=(2, 4), shape=(2, 4)),
     "a constant of higher rank": _op("ADD", _f(1, 1, 4), source=(1, 4), shape=(1, 1, 4)),
