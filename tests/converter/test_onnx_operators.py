@@ -91,6 +91,20 @@ def _scaled_by(kind):
     return make
 
 
+def _fill(net, data, mask, number):
+    """`data[mask] = number`, as PyTorch's newer exporter writes it."""
+    places = net.op("Transpose", net.op("NonZero", mask), perm=[1, 0])
+    count = net.op("Cast", net.op("Reshape", mask, _sizes(-1)), to=7)
+    count = net.op("ReduceSum", count, keepdims=1)
+    numbers = net.op("Reshape", net.op("Expand", np.float32(number), count), _sizes(-1))
+    return net.op("ScatterND", data, places, numbers)
+
+
+def _filled(net, rng):
+    x = _image(net)
+    return _fill(net, x, net.op("Less", x, np.float32(0.5)), 7)
+
+
 # What each row of the table makes, beside random models.
 CASES = {
     "Abs": _each("Abs"),
@@ -141,6 +155,7 @@ CASES = {
     "ReduceSum": _scaled_by("ReduceSum"),
     "Relu": _each("Relu"),
     "Reshape": _flatten_by_sizes,
+    "ScatterND": _filled,
     "Shape": _flatten_by_sizes,
     "Sigmoid": _each("Sigmoid"),
     "Sign": _each("Sign"),
@@ -286,6 +301,44 @@ def test_memory_that_nothing_was_written_to(rng):
     content = net.finish(net.conv(y, signs(rng, 8, 32, 3, 3)))
     converted = compare(content, [steps(rng, 1, 32, 4, 4)])
     assert converted.report.count("binary") == 1
+
+
+def test_signs_that_fill_a_tensor(rng):
+    """Of values and of weights, by two masks; nothing else is left of them."""
+    net = OnnxNet()
+
+    def sign(x, shape):
+        y, zero = net.constant(np.full(shape, np.nan, np.float32)), np.float32(0)
+        y = _fill(net, y, net.op("GreaterOrEqual", x, zero), 1)
+        return _fill(net, y, net.op("Less", x, zero), -1)
+
+    image, weights = steps(rng, 1, 32, 4, 4), rng.standard_normal((8, 32, 3, 3))
+    x = sign(net.input(*image.shape), image.shape)
+    content = net.finish(net.conv(x, sign(net.constant(weights), weights.shape)))
+    converted = compare(content, [image])
+    assert converted.report.operators == {"TRANSPOSE": 2, "LceQuantize": 1, "LceBconv2d": 1}
+
+
+def test_constants_at_known_places(rng):
+    net = OnnxNet()
+    places, numbers = np.array([[0, 3], [1, -2]], np.int64), np.float32([5, 6])
+    x = net.op("ScatterND", steps(rng, 2, 4), places, numbers)
+    compare(net.finish(net.op("Add", net.input(2, 4), x)), [steps(rng, 2, 4)])
+
+
+@pytest.mark.parametrize("form", ["places", "numbers", "another mask"])
+def test_what_fills_otherwise(rng, form):
+    net = OnnxNet()
+    x = net.input(4, 4)
+    if form == "places":
+        x = net.op("ScatterND", x, _sizes(1, 2)[:, None], steps(rng, 2, 4))
+    elif form == "numbers":
+        places = net.op("Transpose", net.op("NonZero", net.op("Less", x, np.float32(9))))
+        x = net.op("ScatterND", x, places, net.op("Reshape", x, _sizes(-1)))
+    else:
+        x = _fill(net, x, net.op("Less", net.input(2, 4), np.float32(9)), 3)
+    with pytest.raises(larq_engine.ConversionError, match=r"at the places of a mask|NonZero"):
+        larq_engine.convert_onnx(net.finish(x))
 
 
 @pytest.mark.parametrize("second", ["Greater", "LessOrEqual"])

@@ -18,6 +18,7 @@ from larq_engine.converter.onnx_reader.file import (
 )
 from larq_engine.converter.onnx_reader.fusing import fuse
 from larq_engine.converter.onnx_reader.layout import OPEN, Shape, Value, channels_last, identity
+from larq_engine.converter.onnx_reader.masks import with_masks
 from larq_engine.converter.onnx_reader.moving import OPEN_SIZE
 from larq_engine.converter.onnx_reader.network import Network, Operand
 from larq_engine.converter.onnx_reader.signs import check_signs
@@ -59,7 +60,7 @@ class _Making:
     def graph(self) -> Graph:
         for given in self._model.inputs:
             self._values[given.name] = self._input(given)
-        for node in self._model.nodes:
+        for node in with_masks(self._model).nodes:
             self._net.layer = _layer(node)
             self._make(node)
         for name in self._model.outputs:

@@ -10,7 +10,7 @@ from larq_engine.converter.graph import NUMPY_TYPES, Array, Graph, Op, Tensor
 from larq_engine.converter.layers import KINDS, find_convolution
 from larq_engine.converter.onnx_reader.call import Call
 from larq_engine.converter.onnx_reader.elementwise import Maker
-from larq_engine.converter.onnx_reader.layout import Value
+from larq_engine.converter.onnx_reader.layout import Value, closed
 from larq_engine.converter.onnx_reader.moving import OPEN_SIZE
 from larq_engine.converter.onnx_reader.network import Network
 from larq_engine.converter.sign_values import uniform
@@ -65,7 +65,27 @@ def logical_not(call: Call) -> Value:
 
 
 def where(call: Call) -> Value:
-    condition, a, b = call.operand(0), call.floats(1), call.floats(2)
+    return _select(call, call.operand(0), call.floats(1), call.floats(2))
+
+
+def scatter(call: Call) -> Value:
+    """`out[mask] = number`; see masks.py."""
+    there, mask = call.operand(0), call.operand(1)
+    _check_mask(call, there, mask)
+    return _select(call, mask, call.floats(2), call.floats(0))
+
+
+def _check_mask(call: Call, there: Array | Value, mask: Array | Value) -> None:
+    is_mask = (mask.tensor.dtype if isinstance(mask, Value) else mask.dtype) in ("BOOL", np.bool_)
+    if not is_mask or closed(there.shape) != closed(mask.shape):
+        raise call.error(
+            "one number at the places of a mask, as of out[mask] = number",
+            "other places or numbers",
+            "export it with torch.where",
+        )
+
+
+def _select(call: Call, condition: Array | Value, a: Array | Value, b: Array | Value) -> Value:
     return call.each("SELECT_V2", condition, a, _seen(call.net, condition, b))
 
 
@@ -160,6 +180,16 @@ def fold_sign(call: Call, x: Array) -> Array:
     if call.sign_of_zero == "error" and zeros.any():
         raise _third_value(call.node.title, f"{zeros.sum()} of {x.size} constants")
     return np.where(zeros, np.float32(call.sign_of_zero), result) if zeros.any() else result
+
+
+def fold_scatter(call: Call, there: Array, where: Array, numbers: Array) -> Array:
+    """At a mask, or at places that the exporter has computed."""
+    if where.dtype == np.bool_ or call.text("reduction", "none") != "none":
+        _check_mask(call, there, where)
+        return np.where(where, numbers, there)
+    result = np.array(there)
+    result[tuple(np.moveaxis(where, -1, 0))] = numbers
+    return result
 
 
 def fold_bipolar_quant(call: Call, x: Array, scale: Array) -> Array:

@@ -78,6 +78,7 @@ _ROWS = {
     "LessOrEqual": Row(signs.compare("LESS_EQUAL"), folding.each(np.less_equal)),
     "Not": Row(signs.logical_not, folding.each(np.logical_not)),
     "Quant": Row(signs.quant, signs.fold_quant),
+    "ScatterND": Row(signs.scatter, signs.fold_scatter),
     "Sign": Row(signs.sign, signs.fold_sign),
     "Where": Row(signs.where, folding.where),
     # Poolings
