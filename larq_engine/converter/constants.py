@@ -59,13 +59,13 @@ def restore_recipes(graph: Graph) -> None:
 
 def evaluate(op: Op, inputs: list[Array]) -> Array | None:
     """What an operator with one output makes of these; None if it is not known."""
-    formula = _FORMULAS.get(op.kind)
-    if formula is None:
+    formula, dtype = _FORMULAS.get(op.kind), NUMPY_TYPES.get(op.output.dtype)
+    if formula is None or dtype is None:
         return None
-    # Infinities and NaN are results like any other to the runtime.
+    # Infinities and NaN are results like any other to the runtime. Whole numbers divided are whole.
     with np.errstate(all="ignore"):
         values = formula(op, *inputs)
-    return None if values is None else np.asarray(values[0])
+        return None if values is None else np.asarray(values[0], dtype)
 
 
 def _evaluate(op: Op) -> list[Array] | None:

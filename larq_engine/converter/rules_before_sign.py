@@ -16,12 +16,9 @@ from larq_engine.converter.bits import computes_the_same
 from larq_engine.converter.graph import Array, Graph, Op, Tensor
 from larq_engine.converter.options import Options
 from larq_engine.converter.rules_bits import Function, step_of
-from larq_engine.converter.signs import KEEPING_SIGN
+from larq_engine.converter.signs import KEEPING_SIGN, has_exact_differences
 
 _SMALLEST_NORMAL = np.finfo(np.float32).tiny
-
-# A difference from a number of this size, or from 0, is never too small to be a normal number.
-_SAFE = np.float32(2.0**-100)
 
 
 def shorten_before_sign(op: Op, graph: Graph, options: Options) -> list[Op] | Tensor | None:
@@ -112,8 +109,7 @@ def _bounds(functions: Sequence[Function], channels: int) -> tuple[Array, bool] 
     bound = np.where(bounds[0] == 0, np.float32(0), bounds[0])
     # Flushed, all numbers below the normal ones are 0.
     alike = np.array_equal(_flush(bound), _flush(bounds[1]))
-    safe = (bound == 0) | (np.abs(bound) >= _SAFE)
-    return (bound, falls) if alike and safe.all() else None
+    return (bound, falls) if alike and has_exact_differences(bound) else None
 
 
 def _evaluate(functions: Sequence[Function], x: Array, small: Function) -> Array:

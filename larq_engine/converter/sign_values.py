@@ -69,4 +69,6 @@ def uniform(tensor: Tensor | None) -> Array | None:
     if tensor is None or tensor.data is None or not tensor.elements:
         return None
     first = tensor.data.reshape(-1)[0]
-    return np.asarray(first) if bool((tensor.data == first).all()) else None
+    # 0 and -0 are equal, but not what is divided by them.
+    alike = (tensor.data == first) & (np.signbit(tensor.data) == np.signbit(first))
+    return np.asarray(first) if bool(alike.all()) else None

@@ -20,7 +20,7 @@ from larq_engine.converter.activations import (
     keeps_sign,
     range_of,
 )
-from larq_engine.converter.graph import Op, Tensor
+from larq_engine.converter.graph import Array, Op, Tensor
 from larq_engine.converter.sign_values import find_sign_values, uniform
 
 
@@ -260,8 +260,8 @@ def _find_condition(tensor: Tensor) -> tuple[Source, bool]:
         # t >= x is x <= t. Which of the two sides is subtracted changes; what equality gives does
         # not.
         a, b, negated = b, a, not negated
-    if a is not None and b is not None and b.is_constant and _fits(b, a):
-        if a.dtype == "FLOAT32":
+    if a is not None and b is not None and b.data is not None and _fits(b, a):
+        if a.dtype == "FLOAT32" and has_exact_differences(b.data):
             bound = None if scalar(b) == 0.0 else b
             return Positive(a, negated, bound), flipped
         if a.dtype == "INT8" and a.quantization is not None and not negated and _is_int8_zero(b):
@@ -283,6 +283,15 @@ def _is_int8_zero(tensor: Tensor) -> bool:
 
 def _fits(bound: Tensor, x: Tensor) -> bool:
     return np.broadcast_shapes(bound.shape, x.shape) == x.shape
+
+
+def has_exact_differences(bound: Array) -> bool:
+    """Whether x - bound has the sign that x has beside the bound, in every place and for every x.
+
+    A difference from 0, or from a number of this size, is never below the normal numbers, which
+    runtimes may flush to 0. Nothing has a place beside NaN.
+    """
+    return bool(((bound == 0) | (np.abs(bound) >= np.float32(2.0**-100))).all())
 
 
 # For comparisons a ? b: whether it is b - a >= 0 that decides (else a - b >= 0), and whether the

@@ -26,7 +26,9 @@ from tests.model_builder import ACTIVATION
 
 _SHAPE = (1, 4, 5, 6)
 _BOUND = np.float32(0.25)
-_BOUNDS = np.array([-1.0, 0.0, 0.25, 1.2e-38, 7.5, -1.2e-38], np.float32)
+_BOUNDS = np.array([-1.0, 0.0, 0.25, 1e-30, 7.5, -1e-30], np.float32)
+# Numbers whose difference from one of EDGES is below the normal ones.
+_SMALL = np.float32(1.19e-38)
 
 _Form = Callable[[Net, Value], Value]
 
@@ -188,6 +190,21 @@ def _integers_of_conditions(net: Net, x: Value) -> Value:
     return net.op("CAST", number, inDataType=2, outDataType=0)
 
 
+def _half_of_integers(net: Net, x: Value) -> Value:
+    """float(3 * int(x >= 0) // 2), which is 0 or 1."""
+    truth = _truth(net, "GREATER_EQUAL", x)
+    number = net.op("CAST", truth, inDataType=6, outDataType=2, dtype=np.int32)
+    for kind, constant in (("MUL", 3), ("DIV", 2)):
+        number = net.op(kind, number, np.array(constant, np.int32), dtype=np.int32)
+    return net.op("CAST", number, inDataType=2, outDataType=0)
+
+
+def _divided_by_zeros(net: Net, x: Value) -> Value:
+    """What it is divided by, 0 or -0, decides with the sign."""
+    zeros = np.array([0.0, -0.0, 0.0, 0.0, -0.0, 0.0], np.float32)
+    return _clamp(net, net.op("DIV", net.sign(x), zeros))
+
+
 def _as_is(net: Net, x: Value) -> Value:
     return net.sign(x)
 
@@ -240,6 +257,12 @@ _BINARY: dict[str, tuple[_Form, list[str]]] = {
     "t < x": (_select("LESS", _BOUND, bound_first=True), ["SUB"]),
     "bounds of channels": (_select("GREATER", _BOUNDS), ["SUB"]),
     "bounds of channels first": (_select("GREATER", _BOUNDS, bound_first=True), ["SUB"]),
+    "x >= t, too near to 0": (_select("GREATER_EQUAL", _SMALL), ["GREATER_EQUAL"]),
+    "x > t, too near to 0": (_select("GREATER", _SMALL), ["GREATER"]),
+    "x < t, too near to 0": (_select("LESS", -_SMALL), ["LESS"]),
+    "t > x, too near to 0": (_select("GREATER", np.float32(1e-45), bound_first=True), ["GREATER"]),
+    "x >= NaN": (_select("GREATER_EQUAL", np.float32(np.nan)), ["GREATER_EQUAL"]),
+    "x < infinity": (_select("LESS", np.float32(np.inf)), ["SUB"]),
     "branches swapped": (_select("LESS", 0.0, (-1.0, 1.0)), []),
     "not": (_select("GREATER_EQUAL", negate=True), []),
     "full constants": (_select("GREATER", 0.0, (_full(-1), _full(1)), kind="SELECT"), ["NEG"]),
@@ -288,6 +311,7 @@ _BINARY: dict[str, tuple[_Form, list[str]]] = {
     "relu of a sign": (lambda net, x: net.op("RELU", net.op("SIGN", x)), ["NEG"]),
     "clamped sign": (lambda net, x: net.op("MAXIMUM", net.sign(x), 0.0), []),
     "integers": (_integers_of_conditions, []),
+    "half of integers": (_half_of_integers, []),
     "straight through": (_straight_through(), []),
     "straight through, other order": (_straight_through(order="(s - c) + c"), []),
     "straight through, subtracted": (_straight_through(order="c - (c - s)"), []),
@@ -378,6 +402,7 @@ _NOT_BINARY: dict[str, tuple[_Form, str]] = {
     "sign of means": (_step_of(_mean, "ABS"), "plain SIGN"),
     "step padded with -1": (_step_of(_padded(-1.0)), "plain SIGN"),
     "step joined": (_joined, "plain SIGN"),
+    "divided by zeros of both signs": (_divided_by_zeros, "result of MINIMUM"),
     "select of one value": (_select("GREATER", 0.0, (1.0, 1.0)), "not two constants"),
     "select of arrays": (_select("GREATER", 0.0, (_BOUNDS, -1.0)), "not two constants"),
     "select that rounds": (_select("GREATER", 0.0, (1e8, 1.0)), "without rounding"),
