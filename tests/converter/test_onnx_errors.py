@@ -80,6 +80,33 @@ def test_missing_outputs(rng):
     _refused(model, r"outputs that operators make, got \['nothing'\]")
 
 
+@pytest.mark.parametrize("part", ["input", "initializer", "output"])
+def test_the_same_name_twice(rng, part):
+    model = _small(rng)
+    entries = getattr(model.graph, part)
+    entries.append(entries[0])
+    _refused(model, "each input and initializer to have a name|outputs of different names")
+
+
+def test_an_input_without_a_name(rng):
+    model = _small(rng)
+    model.graph.input[0].name = model.graph.node[0].input[0] = ""
+    _refused(model, "each input and initializer to have a name of its own, got ''")
+
+
+def test_weights_without_values():
+    net = OnnxNet()
+    y = net.conv(net.input(1, 3, 8, 8), np.zeros((0, 3, 3, 3), np.float32))
+    _refused(net.proto(y), r"expected a tensor with values, got the shape \[1, 6, 6, 0\]")
+
+
+def test_division_of_constants_by_zero():
+    net = OnnxNet()
+    shape = net.op("Div", np.array([6, 6]), np.array([1, 0]))
+    y = net.op("Reshape", net.input(1, 36), shape)
+    _refused(net.proto(y), r"Div '.+': expected a divisor, got 0")
+
+
 def test_data_of_another_size(rng):
     model = _small(rng)
     model.graph.initializer[0].dims[0] = 33
@@ -106,7 +133,17 @@ def test_a_value_of_huge_shape():
 
 
 @pytest.mark.parametrize(
-    "location", ["../weights.bin", "/etc/hostname", "", "link.bin", "absent.bin", "short.bin"]
+    "location",
+    [
+        "../weights.bin",
+        "/etc/hostname",
+        "",
+        "link.bin",
+        "absent.bin",
+        "short.bin",
+        "a\0b",
+        "a" * 300,
+    ],
 )
 def test_data_elsewhere(rng, tmp_path, location):
     folder = tmp_path / "model"

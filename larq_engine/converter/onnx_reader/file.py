@@ -7,7 +7,7 @@ is whole, that each value is made once and before it is read, and that data have
 import ast
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -161,7 +161,8 @@ class _Reader:
         inputs = tuple(self._input(i) for i in graph.input if self._text(i.name) not in constants)
         nodes = tuple(map(self._node, graph.node))
         outputs = tuple(self._text(output.name) for output in graph.output)
-        self._check_order([*constants, *(given.name for given in inputs)], nodes, outputs)
+        named = [*(tensor.name for tensor in graph.initializer), *(given.name for given in inputs)]
+        self._check_order(named, nodes, outputs)
         return OnnxModel(self._text(graph.name), opset, nodes, constants, inputs, outputs)
 
     def _text(self, text: str | bytes) -> str:
@@ -293,7 +294,11 @@ class _Reader:
             raise self._error(
                 f"{of} to be in these bytes", f"data in '{location}'", "give the path of the file"
             )
-        path = (self._folder / location).resolve()
+        try:
+            path = (self._folder / location).resolve()
+            is_file = path.is_file()
+        except (OSError, ValueError):  # no name that a file can have
+            path, is_file = self._folder, False
         if not location or self._folder not in path.parents:
             raise self._error(
                 f"{of} to be in a file in the folder of the model",
@@ -302,7 +307,7 @@ class _Reader:
             )
         try:
             start, length = int(fields.get("offset", 0)), int(fields.get("length", size))
-            found = path.stat().st_size - start if path.is_file() else None
+            found = path.stat().st_size - start if is_file else None
         except ValueError:
             start, length, found = 0, -1, -1
         if found is None:
@@ -319,9 +324,17 @@ class _Reader:
             return content
 
     def _check_order(
-        self, known: Iterable[str], nodes: Iterable[Node], outputs: Iterable[str]
+        self, known: Iterable[str], nodes: Iterable[Node], outputs: Sequence[str]
     ) -> None:
-        made = set(known)
+        made: set[str] = set()
+        for name in known:
+            if not name or name in made:
+                raise self._error(
+                    "each input and initializer to have a name of its own",
+                    f"'{name}'" + " twice" * bool(name),
+                    "export it again",
+                )
+            made.add(name)
         for node in nodes:
             for name in filter(None, node.inputs):
                 if name not in made:
@@ -343,3 +356,5 @@ class _Reader:
             raise self._error(
                 "outputs that operators make", f"{missing or 'no output'}", "export it again"
             )
+        if len(set(outputs)) < len(outputs):
+            raise self._error("outputs of different names", f"{[*outputs]}", "export it again")

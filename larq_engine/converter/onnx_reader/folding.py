@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Array
 from larq_engine.converter.onnx_reader.call import Call
 from larq_engine.converter.onnx_reader.elementwise import clip_range
@@ -41,13 +40,15 @@ def check_size(call: Call, shape: Sequence[int]) -> None:
         )
 
 
-def divide(a: Array, b: Array) -> Array:
+def divide(call: Call, a: Array, b: Array) -> Array:
     """Of whole numbers, the fraction is dropped."""
-    if a.dtype.kind == "f":
-        return np.asarray(a / b)
-    if not b.all():
-        raise ConversionError("Div: expected a divisor, got 0; export the model again")
-    return np.asarray(np.trunc(a / b).astype(a.dtype))
+    if a.dtype.kind != "f" and not b.all():
+        raise call.error("a divisor", "0", "export the model again")
+    return np.asarray(each(_quotient)(call, a, b))
+
+
+def _quotient(a: Array, b: Array) -> Array:
+    return np.asarray(a / b if a.dtype.kind == "f" else np.trunc(a / b).astype(a.dtype))
 
 
 def where(call: Call, condition: Array, a: Array, b: Array) -> Array:

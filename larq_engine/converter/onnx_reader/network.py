@@ -114,6 +114,11 @@ class Network:
 
     def _tensor(self, name: str, shape: Shape, dtype: str) -> Tensor:
         sizes = closed(shape)
+        if 0 in sizes:
+            raise ConversionError(
+                f"'{name}': expected a tensor with values, got the shape {list(shape)}; look at "
+                "the weights, or export it again"
+            )
         if math.prod(sizes) * np.dtype(NUMPY_TYPES[dtype]).itemsize >= MOST_BYTES:
             raise ConversionError(
                 f"'{name}': expected a tensor of less than 2 GB, got the shape {list(shape)}; "

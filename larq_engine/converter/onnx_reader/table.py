@@ -62,7 +62,7 @@ _ROWS = {
     "Tanh": Row(elementwise.unary("TANH"), folding.each(np.tanh)),
     # Arithmetic
     "Add": Row(elementwise.binary("ADD"), folding.each(np.add)),
-    "Div": Row(elementwise.binary("DIV"), folding.each(folding.divide)),
+    "Div": Row(elementwise.binary("DIV"), folding.divide),
     "Max": Row(elementwise.chain("MAXIMUM")),
     "Min": Row(elementwise.chain("MINIMUM")),
     "Mul": Row(elementwise.binary("MUL"), folding.each(np.multiply)),
