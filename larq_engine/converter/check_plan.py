@@ -13,6 +13,7 @@ import numpy as np
 from larq_engine.converter.bits import values_before_sign
 from larq_engine.converter.calls import called_graphs
 from larq_engine.converter.constants import fold_constants
+from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import NUMPY_TYPES, Graph, Meaning, Model, Op, Tensor
 from larq_engine.converter.lce_ops import WORD, is_ours
 from larq_engine.converter.signs import NotBinary, find_binary
@@ -177,7 +178,12 @@ class _Counterparts:
     def _show_before_sign(self, binary: Tensor) -> Tensor | None:
         if binary not in self._before_sign:
             found = find_binary(binary)
-            assert not isinstance(found, NotBinary)
+            if isinstance(found, NotBinary):
+                raise ConversionError(
+                    f"self-check: '{binary.name}' became bits, and in the float model "
+                    f"{found.reason}. The converter is at fault: please report it with the model; "
+                    "check=False converts without this check"
+                )
             value, ops = values_before_sign(found)
             self._theirs.add(ops)
             self._before_sign[binary] = value if value.dtype == "FLOAT32" else None

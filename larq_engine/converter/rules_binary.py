@@ -294,7 +294,11 @@ def why_not_binary(op: Op, options: Options) -> NotBinary:
     dilated = [reader for reader in consumers if reader.kind == "BATCH_TO_SPACE_ND"]
     found = find_binary_layer(dilated[0] if dilated else op, options)
     if isinstance(found, BinaryLayer):
-        assert _has_few_products(found), f"{op.kind} '{op.name}' could be binary and is not"
+        if not _has_few_products(found):
+            return NotBinary(
+                "its input was seen to be a sign only after other operators had been joined",
+                "write relus and clamps as operators of their own, such as tf.nn.relu",
+            )
         products, outputs = _products(found), len(found.form.weights)
         return NotBinary(
             f"faster in float: {products} product{'s' * (products > 1)} for each of "

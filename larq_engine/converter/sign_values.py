@@ -46,7 +46,9 @@ def find_sign_values(tensor: Tensor) -> SignValues | None:
             inputs.append(number)
             continue
         found = _sign_values_of(op, given)
-        if found is None or found.x.shape != tensor.shape or (x is not None and found.x is not x):
+        if found is None or found.x.shape != tensor.shape:
+            return None
+        if x is not None and not is_same_value(found.x, x):
             return None
         x = found.x
         inputs.append(found.values)
@@ -72,3 +74,19 @@ def uniform(tensor: Tensor | None) -> Array | None:
     # 0 and -0 are equal, but not what is divided by them.
     alike = (tensor.data == first) & (np.signbit(tensor.data) == np.signbit(first))
     return np.asarray(first) if bool(alike.all()) else None
+
+
+def is_same_value(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors are one, or transposed from one in the same way."""
+    return a is b or _turned_from(a) == _turned_from(b)
+
+
+def _turned_from(tensor: Tensor) -> tuple[int, list[int]]:
+    """Which tensor all transposes together began with, and their order."""
+    order = np.arange(len(tensor.shape))
+    while tensor.producer is not None and tensor.producer.kind == "TRANSPOSE":
+        x, turn = tensor.producer.inputs
+        if x is None or turn is None or turn.data is None:
+            break
+        tensor, order = x, turn.data.reshape(-1)[order]
+    return id(tensor), list(map(int, order))

@@ -21,7 +21,7 @@ from larq_engine.converter.activations import (
     range_of,
 )
 from larq_engine.converter.graph import Array, Op, Tensor
-from larq_engine.converter.sign_values import find_sign_values, uniform
+from larq_engine.converter.sign_values import find_sign_values, is_same_value, uniform
 
 
 @dataclass(frozen=True)
@@ -357,7 +357,9 @@ def _straight_through(op: Op) -> Binary | NotBinary | None:
         if inner is None or inner.kind != "SUB" or fused_activation(inner):
             continue
         sign, subtracted = inner.inputs if op.kind == "ADD" else reversed(inner.inputs)
-        if x is None or sign is None or subtracted is not x or sign.is_constant:
+        if x is None or sign is None or subtracted is None or sign.is_constant:
+            continue
+        if not is_same_value(subtracted, x):
             continue
         if not sign.shape == x.shape == op.output.shape:
             continue
@@ -377,7 +379,8 @@ def _has_the_sign_of(binary: Binary, x: Tensor) -> bool:
     above, below = binary.beta + binary.alpha, binary.beta - binary.alpha
     if source.negated:
         above, below = below, above
-    return above in (0, 1) and below in (0, -1) and _before_clamp(x) is _before_clamp(source.tensor)
+    of = _before_clamp(source.tensor)
+    return above in (0, 1) and below in (0, -1) and is_same_value(_before_clamp(x), of)
 
 
 def _before_clamp(x: Tensor) -> Tensor:

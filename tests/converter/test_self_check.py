@@ -257,6 +257,24 @@ def test_two_signs_with_the_same_bits(rng):
     assert len(_ops(model.graphs[0], "LceQuantize")) == 1
 
 
+def _zero_is_positive(net: Net, x: Value, same: Value) -> Value:
+    zero = net.op("EQUAL", same, 0.0, dtype=np.bool_)
+    return net.op("ADD", net.op("SIGN", x), net.op("CAST", zero, inDataType=6, outDataType=0))
+
+
+def _straight_through(net: Net, x: Value, same: Value) -> Value:
+    return net.op("ADD", x, net.op("SUB", net.sign(same), same))
+
+
+@pytest.mark.parametrize("form", [_zero_is_positive, _straight_through])
+def test_sign_of_two_transposed_values_that_are_the_same(rng, form):
+    net = Net()
+    x = net.input(1, 32, 5, 5)
+    value = form(net, *[net.transpose(x, 0, 2, 3, 1) for _ in range(2)])
+    model = _check(net.finish(net.conv(value, signs(rng, 32, 3, 3, 32))))
+    assert [op.kind for op in model.graphs[0].ops][-2:] == ["LceQuantize", "LceBconv2d"]
+
+
 def test_model_of_positive_inputs(rng):
     net = Net()
     y = net.op("ADD", net.op("SQRT", net.input(1, 5, 5, 8)), -0.5)

@@ -437,6 +437,16 @@ _NOT_BINARY: dict[str, tuple[_Form, str]] = {
 }
 
 
+def test_step_of_a_relu_that_is_a_choice(rng):
+    """That it is a relu is seen too late, and said."""
+    net = Net()
+    x = net.input(*_SHAPE)
+    relu = net.op("SELECT_V2", _truth(net, "GREATER", x), x, 0.0)
+    y = net.conv(net.op("SIGN", relu), signs(rng, 7, 3, 3, 6))
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *_SHAPE)])
+    assert "only after other operators had been joined" in converted.reason
+
+
 @pytest.mark.parametrize("form", _NOT_BINARY)
 def test_not_binary(form, rng):
     build, reason = _NOT_BINARY[form]
