@@ -136,7 +136,7 @@ class Predictor:
             return {names[0]: asked}
         if asked is None:
             return {name: name for name in names}
-        if isinstance(asked, str) or set(asked) != set(names):
+        if not isinstance(asked, Mapping) or set(asked) != set(names):
             raise ValueError(
                 f"column: expected a dictionary from each of {names}, the model's inputs, to a "
                 f"column, got {asked!r}"
@@ -148,13 +148,19 @@ class Predictor:
         names = self._model.output_names
         asked = self._outputs
         if isinstance(asked, str) and len(names) == 1:
-            return {names[0]: asked}
-        if asked is None:
-            return {name: name for name in names}
-        if isinstance(asked, str) or not asked or not set(asked) <= set(names):
+            asked = {names[0]: asked}
+        elif asked is None:
+            asked = {name: name for name in names}
+        elif not isinstance(asked, Mapping) or not asked or not set(asked) <= set(names):
             raise ValueError(
                 f"outputs: expected a dictionary from some of {names}, the model's outputs, to "
                 f"columns, got {asked!r}"
+            )
+        columns = [*asked.values(), *([self._error_column] if self._error_column else [])]
+        if len(set(columns)) < len(columns):
+            raise ValueError(
+                f"outputs: expected a column of its own for each output and for errors, got "
+                f"{columns}; name others in Predictor(outputs=..., error_column=...)"
             )
         return dict(asked)
 

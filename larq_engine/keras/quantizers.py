@@ -230,7 +230,9 @@ def get(identifier: Any) -> Any:
     if identifier is None:
         return None
     if isinstance(identifier, dict):
-        return deserialize(identifier)
+        made = deserialize(identifier)
+        if callable(made):
+            return made
     if isinstance(identifier, str) and is_name(identifier):
         return _BY_NAME[identifier]()
     if inspect.isclass(identifier) and issubclass(identifier, Quantizer):

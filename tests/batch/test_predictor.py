@@ -239,6 +239,18 @@ def test_the_first_bad_column_is_told(rng):
         (lambda: Predictor(_model()), {"x": np.float32(1)}, "a row at each index, got one value"),
         (lambda: Predictor(_model()), {"x": [], "y_float": []}, "does not have, got 'y_float'"),
         (lambda: Predictor(_model(), on_error="null"), {"x": [], "error": []}, "got 'error'"),
+        (
+            lambda: Predictor(_model(), on_error="null", error_column="y_float"),
+            {"x": []},
+            r"a column of its own .* got \['y_float', 'y_float'\]",
+        ),
+        (
+            lambda: Predictor(_sum_model(), outputs={"y": "s", "z": "s"}),
+            {"a": [], "b": []},
+            r"a column of its own .* got \['s', 's'\]",
+        ),
+        (lambda: Predictor(_model(), 5), {"x": []}, r"from each of \['x'\].*got 5"),
+        (lambda: Predictor(_model(), outputs=5), {"x": []}, r"some of \['y_float'\].*got 5"),
         (lambda: Predictor(b"no model"), {"x": []}, "model"),
         (lambda: Predictor("no.tflite"), {"x": []}, "no.tflite"),
         (lambda: Predictor(_model(), device="tpu"), {"x": []}, "device"),

@@ -134,7 +134,7 @@ def test_all_that_larq_has_is_there():
     assert {key for key in aliases if key.split("_")[-1] in ("sign", "tern", "heaviside")} <= NAMES
 
 
-@pytest.mark.parametrize("given", ["sign", 3, "SteSigns"])
+@pytest.mark.parametrize("given", ["sign", 3, "SteSigns", {}, {"class_name": "SteSign"}])
 def test_what_is_no_quantizer(given):
     with pytest.raises(ValueError, match=r"expected one of approx_sign, .* got "):
         lq.quantizers.get(given)
