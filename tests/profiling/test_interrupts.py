@@ -9,6 +9,14 @@ import pytest
 from larq_engine.profiling.interrupts import Interrupts
 
 
+@pytest.fixture(autouse=True)
+def _python_handles_it():
+    """Which it does not where the tests run in a shell's background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class _SlowToGo:
     def __del__(self) -> None:
         os.kill(os.getpid(), signal.SIGINT)

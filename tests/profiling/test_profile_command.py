@@ -106,7 +106,12 @@ def test_an_interruption_leaves_nothing(model, tmp_path):
     output = tmp_path / "profile.json"
     command = [sys.executable, "-m", "larq_engine", "profile", str(model), "--rounds", "1000000"]
     process = subprocess.Popen(
-        [*command, "-o", str(output)], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [*command, "-o", str(output)],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        # What runs in a shell's background ignores the signal, and so would the command.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     for line in process.stderr:
         if line.startswith("profiling: "):
