@@ -88,9 +88,10 @@ def _run(arguments: argparse.Namespace) -> None:
     from larq_engine.placing.api import place
     from larq_engine.placing.profile_file import read_profile
 
+    profile = read_profile(arguments.profile)
     placed = place(
         model,
-        arguments.profile,
+        profile,
         objective=arguments.objective,
         batch=batch,
         threads=arguments.threads,
@@ -105,7 +106,7 @@ def _run(arguments: argparse.Namespace) -> None:
             f"{', '.join(placed.placement.not_at_hand)}, of a device file; leave --verify out"
         )
     tables = [str(placed.placement)]
-    noise = read_profile(arguments.profile).machine.get("noise", "")
+    noise = profile.machine.get("noise", "")
     if str(noise).startswith("NOISY"):
         said = f"the profile was made on a busy machine ({noise}): its times are doubtful"
         tables.append(printable(said))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from larq_engine.placing.placement import PlacedOp, Placement
 from larq_engine.python.arguments import share_batch
 from larq_engine.python.interpreter import Interpreter
+from larq_engine.python.library import TRANSFER
 from larq_engine.python.profile import HOST, ProfileRow
 from larq_engine.python.text_table import align_columns
 
@@ -14,8 +15,6 @@ _NUMBERS = ("#", "predicted", "measured")
 _RUNS = 100
 # The main graph; -1 where the host does not tell which one.
 _MAIN = (-1, 0)
-# The `op` of rows for what moves between memories.
-_TRANSFER = "TRANSFER"
 
 
 def verify(model: bytes, placement: Placement) -> str:
@@ -34,7 +33,7 @@ def verify(model: bytes, placement: Placement) -> str:
     steps: dict[int, list[ProfileRow]] = defaultdict(list)
     step_of: dict[int, int] = {}
     for row in table:
-        if row.op not in (HOST, _TRANSFER) and row.subgraph in _MAIN:
+        if row.op not in (HOST, TRANSFER) and row.subgraph in _MAIN:
             steps[row.node].append(row)
             step_of.update(dict.fromkeys((row.node, *row.absorbed), row.node))
     own: dict[int, list[PlacedOp]] = defaultdict(list)

@@ -7,6 +7,9 @@ from typing import Any
 TARGETS = ("arm", "xcore")
 COMPATIBILITIES = ("larq_engine", "lce")
 
+# What a sign of three values gives for 0 in a file, where a bit has but two.
+SIGNS_OF_ZERO = ("error", "+1", "-1")
+
 
 @dataclass(frozen=True)
 class Options:

@@ -88,7 +88,8 @@ class QuantizedConv(QuantizedLayer):
         return x if self.activation is None else self.activation(x)
 
     def _convolve(self, inputs: Any, padding: str) -> Any:
-        raise NotImplementedError
+        """The products with the quantized weights, which each kind of layer computes its way."""
+        raise NotImplementedError  # of this class itself no layer is made
 
     @property
     def _channels_last(self) -> bool:

@@ -1,6 +1,5 @@
 """Who runs a cut: a device with a number of threads and a kernel."""
 
-import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,15 +8,13 @@ from typing import Any
 from larq_engine.profiling.network import Cut
 from larq_engine.python import host, library
 from larq_engine.python.errors import host_errors
+from larq_engine.python.library import TRANSFER
 from larq_engine.python.tensors import Array
 
 # The device that is the host itself, with no operator of its own left to the engine.
 HOST = "host"
 CPU = "cpu"
 AUTO = "auto"
-
-# The engine's name for what moves a value from one device to another.
-TRANSFER = "TRANSFER"
 
 
 @dataclass(frozen=True)
@@ -100,7 +97,7 @@ class Runner:
         with host_errors(f"{column}"):
             self._interpreter: Any = module.Interpreter(
                 model_content=self.cut.content,
-                num_threads=min(column.threads, len(os.sched_getaffinity(0))),
+                num_threads=min(column.threads, library.usable_cpus()),
                 experimental_delegates=[] if alone else [self._delegate],
             )
 

@@ -7,7 +7,8 @@ has just made it.
 
 from dataclasses import dataclass, field
 
-from larq_engine.profiling.column import TRANSFER, Runner, seconds_of
+from larq_engine.profiling.column import Runner, seconds_of
+from larq_engine.python.library import TRANSFER
 from larq_engine.python.tensors import Array
 
 _SAMPLES = 2  # of a visit

@@ -13,7 +13,6 @@ another program, rates were now those of two cores, now those of one, and no lim
 
 import itertools
 import math
-import os
 import time
 from collections.abc import Callable
 
@@ -24,6 +23,7 @@ from larq_engine.converter.graph import NUMPY_TYPES, Graph, Op, Quantization, Te
 from larq_engine.profiling.column import AUTO, CPU, HOST, CannotRunError, Column, open_part
 from larq_engine.profiling.network import Cut
 from larq_engine.profiling.work import BITS, Work
+from larq_engine.python import library
 from larq_engine.python.tensors import Array
 
 # Pixels, depth and outputs. A long depth leaves little beside the product; which of the sets is
@@ -54,7 +54,7 @@ class Limits:
 
     def __init__(self, runtime: str | None) -> None:
         self._runtime = runtime
-        self._cores = len(os.sched_getaffinity(0))
+        self._cores = library.usable_cpus()
         self._bandwidths: dict[int, float] = {}
         self._rates: dict[tuple[Column, str], float | None] = {}
 

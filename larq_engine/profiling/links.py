@@ -7,8 +7,9 @@ import numpy as np
 from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.graph import Graph, Op, Tensor
 from larq_engine.placing.profile_file import HOST_MEMORY, Link
-from larq_engine.profiling.column import TRANSFER, Column, Runner, open_part, seconds_of
+from larq_engine.profiling.column import Column, Runner, open_part, seconds_of
 from larq_engine.profiling.network import Cut
+from larq_engine.python.library import TRANSFER
 
 # Pixels of 32 channels: a pixel is 128 bytes as floats, and 4 as bits.
 _PIXELS = tuple(8 << shift for shift in range(0, 15, 2))

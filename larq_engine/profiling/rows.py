@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from larq_engine.placing import profile_file as file
-from larq_engine.profiling.column import CPU, HOST, Column
-from larq_engine.profiling.whole import Layout, Way, WholeTimes
+from larq_engine.profiling.column import CPU, HOST
+from larq_engine.profiling.whole import Way, WholeTimes
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ class Rows:
         self._cut = cut
         self.rows: dict[Key, Row] = {}
         for whole in wholes:
-            for ops, (_, kernel) in whole.layout.groups.items():
-                device = device_of(ops[0], whole.way.column, whole.layout)
+            for ops, kernel in whole.layout.groups.items():
+                device = _device_of(ops, whole)
                 key = _key(whole.way, ops, device, kernel)
                 if key in is_right and key not in self.rows:
                     timing = summarize(whole.groups[ops])
@@ -130,8 +130,7 @@ class Rows:
             if column.device == (link.target if there else link.source)
         )
         wanted = [
-            _key(way, ops, device_of(ops[0], column, layout), kernel)
-            for ops, (_, kernel) in layout.groups.items()
+            _key(way, ops, _device_of(ops, whole), kernel) for ops, kernel in layout.groups.items()
         ]
         wanted += [_key(way, (op,), HOST) for op in layout.left]
         found = [self.rows[key] for key in wanted if key in self.rows]
@@ -143,10 +142,9 @@ class Rows:
         )
 
 
-def device_of(position: int, column: Column, layout: Layout) -> str:
-    """Who computes an operator, as the request calls it."""
-    taken = layout.taken.get(position, HOST)
-    return taken if taken in (CPU, HOST) else column.device
+def _device_of(ops: tuple[int, ...], whole: WholeTimes) -> str:
+    """Who runs a group, as the request calls it."""
+    return CPU if whole.layout.taken[ops[0]] == CPU else whole.way.column.device
 
 
 def _key(way: Way, ops: tuple[int, ...], device: str, kernel: str | None = None) -> Key:

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from larq_engine.profiling.column import TRANSFER, Column, Runner, join_kernels, seconds_of
+from larq_engine.profiling.column import Column, Runner, join_kernels, seconds_of
 from larq_engine.profiling.network import Cut
+from larq_engine.python.library import TRANSFER
 
 # Of a visit. Caches, threads and the branch predictor's memory are another model's at first.
 _WARM_UPS = 3
@@ -37,14 +38,14 @@ class Layout:
     """Who computes what.
 
     Attributes:
-        groups: Operators that the engine runs in one go, with their device and kernels; many are
-            groups of one.
+        groups: Operators that the engine runs in one go, with their kernels; many are groups of
+            one.
         taken: The device of each operator that the engine took.
         left: The operators that it left to the host.
         moved: The bytes of each transfer, and whether it leads to the device.
     """
 
-    groups: dict[tuple[int, ...], tuple[str, str | None]] = field(default_factory=dict)
+    groups: dict[tuple[int, ...], str | None] = field(default_factory=dict)
     taken: dict[int, str] = field(default_factory=dict)
     left: tuple[int, ...] = ()
     moved: list[tuple[int, bool]] = field(default_factory=list)
@@ -64,7 +65,7 @@ def lay_out(runner: Runner) -> Layout:
             layout.moved.append((step["bytes"], step["device"] == device))
     for ops, steps in _groups(runner, runner.steps).items():
         layout.taken.update(dict.fromkeys(ops, steps[0]["device"]))
-        layout.groups[ops] = (steps[0]["device"], join_kernels(steps))
+        layout.groups[ops] = join_kernels(steps)
     layout.left = tuple(op for op in runner.cut.ops if op not in layout.taken)
     return layout
 

@@ -16,6 +16,9 @@ from larq_engine.python.operators import known_op
 
 _LIBRARY = Path(__file__).resolve().parent.parent / "liblarq_engine.so"
 
+# What the engine calls a step that moves a value from one device to another.
+TRANSFER = "TRANSFER"
+
 # A reason names one place and some numbers.
 _MAX_REASON_BYTES = 1 << 12
 

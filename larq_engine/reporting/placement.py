@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from larq_engine.placing.json_fields import Fields, is_model, load_object
+from larq_engine.placing.placement import SecondHalf
 from larq_engine.placing.profile_file import Profile
 
 VERSION = 1
@@ -23,17 +24,6 @@ class More:
 
 
 @dataclass(frozen=True)
-class Split:
-    """The last output channels of an operator, which another device computes at the same time."""
-
-    device: str
-    kernel: str | None
-    channels: int  # that the operator's own device computes
-    of: int
-    saved: float
-
-
-@dataclass(frozen=True)
 class Choice:
     """Where an operator was put, and why."""
 
@@ -41,7 +31,7 @@ class Choice:
     kernel: str | None
     reason: str
     elsewhere: Mapping[str, More]  # by device, where it is known
-    split: Split | None = None
+    split: SecondHalf | None = None
 
 
 @dataclass(frozen=True)
@@ -144,12 +134,12 @@ def _read_choice(fields: Fields) -> Choice:
     )
 
 
-def _read_split(fields: Fields) -> Split:
+def _read_split(fields: Fields) -> SecondHalf:
     of = fields.count("of", least=2)
     channels = fields.count("channels", least=1)
     if channels >= of:
         fields.refuse("channels", f"fewer than the {of} of both devices")
-    return Split(
+    return SecondHalf(
         fields.text("device"), fields.optional_text("kernel"), channels, of, fields.amount("saved")
     )
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 from larq_engine.placing import split as splitting
 from larq_engine.placing.costs import Costs, costs_of, measured_at
+from larq_engine.placing.placement import SecondHalf
 from larq_engine.placing.problem import gains_of, moves_of
 from larq_engine.placing.profile_file import Measurement, Op, Profile, Timing, Total, Value
-from larq_engine.reporting.placement import More, Placement, Split
+from larq_engine.reporting.placement import More, Placement
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class OpStudy:
     elsewhere: Mapping[str, More]  # on other devices, the others staying where they are
     alone: tuple[Measurement, ...]  # the fastest first
     fused: tuple[Measurement, ...]  # runs that it is part of
-    split: Split | None = None
+    split: SecondHalf | None = None
 
     @property
     def place(self) -> str:

@@ -113,11 +113,14 @@ def test_an_interruption_leaves_nothing(model, tmp_path):
         # What runs in a shell's background ignores the signal, and so would the command.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    for line in process.stderr:
-        if line.startswith("profiling: "):
-            break
-    time.sleep(0.2)
-    os.kill(process.pid, signal.SIGINT)
-    _, error = process.communicate(timeout=60)
+    try:
+        for line in process.stderr:
+            if line.startswith("profiling: "):
+                break
+        time.sleep(0.2)
+        os.kill(process.pid, signal.SIGINT)
+        _, error = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == 130, error
     assert sorted(path.name for path in tmp_path.iterdir()) == ["small.tflite"]

@@ -10,21 +10,21 @@ from larq_engine.profiling.whole import Layout, Way, WholeTimes
 # Operators 0 and 3 are the host's, 1 and 2 the engine's, in one go.
 _FUSED = WholeTimes(
     Way(Column("cpu", 1), True, 1),
-    Layout({(1, 2): ("cpu", "row")}, {1: "cpu", 2: "cpu"}, (0, 3)),
+    Layout({(1, 2): "row"}, {1: "cpu", 2: "cpu"}, (0, 3)),
     seconds=[10.0],
     groups={(1, 2): [4.0]},
     rest=[6.0],
 )
 _SINGLE = WholeTimes(
     Way(Column("cpu", 1), False, 1),
-    Layout({(1,): ("cpu", "row"), (2,): ("cpu", None)}, {1: "cpu", 2: "cpu"}, (0, 3)),
+    Layout({(1,): "row", (2,): None}, {1: "cpu", 2: "cpu"}, (0, 3)),
     seconds=[11.0],
     groups={(1,): [3.0], (2,): [2.0]},
     rest=[6.0],
 )
 _HOST = WholeTimes(
     Way(Column("host", 1), True, 1),
-    Layout({(1,): ("cpu", "row")}, {1: "cpu"}, (0, 2, 3)),
+    Layout({(1,): "row"}, {1: "cpu"}, (0, 2, 3)),
     seconds=[20.0],
     groups={(1,): [3.5]},
     rest=[16.0],

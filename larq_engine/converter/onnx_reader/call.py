@@ -10,9 +10,6 @@ from larq_engine.converter.onnx_reader.file import Node
 from larq_engine.converter.onnx_reader.layout import Value
 from larq_engine.converter.onnx_reader.network import Network, Operand
 
-# What Sign gives for 0.
-SIGNS_OF_ZERO = ("error", "+1", "-1")
-
 
 @dataclass(frozen=True)
 class Call:

@@ -8,7 +8,7 @@ import numpy as np
 from larq_engine.converter import schema
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Graph
-from larq_engine.converter.onnx_reader.call import SIGNS_OF_ZERO, Call
+from larq_engine.converter.onnx_reader.call import Call
 from larq_engine.converter.onnx_reader.file import (
     Declared,
     Node,
@@ -23,6 +23,7 @@ from larq_engine.converter.onnx_reader.moving import OPEN_SIZE
 from larq_engine.converter.onnx_reader.network import Network, Operand
 from larq_engine.converter.onnx_reader.signs import check_signs
 from larq_engine.converter.onnx_reader.table import Row, find_row, known_kinds
+from larq_engine.converter.options import SIGNS_OF_ZERO
 
 
 def onnx_to_tflite(source: OnnxSource, *, ends_channels_last: bool, sign_of_zero: str) -> bytes:

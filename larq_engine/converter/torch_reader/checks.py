@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+from larq_engine.converter.options import SIGNS_OF_ZERO
 from larq_engine.converter.torch_reader.packages import import_torch
-
-SIGNS_OF_ZERO = ("error", "+1", "-1")
 
 
 def check_sign_of_zero(sign_of_zero: str) -> None:

@@ -1,9 +1,8 @@
 #include "larq_engine/runtime/cuda/cuda_image.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <unistd.h>
-
-#include <filesystem>
 
 #include "larq_engine/runtime/ops/op_error.h"
 #include "larq_engine/version.h"
@@ -31,9 +30,11 @@ std::string CudaImagePath() {
   }
   if (own.find('/') == std::string::npos) own = ProgramPath();
   // Where the file lies, and not a link to it: LiteRT looks for accelerators by other names.
-  std::error_code unknown;
-  const std::filesystem::path real = std::filesystem::canonical(own, unknown);
-  if (!unknown) own = real.string();
+  // Not std::filesystem: it calls functions that glibc 2.28, a wheel's oldest, does not have.
+  if (char* real = realpath(own.c_str(), nullptr)) {
+    own = real;
+    free(real);
+  }
   const size_t slash = own.rfind('/');
   // With a slash, or the dynamic loader would look elsewhere.
   return (slash == std::string::npos ? "./" : own.substr(0, slash + 1)) + kFileName;
