@@ -97,6 +97,14 @@ def add_parser(commands: Any) -> None:
         help="take this range for all values between binary layers, to try the speed of int8",
     )
     parser.add_argument(
+        "--representative-dataset",
+        type=Path,
+        metavar="FILE",
+        help="samples of what the model will see, with whose ranges layers that are not binary "
+        "become int8: a .npy file, or a .npz file with an array for each input; samples along the "
+        "first axis",
+    )
+    parser.add_argument(
         "--no-check",
         dest="check",
         action="store_false",
@@ -175,6 +183,10 @@ def _convert(kind: ModelKind, arguments: argparse.Namespace) -> "ConvertedModel"
         "check": arguments.check,
         "verbose": int(arguments.verbose),
     }
+    if arguments.representative_dataset is not None:
+        from larq_engine.converter.quantizer.samples import from_file
+
+        options["representative_dataset"] = from_file(arguments.representative_dataset)
     if (named := split_function(arguments.model)) is not None:
         from larq_engine.converter.torch_reader.python_files import call_function
 

@@ -17,6 +17,8 @@ from larq_engine.converter.io_types import modify_integer_quantized_model_io_typ
 from larq_engine.converter.names import find_layers, find_output_layers, write_names
 from larq_engine.converter.onnx_reader.file import OnnxSource
 from larq_engine.converter.options import Options, check_int8_range, type_name
+from larq_engine.converter.quantizer.islands import Ends
+from larq_engine.converter.quantizer.quantize import Quantizer
 from larq_engine.converter.report import ConversionReport, count_operators, report_layers
 from larq_engine.converter.rules_int8 import quantize_ends
 from larq_engine.converter.self_check import check_conversion
@@ -64,6 +66,7 @@ def convert_keras_model(
     inference_output_type: Any = "float32",
     target: str = "arm",
     experimental_default_int8_range: tuple[float, float] | None = None,
+    representative_dataset: Any = None,
     compatibility: str = "larq_engine",
     check: bool = True,
     verbose: int = 0,
@@ -77,6 +80,11 @@ def convert_keras_model(
         target: "arm" for all CPUs, or "xcore" for XMOS's tools.
         experimental_default_int8_range: Quantizes everything between binary layers to int8 with
             this one range, to try the speed of int8; the results mean nothing.
+        representative_dataset: Samples of what the model will see, some hundred. Layers that are
+            not binary become int8 then, with the ranges that these show. A function that returns
+            samples, or an iterable of them: each a list with an array for every input, or a
+            dictionary from input name to array; for several signatures a dictionary from signature
+            to such samples.
         compatibility: "larq_engine", or "lce" for a file that LCE 0.16.0 runs too.
         check: Run both models on random inputs and compare them.
         verbose: Show the progress; without, only where it takes long and somebody watches.
@@ -97,6 +105,7 @@ def convert_keras_model(
         lambda step: keras_3_to_tflite(model) if is_keras_3 else keras_to_tflite(model),
         types=(inference_input_type, inference_output_type),
         int8_range=experimental_default_int8_range,
+        dataset=representative_dataset,
         options=Options(target, compatibility),
         check=check,
         verbose=verbose,
@@ -111,6 +120,7 @@ def convert_saved_model(
     inference_output_type: Any = "float32",
     target: str = "arm",
     experimental_default_int8_range: tuple[float, float] | None = None,
+    representative_dataset: Any = None,
     compatibility: str = "larq_engine",
     check: bool = True,
     verbose: int = 0,
@@ -129,6 +139,7 @@ def convert_saved_model(
         lambda step: saved_model_to_tflite(saved_model_dir, signature_keys),
         types=(inference_input_type, inference_output_type),
         int8_range=experimental_default_int8_range,
+        dataset=representative_dataset,
         options=Options(target, compatibility),
         check=check,
         verbose=verbose,
@@ -140,6 +151,7 @@ def convert_tflite(
     *,
     inference_input_type: Any = "float32",
     inference_output_type: Any = "float32",
+    representative_dataset: Any = None,
     target: str = "arm",
     compatibility: str = "larq_engine",
     check: bool = True,
@@ -154,6 +166,7 @@ def convert_tflite(
         lambda step: model,
         types=(inference_input_type, inference_output_type),
         int8_range=None,
+        dataset=representative_dataset,
         options=Options(target, compatibility),
         check=check,
         verbose=verbose,
@@ -167,6 +180,7 @@ def convert_onnx(
     sign_of_zero: str = "error",
     inference_input_type: Any = "float32",
     inference_output_type: Any = "float32",
+    representative_dataset: Any = None,
     target: str = "arm",
     compatibility: str = "larq_engine",
     check: bool = True,
@@ -192,6 +206,7 @@ def convert_onnx(
         ),
         types=(inference_input_type, inference_output_type),
         int8_range=None,
+        dataset=representative_dataset,
         options=Options(target, compatibility),
         check=check,
         verbose=verbose,
@@ -205,6 +220,7 @@ def convert_torch(
     channels_last: bool = False,
     sign_of_zero: str = "error",
     open_batch: bool = False,
+    representative_dataset: Any = None,
     target: str = "arm",
     compatibility: str = "larq_engine",
     check: bool = True,
@@ -248,6 +264,7 @@ def convert_torch(
         make_source,
         types=("float32", "float32"),
         int8_range=None,
+        dataset=representative_dataset,
         options=Options(target, compatibility),
         check=check,
         verbose=verbose,
@@ -296,6 +313,7 @@ def _convert(
     *,
     types: tuple[Any, Any],
     int8_range: tuple[float, float] | None,
+    dataset: Any,
     options: Options,
     check: bool,
     verbose: int,
@@ -304,7 +322,13 @@ def _convert(
     output_type = type_name("inference_output_type", types[1])
     if int8_range is not None:
         check_int8_range(int8_range)
+    if int8_range is not None and dataset is not None:
+        raise ValueError(
+            "expected `representative_dataset` or `experimental_default_int8_range`, got both; "
+            "leave out the range, which only shows how fast int8 would be"
+        )
     checked = ""
+    quantizer: Quantizer | None = None
     with progress_steps(verbose) as step:
         step("reading the model")
         file = schema.File(make_source(step))
@@ -314,19 +338,25 @@ def _convert(
         find_output_layers(model)
         for graph in model.graphs:
             rewrite(graph, options)
+        is_exact = int8_range is None and dataset is None
+        if check and not is_exact:
+            # int8 changes results, so what can be checked is what comes before it.
+            checked = check_conversion(model, file, step)
+        if dataset is not None:
+            ends = Ends(inputs=input_type == "int8", outputs=output_type == "int8")
+            quantizer = Quantizer(model, dataset, ends, options, step)
+            quantizer.quantize(compare=check)
         if int8_range is not None:
-            # A made-up range changes results, so what can be checked is what comes before it.
-            if check:
-                checked = check_conversion(model, file, step)
             step("quantizing")
             model = _quantize(model, int8_range)
         for graph in model.graphs:
             finish(graph, options)
-        if check and int8_range is None:
+        if check and is_exact:
             checked = check_conversion(model, file, step)
         step("writing")
         for graph in model.graphs:
             write_names(graph)
+        int8 = None if quantizer is None else quantizer.report()
         layers = report_layers(model.graphs, options)
         for graph in model.graphs:
             restore_recipes(graph)
@@ -335,14 +365,15 @@ def _convert(
         written, attached = schema.write_view(model), model.extra.attached
         # All weights are in `written` now, and each of the next two lines makes a copy of it.
         # Operators and tensors know each other, so only the collector can free them.
-        del model, graph, file
+        del model, graph, file, quantizer
         gc.collect()
         result = attach(bytes(written), attached)
         del written
         if (input_type, output_type) != ("float32", "float32"):
             result = modify_integer_quantized_model_io_type(result, input_type, output_type)
         _check_file(result)
-    return ConvertedModel(result, ConversionReport(layers, size, len(result), operators, checked))
+    report = ConversionReport(layers, size, len(result), operators, checked, int8=int8)
+    return ConvertedModel(result, report)
 
 
 def _check_file(content: bytes) -> None:

@@ -9,6 +9,7 @@ from larq_engine.converter.graph import FloatLayer, Graph, Op, Tensor
 from larq_engine.converter.layer_names import name_layer
 from larq_engine.converter.lce_ops import unpacking
 from larq_engine.converter.options import Options
+from larq_engine.converter.quantizer.results import Int8Report
 from larq_engine.converter.rules_binary import why_not_binary
 from larq_engine.converter.weights import WEIGHTED_KINDS
 from larq_engine.python.text_table import align_columns, format_html
@@ -66,6 +67,8 @@ class ConversionReport:
     self_check: str = dataclasses.field(default="", compare=False)
     # Where the result means something else than the model, as options say it should.
     remarks: tuple[str, ...] = ()
+    # With a representative data set: what int8 did.
+    int8: Int8Report | None = None
 
     def count(self, became: str) -> int:
         """How many layers became "binary", "weights only", "int8" or "float"."""
@@ -105,6 +108,8 @@ def format_report(report: ConversionReport) -> str:
     lines += ["", _summary(report), *report.remarks]
     if report.self_check:
         lines.append(f"Self-check: {report.self_check}")
+    if report.int8 is not None:
+        lines += ["", *report.int8.lines()]
     return "\n".join(lines)
 
 
@@ -236,9 +241,11 @@ def _recurrent(op: Op) -> LayerReport:
 
 
 def _not_binary(op: Op, options: Options) -> LayerReport:
-    weights = op.inputs[1]
-    why = why_not_binary(op, options)
+    weights, layer = op.inputs[1], op.float_layer
     size = _nbytes(weights)
+    if layer is None:
+        why = why_not_binary(op, options)
+        layer = FloatLayer(op.kind, size, why.reason, why.remedy)
     return LayerReport(
         name_layer(op),
         op.kind,
@@ -246,8 +253,8 @@ def _not_binary(op: Op, options: Options) -> LayerReport:
         _bits(_data(op)),
         _bits(weights),
         _bits(op.output),
+        layer.float_bytes,
         size,
-        size,
-        why.reason,
-        why.remedy,
+        layer.reason,
+        layer.remedy,
     )

@@ -130,6 +130,21 @@ def runnable_graphs(model: Model) -> list[int]:
     return sorted({0, *(subgraph for _, subgraph, *_ in model.extra.signatures)})
 
 
+def signature_graphs(model: Model) -> list[tuple[str, int]]:
+    """The names of all signatures, with the number of the graph that each runs."""
+    return [(_text(key), subgraph) for key, subgraph, *_ in model.extra.signatures]
+
+
+def signature_inputs(model: Model, number: int) -> dict[Tensor, str]:
+    """The inputs of a graph that a signature names, with the names that callers know them by."""
+    return {
+        tensor: _text(name)
+        for _, subgraph, inputs, _ in model.extra.signatures
+        if subgraph == number
+        for name, tensor in inputs
+    }
+
+
 def signature_outputs(model: Model) -> list[tuple[str, Tensor]]:
     """The outputs of all signatures, with the names that callers know them by."""
     signatures = model.extra.signatures

@@ -89,6 +89,16 @@ def test_options_change_the_file(model, tmp_path, arguments, options):
     assert content != larq_engine.convert_tflite(model)
 
 
+def test_a_representative_dataset(model, tmp_path, capsys, rng):
+    samples, report = tmp_path / "samples.npz", tmp_path / "report.json"
+    np.savez(samples, x=rng.normal(size=(5, 4, 4, 4)).astype(np.float32))
+    arguments = ["-o", str(tmp_path / "out.tflite"), "--report", str(report)]
+    arguments += ["--representative-dataset", str(samples)]
+    assert main(["convert", str(model), *arguments]) == 0
+    assert json.loads(report.read_text())["int8"]["samples"] == 5
+    assert "ranges of 5 samples" in capsys.readouterr().out
+
+
 _DEFAULTS = {
     "inference_input_type": "float32",
     "inference_output_type": "float32",

@@ -1,0 +1,93 @@
+"""int8 around the binary layers of a converted model, calibrated with sample data."""
+
+from collections.abc import Callable
+from typing import Any
+
+from larq_engine.converter.graph import Graph, Model, Op, Tensor
+from larq_engine.converter.layer_names import name_layer
+from larq_engine.converter.options import Options
+from larq_engine.converter.quantizer.calibration import observe
+from larq_engine.converter.quantizer.comparing import Comparison
+from larq_engine.converter.quantizer.islands import Ends, Islands, find_islands, values
+from larq_engine.converter.quantizer.results import FloatOp, Int8Report, Int8Tensor
+from larq_engine.converter.quantizer.rewriting import Quantized, Rewriter
+from larq_engine.converter.quantizer.samples import Samples
+
+
+class Quantizer:
+    """Makes int8 operators of the host's in all graphs that callers can run.
+
+    Args:
+        model: Its binary layers are found.
+        dataset: As `representative_dataset` of `convert_keras_model` says.
+        ends: Which of the file's ends are int8.
+        options: Of the conversion.
+        progress: Called with each step as it begins.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        dataset: Any,
+        ends: Ends,
+        options: Options,
+        progress: Callable[[str], None],
+    ) -> None:
+        self._model = model
+        self._samples = Samples(dataset, model)
+        self._ends = ends
+        self._options = options
+        self._progress = progress
+        self._comparisons: list[Comparison] = []
+        self._quantized: list[Quantized] = []
+        self._in_float: list[tuple[Op, str]] = []
+        self._count = 0
+
+    def quantize(self, *, compare: bool) -> None:
+        """Changes the model; `compare` keeps what the float model is, to compare with it."""
+        for number in self._samples.graphs:
+            if compare:
+                self._comparisons.append(Comparison(self._model, number))
+            self._quantize(number)
+
+    def _quantize(self, number: int) -> None:
+        graph = self._model.graphs[number]
+        islands = find_islands(graph, self._ends)
+        self._in_float += [(op, islands.reasons[op]) for op in graph.ops if op in islands.reasons]
+        tensors = _seen(graph, islands, self._ends)
+        ranges, count = observe(self._model, number, tensors, self._samples, self._progress)
+        self._count += count
+        rewriter = Rewriter(graph, islands, ranges, self._options)
+        self._quantized += rewriter.rewrite(self._ends)
+
+    def report(self) -> Int8Report:
+        """What became of the model, which has its final operators and names now."""
+        tensors = []
+        for found in self._quantized:
+            quantization = found.tensor.quantization
+            if found.tensor.producer is not None and quantization is not None:
+                (scale,), (zero_point,) = quantization.scale, quantization.zero_point
+                seen = found.range
+                tensors.append(
+                    Int8Tensor(found.tensor.name, seen.low, seen.high, scale, zero_point)
+                )
+        compared = [
+            comparison.run(self._samples, self._progress) for comparison in self._comparisons
+        ]
+        return Int8Report(
+            self._count,
+            tuple(tensors),
+            tuple(FloatOp(name_layer(op), op.kind, why) for op, why in self._in_float),
+            tuple(change for signs, _ in compared for change in signs),
+            tuple(error for _, errors in compared for error in errors),
+        )
+
+
+def _seen(graph: Graph, islands: Islands, ends: Ends) -> list[Tensor]:
+    """What ranges are needed of."""
+    tensors = [t for op in graph.ops if op in islands.ops for t in (*values(op), *op.outputs)]
+    if ends.inputs:
+        tensors += graph.inputs
+    if ends.outputs:
+        tensors += graph.outputs
+    return [t for t in dict.fromkeys(tensors) if not t.is_constant and t.dtype == "FLOAT32"]

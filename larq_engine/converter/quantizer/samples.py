@@ -1,0 +1,181 @@
+"""The data set that a user gives: what came is checked, and becomes batches of arrays."""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from larq_engine.converter import schema
+from larq_engine.converter.graph import NUMPY_TYPES, Array, Graph, Model
+from larq_engine.python import arguments
+from larq_engine.python.tensors import TensorInfo
+
+_FORMS = (
+    "a function that returns samples, or an iterable of them: each a list with an array for every "
+    "input, or a dictionary from input name to array; or a dictionary from signature to such "
+    "samples"
+)
+
+
+class Samples:
+    """The samples for each graph that a caller can run; they can be gone through again.
+
+    Args:
+        source: As `representative_dataset` of `convert_keras_model` says.
+        model: Whose inputs they are for.
+
+    Raises:
+        TypeError: It is no data set.
+        ValueError: It is none for this model's signatures.
+    """
+
+    def __init__(self, source: Any, model: Model) -> None:
+        graphs = schema.runnable_graphs(model)
+        keys = dict(schema.signature_graphs(model))
+        if isinstance(source, Mapping):
+            unknown = sorted(map(str, set(source) - set(keys)))
+            missing = sorted(key for key in keys if key not in source)
+            if unknown or missing or not keys:
+                raise ValueError(
+                    f"representative_dataset: expected a dictionary from each of the model's "
+                    f"signatures {sorted(keys)} to samples, got {sorted(map(str, source))}; give "
+                    "one for each, or for a single signature an iterable of samples"
+                )
+            self._sources = {keys[key]: _again(samples) for key, samples in source.items()}
+        elif len(graphs) > 1:
+            raise ValueError(
+                f"representative_dataset: expected a dictionary from each of the model's "
+                f"signatures {sorted(keys)} to samples, got {type(source).__name__}; give samples "
+                "for each"
+            )
+        else:
+            self._sources = {graphs[0]: _again(source)}
+        self._inputs = {number: input_infos(model, number) for number in self._sources}
+
+    @property
+    def graphs(self) -> list[int]:
+        """The numbers of the graphs that there are samples for."""
+        return list(self._sources)
+
+    def batches(self, number: int) -> Iterator[list[Array]]:
+        """Goes through the samples for a graph, an array for each of its inputs."""
+        inputs = self._inputs[number]
+        position = -1
+        for position, sample in enumerate(self._sources[number]()):
+            try:
+                yield _check(sample, inputs)
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"representative_dataset: sample #{position}: {error}") from None
+        if position < 0:
+            raise ValueError(
+                "representative_dataset: expected at least one sample, got none; a function must "
+                "return a new iterator each time that it is called"
+            )
+
+
+def from_file(path: Any) -> Any:
+    """Samples of a .npy file, or of a .npz file with an array for each input; samples along axis 0.
+
+    Raises:
+        ValueError: It is something else, or the arrays have different numbers of samples.
+    """
+    try:
+        loaded = np.load(path, allow_pickle=False)
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # Whatever a reader of other files stumbles over.
+        raise ValueError(
+            f"representative_dataset '{path}': expected a .npy or .npz file of numbers, got one "
+            f"that numpy.load cannot read ({error})"
+        ) from error
+    if isinstance(loaded, np.ndarray):
+        return loaded
+    with loaded:
+        arrays = {name: loaded[name] for name in loaded.files}
+    lengths = {name: len(array) if array.ndim else 0 for name, array in arrays.items()}
+    if len(set(lengths.values())) != 1:
+        raise ValueError(
+            f"representative_dataset '{path}': expected arrays with the same number of samples "
+            f"along axis 0, got {lengths}"
+        )
+    count = next(iter(lengths.values()))
+    return [{name: array[n] for name, array in arrays.items()} for n in range(count)]
+
+
+def _again(source: Any) -> Callable[[], Iterable[Any]]:
+    """What gives the samples each time it is called."""
+    if callable(source):
+        return lambda: _iterable(source())
+    samples = _iterable(source)
+    if isinstance(samples, Iterator):
+        samples = list(samples)  # It could be gone through only once.
+    return lambda: samples
+
+
+def _iterable(source: Any) -> Iterable[Any]:
+    if not isinstance(source, Iterable) or isinstance(source, (str, bytes)):
+        raise TypeError(f"representative_dataset: expected {_FORMS}; got {type(source).__name__}")
+    return source
+
+
+def input_infos(model: Model, number: int) -> tuple[TensorInfo, ...]:
+    """A graph's inputs, with the names that callers know them by."""
+    graph = model.graphs[number]
+    names = _names(model, number, graph)
+    return tuple(
+        TensorInfo(
+            name,
+            position,
+            position,
+            tensor.shape,
+            tensor.signature or tensor.shape,
+            np.dtype(NUMPY_TYPES[tensor.dtype]),
+            (),
+            (),
+        )
+        for position, (name, tensor) in enumerate(zip(names, graph.inputs, strict=True))
+    )
+
+
+def _names(model: Model, number: int, graph: Graph) -> list[str]:
+    named = schema.signature_inputs(model, number)
+    return [named.get(tensor, tensor.name) for tensor in graph.inputs]
+
+
+def _check(sample: Any, inputs: Sequence[TensorInfo]) -> list[Array]:
+    """A sample as arrays with a batch axis, if the model has one."""
+    if isinstance(sample, (str, bytes)) or not (
+        isinstance(sample, (list, tuple, Mapping)) or hasattr(sample, "__array__")
+    ):
+        raise TypeError(
+            "expected a list of arrays or a dictionary from input name to array, got "
+            f"{type(sample).__name__}"
+        )
+    if isinstance(sample, Mapping):
+        sample = {
+            name: _with_batch(array, [info for info in inputs if info.name == name])
+            for name, array in sample.items()
+        }
+    elif isinstance(sample, (list, tuple)):
+        sample = [
+            _with_batch(array, [info] if info else [])
+            for array, info in itertools.zip_longest(sample, inputs)
+            if array is not None
+        ]
+    else:
+        sample = [_with_batch(sample, inputs[:1])]
+    (stack,) = arguments.parse(sample, inputs).stacks
+    arrays = [np.asarray(array) for array in stack]
+    for array, info in zip(arrays, inputs, strict=True):
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise ValueError(f"input {info}: expected finite numbers, got NaN or infinity")
+    return arrays
+
+
+def _with_batch(array: Any, infos: Sequence[TensorInfo]) -> Any:
+    """A single sample as a batch of one."""
+    found = np.asarray(array)
+    if infos and arguments.has_batch(infos) and found.ndim + 1 == len(infos[0].shape):
+        return found[np.newaxis]
+    return found
