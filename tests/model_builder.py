@@ -334,3 +334,16 @@ def bmaxpool_model(
     }
     builder.custom("LceBMaxPool2d", [bits], [y], options)
     return builder.finish([x], [y])
+
+
+def open_conv_model() -> bytes:
+    """Images of any size, of which it cannot take all: its 3x3 taps do not pad."""
+    builder = ModelBuilder()
+    x = builder.tensor((1, 5, 5, 2), name="x", signature=(-1, -1, -1, 2))
+    y = builder.tensor((1, 3, 3, 1), name="y", signature=(-1, -1, -1, 1))
+    filters = builder.constant(np.ones((1, 3, 3, 2), np.float32))
+    names = ("strideH", "strideW", "dilationHFactor", "dilationWFactor")
+    options = {"padding": PADDING["VALID"], **dict.fromkeys(names, 1)}
+    bias = builder.constant(np.zeros(1, np.float32))
+    builder.builtin("CONV_2D", [x, filters, bias], [y], **options)
+    return builder.finish([x], [y])

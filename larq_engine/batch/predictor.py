@@ -1,19 +1,25 @@
 """A model as a function from batches of rows to batches of rows."""
 
 import functools
+import inspect
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from larq_engine.batch.cpus import given_cpus
-from larq_engine.batch.rows import Rows, check_rows
+from larq_engine.batch.rows import Rows, check_rows, row_shape
 from larq_engine.python.arguments import has_batch
 from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.model_file import ModelSource
 from larq_engine.python.tensors import Array, TensorInfo
 
 _ON_ERROR = ("raise", "null")
+
+
+class _RefusedShapeError(ValueError):
+    """The model does not take rows of a shape, though its file leaves sizes open."""
 
 
 class Predictor:
@@ -39,6 +45,7 @@ class Predictor:
         **options: Others of `larq_engine.Interpreter`, such as device="cuda".
 
     Raises:
+        TypeError: There is no such option.
         ValueError: An argument is not valid. When called, also that the model is not, that it does
             not fit the columns, or with on_error="raise" a row.
     """
@@ -57,14 +64,13 @@ class Predictor:
     ) -> None:
         if on_error not in _ON_ERROR:
             raise ValueError(f"on_error: expected one of {_ON_ERROR}, got {on_error!r}")
-        if batch_size is not None and (
-            isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1
-        ):
-            raise ValueError(f"batch_size: expected a positive integer or None, got {batch_size!r}")
+        if not isinstance(error_column, str) or not error_column:
+            raise ValueError(f"error_column: expected a name, got {error_column!r}")
+        inspect.signature(Interpreter).bind_partial(model, **options)
         self._source = model
         self._column = column
         self._outputs = outputs
-        self._batch_size = batch_size
+        self._batch_size = _check_batch_size(batch_size)
         self._num_threads = num_threads
         self._error_column = error_column if on_error == "null" else None
         self._options = options
@@ -109,14 +115,9 @@ class Predictor:
         errors: dict[int, str] = {}
         for checked in rows.values():
             errors = checked.errors | errors
-        if errors and self._error_column is None:
-            first = min(errors)
-            raise ValueError(
-                f"row {first} of {count}: {errors[first]}; correct the row, or let rows like this "
-                "be null with on_error='null'"
-            )
+        self._raise_first(errors, count)
         result = {name: rows for name, rows in batch.items() if name not in columns.values()}
-        made = self._run(rows, [number for number in range(count) if number not in errors], count)
+        made = self._run(rows, errors, count)
         if self._error_column is not None:
             texts = [errors.get(number, "") for number in range(count)]
             made[self._error_column] = np.array(texts, dtype=object)
@@ -127,6 +128,14 @@ class Predictor:
                     "others in Predictor(outputs=..., error_column=...)"
                 )
         return result | made
+
+    def _raise_first(self, errors: Mapping[int, str], count: int) -> None:
+        if errors and self._error_column is None:
+            first = min(errors)
+            raise ValueError(
+                f"row {first} of {count}: {errors[first]}; correct the row, or let rows like this "
+                "be null with on_error='null'"
+            )
 
     def _input_columns(self) -> dict[str, str]:
         """The column of each input."""
@@ -164,13 +173,20 @@ class Predictor:
             )
         return dict(asked)
 
-    def _run(self, rows: Mapping[str, Rows], good: list[int], count: int) -> dict[str, Any]:
-        """The columns of outputs."""
+    def _run(self, rows: Mapping[str, Rows], errors: dict[int, str], count: int) -> dict[str, Any]:
+        """The columns of outputs; adds errors of rows of shapes that the model refuses."""
         wanted = self._output_columns()
         pieces: dict[str, list[tuple[Sequence[int], Array]]] = {name: [] for name in wanted}
+        good = [number for number in range(count) if number not in errors]
         for numbers in self._groups(rows, good):
             arrays = {name: checked.take(numbers) for name, checked in rows.items()}
-            for name, array in self._predict(arrays, len(numbers)).items():
+            try:
+                results = self._predict(arrays, len(numbers))
+            except _RefusedShapeError as error:
+                errors |= dict.fromkeys(numbers, str(error))
+                self._raise_first(errors, count)
+                continue
+            for name, array in results.items():
                 if name in wanted:
                     pieces[name].append((numbers, array))
         return {
@@ -198,7 +214,13 @@ class Predictor:
                 name: np.concatenate([array, np.repeat(array[-1:], missing, axis=0)])
                 for name, array in arrays.items()
             }
-        results: dict[str, Array] = self._model.predict(arrays)
+        try:
+            results: dict[str, Array] = self._model.predict(arrays)
+        except ValueError as error:
+            # What was checked before fits where the file tells all sizes.
+            if any("?" in row_shape(info) for info in self._model._inputs):
+                raise _RefusedShapeError(str(error)) from error
+            raise
         for name, array in results.items():
             if array.shape[:1] != (count + missing,):
                 raise ValueError(
@@ -228,3 +250,14 @@ class Predictor:
             for number, row in zip(numbers, array, strict=True):
                 rows[number] = row
         return rows
+
+
+def _check_batch_size(batch_size: Any) -> int | None:
+    if batch_size is None:
+        return None
+    # Of NumPy's integers too; a bool is none that anybody means.
+    if not isinstance(batch_size, (bool, np.bool_)) and hasattr(batch_size, "__index__"):
+        size = operator.index(batch_size)
+        if size > 0:
+            return size
+    raise ValueError(f"batch_size: expected a positive integer or None, got {batch_size!r}")

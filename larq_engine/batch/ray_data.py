@@ -4,6 +4,8 @@ import os
 import warnings
 from typing import Any
 
+import numpy as np
+
 from larq_engine.batch.best_batch import best_batch
 from larq_engine.batch.predictor import Predictor
 from larq_engine.placing.profile_file import ProfileSource
@@ -46,7 +48,8 @@ def predict(
         column: As for `Predictor`.
         workers: How many at most. There is one at first, and more as CPUs are free of reading and
             cutting: workers on all CPUs from the start would wait for rows for ever.
-        block_rows: How many rows a worker is given at a time. Ray's own work is by such blocks.
+        block_rows: How many rows a worker is given at a time, and never fewer than `batch_size`.
+            Ray's own work is by such blocks.
         batch_size: As for `Predictor`; or a profile, whose best batch that is.
         num_cpus: CPUs of each worker, and its threads.
         num_gpus: GPUs of each worker, or a part of one; it is used with device="cuda".
@@ -61,8 +64,10 @@ def predict(
             f"model: expected a path, got {type(model).__name__}; a model in the arguments of a "
             "worker is lost when the process that gave it ends, and no worker can be started again"
         )
-    if batch_size is not None and not isinstance(batch_size, int):
+    if batch_size is not None and not isinstance(batch_size, (int, np.integer)):
         batch_size = best_batch(batch_size, threads=num_cpus)
+    # Of fewer rows no batch would ever be whole.
+    block_rows = max(block_rows, int(batch_size or 1))
     # A block is work for one worker; of a few large ones most workers would have none.
     blocks = dataset.repartition(target_num_rows_per_block=block_rows)
     with warnings.catch_warnings():

@@ -5,6 +5,8 @@ import json
 import os
 from typing import Any
 
+import numpy as np
+
 from larq_engine.batch.predictor import Predictor
 from larq_engine.batch.row_body import read_row
 from larq_engine.python.tensors import Array
@@ -35,9 +37,9 @@ def deployment(
     """Makes an application for `ray.serve.run`.
 
     The body of a request is a .npy file: one row for the model's input, as `numpy.save` writes it.
-    The answer is JSON: a list for each output by its name. A row that the model cannot take, and a
-    body that is none, are answered with 400 and {"error": why}; what does not fit into the queue
-    with 503, by Ray.
+    The answer is JSON: a list for each output by its name, with null for infinity and NaN. A row
+    that the model cannot take, and a body that is none, are answered with 400 and {"error": why};
+    what does not fit into the queue with 503, by Ray.
 
     Args:
         model: A path that all machines know.
@@ -85,7 +87,7 @@ class Server:
         return [
             {_ERROR: error}
             if error
-            else {name: values[number].tolist() for name, values in results.items()}
+            else {name: _as_json(values[number]) for name, values in results.items()}
             for number, error in enumerate(errors)
         ]
 
@@ -94,6 +96,15 @@ class Server:
     async def _batched(self, rows: list[Array]) -> list[dict[str, Any]]:
         # In a thread, so that requests are taken in meanwhile.
         return await asyncio.to_thread(self.predict_rows, rows)
+
+
+def _as_json(values: Array) -> Any:
+    """Lists of numbers; JSON has no infinity and no NaN, in whose place is null."""
+    if values.dtype.kind != "f":
+        return values.tolist()
+    made = np.asarray(values).astype(object)
+    made[~np.isfinite(values)] = None
+    return made.tolist()
 
 
 def _answer(content: dict[str, Any], status: int) -> Response:

@@ -27,10 +27,14 @@ def read_row(body: bytes) -> Array:
             f"none ({error})"
         ) from error
     values = len(body) - file.tell()
+    sizes = [int(size) for size in shape]  # A header may have True among them.
     if dtype.hasobject or math.prod(shape) * dtype.itemsize != values or min(shape, default=0) < 0:
         raise ValueError(
             f"body: expected the values of an array of the shape {shape}, {dtype}, got {values} "
             "bytes"
         )
-    array = np.frombuffer(body, dtype, offset=file.tell())
-    return array.reshape(shape, order="F" if is_fortran else "C")
+    try:
+        array = np.frombuffer(body, dtype, offset=file.tell())
+        return array.reshape(sizes, order="F" if is_fortran else "C")
+    except ValueError as error:
+        raise ValueError(f"body: expected an array of NumPy's, got {error}") from error

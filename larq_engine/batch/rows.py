@@ -6,6 +6,7 @@ lists of objects: arrays, nested lists, numbers, None.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,8 @@ def check_rows(column: str, values: Any, info: TensorInfo) -> Rows:
         raise ValueError(
             f"column '{column}': expected a row at each index, got one value"
         ) from None
-    if isinstance(values, np.ndarray) and values.dtype != object:
+    is_masked = isinstance(values, np.ma.MaskedArray)
+    if isinstance(values, np.ndarray) and values.dtype != object and not is_masked:
         try:
             rows = _convert(values, values.shape[1:], info)
         except _BadRowError:
@@ -67,15 +69,21 @@ def check_rows(column: str, values: Any, info: TensorInfo) -> Rows:
 
 
 def _describe(column: str, info: TensorInfo, got: str) -> str:
-    shape = ", ".join(map(str, _row_shape(info)))
+    shape = ", ".join(map(str, row_shape(info)))
     return f"column '{column}': expected {info.dtype} of the shape ({shape}), got {got}"
 
 
 def _check_row(row: Any, info: TensorInfo) -> Array:
+    if isinstance(row, np.ma.MaskedArray) and np.any(row.mask):
+        raise _BadRowError("masked values")
     try:
         array = np.asarray(_unwrap(row))
     except ValueError:
         raise _BadRowError("lists that differ in length") from None
+    except Exception as error:  # Whatever an object says of itself when it is asked for an array.
+        raise _BadRowError(f"{type(row).__name__}, no array ({error})") from None
+    if array.dtype == object:
+        raise _BadRowError(_name_first_object(array))
     converted = _convert(array, array.shape, info)
     if len(_find_nan(converted[np.newaxis])):
         raise _BadRowError("NaN")
@@ -89,13 +97,23 @@ def _unwrap(row: Any) -> Any:
     return row
 
 
+def _name_first_object(values: Array) -> str:
+    """What keeps values from being numbers: None, or the name of a type."""
+    for value in values.flat:
+        if value is None:
+            return "None"
+        if not isinstance(value, (Number, np.generic)):
+            return type(value).__name__
+    return "whole numbers of more than 64 bits"
+
+
 def _convert(values: Array, shape: Shape, info: TensorInfo) -> Array:
     """The values, of rows of one shape, in the input's type: numbers only, and only such that it
     holds but for rounding."""
     dtype = info.dtype
     if values.dtype != dtype and values.dtype.kind not in _TAKEN.get(dtype.kind, ""):
-        raise _BadRowError("None" if values.dtype == object else str(values.dtype))
-    wanted = _row_shape(info)
+        raise _BadRowError(str(values.dtype))
+    wanted = row_shape(info)
     if len(shape) != len(wanted) or any(
         want not in ("?", got) or not got for want, got in zip(wanted, shape, strict=True)
     ):
@@ -111,7 +129,7 @@ def _convert(values: Array, shape: Shape, info: TensorInfo) -> Array:
         raise _BadRowError(f"values beyond the largest {dtype}") from None
 
 
-def _row_shape(info: TensorInfo) -> tuple[int | str, ...]:
+def row_shape(info: TensorInfo) -> tuple[int | str, ...]:
     """The shape of a sample; "?" for what the file leaves open."""
     sizes = zip(info.shape[1:], info.signature[1:], strict=True)
     return tuple("?" if open_ == -1 else size for size, open_ in sizes)

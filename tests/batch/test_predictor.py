@@ -14,7 +14,7 @@ from larq_engine.batch import Predictor
 from larq_engine.batch.cpus import given_cpus
 from larq_engine.python import library
 from tests import oracle
-from tests.model_builder import ModelBuilder, bconv_model
+from tests.model_builder import ModelBuilder, bconv_model, open_conv_model
 from tests.oracle import Conv
 
 _SHAPE = (6, 5, 40)
@@ -96,7 +96,7 @@ def test_several_inputs_and_outputs(rng):
     assert np.array_equal(got["twice"], (a + b) + (a + b))
 
 
-@pytest.mark.parametrize("batch_size", [1, 2, 3, 100])
+@pytest.mark.parametrize("batch_size", [1, 2, np.int64(3), 100])
 def test_rows_are_run_in_batches(batch_size, rng, monkeypatch):
     sizes = []
     predict = larq_engine.Interpreter.predict
@@ -145,12 +145,25 @@ def _with(value: float) -> np.ndarray:
     return row
 
 
+class _NoArray:
+    """As PyTorch's tensors with gradients."""
+
+    def __array__(self, *_: object, **__: object) -> np.ndarray:
+        raise RuntimeError("call detach")
+
+
 _BAD = {
     "shape": (_GOOD[1:], "got the shape (5, 5, 40)"),
     "rank": (_GOOD[0], "got the shape (5, 40)"),
     "nothing": (None, "got None"),
     "text": ("image", "got <U5"),
     "bytes": (b"image", "got |S5"),
+    "masked": (np.ma.masked_greater(_with(9), 8), "got masked values"),
+    "dictionary": ({"a": 1}, "got dict"),
+    "large numbers": ([2**80, 1], "got whole numbers of more than 64 bits"),
+    "partly nothing": ([1.0, None], "got None"),
+    "objects": ([1.0, Path()], "got PosixPath"),
+    "no array": (_NoArray(), "got _NoArray, no array (call detach)"),
     "complex": (_GOOD.astype(np.complex64), "got complex64"),
     "ragged": ([[1.0, 2.0], [3.0]], "got lists that differ in length"),
     "NaN": (_with(np.nan), "got NaN"),
@@ -173,6 +186,28 @@ def test_a_bad_row(case, rng):
         Predictor(_model())(batch)
     remedy = "correct the row, or let rows like this be null with on_error='null'"
     assert str(raised.value) == f"row 1 of 4: {said}; {remedy}"
+
+
+def test_rows_of_a_size_that_the_model_refuses():
+    """The file leaves the size open: it is the row's fault, and not that of others."""
+    rows = _objects([np.ones((5, 5, 2)), np.ones((1, 1, 2)), np.ones((3, 4, 2))])
+    got = Predictor(open_conv_model(), on_error="null")({"x": rows})
+    assert [bool(error) for error in got["error"]] == [False, True, False]
+    assert "from (1, 5, 5, 2) to (1, 1, 1, 2): expected shapes that the model" in got["error"][1]
+    assert [None if y is None else y.shape for y in got["y"]] == [(3, 3, 1), None, (1, 2, 1)]
+    assert (got["y"][0] == 18).all()
+    with pytest.raises(ValueError, match=r"^row 1 of 3: resize of input 'x'.*on_error='null'"):
+        Predictor(open_conv_model())({"x": rows})
+
+
+def test_a_masked_column(rng):
+    images = np.ma.MaskedArray(_images(rng, 3), mask=False)
+    expected = Predictor(_model())({"x": images.data})["y_float"]
+    assert np.array_equal(Predictor(_model())({"x": images})["y_float"], expected)
+    images[1, 0, 0, 0] = np.ma.masked
+    got = Predictor(_model(), on_error="null")({"x": images})
+    assert [error[-17:] for error in got["error"]] == ["", "got masked values", ""]
+    assert np.array_equal(got["y_float"][[0, 2]], expected[[0, 2]])
 
 
 def test_nan_in_an_array(rng):
@@ -268,10 +303,15 @@ def test_what_does_not_fit(make, batch, words):
         ({"on_error": "skip"}, r"on_error: expected one of \('raise', 'null'\), got 'skip'"),
         ({"batch_size": 0}, "batch_size: expected a positive integer or None, got 0"),
         ({"batch_size": True}, "batch_size: .* got True"),
+        ({"batch_size": 2.0}, "batch_size: .* got 2.0"),
+        ({"batch_size": np.int64(-1)}, "batch_size: .* got .*-1"),
+        ({"on_error": "null", "error_column": None}, "error_column: expected a name, got None"),
+        ({"on_error": "null", "error_column": ""}, "error_column: expected a name, got ''"),
+        ({"nun_threads": 2}, "unexpected keyword argument 'nun_threads'"),
     ],
 )
 def test_arguments_are_checked_at_once(arguments, words):
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises((ValueError, TypeError), match=words):
         Predictor("model.tflite", **arguments)
 
 

@@ -38,8 +38,9 @@ def _claims(shape: str, descr: str = "'<f4'") -> bytes:
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + b"\0\0\0\0"
 
 
-def test_a_made_up_header():
-    assert read_row(_claims("(1,)")).shape == (1,)
+@pytest.mark.parametrize("shape", ["(1,)", "(True,)"])
+def test_a_made_up_header(shape):
+    assert read_row(_claims(shape)).shape == (1,)
 
 
 @pytest.mark.parametrize(
@@ -57,6 +58,8 @@ def test_a_made_up_header():
         _claims("(1,)", "[('a', 'O')]"),
         _claims("(1,)", "'x'"),
         _claims("1"),
+        _claims("(" + "1, " * 70 + ")"),
+        _claims("(0,)", "'V0'"),
         _claims("(" * 300),
         b"\x93NUMPY\x09\x00" + bytes(200),
     ],

@@ -74,6 +74,21 @@ def test_two_workers(model, tmp_path, monkeypatch):
     assert all(len(ids) <= 8 for ids in workers.told(tmp_path / "called"))
 
 
+def test_a_block_holds_a_batch(model, tmp_path, monkeypatch):
+    _watch(monkeypatch, workers.Watched)
+    scores = ray_data.predict(
+        _dataset(_images()), model, "image", batch_size=np.int64(96), folder=str(tmp_path)
+    )
+    assert len(scores.take_all()) == _ROWS
+    assert workers.told(tmp_path / "batch_size") == [[96]]
+    assert [len(ids) for ids in workers.told(tmp_path / "called")] == [96]
+
+
+def test_a_data_set_without_rows(model):
+    images = _dataset(_images()[:2]).filter(lambda row: row["id"] > 2)
+    assert ray_data.predict(images, model, "image").take_all() == []
+
+
 def test_the_plain_call(model):
     """As Ray's users write it, without the helper; threads are the worker's CPUs."""
     images = _images()[:16]

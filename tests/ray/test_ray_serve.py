@@ -14,6 +14,7 @@ from ray import serve
 
 import larq_engine
 from larq_engine.batch import ray_serve
+from tests.model_builder import open_conv_model
 from tests.ray import workers
 
 pytestmark = pytest.mark.usefixtures("cluster")
@@ -92,6 +93,20 @@ def test_a_bad_body_is_told_why(model):
     with ThreadPoolExecutor(8) as pool:  # what is wrong with one row is not the others'
         bodies = [_BAD["NaN"][0], good] * 8
         assert [status for status, _ in pool.map(_post, bodies)] == [400, 200] * 8
+
+
+def test_sizes_that_a_model_refuses_and_numbers_that_json_lacks(tmp_path):
+    """One such row of a batch is not the others'."""
+    path = tmp_path / "open.tflite"
+    path.write_bytes(open_conv_model())
+    serve.run(ray_serve.deployment(path, batch_size=8))
+    rows = [np.ones((5, 5, 2)), np.ones((1, 1, 2)), np.full((3, 3, 2), np.inf)] * 8
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(_post, map(_body, rows)))
+    assert [status for status, _ in answers] == [200, 400, 200] * 8
+    decoded = [json.loads(text, parse_constant=pytest.fail) for _, text in answers[:3]]
+    assert decoded[0] == {"y": [[[18.0]] * 3] * 3} and decoded[2] == {"y": [[[None]]]}
+    assert "expected shapes that the model's operators take" in decoded[1]["error"]
 
 
 def test_a_full_queue_refuses(model, monkeypatch):
