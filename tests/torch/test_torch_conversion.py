@@ -11,6 +11,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
 import larq_engine
+from larq_engine import ConversionError
 from larq_engine.command_line import main
 from tests.torch.networks import SignConv1d, with_random_statistics
 
@@ -114,6 +115,89 @@ def test_an_open_batch(net):
     assert signatures and all(signature[0] == -1 for signature in signatures)
 
 
+class Summed(nn.Module):
+    """What it computes depends on the size of the batch."""
+
+    def __init__(self, compute):
+        super().__init__()
+        self.compute = compute
+
+    def forward(self, x):
+        return self.compute(x)
+
+
+_MIXES_BATCHES = {
+    "its size": lambda x: x * x.shape[0],
+    "a variance": lambda x: x - x.var(0),
+    "rows dealt anew": lambda x: x.permute(1, 0, 2).reshape(5, -1).t().reshape(-1, 5, 4),
+}
+
+
+@pytest.mark.parametrize("form", _MIXES_BATCHES)
+def test_an_open_batch_that_results_depend_on(form):
+    """A graph holds the size that it was made with: the file would be wrong with another."""
+    module, x = Summed(_MIXES_BATCHES[form]).eval(), torch.randn(3, 5, 4)
+    with pytest.raises(ConversionError, match=r"'output_0'.*open_batch=False"):
+        larq_engine.convert_torch(module, x, open_batch=True)
+    agree(larq_engine.Interpreter(larq_engine.convert_torch(module, x)).predict(x), module, x)
+
+
+def test_an_open_batch_that_branches():
+    module = Summed(lambda x: x + 1 if x.shape[0] > 3 else x * 2 - 1).eval()
+    with pytest.raises(ConversionError, match=r"the same operators for a batch of 2 as for one of"):
+        larq_engine.convert_torch(module, torch.ones(1, 3), open_batch=True)
+
+
+def test_an_open_batch_that_is_averaged():
+    module, x = Summed(lambda x: x - x.mean(0)).eval(), torch.randn(3, 5, 4)
+    model = larq_engine.Interpreter(larq_engine.convert_torch(module, x, open_batch=True))
+    for batch in (1, 4):
+        images = torch.randn(batch, 5, 4)
+        agree(model.predict(images.numpy()), module, images)
+
+
+_POSITIVE = {
+    "logarithm": lambda x: torch.where(torch.log(x) >= 0, 1.0, -1.0),
+    "root": torch.sqrt,
+    "infinity": lambda x: torch.where(x > 1, x, -torch.inf),
+}
+
+
+@pytest.mark.parametrize("form", _POSITIVE)
+def test_values_that_are_not_finite_or_not_negative(form):
+    """They are no reason to refuse: random inputs are as positive as the examples."""
+    module, x = Summed(_POSITIVE[form]).eval(), torch.rand(1, 3, 40) + 0.5
+    got = larq_engine.Interpreter(larq_engine.convert_torch(module, x)).predict(x.numpy())
+    np.testing.assert_allclose(got, module(x).numpy(), rtol=1e-5)
+
+
+def test_inputs_with_a_gradient(net):
+    x = X.clone().requires_grad_()
+    agree(larq_engine.Interpreter(larq_engine.convert_torch(net, x)).predict(X.numpy()), net, X)
+    assert x.grad is None and x.requires_grad
+
+
+def test_one_tensor_for_two_inputs():
+    module = Two().eval()
+    module.forward = lambda sound, loudness: sound - 2 * loudness
+    x, y = torch.randn(2, 1, 32, 20)
+    model = larq_engine.Interpreter(larq_engine.convert_torch(module, (x, x)))
+    agree(model.predict([x.numpy(), y.numpy()]), module, x, y)
+
+
+def test_a_parameter_as_an_output(net):
+    class Both(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = nn.Parameter(torch.tensor([2.0]))
+
+        def forward(self, x):
+            return x * self.scale, self.scale
+
+    _, scale = larq_engine.Interpreter(larq_engine.convert_torch(Both().eval(), X)).predict(X)
+    assert scale == [2]
+
+
 def _signatures(content):
     from larq_engine.converter import schema
 
@@ -149,6 +233,12 @@ def make_model():
 
 def make_nothing():
     return make()
+
+def make_weights():
+    return make().state_dict(), torch.ones(1, 32, 6, 6)
+
+def make_no_tensor():
+    return make().eval(), (1, 32, 6, 6)
 """
 
 _BESIDE = """
@@ -191,6 +281,11 @@ def test_the_command(folder):
     ("name", "words"),
     [
         ("model.py:make_nothing", "return a module and its example inputs, got Sequential"),
+        (
+            "model.py:make_weights",
+            "module: expected a torch.nn.Module, got a dict, as of state_dict",
+        ),
+        ("model.py:make_no_tensor", "example_inputs: expected a tensor, or a tuple of the tensors"),
         ("model.py:made", "expected a function of that name, got a file with make, make_model"),
         ("other.py:make_model", "expected a Python file, got none; check the path"),
     ],

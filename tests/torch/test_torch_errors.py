@@ -51,6 +51,27 @@ class Random(Binary):
         return super().forward(x) + torch.rand(1)
 
 
+class Counting(Binary):
+    """It counts its calls."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(1))
+
+    def forward(self, x):
+        self.calls.add_(1)
+        return super().forward(x) * self.calls
+
+
+class Returns(nn.Module):
+    def __init__(self, make):
+        super().__init__()
+        self.make = make
+
+    def forward(self, x):
+        return self.make(x)
+
+
 class ThreeValues(nn.Module):
     def forward(self, x):
         return torch.sign(x)
@@ -86,6 +107,23 @@ def test_what_are_no_inputs(inputs, got):
 
 def test_inputs_of_another_type():
     refused(ValueError, ["example_inputs[0]: expected float32"], Binary().eval(), X.double())
+
+
+def test_inputs_without_values():
+    words = ["example_inputs[0]: expected values, got the empty shape (0, 3, 8, 8)"]
+    refused(ValueError, words, Binary().eval(), X[:0])
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda x: (x + 1, None), "expected tensors as outputs, got None as 'output_1'"),
+        (lambda x: {"y": x + 1, "size": 3}, "expected tensors as outputs, got 3 as 'size'"),
+        (lambda x: (), "expected outputs, got none"),
+    ],
+)
+def test_outputs_that_are_no_tensors(make, words):
+    refused(ConversionError, ["module Returns: ", words], Returns(make).eval())
 
 
 def test_training_mode():
@@ -128,6 +166,11 @@ def test_a_branch_that_depends_on_values():
 def test_a_random_module():
     words = ["self-check: module Random", "is it random", "check=False"]
     refused(ConversionError, words, Random().eval())
+
+
+def test_a_module_that_counts_its_calls():
+    words = ["self-check: module Counting", "from one call to the next?"]
+    refused(ConversionError, words, Counting().eval())
 
 
 def test_a_sign_of_three_values():
@@ -173,8 +216,13 @@ def test_the_comparison_finds_a_wrong_sign(parts):
     second = [op for op in graph.ops if op.kind == "ADD"][-1]
     constant = second.inputs[1]
     second.inputs[1] = type(constant)("wrong", (), "FLOAT32", data=-constant.data * 5)
-    with pytest.raises(ConversionError, match=r"expected the \.tflite file to have the signs of"):
+    with pytest.raises(ConversionError) as caught:
         comparing.compare_with_torch(*parts)
+    assert re.fullmatch(
+        r"self-check: module Net: expected the \.tflite file to have the signs of 'where_1', got "
+        r"others in \d+ of 2048 places; please report it .* without this check",
+        str(caught.value),
+    )
 
 
 def test_the_comparison_finds_a_wrong_value(parts):

@@ -61,6 +61,8 @@ SIGNS = {
     "two assignments": InPlaceSign.apply,
     "twice": lambda x: torch.sign(torch.sign(x) + 0.1),
     "clamped": lambda x: torch.clamp(torch.sign(x) * 2 + 1, -1, 1),
+    "cast to whole numbers": lambda x: ((x >= 0).to(torch.uint8).int() * 2 - 1).float(),
+    "either": lambda x: ((x > 0) + (x == 0)).float() * 2 - 1,
     "copied": lambda x: (x.clone().sign() + (x.detach() == 0)).clone(),
 }
 
@@ -89,6 +91,8 @@ NO_SIGNS = {
     "0 and 1": lambda x: (x >= 0).float(),
     "of two values": lambda x: torch.where(x >= 0, 1.0, -1.0) + torch.where(x > 1, 0.0, 1.0) * 0.5,
     "hyperbolic tangent": torch.tanh,
+    "cut to a whole number": lambda x: ((x.sign() + 0.5).to(torch.int32) * 2 - 1).float(),
+    "true and true": lambda x: ((x > 0) + (x > 0)).float() - 1,
 }
 
 

@@ -53,7 +53,7 @@ def check_inputs(example_inputs: Any) -> tuple[Any, ...]:
 
     Raises:
         TypeError: They are no tensors.
-        ValueError: One is on another device or of a type that the file cannot have.
+        ValueError: One is empty, on another device or of a type that the file cannot have.
     """
     torch = import_torch()
     single = isinstance(example_inputs, torch.Tensor)
@@ -81,7 +81,13 @@ def check_inputs(example_inputs: Any) -> tuple[Any, ...]:
                 f"example_inputs[{number}]: expected float32, int32 or bool, got {tensor.dtype}; "
                 "call .float() or .int()"
             )
-    return tuple(inputs)
+        if not tensor.numel():
+            raise ValueError(
+                f"example_inputs[{number}]: expected values, got the empty shape "
+                f"{tuple(tensor.shape)}; as in torch.randn(1, 3, 224, 224)"
+            )
+    # Copies: torch.export takes a tensor that is there twice for one input.
+    return tuple(tensor.detach().clone() for tensor in inputs)
 
 
 def _tensors(module: Any) -> Iterable[tuple[str, Any]]:

@@ -50,7 +50,8 @@ def export(module: Any, inputs: tuple[Any, ...], open_batch: bool) -> Exported:
     """Exports a module in evaluation mode.
 
     Raises:
-        ConversionError: torch.export cannot; or the module changes its own weights.
+        ConversionError: torch.export cannot; the module changes its own weights; or an output is no
+            tensor.
     """
     torch = import_torch()
     what = f"module {type(module).__name__}"
@@ -69,6 +70,7 @@ def export(module: Any, inputs: tuple[Any, ...], open_batch: bool) -> Exported:
         ) from error
     _check_mutations(what, program)
     names = _output_names(torch, program)
+    _check_outputs(what, program, names)
     first, second = (program.module(check_guards=False) for _ in range(2))
     for graph_module in (first, second):
         _remove_effects(graph_module)
@@ -103,6 +105,21 @@ def _check_mutations(what: str, program: Any) -> None:
             raise ConversionError(
                 f"{what}: expected it to leave '{spec.target}' as it is, got one that writes to "
                 "it what depends on its inputs; compute a new tensor in forward"
+            )
+
+
+def _check_outputs(what: str, program: Any, names: tuple[str, ...]) -> None:
+    """Raises for what is no tensor."""
+    outputs = [
+        spec.arg for spec in program.graph_signature.output_specs if spec.kind.name == "USER_OUTPUT"
+    ]
+    if not outputs:
+        raise ConversionError(f"{what}: expected outputs, got none; return a tensor in forward")
+    for name, output in zip(names, outputs, strict=True):
+        if hasattr(output, "value"):
+            raise ConversionError(
+                f"{what}: expected tensors as outputs, got {output.value!r} as '{name}'; return "
+                "tensors only, or wrap the module in one that does"
             )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from larq_engine.converter.errors import ConversionError
+from larq_engine.converter.torch_reader.checks import check_inputs, check_module
 
 
 def call_function(file: Path, name: str) -> tuple[Any, Any]:
@@ -17,6 +18,7 @@ def call_function(file: Path, name: str) -> tuple[Any, Any]:
     Raises:
         FileNotFoundError: There is no such file.
         ConversionError: It has no such function, or this does not return the two.
+        ValueError: The module or an input is not fit for a conversion.
     """
     what = f"model '{file}:{name}'"
     if not file.is_file():
@@ -40,4 +42,10 @@ def call_function(file: Path, name: str) -> tuple[Any, Any]:
             f"{what}: expected it to return a module and its example inputs, got "
             f"{type(made).__name__}; as in return module.eval(), torch.randn(1, 3, 224, 224)"
         )
-    return made
+    module, example_inputs = made
+    try:
+        check_module(module)
+        check_inputs(example_inputs)
+    except TypeError as error:
+        raise ConversionError(f"{what}: {error}") from error
+    return module, example_inputs

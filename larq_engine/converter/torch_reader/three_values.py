@@ -7,7 +7,7 @@ these. All are functions of x by its sign, so they are known by three values.
 import math
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from larq_engine.converter.torch_reader.folding import Constants
@@ -54,6 +54,18 @@ _ARITHMETIC: dict[str, Callable[..., float]] = {
 _TELL_SIGNS = {"eq", "ge", "gt", "le", "lt", "ne", "sgn", "sign"}
 
 _CASTS = {"_to_copy", "to"}
+
+
+def _cast(convert: Callable[[float], float]) -> Callable[[float], float]:
+    return lambda value: value if math.isnan(value) else float(convert(value))
+
+
+# Types that do not hold every value: of True + True, and of 0.5 as a whole number.
+_WHOLE: dict[str, Callable[[float], float]] = {
+    "torch.bool": _cast(bool),
+    "torch.uint8": _cast(lambda value: math.trunc(value) % 256),
+    **{f"torch.int{bits}": _cast(math.trunc) for bits in (8, 16, 32, 64)},
+}
 _CLAMPS = {"clamp", "hardtanh"}
 _UNWRITTEN = {"empty", "empty_like", "new_empty"}
 
@@ -76,6 +88,15 @@ class SignFinder:
         return self._found[value]
 
     def _read(self, node: Node) -> ThreeValues | None:
+        found = self._evaluate(node)
+        dtype = str(getattr(node.meta.get("val"), "dtype", ""))
+        if found is None or dtype not in _WHOLE:
+            return found
+        negative, zero, positive = map(_WHOLE[dtype], found.values)
+        return replace(found, values=(negative, zero, positive))
+
+    def _evaluate(self, node: Node) -> ThreeValues | None:
+        """The values, as if all were floats."""
         name = kind(node)
         if name in COPIES:
             return self.find(node.args[0])
