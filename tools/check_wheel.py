@@ -1,19 +1,18 @@
 """Fails if a wheel's libraries need more than its tag promises: check_wheel.py WHEEL...
 
-Prints what each needs. Reads the libraries with binutils' readelf, which knows all machines, and
-asks those for this machine for their version.
+Prints what each needs. Asks libraries for this machine for their version.
 """
 
 import ctypes
-import os
 import platform
 import re
-import subprocess
 import sys
 import tempfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
+
+from elf import read_elf
 
 
 @dataclass(frozen=True)
@@ -99,51 +98,41 @@ def problems_of_library(
     library: Library, file: Path, machine: str, limit: tuple[int, int]
 ) -> list[str]:
     size = file.stat().st_size
-    shown = ["--file-header", "--sections", "--dynamic", "--dyn-syms", "--version-info"]
-    elf = subprocess.run(
-        ["readelf", "--wide", *shown, file],
-        check=True,
-        capture_output=True,
-        text=True,
-        env=os.environ | {"LC_ALL": "C"},
-    ).stdout
-
-    needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", elf))
-    symbols = re.findall(
-        r"^ +\d+: \S+ +\S+ \w+ +(?:GLOBAL|WEAK) +\w+ +(\w+) (\S+)", elf, re.MULTILINE
-    )
-    asked = {name for section, name in symbols if section == "UND" and "@" in name}
-    exported = {name for section, name in symbols if section != "UND"}
+    try:
+        elf = read_elf(file)
+    except ValueError as error:
+        return [str(error)]
+    asked = {name for name in elf.imports if "@" in name}
     # Some have no symbol: GLIBC_ABI_DT_RELR asks for a loader that knows packed relocations.
-    versions = set(re.findall(r"^ +\w+: +Name: (\S+) +Flags:", elf, re.MULTILINE))
-    without_symbol = versions - {name.split("@")[1] for name in asked}
-    newest = max(map(glibc_version, versions), default=(0,))
+    without_symbol = elf.versions - {name.split("@")[1] for name in asked}
+    newest = max(map(glibc_version, elf.versions), default=(0,))
     print(
-        f"  {file.name}: {size} bytes, needs {' '.join(sorted(needed))} of glibc"
+        f"  {file.name}: {size} bytes, needs {' '.join(sorted(elf.needed))} of glibc"
         f" {'.'.join(map(str, newest))}"
     )
 
     found = []
-    if f"Library soname: [{file.name}]" not in elf:
+    if elf.soname != file.name:
         found.append(f"has no soname {file.name}")
-    if f"Machine:                           {MACHINES[machine]}" not in elf:
+    if elf.machine != MACHINES[machine]:
         found.append(f"is for another machine than {machine}")
     if size >= library.largest:
         found.append(f"size: expected less than {library.largest} bytes, got {size}")
-    if ".symtab" in elf:
+    if not elf.is_stripped:
         found.append("is not stripped")
-    if needed - SYSTEM_LIBRARIES:
-        found.append(f"needs {needed - SYSTEM_LIBRARIES}; expected none but {SYSTEM_LIBRARIES}")
+    others = sorted(elf.needed - SYSTEM_LIBRARIES)
+    if others:
+        found.append(f"needs {others}; expected none but {sorted(SYSTEM_LIBRARIES)}")
     for name in sorted(asked):
         if glibc_version(name.split("@")[1]) > limit:
             found.append(f"refers to {name}, which is newer than the tag's glibc {limit}")
     for name in sorted(without_symbol):
         if glibc_version(name) > limit:
             found.append(f"needs version {name}, which is newer than the tag's glibc {limit}")
-    for name in sorted(exported):
+    for name in sorted(elf.exports):
         if not re.match(library.exports, name):
             found.append(f"exports {name}")
-    for name in sorted(library.must_export - exported):
+    for name in sorted(library.must_export - elf.exports):
         found.append(f"does not export {name}")
     return found
 

@@ -6,15 +6,14 @@ structure of them. So the library is all that there is in the package; it has no
 
 import argparse
 import io
-import os
-import re
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
+from elf import read_elf  # noqa: E402
+
 from larq_engine.python.whole_files import write_files  # noqa: E402
 
 _BUILT = ROOT / "bazel-bin" / "larq_engine" / "runtime" / "liblarq_engine.so"
@@ -34,28 +33,22 @@ _METADATA_NAME = "META-INF/com/android/build/gradle/aar-metadata.properties"
 
 def problems(library: Path) -> list[str]:
     """What keeps an app from loading the library; nothing if it can."""
-    shown = ["--file-header", "--program-headers", "--dynamic", "--dyn-syms"]
-    done = subprocess.run(
-        ["readelf", "--wide", *shown, library],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"LC_ALL": "C"},
-    )
-    elf = done.stdout
-    if done.returncode or "ELF Header" not in elf:
-        return ["expected a shared library, got something else"]
+    try:
+        elf = read_elf(library)
+    except ValueError as error:
+        return [str(error)]
     found = []
-    machine = "".join(re.findall(r"Machine: +(.*)", elf))
-    if machine != _MACHINE:
-        found.append(f"machine: expected {_MACHINE}, got {machine}")
-    if not re.search(rf" (?!UND)\w+ {_SYMBOL}\b", elf):
+    if elf.machine != _MACHINE:
+        found.append(f"machine: expected {_MACHINE}, got {elf.machine}")
+    if _SYMBOL not in elf.exports:
         found.append(f"symbols: expected {_SYMBOL}, which LiteRT looks for, got none")
-    needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", elf)) - _SYSTEM_LIBRARIES
+    needed = elf.needed - _SYSTEM_LIBRARIES
     if needed:
         found.append(f"needs {', '.join(sorted(needed))}, which no Android has")
-    pages = [int(text, 16) for text in re.findall(r"^ +LOAD .* (0x[0-9a-f]+)$", elf, re.MULTILINE)]
-    if not pages or min(pages) < _PAGE:
-        found.append(f"segments: expected to lie at multiples of {_PAGE} bytes, got {pages}")
+    if min(elf.alignments, default=0) < _PAGE:
+        found.append(
+            f"segments: expected to lie at multiples of {_PAGE} bytes, got {[*elf.alignments]}"
+        )
     return found
 
 

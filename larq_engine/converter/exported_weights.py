@@ -107,7 +107,9 @@ def _binary(op: Op) -> tuple[dict[str, Any], dict[str, Array]]:
         "depth": weights[0].size,
     }
     if op.output.dtype == "INT32":
-        return facts, {"weights": weights, "threshold": _constant(op, 4)}
+        # Beyond these it means the same, but its double would not be a number of 32 bits.
+        threshold = np.clip(_constant(op, 4), -1, facts["depth"])
+        return facts, {"weights": weights, "threshold": threshold}
     facts["activation"] = activation_name(options["fused_activation_function"])
     own = {"weights": weights, "multiplier": _constant(op, 2), "bias": _constant(op, 3)}
     return facts, own

@@ -130,7 +130,14 @@ def test_library_of_another_project(check):
     said = check("manylinux_2_28_x86_64", module.__file__)
     assert "size: expected less than" in said
     assert "exports PyInit" in said
-    assert "needs {" in said
+    assert "needs ['" in said
+
+
+def test_what_is_no_library(check, tmp_path):
+    text = tmp_path / "text"
+    text.write_text("none")
+    said = check(f"manylinux_2_28_{_HERE}", text)
+    assert f"{_PLUG_IN}: expected a shared library, got something else" in said
 
 
 def test_tag_without_glibc(check, link):
