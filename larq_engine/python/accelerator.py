@@ -44,15 +44,18 @@ def link_accelerator(folder: str | os.PathLike[str]) -> Path:
 
     Raises:
         FileNotFoundError: There is no such folder, or the plug-in was not built.
-        ValueError: The folder has another file of this name.
+        ValueError: The folder has another accelerator of this name.
     """
     link, plug_in = Path(folder) / _FILE_NAME, Path(delegate_path()).resolve()
     if not link.parent.is_dir():
         raise FileNotFoundError(f"'{folder}': expected an existing folder, got none; make it first")
-    if link.is_symlink():
+    if link.is_symlink() and Path(os.readlink(link)).name == plug_in.name:
         link.unlink()
-    elif link.exists():
-        raise ValueError(f"'{link}': expected a link, or nothing, got another accelerator")
+    elif link.is_symlink() or link.exists():
+        raise ValueError(
+            f"'{link}': expected a link to {plug_in.name}, or nothing, got another accelerator; "
+            "remove it, or name another folder"
+        )
     link.symlink_to(plug_in)
     return link
 

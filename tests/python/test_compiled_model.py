@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -77,10 +78,18 @@ def test_a_link_is_made_anew_and_nothing_else_is_overwritten(tmp_path, capsys):
     link = Path(capsys.readouterr().out.splitlines()[-1])
     assert os.path.samefile(link, larq_engine.delegate_path())
     link.unlink()
-    link.write_bytes(b"another's")
-    assert main(["accelerator", str(tmp_path)]) == 1
-    assert "expected a link, or nothing, got another accelerator" in capsys.readouterr().err
-    assert link.read_bytes() == b"another's"
+    link.symlink_to("/old/liblarq_engine.so")  # of an environment that is gone
+    assert main(["accelerator", str(tmp_path)]) == 0
+    assert os.path.samefile(link, larq_engine.delegate_path())
+    another = tmp_path / "libAnother.so"
+    another.write_bytes(b"another's")
+    for make in (os.symlink, shutil.copy):
+        link.unlink()
+        make(another, link)
+        assert main(["accelerator", str(tmp_path)]) == 1
+        said = "expected a link to liblarq_engine.so, or nothing, got another accelerator"
+        assert said in capsys.readouterr().err
+        assert link.read_bytes() == b"another's"
     assert main(["accelerator", str(tmp_path / "none")]) == 1
     assert "none': expected an existing folder" in capsys.readouterr().err
 
