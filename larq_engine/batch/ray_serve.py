@@ -38,8 +38,9 @@ def deployment(
 
     The body of a request is a .npy file: one row for the model's input, as `numpy.save` writes it.
     The answer is JSON: a list for each output by its name, with null for infinity and NaN. A row
-    that the model cannot take, and a body that is none, are answered with 400 and {"error": why};
-    what does not fit into the queue with 503, by Ray.
+    that the model cannot take, and a body that is none, are answered with 400 and {"error": why}, a
+    body that takes longer than 10 seconds with 408, what does not fit into the queue with 503, by
+    Ray.
 
     Args:
         model: A path that all machines know.
@@ -64,6 +65,9 @@ def deployment(
 class Server:
     """One process of a deployment."""
 
+    # A client that sends no more takes the place of another, as Ray limits requests that are begun.
+    body_seconds = 10.0
+
     def __init__(
         self, model: str, batch_size: int, wait_seconds: float, options: dict[str, Any]
     ) -> None:
@@ -74,7 +78,10 @@ class Server:
 
     async def __call__(self, request: Request) -> Response:
         try:
-            row = read_row(await request.body())
+            row = read_row(await asyncio.wait_for(request.body(), self.body_seconds))
+        except asyncio.TimeoutError:
+            words = f"body: expected all of it in {self.body_seconds:g} s, got less; send it faster"
+            return _answer({_ERROR: words}, 408)
         except ValueError as error:
             return _answer({_ERROR: str(error)}, 400)
         results = await self._batched(row)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import socket
 import urllib.error
 import urllib.request
 from collections import Counter
@@ -107,6 +108,22 @@ def test_sizes_that_a_model_refuses_and_numbers_that_json_lacks(tmp_path):
     decoded = [json.loads(text, parse_constant=pytest.fail) for _, text in answers[:3]]
     assert decoded[0] == {"y": [[[18.0]] * 3] * 3} and decoded[2] == {"y": [[[None]]]}
     assert "expected shapes that the model's operators take" in decoded[1]["error"]
+
+
+def test_clients_that_send_no_more(model, monkeypatch):
+    """They take all places for a while, and then leave them to others."""
+    monkeypatch.setattr(ray_serve, "Server", workers.ImpatientServer)
+    serve.run(ray_serve.deployment(model, batch_size=2))
+    good = _body(np.zeros((96, 96, 3), np.float32))
+    head = f"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {len(good)}\r\n\r\n".encode()
+    clients = [socket.create_connection(("127.0.0.1", _PORT), timeout=60) for _ in range(8)]
+    for client in clients:
+        client.sendall(head + good[:1000])
+    assert _post(good)[0] == 200
+    for client in clients:
+        assert client.recv(12) == b"HTTP/1.1 408"
+        client.close()
+    assert _post(good)[0] == 200
 
 
 def test_a_full_queue_refuses(model, monkeypatch):

@@ -83,6 +83,10 @@ class SlowServer(Server):
         return super().predict_rows(rows)
 
 
+class ImpatientServer(Server):
+    body_seconds = 1.0
+
+
 def tell(file: Path, *words: object) -> None:
     """Adds a line."""
     with file.open("a") as opened:
