@@ -71,7 +71,7 @@ _ROWS = (
     _pixelwise("LEAKY_RELU"),
     _pixelwise("RELU"),
     _pixelwise("RELU6"),
-    _pixelwise("RELU_N1_TO_1"),
+    _pixelwise("RELU_N1_TO_1", version=1),
     Int8Form("MEAN"),
     Int8Form("AVERAGE_POOL_2D", scale=Scale.SAME),
     Int8Form("RESIZE_BILINEAR", scale=Scale.SAME),

@@ -19,7 +19,7 @@ import tensorflow as tf  # noqa: E402
 keras = tf.keras
 layers = keras.layers
 
-_SHAPE = (12, 12, 8)
+_SHAPE = (12, 12, 32)
 
 
 def _conv(x: Any, filters: int = 16, size: int = 3, **options: Any) -> Any:

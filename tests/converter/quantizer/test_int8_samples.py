@@ -9,19 +9,23 @@ from larq_engine.converter.api import convert_tflite
 from larq_engine.converter.quantizer.samples import from_file
 from tests.converter.graphs import Net
 
-_SHAPES = ((1, 8, 8, 16), (1, 8, 8, 4))
+_SHAPES = ((1, 8, 8, 32), (1, 8, 8, 16))
 
 
 def _content(*, signature: bool = False, batch: int | None = None) -> bytes:
     rng = np.random.default_rng(0)
     net = Net()
-    opened = {} if batch is None else {"signature": (-1, 8, 8, 16)}
+    opened = {} if batch is None else {"signature": (-1, 8, 8, 32)}
     x = net.input(*_SHAPES[0], **opened)
-    y = net.input(*_SHAPES[1], **({} if batch is None else {"signature": (-1, 8, 8, 4)}))
-    filters = rng.normal(size=(32, 3, 3, 16)).astype(np.float32)
+    y = net.input(*_SHAPES[1], **({} if batch is None else {"signature": (-1, 8, 8, 16)}))
+    filters = rng.normal(size=(32, 3, 3, 32)).astype(np.float32)
     left = net.conv(x, filters, padding="SAME")
-    right = net.conv(y, rng.normal(size=(32, 3, 3, 4)).astype(np.float32), padding="SAME")
-    z = net.conv(net.op("ADD", left, right), rng.normal(size=(8, 1, 1, 32)).astype(np.float32))
+    right = net.conv(y, rng.normal(size=(32, 3, 3, 16)).astype(np.float32), padding="SAME")
+    z = net.conv(
+        net.op("ADD", left, right),
+        rng.normal(size=(16, 3, 3, 32)).astype(np.float32),
+        padding="SAME",
+    )
     if signature:
         net.builder.signature({"left": x.number, "right": y.number}, {"sum": z.number})
     return net.finish(z)
@@ -70,7 +74,7 @@ def test_names_of_tensors_where_there_is_no_signature():
 def test_an_open_batch():
     converted = convert_tflite(_content(batch=-1), representative_dataset=_samples())
     data = [np.concatenate(arrays) for arrays in zip(*_samples(), strict=True)]
-    assert larq_engine.Interpreter(converted).predict(data).shape == (3, 8, 8, 8)
+    assert larq_engine.Interpreter(converted).predict(data).shape == (3, 8, 8, 16)
 
 
 def _one(**changed: np.ndarray):
