@@ -120,6 +120,8 @@ def finish(graph: Graph, options: Options) -> None:
     """Joins binary and int8 operators, and packs the weights of layers that stay in float."""
     for stage in _LAST_STAGES:
         _apply(stage, graph, options)
+    # Else XNNPACK would make a part of its own of the operators before the first of them.
+    graph.ops.sort(key=lambda op: op.kind != "LceUnpackWeights")
     check_operators(graph, options)
 
 

@@ -5,15 +5,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from larq_engine.converter.graph import Graph, Op, Tensor
+from larq_engine.converter.graph import NUMPY_TYPES, Graph, Op, Tensor
 from larq_engine.converter.options import Options
 from larq_engine.converter.padding import NO_PADS, read_pads, same_pads, with_padding
 
 
 def unpack_weights(op: Op, graph: Graph, options: Options) -> Tensor | None:
-    """LceUnpackWeights -> the float weights."""
+    """LceUnpackWeights -> the weights."""
+    return unpacked(op, graph) if options.for_lce else None
+
+
+def unpacked(op: Op, graph: Graph) -> Tensor | None:
+    """What an LceUnpackWeights makes, as a constant."""
     bits, scale = op.inputs
-    if not options.for_lce or bits is None or bits.data is None:
+    if bits is None or bits.data is None:
         return None
     if scale is None or scale.data is None or not graph.is_internal(op.output):
         return None
@@ -21,10 +26,11 @@ def unpack_weights(op: Op, graph: Graph, options: Options) -> Tensor | None:
     output = op.output
     negative = np.unpackbits(content, bitorder="little", count=output.elements)
     shape = [1] * len(output.shape)
-    shape[op.options["axis"]] = scale.elements
+    if scale.elements > 1:
+        shape[op.options["axis"]] = scale.elements
     sizes = scale.data.reshape(shape)
-    data = np.where(negative.reshape(output.shape), -sizes, sizes).astype(np.float32)
-    return Tensor(output.name, output.shape, "FLOAT32", data=data)
+    data = np.where(negative.reshape(output.shape), -sizes, sizes)
+    return output.like(output.name, data=data.astype(NUMPY_TYPES[output.dtype]))
 
 
 def pad_as_same(op: Op, graph: Graph, options: Options) -> list[Op] | None:

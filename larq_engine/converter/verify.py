@@ -105,7 +105,7 @@ def _pool(op: Op, after: str) -> None:
 def _unpack_weights(op: Op, after: str) -> None:
     bits, scale = op.inputs
     elements, axis = op.output.elements, op.options["axis"]
-    _expect(op.output.dtype == "FLOAT32", after, op, "wrong output")
+    _expect(op.output.dtype in ("FLOAT32", "INT8"), after, op, "wrong output")
     _expect(0 <= axis < len(op.output.shape), after, op, f"wrong axis {axis}")
     legal = bits is not None and bits.dtype == "INT32" and bits.shape == (lce_ops.words(elements),)
     _expect(legal, after, op, "wrong bits")

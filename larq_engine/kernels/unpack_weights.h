@@ -1,4 +1,4 @@
-// LceUnpackWeights: bits and scales to the weights of a float layer.
+// LceUnpackWeights: bits and scales to the weights of a float or int8 layer.
 #ifndef LARQ_ENGINE_KERNELS_UNPACK_WEIGHTS_H_
 #define LARQ_ENGINE_KERNELS_UNPACK_WEIGHTS_H_
 
@@ -19,6 +19,9 @@ struct PackedWeights {
 
 // -scale where the bit is 1, +scale where it is 0, to the bit: also for denormals and NaN.
 void UnpackWeights(const PackedWeights& weights, float* out);
+
+// Of scales that are whole numbers from -127 to 127.
+void UnpackWeights(const PackedWeights& weights, int8_t* out);
 
 }  // namespace larq_engine
 

@@ -397,9 +397,33 @@ const Fault kFaults[] = {
      },
      "LceUnpackWeights 'LceUnpackWeights1' (#1): scale", "expected 1 dimensions",
      "got shape [2, 3]"},
-    {"WeightsToInt8", [] { return Weights().Build(); },
-     [](Graph* g) { OutputOf(g, 1).type = kTfLiteInt8; },
-     "LceUnpackWeights 'LceUnpackWeights1' (#1): output", "expected float32", "got int8"},
+    {"WeightsToInt16", [] { return Weights().Build(); },
+     [](Graph* g) { OutputOf(g, 1).type = kTfLiteInt16; },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): output", "expected float32 or int8", "got int16"},
+    {"FractionsToInt8", [] { return Weights().Build(); },
+     [](Graph* g) {
+       const float scales[] = {1, 127, -127, 0, 0.5f, 2};
+       std::memcpy(InputOf(g, 1, 1).data.data(), scales, sizeof(scales));
+       OutputOf(g, 1).type = kTfLiteInt8;
+     },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): scale", "expected whole numbers from -127 to 127",
+     "got 0.5"},
+    {"LargeScalesToInt8", [] { return Weights().Build(); },
+     [](Graph* g) {
+       const float scales[] = {1, 128, 1, 1, 1, 1};
+       std::memcpy(InputOf(g, 1, 1).data.data(), scales, sizeof(scales));
+       OutputOf(g, 1).type = kTfLiteInt8;
+     },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): scale", "expected whole numbers from -127 to 127",
+     "got 128"},
+    {"NoNumbersToInt8", [] { return Weights().Build(); },
+     [](Graph* g) {
+       const float scales[] = {1, std::numeric_limits<float>::quiet_NaN(), 1, 1, 1, 1};
+       std::memcpy(InputOf(g, 1, 1).data.data(), scales, sizeof(scales));
+       OutputOf(g, 1).type = kTfLiteInt8;
+     },
+     "LceUnpackWeights 'LceUnpackWeights1' (#1): scale", "expected whole numbers from -127 to 127",
+     "got nan"},
     {"WeightsToAConstant", [] { return Weights().Build(); },
      [](Graph* g) {
        OutputOf(g, 1).is_constant = true;

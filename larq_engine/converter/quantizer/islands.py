@@ -13,11 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from larq_engine.converter.graph import Graph, Op, Tensor
-from larq_engine.converter.lce_ops import unpacking
 from larq_engine.converter.macs import count_macs
 from larq_engine.converter.quantizer.table import int8_form, is_layer, value_positions
-from larq_engine.converter.signs import NotBinary
-from larq_engine.converter.weights import channel_axis, scales
 
 # What a layer must multiply at each tap of its filter, input channels times output channels. With
 # AMX in XNNPACK's kernels, an int8 convolution of up to 64 x 64 takes 4 ns for each pixel and tap,
@@ -219,8 +216,6 @@ def _no_layer(op: Op) -> str:
     weights, known = op.input(1), op.known.weights
     assert known is not None
     bias = op.input(known.bias)
-    if unpacking(weights) is not None:
-        return "its weights are binary and stored as bits"
     constants: Iterable[Tensor | None] = (weights, bias)
     if weights is None or any(t is not None and t.data is None for t in constants):
         return "its weights or bias are computed when the model runs"
@@ -230,17 +225,7 @@ def _no_layer(op: Op) -> str:
         return "its weights or bias are not finite"
     if getattr(op.options, "weightsFormat", 0) != 0:
         return "its weights have an order of their own"
-    if is_binary(op):
-        return "its weights are binary and stored as bits"
     return ""
-
-
-def is_binary(op: Op) -> bool:
-    """Whether a float layer's weights are to be stored as bits."""
-    weights = op.inputs[1]
-    assert weights is not None and weights.data is not None
-    axis = channel_axis(op, weights.data.ndim)
-    return not isinstance(scales(np.moveaxis(weights.data, axis, 0)), NotBinary)
 
 
 def _is_finite(tensor: Tensor) -> bool:

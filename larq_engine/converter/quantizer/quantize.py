@@ -1,6 +1,7 @@
 """int8 around the binary layers of a converted model, calibrated with sample data."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from larq_engine.converter.graph import Graph, Model, Op, Tensor
@@ -12,6 +13,7 @@ from larq_engine.converter.quantizer.islands import Ends, Islands, find_islands,
 from larq_engine.converter.quantizer.results import FloatOp, Int8Report, Int8Tensor
 from larq_engine.converter.quantizer.rewriting import Quantized, Rewriter
 from larq_engine.converter.quantizer.samples import Samples
+from larq_engine.converter.rules_lce import unpacked
 
 
 class Quantizer:
@@ -46,6 +48,7 @@ class Quantizer:
     def quantize(self, *, compare: bool) -> None:
         """Changes the model; `compare` keeps what the float model is, to compare with it."""
         for number in self._samples.graphs:
+            _unpack_weights(self._model.graphs[number])
             if compare:
                 self._comparisons.append(Comparison(self._model, number))
             self._quantize(number)
@@ -81,6 +84,15 @@ class Quantizer:
             tuple(change for signs, _ in compared for change in signs),
             tuple(error for _, errors in compared for error in errors),
         )
+
+
+def _unpack_weights(graph: Graph) -> None:
+    """Of a file that was converted before; what stays binary is packed again in the end."""
+    for op in [op for op in graph.ops if op.kind == "LceUnpackWeights"]:
+        weights = unpacked(op, graph)
+        if weights is not None and weights.dtype == "FLOAT32":
+            weights.recipe = replace(op, outputs=[weights])
+            graph.replace(op, weights)
 
 
 def _seen(graph: Graph, islands: Islands, ends: Ends) -> list[Tensor]:

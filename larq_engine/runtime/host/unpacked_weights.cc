@@ -1,8 +1,10 @@
 #include "larq_engine/runtime/host/unpacked_weights.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/memory_size.h"
 #include "larq_engine/kernels/unpack_weights.h"
 #include "larq_engine/runtime/ops/constant_values.h"
 #include "larq_engine/runtime/ops/op_checks.h"
@@ -14,10 +16,12 @@ namespace {
 enum Input { kBits, kScale, kInputCount };
 
 // XNNPACK may read 16 bytes (XNN_EXTRA_BYTES) after a tensor, and a page may end there.
-constexpr size_t kReadableFloatsAfter = 16 / sizeof(float);
+constexpr size_t kReadableBytesAfter = 16;
+
+constexpr float kLargestInt8Scale = 127;
 
 void CheckOutput(const TensorInfo& output) {
-  CheckType(output, "output", {kTfLiteFloat32});
+  CheckType(output, "output", {kTfLiteFloat32, kTfLiteInt8});
   const bool is_open = std::ranges::find(output.signature, -1) != output.signature.end();
   if (output.dims.empty() || is_open || *std::ranges::min_element(output.dims) < 1) {
     throw OpError("output: expected a shape that the file fixes, all sizes at least 1, got " +
@@ -37,6 +41,19 @@ size_t CheckScale(const TensorInfo& scale, int axis_size) {
   }
   CheckConstant(scale, "scale", sizeof(float));
   return static_cast<size_t>(count);
+}
+
+// Of int8 weights a scale is the number that they are, and what it stands for is said by the
+// tensor.
+void CheckInt8Scales(const PackedWeights& weights, const TensorInfo& scale) {
+  for (size_t i = 0; i < weights.scales; ++i) {
+    const float value = weights.scale[i];
+    if (!(std::abs(value) <= kLargestInt8Scale) || value != std::trunc(value)) {
+      throw OpError("scale '" + scale.name +
+                    "': expected whole numbers from -127 to 127 for int8 " + "weights, got " +
+                    std::to_string(value) + "; re-convert the model");
+    }
+  }
 }
 
 ConstantValues<uint32_t> ReadBits(const TensorInfo& bits, size_t elements) {
@@ -59,8 +76,7 @@ ConstantValues<uint32_t> ReadBits(const TensorInfo& bits, size_t elements) {
 
 }  // namespace
 
-// Returns how many weights there are.
-size_t UnpackedWeights::Unpack(const OpInfo& op) {
+void UnpackedWeights::Unpack(const OpInfo& op) {
   constexpr std::string_view kKeys[] = {"axis"};
   CheckInputCount(op, kInputCount);
   const CustomOptions options(op.options, kKeys);
@@ -80,10 +96,16 @@ size_t UnpackedWeights::Unpack(const OpInfo& op) {
     weights.inner = 1;
     for (size_t i = axis + 1; i < dims.size(); ++i) weights.inner *= static_cast<size_t>(dims[i]);
   }
-  values_ = AlignedBuffer<float>(weights.elements + kReadableFloatsAfter);
-  UnpackWeights(weights, values_.data());
-  std::fill_n(values_.data() + weights.elements, kReadableFloatsAfter, 0.0f);
-  return weights.elements;
+  const bool is_int8 = op.output.type == kTfLiteInt8;
+  if (is_int8) CheckInt8Scales(weights, op.inputs[kScale]);
+  bytes_ = MemoryProduct(weights.elements, is_int8 ? sizeof(int8_t) : sizeof(float));
+  values_ = AlignedBuffer<uint8_t>(bytes_ + kReadableBytesAfter);
+  if (is_int8) {
+    UnpackWeights(weights, reinterpret_cast<int8_t*>(values_.data()));
+  } else {
+    UnpackWeights(weights, reinterpret_cast<float*>(values_.data()));
+  }
+  std::fill_n(values_.data() + bytes_, kReadableBytesAfter, uint8_t{0});
 }
 
 UnpackedWeights::UnpackedWeights(TfLiteContext* context, const HostNode& node) : context_(context) {
@@ -91,12 +113,12 @@ UnpackedWeights::UnpackedWeights(TfLiteContext* context, const HostNode& node) :
   ForOperator(name, [&] {
     const OpInfo op = DescribeOp(*context, node);
     name.layer = LayerName(op);
-    const size_t elements = Unpack(op);
+    Unpack(op);
     tensor_ = node.outputs[0];
     TfLiteTensor& tensor = context->tensors[tensor_];
     tensor.allocation_type = kTfLiteMmapRo;
-    tensor.data.f = values_.data();
-    tensor.bytes = elements * sizeof(float);
+    tensor.data.data = values_.data();
+    tensor.bytes = bytes_;
   });
 }
 

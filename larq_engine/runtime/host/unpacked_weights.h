@@ -5,6 +5,8 @@
 #ifndef LARQ_ENGINE_RUNTIME_HOST_UNPACKED_WEIGHTS_H_
 #define LARQ_ENGINE_RUNTIME_HOST_UNPACKED_WEIGHTS_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "larq_engine/kernels/aligned_buffer.h"
@@ -25,11 +27,12 @@ class UnpackedWeights {
   UnpackedWeights& operator=(const UnpackedWeights&) = delete;
 
  private:
-  size_t Unpack(const OpInfo& op);
+  void Unpack(const OpInfo& op);
 
   TfLiteContext* context_;
   int tensor_;
-  AlignedBuffer<float> values_;
+  AlignedBuffer<uint8_t> values_;  // float32 or int8
+  size_t bytes_ = 0;
 };
 
 }  // namespace larq_engine

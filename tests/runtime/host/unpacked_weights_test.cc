@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <limits>
 #include <numeric>
@@ -83,6 +84,38 @@ TEST(UnpackedWeights, AnyScaleKeepsItsBits) {
   MiniHost host(graph);
   ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
   EXPECT_EQ(Values(host.output(0)), Expected(graph));
+}
+
+// Its scales in whole numbers, and what is made of them.
+Graph Int8Graph(const std::vector<int>& shape, int axis, int scales) {
+  Graph graph = WeightsGraph(shape, axis, scales);
+  std::vector<uint8_t>& scale = graph.tensors[graph.operators[0].inputs[1]].data;
+  for (size_t i = 0; i < scale.size() / 4; ++i) {
+    const float value = std::array{127.0f, -127.0f, 0.0f, 1.0f}[i % 4];
+    std::memcpy(&scale[4 * i], &value, sizeof(value));
+  }
+  graph.tensors[graph.operators[0].outputs[0]].type = kTfLiteInt8;
+  return graph;
+}
+
+TEST(UnpackedWeights, OfInt8AreSignsTimesWholeNumbers) {
+  const DelegatePtr delegate = CreateDelegate({});
+  for (const std::vector<int>& shape : {std::vector<int>{5, 33}, {1, 3, 3, 21}, {4, 3, 2, 8}}) {
+    for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis) {
+      for (int scales : {1, shape[axis]}) {
+        const Graph graph = Int8Graph(shape, axis, scales);
+        MiniHost host(graph);
+        ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+        const std::vector<uint32_t> floats = Expected(graph, static_cast<size_t>(axis));
+        const TfLiteTensor& got = host.output(0);
+        ASSERT_EQ(got.bytes, floats.size());
+        for (size_t i = 0; i < floats.size(); ++i) {
+          ASSERT_EQ(got.data.int8[i], std::bit_cast<float>(floats[i])) << i;
+        }
+        for (size_t i = 0; i < 16; ++i) ASSERT_EQ(got.data.int8[floats.size() + i], 0);
+      }
+    }
+  }
 }
 
 // XNNPACK looks at the graph before anything is allocated.
