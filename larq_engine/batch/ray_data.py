@@ -57,13 +57,15 @@ def predict(
 
     Raises:
         TypeError: `model` is no path.
-        ValueError: The profile tells no batch.
+        ValueError: The profile tells no batch; or there is to be no worker.
     """
     if not isinstance(model, (str, os.PathLike)):
         raise TypeError(
             f"model: expected a path, got {type(model).__name__}; a model in the arguments of a "
             "worker is lost when the process that gave it ends, and no worker can be started again"
         )
+    if workers < 1:
+        raise ValueError(f"workers: expected a positive number, got {workers}")
     if batch_size is not None and not isinstance(batch_size, (int, np.integer)):
         batch_size = best_batch(batch_size, threads=num_cpus)
     # Of fewer rows no batch would ever be whole.

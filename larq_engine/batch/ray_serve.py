@@ -50,7 +50,12 @@ def deployment(
         wait_seconds: How long a request waits for others.
         max_queued_requests: How many may wait while all replicas are busy.
         **options: Of `larq_engine.Interpreter`, such as device="cuda".
+
+    Raises:
+        TypeError: There is no such option.
     """
+    # Of options that are none Serve tells only that its replicas do not start.
+    _make_predictor(model, options)
     made = serve.deployment(
         Server,
         num_replicas=replicas,
@@ -71,8 +76,7 @@ class Server:
     def __init__(
         self, model: str, batch_size: int, wait_seconds: float, options: dict[str, Any]
     ) -> None:
-        self._predict = Predictor(model, "row", on_error="null", error_column=_ERROR, **options)
-        self._predict.open()
+        self._predict = _make_predictor(model, options).open()
         self._batched.set_max_batch_size(batch_size)
         self._batched.set_batch_wait_timeout_s(wait_seconds)
 
@@ -103,6 +107,10 @@ class Server:
     async def _batched(self, rows: list[Array]) -> list[dict[str, Any]]:
         # In a thread, so that requests are taken in meanwhile.
         return await asyncio.to_thread(self.predict_rows, rows)
+
+
+def _make_predictor(model: str | os.PathLike[str], options: dict[str, Any]) -> Predictor:
+    return Predictor(model, "row", on_error="null", error_column=_ERROR, **options)
 
 
 def _as_json(values: Array) -> Any:

@@ -222,6 +222,11 @@ def test_a_model_in_bytes_is_refused():
         ray_data.predict(ray.data.range(1), b"TFL3")
 
 
+def test_no_workers_are_refused(model):
+    with pytest.raises(ValueError, match="workers: expected a positive number, got 0"):
+        ray_data.predict(ray.data.range(1), model, workers=0)
+
+
 def test_rows_of_which_every_worker_dies_end_the_job(model, tmp_path, monkeypatch):
     _watch(monkeypatch, workers.DiesAlways)
     dataset = ray_data.predict(

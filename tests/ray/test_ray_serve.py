@@ -126,6 +126,11 @@ def test_clients_that_send_no_more(model, monkeypatch):
     assert _post(good)[0] == 200
 
 
+def test_options_are_checked_at_once(model):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nun_threads'"):
+        ray_serve.deployment(model, nun_threads=2)
+
+
 def test_a_full_queue_refuses(model, monkeypatch):
     monkeypatch.setattr(ray_serve, "Server", workers.SlowServer)
     serve.run(ray_serve.deployment(model, batch_size=1, max_queued_requests=2))

@@ -213,6 +213,10 @@ def test_several_inputs_and_outputs():
     assert model.input_names == ["sound", "loudness"]
     assert model.output_names == ["output_0", "output_1"]
     assert converted.report.count("binary") == 1
+    louder, sound = model.predict([tensor.numpy() for tensor in inputs])
+    with torch.no_grad():
+        np.testing.assert_allclose(louder, module(*inputs)[0].numpy(), rtol=1e-5, atol=1e-5)
+    assert np.array_equal(sound, inputs[0].numpy())
 
 
 def test_the_module_is_left_as_it_was(net):
