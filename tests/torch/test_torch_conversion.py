@@ -299,3 +299,27 @@ def test_what_the_command_refuses(folder, capsys, name, words, monkeypatch):
     assert main(["convert", f"{folder}/{name}", "-o", f"{folder}/out.tflite"]) == 1
     assert words in capsys.readouterr().err
     assert not (folder / "out.tflite").exists()
+
+
+class Stem(nn.Module):
+    """A layer of numbers, whose results are signed and summed up."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(32, 64, 3, padding=1)
+        self.second = SignConv(64, 64, 3, padding=1, bias=False)
+
+    def forward(self, image):
+        x = self.first(image)
+        return x + self.second(x) / 32
+
+
+def test_int8_with_samples():
+    """Samples are as the file takes them: here in PyTorch's order of dimensions."""
+    images = torch.randn(3, 1, 32, 8, 8, generator=torch.Generator().manual_seed(1))
+    samples = [[image.numpy()] for image in images]
+    converted = larq_engine.convert_torch(Stem().eval(), images[0], representative_dataset=samples)
+    assert converted.report.summarize() == "1 binary, 1 int8"
+    assert converted.report.int8.samples == 3
+    (signs,) = converted.report.int8.signs
+    assert signs.changed < 0.02 * signs.signs

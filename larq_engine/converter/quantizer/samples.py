@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from larq_engine.converter import schema
-from larq_engine.converter.graph import NUMPY_TYPES, Array, Graph, Model
+from larq_engine.converter.graph import NUMPY_TYPES, Array, Model
 from larq_engine.python import arguments
 from larq_engine.python.tensors import TensorInfo
 
@@ -51,7 +51,7 @@ class Samples:
             )
         else:
             self._sources = {graphs[0]: _again(source)}
-        self._inputs = {number: input_infos(model, number) for number in self._sources}
+        self._inputs = {number: _input_infos(model, number) for number in self._sources}
 
     @property
     def graphs(self) -> list[int]:
@@ -119,10 +119,17 @@ def _iterable(source: Any) -> Iterable[Any]:
     return source
 
 
-def input_infos(model: Model, number: int) -> tuple[TensorInfo, ...]:
+def _input_infos(model: Model, number: int) -> tuple[TensorInfo, ...]:
     """A graph's inputs, with the names that callers know them by."""
     graph = model.graphs[number]
-    names = _names(model, number, graph)
+    named = schema.signature_inputs(model, number)
+    for tensor in graph.inputs:
+        if tensor.dtype not in NUMPY_TYPES:
+            raise ValueError(
+                f"representative_dataset: expected a model whose inputs are numbers, got the input "
+                f"'{tensor.name}' of {tensor.dtype.lower()}; convert it without samples"
+            )
+    names = [named.get(tensor, tensor.name) for tensor in graph.inputs]
     return tuple(
         TensorInfo(
             name,
@@ -136,11 +143,6 @@ def input_infos(model: Model, number: int) -> tuple[TensorInfo, ...]:
         )
         for position, (name, tensor) in enumerate(zip(names, graph.inputs, strict=True))
     )
-
-
-def _names(model: Model, number: int, graph: Graph) -> list[str]:
-    named = schema.signature_inputs(model, number)
-    return [named.get(tensor, tensor.name) for tensor in graph.inputs]
 
 
 def _check(sample: Any, inputs: Sequence[TensorInfo]) -> list[Array]:

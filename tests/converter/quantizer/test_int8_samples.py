@@ -8,6 +8,7 @@ from larq_engine import ConversionError
 from larq_engine.converter.api import convert_tflite
 from larq_engine.converter.quantizer.samples import from_file
 from tests.converter.graphs import Net
+from tests.converter.onnx_models import OnnxNet
 
 _SHAPES = ((1, 8, 8, 32), (1, 8, 8, 16))
 
@@ -136,3 +137,19 @@ def test_files(tmp_path):
         from_file(tmp_path / "text.npy")
     with pytest.raises(FileNotFoundError):
         from_file(tmp_path / "absent.npy")
+
+
+def test_an_onnx_model(rng):
+    """Samples are as the ONNX model takes them, and the batch stays open."""
+    net = OnnxNet()
+    x = net.input("batch", 32, 8, 8)
+    weights = [rng.normal(size=(32, 32, 3, 3)).astype(np.float32) / 16 for _ in range(2)]
+    y = net.conv(x, weights[0], pads=[1] * 4)
+    y = net.op("Add", y, net.conv(net.bipolar(y), np.sign(weights[1]), pads=[1] * 4))
+    samples = [{"input_0": rng.normal(size=(1, 32, 8, 8)).astype(np.float32)} for _ in range(3)]
+    converted = larq_engine.convert_onnx(net.finish(y), representative_dataset=samples)
+    assert converted.report.summarize() == "1 binary, 1 int8"
+    data = np.concatenate([sample["input_0"] for sample in samples])
+    assert larq_engine.Interpreter(converted).predict(data).shape == (3, 32, 8, 8)
+    (signs,) = converted.report.int8.signs
+    assert signs.changed < 0.02 * signs.signs
