@@ -81,7 +81,7 @@ def predict(
             fn_constructor_kwargs={"batch_size": batch_size, **options},
             batch_size=block_rows,
             batch_format="numpy",
-            concurrency=(1, workers),
+            compute=ray.data.ActorPoolStrategy(min_size=1, max_size=workers),
             num_cpus=num_cpus,
             num_gpus=num_gpus or None,
             max_task_retries=_MORE_WORKERS_FOR_ROWS,

@@ -7,7 +7,7 @@ from larq_engine.command_line.model_facts import (
     OperatorFacts,
     TensorFacts,
 )
-from larq_engine.python.text_table import align_columns, printable
+from larq_engine.python.text_table import align_columns, counted, printable
 
 _COLUMNS = ("#", "operator", "layer", "first input", "output", "types", "bytes", "MMAC", "runs in")
 _NUMBERS = ("#", "bytes", "MMAC")
@@ -20,10 +20,12 @@ def format_facts(facts: ModelFacts) -> str:
     for name, tensors in (("inputs", facts.inputs), ("outputs", facts.outputs)):
         shown = ", ".join(f"{tensor.name} {_shape(tensor)} {tensor.type}" for tensor in tensors)
         lines.append(f"{name}: {shown or 'none'}")
+    if any(tensor.bits == 1 for op in facts.operators for tensor in op.outputs):
+        lines.append("bits: the last size counts words of 32 channels")
     for place in (PLUG_IN, HOST):
         kinds = facts.count_kinds(place)
         shown = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-        lines.append(f"{place} runs {sum(kinds.values())} operators: {shown or 'none'}")
+        lines.append(f"{place} runs {counted(sum(kinds.values()), 'operator')}: {shown or 'none'}")
     if facts.placement:
         lines.append(f"placed by the file: {printable(facts.placement)}")
     work = [("binary", facts.binary_macs), ("float", facts.float_macs)]

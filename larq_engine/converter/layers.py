@@ -219,7 +219,7 @@ def _dense(op: Op) -> list[ConvolutionForm] | NotBinary:
     options = op.options
     if op.kind == "BATCH_MATMUL":
         if weights.ndim != 2 or options.adjX:
-            return NotBinary("it multiplies more than one matrix", "use QuantDense")
+            return NotBinary("it multiplies more than one matrix", "use a dense layer")
         bias = None
         if not options.adjY:
             weights = weights.T

@@ -12,7 +12,7 @@ from larq_engine.converter.options import Options
 from larq_engine.converter.quantizer.results import Int8Report
 from larq_engine.converter.rules_binary import why_not_binary
 from larq_engine.converter.weights import WEIGHTED_KINDS
-from larq_engine.python.text_table import align_columns, format_html
+from larq_engine.python.text_table import align_columns, counted, format_html
 
 # What a layer can have become.
 BINARY, WEIGHTS, INT8, FLOAT = "binary", "weights only", "int8", "float"
@@ -124,7 +124,7 @@ def _rows(report: ConversionReport) -> list[tuple[str, ...]]:
 
 def _summary(report: ConversionReport) -> str:
     return (
-        f"{len(report.layers)} layers: {report.summarize()}. "
+        f"{counted(len(report.layers), 'layer')}: {report.summarize()}. "
         f"{report.size_before / 1e6:.2f} MB before, {report.size_after / 1e6:.2f} MB after."
     )
 

@@ -31,6 +31,7 @@ from larq_engine.converter.padding import (
 from larq_engine.converter.rules_bits import becomes_bits, is_made_of_bits
 from larq_engine.converter.signs import Binary, NotBinary, Positive, find_binary
 from larq_engine.converter.weights import find_binary_weights, scales
+from larq_engine.python.text_table import counted
 
 # Up to this many products for an output, and some for each output channel that is missing where a
 # filter has lines to put together, a host's float layer and its sign were faster than the binary
@@ -87,7 +88,7 @@ def _match(form: ConvolutionForm, options: Options) -> BinaryLayer | NotBinary:
             return NotBinary(
                 f"it pads with {form.pad_value:g} what is {data.beta - data.alpha:g} or "
                 f"{data.beta + data.alpha:g}",
-                "use pad_values=1 or padding='valid'",
+                "pad with 1 or not at all (in Keras pad_values=1, padding='valid')",
             )
         pad = signs[0]
     layer = BinaryLayer(form, data, pad)
@@ -163,7 +164,7 @@ def _limit(form: ConvolutionForm, pad: int, options: Options) -> NotBinary | Non
         if reason is not None:
             return NotBinary(reason, "convert with compatibility='larq_engine'")
     if options.for_xcore and form.pads != NO_PADS and pad == 0:
-        return NotBinary("target 'xcore' has no zero padding", "use pad_values=1")
+        return NotBinary("target 'xcore' has no zero padding", "pad with 1 (in Keras pad_values=1)")
     return None
 
 
@@ -288,7 +289,7 @@ def why_not_binary(op: Op, options: Options) -> NotBinary:
     if op.kind not in KINDS:
         return NotBinary(
             f"there is no binary {op.kind}",
-            "use QuantConv2D, QuantConv1D or QuantDense, or leave it as it is",
+            "use a convolution of images or sequences or a dense layer, or leave it as it is",
         )
     consumers = op.output.consumers
     dilated = [reader for reader in consumers if reader.kind == "BATCH_TO_SPACE_ND"]
@@ -301,8 +302,8 @@ def why_not_binary(op: Op, options: Options) -> NotBinary:
             )
         products, outputs = _products(found), len(found.form.weights)
         return NotBinary(
-            f"faster in float: {products} product{'s' * (products > 1)} for each of "
-            f"{outputs} output{'s' * (outputs > 1)}",
+            f"faster in float: {counted(products, 'product')} for each of "
+            f"{counted(outputs, 'output')}",
             "nothing; with more input channels or outputs it would be binary",
         )
     weights = op.inputs[1]
@@ -321,7 +322,7 @@ def why_not_binary(op: Op, options: Options) -> NotBinary:
         # Neither half is binary: an ordinary float layer, for which one sentence is enough.
         return NotBinary(
             "neither its input nor its weights are binary",
-            "nothing, if it is meant to be a float layer, as first and last layers are; else give "
-            "it input_quantizer and kernel_quantizer",
+            "nothing, if it is meant to be a float layer, as first and last layers are; else make "
+            "signs of both (in Keras with input_quantizer and kernel_quantizer)",
         )
     return found

@@ -31,7 +31,7 @@ try:
     from flatbuffers import flexbuffers
 except ModuleNotFoundError as error:
     raise ImportError(
-        f"reading the operators of model files takes the package of {error.name}, and it is not "
+        f"reading and writing the operators of model files needs {error.name}, which is not "
         'installed; pip install "larq-engine[litert]"'
     ) from error
 

@@ -26,6 +26,7 @@ from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Array, Graph, Model, Op, Tensor
 from larq_engine.converter.lce_ops import is_ours
 from larq_engine.python.errors import host_errors
+from larq_engine.python.text_table import counted
 
 _SEED = 0
 
@@ -110,7 +111,8 @@ def _is_same(ours: Op, theirs: Op) -> bool:
 def _describe(plan: Plan, theirs: Graph) -> str:
     count = sum(len(stretch.comparisons) for stretch in plan.stretches)
     shapes = ", ".join(str(tensor.shape) for tensor in theirs.inputs)
-    text = f"{count} tensors agree with the float model, for inputs of the shapes {shapes}."
+    compared = counted(count, "tensor")
+    text = f"{compared} agree with the float model, for inputs of the shapes {shapes}."
     if plan.random:
         names = ", ".join(f"{op.kind} '{op.name}'" for op in plan.random)
         text += f" Not compared, as they are random: {names}."

@@ -76,8 +76,8 @@ class NotBinary:
 
 
 _USE_A_SIGN = (
-    "give the layer input_quantizer='ste_sign' (or approx_sign, swish_sign), with nothing but "
-    "reshaping and max pooling between that and the layer"
+    "take its sign, 1 where x >= 0 and else -1 (in Keras input_quantizer='ste_sign'), with nothing "
+    "but reshaping and max pooling between that and the layer"
 )
 
 # Each of their results lies between the smallest and the largest of the values.
@@ -430,12 +430,12 @@ def _moved(op: Op, tensor: Tensor) -> Binary | NotBinary:
     if op.kind == "MAX_POOL_2D" and first.alpha < 0:
         return NotBinary(
             f"'{op.name}' takes the larger of values whose sign is turned round",
-            "use ste_sign before max pooling",
+            "take the sign before max pooling",
         )
     if op.kind in ("PAD", "PADV2") and pad_sign(op, first) is None:
         return NotBinary(
             f"'{op.name}' pads with {pad_value(op)}, which is neither of the two values",
-            "pad with 1 (pad_values=1), or let the convolution pad (padding='same')",
+            "pad with 1, or let the convolution pad (in Keras pad_values=1, padding='same')",
         )
     source = Moved(op, tuple(part.source for part in found), tensor)
     return replace(first, source=source, tensor=tensor)

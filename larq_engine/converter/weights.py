@@ -82,14 +82,14 @@ def scales(weights: Array) -> Array | NotBinary:
         return NotBinary(
             f"its weights are almost binary: sizes within output channel {worst_channel} differ by "
             f"up to {worst:.2g} of their mean, and rounding them would change results",
-            "quantize the kernel in the model, with kernel_quantizer='ste_sign' or "
-            "'magnitude_aware_sign'",
+            "take the sign of the weights in the model (in Keras kernel_quantizer='ste_sign' or "
+            "'magnitude_aware_sign')",
         )
     return NotBinary(
         f"its weights are not binary: sizes within output channel {worst_channel} differ by up to "
         f"{worst:.2g} of their mean",
-        "give the layer kernel_quantizer='ste_sign' (or another binary quantizer), if it can be "
-        "binary",
+        "take their sign in the model (in Keras kernel_quantizer='ste_sign' or another binary "
+        "quantizer), if they can be binary",
     )
 
 

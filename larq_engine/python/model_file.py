@@ -28,14 +28,29 @@ def read_model(model: ModelSource) -> bytes:
         ValueError: The bytes are not a TensorFlow Lite model, or a damaged one; the path is empty.
     """
     if isinstance(model, (str, os.PathLike)):
-        if not os.fspath(model):
-            raise ValueError("model: expected a path, got an empty one")
-        name, content = f"model '{os.fspath(model)}'", Path(model).read_bytes()
+        name, content = f"model '{os.fspath(model)}'", read_file(model)
     else:
         name, content = "model", _bytes_of(model)
     if problem := library.check_model(content):
         raise ValueError(f"{name} ({len(content)} bytes): {problem}")
     return content
+
+
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """Returns what is in a model's file, of whatever kind.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        ValueError: The path is empty.
+    """
+    if not os.fspath(path):
+        raise ValueError("model: expected a path, got an empty one")
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"model '{os.fspath(path)}': expected a file, got nothing of that name; check the path"
+        ) from None
 
 
 def _bytes_of(model: Any) -> bytes:

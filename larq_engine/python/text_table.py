@@ -1,4 +1,4 @@
-"""Tables as text, and as HTML for notebooks."""
+"""Tables as text, and as HTML for notebooks; and what else such texts need."""
 
 import html
 from collections.abc import Collection, Sequence
@@ -16,6 +16,11 @@ def align_columns(
         justified = [justify(cell, width) for cell in cells]
         columns.append([justified[0], "-" * width, *justified[1:]])
     return ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
+
+
+def counted(number: int, thing: str) -> str:
+    """As in "1 layer", "2 layers"."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def printable(text: str) -> str:

@@ -208,8 +208,9 @@ def test_the_table(tmp_path, capsys):
     assert summary.splitlines() == [
         "inputs: x ?x50x50x40 float32",
         "outputs: z 1x64 float32",
+        "bits: the last size counts words of 32 channels",
         "plug-in runs 2 operators: 1 LceQuantize, 1 LceBconv2d",
-        "host runs 1 operators: 1 MEAN",
+        "host runs 1 operator: 1 MEAN",
         "multiplications of one run: 57.60 million binary, 0.00 million float",
         f"file: {path.stat().st_size / 1e6:.3f} MB, of which weights of 1 bit take 0.005 MB",
     ]

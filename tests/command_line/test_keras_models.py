@@ -40,7 +40,7 @@ def test_models_of_larq(tmp_path, rng, name):
     model.save(path, **({"save_format": "tf"} if name == "saved" else {}))
     result = _convert(path, output)
     assert result.returncode == 0, result.stderr
-    assert "1 layers: 1 binary" in result.stdout
+    assert "1 layer: 1 binary" in result.stdout
     x = rng.uniform(-1, 1, (2, 6, 6, 32)).astype(np.float32)
     np.testing.assert_array_equal(larq_engine.Interpreter(output).predict(x), model(x))
 
@@ -54,7 +54,7 @@ def test_a_model_of_keras_3(tmp_path, rng):
     model.save(path)
     result = _convert(path, output)
     assert result.returncode == 0, result.stderr
-    assert "1 layers: 1 binary" in result.stdout
+    assert "1 layer: 1 binary" in result.stdout
     x = rng.uniform(-1, 1, (2, 6, 6, 32)).astype(np.float32)
     np.testing.assert_array_equal(larq_engine.Interpreter(output).predict(x), model(x))
 

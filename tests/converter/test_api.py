@@ -28,7 +28,7 @@ def test_result_is_bytes_with_a_report(content):
     assert report.count("binary") == 1
     assert report.operators == {"LceQuantize": 1, "LceBconv2d": 1}
     assert json.loads(report.to_json())["layers"][0]["became"] == "binary"
-    assert "1 layers: 1 binary" in str(report)
+    assert "1 layer: 1 binary" in str(report)
 
 
 def test_result_can_be_sent_to_another_process(content):

@@ -266,7 +266,7 @@ def test_arguments(rng):
     _refused(_small(rng), "`sign_of_zero` to be one of 'error'", sign_of_zero="0")
     with pytest.raises(TypeError, match=r"got ModelProto; .* pass model\.SerializeToString"):
         larq_engine.convert_onnx(_small(rng))
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"'absent\.onnx': expected a file, .*; check"):
         larq_engine.convert_onnx("absent.onnx")
     with pytest.raises(ValueError, match="got an empty one"):
         larq_engine.convert_onnx("")

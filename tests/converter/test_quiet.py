@@ -13,6 +13,7 @@ COMMENTARY = (
     b"W0000 00:00:1795244750.465128   15109 tf_tfl_flatbuffer_helpers.cc:367] Ignored\n"
     b"2026-05-21 10:11:12.123456: I tensorflow/cc/saved_model/loader.cc:218] Running\n"
     b"fully_quantize: 0, inference_type: 6\n"
+    b"E0000 00:00:1795376324.490781    3086 cuda_platform.cc:52] failed call to cuInit: INTERNAL\n"
 )
 
 

@@ -1,5 +1,6 @@
 """Ray Data: what workers make of a data set is what one process makes of it, row by row."""
 
+import logging
 import resource
 from dataclasses import replace
 from pathlib import Path
@@ -89,6 +90,20 @@ def test_a_data_set_without_rows(model):
     assert ray_data.predict(images, model, "image").take_all() == []
 
 
+def test_ray_has_no_complaints(model):
+    """Of arguments that it will not take for long, for one."""
+    said: list[str] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("ray.data")
+    logger.addHandler(handler)
+    try:
+        ray_data.predict(_dataset(_images()), str(model), "image", workers=2)
+    finally:
+        logger.removeHandler(handler)
+    assert said == []
+
+
 def test_the_plain_call(model):
     """As Ray's users write it, without the helper; threads are the worker's CPUs."""
     images = _images()[:16]
@@ -97,7 +112,7 @@ def test_the_plain_call(model):
         fn_constructor_kwargs={"model": str(model), "column": "image"},
         batch_size=8,
         num_cpus=1,
-        concurrency=1,
+        compute=ray.data.ActorPoolStrategy(min_size=1, max_size=8),
     )
     [name] = larq_engine.Interpreter(model).output_names
     got = np.stack([row[name] for row in _by_id(scores)])

@@ -80,7 +80,7 @@ def test_names_are_pytorchs(net):
 
 def test_the_report_says_what_was_compared(net):
     converted = larq_engine.convert_torch(net, X)
-    assert converted.report.self_check.startswith("1 signs and 1 outputs agree with PyTorch, for")
+    assert converted.report.self_check.startswith("1 sign and 1 output agree with PyTorch, for")
     assert "tensors agree with the float model" in converted.report.self_check
     assert larq_engine.convert_torch(net, X, check=False).report.self_check == ""
 
@@ -272,7 +272,7 @@ def test_the_command(folder):
     command += ["-o", f"{folder}/out.tflite", "--sign-of-zero=+1", "--channels-last"]
     command += ["--open-batch", "--report", f"{folder}/report.json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "1 layers: 1 binary" in done.stdout
+    assert "1 layer: 1 binary" in done.stdout
     assert "torch.sign(0) is +1 here and 0 in PyTorch, in '0'" in done.stdout
     assert done.stderr == ""
     layers = json.loads((folder / "report.json").read_text())["layers"]

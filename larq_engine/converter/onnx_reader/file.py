@@ -16,6 +16,7 @@ import numpy as np
 
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import NUMPY_TYPES, Array
+from larq_engine.python.model_file import read_file
 
 OnnxSource = bytes | bytearray | memoryview | str | os.PathLike[str]
 
@@ -110,7 +111,7 @@ def _import_onnx() -> Any:
         import onnx.numpy_helper
     except ModuleNotFoundError as error:
         raise ImportError(
-            f"reading ONNX models takes the package {error.name}, and it is not installed; "
+            f"reading ONNX models needs {error.name}, which is not installed; "
             'pip install "larq-engine[onnx]"'
         ) from error
     return onnx
@@ -118,10 +119,8 @@ def _import_onnx() -> Any:
 
 def _read_bytes(source: OnnxSource) -> tuple[str, bytes, Path | None]:
     if isinstance(source, (str, os.PathLike)):
-        if not os.fspath(source):
-            raise ValueError("model: expected a path, got an empty one")
         path = Path(source)
-        return f"model '{path}'", path.read_bytes(), path.resolve().parent
+        return f"model '{path}'", read_file(source), path.resolve().parent
     try:
         return "model", memoryview(source).tobytes(), None
     except TypeError:

@@ -21,6 +21,7 @@ from larq_engine.converter.torch_reader.lowering import Lowered, channels_to
 from larq_engine.converter.torch_reader.packages import import_torch
 from larq_engine.converter.torch_reader.signs import Jump
 from larq_engine.python.errors import host_errors
+from larq_engine.python.text_table import counted
 
 # Of the largest value of a tensor: what rounding may add up to between two signs, and behind the
 # last. PyTorch's own results for a Bi-Real Net are 2e-7 off those in double precision.
@@ -97,8 +98,8 @@ def compare_with_torch(
         _compare_cases(what, exported, jumps, taps, lowered, [smaller])
     shapes = ", ".join(str(tuple(tensor.shape)) for tensor in exported.inputs)
     return (
-        f"{len(taps)} signs and {len(graph.outputs)} outputs agree with PyTorch, for inputs of the "
-        f"shapes {shapes}."
+        f"{counted(len(taps), 'sign')} and {counted(len(graph.outputs), 'output')} agree with "
+        f"PyTorch, for inputs of the shapes {shapes}."
     )
 
 
