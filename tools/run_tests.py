@@ -123,6 +123,16 @@ STAGES = (
         setup="torch",
     ),
     Stage(
+        "keras-backends",
+        "larq_engine.keras on JAX and PyTorch",
+        (BUILD, ["tools/test_keras_backends.sh"]),
+        (
+            *(r"larq_engine/keras/", r"larq_engine/converter/keras", r"tests/[^/]*\.py$"),
+            *(r"tests/keras/", r"pyproject\.toml$"),
+        ),
+        setup="keras torch",
+    ),
+    Stage(
         "ray",
         "data sets and requests in Ray, in processes of this machine",
         (BUILD, ["tools/test_ray.sh"]),

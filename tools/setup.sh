@@ -4,7 +4,7 @@
 #   tools/setup.sh base       the build tools and .venv (what `make build` and `make test` need)
 #   tools/setup.sh keras      base; TensorFlow and larq in .venv (what `make demo` needs)
 #   tools/setup.sh hosts      keras; larq-zoo, scikit-learn in .venv; .venv-tflite-runtime (for the tests)
-#   tools/setup.sh torch      base; PyTorch, litert-torch and Brevitas in .venv-torch (for the tests)
+#   tools/setup.sh torch      base; PyTorch, litert-torch, Brevitas, JAX and Keras in .venv-torch (for the tests)
 #   tools/setup.sh fuzzer     base; clang and libFuzzer
 #   tools/setup.sh browser    base; Chromium, for the tests of the report's page
 #   tools/setup.sh emulators  base; the QEMU that shows this machine as an older one
@@ -221,6 +221,7 @@ torch() {
   base
   optional .venv-torch torch-cpu "900 MB; 6 GB where pip finds PyTorch's build for CUDA only"
   optional .venv-torch torch "1.3 GB more"
+  optional .venv-torch keras-backends "60 MB more"
 }
 
 ray() {

@@ -142,7 +142,7 @@ class MagnitudeAwareSign(_ClippedQuantizer):
 
 @saving.register_keras_serializable("larq_engine")
 class SteTern(_ClippedQuantizer):
-    """1 above a threshold, -1 below its negative, else 0; gradients as of SteSign.
+    """1 from a threshold up, -1 from its negative down, else 0; gradients as of SteSign.
 
     ternary_weight_networks takes 0.7 times the mean size as the threshold.
     """

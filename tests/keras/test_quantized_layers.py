@@ -14,55 +14,9 @@ import larq  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
 import larq_engine.keras as lq  # noqa: E402
+from tests.keras.cases import LAYERS  # noqa: E402
 
 BINARY = {"input_quantizer": "ste_sign", "kernel_quantizer": "ste_sign"}
-MAGNITUDE = {"input_quantizer": "approx_sign", "kernel_quantizer": "magnitude_aware_sign"}
-DEPTHWISE = {"input_quantizer": "swish_sign", "depthwise_quantizer": "ste_sign"}
-SEPARABLE = {**DEPTHWISE, "pointwise_quantizer": "ste_tern"}
-IMAGE = (2, 7, 6, 4)
-
-CASES = [
-    ("QuantDense", (5,), {}, (3, 6)),
-    ("QuantDense", (5,), BINARY, (3, 6)),
-    ("QuantDense", (5, "relu", False), MAGNITUDE, (3, 6)),
-    ("QuantDense", (5,), {**BINARY, "activation": "hard_tanh"}, (2, 3, 6)),
-    ("QuantConv1D", (5, 3), BINARY, (2, 9, 4)),
-    ("QuantConv1D", (5, 3, 2, "same"), {**BINARY, "pad_values": 1.0}, (2, 9, 4)),
-    ("QuantConv1D", (5, 4), {**BINARY, "padding": "causal", "dilation_rate": 2}, (2, 9, 4)),
-    ("QuantConv1D", (6, 3), {**MAGNITUDE, "groups": 2, "padding": "same"}, (2, 9, 4)),
-    ("QuantConv2D", (5, 3), {}, IMAGE),
-    ("QuantConv2D", (5, 3), BINARY, IMAGE),
-    ("QuantConv2D", (5, 3, 2, "same"), BINARY, IMAGE),
-    ("QuantConv2D", (5, 3, 2, "same"), {**BINARY, "pad_values": 1.0}, IMAGE),
-    ("QuantConv2D", (5, (4, 2), (1, 2), "SAME"), {**BINARY, "pad_values": -1.0}, IMAGE),
-    ("QuantConv2D", (5, 2, 3, "same"), {**BINARY, "pad_values": 1.0}, IMAGE),
-    (
-        "QuantConv2D",
-        (5, 3),
-        {**BINARY, "dilation_rate": 2, "padding": "same", "pad_values": 1.0},
-        IMAGE,
-    ),
-    ("QuantConv2D", (6, 3), {**MAGNITUDE, "groups": 2, "use_bias": False}, IMAGE),
-    ("QuantConv2D", (5, 3), {"input_quantizer": "ste_heaviside", "activation": "relu"}, IMAGE),
-    ("QuantConv2D", (5, 3), {"kernel_quantizer": "dorefa_quantizer"}, IMAGE),
-    ("QuantConv2D", (5, 3), {**BINARY, "activation": "leaky_tanh"}, IMAGE),
-    ("QuantConv3D", (5, 2), {**BINARY, "padding": "same", "pad_values": 1.0}, (1, 4, 3, 5, 3)),
-    ("QuantDepthwiseConv2D", (3,), DEPTHWISE, IMAGE),
-    (
-        "QuantDepthwiseConv2D",
-        (3, 2, "same"),
-        {**DEPTHWISE, "pad_values": 1.0, "depth_multiplier": 2},
-        IMAGE,
-    ),
-    ("QuantSeparableConv1D", (5, 3), {**SEPARABLE, "padding": "same"}, (2, 9, 4)),
-    ("QuantSeparableConv2D", (5, 3, 2), SEPARABLE, IMAGE),
-    (
-        "QuantSeparableConv2D",
-        (5, 3),
-        {**SEPARABLE, "padding": "same", "pad_values": 1.0, "depth_multiplier": 2},
-        IMAGE,
-    ),
-]
 
 
 def value_and_gradients(layer, x):
@@ -78,7 +32,7 @@ def value_and_gradients(layer, x):
     return [y.numpy(), *(gradient.numpy() for gradient in gradients)]
 
 
-@pytest.mark.parametrize(("name", "positional", "arguments", "shape"), CASES)
+@pytest.mark.parametrize(("name", "positional", "arguments", "shape"), LAYERS)
 def test_values_and_gradients_are_larqs(rng, name, positional, arguments, shape):
     x = rng.uniform(-1.5, 1.5, shape).astype(np.float32)
     layers = [getattr(module.layers, name)(*positional, **arguments) for module in (lq, larq)]
@@ -99,7 +53,7 @@ def test_values_and_gradients_are_larqs(rng, name, positional, arguments, shape)
         np.testing.assert_array_equal(ours, given)
 
 
-@pytest.mark.parametrize(("name", "positional", "arguments", "shape"), CASES)
+@pytest.mark.parametrize(("name", "positional", "arguments", "shape"), LAYERS)
 def test_shapes_and_configurations(rng, name, positional, arguments, shape):
     layer = getattr(lq.layers, name)(*positional, **arguments)
     given = keras.Input(shape[1:])

@@ -14,28 +14,8 @@ import larq  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
 import larq_engine.keras as lq  # noqa: E402
+from tests.keras.cases import QUANTIZERS, numbers  # noqa: E402
 
-CASES = [
-    ("SteSign", {}),
-    ("SteSign", {"clip_value": 0.3}),
-    ("SteSign", {"clip_value": None}),
-    ("ApproxSign", {}),
-    ("SwishSign", {}),
-    ("SwishSign", {"beta": 2.0}),
-    ("SteHeaviside", {}),
-    ("SteHeaviside", {"clip_value": 2.0}),
-    ("SteHeaviside", {"clip_value": None}),
-    ("MagnitudeAwareSign", {}),
-    ("MagnitudeAwareSign", {"clip_value": 0.5}),
-    ("SteTern", {}),
-    ("SteTern", {"threshold_value": 0.5, "clip_value": None}),
-    ("SteTern", {"ternary_weight_networks": True}),
-    ("DoReFa", {}),
-    ("DoReFa", {"k_bit": 1}),
-    ("DoReFa", {"k_bit": 5}),
-    ("DoReFa", {"k_bit": 3, "mode": "weights"}),
-    ("NoOp", {"precision": 1}),
-]
 NAMES = {
     "ste_sign",
     "approx_sign",
@@ -47,16 +27,6 @@ NAMES = {
 }
 
 
-def numbers(rng):
-    """Random ones, the edges of all cases, and their neighbours."""
-    edges = [0.0, 0.05, 0.1, 0.3, 0.5, 1.0, 2.0, 1 / 6, 1e-38, 1e-45, 3e4, 3e38]
-    edges = np.float32([*edges, *(-np.float32(edge) for edge in edges)])
-    near = [np.nextafter(edges, np.float32(to)) for to in (-np.inf, np.inf)]
-    values = [rng.uniform(-1.5, 1.5, 500), rng.normal(0, 1e-3, 100), edges, *near]
-    flat = np.concatenate(values).astype(np.float32)
-    return np.resize(flat, (flat.size // 4, 4))
-
-
 def value_and_gradient(quantizer, x, upstream):
     x = tf.constant(x)
     with tf.GradientTape() as tape:
@@ -65,7 +35,7 @@ def value_and_gradient(quantizer, x, upstream):
     return y.numpy(), tape.gradient(y, x, output_gradients=upstream).numpy()
 
 
-@pytest.mark.parametrize(("name", "arguments"), CASES)
+@pytest.mark.parametrize(("name", "arguments"), QUANTIZERS)
 def test_values_and_gradients_are_larqs(rng, name, arguments):
     x = numbers(rng)
     if name == "MagnitudeAwareSign" or "ternary_weight_networks" in arguments:
@@ -77,7 +47,7 @@ def test_values_and_gradients_are_larqs(rng, name, arguments):
     np.testing.assert_array_equal(got[1], expected[1])
 
 
-@pytest.mark.parametrize(("name", "arguments"), CASES)
+@pytest.mark.parametrize(("name", "arguments"), QUANTIZERS)
 def test_infinite_values_and_no_numbers(name, arguments):
     x = np.float32([[np.inf, -np.inf, np.nan, 1.0]])
     upstream = np.float32([[1.0, 2.0, 3.0, 4.0]])
@@ -106,7 +76,7 @@ def test_functions(rng, name):
     np.testing.assert_array_equal(got, expected)
 
 
-@pytest.mark.parametrize(("name", "arguments"), CASES)
+@pytest.mark.parametrize(("name", "arguments"), QUANTIZERS)
 def test_configurations(name, arguments):
     made = getattr(lq.quantizers, name)(**arguments)
     again = lq.quantizers.get(lq.quantizers.serialize(made))

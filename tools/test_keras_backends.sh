@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Runs the tests of larq_engine.keras on JAX and on PyTorch, in the environment that has these. What
+# they convert is converted in the one that has TensorFlow. Where a package has no wheel they are
+# left out, unless LARQ_ENGINE_REQUIRE_TORCH is set.
+#
+#   tools/test_keras_backends.sh [PYTEST_ARGUMENT...]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if [[ ! -e .venv-torch/.setup-torch || ! -e .venv-torch/.setup-keras-backends ]]; then
+  if [[ -n ${LARQ_ENGINE_REQUIRE_TORCH:-} ]]; then
+    echo "error: Keras, JAX and PyTorch are required here and not installed" >&2
+    exit 1
+  fi
+  echo "keras-backends: not run, Keras, JAX or PyTorch has no wheel for this Python"
+  exit 77
+fi
+if [[ -e .venv/.setup-tensorflow ]]; then
+  export LARQ_ENGINE_TEST_TENSORFLOW_PYTHON=.venv/bin/python
+fi
+# Each process of pytest has one core.
+export OMP_NUM_THREADS=1
+for backend in jax torch; do
+  echo "== Keras on $backend"
+  KERAS_BACKEND=$backend .venv-torch/bin/python -m pytest -q -rs -n auto -p no:cacheprovider \
+    --durations=12 tests/keras/test_backends.py "$@"
+done
