@@ -53,7 +53,8 @@ _SINK_TRANSPOSES: dict[Rule, tuple[str, ...]] = {
 # A stage's rules are applied until none applies any more, or too often.
 #
 # Transposes move first, as they stand between signs and what they are part of, and between pads
-# and layers; and once more for those that are new, of values before their signs. Signs are looked
+# and layers; and once more for those that are new, of values before their signs. Clamps are told
+# from choices with them: what a relu makes is never negative. Signs are looked
 # for before anything is fused, as fusing takes the operators away that they are recognised by.
 # Reshapes move before fusing, to bring together what can be fused; after transposes, as a constant
 # for each channel goes along the last dimension. Thresholds come
@@ -65,15 +66,11 @@ _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
         pad_as_same: ("LceBconv2d",),
         pad_with_zero: ("PADV2",),
     },
-    _SINK_TRANSPOSES,
+    _SINK_TRANSPOSES | {join_clamp: ("SELECT", "SELECT_V2")},
     {lift_transpose: ("TRANSPOSE",), turn_weights: ("FULLY_CONNECTED",)},
     {binarize_layer: KINDS},
     {binarize_output: ("SIGN", "SELECT", "SELECT_V2", "ADD", "SUB")},
-    _SINK_TRANSPOSES
-    | {
-        join_prelu: ("ADD", "SUB"),
-        join_clamp: ("SELECT", "SELECT_V2"),
-    },
+    _SINK_TRANSPOSES | {join_prelu: ("ADD", "SUB")},
     {
         reshape_for_transpose: ("TRANSPOSE",),
         sink_reshape: SINKING,

@@ -6,6 +6,7 @@ from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.graph import Array, Graph, Op, Tensor
 from larq_engine.converter.options import Options
 from larq_engine.converter.rules_fuse import NONE, per_channel, producer
+from larq_engine.converter.sign_values import is_same_value
 from larq_engine.converter.signs import scalar
 
 
@@ -51,7 +52,12 @@ def join_clamp(op: Op, graph: Graph, options: Options) -> list[Op] | None:
         (when_false, when_true, above),
         (when_true, when_false, not above),
     ]:
-        if chosen is x and constant is not None and _is_same_number(constant, bound):
+        if chosen is None or constant is None or not is_same_value(chosen, x):
+            continue
+        # Comparisons know scales; a choice moves bytes, as MINIMUM and MAXIMUM compare them.
+        if any(each.quantization != x.quantization for each in (constant, bound, op.output)):
+            continue
+        if _is_same_number(constant, bound):
             return [Op("MINIMUM" if takes_smaller else "MAXIMUM", [x, bound], [op.output])]
     return None
 

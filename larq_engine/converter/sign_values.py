@@ -35,35 +35,51 @@ class SignValues:
 
 def find_sign_values(tensor: Tensor) -> SignValues | None:
     """The three values of a tensor, or None if it depends on more than a sign."""
-    op = tensor.producer
-    if op is None or op.custom or op.kind not in _PLACE_BY_PLACE:
-        return None
-    x: Tensor | None = None
-    inputs: list[Array] = []
-    for given in op.inputs:
-        number = uniform(given)
-        if number is not None:
-            inputs.append(number)
-            continue
-        found = _sign_values_of(op, given)
-        if found is None or found.x.shape != tensor.shape:
-            return None
-        if x is not None and not is_same_value(found.x, x):
-            return None
-        x = found.x
-        inputs.append(found.values)
-    if x is None:
-        return None
-    values = evaluate(op, inputs)
-    return None if values is None else SignValues(x, values)
+    return _Search().values(tensor)
 
 
-def _sign_values_of(op: Op, given: Tensor | None) -> SignValues | None:
-    found = find_sign_values(given) if given is not None else None
-    if found is not None or given is None or given.dtype != "FLOAT32" or given.is_constant:
-        return found
-    compared = op.kind in _COMPARISONS and any(uniform(other) == 0 for other in op.inputs)
-    return SignValues(given, _THREE) if compared or op.kind == "SIGN" else None
+class _Search:
+    """Looks at each tensor once, however many ways lead to it."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, SignValues | None] = {}
+
+    def values(self, tensor: Tensor) -> SignValues | None:
+        """The three values of a tensor."""
+        if id(tensor) not in self._found:
+            self._found[id(tensor)] = self._compute(tensor)
+        return self._found[id(tensor)]
+
+    def _compute(self, tensor: Tensor) -> SignValues | None:
+        op = tensor.producer
+        if op is None or op.custom or op.kind not in _PLACE_BY_PLACE:
+            return None
+        x: Tensor | None = None
+        inputs: list[Array] = []
+        for given in op.inputs:
+            number = uniform(given)
+            if number is not None:
+                inputs.append(number)
+                continue
+            found = self._of_input(op, given)
+            if found is None or found.x.shape != tensor.shape:
+                return None
+            if x is not None and not is_same_value(found.x, x):
+                return None
+            x = found.x
+            inputs.append(found.values)
+        # At 0 the value may be 0 or -0, which nothing tells apart but a division.
+        if x is None or (op.kind == "DIV" and not np.all(inputs[1])):
+            return None
+        values = evaluate(op, inputs)
+        return None if values is None else SignValues(x, values)
+
+    def _of_input(self, op: Op, given: Tensor | None) -> SignValues | None:
+        found = self.values(given) if given is not None else None
+        if found is not None or given is None or given.dtype != "FLOAT32" or given.is_constant:
+            return found
+        compared = op.kind in _COMPARISONS and any(uniform(other) == 0 for other in op.inputs)
+        return SignValues(given, _THREE) if compared or op.kind == "SIGN" else None
 
 
 def uniform(tensor: Tensor | None) -> Array | None:

@@ -158,3 +158,30 @@ def test_other_choices_are_no_clamp(values, rng):
     x = net.input(*_SHAPE)
     y = net.op("ABS", _choose(*values)(net, x))
     assert "SELECT_V2" in convert_and_compare(net, y, inputs=[edges(rng, *_SHAPE)]).kinds
+
+
+_SCALES_OF_CLAMPS = {
+    "all alike": ((0.5, 0.5, 0.5, 0.5), True),
+    "of the bound": ((0.5, 2.0, 0.5, 0.5), False),
+    "of the choice": ((0.5, 0.5, 2.0, 0.5), False),
+    "of the result": ((0.5, 0.5, 0.5, 2.0), False),
+}
+
+
+@pytest.mark.parametrize("case", _SCALES_OF_CLAMPS)
+@pytest.mark.parametrize("comparison", ["GREATER", "LESS"])
+def test_clamp_of_quantized_values(case, comparison):
+    """A comparison is of what bytes stand for, a choice of bytes: all scales must be one."""
+    (of_x, of_bound, of_choice, of_result), joined = _SCALES_OF_CLAMPS[case]
+    net = Net()
+    x = net.input(1, 16, 16, 1, dtype=np.int8, scale=of_x, zero_point=3)
+    ten = np.full((1, 1, 1, 1), 10, np.int8)
+    bound, choice = (
+        Value(net.builder.constant(ten, scale=scale, zero_point=3), ten.shape)
+        for scale in (of_bound, of_choice)
+    )
+    truth = net.op(comparison, x, bound, dtype=np.bool_)
+    y = net.op("SELECT_V2", truth, choice, x, dtype=np.int8, scale=of_result, zero_point=3)
+    data = np.arange(-128, 128).astype(np.int8).reshape(1, 16, 16, 1)
+    converted = convert_and_compare(net, y, inputs=[data])
+    assert ("SELECT_V2" not in converted.kinds) == joined
