@@ -10,8 +10,9 @@ from onnx import TensorProto, helper
 
 import larq_engine
 from larq_engine.converter.onnx_reader import file
+from larq_engine.converter.onnx_reader.table import known_kinds
 from tests.converter.graphs import signs, steps
-from tests.converter.onnx_models import OnnxNet
+from tests.converter.onnx_models import OPSET, OnnxNet
 
 
 def _small(rng):
@@ -221,6 +222,39 @@ def test_shapes_and_types_that_do_not_fit():
     net = OnnxNet()
     truth = net.op("Less", net.input(2, 3), np.array(1, np.int64), name="odd")
     _refused(net.finish(net.op("Cast", truth, to=1)), "Less 'odd': .* got float32 and int64")
+
+
+# Without their other inputs, these take none of them.
+_ALONE = {"Pad", "ReduceSum", "Slice", "Unsqueeze"}
+
+
+@pytest.mark.parametrize("computed", [False, True])
+@pytest.mark.parametrize("kind", sorted(set(known_kinds()) - {"Constant", "Shape"}))
+def test_absent_inputs(kind, computed):
+    """Each that ONNX asks for; the others are constants, or the model's input."""
+    counts = {"BipolarQuant": 2, "Quant": 4}
+    count = counts.get(kind) or onnx.defs.get_schema(kind, OPSET).min_input
+    for absent in range(1 if kind in _ALONE else count):
+        net = OnnxNet()
+        x = net.input(1, 2, 4, 4)
+        given = [x if computed else np.ones((1, 2, 4, 4), np.float32) for _ in range(count)]
+        given[absent] = None
+        node = net.op(kind, *given, name="/the/node")
+        _refused(net.proto(node), rf"{kind} '/the/node': expected an input #{absent}, got none")
+
+
+def test_an_operator_without_inputs():
+    net = OnnxNet()
+    _refused(net.proto(net.op("Clip")), "Clip .*: expected an input #0, got none")
+
+
+def test_sizes_of_dimensions_that_are_not_there():
+    for x in (np.ones((2, 3), np.float32), None):
+        net = OnnxNet()
+        x = net.input(2, 3) if x is None else x
+        y = net.op("Reshape", x, np.array([0, 0, 0], np.int64), name="/the/node")
+        words = r"Reshape '/the/node': .* got \[0, 0, 0\] takes sizes of dimensions that \[2, 3\]"
+        _refused(net.proto(y), words)
 
 
 def test_another_domain(rng):

@@ -13,8 +13,7 @@ from larq_engine.converter.graph import Array
 from larq_engine.converter.onnx_reader.call import Call
 from larq_engine.converter.onnx_reader.elementwise import clip_range
 from larq_engine.converter.onnx_reader.file import MOST_BYTES
-from larq_engine.converter.onnx_reader.layout import resolve
-from larq_engine.converter.onnx_reader.moving import OPEN_SIZE, slices
+from larq_engine.converter.onnx_reader.moving import OPEN_SIZE, new_shape, slices
 
 Formula = Callable[..., Any]
 
@@ -96,7 +95,7 @@ def reshape(call: Call, x: Array, _shape: Array) -> Array:
     wanted = call.numbers(1, "its shape") or []
     if OPEN_SIZE in wanted:
         raise call.error("sizes that are known", "the open batch", "export it with a fixed batch")
-    return x.reshape(resolve(x.shape, tuple(wanted)))
+    return x.reshape(new_shape(call, x.shape, tuple(wanted)))
 
 
 def flatten(call: Call, x: Array) -> Array:

@@ -81,8 +81,10 @@ def resolve(shape: Shape, wanted: Shape) -> Shape:
     Open sizes of `wanted` have become -1 before; so does a batch that is left.
 
     Raises:
-        ValueError: They have not as many values.
+        ValueError: They have not as many values, or not the dimensions whose sizes are asked for.
     """
+    if 0 in wanted[len(shape) :]:
+        raise ValueError(f"{list(wanted)} takes sizes of dimensions that {list(shape)} lacks")
     sizes = [shape[axis] if size == 0 else size for axis, size in enumerate(wanted)]
     is_open = OPEN in shape
     have, known = _known(shape), _known(sizes)

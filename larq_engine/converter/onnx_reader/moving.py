@@ -89,15 +89,19 @@ def unsqueeze(call: Call) -> Value:
 
 
 def _reshaped(call: Call, x: Value, wanted: Shape) -> Value:
+    return bring(call.net, x, new_shape(call, x.shape, wanted))
+
+
+def new_shape(call: Call, shape: Shape, wanted: Shape) -> Shape:
+    """What Reshape makes of a shape."""
     try:
-        shape = resolve(x.shape, wanted)
+        return resolve(shape, wanted)
     except ValueError as error:
         raise call.error(
             "a shape of as many values, with the batch first",
             error,
             "export it with fixed sizes",
         ) from error
-    return bring(call.net, x, shape)
 
 
 def bring(net: Network, x: Value, shape: Shape) -> Value:

@@ -153,6 +153,8 @@ _WEIGHT = ".weight"
 
 
 def _evaluate(row: Row, call: Call) -> Any:
+    for index in range(row.inputs):
+        call.operand(index)
     known = [x for x in call.inputs if isinstance(x, np.ndarray)]
     if not row.moves and any(x.dtype == np.int64 and (x == OPEN_SIZE).any() for x in known):
         raise call.error("sizes that are known", "the open batch", "export it with a fixed batch")

@@ -26,11 +26,13 @@ class Row:
         make: Adds it to the graph and gives its result, or the list of them.
         fold: What it makes of constants, if that is computed when the model is converted.
         moves: Whether numbers only move through it, open sizes among them.
+        inputs: How many inputs must be there.
     """
 
     make: Callable[[Call], Any]
     fold: folding.Formula | None = None
     moves: bool = False
+    inputs: int = 1
 
 
 def _of_constants(call: Call) -> Any:
@@ -43,10 +45,10 @@ def _of_constants(call: Call) -> Any:
 
 _ROWS = {
     # Layers
-    "BatchNormalization": Row(weighted.batch_norm),
-    "Conv": Row(weighted.conv),
-    "Gemm": Row(weighted.gemm),
-    "MatMul": Row(weighted.matmul),
+    "BatchNormalization": Row(weighted.batch_norm, inputs=5),
+    "Conv": Row(weighted.conv, inputs=2),
+    "Gemm": Row(weighted.gemm, inputs=2),
+    "MatMul": Row(weighted.matmul, inputs=2),
     # Activations
     "Abs": Row(elementwise.unary("ABS"), folding.each(np.abs)),
     "Clip": Row(elementwise.clip, folding.clip),
@@ -54,33 +56,33 @@ _ROWS = {
     "LeakyRelu": Row(elementwise.leaky_relu),
     "LogSoftmax": Row(elementwise.softmax("LOG_SOFTMAX")),
     "Neg": Row(elementwise.unary("NEG"), folding.each(np.negative)),
-    "PRelu": Row(elementwise.prelu),
+    "PRelu": Row(elementwise.prelu, inputs=2),
     "Relu": Row(elementwise.unary("RELU"), folding.each(lambda x: np.maximum(x, x.dtype.type(0)))),
     "Sigmoid": Row(elementwise.unary("LOGISTIC")),
     "Softmax": Row(elementwise.softmax("SOFTMAX")),
     "Sqrt": Row(elementwise.unary("SQRT"), folding.each(np.sqrt)),
     "Tanh": Row(elementwise.unary("TANH"), folding.each(np.tanh)),
     # Arithmetic
-    "Add": Row(elementwise.binary("ADD"), folding.each(np.add)),
-    "Div": Row(elementwise.binary("DIV"), folding.divide),
+    "Add": Row(elementwise.binary("ADD"), folding.each(np.add), inputs=2),
+    "Div": Row(elementwise.binary("DIV"), folding.divide, inputs=2),
     "Max": Row(elementwise.chain("MAXIMUM")),
     "Min": Row(elementwise.chain("MINIMUM")),
-    "Mul": Row(elementwise.binary("MUL"), folding.each(np.multiply)),
-    "Sub": Row(elementwise.binary("SUB"), folding.each(np.subtract)),
+    "Mul": Row(elementwise.binary("MUL"), folding.each(np.multiply), inputs=2),
+    "Sub": Row(elementwise.binary("SUB"), folding.each(np.subtract), inputs=2),
     "Sum": Row(elementwise.chain("ADD")),
     # Signs
-    "BipolarQuant": Row(signs.bipolar_quant, signs.fold_bipolar_quant),
+    "BipolarQuant": Row(signs.bipolar_quant, signs.fold_bipolar_quant, inputs=2),
     "Cast": Row(signs.cast, signs.fold_cast, moves=True),
-    "Equal": Row(signs.compare("EQUAL"), folding.each(np.equal)),
-    "Greater": Row(signs.compare("GREATER"), folding.each(np.greater)),
-    "GreaterOrEqual": Row(signs.compare("GREATER_EQUAL"), folding.each(np.greater_equal)),
-    "Less": Row(signs.compare("LESS"), folding.each(np.less)),
-    "LessOrEqual": Row(signs.compare("LESS_EQUAL"), folding.each(np.less_equal)),
+    "Equal": Row(signs.compare("EQUAL"), folding.each(np.equal), inputs=2),
+    "Greater": Row(signs.compare("GREATER"), folding.each(np.greater), inputs=2),
+    "GreaterOrEqual": Row(signs.compare("GREATER_EQUAL"), folding.each(np.greater_equal), inputs=2),
+    "Less": Row(signs.compare("LESS"), folding.each(np.less), inputs=2),
+    "LessOrEqual": Row(signs.compare("LESS_EQUAL"), folding.each(np.less_equal), inputs=2),
     "Not": Row(signs.logical_not, folding.each(np.logical_not)),
-    "Quant": Row(signs.quant, signs.fold_quant),
-    "ScatterND": Row(signs.scatter, signs.fold_scatter),
+    "Quant": Row(signs.quant, signs.fold_quant, inputs=4),
+    "ScatterND": Row(signs.scatter, signs.fold_scatter, inputs=3),
     "Sign": Row(signs.sign, signs.fold_sign),
-    "Where": Row(signs.where, folding.where),
+    "Where": Row(signs.where, folding.where, inputs=3),
     # Poolings
     "AveragePool": Row(pooling.average_pool),
     "GlobalAveragePool": Row(pooling.global_pool("MEAN")),
@@ -94,17 +96,17 @@ _ROWS = {
     "Flatten": Row(moving.flatten, folding.flatten),
     "Identity": Row(moving.unchanged, moves=True),
     "Pad": Row(moving.pad),
-    "Reshape": Row(moving.reshape, folding.reshape, moves=True),
+    "Reshape": Row(moving.reshape, folding.reshape, moves=True, inputs=2),
     "Slice": Row(moving.slice_of, folding.slice_of, moves=True),
     "Split": Row(moving.split),
     "Squeeze": Row(moving.squeeze, folding.squeeze, moves=True),
     "Transpose": Row(moving.transpose, folding.transpose),
     "Unsqueeze": Row(moving.unsqueeze, folding.unsqueeze, moves=True),
     # Constants
-    "Constant": Row(_of_constants, folding.constant),
+    "Constant": Row(_of_constants, folding.constant, inputs=0),
     "ConstantOfShape": Row(_of_constants, folding.constant_of_shape, moves=True),
-    "Expand": Row(_of_constants, folding.expand, moves=True),
-    "Gather": Row(_of_constants, folding.gather, moves=True),
+    "Expand": Row(_of_constants, folding.expand, moves=True, inputs=2),
+    "Gather": Row(_of_constants, folding.gather, moves=True, inputs=2),
     "ReduceProd": Row(_of_constants, folding.reduce(np.prod)),
     "ReduceSum": Row(_of_constants, folding.reduce(np.sum)),
     "Shape": Row(moving.shape_of),
