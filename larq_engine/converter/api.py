@@ -198,12 +198,18 @@ def convert_onnx(
 
     Everything else is as for `convert_keras_model`.
     """
-    from larq_engine.converter.onnx_reader.reader import onnx_to_tflite
+    from larq_engine.converter.onnx_reader.reader import OnnxFile, onnx_to_tflite
 
-    return _convert(
-        lambda step: onnx_to_tflite(
-            model, ends_channels_last=channels_last, sign_of_zero=sign_of_zero
-        ),
+    read: list[OnnxFile] = []
+
+    def make_source(step: Callable[[str], None]) -> ModelSource:
+        read.append(
+            onnx_to_tflite(model, ends_channels_last=channels_last, sign_of_zero=sign_of_zero)
+        )
+        return read[0].content
+
+    converted = _convert(
+        make_source,
         types=(inference_input_type, inference_output_type),
         int8_range=None,
         dataset=representative_dataset,
@@ -211,6 +217,8 @@ def convert_onnx(
         check=check,
         verbose=verbose,
     )
+    report = dataclasses.replace(converted.report, remarks=read[0].remarks)
+    return ConvertedModel(converted, report)
 
 
 def convert_torch(

@@ -150,7 +150,7 @@ def reference(
 def float_model(content: bytes, **options: Any) -> bytes:
     """The float .tflite file of a model."""
     settings: dict[str, Any] = {"ends_channels_last": False, "sign_of_zero": "error", **options}
-    return onnx_to_tflite(content, **settings)
+    return onnx_to_tflite(content, **settings).content
 
 
 def compare(

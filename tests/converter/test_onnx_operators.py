@@ -290,6 +290,48 @@ def test_sizes_of_weights_that_differ_by_rounding(rng, layer, apart, became):
     assert [layer.became for layer in converted.report.layers] == [became]
 
 
+@pytest.mark.parametrize("layer", ["Conv", "Gemm", "MatMul"])
+@pytest.mark.parametrize(("steps_beyond", "became"), [(0, "binary"), (1, "float")])
+def test_the_border_of_what_is_rounding(rng, layer, steps_beyond, became):
+    """Half the sizes of a channel are 1 + d and half 1 - d: 1 is their mean, without rounding."""
+    off = np.float32(2.0**-14 + steps_beyond * 2.0**-23)
+    net = OnnxNet()
+    halves = rng.permuted(np.resize(np.float32([1, -1]), (40, 32)), axis=1)
+    weights = (1 + off * halves) * signs(rng, 40, 32)
+    assert weights.dtype == np.float32
+    np.testing.assert_array_equal(np.abs(weights).mean(axis=1, dtype=np.float64), 1)
+    if layer == "Conv":
+        x = net.conv(net.bipolar(net.input(1, 32, 4, 4)), weights[:, :, None, None], name="last")
+    else:
+        x = net.op(layer, net.bipolar(net.input(2, 32)), weights.T, name="last")
+    converted = larq_engine.convert_onnx(net.finish(x))
+    assert [layer.became for layer in converted.report.layers] == [became]
+    remark = "Weights of last: sizes that are up to 6e-05 of their mean away from it"
+    assert (remark in str(converted.report)) == (became == "binary")
+
+
+def test_weights_of_one_size_need_no_remark(rng):
+    net = OnnxNet()
+    weights = np.float32(0.3) * signs(rng, 8, 32, 3, 3)
+    y = net.conv(net.bipolar(net.input(1, 32, 4, 4)), weights)
+    assert larq_engine.convert_onnx(net.finish(y)).report.remarks == ()
+
+
+@pytest.mark.parametrize("times", [30, 500])
+def test_rounding_of_a_straight_through_estimator_is_in_the_border(rng, times):
+    """As an exporter computes it, of weights up to so many times their size."""
+    size = np.float32(0.01)
+    x = (size * rng.uniform(-times, times, (40, 32))).astype(np.float32)
+    x[:, 0] = size * times
+    s = np.copysign(size, x)
+    weights = (s - x) + x
+    assert (np.abs(weights) != size).any()
+    net = OnnxNet()
+    y = net.op("MatMul", net.bipolar(net.input(2, 32)), weights.T)
+    converted = larq_engine.convert_onnx(net.finish(y))
+    assert [layer.became for layer in converted.report.layers] == ["binary"]
+
+
 def test_memory_that_nothing_was_written_to(rng):
     """What is never seen of it may be NaN."""
     net = OnnxNet()

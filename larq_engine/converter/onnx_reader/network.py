@@ -61,6 +61,8 @@ class Network:
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []
         self.ops: list[Op] = []
+        # Layers whose weights got one size, and how far from it theirs were, as a share of it.
+        self.rounded: dict[str, float] = {}
         # Results of Sign, each with what errors call it.
         self.plain_signs: dict[Tensor, str] = {}
         self.makers: dict[Tensor, Op] = {}

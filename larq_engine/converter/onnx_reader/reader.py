@@ -1,6 +1,7 @@
 """An ONNX model as a float .tflite file."""
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,20 @@ from larq_engine.converter.onnx_reader.table import Row, find_row, known_kinds
 from larq_engine.converter.options import SIGNS_OF_ZERO
 
 
-def onnx_to_tflite(source: OnnxSource, *, ends_channels_last: bool, sign_of_zero: str) -> bytes:
+@dataclass(frozen=True)
+class OnnxFile:
+    """An ONNX model as a float .tflite file.
+
+    Attributes:
+        content: The file.
+        remarks: What the report must say of the way to it.
+    """
+
+    content: bytes
+    remarks: tuple[str, ...]
+
+
+def onnx_to_tflite(source: OnnxSource, *, ends_channels_last: bool, sign_of_zero: str) -> OnnxFile:
     """The float .tflite file of an ONNX model.
 
     Args:
@@ -43,8 +57,9 @@ def onnx_to_tflite(source: OnnxSource, *, ends_channels_last: bool, sign_of_zero
         raise ValueError(f"Expected `sign_of_zero` to be one of {names}, but got {sign_of_zero!r}.")
     model = read_onnx(source)
     with np.errstate(all="ignore"):  # infinities and NaN are results like any other
-        made = _Making(model, ends_channels_last, sign_of_zero).graph()
-    return schema.write(schema.make_model([made]))
+        making = _Making(model, ends_channels_last, sign_of_zero)
+        graph = making.graph()
+    return OnnxFile(schema.write(schema.make_model([graph])), making.remarks())
 
 
 class _Making:
@@ -70,6 +85,18 @@ class _Making:
         check_signs(graph, self._net.plain_signs)
         fuse(graph)
         return graph
+
+    def remarks(self) -> tuple[str, ...]:
+        """Where the file is not what the model says to the last bit."""
+        rounded = self._net.rounded
+        if not rounded:
+            return ()
+        more = f" and {len(rounded) - _NAMED} more" if len(rounded) > _NAMED else ""
+        return (
+            f"Weights of {', '.join(list(rounded)[:_NAMED])}{more}: sizes that are up to "
+            f"{max(rounded.values()):.1g} of their mean away from it, as exporters round them, are "
+            "one size for each output channel.",
+        )
 
     def _input(self, given: Declared) -> Value:
         sizes = given.shape
@@ -147,6 +174,9 @@ class _Making:
         value = self._values[name]
         return None if value is None else value.shape
 
+
+# Layers that a remark names.
+_NAMED = 8
 
 # How PyTorch calls the main parameter of a module.
 _WEIGHT = ".weight"

@@ -54,17 +54,22 @@ def _filters(call: Call, filters: Array | Value, depthwise: bool) -> Tensor:
         if call.integer("group", 1) > 1 or len(filters.shape) != 4:
             raise call.error("constant weights", "computed ones", "export it with constants folded")
         return call.net.ordered(filters, (0, 2, 3, 1)).tensor
-    filters = _with_one_size(filters, 0)
+    filters = _with_one_size(call, filters, 0)
     whole = filters if filters.ndim == 4 else filters[:, :, None]
     order = (1, 2, 3, 0) if depthwise else (0, 2, 3, 1)
     return call.net.constant(whole.transpose(order))
 
 
-# Of their mean, how far apart sizes of weights may be and count as one.
+# How far sizes of weights may be from their mean, as a share of it, and count as one. An exporter
+# that computes (s - x) + x rounds twice, each time by 2**-24 of the result at most: of s - x, then
+# of s. Where no weight x is larger than k times the size that is meant, that is off by up to
+# (k + 2) * 2**-24 of it, and from a mean that is off as much, by twice that. Larger than 510 times
+# their size trained weights are not, and this allows that; sizes that are meant to be different, of
+# weights of up to 12 bits, are further apart.
 _ROUNDING = 2.0**-14
 
 
-def _with_one_size(weights: Array, channels: int) -> Array:
+def _with_one_size(call: Call, weights: Array, channels: int) -> Array:
     """Weights; where the sizes in each output channel differ by rounding alone, of one size.
 
     PyTorch's exporter computes (s - x) + x of small weights itself, whose rounding is no part of
@@ -74,8 +79,14 @@ def _with_one_size(weights: Array, channels: int) -> Array:
     if not weights.size:
         return weights
     mean = sizes.mean(axis=others, dtype=np.float64, keepdims=True)
-    are_close = (np.abs(sizes - mean) <= _ROUNDING * mean).all()
-    return np.copysign(mean.astype(np.float32), weights) if are_close else weights
+    off = np.abs(sizes - mean)
+    if not (off <= _ROUNDING * mean).all():
+        return weights
+    size = mean.astype(np.float32)
+    if (sizes != size).any():
+        share = float((off / np.where(mean == 0, 1, mean)).max())
+        call.net.rounded[call.net.layer] = max(share, call.net.rounded.get(call.net.layer, 0.0))
+    return np.copysign(size, weights)
 
 
 def _bias(call: Call, outputs: int) -> Tensor:
@@ -143,7 +154,7 @@ def _product(call: Call, a: Value, b: Array | Value, bias: Array | None) -> Valu
             f"{a.shape[-1]} rows of its second matrix", b.shape[-2], "it is damaged: export it"
         )
     if isinstance(b, np.ndarray) and b.ndim == 2:
-        b = _with_one_size(b, 1)
+        b = _with_one_size(call, b, 1)
         if a.image:
             b = b[flattened(a.image)]  # in the order of the image's values
         else:
