@@ -56,6 +56,11 @@ class Meaning:
     pad_sign: int = 0
     order: tuple[int, ...] = ()
 
+    @property
+    def two_values(self) -> list[float]:
+        """What the tensor can have."""
+        return [float(np.float32(self.beta + self.alpha * sign)) for sign in (-1, 1)]
+
     def values(self, signs: Array) -> Array:
         """The float model's values of +-1 values."""
         if self.pads:

@@ -25,6 +25,7 @@ from larq_engine.converter.error_bounds import ErrorBounds, chunks, real_values
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Array, Graph, Model, Op, Tensor
 from larq_engine.converter.lce_ops import is_ours
+from larq_engine.converter.signs import find_straight_through
 from larq_engine.python.errors import host_errors
 from larq_engine.python.text_table import counted
 
@@ -203,6 +204,9 @@ class _Check:
         if wrong is not None:
             index = np.unravel_index(wrong.worst, expected.shape)
             place = f"{[int(i) for i in index]} of '{tensor.name}'"
+            meaning = comparison.ours.meaning
+            if meaning is not None and expected[index] not in meaning.two_values:
+                _check_straight_through(tensor, f"{float(expected[index]):g} at {place}")
             raise self._difference(
                 comparison,
                 f"{float(expected[index]):g}{within} at {place}",
@@ -218,6 +222,18 @@ class _Check:
             f"operator that differs from the float model: expected {expected}, got {got}. The "
             "converter is at fault: please report it with the model; check=False converts without "
             "this check"
+        )
+
+
+def _check_straight_through(tensor: Tensor, got: str) -> None:
+    """Raises ConversionError if the float model itself loses a sign by rounding."""
+    op = find_straight_through(tensor)
+    if op is not None:
+        raise ConversionError(
+            f"self-check: {op.kind} '{op.name}': expected a sign of the float model, got {got}: "
+            "its straight-through form, x + (s - x), loses the sign s by rounding where x is "
+            "larger than 16,777,216 (2**24). Make x smaller, by a batch norm before it, or give "
+            "the layer s itself; check=False converts to a model that has s there"
         )
 
 

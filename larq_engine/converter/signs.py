@@ -371,6 +371,15 @@ def _straight_through(op: Op) -> Binary | NotBinary | None:
     return None
 
 
+def find_straight_through(tensor: Tensor) -> Op | None:
+    """The x + (s - x) or x - (x - s) whose values a tensor has, moved about or not."""
+    op = tensor.producer
+    while op is not None and op.known.moved is not None:
+        values = op.inputs[op.known.moved]
+        op = values[0].producer if values and values[0] is not None else None
+    return op if op is not None and isinstance(_straight_through(op), Binary) else None
+
+
 def _has_the_sign_of(binary: Binary, x: Tensor) -> bool:
     """Whether a binary value is 0 or +1 where x > 0, and 0 or -1 where x < 0."""
     source = binary.source

@@ -275,6 +275,22 @@ def test_sign_of_two_transposed_values_that_are_the_same(rng, form):
     assert [op.kind for op in model.graphs[0].ops][-2:] == ["LceQuantize", "LceBconv2d"]
 
 
+@pytest.mark.parametrize("kind", ["ADD", "SUB"])
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_straight_through_form_of_values_too_large_for_it(rng, kind, moved):
+    """The float model has no sign there: it is not the converter that is at fault."""
+    net = Net()
+    x = net.op("MUL", net.op("ADD", net.input(1, 5, 5, 8), 0.25), np.float32(1e9))
+    inner = [net.sign(x), x] if kind == "ADD" else [x, net.sign(x)]
+    value = net.op(kind, x, net.op("SUB", *inner))
+    if moved:
+        value = net.transpose(net.reshape(value, 1, 5, 8, 5), 0, 1, 3, 2)
+    content = net.finish(net.conv(value, signs(rng, 8, 3, 3, 8)))
+    words = rf"{kind} '\w+': expected a sign of .*, got 0 at .* x is larger than 16,777,216"
+    with pytest.raises(ConversionError, match=words):
+        _check(content)
+
+
 def test_model_of_positive_inputs(rng):
     net = Net()
     y = net.op("ADD", net.op("SQRT", net.input(1, 5, 5, 8)), -0.5)
