@@ -21,7 +21,6 @@ from larq_engine.converter.signs import (
     Positive,
     Source,
     moved_inputs,
-    pad_sign,
 )
 
 
@@ -36,7 +35,7 @@ def make_bits(binary: Binary, image: tuple[int, ...], options: Options) -> tuple
         shaped = Tensor(f"{tensor.name}/image", image, "FLOAT32", signature=signature)
         source = Moved(lce_ops.reshape(tensor, shaped), (source,), shaped)
         tensor = shaped
-    maker = _Maker(binary, pools_bits=not options.for_xcore)
+    maker = _Maker(pools_bits=not options.for_xcore)
     bits = maker.bits(source, tensor)
     note_meaning(bits, binary, binary.tensor, image[-1])
     return bits, maker.ops
@@ -66,14 +65,13 @@ def values_before_sign(binary: Binary) -> tuple[Tensor, list[Op]]:
 
     Where 0 has the sign -1, that is told by the value's being 0 only.
     """
-    maker = _Maker(binary, pools_bits=False, compares=False)
+    maker = _Maker(pools_bits=False, compares=False)
     value = maker.value(binary.source, binary.tensor)
     return value, maker.ops
 
 
 class _Maker:
-    def __init__(self, binary: Binary, *, pools_bits: bool, compares: bool = True) -> None:
-        self._binary = binary
+    def __init__(self, *, pools_bits: bool, compares: bool = True) -> None:
         self._compares = compares
         self._pools_bits = pools_bits
         self.ops: list[Op] = []
@@ -145,7 +143,7 @@ class _Maker:
             inputs[index] = value
         kind, options = op.kind, op.options
         if kind in ("PAD", "PADV2"):
-            fill = np.array(self._pad_sign(op), np.float32)
+            fill = np.array(source.pad_sign, np.float32)
             kind, options = "PADV2", schema.make_options("PadV2Options")
             inputs = [*inputs[:2], lce_ops.constant(fill)]
         outputs = [
@@ -155,11 +153,6 @@ class _Maker:
         moved = replace(op, kind=kind, inputs=inputs, outputs=outputs, options=options)
         return self._add(moved).outputs[_index_of(source.output, op)]
 
-    def _pad_sign(self, op: Op) -> int:
-        sign = pad_sign(op, self._binary)
-        assert sign is not None
-        return sign
-
     def _move_bits(self, source: Moved) -> Tensor | None:
         op, output = source.op, source.output
         mover = _BIT_MOVES.get(op.kind)
@@ -168,7 +161,7 @@ class _Maker:
         shapes = [_tensor_of(part, op).shape for part in source.parts]
         if mover is None or not mover(op, shapes, output.shape):
             return None
-        pads_with_ones = op.kind in ("PAD", "PADV2") and self._pad_sign(op) == -1
+        pads_with_ones = op.kind in ("PAD", "PADV2") and source.pad_sign == -1
         if pads_with_ones and output.shape[-1] % lce_ops.WORD:
             return None  # The unused bits of a pixel's last word must stay 0.
         bits = [self.bits(part, _tensor_of(part, op)) for part in source.parts]

@@ -52,6 +52,8 @@ class Moved:
     parts: tuple["Source", ...]
     # What its output stands for in the float model.
     output: Tensor
+    # What a pad pads with.
+    pad_sign: int = 0
 
 
 Source = Positive | Condition | Moved
@@ -441,12 +443,13 @@ def _moved(op: Op, tensor: Tensor) -> Binary | NotBinary:
             f"'{op.name}' takes the larger of values whose sign is turned round",
             "take the sign before max pooling",
         )
-    if op.kind in ("PAD", "PADV2") and pad_sign(op, first) is None:
+    pad = _pad_sign(op, first) if op.kind in ("PAD", "PADV2") else 0
+    if pad is None:
         return NotBinary(
             f"'{op.name}' pads with {pad_value(op)}, which is neither of the two values",
             "pad with 1, or let the convolution pad (in Keras pad_values=1, padding='same')",
         )
-    source = Moved(op, tuple(part.source for part in found), tensor)
+    source = Moved(op, tuple(part.source for part in found), tensor, pad)
     return replace(first, source=source, tensor=tensor)
 
 
@@ -469,7 +472,7 @@ def _opposite(source: Source) -> Source | None:
     known = tuple(part for part in parts if part is not None)
     if source.op.kind == "MAX_POOL_2D" or len(known) != len(parts):
         return None
-    return replace(source, parts=known)
+    return replace(source, parts=known, pad_sign=-source.pad_sign)
 
 
 def moved_inputs(op: Op) -> list[int]:
@@ -493,7 +496,7 @@ def pad_value(op: Op) -> float | None:
     return 0.0 if op.kind == "PAD" else scalar(op.input(2))
 
 
-def pad_sign(op: Op, binary: Binary) -> int | None:
+def _pad_sign(op: Op, binary: Binary) -> int | None:
     """Which s a PAD or PADV2 of alpha * s + beta pads with: 1, -1, or None for neither."""
     value = pad_value(op)
     for sign in (1, -1):

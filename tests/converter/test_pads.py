@@ -175,3 +175,17 @@ def test_pads_of_a_depthwise_layer_stay(rng):
     )
     converted = _convert(net, y, rng=rng)
     assert "there is no binary DEPTHWISE_CONV_2D" in converted.reason
+
+
+@pytest.mark.parametrize("factor", [-1.0, -2.0, 0.5])
+@pytest.mark.parametrize("value", [1.0, -1.0, 2.0])
+def test_signs_that_are_scaled_behind_their_pads(rng, factor, value):
+    """What is padded are the signs as they were, whatever becomes of both."""
+    net = Net()
+    x = net.input(1, 5, 5, 32)
+    s = net.op("MUL", net.sign(x), abs(value))
+    parts = [net.op("MUL", net.pad(s, ((1, 0), (0, 1)), value), factor)]
+    parts.append(net.op("NEG", parts[0]))
+    y = net.conv(net.concatenate(parts, 3), signs(rng, 8, 3, 3, 64))
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+    assert converted.kinds[-1] == "LceBconv2d"
