@@ -1,0 +1,32 @@
+"""Random graphs around signs: converted, they compute what they computed, to the bit.
+
+On zeros of both signs, infinities, numbers next to each bound, and, where nothing computes with
+them, numbers below the normal ones. NaN has no sign to agree on.
+"""
+
+from collections import Counter
+
+import pytest
+
+from tests.converter.graphs import convert_and_compare
+from tests.converter.random_graphs import random_graph
+
+_SEEDS, _ALL_SEEDS = 100, 4000
+_AT_ONCE = 20
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    seeds = _ALL_SEEDS if metafunc.config.getoption("full") else _SEEDS
+    metafunc.parametrize("first", range(0, seeds, _AT_ONCE))
+
+
+def test_random_graphs(first: int) -> None:
+    found: Counter[str] = Counter()
+    for seed in range(first, first + _AT_ONCE):
+        made = random_graph(seed)
+        try:
+            converted = convert_and_compare(made.net, *made.outputs, inputs=[made.data()])
+        except Exception as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+        found.update(layer.became for layer in converted.layers)
+    assert found["binary"] > found.total() / 3
