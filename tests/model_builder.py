@@ -12,7 +12,7 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from flatbuffers import flexbuffers
 
-from tests.oracle import Conv, pack_bits
+from tests.oracle import Conv, pack_bits, pack_planes
 
 _TYPES = {
     np.dtype(np.float32): schema.TensorType.FLOAT32,
@@ -227,6 +227,7 @@ def bconv_options(conv: Conv, **changed: Any) -> dict[str, Any]:
     else:
         (top, bottom), (left, right) = conv.padding
         padding = {"pad_top": top, "pad_bottom": bottom, "pad_left": left, "pad_right": right}
+    bits = {"bits_in": conv.bits_in, "bits_weights": conv.bits_weights}
     return {
         "channels_in": conv.channels_in,
         "dilation_height_factor": conv.dilation[0],
@@ -236,6 +237,7 @@ def bconv_options(conv: Conv, **changed: Any) -> dict[str, Any]:
         "stride_height": conv.stride[0],
         "stride_width": conv.stride[1],
         **padding,
+        **({} if conv.bits_in == conv.bits_weights == 1 else bits),
         **changed,
     }
 
@@ -245,10 +247,23 @@ def packed_shape(shape: Sequence[int]) -> tuple[int, ...]:
     return (*shape[:-1], -(-shape[-1] // 32))
 
 
-def add_quantize(builder: ModelBuilder, source: int, shape: Sequence[int]) -> int:
-    """Adds an LceQuantize and returns its output."""
-    bits = builder.tensor(packed_shape(shape), np.int32)
-    builder.custom("LceQuantize", [source], [bits])
+def add_quantize(
+    builder: ModelBuilder,
+    source: int,
+    shape: Sequence[int],
+    *,
+    limits: np.ndarray | None = None,
+    **options: Any,
+) -> int:
+    """Adds an LceQuantize, to several bits where there are limits, and returns its output."""
+    if limits is None:
+        bits = builder.tensor(packed_shape(shape), np.int32)
+        builder.custom("LceQuantize", [source], [bits])
+        return bits
+    planes = len(limits).bit_length()
+    bits = builder.tensor((*shape[:-1], planes * packed_shape(shape)[-1]), np.int32)
+    inputs = [source, builder.constant(limits)]
+    builder.custom("LceQuantize", inputs, [bits], {"bits": planes, **options})
     return bits
 
 
@@ -272,13 +287,14 @@ def bconv_model(
     thresholds: np.ndarray | None = None,
     op: str = "LceBconv2d",
     input_signature: Sequence[int] | None = None,
+    limits: np.ndarray | None = None,
     **options: Any,
 ) -> bytes:
     """A model from float input through LceQuantize to one LceBconv2d for each kind of output.
 
     Args:
         conv: The geometry.
-        filters: +-1 values, [Cout, kh, kw, Cin per group].
+        filters: +-1 values or odd numbers, [Cout, kh, kw, Cin per group].
         multiplier: One for each output channel, for float and int8 outputs.
         bias: Likewise.
         outputs: Any of "float", "int8" and "bits".
@@ -287,12 +303,13 @@ def bconv_model(
         thresholds: One for each output channel, for bits.
         op: The operator's name, of which LCE has two spellings.
         input_signature: Has -1 for open dimensions of the input.
+        limits: Of LceQuantize, where the geometry says several bits.
         **options: Replaced options.
     """
     builder = ModelBuilder()
     x = builder.tensor(conv.input_shape, name="x", signature=input_signature)
-    bits = add_quantize(builder, x, conv.input_shape)
-    weights = builder.constant(pack_bits(filters))
+    bits = add_quantize(builder, x, conv.input_shape, limits=limits)
+    weights = builder.constant(pack_planes(filters, conv.bits_weights))
     mul, add = builder.constant(multiplier), builder.constant(bias)
     results = []
     for kind in outputs:

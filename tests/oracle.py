@@ -40,6 +40,8 @@ class Conv:
     padding: str | tuple[tuple[int, int], tuple[int, int]] = "SAME"
     pad_value: int = 1
     activation: str = "NONE"
+    bits_in: int = 1
+    bits_weights: int = 1
 
     @property
     def channels_in(self) -> int:
@@ -53,6 +55,11 @@ class Conv:
     def depth(self) -> int:
         """Terms of one dot product."""
         return self.kernel[0] * self.kernel[1] * self.channels_in // self.groups
+
+    @property
+    def largest_dot(self) -> int:
+        """What all terms add up to at most."""
+        return self.depth * (2**self.bits_in - 1) * (2**self.bits_weights - 1)
 
     @property
     def output_shape(self) -> tuple[int, int, int, int]:
@@ -125,6 +132,23 @@ def signs(x: np.ndarray, zero_point: int = 0) -> np.ndarray:
     return np.where(x < zero_point, -1.0, 1.0).astype(np.float32)
 
 
+def count_limits(x: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    """The odd number 2 * q - n, q of the n limits (rows: one a channel) being at most x."""
+    q = sum((x >= limit).astype(np.float32) for limit in limits)
+    return 2 * q - np.float32(len(limits))
+
+
+def pack_planes(x: np.ndarray, bits: int) -> np.ndarray:
+    """Packs odd numbers as planes of +-1 values, of which number j counts 2**j."""
+    q = ((x + 2**bits - 1) / 2).astype(np.int64)
+    return np.concatenate([pack_bits(2 * (q // 2**j % 2) - 1) for j in range(bits)], axis=-1)
+
+
+def odd_numbers(rng: np.random.Generator, bits: int, shape: tuple[int, ...]) -> np.ndarray:
+    """Random ones of those that so many planes add up to."""
+    return (2 * rng.integers(0, 2**bits, shape) - (2**bits - 1)).astype(np.float32)
+
+
 def pack_bits(x: np.ndarray) -> np.ndarray:
     """Packs +-1 values along the last axis: channel c is bit c % 32 of word c // 32, 1 for -1."""
     channels = x.shape[-1]
@@ -144,10 +168,9 @@ def unpack_bits(words: np.ndarray, channels: int) -> np.ndarray:
 
 
 def dot_products(conv: Conv, x: np.ndarray, filters: np.ndarray) -> np.ndarray:
-    """The convolution of +-1 data, [N, Ho, Wo, Cout]."""
-    windows = _windows(
-        x, conv.kernel, conv.stride, conv.dilation, conv.padding, float(conv.pad_value)
-    )
+    """The convolution of +-1 data or odd numbers, [N, Ho, Wo, Cout]."""
+    fill = float(conv.pad_value * (2**conv.bits_in - 1))
+    windows = _windows(x, conv.kernel, conv.stride, conv.dilation, conv.padding, fill)
     per_group = conv.channels_in // conv.groups
     outputs = conv.channels_out // conv.groups
     results = []

@@ -33,14 +33,36 @@ size_t StripTiles(const Bconv2dSpec &spec, const BgemmRow &row) {
   return std::max<size_t>(1, kStripBytes / pixel_bytes / static_cast<size_t>(row.mr));
 }
 
+// [planes][taps of all filters][words of a tap], of filters with planes in each
+// tap.
+std::vector<uint32_t> SplitPlanes(const Bconv2dSpec &spec, const uint32_t *filter) {
+  const size_t planes = static_cast<size_t>(spec.bits_weights);
+  const size_t taps = static_cast<size_t>(spec.out_channels * spec.taps());
+  const size_t words = spec.tap_words();
+  std::vector<uint32_t> split(planes * taps * words);
+  for (size_t tap = 0; tap < taps; ++tap) {
+    for (size_t plane = 0; plane < planes; ++plane, filter += words) {
+      std::copy_n(filter, words, split.data() + (plane * taps + tap) * words);
+    }
+  }
+  return split;
+}
+
+// One group after the other, for each plane.
 PackedFilters PackFilters(const Bconv2dSpec &spec, const BgemmRow &row, const TapGatherer &gatherer,
                           const uint32_t *filter) {
+  std::vector<uint32_t> split;
+  if (spec.bits_weights > 1) {
+    split = SplitPlanes(spec, filter);
+    filter = split.data();
+  }
   std::vector<uint32_t> packed_bits;
   if (gatherer.packs_bits()) {
-    packed_bits = gatherer.PackFilters(filter, static_cast<size_t>(spec.out_channels));
+    packed_bits =
+        gatherer.PackFilters(filter, static_cast<size_t>(spec.bits_weights * spec.out_channels));
     filter = packed_bits.data();
   }
-  return PackedFilters(row, filter, static_cast<size_t>(spec.groups),
+  return PackedFilters(row, filter, static_cast<size_t>(spec.bits_weights * spec.groups),
                        static_cast<size_t>(spec.group_out_channels()), gatherer.filter_words());
 }
 
@@ -66,6 +88,7 @@ struct Bconv2d::Scratch {
   ptrdiff_t *taps;
   TapGatherer::Scratch gather;
   int32_t *acc;    // [pixels of a strip][channels computed]
+  int32_t *plane;  // [pixels of a tile][channels computed]: of planes after the first
   int32_t *depth;  // [pixels of a strip]
 };
 
@@ -107,6 +130,8 @@ Bconv2d::Scratch Bconv2d::TakeScratch(ScratchParts &parts) const {
   scratch.taps = runs_.TakeScratch(parts);
   scratch.gather = gatherer_.TakeScratch(parts);
   scratch.acc = parts.Take<int32_t>(strip, static_cast<size_t>(spec_.out_channels));
+  scratch.plane = parts.Take<int32_t>(spec_.has_planes() ? static_cast<size_t>(row_.mr) : 0,
+                                      static_cast<size_t>(spec_.out_channels));
   scratch.depth = parts.Take<int32_t>(strip, 1);
   return scratch;
 }
@@ -117,17 +142,38 @@ size_t Bconv2d::scratch_bytes() const {
   return parts.bytes();
 }
 
+// Adds the products of a group and plane of the image, which `tile` has on its
+// left side, with each plane of the group's filters.
+void Bconv2d::RunProducts(size_t group, int64_t plane, const Channels &channels,
+                          const Scratch &scratch, int32_t *acc, BgemmArgs &tile) const {
+  int32_t *group_acc = acc + group * tile.n;
+  for (int64_t filter_plane = 0; filter_plane < spec_.bits_weights; ++filter_plane) {
+    const int shift = static_cast<int>(plane + filter_plane);
+    const size_t part = static_cast<size_t>(filter_plane * spec_.groups) + group;
+    tile.rhs = filters_.Columns(part, channels.first);
+    tile.acc = shift == 0 ? group_acc : scratch.plane;
+    RunBgemm(row_, tile);
+    if (shift == 0) continue;
+    for (size_t i = 0; i < tile.m; ++i) {
+      const size_t at = i * tile.acc_stride;
+      ops_.add_shifted(scratch.plane + at, tile.n, shift, group_acc + at);
+    }
+  }
+}
+
 // The accumulators of tile.m pixels. Of `tile`, what is the same for all tiles
 // is set.
 void Bconv2d::RunTile(const uint32_t *input, const OutputGrid::Position &start,
                       const Channels &channels, const Scratch &scratch, int32_t *acc,
                       int32_t *depth, BgemmArgs &tile) const {
-  for (size_t group = 0; group < static_cast<size_t>(spec_.groups); ++group) {
-    runs_.Find(grid_, input + group * spec_.tap_words(), start, scratch.taps, tile);
-    if (!gatherer_.in_place()) gatherer_.Gather(scratch.gather, tile);
-    tile.rhs = filters_.Columns(group, channels.first);
-    tile.acc = acc + group * tile.n;
-    RunBgemm(row_, tile);
+  for (int64_t plane = 0; plane < spec_.bits_in; ++plane) {
+    const uint32_t *group_input = input + static_cast<size_t>(plane) * spec_.plane_words();
+    for (size_t group = 0; group < static_cast<size_t>(spec_.groups); ++group) {
+      runs_.Find(grid_, group_input, start, scratch.taps, tile);
+      if (!gatherer_.in_place()) gatherer_.Gather(scratch.gather, tile);
+      RunProducts(group, plane, channels, scratch, acc, tile);
+      group_input += spec_.tap_words();
+    }
   }
   if (zero_padding_) {
     zero_padding_->Correct(grid_, start, tile.m, channels.first, channels.count, acc, depth);
@@ -143,7 +189,7 @@ void Bconv2d::Run(const uint32_t *input, int64_t first, int64_t last, int64_t fi
   const size_t pixel_bytes = transform_.PixelBytes(static_cast<size_t>(spec_.out_channels));
   std::byte *out = output + transform_.PixelBytes(channels.first);
   std::fill_n(scratch.depth, strip_tiles_ * static_cast<size_t>(row_.mr),
-              static_cast<int32_t>(spec_.depth()));
+              static_cast<int32_t>(spec_.max_dot()));
   // A part of the channels is only ever asked for where there is one group.
   BgemmArgs tile{.m = 0,
                  .n = channels.count / static_cast<size_t>(spec_.groups),

@@ -1,5 +1,6 @@
 // LceBconv2d: a convolution of +-1 values, as binary products of output pixels
-// with filters.
+// with filters; of values with more bits, as one such product for each plane of
+// the image and each of the filters.
 //
 // Output pixels (over the whole batch) are cut into tiles of up to mr, and a
 // strip of tiles runs through the product, the correction of zero padding and
@@ -27,8 +28,8 @@ namespace larq_engine {
 
 class Bconv2d {
  public:
-  // filter is [out_channels][filter_height][filter_width][words of one group's
-  // channels]. Nothing of it is kept.
+  // filter is [out_channels][filter_height][filter_width][planes][words of one
+  // group's channels]. Nothing of it is kept.
   Bconv2d(const Bconv2dSpec &spec, const uint32_t *filter, OutputTransform transform,
           const BgemmRow &row, const PixelOps &ops);
 
@@ -55,6 +56,8 @@ class Bconv2d {
   Channels ChannelsOf(int64_t first_block, int64_t last_block) const;
   void RunTile(const uint32_t *input, const OutputGrid::Position &start, const Channels &channels,
                const Scratch &scratch, int32_t *acc, int32_t *depth, BgemmArgs &tile) const;
+  void RunProducts(size_t group, int64_t plane, const Channels &channels, const Scratch &scratch,
+                   int32_t *acc, BgemmArgs &tile) const;
 
   Bconv2dSpec spec_;
   OutputTransform transform_;

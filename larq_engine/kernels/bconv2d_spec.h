@@ -13,11 +13,17 @@ namespace larq_engine {
 // What the pixels around the image count as.
 enum class PadValue : int8_t { kMinusOne = -1, kZero = 0, kOne = 1 };
 
-// The products of one output value: 2 * acc and the sum of a depth of +1 must fit 32 bits.
-inline constexpr int64_t kMaxDepth = int64_t{1} << 30;
+// The most that a dot product can be: 2 * acc and the sum of a depth of +1 must fit 32 bits.
+inline constexpr int64_t kMaxDot = int64_t{1} << 30;
 
-// What the file says about a layer; every size is at least 1, depth() at most kMaxDepth, and
-// `groups` divides in_channels and out_channels, into multiples of 32 input channels if groups > 1.
+// Values and weights of more than one bit are sums of planes of +-1 values, of which number j
+// counts 2^j: odd whole numbers up to 2^bits - 1.
+inline constexpr int64_t kMaxBits = 4;
+static constexpr int64_t LargestOf(int64_t bits) { return (int64_t{1} << bits) - 1; }
+
+// What the file says about a layer; every size is at least 1, bits at most kMaxBits, max_dot() at
+// most kMaxDot, and `groups` divides in_channels and out_channels, into multiples of 32 input
+// channels if groups > 1.
 struct Bconv2dSpec {
   int64_t in_channels = 1;
   int64_t out_channels = 1;
@@ -30,14 +36,23 @@ struct Bconv2dSpec {
   int64_t dilation_width = 1;
   AxisPadding pad_height = {};
   AxisPadding pad_width = {};
-  PadValue pad_value = PadValue::kOne;
+  PadValue pad_value = PadValue::kOne;  // in every plane
+  int64_t bits_in = 1;
+  int64_t bits_weights = 1;
 
   int64_t group_in_channels() const { return in_channels / groups; }
   int64_t group_out_channels() const { return out_channels / groups; }
   int64_t taps() const { return filter_height * filter_width; }
   size_t tap_words() const { return WordsFor(static_cast<size_t>(group_in_channels())); }
-  size_t pixel_words() const { return static_cast<size_t>(groups) * tap_words(); }
+  // A pixel has its planes one after the other, and so has each tap of a filter.
+  size_t plane_words() const { return static_cast<size_t>(groups) * tap_words(); }
+  size_t pixel_words() const { return static_cast<size_t>(bits_in) * plane_words(); }
   int64_t depth() const { return taps() * group_in_channels(); }  // k_bits of one output value
+  int64_t max_product() const { return LargestOf(bits_in) * LargestOf(bits_weights); }
+  int64_t max_dot() const { return depth() * max_product(); }
+  bool has_planes() const { return bits_in > 1 || bits_weights > 1; }
+  // Whether the taps of a filter's line lie together in the image.
+  bool lines_are_runs() const { return groups == 1 && bits_in == 1 && dilation_width == 1; }
   bool IsPaddedWith(PadValue value) const {
     return pad_value == value && !(pad_height.IsValid() && pad_width.IsValid());
   }

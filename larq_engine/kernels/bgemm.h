@@ -24,7 +24,7 @@
 //                those before, are a right side of their own.
 // 7. Reads:      nothing is read outside the runs and the packed right side. Runs are 4-byte
 //                aligned, no more.
-// 8. MaxDepth:   depths up to kMaxDepth of bconv2d_spec.h cannot wrap an accumulator, whatever the
+// 8. MaxDepth:   depths up to kMaxDot of bconv2d_spec.h cannot wrap an accumulator, whatever the
 //                bits are.
 // 9. Exact:      results are equal over all rows, bit for bit.
 // 10. A kernel allocates nothing, throws nothing, keeps nothing, knows no threads.

@@ -24,7 +24,10 @@ std::vector<int32_t> CornerOnes(const Bconv2dSpec& spec, const uint32_t* filter)
     for (size_t y = 0; y < height; ++y) {
       for (size_t x = 0; x < width; ++x) {
         int32_t own = 0;
-        for (size_t w = 0; w < spec.tap_words(); ++w) own += std::popcount(*filter++);
+        for (int64_t plane = 0; plane < spec.bits_weights; ++plane) {
+          for (size_t w = 0; w < spec.tap_words(); ++w) own += std::popcount(*filter++) << plane;
+        }
+        own *= static_cast<int32_t>(LargestOf(spec.bits_in));
         corner(y + 1, x + 1)[n] = own + corner(y, x + 1)[n] + corner(y + 1, x)[n] - corner(y, x)[n];
       }
     }

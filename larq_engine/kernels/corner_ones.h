@@ -1,5 +1,6 @@
-// The ones in rectangles of a filter's taps: where pixels of padding are none of +1, those that the
-// taps outside have found are taken out again.
+// The ones in rectangles of a filter's taps, counted as often as their planes and those of the
+// image do: where pixels of padding are none of +1, those that the taps outside have found are
+// taken out again.
 #ifndef LARQ_ENGINE_KERNELS_CORNER_ONES_H_
 #define LARQ_ENGINE_KERNELS_CORNER_ONES_H_
 

@@ -10,7 +10,7 @@ namespace {
 // Whether pixels next to each other share what they pack of a filter line: its
 // bits fit a word.
 bool RollsLines(const Bconv2dSpec &spec) {
-  return spec.groups == 1 && spec.dilation_width == 1 && spec.filter_width > 1 &&
+  return spec.lines_are_runs() && spec.filter_width > 1 &&
          spec.filter_width <= static_cast<int64_t>(kWordBits) / spec.in_channels;
 }
 

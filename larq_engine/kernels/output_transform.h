@@ -1,6 +1,6 @@
 // What follows the binary product: from xor-popcounts to the layer's output.
 //
-//   dot = depth - 2 * acc                      depth: the +-1 products that acc counts
+//   dot = depth - 2 * acc                      depth: the most that the products acc counts add to
 //   float:  y = clamp(dot) * multiplier + bias
 //   int8:   q = saturate(round(clamp(dot) * multiplier + bias) + zero_point)
 //   bits:   bit = dot < dot_limit              1 means -1
@@ -48,9 +48,9 @@ OutputTransform MakeFloatTransform(Activation activation, const float* multiplie
 OutputTransform MakeInt8Transform(Activation activation, const float* multiplier, const float* bias,
                                   size_t channels, double scale, int32_t zero_point);
 
-// threshold is LCE's: the bit is 1 where acc > threshold at full depth. No activation: whoever
-// makes thresholds has folded it in, with signs of filters turned so that a clamp here would be
-// wrong.
+// threshold is LCE's: the bit is 1 where acc > threshold at full depth, Bconv2dSpec::max_dot(). No
+// activation: whoever makes thresholds has folded it in, with signs of filters turned so that a
+// clamp here would be wrong.
 OutputTransform MakeBitsTransform(const int32_t* threshold, size_t channels, int64_t full_depth);
 
 }  // namespace larq_engine

@@ -21,7 +21,7 @@ struct TransformArgs {
   size_t channels;
   const int32_t* acc;  // [rows][acc_stride]
   size_t acc_stride;
-  const int32_t* depth;      // [rows]: the +-1 products that a pixel's accumulators count
+  const int32_t* depth;      // [rows]: the dot product of accumulators that are 0
   const float* multiplier;   // float and int8: one a channel, like the rest
   const float* bias;         // float and int8
   int32_t dot_min;           // float and int8
@@ -33,6 +33,9 @@ struct TransformArgs {
 };
 
 struct PixelOps {
+  // acc += in << shift, of values that fit: the products of planes add up to those of their sums.
+  void (*add_shifted)(const int32_t* in, size_t count, int shift, int32_t* acc);
+
   void (*to_float)(const TransformArgs& args);
   void (*to_int8)(const TransformArgs& args);
   void (*to_bits)(const TransformArgs& args);

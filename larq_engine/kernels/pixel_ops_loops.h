@@ -323,7 +323,12 @@ void Prelu(const float* in, const float* slopes, size_t rows, size_t channels, f
   }
 }
 
+void AddShifted(const int32_t* __restrict in, size_t count, int shift, int32_t* __restrict acc) {
+  for (size_t i = 0; i < count; ++i) acc[i] += in[i] << shift;
+}
+
 constexpr PixelOps kPixelOpsLoops = {
+    .add_shifted = AddShifted,
     .to_float = ToFloat,
     .to_int8 = ToInt8,
     .to_bits = ToBits,

@@ -8,10 +8,15 @@
 namespace larq_engine {
 namespace {
 
-// The +-1 value of a channel of a packed pixel.
-int SignAt(const uint32_t* pixel, int64_t channel) {
+// The value of a channel, whose planes lie `plane_words` apart.
+int ValueAt(const uint32_t* plane, int64_t channel, int64_t planes, int64_t plane_words) {
   const size_t c = static_cast<size_t>(channel);
-  return pixel[c / kWordBits] & kBit[c % kWordBits] ? -1 : 1;
+  int value = 0;
+  for (int64_t i = 0; i < planes; ++i, plane += plane_words) {
+    const int sign = plane[c / kWordBits] & kBit[c % kWordBits] ? -1 : 1;
+    value += sign * (1 << i);
+  }
+  return value;
 }
 
 void Store(const OutputTransform& transform, int64_t pixel, int64_t channel, int64_t channels,
@@ -46,7 +51,9 @@ void ReferenceBconv2d(const Bconv2dSpec& spec, const OutputTransform& transform,
   const WindowAxis width = spec.Width(in_width);
   const int64_t group_in = spec.group_in_channels();
   const int64_t tap_words = static_cast<int64_t>(spec.tap_words());
+  const int64_t plane_words = static_cast<int64_t>(spec.plane_words());
   const int64_t pixel_words = static_cast<int64_t>(spec.pixel_words());
+  const int outside = static_cast<int>(spec.pad_value) * static_cast<int>(LargestOf(spec.bits_in));
   for (int64_t pixel = first; pixel < last; ++pixel) {
     const int64_t x = pixel % width.out;
     const int64_t y = pixel / width.out % height.out;
@@ -59,15 +66,15 @@ void ReferenceBconv2d(const Bconv2dSpec& spec, const OutputTransform& transform,
           const int64_t iy = y * spec.stride_height + ty * spec.dilation_height - height.pad_before;
           const int64_t ix = x * spec.stride_width + tx * spec.dilation_width - width.pad_before;
           const bool inside = iy >= 0 && iy < in_height && ix >= 0 && ix < in_width;
-          const uint32_t* tap =
-              filter + ((n * spec.filter_height + ty) * spec.filter_width + tx) * tap_words;
+          const uint32_t* tap = filter + ((n * spec.filter_height + ty) * spec.filter_width + tx) *
+                                             tap_words * spec.bits_weights;
           for (int64_t c = 0; c < group_in; ++c) {
             const int value =
-                inside ? SignAt(input + ((image * in_height + iy) * in_width + ix) * pixel_words +
-                                    group * tap_words,
-                                c)
-                       : static_cast<int>(spec.pad_value);
-            dot += value * SignAt(tap, c);
+                inside ? ValueAt(input + ((image * in_height + iy) * in_width + ix) * pixel_words +
+                                     group * tap_words,
+                                 c, spec.bits_in, plane_words)
+                       : outside;
+            dot += value * ValueAt(tap, c, spec.bits_weights, tap_words);
           }
         }
       }

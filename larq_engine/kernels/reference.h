@@ -1,4 +1,4 @@
-// The binary convolution as its definition reads: unpacked values, one loop a dimension. Slow on
+// The convolution as its definition reads: unpacked values, one loop a dimension. Slow on
 // purpose; every kernel row is tested against it, and it is tested against float convolutions.
 // Users reach it with kernel=reference.
 #ifndef LARQ_ENGINE_KERNELS_REFERENCE_H_

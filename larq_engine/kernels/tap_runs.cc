@@ -11,8 +11,7 @@ TapRuns::TapRuns(const Bconv2dSpec &spec, size_t mr)
       taps_(static_cast<size_t>(spec.taps())),
       tap_words_(spec.tap_words()),
       pixel_words_(spec.pixel_words()) {
-  const bool lines_are_runs = spec.groups == 1 && spec.dilation_width == 1;
-  const size_t taps_in_run = lines_are_runs ? static_cast<size_t>(spec.filter_width) : 1;
+  const size_t taps_in_run = spec.lines_are_runs() ? static_cast<size_t>(spec.filter_width) : 1;
   inner_segments_ = taps_ / taps_in_run;
   inner_segment_words_ = taps_in_run * tap_words_;
   padding_run_.assign(inner_segment_words_, 0);

@@ -27,7 +27,7 @@ class TapRuns {
   ptrdiff_t *TakeScratch(ScratchParts &parts) const { return parts.Take<ptrdiff_t>(mr_, taps_); }
 
   // Sets the left side of a tile of tile.m pixels from `start` on; group_input
-  // is the packed image from the group's first word on. With 64 channels a tile
+  // is the packed image from the first word of the plane and group on. With 64 channels a tile
   // of 6 pixels has 54 taps and takes the fastest row some 350 cycles, so most
   // tiles must find theirs at no cost: away from the borders they lie as in the
   // tile before.

@@ -17,7 +17,7 @@ struct TransformTile {
   size_t channels;
   const int32_t* acc;  // of the first row and channel
   size_t acc_stride;
-  const int32_t* depth;  // [rows]: the products that acc counts
+  const int32_t* depth;  // [rows], as in TransformArgs
   void* out;             // of the first row and channel
   size_t out_stride;     // bytes
 };

@@ -7,7 +7,7 @@
 namespace larq_engine {
 
 ZeroPadding::ZeroPadding(const Bconv2dSpec &spec, const uint32_t *filter)
-    : group_channels_(spec.group_in_channels()),
+    : tap_dot_(spec.group_in_channels() * spec.max_product()),
       channels_(static_cast<size_t>(spec.out_channels)),
       ones_(CornerOnes(spec, filter)) {}
 
@@ -18,7 +18,7 @@ void ZeroPadding::Correct(const OutputGrid &grid, OutputGrid::Position position,
   const auto corner = [&](int64_t y, int64_t x) {
     return ones_.data() + static_cast<size_t>(y * (width.taps + 1) + x) * channels_ + first;
   };
-  const auto inner_depth = static_cast<int32_t>(height.taps * width.taps * group_channels_);
+  const auto inner_depth = static_cast<int32_t>(height.taps * width.taps * tap_dot_);
   std::fill_n(depth, m, inner_depth);
   // Most tiles: what lies outside must cost them nothing, or pixels of few products pay for it.
   if (grid.IsInnerLine(position) && grid.AreInnerInLine(position, m)) return;
@@ -27,7 +27,7 @@ void ZeroPadding::Correct(const OutputGrid &grid, OutputGrid::Position position,
     if (grid.IsInnerLine(position) && grid.AreInnerInLine(position, 1)) continue;
     const WindowAxis::Taps ys = height.InsideTaps(position.y);
     const WindowAxis::Taps xs = width.InsideTaps(position.x);
-    depth[i] = static_cast<int32_t>((ys.last - ys.first) * (xs.last - xs.first) * group_channels_);
+    depth[i] = static_cast<int32_t>((ys.last - ys.first) * (xs.last - xs.first) * tap_dot_);
     const int32_t *bottom_right = corner(ys.last, xs.last);
     const int32_t *top_right = corner(ys.first, xs.last);
     const int32_t *bottom_left = corner(ys.last, xs.first);

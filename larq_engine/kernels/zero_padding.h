@@ -19,12 +19,12 @@ class ZeroPadding {
   ZeroPadding(const Bconv2dSpec &spec, const uint32_t *filter);
 
   // Corrects acc[m][count], of pixels from `position` on and channels from
-  // `first` on, and says in depth[m] how many products are left.
+  // `first` on, and says in depth[m] what the products that are left add to.
   void Correct(const OutputGrid &grid, OutputGrid::Position position, size_t m, size_t first,
                size_t count, int32_t *acc, int32_t *depth) const;
 
  private:
-  int64_t group_channels_;     // of the input
+  int64_t tap_dot_;            // the most that a tap adds to a dot product
   size_t channels_;            // of the output
   std::vector<int32_t> ones_;  // see corner_ones.h
 };

@@ -17,6 +17,7 @@ import larq_engine
 from larq_engine.python import library
 from larq_engine.python.tensors import random_data
 from tests import oracle
+from tests.kernels.lce_cases import ConvCase
 from tests.model_builder import ABSENT, ModelBuilder, add_quantize, bconv_options
 from tests.numpy_net import Net, claimed, random_images, random_net, residual_net
 from tests.oracle import Conv
@@ -352,3 +353,15 @@ def test_a_kernel_for_gpus_on_the_cpu(model):
 def test_an_operator_that_is_placed_on_a_device_that_refuses_it(model):
     with pytest.raises(ValueError, match="option placement: expected a node"):
         model.open(device="cuda", placement="one:cpu")
+
+
+def test_layers_of_several_bits_stay_on_the_cpu(rng, driver):
+    case = ConvCase(Conv((2, 6, 5, 64), (3, 3), 40, bits_in=2, bits_weights=2), rng)
+    model = case.model()
+    x = rng.standard_normal(case.conv.input_shape).astype(np.float32)
+    with larq_engine.Interpreter(model, device="cuda") as interpreter:
+        got = interpreter.predict(x)
+        rows = list(interpreter.profile(runs=1))
+    case.check(got, oracle.dot_products(case.conv, case.values(x), case.filters))
+    assert {row.device for row in rows if row.op in ("LceQuantize", "LceBconv2d")} == {"cpu"}
+    assert driver.fake_cuda_leaks() == 0

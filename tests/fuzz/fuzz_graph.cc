@@ -61,14 +61,14 @@ constexpr const char* kNames[] = {"LceQuantize",   "LceDequantize",    "LceBconv
                                   "LceBMaxPool2d", "LceUnpackWeights", "lcebconv2d", ""};
 constexpr const char* kKeys[] = {"channels_in",  "padding", "pad_values", "stride_height",
                                  "filter_width", "axis",    "pad_left",   "",
-                                 "zoom"};
+                                 "zoom",         "bits",    "bits_in",    "bits_weights"};
 constexpr int kWidths[] = {1, 2, 4, 8};
 constexpr TfLiteBuiltinOperator kRelus[] = {kTfLiteBuiltinRelu, kTfLiteBuiltinReluN1To1,
                                             kTfLiteBuiltinRelu6};
 constexpr TfLiteFusedActivation kActivations[] = {kTfLiteActNone, kTfLiteActRelu,
                                                   kTfLiteActReluN1To1, kTfLiteActRelu6};
 
-ConvConfig MakeConv(ByteSource* bytes, int channels) {
+ConvConfig MakeConv(ByteSource* bytes, int channels, int bits) {
   ConvConfig config;
   config.filters = bytes->OneOf(kFilters);
   config.filter_height = 1 + static_cast<int>(bytes->Below(4));
@@ -86,6 +86,8 @@ ConvConfig MakeConv(ByteSource* bytes, int channels) {
   config.pad_values = static_cast<int>(bytes->Below(3)) - 1;
   config.activation = static_cast<int>(bytes->Below(4));
   config.output = bytes->OneOf(kConvOutputs);
+  config.bits_in = bits;
+  if (bytes->Below(4) == 0) config.bits_weights = 1 + static_cast<int>(bytes->Below(4));
   if (channels % 64 == 0 && bytes->Below(3) == 0) {
     config.groups = 2;
     config.filters *= 2;
@@ -154,6 +156,7 @@ ModelBuilder MakeGood(ByteSource* bytes) {
                                   1 + static_cast<int>(bytes->Below(7)),
                                   1 + static_cast<int>(bytes->Below(7)), bytes->OneOf(kChannels)};
   int channels = shape[3];
+  int bits = 1;  // a value of the last tensor, where it has bits
   ModelBuilder builder(type, shape, bytes->Byte());
   const size_t operators = 1 + bytes->Below(kMaxOperators);
   for (size_t i = 0; i < operators; ++i) {
@@ -168,11 +171,14 @@ ModelBuilder MakeGood(ByteSource* bytes) {
       continue;
     }
     if (type != kTfLiteInt32) {
-      builder.AddQuantize();
+      const bool has_several = type == kTfLiteFloat32 && bytes->Below(4) == 0;
+      bits = has_several ? 2 + static_cast<int>(bytes->Below(3)) : 1;
+      builder.AddQuantize(bits, has_several && bytes->Below(2) == 0);
       type = kTfLiteInt32;
       continue;
     }
-    switch (bytes->Below(6)) {
+    // Several bits go to convolutions only.
+    switch (bits > 1 ? 5 : bytes->Below(6)) {
       case 0:
         type = bytes->OneOf(kInputTypes);
         builder.AddDequantize(type);
@@ -181,10 +187,11 @@ ModelBuilder MakeGood(ByteSource* bytes) {
         builder.AddPool(MakePool(bytes));
         break;
       default: {
-        const ConvConfig config = MakeConv(bytes, channels);
+        const ConvConfig config = MakeConv(bytes, channels, bits);
         builder.AddConv(config);
         channels = config.filters;
         type = config.output;
+        bits = 1;
       }
     }
   }

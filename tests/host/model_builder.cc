@@ -91,6 +91,10 @@ OptionMap ConvOptions(const ConvConfig& config, int channels_in) {
   } else {
     options["padding"] = config.padding;
   }
+  if (config.bits_in > 1 || config.bits_weights > 1) {
+    options["bits_in"] = config.bits_in;
+    options["bits_weights"] = config.bits_weights;
+  }
   return options;
 }
 
@@ -161,8 +165,25 @@ void ModelBuilder::AddOperator(const char* kind, std::vector<int> inputs, TfLite
   graph_.outputs = {output};
 }
 
-ModelBuilder& ModelBuilder::AddQuantize() {
-  AddOperator("LceQuantize", {LastTensor()}, kTfLiteInt32, shape_, {});
+ModelBuilder& ModelBuilder::AddQuantize(int bits, bool has_channel_limits) {
+  if (bits == 1) {
+    AddOperator("LceQuantize", {LastTensor()}, kTfLiteInt32, shape_, {});
+    return *this;
+  }
+  const int count = (1 << bits) - 1;
+  const int channels = has_channel_limits ? shape_.back() : 1;
+  std::vector<float> limits(static_cast<size_t>(count) * static_cast<size_t>(channels));
+  for (size_t i = 0; i < limits.size(); ++i) {
+    const auto row = static_cast<float>(i / static_cast<size_t>(channels));
+    limits[i] = (2 * row + 1) / static_cast<float>(count) - 1 +
+                static_cast<float>(random_() % 64) / (32 * static_cast<float>(count));
+  }
+  std::vector<int> dims = {count};
+  if (has_channel_limits) dims.push_back(channels);
+  const int constant =
+      AddConstant(NextName("LceQuantize") + "/limits", kTfLiteFloat32, dims, ToBytes(limits));
+  AddOperator("LceQuantize", {LastTensor(), constant}, kTfLiteInt32, shape_, {{"bits", bits}});
+  graph_.tensors[static_cast<size_t>(LastTensor())].shape.back() *= bits;
   return *this;
 }
 
@@ -177,18 +198,20 @@ ModelBuilder& ModelBuilder::AddConv(const ConvConfig& config) {
   const int group_channels = channels_in / config.groups;
   const int words = Words(group_channels);
   const size_t filters = static_cast<size_t>(config.filters);
-  const int depth = config.filter_height * config.filter_width * group_channels;
+  const int depth = config.filter_height * config.filter_width * group_channels *
+                    ((1 << config.bits_in) - 1) * ((1 << config.bits_weights) - 1);
 
-  std::vector<uint32_t> filter(filters * config.filter_height * config.filter_width * words);
+  const int tap_words = words * config.bits_weights;
+  std::vector<uint32_t> filter(filters * config.filter_height * config.filter_width * tap_words);
   for (size_t i = 0; i < filter.size(); ++i) {
     const int tail = group_channels % 32;
     const bool is_last = (i + 1) % words == 0;
     filter[i] = random_() & (is_last && tail != 0 ? (uint32_t{1} << tail) - 1 : ~uint32_t{0});
   }
-  std::vector<int> inputs = {
-      LastTensor(), AddConstant(name + "/filter", kTfLiteInt32,
-                                {config.filters, config.filter_height, config.filter_width, words},
-                                ToBytes(filter))};
+  std::vector<int> inputs = {LastTensor(), AddConstant(name + "/filter", kTfLiteInt32,
+                                                       {config.filters, config.filter_height,
+                                                        config.filter_width, tap_words},
+                                                       ToBytes(filter))};
   if (config.output == kTfLiteInt32) {
     std::vector<int32_t> thresholds(filters);
     for (int32_t& threshold : thresholds) threshold = static_cast<int>(random_() % (depth + 1));

@@ -43,6 +43,8 @@ struct ConvConfig {
   int pad_values = 1;
   int activation = kNone;
   TfLiteType output = kTfLiteFloat32;  // or kTfLiteInt8, or kTfLiteInt32 for bits
+  int bits_in = 1;
+  int bits_weights = 1;
 };
 
 struct PoolConfig {
@@ -64,7 +66,8 @@ class ModelBuilder {
   // `shape` counts channels, not words, also when the type is kTfLiteInt32 (bits).
   ModelBuilder(TfLiteType type, std::vector<int> shape, uint32_t seed = 1);
 
-  ModelBuilder& AddQuantize();
+  // To several bits with a constant of limits, one set of them for all channels or one for each.
+  ModelBuilder& AddQuantize(int bits = 1, bool has_channel_limits = false);
   ModelBuilder& AddDequantize(TfLiteType type);
   ModelBuilder& AddConv(const ConvConfig& config);
   ModelBuilder& AddPool(const PoolConfig& config);

@@ -1,4 +1,4 @@
-// The oracle chain: a float convolution of +-1 values -> ReferenceBconv2d -> Bconv2d on every row.
+// The oracle chain: a float convolution of the values -> ReferenceBconv2d -> Bconv2d on every row.
 #include "larq_engine/kernels/bconv2d.h"
 
 #include <cmath>
@@ -41,34 +41,39 @@ std::ostream& operator<<(std::ostream& out, const Layer& layer) {
              << s.filter_height << "x" << s.filter_width << ", stride " << s.stride_height << "x"
              << s.stride_width << ", dilation " << s.dilation_height << "x" << s.dilation_width
              << ", groups " << s.groups << ", pads " << s.pad_height << " x " << s.pad_width
-             << " of " << static_cast<int>(s.pad_value) << ", activation "
-             << static_cast<int>(layer.activation) << ", output " << static_cast<int>(layer.kind);
+             << " of " << static_cast<int>(s.pad_value) << ", bits " << s.bits_in << " x "
+             << s.bits_weights << ", activation " << static_cast<int>(layer.activation)
+             << ", output " << static_cast<int>(layer.kind);
 }
 
-// +-1 values and their bits, tails 0.
-struct Signs {
-  std::vector<float> values;  // [rows][channels]
-  std::vector<uint32_t> bits;
+// Sums of planes of +-1 values and their bits, tails 0.
+struct Planes {
+  std::vector<float> values;   // [rows][channels]
+  std::vector<uint32_t> bits;  // [rows][planes][words of the channels]
 };
 
-Signs RandomSigns(Random& random, int64_t rows, int64_t channels) {
-  Signs signs;
+Planes RandomPlanes(Random& random, int64_t rows, int64_t channels, int64_t planes) {
+  Planes made;
   const size_t words = WordsFor(static_cast<size_t>(channels));
-  signs.values.resize(static_cast<size_t>(rows * channels));
-  signs.bits.assign(static_cast<size_t>(rows) * words, 0);
+  made.values.resize(static_cast<size_t>(rows * channels));
+  made.bits.assign(static_cast<size_t>(rows * planes) * words, 0);
   for (size_t r = 0; r < static_cast<size_t>(rows); ++r) {
     for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
-      const bool negative = random.Word() & 1;
-      signs.values[r * static_cast<size_t>(channels) + c] = negative ? -1.0f : 1.0f;
-      if (negative) signs.bits[r * words + c / 32] |= uint32_t{1} << (c % 32);
+      for (size_t plane = 0; plane < static_cast<size_t>(planes); ++plane) {
+        const bool negative = random.Word() & 1;
+        const auto weight = static_cast<float>(1 << plane);
+        made.values[r * static_cast<size_t>(channels) + c] += negative ? -weight : weight;
+        const size_t row = r * static_cast<size_t>(planes) + plane;
+        if (negative) made.bits[row * words + c / 32] |= uint32_t{1} << (c % 32);
+      }
     }
   }
-  return signs;
+  return made;
 }
 
 struct Operands {
-  Signs input;
-  Signs filter;
+  Planes input;
+  Planes filter;
   std::vector<float> multiplier;
   std::vector<float> bias;
   std::vector<int32_t> threshold;
@@ -79,8 +84,9 @@ struct Operands {
 Operands RandomOperands(Random& random, const Layer& layer) {
   const Bconv2dSpec& s = layer.spec;
   const int64_t pixels = layer.image.batch * layer.image.height * layer.image.width;
-  Operands o{.input = RandomSigns(random, pixels, s.in_channels),
-             .filter = RandomSigns(random, s.out_channels * s.taps(), s.group_in_channels()),
+  Operands o{.input = RandomPlanes(random, pixels, s.in_channels, s.bits_in),
+             .filter = RandomPlanes(random, s.out_channels * s.taps(), s.group_in_channels(),
+                                    s.bits_weights),
              .multiplier = {},
              .bias = {},
              .threshold = {},
@@ -92,7 +98,7 @@ Operands RandomOperands(Random& random, const Layer& layer) {
     o.bias.push_back(n % 7 == 6 ? 0.0f : random.Float(-1.5f, 1.5f));
     o.threshold.push_back(n % 11 == 9    ? INT32_MIN
                           : n % 11 == 10 ? INT32_MAX
-                                         : static_cast<int32_t>(random.Int(0, s.depth())));
+                                         : static_cast<int32_t>(random.Int(0, s.max_dot())));
   }
   return o;
 }
@@ -108,7 +114,7 @@ OutputTransform MakeTransform(const Layer& layer, const Operands& o) {
     case OutputKind::kBits:
       break;
   }
-  return MakeBitsTransform(o.threshold.data(), channels, layer.spec.depth());
+  return MakeBitsTransform(o.threshold.data(), channels, layer.spec.max_dot());
 }
 
 // The dot products as a float convolution has them, straight from the definition of SAME and VALID.
@@ -134,9 +140,10 @@ std::vector<double> FloatConvolution(const Layer& layer, const Operands& o) {
       pad(im.height, height, s.filter_height, s.stride_height, s.dilation_height, s.pad_height);
   const int64_t left =
       pad(im.width, width, s.filter_width, s.stride_width, s.dilation_width, s.pad_width);
-  const double outside = s.pad_value == PadValue::kOne        ? 1
-                         : s.pad_value == PadValue::kMinusOne ? -1
-                                                              : 0;
+  const double sign = s.pad_value == PadValue::kOne        ? 1
+                      : s.pad_value == PadValue::kMinusOne ? -1
+                                                           : 0;
+  const double outside = sign * (std::exp2(static_cast<double>(s.bits_in)) - 1);
   const int64_t group_in = s.in_channels / s.groups;
   std::vector<double> dots;
   for (int64_t b = 0; b < im.batch; ++b) {
@@ -210,7 +217,7 @@ void ExpectDefinition(const Layer& layer, const Operands& o, const std::byte* ou
       case OutputKind::kBits: {
         const size_t pixel = i / channels;
         const uint32_t word = reinterpret_cast<const uint32_t*>(output)[pixel * words + n / 32];
-        const double acc = (static_cast<double>(layer.spec.depth()) - dots[i]) / 2;
+        const double acc = (static_cast<double>(layer.spec.max_dot()) - dots[i]) / 2;
         ASSERT_EQ((word >> (n % 32)) & 1, acc > o.threshold[n] ? 1u : 0u) << layer << " at " << i;
         break;
       }
@@ -313,6 +320,34 @@ TEST(Bconv2d, EveryPaddingOutputAndActivation) {
   }
 }
 
+TEST(Bconv2d, EveryNumberOfBits) {
+  SCOPED_TRACE(testing::ReplayHint());
+  Random random;
+  for (int64_t bits_in = 1; bits_in <= kMaxBits; ++bits_in) {
+    for (int64_t bits_weights = 1; bits_weights <= kMaxBits; ++bits_weights) {
+      for (const Padding& padding : kPaddings) {
+        for (int64_t channels : {5, 33, 64}) {
+          const int64_t kind = bits_in + bits_weights + channels;
+          const Layer layer{.spec = Padded({.in_channels = channels,
+                                            .out_channels = random.Int(1, 70),
+                                            .filter_height = 3,
+                                            .filter_width = 3,
+                                            .bits_in = bits_in,
+                                            .bits_weights = bits_weights},
+                                           padding),
+                            .image = {.batch = 2, .height = 5, .width = 6},
+                            .activation = kActivations[random.Int(0, 3)],
+                            .kind = kKinds[kind % 3]};
+          ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, RandomOperands(random, layer)));
+        }
+      }
+    }
+  }
+}
+
+// Bits of values and weights: of one bit as often as of all other numbers.
+int64_t RandomBits(Random& random) { return random.Int(0, 1) ? 1 : random.Int(2, kMaxBits); }
+
 TEST(Bconv2d, FilterLargerThanImage) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
@@ -353,7 +388,9 @@ TEST(Bconv2d, Groups) {
                                           .out_channels = groups * 9,
                                           .groups = groups,
                                           .filter_height = 3,
-                                          .filter_width = 2},
+                                          .filter_width = 2,
+                                          .bits_in = RandomBits(random),
+                                          .bits_weights = RandomBits(random)},
                                          padding),
                           .image = {.batch = 2, .height = 4, .width = 3},
                           .activation = Activation::kNone,
@@ -402,7 +439,9 @@ TEST(Bconv2d, RandomLayers) {
                      .stride_height = random.Int(1, 3),
                      .stride_width = random.Int(1, 3),
                      .dilation_height = random.Int(1, 2),
-                     .dilation_width = random.Int(1, 2)};
+                     .dilation_width = random.Int(1, 2),
+                     .bits_in = RandomBits(random),
+                     .bits_weights = RandomBits(random)};
     const auto least = [](const AxisPadding& axis) {
       return axis.same ? 1 : std::max<int64_t>(9 - axis.before - axis.after, 1);
     };
@@ -430,7 +469,9 @@ TEST(Bconv2d, FewChannels) {
                                         .filter_width = random.Int(1, 9),
                                         .stride_height = random.Int(1, 2),
                                         .stride_width = random.Int(1, 3),
-                                        .dilation_width = random.Int(1, 4) / 4 + 1},
+                                        .dilation_width = random.Int(1, 4) / 4 + 1,
+                                        .bits_in = RandomBits(random),
+                                        .bits_weights = RandomBits(random)},
                                        padding),
                         .image = {.batch = random.Int(1, 2),
                                   .height = random.Int(5, 7),

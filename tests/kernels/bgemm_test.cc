@@ -236,11 +236,11 @@ TEST_P(BgemmTest, ReadsRunsThatAreAlignedToAWordOnly) {
 }
 
 TEST_P(BgemmTest, MaxDepth) {
-  // All bits differ: the accumulator reaches k_bits. kMaxDepth is more than a test's memory should
+  // All bits differ: the accumulator reaches k_bits. kMaxDot is more than a test's memory should
   // hold; 2^25 is past any 16-bit accumulator and the 24 bits of a float.
   const BgemmRow& row = GetParam();
   constexpr int64_t k_bits = int64_t{1} << 25;
-  static_assert(k_bits <= kMaxDepth);
+  static_assert(k_bits <= kMaxDot);
   const size_t words = static_cast<size_t>(k_bits) / kWordBits / row.kr_words() * row.kr_words();
   const std::vector<uint32_t> zeros(words, 0);
   AlignedBuffer<uint32_t> rhs(PackedRhsWords(row, 1, words));

@@ -34,7 +34,13 @@ class ConvCase:
 
     def __init__(self, conv: Conv, rng: np.random.Generator) -> None:
         self.conv = conv
-        self.filters = oracle.signs(rng.standard_normal(conv.filter_shape))
+        self.filters = oracle.odd_numbers(rng, conv.bits_weights, conv.filter_shape)
+        # What values become that many bits by; between some channels they differ.
+        self.limits = None
+        if conv.bits_in > 1:
+            channels_in = int(rng.choice([1, conv.channels_in]))
+            limits = rng.standard_normal((2**conv.bits_in - 1, channels_in)).astype(np.float32)
+            self.limits = np.sort(limits, axis=0)
         channels = conv.channels_out
         # Both signs; one channel in four has the multiplier zero.
         self.multiplier = rng.uniform(-1.5, 1.5, channels).astype(np.float32)
@@ -43,8 +49,8 @@ class ConvCase:
         self.scale = 1 / rng.integers(1, 21)
         self.zero_point = int(rng.integers(-20, 21))
         # About half of the differing bits, where outputs differ; and what is always or never true.
-        spread = int(np.sqrt(conv.depth)) + 1
-        middle = conv.depth // 2
+        spread = (int(np.sqrt(conv.depth)) + 1) * conv.largest_dot // conv.depth
+        middle = conv.largest_dot // 2
         self.thresholds = rng.integers(middle - spread, middle + spread, channels).astype(np.int32)
         extreme = rng.integers(0, 16, channels)
         self.thresholds[extreme == 0] = _INT32.min
@@ -60,7 +66,12 @@ class ConvCase:
             scale=self.scale,
             zero_point=self.zero_point,
             thresholds=self.thresholds,
+            limits=self.limits,
         )
+
+    def values(self, x: np.ndarray) -> np.ndarray:
+        """What the input is quantized to."""
+        return oracle.signs(x) if self.limits is None else oracle.count_limits(x, self.limits)
 
     def check(self, outputs: Sequence[np.ndarray], dots: np.ndarray) -> None:
         """Asserts that the outputs are those of these dot products."""
@@ -71,7 +82,7 @@ class ConvCase:
         assert floats.shape == expected.shape, f"float output has shape {floats.shape}"
         assert error.max() <= 0, f"float output is off by {np.abs(floats - expected).max()}"
         oracle.check_int8(int8s, expected, self.scale, self.zero_point)
-        expected_bits = oracle.threshold_bits(dots, self.conv.depth, self.thresholds)
+        expected_bits = oracle.threshold_bits(dots, self.conv.largest_dot, self.thresholds)
         got_bits = oracle.unpack_bits(bits, self.conv.channels_out)
         np.testing.assert_array_equal(got_bits, expected_bits, err_msg="bits")
 
@@ -93,7 +104,7 @@ def check_conv(
     rng = generator(conv, seed)
     case = ConvCase(conv, rng)
     x = rng.standard_normal(conv.input_shape).astype(np.float32)
-    dots = oracle.dot_products(conv, oracle.signs(x), case.filters)
+    dots = oracle.dot_products(conv, case.values(x), case.filters)
     for activation in activations:
         case.conv = conv.with_activation(activation)
         model = case.model()

@@ -587,6 +587,24 @@ TEST_P(PixelOpsTest, ToBits) {
   });
 }
 
+TEST_P(PixelOpsTest, AddShifted) {
+  SCOPED_TRACE(testing::ReplayHint());
+  for (Guard guard : {Guard::kBefore, Guard::kAfter}) {
+    for (size_t count = 0; count <= 200; ++count) {
+      const int shift = static_cast<int>(random_.Int(0, 6));
+      std::vector<int32_t> values(count), before(count);
+      for (int32_t& value : values) value = static_cast<int32_t>(random_.Int(0, 1 << 20));
+      for (int32_t& value : before) value = static_cast<int32_t>(random_.Int(-(1 << 28), 1 << 28));
+      const GuardedBuffer<int32_t> in{std::span<const int32_t>(values), guard};
+      GuardedBuffer<int32_t> acc{std::span<const int32_t>(before), guard};
+      ops().add_shifted(in.data(), count, shift, acc.data());
+      for (size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(acc.data()[i], before[i] + values[i] * (1 << shift)) << i << " of " << count;
+      }
+    }
+  }
+}
+
 TEST_P(PixelOpsTest, RowsOfNothing) {
   const PixelOps& p = ops();
   const std::vector<float> channel(32);

@@ -85,6 +85,23 @@ def test_groups(channels, groups, pad, request):
         check_conv(conv, seed, activations=("RELU",))
 
 
+@pytest.mark.parametrize("pad", _PAD_VALUES)
+@pytest.mark.parametrize("bits_in", [1, 2, 3, 4])
+@pytest.mark.parametrize("bits_weights", [1, 2, 3, 4])
+def test_values_and_weights_of_several_bits(bits_in, bits_weights, pad, request):
+    seed, full = request.config.getoption("--seed"), request.config.getoption("--full")
+    cases = [
+        Conv((2, 6, 5, channels), kernel, 9 * groups, groups, stride, dilation, padding,
+             _PAD_VALUES[pad], bits_in=bits_in, bits_weights=bits_weights)
+        for (channels, groups), kernel, stride, dilation, padding in itertools.product(
+            [(1, 1), (40, 1), (64, 2)], [(1, 1), (3, 3)], [(1, 1), (2, 1)], [(1, 1), (1, 2)],
+            ["SAME", ((1, 2), (0, 3))],
+        )
+    ]  # fmt: skip
+    for conv in [c for c in cases if in_sample(c, full, one_in=12)] or cases[:1]:
+        check_conv(conv, seed, activations=("RELU6",))
+
+
 def _random_padding(rng: np.random.Generator) -> str | tuple:
     kind = rng.integers(0, 3)
     if kind < 2:
@@ -107,6 +124,8 @@ def test_random_geometries(request, rng):
             tuple(map(int, rng.integers(1, 4, 2))),
             _random_padding(rng),
             int(rng.integers(-1, 2)),
+            bits_in=int(rng.choice([1, 1, 1, 2, 3, 4])),
+            bits_weights=int(rng.choice([1, 1, 1, 2, 3, 4])),
         )
         if 0 in conv.output_shape:
             conv = Conv(**{**vars(conv), "padding": "SAME"})

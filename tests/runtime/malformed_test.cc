@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <utility>
@@ -46,6 +48,14 @@ ModelBuilder Weights() {
 }
 ModelBuilder Quantize(TfLiteType type = kTfLiteFloat32) {
   return ModelBuilder(type, {1, 5, 5, 40}).AddQuantize();
+}
+// To two bits.
+ModelBuilder QuantizePlanes(bool has_channel_limits = false, int channels = 40) {
+  return ModelBuilder(kTfLiteFloat32, {1, 5, 5, channels}).AddQuantize(2, has_channel_limits);
+}
+ModelBuilder PlanesConv(ConvConfig config = {.filters = 6, .bits_in = 2, .bits_weights = 3},
+                        int channels = 40) {
+  return QuantizePlanes(false, channels).AddConv(config);
 }
 
 GraphTensor& InputOf(Graph* graph, size_t op, size_t input) {
@@ -118,6 +128,97 @@ const Fault kFaults[] = {
     {"QuantizePerChannel", [] { return Quantize(kTfLiteInt8).Build(); },
      [](Graph* g) { g->tensors[0].zero_points.assign(40, 1); },
      "larq_engine: tensor 'input' (#0): ", "expected 1 zero points, one for each scale", "got 40"},
+
+    // Quantize to several bits.
+    {"QuantizeToFiveBits", [] { return QuantizePlanes().Build(); },
+     [](Graph* g) {
+       g->operators[0].options = EncodeOptions({{"bits", 5}});
+     },
+     "LceQuantize 'LceQuantize0' (#0): ", "option 'bits': expected 2 to 4", "got 5"},
+    {"QuantizeToOneBitWithTheOption", [] { return QuantizePlanes().Build(); },
+     [](Graph* g) {
+       g->operators[0].options = EncodeOptions({{"bits", 1}});
+     },
+     "LceQuantize 'LceQuantize0' (#0): ", "option 'bits': expected 2 to 4", "got 1"},
+    {"QuantizeToTwoBitsWithoutLimits", [] { return QuantizePlanes().Build(); },
+     [](Graph* g) { g->operators[0].inputs.pop_back(); },
+     "LceQuantize 'LceQuantize0' (#0): ", "expected 2 inputs", "got 1"},
+    {"QuantizeWithLimitsToOneBit", [] { return QuantizePlanes().Build(); },
+     [](Graph* g) { g->operators[0].options.clear(); },
+     "LceQuantize 'LceQuantize0' (#0): ", "expected 1 inputs", "got 2"},
+    {"QuantizeInt8ToTwoBits", [] { return QuantizePlanes().Build(); },
+     [](Graph* g) { g->tensors[0].type = kTfLiteInt8; }, "LceQuantize 'LceQuantize0' (#0): input",
+     "expected float32", "got int8"},
+    {"QuantizeWithLimitsOfInt32", [] { return QuantizePlanes().Build(); },
+     [](Graph* g) { InputOf(g, 0, 1).type = kTfLiteInt32; },
+     "LceQuantize 'LceQuantize0' (#0): limits", "expected float32", "got int32"},
+    {"QuantizeWithComputedLimits", [] { return QuantizePlanes().Build(); },
+     [](Graph* g) { InputOf(g, 0, 1).is_constant = false; },
+     "LceQuantize 'LceQuantize0' (#0): limits", "expected a constant", "computed"},
+    {"QuantizeWithFourLimits", [] { return QuantizePlanes().Build(); },
+     [](Graph* g) {
+       InputOf(g, 0, 1).shape = {4};
+       InputOf(g, 0, 1).data.resize(16);
+     },
+     "LceQuantize 'LceQuantize0' (#0): limits 'LceQuantize0/limits'", "expected 3 for 2 bits",
+     "got shape [4]"},
+    {"QuantizeWithTooFewBytesOfLimits", [] { return QuantizePlanes().Build(); },
+     [](Graph* g) { InputOf(g, 0, 1).data.resize(8); }, "LceQuantize 'LceQuantize0' (#0): limits",
+     "expected 12 bytes", "got 8"},
+    {"QuantizeWithLimitsOfOtherChannels", [] { return QuantizePlanes(true).Build(); },
+     [](Graph* g) {
+       InputOf(g, 0, 1).shape = {3, 39};
+       InputOf(g, 0, 1).data.resize(3 * 39 * 4);
+       std::fill(InputOf(g, 0, 1).data.begin(), InputOf(g, 0, 1).data.end(), 0);
+     },
+     "LceQuantize 'LceQuantize0' (#0): input", "expected 39 channels", "got shape [1, 5, 5, 40]"},
+    {"QuantizeWithLimitsThatFall", [] { return QuantizePlanes().Build(); },
+     [](Graph* g) {
+       const float limits[] = {0, 2, 1};
+       std::memcpy(InputOf(g, 0, 1).data.data(), limits, sizeof(limits));
+     },
+     "LceQuantize 'LceQuantize0' (#0): limits", "none is smaller than the one before",
+     "got 2.000000 and 1.000000"},
+    {"QuantizeWithLimitsThatAreNone", [] { return QuantizePlanes().Build(); },
+     [](Graph* g) {
+       const float limits[] = {NAN, 1, 2};
+       std::memcpy(InputOf(g, 0, 1).data.data(), limits, sizeof(limits));
+     },
+     "LceQuantize 'LceQuantize0' (#0): limits", "none is smaller than the one before", "nan"},
+
+    // What reads several bits.
+    {"ConvOfTwoBitsOfThree", [] { return PlanesConv().Build(); },
+     [](Graph* g) {
+       OptionMap options = PlanesConv().Options(1);
+       options["bits_in"] = 3;
+       g->operators[1].options = EncodeOptions(options);
+     },
+     "LceBconv2d 'LceBconv2d1' (#1): input", "expected 6 words a pixel for 40 channels of 3 bits",
+     "got shape [1, 5, 5, 4]"},
+    {"ConvOfOneBitOfAsManyWords", [] { return PlanesConv({.filters = 6}, 64).Build(); },
+     [](Graph* g) {
+       // Two words of 64 channels, or of two bits of 32.
+       g->tensors[0].shape[3] = 32;
+       OutputOf(g, 0).shape[3] = 2;
+     },
+     "LceBconv2d 'LceBconv2d1' (#1): input", "expected 1 bit a value", "got 2 from the operator"},
+    {"ConvOfUnevenFilterWords", [] { return PlanesConv().Build(); },
+     [](Graph* g) {
+       InputOf(g, 1, 1).shape[3] = 5;
+       InputOf(g, 1, 1).data.resize(6 * 9 * 5 * 4);
+     },
+     "LceBconv2d 'LceBconv2d1' (#1): filter", "expected 6 words for 40 input channels of 3 bits",
+     "got 5 words"},
+    {"ConvOfOnesAfterTheChannelsOfAPlane", [] { return PlanesConv().Build(); },
+     [](Graph* g) { InputOf(g, 1, 1).data[7] = 0x80; }, "LceBconv2d 'LceBconv2d1' (#1): filter",
+     "expected zeros after the 40 channels", "got ones"},
+    {"PoolOfTwoBits", [] { return QuantizePlanes().AddPool({}).Build(); },
+     [](Graph* g) { OutputOf(g, 1).shape[3] = 4; }, "LceBMaxPool2d 'LceBMaxPool2d1' (#1): input",
+     "expected 1 bit a value", "got 2"},
+    {"DequantizeOfTwoBits",
+     [] { return QuantizePlanes(false, 32).AddDequantize(kTfLiteFloat32).Build(); },
+     [](Graph* g) { OutputOf(g, 1).shape[3] = 64; }, "LceDequantize 'LceDequantize1' (#1): input",
+     "expected 1 bit a value", "got 2"},
 
     // Dequantize.
     {"DequantizeOfFloat", [] { return Dequantize().Build(); },
@@ -598,6 +699,23 @@ TEST(Malformed, ConvWithPadsThatNoImageFits) {
   graph.tensors[0].shape = {1, 1, 5, 40};
   EXPECT_THAT(ErrorsOf(graph), AllOf(HasSubstr("expected an image that holds the filter of 3 x 3"),
                                      HasSubstr("pads of 0 + 1 x 2 + 3, got shape [1, 1, 5, 2]")));
+}
+
+const OptionFault kConvOptionsWithBits[] = {
+    {"bits_in", {0, -1, 5, kHuge, kLow}},
+    {"bits_weights", {0, -1, 5, kHuge, kLow}},
+    {"channels_in", {0, -1, kHuge, kLow}},
+    {"dilation_height_factor", {0, -1, kHuge, kLow}},
+    {"dilation_width_factor", {0, -1, kHuge, kLow}},
+    {"fused_activation_function", {-1, 4, 5, kHuge, kLow}},
+    {"pad_values", {-2, 2, kHuge, kLow}},
+    {"padding", {-1, 2, kHuge, kLow}},
+    {"stride_height", {0, -1, kHuge, kLow}},
+    {"stride_width", {0, -1, kHuge, kLow}},
+};
+
+TEST(Malformed, ConvOptionsWithBits) {
+  ExpectOptionErrors(PlanesConv(), "LceBconv2d 'LceBconv2d1' (#1): ", kConvOptionsWithBits);
 }
 
 TEST(Malformed, PoolOptions) {

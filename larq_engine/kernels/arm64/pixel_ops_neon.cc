@@ -806,6 +806,7 @@ void MaxBitsNeon(const uint32_t* const* taps, size_t tap_count, size_t words, ui
 }  // namespace
 
 constexpr PixelOps kPixelOpsNeon = {
+    .add_shifted = AddShifted,
     .to_float = ToFloatNeon,
     .to_int8 = ToInt8Neon,
     .to_bits = ToBitsNeon,

@@ -40,6 +40,7 @@ struct AllLanes {
   __m512 Load(const float* from) const { return _mm512_loadu_ps(from); }
   __m512i Load(const int32_t* from) const { return _mm512_loadu_si512(from); }
   void Store(float* to, __m512 values) const { _mm512_storeu_ps(to, values); }
+  void Store(int32_t* to, __m512i values) const { _mm512_storeu_si512(to, values); }
   void Store(int8_t* to, __m128i values) const {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), values);
   }
@@ -51,6 +52,7 @@ struct FirstLanes {
   __m512 Load(const float* from) const { return _mm512_maskz_loadu_ps(lanes, from); }
   __m512i Load(const int32_t* from) const { return _mm512_maskz_loadu_epi32(lanes, from); }
   void Store(float* to, __m512 values) const { _mm512_mask_storeu_ps(to, lanes, values); }
+  void Store(int32_t* to, __m512i values) const { _mm512_mask_storeu_epi32(to, lanes, values); }
   void Store(int8_t* to, __m128i values) const { _mm_mask_storeu_epi8(to, lanes, values); }
   __mmask16 Keep(__mmask16 mask) const { return _kand_mask16(mask, lanes); }
 };
@@ -474,9 +476,18 @@ void Prelu(const float* in, const float* slopes, size_t rows, size_t channels, f
   }
 }
 
+void AddShifted(const int32_t* in, size_t count, int shift, int32_t* acc) {
+  const __m128i by = _mm_cvtsi32_si128(shift);
+  ForVectors(count, [&](size_t at, auto lanes) {
+    const __m512i shifted = _mm512_sll_epi32(lanes.Load(in + at), by);
+    lanes.Store(acc + at, _mm512_add_epi32(lanes.Load(acc + at), shifted));
+  });
+}
+
 }  // namespace
 
 constexpr PixelOps kPixelOpsAvx512bw = {
+    .add_shifted = AddShifted,
     .to_float = ToFloat,
     .to_int8 = ToInt8,
     .to_bits = ToBits,

@@ -1,4 +1,9 @@
 // LceQuantize (values to bits) and LceDequantize (bits to values).
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "larq_engine/kernels/quantize_planes.h"
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
 #include "larq_engine/runtime/ops/broadcast.h"
@@ -52,6 +57,43 @@ class QuantizeStep : public Step {
   std::optional<QuantizeLimits> limits_;  // one for each channel
 };
 
+// To several bits a value.
+class QuantizePlanesStep : public Step {
+ public:
+  QuantizePlanesStep(const QuantizeOp& op, const StepKernels& kernels)
+      : op_(op), ops_(kernels.pixel_ops) {}
+
+  void Resize(std::span<const TensorShape> inputs, const TensorShape&) override {
+    pixels_ = CountPixels(inputs[0].dims);
+    const auto channels = static_cast<size_t>(inputs[0].dims.back());
+    std::vector<float> limits;
+    for (auto first = op_.plane_limits.begin(); first != op_.plane_limits.end();
+         first += op_.limit_channels) {
+      const std::vector<float> all =
+          ForEachChannel(std::vector<float>(first, first + op_.limit_channels), channels);
+      limits.insert(limits.end(), all.begin(), all.end());
+    }
+    quantizer_.emplace(static_cast<size_t>(op_.bits), channels, std::move(limits), ops_);
+  }
+
+  int64_t pixels() const override { return pixels_; }
+  bool pixelwise() const override { return true; }
+  size_t scratch_bytes() const override { return quantizer_->scratch_bytes(); }
+
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
+           void* output) const override {
+    quantizer_->Run(static_cast<const float*>(inputs[0]),
+                    static_cast<size_t>(range.last_pixel - range.first_pixel), scratch,
+                    static_cast<uint32_t*>(output));
+  }
+
+ private:
+  const QuantizeOp& op_;
+  const PixelOps& ops_;
+  int64_t pixels_ = 0;
+  std::optional<PlaneQuantizer> quantizer_;
+};
+
 class DequantizeStep : public Step {
  public:
   DequantizeStep(const DequantizeOp& op, const StepKernels& kernels)
@@ -89,6 +131,7 @@ class DequantizeStep : public Step {
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const QuantizeOp& op, const StepKernels& kernels) {
+  if (op.bits > 1) return std::make_unique<QuantizePlanesStep>(op, kernels);
   return std::make_unique<QuantizeStep>(op, kernels);
 }
 

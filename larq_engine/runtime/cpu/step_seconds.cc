@@ -21,7 +21,8 @@ double ProductCycles(const Bconv2dOp& conv, const TensorShape& output, const Ste
                             : SelectBgemm(BgemmRows(), cpu.features, shape, cpu.kernel).row;
   if (row == nullptr) return static_cast<double>(conv.Macs(output)) / kReferenceMacsPerCycle;
   const auto pixels = static_cast<double>(CountElements(output.dims, 3));
-  return pixels * static_cast<double>(conv.spec.groups) * BgemmCycles(*row, shape);
+  const int64_t products = conv.spec.groups * conv.spec.bits_in * conv.spec.bits_weights;
+  return pixels * static_cast<double>(products) * BgemmCycles(*row, shape);
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 namespace larq_engine {
 namespace {
 
+constexpr const char* kSeveralBits = "it has more than one bit a value";
+
 bool ReachesTooFar(int64_t taps, int64_t dilation, int64_t stride, const AxisPadding& padding) {
   return taps > kLittleReach / dilation || stride > kLittleReach ||
          std::max(padding.before, padding.after) > kLittleReach;
@@ -28,8 +30,12 @@ std::string CudaExecutor::Refusal(const Program& program, const ProgramOp& op) c
     return too_far ? "its window reaches farther than " + std::to_string(kLittleReach) + " pixels"
                    : std::string();
   };
+  if (const auto* quantize = std::get_if<QuantizeOp>(op.op.get())) {
+    if (quantize->bits > 1) return kSeveralBits;
+  }
   if (const auto* conv = std::get_if<Bconv2dOp>(op.op.get())) {
     const Bconv2dSpec& spec = conv->spec;
+    if (spec.has_planes()) return kSeveralBits;
     return window(
         ReachesTooFar(spec.filter_height, spec.dilation_height, spec.stride_height,
                       spec.pad_height) ||

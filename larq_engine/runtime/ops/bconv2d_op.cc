@@ -1,7 +1,9 @@
 #include "larq_engine/runtime/ops/bconv2d_op.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <iterator>
 #include <limits>
 
 #include "larq_engine/kernels/bits.h"
@@ -32,6 +34,19 @@ constexpr std::string_view kKeysWithPads[] = {"channels_in",
                                               "pad_values",
                                               "stride_height",
                                               "stride_width"};
+// What has more than one bit a value (an extension) says so with both keys.
+constexpr std::string_view kKeysOfBits[] = {"bits_in", "bits_weights"};
+
+template <size_t kCount>
+constexpr auto WithBits(const std::string_view (&keys)[kCount]) {
+  std::array<std::string_view, kCount + std::size(kKeysOfBits)> all;
+  std::copy(std::begin(kKeysOfBits), std::end(kKeysOfBits),
+            std::copy(std::begin(keys), std::end(keys), all.begin()));
+  return all;
+}
+constexpr auto kKeysWithBits = WithBits(kKeys);
+constexpr auto kKeysWithPadsAndBits = WithBits(kKeysWithPads);
+
 constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 
 // The inputs in the file's order.
@@ -62,17 +77,20 @@ Activation ReadActivation(const CustomOptions& options) {
   return static_cast<Activation>(options.Get("fused_activation_function", 0, 3));
 }
 
-// The file does not say how many groups: the filter has the words of one group's channels.
+// The file does not say how many groups: the filter has the words of one group's channels, for each
+// of its planes.
 int64_t ReadGroups(const Bconv2dSpec& spec, int64_t filter_words) {
+  const int64_t planes = spec.bits_weights;
   const int64_t image_words = static_cast<int64_t>(WordsFor(static_cast<size_t>(spec.in_channels)));
-  const int64_t groups = image_words / filter_words;
+  const int64_t groups = image_words * planes / filter_words;
   const bool fits =
-      groups * filter_words == image_words &&
+      groups * filter_words == image_words * planes && filter_words % planes == 0 &&
       (groups == 1 || (spec.in_channels % (groups * 32) == 0 && spec.out_channels % groups == 0));
   if (!fits) {
-    throw OpError("filter: expected " + std::to_string(image_words) + " words for " +
-                  std::to_string(spec.in_channels) +
-                  " input channels, or a divisor of it that makes groups of a multiple of 32 input "
+    throw OpError("filter: expected " + std::to_string(image_words * planes) + " words for " +
+                  std::to_string(spec.in_channels) + " input channels" +
+                  (planes > 1 ? " of " + std::to_string(planes) + " bits" : "") +
+                  ", or a divisor of it that makes groups of a multiple of 32 input "
                   "channels which divide the " +
                   std::to_string(spec.out_channels) + " output channels; got " +
                   std::to_string(filter_words) + " words; re-convert the model");
@@ -111,10 +129,15 @@ Bconv2dSpec ReadSpec(const OpInfo& op, const CustomOptions& options) {
                    .pad_height = ReadPadding(options, "pad_top", "pad_bottom"),
                    .pad_width = ReadPadding(options, "pad_left", "pad_right"),
                    .pad_value = static_cast<PadValue>(options.Get("pad_values", -1, 1))};
+  if (options.Has("bits_in")) {
+    spec.bits_in = options.Get("bits_in", 1, kMaxBits);
+    spec.bits_weights = options.Get("bits_weights", 1, kMaxBits);
+  }
   spec.groups = ReadGroups(spec, filter.dims[3]);
-  // taps * words fits 64 bits: CheckConstant found that many bytes. 32 bits a word still do.
-  if (spec.taps() > kMaxDepth || spec.depth() > kMaxDepth) {
-    throw OpError("filter: expected at most " + std::to_string(kMaxDepth) +
+  // taps * words fits 64 bits: CheckConstant found that many bytes. 32 bits a word still do, and so
+  // does what few of those add up to.
+  if (spec.taps() > kMaxDot || spec.depth() > kMaxDot || spec.max_dot() > kMaxDot) {
+    throw OpError("filter: expected at most " + std::to_string(kMaxDot / spec.max_product()) +
                   " products for one output value, got shape " + DimsString(filter.dims) +
                   "; the file is corrupted");
   }
@@ -129,7 +152,7 @@ OutputTransform ReadTransform(const OpInfo& op, const CustomOptions& options,
   if (op.output.type == kTfLiteInt32) {
     const auto threshold =
         ChannelConstants<int32_t>(op, kThreshold, "threshold", kTfLiteInt32, channels);
-    return MakeBitsTransform(threshold.data(), count, spec.depth());
+    return MakeBitsTransform(threshold.data(), count, spec.max_dot());
   }
   const auto multiplier =
       ChannelConstants<float>(op, kMultiplier, "multiplier", kTfLiteFloat32, channels);
@@ -173,12 +196,14 @@ Bconv2dOp Bconv2dOp::Read(const OpInfo& op) {
   CheckInputCount(op, kInputCount);
   CheckType(op.inputs[kImage], "input", {kTfLiteInt32});
   CheckType(op.output, "output", {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt32});
-  const CustomOptions options(op.options, {kKeys, kKeysWithPads});
+  const CustomOptions options(op.options,
+                              {kKeys, kKeysWithPads, kKeysWithBits, kKeysWithPadsAndBits});
   const Bconv2dSpec spec = ReadSpec(op, options);
   Bconv2dOp read{.spec = spec,
                  .transform = ReadTransform(op, options, spec),
                  .filter = {op.inputs[kFilter].constant, op.inputs[kFilter].bytes}};
-  CheckFilterTail(read.filter.data(), spec.out_channels * spec.taps(), spec.group_in_channels());
+  CheckFilterTail(read.filter.data(), spec.out_channels * spec.taps() * spec.bits_weights,
+                  spec.group_in_channels());
   return read;
 }
 
@@ -186,13 +211,14 @@ TensorShape Bconv2dOp::Shape(std::span<const TensorShape> inputs) const {
   const TensorShape& input = inputs[0];
   const std::vector<int>& dims = input.dims;
   CheckRank(dims, "input", 4);
-  const int64_t words = static_cast<int64_t>(WordsFor(static_cast<size_t>(spec.in_channels)));
+  const auto words = static_cast<int64_t>(spec.pixel_words());
   if (dims[3] != words) {
     throw OpError("input: expected " + std::to_string(words) + " words a pixel for " +
-                  std::to_string(spec.in_channels) + " channels, got shape " + DimsString(dims) +
-                  "; re-convert the model");
+                  std::to_string(spec.in_channels) + " channels" +
+                  (spec.bits_in > 1 ? " of " + std::to_string(spec.bits_in) + " bits" : "") +
+                  ", got shape " + DimsString(dims) + "; re-convert the model");
   }
-  CheckBitChannels(input, spec.in_channels);
+  CheckBitChannels(input, spec.in_channels, spec.bits_in);
   CountElements(dims, 4);
   const WindowAxis height = spec.Height(dims[1]);
   const WindowAxis width = spec.Width(dims[2]);
@@ -211,8 +237,8 @@ Bconv2dOp Bconv2dOp::Slice(int64_t first, int64_t count) const {
   assert(transform.kind != OutputKind::kBits || first % kWordBits == 0);
   Bconv2dOp part = *this;
   part.spec.out_channels = count;
-  const auto words = static_cast<int64_t>(WordsFor(static_cast<size_t>(spec.in_channels)));
-  part.filter = filter.From(static_cast<size_t>(first * spec.taps() * words));
+  const auto words = spec.tap_words() * static_cast<size_t>(spec.bits_weights);
+  part.filter = filter.From(static_cast<size_t>(first * spec.taps()) * words);
   const auto cut = [&](auto& values) {
     if (values.empty()) return;
     values = {values.begin() + first, values.begin() + first + count};

@@ -1,4 +1,5 @@
-// LceBconv2d: a convolution of +-1 values, or a layer that is one (dense, 1-D).
+// LceBconv2d: a convolution of +-1 values, or of planes of them, or a layer that is one (dense,
+// 1-D).
 #ifndef LARQ_ENGINE_RUNTIME_OPS_BCONV2D_OP_H_
 #define LARQ_ENGINE_RUNTIME_OPS_BCONV2D_OP_H_
 
@@ -17,7 +18,7 @@ struct OpInfo;
 struct Bconv2dOp {
   Bconv2dSpec spec;
   OutputTransform transform;
-  ConstantValues<uint32_t> filter;  // [out_channels][height][width][words of one group's channels]
+  ConstantValues<uint32_t> filter;  // as for Bconv2d
 
   static Bconv2dOp Read(const OpInfo& op);
   TensorShape Shape(std::span<const TensorShape> inputs) const;
@@ -26,7 +27,7 @@ struct Bconv2dOp {
   // anywhere, but between words where they make bits.
   Bconv2dOp Slice(int64_t first, int64_t count) const;
 
-  // +-1 products of one run.
+  // Products of one run, each of all planes.
   int64_t Macs(const TensorShape& output) const;
 };
 

@@ -41,6 +41,7 @@ MaxPool2dOp MaxPool2dOp::ReadOfFloats(const OpInfo& op) {
 TensorShape MaxPool2dOp::Shape(std::span<const TensorShape> inputs) const {
   const std::vector<int>& dims = inputs[0].dims;
   CheckRank(dims, "input", 4);
+  if (of_bits) CheckBits(inputs[0], 1);
   return {.dims = window.OutputDims(dims, dims[3]), .channels = inputs[0].channels};
 }
 

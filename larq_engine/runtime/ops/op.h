@@ -47,7 +47,7 @@ std::vector<size_t> DataInputs(const Op& op);
 
 TensorShape OutputShape(const Op& op, std::span<const TensorShape> inputs);
 
-// +-1 products of one run, and products of floats.
+// Products of a layer of bits in one run, and products of floats.
 int64_t Macs(const Op& op, const TensorShape& output);
 int64_t FloatMacs(const Op& op, const TensorShape& output);
 

@@ -130,11 +130,20 @@ void CheckConstant(const TensorInfo& tensor, const char* role, size_t element_by
   }
 }
 
-void CheckBitChannels(const TensorShape& input, int64_t expected) {
-  if (input.channels != 0 && input.channels != expected) {
-    throw OpError("input: expected bits of " + std::to_string(expected) + " channels, got " +
+void CheckBitChannels(const TensorShape& input, int64_t channels, int64_t bits) {
+  CheckBits(input, bits);
+  if (input.channels != 0 && input.channels != channels) {
+    throw OpError("input: expected bits of " + std::to_string(channels) + " channels, got " +
                   std::to_string(input.channels) +
                   " from the operator before; re-convert the model");
+  }
+}
+
+void CheckBits(const TensorShape& input, int64_t expected) {
+  if (input.channels != 0 && input.bits != expected) {
+    throw OpError("input: expected " + std::to_string(expected) +
+                  (expected == 1 ? " bit" : " bits") + " a value, got " +
+                  std::to_string(input.bits) + " from the operator before; re-convert the model");
   }
 }
 

@@ -49,8 +49,10 @@ TensorShape AsInput(const TensorShape& input);
 // For a tensor of the file: as many bytes as its shape asks for.
 void CheckConstant(const TensorInfo& tensor, const char* role, size_t element_bytes);
 
-// The number of channels that the maker of a tensor of bits put there, where it is known.
-void CheckBitChannels(const TensorShape& input, int64_t expected);
+// The number of channels that the maker of a tensor of bits put there, and of bits for each, where
+// they are known.
+void CheckBitChannels(const TensorShape& input, int64_t channels, int64_t bits = 1);
+void CheckBits(const TensorShape& input, int64_t expected);
 
 // A per-tensor zero point of an int8 tensor (0 where the file gives none).
 int32_t ZeroPoint(const TensorInfo& tensor, const char* role);

@@ -2,13 +2,49 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
+#include "larq_engine/kernels/bconv2d_spec.h"
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/runtime/ops/op_checks.h"
 #include "larq_engine/runtime/ops/op_error.h"
 
 namespace larq_engine {
 namespace {
+
+constexpr std::string_view kPlaneKeys[] = {"bits"};
+
+// Limits that do not fall, of which NaN is none.
+void CheckRise(const std::vector<float>& limits, size_t channels) {
+  for (size_t i = 0; i < limits.size(); ++i) {
+    const float before = i < channels ? -INFINITY : limits[i - channels];
+    if (limits[i] >= before) continue;
+    throw OpError("limits: expected numbers of which none is smaller than the one before, got " +
+                  std::to_string(before) + " and " + std::to_string(limits[i]) +
+                  "; the file is corrupted");
+  }
+}
+
+void ReadPlanes(const OpInfo& op, int64_t bits, QuantizeOp& read) {
+  CheckType(op.inputs[0], "input", {kTfLiteFloat32});
+  const TensorInfo& limits = op.inputs[1];
+  CheckType(limits, "limits", {kTfLiteFloat32});
+  const std::vector<int>& dims = limits.dims;
+  const bool fits =
+      (dims.size() == 1 || dims.size() == 2) && dims[0] == LargestOf(bits) && dims.back() >= 1;
+  if (!fits) {
+    throw OpError("limits '" + limits.name + "': expected " + std::to_string(LargestOf(bits)) +
+                  " for " + std::to_string(bits) +
+                  " bits, or as many times the input's channels, got shape " + DimsString(dims) +
+                  "; re-convert the model");
+  }
+  CheckConstant(limits, "limits", sizeof(float));
+  read.bits = bits;
+  read.limit_channels = dims.size() == 2 ? dims[1] : 1;
+  read.plane_limits.resize(limits.bytes / sizeof(float));
+  std::memcpy(read.plane_limits.data(), limits.constant, limits.bytes);
+  CheckRise(read.plane_limits, static_cast<size_t>(read.limit_channels));
+}
 
 void CheckHasChannels(const std::vector<int>& dims) {
   if (dims.empty()) {
@@ -19,11 +55,16 @@ void CheckHasChannels(const std::vector<int>& dims) {
 }  // namespace
 
 QuantizeOp QuantizeOp::Read(const OpInfo& op) {
-  CheckInputCount(op, 1);
-  CheckNoOptions(op);
+  int64_t bits = 1;
+  if (!op.options.empty()) {
+    const CustomOptions options(op.options, {OptionKeys{}, kPlaneKeys});
+    if (options.Has("bits")) bits = options.Get("bits", 2, kMaxBits);
+  }
+  CheckInputCount(op, bits > 1 ? 2 : 1);
   CheckType(op.inputs[0], "input", {kTfLiteFloat32, kTfLiteInt8, kTfLiteBool});
   CheckType(op.output, "output", {kTfLiteInt32});
   QuantizeOp read{.from = op.inputs[0].type};
+  if (bits > 1) ReadPlanes(op, bits, read);
   if (read.from == kTfLiteInt8) read.zero_point = ZeroPoint(op.inputs[0], "input");
   return read;
 }
@@ -32,8 +73,14 @@ TensorShape QuantizeOp::Shape(std::span<const TensorShape> inputs) const {
   const std::vector<int>& dims = inputs[0].dims;
   CheckHasChannels(dims);
   CountElements(dims, dims.size());
-  TensorShape output{.dims = dims, .channels = dims.back()};
-  output.dims.back() = static_cast<int>(WordsFor(static_cast<size_t>(dims.back())));
+  if (limit_channels != 1 && limit_channels != dims.back()) {
+    throw OpError("input: expected " + std::to_string(limit_channels) +
+                  " channels, for each of which there are limits, got shape " + DimsString(dims) +
+                  "; re-convert the model");
+  }
+  TensorShape output{.dims = dims, .channels = dims.back(), .bits = bits};
+  const auto words = static_cast<int64_t>(WordsFor(static_cast<size_t>(dims.back())));
+  output.dims.back() = CheckedSize(bits * words);
   return output;
 }
 

@@ -1,10 +1,11 @@
-// LceQuantize (values to bits) and LceDequantize (bits to values).
+// LceQuantize (values to bits, one or several of each) and LceDequantize (bits to values).
 #ifndef LARQ_ENGINE_RUNTIME_OPS_QUANTIZE_OP_H_
 #define LARQ_ENGINE_RUNTIME_OPS_QUANTIZE_OP_H_
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "larq_engine/runtime/ops/quantize_limits.h"
 #include "larq_engine/runtime/ops/shape.h"
@@ -18,6 +19,12 @@ struct QuantizeOp {
   TfLiteType from;                            // float, int8 or bool
   int32_t zero_point = 0;                     // int8
   std::optional<QuantizeLimits> limits = {};  // of floats, with the operators that it absorbed
+
+  // Of floats, to several bits: see PlaneQuantizer. Limits are [2^bits - 1][limit_channels], which
+  // are those of the input, or 1 for all.
+  int64_t bits = 1;
+  int64_t limit_channels = 1;
+  std::vector<float> plane_limits = {};
 
   static QuantizeOp Read(const OpInfo& op);
   TensorShape Shape(std::span<const TensorShape> inputs) const;

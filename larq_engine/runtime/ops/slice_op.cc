@@ -169,7 +169,7 @@ TensorShape SliceOp::Shape(std::span<const TensorShape> inputs) const {
     shape.dims[i] = static_cast<int>(ranges[i].end - ranges[i].begin);
   }
   CountElements(shape.dims, shape.dims.size());
-  if (inputs[0].channels > 0) {  // bits, words of which are moved
+  if (inputs[0].channels > 0 && inputs[0].bits == 1) {  // words of which are moved
     constexpr auto kWord = static_cast<int64_t>(kWordBits);
     shape.channels = std::clamp<int64_t>(inputs[0].channels - ranges.back().begin * kWord, 0,
                                          shape.dims.back() * kWord);

@@ -20,15 +20,19 @@ TensorInfo Tensor(TfLiteType type, std::vector<int> dims, const void* constant =
   return info;
 }
 
+testing::OptionMap ConvOptionMap(int channels_in) {
+  return {{"channels_in", channels_in},
+          {"dilation_height_factor", 1},
+          {"dilation_width_factor", 1},
+          {"fused_activation_function", 0},
+          {"pad_values", 1},
+          {"padding", 0},
+          {"stride_height", 1},
+          {"stride_width", 1}};
+}
+
 std::vector<uint8_t> ConvOptions(int channels_in) {
-  return testing::EncodeOptions({{"channels_in", channels_in},
-                                 {"dilation_height_factor", 1},
-                                 {"dilation_width_factor", 1},
-                                 {"fused_activation_function", 0},
-                                 {"pad_values", 1},
-                                 {"padding", 0},
-                                 {"stride_height", 1},
-                                 {"stride_width", 1}});
+  return testing::EncodeOptions(ConvOptionMap(channels_in));
 }
 
 // An operator and the step that computes it.
@@ -96,6 +100,24 @@ TEST(Bconv2dStep, DepthBeyondTheAccumulatorIsRefusedBeforeTheFilterIsRead) {
   EXPECT_EQ(ErrorOf([&] {
               Made("LceBconv2d", op);
             }).find("filter: expected at most 1073741824 products for one output value"),
+            0u);
+}
+
+TEST(Bconv2dStep, PlanesBeyondTheAccumulatorAreRefusedToo) {
+  const uint32_t nothing = 0;
+  constexpr int kMost = (1 << 30) / (15 * 15);  // products
+  const int taps = kMost / 32 + 1;
+  OpInfo op{.inputs = {Tensor(kTfLiteInt32, {1, 1, 1, 4}),
+                       Tensor(kTfLiteInt32, {1, taps, 1, 4}, &nothing), Tensor(kTfLiteFloat32, {1}),
+                       Tensor(kTfLiteFloat32, {1}), TensorInfo()},
+            .output = Tensor(kTfLiteFloat32, {1, 1, 1, 1})};
+  testing::OptionMap with_bits = ConvOptionMap(32);
+  with_bits["bits_in"] = with_bits["bits_weights"] = 4;
+  const std::vector<uint8_t> options = testing::EncodeOptions(with_bits);
+  op.options = options;
+  EXPECT_EQ(ErrorOf([&] {
+              Made("LceBconv2d", op);
+            }).find("filter: expected at most 4772185 products for one output value"),
             0u);
 }
 

@@ -92,9 +92,14 @@ class GraphMaker {
       return of[static_cast<size_t>(random_.Int(0, static_cast<int64_t>(of.size()) - 1))];
     };
     switch (random_.Int(0, 8)) {
-      case 0:
-        builder_.AddQuantize().AddConv(AnyConv(kTfLiteFloat32));
+      case 0: {
+        const int bits = static_cast<int>(random_.Int(1, 3));
+        ConvConfig config = AnyConv(kTfLiteFloat32);
+        config.bits_in = bits;
+        config.bits_weights = static_cast<int>(random_.Int(1, 2));
+        builder_.AddQuantize(bits, random_.Int(0, 1) == 0).AddConv(config);
         break;
+      }
       case 1:
         builder_.AddQuantize().AddConv(AnyConv(kTfLiteInt32)).AddDequantize(kTfLiteFloat32);
         break;
