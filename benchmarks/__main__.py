@@ -19,6 +19,7 @@ from benchmarks.machine import ROOT
 PARTS: dict[str, dict[str, tuple[str, ...]]] = {
     "kernels": {"kernels": ("benchmarks.bgemm",)},
     "convs": {"convs": ("benchmarks.convs",)},
+    "few-bits": {"few-bits": ("benchmarks.few_bits",)},
     "grid": {"grid": ("benchmarks.grid",)},
     "cliffs": {"cliffs": ("benchmarks.cliffs",)},
     "models": {

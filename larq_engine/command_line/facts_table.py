@@ -34,7 +34,7 @@ def format_facts(facts: ModelFacts) -> str:
     shown = ", ".join(f"{macs / 1e6:.2f} million {kind}" for kind, macs in work)
     lines.append(f"multiplications of one run: {shown}")
     lines.append(
-        f"file: {facts.file_bytes / 1e6:.3f} MB, of which weights of 1 bit take "
+        f"file: {facts.file_bytes / 1e6:.3f} MB, of which weights in bits take "
         f"{facts.binary_weight_bytes / 1e6:.3f} MB"
     )
     return "\n".join(lines)
@@ -71,4 +71,6 @@ def _shape(tensor: TensorFacts | None) -> str:
 def _type(tensor: TensorFacts | None) -> str:
     if tensor is None:
         return "none"
-    return "bit" if tensor.bits == 1 else tensor.type
+    if tensor.type != "int32" or tensor.bits == 32:
+        return tensor.type
+    return "bit" if tensor.bits == 1 else f"{tensor.bits} bits"

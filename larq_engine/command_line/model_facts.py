@@ -4,13 +4,13 @@ import dataclasses
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from larq_engine.converter import schema
 from larq_engine.converter.graph import Op, Tensor
 from larq_engine.converter.layer_names import name_layer
-from larq_engine.converter.lce_ops import is_ours, unpacking
+from larq_engine.converter.lce_ops import bits_made, is_ours, layer_bits, unpacking
 from larq_engine.converter.macs import count_macs
 from larq_engine.placing.placed_file import option_of
 
@@ -25,7 +25,7 @@ class TensorFacts:
         name: As in the file.
         shape: As in the file; -1 is an open dimension, and the last of bits counts words.
         type: As in the file.
-        bits: Bits of one number; 1 for those that are packed in words, None for texts and the like.
+        bits: Bits of one number, also where those are packed in words; None for texts and the like.
         constant: Whether the file holds it.
     """
 
@@ -77,7 +77,7 @@ class ModelFacts:
         inputs: Of the main graph.
         outputs: Likewise.
         operators: Of all graphs, in their order.
-        binary_weight_bytes: What weights of 1 bit take of the file.
+        binary_weight_bytes: What weights that are packed in words take of the file.
         binary_macs: Products of bits, if every graph runs once.
         float_macs: Those of floating point.
         integer_macs: Those of integers.
@@ -112,7 +112,7 @@ def collect_facts(content: bytes) -> ModelFacts:
         ValueError: It is none, or damaged.
     """
     model = schema.read(content)
-    packed = {tensor for graph in model.graphs for op in graph.ops for tensor in _packed(op)}
+    packed = {t: bits for graph in model.graphs for op in graph.ops for t, bits in _packed(op)}
     macs = Counter[str]()
     operators = []
     for number, graph in enumerate(model.graphs):
@@ -135,15 +135,18 @@ def collect_facts(content: bytes) -> ModelFacts:
     )
 
 
-def _packed(op: Op) -> list[Tensor]:
-    """The tensors of an operator that hold bits in words."""
+def _packed(op: Op) -> list[tuple[Tensor, int]]:
+    """The tensors of an operator that hold bits in words, and how many of each value."""
     if not is_ours(op):
         return []
     inputs = [op.input(position) for position in op.known.bits]
-    return [tensor for tensor in (*inputs, *op.outputs) if tensor and tensor.dtype == "INT32"]
+    read = layer_bits(op) if op.kind == "LceBconv2d" else [1] * len(inputs)
+    made = [bits_made(op)] * len(op.outputs)
+    tensors = [*zip(inputs, read, strict=True), *zip(op.outputs, made, strict=True)]
+    return [(tensor, count) for tensor, count in tensors if tensor and tensor.dtype == "INT32"]
 
 
-def _operator(op: Op, graph: int, index: int, packed: set[Tensor]) -> OperatorFacts:
+def _operator(op: Op, graph: int, index: int, packed: Mapping[Tensor, int]) -> OperatorFacts:
     macs = count_macs(op)  # It refuses operators that lack what is asked of them below.
     return OperatorFacts(
         graph=graph,
@@ -160,7 +163,7 @@ def _operator(op: Op, graph: int, index: int, packed: set[Tensor]) -> OperatorFa
     )
 
 
-def _tensor(tensor: Tensor, packed: set[Tensor]) -> TensorFacts:
+def _tensor(tensor: Tensor, packed: Mapping[Tensor, int]) -> TensorFacts:
     return TensorFacts(
         name=tensor.name,
         shape=tensor.signature or tensor.shape,
@@ -170,16 +173,16 @@ def _tensor(tensor: Tensor, packed: set[Tensor]) -> TensorFacts:
     )
 
 
-def _bits(tensor: Tensor, packed: set[Tensor]) -> int | None:
+def _bits(tensor: Tensor, packed: Mapping[Tensor, int]) -> int | None:
     if tensor in packed:
-        return 1
+        return packed[tensor]
     width = re.search(r"\d+$", tensor.dtype)
     if tensor.dtype == "BOOL":
         return 8
     return int(width.group()) if width else None
 
 
-def _weight_bits(op: Op, packed: set[Tensor]) -> int | None:
+def _weight_bits(op: Op, packed: Mapping[Tensor, int]) -> int | None:
     weights = op.input(1) if op.known.weights is not None else None
     if weights is None:
         return None

@@ -12,6 +12,7 @@ import numpy as np
 
 from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.graph import Array, Meaning, Op, Tensor
+from larq_engine.converter.levels import Levels
 from larq_engine.converter.options import Options
 from larq_engine.converter.signs import (
     TRUTH_MOVES,
@@ -39,6 +40,34 @@ def make_bits(binary: Binary, image: tuple[int, ...], options: Options) -> tuple
     bits = maker.bits(source, tensor)
     note_meaning(bits, binary, binary.tensor, image[-1])
     return bits, maker.ops
+
+
+def make_planes(levels: Levels, image: tuple[int, ...]) -> tuple[Tensor, list[Op]]:
+    """Likewise of values that are one of few numbers."""
+    x, ops = levels.x, list[Op]()
+    if x.shape[-1] != image[-1]:
+        signature = None if x.signature is None else (-1, *image[1:])
+        shaped = Tensor(f"{x.name}/image", image, "FLOAT32", signature=signature)
+        ops.append(lce_ops.reshape(x, shaped))
+        x = shaped
+    name = f"{levels.tensor.name}/bits"
+    made = lce_ops.quantize_planes(x, levels.limits, levels.bits, name)
+    quantize = next((op for op in x.consumers if computes_the_same(op, made)), made)
+    if quantize is made:
+        ops.append(made)
+    planes = quantize.output
+    if x.shape != image:
+        shape = lce_ops.packed_shape(image, levels.bits)
+        signature = None if x.signature is None else (-1, *shape[1:])
+        shaped = Tensor(f"{name}/image", shape, "INT32", signature=signature)
+        ops.append(lce_ops.reshape(planes, shaped))
+        planes = shaped
+    found = levels.tensor.counterpart
+    if found is not None:
+        meaning = Meaning(found.origin, image[-1], levels=levels.levels, order=found.order)
+        if meaning not in planes.meanings:
+            planes.meanings.append(meaning)
+    return planes, ops
 
 
 def note_meaning(

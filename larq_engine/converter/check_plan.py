@@ -16,6 +16,7 @@ from larq_engine.converter.constants import fold_constants
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import NUMPY_TYPES, Graph, Meaning, Model, Op, Tensor
 from larq_engine.converter.lce_ops import WORD, is_ours
+from larq_engine.converter.levels import Levels, find_levels
 from larq_engine.converter.signs import NotBinary, find_binary
 
 # Of values in a stretch. An operator that makes more is a stretch by itself.
@@ -42,8 +43,9 @@ class Comparison:
     op: Op
     ours: Source
     theirs: Tensor
-    # What `theirs` is the sign of, if it is the sign of numbers.
+    # What `theirs` is the sign of, if it is the sign of numbers, or else how it comes from numbers.
     before_sign: Tensor | None = None
+    levels: Levels | None = None
 
     @property
     def is_exact(self) -> bool:
@@ -170,24 +172,34 @@ class _Counterparts:
         return [(self._by_origin[n], source) for n, source in sources if n in self._by_origin]
 
     def comparisons(self, op: Op, tensor: Tensor) -> list[Comparison]:
-        return [
-            Comparison(op, source, their, self._show_before_sign(their) if source.meaning else None)
-            for their, source in self.sources(tensor)
-        ]
+        return [self._comparison(op, source, their) for their, source in self.sources(tensor)]
+
+    def _comparison(self, op: Op, source: Source, their: Tensor) -> Comparison:
+        if source.meaning is None:
+            return Comparison(op, source, their)
+        if source.meaning.levels:
+            levels = find_levels(their)
+            if levels is None:
+                raise _not_found(their, "it is not one of few numbers")
+            return Comparison(op, source, their, levels.x, levels)
+        return Comparison(op, source, their, self._show_before_sign(their))
 
     def _show_before_sign(self, binary: Tensor) -> Tensor | None:
         if binary not in self._before_sign:
             found = find_binary(binary)
             if isinstance(found, NotBinary):
-                raise ConversionError(
-                    f"self-check: '{binary.name}' became bits, and in the float model "
-                    f"{found.reason}. The converter is at fault: please report it with the model; "
-                    "check=False converts without this check"
-                )
+                raise _not_found(binary, found.reason)
             value, ops = values_before_sign(found)
             self._theirs.add(ops)
             self._before_sign[binary] = value if value.dtype == "FLOAT32" else None
         return self._before_sign[binary]
+
+
+def _not_found(tensor: Tensor, reason: str) -> ConversionError:
+    return ConversionError(
+        f"self-check: '{tensor.name}' became bits, and in the float model {reason}. The converter "
+        "is at fault: please report it with the model; check=False converts without this check"
+    )
 
 
 def _cut(graph: Graph) -> list[Stretch]:

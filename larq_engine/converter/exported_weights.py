@@ -13,7 +13,7 @@ from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.activations import activation_name, fused_activation
 from larq_engine.converter.graph import Array, Op, Tensor
 from larq_engine.converter.layer_names import name_layer
-from larq_engine.converter.macs import count_macs
+from larq_engine.converter.macs import count_macs, group_words
 from larq_engine.converter.padding import NO_PADS, read_pads
 from larq_engine.converter.weights import is_turned
 from larq_engine.python.model_file import ModelSource
@@ -93,9 +93,12 @@ def _binary(op: Op) -> tuple[dict[str, Any], dict[str, Array]]:
     assert image is not None and filters is not None
     options = _Options(op)
     channels = options["channels_in"]
-    group = channels * filters.shape[3] // image.shape[3]
+    words = group_words(op)
+    assert words is not None
+    group = channels * words[1] // words[0]
     pads = read_pads(options)
-    weights = _signs(_constant(op, 1), group)
+    bits_in, bits_weights = lce_ops.layer_bits(op)
+    weights = lce_ops.unpack_odd(_constant(op, 1), group, bits_weights)
     facts = {
         "input": _tensor(image, channels),
         "output": _tensor(op.output, len(weights)),
@@ -104,7 +107,8 @@ def _binary(op: Op) -> tuple[dict[str, Any], dict[str, Array]]:
         "dilation": [options["dilation_height_factor"], options["dilation_width_factor"]],
         "padding": "SAME" if pads is None else "VALID" if pads == NO_PADS else pads,
         "pad_value": None if pads == NO_PADS else options["pad_values"],
-        "depth": weights[0].size,
+        "depth": weights[0].size * lce_ops.largest(bits_in) * lce_ops.largest(bits_weights),
+        "bits": [bits_in, bits_weights],
     }
     if op.output.dtype == "INT32":
         # Beyond these it means the same, but its double would not be a number of 32 bits.
@@ -118,7 +122,7 @@ def _binary(op: Op) -> tuple[dict[str, Any], dict[str, Array]]:
 def _weights_only(op: Op, unpack: Op) -> tuple[dict[str, Any], dict[str, Array]]:
     """A layer that the host computes in float."""
     shape = unpack.output.shape
-    flat = _signs(_constant(unpack, 0), int(np.prod(shape)))
+    flat = lce_ops.unpack_odd(_constant(unpack, 0), int(np.prod(shape)))
     known = op.known.weights
     source = op.input(known.data) if known is not None else op.inputs[0]
     facts: dict[str, Any] = {
@@ -162,13 +166,6 @@ def _constant(op: Op, position: int) -> Array:
             f"{op.kind} '{op.name}': input {position}: expected a constant, got none; {_REMEDY}"
         )
     return tensor.data
-
-
-def _signs(words: Array, count: int) -> Array:
-    """The +1 and -1 that words hold along the last dimension."""
-    octets = np.ascontiguousarray(words, "<i4").view(np.uint8)
-    bits = np.unpackbits(octets, axis=-1, bitorder="little", count=count)
-    return np.where(bits, np.int8(-1), np.int8(1))
 
 
 def _tensor(tensor: Tensor, channels: int | None = None) -> dict[str, Any]:

@@ -45,7 +45,8 @@ class Meaning:
     The bits of `channels` values each, in this order, are the tensor's values. If there are
     `pads`, the tensor's values are those of the bits' image with so many pixels of `pad_sign`
     before and after its height and width. If there is an `order`, the tensor's values are in that
-    order of dimensions.
+    order of dimensions. Values of more than one bit are `levels`, one for each number that the bits
+    add up to.
     """
 
     origin: int
@@ -55,6 +56,11 @@ class Meaning:
     pads: tuple[tuple[int, int], ...] = ()
     pad_sign: int = 0
     order: tuple[int, ...] = ()
+    levels: tuple[float, ...] = ()
+
+    @property
+    def bits(self) -> int:
+        return max(1, (len(self.levels) - 1).bit_length())
 
     @property
     def two_values(self) -> list[float]:
@@ -62,7 +68,11 @@ class Meaning:
         return [float(np.float32(self.beta + self.alpha * sign)) for sign in (-1, 1)]
 
     def values(self, signs: Array) -> Array:
-        """The float model's values of +-1 values."""
+        """The float model's values of +-1 values, or of the odd numbers of more bits."""
+        if self.levels:
+            counts = (signs + len(self.levels) - 1) // 2
+            return np.take(np.array(self.levels, np.float32), counts)
+        signs = signs.astype(np.float32)
         if self.pads:
             pads = [(0, 0), *self.pads, (0, 0)]
             signs = np.pad(signs, pads, constant_values=self.pad_sign)

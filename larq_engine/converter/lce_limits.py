@@ -9,8 +9,15 @@ from larq_engine.converter.padding import NO_PADS, Pads, is_zero_padded, read_pa
 NONE = schema.ACTIVATION["NONE"]
 
 
-def why_not_lce(groups: int, pads: Pads | None, pad_sign: int, exceeds_image: bool) -> str | None:
+SEVERAL_BITS = "LCE has one bit a value"
+
+
+def why_not_lce(
+    bits: tuple[int, int], groups: int, pads: Pads | None, pad_sign: int, exceeds_image: bool
+) -> str | None:
     """Why LCE cannot run a binary convolution."""
+    if bits != (1, 1):
+        return SEVERAL_BITS
     if groups > 1:
         return "LCE's default kernel refuses groups"
     if pad_sign == -1:
@@ -47,6 +54,8 @@ def _reason(op: Op, options: Options) -> str | None:
         return "LCE has no such operator"
     if options.for_xcore and not op.known.in_xcore:
         return "target 'xcore' has no such operator"
+    if op.kind == "LceQuantize" and lce_ops.bits_made(op) > 1:
+        return SEVERAL_BITS
     return _convolution(op, options) if op.kind == "LceBconv2d" else None
 
 
@@ -60,7 +69,7 @@ def _convolution(op: Op, options: Options) -> str | None:
     exceeds = any(e > size for e, size in zip(extents, bits.shape[1:3], strict=True))
     groups = lce_ops.words(op.options["channels_in"]) // filters.shape[3]
     pads, pad_sign = read_pads(op.options), op.options["pad_values"]
-    reason = why_not_lce(groups, pads, pad_sign, exceeds)
+    reason = why_not_lce(lce_ops.layer_bits(op), groups, pads, pad_sign, exceeds)
     if reason is not None or not is_zero_padded(op.options):
         return reason
     if options.for_xcore:

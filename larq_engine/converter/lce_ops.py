@@ -10,6 +10,9 @@ from larq_engine.converter.graph import Array, Op, Tensor
 
 WORD = 32
 
+# Of a value or weight. More would take more products of planes than any layer gains by.
+MOST_BITS = 4
+
 
 def is_ours(op: Op) -> bool:
     """Whether it is one of the operators that the engine runs."""
@@ -27,8 +30,40 @@ def words(channels: int) -> int:
     return -(-channels // WORD)
 
 
-def packed_shape(shape: Sequence[int]) -> tuple[int, ...]:
-    return (*shape[:-1], words(shape[-1]))
+def packed_shape(shape: Sequence[int], bits: int = 1) -> tuple[int, ...]:
+    """Each pixel has the planes of its bits one after the other."""
+    return (*shape[:-1], bits * words(shape[-1]))
+
+
+def bits_made(op: Op) -> int:
+    """Of each value that an operator makes, if it makes bits."""
+    return _bits_option(op, "bits")
+
+
+def takes_sign(op: Op) -> bool:
+    """Whether it is an LceQuantize to one bit."""
+    return op.kind == "LceQuantize" and bits_made(op) == 1
+
+
+def layer_bits(op: Op) -> tuple[int, int]:
+    """Of each input and each weight of an LceBconv2d."""
+    return _bits_option(op, "bits_in"), _bits_option(op, "bits_weights")
+
+
+def _bits_option(op: Op, key: str) -> int:
+    options = op.options if isinstance(op.options, dict) else {}
+    return int(options.get(key, 1))
+
+
+def bits_options(bits_in: int, bits_weights: int) -> dict[str, int]:
+    """The options that say so."""
+    is_binary = bits_in == bits_weights == 1
+    return {} if is_binary else {"bits_in": bits_in, "bits_weights": bits_weights}
+
+
+def largest(bits: int) -> int:
+    """The largest of the odd whole numbers that so many planes add up to."""
+    return int(2**bits - 1)
 
 
 def pack_bits(negative: Array) -> Array:
@@ -36,6 +71,21 @@ def pack_bits(negative: Array) -> Array:
     padding = [(0, 0)] * (negative.ndim - 1) + [(0, -negative.shape[-1] % WORD)]
     packed = np.packbits(np.pad(negative, padding), axis=-1, bitorder="little")
     return np.ascontiguousarray(packed).view("<i4")
+
+
+def pack_odd(values: Array, bits: int) -> Array:
+    """Odd whole numbers along the last dimension to words, plane after plane, the lowest first."""
+    counts = (values.astype(np.int8) + np.int8(largest(bits))) >> 1
+    planes = [pack_bits(counts >> plane & 1 == 0) for plane in range(bits)]
+    return np.concatenate(planes, axis=-1)
+
+
+def unpack_odd(packed: Array, channels: int, bits: int = 1) -> Array:
+    """The odd whole numbers, +1 and -1 for one bit, that words hold along the last dimension."""
+    planes = np.ascontiguousarray(packed, "<i4").reshape(*packed.shape[:-1], bits, -1)
+    negative = np.unpackbits(planes.view(np.uint8), axis=-1, bitorder="little", count=channels)
+    signs = np.where(negative, np.int8(-1), np.int8(1))
+    return np.asarray(sum(signs[..., plane, :] << plane for plane in range(bits)))
 
 
 def constant(data: Array) -> Tensor:
@@ -49,8 +99,14 @@ def quantize(x: Tensor, name: str) -> Op:
     return Op("LceQuantize", [x], [bits], custom=True)
 
 
-def packed_signature(x: Tensor) -> tuple[int, ...] | None:
-    return None if x.signature is None else packed_shape(x.signature)
+def quantize_planes(x: Tensor, limits: Array, bits: int, name: str) -> Op:
+    """Numbers of limits that values are not smaller than, as so many bits."""
+    planes = Tensor(name, packed_shape(x.shape, bits), "INT32", signature=packed_signature(x, bits))
+    return Op("LceQuantize", [x, constant(limits)], [planes], {"bits": bits}, custom=True)
+
+
+def packed_signature(x: Tensor, bits: int = 1) -> tuple[int, ...] | None:
+    return None if x.signature is None else packed_shape(x.signature, bits)
 
 
 def bmaxpool(bits: Tensor, pool: Op, output: Tensor) -> Op:

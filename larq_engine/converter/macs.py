@@ -46,16 +46,30 @@ def _shape(op: Op, position: int) -> tuple[int, ...]:
     return tensor.shape
 
 
+def group_words(op: Op) -> tuple[int, int] | None:
+    """Words of one plane of an LceBconv2d's pixel, and of a group of it; None if they don't fit."""
+    pixel, taps = _shape(op, 0)[3], _shape(op, 1)[3]
+    options = op.options if isinstance(op.options, dict) else {}
+    bits = [options.get(key, 1) for key in ("bits_in", "bits_weights")]
+    if not all(isinstance(number, int) and number > 0 for number in bits):
+        return None
+    bits_in, bits_weights = bits
+    if pixel <= 0 or taps <= 0 or pixel % bits_in or taps % bits_weights:
+        return None
+    plane, group = pixel // bits_in, taps // bits_weights
+    return None if plane % group else (plane, group)
+
+
 def _binary(op: Op, filters: tuple[int, ...]) -> int:
     pixel = _shape(op, 0)[3]
     channels = op.options.get("channels_in") if isinstance(op.options, dict) else None
-    fits = pixel > 0 and filters[3] > 0 and pixel % filters[3] == 0
-    if not isinstance(channels, int) or not fits:
+    words = group_words(op)
+    if not isinstance(channels, int) or words is None:
         raise ValueError(
             f"{op.kind} '{op.name}': expected a number of channels_in and a filter whose depth "
             f"divides the {pixel} words of a pixel, got {channels} and {filters[3]} words; "
             "re-convert the model"
         )
-    groups = pixel // filters[3]
+    groups = words[0] // words[1]
     pixels = math.prod(op.output.shape[:-1])
     return pixels * math.prod(filters[:3]) * (channels // groups)

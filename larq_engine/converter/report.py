@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from larq_engine.converter.graph import FloatLayer, Graph, Op, Tensor
 from larq_engine.converter.layer_names import name_layer
-from larq_engine.converter.lce_ops import unpacking
+from larq_engine.converter.lce_ops import layer_bits, unpacking
 from larq_engine.converter.options import Options
 from larq_engine.converter.quantizer.results import Int8Report
 from larq_engine.converter.rules_binary import why_not_binary
@@ -32,8 +32,8 @@ class LayerReport:
     Attributes:
         name: As in the model.
         kind: The operator that it was.
-        became: "binary", "weights only" (binary weights stored as bits, float arithmetic), "int8",
-            "float".
+        became: "binary" (products of bits, of one or a few a value), "weights only" (binary weights
+            stored as bits, float arithmetic), "int8", "float".
         input_bits: Bits of an input value, 1 for signs.
         weight_bits: Bits of a weight in the file.
         output_bits: Bits of an output value: 1 where the next layer's sign is computed here.
@@ -180,14 +180,15 @@ def _bits(tensor: Tensor | None) -> int:
 def _binary(op: Op) -> LayerReport:
     filters = op.inputs[1]
     output_bits = 1 if op.output.dtype == "INT32" else _bits(op.output)
+    bits_in, bits_weights = layer_bits(op)
     layer = op.float_layer
     before = layer.float_bytes if layer else _nbytes(filters)
     return LayerReport(
         name_layer(op),
         layer.kind if layer else op.kind,
         BINARY,
-        1,
-        1,
+        bits_in,
+        bits_weights,
         output_bits,
         before,
         _nbytes(filters),

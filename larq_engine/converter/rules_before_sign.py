@@ -13,17 +13,23 @@ import numpy as np
 
 from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.bits import computes_the_same
+from larq_engine.converter.float_order import (
+    Function,
+    evaluate_flushed,
+    flush,
+    from_number,
+    keep,
+    to_number,
+)
 from larq_engine.converter.graph import Array, Graph, Op, Tensor
 from larq_engine.converter.options import Options
-from larq_engine.converter.rules_bits import Function, step_of
+from larq_engine.converter.rules_bits import step_of
 from larq_engine.converter.signs import KEEPING_SIGN, has_exact_differences
-
-_SMALLEST_NORMAL = np.finfo(np.float32).tiny
 
 
 def shorten_before_sign(op: Op, graph: Graph, options: Options) -> list[Op] | Tensor | None:
     """LceQuantize(f(x)) -> LceQuantize(x), of x - t or of t - x, with a t for each channel."""
-    found = _longest(op, graph)
+    found = _longest(op, graph) if lce_ops.takes_sign(op) else None
     if found is None:
         return None
     x, bound, falls = found
@@ -79,7 +85,7 @@ def _step(op: Op, output: Tensor, *, is_sign: bool) -> tuple[Function, Tensor] |
         return None
     # How a runtime computes a curve is not known, but the sign of it is.
     curve = is_sign and op.kind in KEEPING_SIGN
-    step = (_keep, op.inputs[0]) if curve else step_of(op, output.shape[-1])
+    step = (keep, op.inputs[0]) if curve else step_of(op, output.shape[-1])
     if step is None or step[1] is None or step[1].shape != output.shape:
         return None
     return step[0], step[1]
@@ -99,53 +105,26 @@ def _bounds(functions: Sequence[Function], channels: int) -> tuple[Array, bool] 
 
     largest = np.full(channels, np.finfo(np.float32).max, np.float32)
     with np.errstate(all="ignore"):
-        ends = [_evaluate(functions, end, _keep) for end in (-largest, largest)]
+        ends = [evaluate_flushed(functions, keep, end) for end in (-largest, largest)]
         first, last = (end >= 0 for end in ends)
         falls = bool(first[0])
         if np.isnan(ends).any() or (first != falls).any() or (last == falls).any():
             return None
         turn = np.float32(-1 if falls else 1)
-        bounds = [turn * _first(functions, turn, small, largest) for small in (_keep, _flush)]
+        bounds = [turn * _first(functions, turn, small, largest) for small in (keep, flush)]
     bound = np.where(bounds[0] == 0, np.float32(0), bounds[0])
     # Flushed, all numbers below the normal ones are 0.
-    alike = np.array_equal(_flush(bound), _flush(bounds[1]))
+    alike = np.array_equal(flush(bound), flush(bounds[1]))
     return (bound, falls) if alike and has_exact_differences(bound) else None
-
-
-def _evaluate(functions: Sequence[Function], x: Array, small: Function) -> Array:
-    """The functions in their order, and what the runtime does to small numbers."""
-    x = small(x)
-    for function in functions:
-        x = small(np.asarray(function(x), np.float32))
-    return x
-
-
-def _keep(x: Array) -> Array:
-    return x
-
-
-def _flush(x: Array) -> Array:
-    return np.where(np.abs(x) < _SMALLEST_NORMAL, np.float32(0), x)
 
 
 def _first(
     functions: Sequence[Function], turn: np.float32, small: Function, largest: Array
 ) -> Array:
     """The smallest numbers that, turned round or not, give values that are not negative."""
-    low, high = _number(-largest), _number(largest)
+    low, high = to_number(-largest), to_number(largest)
     while (high - low > 1).any():
         middle = (low + high) // 2
-        yes = _evaluate(functions, turn * _float(middle), small) >= 0
+        yes = evaluate_flushed(functions, small, turn * from_number(middle)) >= 0
         low, high = np.where(yes, low, middle), np.where(yes, middle, high)
-    return _float(high)
-
-
-def _number(x: Array) -> Array:
-    """Whole numbers in the order of the floats that they stand for."""
-    bits = x.view(np.int32).astype(np.int64)
-    return np.where(bits < 0, -(bits & 0x7FFFFFFF), bits)
-
-
-def _float(number: Array) -> Array:
-    sign = np.where(number < 0, 0x80000000, 0)
-    return np.asarray((np.abs(number) | sign).astype(np.uint32).view(np.float32))
+    return from_number(high)

@@ -1,8 +1,9 @@
-"""Layers with binary inputs and binary weights become LceBconv2d.
+"""Layers with binary inputs and binary weights become LceBconv2d, and those of a few more bits.
 
 With x = alpha * s + beta (s the bits) and w = scale * v (v the weights' signs),
     x convolved with w = alpha * scale * (s convolved with v) + beta * scale * sum(v),
-and padding x with p is padding s with (p - beta) / alpha. So steps of 0 and 1 are binary too.
+and padding x with p is padding s with (p - beta) / alpha. So steps of 0 and 1 are binary too. Of
+more bits, s and v are odd whole numbers.
 """
 
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from larq_engine.converter import lce_ops, schema
-from larq_engine.converter.bits import make_bits, note_meaning
+from larq_engine.converter.bits import make_bits, make_planes, note_meaning
 from larq_engine.converter.graph import FloatLayer, Graph, Op, Tensor
 from larq_engine.converter.layers import (
     KINDS,
@@ -20,6 +21,7 @@ from larq_engine.converter.layers import (
     with_pads,
 )
 from larq_engine.converter.lce_limits import why_not_lce
+from larq_engine.converter.levels import Levels, find_levels
 from larq_engine.converter.options import Options
 from larq_engine.converter.padding import (
     NO_PADS,
@@ -30,7 +32,7 @@ from larq_engine.converter.padding import (
 )
 from larq_engine.converter.rules_bits import becomes_bits, is_made_of_bits
 from larq_engine.converter.signs import Binary, NotBinary, Positive, find_binary
-from larq_engine.converter.weights import find_binary_weights, scales
+from larq_engine.converter.weights import OddWeights, find_odd_weights
 from larq_engine.python.text_table import counted
 
 # Up to this many products for an output, and some for each output channel that is missing where a
@@ -42,12 +44,18 @@ _PRODUCTS_OF_A_LINE = 320
 _FEWEST_OUTPUTS = 8  # a vector: a host computes as many at once
 
 
+# Each plane of the inputs is multiplied with each of the weights. Four such products took as long
+# as a host's int8 layer, without AMX, and a quarter of its float layer (docs/performance.md).
+_MOST_PLANE_PRODUCTS = 4
+
+
 @dataclass(frozen=True)
 class BinaryLayer:
     """A layer that can be binary, and how."""
 
     form: ConvolutionForm
-    data: Binary
+    data: Binary | Levels
+    weights: OddWeights
     pad_sign: int
     # Of the float model, where its image is padded before the sign: what the bits are with pads.
     padded: "_PaddedSign | None" = None
@@ -75,28 +83,34 @@ def find_binary_layer(op: Op, options: Options) -> BinaryLayer | NotBinary:
 
 
 def _match(form: ConvolutionForm, options: Options) -> BinaryLayer | NotBinary:
-    data = find_binary(form.data)
+    data = find_data(form.data)
     if isinstance(data, NotBinary):
         return data
-    sizes = scales(form.weights)
-    if isinstance(sizes, NotBinary):
-        return sizes
+    weights = find_odd_weights(form.weights)
+    if isinstance(weights, NotBinary):
+        return weights
     pad = 0
     if form.pads != NO_PADS:
-        signs = [s for s in (0, 1, -1) if data.alpha * s + data.beta == form.pad_value]
-        if not signs:
+        found = data.pad_sign(form.pad_value)
+        if found is None:
             return NotBinary(
-                f"it pads with {form.pad_value:g} what is {data.beta - data.alpha:g} or "
-                f"{data.beta + data.alpha:g}",
+                f"it pads with {form.pad_value:g} what is {data.describe()}",
                 "pad with 1 or not at all (in Keras pad_values=1, padding='valid')",
             )
-        pad = signs[0]
-    layer = BinaryLayer(form, data, pad)
+        pad = found
+    products = data.bits * weights.bits
+    if products > _MOST_PLANE_PRODUCTS:
+        return NotBinary(
+            f"faster in int8 or float: {products} products of planes for {data.bits} x "
+            f"{weights.bits} bits",
+            f"nothing; with up to {_MOST_PLANE_PRODUCTS} it would be binary",
+        )
+    layer = BinaryLayer(form, data, weights, pad)
     limit: NotBinary | None = None
     for way in (_padded_before_sign(layer), layer):
         if way is not None:
             way = replace(way, form=_as_same(way.form, options))
-            limit = _limit(way.form, way.pad_sign, options)
+            limit = _limit(way, options)
             if limit is None:
                 return way
     assert limit is not None
@@ -108,7 +122,10 @@ def _padded_before_sign(layer: BinaryLayer) -> BinaryLayer | None:
 
     Nothing is then between what is padded and the sign, and the pads are the convolution's.
     """
-    form, source = layer.form, layer.data.source
+    form = layer.form
+    if isinstance(layer.data, Levels):
+        return None
+    source = layer.data.source
     if not isinstance(source, Positive) or source.bound is not None or source.strict:
         return None
     found = find_pads(source.tensor, form.image)
@@ -125,7 +142,16 @@ def _padded_before_sign(layer: BinaryLayer) -> BinaryLayer | None:
         layer.data.tensor.name, shape=found.data.shape, signature=signature
     )
     data = replace(layer.data, source=replace(source, tensor=found.data), tensor=tensor)
-    return BinaryLayer(whole, data, sign, _PaddedSign(layer.data.tensor, found.pads))
+    padded = _PaddedSign(layer.data.tensor, found.pads)
+    return replace(layer, form=whole, data=data, pad_sign=sign, padded=padded)
+
+
+def find_data(tensor: Tensor) -> Binary | Levels | NotBinary:
+    """How the values of a tensor come from a sign, or from few numbers."""
+    found = find_binary(tensor)
+    if isinstance(found, NotBinary):
+        return find_levels(tensor) or found
+    return found
 
 
 def _as_same(form: ConvolutionForm, options: Options) -> ConvolutionForm:
@@ -150,8 +176,9 @@ def _as_same(form: ConvolutionForm, options: Options) -> ConvolutionForm:
     return replace(form, pads=None)
 
 
-def _limit(form: ConvolutionForm, pad: int, options: Options) -> NotBinary | None:
+def _limit(layer: BinaryLayer, options: Options) -> NotBinary | None:
     """What the runtime asked for cannot do."""
+    form, pad = layer.form, layer.pad_sign
     per_group = form.weights.shape[3]
     if form.image[3] % per_group or form.weights.shape[0] % form.groups:
         return NotBinary("its channels do not divide into its groups", "change the groups")
@@ -160,7 +187,8 @@ def _limit(form: ConvolutionForm, pad: int, options: Options) -> NotBinary | Non
             f"it has groups of {per_group} channels", "use groups of a multiple of 32 channels"
         )
     if options.for_lce:
-        reason = why_not_lce(form.groups, form.pads, pad, form.exceeds_image)
+        bits = (layer.data.bits, layer.weights.bits)
+        reason = why_not_lce(bits, form.groups, form.pads, pad, form.exceeds_image)
         if reason is not None:
             return NotBinary(reason, "convert with compatibility='larq_engine'")
     if options.for_xcore and form.pads != NO_PADS and pad == 0:
@@ -173,8 +201,12 @@ def _is_faster_in_host(op: Op, layer: BinaryLayer, graph: Graph, options: Option
 
     LCE makes such layers binary too. A sign that is not a host's SIGN takes more of its time.
     """
+    if options.for_lce or not _has_few_products(layer):
+        return False
+    if isinstance(layer.data, Levels):
+        return True
     source, sign = layer.data.source, layer.data.tensor
-    if options.for_lce or not _has_few_products(layer) or not isinstance(source, Positive):
+    if not isinstance(source, Positive):
         return False
     if sign.producer is None or sign.producer.kind != "SIGN" or not graph.only_use(sign):
         return False
@@ -208,20 +240,21 @@ def binarize_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     found = find_binary_layer(op, options)
     if isinstance(found, NotBinary) or _is_faster_in_host(op, found, graph, options):
         return None
-    form, data = found.form, found.data
-    weights = find_binary_weights(form.weights)
-    assert not isinstance(weights, NotBinary)
-    bits, ops = make_bits(data, form.image, options)
+    form, data, weights = found.form, found.data, found.weights
+    if isinstance(data, Levels):
+        bits, ops = make_planes(data, form.image)
+    else:
+        bits, ops = make_bits(data, form.image, options)
     if found.padded is not None:
+        assert isinstance(data, Binary)
         tensor, pads = found.padded.tensor, found.padded.pads
         note_meaning(bits, data, tensor, form.image[3], pads, found.pad_sign)
 
-    negative = weights.negative if data.alpha > 0 else ~weights.negative
+    odd = weights.odd if data.alpha > 0 else -weights.odd
     multiplier = (abs(data.alpha) * weights.scale).astype(np.float32)
     bias = np.zeros(len(multiplier), np.float32)
     if data.beta:
-        depth = negative[0].size
-        sums = depth - 2 * weights.negative.reshape(len(negative), -1).sum(axis=1)
+        sums = weights.odd.reshape(len(odd), -1).sum(axis=1, dtype=np.int64)
         bias += (data.beta * weights.scale * sums).astype(np.float32)
     if form.bias is not None:
         bias += form.bias
@@ -239,7 +272,7 @@ def binarize_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
         "LceBconv2d",
         [
             bits,
-            lce_ops.constant(lce_ops.pack_bits(negative)),
+            lce_ops.constant(lce_ops.pack_odd(odd, weights.bits)),
             lce_ops.constant(multiplier),
             lce_ops.constant(bias),
             None,
@@ -254,6 +287,7 @@ def binarize_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
             "stride_height": form.stride[0],
             "stride_width": form.stride[1],
             **padding_options(form.pads),
+            **lce_ops.bits_options(data.bits, weights.bits),
         },
         custom=True,
         layer=op.layer,
@@ -313,12 +347,12 @@ def why_not_binary(op: Op, options: Options) -> NotBinary:
     forms = find_convolution(op)
     if data is None or isinstance(forms, NotBinary):
         return found
-    weights_found = scales(forms[0].weights)
+    weights_found = find_odd_weights(forms[0].weights)
     if not isinstance(weights_found, NotBinary):
         return found
     if data.producer is not None and data.producer.kind == "LceDequantize":
         return weights_found  # A sign that the model gives out, and reads too.
-    if isinstance(find_binary(data), NotBinary):
+    if isinstance(find_data(data), NotBinary):
         # Neither half is binary: an ordinary float layer, for which one sentence is enough.
         return NotBinary(
             "neither its input nor its weights are binary",

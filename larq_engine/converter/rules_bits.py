@@ -7,6 +7,7 @@ runtime would: no algebra, and so no rounding of its own. Max pooling commutes w
 """
 
 import functools
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -14,13 +15,11 @@ import numpy as np
 
 from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.activations import fused_activation, limit, range_of
+from larq_engine.converter.float_order import Function
 from larq_engine.converter.graph import Array, Graph, Op, Tensor
 from larq_engine.converter.options import Options
 from larq_engine.converter.padding import is_zero_padded
 from larq_engine.converter.rules_fuse import per_channel, values
-
-# A function of float32 values [..., channels].
-Function = Callable[[Array], Array]
 
 
 def write_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
@@ -29,7 +28,7 @@ def write_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     With a max pooling in between, an LceBMaxPool2d follows; what is between pooling and sign must
     not turn the order of values round then.
     """
-    chain = _follow(op, graph)
+    chain = _follow(op, graph) if lce_ops.takes_sign(op) else None
     if chain is None:
         return None
     convolution, functions, pool, after_pool = chain
@@ -40,6 +39,7 @@ def write_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     clamp = range_of(convolution.options["fused_activation_function"])
     assert clamp is not None
     depth = int(np.prod(_filter_shape(convolution)[1:3])) * _group_channels(convolution)
+    depth *= math.prod(map(lce_ops.largest, lce_ops.layer_bits(convolution)))
 
     def value(dots: Array) -> Array:
         x = limit(dots, clamp)
@@ -87,6 +87,8 @@ def pool_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     """LceQuantize(MAX_POOL_2D(x)) -> LceBMaxPool2d(LceQuantize(x)), if only the sign is needed."""
     x = op.inputs[0]
     pool = x.producer if x is not None and graph.only_use(x) else None
+    if not lce_ops.takes_sign(op):
+        return None
     if pool is None or pool.kind != "MAX_POOL_2D" or pool.inputs[0] is None or options.for_xcore:
         return None
     before = pool.inputs[0]
@@ -108,7 +110,7 @@ def becomes_bits(tensor: Tensor, graph: Graph) -> bool:
     """Whether nothing but a sign reads a tensor, so that a convolution can write its bits."""
     while graph.only_use(tensor) and tensor.consumers:
         (reader,) = tensor.consumers
-        if reader.kind in ("SIGN", "LceQuantize"):
+        if reader.kind == "SIGN" or lce_ops.takes_sign(reader):
             return True
         if reader.kind != "MAX_POOL_2D" and step_of(reader, tensor.shape[-1]) is None:
             return False
@@ -122,9 +124,8 @@ def _filter_shape(convolution: Op) -> tuple[int, ...]:
 
 def _group_channels(convolution: Op) -> int:
     """Channels of a group; groups are whole words, and a single group may end within one."""
-    return int(
-        min(convolution.options["channels_in"], _filter_shape(convolution)[3] * lce_ops.WORD)
-    )
+    words = _filter_shape(convolution)[3] // lce_ops.layer_bits(convolution)[1]
+    return int(min(convolution.options["channels_in"], words * lce_ops.WORD))
 
 
 def _works_zero_padded(convolution: Op, options: Options) -> bool:
@@ -265,9 +266,9 @@ def _decreases(after: list[Function], channels: int) -> bool:
 def _thresholds(value: Function, depth: int, channels: int) -> tuple[Array, Array] | None:
     """The thresholds, and the channels whose filters must be turned for them.
 
-    Dot products are depth, depth - 2, ... -depth; number i of them, depth - 2 i, is one with i bits
-    that differ. A bit is 1 from a number on that bisection finds, or up to it: then the filter is
-    turned, and it is 1 from there on.
+    Dot products are depth, the largest, depth - 2, ... -depth; number i of them, depth - 2 i, is
+    one with i bits that differ. A bit is 1 from a number on that bisection finds, or up to it: then
+    the filter is turned, and it is 1 from there on.
     """
 
     def bit(differing: Array) -> Array:
@@ -297,4 +298,5 @@ def _turn(convolution: Op, turned: Array) -> Array:
     filters = values(convolution, 1)
     channels = _group_channels(convolution)
     used = lce_ops.pack_bits(np.ones(channels, np.bool_))
+    used = np.tile(used, lce_ops.layer_bits(convolution)[1])
     return np.where(turned[:, None, None, None], filters ^ used, filters).astype(np.int32)

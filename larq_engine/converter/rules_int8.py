@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from larq_engine.converter.graph import Graph, Op, Quantization, Tensor
-from larq_engine.converter.lce_ops import is_ours
+from larq_engine.converter.lce_ops import is_ours, takes_sign
 from larq_engine.converter.options import Options
 from larq_engine.converter.padding import is_zero_padded
 from larq_engine.converter.rules_fuse import float_convolution, producer
@@ -52,7 +52,7 @@ def quantize_int8(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     """LceQuantize(DEQUANTIZE(q)) -> LceQuantize(q)."""
     x = op.inputs[0]
     dequantize = x.producer if x is not None else None
-    if dequantize is None or dequantize.kind != "DEQUANTIZE":
+    if not takes_sign(op) or dequantize is None or dequantize.kind != "DEQUANTIZE":
         return None
     if not is_per_tensor_int8(dequantize.inputs[0]):
         return None

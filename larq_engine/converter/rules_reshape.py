@@ -32,9 +32,10 @@ def sink_reshape(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     if not x.shape:
         return None
     before, after = x.shape[-1], reshape.output.shape[-1]
+    bits = lce_ops.bits_made(op) if op.kind == "LceQuantize" else 1
     if op.kind == "LceQuantize":
         # Worth it for any x: bits are 32 times less to copy.
-        whole = before % lce_ops.WORD == 0 and after % lce_ops.WORD == 0
+        whole = before % lce_ops.WORD == 0 and after % lce_ops.WORD == 0 and bits == 1
         legal = before == after or whole
     else:
         # A constant can make more channels of one.
@@ -49,7 +50,7 @@ def sink_reshape(op: Op, graph: Graph, options: Options) -> list[Op] | None:
         assert other is not None and other.data is not None
         data = other.data.reshape(other.shape[-1:])
         inputs[1 - index] = Tensor(other.name, data.shape, other.dtype, data=data)
-    shape = lce_ops.packed_shape(x.shape) if op.kind == "LceQuantize" else x.shape
+    shape = lce_ops.packed_shape(x.shape, bits) if op.kind == "LceQuantize" else x.shape
     signature = None if x.signature is None else (*x.signature[:-1], shape[-1])
     inner = op.output.like(f"{op.name}/image", shape=shape, signature=signature)
     below = replace(lce_ops.reshape(inner, op.output), layer=reshape.layer)

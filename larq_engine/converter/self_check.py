@@ -24,7 +24,7 @@ from larq_engine.converter.check_run import PartRun
 from larq_engine.converter.error_bounds import ErrorBounds, chunks, real_values
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Array, Graph, Model, Op, Tensor
-from larq_engine.converter.lce_ops import is_ours
+from larq_engine.converter.lce_ops import is_ours, unpack_odd
 from larq_engine.converter.signs import find_straight_through
 from larq_engine.python.errors import host_errors
 from larq_engine.python.text_table import counted
@@ -192,6 +192,11 @@ class _Check:
         if comparison.is_exact:
             wrong = _find_wrong(got, expected, np.zeros(()))
             within = ""
+        elif before_sign is not None and comparison.levels is not None:
+            before, bound = theirs.value(before_sign), bounds.of(before_sign)
+            low, high = (comparison.levels.of(before + side) for side in (-bound, bound))
+            wrong = _find_wrong_levels(got, expected, low, high)
+            within = ""
         elif before_sign is not None:
             before = theirs.value(before_sign).reshape(expected.shape)
             wrong = _find_wrong_signs(got, expected, before, bounds.of(before_sign))
@@ -244,7 +249,8 @@ def _host_errors() -> contextlib.AbstractContextManager[None]:
 def _their_value(source: Source, value: Array, shape: tuple[int, ...]) -> Array:
     """The value of the float model's tensor."""
     if source.meaning is not None:
-        value = source.meaning.values(_signs(value, source.meaning.channels))
+        values = unpack_odd(value, source.meaning.channels, source.meaning.bits)
+        value = source.meaning.values(values)
     elif not source.order:
         return value
     if value.size != math.prod(shape):
@@ -255,12 +261,6 @@ def _their_value(source: Source, value: Array, shape: tuple[int, ...]) -> Array:
             value = value.reshape([shape[source.order.index(axis)] for axis in range(len(shape))])
         value = value.transpose(source.order)
     return value.reshape(shape)
-
-
-def _signs(words: Array, channels: int) -> Array:
-    content = np.ascontiguousarray(words, "<i4").view(np.uint8)
-    unpacked = np.unpackbits(content, axis=-1, bitorder="little", count=channels)
-    return np.float32(1) - np.float32(2) * unpacked
 
 
 @dataclass
@@ -285,6 +285,14 @@ def _find_wrong_signs(got: Array, expected: Array, before: Array, bound: Array) 
     parts = zip(chunks(got), chunks(expected), chunks(before), strict=True)
     sizes = ((g != e, np.abs(b)) for g, e, b in parts)
     return _count((size, differs & ~(size <= bound)) for differs, size in sizes)
+
+
+def _find_wrong_levels(got: Array, expected: Array, low: Array, high: Array) -> _Wrong | None:
+    """Numbers that are neither the expected ones nor between those of the least and the largest
+    value that rounding leaves."""
+    ends = [end.reshape(expected.shape) for end in (np.minimum(low, high), np.maximum(low, high))]
+    within = (got >= ends[0]) & (got <= ends[1])
+    return _count([(np.abs(got - expected), (got != expected) & ~within)])
 
 
 def _count(parts: Iterable[tuple[Array, Array]]) -> _Wrong | None:

@@ -11,6 +11,7 @@ x - t >= 0, and TensorFlow keeps larq's sign as sign(sign(x) + 0.1), which is a 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -67,6 +68,16 @@ class Binary:
     tensor: Tensor
     alpha: float = 1.0
     beta: float = 0.0
+    bits: ClassVar[int] = 1
+
+    def pad_sign(self, value: float) -> int | None:
+        """Which s it is padded with where the tensor is with `value`: 0 for neither sign."""
+        signs = (s for s in (0, 1, -1) if self.alpha * s + self.beta == value)
+        return next(signs, None)
+
+    def describe(self) -> str:
+        """The values."""
+        return f"{self.beta - self.alpha:g} or {self.beta + self.alpha:g}"
 
 
 @dataclass(frozen=True)
@@ -111,7 +122,7 @@ def _of_sign(tensor: Tensor) -> Binary | NotBinary | None:
     if found is None or not np.isfinite(found.values).all():
         return None
     below, at, above = map(float, found.values)
-    if at != above and _is_not_negative(found.x):
+    if at != above and is_not_negative(found.x):
         # One number where x > 0, that is where not -x >= 0; else the other.
         source = Positive(_before_relu(found.x), negated=True)
         return _between((source, False), tensor, above, at)
@@ -170,7 +181,7 @@ def _shifted_sign(op: Op, shift: float) -> NotBinary:
     )
 
 
-def _is_not_negative(x: Tensor) -> bool:
+def is_not_negative(x: Tensor) -> bool:
     op = x.producer
     if op is None:
         return False
@@ -187,7 +198,7 @@ def _is_not_negative(x: Tensor) -> bool:
             return False
     if op.known.moved is not None or op.kind in _AVERAGES:
         values = op.inputs[:1] if op.known.moved is None else op.inputs[op.known.moved]
-        return all(value is not None and _is_not_negative(value) for value in values)
+        return all(value is not None and is_not_negative(value) for value in values)
     return False
 
 

@@ -47,7 +47,13 @@ def _quantize(op: Op, after: str) -> None:
     _expect(x is not None and bool(x.shape), after, op, "wrong input")
     assert x is not None
     _expect(x.dtype in _NUMBERS, after, op, f"quantizes {x.dtype}")
-    shape = lce_ops.packed_shape(x.shape)
+    bits = lce_ops.bits_made(op)
+    shape = lce_ops.packed_shape(x.shape, bits)
+    if bits > 1:
+        limits = op.input(1)
+        shapes = [(lce_ops.largest(bits),), (lce_ops.largest(bits), x.shape[-1])]
+        legal = x.dtype == "FLOAT32" and limits is not None and limits.is_constant
+        _expect(legal and limits is not None and limits.shape in shapes, after, op, "wrong limits")
     _expect(op.output.dtype == "INT32" and op.output.shape == shape, after, op, "wrong output")
 
 
@@ -66,8 +72,10 @@ def _convolution(op: Op, after: str) -> None:
     channels_in = op.options["channels_in"]
     channels = filters.shape[0]
     legal = len(bits.shape) == 4 and bits.dtype == "INT32"
-    _expect(legal and bits.shape[3] == lce_ops.words(channels_in), after, op, "wrong input")
-    _expect(bits.shape[3] % filters.shape[3] == 0, after, op, "wrong filter")
+    bits_in, bits_weights = lce_ops.layer_bits(op)
+    plane_words = lce_ops.words(channels_in)
+    _expect(legal and bits.shape[3] == bits_in * plane_words, after, op, "wrong input")
+    _expect(plane_words * bits_weights % filters.shape[3] == 0, after, op, "wrong filter")
     writes_bits = op.output.dtype == "INT32"
     constants = [threshold] if writes_bits else [multiplier, bias]
     for tensor in constants:

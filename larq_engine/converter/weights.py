@@ -2,6 +2,9 @@
 
 Larq's quantizers, scales per channel and folded batch norms all keep the sizes of a channel equal
 to the last bit, so there is no tolerance: weights that are almost binary stay as they are.
+
+Weights of more bits are odd multiples of one size. What makes them divides by 2^bits - 1, which
+rounds, so those may be off by what float32 rounds.
 """
 
 from dataclasses import dataclass
@@ -9,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from larq_engine.converter.graph import Array, Op
+from larq_engine.converter.lce_ops import MOST_BITS
 from larq_engine.converter.signs import NotBinary
 from larq_engine.python.operators import KNOWN_OPS
 
@@ -38,19 +42,61 @@ def is_turned(op: Op) -> bool:
 
 
 @dataclass(frozen=True)
-class BinaryWeights:
-    """weight = scale[o] * (-1 if negative[o, ...] else 1), o the output channel, the first axis."""
+class OddWeights:
+    """weight = scale[o] * odd[o, ...], o the output channel, the first axis.
 
-    negative: Array
+    The odd whole numbers are 2^bits - 1 at most: +1 and -1 for one bit.
+    """
+
+    odd: Array
     scale: Array
+    bits: int
 
 
-def find_binary_weights(weights: Array) -> BinaryWeights | NotBinary:
-    """Looks at float weights [output channels, ...]."""
+def find_odd_weights(weights: Array) -> OddWeights | NotBinary:
+    """Looks at float weights [output channels, ...] for +-1 first, then for more bits."""
     scale = scales(weights)
-    if isinstance(scale, NotBinary):
+    if not isinstance(scale, NotBinary):
+        return OddWeights(np.where(np.signbit(weights), np.int8(-1), np.int8(1)), scale, 1)
+    rows = weights.reshape(len(weights), -1)
+    if not rows.size or not np.isfinite(rows).all():
         return scale
-    return BinaryWeights(np.signbit(weights), scale)
+    odd = np.zeros(rows.shape, np.int8)
+    step = max(1, _CHUNK // rows.shape[1])
+    # Most weights are not of few bits, which one channel tells.
+    starts = [(0, 1), *((start, start + step) for start in range(1, len(rows), step))]
+    sizes = []
+    for start, end in starts:
+        found = _odd_rows(rows[start:end])
+        if found is None:
+            return scale
+        odd[start:end] = found[0]
+        sizes.append(found[1])
+    bits = int(np.abs(odd).max()).bit_length()
+    if bits == 1:
+        return scale
+    return OddWeights(odd.reshape(weights.shape), np.concatenate(sizes), bits)
+
+
+# Of the largest weight: that of the smallest of 4 bits is 15 times as much of itself.
+_ODD_ROUNDING = 2.0**-20
+
+
+def _odd_rows(rows: Array) -> tuple[Array, Array] | None:
+    """The odd numbers and the size of each row, the smallest numbers that there are."""
+    sizes = np.abs(rows).max(axis=1).astype(np.float64)
+    odd, scale = np.zeros(rows.shape, np.int8), np.zeros(len(rows))
+    missing = sizes > 0
+    for largest in range(1, 2**MOST_BITS, 2):
+        (left,) = np.nonzero(missing)
+        size = sizes[left, None] / largest
+        ratio = rows[left] / size
+        nearest = 2 * np.floor(ratio / 2) + 1
+        fits = (np.abs(ratio - nearest) <= _ODD_ROUNDING * largest).all(axis=1)
+        odd[left[fits]] = nearest[fits]
+        scale[left[fits]] = size[fits, 0]
+        missing[left[fits]] = False
+    return (odd, scale) if (scale > 0).all() else None
 
 
 def scales(weights: Array) -> Array | NotBinary:

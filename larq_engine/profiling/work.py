@@ -1,5 +1,6 @@
 """What operators cannot do without: products, and bytes that are read and written once each."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from larq_engine.converter.graph import NUMPY_TYPES, Op, Tensor
+from larq_engine.converter.lce_ops import layer_bits
 from larq_engine.converter.macs import count_macs
 from larq_engine.profiling.network import Network
 from larq_engine.python.operators import Samples
@@ -56,7 +58,7 @@ def count_work(
         macs = count_macs(op)
         if macs:
             kind = _weights_type(op)
-            products[kind] = products.get(kind, 0) + macs * times
+            products[kind] = products.get(kind, 0) + macs * _planes(op) * times
         share = _share_read(op, values)
         for tensor in op.inputs:
             if tensor is not None and tensor not in inside and share:
@@ -73,6 +75,11 @@ def _weights_type(op: Op) -> str:
     weights = op.input(1)
     assert weights is not None  # Or there were no products.
     return BITS if op.known.is_ours else weights.dtype
+
+
+def _planes(op: Op) -> int:
+    """How many products of bits one product is."""
+    return math.prod(layer_bits(op)) if op.known.is_ours else 1
 
 
 def _share_read(op: Op, values: Mapping[Tensor, Array]) -> float:

@@ -13,7 +13,15 @@ from benchmarks import bgemm, machine
 
 def test_each_part_leaves_a_file_of_its_own(tmp_path: Path) -> None:
     planned = dict(parts.plan(list(parts.PARTS), tmp_path, ["--rounds", "3"]))
-    assert list(planned) == ["kernels", "convs", "grid", "cliffs", "models", "models-2-threads"]
+    assert list(planned) == [
+        "kernels",
+        "convs",
+        "few-bits",
+        "grid",
+        "cliffs",
+        "models",
+        "models-2-threads",
+    ]
     for title, command in planned.items():
         assert command[command.index("--json") + 1] == str(tmp_path / f"{title}.json")
         assert (command[-2:] == ["--rounds", "3"]) == (title != "kernels")

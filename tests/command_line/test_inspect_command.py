@@ -212,7 +212,7 @@ def test_the_table(tmp_path, capsys):
         "plug-in runs 2 operators: 1 LceQuantize, 1 LceBconv2d",
         "host runs 1 operator: 1 MEAN",
         "multiplications of one run: 57.60 million binary, 0.00 million float",
-        f"file: {path.stat().st_size / 1e6:.3f} MB, of which weights of 1 bit take 0.005 MB",
+        f"file: {path.stat().st_size / 1e6:.3f} MB, of which weights in bits take 0.005 MB",
     ]
 
 

@@ -158,6 +158,49 @@ def test_fault_is_found_and_named(rng, fault):
     assert any(f"'{name}'" in message for name in named)
 
 
+def _few_bits(rng: np.random.Generator) -> bytes:
+    """Layers with inputs of two bits, the second of a value that rounds."""
+
+    def two_bits(x: Value) -> Value:
+        y = net.op("RELU", net.op("MINIMUM", x, 1.0))
+        return net.op("ROUND", net.op("MUL", y, 3.0))
+
+    net = Net()
+    x = net.input(1, 9, 9, 3)
+    y = net.conv(x, rng.normal(size=(32, 3, 3, 3)).astype(np.float32))
+    y = net.conv(two_bits(y), signs(rng, 40, 3, 3, 32), padding="SAME")
+    y = net.op("MUL", y, rng.uniform(-0.1, 0.1, 40).astype(np.float32))
+    y = net.op("ADD", y, rng.normal(size=40).astype(np.float32))
+    weights = rng.choice(np.array([-3, -1, 1, 3], np.float32), (24, 3, 3, 40))
+    return net.finish(net.conv(two_bits(y), weights * np.float32(0.37), padding="SAME"))
+
+
+def _raise_limit(graph: Graph) -> None:
+    _change(_ops(graph, "LceQuantize")[1], 1, lambda t: t + np.array([0, 0.01, 0], np.float32))
+
+
+def _flip_weights(graph: Graph) -> None:
+    _change(_ops(graph, "LceBconv2d")[1], 1, _flip_bits)
+
+
+def _swap_planes(graph: Graph) -> None:
+    _change(_ops(graph, "LceBconv2d")[1], 1, lambda f: np.concatenate([f[..., 2:], f[..., :2]], -1))
+
+
+def _pad_with_largest(graph: Graph) -> None:
+    _ops(graph, "LceBconv2d")[1].options["pad_values"] = 1
+
+
+@pytest.mark.parametrize("fault", [_raise_limit, _flip_weights, _swap_planes, _pad_with_largest])
+def test_fault_in_layers_of_few_bits_is_found(rng, fault):
+    content = _few_bits(rng)
+    model = _convert(content)
+    assert "agree with the float model" in check_conversion(model, schema.File(content))
+    fault(model.graphs[0])
+    with pytest.raises(ConversionError, match="differs from the float model"):
+        check_conversion(model, schema.File(content))
+
+
 def test_model_that_stays_as_it_is_needs_no_run(rng, monkeypatch):
     net = Net()
     x = net.input(1, 4)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from larq_engine.converter.signs import NotBinary
-from larq_engine.converter.weights import BinaryWeights, find_binary_weights
+from larq_engine.converter.weights import OddWeights, find_odd_weights
 from tests import oracle
 from tests.converter.graphs import Net, Value, convert_and_compare, edges, signs, steps
 
@@ -13,20 +13,21 @@ _SCALES = np.array([0.5, 2.0, 0.25, 0.0, 1.0, 4.0, 3e-39], np.float32)
 
 def test_scales_and_signs(rng):
     v = signs(rng, 7, 3, 3, 5)
-    found = find_binary_weights(v * _SCALES[:, None, None, None])
-    assert isinstance(found, BinaryWeights)
+    found = find_odd_weights(v * _SCALES[:, None, None, None])
+    assert isinstance(found, OddWeights)
     np.testing.assert_array_equal(found.scale, _SCALES)
-    np.testing.assert_array_equal(found.negative, v < 0)
+    np.testing.assert_array_equal(found.odd, v)
+    assert found.bits == 1
 
 
 def test_weights_of_many_rows_at_a_time(rng, monkeypatch):
     """The rows are looked at in pieces: the worst of all of them is reported."""
     monkeypatch.setattr("larq_engine.converter.weights._CHUNK", 10)
     weights = signs(rng, 9, 4)
-    assert isinstance(find_binary_weights(weights), BinaryWeights)
+    assert isinstance(find_odd_weights(weights), OddWeights)
     weights[7, 2] *= np.float32(1.5)
     weights[3, 1] *= np.float32(1.25)
-    found = find_binary_weights(weights)
+    found = find_odd_weights(weights)
     assert isinstance(found, NotBinary)
     assert "output channel 7" in found.reason
 

@@ -8,6 +8,7 @@ import numpy as np
 from larq_engine.converter import schema
 from larq_engine.converter.graph import Array, Model, Op, Tensor
 from larq_engine.converter.layer_names import name_layer
+from larq_engine.converter.lce_ops import layer_bits
 from larq_engine.converter.quantizer.calibration import Counter, Runner
 from larq_engine.converter.quantizer.results import OutputError, SignChanges
 from larq_engine.converter.quantizer.samples import Samples
@@ -18,14 +19,14 @@ class _Signs:
     """The bits that a binary layer reads."""
 
     layer: str
-    channels: int
+    pixel_bits: int
     changed: int = 0
     signs: int = 0
 
     def add(self, before: Array, after: Array) -> None:
         differing = np.ascontiguousarray(before ^ after).view(np.uint8)
         self.changed += int(np.unpackbits(differing).sum())
-        self.signs += before.size // before.shape[-1] * self.channels
+        self.signs += before.size // before.shape[-1] * self.pixel_bits
 
 
 @dataclass
@@ -74,7 +75,7 @@ class Comparison:
         graph = self._model.graphs[self._number]
         names = {tensor: name for name, tensor in schema.signature_outputs(self._model)}
         signs = {
-            tensor: _Signs(name_layer(op), op.options["channels_in"])
+            tensor: _Signs(name_layer(op), op.options["channels_in"] * layer_bits(op)[0])
             for tensor, op in self._bits.items()
         }
         outputs = {t: _Output(names.get(t, t.name)) for t in self._wanted if t.dtype == "FLOAT32"}

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from larq_engine.converter.graph import Graph, Op, Tensor
+from larq_engine.converter.lce_ops import takes_sign
 from larq_engine.converter.macs import count_macs
 from larq_engine.converter.quantizer.table import int8_form, is_layer, value_positions
 
@@ -117,7 +118,7 @@ class _Finder:
         waiting = [
             tensor
             for op in self._graph.ops
-            if op.kind == "LceQuantize"
+            if takes_sign(op)
             for tensor in op.inputs
             if tensor is not None
         ]
@@ -154,7 +155,7 @@ class _Finder:
 
     def _leaves(self, tensor: Tensor, island: set[Op]) -> bool:
         """Whether it is dequantized; a sign reads int8."""
-        readers = (op for op in tensor.consumers if op.kind != "LceQuantize")
+        readers = (op for op in tensor.consumers if not takes_sign(op))
         is_float_end = not self._ends.outputs and self._is_output(tensor)
         return is_float_end or any(op not in island for op in readers)
 

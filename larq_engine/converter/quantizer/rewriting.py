@@ -130,7 +130,7 @@ class Rewriter:
         """Takes the addition away where the reader needs no half, or has another place for it."""
         floor, size = half.inputs[0], half.inputs[1]
         assert floor is not None and size is not None
-        if reader.kind == "LceQuantize":
+        if lce_ops.takes_sign(reader):
             self._graph.replace(reader, [replace(reader, inputs=[floor])])
         if reader.kind != "ADD":
             return

@@ -67,3 +67,25 @@ def test_signs_are_those_of_the_sums(seed, spread, residual):
     np.testing.assert_array_equal(below, made < op.output.quantization.zero_point[0])
     for near in (-1, 0, 1):
         assert (sums == near).any()
+
+
+def test_values_of_several_bits_are_read_as_floats(rng):
+    """Beside a sign, which reads the same layer as int8."""
+    net = Net()
+    x = net.input(1, _PIXELS, _PIXELS, _IN)
+    y = net.conv(x, rng.normal(size=(_OUT, 3, 3, _IN)).astype(np.float32) / 32)
+    clipped = net.op("RELU", net.op("MINIMUM", y, 1.0))
+    two_bits = net.op("ROUND", net.op("MUL", clipped, 3.0))
+    layers = [net.conv(z, signs(rng, _OUT, 3, 3, _OUT)) for z in (two_bits, net.sign(y))]
+    content = net.finish(*layers)
+    samples = [rng.uniform(-2, 2, (1, _PIXELS, _PIXELS, _IN)).astype(np.float32) for _ in range(3)]
+    graphs = [
+        schema.read(convert_tflite(content, **options)).graphs[0]
+        for options in ({}, {"representative_dataset": samples})
+    ]
+    assert _layer(graphs[1])
+    before, after = ([op for op in g.ops if op.kind == "LceQuantize"] for g in graphs)
+    planes = [next(op for op in ops if op.options) for ops in (before, after)]
+    assert planes[1].inputs[0].dtype == "FLOAT32"
+    np.testing.assert_array_equal(planes[1].inputs[1].data, planes[0].inputs[1].data)
+    assert sorted(op.inputs[0].dtype for op in after) == ["FLOAT32", "INT8"]

@@ -1,0 +1,178 @@
+"""Recognises values that are one of few numbers at equal distances, as k-bit quantizers make them.
+
+`find_levels(tensor)` says: tensor = levels[q], where q is how many limits another value is not
+smaller than. Whatever makes the numbers (products, clamps, roundings) works on each channel by
+itself and is monotone, so it is not taken apart: it is evaluated, operator after operator as the
+runtime would, and where it goes from one number to the next is found by bisecting over all float32
+numbers.
+"""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from larq_engine.converter.float_order import (
+    Function,
+    evaluate_flushed,
+    flush,
+    from_number,
+    keep,
+    to_number,
+)
+from larq_engine.converter.graph import Array, Op, Tensor
+from larq_engine.converter.lce_ops import MOST_BITS
+from larq_engine.converter.rules_bits import step_of
+from larq_engine.converter.signs import is_not_negative
+
+# What divides by 2^bits - 1 rounds, so distances are equal up to that.
+_ROUNDING = 2.0**-23
+
+
+@dataclass(frozen=True)
+class Levels:
+    """tensor = levels[q], q = number of limits that x is not smaller than.
+
+    Attributes:
+        tensor: A float tensor.
+        x: Of the same number of values in the same order.
+        limits: In rising order, [2^bits - 1] or [2^bits - 1, channels of x].
+        levels: 2^bits numbers, rising or falling.
+    """
+
+    tensor: Tensor
+    x: Tensor
+    limits: Array
+    levels: tuple[float, ...]
+
+    @property
+    def bits(self) -> int:
+        return len(self.limits).bit_length()
+
+    # levels[q] = alpha * v + beta, where v = 2 * q - (2^bits - 1) is what planes of bits add up to.
+
+    @property
+    def alpha(self) -> float:
+        return (self.levels[-1] - self.levels[0]) / (2 * len(self.limits))
+
+    @property
+    def beta(self) -> float:
+        return (self.levels[-1] + self.levels[0]) / 2
+
+    def pad_sign(self, value: float) -> int | None:
+        """What each plane is padded with where the tensor is with `value`: 0 where v is."""
+        middle = (self.levels[0] + self.levels[-1]) / 2
+        known = {middle: 0, self.levels[-1]: 1, self.levels[0]: -1}
+        return known.get(value)
+
+    def describe(self) -> str:
+        """The values."""
+        return f"one of {len(self.levels)} numbers from {self.levels[0]:g} to {self.levels[-1]:g}"
+
+    def of(self, x: Array) -> Array:
+        """The levels of values of x, [..., channels]."""
+        count = sum((~(x < limit)).astype(np.intp) for limit in self.limits)
+        return np.asarray(np.take(np.array(self.levels, np.float32), count))
+
+
+def find_levels(tensor: Tensor) -> Levels | None:
+    """Returns how the values of a float tensor come from few numbers, or None."""
+    quantized = tensor
+    while quantized.producer is not None and quantized.producer.kind in _RESHAPES:
+        before = quantized.producer.inputs[0]
+        if before is None:
+            return None
+        quantized = before
+    functions: list[Function] = []
+    x, found, rounds = quantized, None, False
+    while x.producer is not None and x.dtype == "FLOAT32" and x.shape:
+        op = x.producer
+        if found is not None and not _clamps(op):
+            break
+        step = _step(op)
+        if step is None or step[1] is None or step[1].shape != x.shape:
+            break
+        functions.insert(0, step[0])
+        x = step[1]
+        rounds = rounds or op.kind in _ROUNDINGS
+        longer = _levels(functions, tensor, x) if rounds else None
+        if found is not None and longer is None:
+            break
+        found = longer
+    if found is not None and found.limits.ndim > 1 and tensor.shape[-1] != quantized.shape[-1]:
+        return None
+    return found
+
+
+_RESHAPES = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS")
+_ROUNDINGS: dict[str, Function] = {"ROUND": np.rint, "FLOOR": np.floor, "CEIL": np.ceil}
+
+
+def _clamps(op: Op) -> bool:
+    return op.known.clamp is not None or op.kind in ("MINIMUM", "MAXIMUM")
+
+
+def _step(op: Op) -> tuple[Function, Tensor | None] | None:
+    if op.kind in _ROUNDINGS:
+        return _ROUNDINGS[op.kind], op.inputs[0]
+    return step_of(op, op.output.shape[-1])
+
+
+def _levels(functions: Sequence[Function], tensor: Tensor, x: Tensor) -> Levels | None:
+    channels = x.shape[-1]
+    lowest = np.float32(0) if is_not_negative(x) else -np.finfo(np.float32).max
+    found, flushed = (
+        _find(functools.partial(evaluate_flushed, functions, small), lowest, channels)
+        for small in (keep, flush)
+    )
+    if found is None or flushed is None:
+        return None
+    (limits, levels), (flushed_limits, flushed_levels) = found, flushed
+    # Where it matters how the runtime treats numbers below the normal ones, nothing is known.
+    if levels != flushed_levels or not np.array_equal(limits, flushed_limits):
+        return None
+    if (flush(limits) != limits).any():
+        return None
+    even = np.linspace(levels[0], levels[-1], len(levels))
+    if np.abs(even - levels).max() > _ROUNDING * np.abs(levels).max():
+        return None
+    if (limits == limits[:, :1]).all():
+        limits = limits[:, 0]
+    return Levels(tensor, x, np.ascontiguousarray(limits, np.float32), levels)
+
+
+def _find(
+    function: Function, lowest: np.float32, channels: int
+) -> tuple[Array, tuple[float, ...]] | None:
+    """The numbers where a monotone function changes, and its values; all channels alike."""
+    largest = np.full(channels, np.finfo(np.float32).max, np.float32)
+    start = np.full(channels, lowest, np.float32)
+    with np.errstate(all="ignore"):
+        last = function(largest)
+        ends = [(np.float32(np.inf), last)]
+        if lowest < 0:
+            ends.append((np.float32(-np.inf), function(start)))
+        beyond = all(np.array_equal(function(np.full_like(start, end)), at) for end, at in ends)
+        if not beyond or not np.isfinite(last).all() or (last != last[0]).any():
+            return None
+        levels, limits = [function(start)], list[Array]()
+        while not np.array_equal(levels[-1], last):
+            if len(limits) == 2**MOST_BITS - 1 or (levels[-1] != levels[-1][0]).any():
+                return None
+            limits.append(_first_other(function, start, largest, levels[-1]))
+            start = limits[-1]
+            levels.append(function(start))
+    if len(levels) not in [2**bits for bits in range(2, MOST_BITS + 1)]:
+        return None
+    return np.array(limits), tuple(float(level[0]) for level in levels)
+
+
+def _first_other(function: Function, start: Array, largest: Array, value: Array) -> Array:
+    """The smallest numbers above `start` where the function has left `value`."""
+    low, high = to_number(start), to_number(largest)
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        same = function(from_number(middle)) == value
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    return from_number(high)

@@ -1,0 +1,312 @@
+"""Layers whose inputs and weights have a few bits, as k-bit quantizers make them.
+
+Inputs are at and next to the numbers where a quantizer goes from one level to the next, which the
+test finds for itself by trying. Weights are powers of two times odd numbers, so sums are exact.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from larq_engine.converter.api import convert_tflite
+from larq_engine.converter.errors import ConversionError
+from larq_engine.converter.signs import NotBinary
+from larq_engine.converter.weights import find_odd_weights
+from tests import oracle
+from tests.converter.graphs import (
+    Net,
+    Value,
+    convert,
+    convert_and_compare,
+    run_engine,
+    run_stock,
+    signs,
+)
+from tests.model_builder import ACTIVATION
+
+_CHANNELS = 32
+_SHAPE = (1, 12, 11, _CHANNELS)
+
+_Form = Callable[[Net, Value, int], Value]
+
+
+def _dorefa(net: Net, x: Value, n: int) -> Value:
+    """As TensorFlow keeps larq's quantizer."""
+    y = net.op("RELU", net.op("MINIMUM", x, 1.0))
+    return net.op("ROUND", net.op("MUL", y, float(n)))
+
+
+def _dorefa_divided(net: Net, x: Value, n: int) -> Value:
+    return net.op("MUL", _dorefa(net, x, n), np.float32(1 / n))
+
+
+def _clip(net: Net, x: Value, n: int) -> Value:
+    y = net.op("ROUND", net.op("MUL", net.op("RELU_0_TO_1", x), float(n)))
+    return net.op("DIV", y, float(n))
+
+
+def _relu_first(net: Net, x: Value, n: int) -> Value:
+    y = net.op("MINIMUM", net.op("RELU", x), 1.0)
+    return net.op("ROUND", net.op("MUL", y, float(n)))
+
+
+def _fused_relu(net: Net, x: Value, n: int) -> Value:
+    y = net.op("ADD", x, 0.25, fusedActivationFunction=ACTIVATION["RELU"])
+    y = net.op("MINIMUM", y, 1.0)
+    return net.op("ROUND", net.op("MUL", y, float(n)))
+
+
+def _clamp_after_rounding(net: Net, x: Value, n: int) -> Value:
+    y = net.op("ROUND", net.op("MUL", x, 4.0))
+    return net.op("MINIMUM", net.op("MAXIMUM", y, 0.0), float(n))
+
+
+def _floor(net: Net, x: Value, n: int) -> Value:
+    y = net.op("FLOOR", net.op("ADD", net.op("MUL", x, 2.0), 0.5))
+    return net.op("MAXIMUM", net.op("MINIMUM", y, float(n)), 0.0)
+
+
+def _around_zero(net: Net, x: Value, n: int) -> Value:
+    """Of -n to n in steps of 2, as weights are quantized: 0 is half-way."""
+    y = net.op("ROUND", net.op("MUL", net.op("ADD", net.op("RELU_N1_TO_1", x), 1.0), n / 2))
+    return net.op("SUB", net.op("MUL", y, 2.0), float(n))
+
+
+def _falling(net: Net, x: Value, n: int) -> Value:
+    return net.op("SUB", float(n), _dorefa(net, x, n))
+
+
+def _scaled(net: Net, x: Value, n: int) -> Value:
+    """A size for each channel, of both signs of the shift."""
+    scale = np.linspace(0.1, 7, x.shape[-1]).astype(np.float32)
+    return _dorefa(net, net.op("ADD", net.op("MUL", x, scale), -scale / 3), n)
+
+
+def _clamped_channels(net: Net, x: Value, n: int) -> Value:
+    """Limits that differ between the channels, as the scale comes after the clamp."""
+    scale = np.linspace(2, 4, x.shape[-1]).astype(np.float32)
+    y = net.op("MUL", net.op("MAXIMUM", net.op("MINIMUM", x, 9.0), -9.0), scale)
+    y = net.op("ROUND", y)
+    return net.op("MAXIMUM", net.op("MINIMUM", y, float(n)), 0.0)
+
+
+_FORMS: dict[str, _Form] = {
+    "dorefa": _dorefa,
+    "dorefa divided": _dorefa_divided,
+    "clip": _clip,
+    "relu first": _relu_first,
+    "fused relu": _fused_relu,
+    "clamp after rounding": _clamp_after_rounding,
+    "floor": _floor,
+    "around zero": _around_zero,
+    "falling": _falling,
+    "scaled": _scaled,
+    "clamped channels": _clamped_channels,
+}
+
+# Forms whose levels are 1 / n apart, which rounds.
+_ROUNDED = ("dorefa divided", "clip")
+
+
+def _quantizer(form: _Form, n: int, shape: tuple[int, ...] = _SHAPE) -> bytes:
+    net = Net()
+    x = net.input(*shape)
+    return net.finish(form(net, x, n))
+
+
+def _inputs(form: _Form, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Values at, below and above each number where the stock runtime changes the level."""
+    low = np.full((n, _CHANNELS), -20, np.float32)
+    high = np.full((n, _CHANNELS), 20, np.float32)
+    content = _quantizer(form, n, (1, 1, n, _CHANNELS))
+    first, last = (run_stock(content, [end.reshape(1, 1, n, -1)])[0][0, 0] for end in (low, high))
+    aims = first + (last - first) * ((np.arange(n) + 0.5) / n)[:, None]
+    for _ in range(60):
+        middle = ((low.astype(np.float64) + high) / 2).astype(np.float32)
+        got = run_stock(content, [middle.reshape(1, 1, n, -1)])[0][0, 0]
+        below = (got < aims) == (first < last)
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    near = np.concatenate([low, high, np.nextafter(low, -99), np.nextafter(high, 99)])
+    special = np.array([0.0, -0.0, -20, 20, np.inf, -np.inf, 1e-30, 0.5], np.float32)
+    near = np.concatenate([near, np.repeat(special[:, None], _CHANNELS, axis=1)])
+    pixels = int(np.prod(_SHAPE[:-1]))
+    near = near.astype(np.float32)
+    rows = rng.integers(0, len(near), (pixels, _CHANNELS))
+    return np.take_along_axis(near, rows, axis=0).reshape(_SHAPE)
+
+
+def _odd_weights(rng: np.random.Generator, bits: int, *shape: int) -> np.ndarray:
+    """Of a size for each output channel; some channels do not have the largest numbers."""
+    odd = oracle.odd_numbers(rng, bits, shape)
+    odd[0] = np.sign(odd[0])
+    odd[1].flat[0] = 2**bits - 1
+    size = rng.choice(np.array([0.5, 2.0, 0.25, 1.0], np.float32), shape[0])
+    return odd * size.reshape(-1, *[1] * (len(shape) - 1))
+
+
+@pytest.mark.parametrize("bits", [2, 3, 4])
+@pytest.mark.parametrize("form", _FORMS)
+def test_forms_of_quantizers(form, bits, rng):
+    build, n = _FORMS[form], 2**bits - 1
+    net = Net()
+    x = net.input(*_SHAPE)
+    y = net.conv(build(net, x, n), signs(rng, 24, 3, 3, _CHANNELS))
+    content, values = net.finish(y), [_inputs(build, n, rng)]
+    converted = convert(content)
+    (expected,), (got,) = run_stock(content, values), run_engine(converted.content, values)
+    tolerance = 1e-4 if form in _ROUNDED else 0
+    np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance)
+    assert "CONV_2D" not in converted.kinds
+    assert "ROUND" not in converted.kinds
+    assert converted.op("LceQuantize").options == {"bits": bits}
+    (layer,) = converted.layers
+    assert (layer.became, layer.input_bits, layer.weight_bits) == ("binary", bits, 1)
+
+
+@pytest.mark.parametrize("bits_weights", [1, 2, 3, 4])
+@pytest.mark.parametrize("bits", [1, 2, 3, 4])
+def test_bits_of_inputs_and_weights(bits, bits_weights, rng, monkeypatch):
+    monkeypatch.setattr("larq_engine.converter.rules_binary._MOST_PLANE_PRODUCTS", 16)
+    net = Net()
+    x = net.input(*_SHAPE)
+    data = net.sign(x) if bits == 1 else _dorefa(net, x, 2**bits - 1)
+    y = net.conv(
+        data, _odd_weights(rng, bits_weights, 40, 3, 3, _CHANNELS), rng.integers(-8, 8, 40) / 4,
+        padding="VALID" if bits == 1 else "SAME", stride=(2, 1),
+    )  # fmt: skip
+    values = rng.uniform(-0.5, 1.5, _SHAPE).astype(np.float32)
+    converted = convert_and_compare(net, y, inputs=[values])
+    assert converted.kinds == ["LceQuantize", "LceBconv2d"]
+    options = converted.op("LceBconv2d").options
+    expected = (bits, bits_weights)
+    assert (options.get("bits_in", 1), options.get("bits_weights", 1)) == expected
+    assert ("bits_in" in options) == (expected != (1, 1))
+    (layer,) = converted.layers
+    assert (layer.input_bits, layer.weight_bits) == expected
+    assert layer.bytes_after == bits_weights * 40 * 9 * 4
+
+
+def test_dense_layers_after_a_flattened_quantizer(rng):
+    net = Net()
+    x = net.input(3, 4, 5, 24)
+    flat = net.reshape(_dorefa(net, x, 3), 3, 480)
+    y = net.dense(flat, signs(rng, 10, 480))
+    values = rng.uniform(-0.5, 1.5, (3, 4, 5, 24)).astype(np.float32)
+    converted = convert_and_compare(net, y, inputs=[values])
+    assert [kind for kind in converted.kinds if kind != "RESHAPE"] == ["LceQuantize", "LceBconv2d"]
+
+
+def test_a_quantizer_of_two_layers_is_computed_once(rng):
+    net = Net()
+    x = net.input(*_SHAPE)
+    data = _dorefa(net, x, 3)
+    one = net.conv(data, signs(rng, 16, 1, 1, _CHANNELS))
+    other = net.conv(data, signs(rng, 16, 3, 3, _CHANNELS), padding="SAME")
+    y = net.op("ADD", one, other)
+    values = rng.uniform(-0.5, 1.5, _SHAPE).astype(np.float32)
+    converted = convert_and_compare(net, y, inputs=[values])
+    assert converted.kinds.count("LceQuantize") == 1
+    assert converted.kinds.count("LceBconv2d") == 2
+
+
+@pytest.mark.parametrize("bits_weights", [1, 2])
+def test_a_sign_after_a_layer_of_several_bits_becomes_thresholds(bits_weights, rng):
+    net = Net()
+    x = net.input(*_SHAPE)
+    y = net.conv(_dorefa(net, x, 3), _odd_weights(rng, bits_weights, 32, 3, 3, _CHANNELS))
+    factors = rng.choice(np.array([-2, 0.5, 1, 4], np.float32), 32)
+    y = net.op("ADD", net.op("MUL", y, factors), rng.integers(-99, 99, 32).astype(np.float32))
+    y = net.conv(net.sign(y), signs(rng, 8, 3, 3, 32))
+    values = rng.uniform(-0.5, 1.5, _SHAPE).astype(np.float32)
+    converted = convert_and_compare(net, y, inputs=[values])
+    assert converted.kinds == ["LceQuantize", "LceBconv2d", "LceBconv2d"]
+
+
+def _three_levels(net: Net, x: Value) -> Value:
+    return _dorefa(net, x, 2)
+
+
+def _too_many_levels(net: Net, x: Value) -> Value:
+    return _dorefa(net, x, 31)
+
+
+def _unbounded(net: Net, x: Value) -> Value:
+    return net.op("ROUND", net.op("MUL", net.op("RELU", x), 3.0))
+
+
+def _uneven(net: Net, x: Value) -> Value:
+    return net.op("MINIMUM", _dorefa(net, x, 3), 2.5)
+
+
+def _of_another_size(net: Net, x: Value) -> Value:
+    """Each channel has levels of its own."""
+    return net.op("MUL", _dorefa(net, x, 3), np.linspace(1, 2, _CHANNELS).astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    "form", [_three_levels, _too_many_levels, _unbounded, _uneven, _of_another_size]
+)
+def test_other_quantizers_stay_in_float(form, rng):
+    net = Net()
+    x = net.input(*_SHAPE)
+    y = net.conv(form(net, x), signs(rng, 24, 3, 3, _CHANNELS))
+    converted = convert(net.finish(y))
+    assert "LceBconv2d" not in converted.kinds
+    assert [layer.became for layer in converted.layers] == ["weights only"]
+
+
+def test_padding_with_no_level_stays_in_float(rng):
+    net = Net()
+    x = net.input(*_SHAPE)
+    shifted = net.op("ADD", _dorefa(net, x, 3), 1.0)
+    converted = convert(net.finish(net.conv(shifted, signs(rng, 24, 3, 3, 32), padding="SAME")))
+    assert "it pads with 0 what is one of 4 numbers from 1 to 4" in converted.reason
+
+
+def test_many_bits_stay_in_float(rng):
+    net = Net()
+    x = net.input(*_SHAPE)
+    weights = _odd_weights(rng, 3, 24, 3, 3, _CHANNELS)
+    converted = convert(net.finish(net.conv(_dorefa(net, x, 7), weights)))
+    assert "9 products of planes for 3 x 3 bits" in converted.reason
+
+
+def test_files_for_lce_have_one_bit(rng):
+    net = Net()
+    x = net.input(*_SHAPE)
+    content = net.finish(net.conv(_dorefa(net, x, 3), signs(rng, 24, 3, 3, _CHANNELS)))
+    converted = convert(content, compatibility="lce")
+    assert "LceBconv2d" not in converted.kinds
+    assert "LCE has one bit a value" in converted.reason
+    with pytest.raises(ConversionError, match="LCE has one bit a value"):
+        convert(convert_tflite(content), compatibility="lce")
+
+
+def test_a_converted_file_is_converted_again_unchanged(rng):
+    net = Net()
+    x = net.input(*_SHAPE)
+    weights = _odd_weights(rng, 2, 24, 3, 3, _CHANNELS)
+    once = convert_tflite(net.finish(net.conv(_dorefa(net, x, 3), weights)))
+    again = convert(once)
+    assert again.kinds == ["LceQuantize", "LceBconv2d"]
+    assert (again.layers[0].input_bits, again.layers[0].weight_bits) == (2, 2)
+
+
+@pytest.mark.parametrize("bits", [2, 3, 4])
+def test_weights_as_dorefa_quantizes_them(bits, rng):
+    """What divides and shifts rounds; a folded batch norm then rounds once more."""
+    n = np.float32(2**bits - 1)
+    q = rng.integers(0, 2**bits, (9, 3, 3, 5)).astype(np.float32)
+    weights = np.float32(2) * (q / n) - np.float32(1)
+    weights *= rng.uniform(0.01, 3, (9, 1, 1, 1)).astype(np.float32)
+    found = find_odd_weights(weights)
+    assert not isinstance(found, NotBinary)
+    assert found.bits == bits
+    np.testing.assert_array_equal(found.odd, 2 * q - n)
+
+
+def test_weights_that_are_almost_of_few_bits_are_not(rng):
+    weights = _odd_weights(rng, 2, 9, 3, 3, 5)
+    weights[2, 0, 1, 1] *= np.float32(1.0001)
+    assert isinstance(find_odd_weights(weights), NotBinary)
