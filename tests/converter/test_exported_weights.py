@@ -45,6 +45,7 @@ def _evaluate(layer: dict, arrays: dict[str, np.ndarray], image: np.ndarray) -> 
         dilation=tuple(layer["dilation"]),
         padding=padding if isinstance(padding, str) else tuple(map(tuple, padding)),
         pad_value=layer["pad_value"] or 0,
+        bits_in=layer["bits"][0],
     )
     dots = oracle.dot_products(conv, image, weights)
     if layer["output"]["type"] == "bits":
@@ -73,8 +74,9 @@ def _check(content: bytes, folder: Path, rng: np.random.Generator) -> list[dict]
         )
         part = schema.write(schema.part(model, [op.inputs[0]], [op], [op.output]))
         shape = [abs(size) for size in layer["input"]["shape"]]
-        image = oracle.signs(rng.standard_normal(shape))
-        got = larq_engine.Interpreter(part).predict(oracle.pack_bits(image))
+        bits = layer["bits"][0]
+        image = oracle.odd_numbers(rng, bits, tuple(shape))
+        got = larq_engine.Interpreter(part).predict(oracle.pack_planes(image, bits))
         expected = _evaluate(layer, arrays, image)
         if layer["output"]["type"] == "bits":
             got = oracle.unpack_bits(got, layer["output"]["shape"][-1])
@@ -93,16 +95,18 @@ _CONVS = [
     Conv((2, 7, 7, 96), (3, 3), 33, groups=3, dilation=(1, 2), pad_value=-1, activation="RELU6"),
     Conv((1, 6, 5, 3), (2, 3), 5, padding="VALID", activation="RELU_N1_TO_1"),
     Conv((1, 6, 5, 70), (3, 3), 32, padding=((2, 0), (1, 3)), pad_value=0, stride=(1, 2)),
+    Conv((1, 6, 5, 40), (3, 3), 24, pad_value=-1, bits_in=2, bits_weights=3),
+    Conv((1, 6, 5, 64), (3, 3), 24, groups=2, pad_value=0, bits_in=3),
 ]
 
 
 @pytest.mark.parametrize("conv", _CONVS, ids=str)
 def test_every_output_of_every_geometry(conv, tmp_path, rng):
-    filters = oracle.signs(rng.standard_normal(conv.filter_shape))
+    filters = oracle.odd_numbers(rng, conv.bits_weights, conv.filter_shape)
     multiplier, bias = rng.standard_normal((2, conv.channels_out)).astype(np.float32)
-    thresholds = rng.integers(-2, conv.depth + 2, conv.channels_out, dtype=np.int32)
+    thresholds = rng.integers(-2, conv.largest_dot + 2, conv.channels_out, dtype=np.int32)
     limits = np.iinfo(np.int32)  # what the converter writes for channels that never change
-    thresholds[:3] = limits.min, limits.max, conv.depth
+    thresholds[:3] = limits.min, limits.max, conv.largest_dot
     content = bconv_model(
         conv,
         filters,
@@ -112,6 +116,7 @@ def test_every_output_of_every_geometry(conv, tmp_path, rng):
         scale=0.37,
         zero_point=-5,
         thresholds=thresholds,
+        limits=None if conv.bits_in == 1 else np.arange(2**conv.bits_in - 1, dtype=np.float32),
     )
     layers = _check(content, tmp_path, rng)
     assert [layer["output"]["type"] for layer in layers] == ["float32", "int8", "bits"]
