@@ -78,14 +78,17 @@ class Int8Report:
 
     def lines(self) -> list[str]:
         """The report as lines of text."""
-        lines = [f"int8, with the ranges of {self.samples} samples:", ""]
-        lines += _table(
-            ("tensor", "low", "high", "scale", "zero point"),
-            [
-                (t.name, f"{t.low:.4g}", f"{t.high:.4g}", f"{t.scale:.4g}", str(t.zero_point))
-                for t in self.tensors
-            ],
-        )
+        lines = [f"int8, with the ranges of {self.samples} sample{'s' * (self.samples != 1)}:", ""]
+        if not self.tensors:
+            lines.append("No operator gains by it.")
+        else:
+            lines += _table(
+                ("tensor", "low", "high", "scale", "zero point"),
+                [
+                    (t.name, f"{t.low:.4g}", f"{t.high:.4g}", f"{t.scale:.4g}", str(t.zero_point))
+                    for t in self.tensors
+                ],
+            )
         if self.signs:
             lines.append("")
             lines += _table(

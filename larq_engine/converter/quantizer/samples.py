@@ -33,10 +33,16 @@ class Samples:
     def __init__(self, source: Any, model: Model) -> None:
         graphs = schema.runnable_graphs(model)
         keys = dict(schema.signature_graphs(model))
+        if isinstance(source, Mapping) and not keys:
+            raise ValueError(
+                "representative_dataset: expected an iterable of samples, as the model names no "
+                f"signature, got a dictionary of {sorted(map(str, source))}; give a list with a "
+                "dictionary for each sample"
+            )
         if isinstance(source, Mapping):
             unknown = sorted(map(str, set(source) - set(keys)))
             missing = sorted(key for key in keys if key not in source)
-            if unknown or missing or not keys:
+            if unknown or missing:
                 raise ValueError(
                     f"representative_dataset: expected a dictionary from each of the model's "
                     f"signatures {sorted(keys)} to samples, got {sorted(map(str, source))}; give "

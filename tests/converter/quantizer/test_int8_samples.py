@@ -67,6 +67,32 @@ def test_all_forms_are_alike(form):
     assert 0 < converted.report.int8.outputs[0].relative < 0.05
 
 
+def test_a_dictionary_where_there_is_no_signature():
+    with pytest.raises(ValueError, match=r"names no signature, got a dictionary of \['input_0'\]"):
+        _convert({"input_0": []}, signature=False)
+
+
+def test_nothing_gains():
+    net = Net()
+    x = net.input(1, 4, 4, 3)
+    content = net.finish(net.op("ADD", x, 1.0))
+    converted = convert_tflite(content, representative_dataset=[np.zeros((1, 4, 4, 3), np.float32)])
+    assert converted.report.operators == {"ADD": 1}
+    text = str(converted.report)
+    assert "the ranges of 1 sample:" in text and "No operator gains by it." in text
+
+
+def test_nothing_but_zeros(rng):
+    """A range of no width has a scale all the same."""
+    net = Net()
+    x = net.input(1, 4, 4, 32)
+    content = net.finish(net.conv(x, rng.normal(size=(64, 3, 3, 32)).astype(np.float32)))
+    zeros = np.zeros((1, 4, 4, 32), np.float32)
+    converted = convert_tflite(content, representative_dataset=[zeros])
+    assert {tensor.scale for tensor in converted.report.int8.tensors} == {1.0}
+    assert not larq_engine.Interpreter(converted).predict(zeros).any()
+
+
 def test_names_of_tensors_where_there_is_no_signature():
     samples = [dict(zip(("input_0", "input_1"), sample, strict=True)) for sample in _samples()]
     assert _convert(samples, signature=False).report.int8.samples == 3
