@@ -1,7 +1,7 @@
 """The operators of networks that are written twice, in PyTorch (tests/torch) and in Keras.
 
 A file of the one must have the operators that a file of the other has: the same binary layers, and
-as many operators of the host's between them. So it is as fast. MORE_IN_PYTORCH has what differs.
+as many operators of the host's between them. So it is as fast.
 """
 
 # By the names of tests/torch/test_torch_networks.py; but for a TRANSPOSE of inputs that have their
@@ -51,19 +51,13 @@ OPERATORS = {
         "RESHAPE": 1,
     },
     "keywords": {
-        "RESHAPE": 4,
         "LceBconv2d": 3,
-        "LceQuantize": 2,
+        "RESHAPE": 2,
         "PAD": 1,
         "CONV_2D": 1,
+        "LceQuantize": 1,
         "LceBMaxPool2d": 1,
         "MEAN": 1,
         "FULLY_CONNECTED": 1,
     },
-}
-
-# What a file of PyTorch has more, or less. litert-torch writes a convolution of one channel as a
-# depthwise one, and does not put the batch norm behind a float Conv1d into it.
-MORE_IN_PYTORCH = {
-    "keywords": {"RESHAPE": 2, "SUB": 1, "DEPTHWISE_CONV_2D": 1, "CONV_2D": -1},
 }

@@ -15,6 +15,11 @@ from larq_engine.converter.rules_before_sign import shorten_before_sign
 from larq_engine.converter.rules_binary import binarize_layer, binarize_output
 from larq_engine.converter.rules_bits import pool_bits, write_bits
 from larq_engine.converter.rules_flatten import turn_weights
+from larq_engine.converter.rules_float import (
+    take_in_activation,
+    take_in_affine,
+    write_convolution,
+)
 from larq_engine.converter.rules_fuse import fuse_activation, fuse_affine
 from larq_engine.converter.rules_int8 import dequantize_to_int8, quantize_int8, write_int8
 from larq_engine.converter.rules_lce import pad_as_same, unpack_weights
@@ -65,6 +70,7 @@ _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
         unpack_weights: ("LceUnpackWeights",),
         pad_as_same: ("LceBconv2d",),
         pad_with_zero: ("PADV2",),
+        write_convolution: ("DEPTHWISE_CONV_2D",),
     },
     _SINK_TRANSPOSES | {join_clamp: ("SELECT", "SELECT_V2")},
     {lift_transpose: ("TRANSPOSE",), turn_weights: ("FULLY_CONNECTED",)},
@@ -83,6 +89,8 @@ _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
     {
         fuse_affine: ("ADD", "SUB", "MUL", "DIV"),
         fuse_activation: ("RELU", "RELU6", "RELU_N1_TO_1"),
+        take_in_affine: ("ADD", "SUB", "MUL", "DIV"),
+        take_in_activation: ("RELU", "RELU6", "RELU_N1_TO_1"),
         pool_bits: ("LceQuantize",),
     },
     {shorten_before_sign: ("LceQuantize",)},

@@ -1,6 +1,7 @@
 """Makes the operators of docs/operators.md, and the few builtin ones that go with them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -137,3 +138,10 @@ def activation(kind: int, x: Tensor, output: Tensor) -> Op:
     name = activation_name(kind)
     assert name is not None
     return Op(name, [x], [output])
+
+
+def with_options(op: Op, **values: Any) -> Any:
+    """The options of a builtin operator, with others in place of some."""
+    options = type(op.options)()
+    vars(options).update(vars(op.options), **values)
+    return options

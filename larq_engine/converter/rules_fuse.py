@@ -70,7 +70,9 @@ def fuse_affine(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     if op.kind == "DIV" and constant_first:
         return None
     with np.errstate(all="ignore"):
-        multiplier, bias = _affine(op.kind, convolution, constant, constant_first)
+        multiplier, bias = affine(
+            op.kind, values(convolution, 2), values(convolution, 3), constant, constant_first
+        )
     if not (np.isfinite(multiplier).all() and np.isfinite(bias).all()):
         return None
     activation = op.options.fusedActivationFunction
@@ -81,11 +83,10 @@ def fuse_affine(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     return [fused, lce_ops.activation(activation, output, op.output)]
 
 
-def _affine(
-    kind: str, convolution: Op, constant: Array, constant_first: bool
+def affine(
+    kind: str, multiplier: Array, bias: Array, constant: Array, constant_first: bool
 ) -> tuple[Array, Array]:
-    """Multiplier and bias after the operator."""
-    multiplier, bias = values(convolution, 2), values(convolution, 3)
+    """Multiplier and bias after an ADD, SUB, MUL or DIV."""
     if kind == "ADD":
         return multiplier, bias + constant
     if kind == "SUB":

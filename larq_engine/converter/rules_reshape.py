@@ -10,14 +10,18 @@ from larq_engine.converter.rules_fuse import per_channel, producer
 _UNARY = ("RELU", "RELU6", "RELU_N1_TO_1", "LEAKY_RELU", "NEG", "LceQuantize")
 _WITH_CONSTANT = ("ADD", "SUB", "MUL", "DIV", "MINIMUM", "MAXIMUM")
 
+_POOLINGS = ("AVERAGE_POOL_2D", "MAX_POOL_2D")
+
 # What a reshape can sink below.
-SINKING = (*_UNARY, *_WITH_CONSTANT)
+SINKING = (*_UNARY, *_WITH_CONSTANT, *_POOLINGS)
 
 
 def sink_reshape(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """f(RESHAPE(x)) -> RESHAPE(f(x)), for an f of each channel by itself after a binary layer."""
+    """f(RESHAPE(x)) -> RESHAPE(f(x)), for an f of each channel by itself after a layer."""
     if not op.output.shape:
         return None
+    if op.kind in _POOLINGS:
+        return _sink_below_pooling(op, graph)
     index = 0
     if op.kind in _WITH_CONSTANT:
         index = next(
@@ -57,15 +61,38 @@ def sink_reshape(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     return [replace(op, inputs=inputs, outputs=[inner]), below]
 
 
+def _sink_below_pooling(op: Op, graph: Graph) -> list[Op] | None:
+    """Of a line of pixels that the reshape turns from the width to the height, or back."""
+    reshape = producer(op.inputs[0], "RESHAPE", graph)
+    x = reshape.inputs[0] if reshape is not None else None
+    if reshape is None or x is None or len(x.shape) != 4 or _is_open(x) or _is_open(op.output):
+        return None
+    turned = (0, 2, 1, 3)
+    if 1 not in x.shape[1:3] or reshape.output.shape != tuple(x.shape[axis] for axis in turned):
+        return None
+    pool, shape = op.options, tuple(op.output.shape[axis] for axis in turned)
+    made = lce_ops.with_options(
+        op,
+        filterHeight=pool.filterWidth,
+        filterWidth=pool.filterHeight,
+        strideH=pool.strideW,
+        strideW=pool.strideH,
+    )
+    signature = None if op.output.signature is None else (op.output.signature[0], *shape[1:])
+    inner = op.output.like(f"{op.name}/line", shape=shape, signature=signature)
+    below = replace(lce_ops.reshape(inner, op.output), layer=reshape.layer)
+    return [replace(op, inputs=[x], outputs=[inner], options=made), below]
+
+
 def _constant(tensor: Tensor | None) -> bool:
     return tensor is not None and tensor.is_constant
 
 
 def _follows_layer(reshape: Op) -> bool:
-    """Whether moving the reshape brings something next to a binary convolution."""
+    """Whether moving the reshape brings something next to a layer with weights."""
     x = reshape.inputs[0]
     while x is not None and x.producer is not None:
-        if x.producer.kind == "LceBconv2d":
+        if x.producer.known.weights is not None:
             return True
         if x.producer.kind not in SINKING:
             return False
@@ -74,23 +101,25 @@ def _follows_layer(reshape: Op) -> bool:
 
 
 def merge_reshapes(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """RESHAPE(RESHAPE(x)) -> RESHAPE(x), or x itself where that is its shape already."""
+    """RESHAPE(RESHAPE(x)) -> RESHAPE(x)."""
     x = op.inputs[0]
     inner = x.producer if x is not None else None
     if inner is None or inner.kind != "RESHAPE" or inner.inputs[0] is None:
         return None
-    if op.output.dtype != "INT32":
-        return None  # Those of the float model stay as they were.
-    source = inner.inputs[0]
-    return [lce_ops.reshape(source, op.output)]
+    return [replace(op, inputs=[inner.inputs[0], *op.inputs[1:]])]
 
 
 def drop_reshape(op: Op, graph: Graph, options: Options) -> Tensor | None:
-    """A RESHAPE of bits to the shape that they have -> the bits."""
+    """A RESHAPE to the shape that a value has -> the value."""
     x = op.inputs[0]
-    if x is None or x.dtype != "INT32" or x.shape != op.output.shape:
+    if x is None or x.shape != op.output.shape or _is_open(x) or _is_open(op.output):
         return None
     return x if graph.is_internal(x) and graph.is_internal(op.output) else None
+
+
+def _is_open(tensor: Tensor) -> bool:
+    """Whether more sizes than the batch's are known only when the model runs."""
+    return tensor.signature is not None and -1 in tensor.signature[1:]
 
 
 def open_batch(op: Op, graph: Graph, options: Options) -> list[Op] | None:

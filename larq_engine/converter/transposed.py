@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from larq_engine.converter import lce_ops
 from larq_engine.converter.graph import Array, Op
 from larq_engine.python.operators import KNOWN_OPS, Samples
 
@@ -38,7 +39,7 @@ def _elementwise(op: Op, order: Array) -> Positions | None:
 
 
 def _concatenation(op: Op, order: Array) -> Positions | None:
-    return Positions(_changed(op, axis=int(order[op.options.axis])))
+    return Positions(lce_ops.with_options(op, axis=int(order[op.options.axis])))
 
 
 def _split(op: Op, order: Array) -> Positions | None:
@@ -65,7 +66,9 @@ def _strided_slice(op: Op, order: Array) -> Positions | None:
         return sum(1 << axis for axis, old in enumerate(back) if mask >> int(old) & 1)
 
     found = _each_dimension(op, order, 3)
-    options = _changed(op, beginMask=turned(masks.beginMask), endMask=turned(masks.endMask))
+    options = lce_ops.with_options(
+        op, beginMask=turned(masks.beginMask), endMask=turned(masks.endMask)
+    )
     return None if found is None else Positions(options, found.inputs)
 
 
@@ -95,12 +98,6 @@ def _reduction(op: Op, order: Array) -> Positions | None:
 def _constant(op: Op, index: int) -> Array | None:
     tensor = op.input(index)
     return None if tensor is None else tensor.data
-
-
-def _changed(op: Op, **values: Any) -> Any:
-    options = type(op.options)()
-    vars(options).update(vars(op.options), **values)
-    return options
 
 
 # For each operator that does the same to values in any order of dimensions.

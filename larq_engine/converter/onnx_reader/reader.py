@@ -17,7 +17,6 @@ from larq_engine.converter.onnx_reader.file import (
     OnnxSource,
     read_onnx,
 )
-from larq_engine.converter.onnx_reader.fusing import fuse
 from larq_engine.converter.onnx_reader.layout import OPEN, Shape, Value, channels_last, identity
 from larq_engine.converter.onnx_reader.masks import with_masks
 from larq_engine.converter.onnx_reader.moving import OPEN_SIZE
@@ -83,7 +82,6 @@ class _Making:
             self._output(name)
         graph = self._net.graph(self._model.name)
         check_signs(graph, self._net.plain_signs)
-        fuse(graph)
         return graph
 
     def remarks(self) -> tuple[str, ...]:
