@@ -173,7 +173,9 @@ class _Builder:
             used = used.reshape((*used.shape[:2], -1) if depthwise else (-1, used.shape[-1]))
             used = used.reshape(-1, used.shape[-1])
             bound, step = bound * float(np.abs(used).sum(axis=0).max()), step / 2
-            binary = None if depthwise or len(latent) == 2 else levels
+            # A depthwise convolution of one channel is an ordinary one.
+            several = depthwise and value.shape[-1] > 1
+            binary = None if several or len(latent) == 2 else levels
             self._expect(name, block, used, binary, padded)
         if block.bias:
             bias = step * self._rng.integers(-4, 5, layer.weights[-1].shape)

@@ -232,7 +232,7 @@ def test_binary_weights_of_float16_in_a_float_layer(rng):
 
 @pytest.mark.parametrize("kind", ["BROADCAST_TO", "FILL"])
 def test_arrays_of_one_number(kind, rng):
-    """As a sign's bound and branches they are seen to be numbers; elsewhere they stay small."""
+    """As a bound, a factor or a branch of a sign they are numbers; elsewhere they stay small."""
     net = Net()
     shape = (1, 32, 32, 32)
     x = net.input(*shape)
@@ -246,9 +246,12 @@ def test_arrays_of_one_number(kind, rng):
     condition = net.op("GREATER_EQUAL", x, full(0.0), dtype=np.bool_)
     s = net.op("SELECT_V2", condition, full(1.0), full(-1.0))
     y = net.conv(s, signs(rng, 4, 1, 1, 32))
-    z = net.op("MUL", x, full(2.5))
+    above = net.op("GREATER", net.op("MUL", x, full(2.5)), 1.0, dtype=np.bool_)
+    z = net.op("SELECT_V2", above, x, full(2.5))
     converted = convert_and_compare(net, y, z, inputs=[edges(rng, *shape)])
-    assert sorted(converted.kinds) == sorted([kind, "MUL", "LceQuantize", "LceBconv2d"])
+    others = ["GREATER", "SELECT_V2", "MUL", "LceQuantize", "LceBconv2d"]
+    assert sorted(converted.kinds) == sorted([kind, *others])
+    assert converted.op("MUL").inputs[1].elements == 1
     assert len(converted.content) < 4 * 32**3
 
 
