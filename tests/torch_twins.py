@@ -4,9 +4,27 @@ A file of the one must have the operators that a file of the other has: the same
 as many operators of the host's between them. So it is as fast.
 """
 
-# By the names of tests/torch/test_torch_networks.py; but for a TRANSPOSE of inputs that have their
+# By the names of tests/torch/cases.py; but for a TRANSPOSE of inputs that have their
 # channels first.
 OPERATORS = {
+    "AdaBin": {
+        "LceBconv2d": 4,
+        "ADD": 4,
+        "LceQuantize": 2,
+        "MUL": 2,
+        "CONV_2D": 1,
+        "MEAN": 1,
+        "FULLY_CONNECTED": 1,
+    },
+    "AdaBin without padding": {
+        "LceBconv2d": 4,
+        "LceQuantize": 2,
+        "MUL": 2,
+        "ADD": 2,
+        "CONV_2D": 1,
+        "MEAN": 1,
+        "FULLY_CONNECTED": 1,
+    },
     "Bi-Real-18": {
         "LceQuantize": 16,
         "LceBconv2d": 16,
@@ -16,6 +34,14 @@ OPERATORS = {
         "PAD": 1,
         "PADV2": 1,
         "MAX_POOL_2D": 1,
+        "MEAN": 1,
+        "FULLY_CONNECTED": 1,
+    },
+    "Brevitas": {
+        "LceBconv2d": 3,
+        "CONV_2D": 1,
+        "LceQuantize": 1,
+        "LceBMaxPool2d": 1,
         "MEAN": 1,
         "FULLY_CONNECTED": 1,
     },

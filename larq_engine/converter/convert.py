@@ -14,6 +14,7 @@ from larq_engine.converter.rules_activation import join_clamp, join_prelu
 from larq_engine.converter.rules_before_sign import shorten_before_sign
 from larq_engine.converter.rules_binary import binarize_layer, binarize_output
 from larq_engine.converter.rules_bits import pool_bits, write_bits
+from larq_engine.converter.rules_centre import centre_layer
 from larq_engine.converter.rules_constants import EACH, REDUCED, list_axes, shrink_constant
 from larq_engine.converter.rules_flatten import turn_weights
 from larq_engine.converter.rules_float import (
@@ -77,7 +78,7 @@ _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
     },
     _SINK_TRANSPOSES | {join_clamp: ("SELECT", "SELECT_V2")},
     {lift_transpose: ("TRANSPOSE",), turn_weights: ("FULLY_CONNECTED",)},
-    {binarize_layer: KINDS},
+    {binarize_layer: KINDS, centre_layer: KINDS},
     {binarize_output: ("SIGN", "SELECT", "SELECT_V2", "ADD", "SUB")},
     _SINK_TRANSPOSES | {join_prelu: ("ADD", "SUB")},
     {

@@ -72,11 +72,11 @@ class Meaning:
         if self.levels:
             counts = (signs + len(self.levels) - 1) // 2
             return np.take(np.array(self.levels, np.float32), counts)
-        signs = signs.astype(np.float32)
         if self.pads:
             pads = [(0, 0), *self.pads, (0, 0)]
             signs = np.pad(signs, pads, constant_values=self.pad_sign)
-        return (self.alpha * signs + self.beta).astype(np.float32)
+        low, high = np.array(self.two_values, np.float32)
+        return np.where(signs > 0, high, low)
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,8 @@ class FloatLayer:
     # Why it is not binary, if only its weights are.
     reason: str = ""
     remedy: str = ""
+    # Whether another operator stands for the same layer, and is what the report shows of it.
+    is_part: bool = False
 
 
 @dataclass(eq=False)

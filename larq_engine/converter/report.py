@@ -146,6 +146,8 @@ def count_operators(graphs: list[Graph]) -> dict[str, int]:
 
 
 def _report(op: Op, options: Options) -> LayerReport | None:
+    if op.float_layer is not None and op.float_layer.is_part:
+        return None
     if op.kind == "LceBconv2d":
         return _binary(op)
     if op.known.is_recurrent:

@@ -12,7 +12,7 @@ import numpy as np
 
 from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.bits import make_bits, make_planes, note_meaning
-from larq_engine.converter.graph import FloatLayer, Graph, Op, Tensor
+from larq_engine.converter.graph import Array, FloatLayer, Graph, Op, Tensor
 from larq_engine.converter.layers import (
     KINDS,
     ConvolutionForm,
@@ -106,15 +106,15 @@ def _match(form: ConvolutionForm, options: Options) -> BinaryLayer | NotBinary:
             f"nothing; with up to {_MOST_PLANE_PRODUCTS} it would be binary",
         )
     layer = BinaryLayer(form, data, weights, pad)
-    limit: NotBinary | None = None
+    reason: NotBinary | None = None
     for way in (_padded_before_sign(layer), layer):
         if way is not None:
-            way = replace(way, form=_as_same(way.form, options))
-            limit = _limit(way, options)
-            if limit is None:
+            way = replace(way, form=as_same(way.form, options))
+            reason = limit(way, options)
+            if reason is None:
                 return way
-    assert limit is not None
-    return limit
+    assert reason is not None
+    return reason
 
 
 def _padded_before_sign(layer: BinaryLayer) -> BinaryLayer | None:
@@ -154,7 +154,7 @@ def find_data(tensor: Tensor) -> Binary | Levels | NotBinary:
     return found
 
 
-def _as_same(form: ConvolutionForm, options: Options) -> ConvolutionForm:
+def as_same(form: ConvolutionForm, options: Options) -> ConvolutionForm:
     """SAME instead of pads that are the same for images of every size.
 
     Others stay, as an image of another size may be fed; LCE, which has only SAME, takes it where
@@ -176,7 +176,7 @@ def _as_same(form: ConvolutionForm, options: Options) -> ConvolutionForm:
     return replace(form, pads=None)
 
 
-def _limit(layer: BinaryLayer, options: Options) -> NotBinary | None:
+def limit(layer: BinaryLayer, options: Options) -> NotBinary | None:
     """What the runtime asked for cannot do."""
     form, pad = layer.form, layer.pad_sign
     per_group = form.weights.shape[3]
@@ -196,7 +196,7 @@ def _limit(layer: BinaryLayer, options: Options) -> NotBinary | None:
     return None
 
 
-def _is_faster_in_host(op: Op, layer: BinaryLayer, graph: Graph, options: Options) -> bool:
+def is_faster_in_host(op: Op, layer: BinaryLayer, graph: Graph, options: Options) -> bool:
     """Whether a layer has few products, and nothing but it gains from bits.
 
     LCE makes such layers binary too. A sign that is not a host's SIGN takes more of its time.
@@ -238,7 +238,7 @@ def _products(layer: BinaryLayer) -> int:
 def binarize_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     """CONV_2D, FULLY_CONNECTED or BATCH_MATMUL of signs with binary weights -> LceBconv2d."""
     found = find_binary_layer(op, options)
-    if isinstance(found, NotBinary) or _is_faster_in_host(op, found, graph, options):
+    if isinstance(found, NotBinary) or is_faster_in_host(op, found, graph, options):
         return None
     form, data, weights = found.form, found.data, found.weights
     if isinstance(data, Levels):
@@ -250,55 +250,68 @@ def binarize_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
         tensor, pads = found.padded.tensor, found.padded.pads
         note_meaning(bits, data, tensor, form.image[3], pads, found.pad_sign)
 
-    odd = weights.odd if data.alpha > 0 else -weights.odd
-    multiplier = (abs(data.alpha) * weights.scale).astype(np.float32)
-    bias = np.zeros(len(multiplier), np.float32)
+    multiplier = abs(data.alpha) * weights.scale.astype(np.float64)
+    bias = np.zeros(len(multiplier))
     if data.beta:
-        sums = weights.odd.reshape(len(odd), -1).sum(axis=1, dtype=np.int64)
-        bias += (data.beta * weights.scale * sums).astype(np.float32)
+        sums = weights.odd.reshape(len(bias), -1).sum(axis=1, dtype=np.int64)
+        bias += data.beta * weights.scale * sums
     if form.bias is not None:
         bias += form.bias
+    odd = weights.odd if data.alpha > 0 else -weights.odd
+    result, ends = make_ends(form)
+    return [*ops, make_convolution(found, bits, odd, multiplier, bias, result), *ends]
 
-    name = op.name
-    signature = None
-    if op.output.signature is not None:
-        signature = (-1, *form.result[1:])
-    result = op.output
-    reshaped = op.output.shape != form.result
-    if reshaped:
-        result = Tensor(f"{name}/image", form.result, "FLOAT32", signature=signature)
-    before = result if not form.activation else result.like(f"{name}/before_activation")
-    layer = Op(
+
+def make_convolution(
+    layer: BinaryLayer,
+    bits: Tensor,
+    odd: Array,
+    multiplier: Array,
+    bias: Array,
+    output: Tensor,
+) -> Op:
+    """The LceBconv2d of a layer, with these weights."""
+    form, weight_bits = layer.form, layer.weights.bits
+    return Op(
         "LceBconv2d",
         [
             bits,
-            lce_ops.constant(lce_ops.pack_odd(odd, weights.bits)),
-            lce_ops.constant(multiplier),
-            lce_ops.constant(bias),
+            lce_ops.constant(lce_ops.pack_odd(odd, weight_bits)),
+            lce_ops.constant(multiplier.astype(np.float32)),
+            lce_ops.constant(bias.astype(np.float32)),
             None,
         ],
-        [before],
+        [output],
         {
             "channels_in": form.image[3],
             "dilation_height_factor": form.dilation[0],
             "dilation_width_factor": form.dilation[1],
             "fused_activation_function": schema.ACTIVATION["NONE"],
-            "pad_values": found.pad_sign,
+            "pad_values": layer.pad_sign,
             "stride_height": form.stride[0],
             "stride_width": form.stride[1],
             **padding_options(form.pads),
-            **lce_ops.bits_options(data.bits, weights.bits),
+            **lce_ops.bits_options(layer.data.bits, weight_bits),
         },
         custom=True,
-        layer=op.layer,
-        float_layer=FloatLayer(op.kind, form.stored_bytes),
+        layer=form.op.layer,
+        float_layer=FloatLayer(form.op.kind, form.stored_bytes),
     )
-    ops.append(layer)
+
+
+def make_ends(form: ConvolutionForm) -> tuple[Tensor, list[Op]]:
+    """The image that a layer makes, and what makes its output of that: activation and reshape."""
+    output = form.op.output
+    signature = None if output.signature is None else (-1, *form.result[1:])
+    result, ends = output, list[Op]()
+    if output.shape != form.result:
+        result = Tensor(f"{form.op.name}/image", form.result, "FLOAT32", signature=signature)
+        ends.append(lce_ops.reshape(result, output))
     if form.activation:
-        ops.append(lce_ops.activation(form.activation, before, result))
-    if reshaped:
-        ops.append(lce_ops.reshape(result, op.output))
-    return ops
+        before = result.like(f"{form.op.name}/before_activation")
+        ends.insert(0, lce_ops.activation(form.activation, before, result))
+        result = before
+    return result, ends
 
 
 def binarize_output(op: Op, graph: Graph, options: Options) -> list[Op] | None:

@@ -235,9 +235,7 @@ def _between(
     alpha, beta = (high - low) / 2, (high + low) / 2
     if not np.isfinite([np.float32(alpha), np.float32(beta)]).all():
         return NotBinary(f"'{tensor.name}' has infinite values", _USE_A_SIGN)
-    exact = np.float32(alpha) + np.float32(beta) == np.float32(high) and np.float32(
-        beta
-    ) - np.float32(alpha) == np.float32(low)
+    exact = (beta - alpha, beta + alpha) == (low, high)
     if not exact:
         return NotBinary(
             f"'{tensor.name}' is {low:g} or {high:g}, which cannot be scaled from -1 and +1 "

@@ -186,3 +186,12 @@ def test_few_products_for_lce(rng):
     y = net.conv(net.sign(x), signs(rng, 8, 1, 1, 4))
     data = [edges(rng, *x.shape)]
     assert convert_and_compare(net, y, inputs=data, compatibility="lce").kinds == _QUANTIZED
+
+
+def test_few_products_of_two_numbers(rng):
+    """Weights around a centre take more than others."""
+    net = Net()
+    x = net.input(1, 6, 6, 1)
+    y = net.conv(net.sign(x), np.where(signs(rng, 8, 3, 3, 1) > 0, 2.0, 0.5).astype(np.float32))
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+    assert "LceBconv2d" not in converted.kinds

@@ -7,7 +7,8 @@ import torch
 
 import larq_engine
 from tests.torch import networks
-from tests.torch.test_torch_networks import CASES, assert_results_are_those_of_pytorch
+from tests.torch.cases import CASES
+from tests.torch.test_torch_networks import assert_results_are_those_of_pytorch
 
 
 def brevitas(module, image, path):
@@ -32,7 +33,10 @@ _RENAMED = {
     for layer in (0, 1)
 }
 
-EXPORTS = [("ReActNet", newer), ("XNOR-Net", newer), ("XNOR-Net", older), ("Brevitas", brevitas)]
+EXPORTS = [
+    *[("ReActNet", newer), ("XNOR-Net", newer), ("XNOR-Net", older), ("Brevitas", brevitas)],
+    *[("AdaBin", newer), ("AdaBin", older), ("AdaBin without padding", newer)],
+]
 
 
 @pytest.mark.parametrize(("name", "export"), EXPORTS)

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from larq_engine.converter.torch_reader.centres import centre_layers
 from larq_engine.converter.torch_reader.checks import check_inputs, check_module, check_sign_of_zero
 from larq_engine.converter.torch_reader.comparing import compare_export, compare_with_torch
 from larq_engine.converter.torch_reader.exporting import export
@@ -62,7 +61,6 @@ def torch_to_tflite(
             compare_export(module, exported)
         remove_straight_through(exported.rewritten)
         signs, remarks = write_signs(exported.rewritten, sign_of_zero)
-        centre_layers(exported.rewritten)
         fold_constants(exported.rewritten)
         progress("making operators of LiteRT")
         lowered = lower(exported, channels_last)

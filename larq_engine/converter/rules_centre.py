@@ -1,0 +1,147 @@
+"""Layers of two numbers that are not each other's negatives become binary ones.
+
+With inputs x = alpha * s + beta and, in each output channel, weights w = size * t + centre of signs
+s and t, a convolution of x with w is
+
+    alpha * size * (s with t) + alpha * centre * (s with 1) + beta * (1 with w).
+
+The first is a binary layer, the second one of one output, and the third a constant: a bias, unless
+the layer pads x with zeros that no s stands for. Then it pads s with zeros, and the constant is an
+image that knows the border.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from larq_engine.converter import lce_ops, schema
+from larq_engine.converter.bits import make_bits
+from larq_engine.converter.graph import Array, FloatLayer, Graph, Op, Tensor
+from larq_engine.converter.layers import ConvolutionForm, find_convolution
+from larq_engine.converter.options import Options
+from larq_engine.converter.padding import NO_PADS, same_pads
+from larq_engine.converter.rules_binary import (
+    BinaryLayer,
+    as_same,
+    is_faster_in_host,
+    limit,
+    make_convolution,
+    make_ends,
+)
+from larq_engine.converter.signs import Binary, NotBinary, find_binary
+from larq_engine.converter.weights import OddWeights
+
+
+@dataclass(frozen=True)
+class _TwoValues:
+    """weight = centre[o] + size[o] * signs[o, ...], o the output channel."""
+
+    signs: Array
+    size: Array
+    centre: Array
+
+
+def centre_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
+    """CONV_2D, FULLY_CONNECTED or BATCH_MATMUL of two values around centres -> LceBconv2d."""
+    forms = find_convolution(op)
+    for form in () if isinstance(forms, NotBinary) else forms:
+        data = find_binary(form.data)
+        weights = None if isinstance(data, NotBinary) else _find_two_values(form.weights)
+        if isinstance(data, NotBinary) or weights is None or form.groups != 1:
+            continue
+        pad = 0 if form.pads == NO_PADS else data.pad_sign(form.pad_value)
+        knows_border = pad is None
+        if knows_border and (form.pad_value != 0 or _is_open(form)):
+            continue
+        if not knows_border and not weights.centre.any():
+            continue  # An ordinary binary layer, which stays in float for a reason.
+        signs = OddWeights(weights.signs, weights.size, 1)
+        layer = BinaryLayer(as_same(form, options), data, signs, pad or 0)
+        if is_faster_in_host(op, layer, graph, options):
+            return None
+        if limit(layer, options) is None:
+            return _write(layer, weights.centre, options, knows_border)
+    return None
+
+
+def _find_two_values(weights: Array) -> _TwoValues | None:
+    rows = weights.reshape(len(weights), -1)
+    if not rows.size or not np.isfinite(rows).all():
+        return None
+    high, low = rows.max(axis=1), rows.min(axis=1)
+    negative = rows == low[:, None]
+    if not (negative | (rows == high[:, None])).all():
+        return None
+    # Channels of one number are of one sign, around 0.
+    alike, size = high == low, np.abs(high)
+    high, low = np.where(alike, size, high), np.where(alike, -size, low)
+    negative = np.where(alike[:, None], rows < 0, negative).reshape(weights.shape)
+    high, low = high.astype(np.float64), low.astype(np.float64)
+    signs = np.where(negative, np.int8(-1), np.int8(1))
+    return _TwoValues(signs, (high - low) / 2, (high + low) / 2)
+
+
+def _is_open(form: ConvolutionForm) -> bool:
+    signature = form.data.signature
+    return signature is not None and -1 in signature[1:]
+
+
+def _write(layer: BinaryLayer, centre: Array, options: Options, knows_border: bool) -> list[Op]:
+    form, data, weights = layer.form, layer.data, layer.weights
+    assert isinstance(data, Binary)
+    bits, ops = make_bits(data, form.image, options)
+    result, ends = make_ends(form)
+    is_centred = bool(centre.any())
+    # What is computed one after the other; the last is the result.
+    steps = ["signs", *["centred"] * is_centred, *["bordered"] * knows_border]
+    made = [*(result.like(f"{form.op.name}/{step}") for step in steps[:-1]), result]
+
+    bias = np.zeros(len(form.weights)) if form.bias is None else form.bias.astype(np.float64)
+    border = _inside(form, data) + bias if knows_border else None
+    bias = np.zeros_like(bias) if knows_border else bias + data.beta * _sums(form).sum(axis=(1, 2))
+    odd = weights.odd if data.alpha > 0 else -weights.odd
+    multiplier = abs(data.alpha) * weights.scale
+    ops.append(make_convolution(layer, bits, odd, multiplier, bias, made[0]))
+    if is_centred:
+        shape = (*result.shape[:-1], 1)
+        signature = None if result.signature is None else (*result.signature[:-1], 1)
+        whole = result.like(f"{form.op.name}/ones", shape=shape, signature=signature)
+        ones = np.ones((1, *form.weights.shape[1:]), np.int8)
+        convolution = make_convolution(layer, bits, ones, np.ones(1), np.zeros(1), whole)
+        ops.append(replace(convolution, float_layer=FloatLayer(form.op.kind, 0, is_part=True)))
+        added = result.like(f"{form.op.name}/centre")
+        ops.append(_each("MUL", whole, data.alpha * centre, added))
+        ops.append(Op("ADD", [made[0], added], [made[1]], schema.make_options("AddOptions")))
+    if border is not None:
+        ops.append(_each("ADD", made[-2], border, result))
+    return [*ops, *ends]
+
+
+def _each(kind: str, x: Tensor, numbers: Array, output: Tensor) -> Op:
+    options = schema.make_options(f"{kind.capitalize()}Options")
+    return Op(kind, [x, lce_ops.constant(numbers.astype(np.float32))], [output], options)
+
+
+def _inside(form: ConvolutionForm, data: Binary) -> Array:
+    """beta * (1 with w), of ones that are padded with zeros: an image of the layer's results."""
+    taps = [
+        _taps_inside(form, axis, pads)
+        for axis, pads in zip((1, 2), form.pads or (None, None), strict=True)
+    ]
+    image: Array = np.einsum("yi,xj,oij->yxo", *taps, data.beta * _sums(form), optimize=True)
+    return image[None]
+
+
+def _sums(form: ConvolutionForm) -> Array:
+    """Of all channels of each tap."""
+    return np.asarray(form.weights.sum(axis=3, dtype=np.float64))
+
+
+def _taps_inside(form: ConvolutionForm, axis: int, pads: tuple[int, int] | None) -> Array:
+    """For each place along an axis, which of the filter's taps are inside of the image."""
+    size, taps = form.image[axis], form.weights.shape[axis]
+    stride, dilation = form.stride[axis - 1], form.dilation[axis - 1]
+    before, _ = pads or same_pads(size, taps, stride, dilation)
+    first = np.arange(form.result[axis]) * stride - before
+    places = first[:, None] + np.arange(taps) * dilation
+    return ((places >= 0) & (places < size)).astype(np.float64)
