@@ -1,25 +1,22 @@
 """What placing gains on models: `python -m benchmarks.placing.models MODEL.tflite...`.
 
 Profiles each model, places it, and runs it with its placement and without in turns, on the same
-input. A placement whose outputs are not those of the engine's own choice has no time. Where memory
-happens to lie makes two interpreters of one model differ by some percent: so each round opens new
-ones, and a second one without a placement tells how much that is.
+input. A placement whose outputs are not those of the engine's own choice has no time. Each round
+opens new interpreters (turns.py), among them a second one without a placement.
 """
 
 import argparse
-import time
 from pathlib import Path
 
 import numpy as np
 
 import larq_engine
+from benchmarks.turns import format_range, time_round
 from larq_engine.placing.api import PlacedModel
 from larq_engine.python.text_table import align_columns
 
 _TITLES = ("model", "as it is, ms", "placed, ms", "placed / as it is", "rounds", "as it is, twice",
            "predicted, ms", "elsewhere")  # fmt: skip
-_SECONDS = 0.1  # of a model in a turn
-_TURNS = 4  # of a round
 
 
 def main() -> None:
@@ -57,20 +54,16 @@ def _compare(
         image = np.random.default_rng(0).standard_normal(opened[0].input_shapes[0], np.float32)
         if not np.array_equal(opened[0].predict(image), opened[1].predict(image)):
             return (name, "", "outputs differ", "", "", "", predicted, elsewhere)
-        samples: tuple[list[float], ...] = ([], [], [])
-        for turn in range(_TURNS * len(opened)):
-            which = (turn + turn // len(opened)) % len(opened)
-            samples[which].extend(_run(opened[which], image))
-        for found, sampled in zip(times, samples, strict=True):
-            found.append(float(np.median(sampled)))
+        for found, seconds in zip(times, time_round(opened, image), strict=True):
+            found.append(seconds)
     as_it_is, with_it, twice = map(np.array, times)
     return (
         name,
         f"{np.median(as_it_is) * 1e3:.3f}",
         f"{np.median(with_it) * 1e3:.3f}",
         f"{np.median(with_it / (as_it_is + twice) * 2):.3f}",
-        _range(with_it / (as_it_is + twice) * 2),
-        _range(twice / as_it_is),
+        format_range(with_it / (as_it_is + twice) * 2),
+        format_range(twice / as_it_is),
         predicted,
         elsewhere,
     )
@@ -82,20 +75,6 @@ def _count_elsewhere(content: bytes, placed: PlacedModel, threads: int) -> int:
     rows = model.profile([np.zeros(model.input_shapes[0], np.float32)], runs=1)
     own = {node: row.device for row in rows for node in (row.node, *row.absorbed)}
     return sum(op.device != own.get(op.node, "host") for op in placed.placement.ops)
-
-
-def _range(ratios: np.ndarray) -> str:
-    return f"{ratios.min():.3f}-{ratios.max():.3f}"
-
-
-def _run(model: larq_engine.Interpreter, image: np.ndarray) -> list[float]:
-    model.predict(image)
-    seconds: list[float] = []
-    while sum(seconds) < _SECONDS:
-        begun = time.perf_counter()
-        model.predict(image)
-        seconds.append(time.perf_counter() - begun)
-    return seconds
 
 
 if __name__ == "__main__":

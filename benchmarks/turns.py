@@ -1,0 +1,38 @@
+"""Interpreters that run in turns: what takes the time of one takes that of the others, too.
+
+Where memory happens to lie makes two interpreters of one model differ by some percent. So a
+benchmark opens new ones for each round, and a second one of a model tells how much that is.
+"""
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+import larq_engine
+
+_SECONDS = 0.1  # of a model in a turn
+_TURNS = 4  # of a round
+
+
+def time_round(opened: Sequence[larq_engine.Interpreter], image: np.ndarray) -> list[float]:
+    """The median seconds of each; another one comes first in each turn."""
+    samples: list[list[float]] = [[] for _ in opened]
+    for turn in range(_TURNS * len(opened)):
+        which = (turn + turn // len(opened)) % len(opened)
+        samples[which].extend(_run(opened[which], image))
+    return [float(np.median(sampled)) for sampled in samples]
+
+
+def format_range(ratios: np.ndarray) -> str:
+    return f"{ratios.min():.3f}-{ratios.max():.3f}"
+
+
+def _run(model: larq_engine.Interpreter, image: np.ndarray) -> list[float]:
+    model.predict(image)
+    seconds: list[float] = []
+    while sum(seconds) < _SECONDS:
+        begun = time.perf_counter()
+        model.predict(image)
+        seconds.append(time.perf_counter() - begun)
+    return seconds
