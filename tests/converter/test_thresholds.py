@@ -327,12 +327,14 @@ def _channel_constant(shape: tuple[int, ...]) -> np.ndarray:
     return np.resize(np.array([1, -2, 4], np.float32), shape)
 
 
+_SLOPES_OF_PIXELS = np.resize([0.5, 1, 2], (7, 7, _CHANNELS)).astype(np.float32)
+
 # What comes between the layer and the sign and keeps the layer from writing bits.
 _NOT_MONOTONE: dict[str, _Function] = {
     "values of pixels": lambda net, y: net.op("MUL", y, _channel_constant((7, 7, _CHANNELS))),
     "negative slope": lambda net, y: net.op("LEAKY_RELU", y, alpha=-0.5),
     "negative slopes": lambda net, y: net.op("PRELU", y, -np.ones((1, 1, _CHANNELS), np.float32)),
-    "slopes of pixels": lambda net, y: net.op("PRELU", y, np.ones((7, 7, _CHANNELS), np.float32)),
+    "slopes of pixels": lambda net, y: net.op("PRELU", y, _SLOPES_OF_PIXELS),
     "square": lambda net, y: net.op("SUB", net.op("MUL", y, y), 4.0),
     "divisor": lambda net, y: net.op("SUB", net.op("DIV", 8.0, net.op("ADD", y, 0.5)), 1.0),
     "absolute value": lambda net, y: net.op("SUB", net.op("ABS", y), 3.0),
