@@ -378,10 +378,15 @@ _OTHERS: dict[str, tuple[bytes, str, list[str]]] = {
         "LceUnpackWeights 'op'",
         ["output: expected a shape that the file fixes", "got [-1, 3, 3, 5]"],
     ),
-    "int8 weights": (
-        weights(result=((6, 3, 3, 5), np.int8)),
+    "int32 weights": (
+        weights(result=((6, 3, 3, 5), np.int32)),
         "LceUnpackWeights 'op'",
-        ["output 'op/y': expected float32, got int8"],
+        ["output 'op/y': expected float32 or int8, got int32"],
+    ),
+    "int8 weights of half steps": (
+        weights(result=((6, 3, 3, 5), np.int8), scale=np.full(6, 0.5, np.float32)),
+        "LceUnpackWeights 'op'",
+        ["scale 'scale': expected whole numbers from -127 to 127 for int8 weights, got 0.5"],
     ),
     "weights of no size": (
         weights(result=((6, 3, 0, 5),)),
@@ -420,6 +425,7 @@ def test_the_models_to_be_spoilt_are_good(box):
         one_op("LceQuantize", ((1, 3, 40),), ((1, 3, 2), _BITS)),
         one_op("LceDequantize", ((1, 3, 2), _BITS), ((1, 3, 40),)),
         weights(),
+        weights(result=((6, 3, 3, 5), np.int8)),
     ):
         assert box.call(load_and_run, model, None) == ("", "")
 

@@ -50,7 +50,7 @@ void CheckInt8Scales(const PackedWeights& weights, const TensorInfo& scale) {
     const float value = weights.scale[i];
     if (!(std::abs(value) <= kLargestInt8Scale) || value != std::trunc(value)) {
       throw OpError("scale '" + scale.name +
-                    "': expected whole numbers from -127 to 127 for int8 " + "weights, got " +
+                    "': expected whole numbers from -127 to 127 for int8 weights, got " +
                     std::to_string(value) + "; re-convert the model");
     }
   }
