@@ -19,6 +19,9 @@ from larq_engine.converter.weights import channel_axis, scales
 # Below this the operator and its constants take about as much of the file as they save.
 _WORTHWHILE = 256
 
+# LceUnpackWeights makes int8 from -127 to 127: those whose sign can be changed.
+_LARGEST_INT8 = 127
+
 
 def _scale_axes(op: Op, dimensions: int) -> tuple[int, ...]:
     """Along which dimensions the size of the weights may change."""
@@ -41,7 +44,7 @@ def pack_weights(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     data = weights.data.astype(np.float32, copy=False)
     found = ((axis, scales(np.moveaxis(data, axis, 0))) for axis in axes)
     axis, scale = next(((a, s) for a, s in found if not isinstance(s, NotBinary)), (0, None))
-    if scale is None:
+    if scale is None or (weights.dtype == "INT8" and scale.max() > _LARGEST_INT8):
         return None
     output = weights.like(weights.name, signature=None)
     unpack = _unpack(output, data, scale.astype(np.float32), axis)

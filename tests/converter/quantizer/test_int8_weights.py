@@ -7,7 +7,7 @@ import larq_engine
 from larq_engine.converter import schema
 from larq_engine.converter.api import convert_tflite
 from larq_engine.converter.rules_lce import unpacked
-from tests.converter.graphs import Net, run_stock, signs
+from tests.converter.graphs import Net, Value, run_engine, run_stock, signs
 
 _SHAPE = (1, 9, 9, 32)
 
@@ -67,3 +67,21 @@ def test_for_lce_they_are_bytes(rng):
     )
     kinds = [op.kind for op in schema.read(converted).graphs[0].ops]
     assert kinds == ["QUANTIZE", "CONV_2D", "DEQUANTIZE"]
+
+
+@pytest.mark.parametrize("smallest", [-128, -127])
+def test_no_number_is_minus_128_with_a_sign_of_its_own(smallest, rng):
+    """A file of int8 already, each row of whose weights has one number."""
+    net = Net()
+    x = net.input(4, 1, dtype=np.int8, scale=0.5)
+    numbers = rng.integers(-127, 128, size=(256, 1)).astype(np.int8)
+    numbers[3] = smallest
+    weights = Value(net.builder.constant(numbers, scale=0.01, zero_point=0), numbers.shape)
+    scale = {"scale": 0.5, "zero_point": 0}
+    y = net.op("FULLY_CONNECTED", x, weights, None, shape=(4, 256), dtype=np.int8, **scale)
+    content = net.finish(y)
+    converted = convert_tflite(content)
+    kinds = [op.kind for op in schema.read(converted).graphs[0].ops]
+    assert ("LceUnpackWeights" in kinds) == (smallest == -127)
+    inputs = [rng.integers(-128, 128, size=(4, 1)).astype(np.int8)]
+    np.testing.assert_array_equal(run_engine(converted, inputs), run_stock(content, inputs))
