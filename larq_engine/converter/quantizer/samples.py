@@ -120,8 +120,11 @@ def _again(source: Any) -> Callable[[], Iterable[Any]]:
 
 
 def _iterable(source: Any) -> Iterable[Any]:
-    if not isinstance(source, Iterable) or isinstance(source, (str, bytes)):
-        raise TypeError(f"representative_dataset: expected {_FORMS}; got {type(source).__name__}")
+    # Arrays of no dimension are Iterable by their type alone.
+    is_number = isinstance(source, np.ndarray) and not source.ndim
+    if is_number or not isinstance(source, Iterable) or isinstance(source, (str, bytes)):
+        got = "an array of no dimension" if is_number else type(source).__name__
+        raise TypeError(f"representative_dataset: expected {_FORMS}; got {got}")
     return source
 
 

@@ -118,6 +118,7 @@ _NAN = np.full(_SHAPES[0], np.nan, np.float32)
         (5, TypeError, "expected a function that returns samples, or an iterable.* got int"),
         ("file.npz", TypeError, "got str"),
         (lambda: None, TypeError, "got NoneType"),
+        (np.array(3.0, np.float32), TypeError, "got an array of no dimension"),
         ([], ValueError, "expected at least one sample, got none"),
         (lambda: iter([]), ValueError, "expected at least one sample, got none"),
         ([3.0], TypeError, "sample #0: expected a list of arrays.* got float"),
