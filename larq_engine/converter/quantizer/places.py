@@ -8,7 +8,11 @@ import numpy as np
 from larq_engine.converter.graph import Graph, Op, Quantization, Tensor
 from larq_engine.converter.quantizer.calibration import Range
 from larq_engine.converter.quantizer.islands import Islands, values
-from larq_engine.converter.quantizer.scales import least_output_scale, quantize_range
+from larq_engine.converter.quantizer.scales import (
+    least_output_scale,
+    least_sum_scale,
+    quantize_range,
+)
 from larq_engine.converter.quantizer.table import Scale, int8_form, is_layer
 
 # Of the +1 and -1 that an LceDequantize makes, without an error.
@@ -100,6 +104,10 @@ class Places:
     def _least(self, op: Op | None) -> float:
         """The smallest scale that an operator can write."""
         assert op is not None
+        if op.kind in ("ADD", "SUB"):
+            read = [self.read(op, tensor) for tensor in values(op)]
+            known = (place for place in read if place not in self._being_found)
+            return least_sum_scale(self.scale(place).scale[0] for place in known)
         if not is_layer(op):
             return 0.0
         weights, (data,) = op.inputs[1], values(op)

@@ -4,6 +4,7 @@ As TensorFlow's quantizer chooses them, so that other tools find what they expec
 range with 0 in it, of weights one scale for each output channel and the zero point 0.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -119,3 +120,12 @@ def _apart_from_halves(scale: Array, step: float) -> Array:
 def least_output_scale(largest: float, data: Quantization) -> float:
     """The smallest scale that the output of a layer can have whose largest weight this is."""
     return max(largest, _SMALLEST_WEIGHT) / _WEIGHT_LIMIT * data.scale[0] / _MOST_RATIO
+
+
+def least_sum_scale(inputs: Iterable[float]) -> float:
+    """The smallest scale of a sum or difference of inputs with these.
+
+    Where large values cancel out, less of it would show nothing but how they were rounded. Hosts
+    abort on 2**-19 of an input's.
+    """
+    return max(inputs, default=0.0) / _MOST_RATIO

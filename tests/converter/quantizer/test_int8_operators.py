@@ -187,3 +187,27 @@ def test_a_fixed_scale_beside_another(rng):
     assert logistic.output.quantization.scale == (1 / 256,)
     assert [op.kind for op in logistic.output.consumers] == ["QUANTIZE"]
     assert converted.report.int8.outputs[0].relative < 0.03
+
+
+@pytest.mark.parametrize("kind", ["ADD", "SUB"])
+def test_large_values_that_cancel_out(kind, rng):
+    """Hosts abort where a sum's scale is 2**-19 of its inputs' or less."""
+    net = Net()
+    x = net.input(*_SHAPE)
+    weights = _weights(rng, 32, 3, 3, 32)
+    alike = weights * np.float32(1 + 1e-6)
+    left = net.conv(x, weights, padding="SAME")
+    right = net.conv(x, alike if kind == "SUB" else -alike, padding="SAME")
+    y = net.conv(net.op(kind, left, right), weights, padding="SAME")
+    samples = [rng.normal(size=_SHAPE).astype(np.float32) for _ in range(4)]
+    content = net.finish(y)
+    converted = convert_tflite(content, representative_dataset=samples)
+    (op,) = [op for op in schema.read(converted).graphs[0].ops if op.kind == kind]
+    scales = [tensor.quantization.scale[0] for tensor in (*op.inputs, op.output)]
+    assert max(scales[:2]) / 256 < scales[2] < max(scales[:2])
+    for sample in samples:
+        (expected,) = run_stock(content, [sample])
+        off = run_stock(converted, [sample])[0] - expected
+        # Each input is off by half a step, and what sums 9 x 32 products by as much of each.
+        most = sum(scales) / 2 * np.abs(weights).reshape(32, -1).sum(axis=1).max()
+        assert np.abs(off).max() <= most
