@@ -24,7 +24,24 @@ def time_round(opened: Sequence[larq_engine.Interpreter], image: np.ndarray) -> 
     return [float(np.median(sampled)) for sampled in samples]
 
 
-def format_range(ratios: np.ndarray) -> str:
+def compare_rounds(times: Sequence[Sequence[float]]) -> tuple[str, ...]:
+    """Cells of a table: milliseconds of a model and of another, their ratio, its range, the noise.
+
+    Args:
+        times: The seconds of each round: the model's, the other's, and the model's a second time.
+    """
+    first, other, again = np.array(times).T
+    ratios = other / (first + again) * 2
+    return (
+        f"{np.median(first) * 1e3:.3f}",
+        f"{np.median(other) * 1e3:.3f}",
+        f"{np.median(ratios):.3f}",
+        _format_range(ratios),
+        _format_range(again / first),
+    )
+
+
+def _format_range(ratios: np.ndarray) -> str:
     return f"{ratios.min():.3f}-{ratios.max():.3f}"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import larq_engine
-from benchmarks.turns import format_range, time_round
+from benchmarks.turns import compare_rounds, time_round
 from larq_engine.placing.api import PlacedModel
 from larq_engine.python.text_table import align_columns
 
@@ -45,7 +45,7 @@ def _compare(
 ) -> tuple[str, ...]:
     predicted = f"{placed.placement.seconds * 1e3:.3f}"
     elsewhere = str(_count_elsewhere(content, placed, threads))
-    times: tuple[list[float], ...] = ([], [], [])
+    times = []
     for _ in range(rounds):
         opened = [
             larq_engine.Interpreter(model, num_threads=threads)
@@ -54,19 +54,8 @@ def _compare(
         image = np.random.default_rng(0).standard_normal(opened[0].input_shapes[0], np.float32)
         if not np.array_equal(opened[0].predict(image), opened[1].predict(image)):
             return (name, "", "outputs differ", "", "", "", predicted, elsewhere)
-        for found, seconds in zip(times, time_round(opened, image), strict=True):
-            found.append(seconds)
-    as_it_is, with_it, twice = map(np.array, times)
-    return (
-        name,
-        f"{np.median(as_it_is) * 1e3:.3f}",
-        f"{np.median(with_it) * 1e3:.3f}",
-        f"{np.median(with_it / (as_it_is + twice) * 2):.3f}",
-        format_range(with_it / (as_it_is + twice) * 2),
-        format_range(twice / as_it_is),
-        predicted,
-        elsewhere,
-    )
+        times.append(time_round(opened, image))
+    return (name, *compare_rounds(times), predicted, elsewhere)
 
 
 def _count_elsewhere(content: bytes, placed: PlacedModel, threads: int) -> int:

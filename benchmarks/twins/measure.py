@@ -11,7 +11,7 @@ import numpy as np
 
 import larq_engine
 from benchmarks.machine import pin_to_cores
-from benchmarks.turns import format_range, time_round
+from benchmarks.turns import compare_rounds, time_round
 from larq_engine.python.text_table import align_columns
 
 _TITLES = ("network", "Keras, ms", "PyTorch, ms", "PyTorch / Keras", "rounds", "Keras, twice")
@@ -44,15 +44,7 @@ def _compare(folder: Path, name: str, rounds: int) -> tuple[str, ...]:
             raise SystemExit(f"{name}: expected inputs of one shape, got {shapes[0]}, {shapes[1]}")
         image = np.random.default_rng(0).standard_normal(shapes[0][0], np.float32)
         times.append(time_round(opened, image))
-    keras, torch, twice = np.array(times).T
-    return (
-        name,
-        f"{np.median(keras) * 1e3:.3f}",
-        f"{np.median(torch) * 1e3:.3f}",
-        f"{np.median(torch / (keras + twice) * 2):.3f}",
-        format_range(torch / (keras + twice) * 2),
-        format_range(twice / keras),
-    )
+    return (name, *compare_rounds(times))
 
 
 if __name__ == "__main__":
