@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include "benchmarks/kernels/limit_carry_save.h"
+#include "benchmarks/kernels/read_loop.h"
 
 #if !defined(__AVX2__)
 #error "this file is built with the flags of ISA_COPTS[\"avx2\"]"
@@ -35,5 +36,7 @@ struct Avx2 {
 }  // namespace
 
 void RunAvx2(uint64_t steps) { RunCarrySave<Avx2, 8>(steps); }
+
+void ReadAvx2(const std::byte* from, size_t bytes) { ReadVectors<__m256i>(from, bytes); }
 
 }  // namespace larq_engine::benchmarks

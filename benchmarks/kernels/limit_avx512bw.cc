@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include "benchmarks/kernels/limit_carry_save.h"
+#include "benchmarks/kernels/read_loop.h"
 
 #if !defined(__AVX512BW__)
 #error "this file is built with the flags of ISA_COPTS[\"avx512bw\"]"
@@ -34,5 +35,7 @@ struct Avx512bw {
 }  // namespace
 
 void RunAvx512bw(uint64_t steps) { RunCarrySave<Avx512bw, 8>(steps); }
+
+void ReadAvx512bw(const std::byte* from, size_t bytes) { ReadVectors<__m512i>(from, bytes); }
 
 }  // namespace larq_engine::benchmarks
