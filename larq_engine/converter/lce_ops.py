@@ -11,8 +11,8 @@ from larq_engine.converter.graph import Array, Op, Tensor
 
 WORD = 32
 
-# Of a value or weight. More would take more products of planes than any layer gains by.
-MOST_BITS = 4
+# Of a value or weight.
+MOST_BITS = 8
 
 
 def is_ours(op: Op) -> bool:
@@ -67,6 +67,11 @@ def largest(bits: int) -> int:
     return int(2**bits - 1)
 
 
+def odd_type(bits: int) -> type[np.signedinteger[Any]]:
+    """The smallest that holds them."""
+    return np.int8 if largest(bits) <= np.iinfo(np.int8).max else np.int16
+
+
 def pack_bits(negative: Array) -> Array:
     """Truth values along the last dimension to words: true (-1) is bit 1, channel 0 the lowest."""
     padding = [(0, 0)] * (negative.ndim - 1) + [(0, -negative.shape[-1] % WORD)]
@@ -76,7 +81,7 @@ def pack_bits(negative: Array) -> Array:
 
 def pack_odd(values: Array, bits: int) -> Array:
     """Odd whole numbers along the last dimension to words, plane after plane, the lowest first."""
-    counts = (values.astype(np.int8) + np.int8(largest(bits))) >> 1
+    counts = (values.astype(np.int16) + np.int16(largest(bits))) >> 1
     planes = [pack_bits(counts >> plane & 1 == 0) for plane in range(bits)]
     return np.concatenate(planes, axis=-1)
 
@@ -85,7 +90,7 @@ def unpack_odd(packed: Array, channels: int, bits: int = 1) -> Array:
     """The odd whole numbers, +1 and -1 for one bit, that words hold along the last dimension."""
     planes = np.ascontiguousarray(packed, "<i4").reshape(*packed.shape[:-1], bits, -1)
     negative = np.unpackbits(planes.view(np.uint8), axis=-1, bitorder="little", count=channels)
-    signs = np.where(negative, np.int8(-1), np.int8(1))
+    signs = np.where(negative, -1, 1).astype(odd_type(bits))
     return np.asarray(sum(signs[..., plane, :] << plane for plane in range(bits)))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from larq_engine.converter.graph import Array, Op
-from larq_engine.converter.lce_ops import MOST_BITS
+from larq_engine.converter.lce_ops import MOST_BITS, odd_type
 from larq_engine.converter.signs import NotBinary
 from larq_engine.python.operators import KNOWN_OPS
 
@@ -61,7 +61,7 @@ def find_odd_weights(weights: Array) -> OddWeights | NotBinary:
     rows = weights.reshape(len(weights), -1)
     if not rows.size or not np.isfinite(rows).all():
         return scale
-    odd = np.zeros(rows.shape, np.int8)
+    odd = np.zeros(rows.shape, np.int16)
     step = max(1, _CHUNK // rows.shape[1])
     # Most weights are not of few bits, which one channel tells.
     starts = [(0, 1), *((start, start + step) for start in range(1, len(rows), step))]
@@ -75,7 +75,8 @@ def find_odd_weights(weights: Array) -> OddWeights | NotBinary:
     bits = int(np.abs(odd).max()).bit_length()
     if bits == 1:
         return scale
-    return OddWeights(odd.reshape(weights.shape), np.concatenate(sizes), bits)
+    odd = odd.astype(odd_type(bits)).reshape(weights.shape)
+    return OddWeights(odd, np.concatenate(sizes), bits)
 
 
 # Of the largest weight: that of the smallest of 4 bits is 15 times as much of itself.
@@ -85,7 +86,7 @@ _ODD_ROUNDING = 2.0**-20
 def _odd_rows(rows: Array) -> tuple[Array, Array] | None:
     """The odd numbers and the size of each row, the smallest numbers that there are."""
     sizes = np.abs(rows).max(axis=1).astype(np.float64)
-    odd, scale = np.zeros(rows.shape, np.int8), np.zeros(len(rows))
+    odd, scale = np.zeros(rows.shape, np.int16), np.zeros(len(rows))
     missing = sizes > 0
     for largest in range(1, 2**MOST_BITS, 2):
         (left,) = np.nonzero(missing)

@@ -18,7 +18,7 @@ inline constexpr int64_t kMaxDot = int64_t{1} << 30;
 
 // Values and weights of more than one bit are sums of planes of +-1 values, of which number j
 // counts 2^j: odd whole numbers up to 2^bits - 1.
-inline constexpr int64_t kMaxBits = 4;
+inline constexpr int64_t kMaxBits = 8;
 static constexpr int64_t LargestOf(int64_t bits) { return (int64_t{1} << bits) - 1; }
 
 // What the file says about a layer; every size is at least 1, bits at most kMaxBits, max_dot() at

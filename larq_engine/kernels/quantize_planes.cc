@@ -1,6 +1,7 @@
 #include "larq_engine/kernels/quantize_planes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "larq_engine/kernels/bits.h"
@@ -11,20 +12,84 @@ namespace {
 // Half of the smallest L1.
 constexpr size_t kPartBytes = 16 * 1024;
 
+// Up to so many bits all limits are compared: with AVX-512, 4 bits took as long as guessing does.
+constexpr size_t kMostCompared = 4;
+
+// Which limit, up to `last`, a value is to be compared with: those below are not greater than the
+// value, those above are.
+int32_t GuessLimit(float value, float factor, float offset, float last) {
+  const float guess = value * factor + offset;
+  const float low = guess < last ? guess : last;  // also of NaN
+  return static_cast<int32_t>(low > 0.0f ? low : 0.0f);
+}
+
+// factor and offset of one channel; false where limits do not lie evenly enough. Guesses do not
+// fall where values rise, so they are right everywhere if they are at both sides of each limit.
+bool FindGuess(const float* limits, size_t stride, size_t count, float& factor, float& offset) {
+  size_t first = 0;
+  size_t last = count - 1;
+  while (first < last && std::isinf(limits[first * stride])) ++first;
+  while (first < last && std::isinf(limits[last * stride])) --last;
+  const double start = limits[first * stride];
+  const double step = (limits[last * stride] - start) / static_cast<double>(last - first);
+  factor = static_cast<float>(1 / step);
+  // Half-way between two limits, guesses go from one to the next.
+  offset = static_cast<float>(static_cast<double>(first) + 0.5 - start / step);
+  if (!(step > 0) || !std::isfinite(factor) || !std::isfinite(offset)) return false;
+  const auto guess = [&](float value) {
+    const auto most = static_cast<float>(count - 1);
+    return static_cast<size_t>(GuessLimit(value, factor, offset, most));
+  };
+  for (size_t i = 0; i < count; ++i) {
+    const float limit = limits[i * stride];
+    if (guess(limit) < i || guess(std::nextafter(limit, -INFINITY)) > i) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-PlaneQuantizer::PlaneQuantizer(size_t bits, size_t channels, std::vector<float> limits,
+PlaneQuantizer::PlaneQuantizer(size_t bits, size_t channels, const std::vector<float>& limits,
                                const PixelOps& ops)
     : bits_(bits),
       channels_(channels),
       words_(WordsFor(channels)),
       part_pixels_(std::max<size_t>(1, kPartBytes / sizeof(float) / std::max<size_t>(1, channels))),
-      limits_(std::move(limits)),
-      signs_(channels, 0),
-      ops_(ops) {}
+      ops_(ops) {
+  const size_t limit_channels = limits.size() / count();
+  if (bits > kMostCompared) FindGuesses(limits, limit_channels);
+  if (guesses()) return;
+  signs_.assign(channels, 0);
+  limits_.resize(count() * channels);
+  for (size_t i = 0; i < limits_.size(); ++i) {
+    limits_[i] = limits[limit_channels == 1 ? i / channels : i];
+  }
+}
 
-uint32_t* PlaneQuantizer::TakeScratch(ScratchParts& parts) const {
-  return parts.Take<uint32_t>(part_pixels_, words_);
+// Sets what guessing needs, or nothing.
+void PlaneQuantizer::FindGuesses(const std::vector<float>& limits, size_t limit_channels) {
+  std::vector<float> factors(limit_channels);
+  std::vector<float> offsets(limit_channels);
+  for (size_t c = 0; c < limit_channels; ++c) {
+    if (!FindGuess(limits.data() + c, limit_channels, count(), factors[c], offsets[c])) return;
+  }
+  limits_.resize(limits.size());
+  for (size_t i = 0; i < limits.size(); ++i) {
+    limits_[i % limit_channels * count() + i / limit_channels] = limits[i];
+  }
+  channel_limits_ = limit_channels == 1 ? 0 : count();
+  factors.resize(channels_, factors[0]);
+  offsets.resize(channels_, offsets[0]);
+  factors_ = std::move(factors);
+  offsets_ = std::move(offsets);
+}
+
+PlaneQuantizer::Scratch PlaneQuantizer::TakeScratch(ScratchParts& parts) const {
+  Scratch scratch;
+  scratch.words = parts.Take<uint32_t>(part_pixels_, words_);
+  scratch.guesses = parts.Take<int32_t>(guesses() ? 1 : 0, channels_);
+  scratch.missing = parts.Take<uint8_t>(guesses() ? part_pixels_ : 0, channels_);
+  return scratch;
 }
 
 size_t PlaneQuantizer::scratch_bytes() const {
@@ -33,12 +98,20 @@ size_t PlaneQuantizer::scratch_bytes() const {
   return parts.bytes();
 }
 
-void PlaneQuantizer::Run(const float* in, size_t pixels, std::byte* scratch, uint32_t* out) const {
-  ScratchParts parts(scratch);
-  uint32_t* below = TakeScratch(parts);
+void PlaneQuantizer::Run(const float* in, size_t pixels, std::byte* scratch_memory,
+                         uint32_t* out) const {
+  ScratchParts parts(scratch_memory);
+  const Scratch scratch = TakeScratch(parts);
   for (size_t first = 0; first < pixels; first += part_pixels_) {
-    RunPart(in + first * channels_, std::min(part_pixels_, pixels - first), below,
-            out + first * bits_ * words_);
+    const size_t part = std::min(part_pixels_, pixels - first);
+    const float* part_in = in + first * channels_;
+    uint32_t* part_out = out + first * bits_ * words_;
+    if (guesses()) {
+      Guess(part_in, part, scratch);
+      Pack(part, scratch, part_out);
+    } else {
+      CompareAll(part_in, part, scratch.words, part_out);
+    }
   }
 }
 
@@ -46,9 +119,10 @@ void PlaneQuantizer::Run(const float* in, size_t pixels, std::byte* scratch, uin
 // q is the parity of those limits at whole numbers of 2^j, counted from 1, that a value is not
 // smaller than. They are an odd number, so the parity of those that it is smaller than is the
 // opposite, and that is what plane j has as its bit.
-void PlaneQuantizer::RunPart(const float* in, size_t pixels, uint32_t* below, uint32_t* out) const {
+void PlaneQuantizer::CompareAll(const float* in, size_t pixels, uint32_t* below,
+                                uint32_t* out) const {
   const size_t pixel_words = bits_ * words_;
-  for (size_t i = 1; i < size_t{1} << bits_; ++i) {
+  for (size_t i = 1; i <= count(); ++i) {
     ops_.bitpack_float_limits(in, limits_.data() + (i - 1) * channels_, signs_.data(), pixels,
                               channels_, below);
     for (size_t plane = 0; plane < bits_ && i % (size_t{1} << plane) == 0; ++plane) {
@@ -59,6 +133,49 @@ void PlaneQuantizer::RunPart(const float* in, size_t pixels, uint32_t* below, ui
         for (size_t w = 0; w < words_; ++w) to[w] = is_first ? from[w] : to[w] ^ from[w];
       }
     }
+  }
+}
+
+// Two loops, as compilers make vectors of the first only; and plain variables, as writing bytes
+// may change any other.
+void PlaneQuantizer::Guess(const float* in, size_t pixels, const Scratch& scratch) const {
+  const size_t channels = channels_;
+  const size_t channel_limits = channel_limits_;
+  const auto last = static_cast<float>(count() - 1);
+  const auto count = static_cast<int32_t>(this->count());
+  const float* factors = factors_.data();
+  const float* offsets = offsets_.data();
+  int32_t* guesses = scratch.guesses;
+  uint8_t* missing = scratch.missing;
+  for (size_t pixel = 0; pixel < pixels; ++pixel, in += channels, missing += channels) {
+    for (size_t c = 0; c < channels; ++c) {
+      guesses[c] = GuessLimit(in[c], factors[c], offsets[c], last);
+    }
+    const float* limits = limits_.data();
+    for (size_t c = 0; c < channels; ++c, limits += channel_limits) {
+      const int32_t reached = !(in[c] < limits[guesses[c]]);  // a number, as nobody predicts it
+      missing[c] = static_cast<uint8_t>(count - guesses[c] - reached);
+    }
+  }
+}
+
+// Bit j of the number of missing limits is the bit of plane j. The highest comes first, and where
+// it is the top bit of a byte, the byte is negative.
+void PlaneQuantizer::Pack(size_t pixels, const Scratch& scratch, uint32_t* out) const {
+  const size_t count = pixels * channels_;
+  const auto shift = [&](size_t by) {
+    for (size_t i = 0; i < count; ++i) {
+      scratch.missing[i] = static_cast<uint8_t>(scratch.missing[i] << by);
+    }
+  };
+  if (bits_ < 8) shift(8 - bits_);
+  for (size_t plane = bits_; plane-- > 0;) {
+    ops_.bitpack_int8(reinterpret_cast<const int8_t*>(scratch.missing), pixels, channels_, 0,
+                      scratch.words);
+    for (size_t pixel = 0; pixel < pixels; ++pixel) {
+      std::copy_n(scratch.words + pixel * words_, words_, out + (pixel * bits_ + plane) * words_);
+    }
+    if (plane > 0) shift(1);
   }
 }
 

@@ -16,8 +16,10 @@ namespace larq_engine {
 // smaller than no limit.
 class PlaneQuantizer {
  public:
-  // limits is [2^bits - 1][channels], of each channel in rising order.
-  PlaneQuantizer(size_t bits, size_t channels, std::vector<float> limits, const PixelOps& ops);
+  // limits is [2^bits - 1][channels], or [2^bits - 1] where all channels have the same, of each
+  // channel in rising order; bits are 2 to 8.
+  PlaneQuantizer(size_t bits, size_t channels, const std::vector<float>& limits,
+                 const PixelOps& ops);
 
   size_t scratch_bytes() const;  // for each concurrent Run, kBufferAlignment aligned
 
@@ -25,15 +27,29 @@ class PlaneQuantizer {
   void Run(const float* in, size_t pixels, std::byte* scratch, uint32_t* out) const;
 
  private:
-  void RunPart(const float* in, size_t pixels, uint32_t* below, uint32_t* out) const;
-  uint32_t* TakeScratch(ScratchParts& parts) const;
+  struct Scratch {
+    uint32_t* words;   // of a plane of a part
+    int32_t* guesses;  // of a pixel
+    uint8_t* missing;  // how many limits each value of a part is smaller than
+  };
+
+  size_t count() const { return (size_t{1} << bits_) - 1; }
+  bool guesses() const { return !factors_.empty(); }
+  void FindGuesses(const std::vector<float>& limits, size_t limit_channels);
+  Scratch TakeScratch(ScratchParts& parts) const;
+  void CompareAll(const float* in, size_t pixels, uint32_t* below, uint32_t* out) const;
+  void Guess(const float* in, size_t pixels, const Scratch& scratch) const;
+  void Pack(size_t pixels, const Scratch& scratch, uint32_t* out) const;
 
   size_t bits_;
   size_t channels_;
   size_t words_;
-  size_t part_pixels_;  // whose values stay in L1 from one limit to the next
-  std::vector<float> limits_;
-  std::vector<uint32_t> signs_;  // of no channel turned
+  size_t part_pixels_;           // whose values stay in L1 from one limit to the next
+  std::vector<float> limits_;    // to compare: [limits][channels]; to guess: [channels][limits]
+  std::vector<uint32_t> signs_;  // to compare: of no channel turned
+  std::vector<float> factors_;   // to guess: one a channel
+  std::vector<float> offsets_;   // to guess: one a channel
+  size_t channel_limits_ = 0;    // to guess: from a channel's limits to the next's, 0 for the same
   const PixelOps& ops_;
 };
 

@@ -87,7 +87,7 @@ ConvConfig MakeConv(ByteSource* bytes, int channels, int bits) {
   config.activation = static_cast<int>(bytes->Below(4));
   config.output = bytes->OneOf(kConvOutputs);
   config.bits_in = bits;
-  if (bytes->Below(4) == 0) config.bits_weights = 1 + static_cast<int>(bytes->Below(4));
+  if (bytes->Below(4) == 0) config.bits_weights = 1 + static_cast<int>(bytes->Below(8));
   if (channels % 64 == 0 && bytes->Below(3) == 0) {
     config.groups = 2;
     config.filters *= 2;
@@ -172,7 +172,7 @@ ModelBuilder MakeGood(ByteSource* bytes) {
     }
     if (type != kTfLiteInt32) {
       const bool has_several = type == kTfLiteFloat32 && bytes->Below(4) == 0;
-      bits = has_several ? 2 + static_cast<int>(bytes->Below(3)) : 1;
+      bits = has_several ? 2 + static_cast<int>(bytes->Below(7)) : 1;
       builder.AddQuantize(bits, has_several && bytes->Below(2) == 0);
       type = kTfLiteInt32;
       continue;

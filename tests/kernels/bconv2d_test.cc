@@ -320,12 +320,12 @@ TEST(Bconv2d, EveryPaddingOutputAndActivation) {
   }
 }
 
-TEST(Bconv2d, EveryNumberOfBits) {
+TEST(Bconv2d, NumbersOfBits) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
   constexpr int64_t kChannels[] = {5, 33, 64};
-  for (int64_t bits_in = 1; bits_in <= kMaxBits; ++bits_in) {
-    for (int64_t bits_weights = 1; bits_weights <= kMaxBits; ++bits_weights) {
+  for (int64_t bits_in : {1, 2, 3, 5, 8}) {
+    for (int64_t bits_weights : {1, 2, 4, 7, 8}) {
       for (const Padding& padding : kPaddings) {
         const Layer layer{.spec = Padded({.in_channels = kChannels[random.Int(0, 2)],
                                           .out_channels = random.Int(1, 35),
@@ -344,7 +344,7 @@ TEST(Bconv2d, EveryNumberOfBits) {
 }
 
 // Bits of values and weights: mostly one.
-int64_t RandomBits(Random& random) { return random.Int(0, 2) ? 1 : random.Int(2, kMaxBits); }
+int64_t RandomBits(Random& random) { return random.Int(0, 2) ? 1 : random.Int(2, 5); }
 
 TEST(Bconv2d, FilterLargerThanImage) {
   SCOPED_TRACE(testing::ReplayHint());

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "gtest/gtest.h"
+#include "larq_engine/kernels/bconv2d_spec.h"
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/kernels/pixel_ops_table.h"
 #include "tests/common/guarded_buffer.h"
@@ -41,45 +42,85 @@ std::vector<uint32_t> Quantize(const PixelOps& ops, size_t bits, size_t channels
   return {out.data(), out.data() + out.size()};
 }
 
+// Of one channel, in rising order: anywhere, or at equal distances but for what rounding does.
+std::vector<float> RandomLimits(Random& random, size_t count, bool even) {
+  std::vector<float> limits(count);
+  const float step = random.Float(0.01f, 1.0f);
+  const float start = random.Float(-20.0f, 20.0f);
+  for (size_t i = 0; i < count; ++i) {
+    const float jitter = random.Float(-0.1f, 0.1f);
+    limits[i] = even                    ? start + step * (static_cast<float>(i) + jitter)
+                : random.Int(0, 5) == 0 ? 0.0f
+                                        : random.Float(-1.0f, 1.0f);
+  }
+  std::sort(limits.begin(), limits.end());
+  // Levels that no value has.
+  if (random.Int(0, 3) == 0) limits.front() = -INFINITY;
+  if (random.Int(0, 3) == 0) limits.back() = INFINITY;
+  return limits;
+}
+
+// Limits of all channels, or of one for all.
+void ExpectCounts(Random& random, const PixelOps& ops, size_t bits, size_t channels, bool even,
+                  bool alike) {
+  const size_t count = (size_t{1} << bits) - 1;
+  const size_t limit_channels = alike ? 1 : channels;
+  std::vector<float> limits(count * limit_channels);
+  for (size_t c = 0; c < limit_channels; ++c) {
+    const std::vector<float> column = RandomLimits(random, count, even);
+    for (size_t i = 0; i < count; ++i) limits[i * limit_channels + c] = column[i];
+  }
+  const auto limit = [&](size_t i, size_t c) {
+    return limits[i * limit_channels + (alike ? 0 : c)];
+  };
+  const size_t pixels = channels > 200 ? 3 : 1000 / channels + 1;
+  std::vector<float> values(pixels * channels);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const float at =
+        limit(static_cast<size_t>(random.Int(0, static_cast<int64_t>(count) - 1)), i % channels);
+    const float near[] = {at,       std::nextafter(at, -INFINITY), std::nextafter(at, INFINITY),
+                          INFINITY, random.Float(-1.5f, 1.5f),     random.Float(-30.0f, 30.0f),
+                          -INFINITY};
+    values[i] = near[random.Int(0, 6)];
+  }
+  const std::vector<uint32_t> out = Quantize(ops, bits, channels, limits, values);
+  for (size_t i = 0; i < values.size(); ++i) {
+    int q = 0;
+    for (size_t l = 0; l < count; ++l) q += values[i] >= limit(l, i % channels);
+    const uint32_t* pixel = out.data() + i / channels * bits * WordsFor(channels);
+    ASSERT_EQ(ValueOf(pixel, bits, channels, i % channels), 2 * q - static_cast<int>(count))
+        << bits << " bits, " << values[i] << ", channel " << i % channels << " of " << channels
+        << ", " << (even ? "even" : "any") << " limits" << (alike ? ", all alike" : "");
+  }
+}
+
 TEST(PlaneQuantizer, CountsTheLimitsThatAValueIsNotSmallerThan) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
   for (const PixelOpsRow& row : PixelOpsRows()) {
     if (!DetectCpuFeatures().Has(row.isa))
       continue;  // listed by PixelOpsTable.RequiredIsasAreThere
-    for (size_t bits = 2; bits <= 4; ++bits) {
+    SCOPED_TRACE(IsaName(row.isa));
+    for (size_t bits = 2; bits <= kMaxBits; ++bits) {
       for (size_t channels : {1, 3, 31, 32, 33, 64, 96, 100, 130, 5000}) {
-        const size_t count = (size_t{1} << bits) - 1;
-        std::vector<float> limits(count * channels);
-        for (size_t c = 0; c < channels; ++c) {
-          std::vector<float> column(count);
-          for (float& limit : column) {
-            limit = random.Int(0, 5) == 0 ? 0.0f : random.Float(-1.0f, 1.0f);
+        for (bool even : {false, true}) {
+          for (bool alike : {false, true}) {
+            ASSERT_NO_FATAL_FAILURE(ExpectCounts(random, *row.ops, bits, channels, even, alike));
           }
-          std::sort(column.begin(), column.end());
-          for (size_t i = 0; i < count; ++i) limits[i * channels + c] = column[i];
-        }
-        const size_t pixels = channels > 200 ? 3 : 1000 / channels + 1;
-        std::vector<float> values(pixels * channels);
-        for (size_t i = 0; i < values.size(); ++i) {
-          const float limit =
-              limits[static_cast<size_t>(random.Int(0, static_cast<int64_t>(count) - 1)) *
-                         channels +
-                     i % channels];
-          const float near[] = {limit, std::nextafter(limit, -INFINITY),
-                                std::nextafter(limit, INFINITY), random.Float(-1.5f, 1.5f)};
-          values[i] = near[random.Int(0, 3)];
-        }
-        const std::vector<uint32_t> out = Quantize(*row.ops, bits, channels, limits, values);
-        for (size_t i = 0; i < values.size(); ++i) {
-          int q = 0;
-          for (size_t l = 0; l < count; ++l) q += values[i] >= limits[l * channels + i % channels];
-          const uint32_t* pixel = out.data() + i / channels * bits * WordsFor(channels);
-          ASSERT_EQ(ValueOf(pixel, bits, channels, i % channels), 2 * q - static_cast<int>(count))
-              << IsaName(row.isa) << ": " << bits << " bits, " << values[i] << ", channel "
-              << i % channels << " of " << channels;
         }
       }
+    }
+  }
+}
+
+TEST(PlaneQuantizer, NanIsSmallerThanNoLimit) {
+  for (const PixelOpsRow& row : PixelOpsRows()) {
+    if (!DetectCpuFeatures().Has(row.isa)) continue;
+    for (size_t bits = 2; bits <= kMaxBits; ++bits) {
+      std::vector<float> limits((size_t{1} << bits) - 1);
+      for (size_t i = 0; i < limits.size(); ++i) limits[i] = static_cast<float>(i);
+      const std::vector<uint32_t> out = Quantize(*row.ops, bits, 1, limits, {kNan});
+      EXPECT_EQ(ValueOf(out.data(), bits, 1, 0), static_cast<int>(limits.size()));
     }
   }
 }

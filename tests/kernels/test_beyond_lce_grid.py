@@ -86,8 +86,8 @@ def test_groups(channels, groups, pad, request):
 
 
 @pytest.mark.parametrize("pad", _PAD_VALUES)
-@pytest.mark.parametrize("bits_in", [1, 2, 3, 4])
-@pytest.mark.parametrize("bits_weights", [1, 2, 3, 4])
+@pytest.mark.parametrize("bits_in", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("bits_weights", [1, 2, 4, 7, 8])
 def test_values_and_weights_of_several_bits(bits_in, bits_weights, pad, request):
     seed, full = request.config.getoption("--seed"), request.config.getoption("--full")
     cases = [
@@ -124,8 +124,8 @@ def test_random_geometries(request, rng):
             tuple(map(int, rng.integers(1, 4, 2))),
             _random_padding(rng),
             int(rng.integers(-1, 2)),
-            bits_in=int(rng.choice([1, 1, 1, 2, 3, 4])),
-            bits_weights=int(rng.choice([1, 1, 1, 2, 3, 4])),
+            bits_in=int(rng.choice([1, 1, 1, 2, 3, 6])),
+            bits_weights=int(rng.choice([1, 1, 1, 2, 4, 8])),
         )
         if 0 in conv.output_shape:
             conv = Conv(**{**vars(conv), "padding": "SAME"})

@@ -132,14 +132,14 @@ const Fault kFaults[] = {
     // Quantize to several bits.
     {"QuantizeToFiveBits", [] { return QuantizePlanes().Build(); },
      [](Graph* g) {
-       g->operators[0].options = EncodeOptions({{"bits", 5}});
+       g->operators[0].options = EncodeOptions({{"bits", 9}});
      },
-     "LceQuantize 'LceQuantize0' (#0): ", "option 'bits': expected 2 to 4", "got 5"},
+     "LceQuantize 'LceQuantize0' (#0): ", "option 'bits': expected 2 to 8", "got 9"},
     {"QuantizeToOneBitWithTheOption", [] { return QuantizePlanes().Build(); },
      [](Graph* g) {
        g->operators[0].options = EncodeOptions({{"bits", 1}});
      },
-     "LceQuantize 'LceQuantize0' (#0): ", "option 'bits': expected 2 to 4", "got 1"},
+     "LceQuantize 'LceQuantize0' (#0): ", "option 'bits': expected 2 to 8", "got 1"},
     {"QuantizeToTwoBitsWithoutLimits", [] { return QuantizePlanes().Build(); },
      [](Graph* g) { g->operators[0].inputs.pop_back(); },
      "LceQuantize 'LceQuantize0' (#0): ", "expected 2 inputs", "got 1"},
@@ -702,8 +702,8 @@ TEST(Malformed, ConvWithPadsThatNoImageFits) {
 }
 
 const OptionFault kConvOptionsWithBits[] = {
-    {"bits_in", {0, -1, 5, kHuge, kLow}},
-    {"bits_weights", {0, -1, 5, kHuge, kLow}},
+    {"bits_in", {0, -1, 9, kHuge, kLow}},
+    {"bits_weights", {0, -1, 9, kHuge, kLow}},
     {"channels_in", {0, -1, kHuge, kLow}},
     {"dilation_height_factor", {0, -1, kHuge, kLow}},
     {"dilation_width_factor", {0, -1, kHuge, kLow}},

@@ -66,14 +66,7 @@ class QuantizePlanesStep : public Step {
   void Resize(std::span<const TensorShape> inputs, const TensorShape&) override {
     pixels_ = CountPixels(inputs[0].dims);
     const auto channels = static_cast<size_t>(inputs[0].dims.back());
-    std::vector<float> limits;
-    for (auto first = op_.plane_limits.begin(); first != op_.plane_limits.end();
-         first += op_.limit_channels) {
-      const std::vector<float> all =
-          ForEachChannel(std::vector<float>(first, first + op_.limit_channels), channels);
-      limits.insert(limits.end(), all.begin(), all.end());
-    }
-    quantizer_.emplace(static_cast<size_t>(op_.bits), channels, std::move(limits), ops_);
+    quantizer_.emplace(static_cast<size_t>(op_.bits), channels, op_.plane_limits, ops_);
   }
 
   int64_t pixels() const override { return pixels_; }

@@ -93,7 +93,7 @@ class GraphMaker {
     };
     switch (random_.Int(0, 8)) {
       case 0: {
-        const int bits = static_cast<int>(random_.Int(1, 3));
+        const int bits = static_cast<int>(random_.Int(0, 3) > 0 ? random_.Int(1, 3) : 8);
         ConvConfig config = AnyConv(kTfLiteFloat32);
         config.bits_in = bits;
         config.bits_weights = static_cast<int>(random_.Int(1, 2));
