@@ -10,7 +10,7 @@ from larq_engine.converter import schema
 from larq_engine.converter.attached import attach
 from larq_engine.converter.calls import pass_constants
 from larq_engine.converter.constants import restore_recipes
-from larq_engine.converter.convert import finish, rewrite
+from larq_engine.converter.convert import finish, prepare_int8, rewrite
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Model
 from larq_engine.converter.io_types import modify_integer_quantized_model_io_type
@@ -346,6 +346,8 @@ def _convert(
         find_output_layers(model)
         for graph in model.graphs:
             rewrite(graph, options)
+            if dataset is not None:
+                prepare_int8(graph, options)
         is_exact = int8_range is None and dataset is None
         if check and not is_exact:
             # int8 changes results, so what can be checked is what comes before it.

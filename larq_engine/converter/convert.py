@@ -23,6 +23,7 @@ from larq_engine.converter.rules_float import (
     write_convolution,
 )
 from larq_engine.converter.rules_fuse import fuse_activation, fuse_affine
+from larq_engine.converter.rules_groups import merge_groups, spread_affine
 from larq_engine.converter.rules_int8 import dequantize_to_int8, quantize_int8, write_int8
 from larq_engine.converter.rules_lce import pad_as_same, unpack_weights
 from larq_engine.converter.rules_pads import pad_with_zero
@@ -100,6 +101,16 @@ _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
     {shorten_before_sign: ("LceQuantize",)},
 ]
 
+# Before quantization: what only int8 gains by.
+_INT8_STAGES: list[dict[Rule, tuple[str, ...]]] = [
+    {merge_groups: ("CONCATENATION",)},
+    {
+        spread_affine: ("ADD", "SUB", "MUL", "DIV"),
+        take_in_affine: ("ADD", "SUB", "MUL", "DIV"),
+        take_in_activation: ("RELU", "RELU6", "RELU_N1_TO_1"),
+    },
+]
+
 # After quantization, when it is known what is int8. Storing weights as bits hides that they are
 # constants, so it comes last.
 _LAST_STAGES: list[dict[Rule, tuple[str, ...]]] = [
@@ -122,6 +133,12 @@ def rewrite(graph: Graph, options: Options) -> None:
     write_names(graph)
     fold_constants(graph)
     for stage in _FLOAT_STAGES:
+        _apply(stage, graph, options)
+
+
+def prepare_int8(graph: Graph, options: Options) -> None:
+    """Gives layers that are to become int8 the form that gains most; it is the same in float."""
+    for stage in _INT8_STAGES:
         _apply(stage, graph, options)
 
 

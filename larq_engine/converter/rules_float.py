@@ -21,7 +21,7 @@ _LAYERS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
 def write_convolution(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     """DEPTHWISE_CONV_2D of one channel -> CONV_2D."""
     x, weights = op.inputs[:2]
-    if x is None or len(x.shape) != 4 or x.shape[3] != 1 or not _can_change(weights):
+    if x is None or len(x.shape) != 4 or x.shape[3] != 1 or not can_change(weights):
         return None
     assert weights is not None and weights.data is not None
     filters = np.ascontiguousarray(weights.data.transpose(3, 1, 2, 0))
@@ -41,7 +41,7 @@ _SHARED = {
 def take_in_affine(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     """ADD, SUB, MUL or DIV of a layer with a constant per channel -> its weights and bias."""
     for index in (0, 1):
-        layer, constant = _layer(op.inputs[index], graph), op.inputs[1 - index]
+        layer, constant = free_layer(op.inputs[index], graph), op.inputs[1 - index]
         if layer is not None and constant is not None and constant.is_constant:
             return _with_affine(op, layer, constant, constant_first=index == 1)
     return None
@@ -50,7 +50,7 @@ def take_in_affine(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 def _with_affine(op: Op, layer: Op, other: Tensor, *, constant_first: bool) -> list[Op] | None:
     weights, bias = layer.inputs[1], layer.input(2)
     constant = per_channel(other, op.output.shape[-1])
-    if constant is None or op.output.shape != layer.output.shape or not _can_change(weights):
+    if constant is None or op.output.shape != layer.output.shape or not can_change(weights):
         return None
     if (op.kind == "DIV" and constant_first) or (bias is not None and bias.data is None):
         return None
@@ -71,14 +71,14 @@ def _with_affine(op: Op, layer: Op, other: Tensor, *, constant_first: bool) -> l
 
 def take_in_activation(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     """RELU, RELU6 or RELU_N1_TO_1 of a layer -> the layer's own."""
-    layer = _layer(op.inputs[0], graph)
+    layer = free_layer(op.inputs[0], graph)
     if layer is None:
         return None
     made = lce_ops.with_options(layer, fusedActivationFunction=schema.ACTIVATION[op.kind])
     return [replace(layer, outputs=[op.output], options=made)]
 
 
-def _layer(tensor: Tensor | None, graph: Graph) -> Op | None:
+def free_layer(tensor: Tensor | None, graph: Graph) -> Op | None:
     """The float layer, without an activation, that makes the tensor for one reader only."""
     op = tensor.producer if tensor is not None else None
     if tensor is None or op is None or op.kind not in _LAYERS or tensor.dtype != "FLOAT32":
@@ -88,7 +88,7 @@ def _layer(tensor: Tensor | None, graph: Graph) -> Op | None:
     return op
 
 
-def _can_change(weights: Tensor | None) -> bool:
+def can_change(weights: Tensor | None) -> bool:
     """Whether weights are a layer's own float32, and not stored as less than that."""
     return (
         weights is not None

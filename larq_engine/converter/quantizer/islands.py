@@ -21,7 +21,7 @@ from larq_engine.converter.quantizer.table import int8_form, is_layer, value_pos
 # AMX in XNNPACK's kernels, an int8 convolution of up to 64 x 64 takes 4 ns for each pixel and tap,
 # and in float 0.013 ns for each product. So 3 x 16 channels take four times as long in int8, 8 x 64
 # half as long and 64 x 64 a twelfth. Depthwise layers take twice as long.
-_PRODUCTS_A_TAP = 512
+PRODUCTS_A_TAP = 512
 
 # What an island must compute, in products for each value that it takes from float or gives to it.
 # On the same CPU a value takes 0.1 ns to quantize and to dequantize, and as long to be written.
@@ -186,7 +186,7 @@ def gains(op: Op) -> bool:
     if not is_layer(op) or op.kind == "DEPTHWISE_CONV_2D" or weights is None:
         return False
     taps = math.prod(weights.shape[1:-1])
-    return weights.elements >= _PRODUCTS_A_TAP * taps
+    return weights.elements >= PRODUCTS_A_TAP * taps
 
 
 def values(op: Op) -> list[Tensor]:

@@ -52,7 +52,9 @@ def _mean(x: Any) -> Any:
 
 
 def _affine(x: Any) -> Any:
-    y = layers.Concatenate()([_conv(x), _conv(x)])
+    # What is behind layers alone would go into them.
+    pooled = layers.MaxPool2D(2, 1, padding="same")(_conv(x))
+    y = layers.Concatenate()([_conv(x), pooled])
     norm = layers.BatchNormalization(beta_initializer="random_normal", gamma_initializer="uniform")
     return _conv(norm(y))
 
