@@ -105,6 +105,13 @@ def add_parser(commands: Any) -> None:
         "first axis",
     )
     parser.add_argument(
+        "--max-output-error",
+        type=float,
+        metavar="PART",
+        help="how far off int8 may put outputs on the representative data set, in parts of their "
+        "size, such as 0.02; layers that do most stay in float",
+    )
+    parser.add_argument(
         "--no-check",
         dest="check",
         action="store_false",
@@ -187,6 +194,8 @@ def _convert(kind: ModelKind, arguments: argparse.Namespace) -> "ConvertedModel"
         from larq_engine.converter.quantizer.samples import from_file
 
         options["representative_dataset"] = from_file(arguments.representative_dataset)
+    if arguments.max_output_error is not None:
+        options["max_output_error"] = arguments.max_output_error
     if (named := split_function(arguments.model)) is not None:
         from larq_engine.converter.torch_reader.python_files import call_function
 

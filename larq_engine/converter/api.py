@@ -18,6 +18,7 @@ from larq_engine.converter.names import find_layers, find_output_layers, write_n
 from larq_engine.converter.onnx_reader.file import OnnxSource
 from larq_engine.converter.options import Options, check_int8_range, type_name
 from larq_engine.converter.quantizer.islands import Ends
+from larq_engine.converter.quantizer.limiting import check_limit
 from larq_engine.converter.quantizer.quantize import Quantizer
 from larq_engine.converter.report import ConversionReport, count_operators, report_layers
 from larq_engine.converter.rules_int8 import quantize_ends
@@ -67,6 +68,7 @@ def convert_keras_model(
     target: str = "arm",
     experimental_default_int8_range: tuple[float, float] | None = None,
     representative_dataset: Any = None,
+    max_output_error: float | None = None,
     compatibility: str = "larq_engine",
     check: bool = True,
     verbose: int = 0,
@@ -85,6 +87,9 @@ def convert_keras_model(
             samples, or an iterable of them: each a list with an array for every input, or a
             dictionary from input name to array; for several signatures a dictionary from signature
             to such samples.
+        max_output_error: How far off int8 may put an output on these samples: the root of the mean
+            square of the differences, in parts of that of the values, such as 0.02. Layers that do
+            most stay in float.
         compatibility: "larq_engine", or "lce" for a file that LCE 0.16.0 runs too.
         check: Run both models on random inputs and compare them.
         verbose: Show the progress; without, only where it takes long and somebody watches.
@@ -106,6 +111,7 @@ def convert_keras_model(
         types=(inference_input_type, inference_output_type),
         int8_range=experimental_default_int8_range,
         dataset=representative_dataset,
+        max_output_error=max_output_error,
         options=Options(target, compatibility),
         check=check,
         verbose=verbose,
@@ -121,6 +127,7 @@ def convert_saved_model(
     target: str = "arm",
     experimental_default_int8_range: tuple[float, float] | None = None,
     representative_dataset: Any = None,
+    max_output_error: float | None = None,
     compatibility: str = "larq_engine",
     check: bool = True,
     verbose: int = 0,
@@ -140,6 +147,7 @@ def convert_saved_model(
         types=(inference_input_type, inference_output_type),
         int8_range=experimental_default_int8_range,
         dataset=representative_dataset,
+        max_output_error=max_output_error,
         options=Options(target, compatibility),
         check=check,
         verbose=verbose,
@@ -152,6 +160,7 @@ def convert_tflite(
     inference_input_type: Any = "float32",
     inference_output_type: Any = "float32",
     representative_dataset: Any = None,
+    max_output_error: float | None = None,
     target: str = "arm",
     compatibility: str = "larq_engine",
     check: bool = True,
@@ -167,6 +176,7 @@ def convert_tflite(
         types=(inference_input_type, inference_output_type),
         int8_range=None,
         dataset=representative_dataset,
+        max_output_error=max_output_error,
         options=Options(target, compatibility),
         check=check,
         verbose=verbose,
@@ -181,6 +191,7 @@ def convert_onnx(
     inference_input_type: Any = "float32",
     inference_output_type: Any = "float32",
     representative_dataset: Any = None,
+    max_output_error: float | None = None,
     target: str = "arm",
     compatibility: str = "larq_engine",
     check: bool = True,
@@ -213,6 +224,7 @@ def convert_onnx(
         types=(inference_input_type, inference_output_type),
         int8_range=None,
         dataset=representative_dataset,
+        max_output_error=max_output_error,
         options=Options(target, compatibility),
         check=check,
         verbose=verbose,
@@ -229,6 +241,7 @@ def convert_torch(
     sign_of_zero: str = "error",
     open_batch: bool = False,
     representative_dataset: Any = None,
+    max_output_error: float | None = None,
     target: str = "arm",
     compatibility: str = "larq_engine",
     check: bool = True,
@@ -273,6 +286,7 @@ def convert_torch(
         types=("float32", "float32"),
         int8_range=None,
         dataset=representative_dataset,
+        max_output_error=max_output_error,
         options=Options(target, compatibility),
         check=check,
         verbose=verbose,
@@ -322,6 +336,7 @@ def _convert(
     types: tuple[Any, Any],
     int8_range: tuple[float, float] | None,
     dataset: Any,
+    max_output_error: float | None,
     options: Options,
     check: bool,
     verbose: int,
@@ -335,6 +350,8 @@ def _convert(
             "expected `representative_dataset` or `experimental_default_int8_range`, got both; "
             "leave out the range, which only shows how fast int8 would be"
         )
+    if max_output_error is not None:
+        check_limit(max_output_error, has_samples=dataset is not None)
     checked = ""
     quantizer: Quantizer | None = None
     with progress_steps(verbose) as step:
@@ -354,7 +371,7 @@ def _convert(
             checked = check_conversion(model, file, step)
         if dataset is not None:
             ends = Ends(inputs=input_type == "int8", outputs=output_type == "int8")
-            quantizer = Quantizer(model, dataset, ends, options, step)
+            quantizer = Quantizer(model, dataset, ends, max_output_error, options, step)
             quantizer.quantize(compare=check)
         if int8_range is not None:
             step("quantizing")

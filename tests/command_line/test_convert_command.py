@@ -97,6 +97,8 @@ def test_a_representative_dataset(model, tmp_path, capsys, rng):
     assert main(["convert", str(model), *arguments]) == 0
     assert json.loads(report.read_text())["int8"]["samples"] == 5
     assert "ranges of 5 samples" in capsys.readouterr().out
+    assert main(["convert", str(model), *arguments, "--max-output-error", "-1"]) == 1
+    assert "max_output_error: expected a number of 0 or more" in capsys.readouterr().err
 
 
 _DEFAULTS = {

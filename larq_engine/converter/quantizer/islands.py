@@ -7,7 +7,7 @@ what it was.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,16 +46,23 @@ class Islands:
     signed: set[Tensor]
 
 
-def find_islands(graph: Graph, ends: Ends) -> Islands:
-    """Chooses operators of a graph whose binary layers are found."""
-    return _Finder(graph, ends).find()
+def find_islands(graph: Graph, ends: Ends, in_float: Mapping[Op, str] | None = None) -> Islands:
+    """Chooses operators of a graph whose binary layers are found.
+
+    Args:
+        graph: The graph.
+        ends: Which of its ends are int8.
+        in_float: Operators that must not become int8, and why.
+    """
+    return _Finder(graph, ends, in_float or {}).find()
 
 
 class _Finder:
-    def __init__(self, graph: Graph, ends: Ends) -> None:
+    def __init__(self, graph: Graph, ends: Ends, in_float: Mapping[Op, str]) -> None:
         self._graph = graph
         self._ends = ends
         self._reasons = {op: reason for op in graph.ops if (reason := _no_form(op))}
+        self._reasons.update(in_float)
         self._inside = {
             op for op in graph.ops if op not in self._reasons and int8_form(op) is not None
         }

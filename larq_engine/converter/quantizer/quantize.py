@@ -7,9 +7,10 @@ from typing import Any
 from larq_engine.converter.graph import Graph, Model, Op, Tensor
 from larq_engine.converter.layer_names import name_layer
 from larq_engine.converter.options import Options
-from larq_engine.converter.quantizer.calibration import observe
+from larq_engine.converter.quantizer.calibration import Range, observe
 from larq_engine.converter.quantizer.comparing import Comparison
 from larq_engine.converter.quantizer.islands import Ends, Islands, find_islands, values
+from larq_engine.converter.quantizer.limiting import Limiter
 from larq_engine.converter.quantizer.results import FloatOp, Int8Report, Int8Tensor
 from larq_engine.converter.quantizer.rewriting import Quantized, Rewriter
 from larq_engine.converter.quantizer.samples import Samples
@@ -23,6 +24,7 @@ class Quantizer:
         model: Its binary layers are found.
         dataset: As `representative_dataset` of `convert_keras_model` says.
         ends: Which of the file's ends are int8.
+        max_output_error: How far an output may be off, as `OutputError.relative`.
         options: Of the conversion.
         progress: Called with each step as it begins.
     """
@@ -32,12 +34,14 @@ class Quantizer:
         model: Model,
         dataset: Any,
         ends: Ends,
+        max_output_error: float | None,
         options: Options,
         progress: Callable[[str], None],
     ) -> None:
         self._model = model
         self._samples = Samples(dataset, model)
         self._ends = ends
+        self._limit = max_output_error
         self._options = options
         self._progress = progress
         self._comparisons: list[Comparison] = []
@@ -56,12 +60,22 @@ class Quantizer:
     def _quantize(self, number: int) -> None:
         graph = self._model.graphs[number]
         islands = find_islands(graph, self._ends)
-        self._in_float += [(op, islands.reasons[op]) for op in graph.ops if op in islands.reasons]
         tensors = _seen(graph, islands, self._ends)
         ranges, count = observe(self._model, number, tensors, self._samples, self._progress)
         self._count += count
+        if self._limit is not None:
+            in_float = self._find_in_float(number, ranges, self._limit)
+            islands = find_islands(graph, self._ends, in_float)
+        self._in_float += [(op, islands.reasons[op]) for op in graph.ops if op in islands.reasons]
         rewriter = Rewriter(graph, islands, ranges, self._options)
         self._quantized += rewriter.rewrite(self._ends)
+
+    def _find_in_float(
+        self, number: int, ranges: dict[Tensor, Range], limit: float
+    ) -> dict[Op, str]:
+        samples, ends, options = self._samples, self._ends, self._options
+        limiter = Limiter(self._model, number, ranges, samples, ends, options, self._progress)
+        return limiter.find(limit)
 
     def report(self) -> Int8Report:
         """What became of the model, which has its final operators and names now."""

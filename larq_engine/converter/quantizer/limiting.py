@@ -1,0 +1,120 @@
+"""Which layers stay in float so that outputs are no further off than a caller allows.
+
+Each layer is tried alone: what it does to the outputs is the error that counts, and a rounding next
+to a sign is of another weight than one in a last layer. Then the worst go, one after the other,
+until the rest together keep the limit. Trials are made of copies of the model.
+"""
+
+import math
+from collections.abc import Callable, Collection
+from typing import Any
+
+from larq_engine.converter import schema
+from larq_engine.converter.errors import ConversionError
+from larq_engine.converter.graph import Graph, Model, Op, Tensor
+from larq_engine.converter.options import Options
+from larq_engine.converter.quantizer.calibration import Range
+from larq_engine.converter.quantizer.comparing import Comparison
+from larq_engine.converter.quantizer.islands import Ends, find_islands, gains
+from larq_engine.converter.quantizer.rewriting import Rewriter
+from larq_engine.converter.quantizer.samples import Samples
+
+
+def check_limit(limit: Any, *, has_samples: bool) -> None:
+    """Raises ValueError or TypeError for what is no limit of an output's error."""
+    if isinstance(limit, bool) or not isinstance(limit, (int, float)):
+        raise TypeError(
+            f"max_output_error: expected a number such as 0.02, got {type(limit).__name__}"
+        )
+    if not (math.isfinite(limit) and limit >= 0):
+        raise ValueError(
+            f"max_output_error: expected a number of 0 or more, got {limit}; 0.02 lets outputs be "
+            "off by 2 % of their size"
+        )
+    if not has_samples:
+        raise ValueError(
+            "max_output_error: expected a representative_dataset with it, on which the error is "
+            "measured, got none; give samples, or leave the limit out"
+        )
+
+
+class Limiter:
+    """Finds the layers of one graph.
+
+    Args:
+        model: It is not changed.
+        number: Of the graph.
+        ranges: Of all that int8 operators of the graph read and make.
+        samples: On which errors are measured.
+        ends: Which of the file's ends are int8.
+        options: Of the conversion.
+        progress: Called with each step as it begins.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        number: int,
+        ranges: dict[Tensor, Range],
+        samples: Samples,
+        ends: Ends,
+        options: Options,
+        progress: Callable[[str], None],
+    ) -> None:
+        self._graph = model.graphs[number]
+        self._number = number
+        self._ranges = ranges
+        self._samples = samples
+        self._ends = ends
+        self._options = options
+        self._progress = progress
+        self._content = schema.write(model)
+
+    def find(self, limit: float) -> dict[Op, str]:
+        """The layers that stay in float, and why.
+
+        Raises:
+            ConversionError: The limit cannot be kept, or there is nothing to measure.
+        """
+        if not any(t.dtype == "FLOAT32" and t.producer is not None for t in self._graph.outputs):
+            raise ConversionError(
+                "max_output_error: expected a model with an output of float32, got none; leave "
+                "the limit out"
+            )
+        in_int8 = find_islands(self._graph, self._ends).ops
+        layers = [op for op in self._graph.ops if op in in_int8 and gains(op)]
+        if self._error([]) <= limit:
+            return {}
+        alone = {op: self._error([other for other in layers if other is not op]) for op in layers}
+        in_float: dict[Op, str] = {}
+        error = math.inf
+        for op in sorted(layers, key=lambda op: -alone[op]):
+            in_float[op] = (
+                f"max_output_error of {limit:g}: alone in int8 it puts outputs off by "
+                f"{alone[op]:.3g}"
+            )
+            error = self._error(in_float)
+            if error <= limit:
+                return in_float
+        raise ConversionError(
+            f"max_output_error: expected outputs off by {limit:g} at most, got {error:.3g} with "
+            "every layer in float, as the model's ends are int8; allow more, or let the ends be "
+            "float32"
+        )
+
+    def _error(self, in_float: Collection[Op]) -> float:
+        """The largest error of an output, where these layers are in float."""
+        model = schema.read(self._content)
+        graph = model.graphs[self._number]
+        as_here = dict(zip(self._graph.ops, graph.ops, strict=True))
+        islands = find_islands(graph, self._ends, {as_here[op]: "" for op in in_float})
+        comparison = Comparison(model, self._number)
+        Rewriter(graph, islands, self._ranges_of(graph), self._options).rewrite(self._ends)
+        _, errors = comparison.run(self._samples, self._progress)
+        return max(error.relative for error in errors)
+
+    def _ranges_of(self, copy: Graph) -> dict[Tensor, Range]:
+        pairs = list(zip(self._graph.inputs, copy.inputs, strict=True))
+        for here, there in zip(self._graph.ops, copy.ops, strict=True):
+            pairs += zip(here.outputs, there.outputs, strict=True)
+        return {there: self._ranges[here] for here, there in pairs if here in self._ranges}
