@@ -32,7 +32,7 @@ def _model() -> keras.Model:
     y = layers.MaxPool2D()(layers.ReLU()(_block(_block(y))))
     y = layers.Conv2D(64, 3, padding="same")(y)
     y = layers.GlobalAveragePooling2D()(layers.ReLU()(_block(y)))
-    return keras.Model(x, layers.Softmax()(layers.Dense(64, name="scores")(y)))
+    return keras.Model(x, layers.Softmax()(layers.Dense(192, name="scores")(y)))
 
 
 def _samples() -> list[list[np.ndarray]]:

@@ -9,7 +9,7 @@ from larq_engine.converter.graph import Graph, Op, Tensor
 from tests.converter.graphs import Net, signs
 from tests.converter.quantizer.running import read_values
 
-_PIXELS, _IN, _OUT = 40, 32, 48
+_PIXELS, _IN, _OUT = 40, 96, 96
 
 
 def _layer(graph: Graph) -> Op:
