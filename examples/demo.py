@@ -6,10 +6,8 @@ are then not measured. The files, float and converted, and the report stay in a 
 
 import argparse
 import os
-import statistics
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +18,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 
 import numpy as np
-from ai_edge_litert.interpreter import Interpreter as LiteRT
+from timing import measure, open_float, open_ours
 
 import larq_engine as lce
 
@@ -113,7 +111,7 @@ def convert_to_float(model: Any) -> bytes:
 def print_comparison(float_file: bytes, ours: bytes, image: Any, threads: int) -> None:
     counts = sorted({1, threads})
     runs = [open_float(float_file, n) for n in counts] + [open_ours(ours, n) for n in counts]
-    times = measure(runs, image)
+    times = measure(runs, image, _ROUNDS)
     theirs = [len(float_file) / 1e6, *times[: len(counts)]]
     here = [len(ours) / 1e6, *times[len(counts) :]]
     rows = [
@@ -125,34 +123,6 @@ def print_comparison(float_file: bytes, ours: bytes, image: Any, threads: int) -
     for row in rows:
         print(f"{row[0]:14}{row[1]:>8}" + "".join(f"{cell:>17}" for cell in row[2:]))
     print(f"one image a run, median of {_ROUNDS} runs, taken in turn")
-
-
-def open_float(content: bytes, threads: int) -> Any:
-    return LiteRT(model_content=content, num_threads=threads)
-
-
-def open_ours(content: bytes, threads: int) -> Any:
-    """The same interpreter: the plug-in is all that it takes."""
-    plug_in = lce.load_delegate("ai_edge_litert", num_threads=threads)
-    return LiteRT(model_content=content, num_threads=threads, experimental_delegates=[plug_in])
-
-
-def measure(interpreters: Sequence[Any], image: Any) -> list[float]:
-    """Returns each one's median time in ms.
-
-    They take turns, so that a change of clock or load meets all of them alike.
-    """
-    times: list[list[float]] = [[] for _ in interpreters]
-    for interpreter in interpreters:
-        interpreter.allocate_tensors()
-        interpreter.set_tensor(interpreter.get_input_details()[0]["index"], image)
-        interpreter.invoke()
-    for _ in range(_ROUNDS):
-        for interpreter, own in zip(interpreters, times, strict=True):
-            start = time.perf_counter()
-            interpreter.invoke()
-            own.append(1e3 * (time.perf_counter() - start))
-    return [statistics.median(own) for own in times]
 
 
 if __name__ == "__main__":

@@ -1,0 +1,123 @@
+"""Networks of earlier engines, trained on digits, converted, and compared with Keras and float.
+
+python examples/networks.py                   all of them
+python examples/networks.py lenet resnet18    these
+"""
+
+import argparse
+import json
+import os
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+# TensorFlow reads these when it is imported. larq needs Keras 2; the others stop remarks on how
+# TensorFlow computes.
+os.environ["TF_USE_LEGACY_KERAS"] = "1"
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
+
+import tensorflow as tf
+from published import alexnet, bmxnet, comparing, digits, espresso, hep_bnn, residual
+
+
+@dataclass(frozen=True)
+class Network:
+    """How it is built, at a width, and trained.
+
+    Some that take images of any size learn from smaller ones than what is timed.
+    """
+
+    build: Callable[..., Any]
+    epochs: int = 6
+    rate: float = 3e-3
+    timed_size: int | None = None
+
+
+# What else of ResNet-18 may stay in float: stages, by number.
+_IN_FLOAT = ((1,), (2,), (3,), (4,), (1, 2), (1, 2, 3, 4))
+
+NETWORKS: Mapping[str, Network] = {
+    "lenet": Network(bmxnet.lenet),
+    "resnet18": Network(partial(bmxnet.resnet18, size=8), timed_size=32),
+    **{
+        f"resnet18-float{''.join(map(str, stages))}": Network(
+            partial(bmxnet.resnet18, size=8, in_float=stages), timed_size=32
+        )
+        for stages in _IN_FLOAT
+    },
+    "espresso-mlp": Network(espresso.mlp, epochs=2),
+    "espresso-cnn": Network(espresso.cnn, epochs=2),
+    "hep-fashion": Network(hep_bnn.fashion, epochs=4),
+    "hep-cifar": Network(hep_bnn.cifar, epochs=2),
+    "quicknet": Network(residual.quicknet),
+    "bireal-net": Network(residual.bireal_net),
+    "melius-net": Network(residual.melius_net),
+    "dorefa-net": Network(partial(alexnet.dorefa_net, size=64, classes=10)),
+    "xnor-net": Network(partial(alexnet.xnor_net, size=64, classes=10)),
+}
+
+
+def main(names: list[str], threads: int, results: Path | None) -> None:
+    print(f"{'':18}{'% right of held-out images':^40}{'size, MB':^27}{'ms an image':^27}")
+    titles = ("Keras", "ours", "int8", "like Keras", *2 * ("float", "ours", "int8"))
+    print(
+        f"{'network':18}"
+        + "".join(f"{title:>{10 if n < 4 else 9}}" for n, title in enumerate(titles))
+    )
+    found = {}
+    for name in names:
+        found[name] = result = run(NETWORKS[name], threads)
+        cells = [f"{100 * share:10.2f}" for share in result["accuracy"].values()]
+        cells += [f"{size / 1e6:9.3f}" for size in result["bytes"]]
+        cells += [f"{each:9.3f}" for each in result["ms"]]
+        print(f"{name:18}" + "".join(cells), flush=True)
+    if results:
+        content = {"cpu": cpu(), "threads": threads, "networks": found}
+        results.write_text(json.dumps(content, indent=1) + "\n")
+
+
+def cpu() -> str:
+    """What the system calls it."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    names = [line.partition(": ")[2] for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def run(network: Network, threads: int) -> dict[str, Any]:
+    """Trains, converts, compares and measures."""
+    model, training, held_out = learn(network)
+    files = comparing.convert(model, training.images)
+    size, channels = model.input_shape[-2:]
+    image = digits.load(network.timed_size or size, channels)[1].images[:1]
+    return {
+        "accuracy": asdict(comparing.judge(model, files, held_out)),
+        "bytes": files.sizes(),
+        "ms": files.milliseconds(image, threads),
+    }
+
+
+def learn(network: Network, seed: int = 1) -> tuple[Any, digits.Part, digits.Part]:
+    """Returns the trained model, what it was trained with, and what was held out."""
+    tf.keras.utils.set_random_seed(seed)
+    model = network.build()
+    training, held_out = digits.load(*model.input_shape[-2:])
+    comparing.train(model, training, network.epochs, network.rate)
+    return model, training, held_out
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NETWORK", help=f"of {', '.join(NETWORKS)}")
+    parser.add_argument("--threads", type=int, default=1, help="threads for one run (default 1)")
+    parser.add_argument("--results", type=Path, help="a JSON file to write results to")
+    arguments = parser.parse_args()
+    unknown = set(arguments.names) - set(NETWORKS)
+    if unknown:
+        parser.error(f"expected names of {', '.join(NETWORKS)}, got {', '.join(sorted(unknown))}")
+    main(arguments.names or list(NETWORKS), arguments.threads, arguments.results)

@@ -1,0 +1,74 @@
+"""The networks of earlier engines learn, convert to files of their sizes, and answer as Keras does.
+
+What is trained is narrower than the networks, and for fewer steps; sizes are of the whole ones.
+"""
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.converter.frameworks import require_keras
+
+require_keras()
+pytest.importorskip("sklearn", reason="scikit-learn, for its digits, is not installed here")
+
+import tensorflow as tf  # noqa: E402
+
+import larq_engine  # noqa: E402
+
+_EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def networks():
+    """The program, imported from its folder as when it is started."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(_EXAMPLES))
+        import networks
+
+        yield networks
+
+
+def draw_norms(model, rng):
+    """Statistics as of a training: nothing of a batch norm can be left out."""
+    for layer in model.layers:
+        if isinstance(layer, tf.keras.layers.BatchNormalization):
+            gamma, beta, mean, variance = layer.get_weights()
+            drawn = [rng.uniform(0.5, 1.5, gamma.shape), rng.normal(0, 1, beta.shape)]
+            drawn += [rng.normal(0, 4, mean.shape), 64 * rng.uniform(0.5, 1.5, variance.shape)]
+            layer.set_weights(drawn)
+
+
+# BMXNet: An Open-Source Binary Neural Network Implementation Based on MXNet, table 1.
+@pytest.mark.parametrize(("name", "most"), [("lenet", 206_000), ("resnet18", 1_500_000)])
+def test_files_are_no_larger_than_bmxnets(networks, rng, name, most):
+    tf.keras.utils.set_random_seed(1)
+    model = networks.NETWORKS[name].build()
+    draw_norms(model, rng)
+    converted = larq_engine.convert_keras_model(model, check=False)
+    assert len(converted) <= most
+    assert converted.report.count("float") == 2
+
+
+# Names, the width to train, epochs, and what share of the held-out digits must be right.
+_TRAINED = [
+    ("lenet", 0.5, 3, 0.93),
+    ("espresso-mlp", 0.125, 3, 0.93),
+    ("hep-fashion", 0.5, 2, 0.9),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "width", "epochs", "least"), _TRAINED)
+def test_networks_learn_and_answer_as_keras(networks, name, width, epochs, least):
+    network = networks.NETWORKS[name]
+    narrow = replace(network, build=partial(network.build, width=width), epochs=epochs)
+    model, training, held_out = networks.learn(narrow)
+    files = networks.comparing.convert(model, training.images)
+    found = networks.comparing.judge(model, files, held_out)
+    assert found.ours >= least
+    assert found.like_keras >= 0.995
+    assert abs(found.ours - found.keras) <= 0.0025
+    assert len(files.ours) < len(files.in_float) / 10
