@@ -32,6 +32,7 @@ _AVX512BW = _AVX2 + ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mp
 ISA_COPTS = {
     "avx2": _AVX2,
     "avx512bw": _AVX512BW,
+    "avx512vnni": _AVX512BW + ["-mavx512vnni"],
     "avx512vpopcntdq": _AVX512BW + ["-mavx512vpopcntdq"],
     "dotprod": ["-march=armv8.2-a+dotprod"],
     "fma": ["-mfma"],  # no row has it: a test shows that nothing is contracted where it could be

@@ -27,18 +27,20 @@ inline constexpr int64_t kMacs = int64_t{56} * 56 * 64 * 64 * 9;  // of each
 
 class ConvProblem {
  public:
-  ConvProblem(const Layer& layer, OutputKind kind)
+  ConvProblem(const Layer& layer, OutputKind kind, int64_t bits_in = 1, int64_t bits_weights = 1)
       : size_(layer.size),
         spec_{.in_channels = layer.channels,
               .out_channels = layer.filters,
               .filter_height = 3,
               .filter_width = 3,
               .pad_height = {.same = true},
-              .pad_width = {.same = true}},
+              .pad_width = {.same = true},
+              .bits_in = bits_in,
+              .bits_weights = bits_weights},
         transform_(MakeTransform(kind)) {
     std::mt19937 random(1);
-    const size_t words = WordsFor(static_cast<size_t>(layer.channels));
-    input_ = AlignedBuffer<uint32_t>(static_cast<size_t>(size_ * size_) * words);
+    const size_t words = static_cast<size_t>(bits_weights) * spec_.tap_words();
+    input_ = AlignedBuffer<uint32_t>(static_cast<size_t>(size_ * size_) * spec_.pixel_words());
     filter_ = AlignedBuffer<uint32_t>(static_cast<size_t>(layer.filters) * 9 * words);
     std::generate_n(input_.data(), input_.size(), std::ref(random));
     std::generate_n(filter_.data(), filter_.size(), std::ref(random));
@@ -48,7 +50,9 @@ class ConvProblem {
 
   const Bconv2dSpec& spec() const { return spec_; }
 
-  void Use(const BgemmRow& row) {
+  // Of either product.
+  template <typename Row>
+  void Use(const Row& row) {
     conv_ = std::make_unique<Bconv2d>(spec_, filter_.data(), transform_, row,
                                       SelectPixelOps(DetectCpuFeatures(), row.name));
     conv_->Resize(size_, size_);
@@ -70,8 +74,8 @@ class ConvProblem {
   OutputTransform MakeTransform(OutputKind kind) const {
     const size_t channels = static_cast<size_t>(spec_.out_channels);
     if (kind == OutputKind::kBits) {
-      const std::vector<int32_t> threshold(channels, static_cast<int32_t>(spec_.depth() / 2));
-      return MakeBitsTransform(threshold.data(), channels, spec_.depth());
+      const std::vector<int32_t> threshold(channels, static_cast<int32_t>(spec_.max_dot() / 2));
+      return MakeBitsTransform(threshold.data(), channels, spec_.max_dot());
     }
     const std::vector<float> multiplier(channels, 0.5f), bias(channels, 0.25f);
     return MakeFloatTransform(Activation::kRelu, multiplier.data(), bias.data(), channels);

@@ -1,6 +1,6 @@
 // LceBconv2d: a convolution of +-1 values, as binary products of output pixels
 // with filters; of values with more bits, as one such product for each plane of
-// the image and each of the filters.
+// the image and each of the filters, or as a product of bytes.
 //
 // Output pixels (over the whole batch) are cut into tiles of up to mr, and a
 // strip of tiles runs through the product, the correction of zero padding and
@@ -12,16 +12,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "larq_engine/kernels/bconv2d_spec.h"
-#include "larq_engine/kernels/gather_taps.h"
+#include "larq_engine/kernels/byte_table.h"
 #include "larq_engine/kernels/kernel_table.h"
 #include "larq_engine/kernels/output_grid.h"
 #include "larq_engine/kernels/output_transform.h"
-#include "larq_engine/kernels/pack_rhs.h"
 #include "larq_engine/kernels/pixel_ops.h"
-#include "larq_engine/kernels/tap_runs.h"
+#include "larq_engine/kernels/tile_product.h"
 #include "larq_engine/kernels/zero_padding.h"
 
 namespace larq_engine {
@@ -32,11 +32,14 @@ class Bconv2d {
   // group's channels]. Nothing of it is kept.
   Bconv2d(const Bconv2dSpec &spec, const uint32_t *filter, OutputTransform transform,
           const BgemmRow &row, const PixelOps &ops);
+  Bconv2d(const Bconv2dSpec &spec, const uint32_t *filter, OutputTransform transform,
+          const ByteRow &row, const PixelOps &ops);
 
   // Sets the size of the input image; before the first Run.
   void Resize(int64_t in_height, int64_t in_width);
 
-  const BgemmRow &row() const { return row_; }
+  const char *kernel() const { return product_->kernel(); }
+  int64_t tile_pixels() const { return product_->tile_pixels(); }
   int64_t channel_blocks() const;
   size_t scratch_bytes() const;  // for each concurrent Run, kBufferAlignment aligned
 
@@ -52,21 +55,16 @@ class Bconv2d {
     size_t first;
     size_t count;
   };
+  Bconv2d(const Bconv2dSpec &spec, const uint32_t *filter, OutputTransform transform,
+          const PixelOps &ops, std::unique_ptr<TileProduct> product);
   Scratch TakeScratch(ScratchParts &parts) const;
   Channels ChannelsOf(int64_t first_block, int64_t last_block) const;
-  void RunTile(const uint32_t *input, const OutputGrid::Position &start, const Channels &channels,
-               const Scratch &scratch, int32_t *acc, int32_t *depth, BgemmArgs &tile) const;
-  void RunProducts(size_t group, int64_t plane, const Channels &channels, const Scratch &scratch,
-                   int32_t *acc, BgemmArgs &tile) const;
 
   Bconv2dSpec spec_;
   OutputTransform transform_;
-  BgemmRow row_;
   const PixelOps &ops_;
+  std::unique_ptr<TileProduct> product_;
   size_t strip_tiles_;  // that go through the output transform together
-  TapRuns runs_;
-  TapGatherer gatherer_;
-  PackedFilters filters_;
   std::optional<ZeroPadding> zero_padding_;
   OutputGrid grid_;
 };

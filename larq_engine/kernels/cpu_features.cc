@@ -16,6 +16,8 @@ const char* IsaName(Isa isa) {
       return "avx2";
     case Isa::kAvx512bw:
       return "avx512bw";
+    case Isa::kAvx512vnni:
+      return "avx512vnni";
     case Isa::kAvx512vpopcntdq:
       return "avx512vpopcntdq";
     case Isa::kNeon:
@@ -43,6 +45,8 @@ CpuFeatures DetectCpuFeatures() {
     return features;
   }
   features.Add(Isa::kAvx512bw);
+  if (!__builtin_cpu_supports("avx512vnni")) return features;
+  features.Add(Isa::kAvx512vnni);
   if (__builtin_cpu_supports("avx512vpopcntdq")) features.Add(Isa::kAvx512vpopcntdq);
   return features;
 #elif defined(__aarch64__) && defined(__linux__)

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "larq_engine/kernels/pixel_ops_portable.h"
-#include "larq_engine/kernels/select.h"
+#include "larq_engine/kernels/select_product.h"
 #if defined(__aarch64__)
 #include "larq_engine/kernels/arm64/pixel_ops_neon.h"
 #endif
@@ -31,11 +31,9 @@ constexpr PixelOpsRow kPixelOpsRows[] = {
 Isa HighestIsa(std::string_view forced_kernel) {
   if (forced_kernel == kAutoKernel) return kLastIsa;
   if (forced_kernel == kReferenceKernel) return Isa::kPortable;
-  for (const BgemmRow& row : BgemmRows()) {
-    if (forced_kernel == row.name) return row.isa;
-  }
+  if (const Isa* isa = IsaOfKernel(forced_kernel)) return *isa;
   throw std::invalid_argument("pixel ops: unknown kernel '" + std::string(forced_kernel) +
-                              "'; expected one that SelectBgemm accepts");
+                              "'; expected one that SelectProduct accepts");
 }
 
 }  // namespace

@@ -6,10 +6,8 @@
 namespace larq_engine {
 namespace {
 
-// What rules the row out, if the CPU lacks its ISA.
-std::string Obstacle(const BgemmRow& row) {
-  return std::string("this CPU has no ") + IsaName(row.isa);
-}
+// What rules the rows of an ISA out, if the CPU lacks it.
+std::string Obstacle(Isa isa) { return std::string("this CPU has no ") + IsaName(isa); }
 
 // Taps that are not whole steps of a row are copied together first: ten instructions a word for
 // taps of two words (counted for 64-bit ARM), taken to be two a cycle.
@@ -37,13 +35,14 @@ double UnpackedCycles(const BgemmRow& row, const BgemmShape& shape) {
   return ProductCycles(row, shape, k_bits) + static_cast<double>(gather);
 }
 
-// What a kernel may be called on this CPU.
-std::string ExpectedNames(std::span<const BgemmRow> rows, CpuFeatures cpu) {
-  return "expected one of " + std::string(kAutoKernel) + ", " + std::string(kReferenceKernel) +
-         ", " + NamesOfRows(rows, cpu, ", ");
-}
-
 }  // namespace
+
+std::string WhyNoKernel(std::string_view forced, const Isa* isa, std::string_view names) {
+  const std::string kernel = "kernel '" + std::string(forced) + "'";
+  return (isa == nullptr ? "unknown " + kernel : kernel + " cannot run: " + Obstacle(*isa)) +
+         "; expected one of " + std::string(kAutoKernel) + ", " + std::string(kReferenceKernel) +
+         ", " + std::string(names);
+}
 
 std::string NamesOfRows(std::span<const BgemmRow> rows, CpuFeatures cpu,
                         std::string_view separator) {
@@ -70,19 +69,17 @@ double BgemmCycles(const BgemmRow& row, const BgemmShape& shape) {
 BgemmChoice SelectBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const BgemmShape& shape,
                         std::string_view forced) {
   BgemmChoice choice;
+  const Isa* forced_isa = nullptr;
   for (const BgemmRow& row : rows) {
     if (forced != kAutoKernel && forced != row.name) continue;
-    if (cpu.Has(row.isa)) {
-      if (choice.row == nullptr || BgemmCycles(row, shape) < BgemmCycles(*choice.row, shape)) {
-        choice.row = &row;
-      }
-    } else if (forced != kAutoKernel) {
-      choice.error = "kernel '" + std::string(forced) + "' cannot run: " + Obstacle(row) + "; " +
-                     ExpectedNames(rows, cpu);
+    forced_isa = &row.isa;
+    if (!cpu.Has(row.isa)) continue;
+    if (choice.row == nullptr || BgemmCycles(row, shape) < BgemmCycles(*choice.row, shape)) {
+      choice.row = &row;
     }
   }
-  if (choice.row == nullptr && choice.error.empty()) {
-    choice.error = "unknown kernel '" + std::string(forced) + "'; " + ExpectedNames(rows, cpu);
+  if (choice.row == nullptr) {
+    choice.error = WhyNoKernel(forced, forced_isa, NamesOfRows(rows, cpu, ", "));
   }
   return choice;
 }
@@ -97,7 +94,7 @@ std::string ExplainBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const 
     text += ": ";
     text += cpu.Has(row.isa)
                 ? std::to_string(std::llround(BgemmCycles(row, shape))) + " cycles a pixel"
-                : Obstacle(row);
+                : Obstacle(row.isa);
     text += "\n";
   }
   return text + choice.error;

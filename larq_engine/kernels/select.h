@@ -50,6 +50,10 @@ struct BgemmChoice {
 BgemmChoice SelectBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const BgemmShape& shape,
                         std::string_view forced = kAutoKernel);
 
+// Why the kernel of a name cannot be had: there is none, or the CPU lacks its ISA. `names` are
+// those that can.
+std::string WhyNoKernel(std::string_view forced, const Isa* isa, std::string_view names);
+
 // The names of the rows that this CPU runs, with the separator between them.
 std::string NamesOfRows(std::span<const BgemmRow> rows, CpuFeatures cpu,
                         std::string_view separator);

@@ -21,13 +21,16 @@ class TapRuns {
   // Of tiles of up to mr pixels.
   TapRuns(const Bconv2dSpec &spec, size_t mr);
 
+  size_t mr() const { return mr_; }
+
   void Resize(const OutputGrid &grid);
 
   // What one worker needs, for tiles at a border.
   ptrdiff_t *TakeScratch(ScratchParts &parts) const { return parts.Take<ptrdiff_t>(mr_, taps_); }
 
   // Sets the left side of a tile of tile.m pixels from `start` on; group_input
-  // is the packed image from the first word of the plane and group on. With 64 channels a tile
+  // is the packed image from the first word of the plane and group on. The planes
+  // that follow are where they are in the image, also of padding. With 64 channels a tile
   // of 6 pixels has 54 taps and takes the fastest row some 350 cycles, so most
   // tiles must find theirs at no cost: away from the borders they lie as in the
   // tile before.
@@ -77,7 +80,7 @@ class TapRuns {
   // an eighth of its product.
   size_t inner_segments_;
   size_t inner_segment_words_;
-  std::vector<uint32_t> padding_run_;  // a run of +1 or of -1
+  std::vector<uint32_t> padding_run_;  // a run of +1 or of -1 in every plane
   // Where the taps of a tile that is away from all borders are, in words from
   // its first tap: [taps][mr], and [runs][mr].
   std::vector<ptrdiff_t> inner_taps_;

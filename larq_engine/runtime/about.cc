@@ -1,6 +1,6 @@
 #include <string>
 
-#include "larq_engine/kernels/select.h"
+#include "larq_engine/kernels/select_product.h"
 #include "larq_engine/runtime/executors.h"
 #include "larq_engine/runtime/host/host_calls.h"
 #include "larq_engine/runtime/larq_engine.h"
@@ -10,7 +10,7 @@ const char* larq_engine_version(void) { return LARQ_ENGINE_VERSION; }
 
 const char* larq_engine_kernels(void) {
   static const std::string names =
-      larq_engine::NamesOfRows(larq_engine::BgemmRows(), larq_engine::DetectCpuFeatures(), ",");
+      larq_engine::NamesOfKernels(larq_engine::DetectCpuFeatures(), ",");
   return names.c_str();
 }
 

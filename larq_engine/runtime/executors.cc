@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "larq_engine/kernels/select.h"
+#include "larq_engine/kernels/select_product.h"
 #include "larq_engine/runtime/cpu/cpu_executor.h"
 #include "larq_engine/runtime/cpu/usable_cpus.h"
 #include "larq_engine/runtime/cuda/cuda_executor.h"
@@ -68,7 +68,7 @@ Placement MakePlacement(const PlacementOption& option, DeviceOption device, size
 }
 
 std::string DescribeDevices() {
-  std::string text = "cpu: " + NamesOfRows(BgemmRows(), DetectCpuFeatures(), " ");
+  std::string text = "cpu: " + NamesOfKernels(DetectCpuFeatures(), " ");
   try {
     const int gpus =
         std::max(CountCudaDevices(), 1);  // of the first it is said that it is not there

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "larq_engine/kernels/cuda/bconv2d_rows.h"
-#include "larq_engine/kernels/select.h"
+#include "larq_engine/kernels/select_product.h"
 
 namespace larq_engine {
 namespace {
@@ -107,10 +107,9 @@ std::string NamesOfGpuKernels(std::string_view separator) {
 
 std::string ParseKernel(std::string_view name, const std::string& source) {
   if (name == kAutoKernel || name == kReferenceKernel) return std::string(name);
-  // Any shape that all rows can do: only the name and the CPU are judged here.
-  const BgemmChoice choice =
-      SelectBgemm(BgemmRows(), DetectCpuFeatures(), {.n = 1, .k_bits = 1}, name);
-  if (choice.row == nullptr) throw std::invalid_argument(source + ": " + choice.error);
+  // Of any layer: only the name and the CPU are judged here.
+  const ProductChoice choice = SelectProduct(DetectCpuFeatures(), {}, name);
+  if (!choice.has_row()) throw std::invalid_argument(source + ": " + choice.error);
   return std::string(name);
 }
 

@@ -243,8 +243,7 @@ void ExpectRowsAgree(const Layer& layer, const Operands& o) {
   ReferenceBconv2d(layer.spec, transform, layer.image.height, layer.image.width, input.data(),
                    o.filter.bits.data(), 0, pixels, expected.data());
   ASSERT_NO_FATAL_FAILURE(ExpectDefinition(layer, o, expected.data()));
-  for (const BgemmRow& row : BgemmRows()) {
-    if (!DetectCpuFeatures().Has(row.isa)) continue;  // listed by KernelTable.RequiredIsasAreThere
+  const auto expect_same = [&](const auto& row) {
     const PixelOps& ops = SelectPixelOps(DetectCpuFeatures(), row.name);
     Bconv2d conv(layer.spec, o.filter.bits.data(), transform, row, ops);
     conv.Resize(layer.image.height, layer.image.width);
@@ -259,6 +258,15 @@ void ExpectRowsAgree(const Layer& layer, const Operands& o) {
     }
     conv.Run(input.data(), 0, middle, 0, conv.channel_blocks(), scratch.data(), output.data());
     ASSERT_EQ(std::memcmp(output.data(), expected.data(), bytes), 0) << row.name << ": " << layer;
+  };
+  const CpuFeatures cpu = DetectCpuFeatures();  // what it lacks is listed by RequiredIsasAreThere
+  for (const BgemmRow& row : BgemmRows()) {
+    if (!cpu.Has(row.isa)) continue;
+    ASSERT_NO_FATAL_FAILURE(expect_same(row));
+  }
+  for (const ByteRow& row : ByteRows()) {
+    if (!cpu.Has(row.isa)) continue;
+    ASSERT_NO_FATAL_FAILURE(expect_same(row));
   }
 }
 
@@ -340,6 +348,26 @@ TEST(Bconv2d, NumbersOfBits) {
         ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, RandomOperands(random, layer)));
       }
     }
+  }
+}
+
+// Numbers of more planes than a byte of some row holds are several bytes, of each group.
+TEST(Bconv2d, GroupsOfManyBits) {
+  SCOPED_TRACE(testing::ReplayHint());
+  Random random;
+  for (const Padding& padding : kPaddings) {
+    const Layer layer{.spec = Padded({.in_channels = 64,
+                                      .out_channels = 2 * random.Int(1, 70),
+                                      .groups = 2,
+                                      .filter_height = 2,
+                                      .filter_width = 3,
+                                      .bits_in = random.Int(6, 8),
+                                      .bits_weights = random.Int(6, 8)},
+                                     padding),
+                      .image = {.batch = 1, .height = 3, .width = 4},
+                      .activation = Activation::kNone,
+                      .kind = kKinds[random.Int(0, 2)]};
+    ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, RandomOperands(random, layer)));
   }
 }
 

@@ -13,6 +13,7 @@ declare -A MARK=(
   [popcnt]='\bpopcnt\b'
   [avx2]='^\s*v[a-z0-9]+\s'
   [avx512bw]='%zmm|%[xy]mm(1[6-9]|2[0-9]|3[01])|%k[0-7]|\{1to'
+  [avx512vnni]='\bvpdp[bw][us][us]ds?\b'
   [avx512vpopcntdq]='\bvpopcnt[dq]\b'
   [dotprod]='^\s*([us]dot|(cas|swp|ld(add|clr|eor|set))[abhlp]*)\s'
   [sme2]='^\s*(\.inst|smst(art|op))\b|\bz[0-9]+\.|\bp[0-9]+[/.]|\bza[0-9hv.\[]'
@@ -21,7 +22,7 @@ declare -A MARK=(
 readonly ARCHITECTURE=$1
 shift
 case $ARCHITECTURE in
-  x86_64) readonly LEVELS=(baseline popcnt avx2 avx512bw avx512vpopcntdq) ;;
+  x86_64) readonly LEVELS=(baseline popcnt avx2 avx512bw avx512vnni avx512vpopcntdq) ;;
   aarch64) readonly LEVELS=(neon dotprod sme2) ;;  # neon: every CPU has it
 esac
 tools=
@@ -50,6 +51,7 @@ not_rows() {
   "${tools}nm" -C --defined-only --extern-only "$1" |
     grep -P '^[0-9a-f]+ ' |
     grep -vP ' T larq_engine::BgemmI32_\w+\(larq_engine::BgemmArgs const&\)$' |
+    grep -vP ' T larq_engine::(BytesI32_\w+\(larq_engine::Byte|Expand\w+\(larq_engine::Expand)Args const&\)$' |
     grep -vP ' T larq_engine_bgemm_\w+_\d+x\d+x\d+$' |
     grep -vP ' [RD] larq_engine::kPixelOps\w+$' || true
 }

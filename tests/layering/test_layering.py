@@ -114,7 +114,8 @@ def isa_files_include_only_the_contract_and_their_own(sources: Sources) -> Viola
         if not own or own == _GPU_FOLDER:
             continue
         contract = re.fullmatch(
-            r"larq_engine/kernels/(bgemm\w*|bits|pixel_ops|pixel_ops_loops|pixel_ops_rows)\.h", name
+            r"larq_engine/kernels/(bgemm\w*|bits|byte_product|pixel_ops|pixel_ops_loops|pixel_ops_rows)\.h",
+            name,
         )
         allowed = (contract or name.startswith(own)) if quoted else name in FOR_ISA_FILES
         if not allowed:

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "gtest/gtest.h"
-#include "larq_engine/kernels/select.h"
+#include "larq_engine/kernels/select_product.h"
 
 namespace larq_engine {
 namespace {
@@ -83,15 +83,23 @@ TEST(EngineOptions, UnknownNamesListTheValidOnes) {
 TEST(EngineOptions, ErrorsNameTheRowsOfThisCpuAlone) {
   const CpuFeatures cpu = DetectCpuFeatures();
   std::string names = "expected one of auto, reference";
-  for (const BgemmRow& row : BgemmRows()) {
-    if (cpu.Has(row.isa)) names += ", " + std::string(row.name);
-  }
+  std::vector<std::pair<std::string, Isa>> absent;
+  const auto add = [&](const auto& rows) {
+    for (const auto& row : rows) {
+      if (cpu.Has(row.isa)) {
+        names += ", " + std::string(row.name);
+      } else {
+        absent.emplace_back(row.name, row.isa);
+      }
+    }
+  };
+  add(BgemmRows());
+  add(ByteRows());
   EXPECT_EQ(ErrorOf("kernel", "fast"), "option kernel: unknown kernel 'fast'; " + names);
-  for (const BgemmRow& row : BgemmRows()) {
-    if (cpu.Has(row.isa)) continue;
-    EXPECT_EQ(ErrorOf("kernel", row.name), "option kernel: kernel '" + std::string(row.name) +
-                                               "' cannot run: this CPU has no " + IsaName(row.isa) +
-                                               "; " + names);
+  for (const auto& [name, isa] : absent) {
+    EXPECT_EQ(ErrorOf("kernel", name.c_str()), "option kernel: kernel '" + name +
+                                                   "' cannot run: this CPU has no " + IsaName(isa) +
+                                                   "; " + names);
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include "larq_engine/kernels/bconv2d.h"
 #include "larq_engine/kernels/reference.h"
-#include "larq_engine/kernels/select.h"
+#include "larq_engine/kernels/select_product.h"
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/ops/op_error.h"
 #include "larq_engine/runtime/ops/tensor_info.h"
@@ -24,10 +24,10 @@ class Bconv2dStep : public Step {
 
   int64_t pixels() const override { return pixels_; }
   int64_t channel_blocks() const override { return conv_ ? conv_->channel_blocks() : 1; }
-  int64_t kernel_pixels() const override { return conv_ ? conv_->row().mr : 1; }
+  int64_t kernel_pixels() const override { return conv_ ? conv_->tile_pixels() : 1; }
   size_t scratch_bytes() const override { return conv_ ? conv_->scratch_bytes() : 0; }
   std::string kernel() const override {
-    return conv_ ? conv_->row().name : std::string(kReferenceKernel);
+    return conv_ ? conv_->kernel() : std::string(kReferenceKernel);
   }
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
@@ -46,12 +46,20 @@ class Bconv2dStep : public Step {
   // Packs the filter the first time.
   void ResizeKernel() {
     if (!conv_) {
-      const BgemmChoice choice =
-          SelectBgemm(BgemmRows(), DetectCpuFeatures(), ProductShape(op_.spec), kernels_.kernel);
-      if (choice.row == nullptr) throw OpError(choice.error);
-      conv_.emplace(op_.spec, op_.filter.data(), op_.transform, *choice.row, kernels_.pixel_ops);
+      const ProductChoice choice = SelectProduct(DetectCpuFeatures(), op_.spec, kernels_.kernel);
+      if (!choice.has_row()) throw OpError(choice.error);
+      if (choice.planes != nullptr) {
+        Emplace(*choice.planes);
+      } else {
+        Emplace(*choice.bytes);
+      }
     }
     conv_->Resize(in_height_, in_width_);
+  }
+
+  template <typename Row>
+  void Emplace(const Row& row) {
+    conv_.emplace(op_.spec, op_.filter.data(), op_.transform, row, kernels_.pixel_ops);
   }
 
   const Bconv2dOp& op_;

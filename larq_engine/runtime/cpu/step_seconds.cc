@@ -1,7 +1,6 @@
 #include "larq_engine/runtime/cpu/step_seconds.h"
 
-#include "larq_engine/kernels/gather_taps.h"
-#include "larq_engine/kernels/select.h"
+#include "larq_engine/kernels/select_product.h"
 #include "larq_engine/runtime/ops/tensor_info.h"
 
 namespace larq_engine {
@@ -15,14 +14,12 @@ constexpr double kBytesPerSecond = 1e10;
 constexpr double kReferenceMacsPerCycle = 1;
 
 double ProductCycles(const Bconv2dOp& conv, const TensorShape& output, const StepCpu& cpu) {
-  const BgemmShape shape = ProductShape(conv.spec);
-  const BgemmRow* row = cpu.kernel == kReferenceKernel
-                            ? nullptr
-                            : SelectBgemm(BgemmRows(), cpu.features, shape, cpu.kernel).row;
-  if (row == nullptr) return static_cast<double>(conv.Macs(output)) / kReferenceMacsPerCycle;
-  const auto pixels = static_cast<double>(CountElements(output.dims, 3));
-  const int64_t products = conv.spec.groups * conv.spec.bits_in * conv.spec.bits_weights;
-  return pixels * static_cast<double>(products) * BgemmCycles(*row, shape);
+  if (cpu.kernel != kReferenceKernel) {
+    const ProductChoice choice = SelectProduct(cpu.features, conv.spec, cpu.kernel);
+    const auto pixels = static_cast<double>(CountElements(output.dims, 3));
+    if (choice.has_row()) return pixels * choice.cycles;
+  }
+  return static_cast<double>(conv.Macs(output)) / kReferenceMacsPerCycle;
 }
 
 }  // namespace

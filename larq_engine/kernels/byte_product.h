@@ -1,0 +1,74 @@
+// The contract of the product of bytes, for every micro-kernel of every ISA: what bgemm.h is for
+// values of one bit, for those of several, and with the same outcome.
+//
+//   acc[i][j] = start[j] + sum over k of lhs(i, k) * rhs(j, k)       i < m, j < n
+//
+// A value of several bits is v = n - 2 * u, where n is the largest and u the number that its bits
+// are in the file, plane 0 the lowest: an unsigned byte. So the dot product with weights w, signed
+// bytes, is n * sum(w) - 2 * sum(u * w), and acc is what the binary products of all planes add up
+// to if the columns start at half of the largest dot product less n * sum(w). What is padded with
+// 0 bits is +n and adds nothing here as there.
+//
+// A micro-kernel is one row of byte_table.cc; dispatch, tests and benchmarks read the rows.
+// tests/kernels/byte_product_test.cc has one test a clause:
+//
+// 1. Tile:      1 <= m <= mr and 1 <= n, any n. The kernel writes acc[0..m)[0..n) and no more.
+// 2. Left:      the row of pixel i is `depth` bytes from lhs + i * lhs_stride on, a multiple of kr;
+//               64-byte aligned, as lhs_stride is.
+// 3. Values:    bytes of the left side are up to in_planes planes, so at most 2^in_planes - 1;
+// those
+//               of the right side lie between -(2^weight_planes - 1) and 2^weight_planes - 1.
+// 4. RightSide: `rhs` is what PackBytes made for this row: blocks of nr columns; within a block,
+// for
+//               each kByteStep of the depth, nr groups of that many bytes; 64-byte aligned. The
+//               last block is filled up with zero columns. So is `start`, 64-byte aligned.
+// 5. Parts:     nr divides kRhsPartColumns of bgemm.h. So the columns from a multiple of it on,
+// packed with
+//               those before, are a right side of their own.
+// 6. Reads:     nothing is read outside the rows of the left side, the packed right side and start.
+// 7. MaxDepth:  no acc wraps where the numbers that are added to its start fit kMaxDot of
+//               bconv2d_spec.h.
+// 8. Exact:     results are equal over all rows, bit for bit.
+// 9. Expand:    `expand` makes such bytes of planes: bytes[32 * w + c] has as bit p the bit c of
+//               run[p * plane_words + w], for w < words and p < planes. Words and bytes may lie at
+//               any address that is right for their type.
+// 10. A kernel allocates nothing, throws nothing, keeps nothing, knows no threads.
+#ifndef LARQ_ENGINE_KERNELS_BYTE_PRODUCT_H_
+#define LARQ_ENGINE_KERNELS_BYTE_PRODUCT_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "larq_engine/kernels/bgemm.h"
+
+namespace larq_engine {
+
+inline constexpr size_t kByteStep = 4;
+
+struct ByteArgs {
+  size_t m;
+  size_t n;
+  size_t depth;
+  const uint8_t* lhs;
+  size_t lhs_stride;  // bytes from one pixel to the next
+  const int8_t* rhs;
+  const int32_t* start;
+  int32_t* acc;
+  size_t acc_stride;  // elements from one pixel of acc to the next
+};
+
+using ByteFn = void (*)(const ByteArgs& args);
+
+struct ExpandArgs {
+  const uint32_t* run;
+  size_t words;
+  size_t planes;
+  size_t plane_words;  // from a plane to the next
+  uint8_t* bytes;
+};
+
+using ExpandFn = void (*)(const ExpandArgs& args);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_BYTE_PRODUCT_H_

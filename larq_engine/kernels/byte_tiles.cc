@@ -1,0 +1,109 @@
+#include "larq_engine/kernels/byte_tiles.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "larq_engine/kernels/memory_size.h"
+
+namespace larq_engine {
+namespace {
+
+// The only caller of a micro-kernel; its assertions are the caller's half of the contract.
+void RunProduct(const ByteRow& row, const ByteArgs& args) {
+  assert(args.m >= 1 && args.m <= static_cast<size_t>(row.mr) && args.n >= 1);
+  assert(args.depth % static_cast<size_t>(row.kr) == 0);
+  assert(reinterpret_cast<uintptr_t>(args.lhs) % kBufferAlignment == 0);
+  assert(args.lhs_stride % kBufferAlignment == 0);
+  assert(reinterpret_cast<uintptr_t>(args.rhs) % kBufferAlignment == 0);
+  assert(reinterpret_cast<uintptr_t>(args.start) % kBufferAlignment == 0);
+  row.fn(args);
+}
+
+}  // namespace
+
+// Taps are expanded by words, and each is written over what the last word of the one before has too
+// much: after the last one there must be room for it.
+ByteTiles::ByteTiles(const Bconv2dSpec& spec, const uint32_t* filter, const ByteRow& row,
+                     const PixelOps& ops)
+    : spec_(spec),
+      row_(row),
+      ops_(ops),
+      runs_(spec, static_cast<size_t>(row.mr)),
+      filters_(spec, row, filter),
+      in_parts_(PlaneParts(spec.bits_in, row.in_planes)),
+      row_bytes_(RoundUp(MemorySum(filters_.depth(), kWordBits), kBufferAlignment)),
+      zeros_(RoundUp(static_cast<size_t>(spec.group_out_channels()), kRhsPartColumns)) {
+  std::fill_n(zeros_.data(), zeros_.size(), 0);
+}
+
+ByteTiles::Scratch ByteTiles::TakeScratch(ScratchParts& parts) const {
+  const auto pixels = static_cast<size_t>(row_.mr);
+  const bool has_parts = in_parts_.size() * filters_.parts().size() > 1;
+  Scratch scratch{};
+  scratch.taps = runs_.TakeScratch(parts);
+  scratch.bytes = parts.Take<uint8_t>(pixels, row_bytes_);
+  scratch.part =
+      parts.Take<int32_t>(has_parts ? pixels : 0, static_cast<size_t>(spec_.out_channels));
+  return scratch;
+}
+
+// The bytes of a tile's taps, of a part of the planes.
+void ByteTiles::Gather(const BgemmArgs& taps, const PlanePart& part, uint8_t* bytes) const {
+  const auto channels = static_cast<size_t>(spec_.group_in_channels());
+  const auto depth = static_cast<size_t>(spec_.depth());
+  // Taps of whole words are expanded together where they lie together.
+  const size_t words = channels % kWordBits == 0 ? taps.segment_words : spec_.tap_words();
+  const size_t words_bytes = channels % kWordBits == 0 ? words * kWordBits : channels;
+  for (size_t i = 0; i < taps.m; ++i, bytes += row_bytes_) {
+    ExpandArgs args{.run = nullptr,
+                    .words = words,
+                    .planes = static_cast<size_t>(part.count),
+                    .plane_words = spec_.plane_words(),
+                    .bytes = bytes};
+    for (size_t segment = 0; segment < taps.segments; ++segment) {
+      const uint32_t* run = LhsRun(taps.lhs_base, taps.lhs[segment * runs_.mr() + i]) +
+                            static_cast<size_t>(part.first) * spec_.plane_words();
+      for (size_t w = 0; w < taps.segment_words; w += words) {
+        args.run = run + w;
+        row_.expand(args);
+        args.bytes += words_bytes;
+      }
+    }
+    std::fill(bytes + depth, bytes + filters_.depth(), uint8_t{0});
+  }
+}
+
+void ByteTiles::Run(const OutputGrid& grid, const ProductTile& tile, const Scratch& scratch) const {
+  BgemmArgs taps{};
+  taps.m = tile.pixels;
+  ByteArgs args{.m = tile.pixels,
+                .n = tile.channels / static_cast<size_t>(spec_.groups),
+                .depth = filters_.depth(),
+                .lhs = scratch.bytes,
+                .lhs_stride = row_bytes_,
+                .rhs = nullptr,
+                .start = nullptr,
+                .acc = nullptr,
+                .acc_stride = tile.channels};
+  for (size_t group = 0; group < static_cast<size_t>(spec_.groups); ++group) {
+    int32_t* group_acc = tile.acc + group * args.n;
+    runs_.Find(grid, tile.input + group * spec_.tap_words(), tile.start, scratch.taps, taps);
+    for (const PlanePart& in_part : in_parts_) {
+      Gather(taps, in_part, scratch.bytes);
+      for (size_t part = 0; part < filters_.parts().size(); ++part) {
+        const auto shift = static_cast<int>(in_part.first + filters_.parts()[part].first);
+        args.rhs = filters_.Columns(part, group, tile.first_channel);
+        args.start = shift == 0 ? filters_.Start(group, tile.first_channel) : zeros_.data();
+        args.acc = shift == 0 ? group_acc : scratch.part;
+        RunProduct(row_, args);
+        if (shift == 0) continue;
+        for (size_t i = 0; i < args.m; ++i) {
+          const size_t at = i * args.acc_stride;
+          ops_.add_shifted(scratch.part + at, args.n, shift, group_acc + at);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace larq_engine

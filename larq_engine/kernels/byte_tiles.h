@@ -1,0 +1,44 @@
+// Tiles as products of bytes: the planes of their taps are expanded to bytes as they are gathered.
+// Numbers of more planes than a byte holds are several bytes, and several products.
+#ifndef LARQ_ENGINE_KERNELS_BYTE_TILES_H_
+#define LARQ_ENGINE_KERNELS_BYTE_TILES_H_
+
+#include <vector>
+
+#include "larq_engine/kernels/bconv2d_spec.h"
+#include "larq_engine/kernels/byte_table.h"
+#include "larq_engine/kernels/pack_bytes.h"
+#include "larq_engine/kernels/pixel_ops.h"
+#include "larq_engine/kernels/tap_runs.h"
+#include "larq_engine/kernels/tile_product.h"
+
+namespace larq_engine {
+
+class ByteTiles : public TileProduct {
+ public:
+  // filter as for Bconv2d.
+  ByteTiles(const Bconv2dSpec& spec, const uint32_t* filter, const ByteRow& row,
+            const PixelOps& ops);
+
+  const char* kernel() const override { return row_.name; }
+  int64_t tile_pixels() const override { return row_.mr; }
+  void Resize(const OutputGrid& grid) override { runs_.Resize(grid); }
+  Scratch TakeScratch(ScratchParts& parts) const override;
+  void Run(const OutputGrid& grid, const ProductTile& tile, const Scratch& scratch) const override;
+
+ private:
+  void Gather(const BgemmArgs& taps, const PlanePart& part, uint8_t* bytes) const;
+
+  Bconv2dSpec spec_;
+  ByteRow row_;
+  const PixelOps& ops_;
+  TapRuns runs_;
+  ByteFilters filters_;
+  std::vector<PlanePart> in_parts_;
+  size_t row_bytes_;              // from a pixel's taps to the next one's
+  AlignedBuffer<int32_t> zeros_;  // where products after the first start
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_BYTE_TILES_H_

@@ -1,0 +1,81 @@
+#include "larq_engine/kernels/select_product.h"
+
+#include "larq_engine/kernels/gather_taps.h"
+#include "larq_engine/kernels/pack_bytes.h"
+
+namespace larq_engine {
+namespace {
+
+// The row named `forced`, or the cheapest of those that the CPU runs.
+template <typename Row, typename CyclesFn>
+const Row* Cheapest(std::span<const Row> rows, CpuFeatures cpu, const Bconv2dSpec& spec,
+                    std::string_view forced, CyclesFn cycles_of, double& least) {
+  const Row* best = nullptr;
+  for (const Row& row : rows) {
+    if (!cpu.Has(row.isa) || (forced != kAutoKernel && forced != row.name)) continue;
+    const double cycles = cycles_of(row, spec);
+    if (best != nullptr && cycles >= least) continue;
+    best = &row;
+    least = cycles;
+  }
+  return best;
+}
+
+}  // namespace
+
+double PlanesCycles(const BgemmRow& row, const Bconv2dSpec& spec) {
+  const auto products = static_cast<double>(spec.groups * spec.bits_in * spec.bits_weights);
+  return products * BgemmCycles(row, ProductShape(spec));
+}
+
+double BytesCycles(const ByteRow& row, const Bconv2dSpec& spec) {
+  const auto in_parts = static_cast<double>(PlaneParts(spec.bits_in, row.in_planes).size());
+  const auto weight_parts =
+      static_cast<double>(PlaneParts(spec.bits_weights, row.weight_planes).size());
+  const auto depth =
+      static_cast<double>(RoundUp(static_cast<size_t>(spec.depth()), static_cast<size_t>(row.kr)));
+  const auto columns = static_cast<double>(
+      RoundUp(static_cast<size_t>(spec.group_out_channels()), static_cast<size_t>(row.nr)));
+  const double expanded = static_cast<double>(spec.bits_in) * depth / row.expanded_per_cycle;
+  const double product =
+      depth * columns / row.macs_per_cycle + static_cast<double>(row.cycles_per_tile) / row.mr;
+  return static_cast<double>(spec.groups) * (expanded + in_parts * weight_parts * product);
+}
+
+ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec, std::string_view forced) {
+  ProductChoice choice;
+  double bytes_cycles = 0;
+  choice.planes = Cheapest(BgemmRows(), cpu, spec, forced, PlanesCycles, choice.cycles);
+  choice.bytes = Cheapest(ByteRows(), cpu, spec, forced, BytesCycles, bytes_cycles);
+  if (choice.planes != nullptr && choice.bytes != nullptr) {
+    if (bytes_cycles < choice.cycles) {
+      choice.planes = nullptr;
+    } else {
+      choice.bytes = nullptr;
+    }
+  }
+  if (choice.bytes != nullptr) choice.cycles = bytes_cycles;
+  if (choice.has_row()) return choice;
+  choice.error = WhyNoKernel(forced, IsaOfKernel(forced), NamesOfKernels(cpu, ", "));
+  return choice;
+}
+
+const Isa* IsaOfKernel(std::string_view name) {
+  for (const BgemmRow& row : BgemmRows()) {
+    if (name == row.name) return &row.isa;
+  }
+  for (const ByteRow& row : ByteRows()) {
+    if (name == row.name) return &row.isa;
+  }
+  return nullptr;
+}
+
+std::string NamesOfKernels(CpuFeatures cpu, std::string_view separator) {
+  std::string text = NamesOfRows(BgemmRows(), cpu, separator);
+  for (const ByteRow& row : ByteRows()) {
+    if (cpu.Has(row.isa)) text += std::string(separator) + row.name;
+  }
+  return text;
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,41 @@
+// Chooses how a layer is multiplied: by a row of binary products, one for each pair of planes, or
+// by a row of products of bytes. A pure function of the CPU, the layer and the forced name.
+#ifndef LARQ_ENGINE_KERNELS_SELECT_PRODUCT_H_
+#define LARQ_ENGINE_KERNELS_SELECT_PRODUCT_H_
+
+#include <string>
+#include <string_view>
+
+#include "larq_engine/kernels/bconv2d_spec.h"
+#include "larq_engine/kernels/byte_table.h"
+#include "larq_engine/kernels/select.h"
+
+namespace larq_engine {
+
+struct ProductChoice {
+  const BgemmRow* planes = nullptr;
+  const ByteRow* bytes = nullptr;  // where `planes` is none
+  double cycles = 0;               // that one output pixel is expected to take, of all groups
+  std::string error;               // why there is neither; names what was expected
+
+  bool has_row() const { return planes != nullptr || bytes != nullptr; }
+};
+
+// What one output pixel is expected to take, of all groups, in a full tile in L1.
+double PlanesCycles(const BgemmRow& row, const Bconv2dSpec& spec);
+double BytesCycles(const ByteRow& row, const Bconv2dSpec& spec);
+
+// The cheapest row that this CPU runs, or the row named `forced`: as SelectBgemm, over the rows of
+// both products.
+ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec,
+                            std::string_view forced = kAutoKernel);
+
+// The ISA of the row of this name, of either product; none of another name.
+const Isa* IsaOfKernel(std::string_view name);
+
+// The names of all rows that this CPU runs, with the separator between them.
+std::string NamesOfKernels(CpuFeatures cpu, std::string_view separator);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_SELECT_PRODUCT_H_

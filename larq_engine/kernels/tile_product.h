@@ -1,0 +1,45 @@
+// The product of a tile of output pixels with the filters: of planes of bits (plane_tiles.h), or of
+// bytes (byte_tiles.h). Both give the same accumulators.
+#ifndef LARQ_ENGINE_KERNELS_TILE_PRODUCT_H_
+#define LARQ_ENGINE_KERNELS_TILE_PRODUCT_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "larq_engine/kernels/gather_taps.h"
+#include "larq_engine/kernels/output_grid.h"
+#include "larq_engine/kernels/scratch_parts.h"
+
+namespace larq_engine {
+
+struct ProductTile {
+  const uint32_t* input;  // the packed image
+  OutputGrid::Position start;
+  size_t pixels;
+  size_t first_channel;  // of the output; not 0 only where there is one group
+  size_t channels;
+  int32_t* acc;  // [pixels][channels]
+};
+
+class TileProduct {
+ public:
+  // One worker's memory.
+  struct Scratch {
+    ptrdiff_t* taps;
+    TapGatherer::Scratch gather;
+    uint8_t* bytes;
+    int32_t* part;  // [pixels of a tile][channels]: of products after the first
+  };
+
+  virtual ~TileProduct() = default;
+  virtual const char* kernel() const = 0;
+  virtual int64_t tile_pixels() const = 0;  // at most
+  virtual void Resize(const OutputGrid& grid) = 0;
+  virtual Scratch TakeScratch(ScratchParts& parts) const = 0;
+  virtual void Run(const OutputGrid& grid, const ProductTile& tile,
+                   const Scratch& scratch) const = 0;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_TILE_PRODUCT_H_

@@ -1,0 +1,87 @@
+#include "larq_engine/kernels/select_product.h"
+
+#include "gtest/gtest.h"
+
+namespace larq_engine {
+namespace {
+
+Bconv2dSpec Layer(int64_t bits_in, int64_t bits_weights) {
+  return {.in_channels = 256,
+          .out_channels = 256,
+          .filter_height = 3,
+          .filter_width = 3,
+          .bits_in = bits_in,
+          .bits_weights = bits_weights};
+}
+
+std::string Chosen(CpuFeatures cpu, const Bconv2dSpec& spec,
+                   std::string_view forced = kAutoKernel) {
+  const ProductChoice choice = SelectProduct(cpu, spec, forced);
+  EXPECT_FALSE(choice.planes != nullptr && choice.bytes != nullptr);
+  if (!choice.has_row()) return "error: " + choice.error;
+  return choice.planes != nullptr ? choice.planes->name : choice.bytes->name;
+}
+
+bool TakesBytes(CpuFeatures cpu, int64_t bits_in, int64_t bits_weights) {
+  return SelectProduct(cpu, Layer(bits_in, bits_weights)).bytes != nullptr;
+}
+
+// What each CPU gets of the real table for many bits. One line for each ISA that has rows.
+TEST(SelectProduct, RowForEachCpu) {
+  const auto chosen = [](CpuFeatures cpu) { return Chosen(cpu, Layer(8, 8)); };
+  EXPECT_EQ(chosen({}), "bytes_i32_4x4x4_portable");
+#if defined(__x86_64__)
+  const CpuFeatures vnni = {Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw, Isa::kAvx512vnni};
+  EXPECT_EQ(chosen(vnni), "bytes_i32_12x32x4_avx512vnni");
+#endif
+}
+
+#if defined(__x86_64__)
+constexpr CpuFeatures kVnni = {Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw, Isa::kAvx512vnni,
+                               Isa::kAvx512vpopcntdq};
+
+// These choices agree with the times measured.
+TEST(SelectProduct, FewProductsOfPlanesAreFasterThanBytes) {
+  EXPECT_FALSE(TakesBytes(kVnni, 1, 1));
+  EXPECT_FALSE(TakesBytes(kVnni, 2, 1));
+  EXPECT_FALSE(TakesBytes(kVnni, 3, 1));
+  EXPECT_TRUE(TakesBytes(kVnni, 2, 2));
+  EXPECT_TRUE(TakesBytes(kVnni, 4, 4));
+  EXPECT_TRUE(TakesBytes(kVnni, 8, 1));
+}
+#endif
+
+TEST(SelectProduct, CyclesAreThoseOfTheRowAndOfAllGroups) {
+  const Bconv2dSpec spec = Layer(2, 3);
+  EXPECT_DOUBLE_EQ(SelectProduct({}, spec, "bgemm_i32_4x2x64_portable").cycles,
+                   6 * SelectProduct({}, Layer(1, 1), "bgemm_i32_4x2x64_portable").cycles);
+  const double whole = SelectProduct({}, spec, "bytes_i32_4x4x4_portable").cycles;
+  Bconv2dSpec grouped = spec;
+  grouped.groups = 2;
+  const double halves = SelectProduct({}, grouped, "bytes_i32_4x4x4_portable").cycles;
+  EXPECT_LT(halves, whole);
+  EXPECT_GT(halves, whole / 2);
+}
+
+TEST(SelectProduct, ForcedByName) {
+  for (const char* name : {"bgemm_i32_4x2x64_portable", "bytes_i32_4x4x4_portable"}) {
+    EXPECT_EQ(Chosen({}, Layer(1, 1), name), name);
+    EXPECT_EQ(Chosen({}, Layer(8, 8), name), name);
+  }
+}
+
+TEST(SelectProduct, ForcedButImpossibleIsAnErrorThatNamesTheRows) {
+  const std::string names =
+      "; expected one of auto, reference, bgemm_i32_4x2x64_portable, bytes_i32_4x4x4_portable";
+#if defined(__x86_64__)
+  EXPECT_EQ(Chosen({}, Layer(1, 1), "fastest"), "error: unknown kernel 'fastest'" + names);
+  EXPECT_EQ(Chosen({}, Layer(1, 1), "bytes_i32_12x32x4_avx512vnni"),
+            "error: kernel 'bytes_i32_12x32x4_avx512vnni' cannot run: this CPU has no avx512vnni" +
+                names);
+#else
+  EXPECT_EQ(Chosen({}, Layer(1, 1), "fastest"), "error: unknown kernel 'fastest'" + names);
+#endif
+}
+
+}  // namespace
+}  // namespace larq_engine
