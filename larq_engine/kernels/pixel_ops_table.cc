@@ -1,8 +1,5 @@
 #include "larq_engine/kernels/pixel_ops_table.h"
 
-#include <stdexcept>
-#include <string>
-
 #include "larq_engine/kernels/pixel_ops_portable.h"
 #include "larq_engine/kernels/select_product.h"
 #if defined(__aarch64__)
@@ -26,15 +23,6 @@ constexpr PixelOpsRow kPixelOpsRows[] = {
     {Isa::kAvx512bw, &kPixelOpsAvx512bw},
 #endif
 };
-
-// Isa values are in the order of what they include.
-Isa HighestIsa(std::string_view forced_kernel) {
-  if (forced_kernel == kAutoKernel) return kLastIsa;
-  if (forced_kernel == kReferenceKernel) return Isa::kPortable;
-  if (const Isa* isa = IsaOfKernel(forced_kernel)) return *isa;
-  throw std::invalid_argument("pixel ops: unknown kernel '" + std::string(forced_kernel) +
-                              "'; expected one that SelectProduct accepts");
-}
 
 }  // namespace
 

@@ -18,9 +18,7 @@ struct PixelOpsRow {
 // The rows that this build holds, from the lowest ISA to the highest.
 std::span<const PixelOpsRow> PixelOpsRows();
 
-// The highest that the CPU has. A kernel row forced by name stands for a CPU that has no more than
-// that row's ISA, the reference for one that has nothing. An unknown name is a
-// std::invalid_argument.
+// The highest that the CPU has, and HighestIsa of a forced kernel allows.
 const PixelOps& SelectPixelOps(CpuFeatures cpu, std::string_view forced_kernel);
 
 }  // namespace larq_engine

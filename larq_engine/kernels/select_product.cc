@@ -1,5 +1,7 @@
 #include "larq_engine/kernels/select_product.h"
 
+#include <stdexcept>
+
 #include "larq_engine/kernels/gather_taps.h"
 #include "larq_engine/kernels/pack_bytes.h"
 
@@ -68,6 +70,15 @@ const Isa* IsaOfKernel(std::string_view name) {
     if (name == row.name) return &row.isa;
   }
   return nullptr;
+}
+
+// Isa values are in the order of what they include.
+Isa HighestIsa(std::string_view forced) {
+  if (forced == kAutoKernel) return kLastIsa;
+  if (forced == kReferenceKernel) return Isa::kPortable;
+  if (const Isa* isa = IsaOfKernel(forced)) return *isa;
+  throw std::invalid_argument("unknown kernel '" + std::string(forced) +
+                              "'; expected one that SelectProduct accepts");
 }
 
 std::string NamesOfKernels(CpuFeatures cpu, std::string_view separator) {

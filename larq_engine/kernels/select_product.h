@@ -33,6 +33,11 @@ ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec,
 // The ISA of the row of this name, of either product; none of another name.
 const Isa* IsaOfKernel(std::string_view name);
 
+// The highest ISA that rows of other contracts may have: a kernel row forced by name stands for a
+// CPU that has no more than that row's ISA, the reference for one that has nothing. An unknown name
+// is a std::invalid_argument.
+Isa HighestIsa(std::string_view forced);
+
 // The names of all rows that this CPU runs, with the separator between them.
 std::string NamesOfKernels(CpuFeatures cpu, std::string_view separator);
 

@@ -129,6 +129,9 @@ class Executor {
   // `host_threads` is what the host would use.
   virtual double Seconds(const Program& program, const ProgramOp& op, int host_threads) const = 0;
 
+  // Whether it computes such a layer sooner than a host with weights that are unpacked.
+  virtual bool ReadsBitsFaster(const SignedDenseSize&) const { return false; }
+
   // `ops` in order; `is_shared` tells of each of the program's values whether it is not one
   // segment's alone, and has a place in SegmentRun. Throws OpError.
   virtual std::unique_ptr<Segment> Compile(const Program& program, std::span<const size_t> ops,

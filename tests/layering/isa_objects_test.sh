@@ -53,7 +53,7 @@ not_rows() {
     grep -vP ' T larq_engine::BgemmI32_\w+\(larq_engine::BgemmArgs const&\)$' |
     grep -vP ' T larq_engine::(BytesI32_\w+\(larq_engine::Byte|Expand\w+\(larq_engine::Expand)Args const&\)$' |
     grep -vP ' T larq_engine_bgemm_\w+_\d+x\d+x\d+$' |
-    grep -vP ' [RD] larq_engine::kPixelOps\w+$' || true
+    grep -vP ' [RD] larq_engine::k(PixelOps|SignedSums)\w+$' || true
 }
 
 failed=0

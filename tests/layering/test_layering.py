@@ -114,7 +114,8 @@ def isa_files_include_only_the_contract_and_their_own(sources: Sources) -> Viola
         if not own or own == _GPU_FOLDER:
             continue
         contract = re.fullmatch(
-            r"larq_engine/kernels/(bgemm\w*|bits|byte_product|pixel_ops|pixel_ops_loops|pixel_ops_rows)\.h",
+            r"larq_engine/kernels/"
+            r"(bgemm\w*|bits|byte_product|pixel_ops(_loops|_rows)?|signed_sums(_loops)?)\.h",
             name,
         )
         allowed = (contract or name.startswith(own)) if quoted else name in FOR_ISA_FILES
@@ -166,7 +167,7 @@ def runtime_includes_only_what_is_below_it_and_the_system(sources: Sources) -> V
 # What a folder of the runtime may include of the runtime; of kernels, what no device is known to.
 _KERNELS_WITHOUT_DEVICE = re.compile(
     r"larq_engine/kernels/(activation|aligned_buffer|bconv2d_spec|bits|corner_ones|memory_size"
-    r"|output_transform|unpack_weights|window)\.h"
+    r"|output_transform|signed_dense_output|unpack_weights|window)\.h"
 )
 _DEVICES = ("cpu", "cuda")
 _OF_RUNTIME = {

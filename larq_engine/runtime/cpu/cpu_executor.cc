@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "larq_engine/kernels/pixel_ops_table.h"
+#include "larq_engine/kernels/signed_sums_table.h"
 #include "larq_engine/runtime/cpu/cpu_segment.h"
 #include "larq_engine/runtime/cpu/step_seconds.h"
 #include "larq_engine/runtime/cpu/usable_cpus.h"
@@ -30,6 +31,12 @@ double CpuExecutor::Seconds(const Program& program, const ProgramOp& op, int hos
                      {.features = DetectCpuFeatures(),
                       .kernel = kernels.kernel,
                       .threads = ThreadCount(host_threads)});
+}
+
+// Whatever the kernel that is forced: floats that the host computes are others.
+bool CpuExecutor::ReadsBitsFaster(const SignedDenseSize& size) const {
+  return PrefersSignedSums(SelectSignedSums(DetectCpuFeatures(), kAutoKernel), size.rows,
+                           size.depth * size.units);
 }
 
 std::unique_ptr<Segment> CpuExecutor::Compile(const Program& program, std::span<const size_t> ops,

@@ -21,6 +21,7 @@ class CpuExecutor : public Executor {
     return IsForOtherDevices(*op.op) ? kHostComputesIt : "";
   }
   double Seconds(const Program& program, const ProgramOp& op, int host_threads) const override;
+  bool ReadsBitsFaster(const SignedDenseSize& size) const override;
   std::unique_ptr<Segment> Compile(const Program& program, std::span<const size_t> ops,
                                    const std::vector<bool>& is_shared) override;
 

@@ -10,6 +10,7 @@ namespace larq_engine {
 namespace {
 
 constexpr const char* kSeveralBits = "it has more than one bit a value";
+constexpr const char* kWeightBits = "its weights are bits, and its inputs are not";
 
 bool ReachesTooFar(int64_t taps, int64_t dilation, int64_t stride, const AxisPadding& padding) {
   return taps > kLittleReach / dilation || stride > kLittleReach ||
@@ -30,6 +31,7 @@ std::string CudaExecutor::Refusal(const Program& program, const ProgramOp& op) c
     return too_far ? "its window reaches farther than " + std::to_string(kLittleReach) + " pixels"
                    : std::string();
   };
+  if (std::holds_alternative<SignedDenseOp>(*op.op)) return kWeightBits;
   if (const auto* quantize = std::get_if<QuantizeOp>(op.op.get())) {
     if (quantize->bits > 1) return kSeveralBits;
   }

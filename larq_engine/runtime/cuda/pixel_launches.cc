@@ -34,7 +34,15 @@ void SetStrides(const std::vector<int>& dims, const std::vector<int>& result, in
 
 std::vector<Launch> LaunchMaker::Make(const Chain& chain) const {
   if (program_.value(First(chain).output).bytes == 0) return {};
-  return std::visit([&](const auto& op) { return Make(op, chain); }, *First(chain).op);
+  return std::visit(
+      [&]<typename T>(const T& op) -> std::vector<Launch> {
+        if constexpr (std::is_same_v<T, SignedDenseOp>) {
+          return {};  // refused
+        } else {
+          return Make(op, chain);
+        }
+      },
+      *First(chain).op);
 }
 
 const float* LaunchMaker::ChannelConstant(size_t op, int slot, const std::vector<float>& values,

@@ -81,7 +81,7 @@ std::vector<int> FindWeights(const HostGraph& graph) {
 }
 
 std::vector<int> FindPlanNodes(const HostGraph& graph, bool fuse, bool for_others,
-                               const std::function<NodeWish(int node)>& wish_for) {
+                               const std::function<NodeWish(const HostNode&)>& wish_for) {
   Search search(graph.nodes);
   // Computed from constants alone, such as unpacked weights. They do not grow with the batch, or
   // are constants by the time that plans are made: what reads them stays with the host.
@@ -90,11 +90,14 @@ std::vector<int> FindPlanNodes(const HostGraph& graph, bool fuse, bool for_other
     const HostNode& node = graph.nodes[i];
     if (IsFixed(graph, node, fixed)) fixed.insert(node.outputs.begin(), node.outputs.end());
     if (node.op == nullptr || node.op->is_weights()) continue;
-    const NodeWish wish = wish_for(node.index);
     if (node.op->is_ours()) {
       search.Take(i);
-    } else if (graph.can_be_fused[i] && !ReadsAnyOf(node, fixed) && wish != NodeWish::kLeave &&
-               (!node.op->for_other_devices || (for_others && wish != NodeWish::kTakeHere))) {
+      continue;
+    }
+    if (!graph.can_be_fused[i]) continue;
+    const NodeWish wish = wish_for(node);
+    if ((node.op->reads_weight_bits || !ReadsAnyOf(node, fixed)) && wish != NodeWish::kLeave &&
+        (!node.op->for_other_devices || (for_others && wish != NodeWish::kTakeHere))) {
       if (fuse) search.AddCandidate(i);
       if (wish != NodeWish::kNone) search.Take(i);
     }

@@ -28,7 +28,7 @@ enum class NodeWish : uint8_t {
 // The same for a graph whose inputs were resized. tflite_runtime 2.14 asks again for it, while the
 // shapes of some tensors are still the old ones, and refuses what changes hands between delegates.
 std::vector<int> FindPlanNodes(const HostGraph& graph, bool fuse, bool for_others,
-                               const std::function<NodeWish(int node)>& wish_for);
+                               const std::function<NodeWish(const HostNode&)>& wish_for);
 
 }  // namespace larq_engine
 

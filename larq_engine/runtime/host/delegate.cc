@@ -153,18 +153,31 @@ NodeWish WishFor(const NodePlace* place) {
   return place->IsHere() ? NodeWish::kTakeHere : NodeWish::kTake;
 }
 
+// Of a layer whose weights are bits: whether they are read as such.
+NodeWish WishForBits(const TfLiteContext& context, const Engine& engine, const HostNode& node) {
+  const auto executors = engine.executors();
+  if (!engine.fuse() || executors.size() > 1) return NodeWish::kLeave;
+  const SignedDenseSize size = SignedDenseOp::Size(DescribeOp(context, node));
+  return executors[0]->ReadsBitsFaster(size) ? NodeWish::kTakeHere : NodeWish::kLeave;
+}
+
 // The nodes of plans, as the placement leaves them. Throws where it asks for what cannot be.
 std::vector<int> FindPlaced(TfLiteContext* context, Delegate& delegate, int subgraph,
                             const HostGraph& graph) {
   const Engine& engine = *delegate.engine;
   const std::shared_ptr<const Placement> placement = FindPlacement(context, delegate);
   const auto place_of = [&](int node) { return placement->Find({std::max(subgraph, 0), node}); };
-  const std::vector<int> plans = FindPlanNodes(graph, engine.fuse(), engine.executors().size() > 1,
-                                               [&](int node) { return WishFor(place_of(node)); });
+  const std::vector<int> plans =
+      FindPlanNodes(graph, engine.fuse(), engine.executors().size() > 1, [&](const HostNode& node) {
+        const NodePlace* place = place_of(node.index);
+        const bool is_of_bits = node.op->reads_weight_bits && place == nullptr;
+        return is_of_bits ? WishForBits(*context, engine, node) : WishFor(place);
+      });
   if (subgraph >= 0 && !placement->nodes.empty()) {  // the host tells
-    const std::vector<int> known = FindPlanNodes(graph, engine.fuse(), true, [&](int node) {
-      return place_of(node) == nullptr ? NodeWish::kNone : NodeWish::kTake;
-    });
+    const std::vector<int> known =
+        FindPlanNodes(graph, engine.fuse(), true, [&](const HostNode& node) {
+          return place_of(node.index) == nullptr ? NodeWish::kNone : NodeWish::kTake;
+        });
     PlaceableNodes nodes{
         .hosts = {}, .known = {known.begin(), known.end()}, .taken = {plans.begin(), plans.end()}};
     for (const HostNode& node : graph.nodes) {

@@ -63,6 +63,23 @@ NodeAndRegistration GetNode(TfLiteContext* context, int index) {
   return found;
 }
 
+namespace {
+
+// The LceUnpackWeights before node `index` that makes the tensor; null where there is none.
+std::shared_ptr<const HostNode> FindWeightBits(TfLiteContext* context, int index, int tensor) {
+  for (int before = index - 1; before >= 0; --before) {
+    const auto [node, registration] = GetNode(context, before);
+    const std::span<const int> outputs = AsSpan(node->outputs);
+    if (std::find(outputs.begin(), outputs.end(), tensor) == outputs.end()) continue;
+    const KnownOp* op = FindOp(registration->builtin_code, registration->custom_name);
+    if (op == nullptr || !op->is_weights()) return nullptr;
+    return std::make_shared<const HostNode>(ReadNode(context, before));
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 HostNode ReadNode(TfLiteContext* context, int index) {
   const auto [node, registration] = GetNode(context, index);
   const std::span<const int> inputs = AsSpan(node->inputs);
@@ -78,9 +95,28 @@ HostNode ReadNode(TfLiteContext* context, int index) {
     read.op = nullptr;
   } else {
     read.host_options = read.op->read_options(node->builtin_data);
+    const KnownOp* of_bits = FindOpOfWeightBits(*read.op);
+    if (of_bits != nullptr && read.inputs.size() > 1) {
+      read.weights = FindWeightBits(context, index, read.inputs[1]);
+      if (read.weights != nullptr) read.op = of_bits;
+    }
   }
   return read;
 }
+
+namespace {
+
+// Its output may be a constant by now: it was unpacked for others.
+std::shared_ptr<const OpInfo> DescribeWeightBits(const TfLiteContext& context,
+                                                 const HostNode& node) {
+  auto op = std::make_shared<OpInfo>();
+  for (int tensor : node.inputs) op->inputs.push_back(DescribeTensor(context, tensor));
+  op->output = DescribeTensor(context, node.outputs[0]);
+  op->options = node.options;
+  return op;
+}
+
+}  // namespace
 
 OpInfo DescribeOp(const TfLiteContext& context, const HostNode& node, size_t output) {
   OpInfo op;
@@ -90,6 +126,7 @@ OpInfo DescribeOp(const TfLiteContext& context, const HostNode& node, size_t out
                   "; re-convert the model");
   }
   op.output = DescribeTensor(context, node.outputs[output]);
+  if (node.weights != nullptr) op.weights = DescribeWeightBits(context, *node.weights);
   op.output_number = output;
   op.outputs = node.outputs.size();
   if (op.output.constant != nullptr) {

@@ -3,6 +3,7 @@
 #define LARQ_ENGINE_RUNTIME_HOST_HOST_GRAPH_H_
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct HostNode {
   std::vector<int> outputs;
   std::span<const uint8_t> options = {};  // alive as long as the model
   HostOptions host_options = {};
+  std::shared_ptr<const HostNode> weights = nullptr;  // the LceUnpackWeights that makes input 1
 };
 
 // What the host itself keeps of a node.

@@ -12,16 +12,18 @@ bool DenseOp::CanClaim(const OpInfo& op) {
 
 DenseOp DenseOp::Read(const OpInfo& op) {
   const TensorInfo& weights = op.inputs[1];
-  return {.depth = weights.dims[1],
-          .units = weights.dims[0],
-          .keeps_dims = op.host_options.keep_dims,
-          .activation = *op.host_options.activation,
-          .weights = ConstantValues<float>(weights.constant, weights.bytes),
-          .bias = ReadBias(op, weights.dims[0])};
+  DenseOp read;
+  read.depth = weights.dims[1];
+  read.units = weights.dims[0];
+  read.keeps_dims = op.host_options.keep_dims;
+  read.activation = *op.host_options.activation;
+  read.weights = ConstantValues<float>(weights.constant, weights.bytes);
+  read.bias = ReadBias(op, weights.dims[0]);
+  return read;
 }
 
-TensorShape DenseOp::Shape(std::span<const TensorShape> inputs) const {
-  std::vector<int> dims = inputs[0].dims;
+TensorShape DenseShape::Output(const TensorShape& input) const {
+  std::vector<int> dims = input.dims;
   const int64_t values = CountElements(dims, dims.size());
   if (dims.empty() || (keeps_dims ? dims.back() != depth : values % depth != 0)) {
     throw OpError("input: expected rows of " + std::to_string(depth) +

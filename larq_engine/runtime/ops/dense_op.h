@@ -14,19 +14,24 @@ namespace larq_engine {
 
 struct OpInfo;
 
-struct DenseOp {
-  static constexpr bool kForOtherDevices = true;
-
+struct DenseShape {
   int depth;
   int units;
   bool keeps_dims;  // all of the input but the last; else the output is of [rows][units]
+
+  TensorShape Output(const TensorShape& input) const;
+};
+
+struct DenseOp : DenseShape {
+  static constexpr bool kForOtherDevices = true;
+
   Activation activation;
   ConstantValues<float> weights;  // [units][depth]
   std::vector<float> bias;        // of each unit
 
   static bool CanClaim(const OpInfo& op);
   static DenseOp Read(const OpInfo& op);
-  TensorShape Shape(std::span<const TensorShape> inputs) const;
+  TensorShape Shape(std::span<const TensorShape> inputs) const { return Output(inputs[0]); }
 };
 
 }  // namespace larq_engine

@@ -18,6 +18,7 @@
 #include "larq_engine/runtime/ops/max_pool2d_op.h"
 #include "larq_engine/runtime/ops/quantize_op.h"
 #include "larq_engine/runtime/ops/reduce_ops.h"
+#include "larq_engine/runtime/ops/signed_dense_op.h"
 #include "larq_engine/runtime/ops/slice_op.h"
 
 namespace larq_engine {
@@ -26,7 +27,7 @@ namespace larq_engine {
 // data inputs. Both throw OpError.
 using Op = std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, BinaryOp, ClampOp,
                         PreluOp, ConcatenationOp, LogisticOp, Conv2dOp, DenseOp, AveragePool2dOp,
-                        MeanOp, SoftmaxOp, PadOp, ReshapeOp, SliceOp>;
+                        MeanOp, SoftmaxOp, PadOp, ReshapeOp, SliceOp, SignedDenseOp>;
 
 // Whether it is of those of the host's operators that the host computes best on the CPU: they are
 // taken over for other devices only, so that tensors need not leave those.

@@ -4,6 +4,7 @@
 #define LARQ_ENGINE_RUNTIME_OPS_OP_INFO_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,6 +42,7 @@ struct OpInfo {
   size_t outputs = 1;
   std::span<const uint8_t> options = {};
   HostOptions host_options = {};
+  std::shared_ptr<const OpInfo> weights = nullptr;  // the LceUnpackWeights that makes input 1
 };
 
 // See layer_name.h.

@@ -165,6 +165,13 @@ constexpr KnownOp kOps[] = {
      .can_claim = ConcatenationOp::CanClaim,
      .needs_options = true,
      .code = kTfLiteBuiltinConcatenation},
+    {.name = "FULLY_CONNECTED",
+     .read = Read<SignedDenseOp::Read>,
+     .read_options = ReadDense,
+     .can_claim = SignedDenseOp::CanClaim,
+     .needs_options = true,
+     .reads_weight_bits = true,
+     .code = kTfLiteBuiltinFullyConnected},
     ForOtherDevices<Conv2dOp, false>("CONV_2D", kTfLiteBuiltinConv2d, ReadConv<TfLiteConvParams>),
     ForOtherDevices<Conv2dOp, true>("DEPTHWISE_CONV_2D", kTfLiteBuiltinDepthwiseConv2d,
                                     ReadConv<TfLiteDepthwiseConvParams>),
@@ -190,10 +197,17 @@ std::span<const KnownOp> KnownOps() { return kOps; }
 
 const KnownOp* FindOp(int32_t builtin_code, const char* custom_name) {
   for (const KnownOp& row : kOps) {
-    if (builtin_code != static_cast<int32_t>(row.code)) continue;
+    if (builtin_code != static_cast<int32_t>(row.code) || row.reads_weight_bits) continue;
     if (!row.is_ours() || (custom_name != nullptr && row.name == std::string_view(custom_name))) {
       return &row;
     }
+  }
+  return nullptr;
+}
+
+const KnownOp* FindOpOfWeightBits(const KnownOp& op) {
+  for (const KnownOp& row : kOps) {
+    if (row.reads_weight_bits && row.code == op.code) return &row;
   }
   return nullptr;
 }

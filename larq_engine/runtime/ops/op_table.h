@@ -29,6 +29,7 @@ struct KnownOp {
   bool (*can_claim)(const OpInfo& op) = nullptr;
   bool needs_options = false;
   bool for_other_devices = false;  // see IsForOtherDevices
+  bool reads_weight_bits = false;  // its input 1 is made by LceUnpackWeights
   bool makes_several = false;      // `read` and `can_claim` are asked for each output
   TfLiteBuiltinOperator code = kTfLiteBuiltinCustom;
 
@@ -41,6 +42,9 @@ std::span<const KnownOp> KnownOps();
 // Null for operators that stay with the host. `custom_name` counts only for custom operators, and
 // may be null.
 const KnownOp* FindOp(int32_t builtin_code, const char* custom_name);
+
+// The row for an operator of the host whose input 1 LceUnpackWeights makes; null if there is none.
+const KnownOp* FindOpOfWeightBits(const KnownOp& op);
 
 // Rows of the table that are ours come first.
 inline constexpr size_t kOurOps = 6;

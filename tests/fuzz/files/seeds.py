@@ -138,6 +138,14 @@ def _unpacked_weights() -> bytes:
     return builder.finish([x], [y])
 
 
+def _weights_read_as_bits() -> bytes:
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 256)), builder.tensor((1, 256))
+    weights = add_weights(builder, _signs(256, 256), np.ones(256, _F), 0)
+    builder.builtin("FULLY_CONNECTED", [x, weights, builder.constant(np.zeros(256, _F))], [y])
+    return builder.finish([x], [y])
+
+
 def _branches() -> bytes:
     builder = ModelBuilder()
     c, x, y = builder.tensor((1,), _B), builder.tensor(_IMAGE), builder.tensor(_IMAGE)
@@ -318,8 +326,8 @@ def _two_signatures() -> bytes:
 
 _OWN = [
     _convolutions, _groups, _open_size, _pool, _bits_and_back, _int8_bits, _fused,
-    _unpacked_weights, _branches, _loop, _state, _recurrent, _lookup, _quantized, _sparse,
-    _shape_from_data, _two_signatures,
+    _unpacked_weights, _weights_read_as_bits, _branches, _loop, _state, _recurrent, _lookup,
+    _quantized, _sparse, _shape_from_data, _two_signatures,
 ]  # fmt: skip
 
 

@@ -1,0 +1,38 @@
+// What follows the sums of a dense layer whose weights are +-1 times a number for each output:
+//
+//   float:  y = clamp(sum * scale + bias)                     each operation rounds to float32
+//   int8:   q = clamp(round(a * multiplier)) + zero_point     a = sum * weight + offset, in 32 bits
+//
+// Rounding is to nearest, halves to even, as XNNPACK rounds.
+#ifndef LARQ_ENGINE_KERNELS_SIGNED_DENSE_OUTPUT_H_
+#define LARQ_ENGINE_KERNELS_SIGNED_DENSE_OUTPUT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "larq_engine/kernels/float_range.h"
+
+namespace larq_engine {
+
+// More inputs might make sums that 32 bits cannot hold.
+inline constexpr size_t kMaxSignedDepth = 1 << 16;
+
+// Vectors have a value for each output.
+struct FloatDenseOutput {
+  std::vector<float> scale;
+  std::vector<float> bias;
+  FloatRange range;
+};
+
+struct Int8DenseOutput {
+  std::vector<int32_t> weight;
+  std::vector<int32_t> offset;
+  std::vector<float> multiplier;
+  FloatRange range;  // without the zero point
+  int32_t zero_point;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_SIGNED_DENSE_OUTPUT_H_

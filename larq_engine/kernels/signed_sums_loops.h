@@ -1,0 +1,55 @@
+// Signed sums in plain loops over the lanes, which a compiler makes vectors of. Functions are
+// internal to the including file.
+#ifndef LARQ_ENGINE_KERNELS_SIGNED_SUMS_LOOPS_H_
+#define LARQ_ENGINE_KERNELS_SIGNED_SUMS_LOOPS_H_
+
+#include <cstring>
+
+#include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/signed_sums.h"
+
+namespace larq_engine {
+namespace {
+
+void Int8SumsInLoops(const Int8SumsArgs& args) {
+  for (size_t block = 0; block < args.blocks; ++block) {
+    const uint32_t* signs = args.signs + block * args.words * kSignedLanes;
+    int32_t sums[kSignedLanes] = {};
+    for (size_t w = 0; w < args.words; ++w, signs += kSignedLanes) {
+      for (size_t i = 0; i < kWordBits; ++i) {
+        const int32_t plus = args.inputs[w * kWordBits + i];
+        const uint32_t bit = kBit[Int8SignBit(i)];
+        for (size_t lane = 0; lane < kSignedLanes; ++lane) {
+          sums[lane] += (signs[lane] & bit) == 0 ? plus : -plus;
+        }
+      }
+    }
+    std::memcpy(args.sums + block * kSignedLanes, sums, sizeof(sums));
+  }
+}
+
+void FloatSumsInLoops(const FloatSumsArgs& args) {
+  for (size_t block = 0; block < args.blocks; ++block) {
+    const uint32_t* signs = args.signs + block * args.words * kSignedLanes;
+    float sums[kSignedLanes] = {};
+    for (size_t w = 0; w < args.words; ++w, signs += kSignedLanes) {
+      for (size_t i = 0; i < kWordBits; i += 4) {
+        const float* four = args.inputs + w * kWordBits + i;
+        for (size_t lane = 0; lane < kSignedLanes; ++lane) {
+          const uint32_t word = signs[lane];
+          float sum = (word & kBit[FloatSignBit(i)]) == 0 ? four[0] : -four[0];
+          sum += (word & kBit[FloatSignBit(i + 1)]) == 0 ? four[1] : -four[1];
+          sum += (word & kBit[FloatSignBit(i + 2)]) == 0 ? four[2] : -four[2];
+          sum += (word & kBit[FloatSignBit(i + 3)]) == 0 ? four[3] : -four[3];
+          sums[lane] += sum;
+        }
+      }
+    }
+    std::memcpy(args.sums + block * kSignedLanes, sums, sizeof(sums));
+  }
+}
+
+}  // namespace
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_SIGNED_SUMS_LOOPS_H_

@@ -1,0 +1,10 @@
+#include "larq_engine/kernels/signed_sums_portable.h"
+
+#include "larq_engine/kernels/signed_sums_loops.h"
+
+namespace larq_engine {
+
+constexpr SignedSums kSignedSumsPortable = {.of_int8 = Int8SumsInLoops,
+                                            .of_float = FloatSumsInLoops};
+
+}  // namespace larq_engine

@@ -1,0 +1,51 @@
+#include "larq_engine/kernels/signed_sums_table.h"
+
+#include "larq_engine/kernels/select_product.h"
+#include "larq_engine/kernels/signed_sums_portable.h"
+#if defined(__aarch64__)
+#include "larq_engine/kernels/arm64/signed_sums_dotprod.h"
+#include "larq_engine/kernels/arm64/signed_sums_neon.h"
+#endif
+#if defined(__x86_64__)
+#include "larq_engine/kernels/x86/signed_sums_avx2.h"
+#include "larq_engine/kernels/x86/signed_sums_avx512vnni.h"
+#endif
+
+namespace larq_engine {
+namespace {
+
+constexpr SignedSumsRow kSignedSumsRows[] = {
+    {"signed_sums_portable", Isa::kPortable, &kSignedSumsPortable},
+#if defined(__aarch64__)
+    {"signed_sums_neon", Isa::kNeon, &kSignedSumsNeon},
+    {"signed_sums_dotprod", Isa::kDotprod, &kSignedSumsDotprod},
+#endif
+#if defined(__x86_64__)
+    {"signed_sums_avx2", Isa::kAvx2, &kSignedSumsAvx2},
+    {"signed_sums_avx512vnni", Isa::kAvx512vnni, &kSignedSumsAvx512vnni},
+#endif
+};
+
+// A host reads the weights once for several input rows, and takes less for a small layer than for
+// one that is another's between its own.
+constexpr int64_t kMostRows = 1;
+constexpr int64_t kLeastWeights = 1 << 16;
+
+}  // namespace
+
+std::span<const SignedSumsRow> SignedSumsRows() { return kSignedSumsRows; }
+
+const SignedSumsRow& SelectSignedSums(CpuFeatures cpu, std::string_view forced_kernel) {
+  const Isa highest = HighestIsa(forced_kernel);
+  const SignedSumsRow* best = &SignedSumsRows().front();
+  for (const SignedSumsRow& row : SignedSumsRows()) {
+    if (cpu.Has(row.isa) && row.isa <= highest) best = &row;
+  }
+  return *best;
+}
+
+bool PrefersSignedSums(const SignedSumsRow& row, int64_t input_rows, int64_t weights) {
+  return row.isa != Isa::kPortable && input_rows <= kMostRows && weights >= kLeastWeights;
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,35 @@
+// FULLY_CONNECTED of the host, on floats or int8, whose weights LceUnpackWeights would make.
+#ifndef LARQ_ENGINE_RUNTIME_OPS_SIGNED_DENSE_OP_H_
+#define LARQ_ENGINE_RUNTIME_OPS_SIGNED_DENSE_OP_H_
+
+#include <span>
+#include <variant>
+
+#include "larq_engine/kernels/signed_dense_output.h"
+#include "larq_engine/runtime/ops/dense_op.h"
+#include "larq_engine/runtime/ops/weight_bits.h"
+
+namespace larq_engine {
+
+// How large a layer is, as the file declares it: one row where it leaves that open.
+struct SignedDenseSize {
+  int64_t rows;
+  int64_t depth;
+  int64_t units;
+  bool is_int8;
+};
+
+struct SignedDenseOp {
+  DenseShape shape;
+  WeightBits weights;  // [units][depth]
+  std::variant<FloatDenseOutput, Int8DenseOutput> output;
+
+  static bool CanClaim(const OpInfo& op);
+  static SignedDenseSize Size(const OpInfo& op);
+  static SignedDenseOp Read(const OpInfo& op);
+  TensorShape Shape(std::span<const TensorShape> inputs) const { return shape.Output(inputs[0]); }
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_OPS_SIGNED_DENSE_OP_H_

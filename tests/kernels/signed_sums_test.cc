@@ -1,0 +1,188 @@
+// Signed sums over every row of the table, against sums written from the contract. A row that this
+// CPU lacks is listed as skipped.
+#include "larq_engine/kernels/signed_sums.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <sstream>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "larq_engine/kernels/signed_dense_output.h"
+#include "larq_engine/kernels/signed_sums_table.h"
+#include "tests/common/guarded_buffer.h"
+#include "tests/common/seed.h"
+
+namespace larq_engine {
+namespace {
+
+using testing::Guard;
+using testing::GuardedBuffer;
+using testing::Random;
+
+class SignedSumsTest : public ::testing::TestWithParam<SignedSumsRow> {
+ protected:
+  void SetUp() override {
+    if (!DetectCpuFeatures().Has(GetParam().isa)) {
+      GTEST_SKIP() << "this CPU has no " << IsaName(GetParam().isa);
+    }
+  }
+  const SignedSums& row() const { return *GetParam().sums; }
+  Random random_;
+};
+
+struct Shape {
+  size_t blocks;
+  size_t words;
+};
+
+// Numbers of blocks around those that rows take at once, and of words around those that sums of 16
+// bits hold.
+std::vector<Shape> Shapes() {
+  std::vector<Shape> shapes = {{1, 128}, {3, 63}};
+  for (size_t blocks = 1; blocks <= 19; ++blocks) {
+    for (size_t words : {1, 2, 3}) shapes.push_back({blocks, words});
+  }
+  for (size_t words : {14, 15, 16, 17, 29, 30, 31, 32, 33, 34}) shapes.push_back({5, words});
+  return shapes;
+}
+
+bool IsMinus(const std::vector<uint32_t>& signs, const Shape& shape, size_t output, size_t input,
+             size_t (*sign_bit)(size_t)) {
+  const size_t word =
+      (output / kSignedLanes * shape.words + input / 32) * kSignedLanes + output % kSignedLanes;
+  return signs[word] >> sign_bit(input % 32) & 1;
+}
+
+// What the row makes of inputs that a page ends, or begins.
+template <typename Sum, typename Input, typename Fn>
+std::vector<Sum> RunRow(Fn fn, const Shape& shape, const std::vector<uint32_t>& signs,
+                        const std::vector<Input>& inputs, Guard guard) {
+  const GuardedBuffer<uint32_t> signs_in{std::span(signs), guard};
+  const GuardedBuffer<Input> in{std::span(inputs), guard};
+  GuardedBuffer<Sum> out(shape.blocks * kSignedLanes, guard);
+  fn({.blocks = shape.blocks,
+      .words = shape.words,
+      .signs = signs_in.data(),
+      .inputs = in.data(),
+      .sums = out.data()});
+  return {out.data(), out.data() + out.size()};
+}
+
+TEST_P(SignedSumsTest, OfInt8) {
+  SCOPED_TRACE(testing::ReplayHint());
+  for (const Shape& shape : Shapes()) {
+    const std::vector<uint32_t> signs = random_.Words(shape.blocks * shape.words * kSignedLanes);
+    std::vector<int8_t> inputs(shape.words * 32);
+    for (int8_t& value : inputs) value = static_cast<int8_t>(random_.Word());
+    std::vector<int32_t> expected;
+    for (size_t output = 0; output < shape.blocks * kSignedLanes; ++output) {
+      int32_t sum = 0;
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        sum += IsMinus(signs, shape, output, i, Int8SignBit) ? -inputs[i] : inputs[i];
+      }
+      expected.push_back(sum);
+    }
+    for (Guard guard : {Guard::kBefore, Guard::kAfter}) {
+      ASSERT_EQ(RunRow<int32_t>(row().of_int8, shape, signs, inputs, guard), expected)
+          << shape.blocks << " blocks of " << shape.words << " words";
+    }
+  }
+}
+
+// The largest sums that there are, of any sign, and of the largest depth.
+TEST_P(SignedSumsTest, OfInt8DoNotOverflow) {
+  for (size_t words : {size_t{1}, size_t{64}, kMaxSignedDepth / 32}) {
+    for (int value : {-128, 127}) {
+      for (uint32_t word : {0u, ~0u, 0x0f0f0f0fu, 0x88888888u}) {
+        const Shape shape{.blocks = 5, .words = words};
+        const std::vector<uint32_t> signs(shape.blocks * words * kSignedLanes, word);
+        const std::vector<int8_t> inputs(words * 32, static_cast<int8_t>(value));
+        const int32_t plus = 32 - 2 * std::popcount(word);
+        const std::vector<int32_t> expected(shape.blocks * kSignedLanes,
+                                            value * plus * static_cast<int32_t>(words));
+        ASSERT_EQ(RunRow<int32_t>(row().of_int8, shape, signs, inputs, Guard::kAfter), expected);
+      }
+    }
+  }
+}
+
+// A NaN has any sign and payload.
+bool IsSame(float a, float b) {
+  return (std::isnan(a) && std::isnan(b)) ||
+         std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
+}
+
+TEST_P(SignedSumsTest, OfFloat) {
+  SCOPED_TRACE(testing::ReplayHint());
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kSpecial[] = {0.0f, -0.0f, 0x1p-149f, -0x1p-126f, 0x1p100f, kInfinity};
+  for (const Shape& shape : Shapes()) {
+    for (bool is_special : {false, true}) {
+      const std::vector<uint32_t> signs = random_.Words(shape.blocks * shape.words * kSignedLanes);
+      std::vector<float> inputs(shape.words * 32);
+      for (float& value : inputs) value = random_.Float(-2, 2);
+      if (is_special) {
+        for (float special : kSpecial) {
+          inputs[static_cast<size_t>(random_.Int(0, std::ssize(inputs) - 1))] = special;
+        }
+      }
+      std::vector<float> expected;
+      for (size_t output = 0; output < shape.blocks * kSignedLanes; ++output) {
+        const auto with_sign = [&](size_t i) {
+          return IsMinus(signs, shape, output, i, FloatSignBit) ? -inputs[i] : inputs[i];
+        };
+        float sum = 0;
+        for (size_t i = 0; i < inputs.size(); i += 4) {
+          sum += with_sign(i) + with_sign(i + 1) + with_sign(i + 2) + with_sign(i + 3);
+        }
+        expected.push_back(sum);
+      }
+      for (Guard guard : {Guard::kBefore, Guard::kAfter}) {
+        const std::vector<float> got = RunRow<float>(row().of_float, shape, signs, inputs, guard);
+        for (size_t i = 0; i < got.size(); ++i) {
+          ASSERT_TRUE(IsSame(got[i], expected[i]))
+              << got[i] << " instead of " << expected[i] << " at output " << i << " of "
+              << shape.blocks << " blocks of " << shape.words << " words";
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, SignedSumsTest, ::testing::ValuesIn(SignedSumsRows()),
+                         [](const auto& info) { return std::string(IsaName(info.param.isa)); });
+
+TEST(SignedSumsTable, SelectsTheHighestThatCpuAndForcedKernelAllow) {
+  CpuFeatures cpu = {};
+  for (const SignedSumsRow& row : SignedSumsRows()) {
+    cpu.Add(row.isa);
+    EXPECT_EQ(SelectSignedSums(cpu, "auto").name, row.name);
+    EXPECT_EQ(row.name, std::string("signed_sums_") + IsaName(row.isa));
+    EXPECT_EQ(SelectSignedSums(cpu, "reference").isa, Isa::kPortable);
+    EXPECT_EQ(SelectSignedSums(cpu, "bgemm_i32_4x2x64_portable").isa, Isa::kPortable);
+  }
+}
+
+TEST(SignedSumsTable, RequiredIsasAreThere) {
+  const CpuFeatures cpu = DetectCpuFeatures();
+  for (const SignedSumsRow& row : SignedSumsRows()) {
+    std::printf("%s %s\n", cpu.Has(row.isa) ? "tested " : "SKIPPED", IsaName(row.isa));
+  }
+  const char* required = std::getenv("LARQ_ENGINE_REQUIRE_ISA");
+  std::istringstream names(required == nullptr ? "portable" : required);
+  for (std::string name; std::getline(names, name, ',');) {
+    for (const SignedSumsRow& row : SignedSumsRows()) {
+      if (name == IsaName(row.isa)) {
+        EXPECT_TRUE(cpu.Has(row.isa)) << "the row of ISA '" << name << "' was not tested";
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace larq_engine
