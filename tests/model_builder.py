@@ -253,9 +253,15 @@ def add_quantize(
     shape: Sequence[int],
     *,
     limits: np.ndarray | None = None,
+    of_bytes: bool = False,
     **options: Any,
 ) -> int:
-    """Adds an LceQuantize, to several bits where there are limits, and returns its output."""
+    """Adds an LceQuantize and returns its output: to several bits where there are limits, or of
+    uint8."""
+    if of_bytes:
+        bits = builder.tensor((*shape[:-1], 8 * packed_shape(shape)[-1]), np.int32)
+        builder.custom("LceQuantize", [source], [bits], {"bits": 8})
+        return bits
     if limits is None:
         bits = builder.tensor(packed_shape(shape), np.int32)
         builder.custom("LceQuantize", [source], [bits])
@@ -288,9 +294,10 @@ def bconv_model(
     op: str = "LceBconv2d",
     input_signature: Sequence[int] | None = None,
     limits: np.ndarray | None = None,
+    input_type: type = np.float32,
     **options: Any,
 ) -> bytes:
-    """A model from float input through LceQuantize to one LceBconv2d for each kind of output.
+    """A model from its input through LceQuantize to one LceBconv2d for each kind of output.
 
     Args:
         conv: The geometry.
@@ -304,11 +311,13 @@ def bconv_model(
         op: The operator's name, of which LCE has two spellings.
         input_signature: Has -1 for open dimensions of the input.
         limits: Of LceQuantize, where the geometry says several bits.
+        input_type: np.float32, or np.uint8 where it says 8.
         **options: Replaced options.
     """
     builder = ModelBuilder()
-    x = builder.tensor(conv.input_shape, name="x", signature=input_signature)
-    bits = add_quantize(builder, x, conv.input_shape, limits=limits)
+    x = builder.tensor(conv.input_shape, input_type, name="x", signature=input_signature)
+    of_bytes = input_type is np.uint8
+    bits = add_quantize(builder, x, conv.input_shape, limits=limits, of_bytes=of_bytes)
     weights = builder.constant(pack_planes(filters, conv.bits_weights))
     mul, add = builder.constant(multiplier), builder.constant(bias)
     results = []

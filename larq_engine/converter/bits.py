@@ -47,7 +47,7 @@ def make_planes(levels: Levels, image: tuple[int, ...]) -> tuple[Tensor, list[Op
     x, ops = levels.x, list[Op]()
     if x.shape[-1] != image[-1]:
         signature = None if x.signature is None else (-1, *image[1:])
-        shaped = Tensor(f"{x.name}/image", image, "FLOAT32", signature=signature)
+        shaped = Tensor(f"{x.name}/image", image, x.dtype, signature=signature)
         ops.append(lce_ops.reshape(x, shaped))
         x = shaped
     name = f"{levels.tensor.name}/bits"

@@ -106,9 +106,10 @@ def quantize(x: Tensor, name: str) -> Op:
 
 
 def quantize_planes(x: Tensor, limits: Array, bits: int, name: str) -> Op:
-    """Numbers of limits that values are not smaller than, as so many bits."""
+    """Numbers of limits that values are not smaller than, as so many bits; bytes are numbers."""
     planes = Tensor(name, packed_shape(x.shape, bits), "INT32", signature=packed_signature(x, bits))
-    return Op("LceQuantize", [x, constant(limits)], [planes], {"bits": bits}, custom=True)
+    inputs: list[Tensor | None] = [x] if x.dtype == "UINT8" else [x, constant(limits)]
+    return Op("LceQuantize", inputs, [planes], {"bits": bits}, custom=True)
 
 
 def packed_signature(x: Tensor, bits: int = 1) -> tuple[int, ...] | None:

@@ -4,7 +4,7 @@
 smaller than. Whatever makes the numbers (products, clamps, roundings) works on each channel by
 itself and is monotone, so it is not taken apart: it is evaluated, operator after operator as the
 runtime would, and where it goes from one number to the next is found by bisecting over all float32
-numbers.
+numbers. Of bytes there are few to begin with: whatever follows is evaluated for each of them.
 """
 
 import functools
@@ -29,6 +29,9 @@ from larq_engine.converter.signs import is_not_negative
 # What divides by 2^bits - 1 rounds, so distances are equal up to that.
 _ROUNDING = 2.0**-23
 
+# And where a byte is multiplied and then moved, twice.
+_BYTE_ROUNDING = 2 * _ROUNDING
+
 
 @dataclass(frozen=True)
 class Levels:
@@ -36,7 +39,7 @@ class Levels:
 
     Attributes:
         tensor: A float tensor.
-        x: Of the same number of values in the same order.
+        x: Of the same number of values in the same order, FLOAT32 or UINT8.
         limits: In rising order, [2^bits - 1] or [2^bits - 1, channels of x].
         levels: 2^bits numbers, rising or falling.
     """
@@ -78,6 +81,52 @@ class Levels:
 
 def find_levels(tensor: Tensor) -> Levels | None:
     """Returns how the values of a float tensor come from few numbers, or None."""
+    return _find_byte_levels(tensor) or _find_float_levels(tensor)
+
+
+def _find_byte_levels(tensor: Tensor) -> Levels | None:
+    """Of values that are made of bytes, as those of an image are."""
+    functions: list[Function] = []
+    x: Tensor | None = tensor
+    while x is not None and x.dtype == "FLOAT32" and x.producer is not None and x.shape:
+        op = x.producer
+        if op.kind in _RESHAPES or op.kind == "CAST":
+            x = op.inputs[0]
+            continue
+        step = step_of(op, x.shape[-1])
+        if step is None or step[1] is None or step[1].shape != x.shape:
+            return None
+        functions.insert(0, step[0])
+        x = step[1]
+    if x is None or x.dtype != "UINT8" or not x.shape:
+        return None
+    found = [_byte_values(functions, small) for small in (keep, flush)]
+    if found[0] is None or found[0] != found[1] or found[0][0] == found[0][-1]:
+        return None
+    if not _are_even(found[0], _BYTE_ROUNDING):
+        return None
+    return Levels(tensor, x, np.arange(1, 256, dtype=np.float32), found[0])
+
+
+def _byte_values(functions: Sequence[Function], small: Function) -> tuple[float, ...] | None:
+    """What bytes become; all channels alike."""
+    values: Array = np.arange(256, dtype=np.float32)[:, None]
+    for function in functions:
+        with np.errstate(all="ignore"):
+            values = evaluate_flushed([function], small, values)
+        if not np.isfinite(values).all() or (values != values[:, :1]).any():
+            return None
+        values = values[:, :1]
+    return tuple(map(float, values[:, 0]))
+
+
+def _are_even(levels: Sequence[float], rounding: float) -> bool:
+    """Whether numbers are at equal distances."""
+    even = np.linspace(levels[0], levels[-1], len(levels))
+    return bool(np.abs(even - levels).max() <= rounding * np.abs(levels).max())
+
+
+def _find_float_levels(tensor: Tensor) -> Levels | None:
     quantized = tensor
     while quantized.producer is not None and quantized.producer.kind in _RESHAPES:
         before = quantized.producer.inputs[0]
@@ -134,8 +183,7 @@ def _levels(functions: Sequence[Function], tensor: Tensor, x: Tensor) -> Levels 
         return None
     if (flush(limits) != limits).any():
         return None
-    even = np.linspace(levels[0], levels[-1], len(levels))
-    if np.abs(even - levels).max() > _ROUNDING * np.abs(levels).max():
+    if not _are_even(levels, _ROUNDING):
         return None
     if (limits == limits[:, :1]).all():
         limits = limits[:, 0]

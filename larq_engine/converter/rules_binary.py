@@ -48,6 +48,11 @@ _FEWEST_OUTPUTS = 8  # a vector: a host computes as many at once
 # as a host's int8 layer, without AMX, and a quarter of its float layer (docs/performance.md).
 _MOST_PLANE_PRODUCTS = 4
 
+# Layers of one pixel take as long as it takes to read their weights, and a host's are eight times
+# as large or more. Eight products, as of a byte, took a third of the time of int8, and a fifteenth
+# of that of float.
+_MOST_PLANE_PRODUCTS_OF_A_PIXEL = 8
+
 
 @dataclass(frozen=True)
 class BinaryLayer:
@@ -99,11 +104,13 @@ def _match(form: ConvolutionForm, options: Options) -> BinaryLayer | NotBinary:
             )
         pad = found
     products = data.bits * weights.bits
-    if products > _MOST_PLANE_PRODUCTS:
+    is_pixel = form.result[:3] == (1, 1, 1)
+    most = _MOST_PLANE_PRODUCTS_OF_A_PIXEL if is_pixel else _MOST_PLANE_PRODUCTS
+    if products > most:
         return NotBinary(
             f"faster in int8 or float: {products} products of planes for {data.bits} x "
             f"{weights.bits} bits",
-            f"nothing; with up to {_MOST_PLANE_PRODUCTS} it would be binary",
+            f"nothing; with up to {most} it would be binary",
         )
     layer = BinaryLayer(form, data, weights, pad)
     reason: NotBinary | None = None

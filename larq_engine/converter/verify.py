@@ -46,10 +46,13 @@ def _quantize(op: Op, after: str) -> None:
     x = op.inputs[0]
     _expect(x is not None and bool(x.shape), after, op, "wrong input")
     assert x is not None
-    _expect(x.dtype in _NUMBERS, after, op, f"quantizes {x.dtype}")
     bits = lce_ops.bits_made(op)
+    of_bytes = bits == 8 and x.dtype == "UINT8"
+    _expect(of_bytes or x.dtype in _NUMBERS, after, op, f"quantizes {x.dtype}")
     shape = lce_ops.packed_shape(x.shape, bits)
-    if bits > 1:
+    if of_bytes:
+        _expect(op.input(1) is None, after, op, "limits of bytes")
+    elif bits > 1:
         limits = op.input(1)
         shapes = [(lce_ops.largest(bits),), (lce_ops.largest(bits), x.shape[-1])]
         legal = x.dtype == "FLOAT32" and limits is not None and limits.is_constant

@@ -47,6 +47,26 @@ bool FindGuess(const float* limits, size_t stride, size_t count, float& factor, 
   return true;
 }
 
+// Bit j of the number of missing limits is the bit of plane j. The highest comes first, and where
+// it is the top bit of a byte, the byte is negative.
+void PackPlanes(const PixelOps& ops, size_t bits, size_t pixels, size_t channels, uint8_t* missing,
+                uint32_t* plane_words, uint32_t* out) {
+  const size_t words = WordsFor(channels);
+  const auto shift = [&](size_t by) {
+    for (size_t i = 0; i < pixels * channels; ++i) {
+      missing[i] = static_cast<uint8_t>(missing[i] << by);
+    }
+  };
+  if (bits < 8) shift(8 - bits);
+  for (size_t plane = bits; plane-- > 0;) {
+    ops.bitpack_int8(reinterpret_cast<const int8_t*>(missing), pixels, channels, 0, plane_words);
+    for (size_t pixel = 0; pixel < pixels; ++pixel) {
+      std::copy_n(plane_words + pixel * words, words, out + (pixel * bits + plane) * words);
+    }
+    if (plane > 0) shift(1);
+  }
+}
+
 }  // namespace
 
 PlaneQuantizer::PlaneQuantizer(size_t bits, size_t channels, const std::vector<float>& limits,
@@ -108,7 +128,7 @@ void PlaneQuantizer::Run(const float* in, size_t pixels, std::byte* scratch_memo
     uint32_t* part_out = out + first * bits_ * words_;
     if (guesses()) {
       Guess(part_in, part, scratch);
-      Pack(part, scratch, part_out);
+      PackPlanes(ops_, bits_, part, channels_, scratch.missing, scratch.words, part_out);
     } else {
       CompareAll(part_in, part, scratch.words, part_out);
     }
@@ -159,23 +179,36 @@ void PlaneQuantizer::Guess(const float* in, size_t pixels, const Scratch& scratc
   }
 }
 
-// Bit j of the number of missing limits is the bit of plane j. The highest comes first, and where
-// it is the top bit of a byte, the byte is negative.
-void PlaneQuantizer::Pack(size_t pixels, const Scratch& scratch, uint32_t* out) const {
-  const size_t count = pixels * channels_;
-  const auto shift = [&](size_t by) {
-    for (size_t i = 0; i < count; ++i) {
-      scratch.missing[i] = static_cast<uint8_t>(scratch.missing[i] << by);
-    }
-  };
-  if (bits_ < 8) shift(8 - bits_);
-  for (size_t plane = bits_; plane-- > 0;) {
-    ops_.bitpack_int8(reinterpret_cast<const int8_t*>(scratch.missing), pixels, channels_, 0,
-                      scratch.words);
-    for (size_t pixel = 0; pixel < pixels; ++pixel) {
-      std::copy_n(scratch.words + pixel * words_, words_, out + (pixel * bits_ + plane) * words_);
-    }
-    if (plane > 0) shift(1);
+ByteQuantizer::ByteQuantizer(size_t channels, const PixelOps& ops)
+    : channels_(channels),
+      part_pixels_(std::max<size_t>(1, kPartBytes / std::max<size_t>(1, channels))),
+      ops_(ops) {}
+
+ByteQuantizer::Scratch ByteQuantizer::TakeScratch(ScratchParts& parts) const {
+  Scratch scratch;
+  scratch.words = parts.Take<uint32_t>(part_pixels_, WordsFor(channels_));
+  scratch.missing = parts.Take<uint8_t>(part_pixels_, channels_);
+  return scratch;
+}
+
+size_t ByteQuantizer::scratch_bytes() const {
+  ScratchParts parts(nullptr);
+  TakeScratch(parts);
+  return parts.bytes();
+}
+
+void ByteQuantizer::Run(const uint8_t* in, size_t pixels, std::byte* scratch_memory,
+                        uint32_t* out) const {
+  constexpr size_t kBits = 8;
+  ScratchParts parts(scratch_memory);
+  const Scratch scratch = TakeScratch(parts);
+  for (size_t first = 0; first < pixels; first += part_pixels_) {
+    const size_t part = std::min(part_pixels_, pixels - first);
+    const uint8_t* part_in = in + first * channels_;
+    std::transform(part_in, part_in + part * channels_, scratch.missing,
+                   [](uint8_t byte) { return static_cast<uint8_t>(~byte); });
+    PackPlanes(ops_, kBits, part, channels_, scratch.missing, scratch.words,
+               out + first * kBits * WordsFor(channels_));
   }
 }
 

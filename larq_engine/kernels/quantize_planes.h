@@ -1,4 +1,4 @@
-// LceQuantize to more than one bit: floats to planes of +-1 values.
+// LceQuantize to more than one bit: floats or bytes to planes of +-1 values.
 #ifndef LARQ_ENGINE_KERNELS_QUANTIZE_PLANES_H_
 #define LARQ_ENGINE_KERNELS_QUANTIZE_PLANES_H_
 
@@ -39,7 +39,6 @@ class PlaneQuantizer {
   Scratch TakeScratch(ScratchParts& parts) const;
   void CompareAll(const float* in, size_t pixels, uint32_t* below, uint32_t* out) const;
   void Guess(const float* in, size_t pixels, const Scratch& scratch) const;
-  void Pack(size_t pixels, const Scratch& scratch, uint32_t* out) const;
 
   size_t bits_;
   size_t channels_;
@@ -50,6 +49,28 @@ class PlaneQuantizer {
   std::vector<float> factors_;   // to guess: one a channel
   std::vector<float> offsets_;   // to guess: one a channel
   size_t channel_limits_ = 0;    // to guess: from a channel's limits to the next's, 0 for the same
+  const PixelOps& ops_;
+};
+
+// Likewise of bytes, each of which is its own number q, of 8 bits.
+class ByteQuantizer {
+ public:
+  ByteQuantizer(size_t channels, const PixelOps& ops);
+
+  size_t scratch_bytes() const;  // for each concurrent Run, kBufferAlignment aligned
+
+  // out is [pixels][8][words of the channels].
+  void Run(const uint8_t* in, size_t pixels, std::byte* scratch, uint32_t* out) const;
+
+ private:
+  struct Scratch {
+    uint32_t* words;   // of a plane of a part
+    uint8_t* missing;  // from each byte of a part to 255
+  };
+  Scratch TakeScratch(ScratchParts& parts) const;
+
+  size_t channels_;
+  size_t part_pixels_;
   const PixelOps& ops_;
 };
 

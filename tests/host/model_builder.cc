@@ -170,6 +170,11 @@ ModelBuilder& ModelBuilder::AddQuantize(int bits, bool has_channel_limits) {
     AddOperator("LceQuantize", {LastTensor()}, kTfLiteInt32, shape_, {});
     return *this;
   }
+  if (graph_.tensors[static_cast<size_t>(LastTensor())].type == kTfLiteUInt8) {
+    AddOperator("LceQuantize", {LastTensor()}, kTfLiteInt32, shape_, {{"bits", bits}});
+    graph_.tensors[static_cast<size_t>(LastTensor())].shape.back() *= bits;
+    return *this;
+  }
   const int count = (1 << bits) - 1;
   const int channels = has_channel_limits ? shape_.back() : 1;
   std::vector<float> limits(static_cast<size_t>(count) * static_cast<size_t>(channels));

@@ -66,7 +66,8 @@ class ModelBuilder {
   // `shape` counts channels, not words, also when the type is kTfLiteInt32 (bits).
   ModelBuilder(TfLiteType type, std::vector<int> shape, uint32_t seed = 1);
 
-  // To several bits with a constant of limits, one set of them for all channels or one for each.
+  // To several bits with a constant of limits, one set of them for all channels or one for each; of
+  // uint8, to 8 bits, without.
   ModelBuilder& AddQuantize(int bits = 1, bool has_channel_limits = false);
   ModelBuilder& AddDequantize(TfLiteType type);
   ModelBuilder& AddConv(const ConvConfig& config);

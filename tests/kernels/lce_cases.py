@@ -56,7 +56,7 @@ class ConvCase:
         self.thresholds[extreme == 0] = _INT32.min
         self.thresholds[extreme == 1] = _INT32.max
 
-    def model(self) -> bytes:
+    def model(self, input_type: type = np.float32) -> bytes:
         return bconv_model(
             self.conv,
             self.filters,
@@ -67,6 +67,7 @@ class ConvCase:
             zero_point=self.zero_point,
             thresholds=self.thresholds,
             limits=self.limits,
+            input_type=input_type,
         )
 
     def values(self, x: np.ndarray) -> np.ndarray:

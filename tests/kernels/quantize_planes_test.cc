@@ -140,5 +140,28 @@ TEST(PlaneQuantizer, SpecialValues) {
   }
 }
 
+TEST(ByteQuantizer, PlanesAreTheBitsOfBytes) {
+  SCOPED_TRACE(testing::ReplayHint());
+  Random random;
+  for (const PixelOpsRow& row : PixelOpsRows()) {
+    if (!DetectCpuFeatures().Has(row.isa)) continue;
+    for (size_t channels : {1, 3, 31, 32, 33, 64, 100, 784, 20000}) {
+      const ByteQuantizer quantizer(channels, *row.ops);
+      const size_t pixels = channels > 10000 ? 3 : 20000 / channels;
+      GuardedBuffer<uint8_t> in(pixels * channels);
+      for (size_t i = 0; i < in.size(); ++i) in.data()[i] = static_cast<uint8_t>(random.Word());
+      AlignedBuffer<std::byte> scratch(quantizer.scratch_bytes());
+      GuardedBuffer<uint32_t> out(pixels * 8 * WordsFor(channels));
+      std::fill_n(out.data(), out.size(), 0x5ca1ab1eu);
+      quantizer.Run(in.data(), pixels, scratch.data(), out.data());
+      for (size_t i = 0; i < in.size(); ++i) {
+        const uint32_t* pixel = out.data() + i / channels * 8 * WordsFor(channels);
+        ASSERT_EQ(ValueOf(pixel, 8, channels, i % channels), 2 * in.data()[i] - 255)
+            << IsaName(row.isa) << ": channel " << i % channels << " of " << channels;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace larq_engine

@@ -102,6 +102,22 @@ def test_values_and_weights_of_several_bits(bits_in, bits_weights, pad, request)
         check_conv(conv, seed, activations=("RELU6",))
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("pad", _PAD_VALUES)
+def test_bytes(pad, kernel, rng):
+    """Of a uint8 image, whose numbers are 2 * x - 255."""
+    for channels, size in ((1, 28), (3, 9), (40, 5), (784, 1)):
+        conv = Conv((2, size, size, channels), (min(size, 3),) * 2, 70, pad_value=_PAD_VALUES[pad],
+                    bits_in=8)  # fmt: skip
+        case = ConvCase(conv, rng)
+        case.limits = None
+        image = rng.integers(0, 256, conv.input_shape).astype(np.uint8)
+        dots = oracle.dot_products(conv, 2 * image.astype(np.float32) - 255, case.filters)
+        case.check(
+            larq_engine.Interpreter(case.model(np.uint8), kernel=kernel).predict(image), dots
+        )
+
+
 def _random_padding(rng: np.random.Generator) -> str | tuple:
     kind = rng.integers(0, 3)
     if kind < 2:

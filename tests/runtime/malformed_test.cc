@@ -53,6 +53,8 @@ ModelBuilder Quantize(TfLiteType type = kTfLiteFloat32) {
 ModelBuilder QuantizePlanes(bool has_channel_limits = false, int channels = 40) {
   return ModelBuilder(kTfLiteFloat32, {1, 5, 5, channels}).AddQuantize(2, has_channel_limits);
 }
+
+ModelBuilder QuantizeBytes() { return ModelBuilder(kTfLiteUInt8, {1, 5, 5, 40}).AddQuantize(8); }
 ModelBuilder PlanesConv(ConvConfig config = {.filters = 6, .bits_in = 2, .bits_weights = 3},
                         int channels = 40) {
   return QuantizePlanes(false, channels).AddConv(config);
@@ -149,6 +151,20 @@ const Fault kFaults[] = {
     {"QuantizeInt8ToTwoBits", [] { return QuantizePlanes().Build(); },
      [](Graph* g) { g->tensors[0].type = kTfLiteInt8; }, "LceQuantize 'LceQuantize0' (#0): input",
      "expected float32", "got int8"},
+    {"QuantizeBytesToOneBit", [] { return QuantizeBytes().Build(); },
+     [](Graph* g) { g->operators[0].options.clear(); }, "LceQuantize 'LceQuantize0' (#0): input",
+     "expected float32 or int8 or bool", "got uint8"},
+    {"QuantizeBytesToSevenBits", [] { return QuantizeBytes().Build(); },
+     [](Graph* g) {
+       g->operators[0].options = EncodeOptions({{"bits", 7}});
+     },
+     "LceQuantize 'LceQuantize0' (#0): ", "expected 2 inputs", "got 1"},
+    {"QuantizeInt8ToEightBits", [] { return QuantizeBytes().Build(); },
+     [](Graph* g) { g->tensors[0].type = kTfLiteInt8; },
+     "LceQuantize 'LceQuantize0' (#0): ", "expected 2 inputs", "got 1"},
+    {"QuantizeBytesWithLimits", [] { return QuantizeBytes().Build(); },
+     [](Graph* g) { g->operators[0].inputs.push_back(g->operators[0].inputs[0]); },
+     "LceQuantize 'LceQuantize0' (#0): ", "expected 1 inputs", "got 2"},
     {"QuantizeWithLimitsOfInt32", [] { return QuantizePlanes().Build(); },
      [](Graph* g) { InputOf(g, 0, 1).type = kTfLiteInt32; },
      "LceQuantize 'LceQuantize0' (#0): limits", "expected float32", "got int32"},

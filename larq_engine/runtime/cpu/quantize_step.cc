@@ -87,6 +87,33 @@ class QuantizePlanesStep : public Step {
   std::optional<PlaneQuantizer> quantizer_;
 };
 
+// Of bytes, to their eight bits.
+class QuantizeBytesStep : public Step {
+ public:
+  explicit QuantizeBytesStep(const StepKernels& kernels) : ops_(kernels.pixel_ops) {}
+
+  void Resize(std::span<const TensorShape> inputs, const TensorShape&) override {
+    pixels_ = CountPixels(inputs[0].dims);
+    quantizer_.emplace(static_cast<size_t>(inputs[0].dims.back()), ops_);
+  }
+
+  int64_t pixels() const override { return pixels_; }
+  bool pixelwise() const override { return true; }
+  size_t scratch_bytes() const override { return quantizer_->scratch_bytes(); }
+
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
+           void* output) const override {
+    quantizer_->Run(static_cast<const uint8_t*>(inputs[0]),
+                    static_cast<size_t>(range.last_pixel - range.first_pixel), scratch,
+                    static_cast<uint32_t*>(output));
+  }
+
+ private:
+  const PixelOps& ops_;
+  int64_t pixels_ = 0;
+  std::optional<ByteQuantizer> quantizer_;
+};
+
 class DequantizeStep : public Step {
  public:
   DequantizeStep(const DequantizeOp& op, const StepKernels& kernels)
@@ -124,6 +151,7 @@ class DequantizeStep : public Step {
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const QuantizeOp& op, const StepKernels& kernels) {
+  if (op.from == kTfLiteUInt8) return std::make_unique<QuantizeBytesStep>(kernels);
   if (op.bits > 1) return std::make_unique<QuantizePlanesStep>(op, kernels);
   return std::make_unique<QuantizeStep>(op, kernels);
 }

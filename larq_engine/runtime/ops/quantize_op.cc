@@ -25,8 +25,10 @@ void CheckRise(const std::vector<float>& limits, size_t channels) {
   }
 }
 
-void ReadPlanes(const OpInfo& op, int64_t bits, QuantizeOp& read) {
-  CheckType(op.inputs[0], "input", {kTfLiteFloat32});
+// A byte is a number of this many bits already.
+constexpr int64_t kByteBits = 8;
+
+void ReadLimits(const OpInfo& op, int64_t bits, QuantizeOp& read) {
   const TensorInfo& limits = op.inputs[1];
   CheckType(limits, "limits", {kTfLiteFloat32});
   const std::vector<int>& dims = limits.dims;
@@ -39,7 +41,6 @@ void ReadPlanes(const OpInfo& op, int64_t bits, QuantizeOp& read) {
                   "; re-convert the model");
   }
   CheckConstant(limits, "limits", sizeof(float));
-  read.bits = bits;
   read.limit_channels = dims.size() == 2 ? dims[1] : 1;
   read.plane_limits.resize(limits.bytes / sizeof(float));
   std::memcpy(read.plane_limits.data(), limits.constant, limits.bytes);
@@ -60,11 +61,19 @@ QuantizeOp QuantizeOp::Read(const OpInfo& op) {
     const CustomOptions options(op.options, {OptionKeys{}, kPlaneKeys});
     if (options.Has("bits")) bits = options.Get("bits", 2, kMaxBits);
   }
-  CheckInputCount(op, bits > 1 ? 2 : 1);
-  CheckType(op.inputs[0], "input", {kTfLiteFloat32, kTfLiteInt8, kTfLiteBool});
+  const bool of_bytes =
+      bits == kByteBits && !op.inputs.empty() && op.inputs[0].type == kTfLiteUInt8;
+  const bool has_limits = bits > 1 && !of_bytes;
+  CheckInputCount(op, has_limits ? 2 : 1);
+  if (has_limits) {
+    CheckType(op.inputs[0], "input", {kTfLiteFloat32});
+  } else if (!of_bytes) {
+    CheckType(op.inputs[0], "input", {kTfLiteFloat32, kTfLiteInt8, kTfLiteBool});
+  }
   CheckType(op.output, "output", {kTfLiteInt32});
   QuantizeOp read{.from = op.inputs[0].type};
-  if (bits > 1) ReadPlanes(op, bits, read);
+  read.bits = bits;
+  if (has_limits) ReadLimits(op, bits, read);
   if (read.from == kTfLiteInt8) read.zero_point = ZeroPoint(op.inputs[0], "input");
   return read;
 }

@@ -16,12 +16,12 @@ namespace larq_engine {
 struct OpInfo;
 
 struct QuantizeOp {
-  TfLiteType from;                            // float, int8 or bool
+  TfLiteType from;                            // float, int8, bool or, to 8 bits, uint8
   int32_t zero_point = 0;                     // int8
   std::optional<QuantizeLimits> limits = {};  // of floats, with the operators that it absorbed
 
-  // Of floats, to several bits: see PlaneQuantizer. Limits are [2^bits - 1][limit_channels], which
-  // are those of the input, or 1 for all.
+  // To several bits: see PlaneQuantizer. Limits are [2^bits - 1][limit_channels], which are those
+  // of the input, or 1 for all; none of bytes.
   int64_t bits = 1;
   int64_t limit_channels = 1;
   std::vector<float> plane_limits = {};

@@ -7,7 +7,8 @@ namespace larq_engine {
 namespace {
 
 size_t ElementBytes(TfLiteType type) {
-  return type == kTfLiteInt8 || type == kTfLiteBool ? 1 : sizeof(int32_t);
+  const bool is_byte = type == kTfLiteInt8 || type == kTfLiteUInt8 || type == kTfLiteBool;
+  return is_byte ? 1 : sizeof(int32_t);
 }
 
 // The shape of an operator's output, as the file declares it.
