@@ -26,9 +26,10 @@ double PlanesCycles(const BgemmRow& row, const Bconv2dSpec& spec);
 double BytesCycles(const ByteRow& row, const Bconv2dSpec& spec);
 
 // The cheapest row that this CPU runs, or the row named `forced`: as SelectBgemm, over the rows of
-// both products.
+// both products. Of one output pixel, as dense layers of one image have, it matters most how long
+// reading the filters takes: bytes are eight planes.
 ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec,
-                            std::string_view forced = kAutoKernel);
+                            std::string_view forced = kAutoKernel, bool one_pixel = false);
 
 // The ISA of the row of this name, of either product; none of another name.
 const Isa* IsaOfKernel(std::string_view name);

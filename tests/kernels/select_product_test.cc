@@ -49,6 +49,13 @@ TEST(SelectProduct, FewProductsOfPlanesAreFasterThanBytes) {
   EXPECT_TRUE(TakesBytes(kVnni, 4, 4));
   EXPECT_TRUE(TakesBytes(kVnni, 8, 1));
 }
+
+// Measured as well: a perceptron's first layer, of an image of bytes.
+TEST(SelectProduct, OnePixelTakesThePlanesThatAreReadFaster) {
+  const Bconv2dSpec dense = {.in_channels = 784, .out_channels = 4096, .bits_in = 8};
+  EXPECT_NE(SelectProduct(kVnni, dense, kAutoKernel, false).bytes, nullptr);
+  EXPECT_NE(SelectProduct(kVnni, dense, kAutoKernel, true).planes, nullptr);
+}
 #endif
 
 TEST(SelectProduct, CyclesAreThoseOfTheRowAndOfAllGroups) {

@@ -46,7 +46,8 @@ class Bconv2dStep : public Step {
   // Packs the filter the first time.
   void ResizeKernel() {
     if (!conv_) {
-      const ProductChoice choice = SelectProduct(DetectCpuFeatures(), op_.spec, kernels_.kernel);
+      const ProductChoice choice =
+          SelectProduct(DetectCpuFeatures(), op_.spec, kernels_.kernel, pixels_ == 1);
       if (!choice.has_row()) throw OpError(choice.error);
       if (choice.planes != nullptr) {
         Emplace(*choice.planes);

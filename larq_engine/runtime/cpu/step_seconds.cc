@@ -15,9 +15,9 @@ constexpr double kReferenceMacsPerCycle = 1;
 
 double ProductCycles(const Bconv2dOp& conv, const TensorShape& output, const StepCpu& cpu) {
   if (cpu.kernel != kReferenceKernel) {
-    const ProductChoice choice = SelectProduct(cpu.features, conv.spec, cpu.kernel);
-    const auto pixels = static_cast<double>(CountElements(output.dims, 3));
-    if (choice.has_row()) return pixels * choice.cycles;
+    const int64_t pixels = CountElements(output.dims, 3);
+    const ProductChoice choice = SelectProduct(cpu.features, conv.spec, cpu.kernel, pixels == 1);
+    if (choice.has_row()) return static_cast<double>(pixels) * choice.cycles;
   }
   return static_cast<double>(conv.Macs(output)) / kReferenceMacsPerCycle;
 }
