@@ -1,7 +1,6 @@
-"""Measures the networks of the papers on Espresso and HEP-BNN: `python -m benchmarks.espresso`.
+"""Measures the networks of the paper on Espresso: `python -m benchmarks.espresso`.
 
-Espresso's perceptron and convolutional network read images of bytes, HEP-BNN's two floats; all
-weights are drawn. Beside them TensorFlow Lite with the same models in float32, as its own converter
+Its perceptron and its convolutional network read images of bytes; weights are drawn. Beside them TensorFlow Lite with the same models in float32, as its own converter
 makes them. Where the perceptron computes one image, what it can be is the time to read its weights
 once: `dense_bench`, run at the end, has that.
 """
@@ -46,7 +45,7 @@ class NetworkCase:
 
 
 def main() -> int:
-    description = "The networks of the papers on Espresso and HEP-BNN, checked, interleaved."
+    description = "The networks of the paper on Espresso, checked, interleaved."
     options = make_parser("espresso", description, rounds=5, seconds=0.3).parse_args()
     summary = measure("espresso", CONTENDERS, make_trials, options)
     status = finish(summary, options.json)
@@ -59,14 +58,9 @@ def main() -> int:
 
 
 def make_trials(progress: Progress) -> Iterator[Trial]:
-    # TensorFlow takes seconds to load, and `--help` needs none of it.
-    from benchmarks.placing import hep_models
-
     networks: dict[str, Callable[[], Any]] = {
         **{f"perceptron, batch {batch}": partial(build_mlp, batch) for batch in (1, 8, 64)},
         "Espresso's CNN": build_cnn,
-        "HEP-BNN fashion": partial(hep_models.build, "fashion"),
-        "HEP-BNN cifar": partial(hep_models.build, "cifar"),
     }
     for name, build in networks.items():
         progress.say(f"preparing {name}", "Keras")
@@ -82,8 +76,6 @@ def make_network_trials(name: str, model: Any) -> Iterator[Trial]:
     shape = (tensor.shape[0] or 1, *tensor.shape[1:])
     rng = np.random.default_rng(1)
     image: Array = rng.integers(0, 256, shape).astype(np.uint8)
-    if tensor.dtype == tf.float32:
-        image = (image / np.float32(127.5) - 1).astype(np.float32)
     right: Array = model(image, training=False).numpy()
     ours = larq_engine.convert_keras_model(model)
     theirs = tf.lite.TFLiteConverter.from_keras_model(model).convert()
