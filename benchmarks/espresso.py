@@ -1,8 +1,9 @@
 """Measures the networks of the paper on Espresso: `python -m benchmarks.espresso`.
 
-Its perceptron and its convolutional network read images of bytes; weights are drawn. Beside them TensorFlow Lite with the same models in float32, as its own converter
-makes them. Where the perceptron computes one image, what it can be is the time to read its weights
-once: `dense_bench`, run at the end, has that.
+Its perceptron and its convolutional network read images of bytes; weights are drawn. Beside them
+TensorFlow Lite with the same models in float32, as its own converter makes them. Where the
+perceptron computes one image, what it can be is the time to read its weights once: `dense_bench`,
+run at the end, has that.
 """
 
 from __future__ import annotations
