@@ -2,6 +2,7 @@
 
 python examples/networks.py                   all of them
 python examples/networks.py lenet resnet18    these
+python examples/networks.py --untrained       sizes and times alone, which need no training
 """
 
 import argparse
@@ -61,7 +62,7 @@ NETWORKS: Mapping[str, Network] = {
 }
 
 
-def main(names: list[str], threads: int, results: Path | None) -> None:
+def main(names: list[str], trained: bool, threads: int, results: Path | None) -> None:
     print(f"{'':18}{'% right of held-out images':^40}{'size, MB':^27}{'ms an image':^27}")
     titles = ("Keras", "ours", "int8", "like Keras", *2 * ("float", "ours", "int8"))
     print(
@@ -70,8 +71,8 @@ def main(names: list[str], threads: int, results: Path | None) -> None:
     )
     found = {}
     for name in names:
-        found[name] = result = run(NETWORKS[name], threads)
-        cells = [f"{100 * share:10.2f}" for share in result["accuracy"].values()]
+        found[name] = result = run(NETWORKS[name], trained, threads)
+        cells = [f"{100 * share:10.2f}" for share in result["accuracy"].values()] or [" " * 40]
         cells += [f"{size / 1e6:9.3f}" for size in result["bytes"]]
         cells += [f"{each:9.3f}" for each in result["ms"]]
         print(f"{name:18}" + "".join(cells), flush=True)
@@ -87,14 +88,18 @@ def cpu() -> str:
     return names[0] if names else platform.machine()
 
 
-def run(network: Network, threads: int) -> dict[str, Any]:
-    """Trains, converts, compares and measures."""
-    model, training, held_out = learn(network)
+def run(network: Network, trained: bool, threads: int) -> dict[str, Any]:
+    """Trains or makes up, converts, compares and measures."""
+    if trained:
+        model, training, held_out = learn(network)
+    else:
+        model, training, held_out = prepare(network)
+        comparing.make_up_norms(model)
     files = comparing.convert(model, training.images)
     size, channels = model.input_shape[-2:]
     image = digits.load(network.timed_size or size, channels)[1].images[:1]
     return {
-        "accuracy": asdict(comparing.judge(model, files, held_out)),
+        "accuracy": asdict(comparing.judge(model, files, held_out)) if trained else {},
         "bytes": files.sizes(),
         "ms": files.milliseconds(image, threads),
     }
@@ -102,11 +107,16 @@ def run(network: Network, threads: int) -> dict[str, Any]:
 
 def learn(network: Network, seed: int = 1) -> tuple[Any, digits.Part, digits.Part]:
     """Returns the trained model, what it was trained with, and what was held out."""
-    tf.keras.utils.set_random_seed(seed)
-    model = network.build()
-    training, held_out = digits.load(*model.input_shape[-2:])
+    model, training, held_out = prepare(network, seed)
     comparing.train(model, training, network.epochs, network.rate)
     return model, training, held_out
+
+
+def prepare(network: Network, seed: int = 1) -> tuple[Any, digits.Part, digits.Part]:
+    """The same, before the training."""
+    tf.keras.utils.set_random_seed(seed)
+    model = network.build()
+    return (model, *digits.load(*model.input_shape[-2:]))
 
 
 if __name__ == "__main__":
@@ -114,10 +124,16 @@ if __name__ == "__main__":
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("names", nargs="*", metavar="NETWORK", help=f"of {', '.join(NETWORKS)}")
+    parser.add_argument("--untrained", action="store_true", help="sizes and times alone")
     parser.add_argument("--threads", type=int, default=1, help="threads for one run (default 1)")
     parser.add_argument("--results", type=Path, help="a JSON file to write results to")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(NETWORKS)
     if unknown:
         parser.error(f"expected names of {', '.join(NETWORKS)}, got {', '.join(sorted(unknown))}")
-    main(arguments.names or list(NETWORKS), arguments.threads, arguments.results)
+    main(
+        arguments.names or list(NETWORKS),
+        not arguments.untrained,
+        arguments.threads,
+        arguments.results,
+    )

@@ -50,6 +50,17 @@ def train(model: Any, part: Part, epochs: int, rate: float) -> None:
     model.fit(part.images, part.labels, batch_size=_BATCH, epochs=epochs, verbose=0)
 
 
+def make_up_norms(model: Any) -> None:
+    """Statistics as of a training, so that nothing of a batch norm is left out of the files."""
+    rng = np.random.default_rng(1)
+    for layer in model.layers:
+        if isinstance(layer, tf.keras.layers.BatchNormalization):
+            gamma, beta, mean, variance = layer.get_weights()
+            drawn = [rng.uniform(0.5, 1.5, gamma.shape), rng.normal(0, 1, beta.shape)]
+            drawn += [rng.normal(0, 4, mean.shape), 64 * rng.uniform(0.5, 1.5, variance.shape)]
+            layer.set_weights(drawn)
+
+
 def convert(model: Any, images: Any) -> Files:
     in_float = tf.lite.TFLiteConverter.from_keras_model(model).convert()
     samples = [[image[None]] for image in images[:_SAMPLES]]

@@ -31,22 +31,12 @@ def networks():
         yield networks
 
 
-def draw_norms(model, rng):
-    """Statistics as of a training: nothing of a batch norm can be left out."""
-    for layer in model.layers:
-        if isinstance(layer, tf.keras.layers.BatchNormalization):
-            gamma, beta, mean, variance = layer.get_weights()
-            drawn = [rng.uniform(0.5, 1.5, gamma.shape), rng.normal(0, 1, beta.shape)]
-            drawn += [rng.normal(0, 4, mean.shape), 64 * rng.uniform(0.5, 1.5, variance.shape)]
-            layer.set_weights(drawn)
-
-
 # BMXNet: An Open-Source Binary Neural Network Implementation Based on MXNet, table 1.
 @pytest.mark.parametrize(("name", "most"), [("lenet", 206_000), ("resnet18", 1_500_000)])
-def test_files_are_no_larger_than_bmxnets(networks, rng, name, most):
+def test_files_are_no_larger_than_bmxnets(networks, name, most):
     tf.keras.utils.set_random_seed(1)
     model = networks.NETWORKS[name].build()
-    draw_norms(model, rng)
+    networks.comparing.make_up_norms(model)
     converted = larq_engine.convert_keras_model(model, check=False)
     assert len(converted) <= most
     assert converted.report.count("float") == 2
