@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.converter.frameworks import require_keras
@@ -62,3 +63,21 @@ def test_networks_learn_and_answer_as_keras(networks, name, width, epochs, least
     assert found.like_keras >= 0.995
     assert abs(found.ours - found.keras) <= 0.0025
     assert len(files.ours) < len(files.in_float) / 10
+
+
+def in_three_places(part):
+    """Each image, and moved by a pixel to the left and to the right."""
+    images = np.concatenate([np.roll(part.images, by, axis=2) for by in (-1, 0, 1)])
+    return type(part)(images, np.tile(part.labels, 3))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["quicknet", "bireal-net", "melius-net"])
+def test_int8_is_as_accurate_in_files_of_60_percent(networks, name):
+    model, training, held_out = networks.learn(networks.NETWORKS[name])
+    files = networks.comparing.convert(model, training.images)
+    assert len(files.int8) <= 0.6 * len(files.ours)
+    found = networks.comparing.judge(model, files, in_three_places(held_out))
+    assert found.ours >= 0.95
+    assert found.int8 >= found.ours - 0.005
+    assert found.like_keras >= 0.995
