@@ -72,20 +72,40 @@ class Net:
         return self.constant(values)
 
     def conv(
-        self, x: Value, channels: int, taps: int = 3, *, stride: int = 1, activation: str = "NONE"
+        self,
+        x: Value,
+        channels: int,
+        taps: int = 3,
+        *,
+        stride: int = 1,
+        activation: str = "NONE",
+        bits_in: int = 1,
+        bits_weights: int = 1,
     ) -> Value:
         """LceQuantize and LceBconv2d."""
         shape = x.array.shape
         conv = Conv(
-            (1, *shape[1:]), (taps, taps), channels, stride=(stride,) * 2, activation=activation
+            (1, *shape[1:]),
+            (taps, taps),
+            channels,
+            stride=(stride,) * 2,
+            activation=activation,
+            bits_in=bits_in,
+            bits_weights=bits_weights,
         )
-        filters = oracle.signs(self.rng.standard_normal(conv.filter_shape))
+        filters = oracle.odd_numbers(self.rng, bits_weights, conv.filter_shape)
+        limits, values = None, oracle.signs(x.array)
+        if bits_in > 1:
+            limits = self.rng.standard_normal((2**bits_in - 1, shape[3])).astype(np.float32)
+            limits = np.sort(limits, axis=0)
+            values = oracle.count_limits(x.array, limits)
         multiplier = self.rng.uniform(-0.3, 0.3, channels).astype(np.float32)
         bias = self.rng.uniform(-2, 2, channels).astype(np.float32)
-        bits = add_quantize(self.builder, x.number, (1, *shape[1:]))
-        dots = oracle.dot_products(conv.with_batch(len(x.array)), oracle.signs(x.array), filters)
+        bits = add_quantize(self.builder, x.number, (1, *shape[1:]), limits=limits)
+        dots = oracle.dot_products(conv.with_batch(len(x.array)), values, filters)
         result = self._made(clamp(dots, activation) * multiplier + bias)
-        constants = map(self.builder.constant, (oracle.pack_bits(filters), multiplier, bias))
+        packed = oracle.pack_planes(filters, bits_weights)
+        constants = map(self.builder.constant, (packed, multiplier, bias))
         self.builder.custom(
             "LceBconv2d", [bits, *constants, ABSENT], [result.number], bconv_options(conv)
         )

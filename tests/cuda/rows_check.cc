@@ -68,10 +68,11 @@ int CheckRows(const CudaQueue& queue, CudaMemory& memory, uint64_t layers, uint6
   std::map<std::string_view, uint64_t> right;
   std::map<std::string_view, std::string> wrong;
   for (uint64_t i = 0; i < layers; ++i) {
-    const GpuCase gpu_case(RandomLayer(random), random);
+    const GpuLayer layer = RandomLayer(random);
+    const GpuCase gpu_case(layer, random);
     for (const cuda::Bconv2dRow& row : cuda::Bconv2dRows()) {
       const std::string_view name = cuda::RowOf(row.kernel).name;
-      const auto choice = cuda::SelectBconv2d(gpu_case.Shape(), queue.device().chip(), name);
+      const auto choice = cuda::SelectBconv2d(ShapeOf(layer), queue.device().chip(), name);
       if (choice.row == nullptr || wrong.contains(name)) continue;
       GpuDevice device(queue, memory);
       const std::string difference = gpu_case.Run(row, device);

@@ -355,13 +355,47 @@ def test_an_operator_that_is_placed_on_a_device_that_refuses_it(model):
         model.open(device="cuda", placement="one:cpu")
 
 
-def test_layers_of_several_bits_stay_on_the_cpu(rng, driver):
-    case = ConvCase(Conv((2, 6, 5, 64), (3, 3), 40, bits_in=2, bits_weights=2), rng)
+_SEVERAL_BITS = [
+    Conv((2, 6, 5, 64), (3, 3), 40, bits_in=2, bits_weights=2),
+    Conv((1, 7, 7, 128), (3, 3), 33, stride=(2, 2), bits_in=3, bits_weights=1, pad_value=0),
+    Conv((1, 5, 5, 33), (2, 3), 64, bits_in=1, bits_weights=8, pad_value=-1),
+    Conv((2, 2, 3, 40), (1, 1), 9, bits_in=8, bits_weights=2),
+    Conv((3, 4, 4, 256), (1, 1), 64, bits_in=4, bits_weights=3),
+    Conv((1, 6, 6, 128), (3, 3), 64, groups=2, bits_in=2, bits_weights=1),
+]
+
+
+@pytest.mark.parametrize("conv", _SEVERAL_BITS, ids=str)
+def test_layers_of_several_bits(conv, rng, driver):
+    case = ConvCase(conv, rng)
     model = case.model()
     x = rng.standard_normal(case.conv.input_shape).astype(np.float32)
-    with larq_engine.Interpreter(model, device="cuda") as interpreter:
+    with larq_engine.Interpreter(model, device="cpu") as interpreter:
+        expected = interpreter.predict(x)
+    for kernel in ("auto", "bconv2d_popc"):
+        with larq_engine.Interpreter(model, device="cuda", kernel=kernel) as interpreter:
+            got = interpreter.predict(x)
+            rows = list(interpreter.profile(runs=1))
+        case.check(got, oracle.dot_products(case.conv, case.values(x), case.filters))
+        assert _same_bytes(got, expected)
+        assert {row.device for row in rows if row.op in ("LceQuantize", "LceBconv2d")} == {"cuda"}
+    assert driver.fake_cuda_leaks() == 0
+
+
+def test_bytes_become_bits_on_the_cpu(rng, driver):
+    case = ConvCase(Conv((1, 5, 4, 40), (3, 3), 33, bits_in=8, bits_weights=2), rng)
+    x = rng.integers(0, 256, case.conv.input_shape).astype(np.uint8)
+    with larq_engine.Interpreter(case.model(np.uint8), device="cuda") as interpreter:
         got = interpreter.predict(x)
         rows = list(interpreter.profile(runs=1))
-    case.check(got, oracle.dot_products(case.conv, case.values(x), case.filters))
-    assert {row.device for row in rows if row.op in ("LceQuantize", "LceBconv2d")} == {"cpu"}
+    values = 2 * x.astype(np.float32) - 255
+    case.check(got, oracle.dot_products(case.conv, values, case.filters))
+    assert {row.device for row in rows if row.op == "LceQuantize"} == {"cpu"}
+    assert {row.device for row in rows if row.op == "LceBconv2d"} == {"cuda"}
     assert driver.fake_cuda_leaks() == 0
+
+
+def test_rows_for_one_bit_refuse_several(rng):
+    case = ConvCase(Conv((1, 2, 2, 128), (1, 1), 8, bits_in=2), rng)
+    with pytest.raises(ValueError, match="values or weights have more than one bit"):
+        larq_engine.Interpreter(case.model(), device="cuda", kernel=_PLAIN)

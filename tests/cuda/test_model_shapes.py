@@ -78,7 +78,15 @@ def _shufflenet(net: Net, x: Value) -> Value:
     return x
 
 
-_SHAPES = [_quicknet, _birealnet, _densenet, _meliusnet, _improving, _shufflenet]
+def _few_bits(net: Net, x: Value) -> Value:
+    """As _birealnet, of values and weights of several bits."""
+    for bits_in, bits_weights in ((2, 1), (3, 2), (1, 4)):
+        y = net.conv(x, 32, bits_in=bits_in, bits_weights=bits_weights, activation="RELU")
+        x = net.add(_batch_norm(net, y), x)
+    return net.conv(net.pool(x, (2, 2), (2, 2), "SAME"), 40, taps=1, bits_in=2, bits_weights=2)
+
+
+_SHAPES = [_quicknet, _birealnet, _densenet, _meliusnet, _improving, _shufflenet, _few_bits]
 
 
 def _make(shape: Callable[[Net, Value], Value], rng: np.random.Generator, samples: int) -> Model:

@@ -25,21 +25,30 @@ struct Bconv2dOutput {
 };
 
 struct Bconv2dArgs {
-  const uint32_t* image;  // [batch][in_height][in_width][pixel_words]
-  // [out_channels][filter_words]: taps in order, each of tap_words, then zeros up to a multiple of
-  // 16 words.
+  // [batch][in_height][in_width][pixel_words]; a pixel has its planes one after the other, each of
+  // plane_words.
+  const uint32_t* image;
+  // [bits_weights][out_channels][filter_words]: taps in order, each of tap_words, then zeros up to
+  // a multiple of 16 words.
   const uint32_t* filter;
-  const int32_t* filter_ones;  // [out_channels]
+  // [out_channels]: counted as often as their planes and those of the image do, as in
+  // kernels/corner_ones.h.
+  const int32_t* filter_ones;
   // Unless taps outside count +1, which is bits of 0: see kernels/corner_ones.h.
   const int32_t* corner_ones;
   int32_t pad_value;  // +1, 0, -1
 
   int32_t batch, in_height, in_width, pixel_words;
   int32_t out_height, out_width, out_channels;
-  int32_t group_in_channels, group_out_channels, tap_words, filter_words;
+  int32_t group_out_channels, tap_words, filter_words;
   int32_t filter_height, filter_width;
   int32_t stride_height, stride_width, dilation_height, dilation_width;
   int32_t pad_top, pad_left;
+  int32_t tap_dot;  // the most that a tap's products add up to
+  // Of values and weights: see bconv2d_planes.h.
+  int32_t bits_in = 1;
+  int32_t bits_weights = 1;
+  int32_t plane_words;
   Bconv2dOutput output;
 };
 

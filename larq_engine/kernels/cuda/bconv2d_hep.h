@@ -22,9 +22,9 @@ LE_DEVICE void Bconv2dHep(const Bconv2dArgs& a) {
       for (int i = 0; i < at_once && set * at_once + i < a.out_channels; ++i) {
         const int channel = set * at_once + i;
         const int32_t acc[1] = {BitsThatDiffer(a, image, part.row, part.column, channel)};
-        bool bit[1];
+        uint32_t bit[1];
         FinishRows(a, pixel, 1, channel, acc, bit);
-        if (bit[0]) bits |= 1u << i;
+        bits |= (bit[0] & 1u) << i;
       }
       if (OutputBits(a) != nullptr) OutputBits(a)[pixel * sets + set] = bits;
     }

@@ -5,7 +5,7 @@
 //
 // Taps outside the image are zeros, which add nothing to either side; see DotProduct. A block goes
 // through the depth in steps of 16 words. Asynchronous copies bring the rows of a few steps ahead
-// into stages of shared memory.
+// into stages of shared memory. Each pair of planes has its own, one after the other.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_MMA_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_MMA_H_
 
@@ -54,6 +54,15 @@ struct WarpProduct {
       ones[i][0] = ones[i][1] = 0;
       LE_UNROLL
       for (int j = 0; j < kFragmentsN; ++j) c[i][j] = {};
+    }
+  }
+
+  LE_DEVICE void DoubleAll() {
+    Double(c);
+    LE_UNROLL
+    for (int i = 0; i < kFragmentsM; ++i) {
+      ones[i][0] *= 2;
+      ones[i][1] *= 2;
     }
   }
 
@@ -138,32 +147,38 @@ LE_DEVICE void Bconv2dMma(const Bconv2dArgs& a) {
     const int warp = thread / kWarp;
 
     const BlockPlace block = BlockPlace::Of<Stage>(a, static_cast<int>(blockIdx.x));
-    ImageCopies<Stage> image(a, block, thread);
-    FilterCopies<Stage> filter(a, block, thread);
     const int steps = a.filter_words / MmaTile::kStepWords;
-    int next = 0;  // the step to copy
-    const auto copy_next = [&] {
-      if (next < steps) {
-        const uint32_t stage =
-            stages + static_cast<uint32_t>(next % kTile.stages * Stage::kStageBytes);
-        image.Issue(a, stage);
-        filter.Issue(a, stage + kTile.m * Stage::kRowBytes);
-        ++next;
-      }
-      CommitCopies();  // a group each step, so that counting them tells which have arrived
-    };
-
     WarpProduct<kTile> product;
-    for (int i = 0; i < kTile.stages - 1; ++i) copy_next();
-    for (int step = 0; step < steps; ++step) {
-      WaitCopies<kTile.stages - 2>();
-      __syncthreads();  // everyone's copies are there, and the stage before this one is free
-      copy_next();
-      product.template Add<Products>(
-          stages + static_cast<uint32_t>(step % kTile.stages * Stage::kStageBytes),
-          warp % Stage::kWarpsM, warp / Stage::kWarpsM, lane);
+    PlanePair pair{0, 0};
+    if constexpr (kTile.has_planes) pair = PlanePair::First(a);
+    while (pair.IsThere()) {
+      ImageCopies<Stage> image(a, block, pair, thread);
+      FilterCopies<Stage> filter(a, block, pair, thread);
+      int next = 0;  // the step to copy
+      const auto copy_next = [&] {
+        if (next < steps) {
+          const uint32_t stage =
+              stages + static_cast<uint32_t>(next % kTile.stages * Stage::kStageBytes);
+          image.Issue(a, stage);
+          filter.Issue(a, stage + kTile.m * Stage::kRowBytes);
+          ++next;
+        }
+        CommitCopies();  // a group each step, so that counting them tells which have arrived
+      };
+
+      for (int i = 0; i < kTile.stages - 1; ++i) copy_next();
+      for (int step = 0; step < steps; ++step) {
+        WaitCopies<kTile.stages - 2>();
+        __syncthreads();  // everyone's copies are there, and the stage before this one is free
+        copy_next();
+        product.template Add<Products>(
+            stages + static_cast<uint32_t>(step % kTile.stages * Stage::kStageBytes),
+            warp % Stage::kWarpsM, warp / Stage::kWarpsM, lane);
+      }
+      __syncthreads();  // nobody reads the stages any more, and all copies have been waited for
+      if constexpr (!kTile.has_planes) break;
+      if (pair.Advance(a)) product.DoubleAll();
     }
-    __syncthreads();  // nobody reads the stages any more, and all copies have been waited for
     FinishProduct(a, product, *reinterpret_cast<MmaOutputs<kTile>*>(shared), block);
   }
 }

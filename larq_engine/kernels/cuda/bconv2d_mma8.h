@@ -5,6 +5,7 @@
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_MMA8_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_MMA8_H_
 
+#include "larq_engine/kernels/cuda/bconv2d_planes.h"
 #include "larq_engine/kernels/cuda/bconv2d_window.h"
 #include "larq_engine/kernels/cuda/ptx.h"
 
@@ -39,38 +40,44 @@ LE_DEVICE void Bconv2dMma8(const Bconv2dArgs& a) {
     for (int i = 0; i < kFragments; ++i) {
       windows[i] = MakeTapWindow(a, m0 + 8 * i + g, group * a.tap_words);
     }
-    const uint32_t* filter =
-        a.filter + static_cast<int64_t>(first_channel + g) * a.filter_words + kWords * t;
-    DepthPlace place = DepthPlace::At(a, kWords * t);
+    const int64_t first_word =
+        static_cast<int64_t>(first_channel + g) * a.filter_words + kWords * t;
+    const DepthPlace first = DepthPlace::At(a, kWords * t);
     const DepthPlace step = DepthPlace::At(a, kStepWords);
     const int depth_words = a.filter_height * a.filter_width * a.tap_words;
 
     XorFragmentC c[kFragments][kFragments] = {};
-    for (int k = 0; k < depth_words; k += kStepWords) {
-      using Words = LoadedWords<kWords>;
-      Words pixels[kFragments] = {};
-      Words filters[kFragments] = {};
-      const uint32_t tap_bits = place.TapBits(a);
-      const int offset = place.Offset(a);
-      LE_UNROLL
-      for (int i = 0; i < kFragments; ++i) {
-        if (windows[i].Has(tap_bits)) {
-          pixels[i] = *reinterpret_cast<const Words*>(a.image + (windows[i].offset + offset));
-        }
-        if (8 * i + g < channels) {
-          filters[i] = *reinterpret_cast<const Words*>(
-              filter + static_cast<int64_t>(8 * i) * a.filter_words + k);
-        }
-      }
-      place.Advance(a, step);
-      LE_UNROLL
-      for (int w = 0; w < kWords; ++w) {
+    for (PlanePair pair = PlanePair::First(a); pair.IsThere();) {
+      const uint32_t* const image = pair.Image(a);
+      const uint32_t* const filter = pair.Filter(a) + first_word;
+      DepthPlace place = first;
+      for (int k = 0; k < depth_words; k += kStepWords) {
+        using Words = LoadedWords<kWords>;
+        Words pixels[kFragments] = {};
+        Words filters[kFragments] = {};
+        const uint32_t tap_bits = place.TapBits(a);
+        const int offset = place.Offset(a);
         LE_UNROLL
         for (int i = 0; i < kFragments; ++i) {
+          if (windows[i].Has(tap_bits)) {
+            pixels[i] = *reinterpret_cast<const Words*>(image + (windows[i].offset + offset));
+          }
+          if (8 * i + g < channels) {
+            filters[i] = *reinterpret_cast<const Words*>(
+                filter + static_cast<int64_t>(8 * i) * a.filter_words + k);
+          }
+        }
+        place.Advance(a, step);
+        LE_UNROLL
+        for (int w = 0; w < kWords; ++w) {
           LE_UNROLL
-          for (int j = 0; j < kFragments; ++j) MmaXor(c[i][j], pixels[i].w[w], filters[j].w[w]);
+          for (int i = 0; i < kFragments; ++i) {
+            LE_UNROLL
+            for (int j = 0; j < kFragments; ++j) MmaXor(c[i][j], pixels[i].w[w], filters[j].w[w]);
+          }
         }
       }
+      if (pair.Advance(a)) Double(c);
     }
 
     // A lane gets a channel, as in FinishProduct.

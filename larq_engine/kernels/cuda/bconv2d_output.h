@@ -52,7 +52,7 @@ LE_DEVICE int32_t Dot(int32_t depth, int32_t acc) {
 }
 
 LE_DEVICE int32_t Depth(const Bconv2dArgs& a) {
-  return a.filter_height * a.filter_width * a.group_in_channels;
+  return a.filter_height * a.filter_width * a.tap_dot;
 }
 
 // `acc`: the bits that differ, where taps outside have bits of 0.
@@ -67,8 +67,8 @@ LE_DEVICE int32_t DotProduct(const Bconv2dArgs& a, const OutputPixel& pixel, int
       corner(a.filter_height, a.filter_width) - corner(pixel.rows.last, pixel.cols.last) +
       corner(pixel.rows.first, pixel.cols.last) + corner(pixel.rows.last, pixel.cols.first) -
       corner(pixel.rows.first, pixel.cols.first);
-  const int depth_inside = (pixel.rows.last - pixel.rows.first) *
-                           (pixel.cols.last - pixel.cols.first) * a.group_in_channels;
+  const int depth_inside =
+      (pixel.rows.last - pixel.rows.first) * (pixel.cols.last - pixel.cols.first) * a.tap_dot;
   // Counted as +1, the taps outside have depth - depth_inside - 2 * ones_outside to the dot
   // product: it loses that where they are 0, and twice that where they are -1.
   const int32_t outside = depth - depth_inside - 2 * ones_outside;
@@ -90,17 +90,22 @@ LE_DEVICE uint32_t* OutputBits(const Bconv2dArgs& a) {
   return a.output.kind == Bconv2dOutput::kBits ? a.output.bits : a.output.after.bits;
 }
 
+// Of a value that goes there: how many bits it has.
+LE_DEVICE int OutputPlanes(const Bconv2dArgs& a) {
+  return a.output.kind == Bconv2dOutput::kBits ? 1 : a.output.after.planes;
+}
+
 // From the bits that differ to the output: of a channel of `rows` pixels, at most kRows, that lie
-// one behind the other. Writes all but bits, which it returns where they are made. Unless
-// kMayBeOutside, all taps are inside the image.
+// one behind the other. Writes all but bits, which it returns where they are made, that of plane j
+// as bit j. Unless kMayBeOutside, all taps are inside the image.
 template <bool kMayBeOutside = true, int kRows, class Index>
 LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int channel,
-                          const int32_t (&acc)[kRows], bool (&bits)[kRows]) {
+                          const int32_t (&acc)[kRows], uint32_t (&bits)[kRows]) {
   const Bconv2dOutput& output = a.output;
   int32_t dots[kRows];
   LE_UNROLL
   for (int i = 0; i < kRows; ++i) {
-    bits[i] = false;
+    bits[i] = 0;
     if constexpr (kMayBeOutside) {
       dots[i] = i < rows ? DotProduct(a, MakeOutputPixel(a, pixel + i), channel, acc[i]) : 0;
     } else {
@@ -110,7 +115,7 @@ LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int chann
   if (output.kind == Bconv2dOutput::kBits) {
     const int32_t limit = output.dot_limit[channel];
     LE_UNROLL
-    for (int i = 0; i < kRows; ++i) bits[i] = dots[i] < limit;
+    for (int i = 0; i < kRows; ++i) bits[i] = dots[i] < limit ? 1 : 0;
     return;
   }
   const float multiplier = output.multiplier[channel];
@@ -134,8 +139,7 @@ LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int chann
   }
   RunSteps(output.after, y, rows, at, a.out_channels, channel);
   if (output.after.bits == nullptr) return;
-  LE_UNROLL
-  for (int i = 0; i < kRows; ++i) bits[i] = IsMinus(output.after, y[i], channel);
+  FindMinusBits(output.after, y, channel, a.out_channels, bits);
 }
 
 // For kernels whose warps hold a pixel's channels 32 * word, ..., one a lane: all lanes of the warp
@@ -143,18 +147,23 @@ LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int chann
 template <bool kMayBeOutside = true, int kRows, class Index>
 LE_DEVICE void FinishWords(const Bconv2dArgs& a, Index pixel, int rows, int word, int lane,
                            bool inside, const int32_t (&acc)[kRows]) {
-  bool bits[kRows] = {};
+  uint32_t bits[kRows] = {};
   if (inside) FinishRows<kMayBeOutside>(a, pixel, rows, word * kWarp + lane, acc, bits);
   if (OutputBits(a) == nullptr) return;
-  // Lane i writes pixel i's, all of them at once.
-  uint32_t own = 0;
-  LE_UNROLL
-  for (int i = 0; i < kRows; ++i) {
-    const uint32_t ballot = __ballot_sync(~0u, bits[i]);
-    if (lane == i) own = ballot;
-  }
   const int words = (a.out_channels + kWarp - 1) / kWarp;
-  if (lane < rows) OutputBits(a)[(static_cast<int64_t>(pixel) + lane) * words + word] = own;
+  const int planes = OutputPlanes(a);
+  LE_NO_UNROLL
+  for (int plane = 0; plane < planes; ++plane) {
+    // Lane i writes pixel i's, all of them at once.
+    uint32_t own = 0;
+    LE_UNROLL
+    for (int i = 0; i < kRows; ++i) {
+      const uint32_t ballot = __ballot_sync(~0u, bits[i] >> plane & 1u);
+      if (lane == i) own = ballot;
+    }
+    const int64_t at = (static_cast<int64_t>(pixel) + lane) * planes + plane;
+    if (lane < rows) OutputBits(a)[at * words + word] = own;
+  }
 }
 
 // Half `at` of words, low halves first.

@@ -15,6 +15,7 @@ LE_DEVICE int32_t BitsThatDiffer(const Bconv2dArgs& a, int64_t image, int row, i
   const int first_word = channel / a.group_out_channels * a.tap_words;
   const uint32_t* filter = a.filter + static_cast<int64_t>(channel) * a.filter_words;
   int32_t acc = a.filter_ones[channel];
+  const int64_t filter_plane = static_cast<int64_t>(a.out_channels) * a.filter_words;
   for (int ty = 0; ty < a.filter_height; ++ty) {
     const int y = top + ty * a.dilation_height;
     for (int tx = 0; tx < a.filter_width; ++tx, filter += a.tap_words) {
@@ -22,8 +23,16 @@ LE_DEVICE int32_t BitsThatDiffer(const Bconv2dArgs& a, int64_t image, int row, i
       if (y < 0 || y >= a.in_height || x < 0 || x >= a.in_width) continue;
       const uint32_t* pixel =
           a.image + ((image * a.in_height + y) * a.in_width + x) * a.pixel_words + first_word;
-      // ones(p xor f) = ones(f) + ones(p) - 2 ones(p and f)
-      for (int w = 0; w < a.tap_words; ++w) acc += __popc(pixel[w] ^ filter[w]) - __popc(filter[w]);
+      for (int i = 0; i < a.bits_in; ++i) {
+        for (int j = 0; j < a.bits_weights; ++j) {
+          const uint32_t* p = pixel + i * a.plane_words;
+          const uint32_t* f = filter + j * filter_plane;
+          // ones(p xor f) = ones(f) + ones(p) - 2 ones(p and f)
+          int32_t more = 0;
+          for (int w = 0; w < a.tap_words; ++w) more += __popc(p[w] ^ f[w]) - __popc(f[w]);
+          acc += more * (1 << (i + j));
+        }
+      }
     }
   }
   return acc;

@@ -17,6 +17,9 @@ int64_t DepthWords(const Bconv2dArgs& a) {
   return int64_t{a.filter_height} * a.filter_width * a.tap_words;
 }
 
+// Each is a product of bits. See bconv2d_planes.h.
+int PlanePairs(const Bconv2dArgs& a) { return a.bits_in * a.bits_weights; }
+
 int64_t BlocksFor(int64_t count, int64_t each) { return (count + each - 1) / each; }
 
 // For tiles of `m` pixels and `n` output channels of a group.
@@ -40,9 +43,9 @@ constexpr double kHertz = 1.7e9;
 // each word, a guess of 8 clocks as some are on their way at once. 1 us to begin and end.
 double PopcSeconds(const Bconv2dArgs& a, const Chip& chip) {
   const double words = static_cast<double>(Pixels(a)) * static_cast<double>(a.out_channels) *
-                       static_cast<double>(DepthWords(a));
+                       static_cast<double>(DepthWords(a)) * PlanePairs(a);
   return 1e-6 + 2 * words / (16 * kHertz * chip.multiprocessors) +
-         8 * static_cast<double>(DepthWords(a)) / kHertz;
+         8 * static_cast<double>(DepthWords(a)) * PlanePairs(a) / kHertz;
 }
 
 // What the kernels on tensor cores have in common; see bconv2d_window.h.
@@ -77,8 +80,15 @@ const char* WindowRefusal(const Bconv2dArgs& a, int words_at_once) {
   return nullptr;
 }
 
+const char* OneBitRefusal(const Bconv2dArgs& a) {
+  return PlanePairs(a) > 1 ? "values or weights have more than one bit" : nullptr;
+}
+
 template <MmaTile kTile>
 const char* MmaRefusal(const Bconv2dArgs& a) {
+  if constexpr (!kTile.has_planes) {
+    if (const char* refusal = OneBitRefusal(a)) return refusal;
+  }
   return WindowRefusal(a, kTile.copy_words);
 }
 
@@ -102,12 +112,13 @@ constexpr int kXorRate = 2048;
 template <MmaTile kTile, int kRate>
 double MmaSeconds(const Bconv2dArgs& a, const Chip& chip) {
   const int64_t rounds = BlocksFor(MmaSize<kTile>(a, chip).blocks, chip.multiprocessors);
-  const double products = double{kTile.m} * kTile.n * 32 * a.filter_words;
+  const double products = double{kTile.m} * kTile.n * 32 * a.filter_words * PlanePairs(a);
   return 2e-6 + static_cast<double>(rounds) * products / (kRate * kHertz);
 }
 
 template <WgmmaTile kTile>
 const char* WgmmaRefusal(const Bconv2dArgs& a) {
+  if (const char* refusal = OneBitRefusal(a)) return refusal;
   return WindowRefusal(a, WgmmaTile::kCopyWords);
 }
 
@@ -130,12 +141,13 @@ double WgmmaSeconds(const Bconv2dArgs& a, const Chip& chip) {
 }
 
 const char* TmaRefusal(const Bconv2dArgs& a) {
+  if (const char* refusal = OneBitRefusal(a)) return refusal;
   const bool is_plain = a.filter_height == 1 && a.filter_width == 1 && a.stride_height == 1 &&
                         a.stride_width == 1 && a.in_height == a.out_height &&
                         a.in_width == a.out_width && a.pad_top == 0 && a.pad_left == 0;
   if (!is_plain) return "the filter is not 1x1 with stride 1 and without pads";
   if (a.group_out_channels != a.out_channels) return "there is more than one group";
-  if (a.group_in_channels > kMaxTmaDepth) return "the input has more than 65535 channels";
+  if (a.tap_dot > kMaxTmaDepth) return "the input has more than 65535 channels";
   return WindowRefusal(a, WgmmaTile::kCopyWords);
 }
 
@@ -178,7 +190,7 @@ LaunchSize SmallSize(const Bconv2dArgs& a, const Chip&) {
 template <SmallTile kTile, int kRate>
 double SmallSeconds(const Bconv2dArgs& a, const Chip& chip) {
   const double words = static_cast<double>(SmallSize<kTile>(a, chip).blocks) * SmallTile::kSize *
-                       static_cast<double>(DepthWords(a));
+                       static_cast<double>(DepthWords(a)) * PlanePairs(a);
   const double load_clocks = (kTile.load_words == 1 ? 2 : 1) * words * 2 * 4 / 64;
   const double product_clocks = words * SmallTile::kSize * 32 / kRate;
   return 1e-6 + std::max(load_clocks, product_clocks) / (kHertz * chip.multiprocessors);
@@ -201,8 +213,10 @@ template <Mma8Tile kTile>
 double Mma8Seconds(const Bconv2dArgs& a, const Chip& chip) {
   const int64_t rounds = BlocksFor(Mma8Size<kTile>(a, chip).blocks, chip.multiprocessors);
   const double products = double{Mma8Tile::kSize} * Mma8Tile::kSize * 32;
-  const double loads = static_cast<double>(BlocksFor(DepthWords(a), 4 * kTile.load_words));
-  const double product_clocks = static_cast<double>(rounds * DepthWords(a)) * products / kXorRate;
+  const double loads =
+      static_cast<double>(BlocksFor(DepthWords(a), 4 * kTile.load_words) * PlanePairs(a));
+  const double product_clocks =
+      static_cast<double>(rounds * DepthWords(a) * PlanePairs(a)) * products / kXorRate;
   const double wait_clocks = static_cast<double>(BlocksFor(rounds, 3)) * loads * 500;
   return 1e-6 + std::max(product_clocks, wait_clocks) / kHertz;
 }
@@ -212,6 +226,8 @@ constexpr int64_t kMostThreads = 1024;
 
 template <HepMapping kMapping>
 const char* HepRefusal(const Bconv2dArgs& a) {
+  if (const char* refusal = OneBitRefusal(a)) return refusal;
+  if (a.output.after.planes > 1) return "its output is quantized to more than one bit";
   if (HepThreads(kMapping, a) <= kMostThreads) return nullptr;
   if (IsHepDense(a)) return "a block has a thread for each output, and there are more than 1024";
   return kMapping.y ? "a block has a thread for each output row, and there are more than 1024"

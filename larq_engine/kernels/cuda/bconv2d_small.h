@@ -5,6 +5,7 @@
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_SMALL_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_SMALL_H_
 
+#include "larq_engine/kernels/cuda/bconv2d_planes.h"
 #include "larq_engine/kernels/cuda/bconv2d_products.h"
 #include "larq_engine/kernels/cuda/bconv2d_window.h"
 
@@ -55,37 +56,45 @@ LE_DEVICE void Bconv2dSmall(const Bconv2dArgs& a) {
     FragmentC c[1][2] = {};
     int ones[2] = {};
     const int depth_words = has_channels ? a.filter_height * a.filter_width * a.tap_words : 0;
-    for (int k = warp * kStepWords; k < depth_words; k += threads / kWarp * kStepWords) {
-      SmallRows<kTile> pixels = {};
-      SmallRows<kTile> channels = {};
-      LE_UNROLL
-      for (int at = 0; at < kWords; at += kTile.load_words) {
-        const int depth_word = k + kWords * t + at;
-        const DepthPlace place = DepthPlace::At(a, depth_word);
+    for (PlanePair pair = PlanePair::First(a); pair.IsThere();) {
+      const uint32_t* const image = pair.Image(a);
+      const uint32_t* const filter = pair.Filter(a);
+      for (int k = warp * kStepWords; k < depth_words; k += threads / kWarp * kStepWords) {
+        SmallRows<kTile> pixels = {};
+        SmallRows<kTile> channels = {};
         LE_UNROLL
-        for (int i = 0; i < 2; ++i) {
-          if (windows[i].Has(place.TapBits(a))) {
-            pixels.Load(i, at, a.image + (windows[i].offset + place.Offset(a)));
-          }
-          const int channel = n0 + 8 * i + g;
-          if (channel < a.out_channels) {
-            channels.Load(i, at,
-                          a.filter + static_cast<int64_t>(channel) * a.filter_words + depth_word);
+        for (int at = 0; at < kWords; at += kTile.load_words) {
+          const int depth_word = k + kWords * t + at;
+          const DepthPlace place = DepthPlace::At(a, depth_word);
+          LE_UNROLL
+          for (int i = 0; i < 2; ++i) {
+            if (windows[i].Has(place.TapBits(a))) {
+              pixels.Load(i, at, image + (windows[i].offset + place.Offset(a)));
+            }
+            const int channel = n0 + 8 * i + g;
+            if (channel < a.out_channels) {
+              channels.Load(i, at,
+                            filter + static_cast<int64_t>(channel) * a.filter_words + depth_word);
+            }
           }
         }
-      }
-      LE_UNROLL
-      for (int at = 0; at < kWords; at += 2) {
         LE_UNROLL
-        for (int i = 0; i < 2; ++i) {
-          ones[i] += __popc(pixels.w[i][at]) + __popc(pixels.w[i][at + 1]);
+        for (int at = 0; at < kWords; at += 2) {
+          LE_UNROLL
+          for (int i = 0; i < 2; ++i) {
+            ones[i] += __popc(pixels.w[i][at]) + __popc(pixels.w[i][at + 1]);
+          }
+          const FragmentA rows[1] = {
+              {{pixels.w[0][at], pixels.w[1][at], pixels.w[0][at + 1], pixels.w[1][at + 1]}}};
+          const uint32_t columns[4] = {channels.w[0][at], channels.w[0][at + 1], channels.w[1][at],
+                                       channels.w[1][at + 1]};
+          Products::Add(c, 0, rows, columns);
         }
-        const FragmentA rows[1] = {
-            {{pixels.w[0][at], pixels.w[1][at], pixels.w[0][at + 1], pixels.w[1][at + 1]}}};
-        const uint32_t columns[4] = {channels.w[0][at], channels.w[0][at + 1], channels.w[1][at],
-                                     channels.w[1][at + 1]};
-        Products::Add(c, 0, rows, columns);
       }
+      if (!pair.Advance(a)) continue;
+      Double(c);
+      ones[0] *= 2;
+      ones[1] *= 2;
     }
     LE_UNROLL
     for (int i = 0; i < 2; ++i) {
@@ -106,17 +115,20 @@ LE_DEVICE void Bconv2dSmall(const Bconv2dArgs& a) {
     for (int i = thread; i < kSize * kSize; i += threads) {
       const int pixel = m0 + i / kSize;
       const int channel = n0 + i % kSize;
-      bool bit[1] = {false};
+      uint32_t bits[1] = {0};
       if (pixel < a.batch * a.out_height * a.out_width && channel < a.out_channels) {
         int32_t acc[1] = {a.filter_ones[channel]};
         for (int w = 0; w < threads / kWarp; ++w) acc[0] += partial[w * kSize * kSize + i];
-        FinishRows(a, pixel, 1, channel, acc, bit);
+        FinishRows(a, pixel, 1, channel, acc, bits);
       }
       if (OutputBits(a) == nullptr) continue;
-      const uint32_t both = __ballot_sync(~0u, bit[0]);
-      if (i % kSize == 0 && pixel < a.batch * a.out_height * a.out_width) {
-        StoreHalfWord(OutputBits(a), static_cast<int64_t>(pixel) * halves + half,
-                      static_cast<uint16_t>(both >> (lane & kSize)));
+      for (int plane = 0; plane < OutputPlanes(a); ++plane) {
+        const uint32_t both = __ballot_sync(~0u, bits[0] >> plane & 1u);
+        if (i % kSize == 0 && pixel < a.batch * a.out_height * a.out_width) {
+          const int64_t at = static_cast<int64_t>(pixel) * OutputPlanes(a) + plane;
+          StoreHalfWord(OutputBits(a), at * halves + half,
+                        static_cast<uint16_t>(both >> (lane & kSize)));
+        }
       }
     }
   }

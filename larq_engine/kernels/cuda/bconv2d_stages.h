@@ -8,6 +8,7 @@
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_STAGES_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_STAGES_H_
 
+#include "larq_engine/kernels/cuda/bconv2d_planes.h"
 #include "larq_engine/kernels/cuda/bconv2d_window.h"
 #include "larq_engine/kernels/cuda/ptx.h"
 
@@ -49,12 +50,14 @@ struct ImageCopies {
   DepthPlace step;
   uint32_t to;  // in a stage, of the first row
 
-  LE_DEVICE ImageCopies(const Bconv2dArgs& a, const BlockPlace& block, int thread) {
+  LE_DEVICE ImageCopies(const Bconv2dArgs& a, const BlockPlace& block, const PlanePair& pair,
+                        int thread) {
     const int word = thread % kParts * kWords;
     const int row = thread / kParts;
     LE_UNROLL
     for (int i = 0; i < kRows; ++i) {
-      windows[i] = MakeTapWindow(a, block.m0 + row + i * kRowsAtOnce, block.group * a.tap_words);
+      windows[i] = MakeTapWindow(a, block.m0 + row + i * kRowsAtOnce,
+                                 pair.image * a.plane_words + block.group * a.tap_words);
     }
     LE_UNROLL
     for (int i = 0; i < kPlaces; ++i) places[i] = DepthPlace::At(a, word + i);
@@ -91,11 +94,12 @@ struct FilterCopies {
   int words_left;     // of the depth, from this thread's on
   uint32_t to;
 
-  LE_DEVICE FilterCopies(const Bconv2dArgs& a, const BlockPlace& block, int thread) {
+  LE_DEVICE FilterCopies(const Bconv2dArgs& a, const BlockPlace& block, const PlanePair& pair,
+                         int thread) {
     const int part = thread % kParts;
     const int row = thread / kParts;
     const int64_t channel = block.first_channel + block.n0 + row;
-    from = a.filter + channel * a.filter_words + part * 4;
+    from = pair.Filter(a) + channel * a.filter_words + part * 4;
     channels_left = a.group_out_channels - block.n0 - row;
     words_left = a.filter_words - part * 4;
     to = Stage::RowPart(row, part);

@@ -15,6 +15,8 @@ struct MmaTile {
   int warp_n;
   int stages;
   int copy_words;  // that lie together in the image: they divide tap_words
+  // Whether it goes through pairs of planes, which takes some registers.
+  bool has_planes = true;
 
   static constexpr int kStepWords = 16;  // of the depth, in a stage
 
@@ -92,9 +94,10 @@ struct Mma8Tile {
 inline constexpr MmaTile kMma128x128c16{128, 128, 64, 64, 3, 4};
 inline constexpr MmaTile kMma128x128c8{128, 128, 64, 64, 3, 2};
 inline constexpr MmaTile kMma128x128c4{128, 128, 64, 64, 3, 1};
-inline constexpr MmaTile kMma128x64c16{128, 64, 64, 32, 4, 4};
-inline constexpr MmaTile kMma128x64c8{128, 64, 64, 32, 4, 2};
-inline constexpr MmaTile kMma128x64c4{128, 64, 64, 32, 4, 1};
+// Three blocks have the registers of a multiprocessor.
+inline constexpr MmaTile kMma128x64c16{128, 64, 64, 32, 4, 4, /*has_planes=*/false};
+inline constexpr MmaTile kMma128x64c8{128, 64, 64, 32, 4, 2, /*has_planes=*/false};
+inline constexpr MmaTile kMma128x64c4{128, 64, 64, 32, 4, 1, /*has_planes=*/false};
 inline constexpr MmaTile kMma64x64c16{64, 64, 32, 32, 4, 4};
 inline constexpr MmaTile kMma64x64c8{64, 64, 32, 32, 4, 2};
 inline constexpr MmaTile kMma64x64c4{64, 64, 32, 32, 4, 1};

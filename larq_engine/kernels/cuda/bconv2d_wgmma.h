@@ -80,8 +80,8 @@ LE_DEVICE void Bconv2dWgmma(const Bconv2dArgs& a) {
     const int warp = thread / kWarp;
 
     const BlockPlace block = BlockPlace::Of<Stage>(a, static_cast<int>(blockIdx.x));
-    ImageCopies<Stage> image(a, block, thread);
-    FilterCopies<Stage> filter(a, block, thread);
+    ImageCopies<Stage> image(a, block, {0, 0}, thread);
+    FilterCopies<Stage> filter(a, block, {0, 0}, thread);
     const int steps = (a.filter_words + Stage::kStepWords - 1) / Stage::kStepWords;
     int next = 0;  // the step to copy
     const auto copy_next = [&] {

@@ -30,10 +30,14 @@ inline constexpr int kMaxPixelSteps = 12;
 
 struct PixelProgram {
   int32_t count;
+  int32_t planes = 1;
   PixelStep steps[kMaxPixelSteps];
   // The sign of what the last step leaves, or null: -1 (a bit that is 1) where it is smaller than
   // 0, or, with limits, than its channel's limit after its sign was turned where `signs` says so.
-  uint32_t* bits;  // [pixels][words of the channels]
+  // Of several planes it is the number of limits that the value is not smaller than, as
+  // kernels/quantize_planes.h has it.
+  uint32_t* bits;  // [pixels][planes][words of the channels]
+  // [2^planes - 1][channels], of each channel in rising order; fewer than 2^32.
   const float* limits;
   const uint32_t* signs;
 };

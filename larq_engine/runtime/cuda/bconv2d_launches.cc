@@ -30,9 +30,10 @@ std::vector<Launch> LaunchMaker::Make(const Bconv2dOp& op, const Chain& chain) c
   const ProgramOp& planned = First(chain);
   const Bconv2dSpec& spec = op.spec;
   const auto channels = static_cast<size_t>(spec.out_channels);
+  const size_t filter_words = static_cast<size_t>(spec.bits_weights) * channels * FilterWords(spec);
   cuda::Bconv2dArgs args = MakeGeometry(spec, Shape(planned.inputs[0]).dims);
   args.image = Place<uint32_t>(planned.inputs[0]);
-  args.filter = constants_.Get<uint32_t>(index, kFilter, channels * FilterWords(spec),
+  args.filter = constants_.Get<uint32_t>(index, kFilter, filter_words,
                                          [&] { return PadFilter(spec, op.filter.data()); });
   args.filter_ones = constants_.Get<int32_t>(index, kFilterOnes, channels,
                                              [&] { return FilterOnes(spec, op.filter.data()); });

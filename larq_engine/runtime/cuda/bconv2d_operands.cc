@@ -18,20 +18,30 @@ size_t FilterWords(const Bconv2dSpec& spec) {
 }
 
 std::vector<uint32_t> PadFilter(const Bconv2dSpec& spec, const uint32_t* filter) {
-  const size_t words = static_cast<size_t>(spec.taps()) * spec.tap_words();
+  const auto channels = static_cast<size_t>(spec.out_channels);
+  const auto planes = static_cast<size_t>(spec.bits_weights);
+  const size_t words = spec.tap_words();
   const size_t row = FilterWords(spec);
-  std::vector<uint32_t> padded(static_cast<size_t>(spec.out_channels) * row);
-  for (size_t n = 0; n < static_cast<size_t>(spec.out_channels); ++n) {
-    std::copy_n(filter + n * words, words, padded.data() + n * row);
+  std::vector<uint32_t> padded(planes * channels * row);
+  for (size_t n = 0; n < channels; ++n) {
+    for (size_t tap = 0; tap < static_cast<size_t>(spec.taps()); ++tap) {
+      for (size_t plane = 0; plane < planes; ++plane, filter += words) {
+        std::copy_n(filter, words, padded.data() + (plane * channels + n) * row + tap * words);
+      }
+    }
   }
   return padded;
 }
 
 std::vector<int32_t> FilterOnes(const Bconv2dSpec& spec, const uint32_t* filter) {
-  const size_t words = static_cast<size_t>(spec.taps()) * spec.tap_words();
   std::vector<int32_t> ones(static_cast<size_t>(spec.out_channels));
-  for (size_t n = 0; n < ones.size(); ++n) {
-    for (size_t w = 0; w < words; ++w) ones[n] += std::popcount(filter[n * words + w]);
+  for (int32_t& own : ones) {
+    for (int64_t tap = 0; tap < spec.taps(); ++tap) {
+      for (int64_t plane = 0; plane < spec.bits_weights; ++plane) {
+        for (size_t w = 0; w < spec.tap_words(); ++w) own += std::popcount(*filter++) << plane;
+      }
+    }
+    own *= static_cast<int32_t>(LargestOf(spec.bits_in));
   }
   return ones;
 }
@@ -49,7 +59,6 @@ cuda::Bconv2dArgs MakeGeometry(const Bconv2dSpec& spec, const std::vector<int>& 
   args.out_height = small(height.out);
   args.out_width = small(width.out);
   args.out_channels = small(spec.out_channels);
-  args.group_in_channels = small(spec.group_in_channels());
   args.group_out_channels = small(spec.group_out_channels());
   args.tap_words = small(spec.tap_words());
   args.filter_words = small(FilterWords(spec));
@@ -61,6 +70,10 @@ cuda::Bconv2dArgs MakeGeometry(const Bconv2dSpec& spec, const std::vector<int>& 
   args.dilation_width = small(spec.dilation_width);
   args.pad_top = small(height.pad_before);
   args.pad_left = small(width.pad_before);
+  args.tap_dot = small(spec.group_in_channels() * spec.max_product());
+  args.bits_in = small(spec.bits_in);
+  args.bits_weights = small(spec.bits_weights);
+  args.plane_words = small(spec.plane_words());
   return args;
 }
 

@@ -11,7 +11,7 @@
 
 namespace larq_engine {
 
-// Of an output channel, with the zeros at the end.
+// Of an output channel in a plane, with the zeros at the end.
 size_t FilterWords(const Bconv2dSpec& spec);
 
 // `filter` as for Bconv2d.

@@ -1,6 +1,7 @@
 #include "larq_engine/runtime/cuda/cuda_executor.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "larq_engine/kernels/cuda/pixels_args.h"
 #include "larq_engine/runtime/cuda/cuda_segment.h"
@@ -9,7 +10,7 @@
 namespace larq_engine {
 namespace {
 
-constexpr const char* kSeveralBits = "it has more than one bit a value";
+constexpr const char* kBytes = "it takes bytes as numbers of eight bits";
 constexpr const char* kWeightBits = "its weights are bits, and its inputs are not";
 
 bool ReachesTooFar(int64_t taps, int64_t dilation, int64_t stride, const AxisPadding& padding) {
@@ -33,11 +34,17 @@ std::string CudaExecutor::Refusal(const Program& program, const ProgramOp& op) c
   };
   if (std::holds_alternative<SignedDenseOp>(*op.op)) return kWeightBits;
   if (const auto* quantize = std::get_if<QuantizeOp>(op.op.get())) {
-    if (quantize->bits > 1) return kSeveralBits;
+    if (quantize->from == kTfLiteUInt8) return kBytes;
+    // Kernels count them in 32 bits.
+    constexpr int64_t kMostLimits = std::numeric_limits<uint32_t>::max();
+    const int64_t channels = program.value(op.inputs[0]).shape.dims.back();
+    if (quantize->bits > 1 &&
+        LargestOf(quantize->bits) > kMostLimits / std::max<int64_t>(1, channels)) {
+      return "it has more than " + std::to_string(kMostLimits) + " limits";
+    }
   }
   if (const auto* conv = std::get_if<Bconv2dOp>(op.op.get())) {
     const Bconv2dSpec& spec = conv->spec;
-    if (spec.has_planes()) return kSeveralBits;
     return window(
         ReachesTooFar(spec.filter_height, spec.dilation_height, spec.stride_height,
                       spec.pad_height) ||
@@ -66,7 +73,10 @@ double CudaExecutor::Seconds(const Program& program, const ProgramOp& op, int) c
   double bytes = static_cast<double>(program.value(op.output).bytes);
   for (size_t input : op.inputs) bytes += static_cast<double>(program.value(input).bytes);
   const TensorShape& output = program.value(op.output).shape;
-  const auto macs = static_cast<double>(Macs(*op.op, output));
+  auto macs = static_cast<double>(Macs(*op.op, output));
+  if (const auto* conv = std::get_if<Bconv2dOp>(op.op.get())) {
+    macs *= static_cast<double>(conv->spec.bits_in * conv->spec.bits_weights);  // products of bits
+  }
   const auto float_macs = static_cast<double>(FloatMacs(*op.op, output));
   return kLaunch + std::max({macs / kMacsPerSecond, float_macs / kFloatMacsPerSecond,
                              bytes / kBytesPerSecond});

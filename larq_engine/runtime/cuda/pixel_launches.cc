@@ -19,6 +19,16 @@ constexpr int kChannelValues = 0;
 constexpr int kLimits = 1;
 constexpr int kSigns = 2;
 
+// [limits][channels], where there may be one of each for all channels.
+std::vector<float> PlaneLimits(const QuantizeOp& op, size_t channels) {
+  const auto own = static_cast<size_t>(op.limit_channels);
+  std::vector<float> limits(op.plane_limits.size() / own * channels);
+  for (size_t i = 0; i < limits.size(); ++i) {
+    limits[i] = op.plane_limits[i / channels * own + (own == 1 ? 0 : i % channels)];
+  }
+  return limits;
+}
+
 // Places of the result's dimensions in an operand: 0 where it is repeated.
 void SetStrides(const std::vector<int>& dims, const std::vector<int>& result, int64_t* strides) {
   int64_t stride = 1;
@@ -56,6 +66,15 @@ void LaunchMaker::AddSteps(size_t index, size_t value, cuda::PixelProgram& progr
   const auto channels = static_cast<size_t>(ChannelsOf(Shape(value)));
   if (const auto* quantize = std::get_if<QuantizeOp>(op.op.get())) {
     program.bits = Place<uint32_t>(op.output);
+    if (quantize->bits > 1) {
+      program.planes = static_cast<int32_t>(quantize->bits);
+      program.limits = constants_.Get<float>(
+          index, kLimits, channels * static_cast<size_t>(LargestOf(quantize->bits)),
+          [&] { return PlaneLimits(*quantize, channels); });
+      program.signs = constants_.Get<uint32_t>(index, kSigns, channels,
+                                               [&] { return std::vector<uint32_t>(channels); });
+      return;
+    }
     if (!quantize->limits.has_value()) return;
     program.limits = ChannelConstant(index, kLimits, quantize->limits->limits, channels);
     program.signs = constants_.Get<uint32_t>(

@@ -1,5 +1,6 @@
 #include "tests/kernels/cuda/bconv2d_case.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <deque>
@@ -39,6 +40,11 @@ std::vector<uint32_t> RandomBits(std::mt19937_64& random, size_t rows, size_t ch
   return bits;
 }
 
+// What plane `plane` and the planes of the other side make of a product: how often it counts.
+int32_t CountOf(int64_t plane, int64_t other_bits) {
+  return static_cast<int32_t>((int64_t{1} << plane) * LargestOf(other_bits));
+}
+
 std::vector<float> RandomFloats(std::mt19937_64& random, size_t count) {
   std::vector<float> values(count);
   for (float& value : values) {
@@ -54,22 +60,21 @@ std::vector<unsigned char> BytesOf(const std::vector<T>& values) {
   return bytes;
 }
 
-// As bconv2d_args.h asks for it: taps in order, then zeros.
-std::vector<uint32_t> PadFilter(const std::vector<uint32_t>& filter, size_t channels) {
+// As bconv2d_args.h asks for it: planes, and in each taps in order, then zeros.
+std::vector<uint32_t> PadFilter(const Bconv2dSpec& spec, const std::vector<uint32_t>& filter) {
+  const size_t channels = static_cast<size_t>(spec.out_channels);
+  const size_t planes = static_cast<size_t>(spec.bits_weights);
   const size_t words = filter.size() / channels;
-  const size_t padded = RoundUp(words, 16);
-  std::vector<uint32_t> result(channels * padded);
-  for (size_t c = 0; c < channels; ++c) {
-    for (size_t i = 0; i < words; ++i) result[c * padded + i] = filter[c * words + i];
+  const size_t padded = RoundUp(words / planes, 16);
+  std::vector<uint32_t> result(planes * channels * padded);
+  for (size_t i = 0; i < filter.size(); ++i) {
+    const size_t in_channel = i % words;
+    const size_t tap = in_channel / spec.tap_words() / planes;
+    const size_t plane = in_channel / spec.tap_words() % planes;
+    result[(plane * channels + i / words) * padded + tap * spec.tap_words() +
+           i % spec.tap_words()] = filter[i];
   }
   return result;
-}
-
-std::vector<int32_t> Ones(const std::vector<uint32_t>& filter, size_t channels) {
-  const size_t words = filter.size() / channels;
-  std::vector<int32_t> ones(channels);
-  for (size_t i = 0; i < filter.size(); ++i) ones[i / words] += std::popcount(filter[i]);
-  return ones;
 }
 
 // The ones of the taps above and left of each corner.
@@ -84,8 +89,13 @@ std::vector<int32_t> CornerOnes(const Bconv2dSpec& spec, const std::vector<uint3
         int32_t& sum = corners[(y * (width + 1) + x) * channels + c];
         for (size_t tap = 0; tap < height * width; ++tap) {
           if (tap / width >= y || tap % width >= x) continue;
-          for (size_t w = 0; w < spec.tap_words(); ++w) {
-            sum += std::popcount(filter[(c * height * width + tap) * spec.tap_words() + w]);
+          for (int64_t plane = 0; plane < spec.bits_weights; ++plane) {
+            const size_t row = (c * height * width + tap) * static_cast<size_t>(spec.bits_weights) +
+                               static_cast<size_t>(plane);
+            for (size_t w = 0; w < spec.tap_words(); ++w) {
+              sum +=
+                  std::popcount(filter[row * spec.tap_words() + w]) * CountOf(plane, spec.bits_in);
+            }
           }
         }
       }
@@ -145,6 +155,14 @@ GpuLayer RandomPlainLayer(std::mt19937_64& random) {
   return layer;
 }
 
+// Small enough for the reference, which takes each bit alone.
+void AddPlanes(std::mt19937_64& random, GpuLayer& layer) {
+  Bconv2dSpec& s = layer.spec;
+  s.bits_in = Pick(random, {1, 2, 2, 3, 4});
+  s.bits_weights = Pick(random, {1, 1, 2, 3, 4});
+  if (s.groups == 1) s.in_channels = std::min<int64_t>(s.in_channels, 260);
+}
+
 GpuLayer RandomConvolution(std::mt19937_64& random) {
   GpuLayer layer;
   Bconv2dSpec& s = layer.spec;
@@ -198,7 +216,8 @@ std::string Describe(const GpuLayer& layer) {
       << s.dilation_height << "x" << s.dilation_width << ", groups " << s.groups << ", pads "
       << pads(s.pad_height) << " x " << pads(s.pad_width) << " of " << static_cast<int>(s.pad_value)
       << ", activation " << static_cast<int>(layer.activation) << ", output "
-      << static_cast<int>(layer.kind) << ", fused " << static_cast<int>(layer.fused);
+      << static_cast<int>(layer.kind) << ", fused " << static_cast<int>(layer.fused) << ", bits "
+      << s.bits_in << " by " << s.bits_weights << ", of levels " << layer.level_bits;
   return out.str();
 }
 
@@ -206,33 +225,43 @@ GpuLayer RandomLayer(std::mt19937_64& random) {
   GpuLayer layer = random() % 4 == 0 ? RandomPlainLayer(random) : RandomConvolution(random);
   layer.activation = static_cast<Activation>(random() % 4);
   layer.kind = static_cast<OutputKind>(random() % 3);
-  if (layer.kind == OutputKind::kFloat) layer.fused = static_cast<Fused>(random() % 4);
+  if (layer.kind == OutputKind::kFloat) layer.fused = static_cast<Fused>(random() % 5);
+  if (random() % 4 == 0) AddPlanes(random, layer);
+  layer.level_bits = Pick(random, {2, 3, kMaxBits});
   return layer;
 }
 
-GpuCase::GpuCase(const GpuLayer& layer, std::mt19937_64& random)
-    : layer_(layer),
-      height_(layer.spec.Height(layer.height)),
-      width_(layer.spec.Width(layer.width)) {
+GpuCase::GpuCase(const GpuLayer& layer, std::mt19937_64& random) : layer_(layer) {
   const Bconv2dSpec& spec = layer_.spec;
   const size_t channels = static_cast<size_t>(spec.out_channels);
   const size_t in_pixels = static_cast<size_t>(layer_.batch * layer_.height * layer_.width);
-  const size_t pixels = static_cast<size_t>(layer_.batch * height_.out * width_.out);
-  image_ = RandomBits(random, in_pixels * static_cast<size_t>(spec.groups),
+  const size_t pixels = static_cast<size_t>(layer_.batch * spec.Height(layer_.height).out *
+                                            spec.Width(layer_.width).out);
+  image_ = RandomBits(random, in_pixels * static_cast<size_t>(spec.bits_in * spec.groups),
                       static_cast<size_t>(spec.group_in_channels()));
-  filter_ = RandomBits(random, channels * static_cast<size_t>(spec.taps()),
+  filter_ = RandomBits(random, channels * static_cast<size_t>(spec.taps() * spec.bits_weights),
                        static_cast<size_t>(spec.group_in_channels()));
   for (auto& values : channel_values_) values = RandomFloats(random, channels);
   channel_signs_.resize(channels);
   for (uint32_t& sign : channel_signs_) sign = random() % 2 << 31;
+  level_limits_.resize(channels * static_cast<size_t>(LargestOf(layer_.level_bits)));
+  for (size_t c = 0; c < channels; ++c) {
+    std::vector<float> own = RandomFloats(random, level_limits_.size() / channels);
+    std::sort(own.begin(), own.end());
+    for (size_t i = 0; i < own.size(); ++i) {
+      level_limits_[i * channels + c] = own[i] * static_cast<float>(spec.max_product());
+    }
+  }
   residual_ = RandomFloats(random, pixels * channels);
 
   const std::vector<float> multiplier = RandomFloats(random, channels);
   const std::vector<float> bias = RandomFloats(random, channels);
   std::vector<int32_t> threshold(channels);
   for (int32_t& limit : threshold) {
-    limit = random() % 16 == 0 ? (random() % 2 ? INT32_MIN : INT32_MAX)
-                               : static_cast<int32_t>(spec.depth() / 2 + Pick(random, {-3, 0, 3}));
+    limit = random() % 16 == 0
+                ? (random() % 2 ? INT32_MIN : INT32_MAX)
+                : static_cast<int32_t>(spec.max_dot() / 2 +
+                                       Pick(random, {-3, 0, 3}) * spec.max_product());
   }
   switch (layer_.kind) {
     case OutputKind::kFloat:
@@ -244,7 +273,7 @@ GpuCase::GpuCase(const GpuLayer& layer, std::mt19937_64& random)
                                      static_cast<int32_t>(random() % 41) - 20);
       break;
     case OutputKind::kBits:
-      transform_ = MakeBitsTransform(threshold.data(), channels, spec.depth());
+      transform_ = MakeBitsTransform(threshold.data(), channels, spec.max_dot());
       break;
   }
   std::vector<unsigned char> output(pixels * transform_.PixelBytes(channels));
@@ -258,10 +287,12 @@ GpuCase::GpuCase(const GpuLayer& layer, std::mt19937_64& random)
   std::memcpy(y.data(), output.data(), output.size());
   std::vector<float> first = y;
   const size_t words = WordsFor(channels);
-  std::vector<uint32_t> bits(pixels * words);
+  const size_t planes = layer_.fused == Fused::kLevels ? static_cast<size_t>(layer_.level_bits) : 1;
+  std::vector<uint32_t> bits(pixels * planes * words);
   for (size_t i = 0; i < y.size(); ++i) {
     const size_t c = i % channels;
     bool minus = false;
+    size_t level = 0;
     switch (layer_.fused) {
       case Fused::kNothing:
         break;
@@ -283,8 +314,15 @@ GpuCase::GpuCase(const GpuLayer& layer, std::mt19937_64& random)
       case Fused::kBitsOnly:
         minus = y[i] < 0;
         break;
+      case Fused::kLevels:
+        for (size_t l = c; l < level_limits_.size(); l += channels)
+          level += y[i] >= level_limits_[l];
+        break;
     }
-    if (minus) bits[i / channels * words + c / 32] |= kBit[c % 32];
+    for (size_t plane = 0; plane < planes; ++plane) {
+      if (layer_.fused == Fused::kLevels) minus = (level >> plane) % 2 == 0;
+      if (minus) bits[(i / channels * planes + plane) * words + c / 32] |= kBit[c % 32];
+    }
   }
   switch (layer_.fused) {
     case Fused::kNothing:
@@ -297,24 +335,26 @@ GpuCase::GpuCase(const GpuLayer& layer, std::mt19937_64& random)
       expected_ = {BytesOf(first), BytesOf(y), BytesOf(bits)};
       break;
     case Fused::kBitsOnly:
+    case Fused::kLevels:
       expected_ = {BytesOf(bits)};
       break;
   }
 }
 
-cuda::Bconv2dArgs GpuCase::Shape() const {
+cuda::Bconv2dArgs ShapeOf(const GpuLayer& layer) {
   const auto number = [](int64_t value) { return static_cast<int32_t>(value); };
-  const Bconv2dSpec& s = layer_.spec;
+  const Bconv2dSpec& s = layer.spec;
+  const WindowAxis height = s.Height(layer.height);
+  const WindowAxis width = s.Width(layer.width);
   Bconv2dArgs a = {};
   a.pad_value = static_cast<int32_t>(s.pad_value);
-  a.batch = number(layer_.batch);
-  a.in_height = number(layer_.height);
-  a.in_width = number(layer_.width);
+  a.batch = number(layer.batch);
+  a.in_height = number(layer.height);
+  a.in_width = number(layer.width);
   a.pixel_words = number(static_cast<int64_t>(s.pixel_words()));
-  a.out_height = number(height_.out);
-  a.out_width = number(width_.out);
+  a.out_height = number(height.out);
+  a.out_width = number(width.out);
   a.out_channels = number(s.out_channels);
-  a.group_in_channels = number(s.group_in_channels());
   a.group_out_channels = number(s.group_out_channels());
   a.tap_words = number(static_cast<int64_t>(s.tap_words()));
   a.filter_words =
@@ -325,9 +365,14 @@ cuda::Bconv2dArgs GpuCase::Shape() const {
   a.stride_width = number(s.stride_width);
   a.dilation_height = number(s.dilation_height);
   a.dilation_width = number(s.dilation_width);
-  a.pad_top = number(height_.pad_before);
-  a.pad_left = number(width_.pad_before);
-  a.output.kind = static_cast<Bconv2dOutput::Kind>(layer_.kind);
+  a.pad_top = number(height.pad_before);
+  a.pad_left = number(width.pad_before);
+  a.tap_dot = number(s.group_in_channels() * s.max_product());
+  a.bits_in = number(s.bits_in);
+  a.bits_weights = number(s.bits_weights);
+  a.plane_words = number(static_cast<int64_t>(s.plane_words()));
+  a.output.kind = static_cast<Bconv2dOutput::Kind>(layer.kind);
+  if (layer.fused == Fused::kLevels) a.output.after.planes = number(layer.level_bits);
   return a;
 }
 
@@ -350,12 +395,13 @@ std::string GpuCase::Run(const cuda::Bconv2dRow& row, CaseDevice& device) const 
   std::vector<unsigned char*> outputs;
   for (const Bytes& bytes : expected_) outputs.push_back(device.Output(bytes.size()));
 
-  Bconv2dArgs a = Shape();
+  Bconv2dArgs a = ShapeOf(layer_);
   a.image = hold(image_);
-  a.filter = hold(PadFilter(filter_, channels));
-  a.filter_ones = hold(Ones(filter_, channels));
+  a.filter = hold(PadFilter(spec, filter_));
+  const std::vector<int32_t> corners = CornerOnes(spec, filter_);
+  a.filter_ones = hold(std::vector<int32_t>(corners.end() - spec.out_channels, corners.end()));
   if (spec.IsPaddedWith(PadValue::kZero) || spec.IsPaddedWith(PadValue::kMinusOne)) {
-    a.corner_ones = hold(CornerOnes(spec, filter_));
+    a.corner_ones = hold(corners);
   }
   Bconv2dOutput& output = a.output;
   output.dot_min = transform_.range.min;
@@ -390,10 +436,15 @@ std::string GpuCase::Run(const cuda::Bconv2dRow& row, CaseDevice& device) const 
         break;
       case Fused::kBitsOnly:
         break;
+      case Fused::kLevels:
+        output.after.limits = hold(level_limits_);
+        output.after.signs = hold(std::vector<uint32_t>(channels));
+        break;
     }
     const bool has_bits = layer_.fused != Fused::kNothing;
+    const bool has_floats = layer_.fused != Fused::kBitsOnly && layer_.fused != Fused::kLevels;
     const size_t last_floats = expected_.size() - (has_bits ? 2 : 1);
-    if (layer_.fused != Fused::kBitsOnly) {
+    if (has_floats) {
       add_step({PixelStep::kStore, 0, 0, nullptr, floats(last_floats)});
     }
     if (has_bits) output.after.bits = reinterpret_cast<uint32_t*>(outputs.back());

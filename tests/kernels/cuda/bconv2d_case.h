@@ -17,7 +17,7 @@
 namespace larq_engine::testing {
 
 // What follows a float output in the same kernel.
-enum class Fused { kNothing, kBatchNorm, kResidual, kBitsOnly };
+enum class Fused { kNothing, kBatchNorm, kResidual, kBitsOnly, kLevels };
 
 struct GpuLayer {
   Bconv2dSpec spec;
@@ -27,12 +27,16 @@ struct GpuLayer {
   Activation activation = Activation::kNone;
   OutputKind kind = OutputKind::kFloat;
   Fused fused = Fused::kNothing;
+  int64_t level_bits = 2;  // of kLevels, which are bits of numbers
 };
 
 std::string Describe(const GpuLayer& layer);
 
 // A small layer of any kind.
 GpuLayer RandomLayer(std::mt19937_64& random);
+
+// Sizes and the layer's kind alone: what a row can be asked about.
+cuda::Bconv2dArgs ShapeOf(const GpuLayer& layer);
 
 // Where a case's operands lie and its kernel runs.
 class CaseDevice {
@@ -53,9 +57,6 @@ class GpuCase {
  public:
   GpuCase(const GpuLayer& layer, std::mt19937_64& random);
 
-  // Sizes and the layer's kind alone: what a row can be asked about.
-  cuda::Bconv2dArgs Shape() const;
-
   // Empty if every byte of every output is as expected, else what differs first.
   std::string Run(const cuda::Bconv2dRow& row, CaseDevice& device) const;
   // On the emulated GPU.
@@ -67,14 +68,13 @@ class GpuCase {
   using Bytes = std::vector<unsigned char>;
 
   GpuLayer layer_;
-  WindowAxis height_;
-  WindowAxis width_;
   OutputTransform transform_;
   std::vector<uint32_t> image_;
   std::vector<uint32_t> filter_;  // as files have it
   std::vector<float> channel_values_[3];
   std::vector<uint32_t> channel_signs_;
-  std::vector<float> residual_;  // [pixels][channels]
+  std::vector<float> residual_;      // [pixels][channels]
+  std::vector<float> level_limits_;  // as PixelProgram has limits
   // int8, or floats and what steps store; bits come last.
   std::vector<Bytes> expected_;
 };

@@ -46,6 +46,18 @@ int main() {
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_small_int8_c16);
   layer.spec.in_channels = 32;
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_mma_128x64_c4);
+  GpuLayer planes = layer;  // an uneven number on one side, and of what comes out
+  planes.height = 3;
+  planes.spec.in_channels = 128;
+  planes.spec.pad_value = PadValue::kZero;
+  planes.spec.bits_in = 2;
+  planes.spec.bits_weights = 3;
+  planes.fused = Fused::kLevels;
+  planes.level_bits = 3;
+  keeps = keeps && Keeps(planes, cuda::KernelId::bconv2d_mma_128x128_c16);
+  keeps = keeps && Keeps(planes, cuda::KernelId::bconv2d_small_c16);
+  keeps = keeps && Keeps(planes, cuda::KernelId::bconv2d_mma8_64x64_c16);
+  keeps = keeps && Keeps(planes, cuda::KernelId::bconv2d_popc);
   layer.height = layer.width = 9;  // rows for the second warpgroup as well
   layer.spec.in_channels = 512;    // longer steps
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_wgmma_128x128);

@@ -33,7 +33,7 @@ Options RandomOptions(std::mt19937_64& random) {
 void ExpectRowsAgree(const GpuLayer& layer, std::mt19937_64& random, RunsByName& runs) {
   const GpuCase gpu_case(layer, random);
   for (const Bconv2dRow& row : Bconv2dRows()) {
-    if (row.refusal(gpu_case.Shape()) != nullptr) continue;
+    if (row.refusal(ShapeOf(layer)) != nullptr) continue;
     emulated_gpu::Counters counters;
     ASSERT_EQ(gpu_case.Run(row, RandomOptions(random), &counters), "");
     ASSERT_EQ(counters.bank_conflicts, 0) << NameOf(row) << ": " << Describe(layer);
@@ -62,6 +62,12 @@ GpuLayer Dense(int64_t pixels, int64_t in_channels, int64_t out_channels) {
 
 // Takes nothing but products without a window.
 bool IsPlain(const Bconv2dRow& row) { return row.kernel == KernelId::bconv2d_tma_128x256; }
+
+bool IsForOneBit(const Bconv2dRow& row) {
+  const std::string name = NameOf(row);
+  return row.is_baseline() || IsPlain(row) || name.starts_with("bconv2d_wgmma_") ||
+         name.starts_with("bconv2d_mma_128x64_");
+}
 
 // Sanitizers take a share: they look at what one run does.
 #if defined(LE_EMULATED_BY_THREADS)
@@ -115,7 +121,6 @@ TEST(GpuBconv2d, EveryOrderOfThreadsAndCopies) {
   const GpuCase plain(kShare > 1 ? Dense(130, 3968, 270) : Dense(300, 4992, 270), random);
   for (const Bconv2dRow& row : Bconv2dRows()) {
     const GpuCase& gpu_case = IsPlain(row) ? plain : any;
-    ASSERT_EQ(row.refusal(gpu_case.Shape()), nullptr);
     for (const int order : orders) {
       const bool first_early = random() % 2 == 0;
       for (int i = 0; i < (IsFull() ? 2 : 1); ++i) {
@@ -150,6 +155,39 @@ TEST(GpuBconv2d, NoRowIsLeftOut) {
   for (const Bconv2dRow& row : Bconv2dRows()) EXPECT_GT(runs[NameOf(row)], 1) << NameOf(row);
 }
 
+// Planes on either side and on both, and taps that are words, pairs and quadruples of words; with
+// every kind of padding and output, and more steps of a pair than stages, and fewer.
+TEST(GpuBconv2d, SeveralBits) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937_64 random(TestSeed());
+  RunsByName runs;
+  constexpr int64_t kBits[][2] = {{1, 2}, {2, 1}, {2, 2}, {3, 4}, {kMaxBits, 1}, {1, kMaxBits}};
+  size_t number = random() % 9;
+  for (const auto& [bits_in, bits_weights] : kBits) {
+    GpuLayer layer = Square(3, 32 << number % 3, 40, 3);
+    layer.spec.bits_in = bits_in;
+    layer.spec.bits_weights = bits_weights;
+    layer.spec.pad_value = static_cast<PadValue>(static_cast<int>(number % 3) - 1);
+    layer.kind = static_cast<OutputKind>(number / 3 % 3);
+    layer.fused = layer.kind == OutputKind::kFloat ? Fused::kLevels : Fused::kNothing;
+    layer.level_bits = 1 + static_cast<int64_t>(random() % kMaxBits);
+    ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, random, runs));
+    ++number;
+  }
+  GpuLayer grouped = Square(4, 256, 64, 2);
+  grouped.spec.groups = 2;
+  grouped.spec.bits_in = 2;
+  grouped.spec.bits_weights = 3;
+  ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(grouped, random, runs));
+  GpuLayer dense = Dense(3, 3000, 70);
+  dense.spec.bits_in = 3;
+  dense.spec.bits_weights = 2;
+  ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(dense, random, runs));
+  for (const Bconv2dRow& row : Bconv2dRows()) {
+    EXPECT_EQ(runs[NameOf(row)] > 1, !IsForOneBit(row)) << NameOf(row);
+  }
+}
+
 // A dense layer, and the greatest filter that the tensor cores' rows take.
 TEST(GpuBconv2d, DeepAndWide) {
   SCOPED_TRACE(ReplayHint());
@@ -176,21 +214,20 @@ TEST(GpuBconv2d, RowsAreKernelsAndFitThem) {
     kernels += kernel.name.starts_with("bconv2d_") || kernel.name.starts_with("hep_");
   }
   EXPECT_EQ(kernels, Bconv2dRows().size());
-  std::mt19937_64 random(1);
   // The most that a row needs, it needs for one of these.
-  const GpuCase deep(Square(9, 4096, 8, 3), random);
+  const GpuLayer deep = Square(9, 4096, 8, 3);
   GpuLayer high = Square(1, 128, 1, 3);
   high.height = 1024;
-  const GpuCase many_rows(high, random);
-  const GpuCase plain(Dense(1, 128, 1), random);
+  const GpuLayer plain = Dense(1, 128, 1);
+  const GpuLayer* const layers[] = {&deep, &high, &plain};
   const cuda::Chip h100{.compute_capability = 90, .multiprocessors = 132};
   for (const Bconv2dRow& row : Bconv2dRows()) {
     uint32_t threads = 0;
     uint32_t shared_bytes = 0;
-    for (const GpuCase* gpu_case : {&deep, &many_rows, &plain}) {
-      if (IsPlain(row) && gpu_case != &plain) continue;
-      ASSERT_EQ(row.refusal(gpu_case->Shape()), nullptr);
-      const cuda::LaunchSize size = row.size(gpu_case->Shape(), h100);
+    for (const GpuLayer* layer : layers) {
+      if (IsPlain(row) && layer != &plain) continue;
+      ASSERT_EQ(row.refusal(ShapeOf(*layer)), nullptr);
+      const cuda::LaunchSize size = row.size(ShapeOf(*layer), h100);
       threads = std::max(threads, size.threads);
       shared_bytes = std::max(shared_bytes, size.shared_bytes);
     }
@@ -202,22 +239,21 @@ TEST(GpuBconv2d, RowsAreKernelsAndFitThem) {
 }
 
 TEST(GpuBconv2d, RefusalsNameTheLimit) {
-  std::mt19937_64 random(1);
   const cuda::Chip h100{.compute_capability = 90, .multiprocessors = 132};
   const auto refusal = [&](const cuda::Bconv2dArgs& args) {
     return SelectBconv2d(args, h100, "bconv2d_mma_128x64_c16").error;
   };
   const std::string kernel = "kernel bconv2d_mma_128x64_c16: ";
-  EXPECT_EQ(refusal(GpuCase(Square(2, 64, 8, 1), random).Shape()),
+  EXPECT_EQ(refusal(ShapeOf(Square(2, 64, 8, 1))),
             kernel + "the words of a tap are no multiple of what it copies at once");
   GpuLayer layer = Square(2, 256, 6, 1);
   layer.spec.groups = 2;
-  EXPECT_EQ(refusal(GpuCase(layer, random).Shape()),
+  EXPECT_EQ(refusal(ShapeOf(layer)),
             kernel + "the output channels of a group are no multiple of 32");
-  EXPECT_EQ(refusal(GpuCase(Square(2, 128, 8, 16), random).Shape()),
+  EXPECT_EQ(refusal(ShapeOf(Square(2, 128, 8, 16))),
             kernel + "the filter has more than 15 rows or columns");
 
-  cuda::Bconv2dArgs a = GpuCase(Square(2, 128, 8, 3), random).Shape();
+  cuda::Bconv2dArgs a = ShapeOf(Square(2, 128, 8, 3));
   EXPECT_EQ(refusal(a), "");
   a.dilation_width = cuda::kMaxReach + 1;
   EXPECT_EQ(refusal(a), kernel + "a pad, stride or dilation is greater than 32768");
@@ -229,13 +265,23 @@ TEST(GpuBconv2d, RefusalsNameTheLimit) {
   EXPECT_EQ(refusal(a), kernel + "the output is too large for 32 bits");
 }
 
+TEST(GpuBconv2d, SomeRowsAreForOneBit) {
+  GpuLayer layer = Dense(2, 128, 8);
+  layer.spec.bits_in = 2;
+  const cuda::Bconv2dArgs args = ShapeOf(layer);
+  for (const Bconv2dRow& row : Bconv2dRows()) {
+    const char* refusal = row.refusal(args);
+    EXPECT_EQ(refusal == nullptr ? "" : std::string(refusal),
+              IsForOneBit(row) ? "values or weights have more than one bit" : "")
+        << NameOf(row);
+  }
+}
+
 TEST(GpuBconv2d, PlainProductsAreNamedAsSuch) {
-  std::mt19937_64 random(1);
   const cuda::Chip h100{.compute_capability = 90, .multiprocessors = 132};
   const auto refusal = [&](const GpuLayer& layer, int compute_capability = 90) {
     const cuda::Chip chip{.compute_capability = compute_capability, .multiprocessors = 132};
-    const std::string error =
-        SelectBconv2d(GpuCase(layer, random).Shape(), chip, "bconv2d_tma_128x256").error;
+    const std::string error = SelectBconv2d(ShapeOf(layer), chip, "bconv2d_tma_128x256").error;
     return error.empty() ? "" : error.substr(std::string("kernel bconv2d_tma_128x256: ").size());
   };
   EXPECT_EQ(refusal(Dense(2, 128, 8)), "");
@@ -258,21 +304,20 @@ TEST(GpuBconv2d, PlainProductsAreNamedAsSuch) {
 
   // Blocks stay: there are never more than multiprocessors.
   const cuda::Bconv2dRow* row =
-      SelectBconv2d(GpuCase(Dense(1, 128, 1), random).Shape(), h100, "bconv2d_tma_128x256").row;
+      SelectBconv2d(ShapeOf(Dense(1, 128, 1)), h100, "bconv2d_tma_128x256").row;
   ASSERT_NE(row, nullptr);
-  EXPECT_EQ(row->size(GpuCase(Dense(129, 128, 257), random).Shape(), h100).blocks, 4);
-  EXPECT_EQ(row->size(GpuCase(Dense(2000, 128, 3000), random).Shape(), h100).blocks, 132);
+  EXPECT_EQ(row->size(ShapeOf(Dense(129, 128, 257)), h100).blocks, 4);
+  EXPECT_EQ(row->size(ShapeOf(Dense(2000, 128, 3000)), h100).blocks, 132);
 }
 
 // What the paper's launches fail at, named before they are made.
 TEST(GpuBconv2d, BaselinesRefuseWhatTheyCannotLaunch) {
-  std::mt19937_64 random(1);
   const cuda::Chip h100{.compute_capability = 90, .multiprocessors = 132};
   const auto refusals = [&](const GpuLayer& layer) {
     std::map<std::string, std::vector<std::string>> rows;  // by what they say
     for (const char* name : {"x", "y", "z", "xy", "xz", "yz", "xyz"}) {
       const std::string row = "hep_" + std::string(name);
-      std::string error = SelectBconv2d(GpuCase(layer, random).Shape(), h100, row).error;
+      std::string error = SelectBconv2d(ShapeOf(layer), h100, row).error;
       if (!error.empty()) error = error.substr(("kernel " + row + ": ").size());
       rows[error].push_back(name);
     }
@@ -298,11 +343,10 @@ TEST(GpuBconv2d, BaselinesRefuseWhatTheyCannotLaunch) {
 
 // Few pixels, many, and what each family of chips has.
 TEST(GpuBconv2d, ChoosesByExpectedTime) {
-  std::mt19937_64 random(1);
   const auto chosen = [&](const GpuLayer& layer, int32_t batch, int compute_capability) {
     const cuda::Chip chip{.compute_capability = compute_capability,
                           .multiprocessors = compute_capability < 80 ? 40 : 132};
-    cuda::Bconv2dArgs args = GpuCase(layer, random).Shape();
+    cuda::Bconv2dArgs args = ShapeOf(layer);
     args.batch = batch;
     return NameOf(*SelectBconv2d(args, chip, cuda::kAutoRow).row);
   };
@@ -333,8 +377,7 @@ TEST(GpuBconv2d, ChoosesByExpectedTime) {
 
 // A row is for its chips, also by name.
 TEST(GpuBconv2d, NamesReachRowsThatAreNeverChosen) {
-  std::mt19937_64 random(1);
-  const cuda::Bconv2dArgs layer = GpuCase(Square(14, 256, 256, 3), random).Shape();
+  const cuda::Bconv2dArgs layer = ShapeOf(Square(14, 256, 256, 3));
   const auto error = [&](int compute_capability, const char* name) {
     return SelectBconv2d(layer, {.compute_capability = compute_capability, .multiprocessors = 132},
                          name)

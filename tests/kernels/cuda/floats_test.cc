@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "larq_engine/kernels/bconv2d_spec.h"
 #include "larq_engine/kernels/cuda/conv2d_rows.h"
 #include "larq_engine/kernels/cuda/floats_args.h"
 #include "larq_engine/kernels/cuda/pixels_args.h"
@@ -445,6 +447,56 @@ TEST(Pad, TakesBoxesOut) {
     args.out = out.data();
     Launch("pad", &args, BlocksOfThreads(args.count), RandomOptions(random));
     ASSERT_EQ(std::memcmp(expected.data(), out.data(), expected.size()), 0);
+  }
+}
+
+// Limits that are equal, that are alike for all channels, and that no value reaches; zeros of both
+// signs, and what is no number.
+TEST(Pixels, PlanesOfSeveralBits) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937 random(static_cast<uint32_t>(TestSeed()));
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (size_t bits = 1; bits <= kMaxBits; ++bits) {
+    const size_t pixels = static_cast<size_t>(Between(random, 1, 9));
+    const size_t channels = static_cast<size_t>(Between(random, 1, 70));
+    const size_t words = (channels + 31) / 32;
+    const size_t count = (size_t{1} << bits) - 1;
+    std::vector<float> limits(count * channels);
+    for (size_t c = 0; c < channels; ++c) {
+      std::vector<float> own = RandomFloats(random, count);
+      if (c % 3 == 0) own[0] = c % 2 == 0 ? kInfinity : -kInfinity;
+      std::sort(own.begin(), own.end());
+      for (size_t i = 0; i < count; ++i) limits[i * channels + c] = own[i];
+    }
+    std::vector<float> in = RandomFloats(random, pixels * channels);
+    for (float& value : in) {
+      if (random() % 4 == 0) value = limits[random() % limits.size()];
+      if (random() % 16 == 0) value = std::numeric_limits<float>::quiet_NaN();
+    }
+    std::vector<uint32_t> expected(pixels * bits * words);
+    for (size_t i = 0; i < in.size(); ++i) {
+      size_t level = 0;
+      for (size_t l = i % channels; l < limits.size(); l += channels) level += !(in[i] < limits[l]);
+      for (size_t plane = 0; plane < bits; ++plane) {
+        uint32_t& word = expected[(i / channels * bits + plane) * words + i % channels / 32];
+        if ((level >> plane) % 2 == 0) word |= 1u << i % channels % 32;
+      }
+    }
+    const GuardedBuffer<float> memory(in);
+    const GuardedBuffer<float> limits_memory(limits);
+    const std::vector<uint32_t> no_signs(channels);
+    const GuardedBuffer<uint32_t> signs(no_signs);
+    GuardedBuffer<uint32_t> out(expected.size());
+    cuda::PixelsArgs args{};
+    args.floats = memory.data();
+    args.pixels = static_cast<int64_t>(pixels);
+    args.channels = static_cast<int32_t>(channels);
+    args.program.planes = static_cast<int32_t>(bits);
+    args.program.bits = out.data();
+    args.program.limits = limits_memory.data();
+    args.program.signs = signs.data();
+    Launch("pixels", &args, BlocksOfWarps(args.pixels, args.channels), RandomOptions(random));
+    ASSERT_EQ(std::memcmp(expected.data(), out.data(), expected.size() * 4), 0) << bits;
   }
 }
 
