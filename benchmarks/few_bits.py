@@ -1,9 +1,8 @@
 """Measures layers of few bits a value against XNNPACK's int8 and float32: `python -m
 benchmarks.few_bits`.
 
-The convolutions A to D from float to float. Each plane of the values is multiplied with each of the
-weights, so there are bits that are too many: how many is what the converter goes by
-(rules_binary.py).
+The convolutions A to D from float to float: few bits as a product for each pair of planes, more as
+products of bytes. What beats float32 is what the converter goes by (rules_binary.py).
 """
 
 from __future__ import annotations
@@ -17,7 +16,10 @@ from benchmarks.interleave import finish, make_parser, measure
 from benchmarks.shapes import CONV_SHAPES
 
 # Bits of a value and of a weight, by how many products of planes they are.
-BITS = ((2, 1), (1, 2), (3, 1), (2, 2), (4, 1), (3, 2), (4, 2), (3, 3), (4, 3), (4, 4))
+BITS = (
+    *((2, 1), (1, 2), (3, 1), (2, 2), (4, 1), (3, 2), (8, 1), (4, 2), (3, 3), (4, 4), (6, 6)),
+    *((8, 6), (7, 7), (8, 8)),
+)
 
 CONTENDERS = (
     OURS,

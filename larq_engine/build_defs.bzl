@@ -30,6 +30,7 @@ _AVX2 = ["-mavx2", "-mbmi2", "-mpopcnt"]
 _AVX512BW = _AVX2 + ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mprefer-vector-width=512"]
 
 ISA_COPTS = {
+    "amxint8": _AVX512BW + ["-mamx-tile", "-mamx-int8"],
     "avx2": _AVX2,
     "avx512bw": _AVX512BW,
     "avx512vnni": _AVX512BW + ["-mavx512vnni"],

@@ -2,6 +2,8 @@
 
 #include "larq_engine/kernels/byte_portable.h"
 #if defined(__x86_64__)
+#include "larq_engine/kernels/x86/byte_amxint8.h"
+#include "larq_engine/kernels/x86/byte_avx2.h"
 #include "larq_engine/kernels/x86/byte_avx512vnni.h"
 #endif
 
@@ -21,6 +23,17 @@ constexpr ByteRow kByteRows[] = {
      .fn = BytesI32_4x4x4Portable,
      .expand = ExpandPortable},
 #if defined(__x86_64__)
+    {.name = "bytes_i32_4x16x4_avx2",
+     .isa = Isa::kAvx2,
+     .mr = 4,
+     .nr = 16,
+     .kr = 4,
+     .in_planes = 8,
+     .weight_planes = 6,
+     .macs_per_cycle = 32,
+     .expanded_per_cycle = 18,
+     .fn = BytesI32_4x16x4Avx2,
+     .expand = ExpandAvx2},
     {.name = "bytes_i32_12x32x4_avx512vnni",
      .isa = Isa::kAvx512vnni,
      .mr = 12,
@@ -29,9 +42,21 @@ constexpr ByteRow kByteRows[] = {
      .in_planes = 8,
      .weight_planes = 7,
      .macs_per_cycle = 200,
-     .expanded_per_cycle = 40,
+     .expanded_per_cycle = 80,
      .fn = BytesI32_12x32x4Avx512vnni,
      .expand = ExpandAvx512vnni},
+    {.name = "bytes_i32_32x16x64_amxint8",
+     .isa = Isa::kAmxint8,
+     .mr = 32,
+     .nr = 16,
+     .kr = 64,
+     .in_planes = 8,
+     .weight_planes = 7,
+     .macs_per_cycle = 650,
+     .expanded_per_cycle = 80,
+     .cycles_per_tile = 1440,
+     .fn = BytesI32_32x16x64Amxint8,
+     .expand = ExpandAmxint8},
 #endif
 };
 

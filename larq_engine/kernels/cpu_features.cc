@@ -2,9 +2,35 @@
 
 #if defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
+#elif defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 namespace larq_engine {
+#if defined(__x86_64__)
+namespace {
+
+// Whether the CPU has AMX's tiles and products of bytes, and Linux saves tiles for this process. It
+// does so only where a process has asked for them; another part of the process may have done so.
+bool HasAmxint8() {
+#if defined(__linux__)
+  constexpr unsigned kAmxTileAndInt8 = 1u << 24 | 1u << 25;
+  constexpr int kLeafOfFeatures = 7;
+  unsigned eax, ebx, ecx, edx;
+  if (__get_cpuid_count(kLeafOfFeatures, 0, &eax, &ebx, &ecx, &edx) == 0) return false;
+  if ((edx & kAmxTileAndInt8) != kAmxTileAndInt8) return false;
+  constexpr int kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM: newer than the C library
+  constexpr int kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+#endif
 
 const char* IsaName(Isa isa) {
   switch (isa) {
@@ -20,6 +46,8 @@ const char* IsaName(Isa isa) {
       return "avx512vnni";
     case Isa::kAvx512vpopcntdq:
       return "avx512vpopcntdq";
+    case Isa::kAmxint8:
+      return "amxint8";
     case Isa::kNeon:
       return "neon";
     case Isa::kDotprod:
@@ -47,7 +75,9 @@ CpuFeatures DetectCpuFeatures() {
   features.Add(Isa::kAvx512bw);
   if (!__builtin_cpu_supports("avx512vnni")) return features;
   features.Add(Isa::kAvx512vnni);
-  if (__builtin_cpu_supports("avx512vpopcntdq")) features.Add(Isa::kAvx512vpopcntdq);
+  if (!__builtin_cpu_supports("avx512vpopcntdq")) return features;
+  features.Add(Isa::kAvx512vpopcntdq);
+  if (HasAmxint8()) features.Add(Isa::kAmxint8);
   return features;
 #elif defined(__aarch64__) && defined(__linux__)
   // The kernel's names for what the CPU has and the kernel saves; newer than the C library's

@@ -15,6 +15,7 @@ enum class Isa : uint8_t {
   kAvx512bw,         // x86: AVX-512 F, BW, DQ and VL (Skylake-X, Cascade Lake and later)
   kAvx512vnni,       // x86: those and VNNI, products of bytes (Cascade Lake, Zen 4 and later)
   kAvx512vpopcntdq,  // x86: those and VPOPCNTDQ (Ice Lake, Sapphire Rapids, Zen 4 and later)
+  kAmxint8,          // x86: those and AMX's products of bytes (Sapphire Rapids and later)
   kNeon,             // 64-bit ARM: Advanced SIMD, which every one has (Cortex-A53, A72 and later)
   kDotprod,          // 64-bit ARM: UDOT (Cortex-A55, A76, Apple A11 and later)
   kSme2,             // 64-bit ARM: the outer product BMOPA in streaming mode (Apple M4, Arm C1)

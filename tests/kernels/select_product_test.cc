@@ -31,8 +31,13 @@ TEST(SelectProduct, RowForEachCpu) {
   const auto chosen = [](CpuFeatures cpu) { return Chosen(cpu, Layer(8, 8)); };
   EXPECT_EQ(chosen({}), "bytes_i32_4x4x4_portable");
 #if defined(__x86_64__)
+  EXPECT_EQ(chosen({Isa::kPopcnt, Isa::kAvx2}), "bytes_i32_4x16x4_avx2");
   const CpuFeatures vnni = {Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw, Isa::kAvx512vnni};
   EXPECT_EQ(chosen(vnni), "bytes_i32_12x32x4_avx512vnni");
+  CpuFeatures amx = vnni;
+  amx.Add(Isa::kAvx512vpopcntdq);
+  amx.Add(Isa::kAmxint8);
+  EXPECT_EQ(chosen(amx), "bytes_i32_32x16x64_amxint8");
 #endif
 }
 
@@ -48,6 +53,13 @@ TEST(SelectProduct, FewProductsOfPlanesAreFasterThanBytes) {
   EXPECT_TRUE(TakesBytes(kVnni, 2, 2));
   EXPECT_TRUE(TakesBytes(kVnni, 4, 4));
   EXPECT_TRUE(TakesBytes(kVnni, 8, 1));
+  CpuFeatures amx = kVnni;
+  amx.Add(Isa::kAmxint8);
+  EXPECT_FALSE(TakesBytes(amx, 1, 1));
+  EXPECT_TRUE(TakesBytes(amx, 2, 1));
+  const CpuFeatures avx2 = {Isa::kPopcnt, Isa::kAvx2};
+  EXPECT_FALSE(TakesBytes(avx2, 3, 1));
+  EXPECT_TRUE(TakesBytes(avx2, 4, 4));
 }
 
 // Measured as well: a perceptron's first layer, of an image of bytes.

@@ -15,6 +15,7 @@ declare -A MARK=(
   [avx512bw]='%zmm|%[xy]mm(1[6-9]|2[0-9]|3[01])|%k[0-7]|\{1to'
   [avx512vnni]='\bvpdp[bw][us][us]ds?\b'
   [avx512vpopcntdq]='\bvpopcnt[dq]\b'
+  [amxint8]='\b(tile(load|store|zero|release)|ldtilecfg|tdpb)'
   [dotprod]='^\s*([us]dot|(cas|swp|ld(add|clr|eor|set))[abhlp]*)\s'
   [sme2]='^\s*(\.inst|smst(art|op))\b|\bz[0-9]+\.|\bp[0-9]+[/.]|\bza[0-9hv.\[]'
 )
@@ -22,7 +23,7 @@ declare -A MARK=(
 readonly ARCHITECTURE=$1
 shift
 case $ARCHITECTURE in
-  x86_64) readonly LEVELS=(baseline popcnt avx2 avx512bw avx512vnni avx512vpopcntdq) ;;
+  x86_64) readonly LEVELS=(baseline popcnt avx2 avx512bw avx512vnni avx512vpopcntdq amxint8) ;;
   aarch64) readonly LEVELS=(neon dotprod sme2) ;;  # neon: every CPU has it
 esac
 tools=

@@ -1,0 +1,145 @@
+// Two tiles of 16 pixels by 64 bytes of depth meet two of 64 by 16 filters: four products for four
+// loads. Each product takes a tile of 16 pixels by 16 filters 64 steps on, 16384
+// multiply-accumulates in 16 cycles.
+//
+// The tiles' shapes are set up at the start of each call and given up at its end: others of this
+// thread, XNNPACK among them, set up their own.
+#include "larq_engine/kernels/x86/byte_amxint8.h"
+
+#include <immintrin.h>
+
+#include <cstring>
+
+#include "larq_engine/kernels/x86/expand_avx512bw.h"
+
+#if !defined(__AMX_INT8__)
+#error "this file is built with the flags of ISA_COPTS[\"amxint8\"]"
+#endif
+
+namespace larq_engine {
+namespace {
+
+constexpr size_t kTileRows = 16;
+constexpr size_t kTileBytes = 64;  // of a row
+constexpr size_t kCols = 16;
+
+// Numbers of tiles, as the instructions have them. The compiler's names of tiles are macros.
+#define LARQ_SUM_00 0
+#define LARQ_SUM_01 1
+#define LARQ_SUM_10 2
+#define LARQ_SUM_11 3
+#define LARQ_LEFT_0 4
+#define LARQ_LEFT_1 5
+#define LARQ_RIGHT_0 6
+#define LARQ_RIGHT_1 7
+
+// What LDTILECFG reads.
+struct alignas(64) TileConfig {
+  uint8_t palette = 1;
+  uint8_t start_row = 0;
+  uint8_t reserved[14] = {};
+  uint16_t row_bytes[16] = {};
+  uint8_t rows[16] = {};
+};
+static_assert(sizeof(TileConfig) == 64);
+
+// Sums and the left side have as many rows as there are pixels, of which a second tile may have
+// none: then it is not used.
+void Configure(size_t m) {
+  TileConfig config;
+  const size_t first = m < kTileRows ? m : kTileRows;
+  const size_t second = m > kTileRows ? m - kTileRows : 1;
+  constexpr int kFirst[] = {LARQ_SUM_00, LARQ_SUM_01, LARQ_LEFT_0};
+  constexpr int kSecond[] = {LARQ_SUM_10, LARQ_SUM_11, LARQ_LEFT_1};
+  for (const int tile : kFirst) config.rows[tile] = static_cast<uint8_t>(first);
+  for (const int tile : kSecond) config.rows[tile] = static_cast<uint8_t>(second);
+  config.rows[LARQ_RIGHT_0] = config.rows[LARQ_RIGHT_1] = kTileRows;
+  for (int tile = 0; tile < 8; ++tile) config.row_bytes[tile] = kTileBytes;
+  asm volatile("" : : "r"(&config) : "memory");  // gcc 12 thinks that only 8 bytes are read
+  _tile_loadconfig(&config);
+}
+
+// Columns of a tile of sums that are not all wanted.
+void CopyColumns(const int32_t* sums, size_t rows, size_t cols, int32_t* acc, size_t stride) {
+  for (size_t i = 0; i < rows; ++i) {
+    std::memcpy(acc + i * stride, sums + i * kCols, cols * sizeof(int32_t));
+  }
+}
+
+#define LARQ_STORE(tile, rows, cols, acc)                  \
+  do {                                                     \
+    if ((cols) >= kCols) {                                 \
+      _tile_stored(tile, acc, stride_bytes);               \
+    } else {                                               \
+      alignas(64) int32_t sums[kTileRows * kCols];         \
+      _tile_stored(tile, sums, kTileBytes);                \
+      CopyColumns(sums, rows, cols, acc, args.acc_stride); \
+    }                                                      \
+  } while (false)
+
+// All pixels, kBlocks * 16 columns from j on.
+template <bool kTwoLeft, bool kTwoRight>
+void MultiplyBlocks(const ByteArgs& args, size_t j, const int8_t* rhs) {
+  // A stride of 0 puts the columns' starts into every row.
+  _tile_loadd(LARQ_SUM_00, args.start + j, 0);
+  if constexpr (kTwoRight) _tile_loadd(LARQ_SUM_01, args.start + j + kCols, 0);
+  if constexpr (kTwoLeft) _tile_loadd(LARQ_SUM_10, args.start + j, 0);
+  if constexpr (kTwoLeft && kTwoRight) _tile_loadd(LARQ_SUM_11, args.start + j + kCols, 0);
+  const size_t block = args.depth * kCols;
+  const uint8_t* first = args.lhs;
+  const uint8_t* second = args.lhs + kTileRows * args.lhs_stride;
+  for (size_t k = 0; k < args.depth; k += kTileBytes) {
+    const int8_t* columns = rhs + k * kCols;
+    _tile_loadd(LARQ_RIGHT_0, columns, kTileBytes);
+    _tile_loadd(LARQ_LEFT_0, first + k, args.lhs_stride);
+    _tile_dpbusd(LARQ_SUM_00, LARQ_LEFT_0, LARQ_RIGHT_0);
+    if constexpr (kTwoLeft) {
+      _tile_loadd(LARQ_LEFT_1, second + k, args.lhs_stride);
+      _tile_dpbusd(LARQ_SUM_10, LARQ_LEFT_1, LARQ_RIGHT_0);
+    }
+    if constexpr (kTwoRight) {
+      _tile_loadd(LARQ_RIGHT_1, columns + block, kTileBytes);
+      _tile_dpbusd(LARQ_SUM_01, LARQ_LEFT_0, LARQ_RIGHT_1);
+      if constexpr (kTwoLeft) _tile_dpbusd(LARQ_SUM_11, LARQ_LEFT_1, LARQ_RIGHT_1);
+    }
+  }
+  const size_t stride_bytes = args.acc_stride * sizeof(int32_t);
+  const size_t rows = args.m < kTileRows ? args.m : kTileRows;
+  const size_t cols = args.n - j;
+  int32_t* acc = args.acc + j;
+  LARQ_STORE(LARQ_SUM_00, rows, cols, acc);
+  if constexpr (kTwoRight) LARQ_STORE(LARQ_SUM_01, rows, cols - kCols, acc + kCols);
+  if constexpr (kTwoLeft) {
+    int32_t* below = acc + kTileRows * args.acc_stride;
+    LARQ_STORE(LARQ_SUM_10, args.m - kTileRows, cols, below);
+    if constexpr (kTwoRight) {
+      LARQ_STORE(LARQ_SUM_11, args.m - kTileRows, cols - kCols, below + kCols);
+    }
+  }
+}
+
+template <bool kTwoLeft>
+void MultiplyPixels(const ByteArgs& args) {
+  const int8_t* rhs = args.rhs;
+  size_t j = 0;
+  for (; j + kCols < args.n; j += 2 * kCols, rhs += 2 * kCols * args.depth) {
+    MultiplyBlocks<kTwoLeft, true>(args, j, rhs);
+  }
+  if (j < args.n) MultiplyBlocks<kTwoLeft, false>(args, j, rhs);
+}
+
+}  // namespace
+
+void BytesI32_32x16x64Amxint8(const ByteArgs& args) {
+  Configure(args.m);
+  if (args.m > kTileRows) {
+    MultiplyPixels<true>(args);
+  } else {
+    MultiplyPixels<false>(args);
+  }
+  _tile_release();
+}
+
+void ExpandAmxint8(const ExpandArgs& args) { ExpandAvx512bw(args); }
+
+}  // namespace larq_engine
