@@ -45,6 +45,11 @@ def make_bits(binary: Binary, image: tuple[int, ...], options: Options) -> tuple
 def make_planes(levels: Levels, image: tuple[int, ...]) -> tuple[Tensor, list[Op]]:
     """Likewise of values that are one of few numbers."""
     x, ops = levels.x, list[Op]()
+    if levels.order is not None:
+        turned = levels.tensor.like(f"{x.name}/turned")
+        order = lce_ops.constant(np.array(levels.order, np.int32))
+        ops.append(Op("TRANSPOSE", [x, order], [turned]))
+        x = turned
     if x.shape[-1] != image[-1]:
         signature = None if x.signature is None else (-1, *image[1:])
         shaped = Tensor(f"{x.name}/image", image, x.dtype, signature=signature)

@@ -16,8 +16,8 @@ from larq_engine.converter.constants import fold_constants
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import NUMPY_TYPES, Graph, Meaning, Model, Op, Tensor
 from larq_engine.converter.lce_ops import WORD, is_ours
-from larq_engine.converter.levels import Levels, find_levels
-from larq_engine.converter.signs import NotBinary, find_binary
+from larq_engine.converter.levels import Levels, find_data, find_levels
+from larq_engine.converter.signs import NotBinary
 
 # Of values in a stretch. An operator that makes more is a stretch by itself.
 STRETCH_BYTES = 32 << 20
@@ -186,9 +186,11 @@ class _Counterparts:
 
     def _show_before_sign(self, binary: Tensor) -> Tensor | None:
         if binary not in self._before_sign:
-            found = find_binary(binary)
+            found = find_data(binary)
             if isinstance(found, NotBinary):
                 raise _not_found(binary, found.reason)
+            if isinstance(found, Levels):
+                raise _not_found(binary, f"it is {found.describe()}")
             value, ops = values_before_sign(found)
             self._theirs.add(ops)
             self._before_sign[binary] = value if value.dtype == "FLOAT32" else None

@@ -10,11 +10,12 @@ stay below 2**24, nothing rounds and the bound is 0.
 import functools
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from larq_engine.converter.graph import Array, Op, Tensor
+from larq_engine.converter.levels import find_levels
 from larq_engine.converter.weights import WEIGHTED_KINDS, channel_axis
 from larq_engine.python.operators import KNOWN_OPS
 
@@ -87,9 +88,15 @@ class ErrorBounds:
         """The bound in real numbers (quantized tensors too); 0 for inputs and constants."""
         return self.error(tensor).bound
 
-    def show(self, tensor: Tensor, values: Array) -> Seen:
-        """Takes note of a tensor's values: of all that an operator reads and makes, before it."""
-        self._seen[tensor] = Seen.of(tensor, values)
+    def show(self, tensor: Tensor, values: Array, levels: Iterable[float] = ()) -> Seen:
+        """Takes note of a tensor's values: of all that an operator reads and makes, before it.
+
+        Those that come from few bits count as the largest of their levels: a converted model has
+        them as sums of planes and a constant, which cancel where values are small.
+        """
+        seen = Seen.of(tensor, values)
+        largest = np.maximum(seen.largest, max(map(abs, levels), default=0.0))
+        self._seen[tensor] = replace(seen, largest=largest)
         return self._seen[tensor]
 
     def add(self, op: Op) -> None:
@@ -226,7 +233,7 @@ def _convolve(bounds: ErrorBounds, op: Op) -> _Error:
     values = np.moveaxis(values, channel_axis(op, values.ndim), 0)
     terms = max(1, values[:1].size)
     sums = np.concatenate([np.abs(part).sum(axis=1) for part in _rows(values)])
-    size = sums * bounds.size(x)
+    size = sums * max(bounds.size(x), _largest_level(x))
     added = [bias] if bias is not None and bounds.size(bias) else []
     parts = size + sum(bounds.seen(tensor).largest for tensor in added)
     whole = all(bounds.seen(tensor).whole for tensor in [x, weights, *added])
@@ -235,6 +242,15 @@ def _convolve(bounds: ErrorBounds, op: Op) -> _Error:
     else:
         rounding = _DEVIATIONS * math.sqrt(terms) * _ROUNDING * size + _ROUNDING * parts
     return _Error(_fit(_most(bounds.of(x)) * sums + rounding, op.output), _fit(parts, op.output))
+
+
+def _largest_level(x: Tensor) -> float:
+    """Of values of a few bits, which a converted model has as sums of planes and a constant.
+
+    These cancel where values are small.
+    """
+    levels = find_levels(x)
+    return 0.0 if levels is None else max(map(abs, levels.levels))
 
 
 def _rows(values: Array) -> Iterator[Array]:

@@ -22,9 +22,18 @@ from larq_engine.converter.float_order import (
     to_number,
 )
 from larq_engine.converter.graph import Array, Op, Tensor
-from larq_engine.converter.lce_ops import MOST_BITS
+from larq_engine.converter.lce_ops import MOST_BITS, constant
+from larq_engine.converter.rules_activation import find_clamp
 from larq_engine.converter.rules_bits import step_of
-from larq_engine.converter.signs import is_not_negative
+from larq_engine.converter.rules_fuse import per_channel
+from larq_engine.converter.signs import (
+    Binary,
+    NotBinary,
+    Positive,
+    find_binary,
+    has_exact_differences,
+    is_not_negative,
+)
 
 # What divides by 2^bits - 1 rounds, so distances are equal up to that.
 _ROUNDING = 2.0**-23
@@ -40,14 +49,18 @@ class Levels:
     Attributes:
         tensor: A float tensor.
         x: Of the same number of values in the same order, FLOAT32 or UINT8.
-        limits: In rising order, [2^bits - 1] or [2^bits - 1, channels of x].
+        limits: In rising order, [2^bits - 1] or [2^bits - 1, channels of x]. Where there are
+            levels that no value has, the first ones are -infinity.
         levels: 2^bits numbers, rising or falling.
+        order: Which dimension of x each of the tensor's is, where they lie otherwise; limits are
+            the same for all channels then.
     """
 
     tensor: Tensor
     x: Tensor
     limits: Array
     levels: tuple[float, ...]
+    order: tuple[int, ...] | None = None
 
     @property
     def bits(self) -> int:
@@ -71,12 +84,37 @@ class Levels:
 
     def describe(self) -> str:
         """The values."""
-        return f"one of {len(self.levels)} numbers from {self.levels[0]:g} to {self.levels[-1]:g}"
+        levels = self.levels[int(np.isinf(self.limits.reshape(len(self.limits), -1)[:, 0]).sum()) :]
+        return f"one of {len(levels)} numbers from {levels[0]:g} to {levels[-1]:g}"
 
     def of(self, x: Array) -> Array:
-        """The levels of values of x, [..., channels]."""
+        """The levels of values of x, [..., channels], in the tensor's order of dimensions."""
         count = sum((~(x < limit)).astype(np.intp) for limit in self.limits)
-        return np.asarray(np.take(np.array(self.levels, np.float32), count))
+        levels = np.take(np.array(self.levels, np.float32), count)
+        return np.asarray(levels if self.order is None else levels.transpose(self.order))
+
+
+def find_data(tensor: Tensor) -> Binary | Levels | NotBinary:
+    """How the values of a tensor come from a sign, or from few numbers."""
+    found = find_binary(tensor)
+    if not isinstance(found, NotBinary):
+        return found
+    levels = find_levels(tensor)
+    if levels is None or levels.bits > 1:
+        return levels or found
+    return _as_sign(levels) or found
+
+
+def _as_sign(levels: Levels) -> Binary | None:
+    """One of two numbers, as the sign of what it is compared with."""
+    bound, alpha, beta = levels.limits[0], levels.alpha, levels.beta
+    is_moved = levels.order is not None or levels.x.shape != levels.tensor.shape
+    if is_moved or not has_exact_differences(bound):
+        return None
+    if (beta - alpha, beta + alpha) != levels.levels:
+        return None
+    source = Positive(levels.x, bound=constant(np.ascontiguousarray(bound)))
+    return Binary(source, levels.tensor, alpha, beta)
 
 
 def find_levels(tensor: Tensor) -> Levels | None:
@@ -133,19 +171,29 @@ def _find_float_levels(tensor: Tensor) -> Levels | None:
         if before is None:
             return None
         quantized = before
-    functions: list[Function] = []
-    x, found, rounds = quantized, None, False
+    functions, of_all = list[Function](), list[Function]()
+    x, found, rounds, order = quantized, None, False, None
     while x.producer is not None and x.dtype == "FLOAT32" and x.shape:
         op = x.producer
+        # What does the same to all channels does so in any order of dimensions.
+        if op.kind == "TRANSPOSE" and found is None and len(of_all) == len(functions):
+            turned = _turned(op, order)
+            if turned is None or quantized is not tensor:
+                break
+            order, x = turned
+            functions = of_all
+            continue
         if found is not None and not _clamps(op):
             break
-        step = _step(op)
+        one, step = _step(op, 1), _step(op, 1 if order is not None else x.shape[-1])
         if step is None or step[1] is None or step[1].shape != x.shape:
             break
         functions.insert(0, step[0])
+        if order is None and one is not None:
+            of_all.insert(0, one[0])
         x = step[1]
         rounds = rounds or op.kind in _ROUNDINGS
-        longer = _levels(functions, tensor, x) if rounds else None
+        longer = _levels(functions, tensor, x, order) if rounds else None
         if found is not None and longer is None:
             break
         found = longer
@@ -158,18 +206,44 @@ _RESHAPES = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS")
 _ROUNDINGS: dict[str, Function] = {"ROUND": np.rint, "FLOOR": np.floor, "CEIL": np.ceil}
 
 
+_CHOICES = ("SELECT", "SELECT_V2")  # by which a clamp may be written
+
+
 def _clamps(op: Op) -> bool:
-    return op.known.clamp is not None or op.kind in ("MINIMUM", "MAXIMUM")
+    return op.known.clamp is not None or op.kind in ("MINIMUM", "MAXIMUM", *_CHOICES)
 
 
-def _step(op: Op) -> tuple[Function, Tensor | None] | None:
+def _turned(op: Op, order: tuple[int, ...] | None) -> tuple[tuple[int, ...], Tensor] | None:
+    """What a TRANSPOSE has turned, and the order with those that follow."""
+    x, places = op.inputs
+    if x is None or places is None or places.data is None:
+        return None
+    own = [int(place) for place in places.data]
+    return tuple(own if order is None else [own[place] for place in order]), x
+
+
+def _step(op: Op, channels: int) -> tuple[Function, Tensor | None] | None:
     if op.kind in _ROUNDINGS:
         return _ROUNDINGS[op.kind], op.inputs[0]
-    return step_of(op, op.output.shape[-1])
+    if op.kind in _CHOICES:
+        return _chosen(op, channels)
+    return step_of(op, channels)
 
 
-def _levels(functions: Sequence[Function], tensor: Tensor, x: Tensor) -> Levels | None:
-    channels = x.shape[-1]
+def _chosen(op: Op, channels: int) -> tuple[Function, Tensor | None] | None:
+    clamp = find_clamp(op)
+    if clamp is None:
+        return None
+    kind, x, bound = clamp
+    limit = per_channel(bound, channels)
+    function = np.minimum if kind == "MINIMUM" else np.maximum
+    return None if limit is None else (lambda values: function(values, limit), x)
+
+
+def _levels(
+    functions: Sequence[Function], tensor: Tensor, x: Tensor, order: tuple[int, ...] | None
+) -> Levels | None:
+    channels = x.shape[-1] if order is None else 1
     lowest = np.float32(0) if is_not_negative(x) else -np.finfo(np.float32).max
     found, flushed = (
         _find(functools.partial(evaluate_flushed, functions, small), lowest, channels)
@@ -187,7 +261,7 @@ def _levels(functions: Sequence[Function], tensor: Tensor, x: Tensor) -> Levels 
         return None
     if (limits == limits[:, :1]).all():
         limits = limits[:, 0]
-    return Levels(tensor, x, np.ascontiguousarray(limits, np.float32), levels)
+    return Levels(tensor, x, np.ascontiguousarray(limits, np.float32), levels, order)
 
 
 def _find(
@@ -211,9 +285,13 @@ def _find(
             limits.append(_first_other(function, start, largest, levels[-1]))
             start = limits[-1]
             levels.append(function(start))
-    if len(levels) not in [2**bits for bits in range(2, MOST_BITS + 1)]:
+    values = np.array([level[0] for level in levels], np.float64)
+    if len(values) == 1:
         return None
-    return np.array(limits), tuple(float(level[0]) for level in levels)
+    missing = 2 ** len(limits).bit_length() - len(values)
+    below = values[0] - np.arange(missing, 0, -1) * ((values[-1] - values[0]) / len(limits))
+    never = np.full((missing, channels), -np.inf, np.float32)
+    return np.concatenate([never, limits]), tuple(map(float, [*below, *values]))
 
 
 def _first_other(function: Function, start: Array, largest: Array, value: Array) -> Array:

@@ -19,10 +19,12 @@ class Options:
         target: "arm" for all CPUs, as LCE calls it, or "xcore" for XMOS's tools, which take neither
             zero padding nor pooled bits.
         compatibility: "larq_engine", or "lce" for what LCE 0.16.0 can run.
+        has_samples: Whether layers that are not binary can become int8.
     """
 
     target: str = "arm"
     compatibility: str = "larq_engine"
+    has_samples: bool = False
 
     def __post_init__(self) -> None:
         _check("target", self.target, TARGETS)

@@ -38,6 +38,12 @@ def join_prelu(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 
 def join_clamp(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     """x > c ? c : x -> MINIMUM(x, c), and the like."""
+    found = find_clamp(op)
+    return None if found is None else [Op(found[0], [*found[1:]], [op.output])]
+
+
+def find_clamp(op: Op) -> tuple[str, Tensor, Tensor] | None:
+    """Which of MINIMUM and MAXIMUM a SELECT is, the value and the bound."""
     truth, when_true, when_false = op.inputs
     compared = truth.producer if truth is not None else None
     if compared is None or compared.kind not in _ABOVE:
@@ -58,7 +64,7 @@ def join_clamp(op: Op, graph: Graph, options: Options) -> list[Op] | None:
         if any(each.quantization != x.quantization for each in (constant, bound, op.output)):
             continue
         if _is_same_number(constant, bound):
-            return [Op("MINIMUM" if takes_smaller else "MAXIMUM", [x, bound], [op.output])]
+            return "MINIMUM" if takes_smaller else "MAXIMUM", x, bound
     return None
 
 

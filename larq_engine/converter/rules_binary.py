@@ -21,7 +21,7 @@ from larq_engine.converter.layers import (
     with_pads,
 )
 from larq_engine.converter.lce_limits import why_not_lce
-from larq_engine.converter.levels import Levels, find_levels
+from larq_engine.converter.levels import Levels, find_data
 from larq_engine.converter.options import Options
 from larq_engine.converter.padding import (
     NO_PADS,
@@ -31,7 +31,12 @@ from larq_engine.converter.padding import (
     same_pads,
 )
 from larq_engine.converter.rules_bits import becomes_bits, is_made_of_bits
-from larq_engine.converter.signs import Binary, NotBinary, Positive, find_binary
+from larq_engine.converter.signs import (
+    Binary,
+    NotBinary,
+    Positive,
+    find_binary,
+)
 from larq_engine.converter.weights import OddWeights, find_odd_weights
 from larq_engine.python.text_table import counted
 
@@ -44,14 +49,15 @@ _PRODUCTS_OF_A_LINE = 320
 _FEWEST_OUTPUTS = 8  # a vector: a host computes as many at once
 
 
-# Each plane of the inputs is multiplied with each of the weights. Four such products took as long
-# as a host's int8 layer, without AMX, and a quarter of its float layer (docs/performance.md).
-_MOST_PLANE_PRODUCTS = 4
-
-# Layers of one pixel take as long as it takes to read their weights, and a host's are eight times
-# as large or more. Eight products, as of a byte, took a third of the time of int8, and a fifteenth
-# of that of float.
-_MOST_PLANE_PRODUCTS_OF_A_PIXEL = 8
+# Each plane of the inputs is multiplied with each of the weights. 17 such products took as long as
+# a host's float layer with AVX-512, and about 10 with AVX2; four as long as its int8 layer, without
+# AMX (docs/performance.md). Layers of one pixel take as long as it takes to read their weights, and
+# a host's are eight times as large or more: eight products, as of a byte, took a third of the time
+# of int8, and a fifteenth of that of float.
+_MOST_PLANE_PRODUCTS = 8
+_MOST_PLANE_PRODUCTS_BESIDE_INT8 = 4
+# These hold where a tap fills words. Of fewer channels, layers of more products were not measured.
+_FEWEST_CHANNELS = lce_ops.WORD
 
 
 @dataclass(frozen=True)
@@ -103,17 +109,10 @@ def _match(form: ConvolutionForm, options: Options) -> BinaryLayer | NotBinary:
                 "pad with 1 or not at all (in Keras pad_values=1, padding='valid')",
             )
         pad = found
-    products = data.bits * weights.bits
-    is_pixel = form.result[:3] == (1, 1, 1)
-    most = _MOST_PLANE_PRODUCTS_OF_A_PIXEL if is_pixel else _MOST_PLANE_PRODUCTS
-    if products > most:
-        return NotBinary(
-            f"faster in int8 or float: {products} products of planes for {data.bits} x "
-            f"{weights.bits} bits",
-            f"nothing; with up to {most} it would be binary",
-        )
     layer = BinaryLayer(form, data, weights, pad)
-    reason: NotBinary | None = None
+    reason = has_too_many_products(layer, options)
+    if reason is not None:
+        return reason
     for way in (_padded_before_sign(layer), layer):
         if way is not None:
             way = replace(way, form=as_same(way.form, options))
@@ -122,6 +121,23 @@ def _match(form: ConvolutionForm, options: Options) -> BinaryLayer | NotBinary:
                 return way
     assert reason is not None
     return reason
+
+
+def has_too_many_products(layer: BinaryLayer, options: Options) -> NotBinary | None:
+    """Why a layer of several bits is slower than a host's."""
+    bits, bits_weights = layer.data.bits, layer.weights.bits
+    products = bits * bits_weights
+    is_pixel = layer.form.result[:3] == (1, 1, 1)
+    is_narrow = layer.form.weights.shape[3] < _FEWEST_CHANNELS
+    has_fewer = (options.has_samples or is_narrow) and not is_pixel
+    most = _MOST_PLANE_PRODUCTS_BESIDE_INT8 if has_fewer else _MOST_PLANE_PRODUCTS
+    if products <= most:
+        return None
+    return NotBinary(
+        f"faster in {'int8' if options.has_samples else 'float'}: {products} products of planes "
+        f"for {bits} x {bits_weights} bits",
+        f"nothing; with up to {most} it would be binary",
+    )
 
 
 def _padded_before_sign(layer: BinaryLayer) -> BinaryLayer | None:
@@ -153,12 +169,13 @@ def _padded_before_sign(layer: BinaryLayer) -> BinaryLayer | None:
     return replace(layer, form=whole, data=data, pad_sign=sign, padded=padded)
 
 
-def find_data(tensor: Tensor) -> Binary | Levels | NotBinary:
-    """How the values of a tensor come from a sign, or from few numbers."""
-    found = find_binary(tensor)
-    if isinstance(found, NotBinary):
-        return find_levels(tensor) or found
-    return found
+def make_data(
+    data: Binary | Levels, image: tuple[int, ...], options: Options
+) -> tuple[Tensor, list[Op]]:
+    """The bits of values in the shape of an image, and operators to make them."""
+    if isinstance(data, Levels):
+        return make_planes(data, image)
+    return make_bits(data, image, options)
 
 
 def as_same(form: ConvolutionForm, options: Options) -> ConvolutionForm:
@@ -248,10 +265,7 @@ def binarize_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     if isinstance(found, NotBinary) or is_faster_in_host(op, found, graph, options):
         return None
     form, data, weights = found.form, found.data, found.weights
-    if isinstance(data, Levels):
-        bits, ops = make_planes(data, form.image)
-    else:
-        bits, ops = make_bits(data, form.image, options)
+    bits, ops = make_data(data, form.image, options)
     if found.padded is not None:
         assert isinstance(data, Binary)
         tensor, pads = found.padded.tensor, found.padded.pads

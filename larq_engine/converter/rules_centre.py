@@ -1,7 +1,7 @@
-"""Layers of two numbers that are not each other's negatives become binary ones.
+"""Layers of numbers at equal distances that do not lie around 0 become binary ones.
 
 With inputs x = alpha * s + beta and, in each output channel, weights w = size * t + centre of signs
-s and t, a convolution of x with w is
+(or of more bits, odd whole numbers) s and t, a convolution of x with w is
 
     alpha * size * (s with t) + alpha * centre * (s with 1) + beta * (1 with w).
 
@@ -10,43 +10,36 @@ the layer pads x with zeros that no s stands for. Then it pads s with zeros, and
 image that knows the border.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from larq_engine.converter import lce_ops, schema
-from larq_engine.converter.bits import make_bits
 from larq_engine.converter.graph import Array, FloatLayer, Graph, Op, Tensor
 from larq_engine.converter.layers import ConvolutionForm, find_convolution
+from larq_engine.converter.levels import Levels, find_data
 from larq_engine.converter.options import Options
 from larq_engine.converter.padding import NO_PADS, same_pads
 from larq_engine.converter.rules_binary import (
     BinaryLayer,
     as_same,
+    has_too_many_products,
     is_faster_in_host,
     limit,
     make_convolution,
+    make_data,
     make_ends,
 )
-from larq_engine.converter.signs import Binary, NotBinary, find_binary
-from larq_engine.converter.weights import OddWeights
-
-
-@dataclass(frozen=True)
-class _TwoValues:
-    """weight = centre[o] + size[o] * signs[o, ...], o the output channel."""
-
-    signs: Array
-    size: Array
-    centre: Array
+from larq_engine.converter.signs import Binary, NotBinary
+from larq_engine.converter.weights import OddWeights, find_centred_weights
 
 
 def centre_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """CONV_2D, FULLY_CONNECTED or BATCH_MATMUL of two values around centres -> LceBconv2d."""
+    """CONV_2D, FULLY_CONNECTED or BATCH_MATMUL of values around centres -> LceBconv2d."""
     forms = find_convolution(op)
     for form in () if isinstance(forms, NotBinary) else forms:
-        data = find_binary(form.data)
-        weights = None if isinstance(data, NotBinary) else _find_two_values(form.weights)
+        data = find_data(form.data)
+        weights = None if isinstance(data, NotBinary) else find_centred_weights(form.weights)
         if isinstance(data, NotBinary) or weights is None or form.groups != 1:
             continue
         pad = 0 if form.pads == NO_PADS else data.pad_sign(form.pad_value)
@@ -55,30 +48,13 @@ def centre_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
             continue
         if not knows_border and not weights.centre.any():
             continue  # An ordinary binary layer, which stays in float for a reason.
-        signs = OddWeights(weights.signs, weights.size, 1)
-        layer = BinaryLayer(as_same(form, options), data, signs, pad or 0)
-        if is_faster_in_host(op, layer, graph, options):
+        layer = BinaryLayer(as_same(form, options), data, weights.odd, pad or 0)
+        is_slower = has_too_many_products(layer, options) is not None
+        if is_slower or is_faster_in_host(op, layer, graph, options):
             return None
         if limit(layer, options) is None:
             return _write(layer, weights.centre, options, knows_border)
     return None
-
-
-def _find_two_values(weights: Array) -> _TwoValues | None:
-    rows = weights.reshape(len(weights), -1)
-    if not rows.size or not np.isfinite(rows).all():
-        return None
-    high, low = rows.max(axis=1), rows.min(axis=1)
-    negative = rows == low[:, None]
-    if not (negative | (rows == high[:, None])).all():
-        return None
-    # Channels of one number are of one sign, around 0.
-    alike, size = high == low, np.abs(high)
-    high, low = np.where(alike, size, high), np.where(alike, -size, low)
-    negative = np.where(alike[:, None], rows < 0, negative).reshape(weights.shape)
-    high, low = high.astype(np.float64), low.astype(np.float64)
-    signs = np.where(negative, np.int8(-1), np.int8(1))
-    return _TwoValues(signs, (high - low) / 2, (high + low) / 2)
 
 
 def _is_open(form: ConvolutionForm) -> bool:
@@ -88,8 +64,7 @@ def _is_open(form: ConvolutionForm) -> bool:
 
 def _write(layer: BinaryLayer, centre: Array, options: Options, knows_border: bool) -> list[Op]:
     form, data, weights = layer.form, layer.data, layer.weights
-    assert isinstance(data, Binary)
-    bits, ops = make_bits(data, form.image, options)
+    bits, ops = make_data(data, form.image, options)
     result, ends = make_ends(form)
     is_centred = bool(centre.any())
     # What is computed one after the other; the last is the result.
@@ -106,8 +81,9 @@ def _write(layer: BinaryLayer, centre: Array, options: Options, knows_border: bo
         shape = (*result.shape[:-1], 1)
         signature = None if result.signature is None else (*result.signature[:-1], 1)
         whole = result.like(f"{form.op.name}/ones", shape=shape, signature=signature)
-        ones = np.ones((1, *form.weights.shape[1:]), np.int8)
-        convolution = make_convolution(layer, bits, ones, np.ones(1), np.zeros(1), whole)
+        ones = OddWeights(np.ones((1, *form.weights.shape[1:]), np.int8), np.ones(1), 1)
+        sums = replace(layer, weights=ones)
+        convolution = make_convolution(sums, bits, ones.odd, ones.scale, np.zeros(1), whole)
         ops.append(replace(convolution, float_layer=FloatLayer(form.op.kind, 0, is_part=True)))
         added = result.like(f"{form.op.name}/centre")
         ops.append(_each("MUL", whole, data.alpha * centre, added))
@@ -122,7 +98,7 @@ def _each(kind: str, x: Tensor, numbers: Array, output: Tensor) -> Op:
     return Op(kind, [x, lce_ops.constant(numbers.astype(np.float32))], [output], options)
 
 
-def _inside(form: ConvolutionForm, data: Binary) -> Array:
+def _inside(form: ConvolutionForm, data: Binary | Levels) -> Array:
     """beta * (1 with w), of ones that are padded with zeros: an image of the layer's results."""
     taps = [
         _taps_inside(form, axis, pads)

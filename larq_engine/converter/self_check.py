@@ -172,7 +172,9 @@ class _Check:
             for op in stretch.rounding:
                 for tensor in op.inputs:
                     if tensor in fed:
-                        bounds.show(tensor, fed.pop(tensor))
+                        meaning = given[tensor].meaning
+                        levels = () if meaning is None else meaning.levels
+                        bounds.show(tensor, fed.pop(tensor), levels)
                 for tensor in read_out(op):
                     if bounds.show(tensor, run.value(tensor)).has_nan:
                         return op

@@ -3,10 +3,12 @@
 Larq's quantizers, scales per channel and folded batch norms all keep the sizes of a channel equal
 to the last bit, so there is no tolerance: weights that are almost binary stay as they are.
 
-Weights of more bits are odd multiples of one size. What makes them divides by 2^bits - 1, which
-rounds, so those may be off by what float32 rounds.
+Weights of more bits are odd multiples of one size, or numbers at equal distances that are these
+around a centre. What makes them divides by 2^bits - 1, which rounds, so those may be off by what
+float32 rounds.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,33 +55,68 @@ class OddWeights:
     bits: int
 
 
+@dataclass(frozen=True)
+class CentredWeights:
+    """weight = centre[o] + scale[o] * odd[o, ...]."""
+
+    odd: OddWeights
+    centre: Array
+
+
 def find_odd_weights(weights: Array) -> OddWeights | NotBinary:
     """Looks at float weights [output channels, ...] for +-1 first, then for more bits."""
     scale = scales(weights)
     if not isinstance(scale, NotBinary):
         return OddWeights(np.where(np.signbit(weights), np.int8(-1), np.int8(1)), scale, 1)
+    found = _find_numbers(weights, _odd_rows)
+    bits = 1 if found is None else int(np.abs(found[0]).max()).bit_length()
+    if found is None or bits == 1:
+        return scale
+    return OddWeights(found[0].astype(odd_type(bits)), found[1], bits)
+
+
+def find_centred_weights(weights: Array) -> CentredWeights | None:
+    """Looks for as many numbers at equal distances as 8 bits can tell apart."""
+    found = _find_numbers(weights, _even_rows)
+    if found is None:
+        return None
+    counts, distance = found
+    rows = weights.reshape(len(weights), -1).astype(np.float64)
+    low, alike = rows.min(axis=1), distance == 0
+    bits = max(1, int(counts.max()).bit_length())
+    most = 2**bits - 1
+    odd = 2 * counts - most
+    # Channels of one number are of one sign, around 0.
+    odd[alike] = np.where(low[alike] < 0, -1, 1).reshape(-1, *[1] * (odd.ndim - 1))
+    size = np.where(alike, np.abs(low), distance / 2)
+    centre = np.where(alike, 0, low + size * most)
+    return CentredWeights(OddWeights(odd.astype(odd_type(bits)), size, bits), centre)
+
+
+def _find_numbers(
+    weights: Array, find: Callable[[Array], tuple[Array, Array] | None]
+) -> tuple[Array, Array] | None:
+    """Whole numbers for weights and a size for each channel, from what finds both for some rows."""
     rows = weights.reshape(len(weights), -1)
     if not rows.size or not np.isfinite(rows).all():
-        return scale
-    odd = np.zeros(rows.shape, np.int16)
+        return None
+    numbers = np.zeros(rows.shape, np.int16)
     step = max(1, _CHUNK // rows.shape[1])
     # Most weights are not of few bits, which one channel tells.
     starts = [(0, 1), *((start, start + step) for start in range(1, len(rows), step))]
     sizes = []
     for start, end in starts:
-        found = _odd_rows(rows[start:end])
+        if start >= len(rows):
+            continue
+        found = find(rows[start:end])
         if found is None:
-            return scale
-        odd[start:end] = found[0]
+            return None
+        numbers[start:end] = found[0]
         sizes.append(found[1])
-    bits = int(np.abs(odd).max()).bit_length()
-    if bits == 1:
-        return scale
-    odd = odd.astype(odd_type(bits)).reshape(weights.shape)
-    return OddWeights(odd, np.concatenate(sizes), bits)
+    return numbers.reshape(weights.shape), np.concatenate(sizes)
 
 
-# Of the largest weight: that of the smallest of 4 bits is 15 times as much of itself.
+# Of the largest weight: of the smallest one it is a multiple.
 _ODD_ROUNDING = 2.0**-20
 
 
@@ -90,6 +127,8 @@ def _odd_rows(rows: Array) -> tuple[Array, Array] | None:
     missing = sizes > 0
     for largest in range(1, 2**MOST_BITS, 2):
         (left,) = np.nonzero(missing)
+        if not len(left):
+            break
         size = sizes[left, None] / largest
         ratio = rows[left] / size
         nearest = 2 * np.floor(ratio / 2) + 1
@@ -98,6 +137,33 @@ def _odd_rows(rows: Array) -> tuple[Array, Array] | None:
         scale[left[fits]] = size[fits, 0]
         missing[left[fits]] = False
     return (odd, scale) if (scale > 0).all() else None
+
+
+def _even_rows(rows: Array) -> tuple[Array, Array] | None:
+    """How many distances the numbers of each row are above the lowest, and the largest distances.
+
+    Of rows of one number, that is none, and 0.
+    """
+    low = rows.min(axis=1).astype(np.float64)
+    spread = rows.max(axis=1) - low
+    off = _ODD_ROUNDING * np.abs(rows).max(axis=1)
+    counts, distance = np.zeros(rows.shape, np.int16), np.zeros(len(rows))
+    missing = spread > 0
+    for most in range(1, 2**MOST_BITS):
+        (left,) = np.nonzero(missing)
+        if not len(left):
+            break
+        above = rows[left] - low[left, None]
+        size = spread[left] / most
+        nearest = np.rint(above / size[:, None])
+        # Two numbers are two to the last bit, and no more of them by rounding.
+        bound = 0 * off[left] if most == 1 else off[left]
+        fits = (np.abs(above - nearest * size[:, None]) <= bound[:, None]).all(axis=1)
+        fits &= (size > 4 * bound) & (np.gcd.reduce(nearest.astype(np.int64), axis=1) == 1)
+        counts[left[fits]] = nearest[fits]
+        distance[left[fits]] = size[fits]
+        missing[left[fits]] = False
+    return None if missing.any() else (counts, distance)
 
 
 def scales(weights: Array) -> Array | NotBinary:

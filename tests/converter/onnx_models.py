@@ -26,8 +26,18 @@ class BipolarQuant(OpRun):
         return (np.where(x >= 0, scale, -scale).astype(np.float32),)
 
 
+_ROUNDINGS = {
+    "ROUND": np.round,
+    "HALF_EVEN": np.round,
+    "CEIL": np.ceil,
+    "FLOOR": np.floor,
+    "ROUND_TO_ZERO": np.fix,
+    "DOWN": np.fix,
+}
+
+
 class Quant(OpRun):
-    """As QONNX defines it, for signed numbers rounded to the nearest."""
+    """As QONNX defines it."""
 
     op_domain = QONNX
 
@@ -41,8 +51,10 @@ class Quant(OpRun):
         rounding_mode: str | None = None,
         signed: int | None = None,
     ) -> tuple[np.ndarray]:
-        largest = 2.0 ** (float(bits) - 1) - 1
-        whole = np.round(np.clip(x / scale + zero_point, -largest - (not narrow), largest))
+        most = 2.0 ** float(bits) - 1 - bool(narrow)  # steps from the least to the largest
+        largest = 2.0 ** (float(bits) - 1) - 1 if signed else most
+        rounding = _ROUNDINGS[(rounding_mode or "ROUND").upper()]
+        whole = rounding(np.clip(x / scale + zero_point, largest - most, largest))
         return (((whole - zero_point) * scale).astype(np.float32),)
 
 

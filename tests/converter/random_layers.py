@@ -229,10 +229,10 @@ class _Builder:
         """Notes what a layer becomes; weights [..., output channels] as the layer uses them."""
         became = "float"
         of_one_size = bool((np.abs(weights) == np.abs(weights[:1])).all())
-        of_two_numbers = all(len(np.unique(channel)) <= 2 for channel in weights.T)
         grouped = block.groups > 1 and weights.shape[0] // np.prod(block.kernel) % 32
         pad = block.pad_value if padded else 0
-        can_be = (of_one_size and not grouped) or (of_two_numbers and block.groups == 1)
+        # Halves from -1 to 1 are five numbers at equal distances, of three bits.
+        can_be = block.groups == 1 or (of_one_size and not grouped)
         if can_be and levels is not None and pad in (*levels, 0):
             became = "binary"
         elif of_one_size and weights.size >= _PACKED_FROM:

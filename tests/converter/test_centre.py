@@ -78,6 +78,29 @@ def test_numbers_that_are_no_powers_of_two(rng):
     assert converted.report.operators["LceBconv2d"] == 2
 
 
+@pytest.mark.parametrize("least", [-1, -3, -8])
+@pytest.mark.parametrize("inputs", ["signs", "two bits"])
+def test_whole_numbers_times_a_size(least, inputs, rng):
+    """Ternary weights and such of Brevitas and QONNX: with 0, and even ones."""
+    net = Net()
+    x = net.input(2, 7, 6, 40)
+    if inputs == "signs":
+        data = net.sign(x)
+    else:
+        data = net.op("ROUND", net.op("MUL", net.op("RELU_0_TO_1", x), 3.0))
+    weights = rng.integers(least, -least + (least != -8), (8, 3, 3, 40)).astype(np.float32)
+    weights[1] = 0
+    weights[2] = -0.5
+    weights *= rng.choice(np.array([0.5, 2.0, 1.0], np.float32), (8, 1, 1, 1))
+    y = net.conv(data, weights, steps(rng, 8), padding="SAME")
+    converted = convert_and_compare(net, y, inputs=[steps(rng, *x.shape, step=0.25)])
+    kinds = ["LceQuantize", "LceBconv2d", "LceBconv2d", "MUL", "ADD"]
+    assert converted.kinds == kinds
+    (layer,) = converted.layers
+    bits = {-1: 2, -3: 3, -8: 4}[least]
+    assert (layer.became, layer.weight_bits) == ("binary", bits)
+
+
 def test_border_of_an_open_image_stays_in_float(rng):
     net = Net()
     x = net.input(1, 6, 6, 5)
@@ -102,7 +125,7 @@ _STAYS = {
 def _third(weights: np.ndarray) -> np.ndarray:
     """One weight is another number."""
     one = np.zeros_like(weights)
-    one[0, 0, 0, 0] = 8
+    one[0, 0, 0, 0] = 8.123
     return one
 
 

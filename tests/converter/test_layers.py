@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import larq_engine
-from larq_engine.converter import rules_binary
+from larq_engine.converter import levels
 from larq_engine.converter.api import convert_tflite
 from larq_engine.converter.padding import read_pads
 from larq_engine.converter.signs import find_binary
@@ -221,7 +221,7 @@ def test_padding_before_a_sign_of_which_0_is_negative(rng, monkeypatch):
         found = find_binary(tensor)
         return replace(found, source=replace(found.source, strict=True))
 
-    monkeypatch.setattr(rules_binary, "find_binary", find_strict)
+    monkeypatch.setattr(levels, "find_binary", find_strict)
     net = Net()
     y = net.sign(net.pad(net.input(1, 6, 6, 5), ((1, 1), (1, 1))))
     converted = convert(net.finish(net.conv(y, signs(rng, 8, 3, 3, 5))))

@@ -195,7 +195,8 @@ def test_versions(rng, version, words):
     [
         ("Softplus", {}, r"Softplus 'odd': expected one of Abs, Add, .*, got another operator"),
         ("LSTM", {}, r"LSTM 'odd': expected one of"),
-        ("Quant", {}, r"Quant 'odd': expected weights, which are constants"),
+        ("Quant", {"rounding_mode": "UP", "signed": 0}, r"Quant 'odd': .* rounded by one of ROUND"),
+        ("Quant", {"signed": 1}, r"Quant 'odd': expected 2 bits or more .*, got 1 bits"),
         ("MaxPool", {"kernel_shape": [2, 2], "dilations": [2, 2]}, "'odd': .* no dilations"),
         ("MaxPool", {"kernel_shape": "two"}, "its kernel_shape to be whole numbers, got 'two'"),
         ("MaxPool", {"kernel_shape": [99, 99]}, "a window in the padded image"),

@@ -42,11 +42,33 @@ def bipolar_quant(call: Call) -> Value:
 
 
 def quant(call: Call) -> Value:
-    raise call.error(
-        "weights, which are constants",
-        "a value that is computed when the model runs",
-        "quantize activations to one bit, with BipolarQuant, or not at all",
-    )
+    """To whole numbers of so many bits and back, each step as fold_quant has it."""
+    scale, zero_point = call.weights(1, "its scale"), call.weights(2, "its zero point")
+    low, high, rounding = _quant_form(call, call.weights(3, "its bits"))
+    x = _times(call, "DIV", call.value(), scale)
+    x = _plus(call, "ADD", x, zero_point)
+    x = call.each("MINIMUM", call.each("MAXIMUM", x, low), high)
+    x = _round(call, x, rounding)
+    return _times(call, "MUL", _plus(call, "SUB", x, zero_point), scale)
+
+
+_ROUNDING_OPERATORS = {np.rint: "ROUND", np.ceil: "CEIL", np.floor: "FLOOR"}
+
+
+def _round(call: Call, x: Value, rounding: Callable[[Array], Array]) -> Value:
+    if rounding is not np.trunc:
+        return call.each(_ROUNDING_OPERATORS[rounding], x)
+    zero = np.array(0, np.float32)
+    up = call.each("CEIL", call.each("MINIMUM", x, zero))
+    return call.each("ADD", call.each("FLOOR", call.each("MAXIMUM", x, zero)), up)
+
+
+def _times(call: Call, kind: str, x: Value, scale: Array) -> Value:
+    return x if (scale == 1).all() else call.each(kind, x, scale)
+
+
+def _plus(call: Call, kind: str, x: Value, zero_point: Array) -> Value:
+    return call.each(kind, x, zero_point) if zero_point.any() else x
 
 
 def compare(kind: str) -> Maker:
@@ -198,16 +220,25 @@ def fold_bipolar_quant(call: Call, x: Array, scale: Array) -> Array:
 
 _ROUNDINGS: dict[str, Callable[[Array], Array]] = {
     "ROUND": np.rint,
+    "HALF_EVEN": np.rint,
     "CEIL": np.ceil,
     "FLOOR": np.floor,
     "ROUND_TO_ZERO": np.trunc,
+    "DOWN": np.trunc,
 }
 
 
 def fold_quant(call: Call, x: Array, scale: Array, zero_point: Array, bits: Array) -> Array:
     """To whole numbers of so many bits and back, as QONNX computes it."""
+    low, high, rounding = _quant_form(call, bits)
+    limited = np.clip(x / scale + zero_point, low, high)
+    return np.asarray((rounding(limited) - zero_point) * scale)
+
+
+def _quant_form(call: Call, bits: Array) -> tuple[Array, Array, Callable[[Array], Array]]:
+    """The smallest and the largest whole number, and the rounding."""
     width, signed, narrow = float(bits.reshape(())), call.integer("signed"), call.integer("narrow")
-    mode = call.text("rounding_mode", "ROUND")
+    mode = call.text("rounding_mode", "ROUND").upper()
     if width < 1 + signed or width % 1 or mode not in _ROUNDINGS:
         raise call.error(
             f"2 bits or more (1 without a sign), rounded by one of {', '.join(_ROUNDINGS)}",
@@ -216,8 +247,7 @@ def fold_quant(call: Call, x: Array, scale: Array, zero_point: Array, bits: Arra
         )
     low = -(2.0 ** (width - 1)) + narrow if signed else 0.0
     high = 2.0 ** (width - 1) - 1 if signed else 2.0**width - 1 - narrow
-    limited = np.clip(x / scale + zero_point, np.float32(low), np.float32(high))
-    return np.asarray((_ROUNDINGS[mode](limited) - zero_point) * scale)
+    return np.array(low, np.float32), np.array(high, np.float32), _ROUNDINGS[mode]
 
 
 # ---- The third value -----------------------------------------------------------------------------
