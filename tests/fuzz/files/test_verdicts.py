@@ -103,6 +103,14 @@ def test_memory_that_the_host_spoils_at_times(workers, cases, libraries):
     assert (verdict.owner, verdict.reason) == ("host", "spoils memory without us too")
 
 
+def test_memory_that_the_host_spoilt_under_our_code(workers, cases, libraries):
+    ours = libraries["liblarq_engine_planted"].crash_here
+    host = libraries["libhost_planted"].meet_spoilt_memory
+    (verdict,) = _collect(workers, cases, ours, host).verdicts
+    assert (verdict.owner, verdict.reason) == ("host", "spoils memory without us too")
+    assert verdict.death.signal == "SIGSEGV"
+
+
 def test_memory_that_only_we_spoil(workers, cases, libraries):
     ours = libraries["liblarq_engine_planted"].meet_spoilt_memory
     (verdict,) = _collect(workers, cases, ours).verdicts

@@ -121,6 +121,9 @@ def judge(
     # Who was at work when time ran out, in a loop without end, is chance.
     by_chance = spoilt or alone.signal == "SIGPROF"
     if not by_chance and start < len(alone.frames) and alone.frames[start].module.startswith(_OURS):
+        innocent = again([job] * _REPEATS, make_innocent, limits)
+        if innocent is not None and _met_spoilt_memory(innocent):
+            return verdict("host", "spoils memory without us too", job, alone)
         return verdict("ours", "our code was at work", job, alone)
     if again([job], make_innocent, limits) is not None:
         return verdict("host", "crashes without us", job, alone)
