@@ -22,10 +22,6 @@ std::string Chosen(CpuFeatures cpu, const Bconv2dSpec& spec,
   return choice.planes != nullptr ? choice.planes->name : choice.bytes->name;
 }
 
-bool TakesBytes(CpuFeatures cpu, int64_t bits_in, int64_t bits_weights) {
-  return SelectProduct(cpu, Layer(bits_in, bits_weights)).bytes != nullptr;
-}
-
 // What each CPU gets of the real table for many bits. One line for each ISA that has rows.
 TEST(SelectProduct, RowForEachCpu) {
   const auto chosen = [](CpuFeatures cpu) { return Chosen(cpu, Layer(8, 8)); };
@@ -42,6 +38,10 @@ TEST(SelectProduct, RowForEachCpu) {
 }
 
 #if defined(__x86_64__)
+bool TakesBytes(CpuFeatures cpu, int64_t bits_in, int64_t bits_weights) {
+  return SelectProduct(cpu, Layer(bits_in, bits_weights)).bytes != nullptr;
+}
+
 constexpr CpuFeatures kVnni = {Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw, Isa::kAvx512vnni,
                                Isa::kAvx512vpopcntdq};
 
