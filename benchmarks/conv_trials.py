@@ -62,8 +62,8 @@ FORMS = {
         f"{a}x{b}": Form(
             partial(conv_models.build_planes, a, b), partial(expected.expect_planes, a, b)
         )
-        for a in range(1, 5)
-        for b in range(1, 5)
+        for a in range(1, 9)
+        for b in range(1, 9)
     },
     "int8": Form(conv_models.build_int8, expected.expect_int8, input_type=np.int8),
 }

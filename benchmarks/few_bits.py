@@ -17,8 +17,8 @@ from benchmarks.shapes import CONV_SHAPES
 
 # Bits of a value and of a weight, by how many products of planes they are.
 BITS = (
-    *((2, 1), (1, 2), (3, 1), (2, 2), (4, 1), (3, 2), (8, 1), (4, 2), (3, 3), (4, 4), (6, 6)),
-    *((8, 6), (7, 7), (8, 8)),
+    *((2, 1), (1, 2), (3, 1), (2, 2), (4, 1), (3, 2), (6, 1), (8, 1), (1, 8), (4, 2), (3, 3)),
+    *((4, 3), (4, 4), (6, 6), (8, 6), (7, 7), (8, 8)),
 )
 
 CONTENDERS = (
