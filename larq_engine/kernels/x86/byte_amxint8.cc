@@ -34,7 +34,7 @@ constexpr size_t kCols = 16;
 #define LARQ_RIGHT_1 7
 
 // What LDTILECFG reads.
-struct alignas(64) TileConfig {
+struct TileConfig {
   uint8_t palette = 1;
   uint8_t start_row = 0;
   uint8_t reserved[14] = {};
@@ -71,7 +71,7 @@ void CopyColumns(const int32_t* sums, size_t rows, size_t cols, int32_t* acc, si
     if ((cols) >= kCols) {                                 \
       _tile_stored(tile, acc, stride_bytes);               \
     } else {                                               \
-      alignas(64) int32_t sums[kTileRows * kCols];         \
+      int32_t sums[kTileRows * kCols];                     \
       _tile_stored(tile, sums, kTileBytes);                \
       CopyColumns(sums, rows, cols, acc, args.acc_stride); \
     }                                                      \
