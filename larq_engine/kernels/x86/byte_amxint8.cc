@@ -12,7 +12,7 @@
 
 #include "larq_engine/kernels/x86/expand_avx512bw.h"
 
-#if !defined(__AMX_INT8__)
+#if !defined(__AMX_INT8__) && !defined(__AMXINT8__)  // before version 15, clang's has no underscore
 #error "this file is built with the flags of ISA_COPTS[\"amxint8\"]"
 #endif
 
