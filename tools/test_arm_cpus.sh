@@ -7,8 +7,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-readonly TESTS="bgemm_test bconv2d_test pixel_ops_test select_test"
-readonly SME2_TESTS="bgemm_test bgemm_sme2_test"  # where only the length of vectors is new
+readonly TESTS="bgemm_test bconv2d_test kernel_rows_test pixel_ops_test select_test signed_sums_test"
+readonly SME2_TESTS="bgemm_test bgemm_sme2_test kernel_rows_test"  # where only the length of vectors is new
 # CPU, what it has, tests.
 readonly RUNS=(
   "cortex-a53 portable,neon $TESTS"
@@ -46,7 +46,7 @@ report() {
 }
 
 knows_sme2=yes
-if ! run max sme2 bgemm_test --gtest_filter='KernelTable.*'; then
+if ! run max sme2 kernel_rows_test; then
   if [[ ,${LARQ_ENGINE_REQUIRE_ARM_ISA:-}, == *,sme2,* ]]; then
     printf '%s\n' "$output" "error: SME2 is required here, and this qemu-aarch64 lacks it" >&2
     exit 1

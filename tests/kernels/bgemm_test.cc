@@ -1,10 +1,9 @@
 // One test for each clause of bgemm.h, over every row of the table. A row that this CPU lacks is
-// listed as skipped; LARQ_ENGINE_REQUIRE_ISA (names with commas) makes that a failure.
+// skipped (kernel_rows_test.cc lists them).
 #include "larq_engine/kernels/bgemm.h"
 
 #include <algorithm>
 #include <bit>
-#include <cstdio>
 #include <sstream>
 
 #include "gtest/gtest.h"
@@ -294,20 +293,6 @@ TEST(KernelTable, NamesSayWhatRowsAre) {
     EXPECT_EQ(row.name, name.str());
     EXPECT_EQ(row.kr_bits % static_cast<int>(kWordBits), 0) << row.name;
     EXPECT_GT(row.macs_per_cycle, 0) << row.name;
-  }
-}
-
-TEST(KernelTable, RequiredIsasAreThere) {
-  const CpuFeatures cpu = DetectCpuFeatures();
-  for (const BgemmRow& row : BgemmRows()) {
-    std::printf("%s %s\n", cpu.Has(row.isa) ? "tested " : "SKIPPED", row.name);
-  }
-  const char* required = std::getenv("LARQ_ENGINE_REQUIRE_ISA");
-  std::istringstream names(required == nullptr ? "portable" : required);
-  for (std::string name; std::getline(names, name, ',');) {
-    bool tested = false;
-    for (const BgemmRow& row : BgemmRows()) tested |= cpu.Has(row.isa) && name == IsaName(row.isa);
-    EXPECT_TRUE(tested) << "no row of ISA '" << name << "' was tested on this CPU";
   }
 }
 

@@ -1,9 +1,8 @@
 // One test for each clause of byte_product.h, over every row of the table. A row that this CPU
-// lacks is listed as skipped; LARQ_ENGINE_REQUIRE_ISA (names with commas) makes that a failure.
+// lacks is skipped (kernel_rows_test.cc lists them).
 #include "larq_engine/kernels/byte_product.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <sstream>
 
 #include "gtest/gtest.h"
@@ -289,23 +288,6 @@ TEST(ByteTable, NamesSayWhatRowsAre) {
     EXPECT_EQ(row.kr % static_cast<int>(kByteStep), 0) << row.name;
     EXPECT_GT(row.macs_per_cycle, 0) << row.name;
     EXPECT_GT(row.expanded_per_cycle, 0) << row.name;
-  }
-}
-
-TEST(ByteTable, RequiredIsasAreThere) {
-  // Not every ISA has a row of its own: the one below it then serves.
-  const CpuFeatures cpu = DetectCpuFeatures();
-  for (const ByteRow& row : ByteRows()) {
-    std::printf("%s %s\n", cpu.Has(row.isa) ? "tested " : "SKIPPED", row.name);
-  }
-  const char* required = std::getenv("LARQ_ENGINE_REQUIRE_ISA");
-  std::istringstream names(required == nullptr ? "portable" : required);
-  for (std::string name; std::getline(names, name, ',');) {
-    for (const ByteRow& row : ByteRows()) {
-      if (name == IsaName(row.isa)) {
-        EXPECT_TRUE(cpu.Has(row.isa)) << "the row '" << row.name << "' was not tested";
-      }
-    }
   }
 }
 

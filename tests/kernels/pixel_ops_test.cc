@@ -1,15 +1,12 @@
 // Every function of pixel_ops.h, over every row of the table, against scalar code written from the
-// comments there. A row that this CPU lacks is listed as skipped; LARQ_ENGINE_REQUIRE_ISA (names
-// with commas) makes that a failure.
+// comments there. A row that this CPU lacks is skipped (kernel_rows_test.cc
+// lists them).
 #include "larq_engine/kernels/pixel_ops.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
-#include <sstream>
 #include <stdexcept>
 #include <tuple>
 
@@ -672,23 +669,6 @@ TEST(PixelOpsTable, SelectsTheHighestThatCpuAndForcedKernelAllow) {
 
 TEST(PixelOpsTable, NoKernelOfAnUnknownName) {
   EXPECT_THROW(SelectPixelOps({}, "fastest"), std::invalid_argument);
-}
-
-TEST(PixelOpsTable, RequiredIsasAreThere) {
-  // Not every ISA has a row of its own: the one below it then serves.
-  const CpuFeatures cpu = DetectCpuFeatures();
-  for (const PixelOpsRow& row : PixelOpsRows()) {
-    std::printf("%s %s\n", cpu.Has(row.isa) ? "tested " : "SKIPPED", IsaName(row.isa));
-  }
-  const char* required = std::getenv("LARQ_ENGINE_REQUIRE_ISA");
-  std::istringstream names(required == nullptr ? "portable" : required);
-  for (std::string name; std::getline(names, name, ',');) {
-    for (const PixelOpsRow& row : PixelOpsRows()) {
-      if (name == IsaName(row.isa)) {
-        EXPECT_TRUE(cpu.Has(row.isa)) << "the row of ISA '" << name << "' was not tested";
-      }
-    }
-  }
 }
 
 }  // namespace

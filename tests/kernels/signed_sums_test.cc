@@ -5,10 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
-#include <sstream>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -165,22 +162,6 @@ TEST(SignedSumsTable, SelectsTheHighestThatCpuAndForcedKernelAllow) {
     EXPECT_EQ(row.name, std::string("signed_sums_") + IsaName(row.isa));
     EXPECT_EQ(SelectSignedSums(cpu, "reference").isa, Isa::kPortable);
     EXPECT_EQ(SelectSignedSums(cpu, "bgemm_i32_4x2x64_portable").isa, Isa::kPortable);
-  }
-}
-
-TEST(SignedSumsTable, RequiredIsasAreThere) {
-  const CpuFeatures cpu = DetectCpuFeatures();
-  for (const SignedSumsRow& row : SignedSumsRows()) {
-    std::printf("%s %s\n", cpu.Has(row.isa) ? "tested " : "SKIPPED", IsaName(row.isa));
-  }
-  const char* required = std::getenv("LARQ_ENGINE_REQUIRE_ISA");
-  std::istringstream names(required == nullptr ? "portable" : required);
-  for (std::string name; std::getline(names, name, ',');) {
-    for (const SignedSumsRow& row : SignedSumsRows()) {
-      if (name == IsaName(row.isa)) {
-        EXPECT_TRUE(cpu.Has(row.isa)) << "the row of ISA '" << name << "' was not tested";
-      }
-    }
   }
 }
 

@@ -1,0 +1,45 @@
+// Which rows of the kernel tables this CPU can run. LARQ_ENGINE_REQUIRE_ISA (names with commas)
+// makes it a failure if an ISA's are missing.
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "larq_engine/kernels/byte_table.h"
+#include "larq_engine/kernels/cpu_features.h"
+#include "larq_engine/kernels/kernel_table.h"
+#include "larq_engine/kernels/pixel_ops_table.h"
+#include "larq_engine/kernels/signed_sums_table.h"
+
+namespace larq_engine {
+namespace {
+
+// Names of the ISAs of these rows that this CPU has.
+template <typename Rows>
+std::set<std::string> Tested(const char* table, const Rows& rows) {
+  const CpuFeatures cpu = DetectCpuFeatures();
+  std::set<std::string> tested;
+  for (const auto& row : rows) {
+    const bool has = cpu.Has(row.isa);
+    std::printf("%s %s of %s\n", has ? "tested " : "SKIPPED", IsaName(row.isa), table);
+    if (has) tested.insert(IsaName(row.isa));
+  }
+  return tested;
+}
+
+TEST(KernelRows, OfRequiredIsasAreThere) {
+  std::set<std::string> tested = Tested("bgemm", BgemmRows());
+  tested.merge(Tested("byte products", ByteRows()));
+  tested.merge(Tested("pixel operations", PixelOpsRows()));
+  tested.merge(Tested("signed sums", SignedSumsRows()));
+  const char* required = std::getenv("LARQ_ENGINE_REQUIRE_ISA");
+  std::istringstream names(required == nullptr ? "portable" : required);
+  for (std::string name; std::getline(names, name, ',');) {
+    EXPECT_TRUE(tested.contains(name)) << "this CPU can run no row of ISA '" << name << "'";
+  }
+}
+
+}  // namespace
+}  // namespace larq_engine
