@@ -4,7 +4,6 @@ import dataclasses
 import gc
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from larq_engine.converter import schema
@@ -355,7 +354,7 @@ def _convert(
         check_limit(max_output_error, has_samples=dataset is not None)
     checked = ""
     quantizer: Quantizer | None = None
-    options = replace(options, has_samples=dataset is not None)
+    options = dataclasses.replace(options, has_samples=dataset is not None)
     with progress_steps(verbose) as step:
         step("reading the model")
         file = schema.File(make_source(step))

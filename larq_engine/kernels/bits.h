@@ -34,6 +34,14 @@ static constexpr uint32_t TailMask(size_t channels) {
   return used == 0 ? ~uint32_t{0} : (uint32_t{1} << used) - 1;
 }
 
+// `count` bits, 1 to 32, from number `first` on; no word is read that has none of them.
+static inline uint32_t BitsFrom(const uint32_t* bits, size_t first, size_t count) {
+  const size_t word = first / kWordBits, shift = first % kWordBits;
+  uint64_t found = bits[word] >> shift;
+  if (shift + count > kWordBits) found |= uint64_t{bits[word + 1]} << (kWordBits - shift);
+  return static_cast<uint32_t>(found) & TailMask(count);
+}
+
 static constexpr size_t RoundUp(size_t value, size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }

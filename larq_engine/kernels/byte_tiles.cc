@@ -96,11 +96,7 @@ void ByteTiles::Run(const OutputGrid& grid, const ProductTile& tile, const Scrat
         args.start = shift == 0 ? filters_.Start(group, tile.first_channel) : zeros_.data();
         args.acc = shift == 0 ? group_acc : scratch.part;
         RunProduct(row_, args);
-        if (shift == 0) continue;
-        for (size_t i = 0; i < args.m; ++i) {
-          const size_t at = i * args.acc_stride;
-          ops_.add_shifted(scratch.part + at, args.n, shift, group_acc + at);
-        }
+        if (shift > 0) AddProduct(ops_, args, shift, group_acc);
       }
     }
   }

@@ -7,8 +7,7 @@
 namespace larq_engine {
 namespace {
 
-// The only caller of a micro-kernel; its assertions are the caller's half of
-// the contract.
+// The only caller of a micro-kernel; its assertions are the caller's half of the contract.
 void RunBgemm(const BgemmRow& row, const BgemmArgs& args) {
   assert(args.m >= 1 && args.m <= static_cast<size_t>(row.mr) && args.n >= 1);
   assert(args.segment_words % row.kr_words() == 0);
@@ -16,8 +15,7 @@ void RunBgemm(const BgemmRow& row, const BgemmArgs& args) {
   row.fn(args);
 }
 
-// [planes][taps of all filters][words of a tap], of filters with planes in each
-// tap.
+// [planes][taps of all filters][words of a tap], of filters with planes in each tap.
 std::vector<uint32_t> SplitPlanes(const Bconv2dSpec& spec, const uint32_t* filter) {
   const size_t planes = static_cast<size_t>(spec.bits_weights);
   const size_t taps = static_cast<size_t>(spec.out_channels * spec.taps());
@@ -80,11 +78,7 @@ void PlaneTiles::RunProducts(size_t group, int64_t plane, const ProductTile& til
     args.rhs = filters_.Columns(part, tile.first_channel);
     args.acc = shift == 0 ? group_acc : scratch.part;
     RunBgemm(row_, args);
-    if (shift == 0) continue;
-    for (size_t i = 0; i < args.m; ++i) {
-      const size_t at = i * args.acc_stride;
-      ops_.add_shifted(scratch.part + at, args.n, shift, group_acc + at);
-    }
+    if (shift > 0) AddProduct(ops_, args, shift, group_acc);
   }
 }
 

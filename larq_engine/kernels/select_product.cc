@@ -11,17 +11,12 @@ namespace {
 // Of filters that L2 does not hold: a Xeon's core reads 30 GB/s at 3.9 GHz (dense_bench).
 constexpr double kBytesReadPerCycle = 8;
 
-// The row named `forced`, or the cheapest of those that the CPU runs.
-template <typename Row, typename CyclesFn>
-const Row* Cheapest(std::span<const Row> rows, CpuFeatures cpu, const Bconv2dSpec& spec,
-                    std::string_view forced, CyclesFn cycles_of, double& least) {
-  const Row* best = nullptr;
-  for (const Row& row : rows) {
+// The row of bytes named `forced`, or the cheapest of those that the CPU runs.
+const ByteRow* SelectBytes(CpuFeatures cpu, const Bconv2dSpec& spec, std::string_view forced) {
+  const ByteRow* best = nullptr;
+  for (const ByteRow& row : ByteRows()) {
     if (!cpu.Has(row.isa) || (forced != kAutoKernel && forced != row.name)) continue;
-    const double cycles = cycles_of(row, spec);
-    if (best != nullptr && cycles >= least) continue;
-    best = &row;
-    least = cycles;
+    if (best == nullptr || BytesCycles(row, spec) < BytesCycles(*best, spec)) best = &row;
   }
   return best;
 }
@@ -50,9 +45,10 @@ double BytesCycles(const ByteRow& row, const Bconv2dSpec& spec) {
 ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec, std::string_view forced,
                             bool one_pixel) {
   ProductChoice choice;
-  double bytes_cycles = 0;
-  choice.planes = Cheapest(BgemmRows(), cpu, spec, forced, PlanesCycles, choice.cycles);
-  choice.bytes = Cheapest(ByteRows(), cpu, spec, forced, BytesCycles, bytes_cycles);
+  choice.planes = SelectBgemm(BgemmRows(), cpu, ProductShape(spec), forced).row;
+  choice.bytes = SelectBytes(cpu, spec, forced);
+  if (choice.planes != nullptr) choice.cycles = PlanesCycles(*choice.planes, spec);
+  double bytes_cycles = choice.bytes == nullptr ? 0 : BytesCycles(*choice.bytes, spec);
   if (one_pixel) {
     const double plane_cycles =
         static_cast<double>(spec.out_channels * spec.depth()) / 8 / kBytesReadPerCycle;

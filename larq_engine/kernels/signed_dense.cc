@@ -18,14 +18,6 @@ constexpr size_t kChunkSums = kChunk * kSignedLanes;
 static_assert(kChunkSums * sizeof(int32_t) % kBufferAlignment == 0);
 static_assert(sizeof(int32_t) == sizeof(float));
 
-// Count bits from number `first` on, of which no word is read that has none of them.
-uint32_t BitsFrom(const uint32_t* bits, size_t first, size_t count) {
-  const size_t word = first / kWordBits, shift = first % kWordBits;
-  uint64_t found = bits[word] >> shift;
-  if (shift + count > kWordBits) found |= uint64_t{bits[word + 1]} << (kWordBits - shift);
-  return static_cast<uint32_t>(found) & TailMask(count);
-}
-
 inline float Clamp(float value, FloatRange range) {
   value = value < range.min ? range.min : value;
   return value > range.max ? range.max : value;

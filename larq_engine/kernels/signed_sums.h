@@ -6,9 +6,8 @@
 // bit for bit:
 //
 //   int8:   of 65536 inputs at most, so that even eight times a sum is a number that 32 bits hold.
-//   float:  inputs i, i + 1, i + 2 and i + 3, i a multiple of 4, are added up in order, and that
-//   sum
-//           to the output's, which begins with 0. (Rows look it up: four bits, 16 sums.)
+//   float:  inputs i, i + 1, i + 2 and i + 3, i a multiple of 4, are added up in order, and
+//           that sum to the output's, which begins with 0. (Rows look it up: four bits, 16 sums.)
 //
 // Plain data and plain functions: an ISA's file shares no code with others. Nothing is read or
 // written outside of what is given. `signs` is aligned to 64 bytes.

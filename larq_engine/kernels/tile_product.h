@@ -8,6 +8,7 @@
 
 #include "larq_engine/kernels/gather_taps.h"
 #include "larq_engine/kernels/output_grid.h"
+#include "larq_engine/kernels/pixel_ops.h"
 #include "larq_engine/kernels/scratch_parts.h"
 
 namespace larq_engine {
@@ -39,6 +40,15 @@ class TileProduct {
   virtual void Run(const OutputGrid& grid, const ProductTile& tile,
                    const Scratch& scratch) const = 0;
 };
+
+// Adds the product that args has computed, times 2^shift, to acc, which lies as args.acc does.
+template <typename Args>
+void AddProduct(const PixelOps& ops, const Args& args, int shift, int32_t* acc) {
+  for (size_t i = 0; i < args.m; ++i) {
+    const size_t at = i * args.acc_stride;
+    ops.add_shifted(args.acc + at, args.n, shift, acc + at);
+  }
+}
 
 }  // namespace larq_engine
 

@@ -4,9 +4,7 @@
 
 #include <arm_neon.h>
 
-#include <cstring>
-
-#include "larq_engine/kernels/arm64/signed_sums_float.h"
+#include "larq_engine/kernels/arm64/signed_sums_parts.h"
 
 namespace larq_engine {
 namespace {
@@ -15,15 +13,8 @@ constexpr size_t kLanes = 4;
 constexpr size_t kVectors = kSignedLanes / kLanes;  // of a block
 constexpr size_t kWordsIn16Bits = 15;               // of 8 pairs, each at most 256
 
-inline int8x16_t BroadcastFour(const int8_t* inputs) {
-  int32_t four;
-  std::memcpy(&four, inputs, sizeof(four));
-  return vreinterpretq_s8_s32(vdupq_n_s32(four));
-}
-
 void OfInt8(const Int8SumsArgs& args) {
-  int32_t all = 0;
-  for (size_t i = 0; i < args.words * 32; ++i) all += args.inputs[i];
+  const int32_t all = SumOfAll(args.inputs, args.words);
   for (size_t block = 0; block < args.blocks; ++block) {
     const uint32_t* signs = args.signs + block * args.words * kSignedLanes;
     int32x4_t minus[kVectors];

@@ -1,7 +1,6 @@
 // Lanes are output channels: four bytes of a pixel are broadcast and meet those of 16 filters at
 // once, and nothing is ever summed across lanes. VPDPBUSD adds four products to each lane without
-// saturating; the tile has as
-// many pixels as leave registers for the filters, which come from L2.
+// saturating; the tile has as many pixels as leave registers for the filters, which come from L2.
 #include "larq_engine/kernels/x86/byte_avx512vnni.h"
 
 #include <immintrin.h>

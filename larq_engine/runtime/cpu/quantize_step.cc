@@ -1,4 +1,5 @@
 // LceQuantize (values to bits) and LceDequantize (bits to values).
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -57,16 +58,16 @@ class QuantizeStep : public Step {
   std::optional<QuantizeLimits> limits_;  // one for each channel
 };
 
-// To several bits a value.
-class QuantizePlanesStep : public Step {
+// Numbers to several bits each.
+template <typename Value, typename Quantizer>
+class QuantizeNumbersStep : public Step {
  public:
-  QuantizePlanesStep(const QuantizeOp& op, const StepKernels& kernels)
-      : op_(op), ops_(kernels.pixel_ops) {}
+  explicit QuantizeNumbersStep(std::function<Quantizer(size_t channels)> make)
+      : make_(std::move(make)) {}
 
   void Resize(std::span<const TensorShape> inputs, const TensorShape&) override {
     pixels_ = CountPixels(inputs[0].dims);
-    const auto channels = static_cast<size_t>(inputs[0].dims.back());
-    quantizer_.emplace(static_cast<size_t>(op_.bits), channels, op_.plane_limits, ops_);
+    quantizer_.emplace(make_(static_cast<size_t>(inputs[0].dims.back())));
   }
 
   int64_t pixels() const override { return pixels_; }
@@ -75,43 +76,15 @@ class QuantizePlanesStep : public Step {
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
            void* output) const override {
-    quantizer_->Run(static_cast<const float*>(inputs[0]),
+    quantizer_->Run(static_cast<const Value*>(inputs[0]),
                     static_cast<size_t>(range.last_pixel - range.first_pixel), scratch,
                     static_cast<uint32_t*>(output));
   }
 
  private:
-  const QuantizeOp& op_;
-  const PixelOps& ops_;
+  std::function<Quantizer(size_t channels)> make_;
   int64_t pixels_ = 0;
-  std::optional<PlaneQuantizer> quantizer_;
-};
-
-// Of bytes, to their eight bits.
-class QuantizeBytesStep : public Step {
- public:
-  explicit QuantizeBytesStep(const StepKernels& kernels) : ops_(kernels.pixel_ops) {}
-
-  void Resize(std::span<const TensorShape> inputs, const TensorShape&) override {
-    pixels_ = CountPixels(inputs[0].dims);
-    quantizer_.emplace(static_cast<size_t>(inputs[0].dims.back()), ops_);
-  }
-
-  int64_t pixels() const override { return pixels_; }
-  bool pixelwise() const override { return true; }
-  size_t scratch_bytes() const override { return quantizer_->scratch_bytes(); }
-
-  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
-           void* output) const override {
-    quantizer_->Run(static_cast<const uint8_t*>(inputs[0]),
-                    static_cast<size_t>(range.last_pixel - range.first_pixel), scratch,
-                    static_cast<uint32_t*>(output));
-  }
-
- private:
-  const PixelOps& ops_;
-  int64_t pixels_ = 0;
-  std::optional<ByteQuantizer> quantizer_;
+  std::optional<Quantizer> quantizer_;
 };
 
 class DequantizeStep : public Step {
@@ -151,8 +124,17 @@ class DequantizeStep : public Step {
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const QuantizeOp& op, const StepKernels& kernels) {
-  if (op.from == kTfLiteUInt8) return std::make_unique<QuantizeBytesStep>(kernels);
-  if (op.bits > 1) return std::make_unique<QuantizePlanesStep>(op, kernels);
+  const PixelOps& ops = kernels.pixel_ops;
+  if (op.from == kTfLiteUInt8) {
+    return std::make_unique<QuantizeNumbersStep<uint8_t, ByteQuantizer>>(
+        [&ops](size_t channels) { return ByteQuantizer(channels, ops); });
+  }
+  if (op.bits > 1) {
+    return std::make_unique<QuantizeNumbersStep<float, PlaneQuantizer>>(
+        [&op, &ops](size_t channels) {
+          return PlaneQuantizer(static_cast<size_t>(op.bits), channels, op.plane_limits, ops);
+        });
+  }
   return std::make_unique<QuantizeStep>(op, kernels);
 }
 

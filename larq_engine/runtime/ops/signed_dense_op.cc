@@ -93,11 +93,9 @@ std::vector<float> ScaleOfEach(const WeightBits& weights, size_t units) {
 // Of signs that are minus.
 size_t CountOnes(const uint32_t* bits, size_t first, size_t count) {
   size_t ones = 0;
-  for (size_t i = first, end = first + count; i < end;) {
-    const size_t length = std::min(kWordBits - i % kWordBits, end - i);
-    const uint32_t word = bits[i / kWordBits] >> (i % kWordBits) & TailMask(length);
+  for (size_t i = 0; i < count; i += kWordBits) {
+    const uint32_t word = BitsFrom(bits, first + i, std::min(kWordBits, count - i));
     ones += static_cast<size_t>(std::popcount(word));
-    i += length;
   }
   return ones;
 }

@@ -1,14 +1,27 @@
-// Sums of floats with Advanced SIMD: four bits look up the sum of four inputs, byte by byte, in a
-// table of sixteen. Functions are internal to the including file.
-#ifndef LARQ_ENGINE_KERNELS_ARM64_SIGNED_SUMS_FLOAT_H_
-#define LARQ_ENGINE_KERNELS_ARM64_SIGNED_SUMS_FLOAT_H_
+// What rows with Advanced SIMD have in common. Functions are internal to the including file.
+#ifndef LARQ_ENGINE_KERNELS_ARM64_SIGNED_SUMS_PARTS_H_
+#define LARQ_ENGINE_KERNELS_ARM64_SIGNED_SUMS_PARTS_H_
 
 #include <arm_neon.h>
+
+#include <cstring>
 
 #include "larq_engine/kernels/signed_sums.h"
 
 namespace larq_engine {
 namespace {
+
+inline int8x16_t BroadcastFour(const int8_t* inputs) {
+  int32_t four;
+  std::memcpy(&four, inputs, sizeof(four));
+  return vreinterpretq_s8_s32(vdupq_n_s32(four));
+}
+
+inline int32_t SumOfAll(const int8_t* inputs, size_t words) {
+  int32_t all = 0;
+  for (size_t i = 0; i < words * 32; ++i) all += inputs[i];
+  return all;
+}
 
 constexpr size_t kFloatLanes = 4;
 constexpr size_t kFloatVectors = kSignedLanes / kFloatLanes;  // of a block
@@ -29,6 +42,7 @@ inline uint8x16x4_t SumsOfFour(const float* inputs) {
        vreinterpretq_u8_f32(vsubq_f32(plus, last)), vreinterpretq_u8_f32(vsubq_f32(minus, last))}};
 }
 
+// Four bits look up the sum of four inputs, byte by byte, in a table of sixteen.
 void FloatSums(const FloatSumsArgs& args) {
   const uint32x4_t of_bytes = vdupq_n_u32(0x04040404);
   const uint32x4_t bytes = vdupq_n_u32(0x03020100);
@@ -59,4 +73,4 @@ void FloatSums(const FloatSumsArgs& args) {
 }  // namespace
 }  // namespace larq_engine
 
-#endif  // LARQ_ENGINE_KERNELS_ARM64_SIGNED_SUMS_FLOAT_H_
+#endif  // LARQ_ENGINE_KERNELS_ARM64_SIGNED_SUMS_PARTS_H_
