@@ -18,7 +18,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 
 import numpy as np
-from timing import measure, open_float, open_ours
+from timing import measure, open_host, open_ours
 
 import larq_engine as lce
 
@@ -110,7 +110,7 @@ def convert_to_float(model: Any) -> bytes:
 
 def print_comparison(float_file: bytes, ours: bytes, image: Any, threads: int) -> None:
     counts = sorted({1, threads})
-    runs = [open_float(float_file, n) for n in counts] + [open_ours(ours, n) for n in counts]
+    runs = [open_host(float_file, n) for n in counts] + [open_ours(ours, n) for n in counts]
     times = measure(runs, image, _ROUNDS)
     theirs = [len(float_file) / 1e6, *times[: len(counts)]]
     here = [len(ours) / 1e6, *times[len(counts) :]]

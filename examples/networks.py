@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import platform
+import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -62,22 +63,23 @@ NETWORKS: Mapping[str, Network] = {
 }
 
 
+_FILES = ("float", "int8", "ours", "our int8")  # TensorFlow's two, then ours
+
+
 def main(names: list[str], trained: bool, threads: int, results: Path | None) -> None:
-    print(f"{'':18}{'% right of held-out images':^40}{'size, MB':^27}{'ms an image':^27}")
-    titles = ("Keras", "ours", "int8", "like Keras", *2 * ("float", "ours", "int8"))
-    print(
-        f"{'network':18}"
-        + "".join(f"{title:>{10 if n < 4 else 9}}" for n, title in enumerate(titles))
-    )
+    right = ("Keras", *_FILES[1:], "as Keras")
+    print(f"{'':18}{'% right of held-out images':>50}{'size, MB':>36}{'ms an image':>36}")
+    titles = [f"{title:>10}" for title in right] + [f"{title:>9}" for title in 2 * _FILES]
+    print(f"{'network':18}" + "".join(titles))
     found = {}
     for name in names:
         found[name] = result = run(NETWORKS[name], trained, threads)
-        cells = [f"{100 * share:10.2f}" for share in result["accuracy"].values()] or [" " * 40]
+        cells = [f"{100 * share:10.2f}" for share in result["accuracy"].values()] or [" " * 50]
         cells += [f"{size / 1e6:9.3f}" for size in result["bytes"]]
         cells += [f"{each:9.3f}" for each in result["ms"]]
         print(f"{name:18}" + "".join(cells), flush=True)
     if results:
-        content = {"cpu": cpu(), "threads": threads, "networks": found}
+        content = {"cpu": cpu(), "commit": commit(), "threads": threads, "networks": found}
         results.write_text(json.dumps(content, indent=1) + "\n")
 
 
@@ -86,6 +88,14 @@ def cpu() -> str:
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     names = [line.partition(": ")[2] for line in lines if line.startswith("model name")]
     return names[0] if names else platform.machine()
+
+
+def commit() -> str:
+    """Of the folder with this program."""
+    command = ("git", "describe", "--always", "--dirty")
+    here = Path(__file__).parent
+    found = subprocess.run(command, cwd=here, capture_output=True, text=True, check=False)
+    return found.stdout.strip() or "unknown"
 
 
 def run(network: Network, trained: bool, threads: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from ai_edge_litert.interpreter import Interpreter as LiteRT
 import larq_engine as lce
 
 
-def open_float(content: bytes, threads: int) -> Any:
+def open_host(content: bytes, threads: int) -> Any:
     return LiteRT(model_content=content, num_threads=threads)
 
 
