@@ -121,9 +121,12 @@ _ODD_ROUNDING = 2.0**-20
 
 
 def _odd_rows(rows: Array) -> tuple[Array, Array] | None:
-    """The odd numbers and the size of each row, the smallest numbers that there are."""
+    """The odd numbers and the size of each row, the smallest numbers that there are.
+
+    Rows of zeros are of size 0.
+    """
     sizes = np.abs(rows).max(axis=1).astype(np.float64)
-    odd, scale = np.zeros(rows.shape, np.int16), np.zeros(len(rows))
+    odd, scale = np.ones(rows.shape, np.int16), np.zeros(len(rows))
     missing = sizes > 0
     for largest in range(1, 2**MOST_BITS, 2):
         (left,) = np.nonzero(missing)
@@ -136,7 +139,7 @@ def _odd_rows(rows: Array) -> tuple[Array, Array] | None:
         odd[left[fits]] = nearest[fits]
         scale[left[fits]] = size[fits, 0]
         missing[left[fits]] = False
-    return (odd, scale) if (scale > 0).all() else None
+    return None if missing.any() else (odd, scale)
 
 
 def _even_rows(rows: Array) -> tuple[Array, Array] | None:

@@ -351,7 +351,25 @@ def test_weights_as_dorefa_quantizes_them(bits, rng):
     np.testing.assert_array_equal(found.odd, 2 * q - n)
 
 
-def test_weights_that_are_almost_of_few_bits_are_not(rng):
+@pytest.mark.parametrize(("off", "are"), [(0.9, True), (1.5, False)])
+def test_weights_that_are_almost_of_few_bits(off, are, rng):
+    """Up to 2^-20 of a channel's largest weight is rounding."""
     weights = _odd_weights(rng, 2, 9, 3, 3, 5)
-    weights[2, 0, 1, 1] *= np.float32(1.0001)
-    assert isinstance(find_odd_weights(weights), NotBinary)
+    largest = np.abs(weights[2]).max()
+    weights[2, 0, 1, 1] = np.copysign(largest, 1) * np.float32(1 / 3 + off * 2.0**-20)
+    weights[2, 0, 0, 0] = largest
+    assert isinstance(find_odd_weights(weights), NotBinary) is not are
+
+
+def test_channels_of_zeros_are_of_size_zero(rng):
+    weights = _odd_weights(rng, 2, 9, 3, 3, 5)
+    weights[[0, 4]] = 0
+    found = find_odd_weights(weights)
+    assert not isinstance(found, NotBinary)
+    np.testing.assert_array_equal(found.odd % 2, 1)
+    np.testing.assert_allclose(found.odd * found.scale[:, None, None, None], weights, rtol=1e-6)
+    net = Net()
+    x = net.input(1, 6, 6, 5)
+    y = net.conv(_dorefa(net, x, 3), weights)
+    converted = convert_and_compare(net, y, inputs=[rng.random((1, 6, 6, 5), np.float32)])
+    assert converted.kinds == ["LceQuantize", "LceBconv2d"]

@@ -40,7 +40,7 @@ class _Output:
         values = before.astype(np.float64)
         off = after.astype(np.float64) - values
         if off.size:
-            self.largest = max(self.largest, float(np.abs(off).max()))
+            self.largest = float(np.maximum(self.largest, np.abs(off).max()))  # NaN stays
         self.squares += float((off**2).sum())
         self.square_values += float((values**2).sum())
 

@@ -111,7 +111,13 @@ class Limiter:
         comparison = Comparison(model, self._number)
         Rewriter(graph, islands, self._ranges_of(graph), self._options).rewrite(self._ends)
         _, errors = comparison.run(self._samples, self._progress)
-        return max(error.relative for error in errors)
+        for output in errors:
+            if math.isnan(output.relative):
+                raise ConversionError(
+                    "max_output_error: expected samples on which all outputs are finite, got NaN "
+                    f"or infinity in output '{output.name}'; leave such samples out, or the limit"
+                )
+        return max(output.relative for output in errors)
 
     def _ranges_of(self, copy: Graph) -> dict[Tensor, Range]:
         pairs = list(zip(self._graph.inputs, copy.inputs, strict=True))

@@ -101,3 +101,17 @@ def test_what_is_no_limit(content, samples, limit, error, text):
 def test_without_samples(content):
     with pytest.raises(ValueError, match="max_output_error: expected a representative_dataset"):
         convert_tflite(content, max_output_error=0.1)
+
+
+def test_nan_in_outputs_is_refused(samples, rng):
+    """In whatever order: NaN is neither more nor less than the limit."""
+    for order in (1, -1):
+        net = Net()
+        x = net.input(*_SHAPE)
+        y = net.conv(x, rng.normal(size=(32, 3, 3, 32)).astype(np.float32), padding="SAME")
+        outputs = [y, net.op("SQRT", net.op("SUB", y, 1e3))]
+        content = net.finish(*outputs[::order])
+        free = convert_tflite(content, representative_dataset=samples)
+        assert sorted(np.isnan(output.largest) for output in free.report.int8.outputs) == [0, 1]
+        with pytest.raises(ConversionError, match="outputs are finite, got NaN"):
+            convert_tflite(content, representative_dataset=samples, max_output_error=0.5)
