@@ -17,6 +17,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
               "packed words are read in pairs as 64-bit words, and files are little-endian");
 
 inline constexpr size_t kWordBits = 32;
+inline constexpr size_t kByteBits = 8;
 
 // Word j has bit j. Testing a bit of a table vectorises for any ISA, shifting by the number of the
 // bit does not.

@@ -15,21 +15,25 @@ constexpr size_t kPartBytes = 16 * 1024;
 // Up to so many bits all limits are compared: with AVX-512, 4 bits took as long as guessing does.
 constexpr size_t kMostCompared = 4;
 
-// Which limit, up to `last`, a value is to be compared with: those below are not greater than the
-// value, those above are.
-int32_t GuessLimit(float value, float factor, float offset, float last) {
+// Which limit, of those from `first` to `last`, a value is to be compared with: those below are not
+// greater than the value, those above are.
+int32_t GuessLimit(float value, float factor, float offset, float first, float last) {
   const float guess = value * factor + offset;
   const float low = guess < last ? guess : last;  // also of NaN
-  return static_cast<int32_t>(low > 0.0f ? low : 0.0f);
+  return static_cast<int32_t>(low > first ? low : first);
 }
 
-// factor and offset of one channel; false where limits do not lie evenly enough. Guesses do not
-// fall where values rise, so they are right everywhere if they are at both sides of each limit.
-bool FindGuess(const float* limits, size_t stride, size_t count, float& factor, float& offset) {
+// factor, offset and lowest guess of one channel; false where limits do not lie evenly enough.
+// Guesses do not fall where values rise, so they are right everywhere if they are at both sides of
+// each limit. All values reach limits of -infinity, of which only the last is looked at.
+bool FindGuess(const float* limits, size_t stride, size_t count, float& factor, float& offset,
+               float& lowest) {
   size_t first = 0;
   size_t last = count - 1;
   while (first < last && std::isinf(limits[first * stride])) ++first;
   while (first < last && std::isinf(limits[last * stride])) --last;
+  const size_t begin = std::max<size_t>(first, 1) - 1;
+  lowest = static_cast<float>(begin);
   const double start = limits[first * stride];
   const double step = (limits[last * stride] - start) / static_cast<double>(last - first);
   factor = static_cast<float>(1 / step);
@@ -38,9 +42,9 @@ bool FindGuess(const float* limits, size_t stride, size_t count, float& factor, 
   if (!(step > 0) || !std::isfinite(factor) || !std::isfinite(offset)) return false;
   const auto guess = [&](float value) {
     const auto most = static_cast<float>(count - 1);
-    return static_cast<size_t>(GuessLimit(value, factor, offset, most));
+    return static_cast<size_t>(GuessLimit(value, factor, offset, lowest, most));
   };
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = begin; i < count; ++i) {
     const float limit = limits[i * stride];
     if (guess(limit) < i || guess(std::nextafter(limit, -INFINITY)) > i) return false;
   }
@@ -57,7 +61,7 @@ void PackPlanes(const PixelOps& ops, size_t bits, size_t pixels, size_t channels
       missing[i] = static_cast<uint8_t>(missing[i] << by);
     }
   };
-  if (bits < 8) shift(8 - bits);
+  if (bits < kByteBits) shift(kByteBits - bits);
   for (size_t plane = bits; plane-- > 0;) {
     ops.bitpack_int8(reinterpret_cast<const int8_t*>(missing), pixels, channels, 0, plane_words);
     for (size_t pixel = 0; pixel < pixels; ++pixel) {
@@ -90,8 +94,11 @@ PlaneQuantizer::PlaneQuantizer(size_t bits, size_t channels, const std::vector<f
 void PlaneQuantizer::FindGuesses(const std::vector<float>& limits, size_t limit_channels) {
   std::vector<float> factors(limit_channels);
   std::vector<float> offsets(limit_channels);
+  std::vector<float> lowest(limit_channels);
   for (size_t c = 0; c < limit_channels; ++c) {
-    if (!FindGuess(limits.data() + c, limit_channels, count(), factors[c], offsets[c])) return;
+    if (!FindGuess(limits.data() + c, limit_channels, count(), factors[c], offsets[c], lowest[c])) {
+      return;
+    }
   }
   limits_.resize(limits.size());
   for (size_t i = 0; i < limits.size(); ++i) {
@@ -100,8 +107,10 @@ void PlaneQuantizer::FindGuesses(const std::vector<float>& limits, size_t limit_
   channel_limits_ = limit_channels == 1 ? 0 : count();
   factors.resize(channels_, factors[0]);
   offsets.resize(channels_, offsets[0]);
+  lowest.resize(channels_, lowest[0]);
   factors_ = std::move(factors);
   offsets_ = std::move(offsets);
+  lowest_ = std::move(lowest);
 }
 
 PlaneQuantizer::Scratch PlaneQuantizer::TakeScratch(ScratchParts& parts) const {
@@ -165,11 +174,12 @@ void PlaneQuantizer::Guess(const float* in, size_t pixels, const Scratch& scratc
   const auto count = static_cast<int32_t>(this->count());
   const float* factors = factors_.data();
   const float* offsets = offsets_.data();
+  const float* lowest = lowest_.data();
   int32_t* guesses = scratch.guesses;
   uint8_t* missing = scratch.missing;
   for (size_t pixel = 0; pixel < pixels; ++pixel, in += channels, missing += channels) {
     for (size_t c = 0; c < channels; ++c) {
-      guesses[c] = GuessLimit(in[c], factors[c], offsets[c], last);
+      guesses[c] = GuessLimit(in[c], factors[c], offsets[c], lowest[c], last);
     }
     const float* limits = limits_.data();
     for (size_t c = 0; c < channels; ++c, limits += channel_limits) {
@@ -199,7 +209,6 @@ size_t ByteQuantizer::scratch_bytes() const {
 
 void ByteQuantizer::Run(const uint8_t* in, size_t pixels, std::byte* scratch_memory,
                         uint32_t* out) const {
-  constexpr size_t kBits = 8;
   ScratchParts parts(scratch_memory);
   const Scratch scratch = TakeScratch(parts);
   for (size_t first = 0; first < pixels; first += part_pixels_) {
@@ -207,8 +216,8 @@ void ByteQuantizer::Run(const uint8_t* in, size_t pixels, std::byte* scratch_mem
     const uint8_t* part_in = in + first * channels_;
     std::transform(part_in, part_in + part * channels_, scratch.missing,
                    [](uint8_t byte) { return static_cast<uint8_t>(~byte); });
-    PackPlanes(ops_, kBits, part, channels_, scratch.missing, scratch.words,
-               out + first * kBits * WordsFor(channels_));
+    PackPlanes(ops_, kByteBits, part, channels_, scratch.missing, scratch.words,
+               out + first * kByteBits * WordsFor(channels_));
   }
 }
 

@@ -48,6 +48,7 @@ class PlaneQuantizer {
   std::vector<uint32_t> signs_;  // to compare: of no channel turned
   std::vector<float> factors_;   // to guess: one a channel
   std::vector<float> offsets_;   // to guess: one a channel
+  std::vector<float> lowest_;    // to guess: one a channel, the lowest guess
   size_t channel_limits_ = 0;    // to guess: from a channel's limits to the next's, 0 for the same
   const PixelOps& ops_;
 };

@@ -55,7 +55,9 @@ std::vector<float> RandomLimits(Random& random, size_t count, bool even) {
   }
   std::sort(limits.begin(), limits.end());
   // Levels that no value has.
-  if (random.Int(0, 3) == 0) limits.front() = -INFINITY;
+  const auto last = static_cast<int64_t>(count) - 1;
+  const int64_t below = random.Int(0, 3) == 0 ? random.Int(1, std::min<int64_t>(last + 1, 30)) : 0;
+  std::fill_n(limits.begin(), below, -INFINITY);
   if (random.Int(0, 3) == 0) limits.back() = INFINITY;
   return limits;
 }
@@ -98,8 +100,7 @@ TEST(PlaneQuantizer, CountsTheLimitsThatAValueIsNotSmallerThan) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
   for (const PixelOpsRow& row : PixelOpsRows()) {
-    if (!DetectCpuFeatures().Has(row.isa))
-      continue;  // listed by PixelOpsTable.RequiredIsasAreThere
+    if (!DetectCpuFeatures().Has(row.isa)) continue;  // listed by KernelRows.OfRequiredIsasAreThere
     SCOPED_TRACE(IsaName(row.isa));
     for (size_t bits = 2; bits <= kMaxBits; ++bits) {
       for (size_t channels : {1, 3, 31, 32, 33, 64, 96, 100, 130, 5000}) {

@@ -25,9 +25,6 @@ void CheckRise(const std::vector<float>& limits, size_t channels) {
   }
 }
 
-// A byte is a number of this many bits already.
-constexpr int64_t kByteBits = 8;
-
 void ReadLimits(const OpInfo& op, int64_t bits, QuantizeOp& read) {
   const TensorInfo& limits = op.inputs[1];
   CheckType(limits, "limits", {kTfLiteFloat32});
