@@ -21,6 +21,11 @@ const ByteRow* SelectBytes(CpuFeatures cpu, const Bconv2dSpec& spec, std::string
   return best;
 }
 
+// How many sets of bytes the filters are: numbers of more planes than a row takes are two.
+double WeightParts(const ByteRow& row, const Bconv2dSpec& spec) {
+  return static_cast<double>(PlaneParts(spec.bits_weights, row.weight_planes).size());
+}
+
 }  // namespace
 
 double PlanesCycles(const BgemmRow& row, const Bconv2dSpec& spec) {
@@ -30,8 +35,6 @@ double PlanesCycles(const BgemmRow& row, const Bconv2dSpec& spec) {
 
 double BytesCycles(const ByteRow& row, const Bconv2dSpec& spec) {
   const auto in_parts = static_cast<double>(PlaneParts(spec.bits_in, row.in_planes).size());
-  const auto weight_parts =
-      static_cast<double>(PlaneParts(spec.bits_weights, row.weight_planes).size());
   const auto depth =
       static_cast<double>(RoundUp(static_cast<size_t>(spec.depth()), static_cast<size_t>(row.kr)));
   const auto columns = static_cast<double>(
@@ -39,7 +42,8 @@ double BytesCycles(const ByteRow& row, const Bconv2dSpec& spec) {
   const double expanded = static_cast<double>(spec.bits_in) * depth / row.expanded_per_cycle;
   const double product =
       depth * columns / row.macs_per_cycle + static_cast<double>(row.cycles_per_tile) / row.mr;
-  return static_cast<double>(spec.groups) * (expanded + in_parts * weight_parts * product);
+  return static_cast<double>(spec.groups) *
+         (expanded + in_parts * WeightParts(row, spec) * product);
 }
 
 ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec, std::string_view forced,
@@ -48,12 +52,15 @@ ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec, std::strin
   choice.planes = SelectBgemm(BgemmRows(), cpu, ProductShape(spec), forced).row;
   choice.bytes = SelectBytes(cpu, spec, forced);
   if (choice.planes != nullptr) choice.cycles = PlanesCycles(*choice.planes, spec);
-  double bytes_cycles = choice.bytes == nullptr ? 0 : BytesCycles(*choice.bytes, spec);
+  double bytes_cycles = 0;
+  if (choice.bytes != nullptr) bytes_cycles = BytesCycles(*choice.bytes, spec);
   if (one_pixel) {
     const double plane_cycles =
-        static_cast<double>(spec.out_channels * spec.depth()) / 8 / kBytesReadPerCycle;
+        static_cast<double>(spec.out_channels * spec.depth()) / kByteBits / kBytesReadPerCycle;
     choice.cycles += static_cast<double>(spec.bits_weights) * plane_cycles;
-    bytes_cycles += 8 * plane_cycles;
+    if (choice.bytes != nullptr) {
+      bytes_cycles += WeightParts(*choice.bytes, spec) * kByteBits * plane_cycles;
+    }
   }
   if (choice.planes != nullptr && choice.bytes != nullptr) {
     if (bytes_cycles < choice.cycles) {

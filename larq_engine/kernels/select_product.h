@@ -27,7 +27,8 @@ double BytesCycles(const ByteRow& row, const Bconv2dSpec& spec);
 
 // The cheapest row that this CPU runs, or the row named `forced`: as SelectBgemm, over the rows of
 // both products. Of one output pixel, as dense layers of one image have, it matters most how long
-// reading the filters takes: bytes are eight planes.
+// reading the filters takes: bytes are eight planes, and those of weights of
+// more bits than a row takes are read twice.
 ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec,
                             std::string_view forced = kAutoKernel, bool one_pixel = false);
 

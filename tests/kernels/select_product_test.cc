@@ -67,6 +67,11 @@ TEST(SelectProduct, OnePixelTakesThePlanesThatAreReadFaster) {
   const Bconv2dSpec dense = {.in_channels = 784, .out_channels = 4096, .bits_in = 8};
   EXPECT_NE(SelectProduct(kVnni, dense, kAutoKernel, false).bytes, nullptr);
   EXPECT_NE(SelectProduct(kVnni, dense, kAutoKernel, true).planes, nullptr);
+  CpuFeatures amx = kVnni;
+  amx.Add(Isa::kAmxint8);
+  const Bconv2dSpec weights_of_bytes = {
+      .in_channels = 2048, .out_channels = 2048, .bits_weights = 8};
+  EXPECT_NE(SelectProduct(amx, weights_of_bytes, kAutoKernel, true).planes, nullptr);
 }
 #endif
 
