@@ -35,7 +35,7 @@ class Comparison {
 
   template <typename Row>
   bool Add(const Row& row, const Row* chosen, double cycles) {
-    if (!DetectCpuFeatures().Has(row.isa)) return true;
+    if (!DetectCpuFeatures().Has(row.isa) || !PermitIsa(row.isa)) return true;
     if (cycles > kMostTimes * chosen_.cycles) return true;
     problem_.Use(row);
     problem_.Run(1);

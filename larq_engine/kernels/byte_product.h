@@ -16,15 +16,12 @@
 // 2. Left:      the row of pixel i is `depth` bytes from lhs + i * lhs_stride on, a multiple of kr;
 //               64-byte aligned, as lhs_stride is.
 // 3. Values:    bytes of the left side are up to in_planes planes, so at most 2^in_planes - 1;
-// those
-//               of the right side lie between -(2^weight_planes - 1) and 2^weight_planes - 1.
+//               those of the right side lie between -(2^weight_planes - 1) and that number.
 // 4. RightSide: `rhs` is what PackBytes made for this row: blocks of nr columns; within a block,
-// for
-//               each kByteStep of the depth, nr groups of that many bytes; 64-byte aligned. The
+//               for each kByteStep of the depth, nr groups of that many bytes; 64-byte aligned. The
 //               last block is filled up with zero columns. So is `start`, 64-byte aligned.
 // 5. Parts:     nr divides kRhsPartColumns of bgemm.h. So the columns from a multiple of it on,
-// packed with
-//               those before, are a right side of their own.
+//               packed with those before, are a right side of their own.
 // 6. Reads:     nothing is read outside the rows of the left side, the packed right side and start.
 // 7. MaxDepth:  no acc wraps where the numbers that are added to its start fit kMaxDot of
 //               bconv2d_spec.h.

@@ -12,8 +12,14 @@ namespace larq_engine {
 #if defined(__x86_64__)
 namespace {
 
-// Whether the CPU has AMX's tiles and products of bytes, and Linux saves tiles for this process. It
-// does so only where a process has asked for them; another part of the process may have done so.
+#if defined(__linux__)
+// Of arch_prctl, newer than the C library's headers.
+constexpr int kGetSupported = 0x1021;
+constexpr int kRequestPermission = 0x1023;
+constexpr int kTileData = 18;
+#endif
+
+// Whether the CPU has AMX's tiles and products of bytes, and Linux can save tiles.
 bool HasAmxint8() {
 #if defined(__linux__)
   constexpr unsigned kAmxTileAndInt8 = 1u << 24 | 1u << 25;
@@ -21,9 +27,9 @@ bool HasAmxint8() {
   unsigned eax, ebx, ecx, edx;
   if (__get_cpuid_count(kLeafOfFeatures, 0, &eax, &ebx, &ecx, &edx) == 0) return false;
   if ((edx & kAmxTileAndInt8) != kAmxTileAndInt8) return false;
-  constexpr int kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM: newer than the C library
-  constexpr int kTileData = 18;
-  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  uint64_t supported = 0;
+  if (syscall(SYS_arch_prctl, kGetSupported, &supported) != 0) return false;
+  return (supported >> kTileData & 1) != 0;
 #else
   return false;
 #endif
@@ -96,6 +102,17 @@ CpuFeatures DetectCpuFeatures() {
 #else
   return {};
 #endif
+}
+
+bool PermitIsa(Isa isa) {
+#if defined(__x86_64__) && defined(__linux__)
+  if (isa == Isa::kAmxint8) {
+    return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  }
+#else
+  (void)isa;
+#endif
+  return true;
 }
 
 }  // namespace larq_engine

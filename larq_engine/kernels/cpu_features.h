@@ -33,6 +33,7 @@ class CpuFeatures {
     for (Isa isa : isas) Add(isa);
   }
   constexpr void Add(Isa isa) { mask_ |= Bit(isa); }
+  constexpr void Remove(Isa isa) { mask_ &= ~Bit(isa); }
   constexpr bool Has(Isa isa) const { return (mask_ & Bit(isa)) != 0; }
 
  private:
@@ -41,6 +42,12 @@ class CpuFeatures {
 };
 
 CpuFeatures DetectCpuFeatures();
+
+// To be called before code of an ISA runs; false if the system refuses. Linux saves AMX's tiles
+// only for processes that have asked for them, and refuses where a thread's alternate signal stack
+// is too small. From then on it refuses to set one of less than 11 KB: so this is not asked without
+// need.
+bool PermitIsa(Isa isa);
 
 }  // namespace larq_engine
 

@@ -7,7 +7,10 @@ namespace larq_engine {
 namespace {
 
 // What rules the rows of an ISA out, if the CPU lacks it.
-std::string Obstacle(Isa isa) { return std::string("this CPU has no ") + IsaName(isa); }
+std::string Obstacle(Isa isa) {
+  const std::string lacks = std::string("this CPU has no ") + IsaName(isa);
+  return isa == Isa::kAmxint8 ? lacks + ", or the system withholds it" : lacks;
+}
 
 // Taps that are not whole steps of a row are copied together first: ten instructions a word for
 // taps of two words (counted for 64-bit ARM), taken to be two a cycle.

@@ -22,7 +22,7 @@ std::set<std::string> Tested(const char* table, const Rows& rows) {
   const CpuFeatures cpu = DetectCpuFeatures();
   std::set<std::string> tested;
   for (const auto& row : rows) {
-    const bool has = cpu.Has(row.isa);
+    const bool has = cpu.Has(row.isa) && PermitIsa(row.isa);
     std::printf("%s %s of %s\n", has ? "tested " : "SKIPPED", IsaName(row.isa), table);
     if (has) tested.insert(IsaName(row.isa));
   }

@@ -132,7 +132,7 @@ const Fault kFaults[] = {
      "larq_engine: tensor 'input' (#0): ", "expected 1 zero points, one for each scale", "got 40"},
 
     // Quantize to several bits.
-    {"QuantizeToFiveBits", [] { return QuantizePlanes().Build(); },
+    {"QuantizeToNineBits", [] { return QuantizePlanes().Build(); },
      [](Graph* g) {
        g->operators[0].options = EncodeOptions({{"bits", 9}});
      },

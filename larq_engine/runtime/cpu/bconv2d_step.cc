@@ -46,8 +46,7 @@ class Bconv2dStep : public Step {
   // Packs the filter the first time.
   void ResizeKernel() {
     if (!conv_) {
-      const ProductChoice choice =
-          SelectProduct(DetectCpuFeatures(), op_.spec, kernels_.kernel, pixels_ == 1);
+      const ProductChoice choice = Choose(DetectCpuFeatures());
       if (!choice.has_row()) throw OpError(choice.error);
       if (choice.planes != nullptr) {
         Emplace(*choice.planes);
@@ -56,6 +55,13 @@ class Bconv2dStep : public Step {
       }
     }
     conv_->Resize(in_height_, in_width_);
+  }
+
+  ProductChoice Choose(CpuFeatures cpu) const {
+    const ProductChoice choice = SelectProduct(cpu, op_.spec, kernels_.kernel, pixels_ == 1);
+    if (choice.bytes == nullptr || PermitIsa(choice.bytes->isa)) return choice;
+    cpu.Remove(choice.bytes->isa);
+    return Choose(cpu);
   }
 
   template <typename Row>
