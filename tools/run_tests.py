@@ -174,7 +174,12 @@ STAGES = (
                     "tests/python/test_fusion.py",
                     "tests/python/test_compiled_model.py",
                 ],
-                *["tests/interop/test_interop.py", "-k", "not tensorflow and not tflite_runtime"],
+                *[
+                    "tests/interop/test_interop.py",
+                    "tests/interop/test_own_files.py",
+                    "-k",
+                    "not tensorflow and not tflite_runtime",
+                ],
             ],
         ),
         (*CPP, r"larq_engine/python/", r"tests/(cuda|interop)/", r"tests/[^/]*\.py$"),
@@ -210,6 +215,7 @@ STAGES = (
             [
                 *["tools/test_sanitized_plugin.sh", "asan", "tests/python/test_interpreter.py"],
                 *["tests/python/test_unpack_weights.py", "tests/interop/test_interop.py"],
+                "tests/interop/test_own_files.py",
                 *["-k", "not tensorflow and not tflite_runtime"],
             ],
         ),

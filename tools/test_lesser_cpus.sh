@@ -15,7 +15,8 @@ readonly PYTHON_CPU=Haswell  # LiteRT's own wheel needs AVX
 # Of large tensors on which XNNPACK does nothing new: 6 of 11 minutes.
 readonly NOT_IN_PYTHON='not may_not_be_written_over'
 readonly PYTHON_TESTS=(tests/python/test_fusion.py tests/python/test_host_ops_on_bits.py
-  tests/python/test_unpack_weights.py tests/interop/test_interop.py)
+  tests/python/test_unpack_weights.py tests/interop/test_interop.py
+  tests/interop/test_own_files.py)
 
 if [[ $(uname -m) != x86_64 ]]; then
   echo "lesser CPUs: not run, this is no x86-64"

@@ -23,7 +23,8 @@ from tests.model_builder import (
 )
 from tests.oracle import Conv, pack_bits
 
-_INTEROP = Path(__file__).parents[2] / "interop" / "data"
+# LCE's files, and ours of several bits.
+_INTEROP = [Path(__file__).parents[2] / "interop" / folder for folder in ("data", "own")]
 _LARGEST_FILE = 7000  # Bytes; larger ones hold the same operators and take longer.
 
 _F, _I, _B, _L = np.float32, np.int32, np.bool_, np.int64
@@ -34,7 +35,8 @@ def make_seeds() -> dict[str, bytes]:
     """Returns all seeds, the same ones in the same order each time."""
     seeds = {
         path.stem: path.read_bytes()
-        for path in sorted(_INTEROP.glob("*.tflite"))
+        for folder in _INTEROP
+        for path in sorted(folder.glob("*.tflite"))
         if path.stat().st_size <= _LARGEST_FILE
     }
     seeds |= {function.__name__.strip("_"): function() for function in _OWN}
