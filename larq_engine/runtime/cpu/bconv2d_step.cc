@@ -1,5 +1,6 @@
 // LceBconv2d: chooses its kernel row, runs it or the reference.
 #include <optional>
+#include <string_view>
 
 #include "larq_engine/kernels/bconv2d.h"
 #include "larq_engine/kernels/reference.h"
@@ -43,16 +44,14 @@ class Bconv2dStep : public Step {
   }
 
  private:
-  // Packs the filter the first time.
+  // Packs the filter the first time, and where another row is the better one for one pixel.
   void ResizeKernel() {
-    if (!conv_) {
-      const ProductChoice choice = Choose(DetectCpuFeatures());
-      if (!choice.has_row()) throw OpError(choice.error);
-      if (choice.planes != nullptr) {
-        Emplace(*choice.planes);
-      } else {
-        Emplace(*choice.bytes);
-      }
+    const ProductChoice choice = Choose(DetectCpuFeatures());
+    if (!choice.has_row()) throw OpError(choice.error);
+    if (choice.planes != nullptr) {
+      Use(*choice.planes);
+    } else {
+      Use(*choice.bytes);
     }
     conv_->Resize(in_height_, in_width_);
   }
@@ -65,7 +64,8 @@ class Bconv2dStep : public Step {
   }
 
   template <typename Row>
-  void Emplace(const Row& row) {
+  void Use(const Row& row) {
+    if (conv_ && row.name == std::string_view(conv_->kernel())) return;
     conv_.emplace(op_.spec, op_.filter.data(), op_.transform, row, kernels_.pixel_ops);
   }
 

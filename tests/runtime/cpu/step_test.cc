@@ -4,8 +4,9 @@
 #include <cstdint>
 
 #include "gtest/gtest.h"
+#include "larq_engine/kernels/aligned_buffer.h"
 #include "larq_engine/kernels/pixel_ops_table.h"
-#include "larq_engine/kernels/select.h"
+#include "larq_engine/kernels/select_product.h"
 #include "larq_engine/runtime/ops/op_error.h"
 #include "larq_engine/runtime/ops/op_table.h"
 #include "tests/host/model_builder.h"
@@ -52,6 +53,13 @@ struct Made {
   Op op;
   std::unique_ptr<Step> step;
 };
+
+// On one thread.
+void RunAll(const Step& step, const void* input, void* output) {
+  AlignedBuffer<std::byte> scratch(step.scratch_bytes());
+  const void* inputs[] = {input};
+  step.Run(inputs, {0, step.pixels(), 0, step.channel_blocks()}, scratch.data(), output);
+}
 
 template <typename Function>
 std::string ErrorOf(Function function) {
@@ -134,6 +142,41 @@ TEST(Bconv2dStep, MacsAreThoseOfTheGroups) {
   for (const char* kernel : {"auto", "reference"}) {
     Made made("LceBconv2d", op, kernel);
     EXPECT_EQ(Macs(made.op, made.Resize({2, 5, 6, 2})), 2 * 5 * 6 * 4 * 9 * 32);
+  }
+}
+
+// Reading the filters costs one pixel the most, and many pixels the least.
+TEST(Bconv2dStep, ResizedInputsGetTheRowThatIsTheirs) {
+  constexpr int kBits = 8;
+  constexpr int kWords = 64;
+  constexpr int kFilters = 256;
+  std::vector<uint32_t> filter(kFilters * kWords);
+  for (size_t i = 0; i < filter.size(); ++i) filter[i] = static_cast<uint32_t>(i) * 2654435761u;
+  const std::vector<float> ones(kFilters, 1.0f);
+  OpInfo op{.inputs = {Tensor(kTfLiteInt32, {1, 1, 1, kWords * kBits}),
+                       Tensor(kTfLiteInt32, {kFilters, 1, 1, kWords}, filter.data()),
+                       Tensor(kTfLiteFloat32, {kFilters}, ones.data()),
+                       Tensor(kTfLiteFloat32, {kFilters}, ones.data()), TensorInfo()},
+            .output = Tensor(kTfLiteFloat32, {1, 1, 1, kFilters})};
+  testing::OptionMap with_bits = ConvOptionMap(kWords * 32);
+  with_bits["bits_in"] = kBits;
+  with_bits["bits_weights"] = 1;
+  const std::vector<uint8_t> options = testing::EncodeOptions(with_bits);
+  op.options = options;
+  Made made("LceBconv2d", op);
+  Made reference("LceBconv2d", op, std::string(kReferenceKernel));
+  const Bconv2dSpec& spec = std::get<Bconv2dOp>(made.op).spec;
+  for (const int rows : {1, 9, 1}) {
+    made.Resize({rows, 1, 1, kWords * kBits});
+    reference.Resize({rows, 1, 1, kWords * kBits});
+    const ProductChoice choice = SelectProduct(DetectCpuFeatures(), spec, kAutoKernel, rows == 1);
+    EXPECT_EQ(made.step->kernel(),
+              choice.planes == nullptr ? choice.bytes->name : choice.planes->name);
+    const std::vector<uint32_t> image(rows * kWords * kBits, 0x9e3779b9u);
+    std::vector<float> expected(rows * kFilters), got(rows * kFilters);
+    RunAll(*reference.step, image.data(), expected.data());
+    RunAll(*made.step, image.data(), got.data());
+    EXPECT_EQ(got, expected);
   }
 }
 
