@@ -45,6 +45,8 @@ def make_bits(binary: Binary, image: tuple[int, ...], options: Options) -> tuple
 def make_planes(levels: Levels, image: tuple[int, ...]) -> tuple[Tensor, list[Op]]:
     """Likewise of values that are one of few numbers."""
     x, ops = levels.x, list[Op]()
+    if levels.ops:
+        x, ops = _add_pools(levels)
     if levels.order is not None:
         turned = levels.tensor.like(f"{x.name}/turned")
         order = lce_ops.constant(np.array(levels.order, np.int32))
@@ -92,6 +94,20 @@ def note_meaning(
     )
     if meaning not in bits.meanings:
         bits.meanings.append(meaning)
+
+
+def _add_pools(levels: Levels) -> tuple[Tensor, list[Op]]:
+    """The values of levels, of max pooling that is not there already."""
+    x = levels.ops[0].inputs[0]
+    assert x is not None
+    ops = list[Op]()
+    for op in levels.ops:
+        made = replace(op, inputs=[x])
+        pool = next((other for other in x.consumers if computes_the_same(other, made)), made)
+        if pool is made:
+            ops.append(made)
+        x = pool.output
+    return x, ops
 
 
 def values_before_sign(binary: Binary) -> tuple[Tensor, list[Op]]:

@@ -181,6 +181,7 @@ class _Counterparts:
             levels = find_levels(their)
             if levels is None:
                 raise _not_found(their, "it is not one of few numbers")
+            self._theirs.add(levels.ops)
             return Comparison(op, source, their, levels.x, levels)
         return Comparison(op, source, their, self._show_before_sign(their))
 

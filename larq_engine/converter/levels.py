@@ -9,7 +9,7 @@ numbers. Of bytes there are few to begin with: whatever follows is evaluated for
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -54,6 +54,7 @@ class Levels:
         levels: 2^bits numbers, rising or falling.
         order: Which dimension of x each of the tensor's is, where they lie otherwise; limits are
             the same for all channels then.
+        ops: What makes x, where the graph does not have it.
     """
 
     tensor: Tensor
@@ -61,6 +62,7 @@ class Levels:
     limits: Array
     levels: tuple[float, ...]
     order: tuple[int, ...] | None = None
+    ops: tuple[Op, ...] = ()
 
     @property
     def bits(self) -> int:
@@ -108,7 +110,7 @@ def find_data(tensor: Tensor) -> Binary | Levels | NotBinary:
 def _as_sign(levels: Levels) -> Binary | None:
     """One of two numbers, as the sign of what it is compared with."""
     bound, alpha, beta = levels.limits[0], levels.alpha, levels.beta
-    is_moved = levels.order is not None or levels.x.shape != levels.tensor.shape
+    is_moved = levels.order is not None or levels.x.shape != levels.tensor.shape or levels.ops
     if is_moved or not has_exact_differences(bound):
         return None
     if (beta - alpha, beta + alpha) != levels.levels:
@@ -119,7 +121,34 @@ def _as_sign(levels: Levels) -> Binary | None:
 
 def find_levels(tensor: Tensor) -> Levels | None:
     """Returns how the values of a float tensor come from few numbers, or None."""
-    return _find_byte_levels(tensor) or _find_float_levels(tensor)
+    return _find_pooled_levels(tensor) or _find_byte_levels(tensor) or _find_float_levels(tensor)
+
+
+def _find_pooled_levels(tensor: Tensor) -> Levels | None:
+    """Of max pooling, which gives the same before what rounds as after it."""
+    pooled = _before_reshapes(tensor)
+    op = pooled.producer
+    if op is None or op.kind != "MAX_POOL_2D" or op.options.fusedActivationFunction:
+        return None
+    levels = None if op.inputs[0] is None else find_levels(op.inputs[0])
+    if levels is None or levels.order is not None or levels.levels[0] > levels.levels[-1]:
+        return None
+    if levels.x.dtype != "FLOAT32" or levels.x.shape != levels.tensor.shape:
+        return None
+    if levels.limits.ndim > 1 and tensor.shape[-1] != pooled.shape[-1]:
+        return None
+    x = pooled.like(f"{levels.x.name}/pooled")
+    pool = replace(op, inputs=[levels.x], outputs=[x])
+    return replace(levels, tensor=tensor, x=x, ops=(*levels.ops, pool))
+
+
+def _before_reshapes(tensor: Tensor) -> Tensor:
+    while tensor.producer is not None and tensor.producer.kind in _RESHAPES:
+        before = tensor.producer.inputs[0]
+        if before is None:
+            break
+        tensor = before
+    return tensor
 
 
 def _find_byte_levels(tensor: Tensor) -> Levels | None:
@@ -165,12 +194,7 @@ def _are_even(levels: Sequence[float], rounding: float) -> bool:
 
 
 def _find_float_levels(tensor: Tensor) -> Levels | None:
-    quantized = tensor
-    while quantized.producer is not None and quantized.producer.kind in _RESHAPES:
-        before = quantized.producer.inputs[0]
-        if before is None:
-            return None
-        quantized = before
+    quantized = _before_reshapes(tensor)
     functions, of_all = list[Function](), list[Function]()
     x, found, rounds, order = quantized, None, False, None
     while x.producer is not None and x.dtype == "FLOAT32" and x.shape:

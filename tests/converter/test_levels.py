@@ -204,6 +204,38 @@ def test_dense_layers_after_a_flattened_quantizer(rng):
     assert [kind for kind in converted.kinds if kind != "RESHAPE"] == ["LceQuantize", "LceBconv2d"]
 
 
+@pytest.mark.parametrize("form", [_dorefa, _clip, _scaled, _falling])
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+def test_max_pooling_between_quantizer_and_layer(padding, form, rng):
+    """It comes before the quantizer; where that falls, the largest number was the smallest."""
+    net = Net()
+    x = net.input(*_SHAPE)
+    pooled = net.max_pool(form(net, x, 3), (3, 2), (2, 1), padding)
+    pooled = net.max_pool(pooled, (2, 2), (1, 1))
+    y = net.conv(pooled, signs(rng, 24, 3, 3, _CHANNELS))
+    content, values = net.finish(y), [_inputs(form, 3, rng)]
+    converted = convert(content)
+    (expected,), (got,) = run_stock(content, values), run_engine(converted.content, values)
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-4 if form in (_clip,) else 0)
+    (layer,) = converted.layers
+    assert layer.became == ("weights only" if form is _falling else "binary")
+    if form is not _falling:
+        wanted = ["MAX_POOL_2D", "MAX_POOL_2D", "LceQuantize", "LceBconv2d"]
+        assert converted.kinds[-4:] == wanted and "ROUND" not in converted.kinds
+        convert_tflite(content)  # which checks itself
+
+
+def test_a_pooled_and_flattened_quantizer_of_two_layers(rng):
+    net = Net()
+    x = net.input(2, 6, 4, 40)
+    flat = net.reshape(net.max_pool(_dorefa(net, x, 3)), 2, 240)
+    outputs = [net.dense(flat, signs(rng, 10, 240)) for _ in range(2)]
+    values = rng.uniform(-0.5, 1.5, x.shape).astype(np.float32)
+    converted = convert_and_compare(net, *outputs, inputs=[values])
+    assert [layer.became for layer in converted.layers] == ["binary"] * 2
+    assert converted.kinds.count("MAX_POOL_2D") == converted.kinds.count("LceQuantize") == 1
+
+
 def test_a_quantizer_of_two_layers_is_computed_once(rng):
     net = Net()
     x = net.input(*_SHAPE)
