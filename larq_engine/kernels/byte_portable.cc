@@ -9,16 +9,18 @@ void BytesI32_4x4x4Portable(const ByteArgs& args) {
     const size_t cols = args.n - j < kCols ? args.n - j : kCols;
     for (size_t i = 0; i < args.m; ++i) {
       const uint8_t* left = args.lhs + i * args.lhs_stride;
-      int32_t sums[kCols];
-      for (size_t c = 0; c < kCols; ++c) sums[c] = args.start[j + c];
+      uint32_t sums[kCols];
+      for (size_t c = 0; c < kCols; ++c) sums[c] = static_cast<uint32_t>(args.start[j + c]);
       for (size_t k = 0; k < args.depth; k += kByteStep) {
         for (size_t c = 0; c < kCols; ++c) {
           for (size_t b = 0; b < kByteStep; ++b) {
-            sums[c] += left[k + b] * rhs[k * kCols + c * kByteStep + b];
+            sums[c] += static_cast<uint32_t>(left[k + b] * rhs[k * kCols + c * kByteStep + b]);
           }
         }
       }
-      for (size_t c = 0; c < cols; ++c) args.acc[i * args.acc_stride + j + c] = sums[c];
+      for (size_t c = 0; c < cols; ++c) {
+        args.acc[i * args.acc_stride + j + c] = static_cast<int32_t>(sums[c]);
+      }
     }
   }
 }

@@ -23,8 +23,7 @@
 // 5. Parts:     nr divides kRhsPartColumns of bgemm.h. So the columns from a multiple of it on,
 //               packed with those before, are a right side of their own.
 // 6. Reads:     nothing is read outside the rows of the left side, the packed right side and start.
-// 7. MaxDepth:  no acc wraps where the numbers that are added to its start fit kMaxDot of
-//               bconv2d_spec.h.
+// 7. Wraps:     acc is the sum modulo 2^32, at any depth.
 // 8. Exact:     results are equal over all rows, bit for bit.
 // 9. Expand:    `expand` makes such bytes of planes: bytes[32 * w + c] has as bit p the bit c of
 //               run[p * plane_words + w], for w < words and p < planes. Words and bytes may lie at

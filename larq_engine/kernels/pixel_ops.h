@@ -40,6 +40,10 @@ struct PixelOps {
   void (*to_int8)(const TransformArgs& args);
   void (*to_bits)(const TransformArgs& args);
 
+  // Sums of int8 values, dense, as int8_output.h has them; a multiplier for each.
+  void (*round_sums)(const int32_t* sums, const float* multipliers, size_t count, FloatRange range,
+                     int32_t zero_point, int8_t* out);
+
   // LceQuantize and LceDequantize, dense. The sign of a value is -1 exactly when it is smaller than
   // zero (int8: than the zero point). So -0.0 is +1, as in TensorFlow, and NaN is +1, because no
   // comparison with it holds. A bool is +1 if true, and any byte but 0 is true. To unpack, `plus`

@@ -8,6 +8,7 @@
 
 #include "larq_engine/kernels/pixel_ops.h"
 #include "larq_engine/kernels/pixel_ops_rows.h"
+#include "larq_engine/kernels/round_to_int8.h"
 
 namespace larq_engine {
 namespace {
@@ -332,6 +333,7 @@ constexpr PixelOps kPixelOpsLoops = {
     .to_float = ToFloat,
     .to_int8 = ToInt8,
     .to_bits = ToBits,
+    .round_sums = RoundSums,
     .bitpack_float = BitpackFloatRows,
     .bitpack_float_limits = BitpackFloatLimitsRows,
     .bitpack_int8 = BitpackInt8Rows,

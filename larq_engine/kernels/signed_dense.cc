@@ -1,11 +1,11 @@
 #include "larq_engine/kernels/signed_dense.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/kernels/memory_size.h"
+#include "larq_engine/kernels/round_to_int8.h"
 
 namespace larq_engine {
 namespace {
@@ -31,22 +31,18 @@ void Transform(const FloatDenseOutput& output, const float* sums, size_t first, 
   for (size_t i = 0; i < count; ++i) out[i] = Clamp(sums[i] * scale[i] + bias[i], range);
 }
 
-// Whole numbers of up to 22 bits are the low bits of their sum with this.
-constexpr float kRounding = 12582912;  // 1.5 * 2^23
-
 void Transform(const Int8DenseOutput& output, const int32_t* sums, size_t first, size_t count,
                int8_t* __restrict out) {
   const int32_t* weight = output.weight.data() + first;
-  const int32_t* offset = output.offset.data() + first;
+  const int32_t* bias = output.bias.data() + first;
   const float* multiplier = output.multiplier.data() + first;
   const FloatRange range = output.range;
-  const int32_t zero_point = output.zero_point - std::bit_cast<int32_t>(kRounding);
+  const int32_t zero_point = output.zero_point;
   for (size_t i = 0; i < count; ++i) {
     const uint32_t sum = static_cast<uint32_t>(sums[i]) * static_cast<uint32_t>(weight[i]) +
-                         static_cast<uint32_t>(offset[i]);
+                         static_cast<uint32_t>(bias[i]);
     const float value = static_cast<float>(static_cast<int32_t>(sum)) * multiplier[i];
-    const float rounded = Clamp(value, range) + kRounding;
-    out[i] = static_cast<int8_t>(std::bit_cast<int32_t>(rounded) + zero_point);
+    out[i] = RoundToInt8(value, range, zero_point);
   }
 }
 

@@ -1,9 +1,7 @@
 // What follows the sums of a dense layer whose weights are +-1 times a number for each output:
 //
 //   float:  y = clamp(sum * scale + bias)                     each operation rounds to float32
-//   int8:   q = clamp(round(a * multiplier)) + zero_point     a = sum * weight + offset, in 32 bits
-//
-// Rounding is to nearest, halves to even, as XNNPACK rounds.
+//   int8:   as int8_output.h has it, of sum * weight + bias, in 32 bits
 #ifndef LARQ_ENGINE_KERNELS_SIGNED_DENSE_OUTPUT_H_
 #define LARQ_ENGINE_KERNELS_SIGNED_DENSE_OUTPUT_H_
 
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "larq_engine/kernels/float_range.h"
+#include "larq_engine/kernels/int8_output.h"
 
 namespace larq_engine {
 
@@ -25,12 +24,8 @@ struct FloatDenseOutput {
   FloatRange range;
 };
 
-struct Int8DenseOutput {
+struct Int8DenseOutput : Int8Output {
   std::vector<int32_t> weight;
-  std::vector<int32_t> offset;
-  std::vector<float> multiplier;
-  FloatRange range;  // without the zero point
-  int32_t zero_point;
 };
 
 }  // namespace larq_engine

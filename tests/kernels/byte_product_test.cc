@@ -31,10 +31,10 @@ struct Product {
   std::vector<int8_t> rhs;
   std::vector<int32_t> start;
 
-  int64_t Expected(size_t i, size_t j) const {
+  int32_t Expected(size_t i, size_t j) const {
     int64_t sum = start[j];
     for (size_t k = 0; k < depth; ++k) sum += int64_t{lhs[i * depth + k]} * rhs[j * depth + k];
-    return sum;
+    return static_cast<int32_t>(sum);
   }
 };
 
@@ -86,7 +86,7 @@ void ExpectExact(const ByteRow& row, const Product& p, Guard guard = Guard::kAft
   for (size_t at = 0; at < acc.size(); ++at) {
     const size_t i = at < 3 ? p.m : (at - 3) / acc_stride;
     const size_t j = at < 3 ? p.n : (at - 3) % acc_stride;
-    const int64_t expected = i < p.m && j < p.n ? p.Expected(i, j) : kCanary;
+    const int32_t expected = i < p.m && j < p.n ? p.Expected(i, j) : kCanary;
     ASSERT_EQ(acc[at], expected) << row.name << " i=" << i << " j=" << j << " m=" << p.m
                                  << " n=" << p.n << " depth=" << p.depth;
   }
@@ -197,7 +197,7 @@ TEST_P(ByteProductTest, Reads) {
   }
 }
 
-TEST_P(ByteProductTest, MaxDepth) {
+TEST_P(ByteProductTest, Wraps) {
   // Far past 16 bits and the 24 of a float.
   const size_t depth = (size_t{1} << 17) / kr() * kr();
   Product p{.m = 1,
@@ -213,8 +213,10 @@ TEST_P(ByteProductTest, MaxDepth) {
   p.depth = static_cast<size_t>(kMaxDot / step) / kr() * kr();
   p.lhs.resize(p.depth);
   p.rhs.assign(p.depth, weight);
-  p.start = {static_cast<int32_t>(kMaxDot)};
-  ExpectExact(GetParam(), p);
+  for (int64_t start : {kMaxDot, int64_t{INT32_MAX}, int64_t{INT32_MIN}}) {
+    p.start = {static_cast<int32_t>(start)};
+    ExpectExact(GetParam(), p);
+  }
 }
 
 TEST_P(ByteProductTest, Exact) {

@@ -602,6 +602,35 @@ TEST_P(PixelOpsTest, AddShifted) {
   }
 }
 
+TEST_P(PixelOpsTest, RoundSums) {
+  SCOPED_TRACE(testing::ReplayHint());
+  for (Guard guard : {Guard::kBefore, Guard::kAfter}) {
+    for (size_t count = 0; count <= 200; ++count) {
+      const auto zero_point = static_cast<int32_t>(random_.Int(-128, 127));
+      const FloatRange range = {static_cast<float>(random_.Int(-128, 0) - zero_point),
+                                static_cast<float>(random_.Int(0, 127) - zero_point)};
+      std::vector<int32_t> values(count);
+      std::vector<float> multipliers(count, 0.25f);  // halves too
+      for (int32_t& value : values) value = static_cast<int32_t>(random_.Int(-600, 600));
+      for (size_t i = 0; i < count; i += 3) {
+        values[i] = static_cast<int32_t>(random_.Word());
+        multipliers[i] = random_.Float(0, 256);
+      }
+      for (size_t i = 1; i < count; i += 3) multipliers[i] = random_.Float(0, 1);
+      const GuardedBuffer<int32_t> sums{std::span<const int32_t>(values), guard};
+      const GuardedBuffer<float> by{std::span<const float>(multipliers), guard};
+      GuardedBuffer<int8_t> out(count, guard);
+      ops().round_sums(sums.data(), by.data(), count, range, zero_point, out.data());
+      for (size_t i = 0; i < count; ++i) {
+        const float rounded = std::nearbyint(static_cast<float>(values[i]) * multipliers[i]);
+        const float kept = std::fmin(std::fmax(rounded, range.min), range.max);
+        ASSERT_EQ(out.data()[i], static_cast<int32_t>(kept) + zero_point)
+            << values[i] << " times " << multipliers[i] << ", " << i << " of " << count;
+      }
+    }
+  }
+}
+
 TEST_P(PixelOpsTest, RowsOfNothing) {
   const PixelOps& p = ops();
   const std::vector<float> channel(32);

@@ -115,7 +115,8 @@ def isa_files_include_only_the_contract_and_their_own(sources: Sources) -> Viola
             continue
         contract = re.fullmatch(
             r"larq_engine/kernels/"
-            r"(bgemm\w*|bits|byte_product|pixel_ops(_loops|_rows)?|signed_sums(_loops)?)\.h",
+            r"(bgemm\w*|bits|byte_product|pixel_ops(_loops|_rows)?|round_to_int8"
+            r"|signed_sums(_loops)?)\.h",
             name,
         )
         allowed = (contract or name.startswith(own)) if quoted else name in FOR_ISA_FILES
@@ -166,8 +167,8 @@ def runtime_includes_only_what_is_below_it_and_the_system(sources: Sources) -> V
 
 # What a folder of the runtime may include of the runtime; of kernels, what no device is known to.
 _KERNELS_WITHOUT_DEVICE = re.compile(
-    r"larq_engine/kernels/(activation|aligned_buffer|bconv2d_spec|bits|corner_ones|memory_size"
-    r"|output_transform|signed_dense_output|unpack_weights|window)\.h"
+    r"larq_engine/kernels/(activation|aligned_buffer|bconv2d_spec|bits|corner_ones"
+    r"|int8_(conv2d_spec|output)|memory_size|output_transform|signed_dense_output|unpack_weights|window)\.h"
 )
 _DEVICES = ("cpu", "cuda")
 _OF_RUNTIME = {

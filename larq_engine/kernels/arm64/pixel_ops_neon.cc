@@ -810,6 +810,7 @@ constexpr PixelOps kPixelOpsNeon = {
     .to_float = ToFloatNeon,
     .to_int8 = ToInt8Neon,
     .to_bits = ToBitsNeon,
+    .round_sums = RoundSums,
     .bitpack_float = BitpackFloatNeon,
     .bitpack_float_limits = BitpackFloatLimitsNeon,
     .bitpack_int8 = BitpackInt8Neon,

@@ -1,6 +1,7 @@
-// Lanes are output channels: four bytes of a pixel are broadcast and meet those of 8 filters at
-// once. VPMADDUBSW adds two products in 16 bits, where it would saturate: 2 * 255 * 63 fit, so the
-// weights of a product are at most six planes.
+// Four bytes of a pixel are broadcast and meet those of several filters at once. VPMADDUBSW adds
+// two products of bytes in 16 bits, where it would saturate: 2 * 255 * 63 fit, so there the weights
+// are at most six planes. For seven both sides are widened to 16 bits, which takes a third more
+// instructions for a product, and not twice as many, as two products of six planes would.
 #include "larq_engine/kernels/x86/byte_avx2.h"
 
 #include <immintrin.h>
@@ -67,6 +68,80 @@ void MultiplyPixels(const ByteArgs& args) {
   }
 }
 
+// Of the depth, widened at a time: of a tile's pixels it is 4 kB.
+constexpr size_t kWideDepth = 512;
+constexpr size_t kWideCols = 8;
+constexpr size_t kWidePixels = 4;  // of 5 gcc 12 spills sums: 55 GMAC/s and not 67
+
+void Widen(const uint8_t* bytes, size_t count, int16_t* wide) {
+  size_t k = 0;
+  for (; k + 16 <= count; k += 16) {
+    const __m128i some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + k));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(wide + k), _mm256_cvtepu8_epi16(some));
+  }
+  for (; k < count; ++k) wide[k] = bytes[k];
+}
+
+inline __m256i WidenWeights(const int8_t* weights) {
+  return _mm256_cvtepi8_epi16(_mm_load_si128(reinterpret_cast<const __m128i*>(weights)));
+}
+
+// Adds the products of a part of the depth to `before`, which are 8 numbers for all pixels or for
+// each. A lane has two of the four products of a filter.
+template <int kPixels>
+void MultiplyWide(const int16_t* left, size_t depth, const int8_t* rhs, const int32_t* before,
+                  size_t before_stride, size_t cols, int32_t* acc, size_t acc_stride) {
+  __m256i sum[kPixels][2];
+#pragma GCC unroll 4
+  for (int i = 0; i < kPixels; ++i) sum[i][0] = sum[i][1] = _mm256_setzero_si256();
+  for (size_t k = 0; k < depth; k += kByteStep, rhs += kWideCols * kByteStep) {
+    const __m256i low = WidenWeights(rhs);
+    const __m256i high = WidenWeights(rhs + kWideCols * kByteStep / 2);
+#pragma GCC unroll 4
+    for (int i = 0; i < kPixels; ++i) {
+      int64_t four;
+      std::memcpy(&four, left + static_cast<size_t>(i) * kWideDepth + k, sizeof(four));
+      const __m256i pixel = _mm256_set1_epi64x(four);
+      sum[i][0] = _mm256_add_epi32(sum[i][0], _mm256_madd_epi16(pixel, low));
+      sum[i][1] = _mm256_add_epi32(sum[i][1], _mm256_madd_epi16(pixel, high));
+    }
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < kPixels; ++i, acc += acc_stride, before += before_stride) {
+    const __m256i pairs = _mm256_hadd_epi32(sum[i][0], sum[i][1]);
+    const __m256i total = _mm256_permute4x64_epi64(pairs, 0xd8);
+    alignas(32) int32_t sums[kWideCols];
+    if (cols >= kWideCols) {
+      const __m256i old = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(before));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(acc), _mm256_add_epi32(total, old));
+    } else {
+      _mm256_store_si256(reinterpret_cast<__m256i*>(sums), total);
+      for (size_t j = 0; j < cols; ++j) {
+        acc[j] =
+            static_cast<int32_t>(static_cast<uint32_t>(before[j]) + static_cast<uint32_t>(sums[j]));
+      }
+    }
+  }
+}
+
+template <int kPixels>
+void MultiplyWidePixels(const ByteArgs& args) {
+  alignas(32) int16_t left[kPixels * kWideDepth];
+  for (size_t first = 0; first < args.depth; first += kWideDepth) {
+    const size_t depth = args.depth - first < kWideDepth ? args.depth - first : kWideDepth;
+    for (size_t i = 0; i < kPixels; ++i) {
+      Widen(args.lhs + i * args.lhs_stride + first, depth, left + i * kWideDepth);
+    }
+    const int8_t* rhs = args.rhs + first * kWideCols;
+    for (size_t j = 0; j < args.n; j += kWideCols, rhs += args.depth * kWideCols) {
+      const bool starts = first == 0;
+      MultiplyWide<kPixels>(left, depth, rhs, starts ? args.start + j : args.acc + j,
+                            starts ? 0 : args.acc_stride, args.n - j, args.acc + j,
+                            args.acc_stride);
+    }
+  }
+}
+
 }  // namespace
 
 // Smaller m takes a smaller tile rather than multiplying for nothing.
@@ -80,6 +155,19 @@ void BytesI32_4x16x4Avx2(const ByteArgs& args) {
       return MultiplyPixels<3>(args);
     default:
       return MultiplyPixels<4>(args);
+  }
+}
+
+void BytesI32_4x8x4Avx2(const ByteArgs& args) {
+  switch (args.m) {
+    case 1:
+      return MultiplyWidePixels<1>(args);
+    case 2:
+      return MultiplyWidePixels<2>(args);
+    case 3:
+      return MultiplyWidePixels<3>(args);
+    default:
+      return MultiplyWidePixels<kWidePixels>(args);
   }
 }
 

@@ -7,6 +7,7 @@
 namespace larq_engine {
 
 void BytesI32_4x16x4Avx2(const ByteArgs& args);
+void BytesI32_4x8x4Avx2(const ByteArgs& args);
 void ExpandAvx2(const ExpandArgs& args);
 
 }  // namespace larq_engine

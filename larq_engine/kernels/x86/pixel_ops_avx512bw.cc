@@ -16,6 +16,7 @@
 #endif
 
 #include "larq_engine/kernels/pixel_ops_rows.h"
+#include "larq_engine/kernels/round_to_int8.h"
 #include "larq_engine/kernels/x86/deal_rows.h"
 #include "larq_engine/kernels/x86/join_rows_avx512bw.h"
 
@@ -491,6 +492,7 @@ constexpr PixelOps kPixelOpsAvx512bw = {
     .to_float = ToFloat,
     .to_int8 = ToInt8,
     .to_bits = ToBits,
+    .round_sums = RoundSums,
     .bitpack_float = BitpackFloat,
     .bitpack_float_limits = BitpackFloatLimits,
     .bitpack_int8 = BitpackInt8,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "larq_engine/kernels/pixel_ops_table.h"
+#include "larq_engine/kernels/select_int8.h"
 #include "larq_engine/kernels/signed_sums_table.h"
 #include "larq_engine/runtime/cpu/cpu_segment.h"
 #include "larq_engine/runtime/cpu/step_seconds.h"
@@ -37,6 +38,10 @@ double CpuExecutor::Seconds(const Program& program, const ProgramOp& op, int hos
 bool CpuExecutor::ReadsBitsFaster(const SignedDenseSize& size) const {
   return PrefersSignedSums(SelectSignedSums(DetectCpuFeatures(), kAutoKernel), size.rows,
                            size.depth * size.units);
+}
+
+bool CpuExecutor::ConvolvesFaster(const Int8Conv2dSpec& spec) const {
+  return PrefersInt8(SelectInt8(DetectCpuFeatures(), spec, kAutoKernel), spec);
 }
 
 std::unique_ptr<Segment> CpuExecutor::Compile(const Program& program, std::span<const size_t> ops,

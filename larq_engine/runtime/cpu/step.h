@@ -77,6 +77,7 @@ std::unique_ptr<Step> MakeStep(const ClampOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const PreluOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const ConcatenationOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const SignedDenseOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const Int8Conv2dOp& op, const StepKernels& kernels);
 
 }  // namespace larq_engine
 

@@ -1,5 +1,6 @@
 #include "larq_engine/runtime/cpu/step_seconds.h"
 
+#include "larq_engine/kernels/select_int8.h"
 #include "larq_engine/kernels/select_product.h"
 #include "larq_engine/runtime/ops/tensor_info.h"
 
@@ -25,8 +26,12 @@ double ProductCycles(const Bconv2dOp& conv, const TensorShape& output, const Ste
 }  // namespace
 
 double StepSeconds(const Op& op, const TensorShape& output, size_t bytes, const StepCpu& cpu) {
-  const auto* conv = std::get_if<Bconv2dOp>(&op);
-  const double cycles = conv == nullptr ? 0 : ProductCycles(*conv, output, cpu);
+  double cycles = 0;
+  if (const auto* conv = std::get_if<Bconv2dOp>(&op)) cycles = ProductCycles(*conv, output, cpu);
+  if (const auto* conv = std::get_if<Int8Conv2dOp>(&op)) {
+    const ByteRow& row = SelectInt8(cpu.features, conv->spec, cpu.kernel);
+    cycles = static_cast<double>(CountElements(output.dims, 3)) * Int8Cycles(row, conv->spec);
+  }
   const double seconds = cycles / kClock + static_cast<double>(bytes) / kBytesPerSecond;
   return seconds / cpu.threads;
 }

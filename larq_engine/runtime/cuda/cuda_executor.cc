@@ -11,6 +11,7 @@ namespace larq_engine {
 namespace {
 
 constexpr const char* kBytes = "it takes bytes as numbers of eight bits";
+constexpr const char* kInt8 = "it is on int8";
 constexpr const char* kWeightBits = "its weights are bits, and its inputs are not";
 
 bool ReachesTooFar(int64_t taps, int64_t dilation, int64_t stride, const AxisPadding& padding) {
@@ -33,6 +34,7 @@ std::string CudaExecutor::Refusal(const Program& program, const ProgramOp& op) c
                    : std::string();
   };
   if (std::holds_alternative<SignedDenseOp>(*op.op)) return kWeightBits;
+  if (std::holds_alternative<Int8Conv2dOp>(*op.op)) return kInt8;
   if (const auto* quantize = std::get_if<QuantizeOp>(op.op.get())) {
     if (quantize->from == kTfLiteUInt8) return kBytes;
     // Kernels count them in 32 bits.

@@ -96,7 +96,8 @@ std::vector<int> FindPlanNodes(const HostGraph& graph, bool fuse, bool for_other
     }
     if (!graph.can_be_fused[i]) continue;
     const NodeWish wish = wish_for(node);
-    if ((node.op->reads_weight_bits || !ReadsAnyOf(node, fixed)) && wish != NodeWish::kLeave &&
+    if ((node.op->form == OpForm::kWeightBits || !ReadsAnyOf(node, fixed)) &&
+        wish != NodeWish::kLeave &&
         (!node.op->for_other_devices || (for_others && wish != NodeWish::kTakeHere))) {
       if (fuse) search.AddCandidate(i);
       if (wish != NodeWish::kNone) search.Take(i);

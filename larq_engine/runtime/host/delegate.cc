@@ -153,12 +153,15 @@ NodeWish WishFor(const NodePlace* place) {
   return place->IsHere() ? NodeWish::kTakeHere : NodeWish::kTake;
 }
 
-// Of a layer whose weights are bits: whether they are read as such.
-NodeWish WishForBits(const TfLiteContext& context, const Engine& engine, const HostNode& node) {
+// Of one that is taken for its own sake: whether the CPU is faster than the host.
+NodeWish WishForForm(const TfLiteContext& context, const Engine& engine, const HostNode& node) {
   const auto executors = engine.executors();
   if (!engine.fuse() || executors.size() > 1) return NodeWish::kLeave;
-  const SignedDenseSize size = SignedDenseOp::Size(DescribeOp(context, node));
-  return executors[0]->ReadsBitsFaster(size) ? NodeWish::kTakeHere : NodeWish::kLeave;
+  const OpInfo op = DescribeOp(context, node);
+  const bool is_faster = node.op->form == OpForm::kInt8
+                             ? executors[0]->ConvolvesFaster(Int8Conv2dOp::Spec(op))
+                             : executors[0]->ReadsBitsFaster(SignedDenseOp::Size(op));
+  return is_faster ? NodeWish::kTakeHere : NodeWish::kLeave;
 }
 
 // The nodes of plans, as the placement leaves them. Throws where it asks for what cannot be.
@@ -170,8 +173,8 @@ std::vector<int> FindPlaced(TfLiteContext* context, Delegate& delegate, int subg
   const std::vector<int> plans =
       FindPlanNodes(graph, engine.fuse(), engine.executors().size() > 1, [&](const HostNode& node) {
         const NodePlace* place = place_of(node.index);
-        const bool is_of_bits = node.op->reads_weight_bits && place == nullptr;
-        return is_of_bits ? WishForBits(*context, engine, node) : WishFor(place);
+        const bool has_form = node.op->form != OpForm::kUsual && place == nullptr;
+        return has_form ? WishForForm(*context, engine, node) : WishFor(place);
       });
   if (subgraph >= 0 && !placement->nodes.empty()) {  // the host tells
     const std::vector<int> known =

@@ -34,6 +34,7 @@ TensorInfo DescribeTensor(const TfLiteContext& context, int index) {
     if (affine.scale != nullptr) {
       info.scales.assign(affine.scale->data, affine.scale->data + affine.scale->size);
     }
+    info.scale_axis = affine.quantized_dimension;
     const std::span<const int> zero_points = AsSpan(affine.zero_point);
     info.zero_points.assign(zero_points.begin(), zero_points.end());
   }
@@ -95,10 +96,15 @@ HostNode ReadNode(TfLiteContext* context, int index) {
     read.op = nullptr;
   } else {
     read.host_options = read.op->read_options(node->builtin_data);
-    const KnownOp* of_bits = FindOpOfWeightBits(*read.op);
+    const KnownOp* of_bits = FindOpOfForm(*read.op, OpForm::kWeightBits);
     if (of_bits != nullptr && read.inputs.size() > 1) {
       read.weights = FindWeightBits(context, index, read.inputs[1]);
       if (read.weights != nullptr) read.op = of_bits;
+    }
+    const KnownOp* of_int8 = FindOpOfForm(*read.op, OpForm::kInt8);
+    if (of_int8 != nullptr && !read.inputs.empty() &&
+        DescribeTensor(*context, read.inputs[0]).type == kTfLiteInt8) {
+      read.op = of_int8;
     }
   }
   return read;

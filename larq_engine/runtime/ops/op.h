@@ -14,6 +14,7 @@
 #include "larq_engine/runtime/ops/conv2d_op.h"
 #include "larq_engine/runtime/ops/dense_op.h"
 #include "larq_engine/runtime/ops/elementwise_op.h"
+#include "larq_engine/runtime/ops/int8_conv2d_op.h"
 #include "larq_engine/runtime/ops/layout_ops.h"
 #include "larq_engine/runtime/ops/max_pool2d_op.h"
 #include "larq_engine/runtime/ops/quantize_op.h"
@@ -27,7 +28,7 @@ namespace larq_engine {
 // data inputs. Both throw OpError.
 using Op = std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, BinaryOp, ClampOp,
                         PreluOp, ConcatenationOp, LogisticOp, Conv2dOp, DenseOp, AveragePool2dOp,
-                        MeanOp, SoftmaxOp, PadOp, ReshapeOp, SliceOp, SignedDenseOp>;
+                        MeanOp, SoftmaxOp, PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp>;
 
 // Whether it is of those of the host's operators that the host computes best on the CPU: they are
 // taken over for other devices only, so that tensors need not leave those.

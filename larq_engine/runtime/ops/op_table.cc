@@ -170,8 +170,15 @@ constexpr KnownOp kOps[] = {
      .read_options = ReadDense,
      .can_claim = SignedDenseOp::CanClaim,
      .needs_options = true,
-     .reads_weight_bits = true,
+     .form = OpForm::kWeightBits,
      .code = kTfLiteBuiltinFullyConnected},
+    {.name = "CONV_2D",
+     .read = Read<Int8Conv2dOp::Read>,
+     .read_options = ReadConv<TfLiteConvParams>,
+     .can_claim = Int8Conv2dOp::CanClaim,
+     .needs_options = true,
+     .form = OpForm::kInt8,
+     .code = kTfLiteBuiltinConv2d},
     ForOtherDevices<Conv2dOp, false>("CONV_2D", kTfLiteBuiltinConv2d, ReadConv<TfLiteConvParams>),
     ForOtherDevices<Conv2dOp, true>("DEPTHWISE_CONV_2D", kTfLiteBuiltinDepthwiseConv2d,
                                     ReadConv<TfLiteDepthwiseConvParams>),
@@ -197,7 +204,7 @@ std::span<const KnownOp> KnownOps() { return kOps; }
 
 const KnownOp* FindOp(int32_t builtin_code, const char* custom_name) {
   for (const KnownOp& row : kOps) {
-    if (builtin_code != static_cast<int32_t>(row.code) || row.reads_weight_bits) continue;
+    if (builtin_code != static_cast<int32_t>(row.code) || row.form != OpForm::kUsual) continue;
     if (!row.is_ours() || (custom_name != nullptr && row.name == std::string_view(custom_name))) {
       return &row;
     }
@@ -205,9 +212,9 @@ const KnownOp* FindOp(int32_t builtin_code, const char* custom_name) {
   return nullptr;
 }
 
-const KnownOp* FindOpOfWeightBits(const KnownOp& op) {
+const KnownOp* FindOpOfForm(const KnownOp& op, OpForm form) {
   for (const KnownOp& row : kOps) {
-    if (row.reads_weight_bits && row.code == op.code) return &row;
+    if (row.form == form && row.code == op.code) return &row;
   }
   return nullptr;
 }

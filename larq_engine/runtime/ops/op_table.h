@@ -13,6 +13,10 @@
 
 namespace larq_engine {
 
+// Those of the host's operators that have a row of their own, for which the CPU takes them where it
+// is faster than the host: whose input 1 LceUnpackWeights makes, and whose input 0 is int8.
+enum class OpForm : uint8_t { kUsual, kWeightBits, kInt8 };
+
 struct KnownOp {
   // As files spell it, or, of the host's, TensorFlow Lite's tools print it.
   const char* name;
@@ -29,8 +33,8 @@ struct KnownOp {
   bool (*can_claim)(const OpInfo& op) = nullptr;
   bool needs_options = false;
   bool for_other_devices = false;  // see IsForOtherDevices
-  bool reads_weight_bits = false;  // its input 1 is made by LceUnpackWeights
   bool makes_several = false;      // `read` and `can_claim` are asked for each output
+  OpForm form = OpForm::kUsual;
   TfLiteBuiltinOperator code = kTfLiteBuiltinCustom;
 
   constexpr bool is_ours() const { return code == kTfLiteBuiltinCustom; }
@@ -43,8 +47,8 @@ std::span<const KnownOp> KnownOps();
 // may be null.
 const KnownOp* FindOp(int32_t builtin_code, const char* custom_name);
 
-// The row for an operator of the host whose input 1 LceUnpackWeights makes; null if there is none.
-const KnownOp* FindOpOfWeightBits(const KnownOp& op);
+// The row for a form of an operator of the host; null if there is none.
+const KnownOp* FindOpOfForm(const KnownOp& op, OpForm form);
 
 // Rows of the table that are ours come first.
 inline constexpr size_t kOurOps = 6;

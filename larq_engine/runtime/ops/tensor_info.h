@@ -21,6 +21,7 @@ struct TensorInfo {
   size_t bytes = 0;                 // of the constant
   std::vector<float> scales = {};   // none, one for the tensor, or one a channel
   std::vector<int> zero_points = {};
+  int scale_axis = 0;  // of several scales
 };
 
 std::string DimsString(const std::vector<int>& dims);

@@ -1,0 +1,66 @@
+// A convolution of int8 values, as products of bytes: made for images of few channels, where a
+// filter's line of taps is a short run of bytes.
+//
+// The lines that a stretch of output pixels reads are copied out of the image, with what is around
+// it, as unsigned bytes, which are the values plus 128; the taps of each pixel are then runs of
+// these, wherever the pixel lies.
+#ifndef LARQ_ENGINE_KERNELS_INT8_CONV2D_H_
+#define LARQ_ENGINE_KERNELS_INT8_CONV2D_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "larq_engine/kernels/aligned_buffer.h"
+#include "larq_engine/kernels/byte_table.h"
+#include "larq_engine/kernels/int8_conv2d_spec.h"
+#include "larq_engine/kernels/int8_output.h"
+#include "larq_engine/kernels/output_grid.h"
+#include "larq_engine/kernels/pixel_ops.h"
+#include "larq_engine/kernels/scratch_parts.h"
+
+namespace larq_engine {
+
+class Int8Conv2d {
+ public:
+  // filter is [out_channels][filter_height][filter_width][in_channels], without -128. Nothing of it
+  // is kept. The row takes seven planes of weights, and all of the input's.
+  Int8Conv2d(const Int8Conv2dSpec& spec, const int8_t* filter, const Int8Output& output,
+             const ByteRow& row, const PixelOps& ops);
+
+  // Sets the size of the input image; before the first Run.
+  void Resize(int64_t in_height, int64_t in_width);
+
+  const char* kernel() const { return row_.name; }
+  int64_t tile_pixels() const { return row_.mr; }
+  size_t scratch_bytes() const;  // for each concurrent Run, kBufferAlignment aligned
+
+  // Computes output pixels [first, last). input is the image, output starts at pixel `first`.
+  void Run(const int8_t* input, int64_t first, int64_t last, std::byte* scratch,
+           int8_t* output) const;
+
+ private:
+  struct Scratch;
+  Scratch TakeScratch(ScratchParts& parts) const;
+  void CopyLines(const int8_t* input, const OutputGrid::Position& start, int64_t pixels,
+                 uint8_t* lines) const;
+  void GatherTaps(const uint8_t* window, uint8_t* taps) const;
+  void Multiply(size_t pixels, const Scratch& scratch, int8_t* output) const;
+
+  Int8Conv2dSpec spec_;
+  ByteRow row_;
+  const PixelOps& ops_;
+  size_t depth_;      // as the row reads it
+  size_t row_bytes_;  // from a pixel's taps to the next one's
+  AlignedBuffer<int8_t> filters_;
+  AlignedBuffer<int32_t> start_;     // of each filter's sums
+  AlignedBuffer<float> multiplier_;  // of each sum of a tile
+  FloatRange range_;
+  int32_t zero_point_;
+  OutputGrid grid_;
+  int64_t stretch_ = 0;    // output pixels whose lines are copied together, at most
+  size_t line_bytes_ = 0;  // from a copied line to the next
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_INT8_CONV2D_H_

@@ -1,0 +1,26 @@
+// Chooses the row of products of bytes for a convolution of int8 values, and says where that is
+// faster than the host's.
+#ifndef LARQ_ENGINE_KERNELS_SELECT_INT8_H_
+#define LARQ_ENGINE_KERNELS_SELECT_INT8_H_
+
+#include <string_view>
+
+#include "larq_engine/kernels/byte_table.h"
+#include "larq_engine/kernels/cpu_features.h"
+#include "larq_engine/kernels/int8_conv2d_spec.h"
+
+namespace larq_engine {
+
+// What one output pixel is expected to take.
+double Int8Cycles(const ByteRow& row, const Int8Conv2dSpec& spec);
+
+// The row named `forced`; else the cheapest that the CPU runs and HighestIsa of it allows. All take
+// seven planes of weights.
+const ByteRow& SelectInt8(CpuFeatures cpu, const Int8Conv2dSpec& spec, std::string_view forced);
+
+// Whether the convolution is computed sooner than by the host.
+bool PrefersInt8(const ByteRow& row, const Int8Conv2dSpec& spec);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_SELECT_INT8_H_

@@ -1,0 +1,56 @@
+// CONV_2D of the host on int8.
+#include <string_view>
+
+#include "larq_engine/kernels/int8_conv2d.h"
+#include "larq_engine/kernels/select_int8.h"
+#include "larq_engine/runtime/cpu/step.h"
+#include "larq_engine/runtime/ops/tensor_info.h"
+
+namespace larq_engine {
+namespace {
+
+// The row that computes the layer, of an ISA that the system lets this process use.
+const ByteRow& ChooseRow(const Int8Conv2dSpec& spec, std::string_view kernel) {
+  CpuFeatures cpu = DetectCpuFeatures();
+  const ByteRow* row = &SelectInt8(cpu, spec, kernel);
+  while (!PermitIsa(row->isa)) {
+    cpu.Remove(row->isa);
+    row = &SelectInt8(cpu, spec, kernel);
+  }
+  return *row;
+}
+
+class Int8Conv2dStep : public Step {
+ public:
+  Int8Conv2dStep(const Int8Conv2dOp& op, const StepKernels& kernels)
+      : conv_(op.spec, op.filter.data(), op.output, ChooseRow(op.spec, kernels.kernel),
+              kernels.pixel_ops) {}
+
+  void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
+    pixels_ = CountElements(output.dims, 3);
+    conv_.Resize(inputs[0].dims[1], inputs[0].dims[2]);
+  }
+
+  int64_t pixels() const override { return pixels_; }
+  int64_t kernel_pixels() const override { return conv_.tile_pixels(); }
+  size_t scratch_bytes() const override { return conv_.scratch_bytes(); }
+  std::string kernel() const override { return conv_.kernel(); }
+
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
+           void* output) const override {
+    conv_.Run(static_cast<const int8_t*>(inputs[0]), range.first_pixel, range.last_pixel, scratch,
+              static_cast<int8_t*>(output));
+  }
+
+ private:
+  Int8Conv2d conv_;
+  int64_t pixels_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> MakeStep(const Int8Conv2dOp& op, const StepKernels& kernels) {
+  return std::make_unique<Int8Conv2dStep>(op, kernels);
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,89 @@
+#include "larq_engine/runtime/ops/int8_conv2d_op.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "larq_engine/runtime/ops/int8_layer.h"
+#include "larq_engine/runtime/ops/op_checks.h"
+#include "larq_engine/runtime/ops/op_error.h"
+#include "larq_engine/runtime/ops/window2d.h"
+
+namespace larq_engine {
+namespace {
+
+// Sizes from which on nobody needs it, and whose products 64 bits hold by far.
+constexpr int kMostSize = 1 << 16;
+
+// Whether it is a filter [out_channels][height][width][in_channels] of the file, without the value
+// that products of bytes do not take.
+bool IsFilter(const TensorInfo& filter) {
+  const auto is_small = [](int size) { return size >= 1 && size <= kMostSize; };
+  if (!filter.present || filter.type != kTfLiteInt8 || filter.constant == nullptr ||
+      filter.dims.size() != 4 || !std::all_of(filter.dims.begin(), filter.dims.end(), is_small) ||
+      filter.bytes != static_cast<size_t>(CountElements(filter.dims, 4))) {
+    return false;
+  }
+  const auto* weights = static_cast<const int8_t*>(filter.constant);
+  constexpr int8_t kLowest = std::numeric_limits<int8_t>::min();
+  return std::find(weights, weights + filter.bytes, kLowest) == weights + filter.bytes;
+}
+
+Window2d FullWindow(const OpInfo& op) {
+  Window2d window = *op.host_options.window;
+  window.filter_height = op.inputs[1].dims[1];
+  window.filter_width = op.inputs[1].dims[2];
+  return window;
+}
+
+}  // namespace
+
+bool Int8Conv2dOp::CanClaim(const OpInfo& op) {
+  // Hosts compute those without a bias by another kernel, or not at all.
+  if (op.inputs.size() != 3 || !op.inputs[2].present || op.inputs[0].dims.size() != 4 ||
+      !op.host_options.activation.has_value() || !op.host_options.window.has_value() ||
+      !IsFilter(op.inputs[1])) {
+    return false;
+  }
+  const std::vector<int>& filter = op.inputs[1].dims;
+  const Window2d window = FullWindow(op);
+  return filter[3] == op.inputs[0].dims[3] && window.IsLegal() && window.ReachesLittle() &&
+         IsInt8Layer(op, filter[0]);
+}
+
+Int8Conv2dSpec Int8Conv2dOp::Spec(const OpInfo& op) {
+  const std::vector<int>& filter = op.inputs[1].dims;
+  const Window2d window = FullWindow(op);
+  return {.in_channels = filter[3],
+          .out_channels = filter[0],
+          .filter_height = window.filter_height,
+          .filter_width = window.filter_width,
+          .stride_height = window.stride_height,
+          .stride_width = window.stride_width,
+          .same = window.same,
+          .zero_point = ZeroPointOf(op.inputs[0])};
+}
+
+Int8Conv2dOp Int8Conv2dOp::Read(const OpInfo& op) {
+  const TensorInfo& filter = op.inputs[1];
+  return {.spec = Spec(op),
+          .filter = ConstantValues<int8_t>(filter.constant, filter.bytes),
+          .output = ReadInt8Output(op, static_cast<size_t>(filter.dims[0]))};
+}
+
+TensorShape Int8Conv2dOp::Shape(std::span<const TensorShape> inputs) const {
+  const std::vector<int>& dims = inputs[0].dims;
+  CheckRank(dims, "input", 4);
+  if (dims[3] != spec.in_channels) {
+    throw OpError("input: expected " + std::to_string(spec.in_channels) +
+                  " channels, as the filter has, got shape " + DimsString(dims) +
+                  "; resize the input to what the model takes");
+  }
+  const Window2d window = {.filter_height = spec.filter_height,
+                           .filter_width = spec.filter_width,
+                           .stride_height = spec.stride_height,
+                           .stride_width = spec.stride_width,
+                           .same = spec.same};
+  return {.dims = window.OutputDims(dims, static_cast<int>(spec.out_channels))};
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,90 @@
+#include "larq_engine/runtime/ops/int8_layer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "larq_engine/runtime/ops/op_checks.h"
+
+namespace larq_engine {
+namespace {
+
+// XNNPACK's, which it can only represent if they are not smaller or larger.
+constexpr float kSmallestMultiplier = 0x1p-32f;
+constexpr float kLargestMultiplier = 256;
+
+constexpr FloatRange kInt8Range = {-128, 127};
+
+bool IsInt8(const TensorInfo& tensor) {
+  const auto zero_point = static_cast<float>(ZeroPointOf(tensor));
+  return tensor.present && tensor.type == kTfLiteInt8 && !tensor.dims.empty() &&
+         (tensor.signature.empty() || tensor.signature.back() >= 0) && tensor.scales.size() == 1 &&
+         std::isnormal(tensor.scales[0]) && tensor.scales[0] > 0 &&
+         tensor.zero_points.size() <= 1 && zero_point >= kInt8Range.min &&
+         zero_point <= kInt8Range.max;
+}
+
+bool HasBias(const OpInfo& op) { return op.inputs.size() == 3 && op.inputs[2].present; }
+
+bool IsInt32Bias(const OpInfo& op, int channels) {
+  if (!HasBias(op)) return true;
+  const TensorInfo& bias = op.inputs[2];
+  return bias.type == kTfLiteInt32 && bias.constant != nullptr && bias.dims.size() == 1 &&
+         bias.dims[0] == channels && bias.bytes == static_cast<size_t>(channels) * sizeof(int32_t);
+}
+
+// What a step of each output's sum is worth in steps of the result, in XNNPACK's order.
+std::vector<float> Multipliers(const OpInfo& op, size_t channels) {
+  const std::vector<float>& weights = op.inputs[1].scales;
+  std::vector<float> multipliers(channels);
+  for (size_t i = 0; i < channels; ++i) {
+    const float scale = weights[weights.size() == 1 ? 0 : i];
+    multipliers[i] = op.inputs[0].scales[0] * scale / op.output.scales[0];
+  }
+  return multipliers;
+}
+
+// Where the activation ends, without the zero point; XNNPACK rounds halves to even.
+FloatRange Int8Range(Activation activation, const TensorInfo& output) {
+  const FloatRange range = ActivationRange(activation);
+  const auto zero_point = static_cast<float>(ZeroPointOf(output));
+  const auto quantize = [&](float value) {
+    const float steps = value / output.scales[0] + zero_point;
+    return std::nearbyint(std::clamp(steps, kInt8Range.min, kInt8Range.max)) - zero_point;
+  };
+  return {quantize(range.min), quantize(range.max)};
+}
+
+}  // namespace
+
+int32_t ZeroPointOf(const TensorInfo& tensor) {
+  return tensor.zero_points.empty() ? 0 : tensor.zero_points[0];
+}
+
+bool IsInt8Layer(const OpInfo& op, int channels) {
+  const TensorInfo& weights = op.inputs[1];
+  const auto is_zero = [](int zero_point) { return zero_point == 0; };
+  const auto is_usual = [](float multiplier) {
+    return multiplier >= kSmallestMultiplier && multiplier < kLargestMultiplier;
+  };
+  if (!IsInt8(op.inputs[0]) || op.inputs[0].constant != nullptr || !IsInt8(op.output) ||
+      !IsInt32Bias(op, channels) ||
+      (weights.scales.size() != 1 && weights.scales.size() != static_cast<size_t>(channels)) ||
+      (weights.scales.size() > 1 && weights.scale_axis != 0) ||
+      !std::all_of(weights.zero_points.begin(), weights.zero_points.end(), is_zero)) {
+    return false;
+  }
+  const std::vector<float> multipliers = Multipliers(op, static_cast<size_t>(channels));
+  return std::all_of(multipliers.begin(), multipliers.end(), is_usual);
+}
+
+Int8Output ReadInt8Output(const OpInfo& op, size_t channels) {
+  Int8Output output = {.bias = ReadInts(HasBias(op) ? op.inputs[2] : TensorInfo()),
+                       .multiplier = Multipliers(op, channels),
+                       .range = Int8Range(*op.host_options.activation, op.output),
+                       .zero_point = ZeroPointOf(op.output)};
+  output.bias.resize(channels);
+  return output;
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,251 @@
+// Convolutions of int8 images over every row that computes them, against sums written from the
+// definition; which rows these are, and where they are preferred.
+#include "larq_engine/kernels/int8_conv2d.h"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "larq_engine/kernels/pixel_ops_table.h"
+#include "larq_engine/kernels/select.h"
+#include "larq_engine/kernels/select_int8.h"
+#include "tests/common/guarded_buffer.h"
+#include "tests/common/seed.h"
+
+namespace larq_engine {
+namespace {
+
+using testing::Guard;
+using testing::GuardedBuffer;
+using testing::Random;
+
+constexpr int8_t kCanary = 77;
+
+struct Problem {
+  Int8Conv2dSpec spec;
+  int64_t images;
+  int64_t height;
+  int64_t width;
+  std::vector<int8_t> filter;
+  std::vector<int8_t> input;
+  Int8Output output;
+
+  int64_t pixels() const { return images * spec.Height(height).out * spec.Width(width).out; }
+
+  int32_t Value(int64_t image, int64_t y, int64_t x, int64_t c) const {
+    if (y < 0 || y >= height || x < 0 || x >= width) return spec.zero_point;
+    const int64_t pixel = (image * height + y) * width + x;
+    return input[static_cast<size_t>(pixel * spec.in_channels + c)];
+  }
+
+  // Rounded as std::nearbyint does, to even.
+  int8_t Expected(int64_t pixel, int64_t channel) const {
+    const WindowAxis rows = spec.Height(height), columns = spec.Width(width);
+    const int64_t x = pixel % columns.out * columns.stride - columns.pad_before;
+    const int64_t y = pixel / columns.out % rows.out * rows.stride - rows.pad_before;
+    const int64_t image = pixel / columns.out / rows.out;
+    auto sum = static_cast<uint32_t>(output.bias[static_cast<size_t>(channel)]);
+    const int8_t* weight = filter.data() + channel * spec.depth();
+    for (int64_t ty = 0; ty < spec.filter_height; ++ty) {
+      for (int64_t tx = 0; tx < spec.filter_width; ++tx) {
+        for (int64_t c = 0; c < spec.in_channels; ++c) {
+          const int32_t value = Value(image, y + ty, x + tx, c) - spec.zero_point;
+          sum += static_cast<uint32_t>(value * *weight++);
+        }
+      }
+    }
+    const float multiplier = output.multiplier[static_cast<size_t>(channel)];
+    const float steps = static_cast<float>(static_cast<int32_t>(sum)) * multiplier;
+    const float rounded = std::nearbyint(std::fmin(std::fmax(steps, -300.0f), 300.0f));
+    const float kept = std::fmin(std::fmax(rounded, output.range.min), output.range.max);
+    return static_cast<int8_t>(static_cast<int32_t>(kept) + output.zero_point);
+  }
+};
+
+Problem Draw(Random& random, const Int8Conv2dSpec& spec, int64_t images, int64_t height,
+             int64_t width) {
+  Problem problem{
+      .spec = spec,
+      .images = images,
+      .height = height,
+      .width = width,
+      .filter = std::vector<int8_t>(static_cast<size_t>(spec.out_channels * spec.depth())),
+      .input = std::vector<int8_t>(static_cast<size_t>(images * height * width * spec.in_channels)),
+      .output = {}};
+  for (int8_t& weight : problem.filter) weight = static_cast<int8_t>(random.Int(-127, 127));
+  for (int8_t& value : problem.input) value = static_cast<int8_t>(random.Int(-128, 127));
+  const auto zero_point = static_cast<int32_t>(random.Int(-128, 127));
+  problem.output.zero_point = zero_point;
+  problem.output.range = {static_cast<float>(-128 - zero_point),
+                          static_cast<float>(127 - zero_point)};
+  const float usual = 1 / (90.0f * std::sqrt(static_cast<float>(spec.depth())));
+  for (int64_t c = 0; c < spec.out_channels; ++c) {
+    problem.output.bias.push_back(static_cast<int32_t>(random.Int(-5000, 5000)));
+    problem.output.multiplier.push_back(random.Float(usual / 4, usual));
+  }
+  return problem;
+}
+
+class Int8Conv2dTest : public ::testing::TestWithParam<ByteRow> {
+ protected:
+  void SetUp() override {
+    if (!DetectCpuFeatures().Has(GetParam().isa) || !PermitIsa(GetParam().isa)) {
+      GTEST_SKIP() << "this CPU has no " << IsaName(GetParam().isa);
+    }
+  }
+
+  // In ranges of pixels, each with buffers at a page that nobody may touch.
+  void ExpectExact(const Problem& problem, int64_t range, Guard guard = Guard::kAfter) {
+    const CpuFeatures cpu = DetectCpuFeatures();
+    const GuardedBuffer<int8_t> input{std::span<const int8_t>(problem.input), guard};
+    for (const PixelOpsRow& pixel_ops : PixelOpsRows()) {
+      if (!cpu.Has(pixel_ops.isa)) continue;
+      Int8Conv2d conv(problem.spec, problem.filter.data(), problem.output, GetParam(),
+                      *pixel_ops.ops);
+      conv.Resize(problem.height, problem.width);
+      const auto channels = static_cast<size_t>(problem.spec.out_channels);
+      GuardedBuffer<std::byte> scratch(RoundUp(conv.scratch_bytes(), kBufferAlignment));
+      for (int64_t first = 0; first < problem.pixels(); first += range) {
+        const int64_t last = std::min(first + range, problem.pixels());
+        GuardedBuffer<int8_t> output(static_cast<size_t>(last - first) * channels, guard);
+        std::fill_n(output.data(), output.size(), kCanary);
+        conv.Run(input.data(), first, last, scratch.data(), output.data());
+        for (int64_t pixel = first; pixel < last; ++pixel) {
+          for (size_t c = 0; c < channels; ++c) {
+            const size_t at = static_cast<size_t>(pixel - first) * channels + c;
+            ASSERT_EQ(output.data()[at], problem.Expected(pixel, static_cast<int64_t>(c)))
+                << conv.kernel() << " pixel " << pixel << " channel " << c;
+          }
+        }
+      }
+    }
+  }
+
+  Random random_;
+};
+
+TEST_P(Int8Conv2dTest, AnyLayer) {
+  SCOPED_TRACE(testing::ReplayHint());
+  for (int i = 0; i < 60; ++i) {
+    const Int8Conv2dSpec spec = {.in_channels = random_.Int(1, 9),
+                                 .out_channels = random_.Int(1, 70),
+                                 .filter_height = random_.Int(1, 7),
+                                 .filter_width = random_.Int(1, 7),
+                                 .stride_height = random_.Int(1, 4),
+                                 .stride_width = random_.Int(1, 4),
+                                 .same = random_.Int(0, 1) == 1,
+                                 .zero_point = static_cast<int32_t>(random_.Int(-128, 127))};
+    const int64_t least = spec.same ? 1 : 7;
+    const Problem problem =
+        Draw(random_, spec, random_.Int(1, 3), random_.Int(least, 15), random_.Int(least, 40));
+    ExpectExact(problem, random_.Int(1, 50), i % 2 == 0 ? Guard::kAfter : Guard::kBefore);
+  }
+}
+
+// Several stretches of a line, also of one pixel each.
+TEST_P(Int8Conv2dTest, WideImages) {
+  SCOPED_TRACE(testing::ReplayHint());
+  const Int8Conv2dSpec stem = {.in_channels = 3,
+                               .out_channels = 8,
+                               .filter_height = 3,
+                               .filter_width = 3,
+                               .stride_height = 2,
+                               .stride_width = 2,
+                               .same = true};
+  ExpectExact(Draw(random_, stem, 1, 4, 700), 1000);
+  const Int8Conv2dSpec wide = {.in_channels = 4,
+                               .out_channels = 3,
+                               .filter_height = 2,
+                               .filter_width = 200,
+                               .stride_height = 1,
+                               .stride_width = 3,
+                               .same = true};
+  ExpectExact(Draw(random_, wide, 1, 3, 300), 1000);
+}
+
+TEST_P(Int8Conv2dTest, SumsWrap) {
+  SCOPED_TRACE(testing::ReplayHint());
+  const Int8Conv2dSpec spec = {.in_channels = 3,
+                               .out_channels = 4,
+                               .filter_height = 3,
+                               .filter_width = 3,
+                               .same = true,
+                               .zero_point = -128};
+  Problem problem = Draw(random_, spec, 1, 6, 6);
+  problem.output.bias = {std::numeric_limits<int32_t>::max(), std::numeric_limits<int32_t>::min(),
+                         std::numeric_limits<int32_t>::max() - 1000, 0};
+  problem.output.multiplier = {0x1p-25f, 0x1p-25f, 0x1p-25f, 0x1p-12f};
+  ExpectExact(problem, 100);
+}
+
+TEST_P(Int8Conv2dTest, HalvesAndRanges) {
+  SCOPED_TRACE(testing::ReplayHint());
+  const Int8Conv2dSpec spec = {.in_channels = 3, .out_channels = 5};
+  Problem problem = Draw(random_, spec, 1, 16, 16);
+  problem.output.multiplier.assign(5, 0x1p-9f);
+  problem.output.zero_point = -128;
+  problem.output.range = {0, 40};
+  ExpectExact(problem, 1000);
+}
+
+TEST_P(Int8Conv2dTest, NoImages) {
+  const Int8Conv2dSpec spec = {.in_channels = 3, .out_channels = 5};
+  ExpectExact(Draw(random_, spec, 0, 4, 4), 10);
+  Int8Conv2d conv(spec, Draw(random_, spec, 1, 1, 1).filter.data(),
+                  Draw(random_, spec, 1, 1, 1).output, GetParam(), *PixelOpsRows()[0].ops);
+  conv.Resize(0, 0);
+  conv.Run(nullptr, 0, 0, nullptr, nullptr);
+}
+
+std::vector<ByteRow> Rows() {
+  std::vector<ByteRow> rows;
+  for (const ByteRow& row : ByteRows()) {
+    if (row.in_planes == 8 && row.weight_planes == 7) rows.push_back(row);
+  }
+  return rows;
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, Int8Conv2dTest, ::testing::ValuesIn(Rows()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+Int8Conv2dSpec Stem(int64_t in_channels, int64_t taps) {
+  return {.in_channels = in_channels,
+          .out_channels = 64,
+          .filter_height = taps,
+          .filter_width = taps,
+          .stride_height = 2,
+          .stride_width = 2};
+}
+
+TEST(SelectInt8, RowForEachCpu) {
+  const auto chosen = [](CpuFeatures cpu, std::string_view forced = kAutoKernel) {
+    return std::string(SelectInt8(cpu, Stem(3, 7), forced).name);
+  };
+  EXPECT_EQ(chosen({}), "bytes_i32_4x4x4_portable");
+#if defined(__x86_64__)
+  const CpuFeatures avx2 = {Isa::kPopcnt, Isa::kAvx2};
+  EXPECT_EQ(chosen(avx2), "bytes_i32_4x8x4_avx2");
+  CpuFeatures vnni = avx2;
+  vnni.Add(Isa::kAvx512bw);
+  vnni.Add(Isa::kAvx512vnni);
+  EXPECT_EQ(chosen(vnni), "bytes_i32_12x32x4_avx512vnni");
+  EXPECT_EQ(chosen(vnni, "bytes_i32_4x8x4_avx2"), "bytes_i32_4x8x4_avx2");
+  EXPECT_EQ(chosen(vnni, "bytes_i32_4x16x4_avx2"), "bytes_i32_4x8x4_avx2");
+  EXPECT_EQ(chosen(vnni, "bgemm_i32_8x16x32_avx2"), "bytes_i32_4x8x4_avx2");
+  EXPECT_EQ(chosen(vnni, kReferenceKernel), "bytes_i32_4x4x4_portable");
+#endif
+}
+
+TEST(SelectInt8, IsPreferredForFewChannels) {
+  for (const ByteRow& row : Rows()) {
+    EXPECT_EQ(PrefersInt8(row, Stem(3, 7)), row.isa != Isa::kPortable) << row.name;
+    EXPECT_FALSE(PrefersInt8(row, Stem(8, 7))) << row.name;
+    EXPECT_FALSE(PrefersInt8(row, Stem(3, 1))) << row.name;
+  }
+}
+
+}  // namespace
+}  // namespace larq_engine
