@@ -6,16 +6,18 @@
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/kernels/memory_size.h"
 #include "larq_engine/kernels/round_to_int8.h"
+#include "larq_engine/kernels/signed_tables.h"
 
 namespace larq_engine {
 namespace {
 
-// Blocks at a time, so that their weights are in the cache for all rows.
+// Blocks whose sums are in the cache for what follows them.
 constexpr size_t kChunk = 8;
 constexpr size_t kChunkSums = kChunk * kSignedLanes;
 
-// The sums, and a row of inputs that is filled up to whole words.
+// The sums, the tables, and a row of inputs that is filled up to whole words.
 static_assert(kChunkSums * sizeof(int32_t) % kBufferAlignment == 0);
+static_assert(alignof(Int8Tables) <= kBufferAlignment);
 static_assert(sizeof(int32_t) == sizeof(float));
 
 inline float Clamp(float value, FloatRange range) {
@@ -49,29 +51,50 @@ void Transform(const Int8DenseOutput& output, const int32_t* sums, size_t first,
 void Sum(const SignedSums& sums, const Int8SumsArgs& args) { sums.of_int8(args); }
 void Sum(const SignedSums& sums, const FloatSumsArgs& args) { sums.of_float(args); }
 
+// What all blocks have in common.
+Int8SumsArgs ArgsOfRow(const int8_t* inputs, size_t words, std::byte* scratch) {
+  auto* tables = reinterpret_cast<Int8Tables*>(scratch);
+  Int8SumsArgs args = {};
+  args.words = words;
+  args.tables = tables;
+  args.base = MakeInt8Tables(inputs, words, tables);
+  return args;
+}
+
+FloatSumsArgs ArgsOfRow(const float* inputs, size_t words, std::byte*) {
+  FloatSumsArgs args = {};
+  args.words = words;
+  args.inputs = inputs;
+  return args;
+}
+
+size_t TableBytes(size_t words, size_t input_bytes) {
+  return input_bytes == sizeof(int8_t) ? MemoryProduct(words, sizeof(Int8Tables)) : 0;
+}
+
 template <typename Total, typename Output, typename Value>
 void Run(const SignedSums& sums, const SignedWeights& weights, const Output& output,
          const Value* in, const SignedDenseRange& range, std::byte* scratch, Value* out) {
   const size_t depth = weights.depth(), filled = weights.words() * kWordBits;
   auto* of_chunk = reinterpret_cast<Total*>(scratch);
-  auto* filled_up = reinterpret_cast<Value*>(scratch + kChunkSums * sizeof(Total));
+  std::byte* tables = scratch + kChunkSums * sizeof(Total);
+  auto* filled_up = reinterpret_cast<Value*>(tables + TableBytes(weights.words(), sizeof(Value)));
   if (depth < filled) std::fill(filled_up + depth, filled_up + filled, Value{0});
-  for (size_t block = range.first_block; block < range.last_block; block += kChunk) {
-    const size_t blocks = std::min(kChunk, range.last_block - block);
-    const size_t unit = block * kSignedLanes;
-    const size_t units = std::min(blocks * kSignedLanes, weights.units() - unit);
-    for (size_t row = range.first_row; row < range.last_row; ++row) {
-      const Value* inputs = in + row * depth;
-      if (depth < filled) {
-        std::memcpy(filled_up, inputs, depth * sizeof(Value));
-        inputs = filled_up;
-      }
-      Sum(sums, {.blocks = blocks,
-                 .words = weights.words(),
-                 .signs = weights.Block(block),
-                 .inputs = inputs,
-                 .sums = of_chunk});
-      Transform(output, of_chunk, unit, units,
+  for (size_t row = range.first_row; row < range.last_row; ++row) {
+    const Value* inputs = in + row * depth;
+    if (depth < filled) {
+      std::memcpy(filled_up, inputs, depth * sizeof(Value));
+      inputs = filled_up;
+    }
+    auto args = ArgsOfRow(inputs, weights.words(), tables);
+    for (size_t block = range.first_block; block < range.last_block; block += kChunk) {
+      const size_t unit = block * kSignedLanes;
+      args.blocks = std::min(kChunk, range.last_block - block);
+      args.signs = weights.Block(block);
+      args.sums = of_chunk;
+      Sum(sums, args);
+      Transform(output, of_chunk, unit,
+                std::min(args.blocks * kSignedLanes, weights.units() - unit),
                 out + (row - range.first_row) * weights.units() + unit);
     }
   }
@@ -85,25 +108,26 @@ SignedWeights::SignedWeights(const uint32_t* bits, size_t units, size_t depth, S
       words_(WordsFor(depth)),
       blocks_((units + kSignedLanes - 1) / kSignedLanes),
       packed_(MemoryProduct(MemoryProduct(blocks_, words_), kSignedLanes)) {
-  uint32_t places[kWordBits];
-  for (size_t i = 0; i < kWordBits; ++i) places[i] = kBit[sign_bit(i)];
   std::fill_n(packed_.data(), packed_.size(), 0);
   for (size_t unit = 0; unit < units; ++unit) {
-    uint32_t* to =
-        packed_.data() + unit / kSignedLanes * words_ * kSignedLanes + unit % kSignedLanes;
-    for (size_t w = 0; w < words_; ++w) {
+    const size_t lane = unit % kSignedLanes;
+    size_t places[kWordBits];
+    for (size_t i = 0; i < kWordBits; ++i) places[i] = sign_bit(lane, i);
+    uint32_t* to = packed_.data() + unit / kSignedLanes * words_ * kSignedLanes;
+    for (size_t w = 0; w < words_; ++w, to += kSignedLanes) {
       const size_t first = w * kWordBits;
       const uint32_t word =
           BitsFrom(bits, unit * depth + first, std::min(kWordBits, depth - first));
-      uint32_t placed = 0;
-      for (size_t i = 0; i < kWordBits; ++i) placed |= (word & kBit[i]) == 0 ? 0 : places[i];
-      to[w * kSignedLanes] = placed;
+      for (size_t i = 0; i < kWordBits; ++i) {
+        to[places[i] / kWordBits] |= (word >> i & 1) << places[i] % kWordBits;
+      }
     }
   }
 }
 
 size_t SignedDenseScratch(const SignedWeights& weights, size_t input_bytes) {
-  return MemorySum(kChunkSums * sizeof(int32_t),
+  const size_t tables = TableBytes(weights.words(), input_bytes);
+  return MemorySum(MemorySum(kChunkSums * sizeof(int32_t), tables),
                    MemoryProduct(weights.words() * kWordBits, input_bytes));
 }
 

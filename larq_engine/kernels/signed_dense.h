@@ -15,7 +15,7 @@ namespace larq_engine {
 // The signs of weights [units][depth], bit after bit without gaps, in the order that rows read.
 class SignedWeights {
  public:
-  using SignBit = size_t (*)(size_t input);
+  using SignBit = size_t (*)(size_t lane, size_t input);
 
   SignedWeights(const uint32_t* bits, size_t units, size_t depth, SignBit sign_bit);
 

@@ -5,7 +5,8 @@
 // across lanes. One row for each ISA; tests/kernels/signed_sums_test.cc runs every row. Rows agree
 // bit for bit:
 //
-//   int8:   of 65536 inputs at most, so that even eight times a sum is a number that 32 bits hold.
+//   int8:   of 65536 inputs at most, and exact. Inputs come as tables of sums: four inputs have 16
+//           sums of those with a minus, which a shuffle of bytes looks up for 16 outputs.
 //   float:  inputs i, i + 1, i + 2 and i + 3, i a multiple of 4, are added up in order, and
 //           that sum to the output's, which begins with 0. (Rows look it up: four bits, 16 sums.)
 //
@@ -21,23 +22,37 @@ namespace larq_engine {
 
 inline constexpr size_t kSignedLanes = 16;  // outputs of a block
 
-// The bit of a word that has the sign of its input i. A float's is bit i. An int8's is that which
-// leaves the signs of four inputs in a row in the four bytes of `word & (0x01010101 << j)`: an ISA
-// multiplies four bytes and adds them up at once.
-static constexpr size_t FloatSignBit(size_t i) { return i; }
-static constexpr size_t Int8SignBit(size_t i) { return i % 4 * 8 + i / 4; }
+// The signs of 32 inputs and all outputs of a block are 512 bits: that which has the sign of input
+// i. Lanes of floats are words. Those of int8 are bytes, with 8 inputs of all outputs in a quarter.
+static constexpr size_t FloatSignBit(size_t lane, size_t i) { return 32 * lane + i; }
+static constexpr size_t Int8SignBit(size_t lane, size_t i) {
+  return 8 * (i / 8 * kSignedLanes + lane) + i % 8;
+}
 
-template <typename Input, typename Sum>
-struct SignedSumsArgs {
-  size_t blocks;
-  size_t words;           // of 32 inputs each
-  const uint32_t* signs;  // [blocks][words][kSignedLanes]
-  const Input* inputs;    // [32 * words]; those that are only there to fill the last word are 0
-  Sum* sums;              // [blocks][kSignedLanes]
+// Sums of four inputs each, of 32: those of inputs 8 * q + 4 * half to 8 * q + 4 * half + 3 begin
+// at 16 * q. Entry e is 512 and the inputs whose bits are set in e, of 10 bits: 5 here, 5 there, so
+// that bytes hold eight of either added up.
+struct alignas(64) Int8Tables {
+  uint8_t low[2][64];
+  uint8_t high[2][64];
 };
 
-using Int8SumsArgs = SignedSumsArgs<int8_t, int32_t>;
-using FloatSumsArgs = SignedSumsArgs<float, float>;
+struct Int8SumsArgs {
+  size_t blocks;
+  size_t words;              // of 32 inputs each
+  const uint32_t* signs;     // [blocks][words][kSignedLanes]
+  const Int8Tables* tables;  // [words]; inputs that are only there to fill the last word are 0
+  int32_t base;              // a sum is this, less twice what its signs look up
+  int32_t* sums;             // [blocks][kSignedLanes]
+};
+
+struct FloatSumsArgs {
+  size_t blocks;
+  size_t words;
+  const uint32_t* signs;
+  const float* inputs;  // [32 * words]
+  float* sums;
+};
 
 struct SignedSums {
   void (*of_int8)(const Int8SumsArgs& args);

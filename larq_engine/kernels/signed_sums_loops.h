@@ -14,17 +14,21 @@ namespace {
 void Int8SumsInLoops(const Int8SumsArgs& args) {
   for (size_t block = 0; block < args.blocks; ++block) {
     const uint32_t* signs = args.signs + block * args.words * kSignedLanes;
-    int32_t sums[kSignedLanes] = {};
+    int32_t minus[kSignedLanes] = {};
     for (size_t w = 0; w < args.words; ++w, signs += kSignedLanes) {
-      for (size_t i = 0; i < kWordBits; ++i) {
-        const int32_t plus = args.inputs[w * kWordBits + i];
-        const uint32_t bit = kBit[Int8SignBit(i)];
-        for (size_t lane = 0; lane < kSignedLanes; ++lane) {
-          sums[lane] += (signs[lane] & bit) == 0 ? plus : -plus;
-        }
+      const Int8Tables& tables = args.tables[w];
+      uint8_t bytes[sizeof(uint32_t) * kSignedLanes];
+      std::memcpy(bytes, signs, sizeof(bytes));
+      for (size_t i = 0; i < sizeof(bytes); ++i) {
+        const size_t first = i / kSignedLanes * 16 + bytes[i] % 16;
+        const size_t second = i / kSignedLanes * 16 + bytes[i] / 16;
+        minus[i % kSignedLanes] += tables.low[0][first] + tables.low[1][second] +
+                                   32 * (tables.high[0][first] + tables.high[1][second]);
       }
     }
-    std::memcpy(args.sums + block * kSignedLanes, sums, sizeof(sums));
+    for (size_t lane = 0; lane < kSignedLanes; ++lane) {
+      args.sums[block * kSignedLanes + lane] = args.base - 2 * minus[lane];
+    }
   }
 }
 
@@ -37,10 +41,10 @@ void FloatSumsInLoops(const FloatSumsArgs& args) {
         const float* four = args.inputs + w * kWordBits + i;
         for (size_t lane = 0; lane < kSignedLanes; ++lane) {
           const uint32_t word = signs[lane];
-          float sum = (word & kBit[FloatSignBit(i)]) == 0 ? four[0] : -four[0];
-          sum += (word & kBit[FloatSignBit(i + 1)]) == 0 ? four[1] : -four[1];
-          sum += (word & kBit[FloatSignBit(i + 2)]) == 0 ? four[2] : -four[2];
-          sum += (word & kBit[FloatSignBit(i + 3)]) == 0 ? four[3] : -four[3];
+          float sum = (word & kBit[i]) == 0 ? four[0] : -four[0];
+          sum += (word & kBit[i + 1]) == 0 ? four[1] : -four[1];
+          sum += (word & kBit[i + 2]) == 0 ? four[2] : -four[2];
+          sum += (word & kBit[i + 3]) == 0 ? four[3] : -four[3];
           sums[lane] += sum;
         }
       }

@@ -3,7 +3,6 @@
 #include "larq_engine/kernels/select_product.h"
 #include "larq_engine/kernels/signed_sums_portable.h"
 #if defined(__aarch64__)
-#include "larq_engine/kernels/arm64/signed_sums_dotprod.h"
 #include "larq_engine/kernels/arm64/signed_sums_neon.h"
 #endif
 #if defined(__x86_64__)
@@ -18,7 +17,6 @@ constexpr SignedSumsRow kSignedSumsRows[] = {
     {"signed_sums_portable", Isa::kPortable, &kSignedSumsPortable},
 #if defined(__aarch64__)
     {"signed_sums_neon", Isa::kNeon, &kSignedSumsNeon},
-    {"signed_sums_dotprod", Isa::kDotprod, &kSignedSumsDotprod},
 #endif
 #if defined(__x86_64__)
     {"signed_sums_avx2", Isa::kAvx2, &kSignedSumsAvx2},

@@ -1,10 +1,7 @@
-// As with AVX-512 and VNNI (signed_sums_avx512vnni.cc), but for VPMADDUBSW, which adds up two
-// products in 16 bits: those hold the sums of some words, which then go to accumulators of 32.
+// As with AVX-512 (signed_sums_avx512vnni.cc), but a vector has two quarters.
 #include "larq_engine/kernels/x86/signed_sums_avx2.h"
 
 #include <immintrin.h>
-
-#include <cstring>
 
 #if !defined(__AVX2__)
 #error "this file is built with the flags of ISA_COPTS[\"avx2\"]"
@@ -17,79 +14,87 @@ constexpr size_t kWordInputs = 32;
 constexpr size_t kLanes = 8;
 constexpr size_t kVectors = kSignedLanes / kLanes;  // of a block
 
-// Two accumulators of 16 bits: products with 1 or 2 for one of them, for the other, whose bits were
-// moved, likewise. A word adds up to 4 pairs of inputs, twice: at most 4 * 2 * 128 * 2.
-constexpr int kShifts = 2;
+// Bytes hold eight look-ups, 16 bits eight times eight of at most 1023. A word takes four.
+constexpr size_t kWordsInBytes = 2;
 constexpr size_t kWordsIn16Bits = 16;
 
-inline __m256i BroadcastFour(const int8_t* inputs) {
-  int32_t four;
-  std::memcpy(&four, inputs, sizeof(four));
-  return _mm256_set1_epi32(four);
+inline __m256i LoadTables(const uint8_t* table) {
+  return _mm256_load_si256(reinterpret_cast<const __m256i*>(table));
 }
 
-inline int32_t SumOfAll(const int8_t* inputs, size_t words) {
-  int32_t sum = 0;
-  for (size_t i = 0; i < words * kWordInputs; ++i) sum += inputs[i];
-  return sum;
+// 8 outputs in two halves, to 32 bits.
+inline __m256i AddHalves(__m256i sums, __m256i halves) {
+  const __m256i first = _mm256_cvtepu16_epi32(_mm256_castsi256_si128(halves));
+  const __m256i second = _mm256_cvtepu16_epi32(_mm256_extracti128_si256(halves, 1));
+  return _mm256_add_epi32(sums, _mm256_add_epi32(first, second));
 }
 
-inline __m256i AddPairs(__m256i v) { return _mm256_madd_epi16(v, _mm256_set1_epi16(1)); }
+inline void StoreSums(int32_t base, __m256i minus, int32_t* to) {
+  const __m256i sums = _mm256_sub_epi32(_mm256_set1_epi32(base), _mm256_slli_epi32(minus, 1));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), sums);
+}
 
-template <size_t kCount>  // vectors of 8 outputs, of which a block has two
-void Int8Vectors(const Int8SumsArgs& args, size_t first, int32_t all) {
-  __m256i minus[kCount];
-  for (__m256i& sum : minus) sum = _mm256_setzero_si256();
+template <size_t kBlocks>
+void Int8Blocks(const Int8SumsArgs& args, size_t first) {
+  const __m256i low_bits = _mm256_set1_epi8(15);
+  const __m256i digits = _mm256_set1_epi16(32 << 8 | 1);
+  __m256i minus[kBlocks][2];
+  for (auto& of_block : minus) of_block[0] = of_block[1] = _mm256_setzero_si256();
   const uint32_t* signs = args.signs + first * args.words * kSignedLanes;
-  for (size_t from = 0; from < args.words; from += kWordsIn16Bits) {
-    const size_t left = args.words - from;
-    const size_t to = from + (left < kWordsIn16Bits ? left : kWordsIn16Bits);
-    __m256i acc[kCount][kShifts];
-    for (auto& of_vector : acc) {
-      for (__m256i& sum : of_vector) sum = _mm256_setzero_si256();
-    }
-    for (size_t w = from; w < to; ++w) {
-      __m256i bits[kCount];
+  for (size_t w = 0; w < args.words;) {
+    const size_t end_16 = w + kWordsIn16Bits < args.words ? w + kWordsIn16Bits : args.words;
+    __m256i acc[kBlocks][2];
+    for (auto& of_block : acc) of_block[0] = of_block[1] = _mm256_setzero_si256();
+    while (w < end_16) {
+      const size_t end = w + kWordsInBytes < end_16 ? w + kWordsInBytes : end_16;
+      __m256i low[kBlocks], high[kBlocks];
+      for (size_t b = 0; b < kBlocks; ++b) low[b] = high[b] = _mm256_setzero_si256();
+      for (; w < end; ++w) {
+        const Int8Tables& tables = args.tables[w];
+        for (size_t half = 0; half < 2; ++half) {
+          const __m256i low_0 = LoadTables(tables.low[0] + 32 * half);
+          const __m256i low_1 = LoadTables(tables.low[1] + 32 * half);
+          const __m256i high_0 = LoadTables(tables.high[0] + 32 * half);
+          const __m256i high_1 = LoadTables(tables.high[1] + 32 * half);
 #pragma GCC unroll 16
-      for (size_t v = 0; v < kCount; ++v) {
-        const uint32_t* word =
-            signs + (v / kVectors * args.words + w) * kSignedLanes + v % kVectors * kLanes;
-        bits[v] = _mm256_load_si256(reinterpret_cast<const __m256i*>(word));
-      }
-      for (int j = 0; j < 8; j += kShifts) {
-#pragma GCC unroll 16
-        for (int s = 0; s < kShifts; ++s) {
-          const __m256i mask = _mm256_set1_epi8(static_cast<char>(1 << s));
-          const __m256i four = BroadcastFour(args.inputs + w * kWordInputs + 4 * (j + s));
-#pragma GCC unroll 16
-          for (size_t v = 0; v < kCount; ++v) {
-            const __m256i pairs = _mm256_maddubs_epi16(_mm256_and_si256(bits[v], mask), four);
-            acc[v][s] = _mm256_add_epi16(acc[v][s], pairs);
+          for (size_t b = 0; b < kBlocks; ++b) {
+            const uint32_t* word = signs + (b * args.words + w) * kSignedLanes + half * kLanes;
+            const __m256i bits = _mm256_load_si256(reinterpret_cast<const __m256i*>(word));
+            const __m256i at_0 = _mm256_and_si256(bits, low_bits);
+            const __m256i at_1 = _mm256_and_si256(_mm256_srli_epi16(bits, 4), low_bits);
+            low[b] = _mm256_add_epi8(low[b], _mm256_shuffle_epi8(low_0, at_0));
+            high[b] = _mm256_add_epi8(high[b], _mm256_shuffle_epi8(high_0, at_0));
+            low[b] = _mm256_add_epi8(low[b], _mm256_shuffle_epi8(low_1, at_1));
+            high[b] = _mm256_add_epi8(high[b], _mm256_shuffle_epi8(high_1, at_1));
           }
         }
+      }
 #pragma GCC unroll 16
-        for (size_t v = 0; v < kCount; ++v) bits[v] = _mm256_srli_epi16(bits[v], kShifts);
+      for (size_t b = 0; b < kBlocks; ++b) {
+        const __m256i lower = _mm256_unpacklo_epi8(low[b], high[b]);
+        const __m256i upper = _mm256_unpackhi_epi8(low[b], high[b]);
+        acc[b][0] = _mm256_add_epi16(acc[b][0], _mm256_maddubs_epi16(lower, digits));
+        acc[b][1] = _mm256_add_epi16(acc[b][1], _mm256_maddubs_epi16(upper, digits));
       }
     }
 #pragma GCC unroll 16
-    for (size_t v = 0; v < kCount; ++v) {
-      const __m256i twos = _mm256_srai_epi32(AddPairs(acc[v][1]), 1);
-      minus[v] = _mm256_add_epi32(minus[v], _mm256_add_epi32(AddPairs(acc[v][0]), twos));
+    for (size_t b = 0; b < kBlocks; ++b) {
+      minus[b][0] = AddHalves(minus[b][0], acc[b][0]);
+      minus[b][1] = AddHalves(minus[b][1], acc[b][1]);
     }
   }
 #pragma GCC unroll 16
-  for (size_t v = 0; v < kCount; ++v) {
-    const __m256i sum = _mm256_sub_epi32(_mm256_set1_epi32(all), _mm256_slli_epi32(minus[v], 1));
-    int32_t* to = args.sums + first * kSignedLanes + v * kLanes;
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), sum);
+  for (size_t b = 0; b < kBlocks; ++b) {
+    int32_t* to = args.sums + (first + b) * kSignedLanes;
+    StoreSums(args.base, minus[b][0], to);
+    StoreSums(args.base, minus[b][1], to + kLanes);
   }
 }
 
 void OfInt8(const Int8SumsArgs& args) {
-  const int32_t all = SumOfAll(args.inputs, args.words);
   size_t block = 0;
-  for (; block + 2 <= args.blocks; block += 2) Int8Vectors<2 * kVectors>(args, block, all);
-  if (block < args.blocks) Int8Vectors<kVectors>(args, block, all);
+  for (; block + 2 <= args.blocks; block += 2) Int8Blocks<2>(args, block);
+  if (block < args.blocks) Int8Blocks<1>(args, block);
 }
 
 // Lane l has the signs of three inputs in its bits.

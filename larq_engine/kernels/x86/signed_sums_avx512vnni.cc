@@ -1,9 +1,6 @@
-// A bit of each byte of the weights, left where it is, is 2^j or 0: VPDPBUSD multiplies it with
-// four inputs and adds up the products. Sums of inputs that are 2^j times too large have
-// accumulators of their own, and are shifted back at the end. So 64 weights take two instructions.
+// Sixteen sums of four inputs are looked up for 16 outputs in each quarter of a vector. The two
+// digits of sums are added up in bytes, then in 16 bits, then in 32.
 #include "larq_engine/kernels/x86/signed_sums_avx512vnni.h"
-
-#include <cstring>
 
 // gcc 12 warns of the values that its own header leaves undefined on purpose.
 #if !defined(__clang__)
@@ -24,70 +21,82 @@ namespace larq_engine {
 namespace {
 
 constexpr size_t kWordInputs = 32;
-constexpr int kShifts = 4;  // accumulators of a block: half a byte's bits, then the other half's
+// Bytes hold eight look-ups, 16 bits eight times eight of at most 1023.
+constexpr size_t kWordsInBytes = 4;
+constexpr size_t kWordsIn16Bits = 32;
 
-inline __m512i BroadcastFour(const int8_t* inputs) {
-  int32_t four;
-  std::memcpy(&four, inputs, sizeof(four));
-  return _mm512_set1_epi32(four);
+// The lower or upper 8 outputs of a block in four quarters, to 32 bits and two quarters.
+inline __m512i AddQuarters(__m512i sums, __m512i quarters) {
+  const __m512i first = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(quarters));
+  const __m512i second = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(quarters, 1));
+  return _mm512_add_epi32(sums, _mm512_add_epi32(first, second));
 }
 
-inline __m512i SumOfAll(const int8_t* inputs, size_t words) {
-  const __m256i ones = _mm256_set1_epi8(1);
-  __m256i sum = _mm256_setzero_si256();
-  for (size_t w = 0; w < words; ++w) {
-    const auto* word = reinterpret_cast<const __m256i*>(inputs + w * kWordInputs);
-    sum = _mm256_dpbusd_epi32(sum, ones, _mm256_loadu_si256(word));
-  }
-  const __m128i four = _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
-  const __m128i two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4e));
-  return _mm512_broadcastd_epi32(_mm_add_epi32(two, _mm_shuffle_epi32(two, 0xb1)));
+inline void StoreSums(int32_t base, __m512i halves, int32_t* to) {
+  const __m256i minus =
+      _mm256_add_epi32(_mm512_castsi512_si256(halves), _mm512_extracti64x4_epi64(halves, 1));
+  const __m256i sums = _mm256_sub_epi32(_mm256_set1_epi32(base), _mm256_slli_epi32(minus, 1));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), sums);
 }
 
 template <size_t kBlocks>
-void Int8Blocks(const Int8SumsArgs& args, size_t first, __m512i all) {
-  __m512i acc[kBlocks][kShifts];
-  for (auto& of_block : acc) {
-    for (__m512i& sum : of_block) sum = _mm512_setzero_si512();
-  }
+void Int8Blocks(const Int8SumsArgs& args, size_t first) {
+  const __m512i low_bits = _mm512_set1_epi8(15);
+  const __m512i digits = _mm512_set1_epi16(32 << 8 | 1);
+  __m512i minus[kBlocks][2];
+  for (auto& of_block : minus) of_block[0] = of_block[1] = _mm512_setzero_si512();
   const uint32_t* signs = args.signs + first * args.words * kSignedLanes;
-  for (size_t w = 0; w < args.words; ++w) {
-    __m512i bits[kBlocks];
-#pragma GCC unroll 16
-    for (size_t b = 0; b < kBlocks; ++b) {
-      bits[b] = _mm512_load_si512(signs + (b * args.words + w) * kSignedLanes);
-    }
-    const int8_t* inputs = args.inputs + w * kWordInputs;
-    for (int half = 0; half < 2; ++half) {
-#pragma GCC unroll 16
-      for (int j = 0; j < kShifts; ++j) {
-        const __m512i mask = _mm512_set1_epi8(static_cast<char>(1 << j));
-        const __m512i four = BroadcastFour(inputs + 4 * (half * kShifts + j));
+  for (size_t w = 0; w < args.words;) {
+    const size_t end_16 = w + kWordsIn16Bits < args.words ? w + kWordsIn16Bits : args.words;
+    __m512i acc[kBlocks][2];
+    for (auto& of_block : acc) of_block[0] = of_block[1] = _mm512_setzero_si512();
+    while (w < end_16) {
+      const size_t end = w + kWordsInBytes < end_16 ? w + kWordsInBytes : end_16;
+      __m512i low[kBlocks], high[kBlocks];
+      for (size_t b = 0; b < kBlocks; ++b) low[b] = high[b] = _mm512_setzero_si512();
+      for (; w < end; ++w) {
+        const Int8Tables& tables = args.tables[w];
+        const __m512i low_0 = _mm512_load_si512(tables.low[0]);
+        const __m512i low_1 = _mm512_load_si512(tables.low[1]);
+        const __m512i high_0 = _mm512_load_si512(tables.high[0]);
+        const __m512i high_1 = _mm512_load_si512(tables.high[1]);
 #pragma GCC unroll 16
         for (size_t b = 0; b < kBlocks; ++b) {
-          acc[b][j] = _mm512_dpbusd_epi32(acc[b][j], _mm512_and_si512(bits[b], mask), four);
+          const __m512i bits = _mm512_load_si512(signs + (b * args.words + w) * kSignedLanes);
+          const __m512i at_0 = _mm512_and_si512(bits, low_bits);
+          const __m512i at_1 = _mm512_and_si512(_mm512_srli_epi16(bits, 4), low_bits);
+          low[b] = _mm512_add_epi8(low[b], _mm512_shuffle_epi8(low_0, at_0));
+          high[b] = _mm512_add_epi8(high[b], _mm512_shuffle_epi8(high_0, at_0));
+          low[b] = _mm512_add_epi8(low[b], _mm512_shuffle_epi8(low_1, at_1));
+          high[b] = _mm512_add_epi8(high[b], _mm512_shuffle_epi8(high_1, at_1));
         }
       }
 #pragma GCC unroll 16
-      for (size_t b = 0; b < kBlocks; ++b) bits[b] = _mm512_srli_epi16(bits[b], kShifts);
+      for (size_t b = 0; b < kBlocks; ++b) {
+        const __m512i lower = _mm512_unpacklo_epi8(low[b], high[b]);
+        const __m512i upper = _mm512_unpackhi_epi8(low[b], high[b]);
+        acc[b][0] = _mm512_add_epi16(acc[b][0], _mm512_maddubs_epi16(lower, digits));
+        acc[b][1] = _mm512_add_epi16(acc[b][1], _mm512_maddubs_epi16(upper, digits));
+      }
+    }
+#pragma GCC unroll 16
+    for (size_t b = 0; b < kBlocks; ++b) {
+      minus[b][0] = AddQuarters(minus[b][0], acc[b][0]);
+      minus[b][1] = AddQuarters(minus[b][1], acc[b][1]);
     }
   }
 #pragma GCC unroll 16
   for (size_t b = 0; b < kBlocks; ++b) {
-    __m512i minus = acc[b][0];
-    for (unsigned j = 1; j < kShifts; ++j) {
-      minus = _mm512_add_epi32(minus, _mm512_srai_epi32(acc[b][j], j));
-    }
-    const __m512i sum = _mm512_sub_epi32(all, _mm512_slli_epi32(minus, 1));
-    _mm512_storeu_si512(args.sums + (first + b) * kSignedLanes, sum);
+    int32_t* to = args.sums + (first + b) * kSignedLanes;
+    StoreSums(args.base, minus[b][0], to);
+    StoreSums(args.base, minus[b][1], to + kSignedLanes / 2);
   }
 }
 
 void OfInt8(const Int8SumsArgs& args) {
-  const __m512i all = SumOfAll(args.inputs, args.words);
   size_t block = 0;
-  for (; block + 4 <= args.blocks; block += 4) Int8Blocks<4>(args, block, all);
-  for (; block < args.blocks; ++block) Int8Blocks<1>(args, block, all);
+  for (; block + 4 <= args.blocks; block += 4) Int8Blocks<4>(args, block);
+  for (; block < args.blocks; ++block) Int8Blocks<1>(args, block);
 }
 
 // Lane l has the signs of four inputs in its bits: the sum of these inputs.
