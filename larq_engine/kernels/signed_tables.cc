@@ -22,14 +22,20 @@ constexpr Masks MakeMasks() {
 
 constexpr Masks kMasks = MakeMasks();
 
-inline void MakeTable(const int8_t* four, uint8_t* __restrict low, uint8_t* __restrict high) {
-  const int16_t a = four[0], b = four[1], c = four[2], d = four[3];
+// Each step of 16 bits: a compiler would compute a longer expression in 32.
+inline void AddMasked(int16_t* __restrict sums, int16_t input, const int16_t* masks) {
   for (size_t e = 0; e < kEntries; ++e) {
-    const auto sum =
-        static_cast<uint16_t>(kOffset + (a & kMasks.of_input[0][e]) + (b & kMasks.of_input[1][e]) +
-                              (c & kMasks.of_input[2][e]) + (d & kMasks.of_input[3][e]));
-    low[e] = static_cast<uint8_t>(sum & 31);
-    high[e] = static_cast<uint8_t>(sum >> 5);
+    sums[e] = static_cast<int16_t>(sums[e] + static_cast<int16_t>(input & masks[e]));
+  }
+}
+
+inline void MakeTable(const int8_t* four, uint8_t* __restrict low, uint8_t* __restrict high) {
+  int16_t sums[kEntries];
+  for (int16_t& sum : sums) sum = kOffset;
+  for (size_t i = 0; i < 4; ++i) AddMasked(sums, four[i], kMasks.of_input[i]);
+  for (size_t e = 0; e < kEntries; ++e) low[e] = static_cast<uint8_t>(sums[e] & 31);
+  for (size_t e = 0; e < kEntries; ++e) {
+    high[e] = static_cast<uint8_t>(static_cast<uint16_t>(sums[e]) >> 5);
   }
 }
 
