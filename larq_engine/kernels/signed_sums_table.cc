@@ -7,7 +7,7 @@
 #endif
 #if defined(__x86_64__)
 #include "larq_engine/kernels/x86/signed_sums_avx2.h"
-#include "larq_engine/kernels/x86/signed_sums_avx512vnni.h"
+#include "larq_engine/kernels/x86/signed_sums_avx512bw.h"
 #endif
 
 namespace larq_engine {
@@ -20,7 +20,7 @@ constexpr SignedSumsRow kSignedSumsRows[] = {
 #endif
 #if defined(__x86_64__)
     {"signed_sums_avx2", Isa::kAvx2, &kSignedSumsAvx2},
-    {"signed_sums_avx512vnni", Isa::kAvx512vnni, &kSignedSumsAvx512vnni},
+    {"signed_sums_avx512bw", Isa::kAvx512bw, &kSignedSumsAvx512bw},
 #endif
 };
 

@@ -1,4 +1,4 @@
-// As with AVX-512 (x86/signed_sums_avx512vnni.cc), but a vector is a quarter: bytes hold the
+// As with AVX-512 (x86/signed_sums_avx512bw.cc), but a vector is a quarter: bytes hold the
 // eight look-ups of a word.
 #include "larq_engine/kernels/arm64/signed_sums_neon.h"
 

@@ -1,4 +1,4 @@
-// As with AVX-512 (signed_sums_avx512vnni.cc), but a vector has two quarters.
+// As with AVX-512 (signed_sums_avx512bw.cc), but a vector has two quarters.
 #include "larq_engine/kernels/x86/signed_sums_avx2.h"
 
 #include <immintrin.h>

@@ -1,6 +1,6 @@
 // Sixteen sums of four inputs are looked up for 16 outputs in each quarter of a vector. The two
 // digits of sums are added up in bytes, then in 16 bits, then in 32.
-#include "larq_engine/kernels/x86/signed_sums_avx512vnni.h"
+#include "larq_engine/kernels/x86/signed_sums_avx512bw.h"
 
 // gcc 12 warns of the values that its own header leaves undefined on purpose.
 #if !defined(__clang__)
@@ -13,8 +13,8 @@
 #pragma GCC diagnostic pop
 #endif
 
-#if !defined(__AVX512VNNI__)
-#error "this file is built with the flags of ISA_COPTS[\"avx512vnni\"]"
+#if !defined(__AVX512BW__)
+#error "this file is built with the flags of ISA_COPTS[\"avx512bw\"]"
 #endif
 
 namespace larq_engine {
@@ -149,6 +149,6 @@ void OfFloat(const FloatSumsArgs& args) {
 
 }  // namespace
 
-constexpr SignedSums kSignedSumsAvx512vnni = {.of_int8 = OfInt8, .of_float = OfFloat};
+constexpr SignedSums kSignedSumsAvx512bw = {.of_int8 = OfInt8, .of_float = OfFloat};
 
 }  // namespace larq_engine
