@@ -103,14 +103,20 @@ def _check(
     kernel: str = "auto",
     num_threads: int = 1,
 ) -> None:
-    """Compares with the host."""
+    """Compares with the host's XNNPACK, and with the kernel that tflite_runtime has instead."""
     model, x = layer.build(rng), layer.inputs(rng)
     with larq_engine.Interpreter(
         model, runtime=runtime, num_threads=num_threads, placement=_place(kernel)
     ) as interpreter:
         assert len(_rows(interpreter, x)) == 1
         y = np.asarray(interpreter.predict(x))
-    np.testing.assert_array_equal(y, _host(model, x, runtime))
+    expected = _host(model, x, runtime)
+    if runtime == "tflite_runtime":  # it multiplies in integers, which rounds otherwise
+        off = np.abs(y.astype(np.int32) - expected)
+        assert off.max() <= 1
+        assert (off != 0).mean() < 0.02
+    else:
+        np.testing.assert_array_equal(y, expected)
 
 
 def _place(kernel: str) -> str:
