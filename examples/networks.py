@@ -7,10 +7,12 @@ python examples/networks.py --untrained       sizes and times alone, which need 
 
 import argparse
 import json
+import multiprocessing
 import os
 import platform
 import subprocess
 from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -67,20 +69,31 @@ _FILES = ("float", "int8", "ours", "our int8")  # TensorFlow's two, then ours
 
 
 def main(names: list[str], trained: bool, threads: int, results: Path | None) -> None:
-    right = ("Keras", *_FILES[1:], "as Keras")
+    columns = ("Keras", *_FILES[1:], "as Keras")
     print(f"{'':18}{'% right of held-out images':>50}{'size, MB':>36}{'ms an image':>36}")
-    titles = [f"{title:>10}" for title in right] + [f"{title:>9}" for title in 2 * _FILES]
+    titles = [f"{title:>10}" for title in columns] + [f"{title:>9}" for title in 2 * _FILES]
     print(f"{'network':18}" + "".join(titles))
-    found = {}
     for name in names:
-        found[name] = result = run(NETWORKS[name], trained, threads)
-        cells = [f"{100 * share:10.2f}" for share in result["accuracy"].values()] or [" " * 50]
-        cells += [f"{size / 1e6:9.3f}" for size in result["bytes"]]
-        cells += [f"{each:9.3f}" for each in result["ms"]]
+        # In a process of its own, as TensorFlow keeps the memory of models that are gone.
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+            result = process.submit(run, name, trained, threads).result()
+        right = result.get("accuracy", {}).values()
+        cells = [f"{100 * share:10.2f}" for share in right] or [" " * 50]
+        cells += [f"{size / 1e6:9.3f}" for size in result["bytes"].values()]
+        cells += [f"{each:9.3f}" for each in result["ms"].values()]
         print(f"{name:18}" + "".join(cells), flush=True)
-    if results:
-        content = {"cpu": cpu(), "commit": commit(), "threads": threads, "networks": found}
-        results.write_text(json.dumps(content, indent=1) + "\n")
+        if results:
+            machine = {"cpu": cpu(), "commit": commit(), "threads": threads}
+            add_to(results, name, {**machine, **result})
+
+
+def add_to(results: Path, name: str, result: dict[str, Any]) -> None:
+    """Other networks in the file stay, and this one's accuracy if nothing was trained now."""
+    found = json.loads(results.read_text()) if results.exists() else {}
+    found[name] = {**found.get(name, {}), **result}
+    written = results.with_name(f"{results.name}.part")
+    written.write_text(json.dumps(found, indent=1) + "\n")
+    written.replace(results)
 
 
 def cpu() -> str:
@@ -98,8 +111,9 @@ def commit() -> str:
     return found.stdout.strip() or "unknown"
 
 
-def run(network: Network, trained: bool, threads: int) -> dict[str, Any]:
+def run(name: str, trained: bool, threads: int) -> dict[str, Any]:
     """Trains or makes up, converts, compares and measures."""
+    network = NETWORKS[name]
     if trained:
         model, training, held_out = learn(network)
     else:
@@ -108,11 +122,13 @@ def run(network: Network, trained: bool, threads: int) -> dict[str, Any]:
     files = comparing.convert(model, training.images)
     size, channels = model.input_shape[-2:]
     image = digits.load(network.timed_size or size, channels)[1].images[:1]
-    return {
-        "accuracy": asdict(comparing.judge(model, files, held_out)) if trained else {},
-        "bytes": files.sizes(),
-        "ms": files.milliseconds(image, threads),
+    result = {
+        "bytes": dict(zip(_FILES, files.sizes(), strict=True)),
+        "ms": dict(zip(_FILES, files.milliseconds(image, threads), strict=True)),
     }
+    if trained:
+        result["accuracy"] = asdict(comparing.judge(model, files, held_out))
+    return result
 
 
 def learn(network: Network, seed: int = 1) -> tuple[Any, digits.Part, digits.Part]:
@@ -136,7 +152,7 @@ if __name__ == "__main__":
     parser.add_argument("names", nargs="*", metavar="NETWORK", help=f"of {', '.join(NETWORKS)}")
     parser.add_argument("--untrained", action="store_true", help="sizes and times alone")
     parser.add_argument("--threads", type=int, default=1, help="threads for one run (default 1)")
-    parser.add_argument("--results", type=Path, help="a JSON file to write results to")
+    parser.add_argument("--results", type=Path, help="a JSON file to add results to")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(NETWORKS)
     if unknown:

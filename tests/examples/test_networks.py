@@ -3,6 +3,7 @@
 What is trained is narrower than the networks, and for fewer steps; sizes are of the whole ones.
 """
 
+import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -65,6 +66,18 @@ def test_networks_learn_and_answer_as_keras(networks, name, width, epochs, least
     assert found.like_keras >= 0.995
     assert abs(found.ours - found.keras) <= 0.0025
     assert len(files.ours) < len(files.theirs) / 10
+
+
+def test_results_are_added_to_a_file(networks, tmp_path):
+    file = tmp_path / "results.json"
+    networks.add_to(file, "lenet", {"accuracy": {"keras": 0.5}, "ms": {"ours": 2.0}})
+    networks.add_to(file, "quicknet", {"ms": {"ours": 3.0}})
+    networks.add_to(file, "lenet", {"ms": {"ours": 1.0}})
+    assert json.loads(file.read_text()) == {
+        "lenet": {"accuracy": {"keras": 0.5}, "ms": {"ours": 1.0}},
+        "quicknet": {"ms": {"ours": 3.0}},
+    }
+    assert [path.name for path in tmp_path.iterdir()] == ["results.json"]
 
 
 def in_three_places(part):
