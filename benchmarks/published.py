@@ -27,6 +27,7 @@ from benchmarks.progress import Progress
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # larq is for Keras 2; read when TensorFlow is imported
 sys.path.append(str(machine.ROOT / "examples"))  # the examples are programs, not a package
 
+import tensorflow as tf
 from published import comparing, espresso, hep_bnn
 
 CONTENDERS = (OURS, XNNPACK_FLOAT32)
@@ -98,8 +99,6 @@ def find_error(image: Array, right: Array, answer: Answer) -> str | None:
 
 def of_bytes(model: Any, batch: int) -> Any:
     """A network without its softmax, which hides what differs, for so many images of uint8."""
-    import tensorflow as tf
-
     comparing.make_up_norms(model)
     scores = tf.keras.Model(model.inputs, model.layers[-2].output)
     images = tf.keras.Input(model.input_shape[1:], batch_size=batch, dtype="uint8")
