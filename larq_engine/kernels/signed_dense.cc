@@ -6,7 +6,6 @@
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/kernels/memory_size.h"
 #include "larq_engine/kernels/round_to_int8.h"
-#include "larq_engine/kernels/signed_tables.h"
 
 namespace larq_engine {
 namespace {
@@ -52,16 +51,17 @@ void Sum(const SignedSums& sums, const Int8SumsArgs& args) { sums.of_int8(args);
 void Sum(const SignedSums& sums, const FloatSumsArgs& args) { sums.of_float(args); }
 
 // What all blocks have in common.
-Int8SumsArgs ArgsOfRow(const int8_t* inputs, size_t words, std::byte* scratch) {
+Int8SumsArgs ArgsOfRow(const SignedSums& sums, const int8_t* inputs, size_t words,
+                       std::byte* scratch) {
   auto* tables = reinterpret_cast<Int8Tables*>(scratch);
   Int8SumsArgs args = {};
   args.words = words;
   args.tables = tables;
-  args.base = MakeInt8Tables(inputs, words, tables);
+  args.base = sums.make_tables(inputs, words, tables);
   return args;
 }
 
-FloatSumsArgs ArgsOfRow(const float* inputs, size_t words, std::byte*) {
+FloatSumsArgs ArgsOfRow(const SignedSums&, const float* inputs, size_t words, std::byte*) {
   FloatSumsArgs args = {};
   args.words = words;
   args.inputs = inputs;
@@ -86,7 +86,7 @@ void Run(const SignedSums& sums, const SignedWeights& weights, const Output& out
       std::memcpy(filled_up, inputs, depth * sizeof(Value));
       inputs = filled_up;
     }
-    auto args = ArgsOfRow(inputs, weights.words(), tables);
+    auto args = ArgsOfRow(sums, inputs, weights.words(), tables);
     for (size_t block = range.first_block; block < range.last_block; block += kChunk) {
       const size_t unit = block * kSignedLanes;
       args.blocks = std::min(kChunk, range.last_block - block);

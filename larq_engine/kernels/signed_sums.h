@@ -30,12 +30,19 @@ static constexpr size_t Int8SignBit(size_t lane, size_t i) {
 }
 
 // Sums of four inputs each, of 32: those of inputs 8 * q + 4 * half to 8 * q + 4 * half + 3 begin
-// at 16 * q. Entry e is 512 and the inputs whose bits are set in e, of 10 bits: 5 here, 5 there, so
-// that bytes hold eight of either added up.
+// at 16 * q. Entry e is an offset, which leaves none below 0, and the inputs whose bits are set in
+// e, of 10 bits: 5 here, 5 there, so that bytes hold eight of either added up.
 struct alignas(64) Int8Tables {
   uint8_t low[2][64];
   uint8_t high[2][64];
 };
+
+inline constexpr int16_t kInt8TableOffset = 512;
+
+// What the base of sums is beside the inputs: twice the offsets that they look up.
+constexpr int32_t Int8TablesBase(size_t words) {
+  return 2 * kInt8TableOffset * 8 * static_cast<int32_t>(words);
+}
 
 struct Int8SumsArgs {
   size_t blocks;
@@ -55,6 +62,8 @@ struct FloatSumsArgs {
 };
 
 struct SignedSums {
+  // Of inputs [32 * words], those of all rows alike; returns the base of the sums.
+  int32_t (*make_tables)(const int8_t* inputs, size_t words, Int8Tables* tables);
   void (*of_int8)(const Int8SumsArgs& args);
   void (*of_float)(const FloatSumsArgs& args);
 };

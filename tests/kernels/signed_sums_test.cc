@@ -11,7 +11,6 @@
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/signed_dense_output.h"
 #include "larq_engine/kernels/signed_sums_table.h"
-#include "larq_engine/kernels/signed_tables.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"
 
@@ -68,7 +67,7 @@ std::vector<int32_t> RunRow(const SignedSums& row, const Shape& shape,
                .words = shape.words,
                .signs = signs_in.data(),
                .tables = tables.data(),
-               .base = MakeInt8Tables(in.data(), shape.words, tables.data()),
+               .base = row.make_tables(in.data(), shape.words, tables.data()),
                .sums = out.data()});
   return {out.data(), out.data() + out.size()};
 }
@@ -104,6 +103,30 @@ TEST_P(SignedSumsTest, OfInt8) {
     for (Guard guard : {Guard::kBefore, Guard::kAfter}) {
       ASSERT_EQ(RunRow(row(), shape, signs, inputs, guard), expected)
           << shape.blocks << " blocks of " << shape.words << " words";
+    }
+  }
+}
+
+TEST_P(SignedSumsTest, TablesHaveTheSumsOfFourInputs) {
+  SCOPED_TRACE(testing::ReplayHint());
+  for (size_t words : {1, 2, 7}) {
+    std::vector<int8_t> inputs(words * 32);
+    for (int8_t& value : inputs) value = static_cast<int8_t>(random_.Word());
+    std::fill_n(inputs.begin(), 8, int8_t{-128});
+    std::fill_n(inputs.begin() + 8, 8, int8_t{127});
+    for (Guard guard : {Guard::kBefore, Guard::kAfter}) {
+      const GuardedBuffer<int8_t> in{std::span(inputs), guard};
+      GuardedBuffer<Int8Tables> tables(words, guard);
+      row().make_tables(in.data(), words, tables.data());
+      for (size_t i = 0; i < inputs.size(); i += 4) {
+        for (size_t e = 0; e < 16; ++e) {
+          int sum = kInt8TableOffset;
+          for (size_t bit = 0; bit < 4; ++bit) sum += (e >> bit & 1) != 0 ? inputs[i + bit] : 0;
+          const size_t half = i / 4 % 2, at = i % 32 / 8 * 16 + e;
+          ASSERT_EQ(tables.data()[i / 32].low[half][at], sum % 32);
+          ASSERT_EQ(tables.data()[i / 32].high[half][at], sum / 32);
+        }
+      }
     }
   }
 }

@@ -116,7 +116,7 @@ def isa_files_include_only_the_contract_and_their_own(sources: Sources) -> Viola
         contract = re.fullmatch(
             r"larq_engine/kernels/"
             r"(bgemm\w*|bits|byte_product|pixel_ops(_loops|_rows)?|round_to_int8"
-            r"|signed_sums(_loops)?)\.h",
+            r"|signed_sums(_loops|_tables)?)\.h",
             name,
         )
         allowed = (contract or name.startswith(own)) if quoted else name in FOR_ISA_FILES

@@ -4,6 +4,8 @@
 
 #include <arm_neon.h>
 
+#include "larq_engine/kernels/signed_sums_tables.h"
+
 namespace larq_engine {
 namespace {
 
@@ -96,6 +98,7 @@ void FloatSums(const FloatSumsArgs& args) {
 
 }  // namespace
 
-constexpr SignedSums kSignedSumsNeon = {.of_int8 = OfInt8, .of_float = FloatSums};
+constexpr SignedSums kSignedSumsNeon = {
+    .make_tables = MakeInt8TablesInLoops, .of_int8 = OfInt8, .of_float = FloatSums};
 
 }  // namespace larq_engine

@@ -3,6 +3,8 @@
 
 #include <immintrin.h>
 
+#include "larq_engine/kernels/x86/int8_tables.h"
+
 #if !defined(__AVX2__)
 #error "this file is built with the flags of ISA_COPTS[\"avx2\"]"
 #endif
@@ -150,6 +152,7 @@ void OfFloat(const FloatSumsArgs& args) {
 
 }  // namespace
 
-constexpr SignedSums kSignedSumsAvx2 = {.of_int8 = OfInt8, .of_float = OfFloat};
+constexpr SignedSums kSignedSumsAvx2 = {
+    .make_tables = MakeInt8TablesAvx2, .of_int8 = OfInt8, .of_float = OfFloat};
 
 }  // namespace larq_engine

@@ -13,6 +13,8 @@
 #pragma GCC diagnostic pop
 #endif
 
+#include "larq_engine/kernels/x86/int8_tables.h"
+
 #if !defined(__AVX512BW__)
 #error "this file is built with the flags of ISA_COPTS[\"avx512bw\"]"
 #endif
@@ -149,6 +151,7 @@ void OfFloat(const FloatSumsArgs& args) {
 
 }  // namespace
 
-constexpr SignedSums kSignedSumsAvx512bw = {.of_int8 = OfInt8, .of_float = OfFloat};
+constexpr SignedSums kSignedSumsAvx512bw = {
+    .make_tables = MakeInt8TablesAvx2, .of_int8 = OfInt8, .of_float = OfFloat};
 
 }  // namespace larq_engine

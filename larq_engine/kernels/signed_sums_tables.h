@@ -1,13 +1,16 @@
-#include "larq_engine/kernels/signed_tables.h"
+// The tables of signed_sums.h in plain loops, which a compiler makes vectors of. Internal to the
+// including file.
+#ifndef LARQ_ENGINE_KERNELS_SIGNED_SUMS_TABLES_H_
+#define LARQ_ENGINE_KERNELS_SIGNED_SUMS_TABLES_H_
+
+#include "larq_engine/kernels/signed_sums.h"
 
 namespace larq_engine {
 namespace {
 
 constexpr size_t kEntries = 16;
-constexpr int16_t kOffset = 512;  // leaves no entry below 0
-constexpr int kTablesOfWord = 8;
 
-// Sixteen entries at once, as masks and inputs of 16 bits: a compiler makes vectors of them.
+// Sixteen entries at once, as masks and inputs of 16 bits.
 struct Masks {
   int16_t of_input[4][kEntries];
 };
@@ -31,7 +34,7 @@ inline void AddMasked(int16_t* __restrict sums, int16_t input, const int16_t* ma
 
 inline void MakeTable(const int8_t* four, uint8_t* __restrict low, uint8_t* __restrict high) {
   int16_t sums[kEntries];
-  for (int16_t& sum : sums) sum = kOffset;
+  for (int16_t& sum : sums) sum = kInt8TableOffset;
   for (size_t i = 0; i < 4; ++i) AddMasked(sums, four[i], kMasks.of_input[i]);
   for (size_t e = 0; e < kEntries; ++e) low[e] = static_cast<uint8_t>(sums[e] & 31);
   for (size_t e = 0; e < kEntries; ++e) {
@@ -39,12 +42,10 @@ inline void MakeTable(const int8_t* four, uint8_t* __restrict low, uint8_t* __re
   }
 }
 
-}  // namespace
-
-int32_t MakeInt8Tables(const int8_t* inputs, size_t words, Int8Tables* tables) {
-  int32_t all = 0;
+inline int32_t MakeInt8TablesInLoops(const int8_t* inputs, size_t words, Int8Tables* tables) {
+  int32_t base = Int8TablesBase(words);
   for (size_t w = 0; w < words; ++w, inputs += 32) {
-    for (size_t i = 0; i < 32; ++i) all += inputs[i];
+    for (size_t i = 0; i < 32; ++i) base += inputs[i];
     for (size_t q = 0; q < 4; ++q) {
       for (size_t half = 0; half < 2; ++half) {
         MakeTable(inputs + 8 * q + 4 * half, tables[w].low[half] + kEntries * q,
@@ -52,7 +53,10 @@ int32_t MakeInt8Tables(const int8_t* inputs, size_t words, Int8Tables* tables) {
       }
     }
   }
-  return all + 2 * kOffset * kTablesOfWord * static_cast<int32_t>(words);
+  return base;
 }
 
+}  // namespace
 }  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_SIGNED_SUMS_TABLES_H_
