@@ -273,9 +273,19 @@ def add_quantize(
     return bits
 
 
-def add_weights(builder: ModelBuilder, signs: np.ndarray, scale: np.ndarray, axis: int) -> int:
-    """Adds an LceUnpackWeights of +-1 values and returns its output."""
-    weights = builder.tensor(signs.shape, name="weights")
+def add_weights(
+    builder: ModelBuilder,
+    signs: np.ndarray,
+    scale: np.ndarray,
+    axis: int,
+    int8_scale: float | None = None,
+) -> int:
+    """Adds an LceUnpackWeights of +-1 values, of int8 if what one stands for is given.
+
+    Returns its output.
+    """
+    dtype = np.float32 if int8_scale is None else np.int8
+    weights = builder.tensor(signs.shape, dtype, name="weights", scale=int8_scale)
     constants = [builder.constant(pack_bits(signs.ravel())), builder.constant(scale)]
     builder.custom("LceUnpackWeights", constants, [weights], {"axis": axis})
     return weights

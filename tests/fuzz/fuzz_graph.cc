@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <iterator>
 #include <limits>
@@ -18,7 +19,9 @@ constexpr int kMaxFaults = 3;
 // Around the edges of words and of SIMD widths.
 constexpr int kChannels[] = {1, 3, 4, 31, 32, 33, 64, 65, 96, 128, 160};
 constexpr int kFilters[] = {1, 2, 4, 7, 8, 16, 31, 32, 33, 40};
-constexpr TfLiteType kInputTypes[] = {kTfLiteFloat32, kTfLiteInt8, kTfLiteBool};
+constexpr TfLiteType kInputTypes[] = {kTfLiteFloat32, kTfLiteInt8, kTfLiteBool, kTfLiteUInt8};
+constexpr TfLiteType kDequantized[] = {kTfLiteFloat32, kTfLiteInt8, kTfLiteBool};
+constexpr int kMostInt8Channels = 4;  // of which the plug-in takes convolutions
 constexpr TfLiteType kConvOutputs[] = {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt32, kTfLiteInt32};
 constexpr TfLiteType kAllTypes[] = {kTfLiteNoType,  kTfLiteFloat32,
                                     kTfLiteInt32,   kTfLiteUInt8,
@@ -148,6 +151,22 @@ void AddHostOp(ByteSource* bytes, ModelBuilder* builder) {
   }
 }
 
+// From this number of weights on a dense layer of one row reads them as bits.
+constexpr int kWeightsReadAsBits = 1 << 16;
+
+// A dense layer that the plug-in takes: of all values, or of one pixel's where that is all there
+// is. Returns whether there are enough of them.
+bool AddSignedDense(ByteSource* bytes, ModelBuilder* builder) {
+  int depth = 1;
+  for (int size : builder->shape()) depth *= size;
+  constexpr int kLeastDepth = 96;  // fewer would make outputs of more than the host's limit
+  if (depth < kLeastDepth) return false;
+  const bool keeps_dims = depth == builder->shape().back() && bytes->Below(2) == 0;
+  const int units = (kWeightsReadAsBits + depth - 1) / depth + bytes->OneOf(kFilters) - 1;
+  builder->AddSignedDense(units, depth, bytes->OneOf(kActivations), keeps_dims);
+  return true;
+}
+
 // The path through the operators that types allow: values are quantized or go through the host's
 // operators, bits go anywhere. Weights start another path.
 ModelBuilder MakeGood(ByteSource* bytes) {
@@ -165,7 +184,19 @@ ModelBuilder MakeGood(ByteSource* bytes) {
       type = kTfLiteFloat32;
       continue;
     }
-    if (type == kTfLiteFloat32 && builder.shape().size() == 4 && bytes->Below(2) == 0) {
+    const bool is_image = builder.shape().size() == 4;
+    if ((type == kTfLiteFloat32 || type == kTfLiteInt8) && bytes->Below(16) == 15 &&
+        AddSignedDense(bytes, &builder)) {
+      if (builder.shape().size() != 4) break;
+      channels = builder.shape()[3];
+      continue;
+    }
+    if (type == kTfLiteInt8 && is_image && channels <= kMostInt8Channels && bytes->Below(2) == 0) {
+      builder.AddInt8Conv(MakeConv(bytes, channels, 1), bytes->Below(2) == 0);
+      channels = builder.shape()[3];
+      continue;
+    }
+    if (type == kTfLiteFloat32 && is_image && bytes->Below(2) == 0) {
       AddHostOp(bytes, &builder);
       channels = builder.shape()[3];
       continue;
@@ -173,6 +204,7 @@ ModelBuilder MakeGood(ByteSource* bytes) {
     if (type != kTfLiteInt32) {
       const bool has_several = type == kTfLiteFloat32 && bytes->Below(4) == 0;
       bits = has_several ? 2 + static_cast<int>(bytes->Below(7)) : 1;
+      if (type == kTfLiteUInt8) bits = 8;
       builder.AddQuantize(bits, has_several && bytes->Below(2) == 0);
       type = kTfLiteInt32;
       continue;
@@ -180,7 +212,7 @@ ModelBuilder MakeGood(ByteSource* bytes) {
     // Several bits go to convolutions only.
     switch (bits > 1 ? 5 : bytes->Below(6)) {
       case 0:
-        type = bytes->OneOf(kInputTypes);
+        type = bytes->OneOf(kDequantized);
         builder.AddDequantize(type);
         break;
       case 1:
@@ -198,11 +230,16 @@ ModelBuilder MakeGood(ByteSource* bytes) {
   return builder;
 }
 
-// Of the host's operators, whose reader checks no more than that there are some.
-void SpoilBuiltinData(ByteSource* bytes, std::vector<uint8_t>* data) {
+// Of the host's operators, whose reader checks no more than that there are some. What hosts make of
+// a file's bool is always one.
+void SpoilBuiltinData(ByteSource* bytes, GraphOperator* op) {
+  std::vector<uint8_t>* data = &op->builtin_data;
   if (bytes->Below(8) == 0) data->clear();
   if (data->empty()) return;
-  const size_t word = bytes->Below(data->size() / sizeof(int32_t)) * sizeof(int32_t);
+  const size_t size = op->builtin_code == kTfLiteBuiltinFullyConnected
+                          ? offsetof(TfLiteFullyConnectedParams, keep_num_dims)
+                          : data->size();
+  const size_t word = bytes->Below(size / sizeof(int32_t)) * sizeof(int32_t);
   const auto value = static_cast<int32_t>(bytes->OneOf(kOptionValues));
   std::memcpy(&(*data)[word], &value, sizeof(value));
 }
@@ -210,7 +247,7 @@ void SpoilBuiltinData(ByteSource* bytes, std::vector<uint8_t>* data) {
 // Operators with options; the others' are empty.
 void SpoilOptions(ByteSource* bytes, const ModelBuilder& builder, size_t index, Graph* graph) {
   if (graph->operators[index].builtin_code != kTfLiteBuiltinCustom) {
-    SpoilBuiltinData(bytes, &graph->operators[index].builtin_data);
+    SpoilBuiltinData(bytes, &graph->operators[index]);
     return;
   }
   OptionMap options = builder.Options(index);

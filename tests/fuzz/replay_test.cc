@@ -4,10 +4,13 @@
 
 #include <cstdlib>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "tests/fuzz/byte_source.h"
 #include "tests/fuzz/fuzz_case.h"
+#include "tests/fuzz/fuzz_graph.h"
 #include "tests/host/tflite_file.h"
 
 namespace larq_engine::testing {
@@ -58,6 +61,37 @@ TEST(FuzzReplay, MadeUpGraphs) {
   }
   EXPECT_GT(ran, cases / 5);
   EXPECT_LT(ran, cases * 4 / 5);
+}
+
+// Whole ones and those with faults.
+TEST(FuzzReplay, MadeUpGraphsHaveEveryForm) {
+  std::mt19937 random(22);
+  std::set<int> kinds, inputs;
+  std::set<std::string> names;
+  for (int i = 0; i < 3000; ++i) {
+    std::vector<uint8_t> bytes(120);
+    for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
+    ByteSource source(bytes);
+    const Graph graph = MakeFuzzGraph(&source);
+    inputs.insert(graph.tensors[0].type);
+    for (const GraphOperator& op : graph.operators) {
+      kinds.insert(op.builtin_code);
+      names.insert(op.custom_name);
+    }
+  }
+  for (const TfLiteType type : {kTfLiteFloat32, kTfLiteInt8, kTfLiteUInt8, kTfLiteBool}) {
+    EXPECT_TRUE(inputs.contains(type)) << type;
+  }
+  for (const TfLiteBuiltinOperator kind :
+       {kTfLiteBuiltinAdd, kTfLiteBuiltinMul, kTfLiteBuiltinConcatenation, kTfLiteBuiltinMaxPool2d,
+        kTfLiteBuiltinPrelu, kTfLiteBuiltinRelu, kTfLiteBuiltinConv2d,
+        kTfLiteBuiltinFullyConnected}) {
+    EXPECT_TRUE(kinds.contains(kind)) << kind;
+  }
+  for (const char* name :
+       {"LceQuantize", "LceDequantize", "LceBconv2d", "LceBMaxPool2d", "LceUnpackWeights"}) {
+    EXPECT_TRUE(names.contains(name)) << name;
+  }
 }
 
 }  // namespace

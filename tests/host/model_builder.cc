@@ -257,7 +257,8 @@ ModelBuilder& ModelBuilder::AddPool(const PoolConfig& config) {
   return *this;
 }
 
-ModelBuilder& ModelBuilder::AddUnpackWeights(std::vector<int> shape, int axis, int scales) {
+ModelBuilder& ModelBuilder::AddUnpackWeights(std::vector<int> shape, int axis, int scales,
+                                             TfLiteType type) {
   const std::string name = NextName("LceUnpackWeights");
   int elements = 1;
   for (int size : shape) elements *= size;
@@ -265,18 +266,19 @@ ModelBuilder& ModelBuilder::AddUnpackWeights(std::vector<int> shape, int axis, i
   for (uint32_t& word : bits) word = random_();
   if (elements % 32 != 0) bits.back() &= (uint32_t{1} << elements % 32) - 1;
   std::vector<float> scale(scales);
-  for (float& value : scale) value = (random_() % 65 - 32.0f) / 16;
+  for (float& value : scale) value = (random_() % 65 - 32.0f) / (type == kTfLiteInt8 ? 1 : 16);
   AddOperator("LceUnpackWeights",
               {AddConstant(name + "/bits", kTfLiteInt32, {Words(elements)}, ToBytes(bits)),
                AddConstant(name + "/scale", kTfLiteFloat32, {scales}, ToBytes(scale))},
-              kTfLiteFloat32, std::move(shape), {{"axis", axis}});
+              type, std::move(shape), {{"axis", axis}});
   return *this;
 }
 
 template <typename Params>
 ModelBuilder& ModelBuilder::AddBuiltin(TfLiteBuiltinOperator code, std::vector<int> inputs,
-                                       std::vector<int> shape, const Params& params) {
-  AddOperator("builtin", std::move(inputs), kTfLiteFloat32, std::move(shape), {});
+                                       std::vector<int> shape, const Params& params,
+                                       TfLiteType type) {
+  AddOperator("builtin", std::move(inputs), type, std::move(shape), {});
   GraphOperator& op = graph_.operators.back();
   op.custom_name.clear();
   op.builtin_code = static_cast<int>(code);
@@ -336,6 +338,72 @@ ModelBuilder& ModelBuilder::AddConcatenation(const std::vector<int>& others) {
   }
   return AddBuiltin(kTfLiteBuiltinConcatenation, std::move(inputs), std::move(shape),
                     TfLiteConcatenationParams{.axis = -1, .activation = kTfLiteActNone});
+}
+
+// Of a size with which products of int8 values and their sums stay in the range of the results.
+void ModelBuilder::SetScales(int tensor, size_t count) {
+  GraphTensor& weights = graph_.tensors[static_cast<size_t>(tensor)];
+  weights.is_quantized = true;
+  weights.scales.clear();
+  for (size_t i = 0; i < count; ++i) {
+    weights.scales.push_back(static_cast<float>(random_() % 64 + 1) / 4096);
+  }
+  weights.zero_points.assign(count, 0);
+  weights.quantized_dimension = 0;
+}
+
+int ModelBuilder::AddInt8Bias(int channels) {
+  std::vector<int32_t> values(static_cast<size_t>(channels));
+  for (int32_t& value : values) value = static_cast<int32_t>(random_() % 4097) - 2048;
+  return AddConstant(NextName("builtin") + "/bias", kTfLiteInt32, {channels}, ToBytes(values));
+}
+
+ModelBuilder& ModelBuilder::AddInt8Conv(const ConvConfig& config, bool has_channel_scales) {
+  const std::vector<int> dims = {config.filters, config.filter_height, config.filter_width,
+                                 shape_[3]};
+  std::vector<int8_t> weights(static_cast<size_t>(dims[0]) * dims[1] * dims[2] * dims[3]);
+  for (int8_t& weight : weights)
+    weight = static_cast<int8_t>(static_cast<int>(random_() % 255) - 127);
+  const int filter =
+      AddConstant(NextName("builtin") + "/filter", kTfLiteInt8, dims, ToBytes(weights));
+  SetScales(filter, has_channel_scales ? static_cast<size_t>(config.filters) : 1);
+  const std::vector<int> shape = {
+      shape_[0],
+      OutputSize(shape_[1], config.filter_height, config.stride_height, 1, config.padding),
+      OutputSize(shape_[2], config.filter_width, config.stride_width, 1, config.padding),
+      config.filters};
+  const TfLiteConvParams params = {
+      .padding = config.padding == kSame ? kTfLitePaddingSame : kTfLitePaddingValid,
+      .stride_width = config.stride_width,
+      .stride_height = config.stride_height,
+      .activation = static_cast<TfLiteFusedActivation>(config.activation),
+      .dilation_width_factor = 1,
+      .dilation_height_factor = 1};
+  const std::vector<int> inputs = {LastTensor(), filter, AddInt8Bias(config.filters)};
+  return AddBuiltin(kTfLiteBuiltinConv2d, inputs, shape, params, kTfLiteInt8);
+}
+
+ModelBuilder& ModelBuilder::AddSignedDense(int units, int depth, TfLiteFusedActivation activation,
+                                           bool keeps_dims) {
+  const int input = LastTensor();
+  const TfLiteType type = graph_.tensors[static_cast<size_t>(input)].type;
+  std::vector<int> shape = shape_;
+  if (!keeps_dims) {
+    int elements = 1;
+    for (int size : shape) elements *= size;
+    shape = {elements / depth, units};
+  }
+  shape.back() = units;
+  AddUnpackWeights({units, depth}, 0, random_() % 2 == 0 ? 1 : units, type);
+  const int weights = LastTensor();
+  if (type == kTfLiteInt8) SetScales(weights, 1);
+  shape_ = {units};
+  const int bias = type == kTfLiteInt8 ? AddInt8Bias(units) : AddChannelConstant();
+  const TfLiteFullyConnectedParams params = {
+      .activation = activation,
+      .weights_format = kTfLiteFullyConnectedWeightsFormatDefault,
+      .keep_num_dims = keeps_dims};
+  return AddBuiltin(kTfLiteBuiltinFullyConnected, {input, weights, bias}, shape, params, type);
 }
 
 }  // namespace larq_engine::testing

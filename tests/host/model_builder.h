@@ -73,8 +73,9 @@ class ModelBuilder {
   ModelBuilder& AddConv(const ConvConfig& config);
   ModelBuilder& AddPool(const PoolConfig& config);
   // Reads constants alone: what was added before it no longer leads to the graph's output. `scales`
-  // are 1 or as many as the axis has indices.
-  ModelBuilder& AddUnpackWeights(std::vector<int> shape, int axis, int scales);
+  // are 1 or as many as the axis has indices. Of int8 they are whole numbers.
+  ModelBuilder& AddUnpackWeights(std::vector<int> shape, int axis, int scales,
+                                 TfLiteType type = kTfLiteFloat32);
 
   // The host's operators, on floats. `other` is a tensor of the same shape, or none for a constant
   // for each channel.
@@ -84,6 +85,13 @@ class ModelBuilder {
   ModelBuilder& AddPrelu();
   ModelBuilder& AddFloatPool(const PoolConfig& config);
   ModelBuilder& AddConcatenation(const std::vector<int>& others);
+
+  // Convolutions of int8 with int8 weights, of which `config` says no more than a host's has; with
+  // a scale for each channel, or one.
+  ModelBuilder& AddInt8Conv(const ConvConfig& config, bool has_channel_scales);
+  // A dense layer on floats or int8, as the last tensor has, whose weights LceUnpackWeights makes.
+  ModelBuilder& AddSignedDense(int units, int depth, TfLiteFusedActivation activation,
+                               bool keeps_dims);
 
   int LastTensor() const;
   const std::vector<int>& shape() const { return shape_; }  // its, in channels
@@ -99,8 +107,11 @@ class ModelBuilder {
                    std::vector<int> shape, const OptionMap& options);
   template <typename Params>
   ModelBuilder& AddBuiltin(TfLiteBuiltinOperator code, std::vector<int> inputs,
-                           std::vector<int> shape, const Params& params);
+                           std::vector<int> shape, const Params& params,
+                           TfLiteType type = kTfLiteFloat32);
   int AddChannelConstant();
+  void SetScales(int tensor, size_t count);
+  int AddInt8Bias(int channels);
   std::string NextName(const std::string& kind) const;
 
   Graph graph_;

@@ -495,6 +495,98 @@ def test_impossible_quantization(fault, box):
     assert words in message
 
 
+def int8_conv(
+    *,
+    image: dict[str, Any] | None = None,
+    kernel: dict[str, Any] | None = None,
+    result: dict[str, Any] | None = None,
+    bias: tuple[int, Any] | int | None = (8, np.int32),
+    **changed: Any,
+) -> bytes:
+    """A model of one CONV_2D of int8 that the engine takes, right in all that is not an argument.
+
+    `image`, `kernel` and `result` replace what the builder is given of these tensors, `bias` is a
+    size and type, ABSENT, or no input at all; `changed` replaces options.
+    """
+    builder = ModelBuilder()
+    source = {"shape": (1, 6, 6, 3), "scale": 0.5, "zero_point": -3} | (image or {})
+    x = builder.tensor(source.pop("shape"), np.int8, name="x", **source)
+    weights = {"array": np.ones((8, 3, 3, 3), np.int8), "scale": [0.1] * 8, "zero_point": [0] * 8}
+    weights |= kernel or {}
+    array = weights.pop("array")
+    is_constant = isinstance(array, np.ndarray)
+    w = (builder.constant if is_constant else builder.tensor)(
+        *((array,) if is_constant else (array, np.int8)), name="w", **weights
+    )
+    drain = {"shape": (1, 3, 3, 8), "scale": 2.0, "zero_point": 5} | (result or {})
+    y = builder.tensor(drain.pop("shape"), np.int8, name="y", **drain)
+    inputs = [x, w]
+    if isinstance(bias, tuple):
+        scales = {"scale": [0.05] * bias[0], "zero_point": [0] * bias[0]}
+        inputs.append(builder.constant(np.zeros(*bias), name="bias", **scales))
+    elif bias is not None:
+        inputs.append(bias)
+    options = {"padding": 0, "strideH": 2, "strideW": 2, "dilationHFactor": 1, "dilationWFactor": 1}
+    builder.builtin("CONV_2D", inputs, [y], **options | changed)
+    graph_inputs = [x] if is_constant else [x, w]
+    return builder.finish(graph_inputs, [y])
+
+
+_LOWEST = np.full((8, 3, 3, 3), -128, np.int8)
+
+# What is wrong, and words of the message where no host sees the file; else it decides.
+_INT8_CONV: dict[str, tuple[dict[str, Any], str | None]] = {
+    "a zero point of 200": ({"image": {"zero_point": 200}}, "zero points of -128 to 127, got 200"),
+    "a zero point of -129": ({"result": {"zero_point": -129}}, "zero points of -128 to 127"),
+    "a zero scale": ({"image": {"scale": 0.0}}, None),
+    "a scale that is no number": ({"image": {"scale": np.nan}}, "scales of at least 0, got nan"),
+    "a huge scale": ({"image": {"scale": 3e38}}, None),
+    "a tiny scale of the result": ({"result": {"scale": 1e-30}}, None),
+    "no scale": ({"image": {"scale": None, "zero_point": 0}}, None),
+    "weights' scale of 0": ({"kernel": {"scale": [0.0] * 8}}, None),
+    "a weights' scale that is no number": (
+        {"kernel": {"scale": [0.1] * 7 + [np.nan]}},
+        "scales of at least 0, got nan",
+    ),
+    "a huge weights' scale": ({"kernel": {"scale": [0.1] * 7 + [3e38]}}, None),
+    "seven scales of weights": (
+        {"kernel": {"scale": [0.1] * 7, "zero_point": [0] * 7}},
+        "one scale or 8, got 7",
+    ),
+    "a zero point of weights": ({"kernel": {"zero_point": [0] * 7 + [1]}}, None),
+    "scales along the inputs": (
+        {"kernel": {"scale": [0.1] * 3, "zero_point": [0] * 3, "quantized_dimension": 3}},
+        None,
+    ),
+    "computed weights": ({"kernel": {"array": (8, 3, 3, 3)}}, None),
+    "weights of other channels": ({"kernel": {"array": np.ones((8, 3, 3, 2), np.int8)}}, None),
+    "no bias": ({"bias": None}, None),
+    "an absent bias": ({"bias": ABSENT}, None),
+    "a float bias": ({"bias": (8, np.float32)}, None),
+    "a bias of seven": ({"bias": (7, np.int32)}, None),
+    "an image beyond memory": ({"image": {"shape": (1, _HUGE, _HUGE, 3)}}, "2^60 bytes"),
+    "an image of more than memory": ({"image": {"shape": (1, 1 << 22, 1 << 22, 3)}}, None),
+    "a stride of 0": ({"strideH": 0}, None),
+    "a stride below 0": ({"strideW": -1}, None),
+    "padding 7": ({"padding": 7}, None),
+    "activation 9": ({"fusedActivationFunction": 9}, None),
+}
+
+
+@pytest.mark.parametrize("fault", _INT8_CONV)
+def test_int8_convolutions(fault, box):
+    changes, words = _INT8_CONV[fault]
+    kind, message = box.call(load_and_run, int8_conv(**changes), None)
+    assert kind in (("", "ValueError") if words is None else ("ValueError",)), message
+    assert (words or "") in message
+
+
+def test_int8_convolutions_of_the_lowest_weights(box):
+    """Which products of bytes do not take, and hosts do."""
+    for array in (_LOWEST, -_LOWEST - 1):
+        assert box.call(load_and_run, int8_conv(kernel={"array": array}), None) == ("", "")
+
+
 def test_shapes_whose_product_overflows(box):
     """Whoever sees it first, the host or the plug-in."""
     for shape in ((_HUGE, _HUGE, _HUGE, 2), (_HUGE, 5, 5, 2), (1, _HUGE, _HUGE, 2)):

@@ -148,6 +148,29 @@ def _weights_read_as_bits() -> bytes:
     return builder.finish([x], [y])
 
 
+def _int8_image() -> bytes:
+    """A convolution that the plug-in takes from the host."""
+    builder = ModelBuilder()
+    x = builder.tensor((1, 6, 5, 3), np.int8, scale=0.5, zero_point=-3)
+    y = builder.tensor((1, 3, 3, 4), np.int8, scale=4.0, zero_point=5)
+    weights = _rng().integers(-127, 128, (4, 3, 3, 3)).astype(np.int8)
+    filters = builder.constant(weights, scale=[0.1, 0.2, 0.3, 0.4], zero_point=[0] * 4)
+    bias = builder.constant(np.arange(4, dtype=_I), scale=[0.1] * 4, zero_point=[0] * 4)
+    options = {"padding": 0, "strideH": 2, "strideW": 2, "dilationHFactor": 1, "dilationWFactor": 1}
+    builder.builtin("CONV_2D", [x, filters, bias], [y], **options)
+    return builder.finish([x], [add_quantize(builder, y, (1, 3, 3, 4))])
+
+
+def _int8_weights_read_as_bits() -> bytes:
+    builder = ModelBuilder()
+    x = builder.tensor((1, 256), np.int8, scale=0.5, zero_point=-3)
+    y = builder.tensor((1, 256), np.int8, scale=4.0, zero_point=5)
+    weights = add_weights(builder, _signs(256, 256), np.ones(256, _F), 0, int8_scale=0.1)
+    bias = builder.constant(np.zeros(256, _I), scale=0.05)
+    builder.builtin("FULLY_CONNECTED", [x, weights, bias], [y])
+    return builder.finish([x], [y])
+
+
 def _branches() -> bytes:
     builder = ModelBuilder()
     c, x, y = builder.tensor((1,), _B), builder.tensor(_IMAGE), builder.tensor(_IMAGE)
@@ -328,8 +351,8 @@ def _two_signatures() -> bytes:
 
 _OWN = [
     _convolutions, _groups, _open_size, _pool, _bits_and_back, _int8_bits, _fused,
-    _unpacked_weights, _weights_read_as_bits, _branches, _loop, _state, _recurrent, _lookup,
-    _quantized, _sparse, _shape_from_data, _two_signatures,
+    _unpacked_weights, _weights_read_as_bits, _int8_image, _int8_weights_read_as_bits, _branches,
+    _loop, _state, _recurrent, _lookup, _quantized, _sparse, _shape_from_data, _two_signatures,
 ]  # fmt: skip
 
 
