@@ -1,4 +1,4 @@
-"""Networks of earlier engines, trained on digits, converted, and compared with Keras and float.
+"""Networks of earlier engines: trained briefly, converted, and compared with Keras and float.
 
 python examples/networks.py                   all of them
 python examples/networks.py lenet resnet18    these
@@ -25,17 +25,18 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 
 import tensorflow as tf
-from published import alexnet, bmxnet, comparing, digits, espresso, hep_bnn, residual
+from published import alexnet, bmxnet, comparing, digits, espresso, hep_bnn, keywords, residual
 
 
 @dataclass(frozen=True)
 class Network:
-    """How it is built, at a width, and trained.
+    """How it is built, at a width, what it learns, and for how long.
 
     Some that take images of any size learn from smaller ones than what is timed.
     """
 
     build: Callable[..., Any]
+    load: Callable[[int, int], tuple[digits.Part, digits.Part]] = digits.load
     epochs: int = 6
     rate: float = 3e-3
     timed_size: int | None = None
@@ -60,6 +61,7 @@ NETWORKS: Mapping[str, Network] = {
     "quicknet": Network(residual.quicknet),
     "bireal-net": Network(residual.bireal_net),
     "melius-net": Network(residual.melius_net),
+    "keywords": Network(keywords.network, keywords.load, epochs=16),
     "dorefa-net": Network(partial(alexnet.dorefa_net, size=64, classes=10)),
     "xnor-net": Network(partial(alexnet.xnor_net, size=64, classes=10)),
 }
@@ -121,7 +123,7 @@ def run(name: str, trained: bool, threads: int) -> dict[str, Any]:
         comparing.make_up_norms(model)
     files = comparing.convert(model, training.images)
     size, channels = model.input_shape[-2:]
-    image = digits.load(network.timed_size or size, channels)[1].images[:1]
+    image = network.load(network.timed_size or size, channels)[1].images[:1]
     result = {
         "bytes": dict(zip(_FILES, files.sizes(), strict=True)),
         "ms": dict(zip(_FILES, files.milliseconds(image, threads), strict=True)),
@@ -142,7 +144,7 @@ def prepare(network: Network, seed: int = 1) -> tuple[Any, digits.Part, digits.P
     """The same, before the training."""
     tf.keras.utils.set_random_seed(seed)
     model = network.build()
-    return (model, *digits.load(*model.input_shape[-2:]))
+    return (model, *network.load(*model.input_shape[-2:]))
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ STAGES = (
             [*PYTEST, "--part=rest", f"--ignore={COMPILED_KERNELS}", f"--ignore={BROWSER}"],
         ),
         (*CPP, *PYTHON, r"examples/"),
-        setup="hosts",
+        setup="hosts speech",
     ),
     Stage(
         "tflite-runtime",

@@ -7,6 +7,7 @@
 #   tools/setup.sh torch      base; PyTorch, litert-torch, Brevitas, JAX and Keras in .venv-torch (for the tests)
 #   tools/setup.sh fuzzer     base; clang and libFuzzer
 #   tools/setup.sh browser    base; Chromium, for the tests of the report's page
+#   tools/setup.sh speech     base; espeak-ng, which speaks what an example learns, for its tests
 #   tools/setup.sh emulators  base; the QEMU that shows this machine as an older one
 #   tools/setup.sh cuda       base; NVIDIA's compiler of kernels for GPUs, in .cuda
 #   tools/setup.sh ray        base; Ray in .venv-ray, for the tests of larq_engine.batch in it
@@ -75,6 +76,10 @@ missing_browser() {
   command -v chromium >/dev/null || command -v google-chrome >/dev/null || echo chromium
 }
 
+missing_speech() {
+  command -v espeak-ng >/dev/null || echo espeak-ng
+}
+
 missing_emulators() {
   [[ $(uname -m) != x86_64 ]] || command -v qemu-x86_64 >/dev/null || echo qemu-user
 }
@@ -115,7 +120,7 @@ install_packages() {
     fail "this machine lacks: ${missing[*]} (Debian's package names; fuzzer-runtime is" \
       "libclang-rt-dev), and only root may install packages. On Debian or Ubuntu run" \
       "'sudo apt-get install ${missing[*]/fuzzer-runtime/libclang-rt-dev}'; elsewhere" \
-      "install Bazel 4.2 to 7 (or Bazelisk), a C++20 compiler, clang with libFuzzer, Chromium and QEMU, and unpack" \
+      "install Bazel 4.2 to 7 (or Bazelisk), a C++20 compiler, clang with libFuzzer, Chromium, espeak-ng and QEMU, and unpack" \
       "GoogleTest's sources to /usr/src/googletest. Then run this again."
   fi
 
@@ -163,6 +168,11 @@ fuzzer() {
 browser() {
   base
   install_packages missing_browser
+}
+
+speech() {
+  base
+  install_packages missing_speech
 }
 
 emulators() {
@@ -394,6 +404,6 @@ arm64() {
 }
 
 case ${1:-} in
-  base | keras | hosts | torch | fuzzer | browser | emulators | cuda | ray | peers | cross | arm64) "$1" ;;
-  *) fail "expected base, keras, hosts, torch, fuzzer, browser, emulators, cuda, ray, peers, cross or arm64, got '${1:-}'" ;;
+  base | keras | hosts | torch | fuzzer | browser | speech | emulators | cuda | ray | peers | cross | arm64) "$1" ;;
+  *) fail "expected base, keras, hosts, torch, fuzzer, browser, speech, emulators, cuda, ray, peers, cross or arm64, got '${1:-}'" ;;
 esac

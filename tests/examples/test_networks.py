@@ -4,6 +4,7 @@ What is trained is narrower than the networks, and for fewer steps; sizes are of
 """
 
 import json
+import shutil
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -44,13 +45,18 @@ def test_files_are_no_larger_than_bmxnets(networks, name, most):
     assert converted.report.count("float") == 2
 
 
-# Names, the width to train, epochs, and what share of the held-out digits must be right.
+_SPOKEN = pytest.mark.skipif(
+    shutil.which("espeak-ng") is None, reason="espeak-ng is not installed here"
+)
+
+# Names, the width to train, epochs, and what share of what is held out must be right.
 _TRAINED = [
     ("lenet", 0.5, 3, 0.93),
     ("espresso-mlp", 0.125, 3, 0.93),
     ("hep-fashion", 0.5, 2, 0.9),
     ("dorefa-net", 0.25, 4, 0.85),
     ("xnor-net", 0.25, 4, 0.85),
+    pytest.param(*("keywords", 1, 8, 0.8), marks=_SPOKEN),
 ]
 
 
@@ -66,6 +72,20 @@ def test_networks_learn_and_answer_as_keras(networks, name, width, epochs, least
     assert found.like_keras >= 0.995
     assert abs(found.ours - found.keras) <= 0.0025
     assert len(files.ours) < len(files.theirs) / 10
+
+
+@pytest.mark.parametrize("hertz", [200, 1000, 8000])
+def test_a_tone_is_in_its_band(networks, hertz):
+    """The bands' middles are equally far apart on the mel scale, up to half the rate."""
+    from published import keywords
+
+    tone = np.sin(2 * np.pi * hertz * np.arange(22_050) / 22_050)
+    image = keywords.spectrogram(tone)
+    assert image.shape == (32, 32, 1)
+    assert image.max() == 255
+    mels = [2595 * np.log10(1 + each / 700) for each in (hertz, 11_025)]
+    expected = 33 * mels[0] / mels[1] - 1
+    assert (np.abs(image[:, :, 0].argmax(axis=1) - expected) <= 1).all()
 
 
 def test_results_are_added_to_a_file(networks, tmp_path):
