@@ -11,6 +11,13 @@ namespace {
 // Of filters that L2 does not hold: a Xeon's core reads 30 GB/s at 3.9 GHz (dense_bench).
 constexpr double kBytesReadPerCycle = 8;
 
+// Where L2 does not hold a layer's bytes, their product waits for them, whatever the row: layers of
+// 512 channels take 15 to 18 % longer for each product than those of 256 (that Xeon's L2 is 2 MB,
+// benchmarks/few_bits.py). An eighth of that, planes, is held. The table's rates are of tiles in
+// L1, from which planes lose more in layers: hence a little more.
+constexpr double kBytesHeld = 2 << 20;
+constexpr double kNotHeld = 1.25;
+
 // The row of bytes named `forced`, or the cheapest of those that the CPU runs.
 const ByteRow* SelectBytes(CpuFeatures cpu, const Bconv2dSpec& spec, std::string_view forced) {
   const ByteRow* best = nullptr;
@@ -24,6 +31,10 @@ const ByteRow* SelectBytes(CpuFeatures cpu, const Bconv2dSpec& spec, std::string
 // How many sets of bytes the filters are: numbers of more planes than a row takes are two.
 double WeightParts(const ByteRow& row, const Bconv2dSpec& spec) {
   return static_cast<double>(PlaneParts(spec.bits_weights, row.weight_planes).size());
+}
+
+double FilterBytes(const ByteRow& row, const Bconv2dSpec& spec) {
+  return WeightParts(row, spec) * static_cast<double>(spec.out_channels * spec.depth());
 }
 
 }  // namespace
@@ -61,6 +72,8 @@ ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec, std::strin
     if (choice.bytes != nullptr) {
       bytes_cycles += WeightParts(*choice.bytes, spec) * kByteBits * plane_cycles;
     }
+  } else if (choice.bytes != nullptr && FilterBytes(*choice.bytes, spec) > kBytesHeld) {
+    bytes_cycles *= kNotHeld;
   }
   if (choice.planes != nullptr && choice.bytes != nullptr) {
     if (bytes_cycles < choice.cycles) {
