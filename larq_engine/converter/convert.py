@@ -27,6 +27,7 @@ from larq_engine.converter.rules_groups import merge_groups, spread_affine
 from larq_engine.converter.rules_int8 import dequantize_to_int8, quantize_int8, write_int8
 from larq_engine.converter.rules_lce import pad_as_same, unpack_weights
 from larq_engine.converter.rules_pads import pad_with_zero
+from larq_engine.converter.rules_parts import add_to_part
 from larq_engine.converter.rules_reshape import (
     SINKING,
     drop_reshape,
@@ -97,6 +98,7 @@ _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
         take_in_affine: ("ADD", "SUB", "MUL", "DIV"),
         take_in_activation: ("RELU", "RELU6", "RELU_N1_TO_1"),
         pool_bits: ("LceQuantize",),
+        add_to_part: ("ADD",),
     },
     {shorten_before_sign: ("LceQuantize",)},
 ]

@@ -10,12 +10,12 @@ from dataclasses import replace
 import numpy as np
 
 from larq_engine.converter import lce_ops
-from larq_engine.converter.activations import fused_activation
 from larq_engine.converter.graph import Array, Graph, Op, Tensor
 from larq_engine.converter.options import Options
 from larq_engine.converter.quantizer.islands import PRODUCTS_A_TAP
 from larq_engine.converter.rules_float import can_change, free_layer
-from larq_engine.converter.rules_fuse import NONE, per_channel, producer, values
+from larq_engine.converter.rules_fuse import per_channel, producer, values
+from larq_engine.converter.rules_parts import joins_channels
 
 # More would multiply with more zeros than a host without VNNI has time for. The stem of
 # MeliusNet22, 4 groups of 8 to 8 channels and 8 of 4 to 8, takes 0.3 of its time in float with AMX,
@@ -54,7 +54,7 @@ def spread_affine(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     for index in (0, 1):
         concatenation = producer(op.input(index), "CONCATENATION", graph)
         constant = per_channel(op.input(1 - index), op.output.shape[-1])
-        if concatenation is None or constant is None or not _joins_channels(concatenation):
+        if concatenation is None or constant is None or not joins_channels(concatenation):
             continue
         parts = concatenation.inputs
         if concatenation.output.shape != op.output.shape or not all(
@@ -81,7 +81,7 @@ def spread_affine(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 
 def _layers_of_groups(op: Op, graph: Graph) -> list[Op] | None:
     """The convolutions that a CONCATENATION joins, if they read the parts of a SPLIT in order."""
-    if not _joins_channels(op):
+    if not joins_channels(op):
         return None
     layers = [producer(tensor, "CONV_2D", graph) for tensor in op.inputs]
     found = [layer for layer in layers if layer is not None]
@@ -96,11 +96,6 @@ def _layers_of_groups(op: Op, graph: Graph) -> list[Op] | None:
     rank = len(x.shape)
     along_channels = rank == 4 and int(axis.data.item()) % rank == rank - 1
     return found if along_channels and all(_alike(layer, found[0]) for layer in found) else None
-
-
-def _joins_channels(op: Op) -> bool:
-    rank = len(op.output.shape)
-    return bool(op.options.axis % rank == rank - 1 and fused_activation(op) == NONE)
 
 
 def _alike(layer: Op, other: Op) -> bool:
