@@ -295,7 +295,7 @@ def _random_step(net: Net, values: Sequence[Value]) -> Value:
         lambda: net.mul(net.per_channel(channels, dims=4), x, activation),
         lambda: net.relu(x, str(rng.choice(ACTIVATIONS[1:]))),
         lambda: net.prelu(x, net.per_channel(channels)),
-        lambda: net.pool(x, window, stride, "SAME"),
+        lambda: net.pool(x, window, stride, "SAME", activation),
         lambda: net.concatenate([x, *beside[: rng.integers(1, 4)]]),
         lambda: net.host("NEG", x, -x.array),
         lambda: net.concatenate(net.split(x, [-1, channels // 2] if channels > 1 else 1)[::-1]),

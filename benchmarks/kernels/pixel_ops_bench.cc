@@ -119,7 +119,7 @@ constexpr Op kOps[] = {
     {"bitpack_float_limits",
      [](const PixelOps& ops, Operands& o) {
        ops.bitpack_float_limits(o.a.data(), o.slopes.data(), o.signs.data(), o.rows, o.channels,
-                                o.out_words.data());
+                                o.out_words.data(), WordsFor(o.channels));
      },
      kPackedChannels},
     {"bitpack_int8",

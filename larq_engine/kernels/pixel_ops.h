@@ -50,9 +50,10 @@ struct PixelOps {
   // and `minus` are what +1 and -1 become.
   void (*bitpack_float)(const float* in, size_t rows, size_t channels, uint32_t* out);
   // Quantizes what is monotone in each channel: a value, its sign turned where `signs` has the top
-  // bit (and no other), is -1 exactly when it is smaller than the channel's limit. NaN is +1.
+  // bit (and no other), is -1 exactly when it is smaller than the channel's limit. NaN is +1. From
+  // one row's words to the next are `out_stride`; only rows of whole words may be apart.
   void (*bitpack_float_limits)(const float* in, const float* limits, const uint32_t* signs,
-                               size_t rows, size_t channels, uint32_t* out);
+                               size_t rows, size_t channels, uint32_t* out, size_t out_stride);
   void (*bitpack_int8)(const int8_t* in, size_t rows, size_t channels, int32_t zero_point,
                        uint32_t* out);
   void (*bitpack_bool)(const uint8_t* in, size_t rows, size_t channels, uint32_t* out);

@@ -183,13 +183,13 @@ inline bool IsBelow(float x, float limit, uint32_t sign) {
 }
 
 void BitpackFloatLimitsRows(const float* in, const float* limits, const uint32_t* signs,
-                            size_t rows, size_t channels, uint32_t* out) {
+                            size_t rows, size_t channels, uint32_t* out, size_t out_stride) {
   const auto pack = [](const float* x, const float* limit, const uint32_t* sign, size_t count,
                        uint32_t* to) {
     PackRow(
         count, [&](size_t c) { return IsBelow(x[c], limit[c], sign[c]); }, to);
   };
-  PackLimitRows(in, limits, signs, rows, channels, pack, DealRows, out);
+  PackLimitRows(in, limits, signs, rows, channels, pack, DealRows, out, out_stride);
 }
 
 void BitpackInt8Rows(const int8_t* in, size_t rows, size_t channels, int32_t zero_point,

@@ -92,12 +92,13 @@ struct PeriodicLimits {
 };
 
 // Packs rows whose channels have limits and signs. pack(in, limits, signs, count, to) packs `count`
-// values, of as many limits.
+// values, of as many limits. Narrow rows, which are joined, lie one after the other.
 template <typename Pack, typename Deal>
 inline void PackLimitRows(const float* in, const float* limits, const uint32_t* signs, size_t rows,
-                          size_t channels, const Pack& pack, const Deal& deal, uint32_t* out) {
+                          size_t channels, const Pack& pack, const Deal& deal, uint32_t* out,
+                          size_t out_stride) {
   if (channels % kWordBits == 0 || channels >= kNarrow) {
-    for (size_t i = 0; i < rows; ++i, in += channels, out += WordsFor(channels)) {
+    for (size_t i = 0; i < rows; ++i, in += channels, out += out_stride) {
       pack(in, limits, signs, channels, out);
     }
     return;

@@ -153,7 +153,7 @@ void PlaneQuantizer::CompareAll(const float* in, size_t pixels, uint32_t* below,
   const size_t pixel_words = bits_ * words_;
   for (size_t i = 1; i <= count(); ++i) {
     ops_.bitpack_float_limits(in, limits_.data() + (i - 1) * channels_, signs_.data(), pixels,
-                              channels_, below);
+                              channels_, below, words_);
     for (size_t plane = 0; plane < bits_ && i % (size_t{1} << plane) == 0; ++plane) {
       const bool is_first = i == size_t{1} << plane;
       for (size_t pixel = 0; pixel < pixels; ++pixel) {

@@ -36,9 +36,11 @@ struct StepProfile {
 class ProfileCounter {
  public:
   void Add(uint64_t ns) {
-    calls_.fetch_add(1, std::memory_order_relaxed);
-    total_ns_.fetch_add(ns, std::memory_order_relaxed);
+    AddCall();
+    AddTime(ns);
   }
+  void AddCall() { calls_.fetch_add(1, std::memory_order_relaxed); }
+  void AddTime(uint64_t ns) { total_ns_.fetch_add(ns, std::memory_order_relaxed); }
   void Clear() {
     calls_.store(0, std::memory_order_relaxed);
     total_ns_.store(0, std::memory_order_relaxed);

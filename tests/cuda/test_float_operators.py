@@ -400,7 +400,7 @@ def _small_quicknet(rng: np.random.Generator) -> Model:
     y = _conv(net, numbers, y, 32, (1, 1))
     for _ in range(2):
         y = net.add(net.conv(y, 32, activation="RELU"), y)
-    y = net.pool(net.relu(y, "RELU"), (3, 3), (1, 1), "SAME")
+    y = net.pool(net.relu(y, "RELU"), (3, 3), (1, 1), "SAME", "RELU_N1_TO_1")
     y = _conv(net, numbers, y, 0, depthwise=1, stride=(2, 2))
     y = _conv(net, numbers, y, 64, (1, 1))
     y = net.add(net.conv(y, 64, activation="RELU"), y)

@@ -325,7 +325,7 @@ ModelBuilder& ModelBuilder::AddFloatPool(const PoolConfig& config) {
       .stride_height = config.stride_height,
       .filter_width = config.filter_width,
       .filter_height = config.filter_height,
-      .activation = kTfLiteActNone};
+      .activation = config.activation};
   return AddBuiltin(kTfLiteBuiltinMaxPool2d, {LastTensor()}, shape, params);
 }
 

@@ -53,6 +53,7 @@ struct PoolConfig {
   int stride_height = 2;
   int stride_width = 2;
   FilePadding padding = kSame;
+  TfLiteFusedActivation activation = kTfLiteActNone;  // of floats
 };
 
 OptionMap ConvOptions(const ConvConfig& config, int channels_in);

@@ -184,16 +184,22 @@ TEST_P(PixelOpsTest, BitpackFloatLimits) {
     const GuardedBuffer<float> in{std::span<const float>(values), guard};
     const GuardedBuffer<float> limits_in{std::span(limits), guard};
     const GuardedBuffer<uint32_t> signs_in{std::span<const uint32_t>(signs), guard};
-    GuardedBuffer<uint32_t> out(rows * WordsFor(channels), guard);
-    std::fill_n(out.data(), out.size(), 0x5ca1ab1eu);
+    // Rows of whole words may be apart.
+    constexpr uint32_t kUntouched = 0x5ca1ab1e;
+    const size_t words = WordsFor(channels);
+    const size_t stride = words + (channels % kWordBits == 0 ? random_.Int(0, 3) : 0);
+    GuardedBuffer<uint32_t> out((rows - 1) * stride + words, guard);
+    std::fill_n(out.data(), out.size(), kUntouched);
     ops().bitpack_float_limits(in.data(), limits_in.data(), signs_in.data(), rows, channels,
-                               out.data());
-    for (size_t i = 0; i < rows * WordsFor(channels) * kWordBits; ++i) {
-      const size_t row = i / (WordsFor(channels) * kWordBits);
-      const size_t c = i % (WordsFor(channels) * kWordBits);
-      ASSERT_EQ(Bit(out.data(), channels, row, c),
-                c < channels && IsBelow(values[row * channels + c], limits[c], signs[c]))
-          << "row " << row << ", channel " << c;
+                               out.data(), stride);
+    for (size_t row = 0; row < rows; ++row) {
+      const uint32_t* packed = out.data() + row * stride;
+      for (size_t c = 0; c < words * kWordBits; ++c) {
+        ASSERT_EQ(Bit(packed, channels, 0, c),
+                  c < channels && IsBelow(values[row * channels + c], limits[c], signs[c]))
+            << "row " << row << ", channel " << c;
+      }
+      for (size_t w = words; w < stride && row + 1 < rows; ++w) ASSERT_EQ(packed[w], kUntouched);
     }
   });
 }
@@ -222,7 +228,8 @@ TEST_P(PixelOpsTest, BitpackFloatLimitsSpecialValues) {
       const Floats in(channels, value), limits(channels, limit);
       const std::vector<uint32_t> signs(channels, sign);
       std::vector<uint32_t> out(WordsFor(channels));
-      ops().bitpack_float_limits(in.data(), limits.data(), signs.data(), 1, channels, out.data());
+      ops().bitpack_float_limits(in.data(), limits.data(), signs.data(), 1, channels, out.data(),
+                                 WordsFor(channels));
       ExpectPacked(in, 1, channels, out.data(), [bit = bit](float) { return bit; });
     }
   }
@@ -638,7 +645,7 @@ TEST_P(PixelOpsTest, RowsOfNothing) {
   for (size_t rows : {0, 3}) {
     const size_t channels = rows == 0 ? 32 : 0;
     p.bitpack_float(nullptr, rows, channels, nullptr);
-    p.bitpack_float_limits(nullptr, channel.data(), signs.data(), rows, channels, nullptr);
+    p.bitpack_float_limits(nullptr, channel.data(), signs.data(), rows, channels, nullptr, 1);
     p.bitpack_int8(nullptr, rows, channels, 0, nullptr);
     p.bitpack_bool(nullptr, rows, channels, nullptr);
     p.unpack_float(nullptr, rows, channels, nullptr);

@@ -114,12 +114,12 @@ def test_prelu(dims, runtime, rng):
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 def test_max_pools(padding, runtime, rng):
-    for window, stride in [((2, 2), (2, 2)), ((3, 3), (2, 2)), ((3, 2), (1, 3)), ((1, 1), (2, 2))]:
+    windows = [((2, 2), (2, 2)), ((3, 3), (2, 2)), ((3, 2), (1, 3)), ((1, 1), (2, 2))]
+    for (window, stride), activation in zip(windows, ACTIVATIONS, strict=True):
         for shape in [(3, 9, 7, 33), (2, 5, 3, 1)]:
             net = Net(rng)
-            y = net.pool(
-                net.conv(net.input(random_images(rng, *shape)), 21), window, stride, padding
-            )
+            x = net.conv(net.input(random_images(rng, *shape)), 21)
+            y = net.pool(x, window, stride, padding, activation)
             assert net.finish(y).check_both(runtime=runtime) == [*_CONV, "MAX_POOL_2D"]
 
 
@@ -133,6 +133,29 @@ def test_concatenations(parts, axis, runtime, rng):
         values = [net.conv(x, 3 + 5 * i) for i in range(parts - 1)]
         y = net.concatenate([*values, x], axis)
         assert net.finish(y).check_both(runtime=runtime) == [*_CONV * (parts - 1), "CONCATENATION"]
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("growth", [32, 64, 20])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_dense_blocks(threads, growth, runtime, rng):
+    """A block's layers read all that was made before; a batch norm, a pool and a relu end it.
+
+    What is of whole words and has the pixels for it is computed in parts.
+    """
+    for shape in [(2, 9, 10, 32), (1, 3, 5, 64), (1, 4, 4, 7)]:
+        net = Net(rng)
+        x = net.relu(net.input(random_images(rng, *shape)), "RELU6")
+        for layer in range(3):
+            channels = x.array.shape[3]
+            scaled = net.mul(x, net.per_channel(channels)) if layer > 0 else x
+            made = net.conv(net.add(scaled, net.per_channel(channels)), growth)
+            x = net.concatenate([x, made] if layer < 2 else [made, x, made])
+        y = net.pool(net.mul(x, net.per_channel(x.array.shape[3])), (2, 2), (2, 2), "SAME", "RELU")
+        y = net.prelu(y, net.per_channel(y.array.shape[3]))
+        outputs = [made] if growth == 64 else []
+        model = net.finish(*outputs, y, net.conv(y, 5))
+        assert len(model.check_both(num_threads=threads, runtime=runtime)) == 15
 
 
 _RESIDUAL_STEPS = [
@@ -434,10 +457,6 @@ def _concatenation_with_a_constant(net: Net, x: Value) -> Value:
     return net.concatenate([y, z])
 
 
-def _pool_with_activation(net: Net, x: Value) -> Value:
-    return net.pool(net.conv(x, 6), (2, 2), (2, 2), "SAME", "RELU")
-
-
 def _prelu_of_all_pixels(net: Net, x: Value) -> Value:
     return net.prelu(net.conv(x, 6), net.constant(random_images(net.rng, *x.array.shape[1:3], 6)))
 
@@ -449,7 +468,6 @@ _NOT_CLAIMED = {
     _constant_that_widens: _CONV,
     _concatenation_of_columns: _CONV * 2,
     _concatenation_of_nine: _CONV,
-    _pool_with_activation: _CONV,
     _prelu_of_all_pixels: _CONV,
 }
 
@@ -629,14 +647,15 @@ def _special_result(net: Net, op: str, option: str | float, x: Value, y: Value) 
     if op == "PRELU":
         return net.prelu(x, net.constant(np.array([option])))
     if op == "MAX_POOL_2D":
-        return net.pool(x, (1, 2), (1, 1), "SAME")
+        return net.pool(x, (1, 2), (1, 1), "SAME", str(option))
     return net.relu(x, op)
 
 
 def _special_operators() -> list[tuple[str, str | float]]:
     sums = [(op, activation) for op in ("ADD", "MUL") for activation in ACTIVATIONS]
     relus = [(kind, 0) for kind in ACTIVATIONS[1:]]
-    return [*sums, *relus, ("PRELU", 0.5), ("PRELU", -0.5), ("PRELU", 0), ("MAX_POOL_2D", 0)]
+    pools = [("MAX_POOL_2D", activation) for activation in ACTIVATIONS]
+    return [*sums, *relus, ("PRELU", 0.5), ("PRELU", -0.5), ("PRELU", 0), *pools]
 
 
 @pytest.mark.parametrize("runtime", HOSTS)

@@ -354,9 +354,9 @@ const Damage kDamages[] = {
      [](Graph*, GraphOperator* op) {
        Change<TfLitePoolParams>(op, [](auto* p) { p->padding = TfLitePadding{9}; });
      }},
-    {"PoolWithActivation", kTfLiteBuiltinMaxPool2d,
+    {"PoolWithUnknownActivation", kTfLiteBuiltinMaxPool2d,
      [](Graph*, GraphOperator* op) {
-       Change<TfLitePoolParams>(op, [](auto* p) { p->activation = kTfLiteActRelu; });
+       Change<TfLitePoolParams>(op, [](auto* p) { p->activation = TfLiteFusedActivation{9}; });
      }},
     {"ConcatenationWithoutData", kTfLiteBuiltinConcatenation, NoData},
     {"ConcatenationOfOtherAxis", kTfLiteBuiltinConcatenation,

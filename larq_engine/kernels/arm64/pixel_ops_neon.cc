@@ -438,9 +438,8 @@ void BitpackFloatNeon(const float* in, size_t rows, size_t channels, uint32_t* o
 
 // Four rows of 32 channels, whose limits and signs stay in registers from row to row.
 inline void BitpackLimitRows(const float* in, const float* limits, const uint32_t* signs,
-                             size_t rows, size_t channels, uint32_t* out) {
+                             size_t rows, size_t channels, uint32_t* out, size_t out_stride) {
   const BitJoiner join;
-  const size_t words = channels / kWordBits;
   for (size_t c = 0; c < channels; c += kWordBits) {
     float32x4_t limit[8];
     int32x4_t sign[8];
@@ -462,7 +461,7 @@ inline void BitpackLimitRows(const float* in, const float* limits, const uint32_
       return join(bits);
     };
     ForRowGroups<4>(rows, in + c, channels, reinterpret_cast<unsigned char*>(out + c / kWordBits),
-                    words * sizeof(uint32_t), below);
+                    out_stride * sizeof(uint32_t), below);
   }
 }
 
@@ -480,9 +479,9 @@ inline uint32_t WordBelow(const float* in, const float* limits, const uint32_t* 
 }
 
 void BitpackFloatLimitsNeon(const float* in, const float* limits, const uint32_t* signs,
-                            size_t rows, size_t channels, uint32_t* out) {
+                            size_t rows, size_t channels, uint32_t* out, size_t out_stride) {
   if (channels % kWordBits == 0) {
-    return BitpackLimitRows(in, limits, signs, rows, channels, out);
+    return BitpackLimitRows(in, limits, signs, rows, channels, out, out_stride);
   }
   const auto pack = [](const float* x, const float* limit, const uint32_t* sign, size_t count,
                        uint32_t* to) {
@@ -490,7 +489,7 @@ void BitpackFloatLimitsNeon(const float* in, const float* limits, const uint32_t
         count, [&](size_t c) { return WordBelow(x + c, limit + c, sign + c); },
         [&](size_t c) { return IsBelow(x[c], limit[c], sign[c]); }, to);
   };
-  PackLimitRows(in, limits, signs, rows, channels, pack, DealRowsNeon, out);
+  PackLimitRows(in, limits, signs, rows, channels, pack, DealRowsNeon, out, out_stride);
 }
 
 // Bytes come in order, and comparing them makes masks: each is cut to the bit of its lane, and

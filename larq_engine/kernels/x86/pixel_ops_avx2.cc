@@ -100,7 +100,7 @@ void BitpackFloatAvx2(const float* in, size_t rows, size_t channels, uint32_t* o
 }
 
 void BitpackFloatLimitsAvx2(const float* in, const float* limits, const uint32_t* signs,
-                            size_t rows, size_t channels, uint32_t* out) {
+                            size_t rows, size_t channels, uint32_t* out, size_t out_stride) {
   const auto pack = [](const float* x, const float* limit, const uint32_t* sign, size_t count,
                        uint32_t* to) {
     const auto below = [&](size_t c) {
@@ -115,7 +115,7 @@ void BitpackFloatLimitsAvx2(const float* in, const float* limits, const uint32_t
     PackRow(
         count, word, [&](size_t c) { return IsBelow(x[c], limit[c], sign[c]); }, to);
   };
-  PackLimitRows(in, limits, signs, rows, channels, pack, DealRowsAvx2, out);
+  PackLimitRows(in, limits, signs, rows, channels, pack, DealRowsAvx2, out, out_stride);
 }
 
 void BitpackInt8Avx2(const int8_t* in, size_t rows, size_t channels, int32_t zero_point,

@@ -267,7 +267,7 @@ inline __mmask16 AreBelow(__m512 x, __m512 limit, __m512 sign) {
 
 // Whole blocks, whose limits and signs stay in registers from row to row.
 inline void BitpackBlockLimits(const float* in, const float* limits, const uint32_t* signs,
-                               size_t rows, size_t channels, uint32_t* out) {
+                               size_t rows, size_t channels, uint32_t* out, size_t out_stride) {
   for (size_t c = 0; c < channels; c += kBlockBits) {
     __m512 limit[4], sign[4];
     for (size_t v = 0; v < 4; ++v) {
@@ -278,15 +278,15 @@ inline void BitpackBlockLimits(const float* in, const float* limits, const uint3
       const auto is_set = [&](size_t v, auto lanes) {
         return AreBelow(lanes.Load(in + i * channels + c + v * kFloats), limit[v], sign[v]);
       };
-      PackBlock(is_set, out + (i * channels + c) / kWordBits);
+      PackBlock(is_set, out + i * out_stride + c / kWordBits);
     }
   }
 }
 
 void BitpackFloatLimits(const float* in, const float* limits, const uint32_t* signs, size_t rows,
-                        size_t channels, uint32_t* out) {
+                        size_t channels, uint32_t* out, size_t out_stride) {
   if (channels % kBlockBits == 0) {
-    return BitpackBlockLimits(in, limits, signs, rows, channels, out);
+    return BitpackBlockLimits(in, limits, signs, rows, channels, out, out_stride);
   }
   const auto pack = [](const float* x, const float* limit, const uint32_t* sign, size_t count,
                        uint32_t* to) {
@@ -304,7 +304,7 @@ void BitpackFloatLimits(const float* in, const float* limits, const uint32_t* si
       }
     }
   };
-  PackLimitRows(in, limits, signs, rows, channels, pack, DealRowsAvx2, out);
+  PackLimitRows(in, limits, signs, rows, channels, pack, DealRowsAvx2, out, out_stride);
 }
 
 // condition(bytes) is the mask of 64 bytes.

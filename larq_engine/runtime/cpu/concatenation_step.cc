@@ -11,8 +11,10 @@ class ConcatenationStep : public Step {
  public:
   explicit ConcatenationStep(const ConcatenationOp& op) : op_(op) {}
 
+  // The output may have more channels, which other steps copy: see step_list.h.
   void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
     input_bytes_.clear();
+    output_bytes_ = static_cast<size_t>(output.dims.back()) * op_.element_bytes;
     for (const TensorShape& input : inputs) {
       input_bytes_.push_back(static_cast<size_t>(input.dims.back()) * op_.element_bytes);
     }
@@ -24,9 +26,10 @@ class ConcatenationStep : public Step {
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
-    auto* out = static_cast<std::byte*>(output);
+    auto* pixel_out = static_cast<std::byte*>(output);
     const size_t pixels = static_cast<size_t>(range.last_pixel - range.first_pixel);
-    for (size_t pixel = 0; pixel < pixels; ++pixel) {
+    for (size_t pixel = 0; pixel < pixels; ++pixel, pixel_out += output_bytes_) {
+      std::byte* out = pixel_out;
       for (size_t i = 0; i < inputs.size(); ++i) {
         const auto* in = static_cast<const std::byte*>(inputs[i]) + pixel * input_bytes_[i];
         std::memcpy(out, in, input_bytes_[i]);
@@ -38,6 +41,7 @@ class ConcatenationStep : public Step {
  private:
   const ConcatenationOp& op_;
   std::vector<size_t> input_bytes_;  // of a pixel
+  size_t output_bytes_ = 0;
   int64_t pixels_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/kernels/memory_size.h"
 #include "larq_engine/runtime/host_event.h"
+#include "larq_engine/runtime/ops/op_channels.h"
 
 namespace larq_engine {
 namespace {
@@ -19,41 +20,114 @@ constexpr int64_t kTimedUnits = 32;
 
 CpuSegment::CpuSegment(CpuExecutor& executor, const Program& program, std::span<const size_t> ops,
                        const std::vector<bool>& is_shared)
-    : executor_(executor), program_(program), is_shared_(is_shared) {
-  std::map<size_t, int> maker;  // of values: steps
+    : executor_(executor),
+      program_(program),
+      is_shared_(is_shared),
+      op_indices_(ops.begin(), ops.end()) {
   for (size_t index : ops) {
-    const ProgramOp& op = program.op(index);
-    auto planned = std::make_unique<PlannedStep>();
-    planned->op = &op;
-    ForOperator(op.name, [&] { planned->step = MakeStep(*op.op, executor.KernelsFor(op)); });
-    for (size_t value : op.inputs) {
-      const auto found = maker.find(value);
-      planned->producers.push_back(found == maker.end() ? -1 : found->second);
-      planned->inputs.push_back({.value = value});
-    }
-    planned->output = {.value = op.output};
-    maker[op.output] = static_cast<int>(steps_.size());
-    steps_.push_back(std::move(planned));
+    ops_.push_back(std::make_unique<PlannedOp>());
+    ops_.back()->op = &program.op(index);
   }
 }
 
 void CpuSegment::Resize(int host_threads) {
+  StepList list = ListSteps(program_, op_indices_, is_shared_, executor_.fuse());
+  if (list != list_) MakeSteps(std::move(list));
   for (const auto& planned : steps_) {
-    const std::vector<TensorShape> inputs = program_.InputShapes(*planned->op);
-    ForOperator(planned->op->name, [&] {
-      planned->step->Resize(inputs, program_.value(planned->output.value).shape);
-    });
-    planned->macs = Macs(*planned->op->op, program_.value(planned->output.value).shape);
+    std::vector<TensorShape> inputs;
+    for (const Place& input : planned->inputs) inputs.push_back(Shape(input.value));
+    ForOperator(planned->op->op->name,
+                [&] { planned->step->Resize(inputs, Shape(planned->output.value)); });
+    planned->op->kernel = planned->step->kernel();
     // Of a pixelwise step: its inputs have as many pixels as its output.
     const size_t pixels = static_cast<size_t>(planned->step->pixels());
     const auto set_pixel_bytes = [&](Place& place) {
-      place.pixel_bytes = pixels == 0 ? 0 : program_.value(place.value).bytes / pixels;
+      place.pixel_bytes = pixels == 0 ? 0 : Bytes(place.value) / pixels;
     };
     std::for_each(planned->inputs.begin(), planned->inputs.end(), set_pixel_bytes);
     set_pixel_bytes(planned->output);
   }
+  for (const auto& op : ops_) {
+    op->macs = Macs(*op->op->op, program_.value(op->op->output).shape);
+    op->group = op->op->name.node;  // where it has no step
+  }
   threads_ = &executor_.Threads(host_threads);
   PlaceValues(MakeGroups());
+}
+
+bool CpuSegment::IsPart(size_t value) const { return value >= program_.values().size(); }
+
+TensorShape CpuSegment::Shape(size_t value) const {
+  if (!IsPart(value)) return program_.value(value).shape;
+  const PartValue& part = list_.parts[value - program_.values().size()];
+  TensorShape shape = program_.value(part.whole).shape;
+  shape.dims.back() = static_cast<int>(part.channels);
+  return shape;
+}
+
+size_t CpuSegment::Bytes(size_t value) const {
+  if (!IsPart(value)) return program_.value(value).bytes;
+  const Value& whole = program_.value(list_.parts[value - program_.values().size()].whole);
+  const std::vector<int> dims = Shape(value).dims;
+  return static_cast<size_t>(CountElements(dims, dims.size())) * whole.element_bytes;
+}
+
+// What throws leaves no steps.
+void CpuSegment::MakeSteps(StepList list) {
+  list_ = {};
+  steps_.clear();
+  std::map<size_t, std::vector<int>> makers;  // of values: steps
+  std::map<size_t, int> first_reader;         // of values that no step makes
+  std::map<const ProgramOp*, PlannedOp*> planned_of;
+  for (const auto& op : ops_) planned_of[op->op] = op.get();
+  std::vector<std::unique_ptr<PlannedStep>> steps;
+  for (const ListedStep& listed : list.steps) {
+    const ProgramOp& op = program_.op(listed.op);
+    auto planned = std::make_unique<PlannedStep>();
+    planned->op = planned_of.at(&op);
+    planned->output = {.value = listed.output};
+    if (listed.kind != ListedStep::kWhole) MakePart(listed, *planned);
+    ForOperator(op.name, [&] {
+      planned->step =
+          MakeStep(planned->part_op ? *planned->part_op : *op.op, executor_.KernelsFor(op));
+    });
+    const int index = static_cast<int>(steps.size());
+    for (size_t value : listed.inputs) {
+      planned->inputs.push_back({.value = value});
+      const std::vector<int>& made = makers[value];
+      planned->producers.insert(planned->producers.end(), made.begin(), made.end());
+      if (made.empty() && listed.kind != ListedStep::kWhole) {
+        const int first = first_reader.try_emplace(value, index).first->second;
+        if (first != index) planned->beside = first;
+      }
+    }
+    makers[listed.output].push_back(index);
+    steps.push_back(std::move(planned));
+  }
+  for (const auto& planned : steps) {
+    const auto set_maker = [&](Place& place) {
+      const std::vector<int>& made = makers[place.value];
+      place.maker = made.empty() ? -1 : made.front();
+    };
+    std::for_each(planned->inputs.begin(), planned->inputs.end(), set_maker);
+    set_maker(planned->output);
+  }
+  steps_ = std::move(steps);
+  list_ = std::move(list);
+}
+
+// What computes some of the operator's channels, and where in the output they belong.
+void CpuSegment::MakePart(const ListedStep& listed, PlannedStep& planned) const {
+  const ProgramOp& op = program_.op(listed.op);
+  const size_t element_bytes = program_.value(op.output).element_bytes;
+  planned.part_op =
+      std::make_unique<Op>(listed.kind == ListedStep::kJoin
+                               ? Op(ConcatenationOp{.inputs = 1, .element_bytes = element_bytes})
+                               : OfChannels(*op.op, listed.channels.first, listed.channels.count));
+  if (IsPart(listed.output)) return;
+  const size_t first = static_cast<size_t>(listed.channels.first);
+  const bool makes_bits = std::holds_alternative<QuantizeOp>(*planned.part_op);
+  planned.output.part_offset = (makes_bits ? first / kWordBits : first) * element_bytes;
 }
 
 std::vector<std::vector<size_t>> CpuSegment::MakeGroups() {
@@ -61,7 +135,8 @@ std::vector<std::vector<size_t>> CpuSegment::MakeGroups() {
   for (const auto& planned : steps_) {
     sizes.push_back({.producers = planned->producers,
                      .pixels = planned->step->pixels(),
-                     .pixelwise = planned->step->pixelwise()});
+                     .pixelwise = planned->step->pixelwise(),
+                     .beside = planned->beside});
   }
   groups_.clear();
   largest_group_ = 0;
@@ -73,8 +148,9 @@ std::vector<std::vector<size_t>> CpuSegment::MakeGroups() {
     for (size_t member : members) {
       PlannedStep& planned = *steps_[member];
       group.steps.push_back(&planned);
-      ops += (ops.empty() ? "" : "+") + std::string(planned.op->name.kind);
+      ops += (ops.empty() ? "" : "+") + std::string(planned.op->op->name.kind);
       pixel_bytes = MemorySum(pixel_bytes, planned.output.pixel_bytes);
+      planned.op->group = group.steps[0]->op->op->name.node;
     }
     group.ops = LastingName(ops);
     const int64_t blocks = members.size() == 1 ? group.steps[0]->step->channel_blocks() : 1;
@@ -93,9 +169,10 @@ void CpuSegment::PlaceValues(std::span<const std::vector<size_t>> members) {
   size_t step_scratch = 0;
   for (const auto& planned : steps_) {
     steps.push_back({.producers = planned->producers,
-                     .bytes = program_.value(planned->output.value).bytes,
+                     .output = static_cast<size_t>(planned->output.maker),
+                     .bytes = Bytes(planned->output.value),
                      .pixel_bytes = planned->output.pixel_bytes,
-                     .is_shared = is_shared_[planned->output.value],
+                     .is_shared = IsShared(planned->output.value),
                      .pixelwise = planned->step->pixelwise(),
                      .in_place = planned->step->in_place()});
     step_scratch = std::max(step_scratch, planned->step->scratch_bytes());
@@ -106,17 +183,15 @@ void CpuSegment::PlaceValues(std::span<const std::vector<size_t>> members) {
   }
   const TileMemory placed = PlaceOutputs(steps, members, tile_pixels);
   const size_t tiles_offset = RoundUp(step_scratch, kBufferAlignment);
-  const auto put = [&](Place& place, size_t maker) {
-    const OutputPlace& found = placed.outputs[maker];
+  const auto put = [&](Place& place) {
+    if (place.maker < 0) return;
+    const OutputPlace& found = placed.outputs[static_cast<size_t>(place.maker)];
     place.kind = found.kind;
     place.offset = found.offset + (found.kind == PlaceKind::kTile ? tiles_offset : 0);
   };
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    put(steps_[i]->output, i);
-    for (size_t k = 0; k < steps_[i]->inputs.size(); ++k) {
-      const int producer = steps_[i]->producers[k];
-      if (producer >= 0) put(steps_[i]->inputs[k], static_cast<size_t>(producer));
-    }
+  for (const auto& planned : steps_) {
+    put(planned->output);
+    std::for_each(planned->inputs.begin(), planned->inputs.end(), put);
   }
   memory_ = AlignedBuffer<std::byte>(placed.arena_bytes);
   scratch_stride_ = RoundUp(MemorySum(tiles_offset, placed.tile_bytes), kBufferAlignment);
@@ -152,9 +227,9 @@ void CpuSegment::RunUnits(void* data, int64_t first, int64_t last, int worker) {
                           .first_block = blocks * part / group.tiling.blocks,
                           .last_block = blocks * (part + 1) / group.tiling.blocks};
     const auto at_first_pixel = [&](const Place& place) {
-      return place.kind == PlaceKind::kTile
-                 ? scratch + place.offset
-                 : place.base + static_cast<size_t>(range.first_pixel) * place.pixel_bytes;
+      const size_t first = static_cast<size_t>(range.first_pixel) * place.pixel_bytes;
+      return (place.kind == PlaceKind::kTile ? scratch + place.offset : place.base + first) +
+             place.part_offset;
     };
     const bool timed = job.step_ns != nullptr && unit % job.timed_every == 0;
     for (size_t i = 0; i < group.steps.size(); ++i) {
@@ -195,7 +270,7 @@ void CpuSegment::RunGroup(const SegmentRun& run, Group& group) {
   if (times_steps) {
     ShareTime(group, NanosecondsSince(start));
   } else if (run.profiling) {
-    group.steps[0]->counter.Add(NanosecondsSince(start));
+    group.steps[0]->op->counter.AddTime(NanosecondsSince(start));
   }
 }
 
@@ -210,40 +285,37 @@ void CpuSegment::ShareTime(Group& group, uint64_t wall_ns) {
   }
   for (size_t i = 0; i < group.steps.size(); ++i) {
     const double share = all > 0 ? spent_[i] / all : 1.0 / static_cast<double>(group.steps.size());
-    group.steps[i]->counter.Add(static_cast<uint64_t>(static_cast<double>(wall_ns) * share));
+    group.steps[i]->op->counter.AddTime(
+        static_cast<uint64_t>(static_cast<double>(wall_ns) * share));
   }
 }
 
 void CpuSegment::Run(const SegmentRun& run) {
   for (Group& group : groups_) {
-    const HostEvent event(run.host_profiler, group.steps[0]->op->name.node, group.ops);
+    const HostEvent event(run.host_profiler, group.steps[0]->op->op->name.node, group.ops);
     RunGroup(run, group);
   }
+  if (!run.profiling) return;
+  for (const auto& op : ops_) op->counter.AddCall();
 }
 
 void CpuSegment::ClearProfile() {
-  for (auto& planned : steps_) planned->counter.Clear();
+  for (const auto& op : ops_) op->counter.Clear();
 }
 
 void CpuSegment::AppendProfile(std::vector<StepProfile>& steps) const {
-  std::map<const PlannedStep*, int> group_of;
-  for (const Group& group : groups_) {
-    for (const PlannedStep* member : group.steps) {
-      group_of[member] = group.steps[0]->op->name.node;
-    }
-  }
-  for (const auto& planned : steps_) {
+  for (const auto& planned : ops_) {
     const ProgramOp& op = *planned->op;
     steps.push_back({.op = op.name.kind,
                      .name = program_.value(op.output).name,
                      .layer = op.name.layer,
                      .node = op.name.node,
                      .device = executor_.device(),
-                     .kernel = planned->step->kernel(),
+                     .kernel = planned->kernel,
                      .calls = planned->counter.calls(),
                      .total_ns = planned->counter.total_ns(),
                      .macs = planned->macs,
-                     .group = group_of.at(planned.get())});
+                     .group = planned->group});
   }
 }
 

@@ -11,6 +11,7 @@
 #include "larq_engine/runtime/cpu/cpu_executor.h"
 #include "larq_engine/runtime/cpu/fusion.h"
 #include "larq_engine/runtime/cpu/step.h"
+#include "larq_engine/runtime/cpu/step_list.h"
 #include "larq_engine/runtime/cpu/tile_memory.h"
 #include "larq_engine/runtime/executor.h"
 
@@ -30,19 +31,29 @@ class CpuSegment : public Segment {
   // Where a step finds a value.
   struct Place {
     size_t value;
+    int maker = -1;          // the first step that makes it or a part of it; or -1 for others
     size_t pixel_bytes = 0;  // for pixelwise steps
+    size_t part_offset = 0;  // of an output of which the step makes a part: bytes in each pixel
     PlaceKind kind = PlaceKind::kShared;
     size_t offset = 0;          // in the arena or the scratch
     std::byte* base = nullptr;  // where it begins, for the run at hand; not of a tile
   };
-  struct PlannedStep {
+  // An operator of the segment, which one step computes, or several, or none.
+  struct PlannedOp {
     const ProgramOp* op;
+    int64_t macs = 0;
+    std::string kernel = {};  // of its step
+    int group = 0;            // the node of the first operator that runs with it
+    ProfileCounter counter;
+  };
+  struct PlannedStep {
+    PlannedOp* op;
+    std::unique_ptr<Op> part_op;  // that the step computes; null if it is the operator's own
     std::unique_ptr<Step> step;
     std::vector<int> producers;  // of the inputs: steps of the segment, or -1
+    int beside = -1;             // see FusionStep
     std::vector<Place> inputs;
     Place output;
-    int64_t macs = 0;
-    ProfileCounter counter;
   };
   struct Group {
     std::vector<PlannedStep*> steps;
@@ -52,6 +63,12 @@ class CpuSegment : public Segment {
   };
   struct Job;  // a run of a group
 
+  bool IsPart(size_t value) const;
+  bool IsShared(size_t value) const { return !IsPart(value) && is_shared_[value]; }
+  TensorShape Shape(size_t value) const;
+  size_t Bytes(size_t value) const;
+  void MakeSteps(StepList list);
+  void MakePart(const ListedStep& listed, PlannedStep& planned) const;
   std::vector<std::vector<size_t>> MakeGroups();  // and returns which steps are in each
   void PlaceValues(std::span<const std::vector<size_t>> members);
   void FindValue(std::span<std::byte* const> places, Place& place);
@@ -62,6 +79,9 @@ class CpuSegment : public Segment {
   CpuExecutor& executor_;
   const Program& program_;
   const std::vector<bool>& is_shared_;  // of the program's values
+  std::vector<size_t> op_indices_;      // of the program
+  std::vector<std::unique_ptr<PlannedOp>> ops_;
+  StepList list_;  // what steps_ were made for
   std::vector<std::unique_ptr<PlannedStep>> steps_;
   std::vector<Group> groups_;
   ThreadPool* threads_ = nullptr;  // the executor's

@@ -5,10 +5,6 @@
 namespace larq_engine {
 namespace {
 
-// Guess: with fewer pixels there is little to keep in the cache, and a step alone can cut its
-// channels.
-constexpr int64_t kMinFusedPixels = 16;
-
 // A tile's outputs fit half of the smallest L1; the accumulators have the other (bconv2d.cc), and
 // constants stream. Guess, as is the largest tile.
 constexpr int64_t kTileBytes = 16 * 1024;
@@ -25,7 +21,7 @@ std::vector<std::vector<size_t>> GroupSteps(std::span<const FusionStep> steps, b
   for (size_t i = 0; i < steps.size(); ++i) {
     const FusionStep& step = steps[i];
     // Only the latest of the groups that it reads from: all else it reads is computed before.
-    int latest = -1;
+    int latest = step.beside < 0 ? -1 : group_of[static_cast<size_t>(step.beside)];
     for (int producer : step.producers) {
       if (producer >= 0) latest = std::max(latest, group_of[static_cast<size_t>(producer)]);
     }

@@ -17,7 +17,12 @@ struct FusionStep {
   std::vector<int> producers;  // of its data inputs: an earlier step, or -1 for others
   int64_t pixels;
   bool pixelwise;
+  int beside = -1;  // an earlier step that reads the same, which nobody here makes; or -1
 };
+
+// Guess: with fewer pixels there is little to keep in the cache, and a step alone can cut its
+// channels.
+inline constexpr int64_t kMinFusedPixels = 16;
 
 // Indices of steps, groups in the order in which they run. Without `fuse` each step is alone.
 std::vector<std::vector<size_t>> GroupSteps(std::span<const FusionStep> steps, bool fuse);

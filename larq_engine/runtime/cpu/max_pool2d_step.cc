@@ -6,16 +6,15 @@
 namespace larq_engine {
 namespace {
 
-template <typename T>
 class MaxPool2dStep : public Step {
  public:
-  using Max = void (*)(const T* const* taps, size_t tap_count, size_t count, T* out);
-  MaxPool2dStep(const Window2d& window, Max max) : window_(window), max_(max) {}
+  MaxPool2dStep(const MaxPool2dOp& op, const StepKernels& kernels)
+      : op_(op), ops_(kernels.pixel_ops) {}
 
   void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
     const std::vector<int>& dims = inputs[0].dims;
-    height_ = window_.Height(dims[1]);
-    width_ = window_.Width(dims[2]);
+    height_ = op_.window.Height(dims[1]);
+    width_ = op_.window.Width(dims[2]);
     values_ = static_cast<size_t>(dims[3]);
     pixels_ = CountPixels(output.dims);
   }
@@ -24,13 +23,23 @@ class MaxPool2dStep : public Step {
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
-    MaxPool2d(static_cast<const T*>(inputs[0]), height_, width_, values_, range.first_pixel,
-              range.last_pixel, max_, static_cast<T*>(output));
+    if (op_.of_bits) return Pool<uint32_t>(inputs[0], range, ops_.max_bits, output);
+    Pool<float>(inputs[0], range, ops_.max_float, output);
+    if (op_.activation == Activation::kNone) return;
+    auto* floats = static_cast<float*>(output);
+    const size_t pixels = static_cast<size_t>(range.last_pixel - range.first_pixel);
+    ops_.clamp(floats, pixels * values_, ActivationRange(op_.activation), floats);
   }
 
  private:
-  const Window2d& window_;
-  Max max_;
+  template <typename T, typename Max>
+  void Pool(const void* input, const StepRange& range, Max max, void* output) const {
+    MaxPool2d(static_cast<const T*>(input), height_, width_, values_, range.first_pixel,
+              range.last_pixel, max, static_cast<T*>(output));
+  }
+
+  const MaxPool2dOp& op_;
+  const PixelOps& ops_;
   WindowAxis height_;
   WindowAxis width_;
   int64_t pixels_ = 0;
@@ -40,10 +49,7 @@ class MaxPool2dStep : public Step {
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const MaxPool2dOp& op, const StepKernels& kernels) {
-  if (!op.of_bits) {
-    return std::make_unique<MaxPool2dStep<float>>(op.window, kernels.pixel_ops.max_float);
-  }
-  return std::make_unique<MaxPool2dStep<uint32_t>>(op.window, kernels.pixel_ops.max_bits);
+  return std::make_unique<MaxPool2dStep>(op, kernels);
 }
 
 }  // namespace larq_engine

@@ -17,9 +17,11 @@ class QuantizeStep : public Step {
   QuantizeStep(const QuantizeOp& op, const StepKernels& kernels)
       : op_(op), ops_(kernels.pixel_ops) {}
 
-  void Resize(std::span<const TensorShape> inputs, const TensorShape&) override {
+  // The output may have more channels, of which other steps make the others: see step_list.h.
+  void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
     pixels_ = CountPixels(inputs[0].dims);
     channels_ = static_cast<size_t>(inputs[0].dims.back());
+    output_words_ = static_cast<size_t>(output.dims.back());
     limits_ = op_.limits;
     if (limits_.has_value()) {
       limits_->limits = ForEachChannel(limits_->limits, channels_);
@@ -39,7 +41,8 @@ class QuantizeStep : public Step {
       case kTfLiteFloat32:
         if (limits_.has_value()) {
           return ops_.bitpack_float_limits(static_cast<const float*>(in), limits_->limits.data(),
-                                           limits_->signs.data(), pixels, channels_, out);
+                                           limits_->signs.data(), pixels, channels_, out,
+                                           output_words_);
         }
         return ops_.bitpack_float(static_cast<const float*>(in), pixels, channels_, out);
       case kTfLiteInt8:
@@ -54,6 +57,7 @@ class QuantizeStep : public Step {
   const QuantizeOp& op_;
   const PixelOps& ops_;
   size_t channels_ = 0;
+  size_t output_words_ = 0;  // of a pixel
   int64_t pixels_ = 0;
   std::optional<QuantizeLimits> limits_;  // one for each channel
 };

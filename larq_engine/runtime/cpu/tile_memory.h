@@ -13,6 +13,7 @@ namespace larq_engine {
 // What placing needs to know of a step and its output.
 struct TileMemoryStep {
   std::vector<int> producers;  // of its data inputs: an earlier step, or -1 for others
+  size_t output;               // the first step that makes a part of the same output; mostly itself
   size_t bytes;                // of the output
   size_t pixel_bytes;          // of one pixel of the output
   bool is_shared;              // others than the segment read it

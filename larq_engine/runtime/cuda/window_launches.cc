@@ -67,8 +67,9 @@ std::vector<Launch> LaunchMaker::Make(const MaxPool2dOp& op, const Chain& chain)
     return {
         Launch::Of(KernelId::max_pool_bits, ThreadForEach(pixels * args.window.channels), args)};
   }
+  const PixelStep clamp = MakeClamp(op.activation);
   args.floats = Place<float>(planned.inputs[0]);
-  args.program = MakeProgram(chain, 1);
+  args.program = MakeProgram(chain, 1, &clamp);
   return {
       Launch::Of(KernelId::max_pool_floats, WarpForEachWord(pixels, args.window.channels), args)};
 }

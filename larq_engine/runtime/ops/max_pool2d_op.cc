@@ -30,12 +30,14 @@ MaxPool2dOp MaxPool2dOp::ReadOfBits(const OpInfo& op) {
 bool MaxPool2dOp::CanClaimOfFloats(const OpInfo& op) {
   const std::optional<Window2d>& window = op.host_options.window;
   return op.inputs.size() == 1 && IsFloatData(op.inputs[0]) && IsFloat(op.output) &&
-         op.inputs[0].dims.size() == 4 && op.host_options.activation == Activation::kNone &&
+         op.inputs[0].dims.size() == 4 && op.host_options.activation.has_value() &&
          window.has_value() && window->IsLegal();
 }
 
 MaxPool2dOp MaxPool2dOp::ReadOfFloats(const OpInfo& op) {
-  return {.of_bits = false, .window = *op.host_options.window};
+  return {.of_bits = false,
+          .window = *op.host_options.window,
+          .activation = *op.host_options.activation};
 }
 
 TensorShape MaxPool2dOp::Shape(std::span<const TensorShape> inputs) const {

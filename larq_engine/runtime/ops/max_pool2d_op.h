@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "larq_engine/kernels/activation.h"
 #include "larq_engine/runtime/ops/shape.h"
 #include "larq_engine/runtime/ops/window2d.h"
 
@@ -14,6 +15,7 @@ struct OpInfo;
 struct MaxPool2dOp {
   bool of_bits;
   Window2d window;
+  Activation activation = Activation::kNone;  // of floats
 
   static MaxPool2dOp ReadOfBits(const OpInfo& op);
   static bool CanClaimOfFloats(const OpInfo& op);

@@ -17,10 +17,13 @@ using testing::Random;
 constexpr size_t kPixels = 20;  // enough to be fused
 constexpr int64_t kTilePixels = 4;
 
+constexpr size_t kItself = SIZE_MAX;  // of an output: its one step
+
 // A step with one value of `bytes` a pixel.
 TileMemoryStep Step(std::vector<int> producers, bool pixelwise, bool in_place = false,
                     bool is_shared = false, size_t pixel_bytes = 64) {
   return {.producers = std::move(producers),
+          .output = kItself,
           .bytes = kPixels * pixel_bytes,
           .pixel_bytes = pixel_bytes,
           .is_shared = is_shared,
@@ -37,7 +40,9 @@ struct Plan {
 Plan Planned(std::vector<TileMemoryStep> steps) {
   Plan plan{.steps = std::move(steps), .groups = {}, .memory = {}};
   std::vector<FusionStep> fusion;
-  for (const TileMemoryStep& step : plan.steps) {
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    TileMemoryStep& step = plan.steps[i];
+    if (step.output == kItself) step.output = i;
     fusion.push_back({.producers = step.producers,
                       .pixels = static_cast<int64_t>(kPixels),
                       .pixelwise = step.pixelwise});
@@ -105,6 +110,35 @@ TEST(PlaceOutputs, NotWhereTheSizeDiffers) {
   EXPECT_NE(plan.memory.outputs[4].offset, plan.memory.outputs[1].offset);
 }
 
+// Two steps make the halves of an output, which each of them would otherwise be alone.
+void JoinOutputs(std::vector<TileMemoryStep>& steps, size_t first, size_t second) {
+  steps[second].output = first;
+  steps[second].in_place = steps[first].in_place = false;
+}
+
+TEST(PlaceOutputs, PartsOfAnOutputShareItsPlaceUntilTheLastReader) {
+  std::vector<TileMemoryStep> steps = {Step({-1}, false),    // 0: convolution
+                                       Step({0}, true),      // 1: half of the bits of both
+                                       Step({0}, false),     // 2: convolution
+                                       Step({2}, true),      // 3: the other half
+                                       Step({1, 3}, false),  // 4: convolution
+                                       Step({4}, true, false, true)};
+  JoinOutputs(steps, 1, 3);
+  const Plan plan = Planned(steps);
+  EXPECT_EQ(plan.memory.outputs[1].kind, PlaceKind::kArena);
+  EXPECT_EQ(plan.memory.outputs[3].kind, PlaceKind::kArena);
+  EXPECT_EQ(plan.memory.outputs[3].offset, plan.memory.outputs[1].offset);
+}
+
+TEST(PlaceOutputs, PartsThatOneGroupMakesAndReadsAreOfATile) {
+  std::vector<TileMemoryStep> steps = {Step({-1}, false), Step({0}, true), Step({0}, true),
+                                       Step({1, 2}, true, false, true)};
+  JoinOutputs(steps, 1, 2);
+  const Plan plan = Planned(steps);
+  EXPECT_EQ(plan.memory.outputs[1].kind, PlaceKind::kTile);
+  EXPECT_EQ(plan.memory.outputs[2].offset, plan.memory.outputs[1].offset);
+}
+
 // Memory in which every byte says which step's which pixel it holds.
 struct Mark {
   size_t step;
@@ -132,19 +166,35 @@ class Memory {
  private:
   std::map<size_t, Mark>& space(size_t step) {
     const PlaceKind kind = plan_.memory.outputs[step].kind;
-    return kind == PlaceKind::kShared ? host_[step] : kind == PlaceKind::kArena ? block_ : tile_;
+    return kind == PlaceKind::kShared  ? host_[plan_.steps[step].output]
+           : kind == PlaceKind::kArena ? block_
+                                       : tile_;
   }
   std::vector<size_t> Bytes(size_t step, size_t pixel, size_t tile_begin) const {
     const OutputPlace& place = plan_.memory.outputs[step];
     const size_t first = place.kind == PlaceKind::kTile ? pixel - tile_begin : pixel;
     std::vector<size_t> bytes;
     const size_t size = plan_.steps[step].pixel_bytes;
-    for (size_t b = 0; b < size; ++b) bytes.push_back(place.offset + first * size + b);
+    const auto [part, parts] = Part(step);
+    for (size_t b = size * part / parts; b < size * (part + 1) / parts; ++b) {
+      bytes.push_back(place.offset + first * size + b);
+    }
     const size_t end = place.kind == PlaceKind::kTile    ? plan_.memory.tile_bytes
                        : place.kind == PlaceKind::kArena ? plan_.memory.arena_bytes
                                                          : SIZE_MAX;
     EXPECT_LE(bytes.back(), end - 1);
     return bytes;
+  }
+
+  // Which of the steps that make its output it is, and how many there are.
+  std::pair<size_t, size_t> Part(size_t step) const {
+    std::pair<size_t, size_t> found = {0, 0};
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      if (plan_.steps[i].output != plan_.steps[step].output) continue;
+      if (i == step) found.first = found.second;
+      ++found.second;
+    }
+    return found;
   }
 
   const Plan& plan_;
@@ -196,11 +246,26 @@ TEST(PlaceOutputs, NothingIsLost) {
     for (int i = 0; i < count; ++i) {
       std::vector<int> producers;
       for (int64_t k = random.Int(1, 3); k > 0; --k) {
-        producers.push_back(static_cast<int>(random.Int(std::max(-1, i - 5), i - 1)));
+        const int producer = static_cast<int>(random.Int(std::max(-1, i - 5), i - 1));
+        producers.push_back(producer);
+        // All that make a part of what is read.
+        for (int other = 0; producer >= 0 && other < i; ++other) {
+          const auto output = [&](int step) { return steps[static_cast<size_t>(step)].output; };
+          if (other != producer && output(other) == output(producer)) producers.push_back(other);
+        }
       }
       const bool pixelwise = random.Int(0, 3) > 0;
       steps.push_back(Step(producers, pixelwise, pixelwise && random.Int(0, 2) > 0,
                            random.Int(0, 7) == 0, random.Int(0, 3) > 0 ? 64 : 32));
+      steps.back().output = static_cast<size_t>(i);
+      if (i == 0 || random.Int(0, 2) > 0) continue;
+      // The step before and this one make an output together, which nobody has read yet.
+      TileMemoryStep& before = steps[static_cast<size_t>(i - 1)];
+      const bool reads = std::find(producers.begin(), producers.end(), i - 1) != producers.end();
+      if (reads || before.bytes != steps.back().bytes) continue;
+      steps.back().is_shared = before.is_shared;
+      steps.back().in_place = before.in_place = false;
+      steps.back().output = before.output;
     }
     ASSERT_NO_FATAL_FAILURE(ExpectNothingIsLost(Planned(steps))) << "round " << round;
   }

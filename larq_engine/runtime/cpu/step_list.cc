@@ -1,0 +1,191 @@
+#include "larq_engine/runtime/cpu/step_list.h"
+
+#include <algorithm>
+#include <map>
+
+#include "larq_engine/kernels/bits.h"
+#include "larq_engine/runtime/cpu/fusion.h"
+#include "larq_engine/runtime/cpu/step_pixels.h"
+#include "larq_engine/runtime/ops/op_channels.h"
+
+namespace larq_engine {
+namespace {
+
+// Of one concatenation, and steps for parts of all: chains of any length would have as many as the
+// square of that. A block of BinaryDenseNet45 has 13 parts, all of it 600 steps.
+constexpr size_t kMostParts = 64;
+constexpr size_t kMostPartSteps = 10'000;
+
+class Lister {
+ public:
+  Lister(const Program& program, std::span<const size_t> ops, const std::vector<bool>& is_shared)
+      : program_(program),
+        ops_(ops),
+        parts_(program.values().size()),
+        is_made_(program.values().size()),
+        is_needed_(is_shared) {
+    for (size_t index : ops) {
+      const ProgramOp& op = program.op(index);
+      is_in_parts_.push_back(TakeApart(op));
+      is_made_[op.output] = true;
+      if (is_in_parts_.back()) continue;
+      for (size_t input : op.inputs) is_needed_[input] = true;
+    }
+  }
+
+  StepList List() {
+    for (size_t i = 0; i < ops_.size(); ++i) {
+      const size_t index = ops_[i];
+      const ProgramOp& op = program_.op(index);
+      if (!is_in_parts_[i]) {
+        Add({.kind = ListedStep::kWhole, .op = index, .inputs = op.inputs, .output = op.output});
+      } else if (IsQuantization(op)) {
+        AddEach(index, parts_[op.inputs[0]], {});
+      } else {
+        if (!IsConcatenation(op)) AddEach(index, parts_[op.inputs[0]], parts_[op.output]);
+        if (is_needed_[op.output]) Join(index);
+      }
+    }
+    return {.steps = InOrder(), .parts = std::move(values_)};
+  }
+
+ private:
+  static bool IsConcatenation(const ProgramOp& op) {
+    return std::holds_alternative<ConcatenationOp>(*op.op);
+  }
+  static bool IsQuantization(const ProgramOp& op) {
+    return std::holds_alternative<QuantizeOp>(*op.op);
+  }
+
+  int64_t Channels(size_t value) const {
+    const size_t values = program_.values().size();
+    return value < values ? program_.value(value).shape.dims.back()
+                          : values_[value - values].channels;
+  }
+
+  // Whether the operator is computed in parts. Of what is done to each channel by itself, these are
+  // its own.
+  bool TakeApart(const ProgramOp& op) {
+    if (IsConcatenation(op)) return TakeApartConcatenation(op);
+    if (op.inputs.size() != 1) return false;
+    const std::vector<size_t>& parts = parts_[op.inputs[0]];
+    if (parts.empty() || parts.size() > part_steps_left_ || !HasPixels(op) ||
+        !IsChannelwise(*op.op, Channels(op.inputs[0]))) {
+      return false;
+    }
+    // Parts of bits are whole words.
+    const auto is_whole = [&](size_t part) {
+      return Channels(part) % static_cast<int64_t>(kWordBits) == 0;
+    };
+    if (IsQuantization(op) && !std::all_of(parts.begin(), parts.end(), is_whole)) return false;
+    part_steps_left_ -= parts.size();
+    if (IsQuantization(op)) return true;
+    for (size_t part : parts) {
+      parts_[op.output].push_back(program_.values().size() + values_.size());
+      values_.push_back({.whole = op.output, .channels = Channels(part)});
+    }
+    return true;
+  }
+
+  // Parts of concatenations of concatenations are those of all of them. What others have made alone
+  // is copied together at once.
+  bool TakeApartConcatenation(const ProgramOp& op) {
+    const auto is_made = [&](size_t value) { return is_made_[value]; };
+    if (!HasPixels(op) || std::none_of(op.inputs.begin(), op.inputs.end(), is_made)) return false;
+    std::vector<size_t>& parts = parts_[op.output];
+    for (size_t input : op.inputs) {
+      const std::vector<size_t>& inner = parts_[input];
+      if (!inner.empty() && parts.size() + inner.size() <= kMostParts) {
+        parts.insert(parts.end(), inner.begin(), inner.end());
+      } else {
+        parts.push_back(input);
+        is_needed_[input] = true;
+      }
+    }
+    return true;
+  }
+
+  // Enough to be fused.
+  bool HasPixels(const ProgramOp& op) const {
+    return CountPixels(program_.value(op.output).shape.dims) >= kMinFusedPixels;
+  }
+
+  void Add(ListedStep step) { steps_.push_back(std::move(step)); }
+
+  // A step for each of the parts, which makes one of `made`, or, without those, a part of the
+  // operator's output.
+  void AddEach(size_t op, std::span<const size_t> parts, std::span<const size_t> made) {
+    int64_t first = 0;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      Add({.kind = ListedStep::kChannels,
+           .op = op,
+           .inputs = {parts[i]},
+           .output = made.empty() ? program_.op(op).output : made[i],
+           .channels = {.first = first, .count = Channels(parts[i])}});
+      first += Channels(parts[i]);
+    }
+  }
+
+  void Join(size_t op) {
+    const size_t first = steps_.size();
+    AddEach(op, parts_[program_.op(op).output], {});
+    for (size_t i = first; i < steps_.size(); ++i) steps_[i].kind = ListedStep::kJoin;
+  }
+
+  // What reads a part comes as soon as that is made.
+  std::vector<ListedStep> InOrder() {
+    std::map<size_t, std::vector<size_t>> readers;  // of values: steps of parts
+    std::map<size_t, size_t> makers;                // of values: how many are to come
+    std::vector<bool> follows;                      // of steps: another, at once
+    for (size_t i = 0; i < steps_.size(); ++i) {
+      const bool is_of_part = steps_[i].kind != ListedStep::kWhole;
+      if (is_of_part) readers[steps_[i].inputs[0]].push_back(i);
+      follows.push_back(is_of_part && IsMadeHere(steps_[i].inputs[0]));
+      ++makers[steps_[i].output];
+    }
+    std::vector<ListedStep> ordered;
+    std::vector<size_t> next;
+    for (size_t i = 0; i < steps_.size(); ++i) {
+      if (!follows[i]) next.push_back(i);
+      while (!next.empty()) {
+        ListedStep& step = steps_[next.back()];
+        next.pop_back();
+        const auto found = readers.find(step.output);
+        if (--makers[step.output] == 0 && found != readers.end()) {
+          next.insert(next.end(), found->second.rbegin(), found->second.rend());
+        }
+        ordered.push_back(std::move(step));
+      }
+    }
+    return ordered;
+  }
+
+  bool IsMadeHere(size_t value) const { return value >= is_made_.size() || is_made_[value]; }
+
+  const Program& program_;
+  std::span<const size_t> ops_;
+  std::vector<std::vector<size_t>> parts_;  // of each value: none of what is one itself
+  std::vector<bool> is_in_parts_;           // of each operator
+  size_t part_steps_left_ = kMostPartSteps;
+  std::vector<bool> is_made_;    // of each value: by one of the operators
+  std::vector<bool> is_needed_;  // of each value, whole
+  std::vector<PartValue> values_;
+  std::vector<ListedStep> steps_;
+};
+
+}  // namespace
+
+StepList ListSteps(const Program& program, std::span<const size_t> ops,
+                   const std::vector<bool>& is_shared, bool fuse) {
+  if (fuse) return Lister(program, ops, is_shared).List();
+  StepList list;
+  for (size_t op : ops) {
+    list.steps.push_back({.kind = ListedStep::kWhole,
+                          .op = op,
+                          .inputs = program.op(op).inputs,
+                          .output = program.op(op).output});
+  }
+  return list;
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,179 @@
+// Which steps there are of operators whose concatenations are taken apart.
+#include "larq_engine/runtime/cpu/step_list.h"
+
+#include <map>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "larq_engine/runtime/ops/op_table.h"
+
+namespace larq_engine {
+namespace {
+
+// A program of clamps, concatenations and quantizations, whose tensors are numbered as they are
+// added.
+class Network : public HostTensors {
+ public:
+  explicit Network(int height = 5) : height_(height) {}
+
+  int Input(int channels) {
+    dims_.push_back({1, height_, 5, channels});
+    return static_cast<int>(dims_.size()) - 1;
+  }
+  int Clamp(int input) { return Add("RELU", kTfLiteBuiltinRelu, {input}, Channels(input)); }
+  int Concatenation(const std::vector<int>& inputs) {
+    int channels = 0;
+    for (int input : inputs) channels += Channels(input);
+    return Add("CONCATENATION", kTfLiteBuiltinConcatenation, inputs, channels);
+  }
+  int Quantize(int input) {
+    return Add("LceQuantize", kTfLiteBuiltinCustom, {input}, (Channels(input) + 31) / 32);
+  }
+
+  // As texts: the operator, what it reads and makes, and the first channel of a part.
+  std::vector<std::string> List(const std::vector<int>& outputs, bool fuse = true) {
+    EXPECT_TRUE(program_.Resize(*this));
+    std::vector<size_t> ops;
+    std::vector<bool> is_shared;
+    for (size_t i = 0; i < program_.ops().size(); ++i) ops.push_back(i);
+    for (const Value& value : program_.values()) {
+      is_shared.push_back(value.maker == Value::kHost ||
+                          std::find(outputs.begin(), outputs.end(), value.tensor) != outputs.end());
+    }
+    std::vector<std::string> texts;
+    const StepList list = ListSteps(program_, ops, is_shared, fuse);
+    const auto name = [&](size_t value) {
+      const size_t values = program_.values().size();
+      return value < values ? std::to_string(program_.value(value).tensor)
+                            : "part" + std::to_string(value - values);
+    };
+    for (const ListedStep& step : list.steps) {
+      std::string text = step.kind == ListedStep::kJoin ? "join" : program_.op(step.op).name.kind;
+      for (size_t input : step.inputs) text += " " + name(input);
+      text += " to " + name(step.output);
+      if (step.kind != ListedStep::kWhole) {
+        text += " from " + std::to_string(step.channels.first);
+        EXPECT_EQ(step.channels.count, Channels(step.inputs[0], list));
+      }
+      texts.push_back(text);
+    }
+    return texts;
+  }
+
+ private:
+  std::vector<int> Dims(int tensor) const override { return dims_[static_cast<size_t>(tensor)]; }
+  void Resize(int, const std::vector<int>&) override {}
+  std::span<std::byte> Data(int) const override { return {}; }
+
+  int Channels(int tensor) const { return Dims(tensor).back(); }
+  int64_t Channels(size_t value, const StepList& list) const {
+    const size_t values = program_.values().size();
+    return value < values ? Channels(program_.value(value).tensor)
+                          : list.parts[value - values].channels;
+  }
+  TensorInfo Info(TfLiteType type, int tensor) const {
+    TensorInfo info{.present = true, .name = "t", .type = type, .dims = Dims(tensor)};
+    info.bytes = 4;
+    for (int dim : info.dims) info.bytes *= static_cast<size_t>(dim);
+    return info;
+  }
+
+  int Add(const char* name, TfLiteBuiltinOperator code, const std::vector<int>& inputs,
+          int channels) {
+    const int output = Input(channels);
+    const bool is_quantization = code == kTfLiteBuiltinCustom;
+    OpInfo info{.inputs = {},
+                .output = Info(is_quantization ? kTfLiteInt32 : kTfLiteFloat32, output)};
+    info.host_options.axis = 3;
+    if (code == kTfLiteBuiltinRelu) info.host_options.activation = Activation::kRelu;
+    for (int input : inputs) info.inputs.push_back(Info(kTfLiteFloat32, input));
+    OpName op_name{.kind = name, .layer = ""};
+    program_.Add(*FindOp(code, name), op_name, info, inputs, output, false);
+    return output;
+  }
+
+  int height_;
+  std::vector<std::vector<int>> dims_;  // of tensors
+  Program program_;
+};
+
+using Texts = std::vector<std::string>;
+
+TEST(ListSteps, ADenseBlockHasNoConcatenations) {
+  Network net;
+  const int x = net.Input(32), y = net.Clamp(x);
+  const int first = net.Concatenation({x, y});
+  const int bits = net.Quantize(first);
+  const int z = net.Clamp(x);
+  const int second = net.Concatenation({first, z});
+  const int more = net.Quantize(second);
+  EXPECT_EQ(net.List({bits, more}),
+            (Texts{"RELU 0 to 1", "LceQuantize 1 to 3 from 32", "LceQuantize 1 to 6 from 32",
+                   "LceQuantize 0 to 3 from 0", "RELU 0 to 4", "LceQuantize 4 to 6 from 64",
+                   "LceQuantize 0 to 6 from 0"}));
+}
+
+TEST(ListSteps, WhatOthersReadIsCopiedTogetherFromAllParts) {
+  Network net;
+  const int x = net.Input(8), y = net.Clamp(x);
+  const int first = net.Concatenation({x, y});
+  const int second = net.Concatenation({y, first});
+  EXPECT_EQ(net.List({second}), (Texts{"RELU 0 to 1", "join 1 to 3 from 0", "join 1 to 3 from 16",
+                                       "join 0 to 3 from 8"}));
+  EXPECT_EQ(net.List({first, second}),
+            (Texts{"RELU 0 to 1", "join 1 to 2 from 8", "join 1 to 3 from 0", "join 1 to 3 from 16",
+                   "join 0 to 2 from 0", "join 0 to 3 from 8"}));
+}
+
+TEST(ListSteps, WhatIsDoneToEachChannelIsDoneToParts) {
+  Network net;
+  const int x = net.Input(8), y = net.Clamp(x);
+  const int clamped = net.Clamp(net.Concatenation({y, x}));
+  EXPECT_EQ(net.List({clamped}),
+            (Texts{"RELU 0 to 1", "RELU 1 to part0 from 0", "join part0 to 3 from 0",
+                   "RELU 0 to part1 from 8", "join part1 to 3 from 8"}));
+}
+
+TEST(ListSteps, PartsOfAWordAreQuantizedWhole) {
+  Network net;
+  const int x = net.Input(33), y = net.Clamp(x);
+  const int bits = net.Quantize(net.Concatenation({x, y}));
+  EXPECT_EQ(net.List({bits}), (Texts{"RELU 0 to 1", "join 1 to 2 from 33", "join 0 to 2 from 0",
+                                     "LceQuantize 2 to 3"}));
+}
+
+const Texts kOneForEach = {"RELU 0 to 1", "CONCATENATION 0 1 to 2", "LceQuantize 2 to 3"};
+
+TEST(ListSteps, OneForEachOperatorWithoutFusing) {
+  Network net;
+  const int x = net.Input(32), y = net.Clamp(x);
+  const int bits = net.Quantize(net.Concatenation({x, y}));
+  EXPECT_EQ(net.List({bits}, false), kOneForEach);
+}
+
+TEST(ListSteps, OneForEachOperatorOfFewPixels) {
+  Network net(/*height=*/3);
+  const int x = net.Input(32), y = net.Clamp(x);
+  const int bits = net.Quantize(net.Concatenation({x, y}));
+  EXPECT_EQ(net.List({bits}), kOneForEach);
+}
+
+TEST(ListSteps, WhatOthersMadeIsJoinedAtOnce) {
+  Network net;
+  const int x = net.Input(32), y = net.Input(32);
+  const int bits = net.Quantize(net.Concatenation({x, y}));
+  EXPECT_EQ(net.List({bits}), (Texts{"CONCATENATION 0 1 to 2", "LceQuantize 2 to 3"}));
+}
+
+TEST(ListSteps, LongChainsAreCut) {
+  Network net;
+  const int x = net.Input(32);
+  int chain = net.Clamp(x);
+  constexpr int kLinks = 2000;
+  for (int i = 0; i < kLinks; ++i) chain = net.Concatenation({chain, x});
+  for (int i = 0; i < kLinks; ++i) chain = net.Clamp(chain);
+  EXPECT_LT(net.List({net.Quantize(chain)}).size(), size_t{20'000});
+}
+
+}  // namespace
+}  // namespace larq_engine

@@ -1,0 +1,138 @@
+// Random networks of concatenations: taken apart and fused, by any number of threads, they give
+// what their operators give one after the other.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "larq_engine/runtime/cpu/cpu_executor.h"
+#include "larq_engine/runtime/host/delegate.h"
+#include "larq_engine/runtime/profile.h"
+#include "tests/common/seed.h"
+#include "tests/host/model_builder.h"
+#include "tests/host/run_graph.h"
+
+namespace larq_engine::testing {
+namespace {
+
+// Whose plans have all that can be claimed, whether their steps are fused or not.
+DelegatePtr Make(int threads, bool fuse) {
+  EngineOptions options;
+  options.kernel = "auto";
+  options.num_threads = threads;
+  EngineOptions of_cpu = options;
+  of_cpu.fuse = fuse;
+  std::vector<std::unique_ptr<Executor>> executors;
+  executors.push_back(std::make_unique<CpuExecutor>(of_cpu));
+  const std::function<void(Program&)> split_nothing;
+  return DelegatePtr(MakeDelegate(
+      std::make_shared<Engine>(options, std::move(executors), Placement{}, split_nothing),
+      options));
+}
+
+Graph DenseBlock(Random& random) {
+  // Mostly whole words, which are quantized in parts, and enough pixels to be fused.
+  const auto channels = [&] {
+    return static_cast<int>(random.Int(0, 5) > 0 ? 32 * random.Int(1, 4) : random.Int(1, 70));
+  };
+  const int first = channels();
+  ModelBuilder builder(kTfLiteFloat32,
+                       {static_cast<int>(random.Int(1, 2)), static_cast<int>(random.Int(2, 12)),
+                        static_cast<int>(random.Int(2, 12)), first},
+                       random.Word());
+  std::vector<int> made = {builder.LastTensor()};
+  const auto any = [&] {
+    return made[static_cast<size_t>(random.Int(0, static_cast<int64_t>(made.size()) - 1))];
+  };
+  if (random.Int(0, 1) == 0) builder.AddFloatPool({.stride_height = 1, .stride_width = 1});
+  for (int64_t layers = random.Int(1, 6); layers > 0; --layers) {
+    made.push_back(builder.LastTensor());
+    if (random.Int(0, 1) == 0) builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone);
+    if (random.Int(0, 1) == 0) builder.AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone);
+    builder.AddQuantize().AddConv({.filters = channels()});
+    if (random.Int(0, 3) == 0) builder.AddPrelu();
+    made.push_back(builder.LastTensor());
+    for (int64_t more = random.Int(1, 2); more > 0; --more) builder.AddConcatenation({any()});
+  }
+  // The end of a block.
+  if (random.Int(0, 1) == 0) builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActRelu6);
+  if (random.Int(0, 1) == 0) builder.AddPrelu();
+  if (random.Int(0, 1) == 0) {
+    builder.AddFloatPool({.activation = random.Int(0, 1) == 0 ? kTfLiteActNone : kTfLiteActRelu});
+  }
+  if (random.Int(0, 1) == 0) builder.AddRelu(kTfLiteBuiltinRelu);
+  if (random.Int(0, 1) == 0) builder.AddQuantize();
+  Graph graph = builder.Build();
+  for (int64_t outputs = random.Int(0, 2); outputs > 0; --outputs) {
+    const int tensor = any();
+    if (tensor != graph.inputs[0] && tensor != graph.outputs[0]) graph.outputs.push_back(tensor);
+  }
+  return graph;
+}
+
+TEST(DenseBlocks, FusedInPartsTheyGiveTheSame) {
+  SCOPED_TRACE(ReplayHint());
+  Random random;
+  for (int round = 0; round < 200; ++round) {
+    SCOPED_TRACE(round);
+    const Graph graph = DenseBlock(random);
+    Outputs expected;
+    for (const auto& [threads, fuse] : {std::pair{1, false}, {1, true}, {3, true}}) {
+      const DelegatePtr delegate = Make(threads, fuse);
+      MiniHost host(graph);
+      ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+      ASSERT_EQ(host.claimed_operators(), graph.operators.size());
+      Outputs outputs;
+      ASSERT_TRUE(RunOnce(&host, 7, 0xCD, &outputs)) << host.errors();
+      if (!fuse) expected = outputs;
+      ASSERT_EQ(outputs, expected) << threads << " threads";
+    }
+  }
+}
+
+// Of shapes with fewer pixels and more, which are taken apart otherwise.
+TEST(DenseBlocks, ResizedTheyGiveTheSame) {
+  SCOPED_TRACE(ReplayHint());
+  Random random;
+  for (int round = 0; round < 20; ++round) {
+    SCOPED_TRACE(round);
+    const Graph graph = DenseBlock(random);
+    const DelegatePtr fused = Make(2, true), apart = Make(2, false);
+    MiniHost host(graph), other(graph);
+    ASSERT_EQ(host.ApplyDelegate(fused.get()), kTfLiteOk) << host.errors();
+    ASSERT_EQ(other.ApplyDelegate(apart.get()), kTfLiteOk) << other.errors();
+    std::vector<int> shape = graph.tensors[static_cast<size_t>(graph.inputs[0])].shape;
+    for (int side : {1, 7, 3, 0, 4}) {
+      shape[1] = side;
+      ASSERT_EQ(host.ResizeInput(0, shape), kTfLiteOk) << host.errors();
+      ASSERT_EQ(other.ResizeInput(0, shape), kTfLiteOk) << other.errors();
+      Outputs outputs, expected;
+      ASSERT_TRUE(RunOnce(&host, 7, 0xCD, &outputs)) << host.errors();
+      ASSERT_TRUE(RunOnce(&other, 7, 0xCD, &expected)) << other.errors();
+      ASSERT_EQ(outputs, expected) << side;
+    }
+  }
+}
+
+// A row for each operator, those without a step of their own among them.
+TEST(DenseBlocks, ProfilesHaveARowForEachOperator) {
+  ModelBuilder builder(kTfLiteFloat32, {1, 8, 8, 32});
+  builder.AddQuantize().AddConv({.filters = 32}).AddConcatenation({0});
+  builder.AddQuantize().AddConv({.filters = 32});
+  const Graph graph = builder.Build();
+  const DelegatePtr delegate = CreateDelegate({});
+  MiniHost host(graph);
+  ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+  Outputs outputs;
+  larq_engine_profile_start(delegate.get());
+  for (int run = 0; run < 3; ++run) ASSERT_TRUE(RunOnce(&host, 7, 0xCD, &outputs));
+  const std::vector<StepProfile> rows = StopProfile(delegate.get());
+  ASSERT_EQ(rows.size(), graph.operators.size());
+  for (const StepProfile& row : rows) {
+    EXPECT_EQ(row.calls, 3u) << row.op;
+    EXPECT_EQ(row.total_ns == 0, row.op == "CONCATENATION") << row.op;
+  }
+}
+
+}  // namespace
+}  // namespace larq_engine::testing
