@@ -97,6 +97,7 @@ _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
         fuse_activation: ("RELU", "RELU6", "RELU_N1_TO_1"),
         take_in_affine: ("ADD", "SUB", "MUL", "DIV"),
         take_in_activation: ("RELU", "RELU6", "RELU_N1_TO_1"),
+        spread_affine: ("ADD", "SUB", "MUL", "DIV"),
         pool_bits: ("LceQuantize",),
         add_to_part: ("ADD",),
     },
@@ -104,14 +105,7 @@ _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
 ]
 
 # Before quantization: what only int8 gains by.
-_INT8_STAGES: list[dict[Rule, tuple[str, ...]]] = [
-    {merge_groups: ("CONCATENATION",)},
-    {
-        spread_affine: ("ADD", "SUB", "MUL", "DIV"),
-        take_in_affine: ("ADD", "SUB", "MUL", "DIV"),
-        take_in_activation: ("RELU", "RELU6", "RELU_N1_TO_1"),
-    },
-]
+_INT8_STAGES: list[dict[Rule, tuple[str, ...]]] = [{merge_groups: ("CONCATENATION",)}]
 
 # After quantization, when it is known what is int8. Storing weights as bits hides that they are
 # constants, so it comes last.
