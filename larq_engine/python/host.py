@@ -6,7 +6,7 @@ None is imported before it is needed: TensorFlow alone takes seconds.
 
 import importlib
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -20,6 +20,18 @@ RUNTIMES: Mapping[str, str] = {
     "tensorflow": "tensorflow.lite.python.interpreter",
     "tflite_runtime": "tflite_runtime.interpreter",
 }
+
+
+class HostNodes(Protocol):
+    """What is behind all hosts' `_get_ops_details`.
+
+    That describes each tensor of each node, too: 1.9 of the 6 ms in which QuickNet opens.
+    """
+
+    def NumNodes(self) -> int: ...  # noqa: N802
+    def NodeName(self, index: int) -> str: ...  # noqa: N802
+    def NodeInputs(self, index: int) -> Sequence[int]: ...  # noqa: N802
+    def NodeOutputs(self, index: int) -> Sequence[int]: ...  # noqa: N802
 
 
 class HostInterpreter(Protocol):
@@ -36,7 +48,8 @@ class HostInterpreter(Protocol):
     def reset_all_variables(self) -> None: ...
     def invoke(self) -> None: ...
     def _get_full_signature_list(self) -> dict[str, dict[str, dict[str, int]]]: ...
-    def _get_ops_details(self) -> list[dict[str, Any]]: ...
+
+    _interpreter: HostNodes
 
 
 def import_runtime(name: str | None) -> ModuleType:

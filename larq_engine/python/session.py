@@ -92,21 +92,22 @@ class Session:
         with host_errors("model"):
             self._interpreter.allocate_tensors()
             self._declared_details = self._interpreter.get_tensor_details()
-            nodes = self._interpreter._get_ops_details()
+            nodes = self._interpreter._interpreter
+            names = [nodes.NodeName(number) for number in range(nodes.NumNodes())]
+            # The nodes that delegates put in place of others are no operators of the model.
+            self.operators = [
+                Operator(
+                    known_op(name).name,
+                    tuple(map(int, nodes.NodeInputs(number))),
+                    tuple(map(int, nodes.NodeOutputs(number))),
+                )
+                for number, name in enumerate(names)
+                if name != "DELEGATE"
+            ]
             # As the file declares them: a resize leaves tensors inside a delegate's part of the
             # graph with the shapes that they had.
             self.declared_inputs = self.inputs()
             self.declared_outputs = self.outputs()
-        self.operators = [
-            Operator(
-                known_op(node["op_name"]).name,
-                tuple(map(int, node["inputs"])),
-                tuple(node["outputs"]),
-            )
-            for node in nodes
-            # The nodes that delegates put in place of others are no operators of the model.
-            if node["op_name"] != "DELEGATE"
-        ]
         self._states = _find_states(self.operators)
         with host_errors("model"):
             self._check_states()
