@@ -39,7 +39,7 @@ PYTHON = (r".*\.py$", r"pyproject\.toml$", r"tests/.*/data/")
 # Some read documents, examples and scripts, and what a wheel holds.
 OTHER_FILES = (
     r"benchmarks/placing/",
-    r"docs/images/",
+    r"docs/(images/|networks\.json$)",
     r"examples/",
     r"larq_engine/",
     r"tools/",
