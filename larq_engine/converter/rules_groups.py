@@ -53,8 +53,10 @@ def spread_affine(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     """
     for index in (0, 1):
         concatenation = producer(op.input(index), "CONCATENATION", graph)
+        if concatenation is None or not joins_channels(concatenation):
+            continue
         constant = per_channel(op.input(1 - index), op.output.shape[-1])
-        if concatenation is None or constant is None or not joins_channels(concatenation):
+        if constant is None:
             continue
         parts = concatenation.inputs
         if concatenation.output.shape != op.output.shape or not all(

@@ -7,7 +7,7 @@ import pytest
 
 from larq_engine.converter import schema
 from larq_engine.converter.api import convert_tflite
-from tests.converter.graphs import Net, Value, convert, run_stock
+from tests.converter.graphs import Net, Value, convert, convert_and_compare, run_stock
 
 _SIZE = 14
 
@@ -104,3 +104,25 @@ def test_a_part_that_others_read_is_there_for_them(rng):
         run_stock(converted, [sample]), run_stock(content, [sample]), strict=True
     ):
         assert np.abs(found - expected).max() < 0.05 * np.abs(expected).max()
+
+
+def test_a_batch_norm_goes_into_layers_of_groups(rng):
+    net = Net()
+    x = net.input(1, _SIZE, _SIZE, 32)
+    scale = rng.uniform(-2, 2, 32).astype(np.float32)
+    scaled = net.op("MUL", _groups(net, x, 4, 8, rng), scale, fusedActivationFunction=1)
+    content = net.finish(scaled)
+    converted = convert(content)
+    assert converted.kinds == ["SPLIT", *["CONV_2D"] * 4, "CONCATENATION"]
+    sample = rng.normal(size=x.shape).astype(np.float32)
+    (found,), (expected,) = run_stock(converted.content, [sample]), run_stock(content, [sample])
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_sums_of_scalars_stay(rng):
+    net = Net()
+    x, y = net.input(), net.input()
+    inputs = [np.float32(value) for value in rng.normal(size=2)]
+    result = net.op("MUL", net.op("ADD", x, y), np.array(2, np.float32))
+    converted = convert_and_compare(net, result, inputs=[np.array(value) for value in inputs])
+    assert converted.kinds == ["ADD", "MUL"]
