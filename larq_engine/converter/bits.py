@@ -55,8 +55,11 @@ def make_planes(levels: Levels, image: tuple[int, ...]) -> tuple[Tensor, list[Op
     if x.shape[-1] != image[-1]:
         signature = None if x.signature is None else (-1, *image[1:])
         shaped = Tensor(f"{x.name}/image", image, x.dtype, signature=signature)
-        ops.append(lce_ops.reshape(x, shaped))
-        x = shaped
+        made = lce_ops.reshape(x, shaped)
+        reshape = next((op for op in x.consumers if computes_the_same(op, made)), made)
+        if reshape is made:
+            ops.append(made)
+        x = reshape.output
     name = f"{levels.tensor.name}/bits"
     made = lce_ops.quantize_planes(x, levels.limits, levels.bits, name)
     quantize = next((op for op in x.consumers if computes_the_same(op, made)), made)

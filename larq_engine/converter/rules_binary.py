@@ -84,13 +84,25 @@ def find_binary_layer(op: Op, options: Options) -> BinaryLayer | NotBinary:
     if isinstance(forms, NotBinary):
         return forms
     reason: NotBinary | None = None
-    for form in forms:
+    for form in _smallest_first(forms):
         found = _match(form, options)
         if isinstance(found, BinaryLayer):
             return found
         reason = reason or found
     assert reason is not None
     return reason
+
+
+def _smallest_first(forms: list[ConvolutionForm]) -> list[ConvolutionForm]:
+    """Of several bits, a flattened image before the image.
+
+    Each pixel of fewer than 32 channels would fill a word in each plane and filter: 12.9 MB in
+    place of 0.4 for 4096 units of a 28x28 image.
+    """
+    data = find_data(forms[-1].data)
+    if isinstance(data, NotBinary) or data.bits == 1:
+        return forms
+    return sorted(forms, key=lambda form: np.prod(lce_ops.packed_shape(form.weights.shape)))
 
 
 def _match(form: ConvolutionForm, options: Options) -> BinaryLayer | NotBinary:

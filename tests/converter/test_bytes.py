@@ -48,6 +48,14 @@ def _became(converted):
     return [(layer.became, layer.input_bits) for layer in converted.report.layers]
 
 
+@pytest.mark.parametrize(("shape", "words"), [((28, 28, 1), 25), ((5, 5, 40), 32)])
+def test_images_of_few_channels_are_flattened_before_they_are_bits(shape, words):
+    """A pixel of fewer channels than a word has bits would fill a word in each filter."""
+    _, converted = _convert([keras.layers.Flatten(), _dense(1024)], shape)
+    assert _became(converted) == [("binary", 8)]
+    assert len(converted) < 1024 * words * 4 + 20_000
+
+
 @pytest.mark.parametrize("normalised", _NORMALISED)
 def test_layers_of_every_byte(normalised):
     """Keras sums floats, we whole numbers: the difference is Keras' rounding."""
