@@ -68,10 +68,12 @@ def _seconds_to_read(size: int) -> float:
     return float(best)
 
 
-def measure(size: int, rows: int, dtype: Any, kernel: str, rounds: int) -> tuple[str, ...]:
-    """A row of the table, one thread."""
+def measure(
+    size: int, rows: int, dtype: Any, kernel: str, rounds: int, *, resized: bool = False
+) -> tuple[str, ...]:
+    """A row of the table, one thread; `resized`: the file says that there is one row."""
     rng = np.random.default_rng(size)
-    model = build_layer(size, rows, dtype, rng)
+    model = build_layer(size, 1 if resized else rows, dtype, rng)
     image = rng.integers(-128, 128, (rows, size)).astype(dtype)
     times = []
     for _ in range(rounds):
@@ -91,10 +93,11 @@ def main() -> int:
     parser.add_argument("--sizes", type=int, nargs="+", default=_SIZES)
     parser.add_argument("--rows", type=int, nargs="+", default=_BATCHES)
     parser.add_argument("--kernel", default="auto")
+    parser.add_argument("--resized", action="store_true", help="files of one row, resized")
     options = parser.parse_args()
     pin_to_cores(1)
     table = [
-        measure(size, rows, dtype, options.kernel, options.rounds)
+        measure(size, rows, dtype, options.kernel, options.rounds, resized=options.resized)
         for dtype in (np.int8, np.float32)
         for size in options.sizes
         for rows in options.rows

@@ -17,6 +17,13 @@ namespace larq_engine {
 // More inputs might make sums that 32 bits cannot hold.
 inline constexpr size_t kMaxSignedDepth = 1 << 16;
 
+struct SignedDenseSize {
+  int64_t rows;  // of inputs
+  int64_t depth;
+  int64_t units;
+  bool is_int8;
+};
+
 // Vectors have a value for each output.
 struct FloatDenseOutput {
   std::vector<float> scale;

@@ -25,8 +25,9 @@ constexpr SignedSumsRow kSignedSumsRows[] = {
 };
 
 // A host reads the weights once for several input rows, and takes less for a small layer than for
-// one that is another's between its own.
-constexpr int64_t kMostRows = 1;
+// one that is another's between its own. Beside AMX three rows of int8 take as long as the host's.
+constexpr int64_t kMostRows = 2;
+constexpr int64_t kMostRowsOfNeon = 1;  // not measured
 constexpr int64_t kLeastWeights = 1 << 16;
 
 }  // namespace
@@ -42,8 +43,11 @@ const SignedSumsRow& SelectSignedSums(CpuFeatures cpu, std::string_view forced_k
   return *best;
 }
 
-bool PrefersSignedSums(const SignedSumsRow& row, int64_t input_rows, int64_t weights) {
-  return row.isa != Isa::kPortable && input_rows <= kMostRows && weights >= kLeastWeights;
+bool PrefersSignedSums(const SignedSumsRow& row, const SignedDenseSize& size) {
+  if (row.isa == Isa::kPortable || size.depth * size.units < kLeastWeights) return false;
+  // With AVX2 hosts multiply int8 more slowly than a row after the other is looked up.
+  if (row.isa == Isa::kAvx2 && size.is_int8) return true;
+  return size.rows <= (row.isa == Isa::kNeon ? kMostRowsOfNeon : kMostRows);
 }
 
 }  // namespace larq_engine

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "larq_engine/kernels/cpu_features.h"
+#include "larq_engine/kernels/signed_dense_output.h"
 #include "larq_engine/kernels/signed_sums.h"
 
 namespace larq_engine {
@@ -24,7 +25,7 @@ std::span<const SignedSumsRow> SignedSumsRows();
 const SignedSumsRow& SelectSignedSums(CpuFeatures cpu, std::string_view forced_kernel);
 
 // Whether a dense layer is computed sooner from bits than by a host whose weights are unpacked.
-bool PrefersSignedSums(const SignedSumsRow& row, int64_t input_rows, int64_t weights);
+bool PrefersSignedSums(const SignedSumsRow& row, const SignedDenseSize& size);
 
 }  // namespace larq_engine
 

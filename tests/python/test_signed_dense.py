@@ -12,7 +12,7 @@ import pytest
 import larq_engine
 from tests import oracle
 from tests.hosts import HOSTS
-from tests.kernel_rows import KERNELS
+from tests.kernel_rows import KERNELS, kernel_rows
 from tests.model_builder import ABSENT, ACTIVATION, ModelBuilder
 from tests.oracle import pack_bits
 
@@ -109,9 +109,9 @@ class _Layer:
 
 
 def _signed_rows(interpreter: larq_engine.Interpreter, x: Array) -> list[str]:
-    """The rows that computed layers from bits."""
+    """The rows that computed layers from bits: many rows of inputs by products of bytes."""
     kernels = [row.kernel for row in interpreter.profile(x, runs=1).rows]
-    return [kernel for kernel in kernels if kernel.startswith("signed_sums_")]
+    return [kernel for kernel in kernels if kernel.startswith(("signed_sums_", "bytes_"))]
 
 
 def _place(kernel: str) -> str:
@@ -194,24 +194,38 @@ def _host_computes(model: bytes, x: Array, **options: Any) -> bool:
         return not _signed_rows(interpreter, x)
 
 
+def _is_faster(dtype: Any, rows: int) -> bool:
+    """Whether a layer of many weights is computed from bits, by the rows that this CPU has."""
+    isas = {kernel.rsplit("_", 1)[-1] for kernel in kernel_rows()}
+    if "avx512bw" in isas:
+        return rows <= 2
+    if "avx2" in isas:
+        return rows <= 2 or np.dtype(dtype) == np.int8
+    return "neon" in isas and rows == 1
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 512])
 @pytest.mark.parametrize("dtype", [np.int8, np.float32])
-def test_the_host_computes_what_it_computes_faster(dtype, rng):
+def test_the_host_computes_what_it_computes_faster(dtype, rows, rng):
     layer = _Layer(rng, 512, 256, dtype)
-    for kernel in KERNELS:  # results do not depend on it
-        assert not _host_computes(layer.build(packed=True), layer.inputs(), kernel=kernel)
+    layer.shape = (rows, 512)
+    for kernel in ("auto", "reference", *kernel_rows()):  # results do not depend on it
+        is_hosts = _host_computes(layer.build(packed=True), layer.inputs(), kernel=kernel)
+        assert is_hosts != _is_faster(dtype, rows)
     assert _host_computes(layer.build(packed=True), layer.inputs(), fuse=False)
     small = _Layer(rng, 64, 48, dtype)
     assert _host_computes(small.build(packed=True), small.inputs())
-    layer.shape = (512, 512)
-    assert _host_computes(layer.build(packed=True), layer.inputs())
-    assert _host_computes(layer.build(packed=True), layer.inputs(), kernel="reference")
 
 
-def test_inputs_may_be_resized(rng):
-    layer = _Layer(rng, 64, 48, np.int8)
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_inputs_may_be_resized(kernel, threads, rng):
+    layer = _Layer(rng, 100, 330, np.int8)
+    layer.in_zero, layer.out_zero = 5, -7
     model, host = layer.build(packed=True), layer.build(packed=False)
-    layer.shape = (9, 64)
-    x = layer.inputs()
-    packed = larq_engine.Interpreter(model, placement=_place("auto"))
+    packed = larq_engine.Interpreter(model, placement=_place(kernel), num_threads=threads)
     unpacked = larq_engine.Interpreter(host)
-    np.testing.assert_array_equal(packed.predict(x), unpacked.predict(x))
+    for rows in (9, 1, 300, 3, 40):
+        layer.shape = (rows, 100)
+        x = layer.inputs()
+        np.testing.assert_array_equal(packed.predict(x), unpacked.predict(x))

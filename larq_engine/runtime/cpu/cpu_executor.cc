@@ -36,8 +36,7 @@ double CpuExecutor::Seconds(const Program& program, const ProgramOp& op, int hos
 
 // Whatever the kernel that is forced: floats that the host computes are others.
 bool CpuExecutor::ReadsBitsFaster(const SignedDenseSize& size) const {
-  return PrefersSignedSums(SelectSignedSums(DetectCpuFeatures(), kAutoKernel), size.rows,
-                           size.depth * size.units);
+  return PrefersSignedSums(SelectSignedSums(DetectCpuFeatures(), kAutoKernel), size);
 }
 
 bool CpuExecutor::ConvolvesFaster(const Int8Conv2dSpec& spec) const {

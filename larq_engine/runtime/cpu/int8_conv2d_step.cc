@@ -1,29 +1,16 @@
 // CONV_2D of the host on int8.
-#include <string_view>
-
 #include "larq_engine/kernels/int8_conv2d.h"
-#include "larq_engine/kernels/select_int8.h"
+#include "larq_engine/runtime/cpu/int8_row.h"
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/ops/tensor_info.h"
 
 namespace larq_engine {
 namespace {
 
-// The row that computes the layer, of an ISA that the system lets this process use.
-const ByteRow& ChooseRow(const Int8Conv2dSpec& spec, std::string_view kernel) {
-  CpuFeatures cpu = DetectCpuFeatures();
-  const ByteRow* row = &SelectInt8(cpu, spec, kernel);
-  while (!PermitIsa(row->isa)) {
-    cpu.Remove(row->isa);
-    row = &SelectInt8(cpu, spec, kernel);
-  }
-  return *row;
-}
-
 class Int8Conv2dStep : public Step {
  public:
   Int8Conv2dStep(const Int8Conv2dOp& op, const StepKernels& kernels)
-      : conv_(op.spec, op.filter.data(), op.output, ChooseRow(op.spec, kernels.kernel),
+      : conv_(op.spec, op.filter.data(), op.output, PermittedInt8Row(op.spec, kernels.kernel),
               kernels.pixel_ops) {}
 
   void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {

@@ -11,20 +11,13 @@
 
 namespace larq_engine {
 
-// How large a layer is, as the file declares it: one row where it leaves that open.
-struct SignedDenseSize {
-  int64_t rows;
-  int64_t depth;
-  int64_t units;
-  bool is_int8;
-};
-
 struct SignedDenseOp {
   DenseShape shape;
   WeightBits weights;  // [units][depth]
   std::variant<FloatDenseOutput, Int8DenseOutput> output;
 
   static bool CanClaim(const OpInfo& op);
+  // One row where the file leaves that open.
   static SignedDenseSize Size(const OpInfo& op);
   static SignedDenseOp Read(const OpInfo& op);
   TensorShape Shape(std::span<const TensorShape> inputs) const { return shape.Output(inputs[0]); }

@@ -1,0 +1,55 @@
+// A dense layer of signed_dense.h on many rows of int8 inputs, as products of bytes: weights are
+// read once for many rows, but eight times as many bytes.
+#ifndef LARQ_ENGINE_KERNELS_SIGNED_BYTES_H_
+#define LARQ_ENGINE_KERNELS_SIGNED_BYTES_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "larq_engine/kernels/aligned_buffer.h"
+#include "larq_engine/kernels/byte_table.h"
+#include "larq_engine/kernels/pixel_ops.h"
+#include "larq_engine/kernels/scratch_parts.h"
+#include "larq_engine/kernels/signed_dense.h"
+#include "larq_engine/kernels/unpack_weights.h"
+
+namespace larq_engine {
+
+// Whether so many rows are computed sooner as bytes, by this row of products, than one by one.
+bool PrefersSignedBytes(const ByteRow& row, int64_t input_rows, int64_t weights);
+
+class SignedBytes {
+ public:
+  // `weights` is [units][depth], with a scale for all or for each unit, which are output.weight.
+  // Nothing of them is kept. The row takes seven planes of weights.
+  SignedBytes(const PackedWeights& weights, const Int8DenseOutput& output, const ByteRow& row,
+              const PixelOps& ops);
+
+  const char* kernel() const { return row_.name; }
+  // Rows that are best computed by one Run.
+  size_t rows() const { return rows_; }
+  size_t scratch_bytes() const;  // for each concurrent Run, kBufferAlignment aligned
+
+  // As RunSignedDense. The first block is a multiple of kRhsPartColumns / kSignedLanes.
+  void Run(const int8_t* in, const SignedDenseRange& range, std::byte* scratch, int8_t* out) const;
+
+ private:
+  struct Scratch;
+  Scratch TakeScratch(ScratchParts& parts) const;
+
+  const Int8DenseOutput& output_;
+  ByteRow row_;
+  const PixelOps& ops_;
+  size_t units_;
+  size_t depth_;
+  size_t filled_;     // the depth as the row reads it
+  size_t row_bytes_;  // from a row of inputs to the next
+  size_t rows_;
+  size_t columns_;  // that are computed at once
+  AlignedBuffer<int8_t> packed_;
+  AlignedBuffer<int32_t> start_;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_SIGNED_BYTES_H_
