@@ -83,11 +83,11 @@ class Limiter:
             )
         in_int8 = find_islands(self._graph, self._ends).ops
         layers = [op for op in self._graph.ops if op in in_int8 and gains(op)]
-        if self._error([]) <= limit:
+        least = self._error([])
+        if least <= limit:
             return {}
         alone = {op: self._error([other for other in layers if other is not op]) for op in layers}
         in_float: dict[Op, str] = {}
-        error = math.inf
         for op in sorted(layers, key=lambda op: -alone[op]):
             in_float[op] = (
                 f"max_output_error of {limit:g}: alone in int8 it puts outputs off by "
@@ -96,10 +96,11 @@ class Limiter:
             error = self._error(in_float)
             if error <= limit:
                 return in_float
+            least = min(least, error)
         raise ConversionError(
-            f"max_output_error: expected outputs off by {limit:g} at most, got {error:.3g} with "
-            "every layer in float, as the model's ends are int8; allow more, or let the ends be "
-            "float32"
+            f"max_output_error: expected outputs off by {limit:g} at most, got {least:.3g} at "
+            "best, whichever layers are in float, as the model's inputs or outputs are int8; allow "
+            "more, or let those be float32"
         )
 
     def _error(self, in_float: Collection[Op]) -> float:
