@@ -110,6 +110,10 @@ class ErrorBounds:
                 step = max(tensor.quantization.scale, default=0.0)
             self._errors[tensor] = _Error(error.bound + step, error.parts)
 
+    def parts(self, tensor: Tensor) -> float:
+        """The size of the numbers that the largest value is the sum of."""
+        return _most(self.error(tensor).parts)
+
     def error(self, tensor: Tensor) -> _Error:
         known = self._errors.get(tensor)
         return known or _Error(np.zeros(()), self.seen(tensor).largest)
@@ -232,7 +236,7 @@ def _convolve(bounds: ErrorBounds, op: Op) -> _Error:
     values = real_values(weights, weights.data)
     values = np.moveaxis(values, channel_axis(op, values.ndim), 0)
     terms = max(1, values[:1].size)
-    sums = np.concatenate([np.abs(part).sum(axis=1) for part in _rows(values)])
+    sums = np.concatenate([np.abs(part).sum(axis=1, dtype=np.float64) for part in _rows(values)])
     size = sums * max(bounds.size(x), _largest_level(x))
     added = [bias] if bias is not None and bounds.size(bias) else []
     parts = size + sum(bounds.seen(tensor).largest for tensor in added)

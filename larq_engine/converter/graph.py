@@ -70,7 +70,7 @@ class Meaning:
     def values(self, signs: Array) -> Array:
         """The float model's values of +-1 values, or of the odd numbers of more bits."""
         if self.levels:
-            counts = (signs + len(self.levels) - 1) // 2
+            counts = (signs.astype(np.int16) + len(self.levels) - 1) // 2
             return np.take(np.array(self.levels, np.float32), counts)
         if self.pads:
             pads = [(0, 0), *self.pads, (0, 0)]

@@ -109,6 +109,11 @@ def _make_int8(
         before = ends(graph).copy()
         for number, tensor in enumerate(before):
             what = _end(end, number, tensor)
+            if tensor.dtype == "FLOAT32" and _is_both(graph, tensor):
+                raise ValueError(
+                    f"{what}: expected operators between the model's ends, got one that "
+                    "is an input and an output as it is; ask for float32, or take it off one end"
+                )
             if tensor.dtype == "FLOAT32":
                 _replace_end(model, ends(graph), tensor, find(graph, tensor, what))
             elif tensor.dtype not in ("INT8", *_NEVER_QUANTIZED):
@@ -123,6 +128,10 @@ _REMEDY = (
     "ask for float32, or convert a model with fake quantization (or with "
     "experimental_default_int8_range) right at the"
 )
+
+
+def _is_both(graph: Graph, tensor: Tensor) -> bool:
+    return any(t is tensor for t in graph.inputs) and any(t is tensor for t in graph.outputs)
 
 
 def _quantized_input(graph: Graph, tensor: Tensor, what: str) -> Tensor:

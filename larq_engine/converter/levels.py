@@ -28,8 +28,10 @@ from larq_engine.converter.rules_bits import step_of
 from larq_engine.converter.rules_fuse import per_channel
 from larq_engine.converter.signs import (
     Binary,
+    Moved,
     NotBinary,
     Positive,
+    Source,
     find_binary,
     has_exact_differences,
     is_not_negative,
@@ -109,6 +111,13 @@ def find_data(tensor: Tensor) -> Binary | Levels | NotBinary:
 
 def _as_sign(levels: Levels) -> Binary | None:
     """One of two numbers, as the sign of what it is compared with."""
+    op = levels.tensor.producer
+    if op is not None and op.kind == "TRANSPOSE" and op.inputs[0] is not None:
+        inner = find_data(op.inputs[0])
+        if not isinstance(inner, Binary):
+            return None
+        source: Source = Moved(op, (inner.source,), levels.tensor)
+        return replace(inner, source=source, tensor=levels.tensor)
     bound, alpha, beta = levels.limits[0], levels.alpha, levels.beta
     is_moved = levels.order is not None or levels.x.shape != levels.tensor.shape or levels.ops
     if is_moved or not has_exact_differences(bound):
@@ -302,27 +311,59 @@ def _find(
         beyond = all(np.array_equal(function(np.full_like(start, end)), at) for end, at in ends)
         if not beyond or not np.isfinite(last).all() or (last != last[0]).any():
             return None
-        levels, limits = [function(start)], list[Array]()
-        while not np.array_equal(levels[-1], last):
-            if len(limits) == 2**MOST_BITS - 1 or (levels[-1] != levels[-1][0]).any():
-                return None
-            limits.append(_first_other(function, start, largest, levels[-1]))
-            start = limits[-1]
-            levels.append(function(start))
-    values = np.array([level[0] for level in levels], np.float64)
-    if len(values) == 1:
-        return None
+        levels = _column_values(function, start, largest)
+        if levels is None or len(levels) < 2:
+            return None
+        limits = _limits(function, start, largest, levels)
+        reached = function(np.concatenate([start[None], limits]))
+        if (reached != levels[:, None]).any():
+            return None
+    values = levels.astype(np.float64)
     missing = 2 ** len(limits).bit_length() - len(values)
     below = values[0] - np.arange(missing, 0, -1) * ((values[-1] - values[0]) / len(limits))
     never = np.full((missing, channels), -np.inf, np.float32)
     return np.concatenate([never, limits]), tuple(map(float, [*below, *values]))
 
 
-def _first_other(function: Function, start: Array, largest: Array, value: Array) -> Array:
-    """The smallest numbers above `start` where the function has left `value`."""
-    low, high = to_number(start), to_number(largest)
+def _column_values(function: Function, start: Array, largest: Array) -> Array | None:
+    """The values of the first channel in their order, if they rise or fall and are few enough.
+
+    Wherever two neighbours differ, what lies between them is looked at, everywhere at once.
+    """
+    numbers = np.concatenate([to_number(start[:1]), to_number(largest[:1])])
+
+    def evaluate(numbers: Array) -> Array:
+        points = np.repeat(from_number(numbers)[:, None], len(start), axis=1)
+        return np.asarray(function(points)[:, 0])
+
+    values = evaluate(numbers)
+    while True:
+        differ = values[1:] != values[:-1]
+        if differ.sum() > 2**MOST_BITS - 1:
+            return None
+        after = np.concatenate([[True], differ])
+        ends = after | np.concatenate([differ, [True]])
+        if not (differ & (np.diff(numbers) > 1)).any():
+            break
+        numbers, values = numbers[ends], values[ends]
+        gaps = np.flatnonzero((values[1:] != values[:-1]) & (np.diff(numbers) > 1))
+        middle = (numbers[gaps] + numbers[gaps + 1]) // 2
+        numbers = np.insert(numbers, gaps + 1, middle)
+        values = np.insert(values, gaps + 1, evaluate(middle))
+    found = values[after]
+    steps = np.sign(np.diff(found))
+    return found if (steps == steps[:1]).all() else None
+
+
+def _limits(function: Function, start: Array, largest: Array, levels: Array) -> Array:
+    """For each channel the smallest numbers where the function is beyond each of the levels."""
+    rises = levels[0] < levels[-1]
+    low = np.repeat(to_number(start)[None], len(levels) - 1, axis=0)
+    high = np.repeat(to_number(largest)[None], len(levels) - 1, axis=0)
+    aims = levels[:-1, None]
     while (high - low > 1).any():
         middle = (low + high) // 2
-        same = function(from_number(middle)) == value
-        low, high = np.where(same, middle, low), np.where(same, high, middle)
+        values = function(from_number(middle))
+        is_below = values <= aims if rises else values >= aims
+        low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
     return from_number(high)

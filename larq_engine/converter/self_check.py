@@ -209,6 +209,7 @@ class _Check:
             wrong = _find_wrong(got, expected, bound)
             within = f" within {bound.max():.2g}"
         if wrong is not None:
+            _check_sums(comparison.op, before_sign or tensor, bounds)
             index = np.unravel_index(wrong.worst, expected.shape)
             place = f"{[int(i) for i in index]} of '{tensor.name}'"
             meaning = comparison.ours.meaning
@@ -229,6 +230,17 @@ class _Check:
             f"operator that differs from the float model: expected {expected}, got {got}. The "
             "converter is at fault: please report it with the model; check=False converts without "
             "this check"
+        )
+
+
+def _check_sums(op: Op, tensor: Tensor, bounds: ErrorBounds) -> None:
+    """Raises ConversionError if it depends on the order of sums whether they are infinite."""
+    parts = bounds.parts(tensor)
+    if not parts <= float(np.finfo(np.float32).max):
+        raise ConversionError(
+            f"self-check: {op.kind} '{op.name}': expected sums that float32 holds, got up to "
+            f"{parts:.2g}: whether they are infinite depends on their order, so there is nothing "
+            "to compare with. Make the weights smaller; check=False converts without this check"
         )
 
 

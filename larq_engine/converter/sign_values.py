@@ -45,14 +45,32 @@ class _Search:
         self._found: dict[int, SignValues | None] = {}
 
     def values(self, tensor: Tensor) -> SignValues | None:
-        """The three values of a tensor."""
-        if id(tensor) not in self._found:
-            self._found[id(tensor)] = self._compute(tensor)
+        """The three values of a tensor. Without recursion: chains may be of any length."""
+        waiting = [tensor]
+        while waiting:
+            unknown = self._first_unknown(waiting[-1])
+            if unknown is not None:
+                waiting.append(unknown)
+                continue
+            done = waiting.pop()
+            self._found[id(done)] = self._compute(done)
         return self._found[id(tensor)]
 
+    def _first_unknown(self, tensor: Tensor) -> Tensor | None:
+        """An input that must be looked at before the tensor is."""
+        op = _place_by_place(tensor)
+        for given in () if op is None else op.inputs:
+            if given is None or uniform(given) is not None:
+                continue
+            if id(given) not in self._found:
+                return given
+            if op is not None and self._of_input(op, given) is None:
+                return None  # which is enough to know
+        return None
+
     def _compute(self, tensor: Tensor) -> SignValues | None:
-        op = tensor.producer
-        if op is None or op.custom or op.kind not in _PLACE_BY_PLACE:
+        op = _place_by_place(tensor)
+        if op is None:
             return None
         x: Tensor | None = None
         inputs: list[Array] = []
@@ -75,11 +93,16 @@ class _Search:
         return None if values is None else SignValues(x, values)
 
     def _of_input(self, op: Op, given: Tensor | None) -> SignValues | None:
-        found = self.values(given) if given is not None else None
+        found = self._found[id(given)] if given is not None else None
         if found is not None or given is None or given.dtype != "FLOAT32" or given.is_constant:
             return found
         compared = op.kind in _COMPARISONS and any(uniform(other) == 0 for other in op.inputs)
         return SignValues(given, _THREE) if compared or op.kind == "SIGN" else None
+
+
+def _place_by_place(tensor: Tensor) -> Op | None:
+    op = tensor.producer
+    return None if op is None or op.custom or op.kind not in _PLACE_BY_PLACE else op
 
 
 def uniform(tensor: Tensor | None) -> Array | None:

@@ -254,3 +254,35 @@ def test_operators_that_tensorflow_lite_lacks():
 def test_the_class_of_a_model():
     with pytest.raises(TypeError, match="the class Branches; make a model of it first"):
         convert_keras_model(Branches)
+
+
+@pytest.mark.parametrize(
+    ("bits", "bits_weights", "padding", "strides"),
+    [
+        (2, 1, "same", 1),
+        (3, 2, "valid", 2),
+        (1, 4, "same", 2),
+        (4, 4, "valid", 1),
+        (5, 7, "same", 1),
+        (8, 3, "same", 2),
+    ],
+)
+def test_several_bits(bits, bits_weights, padding, strides, rng, monkeypatch):
+    """Sums are whole numbers of steps, and Keras' ones, also where hosts are faster."""
+    for limit in ("_MOST_PLANE_PRODUCTS", "_MOST_PLANE_PRODUCTS_BESIDE_INT8"):
+        monkeypatch.setattr(f"larq_engine.converter.rules_binary.{limit}", 64)
+    layer = lq.layers.QuantConv2D(
+        12, 3, strides, padding, use_bias=False, input_quantizer=lq.quantizers.DoReFa(bits),
+        kernel_quantizer=lq.quantizers.DoReFa(bits_weights, mode="weights"),
+    )  # fmt: skip
+    model = keras.Sequential([keras.Input((8, 7, 24)), layer])
+    converted = convert_keras_model(model)
+    (found,) = converted.report.layers
+    assert (found.became, found.input_bits, found.weight_bits) == ("binary", bits, bits_weights)
+    # Of these, none times up to 255 is so near a half that roundings of 1 ULP matter.
+    x = (rng.integers(-300, 700, (2, 8, 7, 24)) / np.float32(400.3)).astype(np.float32)
+    steps = (2**bits - 1) * (2**bits_weights - 1)
+    expected = np.asarray(model(x, training=False)) * steps
+    np.testing.assert_allclose(expected, np.rint(expected), rtol=0, atol=0.25)
+    got = np.asarray(Interpreter(converted).predict(x)) * steps
+    np.testing.assert_array_equal(np.rint(got), np.rint(expected))

@@ -405,3 +405,14 @@ def test_channels_of_zeros_are_of_size_zero(rng):
     y = net.conv(_dorefa(net, x, 3), weights)
     converted = convert_and_compare(net, y, inputs=[rng.random((1, 6, 6, 5), np.float32)])
     assert converted.kinds == ["LceQuantize", "LceBconv2d"]
+
+
+def test_two_levels_that_are_transposed_are_a_sign(rng):
+    """As PyTorch's, whose channels are not the last."""
+    net = Net()
+    x = net.input(1, _CHANNELS, 6, 5)
+    turned = net.transpose(_dorefa(net, x, 1), 0, 2, 3, 1)
+    y = net.conv(turned, signs(rng, 24, 3, 3, _CHANNELS))
+    values = rng.uniform(-0.5, 1.5, x.shape).astype(np.float32)
+    converted = convert_and_compare(net, y, inputs=[values])
+    assert [layer.became for layer in converted.layers] == ["binary"]

@@ -52,6 +52,24 @@ def test_weights(bits, narrow, rng):
     assert (layer.became, layer.input_bits, layer.weight_bits) == ("binary", 1, bits)
 
 
+@pytest.mark.parametrize(
+    ("bits", "signed"), [(1, 0), (2, 0), (2, 1), (5, 0), (5, 1), (8, 0), (8, 1)]
+)
+def test_inputs_and_weights(bits, signed, rng, monkeypatch):
+    """Sums of both are whole numbers, also where hosts are faster."""
+    for limit in ("_MOST_PLANE_PRODUCTS", "_MOST_PLANE_PRODUCTS_BESIDE_INT8"):
+        monkeypatch.setattr(f"larq_engine.converter.rules_binary.{limit}", 64)
+    net = OnnxNet()
+    attributes = {"signed": signed, "narrow": 0, "rounding_mode": "ROUND"}
+    weights = rng.standard_normal((16, 40, 3, 3)) * 2 ** (bits - 2)
+    weights = _quant(net, weights, 0.5, bits, **attributes)
+    data = _quant(net, _values(net), 0.25, bits, **attributes)
+    y = net.conv(data, weights, pads=[1, 0, 1, 0], strides=[2, 1], name="layer")
+    converted = compare(net.finish(y), [_image(rng)])
+    layer = converted.report.layers[1]
+    assert (layer.became, layer.input_bits, layer.weight_bits) == ("binary", bits, bits)
+
+
 @pytest.mark.parametrize("mode", ["ROUND", "HALF_EVEN", "CEIL", "FLOOR", "ROUND_TO_ZERO", "down"])
 @pytest.mark.parametrize("zero_point", [0, 3])
 def test_rounding(mode, zero_point, rng):

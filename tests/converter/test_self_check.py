@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from larq_engine.converter import check_plan, schema, self_check
+from larq_engine.converter.api import convert_tflite
 from larq_engine.converter.convert import finish, rewrite
 from larq_engine.converter.error_bounds import ErrorBounds
 from larq_engine.converter.errors import ConversionError
@@ -591,3 +592,12 @@ def test_infinite_values_are_equal():
     model = _convert(content)
     assert "TRANSPOSE" not in [op.kind for op in model.graphs[0].ops]
     assert "agree with the float model" in check_conversion(model, schema.File(content))
+
+
+def test_sums_that_float32_does_not_hold(rng):
+    """Whether they are infinite depends on their order, which is the host's."""
+    net = Net()
+    x = net.input(1, 8, 8, 32)
+    y = net.conv(net.sign(x), signs(rng, 8, 3, 3, 32) * np.float32(3e38))
+    with pytest.raises(ConversionError, match="expected sums that float32 holds"):
+        convert_tflite(net.finish(y))

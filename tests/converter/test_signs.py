@@ -629,3 +629,13 @@ def test_negatives_are_made_once(rng):
     outputs = [net.conv(form(net, x), signs(rng, 7, 3, 3, 6)) for form in forms]
     converted = convert_and_compare(net, *outputs, inputs=[edges(rng, *_SHAPE)])
     assert sorted(converted.kinds) == ["LceBconv2d"] * 3 + ["LceQuantize", "NEG"]
+
+
+def test_a_chain_longer_than_recursion_allows(rng):
+    net = Net()
+    y = net.input(1, 4, 4, 32)
+    for number in range(600):
+        y = net.op("RELU6", y) if number % 2 else net.op("ABS", y)
+    y = net.conv(net.sign(y), signs(rng, 8, 3, 3, 32))
+    converted = convert(net.finish(y))
+    assert converted.kinds[-2:] == ["LceQuantize", "LceBconv2d"]

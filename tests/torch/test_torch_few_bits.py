@@ -49,3 +49,107 @@ def test_network(bits, weight_bits):
     # A value next to a limit may spoil one image.
     off = np.abs(got - expected).max(axis=1) / np.abs(expected).max()
     assert np.count_nonzero(off > 1e-4) <= 1, off
+
+
+class _Layer(nn.Module):
+    """One layer, of which everything is known: its sums are whole numbers of steps."""
+
+    def __init__(self, bits, weight_bits, *, signed, per_channel, geometry):
+        from brevitas import nn as quantized
+        from brevitas import quant
+
+        super().__init__()
+        kernel, stride, padding = geometry
+        weights = quant.Int8WeightPerChannelFloat if per_channel else quant.Int8WeightPerTensorFloat
+        values = quantized.QuantIdentity if signed else quantized.QuantReLU
+        self.values = values(bit_width=bits)
+        self.layer = quantized.QuantConv2d(
+            24, 12, kernel, stride=stride, padding=padding, bias=False,
+            weight_quant=weights, weight_bit_width=weight_bits,
+        )  # fmt: skip
+
+    def forward(self, x):
+        return self.layer(self.values(x))
+
+
+# (kernel, stride, padding)
+_GEOMETRIES = [((3, 3), 1, 1), ((2, 3), (2, 1), 0), (1, 2, 0)]
+
+
+@pytest.fixture
+def any_number_of_products(monkeypatch):
+    """Also where hosts are faster."""
+    for limit in ("_MOST_PLANE_PRODUCTS", "_MOST_PLANE_PRODUCTS_BESIDE_INT8"):
+        monkeypatch.setattr(f"larq_engine.converter.rules_binary.{limit}", 64)
+
+
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("per_channel", [False, True])
+@pytest.mark.parametrize(("bits", "weight_bits"), [(2, 3), (4, 4), (5, 6), (6, 5), (7, 8), (8, 2)])
+@pytest.mark.usefixtures("any_number_of_products")
+def test_sums_are_those_of_brevitas(bits, weight_bits, per_channel, signed):
+    geometry = _GEOMETRIES[(bits + weight_bits + per_channel) % len(_GEOMETRIES)]
+
+    def build():
+        return _Layer(bits, weight_bits, signed=signed, per_channel=per_channel, geometry=geometry)
+
+    net = with_random_statistics(build)
+    images = torch.randn(2, 24, 8, 7, generator=torch.Generator().manual_seed(2))
+    net.train()(images)
+    net.eval()
+    converted = larq_engine.convert_torch(net, images[:1])
+    found = [(la.became, la.input_bits, la.weight_bits) for la in converted.report.layers]
+    assert found == [("binary", bits, weight_bits)] * len(found) and found
+    with torch.no_grad():
+        values, weights = net.values(images), net.layer.quant_weight()
+        distance = net.values.act_quant.fused_activation_quant_proxy.tensor_quant(images)[1]
+        step = (distance * weights.scale.flatten().reshape(-1, 1, 1)).numpy()
+        expected = net.layer(values).numpy() / step
+    _check_sums(larq_engine.Interpreter(converted).predict(images.numpy()) / step, expected)
+
+
+def _check_sums(got, expected):
+    """Both are whole numbers, but for rounding."""
+    whole = np.rint(expected)
+    np.testing.assert_allclose(expected, whole, rtol=0, atol=0.25)
+    np.testing.assert_allclose(got, whole, rtol=0, atol=0.25)
+
+
+def _dorefa(x, bits):
+    steps = 2**bits - 1
+    return torch.round(torch.clamp(x, 0, 1) * steps) / steps
+
+
+class _DoReFa(nn.Conv2d):
+    """DoReFa-Net's layer, as people write it: all of it in forward."""
+
+    def __init__(self, bits, weight_bits, *geometry):
+        super().__init__(24, 12, *geometry, bias=False)
+        self.bits = bits, weight_bits
+
+    def forward(self, x):
+        return self._conv_forward(_dorefa(x, self.bits[0]), self.quantized(), None)
+
+    def quantized(self):
+        small = torch.tanh(self.weight)
+        unit = small / (2 * small.abs().max()) + 0.5
+        return 2 * _dorefa(unit, self.bits[1]) - 1
+
+
+@pytest.mark.parametrize(
+    ("bits", "weight_bits"), [(1, 2), (2, 1), (2, 2), (3, 4), (4, 1), (6, 2), (7, 5), (8, 1)]
+)
+@pytest.mark.usefixtures("any_number_of_products")
+def test_sums_are_those_of_dorefa_net(bits, weight_bits):
+    geometry = _GEOMETRIES[(bits + weight_bits) % len(_GEOMETRIES)]
+    net = with_random_statistics(lambda: _DoReFa(bits, weight_bits, *geometry))
+    # Of these, none times up to 255 is so near a half that roundings of 1 ULP matter.
+    whole = torch.randint(-300, 700, (2, 24, 8, 7), generator=torch.Generator().manual_seed(2))
+    images = whole / 400.3
+    converted = larq_engine.convert_torch(net, images[:1])
+    found = [(la.became, la.input_bits, la.weight_bits) for la in converted.report.layers]
+    assert found == [("binary", bits, weight_bits)]
+    steps = (2**bits - 1) * (2**weight_bits - 1)
+    with torch.no_grad():
+        expected = net(images).numpy() * steps
+    _check_sums(larq_engine.Interpreter(converted).predict(images.numpy()) * steps, expected)

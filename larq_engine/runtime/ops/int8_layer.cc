@@ -57,10 +57,6 @@ FloatRange Int8Range(Activation activation, const TensorInfo& output) {
 
 }  // namespace
 
-int32_t ZeroPointOf(const TensorInfo& tensor) {
-  return tensor.zero_points.empty() ? 0 : tensor.zero_points[0];
-}
-
 bool IsInt8Layer(const OpInfo& op, int channels) {
   const TensorInfo& weights = op.inputs[1];
   const auto is_zero = [](int zero_point) { return zero_point == 0; };

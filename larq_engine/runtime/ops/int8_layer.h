@@ -11,9 +11,6 @@
 
 namespace larq_engine {
 
-// 0 where the file gives none.
-int32_t ZeroPointOf(const TensorInfo& tensor);
-
 // Whether input, output, the weights' scales and the bias are of a kind that ReadInt8Output and the
 // host's XNNPACK take. Of the weights themselves and the activation it does not ask.
 bool IsInt8Layer(const OpInfo& op, int channels);

@@ -153,6 +153,10 @@ int32_t ZeroPoint(const TensorInfo& tensor, const char* role) {
                   std::to_string(tensor.zero_points.size()) +
                   "; re-convert with per-tensor quantized activations");
   }
+  return ZeroPointOf(tensor);
+}
+
+int32_t ZeroPointOf(const TensorInfo& tensor) {
   return tensor.zero_points.empty() ? 0 : tensor.zero_points[0];
 }
 

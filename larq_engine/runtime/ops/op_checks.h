@@ -54,7 +54,9 @@ void CheckConstant(const TensorInfo& tensor, const char* role, size_t element_by
 void CheckBitChannels(const TensorShape& input, int64_t channels, int64_t bits = 1);
 void CheckBits(const TensorShape& input, int64_t expected);
 
-// A per-tensor zero point of an int8 tensor (0 where the file gives none).
+// The zero point of an int8 tensor, 0 where the file gives none; the first where it gives several,
+// or those are an error.
+int32_t ZeroPointOf(const TensorInfo& tensor);
 int32_t ZeroPoint(const TensorInfo& tensor, const char* role);
 // A per-tensor scale of an int8 tensor: required, positive and finite.
 double Scale(const TensorInfo& tensor, const char* role);
