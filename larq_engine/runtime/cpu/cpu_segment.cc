@@ -33,6 +33,12 @@ CpuSegment::CpuSegment(CpuExecutor& executor, const Program& program, std::span<
 void CpuSegment::Resize(int host_threads) {
   StepList list = ListSteps(program_, op_indices_, is_shared_, executor_.fuse());
   if (list != list_) MakeSteps(std::move(list));
+  for (const auto& op : ops_) {
+    op->macs = Macs(*op->op->op, program_.value(op->op->output).shape);
+    // Where it has no step.
+    op->kernel.clear();
+    op->group = op->op->name.node;
+  }
   for (const auto& planned : steps_) {
     std::vector<TensorShape> inputs;
     for (const Place& input : planned->inputs) inputs.push_back(Shape(input.value));
@@ -46,10 +52,6 @@ void CpuSegment::Resize(int host_threads) {
     };
     std::for_each(planned->inputs.begin(), planned->inputs.end(), set_pixel_bytes);
     set_pixel_bytes(planned->output);
-  }
-  for (const auto& op : ops_) {
-    op->macs = Macs(*op->op->op, program_.value(op->op->output).shape);
-    op->group = op->op->name.node;  // where it has no step
   }
   threads_ = &executor_.Threads(host_threads);
   PlaceValues(MakeGroups());
@@ -75,6 +77,7 @@ size_t CpuSegment::Bytes(size_t value) const {
 // What throws leaves no steps.
 void CpuSegment::MakeSteps(StepList list) {
   list_ = {};
+  groups_.clear();
   steps_.clear();
   std::map<size_t, std::vector<int>> makers;  // of values: steps
   std::map<size_t, int> first_reader;         // of values that no step makes
@@ -125,9 +128,13 @@ void CpuSegment::MakePart(const ListedStep& listed, PlannedStep& planned) const 
                                ? Op(ConcatenationOp{.inputs = 1, .element_bytes = element_bytes})
                                : OfChannels(*op.op, listed.channels.first, listed.channels.count));
   if (IsPart(listed.output)) return;
-  const size_t first = static_cast<size_t>(listed.channels.first);
   const bool makes_bits = std::holds_alternative<QuantizeOp>(*planned.part_op);
-  planned.output.part_offset = (makes_bits ? first / kWordBits : first) * element_bytes;
+  const auto bytes = [&](int64_t channels) {
+    const auto values = static_cast<size_t>(channels);
+    return (makes_bits ? values / kWordBits : values) * element_bytes;
+  };
+  planned.output.part_offset = bytes(listed.channels.first);
+  planned.part_bytes = bytes(listed.channels.count);
 }
 
 std::vector<std::vector<size_t>> CpuSegment::MakeGroups() {
@@ -149,7 +156,8 @@ std::vector<std::vector<size_t>> CpuSegment::MakeGroups() {
       PlannedStep& planned = *steps_[member];
       group.steps.push_back(&planned);
       ops += (ops.empty() ? "" : "+") + std::string(planned.op->op->name.kind);
-      pixel_bytes = MemorySum(pixel_bytes, planned.output.pixel_bytes);
+      pixel_bytes = MemorySum(
+          pixel_bytes, planned.part_bytes > 0 ? planned.part_bytes : planned.output.pixel_bytes);
       planned.op->group = group.steps[0]->op->op->name.node;
     }
     group.ops = LastingName(ops);

@@ -54,6 +54,7 @@ class CpuSegment : public Segment {
     int beside = -1;             // see FusionStep
     std::vector<Place> inputs;
     Place output;
+    size_t part_bytes = 0;  // of each pixel of an output of which the step makes a part
   };
   struct Group {
     std::vector<PlannedStep*> steps;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "larq_engine/kernels/bits.h"
 #include "larq_engine/kernels/quantize_planes.h"
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
@@ -44,7 +45,7 @@ class QuantizeStep : public Step {
                                            limits_->signs.data(), pixels, channels_, out,
                                            output_words_);
         }
-        return ops_.bitpack_float(static_cast<const float*>(in), pixels, channels_, out);
+        return PackSigns(static_cast<const float*>(in), pixels, out);
       case kTfLiteInt8:
         return ops_.bitpack_int8(static_cast<const int8_t*>(in), pixels, channels_, op_.zero_point,
                                  out);
@@ -54,6 +55,14 @@ class QuantizeStep : public Step {
   }
 
  private:
+  // Not as a limit of 0: that is compared as a float, which a thread may flush to zero.
+  void PackSigns(const float* in, size_t pixels, uint32_t* out) const {
+    if (output_words_ == WordsFor(channels_)) return ops_.bitpack_float(in, pixels, channels_, out);
+    for (size_t pixel = 0; pixel < pixels; ++pixel) {
+      ops_.bitpack_float(in + pixel * channels_, 1, channels_, out + pixel * output_words_);
+    }
+  }
+
   const QuantizeOp& op_;
   const PixelOps& ops_;
   size_t channels_ = 0;

@@ -73,11 +73,6 @@ class Lister {
         !IsChannelwise(*op.op, Channels(op.inputs[0]))) {
       return false;
     }
-    // Parts of bits are whole words.
-    const auto is_whole = [&](size_t part) {
-      return Channels(part) % static_cast<int64_t>(kWordBits) == 0;
-    };
-    if (IsQuantization(op) && !std::all_of(parts.begin(), parts.end(), is_whole)) return false;
     part_steps_left_ -= parts.size();
     if (IsQuantization(op)) return true;
     for (size_t part : parts) {
@@ -87,21 +82,33 @@ class Lister {
     return true;
   }
 
-  // Parts of concatenations of concatenations are those of all of them. What others have made alone
+  // Parts of concatenations of concatenations are those of all of them. They are whole words of
+  // bits: else each layer of a block would need all of them together. What others have made alone
   // is copied together at once.
   bool TakeApartConcatenation(const ProgramOp& op) {
     const auto is_made = [&](size_t value) { return is_made_[value]; };
-    if (!HasPixels(op) || std::none_of(op.inputs.begin(), op.inputs.end(), is_made)) return false;
-    std::vector<size_t>& parts = parts_[op.output];
+    const auto is_whole = [&](size_t value) {
+      return Channels(value) % static_cast<int64_t>(kWordBits) == 0;
+    };
+    if (!HasPixels(op) || std::none_of(op.inputs.begin(), op.inputs.end(), is_made) ||
+        !std::all_of(op.inputs.begin(), op.inputs.end(), is_whole)) {
+      return false;
+    }
+    std::vector<size_t> parts;
+    std::vector<size_t> whole;
     for (size_t input : op.inputs) {
       const std::vector<size_t>& inner = parts_[input];
       if (!inner.empty() && parts.size() + inner.size() <= kMostParts) {
         parts.insert(parts.end(), inner.begin(), inner.end());
       } else {
         parts.push_back(input);
-        is_needed_[input] = true;
+        whole.push_back(input);
       }
     }
+    if (parts.size() > part_steps_left_) return false;
+    part_steps_left_ -= parts.size();
+    for (size_t input : whole) is_needed_[input] = true;
+    parts_[op.output] = std::move(parts);
     return true;
   }
 

@@ -36,8 +36,7 @@ bool IsChannelwise(const Op& op, int64_t channels) {
 Op OfChannels(const Op& op, int64_t first, int64_t count) {
   Op some = op;
   if (auto* quantize = std::get_if<QuantizeOp>(&some)) {
-    // Without limits, what is not smaller than zero is +1.
-    if (!quantize->limits.has_value()) quantize->limits = {.limits = {0}, .signs = {0}};
+    if (!quantize->limits.has_value()) return some;
     KeepChannels(first, count, quantize->limits->limits);
     KeepChannels(first, count, quantize->limits->signs);
   } else if (auto* binary = std::get_if<BinaryOp>(&some)) {

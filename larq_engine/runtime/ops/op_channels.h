@@ -9,7 +9,7 @@
 namespace larq_engine {
 
 // Whether channel i of its output is made of channel i of its one input, which has so many, and of
-// nothing else. Quantizations are of those to one bit; concatenations are no such operators.
+// nothing else. Quantizations are of floats to a bit each; concatenations are no such operators.
 bool IsChannelwise(const Op& op, int64_t channels);
 
 // The operator for `count` channels from `first` on.

@@ -14,6 +14,8 @@ namespace {
 // added.
 class Network : public HostTensors {
  public:
+  static constexpr int kConstant = -1;
+
   explicit Network(int height = 5) : height_(height) {}
 
   int Input(int channels) {
@@ -26,12 +28,18 @@ class Network : public HostTensors {
     for (int input : inputs) channels += Channels(input);
     return Add("CONCATENATION", kTfLiteBuiltinConcatenation, inputs, channels);
   }
+  // With a product before it, which it absorbs: its limits.
   int Quantize(int input) {
+    const int scaled = Add("MUL", kTfLiteBuiltinMul, {input, kConstant}, Channels(input));
+    return Sign(scaled);
+  }
+  int Sign(int input) {
     return Add("LceQuantize", kTfLiteBuiltinCustom, {input}, (Channels(input) + 31) / 32);
   }
 
   // As texts: the operator, what it reads and makes, and the first channel of a part.
   std::vector<std::string> List(const std::vector<int>& outputs, bool fuse = true) {
+    program_.Absorb();
     EXPECT_TRUE(program_.Resize(*this));
     std::vector<size_t> ops;
     std::vector<bool> is_shared;
@@ -78,6 +86,16 @@ class Network : public HostTensors {
     return info;
   }
 
+  static TensorInfo Constant() {
+    static constexpr float kTwo = 2;
+    return {.present = true,
+            .name = "two",
+            .type = kTfLiteFloat32,
+            .dims = {1},
+            .constant = &kTwo,
+            .bytes = sizeof(kTwo)};
+  }
+
   int Add(const char* name, TfLiteBuiltinOperator code, const std::vector<int>& inputs,
           int channels) {
     const int output = Input(channels);
@@ -86,7 +104,9 @@ class Network : public HostTensors {
                 .output = Info(is_quantization ? kTfLiteInt32 : kTfLiteFloat32, output)};
     info.host_options.axis = 3;
     if (code == kTfLiteBuiltinRelu) info.host_options.activation = Activation::kRelu;
-    for (int input : inputs) info.inputs.push_back(Info(kTfLiteFloat32, input));
+    for (int input : inputs) {
+      info.inputs.push_back(input == kConstant ? Constant() : Info(kTfLiteFloat32, input));
+    }
     OpName op_name{.kind = name, .layer = ""};
     program_.Add(*FindOp(code, name), op_name, info, inputs, output, false);
     return output;
@@ -108,41 +128,42 @@ TEST(ListSteps, ADenseBlockHasNoConcatenations) {
   const int second = net.Concatenation({first, z});
   const int more = net.Quantize(second);
   EXPECT_EQ(net.List({bits, more}),
-            (Texts{"RELU 0 to 1", "LceQuantize 1 to 3 from 32", "LceQuantize 1 to 6 from 32",
-                   "LceQuantize 0 to 3 from 0", "RELU 0 to 4", "LceQuantize 4 to 6 from 64",
-                   "LceQuantize 0 to 6 from 0"}));
+            (Texts{"RELU 0 to 1", "LceQuantize 1 to 4 from 32", "LceQuantize 1 to 8 from 32",
+                   "LceQuantize 0 to 4 from 0", "RELU 0 to 5", "LceQuantize 5 to 8 from 64",
+                   "LceQuantize 0 to 8 from 0"}));
 }
 
 TEST(ListSteps, WhatOthersReadIsCopiedTogetherFromAllParts) {
   Network net;
-  const int x = net.Input(8), y = net.Clamp(x);
+  const int x = net.Input(32), y = net.Clamp(x);
   const int first = net.Concatenation({x, y});
   const int second = net.Concatenation({y, first});
-  EXPECT_EQ(net.List({second}), (Texts{"RELU 0 to 1", "join 1 to 3 from 0", "join 1 to 3 from 16",
-                                       "join 0 to 3 from 8"}));
+  EXPECT_EQ(net.List({second}), (Texts{"RELU 0 to 1", "join 1 to 3 from 0", "join 1 to 3 from 64",
+                                       "join 0 to 3 from 32"}));
   EXPECT_EQ(net.List({first, second}),
-            (Texts{"RELU 0 to 1", "join 1 to 2 from 8", "join 1 to 3 from 0", "join 1 to 3 from 16",
-                   "join 0 to 2 from 0", "join 0 to 3 from 8"}));
+            (Texts{"RELU 0 to 1", "join 1 to 2 from 32", "join 1 to 3 from 0",
+                   "join 1 to 3 from 64", "join 0 to 2 from 0", "join 0 to 3 from 32"}));
 }
 
 TEST(ListSteps, WhatIsDoneToEachChannelIsDoneToParts) {
   Network net;
-  const int x = net.Input(8), y = net.Clamp(x);
+  const int x = net.Input(32), y = net.Clamp(x);
   const int clamped = net.Clamp(net.Concatenation({y, x}));
   EXPECT_EQ(net.List({clamped}),
             (Texts{"RELU 0 to 1", "RELU 1 to part0 from 0", "join part0 to 3 from 0",
-                   "RELU 0 to part1 from 8", "join part1 to 3 from 8"}));
+                   "RELU 0 to part1 from 32", "join part1 to 3 from 32"}));
 }
 
-TEST(ListSteps, PartsOfAWordAreQuantizedWhole) {
+// Each layer of the block would have to join all of them.
+TEST(ListSteps, PartsOfHalfAWordStayTogether) {
   Network net;
-  const int x = net.Input(33), y = net.Clamp(x);
+  const int x = net.Input(48), y = net.Clamp(x);
   const int bits = net.Quantize(net.Concatenation({x, y}));
-  EXPECT_EQ(net.List({bits}), (Texts{"RELU 0 to 1", "join 1 to 2 from 33", "join 0 to 2 from 0",
-                                     "LceQuantize 2 to 3"}));
+  EXPECT_EQ(net.List({bits}),
+            (Texts{"RELU 0 to 1", "CONCATENATION 0 1 to 2", "LceQuantize 2 to 4"}));
 }
 
-const Texts kOneForEach = {"RELU 0 to 1", "CONCATENATION 0 1 to 2", "LceQuantize 2 to 3"};
+const Texts kOneForEach = {"RELU 0 to 1", "CONCATENATION 0 1 to 2", "LceQuantize 2 to 4"};
 
 TEST(ListSteps, OneForEachOperatorWithoutFusing) {
   Network net;
@@ -162,7 +183,15 @@ TEST(ListSteps, WhatOthersMadeIsJoinedAtOnce) {
   Network net;
   const int x = net.Input(32), y = net.Input(32);
   const int bits = net.Quantize(net.Concatenation({x, y}));
-  EXPECT_EQ(net.List({bits}), (Texts{"CONCATENATION 0 1 to 2", "LceQuantize 2 to 3"}));
+  EXPECT_EQ(net.List({bits}), (Texts{"CONCATENATION 0 1 to 2", "LceQuantize 2 to 4"}));
+}
+
+TEST(ListSteps, SignsAreTakenOfParts) {
+  Network net;
+  const int x = net.Input(32), y = net.Clamp(x);
+  const int bits = net.Sign(net.Concatenation({x, y}));
+  EXPECT_EQ(net.List({bits}),
+            (Texts{"RELU 0 to 1", "LceQuantize 1 to 3 from 32", "LceQuantize 0 to 3 from 0"}));
 }
 
 TEST(ListSteps, LongChainsAreCut) {
@@ -171,8 +200,11 @@ TEST(ListSteps, LongChainsAreCut) {
   int chain = net.Clamp(x);
   constexpr int kLinks = 2000;
   for (int i = 0; i < kLinks; ++i) chain = net.Concatenation({chain, x});
+  std::vector<int> outputs;
+  for (int i = 0; i < kLinks; ++i) outputs.push_back(net.Concatenation({chain, x}));
   for (int i = 0; i < kLinks; ++i) chain = net.Clamp(chain);
-  EXPECT_LT(net.List({net.Quantize(chain)}).size(), size_t{20'000});
+  outputs.push_back(net.Quantize(chain));
+  EXPECT_LT(net.List(outputs).size(), size_t{20'000});
 }
 
 }  // namespace
