@@ -106,7 +106,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument(
         "--max-output-error",
-        type=float,
+        type=_part,
         metavar="PART",
         help="how far off int8 may put outputs on the representative data set, in parts of their "
         "size, such as 0.02; layers that do most stay in float",
@@ -118,6 +118,15 @@ def add_parser(commands: Any) -> None:
         help="do not run the result and compare it with the model",
     )
     parser.add_argument("-v", "--verbose", action="store_true", help="always show the progress")
+
+
+def _part(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"expected a number such as 0.02 for 2 %, got '{text}'"
+        ) from None
 
 
 def _run(arguments: argparse.Namespace) -> None:

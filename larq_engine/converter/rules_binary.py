@@ -148,7 +148,7 @@ def has_too_many_products(layer: BinaryLayer, options: Options) -> NotBinary | N
     return NotBinary(
         f"faster in {'int8' if options.has_samples else 'float'}: {products} products of planes "
         f"for {bits} x {bits_weights} bits",
-        f"nothing; with up to {most} it would be binary",
+        f"nothing; with up to {most} products of planes it would be binary",
     )
 
 

@@ -108,7 +108,7 @@ class Int8Report:
         for op in self.float_ops:
             reasons.setdefault(op.reason, []).append(op.name)
         if reasons:
-            lines += ["", "In float32:"]
+            lines += ["", "Left in float32, operators and why:"]
         for reason, names in reasons.items():
             more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
             lines.append(f"- {', '.join(names[:_NAMED])}{more}: {reason}.")
