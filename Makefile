@@ -39,7 +39,7 @@ fuzz-files: setup-base build ## run CASES (100000) mutated model files in LiteRT
 ##@ Measure
 
 bench: setup-base ## measure against other engines: PARTS="kernels convs grid models" RESULTS=folder
-bench-compare: setup-base ## compare two results: A=before.json B=after.json
+bench-compare: setup-base ## compare results: B=after.json, and A=before.json or what is kept of such cores
 gpu-bundle: setup-keras setup-cuda ## put all that gpu-check needs into .gpu, where there is no GPU
 gpu-check: ## ask a GPU all that only a GPU can answer: RESULTS=folder STEPS="contract peaks"; after gpu-bundle
 gpu-docs: ## write what gpu-check found into docs/gpu.md: RESULTS=folder (docs/gpu_results)
@@ -108,8 +108,8 @@ bench: build $(if $(filter-out kernels,$(or $(PARTS),all)),setup-hosts peers)
 	@$(VENV)/bin/python -m benchmarks $(PARTS) $(if $(RESULTS),--results $(RESULTS)) $(BENCH_FLAGS)
 
 bench-compare:
-	@$(if $(and $(A),$(B)),,$(error expected A=before.json B=after.json, files of the same name \
-	  from two folders that `make bench RESULTS=FOLDER` wrote))
+	@$(if $(B),,$(error expected B=after.json, and A=before.json of the same name unless it is \
+	  compared with what is kept of such cores; `make bench RESULTS=FOLDER` writes them))
 	@$(VENV)/bin/python -m benchmarks.compare $(A) $(B)
 
 gpu-bundle:

@@ -1,18 +1,20 @@
-"""Compares two result files: `python -m benchmarks.compare BEFORE.json AFTER.json`.
+"""Compares two result files: `python -m benchmarks.compare [BEFORE.json] AFTER.json`.
 
 Takes what any benchmark writes with --json. Above 1 is faster than before. A ratio is marked
-`~` where the quartiles of both files overlap: then it may be chance.
+`~` where the quartiles of both files overlap: then it may be chance. Without BEFORE it is what is
+kept of such cores (kept.py).
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from pathlib import Path
 from typing import Any
 
+from benchmarks.kept import kept_file
 from benchmarks.report import describe_noise
+from benchmarks.result_files import read_results
 from larq_engine.python.text_table import align_columns
 
 MEAN = "geometric mean"
@@ -22,11 +24,13 @@ Results = dict[str, dict[str, dict[str, Any]]]  # subject -> case -> result
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.compare")
-    parser.add_argument("before", type=Path)
+    parser.add_argument("before", type=Path, nargs="?")
     parser.add_argument("after", type=Path)
     options = parser.parse_args()
     try:
-        before, after = map(read_results, (options.before, options.after))
+        after = read_results(options.after)
+        file = options.before or _kept(after)
+        before = read_results(file)
     except (OSError, ValueError) as error:
         parser.error(str(error))
     if before["benchmark"] != after["benchmark"]:
@@ -36,26 +40,22 @@ def main() -> int:
     threads = [content.get("settings", {}).get("threads") for content in (before, after)]
     if threads[0] != threads[1]:
         parser.error(f"the files are of different numbers of threads: {threads[0]}, {threads[1]}")
-    for file, content in ((options.before, before), (options.after, after)):
-        print(f"{file}: {describe(content)}")
+    for name, content in ((file, before), (options.after, after)):
+        print(f"{name}: {describe(content)}")
     print("\n" + format_ratios(by_subject(before), by_subject(after)))
+    slower = find_slower(by_subject(before), by_subject(after))
+    print("\n" + (f"slower by more than 1 %: {', '.join(slower)}" if slower else "nothing slower"))
     return 0
 
 
-def read_results(file: Path) -> dict[str, Any]:
-    """Reads what a benchmark wrote.
-
-    Raises:
-        OSError: The file cannot be read; the message names it.
-        ValueError: It holds no results.
-    """
-    try:
-        content = json.loads(file.read_text())
-    except ValueError as error:
-        raise ValueError(f"{file}: expected JSON that a benchmark wrote: {error}") from error
-    if not isinstance(content, dict) or not content.get("results"):
-        raise ValueError(f"{file}: expected JSON that a benchmark wrote, got no results")
-    return content
+def _kept(after: dict[str, Any]) -> Path:
+    file = kept_file(after)
+    if not file.exists():
+        raise ValueError(
+            f"nothing is kept of such cores in {file}: name a file to compare with, or keep this "
+            "one with `python -m benchmarks.kept`"
+        )
+    return file
 
 
 def describe(content: dict[str, Any]) -> str:
@@ -99,6 +99,18 @@ def format_ratios(before: Results, after: Results) -> str:
         cells = {(case, subject): cell for (subject, case), cell in cells.items()}
     table = [[row, *(cells.get((row, column), "- ") for column in columns)] for row in rows]
     return "\n".join(align_columns(["", *columns], table, columns))
+
+
+def find_slower(before: Results, after: Results) -> list[str]:
+    """What takes longer by more than 1 %, its quartiles apart."""
+    return [
+        f"{subject} {case}"
+        for subject, row in before.items()
+        for case, old in row.items()
+        if (new := after.get(subject, {}).get(case)) is not None
+        and new["median_ns"] > 1.01 * old["median_ns"]
+        and not overlap(old, new)
+    ]
 
 
 def overlap(old: dict[str, Any], new: dict[str, Any]) -> bool:

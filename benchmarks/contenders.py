@@ -51,6 +51,7 @@ OURS_BITS_FLOAT = Contender(
 OURS_BITS = Contender("larq_engine, bits to bits", "larq_engine", "bits", Path(sys.executable))
 LCE = Contender("LCE", "lce", "lce", PEERS_PYTHON)
 LCE_INDIRECT = Contender("LCE indirect", "lce_indirect", "lce", PEERS_PYTHON)
+OPENVINO = Contender("OpenVINO", "openvino", "arrays", PEERS_PYTHON)
 XNNPACK_FLOAT32 = Contender("XNNPACK f32", "xnnpack", "float32", Path(sys.executable))
 XNNPACK_SIGN = Contender("XNNPACK sign", "xnnpack", "float32_sign", Path(sys.executable))
 XNNPACK_INT8 = Contender("XNNPACK int8", "xnnpack", "int8", Path(sys.executable))

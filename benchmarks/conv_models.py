@@ -18,6 +18,7 @@ down: LCE corrects zero padding afterwards; XNNPACK would need a PADV2 for any o
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -108,6 +109,20 @@ def build_binary(shape: ConvShape, layer: Layer, layers: int) -> bytes:
         x = builder.tensor(conv.output_shape)
         builder.custom("LceBconv2d", [bits, *constants, ABSENT], [x], bconv_options(conv))
     return builder.finish([first], [x])
+
+
+def build_arrays(shape: ConvShape, layer: Layer, layers: int) -> bytes:
+    """The same for who reads no .tflite files, as a .npz file."""
+    file = io.BytesIO()
+    np.savez(
+        file,
+        signs=layer.signs,
+        multiplier=layer.multiplier,
+        bias=layer.bias,
+        layers=layers,
+        size=shape.size,
+    )
+    return file.getvalue()
 
 
 def limits_of(bits: int) -> npt.NDArray[np.float32]:

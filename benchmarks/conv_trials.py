@@ -47,6 +47,7 @@ _BINARY = Form(conv_models.build_binary, expected.expect_binary)
 FORMS = {
     "binary": _BINARY,
     "lce": _BINARY,
+    "arrays": Form(conv_models.build_arrays, expected.expect_binary),
     "bits": Form(
         conv_models.build_bits, expected.expect_bits, input_type=np.int32, longer=BITS_CHAIN
     ),

@@ -92,6 +92,77 @@ class LiteRTProgram:
         return [self._lite.get_tensor(index) for index in self._indices]
 
 
+class OpenVinoProgram:
+    """Layers of OpenVINO's BinaryConvolution-1, made of the arrays of conv_models.build_arrays.
+
+    Images have their channels last at both ends, as the other contenders' have, and inside.
+    """
+
+    def __init__(self, path: str, threads: int) -> None:
+        import openvino
+
+        model = _binary_chain(path)
+        options = {
+            "INFERENCE_NUM_THREADS": threads,
+            "NUM_STREAMS": 1,
+            "INFERENCE_PRECISION_HINT": "f32",  # or bfloat16 where the CPU has it
+        }
+        self._request = openvino.compile_model(model, "CPU", options).create_infer_request()
+        self._input = self._request.get_input_tensor(0).data
+
+    def __call__(self, x: Array) -> Array:
+        self._input[...] = x
+        self._request.infer()
+        return self.outputs()[0]
+
+    def outputs(self) -> list[Array]:
+        # As the others do, a copy: the next run writes to the same memory.
+        return [self._request.get_output_tensor(0).data.copy()]
+
+
+def _binary_chain(path: str) -> Any:
+    import openvino
+    from openvino import opset1
+
+    with np.load(path) as arrays:
+        signs, multiplier, bias, layers, size = (
+            arrays[name] for name in ("signs", "multiplier", "bias", "layers", "size")
+        )
+    _, kernel, _, in_channels = signs.shape
+    bits = (signs.transpose(0, 3, 1, 2) > 0).astype(np.int32)
+    # Constants of single bits are stored with the first in the highest place of a byte, and the
+    # plug-in for CPUs reads them from the lowest: 2026.4 multiplies by others without this.
+    stored = bits.reshape(-1, 8)[:, ::-1].ravel().tolist()
+    weights = openvino.op.Constant(openvino.Type.u1, openvino.Shape(bits.shape), stored)
+
+    def of_channels(values: Any, channels: int) -> Any:
+        return opset1.constant(np.full((1, channels, 1, 1), values, np.float32))
+
+    first = opset1.parameter([1, int(size), int(size), in_channels], np.float32)
+    x = opset1.transpose(first, opset1.constant(np.array([0, 3, 1, 2])))
+    zeros = of_channels(0, in_channels)
+    ends = of_channels(0, 1), of_channels(1, 1)  # bits: 0 is -1
+    pads = [kernel // 2] * 2
+    for _ in range(int(layers)):
+        x = opset1.fake_quantize(x, zeros, zeros, *ends, 2)
+        x = opset1.binary_convolution(
+            x, weights, [1, 1], pads, pads, [1, 1], "xnor-popcount", pad_value=1.0
+        )
+        x = opset1.multiply(x, opset1.constant(multiplier.reshape(1, -1, 1, 1)))
+        x = opset1.add(x, opset1.constant(bias.reshape(1, -1, 1, 1)))
+    x = opset1.transpose(x, opset1.constant(np.array([0, 2, 3, 1])))
+    return openvino.Model([x], [first], "layers")
+
+
+def start_openvino() -> tuple[Loader, dict[str, str]]:
+    import openvino  # noqa: F401  says now, not for each model, if it is not installed
+
+    def load(path: str, threads: int) -> tuple[Program, list[str]]:
+        return OpenVinoProgram(path, threads), []
+
+    return load, _versions("openvino", "numpy")
+
+
 def start_xnnpack() -> tuple[Loader, dict[str, str]]:
     def load(path: str, threads: int) -> tuple[Program, list[str]]:
         return LiteRTProgram(path, threads, []), []
@@ -117,6 +188,7 @@ def start_larq_engine() -> tuple[Loader, dict[str, str]]:
 RUNTIMES: dict[str, Callable[[], tuple[Loader, dict[str, str]]]] = {
     "larq_engine": start_larq_engine,
     "xnnpack": start_xnnpack,
+    "openvino": start_openvino,
     "lce": lambda: start_lce(indirect_bgemm=False),
     "lce_indirect": lambda: start_lce(indirect_bgemm=True),
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import compare
+from benchmarks import compare, kept
 
 Write = Callable[..., str]
 
@@ -46,6 +46,85 @@ def test_ratios(
         ["gone", "-", "-", "-"],
         ["new", "-", "-", "-"],
     ]
+
+
+def test_what_is_slower(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], write: Write
+) -> None:
+    """More than 1 %, with quartiles that do not overlap."""
+    before = [result("row", case, 1000) for case in "ABCD"]
+    medians = {"A": 1012, "B": 1008, "C": 900, "D": 1020}
+    after = [
+        result("row", case, median, spread=30 if case == "D" else 1)
+        for case, median in medians.items()
+    ]
+    assert run(monkeypatch, write("before", before), write("after", after)) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "slower by more than 1 %: row A"
+    assert run(monkeypatch, write("before", before), write("before", before)) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "nothing slower"
+
+
+ABOUT = {
+    "machine": {
+        "cpu": "Intel(R) Xeon(R) Processor",
+        "cpu_ids": "cpu family 6 model 143 stepping 8",
+    },
+    "settings": {"threads": 1},
+    "commit": "abc",
+    "noise": {"noisy": False},
+    "absent": [],
+}
+
+
+def test_compares_with_what_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    write: Write,
+    tmp_path: Path,
+) -> None:
+    """Of the same kind of core, benchmark and number of threads."""
+    monkeypatch.setattr(kept, "RESULTS", tmp_path / "kept")
+    monkeypatch.setattr(kept, "ROOT", tmp_path)
+    about = {**ABOUT, "settings": {"threads": 2}}
+    before = write("before", [result("row", "A", 100)], "convs", **about)
+    after = write("after", [result("row", "A", 50)], "convs", **about)
+    with pytest.raises(SystemExit):
+        run(monkeypatch, after)
+    assert "nothing is kept of such cores in" in one_error(capsys)
+    monkeypatch.setattr(sys, "argv", ["kept", before])
+    assert kept.main() == 0
+    assert (tmp_path / "kept" / "intel-6-143" / "convs-2-threads.json").exists()
+    capsys.readouterr()
+    assert run(monkeypatch, after) == 0
+    assert table_in(capsys)[1] == ["A", "2.00"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"noise": {"noisy": True}}, "expected a quiet run, got a noisy one"),
+        ({"commit": "abc+changes"}, "expected results of a commit"),
+        (
+            {"absent": [{"contender": "LCE", "case": "A", "reason": "wrong"}]},
+            "expected all contenders, not measured: LCE",
+        ),
+    ],
+)
+def test_what_is_not_kept(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    write: Write,
+    tmp_path: Path,
+    change: dict,
+    message: str,
+) -> None:
+    monkeypatch.setattr(kept, "RESULTS", tmp_path / "kept")
+    file = write("after", [result("row", "A", 1)], "convs", **{**ABOUT, **change})
+    monkeypatch.setattr(sys, "argv", ["kept", file])
+    with pytest.raises(SystemExit):
+        kept.main()
+    assert message in one_error(capsys)
+    assert not (tmp_path / "kept").exists()
 
 
 def test_many_cases_go_down_the_page(
