@@ -5,8 +5,9 @@ Every contender gets the file that its own converter makes of the same model wit
 which a binarized network goes another way. It is held to answers that still resemble Keras', which
 catches a file that is broken and no more.
 
-The profile that comes with it is of larq_engine alone, by groups of operators. What the host runs
-is one group: its interpreter does not tell the times of single operators.
+The profile that comes with it is of larq_engine alone, by steps and by groups of them; roofline.py
+draws it. What the host runs is one step: its interpreter does not tell the times of single
+operators.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ FILES = {"binary": "larq_engine.tflite", "float32": "float.tflite", "int8": "int
 # timed.
 UNCHECKABLE_IN_INT8 = ("BinaryAlexNet",)
 
+# The median of so many profiles, each the mean of so many runs.
+PROFILES = 5
 PROFILE_RUNS = 20
 
 GROUPS = ("binary convolutions", "quantize and other steps", "host's float operators")
@@ -59,6 +62,7 @@ GROUPS = ("binary convolutions", "quantize and other steps", "host's float opera
 LEAST_CORRELATION = 0.5
 
 Array = npt.NDArray[Any]
+Step = dict[str, Any]  # op, layer, kernel; ms and macs of a run
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,8 @@ def main() -> int:
         options,
     )
     measured = [result["case"] for result in summary["results"] if result["subject"] == OURS.name]
-    summary["profiles"] = {name: profile(name, options.threads) for name in measured}
+    summary["steps"] = {name: profile(name, options.threads) for name in measured}
+    summary["profiles"] = {name: group_steps(steps) for name, steps in summary["steps"].items()}
     status = finish(summary, options.json, plots.plot_models)
     print("\n" + format_profiles(summary["profiles"]))
     return status
@@ -158,19 +163,40 @@ def find_error_loosely(outputs: Array, right: Array) -> str | None:
     )
 
 
-def profile(name: str, threads: int) -> dict[str, float]:
-    """Milliseconds of larq_engine for an image, by groups of operators."""
+def profile(name: str, threads: int) -> list[Step]:
+    """The steps of larq_engine for an image."""
     file = zoo_cache.FOLDER / name / FILES[OURS.model]
-    table = Interpreter(file, num_threads=threads).profile(runs=PROFILE_RUNS)
-    return group_steps(table)
+    engine = Interpreter(file, num_threads=threads)
+    return median_steps([engine.profile(runs=PROFILE_RUNS) for _ in range(PROFILES)])
 
 
-def group_steps(table: ProfileTable) -> dict[str, float]:
-    """Sums the milliseconds of operators by group, for one run."""
+def median_steps(tables: Sequence[ProfileTable]) -> list[Step]:
+    """The rows of tables of one model, with the median of their times for one run."""
+    steps = []
+    for rows in zip(*(table.rows for table in tables), strict=True):
+        times = [
+            row.ms_per_call * row.calls / table.runs
+            for row, table in zip(rows, tables, strict=True)
+        ]
+        first = rows[0]
+        steps.append(
+            {
+                "op": first.op,
+                "layer": first.name,
+                "kernel": first.kernel,
+                "ms": float(np.median(times)),
+                "macs": round((first.gmac_per_s or 0) * times[0] * 1e6),
+            }
+        )
+    return steps
+
+
+def group_steps(steps: Sequence[Step]) -> dict[str, float]:
+    """Sums the milliseconds of operators by group."""
     groups = dict.fromkeys(GROUPS, 0.0)
-    for row in table:
-        group = 2 if row.op == HOST else 0 if row.op == "LceBconv2d" else 1
-        groups[GROUPS[group]] += row.ms_per_call * row.calls / table.runs
+    for step in steps:
+        group = 2 if step["op"] == HOST else 0 if step["op"] == "LceBconv2d" else 1
+        groups[GROUPS[group]] += step["ms"]
     return groups
 
 

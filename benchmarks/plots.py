@@ -98,6 +98,31 @@ def plot_shares(shares: Mapping[str, Mapping[str, float]], title: str, file: Pat
     _write(figure, file)
 
 
+def plot_roofline(
+    steps: Sequence[tuple[float, float | None]], host: float, title: str, file: Path
+) -> None:
+    """Steps side by side: as wide as their milliseconds, as high as their share of the limit."""
+    figure = Figure(figsize=(11, 3.5), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_facecolor("#f3d9d4")  # what is lost
+    left = 0.0
+    for ms, share in steps:
+        if share is None:
+            axes.bar(left, 100, ms, align="edge", color="C1", label="other steps")
+        else:
+            axes.bar(
+                left, 100 * share, ms, align="edge", color="C0", edgecolor="white", linewidth=0.5,
+                label="binary convolutions",
+            )  # fmt: skip
+        left += ms
+    axes.bar(left, 100, host, align="edge", color="#bbbbbb", label="the host's float operators")
+    axes.set(xlim=(0, left + host), ylim=(0, 100), xlabel="ms", ylabel="% of the limit")
+    axes.set_title(title, fontsize=10)
+    handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3)
+    _write(figure, file)
+
+
 def _stack(axes: Axes, parts: Mapping[str, Mapping[str, float]], first_colour: int) -> None:
     """A bar for each name, of parts one on the other."""
     names = list(parts)

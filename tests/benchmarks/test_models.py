@@ -72,6 +72,7 @@ def test_right_models_are_measured_profiled_and_plotted(bench: Bench, folder: Pa
     }
     assert {result["macs"] for result in summary["results"]} == {512 * 32}
     assert summary["profiles"]["QuickNet"].keys() == set(models.GROUPS)
+    assert summary["steps"]["QuickNet"]
     assert (folder / "results.svg").exists()
 
 
@@ -143,7 +144,11 @@ def test_profile_of_a_model_with_all_groups(folder: Path, rng: np.random.Generat
     builder.custom("LceBconv2d", [bits, filters, ones, ones, -1], [y], bconv_options(CONV))
     builder.builtin("ADD", [y, y], [z])
     (folder / "larq_engine.tflite").write_bytes(builder.finish([x], [z]))
-    profile = models.profile("QuickNet", threads=1)
+    steps = models.profile("QuickNet", threads=1)
+    assert [step["op"] for step in steps] == ["LceQuantize", "LceBconv2d", "ADD", HOST]
+    macs = int(np.prod(CONV.output_shape[:3]) * np.prod(CONV.filter_shape))
+    assert [step["macs"] for step in steps] == [0, macs, 0, 0]
+    profile = models.group_steps(steps)
     assert list(profile) == list(models.GROUPS)
     assert all(ms > 0 for ms in profile.values())
 
@@ -158,7 +163,9 @@ def test_steps_are_grouped() -> None:
         (HOST, 2, 16.0),
     ]
     rows = tuple(ProfileRow(op, "", "", 0, "", "", calls, ms, 0.0, None) for op, calls, ms in steps)
-    grouped = models.group_steps(ProfileTable(rows, runs=2, ms_per_run=31.0))
+    slower = tuple(dataclasses.replace(row, ms_per_call=2 * row.ms_per_call) for row in rows)
+    tables = [ProfileTable(each, runs=2, ms_per_run=31.0) for each in (slower, rows, rows)]
+    grouped = models.group_steps(models.median_steps(tables))
     assert list(grouped.values()) == [5.0, 10.0, 16.0]
     table = models.format_profiles({"Net": grouped}).splitlines()
     assert "5.00 (16%)" in table[2]
