@@ -1,4 +1,4 @@
-"""Measures whole models against LCE and XNNPACK: `python -m benchmarks.models [MODEL...]`.
+"""Measures whole models against other engines: `python -m benchmarks.models [MODEL...]`.
 
 Every contender gets the file that its own converter makes of the same model with the same weights
 (zoo_cache.py), and must answer as Keras does. Only int8 cannot: its rounding flips signs, after
@@ -22,7 +22,16 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks import plots, zoo, zoo_cache
-from benchmarks.contenders import LCE, OURS, PEERS, XNNPACK_INT8, Contender, ContenderError
+from benchmarks.contenders import (
+    LCE,
+    ONNX_FLOAT32,
+    ONNX_INT8,
+    OURS,
+    PEERS,
+    XNNPACK_INT8,
+    Contender,
+    ContenderError,
+)
 from benchmarks.interleave import Answer, Trial, finish, make_parser, measure
 from benchmarks.progress import Progress
 from larq_engine import Interpreter
@@ -41,10 +50,11 @@ MODELS = (
     "MeliusNet22",
 )
 
-CONTENDERS = (OURS, *PEERS)
+CONTENDERS = (OURS, *PEERS, ONNX_FLOAT32, ONNX_INT8)
 
-# Contender.model -> the file in a model's folder; LCE's has its own function.
+# Contender.model -> the file in a model's folder; those of LCE and of ONNX are made apart.
 FILES = {"binary": "larq_engine.tflite", "float32": "float.tflite", "int8": "int8.tflite"}
+ONNX_FILES = {"onnx_float32": "float.onnx", "onnx_int8": "int8.onnx"}
 
 # Nothing passes its binary layers by, so flipped signs leave nothing of the answer (correlations of
 # 0.02 to 0.12): its int8 file cannot be told from a broken one, and what cannot be checked is not
@@ -93,7 +103,7 @@ def main() -> int:
 
 
 def parse_options() -> argparse.Namespace:
-    description = "Whole models of larq_zoo against LCE and XNNPACK, checked, interleaved."
+    description = "Whole models of larq_zoo against other engines, checked, interleaved."
     parser = make_parser("models", description, rounds=5, seconds=0.2)
     parser.add_argument("models", nargs="*", metavar="MODEL", help=f"default: {', '.join(MODELS)}")
     options = parser.parse_args()
@@ -114,7 +124,7 @@ def make_trials(names: Sequence[str], progress: Progress) -> Iterator[Trial]:
             images, right = answers["images"], answers["outputs"]
         case = ModelCase(name, collect_facts((files / FILES["float32"]).read_bytes()).float_macs)
         for contender in CONTENDERS:
-            loosely = contender == XNNPACK_INT8
+            loosely = contender in (XNNPACK_INT8, ONNX_INT8)
             if loosely and name in UNCHECKABLE_IN_INT8:
                 continue
             yield Trial(
@@ -130,10 +140,12 @@ def find_file(
     contender: Contender, name: str, files: Path, progress: Progress
 ) -> Callable[[], Path]:
     def find() -> Path:
-        if contender.model != LCE.model:
+        if contender.model in FILES:
             return files / FILES[contender.model]
         try:
-            return zoo_cache.prepare_lce(name, progress)
+            if contender.model == LCE.model:
+                return zoo_cache.prepare_lce(name, progress)
+            return zoo_cache.prepare_onnx(name, progress) / ONNX_FILES[contender.model]
         except zoo.CaseError as error:
             raise ContenderError(str(error)) from error
 

@@ -27,6 +27,7 @@ from benchmarks.contenders import HERE, NO_PEERS, PEERS_PYTHON, TENSORFLOW_OF_LC
 ROOT = HERE.parent
 LCE_FACTS = ROOT / "tests" / "converter" / "data" / "lce_zoo.json"
 CONVERT_WITH_LCE = HERE / "peers" / "convert_zoo.py"
+CONVERT_TO_ONNX = HERE / "peers" / "convert_onnx.py"
 
 MODELS = (
     "QuickNetSmall",
@@ -215,11 +216,23 @@ def convert_with_lce(name: str, weights: Path, output: Path) -> Record:
     Raises:
         CaseError: LCE is not installed, or its converter failed.
     """
+    return _run_with_peers(CONVERT_WITH_LCE, name, str(weights), str(output))
+
+
+def convert_to_onnx(folder: Path) -> None:
+    """Makes float.onnx and int8.onnx of the float.tflite in a folder.
+
+    Raises:
+        CaseError: The peers are not installed, or a converter failed.
+    """
+    _run_with_peers(CONVERT_TO_ONNX, str(folder))
+
+
+def _run_with_peers(script: Path, *arguments: str) -> Record:
     if not have_peers():
         raise CaseError(NO_PEERS)
-    command = [str(PEERS_PYTHON), str(CONVERT_WITH_LCE), name, str(weights), str(output)]
-    converted: Record = _run_json(command, TENSORFLOW_OF_LCE)
-    return converted
+    result: Record = _run_json([str(PEERS_PYTHON), str(script), *arguments], TENSORFLOW_OF_LCE)
+    return result
 
 
 def _run_json(command: list[str], environment: dict[str, str]) -> Any:

@@ -18,7 +18,14 @@ from pathlib import Path
 
 from benchmarks.contenders import HERE
 from benchmarks.progress import Progress
-from benchmarks.zoo import CONVERT_WITH_LCE, ROOT, CaseError, convert_with_lce
+from benchmarks.zoo import (
+    CONVERT_TO_ONNX,
+    CONVERT_WITH_LCE,
+    ROOT,
+    CaseError,
+    convert_to_onnx,
+    convert_with_lce,
+)
 
 FOLDER = ROOT / ".build" / "zoo"
 
@@ -34,7 +41,7 @@ CONVERTER = tuple((ROOT / "larq_engine" / "converter").rglob("*.py"))
 
 
 def prepare(name: str, progress: Progress) -> Path:
-    """Returns the folder with a model's files, all but LCE's; makes those that are stale.
+    """Returns the folder with a model's files, all but LCE's and ONNX'; makes those that are stale.
 
     Raises:
         CaseError: The model could not be converted.
@@ -67,6 +74,20 @@ def prepare_lce(name: str, progress: Progress) -> Path:
             progress.say(f"converting {name}", "lce.tflite")
             convert_with_lce(name, files / "weights.npz", files / "lce.tflite")
     return files / "lce.tflite"
+
+
+def prepare_onnx(name: str, progress: Progress) -> Path:
+    """Returns the folder with a model's float.onnx and int8.onnx, after `prepare`.
+
+    Raises:
+        CaseError: The peers are not installed, or a converter failed.
+    """
+    files = FOLDER / name
+    with _made_once(files, "onnx", fingerprint([*PEERS_SOURCES, CONVERT_TO_ONNX])) as stale:
+        if stale:
+            progress.say(f"converting {name}", "float.onnx, int8.onnx")
+            convert_to_onnx(files)
+    return files
 
 
 def fingerprint(sources: Iterable[Path]) -> str:

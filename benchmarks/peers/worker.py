@@ -163,6 +163,37 @@ def start_openvino() -> tuple[Loader, dict[str, str]]:
     return load, _versions("openvino", "numpy")
 
 
+class OnnxProgram:
+    """A model in ONNX Runtime."""
+
+    def __init__(self, path: str, threads: int) -> None:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        self._session = onnxruntime.InferenceSession(
+            path, options, providers=["CPUExecutionProvider"]
+        )
+        self._input = self._session.get_inputs()[0].name
+        self._outputs: list[Array] = []
+
+    def __call__(self, x: Array) -> Array:
+        self._outputs = self._session.run(None, {self._input: x})
+        return self._outputs[0]
+
+    def outputs(self) -> list[Array]:
+        return self._outputs
+
+
+def start_onnxruntime() -> tuple[Loader, dict[str, str]]:
+    import onnxruntime  # noqa: F401  says now, not for each model, if it is not installed
+
+    def load(path: str, threads: int) -> tuple[Program, list[str]]:
+        return OnnxProgram(path, threads), []
+
+    return load, _versions("onnxruntime", "tf2onnx", "numpy")
+
+
 def start_xnnpack() -> tuple[Loader, dict[str, str]]:
     def load(path: str, threads: int) -> tuple[Program, list[str]]:
         return LiteRTProgram(path, threads, []), []
@@ -189,6 +220,7 @@ RUNTIMES: dict[str, Callable[[], tuple[Loader, dict[str, str]]]] = {
     "larq_engine": start_larq_engine,
     "xnnpack": start_xnnpack,
     "openvino": start_openvino,
+    "onnxruntime": start_onnxruntime,
     "lce": lambda: start_lce(indirect_bgemm=False),
     "lce_indirect": lambda: start_lce(indirect_bgemm=True),
 }

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from benchmarks import machine, models, zoo, zoo_cache
-from benchmarks.contenders import LCE, OURS, XNNPACK_FLOAT32, XNNPACK_INT8
+from benchmarks.contenders import LCE, ONNX_INT8, OURS, XNNPACK_FLOAT32, XNNPACK_INT8, Contender
 from benchmarks.progress import Progress
 from larq_engine import Interpreter
 from larq_engine.python.profile import HOST, ProfileRow, ProfileTable
@@ -88,19 +88,20 @@ def test_a_wrong_model_gets_no_time(
     assert ("QuickNet" in summary["profiles"]) == (name != "larq_engine.tflite")
 
 
-def test_where_lce_fails_to_convert_its_reason_is_told(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("peer", "prepare"), [(LCE, "prepare_lce"), (ONNX_INT8, "prepare_onnx")])
+def test_where_a_converter_fails_its_reason_is_told(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, peer: Contender, prepare: str
 ) -> None:
     def fail(name: str, progress: Progress) -> Path:
         raise zoo.CaseError("its converter crashed")
 
-    here = dataclasses.replace(LCE, runtime="xnnpack", python=OURS.python)
+    here = dataclasses.replace(peer, runtime="xnnpack", python=OURS.python)
     monkeypatch.setattr(models, "CONTENDERS", (OURS, here))
-    monkeypatch.setattr(zoo_cache, "prepare_lce", fail)
+    monkeypatch.setattr(zoo_cache, prepare, fail)
     status, summary = bench()
     assert status == 1
     assert summary["absent"] == [
-        {"contender": "LCE", "case": "QuickNet", "reason": "its converter crashed"}
+        {"contender": peer.name, "case": "QuickNet", "reason": "its converter crashed"}
     ]
     assert [result["subject"] for result in summary["results"]] == [OURS.name]
 
@@ -109,7 +110,10 @@ def test_what_cannot_be_checked_is_not_tried(folder: Path) -> None:
     def tried(name: str) -> set[str]:
         return {trial.contender.name for trial in models.make_trials([name], Progress())}
 
-    assert tried("QuickNet") - tried("BinaryAlexNet") == {XNNPACK_INT8.name}
+    assert tried("QuickNet") - tried("BinaryAlexNet") == {
+        XNNPACK_INT8.name,
+        ONNX_INT8.name,
+    }
 
 
 def test_an_error_of_any_image_is_found() -> None:

@@ -24,6 +24,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     peers = tmp_path / "zoo_files.py"
     peers.write_text("old")
     monkeypatch.setattr(zoo_cache, "PEERS_SOURCES", (peers,))
+    monkeypatch.setattr(zoo_cache, "CONVERT_TO_ONNX", peers)
     # larq is not installed where it has no wheel.
     monkeypatch.setattr(importlib.metadata, "version", lambda package: "1.0")
     yield file
@@ -44,6 +45,10 @@ def make(source: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
     def convert_with_lce(name: str, weights: Path, output: Path) -> None:
         made.append("lce")
 
+    def convert_to_onnx(folder: Path) -> None:
+        made.append("onnx")
+
+    monkeypatch.setattr(zoo_cache, "convert_to_onnx", convert_to_onnx)
     monkeypatch.setattr(zoo_cache, "_make_peers_files", make_peers_files)
     monkeypatch.setattr(zoo_cache, "convert_with_lce", convert_with_lce)
     monkeypatch.setattr(larq_engine, "convert_tflite", convert_tflite, raising=False)
@@ -53,13 +58,14 @@ def make(source: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
         files = zoo_cache.prepare("Net", Progress())
         assert (files / "larq_engine.tflite").read_bytes() == b"model"
         zoo_cache.prepare_lce("Net", Progress())
+        zoo_cache.prepare_onnx("Net", Progress())
         return list(made)
 
     return run
 
 
 def test_all_is_made_once(make: Make) -> None:
-    assert make() == ["peers", "larq_engine", "lce"]
+    assert make() == ["peers", "larq_engine", "lce", "onnx"]
     assert make() == []
 
 
@@ -73,7 +79,7 @@ def test_a_change_of_the_converter_concerns_our_file(make: Make, source: Path) -
 def test_a_change_of_the_weights_concerns_all(make: Make, source: Path) -> None:
     make()
     source.with_name("zoo_files.py").write_text("new")
-    assert make() == ["peers", "larq_engine", "lce"]
+    assert make() == ["peers", "larq_engine", "lce", "onnx"]
 
 
 def test_what_failed_is_made_again(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +91,7 @@ def test_what_failed_is_made_again(make: Make, monkeypatch: pytest.MonkeyPatch) 
         broken.setattr(zoo_cache, "_make_peers_files", fail)
         with pytest.raises(zoo.CaseError):
             make()
-    assert make() == ["peers", "larq_engine", "lce"]
+    assert make() == ["peers", "larq_engine", "lce", "onnx"]
 
 
 def test_a_stale_file_that_could_not_be_made_anew_is_not_used(
