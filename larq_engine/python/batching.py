@@ -78,7 +78,8 @@ class BatchRunner:
         session = self._lane.session
         declared = sum(info.nbytes for info in session.declared_inputs)
         sample = sum(array.nbytes // len(array) for array in stack)
-        scaled = session.activation_bytes() * sample // max(declared, 1)
+        with self._lane.lock:
+            scaled = session.activation_bytes() * sample // max(declared, 1)
         per_sample = max(scaled, sample)
         if session.has_gpu:
             return max(1, min(_MAX_GPU_SAMPLES, _MAX_GPU_ACTIVATION_BYTES // per_sample))

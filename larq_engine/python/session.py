@@ -56,16 +56,6 @@ class DeviceMemory:
         )
 
 
-def _find_states(operators: Sequence[Operator]) -> tuple[tuple[int, int], ...]:
-    """For each state a tensor into which it is read, and one from which it is assigned."""
-    reads = {op.inputs[0]: op.outputs[0] for op in operators if op.name == "READ_VARIABLE"}
-    return tuple(
-        (reads[op.inputs[0]], op.inputs[1])
-        for op in operators
-        if op.name == "ASSIGN_VARIABLE" and op.inputs[0] in reads
-    )
-
-
 class InputError(ValueError):
     """The data of an input are at fault, and not the model or its shapes."""
 
@@ -91,25 +81,9 @@ class Session:
         self._delegate, self._interpreter = self._open("model")
         with host_errors("model"):
             self._interpreter.allocate_tensors()
-            self._declared_details = self._interpreter.get_tensor_details()
-            nodes = self._interpreter._interpreter
-            names = [nodes.NodeName(number) for number in range(nodes.NumNodes())]
-            # The nodes that delegates put in place of others are no operators of the model.
-            self.operators = [
-                Operator(
-                    known_op(name).name,
-                    tuple(map(int, nodes.NodeInputs(number))),
-                    tuple(map(int, nodes.NodeOutputs(number))),
-                )
-                for number, name in enumerate(names)
-                if name != "DELEGATE"
-            ]
-            # As the file declares them: a resize leaves tensors inside a delegate's part of the
-            # graph with the shapes that they had.
             self.declared_inputs = self.inputs()
             self.declared_outputs = self.outputs()
-        self._states = _find_states(self.operators)
-        with host_errors("model"):
+            self._states = self._find_states()
             self._check_states()
         self._shapes = tuple(info.shape for info in self.declared_inputs)
         self._input_numbers = [info.index for info in self.declared_inputs]
@@ -118,9 +92,48 @@ class Session:
         self.has_gpu = bool(self.memory())  # which computes, or may for other shapes
 
     @functools.cached_property
+    def operators(self) -> list[Operator]:
+        """Those of the main graph; few uses need them."""
+        return self._read_operators()
+
+    def _read_operators(self, *only: str) -> list[Operator]:
+        """Those of these names, or all. Nodes that delegates put in place of others are none."""
+        self._check_open("invoke")
+        nodes = self._interpreter._interpreter
+        names = [nodes.NodeName(number) for number in range(nodes.NumNodes())]
+        return [
+            Operator(
+                known_op(name).name,
+                tuple(map(int, nodes.NodeInputs(number))),
+                tuple(map(int, nodes.NodeOutputs(number))),
+            )
+            for number, name in enumerate(names)
+            if (name in only if only else name != "DELEGATE")
+        ]
+
+    def _find_states(self) -> list[tuple[int, int]]:
+        """For each state a tensor into which it is read, and one from which it is assigned."""
+        operators = self._read_operators("READ_VARIABLE", "ASSIGN_VARIABLE")
+        reads = {op.inputs[0]: op.outputs[0] for op in operators if op.name == "READ_VARIABLE"}
+        return [
+            (reads[op.inputs[0]], op.inputs[1])
+            for op in operators
+            if op.name == "ASSIGN_VARIABLE" and op.inputs[0] in reads
+        ]
+
+    @functools.cached_property
     def declared_tensors(self) -> dict[int, TensorInfo]:
         """All tensors by their numbers, as the file declares them; few uses need them."""
         return {info.index: info for info in describe(self._declared_details, None)}
+
+    @functools.cached_property
+    def _declared_details(self) -> list[dict[str, Any]]:
+        """What the host tells of all tensors before their first resize.
+
+        That leaves tensors inside a delegate's part of the graph with the shapes that they had.
+        """
+        self._check_open("invoke")
+        return self._interpreter.get_tensor_details()
 
     def recipe(self) -> tuple[bytes, dict[str, Any]]:
         """What to make another one with: the file and the options."""
@@ -180,8 +193,7 @@ class Session:
         wanted = tuple(shapes)
         if self._is_whole and wanted == self._shapes:
             return
-        action = self._resize_action(wanted)
-        self._check_open(action)
+        action = self._prepare_resize(wanted)
         was_whole, self._is_whole = self._is_whole, False
         try:
             if not was_whole:
@@ -205,8 +217,7 @@ class Session:
         while it enlarges what it has.
         """
         wanted = tuple(shapes)
-        action = self._resize_action(wanted)
-        self._check_open(action)
+        action = self._prepare_resize(wanted)
         before = self._delegate, self._interpreter, self._is_whole
         self._is_whole = False
         try:
@@ -217,6 +228,13 @@ class Session:
             self._delegate, self._interpreter, self._is_whole = before
             raise
         self._shapes, self._is_whole = wanted, True
+
+    def _prepare_resize(self, wanted: Sequence[Shape]) -> str:
+        """Keeps what is asked later and would be gone; returns what to call it in errors."""
+        action = self._resize_action(wanted)
+        self._check_open(action)
+        _ = self._declared_details
+        return action
 
     def _resize_action(self, wanted: Sequence[Shape]) -> str:
         changes = [

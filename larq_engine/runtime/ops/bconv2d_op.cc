@@ -101,6 +101,7 @@ int64_t ReadGroups(const Bconv2dSpec& spec, int64_t filter_words) {
 void CheckFilterTail(const uint32_t* filter, int64_t taps, int64_t channels) {
   const size_t words = WordsFor(static_cast<size_t>(channels));
   const uint32_t outside = ~TailMask(static_cast<size_t>(channels));
+  if (outside == 0) return;
   for (int64_t tap = 0; tap < taps; ++tap) {
     if (filter[static_cast<size_t>(tap + 1) * words - 1] & outside) {
       throw OpError("filter: expected zeros after the " + std::to_string(channels) +
