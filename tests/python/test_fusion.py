@@ -198,6 +198,14 @@ def test_other_batches_and_sizes_one_after_another(runtime, rng):
             np.testing.assert_array_equal(got, model(images).expected[0])
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("shape", [(3, 70, 71, 33), (12, 30, 29, 40), (7, 20, 40, 64)])
+def test_large_batches_in_parts(shape, threads, rng):
+    """Of more than a megabyte: sample by sample, six times two, sample by sample."""
+    model = residual_net(rng, random_images(rng, *shape))
+    model.check_both(num_threads=threads)
+
+
 def _product_of_what_a_sum_ended(net: Net, x: Value) -> list[Value]:
     """A convolution, and after it a sum that p outlives by one step of its group."""
     p = net.conv(x, x.array.shape[3])

@@ -64,6 +64,7 @@ class CpuSegment : public Segment {
   };
   struct Job;  // a run of a group
 
+  int CountPasses() const;
   bool IsPart(size_t value) const;
   bool IsShared(size_t value) const { return !IsPart(value) && is_shared_[value]; }
   TensorShape Shape(size_t value) const;
@@ -72,8 +73,8 @@ class CpuSegment : public Segment {
   void MakePart(const ListedStep& listed, PlannedStep& planned) const;
   std::vector<std::vector<size_t>> MakeGroups();  // and returns which steps are in each
   void PlaceValues(std::span<const std::vector<size_t>> members);
-  void FindValue(std::span<std::byte* const> places, Place& place);
-  void RunGroup(const SegmentRun& run, Group& group);
+  void FindValue(std::span<std::byte* const> places, int pass, Place& place);
+  void RunGroup(const SegmentRun& run, int pass, Group& group);
   static void RunUnits(void* job, int64_t first, int64_t last, int worker);
   void ShareTime(Group& group, uint64_t wall_ns);
 
@@ -82,7 +83,8 @@ class CpuSegment : public Segment {
   const std::vector<bool>& is_shared_;  // of the program's values
   std::vector<size_t> op_indices_;      // of the program
   std::vector<std::unique_ptr<PlannedOp>> ops_;
-  StepList list_;  // what steps_ were made for
+  StepList list_;   // what steps_ were made for
+  int passes_ = 1;  // of each run: parts of a batch that go through all steps one after another
   std::vector<std::unique_ptr<PlannedStep>> steps_;
   std::vector<Group> groups_;
   ThreadPool* threads_ = nullptr;  // the executor's
