@@ -33,6 +33,11 @@ _CONV = ["LceQuantize", "LceBconv2d"]
 _SHAPES = [(3, 9, 7, 33), (2, 3, 5, 1), (1, 1, 1, 40), (2, 8, 8, 64)]
 
 
+# Of more than a megabyte: computed sample by sample, two at a time, and all at once, as 101 samples
+# have no parts of several.
+_LARGE_BATCHES = [(3, 70, 71, 33), (12, 30, 29, 40), (101, 4, 5, 64)]
+
+
 def _two_tensors(net: Net, op: str, x: Value, activation: str) -> Value:
     return net.binary(op, net.conv(x, x.array.shape[3]), x, activation)
 
@@ -199,9 +204,8 @@ def test_other_batches_and_sizes_one_after_another(runtime, rng):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("shape", [(3, 70, 71, 33), (12, 30, 29, 40), (7, 20, 40, 64)])
+@pytest.mark.parametrize("shape", _LARGE_BATCHES)
 def test_large_batches_in_parts(shape, threads, rng):
-    """Of more than a megabyte: sample by sample, six times two, sample by sample."""
     model = residual_net(rng, random_images(rng, *shape))
     model.check_both(num_threads=threads)
 

@@ -3,6 +3,7 @@
 import io
 import re
 import threading
+import tracemalloc
 from collections import Counter
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from larq_engine.testing import Interpreter as LceInterpreter
 from tests import oracle
 from tests.hosts import HOSTS
 from tests.model_builder import ModelBuilder, bconv_model
+from tests.numpy_net import Net, random_images
 from tests.oracle import Conv
 
 _INTEROP = Path(__file__).parents[1] / "interop" / "data"
@@ -219,6 +221,26 @@ def test_large_data_go_in_pieces(rng, monkeypatch):
     runs = CountedRuns(interpreter, monkeypatch)
     np.testing.assert_array_equal(interpreter.predict(x), whole)
     assert runs.batches == {3: 2, 1: 1}
+
+
+@pytest.mark.parametrize("pieces", [1, 16])
+def test_data_in_order_are_not_copied(pieces, rng, monkeypatch):
+    """Of what Python holds at a time, the results are all that grows with the data."""
+    net = Net(rng)
+    x = random_images(rng, 64, 8, 8, 64)
+    model = net.finish(net.bits(net.input(x)))
+    per_sample = (x.nbytes + model.expected[0].nbytes) // len(x)
+    monkeypatch.setattr(batching, "_MAX_ACTIVATION_BYTES", len(x) // pieces * per_sample)
+    interpreter = model.open()
+    interpreter.predict(x)
+    tracemalloc.start()
+    try:
+        got = interpreter.predict(x)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    np.testing.assert_array_equal(got, model.expected[0])
+    assert most < x.nbytes / 8
 
 
 def test_pieces_are_as_large_as_what_a_graph_makes_of_its_input(rng, monkeypatch):

@@ -54,9 +54,12 @@ int CpuSegment::CountPasses() const {
     most = std::max(most, bytes);
   }
   const uint64_t fitting = kMostPassBytes * static_cast<uint64_t>(samples) / most;
-  int at_once = static_cast<int>(std::min<uint64_t>(fitting, static_cast<uint64_t>(samples)));
+  const int most_at_once =
+      static_cast<int>(std::min<uint64_t>(fitting, static_cast<uint64_t>(samples)));
+  int at_once = std::max(most_at_once, 1);
   while (at_once > 1 && samples % at_once != 0) --at_once;
-  return samples / std::max(at_once, 1);
+  // 1009 samples of 4 KB would be as many passes, of a pixel each perhaps.
+  return at_once < most_at_once / 4 ? 1 : samples / at_once;
 }
 
 void CpuSegment::Resize(int host_threads) {
