@@ -1,0 +1,66 @@
+"""Links of the documents lead somewhere: to files of the project, and to titles in them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = [
+    *sorted(ROOT.glob("*.md")),
+    *sorted(ROOT.glob("docs/*.md")),
+    *sorted(ROOT.glob("examples/**/*.md")),
+]
+_CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+_LINK = re.compile(r"\]\(([^()\s]+(?:\([^()\s]*\))?)\)")
+_TITLE = re.compile(r"^#+ +(.*)$", re.MULTILINE)
+
+
+def without_code(document: Path) -> str:
+    return _CODE.sub("", document.read_text())
+
+
+def anchors(document: Path) -> set[str]:
+    """What a link behind `#` may be: titles in lower case, spaces as dashes, without the signs."""
+    titles = _TITLE.findall(without_code(document))
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def find_broken(document: Path) -> list[str]:
+    """Links to other places of the project that are not there."""
+    broken = []
+    for link in _LINK.findall(without_code(document)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (document.parent / name) if name else document
+        found = target.exists() and (not anchor or anchor in anchors(target))
+        if not found:
+            broken.append(link)
+    return broken
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: str(file.relative_to(ROOT)))
+def test_links_hold(document: Path) -> None:
+    assert find_broken(document) == []
+
+
+def test_each_page_is_linked() -> None:
+    """What no other page leads to is found by nobody."""
+    linked = {
+        (document.parent / link.partition("#")[0]).resolve()
+        for document in DOCUMENTS
+        for link in _LINK.findall(without_code(document))
+        if not re.match(r"[a-z]+:", link)
+    }
+    pages = set(ROOT.glob("docs/*.md"))
+    assert pages - linked == set()
+
+
+def test_broken_links_are_found(tmp_path: Path) -> None:
+    (tmp_path / "there.md").write_text("# A title, with `signs`!\n\n```\n# no title\n```\n")
+    links = ["there.md", "there.md#a-title-with-signs", "https://example.org/x", "#here"]
+    broken = ["gone.md", "there.md#no-title", "#gone"]
+    document = tmp_path / "document.md"
+    document.write_text("# Here\n" + "".join(f"[x]({link})\n" for link in links + broken))
+    assert find_broken(document) == broken
