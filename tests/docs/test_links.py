@@ -5,19 +5,10 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = [
-    *sorted(ROOT.glob("*.md")),
-    *sorted(ROOT.glob("docs/*.md")),
-    *sorted(ROOT.glob("examples/**/*.md")),
-]
-_CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+from tests.docs.documents import DOCUMENTS, ROOT, without_code
+
 _LINK = re.compile(r"\]\(([^()\s]+(?:\([^()\s]*\))?)\)")
 _TITLE = re.compile(r"^#+ +(.*)$", re.MULTILINE)
-
-
-def without_code(document: Path) -> str:
-    return _CODE.sub("", document.read_text())
 
 
 def anchors(document: Path) -> set[str]:
