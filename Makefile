@@ -9,9 +9,9 @@ CASES ?= 100000
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: demo build wheel benchmark-binary cpp-example test test-changed test-all test-rest test-full lint format fuzz fuzz-files bench \
+.PHONY: demo build wheel docs benchmark-binary cpp-example test test-changed test-all test-rest test-full lint format fuzz fuzz-files bench \
         bench-compare gpu-bundle gpu-check gpu-docs zoo setup setup-base setup-keras setup-hosts setup-torch setup-fuzzer \
-        setup-browser setup-speech setup-emulators setup-cross setup-cuda setup-ray peers clean help
+        setup-browser setup-speech setup-emulators setup-cross setup-cuda setup-ray setup-docs peers clean help
 
 ##@ See what it does
 
@@ -23,6 +23,7 @@ build: setup-base ## build the plug-in and copy it into the Python package
 wheel: setup-cross setup-cuda ## make wheels for x86-64 and 64-bit ARM (there only its own), for glibc 2.28 and newer, in dist/
 benchmark-binary: setup-base ## build larq_benchmark_model (docs/benchmark_binary.md), for this machine
 cpp-example: setup-base ## build run_model of examples/cpp (docs/deployment.md), for this machine
+docs: setup-base setup-docs ## make the documents a site, in .build/site
 
 ##@ Test a change
 
@@ -55,7 +56,7 @@ help: ## list the targets
 
 # ---- How -----------------------------------------------------------------------------------------
 
-setup-base setup-keras setup-hosts setup-torch setup-fuzzer setup-browser setup-speech setup-emulators setup-cross setup-cuda setup-ray:
+setup-base setup-keras setup-hosts setup-torch setup-fuzzer setup-browser setup-speech setup-emulators setup-cross setup-cuda setup-ray setup-docs:
 	@tools/setup.sh $(@:setup-%=%)
 
 peers:
@@ -121,6 +122,11 @@ gpu-check:
 
 gpu-docs:
 	@python3 -m benchmarks.gpu.docs $(if $(RESULTS),--results $(RESULTS))
+
+docs:
+	@PYTHONPATH=. $(VENV)/bin/python tools/docs_site.py .build/site-pages
+	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet --strict
+	@echo "built .build/site/index.html"
 
 zoo:
 	@$(VENV)/bin/python -m benchmarks.zoo $(ZOO_FLAGS)

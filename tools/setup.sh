@@ -239,6 +239,11 @@ ray() {
   optional .venv-ray ray "820 MB"
 }
 
+docs() {
+  base
+  optional .venv-docs docs "60 MB"
+}
+
 peers() {
   base
   local venv=benchmarks/peers/.venv requirements=benchmarks/peers/requirements.txt
@@ -404,6 +409,6 @@ arm64() {
 }
 
 case ${1:-} in
-  base | keras | hosts | torch | fuzzer | browser | speech | emulators | cuda | ray | peers | cross | arm64) "$1" ;;
-  *) fail "expected base, keras, hosts, torch, fuzzer, browser, speech, emulators, cuda, ray, peers, cross or arm64, got '${1:-}'" ;;
+  base | keras | hosts | torch | fuzzer | browser | speech | emulators | cuda | ray | docs | peers | cross | arm64) "$1" ;;
+  *) fail "expected base, keras, hosts, torch, fuzzer, browser, speech, emulators, cuda, ray, docs, peers, cross or arm64, got '${1:-}'" ;;
 esac

@@ -1,0 +1,102 @@
+"""Gathers the pages of the site: `python tools/docs_site.py FOLDER`; `make docs` builds it.
+
+The documents are written for readers of the repository. On the site, what they link to is another
+page, a picture beside them, or a file that the site does not have: of that the path is left. Two
+pages are made here: what the Python package and the command line have.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import larq_engine
+from larq_engine.command_line import main as larq_engine_command
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# In the repository, and on the site.
+PAGES = {
+    ROOT / "README.md": "index.md",
+    **{page: page.name for page in sorted((ROOT / "docs").glob("*.md"))},
+    **{ROOT / f"{name}.md": f"{name.lower()}.md" for name in ("ARCHITECTURE", "CHANGELOG")},
+    **{ROOT / f"{name}.md": f"{name.lower()}.md" for name in ("CONTRIBUTING", "SECURITY")},
+}
+PICTURES = ROOT / "docs" / "images"
+
+# Beside the package's own names: packages that are imported by themselves.
+MODULES = {
+    "larq_engine.batch": ("Predictor",),
+    "larq_engine.keras.layers": (),
+    "larq_engine.keras.quantizers": (),
+    "larq_engine.keras.optimizers": (),
+    "larq_engine.testing": ("Interpreter",),
+}
+COMMANDS = (
+    *("convert", "inspect", "profile", "place", "report"),
+    *("export-weights", "example", "about", "accelerator"),
+)
+
+_BLOCK = re.compile(r"^(```.*?^```)$", re.DOTALL | re.MULTILINE)
+_LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^()\s]+)\)")
+
+
+def gather(folder: Path) -> None:
+    """Writes all pages to a folder, in place of what is there."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for source, name in PAGES.items():
+        (folder / name).write_text(page_of(source))
+    shutil.copytree(PICTURES, folder / PICTURES.name)
+    (folder / "api.md").write_text(api_page())
+    (folder / "command_line.md").write_text(command_line_page())
+
+
+def page_of(source: Path) -> str:
+    """The document with links as the site has them."""
+    parts = _BLOCK.split(source.read_text())
+    parts[::2] = [_LINK.sub(lambda link: _relink(source, link), part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _relink(source: Path, link: re.Match[str]) -> str:
+    mark, text, address = link.groups()
+    if re.match(r"[a-z]+:", address) or address.startswith("#"):
+        return link[0]
+    name, hash_, anchor = address.partition("#")
+    target = Path(os.path.normpath(source.parent / name))
+    if target in PAGES:
+        return f"{mark}[{text}]({PAGES[target]}{hash_}{anchor})"
+    if target.is_relative_to(PICTURES):
+        return f"{mark}[{text}]({target.relative_to(PICTURES.parent).as_posix()})"
+    path = target.relative_to(ROOT).as_posix()
+    return f"`{path}`" if path.endswith(text.strip("`")) else f"{text} (`{path}`)"
+
+
+def api_page() -> str:
+    """The names of the package, whose texts the site's builder reads from the sources."""
+    lines = ["# Python", ""]
+    lines += [f"::: larq_engine.{name}\n" for name in larq_engine.__all__ if name[0] != "_"]
+    for module, names in MODULES.items():
+        lines += [f"::: {module}.{name}\n" for name in names] or [f"::: {module}\n"]
+    return "\n".join(lines)
+
+
+def command_line_page() -> str:
+    """What `--help` prints of each command."""
+    sections = ["# Command line\n"]
+    for command in COMMANDS:
+        text = io.StringIO()
+        with contextlib.redirect_stdout(text), contextlib.suppress(SystemExit):
+            larq_engine_command([command, "--help"])
+        sections.append(f"## larq-engine {command}\n\n```\n{text.getvalue().rstrip()}\n```\n")
+    return "\n".join(sections)
+
+
+if __name__ == "__main__":
+    gather(Path(sys.argv[1]))
