@@ -38,14 +38,14 @@ CPP = (BUILD_RULES, KERNELS, PLUG_IN, CPP_TESTS, CPP_TOOLS)
 PYTHON = (r".*\.py$", r"pyproject\.toml$", r"tests/.*/data/")
 # Some read documents, examples and scripts, and what a wheel holds.
 OTHER_FILES = (
-    r"benchmarks/placing/",
+    r"benchmarks/(placing|results)/",
     r"docs/(images/|networks\.json$)",
     r"examples/",
     r"larq_engine/",
     r"tools/",
     r".*\.md$",
-    r"(Makefile|MANIFEST\.in)$",
-    r"\.ci/",
+    r"(Makefile|MANIFEST\.in|mkdocs\.yml)$",
+    r"\.(ci|github)/",
 )
 PYTHON_TESTS_NEED = (*CPP, *PYTHON, *OTHER_FILES)
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks import compare, kept
+from benchmarks.result_files import read_results
 
 Write = Callable[..., str]
 
@@ -97,6 +98,13 @@ def test_compares_with_what_is_kept(
     capsys.readouterr()
     assert run(monkeypatch, after) == 0
     assert table_in(capsys)[1] == ["A", "2.00"]
+
+
+@pytest.mark.parametrize("file", kept.RESULTS.rglob("*.json"), ids=lambda file: file.parent.name)
+def test_what_is_kept_is_where_it_is_looked_for(file: Path) -> None:
+    content = read_results(file)
+    assert kept.kept_file(content) == file
+    kept.check_worth(content, file)
 
 
 @pytest.mark.parametrize(
