@@ -100,7 +100,9 @@ def test_compares_with_what_is_kept(
     assert table_in(capsys)[1] == ["A", "2.00"]
 
 
-@pytest.mark.parametrize("file", kept.RESULTS.rglob("*.json"), ids=lambda file: file.parent.name)
+@pytest.mark.parametrize(
+    "file", sorted(kept.RESULTS.rglob("*.json")), ids=lambda file: file.parent.name
+)
 def test_what_is_kept_is_where_it_is_looked_for(file: Path) -> None:
     content = read_results(file)
     assert kept.kept_file(content) == file
