@@ -1,0 +1,17 @@
+"""The README's picture is that of the kept results."""
+
+import re
+
+from benchmarks import headline
+from benchmarks.result_files import read_results
+
+
+def test_the_picture_is_drawn_from_what_is_kept() -> None:
+    assert headline.PICTURE.read_bytes() == headline.draw(read_results(headline.SOURCE))
+
+
+def test_each_contender_is_a_bar_of_each_layer() -> None:
+    picture = headline.PICTURE.read_text()
+    for label, _ in headline.SHOWN.values():
+        # Four layers; each as a text, and twice for those who do not see it.
+        assert len(re.findall(rf"{label}: \d\.\d\d\d ms", picture)) == 12
