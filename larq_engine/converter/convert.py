@@ -28,6 +28,7 @@ from larq_engine.converter.rules_int8 import dequantize_to_int8, quantize_int8, 
 from larq_engine.converter.rules_lce import pad_as_same, unpack_weights
 from larq_engine.converter.rules_pads import pad_with_zero
 from larq_engine.converter.rules_parts import add_to_part
+from larq_engine.converter.rules_pool import pool_first
 from larq_engine.converter.rules_reshape import (
     SINKING,
     drop_reshape,
@@ -68,7 +69,8 @@ _SINK_TRANSPOSES: dict[Rule, tuple[str, ...]] = {
 # Reshapes move before fusing, to bring together what can be fused; after transposes, as a constant
 # for each channel goes along the last dimension. Thresholds come
 # before multipliers and biases, as they are found by evaluating what is between a convolution and a
-# sign, one operator after the other as the model has them.
+# sign, one operator after the other as the model has them. Max pooling goes before what was not
+# taken in by then.
 _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
     {
         unpack_weights: ("LceUnpackWeights",),
@@ -102,6 +104,7 @@ _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
         add_to_part: ("ADD",),
     },
     {shorten_before_sign: ("LceQuantize",)},
+    {pool_first: ("MAX_POOL_2D",)},
 ]
 
 # Before quantization: what only int8 gains by.
