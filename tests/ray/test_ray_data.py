@@ -62,7 +62,7 @@ def test_two_workers(model, tmp_path, monkeypatch):
             batch_size=_profile(tmp_path),
             outputs="scores",
             folder=str(tmp_path),
-            seconds=1,
+            together=2,
         )
     )
     assert [row["id"] for row in got] == list(range(_ROWS))
@@ -144,7 +144,8 @@ def test_a_worker_that_dies(model, tmp_path, monkeypatch):
     assert np.array_equal(np.stack([row[name] for row in got]), expected)
     [[died]] = workers.told(tmp_path / "died")
     made = workers.told(tmp_path / "made")
-    assert len(made) == 3 and [died] in made
+    # How many there are is Ray's choice: it may not start the second before the first has died.
+    assert [died] in made and [got[40]["pid"]] in made and got[40]["pid"] != died
 
 
 def _with_bad_rows() -> list[Any]:

@@ -16,12 +16,12 @@ from larq_engine.batch.ray_serve import Server
 
 
 class Watched(Predictor):
-    """Writes a line when it is made, and one for each call, which takes so many seconds."""
+    """Writes a line when it is made, and one for each call, which waits until so many are made."""
 
     def __init__(
-        self, model: str, column: str, *, folder: str, seconds: float = 0, **options: Any
+        self, model: str, column: str, *, folder: str, together: int = 1, **options: Any
     ) -> None:
-        self.seconds = seconds
+        self.together = together
         self.folder = Path(folder)
         tell(self.folder / "made", os.getpid())
         tell(self.folder / "batch_size", options.get("batch_size") or 0)
@@ -29,7 +29,9 @@ class Watched(Predictor):
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         tell(self.folder / "called", *batch["id"])
-        time.sleep(self.seconds)
+        end = time.monotonic() + 300
+        while len(told(self.folder / "made")) < self.together and time.monotonic() < end:
+            time.sleep(0.05)
         return {**super().__call__(batch), "pid": np.full(len(batch["id"]), os.getpid())}
 
 
