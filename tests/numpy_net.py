@@ -168,6 +168,60 @@ class Net:
         )
         return result
 
+    def average(
+        self, x: Value, taps: int, stride: int, padding: str, activation: str = "NONE"
+    ) -> Value:
+        """AVERAGE_POOL_2D, of the taps inside."""
+        window = ((taps, taps), (stride, stride))
+        sums = oracle.sum_pool(x.array, *window, padding)
+        averages = sums / oracle.sum_pool(np.ones_like(x.array), *window, padding)
+        return self.host(
+            "AVERAGE_POOL_2D",
+            x,
+            clamp(averages.astype(np.float32), activation),
+            filterHeight=taps,
+            filterWidth=taps,
+            strideH=stride,
+            strideW=stride,
+            padding=PADDING[padding],
+            fusedActivationFunction=ACTIVATION[activation],
+        )
+
+    def mean(self, x: Value, axes: tuple[int, ...], *, keep: bool) -> Value:
+        return self.host(
+            "MEAN",
+            x,
+            x.array.mean(axes, keepdims=keep),
+            self.builder.constant(np.array(axes, np.int32)),
+            keepDims=keep,
+        )
+
+    def dense(
+        self,
+        x: Value,
+        weights: Array,
+        bias: Array | None = None,
+        *,
+        keep: bool = False,
+        activation: str = "NONE",
+    ) -> Value:
+        """FULLY_CONNECTED; weights are [units][depth]."""
+        units, depth = weights.shape
+        rows = x.array.reshape(-1, depth) @ weights.T + (0 if bias is None else bias)
+        shape = (*x.array.shape[:-1], units) if keep else (-1, units)
+        return self.host(
+            "FULLY_CONNECTED",
+            x,
+            clamp(rows.reshape(shape).astype(np.float32), activation),
+            self.builder.constant(weights),
+            ABSENT if bias is None else self.builder.constant(bias),
+            keepNumDims=keep,
+            fusedActivationFunction=ACTIVATION[activation],
+        )
+
+    def logistic(self, x: Value) -> Value:
+        return self.host("LOGISTIC", x, 1 / (1 + np.exp(-x.array)))
+
     def concatenate(self, values: Sequence[Value], axis: int = -1) -> Value:
         result = self._made(np.concatenate([value.array for value in values], axis=axis))
         self.builder.builtin(

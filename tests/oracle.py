@@ -209,6 +209,14 @@ def threshold_bits(dots: np.ndarray, depth: int, thresholds: np.ndarray) -> np.n
     return np.where(above, -1.0, 1.0).astype(np.float32)
 
 
+def sum_pool(
+    x: np.ndarray, window: tuple[int, int], stride: tuple[int, int], padding: str
+) -> np.ndarray:
+    """The sums of windows, in which taps outside the image are 0."""
+    taps = _windows(x.astype(np.float64), window, stride, (1, 1), padding, 0)
+    return np.asarray(taps.sum((3, 4)))
+
+
 def max_pool(
     x: np.ndarray, window: tuple[int, int], stride: tuple[int, int], padding: str
 ) -> np.ndarray:

@@ -68,6 +68,15 @@ struct PixelOps {
   void (*max_bits)(const uint32_t* const* taps, size_t tap_count, size_t words, uint32_t* out);
   void (*max_float)(const float* const* taps, size_t tap_count, size_t count, float* out);
 
+  // Average pooling: the sum of one or more taps, from 0 on and in order, by `divisor`. The first
+  // tap may be `out`, a sum of taps before.
+  void (*average)(const float* const* taps, size_t tap_count, size_t count, float divisor,
+                  float* out);
+
+  // A row of a dense layer: for each unit the sum of in[d] * weights[d][unit], from 0 on and in
+  // order. `out` is none of the others.
+  void (*dense)(const float* in, const float* weights, size_t depth, size_t units, float* out);
+
   // out = clamp(a op b)
   void (*add)(const float* a, const float* b, size_t count, FloatRange range, float* out);
   void (*multiply)(const float* a, const float* b, size_t count, FloatRange range, float* out);

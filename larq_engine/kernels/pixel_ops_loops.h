@@ -288,6 +288,37 @@ void MaxFloat(const float* const* taps, size_t tap_count, size_t count, float* o
   }
 }
 
+void Average(const float* const* taps, size_t tap_count, size_t count, float divisor, float* out) {
+  if (count == 0) return;
+  if (taps[0] != out) std::memmove(out, taps[0], count * sizeof(*out));
+  for (size_t i = 0; i < count; ++i) out[i] += 0.0f;  // a sum of -0.0 alone is 0.0
+  for (size_t tap = 1; tap < tap_count; ++tap) {
+    const float* in = taps[tap];
+    for (size_t i = 0; i < count; ++i) out[i] += in[i];
+  }
+  if (divisor == 1.0f) return;
+  for (size_t i = 0; i < count; ++i) out[i] /= divisor;
+}
+
+// So many units, whose sums are registers.
+template <size_t kUnits>
+inline void DenseBlock(const float* in, const float* weights, size_t depth, size_t units,
+                       float* out) {
+  float sums[kUnits] = {};
+  for (size_t d = 0; d < depth; ++d) {
+    const float* row = weights + d * units;
+    for (size_t u = 0; u < kUnits; ++u) sums[u] += in[d] * row[u];
+  }
+  std::memcpy(out, sums, sizeof(sums));
+}
+
+void Dense(const float* in, const float* weights, size_t depth, size_t units, float* out) {
+  size_t u = 0;
+  for (; u + 32 <= units; u += 32) DenseBlock<32>(in, weights + u, depth, units, out + u);
+  for (; u + 8 <= units; u += 8) DenseBlock<8>(in, weights + u, depth, units, out + u);
+  for (; u < units; ++u) DenseBlock<1>(in, weights + u, depth, units, out + u);
+}
+
 void Add(const float* a, const float* b, size_t count, FloatRange range, float* out) {
   for (size_t i = 0; i < count; ++i) out[i] = Clamp(a[i] + b[i], range);
 }
@@ -343,6 +374,8 @@ constexpr PixelOps kPixelOpsLoops = {
     .unpack_bool = UnpackBoolRows,
     .max_bits = MaxBits,
     .max_float = MaxFloat,
+    .average = Average,
+    .dense = Dense,
     .add = Add,
     .multiply = Multiply,
     .add_channels = AddChannels,

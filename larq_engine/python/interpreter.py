@@ -48,8 +48,9 @@ class Interpreter:
         model: The content of a .tflite file, as bytes or anything with a buffer, or its path.
         num_threads: Threads for one invoke, but no more than there are CPUs for the process.
         kernel: "auto", "reference", or the name of a kernel, for tests and measurements.
-        fuse: Whether to take over float operators next to the binarized ones; same results. Also
-            "on" or "off", as in the plug-in's options.
+        fuse: Whether to take over float operators next to the binarized ones: same results, but
+            for the rounding of averages, dense layers and logistic functions. Also "on" or "off",
+            as in the plug-in's options.
         device: "cpu"; "cuda" or "cuda:N" for a GPU, on which everything runs that it can compute;
             "auto" for each operator where it is expected to take least, if there is a GPU, which
             `larq_engine.about()` tells. If None, what the environment variable LARQ_ENGINE_DEVICE

@@ -70,7 +70,8 @@ def test_the_placed_model_computes_the_same(files: tuple[Path, Path, Path], mode
     image = np.random.default_rng(0).normal(size=(1, 96, 96, 3)).astype(np.float32)
     before = larq_engine.Interpreter(model).predict(image)
     with larq_engine.Interpreter(files[2]) as placed:
-        np.testing.assert_array_equal(placed.predict(image), before)
+        # Its last layers are placed too, and sums of floats round otherwise than the host's.
+        np.testing.assert_allclose(placed.predict(image), before, rtol=1e-5)
         rows = placed.profile(runs=1)
     # The plug-in obeys the file.
     assert {row.kernel for row in rows if row.op == "LceBconv2d"} == {"reference"}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests import oracle
-from tests.model_builder import ABSENT, ACTIVATION, PADDING
+from tests.model_builder import ACTIVATION, PADDING
 from tests.numpy_net import Array, Model, Net, Value, claimed, random_images
 
 _EPS = float(np.finfo(np.float32).eps)
@@ -83,49 +83,9 @@ def _conv(
 def _dense(
     net: Net, numbers: _Numbers, x: Value, units: int, *, keep: bool = False, bias: bool = True
 ) -> Value:
-    depth = x.array.shape[-1]
-    shape = (*x.array.shape[:-1], units) if keep else (x.array.size // depth, units)
-    return net.host(
-        "FULLY_CONNECTED",
-        x,
-        np.zeros(shape, np.float32),
-        net.builder.constant(numbers.draw(f"weights{x.number}", units, depth)),
-        net.builder.constant(numbers.draw(f"bias{x.number}", units)) if bias else ABSENT,
-        keepNumDims=keep,
-    )
-
-
-def _mean(net: Net, x: Value, axes: tuple[int, ...], keep: bool) -> Value:
-    return net.host(
-        "MEAN",
-        x,
-        x.array.mean(axes, keepdims=keep),
-        net.builder.constant(np.array(axes, np.int32)),
-        keepDims=keep,
-    )
-
-
-def _average(
-    net: Net, x: Value, taps: int, stride: int, padding: str, activation: str = "NONE"
-) -> Value:
-    batch, height, width, channels = x.array.shape
-    shape = (
-        batch,
-        _out(height, taps, stride, padding),
-        _out(width, taps, stride, padding),
-        channels,
-    )
-    return net.host(
-        "AVERAGE_POOL_2D",
-        x,
-        np.zeros(shape, np.float32),
-        filterHeight=taps,
-        filterWidth=taps,
-        strideH=stride,
-        strideW=stride,
-        padding=PADDING[padding],
-        fusedActivationFunction=ACTIVATION[activation],
-    )
+    weights = numbers.draw(f"weights{x.number}", units, x.array.shape[-1])
+    biases = numbers.draw(f"bias{x.number}", units) if bias else None
+    return net.dense(x, weights, biases, keep=keep)
 
 
 def _pad(net: Net, x: Value, *pads: tuple[int, int]) -> Value:
@@ -156,12 +116,12 @@ _SUMS: dict[str, tuple[_Make, int]] = {
     "dense rows": (lambda n, d, x: _dense(n, d, x, 21), 15),
     "dense, no bias": (lambda n, d, x: _dense(n, d, x, 5, bias=False), 14),
     "dense, all dimensions": (lambda n, d, x: _dense(n, d, x, 33, keep=True), 15),
-    "average": (lambda n, d, x: _average(n, x, 3, 2, "SAME"), 11),
-    "average, inside": (lambda n, d, x: _average(n, x, 2, 1, "VALID"), 6),
-    "mean": (lambda n, d, x: _mean(n, x, (1, 2), False), 65),
-    "mean, all dimensions": (lambda n, d, x: _mean(n, x, (2, 1), True), 65),
-    "mean of lines": (lambda n, d, x: _mean(n, x, (1,), True), 9),
-    "mean of columns": (lambda n, d, x: _mean(n, x, (-2,), False), 11),
+    "average": (lambda n, d, x: n.average(x, 3, 2, "SAME"), 11),
+    "average, inside": (lambda n, d, x: n.average(x, 2, 1, "VALID"), 6),
+    "mean": (lambda n, d, x: n.mean(x, (1, 2), keep=False), 65),
+    "mean, all dimensions": (lambda n, d, x: n.mean(x, (2, 1), keep=True), 65),
+    "mean of lines": (lambda n, d, x: n.mean(x, (1,), keep=True), 9),
+    "mean of columns": (lambda n, d, x: n.mean(x, (-2,), keep=False), 11),
 }
 # The same to the bit on both.
 _COPIES: dict[str, _Make] = {
@@ -203,7 +163,8 @@ def _model(numbers: _Numbers, make: _Make, activation: str = "NONE") -> Model:
 
 
 def _run(model: Model, device: str) -> Array:
-    with model.open(device=device) as interpreter:
+    # The host on the CPU, as another's opinion.
+    with model.open(device=device, fuse=device == "cuda") as interpreter:
         result: Array = interpreter.predict(model.inputs)
         for _ in range(2):
             assert interpreter.predict(model.inputs).tobytes() == result.tobytes()
@@ -338,7 +299,7 @@ def test_activations_within_operators(activation, rng):
     def make(net: Net, numbers: _Numbers, x: Value) -> Value:
         y = _conv(net, numbers, x, 9, activation=activation)
         y = _conv(net, numbers, y, 0, depthwise=1, activation=activation)
-        return _average(net, y, 2, 2, "SAME", activation)
+        return net.average(y, 2, 2, "SAME", activation)
 
     model = _model(_Numbers(rng, exact=True), make)
     np.testing.assert_allclose(_run(model, "cuda"), _run(model, "cpu"), rtol=1e-6, atol=1e-6)
@@ -376,8 +337,8 @@ _REFUSED: dict[str, _Make] = {
                np.zeros(4, np.int32)).number,
         n.builder.constant(np.array([-1, 2, -1, -1], np.int32)),
     ),
-    "mean of channels": lambda n, d, x: _mean(n, x, (3,), True),
-    "mean of every other": lambda n, d, x: _mean(n, x, (0, 2), True),
+    "mean of channels": lambda n, d, x: n.mean(x, (3,), keep=True),
+    "mean of every other": lambda n, d, x: n.mean(x, (0, 2), keep=True),
 }  # fmt: skip
 
 
@@ -404,7 +365,7 @@ def _small_quicknet(rng: np.random.Generator) -> Model:
     y = _conv(net, numbers, y, 0, depthwise=1, stride=(2, 2))
     y = _conv(net, numbers, y, 64, (1, 1))
     y = net.add(net.conv(y, 64, activation="RELU"), y)
-    y = _mean(net, net.relu(y, "RELU"), (1, 2), True)
+    y = net.mean(net.relu(y, "RELU"), (1, 2), keep=True)
     logits = _dense(net, numbers, _reshape(net, y, -1, 64), 10)
     return net.finish(_softmax(net, logits))
 

@@ -24,12 +24,12 @@ def test_nodes_of_another_graph():
 
 def test_a_node_whose_neighbour_stays_with_the_host():
     builder = ModelBuilder()
-    x, y, z = builder.tensor((1, 4)), builder.tensor((1, 4)), builder.tensor((1, 4))
-    bits = builder.tensor((1, 1), np.int32)
+    x, y, z = (builder.tensor((1, 1, 4)) for _ in range(3))
+    bits = builder.tensor((1, 1, 1), np.int32)
     builder.builtin("LOGISTIC", [x], [y])
     builder.builtin("LOGISTIC", [y], [z])
     builder.custom("LceQuantize", [z], [bits])
-    data = np.linspace(-1, 1, 4, dtype=np.float32)[None]
+    data = np.linspace(-1, 1, 4, dtype=np.float32)[None, None]
     with larq_engine.Interpreter(
         builder.finish([x], [bits]), device="cuda", placement="0:cuda,1:cpu"
     ) as model:

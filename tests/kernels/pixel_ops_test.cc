@@ -411,6 +411,49 @@ TEST_P(PixelOpsTest, MaxFloat) {
   });
 }
 
+TEST_P(PixelOpsTest, Average) {
+  SCOPED_TRACE(testing::ReplayHint());
+  ForShapes([&](size_t rows, size_t channels, Guard guard) {
+    const size_t count = rows * channels;
+    const Floats a = AnyFloats(random_, count), b = AnyFloats(random_, count);
+    const Floats c = AnyFloats(random_, count);
+    const GuardedBuffer<float> second{std::span(b), guard}, third{std::span(c), guard};
+    for (size_t tap_count : {1, 2, 3}) {
+      for (float divisor : {1.0f, 3.0f}) {
+        GuardedBuffer<float> out{std::span(a), guard};  // the sum of the taps before
+        const float* const taps[] = {out.data(), second.data(), third.data()};
+        ops().average(taps, tap_count, count, divisor, out.data());
+        for (size_t i = 0; i < count; ++i) {
+          float expected = 0.0f + a[i];
+          if (tap_count > 1) expected += b[i];
+          if (tap_count > 2) expected += c[i];
+          ASSERT_TRUE(SameFloat(out.data()[i], expected / divisor)) << i << ": " << a[i];
+        }
+      }
+    }
+  });
+}
+
+TEST_P(PixelOpsTest, Dense) {
+  SCOPED_TRACE(testing::ReplayHint());
+  for (size_t units : {0, 1, 7, 8, 15, 16, 31, 33, 64, 65, 150}) {
+    for (size_t depth : {0, 1, 3, 20}) {
+      for (Guard guard : {Guard::kAfter, Guard::kBefore}) {
+        const Floats in = AnyFloats(random_, depth), weights = AnyFloats(random_, depth * units);
+        const GuardedBuffer<float> guarded_in{std::span(in), guard},
+            guarded_weights{std::span(weights), guard};
+        GuardedBuffer<float> out(units, guard);
+        ops().dense(guarded_in.data(), guarded_weights.data(), depth, units, out.data());
+        for (size_t u = 0; u < units; ++u) {
+          float expected = 0;
+          for (size_t d = 0; d < depth; ++d) expected += in[d] * weights[d * units + u];
+          ASSERT_TRUE(SameFloat(out.data()[u], expected)) << u << " of " << units;
+        }
+      }
+    }
+  }
+}
+
 // The transforms.
 
 struct Transformed {
@@ -659,6 +702,8 @@ TEST_P(PixelOpsTest, RowsOfNothing) {
   const float* const no_floats = nullptr;
   p.max_bits(&no_bits, 1, 0, nullptr);
   p.max_float(&no_floats, 1, 0, nullptr);
+  p.average(&no_floats, 1, 0, 1, nullptr);
+  p.dense(nullptr, nullptr, 0, 0, nullptr);
   p.add(nullptr, nullptr, 0, kNoRange, nullptr);
   p.multiply(nullptr, nullptr, 0, kNoRange, nullptr);
   p.clamp(nullptr, 0, kNoRange, nullptr);

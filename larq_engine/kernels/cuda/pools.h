@@ -1,4 +1,4 @@
-// Pooling on the device: the greatest, by kernels/max_pool.h, and the average.
+// Pooling on the device: the greatest, and the average, by kernels/pool.h.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_POOLS_H_
 #define LARQ_ENGINE_KERNELS_CUDA_POOLS_H_
 

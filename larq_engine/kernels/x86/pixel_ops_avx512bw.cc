@@ -435,6 +435,52 @@ void MaxFloat(const float* const* taps, size_t tap_count, size_t count, float* o
   });
 }
 
+void Average(const float* const* taps, size_t tap_count, size_t count, float divisor, float* out) {
+  const __m512 by = _mm512_set1_ps(divisor);
+  ForVectors(count, [&](size_t at, auto lanes) {
+    __m512 sum = _mm512_setzero_ps();
+    for (size_t tap = 0; tap < tap_count; ++tap) {
+      sum = _mm512_add_ps(sum, lanes.Load(taps[tap] + at));
+    }
+    lanes.Store(out + at, divisor == 1.0f ? sum : _mm512_div_ps(sum, by));
+  });
+}
+
+// So many vectors of units, whose sums hide each other's latency.
+template <size_t kVectors>
+inline void DenseBlock(const float* in, const float* weights, size_t depth, size_t units,
+                       float* out) {
+  __m512 sums[kVectors];
+#pragma GCC unroll 4
+  for (__m512& sum : sums) sum = _mm512_setzero_ps();
+  for (size_t d = 0; d < depth; ++d, weights += units) {
+    const __m512 x = _mm512_set1_ps(in[d]);
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kVectors; ++v) {
+      const __m512 w = _mm512_loadu_ps(weights + v * kFloats);
+      sums[v] = _mm512_add_ps(sums[v], _mm512_mul_ps(x, w));
+    }
+  }
+#pragma GCC unroll 4
+  for (size_t v = 0; v < kVectors; ++v) _mm512_storeu_ps(out + v * kFloats, sums[v]);
+}
+
+void Dense(const float* in, const float* weights, size_t depth, size_t units, float* out) {
+  constexpr size_t kBlock = 4 * kFloats;
+  size_t u = 0;
+  for (; u + kBlock <= units; u += kBlock) {
+    DenseBlock<4>(in, weights + u, depth, units, out + u);
+  }
+  ForVectors(units - u, [&](size_t at, auto lanes) {
+    __m512 sum = _mm512_setzero_ps();
+    for (size_t d = 0; d < depth; ++d) {
+      const __m512 w = lanes.Load(weights + d * units + u + at);
+      sum = _mm512_add_ps(sum, _mm512_mul_ps(_mm512_set1_ps(in[d]), w));
+    }
+    lanes.Store(out + u + at, sum);
+  });
+}
+
 void Add(const float* a, const float* b, size_t count, FloatRange range, float* out) {
   const ClampVector clamp(range);
   ForVectors(count, [&](size_t at, auto lanes) {
@@ -502,6 +548,8 @@ constexpr PixelOps kPixelOpsAvx512bw = {
     .unpack_bool = UnpackBool,
     .max_bits = MaxBits,
     .max_float = MaxFloat,
+    .average = Average,
+    .dense = Dense,
     .add = Add,
     .multiply = Multiply,
     .add_channels = AddChannels,

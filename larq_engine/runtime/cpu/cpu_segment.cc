@@ -45,10 +45,12 @@ int CpuSegment::CountPasses() const {
   for (size_t index : op_indices_) {
     const ProgramOp& op = program_.op(index);
     uint64_t bytes = 0;
+    const bool is_of_rows =
+        std::holds_alternative<DenseOp>(*op.op) || std::holds_alternative<LogisticOp>(*op.op);
     const auto add = [&](size_t value) {
-      const TensorShape& shape = program_.value(value).shape;
+      const std::vector<int>& dims = program_.value(value).shape.dims;
       bytes += program_.value(value).bytes;
-      return shape.dims.size() == kImageRank && shape.dims[0] == samples;
+      return (is_of_rows ? !dims.empty() : dims.size() == kImageRank) && dims[0] == samples;
     };
     if (!add(op.output) || !std::ranges::all_of(op.inputs, add)) return 1;
     most = std::max(most, bytes);
@@ -131,6 +133,8 @@ void CpuSegment::MakeSteps(StepList list) {
     for (size_t value : listed.inputs) {
       planned->inputs.push_back({.value = value});
       const std::vector<int>& made = makers[value];
+      planned->inputs_of_producers.insert(planned->inputs_of_producers.end(), made.size(),
+                                          planned->inputs.size() - 1);
       planned->producers.insert(planned->producers.end(), made.begin(), made.end());
       if (made.empty() && listed.kind != ListedStep::kWhole) {
         const int first = first_reader.try_emplace(value, index).first->second;
@@ -170,13 +174,24 @@ void CpuSegment::MakePart(const ListedStep& listed, PlannedStep& planned) const 
   planned.part_bytes = bytes(listed.channels.count);
 }
 
+std::vector<int> CpuSegment::WholeProducers(const PlannedStep& planned) {
+  std::vector<int> whole;
+  for (size_t i = 0; i < planned.producers.size(); ++i) {
+    if (planned.step->reads_whole(planned.inputs_of_producers[i])) {
+      whole.push_back(planned.producers[i]);
+    }
+  }
+  return whole;
+}
+
 std::vector<std::vector<size_t>> CpuSegment::MakeGroups() {
   std::vector<FusionStep> sizes;
   for (const auto& planned : steps_) {
     sizes.push_back({.producers = planned->producers,
                      .pixels = planned->step->pixels(),
                      .pixelwise = planned->step->pixelwise(),
-                     .beside = planned->beside});
+                     .beside = planned->beside,
+                     .whole_producers = WholeProducers(*planned)});
   }
   groups_.clear();
   largest_group_ = 0;
@@ -215,7 +230,8 @@ void CpuSegment::PlaceValues(std::span<const std::vector<size_t>> members) {
                      .pixel_bytes = planned->output.pixel_bytes,
                      .is_shared = IsShared(planned->output.value),
                      .pixelwise = planned->step->pixelwise(),
-                     .in_place = planned->step->in_place()});
+                     .in_place = planned->step->in_place(),
+                     .whole_producers = WholeProducers(*planned)});
     step_scratch = std::max(step_scratch, planned->step->scratch_bytes());
   }
   std::vector<int64_t> tile_pixels;
@@ -281,7 +297,7 @@ void CpuSegment::RunUnits(void* data, int64_t first, int64_t last, int worker) {
       std::array<const void*, kMaxDataInputs> inputs;
       for (size_t k = 0; k < planned.inputs.size(); ++k) {
         const Place& input = planned.inputs[k];
-        inputs[k] = step.pixelwise() ? at_first_pixel(input) : input.base;
+        inputs[k] = step.reads_whole(k) ? input.base : at_first_pixel(input);
       }
       const auto start = timed ? ProfileClock::now() : ProfileClock::time_point();
       step.Run({inputs.data(), planned.inputs.size()}, range, scratch,

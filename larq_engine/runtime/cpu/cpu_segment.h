@@ -51,7 +51,8 @@ class CpuSegment : public Segment {
     std::unique_ptr<Op> part_op;  // that the step computes; null if it is the operator's own
     std::unique_ptr<Step> step;
     std::vector<int> producers;  // of the inputs: steps of the segment, or -1
-    int beside = -1;             // see FusionStep
+    std::vector<size_t> inputs_of_producers;
+    int beside = -1;  // see FusionStep
     std::vector<Place> inputs;
     Place output;
     size_t part_bytes = 0;  // of each pixel of an output of which the step makes a part
@@ -71,6 +72,7 @@ class CpuSegment : public Segment {
   size_t Bytes(size_t value) const;
   void MakeSteps(StepList list);
   void MakePart(const ListedStep& listed, PlannedStep& planned) const;
+  static std::vector<int> WholeProducers(const PlannedStep& planned);
   std::vector<std::vector<size_t>> MakeGroups();  // and returns which steps are in each
   void PlaceValues(std::span<const std::vector<size_t>> members);
   void FindValue(std::span<std::byte* const> places, int pass, Place& place);

@@ -1,6 +1,7 @@
-// ADD, MUL, RELU and its kin, PRELU of the host: each value by itself.
+// ADD, MUL, RELU and its kin, PRELU, LOGISTIC of the host: each value by itself.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
@@ -46,8 +47,11 @@ class BinaryStep : public ElementwiseStep {
         of_channels_(op.kind == ChannelOp::kAdd ? ops_.add_channels : ops_.multiply_channels) {}
 
   bool pixelwise() const override { return form_ != kUnlike; }
+  bool reads_whole(size_t input) const override {
+    return form_ == kUnlike || (form_ == kRepeated && input != full_);
+  }
   size_t scratch_bytes() const override {
-    return form_ == kUnlike ? channels() * sizeof(float) : 0;
+    return form_ == kUnlike || form_ == kRepeated ? channels() * sizeof(float) : 0;
   }
 
   void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
@@ -56,9 +60,18 @@ class BinaryStep : public ElementwiseStep {
     if (is_constant) {
       constant_ = ForEachChannel(op_.constant, static_cast<size_t>(Channels(inputs[0].dims)));
     }
-    form_ = !op_.IsAlike(inputs) ? kUnlike : is_constant ? kChannels : kAlike;
     const std::vector<std::vector<int>> operands = op_.OperandDims(inputs);
     for (size_t i = 0; i < 2; ++i) operand_pixels_[i] = BroadcastPixels(operands[i], output.dims);
+    const int64_t values = CountElements(output.dims, output.dims.size());
+    form_ = is_constant ? kChannels : kAlike;
+    if (op_.IsAlike(inputs)) return;
+    form_ = kUnlike;
+    if (is_constant) return;
+    for (size_t i : {0, 1}) {
+      if (CountElements(inputs[i].dims, inputs[i].dims.size()) != values) continue;
+      form_ = kRepeated;
+      full_ = i;
+    }
   }
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
@@ -69,13 +82,35 @@ class BinaryStep : public ElementwiseStep {
       of_channels_(a, constant_.data(), Pixels(range), channels(), range_, out);
     } else if (form_ == kAlike) {
       of_tensors_(a, static_cast<const float*>(inputs[1]), Values(range), range_, out);
+    } else if (form_ == kRepeated) {
+      RunRepeated(inputs, range, scratch, out);
     } else {
       RunUnlike(inputs, range, scratch, out);
     }
   }
 
  private:
-  enum Form : uint8_t { kAlike, kChannels, kUnlike };
+  // kRepeated: two tensors, of which one is like the output.
+  enum Form : uint8_t { kAlike, kChannels, kRepeated, kUnlike };
+
+  // A gate has one pixel for a whole image.
+  void RunRepeated(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
+                   float* out) const {
+    const auto* full = static_cast<const float*>(inputs[full_]);
+    const BroadcastPixels& others = operand_pixels_[1 - full_];
+    for (int64_t pixel = range.first_pixel; pixel < range.last_pixel;) {
+      const int64_t pixels = std::min(others.Repeats(pixel), range.last_pixel - pixel);
+      const float* other = static_cast<const float*>(inputs[1 - full_]) + others.Begin(pixel);
+      if (others.size() != channels()) {
+        auto* repeated = reinterpret_cast<float*>(scratch);
+        other = std::fill_n(repeated, channels(), *other) - channels();
+      }
+      of_channels_(full, other, static_cast<size_t>(pixels), channels(), range_, out);
+      full += static_cast<size_t>(pixels) * channels();
+      out += static_cast<size_t>(pixels) * channels();
+      pixel += pixels;
+    }
+  }
 
   void RunUnlike(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
                  float* out) const {
@@ -101,6 +136,7 @@ class BinaryStep : public ElementwiseStep {
   decltype(PixelOps::add_channels) of_channels_;
   std::vector<float> constant_;  // its value for each channel
   Form form_ = kAlike;
+  size_t full_ = 0;  // of kRepeated: the one that is like the output
   std::array<BroadcastPixels, 2> operand_pixels_;
 };
 
@@ -137,7 +173,23 @@ class PreluStep : public ElementwiseStep {
   std::vector<float> slopes_;  // one for each channel
 };
 
+class LogisticStep : public ElementwiseStep {
+ public:
+  explicit LogisticStep(const StepKernels& kernels) : ElementwiseStep(kernels, Activation::kNone) {}
+
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
+           void* output) const override {
+    const auto* in = static_cast<const float*>(inputs[0]);
+    std::transform(in, in + Values(range), static_cast<float*>(output),
+                   [](float x) { return 1.0f / (1.0f + std::exp(-x)); });
+  }
+};
+
 }  // namespace
+
+std::unique_ptr<Step> MakeStep(const LogisticOp&, const StepKernels& kernels) {
+  return std::make_unique<LogisticStep>(kernels);
+}
 
 std::unique_ptr<Step> MakeStep(const BinaryOp& op, const StepKernels& kernels) {
   return std::make_unique<BinaryStep>(op, kernels);

@@ -1,8 +1,9 @@
 // How the steps of a plan are put together and cut into work: pure functions of their sizes.
 //
-// A group of steps runs as one: its first step may read its input anywhere, the others only the
-// pixel that they compute, so a group works through its pixels tile by tile, all steps on one tile
-// before the next. What passes between them stays in the cache, and there is one fork and join.
+// A group of steps runs as one: its first step may read its input anywhere, the others what earlier
+// groups made, and of what the group makes only the pixel that they compute, so a group works
+// through its pixels tile by tile, all steps on one tile before the next. What passes between them
+// stays in the cache, and there is one fork and join.
 #ifndef LARQ_ENGINE_RUNTIME_CPU_FUSION_H_
 #define LARQ_ENGINE_RUNTIME_CPU_FUSION_H_
 
@@ -18,6 +19,7 @@ struct FusionStep {
   int64_t pixels;
   bool pixelwise;
   int beside = -1;  // an earlier step that reads the same, which nobody here makes; or -1
+  std::vector<int> whole_producers = {};  // those of `producers` whose outputs are read whole
 };
 
 // Guess: with fewer pixels there is little to keep in the cache, and a step alone can cut its

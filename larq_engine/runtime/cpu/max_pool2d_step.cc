@@ -1,5 +1,5 @@
 // LceBMaxPool2d, of packed images, and MAX_POOL_2D of the host, of float images.
-#include "larq_engine/kernels/max_pool.h"
+#include "larq_engine/kernels/pool.h"
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
 

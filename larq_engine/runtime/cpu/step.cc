@@ -5,10 +5,11 @@
 namespace larq_engine {
 
 std::unique_ptr<Step> MakeStep(const Op& op, const StepKernels& kernels) {
+  if (IsForOtherDevices(op)) throw OpError(kHostComputesIt);
   return std::visit(
       [&]<typename T>(const T& value) -> std::unique_ptr<Step> {
         if constexpr (kIsForOtherDevices<T>) {
-          throw OpError(kHostComputesIt);
+          return nullptr;  // see above
         } else {
           return MakeStep(value, kernels);
         }

@@ -38,14 +38,17 @@ class Step {
   // kernel go by the largest that there is.
   virtual int64_t kernel_pixels() const { return 8; }
 
-  // Whether pixel i of the output is made of pixel i of the inputs and nothing else.
+  // Whether pixel i of the output is made of pixel i of the inputs and nothing else, but for inputs
+  // that are read whole: those it may read anywhere.
   virtual bool pixelwise() const { return false; }
+  virtual bool reads_whole(size_t) const { return !pixelwise(); }
 
-  // Whether a pixel of the output may be written over the same pixel of an input.
+  // Whether a pixel of the output may be written over the same pixel of an input, if that is not
+  // read whole.
   virtual bool in_place() const { return false; }
 
-  // `output` is where the range's first pixel belongs, and so are `inputs` if the step is
-  // pixelwise; otherwise they are where the tensors begin.
+  // `output` is where the range's first pixel belongs, and so are `inputs` that are not read whole;
+  // the others are where the tensors begin.
   virtual void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
                    void* output) const = 0;
 
@@ -75,6 +78,10 @@ std::unique_ptr<Step> MakeStep(const MaxPool2dOp& op, const StepKernels& kernels
 std::unique_ptr<Step> MakeStep(const BinaryOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const ClampOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const PreluOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const LogisticOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const AveragePool2dOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const MeanOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const DenseOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const ConcatenationOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const SignedDenseOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const Int8Conv2dOp& op, const StepKernels& kernels);

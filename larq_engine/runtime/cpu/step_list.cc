@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/runtime/cpu/fusion.h"
@@ -46,7 +47,7 @@ class Lister {
         if (is_needed_[op.output]) Join(index);
       }
     }
-    return {.steps = InOrder(), .parts = std::move(values_)};
+    return {.steps = SmallEarly(InOrder()), .parts = std::move(values_)};
   }
 
  private:
@@ -164,6 +165,31 @@ class Lister {
         ordered.push_back(std::move(step));
       }
     }
+    return ordered;
+  }
+
+  // Steps of few pixels come as soon as what they read is made. So a gate, which is computed from a
+  // layer's input, is there before the layer, and what reads both joins the layer's group.
+  std::vector<ListedStep> SmallEarly(std::vector<ListedStep> steps) const {
+    std::map<size_t, size_t> made_at;              // of values: after which of the others
+    std::vector<std::pair<size_t, size_t>> order;  // that, and which step
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const ListedStep& step = steps[i];
+      size_t at = i + 1;
+      if (step.kind == ListedStep::kWhole && !HasPixels(program_.op(step.op))) {
+        at = 0;
+        for (size_t input : step.inputs) {
+          const auto found = made_at.find(input);
+          if (found != made_at.end()) at = std::max(at, found->second);
+        }
+      }
+      size_t& latest = made_at[step.output];
+      latest = std::max(latest, at);
+      order.emplace_back(at, i);
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<ListedStep> ordered;
+    for (const auto& [at, i] : order) ordered.push_back(std::move(steps[i]));
     return ordered;
   }
 

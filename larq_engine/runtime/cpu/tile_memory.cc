@@ -78,6 +78,9 @@ class Placer {
       life.last_member = member;
       life.pixelwise = others_are_pixelwise && reader.pixelwise;
     }
+    for (int producer : reader.whole_producers) {
+      if (producer >= 0) lives_[steps_[static_cast<size_t>(producer)].output].pixelwise = false;
+    }
   }
 
   void PlaceInArena(size_t group, size_t member) {

@@ -19,6 +19,7 @@ struct TileMemoryStep {
   bool is_shared;              // others than the segment read it
   bool pixelwise;
   bool in_place;
+  std::vector<int> whole_producers = {};  // those of `producers` whose outputs are read whole
 };
 
 enum class PlaceKind : uint8_t {

@@ -85,28 +85,15 @@ std::vector<Launch> LaunchMaker::Make(const AveragePool2dOp& op, const Chain& ch
                      WarpForEachWord(PixelsOf(Shape(planned.output)), args.window.channels), args)};
 }
 
-// Images whose height is the dimensions that go, and whose width is those up to the last.
 std::vector<Launch> LaunchMaker::Make(const MeanOp& op, const Chain& chain) const {
   const ProgramOp& planned = First(chain);
-  const std::vector<int>& in = Shape(planned.inputs[0]).dims;
-  const auto product = [&](size_t first, size_t last) {
-    int64_t result = 1;
-    for (size_t i = first; i < last; ++i) result *= in[i];
-    return CheckedSize(result);
-  };
-  const int height = product(op.first, op.last);
-  const Window2d window = {.filter_height = height,
-                           .filter_width = 1,
-                           .stride_height = 1,
-                           .stride_width = 1,
-                           .same = false};
+  const std::vector<int> image = op.ImageDims(Shape(planned.inputs[0]).dims);
   cuda::PoolArgs args{};
-  args.window = MakeWindow(
-      window, {product(0, op.first), height, product(op.last, in.size() - 1), in.back()});
+  args.window = MakeWindow(MeanOp::Window(image), image);
   args.floats = Place<float>(planned.inputs[0]);
   args.program = MakeProgram(chain, 1);
   return {Launch::Of(KernelId::average_pool,
-                     WarpForEachWord(PixelsOf(Shape(planned.output)), in.back()), args)};
+                     WarpForEachWord(PixelsOf(Shape(planned.output)), image.back()), args)};
 }
 
 PixelStep LaunchMaker::MakeBias(const Chain& chain, const std::vector<float>& bias,

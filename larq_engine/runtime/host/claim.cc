@@ -32,9 +32,11 @@ class Search {
     queue_.push_back(i);
   }
 
-  // To be taken if a neighbour is.
-  void AddCandidate(size_t i) {
-    for (int tensor : nodes_[i].inputs) readers_[tensor].push_back(i);
+  // To be taken if a neighbour is, or one that reads it.
+  void AddCandidate(size_t i, bool must_be_read) {
+    if (!must_be_read) {
+      for (int tensor : nodes_[i].inputs) readers_[tensor].push_back(i);
+    }
     for (int tensor : nodes_[i].outputs) makers_[tensor].push_back(i);
   }
 
@@ -98,8 +100,8 @@ std::vector<int> FindPlanNodes(const HostGraph& graph, bool fuse, bool for_other
     const NodeWish wish = wish_for(node);
     if ((node.op->form == OpForm::kWeightBits || !ReadsAnyOf(node, fixed)) &&
         wish != NodeWish::kLeave &&
-        (!node.op->for_other_devices || (for_others && wish != NodeWish::kTakeHere))) {
-      if (fuse) search.AddCandidate(i);
+        (!graph.is_for_other_devices[i] || (for_others && wish != NodeWish::kTakeHere))) {
+      if (fuse) search.AddCandidate(i, node.op->must_be_read && !for_others);
       if (wish != NodeWish::kNone) search.Take(i);
     }
   }

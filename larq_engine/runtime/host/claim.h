@@ -22,8 +22,9 @@ enum class NodeWish : uint8_t {
 };
 
 // The nodes of plans: ours, those of the host's operators that are wished for, and with `fuse`
-// those that read from a node of a plan, and those that a node of a plan reads from. `for_others`:
-// also those that only devices with their own memory compute.
+// those that read from a node of a plan, and those that a node of a plan reads from; of some only
+// the latter (KnownOp::must_be_read). `for_others`: also those that only devices with their own
+// memory compute.
 //
 // The same for a graph whose inputs were resized. tflite_runtime 2.14 asks again for it, while the
 // shapes of some tensors are still the old ones, and refuses what changes hands between delegates.

@@ -38,9 +38,10 @@ HostNode ReadNode(TfLiteContext* context, int index);
 OpInfo DescribeOp(const TfLiteContext& context, const HostNode& node, size_t output = 0);
 
 struct HostGraph {
-  std::vector<HostNode> nodes;     // in the order in which they run
-  std::vector<bool> can_be_fused;  // of each node: an operator of the host that we can compute
-  std::vector<bool> is_constant;   // of each tensor
+  std::vector<HostNode> nodes;             // in the order in which they run
+  std::vector<bool> can_be_fused;          // of each node: the host's, and we can compute it
+  std::vector<bool> is_for_other_devices;  // of those: see op.h
+  std::vector<bool> is_constant;           // of each tensor
 };
 
 // Which of the model's graphs it is, while a delegate is prepared; -1 where the host does not tell.

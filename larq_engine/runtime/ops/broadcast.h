@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace larq_engine {
@@ -32,6 +33,11 @@ class BroadcastPixels {
       pixel /= axis.size;
     }
     return begin;
+  }
+  // How many pixels of the result, from `pixel` on, have the same; more perhaps than there are.
+  int64_t Repeats(int64_t pixel) const {
+    if (axes_.empty()) return std::numeric_limits<int64_t>::max();
+    return axes_[0].stride > 0 ? 1 : axes_[0].size - pixel % axes_[0].size;
   }
   size_t size() const { return size_; }  // of a pixel: that of the result's, or 1 value for all
 

@@ -23,11 +23,13 @@ struct DenseShape {
 };
 
 struct DenseOp : DenseShape {
-  static constexpr bool kForOtherDevices = true;
-
+  bool for_other_devices;
   Activation activation;
   ConstantValues<float> weights;  // [units][depth]
   std::vector<float> bias;        // of each unit
+
+  // Where its weights are many: the host is no slower then.
+  static bool IsForOtherDevices(const OpInfo& op);
 
   static bool CanClaim(const OpInfo& op);
   static DenseOp Read(const OpInfo& op);

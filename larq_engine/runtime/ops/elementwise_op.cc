@@ -88,7 +88,11 @@ TensorShape ClampOp::Shape(std::span<const TensorShape> inputs) const { return A
 
 bool LogisticOp::CanClaim(const OpInfo& op) { return IsOpOfFloatData(op, 1); }
 
-LogisticOp LogisticOp::Read(const OpInfo&) { return {}; }
+bool LogisticOp::IsForOtherDevices(const OpInfo& op) { return op.inputs[0].dims.size() > 2; }
+
+LogisticOp LogisticOp::Read(const OpInfo& op) {
+  return {.for_other_devices = IsForOtherDevices(op)};
+}
 
 TensorShape LogisticOp::Shape(std::span<const TensorShape> inputs) const {
   return AsInput(inputs[0]);

@@ -52,7 +52,10 @@ struct PreluOp {
 };
 
 struct LogisticOp {
-  static constexpr bool kForOtherDevices = true;
+  bool for_other_devices;
+
+  // Where it is not of rows, as gates are: the host takes many of them at once.
+  static bool IsForOtherDevices(const OpInfo& op);
 
   static bool CanClaim(const OpInfo& op);
   static LogisticOp Read(const OpInfo& op);

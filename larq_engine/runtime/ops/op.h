@@ -30,15 +30,21 @@ using Op = std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, Binary
                         PreluOp, ConcatenationOp, LogisticOp, Conv2dOp, DenseOp, AveragePool2dOp,
                         MeanOp, SoftmaxOp, PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp>;
 
-// Whether it is of those of the host's operators that the host computes best on the CPU: they are
-// taken over for other devices only, so that tensors need not leave those.
+// Whether it is of those of the host's operators that the host computes best on the CPU, whatever
+// they are or this one: they are taken over for other devices only, so that tensors need not leave
+// those.
 template <typename T>
 inline constexpr bool kIsForOtherDevices = requires {
   T::kForOtherDevices;
 };
 
 inline bool IsForOtherDevices(const Op& op) {
-  return std::visit([]<typename T>(const T&) { return kIsForOtherDevices<T>; }, op);
+  return std::visit(
+      []<typename T>(const T& value) {
+        if constexpr (requires { value.for_other_devices; }) return value.for_other_devices;
+        return kIsForOtherDevices<T>;
+      },
+      op);
 }
 
 // An operator reads no more tensors of data; concatenations of more are left to the host.

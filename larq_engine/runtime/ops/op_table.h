@@ -32,8 +32,11 @@ struct KnownOp {
   HostOptions (*read_options)(const void* builtin_data) = nullptr;
   bool (*can_claim)(const OpInfo& op) = nullptr;
   bool needs_options = false;
-  bool for_other_devices = false;  // see IsForOtherDevices
-  bool makes_several = false;      // `read` and `can_claim` are asked for each output
+  bool (*is_for_other_devices)(const OpInfo& op) = nullptr;  // null where none is; see op.h
+  // Whether the CPU takes it only where a plan reads what it makes: gates. A model's last layers
+  // stay with the host, and so do its roundings.
+  bool must_be_read = false;
+  bool makes_several = false;  // `read` and `can_claim` are asked for each output
   OpForm form = OpForm::kUsual;
   TfLiteBuiltinOperator code = kTfLiteBuiltinCustom;
 

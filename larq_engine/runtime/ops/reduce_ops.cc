@@ -74,6 +74,23 @@ TensorShape MeanOp::Shape(std::span<const TensorShape> inputs) const {
   return {.dims = dims};
 }
 
+std::vector<int> MeanOp::ImageDims(const std::vector<int>& input) const {
+  const auto product = [&](size_t begin, size_t end) {
+    int64_t result = 1;
+    for (size_t i = begin; i < end; ++i) result *= input[i];
+    return CheckedSize(result);
+  };
+  return {product(0, first), product(first, last), product(last, input.size() - 1), input.back()};
+}
+
+Window2d MeanOp::Window(const std::vector<int>& image) {
+  return {.filter_height = image[1],
+          .filter_width = 1,
+          .stride_height = 1,
+          .stride_width = 1,
+          .same = false};
+}
+
 bool SoftmaxOp::CanClaim(const OpInfo& op) { return IsOpOfFloatData(op, 1); }
 
 SoftmaxOp SoftmaxOp::Read(const OpInfo& op) { return {.beta = op.host_options.beta}; }

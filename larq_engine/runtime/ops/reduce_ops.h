@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "larq_engine/kernels/activation.h"
 #include "larq_engine/runtime/ops/shape.h"
@@ -14,8 +15,6 @@ namespace larq_engine {
 struct OpInfo;
 
 struct AveragePool2dOp {
-  static constexpr bool kForOtherDevices = true;
-
   Window2d window;
   Activation activation;
 
@@ -26,8 +25,6 @@ struct AveragePool2dOp {
 
 // Over dimensions that follow each other, before the last.
 struct MeanOp {
-  static constexpr bool kForOtherDevices = true;
-
   size_t first;  // dimension
   size_t last;   // and the one behind them
   bool keeps_dims;
@@ -35,6 +32,11 @@ struct MeanOp {
   static bool CanClaim(const OpInfo& op);
   static MeanOp Read(const OpInfo& op);
   TensorShape Shape(std::span<const TensorShape> inputs) const;
+
+  // The mean as the average of a window: over images whose height is the dimensions that go, and
+  // whose width is those up to the last.
+  std::vector<int> ImageDims(const std::vector<int>& input) const;
+  static Window2d Window(const std::vector<int>& image);
 };
 
 // Of rows along the last dimension.

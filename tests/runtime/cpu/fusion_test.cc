@@ -73,6 +73,19 @@ TEST(GroupSteps, NothingJoinsBeforeWhatItReads) {
             (Groups{{0}, {1}, {2}}));
 }
 
+// A gate: what is read whole has to be there, and is, if an earlier group makes it.
+TEST(GroupSteps, WhatIsReadWholeIsMadeBefore) {
+  FusionStep product = Pixelwise({1, 0});
+  product.whole_producers = {0};
+  EXPECT_EQ(Fused({Window({kHost}, 1), Window({kHost}), product}), (Groups{{0}, {1, 2}}));
+  product.producers = {0, 1};
+  product.whole_producers = {1};
+  EXPECT_EQ(Fused({Window({kHost}), Window({kHost}, 1), product}), (Groups{{0}, {1}, {2}}));
+  product.whole_producers = {0};
+  product.producers = {0, 0};
+  EXPECT_EQ(Fused({Window({kHost}), product}), (Groups{{0}, {1}}));
+}
+
 // A step later in the order may run earlier, with the group that it belongs to.
 TEST(GroupSteps, AStepMayJoinAGroupThatIsNotTheLast) {
   EXPECT_EQ(Fused({Window({kHost}), Window({0}), Pixelwise({0}), Pixelwise({1})}),

@@ -18,9 +18,11 @@ class Network : public HostTensors {
 
   explicit Network(int height = 5) : height_(height) {}
 
-  int Input(int channels) {
-    dims_.push_back({1, height_, 5, channels});
-    return static_cast<int>(dims_.size()) - 1;
+  int Input(int channels) { return Tensor({1, height_, 5, channels}); }
+  int InputOfAPixel(int channels) { return Tensor({1, 1, 1, channels}); }
+  int Product(int a, int b) { return Add("MUL", kTfLiteBuiltinMul, {a, b}, Channels(a)); }
+  int Average(int input) {  // of the image
+    return Add("AVERAGE_POOL_2D", kTfLiteBuiltinAveragePool2d, {input}, Channels(input));
   }
   int Clamp(int input) { return Add("RELU", kTfLiteBuiltinRelu, {input}, Channels(input)); }
   int Concatenation(const std::vector<int>& inputs) {
@@ -96,13 +98,23 @@ class Network : public HostTensors {
             .bytes = sizeof(kTwo)};
   }
 
+  int Tensor(std::vector<int> dims) {
+    dims_.push_back(std::move(dims));
+    return static_cast<int>(dims_.size()) - 1;
+  }
+
   int Add(const char* name, TfLiteBuiltinOperator code, const std::vector<int>& inputs,
           int channels) {
-    const int output = Input(channels);
+    std::vector<int> dims = Dims(inputs[0]);
+    dims.back() = channels;
+    const int output = Tensor(std::move(dims));
     const bool is_quantization = code == kTfLiteBuiltinCustom;
     OpInfo info{.inputs = {},
                 .output = Info(is_quantization ? kTfLiteInt32 : kTfLiteFloat32, output)};
     info.host_options.axis = 3;
+    if (code == kTfLiteBuiltinAveragePool2d) {
+      info.host_options.window = Window2d{height_, 5, height_, 5, false};
+    }
     if (code == kTfLiteBuiltinRelu) info.host_options.activation = Activation::kRelu;
     for (int input : inputs) {
       info.inputs.push_back(input == kConstant ? Constant() : Info(kTfLiteFloat32, input));
@@ -177,6 +189,29 @@ TEST(ListSteps, OneForEachOperatorOfFewPixels) {
   const int x = net.Input(32), y = net.Clamp(x);
   const int bits = net.Quantize(net.Concatenation({x, y}));
   EXPECT_EQ(net.List({bits}), kOneForEach);
+}
+
+// A gate of a layer's input comes before the layer, after what makes the gate.
+TEST(ListSteps, FewPixelsComeEarly) {
+  Network net;
+  const int x = net.Input(32), small = net.InputOfAPixel(32);
+  const int layer = net.Clamp(net.Clamp(x));
+  const int gate = net.Clamp(net.Clamp(small));
+  const int gated = net.Product(layer, gate);
+  EXPECT_EQ(net.List({gated}),
+            (Texts{"RELU 1 to 4", "RELU 4 to 5", "RELU 0 to 2", "RELU 2 to 3", "MUL 3 5 to 6"}));
+  EXPECT_EQ(net.List({gated}, false),
+            (Texts{"RELU 0 to 2", "RELU 2 to 3", "RELU 1 to 4", "RELU 4 to 5", "MUL 3 5 to 6"}));
+}
+
+// It is made of the layer before.
+TEST(ListSteps, FewPixelsFollowWhatTheyRead) {
+  Network net;
+  const int x = net.Input(32), y = net.Clamp(x);
+  const int z = net.Clamp(net.Clamp(y));
+  const int gated = net.Product(z, net.Clamp(net.Average(y)));
+  EXPECT_EQ(net.List({gated}), (Texts{"RELU 0 to 1", "AVERAGE_POOL_2D 1 to 4", "RELU 4 to 5",
+                                      "RELU 1 to 2", "RELU 2 to 3", "MUL 3 5 to 6"}));
 }
 
 TEST(ListSteps, WhatOthersMadeIsJoinedAtOnce) {

@@ -1,6 +1,7 @@
 // Single steps, for what no host gets to see.
 #include "larq_engine/runtime/cpu/step.h"
 
+#include <cmath>
 #include <cstdint>
 
 #include "gtest/gtest.h"
@@ -69,6 +70,21 @@ std::string ErrorOf(Function function) {
     return e.what();
   }
   return "no error";
+}
+
+TEST(MeanStep, OfNothingIsNan) {
+  static constexpr int32_t kAxis = 1;
+  OpInfo info{.inputs = {Tensor(kTfLiteFloat32, {1, 1, 5, 8}), Tensor(kTfLiteInt32, {1}, &kAxis)},
+              .output = Tensor(kTfLiteFloat32, {1, 5, 8})};
+  const KnownOp& mean = *FindOp(kTfLiteBuiltinMean, nullptr);
+  ASSERT_TRUE(mean.can_claim(info));
+  const Op op = mean.read(info);
+  const auto step = MakeStep(op, {.kernel = "auto", .pixel_ops = SelectPixelOps({}, kAutoKernel)});
+  const std::vector<TensorShape> inputs = {{.dims = {1, 0, 5, 8}}};
+  step->Resize(inputs, OutputShape(op, inputs));
+  std::vector<float> out(40);
+  RunAll(*step, nullptr, out.data());
+  for (float value : out) EXPECT_TRUE(std::isnan(value));
 }
 
 TEST(DequantizeStep, Int8SaturatesOnBothSides) {

@@ -45,7 +45,8 @@ Plan Planned(std::vector<TileMemoryStep> steps) {
     if (step.output == kItself) step.output = i;
     fusion.push_back({.producers = step.producers,
                       .pixels = static_cast<int64_t>(kPixels),
-                      .pixelwise = step.pixelwise});
+                      .pixelwise = step.pixelwise,
+                      .whole_producers = step.whole_producers});
   }
   plan.groups = GroupSteps(fusion, true);
   const std::vector<int64_t> tile_pixels(plan.groups.size(), kTilePixels);
@@ -84,6 +85,13 @@ TEST(PlaceOutputs, SumsTakeTheShortcutsPlace) {
 TEST(PlaceOutputs, NotWhileAConvolutionReadsTheShortcut) {
   std::vector<TileMemoryStep> steps = Residual();
   steps[3].producers = {1};  // reads around the pixel at hand, of what the sum would overwrite
+  const Plan plan = Planned(steps);
+  EXPECT_NE(plan.memory.outputs[4].offset, plan.memory.outputs[1].offset);
+}
+
+TEST(PlaceOutputs, NotWhileAStepReadsAllOfTheShortcut) {
+  std::vector<TileMemoryStep> steps = Residual();
+  steps[4].whole_producers = {1};
   const Plan plan = Planned(steps);
   EXPECT_NE(plan.memory.outputs[4].offset, plan.memory.outputs[1].offset);
 }
@@ -212,7 +220,8 @@ void ExpectNothingIsLost(const Plan& plan) {
         const TileMemoryStep& s = plan.steps[step];
         for (int producer : s.producers) {
           if (producer < 0) continue;
-          const size_t first = s.pixelwise ? begin : 0, last = s.pixelwise ? end : kPixels;
+          const bool whole = !s.pixelwise || std::ranges::count(s.whole_producers, producer) > 0;
+          const size_t first = whole ? 0 : begin, last = whole ? kPixels : end;
           for (size_t pixel = first; pixel < last; ++pixel) {
             ASSERT_TRUE(memory.Holds(static_cast<size_t>(producer), pixel, begin))
                 << "for step " << step;
@@ -258,6 +267,13 @@ TEST(PlaceOutputs, NothingIsLost) {
       steps.push_back(Step(producers, pixelwise, pixelwise && random.Int(0, 2) > 0,
                            random.Int(0, 7) == 0, random.Int(0, 3) > 0 ? 64 : 32));
       steps.back().output = static_cast<size_t>(i);
+      if (pixelwise && random.Int(0, 3) == 0 && producers[0] >= 0) {
+        const auto output = [&](int step) { return steps[static_cast<size_t>(step)].output; };
+        for (int producer : producers) {
+          if (producer < 0 || output(producer) != output(producers[0])) continue;
+          steps.back().whole_producers.push_back(producer);
+        }
+      }
       if (i == 0 || random.Int(0, 2) > 0) continue;
       // The step before and this one make an output together, which nobody has read yet.
       TileMemoryStep& before = steps[static_cast<size_t>(i - 1)];

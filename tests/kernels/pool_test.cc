@@ -1,5 +1,5 @@
-// Max pooling of packed values and of floats, over every row of PixelOps.
-#include "larq_engine/kernels/max_pool.h"
+// Pooling, over every row of PixelOps: the maximum of packed values and of floats, and the average.
+#include "larq_engine/kernels/pool.h"
 
 #include <limits>
 
@@ -68,11 +68,43 @@ void ExpectMaximum(const std::vector<T>& image, const Pool& p, size_t values,
   }
 }
 
-class MaxPool2dTest : public ::testing::TestWithParam<PixelOpsRow> {
+class Pool2dTest : public ::testing::TestWithParam<PixelOpsRow> {
  protected:
   void SetUp() override {
     if (!DetectCpuFeatures().Has(GetParam().isa)) {
       GTEST_SKIP() << "this CPU has no " << IsaName(GetParam().isa);
+    }
+  }
+
+  // Of small whole numbers, whose sums are exact.
+  void ExpectAverage(const Pool& p, size_t values) {
+    const WindowAxis height =
+        MakeWindowAxis(p.height, p.filter_height, p.stride_height, 1, {.same = p.same});
+    const WindowAxis width =
+        MakeWindowAxis(p.width, p.filter_width, p.stride_width, 1, {.same = p.same});
+    std::vector<float> image(static_cast<size_t>(p.batch * p.height * p.width) * values);
+    for (float& value : image) value = static_cast<float>(random_.Int(-99, 99));
+    const GuardedBuffer<float> in{std::span(image)};
+    const int64_t pixels = p.batch * height.out * width.out;
+    GuardedBuffer<float> out(static_cast<size_t>(pixels) * values);
+    AveragePool2d(in.data(), height, width, values, 0, pixels, GetParam().ops->average, out.data());
+    for (int64_t pixel = 0; pixel < pixels; ++pixel) {
+      const int64_t x = pixel % width.out, y = pixel / width.out % height.out;
+      const int64_t b = pixel / (width.out * height.out);
+      for (size_t v = 0; v < values; ++v) {
+        float sum = 0, taps = 0;
+        for (int64_t iy = 0; iy < p.height; ++iy) {
+          for (int64_t ix = 0; ix < p.width; ++ix) {
+            const int64_t ty = iy - y * p.stride_height + height.pad_before;
+            const int64_t tx = ix - x * p.stride_width + width.pad_before;
+            if (ty < 0 || tx < 0 || ty >= p.filter_height || tx >= p.filter_width) continue;
+            sum += image[static_cast<size_t>((b * p.height + iy) * p.width + ix) * values + v];
+            ++taps;
+          }
+        }
+        ASSERT_EQ(out.data()[static_cast<size_t>(pixel) * values + v], sum / taps)
+            << b << "," << y << "," << x << " of " << p.filter_height << "x" << p.filter_width;
+      }
     }
   }
 
@@ -90,7 +122,7 @@ class MaxPool2dTest : public ::testing::TestWithParam<PixelOpsRow> {
   Random random_;
 };
 
-TEST_P(MaxPool2dTest, IsTheMaximum) {
+TEST_P(Pool2dTest, IsTheMaximum) {
   SCOPED_TRACE(testing::ReplayHint());
   for (int64_t filter : {1, 2, 3, 5}) {
     for (int64_t stride : {1, 2, 3}) {
@@ -102,12 +134,25 @@ TEST_P(MaxPool2dTest, IsTheMaximum) {
   }
 }
 
-TEST_P(MaxPool2dTest, WindowLargerThanImage) {
+TEST_P(Pool2dTest, WindowLargerThanImage) {
   SCOPED_TRACE(testing::ReplayHint());
   for (int64_t size : {1, 2, 3}) ExpectBothMaxima({1, size, size, 7, 5, 2, 1, true}, 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, MaxPool2dTest,
+TEST_P(Pool2dTest, Average) {
+  SCOPED_TRACE(testing::ReplayHint());
+  for (int64_t filter : {1, 2, 3, 5}) {
+    for (int64_t stride : {1, 2, 3}) {
+      for (bool same : {false, true}) {
+        ExpectAverage({2, 8, 5, filter, (filter + 1) / 2, stride, 1, same}, 1);
+        ExpectAverage({1, 7, 9, filter, filter, stride, stride, same}, 37);
+      }
+    }
+  }
+  ExpectAverage({2, 9, 11, 9, 11, 1, 1, false}, 64);  // all of the image
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, Pool2dTest,
                          ::testing::ValuesIn(PixelOpsRows().begin(), PixelOpsRows().end()),
                          [](const auto& info) { return std::string(IsaName(info.param.isa)); });
 

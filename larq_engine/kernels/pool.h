@@ -1,6 +1,6 @@
-// LceBMaxPool2d and float max pooling: the maximum of each window of an image.
-#ifndef LARQ_ENGINE_KERNELS_MAX_POOL_H_
-#define LARQ_ENGINE_KERNELS_MAX_POOL_H_
+// Pooling: the maximum of each window of an image, of bits or floats, and the average of floats.
+#ifndef LARQ_ENGINE_KERNELS_POOL_H_
+#define LARQ_ENGINE_KERNELS_POOL_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -10,15 +10,16 @@
 
 namespace larq_engine {
 
-// The most taps whose maximum is taken at once.
+// The most taps that are taken at once.
 inline constexpr size_t kMaxTaps = 16;
 
 // Pools output pixels [first, last) of the whole batch; `values` are those of a pixel, words or
-// floats. `max` is PixelOps::max_bits or max_float. out starts at pixel `first`.
-template <typename T>
-void MaxPool2d(const T* in, const WindowAxis& height, const WindowAxis& width, size_t values,
-               int64_t first, int64_t last,
-               void (*max)(const T* const* taps, size_t tap_count, size_t count, T* out), T* out) {
+// floats. out starts at pixel `first`. reduce(taps, tap_count, count, window_taps, out) makes one
+// of some taps; `window_taps` is how many the pixel has in all, or 0 if more will come, after what
+// is made of these.
+template <typename T, typename Reduce>
+void Pool2d(const T* in, const WindowAxis& height, const WindowAxis& width, size_t values,
+            int64_t first, int64_t last, const Reduce& reduce, T* out) {
   const size_t image_values = static_cast<size_t>(height.in * width.in) * values;
   const size_t step = static_cast<size_t>(width.stride) * values;
   const bool taps_fit = height.taps <= static_cast<int64_t>(kMaxTaps) / width.taps;
@@ -39,8 +40,9 @@ void MaxPool2d(const T* in, const WindowAxis& height, const WindowAxis& width, s
     const size_t count = static_cast<size_t>(pixels / calls) * values;
     const T* taps[kMaxTaps];
     size_t tap_count = 0;
+    const int64_t window_taps = (ys.last - ys.first) * (xs.last - xs.first);
     const auto take = [&] {
-      max(taps, tap_count, count, out);
+      reduce(taps, tap_count, count, int64_t{0}, out);
       taps[0] = out;  // for the taps that are left
       tap_count = 1;
     };
@@ -52,11 +54,11 @@ void MaxPool2d(const T* in, const WindowAxis& height, const WindowAxis& width, s
         taps[tap_count++] = image + static_cast<size_t>(line + ix) * values;
       }
     }
-    max(taps, tap_count, count, out);  // a window of SAME has a tap inside
+    reduce(taps, tap_count, count, window_taps, out);  // a window of SAME has a tap inside
     out += count;
     for (int64_t call = 1; call < calls; ++call, out += count) {
       for (size_t tap = 0; tap < tap_count; ++tap) taps[tap] += step;
-      max(taps, tap_count, count, out);
+      reduce(taps, tap_count, count, window_taps, out);
     }
     pixel += pixels;
     x += pixels;
@@ -70,6 +72,30 @@ void MaxPool2d(const T* in, const WindowAxis& height, const WindowAxis& width, s
   }
 }
 
+// `max` is PixelOps::max_bits or max_float.
+template <typename T>
+void MaxPool2d(const T* in, const WindowAxis& height, const WindowAxis& width, size_t values,
+               int64_t first, int64_t last,
+               void (*max)(const T* const* taps, size_t tap_count, size_t count, T* out), T* out) {
+  const auto reduce = [max](const T* const* taps, size_t tap_count, size_t count, int64_t, T* to) {
+    max(taps, tap_count, count, to);
+  };
+  Pool2d(in, height, width, values, first, last, reduce, out);
+}
+
+// The sum of the taps in order, by their number; `average` is PixelOps::average.
+inline void AveragePool2d(const float* in, const WindowAxis& height, const WindowAxis& width,
+                          size_t values, int64_t first, int64_t last,
+                          void (*average)(const float* const* taps, size_t tap_count, size_t count,
+                                          float divisor, float* out),
+                          float* out) {
+  const auto reduce = [average](const float* const* taps, size_t tap_count, size_t count,
+                                int64_t window_taps, float* to) {
+    average(taps, tap_count, count, window_taps == 0 ? 1.0f : static_cast<float>(window_taps), to);
+  };
+  Pool2d(in, height, width, values, first, last, reduce, out);
+}
+
 }  // namespace larq_engine
 
-#endif  // LARQ_ENGINE_KERNELS_MAX_POOL_H_
+#endif  // LARQ_ENGINE_KERNELS_POOL_H_

@@ -1,0 +1,54 @@
+// FULLY_CONNECTED of the host, with few weights: the layers of a gate.
+#include "larq_engine/runtime/cpu/step.h"
+#include "larq_engine/runtime/cpu/step_pixels.h"
+
+namespace larq_engine {
+namespace {
+
+class DenseStep : public Step {
+ public:
+  DenseStep(const DenseOp& op, const StepKernels& kernels)
+      : op_(op),
+        ops_(kernels.pixel_ops),
+        depth_(static_cast<size_t>(op.depth)),
+        units_(static_cast<size_t>(op.units)),
+        weights_(depth_ * units_) {
+    for (size_t unit = 0; unit < units_; ++unit) {
+      for (size_t d = 0; d < depth_; ++d) {
+        weights_[d * units_ + unit] = op.weights.data()[unit * depth_ + d];
+      }
+    }
+  }
+
+  void Resize(std::span<const TensorShape>, const TensorShape& output) override {
+    rows_ = CountPixels(output.dims);
+  }
+  int64_t pixels() const override { return rows_; }
+  int64_t kernel_pixels() const override { return 1; }
+
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
+           void* output) const override {
+    const auto* in = static_cast<const float*>(inputs[0]);
+    auto* out = static_cast<float*>(output);
+    for (int64_t row = range.first_pixel; row < range.last_pixel; ++row, out += units_) {
+      ops_.dense(in + static_cast<size_t>(row) * depth_, weights_.data(), depth_, units_, out);
+      ops_.add(out, op_.bias.data(), units_, ActivationRange(op_.activation), out);
+    }
+  }
+
+ private:
+  const DenseOp& op_;
+  const PixelOps& ops_;
+  size_t depth_;
+  size_t units_;
+  std::vector<float> weights_;  // [depth][units]
+  int64_t rows_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> MakeStep(const DenseOp& op, const StepKernels& kernels) {
+  return std::make_unique<DenseStep>(op, kernels);
+}
+
+}  // namespace larq_engine
