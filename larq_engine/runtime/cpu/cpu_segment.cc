@@ -184,6 +184,21 @@ std::vector<int> CpuSegment::WholeProducers(const PlannedStep& planned) {
   return whole;
 }
 
+std::vector<TileMemoryStep> CpuSegment::DescribeSteps() const {
+  std::vector<TileMemoryStep> steps;
+  for (const auto& planned : steps_) {
+    steps.push_back({.producers = planned->producers,
+                     .output = static_cast<size_t>(planned->output.maker),
+                     .bytes = Bytes(planned->output.value),
+                     .pixel_bytes = planned->output.pixel_bytes,
+                     .is_shared = IsShared(planned->output.value),
+                     .pixelwise = planned->step->pixelwise(),
+                     .in_place = planned->step->in_place(),
+                     .whole_producers = WholeProducers(*planned)});
+  }
+  return steps;
+}
+
 std::vector<std::vector<size_t>> CpuSegment::MakeGroups() {
   std::vector<FusionStep> sizes;
   for (const auto& planned : steps_) {
@@ -196,6 +211,8 @@ std::vector<std::vector<size_t>> CpuSegment::MakeGroups() {
   groups_.clear();
   largest_group_ = 0;
   std::vector<std::vector<size_t>> grouped = GroupSteps(sizes, executor_.fuse());
+  const TileMemory of_a_pixel =
+      PlaceOutputs(DescribeSteps(), grouped, std::vector<int64_t>(grouped.size(), 1));
   for (const std::vector<size_t>& members : grouped) {
     Group group = {.steps = {}, .pixels = sizes[members[0]].pixels, .tiling = {}, .ops = nullptr};
     std::string ops;
@@ -204,8 +221,10 @@ std::vector<std::vector<size_t>> CpuSegment::MakeGroups() {
       PlannedStep& planned = *steps_[member];
       group.steps.push_back(&planned);
       ops += (ops.empty() ? "" : "+") + std::string(planned.op->op->name.kind);
-      pixel_bytes = MemorySum(
-          pixel_bytes, planned.part_bytes > 0 ? planned.part_bytes : planned.output.pixel_bytes);
+      if (!of_a_pixel.outputs[member].is_an_inputs) {
+        pixel_bytes = MemorySum(
+            pixel_bytes, planned.part_bytes > 0 ? planned.part_bytes : planned.output.pixel_bytes);
+      }
       planned.op->group = group.steps[0]->op->op->name.node;
     }
     group.ops = LastingName(ops);
@@ -221,24 +240,15 @@ std::vector<std::vector<size_t>> CpuSegment::MakeGroups() {
 }
 
 void CpuSegment::PlaceValues(std::span<const std::vector<size_t>> members) {
-  std::vector<TileMemoryStep> steps;
   size_t step_scratch = 0;
   for (const auto& planned : steps_) {
-    steps.push_back({.producers = planned->producers,
-                     .output = static_cast<size_t>(planned->output.maker),
-                     .bytes = Bytes(planned->output.value),
-                     .pixel_bytes = planned->output.pixel_bytes,
-                     .is_shared = IsShared(planned->output.value),
-                     .pixelwise = planned->step->pixelwise(),
-                     .in_place = planned->step->in_place(),
-                     .whole_producers = WholeProducers(*planned)});
     step_scratch = std::max(step_scratch, planned->step->scratch_bytes());
   }
   std::vector<int64_t> tile_pixels;
   for (const Group& group : groups_) {
     tile_pixels.push_back(LargestTile(group.pixels, group.tiling));
   }
-  const TileMemory placed = PlaceOutputs(steps, members, tile_pixels);
+  const TileMemory placed = PlaceOutputs(DescribeSteps(), members, tile_pixels);
   const size_t tiles_offset = RoundUp(step_scratch, kBufferAlignment);
   const auto put = [&](Place& place) {
     if (place.maker < 0) return;

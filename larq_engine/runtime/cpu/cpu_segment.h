@@ -73,6 +73,7 @@ class CpuSegment : public Segment {
   void MakeSteps(StepList list);
   void MakePart(const ListedStep& listed, PlannedStep& planned) const;
   static std::vector<int> WholeProducers(const PlannedStep& planned);
+  std::vector<TileMemoryStep> DescribeSteps() const;
   std::vector<std::vector<size_t>> MakeGroups();  // and returns which steps are in each
   void PlaceValues(std::span<const std::vector<size_t>> members);
   void FindValue(std::span<std::byte* const> places, int pass, Place& place);

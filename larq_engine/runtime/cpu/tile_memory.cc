@@ -32,6 +32,12 @@ class Placer {
         if (steps_[output].is_shared || lives_[output].is_placed) continue;
         lives_[output].is_placed = true;
         if (groups_[g].size() > 1 && lives_[output].last == g) {
+          const int dying = FindDyingInput(g, member, PlaceKind::kTile);
+          if (dying >= 0) {
+            placement_.outputs[output] = placement_.outputs[static_cast<size_t>(dying)];
+            placement_.outputs[output].is_an_inputs = true;
+            continue;
+          }
           placement_.outputs[output] = {PlaceKind::kTile, tile_bytes};
           const size_t bytes =
               MemoryProduct(static_cast<size_t>(tile_pixels[g]), steps_[output].pixel_bytes);
@@ -86,7 +92,7 @@ class Placer {
   void PlaceInArena(size_t group, size_t member) {
     const size_t output = steps_[groups_[group][member]].output;
     placement_.outputs[output].kind = PlaceKind::kArena;
-    const int dying = FindDyingInput(group, member);
+    const int dying = FindDyingInput(group, member, PlaceKind::kArena);
     if (dying < 0) {
       buffer_of_[output] = buffers_.size();
       buffers_.push_back(
@@ -97,26 +103,27 @@ class Placer {
     buffers_[buffer_of_[output]].last = lives_[output].last;
   }
 
-  // A sum takes the place of the shortcut that it ends: half the memory is half the cache. The
-  // output that the member may write over, or -1: earlier groups made it, nobody reads it after
-  // the member, and those of the group that do read it look at the pixel at hand only.
-  int FindDyingInput(size_t group, size_t member) const {
+  // A sum takes the place of the shortcut that it ends, and of tiles each the place of the one
+  // before: half the memory is half the cache. The output that the member may write over, or -1:
+  // nobody reads it after the member, and those of the group that do read it look at the pixel at
+  // hand only. In the arena, earlier groups made it.
+  int FindDyingInput(size_t group, size_t member, PlaceKind kind) const {
     const TileMemoryStep& step = steps_[groups_[group][member]];
     if (!step.in_place) return -1;
     for (int producer : step.producers) {
       if (producer < 0) continue;
       const size_t output = steps_[static_cast<size_t>(producer)].output;
-      if (DiesAt(output, group, member) && steps_[output].bytes == step.bytes) {
+      if (DiesAt(output, group, member, kind) && steps_[output].bytes == step.bytes) {
         return static_cast<int>(output);
       }
     }
     return -1;
   }
 
-  bool DiesAt(size_t output, size_t group, size_t member) const {
+  bool DiesAt(size_t output, size_t group, size_t member, PlaceKind kind) const {
     const Life& life = lives_[output];
-    return life.last_maker != group && life.last == group && life.last_member == member &&
-           life.pixelwise && placement_.outputs[output].kind == PlaceKind::kArena;
+    return (life.last_maker != group || kind == PlaceKind::kTile) && life.last == group &&
+           life.last_member == member && life.pixelwise && placement_.outputs[output].kind == kind;
   }
 
   std::span<const TileMemoryStep> steps_;
