@@ -275,16 +275,76 @@ void ToInt8Avx2(const TransformArgs& given) {
   }
 }
 
+// out = op(a, b) with one b a channel, which is loaded once for all rows; of so many vectors of
+// channels.
+template <size_t kVectors, typename Op>
+inline void ForVectorsOfChannels(const float* a, const float* b, size_t rows, size_t channels,
+                                 float* out, const Op& op) {
+  __m256 of_channels[kVectors];
+#pragma GCC unroll 4
+  for (size_t v = 0; v < kVectors; ++v) of_channels[v] = _mm256_loadu_ps(b + v * kFloats);
+  for (size_t i = 0; i < rows; ++i, a += channels, out += channels) {
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kVectors; ++v) {
+      const __m256 x = _mm256_loadu_ps(a + v * kFloats);
+      _mm256_storeu_ps(out + v * kFloats, op(x, of_channels[v]));
+    }
+  }
+}
+
+// Of all channels that make whole vectors; returns the first of the others.
+template <typename Op>
+inline size_t ForChannels(const float* a, const float* b, size_t rows, size_t channels, float* out,
+                          const Op& op) {
+  if (rows == 0) return 0;  // then b may be nowhere
+  size_t c = 0;
+  for (; c + 4 * kFloats <= channels; c += 4 * kFloats) {
+    ForVectorsOfChannels<4>(a + c, b + c, rows, channels, out + c, op);
+  }
+  for (; c + kFloats <= channels; c += kFloats) {
+    ForVectorsOfChannels<1>(a + c, b + c, rows, channels, out + c, op);
+  }
+  return c;
+}
+
+// The processor's minimum and maximum return their second operand when either is NaN or both are
+// zero, which is what `a < b ? a : b` says.
+struct ClampVector {
+  __m256 min;
+  __m256 max;
+  explicit ClampVector(FloatRange range)
+      : min(_mm256_set1_ps(range.min)), max(_mm256_set1_ps(range.max)) {}
+  __m256 operator()(__m256 x) const { return _mm256_min_ps(max, _mm256_max_ps(min, x)); }
+};
+
+void AddChannelsAvx2(const float* a, const float* b, size_t rows, size_t channels, FloatRange range,
+                     float* out) {
+  const ClampVector clamp(range);
+  const auto op = [&](__m256 x, __m256 y) { return clamp(_mm256_add_ps(x, y)); };
+  const size_t c = ForChannels(a, b, rows, channels, out, op);
+  for (size_t i = 0; i < rows && c < channels; ++i, a += channels, out += channels) {
+    Add(a + c, b + c, channels - c, range, out + c);
+  }
+}
+
+void MultiplyChannelsAvx2(const float* a, const float* b, size_t rows, size_t channels,
+                          FloatRange range, float* out) {
+  const ClampVector clamp(range);
+  const auto op = [&](__m256 x, __m256 y) { return clamp(_mm256_mul_ps(x, y)); };
+  const size_t c = ForChannels(a, b, rows, channels, out, op);
+  for (size_t i = 0; i < rows && c < channels; ++i, a += channels, out += channels) {
+    Multiply(a + c, b + c, channels - c, range, out + c);
+  }
+}
+
 void PreluAvx2(const float* in, const float* slopes, size_t rows, size_t channels, float* out) {
   const __m256 zero = _mm256_setzero_ps();
-  for (size_t i = 0; i < rows; ++i, in += channels, out += channels) {
-    size_t c = 0;
-    for (; c + kFloats <= channels; c += kFloats) {
-      const __m256 x = _mm256_loadu_ps(in + c);
-      const __m256 scaled = _mm256_mul_ps(x, _mm256_loadu_ps(slopes + c));
-      const __m256 negative = _mm256_cmp_ps(x, zero, _CMP_LT_OQ);
-      _mm256_storeu_ps(out + c, _mm256_blendv_ps(x, scaled, negative));
-    }
+  const auto op = [&](__m256 x, __m256 slope) {
+    const __m256 negative = _mm256_cmp_ps(x, zero, _CMP_LT_OQ);
+    return _mm256_blendv_ps(x, _mm256_mul_ps(x, slope), negative);
+  };
+  const size_t c = ForChannels(in, slopes, rows, channels, out, op);
+  for (size_t i = 0; i < rows && c < channels; ++i, in += channels, out += channels) {
     Prelu(in + c, slopes + c, 1, channels - c, out + c);
   }
 }
@@ -300,6 +360,8 @@ constexpr PixelOps WithAvx2() {
   ops.unpack_float = UnpackFloatAvx2;
   ops.unpack_int8 = UnpackInt8Avx2;
   ops.unpack_bool = UnpackBoolAvx2;
+  ops.add_channels = AddChannelsAvx2;
+  ops.multiply_channels = MultiplyChannelsAvx2;
   ops.prelu = PreluAvx2;
   return ops;
 }

@@ -495,16 +495,47 @@ void Multiply(const float* a, const float* b, size_t count, FloatRange range, fl
   });
 }
 
+// out = op(a, b) with one b a channel: that of some channels is loaded once for all rows.
+template <typename Op>
+inline void ForChannels(const float* a, const float* b, size_t rows, size_t channels, float* out,
+                        const Op& op) {
+  if (rows == 0) return;  // then b may be nowhere
+  constexpr size_t kBlock = 4 * kFloats;
+  size_t c = 0;
+  for (; c + kBlock <= channels; c += kBlock) {
+    const __m512 b0 = _mm512_loadu_ps(b + c), b1 = _mm512_loadu_ps(b + c + kFloats);
+    const __m512 b2 = _mm512_loadu_ps(b + c + 2 * kFloats);
+    const __m512 b3 = _mm512_loadu_ps(b + c + 3 * kFloats);
+    for (size_t i = 0; i < rows; ++i) {
+      const float* x = a + i * channels + c;
+      float* y = out + i * channels + c;
+      _mm512_storeu_ps(y, op(_mm512_loadu_ps(x), b0));
+      _mm512_storeu_ps(y + kFloats, op(_mm512_loadu_ps(x + kFloats), b1));
+      _mm512_storeu_ps(y + 2 * kFloats, op(_mm512_loadu_ps(x + 2 * kFloats), b2));
+      _mm512_storeu_ps(y + 3 * kFloats, op(_mm512_loadu_ps(x + 3 * kFloats), b3));
+    }
+  }
+  ForVectors(channels - c, [&](size_t at, auto lanes) {
+    const __m512 of_channels = lanes.Load(b + c + at);
+    for (size_t i = 0; i < rows; ++i) {
+      const size_t from = i * channels + c + at;
+      lanes.Store(out + from, op(lanes.Load(a + from), of_channels));
+    }
+  });
+}
+
 void AddChannels(const float* a, const float* b, size_t rows, size_t channels, FloatRange range,
                  float* out) {
-  for (size_t i = 0; i < rows; ++i) Add(a + i * channels, b, channels, range, out + i * channels);
+  const ClampVector clamp(range);
+  ForChannels(a, b, rows, channels, out,
+              [&](__m512 x, __m512 y) { return clamp(_mm512_add_ps(x, y)); });
 }
 
 void MultiplyChannels(const float* a, const float* b, size_t rows, size_t channels,
                       FloatRange range, float* out) {
-  for (size_t i = 0; i < rows; ++i) {
-    Multiply(a + i * channels, b, channels, range, out + i * channels);
-  }
+  const ClampVector clamp(range);
+  ForChannels(a, b, rows, channels, out,
+              [&](__m512 x, __m512 y) { return clamp(_mm512_mul_ps(x, y)); });
 }
 
 void ClampAll(const float* in, size_t count, FloatRange range, float* out) {
@@ -514,13 +545,10 @@ void ClampAll(const float* in, size_t count, FloatRange range, float* out) {
 }
 
 void Prelu(const float* in, const float* slopes, size_t rows, size_t channels, float* out) {
-  for (size_t i = 0; i < rows; ++i, in += channels, out += channels) {
-    ForVectors(channels, [&](size_t c, auto lanes) {
-      const __m512 x = lanes.Load(in + c);
-      const __mmask16 negative = _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_LT_OQ);
-      lanes.Store(out + c, _mm512_mask_mul_ps(x, negative, x, lanes.Load(slopes + c)));
-    });
-  }
+  ForChannels(in, slopes, rows, channels, out, [](__m512 x, __m512 slope) {
+    const __mmask16 negative = _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_LT_OQ);
+    return _mm512_mask_mul_ps(x, negative, x, slope);
+  });
 }
 
 void AddShifted(const int32_t* in, size_t count, int shift, int32_t* acc) {

@@ -35,8 +35,8 @@ struct Tiling {
   int64_t units() const { return tiles * blocks; }
 };
 
-// `pixel_bytes` are those of all places that the group writes to, for one pixel; `kernel_pixels` the pixels
-// that its kernel computes at once.
+// `pixel_bytes` are those of all places that the group writes to, for one pixel; `kernel_pixels`
+// the pixels that its kernel computes at once.
 Tiling CutWork(int64_t pixels, size_t pixel_bytes, int64_t kernel_pixels, int64_t channel_blocks,
                int threads);
 

@@ -30,7 +30,7 @@ enum class PlaceKind : uint8_t {
 
 struct OutputPlace {
   PlaceKind kind = PlaceKind::kShared;
-  size_t offset = 0;  // in the arena, or in the part of the scratch that is for tiles
+  size_t offset = 0;          // in the arena, or in the part of the scratch that is for tiles
   bool is_an_inputs = false;  // of a tile: where an input was, which nobody reads any more
 };
 
