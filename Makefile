@@ -9,7 +9,7 @@ CASES ?= 100000
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: demo build wheel docs benchmark-binary cpp-example test test-changed test-all test-rest test-full lint format fuzz fuzz-files bench \
+.PHONY: demo build release release-pins wheel docs benchmark-binary cpp-example test test-changed test-all test-rest test-full lint format fuzz fuzz-files bench \
         bench-compare gpu-bundle gpu-check gpu-docs zoo setup setup-base setup-keras setup-hosts setup-torch setup-fuzzer \
         setup-browser setup-speech setup-emulators setup-cross setup-cuda setup-ray setup-docs peers clean help
 
@@ -20,6 +20,8 @@ demo: setup-keras build ## convert a Keras model, run it in LiteRT, compare it w
 ##@ Make what others use
 
 build: setup-base ## build the plug-in and copy it into the Python package
+release: setup-cross setup-cuda ## make wheels, source archive, hashes, SBOMs and provenance, and check them all: PYTHONS="3.11 3.12"
+release-pins: ## write the versions and hashes of what builds a release anew
 wheel: setup-cross setup-cuda ## make wheels for x86-64 and 64-bit ARM (there only its own), for glibc 2.28 and newer, in dist/
 benchmark-binary: setup-base ## build larq_benchmark_model (docs/benchmark_binary.md), for this machine
 cpp-example: setup-base ## build run_model of examples/cpp (docs/deployment.md), for this machine
@@ -70,6 +72,12 @@ build:
 
 wheel:
 	@tools/make_wheels.sh $(if $(filter aarch64,$(shell uname -m)),,x86_64) aarch64
+
+release:
+	@$(VENV)/bin/python tools/release/make_release.py $(if $(PYTHONS),--pythons $(PYTHONS))
+
+release-pins:
+	@tools/release/pin.sh
 
 benchmark-binary:
 	@$(RUN_BAZEL) build $(BAZEL_FLAGS) //benchmarks/model:larq_benchmark_model

@@ -14,6 +14,9 @@ from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
+sys.path.append(str(ROOT / "tools"))
+
+import sbom  # noqa: E402 - it is in tools/
 
 # Of wheels for all of Linux: the tag without the machine. auditwheel's name of glibc 2.28.
 MANYLINUX = "manylinux_2_28_"
@@ -63,6 +66,14 @@ class PlatformWheel(bdist_wheel):
 
     def get_tag(self) -> tuple[str, str, str]:
         return "py3", "none", super().get_tag()[2]
+
+    def egg2dist(self, egginfo_path: str, distinfo_path: str) -> None:
+        """Adds what is inside the libraries."""
+        super().egg2dist(egginfo_path, distinfo_path)
+        folder = Path(distinfo_path) / "sboms"
+        folder.mkdir()
+        text = sbom.sbom_text(Path(self.bdist_dir) / "larq_engine", self.distribution.get_version())
+        (folder / sbom.FILE_NAME).write_text(text)
 
 
 class NativeDistribution(Distribution):

@@ -1,0 +1,256 @@
+"""Makes a release and checks it: `make release` writes dist/release-VERSION.
+
+In it are the wheels, the source archive, SHA256SUMS, and provenance.json: what was built, from
+which commit, with what. Nothing is left there unless all checks passed:
+
+  - the tree is a commit, and CHANGELOG.md knows the version;
+  - what builds is pinned to one version and to the hashes of its files (requirements.txt);
+  - wheels are what their tags say (tools/check_wheel.py), and their SBOMs are valid CycloneDX that
+    names the libraries' own hashes;
+  - the source archive builds a wheel with the same Python files;
+  - each Python of PYTHONS installs the wheel into an environment of its own, and runs a model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import provenance
+
+ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+REQUIREMENTS = HERE / "requirements.txt"
+PYTHONS = ("3.10", "3.11", "3.12", "3.13")
+SBOM = "/sboms/larq_engine.cdx.json"
+
+
+class CheckError(Exception):
+    """A check did not pass."""
+
+
+def run(*command: str | Path, cwd: Path = ROOT, env: dict[str, str] | None = None) -> str:
+    """Returns what a command prints, and shows it where it fails."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env=os.environ | (env or {}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode:
+        raise CheckError(f"'{' '.join(map(str, command))}' failed:\n{done.stdout[-4000:]}")
+    return done.stdout
+
+
+def say(text: str) -> None:
+    print(f"release: {text}", flush=True)
+
+
+def check_tree(version: str) -> str:
+    """Returns the commit."""
+    changed = run("git", "status", "--porcelain")
+    if changed:
+        raise CheckError(f"expected a tree without changes, got:\n{changed}commit them first")
+    heading = f"\n## {version}"
+    if heading not in (ROOT / "CHANGELOG.md").read_text():
+        raise CheckError(f"CHANGELOG.md: expected a section '{heading.strip()}'; write it first")
+    if f"{heading}, not yet released" in (ROOT / "CHANGELOG.md").read_text():
+        say(f"CHANGELOG.md says that {version} is not yet released; give it a date to publish it")
+    return run("git", "rev-parse", "HEAD").strip()
+
+
+def unpinned(text: str) -> list[str]:
+    """The requirements of a file for pip that are not of one version, or without a hash."""
+    found = []
+    for requirement in text.replace("\\\n", " ").splitlines():
+        words = requirement.split("#")[0].strip()
+        if words and ("==" not in words or "*" in words or "--hash=sha256:" not in words):
+            found.append(words.split()[0])
+    return found
+
+
+def make_environment(folder: Path) -> Path:
+    """Returns the Python of an environment with what builds and checks, by their hashes."""
+    loose = unpinned(REQUIREMENTS.read_text())
+    if loose:
+        raise CheckError(
+            f"{REQUIREMENTS.name}: expected one version and hashes for each, not {loose}"
+        )
+    run(sys.executable, "-m", "venv", folder)
+    python = folder / "bin" / "python"
+    run(python, "-m", "pip", "install", "--quiet", "--require-hashes", "-r", REQUIREMENTS)
+    return python
+
+
+def build_wheel(python: Path, source: Path, out: Path, platform_tag: str) -> Path:
+    run(
+        *(python, "-m", "pip", "wheel", ".", "--quiet", "--no-deps", "--no-build-isolation"),
+        *("--wheel-dir", out, f"--config-settings=--build-option=--plat-name={platform_tag}"),
+        cwd=source,
+    )
+    [wheel] = out.glob(f"*{platform_tag}.whl")
+    return wheel
+
+
+def check_sbom(python: Path, wheel: Path) -> None:
+    """Valid, of this wheel, and with each library by its hash."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if name.endswith(SBOM)]
+        if len(names) != 1:
+            raise CheckError(f"{wheel.name}: expected one {SBOM[1:]}, got {names}")
+        text = archive.read(names[0]).decode()
+        libraries = {
+            name: hashlib.sha256(archive.read(name)).hexdigest()
+            for name in archive.namelist()
+            if name.endswith(".so")
+        }
+    told = {
+        component["name"]: component["hashes"][0]["content"]
+        for component in json.loads(text)["components"]
+        if component["type"] == "file"
+    }
+    if told != libraries:
+        raise CheckError(f"{wheel.name}: expected an SBOM of {libraries}, got one of {told}")
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        file.write(text)
+        file.flush()
+        run(python, HERE / "check_cyclonedx.py", file.name)
+
+
+def check_source(python: Path, archive: Path, wheel: Path, work: Path, platform_tag: str) -> None:
+    """That the archive builds what the tree does."""
+    shutil.unpack_archive(archive, work)
+    [source] = work.iterdir()
+    built = build_wheel(python, source, work / "built", platform_tag)
+
+    def files(path: Path) -> dict[str, bytes]:
+        with zipfile.ZipFile(path) as opened:
+            names = [
+                name for name in opened.namelist() if not name.endswith((".so", SBOM, "RECORD"))
+            ]
+            return {name: opened.read(name) for name in names}
+
+    ours, its = files(wheel), files(built)
+    differ = sorted(name for name in ours.keys() | its.keys() if ours.get(name) != its.get(name))
+    if differ:
+        raise CheckError(f"{archive.name}: its wheel differs from the tree's in {differ[:10]}")
+
+
+def find_python(version: str) -> Path | None:
+    """By name, or of pyenv."""
+    named = shutil.which(f"python{version}")
+    if named:
+        return Path(named)
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    found = sorted((root / "versions").glob(f"{version}.*/bin/python"))
+    return found[-1] if found else None
+
+
+def try_wheel(interpreter: Path, wheel: Path, folder: Path) -> str:
+    """Installs it as users do and runs a model; returns what that says."""
+    run(interpreter, "-m", "venv", folder)
+    python = folder / "bin" / "python"
+    run(python, "-m", "pip", "install", "--quiet", f"{wheel}[litert]")
+    # From elsewhere: the tree's own package must not be found.
+    return run(python, HERE / "try_wheel.py", cwd=folder, env={"PYTHONPATH": ""}).strip()
+
+
+def sums(files: Iterable[Path]) -> str:
+    """As `sha256sum --check` reads them."""
+    return "".join(
+        f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in sorted(files)
+    )
+
+
+def machines() -> list[str]:
+    return ["aarch64"] if platform.machine() == "aarch64" else ["x86_64", "aarch64"]
+
+
+def release(pythons: list[str], work: Path) -> Path:
+    version = (ROOT / "larq_engine" / "version.txt").read_text().strip()
+    commit = check_tree(version)
+    os.environ["SOURCE_DATE_EPOCH"] = run("git", "log", "-1", "--format=%ct").strip()
+    missing = [name for name in pythons if find_python(name) is None]
+    if missing:
+        raise CheckError(
+            f"expected Python {', '.join(missing)}; install it, or leave it out: PYTHONS=..."
+        )
+
+    say("an environment of what builds, by hashes")
+    python = make_environment(work / "environment")
+    out = work / "out"
+    out.mkdir()
+    say("the source archive")
+    run(python, "-m", "build", "--sdist", "--no-isolation", "--outdir", out)
+    [archive] = out.glob("*.tar.gz")
+    wheels = {}
+    for machine in machines():
+        say(f"the wheel for {machine}")
+        tag = f"manylinux_2_28_{machine}"
+        wheels[machine] = build_wheel(python, ROOT, out, tag)
+        check_sbom(python, wheels[machine])
+    for line in run(
+        sys.executable, ROOT / "tools" / "check_wheel.py", *wheels.values()
+    ).splitlines():
+        say(line)
+    here = platform.machine()
+    say("a wheel from the source archive")
+    check_source(python, archive, wheels[here], work / "source", f"manylinux_2_28_{here}")
+    for name in pythons:
+        interpreter = find_python(name)
+        assert interpreter is not None
+        said = try_wheel(interpreter, wheels[here], work / f"python{name}")
+        say(f"Python {name}: {said}")
+    left_out = [name for name in PYTHONS if name not in pythons]
+    if left_out:
+        say(f"not run: Python {', '.join(left_out)}")
+    for machine in wheels.keys() - {here}:
+        say(f"not run here: the wheel for {machine}; `tools/run_tests.py arm64-wheel` emulates it")
+
+    (out / "SHA256SUMS").write_text(sums(out.iterdir()))
+    statement = provenance.statement(
+        artifacts=[archive, *wheels.values()],
+        commit=commit,
+        version=version,
+        requirements=REQUIREMENTS,
+        compilers=[run(name, "--version").splitlines()[0] for name in provenance.compilers(wheels)],
+    )
+    (out / "provenance.json").write_text(json.dumps(statement, indent=2) + "\n")
+    final = ROOT / "dist" / f"release-{version}"
+    shutil.rmtree(final, ignore_errors=True)
+    final.parent.mkdir(exist_ok=True)
+    shutil.copytree(out, final.with_suffix(".partial"))
+    final.with_suffix(".partial").rename(final)
+    return final
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Makes a release and checks it.")
+    parser.add_argument("--pythons", nargs="+", choices=PYTHONS, default=list(PYTHONS))
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="larq_engine_release_") as work:
+        try:
+            folder = release(arguments.pythons, Path(work))
+        except CheckError as error:
+            print(f"release: error: {error}", file=sys.stderr)
+            return 1
+    say(f"made {folder.relative_to(ROOT)}:")
+    for file in sorted(folder.iterdir()):
+        say(f"  {file.name}: {file.stat().st_size} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,74 @@
+"""What was built from what: an in-toto statement with SLSA's provenance, not signed.
+
+Who publishes a release signs it (`cosign attest-blob`, or the index's own attestations).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+_NAME = "urn:larq_engine:release"
+
+
+def compilers(wheels: Mapping[str, Path]) -> list[str]:
+    """The names of those that compiled the libraries, for these machines."""
+    others = sorted(wheels.keys() - {platform.machine()})
+    return ["g++", *(f"{machine}-linux-gnu-g++" for machine in others)]
+
+
+def statement(
+    *,
+    artifacts: Iterable[Path],
+    commit: str,
+    version: str,
+    requirements: Path,
+    compilers: Iterable[str],
+) -> dict[str, Any]:
+    return {
+        "_type": "https://in-toto.io/Statement/v1",
+        "subject": [
+            {"name": file.name, "digest": {"sha256": _sha256(file)}} for file in sorted(artifacts)
+        ],
+        "predicateType": "https://slsa.dev/provenance/v1",
+        "predicate": {
+            "buildDefinition": {
+                "buildType": f"{_NAME}:make-release",
+                "externalParameters": {"version": version, "commit": commit},
+                "internalParameters": {
+                    "compilers": list(compilers),
+                    "python": platform.python_version(),
+                    "system": platform.platform(),
+                },
+                "resolvedDependencies": [
+                    {"name": "larq_engine", "digest": {"gitCommit": commit}},
+                    *_pins(requirements.read_text()),
+                ],
+            },
+            "runDetails": {"builder": {"id": f"{_NAME}:own-machine"}},
+        },
+    }
+
+
+def _pins(text: str) -> list[dict[str, Any]]:
+    """Each package, with the hashes of the files that may have been installed."""
+    pins = []
+    for requirement in text.replace("\\\n", " ").splitlines():
+        name = re.match(r"([\w.-]+)==(\S+)", requirement)
+        if name:
+            hashes = re.findall(r"--hash=sha256:(\w+)", requirement)
+            pins.append(
+                {
+                    "uri": f"pkg:pypi/{name[1]}@{name[2]}",
+                    "annotations": {"sha256 of its files": hashes},
+                }
+            )
+    return pins
+
+
+def _sha256(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
