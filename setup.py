@@ -67,12 +67,15 @@ class PlatformWheel(bdist_wheel):
     def get_tag(self) -> tuple[str, str, str]:
         return "py3", "none", super().get_tag()[2]
 
-    def egg2dist(self, egginfo_path: str, distinfo_path: str) -> None:
-        """Adds what is inside the libraries."""
-        super().egg2dist(egginfo_path, distinfo_path)
-        folder = Path(distinfo_path) / "sboms"
+    def write_wheelfile(self, wheelfile_base: str, *rest: str) -> None:
+        """Adds what is inside the libraries, once all is there that goes into the wheel."""
+        super().write_wheelfile(wheelfile_base, *rest)
+        wheel = Path(wheelfile_base).parent
+        if wheel != Path(self.bdist_dir):
+            return  # of an installation that leaves the files where they are
+        text = sbom.sbom_text(wheel / "larq_engine", self.distribution.get_version())
+        folder = Path(wheelfile_base) / "sboms"
         folder.mkdir()
-        text = sbom.sbom_text(Path(self.bdist_dir) / "larq_engine", self.distribution.get_version())
         (folder / sbom.FILE_NAME).write_text(text)
 
 

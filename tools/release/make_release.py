@@ -8,6 +8,7 @@ which commit, with what. Nothing is left there unless all checks passed:
   - wheels are what their tags say (tools/check_wheel.py), and their SBOMs are valid CycloneDX that
     names the libraries' own hashes;
   - the source archive builds a wheel with the same Python files;
+  - conda's recipe can be rendered, and asks for what the wheel asks for;
   - each Python of PYTHONS installs the wheel into an environment of its own, and runs a model.
 """
 
@@ -129,6 +130,17 @@ def check_sbom(python: Path, wheel: Path) -> None:
         run(python, HERE / "check_cyclonedx.py", file.name)
 
 
+def check_recipe(python: Path, version: str, wheel: Path) -> None:
+    """That conda's recipe can be read, and asks for what the wheel asks for."""
+    with zipfile.ZipFile(wheel) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        metadata = archive.read(name).decode()
+    lines = [line for line in metadata.splitlines() if line.startswith("Requires-")]
+    fields = (line.split(": ", 1) for line in lines if "extra ==" not in line)
+    needs = [f"python{value}" if "Python" in field else value for field, value in fields]
+    run(python, HERE / "check_recipe.py", HERE / "conda" / "recipe.yaml", version, *needs)
+
+
 def check_source(python: Path, archive: Path, wheel: Path, work: Path, platform_tag: str) -> None:
     """That the archive builds what the tree does."""
     shutil.unpack_archive(archive, work)
@@ -206,6 +218,8 @@ def release(pythons: list[str], work: Path) -> Path:
     ).splitlines():
         say(line)
     here = platform.machine()
+    check_recipe(python, version, wheels[here])
+    say("not run here: conda's recipe, which was rendered but not built")
     say("a wheel from the source archive")
     check_source(python, archive, wheels[here], work / "source", f"manylinux_2_28_{here}")
     for name in pythons:
