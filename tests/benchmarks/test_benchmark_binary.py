@@ -198,7 +198,11 @@ def test_profile_has_the_operators_of_the_interpreters(fuse, tmp_path):
 
 
 def test_the_profiles_file_is_that_of_larq_engine_profile(tmp_path):
-    """The same operators and values; the engine's alone and together, the host's alone."""
+    """The same operators and values; the engine's alone and together, the host's alone.
+
+    The mean and the dense layer at the end are the host's in this model as it is, and only
+    larq_engine.profile tries them on the engine.
+    """
     out = tmp_path / "profile.json"
     run(_RESIDUAL, f"--profile_out={out}", "--num_runs=3")
     written = read_profile(out)
@@ -214,7 +218,10 @@ def test_the_profiles_file_is_that_of_larq_engine_profile(tmp_path):
         return {(m.ops, m.device, m.kernel) for m in alone_on_host}
 
     assert graph(written) == graph(expected)
-    assert measured(written) == measured(expected)
+    names = [op.op for op in expected.ops]
+    tried = {((names.index(op),), "cpu", None) for op in ("MEAN", "FULLY_CONNECTED")}
+    assert tried <= measured(expected)
+    assert measured(written) == measured(expected) - tried
     assert all(len(m.ops) == 1 for m in written.measurements if m.device == "host")
     rows = [(m.ops, m.device, m.kernel) for m in written.measurements]
     assert len(rows) == len({*rows})
