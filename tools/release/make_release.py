@@ -161,13 +161,15 @@ def check_source(python: Path, archive: Path, wheel: Path, work: Path, platform_
 
 
 def find_python(version: str) -> Path | None:
-    """By name, or of pyenv."""
-    named = shutil.which(f"python{version}")
-    if named:
-        return Path(named)
+    """By name, or of pyenv, whose own programs of that name may refuse to run."""
     root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
-    found = sorted((root / "versions").glob(f"{version}.*/bin/python"))
-    return found[-1] if found else None
+    named = shutil.which(f"python{version}")
+    candidates = [Path(named)] if named else []
+    candidates += sorted((root / "versions").glob(f"{version}.*/bin/python"), reverse=True)
+    for candidate in candidates:
+        if not subprocess.run([candidate, "-c", "import venv"], capture_output=True).returncode:
+            return candidate
+    return None
 
 
 def try_wheel(interpreter: Path, wheel: Path, folder: Path) -> str:
