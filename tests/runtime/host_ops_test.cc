@@ -68,12 +68,17 @@ TEST(HostOps, ResultsDoNotDependOnKernelAndThreads) {
 }
 
 #if UINTPTR_MAX == UINT32_MAX
-// Bits of 30 MB become tensors of 1 GB, of each of which a thread keeps a tile of 32 MB: 4 GB and
-// more, which wrap to what can be had.
+// Bits of 30 MB become tensors of 1 GB. A thread keeps a tile of 32 MB of each, as the sums at the
+// end read all of them: 4 GB and more, which wrap to what can be had.
 TEST(HostOps, MoreThanMemoryHoldsIsAnError) {
   ModelBuilder builder(kTfLiteInt32, {1, 15, 16, 1 << 20});
   builder.AddDequantize(kTfLiteFloat32);
-  for (int i = 0; i < 130; ++i) builder.AddRelu(kTfLiteBuiltinRelu);
+  std::vector<int> summands;
+  for (int i = 0; i < 130; ++i) {
+    summands.push_back(builder.LastTensor());
+    builder.AddRelu(kTfLiteBuiltinRelu);
+  }
+  for (int summand : summands) builder.AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone, summand);
   const DelegatePtr delegate = CreateDelegate({});
   MiniHost host(builder.Build(), SIZE_MAX);
   ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
