@@ -11,7 +11,7 @@ CASES ?= 100000
 .DEFAULT_GOAL := help
 .PHONY: demo build release release-pins wheel docs benchmark-binary cpp-example test test-changed test-all test-rest test-full lint format fuzz fuzz-files bench \
         bench-compare gpu-bundle gpu-check gpu-docs zoo setup setup-base setup-keras setup-hosts setup-torch setup-fuzzer \
-        setup-browser setup-speech setup-emulators setup-cross setup-cuda setup-ray setup-docs peers clean help
+        setup-browser setup-speech setup-emulators setup-cross setup-cuda setup-ray setup-docs setup-windows peers clean help
 
 ##@ See what it does
 
@@ -20,7 +20,7 @@ demo: setup-keras build ## convert a Keras model, run it in LiteRT, compare it w
 ##@ Make what others use
 
 build: setup-base ## build the plug-in and copy it into the Python package
-release: setup-cross setup-cuda ## make wheels, source archive, hashes, SBOMs and provenance, and check them all: PYTHONS="3.11 3.12"
+release: setup-cross setup-cuda setup-windows ## make wheels, source archive, hashes, SBOMs and provenance, and check them all: PYTHONS="3.11 3.12"
 release-pins: ## write the versions and hashes of what builds a release anew
 wheel: setup-cross setup-cuda ## make wheels for x86-64 and 64-bit ARM (there only its own), for glibc 2.28 and newer, in dist/
 benchmark-binary: setup-base ## build larq_benchmark_model (docs/benchmark_binary.md), for this machine
@@ -50,7 +50,7 @@ zoo: setup-hosts build ## convert the models of larq_zoo, checked against Keras;
 
 ##@ Keep house
 
-setup: setup-hosts setup-torch setup-fuzzer setup-browser setup-speech setup-emulators setup-cross setup-cuda setup-ray ## install all that building and testing need (quick when all is in place)
+setup: setup-hosts setup-torch setup-fuzzer setup-browser setup-speech setup-emulators setup-cross setup-cuda setup-ray setup-windows ## install all that building and testing need (quick when all is in place)
 peers: ## install the engines that `make bench` compares with
 setup-cuda: ## install NVIDIA's compiler (280 MB): then `make build` makes the kernels for GPUs as well
 clean: ## remove what was built; environments, demo/, and what you copied or measured elsewhere stay
@@ -58,7 +58,7 @@ help: ## list the targets
 
 # ---- How -----------------------------------------------------------------------------------------
 
-setup-base setup-keras setup-hosts setup-torch setup-fuzzer setup-browser setup-speech setup-emulators setup-cross setup-cuda setup-ray setup-docs:
+setup-base setup-keras setup-hosts setup-torch setup-fuzzer setup-browser setup-speech setup-emulators setup-cross setup-cuda setup-ray setup-docs setup-windows:
 	@tools/setup.sh $(@:setup-%=%)
 
 peers:
@@ -71,7 +71,7 @@ build:
 	@tools/build_library.sh larq_engine $(BAZEL_FLAGS)
 
 wheel:
-	@tools/make_wheels.sh $(if $(filter aarch64,$(shell uname -m)),,x86_64) aarch64
+	@tools/make_wheels.sh $(if $(filter aarch64,$(shell uname -m)),,manylinux_2_28_x86_64) manylinux_2_28_aarch64
 
 release:
 	@$(VENV)/bin/python tools/release/make_release.py $(if $(PYTHONS),--pythons $(PYTHONS))

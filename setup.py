@@ -18,6 +18,10 @@ sys.path.append(str(ROOT / "tools"))
 
 import sbom  # noqa: E402 - it is in tools/
 
+# The tags of wheels for other systems, and what builds their library. Each is the oldest that the
+# compiler makes programs for.
+OTHER_SYSTEMS = {"macosx_11_0_arm64": "macos_arm64", "win_amd64": "windows_x86_64"}
+
 # Of wheels for all of Linux: the tag without the machine. auditwheel's name of glibc 2.28.
 MANYLINUX = "manylinux_2_28_"
 
@@ -41,11 +45,13 @@ def bazel_flags(plat_name: str) -> list[str]:
                     "use an x86_64 machine, which makes all wheels"
                 )
             flags.append(f"--config={machine}")
+    elif plat_name in OTHER_SYSTEMS:
+        flags.append(f"--config={OTHER_SYSTEMS[plat_name]}")
     return flags
 
 
 class BuildWithLibrary(build_py):
-    """Puts liblarq_engine.so beside the Python files, in the tree itself if that is installed."""
+    """Puts the plug-in beside the Python files, in the tree itself if that is installed."""
 
     def run(self) -> None:
         super().run()

@@ -35,7 +35,10 @@ ISA_COPTS = {
     "avx512bw": _AVX512BW,
     "avx512vnni": _AVX512BW + ["-mavx512vnni"],
     "avx512vpopcntdq": _AVX512BW + ["-mavx512vpopcntdq"],
-    "dotprod": ["-march=armv8.2-a+dotprod"],
+    "dotprod": select({
+        "@platforms//os:macos": [],  # every Mac with such a CPU has it
+        "//conditions:default": ["-march=armv8.2-a+dotprod"],
+    }),
     "fma": ["-mfma"],  # no row has it: a test shows that nothing is contracted where it could be
     "neon": [],  # every 64-bit ARM has it
     "popcnt": ["-mpopcnt"],
@@ -68,6 +71,15 @@ CUDA_COPTS = [
     "--compress-mode=size",
 ]
 
+# Of targets that need what only Linux has.
+LINUX_ONLY = ["@platforms//os:linux"]
+
+# What opens libraries at run time.
+OPEN_LIBRARIES = select({
+    "@platforms//os:windows": [],  # not used there
+    "//conditions:default": ["-ldl"],
+})
+
 # The plug-in carries its own C++ runtime, because the host process may have loaded an older one;
 # a sanitizer intercepts the shared C++ runtime, so there it stays shared. The toolchain appends
 # `-lstdc++`: --as-needed drops it once the archive has resolved everything.
@@ -80,13 +92,15 @@ _STATIC_CXX_RUNTIME = select({
 _VERSION_SCRIPT = ["-Wl,--version-script=$(location //larq_engine:exports.lds)"]
 
 # Without a name of its own, a program that is linked with the library by its path looks for it at
-# that path.
-def _exports(soname):
-    flags = _VERSION_SCRIPT + ["-Wl,-soname," + soname]
+# that path. Elsewhere hidden visibility alone says what is exported, and zig's linker for macOS
+# exports the operators new and delete as well.
+def _exports(name):
+    flags = _VERSION_SCRIPT + ["-Wl,-soname," + name]
     return select({
         "@platforms//os:android": flags,
         "@platforms//os:linux": flags,
-        "//conditions:default": [],
+        "@platforms//os:macos": ["-Wl,-install_name,@rpath/" + name, "-Wl,-s"],
+        "@platforms//os:windows": ["-Wl,-s"],
     })
 
 # -L comes before the compiler's own folders, so -lc and the like find the stubs of tools/manylinux.

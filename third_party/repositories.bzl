@@ -8,6 +8,7 @@ themselves), so the stubs are used with Bazel 4 only.
 
 load("//third_party/cuda:cuda_toolkit.bzl", "cuda_toolkit")
 load("//third_party/toolchains:android_ndk.bzl", "android_ndk")
+load("//third_party/toolchains:zig.bzl", "zig")
 
 _STUBBED = ["remote_coverage_tools", "rules_cc", "rules_java"]
 
@@ -26,6 +27,9 @@ def larq_engine_repositories():
 
     # For --config=android_arm64 only.
     android_ndk(name = "android_ndk")
+
+    # For --config=windows_x86_64 and --config=macos_arm64 only.
+    zig(name = "zig")
 
     # NVIDIA's compiler, where there is one.
     cuda_toolkit(name = "cuda_toolkit")

@@ -10,20 +10,26 @@ folder=$(realpath "$1")
 shift
 cd "$(dirname "$0")/.."
 
-targets=(//larq_engine/runtime:liblarq_engine.so)
 kernels=//larq_engine/kernels/cuda:liblarq_engine_cuda.so
 # There is no such target without a compiler.
 found=$(tools/run_bazel.sh query "${kernels%:*}:all" 2>/dev/null) || {
   tools/run_bazel.sh query "${kernels%:*}:all" # says what is wrong
   exit 1
 }
-if grep -qxF "$kernels" <<<"$found"; then targets+=("$kernels"); fi
+case " $* " in
+  *" --config=windows_x86_64 "*) targets=(//larq_engine/runtime:larq_engine.dll) ;;
+  *" --config=macos_arm64 "*) targets=(//larq_engine/runtime:liblarq_engine.dylib) ;;
+  *)
+    targets=(//larq_engine/runtime:liblarq_engine.so)
+    if grep -qxF "$kernels" <<<"$found"; then targets+=("$kernels"); fi
+    ;;
+esac
 
 tools/run_bazel.sh build "$@" "${targets[@]}"
-# One that was built with a compiler before is of another version of the plug-in.
-rm -f "$folder/liblarq_engine_cuda.so"
+# Those that were built before may be of another version of the plug-in, or for another system.
+rm -f "$folder"/liblarq_engine.{so,dylib} "$folder/larq_engine.dll" "$folder/liblarq_engine_cuda.so"
 for target in "${targets[@]}"; do
   library=${target#//}
-  # A new file, not the old one overwritten: a running process may have that mapped.
+  # Never an old one overwritten: a running process may have that mapped.
   install -m 755 "bazel-bin/${library/://}" "$folder/${library#*:}"
 done

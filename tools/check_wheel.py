@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elf import read_elf
+from other_systems import look_at_macos, look_at_windows
 
 
 @dataclass(frozen=True)
@@ -70,19 +71,24 @@ OTHER_FILES = {
 WHEEL = re.compile(
     r"larq_engine-(?P<version>[^-]+)-py3-none-manylinux_(?P<major>\d+)_(?P<minor>\d+)_(?P<machine>x86_64|aarch64)\.whl"
 )
+ELSEWHERE = re.compile(
+    r"larq_engine-[^-]+-py3-none-(macosx_(?P<major>\d+)_(?P<minor>\d+)_arm64|win_amd64)\.whl"
+)
 MACHINES = {"x86_64": "Advanced Micro Devices X86-64", "aarch64": "AArch64"}
 SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0"}
 
 
 def problems(wheel: Path) -> list[str]:
+    elsewhere = ELSEWHERE.fullmatch(wheel.name)
+    if elsewhere:
+        return problems_elsewhere(wheel, elsewhere)
     tag = WHEEL.fullmatch(wheel.name)
     if tag is None:
-        return [f"name: expected {WHEEL.pattern}"]
+        return [f"name: expected {WHEEL.pattern} or {ELSEWHERE.pattern}"]
     limit = (int(tag["major"]), int(tag["minor"]))
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
         files = set(archive.namelist())
-        expected = OTHER_FILES | {library.path for library in LIBRARIES}
-        found = [f"lacks {name}" for name in sorted(expected - files)]
+        found = file_problems(files, {library.path for library in LIBRARIES})
         print(f"{wheel.name}: {wheel.stat().st_size} bytes")
         for library in LIBRARIES:
             if library.path in files:
@@ -92,6 +98,41 @@ def problems(wheel: Path) -> list[str]:
                     said = version_problems(library, file, tag["version"])
                 found += [f"{file.name}: {problem}" for problem in said]
     return found
+
+
+def file_problems(files: set[str], libraries: set[str]) -> list[str]:
+    native = {name for name in files if name.endswith((".dll", ".dylib", ".so"))}
+    found = [f"lacks {name}" for name in sorted((OTHER_FILES | libraries) - files)]
+    return found + [f"has {name}" for name in sorted(native - libraries)]
+
+
+def problems_elsewhere(wheel: Path, tag: re.Match[str]) -> list[str]:
+    """Of a wheel for macOS or Windows, in which the plug-in alone is native."""
+    plug_in = LIBRARIES[0]
+    name = "liblarq_engine.dylib" if tag["major"] else "larq_engine.dll"
+    path = f"larq_engine/{name}"
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
+        files = set(archive.namelist())
+        print(f"{wheel.name}: {wheel.stat().st_size} bytes")
+        lacking = file_problems(files, {path})
+        if path not in files:
+            return lacking
+        file = Path(archive.extract(path, folder))
+        size = file.stat().st_size
+        print(f"  {name}: {size} bytes, never loaded on this system")
+        if tag["major"]:
+            found = look_at_macos(file, (int(tag["major"]), int(tag["minor"])))
+        else:
+            found = look_at_windows(file)
+    said = [*found.problems, *export_problems(plug_in, found.exports)]
+    if size >= 1.3 * plug_in.largest:  # with a C++ library of its own
+        said.append(f"size: expected less than {1.3 * plug_in.largest:.0f} bytes, got {size}")
+    return lacking + [f"{name}: {problem}" for problem in said]
+
+
+def export_problems(library: Library, exports: frozenset[str]) -> list[str]:
+    found = [f"exports {name}" for name in sorted(exports) if not re.match(library.exports, name)]
+    return found + [f"does not export {name}" for name in sorted(library.must_export - exports)]
 
 
 def problems_of_library(
@@ -129,12 +170,7 @@ def problems_of_library(
     for name in sorted(without_symbol):
         if glibc_version(name) > limit:
             found.append(f"needs version {name}, which is newer than the tag's glibc {limit}")
-    for name in sorted(elf.exports):
-        if not re.match(library.exports, name):
-            found.append(f"exports {name}")
-    for name in sorted(library.must_export - elf.exports):
-        found.append(f"does not export {name}")
-    return found
+    return found + export_problems(library, elf.exports)
 
 
 def version_problems(library: Library, file: Path, version: str) -> list[str]:

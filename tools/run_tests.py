@@ -58,6 +58,8 @@ BUILD = ["make", "--no-print-directory", "build", "benchmark-binary", "cpp-examp
 PYTEST = [".venv/bin/python", "-m", "pytest", "-q", "-rs", "-n", "auto", "--durations=12"]
 # Needs NVIDIA's compiler.
 COMPILED_KERNELS = "tests/kernels/cuda/test_compiled_kernels.py"
+# Needs zig.
+OTHER_SYSTEMS = "tests/packaging/test_other_systems.py"
 # Needs Chromium.
 BROWSER = "tests/reporting/test_in_browser.py"
 
@@ -249,6 +251,13 @@ STAGES = (
         (*CPP, r"tools/qemu"),
         setup="cross",
         environment={"LARQ_ENGINE_REQUIRE_ISA": "portable"},
+    ),
+    Stage(
+        "windows",
+        "C++ tests as programs for 64-bit Windows, in Wine",
+        (["tools/test_windows.sh"], [*PYTEST, OTHER_SYSTEMS]),
+        (*CPP, r"tools/(other_systems|wine)", re.escape(OTHER_SYSTEMS)),
+        setup="windows",
     ),
     Stage(
         "arm64-wheel",

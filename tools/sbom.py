@@ -13,8 +13,14 @@ from typing import Any
 
 FILE_NAME = "larq_engine.cdx.json"
 
-_PLUG_IN = "liblarq_engine.so"
 _GPU_KERNELS = "liblarq_engine_cuda.so"
+# Those that zig compiled, with what it links into them.
+_BY_ZIG = {
+    "larq_engine.dll": ("libc++", "libc++abi", "compiler-rt", "mingw-w64"),
+    "liblarq_engine.dylib": ("libc++", "libc++abi", "compiler-rt"),
+}
+_LIBRARIES = ("liblarq_engine.so", _GPU_KERNELS, *_BY_ZIG)
+_ZIG_LICENSES = {"mingw-w64": "ZPL-2.1"}
 
 # What compilers write into what they make, and leave there when it is stripped.
 _COMPILER = re.compile(rb"GCC: \([^)]*\) (\d+(?:\.\d+)+)")
@@ -24,7 +30,7 @@ _RUNTIME_LICENSE = "GPL-3.0-or-later WITH GCC-exception-3.1"
 
 def sbom_text(package: Path, version: str) -> str:
     """Of the libraries in a folder larq_engine as a wheel has it."""
-    libraries = [package / name for name in (_PLUG_IN, _GPU_KERNELS) if (package / name).exists()]
+    libraries = [package / name for name in _LIBRARIES if (package / name).exists()]
     main = f"pkg:pypi/larq-engine@{version}"
     components = [_component(library) for library in libraries]
     inside = {library["bom-ref"]: _linked(library["bom-ref"], package) for library in components}
@@ -56,6 +62,12 @@ def sbom_text(package: Path, version: str) -> str:
     return json.dumps(document, indent=2) + "\n"
 
 
+def zig_version() -> str:
+    """Of the compiler for other systems, where `make setup-windows` puts it."""
+    [info] = (Path(__file__).parents[1] / ".zig").glob("ziglang-*.dist-info")
+    return info.name.removeprefix("ziglang-").removesuffix(".dist-info")
+
+
 def _component(library: Path) -> dict[str, Any]:
     return {
         "type": "file",
@@ -68,6 +80,21 @@ def _component(library: Path) -> dict[str, Any]:
 
 def _linked(name: str, package: Path) -> list[dict[str, Any]]:
     """The compiler's runtime, in the versions that the library's parts were compiled by."""
+    by_zig = _BY_ZIG.get(Path(name).name, ())
+    if by_zig:
+        version = zig_version()
+        return [
+            {
+                "type": "library",
+                "bom-ref": f"{runtime}@zig-{version}",
+                "name": runtime,
+                "description": f"as zig {version} has it",
+                "licenses": [
+                    {"expression": _ZIG_LICENSES.get(runtime, "Apache-2.0 WITH LLVM-exception")}
+                ],
+            }
+            for runtime in by_zig
+        ]
     content = (package.parent / name).read_bytes()
     parts = [
         {

@@ -13,6 +13,8 @@
 #   tools/setup.sh ray        base; Ray in .venv-ray, for the tests of larq_engine.batch in it
 #   tools/setup.sh peers      base, and benchmarks/peers/.venv (what only `make bench` needs)
 #   tools/setup.sh cross      base; compilers for ARM, and the QEMU that runs what they make
+#   tools/setup.sh zig        base; the compiler for macOS and Windows, in .zig
+#   tools/setup.sh windows    zig; Wine, which runs what it makes for Windows
 #   tools/setup.sh arm64      cross; Python and LiteRT for emulated 64-bit ARM
 #
 # A finished step leaves a stamp that holds a hash of what it depends on, so that a run with all in
@@ -88,6 +90,10 @@ missing_cross_compilers() {
   [[ $(uname -m) == aarch64 ]] || command -v aarch64-linux-gnu-g++ >/dev/null ||
     echo g++-aarch64-linux-gnu
   command -v arm-linux-gnueabihf-g++ >/dev/null || echo g++-arm-linux-gnueabihf
+}
+
+missing_wine() {
+  command -v wine64 >/dev/null || [[ -x /usr/lib/wine/wine64 ]] || echo wine64 wine
 }
 
 # The compiler's runtime libraries are a package of their own since LLVM 14; before (and in Ubuntu's
@@ -265,6 +271,21 @@ cuda() {
   fingerprint pyproject.toml >.cuda/.setup-cuda
 }
 
+zig() {
+  base
+  if done_before .zig/.setup-zig pyproject.toml; then return; fi
+  say ".zig: installing zig, a compiler for macOS and Windows (400 MB)"
+  rm -rf .zig
+  quietly "$VENV/bin/python" -m pip --disable-pip-version-check install --quiet \
+    --progress-bar off --no-deps --target .zig --group zig
+  fingerprint pyproject.toml >.zig/.setup-zig
+}
+
+windows() {
+  zig
+  install_packages missing_wine
+}
+
 # ---- Emulated 64-bit ARM -------------------------------------------------------------------------
 
 readonly EMULATION=.emulation
@@ -409,6 +430,6 @@ arm64() {
 }
 
 case ${1:-} in
-  base | keras | hosts | torch | fuzzer | browser | speech | emulators | cuda | ray | docs | peers | cross | arm64) "$1" ;;
-  *) fail "expected base, keras, hosts, torch, fuzzer, browser, speech, emulators, cuda, ray, docs, peers, cross or arm64, got '${1:-}'" ;;
+  base | keras | hosts | torch | fuzzer | browser | speech | emulators | cuda | ray | docs | peers | cross | zig | windows | arm64) "$1" ;;
+  *) fail "expected base, keras, hosts, torch, fuzzer, browser, speech, emulators, cuda, ray, docs, peers, cross, zig, windows or arm64, got '${1:-}'" ;;
 esac

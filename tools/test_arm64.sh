@@ -10,7 +10,7 @@ if [[ ! -e .emulation/arm64/.setup-arm64 ]]; then
   if [[ -z ${LARQ_ENGINE_REQUIRE_ARM64:-} ]]; then exit 77; fi
   exit 1
 fi
-tools/make_wheels.sh aarch64
+tools/make_wheels.sh manylinux_2_28_aarch64
 packages=.build/arm64
 rm -rf "$packages"
 # pip refuses a wheel whose tag is not for such a machine.

@@ -99,6 +99,8 @@ CpuFeatures AskCpu() {
   const unsigned long hwcap2 = getauxval(AT_HWCAP2);
   if ((hwcap2 & kHwcap2Sme2) != 0 && (hwcap2 & kHwcap2SmeBi32i32) != 0) features.Add(Isa::kSme2);
   return features;
+#elif defined(__aarch64__) && defined(__APPLE__)
+  return {Isa::kNeon, Isa::kDotprod};  // SME2 was never tried there
 #elif defined(__aarch64__)
   return {Isa::kNeon};
 #else

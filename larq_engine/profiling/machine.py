@@ -16,11 +16,17 @@ def describe_machine() -> dict[str, Any]:
     """The machine, before anything is measured."""
     return {
         "cpu": cpu_name(),
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": library.usable_cpus(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": platform.python_version(),
-        "load_average": os.getloadavg()[0],
+        **_load(),
     }
+
+
+def _load() -> dict[str, float]:
+    """Of the last minute; nothing where the system does not tell, as Windows does not."""
+    getloadavg = getattr(os, "getloadavg", None)
+    return {"load_average": getloadavg()[0]} if getloadavg else {}
 
 
 def cpu_name() -> str:

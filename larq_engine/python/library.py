@@ -8,13 +8,16 @@ import ctypes
 import functools
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from larq_engine.python.operators import known_op
 
-_LIBRARY = Path(__file__).resolve().parent.parent / "liblarq_engine.so"
+_NAMES = {"darwin": "liblarq_engine.dylib", "win32": "larq_engine.dll"}
+_NAME = _NAMES.get(sys.platform, "liblarq_engine.so")
+_LIBRARY = Path(__file__).resolve().parent.parent / _NAME
 
 # What the engine calls a step that moves a value from one device to another.
 TRANSFER = "TRANSFER"

@@ -7,7 +7,11 @@
 
 #include <stddef.h>
 
+#if defined(_WIN32)
+#define LARQ_ENGINE_EXPORT __declspec(dllexport)
+#else
 #define LARQ_ENGINE_EXPORT __attribute__((visibility("default")))
+#endif
 
 #ifdef __cplusplus
 extern "C" {

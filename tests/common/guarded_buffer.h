@@ -2,13 +2,11 @@
 #ifndef LARQ_ENGINE_TESTS_COMMON_GUARDED_BUFFER_H_
 #define LARQ_ENGINE_TESTS_COMMON_GUARDED_BUFFER_H_
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstring>
-#include <new>
 #include <span>
+
+#include "tests/common/guarded_pages.h"
 
 namespace larq_engine::testing {
 
@@ -17,25 +15,15 @@ enum class Guard { kAfter, kBefore };
 template <typename T>
 class GuardedBuffer {
  public:
-  explicit GuardedBuffer(size_t size, Guard guard = Guard::kAfter) : size_(size) {
-    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    const size_t data_bytes = (size * sizeof(T) + page - 1) / page * page;
-    mapped_bytes_ = data_bytes + 2 * page;
-    void* mapped = mmap(nullptr, mapped_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapped == MAP_FAILED) throw std::bad_alloc();
-    mapped_ = static_cast<std::byte*>(mapped);
-    if (data_bytes > 0 && mprotect(mapped_ + page, data_bytes, PROT_READ | PROT_WRITE) != 0) {
-      throw std::bad_alloc();
-    }
-    std::byte* begin = mapped_ + page;
-    if (guard == Guard::kAfter) begin += data_bytes - size * sizeof(T);
+  explicit GuardedBuffer(size_t size, Guard guard = Guard::kAfter)
+      : size_(size), pages_(size * sizeof(T)) {
+    std::byte* begin = guard == Guard::kAfter ? pages_.end() - size * sizeof(T) : pages_.begin();
     data_ = reinterpret_cast<T*>(begin);
   }
   explicit GuardedBuffer(std::span<const T> values, Guard guard = Guard::kAfter)
       : GuardedBuffer(values.size(), guard) {
     if (!values.empty()) std::memcpy(data_, values.data(), values.size_bytes());
   }
-  ~GuardedBuffer() { munmap(mapped_, mapped_bytes_); }
   GuardedBuffer(const GuardedBuffer&) = delete;
   GuardedBuffer& operator=(const GuardedBuffer&) = delete;
 
@@ -45,8 +33,7 @@ class GuardedBuffer {
 
  private:
   size_t size_;
-  size_t mapped_bytes_;
-  std::byte* mapped_;
+  GuardedPages pages_;
   T* data_;
 };
 

@@ -178,8 +178,8 @@ TEST_P(PixelOpsTest, BitpackFloatLimits) {
       // Every second one is next to its limit, on the side that the sign leaves.
       const float limit = limits[i % channels];
       const float end = random_.Int(0, 1) ? kInfinity : -kInfinity;
-      const float near = random_.Int(0, 1) ? limit : std::nextafter(limit, end);
-      if (random_.Int(0, 1)) values[i] = signs[i % channels] == 0 ? near : -near;
+      const float beside = random_.Int(0, 1) ? limit : std::nextafter(limit, end);
+      if (random_.Int(0, 1)) values[i] = signs[i % channels] == 0 ? beside : -beside;
     }
     const GuardedBuffer<float> in{std::span<const float>(values), guard};
     const GuardedBuffer<float> limits_in{std::span(limits), guard};
@@ -244,8 +244,8 @@ TEST_P(PixelOpsTest, BitpackInt8) {
     std::vector<int8_t> values(rows * channels);
     for (int8_t& value : values) {
       // Every second one is next to the zero point or, at the ends, the other end.
-      const int64_t near = zero_point + random_.Int(-1, 1);
-      value = static_cast<int8_t>(random_.Int(0, 1) ? random_.Int(-128, 127) : near);
+      const int64_t beside = zero_point + random_.Int(-1, 1);
+      value = static_cast<int8_t>(random_.Int(0, 1) ? random_.Int(-128, 127) : beside);
     }
     const GuardedBuffer<int8_t> in{std::span<const int8_t>(values), guard};
     GuardedBuffer<uint32_t> out(rows * WordsFor(channels), guard);

@@ -80,10 +80,10 @@ void ExpectCounts(Random& random, const PixelOps& ops, size_t bits, size_t chann
   for (size_t i = 0; i < values.size(); ++i) {
     const float at =
         limit(static_cast<size_t>(random.Int(0, static_cast<int64_t>(count) - 1)), i % channels);
-    const float near[] = {at,       std::nextafter(at, -INFINITY), std::nextafter(at, INFINITY),
-                          INFINITY, random.Float(-1.5f, 1.5f),     random.Float(-30.0f, 30.0f),
-                          -INFINITY};
-    values[i] = near[random.Int(0, 6)];
+    const float beside[] = {at,       std::nextafter(at, -INFINITY), std::nextafter(at, INFINITY),
+                            INFINITY, random.Float(-1.5f, 1.5f),     random.Float(-30.0f, 30.0f),
+                            -INFINITY};
+    values[i] = beside[random.Int(0, 6)];
   }
   const std::vector<uint32_t> out = Quantize(ops, bits, channels, limits, values);
   for (size_t i = 0; i < values.size(); ++i) {

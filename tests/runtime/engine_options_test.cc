@@ -26,10 +26,16 @@ std::string ErrorOf(const char* key, const char* value) {
 // Sets a variable for one test.
 class Variable {
  public:
-  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Variable() { unsetenv(name_); }
+  Variable(const char* name, const char* value) : name_(name) { Set(value); }
+  ~Variable() { Set(""); }
 
  private:
+#if defined(_WIN32)
+  void Set(const char* value) { _putenv_s(name_, value); }  // nothing is no variable
+#else
+  void Set(const char* value) { *value == '\0' ? unsetenv(name_) : setenv(name_, value, 1); }
+#endif
+
   const char* name_;
 };
 

@@ -33,6 +33,7 @@ ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 REQUIREMENTS = HERE / "requirements.txt"
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
+LIBRARIES = (".so", ".dll", ".dylib")
 SBOM = "/sboms/larq_engine.cdx.json"
 
 
@@ -115,7 +116,7 @@ def check_sbom(python: Path, wheel: Path) -> None:
         libraries = {
             name: hashlib.sha256(archive.read(name)).hexdigest()
             for name in archive.namelist()
-            if name.endswith(".so")
+            if name.endswith(LIBRARIES)
         }
     told = {
         component["name"]: component["hashes"][0]["content"]
@@ -150,7 +151,9 @@ def check_source(python: Path, archive: Path, wheel: Path, work: Path, platform_
     def files(path: Path) -> dict[str, bytes]:
         with zipfile.ZipFile(path) as opened:
             names = [
-                name for name in opened.namelist() if not name.endswith((".so", SBOM, "RECORD"))
+                name
+                for name in opened.namelist()
+                if not name.endswith((*LIBRARIES, SBOM, "RECORD"))
             ]
             return {name: opened.read(name) for name in names}
 
@@ -188,8 +191,13 @@ def sums(files: Iterable[Path]) -> str:
     )
 
 
-def machines() -> list[str]:
-    return ["aarch64"] if platform.machine() == "aarch64" else ["x86_64", "aarch64"]
+def wheel_tags() -> dict[str, str]:
+    """By machine or system. On 64-bit ARM there is no compiler for x86-64 Linux."""
+    linux = ["aarch64"] if platform.machine() == "aarch64" else ["x86_64", "aarch64"]
+    return {machine: f"manylinux_2_28_{machine}" for machine in linux} | {
+        "macOS": "macosx_11_0_arm64",
+        "Windows": "win_amd64",
+    }
 
 
 def release(pythons: list[str], work: Path) -> Path:
@@ -210,9 +218,8 @@ def release(pythons: list[str], work: Path) -> Path:
     run(python, "-m", "build", "--sdist", "--no-isolation", "--outdir", out)
     [archive] = out.glob("*.tar.gz")
     wheels = {}
-    for machine in machines():
+    for machine, tag in wheel_tags().items():
         say(f"the wheel for {machine}")
-        tag = f"manylinux_2_28_{machine}"
         wheels[machine] = build_wheel(python, ROOT, out, tag)
         check_sbom(python, wheels[machine])
     for line in run(
@@ -232,8 +239,9 @@ def release(pythons: list[str], work: Path) -> Path:
     left_out = [name for name in PYTHONS if name not in pythons]
     if left_out:
         say(f"not run: Python {', '.join(left_out)}")
-    for machine in wheels.keys() - {here}:
+    for machine in wheels.keys() & {"aarch64", "x86_64"} - {here}:
         say(f"not run here: the wheel for {machine}; `tools/run_tests.py arm64-wheel` emulates it")
+    say("not run here: the wheels for macOS and Windows; `tools/run_tests.py windows` runs the C++")
 
     (out / "SHA256SUMS").write_text(sums(out.iterdir()))
     statement = provenance.statement(
@@ -241,7 +249,10 @@ def release(pythons: list[str], work: Path) -> Path:
         commit=commit,
         version=version,
         requirements=REQUIREMENTS,
-        compilers=[run(name, "--version").splitlines()[0] for name in provenance.compilers(wheels)],
+        compilers=[
+            *(run(name, "--version").splitlines()[0] for name in provenance.compilers(wheels)),
+            f"zig {run(ROOT / '.zig' / 'ziglang' / 'zig', 'version').strip()}",
+        ],
     )
     (out / "provenance.json").write_text(json.dumps(statement, indent=2) + "\n")
     final = ROOT / "dist" / f"release-{version}"

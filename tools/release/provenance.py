@@ -17,7 +17,7 @@ _NAME = "urn:larq_engine:release"
 
 def compilers(wheels: Mapping[str, Path]) -> list[str]:
     """The names of those that compiled the libraries, for these machines."""
-    others = sorted(wheels.keys() - {platform.machine()})
+    others = sorted(wheels.keys() & {"aarch64", "x86_64"} - {platform.machine()})
     return ["g++", *(f"{machine}-linux-gnu-g++" for machine in others)]
 
 

@@ -73,5 +73,3 @@
   bgemm_function larq_engine_bgemm_neon_2x16x128, 2, 128
   bgemm_function larq_engine_bgemm_neon_3x16x128, 3, 128
   bgemm_function larq_engine_bgemm_neon_4x16x128, 4, 128
-
-  .section .note.GNU-stack, "", %progbits

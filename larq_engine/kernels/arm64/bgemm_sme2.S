@@ -23,6 +23,8 @@
 // Entering and leaving streaming mode costs some 100 cycles and all vector registers, and there is no
 // NEON in between, which a compiler could use at any place. So all of it is here.
 
+#include "larq_engine/kernels/arm64/function.inc"
+
   .arch_extension sve
   .arch_extension sme  // what SME2 added are words, for assemblers that do not know it
 
@@ -60,14 +62,14 @@
 // Stores the counters of two tiles, or loads them.
 .macro two_tiles instruction, left_tile, right_tile, predication
   mov w12, #0
-.Lrow\@:
+LOCAL(row\@):
   \instruction {\left_tile\()h.s[w12, 0]}, p1\predication, [at]
   \instruction {\right_tile\()h.s[w12, 0]}, p2\predication, [at, lanes, lsl #2]
   add at, at, acc_bytes
   add w12, w12, #1
   subs rows, rows, #1
   ccmp x12, lanes, #4, ne  // equal where no rows are left
-  b.ne .Lrow\@
+  b.ne LOCAL(row\@)
 .endm
 
 // All counters but those that BMOPA made of what is beyond m and n.
@@ -76,18 +78,12 @@
   add at, at, column, lsl #2
   sub rows, m, x
   two_tiles \instruction, za0, za1, \predication
-  cbz rows, .Lno_more\@
+  cbz rows, LOCAL(no_more\@)
   two_tiles \instruction, za2, za3, \predication
-.Lno_more\@:
+LOCAL(no_more\@):
 .endm
 
-  .text
-  .p2align 4
-  .globl larq_engine_bgemm_sme2_32x32x32
-  .hidden larq_engine_bgemm_sme2_32x32x32
-  .type larq_engine_bgemm_sme2_32x32x32, %function
-larq_engine_bgemm_sme2_32x32x32:
-  .cfi_startproc
+  begin_function larq_engine_bgemm_sme2_32x32x32
   stp d8, d9, [sp, #-64]!
   .cfi_def_cfa_offset 64
   stp d10, d11, [sp, #16]
@@ -98,69 +94,69 @@ larq_engine_bgemm_sme2_32x32x32:
   // Whoever called the caller may have left values in ZA, to be saved by the first that needs it: the
   // lazy scheme of the procedure call standard.
   mrs x9, tpidr2_el0
-  cbz x9, .Lza_is_free
+  cbz x9, LOCAL(za_is_free)
   ldr at, [x9]        // where to
   ldrh w10, [x9, #8]  // how many vectors
   msr tpidr2_el0, xzr
   mov w12, #0
-.Lsave:
+LOCAL(save):
   cmp w12, w10
-  b.hs .Lza_is_free
+  b.hs LOCAL(za_is_free)
   str za[w12, 0], [at]
   addvl at, at, #1
   add w12, w12, #1
-  b .Lsave
-.Lza_is_free:
+  b LOCAL(save)
+LOCAL(za_is_free):
 
   ldp m, words, [part]
   ldp runs, segments, [part, #16]
   ldp lhs_base, left, [part, #32]
   cntw lanes
   ptrue p0.s
-.Lsegment:
+LOCAL(segment):
   mov word, #0
   mov round_base, lhs_base
-.Lwords:
+LOCAL(words):
   sub round_words, words, word
   cmp round_words, lanes
   csel round_words, round_words, lanes, lo
   whilelo p1.s, xzr, round_words
   mov x, #0
-.Lpixels:
+LOCAL(pixels):
   sub rows, m, x
   cmp rows, lanes
   csel rows, rows, lanes, lo
   add at, runs, x, lsl #3
   add at, at, rows, lsl #3
   sub w12, w15, #1  // rows
-.Lload:
+LOCAL(load):
   ldr offset, [at, #-8]!
   ld1w {za0h.s[w12, 0]}, p1/z, [round_base, offset, lsl #2]
   subs w12, w12, #1
-  b.pl .Lload
+  b.pl LOCAL(load)
   mov at, #32
   whilelo p2.s, x, at
   add at, left, x, lsl #2
   mov w12, #0
-.Lstore:
+LOCAL(store):
   mova z0.s, p0/m, za0v.s[w12, 0]
   not z0.s, p0/m, z0.s
   st1w {z0.s}, p2, [at]
   add at, at, #32 * 4
   add w12, w12, #1
   cmp x12, round_words
-  b.lo .Lstore
+  b.lo LOCAL(store)
   add x, x, lanes
   cmp x, m
-  b.lo .Lpixels
+  b.lo LOCAL(pixels)
   add left, left, round_words, lsl #7
   add round_base, round_base, lanes, lsl #2
   add word, word, lanes
   cmp word, words
-  b.lo .Lwords
+  b.lo LOCAL(words)
   add runs, runs, #32 * 8
   subs segments, segments, #1
-  b.ne .Lsegment
+  b.ne LOCAL(segment)
 
   ldp n, right_end, [part, #48]
   ldp acc, acc_bytes, [part, #64]
@@ -174,7 +170,7 @@ larq_engine_bgemm_sme2_32x32x32:
   cmp step, at
   csel step, step, at, lo
   mov column, #0
-.Lcolumns:
+LOCAL(columns):
   orr at, column, #31
   add at, at, #1
   cmp at, n
@@ -183,16 +179,16 @@ larq_engine_bgemm_sme2_32x32x32:
   add depth, column, lanes
   whilelo p2.s, depth, at
   mov x, #0
-.Lcount:
-  cbz is_first, .Ladd
+LOCAL(count):
+  cbz is_first, LOCAL(add)
   zero {za}
-  b .Lzeroed
-.Ladd:
+  b LOCAL(zeroed)
+LOCAL(add):
   four_tiles ld1w, /z
-.Lzeroed:
+LOCAL(zeroed):
   add at, left_end, x, lsl #2
   mov depth, first_depth
-.Lword:
+LOCAL(word):
   .inst 0xa00e41a0    // ld1w {z0.s-z1.s}, pn8/z, [x13, x14, lsl #2]: pixels
   .inst 0xa00e4162    // ld1w {z2.s-z3.s}, pn8/z, [x11, x14, lsl #2]: columns
   .inst 0x80820008    // bmopa za0.s, p0/m, p0/m, z0.s, z2.s
@@ -200,19 +196,19 @@ larq_engine_bgemm_sme2_32x32x32:
   .inst 0x8082002a    // bmopa za2.s, p0/m, p0/m, z1.s, z2.s
   .inst 0x8083002b    // bmopa za3.s, p0/m, p0/m, z1.s, z3.s
   adds depth, depth, #32
-  b.ne .Lword
+  b.ne LOCAL(word)
   four_tiles st1w
   add x, x, step
   cmp x, m
-  b.lo .Lcount
+  b.lo LOCAL(count)
   add column, column, step
   add right_end, right_end, step, lsl #2
   tst column, #31
-  b.ne .Lsame_block
+  b.ne LOCAL(same_block)
   add right_end, right_end, next_block
-.Lsame_block:
+LOCAL(same_block):
   cmp column, n
-  b.lo .Lcolumns
+  b.lo LOCAL(columns)
 
   smstop
   ldp d10, d11, [sp, #16]
@@ -221,7 +217,4 @@ larq_engine_bgemm_sme2_32x32x32:
   ldp d8, d9, [sp], #64
   .cfi_def_cfa_offset 0
   ret
-  .cfi_endproc
-  .size larq_engine_bgemm_sme2_32x32x32, . - larq_engine_bgemm_sme2_32x32x32
-
-  .section .note.GNU-stack, "", %progbits
+  end_function larq_engine_bgemm_sme2_32x32x32

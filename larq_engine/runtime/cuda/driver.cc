@@ -1,6 +1,5 @@
 #include "larq_engine/runtime/cuda/driver.h"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <string>
@@ -9,8 +8,6 @@
 
 namespace larq_engine {
 namespace {
-
-constexpr const char* kLibrary = "libcuda.so.1";
 
 [[noreturn]] void FailTooOld(const std::string& got) {
   throw OpError("expected NVIDIA's driver for " + CudaVersionText(kCudaInterface) +
@@ -74,20 +71,6 @@ CudaDriver LoadCudaDriver(const SymbolFinder& find) {
 #undef LARQ_ENGINE_CUDA_FIND
   driver.process = getpid();
   driver.Call(driver.cuInit, 0);
-  return driver;
-}
-
-const CudaDriver& OpenCudaDriver() {
-  // Never closed: the driver has threads of its own, and others in the process may use it.
-  static const CudaDriver driver = [] {
-    void* const library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-      throw OpError(std::string("expected NVIDIA's driver for ") + CudaVersionText(kCudaInterface) +
-                    " or newer, got: " + dlerror() +
-                    "; install the driver, or start the container with access to the GPU");
-    }
-    return LoadCudaDriver([library](const char* name) { return dlsym(library, name); });
-  }();
   return driver;
 }
 

@@ -3,8 +3,10 @@
 // The resolver is a C++ class of the host, whose header we do not have; its AddCustom is found by
 // its mangled name in whatever library of this process exports it. Those of TensorFlow and of
 // tflite-runtime 2.14 do, LiteRT's does not.
+#if defined(__linux__)
 #include <dlfcn.h>
 #include <link.h>
+#endif
 
 #include <cstdio>
 #include <map>
@@ -23,11 +25,14 @@
 namespace larq_engine {
 namespace {
 
+using AddCustomFn = void (*)(void* resolver, const char* name, const TfLiteRegistration*,
+                             int version);
+
+#if defined(__linux__)
+
 // void tflite::MutableOpResolver::AddCustom(const char*, const TfLiteRegistration*, int)
 constexpr const char* kAddCustom =
     "_ZN6tflite17MutableOpResolver9AddCustomEPKcPK18TfLiteRegistrationi";
-using AddCustomFn = void (*)(void* resolver, const char* name, const TfLiteRegistration*,
-                             int version);
 
 // Hosts load their libraries locally, out of sight of the default search: ask each one. Names
 // first: the loader holds a lock while it lists them, and takes it in the other order in dlopen.
@@ -50,6 +55,13 @@ AddCustomFn FindAddCustom() {
   }
   return reinterpret_cast<AddCustomFn>(found);
 }
+
+#else
+
+// Elsewhere hosts take the engine as a delegate only.
+AddCustomFn FindAddCustom() { return nullptr; }
+
+#endif
 
 // One engine for each number of threads, as long as somebody uses it.
 std::shared_ptr<Engine> SharedEngine(int threads) {

@@ -1,9 +1,11 @@
 #include "larq_engine/runtime/cpu/thread_pool.h"
 
+#if !defined(_WIN32)
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <atomic>
@@ -159,6 +161,7 @@ TEST(ThreadPool, CallersOnSeveralThreadsTakeTurns) {
   for (std::thread& caller : callers) caller.join();
 }
 
+#if !defined(_WIN32)                                                 // has no fork
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // which need terabytes
 // Address space for some stacks, not for 255.
 constexpr size_t kLittleMemory = 512u << 20;
@@ -222,6 +225,7 @@ TEST(ThreadPool, AForkedChildComputesAlone) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
+#endif
 #endif
 
 }  // namespace

@@ -1,8 +1,10 @@
 // The plug-in in a host: what it claims, and that the results do not depend on the kernel, on the
 // number of threads or on the shapes that were there before.
 #include <gtest/gtest.h>
+#if !defined(_WIN32)
 #include <sys/wait.h>
 #include <unistd.h>
+#endif
 
 #include <chrono>
 #include <cstring>
@@ -307,6 +309,7 @@ TEST(Delegate, TellsTheHostWhatItNeeds) {
             kTfLiteDelegateFlagsAllowDynamicTensors | kTfLiteDelegateFlagsPerOperatorProfiling);
 }
 
+#if !defined(_WIN32)  // has no list of its threads in a file
 int ThreadsOfThisProcess() {
   const auto tasks = std::filesystem::directory_iterator("/proc/self/task");
   return static_cast<int>(std::distance(begin(tasks), end(tasks)));
@@ -348,6 +351,7 @@ TEST(Delegate, ThreadsAreNoMoreThanCpus) {
   EXPECT_EQ(StartedThreads({{"num_threads", "256"}}, 1), most);
   EXPECT_EQ(StartedThreads({}, 1000000), most);
 }
+#endif
 
 TEST(Delegate, AHostThatIsGoneLeavesTheProfile) {
   const DelegatePtr delegate = CreateDelegate({});
@@ -362,6 +366,7 @@ TEST(Delegate, AHostThatIsGoneLeavesTheProfile) {
   EXPECT_STREQ(json, "{\"steps\":[]}");
 }
 
+#if !defined(_WIN32)  // has no fork
 TEST(Delegate, AForkedChildMayFreeIt) {
   DelegatePtr delegate = CreateDelegate({{"num_threads", "4"}});
   auto host = std::make_unique<MiniHost>(ChainGraph());
@@ -380,6 +385,7 @@ TEST(Delegate, AForkedChildMayFreeIt) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 #endif
 }
+#endif
 
 }  // namespace
 }  // namespace larq_engine::testing

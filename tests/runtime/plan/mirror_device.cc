@@ -1,12 +1,9 @@
 #include "tests/runtime/plan/mirror_device.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <new>
+#include <utility>
 
 #include "larq_engine/kernels/aligned_buffer.h"
 #include "larq_engine/kernels/bits.h"
@@ -180,18 +177,14 @@ MirrorMemory::~MirrorMemory() {
 }
 
 std::byte* MirrorMemory::Allocate(size_t bytes) {
-  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   // What is not a whole number of alignments leaves a few bytes before the guard.
   const size_t used = RoundUp(bytes, kBufferAlignment);
-  const size_t page_bytes = RoundUp(used, page) + page;
-  void* pages =
-      mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (pages == MAP_FAILED) throw std::bad_alloc();
-  auto* first = static_cast<std::byte*>(pages);
-  mprotect(first + page_bytes - page, page, PROT_NONE);
-  std::memset(first, 0xA5, page_bytes - page);  // what nobody wrote shows
+  auto pages = std::make_unique<testing::GuardedPages>(used);
+  std::memset(pages->begin(), 0xA5,
+              static_cast<size_t>(pages->end() - pages->begin()));  // what nobody wrote shows
+  std::byte* begin = pages->end() - used;
   const std::lock_guard<std::mutex> lock(mutex_);
-  blocks_.push_back({first + page_bytes - page - used, bytes, first, page_bytes});
+  blocks_.push_back({begin, bytes, std::move(pages)});
   return blocks_.back().begin;
 }
 
@@ -203,7 +196,6 @@ void MirrorMemory::Free(std::byte* memory) noexcept {
     if (memory != nullptr) std::abort();
     return;
   }
-  munmap(found->pages, found->page_bytes);
   blocks_.erase(found);
 }
 

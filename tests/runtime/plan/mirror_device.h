@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "larq_engine/runtime/executor.h"
+#include "tests/common/guarded_pages.h"
 
 namespace larq_engine::testing {
 
@@ -69,8 +70,7 @@ class MirrorMemory : public DeviceMemory {
   struct Block {
     std::byte* begin;
     size_t bytes;
-    std::byte* pages;
-    size_t page_bytes;
+    std::unique_ptr<testing::GuardedPages> pages;
   };
   MirrorQueue& queue_;
   mutable std::mutex mutex_;  // guards what follows

@@ -1,0 +1,11 @@
+// Systems other than Linux.
+#include <algorithm>
+#include <thread>
+
+#include "larq_engine/runtime/cpu/usable_cpus.h"
+
+namespace larq_engine {
+
+int UsableCpus() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+
+}  // namespace larq_engine
