@@ -31,8 +31,8 @@ docs: setup-base setup-docs ## make the documents a site, in .build/site
 
 test: ## lint, C++ and Python tests that take minutes; says what it did not run
 test-changed: ## the stages of all tests that the paths that differ from main concern
-test-all: ## all tests: `make test`, TensorFlow, sanitizers, emulated CPUs, fuzzing
-test-rest: ## what test-all has beyond test
+test-all: ## all tests: `make test`, TensorFlow, sanitizers, emulated CPUs, fuzzing, Windows in Wine
+test-rest: ## what test-all has beyond test, without what releases alone need
 test-full: ## test-all, with every case of the tests that run a sample
 lint: setup-base ## check style, types and layering
 format: setup-base ## correct what can be corrected of style

@@ -71,6 +71,7 @@ class Stage:
     commands: tuple[list[str], ...]
     paths: tuple[str, ...]
     quick: bool = False
+    release: bool = False  # run before a release only, or by its name: CI's time is limited
     setup: str = "base"  # the part of tools/setup.sh that it needs
     environment: dict[str, str] = field(default_factory=dict)
 
@@ -257,6 +258,7 @@ STAGES = (
         "C++ tests as programs for 64-bit Windows, in Wine",
         (["tools/test_windows.sh"], [*PYTEST, OTHER_SYSTEMS]),
         (*CPP, r"tools/(other_systems|wine)", re.escape(OTHER_SYSTEMS)),
+        release=True,
         setup="windows",
     ),
     Stage(
@@ -311,7 +313,7 @@ def choose(what: list[str]) -> list[Stage]:
     if what == ["quick"]:
         return [stage for stage in STAGES if stage.quick]
     if what == ["rest"]:
-        return [stage for stage in STAGES if not stage.quick]
+        return [stage for stage in STAGES if not stage.quick and not stage.release]
     if what == ["all"]:
         return list(STAGES)
     if what == ["changed"]:
@@ -343,8 +345,11 @@ def changed_stages(paths: list[str]) -> list[Stage]:
     return [
         stage
         for stage in STAGES
-        if any(path in command for command in stage.commands for path in paths)
-        or any(re.match(pattern, path) for pattern in stage.paths for path in paths)
+        if not stage.release
+        and (
+            any(path in command for command in stage.commands for path in paths)
+            or any(re.match(pattern, path) for pattern in stage.paths for path in paths)
+        )
     ]
 
 

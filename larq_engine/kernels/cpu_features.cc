@@ -1,9 +1,11 @@
 #include "larq_engine/kernels/cpu_features.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #if defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
 #elif defined(__x86_64__) && defined(__linux__)
-#include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -19,20 +21,67 @@ constexpr int kRequestPermission = 0x1023;
 constexpr int kTileData = 18;
 #endif
 
+// What the CPU answers to a question, or zeros to one that it does not know.
+struct Cpuid {
+  explicit Cpuid(unsigned leaf) { __get_cpuid_count(leaf, 0, &eax, &ebx, &ecx, &edx); }
+
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+};
+
+constexpr unsigned Bits(std::initializer_list<int> numbers) {
+  unsigned bits = 0;
+  for (int number : numbers) bits |= 1u << number;
+  return bits;
+}
+
+bool HasAll(unsigned answer, unsigned bits) { return (answer & bits) == bits; }
+
+// The parts of its state that the operating system saves; XGETBV is written as bytes, as compilers
+// know it with a flag only.
+unsigned SavedState() {
+  unsigned low, high;
+  __asm__ volatile(".byte 0x0f, 0x01, 0xd0" : "=a"(low), "=d"(high) : "c"(0));
+  return low;
+}
+
 // Whether the CPU has AMX's tiles and products of bytes, and Linux can save tiles.
-bool HasAmxint8() {
+bool HasAmxint8(const Cpuid& features) {
 #if defined(__linux__)
-  constexpr unsigned kAmxTileAndInt8 = 1u << 24 | 1u << 25;
-  constexpr int kLeafOfFeatures = 7;
-  unsigned eax, ebx, ecx, edx;
-  if (__get_cpuid_count(kLeafOfFeatures, 0, &eax, &ebx, &ecx, &edx) == 0) return false;
-  if ((edx & kAmxTileAndInt8) != kAmxTileAndInt8) return false;
+  if (!HasAll(features.edx, Bits({24, 25}))) return false;  // tiles, products of bytes
   uint64_t supported = 0;
   if (syscall(SYS_arch_prctl, kGetSupported, &supported) != 0) return false;
   return (supported >> kTileData & 1) != 0;
 #else
+  (void)features;
   return false;
 #endif
+}
+
+// Not by the compiler's __builtin_cpu_supports: zig's answers no to everything. Each level asks for
+// the one below: no CPU lacks it, and a row may count on it.
+CpuFeatures AskX86() {
+  constexpr unsigned kPopcnt = Bits({23}), kXgetbv = Bits({27}), kAvx = Bits({28});
+  constexpr unsigned kAvx2AndBmi2 = Bits({5, 8});
+  constexpr unsigned kAvx512 = Bits({16, 17, 30, 31});  // F, DQ, BW, VL
+  constexpr unsigned kAvx512vnni = Bits({11}), kAvx512vpopcntdq = Bits({14});
+  constexpr unsigned kSavesAvx = Bits({1, 2});  // SSE's registers, their upper halves
+  constexpr unsigned kSavesAvx512 = kSavesAvx | Bits({5, 6, 7});  // masks, wider and more registers
+  const Cpuid basic(1), extended(7);
+  CpuFeatures features = {};
+  if (!HasAll(basic.ecx, kPopcnt)) return features;
+  features.Add(Isa::kPopcnt);
+  if (!HasAll(basic.ecx, kXgetbv | kAvx) || !HasAll(extended.ebx, kAvx2AndBmi2)) return features;
+  const unsigned saved = SavedState();
+  if (!HasAll(saved, kSavesAvx)) return features;
+  features.Add(Isa::kAvx2);
+  if (!HasAll(extended.ebx, kAvx512) || !HasAll(saved, kSavesAvx512)) return features;
+  features.Add(Isa::kAvx512bw);
+  if (!HasAll(extended.ecx, kAvx512vnni)) return features;
+  features.Add(Isa::kAvx512vnni);
+  if (!HasAll(extended.ecx, kAvx512vpopcntdq)) return features;
+  features.Add(Isa::kAvx512vpopcntdq);
+  if (HasAmxint8(extended)) features.Add(Isa::kAmxint8);
+  return features;
 }
 
 }  // namespace
@@ -68,25 +117,7 @@ namespace {
 
 CpuFeatures AskCpu() {
 #if defined(__x86_64__)
-  __builtin_cpu_init();  // the plug-in's static initialisers may run before the compiler's own
-  // Of the compiler's answers, those on wide registers include what the operating system saves.
-  // Each level asks for the one below: no CPU lacks it, and a row may count on it.
-  CpuFeatures features = {};
-  if (!__builtin_cpu_supports("popcnt")) return features;
-  features.Add(Isa::kPopcnt);
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2")) return features;
-  features.Add(Isa::kAvx2);
-  if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
-      !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl")) {
-    return features;
-  }
-  features.Add(Isa::kAvx512bw);
-  if (!__builtin_cpu_supports("avx512vnni")) return features;
-  features.Add(Isa::kAvx512vnni);
-  if (!__builtin_cpu_supports("avx512vpopcntdq")) return features;
-  features.Add(Isa::kAvx512vpopcntdq);
-  if (HasAmxint8()) features.Add(Isa::kAmxint8);
-  return features;
+  return AskX86();
 #elif defined(__aarch64__) && defined(__linux__)
   // The kernel's names for what the CPU has and the kernel saves; newer than the C library's
   // headers.
