@@ -121,7 +121,7 @@ STAGES = (
         (BUILD, ["tools/test_torch.sh"]),
         (
             *(r"larq_engine/(command_line|converter|python)/", r"tests/[^/]*\.py$"),
-            *(r"tests/torch/", r"pyproject\.toml$"),
+            *(r"tests/torch/", r"pyproject\.toml$", r"(tests/)?examples/(test_)?digits"),
         ),
         setup="torch",
     ),

@@ -1,10 +1,6 @@
-"""A network for spoken keywords: ten words in the voices of espeak-ng, a program of Debian's.
-
-Images are log-mel spectrograms of a second: 32 moments of 32 bands of frequencies.
-"""
+"""A network for spoken keywords: ten words in the voices of espeak-ng, a program of Debian's."""
 
 import itertools
-import math
 import subprocess
 from functools import cache
 from typing import Any
@@ -13,22 +9,19 @@ import numpy as np
 import tensorflow as tf
 from published.digits import Part
 from published.layers import binary_conv, centre, conv, image, layers, norm, scaled
+from published.sounds import RATE, SIZE, WORDS, spectrogram
 
-WORDS = ("yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go")
 _ACCENTS = ("en-us", "en-gb", "en-gb-scotland", "en-029")
 # Of espeak-ng's speakers these are trained with, and those are held out.
 _TRAINING = ("m1", "m2", "m3", "m7", "f1", "f2", "f5", "croak")
 _HELD_OUT = ("m4", "f3", "f4")
 _TIMES = 4  # that each says each word in each accent, at another speed, pitch and loudness of noise
 
-_RATE = 22_050  # of espeak-ng's sounds, which come as a WAV file
-_HEADER = 44  # bytes before its samples
-_WINDOW = 1024
-_SIZE = 32
+_HEADER = 44  # bytes of a WAV file before its samples
 
 
 def network(width: float = 1) -> Any:
-    start = image(_SIZE, 1)
+    start = image(SIZE, 1)
     x = norm(conv(centre(start), scaled(32, width), 3, strides=2))
     for filters in (64, 128):
         x = norm(binary_conv(x, scaled(filters, width), 3))
@@ -42,8 +35,8 @@ def network(width: float = 1) -> Any:
 @cache
 def load(size: int, channels: int) -> tuple[Part, Part]:
     """To train with, and of other speakers, who are held out."""
-    if (size, channels) != (_SIZE, 1):
-        raise ValueError(f"expected {_SIZE}x{_SIZE} of 1 channel, got {size} and {channels}")
+    if (size, channels) != (SIZE, 1):
+        raise ValueError(f"expected {SIZE}x{SIZE} of 1 channel, got {size} and {channels}")
     rng = np.random.default_rng(1)
     return _speak(_TRAINING, rng), _speak(_HELD_OUT, rng)
 
@@ -65,29 +58,8 @@ def _speak(speakers: tuple[str, ...], rng: np.random.Generator) -> Part:
 
 def _in_noise(sound: Any, rng: np.random.Generator) -> Any:
     """A second with the word at some place of it, in white noise of 10 to 30 dB less."""
-    sound = sound[:_RATE]
-    begin = rng.integers(0, _RATE - len(sound) + 1)
-    second = np.pad(sound, (begin, _RATE - len(sound) - begin))
+    sound = sound[:RATE]
+    begin = rng.integers(0, RATE - len(sound) + 1)
+    second = np.pad(sound, (begin, RATE - len(sound) - begin))
     level = np.sqrt(np.mean(sound**2)) * 10 ** (-rng.uniform(10, 30) / 20)
-    return second + level * rng.standard_normal(_RATE)
-
-
-def spectrogram(second: Any) -> Any:
-    """Decibels of each band, 60 of them up to the loudest, as bytes: [moment, band, 1]."""
-    starts = np.linspace(0, _RATE - _WINDOW, _SIZE).astype(int)
-    windows = second[starts[:, None] + np.arange(_WINDOW)] * np.hanning(_WINDOW)
-    power = np.abs(np.fft.rfft(windows)) ** 2
-    decibels = 10 * np.log10(power @ _bands() + 1e-9)
-    bytes_ = np.rint(255 * (1 + (decibels - decibels.max()) / 60)).clip(0, 255)
-    return bytes_.astype(np.float32)[..., None]
-
-
-@cache
-def _bands() -> Any:
-    """Weights of frequencies: triangles, as wide as their distance on the mel scale."""
-    most = 2595 * math.log10(1 + _RATE / 2 / 700)
-    edges = 700 * (10 ** (np.linspace(0, most, _SIZE + 2) / 2595) - 1)
-    frequency = np.fft.rfftfreq(_WINDOW, 1 / _RATE)[:, None]
-    rising = (frequency - edges[:-2]) / (edges[1:-1] - edges[:-2])
-    falling = (edges[2:] - frequency) / (edges[2:] - edges[1:-1])
-    return np.minimum(rising, falling).clip(0)
+    return second + level * rng.standard_normal(RATE)

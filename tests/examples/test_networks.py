@@ -77,10 +77,10 @@ def test_networks_learn_and_answer_as_keras(networks, name, width, epochs, least
 @pytest.mark.parametrize("hertz", [200, 1000, 8000])
 def test_a_tone_is_in_its_band(networks, hertz):
     """The bands' middles are equally far apart on the mel scale, up to half the rate."""
-    from published import keywords
+    from published import sounds
 
     tone = np.sin(2 * np.pi * hertz * np.arange(22_050) / 22_050)
-    image = keywords.spectrogram(tone)
+    image = sounds.spectrogram(tone)
     assert image.shape == (32, 32, 1)
     assert image.max() == 255
     mels = [2595 * np.log10(1 + each / 700) for each in (hertz, 11_025)]

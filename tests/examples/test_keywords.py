@@ -1,0 +1,85 @@
+"""The keyword example learns words, and hears them in a file."""
+
+import shutil
+import subprocess
+import sys
+import wave
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.converter.frameworks import require_keras
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("espeak-ng") is None, reason="espeak-ng is not installed here"
+)
+_EXAMPLES = Path(__file__).parents[2] / "examples"
+_SAID = ("stop", "go", "left", "yes", "no")
+_RATE = 22_050
+
+
+@pytest.fixture
+def keywords(monkeypatch):
+    """The program, imported from its folder as when it is started."""
+    monkeypatch.syspath_prepend(str(_EXAMPLES))
+    monkeypatch.delitem(sys.modules, "keywords", raising=False)
+    import keywords
+
+    return keywords
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Makes a WAV file of words, spoken by one whom the network has not heard."""
+
+    def run(name, *, times=1, channels=1):
+        """Each sample so many times, at a rate as much higher."""
+        parts = [np.zeros(_RATE // 2, np.int16)]
+        for word in _SAID:
+            command = ["espeak-ng", "--stdout", "-v", "en-us+m4", "-s", "150", word]
+            spoken = subprocess.run(command, check=True, capture_output=True).stdout
+            parts += [np.frombuffer(spoken, np.int16, offset=44), np.zeros(_RATE, np.int16)]
+        samples = np.concatenate(parts)
+        with wave.open(str(tmp_path / name), "wb") as file:
+            file.setnchannels(channels)
+            file.setsampwidth(2)
+            file.setframerate(_RATE * times)
+            file.writeframes(samples.repeat(times * channels).tobytes())
+        return tmp_path / name
+
+    return run
+
+
+@pytest.mark.slow
+def test_it_hears_what_was_said(keywords, write, tmp_path, capsys):
+    require_keras()
+    model = tmp_path / "keywords.tflite"
+    keywords.train(model, epochs=8)
+    assert f"{len(model.read_bytes())} bytes" in capsys.readouterr().out
+    found = list(keywords.hear(model, keywords.from_file(write("words.wav"))))
+    words = [word for _, word, _ in found]
+    assert sum(word in words for word in _SAID) >= 3, words
+    assert len(words) <= len(_SAID) + 1
+    seconds = [second for second, _, _ in found]
+    assert seconds == sorted(seconds)
+    again = keywords.hear(model, keywords.from_file(write("fast.wav", times=2)))
+    assert sum(word in _SAID for _, word, _ in again) >= 3, "at twice the rate"
+
+
+def test_a_file_is_read_as_steps_of_one_rate(keywords, write):
+    steps = [list(keywords.from_file(write(f"{n}.wav", times=n))) for n in (1, 2)]
+    assert {len(part) for part in steps[0] + steps[1]} == {keywords.STEP}
+    assert len(steps[0]) == len(steps[1])
+    assert np.abs(np.concatenate(steps[0])).max() > 0.1
+
+
+def test_two_channels_are_an_error(keywords, write):
+    with pytest.raises(SystemExit, match="expected one channel with 16 bits a sample"):
+        next(keywords.from_file(write("both.wav", channels=2)))
+
+
+def test_a_microphone_without_sounddevice_is_an_error(keywords, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sounddevice", None)
+    with pytest.raises(SystemExit, match="pip install sounddevice"):
+        next(keywords.microphone())
