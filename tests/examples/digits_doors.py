@@ -15,7 +15,8 @@ def check_door(door: str, folder: Path) -> None:
     done = subprocess.run(
         command,
         cwd=folder,  # where it writes
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        # One thread: PyTorch's wait for each other for seconds where others have the cores.
+        env=os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         text=True,
         check=True,

@@ -1,0 +1,15 @@
+"""The tutorial's doors that TensorFlow has; the others are in tests/torch."""
+
+import pytest
+
+from tests.converter.frameworks import require_keras
+from tests.docs.tutorial import check
+
+pytest.importorskip("sklearn", reason="scikit-learn, for its digits, is not installed here")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("door", ["Keras 3", "larq", "A .tflite file"])
+def test_a_door(door, tmp_path, capfd):
+    require_keras()
+    check(door, tmp_path, capfd)

@@ -1,0 +1,67 @@
+"""The programs of docs/tutorial.md, put together as it says, and the commands after them."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from larq_engine.command_line import main
+from tests.docs.documents import ROOT
+
+_SECTION = re.compile(r"^##+ (.+)$", re.MULTILINE)
+_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def program(door: str) -> str:
+    """Trains and converts."""
+    blocks = _blocks()
+    keras = blocks["Keras 3"]
+    if door == "Keras 3" or door == "PyTorch":
+        return blocks[door]
+    if door == "ONNX":
+        return _without_last_lines(blocks["PyTorch"], 4) + blocks[door]
+    larq = blocks["larq"] + "".join(keras.splitlines(keepends=True)[3:])
+    if door == "larq":
+        return larq
+    assert door == "A .tflite file"
+    end = larq.index("model.evaluate")
+    return larq[: larq.index("\n", end) + 1] + blocks[door]
+
+
+def check(door: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Runs its programs and commands; the file is right as often as the tutorial promises."""
+    _run(program(door), folder)
+    assert "1 binary" in capfd.readouterr().out, "of the report"
+    _run(_blocks()["4. Run it"], folder)
+    right = float(capfd.readouterr().out.split()[-1])
+    assert right > 0.7, "0.86 to 0.9 on the day that it was written"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert main(["inspect", "digits.tflite"]) == 0
+        assert "LceBconv2d" in capfd.readouterr().out
+        assert main(["profile", "digits.tflite", "--rounds", "2", "-o", "profile.json"]) == 0
+        assert main(["report", "profile.json", "-o", "report.html"]) == 0
+    assert "LceBconv2d" in (folder / "report.html").read_text()
+
+
+def _blocks() -> dict[str, str]:
+    """Of each section that has one."""
+    text = (ROOT / "docs" / "tutorial.md").read_text()
+    titles = list(_SECTION.finditer(text))
+    ends = [*(title.start() for title in titles[1:]), len(text)]
+    sections = {title[1]: text[title.end() : end] for title, end in zip(titles, ends, strict=True)}
+    return {title: found[1] for title, part in sections.items() if (found := _BLOCK.search(part))}
+
+
+def _without_last_lines(text: str, count: int) -> str:
+    return "".join(text.splitlines(keepends=True)[:-count])
+
+
+def _run(text: str, folder: Path) -> None:
+    # One thread: PyTorch's wait for each other for seconds where others have the cores.
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    environment.pop("TF_USE_LEGACY_KERAS", None)
+    subprocess.run([sys.executable, "-c", text], cwd=folder, env=environment, check=True)
