@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from published.sounds import RATE, WORDS, spectrogram
+from published.sounds import WORDS, spectrogram
+from published.speaking import RATE
 
 import larq_engine
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from keywords import from_file, hear
 from matplotlib import pyplot as plt
-from published.sounds import RATE
+from published.speaking import RATE
 from sklearn.datasets import load_digits
 
 import larq_engine

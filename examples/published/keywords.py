@@ -1,7 +1,6 @@
 """A network for spoken keywords: ten words in the voices of espeak-ng, a program of Debian's."""
 
 import itertools
-import subprocess
 from functools import cache
 from typing import Any
 
@@ -9,15 +8,14 @@ import numpy as np
 import tensorflow as tf
 from published.digits import Part
 from published.layers import binary_conv, centre, conv, image, layers, norm, scaled
-from published.sounds import RATE, SIZE, WORDS, spectrogram
+from published.sounds import SIZE, WORDS, spectrogram
+from published.speaking import RATE, speak
 
 _ACCENTS = ("en-us", "en-gb", "en-gb-scotland", "en-029")
 # Of espeak-ng's speakers these are trained with, and those are held out.
 _TRAINING = ("m1", "m2", "m3", "m7", "f1", "f2", "f5", "croak")
 _HELD_OUT = ("m4", "f3", "f4")
 _TIMES = 4  # that each says each word in each accent, at another speed, pitch and loudness of noise
-
-_HEADER = 44  # bytes of a WAV file before its samples
 
 
 def network(width: float = 1) -> Any:
@@ -45,11 +43,8 @@ def _speak(speakers: tuple[str, ...], rng: np.random.Generator) -> Part:
     images, labels = [], []
     said = itertools.product(range(_TIMES), enumerate(WORDS), _ACCENTS, speakers)
     for _, (label, word), accent, speaker in said:
-        speed, pitch = rng.integers(120, 200), rng.integers(30, 70)  # words a minute; of 0 to 99
-        options = ("-v", f"{accent}+{speaker}", "-s", str(speed), "-p", str(pitch))
-        command = ("espeak-ng", "--stdout", *options, word)
-        spoken = subprocess.run(command, check=True, capture_output=True).stdout
-        sound = np.frombuffer(spoken, np.int16, offset=_HEADER) / 32768
+        speed, pitch = rng.integers(120, 200), rng.integers(30, 70)
+        sound = speak(word, f"{accent}+{speaker}", speed, pitch)
         images.append(spectrogram(_in_noise(sound, rng)))
         labels.append(label)
     order = rng.permutation(len(labels))

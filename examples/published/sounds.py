@@ -5,9 +5,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from published.speaking import RATE
 
 WORDS = ("yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go")
-RATE = 22_050  # samples a second, as espeak-ng has them
 SIZE = 32
 _WINDOW = 1024
 

@@ -1,7 +1,6 @@
 """The keyword example learns words, and hears them in a file."""
 
 import shutil
-import subprocess
 import sys
 import wave
 from pathlib import Path
@@ -16,7 +15,6 @@ pytestmark = pytest.mark.skipif(
 )
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 _SAID = ("stop", "go", "left", "yes", "no")
-_RATE = 22_050
 
 
 @pytest.fixture
@@ -30,21 +28,20 @@ def keywords(monkeypatch):
 
 
 @pytest.fixture
-def write(tmp_path):
+def write(keywords, tmp_path):
     """Makes a WAV file of words, spoken by one whom the network has not heard."""
 
     def run(name, *, times=1, channels=1):
-        """Each sample so many times, at a rate as much higher."""
-        parts = [np.zeros(_RATE // 2, np.int16)]
-        for word in _SAID:
-            command = ["espeak-ng", "--stdout", "-v", "en-us+m4", "-s", "150", word]
-            spoken = subprocess.run(command, check=True, capture_output=True).stdout
-            parts += [np.frombuffer(spoken, np.int16, offset=44), np.zeros(_RATE, np.int16)]
-        samples = np.concatenate(parts)
+        """Each sample so many times, at a rate as much higher, on so many channels."""
+        from published import speaking
+
+        speaking.write(tmp_path / "once.wav", list(_SAID), "en-us+m4")
+        with wave.open(str(tmp_path / "once.wav")) as file:
+            samples = np.frombuffer(file.readframes(file.getnframes()), "<i2")
         with wave.open(str(tmp_path / name), "wb") as file:
             file.setnchannels(channels)
             file.setsampwidth(2)
-            file.setframerate(_RATE * times)
+            file.setframerate(speaking.RATE * times)
             file.writeframes(samples.repeat(times * channels).tobytes())
         return tmp_path / name
 
