@@ -261,24 +261,25 @@ peers() {
   fingerprint "$requirements" pyproject.toml >"$venv/.setup-peers"
 }
 
+# unpacked GROUP WHAT: packages that hold programs and not Python, in a folder of their own.
+unpacked() {
+  local group=$1 folder=.$1
+  if done_before "$folder/.setup-$group" pyproject.toml; then return; fi
+  say "$folder: installing $2"
+  rm -rf "$folder"
+  quietly "$VENV/bin/python" -m pip --disable-pip-version-check install --quiet \
+    --progress-bar off --no-deps --target "$folder" --group "$group"
+  fingerprint pyproject.toml >"$folder/.setup-$group"
+}
+
 cuda() {
   base
-  if done_before .cuda/.setup-cuda pyproject.toml; then return; fi
-  say ".cuda: installing NVIDIA's compiler (280 MB)"
-  rm -rf .cuda
-  quietly "$VENV/bin/python" -m pip --disable-pip-version-check install --quiet \
-    --progress-bar off --no-deps --target .cuda --group cuda
-  fingerprint pyproject.toml >.cuda/.setup-cuda
+  unpacked cuda "NVIDIA's compiler (280 MB)"
 }
 
 zig() {
   base
-  if done_before .zig/.setup-zig pyproject.toml; then return; fi
-  say ".zig: installing zig, a compiler for macOS and Windows (400 MB)"
-  rm -rf .zig
-  quietly "$VENV/bin/python" -m pip --disable-pip-version-check install --quiet \
-    --progress-bar off --no-deps --target .zig --group zig
-  fingerprint pyproject.toml >.zig/.setup-zig
+  unpacked zig "zig, a compiler for macOS and Windows (400 MB)"
 }
 
 windows() {
