@@ -282,7 +282,7 @@ STAGES = (
         (*CPP, r"larq_engine/python/", r"tests/fuzz/"),
     ),
 )
-EMULATED_ARM = {"arm64", "arm64-cpus", "arm32"}
+EMULATED = {"arm64", "arm64-cpus", "arm32", "windows"}
 
 # A line of Bazel's summary; a line of pytest's --durations.
 BAZEL_RESULT = re.compile(r"^(//\S+) +PASSED in ([\d.]+)s")
@@ -389,7 +389,7 @@ def run(stages: list[Stage]) -> int:
 
 def run_stage(stage: Stage, slowest: list[tuple[float, str]]) -> int:
     """Returns 0, or the first exit status of its commands that is not 0."""
-    if stage.name in EMULATED_ARM and os.uname().machine != "x86_64":
+    if stage.name in EMULATED and os.uname().machine != "x86_64":
         print("not run: emulated on x86-64 only; `cpp` has run these tests natively", flush=True)
         return NOT_RUN
     statuses = (stream(command, stage, slowest) for command in stage.commands)

@@ -93,7 +93,8 @@ missing_cross_compilers() {
 }
 
 missing_wine() {
-  command -v wine64 >/dev/null || [[ -x /usr/lib/wine/wine64 ]] || echo wine64 wine
+  [[ $(uname -m) != x86_64 ]] || command -v wine64 >/dev/null || [[ -x /usr/lib/wine/wine64 ]] ||
+    echo wine64 wine
 }
 
 # The compiler's runtime libraries are a package of their own since LLVM 14; before (and in Ubuntu's
