@@ -8,7 +8,6 @@ from tests.docs.tutorial import check
 pytest.importorskip("sklearn", reason="scikit-learn, for its digits, is not installed here")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("door", ["Keras 3", "larq", "A .tflite file"])
 def test_a_door(door, tmp_path, capfd):
     require_keras()

@@ -12,7 +12,6 @@ from tests.examples.digits_doors import ROOT, check_door
 pytest.importorskip("sklearn", reason="scikit-learn, for its digits, is not installed here")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("door", ["larq", "keras"])
 def test_the_file_answers_as_the_framework(tmp_path, door):
     require_keras()

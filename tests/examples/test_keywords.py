@@ -48,7 +48,6 @@ def write(keywords, tmp_path):
     return run
 
 
-@pytest.mark.slow
 def test_it_hears_what_was_said(keywords, write, tmp_path, capsys):
     require_keras()
     model = tmp_path / "keywords.tflite"
