@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -98,6 +97,15 @@ TEST(ProfileEvents, TagsOutliveThePlans) {
                                 "MUL", "RELU"));
 }
 
+// What is between `begin` and the `end` after it becomes "?", each time.
+std::string Without(std::string text, const std::string& begin, const std::string& end) {
+  for (size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at)) {
+    at += begin.size();
+    text.replace(at, text.find(end, at) - at, "?");
+  }
+  return text;
+}
+
 TEST(ProfileEvents, JsonHasEveryStepInOrder) {
   const DelegatePtr delegate = CreateDelegate({});
   MiniHost host(ThreeOperators());
@@ -109,23 +117,23 @@ TEST(ProfileEvents, JsonHasEveryStepInOrder) {
   ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs));
   const std::string json = ReadProfile(delegate.get());
   // macs: 4 * 5 pixels, 8 filters, 32 channels.
-  const std::regex expected(
-      "\\{\"steps\":\\["
-      "\\{\"op\":\"LceQuantize\",\"name\":\"LceQuantize0\",\"layer\":"
+  const std::string expected =
+      "{\"steps\":["
+      "{\"op\":\"LceQuantize\",\"name\":\"LceQuantize0\",\"layer\":"
       "\"LceQuantize0\",\"node\":0,\"subgraph\":-1,\"device\":\"cpu\",\"kernel\":\"\","
-      "\"calls\":2,\"total_ns\":[0-9]+,\"macs\":0,\"bytes\":0,\"reason\":\"\",\"group\":0,"
-      "\"absorbed\":\\[\\]\\},"
-      "\\{\"op\":\"LceBMaxPool2d\",\"name\":\"LceBMaxPool2d1\","
+      "\"calls\":2,\"total_ns\":?,\"macs\":0,\"bytes\":0,\"reason\":\"\",\"group\":0,"
+      "\"absorbed\":[]},"
+      "{\"op\":\"LceBMaxPool2d\",\"name\":\"LceBMaxPool2d1\","
       "\"layer\":\"LceBMaxPool2d1\",\"node\":1,\"subgraph\":-1,\"device\":\"cpu\",\"kernel\":"
       "\"\","
-      "\"calls\":2,\"total_ns\":[0-9]+,\"macs\":0,\"bytes\":0,\"reason\":\"\",\"group\":1,"
-      "\"absorbed\":\\[\\]\\},"
-      "\\{\"op\":\"LceBconv2d\",\"name\":\"LceBconv2d2\",\"layer\":"
-      "\"LceBconv2d2\",\"node\":2,\"subgraph\":-1,\"device\":\"cpu\",\"kernel\":\"[a-z0-9_]+\","
-      "\"calls\":2,\"total_ns\":[0-9]+,\"macs\":5120,\"bytes\":0,\"reason\":\"\",\"group\":2,"
-      "\"absorbed\":\\[\\]\\}"
-      "\\]\\}");
-  EXPECT_TRUE(std::regex_match(json, expected)) << json;
+      "\"calls\":2,\"total_ns\":?,\"macs\":0,\"bytes\":0,\"reason\":\"\",\"group\":1,"
+      "\"absorbed\":[]},"
+      "{\"op\":\"LceBconv2d\",\"name\":\"LceBconv2d2\",\"layer\":"
+      "\"LceBconv2d2\",\"node\":2,\"subgraph\":-1,\"device\":\"cpu\",\"kernel\":\"bgemm?\","
+      "\"calls\":2,\"total_ns\":?,\"macs\":5120,\"bytes\":0,\"reason\":\"\",\"group\":2,"
+      "\"absorbed\":[]}"
+      "]}";
+  EXPECT_EQ(Without(Without(json, "\"total_ns\":", ","), "\"kernel\":\"bgemm", "\""), expected);
   // Reading switched it off.
   ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs));
   EXPECT_EQ(ReadProfile(delegate.get()), json);
