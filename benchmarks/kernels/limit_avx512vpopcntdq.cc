@@ -15,25 +15,32 @@ inline void Blur(__m512i& value) { asm volatile("" : "+v"(value)); }
 
 }  // namespace
 
+// Two words of 12 sums a step, with the five operations of the row: two that add a word to the
+// lowest digit, their carry, its ones, and their sum.
 void RunAvx512vpopcntdq(uint64_t steps) {
-  __m512i left[8], right[2], count[8][2];
-#pragma GCC unroll 8
-  for (int i = 0; i < 8; ++i) {
-    left[i] = _mm512_set1_epi32(i);
-    count[i][0] = count[i][1] = _mm512_setzero_si512();
-  }
-  right[0] = right[1] = _mm512_set1_epi32(9);
-  for (uint64_t step = 0; step < steps; ++step) {
+  __m512i digit[12], twos[12], left[2], right[2];
+#pragma GCC unroll 12
+  for (int i = 0; i < 12; ++i) digit[i] = twos[i] = _mm512_setzero_si512();
 #pragma GCC unroll 2
-    for (int j = 0; j < 2; ++j) {
-      Blur(right[j]);
-#pragma GCC unroll 8
-      for (int i = 0; i < 8; ++i) {
-        Blur(left[i]);
-        const __m512i ones = _mm512_popcnt_epi32(_mm512_xor_si512(left[i], right[j]));
-        count[i][j] = _mm512_add_epi32(count[i][j], ones);
-        Blur(count[i][j]);
-      }
+  for (int w = 0; w < 2; ++w) {
+    left[w] = _mm512_set1_epi32(w);
+    right[w] = _mm512_set1_epi32(9);
+  }
+  for (uint64_t step = 0; step < steps; ++step) {
+#pragma GCC unroll 12
+    for (int i = 0; i < 12; ++i) {
+      const __m512i first = _mm512_ternarylogic_epi32(digit[i], left[0], right[0], 0x96);
+      const __m512i second = _mm512_ternarylogic_epi32(first, left[1], right[1], 0x96);
+      const __m512i carry = _mm512_ternarylogic_epi32(digit[i], first, second, 0x74);
+      twos[i] = _mm512_add_epi32(twos[i], _mm512_popcnt_epi32(carry));
+      digit[i] = second;
+      Blur(digit[i]);
+      Blur(twos[i]);
+    }
+#pragma GCC unroll 2
+    for (int w = 0; w < 2; ++w) {
+      Blur(left[w]);
+      Blur(right[w]);
     }
   }
 }

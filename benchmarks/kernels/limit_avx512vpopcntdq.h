@@ -6,9 +6,9 @@
 
 namespace larq_engine::benchmarks {
 
-inline constexpr uint64_t kAvx512vpopcntdqMacs = 8 * 2 * 512;
+inline constexpr uint64_t kAvx512vpopcntdqMacs = 2 * 12 * 512;
 
-// Counts a tile of 8 x 2 vectors in each step: 16 independent sums hide the latencies.
+// Counts two words of 12 vectors of outputs in each step.
 void RunAvx512vpopcntdq(uint64_t steps);
 
 }  // namespace larq_engine::benchmarks

@@ -51,7 +51,7 @@ constexpr BgemmRow kBgemmRows[] = {
      .mr = 6,
      .nr = 32,
      .kr_bits = 32,
-     .macs_per_cycle = 656,
+     .macs_per_cycle = 656,  // before two words were added at once
      .fn = BgemmI32_6x32x32Avx512vpopcntdq},
 #endif
 #if defined(__aarch64__)
