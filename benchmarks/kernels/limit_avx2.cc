@@ -24,6 +24,9 @@ struct Avx2 {
     sum = _mm256_xor_si256(sum, differ);
     return carry;
   }
+  static Vector AddTwoWords(Vector& sum, const Vector (&left)[2], Vector right) {
+    return CarrySave(sum, Xor(left[0], right), Xor(left[1], right));
+  }
   static Vector CountBytes(Vector v) {
     const Vector table = Broadcast(0x04030302);  // any table costs the same
     const Vector nibble = _mm256_set1_epi8(15);

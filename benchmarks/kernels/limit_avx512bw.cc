@@ -23,6 +23,12 @@ struct Avx512bw {
     sum = _mm512_ternarylogic_epi32(sum, a, b, 0x96);
     return carry;
   }
+  static Vector AddTwoWords(Vector& sum, const Vector (&left)[2], Vector right) {
+    const Vector before = sum;
+    const Vector first = _mm512_ternarylogic_epi32(before, left[0], right, 0x96);
+    sum = _mm512_ternarylogic_epi32(first, left[1], right, 0x96);
+    return _mm512_ternarylogic_epi32(before, first, sum, 0x74);
+  }
   static Vector CountBytes(Vector v) {
     const Vector table = Broadcast(0x04030302);  // any table costs the same
     const Vector nibble = _mm512_set1_epi8(15);

@@ -34,40 +34,47 @@ template <typename Isa>
 
 // The carry out of kWords words.
 template <typename Isa, int kWords>
-[[gnu::always_inline]] inline auto Carry(Digits<Isa>& digits, typename Isa::Vector& left,
+[[gnu::always_inline]] inline auto Carry(Digits<Isa>& digits, typename Isa::Vector (&left)[2],
                                          typename Isa::Vector right) {
   if constexpr (kWords == 1) {
-    Blur(left);
-    return Isa::Xor(left, right);
+    Blur(left[0]);
+    return Isa::Xor(left[0], right);
+  } else if constexpr (kWords == 2) {
+    Blur(left[0]);
+    Blur(left[1]);
+    return Isa::AddTwoWords(digits.ones, left, right);
   } else {
     const auto a = Carry<Isa, kWords / 2>(digits, left, right);
     const auto b = Carry<Isa, kWords / 2>(digits, left, right);
-    auto& digit = kWords == 2 ? digits.ones : kWords == 4 ? digits.twos : digits.fours;
-    return Isa::CarrySave(digit, a, b);
+    return Isa::CarrySave(kWords == 4 ? digits.twos : digits.fours, a, b);
   }
 }
 
 template <typename Isa, int kWords>
-[[gnu::always_inline]] inline void CountWords(Digits<Isa>& digits, typename Isa::Vector& left,
+[[gnu::always_inline]] inline void CountWords(Digits<Isa>& digits, typename Isa::Vector (&left)[2],
                                               typename Isa::Vector right) {
   digits.bytes =
       Isa::AddBytes(digits.bytes, Isa::CountBytes(Carry<Isa, kWords>(digits, left, right)));
   Blur(digits.bytes);
 }
 
-// Two vectors of outputs in each step, which hide each other's latencies.
+// Four vectors of outputs in each step, which hide each other's latencies: with two, AVX-512BW
+// makes 286 MACs a cycle on a Xeon and not 315.
+inline constexpr int kCarrySaveVectors = 4;
+
 template <typename Isa, int kWords>
 void RunCarrySave(uint64_t steps) {
-  auto left = Isa::Broadcast(3);
+  typename Isa::Vector left[] = {Isa::Broadcast(3), Isa::Broadcast(4)};
   const auto right = Isa::Broadcast(5);
-  Digits<Isa> first{right, right, right, right};
-  Digits<Isa> second = first;
+  Digits<Isa> digits[kCarrySaveVectors];
+#pragma GCC unroll 4
+  for (auto& of : digits) of = {right, right, right, right};
   for (uint64_t step = 0; step < steps; ++step) {
-    CountWords<Isa, kWords>(first, left, right);
-    CountWords<Isa, kWords>(second, left, right);
+#pragma GCC unroll 4
+    for (auto& of : digits) CountWords<Isa, kWords>(of, left, right);
   }
-  BlurDigits(first);
-  BlurDigits(second);
+#pragma GCC unroll 4
+  for (auto& of : digits) BlurDigits(of);
 }
 
 }  // namespace

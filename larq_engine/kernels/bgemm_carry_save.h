@@ -9,9 +9,9 @@
 // A Vector offers, beside Zero, Load, Broadcast, Xor, Add and Store of its 32-bit lanes:
 //
 //   CarrySave(sum, a, b)    the carry of sum + a + b, bit by bit; sum becomes the sum
-//   CountBytes(v)           the ones of each byte
-//   AddBytes(a, b)
-//   SumBytes(v, weight)     weight times the bytes of each 32-bit lane, summed
+//   AddTwoWords(sum, left, right)   likewise the carry of sum and the bits in which two pairs
+//   differ CountBytes(v)           the ones of each byte AddBytes(a, b) SumBytes(v, weight) weight
+//   times the bytes of each 32-bit lane, summed
 #ifndef LARQ_ENGINE_KERNELS_BGEMM_CARRY_SAVE_H_
 #define LARQ_ENGINE_KERNELS_BGEMM_CARRY_SAVE_H_
 
@@ -101,26 +101,27 @@ class PixelCounter {
   }
 
  private:
-  [[gnu::always_inline]] void NextWord(Lanes (&differ)[kVectors]) {
-    const Lanes word = Vector::Broadcast(left_.Next());
+  [[gnu::always_inline]] void AddTwoWords(Lanes (&carry)[kVectors]) {
+    const Lanes left[] = {Vector::Broadcast(left_.Next()), Vector::Broadcast(left_.Next())};
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
-      differ[v] = Vector::Xor(word, Vector::Load(rhs_ + v * Vector::kLanes));
+      const uint32_t* rhs = rhs_ + v * Vector::kLanes;
+      const Lanes right[] = {Vector::Load(rhs), Vector::Load(rhs + kCols)};
+      carry[v] = Vector::AddTwoWords(ones_[v], left, right);
     }
-    rhs_ += kCols;
-  }
-
-  [[gnu::always_inline]] void AddTwoWords(Lanes (&carry)[kVectors]) {
-    Lanes a[kVectors], b[kVectors];
-    NextWord(a);
-    NextWord(b);
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) carry[v] = Vector::CarrySave(ones_[v], a[v], b[v]);
+    rhs_ += 2 * kCols;
   }
 
   // The words that do not fill a group of four come first, while the digits are still 0.
   [[gnu::always_inline]] void StartWithRest(size_t words) {
-    if (words == 1 || words == 3) NextWord(ones_);
+    if (words == 1 || words == 3) {
+      const Lanes left = Vector::Broadcast(left_.Next());
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) {
+        ones_[v] = Vector::Xor(left, Vector::Load(rhs_ + v * Vector::kLanes));
+      }
+      rhs_ += kCols;
+    }
     if (words >= 2) AddTwoWords(twos_);
   }
 

@@ -44,14 +44,14 @@ constexpr BgemmRow kBgemmRows[] = {
      .mr = 8,
      .nr = 64,
      .kr_bits = 32,
-     .macs_per_cycle = 354,
+     .macs_per_cycle = 354,  // before two words were added at once
      .fn = BgemmI32_8x64x32Avx512bw},
     {.name = "bgemm_i32_6x32x32_avx512vpopcntdq",
      .isa = Isa::kAvx512vpopcntdq,
      .mr = 6,
      .nr = 32,
      .kr_bits = 32,
-     .macs_per_cycle = 656,  // before two words were added at once
+     .macs_per_cycle = 656,  // likewise
      .fn = BgemmI32_6x32x32Avx512vpopcntdq},
 #endif
 #if defined(__aarch64__)

@@ -35,6 +35,9 @@ struct Avx2 {
     sum = _mm256_xor_si256(sum, differ);
     return carry;
   }
+  static Lanes AddTwoWords(Lanes& sum, const Lanes (&left)[2], const Lanes (&right)[2]) {
+    return CarrySave(sum, Xor(left[0], right[0]), Xor(left[1], right[1]));
+  }
   static Lanes CountBytes(Lanes v) {
     const Lanes table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2,
                                          1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
