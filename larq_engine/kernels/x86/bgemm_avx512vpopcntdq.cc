@@ -4,8 +4,7 @@
 // Two words are added to a running digit at once, and only their carry is counted: 2.5 operations
 // for 512 bits, where xor, count and add are 3. On an Intel with two ports for them that is 410
 // MACs a cycle instead of 341. In L1 (depths 576, 1152, 2304, 4608) this row does 355 351 376 378;
-// with xor, count and add it did 291 307 316 321.
-
+// with xor, count and add it did 313 320 324 321.
 //
 // The tile is 6 pixels by 2 vectors: with 8 pixels the pointers no longer fit the general
 // registers, and four vectors would fill up to 64 columns for nothing.
