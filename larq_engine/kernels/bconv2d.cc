@@ -45,7 +45,7 @@ class Tiles {
 // One worker's memory.
 struct Bconv2d::Scratch {
   TileProduct::Scratch product;
-  int32_t *acc;    // [pixels of a strip][channels computed]
+  int32_t *acc;    // [pixels of a strip, and rows that its last tile writes][channels computed]
   int32_t *depth;  // [pixels of a strip]
 };
 
@@ -89,10 +89,12 @@ Bconv2d::Channels Bconv2d::ChannelsOf(int64_t first_block, int64_t last_block) c
 }
 
 Bconv2d::Scratch Bconv2d::TakeScratch(ScratchParts &parts) const {
-  const size_t strip = strip_tiles_ * static_cast<size_t>(product_->tile_pixels());
+  const auto tile_pixels = static_cast<size_t>(product_->tile_pixels());
+  const size_t strip = strip_tiles_ * tile_pixels;
+  const size_t rows = strip - tile_pixels + static_cast<size_t>(product_->tile_rows());
   Scratch scratch;
   scratch.product = product_->TakeScratch(parts);
-  scratch.acc = parts.Take<int32_t>(strip, static_cast<size_t>(spec_.out_channels));
+  scratch.acc = parts.Take<int32_t>(rows, static_cast<size_t>(spec_.out_channels));
   scratch.depth = parts.Take<int32_t>(strip, 1);
   return scratch;
 }
@@ -107,7 +109,7 @@ void Bconv2d::Run(const uint32_t *input, int64_t first, int64_t last, int64_t fi
                   int64_t last_block, std::byte *scratch_memory, std::byte *output) const {
   if (first == last) return;
   ScratchParts parts(scratch_memory);
-  const Scratch scratch = TakeScratch(parts);
+  Scratch scratch = TakeScratch(parts);
   const Channels channels = ChannelsOf(first_block, last_block);
   const size_t pixel_bytes = transform_.PixelBytes(static_cast<size_t>(spec_.out_channels));
   std::byte *out = output + transform_.PixelBytes(channels.first);

@@ -5,16 +5,19 @@ namespace larq_engine {
 void BytesI32_4x4x4Portable(const ByteArgs& args) {
   constexpr size_t kCols = 4;
   const int8_t* rhs = args.rhs;
-  for (size_t j = 0; j < args.n; j += kCols, rhs += args.depth * kCols) {
+  for (size_t j = 0; j < args.n; j += kCols, rhs += DepthOf(args) * kCols) {
     const size_t cols = args.n - j < kCols ? args.n - j : kCols;
     for (size_t i = 0; i < args.m; ++i) {
       const uint8_t* left = args.lhs + i * args.lhs_stride;
       uint32_t sums[kCols];
       for (size_t c = 0; c < kCols; ++c) sums[c] = static_cast<uint32_t>(args.start[j + c]);
-      for (size_t k = 0; k < args.depth; k += kByteStep) {
-        for (size_t c = 0; c < kCols; ++c) {
-          for (size_t b = 0; b < kByteStep; ++b) {
-            sums[c] += static_cast<uint32_t>(left[k + b] * rhs[k * kCols + c * kByteStep + b]);
+      const int8_t* columns = rhs;
+      for (size_t s = 0; s < args.segments; ++s, left += args.segment_stride) {
+        for (size_t k = 0; k < args.segment_bytes; k += kByteStep, columns += kCols * kByteStep) {
+          for (size_t c = 0; c < kCols; ++c) {
+            for (size_t b = 0; b < kByteStep; ++b) {
+              sums[c] += static_cast<uint32_t>(left[k + b] * columns[c * kByteStep + b]);
+            }
           }
         }
       }

@@ -13,12 +13,14 @@
 // tests/kernels/byte_product_test.cc has one test a clause:
 //
 // 1. Tile:      1 <= m <= mr and 1 <= n, any n. The kernel writes acc[0..m)[0..n) and no more.
-// 2. Left:      the row of pixel i is `depth` bytes from lhs + i * lhs_stride on, a multiple of kr;
-//               64-byte aligned, as lhs_stride is.
+// 2. Left:      the row of pixel i is `segments` runs of segment_bytes, a multiple of kr: run s
+//               starts at lhs + i * lhs_stride + s * segment_stride, at any address. Rows may
+//               overlap.
 // 3. Values:    bytes of the left side are up to in_planes planes, so at most 2^in_planes - 1;
 //               those of the right side lie between -(2^weight_planes - 1) and that number.
 // 4. RightSide: `rhs` is what PackBytes made for this row: blocks of nr columns; within a block,
-//               for each kByteStep of the depth, nr groups of that many bytes; 64-byte aligned. The
+//               for each kByteStep of the depth, run after run, nr groups of that many bytes;
+//               64-byte aligned. The
 //               last block is filled up with zero columns. So is `start`, 64-byte aligned.
 // 5. Parts:     nr divides kRhsPartColumns of bgemm.h. So the columns from a multiple of it on,
 //               packed with those before, are a right side of their own.
@@ -44,7 +46,9 @@ inline constexpr size_t kByteStep = 4;
 struct ByteArgs {
   size_t m;
   size_t n;
-  size_t depth;
+  size_t segments;
+  size_t segment_bytes;
+  size_t segment_stride;  // bytes from one run to the next
   const uint8_t* lhs;
   size_t lhs_stride;  // bytes from one pixel to the next
   const int8_t* rhs;
@@ -52,6 +56,8 @@ struct ByteArgs {
   int32_t* acc;
   size_t acc_stride;  // elements from one pixel of acc to the next
 };
+
+static inline size_t DepthOf(const ByteArgs& args) { return args.segments * args.segment_bytes; }
 
 using ByteFn = void (*)(const ByteArgs& args);
 

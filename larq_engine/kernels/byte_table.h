@@ -21,8 +21,11 @@ struct ByteRow {
   int weight_planes;
   // Beside BgemmRow::macs_per_cycle: what makes the choice right where both were measured.
   int macs_per_cycle;
-  int expanded_per_cycle;   // bytes, of one plane
-  int cycles_per_tile = 0;  // that a tile takes besides, whatever its columns and depth
+  int expanded_per_cycle;  // bytes, of one plane
+  // What a tile takes besides, whatever its columns and depth: of lines (byte_lines.h), and of taps
+  // that are gathered.
+  int cycles_per_tile = 0;
+  int gather_cycles_per_tile = 0;
   ByteFn fn;
   ExpandFn expand;
 };

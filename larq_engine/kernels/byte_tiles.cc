@@ -11,9 +11,7 @@ namespace {
 // The only caller of a micro-kernel; its assertions are the caller's half of the contract.
 void RunProduct(const ByteRow& row, const ByteArgs& args) {
   assert(args.m >= 1 && args.m <= static_cast<size_t>(row.mr) && args.n >= 1);
-  assert(args.depth % static_cast<size_t>(row.kr) == 0);
-  assert(reinterpret_cast<uintptr_t>(args.lhs) % kBufferAlignment == 0);
-  assert(args.lhs_stride % kBufferAlignment == 0);
+  assert(args.segment_bytes % static_cast<size_t>(row.kr) == 0);
   assert(reinterpret_cast<uintptr_t>(args.rhs) % kBufferAlignment == 0);
   assert(reinterpret_cast<uintptr_t>(args.start) % kBufferAlignment == 0);
   row.fn(args);
@@ -34,14 +32,24 @@ ByteTiles::ByteTiles(const Bconv2dSpec& spec, const uint32_t* filter, const Byte
       row_bytes_(RoundUp(MemorySum(filters_.depth(), kWordBits), kBufferAlignment)),
       zeros_(RoundUp(static_cast<size_t>(spec.group_out_channels()), kRhsPartColumns)) {
   std::fill_n(zeros_.data(), zeros_.size(), 0);
+  if (ByteLines::Serve(spec, row)) lines_.emplace(spec, row);
+}
+
+void ByteTiles::Resize(const OutputGrid& grid) {
+  in_lines_ = lines_ && lines_->Resize(grid);
+  if (!in_lines_) runs_.Resize(grid);
 }
 
 ByteTiles::Scratch ByteTiles::TakeScratch(ScratchParts& parts) const {
   const auto pixels = static_cast<size_t>(row_.mr);
   const bool has_parts = in_parts_.size() * filters_.parts().size() > 1;
   Scratch scratch{};
-  scratch.taps = runs_.TakeScratch(parts);
-  scratch.bytes = parts.Take<uint8_t>(pixels, row_bytes_);
+  if (in_lines_) {
+    scratch.lines = lines_->TakeScratch(parts);
+  } else {
+    scratch.taps = runs_.TakeScratch(parts);
+    scratch.bytes = parts.Take<uint8_t>(pixels, row_bytes_);
+  }
   scratch.part =
       parts.Take<int32_t>(has_parts ? pixels : 0, static_cast<size_t>(spec_.out_channels));
   return scratch;
@@ -73,32 +81,63 @@ void ByteTiles::Gather(const BgemmArgs& taps, const PlanePart& part, uint8_t* by
   }
 }
 
-void ByteTiles::Run(const OutputGrid& grid, const ProductTile& tile, const Scratch& scratch) const {
+void ByteTiles::Run(const OutputGrid& grid, const ProductTile& tile, Scratch& scratch) const {
+  if (in_lines_) {
+    RunLines(grid, tile, scratch);
+  } else {
+    RunTaps(grid, tile, scratch);
+  }
+}
+
+// Lines are of one image, so a tile of several is computed image by image.
+void ByteTiles::RunLines(const OutputGrid& grid, const ProductTile& tile, Scratch& scratch) const {
+  OutputGrid::Position start = tile.start;
+  int32_t* acc = tile.acc;
+  for (size_t left = tile.pixels; left > 0;) {
+    const size_t pixels = std::min(left, grid.PixelsToEndOfImage(start));
+    ByteArgs args{};
+    args.m = lines_->Rows(grid, start, pixels);
+    lines_->Find(grid, tile.input, start, pixels, scratch.lines, args);
+    Multiply({.first = 0, .count = spec_.bits_in}, 0, tile, acc, scratch, args);
+    lines_->LeaveOutRowsBetween(grid, start, pixels, tile.channels, acc);
+    acc += pixels * tile.channels;
+    left -= pixels;
+    grid.Advance(start, static_cast<int64_t>(pixels));
+  }
+}
+
+void ByteTiles::RunTaps(const OutputGrid& grid, const ProductTile& tile,
+                        const Scratch& scratch) const {
   BgemmArgs taps{};
   taps.m = tile.pixels;
-  ByteArgs args{.m = tile.pixels,
-                .n = tile.channels / static_cast<size_t>(spec_.groups),
-                .depth = filters_.depth(),
-                .lhs = scratch.bytes,
-                .lhs_stride = row_bytes_,
-                .rhs = nullptr,
-                .start = nullptr,
-                .acc = nullptr,
-                .acc_stride = tile.channels};
+  ByteArgs args{};
+  args.m = tile.pixels;
+  args.segments = 1;
+  args.segment_bytes = filters_.depth();
+  args.lhs = scratch.bytes;
+  args.lhs_stride = row_bytes_;
   for (size_t group = 0; group < static_cast<size_t>(spec_.groups); ++group) {
-    int32_t* group_acc = tile.acc + group * args.n;
     runs_.Find(grid, tile.input + group * spec_.tap_words(), tile.start, scratch.taps, taps);
     for (const PlanePart& in_part : in_parts_) {
       Gather(taps, in_part, scratch.bytes);
-      for (size_t part = 0; part < filters_.parts().size(); ++part) {
-        const auto shift = static_cast<int>(in_part.first + filters_.parts()[part].first);
-        args.rhs = filters_.Columns(part, group, tile.first_channel);
-        args.start = shift == 0 ? filters_.Start(group, tile.first_channel) : zeros_.data();
-        args.acc = shift == 0 ? group_acc : scratch.part;
-        RunProduct(row_, args);
-        if (shift > 0) AddProduct(ops_, args, shift, group_acc);
-      }
+      Multiply(in_part, group, tile, tile.acc, scratch, args);
     }
+  }
+}
+
+// Adds the products of a part of the image's planes with each part of the group's filters.
+void ByteTiles::Multiply(const PlanePart& in_part, size_t group, const ProductTile& tile,
+                         int32_t* acc, const Scratch& scratch, ByteArgs& args) const {
+  args.n = tile.channels / static_cast<size_t>(spec_.groups);
+  args.acc_stride = tile.channels;
+  int32_t* group_acc = acc + group * args.n;
+  for (size_t part = 0; part < filters_.parts().size(); ++part) {
+    const auto shift = static_cast<int>(in_part.first + filters_.parts()[part].first);
+    args.rhs = filters_.Columns(part, group, tile.first_channel);
+    args.start = shift == 0 ? filters_.Start(group, tile.first_channel) : zeros_.data();
+    args.acc = shift == 0 ? group_acc : scratch.part;
+    RunProduct(row_, args);
+    if (shift > 0) AddProduct(ops_, args, shift, group_acc);
   }
 }
 

@@ -1,11 +1,14 @@
-// Tiles as products of bytes: the planes of their taps are expanded to bytes as they are gathered.
-// Numbers of more planes than a byte holds are several bytes, and several products.
+// Tiles as products of bytes: of lines of the image as bytes, or of taps whose planes are expanded
+// to bytes as they are gathered. Numbers of more planes than a byte holds are several bytes, and
+// several products.
 #ifndef LARQ_ENGINE_KERNELS_BYTE_TILES_H_
 #define LARQ_ENGINE_KERNELS_BYTE_TILES_H_
 
+#include <optional>
 #include <vector>
 
 #include "larq_engine/kernels/bconv2d_spec.h"
+#include "larq_engine/kernels/byte_lines.h"
 #include "larq_engine/kernels/byte_table.h"
 #include "larq_engine/kernels/pack_bytes.h"
 #include "larq_engine/kernels/pixel_ops.h"
@@ -21,17 +24,24 @@ class ByteTiles : public TileProduct {
             const PixelOps& ops);
 
   const char* kernel() const override { return row_.name; }
-  int64_t tile_pixels() const override { return row_.mr; }
-  void Resize(const OutputGrid& grid) override { runs_.Resize(grid); }
+  int64_t tile_pixels() const override { return in_lines_ ? lines_->tile_pixels() : row_.mr; }
+  int64_t tile_rows() const override { return row_.mr; }
+  void Resize(const OutputGrid& grid) override;
   Scratch TakeScratch(ScratchParts& parts) const override;
-  void Run(const OutputGrid& grid, const ProductTile& tile, const Scratch& scratch) const override;
+  void Run(const OutputGrid& grid, const ProductTile& tile, Scratch& scratch) const override;
 
  private:
+  void RunLines(const OutputGrid& grid, const ProductTile& tile, Scratch& scratch) const;
+  void RunTaps(const OutputGrid& grid, const ProductTile& tile, const Scratch& scratch) const;
+  void Multiply(const PlanePart& in_part, size_t group, const ProductTile& tile, int32_t* acc,
+                const Scratch& scratch, ByteArgs& args) const;
   void Gather(const BgemmArgs& taps, const PlanePart& part, uint8_t* bytes) const;
 
   Bconv2dSpec spec_;
   ByteRow row_;
   const PixelOps& ops_;
+  std::optional<ByteLines> lines_;  // if they serve
+  bool in_lines_ = false;           // they do, and for this size of images
   TapRuns runs_;
   ByteFilters filters_;
   std::vector<PlanePart> in_parts_;

@@ -124,7 +124,9 @@ void Int8Conv2d::Multiply(size_t pixels, const Scratch& scratch, int8_t* output)
   const auto channels = static_cast<size_t>(spec_.out_channels);
   row_.fn({.m = pixels,
            .n = channels,
-           .depth = depth_,
+           .segments = 1,
+           .segment_bytes = depth_,
+           .segment_stride = 0,
            .lhs = scratch.taps,
            .lhs_stride = row_bytes_,
            .rhs = filters_.data(),

@@ -45,6 +45,10 @@ class OutputGrid {
     }
   }
 
+  size_t PixelsToEndOfImage(const Position &position) const {
+    return static_cast<size_t>((height_.out - position.y) * width_.out - position.x);
+  }
+
   // Whether the pixel has no taps above or below the image.
   bool IsInnerLine(const Position &position) const {
     return position.y >= inner_height_.first && position.y < inner_height_.last;

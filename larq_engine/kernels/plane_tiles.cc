@@ -82,8 +82,7 @@ void PlaneTiles::RunProducts(size_t group, int64_t plane, const ProductTile& til
   }
 }
 
-void PlaneTiles::Run(const OutputGrid& grid, const ProductTile& tile,
-                     const Scratch& scratch) const {
+void PlaneTiles::Run(const OutputGrid& grid, const ProductTile& tile, Scratch& scratch) const {
   BgemmArgs args{.m = tile.pixels,
                  .n = tile.channels / static_cast<size_t>(spec_.groups),
                  .segments = 0,

@@ -20,9 +20,10 @@ class PlaneTiles : public TileProduct {
 
   const char* kernel() const override { return row_.name; }
   int64_t tile_pixels() const override { return row_.mr; }
+  int64_t tile_rows() const override { return row_.mr; }
   void Resize(const OutputGrid& grid) override { runs_.Resize(grid); }
   Scratch TakeScratch(ScratchParts& parts) const override;
-  void Run(const OutputGrid& grid, const ProductTile& tile, const Scratch& scratch) const override;
+  void Run(const OutputGrid& grid, const ProductTile& tile, Scratch& scratch) const override;
 
  private:
   void RunProducts(size_t group, int64_t plane, const ProductTile& tile, const Scratch& scratch,

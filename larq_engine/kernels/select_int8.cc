@@ -21,7 +21,7 @@ double Int8Cycles(const ByteRow& row, const Int8Conv2dSpec& spec) {
   const size_t columns =
       RoundUp(static_cast<size_t>(spec.out_channels), static_cast<size_t>(row.nr));
   return static_cast<double>(depth * columns) / row.macs_per_cycle +
-         static_cast<double>(row.cycles_per_tile) / row.mr;
+         static_cast<double>(row.gather_cycles_per_tile) / row.mr;
 }
 
 const ByteRow& SelectInt8(CpuFeatures cpu, const Int8Conv2dSpec& spec, std::string_view forced) {

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "larq_engine/kernels/byte_lines.h"
 #include "larq_engine/kernels/gather_taps.h"
 #include "larq_engine/kernels/pack_bytes.h"
 
@@ -11,12 +12,11 @@ namespace {
 // Of filters that L2 does not hold: a Xeon's core reads 30 GB/s at 3.9 GHz (dense_bench).
 constexpr double kBytesReadPerCycle = 8;
 
-// Where L2 does not hold a layer's bytes, their product waits for them, whatever the row: layers of
-// 512 channels take 15 to 18 % longer for each product than those of 256 (that Xeon's L2 is 2 MB,
-// benchmarks/few_bits.py). An eighth of that, planes, is held. The table's rates are of tiles in
-// L1, from which planes lose more in layers: hence a little more.
+// Where L2 does not hold a layer's bytes, each tile waits for them: a layer of 512 channels takes
+// as much longer than one of 256 with AMX and with VNNI (bits_bench; that Xeon's L2 is 2 MB). An
+// eighth of that, planes, is held. In the cycles of the table, of which that Xeon's are half.
 constexpr double kBytesHeld = 2 << 20;
-constexpr double kNotHeld = 1.25;
+constexpr double kBytesAwaitedPerCycle = 30;
 
 // The row of bytes named `forced`, or the cheapest of those that the CPU runs.
 const ByteRow* SelectBytes(CpuFeatures cpu, const Bconv2dSpec& spec, std::string_view forced) {
@@ -50,9 +50,12 @@ double BytesCycles(const ByteRow& row, const Bconv2dSpec& spec) {
       static_cast<double>(RoundUp(static_cast<size_t>(spec.depth()), static_cast<size_t>(row.kr)));
   const auto columns = static_cast<double>(
       RoundUp(static_cast<size_t>(spec.group_out_channels()), static_cast<size_t>(row.nr)));
-  const double expanded = static_cast<double>(spec.bits_in) * depth / row.expanded_per_cycle;
+  const bool lines = ByteLines::Serve(spec, row);
+  const double bytes = lines ? static_cast<double>(spec.in_channels) : depth;
+  const double expanded = static_cast<double>(spec.bits_in) * bytes / row.expanded_per_cycle;
   const double product =
-      depth * columns / row.macs_per_cycle + static_cast<double>(row.cycles_per_tile) / row.mr;
+      depth * columns / row.macs_per_cycle +
+      static_cast<double>(lines ? row.cycles_per_tile : row.gather_cycles_per_tile) / row.mr;
   return static_cast<double>(spec.groups) *
          (expanded + in_parts * WeightParts(row, spec) * product);
 }
@@ -73,7 +76,7 @@ ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec, std::strin
       bytes_cycles += WeightParts(*choice.bytes, spec) * kByteBits * plane_cycles;
     }
   } else if (choice.bytes != nullptr && FilterBytes(*choice.bytes, spec) > kBytesHeld) {
-    bytes_cycles *= kNotHeld;
+    bytes_cycles += FilterBytes(*choice.bytes, spec) / kBytesAwaitedPerCycle / choice.bytes->mr;
   }
   if (choice.planes != nullptr && choice.bytes != nullptr) {
     if (bytes_cycles < choice.cycles) {

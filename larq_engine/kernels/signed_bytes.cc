@@ -116,7 +116,9 @@ void SignedBytes::Run(const int8_t* in, const SignedDenseRange& range, std::byte
         const size_t m = std::min(static_cast<size_t>(row_.mr), rows - r);
         row_.fn({.m = m,
                  .n = columns,
-                 .depth = filled_,
+                 .segments = 1,
+                 .segment_bytes = filled_,
+                 .segment_stride = 0,
                  .lhs = scratch.inputs + r * row_bytes_,
                  .lhs_stride = row_bytes_,
                  .rhs = packed_.data() + c * filled_,

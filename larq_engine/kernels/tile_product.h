@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "larq_engine/kernels/byte_lines.h"
 #include "larq_engine/kernels/gather_taps.h"
 #include "larq_engine/kernels/output_grid.h"
 #include "larq_engine/kernels/pixel_ops.h"
@@ -29,16 +30,17 @@ class TileProduct {
     ptrdiff_t* taps;
     TapGatherer::Scratch gather;
     uint8_t* bytes;
+    ByteLines::Scratch lines;
     int32_t* part;  // [pixels of a tile][channels]: of products after the first
   };
 
   virtual ~TileProduct() = default;
   virtual const char* kernel() const = 0;
   virtual int64_t tile_pixels() const = 0;  // at most
+  virtual int64_t tile_rows() const = 0;    // of acc that a tile may write over, at most
   virtual void Resize(const OutputGrid& grid) = 0;
   virtual Scratch TakeScratch(ScratchParts& parts) const = 0;
-  virtual void Run(const OutputGrid& grid, const ProductTile& tile,
-                   const Scratch& scratch) const = 0;
+  virtual void Run(const OutputGrid& grid, const ProductTile& tile, Scratch& scratch) const = 0;
 };
 
 // Adds the product that args has computed, times 2^shift, to acc, which lies as args.acc does.

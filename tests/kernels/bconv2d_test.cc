@@ -557,6 +557,29 @@ TEST(Bconv2d, FilterThatReachesFarOutside) {
   EXPECT_EQ(reinterpret_cast<const float*>(output.data())[0], 0 * o.multiplier[0] + o.bias[0]);
 }
 
+// Images of which a worker does not hold all lines as bytes at once (byte_lines.h).
+TEST(Bconv2d, MoreLinesThanAreHeld) {
+  SCOPED_TRACE(testing::ReplayHint());
+  Random random;
+  const auto expect = [&](Bconv2dSpec spec, PadValue value) {
+    spec.in_channels = 128;
+    spec.out_channels = 5;
+    spec.pad_height = spec.pad_width = kSame;
+    spec.pad_value = value;
+    const Layer layer{.spec = spec,
+                      .image = {.batch = 2, .height = 40, .width = 64},
+                      .activation = Activation::kNone,
+                      .kind = OutputKind::kFloat};
+    ExpectRowsAgree(layer, RandomOperands(random, layer));
+  };
+  for (PadValue value : kPadValues) {
+    expect({.filter_height = 3, .filter_width = 3}, value);
+    expect({.filter_height = 2, .filter_width = 3, .dilation_height = 7}, value);
+  }
+  expect({.filter_height = 3, .filter_width = 3, .bits_in = 2}, PadValue::kMinusOne);
+  expect({.bits_in = 3, .bits_weights = 8}, PadValue::kOne);
+}
+
 // A tile that ends in the row in which it began, of the next image.
 TEST(Bconv2d, TilesThatSpanImages) {
   SCOPED_TRACE(testing::ReplayHint());

@@ -27,6 +27,7 @@ struct Product {
   size_t m;
   size_t n;
   size_t depth;
+  size_t segments;
   std::vector<uint8_t> lhs;
   std::vector<int8_t> rhs;
   std::vector<int32_t> start;
@@ -42,7 +43,7 @@ int64_t LargestLeft(const ByteRow& row) { return LargestOf(row.in_planes); }
 int64_t LargestRight(const ByteRow& row) { return LargestOf(row.weight_planes); }
 
 Product RandomProduct(Random& random, const ByteRow& row, size_t m, size_t n, size_t depth) {
-  Product p{.m = m, .n = n, .depth = depth, .lhs = {}, .rhs = {}, .start = {}};
+  Product p{.m = m, .n = n, .depth = depth, .segments = 1, .lhs = {}, .rhs = {}, .start = {}};
   const int64_t most = LargestRight(row);
   for (size_t at = 0; at < m * depth; ++at) {
     p.lhs.push_back(static_cast<uint8_t>(random.Int(0, LargestLeft(row))));
@@ -59,12 +60,18 @@ Product RandomProduct(Random& random, const ByteRow& row, size_t m, size_t n, si
 // Runs the row with every buffer at a guard page and canaries around the result.
 void ExpectExact(const ByteRow& row, const Product& p, Guard guard = Guard::kAfter) {
   const size_t acc_stride = p.n + 3;
-  const size_t lhs_stride = RoundUp(p.depth, kBufferAlignment);
-  GuardedBuffer<uint8_t> lhs(p.m * lhs_stride, guard);
-  std::fill_n(lhs.data(), lhs.size(), uint8_t{0xff});  // between rows: not to be counted
+  // A run of all pixels after the other, at no aligned address.
+  const size_t run = p.depth / p.segments;
+  const size_t lhs_stride = run + 1;
+  const size_t segment_stride = p.m * lhs_stride + 5;
+  GuardedBuffer<uint8_t> lhs((p.segments - 1) * segment_stride + (p.m - 1) * lhs_stride + run,
+                             guard);
+  std::fill_n(lhs.data(), lhs.size(), uint8_t{0xff});  // between runs: not to be counted
   for (size_t i = 0; i < p.m; ++i) {
-    std::copy_n(p.lhs.begin() + static_cast<ptrdiff_t>(i * p.depth), p.depth,
-                lhs.data() + i * lhs_stride);
+    for (size_t s = 0; s < p.segments; ++s) {
+      std::copy_n(p.lhs.begin() + static_cast<ptrdiff_t>(i * p.depth + s * run), run,
+                  lhs.data() + i * lhs_stride + s * segment_stride);
+    }
   }
   // Aligned, so the ends meet the guard only for sizes of whole lines.
   GuardedBuffer<int8_t> rhs(RoundUp(PackedBytes(row, p.n, p.depth), kBufferAlignment), guard);
@@ -76,7 +83,9 @@ void ExpectExact(const ByteRow& row, const Product& p, Guard guard = Guard::kAft
   std::vector<int32_t> acc(p.m * acc_stride + 3, kCanary);
   row.fn({.m = p.m,
           .n = p.n,
-          .depth = p.depth,
+          .segments = p.segments,
+          .segment_bytes = run,
+          .segment_stride = segment_stride,
           .lhs = lhs.data(),
           .lhs_stride = lhs_stride,
           .rhs = rhs.data(),
@@ -88,7 +97,8 @@ void ExpectExact(const ByteRow& row, const Product& p, Guard guard = Guard::kAft
     const size_t j = at < 3 ? p.n : (at - 3) % acc_stride;
     const int32_t expected = i < p.m && j < p.n ? p.Expected(i, j) : kCanary;
     ASSERT_EQ(acc[at], expected) << row.name << " i=" << i << " j=" << j << " m=" << p.m
-                                 << " n=" << p.n << " depth=" << p.depth;
+                                 << " n=" << p.n << " depth=" << p.depth
+                                 << " segments=" << p.segments;
   }
 }
 
@@ -118,6 +128,12 @@ TEST_P(ByteProductTest, Left) {
   SCOPED_TRACE(testing::ReplayHint());
   for (size_t steps : {1, 2, 3, 7, 8, 31, 32, 33, 257}) {
     ExpectExact(GetParam(), RandomProduct(random_, GetParam(), mr(), nr() + 1, steps * kr()));
+    for (size_t segments : {2, 3, 5}) {
+      const size_t depth = segments * steps * kr();
+      Product p = RandomProduct(random_, GetParam(), mr(), nr() + 1, depth);
+      p.segments = segments;
+      ExpectExact(GetParam(), p);
+    }
   }
 }
 
@@ -171,7 +187,9 @@ TEST_P(ByteProductTest, Parts) {
     std::vector<int32_t> acc(n, kCanary);
     GetParam().fn({.m = 1,
                    .n = n,
-                   .depth = depth,
+                   .segments = 1,
+                   .segment_bytes = depth,
+                   .segment_stride = 0,
                    .lhs = lhs.data(),
                    .lhs_stride = lhs.size(),
                    .rhs = rhs.data() + first * depth,
@@ -203,6 +221,7 @@ TEST_P(ByteProductTest, Wraps) {
   Product p{.m = 1,
             .n = 1,
             .depth = depth,
+            .segments = 1,
             .lhs = std::vector<uint8_t>(depth, static_cast<uint8_t>(LargestLeft(GetParam()))),
             .rhs = std::vector<int8_t>(depth, 1),
             .start = {0}};

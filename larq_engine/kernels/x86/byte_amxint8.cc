@@ -85,23 +85,26 @@ void MultiplyBlocks(const ByteArgs& args, size_t j, const int8_t* rhs) {
   if constexpr (kTwoRight) _tile_loadd(LARQ_SUM_01, args.start + j + kCols, 0);
   if constexpr (kTwoLeft) _tile_loadd(LARQ_SUM_10, args.start + j, 0);
   if constexpr (kTwoLeft && kTwoRight) _tile_loadd(LARQ_SUM_11, args.start + j + kCols, 0);
-  const size_t block = args.depth * kCols;
+  const size_t block = DepthOf(args) * kCols;
   const uint8_t* first = args.lhs;
   const uint8_t* second = args.lhs + kTileRows * args.lhs_stride;
-  for (size_t k = 0; k < args.depth; k += kTileBytes) {
-    const int8_t* columns = rhs + k * kCols;
-    _tile_loadd(LARQ_RIGHT_0, columns, kTileBytes);
-    _tile_loadd(LARQ_LEFT_0, first + k, args.lhs_stride);
-    _tile_dpbusd(LARQ_SUM_00, LARQ_LEFT_0, LARQ_RIGHT_0);
-    if constexpr (kTwoLeft) {
-      _tile_loadd(LARQ_LEFT_1, second + k, args.lhs_stride);
-      _tile_dpbusd(LARQ_SUM_10, LARQ_LEFT_1, LARQ_RIGHT_0);
+  for (size_t s = 0; s < args.segments; ++s) {
+    for (size_t k = 0; k < args.segment_bytes; k += kTileBytes, rhs += kTileBytes * kCols) {
+      _tile_loadd(LARQ_RIGHT_0, rhs, kTileBytes);
+      _tile_loadd(LARQ_LEFT_0, first + k, args.lhs_stride);
+      _tile_dpbusd(LARQ_SUM_00, LARQ_LEFT_0, LARQ_RIGHT_0);
+      if constexpr (kTwoLeft) {
+        _tile_loadd(LARQ_LEFT_1, second + k, args.lhs_stride);
+        _tile_dpbusd(LARQ_SUM_10, LARQ_LEFT_1, LARQ_RIGHT_0);
+      }
+      if constexpr (kTwoRight) {
+        _tile_loadd(LARQ_RIGHT_1, rhs + block, kTileBytes);
+        _tile_dpbusd(LARQ_SUM_01, LARQ_LEFT_0, LARQ_RIGHT_1);
+        if constexpr (kTwoLeft) _tile_dpbusd(LARQ_SUM_11, LARQ_LEFT_1, LARQ_RIGHT_1);
+      }
     }
-    if constexpr (kTwoRight) {
-      _tile_loadd(LARQ_RIGHT_1, columns + block, kTileBytes);
-      _tile_dpbusd(LARQ_SUM_01, LARQ_LEFT_0, LARQ_RIGHT_1);
-      if constexpr (kTwoLeft) _tile_dpbusd(LARQ_SUM_11, LARQ_LEFT_1, LARQ_RIGHT_1);
-    }
+    first += args.segment_stride;
+    second += args.segment_stride;
   }
   const size_t stride_bytes = args.acc_stride * sizeof(int32_t);
   const size_t rows = args.m < kTileRows ? args.m : kTileRows;
@@ -122,7 +125,7 @@ template <bool kTwoLeft>
 void MultiplyPixels(const ByteArgs& args) {
   const int8_t* rhs = args.rhs;
   size_t j = 0;
-  for (; j + kCols < args.n; j += 2 * kCols, rhs += 2 * kCols * args.depth) {
+  for (; j + kCols < args.n; j += 2 * kCols, rhs += 2 * kCols * DepthOf(args)) {
     MultiplyBlocks<kTwoLeft, true>(args, j, rhs);
   }
   if (j < args.n) MultiplyBlocks<kTwoLeft, false>(args, j, rhs);

@@ -33,17 +33,20 @@ void MultiplyPixels(const ByteArgs& args) {
             reinterpret_cast<const __m256i*>(args.start + j + static_cast<size_t>(v) * kLanes));
       }
     }
-    for (size_t k = 0; k < args.depth; k += kByteStep, rhs += kCols * kByteStep) {
-      const __m256i* columns = reinterpret_cast<const __m256i*>(rhs);
+    const uint8_t* run = args.lhs;
+    for (size_t s = 0; s < args.segments; ++s, run += args.segment_stride) {
+      for (size_t k = 0; k < args.segment_bytes; k += kByteStep, rhs += kCols * kByteStep) {
+        const __m256i* columns = reinterpret_cast<const __m256i*>(rhs);
 #pragma GCC unroll 4
-      for (int i = 0; i < kPixels; ++i) {
-        int32_t bytes;
-        std::memcpy(&bytes, args.lhs + static_cast<size_t>(i) * args.lhs_stride + k, sizeof(bytes));
-        const __m256i left = _mm256_set1_epi32(bytes);
+        for (int i = 0; i < kPixels; ++i) {
+          int32_t bytes;
+          std::memcpy(&bytes, run + static_cast<size_t>(i) * args.lhs_stride + k, sizeof(bytes));
+          const __m256i left = _mm256_set1_epi32(bytes);
 #pragma GCC unroll 2
-        for (int v = 0; v < kVectors; ++v) {
-          const __m256i pairs = _mm256_maddubs_epi16(left, _mm256_load_si256(columns + v));
-          sum[i][v] = _mm256_add_epi32(sum[i][v], _mm256_madd_epi16(pairs, ones));
+          for (int v = 0; v < kVectors; ++v) {
+            const __m256i pairs = _mm256_maddubs_epi16(left, _mm256_load_si256(columns + v));
+            sum[i][v] = _mm256_add_epi32(sum[i][v], _mm256_madd_epi16(pairs, ones));
+          }
         }
       }
     }
@@ -127,17 +130,23 @@ void MultiplyWide(const int16_t* left, size_t depth, const int8_t* rhs, const in
 template <int kPixels>
 void MultiplyWidePixels(const ByteArgs& args) {
   alignas(32) int16_t left[kPixels * kWideDepth];
-  for (size_t first = 0; first < args.depth; first += kWideDepth) {
-    const size_t depth = args.depth - first < kWideDepth ? args.depth - first : kWideDepth;
-    for (size_t i = 0; i < kPixels; ++i) {
-      Widen(args.lhs + i * args.lhs_stride + first, depth, left + i * kWideDepth);
-    }
-    const int8_t* rhs = args.rhs + first * kWideCols;
-    for (size_t j = 0; j < args.n; j += kWideCols, rhs += args.depth * kWideCols) {
-      const bool starts = first == 0;
-      MultiplyWide<kPixels>(left, depth, rhs, starts ? args.start + j : args.acc + j,
-                            starts ? 0 : args.acc_stride, args.n - j, args.acc + j,
-                            args.acc_stride);
+  const int8_t* part = args.rhs;
+  for (size_t s = 0; s < args.segments; ++s) {
+    const uint8_t* run = args.lhs + s * args.segment_stride;
+    for (size_t first = 0; first < args.segment_bytes; first += kWideDepth) {
+      const size_t rest = args.segment_bytes - first;
+      const size_t depth = rest < kWideDepth ? rest : kWideDepth;
+      for (size_t i = 0; i < kPixels; ++i) {
+        Widen(run + i * args.lhs_stride + first, depth, left + i * kWideDepth);
+      }
+      const bool starts = part == args.rhs;
+      const int8_t* rhs = part;
+      for (size_t j = 0; j < args.n; j += kWideCols, rhs += DepthOf(args) * kWideCols) {
+        MultiplyWide<kPixels>(left, depth, rhs, starts ? args.start + j : args.acc + j,
+                              starts ? 0 : args.acc_stride, args.n - j, args.acc + j,
+                              args.acc_stride);
+      }
+      part += depth * kWideCols;
     }
   }
 }

@@ -40,21 +40,24 @@ void MultiplyPixels(const ByteArgs& args) {
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) sum[i][v] = _mm512_load_si512(args.start + j + v * kLanes);
     }
-    for (size_t k = 0; k < args.depth; k += kByteStep) {
-      __m512i column[kVectors];
-#pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) {
-        column[v] = _mm512_load_si512(rhs + v * kLanes * kByteStep);
-      }
-      rhs += kCols * kByteStep;
-#pragma GCC unroll 12
-      for (int i = 0; i < kPixels; ++i) {
-        int32_t bytes;
-        std::memcpy(&bytes, args.lhs + i * args.lhs_stride + k, sizeof(bytes));
-        const __m512i left = _mm512_set1_epi32(bytes);
+    const uint8_t* run = args.lhs;
+    for (size_t s = 0; s < args.segments; ++s, run += args.segment_stride) {
+      for (size_t k = 0; k < args.segment_bytes; k += kByteStep) {
+        __m512i column[kVectors];
 #pragma GCC unroll 8
         for (int v = 0; v < kVectors; ++v) {
-          MultiplyAdd(left, column[v], sum[i][v]);
+          column[v] = _mm512_load_si512(rhs + v * kLanes * kByteStep);
+        }
+        rhs += kCols * kByteStep;
+#pragma GCC unroll 12
+        for (int i = 0; i < kPixels; ++i) {
+          int32_t bytes;
+          std::memcpy(&bytes, run + i * args.lhs_stride + k, sizeof(bytes));
+          const __m512i left = _mm512_set1_epi32(bytes);
+#pragma GCC unroll 8
+          for (int v = 0; v < kVectors; ++v) {
+            MultiplyAdd(left, column[v], sum[i][v]);
+          }
         }
       }
     }
