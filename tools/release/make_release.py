@@ -180,8 +180,9 @@ def try_wheel(interpreter: Path, wheel: Path, folder: Path) -> str:
     run(interpreter, "-m", "venv", folder)
     python = folder / "bin" / "python"
     run(python, "-m", "pip", "install", "--quiet", f"{wheel}[litert]")
-    # From elsewhere: the tree's own package must not be found.
-    return run(python, HERE / "try_wheel.py", cwd=folder, env={"PYTHONPATH": ""}).strip()
+    # From elsewhere: the tree's own package must not be found. LiteRT's remarks come first.
+    said = run(python, HERE / "try_wheel.py", cwd=folder, env={"PYTHONPATH": ""})
+    return said.strip().splitlines()[-1]
 
 
 def sums(files: Iterable[Path]) -> str:
