@@ -8,10 +8,12 @@
 // every fourth word produces a vector of fours, whose bits are counted by a look-up of nibbles.
 // A Vector offers, beside Zero, Load, Broadcast, Xor, Add and Store of its 32-bit lanes:
 //
-//   CarrySave(sum, a, b)    the carry of sum + a + b, bit by bit; sum becomes the sum
-//   AddTwoWords(sum, left, right)   likewise the carry of sum and the bits in which two pairs
-//   differ CountBytes(v)           the ones of each byte AddBytes(a, b) SumBytes(v, weight) weight
-//   times the bytes of each 32-bit lane, summed
+//   CarrySave(sum, a, b)     the carry of sum + a + b, bit by bit; sum becomes the sum
+//   AddTwoWords(sum, l, r)   the same of the bits in which each of two left words differs from its
+//                            right one
+//   CountBytes(v)            the ones of each byte
+//   AddBytes(a, b)           a + b, byte by byte
+//   SumBytes(v, weight)      weight times the bytes of each 32-bit lane, summed
 #ifndef LARQ_ENGINE_KERNELS_BGEMM_CARRY_SAVE_H_
 #define LARQ_ENGINE_KERNELS_BGEMM_CARRY_SAVE_H_
 
