@@ -16,10 +16,13 @@
 //                *equal* bits, which add nothing; the true depth is the caller's business.
 // 4. Spatial:    padding is just a run that the caller points elsewhere (a run of 0 bits is +1, a
 //                run of 1 bits is -1). Zero padding is corrected by the caller, never in a kernel.
-// 5. RightSide:  `rhs` is what PackRhs made for this row: blocks of nr columns; within a block, for
-//                each step of kr_bits, nr groups of kr_bits / 32 words; 64-byte aligned. The last
-//                block is filled up with zero columns, and kRhsSlackWords follow it: a kernel may
-//                load the filters of a step before it knows whether there is one.
+// 5. RightSide:  `rhs` is what PackRhs made for this row: blocks of nr columns, 64-byte aligned.
+// The
+//                last block is filled up with zero columns, and kRhsSlackWords follow it: a kernel
+//                may load the filters of a step before it knows whether there is one. Within a
+//                block, a row of kWords has nr groups of kr_bits / 32 words for each step of
+//                kr_bits. A row of kNibbles has nr bytes for each 4 bits: in each 32 of them, byte
+//                2 q + h is of column 16 h + q.
 // 6. Parts:      nr divides kRhsPartColumns. So the columns from a multiple of it on, packed with
 //                those before, are a right side of their own.
 // 7. Reads:      nothing is read outside the runs and the packed right side. Runs are 4-byte
@@ -40,6 +43,8 @@ namespace larq_engine {
 
 inline constexpr size_t kRhsSlackWords = 16;
 inline constexpr size_t kRhsPartColumns = 64;
+
+enum class RhsForm { kWords, kNibbles };
 
 struct BgemmArgs {
   size_t m;

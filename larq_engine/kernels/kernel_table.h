@@ -23,6 +23,7 @@ struct BgemmRow {
   // measured; what llvm-mca predicts for a Cortex-A72, from benchmarks/arm64.
   int macs_per_cycle;
   int cycles_per_tile = 0;  // that a tile takes besides, whatever its columns and depth
+  RhsForm rhs = RhsForm::kWords;
   BgemmFn fn;
 
   constexpr size_t kr_words() const { return static_cast<size_t>(kr_bits) / kWordBits; }

@@ -1,6 +1,7 @@
 #include "larq_engine/kernels/pack_rhs.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "larq_engine/kernels/memory_size.h"
 
@@ -21,11 +22,47 @@ auto FilterPacker(size_t kr) {
   return kr == 1 ? PackFilter<1> : kr == 2 ? PackFilter<2> : PackFilter<4>;
 }
 
+constexpr size_t kNibbleBits = 4;
+constexpr size_t kNibblesOfWord = kWordBits / kNibbleBits;
+
+// The column of each byte of a step's vector of 32.
+constexpr size_t kVectorColumns = 32;
+constexpr size_t ColumnOfByte(size_t byte) { return byte % 2 * kVectorColumns / 2 + byte / 2; }
+
+// One word of each column of a block, as nibbles.
+void PackNibbles(const uint32_t* words, size_t nr, uint8_t* packed) {
+  for (size_t nibble = 0; nibble < kNibblesOfWord; ++nibble, packed += nr) {
+    for (size_t byte = 0; byte < nr; ++byte) {
+      packed[byte] = static_cast<uint8_t>(words[byte] >> (nibble * kNibbleBits) & 0xf);
+    }
+  }
+}
+
+// A block of `columns` filters, and zeros up to nr.
+void PackNibbleBlock(const uint32_t* filters, size_t columns, size_t nr, size_t k_words,
+                     uint8_t* packed) {
+  std::vector<uint32_t> words(nr);
+  for (size_t k = 0; k < k_words; ++k, packed += nr * kNibblesOfWord) {
+    for (size_t byte = 0; byte < nr; ++byte) {
+      const size_t vector = byte / kVectorColumns * kVectorColumns;
+      const size_t column = vector + ColumnOfByte(byte % kVectorColumns);
+      words[byte] = column < columns ? filters[column * k_words + k] : 0;
+    }
+    PackNibbles(words.data(), nr, packed);
+  }
+}
+
 }  // namespace
+
+size_t PackedWordsPerWord(const BgemmRow& row) {
+  return row.rhs == RhsForm::kNibbles ? kNibblesOfWord / sizeof(uint32_t) : 1;
+}
 
 size_t PackedRhsWords(const BgemmRow& row, size_t n, size_t k_words) {
   const size_t columns = RoundUp(n, static_cast<size_t>(row.nr));
-  return MemorySum(MemoryProduct(columns, RoundUp(k_words, row.kr_words())), kRhsSlackWords);
+  return MemorySum(MemoryProduct(MemoryProduct(columns, RoundUp(k_words, row.kr_words())),
+                                 PackedWordsPerWord(row)),
+                   kRhsSlackWords);
 }
 
 void PackRhs(const BgemmRow& row, const uint32_t* filters, size_t n, size_t k_words,
@@ -33,9 +70,14 @@ void PackRhs(const BgemmRow& row, const uint32_t* filters, size_t n, size_t k_wo
   const size_t nr = static_cast<size_t>(row.nr);
   const size_t kr = row.kr_words();
   const auto pack_filter = FilterPacker(kr);
-  const size_t block_words = nr * RoundUp(k_words, kr);
+  const size_t block_words = nr * RoundUp(k_words, kr) * PackedWordsPerWord(row);
   for (size_t block = 0; block < n; block += nr, packed += block_words) {
     const size_t columns = std::min(nr, n - block);
+    if (row.rhs == RhsForm::kNibbles) {
+      PackNibbleBlock(filters, columns, nr, k_words, reinterpret_cast<uint8_t*>(packed));
+      filters += columns * k_words;
+      continue;
+    }
     if (columns < nr || k_words % kr != 0) std::fill_n(packed, block_words, 0);
     for (size_t j = 0; j < columns; ++j, filters += k_words) {
       pack_filter(filters, k_words, nr, packed + j * kr);
@@ -46,7 +88,7 @@ void PackRhs(const BgemmRow& row, const uint32_t* filters, size_t n, size_t k_wo
 
 PackedFilters::PackedFilters(const BgemmRow& row, const uint32_t* filters, size_t groups, size_t n,
                              size_t k_words)
-    : column_words_(RoundUp(k_words, row.kr_words())),
+    : column_words_(RoundUp(k_words, row.kr_words()) * PackedWordsPerWord(row)),
       group_words_(RoundUp(PackedRhsWords(row, n, k_words), kBufferAlignment / sizeof(uint32_t))),
       packed_(MemoryProduct(groups, group_words_)) {
   for (size_t g = 0; g < groups; ++g) {

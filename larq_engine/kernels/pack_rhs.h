@@ -11,6 +11,9 @@
 
 namespace larq_engine {
 
+// Words of the packed right side for each word of a filter.
+size_t PackedWordsPerWord(const BgemmRow& row);
+
 // Words that PackRhs writes for n filters of k_words words; std::bad_alloc if there cannot be as
 // many.
 size_t PackedRhsWords(const BgemmRow& row, size_t n, size_t k_words);

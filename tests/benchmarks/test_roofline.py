@@ -12,7 +12,7 @@ from larq_engine.python.profile import HOST
 STEPS = [
     {"op": "LceQuantize", "layer": "a", "kernel": "", "ms": 0.5, "macs": 0},
     {"op": "LceBconv2d", "layer": "a", "kernel": "bgemm_i32_4x2x64_popcnt", "ms": 2, "macs": 10**8},
-    {"op": "LceBconv2d", "layer": "b", "kernel": "bgemm_i32_8x16x32_avx2", "ms": 4, "macs": 10**9},
+    {"op": "LceBconv2d", "layer": "b", "kernel": "bgemm_i32_8x32x32_avx2", "ms": 4, "macs": 10**9},
     {"op": HOST, "layer": "", "kernel": "", "ms": 1.5, "macs": 0},
 ]
 LIMITS = {"popcnt": 100.0, "avx2": 500.0}  # billions a second

@@ -114,6 +114,15 @@ TEST_P(BgemmTest, Tile) {
   }
 }
 
+TEST_P(BgemmTest, TileOfManyColumns) {
+  SCOPED_TRACE(testing::ReplayHint());
+  const BgemmRow& row = GetParam();
+  const size_t m = static_cast<size_t>(row.mr);
+  for (size_t n = 2 * kRhsPartColumns; n <= 5 * kRhsPartColumns; n += 15) {
+    ExpectExact(row, RandomProduct(random_, m - n % 2 * (m > 1), n, 1, row.kr_words()));
+  }
+}
+
 TEST_P(BgemmTest, Segments) {
   SCOPED_TRACE(testing::ReplayHint());
   const BgemmRow& row = GetParam();
@@ -154,9 +163,42 @@ TEST_P(BgemmTest, Spatial) {
   ExpectExact(row, p);
 }
 
-TEST_P(BgemmTest, RightSide) {
+// Where the contract has nibble `nibble` of word k of column j, of blocks of `depth` words.
+uint32_t NibbleAt(const std::vector<uint32_t>& packed, size_t nr, size_t depth, size_t j, size_t k,
+                  size_t nibble) {
+  const size_t column = j % nr;
+  const size_t step = (j / nr * depth + k) * 8 + nibble;
+  const size_t byte = step * nr + column / 32 * 32 + column % 16 * 2 + column / 16 % 2;
+  return packed[byte / 4] >> (byte % 4 * 8) & 0xff;
+}
+
+TEST_P(BgemmTest, RightSideOfNibbles) {
+  const BgemmRow& row = GetParam();
+  if (row.rhs != RhsForm::kNibbles) return;
+  const size_t nr = static_cast<size_t>(row.nr);
+  const size_t n = nr + 1;
+  const size_t words = 3;
+  const std::vector<uint32_t> filters = random_.Words(n * words);
+  std::vector<uint32_t> packed(PackedRhsWords(row, n, words));
+  PackRhs(row, filters.data(), n, words, packed.data());
+  const size_t slack = 2 * nr * words * 2;
+  ASSERT_EQ(packed.size(), slack + kRhsSlackWords);
+  for (size_t at = slack; at < packed.size(); ++at) ASSERT_EQ(packed[at], 0u) << row.name;
+  for (size_t j = 0; j < 2 * nr; ++j) {
+    for (size_t k = 0; k < words; ++k) {
+      for (size_t nibble = 0; nibble < 8; ++nibble) {
+        const uint32_t expected = j < n ? filters[j * words + k] >> (nibble * 4) & 0xf : 0;
+        ASSERT_EQ(NibbleAt(packed, nr, words, j, k, nibble), expected)
+            << row.name << " j=" << j << " k=" << k << " nibble " << nibble;
+      }
+    }
+  }
+}
+
+TEST_P(BgemmTest, RightSideOfWords) {
   // The layout that the contract spells out, word by word, for filters that number their words.
   const BgemmRow& row = GetParam();
+  if (row.rhs != RhsForm::kWords) return;
   const size_t nr = static_cast<size_t>(row.nr);
   const size_t kr = row.kr_words();
   const size_t n = nr + 1;

@@ -234,7 +234,7 @@ TEST(SelectInt8, RowForEachCpu) {
   EXPECT_EQ(chosen(vnni), "bytes_i32_12x32x4_avx512vnni");
   EXPECT_EQ(chosen(vnni, "bytes_i32_4x8x4_avx2"), "bytes_i32_4x8x4_avx2");
   EXPECT_EQ(chosen(vnni, "bytes_i32_4x16x4_avx2"), "bytes_i32_4x8x4_avx2");
-  EXPECT_EQ(chosen(vnni, "bgemm_i32_8x16x32_avx2"), "bytes_i32_4x8x4_avx2");
+  EXPECT_EQ(chosen(vnni, "bgemm_i32_8x32x32_avx2"), "bytes_i32_4x8x4_avx2");
   EXPECT_EQ(chosen(vnni, kReferenceKernel), "bytes_i32_4x4x4_portable");
 #endif
 }

@@ -15,7 +15,7 @@ TEST(Select, RowForEachCpu) {
   EXPECT_EQ(chosen({}), "bgemm_i32_4x2x64_portable");
 #if defined(__x86_64__)
   EXPECT_EQ(chosen({Isa::kPopcnt}), "bgemm_i32_4x2x64_popcnt");
-  EXPECT_EQ(chosen({Isa::kPopcnt, Isa::kAvx2}), "bgemm_i32_8x16x32_avx2");
+  EXPECT_EQ(chosen({Isa::kPopcnt, Isa::kAvx2}), "bgemm_i32_8x32x32_avx2");
   EXPECT_EQ(chosen({Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw}), "bgemm_i32_8x64x32_avx512bw");
   EXPECT_EQ(chosen({Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw, Isa::kAvx512vpopcntdq}),
             "bgemm_i32_6x32x32_avx512vpopcntdq");
@@ -38,7 +38,8 @@ TEST(Select, RowForFewColumns) {
   EXPECT_EQ(chosen(avx2, 16), Isa::kAvx2);
   const CpuFeatures avx512bw = {Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw};
   EXPECT_EQ(chosen(avx512bw, 16), Isa::kAvx2);
-  EXPECT_EQ(chosen(avx512bw, 24), Isa::kAvx512bw);
+  EXPECT_EQ(chosen(avx512bw, 32), Isa::kAvx2);
+  EXPECT_EQ(chosen(avx512bw, 48), Isa::kAvx512bw);
   const CpuFeatures vpopcntdq = {Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw, Isa::kAvx512vpopcntdq};
   EXPECT_EQ(chosen(vpopcntdq, 1), Isa::kPopcnt);
   EXPECT_EQ(chosen(vpopcntdq, 4), Isa::kAvx512vpopcntdq);

@@ -6,7 +6,7 @@
 
 namespace larq_engine {
 
-void BgemmI32_8x16x32Avx2(const BgemmArgs& args);
+void BgemmI32_8x32x32Avx2(const BgemmArgs& args);
 
 }  // namespace larq_engine
 

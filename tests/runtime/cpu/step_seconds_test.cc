@@ -51,7 +51,7 @@ TEST(StepSeconds, FollowsTheRowOfTheCpu) {
   const CpuFeatures vpopcntdq = {Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw, Isa::kAvx512vpopcntdq};
   EXPECT_GT(seconds({}), seconds(avx2));
   EXPECT_GT(seconds(avx2), seconds(vpopcntdq));
-  EXPECT_EQ(seconds(avx2), seconds(vpopcntdq, "bgemm_i32_8x16x32_avx2"));
+  EXPECT_EQ(seconds(avx2), seconds(vpopcntdq, "bgemm_i32_8x32x32_avx2"));
 }
 #endif
 
