@@ -203,9 +203,10 @@ template <int kSteps, int kVectors>
   }
 }
 
+// Inlined, or gcc 12 spills and layers B to D take a quarter more.
 template <int kVectors>
-void CountSteps(const TableOffset* tables, Filters<kVectors> filters, size_t steps, bool add,
-                Counts& counts) {
+[[gnu::always_inline]] inline void CountSteps(const TableOffset* tables, Filters<kVectors> filters,
+                                              size_t steps, bool add, Counts& counts) {
   Sums sums[kVectors];
   const size_t rest = steps % 3;
   if (rest == 2) {
@@ -215,9 +216,18 @@ void CountSteps(const TableOffset* tables, Filters<kVectors> filters, size_t ste
   }
   tables += rest;
   filters.Skip(rest);
-  for (steps -= rest; steps > 0; steps -= 3, tables += 3) {
+  steps -= rest;
+  for (; steps % 9 > 0; steps -= 3, tables += 3) {
     AddSteps<3>(sums, tables, filters);
     filters.Skip(3);
+  }
+  // Three times three steps: 4 % for layers A to D, of which all depths are multiples of 9.
+  for (; steps > 0; steps -= 9) {
+#pragma GCC unroll 3
+    for (int i = 0; i < 3; ++i, tables += 3) {
+      AddSteps<3>(sums, tables, filters);
+      filters.Skip(3);
+    }
   }
 #pragma GCC unroll 8
   for (size_t v = 0; v < kVectors; ++v) {
