@@ -2,7 +2,7 @@
 
 #include <immintrin.h>
 
-#include "benchmarks/kernels/limit_carry_save.h"
+#include "benchmarks/kernels/limit_look_up.h"
 #include "benchmarks/kernels/read_loop.h"
 
 #if !defined(__AVX512BW__)
@@ -15,32 +15,15 @@ namespace {
 struct Avx512bw {
   using Vector = __m512i;
 
-  static Vector Broadcast(int word) { return _mm512_set1_epi32(word); }
-  static Vector Xor(Vector a, Vector b) { return _mm512_xor_si512(a, b); }
+  static Vector Bytes(char byte) { return _mm512_set1_epi8(byte); }
+  static Vector LookUp(Vector table, Vector nibbles) { return _mm512_shuffle_epi8(table, nibbles); }
   static Vector AddBytes(Vector a, Vector b) { return _mm512_add_epi8(a, b); }
-  static Vector CarrySave(Vector& sum, Vector a, Vector b) {
-    const Vector carry = _mm512_ternarylogic_epi32(sum, a, b, 0xe8);
-    sum = _mm512_ternarylogic_epi32(sum, a, b, 0x96);
-    return carry;
-  }
-  static Vector AddTwoWords(Vector& sum, const Vector (&left)[2], Vector right) {
-    const Vector before = sum;
-    const Vector first = _mm512_ternarylogic_epi32(before, left[0], right, 0x96);
-    sum = _mm512_ternarylogic_epi32(first, left[1], right, 0x96);
-    return _mm512_ternarylogic_epi32(before, first, sum, 0x74);
-  }
-  static Vector CountBytes(Vector v) {
-    const Vector table = Broadcast(0x04030302);  // any table costs the same
-    const Vector nibble = _mm512_set1_epi8(15);
-    const Vector low = _mm512_and_si512(v, nibble);
-    const Vector high = _mm512_and_si512(_mm512_srli_epi16(v, 4), nibble);
-    return _mm512_add_epi8(_mm512_shuffle_epi8(table, low), _mm512_shuffle_epi8(table, high));
-  }
+  static Vector ShiftDown(Vector v) { return _mm512_srli_epi16(v, 4); }
 };
 
 }  // namespace
 
-void RunAvx512bw(uint64_t steps) { RunCarrySave<Avx512bw, 8>(steps); }
+void RunAvx512bw(uint64_t steps) { RunLookUp<Avx512bw>(steps); }
 
 void ReadAvx512bw(const std::byte* from, size_t bytes) { ReadVectors<__m512i>(from, bytes); }
 

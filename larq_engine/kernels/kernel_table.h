@@ -19,8 +19,9 @@ struct BgemmRow {
   int mr;
   int nr;
   int kr_bits;
-  // In L1. x86: measured at depth 1152 on a Zen 5 by //benchmarks/kernels:bgemm_bench. ARM: never
-  // measured; what llvm-mca predicts for a Cortex-A72, from benchmarks/arm64.
+  // Beside the other rows of its architecture: what makes choices right where layers were measured.
+  // x86: by //benchmarks/kernels:choice_bench and bits_bench on a Xeon, of which two cycles are one
+  // of these. ARM: never measured; what llvm-mca predicts for a Cortex-A72, from benchmarks/arm64.
   int macs_per_cycle;
   int cycles_per_tile = 0;  // that a tile takes besides, whatever its columns and depth
   RhsForm rhs = RhsForm::kWords;

@@ -168,7 +168,7 @@ uint32_t NibbleAt(const std::vector<uint32_t>& packed, size_t nr, size_t depth, 
                   size_t nibble) {
   const size_t column = j % nr;
   const size_t step = (j / nr * depth + k) * 8 + nibble;
-  const size_t byte = step * nr + column / 32 * 32 + column % 16 * 2 + column / 16 % 2;
+  const size_t byte = step * nr + column % (nr / 2) * 2 + column / (nr / 2);
   return packed[byte / 4] >> (byte % 4 * 8) & 0xff;
 }
 

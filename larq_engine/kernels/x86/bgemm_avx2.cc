@@ -1,20 +1,11 @@
-// Four channels of a pixel differ from those of a filter in 0 to 4 bits: for each nibble that the
-// filter may have there, a table of 16 says in how many. One vpshufb looks up 32 filters in it.
-//
-// A table is of two pixels: its bytes are the first one's count and 16 times the second's. Three
-// look-ups are added before a nibble could overflow (3 times 4 is 12), and such a sum goes into two
-// others: as it is, and with its 16-bit lanes shifted by a nibble. Bytes of these wrap, and yet
-// both together say all four counts of a lane, of two filters and two pixels (Sums::Store). So 768
-// MACs are 8 operations; adding words in binary, bit by bit, they were 19.
-//
 // MACs a cycle on a Xeon at depths 576, 1152, 2304 and 4608, in L1:
-//   carries of four words, as in bgemm_carry_save.h   89  96 103 107
-//   this                                             178 226 220 211
+//   carries of four words, bit by bit   89  96 103 107
+//   look-up                            178 226 220 211
 #include "larq_engine/kernels/x86/bgemm_avx2.h"
 
 #include <immintrin.h>
 
-#include <bit>
+#include "larq_engine/kernels/x86/bgemm_look_up.h"
 
 #if !defined(__AVX2__)
 #error "this file is built with the flags of ISA_COPTS[\"avx2\"]"
@@ -23,294 +14,42 @@
 namespace larq_engine {
 namespace {
 
-using Bytes = __m256i;
+struct Avx2 {
+  using Vector = __m256i;
+  static constexpr size_t kSums = 8;
 
-constexpr size_t kTilePixels = 8;
-constexpr size_t kPairs = kTilePixels / 2;
-constexpr size_t kNibbles = 8;        // of a word: the steps that it takes
-constexpr size_t kBlockColumns = 32;  // a byte each
-constexpr size_t kMostVectors = 4;
-
-// Steps until a byte may be full: 63 times 4 is 252.
-constexpr size_t kMostSteps = 63;
-
-// Words that are counted before the result is added to. Their counts fit 16 bits, and they are a
-// whole number of times kMostSteps.
-constexpr size_t kWordsAtOnce = 252;
-static_assert(kWordsAtOnce * kNibbles % kMostSteps == 0);
-
-inline size_t Least(size_t a, size_t b) { return a < b ? a : b; }
-
-struct Tables {
-  alignas(64) uint8_t counts[256][16];
-};
-
-constexpr Tables MakeTables() {
-  Tables tables{};
-  for (unsigned nibbles = 0; nibbles < 256; ++nibbles) {
-    for (unsigned filter = 0; filter < 16; ++filter) {
-      const int first = std::popcount(nibbles % 16 ^ filter);
-      const int second = std::popcount(nibbles / 16 ^ filter);
-      tables.counts[nibbles][filter] = static_cast<uint8_t>(first + 16 * second);
-    }
+  static Vector Zero() { return _mm256_setzero_si256(); }
+  static Vector Table(const uint8_t* table) {
+    return _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(table)));
   }
-  return tables;
-}
-
-constexpr Tables kTables = MakeTables();
-
-// Where a table starts, in bytes. Kept for each step of a pair of pixels: what a load adds to an
-// address may be 8 times a register at most, and a table is 16 bytes.
-using TableOffset = uint16_t;
-
-[[gnu::always_inline]] inline Bytes TableAt(TableOffset offset) {
-  const auto* table = reinterpret_cast<const __m128i*>(&kTables.counts[0][0] + offset);
-  return _mm256_broadcastsi128_si256(_mm_load_si128(table));
-}
-
-// The tables of 16 nibbles of each pixel, in their order.
-[[gnu::always_inline]] inline __m256i OffsetsOfBytes(__m128i nibbles) {
-  return _mm256_slli_epi16(_mm256_cvtepu8_epi16(nibbles), 4);
-}
-
-// The tables of as many words of two pixels as were loaded, up to 4. Stored are 2 words' or 4.
-template <int kWords>
-[[gnu::always_inline]] inline void StoreOffsets(__m128i first, __m128i second, TableOffset* to) {
-  const __m128i low_nibble = _mm_set1_epi8(15);
-  const __m128i low = _mm_or_si128(_mm_and_si128(first, low_nibble),
-                                   _mm_slli_epi16(_mm_and_si128(second, low_nibble), 4));
-  const __m128i high = _mm_or_si128(_mm_and_si128(_mm_srli_epi16(first, 4), low_nibble),
-                                    _mm_andnot_si128(low_nibble, second));
-  const __m256i offsets = OffsetsOfBytes(_mm_unpacklo_epi8(low, high));
-  if constexpr (kWords == 1) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(offsets));
-    return;
+  static Vector LookUp(Vector table, Vector nibbles) { return _mm256_shuffle_epi8(table, nibbles); }
+  static Vector AddBytes(Vector a, Vector b) { return _mm256_add_epi8(a, b); }
+  static Vector AddLanes(Vector a, Vector b) { return _mm256_add_epi16(a, b); }
+  static Vector SubtractLanes(Vector a, Vector b) { return _mm256_sub_epi16(a, b); }
+  static Vector ShiftUp(Vector v) { return _mm256_slli_epi16(v, 4); }
+  template <int kBits>
+  static Vector ShiftDown(Vector v) {
+    return _mm256_srli_epi16(v, kBits);
   }
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), offsets);
-  if constexpr (kWords == 4) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 2 * kNibbles),
-                        OffsetsOfBytes(_mm_unpackhi_epi8(low, high)));
-  }
-}
-
-inline void OffsetsOfRun(const uint32_t* first, const uint32_t* second, size_t words,
-                         TableOffset* to) {
-  const auto vector = [](const uint32_t* at) { return reinterpret_cast<const __m128i*>(at); };
-  size_t k = 0;
-  for (; k + 4 <= words; k += 4) {
-    StoreOffsets<4>(_mm_loadu_si128(vector(first + k)), _mm_loadu_si128(vector(second + k)),
-                    to + k * kNibbles);
-  }
-  if (words % 4 >= 2) {
-    StoreOffsets<2>(_mm_loadl_epi64(vector(first + k)), _mm_loadl_epi64(vector(second + k)),
-                    to + k * kNibbles);
-    k += 2;
-  }
-  if (k < words) {
-    StoreOffsets<1>(_mm_cvtsi32_si128(static_cast<int>(first[k])),
-                    _mm_cvtsi32_si128(static_cast<int>(second[k])), to + k * kNibbles);
-  }
-}
-
-// The tables of `words` words from `word` on of pixels i and i + 1. The last pixel of an odd number
-// is a pair with itself.
-void FindTables(const BgemmArgs& args, size_t i, size_t word, size_t words, TableOffset* to) {
-  const ptrdiff_t* runs = args.lhs + word / args.segment_words * kTilePixels + i;
-  const size_t to_second = i + 1 < args.m ? 1 : 0;
-  for (size_t skipped = word % args.segment_words; words > 0; skipped = 0, runs += kTilePixels) {
-    const size_t now = Least(words, args.segment_words - skipped);
-    OffsetsOfRun(LhsRun(args.lhs_base, *runs) + skipped,
-                 LhsRun(args.lhs_base, runs[to_second]) + skipped, now, to);
-    words -= now;
-    to += now * kNibbles;
-  }
-}
-
-// The counts of two pixels in 16 bits, of up to 4 vectors of filters each.
-struct Counts {
-  alignas(32) uint16_t pixel[2][kMostVectors * kBlockColumns];
-};
-
-// What is counted of a vector of filters. Of the 16-bit lanes that were added up, the low byte is
-// one filter and the high byte another, and of each the low nibble is one pixel and the high nibble
-// another.
-struct Sums {
-  Bytes lanes = _mm256_setzero_si256();
-  Bytes shifted = _mm256_setzero_si256();  // by a nibble before they were added
-
-  [[gnu::always_inline]] void Add(Bytes v) {
-    lanes = _mm256_add_epi8(lanes, v);
-    shifted = _mm256_add_epi8(shifted, _mm256_srli_epi16(v, 4));
-    // Keeps the vectors of a step in turn, and the sums in their registers: gcc 12 spills them.
-    asm volatile("" : "+x"(lanes), "+x"(shifted));
-  }
-
-  // Counts below 256. The high byte of `shifted` has nothing but the second pixel's count of the
-  // second filter, and each of the others is what one byte holds beside a count that is known then.
-  [[gnu::always_inline]] void Store(bool add, uint16_t* first_pixel, uint16_t* second_pixel) const {
-    const __m256i second_of_second = _mm256_srli_epi16(shifted, 8);
-    const __m256i first_of_second = Without(second_of_second, _mm256_srli_epi16(lanes, 8));
-    const __m256i second_of_first = Without(first_of_second, shifted);
-    const __m256i first_of_first = Without(second_of_first, lanes);
-    Put(add, first_of_first, first_pixel);
-    Put(add, first_of_second, first_pixel + kBlockColumns / 2);
-    Put(add, second_of_first, second_pixel);
-    Put(add, second_of_second, second_pixel + kBlockColumns / 2);
-  }
-
- private:
-  // The low byte of sums that hold 16 times `known` beside it.
-  static __m256i Without(__m256i known, __m256i sums) {
-    return _mm256_and_si256(_mm256_sub_epi16(sums, _mm256_slli_epi16(known, 4)),
-                            _mm256_set1_epi16(255));
-  }
-  static void Put(bool add, __m256i counts, uint16_t* to) {
-    auto* vector = reinterpret_cast<__m256i*>(to);
-    if (add) counts = _mm256_add_epi16(counts, _mm256_load_si256(vector));
-    _mm256_store_si256(vector, counts);
-  }
-};
-
-// Filters that are counted together: blocks, a vector each.
-template <int kVectors>
-struct Filters {
-  const uint8_t* block[kVectors];
-
-  Bytes At(int vector, int step) const {
-    const uint8_t* at = block[vector] + static_cast<size_t>(step) * kBlockColumns;
-    return _mm256_load_si256(reinterpret_cast<const __m256i*>(at));
-  }
-  void Skip(size_t steps) {
-#pragma GCC unroll 8
-    for (const uint8_t*& at : block) at += steps * kBlockColumns;
-  }
-};
-
-template <int kSteps, int kVectors>
-[[gnu::always_inline]] inline void AddSteps(Sums (&sums)[kVectors], const TableOffset* tables,
-                                            const Filters<kVectors>& filters) {
-  Bytes table[kSteps];
-#pragma GCC unroll 8
-  for (int step = 0; step < kSteps; ++step) table[step] = TableAt(tables[step]);
-#pragma GCC unroll 8
-  for (int v = 0; v < kVectors; ++v) {
-    Bytes counts = _mm256_shuffle_epi8(table[0], filters.At(v, 0));
-#pragma GCC unroll 8
-    for (int step = 1; step < kSteps; ++step) {
-      counts = _mm256_add_epi8(counts, _mm256_shuffle_epi8(table[step], filters.At(v, step)));
-    }
-    sums[v].Add(counts);
-  }
-}
-
-// Inlined, or gcc 12 spills and layers B to D take a quarter more.
-template <int kVectors>
-[[gnu::always_inline]] inline void CountSteps(const TableOffset* tables, Filters<kVectors> filters,
-                                              size_t steps, bool add, Counts& counts) {
-  Sums sums[kVectors];
-  const size_t rest = steps % 3;
-  if (rest == 2) {
-    AddSteps<2>(sums, tables, filters);
-  } else if (rest == 1) {
-    AddSteps<1>(sums, tables, filters);
-  }
-  tables += rest;
-  filters.Skip(rest);
-  steps -= rest;
-  for (; steps % 9 > 0; steps -= 3, tables += 3) {
-    AddSteps<3>(sums, tables, filters);
-    filters.Skip(3);
-  }
-  // Three times three steps: 4 % for layers A to D, of which all depths are multiples of 9.
-  for (; steps > 0; steps -= 9) {
-#pragma GCC unroll 3
-    for (int i = 0; i < 3; ++i, tables += 3) {
-      AddSteps<3>(sums, tables, filters);
-      filters.Skip(3);
-    }
-  }
-#pragma GCC unroll 8
-  for (size_t v = 0; v < kVectors; ++v) {
-    sums[v].Store(add, counts.pixel[0] + v * kBlockColumns, counts.pixel[1] + v * kBlockColumns);
-  }
-}
-
-// The first `columns` of a pixel's counts; all if there are more.
-template <size_t kColumns>
-void StoreCounts(const uint16_t* counts, size_t columns, bool add, int32_t* acc) {
-  constexpr size_t kLanes = 8;
-#pragma GCC unroll 16
-  for (size_t j = 0; j < kColumns; j += kLanes) {
-    __m256i sums =
-        _mm256_cvtepu16_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(counts + j)));
-    if (columns >= j + kLanes) {
-      auto* to = reinterpret_cast<__m256i*>(acc + j);
+  static Vector LowBytes(Vector v) { return _mm256_and_si256(v, _mm256_set1_epi16(255)); }
+  static void Keep(Vector& a, Vector& b) { asm volatile("" : "+x"(a), "+x"(b)); }
+  static void StoreSums(const uint16_t* counts, size_t columns, bool add, int32_t* acc) {
+    Vector sums = _mm256_cvtepu16_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(counts)));
+    if (columns >= kSums) {
+      auto* to = reinterpret_cast<Vector*>(acc);
       if (add) sums = _mm256_add_epi32(sums, _mm256_loadu_si256(to));
       _mm256_storeu_si256(to, sums);
-      continue;
+    } else {
+      const Vector wanted = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(columns)),
+                                               _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+      if (add) sums = _mm256_add_epi32(sums, _mm256_maskload_epi32(acc, wanted));
+      _mm256_maskstore_epi32(acc, wanted, sums);
     }
-    if (columns > j) {
-      const __m256i wanted = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(columns - j)),
-                                                _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-      if (add) sums = _mm256_add_epi32(sums, _mm256_maskload_epi32(acc + j, wanted));
-      _mm256_maskstore_epi32(acc + j, wanted, sums);
-    }
-    return;
   }
-}
-
-// Those words of a tile of which the tables are found, and of its result the columns from j on.
-struct TileWords {
-  const TableOffset (*tables)[kWordsAtOnce * kNibbles];
-  size_t steps;
-  const uint8_t* filters;  // of the first block
-  size_t block_bytes;      // from one block to the next
-  bool add;                // to the words before
 };
-
-template <int kVectors>
-void CountColumns(const BgemmArgs& args, const TileWords& words, size_t j) {
-  Counts counts[kPairs];
-  const size_t pairs = (args.m + 1) / 2;
-  Filters<kVectors> filters;
-  const uint8_t* block = words.filters + j / kBlockColumns * words.block_bytes;
-  for (const uint8_t*& at : filters.block) {
-    at = block;
-    block += words.block_bytes;
-  }
-  // Filters are read from further away than L1 once for all pixels.
-  for (size_t step = 0; step < words.steps; step += kMostSteps) {
-    const size_t steps = Least(kMostSteps, words.steps - step);
-    for (size_t pair = 0; pair < pairs; ++pair) {
-      CountSteps(words.tables[pair] + step, filters, steps, step > 0, counts[pair]);
-    }
-    filters.Skip(steps);
-  }
-  for (size_t i = 0; i < args.m; ++i) {
-    StoreCounts<kVectors * kBlockColumns>(counts[i / 2].pixel[i % 2], args.n - j, words.add,
-                                          args.acc + i * args.acc_stride + j);
-  }
-}
 
 }  // namespace
 
-void BgemmI32_8x32x32Avx2(const BgemmArgs& args) {
-  alignas(32) TableOffset tables[kPairs][kWordsAtOnce * kNibbles];
-  const size_t depth = args.segments * args.segment_words;
-  for (size_t word = 0; word < depth; word += kWordsAtOnce) {
-    const size_t now = Least(kWordsAtOnce, depth - word);
-    for (size_t i = 0; i < args.m; i += 2) FindTables(args, i, word, now, tables[i / 2]);
-    const TileWords words{
-        .tables = tables,
-        .steps = now * kNibbles,
-        .filters = reinterpret_cast<const uint8_t*>(args.rhs) + word * kNibbles * kBlockColumns,
-        .block_bytes = depth * kNibbles * kBlockColumns,
-        .add = word > 0};
-    size_t j = 0;
-    for (; j + 3 * kBlockColumns < args.n; j += 4 * kBlockColumns) CountColumns<4>(args, words, j);
-    for (; j + kBlockColumns < args.n; j += 2 * kBlockColumns) CountColumns<2>(args, words, j);
-    if (j < args.n) CountColumns<1>(args, words, j);
-  }
-}
+void BgemmI32_8x32x32Avx2(const BgemmArgs& args) { BgemmLookUp<Avx2>(args); }
 
 }  // namespace larq_engine

@@ -1,0 +1,62 @@
+// The loop of the bounds for vectors that cannot count bits, for the file of each vector length.
+// Everything here is internal to the file that includes it.
+#ifndef LARQ_ENGINE_BENCHMARKS_KERNELS_LIMIT_LOOK_UP_H_
+#define LARQ_ENGINE_BENCHMARKS_KERNELS_LIMIT_LOOK_UP_H_
+
+#include <cstdint>
+
+namespace larq_engine::benchmarks {
+namespace {
+
+// Makes the compiler believe that the value is used and changed here, at the cost of no
+// instruction.
+template <typename Vector>
+[[gnu::always_inline]] inline void Blur(Vector& value) {
+  asm volatile("" : "+v"(value));
+}
+
+inline constexpr int kLookUps = 3;  // that are added before their sum goes into others
+
+// What is counted of a vector of filters, for two pixels, with the eight operations of the rows.
+template <typename Isa>
+struct Sums {
+  using Vector = typename Isa::Vector;
+  Vector lanes;
+  Vector shifted;
+
+  [[gnu::always_inline]] void Add(Vector (&table)[kLookUps], Vector filters) {
+    Vector counts = Isa::LookUp(table[0], filters);
+#pragma GCC unroll 3
+    for (int i = 1; i < kLookUps; ++i) {
+      counts = Isa::AddBytes(counts, Isa::LookUp(table[i], filters));
+    }
+    lanes = Isa::AddBytes(lanes, counts);
+    shifted = Isa::AddBytes(shifted, Isa::ShiftDown(counts));
+    Blur(lanes);
+    Blur(shifted);
+    // Or the next vector's counts would be these.
+#pragma GCC unroll 3
+    for (Vector& of : table) Blur(of);
+  }
+};
+
+// Four vectors of filters in each step, which hide each other's latencies.
+inline constexpr int kLookUpVectors = 4;
+
+template <typename Isa>
+void RunLookUp(uint64_t steps) {
+  typename Isa::Vector table[kLookUps] = {Isa::Bytes(1), Isa::Bytes(2), Isa::Bytes(3)};
+  const auto filters = Isa::Bytes(5);
+  Sums<Isa> sums[kLookUpVectors];
+#pragma GCC unroll 4
+  for (auto& of : sums) of = {filters, filters};
+  for (uint64_t step = 0; step < steps; ++step) {
+#pragma GCC unroll 4
+    for (auto& of : sums) of.Add(table, filters);
+  }
+}
+
+}  // namespace
+}  // namespace larq_engine::benchmarks
+
+#endif  // LARQ_ENGINE_BENCHMARKS_KERNELS_LIMIT_LOOK_UP_H_
