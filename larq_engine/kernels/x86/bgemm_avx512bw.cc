@@ -1,3 +1,6 @@
+// MACs a cycle on a Xeon at depths 576, 1152, 2304 and 4608:
+//   words added bit by bit with vpternlog   197 210 219 233
+//   look-up                                 197 254 287 292
 #include "larq_engine/kernels/x86/bgemm_avx512bw.h"
 
 #include <immintrin.h>
@@ -13,6 +16,7 @@ namespace {
 
 struct Avx512bw {
   using Vector = __m512i;
+  static constexpr int kMostVectorsOfTwo = 4;
   static constexpr size_t kSums = 16;
 
   static Vector Zero() { return _mm512_setzero_si512(); }
@@ -30,7 +34,7 @@ struct Avx512bw {
     return _mm512_srli_epi16(v, kBits);
   }
   static Vector LowBytes(Vector v) { return _mm512_and_si512(v, _mm512_set1_epi16(255)); }
-  static void Keep(Vector& a, Vector& b) { asm volatile("" : "+v"(a), "+v"(b)); }
+  static void Keep(Vector& v) { asm volatile("" : "+v"(v)); }
   static void StoreSums(const uint16_t* counts, size_t columns, bool add, int32_t* acc) {
     Vector sums = _mm512_maskz_cvtepu16_epi32(
         0xffff, _mm256_load_si256(reinterpret_cast<const __m256i*>(counts)));

@@ -13,16 +13,17 @@
 // vector of 32 filters makes 768 MACs with 8 operations; adding words in binary, bit by bit, took
 // 19 with AVX2 and 11 with the vpternlog of AVX-512, for as many.
 //
-// A Vector offers, beside Zero, Load of filters, Table (16 bytes to all its parts of 16) and
-// LookUp:
+// An Isa has kSums lanes of 32 bits, and registers for two pairs of pixels with kMostVectorsOfTwo
+// vectors of filters. It offers, beside Zero, Table (16 bytes to all parts of 16) and LookUp:
 //
-//   AddBytes(a, b)                    a + b, byte by byte
-//   AddLanes(a, b), SubtractLanes     likewise of 16-bit lanes
-//   ShiftUp(v), ShiftDown<bits>(v)    16-bit lanes, up by a nibble
-//   LowBytes(v)                       of each 16-bit lane
-//   Keep(a, b)                        makes the compiler keep them in registers here
-//   StoreSums(counts, columns, add, acc)  the first `columns` of 16-bit counts, all kSums if there
-//                                     are more, as 32-bit sums; added to acc if wanted
+//   AddBytes(a, b)                 a + b, byte by byte
+//   AddLanes(a, b)                 likewise of 16-bit lanes, as are SubtractLanes,
+//   ShiftUp(v), ShiftDown<n>(v)    by 4 and n bits, and
+//   LowBytes(v)                    of each lane
+//   Keep(v)                        makes the compiler keep v in a register here
+//   StoreSums(counts, columns, add, acc)
+//                                  the first `columns` of 16-bit counts, all kSums if there are
+//                                  more, as 32-bit sums; added to acc if wanted
 #ifndef LARQ_ENGINE_KERNELS_X86_BGEMM_LOOK_UP_H_
 #define LARQ_ENGINE_KERNELS_X86_BGEMM_LOOK_UP_H_
 
@@ -138,6 +139,11 @@ struct Counts {
   alignas(kFilters) uint16_t pixel[2][kMostVectors * kFilters];
 };
 
+template <typename Isa>
+[[gnu::always_inline]] inline typename Isa::Vector TableAt(TableOffset offset) {
+  return Isa::Table(&kTables.counts[0][0] + offset);
+}
+
 // What is counted of a vector of filters. Of the 16-bit lanes that were added up, the low byte is
 // one filter and the high byte another, and of each the low nibble is one pixel and the high nibble
 // another.
@@ -152,8 +158,9 @@ struct Sums {
   [[gnu::always_inline]] void Add(Vector v) {
     lanes = Isa::AddBytes(lanes, v);
     shifted = Isa::AddBytes(shifted, Isa::template ShiftDown<4>(v));
-    // The vectors of a step in turn: gcc 12 mixes and spills them.
-    Isa::Keep(lanes, shifted);
+    // Or gcc 12 mixes the vectors of a step, and spills.
+    Isa::Keep(lanes);
+    Isa::Keep(shifted);
   }
 
   // Counts below 256. The high byte of `shifted` has nothing but the second pixel's count of the
@@ -197,14 +204,14 @@ struct Filters {
   }
 };
 
+// Steps of one pair of pixels, of which each table is looked up in turn for all filters.
 template <int kSteps, typename Isa, int kVectors>
-[[gnu::always_inline]] inline void AddSteps(Sums<Isa> (&sums)[kVectors], const TableOffset* tables,
+[[gnu::always_inline]] inline void AddSteps(Sums<Isa> (&sums)[1][kVectors],
+                                            const TableOffset* tables,
                                             const Filters<Isa, kVectors>& filters) {
   typename Isa::Vector table[kSteps];
 #pragma GCC unroll 8
-  for (int step = 0; step < kSteps; ++step) {
-    table[step] = Isa::Table(&kTables.counts[0][0] + tables[step]);
-  }
+  for (int step = 0; step < kSteps; ++step) table[step] = TableAt<Isa>(tables[step]);
 #pragma GCC unroll 8
   for (int v = 0; v < kVectors; ++v) {
     auto counts = Isa::LookUp(table[0], filters.At(v, 0));
@@ -212,16 +219,49 @@ template <int kSteps, typename Isa, int kVectors>
     for (int step = 1; step < kSteps; ++step) {
       counts = Isa::AddBytes(counts, Isa::LookUp(table[step], filters.At(v, step)));
     }
-    sums[v].Add(counts);
+    sums[0][v].Add(counts);
+  }
+}
+
+// Steps of two pairs of pixels, of which the tables are kPairSteps apart: filters are loaded once
+// for both.
+template <int kSteps, typename Isa, int kVectors>
+[[gnu::always_inline]] inline void AddSteps(Sums<Isa> (&sums)[2][kVectors],
+                                            const TableOffset* tables,
+                                            const Filters<Isa, kVectors>& filters) {
+  typename Isa::Vector counts[2][kVectors];
+#pragma GCC unroll 8
+  for (int step = 0; step < kSteps; ++step) {
+    typename Isa::Vector nibbles[kVectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      nibbles[v] = filters.At(v, step);
+      Isa::Keep(nibbles[v]);
+    }
+#pragma GCC unroll 2
+    for (size_t pair = 0; pair < 2; ++pair) {
+      const auto table = TableAt<Isa>(tables[pair * kPairSteps + static_cast<size_t>(step)]);
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) {
+        const auto found = Isa::LookUp(table, nibbles[v]);
+        counts[pair][v] = step == 0 ? found : Isa::AddBytes(counts[pair][v], found);
+        Isa::Keep(counts[pair][v]);
+      }
+    }
+  }
+#pragma GCC unroll 2
+  for (size_t pair = 0; pair < 2; ++pair) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) sums[pair][v].Add(counts[pair][v]);
   }
 }
 
 // Inlined, or gcc 12 spills and layers B to D take a quarter more with AVX2.
-template <typename Isa, int kVectors>
+template <int kTogether, typename Isa, int kVectors>
 [[gnu::always_inline]] inline void CountSteps(const TableOffset* tables,
                                               Filters<Isa, kVectors> filters, size_t steps,
-                                              bool add, Counts<Isa>& counts) {
-  Sums<Isa> sums[kVectors];
+                                              bool add, Counts<Isa>* counts) {
+  Sums<Isa> sums[kTogether][kVectors];
   const size_t rest = steps % 3;
   if (rest == 2) {
     AddSteps<2>(sums, tables, filters);
@@ -243,10 +283,14 @@ template <typename Isa, int kVectors>
       filters.Skip(3);
     }
   }
+#pragma GCC unroll 2
+  for (size_t pair = 0; pair < kTogether; ++pair) {
+    auto& [first, second] = counts[pair].pixel;
 #pragma GCC unroll 8
-  for (size_t v = 0; v < kVectors; ++v) {
-    const size_t first = v * Sums<Isa>::kFilters;
-    sums[v].Store(add, counts.pixel[0] + first, counts.pixel[1] + first);
+    for (size_t v = 0; v < kVectors; ++v) {
+      const size_t column = v * Sums<Isa>::kFilters;
+      sums[pair][v].Store(add, first + column, second + column);
+    }
   }
 }
 
@@ -276,6 +320,7 @@ struct TileWords {
 template <typename Isa, int kVectors>
 void CountColumns(const BgemmArgs& args, const TileWords& words, size_t j) {
   constexpr size_t kColumns = sizeof(typename Isa::Vector);
+  constexpr size_t kTogether = kVectors > Isa::kMostVectorsOfTwo ? 1 : 2;
   Counts<Isa> counts[kPairs];
   const size_t pairs = (args.m + 1) / 2;
   Filters<Isa, kVectors> filters;
@@ -287,8 +332,12 @@ void CountColumns(const BgemmArgs& args, const TileWords& words, size_t j) {
   // Filters are read from further away than L1 once for all pixels.
   for (size_t step = 0; step < words.steps; step += kMostSteps) {
     const size_t steps = Least(kMostSteps, words.steps - step);
-    for (size_t pair = 0; pair < pairs; ++pair) {
-      CountSteps(words.tables[pair] + step, filters, steps, step > 0, counts[pair]);
+    size_t pair = 0;
+    for (; pair + kTogether <= pairs; pair += kTogether) {
+      CountSteps<kTogether>(words.tables[pair] + step, filters, steps, step > 0, counts + pair);
+    }
+    if (pair < pairs) {
+      CountSteps<1>(words.tables[pair] + step, filters, steps, step > 0, counts + pair);
     }
     filters.Skip(steps);
   }
