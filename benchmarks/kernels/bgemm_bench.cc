@@ -5,7 +5,7 @@
 //
 // Every row is checked against a plain loop first; a wrong one gets no time and the exit status is
 // 1. Depths are those of the layers in benchmarks/shapes.py; the packed right side is cut to half
-// of a 32 KiB L1. A row of nibbles gets the four blocks that it reads together, of a part of the
+// of a 32 KiB L1. A row that looks up gets the four blocks that it reads together, of a part of the
 // depth that L1 holds.
 #include <algorithm>
 #include <bit>
@@ -51,7 +51,7 @@ class Problem {
     const size_t segments = in_place ? kTaps : 1;
     const size_t segment_words = in_place ? tap_words : RoundUp(k_words_, row.kr_words());
     const size_t stride = segments * segment_words;
-    const size_t in_l1 = row.rhs == RhsForm::kNibbles ? 4 * nr : kL1Words / stride;
+    const size_t in_l1 = row.rhs != RhsForm::kWords ? 4 * nr : kL1Words / stride;
     n_ = std::min(depth.channels, std::max<size_t>(1, in_l1 / nr) * nr);
 
     std::mt19937 random(1);

@@ -21,8 +21,8 @@
 //                last block is filled up with zero columns, and kRhsSlackWords follow it: a kernel
 //                may load the filters of a step before it knows whether there is one. Within a
 //                block, a row of kWords has nr groups of kr_bits / 32 words for each step of
-//                kr_bits. A row of kNibbles has nr bytes for each 4 bits: byte 2 q + h is of column
-//                nr / 2 h + q.
+//                kr_bits. A row of kBytes has nr bytes for each 8 bits, one of kNibbles for
+//                each 4 bits: byte 2 q + h is of column nr / 2 h + q.
 // 6. Parts:      nr divides kRhsPartColumns. So the columns from a multiple of it on, packed with
 //                those before, are a right side of their own.
 // 7. Reads:      nothing is read outside the runs and the packed right side. Runs are 4-byte
@@ -44,7 +44,7 @@ namespace larq_engine {
 inline constexpr size_t kRhsSlackWords = 16;
 inline constexpr size_t kRhsPartColumns = 64;
 
-enum class RhsForm { kWords, kNibbles };
+enum class RhsForm { kWords, kBytes, kNibbles };
 
 struct BgemmArgs {
   size_t m;

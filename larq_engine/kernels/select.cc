@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "larq_engine/kernels/pack_rhs.h"
+
 namespace larq_engine {
 namespace {
 
@@ -69,17 +71,23 @@ double BgemmCycles(const BgemmRow& row, const BgemmShape& shape) {
   return product + static_cast<double>(row.cycles_per_tile) / row.mr;
 }
 
+double ReadCycles(const BgemmRow& row, const BgemmShape& shape) {
+  const auto bits = static_cast<double>(shape.n * shape.k_bits);
+  return bits / kByteBits * static_cast<double>(PackedWordsPerWord(row)) / kBytesReadPerCycle;
+}
+
 BgemmChoice SelectBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const BgemmShape& shape,
                         std::string_view forced) {
+  const auto cycles = [&](const BgemmRow& row) {
+    return BgemmCycles(row, shape) + (shape.one_pixel ? ReadCycles(row, shape) : 0);
+  };
   BgemmChoice choice;
   const Isa* forced_isa = nullptr;
   for (const BgemmRow& row : rows) {
     if (forced != kAutoKernel && forced != row.name) continue;
     forced_isa = &row.isa;
     if (!cpu.Has(row.isa)) continue;
-    if (choice.row == nullptr || BgemmCycles(row, shape) < BgemmCycles(*choice.row, shape)) {
-      choice.row = &row;
-    }
+    if (choice.row == nullptr || cycles(row) < cycles(*choice.row)) choice.row = &row;
   }
   if (choice.row == nullptr) {
     choice.error = WhyNoKernel(forced, forced_isa, NamesOfRows(rows, cpu, ", "));

@@ -17,15 +17,17 @@ inline constexpr std::string_view kAutoKernel = "auto";
 // The name of ReferenceBconv2d, which needs no row; callers look for it first.
 inline constexpr std::string_view kReferenceKernel = "reference";
 
-// The product that one group of a layer asks for. Whatever the number of pixels m, the same row is
-// the best: rows of a tile that m does not fill cost nothing, or what they cost is so little (SME2)
-// that a pixel alone takes no more instructions than in other rows.
+// The product that one group of a layer asks for. Whether a tile is full does not matter: rows of a
+// tile that m does not fill cost nothing, or what they cost is so little (SME2) that a pixel alone
+// takes no more instructions than in other rows. One pixel in all is another matter: it waits for
+// its filters, of which rows of nibbles have twice the bytes.
 struct BgemmShape {
   int64_t n;
   int64_t k_bits;
   int64_t tap_bits = 0;  // of the words of a tap, which lie together; 0 if they all do
   int64_t taps = 1;
   int64_t packing_words = 0;  // that a pixel reads to put the bits of its taps together
+  bool one_pixel = false;
 };
 
 // Whether to put the bits of a pixel's taps together, without those that only fill up a tap's
@@ -38,6 +40,12 @@ bool PacksTaps(const BgemmRow& row, const BgemmShape& shape);
 // Measured were, for whole tiles of 1 to 64 columns at depths 576 and 2304, times within a quarter
 // of it.
 double BgemmCycles(const BgemmRow& row, const BgemmShape& shape);
+
+// Of filters that L2 does not hold: a Xeon's core reads 30 GB/s at 3.9 GHz (dense_bench).
+inline constexpr double kBytesReadPerCycle = 8;
+
+// What reading the filters of one group once is expected to take.
+double ReadCycles(const BgemmRow& row, const BgemmShape& shape);
 
 struct BgemmChoice {
   const BgemmRow* row = nullptr;

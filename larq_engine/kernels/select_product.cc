@@ -9,9 +9,6 @@
 namespace larq_engine {
 namespace {
 
-// Of filters that L2 does not hold: a Xeon's core reads 30 GB/s at 3.9 GHz (dense_bench).
-constexpr double kBytesReadPerCycle = 8;
-
 // Where L2 does not hold a layer's bytes, each tile waits for them: a layer of 512 channels takes
 // as much longer than one of 256 with AMX and with VNNI (bits_bench; that Xeon's L2 is 2 MB). An
 // eighth of that, planes, is held. In the cycles of the table, of which that Xeon's are half.
@@ -62,18 +59,21 @@ double BytesCycles(const ByteRow& row, const Bconv2dSpec& spec) {
 
 ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec, std::string_view forced,
                             bool one_pixel) {
+  BgemmShape shape = ProductShape(spec);
+  shape.one_pixel = one_pixel;
   ProductChoice choice;
-  choice.planes = SelectBgemm(BgemmRows(), cpu, ProductShape(spec), forced).row;
+  choice.planes = SelectBgemm(BgemmRows(), cpu, shape, forced).row;
   choice.bytes = SelectBytes(cpu, spec, forced);
   if (choice.planes != nullptr) choice.cycles = PlanesCycles(*choice.planes, spec);
   double bytes_cycles = 0;
   if (choice.bytes != nullptr) bytes_cycles = BytesCycles(*choice.bytes, spec);
   if (one_pixel) {
-    const double plane_cycles =
-        static_cast<double>(spec.out_channels * spec.depth()) / kByteBits / kBytesReadPerCycle;
-    choice.cycles += static_cast<double>(spec.bits_weights) * plane_cycles;
+    if (choice.planes != nullptr) {
+      choice.cycles +=
+          static_cast<double>(spec.groups * spec.bits_weights) * ReadCycles(*choice.planes, shape);
+    }
     if (choice.bytes != nullptr) {
-      bytes_cycles += WeightParts(*choice.bytes, spec) * kByteBits * plane_cycles;
+      bytes_cycles += FilterBytes(*choice.bytes, spec) / kBytesReadPerCycle;
     }
   } else if (choice.bytes != nullptr && FilterBytes(*choice.bytes, spec) > kBytesHeld) {
     bytes_cycles += FilterBytes(*choice.bytes, spec) / kBytesAwaitedPerCycle / choice.bytes->mr;

@@ -163,33 +163,30 @@ TEST_P(BgemmTest, Spatial) {
   ExpectExact(row, p);
 }
 
-// Where the contract has nibble `nibble` of word k of column j, of blocks of `depth` words.
-uint32_t NibbleAt(const std::vector<uint32_t>& packed, size_t nr, size_t depth, size_t j, size_t k,
-                  size_t nibble) {
-  const size_t column = j % nr;
-  const size_t step = (j / nr * depth + k) * 8 + nibble;
-  const size_t byte = step * nr + column % (nr / 2) * 2 + column / (nr / 2);
-  return packed[byte / 4] >> (byte % 4 * 8) & 0xff;
-}
-
-TEST_P(BgemmTest, RightSideOfNibbles) {
+TEST_P(BgemmTest, RightSideOfVectors) {
+  // As above, part by part of each word.
   const BgemmRow& row = GetParam();
-  if (row.rhs != RhsForm::kNibbles) return;
+  if (row.rhs == RhsForm::kWords) return;
+  const size_t bits = row.rhs == RhsForm::kBytes ? 8 : 4;
+  const size_t parts = kWordBits / bits;
   const size_t nr = static_cast<size_t>(row.nr);
   const size_t n = nr + 1;
   const size_t words = 3;
   const std::vector<uint32_t> filters = random_.Words(n * words);
   std::vector<uint32_t> packed(PackedRhsWords(row, n, words));
   PackRhs(row, filters.data(), n, words, packed.data());
-  const size_t slack = 2 * nr * words * 2;
+  const size_t slack = 2 * nr * words * parts / sizeof(uint32_t);
   ASSERT_EQ(packed.size(), slack + kRhsSlackWords);
   for (size_t at = slack; at < packed.size(); ++at) ASSERT_EQ(packed[at], 0u) << row.name;
   for (size_t j = 0; j < 2 * nr; ++j) {
     for (size_t k = 0; k < words; ++k) {
-      for (size_t nibble = 0; nibble < 8; ++nibble) {
-        const uint32_t expected = j < n ? filters[j * words + k] >> (nibble * 4) & 0xf : 0;
-        ASSERT_EQ(NibbleAt(packed, nr, words, j, k, nibble), expected)
-            << row.name << " j=" << j << " k=" << k << " nibble " << nibble;
+      for (size_t part = 0; part < parts; ++part) {
+        const size_t vector = (j / nr * words + k) * parts + part;
+        const size_t byte = vector * nr + j % nr % (nr / 2) * 2 + j % nr / (nr / 2);
+        const uint32_t got = packed[byte / 4] >> (byte % 4 * 8) & 0xff;
+        const uint32_t mask = (1u << bits) - 1;
+        const uint32_t expected = j < n ? filters[j * words + k] >> (part * bits) & mask : 0;
+        ASSERT_EQ(got, expected) << row.name << " j=" << j << " k=" << k << " part " << part;
       }
     }
   }

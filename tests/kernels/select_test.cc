@@ -44,6 +44,20 @@ TEST(Select, RowForFewColumns) {
   EXPECT_EQ(chosen(vpopcntdq, 1), Isa::kPopcnt);
   EXPECT_EQ(chosen(vpopcntdq, 4), Isa::kAvx512vpopcntdq);
 }
+
+// One pixel waits for its filters, of which rows of nibbles read twice the bytes.
+TEST(Select, RowForOnePixel) {
+  const auto chosen = [](CpuFeatures cpu, bool one_pixel) {
+    const BgemmShape shape{.n = 4096, .k_bits = 4096, .one_pixel = one_pixel};
+    return std::string(SelectBgemm(BgemmRows(), cpu, shape).row->name);
+  };
+  const CpuFeatures avx2 = {Isa::kPopcnt, Isa::kAvx2};
+  EXPECT_EQ(chosen(avx2, true), "bgemm_i32_2x32x32_avx2");
+  EXPECT_EQ(chosen(avx2, false), "bgemm_i32_8x32x32_avx2");
+  const CpuFeatures avx512bw = {Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw};
+  EXPECT_EQ(chosen(avx512bw, true), "bgemm_i32_2x64x32_avx512bw");
+  EXPECT_EQ(chosen(avx512bw, false), "bgemm_i32_8x64x32_avx512bw");
+}
 #elif defined(__aarch64__)
 // What it takes to begin a tile in streaming mode must pay.
 TEST(Select, Sme2RowForLargeTiles) {

@@ -33,6 +33,7 @@ struct Avx2 {
     return _mm256_srli_epi16(v, kBits);
   }
   static Vector LowBytes(Vector v) { return _mm256_and_si256(v, _mm256_set1_epi16(255)); }
+  static Vector LowNibbles(Vector v) { return _mm256_and_si256(v, _mm256_set1_epi8(15)); }
   static void Keep(Vector& v) { asm volatile("" : "+x"(v)); }
   static void StoreSums(const uint16_t* counts, size_t columns, bool add, int32_t* acc) {
     Vector sums = _mm256_cvtepu16_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(counts)));
@@ -51,6 +52,8 @@ struct Avx2 {
 
 }  // namespace
 
-void BgemmI32_8x32x32Avx2(const BgemmArgs& args) { BgemmLookUp<Avx2>(args); }
+void BgemmI32_8x32x32Avx2(const BgemmArgs& args) { BgemmLookUp<Avx2, NibbleFilters, 8>(args); }
+
+void BgemmI32_2x32x32Avx2(const BgemmArgs& args) { BgemmLookUp<Avx2, ByteFilters, 2>(args); }
 
 }  // namespace larq_engine

@@ -8,6 +8,9 @@ namespace larq_engine {
 
 void BgemmI32_8x32x32Avx2(const BgemmArgs& args);
 
+// For one pixel, of which the time is that of reading the filters.
+void BgemmI32_2x32x32Avx2(const BgemmArgs& args);
+
 }  // namespace larq_engine
 
 #endif  // LARQ_ENGINE_KERNELS_X86_BGEMM_AVX2_H_

@@ -34,6 +34,7 @@ struct Avx512bw {
     return _mm512_srli_epi16(v, kBits);
   }
   static Vector LowBytes(Vector v) { return _mm512_and_si512(v, _mm512_set1_epi16(255)); }
+  static Vector LowNibbles(Vector v) { return _mm512_and_si512(v, _mm512_set1_epi8(15)); }
   static void Keep(Vector& v) { asm volatile("" : "+v"(v)); }
   static void StoreSums(const uint16_t* counts, size_t columns, bool add, int32_t* acc) {
     Vector sums = _mm512_maskz_cvtepu16_epi32(
@@ -46,6 +47,12 @@ struct Avx512bw {
 
 }  // namespace
 
-void BgemmI32_8x64x32Avx512bw(const BgemmArgs& args) { BgemmLookUp<Avx512bw>(args); }
+void BgemmI32_8x64x32Avx512bw(const BgemmArgs& args) {
+  BgemmLookUp<Avx512bw, NibbleFilters, 8>(args);
+}
+
+void BgemmI32_2x64x32Avx512bw(const BgemmArgs& args) {
+  BgemmLookUp<Avx512bw, ByteFilters, 2>(args);
+}
 
 }  // namespace larq_engine

@@ -8,6 +8,9 @@ namespace larq_engine {
 
 void BgemmI32_8x64x32Avx512bw(const BgemmArgs& args);
 
+// For one pixel, of which the time is that of reading the filters.
+void BgemmI32_2x64x32Avx512bw(const BgemmArgs& args);
+
 }  // namespace larq_engine
 
 #endif  // LARQ_ENGINE_KERNELS_X86_BGEMM_AVX512BW_H_

@@ -36,19 +36,12 @@
 namespace larq_engine {
 namespace {
 
-constexpr size_t kTilePixels = 8;
-constexpr size_t kPairs = kTilePixels / 2;
 constexpr size_t kNibbles = 8;  // of a word: the steps that it takes
 constexpr size_t kMostVectors = 4;
 
-// Steps until a byte may be full: 63 times 4 is 252.
-constexpr size_t kMostSteps = 63;
-
-// Words that are counted before the result is added to. Their counts fit 16 bits, and they are a
-// whole number of times kMostSteps.
+// Words that are counted before the result is added to: their counts fit 16 bits.
 constexpr size_t kWordsAtOnce = 252;
 constexpr size_t kPairSteps = kWordsAtOnce * kNibbles;
-static_assert(kPairSteps % kMostSteps == 0);
 
 inline size_t Least(size_t a, size_t b) { return a < b ? a : b; }
 
@@ -120,6 +113,7 @@ inline void OffsetsOfRun(const uint32_t* first, const uint32_t* second, size_t w
 
 // The tables of `words` words from `word` on of pixels i and i + 1. The last pixel of an odd number
 // is a pair with itself.
+template <size_t kTilePixels>
 void FindTables(const BgemmArgs& args, size_t i, size_t word, size_t words, TableOffset* to) {
   const ptrdiff_t* runs = args.lhs + word / args.segment_words * kTilePixels + i;
   const size_t to_second = i + 1 < args.m ? 1 : 0;
@@ -187,37 +181,58 @@ struct Sums {
   }
 };
 
-// Filters that are counted together: blocks, a vector each.
+// Vectors of filters that are counted together, of as many blocks. A step of kNibbles is a vector.
 template <typename Isa, int kVectors>
-struct Filters {
+struct NibbleFilters {
   using Vector = typename Isa::Vector;
-  static constexpr size_t kColumns = sizeof(Vector);
+  static constexpr size_t kStepBytes = sizeof(Vector);
+  static constexpr size_t kMostSteps = 63;  // until bytes are full: 63 times 4 is 252
+  static constexpr int kLeast = 1;          // steps that can be skipped
 
   const uint8_t* block[kVectors];
 
-  Vector At(int vector, int step) const {
-    return *reinterpret_cast<const Vector*>(block[vector] + static_cast<size_t>(step) * kColumns);
-  }
-  void Skip(size_t steps) {
-#pragma GCC unroll 8
-    for (const uint8_t*& at : block) at += steps * kColumns;
+  [[gnu::always_inline]] Vector At(int vector, int step) const {
+    return reinterpret_cast<const Vector*>(block[vector])[step];
   }
 };
 
+// Two steps of kBytes are a vector, so half as much is read and each vector is split for each pair
+// of pixels: for one pixel, which waits for its filters.
+template <typename Isa, int kVectors>
+struct ByteFilters {
+  using Vector = typename Isa::Vector;
+  static constexpr size_t kStepBytes = sizeof(Vector) / 2;
+  static constexpr size_t kMostSteps = 60;
+  static constexpr int kLeast = 2;
+
+  const uint8_t* block[kVectors];
+
+  [[gnu::always_inline]] Vector At(int vector, int step) const {
+    const Vector bytes = reinterpret_cast<const Vector*>(block[vector])[step / 2];
+    return Isa::LowNibbles(step % 2 == 0 ? bytes : Isa::template ShiftDown<4>(bytes));
+  }
+};
+
+template <typename Filters>
+[[gnu::always_inline]] inline void Skip(size_t steps, Filters& filters) {
+#pragma GCC unroll 8
+  for (const uint8_t*& at : filters.block) at += steps * Filters::kStepBytes;
+}
+
 // Steps of one pair of pixels, of which each table is looked up in turn for all filters.
-template <int kSteps, typename Isa, int kVectors>
+template <int kSteps, typename Isa, int kVectors, typename Filters>
 [[gnu::always_inline]] inline void AddSteps(Sums<Isa> (&sums)[1][kVectors],
-                                            const TableOffset* tables,
-                                            const Filters<Isa, kVectors>& filters) {
+                                            const TableOffset* tables, const Filters& filters,
+                                            int first) {
   typename Isa::Vector table[kSteps];
 #pragma GCC unroll 8
-  for (int step = 0; step < kSteps; ++step) table[step] = TableAt<Isa>(tables[step]);
+  for (int step = 0; step < kSteps; ++step) table[step] = TableAt<Isa>(tables[first + step]);
 #pragma GCC unroll 8
   for (int v = 0; v < kVectors; ++v) {
-    auto counts = Isa::LookUp(table[0], filters.At(v, 0));
+    auto counts = Isa::LookUp(table[0], filters.At(v, first));
 #pragma GCC unroll 8
     for (int step = 1; step < kSteps; ++step) {
-      counts = Isa::AddBytes(counts, Isa::LookUp(table[step], filters.At(v, step)));
+      counts = Isa::AddBytes(counts, Isa::LookUp(table[step], filters.At(v, first + step)));
     }
     sums[0][v].Add(counts);
   }
@@ -225,22 +240,23 @@ template <int kSteps, typename Isa, int kVectors>
 
 // Steps of two pairs of pixels, of which the tables are kPairSteps apart: filters are loaded once
 // for both.
-template <int kSteps, typename Isa, int kVectors>
+template <int kSteps, typename Isa, int kVectors, typename Filters>
 [[gnu::always_inline]] inline void AddSteps(Sums<Isa> (&sums)[2][kVectors],
-                                            const TableOffset* tables,
-                                            const Filters<Isa, kVectors>& filters) {
+                                            const TableOffset* tables, const Filters& filters,
+                                            int first) {
   typename Isa::Vector counts[2][kVectors];
 #pragma GCC unroll 8
   for (int step = 0; step < kSteps; ++step) {
     typename Isa::Vector nibbles[kVectors];
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
-      nibbles[v] = filters.At(v, step);
+      nibbles[v] = filters.At(v, first + step);
       Isa::Keep(nibbles[v]);
     }
 #pragma GCC unroll 2
     for (size_t pair = 0; pair < 2; ++pair) {
-      const auto table = TableAt<Isa>(tables[pair * kPairSteps + static_cast<size_t>(step)]);
+      const auto table =
+          TableAt<Isa>(tables[pair * kPairSteps + static_cast<size_t>(first + step)]);
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) {
         const auto found = Isa::LookUp(table, nibbles[v]);
@@ -257,30 +273,28 @@ template <int kSteps, typename Isa, int kVectors>
 }
 
 // Inlined, or gcc 12 spills and layers B to D take a quarter more with AVX2.
-template <int kTogether, typename Isa, int kVectors>
-[[gnu::always_inline]] inline void CountSteps(const TableOffset* tables,
-                                              Filters<Isa, kVectors> filters, size_t steps,
-                                              bool add, Counts<Isa>* counts) {
+template <int kTogether, typename Isa, int kVectors, typename Filters>
+[[gnu::always_inline]] inline void CountSteps(const TableOffset* tables, Filters filters,
+                                              size_t steps, bool add, Counts<Isa>* counts) {
+  constexpr int kGroup = 3 * Filters::kLeast;
+  constexpr size_t kUnrolled = 3 * kGroup;
   Sums<Isa> sums[kTogether][kVectors];
-  const size_t rest = steps % 3;
-  if (rest == 2) {
-    AddSteps<2>(sums, tables, filters);
-  } else if (rest == 1) {
-    AddSteps<1>(sums, tables, filters);
+  for (; steps % kGroup > 0; steps -= Filters::kLeast, tables += Filters::kLeast) {
+    AddSteps<Filters::kLeast>(sums, tables, filters, 0);
+    Skip(Filters::kLeast, filters);
   }
-  tables += rest;
-  filters.Skip(rest);
-  steps -= rest;
-  for (; steps % 9 > 0; steps -= 3, tables += 3) {
-    AddSteps<3>(sums, tables, filters);
-    filters.Skip(3);
+  for (; steps % kUnrolled > 0; steps -= kGroup, tables += kGroup) {
+#pragma GCC unroll 2
+    for (int first = 0; first < kGroup; first += 3) AddSteps<3>(sums, tables, filters, first);
+    Skip(kGroup, filters);
   }
-  // Three times three steps: 4 % for layers A to D, of which all depths are multiples of 9.
-  for (; steps > 0; steps -= 9) {
+  // Unrolled: 4 % for layers A to D, of which all depths are multiples.
+  for (; steps > 0; steps -= kUnrolled) {
 #pragma GCC unroll 3
-    for (int i = 0; i < 3; ++i, tables += 3) {
-      AddSteps<3>(sums, tables, filters);
-      filters.Skip(3);
+    for (size_t group = 0; group < kUnrolled; group += kGroup, tables += kGroup) {
+#pragma GCC unroll 2
+      for (int first = 0; first < kGroup; first += 3) AddSteps<3>(sums, tables, filters, first);
+      Skip(kGroup, filters);
     }
   }
 #pragma GCC unroll 2
@@ -317,29 +331,31 @@ struct TileWords {
 };
 
 // Of the result, the columns from j on that kVectors vectors have.
-template <typename Isa, int kVectors>
+template <typename Isa, int kVectors, typename Filters, size_t kTilePixels>
 void CountColumns(const BgemmArgs& args, const TileWords& words, size_t j) {
   constexpr size_t kColumns = sizeof(typename Isa::Vector);
-  constexpr size_t kTogether = kVectors > Isa::kMostVectorsOfTwo ? 1 : 2;
-  Counts<Isa> counts[kPairs];
+  constexpr size_t kTogether = kTilePixels <= 2 || kVectors > Isa::kMostVectorsOfTwo ? 1 : 2;
+  Counts<Isa> counts[kTilePixels / 2];
   const size_t pairs = (args.m + 1) / 2;
-  Filters<Isa, kVectors> filters;
+  Filters filters;
   const uint8_t* block = words.filters + j / kColumns * words.block_bytes;
   for (const uint8_t*& at : filters.block) {
     at = block;
     block += words.block_bytes;
   }
   // Filters are read from further away than L1 once for all pixels.
-  for (size_t step = 0; step < words.steps; step += kMostSteps) {
-    const size_t steps = Least(kMostSteps, words.steps - step);
+  for (size_t step = 0; step < words.steps; step += Filters::kMostSteps) {
+    const size_t steps = Least(Filters::kMostSteps, words.steps - step);
     size_t pair = 0;
     for (; pair + kTogether <= pairs; pair += kTogether) {
-      CountSteps<kTogether>(words.tables[pair] + step, filters, steps, step > 0, counts + pair);
+      CountSteps<kTogether, Isa, kVectors>(words.tables[pair] + step, filters, steps, step > 0,
+                                           counts + pair);
     }
     if (pair < pairs) {
-      CountSteps<1>(words.tables[pair] + step, filters, steps, step > 0, counts + pair);
+      CountSteps<1, Isa, kVectors>(words.tables[pair] + step, filters, steps, step > 0,
+                                   counts + pair);
     }
-    filters.Skip(steps);
+    Skip(steps, filters);
   }
   for (size_t i = 0; i < args.m; ++i) {
     StoreCounts<Isa, kVectors * kColumns>(counts[i / 2].pixel[i % 2], args.n - j, words.add,
@@ -347,24 +363,30 @@ void CountColumns(const BgemmArgs& args, const TileWords& words, size_t j) {
   }
 }
 
-template <typename Isa>
+template <typename Isa, template <typename, int> typename Filters, size_t kTilePixels>
 void BgemmLookUp(const BgemmArgs& args) {
   constexpr size_t kColumns = sizeof(typename Isa::Vector);
-  alignas(32) TableOffset tables[kPairs][kPairSteps];
+  constexpr size_t kWordBytes = kNibbles * Filters<Isa, 1>::kStepBytes;  // of a block
+  alignas(32) TableOffset tables[kTilePixels / 2][kPairSteps];
   const size_t depth = args.segments * args.segment_words;
   for (size_t word = 0; word < depth; word += kWordsAtOnce) {
     const size_t now = Least(kWordsAtOnce, depth - word);
-    for (size_t i = 0; i < args.m; i += 2) FindTables(args, i, word, now, tables[i / 2]);
-    const TileWords words{
-        .tables = tables,
-        .steps = now * kNibbles,
-        .filters = reinterpret_cast<const uint8_t*>(args.rhs) + word * kNibbles * kColumns,
-        .block_bytes = depth * kNibbles * kColumns,
-        .add = word > 0};
+    for (size_t i = 0; i < args.m; i += 2) {
+      FindTables<kTilePixels>(args, i, word, now, tables[i / 2]);
+    }
+    const TileWords words{.tables = tables,
+                          .steps = now * kNibbles,
+                          .filters = reinterpret_cast<const uint8_t*>(args.rhs) + word * kWordBytes,
+                          .block_bytes = depth * kWordBytes,
+                          .add = word > 0};
     size_t j = 0;
-    for (; j + 3 * kColumns < args.n; j += 4 * kColumns) CountColumns<Isa, 4>(args, words, j);
-    for (; j + kColumns < args.n; j += 2 * kColumns) CountColumns<Isa, 2>(args, words, j);
-    if (j < args.n) CountColumns<Isa, 1>(args, words, j);
+    for (; j + 3 * kColumns < args.n; j += 4 * kColumns) {
+      CountColumns<Isa, 4, Filters<Isa, 4>, kTilePixels>(args, words, j);
+    }
+    for (; j + kColumns < args.n; j += 2 * kColumns) {
+      CountColumns<Isa, 2, Filters<Isa, 2>, kTilePixels>(args, words, j);
+    }
+    if (j < args.n) CountColumns<Isa, 1, Filters<Isa, 1>, kTilePixels>(args, words, j);
   }
 }
 
