@@ -29,8 +29,6 @@
 
 #include <immintrin.h>
 
-#include <bit>
-
 #include "larq_engine/kernels/bgemm.h"
 
 namespace larq_engine {
@@ -49,12 +47,14 @@ struct Tables {
   alignas(64) uint8_t counts[256][16];
 };
 
+constexpr unsigned Ones(unsigned nibble) { return nibble == 0 ? 0 : nibble % 2 + Ones(nibble / 2); }
+
 constexpr Tables MakeTables() {
   Tables tables{};
   for (unsigned nibbles = 0; nibbles < 256; ++nibbles) {
     for (unsigned filter = 0; filter < 16; ++filter) {
-      const int first = std::popcount(nibbles % 16 ^ filter);
-      const int second = std::popcount(nibbles / 16 ^ filter);
+      const unsigned first = Ones(nibbles % 16 ^ filter);
+      const unsigned second = Ones(nibbles / 16 ^ filter);
       tables.counts[nibbles][filter] = static_cast<uint8_t>(first + 16 * second);
     }
   }
