@@ -46,7 +46,7 @@ int Main() {
         cpu.Add(rows[r].isa);
         const BgemmRow* chosen = SelectBgemm(rows, cpu, ProductShape(problem.spec())).row;
         const double loss = times[static_cast<size_t>(chosen - rows.data())][kRounds / 2] / best;
-        std::printf(" %s %.1f (%+.0f %%)", IsaName(rows[r].isa), times[r][kRounds / 2] / 1e3,
+        std::printf(" %s %.1f (%+.0f %%)", rows[r].name, times[r][kRounds / 2] / 1e3,
                     100 * (loss - 1));
       }
       std::printf("\n");

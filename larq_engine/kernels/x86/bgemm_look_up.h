@@ -20,6 +20,7 @@
 //   AddLanes(a, b)                 likewise of 16-bit lanes, as are SubtractLanes,
 //   ShiftUp(v), ShiftDown<n>(v)    by 4 and n bits, and
 //   LowBytes(v)                    of each lane
+//   LowNibbles(v)                  of each byte
 //   Keep(v)                        makes the compiler keep v in a register here
 //   StoreSums(counts, columns, add, acc)
 //                                  the first `columns` of 16-bit counts, all kSums if there are
