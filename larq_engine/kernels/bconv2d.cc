@@ -10,23 +10,21 @@
 namespace larq_engine {
 namespace {
 
-// Channels that are computed together where pixels are too few for all threads:
-// parts of the right side, and whole words of packed outputs.
+// Channels that are computed together where pixels are too few for all threads: parts of the right
+// side, and whole words of packed outputs.
 constexpr size_t kBlockChannels = kRhsPartColumns;
 static_assert(kBlockChannels % kWordBits == 0);
 
-// Accumulators that wait for the output transform: half of the smallest L1 (a
-// quarter costs layers of 64 and 128 channels 3 %), or one tile if that is
-// more.
+// Accumulators that wait for the output transform: half of the smallest L1 (a quarter costs layers
+// of 64 and 128 channels 3 %), or one tile if that is more.
 constexpr size_t kStripBytes = 16 * 1024;
 
-size_t StripTiles(const Bconv2dSpec &spec, int64_t tile_pixels) {
+size_t StripTiles(const Bconv2dSpec& spec, int64_t tile_pixels) {
   const size_t pixel_bytes = static_cast<size_t>(spec.out_channels) * sizeof(int32_t);
   return std::max<size_t>(1, kStripBytes / pixel_bytes / static_cast<size_t>(tile_pixels));
 }
 
-// Pixels in tiles of about the same size: 49 pixels are 7 of 7, not 6 of 8 and
-// one of 1.
+// Pixels in tiles of about the same size: 49 pixels are 7 of 7, not 6 of 8 and one of 1.
 class Tiles {
  public:
   Tiles(int64_t pixels, int64_t mr)
@@ -45,22 +43,22 @@ class Tiles {
 // One worker's memory.
 struct Bconv2d::Scratch {
   TileProduct::Scratch product;
-  int32_t *acc;    // [pixels of a strip, and rows that its last tile writes][channels computed]
-  int32_t *depth;  // [pixels of a strip]
+  int32_t* acc;    // [pixels of a strip, and rows that its last tile writes][channels computed]
+  int32_t* depth;  // [pixels of a strip]
 };
 
-Bconv2d::Bconv2d(const Bconv2dSpec &spec, const uint32_t *filter, OutputTransform transform,
-                 const BgemmRow &row, const PixelOps &ops)
+Bconv2d::Bconv2d(const Bconv2dSpec& spec, const uint32_t* filter, OutputTransform transform,
+                 const BgemmRow& row, const PixelOps& ops)
     : Bconv2d(spec, filter, std::move(transform), ops,
               std::make_unique<PlaneTiles>(spec, filter, row, ops)) {}
 
-Bconv2d::Bconv2d(const Bconv2dSpec &spec, const uint32_t *filter, OutputTransform transform,
-                 const ByteRow &row, const PixelOps &ops)
+Bconv2d::Bconv2d(const Bconv2dSpec& spec, const uint32_t* filter, OutputTransform transform,
+                 const ByteRow& row, const PixelOps& ops)
     : Bconv2d(spec, filter, std::move(transform), ops,
               std::make_unique<ByteTiles>(spec, filter, row, ops)) {}
 
-Bconv2d::Bconv2d(const Bconv2dSpec &spec, const uint32_t *filter, OutputTransform transform,
-                 const PixelOps &ops, std::unique_ptr<TileProduct> product)
+Bconv2d::Bconv2d(const Bconv2dSpec& spec, const uint32_t* filter, OutputTransform transform,
+                 const PixelOps& ops, std::unique_ptr<TileProduct> product)
     : spec_(spec),
       transform_(std::move(transform)),
       ops_(ops),
@@ -88,7 +86,7 @@ Bconv2d::Channels Bconv2d::ChannelsOf(int64_t first_block, int64_t last_block) c
   return {.first = first, .count = last - first};
 }
 
-Bconv2d::Scratch Bconv2d::TakeScratch(ScratchParts &parts) const {
+Bconv2d::Scratch Bconv2d::TakeScratch(ScratchParts& parts) const {
   const auto tile_pixels = static_cast<size_t>(product_->tile_pixels());
   const size_t strip = strip_tiles_ * tile_pixels;
   const size_t rows = strip - tile_pixels + static_cast<size_t>(product_->tile_rows());
@@ -105,14 +103,14 @@ size_t Bconv2d::scratch_bytes() const {
   return parts.bytes();
 }
 
-void Bconv2d::Run(const uint32_t *input, int64_t first, int64_t last, int64_t first_block,
-                  int64_t last_block, std::byte *scratch_memory, std::byte *output) const {
+void Bconv2d::Run(const uint32_t* input, int64_t first, int64_t last, int64_t first_block,
+                  int64_t last_block, std::byte* scratch_memory, std::byte* output) const {
   if (first == last) return;
   ScratchParts parts(scratch_memory);
   Scratch scratch = TakeScratch(parts);
   const Channels channels = ChannelsOf(first_block, last_block);
   const size_t pixel_bytes = transform_.PixelBytes(static_cast<size_t>(spec_.out_channels));
-  std::byte *out = output + transform_.PixelBytes(channels.first);
+  std::byte* out = output + transform_.PixelBytes(channels.first);
   const int64_t tile_pixels = product_->tile_pixels();
   std::fill_n(scratch.depth, strip_tiles_ * static_cast<size_t>(tile_pixels),
               static_cast<int32_t>(spec_.max_dot()));

@@ -1,12 +1,11 @@
-// LceBconv2d: a convolution of +-1 values, as binary products of output pixels
-// with filters; of values with more bits, as one such product for each plane of
-// the image and each of the filters, or as a product of bytes.
+// LceBconv2d: a convolution of +-1 values, as binary products of output pixels with filters; of
+// values with more bits, as one such product for each plane of the image and each of the filters,
+// or as a product of bytes.
 //
-// Output pixels (over the whole batch) are cut into tiles of up to mr, and a
-// strip of tiles runs through the product, the correction of zero padding and
-// the output transform while its accumulators are in L1. Ranges of pixels are
-// independent, so that a caller may spread them over threads, and so are blocks
-// of output channels, for layers of few pixels.
+// Output pixels (over the whole batch) are cut into tiles of up to mr, and a strip of tiles runs
+// through the product, the correction of zero padding and the output transform while its
+// accumulators are in L1. Ranges of pixels are independent, so that a caller may spread them over
+// threads, and so are blocks of output channels, for layers of few pixels.
 #ifndef LARQ_ENGINE_KERNELS_BCONV2D_H_
 #define LARQ_ENGINE_KERNELS_BCONV2D_H_
 
@@ -28,26 +27,25 @@ namespace larq_engine {
 
 class Bconv2d {
  public:
-  // filter is [out_channels][filter_height][filter_width][planes][words of one
-  // group's channels]. Nothing of it is kept.
-  Bconv2d(const Bconv2dSpec &spec, const uint32_t *filter, OutputTransform transform,
-          const BgemmRow &row, const PixelOps &ops);
-  Bconv2d(const Bconv2dSpec &spec, const uint32_t *filter, OutputTransform transform,
-          const ByteRow &row, const PixelOps &ops);
+  // filter is [out_channels][filter_height][filter_width][planes][words of one group's channels].
+  // Nothing of it is kept.
+  Bconv2d(const Bconv2dSpec& spec, const uint32_t* filter, OutputTransform transform,
+          const BgemmRow& row, const PixelOps& ops);
+  Bconv2d(const Bconv2dSpec& spec, const uint32_t* filter, OutputTransform transform,
+          const ByteRow& row, const PixelOps& ops);
 
   // Sets the size of the input image; before the first Run.
   void Resize(int64_t in_height, int64_t in_width);
 
-  const char *kernel() const { return product_->kernel(); }
+  const char* kernel() const { return product_->kernel(); }
   int64_t tile_pixels() const { return product_->tile_pixels(); }
   int64_t channel_blocks() const;
   size_t scratch_bytes() const;  // for each concurrent Run, kBufferAlignment aligned
 
-  // Computes output pixels [first, last), of them the channels of blocks
-  // [first_block, last_block). input is the packed image, output starts at
-  // pixel `first`.
-  void Run(const uint32_t *input, int64_t first, int64_t last, int64_t first_block,
-           int64_t last_block, std::byte *scratch, std::byte *output) const;
+  // Computes output pixels [first, last), of them the channels of blocks [first_block, last_block).
+  // input is the packed image, output starts at pixel `first`.
+  void Run(const uint32_t* input, int64_t first, int64_t last, int64_t first_block,
+           int64_t last_block, std::byte* scratch, std::byte* output) const;
 
  private:
   struct Scratch;
@@ -55,14 +53,14 @@ class Bconv2d {
     size_t first;
     size_t count;
   };
-  Bconv2d(const Bconv2dSpec &spec, const uint32_t *filter, OutputTransform transform,
-          const PixelOps &ops, std::unique_ptr<TileProduct> product);
-  Scratch TakeScratch(ScratchParts &parts) const;
+  Bconv2d(const Bconv2dSpec& spec, const uint32_t* filter, OutputTransform transform,
+          const PixelOps& ops, std::unique_ptr<TileProduct> product);
+  Scratch TakeScratch(ScratchParts& parts) const;
   Channels ChannelsOf(int64_t first_block, int64_t last_block) const;
 
   Bconv2dSpec spec_;
   OutputTransform transform_;
-  const PixelOps &ops_;
+  const PixelOps& ops_;
   std::unique_ptr<TileProduct> product_;
   size_t strip_tiles_;  // that go through the output transform together
   std::optional<ZeroPadding> zero_padding_;

@@ -7,27 +7,25 @@
 namespace larq_engine {
 namespace {
 
-// Whether pixels next to each other share what they pack of a filter line: its
-// bits fit a word.
-bool RollsLines(const Bconv2dSpec &spec) {
+// Whether pixels next to each other share what they pack of a filter line: its bits fit a word.
+bool RollsLines(const Bconv2dSpec& spec) {
   return spec.lines_are_runs() && spec.filter_width > 1 &&
          spec.filter_width <= static_cast<int64_t>(kWordBits) / spec.in_channels;
 }
 
 // Of a line that is rolled on, the taps that are new.
-int64_t FreshTaps(const Bconv2dSpec &spec) {
+int64_t FreshTaps(const Bconv2dSpec& spec) {
   return std::min(spec.stride_width, spec.filter_width);
 }
 
-// Where each word of taps goes, of which only `channels` bits count, when these
-// follow each other.
+// Where each word of taps goes, of which only `channels` bits count, when these follow each other.
 class TapPacker {
  public:
   explicit TapPacker(size_t channels)
       : tap_words_(WordsFor(channels)), last_bits_(channels - (tap_words_ - 1) * kWordBits) {}
 
-  // By how much the next word is shifted; Advance() goes on to the one after
-  // it, and says whether the bits so far fill a word.
+  // By how much the next word is shifted; Advance() goes on to the one after it, and says whether
+  // the bits so far fill a word.
   size_t shift() const { return filled_; }
   bool Advance() {
     const bool is_last = ++word_ == tap_words_;
@@ -47,7 +45,7 @@ class TapPacker {
 
 }  // namespace
 
-BgemmShape ProductShape(const Bconv2dSpec &spec) {
+BgemmShape ProductShape(const Bconv2dSpec& spec) {
   const int64_t tap_words = static_cast<int64_t>(spec.tap_words());
   const int64_t words_a_line =
       RollsLines(spec) ? 1 + FreshTaps(spec) : spec.filter_width * tap_words;
@@ -58,7 +56,7 @@ BgemmShape ProductShape(const Bconv2dSpec &spec) {
           .packing_words = spec.filter_height * words_a_line};
 }
 
-TapGatherer::TapGatherer(const Bconv2dSpec &spec, const BgemmRow &row)
+TapGatherer::TapGatherer(const Bconv2dSpec& spec, const BgemmRow& row)
     : mr_(static_cast<size_t>(row.mr)),
       channels_(static_cast<size_t>(spec.group_in_channels())),
       tap_words_(spec.tap_words()),
@@ -73,7 +71,7 @@ TapGatherer::TapGatherer(const Bconv2dSpec &spec, const BgemmRow &row)
   for (size_t i = 0; i < mr_; ++i) gathered_runs_.push_back(static_cast<ptrdiff_t>(i * k_words_));
 }
 
-std::vector<uint32_t> TapGatherer::PackFilters(const uint32_t *filters, size_t count) const {
+std::vector<uint32_t> TapGatherer::PackFilters(const uint32_t* filters, size_t count) const {
   std::vector<uint32_t> packed;
   packed.reserve(count * filter_words_);
   for (size_t n = 0; n < count; ++n) {
@@ -90,14 +88,14 @@ std::vector<uint32_t> TapGatherer::PackFilters(const uint32_t *filters, size_t c
   return packed;
 }
 
-TapGatherer::Scratch TapGatherer::TakeScratch(ScratchParts &parts) const {
+TapGatherer::Scratch TapGatherer::TakeScratch(ScratchParts& parts) const {
   Scratch scratch;
   scratch.bits = parts.Take<uint64_t>(packs_bits_ ? mr_ : 0, 1);
   scratch.gathered = parts.Take<uint32_t>(in_place_ ? 0 : mr_, k_words_);
   return scratch;
 }
 
-void TapGatherer::Gather(const Scratch &scratch, BgemmArgs &tile) const {
+void TapGatherer::Gather(const Scratch& scratch, BgemmArgs& tile) const {
   if (packs_bits_) {
     GatherBits(tile, scratch);
   } else {
@@ -109,10 +107,10 @@ void TapGatherer::Gather(const Scratch &scratch, BgemmArgs &tile) const {
   tile.segment_words = k_words_;
 }
 
-void TapGatherer::GatherWords(const BgemmArgs &tile, uint32_t *gathered) const {
+void TapGatherer::GatherWords(const BgemmArgs& tile, uint32_t* gathered) const {
   for (size_t i = 0; i < tile.m; ++i) {
-    uint32_t *begin = gathered + i * k_words_;
-    uint32_t *end = begin;
+    uint32_t* begin = gathered + i * k_words_;
+    uint32_t* end = begin;
     for (size_t run = 0; run < tile.segments; ++run) {
       end = std::copy_n(LhsRun(tile.lhs_base, tile.lhs[run * mr_ + i]), tile.segment_words, end);
     }
@@ -120,9 +118,9 @@ void TapGatherer::GatherWords(const BgemmArgs &tile, uint32_t *gathered) const {
   }
 }
 
-void TapGatherer::GatherBits(const BgemmArgs &tile, const Scratch &scratch) const {
-  uint64_t *bits = scratch.bits;
-  uint32_t *to = scratch.gathered;
+void TapGatherer::GatherBits(const BgemmArgs& tile, const Scratch& scratch) const {
+  uint64_t* bits = scratch.bits;
+  uint32_t* to = scratch.gathered;
   const auto store = [&] {
     for (size_t i = 0; i < tile.m; ++i) {
       to[i * k_words_] = static_cast<uint32_t>(bits[i]);
@@ -141,7 +139,7 @@ void TapGatherer::GatherBits(const BgemmArgs &tile, const Scratch &scratch) cons
   } else {
     TapPacker packer(channels_);
     for (size_t run = 0; run < tile.segments; ++run) {
-      const ptrdiff_t *runs = tile.lhs + run * mr_;
+      const ptrdiff_t* runs = tile.lhs + run * mr_;
       for (size_t k = 0; k < tile.segment_words; ++k) {
         const size_t shift = packer.shift();
         for (size_t i = 0; i < tile.m; ++i) {
@@ -154,13 +152,12 @@ void TapGatherer::GatherBits(const BgemmArgs &tile, const Scratch &scratch) cons
   while (to < scratch.gathered + k_words_) store();
 }
 
-// A line of taps, a word at most, of pixels next to each other: each has the
-// line of the one before without its first taps, and as many new ones; or the
-// same, which is padding.
-void TapGatherer::AppendLine(const uint32_t *base, const ptrdiff_t *runs, size_t m, size_t shift,
-                             uint64_t *bits) const {
+// A line of taps, a word at most, of pixels next to each other: each has the line of the one before
+// without its first taps, and as many new ones; or the same, which is padding.
+void TapGatherer::AppendLine(const uint32_t* base, const ptrdiff_t* runs, size_t m, size_t shift,
+                             uint64_t* bits) const {
   uint64_t line = 0;
-  const auto append = [&](const uint32_t *run, size_t first_tap) {
+  const auto append = [&](const uint32_t* run, size_t first_tap) {
     for (size_t t = first_tap; t < filter_width_; ++t) line |= uint64_t{run[t]} << (t * channels_);
   };
   append(LhsRun(base, runs[0]), 0);

@@ -1,7 +1,6 @@
-// Which form the taps of a pixel have in the product, and of the filters alike.
-// Runs are taps where they lie in the image if a tap is whole steps of the
-// kernel; else the words of taps are copied to one run. Where few channels
-// leave most of a tap's word empty, their bits are put together.
+// Which form the taps of a pixel have in the product, and of the filters alike. Runs are taps where
+// they lie in the image if a tap is whole steps of the kernel; else the words of taps are copied to
+// one run. Where few channels leave most of a tap's word empty, their bits are put together.
 #ifndef LARQ_ENGINE_KERNELS_GATHER_TAPS_H_
 #define LARQ_ENGINE_KERNELS_GATHER_TAPS_H_
 
@@ -17,35 +16,34 @@
 namespace larq_engine {
 
 // The product that one group asks for, for SelectBgemm.
-BgemmShape ProductShape(const Bconv2dSpec &spec);
+BgemmShape ProductShape(const Bconv2dSpec& spec);
 
 class TapGatherer {
  public:
-  TapGatherer(const Bconv2dSpec &spec, const BgemmRow &row);
+  TapGatherer(const Bconv2dSpec& spec, const BgemmRow& row);
 
   bool in_place() const { return in_place_; }
   bool packs_bits() const { return packs_bits_; }
   size_t filter_words() const { return filter_words_; }  // of one filter in the product
 
   // Filters with the bits of their taps put together, if packs_bits().
-  std::vector<uint32_t> PackFilters(const uint32_t *filters, size_t count) const;
+  std::vector<uint32_t> PackFilters(const uint32_t* filters, size_t count) const;
 
   // What one worker needs.
   struct Scratch {
-    uint64_t *bits;      // [mr]: the word that is being filled, and what does not fit it
-    uint32_t *gathered;  // [mr][k_words]
+    uint64_t* bits;      // [mr]: the word that is being filled, and what does not fit it
+    uint32_t* gathered;  // [mr][k_words]
   };
-  Scratch TakeScratch(ScratchParts &parts) const;
+  Scratch TakeScratch(ScratchParts& parts) const;
 
-  // Gathers the runs of a tile, which becomes one of a run a pixel. Not if
-  // in_place().
-  void Gather(const Scratch &scratch, BgemmArgs &tile) const;
+  // Gathers the runs of a tile, which becomes one of a run a pixel. Not if in_place().
+  void Gather(const Scratch& scratch, BgemmArgs& tile) const;
 
  private:
-  void GatherWords(const BgemmArgs &tile, uint32_t *gathered) const;
-  void GatherBits(const BgemmArgs &tile, const Scratch &scratch) const;
-  void AppendLine(const uint32_t *base, const ptrdiff_t *runs, size_t m, size_t shift,
-                  uint64_t *bits) const;
+  void GatherWords(const BgemmArgs& tile, uint32_t* gathered) const;
+  void GatherBits(const BgemmArgs& tile, const Scratch& scratch) const;
+  void AppendLine(const uint32_t* base, const ptrdiff_t* runs, size_t m, size_t shift,
+                  uint64_t* bits) const;
 
   size_t mr_;
   size_t channels_;   // of a group

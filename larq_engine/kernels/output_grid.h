@@ -1,5 +1,5 @@
-// The output pixels of a convolution over a batch of images, and which of them
-// have all of their taps in the image.
+// The output pixels of a convolution over a batch of images, and which of them have all of their
+// taps in the image.
 #ifndef LARQ_ENGINE_KERNELS_OUTPUT_GRID_H_
 #define LARQ_ENGINE_KERNELS_OUTPUT_GRID_H_
 
@@ -19,14 +19,14 @@ class OutputGrid {
   };
 
   OutputGrid() = default;
-  OutputGrid(const WindowAxis &height, const WindowAxis &width)
+  OutputGrid(const WindowAxis& height, const WindowAxis& width)
       : height_(height),
         width_(width),
         inner_height_(InnerOf(height)),
         inner_width_(InnerOf(width)) {}
 
-  const WindowAxis &height() const { return height_; }
-  const WindowAxis &width() const { return width_; }
+  const WindowAxis& height() const { return height_; }
+  const WindowAxis& width() const { return width_; }
 
   Position Locate(int64_t pixel) const {
     return {.image = pixel / (width_.out * height_.out),
@@ -34,7 +34,7 @@ class OutputGrid {
             .x = pixel % width_.out};
   }
 
-  void Advance(Position &position, int64_t pixels) const {
+  void Advance(Position& position, int64_t pixels) const {
     position.x += pixels;
     while (position.x >= width_.out) {
       position.x -= width_.out;
@@ -45,18 +45,17 @@ class OutputGrid {
     }
   }
 
-  size_t PixelsToEndOfImage(const Position &position) const {
+  size_t PixelsToEndOfImage(const Position& position) const {
     return static_cast<size_t>((height_.out - position.y) * width_.out - position.x);
   }
 
   // Whether the pixel has no taps above or below the image.
-  bool IsInnerLine(const Position &position) const {
+  bool IsInnerLine(const Position& position) const {
     return position.y >= inner_height_.first && position.y < inner_height_.last;
   }
 
-  // Whether these pixels are in one line, and have no taps left or right of the
-  // image.
-  bool AreInnerInLine(const Position &position, size_t pixels) const {
+  // Whether these pixels are in one line, and have no taps left or right of the image.
+  bool AreInnerInLine(const Position& position, size_t pixels) const {
     return position.x >= inner_width_.first &&
            position.x + static_cast<int64_t>(pixels) <= inner_width_.last;
   }
@@ -67,7 +66,7 @@ class OutputGrid {
     int64_t first = 0;
     int64_t last = 0;
   };
-  static Inner InnerOf(const WindowAxis &axis) {
+  static Inner InnerOf(const WindowAxis& axis) {
     const int64_t reach = (axis.taps - 1) * axis.dilation + 1;
     const int64_t last_start = axis.in - reach + axis.pad_before;  // of a window inside
     return {.first = (axis.pad_before + axis.stride - 1) / axis.stride,

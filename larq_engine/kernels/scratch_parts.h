@@ -12,22 +12,21 @@ namespace larq_engine {
 
 class ScratchParts {
  public:
-  // `memory` is kBufferAlignment aligned; nullptr only to learn how many bytes
-  // the parts take.
-  explicit ScratchParts(std::byte *memory) : memory_(memory) {}
+  // `memory` is kBufferAlignment aligned; nullptr only to learn how many bytes the parts take.
+  explicit ScratchParts(std::byte* memory) : memory_(memory) {}
 
   template <typename T>
-  T *Take(size_t count, size_t length) {
-    std::byte *part = memory_ == nullptr ? nullptr : memory_ + bytes_;
+  T* Take(size_t count, size_t length) {
+    std::byte* part = memory_ == nullptr ? nullptr : memory_ + bytes_;
     const size_t part_bytes = MemoryProduct(count, MemoryProduct(length, sizeof(T)));
     bytes_ = MemorySum(bytes_, RoundUp(part_bytes, kBufferAlignment));
-    return reinterpret_cast<T *>(part);
+    return reinterpret_cast<T*>(part);
   }
 
   size_t bytes() const { return bytes_; }
 
  private:
-  std::byte *memory_;
+  std::byte* memory_;
   size_t bytes_ = 0;
 };
 

@@ -6,7 +6,7 @@
 
 namespace larq_engine {
 
-TapRuns::TapRuns(const Bconv2dSpec &spec, size_t mr)
+TapRuns::TapRuns(const Bconv2dSpec& spec, size_t mr)
     : mr_(mr),
       taps_(static_cast<size_t>(spec.taps())),
       tap_words_(spec.tap_words()),
@@ -25,11 +25,10 @@ TapRuns::TapRuns(const Bconv2dSpec &spec, size_t mr)
   }
 }
 
-void TapRuns::Resize(const OutputGrid &grid) {
-  const WindowAxis &height = grid.height();
-  const WindowAxis &width = grid.width();
-  // Only tiles with all taps in the image use them, so that no product
-  // overflows that is used.
+void TapRuns::Resize(const OutputGrid& grid) {
+  const WindowAxis& height = grid.height();
+  const WindowAxis& width = grid.width();
+  // Only tiles with all taps in the image use them, so that no product overflows that is used.
   const auto words = [&](int64_t y, int64_t x) {
     const uint64_t pixels =
         static_cast<uint64_t>(y) * static_cast<uint64_t>(width.in) + static_cast<uint64_t>(x);
@@ -49,8 +48,8 @@ void TapRuns::Resize(const OutputGrid &grid) {
 }
 
 // The runs of a tile of which whole filter lines lie above or below the image.
-const ptrdiff_t *TapRuns::PadLines(const OutputGrid &grid, const Position &start, ptrdiff_t *runs,
-                                   const BgemmArgs &tile) const {
+const ptrdiff_t* TapRuns::PadLines(const OutputGrid& grid, const Position& start, ptrdiff_t* runs,
+                                   const BgemmArgs& tile) const {
   const ptrdiff_t padding = LhsOffset(tile.lhs_base, padding_run_.data());
   const WindowAxis::Taps ys = grid.height().InsideTaps(start.y);
   const size_t line = inner_runs_.size() / static_cast<size_t>(grid.height().taps);
@@ -63,10 +62,10 @@ const ptrdiff_t *TapRuns::PadLines(const OutputGrid &grid, const Position &start
   return runs;
 }
 
-// The taps of any tile. Most of its pixels are inner ones, most of them in the
-// line of the first, and of the others few taps are outside.
-const ptrdiff_t *TapRuns::PadTaps(const OutputGrid &grid, const Position &start, ptrdiff_t *taps,
-                                  const BgemmArgs &tile) const {
+// The taps of any tile. Most of its pixels are inner ones, most of them in the line of the first,
+// and of the others few taps are outside.
+const ptrdiff_t* TapRuns::PadTaps(const OutputGrid& grid, const Position& start, ptrdiff_t* taps,
+                                  const BgemmArgs& tile) const {
   const ptrdiff_t padding = LhsOffset(tile.lhs_base, padding_run_.data());
   std::copy(inner_taps_.begin(), inner_taps_.end(), taps);
   Position position = start;
@@ -86,12 +85,11 @@ const ptrdiff_t *TapRuns::PadTaps(const OutputGrid &grid, const Position &start,
   return taps;
 }
 
-// Those taps of a pixel that are outside become `padding`. Each is mr after the
-// one before.
-void TapRuns::PadTapsOfPixel(const OutputGrid &grid, const Position &position, ptrdiff_t padding,
-                             ptrdiff_t *taps) const {
-  const WindowAxis &height = grid.height();
-  const WindowAxis &width = grid.width();
+// Those taps of a pixel that are outside become `padding`. Each is mr after the one before.
+void TapRuns::PadTapsOfPixel(const OutputGrid& grid, const Position& position, ptrdiff_t padding,
+                             ptrdiff_t* taps) const {
+  const WindowAxis& height = grid.height();
+  const WindowAxis& width = grid.width();
   const WindowAxis::Taps ys = height.InsideTaps(position.y);
   const WindowAxis::Taps xs = width.InsideTaps(position.x);
   const auto pad = [&](int64_t ty, int64_t first, int64_t last) {

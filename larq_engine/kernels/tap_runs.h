@@ -1,5 +1,4 @@
-// Where the taps of a tile of output pixels are: runs of words in the image, or
-// of padding.
+// Where the taps of a tile of output pixels are: runs of words in the image, or of padding.
 #ifndef LARQ_ENGINE_KERNELS_TAP_RUNS_H_
 #define LARQ_ENGINE_KERNELS_TAP_RUNS_H_
 
@@ -19,23 +18,22 @@ class TapRuns {
   using Position = OutputGrid::Position;
 
   // Of tiles of up to mr pixels.
-  TapRuns(const Bconv2dSpec &spec, size_t mr);
+  TapRuns(const Bconv2dSpec& spec, size_t mr);
 
   size_t mr() const { return mr_; }
 
-  void Resize(const OutputGrid &grid);
+  void Resize(const OutputGrid& grid);
 
   // What one worker needs, for tiles at a border.
-  ptrdiff_t *TakeScratch(ScratchParts &parts) const { return parts.Take<ptrdiff_t>(mr_, taps_); }
+  ptrdiff_t* TakeScratch(ScratchParts& parts) const { return parts.Take<ptrdiff_t>(mr_, taps_); }
 
-  // Sets the left side of a tile of tile.m pixels from `start` on; group_input
-  // is the packed image from the first word of the plane and group on. The planes
-  // that follow are where they are in the image, also of padding. With 64 channels a tile
-  // of 6 pixels has 54 taps and takes the fastest row some 350 cycles, so most
-  // tiles must find theirs at no cost: away from the borders they lie as in the
-  // tile before.
-  void Find(const OutputGrid &grid, const uint32_t *group_input, const Position &start,
-            ptrdiff_t *scratch, BgemmArgs &tile) const {
+  // Sets the left side of a tile of tile.m pixels from `start` on; group_input is the packed image
+  // from the first word of the plane and group on. The planes that follow are where they are in the
+  // image, also of padding. With 64 channels a tile of 6 pixels has 54 taps and takes the fastest
+  // row some 350 cycles, so most tiles must find theirs at no cost: away from the borders they lie
+  // as in the tile before.
+  void Find(const OutputGrid& grid, const uint32_t* group_input, const Position& start,
+            ptrdiff_t* scratch, BgemmArgs& tile) const {
     // Unsigned and in whole numbers, because it may be outside.
     tile.lhs_base = LhsRun(group_input, FirstTap(grid, start));
     if (grid.AreInnerInLine(start, tile.m)) {
@@ -51,12 +49,11 @@ class TapRuns {
   }
 
  private:
-  // Where the first tap of an output pixel is, in words from the input; it may
-  // lie outside. Unsigned: far outside, where large dilations reach, it does
-  // not fit and is not used.
-  ptrdiff_t FirstTap(const OutputGrid &grid, const Position &position) const {
-    const WindowAxis &height = grid.height();
-    const WindowAxis &width = grid.width();
+  // Where the first tap of an output pixel is, in words from the input; it may lie outside.
+  // Unsigned: far outside, where large dilations reach, it does not fit and is not used.
+  ptrdiff_t FirstTap(const OutputGrid& grid, const Position& position) const {
+    const WindowAxis& height = grid.height();
+    const WindowAxis& width = grid.width();
     const auto line = static_cast<uint64_t>(position.image * height.in +
                                             position.y * height.stride - height.pad_before);
     const uint64_t pixel = line * static_cast<uint64_t>(width.in) +
@@ -64,25 +61,24 @@ class TapRuns {
     return static_cast<ptrdiff_t>(pixel * pixel_words_);
   }
 
-  const ptrdiff_t *PadLines(const OutputGrid &grid, const Position &start, ptrdiff_t *runs,
-                            const BgemmArgs &tile) const;
-  const ptrdiff_t *PadTaps(const OutputGrid &grid, const Position &start, ptrdiff_t *taps,
-                           const BgemmArgs &tile) const;
-  void PadTapsOfPixel(const OutputGrid &grid, const Position &position, ptrdiff_t padding,
-                      ptrdiff_t *taps) const;
+  const ptrdiff_t* PadLines(const OutputGrid& grid, const Position& start, ptrdiff_t* runs,
+                            const BgemmArgs& tile) const;
+  const ptrdiff_t* PadTaps(const OutputGrid& grid, const Position& start, ptrdiff_t* taps,
+                           const BgemmArgs& tile) const;
+  void PadTapsOfPixel(const OutputGrid& grid, const Position& position, ptrdiff_t padding,
+                      ptrdiff_t* taps) const;
 
   size_t mr_;
   size_t taps_;
   size_t tap_words_;
   size_t pixel_words_;
-  // Away from the borders, the taps of a filter line are one run if they follow
-  // each other in the image: with 64 channels, to set up a run of one tap costs
-  // an eighth of its product.
+  // Away from the borders, the taps of a filter line are one run if they follow each other in the
+  // image: with 64 channels, to set up a run of one tap costs an eighth of its product.
   size_t inner_segments_;
   size_t inner_segment_words_;
   std::vector<uint32_t> padding_run_;  // a run of +1 or of -1 in every plane
-  // Where the taps of a tile that is away from all borders are, in words from
-  // its first tap: [taps][mr], and [runs][mr].
+  // Where the taps of a tile that is away from all borders are, in words from its first tap:
+  // [taps][mr], and [runs][mr].
   std::vector<ptrdiff_t> inner_taps_;
   std::vector<ptrdiff_t> inner_runs_;
 };

@@ -1,6 +1,5 @@
-// Pixels of zero around the image. A tap outside is counted against +1 (0
-// bits), where it finds the filter's ones; they are taken out again, and the
-// pixel's depth shrinks.
+// Pixels of zero around the image. A tap outside is counted against +1 (0 bits), where it finds the
+// filter's ones; they are taken out again, and the pixel's depth shrinks.
 #ifndef LARQ_ENGINE_KERNELS_ZERO_PADDING_H_
 #define LARQ_ENGINE_KERNELS_ZERO_PADDING_H_
 
@@ -16,12 +15,12 @@ namespace larq_engine {
 class ZeroPadding {
  public:
   // `filter` as for Bconv2d.
-  ZeroPadding(const Bconv2dSpec &spec, const uint32_t *filter);
+  ZeroPadding(const Bconv2dSpec& spec, const uint32_t* filter);
 
-  // Corrects acc[m][count], of pixels from `position` on and channels from
-  // `first` on, and says in depth[m] what the products that are left add to.
-  void Correct(const OutputGrid &grid, OutputGrid::Position position, size_t m, size_t first,
-               size_t count, int32_t *acc, int32_t *depth) const;
+  // Corrects acc[m][count], of pixels from `position` on and channels from `first` on, and says in
+  // depth[m] what the products that are left add to.
+  void Correct(const OutputGrid& grid, OutputGrid::Position position, size_t m, size_t first,
+               size_t count, int32_t* acc, int32_t* depth) const;
 
  private:
   int64_t tap_dot_;            // the most that a tap adds to a dot product
