@@ -230,6 +230,65 @@ void UnpackBoolAvx2(const uint32_t* in, size_t rows, size_t channels, uint8_t* o
   UnpackBytes<uint8_t>(in, rows, channels, 1, 0, out);
 }
 
+// y = clamp(dot) * multiplier + bias, of a vector of accumulators.
+template <bool kClamp>
+struct AffineVector {
+  __m256i dot_min;
+  __m256i dot_max;
+  explicit AffineVector(const TransformArgs& args)
+      : dot_min(_mm256_set1_epi32(args.dot_min)), dot_max(_mm256_set1_epi32(args.dot_max)) {}
+  __m256 operator()(__m256i depth, __m256i acc, __m256 multiplier, __m256 bias) const {
+    __m256i dot = _mm256_sub_epi32(depth, _mm256_add_epi32(acc, acc));
+    if (kClamp) dot = _mm256_min_epi32(_mm256_max_epi32(dot, dot_min), dot_max);
+    return _mm256_add_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(dot), multiplier), bias);
+  }
+};
+
+// All rows of so many vectors of channels, of which multipliers and biases are loaded once.
+template <bool kClamp, size_t kVectors>
+inline void ToFloatChannels(const TransformArgs& args, size_t channel) {
+  const AffineVector<kClamp> affine(args);
+  __m256 multiplier[kVectors], bias[kVectors];
+#pragma GCC unroll 4
+  for (size_t v = 0; v < kVectors; ++v) {
+    multiplier[v] = _mm256_loadu_ps(args.multiplier + channel + v * kFloats);
+    bias[v] = _mm256_loadu_ps(args.bias + channel + v * kFloats);
+  }
+  const int32_t* acc = args.acc + channel;
+  for (size_t i = 0; i < args.rows; ++i, acc += args.acc_stride) {
+    const __m256i depth = _mm256_set1_epi32(args.depth[i]);
+    float* out = OutRow<float>(args, i) + channel;
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kVectors; ++v) {
+      _mm256_storeu_ps(out + v * kFloats,
+                       affine(depth, Load(acc + v * kFloats), multiplier[v], bias[v]));
+    }
+  }
+}
+
+template <bool kClamp>
+inline void ToFloatRows(const TransformArgs& args) {
+  size_t c = 0;
+  for (; c + 4 * kFloats <= args.channels; c += 4 * kFloats) ToFloatChannels<kClamp, 4>(args, c);
+  for (; c + kFloats <= args.channels; c += kFloats) ToFloatChannels<kClamp, 1>(args, c);
+  for (size_t i = 0; i < args.rows; ++i) {
+    const int32_t* acc = args.acc + i * args.acc_stride;
+    float* out = OutRow<float>(args, i);
+    for (size_t j = c; j < args.channels; ++j) {
+      out[j] = Affine<kClamp>(args, acc[j], args.depth[i], j);
+    }
+  }
+}
+
+void ToFloatAvx2(const TransformArgs& given) {
+  const TransformArgs args = given;  // a copy, which writing the output cannot change
+  if (Clamps(args)) {
+    ToFloatRows<true>(args);
+  } else {
+    ToFloatRows<false>(args);
+  }
+}
+
 template <bool kClamp>
 inline void ToInt8Rows(const TransformArgs& args) {
   const Int8Ends ends(args.zero_point);
@@ -238,18 +297,14 @@ inline void ToInt8Rows(const TransformArgs& args) {
   const __m256 sign = _mm256_set1_ps(-0.0f);
   const __m256 half = _mm256_set1_ps(kBelowHalf);
   const __m256i zero_point = _mm256_set1_epi32(args.zero_point);
-  const __m256i dot_min = _mm256_set1_epi32(args.dot_min);
-  const __m256i dot_max = _mm256_set1_epi32(args.dot_max);
+  const AffineVector<kClamp> affine(args);
   for (size_t i = 0; i < args.rows; ++i) {
     const int32_t* acc = args.acc + i * args.acc_stride;
     const __m256i depth = _mm256_set1_epi32(args.depth[i]);
     int8_t* __restrict out = OutRow<int8_t>(args, i);
     const auto eight = [&](size_t j) {
-      const __m256i a = Load(acc + j);
-      __m256i dot = _mm256_sub_epi32(depth, _mm256_add_epi32(a, a));
-      if (kClamp) dot = _mm256_min_epi32(_mm256_max_epi32(dot, dot_min), dot_max);
-      __m256 y = _mm256_mul_ps(_mm256_cvtepi32_ps(dot), _mm256_loadu_ps(args.multiplier + j));
-      y = _mm256_add_ps(y, _mm256_loadu_ps(args.bias + j));
+      __m256 y = affine(depth, Load(acc + j), _mm256_loadu_ps(args.multiplier + j),
+                        _mm256_loadu_ps(args.bias + j));
       // The processor's maximum returns its second operand when the first is NaN.
       y = _mm256_min_ps(_mm256_max_ps(y, lowest), highest);
       y = _mm256_add_ps(y, _mm256_or_ps(half, _mm256_and_ps(y, sign)));
@@ -317,6 +372,104 @@ struct ClampVector {
   __m256 operator()(__m256 x) const { return _mm256_min_ps(max, _mm256_max_ps(min, x)); }
 };
 
+template <size_t kCount>
+struct Vectors {};
+
+// block(Vectors<n>, at) for n vectors at a time; returns where what is left begins. Loops over
+// values become vectors only where gcc's checks say that the output is none of the inputs, and
+// steps write over what they read.
+template <typename Block>
+inline size_t ForBlocks(size_t count, const Block& block) {
+  size_t at = 0;
+  for (; at + 4 * kFloats <= count; at += 4 * kFloats) block(Vectors<4>(), at);
+  for (; at + kFloats <= count; at += kFloats) block(Vectors<1>(), at);
+  return at;
+}
+
+// out = vector(at); returns where what is left begins.
+template <typename Vector>
+inline size_t ForVectors(size_t count, const Vector& vector, float* out) {
+  return ForBlocks(count, [&]<size_t kCount>(Vectors<kCount>, size_t at) {
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kCount; ++v, at += kFloats) _mm256_storeu_ps(out + at, vector(at));
+  });
+}
+
+void AddAvx2(const float* a, const float* b, size_t count, FloatRange range, float* out) {
+  const ClampVector clamp(range);
+  const auto vector = [&](size_t at) {
+    return clamp(_mm256_add_ps(_mm256_loadu_ps(a + at), _mm256_loadu_ps(b + at)));
+  };
+  const size_t done = ForVectors(count, vector, out);
+  Add(a + done, b + done, count - done, range, out + done);
+}
+
+void MultiplyAvx2(const float* a, const float* b, size_t count, FloatRange range, float* out) {
+  const ClampVector clamp(range);
+  const auto vector = [&](size_t at) {
+    return clamp(_mm256_mul_ps(_mm256_loadu_ps(a + at), _mm256_loadu_ps(b + at)));
+  };
+  const size_t done = ForVectors(count, vector, out);
+  Multiply(a + done, b + done, count - done, range, out + done);
+}
+
+void ClampAvx2(const float* in, size_t count, FloatRange range, float* out) {
+  const ClampVector clamp(range);
+  const auto vector = [&](size_t at) { return clamp(_mm256_loadu_ps(in + at)); };
+  const size_t done = ForVectors(count, vector, out);
+  ClampAll(in + done, count - done, range, out + done);
+}
+
+// All taps of some values, which are registers from the first tap to the last.
+void MaxFloatAvx2(const float* const* taps, size_t tap_count, size_t count, float* out) {
+  size_t at = ForBlocks(count, [&]<size_t kCount>(Vectors<kCount>, size_t at) {
+    __m256 most[kCount];
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kCount; ++v) most[v] = _mm256_loadu_ps(taps[0] + at + v * kFloats);
+    for (size_t tap = 1; tap < tap_count; ++tap) {
+      const float* in = taps[tap] + at;
+#pragma GCC unroll 4
+      for (size_t v = 0; v < kCount; ++v) {
+        most[v] = _mm256_max_ps(_mm256_loadu_ps(in + v * kFloats), most[v]);
+      }
+    }
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kCount; ++v) _mm256_storeu_ps(out + at + v * kFloats, most[v]);
+  });
+  for (; at < count; ++at) {
+    float most = taps[0][at];
+    for (size_t tap = 1; tap < tap_count; ++tap) most = taps[tap][at] > most ? taps[tap][at] : most;
+    out[at] = most;
+  }
+}
+
+void AverageAvx2(const float* const* taps, size_t tap_count, size_t count, float divisor,
+                 float* out) {
+  const __m256 by = _mm256_set1_ps(divisor);
+  size_t at = ForBlocks(count, [&]<size_t kCount>(Vectors<kCount>, size_t at) {
+    __m256 sum[kCount];
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kCount; ++v) sum[v] = _mm256_setzero_ps();
+    for (size_t tap = 0; tap < tap_count; ++tap) {
+      const float* in = taps[tap] + at;
+#pragma GCC unroll 4
+      for (size_t v = 0; v < kCount; ++v) {
+        sum[v] = _mm256_add_ps(sum[v], _mm256_loadu_ps(in + v * kFloats));
+      }
+    }
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kCount; ++v) {
+      const __m256 average = divisor == 1.0f ? sum[v] : _mm256_div_ps(sum[v], by);
+      _mm256_storeu_ps(out + at + v * kFloats, average);
+    }
+  });
+  for (; at < count; ++at) {
+    float sum = 0.0f;
+    for (size_t tap = 0; tap < tap_count; ++tap) sum += taps[tap][at];
+    out[at] = sum / divisor;
+  }
+}
+
 void AddChannelsAvx2(const float* a, const float* b, size_t rows, size_t channels, FloatRange range,
                      float* out) {
   const ClampVector clamp(range);
@@ -351,6 +504,7 @@ void PreluAvx2(const float* in, const float* slopes, size_t rows, size_t channel
 
 constexpr PixelOps WithAvx2() {
   PixelOps ops = kPixelOpsLoops;
+  ops.to_float = ToFloatAvx2;
   ops.to_int8 = ToInt8Avx2;
   ops.to_bits = ToBitsAvx2;
   ops.bitpack_float = BitpackFloatAvx2;
@@ -360,6 +514,11 @@ constexpr PixelOps WithAvx2() {
   ops.unpack_float = UnpackFloatAvx2;
   ops.unpack_int8 = UnpackInt8Avx2;
   ops.unpack_bool = UnpackBoolAvx2;
+  ops.max_float = MaxFloatAvx2;
+  ops.average = AverageAvx2;
+  ops.add = AddAvx2;
+  ops.multiply = MultiplyAvx2;
+  ops.clamp = ClampAvx2;
   ops.add_channels = AddChannelsAvx2;
   ops.multiply_channels = MultiplyChannelsAvx2;
   ops.prelu = PreluAvx2;
