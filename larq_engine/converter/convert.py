@@ -28,7 +28,7 @@ from larq_engine.converter.rules_int8 import dequantize_to_int8, quantize_int8, 
 from larq_engine.converter.rules_lce import pad_as_same, unpack_weights
 from larq_engine.converter.rules_pads import pad_with_zero
 from larq_engine.converter.rules_parts import add_to_part
-from larq_engine.converter.rules_pool import pool_first
+from larq_engine.converter.rules_pool import average_first, pool_first
 from larq_engine.converter.rules_reshape import (
     SINKING,
     drop_reshape,
@@ -67,10 +67,9 @@ _SINK_TRANSPOSES: dict[Rule, tuple[str, ...]] = {
 # from choices with them: what a relu makes is never negative. Signs are looked
 # for before anything is fused, as fusing takes the operators away that they are recognised by.
 # Reshapes move before fusing, to bring together what can be fused; after transposes, as a constant
-# for each channel goes along the last dimension. Thresholds come
-# before multipliers and biases, as they are found by evaluating what is between a convolution and a
-# sign, one operator after the other as the model has them. Max pooling goes before what was not
-# taken in by then.
+# for each channel goes along the last dimension. Thresholds come before multipliers and biases, as
+# they are found by evaluating what is between a convolution and a sign, one operator after the other
+# as the model has them. Pooling goes before what was not taken in by then.
 _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
     {
         unpack_weights: ("LceUnpackWeights",),
@@ -104,7 +103,7 @@ _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
         add_to_part: ("ADD",),
     },
     {shorten_before_sign: ("LceQuantize",)},
-    {pool_first: ("MAX_POOL_2D",)},
+    {pool_first: ("MAX_POOL_2D",), average_first: ("AVERAGE_POOL_2D", "MEAN")},
 ]
 
 # Before quantization: what only int8 gains by.

@@ -1,8 +1,12 @@
-"""Max pooling goes before what is done to each of its values, which are then fewer.
+"""Pooling goes before what is done to each of its values, which are then fewer.
 
 Where f never falls, the largest of f(x) is f of the largest x, to the bit: rounding keeps an order.
 Only a zero may get another sign, which no sign or comparison sees, and a NaN that f makes may be
 missing where a larger value is beside it.
+
+The average of sums and products with constants of a channel is those of the average, but for
+rounding. As a gate reads the average of what a sign reads, too, that is then computed with the
+sign: RealToBinaryNet's batch norms cost no pass of their own.
 """
 
 from collections.abc import Callable
@@ -42,6 +46,73 @@ def pool_first(op: Op, graph: Graph, options: Options) -> list[Op] | None:
         replace(op, inputs=[x], outputs=[pooled], options=_with_activation(op, NONE)),
         replace(before, inputs=inputs, outputs=op.outputs),
     ]
+
+
+def average_first(op: Op, graph: Graph, options: Options) -> list[Op] | None:
+    """AVERAGE_POOL_2D or MEAN(f(x)) -> f(AVERAGE_POOL_2D or MEAN(x)) of floats; f is affine.
+
+    Other readers of f(x) keep it. They must be signs, which take it in.
+    """
+    made = op.inputs[0]
+    assert made is not None
+    before = made.producer
+    if before is None or op.output.elements >= made.elements or not _keeps_channels(op):
+        return None
+    index = _affine_in(before)
+    if index is None or not _is_for_signs(made, graph, op):
+        return None
+    x, other = before.inputs[index], before.inputs[1 - index]
+    constant = per_channel(other, made.shape[-1])
+    assert x is not None and constant is not None
+    pooled = op.output.like(f"{made.name}/pooled")
+    inputs: list[Tensor | None] = [pooled, pooled]
+    inputs[1 - index] = lce_ops.constant(np.ascontiguousarray(constant))
+    after = replace(before, inputs=inputs, outputs=op.outputs, float_layer=None)
+    activation = fused_activation(op)
+    if activation != NONE:
+        after = replace(after, options=_with_activation(after, activation))
+        op = replace(op, options=_with_activation(op, NONE))
+    return [replace(op, inputs=[x, *op.inputs[1:]], outputs=[pooled]), after]
+
+
+def _keeps_channels(op: Op) -> bool:
+    """Whether each average is of values of one channel."""
+    if op.kind == "AVERAGE_POOL_2D":
+        return True
+    axes = op.inputs[1]
+    made = op.inputs[0]
+    assert made is not None
+    if axes is None or axes.data is None:
+        return False
+    rank = len(made.shape)
+    return all(axis % rank != rank - 1 for axis in axes.data.reshape(-1))
+
+
+def _affine_in(op: Op) -> int | None:
+    """The input that alone varies, if the operator adds or multiplies by constants of a channel."""
+    if op.kind not in _AFFINE or fused_activation(op) != NONE or op.output.dtype != "FLOAT32":
+        return None
+    for index in (0, 1):
+        x, constant = op.inputs[index], per_channel(op.inputs[1 - index], op.output.shape[-1])
+        if constant is not None and np.isfinite(constant).all() and x is not None:
+            fits = not x.is_constant and x.shape == op.output.shape
+            return index if fits and (op.kind != "DIV" or index == 0) else None
+    return None
+
+
+_AFFINE = ("ADD", "SUB", "MUL", "DIV")
+
+
+def _is_for_signs(tensor: Tensor, graph: Graph, reader: Op) -> bool:
+    """Whether all that others than `reader` do with the tensor leads to signs through f alone."""
+    if any(tensor is output for output in graph.outputs):
+        return False
+    return all(
+        other is reader
+        or other.kind == "LceQuantize"
+        or (_affine_in(other) is not None and _is_for_signs(other.output, graph, reader))
+        for other in tensor.consumers
+    )
 
 
 _ACTIVATION = "fusedActivationFunction"
