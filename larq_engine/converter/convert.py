@@ -68,8 +68,8 @@ _SINK_TRANSPOSES: dict[Rule, tuple[str, ...]] = {
 # for before anything is fused, as fusing takes the operators away that they are recognised by.
 # Reshapes move before fusing, to bring together what can be fused; after transposes, as a constant
 # for each channel goes along the last dimension. Thresholds come before multipliers and biases, as
-# they are found by evaluating what is between a convolution and a sign, one operator after the other
-# as the model has them. Pooling goes before what was not taken in by then.
+# they are found by evaluating what is between a convolution and a sign, one operator after the
+# other, as the model has them. Pooling goes before what was not taken in by then.
 _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
     {
         unpack_weights: ("LceUnpackWeights",),
