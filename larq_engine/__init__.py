@@ -1,8 +1,8 @@
-"""larq_engine: converts binarized Keras models and runs them in stock LiteRT and TensorFlow Lite.
+"""larq_engine: converts binarized networks and runs them in stock LiteRT and TensorFlow Lite.
 
 Importing this package imports NumPy and the standard library only; the host runtime (LiteRT,
 TensorFlow or tflite_runtime) is imported when the first interpreter or delegate is made, and the
-converter, the profiler or the report with the first of their names that is used.
+converter, the profiler, the placing and the report when one of their names is first used.
 """
 
 import importlib

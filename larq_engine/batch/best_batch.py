@@ -8,7 +8,7 @@ def best_batch(profile: ProfileSource, threads: int | None = None) -> int:
 
     Args:
         profile: The path of a profile, or what `larq_engine.profile` returned.
-        threads: Of runs with so many threads only, if there are such.
+        threads: If the profile has runs with this number of threads, only these count.
 
     Raises:
         OSError: There is no such file, or it cannot be read.

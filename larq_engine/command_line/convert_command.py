@@ -80,7 +80,7 @@ def add_parser(commands: Any) -> None:
         "--compatibility",
         choices=COMPATIBILITIES,
         default="larq_engine",
-        help="lce: only what Larq Compute Engine 0.16.0 can run",
+        help="lce: a file that Larq Compute Engine 0.16.0 can run too (default: larq_engine)",
     )
     for end in ("input", "output"):
         parser.add_argument(
@@ -108,8 +108,8 @@ def add_parser(commands: Any) -> None:
         "--max-output-error",
         type=_part,
         metavar="PART",
-        help="how far off int8 may put outputs on the representative data set, in parts of their "
-        "size, such as 0.02; layers that do most stay in float",
+        help="largest error that int8 may cause in an output on the representative data set, such "
+        "as 0.02 for 2 %%; the layers that cause most of it stay in float",
     )
     parser.add_argument(
         "--no-check",

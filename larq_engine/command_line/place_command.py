@@ -41,10 +41,13 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--batch",
         metavar="N|auto",
-        help="a batch of the profile (default: the smallest); auto: that of least cost an image",
+        help="a batch of the profile (default: the smallest); auto: of least cost for each image",
     )
     parser.add_argument(
-        "--threads", type=int, metavar="N", help="of the profile's threads (default: the best)"
+        "--threads",
+        type=int,
+        metavar="N",
+        help="one of the profile's numbers of threads (default: the best)",
     )
     parser.add_argument(
         "--max-energy", type=float, metavar="J", help="least seconds with at most J joules a batch"

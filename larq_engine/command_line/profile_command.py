@@ -24,13 +24,20 @@ def add_parser(commands: Any) -> None:
         help="of cpu (this engine), host (the host's own operators, always there), cuda and "
         "cuda:N; by default all that there are",
     )
-    parser.add_argument("--threads", type=_numbers, default=[1], metavar="N,...", help="default 1")
+    parser.add_argument(
+        "--threads",
+        type=_numbers,
+        default=[1],
+        metavar="N,...",
+        help="numbers of threads, each measured (default: 1)",
+    )
     parser.add_argument(
         "--kernels",
         type=_names,
         default=["auto"],
         metavar="NAME,...",
-        help="kernel rows to measure beside the one that the engine chooses; all for each",
+        help="kernels to measure beside the one that the engine chooses, of those that "
+        "`larq-engine about` lists; all measures every one",
     )
     parser.add_argument(
         "--batch",
@@ -39,7 +46,11 @@ def add_parser(commands: Any) -> None:
         help="samples at once; by default as the model declares",
     )
     parser.add_argument(
-        "--rounds", type=_number, default=20, metavar="N", help="a few samples in each; default 20"
+        "--rounds",
+        type=_number,
+        default=20,
+        metavar="N",
+        help="rounds of a few samples each (default: 20)",
     )
     parser.add_argument(
         "--energy",
@@ -48,7 +59,9 @@ def add_parser(commands: Any) -> None:
         help="a sensor's file, such as /sys/class/hwmon/hwmon1/power1_input; by default RAPL",
     )
     parser.add_argument(
-        "--runtime", metavar="NAME", help="the host; by default the first installed"
+        "--runtime",
+        metavar="NAME",
+        help="ai_edge_litert, tensorflow or tflite_runtime (default: the first installed)",
     )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="write the profile to this file"

@@ -69,7 +69,9 @@ class _Parser(argparse.ArgumentParser):
 
 def _make_parser() -> argparse.ArgumentParser:
     parser = _Parser(
-        prog="larq-engine", description="Converts binarized models and shows what is in them."
+        prog="larq-engine",
+        description="Converts binarized models, shows what is in them, measures them and places "
+        "them on devices.",
     )
     parser.add_argument("--version", action="version", version=f"larq-engine {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")

@@ -32,7 +32,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--batch", type=int, help="show this batch (default: the placement's, or the smallest)"
     )
-    parser.add_argument("--threads", type=int, help="show this number of threads (as --batch)")
+    parser.add_argument(
+        "--threads", type=int, help="show this number of threads (default: as --batch)"
+    )
     parser.add_argument(
         "--device-file",
         action="append",

@@ -82,14 +82,14 @@ def convert_keras_model(
         target: "arm" for all CPUs, or "xcore" for XMOS's tools.
         experimental_default_int8_range: Quantizes everything between binary layers to int8 with
             this one range, to try the speed of int8; the results mean nothing.
-        representative_dataset: Samples of what the model will see, some hundred. Layers that are
-            not binary become int8 then, with the ranges that these show. A function that returns
-            samples, or an iterable of them: each a list with an array for every input, or a
+        representative_dataset: Samples of what the model will see, some hundred. With them, layers
+            that are not binary become int8, with the ranges that the samples show. A function that
+            returns samples, or an iterable of them: each a list with an array for every input, or a
             dictionary from input name to array; for several signatures a dictionary from signature
             to such samples.
-        max_output_error: How far off int8 may put an output on these samples: the root of the mean
-            square of the differences, in parts of that of the values, such as 0.02. Layers that do
-            most stay in float.
+        max_output_error: The largest error that int8 may cause in an output on these samples, such
+            as 0.02: the root mean square of the differences, divided by that of the output. The
+            layers that cause most of it stay in float.
         compatibility: "larq_engine", or "lce" for a file that LCE 0.16.0 runs too.
         check: Run both models on random inputs and compare them.
         verbose: Show the progress; without, only where it takes long and somebody watches.

@@ -42,7 +42,8 @@ def place(
         profile: What `larq_engine.profile` made of it, or the path of its file.
         objective: "latency" or "throughput": least seconds; "energy": least joules; "edp": least
             product of both.
-        batch: A batch of the profile; "auto": that of least cost an image; None: the smallest.
+        batch: A batch of the profile; "auto": the batch with the least cost for each image; None:
+            the smallest.
         threads: A number of threads of the profile; None: the best.
         max_energy: The least seconds with at most so many joules a batch.
         devices: Names of those that may be used; None: all.

@@ -13,8 +13,8 @@ from larq_engine.python.host import RUNTIMES
 def about() -> str:
     """Returns lines of text: versions, host runtimes, the CPU's kernels, GPUs or why there is none.
 
-    Looks for GPUs, which opens NVIDIA's driver: that takes a while, and memory of each GPU until it
-    is done.
+    It opens NVIDIA's driver to look for GPUs. That takes a while, and some memory of each GPU until
+    it returns.
     """
     package = Path(__file__).resolve().parents[1]
     version = (package / "version.txt").read_text(encoding="utf-8").strip()

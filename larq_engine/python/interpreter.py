@@ -127,7 +127,7 @@ class Interpreter:
         self.close()
 
     def close(self) -> None:
-        """Frees the memory. To run the model after that is a ValueError, to close it again none."""
+        """Frees the memory. Running the model is a ValueError then; closing it again is not."""
         self._lane.close()
         self._pipeline.close()
 
@@ -259,7 +259,7 @@ class Interpreter:
     def profile(self, inputs: Any = None, runs: int = 50) -> ProfileTable:
         """Measures each operator.
 
-        A model with a state is left in the one that these runs bring it to.
+        If the model has a state, these runs change it.
 
         Args:
             inputs: Arrays as for `predict`, run as one batch; random data if None.
