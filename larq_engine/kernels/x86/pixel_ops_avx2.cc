@@ -395,22 +395,26 @@ inline size_t ForVectors(size_t count, const Vector& vector, float* out) {
   });
 }
 
-void AddAvx2(const float* a, const float* b, size_t count, FloatRange range, float* out) {
+// out = clamp(op(a, b)); rest(...) does the same value by value.
+template <typename Op, typename Rest>
+inline void ForPairs(const float* a, const float* b, size_t count, FloatRange range, float* out,
+                     const Op& op, const Rest& rest) {
   const ClampVector clamp(range);
   const auto vector = [&](size_t at) {
-    return clamp(_mm256_add_ps(_mm256_loadu_ps(a + at), _mm256_loadu_ps(b + at)));
+    return clamp(op(_mm256_loadu_ps(a + at), _mm256_loadu_ps(b + at)));
   };
   const size_t done = ForVectors(count, vector, out);
-  Add(a + done, b + done, count - done, range, out + done);
+  rest(a + done, b + done, count - done, range, out + done);
+}
+
+void AddAvx2(const float* a, const float* b, size_t count, FloatRange range, float* out) {
+  ForPairs(
+      a, b, count, range, out, [](__m256 x, __m256 y) { return _mm256_add_ps(x, y); }, Add);
 }
 
 void MultiplyAvx2(const float* a, const float* b, size_t count, FloatRange range, float* out) {
-  const ClampVector clamp(range);
-  const auto vector = [&](size_t at) {
-    return clamp(_mm256_mul_ps(_mm256_loadu_ps(a + at), _mm256_loadu_ps(b + at)));
-  };
-  const size_t done = ForVectors(count, vector, out);
-  Multiply(a + done, b + done, count - done, range, out + done);
+  ForPairs(
+      a, b, count, range, out, [](__m256 x, __m256 y) { return _mm256_mul_ps(x, y); }, Multiply);
 }
 
 void ClampAvx2(const float* in, size_t count, FloatRange range, float* out) {
