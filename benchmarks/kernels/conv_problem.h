@@ -20,6 +20,7 @@ struct Layer {
   int64_t size;
   int64_t channels;  // of the input
   int64_t filters;
+  int64_t taps = 3;  // on each axis
 };
 inline constexpr Layer kLayers[] = {
     {"A", 56, 64, 64}, {"B", 28, 128, 128}, {"C", 14, 256, 256}, {"D", 7, 512, 512}};
@@ -31,8 +32,8 @@ class ConvProblem {
       : size_(layer.size),
         spec_{.in_channels = layer.channels,
               .out_channels = layer.filters,
-              .filter_height = 3,
-              .filter_width = 3,
+              .filter_height = layer.taps,
+              .filter_width = layer.taps,
               .pad_height = {.same = true},
               .pad_width = {.same = true},
               .bits_in = bits_in,
@@ -41,7 +42,7 @@ class ConvProblem {
     std::mt19937 random(1);
     const size_t words = static_cast<size_t>(bits_weights) * spec_.tap_words();
     input_ = AlignedBuffer<uint32_t>(static_cast<size_t>(size_ * size_) * spec_.pixel_words());
-    filter_ = AlignedBuffer<uint32_t>(static_cast<size_t>(layer.filters) * 9 * words);
+    filter_ = AlignedBuffer<uint32_t>(static_cast<size_t>(layer.filters * spec_.taps()) * words);
     std::generate_n(input_.data(), input_.size(), std::ref(random));
     std::generate_n(filter_.data(), filter_.size(), std::ref(random));
     output_ = AlignedBuffer<std::byte>(static_cast<size_t>(size_ * size_) *

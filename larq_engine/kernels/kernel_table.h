@@ -23,7 +23,8 @@ struct BgemmRow {
   // x86: by //benchmarks/kernels:choice_bench and bits_bench on a Xeon, of which two cycles are one
   // of these. ARM: never measured; what llvm-mca predicts for a Cortex-A72, from benchmarks/arm64.
   int macs_per_cycle;
-  int cycles_per_tile = 0;  // that a tile takes besides, whatever its columns and depth
+  int cycles_per_tile = 0;   // that a tile takes besides, whatever its columns and depth
+  int cycles_per_block = 0;  // and each nr columns of it, whatever their depth
   RhsForm rhs = RhsForm::kWords;
   BgemmFn fn;
 

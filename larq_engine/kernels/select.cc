@@ -22,9 +22,10 @@ constexpr int kGatherCyclesPerWord = 5;
 constexpr int kPackCyclesPerWord = 2;
 
 double ProductCycles(const BgemmRow& row, const BgemmShape& shape, int64_t k_bits) {
-  const int64_t n = (shape.n + row.nr - 1) / row.nr * row.nr;
+  const auto blocks = static_cast<double>((shape.n + row.nr - 1) / row.nr);
   const int64_t filled = (k_bits + row.kr_bits - 1) / row.kr_bits * row.kr_bits;
-  return static_cast<double>(n) * static_cast<double>(filled) / row.macs_per_cycle;
+  return blocks * (row.nr * static_cast<double>(filled) / row.macs_per_cycle +
+                   static_cast<double>(row.cycles_per_block) / row.mr);
 }
 
 double PackedCycles(const BgemmRow& row, const BgemmShape& shape) {

@@ -66,6 +66,15 @@ TEST(SelectProduct, FewProductsOfPlanesAreFasterThanBytes) {
   EXPECT_TRUE(TakesBytes(avx2, 4, 4));
 }
 
+// Measured as well: where products are few, bytes have tiles to begin like any other row.
+TEST(SelectProduct, OneBitOfFewChannelsIsNoProductOfBytes) {
+  for (const int64_t filters : {8, 16, 32}) {
+    const Bconv2dSpec spec{
+        .in_channels = 32, .out_channels = filters, .filter_height = 1, .filter_width = 1};
+    EXPECT_EQ(Chosen({Isa::kPopcnt, Isa::kAvx2}, spec), "bgemm_i32_8x32x32_avx2") << filters;
+  }
+}
+
 // Measured as well: filters of 2.4 MB as bytes, 0.3 MB a plane.
 TEST(SelectProduct, FourProductsOfPlanesAreFasterThanBytesThatL2DoesNotHold) {
   for (auto [bits_in, bits_weights] : {std::pair(2, 2), std::pair(4, 1), std::pair(3, 2)}) {

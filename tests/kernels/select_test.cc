@@ -29,13 +29,16 @@ TEST(Select, RowForEachCpu) {
 #if defined(__x86_64__)
 // A wide row computes all its columns, wanted or not. These choices agree with the times measured.
 TEST(Select, RowForFewColumns) {
-  const auto chosen = [](CpuFeatures cpu, int64_t n) {
-    const BgemmShape shape{.n = n, .k_bits = 576};
+  const auto chosen = [](CpuFeatures cpu, int64_t n, int64_t k_bits = 576) {
+    const BgemmShape shape{.n = n, .k_bits = k_bits};
     return SelectBgemm(BgemmRows(), cpu, shape).row->isa;
   };
   const CpuFeatures avx2 = {Isa::kPopcnt, Isa::kAvx2};
   EXPECT_EQ(chosen(avx2, 4), Isa::kPopcnt);
   EXPECT_EQ(chosen(avx2, 16), Isa::kAvx2);
+  // A block of two columns costs the popcnt row more than its one step does.
+  EXPECT_EQ(chosen(avx2, 4, 64), Isa::kPopcnt);
+  EXPECT_EQ(chosen(avx2, 16, 64), Isa::kAvx2);
   const CpuFeatures avx512bw = {Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw};
   EXPECT_EQ(chosen(avx512bw, 16), Isa::kAvx2);
   EXPECT_EQ(chosen(avx512bw, 32), Isa::kAvx2);
@@ -136,6 +139,13 @@ TEST(Select, WhatATileTakesToBeginIsSharedByItsPixels) {
   };
   EXPECT_EQ(explained(480), "* narrow: 96 cycles a pixel\n  slow to begin: 101 cycles a pixel\n");
   EXPECT_EQ(explained(512), "  narrow: 102 cycles a pixel\n* slow to begin: 101 cycles a pixel\n");
+}
+
+TEST(Select, WhatABlockOfColumnsTakesIsSharedByThePixelsOfATile) {
+  BgemmRow row = kRows[0];
+  row.cycles_per_block = 40;
+  // 3 blocks of 2 columns, each 2 * 320 / 10 cycles and a quarter of 40.
+  EXPECT_EQ(BgemmCycles(row, {.n = 5, .k_bits = 320}), 3 * (64 + 10));
 }
 
 TEST(Select, TapsArePackedWhereThatIsCheaperThanWhatOnlyFillsThemUp) {

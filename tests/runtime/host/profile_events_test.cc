@@ -129,11 +129,12 @@ TEST(ProfileEvents, JsonHasEveryStepInOrder) {
       "\"calls\":2,\"total_ns\":?,\"macs\":0,\"bytes\":0,\"reason\":\"\",\"group\":1,"
       "\"absorbed\":[]},"
       "{\"op\":\"LceBconv2d\",\"name\":\"LceBconv2d2\",\"layer\":"
-      "\"LceBconv2d2\",\"node\":2,\"subgraph\":-1,\"device\":\"cpu\",\"kernel\":\"bgemm?\","
+      "\"LceBconv2d2\",\"node\":2,\"subgraph\":-1,\"device\":\"cpu\",\"kernel\":\"b?\","
       "\"calls\":2,\"total_ns\":?,\"macs\":5120,\"bytes\":0,\"reason\":\"\",\"group\":2,"
       "\"absorbed\":[]}"
       "]}";
-  EXPECT_EQ(Without(Without(json, "\"total_ns\":", ","), "\"kernel\":\"bgemm", "\""), expected);
+  // Which kernel it is depends on the CPU: bgemm_... or bytes_...
+  EXPECT_EQ(Without(Without(json, "\"total_ns\":", ","), "\"kernel\":\"b", "\""), expected);
   // Reading switched it off.
   ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs));
   EXPECT_EQ(ReadProfile(delegate.get()), json);
