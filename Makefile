@@ -22,7 +22,7 @@ demo: setup-keras build ## convert a Keras model, run it in LiteRT, compare it w
 build: setup-base ## build the plug-in and copy it into the Python package
 release: setup-cross setup-cuda setup-windows ## make wheels, source archive, hashes, SBOMs and provenance, and check them all: PYTHONS="3.11 3.12"
 release-pins: ## write the versions and hashes of what builds a release anew
-wheel: setup-cross setup-cuda ## make wheels for x86-64 and 64-bit ARM (there only its own), for glibc 2.28 and newer, in dist/
+wheel: setup-cross setup-cuda ## make wheels for x86-64 and ARM of 64 and 32 bits (on ARM only its own), for glibc 2.28 and newer, in dist/
 benchmark-binary: setup-base ## build larq_benchmark_model (docs/benchmark_binary.md), for this machine
 cpp-example: setup-base ## build run_model of examples/cpp (docs/deployment.md), for this machine
 docs: setup-base setup-docs ## make the documents a site, in .build/site
@@ -71,7 +71,8 @@ build:
 	@tools/build_library.sh larq_engine $(BAZEL_FLAGS)
 
 wheel:
-	@tools/make_wheels.sh $(if $(filter aarch64,$(shell uname -m)),,manylinux_2_28_x86_64) manylinux_2_28_aarch64
+	@tools/make_wheels.sh manylinux_2_28_aarch64 \
+	  $(if $(filter x86_64,$(shell uname -m)),manylinux_2_28_x86_64 manylinux_2_28_armv7l)
 
 release:
 	@$(VENV)/bin/python tools/release/make_release.py $(if $(PYTHONS),--pythons $(PYTHONS))

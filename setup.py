@@ -25,6 +25,9 @@ OTHER_SYSTEMS = {"macosx_11_0_arm64": "macos_arm64", "win_amd64": "windows_x86_6
 # Of wheels for all of Linux: the tag without the machine. auditwheel's name of glibc 2.28.
 MANYLINUX = "manylinux_2_28_"
 
+# Its machines, and what builds for them elsewhere.
+LINUX = {"x86_64": "", "aarch64": "aarch64", "armv7l": "armv7"}
+
 
 def bazel_flags(plat_name: str) -> list[str]:
     """What builds the library for wheels of this platform."""
@@ -32,19 +35,17 @@ def bazel_flags(plat_name: str) -> list[str]:
     flags = ["--config=package"]
     if plat_name.startswith("manylinux"):
         machine = plat_name.removeprefix(MANYLINUX)
-        if machine not in ("x86_64", "aarch64"):
-            sys.exit(
-                f"error: --plat-name: expected {MANYLINUX}x86_64 or {MANYLINUX}aarch64, "
-                f"got {plat_name}"
-            )
+        if machine not in LINUX:
+            tags = ", ".join(MANYLINUX + known for known in LINUX)
+            sys.exit(f"error: --plat-name: expected one of {tags}, got {plat_name}")
         flags.append("--config=manylinux")
         if machine != platform.machine():
-            if (machine, platform.machine()) != ("aarch64", "x86_64"):
+            if platform.machine() != "x86_64":
                 sys.exit(
                     f"error: --plat-name: {plat_name} cannot be built on {platform.machine()}; "
                     "use an x86_64 machine, which makes all wheels"
                 )
-            flags.append(f"--config={machine}")
+            flags.append(f"--config={LINUX[machine]}")
     elif plat_name in OTHER_SYSTEMS:
         flags.append(f"--config={OTHER_SYSTEMS[plat_name]}")
     return flags

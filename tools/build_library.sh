@@ -19,6 +19,8 @@ found=$(tools/run_bazel.sh query "${kernels%:*}:all" 2>/dev/null) || {
 case " $* " in
   *" --config=windows_x86_64 "*) targets=(//larq_engine/runtime:larq_engine.dll) ;;
   *" --config=macos_arm64 "*) targets=(//larq_engine/runtime:liblarq_engine.dylib) ;;
+  # NVIDIA has no driver for it.
+  *" --config=armv7 "*) targets=(//larq_engine/runtime:liblarq_engine.so) ;;
   *)
     targets=(//larq_engine/runtime:liblarq_engine.so)
     if grep -qxF "$kernels" <<<"$found"; then targets+=("$kernels"); fi

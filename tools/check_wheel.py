@@ -69,12 +69,14 @@ OTHER_FILES = {
     "larq_engine/runtime/larq_engine.h",
 }
 WHEEL = re.compile(
-    r"larq_engine-(?P<version>[^-]+)-py3-none-manylinux_(?P<major>\d+)_(?P<minor>\d+)_(?P<machine>x86_64|aarch64)\.whl"
+    r"larq_engine-(?P<version>[^-]+)-py3-none-manylinux_(?P<major>\d+)_(?P<minor>\d+)_(?P<machine>x86_64|aarch64|armv7l)\.whl"
 )
 ELSEWHERE = re.compile(
     r"larq_engine-[^-]+-py3-none-(macosx_(?P<major>\d+)_(?P<minor>\d+)_arm64|win_amd64)\.whl"
 )
-MACHINES = {"x86_64": "Advanced Micro Devices X86-64", "aarch64": "AArch64"}
+MACHINES = {"x86_64": "Advanced Micro Devices X86-64", "aarch64": "AArch64", "armv7l": "ARM"}
+# NVIDIA has no driver for them, so the plug-in is their only library.
+WITHOUT_GPUS = ("armv7l",)
 SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0"}
 
 
@@ -86,11 +88,12 @@ def problems(wheel: Path) -> list[str]:
     if tag is None:
         return [f"name: expected {WHEEL.pattern} or {ELSEWHERE.pattern}"]
     limit = (int(tag["major"]), int(tag["minor"]))
+    libraries = LIBRARIES[:1] if tag["machine"] in WITHOUT_GPUS else LIBRARIES
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
         files = set(archive.namelist())
-        found = file_problems(files, {library.path for library in LIBRARIES})
+        found = file_problems(files, {library.path for library in libraries})
         print(f"{wheel.name}: {wheel.stat().st_size} bytes")
-        for library in LIBRARIES:
+        for library in libraries:
             if library.path in files:
                 file = Path(archive.extract(library.path, folder))
                 said = problems_of_library(library, file, tag["machine"], limit)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes dist/larq_engine-*-py3-none-TAG.whl:
 #
-#   tools/make_wheels.sh manylinux_2_28_x86_64 manylinux_2_28_aarch64 macosx_11_0_arm64 win_amd64
+#   tools/make_wheels.sh manylinux_2_28_x86_64 manylinux_2_28_aarch64 manylinux_2_28_armv7l \
+#     macosx_11_0_arm64 win_amd64
 #
 # and checks that they are what the tag says. Users of other systems build their own: pip install .
 set -euo pipefail

@@ -123,6 +123,12 @@ def test_another_machine(check, link):
     assert "another machine" in check(f"manylinux_2_28_{other}", link("-s"))
 
 
+def test_32_bits_have_no_kernels_for_gpus(check, link):
+    said = check("manylinux_2_28_armv7l", link("-s"))
+    assert f"has larq_engine/{_KERNELS}" in said
+    assert f"{_PLUG_IN}: is for another machine than armv7l" in said
+
+
 def test_library_of_another_project(check):
     """NumPy's: large, linked with its own libraries, and it exports what Python asks for."""
     import numpy.core._multiarray_umath as module

@@ -21,8 +21,9 @@ MOVED = {"libpthread": re.compile(r"(__)?(pthread|sem)_"), "libdl": re.compile(r
 
 # stub: (soname, the files whose names it has). The loader's go to libc, which needs the loader: so
 # the plug-in need not name a file that every architecture calls differently.
+LOADERS = ("ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "ld-linux-armhf.so.3")
 STUBS = {
-    "libc": ("libc.so.6", ["libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"]),
+    "libc": ("libc.so.6", ["libc.so.6", *LOADERS]),
     "libm": ("libm.so.6", ["libm.so.6"]),
     "libpthread": ("libpthread.so.0", ["libc.so.6"]),
     "libdl": ("libdl.so.2", ["libc.so.6"]),

@@ -193,8 +193,8 @@ def sums(files: Iterable[Path]) -> str:
 
 
 def wheel_tags() -> dict[str, str]:
-    """By machine or system. On 64-bit ARM there is no compiler for x86-64 Linux."""
-    linux = ["aarch64"] if platform.machine() == "aarch64" else ["x86_64", "aarch64"]
+    """By machine or system. On 64-bit ARM there is no compiler for other machines' Linux."""
+    linux = ["aarch64"] if platform.machine() == "aarch64" else ["x86_64", "aarch64", "armv7l"]
     return {machine: f"manylinux_2_28_{machine}" for machine in linux} | {
         "macOS": "macosx_11_0_arm64",
         "Windows": "win_amd64",
@@ -240,8 +240,10 @@ def release(pythons: list[str], work: Path) -> Path:
     left_out = [name for name in PYTHONS if name not in pythons]
     if left_out:
         say(f"not run: Python {', '.join(left_out)}")
-    for machine in wheels.keys() & {"aarch64", "x86_64"} - {here}:
-        say(f"not run here: the wheel for {machine}; `tools/run_tests.py arm64-wheel` emulates it")
+    for machine, stage in (("aarch64", "arm64-wheel"), ("armv7l", "arm32")):
+        if machine in wheels.keys() - {here}:
+            emulates = f"`tools/run_tests.py {stage}` emulates it"
+            say(f"not run here: the wheel for {machine}; {emulates}")
     say("not run here: the wheels for macOS and Windows; `tools/run_tests.py windows` runs the C++")
 
     (out / "SHA256SUMS").write_text(sums(out.iterdir()))

@@ -14,11 +14,14 @@ from typing import Any
 
 _NAME = "urn:larq_engine:release"
 
+# Those that Debian has for other machines.
+_COMPILERS = {"aarch64": "aarch64-linux-gnu-g++", "armv7l": "arm-linux-gnueabihf-g++"}
+
 
 def compilers(wheels: Mapping[str, Path]) -> list[str]:
     """The names of those that compiled the libraries, for these machines."""
-    others = sorted(wheels.keys() & {"aarch64", "x86_64"} - {platform.machine()})
-    return ["g++", *(f"{machine}-linux-gnu-g++" for machine in others)]
+    others = sorted(wheels.keys() & _COMPILERS.keys() - {platform.machine()})
+    return ["g++", *(_COMPILERS[machine] for machine in others)]
 
 
 def statement(
