@@ -2,6 +2,8 @@
 # Runs the Bazel that this machine has; its arguments are Bazel's. BAZEL names one off the PATH.
 set -euo pipefail
 
+if [[ -n ${CI:-} && ${1:-} =~ ^(build|run|test)$ ]]; then set -- "$1" --config=ci "${@:2}"; fi
+
 if [[ -n ${BAZEL:-} ]]; then
   exec "$BAZEL" "$@"
 elif command -v bazel >/dev/null; then
