@@ -54,7 +54,7 @@ OPERATORS = {
         "LOG_SOFTMAX": 1,
     },
     "ReActNet": {
-        "ADD": 26,
+        "ADD": 27,
         "LceBconv2d": 8,
         "LceQuantize": 6,
         "PRELU": 6,

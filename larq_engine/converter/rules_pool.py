@@ -5,8 +5,9 @@ Only a zero may get another sign, which no sign or comparison sees, and a NaN th
 missing where a larger value is beside it.
 
 The average of sums and products with constants of a channel is those of the average, but for
-rounding. As a gate reads the average of what a sign reads, too, that is then computed with the
-sign: RealToBinaryNet's batch norms cost no pass of their own.
+rounding: numbers that are far from 0 compared with their spread are summed as they are. Where a
+sign reads them too, beside a gate, only the average is left to be computed so, as signs take them
+in: RealToBinaryNet's batch norms cost no pass of their own.
 """
 
 from collections.abc import Callable
@@ -51,23 +52,25 @@ def pool_first(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 def average_first(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     """AVERAGE_POOL_2D or MEAN(f(x)) -> f(AVERAGE_POOL_2D or MEAN(x)) of floats; f is affine.
 
-    Other readers of f(x) keep it. They must be signs, which take it in.
+    Signs read f(x) as well, and take it in. In int8 an average would be rounded before f.
     """
     made = op.inputs[0]
     assert made is not None
     before = made.producer
-    if before is None or op.output.elements >= made.elements or not _keeps_channels(op):
+    if before is None or options.has_samples or op.output.elements >= made.elements:
         return None
     index = _affine_in(before)
-    if index is None or not _is_for_signs(made, graph, op):
+    if index is None or not _keeps_channels(op) or not _is_for_signs(made, graph, op):
         return None
     x, other = before.inputs[index], before.inputs[1 - index]
     constant = per_channel(other, made.shape[-1])
-    assert x is not None and constant is not None
+    assert x is not None and other is not None and constant is not None
+    if len(other.shape) > len(op.output.shape):
+        other = lce_ops.constant(np.ascontiguousarray(constant))
     pooled = op.output.like(f"{made.name}/pooled")
     inputs: list[Tensor | None] = [pooled, pooled]
-    inputs[1 - index] = lce_ops.constant(np.ascontiguousarray(constant))
-    after = replace(before, inputs=inputs, outputs=op.outputs, float_layer=None)
+    inputs[1 - index] = other
+    after = replace(before, inputs=inputs, outputs=op.outputs)
     activation = fused_activation(op)
     if activation != NONE:
         after = replace(after, options=_with_activation(after, activation))
@@ -79,10 +82,8 @@ def _keeps_channels(op: Op) -> bool:
     """Whether each average is of values of one channel."""
     if op.kind == "AVERAGE_POOL_2D":
         return True
-    axes = op.inputs[1]
-    made = op.inputs[0]
-    assert made is not None
-    if axes is None or axes.data is None:
+    made, axes = op.inputs
+    if made is None or axes is None or axes.data is None:
         return False
     rank = len(made.shape)
     return all(axis % rank != rank - 1 for axis in axes.data.reshape(-1))
@@ -90,29 +91,36 @@ def _keeps_channels(op: Op) -> bool:
 
 def _affine_in(op: Op) -> int | None:
     """The input that alone varies, if the operator adds or multiplies by constants of a channel."""
-    if op.kind not in _AFFINE or fused_activation(op) != NONE or op.output.dtype != "FLOAT32":
+    output = op.output
+    if op.kind not in _AFFINE or output.dtype != "FLOAT32" or not output.shape:
+        return None
+    if fused_activation(op) != NONE:
         return None
     for index in (0, 1):
-        x, constant = op.inputs[index], per_channel(op.inputs[1 - index], op.output.shape[-1])
+        x, constant = op.inputs[index], per_channel(op.inputs[1 - index], output.shape[-1])
         if constant is not None and np.isfinite(constant).all() and x is not None:
-            fits = not x.is_constant and x.shape == op.output.shape
-            return index if fits and (op.kind != "DIV" or index == 0) else None
+            return index if not x.is_constant and x.shape == output.shape else None
     return None
 
 
-_AFFINE = ("ADD", "SUB", "MUL", "DIV")
+_AFFINE = ("ADD", "SUB", "MUL")
 
 
 def _is_for_signs(tensor: Tensor, graph: Graph, reader: Op) -> bool:
-    """Whether all that others than `reader` do with the tensor leads to signs through f alone."""
-    if any(tensor is output for output in graph.outputs):
-        return False
-    return all(
-        other is reader
-        or other.kind == "LceQuantize"
-        or (_affine_in(other) is not None and _is_for_signs(other.output, graph, reader))
-        for other in tensor.consumers
-    )
+    """Whether others than `reader` read the tensor, and all that they make of it is f and signs."""
+    waiting, signs = [tensor], 0
+    while waiting:
+        value = waiting.pop()
+        if any(value is output for output in graph.outputs):
+            return False
+        for other in value.consumers:
+            if other.kind == "LceQuantize":
+                signs += 1
+            elif other is not reader:
+                if _affine_in(other) is None:
+                    return False
+                waiting.append(other.output)
+    return signs > 0
 
 
 _ACTIVATION = "fusedActivationFunction"

@@ -240,10 +240,10 @@ def release(pythons: list[str], work: Path) -> Path:
     left_out = [name for name in PYTHONS if name not in pythons]
     if left_out:
         say(f"not run: Python {', '.join(left_out)}")
-    for machine, stage in (("aarch64", "arm64-wheel"), ("armv7l", "arm32")):
+    for machine, stage, what in (("aarch64", "arm64-wheel", "it"), ("armv7l", "arm32", "its C++")):
         if machine in wheels.keys() - {here}:
-            emulates = f"`tools/run_tests.py {stage}` emulates it"
-            say(f"not run here: the wheel for {machine}; {emulates}")
+            runs = f"`tools/run_tests.py {stage}` runs {what} in an emulator"
+            say(f"not run here: the wheel for {machine}; {runs}")
     say("not run here: the wheels for macOS and Windows; `tools/run_tests.py windows` runs the C++")
 
     (out / "SHA256SUMS").write_text(sums(out.iterdir()))
