@@ -110,3 +110,19 @@ def test_every_file_concerns_more_than_lint():
     files = run_tests.git("ls-files")
     concerned = {path for path in files if _changed(path) != {"lint"}}
     assert set(files) - concerned <= _UNTESTED
+
+
+def test_no_stage_begins_too_late(monkeypatch, capfd):
+    """What was asked for and not run is named, and the end does not say that all passed."""
+    stages = tuple(
+        run_tests.Stage(name, f"about {name}", (["true"],), (), setup="") for name in ("one", "two")
+    )
+    monkeypatch.setattr(run_tests, "STAGES", stages)
+    monkeypatch.setenv(run_tests.UNTIL, "1000")
+    now = iter([999.0, 1001.0])
+    monkeypatch.setattr(run_tests.time, "time", lambda: next(now))
+    assert run_tests.run(list(stages)) == 0
+    printed = capfd.readouterr().out
+    assert "== one: about one" in printed and "== two" not in printed
+    assert re.search(r"NOT RUN FOR WANT OF TIME.*\n  two +about two\n", printed)
+    assert printed.endswith("tests: what was run passed\n")
