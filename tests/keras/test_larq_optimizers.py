@@ -95,12 +95,16 @@ def trained(module, frame, sgd, data, rng):
 @pytest.fixture
 def float64():
     """Both kinds of Keras in float64: in float32 the roundings of another core flip signs."""
-    kinds = (tf.keras.backend, keras.config)
-    for kind in kinds:
-        kind.set_floatx("float64")
+    setters = (
+        *(tf.keras.backend.set_floatx, tf.keras.mixed_precision.set_global_policy),
+        *(keras.config.set_floatx, keras.config.set_dtype_policy),
+    )
+    # Layers go by the policy, which is made of the type when it is first asked for, and stays.
+    for set_type in setters:
+        set_type("float64")
     yield
-    for kind in kinds:
-        kind.set_floatx("float32")
+    for set_type in setters:
+        set_type("float32")
 
 
 @pytest.fixture
