@@ -15,6 +15,7 @@ pytestmark = pytest.mark.skipif(
 )
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 _SAID = ("stop", "go", "left", "yes", "no")
+_NOT_HEARD_BEFORE = ("en-us+m4", "en-us+f3", "en-us+f4")
 
 
 @pytest.fixture
@@ -31,11 +32,11 @@ def keywords(monkeypatch):
 def write(keywords, tmp_path):
     """Makes a WAV file of words, spoken by one whom the network has not heard."""
 
-    def run(name, *, times=1, channels=1):
+    def run(name, *, voice=_NOT_HEARD_BEFORE[0], times=1, channels=1):
         """Each sample so many times, at a rate as much higher, on so many channels."""
         from published import speaking
 
-        speaking.write(tmp_path / "once.wav", list(_SAID), "en-us+m4")
+        speaking.write(tmp_path / "once.wav", list(_SAID), voice)
         with wave.open(str(tmp_path / "once.wav")) as file:
             samples = np.frombuffer(file.readframes(file.getnframes()), "<i2")
         with wave.open(str(tmp_path / name), "wb") as file:
@@ -51,16 +52,21 @@ def write(keywords, tmp_path):
 def test_it_hears_what_was_said(keywords, write, tmp_path, capsys):
     require_keras()
     model = tmp_path / "keywords.tflite"
-    keywords.train(model, epochs=8)
+    keywords.train(model, epochs=12)
     assert f"{len(model.read_bytes())} bytes" in capsys.readouterr().out
-    found = list(keywords.hear(model, keywords.from_file(write("words.wav"))))
-    words = [word for _, word, _ in found]
-    assert sum(word in words for word in _SAID) >= 3, words
-    assert len(words) <= len(_SAID) + 1
-    seconds = [second for second, _, _ in found]
-    assert seconds == sorted(seconds)
-    again = keywords.hear(model, keywords.from_file(write("fast.wav", times=2)))
-    assert sum(word in _SAID for _, word, _ in again) >= 3, "at twice the rate"
+    right = 0
+    for voice in _NOT_HEARD_BEFORE:
+        path = write("words.wav", voice=voice)
+        found = list(keywords.hear(model, keywords.from_file(path)))
+        words = [word for _, word, _ in found]
+        assert len(words) <= len(_SAID) + 1
+        right += sum(word in words for word in _SAID)
+        seconds = [second for second, _, _ in found]
+        assert seconds == sorted(seconds)
+    # Trainings from five seeds heard 12 to 15; what one learns differs from CPU to CPU.
+    assert right >= 8
+    again = write("fast.wav", voice=voice, times=2)
+    assert list(keywords.hear(model, keywords.from_file(again))) == found, "at twice the rate"
 
 
 def test_a_file_is_read_as_steps_of_one_rate(keywords, write):

@@ -56,7 +56,7 @@ _TRAINED = [
     ("hep-fashion", 0.5, 2, 0.9),
     ("dorefa-net", 0.25, 4, 0.85),
     ("xnor-net", 0.25, 4, 0.85),
-    pytest.param(*("keywords", 1, 8, 0.8), marks=_SPOKEN),
+    pytest.param(*("keywords", 1, 12, 0.8), marks=_SPOKEN),
 ]
 
 
