@@ -358,7 +358,12 @@ class Session:
         finally:
             self._let_go(arrays)
         steps = library.read_profile(self._pointer())
-        taken = {step["node"] for step in steps if step["subgraph"] == _MAIN}
+        taken = {
+            node
+            for step in steps
+            if step["subgraph"] == _MAIN
+            for node in (step["node"], *step["absorbed"])
+        }
         left = [
             op.name
             for node, op in enumerate(self.operators)

@@ -196,10 +196,12 @@ def test_a_placed_operator_runs_where_nothing_is_binarized(runtime, fuse):
     assert ops("0:cpu,1:cpu") == ["ADD", "RELU", "host runtime"]
 
 
-def _steps(content: bytes) -> list[dict[str, object]]:
+def _measure(content: bytes) -> tuple[list[dict[str, object]], list[str]]:
+    """The plug-in's steps, and what it left to the host."""
     interpreter = larq_engine.Interpreter(content, device="cpu")
     arrays = [np.ones(shape, np.float32) for shape in interpreter.input_shapes]
-    return interpreter._session.measure(arrays, 1)[0]
+    steps, _, left = interpreter._session.measure(arrays, 1)
+    return steps, left
 
 
 def test_steps_tell_whom_they_run_with_and_what_they_stand_in_for():
@@ -213,9 +215,10 @@ def test_steps_tell_whom_they_run_with_and_what_they_stand_in_for():
     builder.custom("LceQuantize", [total], [first])
     builder.builtin("ADD", [x, x], [doubled])
     builder.custom("LceQuantize", [doubled], [second])
-    steps = _steps(builder.finish([x], [first, second]))
+    steps, left = _measure(builder.finish([x], [first, second]))
     assert [(step["node"], step["group"], step["absorbed"]) for step in steps] == [
         (2, 2, [0, 1]),
         (3, 3, []),
         (4, 3, []),
     ]
+    assert left == []
