@@ -1,0 +1,225 @@
+"""The Python of the documents' pages, as programs that run.
+
+Each block runs in a folder of its own, with the files and the names that its page speaks of. Where
+they run: without TensorFlow in tests/docs, with it there as well, with PyTorch in tests/torch, with
+Ray in tests/ray. The tutorial's are in tutorial.py.
+"""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.docs.documents import ROOT, blocks
+
+_EXAMPLE = """
+from larq_engine.command_line import main
+for name in ("example.tflite", "model.tflite"):
+    assert main(["example", "-o", name]) == 0
+"""
+_PROFILE = """
+import larq_engine
+larq_engine.profile("example.tflite", batch=[1, 2], rounds=1).save("profile.json")
+"""
+_LARQ = """
+import os
+os.environ["TF_USE_LEGACY_KERAS"] = "1"
+import larq as lq, tensorflow as tf
+from tensorflow import keras
+"""
+_KERAS = """
+import keras
+import larq_engine.keras as lq
+"""
+# Of either Keras, as docs/converter.md has it.
+_MODEL = """
+binary = dict(
+    input_quantizer="ste_sign", kernel_quantizer="ste_sign", kernel_constraint="weight_clip"
+)
+layers = [
+    keras.layers.Conv2D(32, 3),
+    lq.layers.QuantConv2D(64, 3, pad_values=1.0, padding="same", **binary),
+]
+model = keras.Sequential([keras.Input((32, 32, 3)), *layers])
+"""
+_FLOAT_FILE = (
+    _LARQ
+    + _MODEL
+    + """
+with open("float.tflite", "wb") as file:
+    file.write(tf.lite.TFLiteConverter.from_keras_model(model).convert())
+"""
+)
+_NETWORK = '''
+with open("my_network.py", "w") as file:
+    file.write("""
+import torch
+
+
+class BinaryConv(torch.nn.Conv2d):
+    def forward(self, x):
+        return torch.nn.functional.conv2d(torch.sign(x), torch.sign(self.weight), stride=8)
+
+
+class Network(torch.nn.Sequential):
+    def __init__(self):
+        super().__init__(torch.nn.Conv2d(3, 32, 8, stride=8), BinaryConv(32, 32, 3))
+""")
+import torch
+from my_network import Network
+module = Network().eval()
+torch.save(module.state_dict(), "network.pth")
+torch.onnx.export(module, (torch.randn(1, 3, 224, 224),), "model.onnx", dynamo=False)
+'''
+_OF_ONNX = """
+import numpy as np
+images = np.random.rand(1, 3, 224, 224).astype("float32")
+"""
+_OF_CLUSTERS = """
+import numpy as np
+from larq_engine.batch import Predictor
+images = np.random.rand(40, 96, 96, 3)
+"""
+_PARQUET = """
+import numpy as np, pandas
+images = [image.tolist() for image in np.random.rand(16, 96, 96, 3)]
+import os
+os.mkdir("images")
+pandas.DataFrame({"image": images}).to_parquet("images/part.parquet")
+"""
+_CHECK_MODEL = """
+import glob, numpy, larq_engine
+[written] = glob.glob("model.tflite") or glob.glob("placed.tflite")
+with larq_engine.Interpreter(written) as interpreter:
+    interpreter.predict(numpy.ones(interpreter.input_shapes[0], "float32"))
+"""
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """A block of Python of a page."""
+
+    page: str
+    number: int  # of the page's blocks of Python
+    before: str = ""  # a program that makes the files that the page speaks of
+    given: str = ""  # lines in front of it: names that the page speaks of
+    after: str = ""  # lines behind it, which check what it made
+    error: str = ""  # what it ends with, where it ends with an error
+
+    def __str__(self) -> str:
+        return f"{self.page}-{self.number}"
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.page, self.number
+
+
+def check(snippet: Snippet, folder: Path) -> None:
+    """Runs it in the folder."""
+    if snippet.before:
+        done = _run(snippet.before, folder)
+        assert done.returncode == 0, done.stderr
+    block = blocks(ROOT / snippet.page, "python")[snippet.number]
+    done = _run("\n".join([snippet.given, block, snippet.after]), folder)
+    if snippet.error:
+        assert done.returncode != 0
+        assert snippet.error in done.stderr
+    else:
+        assert done.returncode == 0, done.stderr
+
+
+def _run(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    environment.pop("TF_USE_LEGACY_KERAS", None)
+    program = folder / "program.py"
+    program.write_text(text)
+    return subprocess.run(
+        [sys.executable, program], cwd=folder, env=environment, capture_output=True, text=True
+    )
+
+
+QUICK = [
+    Snippet("README.md", 0, _EXAMPLE),
+    Snippet("README.md", 6, _EXAMPLE, after="assert scores.shape == (8, 10)"),
+    Snippet(
+        *("README.md", 7, _EXAMPLE),
+        after="interpreter.allocate_tensors()\ninterpreter.invoke()",
+    ),
+    Snippet("docs/deployment.md", 0, _EXAMPLE),
+    Snippet("docs/deployment.md", 1, _EXAMPLE, after="assert scores.shape == (10,)"),
+    Snippet(
+        *("docs/deployment.md", 2, _EXAMPLE),
+        given="from pathlib import Path\nfile = Path('model.tflite')\n"
+        "file.write_bytes(file.read_bytes()[:16384])",
+        error="ValueError: model 'model.tflite' (16384 bytes): expected ",
+    ),
+    Snippet("docs/scale_out.md", 0, _EXAMPLE, after="assert result['scores'].shape == (8, 10)"),
+    Snippet(
+        *("docs/scale_out.md", 4, _EXAMPLE, _OF_CLUSTERS),
+        after="assert [len(*result.values()) for result in results] == [16, 16, 8]",
+    ),
+    Snippet("docs/troubleshooting.md", 0),
+    Snippet(
+        *("docs/weights.md", 0),
+        _EXAMPLE + "assert main(['export-weights', 'model.tflite', '-o', 'weights.npz']) == 0",
+        after="assert set(np.unique(weights)) == {-1, 1}",
+    ),
+    Snippet(
+        *("CONTRIBUTING.md", 0),
+        given="import numpy as np\n"
+        "from tests.converter.graphs import Net, convert_and_compare, edges, signs",
+        after="test_doubling_goes_into_the_multiplier(np.random.default_rng(1))",
+    ),
+]
+# They measure, for half a minute each.
+SLOW = [
+    Snippet("docs/placement.md", 0, _EXAMPLE + _PROFILE, after=_CHECK_MODEL),
+    Snippet("docs/profile.md", 0, _EXAMPLE, after="assert open('profile.json').read()"),
+    Snippet("docs/report.md", 0, _EXAMPLE, after="assert open('report.html').read()"),
+]
+KERAS = [
+    Snippet("README.md", 1, after=_CHECK_MODEL),
+    Snippet("README.md", 4, _FLOAT_FILE, after=_CHECK_MODEL),
+    Snippet("README.md", 5, after=_CHECK_MODEL),
+    Snippet("docs/converter.md", 0, _LARQ + _MODEL + "model.save('model.h5')"),
+    Snippet("docs/converter.md", 1, _KERAS + _MODEL + "model.export('folder')"),
+    Snippet("docs/converter.md", 2, _KERAS + _MODEL + "model.save('model.keras')"),
+    Snippet("docs/converter.md", 5, _FLOAT_FILE, after=_CHECK_MODEL),
+    Snippet(
+        *("docs/converter.md", 6),
+        given=_LARQ + _MODEL + "import larq_engine, numpy as np\n"
+        "images = np.random.rand(20, 1, 32, 32, 3).astype('float32')",
+    ),
+    Snippet("docs/converter.md", 7, _LARQ + _MODEL + "model.save_weights('larq_weights.h5')"),
+]
+TORCH = [
+    Snippet("README.md", 2, _NETWORK, after=_CHECK_MODEL),
+    Snippet("README.md", 3, _NETWORK, _OF_ONNX, "assert len(scores) == 1"),
+    Snippet("docs/converter.md", 3, _NETWORK),
+    Snippet("docs/converter.md", 4, _NETWORK, _OF_ONNX, "assert len(scores) == 1"),
+]
+RAY = [
+    Snippet(
+        *("docs/scale_out.md", 1, _EXAMPLE + _PROFILE + _PARQUET),
+        given="import ray\nray.init(num_cpus=8, object_store_memory=2**27)",
+        after="assert ray.data.read_parquet('scores/').count() == 16",
+    ),
+    Snippet(
+        *("docs/scale_out.md", 6, _EXAMPLE, _OF_CLUSTERS),
+        after="import pandas\n"
+        "rows = [image.reshape(-1) for image in images]\n"
+        "part = pandas.DataFrame({'id': range(40), 'image': rows})\n"
+        "assert [len(row) for row in next(scores([part])).scores] == 40 * [10]",
+    ),
+]
+# Why the others do not run here.
+NOT_RUN = {
+    ("docs/gpu.md", 0): "needs a GPU",
+    ("docs/gpu.md", 1): "needs a GPU",
+    ("docs/gpu.md", 2): "needs a GPU",
+    ("docs/scale_out.md", 2): "serves until it is stopped; tests/ray/test_ray_serve.py serves",
+    ("docs/scale_out.md", 3): "asks what the block before serves",
+    ("docs/scale_out.md", 5): "needs Dask, which the tests do not install",
+    ("docs/scale_out.md", 7): "needs Apache Beam, which the tests do not install",
+}

@@ -1,0 +1,10 @@
+"""What the documents say in Python of PyTorch and ONNX runs."""
+
+import pytest
+
+from tests.docs import pages
+
+
+@pytest.mark.parametrize("snippet", pages.TORCH, ids=str)
+def test_python_of_a_page_runs(snippet, tmp_path):
+    pages.check(snippet, tmp_path)
