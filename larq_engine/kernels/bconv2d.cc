@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "larq_engine/kernels/byte_tiles.h"
+#include "larq_engine/kernels/even_parts.h"
 #include "larq_engine/kernels/plane_tiles.h"
 #include "larq_engine/kernels/transform_tile.h"
 
@@ -23,20 +24,6 @@ size_t StripTiles(const Bconv2dSpec& spec, int64_t tile_pixels) {
   const size_t pixel_bytes = static_cast<size_t>(spec.out_channels) * sizeof(int32_t);
   return std::max<size_t>(1, kStripBytes / pixel_bytes / static_cast<size_t>(tile_pixels));
 }
-
-// Pixels in tiles of about the same size: 49 pixels are 7 of 7, not 6 of 8 and one of 1.
-class Tiles {
- public:
-  Tiles(int64_t pixels, int64_t mr)
-      : count_((pixels + mr - 1) / mr), size_(pixels / count_), larger_(pixels % count_) {}
-  int64_t count() const { return count_; }
-  int64_t Pixels(int64_t tile) const { return size_ + (tile < larger_ ? 1 : 0); }
-
- private:
-  int64_t count_;
-  int64_t size_;
-  int64_t larger_;  // the first ones, by a pixel
-};
 
 }  // namespace
 
@@ -114,7 +101,9 @@ void Bconv2d::Run(const uint32_t* input, int64_t first, int64_t last, int64_t fi
   const int64_t tile_pixels = product_->tile_pixels();
   std::fill_n(scratch.depth, strip_tiles_ * static_cast<size_t>(tile_pixels),
               static_cast<int32_t>(spec_.max_dot()));
-  const Tiles tiles(last - first, tile_pixels);
+  const EvenParts tiles = {.pixels = last - first,
+                           .parts = (last - first + tile_pixels - 1) / tile_pixels,
+                           .step = product_->tile_step()};
   // A part of the channels is only ever asked for where there is one group.
   ProductTile tile{.input = input,
                    .start = grid_.Locate(first),
@@ -122,11 +111,11 @@ void Bconv2d::Run(const uint32_t* input, int64_t first, int64_t last, int64_t fi
                    .first_channel = channels.first,
                    .channels = channels.count,
                    .acc = nullptr};
-  for (int64_t next = 0; next < tiles.count();) {
-    const int64_t strip_end = std::min(next + static_cast<int64_t>(strip_tiles_), tiles.count());
+  for (int64_t next = 0; next < tiles.parts;) {
+    const int64_t strip_end = std::min(next + static_cast<int64_t>(strip_tiles_), tiles.parts);
     size_t pixels = 0;
     for (; next < strip_end; ++next) {
-      const int64_t m = tiles.Pixels(next);
+      const int64_t m = tiles.Begin(next + 1) - tiles.Begin(next);
       tile.pixels = static_cast<size_t>(m);
       tile.acc = scratch.acc + pixels * channels.count;
       product_->Run(grid_, tile, scratch.product);

@@ -16,6 +16,7 @@
 
 #include "larq_engine/kernels/bconv2d_spec.h"
 #include "larq_engine/kernels/byte_table.h"
+#include "larq_engine/kernels/even_parts.h"
 #include "larq_engine/kernels/kernel_table.h"
 #include "larq_engine/kernels/output_grid.h"
 #include "larq_engine/kernels/output_transform.h"
@@ -38,7 +39,9 @@ class Bconv2d {
   void Resize(int64_t in_height, int64_t in_width);
 
   const char* kernel() const { return product_->kernel(); }
-  int64_t tile_pixels() const { return product_->tile_pixels(); }
+  KernelPixels kernel_pixels() const {
+    return {.tile = product_->tile_pixels(), .step = product_->tile_step()};
+  }
   int64_t channel_blocks() const;
   size_t scratch_bytes() const;  // for each concurrent Run, kBufferAlignment aligned
 

@@ -25,6 +25,7 @@ class ByteTiles : public TileProduct {
 
   const char* kernel() const override { return row_.name; }
   int64_t tile_pixels() const override { return in_lines_ ? lines_->tile_pixels() : row_.mr; }
+  int64_t tile_step() const override { return 1; }
   int64_t tile_rows() const override { return row_.mr; }
   void Resize(const OutputGrid& grid) override;
   Scratch TakeScratch(ScratchParts& parts) const override;

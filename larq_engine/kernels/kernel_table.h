@@ -19,6 +19,7 @@ struct BgemmRow {
   int mr;
   int nr;
   int kr_bits;
+  int mr_step = 1;  // pixels that are computed at a time: a tile of fewer takes as long
   // Beside the other rows of its architecture: what makes choices right where layers were measured.
   // x86: by //benchmarks/kernels:choice_bench and bits_bench on a Xeon, of which two cycles are one
   // of these. ARM: never measured; what llvm-mca predicts for a Cortex-A72, from benchmarks/arm64.

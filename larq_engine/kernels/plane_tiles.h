@@ -20,6 +20,7 @@ class PlaneTiles : public TileProduct {
 
   const char* kernel() const override { return row_.name; }
   int64_t tile_pixels() const override { return row_.mr; }
+  int64_t tile_step() const override { return row_.mr_step; }
   int64_t tile_rows() const override { return row_.mr; }
   void Resize(const OutputGrid& grid) override { runs_.Resize(grid); }
   Scratch TakeScratch(ScratchParts& parts) const override;

@@ -37,6 +37,7 @@ class TileProduct {
   virtual ~TileProduct() = default;
   virtual const char* kernel() const = 0;
   virtual int64_t tile_pixels() const = 0;  // at most
+  virtual int64_t tile_step() const = 0;    // pixels at a time: a tile of fewer takes as long
   virtual int64_t tile_rows() const = 0;    // of acc that a tile may write over, at most
   virtual void Resize(const OutputGrid& grid) = 0;
   virtual Scratch TakeScratch(ScratchParts& parts) const = 0;

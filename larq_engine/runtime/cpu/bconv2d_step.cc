@@ -25,7 +25,9 @@ class Bconv2dStep : public Step {
 
   int64_t pixels() const override { return pixels_; }
   int64_t channel_blocks() const override { return conv_ ? conv_->channel_blocks() : 1; }
-  int64_t kernel_pixels() const override { return conv_ ? conv_->tile_pixels() : 1; }
+  KernelPixels kernel_pixels() const override {
+    return conv_ ? conv_->kernel_pixels() : KernelPixels{.tile = 1};
+  }
   size_t scratch_bytes() const override { return conv_ ? conv_->scratch_bytes() : 0; }
   std::string kernel() const override {
     return conv_ ? conv_->kernel() : std::string(kReferenceKernel);

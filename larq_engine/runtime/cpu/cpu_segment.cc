@@ -246,7 +246,7 @@ void CpuSegment::PlaceValues(std::span<const std::vector<size_t>> members) {
   }
   std::vector<int64_t> tile_pixels;
   for (const Group& group : groups_) {
-    tile_pixels.push_back(LargestTile(group.pixels, group.tiling));
+    tile_pixels.push_back(group.tiling.tiles.Most());
   }
   const TileMemory placed = PlaceOutputs(DescribeSteps(), members, tile_pixels);
   const size_t tiles_offset = RoundUp(step_scratch, kBufferAlignment);
@@ -291,8 +291,8 @@ void CpuSegment::RunUnits(void* data, int64_t first, int64_t last, int worker) {
   for (int64_t unit = first; unit < last; ++unit) {
     const int64_t tile = unit / group.tiling.blocks;
     const int64_t part = unit % group.tiling.blocks;
-    const StepRange range{.first_pixel = TileBegin(group.pixels, group.tiling, tile),
-                          .last_pixel = TileBegin(group.pixels, group.tiling, tile + 1),
+    const StepRange range{.first_pixel = group.tiling.tiles.Begin(tile),
+                          .last_pixel = group.tiling.tiles.Begin(tile + 1),
                           .first_block = blocks * part / group.tiling.blocks,
                           .last_block = blocks * (part + 1) / group.tiling.blocks};
     const auto at_first_pixel = [&](const Place& place) {

@@ -24,7 +24,7 @@ class DenseStep : public Step {
     rows_ = CountPixels(output.dims);
   }
   int64_t pixels() const override { return rows_; }
-  int64_t kernel_pixels() const override { return 1; }
+  KernelPixels kernel_pixels() const override { return {.tile = 1}; }
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {

@@ -41,35 +41,28 @@ std::vector<std::vector<size_t>> GroupSteps(std::span<const FusionStep> steps, b
   return groups;
 }
 
-Tiling CutWork(int64_t pixels, size_t pixel_bytes, int64_t kernel_pixels, int64_t channel_blocks,
+Tiling CutWork(int64_t pixels, size_t pixel_bytes, KernelPixels kernel, int64_t channel_blocks,
                int threads) {
-  if (pixels == 0) return {.tiles = 0, .blocks = 1};
+  Tiling tiling{.tiles = {.pixels = pixels, .parts = 0, .step = kernel.step}, .blocks = 1};
+  if (pixels == 0) return tiling;
+  int64_t& tiles = tiling.tiles.parts;
   const int64_t fitting = kTileBytes / std::max<int64_t>(1, static_cast<int64_t>(pixel_bytes));
   const int64_t largest =
-      std::clamp(fitting, kernel_pixels, kMaxTilePixels) / kernel_pixels * kernel_pixels;
-  Tiling tiling{.tiles = (pixels + largest - 1) / largest, .blocks = 1};
+      std::clamp(fitting, kernel.tile, kMaxTilePixels) / kernel.tile * kernel.tile;
+  tiles = (pixels + largest - 1) / largest;
   if (threads == 1) return tiling;
   const int64_t wanted = threads * kUnitsPerThread;
-  const int64_t finest = (pixels + kernel_pixels - 1) / kernel_pixels;
-  tiling.tiles = std::max(tiling.tiles, std::min(wanted, finest));
-  if (tiling.tiles < wanted && channel_blocks > 1) {
+  const int64_t finest = (pixels + kernel.tile - 1) / kernel.tile;
+  tiles = std::max(tiles, std::min(wanted, finest));
+  if (tiles < wanted && channel_blocks > 1) {
     // Blocks of channels even out the threads; more tiles would only read all filters more often.
-    tiling.blocks = std::min(channel_blocks, (wanted + tiling.tiles - 1) / tiling.tiles);
+    tiling.blocks = std::min(channel_blocks, (wanted + tiles - 1) / tiles);
     return tiling;
   }
   // As many for each thread.
-  const int64_t even = (tiling.tiles + threads - 1) / threads * threads;
-  if (even <= pixels) tiling.tiles = even;
+  const int64_t even = (tiles + threads - 1) / threads * threads;
+  if (even <= tiling.tiles.steps()) tiles = even;
   return tiling;
-}
-
-int64_t LargestTile(int64_t pixels, const Tiling& tiling) {
-  return tiling.tiles == 0 ? 0 : (pixels + tiling.tiles - 1) / tiling.tiles;
-}
-
-int64_t TileBegin(int64_t pixels, const Tiling& tiling, int64_t tile) {
-  // The first tiles have the pixels that are left over, one each.
-  return pixels / tiling.tiles * tile + std::min(tile, pixels % tiling.tiles);
 }
 
 }  // namespace larq_engine

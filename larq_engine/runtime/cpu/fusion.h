@@ -12,6 +12,8 @@
 #include <span>
 #include <vector>
 
+#include "larq_engine/kernels/even_parts.h"
+
 namespace larq_engine {
 
 struct FusionStep {
@@ -30,19 +32,14 @@ inline constexpr int64_t kMinFusedPixels = 16;
 std::vector<std::vector<size_t>> GroupSteps(std::span<const FusionStep> steps, bool fuse);
 
 struct Tiling {
-  int64_t tiles;   // of about the same number of pixels
+  EvenParts tiles;
   int64_t blocks;  // that the channels are cut into, for a step alone with few pixels
-  int64_t units() const { return tiles * blocks; }
+  int64_t units() const { return tiles.parts * blocks; }
 };
 
-// `pixel_bytes` are those of all places that the group writes to, for one pixel; `kernel_pixels`
-// the pixels that its kernel computes at once.
-Tiling CutWork(int64_t pixels, size_t pixel_bytes, int64_t kernel_pixels, int64_t channel_blocks,
+// `pixel_bytes` are those of all places that the group writes to, for one pixel.
+Tiling CutWork(int64_t pixels, size_t pixel_bytes, KernelPixels kernel, int64_t channel_blocks,
                int threads);
-
-// The most pixels of any tile, and the first of tile `tile`.
-int64_t LargestTile(int64_t pixels, const Tiling& tiling);
-int64_t TileBegin(int64_t pixels, const Tiling& tiling, int64_t tile);
 
 }  // namespace larq_engine
 

@@ -19,7 +19,7 @@ class Int8Conv2dStep : public Step {
   }
 
   int64_t pixels() const override { return pixels_; }
-  int64_t kernel_pixels() const override { return conv_.tile_pixels(); }
+  KernelPixels kernel_pixels() const override { return {.tile = conv_.tile_pixels()}; }
   size_t scratch_bytes() const override { return conv_.scratch_bytes(); }
   std::string kernel() const override { return conv_.kernel(); }
 

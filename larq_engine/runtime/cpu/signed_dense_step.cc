@@ -38,8 +38,8 @@ class SignedDenseStep : public Step {
   int64_t channel_blocks() const override {
     return static_cast<int64_t>((weights_.blocks() + kBlocksOfPart - 1) / kBlocksOfPart);
   }
-  int64_t kernel_pixels() const override {
-    return bytes_ ? std::min(static_cast<int64_t>(bytes_->rows()), pixels_) : 1;
+  KernelPixels kernel_pixels() const override {
+    return {.tile = bytes_ ? std::min(static_cast<int64_t>(bytes_->rows()), pixels_) : 1};
   }
   size_t scratch_bytes() const override {
     return bytes_ ? bytes_->scratch_bytes() : SignedDenseScratch(weights_, sizeof(Value));

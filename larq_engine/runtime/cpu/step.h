@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "larq_engine/kernels/even_parts.h"
 #include "larq_engine/kernels/pixel_ops.h"
 #include "larq_engine/runtime/ops/op.h"
 
@@ -34,9 +35,8 @@ class Step {
   virtual int64_t pixels() const = 0;
   virtual int64_t channel_blocks() const { return 1; }
 
-  // The pixels that are computed at once: fewer would waste a part of the kernel. Steps without a
-  // kernel go by the largest that there is.
-  virtual int64_t kernel_pixels() const { return 8; }
+  // Steps without a kernel go by the largest that there is.
+  virtual KernelPixels kernel_pixels() const { return {.tile = 8}; }
 
   // Whether pixel i of the output is made of pixel i of the inputs and nothing else, but for inputs
   // that are read whole: those it may read anywhere.

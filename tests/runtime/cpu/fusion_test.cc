@@ -157,7 +157,7 @@ TEST(GroupSteps, GroupsCanRunInTheirOrder) {
   EXPECT_GT(joined, 1000);
 }
 
-constexpr int64_t kRows = 6;  // of a kernel
+constexpr KernelPixels kKernel = {.tile = 6, .step = 2};
 
 struct Cut {
   int64_t pixels;
@@ -169,29 +169,32 @@ struct Cut {
 
 Cut CutOf(int64_t pixels, size_t pixel_bytes, int64_t channel_blocks, int threads) {
   return {pixels, pixel_bytes, channel_blocks, threads,
-          CutWork(pixels, pixel_bytes, kRows, channel_blocks, threads)};
+          CutWork(pixels, pixel_bytes, kKernel, channel_blocks, threads)};
 }
 
 void ExpectEveryPixelOnce(const Cut& cut) {
-  ASSERT_EQ(TileBegin(cut.pixels, cut.tiling, 0), 0);
-  ASSERT_EQ(TileBegin(cut.pixels, cut.tiling, cut.tiling.tiles), cut.pixels);
+  const EvenParts& parts = cut.tiling.tiles;
+  const int64_t tiles = parts.parts;
+  ASSERT_EQ(parts.Begin(0), 0);
+  ASSERT_EQ(parts.Begin(tiles), cut.pixels);
   int64_t largest = 0, smallest = cut.pixels;
   const auto look_at = [&](int64_t tile) {
-    const int64_t begin = TileBegin(cut.pixels, cut.tiling, tile);
-    const int64_t size = TileBegin(cut.pixels, cut.tiling, tile + 1) - begin;
+    const int64_t begin = parts.Begin(tile);
+    const int64_t size = parts.Begin(tile + 1) - begin;
     ASSERT_GE(begin, 0);
     ASSERT_GT(size, 0) << "tile " << tile;
+    ASSERT_TRUE(size % parts.step == 0 || tile == tiles - 1) << "tile " << tile;
     largest = std::max(largest, size);
     smallest = std::min(smallest, size);
   };
   // Of billions of tiles the two ends, and some between.
   constexpr int64_t kLooks = 3000;
-  const int64_t tiles = cut.tiling.tiles;
   for (int64_t tile = 0; tile < std::min(tiles, kLooks); ++tile) look_at(tile);
   for (int64_t tile = std::max<int64_t>(0, tiles - kLooks); tile < tiles; ++tile) look_at(tile);
   for (int64_t i = 0; i < kLooks && tiles > 2 * kLooks; ++i) look_at(tiles / kLooks * i);
-  EXPECT_EQ(largest, LargestTile(cut.pixels, cut.tiling));
-  EXPECT_LE(largest - smallest, 1);
+  EXPECT_EQ(largest, parts.Most());
+  // One step more, and what the last lacks of its own.
+  EXPECT_LT(largest - smallest, 2 * parts.step);
 }
 
 constexpr int64_t kHuge = int64_t{1} << 40;
@@ -219,15 +222,15 @@ std::vector<Cut> ManyCuts() {
 std::string Describe(const Cut& cut) {
   return std::to_string(cut.pixels) + " pixels of " + std::to_string(cut.pixel_bytes) + " bytes, " +
          std::to_string(cut.channel_blocks) + " blocks, " + std::to_string(cut.threads) +
-         " threads: " + std::to_string(cut.tiling.tiles) + " tiles, " +
+         " threads: " + std::to_string(cut.tiling.tiles.parts) + " tiles, " +
          std::to_string(cut.tiling.blocks) + " blocks";
 }
 
 TEST(CutWork, NoPixelsAreNoWork) {
   for (int threads : {1, 2, 8}) {
-    const Tiling tiling = CutWork(0, 1024, kRows, 8, threads);
+    const Tiling tiling = CutWork(0, 1024, kKernel, 8, threads);
     EXPECT_EQ(tiling.units(), 0);
-    EXPECT_EQ(LargestTile(0, tiling), 0);
+    EXPECT_EQ(tiling.tiles.Most(), 0);
   }
 }
 
@@ -241,17 +244,17 @@ TEST(CutWork, TilesHoldEveryPixelOnce) {
 
 TEST(CutWork, TilesFitTheCacheAndWasteNoRows) {
   SCOPED_TRACE(ReplayHint());
-  constexpr int64_t kCacheBytes = 16 * 1024, kFewest = kRows, kMost = 256;
+  constexpr int64_t kCacheBytes = 16 * 1024, kFewest = kKernel.tile, kMost = 256;
   for (const Cut& cut : ManyCuts()) {
     SCOPED_TRACE(Describe(cut));
-    const int64_t largest = LargestTile(cut.pixels, cut.tiling);
+    const int64_t largest = cut.tiling.tiles.Most();
     EXPECT_LE(largest, kMost);
     // Beyond what fits only where fewer pixels would waste rows of kernels.
     if (largest > kFewest) {
       EXPECT_LE(largest * static_cast<int64_t>(cut.pixel_bytes), kCacheBytes);
     }
     // Not finer than rows are worth, but for one tile a thread.
-    EXPECT_LE(cut.tiling.tiles, (cut.pixels + kFewest - 1) / kFewest + cut.threads - 1);
+    EXPECT_LE(cut.tiling.tiles.parts, (cut.pixels + kFewest - 1) / kFewest + cut.threads - 1);
   }
 }
 
@@ -263,33 +266,43 @@ TEST(CutWork, ThreadsGetEqualShares) {
       EXPECT_EQ(cut.tiling.blocks, 1);
       continue;
     }
-    EXPECT_TRUE(cut.tiling.tiles % cut.threads == 0 || cut.tiling.blocks > 1 ||
-                cut.pixels < cut.tiling.tiles + cut.threads);
+    const int64_t tiles = cut.tiling.tiles.parts;
+    EXPECT_TRUE(tiles % cut.threads == 0 || cut.tiling.blocks > 1 ||
+                cut.tiling.tiles.steps() < tiles + cut.threads);
     EXPECT_GE(cut.tiling.blocks, 1);
     EXPECT_LE(cut.tiling.blocks, cut.channel_blocks);
     const int64_t wanted = 4 * int64_t{cut.threads};
     // Channels are cut where tiles are few and only there, and only as far as needed.
-    if (cut.tiling.tiles >= wanted) {
+    if (tiles >= wanted) {
       EXPECT_EQ(cut.tiling.blocks, 1);
     } else if (cut.tiling.blocks < cut.channel_blocks) {
       EXPECT_GE(cut.tiling.units(), wanted);
-      EXPECT_LT(cut.tiling.units() - cut.tiling.tiles, wanted);
+      EXPECT_LT(cut.tiling.units() - tiles, wanted);
     }
   }
 }
 
 // 7 x 7 pixels with 512 channels, as at the end of a network.
 TEST(CutWork, AnExample) {
-  const Tiling alone = CutWork(49, 2048, 6, 32, 1);
-  EXPECT_EQ(alone.tiles, 9);
+  const Tiling alone = CutWork(49, 2048, {.tile = 6}, 32, 1);
+  EXPECT_EQ(alone.tiles.parts, 9);
   EXPECT_EQ(alone.blocks, 1);
-  const Tiling shared = CutWork(49, 2048, 6, 32, 4);
-  EXPECT_EQ(shared.tiles, 9);
+  const Tiling shared = CutWork(49, 2048, {.tile = 6}, 32, 4);
+  EXPECT_EQ(shared.tiles.parts, 9);
   EXPECT_EQ(shared.blocks, 2);
   // Two samples of a dense layer: every tile reads all filters, so it stays one tile.
-  const Tiling dense = CutWork(2, 1024, 6, 128, 2);
-  EXPECT_EQ(dense.tiles, 1);
+  const Tiling dense = CutWork(2, 1024, {.tile = 6}, 128, 2);
+  EXPECT_EQ(dense.tiles.parts, 1);
   EXPECT_EQ(dense.blocks, 8);
+}
+
+TEST(CutWork, OnlyTheLastTileHasHalfAPair) {
+  const EvenParts tiles = CutWork(49, 2048, {.tile = 8, .step = 2}, 32, 1).tiles;
+  std::vector<int64_t> sizes;
+  for (int64_t tile = 0; tile < tiles.parts; ++tile) {
+    sizes.push_back(tiles.Begin(tile + 1) - tiles.Begin(tile));
+  }
+  EXPECT_EQ(sizes, (std::vector<int64_t>{8, 8, 8, 8, 6, 6, 5}));
 }
 
 }  // namespace
