@@ -9,7 +9,7 @@ CASES ?= 100000
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: demo build release release-pins wheel docs benchmark-binary cpp-example test test-changed test-all test-rest test-full lint format fuzz fuzz-files bench \
+.PHONY: demo build release release-pins wheel docs pictures benchmark-binary cpp-example test test-changed test-all test-rest test-full lint format fuzz fuzz-files bench \
         bench-compare gpu-bundle gpu-check gpu-docs zoo setup setup-base setup-keras setup-hosts setup-torch setup-fuzzer \
         setup-browser setup-speech setup-emulators setup-cross setup-cuda setup-ray setup-docs setup-windows peers clean help
 
@@ -26,6 +26,7 @@ wheel: setup-cross setup-cuda ## make wheels for x86-64 and ARM of 64 and 32 bit
 benchmark-binary: setup-base ## build larq_benchmark_model (docs/benchmark_binary.md), for this machine
 cpp-example: setup-base ## build run_model of examples/cpp (docs/deployment.md), for this machine
 docs: setup-base setup-docs ## make the documents a site, in .build/site
+pictures: setup-base setup-browser ## draw the documents' pictures anew, from results in the repository
 
 ##@ Test a change
 
@@ -136,6 +137,9 @@ docs:
 	@PYTHONPATH=. $(VENV)/bin/python tools/docs_site.py .build/site-pages
 	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet --strict
 	@echo "built .build/site/index.html"
+
+pictures:
+	@$(VENV)/bin/python -m benchmarks.pictures
 
 zoo:
 	@$(VENV)/bin/python -m benchmarks.zoo $(ZOO_FLAGS)

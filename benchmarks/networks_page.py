@@ -34,6 +34,7 @@ def main() -> None:
     page.write_text(with_tables(page.read_text(), results))
     for name, picture in pictures(results).items():
         (DOCS / "images" / name).write_bytes(picture)
+        print(f"drawn: docs/images/{name}")
 
 
 def with_tables(page: str, results: Results) -> str:

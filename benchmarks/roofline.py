@@ -59,14 +59,20 @@ def main() -> int:
         rooflines = find_rooflines(summary)
     except (OSError, ValueError) as error:
         parser.error(str(error))
-    about = f"{summary['machine']['cpu']}, one thread, commit {summary['commit']}"
     folder = options.output or options.results.parent
     folder.mkdir(parents=True, exist_ok=True)
-    for name, roofline in rooflines.items():
-        plot_roofline(roofline.steps, roofline.host, f"{name}: {about}", folder / f"{name}.svg")
+    for name in rooflines:
+        draw(summary, name, folder / f"{name}.svg")
     rows = [[name, *roofline.row()] for name, roofline in rooflines.items()]
     print("\n".join(align_columns(["ms", *COLUMNS], rows, COLUMNS)))
     return 0
+
+
+def draw(summary: Mapping[str, Any], name: str, file: Path) -> None:
+    """The roofline of the model of this name."""
+    roofline = find_rooflines(summary)[name]
+    about = f"{summary['machine']['cpu']}, one thread, commit {summary['commit']}"
+    plot_roofline(roofline.steps, roofline.host, f"{name}: {about}", file)
 
 
 def find_rooflines(summary: Mapping[str, Any]) -> dict[str, Roofline]:

@@ -1,8 +1,9 @@
 """Makes the documentation's pictures of a report, in headless Chromium.
 
-    .venv/bin/python -m tools.report_screenshots profile.json docs/images --placement placed.json
+    .venv/bin/python -m tools.report_screenshots profile.json FOLDER --placement placed.json
 
-Show a profile that was measured: the pictures are read as results.
+`make pictures` draws those of the documents. Show a profile that was measured: the pictures are
+read as results.
 """
 
 import argparse
@@ -32,25 +33,30 @@ def main() -> int:
     parser.add_argument("--placement", type=Path)
     parser.add_argument("--operator", type=int, default=0, help="which one is chosen in the graph")
     arguments = parser.parse_args()
+    take_pictures(arguments.profile, arguments.placement, arguments.operator, arguments.folder)
+    return 0
+
+
+def take_pictures(profile: Path, placement: Path | None, operator: int, folder: Path) -> None:
+    """Of the report of a profile, with this operator chosen in the graph."""
     browser = find_browser()
     if browser is None:
         sys.exit("error: expected Chromium, got none; `tools/setup.sh browser` installs it")
-    arguments.folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as temporary, Page(browser) as page:
         report = Path(temporary) / "report.html"
-        larq_engine.report(arguments.profile, arguments.placement, report)
+        larq_engine.report(profile, placement, report)
         page.resize(*_SIZE)
         for section, theme in _PICTURES:
             page.prefer(theme)
             page.open(report)
-            chosen = f"document.querySelector('.node[data-op=\"{arguments.operator}\"]')"
+            chosen = f"document.querySelector('.node[data-op=\"{operator}\"]')"
             page.evaluate(f"{chosen}.focus()")
             page.evaluate(f"{chosen}.scrollIntoView({{block: 'center'}})")
             page.evaluate(f"document.getElementById('{section}').scrollIntoView()")
-            picture = arguments.folder / f"report_{section}_{theme}.png"
+            picture = folder / f"report_{section}_{theme}.png"
             picture.write_bytes(page.screenshot())
-            print(f"wrote {picture}: {picture.stat().st_size} bytes")
-    return 0
+            print(f"drawn: {picture}")
 
 
 if __name__ == "__main__":

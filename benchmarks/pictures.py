@@ -1,0 +1,31 @@
+"""Draws the documents' pictures of results anew: `make pictures`.
+
+Each is drawn from results in the repository. Those of docs/examples.md are of networks that the
+examples train: examples/pictures.py draws them.
+"""
+
+from __future__ import annotations
+
+from benchmarks import headline, networks_page, roofline
+from benchmarks.machine import ROOT
+from benchmarks.result_files import read_results
+from tools import report_screenshots
+
+IMAGES = ROOT / "docs" / "images"
+# What `python -m benchmarks.models QuickNet` measured, and a profile of its file and its placement.
+QUICKNET = ROOT / "docs" / "quicknet"
+ROOFLINE = IMAGES / "roofline_quicknet.svg"
+CHOSEN = 8  # the operator that the report's pictures show: a binarized convolution
+
+
+def main() -> None:
+    headline.main()
+    networks_page.main()
+    roofline.draw(read_results(QUICKNET / "models.json"), "QuickNet", ROOFLINE)
+    print(f"drawn: {ROOFLINE.relative_to(ROOT)}")
+    placement = QUICKNET / "placement.json"
+    report_screenshots.take_pictures(QUICKNET / "profile.json", placement, CHOSEN, IMAGES)
+
+
+if __name__ == "__main__":
+    main()
