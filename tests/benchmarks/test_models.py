@@ -168,8 +168,8 @@ def test_steps_are_grouped() -> None:
     ]
     rows = tuple(ProfileRow(op, "", "", 0, "", "", calls, ms, 0.0, None) for op, calls, ms in steps)
     slower = tuple(dataclasses.replace(row, ms_per_call=2 * row.ms_per_call) for row in rows)
-    tables = [ProfileTable(each, runs=2, ms_per_run=31.0) for each in (slower, rows, rows)]
-    grouped = models.group_steps(models.median_steps(tables))
+    tables = [ProfileTable(slower, 2, ms_per_run=62.0), ProfileTable(rows, 2, ms_per_run=31.0)]
+    grouped = models.group_steps(models.fastest_steps(tables))
     assert list(grouped.values()) == [5.0, 10.0, 16.0]
     table = models.format_profiles({"Net": grouped}).splitlines()
     assert "5.00 (16%)" in table[2]
