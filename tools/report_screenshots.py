@@ -15,7 +15,7 @@ import larq_engine
 from tools.browser import Page, find_browser
 
 # Sections, light or dark.
-_PICTURES = (
+PICTURES = (
     ("summary", "light"),
     ("graph", "light"),
     ("graph", "dark"),
@@ -47,7 +47,7 @@ def take_pictures(profile: Path, placement: Path | None, operator: int, folder: 
         report = Path(temporary) / "report.html"
         larq_engine.report(profile, placement, report)
         page.resize(*_SIZE)
-        for section, theme in _PICTURES:
+        for section, theme in PICTURES:
             page.prefer(theme)
             page.open(report)
             chosen = f"document.querySelector('.node[data-op=\"{operator}\"]')"
