@@ -22,7 +22,8 @@ struct BgemmRow {
   int mr_step = 1;  // pixels that are computed at a time: a tile of fewer takes as long
   // Beside the other rows of its architecture: what makes choices right where layers were measured.
   // x86: by //benchmarks/kernels:choice_bench and bits_bench on a Xeon, of which two cycles are one
-  // of these. ARM: never measured; what llvm-mca predicts for a Cortex-A72, from benchmarks/arm64.
+  // of these; AVX2 and POPCNT on a Zen 3, too. ARM: never measured; what llvm-mca predicts for a
+  // Cortex-A72, from benchmarks/arm64.
   int macs_per_cycle;
   int cycles_per_tile = 0;   // that a tile takes besides, whatever its columns and depth
   int cycles_per_block = 0;  // and each nr columns of it, whatever their depth
