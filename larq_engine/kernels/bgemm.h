@@ -7,7 +7,8 @@
 // kernel_table.cc; dispatch, tests and benchmarks read the rows. tests/kernels/bgemm_test.cc has
 // one test a clause:
 //
-// 1. Tile:       1 <= m <= mr and 1 <= n, any n. The kernel writes acc[0..m)[0..n) and no more.
+// 1. Tile:       1 <= m <= mr and 1 <= n, any n. The kernel writes acc[0..m)[0..n) and no more. mr
+//                is a multiple of mr_step.
 // 2. Segments:   the left side of a pixel is `segments` runs of `segment_words` words each, one
 //                offset a run: run s of pixel i starts lhs[s * mr + i] words after lhs_base. Only
 //                entries with i < m are read. A convolution points the runs straight at the taps in
@@ -17,12 +18,11 @@
 // 4. Spatial:    padding is just a run that the caller points elsewhere (a run of 0 bits is +1, a
 //                run of 1 bits is -1). Zero padding is corrected by the caller, never in a kernel.
 // 5. RightSide:  `rhs` is what PackRhs made for this row: blocks of nr columns, 64-byte aligned.
-// The
-//                last block is filled up with zero columns, and kRhsSlackWords follow it: a kernel
-//                may load the filters of a step before it knows whether there is one. Within a
-//                block, a row of kWords has nr groups of kr_bits / 32 words for each step of
-//                kr_bits. A row of kBytes has nr bytes for each 8 bits, one of kNibbles for
-//                each 4 bits: byte 2 q + h is of column nr / 2 h + q.
+//                The last block is filled up with zero columns, and kRhsSlackWords follow it: a
+//                kernel may load the filters of a step before it knows whether there is one. Within
+//                a block, a row of kWords has nr groups of kr_bits / 32 words for each step of
+//                kr_bits. A row of kBytes has nr bytes for each 8 bits, one of kNibbles for each 4
+//                bits: byte 2 q + h is of column nr / 2 h + q.
 // 6. Parts:      nr divides kRhsPartColumns. So the columns from a multiple of it on, packed with
 //                those before, are a right side of their own.
 // 7. Reads:      nothing is read outside the runs and the packed right side. Runs are 4-byte
