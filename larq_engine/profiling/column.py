@@ -166,12 +166,9 @@ def open_part(
         if not ours or column.is_gpu
     ]
     runner = Runner(cut, column, runtime, values, batch, placement=",".join(asked))
-    done = {
-        node
-        for step in runner.steps
-        if step["device"] == device and step["op"] != TRANSFER
-        for node in (step["node"], *step["absorbed"])
-    }
+    done = library.nodes_of(
+        step for step in runner.steps if step["device"] == device and step["op"] != TRANSFER
+    )
     wanted = set() if column.device == HOST else set(cut.nodes)
     if done.intersection(cut.nodes) != wanted:
         raise CannotRunError(f"{column}: it does not compute all of the operators")

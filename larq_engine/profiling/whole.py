@@ -10,6 +10,7 @@ from typing import Any
 
 from larq_engine.profiling.column import Column, Runner, join_kernels, seconds_of
 from larq_engine.profiling.network import Cut
+from larq_engine.python import library
 from larq_engine.python.library import TRANSFER
 
 # Of a visit. Caches, threads and the branch predictor's memory are another model's at first.
@@ -87,8 +88,7 @@ def _groups(
             found.setdefault(step["group"], []).append(step)
     groups = {}
     for together in found.values():
-        nodes = {node for step in together for node in (step["node"], *step["absorbed"])}
-        ops = tuple(sorted(op_of[node] for node in nodes & op_of.keys()))
+        ops = tuple(sorted(op_of[node] for node in library.nodes_of(together) & op_of.keys()))
         if ops:
             groups[ops] = together
     return groups

@@ -9,7 +9,7 @@ import functools
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +111,11 @@ def read_profile(delegate: int) -> list[dict[str, Any]]:
     read = functools.partial(_load(delegate_path()).larq_engine_profile_read, delegate)
     steps: list[dict[str, Any]] = json.loads(_read_all(read, _FIRST_PROFILE_BYTES))["steps"]
     return [step | {"op": known_op(step["op"]).name} for step in steps]
+
+
+def nodes_of(steps: Iterable[Mapping[str, Any]]) -> set[int]:
+    """The operators that some steps of a profile computed, and those that these stand in for."""
+    return {node for step in steps for node in (step["node"], *step["absorbed"])}
 
 
 def read_memory(delegate: int) -> list[dict[str, Any]]:

@@ -358,12 +358,7 @@ class Session:
         finally:
             self._let_go(arrays)
         steps = library.read_profile(self._pointer())
-        taken = {
-            node
-            for step in steps
-            if step["subgraph"] == _MAIN
-            for node in (step["node"], *step["absorbed"])
-        }
+        taken = library.nodes_of(step for step in steps if step["subgraph"] == _MAIN)
         left = [
             op.name
             for node, op in enumerate(self.operators)
