@@ -5,13 +5,11 @@ they run: without TensorFlow in tests/docs, with it there as well, with PyTorch 
 Ray in tests/ray. The tutorial's are in tutorial.py.
 """
 
-import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.docs.documents import ROOT, blocks
+from tests.docs.programs import run, run_well
 
 _EXAMPLE = """
 from larq_engine.command_line import main
@@ -122,25 +120,15 @@ class Snippet:
 def check(snippet: Snippet, folder: Path) -> None:
     """Runs it in the folder."""
     if snippet.before:
-        done = _run(snippet.before, folder)
-        assert done.returncode == 0, done.stderr
+        run_well(snippet.before, folder)
     block = blocks(ROOT / snippet.page, "python")[snippet.number]
-    done = _run("\n".join([snippet.given, block, snippet.after]), folder)
-    if snippet.error:
-        assert done.returncode != 0
-        assert snippet.error in done.stderr
-    else:
-        assert done.returncode == 0, done.stderr
-
-
-def _run(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    environment.pop("TF_USE_LEGACY_KERAS", None)
-    program = folder / "program.py"
-    program.write_text(text)
-    return subprocess.run(
-        [sys.executable, program], cwd=folder, env=environment, capture_output=True, text=True
-    )
+    text = "\n".join([snippet.given, block, snippet.after])
+    if not snippet.error:
+        run_well(text, folder)
+        return
+    done = run(text, folder)
+    assert done.returncode != 0
+    assert snippet.error in done.stderr
 
 
 QUICK = [

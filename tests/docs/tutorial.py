@@ -1,15 +1,13 @@
 """The programs of docs/tutorial.md, put together as it says, and the commands after them."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from larq_engine.command_line import main
 from tests.docs.documents import ROOT
+from tests.docs.programs import run_well
 
 _SECTION = re.compile(r"^##+ (.+)$", re.MULTILINE)
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -33,10 +31,8 @@ def program(door: str) -> str:
 
 def check(door: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Runs its programs and commands; the file is right as often as the tutorial promises."""
-    _run(program(door), folder)
-    assert "1 binary" in capfd.readouterr().out, "of the report"
-    _run(_blocks()["4. Run it"], folder)
-    right = float(capfd.readouterr().out.split()[-1])
+    assert "1 binary" in run_well(program(door), folder), "of the report"
+    right = float(run_well(_blocks()["4. Run it"], folder).split()[-1])
     assert right > 0.8, "0.89 to 0.93 on the day that it was written"
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -58,10 +54,3 @@ def _blocks() -> dict[str, str]:
 
 def _without_last_lines(text: str, count: int) -> str:
     return "".join(text.splitlines(keepends=True)[:-count])
-
-
-def _run(text: str, folder: Path) -> None:
-    # One thread: PyTorch's wait for each other for seconds where others have the cores.
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    environment.pop("TF_USE_LEGACY_KERAS", None)
-    subprocess.run([sys.executable, "-c", text], cwd=folder, env=environment, check=True)

@@ -1,0 +1,27 @@
+"""Runs Python of the documents as a reader would: a program in a folder of its own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.docs.documents import ROOT
+
+
+def run(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Returns how it ended, and what it printed."""
+    # One thread: PyTorch's wait for each other for seconds where others have the cores.
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    environment.pop("TF_USE_LEGACY_KERAS", None)
+    program = folder / "program.py"
+    program.write_text(text)
+    return subprocess.run(
+        [sys.executable, program], cwd=folder, env=environment, capture_output=True, text=True
+    )
+
+
+def run_well(text: str, folder: Path) -> str:
+    """Returns what it printed; it must not end with an error."""
+    done = run(text, folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
