@@ -111,11 +111,14 @@ void Bconv2d::Run(const uint32_t* input, int64_t first, int64_t last, int64_t fi
                    .first_channel = channels.first,
                    .channels = channels.count,
                    .acc = nullptr};
+  int64_t begin = 0;
   for (int64_t next = 0; next < tiles.parts;) {
     const int64_t strip_end = std::min(next + static_cast<int64_t>(strip_tiles_), tiles.parts);
     size_t pixels = 0;
     for (; next < strip_end; ++next) {
-      const int64_t m = tiles.Begin(next + 1) - tiles.Begin(next);
+      const int64_t end = tiles.Begin(next + 1);
+      const int64_t m = end - begin;
+      begin = end;
       tile.pixels = static_cast<size_t>(m);
       tile.acc = scratch.acc + pixels * channels.count;
       product_->Run(grid_, tile, scratch.product);

@@ -157,7 +157,7 @@ TEST(GroupSteps, GroupsCanRunInTheirOrder) {
   EXPECT_GT(joined, 1000);
 }
 
-constexpr KernelPixels kKernel = {.tile = 6, .step = 2};
+constexpr KernelPixels kKernel = {.tile = 6}, kKernelOfPairs = {.tile = 6, .step = 2};
 
 struct Cut {
   int64_t pixels;
@@ -167,9 +167,12 @@ struct Cut {
   Tiling tiling;
 };
 
-Cut CutOf(int64_t pixels, size_t pixel_bytes, int64_t channel_blocks, int threads) {
-  return {pixels, pixel_bytes, channel_blocks, threads,
-          CutWork(pixels, pixel_bytes, kKernel, channel_blocks, threads)};
+void AddCuts(int64_t pixels, size_t pixel_bytes, int64_t channel_blocks, int threads,
+             std::vector<Cut>& cuts) {
+  for (const KernelPixels kernel : {kKernel, kKernelOfPairs}) {
+    cuts.push_back({pixels, pixel_bytes, channel_blocks, threads,
+                    CutWork(pixels, pixel_bytes, kernel, channel_blocks, threads)});
+  }
 }
 
 void ExpectEveryPixelOnce(const Cut& cut) {
@@ -207,21 +210,22 @@ std::vector<Cut> ManyCuts() {
         int64_t{196}, int64_t{3136}, int64_t{12544}, kHuge - 1, kHuge, kHuge + 1}) {
     for (size_t pixel_bytes : {0, 4, 256, 1 << 10, 1 << 20}) {
       for (int threads : {1, 2, 3, 8, 256}) {
-        cuts.push_back(CutOf(pixels, pixel_bytes, random.Int(1, 64), threads));
+        AddCuts(pixels, pixel_bytes, random.Int(1, 64), threads, cuts);
       }
     }
   }
   for (int i = 0; i < 500; ++i) {
-    cuts.push_back(CutOf(random.Int(1, int64_t{1} << random.Int(1, 20)),
-                         static_cast<size_t>(random.Int(0, 1 << 14)), random.Int(1, 64),
-                         static_cast<int>(random.Int(1, 64))));
+    AddCuts(random.Int(1, int64_t{1} << random.Int(1, 20)),
+            static_cast<size_t>(random.Int(0, 1 << 14)), random.Int(1, 64),
+            static_cast<int>(random.Int(1, 64)), cuts);
   }
   return cuts;
 }
 
 std::string Describe(const Cut& cut) {
   return std::to_string(cut.pixels) + " pixels of " + std::to_string(cut.pixel_bytes) + " bytes, " +
-         std::to_string(cut.channel_blocks) + " blocks, " + std::to_string(cut.threads) +
+         std::to_string(cut.channel_blocks) + " blocks, " + std::to_string(cut.tiling.tiles.step) +
+         " at a time, " + std::to_string(cut.threads) +
          " threads: " + std::to_string(cut.tiling.tiles.parts) + " tiles, " +
          std::to_string(cut.tiling.blocks) + " blocks";
 }
