@@ -6,16 +6,21 @@ benchmark opens new ones for each round, and a second one of a model tells how m
 
 import time
 from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
-
-import larq_engine
 
 _SECONDS = 0.1  # of a model in a turn
 _TURNS = 4  # of a round
 
 
-def time_round(opened: Sequence[larq_engine.Interpreter], image: np.ndarray) -> list[float]:
+class Model(Protocol):
+    """A larq_engine.Interpreter, or something else that predicts."""
+
+    def predict(self, x: np.ndarray, /) -> Any: ...
+
+
+def time_round(opened: Sequence[Model], image: np.ndarray) -> list[float]:
     """The median seconds of each; another one comes first in each turn."""
     samples: list[list[float]] = [[] for _ in opened]
     for turn in range(_TURNS * len(opened)):
@@ -45,7 +50,7 @@ def _format_range(ratios: np.ndarray) -> str:
     return f"{ratios.min():.3f}-{ratios.max():.3f}"
 
 
-def _run(model: larq_engine.Interpreter, image: np.ndarray) -> list[float]:
+def _run(model: Model, image: np.ndarray) -> list[float]:
     model.predict(image)
     seconds: list[float] = []
     while sum(seconds) < _SECONDS:

@@ -1,0 +1,73 @@
+"""Compares two builds of the plug-in: `python -m benchmarks.libraries BEFORE.so MODEL.tflite...`.
+
+Runs each model with the library of before and with the built one in turns, on the same input. A
+build whose outputs are not those of the other, bit for bit, has no time. Each round opens new
+interpreters (turns.py), among them a second one with the library of before.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.turns import compare_rounds, time_round
+from larq_engine.python import host, library
+from larq_engine.python.text_table import align_columns
+
+_TITLES = ("model", "before, ms", "after, ms", "after / before", "rounds", "before, twice")
+
+
+class Model:
+    """A model in LiteRT's own interpreter, with one of the libraries."""
+
+    def __init__(self, file: Path, plug_in: str, threads: int) -> None:
+        module = host.import_runtime(None)
+        delegate = module.load_delegate(plug_in, {"num_threads": threads})
+        self._interpreter = module.Interpreter(
+            model_path=str(file), num_threads=threads, experimental_delegates=[delegate]
+        )
+        self._interpreter.allocate_tensors()
+        [self._input] = self._interpreter.get_input_details()
+        self._outputs = self._interpreter.get_output_details()
+        self.input_shape = tuple(self._input["shape"])
+
+    def predict(self, image: np.ndarray) -> list[Any]:
+        self._interpreter.set_tensor(self._input["index"], image)
+        self._interpreter.invoke()
+        return [self._interpreter.get_tensor(output["index"]) for output in self._outputs]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.libraries", description=__doc__)
+    parser.add_argument("before", type=Path, metavar="BEFORE.so")
+    parser.add_argument("models", nargs="+", type=Path, metavar="MODEL.tflite")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=6)
+    arguments = parser.parse_args()
+    plug_ins = (str(arguments.before), library.delegate_path())
+    rows = []
+    for file in arguments.models:
+        print(f"{file} ...", flush=True)
+        rows.append(compare(file, plug_ins, arguments.threads, arguments.rounds))
+        print("\n".join(align_columns(_TITLES, rows, _TITLES[1:])), flush=True)
+
+
+def compare(file: Path, plug_ins: tuple[str, str], threads: int, rounds: int) -> tuple[str, ...]:
+    """The row of a model."""
+    before, after = plug_ins
+    times = []
+    for _ in range(rounds):
+        opened = [Model(file, plug_in, threads) for plug_in in (before, after, before)]
+        image = np.random.default_rng(0).standard_normal(opened[0].input_shape, np.float32)
+        outputs = [model.predict(image) for model in opened[:2]]
+        if not all(map(np.array_equal, *outputs)):
+            return (str(file), "", "outputs differ", "", "", "")
+        times.append(time_round(opened, image))
+    return (str(file), *compare_rounds(times))
+
+
+if __name__ == "__main__":
+    main()
