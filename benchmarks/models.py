@@ -36,7 +36,7 @@ from benchmarks.interleave import Answer, Trial, finish, make_parser, measure
 from benchmarks.progress import Progress
 from larq_engine import Interpreter
 from larq_engine.command_line.model_facts import collect_facts
-from larq_engine.python.profile import HOST, ProfileTable
+from larq_engine.python.profile import HOST, ProfileRow, ProfileTable
 from larq_engine.python.text_table import align_columns
 
 MODELS = (
@@ -186,16 +186,18 @@ def profile(name: str, threads: int) -> list[Step]:
 def fastest_steps(tables: Sequence[ProfileTable]) -> list[Step]:
     """The rows of the table that took least: others had the core the least in it."""
     table = min(tables, key=lambda each: each.ms_per_run)
-    return [
-        {
-            "op": row.op,
-            "layer": row.name,
-            "kernel": row.kernel,
-            "ms": row.ms_per_call * row.calls / table.runs,
-            "macs": round((row.gmac_per_s or 0) * row.ms_per_call * row.calls / table.runs * 1e6),
-        }
-        for row in table
-    ]
+    return [_step_of(row, table.runs) for row in table]
+
+
+def _step_of(row: ProfileRow, runs: int) -> Step:
+    ms = row.ms_per_call * row.calls / runs
+    return {
+        "op": row.op,
+        "layer": row.name,
+        "kernel": row.kernel,
+        "ms": ms,
+        "macs": round((row.gmac_per_s or 0) * ms * 1e6),
+    }
 
 
 def group_steps(steps: Sequence[Step]) -> dict[str, float]:

@@ -6,6 +6,8 @@ examples train: examples/pictures.py draws them.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from benchmarks import headline, networks_page, roofline
 from benchmarks.kept import RESULTS
 from benchmarks.machine import ROOT
@@ -23,10 +25,15 @@ CHOSEN = 7  # the operator that the report's pictures show: a binarized convolut
 def main() -> None:
     headline.main()
     networks_page.main()
-    roofline.draw(read_results(MODELS), "QuickNet", ROOFLINE)
+    draw_roofline(ROOFLINE)
     print(f"drawn: {ROOFLINE.relative_to(ROOT)}")
     placement = QUICKNET / "placement.json"
     report_screenshots.take_pictures(QUICKNET / "profile.json", placement, CHOSEN, IMAGES)
+
+
+def draw_roofline(file: Path) -> None:
+    summary = read_results(MODELS)
+    roofline.draw(summary, "QuickNet", roofline.find_rooflines(summary)["QuickNet"], file)
 
 
 if __name__ == "__main__":

@@ -61,16 +61,15 @@ def main() -> int:
         parser.error(str(error))
     folder = options.output or options.results.parent
     folder.mkdir(parents=True, exist_ok=True)
-    for name in rooflines:
-        draw(summary, name, folder / f"{name}.svg")
+    for name, roofline in rooflines.items():
+        draw(summary, name, roofline, folder / f"{name}.svg")
     rows = [[name, *roofline.row()] for name, roofline in rooflines.items()]
     print("\n".join(align_columns(["ms", *COLUMNS], rows, COLUMNS)))
     return 0
 
 
-def draw(summary: Mapping[str, Any], name: str, file: Path) -> None:
-    """The roofline of the model of this name."""
-    roofline = find_rooflines(summary)[name]
+def draw(summary: Mapping[str, Any], name: str, roofline: Roofline, file: Path) -> None:
+    """That of one of the models that were measured."""
     about = f"{summary['machine']['cpu']}, one thread, commit {summary['commit']}"
     plot_roofline(roofline.steps, roofline.host, f"{name}: {about}", file)
 

@@ -4,8 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from benchmarks import headline, networks_page, pictures, roofline
-from benchmarks.result_files import read_results
+from benchmarks import headline, networks_page, pictures
 from tools import report_screenshots
 
 
@@ -19,7 +18,7 @@ def test_each_picture_is_drawn_by_one_of_the_programs() -> None:
 
 
 def test_the_roofline_is_that_of_the_kept_results(tmp_path: Path) -> None:
-    roofline.draw(read_results(pictures.MODELS), "QuickNet", tmp_path / "drawn.svg")
+    pictures.draw_roofline(tmp_path / "drawn.svg")
     assert _texts(tmp_path / "drawn.svg") == _texts(pictures.ROOFLINE)
 
 
