@@ -262,15 +262,15 @@ peers() {
   fingerprint "$requirements" pyproject.toml >"$venv/.setup-peers"
 }
 
-# unpacked GROUP WHAT: packages that hold programs and not Python, in a folder of their own.
+# unpacked COMPILER WHAT: packages that hold programs and not Python, in a folder of their own.
 unpacked() {
-  local group=$1 folder=.$1
-  if done_before "$folder/.setup-$group" pyproject.toml; then return; fi
+  local folder=.$1 pins=tools/release/$1.txt
+  if done_before "$folder/.setup-$1" "$pins"; then return; fi
   say "$folder: installing $2"
   rm -rf "$folder"
   quietly "$VENV/bin/python" -m pip --disable-pip-version-check install --quiet \
-    --progress-bar off --no-deps --target "$folder" --group "$group"
-  fingerprint pyproject.toml >"$folder/.setup-$group"
+    --progress-bar off --no-deps --target "$folder" --require-hashes -r "$pins"
+  fingerprint "$pins" >"$folder/.setup-$1"
 }
 
 cuda() {

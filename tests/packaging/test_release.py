@@ -72,11 +72,15 @@ def test_the_sbom_of_a_wheel_without_kernels_for_gpus(modules, package):
 
 def test_all_that_builds_a_release_is_pinned(modules):
     _, make_release, _ = modules
-    text = (_RELEASE / "requirements.txt").read_text()
-    assert make_release.unpinned(text) == []
-    wanted = (_RELEASE / "requirements.in").read_text()
-    for name in re.findall(r"^[\w-]+", wanted, re.MULTILINE):
-        assert f"\n{name}==" in f"\n{text}", name
+    assert {pins.stem for pins in make_release.PINS} == {
+        file.stem for file in _RELEASE.glob("*.in")
+    }
+    for pins in make_release.PINS:
+        text = pins.read_text()
+        assert make_release.unpinned(text) == []
+        wanted = pins.with_suffix(".in").read_text()
+        for name in re.findall(r"^[\w-]+", wanted, re.MULTILINE):
+            assert f"\n{name}==" in f"\n{text}", name
 
 
 @pytest.mark.parametrize(
@@ -124,20 +128,23 @@ def test_sums_are_as_sha256sum_reads_them(modules, package):
 
 
 def test_provenance_names_results_commit_and_pins(modules, package):
-    _, _, provenance = modules
+    _, make_release, provenance = modules
     statement = provenance.statement(
         artifacts=package.iterdir(),
         commit="0" * 40,
         version="1.2.3",
-        requirements=_RELEASE / "requirements.txt",
-        compilers=["g++ 12"],
+        pins=make_release.PINS,
+        compilers=[make_release.describe_compiler("g++")],
     )
     assert {entry["name"]: entry["digest"]["sha256"] for entry in statement["subject"]} == {
         file.name: _hash(file) for file in package.iterdir()
     }
     built = statement["predicate"]["buildDefinition"]
     assert built["externalParameters"] == {"version": "1.2.3", "commit": "0" * 40}
-    commit, *pins = built["resolvedDependencies"]
+    commit, compiler, *packages = built["resolvedDependencies"]
     assert commit["digest"] == {"gitCommit": "0" * 40}
-    assert any(pin["uri"].startswith("pkg:pypi/setuptools@") for pin in pins)
-    assert all(pin["annotations"]["sha256 of its files"] for pin in pins)
+    assert re.match(r"g\+\+ .*\d", compiler["name"])
+    assert re.fullmatch("[0-9a-f]{64}", compiler["digest"]["sha256"])
+    for name in ("setuptools", "ziglang", "nvidia-cuda-nvcc"):
+        assert any(package["uri"].startswith(f"pkg:pypi/{name}@") for package in packages)
+    assert all(package["annotations"]["sha256 of its files"] for package in packages)

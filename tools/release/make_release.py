@@ -4,7 +4,7 @@ In it are the wheels, the source archive, SHA256SUMS, and provenance.json: what 
 which commit, with what. Nothing is left there unless all checks passed:
 
   - the tree is a commit, and CHANGELOG.md knows the version;
-  - what builds is pinned to one version and to the hashes of its files (requirements.txt);
+  - what builds is pinned to one version and to the hashes of its files (PINS);
   - wheels are what their tags say (tools/check_wheel.py), and their SBOMs are valid CycloneDX that
     names the libraries' own hashes;
   - the source archive builds a wheel with the same Python files;
@@ -31,7 +31,9 @@ import provenance
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
-REQUIREMENTS = HERE / "requirements.txt"
+# What builds Python's files, and the compilers that setup.sh installs from the same files.
+BUILD_PINS = HERE / "build.txt"
+PINS = (BUILD_PINS, HERE / "cuda.txt", HERE / "zig.txt")
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 LIBRARIES = (".so", ".dll", ".dylib")
 SBOM = "/sboms/larq_engine.cdx.json"
@@ -85,14 +87,13 @@ def unpinned(text: str) -> list[str]:
 
 def make_environment(folder: Path) -> Path:
     """Returns the Python of an environment with what builds and checks, by their hashes."""
-    loose = unpinned(REQUIREMENTS.read_text())
-    if loose:
-        raise CheckError(
-            f"{REQUIREMENTS.name}: expected one version and hashes for each, not {loose}"
-        )
+    for pins in PINS:
+        loose = unpinned(pins.read_text())
+        if loose:
+            raise CheckError(f"{pins.name}: expected one version and hashes for each, not {loose}")
     run(sys.executable, "-m", "venv", folder)
     python = folder / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", "--require-hashes", "-r", REQUIREMENTS)
+    run(python, "-m", "pip", "install", "--quiet", "--require-hashes", "-r", BUILD_PINS)
     return python
 
 
@@ -161,6 +162,12 @@ def check_source(python: Path, archive: Path, wheel: Path, work: Path, platform_
     differ = sorted(name for name in ours.keys() | its.keys() if ours.get(name) != its.get(name))
     if differ:
         raise CheckError(f"{archive.name}: its wheel differs from the tree's in {differ[:10]}")
+
+
+def describe_compiler(name: str) -> tuple[str, str]:
+    """What a compiler of the system calls itself, and the hash of the program that compiles."""
+    compiles = Path(run(name, "-print-prog-name=cc1plus").strip())
+    return run(name, "--version").splitlines()[0], hashlib.sha256(compiles.read_bytes()).hexdigest()
 
 
 def find_python(version: str) -> Path | None:
@@ -251,11 +258,8 @@ def release(pythons: list[str], work: Path) -> Path:
         artifacts=[archive, *wheels.values()],
         commit=commit,
         version=version,
-        requirements=REQUIREMENTS,
-        compilers=[
-            *(run(name, "--version").splitlines()[0] for name in provenance.compilers(wheels)),
-            f"zig {run(ROOT / '.zig' / 'ziglang' / 'zig', 'version').strip()}",
-        ],
+        pins=PINS,
+        compilers=[describe_compiler(name) for name in provenance.compilers(wheels)],
     )
     (out / "provenance.json").write_text(json.dumps(statement, indent=2) + "\n")
     final = ROOT / "dist" / f"release-{version}"

@@ -19,7 +19,7 @@ _COMPILERS = {"aarch64": "aarch64-linux-gnu-g++", "armv7l": "arm-linux-gnueabihf
 
 
 def compilers(wheels: Mapping[str, Path]) -> list[str]:
-    """The names of those that compiled the libraries, for these machines."""
+    """The names of those of the system that compiled the libraries, for these machines."""
     others = sorted(wheels.keys() & _COMPILERS.keys() - {platform.machine()})
     return ["g++", *(_COMPILERS[machine] for machine in others)]
 
@@ -29,8 +29,8 @@ def statement(
     artifacts: Iterable[Path],
     commit: str,
     version: str,
-    requirements: Path,
-    compilers: Iterable[str],
+    pins: Iterable[Path],
+    compilers: Iterable[tuple[str, str]],
 ) -> dict[str, Any]:
     return {
         "_type": "https://in-toto.io/Statement/v1",
@@ -43,13 +43,13 @@ def statement(
                 "buildType": f"{_NAME}:make-release",
                 "externalParameters": {"version": version, "commit": commit},
                 "internalParameters": {
-                    "compilers": list(compilers),
                     "python": platform.python_version(),
                     "system": platform.platform(),
                 },
                 "resolvedDependencies": [
                     {"name": "larq_engine", "digest": {"gitCommit": commit}},
-                    *_pins(requirements.read_text()),
+                    *({"name": name, "digest": {"sha256": sha256}} for name, sha256 in compilers),
+                    *(package for file in pins for package in _packages(file.read_text())),
                 ],
             },
             "runDetails": {"builder": {"id": f"{_NAME}:own-machine"}},
@@ -57,20 +57,20 @@ def statement(
     }
 
 
-def _pins(text: str) -> list[dict[str, Any]]:
+def _packages(text: str) -> list[dict[str, Any]]:
     """Each package, with the hashes of the files that may have been installed."""
-    pins = []
+    packages = []
     for requirement in text.replace("\\\n", " ").splitlines():
         name = re.match(r"([\w.-]+)==(\S+)", requirement)
         if name:
             hashes = re.findall(r"--hash=sha256:(\w+)", requirement)
-            pins.append(
+            packages.append(
                 {
                     "uri": f"pkg:pypi/{name[1]}@{name[2]}",
                     "annotations": {"sha256 of its files": hashes},
                 }
             )
-    return pins
+    return packages
 
 
 def _sha256(file: Path) -> str:
