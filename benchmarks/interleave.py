@@ -21,6 +21,7 @@ from benchmarks import machine
 from benchmarks.contenders import OURS, Contender, ContenderError, Worker
 from benchmarks.progress import Progress
 from benchmarks.report import Case, Results, format_table
+from benchmarks.result_files import WRONG_RESULT
 
 Array = npt.NDArray[Any]
 Answer = Callable[[Array], list[Array]]  # runs the model: input -> outputs
@@ -158,7 +159,7 @@ def _load_and_check(
             results.add_absence(contender.name, case.name, str(failure))
             continue
         if error:
-            results.add_absence(contender.name, case.name, f"WRONG RESULT: {error}")
+            results.add_absence(contender.name, case.name, f"{WRONG_RESULT}: {error}")
         else:
             results.add_checked(contender.name, case, kernels, trial.checked)
             right.append(trial)

@@ -8,6 +8,7 @@ interpreters (turns.py), among them a second one with the library of before.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,10 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=6)
     arguments = parser.parse_args()
-    plug_ins = (str(arguments.before), library.delegate_path())
+    after = Path(library.delegate_path())
+    if not arguments.before.is_file() or arguments.before.samefile(after):
+        parser.error(f"expected another build than {after}, got {arguments.before}")
+    plug_ins = (str(arguments.before.resolve()), str(after))
     rows = []
     for file in arguments.models:
         print(f"{file} ...", flush=True)
@@ -62,11 +66,18 @@ def compare(file: Path, plug_ins: tuple[str, str], threads: int, rounds: int) ->
     for _ in range(rounds):
         opened = [Model(file, plug_in, threads) for plug_in in (before, after, before)]
         image = np.random.default_rng(0).standard_normal(opened[0].input_shape, np.float32)
-        outputs = [model.predict(image) for model in opened[:2]]
-        if not all(map(np.array_equal, *outputs)):
+        if not _same_bits(*[model.predict(image) for model in opened[:2]]):
             return (str(file), "", "outputs differ", "", "", "")
         times.append(time_round(opened, image))
     return (str(file), *compare_rounds(times))
+
+
+def _same_bits(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> bool:
+    """Not np.array_equal: to it a NaN is not itself, and 0 is -0."""
+    return all(
+        a.shape == b.shape and a.tobytes() == b.tobytes()
+        for a, b in zip(before, after, strict=True)
+    )
 
 
 if __name__ == "__main__":

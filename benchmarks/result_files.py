@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+WRONG_RESULT = "WRONG RESULT"  # how the reason begins why a case has no time
+
 
 def read_results(file: Path) -> dict[str, Any]:
     """Reads what a benchmark wrote.

@@ -50,6 +50,8 @@ OTHER_FILES = (
     r"(Makefile|MANIFEST\.in|mkdocs\.yml)$",
     r"\.(ci|github)/",
 )
+# Their Python runs, each block in the stage that has what it imports.
+DOCUMENTS = (r"README\.md$", r"docs/.*\.md$", r"tests/docs/")
 PYTHON_TESTS_NEED = (*CPP, *PYTHON, *OTHER_FILES)
 
 BAZEL = "tools/run_bazel.sh"
@@ -108,7 +110,7 @@ STAGES = (
             BUILD,
             [*PYTEST, "--part=rest", f"--ignore={COMPILED_KERNELS}", f"--ignore={BROWSER}"],
         ),
-        (*CPP, *PYTHON, r"examples/"),
+        (*CPP, *PYTHON, *DOCUMENTS, r"examples/"),
         setup="hosts speech",
     ),
     Stage(
@@ -125,6 +127,7 @@ STAGES = (
         (
             *(r"larq_engine/(command_line|converter|python)/", r"tests/[^/]*\.py$"),
             *(r"tests/torch/", r"pyproject\.toml$", r"(tests/)?examples/(test_)?digits"),
+            *DOCUMENTS,
         ),
         setup="torch",
     ),
@@ -142,7 +145,10 @@ STAGES = (
         "ray",
         "data sets and requests in Ray, in processes of this machine",
         (BUILD, ["tools/test_ray.sh"]),
-        (r"larq_engine/(batch|python)/", r"tests/(batch|ray)/", r"pyproject\.toml$"),
+        (
+            *(r"larq_engine/(batch|profiling|python)/", r"tests/(batch|ray)/"),
+            *(r"pyproject\.toml$", r"docs/scale_out\.md$", r"tests/docs/"),
+        ),
         setup="ray",
     ),
     Stage(

@@ -1,5 +1,7 @@
 #include "larq_engine/kernels/kernel_table.h"
 
+#include <algorithm>
+
 #include "larq_engine/kernels/bgemm_portable.h"
 #if defined(__aarch64__)
 #include "larq_engine/kernels/arm64/bgemm_dotprod.h"
@@ -122,6 +124,10 @@ constexpr BgemmRow kBgemmRows[] = {
      .fn = BgemmI32_32x32x32Sme2},
 #endif
 };
+
+static_assert(std::ranges::all_of(kBgemmRows, [](const BgemmRow& row) {
+  return row.mr_step >= 1 && row.mr % row.mr_step == 0;
+}));
 
 }  // namespace
 

@@ -33,7 +33,7 @@ class ProfileRow:
         percent: Of the time of all runs.
         gmac_per_s: Billions of products a second, of operators that multiply.
         subgraph: The number of the node's graph in the file; -1 where the host does not tell.
-        absorbed: Other nodes of that graph that the step computes too.
+        absorbed: Other nodes of that graph, which never run: this step computes what they would.
     """
 
     op: str

@@ -86,7 +86,8 @@ def test_compares_with_what_is_kept(
     """Of the same kind of core, benchmark and number of threads."""
     monkeypatch.setattr(kept, "RESULTS", tmp_path / "kept")
     monkeypatch.setattr(kept, "ROOT", tmp_path)
-    about = {**ABOUT, "settings": {"threads": 2}}
+    wrong = [{"contender": "other", "case": "A", "reason": "WRONG RESULT: expected 1, got 2"}]
+    about = {**ABOUT, "settings": {"threads": 2}, "absent": wrong}
     before = write("before", [result("row", "A", 100)], "convs", **about)
     after = write("after", [result("row", "A", 50)], "convs", **about)
     with pytest.raises(SystemExit):
@@ -115,8 +116,8 @@ def test_what_is_kept_is_where_it_is_looked_for(file: Path) -> None:
         ({"noise": {"noisy": True}}, "expected a quiet run, got a noisy one"),
         ({"commit": "abc+changes"}, "expected results of a commit"),
         (
-            {"absent": [{"contender": "LCE", "case": "A", "reason": "wrong"}]},
-            "expected all contenders, not measured: LCE",
+            {"absent": [{"contender": "row", "case": "B", "reason": "the worker ended"}]},
+            "expected all contenders, not measured: row",
         ),
     ],
 )

@@ -1,5 +1,6 @@
 """Two builds of the plug-in in turns."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,24 +10,84 @@ from benchmarks import libraries, turns
 from larq_engine.converter.example import example_model
 from larq_engine.python import library
 
+_PATHS = ("before.so", "after.so")
+_ROUNDS = 2
 
-@pytest.fixture
-def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+
+class _Models:
+    """Stands in for libraries.Model: what each library answers, and which were opened and run."""
+
+    def __init__(self, answers: dict[str, list[np.ndarray]]) -> None:
+        self._answers = answers
+        self.opened: list[str] = []
+        self.ran: set[str] = set()
+
+    def __call__(self, file: Path, plug_in: str, threads: int) -> "_Models._Model":
+        self.opened.append(plug_in)
+        return self._Model(self, plug_in)
+
+    class _Model:
+        input_shape = (1,)
+
+        def __init__(self, models: "_Models", plug_in: str) -> None:
+            self._models, self._plug_in = models, plug_in
+
+        def predict(self, image: np.ndarray) -> list[np.ndarray]:
+            self._models.ran.add(self._plug_in)
+            return self._models._answers[self._plug_in]
+
+
+@pytest.fixture(autouse=True)
+def short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "_SECONDS", 0.001)
+
+
+def _compare(
+    monkeypatch: pytest.MonkeyPatch, before: list[np.ndarray], after: list[np.ndarray]
+) -> tuple[_Models, tuple[str, ...]]:
+    models = _Models(dict(zip(_PATHS, (before, after), strict=True)))
+    monkeypatch.setattr(libraries, "Model", models)
+    return models, libraries.compare(Path("model.tflite"), _PATHS, 1, _ROUNDS)
+
+
+def test_both_libraries_run_and_the_first_one_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    same = [np.array([1, np.nan], np.float32), np.arange(3)]
+    models, row = _compare(monkeypatch, same, [output.copy() for output in same])
+    assert models.opened == [*_PATHS, _PATHS[0]] * _ROUNDS
+    assert models.ran == set(_PATHS)
+    assert float(row[1]) >= 0
+    assert float(row[2]) >= 0
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        [np.zeros(2), np.arange(3) + 1],
+        [-np.zeros(2), np.arange(3)],
+        [np.zeros((2, 1)), np.arange(3)],
+    ],
+    ids=["one of two", "sign of zero", "shape"],
+)
+def test_other_outputs_have_no_time(
+    monkeypatch: pytest.MonkeyPatch, other: list[np.ndarray]
+) -> None:
+    _, row = _compare(monkeypatch, [np.zeros(2), np.arange(3)], other)
+    assert row == ("model.tflite", "", "outputs differ", "", "", "")
+
+
+def test_a_real_model(tmp_path: Path) -> None:
     (tmp_path / "model.tflite").write_bytes(example_model())
-    return tmp_path / "model.tflite"
-
-
-def test_a_build_beside_itself(model: Path) -> None:
     plug_in = library.delegate_path()
-    name, before, after, *_ = libraries.compare(model, (plug_in, plug_in), 1, 2)
-    assert name == str(model)
+    _, before, after, *_ = libraries.compare(tmp_path / "model.tflite", (plug_in, plug_in), 1, 1)
     assert float(before) > 0
     assert float(after) > 0
 
 
-def test_other_outputs_have_no_time(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plug_in = library.delegate_path()
-    monkeypatch.setattr(np, "array_equal", lambda a, b: False)
-    row = libraries.compare(model, (plug_in, plug_in), 1, 2)
-    assert row == (str(model), "", "outputs differ", "", "", "")
+@pytest.mark.parametrize("before", ["missing.so", library.delegate_path()])
+def test_what_is_no_other_build_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], before: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["libraries", before, "model.tflite"])
+    with pytest.raises(SystemExit):
+        libraries.main()
+    assert "expected another build than" in capsys.readouterr().err

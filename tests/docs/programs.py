@@ -16,7 +16,12 @@ def run(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
     program = folder / "program.py"
     program.write_text(text)
     return subprocess.run(
-        [sys.executable, program], cwd=folder, env=environment, capture_output=True, text=True
+        [sys.executable, program],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=900,  # those that train take two minutes on two busy cores
     )
 
 

@@ -534,6 +534,41 @@ TEST(Bconv2d, EveryGroupsFiltersAreAligned) {
   ASSERT_NO_FATAL_FAILURE(ExpectDefinition(layer, o, output.data()));
 }
 
+// Pixels of each tile that a row was given; global, as a row is a plain function.
+std::vector<size_t> tile_pixels;
+void NoteTilePixels(const BgemmArgs& args) {
+  tile_pixels.push_back(args.m);
+  std::fill_n(args.acc, args.m * args.acc_stride, 0);
+}
+
+TEST(Bconv2d, OnlyTheLastTileHasHalfAStep) {
+  SCOPED_TRACE(testing::ReplayHint());
+  Random random;
+  const Layer layer{.spec = {.in_channels = 32},
+                    .image = {.batch = 1, .height = 7, .width = 7},
+                    .activation = Activation::kNone,
+                    .kind = OutputKind::kFloat};
+  const Operands o = RandomOperands(random, layer);
+  BgemmRow row = BgemmRows()[0];
+  row.mr = 8;
+  row.fn = NoteTilePixels;
+  const auto run = [&](int mr_step) {
+    row.mr_step = mr_step;
+    Bconv2d conv(layer.spec, o.filter.bits.data(), MakeTransform(layer, o), row,
+                 SelectPixelOps({}, kAutoKernel));
+    EXPECT_EQ(conv.kernel_pixels().tile, 8);
+    EXPECT_EQ(conv.kernel_pixels().step, mr_step);
+    conv.Resize(7, 7);
+    AlignedBuffer<std::byte> scratch(conv.scratch_bytes());
+    GuardedBuffer<std::byte> output(OutputBytes(layer, MakeTransform(layer, o)));
+    tile_pixels.clear();
+    conv.Run(o.input.bits.data(), 0, 49, 0, 1, scratch.data(), output.data());
+    return tile_pixels;
+  };
+  EXPECT_EQ(run(1), (std::vector<size_t>{7, 7, 7, 7, 7, 7, 7}));
+  EXPECT_EQ(run(2), (std::vector<size_t>{8, 8, 8, 8, 6, 6, 5}));
+}
+
 TEST(Bconv2d, FilterThatReachesFarOutside) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;

@@ -13,8 +13,10 @@ def _changed(*paths: str) -> set[str]:
     return {stage.name for stage in run_tests.changed_stages(list(paths))}
 
 
-def test_documents_concern_lint_and_what_reads_them():
-    assert _changed("docs/converter.md") == {"lint", "python"}
+def test_documents_concern_lint_and_what_reads_and_runs_them():
+    assert _changed("docs/converter.md") == {"lint", "python", "tensorflow", "torch"}
+    assert "ray" in _changed("docs/scale_out.md")
+    assert _changed("ARCHITECTURE.md") == {"lint", "python"}
 
 
 def test_kernels_concern_every_stage_that_runs_them():

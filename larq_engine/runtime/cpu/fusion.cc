@@ -59,9 +59,9 @@ Tiling CutWork(int64_t pixels, size_t pixel_bytes, KernelPixels kernel, int64_t 
     tiling.blocks = std::min(channel_blocks, (wanted + tiles - 1) / tiles);
     return tiling;
   }
-  // As many for each thread.
+  // As many for each thread, or as there can be.
   const int64_t even = (tiles + threads - 1) / threads * threads;
-  if (even <= tiling.tiles.steps()) tiles = even;
+  tiles = std::min(even, tiling.tiles.steps());
   return tiling;
 }
 

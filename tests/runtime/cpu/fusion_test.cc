@@ -272,7 +272,7 @@ TEST(CutWork, ThreadsGetEqualShares) {
     }
     const int64_t tiles = cut.tiling.tiles.parts;
     EXPECT_TRUE(tiles % cut.threads == 0 || cut.tiling.blocks > 1 ||
-                cut.tiling.tiles.steps() < tiles + cut.threads);
+                tiles == cut.tiling.tiles.steps());
     EXPECT_GE(cut.tiling.blocks, 1);
     EXPECT_LE(cut.tiling.blocks, cut.channel_blocks);
     const int64_t wanted = 4 * int64_t{cut.threads};
@@ -298,6 +298,10 @@ TEST(CutWork, AnExample) {
   const Tiling dense = CutWork(2, 1024, {.tile = 6}, 128, 2);
   EXPECT_EQ(dense.tiles.parts, 1);
   EXPECT_EQ(dense.blocks, 8);
+  // More threads than tiles of a kernel: a group of steps, which has no blocks, is cut finer.
+  const Tiling many = CutWork(49, 2048, {.tile = 8, .step = 2}, 1, 28);
+  EXPECT_EQ(many.tiles.parts, 25);
+  EXPECT_EQ(many.tiles.Most(), 2);
 }
 
 TEST(CutWork, OnlyTheLastTileHasHalfAPair) {
