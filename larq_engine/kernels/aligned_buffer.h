@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "larq_engine/kernels/memory_size.h"
 
@@ -26,7 +27,18 @@ class AlignedBuffer {
   const T* data() const { return data_.get(); }
   size_t size() const { return size_; }
 
+  // The same memory; nothing is left here.
+  AlignedBuffer<std::byte> AsBytes() && {
+    AlignedBuffer<std::byte> bytes;
+    bytes.data_.reset(reinterpret_cast<std::byte*>(data_.release()));
+    bytes.size_ = std::exchange(size_, 0) * sizeof(T);
+    return bytes;
+  }
+
  private:
+  template <typename Other>
+  friend class AlignedBuffer;
+
   struct Free {
     void operator()(T* data) const { ::operator delete (data, std::align_val_t{kBufferAlignment}); }
   };

@@ -38,14 +38,15 @@ Int8Conv2d::Int8Conv2d(const Int8Conv2dSpec& spec, const int8_t* filter, const I
       ops_(ops),
       depth_(RoundUp(static_cast<size_t>(spec.depth()), static_cast<size_t>(row.kr))),
       row_bytes_(RoundUp(MemorySum(depth_, kCopied), kBufferAlignment)),
-      filters_(PackedBytes(row, static_cast<size_t>(spec.out_channels), depth_)),
       start_(RoundUp(static_cast<size_t>(spec.out_channels), static_cast<size_t>(row.nr))),
       multiplier_(MemoryProduct(static_cast<size_t>(row.mr), output.multiplier.size())),
       range_(output.range),
       zero_point_(output.zero_point) {
   const auto channels = static_cast<size_t>(spec.out_channels);
   const auto depth = static_cast<size_t>(spec.depth());
-  PackBytes(row, filter, channels, depth, filters_.data());
+  AlignedBuffer<int8_t> packed(PackedBytes(row, channels, depth_));
+  PackBytes(row, filter, channels, depth, packed.data());
+  filters_ = SharedBuffer(std::move(packed));
   // Sums wrap, as the host's do.
   const uint32_t added = kFlip + static_cast<uint32_t>(spec.zero_point);
   std::fill_n(start_.data(), start_.size(), 0);

@@ -17,6 +17,7 @@
 #include "larq_engine/kernels/output_grid.h"
 #include "larq_engine/kernels/pixel_ops.h"
 #include "larq_engine/kernels/scratch_parts.h"
+#include "larq_engine/kernels/shared_buffer.h"
 
 namespace larq_engine {
 
@@ -51,7 +52,7 @@ class Int8Conv2d {
   const PixelOps& ops_;
   size_t depth_;      // as the row reads it
   size_t row_bytes_;  // from a pixel's taps to the next one's
-  AlignedBuffer<int8_t> filters_;
+  SharedBuffer<int8_t> filters_;
   AlignedBuffer<int32_t> start_;     // of each filter's sums
   AlignedBuffer<float> multiplier_;  // of each sum of a tile
   FloatRange range_;

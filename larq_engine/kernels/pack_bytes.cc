@@ -64,8 +64,7 @@ ByteFilters::ByteFilters(const Bconv2dSpec& spec, const ByteRow& row, const uint
   group_bytes_ = RoundUp(PackedBytes(row, n, depth), kBufferAlignment);
   group_columns_ =
       RoundUp(RoundUp(n, static_cast<size_t>(row.nr)), kBufferAlignment / sizeof(int32_t));
-  packed_ =
-      AlignedBuffer<int8_t>(MemoryProduct(MemoryProduct(parts_.size(), groups_), group_bytes_));
+  AlignedBuffer<int8_t> packed(MemoryProduct(MemoryProduct(parts_.size(), groups_), group_bytes_));
   start_ = AlignedBuffer<int32_t>(MemoryProduct(groups_, group_columns_));
   std::fill_n(start_.data(), start_.size(), 0);
   std::vector<int8_t> weights(MemoryProduct(n, depth));
@@ -78,10 +77,12 @@ ByteFilters::ByteFilters(const Bconv2dSpec& spec, const ByteRow& row, const uint
                        weights.data() + tap * channels)
             << parts_[part].first;
       }
-      PackBytes(row, weights.data(), n, depth,
-                packed_.data() + (part * groups_ + group) * group_bytes_);
+      int8_t* to = packed.data() + (part * groups_ + group) * group_bytes_;
+      PackBytes(row, weights.data(), n, depth, to);
+      std::fill(to + PackedBytes(row, n, depth), to + group_bytes_, int8_t{0});
     }
   }
+  packed_ = SharedBuffer(std::move(packed));
   for (size_t group = 0; group < groups_; ++group) {
     for (size_t j = 0; j < n; ++j) {
       const int64_t most = spec.max_dot() - LargestOf(spec.bits_in) * sums[group * n + j];

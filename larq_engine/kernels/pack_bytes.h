@@ -10,6 +10,7 @@
 #include "larq_engine/kernels/aligned_buffer.h"
 #include "larq_engine/kernels/bconv2d_spec.h"
 #include "larq_engine/kernels/byte_table.h"
+#include "larq_engine/kernels/shared_buffer.h"
 
 namespace larq_engine {
 
@@ -49,7 +50,7 @@ class ByteFilters {
   size_t depth_;
   size_t group_bytes_;    // so many that every group is aligned,
   size_t group_columns_;  // and its start
-  AlignedBuffer<int8_t> packed_;
+  SharedBuffer<int8_t> packed_;
   AlignedBuffer<int32_t> start_;
 };
 

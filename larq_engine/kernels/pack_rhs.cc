@@ -91,11 +91,15 @@ void PackRhs(const BgemmRow& row, const uint32_t* filters, size_t n, size_t k_wo
 PackedFilters::PackedFilters(const BgemmRow& row, const uint32_t* filters, size_t groups, size_t n,
                              size_t k_words)
     : column_words_(RoundUp(k_words, row.kr_words()) * PackedWordsPerWord(row)),
-      group_words_(RoundUp(PackedRhsWords(row, n, k_words), kBufferAlignment / sizeof(uint32_t))),
-      packed_(MemoryProduct(groups, group_words_)) {
+      group_words_(RoundUp(PackedRhsWords(row, n, k_words), kBufferAlignment / sizeof(uint32_t))) {
+  const size_t words = PackedRhsWords(row, n, k_words);
+  AlignedBuffer<uint32_t> packed(MemoryProduct(groups, group_words_));
   for (size_t g = 0; g < groups; ++g) {
-    PackRhs(row, filters + g * n * k_words, n, k_words, packed_.data() + g * group_words_);
+    uint32_t* group = packed.data() + g * group_words_;
+    PackRhs(row, filters + g * n * k_words, n, k_words, group);
+    std::fill(group + words, group + group_words_, 0);
   }
+  packed_ = SharedBuffer(std::move(packed));
 }
 
 }  // namespace larq_engine

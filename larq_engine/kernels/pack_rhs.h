@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "larq_engine/kernels/aligned_buffer.h"
 #include "larq_engine/kernels/kernel_table.h"
+#include "larq_engine/kernels/shared_buffer.h"
 
 namespace larq_engine {
 
@@ -38,7 +38,7 @@ class PackedFilters {
  private:
   size_t column_words_;
   size_t group_words_;  // so many that every group is aligned
-  AlignedBuffer<uint32_t> packed_;
+  SharedBuffer<uint32_t> packed_;
 };
 
 }  // namespace larq_engine

@@ -59,8 +59,8 @@ SignedBytes::SignedBytes(const PackedWeights& weights, const Int8DenseOutput& ou
                        static_cast<size_t>(row.mr))),
       columns_(std::clamp(kColumnBytes / row_bytes_ / kRhsPartColumns * kRhsPartColumns,
                           kRhsPartColumns, kMostColumns)),
-      packed_(PackedBytes(row, units_, depth_)),
       start_(RoundUp(units_, kRhsPartColumns)) {
+  AlignedBuffer<int8_t> packed(PackedBytes(row, units_, depth_));
   std::vector<int8_t> part(MemoryProduct(std::min(units_, kRhsPartColumns), depth_));
   std::fill_n(start_.data(), start_.size(), 0);
   for (size_t first = 0; first < units_; first += kRhsPartColumns) {
@@ -72,7 +72,7 @@ SignedBytes::SignedBytes(const PackedWeights& weights, const Int8DenseOutput& ou
                    .scales = one_scale ? 1 : columns,
                    .inner = one_scale ? columns * depth_ : depth_},
                   part.data());
-    PackBytes(row, part.data(), columns, depth_, packed_.data() + first * filled_);
+    PackBytes(row, part.data(), columns, depth_, packed.data() + first * filled_);
     // Sums wrap, as the host's do.
     for (size_t j = 0; j < columns; ++j) {
       uint32_t sum = 0;
@@ -81,6 +81,7 @@ SignedBytes::SignedBytes(const PackedWeights& weights, const Int8DenseOutput& ou
           static_cast<int32_t>(static_cast<uint32_t>(output.bias[first + j]) - kFlip * sum);
     }
   }
+  packed_ = SharedBuffer(std::move(packed));
 }
 
 SignedBytes::Scratch SignedBytes::TakeScratch(ScratchParts& parts) const {

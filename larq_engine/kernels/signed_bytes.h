@@ -10,6 +10,7 @@
 #include "larq_engine/kernels/byte_table.h"
 #include "larq_engine/kernels/pixel_ops.h"
 #include "larq_engine/kernels/scratch_parts.h"
+#include "larq_engine/kernels/shared_buffer.h"
 #include "larq_engine/kernels/signed_dense.h"
 #include "larq_engine/kernels/unpack_weights.h"
 
@@ -46,7 +47,7 @@ class SignedBytes {
   size_t row_bytes_;  // from a row of inputs to the next
   size_t rows_;
   size_t columns_;  // that are computed at once
-  AlignedBuffer<int8_t> packed_;
+  SharedBuffer<int8_t> packed_;
   AlignedBuffer<int32_t> start_;
 };
 

@@ -106,14 +106,14 @@ SignedWeights::SignedWeights(const uint32_t* bits, size_t units, size_t depth, S
     : units_(units),
       depth_(depth),
       words_(WordsFor(depth)),
-      blocks_((units + kSignedLanes - 1) / kSignedLanes),
-      packed_(MemoryProduct(MemoryProduct(blocks_, words_), kSignedLanes)) {
-  std::fill_n(packed_.data(), packed_.size(), 0);
+      blocks_((units + kSignedLanes - 1) / kSignedLanes) {
+  AlignedBuffer<uint32_t> packed(MemoryProduct(MemoryProduct(blocks_, words_), kSignedLanes));
+  std::fill_n(packed.data(), packed.size(), 0);
   for (size_t unit = 0; unit < units; ++unit) {
     const size_t lane = unit % kSignedLanes;
     size_t places[kWordBits];
     for (size_t i = 0; i < kWordBits; ++i) places[i] = sign_bit(lane, i);
-    uint32_t* to = packed_.data() + unit / kSignedLanes * words_ * kSignedLanes;
+    uint32_t* to = packed.data() + unit / kSignedLanes * words_ * kSignedLanes;
     for (size_t w = 0; w < words_; ++w, to += kSignedLanes) {
       const size_t first = w * kWordBits;
       const uint32_t word =
@@ -123,6 +123,7 @@ SignedWeights::SignedWeights(const uint32_t* bits, size_t units, size_t depth, S
       }
     }
   }
+  packed_ = SharedBuffer(std::move(packed));
 }
 
 size_t SignedDenseScratch(const SignedWeights& weights, size_t input_bytes) {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "larq_engine/kernels/aligned_buffer.h"
+#include "larq_engine/kernels/shared_buffer.h"
 #include "larq_engine/kernels/signed_dense_output.h"
 #include "larq_engine/kernels/signed_sums_table.h"
 
@@ -32,7 +32,7 @@ class SignedWeights {
   size_t depth_;
   size_t words_;
   size_t blocks_;
-  AlignedBuffer<uint32_t> packed_;
+  SharedBuffer<uint32_t> packed_;
 };
 
 // Of input rows [first_row, last_row) the outputs of blocks [first_block, last_block). `in` is

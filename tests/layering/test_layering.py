@@ -65,11 +65,13 @@ NOT_FOR_KERNELS = {
 # linker keeps one copy for the whole program, and might keep the one that needs that ISA.
 FOR_ISA_FILES = {"arm_neon.h", "cstddef", "cstdint", "cstring", "immintrin.h"}
 
-# Files that may include more: what this CPU has, only the system knows.
+# Files that may include more: what this CPU has, only the system knows; what interpreters share
+# has a lock.
 KERNELS_MAY_INCLUDE_TOO = {
     "larq_engine/kernels/cpu_features.cc": ("sys/auxv.h", "sys/syscall.h", "unistd.h"),
     "larq_engine/kernels/cuda/device.h": ("cuda_runtime.h",),
     "larq_engine/kernels/cuda/image.cc": ("larq_engine/version.h",),
+    "larq_engine/kernels/shared_buffer.cc": ("mutex",),
 }
 # What tests compile in a GPU's place runs its threads; see the folder's BUILD.
 EMULATED_GPU = "larq_engine/kernels/cuda/emulated_gpu.h"

@@ -1,0 +1,73 @@
+#include "larq_engine/kernels/shared_buffer.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+
+namespace larq_engine {
+
+struct SharedBytes {
+  AlignedBuffer<std::byte> bytes;
+  size_t key;
+  int64_t users;
+};
+
+namespace {
+
+struct Kept {
+  std::mutex mutex;
+  std::unordered_multimap<size_t, SharedBytes> bytes;
+};
+
+// Never destroyed: interpreters may outlive the objects of this file.
+Kept& TheKept() {
+  static Kept& kept = *new Kept;
+  return kept;
+}
+
+// Of some bytes only: whoever loads a model alone should not wait. Equal keys are compared whole.
+size_t KeyOf(const AlignedBuffer<std::byte>& bytes) {
+  std::array<char, 512> some;
+  const size_t count = std::min(some.size(), bytes.size());
+  const size_t step = count == 0 ? 0 : bytes.size() / count;
+  for (size_t i = 0; i < count; ++i) some[i] = static_cast<char>(bytes.data()[i * step]);
+  return std::hash<std::string_view>()({some.data(), count});
+}
+
+bool Equal(const AlignedBuffer<std::byte>& a, const AlignedBuffer<std::byte>& b) {
+  return a.size() == b.size() && (a.size() == 0 || !std::memcmp(a.data(), b.data(), a.size()));
+}
+
+}  // namespace
+
+const SharedBytes* ShareBytes(AlignedBuffer<std::byte> bytes) {
+  const size_t key = KeyOf(bytes);
+  Kept& kept = TheKept();
+  const std::lock_guard lock(kept.mutex);
+  const auto [first, last] = kept.bytes.equal_range(key);
+  for (auto it = first; it != last; ++it) {
+    if (!Equal(it->second.bytes, bytes)) continue;
+    ++it->second.users;
+    return &it->second;
+  }
+  SharedBytes own = {.bytes = std::move(bytes), .key = key, .users = 1};
+  return &kept.bytes.emplace(key, std::move(own))->second;
+}
+
+void ReleaseBytes(const SharedBytes* shared) {
+  Kept& kept = TheKept();
+  const std::lock_guard lock(kept.mutex);
+  const auto [first, last] = kept.bytes.equal_range(shared->key);
+  const auto found =
+      std::find_if(first, last, [&](const auto& each) { return &each.second == shared; });
+  if (--found->second.users == 0) kept.bytes.erase(found);
+}
+
+const std::byte* DataOf(const SharedBytes& shared) { return shared.bytes.data(); }
+
+}  // namespace larq_engine

@@ -1,0 +1,41 @@
+// Packed weights, which interpreters of one model in a process have in common: as much memory is
+// saved for each further interpreter, and cores that share a cache find there what others read.
+#ifndef LARQ_ENGINE_KERNELS_SHARED_BUFFER_H_
+#define LARQ_ENGINE_KERNELS_SHARED_BUFFER_H_
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "larq_engine/kernels/aligned_buffer.h"
+
+namespace larq_engine {
+
+struct SharedBytes;
+
+// Keeps `bytes`, each of which has been written, or gives them up where somebody keeps equal ones.
+const SharedBytes* ShareBytes(AlignedBuffer<std::byte> bytes);
+void ReleaseBytes(const SharedBytes* shared);
+const std::byte* DataOf(const SharedBytes& shared);
+
+template <typename T>
+class SharedBuffer {
+ public:
+  SharedBuffer() = default;
+  explicit SharedBuffer(AlignedBuffer<T> written)
+      : bytes_(ShareBytes(std::move(written).AsBytes())),
+        data_(reinterpret_cast<const T*>(DataOf(*bytes_))) {}
+
+  const T* data() const { return data_; }
+
+ private:
+  struct Release {
+    void operator()(const SharedBytes* shared) const { ReleaseBytes(shared); }
+  };
+  std::unique_ptr<const SharedBytes, Release> bytes_;
+  const T* data_ = nullptr;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_SHARED_BUFFER_H_
