@@ -60,11 +60,17 @@ class ConvProblem {
     scratch_ = AlignedBuffer<std::byte>(conv_->scratch_bytes());
   }
 
+  const Bconv2d& conv() const { return *conv_; }
+
+  // As Bconv2d::Run.
+  void RunPart(int64_t first, int64_t last, int64_t first_block, int64_t last_block) {
+    const size_t pixel_bytes = transform_.PixelBytes(static_cast<size_t>(spec_.out_channels));
+    conv_->Run(input_.data(), first, last, first_block, last_block, scratch_.data(),
+               output_.data() + static_cast<size_t>(first) * pixel_bytes);
+  }
+
   void Run(uint64_t times) {
-    for (uint64_t i = 0; i < times; ++i) {
-      conv_->Run(input_.data(), 0, size_ * size_, 0, conv_->channel_blocks(), scratch_.data(),
-                 output_.data());
-    }
+    for (uint64_t i = 0; i < times; ++i) RunPart(0, size_ * size_, 0, conv_->channel_blocks());
   }
 
   std::vector<std::byte> output() const {
