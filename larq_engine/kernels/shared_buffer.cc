@@ -24,6 +24,10 @@ struct Kept {
   std::unordered_multimap<size_t, SharedBytes> bytes;
 };
 
+// A file may have thousands of weights with one key, made to differ at their ends: comparing each
+// with all others would take minutes.
+constexpr int kMostCompared = 8;
+
 // Never destroyed: interpreters may outlive the objects of this file.
 Kept& TheKept() {
   static Kept& kept = *new Kept;
@@ -50,7 +54,8 @@ const SharedBytes* ShareBytes(AlignedBuffer<std::byte> bytes) {
   Kept& kept = TheKept();
   const std::lock_guard lock(kept.mutex);
   const auto [first, last] = kept.bytes.equal_range(key);
-  for (auto it = first; it != last; ++it) {
+  int compared = 0;
+  for (auto it = first; it != last && compared < kMostCompared; ++it, ++compared) {
     if (!Equal(it->second.bytes, bytes)) continue;
     ++it->second.users;
     return &it->second;

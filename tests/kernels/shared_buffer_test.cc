@@ -46,6 +46,18 @@ TEST(SharedBuffer, BytesThatKeysLeaveOutAreCompared) {
   }
 }
 
+TEST(SharedBuffer, ManyWithOneKeyAreAllKept) {
+  std::vector<SharedBuffer<uint32_t>> all;
+  for (uint32_t number = 0; number < 100; ++number) {
+    AlignedBuffer<uint32_t> almost = Written(5000, 0);
+    almost.data()[4999] ^= number << 8;
+    all.emplace_back(std::move(almost));
+  }
+  for (uint32_t number = 0; number < 100; ++number) {
+    EXPECT_EQ(all[number].data()[4999], 4999 ^ (number << 8));
+  }
+}
+
 TEST(SharedBuffer, TheLastUserFreesThem) {
   for (size_t size : {1, 100, 100000}) {
     AlignedBuffer<uint32_t> before = Written(size, 7);
