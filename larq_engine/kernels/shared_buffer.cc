@@ -19,14 +19,14 @@ struct SharedBytes {
 
 namespace {
 
+// A file may have thousands of weights with one key, made to differ at their ends: comparing each
+// with all others would take minutes. Others than the first so many are kept by their users alone.
+constexpr size_t kMostAlike = 8;
+
 struct Kept {
   std::mutex mutex;
-  std::unordered_multimap<size_t, SharedBytes> bytes;
+  std::unordered_multimap<size_t, SharedBytes*> bytes;  // by key
 };
-
-// A file may have thousands of weights with one key, made to differ at their ends: comparing each
-// with all others would take minutes.
-constexpr int kMostCompared = 8;
 
 // Never destroyed: interpreters may outlive the objects of this file.
 Kept& TheKept() {
@@ -49,28 +49,31 @@ bool Equal(const AlignedBuffer<std::byte>& a, const AlignedBuffer<std::byte>& b)
 
 }  // namespace
 
-const SharedBytes* ShareBytes(AlignedBuffer<std::byte> bytes) {
+SharedBytes* ShareBytes(AlignedBuffer<std::byte> bytes) {
   const size_t key = KeyOf(bytes);
   Kept& kept = TheKept();
   const std::lock_guard lock(kept.mutex);
   const auto [first, last] = kept.bytes.equal_range(key);
-  int compared = 0;
-  for (auto it = first; it != last && compared < kMostCompared; ++it, ++compared) {
-    if (!Equal(it->second.bytes, bytes)) continue;
-    ++it->second.users;
-    return &it->second;
+  size_t alike = 0;
+  for (auto it = first; it != last; ++it, ++alike) {
+    if (!Equal(it->second->bytes, bytes)) continue;
+    ++it->second->users;
+    return it->second;
   }
-  SharedBytes own = {.bytes = std::move(bytes), .key = key, .users = 1};
-  return &kept.bytes.emplace(key, std::move(own))->second;
+  auto own = std::make_unique<SharedBytes>(SharedBytes{std::move(bytes), key, 1});
+  if (alike < kMostAlike) kept.bytes.emplace(key, own.get());
+  return own.release();
 }
 
-void ReleaseBytes(const SharedBytes* shared) {
+void ReleaseBytes(SharedBytes* shared) {
   Kept& kept = TheKept();
   const std::lock_guard lock(kept.mutex);
+  if (--shared->users > 0) return;
   const auto [first, last] = kept.bytes.equal_range(shared->key);
   const auto found =
-      std::find_if(first, last, [&](const auto& each) { return &each.second == shared; });
-  if (--found->second.users == 0) kept.bytes.erase(found);
+      std::find_if(first, last, [&](const auto& each) { return each.second == shared; });
+  if (found != last) kept.bytes.erase(found);
+  delete shared;
 }
 
 const std::byte* DataOf(const SharedBytes& shared) { return shared.bytes.data(); }

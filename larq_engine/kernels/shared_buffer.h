@@ -14,8 +14,8 @@ namespace larq_engine {
 struct SharedBytes;
 
 // Keeps `bytes`, each of which has been written, or gives them up where somebody keeps equal ones.
-const SharedBytes* ShareBytes(AlignedBuffer<std::byte> bytes);
-void ReleaseBytes(const SharedBytes* shared);
+SharedBytes* ShareBytes(AlignedBuffer<std::byte> bytes);
+void ReleaseBytes(SharedBytes* shared);
 const std::byte* DataOf(const SharedBytes& shared);
 
 template <typename T>
@@ -30,9 +30,9 @@ class SharedBuffer {
 
  private:
   struct Release {
-    void operator()(const SharedBytes* shared) const { ReleaseBytes(shared); }
+    void operator()(SharedBytes* shared) const { ReleaseBytes(shared); }
   };
-  std::unique_ptr<const SharedBytes, Release> bytes_;
+  std::unique_ptr<SharedBytes, Release> bytes_;
   const T* data_ = nullptr;
 };
 
