@@ -1,7 +1,8 @@
 """Interpreters that run in turns: what takes the time of one takes that of the others, too.
 
 Where memory happens to lie makes two interpreters of one model differ by some percent. So a
-benchmark opens new ones for each round, and a second one of a model tells how much that is.
+benchmark opens new ones for each round, and a second one of a model tells how much that is. Of
+packed weights it does not tell: interpreters share them, if one plug-in runs both.
 """
 
 import time

@@ -215,10 +215,13 @@ STAGES = (
         (
             [
                 *[*BAZEL_TEST, "--config=tsan", "//tests/runtime/...", "//tests/cuda/..."],
-                "//tests/kernels/cuda/...",
+                *["//tests/kernels/cuda/...", "//tests/kernels:shared_buffer_test"],
             ],
         ),
-        (BUILD_RULES, GPU_KERNELS, PLUG_IN, r"tests/(common|cuda|host|kernels/cuda|runtime)/"),
+        (
+            *(BUILD_RULES, GPU_KERNELS, PLUG_IN, r"(larq_engine|tests)/kernels/shared_buffer"),
+            r"tests/(common|cuda|host|kernels/cuda|runtime)/",
+        ),
     ),
     Stage(
         "plug-in-asan",

@@ -40,7 +40,7 @@ size_t KeyOf(const AlignedBuffer<std::byte>& bytes) {
   const size_t count = std::min(some.size(), bytes.size());
   const size_t step = count == 0 ? 0 : bytes.size() / count;
   for (size_t i = 0; i < count; ++i) some[i] = static_cast<char>(bytes.data()[i * step]);
-  return std::hash<std::string_view>()({some.data(), count});
+  return std::hash<std::string_view>()({some.data(), count}) ^ bytes.size();
 }
 
 bool Equal(const AlignedBuffer<std::byte>& a, const AlignedBuffer<std::byte>& b) {

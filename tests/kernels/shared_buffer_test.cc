@@ -58,6 +58,20 @@ TEST(SharedBuffer, ManyWithOneKeyAreAllKept) {
   }
 }
 
+TEST(SharedBuffer, EightWithOneKeyAreShared) {
+  std::vector<SharedBuffer<uint32_t>> all;
+  for (uint32_t number = 0; number < 40; ++number) {
+    AlignedBuffer<uint32_t> almost = Written(5000, 0);
+    almost.data()[4999] ^= number % 20 << 8;
+    all.emplace_back(std::move(almost));
+  }
+  int shared = 0;
+  for (size_t number = 0; number < 20; ++number) {
+    shared += all[number].data() == all[number + 20].data();
+  }
+  EXPECT_EQ(shared, 8);
+}
+
 TEST(SharedBuffer, TheLastUserFreesThem) {
   for (size_t size : {1, 100, 100000}) {
     AlignedBuffer<uint32_t> before = Written(size, 7);
