@@ -69,7 +69,6 @@ def compare(file: Path, plug_ins: tuple[str, str], threads: int, rounds: int) ->
         if not _same_bits(*[model.predict(image) for model in opened[:2]]):
             return (str(file), "", "outputs differ", "", "", "")
         times.append(time_round(opened, image))
-        del opened  # or the next round would find its weights where they lie now
     return (str(file), *compare_rounds(times))
 
 

@@ -7,7 +7,7 @@ packed weights it does not tell: interpreters share them, if one plug-in runs bo
 
 import time
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,12 +21,20 @@ class Model(Protocol):
     def predict(self, x: np.ndarray, /) -> Any: ...
 
 
-def time_round(opened: Sequence[Model], image: np.ndarray) -> list[float]:
-    """The median seconds of each; another one comes first in each turn."""
+AnyModel = TypeVar("AnyModel", bound=Model)
+
+
+def time_round(opened: list[AnyModel], image: np.ndarray) -> list[float]:
+    """The median seconds of each; another one comes first in each turn.
+
+    Takes the models out of the list: those that the next round opens would find their packed
+    weights where these still have them.
+    """
     samples: list[list[float]] = [[] for _ in opened]
     for turn in range(_TURNS * len(opened)):
         which = (turn + turn // len(opened)) % len(opened)
         samples[which].extend(_run(opened[which], image))
+    opened.clear()
     return [float(np.median(sampled)) for sampled in samples]
 
 

@@ -5,13 +5,15 @@
 // Each layer is cut for so many threads as the engine cuts it. One thread computes the parts and
 // times each; then workers take them in a simulation, in the order of the engine's thread pool.
 // What is told is how evenly parts can be shared, and what cutting costs. Not told: waking threads,
-// and what cores that share caches and memory take from each other.
+// and what cores that share caches and memory take from each other. The parts' result is compared
+// with that of the first row; a wrong one gets no times and the exit status is 1.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <vector>
 
 #include "benchmarks/kernels/conv_problem.h"
+#include "larq_engine/kernels/kernel_table.h"
 #include "larq_engine/kernels/select_product.h"
 #include "larq_engine/runtime/cpu/fusion.h"
 
@@ -40,18 +42,25 @@ std::vector<Cut> CutLayer(const Layer& layer, const Bconv2d& conv) {
   return cuts;
 }
 
+void RunUnit(ConvProblem& problem, const Tiling& tiling, int64_t unit) {
+  const StepRange range = tiling.RangeOf(unit, problem.conv().channel_blocks());
+  problem.RunPart(range.first_pixel, range.last_pixel, range.first_block, range.last_block);
+}
+
+bool IsRight(ConvProblem& problem, const Tiling& tiling, const std::vector<std::byte>& expected) {
+  problem.ClearOutput();
+  for (int64_t unit = 0; unit < tiling.units(); ++unit) RunUnit(problem, tiling, unit);
+  return problem.output() == expected;
+}
+
 // All cuts in turns: what disturbs one disturbs the others.
 void TimeParts(ConvProblem& problem, std::vector<Cut>& cuts) {
   using Clock = std::chrono::steady_clock;
-  const int64_t blocks = problem.conv().channel_blocks();
   for (int pass = 0; pass < kPasses; ++pass) {
     for (Cut& cut : cuts) {
-      const Tiling& tiling = cut.tiling;
-      for (int64_t unit = 0; unit < tiling.units(); ++unit) {
-        const int64_t tile = unit / tiling.blocks, part = unit % tiling.blocks;
+      for (int64_t unit = 0; unit < cut.tiling.units(); ++unit) {
         const auto start = Clock::now();
-        problem.RunPart(tiling.tiles.Begin(tile), tiling.tiles.Begin(tile + 1),
-                        blocks * part / tiling.blocks, blocks * (part + 1) / tiling.blocks);
+        RunUnit(problem, cut.tiling, unit);
         const std::chrono::duration<double, std::nano> time = Clock::now() - start;
         double& shortest = cut.nanoseconds[static_cast<size_t>(unit)];
         shortest = std::min(shortest, time.count());
@@ -80,19 +89,29 @@ double Simulate(const std::vector<double>& parts, int threads) {
   return *std::ranges::max_element(clock);
 }
 
-void Main() {
+int Main() {
+  bool all_right = true;
   std::printf("%-6s %-34s %8s %6s %7s %9s %11s %7s\n", "layer", "row", "threads", "parts", "us",
               "times", "of threads", "work");
   for (const Layer& layer : kLayers) {
     ConvProblem problem(layer, OutputKind::kBits);
-    const ProductChoice choice =
-        SelectProduct(DetectCpuFeatures(), problem.spec(), kAutoKernel, false);
+    problem.Use(BgemmRows()[0]);
+    problem.Run(1);
+    const std::vector<std::byte> expected = problem.output();
+    const ProductChoice choice = SelectProduct(DetectCpuFeatures(), problem.spec());
     if (choice.planes != nullptr) {
       problem.Use(*choice.planes);
     } else {
       problem.Use(*choice.bytes);
     }
     std::vector<Cut> cuts = CutLayer(layer, problem.conv());
+    const auto is_right = [&](const Cut& cut) { return IsRight(problem, cut.tiling, expected); };
+    if (!std::ranges::all_of(cuts, is_right)) {
+      std::fprintf(stderr, "layer %s in parts differs from %s: not timed\n", layer.name,
+                   BgemmRows()[0].name);
+      all_right = false;
+      continue;
+    }
     TimeParts(problem, cuts);
     const double alone = Simulate(cuts[0].nanoseconds, 1);
     for (const Cut& cut : cuts) {
@@ -103,9 +122,10 @@ void Main() {
                   100 * Simulate(cut.nanoseconds, 1) / alone);
     }
   }
+  return all_right ? 0 : 1;
 }
 
 }  // namespace
 }  // namespace larq_engine::benchmarks
 
-int main() { larq_engine::benchmarks::Main(); }
+int main() { return larq_engine::benchmarks::Main(); }

@@ -17,7 +17,7 @@ struct KernelPixels {
 // or, two at a time, 4 of 8, 2 of 6 and one of 5.
 struct EvenParts {
   int64_t pixels;
-  int64_t parts;  // no more than steps
+  int64_t parts;  // of more than steps the last are empty
   int64_t step = 1;
 
   int64_t steps() const { return (pixels + step - 1) / step; }

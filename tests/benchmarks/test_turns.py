@@ -26,3 +26,4 @@ def test_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(Counter(calls).values()) == {4}
     firsts = {calls[start] for start in range(0, len(calls), 3)}
     assert firsts == {"a", "b", "c"}
+    assert not opened

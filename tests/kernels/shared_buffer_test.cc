@@ -90,22 +90,24 @@ TEST(SharedBuffer, TheLastUserFreesThem) {
   }
 }
 
-// Leaves these bytes in memory that is free.
+// Leaves these bytes in memory that is free, for the next allocation of as many.
 void Soil(size_t bytes, int value) {
   AlignedBuffer<std::byte> buffer(bytes);
   std::memset(buffer.data(), value, bytes);
 }
 
-// Whatever was in memory before: rows read zeros where filters end, and between groups nothing.
+// Whatever was in memory before: rows read zeros where filters end, and between groups nothing. Of
+// groups there are many, as the C library does not give out again what is small.
 TEST(SharedBuffer, FiltersOfEveryRowAreKeptOnce) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
-  constexpr size_t kGroups = 2, kWords = 5;
+  constexpr size_t kGroups = 20, kWords = 5;
   for (const BgemmRow& row : BgemmRows()) {
     for (size_t n = 1; n <= 2 * static_cast<size_t>(row.nr) + 1; n += 7) {
       std::vector<uint32_t> filters(kGroups * n * kWords);
       for (uint32_t& word : filters) word = static_cast<uint32_t>(random.Int(0, UINT32_MAX));
-      const size_t bytes = kGroups * 4 * (PackedRhsWords(row, n, kWords) + kBufferAlignment);
+      const size_t bytes =
+          kGroups * RoundUp(PackedRhsWords(row, n, kWords) * sizeof(uint32_t), kBufferAlignment);
       Soil(bytes, 0x5a);
       const PackedFilters one(row, filters.data(), kGroups, n, kWords);
       Soil(bytes, 0xa5);
@@ -118,11 +120,14 @@ TEST(SharedBuffer, FiltersOfEveryRowAreKeptOnce) {
   }
   for (const ByteRow& row : ByteRows()) {
     for (int64_t n = 1; n <= 2 * row.nr + 1; n += 7) {
-      const Bconv2dSpec spec = {
-          .in_channels = 64, .out_channels = 2 * n, .groups = 2, .filter_height = 3};
-      std::vector<uint32_t> filter(static_cast<size_t>(2 * n * 3));
+      const Bconv2dSpec spec = {.in_channels = 8 * kGroups,
+                                .out_channels = int64_t{kGroups} * n,
+                                .groups = kGroups,
+                                .filter_height = 3};
+      std::vector<uint32_t> filter(kGroups * static_cast<size_t>(n * 3));
       for (uint32_t& word : filter) word = static_cast<uint32_t>(random.Int(0, UINT32_MAX));
-      const size_t bytes = 2 * (PackedBytes(row, static_cast<size_t>(n), 96) + kBufferAlignment);
+      const size_t bytes =
+          kGroups * RoundUp(PackedBytes(row, static_cast<size_t>(n), 24), kBufferAlignment);
       Soil(bytes, 0x5a);
       const ByteFilters one(spec, row, filter.data());
       Soil(bytes, 0xa5);

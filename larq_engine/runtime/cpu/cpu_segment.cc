@@ -289,12 +289,7 @@ void CpuSegment::RunUnits(void* data, int64_t first, int64_t last, int worker) {
   std::byte* scratch = job.scratch + static_cast<size_t>(worker) * job.scratch_stride;
   const int64_t blocks = group.steps[0]->step->channel_blocks();
   for (int64_t unit = first; unit < last; ++unit) {
-    const int64_t tile = unit / group.tiling.blocks;
-    const int64_t part = unit % group.tiling.blocks;
-    const StepRange range{.first_pixel = group.tiling.tiles.Begin(tile),
-                          .last_pixel = group.tiling.tiles.Begin(tile + 1),
-                          .first_block = blocks * part / group.tiling.blocks,
-                          .last_block = blocks * (part + 1) / group.tiling.blocks};
+    const StepRange range = group.tiling.RangeOf(unit, blocks);
     const auto at_first_pixel = [&](const Place& place) {
       const size_t first = static_cast<size_t>(range.first_pixel) * place.pixel_bytes;
       return (place.kind == PlaceKind::kTile ? scratch + place.offset : place.base + first) +

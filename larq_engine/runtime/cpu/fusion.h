@@ -31,10 +31,29 @@ inline constexpr int64_t kMinFusedPixels = 16;
 // Indices of steps, groups in the order in which they run. Without `fuse` each step is alone.
 std::vector<std::vector<size_t>> GroupSteps(std::span<const FusionStep> steps, bool fuse);
 
+// The work of a step is cut along the pixels of its output (all dimensions but the last), and,
+// where pixels are few, along blocks of its channels. Parts can be computed in any order and at the
+// same time.
+struct StepRange {
+  int64_t first_pixel;
+  int64_t last_pixel;
+  int64_t first_block;
+  int64_t last_block;
+};
+
 struct Tiling {
   EvenParts tiles;
   int64_t blocks;  // that the channels are cut into, for a step alone with few pixels
   int64_t units() const { return tiles.parts * blocks; }
+
+  // What unit `unit` computes of a step with so many blocks of channels.
+  StepRange RangeOf(int64_t unit, int64_t channel_blocks) const {
+    const int64_t tile = unit / blocks, part = unit % blocks;
+    return {.first_pixel = tiles.Begin(tile),
+            .last_pixel = tiles.Begin(tile + 1),
+            .first_block = channel_blocks * part / blocks,
+            .last_block = channel_blocks * (part + 1) / blocks};
+  }
 };
 
 // `pixel_bytes` are those of all places that the group writes to, for one pixel.

@@ -10,19 +10,10 @@
 
 #include "larq_engine/kernels/even_parts.h"
 #include "larq_engine/kernels/pixel_ops.h"
+#include "larq_engine/runtime/cpu/fusion.h"
 #include "larq_engine/runtime/ops/op.h"
 
 namespace larq_engine {
-
-// The work of a step is cut along the pixels of its output (all dimensions but the last), and,
-// where pixels are few, along blocks of its channels. Parts can be computed in any order and at the
-// same time.
-struct StepRange {
-  int64_t first_pixel;
-  int64_t last_pixel;
-  int64_t first_block;
-  int64_t last_block;
-};
 
 class Step {
  public:

@@ -1,9 +1,10 @@
 #include "larq_engine/runtime/cpu/thread_pool.h"
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+
+#include "larq_engine/kernels/even_parts.h"
 
 namespace larq_engine {
 namespace {
@@ -72,13 +73,11 @@ void ThreadPool::Run(int64_t units, Work work, void* context) {
   const std::lock_guard<std::mutex> turn(turn_);
   work_ = work;
   context_ = context;
+  const EvenParts parts = {.pixels = units, .parts = static_cast<int64_t>(shares_.size())};
   for (size_t i = 0; i < shares_.size(); ++i) {
-    const int64_t count = static_cast<int64_t>(shares_.size());
-    const auto begin = [&](int64_t share) {
-      return units / count * share + std::min(share, units % count);
-    };
-    shares_[i].next.store(begin(static_cast<int64_t>(i)), std::memory_order_relaxed);
-    shares_[i].end = begin(static_cast<int64_t>(i) + 1);
+    const auto share = static_cast<int64_t>(i);
+    shares_[i].next.store(parts.Begin(share), std::memory_order_relaxed);
+    shares_[i].end = parts.Begin(share + 1);
   }
   entrants_.store(kOpen, std::memory_order_release);
   epoch_.fetch_add(1, std::memory_order_release);
