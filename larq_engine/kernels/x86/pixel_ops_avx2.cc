@@ -99,8 +99,33 @@ void BitpackFloatAvx2(const float* in, size_t rows, size_t channels, uint32_t* o
       rows, channels, word, [in](size_t at) { return IsNegative(in + at); }, out);
 }
 
+// 32 channels of all rows, whose limits and signs stay in registers.
+inline void BitpackFloatLimitsWords(const float* in, const float* limits, const uint32_t* signs,
+                                    size_t rows, size_t channels, uint32_t* out,
+                                    size_t out_stride) {
+  constexpr size_t kVectors = kWordBits / kFloats;
+  __m256 limit[kVectors], sign[kVectors];
+  for (size_t v = 0; v < kVectors; ++v) {
+    limit[v] = _mm256_loadu_ps(limits + v * kFloats);
+    sign[v] = _mm256_castsi256_ps(Load(signs + v * kFloats));
+  }
+  for (size_t i = 0; i < rows; ++i, in += channels, out += out_stride) {
+    const auto below = [&](size_t v) {
+      const __m256 turned = _mm256_xor_ps(_mm256_loadu_ps(in + v * kFloats), sign[v]);
+      return _mm256_castps_si256(_mm256_cmp_ps(turned, limit[v], _CMP_LT_OQ));
+    };
+    *out = TopBits(PackBytes(below(0), below(1), below(2), below(3)));
+  }
+}
+
 void BitpackFloatLimitsAvx2(const float* in, const float* limits, const uint32_t* signs,
                             size_t rows, size_t channels, uint32_t* out, size_t out_stride) {
+  if (channels % kWordBits == 0) {
+    for (size_t c = 0; c < channels; c += kWordBits) {
+      BitpackFloatLimitsWords(in + c, limits + c, signs + c, rows, channels, out++, out_stride);
+    }
+    return;
+  }
   const auto pack = [](const float* x, const float* limit, const uint32_t* sign, size_t count,
                        uint32_t* to) {
     const auto below = [&](size_t c) {
