@@ -47,10 +47,22 @@ def main() -> int:
 def parse_options() -> tuple[argparse.Namespace, list[str]]:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="Other options, such as --rounds 3, go to each part but kernels.",
+        description="Runs benchmarks one after the other. Other options, such as --rounds 3, go to "
+        "each part but kernels: `python -m benchmarks.models --help` lists them.",
     )
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
-    parser.add_argument("--results", type=Path, default=ROOT / ".build" / "bench")
+    parser.add_argument(
+        "parts",
+        nargs="*",
+        metavar="PART",
+        help=f"what to run: some of {', '.join(PARTS)} (default: all)",
+    )
+    parser.add_argument(
+        "--results",
+        type=Path,
+        default=ROOT / ".build" / "bench",
+        metavar="FOLDER",
+        help="where each part leaves a JSON file and drawings (default: .build/bench)",
+    )
     options, flags = parser.parse_known_args()
     for part in options.parts:
         if part not in PARTS:

@@ -17,9 +17,12 @@ from larq_engine.python.text_table import align_columns
 
 def main() -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.bgemm", description="The micro-kernels against the limits."
+        prog="python -m benchmarks.bgemm",
+        description="Times the kernels' inner loops beside the core's limits.",
     )
-    parser.add_argument("--json", type=Path, help="also write the results to this file")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write the results to this file too, as JSON"
+    )
     options = parser.parse_args()
     if not machine.BGEMM_BENCH.exists():
         parser.error("bgemm_bench is not built: tools/run_bazel.sh build //benchmarks/kernels:all")

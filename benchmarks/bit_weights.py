@@ -88,12 +88,41 @@ def measure(
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Dense layers with weights of a bit each.")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--sizes", type=int, nargs="+", default=_SIZES)
-    parser.add_argument("--rows", type=int, nargs="+", default=_BATCHES)
-    parser.add_argument("--kernel", default="auto")
-    parser.add_argument("--resized", action="store_true", help="files of one row, resized")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.bit_weights",
+        description="Times dense layers whose weights are bits, and whose inputs are int8 or "
+        "float32, in this engine and in XNNPACK, on one thread and in turns.",
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=3, metavar="N", help="rounds of turns (default: 3)"
+    )
+    parser.add_argument(
+        "--sizes",
+        type=int,
+        nargs="+",
+        default=_SIZES,
+        metavar="N",
+        help=f"inputs and outputs of a layer (default: {' '.join(map(str, _SIZES))})",
+    )
+    parser.add_argument(
+        "--rows",
+        type=int,
+        nargs="+",
+        default=_BATCHES,
+        metavar="N",
+        help=f"samples at once (default: {' '.join(map(str, _BATCHES))})",
+    )
+    parser.add_argument(
+        "--kernel",
+        default="auto",
+        metavar="NAME",
+        help="the engine's kernel, as `larq-engine about` lists it (default: auto)",
+    )
+    parser.add_argument(
+        "--resized",
+        action="store_true",
+        help="the file declares one sample, and the models are resized to --rows",
+    )
     options = parser.parse_args()
     pin_to_cores(1)
     table = [

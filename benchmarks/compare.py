@@ -23,9 +23,15 @@ Results = dict[str, dict[str, dict[str, Any]]]  # subject -> case -> result
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.compare")
-    parser.add_argument("before", type=Path, nargs="?")
-    parser.add_argument("after", type=Path)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.compare", description=__doc__)
+    parser.add_argument(
+        "before",
+        type=Path,
+        nargs="?",
+        metavar="BEFORE.json",
+        help="results to compare with (default: those that are kept of such cores)",
+    )
+    parser.add_argument("after", type=Path, metavar="AFTER.json", help="the new results")
     options = parser.parse_args()
     try:
         after = read_results(options.after)

@@ -15,7 +15,10 @@ CONTENDERS = (OURS, OURS_BITS_FLOAT, OURS_BITS, OPENVINO, *PEERS)
 
 
 def main() -> int:
-    description = "The convolutions A to D against LCE, OpenVINO and XNNPACK, checked, interleaved."
+    description = (
+        "Times the convolutions A to D in this engine, LCE, OpenVINO and XNNPACK, in turns. An "
+        "engine whose output is wrong has no time."
+    )
     options = make_parser("convs", description, rounds=10, seconds=0.1).parse_args()
     summary = measure(
         "convs",

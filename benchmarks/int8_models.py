@@ -23,8 +23,12 @@ _SAMPLES = 4
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.int8_models", description=__doc__)
-    parser.add_argument("models", nargs="+", type=Path, metavar="MODEL.tflite")
-    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument(
+        "models", nargs="+", type=Path, metavar="MODEL.tflite", help="float models, not converted"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=6, metavar="N", help="rounds of turns (default: 6)"
+    )
     arguments = parser.parse_args()
     pin_to_cores(1)
     rows: list[tuple[str, ...]] = []

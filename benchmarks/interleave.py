@@ -57,15 +57,30 @@ def make_parser(
     name: str, description: str, rounds: int, seconds: float
 ) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=description)
-    parser.add_argument("--rounds", type=positive, default=rounds, help=f"default {rounds}")
-    parser.add_argument("--threads", type=positive, default=1, help="threads and cores; default 1")
+    parser.add_argument(
+        "--rounds",
+        type=positive,
+        default=rounds,
+        metavar="N",
+        help=f"rounds in which the engines take turns (default: {rounds})",
+    )
+    parser.add_argument(
+        "--threads",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="threads of each engine, on as many cores (default: 1)",
+    )
     parser.add_argument(
         "--seconds",
         type=float,
         default=seconds,
-        help=f"per contender, case and round; default {seconds}",
+        metavar="S",
+        help=f"how long an engine runs a case in each round, in seconds (default: {seconds})",
     )
-    parser.add_argument("--json", type=Path, help="also write the results to this file")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write the results to this file too, as JSON"
+    )
     return parser
 
 

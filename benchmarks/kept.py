@@ -18,7 +18,13 @@ RESULTS = ROOT / "benchmarks" / "results"
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kept", description=__doc__)
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE.json")
+    parser.add_argument(
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE.json",
+        help="what a benchmark wrote with --json",
+    )
     for file in parser.parse_args().files:
         try:
             content = read_results(file)

@@ -43,10 +43,18 @@ class Model:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.libraries", description=__doc__)
-    parser.add_argument("before", type=Path, metavar="BEFORE.so")
-    parser.add_argument("models", nargs="+", type=Path, metavar="MODEL.tflite")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument(
+        "before", type=Path, metavar="BEFORE.so", help="the plug-in of another build"
+    )
+    parser.add_argument(
+        "models", nargs="+", type=Path, metavar="MODEL.tflite", help="models with one input"
+    )
+    parser.add_argument(
+        "--threads", type=int, default=1, metavar="N", help="threads of each model (default: 1)"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=6, metavar="N", help="rounds of turns (default: 6)"
+    )
     arguments = parser.parse_args()
     after = Path(library.delegate_path())
     if not arguments.before.is_file() or arguments.before.samefile(after):

@@ -104,9 +104,17 @@ def main() -> int:
 
 
 def parse_options() -> argparse.Namespace:
-    description = "Whole models of larq_zoo against other engines, checked, interleaved."
+    description = (
+        "Times whole models of larq_zoo in this engine and in others, in turns. An engine whose "
+        "output is wrong has no time."
+    )
     parser = make_parser("models", description, rounds=5, seconds=0.2)
-    parser.add_argument("models", nargs="*", metavar="MODEL", help=f"default: {', '.join(MODELS)}")
+    parser.add_argument(
+        "models",
+        nargs="*",
+        metavar="MODEL",
+        help=f"models of larq_zoo, by name (default: {', '.join(MODELS)})",
+    )
     options = parser.parse_args()
     for name in options.models:
         if name not in zoo.MODELS:

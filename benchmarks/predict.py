@@ -20,8 +20,10 @@ from tests.model_builder import ModelBuilder
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5000)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.predict", description=__doc__)
+    parser.add_argument(
+        "--rounds", type=int, default=5000, metavar="N", help="rounds of turns (default: 5000)"
+    )
     rounds = parser.parse_args().rounds
     x = np.ones((1, 8, 8, 4), np.float32)
     ways = make_ways(one_addition(x.shape), x)

@@ -51,8 +51,19 @@ class Roofline:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.roofline", description=__doc__)
-    parser.add_argument("results", type=Path, metavar="models.json")
-    parser.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="default: beside it")
+    parser.add_argument(
+        "results",
+        type=Path,
+        metavar="models.json",
+        help="results of one thread that `python -m benchmarks` left",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FOLDER",
+        help="where to draw (default: the folder of models.json)",
+    )
     options = parser.parse_args()
     try:
         summary = read_results(options.results)

@@ -26,11 +26,25 @@ Run = tuple[np.ndarray, list[tuple[float, int]]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--rows", type=int, default=240)
-    parser.add_argument("--times", type=int, default=12)
-    parser.add_argument("--batch", type=int, default=16)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.scale_out",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a .tflite file with one input")
+    parser.add_argument(
+        "--rows", type=int, default=240, metavar="N", help="random rows (default: 240)"
+    )
+    parser.add_argument(
+        "--times",
+        type=int,
+        default=12,
+        metavar="N",
+        help="how many times the data set has these rows (default: 12)",
+    )
+    parser.add_argument(
+        "--batch", type=int, default=16, metavar="N", help="rows at once (default: 16)"
+    )
     arguments = parser.parse_args()
     model = larq_engine.Interpreter(arguments.model)
     [shape], [output] = model.input_shapes, model.output_names

@@ -91,8 +91,15 @@ def parse_options() -> argparse.Namespace:
         prog="python -m benchmarks.zoo",
         description="Converts the models of larq_zoo and checks them against Keras.",
     )
-    parser.add_argument("models", nargs="*", metavar="MODEL", help="default: all of larq_zoo")
-    parser.add_argument("--record-lce", action="store_true", help=f"write {LCE_FACTS.name} anew")
+    parser.add_argument(
+        "models", nargs="*", metavar="MODEL", help="models of larq_zoo, by name (default: all)"
+    )
+    parser.add_argument(
+        "--record-lce",
+        action="store_true",
+        help="convert with LCE's converter instead, and write sizes, seconds and operators to "
+        f"{LCE_FACTS.name}",
+    )
     options = parser.parse_args()
     for name in options.models:
         if name not in MODELS:

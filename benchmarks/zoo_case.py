@@ -48,12 +48,28 @@ def main() -> None:
 
 
 def parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.zoo_case")
-    parser.add_argument("name")
-    parser.add_argument("--compatibility", default="larq_engine")
-    parser.add_argument("--times", action="store_true", help="also measure the conversion's parts")
-    parser.add_argument("--file", type=Path, help="write the converted model to this file")
-    parser.add_argument("--answers", type=Path, help="write images and Keras' outputs to this .npz")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.zoo_case", description=__doc__)
+    parser.add_argument("name", metavar="NAME", help="a model of larq_zoo, such as QuickNet")
+    parser.add_argument(
+        "--compatibility",
+        default="larq_engine",
+        metavar="NAME",
+        help="as of `larq-engine convert` (default: larq_engine)",
+    )
+    parser.add_argument(
+        "--times",
+        action="store_true",
+        help="time TensorFlow's conversion to .tflite and the rewriting that follows, too",
+    )
+    parser.add_argument(
+        "--file", type=Path, metavar="FILE", help="write the converted model to this .tflite file"
+    )
+    parser.add_argument(
+        "--answers",
+        type=Path,
+        metavar="FILE",
+        help="write the images and Keras' outputs to this .npz file",
+    )
     return parser.parse_args()
 
 

@@ -8,10 +8,10 @@ class Interpreter(interpreter.Interpreter):
 
     Args:
         flatbuffer_model: The content of a .tflite file.
-        num_threads: Threads for one invoke.
-        use_reference_bconv: Use the slow and obvious kernel.
-        use_indirect_bgemm: Accepted, as LCE code passes it; the engine picks the fastest kernel.
-        use_xnnpack: Accepted likewise; the host runtime uses XNNPACK for float operators anyway.
+        num_threads: Threads for one run.
+        use_reference_bconv: Use the kernel `reference`, plain loops that are slow.
+        use_indirect_bgemm: Ignored, as the engine picks the fastest kernel. Code for LCE passes it.
+        use_xnnpack: Ignored, as the host runtime uses XNNPACK for float operators anyway.
     """
 
     def __init__(

@@ -51,8 +51,15 @@ def main() -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--llvm-mca", default=loops.newest_llvm_mca(), metavar="PROGRAM")
-    parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument(
+        "--llvm-mca",
+        default=loops.newest_llvm_mca(),
+        metavar="PROGRAM",
+        help="LLVM's llvm-mca, which predicts the loops (default: the newest that is installed)",
+    )
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write the results to this file too, as JSON"
+    )
     options = parser.parse_args()
     build = ["tools/run_bazel.sh", "build", "--noshow_progress", "--config=aarch64", *TARGETS]
     subprocess.run(build, cwd=ROOT, check=True)

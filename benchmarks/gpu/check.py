@@ -237,10 +237,30 @@ def _summary(record: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--bundle", type=Path, required=True)
-    parser.add_argument("--results", type=Path, required=True)
-    parser.add_argument("--steps", nargs="*", default=[], metavar="NAME")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.gpu.check", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument(
+        "--bundle",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="the folder that `make gpu-bundle` filled",
+    )
+    parser.add_argument(
+        "--results",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="where each step leaves a JSON file",
+    )
+    parser.add_argument(
+        "--steps",
+        nargs="*",
+        default=[],
+        metavar="NAME",
+        help=f"some of {', '.join(step.__name__ for step in STEPS)} (default: all)",
+    )
     arguments = parser.parse_args()
     unknown = set(arguments.steps) - {step.__name__ for step in STEPS}
     if unknown:

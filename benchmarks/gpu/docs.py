@@ -173,9 +173,23 @@ def replace(page: str, made: str) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    parser.add_argument("--page", type=Path, default=PAGE)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.gpu.docs", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument(
+        "--results",
+        type=Path,
+        default=RESULTS,
+        metavar="FOLDER",
+        help="what `make gpu-check` wrote (default: docs/gpu_results)",
+    )
+    parser.add_argument(
+        "--page",
+        type=Path,
+        default=PAGE,
+        metavar="FILE",
+        help="the page to change (default: docs/gpu.md)",
+    )
     arguments = parser.parse_args()
     page = replace(arguments.page.read_text(), render(arguments.results))
     arguments.page.write_text(page)

@@ -93,8 +93,15 @@ def _convolutions() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--products", default="", help="N,N,... instead of convolutions")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.gpu.torch_peers", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument(
+        "--products",
+        default="",
+        metavar="N,...",
+        help="products of NxN matrices in place of the convolutions",
+    )
     args = parser.parse_args()
     torch.backends.cudnn.benchmark = True
     with torch.inference_mode():

@@ -106,46 +106,57 @@ const std::vector<FlagSpec>& Specs() {
        "LiteRT's library; by default libLiteRt.so beside this program, or where\n"
        "the dynamic loader finds it",
        Text(&Flags::litert, "litert")},
-      {"num_threads", "N", "threads of this engine and of the host (1)",
+      {"num_threads", "N", "threads of the engine and of the host (1)",
        Whole(&Flags::num_threads, "num_threads", 1, kMaxThreads)},
-      {"num_runs", "N", "measured inferences, at least (50)",
+      {"num_runs", "N", "measure at least so many inferences (50)",
        Whole(&Flags::num_runs, "num_runs", 1, kMaxRuns)},
-      {"min_secs", "SECONDS", "go on measuring for this long (1)",
+      {"min_secs", "SECONDS", "measure for at least so long (1)",
        Real(&Flags::min_secs, "min_secs", kMaxSeconds)},
-      {"max_secs", "SECONDS", "stop measuring after this long and one run, whatever num_runs (150)",
+      {"max_secs", "SECONDS",
+       "stop measuring after so long, but not before one inference, whatever\n"
+       "--num_runs and --min_secs say (150)",
        Real(&Flags::max_secs, "max_secs", kMaxSeconds)},
-      {"warmup_runs", "N", "inferences before, after the first, at least (1)",
+      {"warmup_runs", "N", "inferences between the first one and the measured ones, at least (1)",
        Whole(&Flags::warmup_runs, "warmup_runs", 0, kMaxRuns)},
-      {"warmup_min_secs", "SECONDS", "go on warming up for this long (0.5)",
+      {"warmup_min_secs", "SECONDS", "warm up for at least so long (0.5)",
        Real(&Flags::warmup_min_secs, "warmup_min_secs", kMaxSeconds)},
-      {"kernel", "NAME", "auto, reference, a kernel row of --list_kernels, or one for GPUs (auto)",
+      {"kernel", "NAME",
+       "kernel of binarized layers: auto, reference, a row of --list_kernels, or\n"
+       "a row for GPUs (auto)",
        Text(&Flags::kernel, "kernel")},
-      {"fuse", "on|off", "take over float operators between binarized ones (on)",
+      {"fuse", "on|off", "compute float operators between binarized ones in the engine, too (on)",
        Switch(&Flags::fuse, "fuse")},
-      {"device", "NAME", "cpu, auto, cuda, or cuda:N for GPU N (cpu)",
+      {"device", "NAME",
+       "what the engine computes on: cpu, cuda (the first GPU), cuda:N (GPU N),\n"
+       "or auto, for each operator the one that is expected to be faster (cpu)",
        Text(&Flags::device, "device")},
       {"placement", "NODE:NAME,...",
-       "the device of single operators, such as 3:cpu,7:cuda; numbers are those\n"
-       "of the profile",
+       "where single operators are computed, such as 3:cpu,7:host; the table of\n"
+       "--enable_op_profiling has their numbers",
        Text(&Flags::placement, "placement")},
-      {"enable_op_profiling", "", "time each operator, in runs of their own after the others",
+      {"enable_op_profiling", "",
+       "time each operator too, in --num_runs inferences after the others",
        Switch(&Flags::enable_op_profiling, "enable_op_profiling")},
-      {"output_json", "PATH", "write all that is printed to this file too",
+      {"output_json", "PATH", "write the results to this file too, as JSON",
        Text(&Flags::output_json, "output_json")},
       {"profile_out", "PATH",
-       "write a profile for `larq-engine place` and `report` to this file, from\n"
-       "num_runs inferences each: as the engine runs the model, its operators\n"
-       "one by one, and with the host's own operators left to the host",
+       "write a profile to this file, for `larq-engine place` and `report`. The\n"
+       "model runs --num_runs times in each of three ways: as it is, with the\n"
+       "engine's operators one by one, and with all that the host can compute\n"
+       "on the host",
        Text(&Flags::profile_out, "profile_out")},
       {"input_value_files", "TENSOR:PATH,...",
-       "the inputs' raw little-endian bytes; an input without a file gets\n"
-       "random data, the same on every machine",
+       "files of the inputs' raw bytes, little-endian; an input without a file\n"
+       "gets random data, the same on every machine",
        TensorFiles(&Flags::input_value_files, "input_value_files")},
-      {"save_outputs", "TENSOR:PATH,...", "write outputs, as raw bytes",
+      {"save_outputs", "TENSOR:PATH,...",
+       "write outputs of the first inference to these files, as raw bytes",
        TensorFiles(&Flags::save_outputs, "save_outputs")},
-      {"check", "TENSOR:PATH,...", "compare outputs with files; exit code 1 if one differs",
+      {"check", "TENSOR:PATH,...",
+       "compare outputs of the first inference with such files; exit code 1 if\n"
+       "one differs",
        TensorFiles(&Flags::check, "check")},
-      {"check_tolerance", "X", "how far a value may be from the file's (0)",
+      {"check_tolerance", "X", "how far a value may be from the file's (0: no bit differs)",
        Real(&Flags::check_tolerance, "check_tolerance", HUGE_VAL)},
       {"list_kernels", "", "print the kernel rows that this CPU runs",
        Switch(&Flags::list_kernels, "list_kernels")},
@@ -192,7 +203,8 @@ std::string HelpText() {
   constexpr size_t kHelpColumn = 39;
   std::string text =
       "larq_benchmark_model: times a .tflite model in LiteRT with this engine\n\n"
-      "usage: larq_benchmark_model --graph=PATH [--flag=value ...]\n\n";
+      "usage: larq_benchmark_model --graph=PATH [--flag=value ...]\n\n"
+      "Defaults stand in parentheses at the end. A TENSOR is a name or a number.\n\n";
   for (const FlagSpec& spec : Specs()) {
     std::string line = "  --" + std::string(spec.name);
     if (!spec.form.empty()) line += "=" + std::string(spec.form);
@@ -204,8 +216,8 @@ std::string HelpText() {
     text += line + "\n";
   }
   return text +
-         "\nexit code: 0, or 1 if it failed or --check found a difference, or 2 for a flag\n"
-         "that cannot be meant\n";
+         "\nexit code: 0; 1 if something failed or --check found a difference; 2 for a flag\n"
+         "that is unknown or has an impossible value\n";
 }
 
 }  // namespace larq_engine

@@ -246,14 +246,42 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--network", choices=sorted(PUBLISHED), help="one alone")
-    parser.add_argument("--batches", type=_numbers, default=list(BATCHES), metavar="1,2,...")
-    parser.add_argument("--threads", type=_numbers, default=[1, 2], metavar="1,2")
-    parser.add_argument("--devices", help="as of larq-engine profile, such as cpu,host,cuda")
     parser.add_argument(
-        "--kernels", default="all", help="as of larq-engine profile, such as hep_x,hep_xyz"
+        "--network", choices=sorted(PUBLISHED), help="one network alone (default: both)"
     )
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument(
+        "--batches",
+        type=_numbers,
+        default=list(BATCHES),
+        metavar="N,...",
+        help=f"numbers of samples at once (default: {','.join(map(str, BATCHES))})",
+    )
+    parser.add_argument(
+        "--threads",
+        type=_numbers,
+        default=[1, 2],
+        metavar="N,...",
+        help="numbers of threads (default: 1,2)",
+    )
+    parser.add_argument(
+        "--devices",
+        metavar="NAME,...",
+        help="as of `larq-engine profile`, such as cpu,host (default: cpu, host, and cuda if there "
+        "is a GPU)",
+    )
+    parser.add_argument(
+        "--kernels",
+        default="all",
+        metavar="NAME,...",
+        help="as of `larq-engine profile`, such as hep_x,hep_xyz (default: all)",
+    )
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=3,
+        metavar="N",
+        help="as of `larq-engine profile` (default: 3)",
+    )
     arguments = parser.parse_args()
     kernels = arguments.kernels
     for name in [arguments.network] if arguments.network else PUBLISHED:

@@ -221,10 +221,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.placing.lce_figures", description=__doc__
     )
-    parser.add_argument("files", nargs="+", type=Path, metavar="MODEL.tflite|PROFILE.json")
-    parser.add_argument("--device", default=CPU, help="the engine's, of the profile (cpu)")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("-o", "--output", type=Path, help="a folder for shares.svg and macs.svg")
+    parser.add_argument(
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="a model (.tflite), or its profile (.json)",
+    )
+    parser.add_argument(
+        "--device",
+        default=CPU,
+        metavar="NAME",
+        help="the device that computes what it can, and the host the rest (default: cpu)",
+    )
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads (default: 1)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FOLDER",
+        help="draw shares.svg and macs.svg in this folder",
+    )
     arguments = parser.parse_args()
     networks = [
         replace(_read(path, arguments.device, arguments.threads), name=name)

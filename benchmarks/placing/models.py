@@ -23,10 +23,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.placing.models", description=__doc__
     )
-    parser.add_argument("models", nargs="+", type=Path, metavar="MODEL.tflite")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--kernels", default="auto", help="as of larq-engine profile")
-    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument(
+        "models", nargs="+", type=Path, metavar="MODEL.tflite", help="models with one input"
+    )
+    parser.add_argument(
+        "--threads", type=int, default=1, metavar="N", help="threads of each model (default: 1)"
+    )
+    parser.add_argument(
+        "--kernels",
+        default="auto",
+        metavar="NAME",
+        help="auto, all, or one kernel, as of `larq-engine profile` (default: auto)",
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=6, metavar="N", help="rounds of turns (default: 6)"
+    )
     arguments = parser.parse_args()
     rows = []
     for path in arguments.models:

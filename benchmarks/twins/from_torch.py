@@ -14,8 +14,10 @@ from tests.torch.networks import with_random_statistics
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.twins.from_torch", description=__doc__
+    )
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where to write the files")
     folder = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     for name, case in CASES.items():

@@ -19,8 +19,10 @@ _TITLES = ("network", "Keras, ms", "PyTorch, ms", "PyTorch / Keras", "rounds", "
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.twins.measure", description=__doc__)
-    parser.add_argument("folder", type=Path, metavar="FOLDER")
-    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="the folder of the files")
+    parser.add_argument(
+        "--rounds", type=int, default=11, metavar="N", help="rounds of turns (default: 11)"
+    )
     arguments = parser.parse_args()
     pin_to_cores(1)
     names = sorted(file.name.removesuffix(".torch.tflite")

@@ -34,20 +34,20 @@ class Predictor:
         column: The column that the model reads; of a model with several inputs a dictionary from
             input name to column. If None, columns have the names of the inputs.
         outputs: The column that the model's output becomes; or a dictionary from output name to
-            column, with outputs that it lacks left out. If None, all, with the names of outputs.
+            column: other outputs are left out. If None, each output becomes a column of its name.
         batch_size: How many rows to run at once, at most; None: what suits the model.
-        num_threads: If None, the CPUs that this process was given: what OMP_NUM_THREADS says, as
-            Ray sets it, else all that it may use; never more than these.
-        on_error: What becomes of rows that the model cannot take: with "raise", a ValueError that
-            names the first; with "null" their outputs are null (NaN where they are floats, else
-            None in an array of objects) and `error_column` says why, "" of good rows.
-        error_column: For on_error="null".
-        **options: Others of `larq_engine.Interpreter`, such as device="cuda".
+        num_threads: If None, the number in the environment variable OMP_NUM_THREADS, which Ray
+            sets, else the CPUs that this process may use; never more than these.
+        on_error: What happens if the model cannot take a row. With "raise", a ValueError names the
+            first such row. With "null", its outputs are null (NaN where they are floats, else None
+            in an array of objects), and `error_column` says why; of good rows it is "".
+        error_column: The name of that column, with on_error="null".
+        **options: Other arguments of `larq_engine.Interpreter`, such as device="cuda".
 
     Raises:
         TypeError: There is no such option.
-        ValueError: An argument is not valid. When called, also that the model is not, that it does
-            not fit the columns, or with on_error="raise" a row.
+        ValueError: An argument is not valid. When called, also: the model is not valid or does not
+            fit the columns, or with on_error="raise" it cannot take a row.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Predictor:
             if column not in batch:
                 raise ValueError(
                     f"batch: expected a column '{column}', got {sorted(map(str, batch))}; "
-                    "name the model's in Predictor(column=...)"
+                    "say which column the model reads, with Predictor(column=...)"
                 )
         rows = {
             info.name: check_rows(columns[info.name], batch[columns[info.name]], info)

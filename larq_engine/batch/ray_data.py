@@ -38,31 +38,32 @@ def predict(
     """Adds a model's outputs to the rows of a data set, in the place of the columns that it reads.
 
     Each worker is a process that opens the model once. Rows come in any order, unless the data
-    set's context asks for theirs. One that the model cannot take is no reason to try again: it ends
-    the job, or with on_error="null" is null. A worker that died is one: another gets its rows.
+    set's context has `preserve_order`. A row that the model cannot take ends the job at once; with
+    on_error="null" its outputs are null. If a worker dies, another gets its rows.
 
     Args:
-        dataset: Is read as a stream, cut into blocks so that all workers have work.
+        dataset: The data set. It is read as a stream, and cut into blocks for the workers.
         model: A path that all machines know: on a file system that they share, or in the job's
             working directory.
         column: As for `Predictor`.
-        workers: How many at most. There is one at first, and more as CPUs are free of reading and
-            cutting: workers on all CPUs from the start would wait for rows for ever.
-        block_rows: How many rows a worker is given at a time, and never fewer than `batch_size`.
-            Ray's own work is by such blocks.
-        batch_size: As for `Predictor`; or a profile, whose best batch that is.
+        workers: How many workers at most. Ray starts one, and more when CPUs are free of reading
+            and cutting: workers on all CPUs from the start would wait for rows for ever.
+        block_rows: How many rows a worker is given at a time; at least `batch_size`.
+        batch_size: As for `Predictor`; or a profile, whose batch with the least time for each
+            sample is taken.
         num_cpus: CPUs of each worker, and its threads.
-        num_gpus: GPUs of each worker, or a part of one; it is used with device="cuda".
-        **options: Others of `Predictor`: outputs, on_error, device...
+        num_gpus: GPUs of each worker, or a part of one; add device="cuda" to use it.
+        **options: Other arguments of `Predictor`: outputs, on_error, device...
 
     Raises:
         TypeError: `model` is no path.
-        ValueError: The profile tells no batch; or there is to be no worker.
+        ValueError: The profile has no times of the whole model, or `workers` is less than 1.
     """
     if not isinstance(model, (str, os.PathLike)):
         raise TypeError(
-            f"model: expected a path, got {type(model).__name__}; a model in the arguments of a "
-            "worker is lost when the process that gave it ends, and no worker can be started again"
+            f"model: expected a path, got {type(model).__name__}; write the model to a file: "
+            "a model in a worker's arguments is lost when the process that gave it ends, and no "
+            "worker can be started again"
         )
     if workers < 1:
         raise ValueError(f"workers: expected a positive number, got {workers}")

@@ -37,19 +37,18 @@ def deployment(
     """Makes an application for `ray.serve.run`.
 
     The body of a request is a .npy file: one row for the model's input, as `numpy.save` writes it.
-    The answer is JSON: a list for each output by its name, with null for infinity and NaN. A row
-    that the model cannot take, and a body that is none, are answered with 400 and {"error": why}, a
-    body that takes longer than 10 seconds with 408, what does not fit into the queue with 503, by
-    Ray.
+    The answer is JSON: a list for each output by its name, with null for infinity and NaN. The
+    status is 400, with {"error": why}, if the body is no .npy file or the model cannot take the
+    row; 408 if the body takes longer than 10 seconds; 503, from Ray, if the queue is full.
 
     Args:
         model: A path that all machines know.
-        replicas: Processes, each with the model.
-        num_cpus: CPUs of each, and its threads.
+        replicas: How many processes, each with the model.
+        num_cpus: CPUs of each process, and its threads.
         batch_size: How many requests to run at once, at most.
         wait_seconds: How long a request waits for others.
         max_queued_requests: How many may wait while all replicas are busy.
-        **options: Of `larq_engine.Interpreter`, such as device="cuda".
+        **options: Arguments of `larq_engine.Interpreter`, such as device="cuda".
 
     Raises:
         TypeError: There is no such option.

@@ -23,18 +23,20 @@ def read_row(body: bytes) -> Array:
         shape, is_fortran, dtype = _READERS[_FORMAT.read_magic(file)](file)
     except Exception as error:  # Whatever a reader of a stranger's bytes stumbles over.
         raise ValueError(
-            f"body: expected a .npy file, as numpy.save writes it, got {len(body)} bytes that are "
-            f"none ({error})"
+            f"body: expected a .npy file, as numpy.save writes it, got {len(body)} bytes of "
+            f"something else ({error})"
         ) from error
     values = len(body) - file.tell()
     sizes = [int(size) for size in shape]  # A header may have True among them.
     if dtype.hasobject or math.prod(shape) * dtype.itemsize != values or min(shape, default=0) < 0:
         raise ValueError(
             f"body: expected the values of an array of the shape {shape}, {dtype}, got {values} "
-            "bytes"
+            "bytes; send the whole file"
         )
     try:
         array = np.frombuffer(body, dtype, offset=file.tell())
         return array.reshape(sizes, order="F" if is_fortran else "C")
     except ValueError as error:
-        raise ValueError(f"body: expected an array of NumPy's, got {error}") from error
+        raise ValueError(
+            f"body: expected an array that NumPy can read, got one of which it says: {error}"
+        ) from error

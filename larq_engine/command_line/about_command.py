@@ -8,9 +8,10 @@ def add_parser(commands: Any) -> None:
     """Adds the sub-command."""
     parser = commands.add_parser(
         "about",
-        help="show versions, host runtimes, the CPU's kernels and GPUs",
-        description="Shows versions, host runtimes, the CPU's kernels, and GPUs or why there is "
-        "none that can be used. Reports of faults should have it.",
+        help="show versions, hosts, the CPU's kernels and GPUs",
+        description="Shows the versions of the package and of the installed hosts, the kernels "
+        "that this CPU runs, and the GPUs, or why none can be used. Add what it prints when you "
+        "report a fault.",
     )
     parser.set_defaults(run=_run)
 

@@ -13,11 +13,14 @@ def add_parser(commands: Any) -> None:
         "accelerator",
         help="let LiteRT's tools, such as benchmark_litert_model, find the engine",
         description="Puts a link to the plug-in into a folder, by the name that LiteRT looks for. "
-        "LiteRT's tools take the folder as --runtime_path, and compute with the engine if they are "
-        "asked for a GPU.",
+        "Give LiteRT's tools this folder as --runtime_path, and ask them for the GPU (--use_gpu), "
+        "also on a machine without one: LiteRT takes other engines only as a GPU's. The engine "
+        "computes on a GPU if there is one and it is expected to be faster, else on the CPU.",
     )
     parser.set_defaults(run=_run)
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="an existing folder")
+    parser.add_argument(
+        "folder", type=Path, metavar="FOLDER", help="an existing folder, to put the link into"
+    )
 
 
 def _run(arguments: argparse.Namespace) -> None:

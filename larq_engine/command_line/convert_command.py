@@ -35,7 +35,8 @@ def add_parser(commands: Any) -> None:
         type=Path,
         metavar="MODEL",
         help="a .h5 or .keras file, the folder of a SavedModel, a .tflite or an .onnx file, or "
-        "FILE.py:FUNCTION, which returns a PyTorch module and its example inputs",
+        "FILE.py:FUNCTION, a function without arguments that returns a PyTorch module and its "
+        "example inputs",
     )
     parser.add_argument(
         "-o",
@@ -43,81 +44,98 @@ def add_parser(commands: Any) -> None:
         type=Path,
         required=True,
         metavar="OUT.tflite",
-        help="the file to write; - is standard output",
+        help="the .tflite file to write; - is standard output",
     )
     parser.add_argument(
         "--signature-key",
         action="append",
         dest="signature_keys",
         metavar="NAME",
-        help="a signature of the SavedModel to convert (default: serving_default); may be repeated",
+        help="SavedModel: the signature to convert (default: serving_default); may be repeated",
     )
     parser.add_argument(
         "--channels-last",
         action="store_true",
-        help="ONNX, PyTorch: inputs and outputs have their channels last in the file",
+        help="ONNX, PyTorch: put the channels of the file's inputs and outputs last, as Keras has "
+        "them (default: the model's order)",
     )
     parser.add_argument(
         "--sign-of-zero",
         choices=("error", "+1", "-1"),
         default="error",
-        help="ONNX, PyTorch: what a sign gives for 0 where a binary layer reads it, and the model "
-        "does not say it (default: error)",
+        help="ONNX, PyTorch: what Sign (torch.sign) gives for 0 in the file, +1 or -1; in the "
+        "model it gives 0, which no bit can be. error (default): refuse a PyTorch module in which "
+        "torch.sign may meet a 0, and an ONNX model in which a binary layer reads a Sign",
     )
     parser.add_argument(
-        "--open-batch", action="store_true", help="PyTorch: leave the size of the batch open"
+        "--open-batch",
+        action="store_true",
+        help="PyTorch: the file takes any number of samples at once (default: as many as the "
+        "example inputs have)",
     )
     parser.add_argument(
         "--report",
         type=Path,
         metavar="FILE",
-        help="write what became of each layer as JSON; - prints that in place of the table",
+        help="write what became of each layer to this file too, as JSON; - prints the JSON in "
+        "place of the table",
     )
     parser.add_argument(
-        "--target", choices=TARGETS, default="arm", help="arm: every CPU (default); xcore: XMOS"
+        "--target",
+        choices=TARGETS,
+        default="arm",
+        help="arm (default): for all CPUs, x86 too; xcore: for XMOS's tools",
     )
     parser.add_argument(
         "--compatibility",
         choices=COMPATIBILITIES,
         default="larq_engine",
-        help="lce: a file that Larq Compute Engine 0.16.0 can run too (default: larq_engine)",
+        help="larq_engine (default), or lce: a file that Larq Compute Engine 0.16.0 runs too",
     )
     for end in ("input", "output"):
         parser.add_argument(
             f"--inference-{end}-type",
             choices=("float32", "int8"),
             default="float32",
-            help=f"type of the {end}s; int8 if the model quantizes them (default: float32)",
+            help=f"Keras, SavedModel, ONNX, .tflite: the type of the file's {end}s (default: "
+            f"float32); int8 needs {end}s that the model, or an option below, quantizes to int8",
         )
     parser.add_argument(
         "--default-int8-range",
         type=float,
         nargs=2,
         metavar=("LO", "HI"),
-        help="take this range for all values between binary layers, to try the speed of int8",
+        help="Keras, SavedModel: quantize all values between binary layers to int8 with this one "
+        "range, such as -6 6, to try the speed of int8; the results mean nothing",
     )
     parser.add_argument(
         "--representative-dataset",
         type=Path,
         metavar="FILE",
-        help="samples of what the model will see, with whose ranges layers that are not binary "
-        "become int8: a .npy file, or a .npz file with an array for each input; samples along the "
-        "first axis",
+        help="samples of what the model will see, a few hundred: a .npy file, or a .npz file with "
+        "an array for each input, by its name; samples lie along the first axis. With the ranges "
+        "that they show, layers that are not binary become int8",
     )
     parser.add_argument(
         "--max-output-error",
         type=_part,
         metavar="PART",
-        help="largest error that int8 may cause in an output on the representative data set, such "
-        "as 0.02 for 2 %%; the layers that cause most of it stay in float",
+        help="with --representative-dataset: the largest error that int8 may cause in an output, "
+        "as a part of the output: 0.02 is 2 %%. The layers that cause most of it stay in float",
     )
     parser.add_argument(
         "--no-check",
         dest="check",
         action="store_false",
-        help="do not run the result and compare it with the model",
+        help="skip the check, which runs the file and the model on random inputs and compares "
+        "their results",
     )
-    parser.add_argument("-v", "--verbose", action="store_true", help="always show the progress")
+    parser.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="show each step as it begins (default: only on a terminal, after 3 seconds)",
+    )
 
 
 def _part(text: str) -> float:

@@ -13,12 +13,17 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "example",
         help="write a small converted model, to try things with",
-        description="Writes a small converted model with random weights: images of 96x96x3 to "
-        "10 scores.",
+        description="Writes a small converted model with random weights. It makes 10 scores of an "
+        "image of 96x96x3 floats.",
     )
     parser.set_defaults(run=_run)
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="OUT.tflite", help="the file to write"
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
+        metavar="OUT.tflite",
+        help="the .tflite file to write",
     )
 
 

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from larq_engine.command_line.files import ModelKind, check_destination, find_kind
+from larq_engine.command_line.files import check_destination, check_is_tflite
 from larq_engine.python.text_table import align_columns
 from larq_engine.python.whole_files import write_files
 
@@ -17,23 +17,21 @@ def add_parser(commands: Any) -> None:
         "export-weights",
         help="write binary weights and thresholds as arrays, for hardware of your own",
         description="Writes the weights of a .tflite file's binary layers as +1 and -1, with their "
-        "thresholds, multipliers and biases, to a .npz file of NumPy's. Its array 'description' is "
-        "JSON: strides, padding and which arrays belong to which layer (docs/weights.md).",
+        "thresholds, multipliers and biases, to a .npz file for NumPy. The array 'description' in "
+        "it is JSON, and says each layer's strides, padding and arrays (docs/weights.md).",
     )
     parser.set_defaults(run=_run)
-    parser.add_argument("model", type=Path, metavar="MODEL", help="a converted .tflite file")
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="OUT.npz", help="the file to write"
+        "model", type=Path, metavar="MODEL", help="a .tflite file with binary layers"
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="OUT.npz", help="the .npz file to write"
     )
 
 
 def _run(arguments: argparse.Namespace) -> None:
     model, output = arguments.model, arguments.output
-    if find_kind(model) is not ModelKind.TFLITE:
-        raise ValueError(
-            f"model '{model}': expected a .tflite file; make one with "
-            f"`larq-engine convert {model} -o OUT.tflite`"
-        )
+    check_is_tflite(model)
     check_destination("output", output, model)
     from larq_engine.converter.exported_weights import as_file, describe, export_weights
 

@@ -53,6 +53,15 @@ def find_kind(model: Path) -> ModelKind:
     )
 
 
+def check_is_tflite(model: Path) -> None:
+    """Raises ValueError if a model is something else than a .tflite file."""
+    if find_kind(model) is not ModelKind.TFLITE:
+        raise ValueError(
+            f"model '{model}': expected a .tflite file, got another kind of model; make one with "
+            f"`larq-engine convert {model} -o OUT.tflite`"
+        )
+
+
 def split_function(model: Path) -> tuple[Path, str] | None:
     """Splits FILE.py:FUNCTION; None of other paths."""
     file, colon, function = str(model).rpartition(":")

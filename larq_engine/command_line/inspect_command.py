@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from larq_engine.command_line.files import ModelKind, check_destination, find_kind
+from larq_engine.command_line.files import check_destination, check_is_tflite
 from larq_engine.python.whole_files import write_files
 
 
@@ -13,22 +13,22 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "inspect",
         help="show what is in a .tflite file",
-        description="Shows the operators of a .tflite file: shapes, bits, sizes, who runs them.",
+        description="Shows the operators of a .tflite file: their shapes, types and bytes, and "
+        "whether the plug-in or the host runs them. It runs nothing.",
     )
     parser.set_defaults(run=_run)
     parser.add_argument("model", type=Path, metavar="MODEL", help="a .tflite file")
     parser.add_argument(
-        "--json", metavar="FILE", help="write all of it as JSON too, or with - instead of the table"
+        "--json",
+        metavar="FILE",
+        help="write the same, and more, to this file too, as JSON; - prints the JSON in place of "
+        "the table",
     )
 
 
 def _run(arguments: argparse.Namespace) -> None:
     model = arguments.model
-    if find_kind(model) is not ModelKind.TFLITE:
-        raise ValueError(
-            f"model '{model}': expected a .tflite file; make one with "
-            f"`larq-engine convert {model} -o OUT.tflite`"
-        )
+    check_is_tflite(model)
     to_file = arguments.json not in (None, "-")
     if to_file:
         check_destination("json", Path(arguments.json), model)

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from larq_engine.command_line.files import ModelKind, check_destination, find_kind
+from larq_engine.command_line.files import check_destination, check_is_tflite
 from larq_engine.python.text_table import printable
 from larq_engine.python.whole_files import write_files
 
@@ -14,15 +14,19 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "place",
         help="choose a device for each operator of a model",
-        description="Chooses a device and a kernel for each operator, by what a profile of the "
-        "model says that they take: the best of all assignments, moves between memories counted. "
-        "Binarized convolutions are computed by the CPU and the GPU at the same time where that "
-        "pays.",
+        description="Chooses a device and a kernel for each operator, so that the whole model "
+        "takes the least time or energy. Reads from a profile what the operators take, and the "
+        "moves between memories. Where it saves time, the CPU and the GPU share a binarized "
+        "convolution: each computes some of its channels, at the same time.",
     )
     parser.set_defaults(run=_run, usage_error=parser.error)
     parser.add_argument("model", type=Path, metavar="MODEL", help="a .tflite file")
     parser.add_argument(
-        "--profile", type=Path, required=True, metavar="FILE", help="the profile of the model"
+        "--profile",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="the profile of MODEL, which `larq-engine profile` or larq_benchmark_model wrote",
     )
     parser.add_argument(
         "-o",
@@ -30,56 +34,65 @@ def add_parser(commands: Any) -> None:
         type=Path,
         required=True,
         metavar="OUT.tflite",
-        help="the placed model; beside it OUT.placement.json",
+        help="the placed model to write; beside it OUT.placement.json, which says what was chosen "
+        "and why",
     )
     parser.add_argument(
         "--objective",
         choices=("latency", "throughput", "energy", "edp"),
         default="latency",
-        help="what is to be least: seconds (default), joules, or their product",
+        help="what is to be least. latency (default) or throughput: seconds, both mean the same; "
+        "energy: joules; edp: joules times seconds. energy and edp need a profile with joules",
     )
     parser.add_argument(
         "--batch",
         metavar="N|auto",
-        help="a batch of the profile (default: the smallest); auto: of least cost for each image",
+        help="samples at once, one of the profile's numbers (default: the smallest); auto: the one "
+        "that costs least for each sample",
     )
     parser.add_argument(
         "--threads",
         type=int,
         metavar="N",
-        help="one of the profile's numbers of threads (default: the best)",
+        help="threads, one of the profile's numbers (default: the best)",
     )
     parser.add_argument(
-        "--max-energy", type=float, metavar="J", help="least seconds with at most J joules a batch"
+        "--max-energy",
+        type=float,
+        metavar="J",
+        help="with latency or throughput: choose among placements that take at most J joules a "
+        "batch (default: no limit)",
     )
     parser.add_argument(
-        "--devices", metavar="A,B", help="devices that may be used (default: all of the profile)"
+        "--devices",
+        metavar="NAME,...",
+        help="devices that may be used, such as cpu,host (default: all of the profile and of the "
+        "device files); one GPU at most",
     )
     parser.add_argument(
         "--device-file",
         action="append",
         default=[],
         metavar="FILE",
-        help="plan with a device that is not at hand; the name of one that comes with the "
-        "package, or a path; may be repeated",
+        help="plan with a device that is not at hand, too. FILE describes it: a path, or the "
+        "name of a file that comes with the package, such as pi5; may be repeated",
     )
     parser.add_argument(
         "--fallback",
         action="store_true",
-        help="let operators go where the plug-in's options say if their device or kernel is not "
-        "there when the model runs, instead of an error",
+        help="if a device or kernel is missing when the model runs, its operators run where the "
+        "plug-in's options say (default: an error)",
     )
     parser.add_argument(
         "--verify",
         action="store_true",
-        help="run the placed model and print what was predicted beside what it takes",
+        help="run the placed model, and print its measured times beside the predicted ones",
     )
 
 
 def _run(arguments: argparse.Namespace) -> None:
     model, output = arguments.model, arguments.output
-    if find_kind(model) is not ModelKind.TFLITE:
-        raise ValueError(f"model '{model}': expected a .tflite file, got another model; convert it")
+    check_is_tflite(model)
     report = output.with_suffix(".placement.json")
     check_destination("output", output, model, arguments.profile)
     check_destination("placement", report, model, arguments.profile, output)

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from larq_engine.command_line.files import ModelKind, check_destination, find_kind
+from larq_engine.command_line.files import check_destination, check_is_tflite
 
 
 def add_parser(commands: Any) -> None:
@@ -12,8 +12,9 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "profile",
         help="measure each operator of a .tflite file on each device",
-        description="Measures each operator of a .tflite file, and those that run together, on "
-        "each device with each kernel that is asked for.",
+        description="Measures the time of each operator of a .tflite file on each device, and its "
+        "energy where the machine has counters. Operators that a device computes together are "
+        "measured one by one and together. Prints a table.",
     )
     parser.set_defaults(run=_run)
     parser.add_argument("model", type=Path, metavar="MODEL", help="a .tflite file")
@@ -21,8 +22,9 @@ def add_parser(commands: Any) -> None:
         "--devices",
         type=_names,
         metavar="NAME,...",
-        help="of cpu (this engine), host (the host's own operators, always there), cuda and "
-        "cuda:N; by default all that there are",
+        help="cpu (the plug-in on the CPU), host (the host's own operators; always measured), cuda "
+        "or cuda:N (the plug-in on the first GPU, or on GPU N); default: cpu, host, and cuda if "
+        "there is a GPU",
     )
     parser.add_argument(
         "--threads",
@@ -36,35 +38,44 @@ def add_parser(commands: Any) -> None:
         type=_names,
         default=["auto"],
         metavar="NAME,...",
-        help="kernels to measure beside the one that the engine chooses, of those that "
-        "`larq-engine about` lists; all measures every one",
+        help="kernels to measure beside the engine's own choice, or all; `larq-engine about` lists "
+        "the CPU's (default: auto, the engine's choice alone)",
     )
     parser.add_argument(
         "--batch",
         type=_numbers,
         metavar="N,...",
-        help="samples at once; by default as the model declares",
+        help="numbers of samples at once, each measured (default: the number that the model "
+        "declares)",
     )
     parser.add_argument(
         "--rounds",
         type=_number,
         default=20,
         metavar="N",
-        help="rounds of a few samples each (default: 20)",
+        help="rounds, each of a few runs of everything (default: 20); fewer, but at least 3, where "
+        "they take more than 2 seconds",
     )
     parser.add_argument(
         "--energy",
         type=Path,
         metavar="SENSOR",
-        help="a sensor's file, such as /sys/class/hwmon/hwmon1/power1_input; by default RAPL",
+        help="the file of a sensor of the CPU's or board's energy or power, such as "
+        "/sys/class/hwmon/hwmon1/power1_input (default: RAPL, the counters of Intel's and AMD's "
+        "CPUs)",
     )
     parser.add_argument(
         "--runtime",
         metavar="NAME",
-        help="ai_edge_litert, tensorflow or tflite_runtime (default: the first installed)",
+        help="the host: ai_edge_litert, tensorflow or tflite_runtime (default: the first of these "
+        "that is installed)",
     )
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write the profile to this file"
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write the profile to this file, for `larq-engine place` and `report`",
     )
 
 
@@ -84,11 +95,7 @@ def _numbers(text: str) -> list[int]:
 
 def _run(arguments: argparse.Namespace) -> None:
     model = arguments.model
-    if find_kind(model) is not ModelKind.TFLITE:
-        raise ValueError(
-            f"model '{model}': expected a .tflite file; make one with "
-            f"`larq-engine convert {model} -o OUT.tflite`"
-        )
+    check_is_tflite(model)
     if arguments.output is not None:
         check_destination("output", arguments.output, model)
     from larq_engine.profiling.profiler import profile

@@ -71,15 +71,16 @@ def _make_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="larq-engine",
         description="Converts binarized models, shows what is in them, measures them and places "
-        "them on devices.",
+        "their operators on devices.",
+        epilog="`larq-engine COMMAND --help` lists the options of a command.",
     )
     parser.add_argument("--version", action="version", version=f"larq-engine {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in (
         convert_command,
         inspect_command,
-        place_command,
         profile_command,
+        place_command,
         report_command,
         export_weights_command,
         example_command,

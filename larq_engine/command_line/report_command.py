@@ -13,46 +13,71 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "report",
         help="show a profile, and a placement beside it",
-        description="Shows a profile and a placement: as tables, or as files where options name "
-        "some.",
+        description="Shows a profile, and a placement if one is named. Prints tables, or writes "
+        "the files that options name in place of them.",
     )
     parser.set_defaults(run=_run, usage_error=parser.error)
     parser.add_argument(
-        "profile", type=Path, metavar="PROFILE", help="a file of `larq-engine profile`"
+        "profile",
+        type=Path,
+        metavar="PROFILE",
+        help="a file that `larq-engine profile` or larq_benchmark_model wrote",
     )
     parser.add_argument(
         "--placement",
         type=Path,
         metavar="FILE",
-        help="of `larq-engine place`: the placed model, or the JSON file beside it",
+        help="what `larq-engine place` wrote: the placed model, or the JSON file beside it",
     )
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write a page (.html) that loads nothing"
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write a page (.html), which needs no other file and no network",
     )
     parser.add_argument(
-        "--batch", type=int, help="show this batch (default: the placement's, or the smallest)"
+        "--batch",
+        type=int,
+        metavar="N",
+        help="samples at once, one of the profile's numbers (default: the placement's, or the "
+        "smallest)",
     )
     parser.add_argument(
-        "--threads", type=int, help="show this number of threads (default: as --batch)"
+        "--threads",
+        type=int,
+        metavar="N",
+        help="threads, one of the profile's numbers (default: the placement's, or the smallest)",
     )
     parser.add_argument(
         "--device-file",
         action="append",
         default=[],
         metavar="FILE",
-        help="a device that the placement was planned with, as for `larq-engine place`",
+        help="a device file that the placement was made with, as for `larq-engine place`; may be "
+        "repeated",
     )
     parser.add_argument(
-        "--plots", type=Path, metavar="DIR", help="write the drawings there, as SVG files"
+        "--plots",
+        type=Path,
+        metavar="DIR",
+        help="write the drawings to this existing folder, as SVG files",
     )
     parser.add_argument(
         "--png", action="store_true", help="with --plots: PNG files too; needs matplotlib"
     )
     parser.add_argument(
-        "--overlay", type=Path, metavar="FILE", help="write node data for model-explorer (JSON)"
+        "--overlay",
+        type=Path,
+        metavar="FILE",
+        help="write the operators' times as node data (JSON) for Google's model-explorer",
     )
     parser.add_argument(
-        "--trace", type=Path, metavar="FILE", help="write a trace for Perfetto, made from medians"
+        "--trace",
+        type=Path,
+        metavar="FILE",
+        help="write one run, made of median times, as a trace (JSON) for Perfetto or "
+        "chrome://tracing",
     )
 
 

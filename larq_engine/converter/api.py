@@ -38,10 +38,10 @@ class _ShortHelp(type):
 class ConvertedModel(bytes, metaclass=_ShortHelp):
     """The content of a .tflite file, to write or to give to an Interpreter.
 
-    It is bytes, with all that those can do.
+    It is a `bytes` object with one more attribute.
 
     Attributes:
-        report: What became of each layer.
+        report: A ConversionReport: what became of each layer.
     """
 
     report: ConversionReport
@@ -76,23 +76,24 @@ def convert_keras_model(
     """Converts a Keras model, of Keras 2 (`tf_keras`, which Larq needs) or Keras 3.
 
     Args:
-        model: A built model. An open batch becomes 1.
+        model: A built model. A batch size that it leaves open (None) becomes 1.
         inference_input_type: float32, or int8 for models whose inputs are quantized to int8.
-        inference_output_type: Likewise.
+        inference_output_type: The same of outputs.
         target: "arm" for all CPUs, or "xcore" for XMOS's tools.
         experimental_default_int8_range: Quantizes everything between binary layers to int8 with
             this one range, to try the speed of int8; the results mean nothing.
-        representative_dataset: Samples of what the model will see, some hundred. With them, layers
-            that are not binary become int8, with the ranges that the samples show. A function that
-            returns samples, or an iterable of them: each a list with an array for every input, or a
-            dictionary from input name to array; for several signatures a dictionary from signature
-            to such samples.
+        representative_dataset: Some hundred samples of what the model will see. With them, layers
+            that are not binary become int8, with the ranges that the samples show. Give an iterable
+            of samples, or a function that returns one. A sample is a list with an array for every
+            input, or a dictionary from input name to array. For several signatures give a
+            dictionary from signature to such samples.
         max_output_error: The largest error that int8 may cause in an output on these samples, such
             as 0.02: the root mean square of the differences, divided by that of the output. The
             layers that cause most of it stay in float.
         compatibility: "larq_engine", or "lce" for a file that LCE 0.16.0 runs too.
-        check: Run both models on random inputs and compare them.
-        verbose: Show the progress; without, only where it takes long and somebody watches.
+        check: Run the converted and the float model on random inputs and compare them.
+        verbose: If 1, show the progress from the start; if 0, only in a terminal, and only when it
+            takes long.
 
     Returns:
         The content of the .tflite file; its attribute `report` says what became of each layer.
@@ -100,6 +101,8 @@ def convert_keras_model(
     Raises:
         ConversionError: The model cannot be converted, or the result is wrong.
         ValueError: An argument is not one of those above.
+        TypeError: `model` is no Keras model.
+        ImportError: TensorFlow is not installed.
     """
     from larq_engine.converter.keras import keras_to_tflite
     from larq_engine.converter.keras_3 import keras_3_to_tflite
@@ -135,8 +138,9 @@ def convert_saved_model(
     """Converts a SavedModel.
 
     Args:
-        signature_keys: The signatures to convert, "serving_default" if none are named. Files of
-            several are for hosts' signature runners; `Interpreter` runs files of one.
+        saved_model_dir: The path of the folder.
+        signature_keys: The names of the signatures to convert; "serving_default" if None. Files of
+            several signatures are for hosts' signature runners; `Interpreter` runs files of one.
 
     Everything else is as for `convert_keras_model`.
     """
@@ -168,8 +172,8 @@ def convert_tflite(
 ) -> ConvertedModel:
     """Converts a .tflite file of float operators, given as its path or content.
 
-    Needs no TensorFlow. Shapes stay as the file has them, open batches too. Everything else is as
-    for `convert_keras_model`.
+    It needs no TensorFlow. Shapes stay as the file has them; a batch size that it leaves open stays
+    open. Everything else is as for `convert_keras_model`.
     """
     return _convert(
         lambda step: model,
@@ -199,13 +203,15 @@ def convert_onnx(
 ) -> ConvertedModel:
     """Converts an ONNX model, also with the quantizers of QONNX, given as its path or content.
 
-    Needs the package `onnx` and no TensorFlow. A batch that the model leaves open stays open.
+    It needs the package `onnx` and no TensorFlow. A batch size that the model leaves open stays
+    open.
 
     Args:
-        channels_last: Whether the inputs and outputs of 3 and 4 dimensions of the .tflite file have
-            channels last; else they are as in the ONNX model, and transposed.
-        sign_of_zero: What the operator Sign gives for 0: "+1", "-1", or 0 as it is defined.
-            A binary layer cannot have that, so "error" stops where one would read it.
+        channels_last: Whether the .tflite file's inputs and outputs of 3 and 4 dimensions have
+            their channels last. If False, they are as in the ONNX model, and the file transposes
+            them.
+        sign_of_zero: What ONNX's operator Sign gives for 0 in the file: "+1" or "-1". "error"
+            leaves it 0, as ONNX defines it, and raises where a binary layer would read that 0.
 
     Everything else is as for `convert_keras_model`.
     """
@@ -253,11 +259,11 @@ def convert_torch(
         module: A torch.nn.Module that torch.export can trace, in float32 and on the CPU.
         example_inputs: A tensor, or a tuple of the tensors that forward takes. The file has their
             shapes.
-        channels_last: Inputs and outputs of three dimensions and more have their channels last in
-            the file. Without, they have PyTorch's order, and the file one TRANSPOSE at its input.
-        sign_of_zero: What torch.sign(0), in PyTorch 0, becomes where the module does not say it:
-            "+1" or "-1"; "error" refuses such a module.
-        open_batch: Leave the first dimension of inputs and outputs open.
+        channels_last: Whether the file's inputs and outputs of three dimensions and more have their
+            channels last. If False, they have PyTorch's order, and the file transposes them.
+        sign_of_zero: What torch.sign(0), which is 0 in PyTorch, becomes: "+1" or "-1". "error"
+            refuses a module where torch.sign may meet 0.
+        open_batch: Leave the first dimension of inputs and outputs open, for any number of samples.
         check: Run the file on the example inputs and on random ones, and compare it with the module
             and with the float model.
 
@@ -303,11 +309,10 @@ def conversion_report(model: Any, *, check: bool = False, **options: Any) -> Con
 
     Args:
         model: A Keras model, a .h5 or .keras file, the folder of a SavedModel, a .tflite file's
-            path or content, the path of an .onnx file, or a converted model, of which the report
-            is at hand.
-        check: Check the conversion too.
-        **options: As for that of `convert_keras_model`, `convert_saved_model`, `convert_tflite`
-            and `convert_onnx` which takes the model.
+            path or content, the path of an .onnx file, or a ConvertedModel, which has its report.
+        check: Compare the converted with the float model, too.
+        **options: Arguments of the function that converts such a model: `convert_keras_model`,
+            `convert_saved_model`, `convert_tflite` or `convert_onnx`.
     """
     if isinstance(model, ConvertedModel):
         if check or options:
@@ -408,8 +413,8 @@ def _check_file(content: bytes) -> None:
     """Makes sure that runtimes take what was written."""
     if problem := library.check_model(content):
         raise ConversionError(
-            f"the converted model ({len(content)} bytes) is none that hosts run: {problem}. The "
-            "converter is at fault: please report it with the model"
+            f"the converted model ({len(content)} bytes) is one that hosts cannot run: {problem}. "
+            "The converter is at fault: please report it with the model"
         )
 
 

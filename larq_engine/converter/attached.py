@@ -32,9 +32,9 @@ def read_attached(content: bytes) -> Attached:
             files = tuple((info, archive.read(info)) for info in archive.infolist())
         except Exception as error:  # Damaged, encrypted, or compressed in an unknown way.
             raise ValueError(
-                f"model ({len(content)} bytes): expected a whole zip archive behind the "
-                f"flatbuffer, where metadata keeps labels, got a damaged one ({error}); copy the "
-                "file again, or take the archive off (zip --delete)"
+                f"model ({len(content)} bytes): expected the zip archive behind the model, "
+                f"which keeps labels and the like, to be whole, got a damaged one ({error}); copy "
+                "the file again, or take the archive off (zip --delete)"
             ) from error
         return Attached(files, archive.comment)
 

@@ -81,9 +81,9 @@ def close_shapes(model: Model, graph: Graph, generator: np.random.Generator) -> 
         return
     sizes = ", ".join(map(str, sorted(_SIZES)))
     raise ConversionError(
-        f"self-check: expected the float model to run with the open sizes of its inputs at one of "
-        f"{sizes}, got at {_SIZES[0]}: {problem}; give the model fixed sizes, or convert without "
-        "this check with check=False"
+        f"self-check: expected the float model to run when the open sizes of its inputs are one of "
+        f"{sizes}, got an error at {_SIZES[0]}: {problem}; give the model fixed sizes, or "
+        "convert without this check with check=False"
     ) from problem
 
 

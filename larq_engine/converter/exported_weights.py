@@ -43,7 +43,7 @@ def export_weights(model: ModelSource) -> dict[str, Array]:
         their arrays, strides, padding and the like: `json.loads(bytes(arrays["description"]))`.
 
     Raises:
-        ValueError: It is no model, a damaged one, or it has no layer with binary weights.
+        ValueError: It is no model, it is damaged, or it has no layer with binary weights.
         FileNotFoundError: There is no such file.
     """
     arrays: dict[str, Array] = {}

@@ -21,21 +21,21 @@ def modify_integer_quantized_model_io_type(
     inference_input_type: Any = "float32",
     inference_output_type: Any = "float32",
 ) -> bytes:
-    """Gives a model that quantizes its inputs to int8, or dequantizes its outputs, int8 ones.
+    """Makes inputs and outputs int8 where the model itself quantizes or dequantizes them.
 
     Args:
         model: The content of a .tflite file.
         inference_input_type: int8, or float32 for inputs that stay as they are; a TensorFlow type,
             a NumPy type or a name.
-        inference_output_type: Likewise for outputs.
+        inference_output_type: The same for outputs.
 
     Returns:
         The content of the changed file, in which scale and zero point of each input and output say
         what its numbers mean.
 
     Raises:
-        ValueError: It is no model, a type is another one, or the model computes with an input or
-            output in float32, so that no int8 can take its place.
+        ValueError: It is no model, a type is neither float32 nor int8, or the model computes with
+            an input or output in float32, so that no int8 can take its place.
     """
     int8_inputs = type_name("inference_input_type", inference_input_type) == "int8"
     int8_outputs = type_name("inference_output_type", inference_output_type) == "int8"
@@ -50,10 +50,10 @@ def modify_integer_quantized_model_io_type(
 
 
 def strip_lcedequantize_ops(model: bytes) -> bytes:
-    """Lets every output that an LceDequantize makes be its bits instead.
+    """Removes the LceDequantize at a model's outputs, which then are bits.
 
-    Those that are dequantized twice, to int8 and then to float32, too. Other outputs stay as they
-    are.
+    An output that is dequantized twice, to int8 and then to float32, becomes bits, too. Other
+    outputs stay as they are.
 
     Args:
         model: The content of a .tflite file.
@@ -111,8 +111,8 @@ def _make_int8(
             what = _end(end, number, tensor)
             if tensor.dtype == "FLOAT32" and _is_both(graph, tensor):
                 raise ValueError(
-                    f"{what}: expected operators between the model's ends, got one that "
-                    "is an input and an output as it is; ask for float32, or take it off one end"
+                    f"{what}: expected operators between inputs and outputs, got a tensor "
+                    "that is both; ask for float32, or remove it from the inputs or the outputs"
                 )
             if tensor.dtype == "FLOAT32":
                 _replace_end(model, ends(graph), tensor, find(graph, tensor, what))

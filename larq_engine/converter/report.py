@@ -32,8 +32,8 @@ class LayerReport:
     Attributes:
         name: As in the model.
         kind: The operator that it was.
-        became: "binary" (products of bits, of one or a few a value), "weights only" (binary weights
-            stored as bits, float arithmetic), "int8", "float".
+        became: "binary" (multiplied as bits, one or a few of each value), "weights only" (binary
+            weights stored as bits, float arithmetic), "int8", "float".
         input_bits: Bits of an input value, 1 for signs.
         weight_bits: Bits of a weight in the file.
         output_bits: Bits of an output value: 1 where the next layer's sign is computed here.

@@ -230,7 +230,7 @@ def _read_map(kind: str, content: bytes) -> Any:
         options = flexbuffers.Loads(content)
     except Exception as error:  # Whatever a reader of corrupted bytes stumbles over.
         raise ValueError(
-            f"{kind}: expected a FlexBuffer map as options, got {len(content)} bytes that are none "
+            f"{kind}: expected a FlexBuffer map as options, got {len(content)} other bytes "
             f"({error}); the file is corrupted: copy or convert it again"
         ) from error
     if not isinstance(options, dict):

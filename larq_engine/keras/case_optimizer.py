@@ -12,7 +12,7 @@ class CaseOptimizer(keras.optimizers.Optimizer):
 
     Args:
         predicate_optimizer_pairs: Pairs of a function of a variable and an optimizer.
-        default_optimizer: For weights of which no predicate is true. Without, they stay.
+        default_optimizer: For weights of which no predicate is true. If None, these never change.
         name: The optimizer's name.
     """
 
@@ -26,7 +26,7 @@ class CaseOptimizer(keras.optimizers.Optimizer):
             if not callable(predicate):
                 raise TypeError(
                     f"CaseOptimizer: expected a function first in pair {number}, got "
-                    f"{type(predicate).__name__}"
+                    f"{type(predicate).__name__}; a pair is (predicate, optimizer)"
                 )
             _check_optimizer(f"second in pair {number}", optimizer)
         if default_optimizer is not None:
@@ -62,7 +62,7 @@ class CaseOptimizer(keras.optimizers.Optimizer):
             names = " and ".join(f"'{self.optimizers[number].name}'" for number in claims)
             raise ValueError(
                 f"CaseOptimizer: expected one optimizer for the weight '{variable.path}', got "
-                f"{names}"
+                f"{names}; let one predicate alone be true of it"
             )
         if claims:
             return claims[0]

@@ -37,7 +37,7 @@ class QuantizedLayer(keras.layers.Layer):
         binary = getattr(quantizer, "precision", None) == 1
         if binary and not isinstance(quantizer, quantizers.NoOp) and not getattr(self, constraint):
             _log.warning(
-                "%s '%s': binary weights without %s may stop to learn, as there is no gradient "
+                "%s '%s': binary weights without %s may stop learning, as there is no gradient "
                 "far from 0; give it weight_clip",
                 type(self).__name__,
                 self.name,
@@ -76,7 +76,7 @@ class QuantizedConv(QuantizedLayer):
         if self.padding == "causal" and pad_values != 0.0:
             raise ValueError(
                 f"{type(self).__name__} '{self.name}': expected pad_values=0 with causal padding, "
-                f"got {pad_values}"
+                f"got {pad_values}; leave pad_values out"
             )
 
     def call(self, inputs: Any) -> Any:

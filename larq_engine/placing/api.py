@@ -45,15 +45,16 @@ def place(
         batch: A batch of the profile; "auto": the batch with the least cost for each image; None:
             the smallest.
         threads: A number of threads of the profile; None: the best.
-        max_energy: The least seconds with at most so many joules a batch.
-        devices: Names of those that may be used; None: all.
-        device_files: Devices to plan with that are not in the profile; names of files that come
+        max_energy: The most joules a batch may take; for "latency" and "throughput" only.
+        devices: Names of the devices that may be used; None: all.
+        device_files: Devices to plan with that are not in the profile: names of files that come
             with the package, or paths.
-        fallback: Let operators go where the plug-in's options say if their device or kernel is not
-            there when the model runs, instead of an error.
+        fallback: What happens if an operator's device or kernel is not there when the model runs:
+            if True, it is computed where the plug-in's options say; if False, that is an error.
 
     Returns:
-        The bytes of the placed model; `placement` has what it costs, why, and what else would.
+        The bytes of the placed model; the attribute `placement` says what it costs, why each
+        operator is where it is, and what other placements would cost.
 
     Raises:
         ValueError: The profile is of another model, or lacks what is asked for.

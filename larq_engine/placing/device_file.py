@@ -115,7 +115,7 @@ def apply_device(profile: Profile, added: DeviceFile) -> Profile:
     name = f"device '{added.device.name}'"
     if not added.classes:
         raise ValueError(
-            f"{name}: expected costs of classes of operators, got a file without; it misses "
+            f"{name}: expected costs of classes of operators, got a file without them; it lacks "
             f"{'; '.join(added.missing)}; add classes to a copy of it"
         )
     known = {(link.source, link.target) for link in profile.links}

@@ -35,11 +35,11 @@ def load_object(content: bytes, name: str, mark: str, version: int, advice: str)
     try:
         loaded = json.loads(content.decode(), parse_constant=_refuse_constant)
     except (UnicodeDecodeError, RecursionError) as error:
-        refuse("JSON", f"what is none ({error})")
+        refuse("JSON", f"something else ({error})")
     except json.JSONDecodeError as error:
         end = len(content.decode().rstrip())
         cut = " at its end: the file is cut off" if error.pos >= end else ""
-        refuse("JSON", f"what is none ({error}{cut})")
+        refuse("JSON", f"something else ({error}{cut})")
     except ValueError as error:
         raise ValueError(f"{name}: {error}; {advice}") from None
     if not isinstance(loaded, dict) or mark not in loaded:

@@ -54,8 +54,8 @@ def _placement_of(model: Any) -> dict[str, Any] | None:
                 placement = json.loads(b"" if data is None else bytes(data))
             except (RecursionError, ValueError) as error:
                 raise ValueError(
-                    f"metadata '{METADATA}': expected JSON, got what is none ({error}); place the "
-                    "model that it was made of again"
+                    f"metadata '{METADATA}': expected JSON, got something else ({error}); place "
+                    "the model that it was made of again"
                 ) from None
             return placement if isinstance(placement, dict) else {}
     return None

@@ -48,9 +48,10 @@ class ProfileResult:
     """A profile, and what is worth knowing beside it.
 
     Attributes:
-        profile: What `write_profile` writes.
-        shares: Of each total of the profile.
-        wrong: Candidates whose outputs were wrong, and which have no time therefore.
+        profile: The profile itself, which `save` writes.
+        shares: How the time of each whole model divides into its rows.
+        wrong: Candidates (operators on a device with a kernel) that computed wrong results and so
+            have no time.
         noise: How quiet the machine was.
     """
 
@@ -97,18 +98,21 @@ def profile(
     """Measures each operator of a model on each device, with each kernel that could serve it.
 
     Args:
-        model: The content of a .tflite file, as bytes or anything with a buffer, or its path.
-        devices: Of "cpu" (this engine), "host" (the host's own operators), "cuda" or "cuda:N"; all
-            that there are if None. The host is always there: what no other takes is its.
+        model: The path of a .tflite file, or its content, as bytes or anything with a buffer.
+        devices: Some of "cpu" (this engine), "host" (the host's own operators), "cuda" and
+            "cuda:N"; None: the CPU, the host and the first GPU, if there is one. The host is
+            always measured: it computes what no other device can.
         threads: Numbers of threads, each measured.
-        kernels: "auto" for the one that the engine chooses, "all", or names of kernel rows, which
-            are measured beside it.
+        kernels: "auto" for the kernel that the engine chooses; "all", or names of kernels, which
+            are measured beside that one.
         batch: Numbers of samples at once; the one that the model declares if None.
-        rounds: How often each candidate comes; there are a few samples of it in each.
-        seconds: After so long a column rests in the later rounds.
+        rounds: How often each operator is timed on each device with each kernel; each time a few
+            samples are taken.
+        seconds: A device with a kernel that has taken so long, and has had three rounds, skips the
+            others.
         energy_sensor: The file of a sensor that measures the CPU's or the board's energy or power.
         runtime: "ai_edge_litert", "tensorflow" or "tflite_runtime"; the first installed if None.
-        verbose: Say what is done where no terminal shows it.
+        verbose: If 1, print the progress where no terminal shows it.
 
     Raises:
         ValueError: The model cannot be run alone, operator by operator, or an argument is not

@@ -19,14 +19,15 @@ _FILE_NAME = "libLiteRtGpuAccelerator.so"
 
 
 def environment() -> Any:
-    """LiteRT's environment in which CompiledModel computes with this engine.
+    """Returns LiteRT's environment in which CompiledModel computes with this engine.
 
     Hand it to `CompiledModel.from_file` or `from_buffer` as `environment`, with the accelerators
-    GPU and CPU: the engine is what LiteRT asks for as the GPU. It computes on a GPU where that is
-    there and worth it, and on the CPU else; LARQ_ENGINE_DEVICE decides otherwise.
+    GPU and CPU: LiteRT takes the engine for the GPU's accelerator. The engine computes on a GPU
+    where there is one and that pays, else on the CPU; or where the environment variable
+    LARQ_ENGINE_DEVICE says.
 
     Raises:
-        ImportError: LiteRT is not installed, or is older than its environments.
+        ImportError: LiteRT is not installed, or is older than 2.2.
         FileNotFoundError: The plug-in was not built.
     """
     try:

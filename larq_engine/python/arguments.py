@@ -39,8 +39,8 @@ def parse(x: Any, inputs: Sequence[TensorInfo]) -> Request:
     for info in inputs:
         if 0 in info.shape:
             raise ValueError(
-                f"input {info}: expected a shape of data, got {info.shape}, which has a dimension "
-                "of 0; call Interpreter.resize first"
+                f"input {info}: expected a shape without a dimension of 0, got {info.shape}; call "
+                "Interpreter.resize first"
             )
     if isinstance(x, memoryview):  # Iterable, but its elements may be none.
         x = np.asarray(x)

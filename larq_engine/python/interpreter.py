@@ -38,26 +38,28 @@ _interpreters: "weakref.WeakSet[Interpreter]" = weakref.WeakSet()
 class Interpreter:
     """Runs a TensorFlow Lite model, its binarized operators with this engine's kernels.
 
-    One Interpreter may be used by several threads: their invokes wait for each other. For parallel
-    work make one for each thread. A forked process may use it too: there it opens the model anew.
-    Pickle and `copy.deepcopy` make another Interpreter of the same model, options and shapes.
+    Several threads may use one Interpreter: their runs wait for each other. For parallel work make
+    one for each thread. A forked process may use it too: there it opens the model anew. Pickle and
+    `copy.deepcopy` make another Interpreter of the same model, options and shapes.
 
-    Memory is freed with the Interpreter, or at `close()` or the end of its `with` block.
+    `close()`, the end of its `with` block, or the end of the Interpreter frees the memory.
 
     Args:
-        model: The content of a .tflite file, as bytes or anything with a buffer, or its path.
-        num_threads: Threads for one invoke, but no more than there are CPUs for the process.
-        kernel: "auto", "reference", or the name of a kernel, for tests and measurements.
-        fuse: Whether to take over float operators next to the binarized ones: same results, but
-            for the rounding of averages, dense layers and logistic functions. Also "on" or "off",
-            as in the plug-in's options.
-        device: "cpu"; "cuda" or "cuda:N" for a GPU, on which everything runs that it can compute;
-            "auto" for each operator where it is expected to take least, if there is a GPU, which
-            `larq_engine.about()` tells. If None, what the environment variable LARQ_ENGINE_DEVICE
-            says, or "cpu".
+        model: The path of a .tflite file, or its content, as bytes or anything with a buffer.
+        num_threads: Threads for one run, but no more than there are CPUs for the process.
+        kernel: "auto" for the engine's choice; "reference" or the name of a kernel for tests and
+            measurements.
+        fuse: Whether the plug-in also computes float operators next to the binarized ones. Results
+            are the same, but for the rounding of averages, dense layers and logistic functions.
+            Also "on" or "off", as in the plug-in's options.
+        device: "cpu"; "cuda" or "cuda:N" for a GPU, which then computes all that it can; "auto" for
+            the device that is expected to take least time, operator by operator.
+            `larq_engine.about()` says whether there is a GPU. If None, what the environment
+            variable LARQ_ENGINE_DEVICE says, else "cpu".
         placement: Where single operators are computed, whatever `device` says, as in
-            "3:cpu,7:cuda,8:host,9:cpu:reference": the numbers are those of the profile, and
-            "1/3:cuda" is a node of subgraph 1. If "", what the model's file says; "none": nothing.
+            "3:cpu,7:cuda,8:host,9:cpu:reference". The numbers are the `node` of the rows of
+            `profile()`; "1/3:cuda" is a node of subgraph 1. If "", what the model's file says;
+            "none" is no placement, whatever the file says.
         runtime: "ai_edge_litert", "tensorflow" or "tflite_runtime"; the first installed if None.
 
     Raises:
@@ -193,16 +195,16 @@ class Interpreter:
             x: An array with samples along axis 0; for several inputs a list or tuple of arrays, or
                 a dictionary from input name to array; or an iterator that yields single samples,
                 each an array, list or dictionary.
-                An array in the memory of the GPU that computes, of any library with DLPack, is read
-                there if nothing but the GPU reads the input.
-            verbose: Show a progress bar from the start if 1, else only on long work.
+                An array may lie in the memory of the GPU that computes, if nothing but the GPU
+                reads the input: it is read there. Any library with DLPack (PyTorch, CuPy) makes it.
+            verbose: If 1, show a progress bar from the start; if 0, only when it takes long.
 
         Returns:
             One array, a list of them if the model has several outputs, or a dictionary by output
             name if the input was one.
 
         Raises:
-            TypeError: Data of this type would lose something in the input's type.
+            TypeError: A cast to the input's type would lose something of the data.
             ValueError: The data do not fit the inputs, or the model refused them.
         """
         declared = self._declared
@@ -240,12 +242,13 @@ class Interpreter:
             self._adopt(self._session.inputs(), self._session.outputs())
 
     def memory(self) -> list[DeviceMemory]:
-        """Tells what the model takes of GPUs' memory; known before the first run.
+        """Tells how much memory of GPUs the model takes, also before its first run.
 
         Returns:
-            A record for each GPU that computes, with `device`, `weights`, `activations` and
-            `staging` in bytes; nothing if all is on the CPU. After `predict` of many batches it is
-            that of two sessions.
+            A record for each GPU that computes, with its `device`, and in bytes its `weights`,
+            `activations` and `staging` (the host's memory that copies go through). The list is
+            empty if all is on the CPU. After `predict` of many batches two copies of the model are
+            open, and it counts both.
         """
         total: dict[str, DeviceMemory] = {}
         for lane in self._pipeline.lanes:

@@ -42,7 +42,9 @@ def delegate_path() -> str:
     path = Path(override) if override else _LIBRARY
     if not path.is_file():
         remedy = _find_remedy(bool(override))
-        raise FileNotFoundError(f"larq_engine plug-in: expected a file at {path}; {remedy}")
+        raise FileNotFoundError(
+            f"larq_engine plug-in: expected a file at {path}, got none; {remedy}"
+        )
     return str(path)
 
 

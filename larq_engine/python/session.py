@@ -268,7 +268,7 @@ class Session:
             read, assigned = tensors[old], tensors[new]
             if read.shape and -1 not in read.signature and read.shape != assigned.shape:
                 raise ValueError(
-                    f"expected inputs that leave a state in its shape {read.shape}, got what makes "
+                    f"expected inputs that keep a state's shape {read.shape}, got some that make "
                     f"it {assigned.shape} (tensor #{new}); give the batch that the model declares"
                 )
 

@@ -31,7 +31,7 @@ class Report:
         return format_text(self._study)
 
     def to_html(self) -> bytes:
-        """One page, which loads nothing."""
+        """One page of HTML, which loads nothing from elsewhere."""
         return make_page(self._study)
 
     def to_overlay(self) -> bytes:
@@ -39,14 +39,14 @@ class Report:
         return format_overlay(self._study)
 
     def to_trace(self) -> bytes:
-        """A run made from medians, for Perfetto and chrome://tracing."""
+        """A time line made from medians, for Perfetto and chrome://tracing."""
         return format_trace(self._study)
 
     def to_plots(self, kind: str) -> dict[str, bytes]:
         """Each drawing as a file, by its name; `kind` is svg or png.
 
         Raises:
-            ImportError: matplotlib, which PNG files need, is not there.
+            ImportError: matplotlib, which PNG files need, is not installed.
         """
         write = {"svg": svg.as_file, "png": png.as_file}[kind]
         return {f"{name}.{kind}": write(drawing) for name, drawing in draw_all(self._study).items()}
@@ -65,12 +65,12 @@ def report(
 
     Args:
         profile: What `larq_engine.profile` made of a model, or the path of its file.
-        placement: That of the same model: what `larq_engine.place` found, or a file: its
-            JSON, or the placed model.
-        output: Where to write the page, an .html file; without it none is written.
-        batch: Which of the profile's batches; without it the placement's, or else the smallest.
-        threads: Which of the profile's numbers of threads; as `batch`.
-        device_files: Devices that the placement was planned with beside the profile's.
+        placement: A placement of the same model: the `placement` of what `larq_engine.place`
+            returned, or the path of its JSON file or of the placed model.
+        output: The .html file to write the page to; None: no file.
+        batch: Which of the profile's batches; None: the placement's, else the smallest.
+        threads: Which of the profile's numbers of threads; None as for `batch`.
+        device_files: The device files that the placement was made with, if any.
 
     Raises:
         OSError: A file cannot be read or written.

@@ -116,8 +116,9 @@ def make_study(
     ]
     if not entries:
         raise ValueError(
-            f"batch {batch}, threads {threads}: expected what was measured together, got batches "
-            f"{profile.batches()} and threads {profile.threads()} that were never"
+            f"batch {batch}, threads {threads}: expected two that were measured together, got two "
+            f"that never were; the profile has batches {profile.batches()}, threads "
+            f"{profile.threads()}"
         )
     ops = tuple(_study_op(op, entries, placement) for op in profile.ops)
     costs = costs_of(profile, batch, threads, profile.devices)

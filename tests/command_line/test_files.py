@@ -7,6 +7,7 @@ import pytest
 from larq_engine.command_line.files import (
     ModelKind,
     check_destination,
+    check_is_tflite,
     find_kind,
     split_function,
 )
@@ -49,6 +50,17 @@ def test_a_function_of_a_python_file_makes_a_pytorch_module(tmp_path, name):
     assert find_kind(tmp_path / name) is ModelKind.TORCH
     assert split_function(tmp_path / name) == (tmp_path / name.split(":")[0], "make_model")
     assert split_function(tmp_path / "model.py") is None
+
+
+@pytest.mark.parametrize("name", ["model.keras", "model.onnx", "model.py:make_model"])
+def test_commands_that_take_tflite_files_refuse_other_models(tmp_path, name):
+    model = tmp_path / name
+    (tmp_path / name.split(":")[0]).write_bytes(b"")
+    with pytest.raises(ValueError, match=r"expected a \.tflite file, got another kind") as caught:
+        check_is_tflite(model)
+    assert f"`larq-engine convert {model} -o OUT.tflite`" in str(caught.value)
+    (tmp_path / "model.tflite").write_bytes(b"")
+    check_is_tflite(tmp_path / "model.tflite")
 
 
 @pytest.mark.parametrize("name", ["saved", "saved.tflite"])

@@ -184,7 +184,7 @@ def test_the_report_reads_the_placed_model(
         (("--batch", "8"), "batch: expected one of the profile's (1), got 8"),
         (("--objective", "energy"), "expected a profile with joules"),
         (("--device-file", "absent.json"), "expected a file, or one of fpga_gpu_cyclone10gx, "),
-        (("--device-file", "fpga_gpu_cyclone10gx"), "it misses latency and joules of"),
+        (("--device-file", "fpga_gpu_cyclone10gx"), "it lacks latency and joules of"),
     ],
 )
 def test_nothing_is_written_if_it_cannot_be(

@@ -95,6 +95,25 @@ def test_help_and_version(arguments, words, capsys):
     assert all(word in shown for word in words)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["inspect"],
+        ["profile"],
+        ["place", "--profile", "profile.json", "-o", "placed.tflite"],
+        ["export-weights", "-o", "weights.npz"],
+    ],
+)
+def test_a_model_that_is_to_be_converted_first(options, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.onnx").write_bytes(b"")
+    assert main([options[0], "model.onnx", *options[1:]]) == 1
+    assert capsys.readouterr().err == (
+        "larq-engine: error: model 'model.onnx': expected a .tflite file, got another kind of "
+        "model; make one with `larq-engine convert model.onnx -o OUT.tflite`\n"
+    )
+
+
 def test_help_imports_nothing_that_takes_long():
     script = (
         "import sys\n"

@@ -84,7 +84,7 @@ def _read(path):
         (lambda path: "", "expected JSON, got an empty file"),
         (lambda path: _read(path)[:5000], "the file is cut off"),
         (lambda path: "{}", "expected an object with the key larq_engine_profile"),
-        (lambda path: "\x00TFL3", "expected JSON, got what is none"),
+        (lambda path: "\x00TFL3", "expected JSON, got something else"),
         (lambda path: b"\x1c\0\0\0TFL3\xf8", "expected JSON, got a model; write one with `larq-"),
         (lambda path: json.dumps({"larq_engine_profile": 2}), "of a later larq_engine"),
     ],

@@ -76,7 +76,7 @@ def test_nothing_is_attached_to_other_files(rng):
 def test_a_damaged_archive_is_an_error(rng):
     content = bytearray(_with_files(_model(rng), own_offsets=False))
     content[content.index(b"PK\3\4") + 50] ^= 0xFF
-    with pytest.raises(ValueError, match="whole zip archive behind the flatbuffer"):
+    with pytest.raises(ValueError, match="expected the zip archive behind the model"):
         convert_tflite(bytes(content))
 
 

@@ -155,7 +155,7 @@ def test_an_input_that_is_an_output_too_is_refused():
     builder = ModelBuilder()
     x, q = builder.tensor(_SHAPE, name="x"), _quantized(builder, "q")
     builder.builtin("QUANTIZE", [x], [q])
-    with pytest.raises(ValueError, match="an input and an output as it is; ask for float32"):
+    with pytest.raises(ValueError, match="got a tensor that is both; ask for float32"):
         modify_integer_quantized_model_io_type(builder.finish([x], [q, x]), "int8")
 
 

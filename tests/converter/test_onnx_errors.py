@@ -267,7 +267,7 @@ def test_another_domain(rng):
 def test_a_second_result_that_is_not_there():
     net = OnnxNet()
     made, mask = net.op("Dropout", net.input(1, 4), outputs=2)
-    _refused(net.finish(net.op("Where", mask, made, np.float32(0))), "a second result")
+    _refused(net.finish(net.op("Where", mask, made, np.float32(0))), "a second output")
 
 
 def test_training():

@@ -291,7 +291,7 @@ def test_device_files_that_do_not_fit_are_told() -> None:
         apply_device(profile(), dataclasses.replace(device, links=()))
     with pytest.raises(ValueError, match="classes: expected at least one"):
         parse_device(encoded({**_device(), "classes": []}))
-    with pytest.raises(ValueError, match="it misses its latencies"):
+    with pytest.raises(ValueError, match="it lacks its latencies"):
         nothing = {**_device(), "classes": [], "missing": ["its latencies"]}
         apply_device(profile(), parse_device(encoded(nothing)))
     with pytest.raises(ValueError, match="another JSON file"):

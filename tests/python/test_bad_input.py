@@ -221,7 +221,8 @@ def test_inputs_without_a_size():
         data = [np.ones((2, 4), np.float32)] * len(shapes)
         for x in (data, zip(*data, strict=True)):
             text = message_of(ValueError, interpreter.predict, x)
-            assert f"got {next(s for s in shapes if 0 in s)}, which has a dimension of 0" in text
+            empty = next(shape for shape in shapes if 0 in shape)
+            assert f"expected a shape without a dimension of 0, got {empty}" in text
             assert text.endswith("; call Interpreter.resize first")
         interpreter.resize([(2, 4)] * len(shapes))
         np.testing.assert_array_equal(interpreter.predict(data), 2 * data[0])

@@ -33,7 +33,7 @@ def test_a_state_keeps_its_batch(runtime, box):
     kind, message = box.call(load_and_run, summing_model(input_batch=2), runtime)
     assert (kind, message) == (
         "ValueError",
-        "model: expected inputs that leave a state in its shape (1, 4), got what makes it (2, 4) "
+        "model: expected inputs that keep a state's shape (1, 4), got some that make it (2, 4) "
         "(tensor #3); give the batch that the model declares",
     )
 

@@ -138,5 +138,5 @@ class Call:
             raise self.error(
                 f"an input of {ranks} dimensions",
                 f"the shape {list(value.shape)}",
-                "there is no such operator in the converter",
+                "the converter has no other form of this operator",
             )

@@ -193,9 +193,9 @@ class _Reader:
     def _input(self, info: Any) -> Declared:
         if not info.type.HasField("tensor_type") or not info.type.tensor_type.HasField("shape"):
             raise self._error(
-                f"input '{info.name}' to be a tensor of known rank",
+                f"input '{info.name}' to be a tensor with a known number of dimensions",
                 "something else",
-                "export it so",
+                "export it with the shapes of its inputs",
             )
         tensor = info.type.tensor_type
         shape = tuple(
@@ -258,7 +258,9 @@ class _Reader:
         shape = tuple(int(size) for size in tensor.dims)
         dtype = NUMPY_TYPES[self._type(tensor.data_type, of)]
         if any(size < 0 for size in shape):
-            raise self._error(f"{of} to have sizes", f"{list(shape)}", "it is damaged: export it")
+            raise self._error(
+                f"{of} to have sizes", f"{list(shape)}", "it is damaged: export it again"
+            )
         size = math.prod(shape) * np.dtype(dtype).itemsize
         if size >= MOST_BYTES:
             raise self._error(

@@ -63,7 +63,9 @@ def flatten(call: Call) -> Value:
     axis = axis + rank if axis < 0 else axis
     rows, columns = x.shape[:axis], x.shape[axis:]
     if OPEN in columns:
-        raise call.error("an open size in its rows", list(x.shape), "export it with a fixed batch")
+        raise call.error(
+            "an open size before its axis only", list(x.shape), "export it with a fixed batch"
+        )
     batch = OPEN if OPEN in rows else math.prod(rows)
     return _reshaped(call, x, (batch, math.prod(columns)))
 
@@ -161,7 +163,7 @@ def concat(call: Call) -> Value:
     sizes = [operand.shape[axis] for operand in operands]
     if len(others) > 1 or OPEN in sizes:
         shapes = [list(operand.shape) for operand in operands]
-        raise call.error("shapes that fit, and an axis of fixed size", shapes, "look at the model")
+        raise call.error("shapes that fit, and an axis of fixed size", shapes, "fix the sizes")
     values = [net.ordered(net.value(operand), order) for operand in operands]
     shape = (*first.shape[:axis], sum(sizes), *first.shape[axis + 1 :])
     options = schema.make_options("ConcatenationOptions", axis=order.index(axis))
@@ -181,7 +183,9 @@ def pad(call: Call) -> Value:
     mode, flat = call.text("mode", "constant"), flat or []
     if mode != "constant" or len(flat) != 2 * len(axes) or min(flat, default=0) < 0:
         raise call.error(
-            f"{2 * len(axes)} pads of 0 or more, of one value", f"{flat}, {mode}", "use others"
+            f"{2 * len(axes)} pads of 0 or more, in the mode constant",
+            f"{flat}, {mode}",
+            "use such pads",
         )
     value = call.number("value", 0.0)
     if call.input(2) is not None:
@@ -215,13 +219,13 @@ def slices(call: Call, shape: Shape) -> list[slice]:
     axes = list(range(len(starts))) if axes is None else axes
     steps = call.numbers(4, "its steps") or [1] * len(starts)
     if min(steps, default=1) < 1:
-        raise call.error("steps of 1 or more", steps, "turn the values round in another way")
+        raise call.error("steps of 1 or more", steps, "reverse values in another way")
     taken = [slice(None)] * rank
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
         size = shape[axis]
         whole = start == 0 and step == 1 and end >= (1 << 31) - 1
         if size == OPEN and not whole:
-            raise call.error("slices of known sizes", "of the open batch", "fix the batch")
+            raise call.error("slices of known sizes", "of the open batch", "fix its size")
         taken[axis] = slice(None) if whole else slice(*slice(start, end, step).indices(size))
     return taken
 
@@ -250,7 +254,7 @@ def _part(call: Call, x: Value, taken: Sequence[slice]) -> Value:
         for size, part in zip(x.shape, taken, strict=True)
     )
     if 0 in shape:
-        raise call.error("values to be left", f"the shape {list(shape)}", "look at the model")
+        raise call.error("values to be left", f"the shape {list(shape)}", "cut less off")
     lies = tuple(shape[axis] for axis in x.order)
     parts = [taken[axis] for axis in x.order]
     if any(part.step not in (None, 1) for part in parts):

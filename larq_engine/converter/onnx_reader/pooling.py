@@ -58,7 +58,7 @@ def _windows(call: Call) -> Windows:
         raise call.error(
             "a kernel_shape, and no dilations",
             [taps, call.integers("dilations")],
-            "hosts have no dilated pooling",
+            "use dilations of 1, as hosts have no other pooling",
         )
     return read_windows(call, x.shape[2:], taps)
 

@@ -132,8 +132,8 @@ class _Making:
         missing = [name for name in node.inputs if name and name not in self._values]
         if missing:
             raise ConversionError(
-                f"{node.title}: expected inputs that are read, got '{missing[0]}', a second result "
-                "of an operator of which the converter makes only the first; export it without"
+                f"{node.title}: expected inputs that the converter makes, got '{missing[0]}', a "
+                "second output of an operator, which it does not make; export the model without it"
             )
         inputs = [self._values[name] if name else None for name in node.inputs]
         if node.kind == "Sub" and len(inputs) == 2:

@@ -285,7 +285,7 @@ def _binary_but_for(sign: Tensor) -> Op | None:
 
 def _third_value(title: str, got: str) -> ConversionError:
     return ConversionError(
-        f"{title}: expected none that is 0, as Sign of 0 is 0, a third value that binary layers "
-        f"do not have, got {got}; say which of the two it is meant to be, with "
+        f"{title}: expected no value that is 0, as Sign of 0 is 0, a third value that binary "
+        f"layers do not have, got {got}; say whether 0 becomes +1 or -1, with "
         'sign_of_zero="+1" (x >= 0 is +1) or sign_of_zero="-1" (--sign-of-zero), or use Where'
     )

@@ -24,7 +24,7 @@ def conv(call: Call) -> Value:
         )
     if (call.integers("kernel_shape") or taps) != taps:
         raise call.error(
-            f"its kernel_shape to be {taps}", call.integers("kernel_shape"), "export it"
+            f"its kernel_shape to be {taps}", call.integers("kernel_shape"), "export it again"
         )
     windows = read_windows(call, x.shape[2:], taps)
     image = as_image(net, x)
@@ -185,7 +185,9 @@ def batch_norm(call: Call) -> Value:
     numbers = [call.weights(n, name).astype(np.float64) for n, name in enumerate(names, 1)]
     if any(number.shape != (x.shape[1],) for number in numbers):
         shapes = [number.shape for number in numbers]
-        raise call.error(f"{x.shape[1]} numbers of each kind", shapes, "it is damaged: export it")
+        raise call.error(
+            f"{x.shape[1]} numbers of each kind", shapes, "it is damaged: export it again"
+        )
     scale, offset, mean, variance = numbers
     variance = variance + call.number("epsilon", 1e-5)
     if not (variance > 0).all():

@@ -112,7 +112,9 @@ def read_windows(call: Call, sizes: Shape, taps: Sequence[int]) -> Windows:
         room = size + sum(pads) - (count - 1) * gap - 1
         if room < 0:
             raise call.error(
-                "a window in the padded image", f"{count} taps of {size}", "look at it"
+                "a window in the padded image",
+                f"{count} taps, a side of {size}",
+                "use a smaller window",
             )
         result = room // stride + 1
         if rounds_up and room % stride and result * stride < size + pads[0]:

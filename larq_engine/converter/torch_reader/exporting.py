@@ -82,8 +82,8 @@ def _with_batch(what: str, tensor: Any) -> Any:
     torch = import_torch()
     if tensor.ndim == 0 or tensor.shape[0] == 0:
         raise ConversionError(
-            f"{what}: open_batch: expected inputs with a batch in front, got the shape "
-            f"{tuple(tensor.shape)}"
+            f"{what}: open_batch: expected inputs whose first dimension is the batch, got the "
+            f"shape {tuple(tensor.shape)}; add that dimension, or leave open_batch out"
         )
     copies = -(-OPEN_BATCH // tensor.shape[0])
     return torch.cat([tensor] * copies)[:OPEN_BATCH].contiguous()
@@ -103,8 +103,8 @@ def _check_mutations(what: str, program: Any) -> None:
     for spec in program.graph_signature.output_specs:
         if spec.kind.name.endswith("_MUTATION") and spec.arg.name in from_inputs:
             raise ConversionError(
-                f"{what}: expected it to leave '{spec.target}' as it is, got one that writes to "
-                "it what depends on its inputs; compute a new tensor in forward"
+                f"{what}: expected it to leave '{spec.target}' as it is, got one that changes it "
+                "by what depends on its inputs; compute a new tensor in forward"
             )
 
 

@@ -34,7 +34,8 @@ def call_function(file: Path, name: str) -> tuple[Any, Any]:
     if not callable(function):
         found = ", ".join(sorted(key for key, value in vars(loaded).items() if callable(value)))
         raise ConversionError(
-            f"{what}: expected a function of that name, got a file with {found or 'none'}"
+            f"{what}: expected a function of that name, got a file with "
+            f"{found or 'none'}; check the name"
         )
     made = function()
     if not isinstance(made, tuple) or len(made) != 2:
