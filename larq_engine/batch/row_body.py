@@ -31,7 +31,7 @@ def read_row(body: bytes) -> Array:
     if dtype.hasobject or math.prod(shape) * dtype.itemsize != values or min(shape, default=0) < 0:
         raise ValueError(
             f"body: expected the values of an array of the shape {shape}, {dtype}, got {values} "
-            "bytes; send the whole file"
+            "bytes; send one whole file, of numbers"
         )
     try:
         array = np.frombuffer(body, dtype, offset=file.tell())

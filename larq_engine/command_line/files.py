@@ -29,6 +29,10 @@ _SUFFIXES = {
 }
 
 
+# Programs, and weights without the module that they belong to.
+_OF_TORCH = (".py", ".pt", ".pth")
+
+
 def find_kind(model: Path) -> ModelKind:
     """Tells what a model is by its name, or else by its content.
 
@@ -47,9 +51,14 @@ def find_kind(model: Path) -> ModelKind:
         kind = _SUFFIXES.get(model.suffix.lower()) or _kind_of_content(model)
         if kind is not None:
             return kind
+    remedy = (
+        "write a function that returns the module with its weights, and example inputs"
+        if model.suffix.lower() in _OF_TORCH
+        else "check the path"
+    )
     raise ValueError(
         f"model '{model}': expected a .h5 or .keras file, the folder of a SavedModel, a .tflite or "
-        "an .onnx file, or FILE.py:FUNCTION for PyTorch, got something else; check the path"
+        f"an .onnx file, or FILE.py:FUNCTION for PyTorch, got something else; {remedy}"
     )
 
 

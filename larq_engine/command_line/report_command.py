@@ -103,6 +103,11 @@ def _run(arguments: argparse.Namespace) -> None:
     for name, (path, _) in asked.items():
         others = [other for key, (other, _) in asked.items() if key != name]
         check_destination(name, path, *read, *others)
+    page = arguments.output
+    if page is not None and page.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(
+            f"output '{page}': expected the name of a page, got another; name it {page.stem}.html"
+        )
     contents = {path: make() for path, make in asked.values()}
     if arguments.plots is not None:
         check_destination("plots", arguments.plots / "graph.svg")

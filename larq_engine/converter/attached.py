@@ -34,7 +34,7 @@ def read_attached(content: bytes) -> Attached:
             raise ValueError(
                 f"model ({len(content)} bytes): expected the zip archive behind the model, "
                 f"which keeps labels and the like, to be whole, got a damaged one ({error}); copy "
-                "the file again, or take the archive off (zip --delete)"
+                "the file again, or take the archive off: zip -A FILE; zip --delete FILE '*'"
             ) from error
         return Attached(files, archive.comment)
 

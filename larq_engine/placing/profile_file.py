@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from larq_engine.placing.json_fields import Fields, load_object
+from larq_engine.placing.json_fields import Fields, load_object, read_file
 from larq_engine.python.whole_files import write_files
 
 VERSION = 1
+
+_ADVICE = "write one with `larq-engine profile MODEL -o FILE`"
 
 # The memory of the host program: inputs come from there, and outputs end there.
 HOST_MEMORY = "host"
@@ -164,7 +166,8 @@ def read_profile(path: str | os.PathLike[str]) -> Profile:
         OSError: There is no such file, or it cannot be read.
         ValueError: It is no profile, or one whose parts do not fit.
     """
-    return parse_profile(Path(path).read_bytes(), f"profile '{os.fspath(path)}'")
+    name = f"profile '{os.fspath(path)}'"
+    return parse_profile(read_file(path, name, _ADVICE), name)
 
 
 def parse_profile(content: bytes, name: str = "profile") -> Profile:
@@ -178,7 +181,7 @@ def parse_profile(content: bytes, name: str = "profile") -> Profile:
         name,
         "larq_engine_profile",
         VERSION,
-        "write one with `larq-engine profile MODEL -o FILE`",
+        _ADVICE,
     )
     model = fields.part("model")
     profile = Profile(

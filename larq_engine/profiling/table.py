@@ -67,7 +67,7 @@ def _cells(profile: Profile, measurement: Measurement) -> tuple[str, ...]:
     macs = sum(op.macs.get(measurement.batch, 0) for op in ops)
     speed = f"{macs / seconds.median / 1e9:.1f}" if macs and seconds.median else ""
     return (
-        _numbers(measurement.ops),
+        _numbers([op.node for op in ops]),
         "+".join(op.op for op in ops),
         ops[-1].layer,
         str(measurement.batch),
@@ -109,13 +109,15 @@ def _millijoules(joules: float | None) -> str:
 def _totals(result: ProfileResult) -> str:
     titles = ("batch", "device", "threads", "ms", "quartiles", "rows", "diff %", "host's cut out",
               "diff % ", "mJ", "")  # fmt: skip
-    return "\n".join([*align_columns(titles, list(map(_share, result.shares)), _NUMBERS), ""])
+    cells = [_share(result.profile, share) for share in result.shares]
+    return "\n".join([*align_columns(titles, cells, _NUMBERS), ""])
 
 
-def _share(share: Share) -> tuple[str, ...]:
+def _share(profile: Profile, share: Share) -> tuple[str, ...]:
     total = share.total
     seconds = total.seconds
-    missing = f"without ops {_numbers(share.missing)}" if share.missing else ""
+    nodes = [profile.ops[op].node for op in share.missing]
+    missing = f"without ops {_numbers(nodes)}" if nodes else ""
     return (
         str(total.batch),
         total.device,

@@ -184,6 +184,15 @@ def _check_stack(arrays: Sequence[Data], inputs: Sequence[TensorInfo]) -> list[D
     return checked
 
 
+def _has_channels_first(shape: tuple[int, ...], pattern: Sequence[int | str]) -> bool:
+    """Whether images have their channels where PyTorch has them, and the model has them last."""
+    if len(shape) != 4:
+        return False
+    moved = (shape[0], *shape[2:], shape[1])
+    pairs = zip(pattern, moved, strict=True)
+    return all(isinstance(want, str) or want == got for want, got in pairs)
+
+
 def _check(array: Data, info: TensorInfo, batched: bool) -> Data:
     """Returns the array in the input's type; of a batched one the number of samples is free."""
     pattern = _free_dimensions(info, batched)
@@ -201,10 +210,12 @@ def _check(array: Data, info: TensorInfo, batched: bool) -> Data:
         isinstance(want, int) and want != got
         for want, got in zip(pattern, array.shape, strict=True)
     ):
-        raise ValueError(
-            f"input {info}: expected shape {wanted}, got {array.shape}; "
-            "reshape the data, or let the model take this shape with Interpreter.resize"
+        remedy = (
+            "its channels come last: transpose the data with (0, 2, 3, 1)"
+            if _has_channels_first(array.shape, pattern)
+            else "reshape the data, or let the model take this shape with Interpreter.resize"
         )
+        raise ValueError(f"input {info}: expected shape {wanted}, got {array.shape}; {remedy}")
     if isinstance(array, DeviceArray):
         if array.dtype != info.dtype:
             raise TypeError(

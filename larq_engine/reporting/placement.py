@@ -4,9 +4,8 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from larq_engine.placing.json_fields import Fields, is_model, load_object
+from larq_engine.placing.json_fields import Fields, is_model, load_object, read_file
 from larq_engine.placing.placement import SecondHalf
 from larq_engine.placing.profile_file import Profile
 
@@ -67,7 +66,8 @@ def read_placement(path: str | os.PathLike[str], profile: Profile) -> Placement:
         OSError: There is no such file, or it cannot be read.
         ValueError: It is no placement, or one that does not fit the profile.
     """
-    content, name = Path(path).read_bytes(), f"placement '{os.fspath(path)}'"
+    name = f"placement '{os.fspath(path)}'"
+    content = read_file(path, name, _ADVICE)
     if is_model(content):
         # What reads model files needs packages that JSON does without.
         from larq_engine.placing import placed_file

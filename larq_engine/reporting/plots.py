@@ -141,4 +141,4 @@ def draw_limits(study: Study) -> Drawing | None:
 
 
 def _name(op: OpStudy) -> str:
-    return f"{op.op.id} {op.op.op} {op.op.layer}".rstrip()
+    return f"{op.op.node} {op.op.op} {op.op.layer}".rstrip()

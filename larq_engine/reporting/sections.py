@@ -136,15 +136,11 @@ def _legend(study: Study) -> Markup:
 def _reason(study: Study, op: OpStudy) -> Markup:
     layer = f" {op.op.layer}" if op.op.layer else ""
     time = "not measured" if op.chosen is None else units.seconds(op.chosen.seconds.median)
-    title = f"{op.op.id} {op.op.op}{layer}"
+    title = f"{op.op.node} {op.op.op}{layer}"
     body = [
         element("h3", title),
         element("p", f"On {op.place if op.device else 'no device'}: {op.reason or time}."),
-        element(
-            "p",
-            f"Node {op.op.node} of the model; output {op.op.name or 'without a name'}.",
-            class_="muted",
-        ),
+        element("p", f"Output {op.op.name or 'without a name'}.", class_="muted"),
         _table(tables.costs(study, op)) if op.alone or op.fused else None,
     ]
     return element(

@@ -162,7 +162,7 @@ def ops(study: Study) -> Table:
         macs = op.op.macs.get(study.batch)
         rows.append(
             (
-                str(op.op.id),
+                str(op.op.node),
                 op.op.op,
                 op.op.layer,
                 op.place,
@@ -191,7 +191,7 @@ def costs(study: Study, op: OpStudy) -> Table:
     rows = [
         (
             entry.device + (" (chosen)" if entry is op.chosen else ""),
-            _ops_of(entry),
+            _ops_of(study, entry),
             units.seconds(entry.seconds.median),
             "" if not chosen or len(entry.ops) > 1 else units.times(entry.seconds.median / chosen),
             _more(op, entry),
@@ -204,7 +204,7 @@ def costs(study: Study, op: OpStudy) -> Table:
         for entry, origin in zip((*op.alone, *op.fused), origins, strict=True)
     ]
     return Table(
-        f"Cost of operator {op.op.id} on each device",
+        f"Cost of operator {op.op.node} on each device",
         (
             *("device", "computes", "time", "of chosen", "in all", "of limit"),
             *("quartiles", "kernel", "energy", "from"),
@@ -326,13 +326,14 @@ def _quartiles(seconds: Timing) -> str:
     return f"{units.seconds(seconds.q1)} to {units.seconds(seconds.q3)}"
 
 
-def _ops_of(entry: Measurement) -> str:
-    if len(entry.ops) == 1:
+def _ops_of(study: Study, entry: Measurement) -> str:
+    nodes = [study.profile.ops[op].node for op in entry.ops]
+    if len(nodes) == 1:
         return "it alone"
-    first, last = min(entry.ops), max(entry.ops)
-    if len(entry.ops) == last - first + 1:
+    first, last = min(nodes), max(nodes)
+    if len(nodes) == last - first + 1:
         return f"{first} to {last} fused"
-    return f"{', '.join(map(str, entry.ops))} fused"
+    return f"{', '.join(map(str, nodes))} fused"
 
 
 def _threads(count: int) -> str:

@@ -19,7 +19,7 @@ def format_text(study: Study) -> str:
 
 
 def _reasons(study: Study) -> Table:
-    rows = [(str(op.op.id), op.place, op.reason) for op in study.ops]
+    rows = [(str(op.op.node), op.place, op.reason) for op in study.ops]
     return Table(
         "Why each operator is where it is", ("#", "device", "reason"), rows, frozenset("#")
     )

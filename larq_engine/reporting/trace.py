@@ -109,7 +109,7 @@ class _Trace:
             self._now = begin
             self._slice(
                 row,
-                " + ".join(f"{op.op.id} {op.op.op}" for op in step),
+                " + ".join(f"{op.op.node} {op.op.op}" for op in step),
                 duration,
                 {
                     "layers": ", ".join(op.op.layer for op in step),

@@ -72,12 +72,19 @@ def test_a_folder_is_a_saved_model_whatever_its_name(tmp_path, name):
     assert find_kind(tmp_path / name) is ModelKind.SAVED_MODEL
 
 
-@pytest.mark.parametrize("name", ["model.pth", "model"])
-def test_other_files_are_refused(tmp_path, name):
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("model.pth", "write a function"),
+        ("model.py", "write a function"),
+        ("model", "check the path"),
+    ],
+)
+def test_other_files_are_refused(tmp_path, name, remedy):
     (tmp_path / name).write_bytes(b"")
     with pytest.raises(ValueError, match=r"\.h5 or \.keras file, .* \.tflite or an \.onnx") as e:
         find_kind(tmp_path / name)
-    assert "got something else; check the path" in str(e.value)
+    assert f"got something else; {remedy}" in str(e.value)
 
 
 @pytest.mark.parametrize("name", ["model.tflite", "model.h5", "model"])

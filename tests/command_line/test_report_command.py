@@ -28,7 +28,7 @@ def test_tables_go_to_the_terminal(files, capsys):
     assert " ".join(titles.split()) == (
         "# operator layer device kernel time quartiles share of limit MACs on cpu on host on cuda"
     )
-    convolution = next(line for line in lines if line.startswith(" 2  LceBconv2d"))
+    convolution = next(line for line in lines if line.startswith(" 4  LceBconv2d"))
     assert convolution.split()[3:7] == ["cpu", "bgemm_i32_4x4x256_avx2", "192", "µs"]
     assert "the least of all with its neighbours on cuda" in printed
     transfer = next(line for line in lines if line.startswith("net/classifier   cuda to host"))
@@ -114,10 +114,20 @@ def test_errors_do_not_move_the_cursor(files, tmp_path, capsys):
 
 def test_files_that_are_not_there(files, tmp_path, capsys):
     missing = str(tmp_path / "none.json")
-    for arguments in ([missing], [files[0], "--placement", missing]):
+    for what, command, arguments in (
+        ("profile", "profile MODEL", [missing]),
+        ("placement", "place MODEL", [files[0], "--placement", missing]),
+    ):
         assert main(["report", *arguments]) == 1
         said = capsys.readouterr().err
-        assert said == f"larq-engine: error: '{missing}': No such file or directory\n"
+        assert said.startswith(f"larq-engine: error: {what} '{missing}': expected a file")
+        assert f"`larq-engine {command} " in said
+
+
+def test_a_page_is_named_as_one(files, tmp_path, capsys):
+    assert main(["report", files[0], "-o", str(tmp_path / "page.pdf")]) == 1
+    assert "expected the name of a page" in capsys.readouterr().err
+    assert not (tmp_path / "page.pdf").exists()
 
 
 def test_a_profile_is_no_placement(files, capsys):
@@ -129,9 +139,8 @@ def test_a_profile_is_no_placement(files, capsys):
 def test_an_output_that_cannot_be_written(files, tmp_path, capsys, option):
     """Nothing is: neither it nor the other, which could be."""
     before = set(os.listdir(tmp_path))
-    other = (
-        ["--overlay", str(tmp_path / "o.json")] if option == "-o" else ["-o", str(tmp_path / "a")]
-    )
+    page, overlay = tmp_path / "a.html", tmp_path / "o.json"
+    other = ["--overlay", str(overlay)] if option == "-o" else ["-o", str(page)]
     for place, message in (
         (tmp_path / "none" / "a.html", "expected an existing folder"),
         (tmp_path, "expected the name of a file"),

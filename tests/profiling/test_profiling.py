@@ -115,6 +115,12 @@ def test_the_table(result):
         assert part in text
 
 
+def test_the_table_has_the_numbers_of_the_file(result):
+    """With those of operators that are not measured, as LceUnpackWeights."""
+    lines = [line.split() for line in str(result).splitlines()]
+    assert {line[0] for line in lines if line[1:2] == ["FULLY_CONNECTED"]} == {"9"}
+
+
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_hosts(runtime):
     profile = _profile(runtime=runtime).profile

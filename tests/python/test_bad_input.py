@@ -166,6 +166,10 @@ _BAD_DATA = {
         "expected shape (N, 4, 4, 3), got (2, 4, 5, 3); reshape the data, or let the model take "
         "this shape with Interpreter.resize",
     ),
+    "channels first": (
+        np.zeros((2, 3, 4, 4), np.float32),
+        "got (2, 3, 4, 4); its channels come last: transpose the data with (0, 2, 3, 1)",
+    ),
     "no samples": (
         np.zeros((0, 4, 4, 3), np.float32),
         "with at least one sample, got the empty (0, 4, 4, 3)",

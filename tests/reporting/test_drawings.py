@@ -26,7 +26,7 @@ def test_svg_files_are_whole_drawings(tmp_path):
         assert root.tag == f"{_SVG}svg"
         assert root.find(f"{_SVG}title").text and root.find(f"{_SVG}desc").text
     texts = {text.text for text in ElementTree.fromstring(files["graph.svg"]).iter(f"{_SVG}text")}
-    assert {"50 FULLY_CONNECTED", "block_15/conv", "⇄ 602 kB, 59.2 µs"} <= texts
+    assert {"52 FULLY_CONNECTED", "block_15/conv", "⇄ 602 kB, 59.2 µs"} <= texts
 
 
 def test_svg_files_of_hostile_names_are_xml(tmp_path):

@@ -53,9 +53,9 @@ def test_a_trace_is_one_run_in_order(report):
     slices = _slices(trace)
     assert [entry[:2] for entry in slices[:4]] == [
         ("host to cuda", "image"),
-        ("cuda", "0 CONV_2D"),
+        ("cuda", "2 CONV_2D"),
         ("cuda to host", "net/stem/conv"),
-        ("cpu", "1 LceQuantize + 2 LceBconv2d + 3 ADD"),
+        ("cpu", "3 LceQuantize + 4 LceBconv2d + 5 ADD"),
     ]
     assert slices[-1][:2] == ("cuda to host", "net/classifier")
     now = 0.0
@@ -91,12 +91,12 @@ def test_arrows_join_slices_over_transfers(report):
     assert all(len(found) == 1 for found in within)
     names = [found[0] for found in within]
     assert list(zip(names[::2], names[1::2], strict=True)) == [
-        ("image", "0 CONV_2D"),
-        ("0 CONV_2D", "net/stem/conv"),
-        ("net/stem/conv", "1 LceQuantize + 2 LceBconv2d + 3 ADD"),
-        ("22 LceQuantize + 23 LceBconv2d + 24 ADD", "net/block_7/add"),
-        ("net/block_7/add", "25 LceQuantize"),
-        ("50 FULLY_CONNECTED", "net/classifier"),
+        ("image", "2 CONV_2D"),
+        ("2 CONV_2D", "net/stem/conv"),
+        ("net/stem/conv", "3 LceQuantize + 4 LceBconv2d + 5 ADD"),
+        ("24 LceQuantize + 25 LceBconv2d + 26 ADD", "net/block_7/add"),
+        ("net/block_7/add", "27 LceQuantize"),
+        ("52 FULLY_CONNECTED", "net/classifier"),
     ]
     for begin, end in zip(ends[::2], ends[1::2], strict=True):
         assert begin["id"] == end["id"] and begin["ts"] <= end["ts"]

@@ -7,6 +7,7 @@ from typing import Any
 
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.torch_reader.checks import check_inputs, check_module
+from larq_engine.converter.torch_reader.packages import import_torch
 
 
 def call_function(file: Path, name: str) -> tuple[Any, Any]:
@@ -17,12 +18,14 @@ def call_function(file: Path, name: str) -> tuple[Any, Any]:
 
     Raises:
         FileNotFoundError: There is no such file.
+        ImportError: PyTorch is not installed.
         ConversionError: It has no such function, or this does not return the two.
         ValueError: The module or an input is not fit for a conversion.
     """
     what = f"model '{file}:{name}'"
     if not file.is_file():
         raise FileNotFoundError(f"{what}: expected a Python file, got none; check the path")
+    import_torch()
     spec = importlib.util.spec_from_file_location(file.stem, file)
     assert spec is not None and spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)

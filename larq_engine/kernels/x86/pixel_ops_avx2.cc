@@ -120,6 +120,7 @@ inline void BitpackFloatLimitsWords(const float* in, const float* limits, const 
 
 void BitpackFloatLimitsAvx2(const float* in, const float* limits, const uint32_t* signs,
                             size_t rows, size_t channels, uint32_t* out, size_t out_stride) {
+  if (rows == 0) return;
   if (channels % kWordBits == 0) {
     for (size_t c = 0; c < channels; c += kWordBits) {
       BitpackFloatLimitsWords(in + c, limits + c, signs + c, rows, channels, out++, out_stride);
