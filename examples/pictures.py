@@ -1,16 +1,19 @@
 """Pictures of what the examples' files find, as in docs/examples.md.
 
 python examples/pictures.py digits digits.tflite
+python examples/pictures.py faces faces.tflite PHOTO...
 python examples/pictures.py keywords keywords.tflite words.wav
 """
 
 import argparse
 from pathlib import Path
 
+import faces
 import numpy as np
 from keywords import from_file, hear
 from matplotlib import pyplot as plt
 from published.speaking import RATE
+from skimage import io
 from sklearn.datasets import load_digits
 
 import larq_engine
@@ -38,6 +41,21 @@ def draw_digits(file: Path) -> plt.Figure:
     return figure
 
 
+def draw_faces(file: Path, *photos: Path) -> plt.Figure:
+    figure, axes = plt.subplots(1, len(photos), figsize=(9, 3.6), squeeze=False)
+    for axis, path in zip(axes.flat, photos, strict=True):
+        photo = io.imread(path)
+        found = faces.find(file, photo)
+        axis.imshow(photo, cmap="gray")
+        for place in found:
+            if place.votes > found[0].votes / 4:
+                corner, side = (place.left, place.top), place.side
+                axis.add_patch(plt.Rectangle(corner, side, side, fill=False, color="#ffd600"))
+                axis.text(*corner, f" {place.votes:.0f}", color="#ffd600", va="bottom", fontsize=11)
+        axis.axis("off")
+    return figure
+
+
 def draw_keywords(file: Path, sound: Path) -> plt.Figure:
     samples = np.concatenate(list(from_file(sound)))
     figure, axis = plt.subplots(figsize=(9, 2.6))
@@ -54,12 +72,12 @@ def draw_keywords(file: Path, sound: Path) -> plt.Figure:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Pictures of what the examples' files find.")
-    parser.add_argument("what", choices=["digits", "keywords"])
+    parser.add_argument("what", choices=["digits", "faces", "keywords"])
     parser.add_argument("inputs", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--output", type=Path, help="by default the first file's name, with .png")
     arguments = parser.parse_args()
-    draw = {"digits": draw_digits, "keywords": draw_keywords}[arguments.what]
-    figure = draw(*arguments.inputs)
+    draw = {"digits": draw_digits, "faces": draw_faces, "keywords": draw_keywords}
+    figure = draw[arguments.what](*arguments.inputs)
     figure.tight_layout()
     figure.savefig(arguments.output or arguments.inputs[0].with_suffix(".png").name, dpi=110)
 

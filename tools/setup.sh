@@ -3,7 +3,7 @@
 #
 #   tools/setup.sh base       the build tools and .venv (what `make build` and `make test` need)
 #   tools/setup.sh keras      base; TensorFlow and larq in .venv (what `make demo` needs)
-#   tools/setup.sh hosts      keras; larq-zoo, scikit-learn in .venv; .venv-tflite-runtime (for the tests)
+#   tools/setup.sh hosts      keras; larq-zoo, scikit-learn, scikit-image in .venv; .venv-tflite-runtime (for the tests)
 #   tools/setup.sh torch      base; PyTorch, litert-torch, Brevitas, JAX and Keras in .venv-torch (for the tests)
 #   tools/setup.sh fuzzer     base; clang and libFuzzer
 #   tools/setup.sh browser    base; Chromium, for the tests of the report's page
@@ -230,7 +230,7 @@ keras() {
 hosts() {
   keras
   optional "$VENV" larq-zoo "40 MB" --no-deps
-  optional "$VENV" digits "200 MB" --only-binary :all:
+  optional "$VENV" pictures "240 MB" --only-binary :all:
   optional .venv-tflite-runtime tflite-runtime "190 MB"
 }
 

@@ -12,7 +12,7 @@ from tools import report_screenshots
 
 def test_each_picture_is_drawn_by_one_of_the_programs() -> None:
     of_reports = {f"report_{name}_{theme}.png" for name, theme in report_screenshots.PICTURES}
-    of_examples = {"examples_digits.png", "examples_keywords.png"}
+    of_examples = {f"examples_{name}.png" for name in ("digits", "faces", "keywords")}
     results = json.loads((networks_page.DOCS / "networks.json").read_text())
     of_networks = networks_page.pictures(results)
     drawn = {headline.PICTURE.name, pictures.ROOFLINE.name, *of_networks, *of_reports, *of_examples}

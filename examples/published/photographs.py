@@ -1,0 +1,57 @@
+"""Pieces of photographs: what faces.py learns from, and where it looks."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from skimage import color, data, transform
+from sklearn.datasets import load_sample_images
+
+SIZE = 24  # of a piece that a network sees
+SMALLEST, GROWTH = 40, 1.2  # of the sides of squares in a photograph
+
+
+def gray(photo: np.ndarray) -> np.ndarray:
+    return color.rgb2gray(photo[..., :3]) if photo.ndim == 3 else photo / 255.0
+
+
+def pieces(photo: np.ndarray, stride: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Squares of one size after the other, each as a piece, and their top, left and side."""
+    side = float(SMALLEST)
+    while side < 0.8 * min(photo.shape[:2]):
+        shape = [round(length * SIZE / side) for length in photo.shape[:2]]
+        smaller = transform.resize(gray(photo), shape, anti_aliasing=True)
+        found = np.lib.stride_tricks.sliding_window_view(smaller, (SIZE, SIZE))[::stride, ::stride]
+        corners = np.indices(found.shape[:2]).reshape(2, -1).T * stride * side / SIZE
+        yield found.reshape(-1, SIZE, SIZE), np.c_[corners, np.full(len(corners), side)]
+        side *= GROWTH
+
+
+def as_input(images: np.ndarray) -> np.ndarray:
+    """As bright as each other, and with as much contrast."""
+    centred = images - images.mean((1, 2), keepdims=True)
+    return np.float32(centred / (centred.std((1, 2), keepdims=True) + 0.02))[..., None]
+
+
+def faces(count: int, rng: np.random.Generator) -> np.ndarray:
+    """Of scikit-image's 100: turned, moved, larger or darker, perhaps mirrored."""
+    known = data.lfw_subset()[:100]  # the others are none
+    return np.array([_vary(known[i], rng) for i in rng.integers(0, len(known), count)])
+
+
+def _vary(face: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    size, angle = rng.uniform(0.9, 1.12), rng.uniform(-0.2, 0.2)
+    turn = transform.AffineTransform(translation=(-SIZE / 2, -SIZE / 2))
+    turn += transform.AffineTransform(scale=(size, size), rotation=angle)
+    turn += transform.AffineTransform(translation=rng.uniform(-1.2, 1.2, 2) + SIZE / 2)
+    face = transform.warp(face, turn.inverse, mode="edge", output_shape=(SIZE, SIZE))
+    return face[:, :: rng.choice([-1, 1])] ** rng.uniform(0.7, 1.4)
+
+
+def without_faces(of_each: int, rng: np.random.Generator) -> np.ndarray:
+    """Pieces of the photographs of scikit-image and scikit-learn in which nobody is."""
+    load = (data.coffee, data.chelsea, data.rocket, data.hubble_deep_field, data.page, data.coins,
+            data.grass, data.brick, data.gravel, data.text, data.moon, data.retina,
+            data.immunohistochemistry, data.clock)  # fmt: skip
+    photos = [*(each() for each in load), data.stereo_motorcycle()[0], *load_sample_images().images]
+    found = [np.concatenate([part for part, _ in pieces(photo, 3)]) for photo in photos]
+    return np.concatenate([rng.permutation(each)[:of_each] for each in found])
