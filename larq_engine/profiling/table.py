@@ -69,7 +69,7 @@ def _cells(profile: Profile, measurement: Measurement) -> tuple[str, ...]:
     return (
         _numbers([op.node for op in ops]),
         "+".join(op.op for op in ops),
-        ops[-1].layer,
+        max(ops, key=lambda op: op.macs.get(measurement.batch, 0)).layer,
         str(measurement.batch),
         measurement.device,
         str(measurement.threads),

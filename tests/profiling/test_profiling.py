@@ -121,6 +121,13 @@ def test_the_table_has_the_numbers_of_the_file(result):
     assert {line[0] for line in lines if line[1:2] == ["FULLY_CONNECTED"]} == {"9"}
 
 
+def test_operators_that_run_together_have_the_name_of_what_multiplies(result):
+    layer = result.profile.ops[2].layer
+    assert layer != result.profile.ops[5].layer
+    rows = [line.split() for line in str(result).splitlines()]
+    assert {row[2] for row in rows if row[:1] == ["2-5"]} == {layer}
+
+
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_hosts(runtime):
     profile = _profile(runtime=runtime).profile
