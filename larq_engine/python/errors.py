@@ -22,13 +22,16 @@ _HOST_REMARKS = re.compile(
 )
 
 
-# What a host adds after it took back operators that the plug-in refused.
-_TAKEN_BACK = tuple(f"Encountered unresolved custom op: {name}" for name in names_of_ours())
+# What a host adds after it took back operators that the plug-in refused, on the same line or a new
+# one.
+_UNRESOLVED = "Encountered unresolved custom op: "
+_TAKEN_BACK = tuple(_UNRESOLVED + name for name in names_of_ours())
 
 
 def clean_message(message: str) -> str:
     """Returns the message without the host's remarks, one line for each remaining statement."""
-    lines = (line.strip() for line in _HOST_REMARKS.sub("\n", message).splitlines())
+    message = _HOST_REMARKS.sub("\n", message).replace(_UNRESOLVED, "\n" + _UNRESOLVED)
+    lines = (line.strip() for line in message.splitlines())
     statements = list(dict.fromkeys(line for line in lines if line))
     causes = [line for line in statements if not line.startswith(_TAKEN_BACK)]
     return "\n".join(causes or statements)

@@ -18,6 +18,7 @@ _OURS = "LceBconv2d 'conv' (#7): option 'padding': expected 0 to 1, got 2; re-co
         f"{_OURS}\nEncountered unresolved custom op: LceBconv2d.\nSee instructions: "
         "https://www.tensorflow.org/lite/guide/ops_custom Node number 7 (LceBconv2d) failed to "
         "prepare.",
+        f"{_OURS} Encountered unresolved custom op: LceQuantize.",
         f"{_OURS}\n\n{_OURS}",
     ],
 )
