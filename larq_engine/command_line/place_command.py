@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from larq_engine.command_line.files import check_destination, check_is_tflite
+from larq_engine.command_line.names import split_names
 from larq_engine.python.text_table import printable
 from larq_engine.python.whole_files import write_files
 
@@ -65,6 +66,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument(
         "--devices",
+        type=split_names,
         metavar="NAME,...",
         help="devices that may be used, such as cpu,host (default: all of the profile and of the "
         "device files); one GPU at most",
@@ -112,7 +114,7 @@ def _run(arguments: argparse.Namespace) -> None:
         batch=batch,
         threads=arguments.threads,
         max_energy=arguments.max_energy,
-        devices=arguments.devices.split(",") if arguments.devices else None,
+        devices=arguments.devices,
         device_files=arguments.device_file,
         fallback=arguments.fallback,
     )

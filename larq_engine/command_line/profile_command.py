@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from larq_engine.command_line.files import check_destination, check_is_tflite
+from larq_engine.command_line.names import split_names
 
 
 def add_parser(commands: Any) -> None:
@@ -20,7 +21,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("model", type=Path, metavar="MODEL", help="a .tflite file")
     parser.add_argument(
         "--devices",
-        type=_names,
+        type=split_names,
         metavar="NAME,...",
         help="cpu (the plug-in on the CPU), host (the host's own operators; always measured), cuda "
         "or cuda:N (the plug-in on the first GPU, or on GPU N); default: cpu, host, and cuda if "
@@ -35,7 +36,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument(
         "--kernels",
-        type=_names,
+        type=split_names,
         default=["auto"],
         metavar="NAME,...",
         help="kernels to measure beside the engine's own choice, or all; `larq-engine about` lists "
@@ -77,10 +78,6 @@ def add_parser(commands: Any) -> None:
         metavar="FILE",
         help="write the profile to this file, for `larq-engine place` and `report`",
     )
-
-
-def _names(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",")]
 
 
 def _number(text: str) -> int:

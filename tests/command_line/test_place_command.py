@@ -145,7 +145,7 @@ def test_a_plan_for_a_device_that_is_not_at_hand_cannot_be_verified(
     message = "verify: expected a placement on devices that run models, got one on pi5"
     assert message in capsys.readouterr().err
     assert sorted(files[0].parent.iterdir()) == before
-    assert _place(files, *planned, "--devices", "cpu,host") == 0
+    assert _place(files, *planned, "--devices", "cpu, host") == 0
 
 
 def test_nothing_is_written_where_the_placed_model_does_not_run(
