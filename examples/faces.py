@@ -18,14 +18,14 @@ import larq_engine
 
 
 def make_network(keras: Any) -> Any:
-    import larq_engine.keras as larq
+    import larq_engine.keras as binary
 
     signs = {"input_quantizer": "ste_sign", "kernel_quantizer": "ste_sign", "use_bias": False}
     signs |= {"kernel_constraint": "weight_clip", "padding": "same"}
     parts = [keras.Input((SIZE, SIZE, 1)), keras.layers.Conv2D(32, 5, strides=2, padding="same")]
-    parts += [keras.layers.BatchNormalization(), larq.layers.QuantConv2D(64, 3, **signs)]
+    parts += [keras.layers.BatchNormalization(), binary.layers.QuantConv2D(64, 3, **signs)]
     parts += [keras.layers.MaxPool2D(), keras.layers.BatchNormalization()]
-    parts += [larq.layers.QuantConv2D(64, 3, **signs), keras.layers.BatchNormalization()]
+    parts += [binary.layers.QuantConv2D(64, 3, **signs), keras.layers.BatchNormalization()]
     return keras.Sequential([*parts, keras.layers.Flatten(), keras.layers.Dense(1, "sigmoid")])
 
 
@@ -38,14 +38,15 @@ def train(file: Path, seed: int = 1) -> None:
     some_faces, others = as_input(faces(2000, rng)), as_input(without_faces(2500, rng))
     chosen = rng.permutation(len(others))[:2000]
     network = make_network(keras)
-    for _ in range(3):
+    for round_ in range(3):
+        if round_ > 0:  # its worst mistakes
+            scores = network.predict(others, batch_size=512, verbose=0).ravel()
+            chosen = np.concatenate([chosen, scores.argsort()[-1000:]])
         images = np.concatenate([some_faces, others[chosen]])
         labels = np.r_[np.ones(len(some_faces)), np.zeros(len(chosen))]
         rate = keras.optimizers.schedules.CosineDecay(0.003, 5 * len(images) // 64 + 1)
         network.compile(keras.optimizers.Adam(rate), "binary_crossentropy")
         network.fit(images, labels, batch_size=64, epochs=5, verbose=0)
-        scores = network.predict(others, batch_size=512, verbose=0).ravel()
-        chosen = np.concatenate([chosen, scores.argsort()[-1000:]])  # its worst mistakes
     file.write_bytes(larq_engine.convert_keras_model(network))
     print(f"{file}: {len(file.read_bytes())} bytes")
 
@@ -61,15 +62,19 @@ def find(file: Path, photo: np.ndarray) -> list[Found]:
     """The places with faces, that with the most votes first."""
     with larq_engine.Interpreter(file) as interpreter:
         seen = [(interpreter.predict(as_input(p)).ravel(), where) for p, where in pieces(photo, 1)]
+    if not seen:  # the photograph is smaller than any square
+        return []
     scores, squares = (np.concatenate(part) for part in zip(*seen, strict=True))
-    left = scores.argsort()[::-1]
-    left = left[scores[left] > 0.5]
+    waiting = scores.argsort()[::-1]
+    waiting = waiting[scores[waiting] > 0.5]
     found = []
-    while len(left):
-        middles = squares[left, :2] + squares[left, 2:] / 2
-        near = (abs(middles - middles[0]) < squares[left[0], 2] / 2).all(1)
-        found.append(Found(scores[left[near]].sum(), *squares[left[near][:10]].mean(0)))
-        left = left[~near]
+    while len(waiting):
+        # The best and those whose middles lie in it are one place, where the ten best are.
+        middles = squares[waiting, :2] + squares[waiting, 2:] / 2
+        near = (abs(middles - middles[0]) < squares[waiting[0], 2] / 2).all(1)
+        place = squares[waiting[near][:10]].mean(0)
+        found.append(Found(scores[waiting[near]].sum(), *place))
+        waiting = waiting[~near]
     return sorted(found, reverse=True)
 
 

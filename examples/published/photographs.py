@@ -48,7 +48,8 @@ def _vary(face: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def without_faces(of_each: int, rng: np.random.Generator) -> np.ndarray:
-    """Pieces of the photographs of scikit-image and scikit-learn in which nobody is."""
+    """Pieces of scikit-image's and scikit-learn's photographs of other things. The heads on its
+    coins are to be no faces."""
     load = (data.coffee, data.chelsea, data.rocket, data.hubble_deep_field, data.page, data.coins,
             data.grass, data.brick, data.gravel, data.text, data.moon, data.retina,
             data.immunohistochemistry, data.clock)  # fmt: skip

@@ -13,6 +13,7 @@ from tests.examples.digits_doors import ROOT
 _EXAMPLES = ROOT / "examples"
 
 
+pytest.importorskip("sklearn", reason="scikit-learn, for its photographs, is not installed here")
 io = pytest.importorskip("skimage.io", reason="scikit-image, for its faces, is not installed here")
 
 
@@ -36,14 +37,15 @@ def test_it_finds_a_face(faces, tmp_path):
     require_keras()
     model, photo = tmp_path / "faces.tflite", _hopper()
     environment = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "Agg"}
-    train = [sys.executable, _EXAMPLES / "faces.py", "train", model]  # Keras 3 is not this one's
+    # This process has Keras 2 (frameworks.py), the example needs Keras 3.
+    train = [sys.executable, _EXAMPLES / "faces.py", "train", model]
     done = subprocess.run(train, env=environment, check=True, stdout=subprocess.PIPE, text=True)
     assert f"{len(model.read_bytes())} bytes" in done.stdout
     first, *others = faces.find(model, io.imread(photo))
     # The middle of the face is at 220, 250. What a training learns differs from CPU to CPU.
     assert abs(first.top + first.side / 2 - 220) < 80
     assert abs(first.left + first.side / 2 - 250) < 80
-    assert first.votes > 2 * max([other.votes for other in others], default=0.0)
+    assert first.votes > max([other.votes for other in others], default=0.0)
     draw = [sys.executable, _EXAMPLES / "pictures.py", "faces", model, photo]
     subprocess.run(draw, cwd=tmp_path, env=environment, check=True)
     assert (tmp_path / "faces.png").stat().st_size > 10_000
@@ -55,10 +57,15 @@ def test_squares_are_where_they_are_said_to_be(faces):
 
     photo = np.zeros((150, 200), np.uint8)
     photo[60:100, 120:160] = 255
-    images, places = next(pieces(photo, 1))
-    assert images.shape[1:] == (SIZE, SIZE)
-    top, left, side = places[images.sum((1, 2)).argmax()]
-    assert (round(top), round(left), side) == (60, 120, 40)
+    sizes = list(pieces(photo, 1))
+    assert len(sizes) == 7  # from 40 to 120 pixels
+    for images, places in sizes:
+        assert images.shape[1:] == (SIZE, SIZE)
+        top, left, side = places[images.sum((1, 2)).argmax()]
+        # The square is in this one, but for the rounding of its size to pieces.
+        assert top - side / 12 <= 60 and left - side / 12 <= 120
+        assert top + side * 13 / 12 >= 100 and left + side * 13 / 12 >= 160
+    assert not list(pieces(photo[:50, :50], 1))
 
 
 def test_a_photograph_is_asked_for(faces, monkeypatch, capsys):
