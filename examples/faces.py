@@ -47,8 +47,7 @@ def train(file: Path, seed: int = 1) -> None:
         rate = keras.optimizers.schedules.CosineDecay(0.003, 5 * len(images) // 64 + 1)
         network.compile(keras.optimizers.Adam(rate), "binary_crossentropy")
         network.fit(images, labels, batch_size=64, epochs=5, verbose=0)
-    file.write_bytes(larq_engine.convert_keras_model(network))
-    print(f"{file}: {len(file.read_bytes())} bytes")
+    print(f"{file}: {file.write_bytes(larq_engine.convert_keras_model(network))} bytes")
 
 
 class Found(NamedTuple):

@@ -16,10 +16,10 @@ def gray(photo: np.ndarray) -> np.ndarray:
 
 def pieces(photo: np.ndarray, stride: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Squares of one size after the other, each as a piece, and their top, left and side."""
-    side = float(SMALLEST)
-    while side < 0.8 * min(photo.shape[:2]):
-        shape = [round(length * SIZE / side) for length in photo.shape[:2]]
-        smaller = transform.resize(gray(photo), shape, anti_aliasing=True)
+    photo, side = gray(photo), float(SMALLEST)
+    while side < 0.8 * min(photo.shape):
+        shape = [round(length * SIZE / side) for length in photo.shape]
+        smaller = transform.resize(photo, shape, anti_aliasing=True)
         found = np.lib.stride_tricks.sliding_window_view(smaller, (SIZE, SIZE))[::stride, ::stride]
         corners = np.indices(found.shape[:2]).reshape(2, -1).T * stride * side / SIZE
         yield found.reshape(-1, SIZE, SIZE), np.c_[corners, np.full(len(corners), side)]

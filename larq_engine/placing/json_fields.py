@@ -1,21 +1,9 @@
 """Reads fields of JSON, and says what is wrong where."""
 
 import json
-import os
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NoReturn
-
-
-def read_file(path: str | os.PathLike[str], name: str, advice: str) -> bytes:
-    """A file's content; `name` and `advice` are for the error if there is no such file."""
-    try:
-        return Path(path).read_bytes()
-    except FileNotFoundError as error:
-        raise FileNotFoundError(
-            f"{name}: expected a file, got nothing of that name; {advice}"
-        ) from error
 
 
 def is_model(content: bytes) -> bool:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from larq_engine.placing.json_fields import Fields, load_object, read_file
-from larq_engine.python.whole_files import write_files
+from larq_engine.placing.json_fields import Fields, load_object
+from larq_engine.python.whole_files import read_file, write_files
 
 VERSION = 1
 

@@ -184,13 +184,11 @@ def _check_stack(arrays: Sequence[Data], inputs: Sequence[TensorInfo]) -> list[D
     return checked
 
 
-def _has_channels_first(shape: tuple[int, ...], pattern: Sequence[int | str]) -> bool:
-    """Whether images have their channels where PyTorch has them, and the model has them last."""
-    if len(shape) != 4:
-        return False
-    moved = (shape[0], *shape[2:], shape[1])
-    pairs = zip(pattern, moved, strict=True)
-    return all(isinstance(want, str) or want == got for want, got in pairs)
+def _fits(shape: Iterable[int], pattern: Sequence[int | str]) -> bool:
+    """Whether a shape of as many dimensions has the sizes that are not free."""
+    return all(
+        isinstance(want, str) or want == got for want, got in zip(pattern, shape, strict=True)
+    )
 
 
 def _check(array: Data, info: TensorInfo, batched: bool) -> Data:
@@ -206,13 +204,10 @@ def _check(array: Data, info: TensorInfo, batched: bool) -> Data:
             f"input {info}: expected shape {wanted} with at least one sample, "
             f"got the empty {array.shape}"
         )
-    if any(
-        isinstance(want, int) and want != got
-        for want, got in zip(pattern, array.shape, strict=True)
-    ):
+    if not _fits(array.shape, pattern):
         remedy = (
             "its channels come last: transpose the data with (0, 2, 3, 1)"
-            if _has_channels_first(array.shape, pattern)
+            if array.ndim == 4 and _fits(np.take(array.shape, (0, 2, 3, 1)), pattern)
             else "reshape the data, or let the model take this shape with Interpreter.resize"
         )
         raise ValueError(f"input {info}: expected shape {wanted}, got {array.shape}; {remedy}")

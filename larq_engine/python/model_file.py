@@ -5,13 +5,12 @@ What makes a file illegal is the library's to say, which the benchmark binary as
 
 import os
 from mmap import mmap
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from larq_engine.python import library
+from larq_engine.python import library, whole_files
 
 # The content of a file, in bytes or whatever gives its memory (mmap, an array), or its path.
 ModelSource: TypeAlias = (
@@ -45,12 +44,7 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
     """
     if not os.fspath(path):
         raise ValueError("model: expected a path, got an empty one")
-    try:
-        return Path(path).read_bytes()
-    except FileNotFoundError:
-        raise FileNotFoundError(
-            f"model '{os.fspath(path)}': expected a file, got nothing of that name; check the path"
-        ) from None
+    return whole_files.read_file(path, f"model '{os.fspath(path)}'", "check the path")
 
 
 def _bytes_of(model: Any) -> bytes:

@@ -1,9 +1,19 @@
-"""Writes whole files, or none."""
+"""Reads a whole file, and writes whole files or none."""
 
 import os
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
+
+
+def read_file(path: str | os.PathLike[str], name: str, advice: str) -> bytes:
+    """Returns a file's content; `name` and `advice` are for the error if there is no such file."""
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"{name}: expected a file, got nothing of that name; {advice}"
+        ) from None
 
 
 def write_files(contents: Mapping[Path, bytes]) -> None:

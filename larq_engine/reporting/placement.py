@@ -5,9 +5,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from larq_engine.placing.json_fields import Fields, is_model, load_object, read_file
+from larq_engine.placing.json_fields import Fields, is_model, load_object
 from larq_engine.placing.placement import SecondHalf
 from larq_engine.placing.profile_file import Profile
+from larq_engine.python.whole_files import read_file
 
 VERSION = 1
 

@@ -99,6 +99,12 @@ void BitpackFloatAvx2(const float* in, size_t rows, size_t channels, uint32_t* o
       rows, channels, word, [in](size_t at) { return IsNegative(in + at); }, out);
 }
 
+// IsBelow of eight values: all bits of those that are.
+inline __m256i AreBelow(const float* x, __m256 limit, __m256 sign) {
+  const __m256 turned = _mm256_xor_ps(_mm256_loadu_ps(x), sign);
+  return _mm256_castps_si256(_mm256_cmp_ps(turned, limit, _CMP_LT_OQ));
+}
+
 // 32 channels of all rows, whose limits and signs stay in registers.
 inline void BitpackFloatLimitsWords(const float* in, const float* limits, const uint32_t* signs,
                                     size_t rows, size_t channels, uint32_t* out,
@@ -110,10 +116,7 @@ inline void BitpackFloatLimitsWords(const float* in, const float* limits, const 
     sign[v] = _mm256_castsi256_ps(Load(signs + v * kFloats));
   }
   for (size_t i = 0; i < rows; ++i, in += channels, out += out_stride) {
-    const auto below = [&](size_t v) {
-      const __m256 turned = _mm256_xor_ps(_mm256_loadu_ps(in + v * kFloats), sign[v]);
-      return _mm256_castps_si256(_mm256_cmp_ps(turned, limit[v], _CMP_LT_OQ));
-    };
+    const auto below = [&](size_t v) { return AreBelow(in + v * kFloats, limit[v], sign[v]); };
     *out = TopBits(PackBytes(below(0), below(1), below(2), below(3)));
   }
 }
@@ -130,9 +133,7 @@ void BitpackFloatLimitsAvx2(const float* in, const float* limits, const uint32_t
   const auto pack = [](const float* x, const float* limit, const uint32_t* sign, size_t count,
                        uint32_t* to) {
     const auto below = [&](size_t c) {
-      const __m256 turned =
-          _mm256_xor_ps(_mm256_loadu_ps(x + c), _mm256_castsi256_ps(Load(sign + c)));
-      return _mm256_castps_si256(_mm256_cmp_ps(turned, _mm256_loadu_ps(limit + c), _CMP_LT_OQ));
+      return AreBelow(x + c, _mm256_loadu_ps(limit + c), _mm256_castsi256_ps(Load(sign + c)));
     };
     const auto word = [&](size_t c) {
       return TopBits(
