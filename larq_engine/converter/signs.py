@@ -449,7 +449,7 @@ def _moved(op: Op, tensor: Tensor) -> Binary | NotBinary:
         )
     if op.kind == "MAX_POOL_2D" and first.alpha < 0:
         return NotBinary(
-            f"'{op.name}' takes the larger of values whose sign is turned round",
+            f"'{op.name}' is a max pooling of values that are -1 where the sign is +1",
             "take the sign before max pooling",
         )
     pad = _pad_sign(op, first) if op.kind in ("PAD", "PADV2") else 0
