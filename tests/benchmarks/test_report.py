@@ -38,6 +38,20 @@ def test_noise_is_unknown_unless_measured(
     assert f"noise     {word}: " in format_table(summary)
 
 
+@pytest.mark.parametrize(("drifting", "word"), [("avx2", "NOISY"), ("popcnt", "quiet")])
+def test_limits_of_rows_that_did_not_run_may_drift(drifting: str, word: str) -> None:
+    results = Results(ours="ours", peers=[], threads=1)
+    results.add_checked("ours", SHAPE, ["bgemm_i32_8x32x32_avx2"], "equal")
+    for rate in (4.0, 5.0):
+        limits = [
+            {"name": name, "gmac_per_s": rate if name == drifting else 4.0}
+            for name in ("popcnt", "avx2")
+        ]
+        results.add_limits({"compiler": "gcc", "limits": limits})
+        results.add_times("ours", SHAPE, np.array([9_000.0]), np.array([9_000.0]))
+    assert describe_noise(results.summarize()["noise"]["noisy"]) == word
+
+
 def test_rates_of_one_thread_are_related_to_the_limit_of_one_core() -> None:
     summary = summarize(threads=1)
     assert summary["results"][0]["median_ns"] == 10_000
