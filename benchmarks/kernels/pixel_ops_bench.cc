@@ -104,6 +104,12 @@ constexpr Op kOps[] = {
      [](const PixelOps& ops, Operands& o) {
        ops.to_float(o.Args(0, o.y.data(), o.channels * sizeof(float)));
      }},
+    {"to_float sum",
+     [](const PixelOps& ops, Operands& o) {
+       TransformArgs args = o.Args(kNoMinimum, o.y.data(), o.channels * sizeof(float));
+       args.addend = o.b.data();
+       ops.to_float(args);
+     }},
     {"to_int8", [](const PixelOps& ops,
                    Operands& o) { ops.to_int8(o.Args(kNoMinimum, o.ints.data(), o.channels)); }},
     {"to_bits",

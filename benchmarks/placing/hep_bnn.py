@@ -169,7 +169,7 @@ def _print_layers(profile: dict[str, Any], batch: int) -> None:
     rows.append(["", "sum", "", "", "", "", *(f"{total:.2f}" for total in totals)])
     titles = ["#", "layer", "best mapping", "greedy", "exact", "exact, free"]
     numbers = ["measured, their automatic", "greedy s", "exact s", "exact, free s"]
-    print(f"\nBatch {batch}, layer by layer (a copy counts in the layer that has it in the profile):\n")
+    print(f"\nBatch {batch}, layer by layer (copies count where the profile has them):\n")
     print("\n".join(align_columns([*titles, *numbers], rows, ["#", *numbers])))
 
 

@@ -91,13 +91,15 @@ size_t Bconv2d::scratch_bytes() const {
 }
 
 void Bconv2d::Run(const uint32_t* input, int64_t first, int64_t last, int64_t first_block,
-                  int64_t last_block, std::byte* scratch_memory, std::byte* output) const {
+                  int64_t last_block, std::byte* scratch_memory, std::byte* output,
+                  const float* addend) const {
   if (first == last) return;
   ScratchParts parts(scratch_memory);
   Scratch scratch = TakeScratch(parts);
   const Channels channels = ChannelsOf(first_block, last_block);
   const size_t pixel_bytes = transform_.PixelBytes(static_cast<size_t>(spec_.out_channels));
   std::byte* out = output + transform_.PixelBytes(channels.first);
+  if (addend != nullptr) addend += channels.first;
   const int64_t tile_pixels = product_->tile_pixels();
   std::fill_n(scratch.depth, strip_tiles_ * static_cast<size_t>(tile_pixels),
               static_cast<int32_t>(spec_.max_dot()));
@@ -137,8 +139,10 @@ void Bconv2d::Run(const uint32_t* input, int64_t first, int64_t last, int64_t fi
                .acc_stride = channels.count,
                .depth = scratch.depth,
                .out = out,
-               .out_stride = pixel_bytes});
+               .out_stride = pixel_bytes,
+               .addend = addend});
     out += pixels * pixel_bytes;
+    if (addend != nullptr) addend += pixels * static_cast<size_t>(spec_.out_channels);
   }
 }
 

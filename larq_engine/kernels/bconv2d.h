@@ -46,9 +46,11 @@ class Bconv2d {
   size_t scratch_bytes() const;  // for each concurrent Run, kBufferAlignment aligned
 
   // Computes output pixels [first, last), of them the channels of blocks [first_block, last_block).
-  // input is the packed image, output starts at pixel `first`.
+  // input is the packed image, output starts at pixel `first`, and so does what is added to floats,
+  // which may be the output; or null.
   void Run(const uint32_t* input, int64_t first, int64_t last, int64_t first_block,
-           int64_t last_block, std::byte* scratch, std::byte* output) const;
+           int64_t last_block, std::byte* scratch, std::byte* output,
+           const float* addend = nullptr) const;
 
  private:
   struct Scratch;

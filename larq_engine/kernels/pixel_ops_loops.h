@@ -112,9 +112,34 @@ inline void AffineRows(const TransformArgs& args, const Finish& finish) {
   }
 }
 
+inline const float* AddendRow(const TransformArgs& args, size_t row) {
+  return reinterpret_cast<const float*>(reinterpret_cast<const unsigned char*>(args.addend) +
+                                        row * args.out_stride);
+}
+
+template <bool kClamp>
+inline void AffineSums(const TransformArgs& args) {
+  for (size_t i = 0; i < args.rows; ++i) {
+    const int32_t* acc = args.acc + i * args.acc_stride;
+    const int32_t depth = args.depth[i];
+    const float* addend = AddendRow(args, i);
+    float* out = OutRow<float>(args, i);
+#pragma GCC ivdep  // each value is read before it is written
+    for (size_t j = 0; j < args.channels; ++j) {
+      out[j] = Affine<kClamp>(args, acc[j], depth, j) + addend[j];
+    }
+  }
+}
+
 void ToFloat(const TransformArgs& given) {
   const TransformArgs args = given;  // a copy, which writing the output cannot change
-  AffineRows<float>(args, [](float y) { return y; });
+  if (args.addend == nullptr) {
+    AffineRows<float>(args, [](float y) { return y; });
+  } else if (Clamps(args)) {
+    AffineSums<true>(args);
+  } else {
+    AffineSums<false>(args);
+  }
 }
 
 // The greatest float below one half: added to a half, with its sign, it rounds to the next whole

@@ -17,7 +17,8 @@ void Transform(const PixelOps& ops, const OutputTransform& transform, const Tran
       .zero_point = transform.zero_point,
       .dot_limit = bits ? transform.dot_limit.data() + tile.first_channel : nullptr,
       .out = tile.out,
-      .out_stride = tile.out_stride};
+      .out_stride = tile.out_stride,
+      .addend = tile.addend};
   switch (transform.kind) {
     case OutputKind::kFloat:
       return ops.to_float(args);

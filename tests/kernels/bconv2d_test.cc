@@ -252,12 +252,31 @@ void ExpectRowsAgree(const Layer& layer, const Operands& o) {
     // In parts, as threads would: two of the pixels, one of them in blocks of channels.
     const int64_t middle = pixels / 2;
     const size_t middle_byte = bytes / static_cast<size_t>(pixels) * static_cast<size_t>(middle);
-    for (int64_t block = conv.channel_blocks() - 1; block >= 0; --block) {
-      conv.Run(input.data(), middle, pixels, block, block + 1, scratch.data(),
-               output.data() + middle_byte);
-    }
-    conv.Run(input.data(), 0, middle, 0, conv.channel_blocks(), scratch.data(), output.data());
+    const auto run = [&](const std::byte* addend) {
+      const auto from = [&](size_t byte) {
+        return addend == nullptr ? nullptr : reinterpret_cast<const float*>(addend + byte);
+      };
+      for (int64_t block = conv.channel_blocks() - 1; block >= 0; --block) {
+        conv.Run(input.data(), middle, pixels, block, block + 1, scratch.data(),
+                 output.data() + middle_byte, from(middle_byte));
+      }
+      conv.Run(input.data(), 0, middle, 0, conv.channel_blocks(), scratch.data(), output.data(),
+               from(0));
+    };
+    run(nullptr);
     ASSERT_EQ(std::memcmp(output.data(), expected.data(), bytes), 0) << row.name << ": " << layer;
+    if (layer.kind != OutputKind::kFloat) return;
+    // Onto what lies where the output goes.
+    auto* values = reinterpret_cast<float*>(output.data());
+    std::vector<float> sums(bytes / sizeof(float));
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const float addend = static_cast<float>(i % 13) - 6.5f;
+      sums[i] = values[i] + addend;
+      values[i] = addend;
+    }
+    run(output.data());
+    ASSERT_EQ(std::memcmp(output.data(), sums.data(), bytes), 0)
+        << row.name << ", as a sum: " << layer;
   };
   const CpuFeatures cpu = DetectCpuFeatures();  // kernel_rows_test.cc lists what it lacks
   for (const BgemmRow& row : BgemmRows()) {

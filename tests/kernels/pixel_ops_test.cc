@@ -575,6 +575,43 @@ TEST_P(PixelOpsTest, ToFloat) {
   });
 }
 
+// Where the outputs go, as a residual sum has it, or elsewhere.
+TEST_P(PixelOpsTest, ToFloatAddsWhatLiesAsTheOutputsDo) {
+  SCOPED_TRACE(testing::ReplayHint());
+  ForShapes([&](size_t rows, size_t channels, Guard guard) {
+    const Transformed t = AnyTransformed(random_, rows, channels);
+    const size_t stride = channels + 3;
+    std::vector<float> addend(rows * stride - 3);
+    for (float& value : addend) value = random_.Float(-30, 30);
+    for (const bool in_place : {false, true}) {
+      GuardedBuffer<float> out(std::span<const float>(addend), guard);
+      const GuardedBuffer<float> apart(std::span<const float>(addend), guard);
+      ops().to_float({.rows = rows,
+                      .channels = channels,
+                      .acc = t.acc.data(),
+                      .acc_stride = t.acc_stride(),
+                      .depth = t.depth.data(),
+                      .multiplier = t.multiplier.data(),
+                      .bias = t.bias.data(),
+                      .dot_min = t.dot_min,
+                      .dot_max = t.dot_max,
+                      .zero_point = t.zero_point,
+                      .dot_limit = nullptr,
+                      .out = out.data(),
+                      .out_stride = stride * sizeof(float),
+                      .addend = in_place ? out.data() : apart.data()});
+      for (size_t i = 0; i < rows; ++i) {
+        for (size_t j = 0; j < channels; ++j) {
+          const size_t at = i * stride + j;
+          const float expected = t.Affine(i, j) + addend[at];
+          ASSERT_TRUE(SameFloat(out.data()[at], expected))
+              << "row " << i << ", channel " << j << ": " << out.data()[at] << " not " << expected;
+        }
+      }
+    }
+  });
+}
+
 TEST_P(PixelOpsTest, ToInt8) {
   SCOPED_TRACE(testing::ReplayHint());
   ForShapes([&](size_t rows, size_t channels, Guard guard) {

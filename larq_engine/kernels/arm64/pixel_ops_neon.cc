@@ -24,6 +24,7 @@ inline TransformArgs Channels(const TransformArgs& args, size_t first, size_t co
     part.bias += first;
   }
   if (args.dot_limit != nullptr) part.dot_limit += first;
+  if (args.addend != nullptr) part.addend += first;
   part.out = static_cast<unsigned char*>(args.out) + out_bytes;
   return part;
 }
@@ -79,8 +80,8 @@ inline void AffineBlock(const TransformArgs& args, const Out& out) {
   }
 }
 
-// Blocks of 32 channels, then of 16, of which the last may begin in the one before: outputs are not
-// inputs, so they may be computed twice.
+// Blocks of 32 channels, then of 16, of which the last may begin in the one before: outputs that
+// are not inputs may be computed twice.
 template <bool kMin, bool kMax, typename Out>
 inline void AffineBlocks(const TransformArgs& args, const Out& out) {
   constexpr size_t kHalfBlock = kBlock / 2;
@@ -91,7 +92,10 @@ inline void AffineBlocks(const TransformArgs& args, const Out& out) {
     AffineBlock<kMin, kMax, kBlockVectors>(Channels(args, c, kBlock, c * kBytes), out);
   }
   for (; c < args.channels; c += kHalfBlock) {
-    if (c + kHalfBlock > args.channels) c = args.channels - kHalfBlock;
+    if (c + kHalfBlock > args.channels) {
+      if (Out::kAdds) return Out::Loops(Channels(args, c, args.channels - c, c * kBytes));
+      c = args.channels - kHalfBlock;
+    }
     AffineBlock<kMin, kMax, kBlockVectors / 2>(Channels(args, c, kHalfBlock, c * kBytes), out);
   }
 }
@@ -110,6 +114,7 @@ inline void AffineRows(const TransformArgs& args, const Out& out) {
 
 struct FloatOut {
   using Value = float;
+  static constexpr bool kAdds = false;
   static void Loops(const TransformArgs& args) { ToFloat(args); }
   template <int kVectors>
   void Store(const float32x4_t (&y)[kVectors], float* to) const {
@@ -118,15 +123,39 @@ struct FloatOut {
   }
 };
 
+// Adds what lies as the outputs do, at this distance from them in bytes.
+struct FloatSumOut {
+  using Value = float;
+  static constexpr bool kAdds = true;
+  uintptr_t distance;
+  explicit FloatSumOut(const TransformArgs& args)
+      : distance(reinterpret_cast<uintptr_t>(args.addend) - reinterpret_cast<uintptr_t>(args.out)) {
+  }
+  static void Loops(const TransformArgs& args) { ToFloat(args); }
+  template <int kVectors>
+  void Store(const float32x4_t (&y)[kVectors], float* to) const {
+    const auto* addend = reinterpret_cast<const float*>(reinterpret_cast<uintptr_t>(to) + distance);
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      vst1q_f32(to + 4 * v, vaddq_f32(y[v], vld1q_f32(addend + 4 * v)));
+    }
+  }
+};
+
 void ToFloatNeon(const TransformArgs& given) {
   const TransformArgs args = given;  // a copy, which writing the output cannot change
-  AffineRows(args, FloatOut{});
+  if (args.addend != nullptr) {
+    AffineRows(args, FloatSumOut(args));
+  } else {
+    AffineRows(args, FloatOut{});
+  }
 }
 
 // FCVTAS rounds halves away from zero and saturates, as the narrowing does. It makes 0 of NaN,
 // which FMAXNM has made the lower end of before.
 struct Int8Out {
   using Value = int8_t;
+  static constexpr bool kAdds = false;
   float32x4_t lowest;
   int16x8_t zero_point;
   explicit Int8Out(int32_t zero)

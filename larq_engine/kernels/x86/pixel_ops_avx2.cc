@@ -272,7 +272,7 @@ struct AffineVector {
 };
 
 // All rows of so many vectors of channels, of which multipliers and biases are loaded once.
-template <bool kClamp, size_t kVectors>
+template <bool kClamp, bool kAdds, size_t kVectors>
 inline void ToFloatChannels(const TransformArgs& args, size_t channel) {
   const AffineVector<kClamp> affine(args);
   __m256 multiplier[kVectors], bias[kVectors];
@@ -285,25 +285,39 @@ inline void ToFloatChannels(const TransformArgs& args, size_t channel) {
   for (size_t i = 0; i < args.rows; ++i, acc += args.acc_stride) {
     const __m256i depth = _mm256_set1_epi32(args.depth[i]);
     float* out = OutRow<float>(args, i) + channel;
+    const float* addend = kAdds ? AddendRow(args, i) + channel : nullptr;
 #pragma GCC unroll 4
     for (size_t v = 0; v < kVectors; ++v) {
-      _mm256_storeu_ps(out + v * kFloats,
-                       affine(depth, Load(acc + v * kFloats), multiplier[v], bias[v]));
+      __m256 y = affine(depth, Load(acc + v * kFloats), multiplier[v], bias[v]);
+      if (kAdds) y = _mm256_add_ps(y, _mm256_loadu_ps(addend + v * kFloats));
+      _mm256_storeu_ps(out + v * kFloats, y);
+    }
+  }
+}
+
+template <bool kClamp, bool kAdds>
+inline void ToFloatRows(const TransformArgs& args) {
+  size_t c = 0;
+  for (; c + 4 * kFloats <= args.channels; c += 4 * kFloats) {
+    ToFloatChannels<kClamp, kAdds, 4>(args, c);
+  }
+  for (; c + kFloats <= args.channels; c += kFloats) ToFloatChannels<kClamp, kAdds, 1>(args, c);
+  for (size_t i = 0; i < args.rows; ++i) {
+    const int32_t* acc = args.acc + i * args.acc_stride;
+    float* out = OutRow<float>(args, i);
+    for (size_t j = c; j < args.channels; ++j) {
+      const float y = Affine<kClamp>(args, acc[j], args.depth[i], j);
+      out[j] = kAdds ? y + AddendRow(args, i)[j] : y;
     }
   }
 }
 
 template <bool kClamp>
 inline void ToFloatRows(const TransformArgs& args) {
-  size_t c = 0;
-  for (; c + 4 * kFloats <= args.channels; c += 4 * kFloats) ToFloatChannels<kClamp, 4>(args, c);
-  for (; c + kFloats <= args.channels; c += kFloats) ToFloatChannels<kClamp, 1>(args, c);
-  for (size_t i = 0; i < args.rows; ++i) {
-    const int32_t* acc = args.acc + i * args.acc_stride;
-    float* out = OutRow<float>(args, i);
-    for (size_t j = c; j < args.channels; ++j) {
-      out[j] = Affine<kClamp>(args, acc[j], args.depth[i], j);
-    }
+  if (args.addend != nullptr) {
+    ToFloatRows<kClamp, true>(args);
+  } else {
+    ToFloatRows<kClamp, false>(args);
   }
 }
 

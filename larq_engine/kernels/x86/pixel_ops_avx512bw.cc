@@ -143,8 +143,16 @@ inline void Affine(const TransformArgs& args, const Store& store) {
 
 void ToFloat(const TransformArgs& given) {
   const TransformArgs args = given;  // a copy, which writing the output cannot change
+  if (args.addend == nullptr) {
+    Affine(args, [&args](size_t i, size_t c, auto lanes, __m512 y) {
+      lanes.Store(OutRow<float>(args, i, c), y);
+    });
+    return;
+  }
   Affine(args, [&args](size_t i, size_t c, auto lanes, __m512 y) {
-    lanes.Store(OutRow<float>(args, i, c), y);
+    const auto* addend = reinterpret_cast<const unsigned char*>(args.addend) + i * args.out_stride;
+    const __m512 b = lanes.Load(reinterpret_cast<const float*>(addend) + c);
+    lanes.Store(OutRow<float>(args, i, c), _mm512_add_ps(y, b));
   });
 }
 

@@ -1,7 +1,9 @@
-// LceBconv2d: chooses its kernel row, runs it or the reference.
+// LceBconv2d: chooses its kernel row, runs it or the reference. If it has two inputs, the second is
+// added to what it computes.
 #include <optional>
 #include <string_view>
 
+#include "larq_engine/kernels/activation.h"
 #include "larq_engine/kernels/bconv2d.h"
 #include "larq_engine/kernels/reference.h"
 #include "larq_engine/kernels/select_product.h"
@@ -33,16 +35,25 @@ class Bconv2dStep : public Step {
     return conv_ ? conv_->kernel() : std::string(kReferenceKernel);
   }
 
+  bool reads_whole(size_t input) const override { return input == 0; }
+  bool in_place() const override { return conv_.has_value(); }
+
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
            void* output) const override {
     const auto* image = static_cast<const uint32_t*>(inputs[0]);
+    const auto* addend = inputs.size() > 1 ? static_cast<const float*>(inputs[1]) : nullptr;
     if (conv_) {
       conv_->Run(image, range.first_pixel, range.last_pixel, range.first_block, range.last_block,
-                 scratch, static_cast<std::byte*>(output));
-    } else {
-      ReferenceBconv2d(op_.spec, op_.transform, in_height_, in_width_, image, op_.filter.data(),
-                       range.first_pixel, range.last_pixel, output);
+                 scratch, static_cast<std::byte*>(output), addend);
+      return;
     }
+    ReferenceBconv2d(op_.spec, op_.transform, in_height_, in_width_, image, op_.filter.data(),
+                     range.first_pixel, range.last_pixel, output);
+    if (addend == nullptr) return;
+    auto* sums = static_cast<float*>(output);
+    const int64_t pixels = range.last_pixel - range.first_pixel;
+    const size_t values = static_cast<size_t>(pixels * op_.spec.out_channels);
+    kernels_.pixel_ops.add(sums, addend, values, ActivationRange(Activation::kNone), sums);
   }
 
  private:

@@ -123,6 +123,7 @@ void CpuSegment::MakeSteps(StepList list) {
     const ProgramOp& op = program_.op(listed.op);
     auto planned = std::make_unique<PlannedStep>();
     planned->op = planned_of.at(&op);
+    if (listed.sum) planned->sum = planned_of.at(&program_.op(*listed.sum));
     planned->output = {.value = listed.output};
     if (listed.kind != ListedStep::kWhole) MakePart(listed, *planned);
     ForOperator(op.name, [&] {
@@ -192,7 +193,6 @@ std::vector<TileMemoryStep> CpuSegment::DescribeSteps() const {
                      .bytes = Bytes(planned->output.value),
                      .pixel_bytes = planned->output.pixel_bytes,
                      .is_shared = IsShared(planned->output.value),
-                     .pixelwise = planned->step->pixelwise(),
                      .in_place = planned->step->in_place(),
                      .whole_producers = WholeProducers(*planned)});
   }
@@ -226,6 +226,10 @@ std::vector<std::vector<size_t>> CpuSegment::MakeGroups() {
             pixel_bytes, planned.part_bytes > 0 ? planned.part_bytes : planned.output.pixel_bytes);
       }
       planned.op->group = group.steps[0]->op->op->name.node;
+      if (planned.sum != nullptr) {
+        ops += "+" + std::string(planned.sum->op->name.kind);
+        planned.sum->group = planned.op->group;
+      }
     }
     group.ops = LastingName(ops);
     const int64_t blocks = members.size() == 1 ? group.steps[0]->step->channel_blocks() : 1;

@@ -48,6 +48,7 @@ class CpuSegment : public Segment {
   };
   struct PlannedStep {
     PlannedOp* op;
+    PlannedOp* sum = nullptr;     // that the step computes as well
     std::unique_ptr<Op> part_op;  // that the step computes; null if it is the operator's own
     std::unique_ptr<Step> step;
     std::vector<int> producers;  // of the inputs: steps of the segment, or -1

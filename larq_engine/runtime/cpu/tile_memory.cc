@@ -79,10 +79,9 @@ class Placer {
     for (int producer : reader.producers) {
       if (producer < 0) continue;
       Life& life = lives_[steps_[static_cast<size_t>(producer)].output];
-      const bool others_are_pixelwise = life.last != group || life.pixelwise;
+      life.pixelwise = life.last != group || life.pixelwise;
       life.last = group;
       life.last_member = member;
-      life.pixelwise = others_are_pixelwise && reader.pixelwise;
     }
     for (int producer : reader.whole_producers) {
       if (producer >= 0) lives_[steps_[static_cast<size_t>(producer)].output].pixelwise = false;

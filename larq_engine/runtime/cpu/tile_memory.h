@@ -17,7 +17,6 @@ struct TileMemoryStep {
   size_t bytes;                // of the output
   size_t pixel_bytes;          // of one pixel of the output
   bool is_shared;              // others than the segment read it
-  bool pixelwise;
   bool in_place;
   std::vector<int> whole_producers = {};  // those of `producers` whose outputs are read whole
 };

@@ -6,12 +6,13 @@
 
 #include "gtest/gtest.h"
 #include "larq_engine/runtime/ops/op_table.h"
+#include "tests/host/model_builder.h"
 
 namespace larq_engine {
 namespace {
 
-// A program of clamps, concatenations and quantizations, whose tensors are numbered as they are
-// added.
+// A program of convolutions of bits, clamps, sums, concatenations and quantizations, whose tensors
+// are numbered as they are added.
 class Network : public HostTensors {
  public:
   static constexpr int kConstant = -1;
@@ -34,6 +35,16 @@ class Network : public HostTensors {
   int Quantize(int input) {
     const int scaled = Add("MUL", kTfLiteBuiltinMul, {input, kConstant}, Channels(input));
     return Sign(scaled);
+  }
+  // 1x1, of 32 channels to as many.
+  int Convolution(int bits) {
+    return Add("LceBconv2d", kTfLiteBuiltinCustom, {bits, kConstant, kConstant, kConstant}, 32);
+  }
+  int Sum(int a, int b, Activation activation = Activation::kNone) {
+    activation_ = activation;
+    const int output = Add("ADD", kTfLiteBuiltinAdd, {a, b}, Channels(a));
+    activation_ = Activation::kNone;
+    return output;
   }
   int Sign(int input) {
     return Add("LceQuantize", kTfLiteBuiltinCustom, {input}, (Channels(input) + 31) / 32);
@@ -60,6 +71,7 @@ class Network : public HostTensors {
     for (const ListedStep& step : list.steps) {
       std::string text = step.kind == ListedStep::kJoin ? "join" : program_.op(step.op).name.kind;
       for (size_t input : step.inputs) text += " " + name(input);
+      if (step.sum) text += " " + std::string(program_.op(*step.sum).name.kind);
       text += " to " + name(step.output);
       if (step.kind != ListedStep::kWhole) {
         text += " from " + std::to_string(step.channels.first);
@@ -98,6 +110,26 @@ class Network : public HostTensors {
             .bytes = sizeof(kTwo)};
   }
 
+  static std::vector<uint8_t> LayerOptions() {
+    return testing::EncodeOptions({{"channels_in", 32},
+                                   {"dilation_height_factor", 1},
+                                   {"dilation_width_factor", 1},
+                                   {"fused_activation_function", 0},
+                                   {"pad_values", 1},
+                                   {"padding", 0},
+                                   {"stride_height", 1},
+                                   {"stride_width", 1}});
+  }
+  static TensorInfo LayerConstant(TfLiteType type, std::vector<int> dims) {
+    static constexpr float kValues[32] = {};
+    return {.present = true,
+            .name = "zeros",
+            .type = type,
+            .dims = std::move(dims),
+            .constant = kValues,
+            .bytes = sizeof(kValues)};
+  }
+
   int Tensor(std::vector<int> dims) {
     dims_.push_back(std::move(dims));
     return static_cast<int>(dims_.size()) - 1;
@@ -108,10 +140,12 @@ class Network : public HostTensors {
     std::vector<int> dims = Dims(inputs[0]);
     dims.back() = channels;
     const int output = Tensor(std::move(dims));
-    const bool is_quantization = code == kTfLiteBuiltinCustom;
+    const bool is_layer = inputs.size() == 4;
+    const bool is_quantization = code == kTfLiteBuiltinCustom && !is_layer;
     OpInfo info{.inputs = {},
                 .output = Info(is_quantization ? kTfLiteInt32 : kTfLiteFloat32, output)};
     info.host_options.axis = 3;
+    info.host_options.activation = activation_;
     if (code == kTfLiteBuiltinAveragePool2d) {
       info.host_options.window = Window2d{height_, 5, height_, 5, false};
     }
@@ -119,13 +153,21 @@ class Network : public HostTensors {
     for (int input : inputs) {
       info.inputs.push_back(input == kConstant ? Constant() : Info(kTfLiteFloat32, input));
     }
+    const std::vector<uint8_t> options = LayerOptions();
+    if (is_layer) {
+      info.options = options;
+      info.inputs = {Info(kTfLiteInt32, inputs[0]), LayerConstant(kTfLiteInt32, {32, 1, 1, 1}),
+                     LayerConstant(kTfLiteFloat32, {32}), LayerConstant(kTfLiteFloat32, {32}),
+                     TensorInfo()};
+    }
     OpName op_name{.kind = name, .layer = ""};
     program_.Add(*FindOp(code, name), op_name, info, inputs, output, false);
     return output;
   }
 
   int height_;
-  std::vector<std::vector<int>> dims_;  // of tensors
+  Activation activation_ = Activation::kNone;  // of the operator that is added
+  std::vector<std::vector<int>> dims_;         // of tensors
   Program program_;
 };
 
@@ -240,6 +282,48 @@ TEST(ListSteps, LongChainsAreCut) {
   for (int i = 0; i < kLinks; ++i) chain = net.Clamp(chain);
   outputs.push_back(net.Quantize(chain));
   EXPECT_LT(net.List(outputs).size(), size_t{20'000});
+}
+
+// It comes where the sum was, as the shortcut may be made after the convolution.
+TEST(ListSteps, ConvolutionsComputeTheSumsThatAloneReadThem) {
+  Network net;
+  const int x = net.Input(32), conv = net.Convolution(net.Sign(x));
+  const int sum = net.Sum(conv, net.Clamp(x));
+  EXPECT_EQ(net.List({sum}),
+            (Texts{"LceQuantize 0 to 1", "RELU 0 to 3", "LceBconv2d 1 3 ADD to 4"}));
+  EXPECT_EQ(net.List({sum}, false),
+            (Texts{"LceQuantize 0 to 1", "LceBconv2d 1 to 2", "RELU 0 to 3", "ADD 2 3 to 4"}));
+}
+
+TEST(ListSteps, OfTwoConvolutionsTheLaterComputesTheSum) {
+  Network net;
+  const int bits = net.Sign(net.Input(32));
+  const int later_first = net.Sum(net.Convolution(bits), net.Convolution(bits));
+  EXPECT_EQ(net.List({later_first}),
+            (Texts{"LceQuantize 0 to 1", "LceBconv2d 1 to 2", "LceBconv2d 1 2 ADD to 4"}));
+}
+
+TEST(ListSteps, SumsStayWhereOthersReadTheConvolutionOrItIsClamped) {
+  const auto expect_apart = [](const auto& outputs_of) {
+    Network net;
+    const int x = net.Input(32), conv = net.Convolution(net.Sign(x));
+    int sums = 0;
+    for (const std::string& text : net.List(outputs_of(net, x, conv))) {
+      EXPECT_EQ(text.find(" ADD to "), std::string::npos) << text;
+      sums += text.starts_with("ADD ");
+    }
+    EXPECT_EQ(sums, 1);
+  };
+  using Outputs = std::vector<int>;
+  expect_apart([](Network& net, int x, int conv) { return Outputs{net.Sum(conv, x), conv}; });
+  expect_apart([](Network& net, int x, int conv) {
+    return Outputs{net.Sum(conv, x), net.Clamp(conv)};
+  });
+  expect_apart(
+      [](Network& net, int x, int conv) { return Outputs{net.Sum(conv, x, Activation::kRelu)}; });
+  expect_apart([](Network& net, int, int conv) { return Outputs{net.Sum(conv, conv)}; });
+  expect_apart(
+      [](Network& net, int, int conv) { return Outputs{net.Sum(conv, net.InputOfAPixel(32))}; });
 }
 
 }  // namespace

@@ -20,15 +20,15 @@ constexpr int64_t kTilePixels = 4;
 constexpr size_t kItself = SIZE_MAX;  // of an output: its one step
 
 // A step with one value of `bytes` a pixel.
-TileMemoryStep Step(std::vector<int> producers, bool pixelwise, bool in_place = false,
+TileMemoryStep Step(const std::vector<int>& producers, bool pixelwise, bool in_place = false,
                     bool is_shared = false, size_t pixel_bytes = 64) {
-  return {.producers = std::move(producers),
+  return {.producers = producers,
           .output = kItself,
           .bytes = kPixels * pixel_bytes,
           .pixel_bytes = pixel_bytes,
           .is_shared = is_shared,
-          .pixelwise = pixelwise,
-          .in_place = in_place};
+          .in_place = in_place,
+          .whole_producers = pixelwise ? std::vector<int>() : producers};
 }
 
 struct Plan {
@@ -45,7 +45,7 @@ Plan Planned(std::vector<TileMemoryStep> steps) {
     if (step.output == kItself) step.output = i;
     fusion.push_back({.producers = step.producers,
                       .pixels = static_cast<int64_t>(kPixels),
-                      .pixelwise = step.pixelwise,
+                      .pixelwise = step.whole_producers != step.producers,
                       .whole_producers = step.whole_producers});
   }
   plan.groups = GroupSteps(fusion, true);
@@ -84,9 +84,19 @@ TEST(PlaceOutputs, SumsTakeTheShortcutsPlace) {
 
 TEST(PlaceOutputs, NotWhileAConvolutionReadsTheShortcut) {
   std::vector<TileMemoryStep> steps = Residual();
-  steps[3].producers = {1};  // reads around the pixel at hand, of what the sum would overwrite
+  steps[3] = Step({1}, false);  // reads around the pixel at hand, of what the sum would overwrite
   const Plan plan = Planned(steps);
   EXPECT_NE(plan.memory.outputs[4].offset, plan.memory.outputs[1].offset);
+}
+
+// The convolution reads the bits of step 2 anywhere, and the shortcut at the pixel at hand.
+TEST(PlaceOutputs, ConvolutionsThatAddTheShortcutTakeItsPlace) {
+  std::vector<TileMemoryStep> steps = {Step({-1}, true), Step({-1}, false), Step({1}, true),
+                                       Step({2, 1}, false, true), Step({3}, true, false, true)};
+  steps[3].whole_producers = {2};
+  const Plan plan = Planned(steps);
+  EXPECT_EQ(plan.memory.outputs[3].offset, plan.memory.outputs[1].offset);
+  EXPECT_NE(plan.memory.outputs[3].offset, plan.memory.outputs[2].offset);
 }
 
 TEST(PlaceOutputs, NotWhileAStepReadsAllOfTheShortcut) {
@@ -220,7 +230,7 @@ void ExpectNothingIsLost(const Plan& plan) {
         const TileMemoryStep& s = plan.steps[step];
         for (int producer : s.producers) {
           if (producer < 0) continue;
-          const bool whole = !s.pixelwise || std::ranges::count(s.whole_producers, producer) > 0;
+          const bool whole = std::ranges::count(s.whole_producers, producer) > 0;
           const size_t first = whole ? 0 : begin, last = whole ? kPixels : end;
           for (size_t pixel = first; pixel < last; ++pixel) {
             ASSERT_TRUE(memory.Holds(static_cast<size_t>(producer), pixel, begin))

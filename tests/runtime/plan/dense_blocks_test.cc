@@ -1,7 +1,8 @@
-// Random networks of concatenations: taken apart and fused, by any number of threads, they give
-// what their operators give one after the other.
+// Random networks of concatenations, and of residual sums: taken apart and fused, by any number of
+// threads, they give what their operators give one after the other.
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -16,9 +17,9 @@ namespace larq_engine::testing {
 namespace {
 
 // Whose plans have all that can be claimed, whether their steps are fused or not.
-DelegatePtr Make(int threads, bool fuse) {
+DelegatePtr Make(int threads, bool fuse, const char* kernel = "auto") {
   EngineOptions options;
-  options.kernel = "auto";
+  options.kernel = kernel;
   options.num_threads = threads;
   EngineOptions of_cpu = options;
   of_cpu.fuse = fuse;
@@ -112,6 +113,73 @@ TEST(DenseBlocks, ResizedTheyGiveTheSame) {
       ASSERT_EQ(outputs, expected) << side;
     }
   }
+}
+
+// Sums of two convolutions, of a value with itself, with activations, of values that others read.
+Graph ResidualNetwork(Random& random) {
+  const int channels = static_cast<int>(random.Int(1, 100));
+  ModelBuilder builder(kTfLiteFloat32,
+                       {static_cast<int>(random.Int(1, 3)), static_cast<int>(random.Int(1, 12)),
+                        static_cast<int>(random.Int(1, 12)), channels},
+                       random.Word());
+  std::vector<int> made = {builder.LastTensor()};
+  const auto any = [&] {
+    return made[static_cast<size_t>(random.Int(0, static_cast<int64_t>(made.size()) - 1))];
+  };
+  const auto add = [&](int other) {
+    builder.AddBinary(random.Int(0, 7) == 0 ? kTfLiteBuiltinMul : kTfLiteBuiltinAdd,
+                      random.Int(0, 7) == 0 ? kTfLiteActRelu : kTfLiteActNone, other);
+    made.push_back(builder.LastTensor());
+  };
+  for (int64_t layers = random.Int(1, 6); layers > 0; --layers) {
+    const int shortcut = any();
+    builder.AddQuantize().AddConv({.filters = channels});
+    const int conv = builder.LastTensor();
+    if (random.Int(0, 3) == 0) builder.AddPrelu();
+    if (random.Int(0, 3) == 0) made.push_back(builder.LastTensor());
+    if (random.Int(0, 3) == 0) {  // two convolutions and a sum of both
+      builder.AddQuantize().AddConv({.filters = channels, .filter_height = 1, .filter_width = 1});
+      add(conv);
+    }
+    add(random.Int(0, 7) == 0 ? builder.LastTensor() : shortcut);
+  }
+  Graph graph = builder.Build();
+  for (int64_t outputs = random.Int(0, 1); outputs > 0; --outputs) {
+    const int tensor = any();
+    if (tensor != graph.inputs[0] && tensor != graph.outputs[0]) graph.outputs.push_back(tensor);
+  }
+  return graph;
+}
+
+TEST(ResidualSums, ComputedByTheirConvolutionsTheyAreTheSame) {
+  SCOPED_TRACE(ReplayHint());
+  Random random;
+  int computed_by_convolutions = 0;
+  for (int round = 0; round < 200; ++round) {
+    SCOPED_TRACE(round);
+    const Graph graph = ResidualNetwork(random);
+    Outputs expected;
+    for (const auto& [threads, fuse, kernel] : {std::tuple{1, false, "auto"},
+                                                {1, true, "auto"},
+                                                {3, true, "auto"},
+                                                {1, true, "reference"}}) {
+      const DelegatePtr delegate = Make(threads, fuse, kernel);
+      MiniHost host(graph);
+      ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+      ASSERT_EQ(host.claimed_operators(), graph.operators.size());
+      larq_engine_profile_start(delegate.get());
+      Outputs outputs;
+      ASSERT_TRUE(RunOnce(&host, 7, 0xCD, &outputs)) << host.errors();
+      if (!fuse) expected = outputs;
+      ASSERT_EQ(outputs, expected) << threads << " threads, " << kernel;
+      for (const StepProfile& row : StopProfile(delegate.get())) {
+        if (row.op != "ADD" || row.total_ns > 0) continue;
+        EXPECT_NE(row.group, row.node);  // but its convolution's
+        ++computed_by_convolutions;
+      }
+    }
+  }
+  EXPECT_GT(computed_by_convolutions, 200);
 }
 
 // A row for each operator, those without a step of their own among them.
