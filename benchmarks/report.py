@@ -55,8 +55,8 @@ class Results:
     def add_absence(self, contender: str, case: str, reason: str) -> None:
         """Records why there is no result; drops the times of one that failed on the way."""
         self._absences.append({"contender": contender, "case": case, "reason": reason})
-        self._wall.pop((contender, case), None)
-        self._cpu.pop((contender, case), None)
+        for known in (self._wall, self._cpu, self._kernels):
+            known.pop((contender, case), None)
 
     def add_checked(self, contender: str, case: Case, kernels: list[str], checked: str) -> None:
         self._cases[case.name] = case

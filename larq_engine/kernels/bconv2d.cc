@@ -1,6 +1,7 @@
 #include "larq_engine/kernels/bconv2d.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "larq_engine/kernels/byte_tiles.h"
@@ -94,6 +95,7 @@ void Bconv2d::Run(const uint32_t* input, int64_t first, int64_t last, int64_t fi
                   int64_t last_block, std::byte* scratch_memory, std::byte* output,
                   const float* addend) const {
   if (first == last) return;
+  assert(addend == nullptr || transform_.kind == OutputKind::kFloat);
   ScratchParts parts(scratch_memory);
   Scratch scratch = TakeScratch(parts);
   const Channels channels = ChannelsOf(first_block, last_block);

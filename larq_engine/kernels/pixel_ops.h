@@ -30,8 +30,7 @@ struct TransformArgs {
   const int32_t* dot_limit;  // bits
   void* out;                 // [rows], of float, int8, or words whose tail bits become 0
   size_t out_stride;         // bytes from one row to the next
-  // Float: values that are added to the outputs, lie as these do, and may be where these go; or
-  // null.
+  // Float: null, or what is added to the outputs. Its rows lie as theirs do, perhaps where they do.
   const float* addend = nullptr;
 };
 

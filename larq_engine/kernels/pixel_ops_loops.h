@@ -124,7 +124,6 @@ inline void AffineSums(const TransformArgs& args) {
     const int32_t depth = args.depth[i];
     const float* addend = AddendRow(args, i);
     float* out = OutRow<float>(args, i);
-#pragma GCC ivdep  // each value is read before it is written
     for (size_t j = 0; j < args.channels; ++j) {
       out[j] = Affine<kClamp>(args, acc[j], depth, j) + addend[j];
     }

@@ -88,6 +88,11 @@ inline T* OutRow(const TransformArgs& args, size_t row, size_t channel) {
          channel;
 }
 
+inline const float* AddendRow(const TransformArgs& args, size_t row, size_t channel) {
+  const auto* addend = reinterpret_cast<const unsigned char*>(args.addend);
+  return reinterpret_cast<const float*>(addend + row * args.out_stride) + channel;
+}
+
 inline __m512i Dot(__m512i depth, __m512i acc) {
   // A shift, because gcc 12 turns depth - (acc + acc) into two subtractions that load acc twice.
   return _mm512_sub_epi32(depth, _mm512_slli_epi32(acc, 1));
@@ -150,9 +155,7 @@ void ToFloat(const TransformArgs& given) {
     return;
   }
   Affine(args, [&args](size_t i, size_t c, auto lanes, __m512 y) {
-    const auto* addend = reinterpret_cast<const unsigned char*>(args.addend) + i * args.out_stride;
-    const __m512 b = lanes.Load(reinterpret_cast<const float*>(addend) + c);
-    lanes.Store(OutRow<float>(args, i, c), _mm512_add_ps(y, b));
+    lanes.Store(OutRow<float>(args, i, c), _mm512_add_ps(y, lanes.Load(AddendRow(args, i, c))));
   });
 }
 

@@ -36,6 +36,7 @@ class Bconv2dStep : public Step {
   }
 
   bool reads_whole(size_t input) const override { return input == 0; }
+  // The reference makes all products before it adds.
   bool in_place() const override { return conv_.has_value(); }
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/kernels/memory_size.h"
@@ -117,13 +118,21 @@ void CpuSegment::MakeSteps(StepList list) {
   std::map<size_t, std::vector<int>> makers;  // of values: steps
   std::map<size_t, int> first_reader;         // of values that no step makes
   std::map<const ProgramOp*, PlannedOp*> planned_of;
-  for (const auto& op : ops_) planned_of[op->op] = op.get();
+  for (const auto& op : ops_) {
+    op->sum = nullptr;
+    op->is_sum_of_another = false;
+    planned_of[op->op] = op.get();
+  }
   std::vector<std::unique_ptr<PlannedStep>> steps;
   for (const ListedStep& listed : list.steps) {
     const ProgramOp& op = program_.op(listed.op);
     auto planned = std::make_unique<PlannedStep>();
     planned->op = planned_of.at(&op);
-    if (listed.sum) planned->sum = planned_of.at(&program_.op(*listed.sum));
+    if (listed.sum) {
+      PlannedOp& sum = *planned_of.at(&program_.op(*listed.sum));
+      sum.is_sum_of_another = true;
+      planned->op->sum = &sum;
+    }
     planned->output = {.value = listed.output};
     if (listed.kind != ListedStep::kWhole) MakePart(listed, *planned);
     ForOperator(op.name, [&] {
@@ -226,10 +235,7 @@ std::vector<std::vector<size_t>> CpuSegment::MakeGroups() {
             pixel_bytes, planned.part_bytes > 0 ? planned.part_bytes : planned.output.pixel_bytes);
       }
       planned.op->group = group.steps[0]->op->op->name.node;
-      if (planned.sum != nullptr) {
-        ops += "+" + std::string(planned.sum->op->name.kind);
-        planned.sum->group = planned.op->group;
-      }
+      if (planned.op->sum != nullptr) ops += "+" + std::string(planned.op->sum->op->name.kind);
     }
     group.ops = LastingName(ops);
     const int64_t blocks = members.size() == 1 ? group.steps[0]->step->channel_blocks() : 1;
@@ -376,6 +382,8 @@ void CpuSegment::ClearProfile() {
 void CpuSegment::AppendProfile(std::vector<StepProfile>& steps) const {
   for (const auto& planned : ops_) {
     const ProgramOp& op = *planned->op;
+    std::vector<int> absorbed;
+    if (planned->sum != nullptr) absorbed.push_back(planned->sum->op->name.node);
     steps.push_back({.op = op.name.kind,
                      .name = program_.value(op.output).name,
                      .layer = op.name.layer,
@@ -385,7 +393,9 @@ void CpuSegment::AppendProfile(std::vector<StepProfile>& steps) const {
                      .calls = planned->counter.calls(),
                      .total_ns = planned->counter.total_ns(),
                      .macs = planned->macs,
-                     .group = planned->group});
+                     .group = planned->group,
+                     .absorbed = std::move(absorbed),
+                     .is_absorbed = planned->is_sum_of_another});
   }
 }
 

@@ -41,6 +41,8 @@ class CpuSegment : public Segment {
   // An operator of the segment, which one step computes, or several, or none.
   struct PlannedOp {
     const ProgramOp* op;
+    const PlannedOp* sum = nullptr;  // that its step computes as well
+    bool is_sum_of_another = false;  // whose step computes it
     int64_t macs = 0;
     std::string kernel = {};  // of its step
     int group = 0;            // the node of the first operator that runs with it
@@ -48,7 +50,6 @@ class CpuSegment : public Segment {
   };
   struct PlannedStep {
     PlannedOp* op;
-    PlannedOp* sum = nullptr;     // that the step computes as well
     std::unique_ptr<Op> part_op;  // that the step computes; null if it is the operator's own
     std::unique_ptr<Step> step;
     std::vector<int> producers;  // of the inputs: steps of the segment, or -1

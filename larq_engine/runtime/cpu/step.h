@@ -1,4 +1,5 @@
-// A step of a plan on the CPU: one operator, sized for its input, then run as often as wanted.
+// A step of a plan on the CPU: one operator, or a convolution and the sum behind it, sized for its
+// input, then run as often as wanted.
 #ifndef LARQ_ENGINE_RUNTIME_CPU_STEP_H_
 #define LARQ_ENGINE_RUNTIME_CPU_STEP_H_
 
@@ -29,8 +30,9 @@ class Step {
   // Steps without a kernel go by the largest that there is.
   virtual KernelPixels kernel_pixels() const { return {.tile = 8}; }
 
-  // Whether pixel i of the output is made of pixel i of the inputs and nothing else, but for inputs
-  // that are read whole: those it may read anywhere.
+  // Whether it can follow other steps on a tile: pixel i of the output is made of pixel i of the
+  // inputs and nothing else, but for inputs that are read whole. Those it may read anywhere, so
+  // they are made before. A convolution begins a group, whatever it adds.
   virtual bool pixelwise() const { return false; }
   virtual bool reads_whole(size_t) const { return !pixelwise(); }
 

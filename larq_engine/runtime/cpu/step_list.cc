@@ -195,8 +195,8 @@ class Lister {
     return ordered;
   }
 
-  // The convolution that made one of a sum's values last, if only the sum reads that, comes where
-  // the sum was and computes it, too: all that both read is there by then.
+  // Of the convolutions whose floats a sum alone reads, the last one comes where the sum was, and
+  // computes it, too: all that both read is there by then.
   std::vector<ListedStep> WithSums(std::vector<ListedStep> steps) const {
     std::map<size_t, size_t> readers;      // of values: how many
     std::map<size_t, size_t> convolution;  // of values: the step that makes it

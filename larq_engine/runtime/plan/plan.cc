@@ -370,6 +370,9 @@ void Plan::AppendProfile(std::vector<StepProfile>& steps) const {
           step.absorbed.push_back(absorbed->name.node);
         }
       }
+      const auto begin = steps.begin() + static_cast<ptrdiff_t>(first);
+      const auto is_absorbed = [](const StepProfile& step) { return step.is_absorbed; };
+      steps.erase(std::remove_if(begin, steps.end(), is_absorbed), steps.end());
       continue;
     }
     // Named after the operator on the device.

@@ -87,6 +87,14 @@ TEST(GroupSteps, WhatIsReadWholeIsMadeBefore) {
 }
 
 // A step later in the order may run earlier, with the group that it belongs to.
+// A convolution that adds the last input, at the pixel at hand.
+TEST(GroupSteps, AConvolutionBeginsAGroupWhateverItAdds) {
+  FusionStep adding = Window({1, 0});
+  adding.whole_producers = {1};
+  EXPECT_EQ(Fused({Window({kHost}), Pixelwise({0}), adding, Pixelwise({2})}),
+            (Groups{{0, 1}, {2, 3}}));
+}
+
 TEST(GroupSteps, AStepMayJoinAGroupThatIsNotTheLast) {
   EXPECT_EQ(Fused({Window({kHost}), Window({0}), Pixelwise({0}), Pixelwise({1})}),
             (Groups{{0, 2}, {1, 3}}));

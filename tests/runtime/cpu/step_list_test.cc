@@ -296,11 +296,22 @@ TEST(ListSteps, ConvolutionsComputeTheSumsThatAloneReadThem) {
 }
 
 TEST(ListSteps, OfTwoConvolutionsTheLaterComputesTheSum) {
+  for (const bool swapped : {false, true}) {
+    Network net;
+    const int bits = net.Sign(net.Input(32));
+    const int first = net.Convolution(bits), second = net.Convolution(bits);
+    const int sum = swapped ? net.Sum(second, first) : net.Sum(first, second);
+    EXPECT_EQ(net.List({sum}),
+              (Texts{"LceQuantize 0 to 1", "LceBconv2d 1 to 2", "LceBconv2d 1 2 ADD to 4"}));
+  }
+}
+
+TEST(ListSteps, TheEarlierDoesWhereOthersReadTheLater) {
   Network net;
   const int bits = net.Sign(net.Input(32));
-  const int later_first = net.Sum(net.Convolution(bits), net.Convolution(bits));
-  EXPECT_EQ(net.List({later_first}),
-            (Texts{"LceQuantize 0 to 1", "LceBconv2d 1 to 2", "LceBconv2d 1 2 ADD to 4"}));
+  const int first = net.Convolution(bits), second = net.Convolution(bits);
+  EXPECT_EQ(net.List({net.Sum(first, second), second}),
+            (Texts{"LceQuantize 0 to 1", "LceBconv2d 1 to 3", "LceBconv2d 1 3 ADD to 4"}));
 }
 
 TEST(ListSteps, SumsStayWhereOthersReadTheConvolutionOrItIsClamped) {

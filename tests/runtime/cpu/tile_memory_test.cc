@@ -19,43 +19,50 @@ constexpr int64_t kTilePixels = 4;
 
 constexpr size_t kItself = SIZE_MAX;  // of an output: its one step
 
+// As the segment describes it, and whether it can follow other steps on a tile.
+struct TestStep : TileMemoryStep {
+  bool pixelwise;
+};
+
 // A step with one value of `bytes` a pixel.
-TileMemoryStep Step(const std::vector<int>& producers, bool pixelwise, bool in_place = false,
-                    bool is_shared = false, size_t pixel_bytes = 64) {
-  return {.producers = producers,
-          .output = kItself,
-          .bytes = kPixels * pixel_bytes,
-          .pixel_bytes = pixel_bytes,
-          .is_shared = is_shared,
-          .in_place = in_place,
-          .whole_producers = pixelwise ? std::vector<int>() : producers};
+TestStep Step(const std::vector<int>& producers, bool pixelwise, bool in_place = false,
+              bool is_shared = false, size_t pixel_bytes = 64) {
+  return {{.producers = producers,
+           .output = kItself,
+           .bytes = kPixels * pixel_bytes,
+           .pixel_bytes = pixel_bytes,
+           .is_shared = is_shared,
+           .in_place = in_place,
+           .whole_producers = pixelwise ? std::vector<int>() : producers},
+          pixelwise};
 }
 
 struct Plan {
-  std::vector<TileMemoryStep> steps;
+  std::vector<TestStep> steps;
   std::vector<std::vector<size_t>> groups;
   TileMemory memory;
 };
 
-Plan Planned(std::vector<TileMemoryStep> steps) {
+Plan Planned(std::vector<TestStep> steps) {
   Plan plan{.steps = std::move(steps), .groups = {}, .memory = {}};
   std::vector<FusionStep> fusion;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
-    TileMemoryStep& step = plan.steps[i];
+    TestStep& step = plan.steps[i];
     if (step.output == kItself) step.output = i;
     fusion.push_back({.producers = step.producers,
                       .pixels = static_cast<int64_t>(kPixels),
-                      .pixelwise = step.whole_producers != step.producers,
+                      .pixelwise = step.pixelwise,
                       .whole_producers = step.whole_producers});
   }
   plan.groups = GroupSteps(fusion, true);
   const std::vector<int64_t> tile_pixels(plan.groups.size(), kTilePixels);
-  plan.memory = PlaceOutputs(plan.steps, plan.groups, tile_pixels);
+  const std::vector<TileMemoryStep> described(plan.steps.begin(), plan.steps.end());
+  plan.memory = PlaceOutputs(described, plan.groups, tile_pixels);
   return plan;
 }
 
 // The body of a residual network: a convolution, the sum with the shortcut, and so on.
-std::vector<TileMemoryStep> Residual() {
+std::vector<TestStep> Residual() {
   return {Step({-1}, false),                // 0: convolution
           Step({0, -1}, true, true),        // 1: its sum with the host's shortcut
           Step({1}, true),                  // 2: bits of it
@@ -83,7 +90,7 @@ TEST(PlaceOutputs, SumsTakeTheShortcutsPlace) {
 }
 
 TEST(PlaceOutputs, NotWhileAConvolutionReadsTheShortcut) {
-  std::vector<TileMemoryStep> steps = Residual();
+  std::vector<TestStep> steps = Residual();
   steps[3] = Step({1}, false);  // reads around the pixel at hand, of what the sum would overwrite
   const Plan plan = Planned(steps);
   EXPECT_NE(plan.memory.outputs[4].offset, plan.memory.outputs[1].offset);
@@ -91,8 +98,8 @@ TEST(PlaceOutputs, NotWhileAConvolutionReadsTheShortcut) {
 
 // The convolution reads the bits of step 2 anywhere, and the shortcut at the pixel at hand.
 TEST(PlaceOutputs, ConvolutionsThatAddTheShortcutTakeItsPlace) {
-  std::vector<TileMemoryStep> steps = {Step({-1}, true), Step({-1}, false), Step({1}, true),
-                                       Step({2, 1}, false, true), Step({3}, true, false, true)};
+  std::vector<TestStep> steps = {Step({-1}, true), Step({-1}, false), Step({1}, true),
+                                 Step({2, 1}, false, true), Step({3}, true, false, true)};
   steps[3].whole_producers = {2};
   const Plan plan = Planned(steps);
   EXPECT_EQ(plan.memory.outputs[3].offset, plan.memory.outputs[1].offset);
@@ -100,28 +107,28 @@ TEST(PlaceOutputs, ConvolutionsThatAddTheShortcutTakeItsPlace) {
 }
 
 TEST(PlaceOutputs, NotWhileAStepReadsAllOfTheShortcut) {
-  std::vector<TileMemoryStep> steps = Residual();
+  std::vector<TestStep> steps = Residual();
   steps[4].whole_producers = {1};
   const Plan plan = Planned(steps);
   EXPECT_NE(plan.memory.outputs[4].offset, plan.memory.outputs[1].offset);
 }
 
 TEST(PlaceOutputs, NotWhileALaterStepOfTheGroupReadsTheShortcut) {
-  std::vector<TileMemoryStep> steps = Residual();
+  std::vector<TestStep> steps = Residual();
   steps[5].producers = {4, 1};
   const Plan plan = Planned(steps);
   EXPECT_NE(plan.memory.outputs[4].offset, plan.memory.outputs[1].offset);
 }
 
 TEST(PlaceOutputs, NotWhileALaterGroupReadsTheShortcut) {
-  std::vector<TileMemoryStep> steps = Residual();
+  std::vector<TestStep> steps = Residual();
   steps[7].producers = {6, 4, 1};
   const Plan plan = Planned(steps);
   EXPECT_NE(plan.memory.outputs[4].offset, plan.memory.outputs[1].offset);
 }
 
 TEST(PlaceOutputs, NotWhereTheSizeDiffers) {
-  std::vector<TileMemoryStep> steps = Residual();
+  std::vector<TestStep> steps = Residual();
   steps[1].pixel_bytes /= 2;
   steps[1].bytes /= 2;
   const Plan plan = Planned(steps);
@@ -129,18 +136,18 @@ TEST(PlaceOutputs, NotWhereTheSizeDiffers) {
 }
 
 // Two steps make the halves of an output, which each of them would otherwise be alone.
-void JoinOutputs(std::vector<TileMemoryStep>& steps, size_t first, size_t second) {
+void JoinOutputs(std::vector<TestStep>& steps, size_t first, size_t second) {
   steps[second].output = first;
   steps[second].in_place = steps[first].in_place = false;
 }
 
 TEST(PlaceOutputs, PartsOfAnOutputShareItsPlaceUntilTheLastReader) {
-  std::vector<TileMemoryStep> steps = {Step({-1}, false),    // 0: convolution
-                                       Step({0}, true),      // 1: half of the bits of both
-                                       Step({0}, false),     // 2: convolution
-                                       Step({2}, true),      // 3: the other half
-                                       Step({1, 3}, false),  // 4: convolution
-                                       Step({4}, true, false, true)};
+  std::vector<TestStep> steps = {Step({-1}, false),    // 0: convolution
+                                 Step({0}, true),      // 1: half of the bits of both
+                                 Step({0}, false),     // 2: convolution
+                                 Step({2}, true),      // 3: the other half
+                                 Step({1, 3}, false),  // 4: convolution
+                                 Step({4}, true, false, true)};
   JoinOutputs(steps, 1, 3);
   const Plan plan = Planned(steps);
   EXPECT_EQ(plan.memory.outputs[1].kind, PlaceKind::kArena);
@@ -149,8 +156,8 @@ TEST(PlaceOutputs, PartsOfAnOutputShareItsPlaceUntilTheLastReader) {
 }
 
 TEST(PlaceOutputs, PartsThatOneGroupMakesAndReadsAreOfATile) {
-  std::vector<TileMemoryStep> steps = {Step({-1}, false), Step({0}, true), Step({0}, true),
-                                       Step({1, 2}, true, false, true)};
+  std::vector<TestStep> steps = {Step({-1}, false), Step({0}, true), Step({0}, true),
+                                 Step({1, 2}, true, false, true)};
   JoinOutputs(steps, 1, 2);
   const Plan plan = Planned(steps);
   EXPECT_EQ(plan.memory.outputs[1].kind, PlaceKind::kTile);
@@ -247,7 +254,7 @@ void ExpectNothingIsLost(const Plan& plan) {
 TEST(PlaceOutputs, TilesThatMemoryCannotHoldAreRefused) {
   constexpr size_t kPixelBytes = kMaxMemory / kPixels / 8 * 8;
   for (int pixelwise : {6, 12, 24}) {
-    std::vector<TileMemoryStep> steps = {Step({-1}, false, false, false, kPixelBytes)};
+    std::vector<TestStep> steps = {Step({-1}, false, false, false, kPixelBytes)};
     for (int i = 0; i < pixelwise; ++i) {
       steps.push_back(Step({i}, true, false, i + 1 == pixelwise, kPixelBytes));
     }
@@ -260,7 +267,7 @@ TEST(PlaceOutputs, NothingIsLost) {
   ASSERT_NO_FATAL_FAILURE(ExpectNothingIsLost(Planned(Residual())));
   Random random;
   for (int round = 0; round < 400; ++round) {
-    std::vector<TileMemoryStep> steps;
+    std::vector<TestStep> steps;
     const int count = static_cast<int>(random.Int(1, 14));
     for (int i = 0; i < count; ++i) {
       std::vector<int> producers;
@@ -277,7 +284,13 @@ TEST(PlaceOutputs, NothingIsLost) {
       steps.push_back(Step(producers, pixelwise, pixelwise && random.Int(0, 2) > 0,
                            random.Int(0, 7) == 0, random.Int(0, 3) > 0 ? 64 : 32));
       steps.back().output = static_cast<size_t>(i);
-      if (pixelwise && random.Int(0, 3) == 0 && producers[0] >= 0) {
+      // A convolution that adds may write over what it adds.
+      const bool adds = !pixelwise && random.Int(0, 1) == 0;
+      if (adds) {
+        steps.back().in_place = random.Int(0, 2) > 0;
+        steps.back().whole_producers.clear();
+      }
+      if ((adds || (pixelwise && random.Int(0, 3) == 0)) && producers[0] >= 0) {
         const auto output = [&](int step) { return steps[static_cast<size_t>(step)].output; };
         for (int producer : producers) {
           if (producer < 0 || output(producer) != output(producers[0])) continue;
@@ -286,7 +299,7 @@ TEST(PlaceOutputs, NothingIsLost) {
       }
       if (i == 0 || random.Int(0, 2) > 0) continue;
       // The step before and this one make an output together, which nobody has read yet.
-      TileMemoryStep& before = steps[static_cast<size_t>(i - 1)];
+      TestStep& before = steps[static_cast<size_t>(i - 1)];
       const bool reads = std::find(producers.begin(), producers.end(), i - 1) != producers.end();
       if (reads || before.bytes != steps.back().bytes) continue;
       steps.back().is_shared = before.is_shared;
