@@ -110,16 +110,6 @@ class Network : public HostTensors {
             .bytes = sizeof(kTwo)};
   }
 
-  static std::vector<uint8_t> LayerOptions() {
-    return testing::EncodeOptions({{"channels_in", 32},
-                                   {"dilation_height_factor", 1},
-                                   {"dilation_width_factor", 1},
-                                   {"fused_activation_function", 0},
-                                   {"pad_values", 1},
-                                   {"padding", 0},
-                                   {"stride_height", 1},
-                                   {"stride_width", 1}});
-  }
   static TensorInfo LayerConstant(TfLiteType type, std::vector<int> dims) {
     static constexpr float kValues[32] = {};
     return {.present = true,
@@ -153,7 +143,7 @@ class Network : public HostTensors {
     for (int input : inputs) {
       info.inputs.push_back(input == kConstant ? Constant() : Info(kTfLiteFloat32, input));
     }
-    const std::vector<uint8_t> options = LayerOptions();
+    const std::vector<uint8_t> options = testing::EncodeOptions(testing::ConvOptions({}, 32));
     if (is_layer) {
       info.options = options;
       info.inputs = {Info(kTfLiteInt32, inputs[0]), LayerConstant(kTfLiteInt32, {32, 1, 1, 1}),

@@ -22,19 +22,8 @@ TensorInfo Tensor(TfLiteType type, std::vector<int> dims, const void* constant =
   return info;
 }
 
-testing::OptionMap ConvOptionMap(int channels_in) {
-  return {{"channels_in", channels_in},
-          {"dilation_height_factor", 1},
-          {"dilation_width_factor", 1},
-          {"fused_activation_function", 0},
-          {"pad_values", 1},
-          {"padding", 0},
-          {"stride_height", 1},
-          {"stride_width", 1}};
-}
-
 std::vector<uint8_t> ConvOptions(int channels_in) {
-  return testing::EncodeOptions(ConvOptionMap(channels_in));
+  return testing::EncodeOptions(testing::ConvOptions({}, channels_in));
 }
 
 // An operator and the step that computes it.
@@ -135,7 +124,7 @@ TEST(Bconv2dStep, PlanesBeyondTheAccumulatorAreRefusedToo) {
                        Tensor(kTfLiteInt32, {1, taps, 1, 4}, &nothing), Tensor(kTfLiteFloat32, {1}),
                        Tensor(kTfLiteFloat32, {1}), TensorInfo()},
             .output = Tensor(kTfLiteFloat32, {1, 1, 1, 1})};
-  testing::OptionMap with_bits = ConvOptionMap(32);
+  testing::OptionMap with_bits = testing::ConvOptions({}, 32);
   with_bits["bits_in"] = with_bits["bits_weights"] = 4;
   const std::vector<uint8_t> options = testing::EncodeOptions(with_bits);
   op.options = options;
@@ -174,7 +163,7 @@ TEST(Bconv2dStep, ResizedInputsGetTheRowThatIsTheirs) {
                        Tensor(kTfLiteFloat32, {kFilters}, ones.data()),
                        Tensor(kTfLiteFloat32, {kFilters}, ones.data()), TensorInfo()},
             .output = Tensor(kTfLiteFloat32, {1, 1, 1, kFilters})};
-  testing::OptionMap with_bits = ConvOptionMap(kWords * 32);
+  testing::OptionMap with_bits = testing::ConvOptions({}, kWords * 32);
   with_bits["bits_in"] = kBits;
   with_bits["bits_weights"] = 1;
   const std::vector<uint8_t> options = testing::EncodeOptions(with_bits);
