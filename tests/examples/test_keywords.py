@@ -59,7 +59,7 @@ def test_it_hears_what_was_said(keywords, write, tmp_path, capsys):
         path = write("words.wav", voice=voice)
         found = list(keywords.hear(model, keywords.from_file(path)))
         words = [word for _, word, _ in found]
-        assert 1 <= len(words) <= len(_SAID) + 1
+        assert 1 <= len(words) <= 2 * len(_SAID), "a word may be heard as two"
         right += sum(word in words for word in _SAID)
         seconds = [second for second, _, _ in found]
         assert seconds == sorted(seconds)
