@@ -30,7 +30,6 @@ struct StepProfile {
   std::string reason = "";  // for the device; empty where there is no other
   int group = -1;  // the first node of those that run together, tile by tile or in one launch
   std::vector<int> absorbed = {};  // nodes that never run, as this one stands in for them
-  bool is_absorbed = false;        // by another: such a step leaves no plan
 };
 
 // Calls and their time, which several threads may add to.

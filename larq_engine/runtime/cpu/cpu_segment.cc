@@ -120,7 +120,6 @@ void CpuSegment::MakeSteps(StepList list) {
   std::map<const ProgramOp*, PlannedOp*> planned_of;
   for (const auto& op : ops_) {
     op->sum = nullptr;
-    op->is_sum_of_another = false;
     planned_of[op->op] = op.get();
   }
   std::vector<std::unique_ptr<PlannedStep>> steps;
@@ -128,11 +127,7 @@ void CpuSegment::MakeSteps(StepList list) {
     const ProgramOp& op = program_.op(listed.op);
     auto planned = std::make_unique<PlannedStep>();
     planned->op = planned_of.at(&op);
-    if (listed.sum) {
-      PlannedOp& sum = *planned_of.at(&program_.op(*listed.sum));
-      sum.is_sum_of_another = true;
-      planned->op->sum = &sum;
-    }
+    if (listed.sum) planned->op->sum = planned_of.at(&program_.op(*listed.sum));
     planned->output = {.value = listed.output};
     if (listed.kind != ListedStep::kWhole) MakePart(listed, *planned);
     ForOperator(op.name, [&] {
@@ -394,8 +389,7 @@ void CpuSegment::AppendProfile(std::vector<StepProfile>& steps) const {
                      .total_ns = planned->counter.total_ns(),
                      .macs = planned->macs,
                      .group = planned->group,
-                     .absorbed = std::move(absorbed),
-                     .is_absorbed = planned->is_sum_of_another});
+                     .absorbed = std::move(absorbed)});
   }
 }
 

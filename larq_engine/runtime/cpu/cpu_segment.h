@@ -42,7 +42,6 @@ class CpuSegment : public Segment {
   struct PlannedOp {
     const ProgramOp* op;
     const PlannedOp* sum = nullptr;  // that its step computes as well
-    bool is_sum_of_another = false;  // whose step computes it
     int64_t macs = 0;
     std::string kernel = {};  // of its step
     int group = 0;            // the node of the first operator that runs with it

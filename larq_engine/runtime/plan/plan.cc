@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "larq_engine/kernels/memory_size.h"
 #include "larq_engine/runtime/plan/arena.h"
@@ -371,7 +372,11 @@ void Plan::AppendProfile(std::vector<StepProfile>& steps) const {
         }
       }
       const auto begin = steps.begin() + static_cast<ptrdiff_t>(first);
-      const auto is_absorbed = [](const StepProfile& step) { return step.is_absorbed; };
+      std::set<int> absorbed;  // by steps of the segment, which has a row for each operator
+      for (auto step = begin; step != steps.end(); ++step) {
+        absorbed.insert(step->absorbed.begin(), step->absorbed.end());
+      }
+      const auto is_absorbed = [&](const StepProfile& s) { return absorbed.contains(s.node); };
       steps.erase(std::remove_if(begin, steps.end(), is_absorbed), steps.end());
       continue;
     }

@@ -31,6 +31,13 @@ DelegatePtr Make(int threads, bool fuse, const char* kernel = "auto") {
       options));
 }
 
+// Runs what the delegate has claimed all of.
+void RunClaimed(MiniHost& host, const DelegatePtr& delegate, size_t operators, Outputs* outputs) {
+  ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+  ASSERT_EQ(host.claimed_operators(), operators);
+  ASSERT_TRUE(RunOnce(&host, 7, 0xCD, outputs)) << host.errors();
+}
+
 Graph DenseBlock(Random& random) {
   // Mostly whole words, which are quantized in parts, and enough pixels to be fused.
   const auto channels = [&] {
@@ -81,10 +88,8 @@ TEST(DenseBlocks, FusedInPartsTheyGiveTheSame) {
     for (const auto& [threads, fuse] : {std::pair{1, false}, {1, true}, {3, true}}) {
       const DelegatePtr delegate = Make(threads, fuse);
       MiniHost host(graph);
-      ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
-      ASSERT_EQ(host.claimed_operators(), graph.operators.size());
       Outputs outputs;
-      ASSERT_TRUE(RunOnce(&host, 7, 0xCD, &outputs)) << host.errors();
+      ASSERT_NO_FATAL_FAILURE(RunClaimed(host, delegate, graph.operators.size(), &outputs));
       if (!fuse) expected = outputs;
       ASSERT_EQ(outputs, expected) << threads << " threads";
     }
@@ -168,11 +173,9 @@ TEST(ResidualSums, ComputedByTheirConvolutionsTheyAreTheSame) {
                                                 {1, true, "reference"}}) {
       const DelegatePtr delegate = Make(threads, fuse, kernel);
       MiniHost host(graph);
-      ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
-      ASSERT_EQ(host.claimed_operators(), graph.operators.size());
       larq_engine_profile_start(delegate.get());
       Outputs outputs;
-      ASSERT_TRUE(RunOnce(&host, 7, 0xCD, &outputs)) << host.errors();
+      ASSERT_NO_FATAL_FAILURE(RunClaimed(host, delegate, graph.operators.size(), &outputs));
       if (!fuse) expected = outputs;
       ASSERT_EQ(outputs, expected) << threads << " threads, " << kernel;
       for (const StepProfile& row : StopProfile(delegate.get())) {
@@ -205,9 +208,8 @@ TEST(ResidualSums, OfALargeBatchTheyAreTheSame) {
   for (const bool fuse : {false, true}) {
     const DelegatePtr delegate = Make(2, fuse);
     MiniHost host(graph);
-    ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
     Outputs outputs;
-    ASSERT_TRUE(RunOnce(&host, 7, 0xCD, &outputs)) << host.errors();
+    ASSERT_NO_FATAL_FAILURE(RunClaimed(host, delegate, graph.operators.size(), &outputs));
     if (!fuse) expected = outputs;
     ASSERT_EQ(outputs, expected);
   }
