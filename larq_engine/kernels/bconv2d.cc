@@ -93,15 +93,19 @@ size_t Bconv2d::scratch_bytes() const {
 
 void Bconv2d::Run(const uint32_t* input, int64_t first, int64_t last, int64_t first_block,
                   int64_t last_block, std::byte* scratch_memory, std::byte* output,
-                  const float* addend) const {
+                  ResidualSum sum) const {
   if (first == last) return;
-  assert(addend == nullptr || transform_.kind == OutputKind::kFloat);
+  assert(sum.addend == nullptr || transform_.kind == OutputKind::kFloat);
   ScratchParts parts(scratch_memory);
   Scratch scratch = TakeScratch(parts);
   const Channels channels = ChannelsOf(first_block, last_block);
   const size_t pixel_bytes = transform_.PixelBytes(static_cast<size_t>(spec_.out_channels));
   std::byte* out = output + transform_.PixelBytes(channels.first);
-  if (addend != nullptr) addend += channels.first;
+  if (sum.addend != nullptr) sum.addend += channels.first;
+  if (sum.gate != nullptr) {
+    sum.gate += channels.first;
+    sum.slopes += channels.first;
+  }
   const int64_t tile_pixels = product_->tile_pixels();
   std::fill_n(scratch.depth, strip_tiles_ * static_cast<size_t>(tile_pixels),
               static_cast<int32_t>(spec_.max_dot()));
@@ -142,9 +146,9 @@ void Bconv2d::Run(const uint32_t* input, int64_t first, int64_t last, int64_t fi
                .depth = scratch.depth,
                .out = out,
                .out_stride = pixel_bytes,
-               .addend = addend});
+               .sum = sum});
     out += pixels * pixel_bytes;
-    if (addend != nullptr) addend += pixels * static_cast<size_t>(spec_.out_channels);
+    if (sum.addend != nullptr) sum.addend += pixels * static_cast<size_t>(spec_.out_channels);
   }
 }
 

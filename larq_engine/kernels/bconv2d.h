@@ -46,11 +46,10 @@ class Bconv2d {
   size_t scratch_bytes() const;  // for each concurrent Run, kBufferAlignment aligned
 
   // Computes output pixels [first, last), of them the channels of blocks [first_block, last_block).
-  // input is the packed image, output starts at pixel `first`, and so does what is added to floats,
-  // which may be the output; or null.
+  // input is the packed image, output starts at pixel `first`, and so does the addend of a sum, if
+  // the output is of floats.
   void Run(const uint32_t* input, int64_t first, int64_t last, int64_t first_block,
-           int64_t last_block, std::byte* scratch, std::byte* output,
-           const float* addend = nullptr) const;
+           int64_t last_block, std::byte* scratch, std::byte* output, ResidualSum sum = {}) const;
 
  private:
   struct Scratch;

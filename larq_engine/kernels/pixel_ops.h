@@ -10,10 +10,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "larq_engine/kernels/float_range.h"
 
 namespace larq_engine {
+
+// What floats y become on their way out: clamp(prelu(y * gate) + addend), each operation as its own
+// function below has it.
+struct ResidualSum {
+  const float* addend =
+      nullptr;  // null: y stays. Its rows lie as the outputs', perhaps where they do
+  // Both null, for y + addend, which is not clamped; or both one a channel.
+  const float* gate = nullptr;
+  const float* slopes = nullptr;
+  FloatRange range = {.min = -std::numeric_limits<float>::infinity(),
+                      .max = std::numeric_limits<float>::infinity()};
+};
 
 // Accumulators of a product and what they become; see output_transform.h for the arithmetic.
 struct TransformArgs {
@@ -30,8 +43,7 @@ struct TransformArgs {
   const int32_t* dot_limit;  // bits
   void* out;                 // [rows], of float, int8, or words whose tail bits become 0
   size_t out_stride;         // bytes from one row to the next
-  // Float: null, or what is added to the outputs. Its rows lie as theirs do, perhaps where they do.
-  const float* addend = nullptr;
+  ResidualSum sum = {};      // float
 };
 
 struct PixelOps {

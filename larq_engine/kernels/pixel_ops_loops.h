@@ -113,11 +113,26 @@ inline void AffineRows(const TransformArgs& args, const Finish& finish) {
 }
 
 inline const float* AddendRow(const TransformArgs& args, size_t row) {
-  return reinterpret_cast<const float*>(reinterpret_cast<const unsigned char*>(args.addend) +
+  return reinterpret_cast<const float*>(reinterpret_cast<const unsigned char*>(args.sum.addend) +
                                         row * args.out_stride);
 }
 
-template <bool kClamp>
+inline float PreluOf(float x, float slope) {
+  // Chosen by its bits, or the compiler would make a branch around the product.
+  const uint32_t scaled = __builtin_bit_cast(uint32_t, x * slope);
+  const uint32_t same = __builtin_bit_cast(uint32_t, x);
+  const uint32_t negative = x < 0.0f ? ~0u : 0u;
+  return __builtin_bit_cast(float, (scaled & negative) | (same & ~negative));
+}
+
+template <bool kGated>
+inline float Summed(const ResidualSum& sum, float y, float addend, size_t channel) {
+  if (!kGated) return y + addend;
+  y = PreluOf(y * sum.gate[channel], sum.slopes[channel]);
+  return Clamp(y + addend, sum.range);
+}
+
+template <bool kClamp, bool kGated>
 inline void AffineSums(const TransformArgs& args) {
   for (size_t i = 0; i < args.rows; ++i) {
     const int32_t* acc = args.acc + i * args.acc_stride;
@@ -125,19 +140,28 @@ inline void AffineSums(const TransformArgs& args) {
     const float* addend = AddendRow(args, i);
     float* out = OutRow<float>(args, i);
     for (size_t j = 0; j < args.channels; ++j) {
-      out[j] = Affine<kClamp>(args, acc[j], depth, j) + addend[j];
+      out[j] = Summed<kGated>(args.sum, Affine<kClamp>(args, acc[j], depth, j), addend[j], j);
     }
+  }
+}
+
+template <bool kGated>
+inline void AffineSums(const TransformArgs& args) {
+  if (Clamps(args)) {
+    AffineSums<true, kGated>(args);
+  } else {
+    AffineSums<false, kGated>(args);
   }
 }
 
 void ToFloat(const TransformArgs& given) {
   const TransformArgs args = given;  // a copy, which writing the output cannot change
-  if (args.addend == nullptr) {
+  if (args.sum.addend == nullptr) {
     AffineRows<float>(args, [](float y) { return y; });
-  } else if (Clamps(args)) {
-    AffineSums<true>(args);
-  } else {
+  } else if (args.sum.gate == nullptr) {
     AffineSums<false>(args);
+  } else {
+    AffineSums<true>(args);
   }
 }
 
@@ -369,13 +393,7 @@ void ClampAll(const float* in, size_t count, FloatRange range, float* out) {
 
 void Prelu(const float* in, const float* slopes, size_t rows, size_t channels, float* out) {
   for (size_t i = 0; i < rows; ++i, in += channels, out += channels) {
-    for (size_t c = 0; c < channels; ++c) {
-      // Chosen by its bits, or the compiler would make a branch around the product.
-      const uint32_t scaled = __builtin_bit_cast(uint32_t, in[c] * slopes[c]);
-      const uint32_t same = __builtin_bit_cast(uint32_t, in[c]);
-      const uint32_t negative = in[c] < 0.0f ? ~0u : 0u;
-      out[c] = __builtin_bit_cast(float, (scaled & negative) | (same & ~negative));
-    }
+    for (size_t c = 0; c < channels; ++c) out[c] = PreluOf(in[c], slopes[c]);
   }
 }
 

@@ -18,7 +18,7 @@ void Transform(const PixelOps& ops, const OutputTransform& transform, const Tran
       .dot_limit = bits ? transform.dot_limit.data() + tile.first_channel : nullptr,
       .out = tile.out,
       .out_stride = tile.out_stride,
-      .addend = tile.addend};
+      .sum = tile.sum};
   switch (transform.kind) {
     case OutputKind::kFloat:
       return ops.to_float(args);

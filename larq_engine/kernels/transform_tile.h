@@ -17,10 +17,10 @@ struct TransformTile {
   size_t channels;
   const int32_t* acc;  // of the first row and channel
   size_t acc_stride;
-  const int32_t* depth;           // [rows], as in TransformArgs
-  void* out;                      // of the first row and channel
-  size_t out_stride;              // bytes
-  const float* addend = nullptr;  // as in TransformArgs
+  const int32_t* depth;  // [rows], as in TransformArgs
+  void* out;             // of the first row and channel
+  size_t out_stride;     // bytes
+  ResidualSum sum = {};  // of the first row and channel
 };
 
 void Transform(const PixelOps& ops, const OutputTransform& transform, const TransformTile& tile);

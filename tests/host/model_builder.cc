@@ -138,6 +138,12 @@ int ModelBuilder::AddConstant(const std::string& name, TfLiteType type, std::vec
   return static_cast<int>(graph_.tensors.size()) - 1;
 }
 
+int ModelBuilder::AddInput(std::vector<int> shape) {
+  const std::string name = "input" + std::to_string(graph_.inputs.size());
+  graph_.inputs.push_back(AddTensor(name, kTfLiteFloat32, std::move(shape)));
+  return graph_.inputs.back();
+}
+
 int ModelBuilder::LastTensor() const {
   return graph_.outputs.empty() ? graph_.inputs[0] : graph_.outputs[0];
 }

@@ -78,8 +78,11 @@ class ModelBuilder {
   ModelBuilder& AddUnpackWeights(std::vector<int> shape, int axis, int scales,
                                  TfLiteType type = kTfLiteFloat32);
 
-  // The host's operators, on floats. `other` is a tensor of the same shape, or none for a constant
-  // for each channel.
+  // Another input of the graph, of floats, which the next operator does not read by itself.
+  int AddInput(std::vector<int> shape);
+
+  // The host's operators, on floats. `other` is a tensor of the same shape, or one that is repeated
+  // for it, or none for a constant for each channel.
   ModelBuilder& AddBinary(TfLiteBuiltinOperator code, TfLiteFusedActivation activation,
                           std::optional<int> other = std::nullopt);
   ModelBuilder& AddRelu(TfLiteBuiltinOperator code);

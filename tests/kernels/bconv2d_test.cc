@@ -252,9 +252,11 @@ void ExpectRowsAgree(const Layer& layer, const Operands& o) {
     // In parts, as threads would: two of the pixels, one of them in blocks of channels.
     const int64_t middle = pixels / 2;
     const size_t middle_byte = bytes / static_cast<size_t>(pixels) * static_cast<size_t>(middle);
-    const auto run = [&](const std::byte* addend) {
+    const auto run = [&](const ResidualSum& sum) {
       const auto from = [&](size_t byte) {
-        return addend == nullptr ? nullptr : reinterpret_cast<const float*>(addend + byte);
+        ResidualSum part = sum;
+        if (sum.addend != nullptr) part.addend += byte / sizeof(float);
+        return part;
       };
       for (int64_t block = conv.channel_blocks() - 1; block >= 0; --block) {
         conv.Run(input.data(), middle, pixels, block, block + 1, scratch.data(),
@@ -263,20 +265,37 @@ void ExpectRowsAgree(const Layer& layer, const Operands& o) {
       conv.Run(input.data(), 0, middle, 0, conv.channel_blocks(), scratch.data(), output.data(),
                from(0));
     };
-    run(nullptr);
+    run({});
     ASSERT_EQ(std::memcmp(output.data(), expected.data(), bytes), 0) << row.name << ": " << layer;
     if (layer.kind != OutputKind::kFloat) return;
     // Onto what lies where the output goes.
     auto* values = reinterpret_cast<float*>(output.data());
+    const auto* products = reinterpret_cast<const float*>(expected.data());
     std::vector<float> sums(bytes / sizeof(float));
-    for (size_t i = 0; i < sums.size(); ++i) {
-      const float addend = static_cast<float>(i % 13) - 6.5f;
-      sums[i] = values[i] + addend;
-      values[i] = addend;
+    const auto channels = static_cast<size_t>(layer.spec.out_channels);
+    std::vector<float> gate(channels), slopes(channels);
+    for (size_t c = 0; c < channels; ++c) {
+      gate[c] = static_cast<float>(c % 5) - 1.75f;
+      slopes[c] = static_cast<float>(c % 7) - 2.5f;
     }
-    run(output.data());
-    ASSERT_EQ(std::memcmp(output.data(), sums.data(), bytes), 0)
-        << row.name << ", as a sum: " << layer;
+    for (const bool gated : {false, true}) {
+      for (size_t i = 0; i < sums.size(); ++i) {
+        const float addend = static_cast<float>(i % 13) - 6.5f;
+        float product = products[i];
+        if (gated) product *= gate[i % channels];
+        if (gated && product < 0) product *= slopes[i % channels];
+        sums[i] = product + addend;
+        values[i] = addend;
+      }
+      ResidualSum sum = {.addend = values};
+      if (gated) {
+        sum.gate = gate.data();
+        sum.slopes = slopes.data();
+      }
+      run(sum);
+      ASSERT_EQ(std::memcmp(output.data(), sums.data(), bytes), 0)
+          << row.name << ", as a sum: " << layer << ", gated: " << gated;
+    }
   };
   const CpuFeatures cpu = DetectCpuFeatures();  // kernel_rows_test.cc lists what it lacks
   for (const BgemmRow& row : BgemmRows()) {

@@ -575,17 +575,39 @@ TEST_P(PixelOpsTest, ToFloat) {
   });
 }
 
-// Where the outputs go, as a residual sum has it, or elsewhere.
-TEST_P(PixelOpsTest, ToFloatAddsWhatLiesAsTheOutputsDo) {
+// Of a row and channel of a residual sum, as its comment has it.
+float SumOf(const ResidualSum& sum, float y, float addend, size_t channel) {
+  if (sum.gate == nullptr) return y + addend;
+  y *= sum.gate[channel];
+  if (y < 0) y *= sum.slopes[channel];
+  y += addend;
+  if (y < sum.range.min) return sum.range.min;
+  return y > sum.range.max ? sum.range.max : y;
+}
+
+// To what lies where the outputs go, as the shortcut mostly does, or elsewhere.
+TEST_P(PixelOpsTest, ToFloatComputesResidualSums) {
   SCOPED_TRACE(testing::ReplayHint());
   ForShapes([&](size_t rows, size_t channels, Guard guard) {
     const Transformed t = AnyTransformed(random_, rows, channels);
     const size_t stride = channels + 3;
-    std::vector<float> addend(rows * stride - 3);
+    std::vector<float> addend(rows * stride - 3), gate(channels), slopes(channels);
     for (float& value : addend) value = random_.Float(-30, 30);
-    for (const bool in_place : {false, true}) {
+    for (float& value : gate) value = random_.Float(-2, 2);
+    for (float& value : slopes) value = random_.Float(-2, 2);
+    const GuardedBuffer<float> gates(std::span<const float>(gate), guard);
+    const GuardedBuffer<float> guarded_slopes(std::span<const float>(slopes), guard);
+    const FloatRange ranges[] = {ResidualSum{}.range, {0, ResidualSum{}.range.max}, {-1, 6}};
+    for (const auto& [in_place, gated] :
+         {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
       GuardedBuffer<float> out(std::span<const float>(addend), guard);
       const GuardedBuffer<float> apart(std::span<const float>(addend), guard);
+      ResidualSum sum = {.addend = in_place ? out.data() : apart.data()};
+      if (gated) {
+        sum.gate = gates.data();
+        sum.slopes = guarded_slopes.data();
+        sum.range = ranges[random_.Int(0, 2)];
+      }
       ops().to_float({.rows = rows,
                       .channels = channels,
                       .acc = t.acc.data(),
@@ -599,12 +621,13 @@ TEST_P(PixelOpsTest, ToFloatAddsWhatLiesAsTheOutputsDo) {
                       .dot_limit = nullptr,
                       .out = out.data(),
                       .out_stride = stride * sizeof(float),
-                      .addend = in_place ? out.data() : apart.data()});
+                      .sum = sum});
       for (size_t i = 0; i < rows; ++i) {
         for (size_t j = 0; j < stride && i * stride + j < addend.size(); ++j) {
           const size_t at = i * stride + j;
           // What is between the rows stays.
-          const float expected = j < channels ? t.Affine(i, j) + addend[at] : addend[at];
+          const float expected =
+              j < channels ? SumOf(sum, t.Affine(i, j), addend[at], j) : addend[at];
           ASSERT_TRUE(SameFloat(out.data()[at], expected))
               << "row " << i << ", channel " << j << ": " << out.data()[at] << " not " << expected;
         }
@@ -761,7 +784,9 @@ TEST_P(PixelOpsTest, RowsOfNothing) {
                            .out_stride = 0};
   p.to_float(none);
   TransformArgs no_sums = none;
-  no_sums.addend = channel.data();
+  no_sums.sum.addend = channel.data();
+  p.to_float(no_sums);
+  no_sums.sum.gate = no_sums.sum.slopes = channel.data();
   p.to_float(no_sums);
   p.to_int8(none);
   p.to_bits(none);

@@ -24,7 +24,11 @@ inline TransformArgs Channels(const TransformArgs& args, size_t first, size_t co
     part.bias += first;
   }
   if (args.dot_limit != nullptr) part.dot_limit += first;
-  if (args.addend != nullptr) part.addend += first;
+  if (args.sum.addend != nullptr) part.sum.addend += first;
+  if (args.sum.gate != nullptr) {
+    part.sum.gate += first;
+    part.sum.slopes += first;
+  }
   part.out = static_cast<unsigned char*>(args.out) + out_bytes;
   return part;
 }
@@ -73,7 +77,7 @@ inline void AffineBlock(const TransformArgs& args, const Out& out) {
       if (kMax) half_dot = vminq_f32(half_dot, most);
       y[v] = vaddq_f32(vmulq_f32(half_dot, twice[v]), bias[v]);
     }
-    out.Store(y, to);
+    out.Store(args.sum, y, to);
     acc += args.acc_stride;
     to = reinterpret_cast<typename Out::Value*>(reinterpret_cast<unsigned char*>(to) +
                                                 args.out_stride);
@@ -117,37 +121,65 @@ struct FloatOut {
   static constexpr bool kAdds = false;
   static void Loops(const TransformArgs& args) { ToFloat(args); }
   template <int kVectors>
-  void Store(const float32x4_t (&y)[kVectors], float* to) const {
+  void Store(const ResidualSum&, const float32x4_t (&y)[kVectors], float* to) const {
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) vst1q_f32(to + 4 * v, y[v]);
   }
 };
 
+// Not FMAX and FMIN: at an end of +0.0, a ReLU's, -0.0 would become +0.0.
+template <bool kMin, bool kMax>
+struct ClampVector {
+  float32x4_t min;
+  float32x4_t max;
+  explicit ClampVector(FloatRange range)
+      : min(vdupq_n_f32(range.min)), max(vdupq_n_f32(range.max)) {}
+  float32x4_t operator()(float32x4_t x) const {
+    if (kMin) x = vbslq_f32(vcltq_f32(x, min), min, x);
+    if (kMax) x = vbslq_f32(vcgtq_f32(x, max), max, x);
+    return x;
+  }
+};
+
+inline float32x4_t PreluVector(float32x4_t x, float32x4_t slope) {
+  return vbslq_f32(vcltzq_f32(x), vmulq_f32(x, slope), x);
+}
+
 // Adds what lies as the outputs do, at this distance from them in bytes.
+template <bool kGated>
 struct FloatSumOut {
   using Value = float;
   static constexpr bool kAdds = true;
   uintptr_t distance;
   explicit FloatSumOut(const TransformArgs& args)
-      : distance(reinterpret_cast<uintptr_t>(args.addend) - reinterpret_cast<uintptr_t>(args.out)) {
-  }
+      : distance(reinterpret_cast<uintptr_t>(args.sum.addend) -
+                 reinterpret_cast<uintptr_t>(args.out)) {}
   static void Loops(const TransformArgs& args) { ToFloat(args); }
   template <int kVectors>
-  void Store(const float32x4_t (&y)[kVectors], float* to) const {
+  void Store(const ResidualSum& sum, const float32x4_t (&y)[kVectors], float* to) const {
     const auto* addend = reinterpret_cast<const float*>(reinterpret_cast<uintptr_t>(to) + distance);
+    const ClampVector<true, true> clamp(sum.range);
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
-      vst1q_f32(to + 4 * v, vaddq_f32(y[v], vld1q_f32(addend + 4 * v)));
+      float32x4_t x = y[v];
+      if (kGated) {
+        x = vmulq_f32(x, vld1q_f32(sum.gate + 4 * v));
+        x = PreluVector(x, vld1q_f32(sum.slopes + 4 * v));
+      }
+      x = vaddq_f32(x, vld1q_f32(addend + 4 * v));
+      vst1q_f32(to + 4 * v, kGated ? clamp(x) : x);
     }
   }
 };
 
 void ToFloatNeon(const TransformArgs& given) {
   const TransformArgs args = given;  // a copy, which writing the output cannot change
-  if (args.addend != nullptr) {
-    AffineRows(args, FloatSumOut(args));
-  } else {
+  if (args.sum.addend == nullptr) {
     AffineRows(args, FloatOut{});
+  } else if (args.sum.gate == nullptr) {
+    AffineRows(args, FloatSumOut<false>(args));
+  } else {
+    AffineRows(args, FloatSumOut<true>(args));
   }
 }
 
@@ -168,7 +200,7 @@ struct Int8Out {
     return vqaddq_s16(vqmovn_high_s32(first, second), zero_point);
   }
   template <int kVectors>
-  void Store(const float32x4_t (&y)[kVectors], int8_t* to) const {
+  void Store(const ResidualSum&, const float32x4_t (&y)[kVectors], int8_t* to) const {
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; v += 4) {
       const int8x8_t first = vqmovn_s16(Eight(y[v], y[v + 1]));
@@ -682,20 +714,6 @@ inline size_t ForVectors(size_t count, const Value& value, float* out) {
   return at;
 }
 
-// Not FMAX and FMIN: at an end of +0.0, a ReLU's, -0.0 would become +0.0.
-template <bool kMin, bool kMax>
-struct ClampVector {
-  float32x4_t min;
-  float32x4_t max;
-  explicit ClampVector(FloatRange range)
-      : min(vdupq_n_f32(range.min)), max(vdupq_n_f32(range.max)) {}
-  float32x4_t operator()(float32x4_t x) const {
-    if (kMin) x = vbslq_f32(vcltq_f32(x, min), min, x);
-    if (kMax) x = vbslq_f32(vcgtq_f32(x, max), max, x);
-    return x;
-  }
-};
-
 // Sums of a residual network mostly have no range, or that of a ReLU.
 template <typename Value>
 inline size_t ForClamped(size_t count, FloatRange range, const Value& value, float* out) {
@@ -744,8 +762,7 @@ void ClampNeon(const float* in, size_t count, FloatRange range, float* out) {
 void PreluNeon(const float* in, const float* slopes, size_t rows, size_t channels, float* out) {
   for (size_t i = 0; i < rows; ++i, in += channels, out += channels) {
     const auto value = [&](size_t c) {
-      const float32x4_t x = vld1q_f32(in + c);
-      return vbslq_f32(vcltzq_f32(x), vmulq_f32(x, vld1q_f32(slopes + c)), x);
+      return PreluVector(vld1q_f32(in + c), vld1q_f32(slopes + c));
     };
     const size_t c = ForVectors(channels, value, out);
     Prelu(in + c, slopes + c, 1, channels - c, out + c);

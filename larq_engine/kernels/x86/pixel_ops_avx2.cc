@@ -271,10 +271,28 @@ struct AffineVector {
   }
 };
 
+// The processor's minimum and maximum return their second operand when either is NaN or both are
+// zero, which is what `a < b ? a : b` says.
+struct ClampVector {
+  __m256 min;
+  __m256 max;
+  explicit ClampVector(FloatRange range)
+      : min(_mm256_set1_ps(range.min)), max(_mm256_set1_ps(range.max)) {}
+  __m256 operator()(__m256 x) const { return _mm256_min_ps(max, _mm256_max_ps(min, x)); }
+};
+
+inline __m256 PreluVector(__m256 x, __m256 slope) {
+  const __m256 negative = _mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_LT_OQ);
+  return _mm256_blendv_ps(x, _mm256_mul_ps(x, slope), negative);
+}
+
+enum class Sum : uint8_t { kNone, kPlain, kGated };
+
 // All rows of so many vectors of channels, of which multipliers and biases are loaded once.
-template <bool kClamp, bool kAdds, size_t kVectors>
+template <bool kClamp, Sum kSum, size_t kVectors>
 inline void ToFloatChannels(const TransformArgs& args, size_t channel) {
   const AffineVector<kClamp> affine(args);
+  const ClampVector clamp(args.sum.range);
   __m256 multiplier[kVectors], bias[kVectors];
 #pragma GCC unroll 4
   for (size_t v = 0; v < kVectors; ++v) {
@@ -285,39 +303,49 @@ inline void ToFloatChannels(const TransformArgs& args, size_t channel) {
   for (size_t i = 0; i < args.rows; ++i, acc += args.acc_stride) {
     const __m256i depth = _mm256_set1_epi32(args.depth[i]);
     float* out = OutRow<float>(args, i) + channel;
-    const float* addend = kAdds ? AddendRow(args, i) + channel : nullptr;
+    const float* addend = kSum == Sum::kNone ? nullptr : AddendRow(args, i) + channel;
 #pragma GCC unroll 4
     for (size_t v = 0; v < kVectors; ++v) {
       __m256 y = affine(depth, Load(acc + v * kFloats), multiplier[v], bias[v]);
-      if (kAdds) y = _mm256_add_ps(y, _mm256_loadu_ps(addend + v * kFloats));
+      const size_t at = channel + v * kFloats;
+      if (kSum == Sum::kGated) {
+        y = _mm256_mul_ps(y, _mm256_loadu_ps(args.sum.gate + at));
+        y = PreluVector(y, _mm256_loadu_ps(args.sum.slopes + at));
+      }
+      if (kSum != Sum::kNone) y = _mm256_add_ps(y, _mm256_loadu_ps(addend + v * kFloats));
+      if (kSum == Sum::kGated) y = clamp(y);
       _mm256_storeu_ps(out + v * kFloats, y);
     }
   }
 }
 
-template <bool kClamp, bool kAdds>
+template <bool kClamp, Sum kSum>
 inline void ToFloatRows(const TransformArgs& args) {
   size_t c = 0;
   for (; c + 4 * kFloats <= args.channels; c += 4 * kFloats) {
-    ToFloatChannels<kClamp, kAdds, 4>(args, c);
+    ToFloatChannels<kClamp, kSum, 4>(args, c);
   }
-  for (; c + kFloats <= args.channels; c += kFloats) ToFloatChannels<kClamp, kAdds, 1>(args, c);
+  for (; c + kFloats <= args.channels; c += kFloats) ToFloatChannels<kClamp, kSum, 1>(args, c);
   for (size_t i = 0; i < args.rows; ++i) {
     const int32_t* acc = args.acc + i * args.acc_stride;
     float* out = OutRow<float>(args, i);
     for (size_t j = c; j < args.channels; ++j) {
       const float y = Affine<kClamp>(args, acc[j], args.depth[i], j);
-      out[j] = kAdds ? y + AddendRow(args, i)[j] : y;
+      out[j] = kSum == Sum::kNone
+                   ? y
+                   : Summed<kSum == Sum::kGated>(args.sum, y, AddendRow(args, i)[j], j);
     }
   }
 }
 
 template <bool kClamp>
 inline void ToFloatRows(const TransformArgs& args) {
-  if (args.addend != nullptr) {
-    ToFloatRows<kClamp, true>(args);
+  if (args.sum.addend == nullptr) {
+    ToFloatRows<kClamp, Sum::kNone>(args);
+  } else if (args.sum.gate == nullptr) {
+    ToFloatRows<kClamp, Sum::kPlain>(args);
   } else {
-    ToFloatRows<kClamp, false>(args);
+    ToFloatRows<kClamp, Sum::kGated>(args);
   }
 }
 
@@ -402,16 +430,6 @@ inline size_t ForChannels(const float* a, const float* b, size_t rows, size_t ch
   }
   return c;
 }
-
-// The processor's minimum and maximum return their second operand when either is NaN or both are
-// zero, which is what `a < b ? a : b` says.
-struct ClampVector {
-  __m256 min;
-  __m256 max;
-  explicit ClampVector(FloatRange range)
-      : min(_mm256_set1_ps(range.min)), max(_mm256_set1_ps(range.max)) {}
-  __m256 operator()(__m256 x) const { return _mm256_min_ps(max, _mm256_max_ps(min, x)); }
-};
 
 template <size_t kCount>
 struct Vectors {};
@@ -535,11 +553,7 @@ void MultiplyChannelsAvx2(const float* a, const float* b, size_t rows, size_t ch
 }
 
 void PreluAvx2(const float* in, const float* slopes, size_t rows, size_t channels, float* out) {
-  const __m256 zero = _mm256_setzero_ps();
-  const auto op = [&](__m256 x, __m256 slope) {
-    const __m256 negative = _mm256_cmp_ps(x, zero, _CMP_LT_OQ);
-    return _mm256_blendv_ps(x, _mm256_mul_ps(x, slope), negative);
-  };
+  const auto op = [](__m256 x, __m256 slope) { return PreluVector(x, slope); };
   const size_t c = ForChannels(in, slopes, rows, channels, out, op);
   for (size_t i = 0; i < rows && c < channels; ++i, in += channels, out += channels) {
     Prelu(in + c, slopes + c, 1, channels - c, out + c);

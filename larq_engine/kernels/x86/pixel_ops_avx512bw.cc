@@ -82,6 +82,11 @@ struct ClampVector {
   __m512 operator()(__m512 x) const { return _mm512_min_ps(max, _mm512_max_ps(min, x)); }
 };
 
+inline __m512 PreluOf(__m512 x, __m512 slope) {
+  const __mmask16 negative = _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_LT_OQ);
+  return _mm512_mask_mul_ps(x, negative, x, slope);
+}
+
 template <typename T>
 inline T* OutRow(const TransformArgs& args, size_t row, size_t channel) {
   return reinterpret_cast<T*>(static_cast<unsigned char*>(args.out) + row * args.out_stride) +
@@ -89,7 +94,7 @@ inline T* OutRow(const TransformArgs& args, size_t row, size_t channel) {
 }
 
 inline const float* AddendRow(const TransformArgs& args, size_t row, size_t channel) {
-  const auto* addend = reinterpret_cast<const unsigned char*>(args.addend);
+  const auto* addend = reinterpret_cast<const unsigned char*>(args.sum.addend);
   return reinterpret_cast<const float*>(addend + row * args.out_stride) + channel;
 }
 
@@ -148,15 +153,23 @@ inline void Affine(const TransformArgs& args, const Store& store) {
 
 void ToFloat(const TransformArgs& given) {
   const TransformArgs args = given;  // a copy, which writing the output cannot change
-  if (args.addend == nullptr) {
+  const ResidualSum& sum = args.sum;
+  if (sum.addend == nullptr) {
     Affine(args, [&args](size_t i, size_t c, auto lanes, __m512 y) {
       lanes.Store(OutRow<float>(args, i, c), y);
     });
-    return;
+  } else if (sum.gate == nullptr) {
+    Affine(args, [&args](size_t i, size_t c, auto lanes, __m512 y) {
+      lanes.Store(OutRow<float>(args, i, c), _mm512_add_ps(y, lanes.Load(AddendRow(args, i, c))));
+    });
+  } else {
+    const ClampVector clamp(sum.range);
+    Affine(args, [&](size_t i, size_t c, auto lanes, __m512 y) {
+      y = PreluOf(_mm512_mul_ps(y, lanes.Load(sum.gate + c)), lanes.Load(sum.slopes + c));
+      y = clamp(_mm512_add_ps(y, lanes.Load(AddendRow(args, i, c))));
+      lanes.Store(OutRow<float>(args, i, c), y);
+    });
   }
-  Affine(args, [&args](size_t i, size_t c, auto lanes, __m512 y) {
-    lanes.Store(OutRow<float>(args, i, c), _mm512_add_ps(y, lanes.Load(AddendRow(args, i, c))));
-  });
 }
 
 void ToInt8(const TransformArgs& given) {
@@ -556,10 +569,8 @@ void ClampAll(const float* in, size_t count, FloatRange range, float* out) {
 }
 
 void Prelu(const float* in, const float* slopes, size_t rows, size_t channels, float* out) {
-  ForChannels(in, slopes, rows, channels, out, [](__m512 x, __m512 slope) {
-    const __mmask16 negative = _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_LT_OQ);
-    return _mm512_mask_mul_ps(x, negative, x, slope);
-  });
+  ForChannels(in, slopes, rows, channels, out,
+              [](__m512 x, __m512 slope) { return PreluOf(x, slope); });
 }
 
 void AddShifted(const int32_t* in, size_t count, int shift, int32_t* acc) {

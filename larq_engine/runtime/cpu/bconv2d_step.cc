@@ -1,5 +1,5 @@
-// LceBconv2d: chooses its kernel row, runs it or the reference. If it has two inputs, the second is
-// added to what it computes.
+// LceBconv2d: chooses its kernel row, runs it or the reference. It may compute a residual sum, too.
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -8,6 +8,8 @@
 #include "larq_engine/kernels/reference.h"
 #include "larq_engine/kernels/select_product.h"
 #include "larq_engine/runtime/cpu/step.h"
+#include "larq_engine/runtime/cpu/step_pixels.h"
+#include "larq_engine/runtime/ops/broadcast.h"
 #include "larq_engine/runtime/ops/op_error.h"
 #include "larq_engine/runtime/ops/tensor_info.h"
 
@@ -16,10 +18,20 @@ namespace {
 
 class Bconv2dStep : public Step {
  public:
-  Bconv2dStep(const Bconv2dOp& op, const StepKernels& kernels) : op_(op), kernels_(kernels) {}
+  Bconv2dStep(const Bconv2dOp& op, const ResidualOps& residual, const StepKernels& kernels)
+      : op_(op), residual_(residual), kernels_(kernels) {
+    if (residual.sum == nullptr) return;
+    no_gate_.assign(static_cast<size_t>(op.spec.out_channels), 1.0f);
+    slopes_ = residual.prelu != nullptr ? ForEachChannel(residual.prelu->slopes, no_gate_.size())
+                                        : no_gate_;
+  }
 
   void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
     pixels_ = CountElements(output.dims, 3);
+    image_pixels_ = static_cast<int64_t>(output.dims[1]) * output.dims[2];
+    if (residual_.is_gated) {
+      gate_step_ = CountPixels(inputs[1].dims) == 1 ? 0 : op_.spec.out_channels;
+    }
     in_height_ = inputs[0].dims[1];
     in_width_ = inputs[0].dims[2];
     if (kernels_.kernel != kReferenceKernel) ResizeKernel();
@@ -35,29 +47,61 @@ class Bconv2dStep : public Step {
     return conv_ ? conv_->kernel() : std::string(kReferenceKernel);
   }
 
-  bool reads_whole(size_t input) const override { return input == 0; }
+  bool reads_whole(size_t input) const override {
+    return input == 0 || (input == 1 && residual_.is_gated);
+  }
   // The reference makes all products before it adds.
   bool in_place() const override { return conv_.has_value(); }
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
            void* output) const override {
-    const auto* image = static_cast<const uint32_t*>(inputs[0]);
-    const auto* addend = inputs.size() > 1 ? static_cast<const float*>(inputs[1]) : nullptr;
+    if (residual_.sum == nullptr) return RunPixels(inputs[0], range, scratch, output, {});
+    ResidualSum sum = {.addend = static_cast<const float*>(inputs.back())};
+    auto* out = static_cast<float*>(output);
+    const Activation activation = residual_.sum->activation;
+    if (residual_.is_gated || residual_.prelu != nullptr || activation != Activation::kNone) {
+      sum.gate = no_gate_.data();
+      sum.slopes = slopes_.data();
+      sum.range = ActivationRange(activation);
+    }
+    if (!residual_.is_gated) return RunPixels(inputs[0], range, scratch, out, sum);
+    const auto* gates = static_cast<const float*>(inputs[1]);
+    for (StepRange part = range; part.first_pixel < range.last_pixel;) {
+      const int64_t image = part.first_pixel / image_pixels_;
+      part.last_pixel = std::min((image + 1) * image_pixels_, range.last_pixel);
+      sum.gate = gates + image * gate_step_;
+      RunPixels(inputs[0], part, scratch, out, sum);
+      const int64_t values = (part.last_pixel - part.first_pixel) * op_.spec.out_channels;
+      out += values;
+      sum.addend += values;
+      part.first_pixel = part.last_pixel;
+    }
+  }
+
+ private:
+  void RunPixels(const void* input, const StepRange& range, std::byte* scratch, void* output,
+                 const ResidualSum& sum) const {
+    const auto* image = static_cast<const uint32_t*>(input);
     if (conv_) {
       conv_->Run(image, range.first_pixel, range.last_pixel, range.first_block, range.last_block,
-                 scratch, static_cast<std::byte*>(output), addend);
+                 scratch, static_cast<std::byte*>(output), sum);
       return;
     }
     ReferenceBconv2d(op_.spec, op_.transform, in_height_, in_width_, image, op_.filter.data(),
                      range.first_pixel, range.last_pixel, output);
-    if (addend == nullptr) return;
-    auto* sums = static_cast<float*>(output);
-    const int64_t pixels = range.last_pixel - range.first_pixel;
-    const size_t values = static_cast<size_t>(pixels * op_.spec.out_channels);
-    kernels_.pixel_ops.add(sums, addend, values, ActivationRange(Activation::kNone), sums);
+    if (sum.addend == nullptr) return;
+    auto* values = static_cast<float*>(output);
+    const auto pixels = static_cast<size_t>(range.last_pixel - range.first_pixel);
+    const auto channels = static_cast<size_t>(op_.spec.out_channels);
+    const PixelOps& ops = kernels_.pixel_ops;
+    if (sum.gate != nullptr) {
+      ops.multiply_channels(values, sum.gate, pixels, channels, ActivationRange(Activation::kNone),
+                            values);
+      ops.prelu(values, sum.slopes, pixels, channels, values);
+    }
+    ops.add(values, sum.addend, pixels * channels, sum.range, values);
   }
 
- private:
   // Packs the filter the first time, and where another row is the better one for one pixel.
   void ResizeKernel() {
     const ProductChoice choice = Choose(DetectCpuFeatures());
@@ -84,17 +128,27 @@ class Bconv2dStep : public Step {
   }
 
   const Bconv2dOp& op_;
+  ResidualOps residual_;
   StepKernels kernels_;
+  std::vector<float> no_gate_;   // of a sum: 1 for each channel
+  std::vector<float> slopes_;    // of a sum: those of the PRELU, or 1
   std::optional<Bconv2d> conv_;  // none for the reference
   int64_t in_height_ = 0;
   int64_t in_width_ = 0;
   int64_t pixels_ = 0;
+  int64_t image_pixels_ = 0;
+  int64_t gate_step_ = 0;  // values from one image's gate to the next
 };
 
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const Bconv2dOp& op, const StepKernels& kernels) {
-  return std::make_unique<Bconv2dStep>(op, kernels);
+  return MakeStep(op, {}, kernels);
+}
+
+std::unique_ptr<Step> MakeStep(const Bconv2dOp& op, const ResidualOps& residual,
+                               const StepKernels& kernels) {
+  return std::make_unique<Bconv2dStep>(op, residual, kernels);
 }
 
 }  // namespace larq_engine

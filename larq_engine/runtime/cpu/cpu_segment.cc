@@ -119,7 +119,7 @@ void CpuSegment::MakeSteps(StepList list) {
   std::map<size_t, int> first_reader;         // of values that no step makes
   std::map<const ProgramOp*, PlannedOp*> planned_of;
   for (const auto& op : ops_) {
-    op->sum = nullptr;
+    op->absorbed.clear();
     planned_of[op->op] = op.get();
   }
   std::vector<std::unique_ptr<PlannedStep>> steps;
@@ -127,12 +127,16 @@ void CpuSegment::MakeSteps(StepList list) {
     const ProgramOp& op = program_.op(listed.op);
     auto planned = std::make_unique<PlannedStep>();
     planned->op = planned_of.at(&op);
-    if (listed.sum) planned->op->sum = planned_of.at(&program_.op(*listed.sum));
+    for (size_t absorbed : listed.absorbed) {
+      planned->op->absorbed.push_back(planned_of.at(&program_.op(absorbed)));
+    }
     planned->output = {.value = listed.output};
     if (listed.kind != ListedStep::kWhole) MakePart(listed, *planned);
     ForOperator(op.name, [&] {
-      planned->step =
-          MakeStep(planned->part_op ? *planned->part_op : *op.op, executor_.KernelsFor(op));
+      const StepKernels kernels = executor_.KernelsFor(op);
+      planned->step = listed.absorbed.empty()
+                          ? MakeStep(planned->part_op ? *planned->part_op : *op.op, kernels)
+                          : MakeStep(std::get<Bconv2dOp>(*op.op), ResidualOf(listed), kernels);
     });
     const int index = static_cast<int>(steps.size());
     for (size_t value : listed.inputs) {
@@ -177,6 +181,16 @@ void CpuSegment::MakePart(const ListedStep& listed, PlannedStep& planned) const 
   };
   planned.output.part_offset = bytes(listed.channels.first);
   planned.part_bytes = bytes(listed.channels.count);
+}
+
+ResidualOps CpuSegment::ResidualOf(const ListedStep& listed) const {
+  ResidualOps residual = {.is_gated = listed.inputs.size() == 3};
+  for (size_t absorbed : listed.absorbed) {
+    const Op& op = *program_.op(absorbed).op;
+    if (const auto* prelu = std::get_if<PreluOp>(&op)) residual.prelu = prelu;
+  }
+  residual.sum = &std::get<BinaryOp>(*program_.op(listed.absorbed.back()).op);
+  return residual;
 }
 
 std::vector<int> CpuSegment::WholeProducers(const PlannedStep& planned) {
@@ -230,7 +244,9 @@ std::vector<std::vector<size_t>> CpuSegment::MakeGroups() {
             pixel_bytes, planned.part_bytes > 0 ? planned.part_bytes : planned.output.pixel_bytes);
       }
       planned.op->group = group.steps[0]->op->op->name.node;
-      if (planned.op->sum != nullptr) ops += "+" + std::string(planned.op->sum->op->name.kind);
+      for (const PlannedOp* absorbed : planned.op->absorbed) {
+        ops += "+" + std::string(absorbed->op->name.kind);
+      }
     }
     group.ops = LastingName(ops);
     const int64_t blocks = members.size() == 1 ? group.steps[0]->step->channel_blocks() : 1;
@@ -378,7 +394,7 @@ void CpuSegment::AppendProfile(std::vector<StepProfile>& steps) const {
   for (const auto& planned : ops_) {
     const ProgramOp& op = *planned->op;
     std::vector<int> absorbed;
-    if (planned->sum != nullptr) absorbed.push_back(planned->sum->op->name.node);
+    for (const PlannedOp* other : planned->absorbed) absorbed.push_back(other->op->name.node);
     steps.push_back({.op = op.name.kind,
                      .name = program_.value(op.output).name,
                      .layer = op.name.layer,

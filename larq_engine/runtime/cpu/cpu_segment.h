@@ -41,7 +41,7 @@ class CpuSegment : public Segment {
   // An operator of the segment, which one step computes, or several, or none.
   struct PlannedOp {
     const ProgramOp* op;
-    const PlannedOp* sum = nullptr;  // that its step computes as well
+    std::vector<const PlannedOp*> absorbed = {};  // that its step computes as well
     int64_t macs = 0;
     std::string kernel = {};  // of its step
     int group = 0;            // the node of the first operator that runs with it
@@ -73,6 +73,7 @@ class CpuSegment : public Segment {
   size_t Bytes(size_t value) const;
   void MakeSteps(StepList list);
   void MakePart(const ListedStep& listed, PlannedStep& planned) const;
+  ResidualOps ResidualOf(const ListedStep& listed) const;
   static std::vector<int> WholeProducers(const PlannedStep& planned);
   std::vector<TileMemoryStep> DescribeSteps() const;
   std::vector<std::vector<size_t>> MakeGroups();  // and returns which steps are in each

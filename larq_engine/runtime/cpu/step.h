@@ -1,5 +1,5 @@
-// A step of a plan on the CPU: one operator, or a convolution and the sum behind it, sized for its
-// input, then run as often as wanted.
+// A step of a plan on the CPU: one operator, or a convolution and the residual sum behind it, sized
+// for its input, then run as often as wanted.
 #ifndef LARQ_ENGINE_RUNTIME_CPU_STEP_H_
 #define LARQ_ENGINE_RUNTIME_CPU_STEP_H_
 
@@ -67,6 +67,16 @@ std::unique_ptr<Step> MakeStep(const Op& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const QuantizeOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const DequantizeOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const Bconv2dOp& op, const StepKernels& kernels);
+
+// A convolution of floats, and the operators that it absorbed (residual_sums.h), of which `sum` is
+// the one that is always there.
+struct ResidualOps {
+  bool is_gated = false;
+  const PreluOp* prelu = nullptr;
+  const BinaryOp* sum = nullptr;
+};
+std::unique_ptr<Step> MakeStep(const Bconv2dOp& op, const ResidualOps& residual,
+                               const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const MaxPool2dOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const BinaryOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const ClampOp& op, const StepKernels& kernels);

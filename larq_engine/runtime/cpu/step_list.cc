@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/runtime/cpu/fusion.h"
+#include "larq_engine/runtime/cpu/residual_sums.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
 #include "larq_engine/runtime/ops/op_channels.h"
 
@@ -49,7 +49,8 @@ class Lister {
         if (is_needed_[op.output]) Join(index);
       }
     }
-    return {.steps = WithSums(SmallEarly(InOrder())), .parts = std::move(values_)};
+    return {.steps = WithSums(program_, is_shared_, SmallEarly(InOrder())),
+            .parts = std::move(values_)};
   }
 
  private:
@@ -193,63 +194,6 @@ class Lister {
     std::vector<ListedStep> ordered;
     for (const auto& [at, i] : order) ordered.push_back(std::move(steps[i]));
     return ordered;
-  }
-
-  // Of the convolutions whose floats a sum alone reads, the last one comes where the sum was, and
-  // computes it, too: all that both read is there by then.
-  std::vector<ListedStep> WithSums(std::vector<ListedStep> steps) const {
-    std::map<size_t, size_t> readers;      // of values: how many
-    std::map<size_t, size_t> convolution;  // of values: the step that makes it
-    for (const ListedStep& step : steps) {
-      for (size_t input : step.inputs) ++readers[input];
-    }
-    std::vector<bool> is_done(steps.size());
-    for (size_t i = 0; i < steps.size(); ++i) {
-      ListedStep& step = steps[i];
-      if (step.kind != ListedStep::kWhole) continue;
-      if (MakesFloatsOfBits(program_.op(step.op)) && !is_shared_[step.output] &&
-          readers[step.output] == 1) {
-        convolution[step.output] = i;
-      }
-      if (!IsPlainSum(program_.op(step.op))) continue;
-      std::optional<size_t> latest;
-      for (size_t input : step.inputs) {
-        const auto found = convolution.find(input);
-        if (found != convolution.end() && (!latest || found->second > *latest)) {
-          latest = found->second;
-        }
-      }
-      if (!latest) continue;
-      const ListedStep& conv = steps[*latest];
-      const size_t addend = step.inputs[step.inputs[0] == conv.output ? 1 : 0];
-      step = {.kind = ListedStep::kWhole,
-              .op = conv.op,
-              .inputs = {conv.inputs[0], addend},
-              .output = step.output,
-              .sum = step.op};
-      is_done[*latest] = true;
-    }
-    std::vector<ListedStep> left;
-    for (size_t i = 0; i < steps.size(); ++i) {
-      if (!is_done[i]) left.push_back(std::move(steps[i]));
-    }
-    return left;
-  }
-
-  static bool MakesFloatsOfBits(const ProgramOp& op) {
-    const auto* conv = std::get_if<Bconv2dOp>(op.op.get());
-    return conv != nullptr && conv->transform.kind == OutputKind::kFloat;
-  }
-
-  // Of two values of one shape, without an activation.
-  bool IsPlainSum(const ProgramOp& op) const {
-    const auto* sum = std::get_if<BinaryOp>(op.op.get());
-    if (sum == nullptr || sum->kind != ChannelOp::kAdd || op.inputs.size() != 2 ||
-        sum->activation != Activation::kNone) {
-      return false;
-    }
-    const TensorShape& a = program_.value(op.inputs[0]).shape;
-    return a.dims == program_.value(op.inputs[1]).shape.dims;
   }
 
   bool IsMadeHere(size_t value) const { return value >= is_made_.size() || is_made_[value]; }

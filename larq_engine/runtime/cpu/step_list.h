@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,7 +29,7 @@ struct ListedStep {
   std::vector<size_t> inputs;                        // values of the program, or parts of them
   size_t output;                                     // likewise
   ChannelRange channels = {.first = 0, .count = 0};  // unless kWhole
-  std::optional<size_t> sum = {};  // of the program: a sum of the result and the last of `inputs`
+  std::vector<size_t> absorbed = {};                 // of the program: see residual_sums.h
   bool operator==(const ListedStep&) const = default;
 };
 
@@ -52,8 +51,7 @@ struct StepList {
 // itself is done to its parts where they are made, while they are in the cache, for all readers to
 // come. So nobody reads a block's channels once for each of its layers, and of a concatenation that
 // only such operators and other concatenations read there is nothing. What is needed whole is
-// copied together part by part. A convolution of bits adds the shortcut of a residual sum as it
-// writes.
+// copied together part by part. Convolutions compute residual sums, as residual_sums.h has it.
 StepList ListSteps(const Program& program, std::span<const size_t> ops,
                    const std::vector<bool>& is_shared, bool fuse);
 

@@ -21,7 +21,15 @@ class Network : public HostTensors {
 
   int Input(int channels) { return Tensor({1, height_, 5, channels}); }
   int InputOfAPixel(int channels) { return Tensor({1, 1, 1, channels}); }
-  int Product(int a, int b) { return Add("MUL", kTfLiteBuiltinMul, {a, b}, Channels(a)); }
+  int Product(int a, int b, Activation activation = Activation::kNone) {
+    activation_ = activation;
+    const int output = Add("MUL", kTfLiteBuiltinMul, {a, b}, std::max(Channels(a), Channels(b)));
+    activation_ = Activation::kNone;
+    return output;
+  }
+  int Prelu(int input) {
+    return Add("PRELU", kTfLiteBuiltinPrelu, {input, kConstant}, Channels(input));
+  }
   int Average(int input) {  // of the image
     return Add("AVERAGE_POOL_2D", kTfLiteBuiltinAveragePool2d, {input}, Channels(input));
   }
@@ -71,7 +79,7 @@ class Network : public HostTensors {
     for (const ListedStep& step : list.steps) {
       std::string text = step.kind == ListedStep::kJoin ? "join" : program_.op(step.op).name.kind;
       for (size_t input : step.inputs) text += " " + name(input);
-      if (step.sum) text += " " + std::string(program_.op(*step.sum).name.kind);
+      for (size_t op : step.absorbed) text += " " + std::string(program_.op(op).name.kind);
       text += " to " + name(step.output);
       if (step.kind != ListedStep::kWhole) {
         text += " from " + std::to_string(step.channels.first);
@@ -128,6 +136,9 @@ class Network : public HostTensors {
   int Add(const char* name, TfLiteBuiltinOperator code, const std::vector<int>& inputs,
           int channels) {
     std::vector<int> dims = Dims(inputs[0]);
+    for (size_t i = 0; i < dims.size() && inputs.size() == 2 && inputs[1] != kConstant; ++i) {
+      dims[i] = std::max(dims[i], Dims(inputs[1])[i]);
+    }
     dims.back() = channels;
     const int output = Tensor(std::move(dims));
     const bool is_layer = inputs.size() == 4;
@@ -304,7 +315,53 @@ TEST(ListSteps, TheEarlierDoesWhereOthersReadTheLater) {
             (Texts{"LceQuantize 0 to 1", "LceBconv2d 1 to 3", "LceBconv2d 1 3 ADD to 4"}));
 }
 
-TEST(ListSteps, SumsStayWhereOthersReadTheConvolutionOrItIsClamped) {
+// What the gate is made of may come after the convolution.
+TEST(ListSteps, ConvolutionsComputeWhatComesBeforeTheirSums) {
+  for (const bool swapped : {false, true}) {
+    Network net;
+    const int x = net.Input(32), gate = net.InputOfAPixel(32);
+    const int conv = net.Convolution(net.Sign(x));
+    const int product = swapped ? net.Product(gate, conv) : net.Product(conv, gate);
+    const int sum = net.Sum(x, net.Prelu(product), Activation::kRelu);
+    EXPECT_EQ(net.List({sum}), (Texts{"LceQuantize 0 to 2", "LceBconv2d 2 1 0 MUL PRELU ADD to 6"}))
+        << swapped;
+  }
+  Network net;
+  const int x = net.Input(32);
+  const int sum = net.Sum(net.Prelu(net.Convolution(net.Sign(x))), x);
+  EXPECT_EQ(net.List({sum}), (Texts{"LceQuantize 0 to 1", "LceBconv2d 1 0 PRELU ADD to 4"}));
+}
+
+// Gates behind a PRELU, of one value, of all images, clamped; and all of it where others read it.
+TEST(ListSteps, WhatIsNoGateStays) {
+  const auto expect = [](const std::string& stays, const auto& output_of) {
+    Network net;
+    const int x = net.Input(32), conv = net.Convolution(net.Sign(x));
+    const std::vector<int> outputs = output_of(net, x, conv);
+    std::string found;
+    for (const std::string& text : net.List(outputs)) found += text.substr(0, text.find(' ')) + " ";
+    EXPECT_EQ(found, "LceQuantize LceBconv2d " + stays);
+  };
+  using Outputs = std::vector<int>;
+  expect("PRELU MUL ADD ", [](Network& net, int x, int conv) {
+    return Outputs{net.Sum(net.Product(net.Prelu(conv), net.InputOfAPixel(32)), x)};
+  });
+  expect("MUL ADD ", [](Network& net, int x, int conv) {
+    return Outputs{net.Sum(net.Product(conv, net.InputOfAPixel(1)), x)};
+  });
+  expect("MUL ADD ", [](Network& net, int x, int conv) {
+    return Outputs{net.Sum(net.Product(conv, net.InputOfAPixel(32), Activation::kRelu), x)};
+  });
+  expect("PRELU PRELU ADD ", [](Network& net, int x, int conv) {
+    return Outputs{net.Sum(net.Prelu(net.Prelu(conv)), x)};
+  });
+  expect("MUL ADD ", [](Network& net, int x, int conv) {
+    const int product = net.Product(conv, net.InputOfAPixel(32));
+    return Outputs{net.Sum(product, x), product};
+  });
+}
+
+TEST(ListSteps, SumsStayWhereOthersReadTheConvolution) {
   const auto expect_apart = [](const auto& outputs_of) {
     Network net;
     const int x = net.Input(32), conv = net.Convolution(net.Sign(x));
@@ -320,8 +377,6 @@ TEST(ListSteps, SumsStayWhereOthersReadTheConvolutionOrItIsClamped) {
   expect_apart([](Network& net, int x, int conv) {
     return Outputs{net.Sum(conv, x), net.Clamp(conv)};
   });
-  expect_apart(
-      [](Network& net, int x, int conv) { return Outputs{net.Sum(conv, x, Activation::kRelu)}; });
   expect_apart([](Network& net, int, int conv) { return Outputs{net.Sum(conv, conv)}; });
   expect_apart(
       [](Network& net, int, int conv) { return Outputs{net.Sum(conv, net.InputOfAPixel(32))}; });
