@@ -9,13 +9,14 @@ import numpy as np
 from larq_engine.batch.best_batch import best_batch
 from larq_engine.batch.predictor import Predictor
 from larq_engine.placing.profile_file import ProfileSource
+from larq_engine.python.extras import pip_install
 
 try:
     import ray.data
 except ModuleNotFoundError as error:
     raise ImportError(
         f"larq_engine.batch.ray_data needs {error.name}, which is not installed; "
-        'pip install "larq-engine[ray]"'
+        f"{pip_install('ray')}"
     ) from error
 
 # A worker that died may have been the machine's fault, and its rows go to another one. Rows of

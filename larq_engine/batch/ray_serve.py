@@ -9,6 +9,7 @@ import numpy as np
 
 from larq_engine.batch.predictor import Predictor
 from larq_engine.batch.row_body import read_row
+from larq_engine.python.extras import pip_install
 from larq_engine.python.tensors import Array
 
 try:
@@ -18,7 +19,7 @@ try:
 except ModuleNotFoundError as error:
     raise ImportError(
         f"larq_engine.batch.ray_serve needs {error.name}, which is not installed; "
-        'pip install "larq-engine[ray]"'
+        f"{pip_install('ray')}"
     ) from error
 
 _ERROR = "error"

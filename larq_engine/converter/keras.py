@@ -22,6 +22,7 @@ from larq_engine.converter.keras_checks import check_eager, check_keras_model
 from larq_engine.converter.keras_metrics import without_metrics
 from larq_engine.converter.keras_pads import keep_pads
 from larq_engine.converter.quiet import quiet_tensorflow
+from larq_engine.python.extras import pip_install
 
 SIGNATURE = "serving_default"
 
@@ -202,8 +203,7 @@ def import_tensorflow() -> Any:
             raise
         raise ImportError(
             "TensorFlow: Keras models and SavedModels need it, and it is not installed; "
-            'pip install "larq-engine[converter]" '
-            "(convert_tflite works without it)"
+            f"{pip_install('converter')} (convert_tflite works without it)"
         ) from error
     return tf
 

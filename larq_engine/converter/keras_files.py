@@ -13,6 +13,7 @@ from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.keras import import_tensorflow
 from larq_engine.converter.keras_checks import check_keras_3_backend, keras_version
 from larq_engine.converter.quiet import quiet_tensorflow
+from larq_engine.python.extras import pip_install
 
 
 def load_keras(path: str | os.PathLike[str]) -> Any:
@@ -76,7 +77,7 @@ def _import_keras() -> Any:
     except ImportError as error:
         raise ImportError(
             f"Keras 2: larq builds on it, and it is not installed ({error}); "
-            'pip install "larq-engine[converter]"'
+            f"{pip_install('converter')}"
         ) from error
     try:
         import larq  # noqa: F401, it registers its layers by name

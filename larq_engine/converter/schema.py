@@ -22,6 +22,7 @@ from larq_engine.converter.graph import (
     Quantization,
     Tensor,
 )
+from larq_engine.python.extras import pip_install
 from larq_engine.python.model_file import ModelSource, read_model
 from larq_engine.python.operators import known_op
 
@@ -32,7 +33,7 @@ try:
 except ModuleNotFoundError as error:
     raise ImportError(
         f"reading and writing the operators of model files needs {error.name}, which is not "
-        'installed; pip install "larq-engine[litert]"'
+        f"installed; {pip_install('litert')}"
     ) from error
 
 _TYPE_NAMES = {code: name for name, code in vars(schema.TensorType).items() if name.isupper()}

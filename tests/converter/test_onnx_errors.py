@@ -316,7 +316,7 @@ def test_without_the_package(monkeypatch):
         return load(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", no_onnx)
-    with pytest.raises(ImportError, match=r'pip install "larq-engine\[onnx\]"'):
+    with pytest.raises(ImportError, match=r"pip install 'PATH\[onnx\]'"):
         file.read_onnx(b"")
 
 

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from larq_engine.python.extras import pip_install
+
 # Without the index, pip takes PyTorch's build for CUDA: gigabytes more.
 _INSTALL = (
     "pip install torch --index-url https://download.pytorch.org/whl/cpu, then "
-    'pip install "larq-engine[torch]"'
+    + pip_install("torch")
 )
 
 

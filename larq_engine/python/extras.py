@@ -1,0 +1,6 @@
+"""How to get packages that only some uses need."""
+
+
+def pip_install(extra: str) -> str:
+    """The command; the name alone could bring what others call larq-engine."""
+    return f"pip install 'PATH[{extra}]', where PATH is larq_engine's folder or wheel"
