@@ -307,16 +307,19 @@ class Model:
 
 
 def claimed(interpreter: larq_engine.Interpreter) -> list[str]:
-    """The operators that the plug-in computes; a convolution's row stands for some behind it."""
+    """The operators that the plug-in computes, also those for which the rows of others stand."""
     content, _ = interpreter._session.recipe()
     kinds = {(op.graph, op.index): op.kind for op in collect_facts(content).operators}
     ops = []
     for row in interpreter.profile(runs=1):
         if row.op in ("host runtime", "TRANSFER"):
             continue
+        absorbed = [kinds[row.subgraph, node] for node in row.absorbed]
+        if row.op == "MAX_POOL_2D":
+            ops += absorbed
         ops.append(row.op)
         if row.op == "LceBconv2d":
-            ops += [kinds[row.subgraph, node] for node in row.absorbed]
+            ops += absorbed
     return ops
 
 

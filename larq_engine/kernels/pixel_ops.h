@@ -81,6 +81,9 @@ struct PixelOps {
   // tap may be `out`.
   void (*max_bits)(const uint32_t* const* taps, size_t tap_count, size_t words, uint32_t* out);
   void (*max_float)(const float* const* taps, size_t tap_count, size_t count, float* out);
+  // The maximum of products with one factor a value; no tap is `out`.
+  void (*max_products)(const float* const* taps, size_t tap_count, const float* factors,
+                       size_t count, float* out);
 
   // Average pooling: the sum of one or more taps, from 0 on and in order, by `divisor`. The first
   // tap may be `out`, a sum of taps before.

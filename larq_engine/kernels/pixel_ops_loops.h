@@ -336,6 +336,23 @@ void MaxFloat(const float* const* taps, size_t tap_count, size_t count, float* o
   }
 }
 
+inline void MaxProductsFrom(size_t first, const float* const* taps, size_t tap_count,
+                            const float* factors, size_t count, float* out) {
+  for (size_t i = first; i < count; ++i) out[i] = taps[0][i] * factors[i];
+  for (size_t tap = 1; tap < tap_count; ++tap) {
+    const float* in = taps[tap];
+    for (size_t i = first; i < count; ++i) {
+      const float product = in[i] * factors[i];
+      out[i] = product > out[i] ? product : out[i];
+    }
+  }
+}
+
+void MaxProducts(const float* const* taps, size_t tap_count, const float* factors, size_t count,
+                 float* out) {
+  MaxProductsFrom(0, taps, tap_count, factors, count, out);
+}
+
 void Average(const float* const* taps, size_t tap_count, size_t count, float divisor, float* out) {
   if (count == 0) return;
   if (taps[0] != out) std::memmove(out, taps[0], count * sizeof(*out));
@@ -416,6 +433,7 @@ constexpr PixelOps kPixelOpsLoops = {
     .unpack_bool = UnpackBoolRows,
     .max_bits = MaxBits,
     .max_float = MaxFloat,
+    .max_products = MaxProducts,
     .average = Average,
     .dense = Dense,
     .add = Add,

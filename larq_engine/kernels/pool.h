@@ -83,6 +83,24 @@ void MaxPool2d(const T* in, const WindowAxis& height, const WindowAxis& width, s
   Pool2d(in, height, width, values, first, last, reduce, out);
 }
 
+// Whether each reduction of a window is of one pixel's values, and of all its taps at once.
+inline bool ReducesPixels(const WindowAxis& height, const WindowAxis& width) {
+  return width.stride > 1 && height.taps <= static_cast<int64_t>(kMaxTaps) / width.taps;
+}
+
+// The maximum of products with a factor for each of a pixel's values; `max` is
+// PixelOps::max_products. Of windows for which ReducesPixels.
+inline void MaxPool2dOfProducts(const float* in, const float* factors, const WindowAxis& height,
+                                const WindowAxis& width, size_t values, int64_t first, int64_t last,
+                                void (*max)(const float* const* taps, size_t tap_count,
+                                            const float* factors, size_t count, float* out),
+                                float* out) {
+  const auto reduce = [max, factors](const float* const* taps, size_t tap_count, size_t count,
+                                     int64_t,
+                                     float* to) { max(taps, tap_count, factors, count, to); };
+  Pool2d(in, height, width, values, first, last, reduce, out);
+}
+
 // The sum of the taps in order, by their number; `average` is PixelOps::average.
 inline void AveragePool2d(const float* in, const WindowAxis& height, const WindowAxis& width,
                           size_t values, int64_t first, int64_t last,

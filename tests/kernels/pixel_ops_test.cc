@@ -411,6 +411,29 @@ TEST_P(PixelOpsTest, MaxFloat) {
   });
 }
 
+TEST_P(PixelOpsTest, MaxProducts) {
+  SCOPED_TRACE(testing::ReplayHint());
+  ForShapes([&](size_t rows, size_t channels, Guard guard) {
+    const size_t count = rows * channels;
+    const Floats a = AnyFloats(random_, count), b = AnyFloats(random_, count);
+    const Floats factors = AnyFloats(random_, count);
+    const GuardedBuffer<float> first{std::span(a), guard}, second{std::span(b), guard},
+        guarded_factors{std::span(factors), guard};
+    const float* const taps[] = {first.data(), second.data(), first.data()};
+    for (size_t tap_count : {1, 2, 3}) {
+      GuardedBuffer<float> out(count, guard);
+      ops().max_products(taps, tap_count, guarded_factors.data(), count, out.data());
+      for (size_t i = 0; i < count; ++i) {
+        float expected = a[i] * factors[i];
+        const float other = b[i] * factors[i], again = a[i] * factors[i];
+        if (tap_count > 1 && std::isgreater(other, expected)) expected = other;
+        if (tap_count > 2 && std::isgreater(again, expected)) expected = again;
+        ASSERT_TRUE(SameFloat(out.data()[i], expected)) << i << ": " << a[i] << ", " << b[i];
+      }
+    }
+  });
+}
+
 TEST_P(PixelOpsTest, Average) {
   SCOPED_TRACE(testing::ReplayHint());
   ForShapes([&](size_t rows, size_t channels, Guard guard) {
@@ -763,6 +786,7 @@ TEST_P(PixelOpsTest, RowsOfNothing) {
   const float* const no_floats = nullptr;
   p.max_bits(&no_bits, 1, 0, nullptr);
   p.max_float(&no_floats, 1, 0, nullptr);
+  p.max_products(&no_floats, 1, nullptr, 0, nullptr);
   p.average(&no_floats, 1, 0, 1, nullptr);
   p.dense(nullptr, nullptr, 0, 0, nullptr);
   p.add(nullptr, nullptr, 0, kNoRange, nullptr);

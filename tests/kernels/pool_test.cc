@@ -17,6 +17,13 @@ using testing::Random;
 struct Pool {
   int64_t batch, height, width, filter_height, filter_width, stride_height, stride_width;
   bool same;
+
+  WindowAxis Height() const {
+    return MakeWindowAxis(height, filter_height, stride_height, 1, {.same = same});
+  }
+  WindowAxis Width() const {
+    return MakeWindowAxis(width, filter_width, stride_width, 1, {.same = same});
+  }
 };
 
 constexpr uint32_t kLowest = ~0u;  // all -1
@@ -35,10 +42,7 @@ float MaxOf(float a, float b) { return a > b ? a : b; }
 template <typename T>
 void ExpectMaximum(const std::vector<T>& image, const Pool& p, size_t values,
                    void (*max)(const T* const*, size_t, size_t, T*), T lowest) {
-  const WindowAxis height =
-      MakeWindowAxis(p.height, p.filter_height, p.stride_height, 1, {.same = p.same});
-  const WindowAxis width =
-      MakeWindowAxis(p.width, p.filter_width, p.stride_width, 1, {.same = p.same});
+  const WindowAxis height = p.Height(), width = p.Width();
   const GuardedBuffer<T> in{std::span(image)};
   const int64_t pixels = p.batch * height.out * width.out;
   GuardedBuffer<T> out(static_cast<size_t>(pixels) * values);
@@ -78,10 +82,7 @@ class Pool2dTest : public ::testing::TestWithParam<PixelOpsRow> {
 
   // Of small whole numbers, whose sums are exact.
   void ExpectAverage(const Pool& p, size_t values) {
-    const WindowAxis height =
-        MakeWindowAxis(p.height, p.filter_height, p.stride_height, 1, {.same = p.same});
-    const WindowAxis width =
-        MakeWindowAxis(p.width, p.filter_width, p.stride_width, 1, {.same = p.same});
+    const WindowAxis height = p.Height(), width = p.Width();
     std::vector<float> image(static_cast<size_t>(p.batch * p.height * p.width) * values);
     for (float& value : image) value = static_cast<float>(random_.Int(-99, 99));
     const GuardedBuffer<float> in{std::span(image)};
@@ -119,8 +120,46 @@ class Pool2dTest : public ::testing::TestWithParam<PixelOpsRow> {
     ExpectMaximum(floats, p, values, ops.max_float, -std::numeric_limits<float>::infinity());
   }
 
+  // As the maximum of an image that was multiplied before.
+  void ExpectMaximumOfProducts(const Pool& p, size_t values) {
+    const WindowAxis height = p.Height(), width = p.Width();
+    ASSERT_TRUE(ReducesPixels(height, width));
+    std::vector<float> image(static_cast<size_t>(p.batch * p.height * p.width) * values);
+    std::vector<float> factors(values), products;
+    for (float& value : image) value = random_.Float(-2, 2);
+    for (float& factor : factors) factor = random_.Float(-2, 2);
+    for (size_t i = 0; i < image.size(); ++i) products.push_back(image[i] * factors[i % values]);
+    const int64_t pixels = p.batch * height.out * width.out;
+    std::vector<float> expected(static_cast<size_t>(pixels) * values), out(expected.size());
+    const PixelOps& ops = *GetParam().ops;
+    MaxPool2d(products.data(), height, width, values, 0, pixels, ops.max_float, expected.data());
+    MaxPool2dOfProducts(image.data(), factors.data(), height, width, values, 0, pixels,
+                        ops.max_products, out.data());
+    EXPECT_EQ(out, expected);
+  }
+
   Random random_;
 };
+
+TEST_P(Pool2dTest, IsTheMaximumOfProducts) {
+  SCOPED_TRACE(testing::ReplayHint());
+  for (int64_t filter : {1, 2, 3, 4}) {
+    for (bool same : {false, true}) {
+      ExpectMaximumOfProducts({2, 8, 6, filter, filter, 1, 2, same}, 37);
+      ExpectMaximumOfProducts({1, 7, 9, filter, filter, 2, 3, same}, 64);
+    }
+  }
+}
+
+TEST(ReducesPixels, WhereWindowsAreApartAndSmall) {
+  const auto reduces = [](int64_t taps, int64_t stride) {
+    const WindowAxis axis = MakeWindowAxis(20, taps, stride, 1, {});
+    return ReducesPixels(axis, axis);
+  };
+  EXPECT_TRUE(reduces(4, 2));
+  EXPECT_FALSE(reduces(5, 2));
+  EXPECT_FALSE(reduces(2, 1));
+}
 
 TEST_P(Pool2dTest, IsTheMaximum) {
   SCOPED_TRACE(testing::ReplayHint());

@@ -777,18 +777,24 @@ inline const T* From(const T* tap, size_t at) {
   return tap;
 }
 
-// What is greater replaces what came before: FMAX would prefer NaN, FMAXNM what is none.
-template <size_t kVectors>
-inline void MaxFloatBlock(const float* const* taps, size_t tap_count, size_t at, float* out) {
+// What is greater replaces what came before: FMAX would prefer NaN, FMAXNM what is none. finish(x,
+// at) makes of a tap's vector what is compared.
+template <size_t kVectors, typename Finish>
+inline void MaxBlock(const float* const* taps, size_t tap_count, size_t at, const Finish& finish,
+                     float* out) {
   float32x4_t most[kVectors];
   const float* first = taps[0] + at;
 #pragma GCC unroll 8
-  for (size_t v = 0; v < kVectors; ++v) most[v] = vld1q_f32(first + v * kLanes);
+  for (size_t v = 0; v < kVectors; ++v) {
+    most[v] = finish(vld1q_f32(first + v * kLanes), at + v * kLanes);
+  }
   for (size_t tap = 1; tap < tap_count; ++tap) {
     const float* from = From(taps[tap], at);
     float32x4_t x[kVectors];
 #pragma GCC unroll 8
-    for (size_t v = 0; v < kVectors; ++v) x[v] = vld1q_f32(from + v * kLanes);
+    for (size_t v = 0; v < kVectors; ++v) {
+      x[v] = finish(vld1q_f32(from + v * kLanes), at + v * kLanes);
+    }
 #pragma GCC unroll 8
     for (size_t v = 0; v < kVectors; ++v) {
       most[v] = vbslq_f32(vcgtq_f32(x[v], most[v]), x[v], most[v]);
@@ -798,12 +804,21 @@ inline void MaxFloatBlock(const float* const* taps, size_t tap_count, size_t at,
   for (size_t v = 0; v < kVectors; ++v) vst1q_f32(out + at + v * kLanes, most[v]);
 }
 
-void MaxFloatNeon(const float* const* taps, size_t tap_count, size_t count, float* out) {
+// Returns where what is left begins.
+template <typename Finish>
+inline size_t MaxBlocks(const float* const* taps, size_t tap_count, size_t count,
+                        const Finish& finish, float* out) {
   size_t at = 0;
   for (; at + kBlock <= count; at += kBlock) {
-    MaxFloatBlock<kBlockVectors>(taps, tap_count, at, out);
+    MaxBlock<kBlockVectors>(taps, tap_count, at, finish, out);
   }
-  for (; at + kLanes <= count; at += kLanes) MaxFloatBlock<1>(taps, tap_count, at, out);
+  for (; at + kLanes <= count; at += kLanes) MaxBlock<1>(taps, tap_count, at, finish, out);
+  return at;
+}
+
+void MaxFloatNeon(const float* const* taps, size_t tap_count, size_t count, float* out) {
+  const auto same = [](float32x4_t x, size_t) { return x; };
+  size_t at = MaxBlocks(taps, tap_count, count, same, out);
   for (; at < count; ++at) {
     float most = taps[0][at];
     for (size_t tap = 1; tap < tap_count; ++tap) {
@@ -811,6 +826,15 @@ void MaxFloatNeon(const float* const* taps, size_t tap_count, size_t count, floa
     }
     out[at] = most;
   }
+}
+
+void MaxProductsNeon(const float* const* taps, size_t tap_count, const float* factors, size_t count,
+                     float* out) {
+  const auto product = [factors](float32x4_t x, size_t at) {
+    return vmulq_f32(x, vld1q_f32(factors + at));
+  };
+  const size_t done = MaxBlocks(taps, tap_count, count, product, out);
+  MaxProductsFrom(done, taps, tap_count, factors, count, out);
 }
 
 template <size_t kVectors>
@@ -865,6 +889,7 @@ constexpr PixelOps kPixelOpsNeon = {
     .unpack_bool = UnpackBoolNeon,
     .max_bits = MaxBitsNeon,
     .max_float = MaxFloatNeon,
+    .max_products = MaxProductsNeon,
     .average = Average,
     .dense = Dense,
     .add = AddNeon,

@@ -482,27 +482,44 @@ void ClampAvx2(const float* in, size_t count, FloatRange range, float* out) {
   ClampAll(in + done, count - done, range, out + done);
 }
 
-// All taps of some values, which are registers from the first tap to the last.
-void MaxFloatAvx2(const float* const* taps, size_t tap_count, size_t count, float* out) {
-  size_t at = ForBlocks(count, [&]<size_t kCount>(Vectors<kCount>, size_t at) {
+// All taps of some values, which are registers from the first tap to the last. load(tap, at) is a
+// vector of them.
+template <typename Load>
+inline size_t MaxBlocks(const float* const* taps, size_t tap_count, size_t count, const Load& load,
+                        float* out) {
+  return ForBlocks(count, [&]<size_t kCount>(Vectors<kCount>, size_t at) {
     __m256 most[kCount];
 #pragma GCC unroll 4
-    for (size_t v = 0; v < kCount; ++v) most[v] = _mm256_loadu_ps(taps[0] + at + v * kFloats);
+    for (size_t v = 0; v < kCount; ++v) most[v] = load(taps[0], at + v * kFloats);
     for (size_t tap = 1; tap < tap_count; ++tap) {
-      const float* in = taps[tap] + at;
+      const float* in = taps[tap];
 #pragma GCC unroll 4
       for (size_t v = 0; v < kCount; ++v) {
-        most[v] = _mm256_max_ps(_mm256_loadu_ps(in + v * kFloats), most[v]);
+        most[v] = _mm256_max_ps(load(in, at + v * kFloats), most[v]);
       }
     }
 #pragma GCC unroll 4
     for (size_t v = 0; v < kCount; ++v) _mm256_storeu_ps(out + at + v * kFloats, most[v]);
   });
+}
+
+void MaxFloatAvx2(const float* const* taps, size_t tap_count, size_t count, float* out) {
+  const auto load = [](const float* tap, size_t at) { return _mm256_loadu_ps(tap + at); };
+  size_t at = MaxBlocks(taps, tap_count, count, load, out);
   for (; at < count; ++at) {
     float most = taps[0][at];
     for (size_t tap = 1; tap < tap_count; ++tap) most = taps[tap][at] > most ? taps[tap][at] : most;
     out[at] = most;
   }
+}
+
+void MaxProductsAvx2(const float* const* taps, size_t tap_count, const float* factors, size_t count,
+                     float* out) {
+  const auto load = [factors](const float* tap, size_t at) {
+    return _mm256_mul_ps(_mm256_loadu_ps(tap + at), _mm256_loadu_ps(factors + at));
+  };
+  const size_t done = MaxBlocks(taps, tap_count, count, load, out);
+  MaxProductsFrom(done, taps, tap_count, factors, count, out);
 }
 
 void AverageAvx2(const float* const* taps, size_t tap_count, size_t count, float divisor,
@@ -573,6 +590,7 @@ constexpr PixelOps WithAvx2() {
   ops.unpack_int8 = UnpackInt8Avx2;
   ops.unpack_bool = UnpackBoolAvx2;
   ops.max_float = MaxFloatAvx2;
+  ops.max_products = MaxProductsAvx2;
   ops.average = AverageAvx2;
   ops.add = AddAvx2;
   ops.multiply = MultiplyAvx2;

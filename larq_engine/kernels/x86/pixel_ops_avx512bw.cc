@@ -459,6 +459,18 @@ void MaxFloat(const float* const* taps, size_t tap_count, size_t count, float* o
   });
 }
 
+void MaxProducts(const float* const* taps, size_t tap_count, const float* factors, size_t count,
+                 float* out) {
+  ForVectors(count, [&](size_t at, auto lanes) {
+    const __m512 factor = lanes.Load(factors + at);
+    __m512 most = _mm512_mul_ps(lanes.Load(taps[0] + at), factor);
+    for (size_t tap = 1; tap < tap_count; ++tap) {
+      most = _mm512_max_ps(_mm512_mul_ps(lanes.Load(taps[tap] + at), factor), most);
+    }
+    lanes.Store(out + at, most);
+  });
+}
+
 void Average(const float* const* taps, size_t tap_count, size_t count, float divisor, float* out) {
   const __m512 by = _mm512_set1_ps(divisor);
   ForVectors(count, [&](size_t at, auto lanes) {
@@ -598,6 +610,7 @@ constexpr PixelOps kPixelOpsAvx512bw = {
     .unpack_bool = UnpackBool,
     .max_bits = MaxBits,
     .max_float = MaxFloat,
+    .max_products = MaxProducts,
     .average = Average,
     .dense = Dense,
     .add = Add,

@@ -128,16 +128,13 @@ void CpuSegment::MakeSteps(StepList list) {
     auto planned = std::make_unique<PlannedStep>();
     planned->op = planned_of.at(&op);
     for (size_t absorbed : listed.absorbed) {
-      planned->op->absorbed.push_back(planned_of.at(&program_.op(absorbed)));
+      const PlannedOp* other = planned_of.at(&program_.op(absorbed));
+      std::vector<const PlannedOp*>& others = planned->op->absorbed;  // from its other parts, too
+      if (std::ranges::find(others, other) == others.end()) others.push_back(other);
     }
     planned->output = {.value = listed.output};
     if (listed.kind != ListedStep::kWhole) MakePart(listed, *planned);
-    ForOperator(op.name, [&] {
-      const StepKernels kernels = executor_.KernelsFor(op);
-      planned->step = listed.absorbed.empty()
-                          ? MakeStep(planned->part_op ? *planned->part_op : *op.op, kernels)
-                          : MakeStep(std::get<Bconv2dOp>(*op.op), ResidualOf(listed), kernels);
-    });
+    ForOperator(op.name, [&] { planned->step = MakeStepOf(listed, *planned); });
     const int index = static_cast<int>(steps.size());
     for (size_t value : listed.inputs) {
       planned->inputs.push_back({.value = value});
@@ -181,6 +178,20 @@ void CpuSegment::MakePart(const ListedStep& listed, PlannedStep& planned) const 
   };
   planned.output.part_offset = bytes(listed.channels.first);
   planned.part_bytes = bytes(listed.channels.count);
+}
+
+std::unique_ptr<Step> CpuSegment::MakeStepOf(const ListedStep& listed, PlannedStep& planned) const {
+  const Op& op = planned.part_op ? *planned.part_op : *planned.op->op->op;
+  const StepKernels kernels = executor_.KernelsFor(*planned.op->op);
+  if (listed.absorbed.empty()) return MakeStep(op, kernels);
+  if (const auto* conv = std::get_if<Bconv2dOp>(&op)) {
+    return MakeStep(*conv, ResidualOf(listed), kernels);
+  }
+  const Op& product = *program_.op(listed.absorbed[0]).op;
+  planned.product = std::make_unique<Op>(
+      planned.part_op ? OfChannels(product, listed.channels.first, listed.channels.count)
+                      : product);
+  return MakeStep(std::get<MaxPool2dOp>(op), &std::get<BinaryOp>(*planned.product), kernels);
 }
 
 ResidualOps CpuSegment::ResidualOf(const ListedStep& listed) const {

@@ -1,15 +1,17 @@
-// LceBMaxPool2d, of packed images, and MAX_POOL_2D of the host, of float images.
+// LceBMaxPool2d, of packed images, and MAX_POOL_2D of the host, of float images, which may compute
+// the product with a constant before it, too.
 #include "larq_engine/kernels/pool.h"
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
+#include "larq_engine/runtime/ops/broadcast.h"
 
 namespace larq_engine {
 namespace {
 
 class MaxPool2dStep : public Step {
  public:
-  MaxPool2dStep(const MaxPool2dOp& op, const StepKernels& kernels)
-      : op_(op), ops_(kernels.pixel_ops) {}
+  MaxPool2dStep(const MaxPool2dOp& op, const BinaryOp* product, const StepKernels& kernels)
+      : op_(op), product_(product), ops_(kernels.pixel_ops) {}
 
   void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
     const std::vector<int>& dims = inputs[0].dims;
@@ -17,6 +19,7 @@ class MaxPool2dStep : public Step {
     width_ = op_.window.Width(dims[2]);
     values_ = static_cast<size_t>(dims[3]);
     pixels_ = CountPixels(output.dims);
+    if (product_ != nullptr) factors_ = ForEachChannel(product_->constant, values_);
   }
 
   int64_t pixels() const override { return pixels_; }
@@ -24,9 +27,14 @@ class MaxPool2dStep : public Step {
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
     if (op_.of_bits) return Pool<uint32_t>(inputs[0], range, ops_.max_bits, output);
-    Pool<float>(inputs[0], range, ops_.max_float, output);
-    if (op_.activation == Activation::kNone) return;
     auto* floats = static_cast<float*>(output);
+    if (product_ == nullptr) {
+      Pool<float>(inputs[0], range, ops_.max_float, output);
+    } else {
+      MaxPool2dOfProducts(static_cast<const float*>(inputs[0]), factors_.data(), height_, width_,
+                          values_, range.first_pixel, range.last_pixel, ops_.max_products, floats);
+    }
+    if (op_.activation == Activation::kNone) return;
     const size_t pixels = static_cast<size_t>(range.last_pixel - range.first_pixel);
     ops_.clamp(floats, pixels * values_, ActivationRange(op_.activation), floats);
   }
@@ -39,17 +47,24 @@ class MaxPool2dStep : public Step {
   }
 
   const MaxPool2dOp& op_;
+  const BinaryOp* product_;
   const PixelOps& ops_;
   WindowAxis height_;
   WindowAxis width_;
   int64_t pixels_ = 0;
   size_t values_ = 0;
+  std::vector<float> factors_;  // of the product: one for each channel
 };
 
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const MaxPool2dOp& op, const StepKernels& kernels) {
-  return std::make_unique<MaxPool2dStep>(op, kernels);
+  return MakeStep(op, nullptr, kernels);
+}
+
+std::unique_ptr<Step> MakeStep(const MaxPool2dOp& op, const BinaryOp* product,
+                               const StepKernels& kernels) {
+  return std::make_unique<MaxPool2dStep>(op, product, kernels);
 }
 
 }  // namespace larq_engine

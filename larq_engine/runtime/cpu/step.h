@@ -1,5 +1,5 @@
-// A step of a plan on the CPU: one operator, or a convolution and the residual sum behind it, sized
-// for its input, then run as often as wanted.
+// A step of a plan on the CPU: one operator, or one that computes others as well
+// (residual_sums.h, pooled_products.h), sized for its input, then run as often as wanted.
 #ifndef LARQ_ENGINE_RUNTIME_CPU_STEP_H_
 #define LARQ_ENGINE_RUNTIME_CPU_STEP_H_
 
@@ -78,6 +78,9 @@ struct ResidualOps {
 std::unique_ptr<Step> MakeStep(const Bconv2dOp& op, const ResidualOps& residual,
                                const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const MaxPool2dOp& op, const StepKernels& kernels);
+// Of the product, which pooled_products.h explains; null is none.
+std::unique_ptr<Step> MakeStep(const MaxPool2dOp& op, const BinaryOp* product,
+                               const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const BinaryOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const ClampOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const PreluOp& op, const StepKernels& kernels);

@@ -6,6 +6,7 @@
 
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/runtime/cpu/fusion.h"
+#include "larq_engine/runtime/cpu/pooled_products.h"
 #include "larq_engine/runtime/cpu/residual_sums.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
 #include "larq_engine/runtime/ops/op_channels.h"
@@ -49,8 +50,9 @@ class Lister {
         if (is_needed_[op.output]) Join(index);
       }
     }
-    return {.steps = WithSums(program_, is_shared_, SmallEarly(InOrder())),
-            .parts = std::move(values_)};
+    std::vector<ListedStep> steps = SmallEarly(InOrder());
+    steps = WithPooledProducts(program_, is_shared_, std::move(steps));
+    return {.steps = WithSums(program_, is_shared_, std::move(steps)), .parts = std::move(values_)};
   }
 
  private:

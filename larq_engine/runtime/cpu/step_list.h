@@ -29,7 +29,7 @@ struct ListedStep {
   std::vector<size_t> inputs;                        // values of the program, or parts of them
   size_t output;                                     // likewise
   ChannelRange channels = {.first = 0, .count = 0};  // unless kWhole
-  std::vector<size_t> absorbed = {};                 // of the program: see residual_sums.h
+  std::vector<size_t> absorbed = {};                 // of the program: what it computes as well
   bool operator==(const ListedStep&) const = default;
 };
 
@@ -51,7 +51,8 @@ struct StepList {
 // itself is done to its parts where they are made, while they are in the cache, for all readers to
 // come. So nobody reads a block's channels once for each of its layers, and of a concatenation that
 // only such operators and other concatenations read there is nothing. What is needed whole is
-// copied together part by part. Convolutions compute residual sums, as residual_sums.h has it.
+// copied together part by part. Convolutions compute residual sums (residual_sums.h), and poolings
+// products (pooled_products.h).
 StepList ListSteps(const Program& program, std::span<const size_t> ops,
                    const std::vector<bool>& is_shared, bool fuse);
 

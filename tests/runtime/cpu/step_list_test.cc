@@ -33,6 +33,14 @@ class Network : public HostTensors {
   int Average(int input) {  // of the image
     return Add("AVERAGE_POOL_2D", kTfLiteBuiltinAveragePool2d, {input}, Channels(input));
   }
+  int Scale(int input) {
+    return Add("MUL", kTfLiteBuiltinMul, {input, kConstant}, Channels(input));
+  }
+  int Pool(int input, int stride, int taps = 2) {
+    stride_ = stride;
+    taps_ = taps;
+    return Add("MAX_POOL_2D", kTfLiteBuiltinMaxPool2d, {input}, Channels(input));
+  }
   int Clamp(int input) { return Add("RELU", kTfLiteBuiltinRelu, {input}, Channels(input)); }
   int Concatenation(const std::vector<int>& inputs) {
     int channels = 0;
@@ -40,10 +48,7 @@ class Network : public HostTensors {
     return Add("CONCATENATION", kTfLiteBuiltinConcatenation, inputs, channels);
   }
   // With a product before it, which it absorbs: its limits.
-  int Quantize(int input) {
-    const int scaled = Add("MUL", kTfLiteBuiltinMul, {input, kConstant}, Channels(input));
-    return Sign(scaled);
-  }
+  int Quantize(int input) { return Sign(Scale(input)); }
   // 1x1, of 32 channels to as many.
   int Convolution(int bits) {
     return Add("LceBconv2d", kTfLiteBuiltinCustom, {bits, kConstant, kConstant, kConstant}, 32);
@@ -150,6 +155,9 @@ class Network : public HostTensors {
     if (code == kTfLiteBuiltinAveragePool2d) {
       info.host_options.window = Window2d{height_, 5, height_, 5, false};
     }
+    if (code == kTfLiteBuiltinMaxPool2d) {
+      info.host_options.window = Window2d{taps_, taps_, stride_, stride_, false};
+    }
     if (code == kTfLiteBuiltinRelu) info.host_options.activation = Activation::kRelu;
     for (int input : inputs) {
       info.inputs.push_back(input == kConstant ? Constant() : Info(kTfLiteFloat32, input));
@@ -167,6 +175,7 @@ class Network : public HostTensors {
   }
 
   int height_;
+  int taps_ = 2, stride_ = 2;                  // of the pooling that is added
   Activation activation_ = Activation::kNone;  // of the operator that is added
   std::vector<std::vector<int>> dims_;         // of tensors
   Program program_;
@@ -283,6 +292,40 @@ TEST(ListSteps, LongChainsAreCut) {
   for (int i = 0; i < kLinks; ++i) chain = net.Clamp(chain);
   outputs.push_back(net.Quantize(chain));
   EXPECT_LT(net.List(outputs).size(), size_t{20'000});
+}
+
+TEST(ListSteps, PoolingsComputeTheProductsThatTheyAloneRead) {
+  Network net;
+  const int x = net.Input(32);
+  const int product = net.Scale(net.Clamp(x));
+  const int pooled = net.Pool(product, 2);
+  EXPECT_EQ(net.List({pooled}), (Texts{"RELU 0 to 1", "MAX_POOL_2D 1 MUL to 3"}));
+  EXPECT_EQ(net.List({pooled}, false), (Texts{"RELU 0 to 1", "MUL 1 to 2", "MAX_POOL_2D 2 to 3"}));
+  EXPECT_EQ(net.List({pooled, product}),
+            (Texts{"RELU 0 to 1", "MUL 1 to 2", "MAX_POOL_2D 2 to 3"}));
+}
+
+// Windows side by side and large ones; and what is no product with a constant.
+TEST(ListSteps, ProductsStayWherePoolingsAreOfSeveralPixels) {
+  for (const int stride : {1, 2}) {
+    Network net(7);
+    const int product = net.Scale(net.Input(32));
+    const int pooled = stride == 1 ? net.Pool(product, 1) : net.Pool(product, 2, 5);
+    EXPECT_EQ(net.List({pooled}), (Texts{"MUL 0 to 1", "MAX_POOL_2D 1 to 2"}));
+  }
+  Network net;
+  const int x = net.Input(32);
+  EXPECT_EQ(net.List({net.Pool(net.Sum(x, x), 2)}), (Texts{"ADD 0 0 to 1", "MAX_POOL_2D 1 to 2"}));
+}
+
+TEST(ListSteps, PoolingsOfPartsComputeTheProductsOfThose) {
+  Network net(40);
+  const int a = net.Clamp(net.Input(32)), b = net.Clamp(net.Input(64));
+  const int pooled = net.Pool(net.Scale(net.Concatenation({a, b})), 2);
+  EXPECT_EQ(net.List({net.Quantize(pooled)}),
+            (Texts{"RELU 0 to 1", "MAX_POOL_2D 1 MUL to part2 from 0",
+                   "LceQuantize part2 to 8 from 0", "RELU 2 to 3",
+                   "MAX_POOL_2D 3 MUL to part3 from 32", "LceQuantize part3 to 8 from 32"}));
 }
 
 // It comes where the sum was, as the shortcut may be made after the convolution.

@@ -66,6 +66,7 @@ Graph DenseBlock(Random& random) {
   if (random.Int(0, 1) == 0) builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActRelu6);
   if (random.Int(0, 1) == 0) builder.AddPrelu();
   if (random.Int(0, 1) == 0) {
+    if (random.Int(0, 1) == 0) builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone);
     builder.AddFloatPool({.activation = random.Int(0, 1) == 0 ? kTfLiteActNone : kTfLiteActRelu});
   }
   if (random.Int(0, 1) == 0) builder.AddRelu(kTfLiteBuiltinRelu);

@@ -1,0 +1,60 @@
+#include "larq_engine/runtime/cpu/pooled_products.h"
+
+#include <map>
+#include <utility>
+
+#include "larq_engine/kernels/pool.h"
+#include "larq_engine/runtime/ops/op_channels.h"
+
+namespace larq_engine {
+namespace {
+
+bool IsProductWithConstant(const Op& op, const std::vector<int>& dims) {
+  const auto* binary = std::get_if<BinaryOp>(&op);
+  return binary != nullptr && binary->kind == ChannelOp::kMultiply &&
+         binary->activation == Activation::kNone && !dims.empty() && IsChannelwise(op, dims.back());
+}
+
+bool PoolsPixels(const Op& op, const std::vector<int>& image) {
+  const auto* pool = std::get_if<MaxPool2dOp>(&op);
+  return pool != nullptr && !pool->of_bits &&
+         ReducesPixels(pool->window.Height(image[1]), pool->window.Width(image[2]));
+}
+
+}  // namespace
+
+std::vector<ListedStep> WithPooledProducts(const Program& program,
+                                           const std::vector<bool>& is_shared,
+                                           std::vector<ListedStep> steps) {
+  std::map<size_t, size_t> readers;  // of values: how many
+  for (const ListedStep& step : steps) {
+    for (size_t input : step.inputs) ++readers[input];
+  }
+  std::map<size_t, size_t> products;  // of values that a pooling alone may read: steps
+  std::vector<bool> is_done(steps.size());
+  for (size_t i = 0; i < steps.size(); ++i) {
+    ListedStep& step = steps[i];
+    if (step.kind == ListedStep::kJoin) continue;
+    const ProgramOp& op = program.op(step.op);
+    const bool is_shared_value = step.output < is_shared.size() && is_shared[step.output];
+    if (IsProductWithConstant(*op.op, program.value(op.output).shape.dims) &&
+        readers[step.output] == 1 && !is_shared_value) {
+      products[step.output] = i;
+    }
+    const auto found = products.find(step.inputs[0]);
+    if (found == products.end() || !PoolsPixels(*op.op, program.value(op.inputs[0]).shape.dims)) {
+      continue;
+    }
+    const ListedStep& product = steps[found->second];
+    step.inputs = product.inputs;
+    step.absorbed = {product.op};
+    is_done[found->second] = true;
+  }
+  std::vector<ListedStep> left;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (!is_done[i]) left.push_back(std::move(steps[i]));
+  }
+  return left;
+}
+
+}  // namespace larq_engine

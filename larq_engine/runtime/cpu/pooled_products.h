@@ -1,0 +1,19 @@
+// Products that max pooling computes: where a constant multiplies each channel and only a pooling
+// reads that, the pooling multiplies what it compares. So an image goes to memory once, not twice.
+#ifndef LARQ_ENGINE_RUNTIME_CPU_POOLED_PRODUCTS_H_
+#define LARQ_ENGINE_RUNTIME_CPU_POOLED_PRODUCTS_H_
+
+#include <vector>
+
+#include "larq_engine/runtime/cpu/step_list.h"
+
+namespace larq_engine {
+
+// Such a pooling reads what the product read, and absorbs it.
+std::vector<ListedStep> WithPooledProducts(const Program& program,
+                                           const std::vector<bool>& is_shared,
+                                           std::vector<ListedStep> steps);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_CPU_POOLED_PRODUCTS_H_
