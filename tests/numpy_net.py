@@ -307,7 +307,7 @@ class Model:
 
 
 def claimed(interpreter: larq_engine.Interpreter) -> list[str]:
-    """The operators that the plug-in computes, also those for which the rows of others stand."""
+    """The operators that the plug-in computes: a convolution's or pooling's row stands for some."""
     content, _ = interpreter._session.recipe()
     kinds = {(op.graph, op.index): op.kind for op in collect_facts(content).operators}
     ops = []

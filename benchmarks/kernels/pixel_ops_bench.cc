@@ -107,7 +107,13 @@ constexpr Op kOps[] = {
     {"to_float sum",
      [](const PixelOps& ops, Operands& o) {
        TransformArgs args = o.Args(kNoMinimum, o.y.data(), o.channels * sizeof(float));
-       args.addend = o.b.data();
+       args.sum.addend = o.b.data();
+       ops.to_float(args);
+     }},
+    {"to_float gated sum",
+     [](const PixelOps& ops, Operands& o) {
+       TransformArgs args = o.Args(kNoMinimum, o.y.data(), o.channels * sizeof(float));
+       args.sum = {.addend = o.b.data(), .gate = o.slopes.data(), .slopes = o.slopes.data()};
        ops.to_float(args);
      }},
     {"to_int8", [](const PixelOps& ops,
@@ -172,6 +178,15 @@ constexpr Op kOps[] = {
          const float* const taps[] = {in, in + o.channels, in + 2 * o.channels,
                                       in + 3 * o.channels};
          ops.max_float(taps, 4, o.channels, o.y.data() + i / 4 * o.channels);
+       }
+     }},
+    {"max_products",
+     [](const PixelOps& ops, Operands& o) {
+       for (size_t i = 0; i + 4 <= o.rows; i += 4) {
+         const float* const in = o.a.data() + i * o.channels;
+         const float* const taps[] = {in, in + o.channels, in + 2 * o.channels,
+                                      in + 3 * o.channels};
+         ops.max_products(taps, 4, o.slopes.data(), o.channels, o.y.data() + i / 4 * o.channels);
        }
      }},
     {"add", [](const PixelOps& ops,

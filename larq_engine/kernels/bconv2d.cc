@@ -96,6 +96,7 @@ void Bconv2d::Run(const uint32_t* input, int64_t first, int64_t last, int64_t fi
                   ResidualSum sum) const {
   if (first == last) return;
   assert(sum.addend == nullptr || transform_.kind == OutputKind::kFloat);
+  assert((sum.gate == nullptr) == (sum.slopes == nullptr));
   ScratchParts parts(scratch_memory);
   Scratch scratch = TakeScratch(parts);
   const Channels channels = ChannelsOf(first_block, last_block);

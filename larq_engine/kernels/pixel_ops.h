@@ -19,9 +19,9 @@ namespace larq_engine {
 // What floats y become on their way out: clamp(prelu(y * gate) + addend), each operation as its own
 // function below has it.
 struct ResidualSum {
-  const float* addend =
-      nullptr;  // null: y stays. Its rows lie as the outputs', perhaps where they do
-  // Both null, for y + addend, which is not clamped; or both one a channel.
+  // Null: y stays. Its rows lie as the outputs', perhaps where they do.
+  const float* addend = nullptr;
+  // Both null, for y + addend alone, without a range; or both one a channel.
   const float* gate = nullptr;
   const float* slopes = nullptr;
   FloatRange range = {.min = -std::numeric_limits<float>::infinity(),

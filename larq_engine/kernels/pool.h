@@ -3,6 +3,7 @@
 #define LARQ_ENGINE_KERNELS_POOL_H_
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 
@@ -13,6 +14,10 @@ namespace larq_engine {
 // The most taps that are taken at once.
 inline constexpr size_t kMaxTaps = 16;
 
+inline bool TapsFit(const WindowAxis& height, const WindowAxis& width) {
+  return height.taps <= static_cast<int64_t>(kMaxTaps) / width.taps;
+}
+
 // Pools output pixels [first, last) of the whole batch; `values` are those of a pixel, words or
 // floats. out starts at pixel `first`. reduce(taps, tap_count, count, window_taps, out) makes one
 // of some taps; `window_taps` is how many the pixel has in all, or 0 if more will come, after what
@@ -22,7 +27,7 @@ void Pool2d(const T* in, const WindowAxis& height, const WindowAxis& width, size
             int64_t first, int64_t last, const Reduce& reduce, T* out) {
   const size_t image_values = static_cast<size_t>(height.in * width.in) * values;
   const size_t step = static_cast<size_t>(width.stride) * values;
-  const bool taps_fit = height.taps <= static_cast<int64_t>(kMaxTaps) / width.taps;
+  const bool taps_fit = TapsFit(height, width);
   int64_t x = first % width.out;
   int64_t y = first / width.out % height.out;
   const T* image = in + static_cast<size_t>(first / (width.out * height.out)) * image_values;
@@ -85,7 +90,7 @@ void MaxPool2d(const T* in, const WindowAxis& height, const WindowAxis& width, s
 
 // Whether each reduction of a window is of one pixel's values, and of all its taps at once.
 inline bool ReducesPixels(const WindowAxis& height, const WindowAxis& width) {
-  return width.stride > 1 && height.taps <= static_cast<int64_t>(kMaxTaps) / width.taps;
+  return width.stride > 1 && TapsFit(height, width);
 }
 
 // The maximum of products with a factor for each of a pixel's values; `max` is
@@ -95,6 +100,7 @@ inline void MaxPool2dOfProducts(const float* in, const float* factors, const Win
                                 void (*max)(const float* const* taps, size_t tap_count,
                                             const float* factors, size_t count, float* out),
                                 float* out) {
+  assert(ReducesPixels(height, width));
   const auto reduce = [max, factors](const float* const* taps, size_t tap_count, size_t count,
                                      int64_t,
                                      float* to) { max(taps, tap_count, factors, count, to); };

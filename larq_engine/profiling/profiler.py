@@ -37,7 +37,7 @@ from larq_engine.profiling.rows import Key, Row, Rows, Share, summarize
 from larq_engine.profiling.whole import Layout, Way, WholeTimes, WholeTrial, lay_out, placement_of
 from larq_engine.profiling.work import count_work
 from larq_engine.python import library
-from larq_engine.python.progress import count_steps
+from larq_engine.python.progress import count_measurements
 
 # Of what all candidates that are open at a time read and write; more are measured in parts.
 _MOST_BYTES = 1 << 30
@@ -168,7 +168,7 @@ class _Profiler:
         ways = list(self._ways())
         parts = list(dict.fromkeys(self._parts(ways)))
         lanes = len(ways) + len({(s.column, s.times) for s in parts if self._is_timed_cut_out(s)})
-        with count_steps("profiling", lanes * self._rounds, self._verbose) as progress:
+        with count_measurements("profiling", lanes * self._rounds, self._verbose) as progress:
             everything = range(len(self._network.ops))
             for chunk in self._chunks(ways, lambda way: everything):
                 self._measure_wholes(chunk, progress)

@@ -3,4 +3,7 @@
 
 def pip_install(extra: str) -> str:
     """The command; the name alone could bring what others call larq-engine."""
-    return f"pip install 'PATH[{extra}]', where PATH is larq_engine's folder or wheel"
+    return (
+        f"pip install 'PATH[{extra}]', where PATH is the folder of larq_engine's repository, or "
+        "its wheel"
+    )

@@ -74,8 +74,8 @@ def progress_steps(verbose: int) -> Iterator[Callable[[str], None]]:
 
 
 @contextlib.contextmanager
-def count_steps(name: str, steps: int, verbose: int) -> Iterator[Callable[[int], None]]:
-    """Gives a function to call with the number of steps that are done.
+def count_measurements(name: str, count: int, verbose: int) -> Iterator[Callable[[int], None]]:
+    """Gives a function to call with the number of measurements that are done.
 
     A terminal shows how many there are, and the time left; elsewhere `verbose` prints a line at the
     beginning and one at the end.
@@ -83,7 +83,7 @@ def count_steps(name: str, steps: int, verbose: int) -> Iterator[Callable[[int],
     if not _is_terminal():
         start = time.monotonic()
         if verbose:
-            print(f"{name}: {steps} steps", file=sys.stderr)
+            print(f"{name}: {count} measurements", file=sys.stderr)
         yield lambda done: None
         if verbose:
             seconds = time.monotonic() - start
@@ -91,7 +91,7 @@ def count_steps(name: str, steps: int, verbose: int) -> Iterator[Callable[[int],
         return
     from tqdm import tqdm
 
-    with tqdm(total=steps, desc=name, unit="step", leave=False) as bar:
+    with tqdm(total=count, desc=name, unit="measurement", leave=False) as bar:
         yield lambda done: _update(bar, done)
 
 

@@ -614,10 +614,8 @@ TEST_P(PixelOpsTest, ToFloatComputesResidualSums) {
   ForShapes([&](size_t rows, size_t channels, Guard guard) {
     const Transformed t = AnyTransformed(random_, rows, channels);
     const size_t stride = channels + 3;
-    std::vector<float> addend(rows * stride - 3), gate(channels), slopes(channels);
-    for (float& value : addend) value = random_.Float(-30, 30);
-    for (float& value : gate) value = random_.Float(-2, 2);
-    for (float& value : slopes) value = random_.Float(-2, 2);
+    const Floats addend = AnyFloats(random_, rows * stride - 3);
+    const Floats gate = AnyFloats(random_, channels), slopes = AnyFloats(random_, channels);
     const GuardedBuffer<float> gates(std::span<const float>(gate), guard);
     const GuardedBuffer<float> guarded_slopes(std::span<const float>(slopes), guard);
     const FloatRange ranges[] = {ResidualSum{}.range, {0, ResidualSum{}.range.max}, {-1, 6}};

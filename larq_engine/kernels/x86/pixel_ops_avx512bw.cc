@@ -82,7 +82,7 @@ struct ClampVector {
   __m512 operator()(__m512 x) const { return _mm512_min_ps(max, _mm512_max_ps(min, x)); }
 };
 
-inline __m512 PreluOf(__m512 x, __m512 slope) {
+inline __m512 PreluVector(__m512 x, __m512 slope) {
   const __mmask16 negative = _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_LT_OQ);
   return _mm512_mask_mul_ps(x, negative, x, slope);
 }
@@ -165,7 +165,7 @@ void ToFloat(const TransformArgs& given) {
   } else {
     const ClampVector clamp(sum.range);
     Affine(args, [&](size_t i, size_t c, auto lanes, __m512 y) {
-      y = PreluOf(_mm512_mul_ps(y, lanes.Load(sum.gate + c)), lanes.Load(sum.slopes + c));
+      y = PreluVector(_mm512_mul_ps(y, lanes.Load(sum.gate + c)), lanes.Load(sum.slopes + c));
       y = clamp(_mm512_add_ps(y, lanes.Load(AddendRow(args, i, c))));
       lanes.Store(OutRow<float>(args, i, c), y);
     });
@@ -582,7 +582,7 @@ void ClampAll(const float* in, size_t count, FloatRange range, float* out) {
 
 void Prelu(const float* in, const float* slopes, size_t rows, size_t channels, float* out) {
   ForChannels(in, slopes, rows, channels, out,
-              [](__m512 x, __m512 slope) { return PreluOf(x, slope); });
+              [](__m512 x, __m512 slope) { return PreluVector(x, slope); });
 }
 
 void AddShifted(const int32_t* in, size_t count, int shift, int32_t* acc) {

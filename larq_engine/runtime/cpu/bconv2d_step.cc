@@ -21,9 +21,12 @@ class Bconv2dStep : public Step {
   Bconv2dStep(const Bconv2dOp& op, const ResidualOps& residual, const StepKernels& kernels)
       : op_(op), residual_(residual), kernels_(kernels) {
     if (residual.sum == nullptr) return;
-    no_gate_.assign(static_cast<size_t>(op.spec.out_channels), 1.0f);
-    slopes_ = residual.prelu != nullptr ? ForEachChannel(residual.prelu->slopes, no_gate_.size())
-                                        : no_gate_;
+    is_plain_sum_ = !residual.is_gated && residual.prelu == nullptr &&
+                    residual.sum->activation == Activation::kNone;
+    if (is_plain_sum_) return;
+    ones_.assign(static_cast<size_t>(op.spec.out_channels), 1.0f);
+    slopes_ =
+        residual.prelu != nullptr ? ForEachChannel(residual.prelu->slopes, ones_.size()) : ones_;
   }
 
   void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
@@ -58,11 +61,10 @@ class Bconv2dStep : public Step {
     if (residual_.sum == nullptr) return RunPixels(inputs[0], range, scratch, output, {});
     ResidualSum sum = {.addend = static_cast<const float*>(inputs.back())};
     auto* out = static_cast<float*>(output);
-    const Activation activation = residual_.sum->activation;
-    if (residual_.is_gated || residual_.prelu != nullptr || activation != Activation::kNone) {
-      sum.gate = no_gate_.data();
+    if (!is_plain_sum_) {
+      sum.gate = ones_.data();
       sum.slopes = slopes_.data();
-      sum.range = ActivationRange(activation);
+      sum.range = ActivationRange(residual_.sum->activation);
     }
     if (!residual_.is_gated) return RunPixels(inputs[0], range, scratch, out, sum);
     const auto* gates = static_cast<const float*>(inputs[1]);
@@ -130,8 +132,9 @@ class Bconv2dStep : public Step {
   const Bconv2dOp& op_;
   ResidualOps residual_;
   StepKernels kernels_;
-  std::vector<float> no_gate_;   // of a sum: 1 for each channel
-  std::vector<float> slopes_;    // of a sum: those of the PRELU, or 1
+  bool is_plain_sum_ = false;    // and nothing else
+  std::vector<float> ones_;      // of other sums: a gate where there is none
+  std::vector<float> slopes_;    // of other sums: those of the PRELU, or 1
   std::optional<Bconv2d> conv_;  // none for the reference
   int64_t in_height_ = 0;
   int64_t in_width_ = 0;

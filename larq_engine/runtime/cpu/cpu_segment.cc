@@ -180,27 +180,31 @@ void CpuSegment::MakePart(const ListedStep& listed, PlannedStep& planned) const 
   planned.part_bytes = bytes(listed.channels.count);
 }
 
-std::unique_ptr<Step> CpuSegment::MakeStepOf(const ListedStep& listed, PlannedStep& planned) const {
+std::unique_ptr<Step> CpuSegment::MakeStepOf(const ListedStep& listed,
+                                             const PlannedStep& planned) const {
   const Op& op = planned.part_op ? *planned.part_op : *planned.op->op->op;
   const StepKernels kernels = executor_.KernelsFor(*planned.op->op);
   if (listed.absorbed.empty()) return MakeStep(op, kernels);
   if (const auto* conv = std::get_if<Bconv2dOp>(&op)) {
     return MakeStep(*conv, ResidualOf(listed), kernels);
   }
-  const Op& product = *program_.op(listed.absorbed[0]).op;
-  planned.product = std::make_unique<Op>(
-      planned.part_op ? OfChannels(product, listed.channels.first, listed.channels.count)
-                      : product);
-  return MakeStep(std::get<MaxPool2dOp>(op), &std::get<BinaryOp>(*planned.product), kernels);
+  Op product = *program_.op(listed.absorbed[0]).op;
+  if (planned.part_op) product = OfChannels(product, listed.channels.first, listed.channels.count);
+  return MakeStep(std::get<MaxPool2dOp>(op), std::get<BinaryOp>(product).constant, kernels);
 }
 
 ResidualOps CpuSegment::ResidualOf(const ListedStep& listed) const {
-  ResidualOps residual = {.is_gated = listed.inputs.size() == 3};
+  ResidualOps residual;
   for (size_t absorbed : listed.absorbed) {
     const Op& op = *program_.op(absorbed).op;
-    if (const auto* prelu = std::get_if<PreluOp>(&op)) residual.prelu = prelu;
+    if (const auto* prelu = std::get_if<PreluOp>(&op)) {
+      residual.prelu = prelu;
+    } else if (std::get<BinaryOp>(op).kind == ChannelOp::kMultiply) {
+      residual.is_gated = true;
+    } else {
+      residual.sum = &std::get<BinaryOp>(op);
+    }
   }
-  residual.sum = &std::get<BinaryOp>(*program_.op(listed.absorbed.back()).op);
   return residual;
 }
 
@@ -249,15 +253,18 @@ std::vector<std::vector<size_t>> CpuSegment::MakeGroups() {
     for (size_t member : members) {
       PlannedStep& planned = *steps_[member];
       group.steps.push_back(&planned);
-      ops += (ops.empty() ? "" : "+") + std::string(planned.op->op->name.kind);
+      std::string names(planned.op->op->name.kind);
+      const bool comes_last = std::holds_alternative<MaxPool2dOp>(*planned.op->op->op);
+      for (const PlannedOp* absorbed : planned.op->absorbed) {
+        const std::string name(absorbed->op->name.kind);
+        names = comes_last ? name + "+" + names : names + "+" + name;
+      }
+      ops += (ops.empty() ? "" : "+") + names;
       if (!of_a_pixel.outputs[member].is_an_inputs) {
         pixel_bytes = MemorySum(
             pixel_bytes, planned.part_bytes > 0 ? planned.part_bytes : planned.output.pixel_bytes);
       }
       planned.op->group = group.steps[0]->op->op->name.node;
-      for (const PlannedOp* absorbed : planned.op->absorbed) {
-        ops += "+" + std::string(absorbed->op->name.kind);
-      }
     }
     group.ops = LastingName(ops);
     const int64_t blocks = members.size() == 1 ? group.steps[0]->step->channel_blocks() : 1;

@@ -50,7 +50,6 @@ class CpuSegment : public Segment {
   struct PlannedStep {
     PlannedOp* op;
     std::unique_ptr<Op> part_op;  // that the step computes; null if it is the operator's own
-    std::unique_ptr<Op> product;  // that a pooling computes, of the same channels
     std::unique_ptr<Step> step;
     std::vector<int> producers;  // of the inputs: steps of the segment, or -1
     std::vector<size_t> inputs_of_producers;
@@ -74,7 +73,7 @@ class CpuSegment : public Segment {
   size_t Bytes(size_t value) const;
   void MakeSteps(StepList list);
   void MakePart(const ListedStep& listed, PlannedStep& planned) const;
-  std::unique_ptr<Step> MakeStepOf(const ListedStep& listed, PlannedStep& planned) const;
+  std::unique_ptr<Step> MakeStepOf(const ListedStep& listed, const PlannedStep& planned) const;
   ResidualOps ResidualOf(const ListedStep& listed) const;
   static std::vector<int> WholeProducers(const PlannedStep& planned);
   std::vector<TileMemoryStep> DescribeSteps() const;

@@ -1,5 +1,8 @@
 // LceBMaxPool2d, of packed images, and MAX_POOL_2D of the host, of float images, which may compute
 // the product with a constant before it, too.
+#include <utility>
+#include <vector>
+
 #include "larq_engine/kernels/pool.h"
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
@@ -10,8 +13,8 @@ namespace {
 
 class MaxPool2dStep : public Step {
  public:
-  MaxPool2dStep(const MaxPool2dOp& op, const BinaryOp* product, const StepKernels& kernels)
-      : op_(op), product_(product), ops_(kernels.pixel_ops) {}
+  MaxPool2dStep(const MaxPool2dOp& op, std::vector<float> factors, const StepKernels& kernels)
+      : op_(op), given_(std::move(factors)), ops_(kernels.pixel_ops) {}
 
   void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
     const std::vector<int>& dims = inputs[0].dims;
@@ -19,7 +22,7 @@ class MaxPool2dStep : public Step {
     width_ = op_.window.Width(dims[2]);
     values_ = static_cast<size_t>(dims[3]);
     pixels_ = CountPixels(output.dims);
-    if (product_ != nullptr) factors_ = ForEachChannel(product_->constant, values_);
+    factors_ = given_.empty() ? given_ : ForEachChannel(given_, values_);
   }
 
   int64_t pixels() const override { return pixels_; }
@@ -28,7 +31,7 @@ class MaxPool2dStep : public Step {
            void* output) const override {
     if (op_.of_bits) return Pool<uint32_t>(inputs[0], range, ops_.max_bits, output);
     auto* floats = static_cast<float*>(output);
-    if (product_ == nullptr) {
+    if (factors_.empty()) {
       Pool<float>(inputs[0], range, ops_.max_float, output);
     } else {
       MaxPool2dOfProducts(static_cast<const float*>(inputs[0]), factors_.data(), height_, width_,
@@ -47,24 +50,24 @@ class MaxPool2dStep : public Step {
   }
 
   const MaxPool2dOp& op_;
-  const BinaryOp* product_;
+  const std::vector<float> given_;  // factors, one for all channels or one for each
   const PixelOps& ops_;
   WindowAxis height_;
   WindowAxis width_;
   int64_t pixels_ = 0;
   size_t values_ = 0;
-  std::vector<float> factors_;  // of the product: one for each channel
+  std::vector<float> factors_;  // one for each channel; or none
 };
 
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const MaxPool2dOp& op, const StepKernels& kernels) {
-  return MakeStep(op, nullptr, kernels);
+  return MakeStep(op, {}, kernels);
 }
 
-std::unique_ptr<Step> MakeStep(const MaxPool2dOp& op, const BinaryOp* product,
+std::unique_ptr<Step> MakeStep(const MaxPool2dOp& op, std::vector<float> factors,
                                const StepKernels& kernels) {
-  return std::make_unique<MaxPool2dStep>(op, product, kernels);
+  return std::make_unique<MaxPool2dStep>(op, std::move(factors), kernels);
 }
 
 }  // namespace larq_engine

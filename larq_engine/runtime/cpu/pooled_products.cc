@@ -9,10 +9,16 @@
 namespace larq_engine {
 namespace {
 
-bool IsProductWithConstant(const Op& op, const std::vector<int>& dims) {
-  const auto* binary = std::get_if<BinaryOp>(&op);
-  return binary != nullptr && binary->kind == ChannelOp::kMultiply &&
-         binary->activation == Activation::kNone && !dims.empty() && IsChannelwise(op, dims.back());
+// Of each channel by itself: a constant of several channels may make them of one.
+bool IsProductWithConstant(const Program& program, const ProgramOp& op) {
+  const auto* binary = std::get_if<BinaryOp>(op.op.get());
+  if (binary == nullptr || binary->kind != ChannelOp::kMultiply ||
+      binary->activation != Activation::kNone || op.inputs.size() != 1) {
+    return false;
+  }
+  const std::vector<int>& dims = program.value(op.output).shape.dims;
+  return dims == program.value(op.inputs[0]).shape.dims && !dims.empty() &&
+         IsChannelwise(*op.op, dims.back());
 }
 
 bool PoolsPixels(const Op& op, const std::vector<int>& image) {
@@ -37,8 +43,7 @@ std::vector<ListedStep> WithPooledProducts(const Program& program,
     if (step.kind == ListedStep::kJoin) continue;
     const ProgramOp& op = program.op(step.op);
     const bool is_shared_value = step.output < is_shared.size() && is_shared[step.output];
-    if (IsProductWithConstant(*op.op, program.value(op.output).shape.dims) &&
-        readers[step.output] == 1 && !is_shared_value) {
+    if (IsProductWithConstant(program, op) && readers[step.output] == 1 && !is_shared_value) {
       products[step.output] = i;
     }
     const auto found = products.find(step.inputs[0]);

@@ -13,9 +13,10 @@ namespace {
 
 // A convolution, and what alone reads its floats, one after another.
 struct Chain {
-  size_t convolution;          // a step
-  std::vector<size_t> inputs;  // of the convolution, and of the product with a gate
-  std::vector<size_t> others;  // steps: that product, a PRELU
+  size_t convolution;               // a step
+  std::vector<size_t> inputs;       // of the convolution, and of the product with a gate
+  std::vector<size_t> others = {};  // steps: that product, a PRELU
+  bool has_prelu = false;
 };
 
 class Chains {
@@ -61,20 +62,20 @@ class Chains {
     const Op& op = *program_.op(step.op).op;
     const auto* conv = std::get_if<Bconv2dOp>(&op);
     if (conv != nullptr && conv->transform.kind == OutputKind::kFloat) {
-      return Chain{.convolution = index, .inputs = step.inputs, .others = {}};
+      return Chain{.convolution = index, .inputs = step.inputs};
     }
     for (size_t i = 0; i < step.inputs.size(); ++i) {
       const Chain* found = Find(step.inputs[i]);
       if (found == nullptr) continue;
       Chain chain = *found;
-      chain.others.push_back(index);
-      const bool is_first = chain.others.size() == 1;
-      const bool is_gated = chain.inputs.size() > 1;
-      if (is_first && IsGated(step, i)) {
+      if (chain.others.empty() && IsGated(step, i)) {
         chain.inputs.push_back(step.inputs[1 - i]);
-      } else if (!IsPrelu(step) || !(is_first || (is_gated && chain.others.size() == 2))) {
-        return std::nullopt;
+      } else if (!chain.has_prelu && IsPrelu(step)) {
+        chain.has_prelu = true;
+      } else {
+        continue;
       }
+      chain.others.push_back(index);
       return chain;
     }
     return std::nullopt;
@@ -97,6 +98,7 @@ class Chains {
     const BinaryOp* op = OfTensors(step, ChannelOp::kMultiply);
     if (op == nullptr || op->activation != Activation::kNone) return false;
     const std::vector<int>& dims = Dims(step.inputs[input]);
+    if (Dims(step.output) != dims) return false;
     const std::vector<int>& gate = Dims(step.inputs[1 - input]);
     const bool is_of_all = !gate.empty() && gate.back() == dims[3] && CountPixels(gate) == 1;
     return is_of_all || gate == std::vector<int>{dims[0], 1, 1, dims[3]};
@@ -104,7 +106,9 @@ class Chains {
 
   bool IsPrelu(const ListedStep& step) const {
     const Op& op = *program_.op(step.op).op;
-    return std::holds_alternative<PreluOp>(op) && IsChannelwise(op, Dims(step.output).back());
+    const std::vector<int>& dims = Dims(step.output);
+    return std::holds_alternative<PreluOp>(op) && dims == Dims(step.inputs[0]) &&
+           IsChannelwise(op, dims.back());
   }
 
   const Program& program_;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "larq_engine/kernels/even_parts.h"
 #include "larq_engine/kernels/pixel_ops.h"
@@ -68,8 +69,8 @@ std::unique_ptr<Step> MakeStep(const QuantizeOp& op, const StepKernels& kernels)
 std::unique_ptr<Step> MakeStep(const DequantizeOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const Bconv2dOp& op, const StepKernels& kernels);
 
-// A convolution of floats, and the operators that it absorbed (residual_sums.h), of which `sum` is
-// the one that is always there.
+// A convolution of bits that makes floats, and the operators that it absorbed (residual_sums.h), of
+// which `sum` is the one that is always there.
 struct ResidualOps {
   bool is_gated = false;
   const PreluOp* prelu = nullptr;
@@ -78,8 +79,8 @@ struct ResidualOps {
 std::unique_ptr<Step> MakeStep(const Bconv2dOp& op, const ResidualOps& residual,
                                const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const MaxPool2dOp& op, const StepKernels& kernels);
-// Of the product, which pooled_products.h explains; null is none.
-std::unique_ptr<Step> MakeStep(const MaxPool2dOp& op, const BinaryOp* product,
+// Of products with these factors (pooled_products.h): one, or one for each channel; or none.
+std::unique_ptr<Step> MakeStep(const MaxPool2dOp& op, std::vector<float> factors,
                                const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const BinaryOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const ClampOp& op, const StepKernels& kernels);

@@ -358,7 +358,6 @@ TEST(ListSteps, TheEarlierDoesWhereOthersReadTheLater) {
             (Texts{"LceQuantize 0 to 1", "LceBconv2d 1 to 3", "LceBconv2d 1 3 ADD to 4"}));
 }
 
-// What the gate is made of may come after the convolution.
 TEST(ListSteps, ConvolutionsComputeWhatComesBeforeTheirSums) {
   for (const bool swapped : {false, true}) {
     Network net;
@@ -375,7 +374,7 @@ TEST(ListSteps, ConvolutionsComputeWhatComesBeforeTheirSums) {
   EXPECT_EQ(net.List({sum}), (Texts{"LceQuantize 0 to 1", "LceBconv2d 1 0 PRELU ADD to 4"}));
 }
 
-// Gates behind a PRELU, of one value, of all images, clamped; and all of it where others read it.
+// Gates behind a PRELU, of one value, clamped; a second PRELU; and all of it where others read it.
 TEST(ListSteps, WhatIsNoGateStays) {
   const auto expect = [](const std::string& stays, const auto& output_of) {
     Network net;

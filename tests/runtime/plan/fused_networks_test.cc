@@ -82,6 +82,7 @@ Graph DenseBlock(Random& random) {
 TEST(DenseBlocks, FusedInPartsTheyGiveTheSame) {
   SCOPED_TRACE(ReplayHint());
   Random random;
+  int poolings_of_products = 0;
   for (int round = 0; round < 200; ++round) {
     SCOPED_TRACE(round);
     const Graph graph = DenseBlock(random);
@@ -89,29 +90,62 @@ TEST(DenseBlocks, FusedInPartsTheyGiveTheSame) {
     for (const auto& [threads, fuse] : {std::pair{1, false}, {1, true}, {3, true}}) {
       const DelegatePtr delegate = Make(threads, fuse);
       MiniHost host(graph);
+      larq_engine_profile_start(delegate.get());
       Outputs outputs;
       ASSERT_NO_FATAL_FAILURE(RunClaimed(host, delegate, graph.operators.size(), &outputs));
       if (!fuse) expected = outputs;
       ASSERT_EQ(outputs, expected) << threads << " threads";
+      for (const StepProfile& row : StopProfile(delegate.get())) {
+        poolings_of_products += row.op == "MAX_POOL_2D" && !row.absorbed.empty();
+      }
     }
+  }
+  EXPECT_GT(poolings_of_products, 20);
+}
+
+// A constant of 32 channels makes as many of an image's one, and a pooling must not compute that.
+TEST(DenseBlocks, ProductsMakeChannels) {
+  ModelBuilder builder(kTfLiteFloat32, {1, 8, 8, 32});
+  builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone).AddFloatPool({});
+  builder.AddQuantize().AddConv({.filters = 32});
+  const Graph graph = builder.Build();
+  Outputs expected;
+  for (const bool fuse : {false, true}) {
+    const DelegatePtr delegate = Make(1, fuse);
+    MiniHost host(graph);
+    ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+    ASSERT_EQ(host.ResizeInput(0, std::vector<int>{1, 8, 8, 1}), kTfLiteOk) << host.errors();
+    Outputs outputs;
+    ASSERT_TRUE(RunOnce(&host, 7, 0xCD, &outputs)) << host.errors();
+    if (!fuse) expected = outputs;
+    ASSERT_EQ(outputs, expected);
   }
 }
 
-// Of shapes with fewer pixels and more, which are taken apart otherwise, and without any.
+// Of shapes with fewer pixels and more, which are taken apart otherwise, and without any; of more
+// images and fewer.
 void ExpectResizedTheSame(const Graph& graph) {
   const DelegatePtr fused = Make(2, true), apart = Make(2, false);
   MiniHost host(graph), other(graph);
   ASSERT_EQ(host.ApplyDelegate(fused.get()), kTfLiteOk) << host.errors();
   ASSERT_EQ(other.ApplyDelegate(apart.get()), kTfLiteOk) << other.errors();
-  std::vector<int> shape = graph.tensors[static_cast<size_t>(graph.inputs[0])].shape;
-  for (int side : {1, 7, 3, 0, 4}) {
-    shape[1] = side;
-    ASSERT_EQ(host.ResizeInput(0, shape), kTfLiteOk) << host.errors();
-    ASSERT_EQ(other.ResizeInput(0, shape), kTfLiteOk) << other.errors();
+  const auto shape_of = [&](size_t input) {
+    return graph.tensors[static_cast<size_t>(graph.inputs[input])].shape;
+  };
+  const int images = shape_of(0)[0];
+  for (const auto& [side, batch] :
+       {std::pair{1, 1}, {7, 3}, {7, 1}, {3, 2}, {0, 2}, {4, 1}, {4, 4}}) {
+    for (size_t input = 0; input < graph.inputs.size(); ++input) {
+      std::vector<int> shape = shape_of(input);
+      if (input == 0) shape[1] = side;
+      if (input == 0 || (shape[0] == images && images > 1)) shape[0] = batch;
+      ASSERT_EQ(host.ResizeInput(input, shape), kTfLiteOk) << host.errors();
+      ASSERT_EQ(other.ResizeInput(input, shape), kTfLiteOk) << other.errors();
+    }
     Outputs outputs, expected;
     ASSERT_TRUE(RunOnce(&host, 7, 0xCD, &outputs)) << host.errors();
     ASSERT_TRUE(RunOnce(&other, 7, 0xCD, &expected)) << other.errors();
-    ASSERT_EQ(outputs, expected) << side;
+    ASSERT_EQ(outputs, expected) << batch << " images, " << side;
   }
 }
 
@@ -204,6 +238,29 @@ TEST(ResidualSums, ResizedTheyGiveTheSame) {
   for (int round = 0; round < 20; ++round) {
     SCOPED_TRACE(round);
     ASSERT_NO_FATAL_FAILURE(ExpectResizedTheSame(ResidualNetwork(random)));
+  }
+}
+
+// A gate of more dimensions than the convolution's output gives the product as many.
+TEST(ResidualSums, GatesHaveNoMoreDimensionsThanImages) {
+  ModelBuilder builder(kTfLiteFloat32, {2, 4, 6, 32});
+  const int gate = builder.AddInput({1, 1, 1, 1, 32}),
+            shortcut = builder.AddInput({1, 2, 4, 6, 32});
+  builder.AddQuantize().AddConv({.filters = 32});
+  builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone, gate);
+  builder.AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone, shortcut);
+  Graph graph = builder.Build();
+  for (const GraphOperator& op : {graph.operators[2], graph.operators[3]}) {
+    graph.tensors[static_cast<size_t>(op.outputs[0])].shape = {1, 2, 4, 6, 32};
+  }
+  Outputs expected;
+  for (const bool fuse : {false, true}) {
+    const DelegatePtr delegate = Make(1, fuse);
+    MiniHost host(graph);
+    Outputs outputs;
+    ASSERT_NO_FATAL_FAILURE(RunClaimed(host, delegate, graph.operators.size(), &outputs));
+    if (!fuse) expected = outputs;
+    ASSERT_EQ(outputs, expected);
   }
 }
 
