@@ -23,7 +23,7 @@ PAGE = check.ROOT / "docs" / "gpu.md"
 BEGIN = "<!-- Made by `make gpu-docs`: begin. -->"
 END = "<!-- Made by `make gpu-docs`: end. -->"
 
-_NOT_MEASURED = """No device has been measured yet. To measure one, run `make gpu-bundle`, then this:
+_NOT_MEASURED = """No device has been measured yet. To measure one: `make gpu-bundle`, then this:
 
 ```
 make gpu-check RESULTS=docs/gpu_results && make gpu-docs

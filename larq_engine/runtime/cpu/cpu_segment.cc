@@ -188,9 +188,10 @@ std::unique_ptr<Step> CpuSegment::MakeStepOf(const ListedStep& listed,
   if (const auto* conv = std::get_if<Bconv2dOp>(&op)) {
     return MakeStep(*conv, ResidualOf(listed), kernels);
   }
-  Op product = *program_.op(listed.absorbed[0]).op;
-  if (planned.part_op) product = OfChannels(product, listed.channels.first, listed.channels.count);
-  return MakeStep(std::get<MaxPool2dOp>(op), std::get<BinaryOp>(product).constant, kernels);
+  const Op& product = *program_.op(listed.absorbed[0]).op;
+  const Op part =
+      planned.part_op ? OfChannels(product, listed.channels.first, listed.channels.count) : product;
+  return MakeStep(std::get<MaxPool2dOp>(op), std::get<BinaryOp>(part).constant, kernels);
 }
 
 ResidualOps CpuSegment::ResidualOf(const ListedStep& listed) const {
