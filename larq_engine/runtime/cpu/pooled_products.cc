@@ -32,12 +32,9 @@ bool PoolsPixels(const Op& op, const std::vector<int>& image) {
 std::vector<ListedStep> WithPooledProducts(const Program& program,
                                            const std::vector<bool>& is_shared,
                                            std::vector<ListedStep> steps) {
-  std::map<size_t, size_t> readers;  // of values: how many
-  for (const ListedStep& step : steps) {
-    for (size_t input : step.inputs) ++readers[input];
-  }
+  std::map<size_t, size_t> readers = CountReaders(steps);
   std::map<size_t, size_t> products;  // of values that a pooling alone may read: steps
-  std::vector<bool> is_done(steps.size());
+  std::vector<bool> is_absorbed(steps.size());
   for (size_t i = 0; i < steps.size(); ++i) {
     ListedStep& step = steps[i];
     if (step.kind == ListedStep::kJoin) continue;
@@ -53,13 +50,9 @@ std::vector<ListedStep> WithPooledProducts(const Program& program,
     const ListedStep& product = steps[found->second];
     step.inputs = product.inputs;
     step.absorbed = {product.op};
-    is_done[found->second] = true;
+    is_absorbed[found->second] = true;
   }
-  std::vector<ListedStep> left;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    if (!is_done[i]) left.push_back(std::move(steps[i]));
-  }
-  return left;
+  return WithoutAbsorbed(std::move(steps), is_absorbed);
 }
 
 }  // namespace larq_engine

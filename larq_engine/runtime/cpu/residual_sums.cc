@@ -24,10 +24,7 @@ class Chains {
   Chains(const Program& program, const std::vector<bool>& is_shared,
          const std::vector<ListedStep>& steps)
       : program_(program) {
-    std::map<size_t, size_t> readers;  // of values: how many
-    for (const ListedStep& step : steps) {
-      for (size_t input : step.inputs) ++readers[input];
-    }
+    std::map<size_t, size_t> readers = CountReaders(steps);
     for (size_t i = 0; i < steps.size(); ++i) {
       const ListedStep& step = steps[i];
       if (step.kind != ListedStep::kWhole || is_shared[step.output] || readers[step.output] != 1) {
@@ -120,7 +117,7 @@ class Chains {
 std::vector<ListedStep> WithSums(const Program& program, const std::vector<bool>& is_shared,
                                  std::vector<ListedStep> steps) {
   const Chains chains(program, is_shared, steps);
-  std::vector<bool> is_done(steps.size());
+  std::vector<bool> is_absorbed(steps.size());
   for (ListedStep& sum : steps) {
     const Chain* chain = chains.Before(sum);
     if (chain == nullptr) continue;
@@ -131,19 +128,15 @@ std::vector<ListedStep> WithSums(const Program& program, const std::vector<bool>
                         .inputs = chain->inputs,
                         .output = sum.output};
     whole.inputs.push_back(addend);
-    is_done[chain->convolution] = true;
+    is_absorbed[chain->convolution] = true;
     for (size_t other : chain->others) {
       whole.absorbed.push_back(steps[other].op);
-      is_done[other] = true;
+      is_absorbed[other] = true;
     }
     whole.absorbed.push_back(sum.op);
     sum = std::move(whole);
   }
-  std::vector<ListedStep> left;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    if (!is_done[i]) left.push_back(std::move(steps[i]));
-  }
-  return left;
+  return WithoutAbsorbed(std::move(steps), is_absorbed);
 }
 
 }  // namespace larq_engine

@@ -214,6 +214,23 @@ class Lister {
 
 }  // namespace
 
+std::map<size_t, size_t> CountReaders(std::span<const ListedStep> steps) {
+  std::map<size_t, size_t> readers;
+  for (const ListedStep& step : steps) {
+    for (size_t input : step.inputs) ++readers[input];
+  }
+  return readers;
+}
+
+std::vector<ListedStep> WithoutAbsorbed(std::vector<ListedStep> steps,
+                                        const std::vector<bool>& is_absorbed) {
+  std::vector<ListedStep> left;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (!is_absorbed[i]) left.push_back(std::move(steps[i]));
+  }
+  return left;
+}
+
 StepList ListSteps(const Program& program, std::span<const size_t> ops,
                    const std::vector<bool>& is_shared, bool fuse) {
   if (fuse) return Lister(program, ops, is_shared).List();

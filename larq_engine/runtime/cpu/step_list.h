@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -46,6 +47,13 @@ struct StepList {
   std::vector<PartValue> parts;
   bool operator==(const StepList&) const = default;
 };
+
+// How many steps read each value.
+std::map<size_t, size_t> CountReaders(std::span<const ListedStep> steps);
+
+// Those that no other step has absorbed, in their order.
+std::vector<ListedStep> WithoutAbsorbed(std::vector<ListedStep> steps,
+                                        const std::vector<bool>& is_absorbed);
 
 // For the shapes that the program has now. What is done to each channel of a concatenation by
 // itself is done to its parts where they are made, while they are in the cache, for all readers to
