@@ -12,6 +12,7 @@ mkdir -p "$folder"
 targets=(
   //larq_engine/runtime:liblarq_engine.so //larq_engine/kernels/cuda:liblarq_engine_cuda.so
   //benchmarks/gpu:contract //benchmarks/gpu:peaks //benchmarks/gpu:layers //tests/cuda:rows_check
+  //benchmarks/model:larq_benchmark_model
 )
 tools/run_bazel.sh build "${targets[@]}"
 for target in "${targets[@]}"; do
@@ -24,7 +25,8 @@ done
 rm -rf "$folder/wheels"
 .venv/bin/python -m pip --disable-pip-version-check download --quiet --progress-bar off --no-deps \
   --dest "$folder/wheels" --python-version "${PYTHON_VERSION:-3.12}" --only-binary=:all: \
-  ai-edge-litert==2.3.0 'flatbuffers==25.*' 'pytest==9.*' 'tqdm==4.*' pluggy iniconfig packaging pygments
+  ai-edge-litert==2.3.0 'flatbuffers==25.*' 'pytest==9.*' pytest-xdist execnet 'tqdm==4.*' \
+  ml-dtypes pluggy iniconfig packaging pygments
 
 [[ -e $folder/models/HepCifar.tflite ]] || .venv/bin/python -m benchmarks.gpu.models "$folder/models"
 du -sh "$folder" | sed 's/^/gpu-bundle: /'

@@ -59,9 +59,10 @@ class Bench:
             # With all that it has started, which would use the GPU beside the next step.
             os.killpg(process.pid, signal.SIGKILL)
             output, errors = process.communicate()
-            raise StepError(f"no end after {seconds:.0f} s", output + errors) from None
+            raise StepError(f"no end after {seconds:.0f} s", errors[-1500:] + output) from None
         if process.returncode:
-            raise StepError(f"exit status {process.returncode}", output + errors)
+            # What a host runtime logs comes first, and is cut: the end is what is read.
+            raise StepError(f"exit status {process.returncode}", errors[-1500:] + output)
         return output
 
 
@@ -114,8 +115,9 @@ def operators(bench: Bench) -> Any:
     """The Python tests that hold operators and files to NumPy and to LCE, on the GPU."""
     output = bench.run(
         *[sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"],
-        *["tests/python/test_fusion.py", "tests/interop/test_interop.py"],
-        *["-k", "ai_edge_litert", "--deselect", "tests/interop/test_interop.py::originals"],
+        *["-n", "8", "-rf", "tests/cuda", "tests/python/test_fusion.py"],
+        *["tests/python/test_compiled_model.py", "tests/interop/test_interop.py"],
+        *["-k", "not tensorflow and not tflite_runtime and not originals"],
         seconds=400,
         LARQ_ENGINE_DEVICE="cuda",
     )
@@ -128,7 +130,7 @@ def layers(bench: Bench) -> Any:
 
 
 def layers_of_all_rows(bench: Bench) -> Any:
-    """The same with every row, where only the best was run before."""
+    """The fastest three of all kernels, at two batches: the engine's choice is made from these."""
     command = [bench.bundle / "layers", "--rows=all", "--batches=1,64"]
     return _json_lines(bench.run(*command, seconds=300))
 
@@ -165,6 +167,13 @@ def models(bench: Bench) -> Any:
     return _json_lines(bench.run(*command, *files, seconds=300))
 
 
+def placements(bench: Bench) -> Any:
+    """Whole models as `larq_engine.place` puts them, beside the CPU and the GPU alone."""
+    files = [bench.bundle / "models" / f"{name}.tflite" for name in ("QuickNet", "HepCifar")]
+    command = [sys.executable, "-m", "benchmarks.gpu.placements", *files]
+    return _json_lines(bench.run(*command, seconds=300))
+
+
 def peers(bench: Bench) -> Any:
     """What PyTorch's and cuDNN's kernels take for the same layers and products."""
     return _json_lines(bench.run(sys.executable, "-m", "benchmarks.gpu.torch_peers", seconds=300))
@@ -192,6 +201,7 @@ STEPS: tuple[Callable[[Bench], Any], ...] = (
     product_peers,
     operators,
     models,
+    placements,
     layers,
     peers,
     sanitizer,
@@ -218,7 +228,7 @@ def run_steps(bench: Bench, names: list[str]) -> list[dict[str, Any]]:
             record["result"] = step(bench)
         except StepError as error:
             record["error"] = str(error)
-            record["output"] = error.output[-4000:]
+            record["output"] = error.output[-8000:]
         record["seconds"] = round(time.monotonic() - start, 1)
         path = bench.results / f"{step.__name__}.json"
         path.write_text(json.dumps(record, indent=1) + "\n")

@@ -364,6 +364,7 @@ void TestPhases() {
 }  // namespace
 
 int main() {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // what was found stays if an instruction has no end
   int count = 0;
   CHECK(cudaGetDeviceCount(&count));
   std::mt19937 random(1);

@@ -31,8 +31,9 @@ make gpu-check RESULTS=docs/gpu_results && make gpu-docs
 
 _PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""))
 
-# Steps whose programs print lines; others of them have the fields of their lines as columns.
+# Steps whose lines are times of kernels. Of others the fields of their lines are columns.
 _TIMES_OF_ROWS = ("layers", "layers_of_all_rows", "products")
+_PROBLEM = ("product", "layer", "batch", "output")
 
 
 # ---- Cells ---------------------------------------------------------------------------------------
@@ -91,9 +92,9 @@ def _floor_of(peaks: Record) -> Cell:
 def _columns(step: str, rows: Sequence[Record], peaks: Record) -> list[tuple[str, Cell]]:
     """What is shown of a step's lines, title by title."""
     if step in _TIMES_OF_ROWS:
-        problem = ("product", "layer", "batch", "output", "row")
+        named = (*_PROBLEM, "row")
         return [
-            *(_field(name) for name in problem if any(name in row for row in rows)),
+            *(_field(name) for name in named if any(name in row for row in rows)),
             ("median", _time),
             ("quartiles", lambda row: _text("quartiles_s", row.get("quartiles_s"))),
             ("of the floor", _floor_of(peaks)),
@@ -106,6 +107,22 @@ def _columns(step: str, rows: Sequence[Record], peaks: Record) -> list[tuple[str
         for name in names
         if name not in hidden
     ]
+
+
+_FASTEST = 3
+
+
+def _fastest(rows: Iterable[Record]) -> list[Record]:
+    """Of each problem the fastest kernels, and what was wrong."""
+    problems: dict[tuple[object, ...], list[Record]] = {}
+    for row in rows:
+        problems.setdefault(tuple(row.get(name) for name in _PROBLEM), []).append(row)
+    found = []
+    for of_problem in problems.values():
+        right = [row for row in of_problem if not _is_wrong(row)]
+        found += sorted(right, key=lambda row: float(row["median_s"]))[:_FASTEST]
+        found += filter(_is_wrong, of_problem)
+    return found
 
 
 # ---- Blocks --------------------------------------------------------------------------------------
@@ -124,6 +141,8 @@ def _show(step: str, result: object, peaks: Record) -> list[str]:
     if not isinstance(result, list) or not result:
         return ["Nothing was found."]
     columns = _columns(step, result, peaks)
+    if step == "layers_of_all_rows":
+        result = _fastest(result)
     rows = ([cell(row) for _, cell in columns] for row in result)
     return _table([title for title, _ in columns], rows)
 

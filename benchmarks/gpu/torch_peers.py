@@ -28,6 +28,7 @@ class _Graph:
         for call in calls:
             call()
         torch.cuda.synchronize()
+        self._calls = calls  # with what they read, of which a graph has addresses alone
         self._count = count
         self._graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self._graph):

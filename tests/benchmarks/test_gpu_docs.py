@@ -28,6 +28,13 @@ _RESULTS = {
         {"layer": "A", "batch": 1, "type": "float16", "median_s": 1e-5},
     ],
     "sanitizer": {"memcheck": "clean"},
+    "layers_of_all_rows": [
+        *(
+            _LAYER | {"row": name, "median_s": us * 1e-6, "quartiles_s": [7e-6, 9e-6]}
+            for name, us in (("third", 9), ("fourth", 10), ("first", 7), ("second", 8))
+        ),
+        _LAYER | {"row": "broken", "wrong": True},
+    ],
 }
 
 
@@ -81,6 +88,11 @@ def test_tables(folder):
         "| 8192x8192x8192 | int8 | 250 us | - | - |",
         "| - | float16 | 10 us | A | 1 |",
     ]
+
+
+def test_of_all_rows_the_fastest_and_the_wrong_are_shown(folder):
+    lines = _blocks(docs.render(folder))["Layers of all rows"][4:]
+    assert [line.split(" | ")[3] for line in lines] == ["first", "second", "third", "broken"]
 
 
 def test_what_failed_and_what_was_not_run(folder):

@@ -1,9 +1,10 @@
 // Every row of the table on a GPU: random layers of any kind, against the reference, with words
 // behind every output that must stay as they are.
 //
-//   rows_check [--layers=300] [--seed=1] [--gpu=0]
+//   rows_check [--layers=300] [--seed=1] [--row=NAME] [--gpu=0]
 //
-// Prints a line of JSON for each row; exits with 1 if a result was wrong, with 2 if there is no
+// Says what it computes, and prints a line of JSON for each row at the end. If a kernel has no end
+// or fails, the last line tells which. Exits with 1 if a result was wrong, with 2 if there is no
 // GPU.
 #include <algorithm>
 #include <cstdio>
@@ -62,18 +63,28 @@ class GpuDevice : public CaseDevice {
   std::vector<std::byte*> blocks_;
 };
 
+struct Settings {
+  uint64_t layers = 300;
+  uint64_t seed = 1;
+  std::string_view row;  // all if empty
+  int gpu = 0;
+};
+
 // Returns the number of rows that made something wrong.
-int CheckRows(const CudaQueue& queue, CudaMemory& memory, uint64_t layers, uint64_t seed) {
-  std::mt19937_64 random(seed);
+int CheckRows(const CudaQueue& queue, CudaMemory& memory, const Settings& settings) {
+  std::mt19937_64 random(settings.seed);
   std::map<std::string_view, uint64_t> right;
   std::map<std::string_view, std::string> wrong;
-  for (uint64_t i = 0; i < layers; ++i) {
+  for (uint64_t i = 0; i < settings.layers; ++i) {
     const GpuLayer layer = RandomLayer(random);
     const GpuCase gpu_case(layer, random);
     for (const cuda::Bconv2dRow& row : cuda::Bconv2dRows()) {
       const std::string_view name = cuda::RowOf(row.kernel).name;
       const auto choice = cuda::SelectBconv2d(ShapeOf(layer), queue.device().chip(), name);
       if (choice.row == nullptr || wrong.contains(name)) continue;
+      if (!settings.row.empty() && settings.row != name) continue;
+      std::printf("layer %llu, %s\n", static_cast<unsigned long long>(i),
+                  cuda::RowOf(row.kernel).name);
       GpuDevice device(queue, memory);
       const std::string difference = gpu_case.Run(row, device);
       if (difference.empty()) {
@@ -92,22 +103,36 @@ int CheckRows(const CudaQueue& queue, CudaMemory& memory, uint64_t layers, uint6
                                         [](const auto& row) { return !row.second.empty(); }));
 }
 
-uint64_t Flag(int argc, char** argv, std::string_view name, uint64_t standard) {
+Settings ParseFlags(int argc, char** argv) {
+  Settings settings;
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];
-    if (flag.starts_with(name)) return std::strtoull(argv[i] + name.size(), nullptr, 10);
+    const char* value = argv[i] + std::min(flag.size(), flag.find('=') + 1);
+    if (flag.starts_with("--layers=")) {
+      settings.layers = std::strtoull(value, nullptr, 10);
+    } else if (flag.starts_with("--seed=")) {
+      settings.seed = std::strtoull(value, nullptr, 10);
+    } else if (flag.starts_with("--row=")) {
+      settings.row = value;
+    } else if (flag.starts_with("--gpu=")) {
+      settings.gpu = std::atoi(value);
+    } else {
+      std::fprintf(stderr, "rows_check: unknown flag %s\n", argv[i]);
+      std::exit(3);
+    }
   }
-  return standard;
+  return settings;
 }
 
 int Main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  const Settings settings = ParseFlags(argc, argv);
   try {
-    const auto device = OpenCudaDevice(static_cast<int>(Flag(argc, argv, "--gpu=", 0)));
+    const auto device = OpenCudaDevice(settings.gpu);
     const CudaQueue queue(device);
     CudaMemory memory(queue);
     const CudaDevice::Current current(*device);
-    return CheckRows(queue, memory, Flag(argc, argv, "--layers=", 300),
-                     Flag(argc, argv, "--seed=", 1)) != 0;
+    return CheckRows(queue, memory, settings) != 0;
   } catch (const std::exception& e) {
     std::printf("{\"error\": \"%s\"}\n", e.what());
     return 2;

@@ -10,20 +10,20 @@ import pytest
 _GPU = "Fake H200, compute capability 9.0, 132 multiprocessors, driver for CUDA 1"
 
 
-def _about(**driver):
+def _about(**variables):
     command = [sys.executable, "-m", "larq_engine", "about"]
-    environment = {**os.environ, **driver}
+    environment = {**os.environ, **variables}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
     return [line for line in done.stdout.splitlines() if line.startswith("cuda")]
 
 
-def test_gpus():
+def test_gpus(driver):
     lines = _about(FAKE_CUDA_DEVICES="2")
     assert [line.partition(_GPU)[0] for line in lines] == ["cuda:0: ", "cuda:1: "]
 
 
 @pytest.mark.parametrize(
-    ("driver", "said"),
+    ("variables", "said"),
     [
         (
             {"FAKE_CUDA_VERSION": "11040"},
@@ -33,8 +33,8 @@ def test_gpus():
         ({"FAKE_CUDA_DEVICES": "0"}, "cuda: none: cuInit: CUDA_ERROR_NO_DEVICE (100): "),
     ],
 )
-def test_what_is_missing(driver, said):
-    (line,) = _about(**driver)
+def test_what_is_missing(variables, said, driver):
+    (line,) = _about(**variables)
     assert line.startswith(said)
 
 

@@ -53,8 +53,8 @@ def test_a_batch_is_uploaded_before_the_one_before_it_is_waited_for(model, expec
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_streams_in_any_order(seed, model, expected, driver):
-    driver.fake_cuda_set_seed(seed)
+def test_streams_in_any_order(seed, model, expected, shuffled):
+    shuffled(seed)
     with model.open(device="cuda") as interpreter:
         for _ in range(3):
             _assert_same(interpreter.predict(model.inputs), expected)
@@ -222,7 +222,7 @@ def test_a_closed_interpreter(model):
         interpreter.predict(model.inputs)
 
 
-def test_memory_is_known_before_the_first_run(model, driver):
+def test_memory_is_known_before_the_first_run(model, no_leaks):
     with model.open(device="cuda") as interpreter:
         (before,) = interpreter.memory()
         assert before.device == "cuda"
@@ -232,5 +232,4 @@ def test_memory_is_known_before_the_first_run(model, driver):
         interpreter.predict(model.inputs)
         (after,) = interpreter.memory()
         assert after.weights == 2 * before.weights and after.activations > before.activations
-    assert driver.fake_cuda_leaks() == 0
     assert model.open(device="cpu").memory() == []

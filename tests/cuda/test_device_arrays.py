@@ -118,6 +118,19 @@ def test_batches_of_data_on_the_gpu(model, expected, on_gpu, monkeypatch):
         assert len(interpreter._pipeline.lanes) == 2
 
 
+def test_tensors_of_pytorch(model, expected):
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("needs a GPU")
+    with model.open(device="cuda") as interpreter:
+        # Made on the GPU, by work that PyTorch may still have queued.
+        images = torch.from_numpy(-model.inputs[0]).cuda().neg()
+        np.testing.assert_array_equal(interpreter.predict(images), expected)
+        np.testing.assert_array_equal(interpreter.predict(images[:1]), expected[:1])
+        host = model.inputs[0]
+        np.testing.assert_array_equal(interpreter.predict(host), expected)
+
+
 def test_strides_that_say_nothing_and_offsets(model, on_gpu):
     (images,) = model.inputs
     one = images[:1]

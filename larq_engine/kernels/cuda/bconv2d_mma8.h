@@ -36,10 +36,7 @@ LE_DEVICE void Bconv2dMma8(const Bconv2dArgs& a) {
     const int channels = a.group_out_channels - n0;
 
     TapWindow windows[kFragments];
-    LE_UNROLL
-    for (int i = 0; i < kFragments; ++i) {
-      windows[i] = MakeTapWindow(a, m0 + 8 * i + g, group * a.tap_words);
-    }
+    MakeTapWindows(a, m0 + g, 8, group * a.tap_words, windows);
     const int64_t first_word =
         static_cast<int64_t>(first_channel + g) * a.filter_words + kWords * t;
     const DepthPlace first = DepthPlace::At(a, kWords * t);

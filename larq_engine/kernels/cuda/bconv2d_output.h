@@ -16,8 +16,13 @@ struct InsideTaps {
 };
 
 LE_DEVICE InsideTaps FindInsideTaps(int start, int in, int taps, int dilation) {
-  const int last = start >= in ? 0 : (in - start + dilation - 1) / dilation;
-  return {start >= 0 ? 0 : (-start + dilation - 1) / dilation, last < taps ? last : taps};
+  int first = start >= 0 ? 0 : -start;
+  int last = start >= in ? 0 : in - start;
+  if (dilation > 1) {  // a GPU divides in many steps
+    first = (first + dilation - 1) / dilation;
+    last = (last + dilation - 1) / dilation;
+  }
+  return {first, last < taps ? last : taps};
 }
 
 // An output pixel, and what its accumulators are corrected by.
@@ -55,11 +60,8 @@ LE_DEVICE int32_t Depth(const Bconv2dArgs& a) {
   return a.filter_height * a.filter_width * a.tap_dot;
 }
 
-// `acc`: the bits that differ, where taps outside have bits of 0.
-LE_DEVICE int32_t DotProduct(const Bconv2dArgs& a, const OutputPixel& pixel, int channel,
-                             int32_t acc) {
-  const int depth = Depth(a);
-  if (pixel.is_inner) return Dot(depth, acc);
+// What the dot product of a channel loses as taps outside do not count +1.
+LE_DEVICE int32_t Outside(const Bconv2dArgs& a, const OutputPixel& pixel, int channel) {
   const auto corner = [&](int y, int x) {
     return a.corner_ones[(y * (a.filter_width + 1) + x) * a.out_channels + channel];
   };
@@ -71,8 +73,21 @@ LE_DEVICE int32_t DotProduct(const Bconv2dArgs& a, const OutputPixel& pixel, int
       (pixel.rows.last - pixel.rows.first) * (pixel.cols.last - pixel.cols.first) * a.tap_dot;
   // Counted as +1, the taps outside have depth - depth_inside - 2 * ones_outside to the dot
   // product: it loses that where they are 0, and twice that where they are -1.
-  const int32_t outside = depth - depth_inside - 2 * ones_outside;
-  return Dot(depth, acc) - outside * (1 - a.pad_value);
+  return (Depth(a) - depth_inside - 2 * ones_outside) * (1 - a.pad_value);
+}
+
+// `acc`: the bits that differ, where taps outside have bits of 0.
+LE_DEVICE int32_t DotProduct(const Bconv2dArgs& a, const OutputPixel& pixel, int channel,
+                             int32_t acc) {
+  const int32_t dot = Dot(Depth(a), acc);
+  return pixel.is_inner ? dot : dot - Outside(a, pixel, channel);
+}
+
+// From the dot product to the value of float outputs.
+LE_DEVICE float ToFloat(const Bconv2dOutput& output, int32_t dot, float multiplier, float bias) {
+  dot = dot < output.dot_min ? output.dot_min : dot;
+  dot = dot > output.dot_max ? output.dot_max : dot;
+  return static_cast<float>(dot) * multiplier + bias;
 }
 
 // Rounded to nearest, halves away from zero; see Int8Ends in kernels/pixel_ops_loops.h.
@@ -97,8 +112,8 @@ LE_DEVICE int OutputPlanes(const Bconv2dArgs& a) {
 
 // From the bits that differ to the output: of a channel of `rows` pixels, at most kRows, that lie
 // one behind the other. Writes all but bits, which it returns where they are made, that of plane j
-// as bit j. Unless kMayBeOutside, all taps are inside the image.
-template <bool kMayBeOutside = true, int kRows, class Index>
+// as bit j.
+template <int kRows, class Index>
 LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int channel,
                           const int32_t (&acc)[kRows], uint32_t (&bits)[kRows]) {
   const Bconv2dOutput& output = a.output;
@@ -106,11 +121,7 @@ LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int chann
   LE_UNROLL
   for (int i = 0; i < kRows; ++i) {
     bits[i] = 0;
-    if constexpr (kMayBeOutside) {
-      dots[i] = i < rows ? DotProduct(a, MakeOutputPixel(a, pixel + i), channel, acc[i]) : 0;
-    } else {
-      dots[i] = Dot(Depth(a), acc[i]);
-    }
+    dots[i] = i < rows ? DotProduct(a, MakeOutputPixel(a, pixel + i), channel, acc[i]) : 0;
   }
   if (output.kind == Bconv2dOutput::kBits) {
     const int32_t limit = output.dot_limit[channel];
@@ -122,11 +133,7 @@ LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int chann
   const float bias = output.bias[channel];
   float y[kRows];
   LE_UNROLL
-  for (int i = 0; i < kRows; ++i) {
-    int32_t dot = dots[i] < output.dot_min ? output.dot_min : dots[i];
-    dot = dot > output.dot_max ? output.dot_max : dot;
-    y[i] = static_cast<float>(dot) * multiplier + bias;
-  }
+  for (int i = 0; i < kRows; ++i) y[i] = ToFloat(output, dots[i], multiplier, bias);
   const int64_t at = static_cast<int64_t>(pixel) * a.out_channels + channel;
   if (output.kind == Bconv2dOutput::kInt8) {
     LE_UNROLL
@@ -137,18 +144,18 @@ LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int chann
     }
     return;
   }
-  RunSteps(output.after, y, rows, at, a.out_channels, channel);
+  RunSteps(output.after, PixelColumn<kRows>{y, rows, at, a.out_channels, channel});
   if (output.after.bits == nullptr) return;
   FindMinusBits(output.after, y, channel, a.out_channels, bits);
 }
 
 // For kernels whose warps hold a pixel's channels 32 * word, ..., one a lane: all lanes of the warp
 // call it. `inside`: whether the lane has a channel.
-template <bool kMayBeOutside = true, int kRows, class Index>
+template <int kRows, class Index>
 LE_DEVICE void FinishWords(const Bconv2dArgs& a, Index pixel, int rows, int word, int lane,
                            bool inside, const int32_t (&acc)[kRows]) {
   uint32_t bits[kRows] = {};
-  if (inside) FinishRows<kMayBeOutside>(a, pixel, rows, word * kWarp + lane, acc, bits);
+  if (inside) FinishRows(a, pixel, rows, word * kWarp + lane, acc, bits);
   if (OutputBits(a) == nullptr) return;
   const int words = (a.out_channels + kWarp - 1) / kWarp;
   const int planes = OutputPlanes(a);

@@ -37,15 +37,27 @@ LaunchSize PopcSize(const Bconv2dArgs& a, const Chip&) {
           .threads = kThreads};
 }
 
-constexpr double kHertz = 1.7e9;
+// Times of an H100, which has 132 multiprocessors, as `make gpu-check` measured them: layers A to D
+// of docs/gpu.md, batches 1 and 64, and products of 1,024 to 16,384. They are within a fifth of
+// these, and a guess elsewhere.
+constexpr double kNanosecond = 1e-9;
+constexpr double kMicrosecond = 1e-6;
 
-// 16 population counts a clock and multiprocessor, of two a word of depth; and a thread waits for
-// each word, a guess of 8 clocks as some are on their way at once. 1 us to begin and end.
+double OfMultiprocessor(double count, const Chip& chip) {
+  return std::max(1.0, count / chip.multiprocessors);
+}
+
+// Steps of the program that follows the product; bits by thresholds have none.
+int OutputSteps(const Bconv2dArgs& a) {
+  return a.output.kind == Bconv2dOutput::kBits ? 0 : std::max(1, a.output.after.count);
+}
+
+// A thread waits for each word of its output; some are on their way at once.
 double PopcSeconds(const Bconv2dArgs& a, const Chip& chip) {
-  const double words = static_cast<double>(Pixels(a)) * static_cast<double>(a.out_channels) *
-                       static_cast<double>(DepthWords(a)) * PlanePairs(a);
-  return 1e-6 + 2 * words / (16 * kHertz * chip.multiprocessors) +
-         8 * static_cast<double>(DepthWords(a)) * PlanePairs(a) / kHertz;
+  const double outputs = static_cast<double>(Pixels(a)) * static_cast<double>(a.out_channels);
+  const double words = static_cast<double>(DepthWords(a)) * PlanePairs(a);
+  return 3 * kMicrosecond + 0.3 * kNanosecond * OfMultiprocessor(outputs, chip) * words +
+         5 * kNanosecond * words;
 }
 
 // What the kernels on tensor cores have in common; see bconv2d_window.h.
@@ -99,21 +111,47 @@ LaunchSize MmaSize(const Bconv2dArgs& a, const Chip&) {
           .shared_bytes = kTile.shared_bytes()};
 }
 
-// How many bits the tensor cores multiply a clock and multiprocessor. Guesses: half of the 17,700
-// that an H100 was seen to do; half of the 1,024 bytes that chips of 8.6 to 12.0 are said to do, as
-// unpacking takes its time, and half of that where few products share what is unpacked; a quarter
-// of the 8,192 of 7.5, as the first cache does not bring more.
-constexpr int kBitRate = 8850;
-constexpr int kByteRate = 512;
-constexpr int kSmallByteRate = 256;
-constexpr int kXorRate = 2048;
+// Of a kernel on tensor cores: what its blocks take.
+struct TileCosts {
+  double begin;       // to begin and end
+  double begin_step;  // more, for each step of the output
+  double bit;         // of a multiprocessor, for an output by a threshold
+  double step;        // and for a step of any other
+  double products;    // of a multiprocessor, a second
+};
 
-// 2 us to begin and end. The last blocks have as long as all before them.
-template <MmaTile kTile, int kRate>
+// For tiles of `m` pixels and `n` channels, of which there are `blocks`.
+double TileSeconds(const Bconv2dArgs& a, const Chip& chip, int m, int n, int64_t blocks,
+                   const TileCosts& costs) {
+  const int steps = OutputSteps(a);
+  const double outputs = double{1} * m * n;
+  const double products = outputs * 32 * a.filter_words * PlanePairs(a);
+  const double output_seconds = steps == 0 ? costs.bit : steps * costs.step;
+  return costs.begin + steps * costs.begin_step +
+         OfMultiprocessor(static_cast<double>(blocks), chip) *
+             (outputs * output_seconds + products / costs.products);
+}
+
+template <MmaTile kTile>
 double MmaSeconds(const Bconv2dArgs& a, const Chip& chip) {
-  const int64_t rounds = BlocksFor(MmaSize<kTile>(a, chip).blocks, chip.multiprocessors);
-  const double products = double{kTile.m} * kTile.n * 32 * a.filter_words * PlanePairs(a);
-  return 2e-6 + static_cast<double>(rounds) * products / (kRate * kHertz);
+  constexpr bool kIsWide = kTile.n > 64;
+  return TileSeconds(a, chip, kTile.m, kTile.n, MmaSize<kTile>(a, chip).blocks,
+                     {.begin = 3 * kMicrosecond,
+                      .begin_step = 3 * kMicrosecond,
+                      .bit = 0.14 * kNanosecond,
+                      .step = (kIsWide ? 0.45 : 0.27) * kNanosecond,
+                      .products = kIsWide ? 14e12 : 17e12});
+}
+
+// Unpacking takes its time.
+template <MmaTile kTile>
+double Int8Seconds(const Bconv2dArgs& a, const Chip& chip) {
+  return TileSeconds(a, chip, kTile.m, kTile.n, MmaSize<kTile>(a, chip).blocks,
+                     {.begin = 4 * kMicrosecond,
+                      .begin_step = 3 * kMicrosecond,
+                      .bit = 0.14 * kNanosecond,
+                      .step = 0.14 * kNanosecond,
+                      .products = 1.5e12});
 }
 
 template <WgmmaTile kTile>
@@ -129,15 +167,15 @@ LaunchSize WgmmaSize(const Bconv2dArgs& a, const Chip&) {
           .shared_bytes = kTile.shared_bytes()};
 }
 
-// A guess: half of the 32,768 products a clock and multiprocessor, of which the bytes of shared
-// memory allow 9 of 10 for 256 channels and 2 of 3 for 128. 4 us to begin and end. The last blocks
-// have as long as all before them.
 template <WgmmaTile kTile>
 double WgmmaSeconds(const Bconv2dArgs& a, const Chip& chip) {
-  const int64_t rounds = BlocksFor(WgmmaSize<kTile>(a, chip).blocks, chip.multiprocessors);
-  const double products = double{WgmmaTile::kM} * kTile.n * 32 * a.filter_words;
-  constexpr int kRate = kTile.n == 256 ? 14500 : 11000;
-  return 4e-6 + static_cast<double>(rounds) * products / (kRate * kHertz);
+  constexpr bool kIsWide = kTile.n > 128;
+  return TileSeconds(a, chip, WgmmaTile::kM, kTile.n, WgmmaSize<kTile>(a, chip).blocks,
+                     {.begin = 2 * kMicrosecond,
+                      .begin_step = 1 * kMicrosecond,
+                      .bit = (kIsWide ? 0.19 : 0.14) * kNanosecond,
+                      .step = (kIsWide ? 0.55 : 0.33) * kNanosecond,
+                      .products = kIsWide ? 36e12 : 23e12});
 }
 
 const char* TmaRefusal(const Bconv2dArgs& a) {
@@ -147,7 +185,6 @@ const char* TmaRefusal(const Bconv2dArgs& a) {
                         a.in_width == a.out_width && a.pad_top == 0 && a.pad_left == 0;
   if (!is_plain) return "the filter is not 1x1 with stride 1 and without pads";
   if (a.group_out_channels != a.out_channels) return "there is more than one group";
-  if (a.tap_dot > kMaxTmaDepth) return "the input has more than 65535 channels";
   return WindowRefusal(a, WgmmaTile::kCopyWords);
 }
 
@@ -161,12 +198,13 @@ LaunchSize TmaSize(const Bconv2dArgs& a, const Chip& chip) {
           .shared_bytes = kTile.shared_bytes()};
 }
 
-// A guess: more than the kernel above, as nobody waits for copies to be begun nor for outputs. 5 us
-// to begin and end.
 double TmaSeconds(const Bconv2dArgs& a, const Chip& chip) {
-  const int64_t rounds = BlocksFor(TmaTiles(a), chip.multiprocessors);
-  const double products = double{TmaTile::kM} * TmaTile::kN * 32 * a.filter_words;
-  return 5e-6 + static_cast<double>(rounds) * products / (18000 * kHertz);
+  return TileSeconds(a, chip, TmaTile::kM, TmaTile::kN, TmaTiles(a),
+                     {.begin = 2 * kMicrosecond,
+                      .begin_step = 1 * kMicrosecond,
+                      .bit = 0.17 * kNanosecond,
+                      .step = 0.45 * kNanosecond,
+                      .products = 54e12});
 }
 
 template <SmallTile kTile>
@@ -184,16 +222,16 @@ LaunchSize SmallSize(const Bconv2dArgs& a, const Chip&) {
           .shared_bytes = static_cast<uint32_t>(SmallTile::SharedBytes(warps))};
 }
 
-// A guess: all operands come from the second cache with 64 bytes a clock and multiprocessor, once
-// a block, and single words with a half of it, or the products take longer; and 1 us to begin and
-// end.
-template <SmallTile kTile, int kRate>
+// Few words at once take longer, and so do products of bytes.
+template <SmallTile kTile, bool kIsOfBytes>
 double SmallSeconds(const Bconv2dArgs& a, const Chip& chip) {
-  const double words = static_cast<double>(SmallSize<kTile>(a, chip).blocks) * SmallTile::kSize *
-                       static_cast<double>(DepthWords(a)) * PlanePairs(a);
-  const double load_clocks = (kTile.load_words == 1 ? 2 : 1) * words * 2 * 4 / 64;
-  const double product_clocks = words * SmallTile::kSize * 32 / kRate;
-  return 1e-6 + std::max(load_clocks, product_clocks) / (kHertz * chip.multiprocessors);
+  const int more_steps = std::max(0, OutputSteps(a) - 1);
+  const double blocks = static_cast<double>(SmallSize<kTile>(a, chip).blocks);
+  const double words = static_cast<double>(DepthWords(a)) * PlanePairs(a);
+  const double word = kTile.load_words == 4 ? 5.5 : kTile.load_words == 2 ? 7.6 : 8.8;
+  return (2.7 + 0.8 * more_steps) * kMicrosecond +
+         OfMultiprocessor(blocks, chip) * kNanosecond *
+             (250 + 180 * more_steps + words * word * (kIsOfBytes ? 1.7 : 1));
 }
 
 template <Mma8Tile kTile>
@@ -208,9 +246,12 @@ LaunchSize Mma8Size(const Bconv2dArgs& a, const Chip&) {
           .shared_bytes = Mma8Tile::kSharedBytes};
 }
 
-// A guess: a warp waits 500 clocks for each load, a few blocks at once; 1 us to begin and end.
+// A guess, of chips of 7.5: a warp waits 500 clocks for each load, a few blocks at once, and a
+// quarter of the 8,192 products a clock come from the first cache.
 template <Mma8Tile kTile>
 double Mma8Seconds(const Bconv2dArgs& a, const Chip& chip) {
+  constexpr double kHertz = 1.7e9;
+  constexpr int kXorRate = 2048;
   const int64_t rounds = BlocksFor(Mma8Size<kTile>(a, chip).blocks, chip.multiprocessors);
   const double products = double{Mma8Tile::kSize} * Mma8Tile::kSize * 32;
   const double loads =
@@ -218,7 +259,7 @@ double Mma8Seconds(const Bconv2dArgs& a, const Chip& chip) {
   const double product_clocks =
       static_cast<double>(rounds * DepthWords(a) * PlanePairs(a)) * products / kXorRate;
   const double wait_clocks = static_cast<double>(BlocksFor(rounds, 3)) * loads * 500;
-  return 1e-6 + std::max(product_clocks, wait_clocks) / kHertz;
+  return 3.5 * kMicrosecond + std::max(product_clocks, wait_clocks) / kHertz;
 }
 
 // A launch that asks for more threads fails.
@@ -244,7 +285,7 @@ LaunchSize HepSize(const Bconv2dArgs& a, const Chip&) {
 // Products of bits: chips of 10.0 and newer have them by way of bytes, slowly.
 template <MmaTile kTile>
 constexpr Bconv2dRow MmaRow(KernelId kernel) {
-  return {kernel, 80, 90, MmaRefusal<kTile>, MmaSize<kTile>, MmaSeconds<kTile, kBitRate>};
+  return {kernel, 80, 90, MmaRefusal<kTile>, MmaSize<kTile>, MmaSeconds<kTile>};
 }
 
 // The chip has its own instructions, which no newer one understands.
@@ -260,19 +301,17 @@ constexpr Bconv2dRow TmaRow(KernelId kernel) {
 
 template <SmallTile kTile>
 constexpr Bconv2dRow SmallRow(KernelId kernel) {
-  return {kernel, 80, 90, SmallRefusal<kTile>, SmallSize<kTile>, SmallSeconds<kTile, kBitRate>};
+  return {kernel, 80, 90, SmallRefusal<kTile>, SmallSize<kTile>, SmallSeconds<kTile, false>};
 }
 
 template <MmaTile kTile>
 constexpr Bconv2dRow Int8Row(KernelId kernel) {
-  return {kernel, 80, kAnyChip, MmaRefusal<kTile>, MmaSize<kTile>, MmaSeconds<kTile, kByteRate>};
+  return {kernel, 80, kAnyChip, MmaRefusal<kTile>, MmaSize<kTile>, Int8Seconds<kTile>};
 }
 
 template <SmallTile kTile>
 constexpr Bconv2dRow SmallInt8Row(KernelId kernel) {
-  return {kernel,           80,
-          kAnyChip,         SmallRefusal<kTile>,
-          SmallSize<kTile>, SmallSeconds<kTile, kSmallByteRate>};
+  return {kernel, 80, kAnyChip, SmallRefusal<kTile>, SmallSize<kTile>, SmallSeconds<kTile, true>};
 }
 
 template <Mma8Tile kTile>

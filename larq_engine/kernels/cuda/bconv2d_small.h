@@ -50,8 +50,7 @@ LE_DEVICE void Bconv2dSmall(const Bconv2dArgs& a) {
     const int group = has_channels ? n0 / a.group_out_channels : 0;
 
     TapWindow windows[2];
-    LE_UNROLL
-    for (int i = 0; i < 2; ++i) windows[i] = MakeTapWindow(a, m0 + 8 * i + g, group * a.tap_words);
+    MakeTapWindows(a, m0 + g, 8, group * a.tap_words, windows);
 
     FragmentC c[1][2] = {};
     int ones[2] = {};

@@ -54,11 +54,8 @@ struct ImageCopies {
                         int thread) {
     const int word = thread % kParts * kWords;
     const int row = thread / kParts;
-    LE_UNROLL
-    for (int i = 0; i < kRows; ++i) {
-      windows[i] = MakeTapWindow(a, block.m0 + row + i * kRowsAtOnce,
-                                 pair.image * a.plane_words + block.group * a.tap_words);
-    }
+    MakeTapWindows(a, block.m0 + row, kRowsAtOnce,
+                   pair.image * a.plane_words + block.group * a.tap_words, windows);
     LE_UNROLL
     for (int i = 0; i < kPlaces; ++i) places[i] = DepthPlace::At(a, word + i);
     step = DepthPlace::At(a, Stage::kStepWords);

@@ -50,20 +50,18 @@ struct TmaTile {
   static constexpr int kN = 256;
   static constexpr int kStepWords = 32;
   static constexpr int kStageBytes = (kM + kN) * kStepWords * 4;
-  // Two warpgroups that multiply 64 pixels each, and one whose first warp fetches and whose others
-  // finish what was multiplied before. A product of 256 channels needs more registers than four
-  // warpgroups can begin with.
+  // Two warpgroups that multiply 64 pixels each, and one that fetches, which gives them registers:
+  // three begin with 168 for each thread, too few for a product of 256 channels and its output.
   static constexpr int kMultipliers = 256;
   static constexpr int kThreads = 384;
-  static constexpr int kFinishingWarps = (kThreads - kMultipliers) / 32 - 1;
-  // Of a pixel's sums, two a word: those of 8 pixels that are written together go to different
-  // banks.
-  static constexpr int kSumsPitch = kN / 2 + 4;
-  static constexpr int kSumsBytes = kM * kSumsPitch * 4;
+  static constexpr int kMultipliersRegisters = 232;
+  static constexpr int kFetchersRegisters = 40;
+  // The ones of each pixel, and where a warp's lanes exchange values.
+  static constexpr int kOutputBytes = kM * 4 + kMultipliers / 32 * 16 * 40 * 4;
 
-  // Stages, sums, the ones of each pixel, and barriers.
+  // Stages, outputs and barriers.
   constexpr int shared_bytes() const {
-    return stages * kStageBytes + kSumsBytes + kM * 4 + (2 * stages + 2) * 8;
+    return stages * kStageBytes + kOutputBytes + 2 * stages * 8;
   }
 };
 
@@ -107,13 +105,10 @@ inline constexpr Mma8Tile kMma8c4{1};
 // Two blocks of 128 channels, or one of 256, have a multiprocessor's 227 KiB.
 inline constexpr WgmmaTile kWgmma128x128{128, 3};
 inline constexpr WgmmaTile kWgmma128x256{256, 4};
-inline constexpr TmaTile kTma128x256{3};
+inline constexpr TmaTile kTma128x256{4};
 inline constexpr SmallTile kSmallC16{4};
 inline constexpr SmallTile kSmallC8{2};
 inline constexpr SmallTile kSmallC4{1};
-
-// Sums of bconv2d_tma.h have 16 bits.
-inline constexpr int kMaxTmaDepth = (1 << 16) - 1;
 
 // The tensor cores' kernels keep the taps inside the image as bits, and places in it in 32 bits.
 inline constexpr int kMaxFilterSize = 15;

@@ -1,9 +1,9 @@
 // Large plain products of bits on chips of 9.0: what is multiplied lies in the image as it is, so
-// that the chip copies it by itself. One warp fetches, two warpgroups multiply, and three warps
-// make the output of one part while the next is multiplied:
+// that the chip copies it by itself. Two warpgroups multiply and make the output, and one thread of
+// a third fetches, steps ahead, also while they make it:
 //
-//   fetch     -> full stages ->  multiply  -> sums -> finish
-//             <- empty stages <-           <- room <-
+//   fetch  -> full stages ->  multiply
+//          <- empty stages <-
 //
 // Blocks stay, and take one part of the product after the other.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_TMA_H_
@@ -19,9 +19,8 @@ namespace larq_engine::cuda {
 template <TmaTile kTile>
 struct TmaMemory {
   static constexpr int kStages = kTile.stages;
-  static constexpr uint32_t kOnes =
-      static_cast<uint32_t>(kStages * TmaTile::kStageBytes + TmaTile::kSumsBytes);
-  static constexpr uint32_t kBarriers = kOnes + TmaTile::kM * 4;
+  static constexpr uint32_t kOutputs = static_cast<uint32_t>(kStages * TmaTile::kStageBytes);
+  static constexpr uint32_t kBarriers = kOutputs + TmaTile::kOutputBytes;
   static_assert(TmaTile::kStageBytes % 1024 == 0 && kBarriers % kBarrierBytes == 0);
 
   uint32_t base;
@@ -31,8 +30,6 @@ struct TmaMemory {
   }
   LE_DEVICE uint32_t Full(int i) const { return Barrier(i); }
   LE_DEVICE uint32_t Empty(int i) const { return Barrier(kStages + i); }
-  LE_DEVICE uint32_t Sums() const { return Barrier(2 * kStages); }
-  LE_DEVICE uint32_t Room() const { return Barrier(2 * kStages + 1); }
 
   LE_DEVICE void MakeBarriers() const {
     constexpr int kWarps = TmaTile::kMultipliers / kWarp;
@@ -41,8 +38,6 @@ struct TmaMemory {
       MakeBarrier(Full(i), 1);
       MakeBarrier(Empty(i), kWarps);
     }
-    MakeBarrier(Sums(), kWarps);
-    MakeBarrier(Room(), TmaTile::kFinishingWarps);
     FenceForProducts();
   }
 
@@ -93,15 +88,14 @@ struct TilePlace {
     return {(first + place % rows) * TmaTile::kM, place / rows * TmaTile::kN};
   }
 
-  // Calls body(place, number) for all of this block, which count from 0.
+  // Calls body(place) for all of this block.
   template <class Body>
   LE_DEVICE static void ForEach(const Bconv2dArgs& a, const Body& body) {
     const int tiles = TilesM(a) * TilesN(a);
-    uint32_t number = 0;
     LE_NO_UNROLL
     for (int tile = static_cast<int>(blockIdx.x); tile < tiles;
          tile += static_cast<int>(gridDim.x)) {
-      body(Of(a, tile), number++);
+      body(Of(a, tile));
     }
   }
 };
@@ -114,7 +108,7 @@ LE_DEVICE int TmaSteps(const Bconv2dArgs& a) {
 template <TmaTile kTile>
 LE_DEVICE void FetchTiles(const Bconv2dTmaArgs& args, const TmaMemory<kTile>& memory) {
   StageTurn<kTile.stages> turn;
-  TilePlace::ForEach(args.layer, [&](const TilePlace& place, uint32_t) {
+  TilePlace::ForEach(args.layer, [&](const TilePlace& place) {
     for (int step = 0; step < TmaSteps(args.layer); ++step) {
       // In the first round the phase before the first has ended.
       WaitForPhase(memory.Empty(turn.stage), turn.round % 2 ^ 1);
@@ -142,13 +136,22 @@ struct TmaStage {
   }
 };
 
+// Shared memory besides the stages.
+struct TmaOutputs {
+  int32_t ones[TmaTile::kM];
+  Corner corners[TmaTile::kMultipliers / kWarp];
+};
+static_assert(sizeof(TmaOutputs) == TmaTile::kOutputBytes);
+
 template <TmaTile kTile>
 LE_DEVICE void MultiplyTiles(const Bconv2dArgs& a, const TmaMemory<kTile>& memory,
-                             unsigned char* shared, uint32_t* sums, int32_t* row_ones) {
+                             unsigned char* shared) {
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % kWarp;
+  const int warp = thread / kWarp;
+  auto& outputs = *reinterpret_cast<TmaOutputs*>(shared + TmaMemory<kTile>::kOutputs);
   StageTurn<kTile.stages> turn;
-  TilePlace::ForEach(a, [&](const TilePlace&, uint32_t number) {
+  TilePlace::ForEach(a, [&](const TilePlace& place) {
     int32_t c[TmaTile::kN / 2];
     LE_UNROLL
     for (int i = 0; i < TmaTile::kN / 2; ++i) c[i] = 0;
@@ -166,47 +169,15 @@ LE_DEVICE void MultiplyTiles(const Bconv2dArgs& a, const TmaMemory<kTile>& memor
     WgmmaWait<0>(c);
     ArriveAsWarp(memory.Empty(before), lane);
 
+    // A warp counts the ones of its own rows, and reads no others.
     ones += __shfl_xor_sync(~0u, ones, 1);
-    WaitForPhase(memory.Room(), number % 2 ^ 1);
-    if (thread % 2 == 0) row_ones[thread / 2] = ones;
-    const int row = thread / kWarp * 16 + lane / 4;
-    uint32_t* const first = sums + row * TmaTile::kSumsPitch + lane % 4;
-    LE_UNROLL
-    for (int i = 0; i < TmaTile::kN / 2; i += 2) {
-      first[i / 2 % 2 * 8 * TmaTile::kSumsPitch + i / 4 * 4] =
-          static_cast<uint32_t>(c[i]) | static_cast<uint32_t>(c[i + 1]) << 16;
-    }
-    ArriveAsWarp(memory.Sums(), lane);
-  });
-}
-
-template <TmaTile kTile>
-LE_DEVICE void FinishTiles(const Bconv2dArgs& a, const TmaMemory<kTile>& memory,
-                           const uint32_t* sums, const int32_t* row_ones, int warp) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int pixels = a.batch * a.out_height * a.out_width;
-  TilePlace::ForEach(a, [&](const TilePlace& place, uint32_t number) {
-    WaitForPhase(memory.Sums(), number % 2);
-    constexpr int kWords = TmaTile::kN / kWarp;  // of channels
-    constexpr int kPixels = 16;                  // at once
-    LE_NO_UNROLL
-    for (int i = warp; i < TmaTile::kM / kPixels * kWords; i += TmaTile::kFinishingWarps) {
-      const int row = i / kWords * kPixels;
-      const int word = i % kWords;
-      const int pixel = place.m0 + row;
-      const int channel = place.n0 + word * kWarp;
-      if (pixel >= pixels || channel >= a.out_channels) continue;  // the whole warp
-      const bool inside = channel + lane < a.out_channels;
-      const int filter_ones = inside ? a.filter_ones[channel + lane] : 0;
-      const uint32_t* const own = sums + row * TmaTile::kSumsPitch + word * (kWarp / 2) + lane / 2;
-      FinishSums<kPixels, false>(
-          a, pixel, pixels, channel, lane, inside, filter_ones,
-          [&](int k) {
-            return static_cast<int32_t>(own[k * TmaTile::kSumsPitch] >> lane % 2 * 16 & 0xffff);
-          },
-          [&](int k) { return row_ones[row + k]; });
-    }
-    ArriveAsWarp(memory.Room(), lane);
+    __syncwarp();
+    if (thread % 2 == 0) outputs.ones[thread / 2] = ones;
+    __syncwarp();
+    FinishFragments<1, TmaTile::kN / 8, /*kMayBeOutside=*/false>(
+        a, {place.m0, 0, 0, place.n0}, warp * 16, 0, outputs.corners[warp],
+        [&](int, int j, int e) { return c[4 * j + e]; },
+        [&](int row) { return outputs.ones[row]; });
   });
 }
 
@@ -216,20 +187,15 @@ LE_DEVICE void Bconv2dTma(const Bconv2dTmaArgs& args) {
     using Memory = TmaMemory<kTile>;
     LE_SHARED_DYNAMIC(shared);
     const Memory memory{SharedAddress(shared)};
-    auto* const sums = reinterpret_cast<uint32_t*>(shared + kTile.stages * TmaTile::kStageBytes);
-    auto* const row_ones = reinterpret_cast<int32_t*>(shared + Memory::kOnes);
     const int thread = static_cast<int>(threadIdx.x);
     if (thread == 0) memory.MakeBarriers();
     __syncthreads();
     if (thread < TmaTile::kMultipliers) {
-      MultiplyTiles(args.layer, memory, shared, sums, row_ones);
-      return;
-    }
-    const int warp = (thread - TmaTile::kMultipliers) / kWarp;
-    if (warp > 0) {
-      FinishTiles(args.layer, memory, sums, row_ones, warp - 1);
-    } else if (thread % kWarp == 0) {
-      FetchTiles(args, memory);
+      TakeRegisters<TmaTile::kMultipliersRegisters>();
+      MultiplyTiles(args.layer, memory, shared);
+    } else {
+      GiveRegisters<TmaTile::kFetchersRegisters>();
+      if (thread == TmaTile::kMultipliers) FetchTiles(args, memory);
     }
   }
 }

@@ -63,20 +63,59 @@ LE_DEVICE uint32_t InsideBits(const InsideTaps& taps) {
   return ((1u << taps.last) - 1u) & ~((1u << first) - 1u);
 }
 
-// Of pixel `index`, in a group whose channels begin at `first_word` of the image's pixels. Behind
+// An output pixel.
+struct PixelPlace {
+  int image;
+  int y;
+  int x;
+
+  LE_DEVICE static PixelPlace At(const Bconv2dArgs& a, int index) {
+    const int rows = index / a.out_width;
+    const int image = rows / a.out_height;
+    return {image, rows - image * a.out_height, index - rows * a.out_width};
+  }
+
+  // To the pixel as far behind this one as `step` is behind the first.
+  LE_DEVICE void Advance(const Bconv2dArgs& a, const PixelPlace& step) {
+    image += step.image;
+    y += step.y;
+    x += step.x;
+    if (x >= a.out_width) {
+      x -= a.out_width;
+      ++y;
+    }
+    if (y >= a.out_height) {
+      y -= a.out_height;
+      ++image;
+    }
+  }
+};
+
+// Of an output pixel, in a group whose channels begin at `first_word` of the image's pixels. Behind
 // the last pixel no tap is inside.
-LE_DEVICE TapWindow MakeTapWindow(const Bconv2dArgs& a, int index, int first_word) {
-  const int rows = index / a.out_width;
-  const int image = rows / a.out_height;
-  if (image >= a.batch) return {0, 0};
-  const int left = (index - rows * a.out_width) * a.stride_width - a.pad_left;
-  const int top = (rows - image * a.out_height) * a.stride_height - a.pad_top;
+LE_DEVICE TapWindow MakeTapWindow(const Bconv2dArgs& a, const PixelPlace& place, int first_word) {
+  if (place.image >= a.batch) return {0, 0};
+  const int left = place.x * a.stride_width - a.pad_left;
+  const int top = place.y * a.stride_height - a.pad_top;
   const uint32_t row_bits =
       InsideBits(FindInsideTaps(top, a.in_height, a.filter_height, a.dilation_height));
   const uint32_t col_bits =
       InsideBits(FindInsideTaps(left, a.in_width, a.filter_width, a.dilation_width));
-  return {((image * a.in_height + top) * a.in_width + left) * a.pixel_words + first_word,
+  return {((place.image * a.in_height + top) * a.in_width + left) * a.pixel_words + first_word,
           row_bits | col_bits << 16};
+}
+
+// Of the pixels `first`, first + step, ...
+template <int kRows>
+LE_DEVICE void MakeTapWindows(const Bconv2dArgs& a, int first, int step, int first_word,
+                              TapWindow (&windows)[kRows]) {
+  PixelPlace place = PixelPlace::At(a, first);
+  const PixelPlace further = PixelPlace::At(a, step);
+  LE_UNROLL
+  for (int i = 0; i < kRows; ++i) {
+    windows[i] = MakeTapWindow(a, place, first_word);
+    place.Advance(a, further);
+  }
 }
 
 }  // namespace larq_engine::cuda

@@ -8,7 +8,7 @@ namespace larq_engine::cuda {
 namespace {
 
 constexpr KernelRow kRows[] = {
-#define LARQ_ENGINE_CUDA_KERNEL(name, Args, threads, shared_bytes, ...) \
+#define LARQ_ENGINE_CUDA_KERNEL(name, Args, threads, shared_bytes, blocks, ...) \
   {#name, "larq_engine_" #name, sizeof(Args), threads, shared_bytes},
 #include "larq_engine/kernels/cuda/kernels.inc"
 #undef LARQ_ENGINE_CUDA_KERNEL

@@ -9,7 +9,7 @@
 namespace larq_engine::cuda {
 
 enum class KernelId : uint8_t {
-#define LARQ_ENGINE_CUDA_KERNEL(name, Args, threads, shared_bytes, ...) name,
+#define LARQ_ENGINE_CUDA_KERNEL(name, ...) name,
 #include "larq_engine/kernels/cuda/kernels.inc"
 #undef LARQ_ENGINE_CUDA_KERNEL
 };

@@ -23,45 +23,70 @@ LE_DEVICE bool IsNegative(float y) {
   return static_cast<int32_t>(FloatBits(y) - 1u) < static_cast<int32_t>(0xff800000u);
 }
 
-// On a channel of up to kRows pixels that lie one behind the other, so that their loads wait for
-// each other's as little as may be. `at`: the first value's place in a tensor of `channels`.
+// Than a limit, after the sign that `sign` has was turned.
+LE_DEVICE bool IsSmaller(float y, uint32_t sign, float limit) {
+  return __uint_as_float(FloatBits(y) ^ sign) < limit;
+}
+
+// Values that take the steps together, so that their loads wait for each other's as little as may
+// be: of a channel of up to kRows pixels that lie one behind the other.
 template <int kRows>
-LE_DEVICE void RunSteps(const PixelProgram& program, float (&y)[kRows], int rows, int64_t at,
-                        int channels, int channel) {
-  const auto for_each = [&](const auto& compute) {
+struct PixelColumn {
+  float (&y)[kRows];
+  int rows;
+  int64_t at;  // the first value's place in a tensor of `channels`
+  int channels;
+  int channel;
+
+  template <class Compute>
+  LE_DEVICE void ForEach(const Compute& compute) const {
     LE_UNROLL
     for (int i = 0; i < kRows; ++i) {
       if (i < rows) compute(y[i], at + static_cast<int64_t>(i) * channels);
     }
-  };
+  }
+  // compute(y, what its channel has there).
+  template <class Compute>
+  LE_DEVICE void WithChannels(const float* values, const Compute& compute) const {
+    ForEach([&, value = values[channel]](float& v, int64_t) { compute(v, value); });
+  }
+  template <class Compute>
+  LE_DEVICE void WithTensor(const float* values, const Compute& compute) const {
+    ForEach([&](float& v, int64_t place) { compute(v, values[place]); });
+  }
+  LE_DEVICE void Store(float* out) const {
+    ForEach([&](float& v, int64_t place) { out[place] = v; });
+  }
+};
+
+template <class Values>
+LE_DEVICE void RunSteps(const PixelProgram& program, const Values& values) {
   for (int s = 0; s < program.count; ++s) {
     const PixelStep& step = program.steps[s];
+    const auto add = [&](float& v, float other) { v = Clamp(v + other, step.min, step.max); };
+    const auto multiply = [&](float& v, float other) { v = Clamp(v * other, step.min, step.max); };
     switch (step.kind) {
       case PixelStep::kAddChannels:
-        for_each([&, value = step.values[channel]](float& v, int64_t) {
-          v = Clamp(v + value, step.min, step.max);
-        });
+        values.WithChannels(step.values, add);
         break;
       case PixelStep::kMultiplyChannels:
-        for_each([&, value = step.values[channel]](float& v, int64_t) {
-          v = Clamp(v * value, step.min, step.max);
-        });
+        values.WithChannels(step.values, multiply);
         break;
       case PixelStep::kAddTensor:
-        for_each([&](float& v, int64_t i) { v = Clamp(v + step.values[i], step.min, step.max); });
+        values.WithTensor(step.values, add);
         break;
       case PixelStep::kMultiplyTensor:
-        for_each([&](float& v, int64_t i) { v = Clamp(v * step.values[i], step.min, step.max); });
+        values.WithTensor(step.values, multiply);
         break;
       case PixelStep::kClamp:
-        for_each([&](float& v, int64_t) { v = Clamp(v, step.min, step.max); });
+        values.ForEach([&](float& v, int64_t) { v = Clamp(v, step.min, step.max); });
         break;
       case PixelStep::kPrelu:
-        for_each(
-            [&, value = step.values[channel]](float& v, int64_t) { v = v < 0.0f ? v * value : v; });
+        values.WithChannels(step.values,
+                            [](float& v, float slope) { v = v < 0.0f ? v * slope : v; });
         break;
       case PixelStep::kStore:
-        for_each([&](float& v, int64_t i) { step.out[i] = v; });
+        values.Store(step.out);
         break;
     }
   }
@@ -70,7 +95,7 @@ LE_DEVICE void RunSteps(const PixelProgram& program, float (&y)[kRows], int rows
 // `at`: the value's place in a tensor of as many channels.
 LE_DEVICE float RunSteps(const PixelProgram& program, float y, int64_t at, int channel) {
   float values[1] = {y};
-  RunSteps(program, values, 1, at, 0, channel);
+  RunSteps(program, PixelColumn<1>{values, 1, at, 0, channel});
   return values[0];
 }
 
@@ -92,8 +117,7 @@ LE_DEVICE void FindMinusBits(const PixelProgram& program, const float (&y)[kRows
     for (int i = 0; i < kRows; ++i) {
       const uint32_t at =
           (levels[i] + half - 1) * static_cast<uint32_t>(channels) + static_cast<uint32_t>(channel);
-      const bool is_smaller = __uint_as_float(FloatBits(y[i]) ^ sign) < program.limits[at];
-      if (!is_smaller) levels[i] += half;
+      if (!IsSmaller(y[i], sign, program.limits[at])) levels[i] += half;
     }
   }
   LE_UNROLL

@@ -39,6 +39,21 @@ LE_DEVICE void FenceForProducts() {
 #endif
 }
 
+// From now on each thread of the warpgroup has kRegisters, fewer or more than the kernel began
+// with. Warpgroups that take them wait for others that give them.
+template <int kRegisters>
+LE_DEVICE void GiveRegisters() {
+#ifdef __CUDACC__
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
+#endif
+}
+template <int kRegisters>
+LE_DEVICE void TakeRegisters() {
+#ifdef __CUDACC__
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
+#endif
+}
+
 #ifdef __CUDACC__
 // The compiler knows nothing of products that are not done: what it does with `d` stays before or
 // behind this place.

@@ -65,13 +65,13 @@ std::string CudaExecutor::Refusal(const Program& program, const ProgramOp& op) c
   return "";
 }
 
-// Floors of an NVIDIA H200: a node of a graph, b1 products on tensor cores at half their rate,
-// float products without tensor cores, and memory.
+// Of an NVIDIA H100, as `make gpu-check` measured it: a small kernel in a graph, binary layers C
+// and D of docs/gpu.md and layer A's bytes at batch 64, and BiRealNet's first convolution.
 double CudaExecutor::Seconds(const Program& program, const ProgramOp& op, int) const {
-  constexpr double kLaunch = 1.7e-6;
-  constexpr double kMacsPerSecond = 2.3e15;
-  constexpr double kFloatMacsPerSecond = 3.3e13;
-  constexpr double kBytesPerSecond = 4.3e12;
+  constexpr double kLaunch = 4e-6;
+  constexpr double kMacsPerSecond = 4e14;
+  constexpr double kFloatMacsPerSecond = 6e12;
+  constexpr double kBytesPerSecond = 1.4e12;
   double bytes = static_cast<double>(program.value(op.output).bytes);
   for (size_t input : op.inputs) bytes += static_cast<double>(program.value(input).bytes);
   const TensorShape& output = program.value(op.output).shape;

@@ -296,7 +296,7 @@ TEST(GpuBconv2d, PlainProductsAreNamedAsSuch) {
   GpuLayer grouped = Square(3, 256, 64, 1);
   grouped.spec.groups = 2;
   EXPECT_EQ(refusal(grouped), "there is more than one group");
-  EXPECT_EQ(refusal(Dense(1, 65536, 1)), "the input has more than 65535 channels");
+  EXPECT_EQ(refusal(Dense(1, 65536, 1)), "");
   EXPECT_EQ(refusal(Dense(1, 64, 1)),
             "the words of a tap are no multiple of what it copies at once");
   EXPECT_EQ(refusal(Dense(1, 128, 1), 100),
@@ -353,12 +353,15 @@ TEST(GpuBconv2d, ChoosesByExpectedTime) {
   EXPECT_EQ(chosen(Square(7, 512, 512, 3), 1, 90), "bconv2d_small_c16");
   EXPECT_EQ(chosen(Square(14, 256, 256, 3), 1, 80), "bconv2d_small_c16");
   EXPECT_EQ(chosen(Square(14, 64, 256, 3), 1, 90), "bconv2d_small_c8");
-  EXPECT_EQ(chosen(Square(7, 512, 512, 3), 256, 80), "bconv2d_mma_128x128_c16");
+  EXPECT_EQ(chosen(Square(7, 512, 512, 3), 256, 80), "bconv2d_mma_128x64_c16");
   EXPECT_EQ(chosen(Square(7, 512, 512, 3), 256, 90), "bconv2d_wgmma_128x128");
-  EXPECT_EQ(chosen(Square(56, 128, 256, 3), 64, 90), "bconv2d_wgmma_128x256");
-  EXPECT_EQ(chosen(Dense(1, 4096, 4096), 4096, 90), "bconv2d_tma_128x256");
+  EXPECT_EQ(chosen(Square(14, 256, 256, 3), 64, 90), "bconv2d_wgmma_128x128");
+  GpuLayer to_bits = Square(14, 1024, 1024, 3);
+  to_bits.kind = OutputKind::kBits;
+  EXPECT_EQ(chosen(to_bits, 64, 90), "bconv2d_wgmma_128x256");
+  EXPECT_EQ(chosen(Dense(1, 8192, 8192), 8192, 90), "bconv2d_tma_128x256");
   EXPECT_EQ(chosen(Square(14, 256, 256, 1), 8, 90), "bconv2d_small_c16");
-  EXPECT_EQ(chosen(Square(56, 64, 256, 3), 64, 90), "bconv2d_mma_128x128_c8");
+  EXPECT_EQ(chosen(Square(56, 64, 256, 3), 64, 90), "bconv2d_mma_128x64_c8");
   EXPECT_EQ(chosen(Square(14, 96, 256, 3), 64, 86), "bconv2d_mma_128x64_c4");
   EXPECT_EQ(chosen(Square(56, 64, 64, 3), 256, 89), "bconv2d_mma_128x64_c8");
   for (const int chip : {100, 103, 120, 121}) {

@@ -11,8 +11,8 @@ namespace {
 using namespace larq_engine::cuda;
 
 constexpr EmulatedKernel kKernels[] = {
-#define LARQ_ENGINE_CUDA_KERNEL(name, Args, threads, shared_bytes, ...) \
-  {#name, sizeof(Args), threads,                                        \
+#define LARQ_ENGINE_CUDA_KERNEL(name, Args, threads, shared_bytes, blocks, ...) \
+  {#name, sizeof(Args), threads,                                                \
    [](const void* args) { __VA_ARGS__(*static_cast<const Args*>(args)); }},
 #include "larq_engine/kernels/cuda/kernels.inc"
 #undef LARQ_ENGINE_CUDA_KERNEL

@@ -1,0 +1,70 @@
+"""What `larq_engine.place` gains with a GPU: each model profiled and placed, as lines of JSON.
+
+    python -m benchmarks.gpu.placements MODEL.tflite...
+
+The model on the CPU alone, on the GPU alone, with `device="auto"` and as placed take turns.
+"""
+
+import json
+import statistics
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import larq_engine
+
+BATCHES = (1, 64)
+THREADS = 8
+_ROUNDS = 3
+_SECONDS = 0.5
+_TURNS = 15
+
+
+def _measure(path: Path, profile: Any, samples: int) -> dict[str, Any]:
+    placed = larq_engine.place(path, profile, batch=samples)
+    opened = {
+        "cpu": larq_engine.Interpreter(path, device="cpu", num_threads=THREADS),
+        "cuda": larq_engine.Interpreter(path, device="cuda", num_threads=THREADS),
+        "auto": larq_engine.Interpreter(path, device="auto", num_threads=THREADS),
+        "placed": larq_engine.Interpreter(placed, device="cuda", num_threads=THREADS),
+    }
+    shape = (samples, *opened["cpu"].input_shapes[0][1:])
+    images = np.random.default_rng(samples).standard_normal(shape).astype(np.float32)
+    for interpreter in opened.values():
+        interpreter.resize([shape])
+    expected = opened["cpu"].predict(images)
+    seconds: dict[str, list[float]] = {name: [] for name in opened}
+    difference = 0.0
+    for turn in range(_TURNS + 2):
+        for name, interpreter in opened.items():
+            start = time.perf_counter()
+            result = interpreter.predict(images)
+            if turn >= 2:
+                seconds[name].append(time.perf_counter() - start)
+            difference = max(difference, float(np.abs(result - expected).max()))
+    devices = Counter(op.device for op in placed.placement.ops)
+    return {
+        "model": path.stem,
+        "batch": samples,
+        **{f"{name}_s": statistics.median(times) for name, times in seconds.items()},
+        "predicted_s": placed.placement.seconds,
+        "operators_of_the_placed": ", ".join(f"{n} {name}" for name, n in devices.items()),
+        "largest_difference": difference,
+    }
+
+
+def main() -> None:
+    for path in map(Path, sys.argv[1:]):
+        profile = larq_engine.profile(
+            path, batch=BATCHES, threads=(THREADS,), rounds=_ROUNDS, seconds=_SECONDS
+        ).profile
+        for samples in BATCHES:
+            print(json.dumps(_measure(path, profile, samples)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
