@@ -44,6 +44,13 @@ int main() {
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_small_c16);
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_mma8_64x64_c16);
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_small_int8_c16);
+  GpuLayer words = layer;  // of channels, whole ones, and more images than one
+  words.batch = 3;
+  words.spec.out_channels = 64;
+  words.fused = Fused::kResidual;
+  keeps = keeps && Keeps(words, cuda::KernelId::bconv2d_mma_128x64_c16);
+  words.kind = OutputKind::kBits;
+  keeps = keeps && Keeps(words, cuda::KernelId::bconv2d_mma_128x64_c16);
   layer.spec.in_channels = 32;
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_mma_128x64_c4);
   GpuLayer planes = layer;  // an uneven number on one side, and of what comes out
@@ -66,6 +73,8 @@ int main() {
   layer.spec.out_channels = 260;
   layer.batch = 2;  // more parts of the product than blocks
   layer.kind = OutputKind::kBits;
+  keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_tma_128x256);
+  layer.spec.out_channels = 256;
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_tma_128x256);
   return keeps ? 0 : 1;
 }
