@@ -42,7 +42,7 @@ PYTHON = (r".*\.py$", r"pyproject\.toml$", r"tests/.*/data/")
 # Some read documents, examples and scripts, and what a wheel holds.
 OTHER_FILES = (
     r"benchmarks/(placing|results)/",
-    r"docs/(images/|quicknet/|networks\.json$)",
+    r"docs/(gpu_results/|images/|quicknet/|networks\.json$)",
     r"examples/",
     r"larq_engine/",
     r"tools/",

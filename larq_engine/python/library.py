@@ -78,15 +78,16 @@ def _load(path: str) -> ctypes.CDLL:
     library.larq_engine_devices.restype = ctypes.c_size_t
     library.larq_engine_memory_read.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
     library.larq_engine_memory_read.restype = ctypes.c_size_t
-    library.larq_engine_set_device_input.argtypes = [
-        ctypes.c_void_p,
-        ctypes.c_int,
-        ctypes.c_void_p,
-        ctypes.c_size_t,
-        ctypes.c_char_p,
-        ctypes.c_size_t,
-    ]
-    library.larq_engine_set_device_input.restype = ctypes.c_int
+    for set_input in (library.larq_engine_set_device_input, library.larq_engine_set_host_input):
+        set_input.argtypes = [
+            ctypes.c_void_p,
+            ctypes.c_int,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+            ctypes.c_char_p,
+            ctypes.c_size_t,
+        ]
+        set_input.restype = ctypes.c_int
     library.larq_engine_profile_start.argtypes = [ctypes.c_void_p]
     library.larq_engine_profile_start.restype = None
     library.larq_engine_profile_read.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
@@ -137,6 +138,16 @@ def set_device_input(delegate: int, tensor: int, address: int | None, size: int)
     set_input = _load(delegate_path()).larq_engine_set_device_input
     if set_input(delegate, tensor, address, size, reason, len(reason)) and address is not None:
         raise ValueError(reason.value.decode(errors="replace"))
+
+
+def set_host_input(delegate: int, tensor: int, address: int, size: int) -> bool:
+    """Lets a GPU read an input at an address of the host, until `set_device_input` takes it back.
+
+    Returns:
+        Whether it can: if not, the host's tensor must have the data.
+    """
+    set_input = _load(delegate_path()).larq_engine_set_host_input
+    return not set_input(delegate, tensor, address, size, None, 0)
 
 
 def version() -> str:

@@ -21,6 +21,9 @@ from larq_engine.python.tensors import Array, Shape, TensorInfo, describe
 
 _MAIN = 0  # The number of the main graph among the model's subgraphs.
 
+# Less is copied into the host's tensor sooner than a GPU is told of it.
+_LEAST_GIVEN_BYTES = 64 << 10
+
 
 @dataclass(frozen=True)
 class Operator:
@@ -90,6 +93,7 @@ class Session:
         self._output_numbers = [info.index for info in self.declared_outputs]
         self._is_whole = True
         self.has_gpu = bool(self.memory())  # which computes, or may for other shapes
+        self._given: list[int] = []  # inputs that are read where they are
 
     @functools.cached_property
     def operators(self) -> list[Operator]:
@@ -282,34 +286,48 @@ class Session:
                 self._interpreter.invoke()
                 return [self._interpreter.get_tensor(number) for number in self._output_numbers]
         finally:
-            self._let_go(arrays)
+            self._let_go()
 
     def _feed(self, arrays: Sequence[Array | DeviceArray]) -> None:
-        """What is on a GPU is read there, until `_let_go`."""
+        """What a GPU can read where it is stays there, until `_let_go`."""
         self.resize([array.shape for array in arrays])
         try:
             for info, array in zip(self.declared_inputs, arrays, strict=True):
                 if isinstance(array, DeviceArray):
                     self._read_on_gpu(info, array)
                     continue
+                if self._read_from_host(info, array):
+                    continue
                 with host_errors("inputs"):
                     self._interpreter.set_tensor(info.index, array)
-        except BaseException:  # Ctrl-C too: what is on the GPU is its owner's again.
-            self._let_go(arrays)
+        except BaseException:  # Ctrl-C too: the data are their owner's again.
+            self._let_go()
             raise
+
+    def _read_from_host(self, info: TensorInfo, array: Array) -> bool:
+        """Whether a GPU reads the array as it is, which saves a copy into the host's tensor."""
+        if not self.has_gpu or array.nbytes < _LEAST_GIVEN_BYTES:
+            return False
+        if not array.flags.c_contiguous or info.index in self._output_numbers:
+            return False
+        self._given.append(info.index)
+        return library.set_host_input(
+            self._pointer(), info.index, array.ctypes.data, array.nbytes
+        )
 
     def _read_on_gpu(self, info: TensorInfo, array: DeviceArray) -> None:
         try:
             if info.index in self._output_numbers:
                 raise ValueError("expected data in the host's memory, as this is an output too")
+            self._given.append(info.index)
             library.set_device_input(self._pointer(), info.index, array.address, array.nbytes)
         except ValueError as error:
             raise InputError(f"input {info}: {error}") from None
 
-    def _let_go(self, arrays: Sequence[Array | DeviceArray]) -> None:
-        for number, array in zip(self._input_numbers, arrays, strict=True):
-            if isinstance(array, DeviceArray):
-                library.set_device_input(self._pointer(), number, None, 0)
+    def _let_go(self) -> None:
+        while self._given:
+            library.set_device_input(self._pointer(), self._given[-1], None, 0)
+            self._given.pop()
 
     def _pointer(self) -> int:
         pointer: int = self._delegate._get_native_delegate_pointer()
@@ -356,7 +374,7 @@ class Session:
                     self._interpreter.invoke()
                     elapsed += time.perf_counter_ns() - start
         finally:
-            self._let_go(arrays)
+            self._let_go()
         steps = library.read_profile(self._pointer())
         taken = library.nodes_of(step for step in steps if step["subgraph"] == _MAIN)
         left = [

@@ -100,6 +100,12 @@ LARQ_ENGINE_EXPORT int larq_engine_set_device_input(struct TfLiteDelegate* deleg
                                                     const void* data, size_t bytes, char* error,
                                                     size_t error_size);
 
+/* As larq_engine_set_device_input, of data in the host's memory that the GPU reads: they need not
+ * be copied into the host's tensor first. */
+LARQ_ENGINE_EXPORT int larq_engine_set_host_input(struct TfLiteDelegate* delegate, int tensor,
+                                                  const void* data, size_t bytes, char* error,
+                                                  size_t error_size);
+
 /* Per-step timing of all that runs through the delegate; steps that run tile by tile together share
  * the time of their group as their threads spent it. start clears and switches it on; read
  * switches it off, writes JSON like snprintf (at most `size` bytes with the final 0) and returns

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import larq_engine
-from larq_engine.python import batching, pipeline
+from larq_engine.python import batching, library, pipeline
+from larq_engine.python.session import Session
 from tests.model_builder import ModelBuilder, add_quantize
 from tests.numpy_net import random_images, residual_net
 
@@ -187,6 +188,51 @@ def test_an_input_that_the_cpu_reads_too(model, rng, on_gpu):
     placed = model.open(device="cuda", placement=f"{min(nodes)}:cpu")
     with pytest.raises(ValueError, match="in the host's memory, where an operator reads them"):
         placed.predict(on_gpu(model.inputs[0][:1]))
+
+
+@pytest.fixture
+def read_from_host(monkeypatch):
+    """Whether each array of the host that was offered to a GPU was read where it is."""
+    answers = []
+    original = library.set_host_input
+
+    def record(*arguments):
+        answers.append(original(*arguments))
+        return answers[-1]
+
+    monkeypatch.setattr(library, "set_host_input", record)
+    return answers
+
+
+def test_large_arrays_of_the_host_are_read_where_they_are(rng, read_from_host):
+    model = residual_net(rng, random_images(rng, 4, 40, 40, 3))
+    (images,) = model.inputs
+    expected = model.open(device="cpu").predict(images)
+    with model.open(device="cuda") as interpreter:
+        for given in (images, -images, images):
+            got = interpreter.predict(given)
+            np.testing.assert_array_equal(got, expected if given is images else _answer(model, given))
+        assert read_from_host == [True] * 3
+        interpreter.profile(images, runs=2)
+        assert read_from_host == [True] * 5
+        np.testing.assert_array_equal(interpreter.predict(images[:1]), expected[:1])
+        assert len(read_from_host) == 5, "little is copied as ever"
+    with model.open(device="cuda", placement="0:cpu") as interpreter:
+        np.testing.assert_array_equal(interpreter.predict(images), expected)
+    assert read_from_host[5:] == [False], "as the CPU reads it"
+
+
+def test_an_array_of_the_host_is_not_read_after_its_run(rng, read_from_host):
+    model = residual_net(rng, random_images(rng, 4, 40, 40, 3))
+    (images,) = model.inputs
+    session = Session(model.content, num_threads=1, runtime=None, device="cuda")
+    session.run([images])
+    assert read_from_host == [True]
+    info = session.declared_inputs[0]
+    session._interpreter.set_tensor(info.index, -images)
+    session._interpreter.invoke()
+    got = session._interpreter.get_tensor(session.declared_outputs[0].index)
+    np.testing.assert_array_equal(got, _answer(model, -images))
 
 
 @pytest.mark.parametrize("device", [(_CPU, 0), (_CUDA_HOST, 0)])

@@ -104,14 +104,30 @@ TfLiteStatus CheckWeights(TfLiteContext*, TfLiteNode* node) {
 }
 
 // Operators that stay with the host read its tensors.
-void SetDeviceInput(Delegate& delegate, int tensor, const void* data, size_t bytes) {
+void GiveInput(Delegate& delegate, int tensor, const GivenInput& input) {
   const std::lock_guard<std::mutex> lock(delegate.mutex);
-  if (data != nullptr && delegate.host_reads.contains(tensor)) {
+  if (input.data != nullptr && delegate.host_reads.contains(tensor)) {
     throw std::runtime_error(
-        "expected data in the host's memory, because an operator that stays with the host reads "
-        "them, got a device's; copy them to the host");
+        input.is_on_device
+            ? "expected data in the host's memory, because an operator that stays with the host "
+              "reads them, got a device's; copy them to the host"
+            : "expected data in the host's tensor, because an operator that stays with the host "
+              "reads them");
   }
-  delegate.engine->SetDeviceInput(tensor, static_cast<const std::byte*>(data), bytes);
+  delegate.engine->GiveInput(tensor, input);
+}
+
+// Returns 0, or 1 with the reason in `error`.
+int TryToGiveInput(TfLiteDelegate* delegate, int tensor, const void* data, size_t bytes,
+                   bool is_on_device, char* error, size_t error_size) {
+  try {
+    GiveInput(FromHost(delegate), tensor,
+              {static_cast<const std::byte*>(data), bytes, is_on_device});
+    return 0;
+  } catch (const std::exception& e) {
+    WriteText(error, error_size, [&] { return std::string(e.what()); });
+    return 1;
+  }
 }
 
 void TakeOver(TfLiteContext* context, TfLiteDelegate* delegate, const std::vector<int>& indices,
@@ -291,13 +307,14 @@ size_t larq_engine_memory_read(TfLiteDelegate* delegate, char* json, size_t size
 
 int larq_engine_set_device_input(TfLiteDelegate* delegate, int tensor, const void* data,
                                  size_t bytes, char* error, size_t error_size) {
-  try {
-    larq_engine::SetDeviceInput(larq_engine::FromHost(delegate), tensor, data, bytes);
-    return 0;
-  } catch (const std::exception& e) {
-    larq_engine::WriteText(error, error_size, [&] { return std::string(e.what()); });
-    return 1;
-  }
+  return larq_engine::TryToGiveInput(delegate, tensor, data, bytes, /*is_on_device=*/true, error,
+                                     error_size);
+}
+
+int larq_engine_set_host_input(TfLiteDelegate* delegate, int tensor, const void* data, size_t bytes,
+                               char* error, size_t error_size) {
+  return larq_engine::TryToGiveInput(delegate, tensor, data, bytes, /*is_on_device=*/false, error,
+                                     error_size);
 }
 
 }  // extern "C"

@@ -24,7 +24,7 @@ void Engine::Add(Plan* plan) {
 void Engine::Remove(Plan* plan) {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::erase(plans_, plan);
-  if (plans_.empty()) device_inputs_.clear();  // were those of its interpreter
+  if (plans_.empty()) given_inputs_.clear();  // were those of its interpreter
 }
 
 void Engine::StartProfile() {
@@ -57,16 +57,17 @@ std::vector<MemoryReport> Engine::Memory() const {
   return reports;
 }
 
-void Engine::SetDeviceInput(int tensor, const std::byte* data, size_t bytes) {
+void Engine::GiveInput(int tensor, const GivenInput& input) {
   if (executors_.size() < 2) {
-    throw OpError(
-        "expected data in the host's memory, got a device's, and everything is computed "
-        "on the CPU; set the option device, or copy the data to the host");
+    throw OpError(input.is_on_device
+                      ? "expected data in the host's memory, got a device's, and everything is "
+                        "computed on the CPU; set the option device, or copy the data to the host"
+                      : "expected data in the host's tensor, as everything is computed on the CPU");
   }
   DeviceMemory& memory = *executors_[1]->memory();
-  if (data == nullptr) {
+  if (input.data == nullptr) {
     memory.Wait();  // a run that failed may still read them
-    device_inputs_.erase(tensor);
+    given_inputs_.erase(tensor);
     return;
   }
   InputReaders readers;
@@ -74,40 +75,42 @@ void Engine::SetDeviceInput(int tensor, const std::byte* data, size_t bytes) {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const Plan* plan : plans_) plan->AddReaders(tensor, readers);
   }
-  CheckReaders(readers, bytes);
-  memory.AwaitMade(data);
-  device_inputs_[tensor] = {.data = data, .bytes = bytes};
+  CheckReaders(readers, input);
+  if (input.is_on_device) memory.AwaitMade(input.data);
+  given_inputs_[tensor] = input;
 }
 
-void Engine::CheckReaders(const InputReaders& readers, size_t bytes) const {
+void Engine::CheckReaders(const InputReaders& readers, const GivenInput& input) const {
   if (!readers.on_device || readers.on_host) {
-    throw OpError(std::string("expected data in the host's memory, where an operator reads them, "
-                              "got data in that of ") +
-                  executors_[1]->device() + "; copy them to the host");
+    throw OpError(input.is_on_device
+                      ? std::string("expected data in the host's memory, where an operator reads "
+                                    "them, got data in that of ") +
+                            executors_[1]->device() + "; copy them to the host"
+                      : "expected data in the host's tensor, where an operator reads them");
   }
-  if (readers.bytes != bytes) {
+  if (readers.bytes != input.bytes) {
     throw OpError("expected " + std::to_string(readers.bytes) + " bytes of data, got " +
-                  std::to_string(bytes));
+                  std::to_string(input.bytes));
   }
 }
 
-void Engine::CheckDeviceInputs(const Plan& plan) const {
-  for (const auto& [tensor, input] : device_inputs_) {
+void Engine::CheckGivenInputs(const Plan& plan) const {
+  for (const auto& [tensor, input] : given_inputs_) {
     InputReaders readers;
     plan.AddReaders(tensor, readers);
     if (!readers.on_device && !readers.on_host) continue;
     try {
-      CheckReaders(readers, input.bytes);
+      CheckReaders(readers, input);
     } catch (const OpError& e) {
-      throw OpError("larq_engine: device input #" + std::to_string(tensor) + ": " + e.what() +
-                    "; set it again after tensors were allocated");
+      throw OpError("larq_engine: given input #" + std::to_string(tensor) + ": " + e.what() +
+                    "; give it again after tensors were allocated");
     }
   }
 }
 
-const std::byte* Engine::DeviceInput(int tensor) const {
-  const auto found = device_inputs_.find(tensor);
-  return found == device_inputs_.end() ? nullptr : found->second.data;
+const GivenInput* Engine::FindGivenInput(int tensor) const {
+  const auto found = given_inputs_.find(tensor);
+  return found == given_inputs_.end() ? nullptr : &found->second;
 }
 
 }  // namespace larq_engine

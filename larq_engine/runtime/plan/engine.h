@@ -21,6 +21,13 @@ namespace larq_engine {
 class Plan;
 struct InputReaders;
 
+// Data of an input that runs read in place of the host's tensor.
+struct GivenInput {
+  const std::byte* data;
+  size_t bytes;
+  bool is_on_device;  // in the memory of the device that has its own
+};
+
 class Engine {
  public:
   // The first executor works in the host's memory; of others, which have their own, there is at
@@ -44,21 +51,21 @@ class Engine {
   // What devices with memory of their own hold, for the plans that were prepared.
   std::vector<MemoryReport> Memory() const;
 
-  // Where a device has the data of a tensor of the host's main graph: runs read them there, until
-  // null takes it back or the last plan is gone. Throws OpError where they cannot. Not while a plan
-  // runs.
-  void SetDeviceInput(int tensor, const std::byte* data, size_t bytes);
-  // Throws OpError where the plan has other shapes or devices than when they were set.
-  void CheckDeviceInputs(const Plan& plan) const;
-  // Null where the data are in the host's memory.
-  const std::byte* DeviceInput(int tensor) const;
+  // Where the data of a tensor of the host's main graph are: runs read them there, until null takes
+  // them back or the last plan is gone. Throws OpError where they cannot: only the device with its
+  // own memory does. Not while a plan runs.
+  void GiveInput(int tensor, const GivenInput& input);
+  // Throws OpError where the plan has other shapes or devices than when they were given.
+  void CheckGivenInputs(const Plan& plan) const;
+  // Null where the data are in the host's tensor.
+  const GivenInput* FindGivenInput(int tensor) const;
 
   bool profiling() const { return profiling_.load(std::memory_order_relaxed); }
   void StartProfile();
   std::vector<StepProfile> StopProfile();  // in the order of execution
 
  private:
-  void CheckReaders(const InputReaders& readers, size_t bytes) const;
+  void CheckReaders(const InputReaders& readers, const GivenInput& input) const;
 
   bool fuse_;
   std::vector<std::unique_ptr<Executor>> executors_;
@@ -67,11 +74,7 @@ class Engine {
   std::mutex mutex_;  // guards what follows
   std::vector<Plan*> plans_;
   std::atomic<bool> profiling_{false};
-  struct Data {
-    const std::byte* data;
-    size_t bytes;
-  };
-  std::map<int, Data> device_inputs_;  // by tensor; as it is while plans run
+  std::map<int, GivenInput> given_inputs_;  // by tensor; as it is while plans run
 };
 
 }  // namespace larq_engine

@@ -302,12 +302,13 @@ void Plan::Copy(const Action& action, bool profiling) {
   DeviceMemory& memory = *engine_->executors()[kOwnMemory]->memory();
   const ProfileClock::time_point start =
       profiling ? ProfileClock::now() : ProfileClock::time_point();
-  const std::byte* made = nullptr;
-  if (value.maker == Value::kHost && IsOfMainGraph()) made = engine_->DeviceInput(value.tensor);
-  if (made != nullptr) {
-    memory.CopyMade(made, value.bytes, device_places_[action.value]);
+  const GivenInput* given = nullptr;
+  if (value.maker == Value::kHost && IsOfMainGraph()) given = engine_->FindGivenInput(value.tensor);
+  if (given != nullptr && given->is_on_device) {
+    memory.CopyMade(given->data, value.bytes, device_places_[action.value]);
   } else if (action.kind == Action::kCopyIn) {
-    memory.CopyIn(host_places_[action.value], value.bytes, device_places_[action.value]);
+    const std::byte* from = given == nullptr ? host_places_[action.value] : given->data;
+    memory.CopyIn(from, value.bytes, device_places_[action.value]);
   } else {
     memory.CopyOut(device_places_[action.value], value.bytes, host_places_[action.value]);
   }
@@ -322,7 +323,7 @@ void Plan::Invoke(HostTensors& host, void* host_profiler) {
         "larq_engine: expected allocated tensors, got a run after allocation failed; "
         "allocate tensors again");
   }
-  engine_->CheckDeviceInputs(*this);
+  engine_->CheckGivenInputs(*this);
   FindHostTensors(host);
   const bool profiling = engine_->profiling();
   for (const Action& action : actions_) {

@@ -416,7 +416,7 @@ TEST(Mirror, DeviceInputsAreOfTheShapesThatTheyWereSetFor) {
   ASSERT_EQ(host.ResizeInput(0, larger), kTfLiteOk);
   ASSERT_EQ(host.Allocate(), kTfLiteOk) << host.errors();
   EXPECT_NE(host.Invoke(), kTfLiteOk);
-  EXPECT_THAT(host.errors(), HasSubstr("device input #" + std::to_string(host.graph().inputs[0]) +
+  EXPECT_THAT(host.errors(), HasSubstr("given input #" + std::to_string(host.graph().inputs[0]) +
                                        ": expected " + std::to_string(2 * data.bytes) +
                                        " bytes of data, got " + std::to_string(data.bytes)));
   ASSERT_EQ(host.ResizeInput(0, first), kTfLiteOk);
@@ -459,6 +459,45 @@ TEST(Mirror, DeviceInputsGoWithTheirInterpreter) {
   Outputs outputs;
   ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs)) << host.errors();
   EXPECT_EQ(outputs, expected);
+}
+
+// In place of the host's tensor, until they are taken back.
+TEST(Mirror, HostInputsAreReadWhereTheyAre) {
+  Pair pair;
+  const Graph graph = Chain();
+  MiniHost host(graph);
+  ASSERT_EQ(host.ApplyDelegate(pair.delegate.get()), kTfLiteOk) << host.errors();
+  ASSERT_EQ(host.Allocate(), kTfLiteOk) << host.errors();
+  FillInputs(&host, 1);
+  const std::vector<uint8_t> data(host.InputBytes(0).begin(), host.InputBytes(0).end());
+  char error[500] = "";
+  const auto give = [&](const void* from, size_t bytes) {
+    return larq_engine_set_host_input(pair.delegate.get(), graph.inputs[0], from, bytes, error,
+                                      sizeof(error));
+  };
+  EXPECT_EQ(give(data.data(), data.size() - 4), 1);
+  EXPECT_EQ(std::string(error), "expected " + std::to_string(data.size()) + " bytes of data, got " +
+                                    std::to_string(data.size() - 4));
+  ASSERT_EQ(give(data.data(), data.size()), 0) << error;
+  Outputs outputs;
+  ASSERT_TRUE(RunOnce(&host, 2, 0, &outputs)) << host.errors();
+  EXPECT_EQ(outputs, RunAlone(graph, 1));
+  ASSERT_EQ(give(nullptr, 0), 0) << error;
+  ASSERT_TRUE(RunOnce(&host, 2, 0, &outputs)) << host.errors();
+  EXPECT_EQ(outputs, RunAlone(graph, 2));
+}
+
+TEST(Mirror, HostInputsAreForDevicesWithTheirOwnMemory) {
+  const DelegatePtr delegate = CreateDelegate({});
+  const Graph graph = Chain();
+  MiniHost host(graph);
+  ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
+  ASSERT_EQ(host.Allocate(), kTfLiteOk) << host.errors();
+  char error[500] = "";
+  EXPECT_EQ(larq_engine_set_host_input(delegate.get(), graph.inputs[0], host.InputBytes(0).data(),
+                                       host.InputBytes(0).size(), error, sizeof(error)),
+            1);
+  EXPECT_STREQ(error, "expected data in the host's tensor, as everything is computed on the CPU");
 }
 
 TEST(Mirror, ServesTwoThreads) {
