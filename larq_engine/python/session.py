@@ -311,9 +311,7 @@ class Session:
         if not array.flags.c_contiguous or info.index in self._output_numbers:
             return False
         self._given.append(info.index)
-        return library.set_host_input(
-            self._pointer(), info.index, array.ctypes.data, array.nbytes
-        )
+        return library.set_host_input(self._pointer(), info.index, array.ctypes.data, array.nbytes)
 
     def _read_on_gpu(self, info: TensorInfo, array: DeviceArray) -> None:
         try:
