@@ -20,6 +20,8 @@ for target in "${targets[@]}"; do
   install -m 755 "bazel-bin/${file/://}" "$folder"
 done
 
+git describe --always --dirty --abbrev=12 >"$folder/commit"
+
 # LiteRT and what the tests import; NumPy and PyTorch are that machine's own.
 # Packed, as bundles travel.
 rm -rf "$folder/wheels"

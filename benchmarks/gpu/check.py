@@ -25,6 +25,9 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 
+# Characters of what a program printed, of each stream.
+_SHOWN = 3000
+
 
 @dataclass(frozen=True)
 class Bench:
@@ -59,11 +62,15 @@ class Bench:
             # With all that it has started, which would use the GPU beside the next step.
             os.killpg(process.pid, signal.SIGKILL)
             output, errors = process.communicate()
-            raise StepError(f"no end after {seconds:.0f} s", errors[-1500:] + output) from None
+            raise StepError(f"no end after {seconds:.0f} s", _ends(output, errors)) from None
         if process.returncode:
-            # What a host runtime logs comes first, and is cut: the end is what is read.
-            raise StepError(f"exit status {process.returncode}", errors[-1500:] + output)
+            raise StepError(f"exit status {process.returncode}", _ends(output, errors))
         return output
+
+
+def _ends(output: str, errors: str) -> str:
+    """Of both: host runtimes log much, and programs print all that they do."""
+    return f"{errors[-_SHOWN:]}\n{output[-_SHOWN:]}"
 
 
 class StepError(Exception):
@@ -90,7 +97,9 @@ def environment(bench: Bench) -> Any:
         "larq_engine.load_delegate(device='cuda')\n"
         "print('found')"
     )
+    commit = bench.bundle / "commit"
     return {
+        "commit": commit.read_text().strip() if commit.exists() else None,
         "gpu": listed.strip(),
         "delegate": bench.run(sys.executable, "-c", code, seconds=60).strip().splitlines()[-1],
     }
@@ -130,7 +139,7 @@ def layers(bench: Bench) -> Any:
 
 
 def layers_of_all_rows(bench: Bench) -> Any:
-    """The fastest three of all kernels, at two batches: the engine's choice is made from these."""
+    """All kernels at two batches, from which the engine's choice is made."""
     command = [bench.bundle / "layers", "--rows=all", "--batches=1,64"]
     return _json_lines(bench.run(*command, seconds=300))
 
@@ -228,7 +237,7 @@ def run_steps(bench: Bench, names: list[str]) -> list[dict[str, Any]]:
             record["result"] = step(bench)
         except StepError as error:
             record["error"] = str(error)
-            record["output"] = error.output[-8000:]
+            record["output"] = error.output
         record["seconds"] = round(time.monotonic() - start, 1)
         path = bench.results / f"{step.__name__}.json"
         path.write_text(json.dumps(record, indent=1) + "\n")
@@ -242,7 +251,7 @@ def run_steps(bench: Bench, names: list[str]) -> list[dict[str, Any]]:
 
 def _summary(record: dict[str, Any]) -> str:
     if "error" in record:
-        return f"FAILED after {record['seconds']} s: {record['error']}\n{record['output'][-1500:]}"
+        return f"FAILED after {record['seconds']} s: {record['error']}\n{record['output']}"
     return f"done in {record['seconds']} s"
 
 

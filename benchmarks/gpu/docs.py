@@ -109,7 +109,7 @@ def _columns(step: str, rows: Sequence[Record], peaks: Record) -> list[tuple[str
     ]
 
 
-_FASTEST = 3
+_FASTEST = 3  # are shown
 
 
 def _fastest(rows: Iterable[Record]) -> list[Record]:

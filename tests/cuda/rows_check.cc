@@ -94,6 +94,7 @@ int CheckRows(const CudaQueue& queue, CudaMemory& memory, const Settings& settin
       }
     }
   }
+  if (right.empty() && wrong.empty()) throw OpError("there was nothing to check");
   for (const cuda::Bconv2dRow& row : cuda::Bconv2dRows()) {
     const char* name = cuda::RowOf(row.kernel).name;
     std::printf("{\"row\": \"%s\", \"layers_right\": %llu, \"wrong\": \"%s\"}\n", name,

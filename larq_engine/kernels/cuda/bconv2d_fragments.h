@@ -116,16 +116,17 @@ LE_DEVICE bool HasOwnFloats(const Bconv2dArgs& a) {
   return a.group_out_channels % kWarp == 0 && a.output.kind == Bconv2dOutput::kFloat &&
          a.output.after.planes == 1;
 }
+template <bool kMayBeOutside>
 LE_DEVICE bool HasOwnBits(const Bconv2dArgs& a) {
   // Four times the depth has 32 bits.
   return a.group_out_channels % kWarp == 0 && a.output.kind == Bconv2dOutput::kBits &&
-         a.corner_ones == nullptr && Depth(a) < 1 << 28;
+         (!kMayBeOutside || a.corner_ones == nullptr) && Depth(a) < 1 << 28;
 }
 
 // From two fragments of sums to float outputs and to the signs of these, of words of channels that
 // are whole: each lane of what it has, without an exchange. `sums`: register e of fragment j is at
-// 4 j + e. `pixel` and `channel` are the lane's first, `ones` those of its rows. Returns the bits
-// of a row that the lane has, those of columns 2t, ... from bit 0 on.
+// 4 j + e. `pixel` and `channel` are the lane's first, `ones` those of its rows. `bits`
+// become those of a row that the lane has, of columns 2t, ... from bit 0 on.
 template <bool kMayBeOutside>
 LE_DEVICE void FinishOwnFloats(const Bconv2dArgs& a, int pixel, int pixels, int channel,
                                const int32_t (&sums)[kOwnSums], const int32_t (&ones)[kOwnRows],
@@ -268,7 +269,7 @@ LE_DEVICE void PutIntoCorner(Corner& corner, int column, int lane,
 
 // From a word of channels of 16 pixels' sums to the output, any output: a lane has a channel.
 // `pixel` and `channel` are the first, `channels` how many are left; ones(row) are a pixel's.
-template <class Ones>
+template <bool kMayBeOutside, class Ones>
 LE_DEVICE void FinishCorner(const Bconv2dArgs& a, int pixel, int pixels, int channel, int channels,
                             int lane, const Corner& corner, const Ones& ones) {
   const bool inside = lane < channels;
@@ -283,7 +284,7 @@ LE_DEVICE void FinishCorner(const Bconv2dArgs& a, int pixel, int pixels, int cha
       acc[k] = filter_ones - 2 * corner.values[r + k][lane] + ones(r + k);
     }
     const int rows = pixels - pixel - r < kRows ? pixels - pixel - r : kRows;
-    FinishWords(a, pixel + r, rows, channel / kWarp, lane, inside, acc);
+    FinishWords<kMayBeOutside>(a, pixel + r, rows, channel / kWarp, lane, inside, acc);
   }
 }
 
@@ -297,11 +298,12 @@ LE_DEVICE void FinishFragments(const Bconv2dArgs& a, const BlockPlace& block, in
   const int own_row = lane / 4;
   const int own_column = lane % 4 * 2;
   const int pixels = a.batch * a.out_height * a.out_width;
-  if (HasOwnBits(a)) {
+  if (HasOwnBits<kMayBeOutside>(a)) {
     FinishOwnBits<kFragmentsM, kFragmentsN>(a, block, row, column, value, ones);
     return;
   }
   const bool has_own_floats = HasOwnFloats(a);
+  static_assert(kFragmentsN % 4 == 0);  // whole words of channels
   constexpr int kPairs = kFragmentsN / 2;
   uint32_t low_bits[kOwnRows] = {};
   // One copy of the code for all fragments, which unrolled is more than a cache of instructions.
@@ -339,8 +341,8 @@ LE_DEVICE void FinishFragments(const Bconv2dArgs& a, const BlockPlace& block, in
       PutIntoCorner(corner, 16 * half, lane, sums);
       if (half == 0) continue;
       __syncwarp();
-      FinishCorner(a, pixel, pixels, channel, a.group_out_channels - n, lane, corner,
-                   [&](int r) { return ones(first_row + r); });
+      FinishCorner<kMayBeOutside>(a, pixel, pixels, channel, a.group_out_channels - n, lane, corner,
+                                  [&](int r) { return ones(first_row + r); });
     }
   }
 }

@@ -77,7 +77,7 @@ LE_DEVICE void Bconv2dMma8(const Bconv2dArgs& a) {
       if (pair.Advance(a)) Double(c);
     }
 
-    // A lane gets a channel, as in FinishProduct.
+    // A lane gets a channel, as in FinishCorner.
     int32_t(*const corner)[Mma8Tile::kPitch] =
         reinterpret_cast<int32_t(*)[Mma8Tile::kPitch]>(shared) + kWarp * warp;
     LE_UNROLL

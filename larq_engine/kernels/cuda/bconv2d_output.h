@@ -112,8 +112,8 @@ LE_DEVICE int OutputPlanes(const Bconv2dArgs& a) {
 
 // From the bits that differ to the output: of a channel of `rows` pixels, at most kRows, that lie
 // one behind the other. Writes all but bits, which it returns where they are made, that of plane j
-// as bit j.
-template <int kRows, class Index>
+// as bit j. Unless kMayBeOutside, all taps are inside the image.
+template <bool kMayBeOutside = true, int kRows, class Index>
 LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int channel,
                           const int32_t (&acc)[kRows], uint32_t (&bits)[kRows]) {
   const Bconv2dOutput& output = a.output;
@@ -121,7 +121,11 @@ LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int chann
   LE_UNROLL
   for (int i = 0; i < kRows; ++i) {
     bits[i] = 0;
-    dots[i] = i < rows ? DotProduct(a, MakeOutputPixel(a, pixel + i), channel, acc[i]) : 0;
+    if constexpr (kMayBeOutside) {
+      dots[i] = i < rows ? DotProduct(a, MakeOutputPixel(a, pixel + i), channel, acc[i]) : 0;
+    } else {
+      dots[i] = Dot(Depth(a), acc[i]);
+    }
   }
   if (output.kind == Bconv2dOutput::kBits) {
     const int32_t limit = output.dot_limit[channel];
@@ -151,11 +155,11 @@ LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int chann
 
 // For kernels whose warps hold a pixel's channels 32 * word, ..., one a lane: all lanes of the warp
 // call it. `inside`: whether the lane has a channel.
-template <int kRows, class Index>
+template <bool kMayBeOutside = true, int kRows, class Index>
 LE_DEVICE void FinishWords(const Bconv2dArgs& a, Index pixel, int rows, int word, int lane,
                            bool inside, const int32_t (&acc)[kRows]) {
   uint32_t bits[kRows] = {};
-  if (inside) FinishRows(a, pixel, rows, word * kWarp + lane, acc, bits);
+  if (inside) FinishRows<kMayBeOutside>(a, pixel, rows, word * kWarp + lane, acc, bits);
   if (OutputBits(a) == nullptr) return;
   const int words = (a.out_channels + kWarp - 1) / kWarp;
   const int planes = OutputPlanes(a);

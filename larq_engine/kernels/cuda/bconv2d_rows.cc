@@ -11,6 +11,12 @@ namespace {
 
 constexpr int kAnyChip = std::numeric_limits<int>::max();
 
+// Newer ones have products of bits by way of bytes, slowly.
+constexpr int kLastChipOfBits = 90;
+
+// Of rows that no chip needs that has others.
+constexpr double kNotChosen = 1e9;
+
 int64_t Pixels(const Bconv2dArgs& a) { return int64_t{a.batch} * a.out_height * a.out_width; }
 
 int64_t DepthWords(const Bconv2dArgs& a) {
@@ -37,9 +43,9 @@ LaunchSize PopcSize(const Bconv2dArgs& a, const Chip&) {
           .threads = kThreads};
 }
 
-// Times of an H100, which has 132 multiprocessors, as `make gpu-check` measured them: layers A to D
-// of docs/gpu.md, batches 1 and 64, and products of 1,024 to 16,384. They are within a fifth of
-// these, and a guess elsewhere.
+// Times are fits to what `make gpu-check` measured on an H100: layers A to D of docs/gpu.md at
+// batches 1 and 64, and products of 1,024 to 16,384. Nine of ten layers are within a quarter of
+// these; for other chips, outputs and pads they are guesses.
 constexpr double kNanosecond = 1e-9;
 constexpr double kMicrosecond = 1e-6;
 
@@ -47,17 +53,28 @@ double OfMultiprocessor(double count, const Chip& chip) {
   return std::max(1.0, count / chip.multiprocessors);
 }
 
-// Steps of the program that follows the product; bits by thresholds have none.
-int OutputSteps(const Bconv2dArgs& a) {
-  return a.output.kind == Bconv2dOutput::kBits ? 0 : std::max(1, a.output.after.count);
+// Of the program that follows the product: bits by thresholds have none. Steps that read no tensor
+// of floats and write none take little beside them.
+int TensorSteps(const Bconv2dArgs& a) {
+  if (a.output.kind == Bconv2dOutput::kBits) return 0;
+  const PixelStep* const steps = a.output.after.steps;
+  const auto is_of_tensor = [](const PixelStep& step) {
+    return step.kind == PixelStep::kAddTensor || step.kind == PixelStep::kMultiplyTensor ||
+           step.kind == PixelStep::kStore;
+  };
+  return std::max(
+      1, static_cast<int>(std::count_if(steps, steps + a.output.after.count, is_of_tensor)));
 }
+
+// Its first load is what a kernel waits for; those of further steps are under way with it.
+int WaitsForTensors(const Bconv2dArgs& a) { return std::min(2, TensorSteps(a)); }
 
 // A thread waits for each word of its output; some are on their way at once.
 double PopcSeconds(const Bconv2dArgs& a, const Chip& chip) {
   const double outputs = static_cast<double>(Pixels(a)) * static_cast<double>(a.out_channels);
   const double words = static_cast<double>(DepthWords(a)) * PlanePairs(a);
-  return 3 * kMicrosecond + 0.3 * kNanosecond * OfMultiprocessor(outputs, chip) * words +
-         5 * kNanosecond * words;
+  return (3 + 0.7 * std::max(0, WaitsForTensors(a) - 1)) * kMicrosecond +
+         0.55 * kNanosecond * OfMultiprocessor(outputs, chip) * words + 5 * kNanosecond * words;
 }
 
 // What the kernels on tensor cores have in common; see bconv2d_window.h.
@@ -114,22 +131,25 @@ LaunchSize MmaSize(const Bconv2dArgs& a, const Chip&) {
 // Of a kernel on tensor cores: what its blocks take.
 struct TileCosts {
   double begin;       // to begin and end
-  double begin_step;  // more, for each step of the output
+  double begin_step;  // more, for each of the first steps of the output with tensors
   double bit;         // of a multiprocessor, for an output by a threshold
-  double step;        // and for a step of any other
+  double step;        // and for each step with tensors of any other
   double products;    // of a multiprocessor, a second
+  bool is_alone;      // a multiprocessor has one block at once
 };
 
 // For tiles of `m` pixels and `n` channels, of which there are `blocks`.
 double TileSeconds(const Bconv2dArgs& a, const Chip& chip, int m, int n, int64_t blocks,
                    const TileCosts& costs) {
-  const int steps = OutputSteps(a);
-  const double outputs = double{1} * m * n;
+  const double outputs = static_cast<double>(m) * n;
   const double products = outputs * 32 * a.filter_words * PlanePairs(a);
-  const double output_seconds = steps == 0 ? costs.bit : steps * costs.step;
-  return costs.begin + steps * costs.begin_step +
-         OfMultiprocessor(static_cast<double>(blocks), chip) *
-             (outputs * output_seconds + products / costs.products);
+  const int steps = TensorSteps(a);
+  const double rounds = costs.is_alone
+                            ? static_cast<double>(BlocksFor(blocks, chip.multiprocessors))
+                            : OfMultiprocessor(static_cast<double>(blocks), chip);
+  return costs.begin + WaitsForTensors(a) * costs.begin_step +
+         rounds *
+             (outputs * (steps == 0 ? costs.bit : steps * costs.step) + products / costs.products);
 }
 
 template <MmaTile kTile>
@@ -140,18 +160,21 @@ double MmaSeconds(const Bconv2dArgs& a, const Chip& chip) {
                       .begin_step = 3 * kMicrosecond,
                       .bit = 0.14 * kNanosecond,
                       .step = (kIsWide ? 0.45 : 0.27) * kNanosecond,
-                      .products = kIsWide ? 14e12 : 17e12});
+                      .products = kIsWide ? 14e12 : 17e12,
+                      .is_alone = false});
 }
 
-// Unpacking takes its time.
+// Unpacking takes its time, and chips up to 9.0 need not.
 template <MmaTile kTile>
 double Int8Seconds(const Bconv2dArgs& a, const Chip& chip) {
-  return TileSeconds(a, chip, kTile.m, kTile.n, MmaSize<kTile>(a, chip).blocks,
-                     {.begin = 4 * kMicrosecond,
-                      .begin_step = 3 * kMicrosecond,
-                      .bit = 0.14 * kNanosecond,
-                      .step = 0.14 * kNanosecond,
-                      .products = 1.5e12});
+  const double seconds = TileSeconds(a, chip, kTile.m, kTile.n, MmaSize<kTile>(a, chip).blocks,
+                                     {.begin = 4 * kMicrosecond,
+                                      .begin_step = 3 * kMicrosecond,
+                                      .bit = 0.14 * kNanosecond,
+                                      .step = 0.27 * kNanosecond,
+                                      .products = 1.5e12,
+                                      .is_alone = false});
+  return chip.compute_capability > kLastChipOfBits ? seconds : kNotChosen;
 }
 
 template <WgmmaTile kTile>
@@ -175,7 +198,8 @@ double WgmmaSeconds(const Bconv2dArgs& a, const Chip& chip) {
                       .begin_step = 1 * kMicrosecond,
                       .bit = (kIsWide ? 0.19 : 0.14) * kNanosecond,
                       .step = (kIsWide ? 0.55 : 0.33) * kNanosecond,
-                      .products = kIsWide ? 36e12 : 23e12});
+                      .products = kIsWide ? 36e12 : 23e12,
+                      .is_alone = kIsWide});
 }
 
 const char* TmaRefusal(const Bconv2dArgs& a) {
@@ -204,7 +228,8 @@ double TmaSeconds(const Bconv2dArgs& a, const Chip& chip) {
                       .begin_step = 1 * kMicrosecond,
                       .bit = 0.17 * kNanosecond,
                       .step = 0.45 * kNanosecond,
-                      .products = 54e12});
+                      .products = 54e12,
+                      .is_alone = true});
 }
 
 template <SmallTile kTile>
@@ -225,11 +250,12 @@ LaunchSize SmallSize(const Bconv2dArgs& a, const Chip&) {
 // Few words at once take longer, and so do products of bytes.
 template <SmallTile kTile, bool kIsOfBytes>
 double SmallSeconds(const Bconv2dArgs& a, const Chip& chip) {
-  const int more_steps = std::max(0, OutputSteps(a) - 1);
+  if (kIsOfBytes && chip.compute_capability <= kLastChipOfBits) return kNotChosen;
+  const int more_steps = std::max(0, TensorSteps(a) - 1);
   const double blocks = static_cast<double>(SmallSize<kTile>(a, chip).blocks);
   const double words = static_cast<double>(DepthWords(a)) * PlanePairs(a);
   const double word = kTile.load_words == 4 ? 5.5 : kTile.load_words == 2 ? 7.6 : 8.8;
-  return (2.7 + 0.8 * more_steps) * kMicrosecond +
+  return (2.7 + 0.8 * std::min(1, more_steps)) * kMicrosecond +
          OfMultiprocessor(blocks, chip) * kNanosecond *
              (250 + 180 * more_steps + words * word * (kIsOfBytes ? 1.7 : 1));
 }
@@ -282,10 +308,9 @@ LaunchSize HepSize(const Bconv2dArgs& a, const Chip&) {
           .threads = static_cast<uint32_t>(HepThreads(kMapping, a))};
 }
 
-// Products of bits: chips of 10.0 and newer have them by way of bytes, slowly.
 template <MmaTile kTile>
 constexpr Bconv2dRow MmaRow(KernelId kernel) {
-  return {kernel, 80, 90, MmaRefusal<kTile>, MmaSize<kTile>, MmaSeconds<kTile>};
+  return {kernel, 80, kLastChipOfBits, MmaRefusal<kTile>, MmaSize<kTile>, MmaSeconds<kTile>};
 }
 
 // The chip has its own instructions, which no newer one understands.
@@ -301,7 +326,9 @@ constexpr Bconv2dRow TmaRow(KernelId kernel) {
 
 template <SmallTile kTile>
 constexpr Bconv2dRow SmallRow(KernelId kernel) {
-  return {kernel, 80, 90, SmallRefusal<kTile>, SmallSize<kTile>, SmallSeconds<kTile, false>};
+  return {kernel,           80,
+          kLastChipOfBits,  SmallRefusal<kTile>,
+          SmallSize<kTile>, SmallSeconds<kTile, false>};
 }
 
 template <MmaTile kTile>

@@ -54,8 +54,13 @@ struct TmaTile {
   // three begin with 168 for each thread, too few for a product of 256 channels and its output.
   static constexpr int kMultipliers = 256;
   static constexpr int kThreads = 384;
+  static constexpr int kBeginRegisters = 168;  // as the compiler gives them
   static constexpr int kMultipliersRegisters = 232;
   static constexpr int kFetchersRegisters = 40;
+  // Else the multipliers wait for registers for ever.
+  static_assert(kMultipliersRegisters * kMultipliers +
+                    kFetchersRegisters * (kThreads - kMultipliers) <=
+                kBeginRegisters * kThreads);
   // The ones of each pixel, and where a warp's lanes exchange values.
   static constexpr int kOutputBytes = kM * 4 + kMultipliers / 32 * 16 * 40 * 4;
 

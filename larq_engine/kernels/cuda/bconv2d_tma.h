@@ -169,9 +169,9 @@ LE_DEVICE void MultiplyTiles(const Bconv2dArgs& a, const TmaMemory<kTile>& memor
     WgmmaWait<0>(c);
     ArriveAsWarp(memory.Empty(before), lane);
 
-    // A warp counts the ones of its own rows, and reads no others.
+    // A warp counts the ones of its own rows, and reads no others. Those of the part before have
+    // been read when it arrives above.
     ones += __shfl_xor_sync(~0u, ones, 1);
-    __syncwarp();
     if (thread % 2 == 0) outputs.ones[thread / 2] = ones;
     __syncwarp();
     FinishFragments<1, TmaTile::kN / 8, /*kMayBeOutside=*/false>(

@@ -11,6 +11,17 @@ namespace {
 // Slots of DeviceConstants.
 enum Slot : int { kFilter, kFilterOnes, kCornerOnes, kMultiplier, kBias, kDotLimit };
 
+// Whether the window of some output has taps outside the image.
+bool HasTapsOutside(const cuda::Bconv2dArgs& a) {
+  const auto leaves = [](int64_t in, int64_t out, int64_t pad, int64_t stride, int64_t reach) {
+    return pad > 0 || (out - 1) * stride - pad + reach >= in;
+  };
+  return leaves(a.in_height, a.out_height, a.pad_top, a.stride_height,
+                int64_t{a.filter_height - 1} * a.dilation_height) ||
+         leaves(a.in_width, a.out_width, a.pad_left, a.stride_width,
+                int64_t{a.filter_width - 1} * a.dilation_width);
+}
+
 }  // namespace
 
 Launch Launch::Of(const cuda::Bconv2dRow& row, const cuda::Chip& chip,
@@ -37,7 +48,9 @@ std::vector<Launch> LaunchMaker::Make(const Bconv2dOp& op, const Chain& chain) c
                                          [&] { return PadFilter(spec, op.filter.data()); });
   args.filter_ones = constants_.Get<int32_t>(index, kFilterOnes, channels,
                                              [&] { return FilterOnes(spec, op.filter.data()); });
-  if (spec.IsPaddedWith(PadValue::kZero) || spec.IsPaddedWith(PadValue::kMinusOne)) {
+  const bool counts_outside =
+      spec.IsPaddedWith(PadValue::kZero) || spec.IsPaddedWith(PadValue::kMinusOne);
+  if (counts_outside && HasTapsOutside(args)) {
     args.corner_ones = constants_.Get<int32_t>(index, kCornerOnes, CornerCount(spec),
                                                [&] { return CornerOnes(spec, op.filter.data()); });
   }

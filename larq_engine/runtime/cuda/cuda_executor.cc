@@ -65,11 +65,12 @@ std::string CudaExecutor::Refusal(const Program& program, const ProgramOp& op) c
   return "";
 }
 
-// Of an NVIDIA H100, as `make gpu-check` measured it: a small kernel in a graph, binary layers C
-// and D of docs/gpu.md and layer A's bytes at batch 64, and BiRealNet's first convolution.
+// Of an NVIDIA H100, as `make gpu-check` measured it: a small kernel in a graph, binary layer C
+// of docs/gpu.md to bits at batch 256, layer A's bytes at batch 64, and BiRealNet's first
+// convolution.
 double CudaExecutor::Seconds(const Program& program, const ProgramOp& op, int) const {
   constexpr double kLaunch = 4e-6;
-  constexpr double kMacsPerSecond = 4e14;
+  constexpr double kMacsPerSecond = 1.3e15;
   constexpr double kFloatMacsPerSecond = 6e12;
   constexpr double kBytesPerSecond = 1.4e12;
   double bytes = static_cast<double>(program.value(op.output).bytes);

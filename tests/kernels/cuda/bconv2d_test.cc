@@ -147,11 +147,27 @@ TEST(GpuBconv2d, NoRowIsLeftOut) {
     layer.spec.in_channels *= 2;
     layer.kind = OutputKind::kBits;
     ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, random, runs));
+    GpuLayer words = Square(5, in_channels, 96, 3);
+    words.spec.pad_value = PadValue::kZero;
+    words.spec.dilation_height = 2;
+    words.fused = Fused::kResidual;
+    ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(words, random, runs));
+    words.spec.pad_value = PadValue::kOne;
+    words.kind = OutputKind::kBits;
+    ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(words, random, runs));
   }
   for (const int64_t in_channels : {128, 2048}) {
     GpuLayer layer = Dense(20, in_channels, 64);
     ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, random, runs));
+    layer.spec.pad_height.same = layer.spec.pad_width.same = true;  // of nothing
+    layer.spec.pad_value = PadValue::kZero;
+    layer.kind = OutputKind::kBits;
+    ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, random, runs));
   }
+  GpuLayer deep = Dense(3, 4160, 64);  // four times the depth is more than 32 bits have
+  deep.spec.bits_in = deep.spec.bits_weights = 8;
+  deep.kind = OutputKind::kBits;
+  ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(deep, random, runs));
   for (const Bconv2dRow& row : Bconv2dRows()) EXPECT_GT(runs[NameOf(row)], 1) << NameOf(row);
 }
 
@@ -356,6 +372,25 @@ TEST(GpuBconv2d, ChoosesByExpectedTime) {
   EXPECT_EQ(chosen(Square(7, 512, 512, 3), 256, 80), "bconv2d_mma_128x64_c16");
   EXPECT_EQ(chosen(Square(7, 512, 512, 3), 256, 90), "bconv2d_wgmma_128x128");
   EXPECT_EQ(chosen(Square(14, 256, 256, 3), 64, 90), "bconv2d_wgmma_128x128");
+  // Steps of channels take little, and no chip of products of bits takes bytes or counts instead.
+  for (const int channel_steps : {0, 3, 8}) {
+    for (const int tensor_steps : {1, 2, 4}) {
+      for (const auto& [layer, batch] :
+           {std::pair(Square(56, 64, 64, 3), 1), std::pair(Square(56, 64, 64, 3), 64),
+            std::pair(Square(14, 64, 64, 3), 1), std::pair(Square(28, 128, 128, 3), 64)}) {
+        cuda::Bconv2dArgs args = ShapeOf(layer);
+        args.batch = batch;
+        for (int i = 0; i < channel_steps + tensor_steps; ++i) {
+          args.output.after.steps[args.output.after.count++].kind =
+              i < channel_steps ? cuda::PixelStep::kPrelu : cuda::PixelStep::kAddTensor;
+        }
+        const cuda::Chip chip{.compute_capability = 90, .multiprocessors = 132};
+        const std::string name = NameOf(*SelectBconv2d(args, chip, cuda::kAutoRow).row);
+        EXPECT_EQ(name.find("popc"), std::string::npos) << tensor_steps << " " << batch;
+        EXPECT_EQ(name.find("int8"), std::string::npos) << tensor_steps << " " << batch;
+      }
+    }
+  }
   GpuLayer to_bits = Square(14, 1024, 1024, 3);
   to_bits.kind = OutputKind::kBits;
   EXPECT_EQ(chosen(to_bits, 64, 90), "bconv2d_wgmma_128x256");

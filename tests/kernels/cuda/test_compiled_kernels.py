@@ -69,6 +69,8 @@ ON_9_0 = FROM_8_0_TO_9_0 | {
         r"FENCE\.VIEW\.ASYNC",
         r"UTMALDG\.2D",
         r"SYNCS\.PHASECHK\.\S*TRYWAIT",
+        r"USETMAXREG\.DEALLOC",
+        r"USETMAXREG\.TRY_ALLOC",
         r"LDS\.128",
     ),
 }
