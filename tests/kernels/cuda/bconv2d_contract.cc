@@ -86,7 +86,8 @@ int main() {
   layer.batch = 2;  // more parts of the product than blocks
   layer.kind = OutputKind::kBits;
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_tma_128x256);
-  layer.spec.out_channels = 256;
+  layer.spec.in_channels = 128;
+  layer.spec.out_channels = 256;  // whole words
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_tma_128x256);
   return keeps ? 0 : 1;
 }
