@@ -124,7 +124,7 @@ def operators(bench: Bench) -> Any:
     """The Python tests that hold operators and files to NumPy and to LCE, on the GPU."""
     output = bench.run(
         *[sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"],
-        *["-n", "8", "-rf", "tests/cuda", "tests/python/test_fusion.py"],
+        *["-n", "8", "-rfs", "tests/cuda", "tests/python/test_fusion.py"],
         *["tests/python/test_compiled_model.py", "tests/interop/test_interop.py"],
         *["-k", "not tensorflow and not tflite_runtime and not originals"],
         seconds=400,

@@ -34,16 +34,23 @@ def driver():
 
 
 @pytest.fixture
-def no_leaks():
-    """All memory is given back, and no copy is of memory that is not pinned. A GPU does not say."""
-    gc.collect()
+def assert_no_leaks():
+    """Called where all memory is given back, and no copy was of memory that is not pinned.
+
+    A GPU does not say.
+    """
+    gc.collect()  # what tests before left to it would count as leaks of this one
     library = _fake_driver()
     if library is not None:
         library.fake_cuda_reset()
-    yield
+
+    def check():
+        if library is not None:
+            assert library.fake_cuda_leaks() == 0
+            assert library.fake_cuda_pageable_copies() == 0
+
+    yield check
     if library is not None:
-        assert library.fake_cuda_leaks() == 0
-        assert library.fake_cuda_pageable_copies() == 0
         library.fake_cuda_reset()
 
 

@@ -222,7 +222,7 @@ def test_a_closed_interpreter(model):
         interpreter.predict(model.inputs)
 
 
-def test_memory_is_known_before_the_first_run(model, no_leaks):
+def test_memory_is_known_before_the_first_run(model, assert_no_leaks):
     with model.open(device="cuda") as interpreter:
         (before,) = interpreter.memory()
         assert before.device == "cuda"
@@ -232,4 +232,5 @@ def test_memory_is_known_before_the_first_run(model, no_leaks):
         interpreter.predict(model.inputs)
         (after,) = interpreter.memory()
         assert after.weights == 2 * before.weights and after.activations > before.activations
+    assert_no_leaks()
     assert model.open(device="cpu").memory() == []

@@ -46,7 +46,7 @@ def model(rng):
 
 
 @pytest.mark.parametrize("path", sorted(_INTEROP.glob("*.tflite")), ids=lambda path: path.stem)
-def test_files_of_lce_answer_as_on_the_cpu(path, rng, no_leaks):
+def test_files_of_lce_answer_as_on_the_cpu(path, rng, assert_no_leaks):
     cpu = larq_engine.Interpreter(path, device="cpu")
     inputs = [random_data(info, rng) for info in cpu._inputs]
     gpu = larq_engine.Interpreter(path, device="cuda")
@@ -60,6 +60,7 @@ def test_files_of_lce_answer_as_on_the_cpu(path, rng, no_leaks):
         else:
             assert _same_bytes(answers, expected)
     gpu.close()
+    assert_no_leaks()
 
 
 def test_everything_runs_on_the_gpu_and_little_is_moved(model):
@@ -97,10 +98,11 @@ def test_a_device_that_costs_decide_on(model):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_random_networks_with_streams_and_threads_in_any_order(seed, rng, shuffled, no_leaks):
+def test_random_networks_with_streams_and_threads_in_any_order(seed, rng, shuffled, assert_no_leaks):
     shuffled(seed)
     for _ in range(3):
         random_net(rng).check_both(device="cuda")
+    assert_no_leaks()
 
 
 @pytest.mark.parametrize("compute_capability", ["75", "86", "120"])
@@ -126,7 +128,7 @@ assert results[0] == results[1]
     )
 
 
-def test_other_shapes_one_after_another(rng, no_leaks):
+def test_other_shapes_one_after_another(rng, assert_no_leaks):
     model = residual_net(rng, random_images(rng, 3, 6, 5, 12))
     with model.open(device="cuda") as gpu, model.open(device="cpu") as cpu:
         for shape in [(1, 6, 5, 12), (3, 6, 5, 12), (1, 9, 4, 12), (1, 6, 5, 12)]:
@@ -134,6 +136,7 @@ def test_other_shapes_one_after_another(rng, no_leaks):
             for interpreter in (gpu, cpu):
                 interpreter.resize([shape])
             assert _same_bytes(_answers(gpu, images), _answers(cpu, images))
+    assert_no_leaks()
 
 
 def test_launches_are_remembered_for_shapes_that_come_back(model, driver):
@@ -310,7 +313,7 @@ def test_a_kernel_by_name(model, kernel):
     assert _same_bytes(answers, _answers(model.open(device="cpu"), model.inputs))
 
 
-def test_plain_products_copied_by_the_chip(rng, no_leaks):
+def test_plain_products_copied_by_the_chip(rng, assert_no_leaks):
     model = _plain_net(rng, 3, 9, 8, 128)
     with model.open(device="cuda", kernel=_PLAIN) as interpreter:
         for samples in (3, 1, 3):  # each time at other places, of which the driver is told
@@ -319,6 +322,7 @@ def test_plain_products_copied_by_the_chip(rng, no_leaks):
             assert _same_bytes(_answers(interpreter, inputs), expected)
         rows = interpreter.profile(runs=1)
     assert {row.kernel for row in rows if row.op == "LceBconv2d"} == {_PLAIN}
+    assert_no_leaks()
 
 
 def test_a_plain_product_that_is_none(model):
@@ -361,7 +365,7 @@ _SEVERAL_BITS = [
 
 
 @pytest.mark.parametrize("conv", _SEVERAL_BITS, ids=str)
-def test_layers_of_several_bits(conv, rng, no_leaks):
+def test_layers_of_several_bits(conv, rng, assert_no_leaks):
     case = ConvCase(conv, rng)
     model = case.model()
     x = rng.standard_normal(case.conv.input_shape).astype(np.float32)
@@ -374,9 +378,10 @@ def test_layers_of_several_bits(conv, rng, no_leaks):
         case.check(got, oracle.dot_products(case.conv, case.values(x), case.filters))
         assert _same_bytes(got, expected)
         assert {row.device for row in rows if row.op in ("LceQuantize", "LceBconv2d")} == {"cuda"}
+    assert_no_leaks()
 
 
-def test_bytes_become_bits_on_the_cpu(rng, no_leaks):
+def test_bytes_become_bits_on_the_cpu(rng, assert_no_leaks):
     case = ConvCase(Conv((1, 5, 4, 40), (3, 3), 33, bits_in=8, bits_weights=2), rng)
     x = rng.integers(0, 256, case.conv.input_shape).astype(np.uint8)
     with larq_engine.Interpreter(case.model(np.uint8), device="cuda") as interpreter:
@@ -386,6 +391,7 @@ def test_bytes_become_bits_on_the_cpu(rng, no_leaks):
     case.check(got, oracle.dot_products(case.conv, values, case.filters))
     assert {row.device for row in rows if row.op == "LceQuantize"} == {"cpu"}
     assert {row.device for row in rows if row.op == "LceBconv2d"} == {"cuda"}
+    assert_no_leaks()
 
 
 def test_rows_for_one_bit_refuse_several(rng):

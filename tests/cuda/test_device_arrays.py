@@ -128,8 +128,7 @@ def test_tensors_of_pytorch(model, expected):
         images = torch.from_numpy(-model.inputs[0]).cuda().neg()
         np.testing.assert_array_equal(interpreter.predict(images), expected)
         np.testing.assert_array_equal(interpreter.predict(images[:1]), expected[:1])
-        host = model.inputs[0]
-        np.testing.assert_array_equal(interpreter.predict(host), expected)
+        np.testing.assert_array_equal(interpreter.predict(model.inputs[0]), expected)
 
 
 def test_strides_that_say_nothing_and_offsets(model, on_gpu):

@@ -370,7 +370,7 @@ def _small_quicknet(rng: np.random.Generator) -> Model:
     return net.finish(_softmax(net, logits))
 
 
-def test_a_whole_model_is_one_part_of_the_graph(rng, no_leaks):
+def test_a_whole_model_is_one_part_of_the_graph(rng, assert_no_leaks):
     model = _small_quicknet(rng)
     with model.open(device="cuda") as gpu, model.open(device="cpu") as cpu:
         # A sign that rounding turns would show: the blocks' sums of both are of the same bits.
@@ -384,6 +384,7 @@ def test_a_whole_model_is_one_part_of_the_graph(rng, no_leaks):
         }
         assert len([row for row in rows if row.op not in ("TRANSFER", "host runtime")]) == 21
         assert not {"CONV_2D", "SOFTMAX", "MEAN"} & set(claimed(cpu))
+    assert_no_leaks()
 
 
 def test_placement_leaves_operators_to_the_host(rng):

@@ -95,7 +95,7 @@ def _make(shape: Callable[[Net, Value], Value], rng: np.random.Generator, sample
 
 
 @pytest.mark.parametrize("shape", _SHAPES, ids=lambda shape: shape.__name__[1:])
-def test_every_byte_is_the_cpus(shape, rng, no_leaks):
+def test_every_byte_is_the_cpus(shape, rng, assert_no_leaks):
     model = _make(shape, rng, 2)
     model.check(device="cpu")
     steps = model.check_both(device="cuda")
@@ -103,6 +103,7 @@ def test_every_byte_is_the_cpus(shape, rng, no_leaks):
         rows = list(interpreter.profile(runs=1))
     assert [row.op for row in rows if row.op == "TRANSFER"] == ["TRANSFER"] * 2
     assert {row.device for row in rows if row.op in steps} == {"cuda"}
+    assert_no_leaks()
 
 
 @pytest.mark.parametrize("samples", [1, 64])
