@@ -98,7 +98,9 @@ def test_a_device_that_costs_decide_on(model):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_random_networks_with_streams_and_threads_in_any_order(seed, rng, shuffled, assert_no_leaks):
+def test_random_networks_with_streams_and_threads_in_any_order(
+    seed, rng, shuffled, assert_no_leaks
+):
     shuffled(seed)
     for _ in range(3):
         random_net(rng).check_both(device="cuda")

@@ -167,14 +167,14 @@ double MmaSeconds(const Bconv2dArgs& a, const Chip& chip) {
 // Unpacking takes its time, and chips up to 9.0 need not.
 template <MmaTile kTile>
 double Int8Seconds(const Bconv2dArgs& a, const Chip& chip) {
-  const double seconds = TileSeconds(a, chip, kTile.m, kTile.n, MmaSize<kTile>(a, chip).blocks,
-                                     {.begin = 4 * kMicrosecond,
-                                      .begin_step = 3 * kMicrosecond,
-                                      .bit = 0.14 * kNanosecond,
-                                      .step = 0.27 * kNanosecond,
-                                      .products = 1.5e12,
-                                      .is_alone = false});
-  return chip.compute_capability > kLastChipOfBits ? seconds : kNotChosen;
+  if (chip.compute_capability <= kLastChipOfBits) return kNotChosen;
+  return TileSeconds(a, chip, kTile.m, kTile.n, MmaSize<kTile>(a, chip).blocks,
+                     {.begin = 4 * kMicrosecond,
+                      .begin_step = 3 * kMicrosecond,
+                      .bit = 0.14 * kNanosecond,
+                      .step = 0.27 * kNanosecond,
+                      .products = 1.5e12,
+                      .is_alone = false});
 }
 
 template <WgmmaTile kTile>
