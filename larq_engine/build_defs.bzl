@@ -39,7 +39,7 @@ ISA_COPTS = {
         "@platforms//os:macos": [],  # every Mac with such a CPU has it
         "//conditions:default": ["-march=armv8.2-a+dotprod"],
     }),
-    "fma": ["-mfma"],  # no row has it: a test shows that nothing is contracted where it could be
+    "fma": ["-mfma"],  # the products of floats, and a test that nothing else is contracted
     "neon": [],  # every 64-bit ARM has it
     "popcnt": ["-mpopcnt"],
     "sme2": [],  # written as words: gcc knows SME2 from 14 on

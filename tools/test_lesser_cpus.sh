@@ -7,8 +7,8 @@ cd "$(dirname "$0")/.."
 
 # CPU and what it has: nothing beyond x86-64's baseline; POPCNT; AVX2.
 readonly CPUS=(core2duo:portable Nehalem:portable,popcnt Haswell:portable,popcnt,avx2)
-readonly TESTS=(kernels/bgemm_test kernels/byte_product_test kernels/kernel_rows_test
-  kernels/pixel_ops_test kernels/select_test kernels/signed_sums_test runtime/host/delegate_test)
+readonly TESTS=(kernels/bgemm_test kernels/byte_product_test kernels/float_product_test
+  kernels/kernel_rows_test kernels/pixel_ops_test kernels/select_test kernels/signed_sums_test runtime/host/delegate_test)
 # It counts threads that the system has started, which takes its time under emulation.
 readonly NOT_EMULATED='-Delegate.ThreadsAreThoseOfTheOptionOrOfTheHost'
 readonly PYTHON_CPU=Haswell  # LiteRT's own wheel needs AVX

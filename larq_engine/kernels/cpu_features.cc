@@ -60,7 +60,7 @@ bool HasAmxint8(const Cpuid& features) {
 // Not by the compiler's __builtin_cpu_supports: zig's answers no to everything. Each level asks for
 // the one below: no CPU lacks it, and a row may count on it.
 CpuFeatures AskX86() {
-  constexpr unsigned kPopcnt = Bits({23}), kXgetbv = Bits({27}), kAvx = Bits({28});
+  constexpr unsigned kPopcnt = Bits({23}), kXgetbv = Bits({27}), kAvxAndFma = Bits({28, 12});
   constexpr unsigned kAvx2AndBmi2 = Bits({5, 8});
   constexpr unsigned kAvx512 = Bits({16, 17, 30, 31});  // F, DQ, BW, VL
   constexpr unsigned kAvx512vnni = Bits({11}), kAvx512vpopcntdq = Bits({14});
@@ -70,7 +70,8 @@ CpuFeatures AskX86() {
   CpuFeatures features = {};
   if (!HasAll(basic.ecx, kPopcnt)) return features;
   features.Add(Isa::kPopcnt);
-  if (!HasAll(basic.ecx, kXgetbv | kAvx) || !HasAll(extended.ebx, kAvx2AndBmi2)) return features;
+  if (!HasAll(basic.ecx, kXgetbv | kAvxAndFma) || !HasAll(extended.ebx, kAvx2AndBmi2))
+    return features;
   const unsigned saved = SavedState();
   if (!HasAll(saved, kSavesAvx)) return features;
   features.Add(Isa::kAvx2);

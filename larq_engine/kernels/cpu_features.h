@@ -11,7 +11,7 @@ namespace larq_engine {
 enum class Isa : uint8_t {
   kPortable,         // what the compiler assumes of every CPU of the architecture
   kPopcnt,           // x86: the POPCNT instruction (Nehalem, Barcelona and later)
-  kAvx2,             // x86: AVX2 (Haswell, Zen and later)
+  kAvx2,             // x86: AVX2 and FMA (Haswell, Zen and later)
   kAvx512bw,         // x86: AVX-512 F, BW, DQ and VL (Skylake-X, Cascade Lake and later)
   kAvx512vnni,       // x86: those and VNNI, products of bytes (Cascade Lake, Zen 4 and later)
   kAvx512vpopcntdq,  // x86: those and VPOPCNTDQ (Ice Lake, Sapphire Rapids, Zen 4 and later)

@@ -3,6 +3,7 @@
 #ifndef LARQ_ENGINE_KERNELS_OUTPUT_GRID_H_
 #define LARQ_ENGINE_KERNELS_OUTPUT_GRID_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -47,6 +48,15 @@ class OutputGrid {
 
   size_t PixelsToEndOfImage(const Position& position) const {
     return static_cast<size_t>((height_.out - position.y) * width_.out - position.x);
+  }
+
+  // How many pixels from this one on, at most `most`, all have no taps left or right of the image,
+  // and are in one line; or none of them is such.
+  int64_t PixelsAlike(const Position& position, int64_t most) const {
+    if (inner_width_.first >= inner_width_.last) return most;
+    if (position.x < inner_width_.first) return std::min(most, inner_width_.first - position.x);
+    if (position.x < inner_width_.last) return std::min(most, inner_width_.last - position.x);
+    return std::min(most, width_.out - position.x + inner_width_.first);
   }
 
   // Whether the pixel has no taps above or below the image.

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/byte_table.h"
 #include "larq_engine/kernels/cpu_features.h"
+#include "larq_engine/kernels/float_table.h"
 #include "larq_engine/kernels/kernel_table.h"
 #include "larq_engine/kernels/pixel_ops_table.h"
 #include "larq_engine/kernels/signed_sums_table.h"
@@ -32,6 +33,7 @@ std::set<std::string> Tested(const char* table, const Rows& rows) {
 TEST(KernelRows, OfRequiredIsasAreThere) {
   std::set<std::string> tested = Tested("bgemm", BgemmRows());
   tested.merge(Tested("byte products", ByteRows()));
+  tested.merge(Tested("float products", FloatRows()));
   tested.merge(Tested("pixel operations", PixelOpsRows()));
   tested.merge(Tested("signed sums", SignedSumsRows()));
   const char* required = std::getenv("LARQ_ENGINE_REQUIRE_ISA");

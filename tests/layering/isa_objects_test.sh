@@ -53,6 +53,7 @@ not_rows() {
     grep -P '^[0-9a-f]+ ' |
     grep -vP ' T larq_engine::BgemmI32_\w+\(larq_engine::BgemmArgs const&\)$' |
     grep -vP ' T larq_engine::(BytesI32_\w+\(larq_engine::Byte|Expand\w+\(larq_engine::Expand)Args const&\)$' |
+    grep -vP ' T larq_engine::Float\w+\(larq_engine::FloatArgs const&\)$' |
     grep -vP ' T larq_engine_bgemm_\w+_\d+x\d+x\d+$' |
     grep -vP ' [RD] larq_engine::k(PixelOps|SignedSums)\w+$' || true
 }

@@ -117,7 +117,7 @@ def isa_files_include_only_the_contract_and_their_own(sources: Sources) -> Viola
             continue
         contract = re.fullmatch(
             r"larq_engine/kernels/"
-            r"(bgemm\w*|bits|byte_product|pixel_ops(_loops|_rows)?|round_to_int8"
+            r"(bgemm\w*|bits|byte_product|float_product|pixel_ops(_loops|_rows)?|round_to_int8"
             r"|signed_sums(_loops|_tables)?)\.h",
             name,
         )
@@ -170,7 +170,8 @@ def runtime_includes_only_what_is_below_it_and_the_system(sources: Sources) -> V
 # What a folder of the runtime may include of the runtime; of kernels, what no device is known to.
 _KERNELS_WITHOUT_DEVICE = re.compile(
     r"larq_engine/kernels/(activation|aligned_buffer|bconv2d_spec|bits|corner_ones"
-    r"|int8_(conv2d_spec|output)|memory_size|output_transform|signed_dense_output|unpack_weights|window)\.h"
+    r"|(float|int8)_conv2d_spec|int8_output|memory_size|output_transform|signed_dense_output"
+    r"|unpack_weights|window)\.h"
 )
 _DEVICES = ("cpu", "cuda")
 _OF_RUNTIME = {

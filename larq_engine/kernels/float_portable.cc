@@ -1,0 +1,53 @@
+#include "larq_engine/kernels/float_portable.h"
+
+#include <cmath>
+
+namespace larq_engine {
+namespace {
+
+float Clamp(float value, FloatRange range) {
+  value = value < range.min ? range.min : value;
+  return value > range.max ? range.max : value;
+}
+
+const float* Run(const FloatArgs& args, size_t segment, size_t pixel) {
+  return FloatRun(args.lhs_base, args.lhs[segment * kFloatPixels + pixel]);
+}
+
+}  // namespace
+
+void FloatPixels16Portable(const FloatArgs& args) {
+  const size_t depth = args.segments * args.segment_words;
+  for (size_t i = 0; i < args.m; ++i) {
+    for (size_t j = 0; j < args.n; ++j) {
+      const float* rhs = args.rhs + j / kFloatLanes * kFloatLanes * depth + j % kFloatLanes;
+      float sum = 0;
+      for (size_t s = 0; s < args.segments; ++s) {
+        const float* run = Run(args, s, i);
+        for (size_t k = 0; k < args.segment_words; ++k, rhs += kFloatLanes) {
+          sum = std::fma(run[k], *rhs, sum);
+        }
+      }
+      args.out[i * args.out_stride + j] = Clamp(sum + args.bias[j], args.range);
+    }
+  }
+}
+
+void FloatChannelsPortable(const FloatArgs& args) {
+  const size_t columns = (args.n + kFloatLanes - 1) / kFloatLanes * kFloatLanes;
+  for (size_t i = 0; i < args.m; ++i) {
+    for (size_t j = 0; j < args.n; ++j) {
+      const float* rhs = args.rhs + j;
+      float sum = 0;
+      for (size_t s = 0; s < args.segments; ++s) {
+        const float* run = Run(args, s, i);
+        for (size_t k = j; k < args.segment_words; k += args.n, rhs += columns) {
+          sum = std::fma(run[k], *rhs, sum);
+        }
+      }
+      args.out[i * args.out_stride + j] = Clamp(sum + args.bias[j], args.range);
+    }
+  }
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,38 @@
+// The rows of products of floats. Adding one: its .cc, its row here, its line in BUILD. Dispatch
+// and tests follow.
+#ifndef LARQ_ENGINE_KERNELS_FLOAT_TABLE_H_
+#define LARQ_ENGINE_KERNELS_FLOAT_TABLE_H_
+
+#include <span>
+#include <string_view>
+
+#include "larq_engine/kernels/cpu_features.h"
+#include "larq_engine/kernels/float_conv2d_spec.h"
+#include "larq_engine/kernels/float_product.h"
+
+namespace larq_engine {
+
+struct FloatRow {
+  const char* name;  // floats_<pixels at once>x<nr>_<isa>
+  Isa isa;
+  int nr;
+  double macs_per_cycle;  // of a core of today
+  FloatFn of_pixels;
+  FloatFn of_channels;
+};
+
+// The rows that this build holds, from the lowest ISA to the highest.
+std::span<const FloatRow> FloatRows();
+
+// The highest that the CPU has, and HighestIsa of a forced kernel allows.
+const FloatRow& SelectFloats(CpuFeatures cpu, std::string_view forced_kernel);
+
+// What one output pixel is expected to take.
+double FloatCycles(const FloatRow& row, const FloatConv2dSpec& spec);
+
+// Whether such a convolution takes no longer than in a host.
+bool PrefersFloats(const FloatRow& row);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_FLOAT_TABLE_H_

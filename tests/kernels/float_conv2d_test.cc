@@ -1,0 +1,338 @@
+// Convolutions of floats over every row of the table, against sums written from the definition. A
+// row that this CPU lacks is skipped (kernel_rows_test.cc lists them).
+#include "larq_engine/kernels/float_conv2d.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "larq_engine/kernels/bits.h"
+#include "tests/common/guarded_buffer.h"
+#include "tests/common/seed.h"
+
+namespace larq_engine {
+namespace {
+
+using testing::Guard;
+using testing::GuardedBuffer;
+using testing::Random;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kCanary = std::bit_cast<float>(0x5ca1ab1e);
+
+struct Problem {
+  FloatConv2dSpec spec;
+  int64_t images;
+  int64_t height;
+  int64_t width;
+  FloatRange range;
+  std::vector<float> filter;
+  std::vector<float> bias;
+  std::vector<float> input;
+
+  int64_t pixels() const { return images * spec.Height(height).out * spec.Width(width).out; }
+
+  float Value(int64_t image, int64_t y, int64_t x, int64_t c) const {
+    if (y < 0 || y >= height || x < 0 || x >= width) return 0;
+    const int64_t pixel = (image * height + y) * width + x;
+    return input[static_cast<size_t>(pixel * spec.in_channels + c)];
+  }
+
+  // Taps line by line, and channels in order; then the bias.
+  float Expected(int64_t pixel, int64_t channel) const {
+    const WindowAxis rows = spec.Height(height), columns = spec.Width(width);
+    const int64_t x = pixel % columns.out * columns.stride - columns.pad_before;
+    const int64_t y = pixel / columns.out % rows.out * rows.stride - rows.pad_before;
+    const int64_t image = pixel / columns.out / rows.out;
+    const int64_t group = channel / (spec.out_channels / spec.groups);
+    const int64_t first = spec.is_depthwise ? channel : group * (spec.in_channels / spec.groups);
+    const int64_t count = spec.is_depthwise ? 1 : spec.in_channels / spec.groups;
+    float sum = 0;
+    for (int64_t ty = 0; ty < spec.filter_height; ++ty) {
+      for (int64_t tx = 0; tx < spec.filter_width; ++tx) {
+        const int64_t tap = ty * spec.filter_width + tx;
+        for (int64_t c = 0; c < count; ++c) {
+          const int64_t taps = spec.filter_height * spec.filter_width;
+          const int64_t at = spec.is_depthwise ? tap * spec.out_channels + channel
+                                               : (channel * taps + tap) * count + c;
+          sum = std::fma(Value(image, y + ty, x + tx, first + c), filter[static_cast<size_t>(at)],
+                         sum);
+        }
+      }
+    }
+    sum += bias[static_cast<size_t>(channel)];
+    if (sum < range.min) return range.min;
+    return sum > range.max ? range.max : sum;
+  }
+};
+
+Problem Draw(Random& random, const FloatConv2dSpec& spec, int64_t images, int64_t height,
+             int64_t width) {
+  const auto draw = [&](int64_t count) {
+    std::vector<float> values(static_cast<size_t>(count));
+    for (float& value : values) value = random.Float(-2, 2);
+    return values;
+  };
+  constexpr FloatRange kRanges[] = {
+      {-kInfinity, kInfinity}, {-kInfinity, kInfinity}, {0, kInfinity}, {-1, 1}, {0, 6}};
+  const int64_t inputs_of_output = spec.is_depthwise ? 1 : spec.in_channels / spec.groups;
+  return {
+      .spec = spec,
+      .images = images,
+      .height = height,
+      .width = width,
+      .range = kRanges[random.Int(0, std::ssize(kRanges) - 1)],
+      .filter = draw(spec.out_channels * spec.filter_height * spec.filter_width * inputs_of_output),
+      .bias = draw(spec.out_channels),
+      .input = draw(images * height * width * spec.in_channels)};
+}
+
+// A NaN has any sign and payload.
+bool IsSame(float a, float b) {
+  return (std::isnan(a) && std::isnan(b)) ||
+         std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
+}
+
+// What it is made from is gone when it runs.
+FloatConv2d Make(const Problem& problem, const FloatRow& row) {
+  const GuardedBuffer<float> filter{std::span<const float>(problem.filter)};
+  const GuardedBuffer<float> bias{std::span<const float>(problem.bias)};
+  return FloatConv2d(problem.spec, filter.data(), bias.data(), problem.range, row);
+}
+
+using Ranges = std::vector<std::pair<int64_t, int64_t>>;
+
+// Of up to `most` each, in any order.
+Ranges Cut(Random& random, int64_t count, int64_t most) {
+  Ranges ranges;
+  for (int64_t first = 0; first < count;) {
+    const int64_t last = std::min(first + random.Int(1, most), count);
+    ranges.push_back({first, last});
+    first = last;
+  }
+  for (size_t i = 1; i < ranges.size(); ++i) {
+    std::swap(ranges[i], ranges[static_cast<size_t>(random.Int(0, static_cast<int64_t>(i)))]);
+  }
+  return ranges;
+}
+
+class FloatConv2dTest : public ::testing::TestWithParam<FloatRow> {
+ protected:
+  void SetUp() override {
+    if (!DetectCpuFeatures().Has(GetParam().isa)) {
+      GTEST_SKIP() << "this CPU has no " << IsaName(GetParam().isa);
+    }
+  }
+
+  // In pieces of up to `most_pixels` pixels and `most_blocks` blocks of channels, each with buffers
+  // at a page that nobody may touch.
+  void ExpectExact(const Problem& problem, int64_t most_pixels, int64_t most_blocks,
+                   Guard guard = Guard::kAfter) {
+    const FloatConv2dSpec& spec = problem.spec;
+    const auto channels = static_cast<size_t>(spec.out_channels);
+    FloatConv2d conv = Make(problem, GetParam());
+    EXPECT_STREQ(conv.kernel(), GetParam().name);
+    conv.Resize(problem.height, problem.width);
+    const std::span<const float> image(problem.input);
+    const GuardedBuffer<float> input(image, guard);
+    GuardedBuffer<std::byte> scratch(RoundUp(conv.scratch_bytes(), kBufferAlignment));
+    for (const auto& [first, last] : Cut(random_, problem.pixels(), most_pixels)) {
+      const auto pixels = static_cast<size_t>(last - first);
+      GuardedBuffer<float> output(pixels * channels, guard);
+      std::fill_n(output.data(), output.size(), kCanary);
+      for (const auto& [first_block, last_block] :
+           Cut(random_, conv.channel_blocks(), most_blocks)) {
+        if (spec.is_pixelwise()) {
+          const auto of_pixel = static_cast<size_t>(spec.in_channels);
+          const GuardedBuffer<float> piece(
+              image.subspan(static_cast<size_t>(first) * of_pixel, pixels * of_pixel), guard);
+          conv.Run(piece.data(), first, last, first_block, last_block, scratch.data(),
+                   output.data());
+        } else {
+          conv.Run(input.data(), first, last, first_block, last_block, scratch.data(),
+                   output.data());
+        }
+      }
+      for (size_t at = 0; at < output.size(); ++at) {
+        const int64_t pixel = first + static_cast<int64_t>(at / channels);
+        const auto channel = static_cast<int64_t>(at % channels);
+        const float expected = problem.Expected(pixel, channel);
+        ASSERT_TRUE(IsSame(output.data()[at], expected))
+            << conv.kernel() << ": " << output.data()[at] << " instead of " << expected
+            << " at pixel " << pixel << " channel " << channel << "; " << problem.images
+            << " images of " << problem.height << "x" << problem.width << "x" << spec.in_channels
+            << ", filters " << spec.filter_height << "x" << spec.filter_width << " strides "
+            << spec.stride_height << "x" << spec.stride_width << (spec.same ? " SAME " : " VALID ")
+            << spec.groups << " groups" << (spec.is_depthwise ? " depthwise" : "");
+      }
+    }
+  }
+
+  // Sizes that are drawn of those that matter, for filters and strides one by one. What `complete`
+  // does is to say how many channels there are. In a few places of the image are special values.
+  template <typename Function>
+  void ExpectExactForFilters(Function complete) {
+    constexpr std::pair<int64_t, int64_t> kFilters[] = {{1, 1}, {1, 3}, {3, 1}, {2, 2}, {3, 3},
+                                                        {5, 5}, {1, 7}, {7, 7}, {4, 6}};
+    constexpr int64_t kWidths[] = {7, 8, 20, 47, 48, 49, 60, 101};
+    constexpr float kSpecial[] = {-0.0f, 0x1p-140f, 0x1p100f, kInfinity, -kInfinity};
+    for (const auto& [filter_height, filter_width] : kFilters) {
+      for (int64_t stride_height = 1; stride_height <= 3; ++stride_height) {
+        for (int64_t stride_width = 1; stride_width <= 3; ++stride_width) {
+          for (bool same : {false, true}) {
+            FloatConv2dSpec spec = {.filter_height = filter_height,
+                                    .filter_width = filter_width,
+                                    .stride_height = stride_height,
+                                    .stride_width = stride_width,
+                                    .same = same};
+            const int64_t width = AnyOf(kWidths);
+            complete(spec, kMostProducts / (2 * 8 * width * filter_height * filter_width) + 1);
+            Problem problem = Draw(random_, spec, 2, random_.Int(7, 8), width);
+            if (random_.Int(0, 3) == 0) {
+              for (float special : kSpecial) {
+                const int64_t at = random_.Int(0, std::ssize(problem.input) - 1);
+                problem.input[static_cast<size_t>(at)] = special;
+              }
+            }
+            const Guard guard = random_.Int(0, 1) == 0 ? Guard::kAfter : Guard::kBefore;
+            ExpectExact(problem, random_.Int(1, 300), random_.Int(1, 3), guard);
+          }
+        }
+      }
+    }
+  }
+
+  template <size_t kCount>
+  int64_t AnyOf(const int64_t (&values)[kCount]) {
+    return values[random_.Int(0, kCount - 1)];
+  }
+
+  // Of a layer, about: emulated, a test takes seconds.
+  static constexpr int64_t kMostProducts = 150'000;
+  Random random_;
+};
+
+constexpr int64_t kChannels[] = {1, 3, 7, 8, 16, 33, 64};
+
+TEST_P(FloatConv2dTest, AnyLayer) {
+  SCOPED_TRACE(testing::ReplayHint());
+  ExpectExactForFilters([&](FloatConv2dSpec& spec, int64_t products) {
+    spec.in_channels = AnyOf(kChannels);
+    spec.out_channels = std::clamp<int64_t>(products / spec.in_channels, 1, random_.Int(1, 200));
+  });
+}
+
+TEST_P(FloatConv2dTest, Depthwise) {
+  SCOPED_TRACE(testing::ReplayHint());
+  ExpectExactForFilters([&](FloatConv2dSpec& spec, int64_t) {
+    spec.is_depthwise = true;
+    spec.in_channels = spec.out_channels = AnyOf(kChannels);
+  });
+}
+
+TEST_P(FloatConv2dTest, Groups) {
+  SCOPED_TRACE(testing::ReplayHint());
+  for (int64_t groups : {2, 4}) {
+    ExpectExactForFilters([&](FloatConv2dSpec& spec, int64_t products) {
+      const int64_t channels = AnyOf({1, 2, 3, 7, 8, 16});
+      spec.groups = groups;
+      spec.in_channels = groups * channels;
+      spec.out_channels =
+          groups * std::clamp<int64_t>(products / spec.in_channels, 1, random_.Int(1, 70));
+    });
+  }
+}
+
+// Many channels, of which every row has several blocks.
+TEST_P(FloatConv2dTest, BlocksOfChannels) {
+  SCOPED_TRACE(testing::ReplayHint());
+  for (int64_t taps : {1, 3}) {
+    for (int64_t out_channels : {128, 130, 193}) {
+      const FloatConv2dSpec spec = {.in_channels = 64,
+                                    .out_channels = out_channels,
+                                    .filter_height = taps,
+                                    .filter_width = taps,
+                                    .same = true};
+      const Problem problem = Draw(random_, spec, 2, 3, 5);
+      ASSERT_GT(Make(problem, GetParam()).channel_blocks(), 1);
+      for (int64_t most_blocks : {1, 2, 100}) ExpectExact(problem, 17, most_blocks);
+    }
+  }
+}
+
+// No window lies inside of the image; lines are short, and long.
+TEST_P(FloatConv2dTest, ImagesThatAreSmallerThanFilters) {
+  SCOPED_TRACE(testing::ReplayHint());
+  for (bool is_depthwise : {false, true}) {
+    FloatConv2dSpec spec = {.is_depthwise = is_depthwise,
+                            .in_channels = 5,
+                            .out_channels = 5,
+                            .filter_height = 7,
+                            .filter_width = 7,
+                            .same = true};
+    for (int64_t height : {1, 2, 6}) {
+      for (int64_t width : {1, 2, 6, 50}) ExpectExact(Draw(random_, spec, 2, height, width), 30, 1);
+    }
+    spec.filter_width = 75;
+    spec.filter_height = 1;
+    ExpectExact(Draw(random_, spec, 2, 3, 60), 100, 1);
+  }
+}
+
+TEST_P(FloatConv2dTest, NoPixels) {
+  const FloatConv2dSpec specs[] = {
+      {.in_channels = 3, .out_channels = 5},
+      {.in_channels = 3, .out_channels = 5, .filter_height = 3, .filter_width = 3},
+      {.is_depthwise = true, .in_channels = 3, .out_channels = 3, .filter_width = 4}};
+  for (const FloatConv2dSpec& spec : specs) {
+    FloatConv2d conv = Make(Draw(random_, spec, 1, 1, 1), GetParam());
+    for (int64_t size : {0, 1}) {
+      conv.Resize(size, size);
+      GuardedBuffer<std::byte> scratch(RoundUp(conv.scratch_bytes(), kBufferAlignment));
+      conv.Run(nullptr, 0, 0, 0, conv.channel_blocks(), scratch.data(), nullptr);
+    }
+  }
+}
+
+// One that was for a large image computes a small one, and the other way round.
+TEST_P(FloatConv2dTest, AnotherSize) {
+  SCOPED_TRACE(testing::ReplayHint());
+  const FloatConv2dSpec spec = {.in_channels = 6,
+                                .out_channels = 9,
+                                .filter_height = 3,
+                                .filter_width = 3,
+                                .stride_width = 2,
+                                .same = true};
+  Problem problem = Draw(random_, spec, 1, 1, 1);
+  FloatConv2d conv = Make(problem, GetParam());
+  for (int64_t width : {120, 5, 99, 1}) {
+    const Problem drawn = Draw(random_, spec, 2, 4, width);
+    problem.images = drawn.images;
+    problem.height = drawn.height;
+    problem.width = drawn.width;
+    problem.input = drawn.input;
+    conv.Resize(problem.height, problem.width);
+    GuardedBuffer<std::byte> scratch(RoundUp(conv.scratch_bytes(), kBufferAlignment));
+    std::vector<float> output(static_cast<size_t>(problem.pixels() * spec.out_channels), kCanary);
+    conv.Run(problem.input.data(), 0, problem.pixels(), 0, conv.channel_blocks(), scratch.data(),
+             output.data());
+    for (size_t at = 0; at < output.size(); ++at) {
+      const auto pixel = static_cast<int64_t>(at) / spec.out_channels;
+      const auto channel = static_cast<int64_t>(at) % spec.out_channels;
+      ASSERT_TRUE(IsSame(output[at], problem.Expected(pixel, channel)))
+          << conv.kernel() << " width " << width << " pixel " << pixel << " channel " << channel;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, FloatConv2dTest,
+                         ::testing::ValuesIn(FloatRows().begin(), FloatRows().end()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace larq_engine
