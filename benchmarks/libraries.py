@@ -1,8 +1,9 @@
 """Compares two builds of the plug-in: `python -m benchmarks.libraries BEFORE.so MODEL.tflite...`.
 
 Runs each model with the library of before and with the built one in turns, on the same input. A
-build whose outputs are not those of the other, bit for bit, has no time. Each round opens new
-interpreters (turns.py), among them a second one with the library of before.
+build whose outputs are not those of the other has no time: bit for bit, unless --rounding says how
+much they may differ. Each round opens new interpreters (turns.py), among them a second one with the
+library of before.
 """
 
 from __future__ import annotations
@@ -55,6 +56,13 @@ def main() -> None:
     parser.add_argument(
         "--rounds", type=int, default=6, metavar="N", help="rounds of turns (default: 6)"
     )
+    parser.add_argument(
+        "--rounding",
+        type=float,
+        default=0.0,
+        metavar="X",
+        help="how much outputs may differ, as a part of the largest (default: 0, not in a bit)",
+    )
     arguments = parser.parse_args()
     after = Path(library.delegate_path())
     if not arguments.before.is_file() or arguments.before.samefile(after):
@@ -63,29 +71,41 @@ def main() -> None:
     rows = []
     for file in arguments.models:
         print(f"{file} ...", flush=True)
-        rows.append(compare(file, plug_ins, arguments.threads, arguments.rounds))
+        row = compare(file, plug_ins, arguments.threads, arguments.rounds, arguments.rounding)
+        rows.append(row)
         print("\n".join(align_columns(_TITLES, rows, _TITLES[1:])), flush=True)
 
 
-def compare(file: Path, plug_ins: tuple[str, str], threads: int, rounds: int) -> tuple[str, ...]:
+def compare(
+    file: Path, plug_ins: tuple[str, str], threads: int, rounds: int, rounding: float = 0.0
+) -> tuple[str, ...]:
     """The row of a model."""
     before, after = plug_ins
     times = []
     for _ in range(rounds):
         opened = [Model(file, plug_in, threads) for plug_in in (before, after, before)]
         image = np.random.default_rng(0).standard_normal(opened[0].input_shape, np.float32)
-        if not _same_bits(*[model.predict(image) for model in opened[:2]]):
+        if not _are_alike(*[model.predict(image) for model in opened[:2]], rounding):
             return (str(file), "", "outputs differ", "", "", "")
         times.append(time_round(opened, image))
     return (str(file), *compare_rounds(times))
 
 
-def _same_bits(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> bool:
-    """Not np.array_equal: to it a NaN is not itself, and 0 is -0."""
+def _are_alike(before: Sequence[np.ndarray], after: Sequence[np.ndarray], rounding: float) -> bool:
     return all(
-        a.shape == b.shape and a.tobytes() == b.tobytes()
+        a.shape == b.shape and (_same_bits(a, b) or _are_near(a, b, rounding))
         for a, b in zip(before, after, strict=True)
     )
+
+
+def _same_bits(a: np.ndarray, b: np.ndarray) -> bool:
+    """Not np.array_equal: to it a NaN is not itself, and 0 is -0."""
+    return a.tobytes() == b.tobytes()
+
+
+def _are_near(a: np.ndarray, b: np.ndarray, rounding: float) -> bool:
+    """Not without rounding, and never of NaN."""
+    return rounding > 0 and bool(np.abs(a - b).max() <= rounding * np.abs(a).max())
 
 
 if __name__ == "__main__":

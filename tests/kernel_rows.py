@@ -14,3 +14,6 @@ def kernel_rows() -> list[str]:
 
 
 KERNELS = ["auto", "reference", *kernel_rows()]
+
+# Float convolutions beside binary layers are the plug-in's where it has a row for the CPU.
+TAKES_FLOAT_CONVOLUTIONS = any(row.endswith("_avx2") for row in kernel_rows())

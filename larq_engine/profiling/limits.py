@@ -33,7 +33,7 @@ _BITS_SHAPES = ((512, 4608, 64), (256, 4608, 256))
 _DENSE_SHAPES = ((256, 256, 256), (512, 512, 512))
 
 # Whose products of which types are measured; the host has them in XNNPACK.
-_MEASURED = ((CPU, BITS), (HOST, "FLOAT32"), (HOST, "INT8"))
+_MEASURED = ((CPU, BITS), (CPU, "FLOAT32"), (HOST, "FLOAT32"), (HOST, "INT8"))
 
 _SIZES = tuple(1 << shift for shift in range(14, 27, 2))
 
@@ -125,7 +125,7 @@ class Limits:
 
     def _measure_rate(self, column: Column, kind: str) -> float | None:
         products = [
-            (_make_product(kind, *shape), math.prod(shape))
+            (_make_product(column.device, kind, *shape), math.prod(shape))
             for shape in (_BITS_SHAPES if kind == BITS else _DENSE_SHAPES)
         ]
         try:
@@ -161,9 +161,22 @@ def _make_bits_product(pixels: int, depth: int, channels: int) -> Op:
     return Op("LceBconv2d", [x, filters, None, None, thresholds], [y], options, custom=True)
 
 
-def _make_product(kind: str, pixels: int, depth: int, channels: int) -> Op:
+def _make_float_convolution(pixels: int, depth: int, channels: int) -> Op:
+    x = Tensor("x", (1, 1, pixels, depth), "FLOAT32")
+    y = Tensor("y", (1, 1, pixels, channels), "FLOAT32")
+    filters = np.ones((channels, 1, 1, depth), np.float32)
+    w = Tensor("w", filters.shape, "FLOAT32", filters)
+    options = schema.make_options(
+        "Conv2DOptions", padding=schema.PADDING["VALID"], strideW=1, strideH=1
+    )
+    return Op("CONV_2D", [x, w, None], [y], options)
+
+
+def _make_product(device: str, kind: str, pixels: int, depth: int, channels: int) -> Op:
     if kind == BITS:
         return _make_bits_product(pixels, depth, channels)
+    if device == CPU:  # Of floats the engine computes convolutions best.
+        return _make_float_convolution(pixels, depth, channels)
     scale = None if kind == "FLOAT32" else Quantization((1.0,), (0,))
     weights = np.ones((channels, depth), NUMPY_TYPES[kind])
     x = Tensor("x", (pixels, depth), kind, quantization=scale)

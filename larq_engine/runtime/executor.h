@@ -131,8 +131,9 @@ class Executor {
 
   // Whether it computes such a layer sooner than a host with weights that are unpacked.
   virtual bool ReadsBitsFaster(const SignedDenseSize&) const { return false; }
-  // Whether it computes such a convolution sooner than a host.
+  // Whether it computes such a convolution sooner than a host, or as soon.
   virtual bool ConvolvesFaster(const Int8Conv2dSpec&) const { return false; }
+  virtual bool ConvolvesFaster(const FloatConv2dSpec&) const { return false; }
 
   // `ops` in order; `is_shared` tells of each of the program's values whether it is not one
   // segment's alone, and has a place in SegmentRun. Throws OpError.

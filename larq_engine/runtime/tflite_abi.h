@@ -93,6 +93,7 @@ typedef enum TfLiteBuiltinOperator : unsigned {
   kTfLiteBuiltinCustom = 32,
   kTfLiteBuiltinPad = 34,
   kTfLiteBuiltinMean = 40,
+  kTfLiteBuiltinSub = 41,
   kTfLiteBuiltinStridedSlice = 45,
   kTfLiteBuiltinSplit = 49,
   kTfLiteBuiltinDelegate = 51,
@@ -122,6 +123,10 @@ typedef enum TfLiteFullyConnectedWeightsFormat : unsigned {
 typedef struct TfLiteAddParams {
   TfLiteFusedActivation activation;
 } TfLiteAddParams;
+
+typedef struct TfLiteSubParams {
+  TfLiteFusedActivation activation;
+} TfLiteSubParams;
 
 typedef struct TfLiteMulParams {
   TfLiteFusedActivation activation;

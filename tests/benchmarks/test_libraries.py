@@ -77,6 +77,16 @@ def test_other_outputs_have_no_time(
     assert row == ("model.tflite", "", "outputs differ", "", "", "")
 
 
+@pytest.mark.parametrize(("value", "is_near"), [(4.04, True), (4.1, False), (np.nan, False)])
+def test_rounding_may_be_allowed(
+    monkeypatch: pytest.MonkeyPatch, value: float, is_near: bool
+) -> None:
+    answers = {_PATHS[0]: [np.array([1.0, 4.0])], _PATHS[1]: [np.array([1.0, value])]}
+    monkeypatch.setattr(libraries, "Model", _Models(answers))
+    row = libraries.compare(Path("model.tflite"), _PATHS, 1, _ROUNDS, rounding=0.02)
+    assert (row[2] != "outputs differ") == is_near
+
+
 def test_a_real_model(tmp_path: Path) -> None:
     (tmp_path / "model.tflite").write_bytes(example_model())
     plug_in = library.delegate_path()

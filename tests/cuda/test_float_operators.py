@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests import oracle
+from tests.kernel_rows import TAKES_FLOAT_CONVOLUTIONS
 from tests.model_builder import ACTIVATION, PADDING
 from tests.numpy_net import Array, Model, Net, Value, claimed, random_images
 
@@ -183,6 +184,17 @@ def test_sums_are_as_close_as_rounding_allows(name, rng):
     sizes = _run(_model(numbers, make), "cpu")
     difference = np.abs(_run(model, "cuda").astype(float) - _run(model, "cpu"))
     assert (difference <= 2 * count * _EPS * sizes).all()
+
+
+@pytest.mark.skipif(not TAKES_FLOAT_CONVOLUTIONS, reason="the host computes convolutions here")
+@pytest.mark.parametrize("activation", ["NONE", "RELU6"])
+@pytest.mark.parametrize("name", ["3x3", "strides", "valid", "pointwise", "depthwise", "split"])
+def test_the_plug_ins_convolutions_are_the_same_on_the_cpu(name, activation, rng):
+    make = _SUMS[name][0] if name in _SUMS else _COPIES[name]
+    model = _model(_Numbers(rng), make, activation)
+    with model.open(device="cpu") as cpu:
+        assert {"CONV_2D", "DEPTHWISE_CONV_2D", "SPLIT"} & set(claimed(cpu))
+        assert cpu.predict(model.inputs).tobytes() == _run(model, "cuda").tobytes()
 
 
 @pytest.mark.parametrize("activation", ["NONE", "RELU6"])
@@ -383,18 +395,21 @@ def test_a_whole_model_is_one_part_of_the_graph(rng, assert_no_leaks):
             "cuda"
         }
         assert len([row for row in rows if row.op not in ("TRANSFER", "host runtime")]) == 21
-        assert not {"CONV_2D", "SOFTMAX", "MEAN"} & set(claimed(cpu))
+        assert not {"SOFTMAX", "MEAN", "FULLY_CONNECTED"} & set(claimed(cpu))
     assert_no_leaks()
 
 
-def test_placement_leaves_operators_to_the_host(rng):
+@pytest.mark.parametrize(("place", "left"), [("host", 1), ("cpu", 2)])
+def test_placement_leaves_operators_to_the_host(place, left, rng):
     model = _small_quicknet(rng)
     with model.open(device="cuda") as interpreter:
         nodes = {row.node: row.op for row in interpreter.profile(runs=1)}
     first = min(node for node, op in nodes.items() if op == "DEPTHWISE_CONV_2D")
-    with model.open(device="cuda", placement=f"{first}:cpu") as interpreter:
+    with model.open(device="cuda", placement=f"{first}:{place}") as interpreter:
         ops = claimed(interpreter)
-    assert ops.count("DEPTHWISE_CONV_2D") == 1
+        devices = [row.device for row in interpreter.profile(runs=1) if row.node == first]
+    assert ops.count("DEPTHWISE_CONV_2D") == left
+    assert devices == ["cpu"] * (left - 1)
 
 
 def test_random_images_through_a_dense_layer_alone_stay_with_the_host(rng):

@@ -37,6 +37,15 @@ int OutputSize(int size, int filter, int stride, int dilation, FilePadding paddi
   return size < span ? 0 : (size - span) / stride + 1;
 }
 
+TfLiteConvParams ConvParams(const ConvConfig& config) {
+  return {.padding = config.padding == kSame ? kTfLitePaddingSame : kTfLitePaddingValid,
+          .stride_width = config.stride_width,
+          .stride_height = config.stride_height,
+          .activation = static_cast<TfLiteFusedActivation>(config.activation),
+          .dilation_width_factor = 1,
+          .dilation_height_factor = 1};
+}
+
 }  // namespace
 
 // Layout: the keys' texts; the key vector (count, then for each key the distance back to its text);
@@ -346,6 +355,49 @@ ModelBuilder& ModelBuilder::AddConcatenation(const std::vector<int>& others) {
                     TfLiteConcatenationParams{.axis = -1, .activation = kTfLiteActNone});
 }
 
+// Which round in products and sums, as a model's do.
+int ModelBuilder::AddFloats(const std::string& name, std::vector<int> shape) {
+  size_t count = 1;
+  for (int size : shape) count *= static_cast<size_t>(size);
+  std::vector<float> values(count);
+  for (float& value : values) value = (random_() % 2001 - 1000.0f) / 999;
+  return AddConstant(name, kTfLiteFloat32, std::move(shape), ToBytes(values));
+}
+
+std::vector<int> ModelBuilder::ConvShape(const ConvConfig& config, int channels) const {
+  return {shape_[0],
+          OutputSize(shape_[1], config.filter_height, config.stride_height, 1, config.padding),
+          OutputSize(shape_[2], config.filter_width, config.stride_width, 1, config.padding),
+          channels};
+}
+
+ModelBuilder& ModelBuilder::AddFloatConv(const ConvConfig& config) {
+  const std::string name = NextName("builtin");
+  const int filter = AddFloats(
+      name + "/filter", {config.filters, config.filter_height, config.filter_width, shape_[3]});
+  const int bias = AddFloats(name + "/bias", {config.filters});
+  return AddBuiltin(kTfLiteBuiltinConv2d, {LastTensor(), filter, bias},
+                    ConvShape(config, config.filters), ConvParams(config));
+}
+
+ModelBuilder& ModelBuilder::AddDepthwiseConv(const ConvConfig& config, int multiplier) {
+  const std::string name = NextName("builtin");
+  const int channels = shape_[3] * multiplier;
+  const int filter =
+      AddFloats(name + "/filter", {1, config.filter_height, config.filter_width, channels});
+  const int bias = AddFloats(name + "/bias", {channels});
+  const TfLiteDepthwiseConvParams params = {
+      .padding = config.padding == kSame ? kTfLitePaddingSame : kTfLitePaddingValid,
+      .stride_width = config.stride_width,
+      .stride_height = config.stride_height,
+      .depth_multiplier = multiplier,
+      .activation = static_cast<TfLiteFusedActivation>(config.activation),
+      .dilation_width_factor = 1,
+      .dilation_height_factor = 1};
+  return AddBuiltin(kTfLiteBuiltinDepthwiseConv2d, {LastTensor(), filter, bias},
+                    ConvShape(config, channels), params);
+}
+
 // Of a size with which products of int8 values and their sums stay in the range of the results.
 void ModelBuilder::SetScales(int tensor, size_t count) {
   GraphTensor& weights = graph_.tensors[static_cast<size_t>(tensor)];
@@ -373,20 +425,9 @@ ModelBuilder& ModelBuilder::AddInt8Conv(const ConvConfig& config, bool has_chann
   const int filter =
       AddConstant(NextName("builtin") + "/filter", kTfLiteInt8, dims, ToBytes(weights));
   SetScales(filter, has_channel_scales ? static_cast<size_t>(config.filters) : 1);
-  const std::vector<int> shape = {
-      shape_[0],
-      OutputSize(shape_[1], config.filter_height, config.stride_height, 1, config.padding),
-      OutputSize(shape_[2], config.filter_width, config.stride_width, 1, config.padding),
-      config.filters};
-  const TfLiteConvParams params = {
-      .padding = config.padding == kSame ? kTfLitePaddingSame : kTfLitePaddingValid,
-      .stride_width = config.stride_width,
-      .stride_height = config.stride_height,
-      .activation = static_cast<TfLiteFusedActivation>(config.activation),
-      .dilation_width_factor = 1,
-      .dilation_height_factor = 1};
   const std::vector<int> inputs = {LastTensor(), filter, AddInt8Bias(config.filters)};
-  return AddBuiltin(kTfLiteBuiltinConv2d, inputs, shape, params, kTfLiteInt8);
+  return AddBuiltin(kTfLiteBuiltinConv2d, inputs, ConvShape(config, config.filters),
+                    ConvParams(config), kTfLiteInt8);
 }
 
 ModelBuilder& ModelBuilder::AddSignedDense(int units, int depth, TfLiteFusedActivation activation,

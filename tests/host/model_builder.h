@@ -88,6 +88,10 @@ class ModelBuilder {
   ModelBuilder& AddRelu(TfLiteBuiltinOperator code);
   ModelBuilder& AddPrelu();
   ModelBuilder& AddFloatPool(const PoolConfig& config);
+  // Convolutions, of which `config` says no more than a host's has; depthwise, each channel makes
+  // `multiplier` of its own, whatever `config` says of filters.
+  ModelBuilder& AddFloatConv(const ConvConfig& config);
+  ModelBuilder& AddDepthwiseConv(const ConvConfig& config, int multiplier = 1);
   ModelBuilder& AddConcatenation(const std::vector<int>& others);
 
   // Convolutions of int8 with int8 weights, of which `config` says no more than a host's has; with
@@ -116,6 +120,8 @@ class ModelBuilder {
   int AddChannelConstant();
   void SetScales(int tensor, size_t count);
   int AddInt8Bias(int channels);
+  int AddFloats(const std::string& name, std::vector<int> shape);
+  std::vector<int> ConvShape(const ConvConfig& config, int channels) const;
   std::string NextName(const std::string& kind) const;
 
   Graph graph_;

@@ -11,6 +11,7 @@ from larq_engine.placing.profile_file import read_profile
 from larq_engine.profiling import column, profiler
 from larq_engine.python import library
 from tests.hosts import HOSTS
+from tests.kernel_rows import TAKES_FLOAT_CONVOLUTIONS
 from tests.model_builder import ModelBuilder
 from tests.profiling.models import KINDS, NODES, small_model
 
@@ -47,7 +48,7 @@ def test_operators_and_values(result):
 def test_every_operator_has_a_time_wherever_it_can_be_computed(result):
     singles = [m for m in result.profile.measurements if len(m.ops) == 1]
     ours = {1, 2, 5, 6}
-    also_ours = {3, 4, 8}
+    also_ours = {0, 3, 4, 8}
     for batch in (1, 4):
         for threads in (1, 2):
 
@@ -61,14 +62,17 @@ def test_every_operator_has_a_time_wherever_it_can_be_computed(result):
         seconds = measurement.seconds
         assert 0 <= seconds.q1 <= seconds.median <= seconds.q3
         assert seconds.runs == (1 if measurement.cut_seconds is None else 2)
-        has_kernel = any(KINDS[op] == "LceBconv2d" for op in measurement.ops)
-        assert (measurement.kernel or "").startswith("bgemm_") == has_kernel
+        kinds = {KINDS[op] for op in measurement.ops}
+        assert (measurement.kernel or "").startswith("bgemm_") == ("LceBconv2d" in kinds)
+        is_float = measurement.device == "cpu" and "CONV_2D" in kinds
+        assert (measurement.kernel or "").startswith("floats_") == is_float
 
 
 def test_what_the_engine_fuses(result):
     """MUL is absorbed by the quantization, both with the sum before go with the convolution."""
     runs = {(m.ops, m.device) for m in result.profile.measurements if len(m.ops) > 1}
-    assert runs == {((2, 3, 4, 5), "cpu")}
+    first = {((0, 1), "cpu")} if TAKES_FLOAT_CONVOLUTIONS else set()
+    assert runs == {((2, 3, 4, 5), "cpu")} | first
 
 
 def test_totals_and_what_they_are_made_of(result):
@@ -82,8 +86,10 @@ def test_totals_and_what_they_are_made_of(result):
     for share in result.shares:
         assert share.missing == ()
         if (share.total.batch, share.total.threads, share.total.device) == (1, 1, "cpu"):
-            ours = [measured[ops, "cpu"] for ops in ((1,), (2, 3, 4, 5), (6,))]
-            hosts = [measured[(op,), "host"] for op in (0, 7, 8)]
+            first = [(0, 1)] if TAKES_FLOAT_CONVOLUTIONS else [(1,)]
+            ours = [measured[ops, "cpu"] for ops in (*first, (2, 3, 4, 5), (6,))]
+            hosts_ops = (7, 8) if TAKES_FLOAT_CONVOLUTIONS else (0, 7, 8)
+            hosts = [measured[(op,), "host"] for op in hosts_ops]
             rows = [row.seconds.median for row in (*ours, *hosts)]
             assert share.rows == pytest.approx(sum(rows))
             cut = [row.seconds.median for row in ours] + [row.cut_seconds for row in hosts]
@@ -139,7 +145,7 @@ def test_all_kernels():
     profile = _profile(kernels="all").profile
     convolutions = [m for m in profile.measurements if m.ops == (2,)]
     assert sorted(m.kernel for m in convolutions) == sorted(library.kernels())
-    runs = [m for m in profile.measurements if len(m.ops) > 1 and m.device == "cpu"]
+    runs = [m for m in profile.measurements if 2 in m.ops and len(m.ops) > 1]
     assert sorted(m.kernel for m in runs) == sorted(library.kernels())
     assert len([m for m in profile.measurements if m.ops == (1,)]) == 1, "it has no kernels"
 
@@ -152,7 +158,7 @@ def test_one_kernel_beside_the_choice():
 
 
 def test_a_wrong_result_has_no_time(monkeypatch):
-    """One operator of the host and a run of the engine compute something else."""
+    """An operator, of both devices, and a run of the engine compute something else."""
     outputs = column.Runner.outputs
 
     def wrong(runner):
@@ -165,7 +171,7 @@ def test_a_wrong_result_has_no_time(monkeypatch):
     result = _profile()
     measured = {m.ops for m in result.profile.measurements}
     assert not measured & {(0,), (2, 3, 4, 5)}
-    assert len(result.wrong) == 2
+    assert len(result.wrong) == 3
     assert any("CONV_2D" in text and "node 0" in text for text in result.wrong)
     assert "WRONG RESULT" in str(result)
 

@@ -9,6 +9,7 @@ import pytest
 import larq_engine
 from larq_engine.python.profile import make_table
 from tests.hosts import HOSTS
+from tests.kernel_rows import TAKES_FLOAT_CONVOLUTIONS
 from tests.model_builder import ModelBuilder
 
 _MODEL = Path(__file__).parents[1] / "interop" / "data" / "residual_relu_bn_add.float.tflite"
@@ -18,16 +19,19 @@ _MODEL = Path(__file__).parents[1] / "interop" / "data" / "residual_relu_bn_add.
 def test_rows_are_the_steps_and_the_host(runtime):
     table = larq_engine.Interpreter(_MODEL, runtime=runtime).profile(runs=7)
     # Convolutions compute the sums.
-    assert [row.op for row in table] == [*["LceQuantize", "LceBconv2d"] * 3, "host runtime"]
+    ours = [*["CONV_2D"] * TAKES_FLOAT_CONVOLUTIONS, *["LceQuantize", "LceBconv2d"] * 3]
+    assert [row.op for row in table] == [*ours, "host runtime"]
     assert table.runs == 7
     assert all(row.calls == 7 for row in table)
     assert all(row.name for row in table)
     for row in table:
         is_convolution = row.op == "LceBconv2d"
         assert row.kernel.startswith("bgemm_") == is_convolution
+        assert row.kernel.startswith("floats_") == (row.op == "CONV_2D")
         assert (row.gmac_per_s is not None) == is_convolution
     host = table.rows[-1]
-    assert sorted(host.name.split(", ")) == ["1 CONV_2D", "1 FULLY_CONNECTED", "1 MEAN"]
+    hosts = [*["1 CONV_2D"] * (not TAKES_FLOAT_CONVOLUTIONS), "1 FULLY_CONNECTED", "1 MEAN"]
+    assert sorted(host.name.split(", ")) == hosts
     assert sum(row.percent for row in table) == pytest.approx(100)
     assert sum(row.ms_per_call for row in table) == pytest.approx(table.ms_per_run)
     assert all(row.ms_per_call > 0 for row in table)

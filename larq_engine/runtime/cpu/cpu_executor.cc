@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "larq_engine/kernels/float_table.h"
 #include "larq_engine/kernels/pixel_ops_table.h"
 #include "larq_engine/kernels/select_int8.h"
 #include "larq_engine/kernels/signed_sums_table.h"
@@ -41,6 +42,10 @@ bool CpuExecutor::ReadsBitsFaster(const SignedDenseSize& size) const {
 
 bool CpuExecutor::ConvolvesFaster(const Int8Conv2dSpec& spec) const {
   return PrefersInt8(SelectInt8(DetectCpuFeatures(), spec, kAutoKernel), spec);
+}
+
+bool CpuExecutor::ConvolvesFaster(const FloatConv2dSpec&) const {
+  return PrefersFloats(SelectFloats(DetectCpuFeatures(), kAutoKernel));
 }
 
 std::unique_ptr<Segment> CpuExecutor::Compile(const Program& program, std::span<const size_t> ops,

@@ -188,6 +188,7 @@ std::unique_ptr<Step> CpuSegment::MakeStepOf(const ListedStep& listed,
   if (const auto* conv = std::get_if<Bconv2dOp>(&op)) {
     return MakeStep(*conv, ResidualOf(listed), kernels);
   }
+  if (std::holds_alternative<Conv2dOp>(op)) return MakeStep(GroupsOf(listed), kernels);
   const Op& product = *program_.op(listed.absorbed[0]).op;
   const Op part =
       planned.part_op ? OfChannels(product, listed.channels.first, listed.channels.count) : product;
@@ -207,6 +208,15 @@ ResidualOps CpuSegment::ResidualOf(const ListedStep& listed) const {
     }
   }
   return residual;
+}
+
+std::vector<const Conv2dOp*> CpuSegment::GroupsOf(const ListedStep& listed) const {
+  std::vector<const Conv2dOp*> groups = {&std::get<Conv2dOp>(*program_.op(listed.op).op)};
+  for (size_t absorbed : listed.absorbed) {
+    const auto* conv = std::get_if<Conv2dOp>(program_.op(absorbed).op.get());
+    if (conv != nullptr) groups.push_back(conv);
+  }
+  return groups;
 }
 
 std::vector<int> CpuSegment::WholeProducers(const PlannedStep& planned) {
@@ -329,7 +339,7 @@ void CpuSegment::RunUnits(void* data, int64_t first, int64_t last, int worker) {
   std::byte* scratch = job.scratch + static_cast<size_t>(worker) * job.scratch_stride;
   const int64_t blocks = group.steps[0]->step->channel_blocks();
   for (int64_t unit = first; unit < last; ++unit) {
-    const StepRange range = group.tiling.RangeOf(unit, blocks);
+    StepRange range = group.tiling.RangeOf(unit, blocks);
     const auto at_first_pixel = [&](const Place& place) {
       const size_t first = static_cast<size_t>(range.first_pixel) * place.pixel_bytes;
       return (place.kind == PlaceKind::kTile ? scratch + place.offset : place.base + first) +
@@ -344,6 +354,7 @@ void CpuSegment::RunUnits(void* data, int64_t first, int64_t last, int worker) {
         const Place& input = planned.inputs[k];
         inputs[k] = step.reads_whole(k) ? input.base : at_first_pixel(input);
       }
+      if (i > 0) range.last_block = step.channel_blocks();  // all: only steps alone are cut there
       const auto start = timed ? ProfileClock::now() : ProfileClock::time_point();
       step.Run({inputs.data(), planned.inputs.size()}, range, scratch,
                at_first_pixel(planned.output));
@@ -413,7 +424,10 @@ void CpuSegment::AppendProfile(std::vector<StepProfile>& steps) const {
   for (const auto& planned : ops_) {
     const ProgramOp& op = *planned->op;
     std::vector<int> absorbed;
-    for (const PlannedOp* other : planned->absorbed) absorbed.push_back(other->op->name.node);
+    for (const PlannedOp* other : planned->absorbed) {
+      const int node = other->op->name.node;  // one may be several operators
+      if (absorbed.empty() || absorbed.back() != node) absorbed.push_back(node);
+    }
     steps.push_back({.op = op.name.kind,
                      .name = program_.value(op.output).name,
                      .layer = op.name.layer,

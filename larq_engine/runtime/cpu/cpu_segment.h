@@ -75,6 +75,7 @@ class CpuSegment : public Segment {
   void MakePart(const ListedStep& listed, PlannedStep& planned) const;
   std::unique_ptr<Step> MakeStepOf(const ListedStep& listed, const PlannedStep& planned) const;
   ResidualOps ResidualOf(const ListedStep& listed) const;
+  std::vector<const Conv2dOp*> GroupsOf(const ListedStep& listed) const;
   static std::vector<int> WholeProducers(const PlannedStep& planned);
   std::vector<TileMemoryStep> DescribeSteps() const;
   std::vector<std::vector<size_t>> MakeGroups();  // and returns which steps are in each

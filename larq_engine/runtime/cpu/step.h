@@ -92,6 +92,10 @@ std::unique_ptr<Step> MakeStep(const DenseOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const ConcatenationOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const SignedDenseOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const Int8Conv2dOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const Conv2dOp& op, const StepKernels& kernels);
+// Of a convolution in groups, whose convolutions are all alike (grouped_convs.h).
+std::unique_ptr<Step> MakeStep(std::span<const Conv2dOp* const> groups, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const SliceOp& op, const StepKernels& kernels);
 
 }  // namespace larq_engine
 

@@ -6,6 +6,7 @@
 
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/runtime/cpu/fusion.h"
+#include "larq_engine/runtime/cpu/grouped_convs.h"
 #include "larq_engine/runtime/cpu/pooled_products.h"
 #include "larq_engine/runtime/cpu/residual_sums.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
@@ -27,10 +28,16 @@ class Lister {
         is_shared_(is_shared),
         parts_(program.values().size()),
         is_made_(program.values().size()),
-        is_needed_(is_shared) {
+        is_needed_(is_shared),
+        grouped_(FindGroupedConvs(program, ops, is_shared)),
+        is_absorbed_(program.ops().size()) {
+    for (const auto& [join, step] : grouped_) {
+      is_absorbed_[step.op] = true;
+      for (size_t op : step.absorbed) is_absorbed_[op] = true;
+    }
     for (size_t index : ops) {
       const ProgramOp& op = program.op(index);
-      is_in_parts_.push_back(TakeApart(op));
+      is_in_parts_.push_back(!is_absorbed_[index] && TakeApart(op));
       is_made_[op.output] = true;
       if (is_in_parts_.back()) continue;
       for (size_t input : op.inputs) is_needed_[input] = true;
@@ -41,7 +48,11 @@ class Lister {
     for (size_t i = 0; i < ops_.size(); ++i) {
       const size_t index = ops_[i];
       const ProgramOp& op = program_.op(index);
-      if (!is_in_parts_[i]) {
+      if (const auto grouped = grouped_.find(index); grouped != grouped_.end()) {
+        Add(grouped->second);
+      } else if (is_absorbed_[index]) {
+        continue;
+      } else if (!is_in_parts_[i]) {
         Add({.kind = ListedStep::kWhole, .op = index, .inputs = op.inputs, .output = op.output});
       } else if (IsQuantization(op)) {
         AddEach(index, parts_[op.inputs[0]], {});
@@ -206,8 +217,10 @@ class Lister {
   std::vector<std::vector<size_t>> parts_;  // of each value: none of what is one itself
   std::vector<bool> is_in_parts_;           // of each operator
   size_t part_steps_left_ = kMostPartSteps;
-  std::vector<bool> is_made_;    // of each value: by one of the operators
-  std::vector<bool> is_needed_;  // of each value, whole
+  std::vector<bool> is_made_;             // of each value: by one of the operators
+  std::vector<bool> is_needed_;           // of each value, whole
+  std::map<size_t, ListedStep> grouped_;  // by the operator that joins the groups
+  std::vector<bool> is_absorbed_;         // of the program's operators: by those
   std::vector<PartValue> values_;
   std::vector<ListedStep> steps_;
 };

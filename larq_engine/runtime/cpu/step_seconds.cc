@@ -1,5 +1,6 @@
 #include "larq_engine/runtime/cpu/step_seconds.h"
 
+#include "larq_engine/kernels/float_table.h"
 #include "larq_engine/kernels/select_int8.h"
 #include "larq_engine/kernels/select_product.h"
 #include "larq_engine/runtime/ops/tensor_info.h"
@@ -31,6 +32,10 @@ double StepSeconds(const Op& op, const TensorShape& output, size_t bytes, const 
   if (const auto* conv = std::get_if<Int8Conv2dOp>(&op)) {
     const ByteRow& row = SelectInt8(cpu.features, conv->spec, cpu.kernel);
     cycles = static_cast<double>(CountElements(output.dims, 3)) * Int8Cycles(row, conv->spec);
+  }
+  if (const auto* conv = std::get_if<Conv2dOp>(&op)) {
+    const FloatRow& row = SelectFloats(cpu.features, cpu.kernel);
+    cycles = static_cast<double>(CountElements(output.dims, 3)) * FloatCycles(row, conv->spec);
   }
   const double seconds = cycles / kClock + static_cast<double>(bytes) / kBytesPerSecond;
   return seconds / cpu.threads;

@@ -123,23 +123,25 @@ Launch LaunchMaker::MakeConv(const Chain& chain, const ImageWindow& window,
 
 std::vector<Launch> LaunchMaker::Make(const Conv2dOp& op, const Chain& chain) const {
   const ProgramOp& planned = First(chain);
-  const ImageWindow window = MakeWindow(op.window, Shape(planned.inputs[0]).dims);
+  const FloatConv2dSpec& spec = op.spec;
+  const auto out_channels = static_cast<int>(spec.out_channels);
+  const ImageWindow window = MakeWindow(op.window(), Shape(planned.inputs[0]).dims);
   const PixelStep bias = MakeBias(chain, op.bias, op.activation);
-  if (!op.is_depthwise) {
-    return {MakeConv(chain, window, op.filter, op.out_channels, op.depth(), bias)};
+  if (!spec.is_depthwise) {
+    return {MakeConv(chain, window, op.filter, out_channels, spec.depth(), bias)};
   }
-  const size_t weights = static_cast<size_t>(op.depth() * op.out_channels);
+  const size_t weights = static_cast<size_t>(spec.depth() * spec.out_channels);
   cuda::DepthwiseArgs args{};
   args.image = Place<float>(planned.inputs[0]);
   args.filter = constants_.Get<float>(chain.ops[0], kFilter, weights, [&] {
     return std::vector<float>(op.filter.data(), op.filter.data() + weights);
   });
-  args.out_channels = op.out_channels;
-  args.multiplier = op.out_channels / op.in_channels;
+  args.out_channels = out_channels;
+  args.multiplier = static_cast<int>(spec.out_channels / spec.in_channels);
   args.window = window;
   args.program = MakeProgram(chain, 1, &bias);
   return {Launch::Of(KernelId::depthwise_conv2d,
-                     WarpForEachWord(PixelsOf(Shape(planned.output)), op.out_channels), args)};
+                     WarpForEachWord(PixelsOf(Shape(planned.output)), out_channels), args)};
 }
 
 // Rows as images of a pixel.

@@ -86,7 +86,7 @@ std::vector<int> FindPlanNodes(const HostGraph& graph, bool fuse, bool for_other
                                const std::function<NodeWish(const HostNode&)>& wish_for) {
   Search search(graph.nodes);
   // Computed from constants alone, such as unpacked weights. They do not grow with the batch, or
-  // are constants by the time that plans are made: what reads them stays with the host.
+  // are constants by the time that plans are made: most that reads them stays with the host.
   std::set<int> fixed;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const HostNode& node = graph.nodes[i];
@@ -98,8 +98,7 @@ std::vector<int> FindPlanNodes(const HostGraph& graph, bool fuse, bool for_other
     }
     if (!graph.can_be_fused[i]) continue;
     const NodeWish wish = wish_for(node);
-    if ((node.op->form == OpForm::kWeightBits || !ReadsAnyOf(node, fixed)) &&
-        wish != NodeWish::kLeave &&
+    if ((node.weights != nullptr || !ReadsAnyOf(node, fixed)) && wish != NodeWish::kLeave &&
         (!graph.is_for_other_devices[i] || (for_others && wish != NodeWish::kTakeHere))) {
       if (fuse) search.AddCandidate(i, node.op->must_be_read && !for_others);
       if (wish != NodeWish::kNone) search.Take(i);

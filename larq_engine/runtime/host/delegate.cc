@@ -163,10 +163,9 @@ void Forbid(TfLiteContext* context, std::span<const int> nodes) {
   }
 }
 
-NodeWish WishFor(const NodePlace* place) {
-  if (place == nullptr) return NodeWish::kNone;
-  if (place->parts.empty()) return NodeWish::kLeave;
-  return place->IsHere() ? NodeWish::kTakeHere : NodeWish::kTake;
+NodeWish WishFor(const NodePlace& place) {
+  if (place.parts.empty()) return NodeWish::kLeave;
+  return place.IsHere() ? NodeWish::kTakeHere : NodeWish::kTake;
 }
 
 // Of one that is taken for its own sake: whether the CPU is faster than the host.
@@ -180,6 +179,24 @@ NodeWish WishForForm(const TfLiteContext& context, const Engine& engine, const H
   return is_faster ? NodeWish::kTakeHere : NodeWish::kLeave;
 }
 
+// Of one that its neighbours bring: where there is no other device, the host has it if it is
+// faster.
+NodeWish WishForConv(const TfLiteContext& context, const Engine& engine, const HostNode& node) {
+  const auto executors = engine.executors();
+  if (executors.size() > 1) return NodeWish::kNone;
+  const bool is_depthwise = node.op->code == kTfLiteBuiltinDepthwiseConv2d;
+  const FloatConv2dSpec spec = Conv2dOp::Spec(DescribeOp(context, node), is_depthwise);
+  return executors[0]->ConvolvesFaster(spec) ? NodeWish::kNone : NodeWish::kLeave;
+}
+
+NodeWish WishUnplaced(const TfLiteContext& context, const Engine& engine, const HostNode& node) {
+  if (node.op->form != OpForm::kUsual) return WishForForm(context, engine, node);
+  if (node.op->code == kTfLiteBuiltinConv2d || node.op->code == kTfLiteBuiltinDepthwiseConv2d) {
+    return WishForConv(context, engine, node);
+  }
+  return NodeWish::kNone;
+}
+
 // The nodes of plans, as the placement leaves them. Throws where it asks for what cannot be.
 std::vector<int> FindPlaced(TfLiteContext* context, Delegate& delegate, int subgraph,
                             const HostGraph& graph) {
@@ -189,8 +206,7 @@ std::vector<int> FindPlaced(TfLiteContext* context, Delegate& delegate, int subg
   const std::vector<int> plans =
       FindPlanNodes(graph, engine.fuse(), engine.executors().size() > 1, [&](const HostNode& node) {
         const NodePlace* place = place_of(node.index);
-        const bool has_form = node.op->form != OpForm::kUsual && place == nullptr;
-        return has_form ? WishForForm(*context, engine, node) : WishFor(place);
+        return place == nullptr ? WishUnplaced(*context, engine, node) : WishFor(*place);
       });
   if (subgraph >= 0 && !placement->nodes.empty()) {  // the host tells
     const std::vector<int> known =

@@ -110,6 +110,10 @@ HostNode ReadNode(TfLiteContext* context, int index) {
       read.weights = FindWeightBits(context, index, read.inputs[1]);
       if (read.weights != nullptr) read.op = of_bits;
     }
+    if (read.op->reads_unpacked && read.inputs.size() > 1 &&
+        DescribeTensor(*context, read.inputs[1]).constant == nullptr) {
+      read.weights = FindWeightBits(context, index, read.inputs[1]);
+    }
     const KnownOp* of_int8 = FindOpOfForm(*read.op, OpForm::kInt8);
     if (of_int8 != nullptr && !read.inputs.empty() &&
         DescribeTensor(*context, read.inputs[0]).type == kTfLiteInt8) {

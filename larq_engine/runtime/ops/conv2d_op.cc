@@ -13,6 +13,10 @@ Window2d FullWindow(const OpInfo& op) {
   return window;
 }
 
+bool HasMultiplier(const FloatConv2dSpec& spec) {
+  return spec.is_depthwise && spec.out_channels != spec.in_channels;
+}
+
 }  // namespace
 
 bool Conv2dOp::CanClaim(const OpInfo& op, bool is_depthwise) {
@@ -21,36 +25,54 @@ bool Conv2dOp::CanClaim(const OpInfo& op, bool is_depthwise) {
     return false;
   }
   const std::vector<int>& filter = op.inputs[1].dims;
-  const int in_channels = op.inputs[0].dims[3];
-  const bool fits = is_depthwise ? filter[0] == 1 && in_channels >= 1 && filter[3] >= in_channels &&
-                                       filter[3] % in_channels == 0
-                                 : filter[3] == in_channels;
+  const int multiplier = op.host_options.depth_multiplier;
+  if (is_depthwise && (filter[0] != 1 || multiplier < 1 || filter[3] % multiplier != 0)) {
+    return false;
+  }
+  const FloatConv2dSpec spec = Spec(op, is_depthwise);
   const Window2d window = FullWindow(op);
-  return fits && window.IsLegal() && window.ReachesLittle() &&
-         IsBias(op, is_depthwise ? filter[3] : filter[0]);
+  return spec.in_channels == op.inputs[0].dims[3] && window.IsLegal() && window.ReachesLittle() &&
+         IsBias(op, static_cast<int>(spec.out_channels));
+}
+
+// Of the filter alone: by now the input may have been resized to other channels.
+FloatConv2dSpec Conv2dOp::Spec(const OpInfo& op, bool is_depthwise) {
+  const std::vector<int>& filter = op.inputs[1].dims;
+  const Window2d window = FullWindow(op);
+  return {.is_depthwise = is_depthwise,
+          .in_channels = is_depthwise ? filter[3] / op.host_options.depth_multiplier : filter[3],
+          .out_channels = filter[is_depthwise ? 3 : 0],
+          .filter_height = window.filter_height,
+          .filter_width = window.filter_width,
+          .stride_height = window.stride_height,
+          .stride_width = window.stride_width,
+          .same = window.same};
+}
+
+bool Conv2dOp::IsForOtherDevices(const OpInfo& op) {
+  return HasMultiplier(Spec(op, /*is_depthwise=*/true));
 }
 
 Conv2dOp Conv2dOp::Read(const OpInfo& op, bool is_depthwise) {
   const TensorInfo& filter = op.inputs[1];
-  const int out_channels = filter.dims[is_depthwise ? 3 : 0];
-  return {.is_depthwise = is_depthwise,
-          .in_channels = op.inputs[0].dims[3],
-          .out_channels = out_channels,
-          .window = FullWindow(op),
+  CheckConstant(filter, "filter", sizeof(float));
+  const FloatConv2dSpec spec = Spec(op, is_depthwise);
+  return {.spec = spec,
+          .for_other_devices = HasMultiplier(spec),
           .activation = *op.host_options.activation,
           .filter = ConstantValues<float>(filter.constant, filter.bytes),
-          .bias = ReadBias(op, out_channels)};
+          .bias = ReadBias(op, static_cast<int>(spec.out_channels))};
 }
 
 TensorShape Conv2dOp::Shape(std::span<const TensorShape> inputs) const {
   const std::vector<int>& dims = inputs[0].dims;
   CheckRank(dims, "input", 4);
-  if (dims[3] != in_channels) {
-    throw OpError("input: expected " + std::to_string(in_channels) +
+  if (dims[3] != spec.in_channels) {
+    throw OpError("input: expected " + std::to_string(spec.in_channels) +
                   " channels, as the filter has, got shape " + DimsString(dims) +
                   "; resize the input to what the model takes");
   }
-  return {.dims = window.OutputDims(dims, out_channels)};
+  return {.dims = window().OutputDims(dims, static_cast<int>(spec.out_channels))};
 }
 
 }  // namespace larq_engine

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "larq_engine/kernels/activation.h"
+#include "larq_engine/kernels/float_conv2d_spec.h"
 #include "larq_engine/runtime/ops/constant_values.h"
 #include "larq_engine/runtime/ops/shape.h"
 #include "larq_engine/runtime/ops/window2d.h"
@@ -16,23 +17,27 @@ namespace larq_engine {
 struct OpInfo;
 
 struct Conv2dOp {
-  static constexpr bool kForOtherDevices = true;
-
-  bool is_depthwise;
-  int in_channels;
-  int out_channels;  // depthwise: a multiple of in_channels
-  Window2d window;
+  FloatConv2dSpec spec;
+  bool for_other_devices;
   Activation activation;
   // [out_channels][filter_height][filter_width][in_channels]; depthwise:
   // [filter_height][filter_width][out_channels].
   ConstantValues<float> filter;
   std::vector<float> bias;  // of each output channel
 
+  // Where a channel of the image makes several: no kernel of the CPU's does that.
+  static bool IsForOtherDevices(const OpInfo& op);
+
   static bool CanClaim(const OpInfo& op, bool is_depthwise);
+  static FloatConv2dSpec Spec(const OpInfo& op, bool is_depthwise);
   static Conv2dOp Read(const OpInfo& op, bool is_depthwise);
   TensorShape Shape(std::span<const TensorShape> inputs) const;
-  int64_t depth() const {  // products of an output value
-    return window.filter_height * window.filter_width * (is_depthwise ? 1 : in_channels);
+  Window2d window() const {
+    return {.filter_height = spec.filter_height,
+            .filter_width = spec.filter_width,
+            .stride_height = spec.stride_height,
+            .stride_width = spec.stride_width,
+            .same = spec.same};
   }
 };
 

@@ -57,6 +57,16 @@ BinaryOp BinaryOp::Read(const OpInfo& op, ChannelOp::Kind kind) {
   return read;
 }
 
+bool BinaryOp::CanClaimDifference(const OpInfo& op) {
+  return CanClaim(op) && !IsFloatData(op.inputs[1]);
+}
+
+BinaryOp BinaryOp::ReadDifference(const OpInfo& op) {
+  BinaryOp read = Read(op, ChannelOp::kAdd);
+  for (float& value : read.constant) value = -value;
+  return read;
+}
+
 bool BinaryOp::IsAlike(std::span<const TensorShape> inputs) const {
   const std::vector<int>& dims = inputs[0].dims;
   if (inputs.size() > 1) return dims == inputs[1].dims;

@@ -1,4 +1,4 @@
-// ADD, MUL, RELU and its kin, PRELU, LOGISTIC of the host: each value by itself.
+// ADD, SUB, MUL, RELU and its kin, PRELU, LOGISTIC of the host: each value by itself.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_ELEMENTWISE_OP_H_
 #define LARQ_ENGINE_RUNTIME_OPS_ELEMENTWISE_OP_H_
 
@@ -23,6 +23,11 @@ struct BinaryOp {
 
   static bool CanClaim(const OpInfo& op);
   static BinaryOp Read(const OpInfo& op, ChannelOp::Kind kind);
+
+  // Of a tensor less a constant, which is the tensor plus the negated constant, to the bit.
+  static bool CanClaimDifference(const OpInfo& op);
+  static BinaryOp ReadDifference(const OpInfo& op);
+
   std::vector<size_t> DataInputs() const { return data_inputs; }
   TensorShape Shape(std::span<const TensorShape> inputs) const;
 

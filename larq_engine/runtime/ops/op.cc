@@ -24,7 +24,7 @@ int64_t Macs(const Op& op, const TensorShape& output) {
 
 int64_t FloatMacs(const Op& op, const TensorShape& output) {
   const int64_t values = CountElements(output.dims, output.dims.size());
-  if (const auto* conv = std::get_if<Conv2dOp>(&op)) return values * conv->depth();
+  if (const auto* conv = std::get_if<Conv2dOp>(&op)) return values * conv->spec.depth();
   if (const auto* dense = std::get_if<DenseOp>(&op)) return values * dense->depth;
   return 0;
 }

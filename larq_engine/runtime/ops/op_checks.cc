@@ -9,6 +9,7 @@
 
 #include "larq_engine/runtime/ops/flexbuffer.h"
 #include "larq_engine/runtime/ops/op_error.h"
+#include "larq_engine/runtime/ops/weight_bits.h"
 
 namespace larq_engine {
 namespace {
@@ -73,9 +74,13 @@ bool HasFloatWeights(const OpInfo& op) {
     return false;
   }
   const TensorInfo& weights = op.inputs[1];
-  if (!IsFloat(weights) || weights.constant == nullptr) return false;
   const std::vector<int>& dims = weights.dims;
-  return std::all_of(dims.begin(), dims.end(), [](int dim) { return dim >= 1; }) &&
+  if (!IsFloat(weights) || std::ranges::any_of(dims, [](int dim) { return dim < 1; })) return false;
+  if (op.weights != nullptr) {  // unpacked into a constant by the time that they are read
+    WeightBits::Read(*op.weights);
+    return true;
+  }
+  return weights.constant != nullptr &&
          weights.bytes == static_cast<size_t>(CountElements(dims, dims.size())) * sizeof(float);
 }
 

@@ -29,6 +29,7 @@ struct HostOptions {
   // Pooling and convolution, whose filter's sizes are its tensor's; nothing for one that we do not
   // know.
   std::optional<Window2d> window = {};
+  int depth_multiplier = 1;                             // depthwise convolution
   bool keep_dims = false;                               // dense layers, means
   float beta = 1;                                       // softmax
   std::optional<StridedSliceMasks> strided_slice = {};  // nothing for one that we do not know

@@ -39,6 +39,9 @@ HostOptions ReadConv(const void* builtin_data) {
   if (params.dilation_height_factor == 1 && params.dilation_width_factor == 1) {
     options.window = ReadWindow(params.padding, 0, 0, params.stride_height, params.stride_width);
   }
+  if constexpr (requires { params.depth_multiplier; }) {
+    options.depth_multiplier = params.depth_multiplier;
+  }
   return options;
 }
 
@@ -90,27 +93,38 @@ bool CanClaim(const OpInfo& op) {
 }
 
 // A row for those of the host's operators that only other devices than the CPU compute.
-template <typename T, auto... kArguments>
+template <typename T>
 constexpr KnownOp ForOtherDevices(const char* name, TfLiteBuiltinOperator code,
                                   HostOptions (*read_options)(const void*)) {
   static_assert(kIsForOtherDevices<T>);
   return {.name = name,
-          .read = Read<T::Read, kArguments...>,
+          .read = Read<T::Read>,
           .read_options = read_options,
-          .can_claim = CanClaim<T::CanClaim, kArguments...>,
+          .can_claim = CanClaim<T::CanClaim>,
           .needs_options = true,
           .is_for_other_devices = [](const OpInfo&) { return true; },
           .code = code};
 }
 
 // Of those without options, or that say what the tensors do.
-template <typename T, auto... kArguments>
-constexpr KnownOp ForOtherDevices(const char* name, TfLiteBuiltinOperator code,
-                                  bool makes_several = false) {
-  KnownOp row = ForOtherDevices<T, kArguments...>(name, code, ReadNone<Activation::kNone>);
+template <typename T>
+constexpr KnownOp ForOtherDevices(const char* name, TfLiteBuiltinOperator code) {
+  KnownOp row = ForOtherDevices<T>(name, code, ReadNone<Activation::kNone>);
   row.needs_options = false;
-  row.makes_several = makes_several;
   return row;
+}
+
+// STRIDED_SLICE has options; the others say all by tensors.
+template <SliceOp::Form kForm>
+constexpr KnownOp Slice(const char* name, TfLiteBuiltinOperator code) {
+  constexpr bool kHasOptions = kForm == SliceOp::kStridedSlice;
+  return {.name = name,
+          .read = Read<SliceOp::Read, kForm>,
+          .read_options = kHasOptions ? ReadStridedSlice : ReadNone<Activation::kNone>,
+          .can_claim = CanClaim<SliceOp::CanClaim, kForm>,
+          .needs_options = kHasOptions,
+          .makes_several = kForm == SliceOp::kSplit || kForm == SliceOp::kSplitV,
+          .code = code};
 }
 
 // LCE's converter writes "LceBconv2d"; its sources and documents also spell "LceBConv2d".
@@ -127,6 +141,12 @@ constexpr KnownOp kOps[] = {
      .can_claim = BinaryOp::CanClaim,
      .needs_options = true,
      .code = kTfLiteBuiltinAdd},
+    {.name = "SUB",
+     .read = Read<BinaryOp::ReadDifference>,
+     .read_options = ReadFused<TfLiteSubParams>,
+     .can_claim = BinaryOp::CanClaimDifference,
+     .needs_options = true,
+     .code = kTfLiteBuiltinSub},
     {.name = "MUL",
      .read = Read<BinaryOp::Read, ChannelOp::kMultiply>,
      .read_options = ReadFused<TfLiteMulParams>,
@@ -179,9 +199,21 @@ constexpr KnownOp kOps[] = {
      .needs_options = true,
      .form = OpForm::kInt8,
      .code = kTfLiteBuiltinConv2d},
-    ForOtherDevices<Conv2dOp, false>("CONV_2D", kTfLiteBuiltinConv2d, ReadConv<TfLiteConvParams>),
-    ForOtherDevices<Conv2dOp, true>("DEPTHWISE_CONV_2D", kTfLiteBuiltinDepthwiseConv2d,
-                                    ReadConv<TfLiteDepthwiseConvParams>),
+    {.name = "CONV_2D",
+     .read = Read<Conv2dOp::Read, false>,
+     .read_options = ReadConv<TfLiteConvParams>,
+     .can_claim = CanClaim<Conv2dOp::CanClaim, false>,
+     .needs_options = true,
+     .reads_unpacked = true,
+     .code = kTfLiteBuiltinConv2d},
+    {.name = "DEPTHWISE_CONV_2D",
+     .read = Read<Conv2dOp::Read, true>,
+     .read_options = ReadConv<TfLiteDepthwiseConvParams>,
+     .can_claim = CanClaim<Conv2dOp::CanClaim, true>,
+     .needs_options = true,
+     .is_for_other_devices = Conv2dOp::IsForOtherDevices,
+     .reads_unpacked = true,
+     .code = kTfLiteBuiltinDepthwiseConv2d},
     {.name = "FULLY_CONNECTED",
      .read = Read<DenseOp::Read>,
      .read_options = ReadDense,
@@ -214,11 +246,10 @@ constexpr KnownOp kOps[] = {
      .code = kTfLiteBuiltinLogistic},
     ForOtherDevices<PadOp>("PAD", kTfLiteBuiltinPad),
     ForOtherDevices<ReshapeOp>("RESHAPE", kTfLiteBuiltinReshape),
-    ForOtherDevices<SliceOp, SliceOp::kSplit>("SPLIT", kTfLiteBuiltinSplit, true),
-    ForOtherDevices<SliceOp, SliceOp::kSplitV>("SPLIT_V", kTfLiteBuiltinSplitV, true),
-    ForOtherDevices<SliceOp, SliceOp::kSlice>("SLICE", kTfLiteBuiltinSlice),
-    ForOtherDevices<SliceOp, SliceOp::kStridedSlice>("STRIDED_SLICE", kTfLiteBuiltinStridedSlice,
-                                                     ReadStridedSlice),
+    Slice<SliceOp::kSplit>("SPLIT", kTfLiteBuiltinSplit),
+    Slice<SliceOp::kSplitV>("SPLIT_V", kTfLiteBuiltinSplitV),
+    Slice<SliceOp::kSlice>("SLICE", kTfLiteBuiltinSlice),
+    Slice<SliceOp::kStridedSlice>("STRIDED_SLICE", kTfLiteBuiltinStridedSlice),
 };
 
 static_assert(kOps[kOurOps - 1].is_ours() && !kOps[kOurOps].is_ours());

@@ -36,7 +36,8 @@ struct KnownOp {
   // Whether the CPU takes it only where a plan reads what it makes: gates. A model's last layers
   // stay with the host, and so do its roundings.
   bool must_be_read = false;
-  bool makes_several = false;  // `read` and `can_claim` are asked for each output
+  bool reads_unpacked = false;  // its input 1 may be what LceUnpackWeights makes
+  bool makes_several = false;   // `read` and `can_claim` are asked for each output
   OpForm form = OpForm::kUsual;
   TfLiteBuiltinOperator code = kTfLiteBuiltinCustom;
 

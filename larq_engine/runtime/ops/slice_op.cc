@@ -34,6 +34,7 @@ std::optional<SliceOp> ReadWhole(const OpInfo& op, size_t inputs, size_t data) {
     return std::nullopt;
   }
   return SliceOp{.data_input = data,
+                 .element_bytes = ElementBytes(op.output.type),
                  .axes = std::vector<Axis>(op.inputs[data].dims.size()),
                  .whole = std::nullopt};
 }

@@ -16,7 +16,6 @@ namespace larq_engine {
 struct OpInfo;
 
 struct SliceOp {
-  static constexpr bool kForOtherDevices = true;
   static constexpr size_t kMaxDims = 6;
   // Of SPLIT_V, whose sizes are read for each of them.
   static constexpr size_t kMaxSizes = 1024;
@@ -39,6 +38,7 @@ struct SliceOp {
   };
 
   size_t data_input;
+  size_t element_bytes;
   std::vector<Axis> axes;      // of all dimensions
   bool clamps = false;         // what is outside is left out, rather than an error
   std::optional<Range> whole;  // a dimension (begin) that must have a size (end)

@@ -5,6 +5,11 @@
 
 namespace larq_engine {
 
+size_t ElementBytes(TfLiteType type) {
+  const bool is_byte = type == kTfLiteInt8 || type == kTfLiteUInt8 || type == kTfLiteBool;
+  return is_byte ? 1 : sizeof(int32_t);
+}
+
 std::string DimsString(const std::vector<int>& dims) {
   std::string text = "[";
   for (size_t i = 0; i < dims.size(); ++i) text += (i ? ", " : "") + std::to_string(dims[i]);

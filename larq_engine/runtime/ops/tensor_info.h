@@ -24,6 +24,9 @@ struct TensorInfo {
   int scale_axis = 0;  // of several scales
 };
 
+// Of the types that operators read and write.
+size_t ElementBytes(TfLiteType type);
+
 std::string DimsString(const std::vector<int>& dims);
 
 // The product of dims[0, count): throws OpError where it exceeds what memory could hold.

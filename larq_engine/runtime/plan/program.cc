@@ -6,11 +6,6 @@
 namespace larq_engine {
 namespace {
 
-size_t ElementBytes(TfLiteType type) {
-  const bool is_byte = type == kTfLiteInt8 || type == kTfLiteUInt8 || type == kTfLiteBool;
-  return is_byte ? 1 : sizeof(int32_t);
-}
-
 // The shape of an operator's output, as the file declares it.
 TensorShape DeclaredShape(const ProgramOp& op, std::span<const TensorShape> inputs) {
   TensorShape output = OutputShape(*op.op, inputs);

@@ -1,0 +1,65 @@
+// CONV_2D and DEPTHWISE_CONV_2D of the host on floats.
+#include "larq_engine/kernels/float_conv2d.h"
+#include "larq_engine/runtime/cpu/step.h"
+#include "larq_engine/runtime/ops/tensor_info.h"
+
+namespace larq_engine {
+namespace {
+
+class Conv2dStep : public Step {
+ public:
+  Conv2dStep(const FloatConv2dSpec& spec, const float* filter, const float* bias,
+             Activation activation, const StepKernels& kernels)
+      : is_pixelwise_(spec.is_pixelwise()),
+        conv_(spec, filter, bias, ActivationRange(activation),
+              SelectFloats(DetectCpuFeatures(), kernels.kernel)) {}
+
+  void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
+    pixels_ = CountElements(output.dims, 3);
+    conv_.Resize(inputs[0].dims[1], inputs[0].dims[2]);
+  }
+
+  int64_t pixels() const override { return pixels_; }
+  int64_t channel_blocks() const override { return conv_.channel_blocks(); }
+  KernelPixels kernel_pixels() const override { return {.tile = kFloatPixels}; }
+  bool pixelwise() const override { return is_pixelwise_; }
+  size_t scratch_bytes() const override { return conv_.scratch_bytes(); }
+  std::string kernel() const override { return conv_.kernel(); }
+
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
+           void* output) const override {
+    conv_.Run(static_cast<const float*>(inputs[0]), range.first_pixel, range.last_pixel,
+              range.first_block, range.last_block, scratch, static_cast<float*>(output));
+  }
+
+ private:
+  bool is_pixelwise_;
+  FloatConv2d conv_;
+  int64_t pixels_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> MakeStep(const Conv2dOp& op, const StepKernels& kernels) {
+  return std::make_unique<Conv2dStep>(op.spec, op.filter.data(), op.bias.data(), op.activation,
+                                      kernels);
+}
+
+std::unique_ptr<Step> MakeStep(std::span<const Conv2dOp* const> groups,
+                               const StepKernels& kernels) {
+  FloatConv2dSpec spec = groups[0]->spec;
+  const int64_t weights = spec.out_channels * spec.depth();
+  spec.groups = static_cast<int64_t>(groups.size());
+  spec.in_channels *= spec.groups;
+  spec.out_channels *= spec.groups;
+  std::vector<float> filter;
+  std::vector<float> bias;
+  for (const Conv2dOp* group : groups) {
+    filter.insert(filter.end(), group->filter.data(), group->filter.data() + weights);
+    bias.insert(bias.end(), group->bias.begin(), group->bias.end());
+  }
+  return std::make_unique<Conv2dStep>(spec, filter.data(), bias.data(), groups[0]->activation,
+                                      kernels);
+}
+
+}  // namespace larq_engine
