@@ -447,6 +447,13 @@ constexpr OptionFault<Params> kOptionFaults[] = {
     {"UnknownActivation", [](Params* p) { p->activation = static_cast<TfLiteFusedActivation>(9); }},
 };
 
+const OptionFault<TfLiteDepthwiseConvParams> kMultiplierFaults[] = {
+    {"MultiplierOf0", [](auto* p) { p->depth_multiplier = 0; }},
+    {"MultiplierBelow0", [](auto* p) { p->depth_multiplier = -1; }},
+    {"MultiplierOfOtherFilters", [](auto* p) { p->depth_multiplier = 3; }},
+    {"MultiplierThatIsLargest", [](auto* p) { p->depth_multiplier = kLargest; }},
+};
+
 template <typename Params>
 void ExpectFaultyLeft(const Graph& good) {
   ASSERT_EQ(CountClaimed(good, kPlaced), 1u);
@@ -467,6 +474,12 @@ void ExpectFaultyLeft(const Graph& good) {
 TEST(FloatLayers, FaultyOnesAreLeftOrRefused) {
   ExpectFaultyLeft<TfLiteConvParams>(OneConv());
   ExpectFaultyLeft<TfLiteDepthwiseConvParams>(OneDepthwise());
+  for (const OptionFault<TfLiteDepthwiseConvParams>& fault : kMultiplierFaults) {
+    SCOPED_TRACE(fault.name);
+    Graph graph = OneDepthwise();
+    Change(&graph, fault.change);
+    EXPECT_EQ(CountClaimed(graph, kPlaced), 0u);
+  }
 }
 
 TEST(FloatLayers, ShapesThatDoNotFitAreAnError) {

@@ -1,0 +1,269 @@
+"""Float convolutions, slices and differences next to binary layers: NumPy's results, exactly, as
+all sums are of few bits; and which of them the plug-in computes, and in how many steps.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+from tests import oracle
+from tests.hosts import HOSTS
+from tests.kernel_rows import TAKES_FLOAT_CONVOLUTIONS
+from tests.model_builder import ACTIVATION, PADDING, add_weights
+from tests.numpy_net import Array, Model, Net, Value, clamp, claimed
+
+pytestmark = pytest.mark.skipif(
+    not TAKES_FLOAT_CONVOLUTIONS, reason="the host computes convolutions here"
+)
+
+
+def _quarters(rng: np.random.Generator, *shape: int) -> Array:
+    return (rng.integers(-8, 9, shape) / 4).astype(np.float32)
+
+
+def _convolve(
+    x: Array, weights: Array, bias: Array, stride: tuple[int, int], padding: str
+) -> Array:
+    """The results of CONV_2D: weights are [filters][height][width][channels]."""
+    _, height, width, _ = weights.shape
+    if padding == "SAME":
+        pads = [
+            max((-(-size // step) - 1) * step + taps - size, 0)
+            for size, step, taps in zip(x.shape[1:3], stride, (height, width), strict=True)
+        ]
+        x = np.pad(x, [(0, 0), *((pad // 2, pad - pad // 2) for pad in pads), (0, 0)])
+    windows = np.lib.stride_tricks.sliding_window_view(x, (height, width), (1, 2))
+    windows = windows[:, :: stride[0], :: stride[1]]
+    return np.einsum("nyxcij,oijc->nyxo", windows, weights).astype(np.float32) + bias
+
+
+def _conv(
+    net: Net,
+    x: Value,
+    channels: int,
+    *,
+    taps: tuple[int, int] = (3, 3),
+    stride: tuple[int, int] = (1, 1),
+    padding: str = "SAME",
+    activation: str = "NONE",
+    as_bits: bool = False,
+) -> Value:
+    weights = _quarters(net.rng, channels, *taps, x.array.shape[3])
+    bias = _quarters(net.rng, channels)
+    if as_bits:
+        weights = oracle.signs(weights)
+        stored = add_weights(net.builder, weights, np.ones(channels, np.float32), 0)
+    else:
+        stored = net.builder.constant(weights)
+    return net.host(
+        "CONV_2D",
+        x,
+        clamp(_convolve(x.array, weights, bias, stride, padding), activation),
+        stored,
+        net.builder.constant(bias),
+        strideH=stride[0],
+        strideW=stride[1],
+        padding=PADDING[padding],
+        fusedActivationFunction=ACTIVATION[activation],
+        dilationHFactor=1,
+        dilationWFactor=1,
+    )
+
+
+def _model(
+    rng: np.random.Generator, make: Callable[[Net, Value], Value | Sequence[Value]], channels: int
+) -> Model:
+    """What is made of two images, and a binary layer of it or of the first of it."""
+    net = Net(rng)
+    made = make(net, net.input(_quarters(rng, 2, 9, 11, channels)))
+    outputs = [made] if isinstance(made, Value) else list(made)
+    return net.finish(*outputs[1:], net.conv(outputs[0], 16))
+
+
+def _steps(model: Model, **options: object) -> list[tuple[str, tuple[int, ...]]]:
+    """The plug-in's rows: the operator, and the nodes that it absorbed."""
+    with model.open(**options) as interpreter:
+        rows = interpreter.profile(runs=1)
+    return [(row.op, row.absorbed) for row in rows if row.op != "host runtime"]
+
+
+def _groups(
+    net: Net, x: Value, groups: int, channels: int = 6, axis: int = 3, **how: object
+) -> tuple[list[Value], list[Value]]:
+    """The parts of an image, and a convolution of each."""
+    parts = net.split(x, groups, axis)
+    return parts, [_conv(net, part, channels, **how) for part in parts]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"taps": (1, 1)},
+        {"stride": (2, 2), "activation": "RELU"},
+        {"taps": (2, 3), "stride": (1, 3), "padding": "VALID", "activation": "RELU6"},
+    ],
+    ids=["3x3", "1x1", "strides", "valid"],
+)
+@pytest.mark.parametrize(("groups", "channels"), [(2, 8), (3, 5), (8, 4)])
+def test_a_convolution_in_groups_is_one_step(groups, channels, how, runtime, rng):
+    model = _model(
+        rng,
+        lambda net, x: net.concatenate(_groups(net, x, groups, **how)[1]),
+        groups * channels,
+    )
+    model.check_both(runtime=runtime)
+    for threads in (1, 2):
+        model.check(num_threads=threads, runtime=runtime)
+    # Node 0 cuts, nodes 1 to `groups` are of a group each, then one joins.
+    absorbed = (*range(2, groups + 1), 0, groups + 1)
+    assert _steps(model, runtime=runtime)[0] == ("CONV_2D", absorbed)
+
+
+def _other_reader_of_a_group(net, x):
+    _, made = _groups(net, x, 2)
+    return net.concatenate(made), made[1]
+
+
+def _other_reader_of_a_slice(net, x):
+    parts, made = _groups(net, x, 2)
+    return net.concatenate(made), parts[0]
+
+
+def _other_order(net, x):
+    _, made = _groups(net, x, 2)
+    return net.concatenate(made[::-1])
+
+
+def _other_activation(net, x):
+    parts = net.split(x, 2)
+    made = [_conv(net, part, 6, activation=a) for part, a in zip(parts, ("NONE", "RELU"))]
+    return net.concatenate(made)
+
+
+def _other_filters(net, x):
+    parts = net.split(x, 2)
+    return net.concatenate([_conv(net, part, n) for part, n in zip(parts, (6, 7))])
+
+
+def _other_taps(net, x):
+    parts = net.split(x, 2)
+    return net.concatenate([_conv(net, p, 6, taps=t) for p, t in zip(parts, ((3, 3), (3, 1)))])
+
+
+def _one_group_twice(net, x):
+    part = net.split(x, 2)[0]
+    return net.concatenate([_conv(net, part, 6), _conv(net, part, 6)])
+
+
+def _unequal_groups(net, x):
+    parts = net.split(x, [3, 5])
+    return net.concatenate([_conv(net, part, 6) for part in parts])
+
+
+def _not_all_groups(net, x):
+    parts = net.split(x, 4)
+    return net.concatenate([_conv(net, part, 6) for part in parts[:2]])
+
+
+def _of_two_images(net, x):
+    other = net.relu(x, "RELU")
+    parts = [net.split(x, 2)[0], net.split(other, 2)[1]]
+    return net.concatenate([_conv(net, part, 6) for part in parts])
+
+
+def _lines(net, x):
+    parts = net.split(x, 9, 1)
+    return net.concatenate([_conv(net, part, 6) for part in parts[:3]])
+
+
+_NO_GROUPS = [
+    *(_other_reader_of_a_group, _other_reader_of_a_slice, _other_order, _other_activation),
+    *(_other_filters, _other_taps, _one_group_twice, _unequal_groups, _not_all_groups),
+    *(_of_two_images, _lines),
+]
+
+
+@pytest.mark.parametrize("make", _NO_GROUPS, ids=lambda make: make.__name__.strip("_"))
+def test_what_are_no_groups_is_computed_one_by_one(make, rng):
+    model = _model(rng, make, 8)
+    model.check_both()
+    assert all(not absorbed for op, absorbed in _steps(model) if op == "CONV_2D")
+    assert [op for op, _ in _steps(model)].count("CONV_2D") in (2, 3)
+
+
+def test_groups_in_several_places(rng):
+    """Of which one is placed on the host: the others are computed one by one."""
+    model = _model(rng, lambda net, x: net.concatenate(_groups(net, x, 3)[1]), 6)
+    model.check(placement="2:host")
+    steps = _steps(model, placement="2:host")
+    assert [op for op, _ in steps].count("CONV_2D") == 2
+    assert all(not absorbed for op, absorbed in steps if op == "CONV_2D")
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
+def test_weights_that_are_unpacked(runtime, rng):
+    model = _model(rng, lambda net, x: _conv(net, x, 21, stride=(2, 1), as_bits=True), 5)
+    assert model.check_both(runtime=runtime)[0] == "CONV_2D"
+    model.check(device="cpu", num_threads=2, runtime=runtime)
+
+
+def _difference(net: Net, a: Value, b: Value, array: Array) -> Value:
+    result = Value(net.builder.tensor((1, *array.shape[1:])), array)
+    net.builder.builtin("SUB", [a.number, b.number], [result.number])
+    return result
+
+
+@pytest.mark.parametrize("channels", [1, 7])
+def test_a_constant_is_subtracted(channels, rng):
+    def make(net: Net, x: Value) -> Sequence[Value]:
+        constant = net.constant(_quarters(rng, channels))
+        difference = _difference(net, x, constant, x.array - constant.array)
+        return difference, difference
+
+    model = _model(rng, make, 7)
+    assert "SUB" in model.check_both()
+
+
+def test_other_differences_stay_with_the_host(rng):
+    def make(net: Net, x: Value) -> Value:
+        constant = net.constant(_quarters(rng, 7))
+        from_constant = _difference(net, constant, x, constant.array - x.array)
+        return _difference(net, from_constant, x, from_constant.array - x.array)
+
+    assert "SUB" not in _model(rng, make, 7).check_both()
+
+
+_BOXES: dict[str, Callable[[Net, Value], Value]] = {
+    "lines": lambda net, x: net.slice(x, (0, 2, 0, 0), (-1, 5, -1, -1)),
+    "columns": lambda net, x: net.slice(x, (0, 0, 4, 0), (-1, -1, 6, -1)),
+    "channels": lambda net, x: net.slice(x, (0, 0, 0, 3), (-1, -1, -1, 4)),
+    "all": lambda net, x: net.slice(x, (0, 1, 2, 3), (-1, 7, 8, 4)),
+    "strided": lambda net, x: net.strided_slice(
+        x, slice(None), slice(1, None), slice(None, -2), slice(2, 7)
+    ),
+    "split lines": lambda net, x: net.split(x, 3, 1)[1],
+    "split columns": lambda net, x: net.split(x, [4, -1], 2)[1],
+}
+
+
+@pytest.mark.parametrize("name", _BOXES)
+def test_boxes(name, rng):
+    model = _model(rng, lambda net, x: _BOXES[name](net, net.relu(x, "RELU6")), 8)
+    ops = model.check_both()
+    assert {"SLICE", "STRIDED_SLICE", "SPLIT", "SPLIT_V"} & set(ops)
+    model.check(num_threads=2)
+
+
+def test_between_binary_layers_nothing_is_left_to_the_host(rng):
+    net = Net(rng)
+    x = net.input(_quarters(rng, 2, 20, 20, 3))
+    y = _conv(net, x, 16, stride=(2, 2), activation="RELU")
+    y = net.conv(_conv(net, y, 40, taps=(1, 1)), 24)
+    y = net.conv(_conv(net, net.pool(y, (2, 2), (2, 2), "VALID"), 130, taps=(1, 1)), 8)
+    with net.finish(y).open() as interpreter:
+        hosts = [row.name for row in interpreter.profile(runs=1) if row.op == "host runtime"]
+        assert set(hosts) <= {"between operators"}
+        assert claimed(interpreter).count("CONV_2D") == 3
