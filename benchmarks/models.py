@@ -66,11 +66,18 @@ UNCHECKABLE_IN_INT8 = ("BinaryAlexNet",)
 PROFILES = 25
 PROFILE_RUNS = 8
 
-GROUPS = ("binary convolutions", "quantize and other steps", "host's float operators")
+GROUPS = (
+    "binary convolutions",
+    "float convolutions",
+    "quantize and other steps",
+    "host's float operators",
+)
 
 # Untrained models answer different images alike, so this is not the 0.99 that one would hope for:
 # files as they should be come to 0.7, one that shuffles classes to 0.
 LEAST_CORRELATION = 0.5
+
+FLOAT_CONVOLUTIONS = ("CONV_2D", "DEPTHWISE_CONV_2D")
 
 Array = npt.NDArray[Any]
 Step = dict[str, Any]  # op, layer, kernel; ms and macs of a run
@@ -212,9 +219,16 @@ def group_steps(steps: Sequence[Step]) -> dict[str, float]:
     """Sums the milliseconds of operators by group."""
     groups = dict.fromkeys(GROUPS, 0.0)
     for step in steps:
-        group = 2 if step["op"] == HOST else 0 if step["op"] == "LceBconv2d" else 1
-        groups[GROUPS[group]] += step["ms"]
+        groups[GROUPS[_group_of(step)]] += step["ms"]
     return groups
+
+
+def _group_of(step: Step) -> int:
+    if step["op"] == HOST:
+        return 3
+    if step["op"] == "LceBconv2d":
+        return 0
+    return 1 if step["op"] in FLOAT_CONVOLUTIONS else 2
 
 
 def format_profiles(profiles: dict[str, dict[str, float]]) -> str:

@@ -14,19 +14,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.models import FLOAT_CONVOLUTIONS
 from benchmarks.plots import plot_roofline
 from benchmarks.result_files import read_results
 from larq_engine.python.profile import HOST
 from larq_engine.python.text_table import align_columns
 
-COLUMNS = ("at the limit", "lost in convolutions", "other steps", "host", "share of the limit")
+COLUMNS = (
+    "at the limit",
+    "lost in convolutions",
+    "float convolutions",
+    "other steps",
+    "host",
+    "share of the limit",
+)
 
 
 @dataclass(frozen=True)
 class Roofline:
     """Where the time of one image goes, in milliseconds."""
 
-    steps: tuple[tuple[float, float | None], ...]  # time, share of the limit; None without products
+    steps: tuple[tuple[float, float | None], ...]  # time, share of the limit; None without bits
+    float_convolutions: float  # of those
     host: float
 
     @property
@@ -39,12 +48,12 @@ class Roofline:
 
     @property
     def other_steps(self) -> float:
-        return sum(ms for ms, share in self.steps if share is None)
+        return sum(ms for ms, share in self.steps if share is None) - self.float_convolutions
 
     def row(self) -> list[str]:
         """In the order of COLUMNS."""
         lost = self.convolutions - self.at_limit
-        times = (self.at_limit, lost, self.other_steps, self.host)
+        times = (self.at_limit, lost, self.float_convolutions, self.other_steps, self.host)
         shares = [f"{self.at_limit / self.convolutions:.0%}"] if self.convolutions else ["-"]
         return [*(f"{ms:.2f}" for ms in times), *shares]
 
@@ -114,7 +123,11 @@ def find_roofline(steps: Sequence[Mapping[str, Any]], limits: Mapping[str, float
         limit = limits.get(step["kernel"].rpartition("_")[2]) if step["macs"] else None
         at_limit = step["macs"] / (limit * 1e6) if limit else None
         shares.append((step["ms"], None if at_limit is None else at_limit / step["ms"]))
-    return Roofline(tuple(shares), sum(step["ms"] for step in steps if step["op"] == HOST))
+    return Roofline(
+        tuple(shares),
+        sum(step["ms"] for step in steps if step["op"] in FLOAT_CONVOLUTIONS),
+        sum(step["ms"] for step in steps if step["op"] == HOST),
+    )
 
 
 if __name__ == "__main__":

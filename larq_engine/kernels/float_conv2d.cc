@@ -101,6 +101,7 @@ size_t FloatConv2d::scratch_bytes() const {
 
 void FloatConv2d::Run(const float* input, int64_t first, int64_t last, int64_t first_block,
                       int64_t last_block, std::byte* scratch, float* output) const {
+  if (first == last || first_block == last_block) return;
   const auto channels = static_cast<size_t>(spec_.out_channels);
   const size_t first_channel = static_cast<size_t>(first_block) * block_channels_;
   const size_t last_channel =
@@ -112,7 +113,6 @@ void FloatConv2d::Run(const float* input, int64_t first, int64_t last, int64_t f
   args.range = range_;
   args.out = output + first_channel;
   args.out_stride = channels;
-  if (first == last || args.n == 0) return;
   if (spec_.is_pixelwise()) {
     RunPixels(input, last - first, args);
   } else {

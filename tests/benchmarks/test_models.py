@@ -15,6 +15,7 @@ from benchmarks.contenders import LCE, ONNX_INT8, OURS, XNNPACK_FLOAT32, XNNPACK
 from benchmarks.progress import Progress
 from larq_engine import Interpreter
 from larq_engine.python.profile import HOST, ProfileRow, ProfileTable
+from tests.kernel_rows import TAKES_FLOAT_CONVOLUTIONS
 from tests.model_builder import ModelBuilder, bconv_options
 from tests.oracle import Conv, pack_bits
 
@@ -147,14 +148,21 @@ def test_profile_of_a_model_with_all_groups(folder: Path, rng: np.random.Generat
     y, z = builder.tensor(CONV.output_shape), builder.tensor(CONV.output_shape)
     builder.custom("LceBconv2d", [bits, filters, ones, ones, -1], [y], bconv_options(CONV))
     builder.builtin("ADD", [y, y], [z])
-    (folder / "larq_engine.tflite").write_bytes(builder.finish([x], [z]))
+    weights, last = (
+        builder.constant(np.ones((8, 1, 1, 8), np.float32)),
+        builder.tensor(CONV.output_shape),
+    )
+    ones_each = dict.fromkeys(("strideH", "strideW", "dilationHFactor", "dilationWFactor"), 1)
+    builder.builtin("CONV_2D", [z, weights, ones], [last], **ones_each)
+    (folder / "larq_engine.tflite").write_bytes(builder.finish([x], [last]))
     steps = models.profile("QuickNet", threads=1)
-    assert [step["op"] for step in steps] == ["LceQuantize", "LceBconv2d", "ADD", HOST]
+    floats = ["CONV_2D"] * TAKES_FLOAT_CONVOLUTIONS
+    assert [step["op"] for step in steps] == ["LceQuantize", "LceBconv2d", "ADD", *floats, HOST]
     macs = int(np.prod(CONV.output_shape[:3]) * np.prod(CONV.filter_shape))
-    assert [step["macs"] for step in steps] == [0, macs, 0, 0]
+    assert [step["macs"] for step in steps] == [0, macs, 0, *([0] * len(floats)), 0]
     profile = models.group_steps(steps)
     assert list(profile) == list(models.GROUPS)
-    assert all(ms > 0 for ms in profile.values())
+    assert [ms > 0 for ms in profile.values()] == [True, TAKES_FLOAT_CONVOLUTIONS, True, True]
 
 
 def test_steps_are_grouped() -> None:
@@ -164,16 +172,18 @@ def test_steps_are_grouped() -> None:
         ("LceQuantize", 2, 2.0),
         ("LceBconv2d", 4, 2.0),  # twice a run
         ("LceBMaxPool2d", 1, 16.0),  # in every other run
-        (HOST, 2, 16.0),
+        ("DEPTHWISE_CONV_2D", 2, 1.0),
+        ("CONV_2D", 2, 0.5),
+        (HOST, 2, 14.5),
     ]
     rows = tuple(ProfileRow(op, "", "", 0, "", "", calls, ms, 0.0, None) for op, calls, ms in steps)
     slower = tuple(dataclasses.replace(row, ms_per_call=2 * row.ms_per_call) for row in rows)
     tables = [ProfileTable(slower, 2, ms_per_run=62.0), ProfileTable(rows, 2, ms_per_run=31.0)]
     grouped = models.group_steps(models.fastest_steps(tables))
-    assert list(grouped.values()) == [5.0, 10.0, 16.0]
+    assert list(grouped.values()) == [5.0, 1.5, 10.0, 14.5]
     table = models.format_profiles({"Net": grouped}).splitlines()
     assert "5.00 (16%)" in table[2]
-    assert "16.00 (52%)" in table[2]
+    assert "14.50 (47%)" in table[2]
 
 
 def test_an_unknown_model_is_refused(

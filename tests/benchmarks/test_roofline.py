@@ -13,6 +13,7 @@ STEPS = [
     {"op": "LceQuantize", "layer": "a", "kernel": "", "ms": 0.5, "macs": 0},
     {"op": "LceBconv2d", "layer": "a", "kernel": "bgemm_i32_4x2x64_popcnt", "ms": 2, "macs": 10**8},
     {"op": "LceBconv2d", "layer": "b", "kernel": "bgemm_i32_8x32x32_avx2", "ms": 4, "macs": 10**9},
+    {"op": "CONV_2D", "layer": "c", "kernel": "floats_6x16_avx2", "ms": 0.75, "macs": 0},
     {"op": HOST, "layer": "", "kernel": "", "ms": 1.5, "macs": 0},
 ]
 LIMITS = {"popcnt": 100.0, "avx2": 500.0}  # billions a second
@@ -29,9 +30,10 @@ SUMMARY = {
 
 def test_shares_are_of_the_kernels_own_limit() -> None:
     found = roofline.find_roofline(STEPS, LIMITS)
-    assert found.steps == ((0.5, None), (2, 0.5), (4, 0.5))
+    assert found.steps == ((0.5, None), (2, 0.5), (4, 0.5), (0.75, None))
+    assert found.float_convolutions == 0.75
     assert (found.host, found.other_steps, found.convolutions, found.at_limit) == (1.5, 0.5, 6, 3)
-    assert found.row() == ["3.00", "3.00", "0.50", "1.50", "50%"]
+    assert found.row() == ["3.00", "3.00", "0.75", "0.50", "1.50", "50%"]
 
 
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, **change: object) -> int:
