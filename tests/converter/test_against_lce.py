@@ -52,7 +52,7 @@ def run_in_lce(content: bytes, images: np.ndarray) -> np.ndarray:
     worker = Worker(Contender("LCE", "lce", "toy", PEERS_PYTHON))
     try:
         worker.load("toy", content, threads=1)
-        return np.concatenate([worker.run("toy", image[np.newaxis]) for image in images])
+        return np.concatenate([worker.run("toy", image[np.newaxis])[0] for image in images])
     finally:
         worker.close()
 
