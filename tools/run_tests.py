@@ -230,6 +230,7 @@ STAGES = (
             [
                 *["tools/test_sanitized_plugin.sh", "asan", "tests/python/test_interpreter.py"],
                 *["tests/python/test_unpack_weights.py", "tests/interop/test_interop.py"],
+                "tests/python/test_float_convolutions.py",
                 "tests/interop/test_own_files.py",
                 *["-k", "not tensorflow and not tflite_runtime"],
             ],

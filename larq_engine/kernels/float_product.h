@@ -5,7 +5,8 @@
 //
 // for i < m, j < n: a convolution, and one of each channel by itself (depthwise). A sum begins with
 // 0 and grows in the order of k or t, by a fused multiply-add each, which rounds once. Then comes
-// the bias. So rows agree bit for bit, and with the kernels for GPUs (cuda/conv2d.h, depthwise.h).
+// the bias. So rows agree bit for bit, and with the kernels for GPUs (cuda/conv2d.h, depthwise.h);
+// of a NaN, sign and payload are open.
 //
 // tests/kernels/float_product_test.cc has one test a clause:
 //

@@ -30,7 +30,7 @@ const FloatRow& SelectFloats(CpuFeatures cpu, std::string_view forced_kernel);
 // What one output pixel is expected to take.
 double FloatCycles(const FloatRow& row, const FloatConv2dSpec& spec);
 
-// Whether such a convolution takes no longer than in a host.
+// Whether convolutions take no longer by it than in a host.
 bool PrefersFloats(const FloatRow& row);
 
 }  // namespace larq_engine

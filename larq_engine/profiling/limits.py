@@ -35,6 +35,9 @@ _DENSE_SHAPES = ((256, 256, 256), (512, 512, 512))
 # Whose products of which types are measured; the host has them in XNNPACK.
 _MEASURED = ((CPU, BITS), (CPU, "FLOAT32"), (HOST, "FLOAT32"), (HOST, "INT8"))
 
+# Kernels that add and subtract floats, more of them than the rate of products says.
+_SIGNED_SUMS = "signed_sums_"
+
 _SIZES = tuple(1 << shift for shift in range(14, 27, 2))
 
 # Of each rate: the best of as many runs as fit this time, within bounds.
@@ -73,6 +76,8 @@ class Limits:
             return None
         cores = min(threads, self._cores)
         names = (kernels or AUTO).split("+")
+        if any(name.startswith(_SIGNED_SUMS) for name in names):
+            return None
         arithmetic = 0.0
         for kind, products in work.products.items():
             columns = {Column(device, 1, name if kind == BITS else AUTO) for name in names}

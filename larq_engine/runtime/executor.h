@@ -131,9 +131,10 @@ class Executor {
 
   // Whether it computes such a layer sooner than a host with weights that are unpacked.
   virtual bool ReadsBitsFaster(const SignedDenseSize&) const { return false; }
-  // Whether it computes such a convolution sooner than a host, or as soon.
+  // Whether it computes such a convolution sooner than a host.
   virtual bool ConvolvesFaster(const Int8Conv2dSpec&) const { return false; }
-  virtual bool ConvolvesFaster(const FloatConv2dSpec&) const { return false; }
+  // Whether it computes convolutions of floats as soon as a host.
+  virtual bool ConvolvesFloats() const { return false; }
 
   // `ops` in order; `is_shared` tells of each of the program's values whether it is not one
   // segment's alone, and has a place in SegmentRun. Throws OpError.

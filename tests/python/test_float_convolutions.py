@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
+from larq_engine.python import host
 from tests import oracle
 from tests.hosts import HOSTS
 from tests.kernel_rows import TAKES_FLOAT_CONVOLUTIONS
 from tests.model_builder import ACTIVATION, PADDING, add_weights
 from tests.numpy_net import Array, Model, Net, Value, claimed, clamp
 
-pytestmark = pytest.mark.skipif(
+convolutions = pytest.mark.skipif(
     not TAKES_FLOAT_CONVOLUTIONS, reason="the host computes convolutions here"
 )
 
@@ -96,6 +97,7 @@ def _groups(
     return parts, [_conv(net, part, channels, **how) for part in parts]  # type: ignore[arg-type]
 
 
+@convolutions
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize(
     "how",
@@ -191,6 +193,7 @@ _NO_GROUPS = [
 ]
 
 
+@convolutions
 @pytest.mark.parametrize("make", _NO_GROUPS, ids=lambda make: make.__name__.strip("_"))
 def test_what_are_no_groups_is_computed_one_by_one(make, rng):
     model = _model(rng, make, 8)
@@ -199,6 +202,7 @@ def test_what_are_no_groups_is_computed_one_by_one(make, rng):
     assert [op for op, _ in _steps(model)].count("CONV_2D") in (2, 3)
 
 
+@convolutions
 def test_groups_in_several_places(rng):
     """Of which one is placed on the host: the others are computed one by one."""
     model = _model(rng, lambda net, x: net.concatenate(_groups(net, x, 3)[1]), 6)
@@ -208,6 +212,7 @@ def test_groups_in_several_places(rng):
     assert all(not absorbed for op, absorbed in steps if op == "CONV_2D")
 
 
+@convolutions
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_weights_that_are_unpacked(runtime, rng):
     model = _model(rng, lambda net, x: _conv(net, x, 21, stride=(2, 1), as_bits=True), 5)
@@ -262,6 +267,7 @@ def test_boxes(name, rng):
     model.check(num_threads=2)
 
 
+@convolutions
 def test_between_binary_layers_nothing_is_left_to_the_host(rng):
     net = Net(rng)
     x = net.input(_quarters(rng, 2, 20, 20, 3))
@@ -272,3 +278,35 @@ def test_between_binary_layers_nothing_is_left_to_the_host(rng):
         hosts = [row.name for row in interpreter.profile(runs=1) if row.op == "host runtime"]
         assert not any(hosts), "operators of the host"
         assert claimed(interpreter).count("CONV_2D") == 3
+
+
+@pytest.mark.parametrize("shape", [(9, 11, 8), (1, 1, 9, 11, 8), (792,)])
+@pytest.mark.parametrize("name", _BOXES)
+def test_other_dimensions_are_an_error(name, shape, rng):
+    """Not only the plug-in's: a host computes what comes before for what it was resized to."""
+    model = _model(rng, lambda net, x: _BOXES[name](net, x), 8)
+    delegate = host.load_delegate()
+    interpreter = host.import_runtime(None).Interpreter(
+        model_content=model.content, experimental_delegates=[delegate]
+    )
+    interpreter.resize_tensor_input(interpreter.get_input_details()[0]["index"], shape)
+    with pytest.raises(RuntimeError, match=r"input: expected .* got \[.*; resize the input"):
+        interpreter.allocate_tensors()
+
+
+def test_a_batch_that_the_file_fixes(rng):
+    """It is so large that other batches go through the steps part by part."""
+    images = _quarters(rng, 8, 64, 64, 64)
+    net = Net(rng)
+    number = net.builder.tensor(images.shape)
+    net.inputs.append(x := Value(number, images))
+    box = [net.builder.constant(np.array(v, np.int32)) for v in ((0,) * 4, (8, 64, 64, 32))]
+    result = Value(net.builder.tensor((8, 64, 64, 32)), images[..., :32])
+    net.builder.builtin("SLICE", [x.number, *box], [result.number])
+    words = net.builder.tensor((8, 64, 64, 1), np.int32)
+    net.builder.custom("LceQuantize", [result.number], [words])
+    expected = oracle.pack_bits(oracle.signs(result.array))
+    model = net.finish(Value(words, expected))
+    with model.open() as interpreter:
+        np.testing.assert_array_equal(interpreter.predict(images), expected)
+        assert "SLICE" in claimed(interpreter)

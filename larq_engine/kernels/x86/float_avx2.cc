@@ -4,8 +4,6 @@
 
 #include <immintrin.h>
 
-#include <cstring>
-
 #if !defined(__AVX2__) || !defined(__FMA__)
 #error "this file is built with the flags of ISA_COPTS[\"avx2\"] and ISA_COPTS[\"fma\"]"
 #endif
@@ -25,11 +23,20 @@ inline __m256i LanesBelow(size_t lanes) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-// By a copy: a masked load is one of all lanes in QEMU, which emulates CPUs for our tests.
-inline __m256 LoadLanes(const float* values, size_t lanes) {
-  alignas(__m256) float copy[kLanes] = {};
-  std::memcpy(copy, values, lanes * sizeof(float));
-  return _mm256_load_ps(copy);
+// Fewer than four floats, and zeros.
+inline __m128 LoadFewer(const float* values, size_t count) {
+  if (count == 0) return _mm_setzero_ps();
+  if (count == 1) return _mm_load_ss(values);
+  const __m128 two = _mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(values)));
+  return count == 2 ? two : _mm_movelh_ps(two, _mm_load_ss(values + 2));
+}
+
+// Fewer than eight. Not by a masked load, which is one of all lanes in QEMU: it emulates CPUs for
+// our tests.
+inline __m256 LoadLanes(const float* values, size_t count) {
+  constexpr size_t kHalf = kLanes / 2;
+  if (count < kHalf) return _mm256_zextps128_ps256(LoadFewer(values, count));
+  return _mm256_set_m128(LoadFewer(values + kHalf, count - kHalf), _mm_loadu_ps(values));
 }
 
 // Writes the sums of a pixel, of which only the last vector may have lanes beyond the last column.

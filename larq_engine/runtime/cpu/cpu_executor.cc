@@ -44,7 +44,7 @@ bool CpuExecutor::ConvolvesFaster(const Int8Conv2dSpec& spec) const {
   return PrefersInt8(SelectInt8(DetectCpuFeatures(), spec, kAutoKernel), spec);
 }
 
-bool CpuExecutor::ConvolvesFaster(const FloatConv2dSpec&) const {
+bool CpuExecutor::ConvolvesFloats() const {
   return PrefersFloats(SelectFloats(DetectCpuFeatures(), kAutoKernel));
 }
 

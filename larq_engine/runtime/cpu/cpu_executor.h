@@ -23,7 +23,7 @@ class CpuExecutor : public Executor {
   double Seconds(const Program& program, const ProgramOp& op, int host_threads) const override;
   bool ReadsBitsFaster(const SignedDenseSize& size) const override;
   bool ConvolvesFaster(const Int8Conv2dSpec& spec) const override;
-  bool ConvolvesFaster(const FloatConv2dSpec& spec) const override;
+  bool ConvolvesFloats() const override;
   std::unique_ptr<Segment> Compile(const Program& program, std::span<const size_t> ops,
                                    const std::vector<bool>& is_shared) override;
 

@@ -53,6 +53,8 @@ int CpuSegment::CountPasses() const {
       bytes += program_.value(value).bytes;
       return (is_of_rows ? !dims.empty() : dims.size() == kImageRank) && dims[0] == samples;
     };
+    const auto* slice = std::get_if<SliceOp>(op.op.get());
+    if (slice != nullptr && !slice->TakesAllSamples()) return 1;
     if (!add(op.output) || !std::ranges::all_of(op.inputs, add)) return 1;
     most = std::max(most, bytes);
   }
@@ -279,8 +281,11 @@ std::vector<std::vector<size_t>> CpuSegment::MakeGroups() {
     }
     group.ops = LastingName(ops);
     const int64_t blocks = members.size() == 1 ? group.steps[0]->step->channel_blocks() : 1;
-    group.tiling = CutWork(group.pixels, pixel_bytes, group.steps[0]->step->kernel_pixels(), blocks,
-                           threads_->threads());
+    KernelPixels kernel = group.steps[0]->step->kernel_pixels();
+    for (const PlannedStep* planned : group.steps) {
+      kernel.tile = std::max(kernel.tile, planned->step->kernel_pixels().tile);
+    }
+    group.tiling = CutWork(group.pixels, pixel_bytes, kernel, blocks, threads_->threads());
     largest_group_ = std::max(largest_group_, members.size());
     groups_.push_back(std::move(group));
   }

@@ -14,12 +14,13 @@ class SliceStep : public Step {
 
   void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
     const std::vector<int>& in = inputs[0].dims;
+    const std::vector<SliceOp::Range> box = op_.Ranges(in);
     out_dims_ = output.dims;
     pixels_ = CountPixels(out_dims_);
-    const std::vector<SliceOp::Range> box = op_.Ranges(in);
-    is_of_channels_ = true;
+    pixel_bytes_ = static_cast<int64_t>(out_dims_.back()) * static_cast<int64_t>(op_.element_bytes);
     steps_.assign(in.size(), 0);
     begin_ = 0;
+    is_of_channels_ = true;
     auto bytes = static_cast<int64_t>(op_.element_bytes);
     for (size_t i = in.size(); i-- > 0;) {
       steps_[i] = bytes;
@@ -27,7 +28,6 @@ class SliceStep : public Step {
       bytes *= in[i];
       if (i + 1 < in.size() && box[i].end - box[i].begin != in[i]) is_of_channels_ = false;
     }
-    pixel_bytes_ = static_cast<size_t>(out_dims_.back()) * op_.element_bytes;
   }
 
   int64_t pixels() const override { return pixels_; }
@@ -37,19 +37,33 @@ class SliceStep : public Step {
            void* output) const override {
     const auto* in = static_cast<const std::byte*>(inputs[0]) + begin_;
     auto* out = static_cast<std::byte*>(output);
-    const int64_t first = is_of_channels_ ? 0 : range.first_pixel;
-    for (int64_t i = 0; i < range.last_pixel - range.first_pixel; ++i, out += pixel_bytes_) {
-      std::memcpy(out, in + PlaceOf(first + i), pixel_bytes_);
+    if (is_of_channels_) return CopyPixels(in, range.last_pixel - range.first_pixel, out);
+    const int64_t line = out_dims_.size() > 1 ? out_dims_[out_dims_.size() - 2] : 1;
+    for (int64_t pixel = range.first_pixel; pixel < range.last_pixel;) {
+      const int64_t count = std::min(line - pixel % line, range.last_pixel - pixel);
+      CopyPixels(in + PlaceOf(pixel), count, out);
+      out += count * pixel_bytes_;
+      pixel += count;
     }
   }
 
  private:
+  // Of one line, or of all where only channels are cut.
+  void CopyPixels(const std::byte* in, int64_t count, std::byte* out) const {
+    const int64_t step = steps_.size() > 1 ? steps_[steps_.size() - 2] : pixel_bytes_;
+    if (step == pixel_bytes_) {
+      std::memcpy(out, in, static_cast<size_t>(count * pixel_bytes_));
+      return;
+    }
+    for (int64_t i = 0; i < count; ++i, in += step, out += pixel_bytes_) {
+      std::memcpy(out, in, static_cast<size_t>(pixel_bytes_));
+    }
+  }
+
   // Of the output's pixel, in bytes from the box's first value.
   int64_t PlaceOf(int64_t pixel) const {
-    const size_t channels = steps_.size() - 1;
-    if (is_of_channels_) return channels == 0 ? 0 : pixel * steps_[channels - 1];
     int64_t place = 0;
-    for (size_t i = channels; i-- > 0; pixel /= out_dims_[i]) {
+    for (size_t i = steps_.size() - 1; i-- > 0; pixel /= out_dims_[i]) {
       place += pixel % out_dims_[i] * steps_[i];
     }
     return place;
@@ -60,7 +74,7 @@ class SliceStep : public Step {
   std::vector<int64_t> steps_;   // bytes from one to the next of each of the input's dimensions
   int64_t begin_ = 0;            // bytes before the box
   bool is_of_channels_ = false;  // and of nothing else
-  size_t pixel_bytes_ = 0;       // of the output
+  int64_t pixel_bytes_ = 0;      // of the output
   int64_t pixels_ = 0;
 };
 

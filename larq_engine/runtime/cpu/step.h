@@ -1,5 +1,6 @@
 // A step of a plan on the CPU: one operator, or one that computes others as well
-// (residual_sums.h, pooled_products.h), sized for its input, then run as often as wanted.
+// (residual_sums.h, pooled_products.h, grouped_convs.h), sized for its input, then run as often as
+// wanted.
 #ifndef LARQ_ENGINE_RUNTIME_CPU_STEP_H_
 #define LARQ_ENGINE_RUNTIME_CPU_STEP_H_
 
@@ -28,12 +29,13 @@ class Step {
   virtual int64_t pixels() const = 0;
   virtual int64_t channel_blocks() const { return 1; }
 
-  // Steps without a kernel go by the largest that there is.
+  // Of a group the largest counts.
   virtual KernelPixels kernel_pixels() const { return {.tile = 8}; }
 
   // Whether it can follow other steps on a tile: pixel i of the output is made of pixel i of the
   // inputs and nothing else, but for inputs that are read whole. Those it may read anywhere, so
-  // they are made before. A convolution begins a group, whatever it adds.
+  // they are made before. A convolution begins a group, whatever it adds, but for 1x1 ones of
+  // floats.
   virtual bool pixelwise() const { return false; }
   virtual bool reads_whole(size_t) const { return !pixelwise(); }
 

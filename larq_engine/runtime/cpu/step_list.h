@@ -59,8 +59,8 @@ std::vector<ListedStep> WithoutAbsorbed(std::vector<ListedStep> steps,
 // itself is done to its parts where they are made, while they are in the cache, for all readers to
 // come. So nobody reads a block's channels once for each of its layers, and of a concatenation that
 // only such operators and other concatenations read there is nothing. What is needed whole is
-// copied together part by part. Convolutions compute residual sums (residual_sums.h), and poolings
-// products (pooled_products.h).
+// copied together part by part. Convolutions compute residual sums (residual_sums.h), poolings
+// products (pooled_products.h), and one step all groups of a convolution (grouped_convs.h).
 StepList ListSteps(const Program& program, std::span<const size_t> ops,
                    const std::vector<bool>& is_shared, bool fuse);
 

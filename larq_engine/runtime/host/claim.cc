@@ -16,9 +16,13 @@ bool IsFixed(const HostGraph& graph, const HostNode& node, const std::set<int>& 
   });
 }
 
-bool ReadsAnyOf(const HostNode& node, const std::set<int>& tensors) {
-  return std::any_of(node.inputs.begin(), node.inputs.end(),
-                     [&](int tensor) { return tensors.contains(tensor); });
+// But for weights that a plan unpacks or reads unpacked.
+bool ReadsFixed(const HostNode& node, const std::set<int>& fixed) {
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const bool are_weights = i == 1 && node.weights != nullptr;
+    if (!are_weights && fixed.contains(node.inputs[i])) return true;
+  }
+  return false;
 }
 
 // Nodes by number, and those that are still to be looked at from each tensor.
@@ -98,7 +102,7 @@ std::vector<int> FindPlanNodes(const HostGraph& graph, bool fuse, bool for_other
     }
     if (!graph.can_be_fused[i]) continue;
     const NodeWish wish = wish_for(node);
-    if ((node.weights != nullptr || !ReadsAnyOf(node, fixed)) && wish != NodeWish::kLeave &&
+    if (!ReadsFixed(node, fixed) && wish != NodeWish::kLeave &&
         (!graph.is_for_other_devices[i] || (for_others && wish != NodeWish::kTakeHere))) {
       if (fuse) search.AddCandidate(i, node.op->must_be_read && !for_others);
       if (wish != NodeWish::kNone) search.Take(i);

@@ -179,22 +179,14 @@ NodeWish WishForForm(const TfLiteContext& context, const Engine& engine, const H
   return is_faster ? NodeWish::kTakeHere : NodeWish::kLeave;
 }
 
-// Of one that its neighbours bring: where there is no other device, the host has it if it is
-// faster.
-NodeWish WishForConv(const TfLiteContext& context, const Engine& engine, const HostNode& node) {
-  const auto executors = engine.executors();
-  if (executors.size() > 1) return NodeWish::kNone;
-  const bool is_depthwise = node.op->code == kTfLiteBuiltinDepthwiseConv2d;
-  const FloatConv2dSpec spec = Conv2dOp::Spec(DescribeOp(context, node), is_depthwise);
-  return executors[0]->ConvolvesFaster(spec) ? NodeWish::kNone : NodeWish::kLeave;
-}
-
 NodeWish WishUnplaced(const TfLiteContext& context, const Engine& engine, const HostNode& node) {
   if (node.op->form != OpForm::kUsual) return WishForForm(context, engine, node);
-  if (node.op->code == kTfLiteBuiltinConv2d || node.op->code == kTfLiteBuiltinDepthwiseConv2d) {
-    return WishForConv(context, engine, node);
-  }
-  return NodeWish::kNone;
+  const bool is_conv =
+      node.op->code == kTfLiteBuiltinConv2d || node.op->code == kTfLiteBuiltinDepthwiseConv2d;
+  const auto executors = engine.executors();
+  // Where there is no other device, the host has it if it is faster.
+  const bool stays = is_conv && executors.size() == 1 && !executors[0]->ConvolvesFloats();
+  return stays ? NodeWish::kLeave : NodeWish::kNone;
 }
 
 // The nodes of plans, as the placement leaves them. Throws where it asks for what cannot be.

@@ -76,7 +76,13 @@ NodeAndRegistration GetNode(TfLiteContext* context, int index) {
 namespace {
 
 // The LceUnpackWeights before node `index` that makes the tensor; null where there is none.
-std::shared_ptr<const HostNode> FindWeightBits(TfLiteContext* context, int index, int tensor) {
+std::shared_ptr<const HostNode> FindWeightBits(TfLiteContext* context, int index, int tensor,
+                                               const Unpackers* unpackers) {
+  if (unpackers != nullptr) {
+    const auto found = unpackers->find(tensor);
+    if (found == unpackers->end()) return nullptr;
+    return std::make_shared<const HostNode>(ReadNode(context, found->second));
+  }
   for (int before = index - 1; before >= 0; --before) {
     const auto [node, registration] = GetNode(context, before);
     const std::span<const int> outputs = AsSpan(node->outputs);
@@ -90,7 +96,7 @@ std::shared_ptr<const HostNode> FindWeightBits(TfLiteContext* context, int index
 
 }  // namespace
 
-HostNode ReadNode(TfLiteContext* context, int index) {
+HostNode ReadNode(TfLiteContext* context, int index, const Unpackers* unpackers) {
   const auto [node, registration] = GetNode(context, index);
   const std::span<const int> inputs = AsSpan(node->inputs);
   const std::span<const int> outputs = AsSpan(node->outputs);
@@ -107,12 +113,12 @@ HostNode ReadNode(TfLiteContext* context, int index) {
     read.host_options = read.op->read_options(node->builtin_data);
     const KnownOp* of_bits = FindOpOfForm(*read.op, OpForm::kWeightBits);
     if (of_bits != nullptr && read.inputs.size() > 1) {
-      read.weights = FindWeightBits(context, index, read.inputs[1]);
+      read.weights = FindWeightBits(context, index, read.inputs[1], unpackers);
       if (read.weights != nullptr) read.op = of_bits;
     }
     if (read.op->reads_unpacked && read.inputs.size() > 1 &&
         DescribeTensor(*context, read.inputs[1]).constant == nullptr) {
-      read.weights = FindWeightBits(context, index, read.inputs[1]);
+      read.weights = FindWeightBits(context, index, read.inputs[1], unpackers);
     }
     const KnownOp* of_int8 = FindOpOfForm(*read.op, OpForm::kInt8);
     if (of_int8 != nullptr && !read.inputs.empty() &&
@@ -173,8 +179,13 @@ int SubgraphNumber(TfLiteContext* context, int guess) {
 
 HostGraph ReadGraph(TfLiteContext* context, std::span<const int> order) {
   HostGraph graph;
+  Unpackers unpackers;  // a model may have many layers, each far behind its weights
   for (int index : order) {
-    graph.nodes.push_back(ReadNode(context, index));
+    graph.nodes.push_back(ReadNode(context, index, &unpackers));
+    const HostNode& node = graph.nodes.back();
+    if (node.op != nullptr && node.op->is_weights()) {
+      for (int tensor : node.outputs) unpackers[tensor] = index;
+    }
     const Claim claim = FindClaim(*context, graph.nodes.back());
     graph.can_be_fused.push_back(claim.can_be_fused);
     graph.is_for_other_devices.push_back(claim.is_for_other_devices);

@@ -3,6 +3,7 @@
 #define LARQ_ENGINE_RUNTIME_HOST_HOST_GRAPH_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -31,7 +32,11 @@ struct NodeAndRegistration {
 
 NodeAndRegistration GetNode(TfLiteContext* context, int index);
 
-HostNode ReadNode(TfLiteContext* context, int index);
+// The nodes that make tensors which LceUnpackWeights unpacks.
+using Unpackers = std::map<int, int>;
+
+// `unpackers` are those before it, if they are known; else they are looked for.
+HostNode ReadNode(TfLiteContext* context, int index, const Unpackers* unpackers = nullptr);
 
 // What stands at the node's tensors now, of those that it makes at one. Throws OpError where they
 // cannot be those of any operator of the table.

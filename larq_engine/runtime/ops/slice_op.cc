@@ -134,7 +134,24 @@ std::optional<SliceOp> TryRead(const OpInfo& op, SliceOp::Form form) {
 
 bool SliceOp::CanClaim(const OpInfo& op, Form form) { return TryRead(op, form).has_value(); }
 
-SliceOp SliceOp::Read(const OpInfo& op, Form form) { return *TryRead(op, form); }
+// What could be claimed can be read, but for an input that has other dimensions by now.
+SliceOp SliceOp::Read(const OpInfo& op, Form form) {
+  std::optional<SliceOp> read = TryRead(op, form);
+  if (!read) {
+    const size_t data = form == kSplit ? 1 : 0;
+    const std::string got =
+        data < op.inputs.size() ? DimsString(op.inputs[data].dims) : std::string("none");
+    throw OpError("input: expected a shape with as many dimensions as the file says, got " + got +
+                  "; resize the input to what the model takes");
+  }
+  return *std::move(read);
+}
+
+bool SliceOp::TakesAllSamples() const {
+  const Axis& samples = axes[0];
+  return samples.begin == Bound{} && samples.end == Bound{.part = 1} &&
+         !(whole.has_value() && whole->begin == 0);
+}
 
 std::vector<SliceOp::Range> SliceOp::Ranges(const std::vector<int>& dims) const {
   CheckRank(dims, "input", axes.size());

@@ -27,6 +27,7 @@ struct SliceOp {
     int64_t part = 0;
     int64_t parts = 1;
     int64_t offset = 0;
+    bool operator==(const Bound&) const = default;
   };
   struct Axis {
     Bound begin = {};
@@ -47,6 +48,9 @@ struct SliceOp {
   static SliceOp Read(const OpInfo& op, Form form);
   std::vector<size_t> DataInputs() const { return {data_input}; }
   TensorShape Shape(std::span<const TensorShape> inputs) const;
+
+  // Whether it does not cut the first dimension, however large that is.
+  bool TakesAllSamples() const;
 
   // Of an input of this shape. Throws OpError where it has none.
   std::vector<Range> Ranges(const std::vector<int>& dims) const;
