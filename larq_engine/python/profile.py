@@ -141,7 +141,8 @@ def make_table(
     rows.append(
         ProfileRow(
             op=HOST,
-            name=", ".join(f"{count} {op}" for op, count in counts.most_common()),
+            name=", ".join(f"{count} {op}" for op, count in counts.most_common())
+            or "between operators",
             tensor="",
             node=-1,
             device="",
