@@ -60,9 +60,10 @@ struct BgemmArgs {
 
 // Run `run` of the tile's left side. In whole numbers, because runs may be in different pieces
 // of memory, which pointers do not add up to.
-static inline const uint32_t* LhsRun(const uint32_t* lhs_base, ptrdiff_t run) {
-  return reinterpret_cast<const uint32_t*>(reinterpret_cast<uintptr_t>(lhs_base) +
-                                           static_cast<uintptr_t>(run) * sizeof(uint32_t));
+template <typename Word>
+static inline const Word* LhsRun(const Word* lhs_base, ptrdiff_t run) {
+  return reinterpret_cast<const Word*>(reinterpret_cast<uintptr_t>(lhs_base) +
+                                       static_cast<uintptr_t>(run) * sizeof(Word));
 }
 static inline ptrdiff_t LhsOffset(const uint32_t* lhs_base, const uint32_t* run) {
   return static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(run) -

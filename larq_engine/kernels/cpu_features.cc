@@ -70,8 +70,9 @@ CpuFeatures AskX86() {
   CpuFeatures features = {};
   if (!HasAll(basic.ecx, kPopcnt)) return features;
   features.Add(Isa::kPopcnt);
-  if (!HasAll(basic.ecx, kXgetbv | kAvxAndFma) || !HasAll(extended.ebx, kAvx2AndBmi2))
-    return features;
+  const bool has_avx2 =
+      HasAll(basic.ecx, kXgetbv | kAvxAndFma) && HasAll(extended.ebx, kAvx2AndBmi2);
+  if (!has_avx2) return features;
   const unsigned saved = SavedState();
   if (!HasAll(saved, kSavesAvx)) return features;
   features.Add(Isa::kAvx2);

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "larq_engine/kernels/float_conv2d_spec.h"
 #include "larq_engine/kernels/float_table.h"
@@ -25,6 +24,7 @@ class FloatConv2d {
   void Resize(int64_t in_height, int64_t in_width);
 
   const char* kernel() const { return row_.name; }
+  bool is_pixelwise() const { return spec_.is_pixelwise(); }
   // Channels can be computed in so many parts.
   int64_t channel_blocks() const;
   size_t scratch_bytes() const;  // for each concurrent Run, kBufferAlignment aligned

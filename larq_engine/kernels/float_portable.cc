@@ -5,13 +5,8 @@
 namespace larq_engine {
 namespace {
 
-float Clamp(float value, FloatRange range) {
-  value = value < range.min ? range.min : value;
-  return value > range.max ? range.max : value;
-}
-
 const float* Run(const FloatArgs& args, size_t segment, size_t pixel) {
-  return FloatRun(args.lhs_base, args.lhs[segment * kFloatPixels + pixel]);
+  return LhsRun(args.lhs_base, args.lhs[segment * kFloatPixels + pixel]);
 }
 
 }  // namespace
@@ -34,7 +29,7 @@ void FloatPixels16Portable(const FloatArgs& args) {
 }
 
 void FloatChannelsPortable(const FloatArgs& args) {
-  const size_t columns = (args.n + kFloatLanes - 1) / kFloatLanes * kFloatLanes;
+  const size_t columns = RoundUp(args.n, kFloatLanes);
   for (size_t i = 0; i < args.m; ++i) {
     for (size_t j = 0; j < args.n; ++j) {
       const float* rhs = args.rhs + j;

@@ -11,7 +11,8 @@
 // tests/kernels/float_product_test.cc has one test a clause:
 //
 // 1. Tile:       1 <= m <= kFloatPixels and 1 <= n, any n. out[0..m)[0..n) is written and no more.
-// 2. Segments:   the left side is as in bgemm.h, of floats, with kFloatPixels entries for each run.
+// 2. Segments:   the left side is as in bgemm.h (LhsRun), of floats, with kFloatPixels entries a
+// run.
 //                of_channels: a run is whole taps, of n floats each.
 // 3. RightSide:  `rhs` and `bias` are aligned to 64 bytes and filled up with zeros to a multiple
 //                of kFloatLanes columns. of_pixels: blocks of nr columns, of which the last has as
@@ -26,8 +27,8 @@
 #define LARQ_ENGINE_KERNELS_FLOAT_PRODUCT_H_
 
 #include <cstddef>
-#include <cstdint>
 
+#include "larq_engine/kernels/bgemm.h"
 #include "larq_engine/kernels/float_range.h"
 
 namespace larq_engine {
@@ -48,12 +49,6 @@ struct FloatArgs {
   float* out;
   size_t out_stride;  // floats from one pixel to the next
 };
-
-// In whole numbers, as LhsRun of bgemm.h.
-static inline const float* FloatRun(const float* lhs_base, ptrdiff_t run) {
-  return reinterpret_cast<const float*>(reinterpret_cast<uintptr_t>(lhs_base) +
-                                        static_cast<uintptr_t>(run) * sizeof(float));
-}
 
 using FloatFn = void (*)(const FloatArgs& args);
 

@@ -9,6 +9,12 @@ struct FloatRange {
   float max;
 };
 
+// Static: a file compiled with ISA flags must not share code with one that is not.
+static inline float Clamp(float value, FloatRange range) {
+  value = value < range.min ? range.min : value;
+  return value > range.max ? range.max : value;
+}
+
 }  // namespace larq_engine
 
 #endif  // LARQ_ENGINE_KERNELS_FLOAT_RANGE_H_

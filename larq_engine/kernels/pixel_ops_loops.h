@@ -60,11 +60,6 @@ inline void PackRow(size_t channels, const IsSet& is_set, uint32_t* out) {
   PackRow(channels, word, is_set, out);
 }
 
-inline float Clamp(float x, FloatRange range) {
-  x = x < range.min ? range.min : x;
-  return x > range.max ? range.max : x;
-}
-
 template <typename T>
 inline T* OutRow(const TransformArgs& args, size_t row) {
   return reinterpret_cast<T*>(static_cast<unsigned char*>(args.out) + row * args.out_stride);

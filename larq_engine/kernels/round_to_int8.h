@@ -16,8 +16,7 @@ inline constexpr float kRounding = 12582912;
 
 // `range` is of whole numbers, so that to clamp before rounding gives the same as after.
 inline int8_t RoundToInt8(float value, FloatRange range, int32_t zero_point) {
-  value = value < range.min ? range.min : value;
-  value = value > range.max ? range.max : value;
+  value = Clamp(value, range);
   const int32_t bits = __builtin_bit_cast(int32_t, value + kRounding);
   return static_cast<int8_t>(bits - __builtin_bit_cast(int32_t, kRounding) + zero_point);
 }

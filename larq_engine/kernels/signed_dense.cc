@@ -19,11 +19,6 @@ static_assert(kChunkSums * sizeof(int32_t) % kBufferAlignment == 0);
 static_assert(alignof(Int8Tables) <= kBufferAlignment);
 static_assert(sizeof(int32_t) == sizeof(float));
 
-inline float Clamp(float value, FloatRange range) {
-  value = value < range.min ? range.min : value;
-  return value > range.max ? range.max : value;
-}
-
 void Transform(const FloatDenseOutput& output, const float* sums, size_t first, size_t count,
                float* __restrict out) {
   const float* scale = output.scale.data() + first;

@@ -10,8 +10,7 @@ class Conv2dStep : public Step {
  public:
   Conv2dStep(const FloatConv2dSpec& spec, const float* filter, const float* bias,
              Activation activation, const StepKernels& kernels)
-      : is_pixelwise_(spec.is_pixelwise()),
-        conv_(spec, filter, bias, ActivationRange(activation),
+      : conv_(spec, filter, bias, ActivationRange(activation),
               SelectFloats(DetectCpuFeatures(), kernels.kernel)) {}
 
   void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
@@ -22,7 +21,7 @@ class Conv2dStep : public Step {
   int64_t pixels() const override { return pixels_; }
   int64_t channel_blocks() const override { return conv_.channel_blocks(); }
   KernelPixels kernel_pixels() const override { return {.tile = kFloatPixels}; }
-  bool pixelwise() const override { return is_pixelwise_; }
+  bool pixelwise() const override { return conv_.is_pixelwise(); }
   size_t scratch_bytes() const override { return conv_.scratch_bytes(); }
   std::string kernel() const override { return conv_.kernel(); }
 
@@ -33,7 +32,6 @@ class Conv2dStep : public Step {
   }
 
  private:
-  bool is_pixelwise_;
   FloatConv2d conv_;
   int64_t pixels_ = 0;
 };
