@@ -181,11 +181,9 @@ NodeWish WishForForm(const TfLiteContext& context, const Engine& engine, const H
 
 NodeWish WishUnplaced(const TfLiteContext& context, const Engine& engine, const HostNode& node) {
   if (node.op->form != OpForm::kUsual) return WishForForm(context, engine, node);
-  const bool is_conv =
-      node.op->code == kTfLiteBuiltinConv2d || node.op->code == kTfLiteBuiltinDepthwiseConv2d;
   const auto executors = engine.executors();
-  // Where there is no other device, the host has it if it is faster.
-  const bool stays = is_conv && executors.size() == 1 && !executors[0]->ConvolvesFloats();
+  const bool stays =
+      node.op->is_float_conv && executors.size() == 1 && !executors[0]->ConvolvesFloats();
   return stays ? NodeWish::kLeave : NodeWish::kNone;
 }
 

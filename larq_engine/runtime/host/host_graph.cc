@@ -116,7 +116,7 @@ HostNode ReadNode(TfLiteContext* context, int index, const Unpackers* unpackers)
       read.weights = FindWeightBits(context, index, read.inputs[1], unpackers);
       if (read.weights != nullptr) read.op = of_bits;
     }
-    if (read.op->reads_unpacked && read.inputs.size() > 1 &&
+    if (read.op->is_float_conv && read.inputs.size() > 1 &&
         DescribeTensor(*context, read.inputs[1]).constant == nullptr) {
       read.weights = FindWeightBits(context, index, read.inputs[1], unpackers);
     }

@@ -36,8 +36,9 @@ struct KnownOp {
   // Whether the CPU takes it only where a plan reads what it makes: gates. A model's last layers
   // stay with the host, and so do its roundings.
   bool must_be_read = false;
-  bool reads_unpacked = false;  // its input 1 may be what LceUnpackWeights makes
-  bool makes_several = false;   // `read` and `can_claim` are asked for each output
+  // Its input 1 may be what LceUnpackWeights makes, and the CPU leaves it to a host that is faster.
+  bool is_float_conv = false;
+  bool makes_several = false;  // `read` and `can_claim` are asked for each output
   OpForm form = OpForm::kUsual;
   TfLiteBuiltinOperator code = kTfLiteBuiltinCustom;
 
