@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/bits.h"
 #include "tests/common/guarded_buffer.h"
+#include "tests/common/same_float.h"
 #include "tests/common/seed.h"
 
 namespace larq_engine {
@@ -21,6 +22,7 @@ namespace {
 using testing::Guard;
 using testing::GuardedBuffer;
 using testing::Random;
+using testing::SameFloat;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kCanary = std::bit_cast<float>(0x5ca1ab1e);
@@ -92,12 +94,6 @@ Problem Draw(Random& random, const FloatConv2dSpec& spec, int64_t images, int64_
       .input = draw(images * height * width * spec.in_channels)};
 }
 
-// A NaN has any sign and payload.
-bool IsSame(float a, float b) {
-  return (std::isnan(a) && std::isnan(b)) ||
-         std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
-}
-
 // What it is made from is gone when it runs.
 FloatConv2d Make(const Problem& problem, const FloatRow& row) {
   const GuardedBuffer<float> filter{std::span<const float>(problem.filter)};
@@ -162,7 +158,7 @@ class FloatConv2dTest : public ::testing::TestWithParam<FloatRow> {
         const int64_t pixel = first + static_cast<int64_t>(at / channels);
         const auto channel = static_cast<int64_t>(at % channels);
         const float expected = problem.Expected(pixel, channel);
-        ASSERT_TRUE(IsSame(output.data()[at], expected))
+        ASSERT_TRUE(SameFloat(output.data()[at], expected))
             << conv.kernel() << ": " << output.data()[at] << " instead of " << expected
             << " at pixel " << pixel << " channel " << channel << "; " << problem.images
             << " images of " << problem.height << "x" << problem.width << "x" << spec.in_channels
@@ -324,7 +320,7 @@ TEST_P(FloatConv2dTest, AnotherSize) {
     for (size_t at = 0; at < output.size(); ++at) {
       const auto pixel = static_cast<int64_t>(at) / spec.out_channels;
       const auto channel = static_cast<int64_t>(at) % spec.out_channels;
-      ASSERT_TRUE(IsSame(output[at], problem.Expected(pixel, channel)))
+      ASSERT_TRUE(SameFloat(output[at], problem.Expected(pixel, channel)))
           << conv.kernel() << " width " << width << " pixel " << pixel << " channel " << channel;
     }
   }

@@ -15,6 +15,7 @@
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/kernels/float_table.h"
 #include "tests/common/guarded_buffer.h"
+#include "tests/common/same_float.h"
 #include "tests/common/seed.h"
 
 namespace larq_engine {
@@ -23,6 +24,7 @@ namespace {
 using testing::Guard;
 using testing::GuardedBuffer;
 using testing::Random;
+using testing::SameFloat;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -98,12 +100,6 @@ void PackRight(const Product& p, size_t nr, float* rhs) {
   }
 }
 
-// A NaN has any sign and payload.
-bool IsSame(float a, float b) {
-  return (std::isnan(a) && std::isnan(b)) ||
-         std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
-}
-
 FloatFn FunctionOf(const FloatRow& row, const Product& p) {
   return p.of_channels ? row.of_channels : row.of_pixels;
 }
@@ -154,7 +150,7 @@ void ExpectExact(const FloatRow& row, const Product& p, Guard guard = Guard::kAf
     const size_t i = at < first ? p.m : (at - first) / stride;
     const size_t j = at < first ? p.n : (at - first) % stride;
     const float expected = i < p.m && j < p.n ? p.Expected(i, j) : kCanary;
-    ASSERT_TRUE(IsSame(out.data()[at], expected))
+    ASSERT_TRUE(SameFloat(out.data()[at], expected))
         << row.name << (p.of_channels ? " of channels" : " of pixels") << ": " << out.data()[at]
         << " instead of " << expected << " at i=" << i << " j=" << j << " m=" << p.m << " n=" << p.n
         << " segments=" << p.segments << " segment_words=" << p.segment_words;
@@ -259,7 +255,7 @@ TEST_P(FloatProductTest, Parts) {
         for (size_t at = 0; at < out.size(); ++at) {
           const size_t i = at / columns, j = at % columns;
           const float expected = j >= first && j < first + n ? p.Expected(i, j) : kCanary;
-          ASSERT_TRUE(IsSame(out[at], expected))
+          ASSERT_TRUE(SameFloat(out[at], expected))
               << GetParam().name << ": " << out[at] << " instead of " << expected << " at i=" << i
               << " j=" << j << " of columns " << first << " to " << first + n;
         }
@@ -325,7 +321,7 @@ TEST_P(FloatProductTest, Clamp) {
             const Column& column = columns[(j + m - 1) % columns.size()];
             p.rhs.insert(p.rhs.end(), {column.value, column.underflow});
           }
-          ASSERT_TRUE(m > 1 || range.min != 0 || IsSame(p.Expected(0, 0), -0.0f));
+          ASSERT_TRUE(m > 1 || range.min != 0 || SameFloat(p.Expected(0, 0), -0.0f));
           ExpectExact(GetParam(), p);
         }
       }

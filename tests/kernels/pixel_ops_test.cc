@@ -14,6 +14,7 @@
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/kernels/pixel_ops_table.h"
 #include "tests/common/guarded_buffer.h"
+#include "tests/common/same_float.h"
 #include "tests/common/seed.h"
 
 namespace larq_engine {
@@ -22,18 +23,13 @@ namespace {
 using testing::Guard;
 using testing::GuardedBuffer;
 using testing::Random;
+using testing::SameFloat;
 using Floats = std::vector<float>;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kDenormal = std::numeric_limits<float>::denorm_min();
 constexpr FloatRange kNoRange = {-kInfinity, kInfinity};
-
-// A NaN that arithmetic makes has any sign and payload.
-bool SameFloat(float a, float b) {
-  return (std::isnan(a) && std::isnan(b)) ||
-         std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
-}
 
 // Ordinary values and, one time in four, special ones.
 float AnyFloat(Random& random) {

@@ -3,8 +3,6 @@
 #include "larq_engine/kernels/signed_sums.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -12,6 +10,7 @@
 #include "larq_engine/kernels/signed_dense_output.h"
 #include "larq_engine/kernels/signed_sums_table.h"
 #include "tests/common/guarded_buffer.h"
+#include "tests/common/same_float.h"
 #include "tests/common/seed.h"
 
 namespace larq_engine {
@@ -20,6 +19,7 @@ namespace {
 using testing::Guard;
 using testing::GuardedBuffer;
 using testing::Random;
+using testing::SameFloat;
 
 class SignedSumsTest : public ::testing::TestWithParam<SignedSumsRow> {
  protected:
@@ -148,12 +148,6 @@ TEST_P(SignedSumsTest, OfInt8DoNotOverflow) {
   }
 }
 
-// A NaN has any sign and payload.
-bool IsSame(float a, float b) {
-  return (std::isnan(a) && std::isnan(b)) ||
-         std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
-}
-
 TEST_P(SignedSumsTest, OfFloat) {
   SCOPED_TRACE(testing::ReplayHint());
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -182,7 +176,7 @@ TEST_P(SignedSumsTest, OfFloat) {
       for (Guard guard : {Guard::kBefore, Guard::kAfter}) {
         const std::vector<float> got = RunRow(row(), shape, signs, inputs, guard);
         for (size_t i = 0; i < got.size(); ++i) {
-          ASSERT_TRUE(IsSame(got[i], expected[i]))
+          ASSERT_TRUE(SameFloat(got[i], expected[i]))
               << got[i] << " instead of " << expected[i] << " at output " << i << " of "
               << shape.blocks << " blocks of " << shape.words << " words";
         }

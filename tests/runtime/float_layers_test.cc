@@ -7,7 +7,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,11 +18,10 @@
 #include "tests/host/mini_host.h"
 #include "tests/host/model_builder.h"
 #include "tests/host/run_graph.h"
+#include "tests/runtime/conv_faults.h"
 
 namespace larq_engine::testing {
 namespace {
-
-constexpr int kLargest = std::numeric_limits<int>::max();
 
 // Whether they are taken without a placement.
 bool IsPreferred() { return PrefersFloats(SelectFloats(DetectCpuFeatures(), kAutoKernel)); }
@@ -313,15 +311,6 @@ TEST(FloatLayers, AllBlocksOfChannelsAreComputed) {
 }
 
 // How many operators the plug-in takes: none where it refuses the file, and says why.
-size_t CountClaimed(const Graph& graph, const DelegateOptions& options = {}) {
-  const DelegatePtr delegate = CreateDelegate(options);
-  MiniHost host(graph);
-  if (host.ApplyDelegate(delegate.get()) != kTfLiteOk) {
-    EXPECT_NE(host.errors().find(": expected "), std::string::npos) << host.errors();
-  }
-  return host.claimed_operators();
-}
-
 TEST(FloatLayers, AreTakenWhereLayersOfBitsBringThem) {
   const Graph graph = Network();
   const size_t all = graph.operators.size();
@@ -351,9 +340,6 @@ TEST(FloatLayers, OfSeveralChannelsForEachTheyStayWithTheHost) {
   }
 }
 
-// Operator 0 is the layer, which a placement takes whatever the CPU is.
-const DelegateOptions kPlaced = {{"placement", "0:cpu"}};
-
 Graph OneConv() {
   ConvConfig config = {.filters = 6, .stride_width = 2};
   return ModelBuilder(kTfLiteFloat32, {1, 9, 7, 3}).AddFloatConv(config).Build();
@@ -363,88 +349,21 @@ Graph OneDepthwise() {
   return ModelBuilder(kTfLiteFloat32, {1, 9, 7, 3}).AddDepthwiseConv({}).Build();
 }
 
-GraphTensor& Input(Graph* graph, size_t input) {
-  return graph->tensors.at(static_cast<size_t>(graph->operators[0].inputs.at(input)));
-}
-
-template <typename Params>
-void Change(Graph* graph, void (*change)(Params* params)) {
-  Params params;
-  std::vector<uint8_t>& data = graph->operators[0].builtin_data;
-  std::memcpy(&params, data.data(), sizeof(params));
-  change(&params);
-  std::memcpy(data.data(), &params, sizeof(params));
-}
-
-struct Fault {
-  const char* name;
-  void (*spoil)(Graph*);
-};
-
-// Input 0 is the image, 1 the filter, 2 the bias.
+// Beside those of any convolution.
 const Fault kFaults[] = {
     {"ImageOfInt32", [](Graph* g) { Input(g, 0).type = kTfLiteInt32; }},
-    {"ImageOfRank3",
-     [](Graph* g) {
-       Input(g, 0).shape = {9, 7, 3};
-     }},
-    {"ImageOfOtherChannels",
-     [](Graph* g) {
-       Input(g, 0).shape = {1, 9, 7, 4};
-     }},
     {"ImageOfNoChannels",
      [](Graph* g) {
        Input(g, 0).shape = {1, 9, 7, 0};
      }},
-    {"ImageOfOpenChannels",
-     [](Graph* g) {
-       Input(g, 0).shape_signature = {1, 9, 7, -1};
-     }},
-    {"ImageThatIsConstant",
-     [](Graph* g) {
-       Input(g, 0).is_constant = true;
-       Input(g, 0).data.resize(9 * 7 * 3 * sizeof(float));
-     }},
     {"ResultOfInt32", [](Graph* g) { g->tensors.back().type = kTfLiteInt32; }},
-    {"FilterThatIsComputed", [](Graph* g) { Input(g, 1).is_constant = false; }},
-    {"FilterOfInt32", [](Graph* g) { Input(g, 1).type = kTfLiteInt32; }},
-    {"FilterOfRank3",
-     [](Graph* g) {
-       Input(g, 1).shape = {6, 3, 9};
-     }},
-    {"FilterOfNoLines", [](Graph* g) { Input(g, 1).shape[1] = 0; }},
-    {"FilterOfNegativeLines", [](Graph* g) { Input(g, 1).shape[1] = -3; }},
-    {"FilterOfFewBytes", [](Graph* g) { Input(g, 1).data.pop_back(); }},
-    {"FilterOfMoreThanMemory",
-     [](Graph* g) { Input(g, 1).shape[1] = Input(g, 1).shape[2] = kLargest; }},
-    {"FilterWhoseSizeWrapsTo0", [](Graph* g) { Input(g, 1).shape.assign(4, 1 << 16); }},
     {"BiasOfInt32", [](Graph* g) { Input(g, 2).type = kTfLiteInt32; }},
     {"BiasOfTwo",
      [](Graph* g) {
        Input(g, 2).shape = {2};
        Input(g, 2).data.resize(2 * sizeof(float));
      }},
-    {"BiasOfFewBytes", [](Graph* g) { Input(g, 2).data.pop_back(); }},
-    {"BiasThatIsComputed", [](Graph* g) { Input(g, 2).is_constant = false; }},
-    {"FourInputs", [](Graph* g) { g->operators[0].inputs.push_back(0); }},
     {"OneInput", [](Graph* g) { g->operators[0].inputs.resize(1); }},
-    {"NoOptions", [](Graph* g) { g->operators[0].builtin_data.clear(); }},
-};
-
-template <typename Params>
-struct OptionFault {
-  const char* name;
-  void (*change)(Params*);
-};
-
-template <typename Params>
-constexpr OptionFault<Params> kOptionFaults[] = {
-    {"StrideOf0", [](Params* p) { p->stride_width = 0; }},
-    {"StrideBelow0", [](Params* p) { p->stride_height = -1; }},
-    {"StrideBeyondAnyImage", [](Params* p) { p->stride_height = kLargest; }},
-    {"Dilation", [](Params* p) { p->dilation_height_factor = 2; }},
-    {"UnknownPadding", [](Params* p) { p->padding = static_cast<TfLitePadding>(7); }},
-    {"UnknownActivation", [](Params* p) { p->activation = static_cast<TfLiteFusedActivation>(9); }},
 };
 
 const OptionFault<TfLiteDepthwiseConvParams> kMultiplierFaults[] = {
@@ -454,46 +373,15 @@ const OptionFault<TfLiteDepthwiseConvParams> kMultiplierFaults[] = {
     {"MultiplierThatIsLargest", [](auto* p) { p->depth_multiplier = kLargest; }},
 };
 
-template <typename Params>
-void ExpectFaultyLeft(const Graph& good) {
-  ASSERT_EQ(CountClaimed(good, kPlaced), 1u);
-  for (const Fault& fault : kFaults) {
-    SCOPED_TRACE(fault.name);
-    Graph graph = good;
-    fault.spoil(&graph);
-    EXPECT_EQ(CountClaimed(graph, kPlaced), 0u);
-  }
-  for (const OptionFault<Params>& fault : kOptionFaults<Params>) {
-    SCOPED_TRACE(fault.name);
-    Graph graph = good;
-    Change(&graph, fault.change);
-    EXPECT_EQ(CountClaimed(graph, kPlaced), 0u);
-  }
-}
-
 TEST(FloatLayers, FaultyOnesAreLeftOrRefused) {
-  ExpectFaultyLeft<TfLiteConvParams>(OneConv());
-  ExpectFaultyLeft<TfLiteDepthwiseConvParams>(OneDepthwise());
-  for (const OptionFault<TfLiteDepthwiseConvParams>& fault : kMultiplierFaults) {
-    SCOPED_TRACE(fault.name);
-    Graph graph = OneDepthwise();
-    Change(&graph, fault.change);
-    EXPECT_EQ(CountClaimed(graph, kPlaced), 0u);
-  }
+  ExpectFaultyConvsLeft<TfLiteConvParams>(OneConv());
+  ExpectFaultyConvsLeft<TfLiteDepthwiseConvParams>(OneDepthwise());
+  for (const Graph& graph : {OneConv(), OneDepthwise()}) ExpectLeft(graph, kFaults);
+  ExpectLeft<TfLiteDepthwiseConvParams>(OneDepthwise(), kMultiplierFaults);
 }
 
 TEST(FloatLayers, ShapesThatDoNotFitAreAnError) {
-  for (const Graph& graph : {OneConv(), OneDepthwise()}) {
-    for (const std::vector<int>& shape : {std::vector<int>{1, 9, 7, 4}, {9, 7, 3}}) {
-      const DelegatePtr delegate = CreateDelegate(kPlaced);
-      MiniHost host(graph);
-      ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
-      ASSERT_EQ(host.ResizeInput(0, shape), kTfLiteOk);
-      EXPECT_EQ(host.Allocate(), kTfLiteError);
-      EXPECT_NE(host.errors().find("CONV_2D 'builtin0' (#0): input: expected"), std::string::npos)
-          << host.errors();
-    }
-  }
+  for (const Graph& graph : {OneConv(), OneDepthwise()}) ExpectShapesThatDoNotFitAreAnError(graph);
 }
 
 }  // namespace
