@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import avx2_alone
 from benchmarks.turns import compare_rounds, time_round
 from larq_engine.python import host, library
 from larq_engine.python.text_table import align_columns
@@ -25,9 +26,9 @@ _TITLES = ("model", "before, ms", "after, ms", "after / before", "rounds", "befo
 class Model:
     """A model in LiteRT's own interpreter, with one of the libraries."""
 
-    def __init__(self, file: Path, plug_in: str, threads: int) -> None:
+    def __init__(self, file: Path, plug_in: str, threads: int, kernel: str) -> None:
         module = host.import_runtime(None)
-        delegate = module.load_delegate(plug_in, {"num_threads": threads})
+        delegate = module.load_delegate(plug_in, {"num_threads": threads, "kernel": kernel})
         self._interpreter = module.Interpreter(
             model_path=str(file), num_threads=threads, experimental_delegates=[delegate]
         )
@@ -63,7 +64,12 @@ def main() -> None:
         metavar="X",
         help="how much outputs may differ, as a part of the largest (default: 0, not in a bit)",
     )
+    parser.add_argument(
+        "--avx2", action="store_true", help="hide AVX-512 from XNNPACK and from both builds"
+    )
     arguments = parser.parse_args()
+    if arguments.avx2:
+        avx2_alone.hide_avx512()
     after = Path(library.delegate_path())
     if not arguments.before.is_file() or arguments.before.samefile(after):
         parser.error(f"expected another build than {after}, got {arguments.before}")
@@ -71,19 +77,31 @@ def main() -> None:
     rows = []
     for file in arguments.models:
         print(f"{file} ...", flush=True)
-        row = compare(file, plug_ins, arguments.threads, arguments.rounds, arguments.rounding)
+        row = compare(
+            file,
+            plug_ins,
+            arguments.threads,
+            arguments.rounds,
+            arguments.rounding,
+            avx2_alone.KERNEL if arguments.avx2 else "auto",
+        )
         rows.append(row)
         print("\n".join(align_columns(_TITLES, rows, _TITLES[1:])), flush=True)
 
 
 def compare(
-    file: Path, plug_ins: tuple[str, str], threads: int, rounds: int, rounding: float = 0.0
+    file: Path,
+    plug_ins: tuple[str, str],
+    threads: int,
+    rounds: int,
+    rounding: float = 0.0,
+    kernel: str = "auto",
 ) -> tuple[str, ...]:
     """The row of a model."""
     before, after = plug_ins
     times = []
     for _ in range(rounds):
-        opened = [Model(file, plug_in, threads) for plug_in in (before, after, before)]
+        opened = [Model(file, plug_in, threads, kernel) for plug_in in (before, after, before)]
         image = np.random.default_rng(0).standard_normal(opened[0].input_shape, np.float32)
         if not _are_alike(*[model.predict(image) for model in opened[:2]], rounding):
             return (str(file), "", "outputs differ", "", "", "")

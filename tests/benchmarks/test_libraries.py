@@ -23,7 +23,7 @@ class _Models:
         self.opened: list[str] = []
         self.runs: Counter[str] = Counter()
 
-    def __call__(self, file: Path, plug_in: str, threads: int) -> "_Models._Model":
+    def __call__(self, file: Path, plug_in: str, threads: int, kernel: str) -> "_Models._Model":
         self.opened.append(plug_in)
         return self._Model(self, plug_in)
 

@@ -1,0 +1,185 @@
+"""What threads, batches and opening do to a model: `python -m benchmarks.scaling MODEL.tflite...`.
+
+Three tables. A model with one thread and with more, whose outputs must be equal bit for bit, in
+turns (turns.py). Milliseconds of an image in batches, whose outputs must be those of its images
+alone, and the memory of the process. Opening the model: for the first time in a process, while it
+is open already, and the first inference beside later ones. Batches and opening have a process of
+their own for each model and each time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.turns import time_round
+from larq_engine import Interpreter
+from larq_engine.python import host, library
+from larq_engine.python.text_table import align_columns
+
+_SECONDS = 1.0  # of a batch
+_LEAST_RUNS = 5
+_OPENINGS = 5  # processes
+_LATER_RUNS = 50  # inferences, whose median stands beside the first
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.scaling", description=__doc__)
+    parser.add_argument(
+        "models",
+        nargs="+",
+        type=Path,
+        metavar="MODEL.tflite",
+        help="models with one input and one output",
+    )
+    parser.add_argument(
+        "--threads", type=int, default=2, metavar="N", help="threads beside one (default: 2)"
+    )
+    parser.add_argument(
+        "--batches",
+        type=int,
+        nargs="+",
+        default=[8, 32, 64],
+        metavar="N",
+        help="images at once beside one (default: 8 32 64)",
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=4, metavar="N", help="rounds of turns (default: 4)"
+    )
+    arguments = parser.parse_args()
+    files, batches = arguments.models, [1, *arguments.batches]
+    threads = ("one thread, ms", f"{arguments.threads} threads, ms", "times as fast", "rounds")
+    _print(threads, files, lambda file: compare_threads(file, arguments.threads, arguments.rounds))
+    images = [f"{batch} at once: ms an image" for batch in batches]
+    _print(
+        [*images, *(f"{batch}: MB" for batch in batches)],
+        files,
+        lambda file: _in_a_process(time_batches, file, batches),
+    )
+    opening = ("first opening, ms", "while open", "first inference", "later ones")
+    _print(opening, files, open_often)
+
+
+def _print(
+    titles: Sequence[str], files: Sequence[Path], measure: Callable[[Path], Sequence[str]]
+) -> None:
+    rows = [[str(file), *measure(file)] for file in files]
+    print("\n".join(align_columns(["model", *titles], rows, titles)), flush=True)
+
+
+def compare_threads(file: Path, threads: int, rounds: int) -> Sequence[str]:
+    """The cells of a model."""
+    times = []
+    for _ in range(rounds):
+        opened = [Interpreter(file, num_threads=count) for count in (1, threads)]
+        image = _images(opened[0].input_shapes[0])
+        if len({_bytes_of(model.predict(image)) for model in opened}) > 1:
+            return ["", "outputs differ", "", ""]
+        times.append(time_round(opened, image))
+    one, more = np.array(times).T
+    ratios = one / more
+    return (
+        f"{np.median(one) * 1e3:.3f}",
+        f"{np.median(more) * 1e3:.3f}",
+        f"{np.median(ratios):.2f}",
+        f"{ratios.min():.2f}-{ratios.max():.2f}",
+    )
+
+
+def time_batches(file: Path, batches: Sequence[int]) -> Sequence[str]:
+    """Milliseconds an image, then megabytes, of each batch."""
+    times, sizes = [], []
+    alone = Interpreter(file)
+    images = _images((max(batches), *alone.input_shapes[0][1:]))
+    expected = [_bytes_of(alone.predict(image[np.newaxis])) for image in images]
+    del alone
+    for batch in batches:
+        interpreter = host.import_runtime(None).Interpreter(
+            model_path=str(file),
+            num_threads=1,
+            experimental_delegates=[host.load_delegate(num_threads=1)],
+        )
+        [given] = interpreter.get_input_details()
+        interpreter.resize_tensor_input(given["index"], [batch, *images.shape[1:]])
+        try:
+            interpreter.allocate_tensors()
+        except RuntimeError:  # the file fixes its batch
+            times.append("-")
+            sizes.append("-")
+            continue
+        interpreter.set_tensor(given["index"], images[:batch])
+        interpreter.invoke()
+        outputs = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+        is_right = [output.tobytes() for output in outputs] == expected[:batch]
+        times.append(
+            f"{_seconds_of(interpreter.invoke) / batch * 1e3:.2f}" if is_right else "WRONG"
+        )
+        sizes.append(f"{_resident_megabytes():.0f}")
+    return [*times, *sizes]
+
+
+def open_often(file: Path) -> Sequence[str]:
+    """Medians of processes, in milliseconds."""
+    times = [_in_a_process(open_twice, file) for _ in range(_OPENINGS)]
+    return [f"{seconds * 1e3:.1f}" for seconds in np.median(times, axis=0)]
+
+
+def open_twice(file: Path) -> Sequence[float]:
+    """Seconds of opening, of opening once more, of the first inference, and of a later one."""
+    host.import_runtime(None)
+    start = time.perf_counter()
+    model = Interpreter(file)
+    opened = time.perf_counter()
+    image = _images(model.input_shapes[0])
+    before = time.perf_counter()
+    model.predict(image)
+    first = time.perf_counter() - before
+    later = []
+    for _ in range(_LATER_RUNS):
+        before = time.perf_counter()
+        model.predict(image)
+        later.append(time.perf_counter() - before)
+    again = time.perf_counter()
+    Interpreter(file)
+    return [opened - start, time.perf_counter() - again, first, float(np.median(later))]
+
+
+def _images(shape: Sequence[int]) -> np.ndarray:
+    return np.random.default_rng(0).standard_normal(tuple(shape), np.float32)
+
+
+def _bytes_of(outputs: Any) -> bytes:
+    return b"".join(
+        array.tobytes() for array in (outputs if isinstance(outputs, list) else [outputs])
+    )
+
+
+def _seconds_of(run: Callable[[], object]) -> float:
+    samples: list[float] = []
+    while len(samples) < _LEAST_RUNS or sum(samples) < _SECONDS:
+        start = time.perf_counter()
+        run()
+        samples.append(time.perf_counter() - start)
+    return float(np.median(samples))
+
+
+def _resident_megabytes() -> float:
+    pages = Path("/proc/self/statm").read_text().split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def _in_a_process(function: Callable[..., Any], *arguments: object) -> Any:
+    assert library.delegate_path()  # or its absence is an error of the child
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(function, arguments)
+
+
+if __name__ == "__main__":
+    main()
