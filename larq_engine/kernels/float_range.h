@@ -1,6 +1,8 @@
 #ifndef LARQ_ENGINE_KERNELS_FLOAT_RANGE_H_
 #define LARQ_ENGINE_KERNELS_FLOAT_RANGE_H_
 
+#include <limits>
+
 namespace larq_engine {
 
 // Clamps: a value below min becomes min, one above max max; NaN stays.
@@ -13,6 +15,11 @@ struct FloatRange {
 static inline float Clamp(float value, FloatRange range) {
   value = value < range.min ? range.min : value;
   return value > range.max ? range.max : value;
+}
+
+static inline bool ClampsNothing(FloatRange range) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  return range.min == -kInfinity && range.max == kInfinity;
 }
 
 }  // namespace larq_engine

@@ -21,7 +21,7 @@ namespace larq_engine {
 struct ResidualSum {
   // Null: y stays. Its rows lie as the outputs', perhaps where they do.
   const float* addend = nullptr;
-  // Both null, for y + addend alone, without a range; or both one a channel.
+  // Both null, for clamp(y + addend); or both one a channel.
   const float* gate = nullptr;
   const float* slopes = nullptr;
   FloatRange range = {.min = -std::numeric_limits<float>::infinity(),

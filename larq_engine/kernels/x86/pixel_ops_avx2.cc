@@ -286,8 +286,6 @@ inline __m256 PreluVector(__m256 x, __m256 slope) {
   return _mm256_blendv_ps(x, _mm256_mul_ps(x, slope), negative);
 }
 
-enum class Sum : uint8_t { kNone, kPlain, kGated };
-
 // All rows of so many vectors of channels, of which multipliers and biases are loaded once.
 template <bool kClamp, Sum kSum, size_t kVectors>
 inline void ToFloatChannels(const TransformArgs& args, size_t channel) {
@@ -313,7 +311,7 @@ inline void ToFloatChannels(const TransformArgs& args, size_t channel) {
         y = PreluVector(y, _mm256_loadu_ps(args.sum.slopes + at));
       }
       if (kSum != Sum::kNone) y = _mm256_add_ps(y, _mm256_loadu_ps(addend + v * kFloats));
-      if (kSum == Sum::kGated) y = clamp(y);
+      if (kSum == Sum::kClamped || kSum == Sum::kGated) y = clamp(y);
       _mm256_storeu_ps(out + v * kFloats, y);
     }
   }
@@ -331,21 +329,22 @@ inline void ToFloatRows(const TransformArgs& args) {
     float* out = OutRow<float>(args, i);
     for (size_t j = c; j < args.channels; ++j) {
       const float y = Affine<kClamp>(args, acc[j], args.depth[i], j);
-      out[j] = kSum == Sum::kNone
-                   ? y
-                   : Summed<kSum == Sum::kGated>(args.sum, y, AddendRow(args, i)[j], j);
+      out[j] = kSum == Sum::kNone ? y : Summed<kSum>(args.sum, y, AddendRow(args, i)[j], j);
     }
   }
 }
 
 template <bool kClamp>
 inline void ToFloatRows(const TransformArgs& args) {
-  if (args.sum.addend == nullptr) {
-    ToFloatRows<kClamp, Sum::kNone>(args);
-  } else if (args.sum.gate == nullptr) {
-    ToFloatRows<kClamp, Sum::kPlain>(args);
-  } else {
-    ToFloatRows<kClamp, Sum::kGated>(args);
+  switch (FormOf(args.sum)) {
+    case Sum::kNone:
+      return ToFloatRows<kClamp, Sum::kNone>(args);
+    case Sum::kPlain:
+      return ToFloatRows<kClamp, Sum::kPlain>(args);
+    case Sum::kClamped:
+      return ToFloatRows<kClamp, Sum::kClamped>(args);
+    case Sum::kGated:
+      return ToFloatRows<kClamp, Sum::kGated>(args);
   }
 }
 

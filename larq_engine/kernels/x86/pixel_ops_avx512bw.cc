@@ -158,16 +158,24 @@ void ToFloat(const TransformArgs& given) {
     Affine(args, [&args](size_t i, size_t c, auto lanes, __m512 y) {
       lanes.Store(OutRow<float>(args, i, c), y);
     });
-  } else if (sum.gate == nullptr) {
-    Affine(args, [&args](size_t i, size_t c, auto lanes, __m512 y) {
-      lanes.Store(OutRow<float>(args, i, c), _mm512_add_ps(y, lanes.Load(AddendRow(args, i, c))));
-    });
-  } else {
-    const ClampVector clamp(sum.range);
+    return;
+  }
+  const auto add = [&args](size_t i, size_t c, auto lanes, __m512 y) {
+    return _mm512_add_ps(y, lanes.Load(AddendRow(args, i, c)));
+  };
+  const ClampVector clamp(sum.range);
+  if (sum.gate != nullptr) {
     Affine(args, [&](size_t i, size_t c, auto lanes, __m512 y) {
       y = PreluVector(_mm512_mul_ps(y, lanes.Load(sum.gate + c)), lanes.Load(sum.slopes + c));
-      y = clamp(_mm512_add_ps(y, lanes.Load(AddendRow(args, i, c))));
-      lanes.Store(OutRow<float>(args, i, c), y);
+      lanes.Store(OutRow<float>(args, i, c), clamp(add(i, c, lanes, y)));
+    });
+  } else if (ClampsNothing(sum.range)) {
+    Affine(args, [&](size_t i, size_t c, auto lanes, __m512 y) {
+      lanes.Store(OutRow<float>(args, i, c), add(i, c, lanes, y));
+    });
+  } else {
+    Affine(args, [&](size_t i, size_t c, auto lanes, __m512 y) {
+      lanes.Store(OutRow<float>(args, i, c), clamp(add(i, c, lanes, y)));
     });
   }
 }

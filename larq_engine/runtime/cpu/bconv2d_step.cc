@@ -20,10 +20,7 @@ class Bconv2dStep : public Step {
  public:
   Bconv2dStep(const Bconv2dOp& op, const ResidualOps& residual, const StepKernels& kernels)
       : op_(op), residual_(residual), kernels_(kernels) {
-    if (residual.sum == nullptr) return;
-    is_plain_sum_ = !residual.is_gated && residual.prelu == nullptr &&
-                    residual.sum->activation == Activation::kNone;
-    if (is_plain_sum_) return;
+    if (!has_gates()) return;
     ones_.assign(static_cast<size_t>(op.spec.out_channels), 1.0f);
     slopes_ =
         residual.prelu != nullptr ? ForEachChannel(residual.prelu->slopes, ones_.size()) : ones_;
@@ -59,12 +56,12 @@ class Bconv2dStep : public Step {
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
            void* output) const override {
     if (residual_.sum == nullptr) return RunPixels(inputs[0], range, scratch, output, {});
-    ResidualSum sum = {.addend = static_cast<const float*>(inputs.back())};
+    ResidualSum sum = {.addend = static_cast<const float*>(inputs.back()),
+                       .range = ActivationRange(residual_.sum->activation)};
     auto* out = static_cast<float*>(output);
-    if (!is_plain_sum_) {
+    if (has_gates()) {
       sum.gate = ones_.data();
       sum.slopes = slopes_.data();
-      sum.range = ActivationRange(residual_.sum->activation);
     }
     if (!residual_.is_gated) return RunPixels(inputs[0], range, scratch, out, sum);
     const auto* gates = static_cast<const float*>(inputs[1]);
@@ -81,6 +78,8 @@ class Bconv2dStep : public Step {
   }
 
  private:
+  bool has_gates() const { return residual_.is_gated || residual_.prelu != nullptr; }
+
   void RunPixels(const void* input, const StepRange& range, std::byte* scratch, void* output,
                  const ResidualSum& sum) const {
     const auto* image = static_cast<const uint32_t*>(input);
@@ -132,9 +131,8 @@ class Bconv2dStep : public Step {
   const Bconv2dOp& op_;
   ResidualOps residual_;
   StepKernels kernels_;
-  bool is_plain_sum_ = false;    // and nothing else
-  std::vector<float> ones_;      // of other sums: a gate where there is none
-  std::vector<float> slopes_;    // of other sums: those of the PRELU, or 1
+  std::vector<float> ones_;      // if has_gates(): a gate where there is none
+  std::vector<float> slopes_;    // if has_gates(): those of the PRELU, or 1
   std::optional<Bconv2d> conv_;  // none for the reference
   int64_t in_height_ = 0;
   int64_t in_width_ = 0;
