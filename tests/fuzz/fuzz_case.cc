@@ -126,11 +126,12 @@ bool IsWellDefined(const Graph& graph) {
         if (!channels.contains(input)) return false;
         out += channels[input];
       }
-      const bool has_filter = op.builtin_code == kTfLiteBuiltinConv2d ||
+      const bool is_depthwise = op.builtin_code == kTfLiteBuiltinDepthwiseConv2d;
+      const bool has_filter = op.builtin_code == kTfLiteBuiltinConv2d || is_depthwise ||
                               op.builtin_code == kTfLiteBuiltinFullyConnected;
       if (has_filter && op.inputs.size() > 1) {
         const std::vector<int>& filter = graph.tensors[op.inputs[1]].shape;
-        out = filter.empty() ? 0 : filter[0];
+        out = filter.empty() ? 0 : is_depthwise ? filter.back() : filter[0];
       } else if (op.builtin_code != kTfLiteBuiltinConcatenation && !op.inputs.empty()) {
         const int data = graph.tensors[op.inputs[0]].is_constant ? op.inputs.back() : op.inputs[0];
         out = channels[data];

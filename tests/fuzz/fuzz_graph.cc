@@ -117,6 +117,31 @@ int AddWeights(ByteSource* bytes, ModelBuilder* builder) {
   return shape[3];
 }
 
+// Parts of an image, on any axis.
+void AddSlices(ByteSource* bytes, ModelBuilder* builder) {
+  const std::vector<int> whole = builder->shape();
+  const auto axis = static_cast<size_t>(bytes->Below(4));
+  const int size = whole[axis];
+  const int first = static_cast<int>(bytes->Below(static_cast<size_t>(size) + 1));
+  std::vector<int> begin(4), end = whole, box = whole;
+  switch (bytes->Below(4)) {
+    case 0:
+      builder->AddSplit(static_cast<int>(axis), size % 2 == 0 ? 2 : size % 3 == 0 ? 3 : 1);
+      break;
+    case 1:
+      builder->AddSplitV(static_cast<int>(axis), {first, bytes->Below(2) == 0 ? -1 : size - first});
+      break;
+    case 2:
+      begin[axis] = first;
+      box[axis] = size - first;
+      builder->AddSlice(begin, box);
+      break;
+    default:
+      end[axis] = first;
+      builder->AddStridedSlice(begin, end);
+  }
+}
+
 // One of the host's operators, on floats.
 void AddHostOp(ByteSource* bytes, ModelBuilder* builder) {
   const TfLiteBuiltinOperator binary = bytes->Below(2) == 0 ? kTfLiteBuiltinAdd : kTfLiteBuiltinMul;
@@ -130,7 +155,7 @@ void AddHostOp(ByteSource* bytes, ModelBuilder* builder) {
     }
   }
   const int other = same[bytes->Below(same.size())];
-  switch (bytes->Below(6)) {
+  switch (bytes->Below(10)) {
     case 0:
       builder->AddBinary(binary, bytes->OneOf(kActivations));
       break;
@@ -145,6 +170,19 @@ void AddHostOp(ByteSource* bytes, ModelBuilder* builder) {
       break;
     case 4:
       builder->AddFloatPool(MakePool(bytes));
+      break;
+    case 5:
+      builder->AddBinary(kTfLiteBuiltinSub, bytes->OneOf(kActivations));
+      break;
+    case 6:
+      builder->AddFloatConv(MakeConv(bytes, builder->shape()[3], 1), bytes->Below(4) == 0);
+      break;
+    case 7:
+      builder->AddDepthwiseConv(MakeConv(bytes, builder->shape()[3], 1),
+                                bytes->Below(8) == 0 ? 2 : 1);
+      break;
+    case 8:
+      AddSlices(bytes, builder);
       break;
     default:
       builder->AddConcatenation({other});
@@ -230,16 +268,24 @@ ModelBuilder MakeGood(ByteSource* bytes) {
   return builder;
 }
 
-// Of the host's operators, whose reader checks no more than that there are some. What hosts make of
-// a file's bool is always one.
+// The bytes of options before a bool: what hosts make of a file's bool is always one.
+size_t BytesBeforeBool(const GraphOperator& op) {
+  switch (op.builtin_code) {
+    case kTfLiteBuiltinFullyConnected:
+      return offsetof(TfLiteFullyConnectedParams, keep_num_dims);
+    case kTfLiteBuiltinStridedSlice:
+      return offsetof(TfLiteStridedSliceParams, offset);
+    default:
+      return op.builtin_data.size();
+  }
+}
+
+// Of the host's operators, whose reader checks no more than that there are some.
 void SpoilBuiltinData(ByteSource* bytes, GraphOperator* op) {
   std::vector<uint8_t>* data = &op->builtin_data;
   if (bytes->Below(8) == 0) data->clear();
   if (data->empty()) return;
-  const size_t size = op->builtin_code == kTfLiteBuiltinFullyConnected
-                          ? offsetof(TfLiteFullyConnectedParams, keep_num_dims)
-                          : data->size();
-  const size_t word = bytes->Below(size / sizeof(int32_t)) * sizeof(int32_t);
+  const size_t word = bytes->Below(BytesBeforeBool(*op) / sizeof(int32_t)) * sizeof(int32_t);
   const auto value = static_cast<int32_t>(bytes->OneOf(kOptionValues));
   std::memcpy(&(*data)[word], &value, sizeof(value));
 }

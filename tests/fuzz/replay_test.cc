@@ -85,7 +85,9 @@ TEST(FuzzReplay, MadeUpGraphsHaveEveryForm) {
   for (const TfLiteBuiltinOperator kind :
        {kTfLiteBuiltinAdd, kTfLiteBuiltinMul, kTfLiteBuiltinConcatenation, kTfLiteBuiltinMaxPool2d,
         kTfLiteBuiltinPrelu, kTfLiteBuiltinRelu, kTfLiteBuiltinConv2d,
-        kTfLiteBuiltinFullyConnected}) {
+        kTfLiteBuiltinDepthwiseConv2d, kTfLiteBuiltinFullyConnected, kTfLiteBuiltinSub,
+        kTfLiteBuiltinSplit, kTfLiteBuiltinSplitV, kTfLiteBuiltinSlice,
+        kTfLiteBuiltinStridedSlice}) {
     EXPECT_TRUE(kinds.contains(kind)) << kind;
   }
   for (const char* name :

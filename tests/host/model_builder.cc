@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 namespace larq_engine::testing {
 namespace {
@@ -355,6 +356,62 @@ ModelBuilder& ModelBuilder::AddConcatenation(const std::vector<int>& others) {
                     TfLiteConcatenationParams{.axis = -1, .activation = kTfLiteActNone});
 }
 
+void ModelBuilder::AddParts(std::vector<int> inputs, TfLiteBuiltinOperator code, int axis,
+                            const std::vector<int>& sizes) {
+  const std::vector<int> whole = shape_;
+  const auto part = [&](size_t i) {
+    std::vector<int> shape = whole;
+    shape[static_cast<size_t>(axis)] = sizes[i];
+    return shape;
+  };
+  AddBuiltin(code, std::move(inputs), part(0), static_cast<int>(sizes.size()));
+  for (size_t i = 1; i < sizes.size(); ++i) {
+    const std::string name = NextName("part") + "/" + std::to_string(i);
+    graph_.operators.back().outputs.push_back(AddTensor(name, kTfLiteFloat32, part(i)));
+  }
+}
+
+ModelBuilder& ModelBuilder::AddSplit(int axis, int parts) {
+  const int constant = AddInts("axis", {axis});
+  const int size = shape_[static_cast<size_t>(axis)] / parts;
+  AddParts({constant, LastTensor()}, kTfLiteBuiltinSplit, axis,
+           std::vector<int>(static_cast<size_t>(parts), size));
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::AddSplitV(int axis, const std::vector<int>& sizes) {
+  const std::vector<int> inputs = {LastTensor(), AddInts("sizes", sizes), AddInts("axis", {axis})};
+  std::vector<int> found = sizes;
+  const auto open = std::find(found.begin(), found.end(), -1);
+  if (open != found.end()) {
+    *open = shape_[static_cast<size_t>(axis)] - 1 - std::accumulate(found.begin(), found.end(), 0);
+  }
+  AddParts(inputs, kTfLiteBuiltinSplitV, axis, found);
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::AddSlice(const std::vector<int>& begin, const std::vector<int>& size) {
+  const std::vector<int> inputs = {LastTensor(), AddInts("begin", begin), AddInts("size", size)};
+  AddBuiltin(kTfLiteBuiltinSlice, inputs, size, uint8_t{0});
+  graph_.operators.back().builtin_data.clear();
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::AddStridedSlice(const std::vector<int>& begin,
+                                            const std::vector<int>& end) {
+  const std::vector<int> strides(begin.size(), 1);
+  const std::vector<int> inputs = {LastTensor(), AddInts("begin", begin), AddInts("end", end),
+                                   AddInts("strides", strides)};
+  std::vector<int> shape = end;
+  for (size_t i = 0; i < shape.size(); ++i) shape[i] -= begin[i];
+  return AddBuiltin(kTfLiteBuiltinStridedSlice, inputs, shape, TfLiteStridedSliceParams{});
+}
+
+int ModelBuilder::AddInts(const std::string& name, const std::vector<int>& values) {
+  return AddConstant(NextName("builtin") + "/" + name, kTfLiteInt32,
+                     {static_cast<int>(values.size())}, ToBytes(values));
+}
+
 // Which round in products and sums, as a model's do.
 int ModelBuilder::AddFloats(const std::string& name, std::vector<int> shape) {
   size_t count = 1;
@@ -371,13 +428,20 @@ std::vector<int> ModelBuilder::ConvShape(const ConvConfig& config, int channels)
           channels};
 }
 
-ModelBuilder& ModelBuilder::AddFloatConv(const ConvConfig& config) {
-  const std::string name = NextName("builtin");
-  const int filter = AddFloats(
-      name + "/filter", {config.filters, config.filter_height, config.filter_width, shape_[3]});
-  const int bias = AddFloats(name + "/bias", {config.filters});
-  return AddBuiltin(kTfLiteBuiltinConv2d, {LastTensor(), filter, bias},
-                    ConvShape(config, config.filters), ConvParams(config));
+ModelBuilder& ModelBuilder::AddFloatConv(const ConvConfig& config, bool unpacks_weights) {
+  const int input = LastTensor();
+  const std::vector<int> shape = ConvShape(config, config.filters);
+  const std::vector<int> dims = {config.filters, config.filter_height, config.filter_width,
+                                 shape_[3]};
+  int filter;
+  if (unpacks_weights) {
+    AddUnpackWeights(dims, 0, random_() % 2 == 0 ? 1 : config.filters);
+    filter = LastTensor();
+  } else {
+    filter = AddFloats(NextName("builtin") + "/filter", dims);
+  }
+  const int bias = AddFloats(NextName("builtin") + "/bias", {config.filters});
+  return AddBuiltin(kTfLiteBuiltinConv2d, {input, filter, bias}, shape, ConvParams(config));
 }
 
 ModelBuilder& ModelBuilder::AddDepthwiseConv(const ConvConfig& config, int multiplier) {

@@ -89,10 +89,17 @@ class ModelBuilder {
   ModelBuilder& AddPrelu();
   ModelBuilder& AddFloatPool(const PoolConfig& config);
   // Convolutions, of which `config` says no more than a host's has; depthwise, each channel makes
-  // `multiplier` of its own, whatever `config` says of filters.
-  ModelBuilder& AddFloatConv(const ConvConfig& config);
+  // `multiplier` of its own, whatever `config` says of filters. LceUnpackWeights may make weights.
+  ModelBuilder& AddFloatConv(const ConvConfig& config, bool unpacks_weights = false);
   ModelBuilder& AddDepthwiseConv(const ConvConfig& config, int multiplier = 1);
   ModelBuilder& AddConcatenation(const std::vector<int>& others);
+  // Cut on an axis into equal parts, or into parts of these sizes, of which one may be -1 for what
+  // the others leave. The first part is the last tensor, the others follow it.
+  ModelBuilder& AddSplit(int axis, int parts);
+  ModelBuilder& AddSplitV(int axis, const std::vector<int>& sizes);
+  // A box of as many dimensions as there are.
+  ModelBuilder& AddSlice(const std::vector<int>& begin, const std::vector<int>& size);
+  ModelBuilder& AddStridedSlice(const std::vector<int>& begin, const std::vector<int>& end);
 
   // Convolutions of int8 with int8 weights, of which `config` says no more than a host's has; with
   // a scale for each channel, or one.
@@ -121,6 +128,9 @@ class ModelBuilder {
   void SetScales(int tensor, size_t count);
   int AddInt8Bias(int channels);
   int AddFloats(const std::string& name, std::vector<int> shape);
+  int AddInts(const std::string& name, const std::vector<int>& values);
+  void AddParts(std::vector<int> inputs, TfLiteBuiltinOperator code, int axis,
+                const std::vector<int>& sizes);
   std::vector<int> ConvShape(const ConvConfig& config, int channels) const;
   std::string NextName(const std::string& kind) const;
 
