@@ -162,12 +162,12 @@ struct FloatSumOut {
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
       float32x4_t x = y[v];
-      if (kSum == Sum::kGated) {
+      if (IsGated(kSum)) {
         x = vmulq_f32(x, vld1q_f32(sum.gate + 4 * v));
         x = PreluVector(x, vld1q_f32(sum.slopes + 4 * v));
       }
       x = vaddq_f32(x, vld1q_f32(addend + 4 * v));
-      vst1q_f32(to + 4 * v, kSum == Sum::kPlain ? x : clamp(x));
+      vst1q_f32(to + 4 * v, IsClamped(kSum) ? clamp(x) : x);
     }
   }
 };
@@ -183,6 +183,8 @@ void ToFloatNeon(const TransformArgs& given) {
       return AffineRows(args, FloatSumOut<Sum::kClamped>(args));
     case Sum::kGated:
       return AffineRows(args, FloatSumOut<Sum::kGated>(args));
+    case Sum::kGatedAndClamped:
+      return AffineRows(args, FloatSumOut<Sum::kGatedAndClamped>(args));
   }
 }
 

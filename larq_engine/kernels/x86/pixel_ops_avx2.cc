@@ -306,12 +306,12 @@ inline void ToFloatChannels(const TransformArgs& args, size_t channel) {
     for (size_t v = 0; v < kVectors; ++v) {
       __m256 y = affine(depth, Load(acc + v * kFloats), multiplier[v], bias[v]);
       const size_t at = channel + v * kFloats;
-      if (kSum == Sum::kGated) {
+      if (IsGated(kSum)) {
         y = _mm256_mul_ps(y, _mm256_loadu_ps(args.sum.gate + at));
         y = PreluVector(y, _mm256_loadu_ps(args.sum.slopes + at));
       }
       if (kSum != Sum::kNone) y = _mm256_add_ps(y, _mm256_loadu_ps(addend + v * kFloats));
-      if (kSum == Sum::kClamped || kSum == Sum::kGated) y = clamp(y);
+      if (IsClamped(kSum)) y = clamp(y);
       _mm256_storeu_ps(out + v * kFloats, y);
     }
   }
@@ -345,6 +345,8 @@ inline void ToFloatRows(const TransformArgs& args) {
       return ToFloatRows<kClamp, Sum::kClamped>(args);
     case Sum::kGated:
       return ToFloatRows<kClamp, Sum::kGated>(args);
+    case Sum::kGatedAndClamped:
+      return ToFloatRows<kClamp, Sum::kGatedAndClamped>(args);
   }
 }
 

@@ -160,23 +160,23 @@ void ToFloat(const TransformArgs& given) {
     });
     return;
   }
-  const auto add = [&args](size_t i, size_t c, auto lanes, __m512 y) {
-    return _mm512_add_ps(y, lanes.Load(AddendRow(args, i, c)));
+  const auto store_sums = [&](const auto& before, const auto& after) {
+    Affine(args, [&](size_t i, size_t c, auto lanes, __m512 y) {
+      y = _mm512_add_ps(before(c, lanes, y), lanes.Load(AddendRow(args, i, c)));
+      lanes.Store(OutRow<float>(args, i, c), after(y));
+    });
   };
+  const auto no_gate = [](size_t, auto, __m512 y) { return y; };
+  const auto gate = [&sum](size_t c, auto lanes, __m512 y) {
+    return PreluVector(_mm512_mul_ps(y, lanes.Load(sum.gate + c)), lanes.Load(sum.slopes + c));
+  };
+  const auto no_clamp = [](__m512 y) { return y; };
   const ClampVector clamp(sum.range);
-  if (sum.gate != nullptr) {
-    Affine(args, [&](size_t i, size_t c, auto lanes, __m512 y) {
-      y = PreluVector(_mm512_mul_ps(y, lanes.Load(sum.gate + c)), lanes.Load(sum.slopes + c));
-      lanes.Store(OutRow<float>(args, i, c), clamp(add(i, c, lanes, y)));
-    });
-  } else if (ClampsNothing(sum.range)) {
-    Affine(args, [&](size_t i, size_t c, auto lanes, __m512 y) {
-      lanes.Store(OutRow<float>(args, i, c), add(i, c, lanes, y));
-    });
+  const bool is_clamped = !ClampsNothing(sum.range);
+  if (sum.gate == nullptr) {
+    is_clamped ? store_sums(no_gate, clamp) : store_sums(no_gate, no_clamp);
   } else {
-    Affine(args, [&](size_t i, size_t c, auto lanes, __m512 y) {
-      lanes.Store(OutRow<float>(args, i, c), clamp(add(i, c, lanes, y)));
-    });
+    is_clamped ? store_sums(gate, clamp) : store_sums(gate, no_clamp);
   }
 }
 
