@@ -1,4 +1,4 @@
-"""Hides AVX-512 from XNNPACK, so that a CPU that has it stands for one with AVX2 alone.
+"""Hides what is newer than AVX2 from XNNPACK: another CPU then stands for one with AVX2 alone.
 
 There is no option for that. XNNPACK asks a table in LiteRT's library, which says what the CPU has;
 there the entries are cleared before XNNPACK looks. Our own kernels are a matter of `kernel`.
@@ -11,21 +11,32 @@ import importlib.util
 import subprocess
 from pathlib import Path
 
-# Ours, of the highest ISA that stays.
+# Ours, of the highest ISA that stays, for all binary layers.
 KERNEL = "bgemm_i32_8x32x32_avx2"
 
 _LIBRARY = "libpywrap_litert_common.so"
 _TABLE, _FILL = "cpuinfo_isa", "cpuinfo_initialize"
-# Places in cpuinfo's struct cpuinfo_x86_isa, for 64 bits, a byte each.
-_FMA, _AVX2, _HIDDEN = 24, 28, range(29, 53)  # AVX-512, AVX10 and AMX
+# Places in cpuinfo's struct cpuinfo_x86_isa, for 64 bits, a byte each: SSE3 to SSE4.2, AVX, FMA,
+# F16C and AVX2; AVX-VNNI, AVX-512, AVX10, AMX and what came to AVX with them.
+SHOWN = (16, 17, 18, 19, 22, 24, 27, 28)
+HIDDEN = (23, *range(29, 56))
 
 
-def hide_avx512() -> None:
+def hide_newer() -> None:
     """To be called before a host runs anything.
 
     Raises:
-        RuntimeError: LiteRT's library is another one than this knows.
+        RuntimeError: LiteRT's library is another one than this knows, or the CPU has no AVX2.
     """
+    table = find_table()
+    if not all(table[place] for place in SHOWN) or max(table) > 1:
+        raise RuntimeError(f"expected a table of 0 and 1 that has AVX2, got {bytes(table)!r}")
+    for place in HIDDEN:
+        table[place] = 0
+
+
+def find_table() -> ctypes.Array[ctypes.c_ubyte]:
+    """What XNNPACK asks, as far as it is known here."""
     import ai_edge_litert.interpreter  # noqa: F401 - loads the library
 
     spec = importlib.util.find_spec("ai_edge_litert")
@@ -37,13 +48,7 @@ def hide_avx512() -> None:
     if not start or set(places) != {_TABLE, _FILL}:
         raise RuntimeError(f"{file}: expected the symbols {_TABLE} and {_FILL}, got {places}")
     ctypes.CFUNCTYPE(ctypes.c_bool)(start + places[_FILL])()
-    table = (ctypes.c_ubyte * (_HIDDEN.stop)).from_address(start + places[_TABLE])
-    if not (table[_FMA] and table[_AVX2] and max(table) == 1):
-        raise RuntimeError(
-            f"{file}: expected a table of 0 and 1 that has AVX2, got {bytes(table)!r}"
-        )
-    for place in _HIDDEN:
-        table[place] = 0
+    return (ctypes.c_ubyte * (max(HIDDEN) + 1)).from_address(start + places[_TABLE])
 
 
 def _find_symbols(file: Path) -> dict[str, int]:

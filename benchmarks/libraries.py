@@ -65,11 +65,14 @@ def main() -> None:
         help="how much outputs may differ, as a part of the largest (default: 0, not in a bit)",
     )
     parser.add_argument(
-        "--avx2", action="store_true", help="hide AVX-512 from XNNPACK and from both builds"
+        "--avx2",
+        action="store_true",
+        help="hide what is newer than AVX2 from XNNPACK, and compute all binary layers with "
+        + avx2_alone.KERNEL,
     )
     arguments = parser.parse_args()
     if arguments.avx2:
-        avx2_alone.hide_avx512()
+        avx2_alone.hide_newer()
     after = Path(library.delegate_path())
     if not arguments.before.is_file() or arguments.before.samefile(after):
         parser.error(f"expected another build than {after}, got {arguments.before}")

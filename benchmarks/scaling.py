@@ -2,14 +2,15 @@
 
 Three tables. A model with one thread and with more, whose outputs must be equal bit for bit, in
 turns (turns.py). Milliseconds of an image in batches, whose outputs must be those of its images
-alone, and the memory of the process. Opening the model: for the first time in a process, while it
-is open already, and the first inference beside later ones. Batches and opening have a process of
-their own for each model and each time.
+alone, and the memory of the process after that. Opening the model: for the first time in a process,
+while it is open already, and the first inference beside later ones. Each batch and each opening has
+a process of its own.
 """
 
 from __future__ import annotations
 
 import argparse
+import concurrent.futures
 import multiprocessing
 import os
 import time
@@ -21,7 +22,7 @@ import numpy as np
 
 from benchmarks.turns import time_round
 from larq_engine import Interpreter
-from larq_engine.python import host, library
+from larq_engine.python import host
 from larq_engine.python.text_table import align_columns
 
 _SECONDS = 1.0  # of a batch
@@ -61,7 +62,7 @@ def main() -> None:
     _print(
         [*images, *(f"{batch}: MB" for batch in batches)],
         files,
-        lambda file: _in_a_process(time_batches, file, batches),
+        lambda file: time_batches(file, batches),
     )
     opening = ("first opening, ms", "while open", "first inference", "later ones")
     _print(opening, files, open_often)
@@ -95,34 +96,35 @@ def compare_threads(file: Path, threads: int, rounds: int) -> Sequence[str]:
 
 def time_batches(file: Path, batches: Sequence[int]) -> Sequence[str]:
     """Milliseconds an image, then megabytes, of each batch."""
-    times, sizes = [], []
+    measured = [_in_a_process(time_batch, file, batch) for batch in batches]
+    return [cells[0] for cells in measured] + [cells[1] for cells in measured]
+
+
+def time_batch(file: Path, batch: int) -> tuple[str, str]:
+    """The cells of a batch."""
+    interpreter = host.import_runtime(None).Interpreter(
+        model_path=str(file),
+        num_threads=1,
+        experimental_delegates=[host.load_delegate(num_threads=1)],
+    )
+    [given] = interpreter.get_input_details()
+    shape = (batch, *given["shape"][1:])
+    interpreter.resize_tensor_input(given["index"], shape)
+    try:
+        interpreter.allocate_tensors()
+    except RuntimeError as error:
+        if "; resize the " not in str(error):
+            raise
+        return "-", "-"  # the file fixes its batch
+    interpreter.set_tensor(given["index"], _images(shape))
+    seconds = _seconds_of(interpreter.invoke)
+    megabytes = _resident_megabytes()
+    outputs = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
     alone = Interpreter(file)
-    images = _images((max(batches), *alone.input_shapes[0][1:]))
-    expected = [_bytes_of(alone.predict(image[np.newaxis])) for image in images]
-    del alone
-    for batch in batches:
-        interpreter = host.import_runtime(None).Interpreter(
-            model_path=str(file),
-            num_threads=1,
-            experimental_delegates=[host.load_delegate(num_threads=1)],
-        )
-        [given] = interpreter.get_input_details()
-        interpreter.resize_tensor_input(given["index"], [batch, *images.shape[1:]])
-        try:
-            interpreter.allocate_tensors()
-        except RuntimeError:  # the file fixes its batch
-            times.append("-")
-            sizes.append("-")
-            continue
-        interpreter.set_tensor(given["index"], images[:batch])
-        interpreter.invoke()
-        outputs = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
-        is_right = [output.tobytes() for output in outputs] == expected[:batch]
-        times.append(
-            f"{_seconds_of(interpreter.invoke) / batch * 1e3:.2f}" if is_right else "WRONG"
-        )
-        sizes.append(f"{_resident_megabytes():.0f}")
-    return [*times, *sizes]
+    expected = [alone.predict(image[np.newaxis]).tobytes() for image in _images(shape)]
+    if [output.tobytes() for output in outputs] != expected:
+        return "WRONG", ""
+    return f"{seconds / batch * 1e3:.2f}", f"{megabytes:.0f}"
 
 
 def open_often(file: Path) -> Sequence[str]:
@@ -146,12 +148,15 @@ def open_twice(file: Path) -> Sequence[float]:
         before = time.perf_counter()
         model.predict(image)
         later.append(time.perf_counter() - before)
-    again = time.perf_counter()
-    Interpreter(file)
-    return [opened - start, time.perf_counter() - again, first, float(np.median(later))]
+    before = time.perf_counter()
+    other = Interpreter(file)
+    again = time.perf_counter() - before
+    other.close()
+    return [opened - start, again, first, float(np.median(later))]
 
 
 def _images(shape: Sequence[int]) -> np.ndarray:
+    """The first ones are the same in batches of any size."""
     return np.random.default_rng(0).standard_normal(tuple(shape), np.float32)
 
 
@@ -176,9 +181,9 @@ def _resident_megabytes() -> float:
 
 
 def _in_a_process(function: Callable[..., Any], *arguments: object) -> Any:
-    assert library.delegate_path()  # or its absence is an error of the child
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(function, arguments)
+    spawn = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(1, spawn) as pool:
+        return pool.submit(function, *arguments).result()
 
 
 if __name__ == "__main__":

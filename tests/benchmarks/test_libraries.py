@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import libraries, turns
+from benchmarks import avx2_alone, libraries, turns
 from larq_engine.converter.example import example_model
 from larq_engine.python import library
 
@@ -21,10 +21,12 @@ class _Models:
     def __init__(self, answers: dict[str, list[np.ndarray]]) -> None:
         self._answers = answers
         self.opened: list[str] = []
+        self.kernels: set[str] = set()
         self.runs: Counter[str] = Counter()
 
     def __call__(self, file: Path, plug_in: str, threads: int, kernel: str) -> "_Models._Model":
         self.opened.append(plug_in)
+        self.kernels.add(kernel)
         return self._Model(self, plug_in)
 
     class _Model:
@@ -85,6 +87,24 @@ def test_rounding_may_be_allowed(
     monkeypatch.setattr(libraries, "Model", _Models(answers))
     row = libraries.compare(Path("model.tflite"), _PATHS, 1, _ROUNDS, rounding=0.02)
     assert (row[2] != "outputs differ") == is_near
+
+
+@pytest.mark.parametrize("option", [[], ["--avx2"]])
+def test_avx2_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, option: list[str]) -> None:
+    """Newer instructions are hidden before a model is opened, and all have the kernel."""
+    before, after = tmp_path / "before.so", library.delegate_path()
+    before.touch()
+    same = [np.zeros(2)]
+    models = _Models({str(before): same, after: same})
+    opened_when_hidden = []
+    monkeypatch.setattr(libraries, "Model", models)
+    monkeypatch.setattr(
+        avx2_alone, "hide_newer", lambda: opened_when_hidden.append(len(models.opened))
+    )
+    monkeypatch.setattr(sys, "argv", ["libraries", str(before), "model.tflite", *option])
+    libraries.main()
+    assert opened_when_hidden == ([0] if option else [])
+    assert models.kernels == {avx2_alone.KERNEL if option else "auto"}
 
 
 def test_a_real_model(tmp_path: Path) -> None:

@@ -122,15 +122,17 @@ void AddSlices(ByteSource* bytes, ModelBuilder* builder) {
   const std::vector<int> whole = builder->shape();
   const auto axis = static_cast<size_t>(bytes->Below(4));
   const int size = whole[axis];
-  const int first = static_cast<int>(bytes->Below(static_cast<size_t>(size) + 1));
+  const auto first = static_cast<int>(bytes->Below(std::min<size_t>(size + 1, 256)));
   std::vector<int> begin(4), end = whole, box = whole;
   switch (bytes->Below(4)) {
     case 0:
       builder->AddSplit(static_cast<int>(axis), size % 2 == 0 ? 2 : size % 3 == 0 ? 3 : 1);
       break;
-    case 1:
-      builder->AddSplitV(static_cast<int>(axis), {first, bytes->Below(2) == 0 ? -1 : size - first});
+    case 1: {
+      const int second = bytes->Below(2) == 0 ? -1 : size - first;
+      builder->AddSplitV(static_cast<int>(axis), {first, second});
       break;
+    }
     case 2:
       begin[axis] = first;
       box[axis] = size - first;
@@ -174,13 +176,16 @@ void AddHostOp(ByteSource* bytes, ModelBuilder* builder) {
     case 5:
       builder->AddBinary(kTfLiteBuiltinSub, bytes->OneOf(kActivations));
       break;
-    case 6:
-      builder->AddFloatConv(MakeConv(bytes, builder->shape()[3], 1), bytes->Below(4) == 0);
+    case 6: {
+      const ConvConfig config = MakeConv(bytes, builder->shape()[3], 1);
+      builder->AddFloatConv(config, bytes->Below(4) == 0);
       break;
-    case 7:
-      builder->AddDepthwiseConv(MakeConv(bytes, builder->shape()[3], 1),
-                                bytes->Below(8) == 0 ? 2 : 1);
+    }
+    case 7: {
+      const ConvConfig config = MakeConv(bytes, builder->shape()[3], 1);
+      builder->AddDepthwiseConv(config, bytes->Below(8) == 0 ? 2 : 1);
       break;
+    }
     case 8:
       AddSlices(bytes, builder);
       break;
@@ -230,7 +235,8 @@ ModelBuilder MakeGood(ByteSource* bytes) {
       continue;
     }
     if (type == kTfLiteInt8 && is_image && channels <= kMostInt8Channels && bytes->Below(2) == 0) {
-      builder.AddInt8Conv(MakeConv(bytes, channels, 1), bytes->Below(2) == 0);
+      const ConvConfig config = MakeConv(bytes, channels, 1);
+      builder.AddInt8Conv(config, bytes->Below(2) == 0);
       channels = builder.shape()[3];
       continue;
     }

@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "larq_engine/kernels/cpu_features.h"
+#include "larq_engine/kernels/float_table.h"
+#include "larq_engine/kernels/select.h"
 #include "tests/fuzz/byte_source.h"
 #include "tests/fuzz/fuzz_case.h"
 #include "tests/fuzz/fuzz_graph.h"
@@ -63,20 +66,26 @@ TEST(FuzzReplay, MadeUpGraphs) {
   EXPECT_LT(ran, cases * 4 / 5);
 }
 
-// Whole ones and those with faults.
+// Of those that ran. Float convolutions are computed where the CPU has rows for them.
 TEST(FuzzReplay, MadeUpGraphsHaveEveryForm) {
   std::mt19937 random(22);
   std::set<int> kinds, inputs;
   std::set<std::string> names;
+  int unpacked_filters = 0;  // of convolutions
   for (int i = 0; i < 3000; ++i) {
     std::vector<uint8_t> bytes(120);
     for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
+    if (!RunFuzzCase(bytes)) continue;
     ByteSource source(bytes);
+    source.Byte();  // says whether there are threads
     const Graph graph = MakeFuzzGraph(&source);
     inputs.insert(graph.tensors[0].type);
     for (const GraphOperator& op : graph.operators) {
       kinds.insert(op.builtin_code);
       names.insert(op.custom_name);
+      unpacked_filters += op.builtin_code == kTfLiteBuiltinConv2d && op.inputs.size() > 1 &&
+                          op.inputs[1] >= 0 &&
+                          graph.tensors[op.inputs[1]].name.starts_with("LceUnpackWeights");
     }
   }
   for (const TfLiteType type : {kTfLiteFloat32, kTfLiteInt8, kTfLiteUInt8, kTfLiteBool}) {
@@ -84,12 +93,14 @@ TEST(FuzzReplay, MadeUpGraphsHaveEveryForm) {
   }
   for (const TfLiteBuiltinOperator kind :
        {kTfLiteBuiltinAdd, kTfLiteBuiltinMul, kTfLiteBuiltinConcatenation, kTfLiteBuiltinMaxPool2d,
-        kTfLiteBuiltinPrelu, kTfLiteBuiltinRelu, kTfLiteBuiltinConv2d,
-        kTfLiteBuiltinDepthwiseConv2d, kTfLiteBuiltinFullyConnected, kTfLiteBuiltinSub,
-        kTfLiteBuiltinSplit, kTfLiteBuiltinSplitV, kTfLiteBuiltinSlice,
+        kTfLiteBuiltinPrelu, kTfLiteBuiltinRelu, kTfLiteBuiltinConv2d, kTfLiteBuiltinFullyConnected,
+        kTfLiteBuiltinSub, kTfLiteBuiltinSplit, kTfLiteBuiltinSplitV, kTfLiteBuiltinSlice,
         kTfLiteBuiltinStridedSlice}) {
     EXPECT_TRUE(kinds.contains(kind)) << kind;
   }
+  const bool convolves_floats = PrefersFloats(SelectFloats(DetectCpuFeatures(), kAutoKernel));
+  EXPECT_EQ(kinds.contains(kTfLiteBuiltinDepthwiseConv2d), convolves_floats);
+  EXPECT_EQ(unpacked_filters > 0, convolves_floats);
   for (const char* name :
        {"LceQuantize", "LceDequantize", "LceBconv2d", "LceBMaxPool2d", "LceUnpackWeights"}) {
     EXPECT_TRUE(names.contains(name)) << name;

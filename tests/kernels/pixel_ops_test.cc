@@ -613,13 +613,14 @@ TEST_P(PixelOpsTest, ToFloatComputesResidualSums) {
     const Floats gate = AnyFloats(random_, channels), slopes = AnyFloats(random_, channels);
     const GuardedBuffer<float> gates(std::span<const float>(gate), guard);
     const GuardedBuffer<float> guarded_slopes(std::span<const float>(slopes), guard);
-    const FloatRange ranges[] = {ResidualSum{}.range, {0, ResidualSum{}.range.max}, {-1, 6}};
+    const FloatRange all = ResidualSum{}.range;
+    const FloatRange ranges[] = {all, {0, all.max}, {all.min, 6}, {-1, 6}};
     for (const auto& [in_place, gated] :
          {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
       GuardedBuffer<float> out(std::span<const float>(addend), guard);
       const GuardedBuffer<float> apart(std::span<const float>(addend), guard);
       ResidualSum sum = {.addend = in_place ? out.data() : apart.data(),
-                         .range = ranges[random_.Int(0, 2)]};
+                         .range = ranges[random_.Int(0, 3)]};
       if (gated) {
         sum.gate = gates.data();
         sum.slopes = guarded_slopes.data();

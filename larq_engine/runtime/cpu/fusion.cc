@@ -6,8 +6,8 @@ namespace larq_engine {
 namespace {
 
 // A tile's outputs fit a quarter of the smallest L2: with 16 KB, half of the smallest L1, whole
-// models took 0.4 % longer on a Zen 4, and 0.8 % with AVX2 alone. Smaller ones even out the threads
-// of which others take time: with 64 KB and two threads, models took up to 3 % longer then.
+// models took 0.4 % longer on a Zen 4, and 0.8 % with AVX2 alone. With several threads tiles are
+// smaller, because other work may hold up a thread: two threads took up to 3 % longer with 64 KB.
 constexpr int64_t kTileBytes = 64 * 1024;
 constexpr int64_t kSharedTileBytes = 16 * 1024;
 constexpr int64_t kMaxTilePixels = 256;  // guess
