@@ -81,7 +81,7 @@ def compare_threads(file: Path, threads: int, rounds: int) -> Sequence[str]:
     for _ in range(rounds):
         opened = [Interpreter(file, num_threads=count) for count in (1, threads)]
         image = _images(opened[0].input_shapes[0])
-        if len({_bytes_of(model.predict(image)) for model in opened}) > 1:
+        if len({model.predict(image).tobytes() for model in opened}) > 1:
             return ["", "outputs differ", "", ""]
         times.append(time_round(opened, image))
     one, more = np.array(times).T
@@ -136,23 +136,12 @@ def open_often(file: Path) -> Sequence[str]:
 def open_twice(file: Path) -> Sequence[float]:
     """Seconds of opening, of opening once more, of the first inference, and of a later one."""
     host.import_runtime(None)
-    start = time.perf_counter()
-    model = Interpreter(file)
-    opened = time.perf_counter()
-    image = _images(model.input_shapes[0])
-    before = time.perf_counter()
-    model.predict(image)
-    first = time.perf_counter() - before
-    later = []
-    for _ in range(_LATER_RUNS):
-        before = time.perf_counter()
-        model.predict(image)
-        later.append(time.perf_counter() - before)
-    before = time.perf_counter()
-    other = Interpreter(file)
-    again = time.perf_counter() - before
-    other.close()
-    return [opened - start, again, first, float(np.median(later))]
+    models: list[Interpreter] = []  # kept, so that none is closed while another is timed
+    opening = _time(lambda: models.append(Interpreter(file)))
+    image = _images(models[0].input_shapes[0])
+    first, *later = (_time(lambda: models[0].predict(image)) for _ in range(1 + _LATER_RUNS))
+    again = _time(lambda: models.append(Interpreter(file)))
+    return [opening, again, first, float(np.median(later))]
 
 
 def _images(shape: Sequence[int]) -> np.ndarray:
@@ -160,18 +149,16 @@ def _images(shape: Sequence[int]) -> np.ndarray:
     return np.random.default_rng(0).standard_normal(tuple(shape), np.float32)
 
 
-def _bytes_of(outputs: Any) -> bytes:
-    return b"".join(
-        array.tobytes() for array in (outputs if isinstance(outputs, list) else [outputs])
-    )
+def _time(run: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
 
 
 def _seconds_of(run: Callable[[], object]) -> float:
     samples: list[float] = []
     while len(samples) < _LEAST_RUNS or sum(samples) < _SECONDS:
-        start = time.perf_counter()
-        run()
-        samples.append(time.perf_counter() - start)
+        samples.append(_time(run))
     return float(np.median(samples))
 
 

@@ -11,9 +11,8 @@
 // tests/kernels/float_product_test.cc has one test a clause:
 //
 // 1. Tile:       1 <= m <= kFloatPixels and 1 <= n, any n. out[0..m)[0..n) is written and no more.
-// 2. Segments:   the left side is as in bgemm.h (LhsRun), of floats, with kFloatPixels entries a
-// run.
-//                of_channels: a run is whole taps, of n floats each.
+// 2. Segments:   the left side is as in bgemm.h (LhsRun), of floats, with kFloatPixels entries for
+//                each run. of_channels: a run is whole taps, of n floats each.
 // 3. RightSide:  `rhs` and `bias` are aligned to 64 bytes and filled up with zeros to a multiple
 //                of kFloatLanes columns. of_pixels: blocks of nr columns, of which the last has as
 //                many as are left; a block has its columns side by side for each k. of_channels:

@@ -141,8 +141,8 @@ TEST(Int8Layers, FaultyDenseLayersAreLeftOrRefused) {
     SCOPED_TRACE(fault.name);
     Graph graph = Dense();
     fault.spoil(&graph);
-    EXPECT_LE(CountClaimed(graph, {{"placement", "1:cpu"}}),
-              1u);  // the weights, for the host to read
+    // The weights, for the host to read.
+    EXPECT_LE(CountClaimed(graph, {{"placement", "1:cpu"}}), 1u);
   }
 }
 
