@@ -120,6 +120,60 @@ inline void AveragePool2d(const float* in, const WindowAxis& height, const Windo
   Pool2d(in, height, width, values, first, last, reduce, out);
 }
 
+// Whether a window's one output is made of all pixels of the image.
+inline bool CoversImage(const WindowAxis& height, const WindowAxis& width) {
+  const auto covers = [](const WindowAxis& axis) {
+    const WindowAxis::Taps inside = axis.InsideTaps(0);
+    return axis.out == 1 && inside.last - inside.first == axis.in;
+  };
+  return covers(height) && covers(width);
+}
+
+// The average of a whole image in parts of kMaxTaps pixels, the last of what is left: the sum of
+// their sums, each in order, by the number of pixels. Parts can be summed at the same time.
+// `average` is PixelOps::average.
+class ImageAverage {
+ public:
+  using Average = void (*)(const float* const* taps, size_t tap_count, size_t count, float divisor,
+                           float* out);
+
+  ImageAverage(size_t pixels, size_t values, Average average)
+      : pixels_(pixels), values_(values), average_(average) {}
+
+  size_t parts() const { return (pixels_ + kMaxTaps - 1) / kMaxTaps; }
+
+  // `sums` are those of all parts.
+  void SumParts(const float* image, size_t first, size_t last, float* sums) const {
+    for (size_t part = first; part < last; ++part) {
+      const size_t pixel = part * kMaxTaps;
+      Sum(image + pixel * values_, std::min(kMaxTaps, pixels_ - pixel), 1, sums + part * values_);
+    }
+  }
+
+  void Finish(const float* sums, float* out) const {
+    Sum(sums, parts(), static_cast<float>(pixels_), out);
+  }
+
+ private:
+  void Sum(const float* pixels, size_t count, float divisor, float* out) const {
+    const float* taps[kMaxTaps];
+    size_t tap_count = 0;
+    for (size_t pixel = 0; pixel < count; ++pixel) {
+      if (tap_count == kMaxTaps) {
+        average_(taps, tap_count, values_, 1, out);
+        taps[0] = out;  // for those that are left
+        tap_count = 1;
+      }
+      taps[tap_count++] = pixels + pixel * values_;
+    }
+    average_(taps, tap_count, values_, divisor, out);
+  }
+
+  size_t pixels_;
+  size_t values_;
+  Average average_;
+};
+
 }  // namespace larq_engine
 
 #endif  // LARQ_ENGINE_KERNELS_POOL_H_

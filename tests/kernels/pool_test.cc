@@ -195,6 +195,50 @@ TEST_P(Pool2dTest, Average) {
   ExpectAverage({2, 9, 11, 9, 11, 1, 1, false}, 64);  // all of the image
 }
 
+TEST_P(Pool2dTest, AverageOfAnImageInParts) {
+  SCOPED_TRACE(testing::ReplayHint());
+  for (size_t pixels : {1, 15, 16, 17, 49, 256, 300}) {
+    for (size_t values : {1, 37, 64}) {
+      std::vector<float> image(pixels * values);
+      for (float& value : image) value = random_.Float(-1, 1);
+      // In the order that the class promises, so to the bit.
+      std::vector<float> expected(values);
+      for (size_t v = 0; v < values; ++v) {
+        float sum = 0;
+        for (size_t first = 0; first < pixels; first += 16) {
+          float part = 0;
+          for (size_t i = first; i < std::min(first + 16, pixels); ++i)
+            part += image[i * values + v];
+          sum += part;
+        }
+        expected[v] = sum / static_cast<float>(pixels);
+      }
+      const GuardedBuffer<float> in{std::span(image)};
+      const ImageAverage average(pixels, values, GetParam().ops->average);
+      ASSERT_EQ(average.parts(), (pixels + 15) / 16);
+      GuardedBuffer<float> sums(average.parts() * values), out(values);
+      for (size_t last = average.parts(); last > 0;) {  // the last ones first
+        const size_t first = last - static_cast<size_t>(random_.Int(1, static_cast<int>(last)));
+        average.SumParts(in.data(), first, last, sums.data());
+        last = first;
+      }
+      average.Finish(sums.data(), out.data());
+      for (size_t v = 0; v < values; ++v)
+        ASSERT_EQ(out.data()[v], expected[v]) << pixels << " " << v;
+    }
+  }
+}
+
+TEST(CoversImage, IsWhereTheOneWindowLeavesOutNoPixel) {
+  const WindowAxis all = MakeWindowAxis(7, 7, 1, 1, {});
+  EXPECT_TRUE(CoversImage(all, all));
+  EXPECT_TRUE(CoversImage(all, MakeWindowAxis(3, 7, 3, 1, {.same = true})));
+  const WindowAxis not_the_end = MakeWindowAxis(7, 6, 2, 1, {});
+  EXPECT_FALSE(CoversImage(all, not_the_end));
+  EXPECT_FALSE(CoversImage(not_the_end, all));
+  EXPECT_FALSE(CoversImage(all, MakeWindowAxis(3, 7, 1, 1, {.same = true})));  // three windows
+}
+
 INSTANTIATE_TEST_SUITE_P(Rows, Pool2dTest,
                          ::testing::ValuesIn(PixelOpsRows().begin(), PixelOpsRows().end()),
                          [](const auto& info) { return std::string(IsaName(info.param.isa)); });

@@ -1,7 +1,12 @@
 // AVERAGE_POOL_2D and MEAN of the host.
 #include <algorithm>
+#include <atomic>
 #include <limits>
+#include <optional>
+#include <vector>
 
+#include "larq_engine/kernels/aligned_buffer.h"
+#include "larq_engine/kernels/memory_size.h"
 #include "larq_engine/kernels/pool.h"
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
@@ -15,19 +20,26 @@ class AveragePoolStep : public Step {
       : ops_(kernels.pixel_ops), activation_(activation) {}
 
   int64_t pixels() const override { return pixels_; }
+  int64_t blocks() const override {
+    return image_ ? std::max<int64_t>(1, static_cast<int64_t>(image_->parts())) : 1;
+  }
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
+    const auto* in = static_cast<const float*>(inputs[0]);
     auto* out = static_cast<float*>(output);
     const size_t values = static_cast<size_t>(range.last_pixel - range.first_pixel) * values_;
     if (height_.taps == 0) {  // the mean of nothing
       std::fill_n(out, values, std::numeric_limits<float>::quiet_NaN());
-      return;
+    } else if (image_) {
+      for (int64_t image = range.first_pixel; image < range.last_pixel; ++image, out += values_) {
+        AverageImage(in, static_cast<size_t>(image), range, out);
+      }
+    } else {
+      AveragePool2d(in, height_, width_, values_, range.first_pixel, range.last_pixel, ops_.average,
+                    out);
+      Clamp(out, values);
     }
-    AveragePool2d(static_cast<const float*>(inputs[0]), height_, width_, values_, range.first_pixel,
-                  range.last_pixel, ops_.average, out);
-    if (activation_ == Activation::kNone) return;
-    ops_.clamp(out, values, ActivationRange(activation_), out);
   }
 
  protected:
@@ -36,15 +48,46 @@ class AveragePoolStep : public Step {
     width_ = window.Width(image[2]);
     values_ = static_cast<size_t>(image[3]);
     pixels_ = CountPixels(output.dims);
+    image_.reset();
+    const size_t image_pixels = static_cast<size_t>(height_.in * width_.in);
+    if (height_.taps == 0 || image_pixels <= kMaxTaps || !CoversImage(height_, width_)) return;
+    image_.emplace(image_pixels, values_, ops_.average);
+    const auto images = static_cast<size_t>(pixels_);
+    sums_ = AlignedBuffer<float>(MemoryProduct(images, image_->parts() * values_));
+    parts_done_ = std::vector<std::atomic<size_t>>(images);
   }
 
  private:
+  // Whoever sums the last of an image's parts makes the average.
+  void AverageImage(const float* in, size_t image, const StepRange& range, float* out) const {
+    const auto first = static_cast<size_t>(range.first_block);
+    const auto last = static_cast<size_t>(range.last_block);
+    float* sums = sums_.data() + image * image_->parts() * values_;
+    image_->SumParts(in + image * static_cast<size_t>(height_.in * width_.in) * values_, first,
+                     last, sums);
+    const size_t done = parts_done_[image].fetch_add(last - first, std::memory_order_acq_rel);
+    if (done + last - first < image_->parts()) return;
+    parts_done_[image].store(0, std::memory_order_relaxed);  // for the next run
+    image_->Finish(sums, out);
+    Clamp(out, values_);
+  }
+
+  void Clamp(float* out, size_t values) const {
+    if (activation_ == Activation::kNone) return;
+    ops_.clamp(out, values, ActivationRange(activation_), out);
+  }
+
   const PixelOps& ops_;
   Activation activation_;
   WindowAxis height_;
   WindowAxis width_;
   int64_t pixels_ = 0;
   size_t values_ = 0;
+
+  // Of the average of whole images.
+  std::optional<ImageAverage> image_;
+  mutable AlignedBuffer<float> sums_;  // of each image's parts
+  mutable std::vector<std::atomic<size_t>> parts_done_;
 };
 
 class AveragePool2dStep : public AveragePoolStep {

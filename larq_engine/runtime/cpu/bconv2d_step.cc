@@ -38,7 +38,7 @@ class Bconv2dStep : public Step {
   }
 
   int64_t pixels() const override { return pixels_; }
-  int64_t channel_blocks() const override { return conv_ ? conv_->channel_blocks() : 1; }
+  int64_t blocks() const override { return conv_ ? conv_->channel_blocks() : 1; }
   KernelPixels kernel_pixels() const override {
     return conv_ ? conv_->kernel_pixels() : KernelPixels{.tile = 1};
   }

@@ -19,7 +19,7 @@ class Conv2dStep : public Step {
   }
 
   int64_t pixels() const override { return pixels_; }
-  int64_t channel_blocks() const override { return conv_.channel_blocks(); }
+  int64_t blocks() const override { return conv_.channel_blocks(); }
   KernelPixels kernel_pixels() const override { return {.tile = kFloatPixels}; }
   bool pixelwise() const override { return conv_.is_pixelwise(); }
   size_t scratch_bytes() const override { return conv_.scratch_bytes(); }

@@ -280,7 +280,7 @@ std::vector<std::vector<size_t>> CpuSegment::MakeGroups() {
       planned.op->group = group.steps[0]->op->op->name.node;
     }
     group.ops = LastingName(ops);
-    const int64_t blocks = members.size() == 1 ? group.steps[0]->step->channel_blocks() : 1;
+    const int64_t blocks = members.size() == 1 ? group.steps[0]->step->blocks() : 1;
     KernelPixels kernel = group.steps[0]->step->kernel_pixels();
     for (const PlannedStep* planned : group.steps) {
       kernel.tile = std::max(kernel.tile, planned->step->kernel_pixels().tile);
@@ -342,7 +342,7 @@ void CpuSegment::RunUnits(void* data, int64_t first, int64_t last, int worker) {
   const Job& job = *static_cast<const Job*>(data);
   const Group& group = *job.group;
   std::byte* scratch = job.scratch + static_cast<size_t>(worker) * job.scratch_stride;
-  const int64_t blocks = group.steps[0]->step->channel_blocks();
+  const int64_t blocks = group.steps[0]->step->blocks();
   for (int64_t unit = first; unit < last; ++unit) {
     StepRange range = group.tiling.RangeOf(unit, blocks);
     const auto at_first_pixel = [&](const Place& place) {
@@ -359,7 +359,7 @@ void CpuSegment::RunUnits(void* data, int64_t first, int64_t last, int worker) {
         const Place& input = planned.inputs[k];
         inputs[k] = step.reads_whole(k) ? input.base : at_first_pixel(input);
       }
-      if (i > 0) range.last_block = step.channel_blocks();  // all: only steps alone are cut there
+      if (i > 0) range.last_block = step.blocks();  // all: only steps alone are cut there
       const auto start = timed ? ProfileClock::now() : ProfileClock::time_point();
       step.Run({inputs.data(), planned.inputs.size()}, range, scratch,
                at_first_pixel(planned.output));

@@ -43,7 +43,7 @@ std::vector<std::vector<size_t>> GroupSteps(std::span<const FusionStep> steps, b
   return groups;
 }
 
-Tiling CutWork(int64_t pixels, size_t pixel_bytes, KernelPixels kernel, int64_t channel_blocks,
+Tiling CutWork(int64_t pixels, size_t pixel_bytes, KernelPixels kernel, int64_t step_blocks,
                int threads) {
   Tiling tiling{.tiles = {.pixels = pixels, .parts = 0, .step = kernel.step}, .blocks = 1};
   if (pixels == 0) return tiling;
@@ -57,9 +57,9 @@ Tiling CutWork(int64_t pixels, size_t pixel_bytes, KernelPixels kernel, int64_t 
   const int64_t wanted = threads * kUnitsPerThread;
   const int64_t finest = (pixels + kernel.tile - 1) / kernel.tile;
   tiles = std::max(tiles, std::min(wanted, finest));
-  if (tiles < wanted && channel_blocks > 1) {
+  if (tiles < wanted && step_blocks > 1) {
     // Blocks of channels even out the threads; more tiles would only read all filters more often.
-    tiling.blocks = std::min(channel_blocks, (wanted + tiles - 1) / tiles);
+    tiling.blocks = std::min(step_blocks, (wanted + tiles - 1) / tiles);
     return tiling;
   }
   // As many for each thread, or as there can be.

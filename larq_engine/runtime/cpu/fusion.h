@@ -32,8 +32,8 @@ inline constexpr int64_t kMinFusedPixels = 16;
 std::vector<std::vector<size_t>> GroupSteps(std::span<const FusionStep> steps, bool fuse);
 
 // The work of a step is cut along the pixels of its output (all dimensions but the last), and,
-// where pixels are few, along blocks of its channels. Parts can be computed in any order and at the
-// same time.
+// where pixels are few, along blocks of the work of a pixel. Parts can be computed in any order and
+// at the same time.
 struct StepRange {
   int64_t first_pixel;
   int64_t last_pixel;
@@ -43,21 +43,21 @@ struct StepRange {
 
 struct Tiling {
   EvenParts tiles;
-  int64_t blocks;  // that the channels are cut into, for a step alone with few pixels
+  int64_t blocks;  // that the work of a pixel is cut into, for a step alone with few pixels
   int64_t units() const { return tiles.parts * blocks; }
 
-  // What unit `unit` computes of a step with so many blocks of channels.
-  StepRange RangeOf(int64_t unit, int64_t channel_blocks) const {
+  // What unit `unit` computes of a step with so many blocks.
+  StepRange RangeOf(int64_t unit, int64_t step_blocks) const {
     const int64_t tile = unit / blocks, part = unit % blocks;
     return {.first_pixel = tiles.Begin(tile),
             .last_pixel = tiles.Begin(tile + 1),
-            .first_block = channel_blocks * part / blocks,
-            .last_block = channel_blocks * (part + 1) / blocks};
+            .first_block = step_blocks * part / blocks,
+            .last_block = step_blocks * (part + 1) / blocks};
   }
 };
 
 // `pixel_bytes` are those of all places that the group writes to, for one pixel.
-Tiling CutWork(int64_t pixels, size_t pixel_bytes, KernelPixels kernel, int64_t channel_blocks,
+Tiling CutWork(int64_t pixels, size_t pixel_bytes, KernelPixels kernel, int64_t step_blocks,
                int threads);
 
 }  // namespace larq_engine

@@ -35,7 +35,7 @@ class SignedDenseStep : public Step {
   }
 
   int64_t pixels() const override { return pixels_; }
-  int64_t channel_blocks() const override {
+  int64_t blocks() const override {
     return static_cast<int64_t>((weights_.blocks() + kBlocksOfPart - 1) / kBlocksOfPart);
   }
   KernelPixels kernel_pixels() const override {

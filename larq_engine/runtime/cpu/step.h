@@ -27,7 +27,8 @@ class Step {
   virtual void Resize(std::span<const TensorShape> inputs, const TensorShape& output) = 0;
 
   virtual int64_t pixels() const = 0;
-  virtual int64_t channel_blocks() const { return 1; }
+  // That the work of a pixel can be cut into: of its channels, or parts that Run puts together.
+  virtual int64_t blocks() const { return 1; }
 
   // Of a group the largest counts.
   virtual KernelPixels kernel_pixels() const { return {.tile = 8}; }

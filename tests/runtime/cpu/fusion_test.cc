@@ -170,16 +170,16 @@ constexpr KernelPixels kKernel = {.tile = 6}, kKernelOfPairs = {.tile = 6, .step
 struct Cut {
   int64_t pixels;
   size_t pixel_bytes;
-  int64_t channel_blocks;
+  int64_t step_blocks;
   int threads;
   Tiling tiling;
 };
 
-void AddCuts(int64_t pixels, size_t pixel_bytes, int64_t channel_blocks, int threads,
+void AddCuts(int64_t pixels, size_t pixel_bytes, int64_t step_blocks, int threads,
              std::vector<Cut>& cuts) {
   for (const KernelPixels kernel : {kKernel, kKernelOfPairs}) {
-    cuts.push_back({pixels, pixel_bytes, channel_blocks, threads,
-                    CutWork(pixels, pixel_bytes, kernel, channel_blocks, threads)});
+    cuts.push_back({pixels, pixel_bytes, step_blocks, threads,
+                    CutWork(pixels, pixel_bytes, kernel, step_blocks, threads)});
   }
 }
 
@@ -232,7 +232,7 @@ std::vector<Cut> ManyCuts() {
 
 std::string Describe(const Cut& cut) {
   return std::to_string(cut.pixels) + " pixels of " + std::to_string(cut.pixel_bytes) + " bytes, " +
-         std::to_string(cut.channel_blocks) + " blocks, " + std::to_string(cut.tiling.tiles.step) +
+         std::to_string(cut.step_blocks) + " blocks, " + std::to_string(cut.tiling.tiles.step) +
          " at a time, " + std::to_string(cut.threads) +
          " threads: " + std::to_string(cut.tiling.tiles.parts) + " tiles, " +
          std::to_string(cut.tiling.blocks) + " blocks";
@@ -284,12 +284,12 @@ TEST(CutWork, ThreadsGetEqualShares) {
     EXPECT_TRUE(tiles % cut.threads == 0 || cut.tiling.blocks > 1 ||
                 tiles == cut.tiling.tiles.steps());
     EXPECT_GE(cut.tiling.blocks, 1);
-    EXPECT_LE(cut.tiling.blocks, cut.channel_blocks);
+    EXPECT_LE(cut.tiling.blocks, cut.step_blocks);
     const int64_t wanted = 4 * int64_t{cut.threads};
     // Channels are cut where tiles are few and only there, and only as far as needed.
     if (tiles >= wanted) {
       EXPECT_EQ(cut.tiling.blocks, 1);
-    } else if (cut.tiling.blocks < cut.channel_blocks) {
+    } else if (cut.tiling.blocks < cut.step_blocks) {
       EXPECT_GE(cut.tiling.units(), wanted);
       EXPECT_LT(cut.tiling.units() - tiles, wanted);
     }

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <thread>
 
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/aligned_buffer.h"
@@ -48,7 +49,7 @@ struct Made {
 void RunAll(const Step& step, const void* input, void* output) {
   AlignedBuffer<std::byte> scratch(step.scratch_bytes());
   const void* inputs[] = {input};
-  step.Run(inputs, {0, step.pixels(), 0, step.channel_blocks()}, scratch.data(), output);
+  step.Run(inputs, {0, step.pixels(), 0, step.blocks()}, scratch.data(), output);
 }
 
 template <typename Function>
@@ -74,6 +75,51 @@ TEST(MeanStep, OfNothingIsNan) {
   std::vector<float> out(40);
   RunAll(*step, nullptr, out.data());
   for (float value : out) EXPECT_TRUE(std::isnan(value));
+}
+
+TEST(MeanStep, OfImagesIsTheSameHoweverTheirPartsAreCut) {
+  static constexpr int32_t kAxes[] = {1, 2};
+  constexpr int kImages = 3, kPixels = 9 * 11, kChannels = 37;
+  OpInfo info{
+      .inputs = {Tensor(kTfLiteFloat32, {1, 9, 11, kChannels}), Tensor(kTfLiteInt32, {2}, kAxes)},
+      .output = Tensor(kTfLiteFloat32, {1, kChannels})};
+  const Op op = FindOp(kTfLiteBuiltinMean, nullptr)->read(info);
+  const auto step = MakeStep(op, {.kernel = "auto", .pixel_ops = SelectPixelOps({}, kAutoKernel)});
+  const std::vector<TensorShape> inputs = {{.dims = {kImages, 9, 11, kChannels}}};
+  step->Resize(inputs, OutputShape(op, inputs));
+  ASSERT_EQ(step->pixels(), kImages);
+  ASSERT_EQ(step->blocks(), (kPixels + 15) / 16);
+
+  std::vector<float> in(kImages * kPixels * kChannels);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = 1.0f / static_cast<float>(i % 1013 + 1);
+  std::vector<float> whole(kImages * kChannels);
+  RunAll(*step, in.data(), whole.data());
+  for (size_t i = 0; i < whole.size(); ++i) {
+    double sum = 0;
+    const float* image = in.data() + i / kChannels * kPixels * kChannels;
+    for (size_t pixel = 0; pixel < kPixels; ++pixel)
+      sum += image[pixel * kChannels + i % kChannels];
+    ASSERT_NEAR(whole[i], sum / kPixels, 1e-7) << i;
+  }
+
+  // On several threads, each with every third part of each image.
+  const void* data = in.data();
+  for (int run = 0; run < 20; ++run) {
+    std::vector<float> cut(whole.size());
+    std::vector<std::thread> threads;
+    for (int64_t thread = 0; thread < 3; ++thread) {
+      threads.emplace_back([&, thread] {
+        for (int64_t image = 0; image < kImages; ++image) {
+          for (int64_t block = thread; block < step->blocks(); block += 3) {
+            step->Run({&data, 1}, {image, image + 1, block, block + 1}, nullptr,
+                      cut.data() + image * kChannels);
+          }
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    ASSERT_EQ(cut, whole) << "run " << run;
+  }
 }
 
 TEST(DequantizeStep, Int8SaturatesOnBothSides) {

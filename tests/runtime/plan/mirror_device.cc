@@ -94,8 +94,8 @@ class MirrorSegment : public Segment {
     for (size_t input : made.op->inputs) inputs.push_back(find(input));
     AlignedBuffer<std::byte> scratch(scratch_bytes_);
     TakeAtLeast(executor_.slow ? executor_.Seconds(program_, *made.op, 1) : 0, [&] {
-      made.step->Run(inputs, {0, made.step->pixels(), 0, made.step->channel_blocks()},
-                     scratch.data(), find(made.op->output));
+      made.step->Run(inputs, {0, made.step->pixels(), 0, made.step->blocks()}, scratch.data(),
+                     find(made.op->output));
     });
     ++made.calls;
   }
