@@ -120,7 +120,8 @@ def find_roofline(steps: Sequence[Mapping[str, Any]], limits: Mapping[str, float
     for step in steps:
         if step["op"] == HOST:
             continue
-        limit = limits.get(step["kernel"].rpartition("_")[2]) if step["macs"] else None
+        is_binary = step["op"] == "LceBconv2d"
+        limit = limits.get(step["kernel"].rpartition("_")[2]) if is_binary else None
         at_limit = step["macs"] / (limit * 1e6) if limit else None
         shares.append((step["ms"], None if at_limit is None else at_limit / step["ms"]))
     return Roofline(

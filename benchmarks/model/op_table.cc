@@ -51,18 +51,18 @@ OpTable MakeOpTable(std::span<const StepProfile> steps, std::span<const HostOp> 
     const double time = static_cast<double>(step.total_ns);
     // A branch that the data did not take has steps without calls.
     const double calls = static_cast<double>(std::max<uint64_t>(step.calls, 1));
+    const double macs = static_cast<double>(step.macs + step.absorbed_macs);
     left -= time;
-    table.rows.push_back(
-        {.op = step.op,
-         .name = step.layer,
-         .tensor = step.name,
-         .node = step.node,
-         .device = step.device,
-         .kernel = step.kernel,
-         .calls = step.calls,
-         .ms_per_call = time / calls / 1e6,
-         .percent = 100 * time / elapsed,
-         .gmac_per_s = time == 0 ? 0 : static_cast<double>(step.macs) * calls / time});
+    table.rows.push_back({.op = step.op,
+                          .name = step.layer,
+                          .tensor = step.name,
+                          .node = step.node,
+                          .device = step.device,
+                          .kernel = step.kernel,
+                          .calls = step.calls,
+                          .ms_per_call = time / calls / 1e6,
+                          .percent = 100 * time / elapsed,
+                          .gmac_per_s = time == 0 ? 0 : macs * calls / time});
   }
   double of_host = 0;
   for (const HostOp& op : host_ops) of_host += op.ms * 1e6 * static_cast<double>(runs);

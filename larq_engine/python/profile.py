@@ -127,14 +127,13 @@ def make_table(
             ms_per_call=step["total_ns"] / max(step["calls"], 1) / 1e6,
             percent=100 * step["total_ns"] / elapsed_ns,
             gmac_per_s=(
-                step["macs"] * step["calls"] / step["total_ns"]
-                if step["macs"] and step["total_ns"]
-                else None
+                macs * step["calls"] / step["total_ns"] if macs and step["total_ns"] else None
             ),
             subgraph=step["subgraph"],
             absorbed=tuple(step["absorbed"]),
         )
         for step in steps
+        for macs in [step["macs"] + step["absorbed_macs"]]
     ]
     counts = Counter(host_ops)
     host_ns = elapsed_ns - sum(step["total_ns"] for step in steps)

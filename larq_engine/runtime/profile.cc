@@ -42,9 +42,11 @@ std::string ProfileJson(std::span<const StepProfile> steps) {
             ",\"device\":" + JsonString(step.device) + ",\"kernel\":" + JsonString(step.kernel) +
             ",\"calls\":" + std::to_string(step.calls) +
             ",\"total_ns\":" + std::to_string(step.total_ns) +
-            ",\"macs\":" + std::to_string(step.macs) + ",\"bytes\":" + std::to_string(step.bytes) +
-            ",\"reason\":" + JsonString(step.reason) + ",\"group\":" + std::to_string(step.group) +
-            ",\"absorbed\":[" + JoinNumbers(step.absorbed) + "]}";
+            ",\"macs\":" + std::to_string(step.macs) +
+            ",\"absorbed_macs\":" + std::to_string(step.absorbed_macs) +
+            ",\"bytes\":" + std::to_string(step.bytes) + ",\"reason\":" + JsonString(step.reason) +
+            ",\"group\":" + std::to_string(step.group) + ",\"absorbed\":[" +
+            JoinNumbers(step.absorbed) + "]}";
   }
   return json + "]}";
 }

@@ -25,11 +25,12 @@ struct StepProfile {
   std::string kernel;
   uint64_t calls;
   uint64_t total_ns;
-  int64_t macs = 0;         // of one call
+  int64_t macs = 0;         // of one call, if the operator multiplies
   uint64_t bytes = 0;       // of a transfer
   std::string reason = "";  // for the device; empty where there is no other
   int group = -1;  // the first node of those that run together, tile by tile or in one launch
   std::vector<int> absorbed = {};  // nodes that never run, as this one stands in for them
+  int64_t absorbed_macs = 0;
 };
 
 // Calls and their time, which several threads may add to.

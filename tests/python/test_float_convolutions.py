@@ -124,6 +124,16 @@ def test_a_convolution_in_groups_is_one_step(groups, channels, how, runtime, rng
     assert _steps(model, runtime=runtime)[0] == ("CONV_2D", absorbed)
 
 
+@convolutions
+def test_a_step_of_groups_counts_the_products_of_all(rng):
+    model = _model(rng, lambda net, x: net.concatenate(_groups(net, x, 3)[1]), 12)
+    with model.open() as interpreter:
+        row = interpreter.profile(runs=1).rows[0]
+    assert row.gmac_per_s is not None
+    products = 9 * 11 * (3 * 6) * (3 * 3 * 4)
+    assert row.gmac_per_s * row.ms_per_call * 1e6 == pytest.approx(products)
+
+
 def _other_reader_of_a_group(net, x):
     _, made = _groups(net, x, 2)
     return net.concatenate(made), made[1]

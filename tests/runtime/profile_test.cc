@@ -28,17 +28,18 @@ TEST(ProfileJson, StepsInOrderWithTheirNamesEscaped) {
                                 .total_ns = 18446744073709551615u,
                                 .macs = 115605504,
                                 .group = 3,
-                                .absorbed = {1, 2}}};
+                                .absorbed = {1, 2},
+                                .absorbed_macs = 7}};
   EXPECT_EQ(
       ProfileJson(steps),
       "{\"steps\":[{\"op\":\"LceQuantize\",\"name\":\"a "
       "\\\"b\\\"\\\\c\\u000a\",\"layer\":\"a\",\"node\":3,"
       "\"subgraph\":1,\"device\":\"cpu\",\"kernel\":\"\",\"calls\":2,\"total_ns\":1000,\"macs\":0,"
-      "\"bytes\":0,\"reason\":\"\",\"group\":-1,\"absorbed\":[]},"
+      "\"absorbed_macs\":0,\"bytes\":0,\"reason\":\"\",\"group\":-1,\"absorbed\":[]},"
       "{\"op\":\"LceBconv2d\",\"name\":\"conv}\",\"layer\":\"\\\"conv\\\"\",\"node\":4,"
       "\"subgraph\":-1,\"device\":\"cpu\",\"kernel\":\"bgemm\",\"calls\":2,"
       "\"total_ns\":18446744073709551615,\"macs\":115605504,"
-      "\"bytes\":0,\"reason\":\"\",\"group\":3,\"absorbed\":[1,2]}]}");
+      "\"absorbed_macs\":7,\"bytes\":0,\"reason\":\"\",\"group\":3,\"absorbed\":[1,2]}]}");
 }
 
 }  // namespace

@@ -429,7 +429,9 @@ void CpuSegment::AppendProfile(std::vector<StepProfile>& steps) const {
   for (const auto& planned : ops_) {
     const ProgramOp& op = *planned->op;
     std::vector<int> absorbed;
+    int64_t absorbed_macs = 0;
     for (const PlannedOp* other : planned->absorbed) {
+      absorbed_macs += other->macs;
       const int node = other->op->name.node;  // one may be several operators
       if (absorbed.empty() || absorbed.back() != node) absorbed.push_back(node);
     }
@@ -443,7 +445,8 @@ void CpuSegment::AppendProfile(std::vector<StepProfile>& steps) const {
                      .total_ns = planned->counter.total_ns(),
                      .macs = planned->macs,
                      .group = planned->group,
-                     .absorbed = std::move(absorbed)});
+                     .absorbed = std::move(absorbed),
+                     .absorbed_macs = absorbed_macs});
   }
 }
 

@@ -76,13 +76,13 @@ double CudaExecutor::Seconds(const Program& program, const ProgramOp& op, int) c
   double bytes = static_cast<double>(program.value(op.output).bytes);
   for (size_t input : op.inputs) bytes += static_cast<double>(program.value(input).bytes);
   const TensorShape& output = program.value(op.output).shape;
-  auto macs = static_cast<double>(Macs(*op.op, output));
+  double seconds_of_a_product = 1 / kFloatMacsPerSecond;
   if (const auto* conv = std::get_if<Bconv2dOp>(op.op.get())) {
-    macs *= static_cast<double>(conv->spec.bits_in * conv->spec.bits_weights);  // products of bits
+    const int64_t products_of_bits = conv->spec.bits_in * conv->spec.bits_weights;
+    seconds_of_a_product = static_cast<double>(products_of_bits) / kMacsPerSecond;
   }
-  const auto float_macs = static_cast<double>(FloatMacs(*op.op, output));
-  return kLaunch + std::max({macs / kMacsPerSecond, float_macs / kFloatMacsPerSecond,
-                             bytes / kBytesPerSecond});
+  return kLaunch + std::max(static_cast<double>(Macs(*op.op, output)) * seconds_of_a_product,
+                            bytes / kBytesPerSecond);
 }
 
 std::unique_ptr<Segment> CudaExecutor::Compile(const Program& program, std::span<const size_t> ops,

@@ -251,10 +251,7 @@ Bconv2dOp Bconv2dOp::Slice(int64_t first, int64_t count) const {
 }
 
 int64_t Bconv2dOp::Macs(const TensorShape& output) const {
-  int64_t macs = 0;
-  const bool overflow = __builtin_mul_overflow(CountElements(output.dims, 3),
-                                               spec.out_channels * spec.depth(), &macs);
-  return overflow ? std::numeric_limits<int64_t>::max() : macs;
+  return CountProducts(CountElements(output.dims, 3), spec.out_channels * spec.depth());
 }
 
 }  // namespace larq_engine

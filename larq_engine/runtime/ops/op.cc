@@ -18,14 +18,15 @@ TensorShape OutputShape(const Op& op, std::span<const TensorShape> inputs) {
 }
 
 int64_t Macs(const Op& op, const TensorShape& output) {
-  const auto* conv = std::get_if<Bconv2dOp>(&op);
-  return conv == nullptr ? 0 : conv->Macs(output);
-}
-
-int64_t FloatMacs(const Op& op, const TensorShape& output) {
+  if (const auto* conv = std::get_if<Bconv2dOp>(&op)) return conv->Macs(output);
   const int64_t values = CountElements(output.dims, output.dims.size());
-  if (const auto* conv = std::get_if<Conv2dOp>(&op)) return values * conv->spec.depth();
-  if (const auto* dense = std::get_if<DenseOp>(&op)) return values * dense->depth;
+  if (const auto* conv = std::get_if<Conv2dOp>(&op))
+    return CountProducts(values, conv->spec.depth());
+  if (const auto* conv = std::get_if<Int8Conv2dOp>(&op))
+    return CountProducts(values, conv->spec.depth());
+  if (const auto* dense = std::get_if<DenseOp>(&op)) return CountProducts(values, dense->depth);
+  if (const auto* dense = std::get_if<SignedDenseOp>(&op))
+    return CountProducts(values, dense->shape.depth);
   return 0;
 }
 

@@ -55,9 +55,8 @@ std::vector<size_t> DataInputs(const Op& op);
 
 TensorShape OutputShape(const Op& op, std::span<const TensorShape> inputs);
 
-// Products of a layer of bits in one run, and products of floats.
+// Products of a layer in one run, whatever they are of; 0 of other operators.
 int64_t Macs(const Op& op, const TensorShape& output);
-int64_t FloatMacs(const Op& op, const TensorShape& output);
 
 }  // namespace larq_engine
 

@@ -1,5 +1,7 @@
 #include "larq_engine/runtime/ops/tensor_info.h"
 
+#include <limits>
+
 #include "larq_engine/kernels/memory_size.h"
 #include "larq_engine/runtime/ops/op_error.h"
 
@@ -34,6 +36,12 @@ int64_t CountElements(const std::vector<int>& dims, size_t count) {
                   "file is corrupted or the input was resized too far");
   }
   return elements;
+}
+
+int64_t CountProducts(int64_t values, int64_t depth) {
+  int64_t products = 0;
+  const bool overflow = __builtin_mul_overflow(values, depth, &products);
+  return overflow ? std::numeric_limits<int64_t>::max() : products;
 }
 
 }  // namespace larq_engine

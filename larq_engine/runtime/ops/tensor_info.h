@@ -32,6 +32,9 @@ std::string DimsString(const std::vector<int>& dims);
 // The product of dims[0, count): throws OpError where it exceeds what memory could hold.
 int64_t CountElements(const std::vector<int>& dims, size_t count);
 
+// Of so many values, each a sum of so many products; the greatest number for any that is greater.
+int64_t CountProducts(int64_t values, int64_t depth);
+
 }  // namespace larq_engine
 
 #endif  // LARQ_ENGINE_RUNTIME_OPS_TENSOR_INFO_H_
