@@ -126,8 +126,8 @@ void FloatConv2d::RunPixels(const float* input, int64_t pixels, FloatArgs& args)
     neighbours[i] = static_cast<ptrdiff_t>(i) * static_cast<ptrdiff_t>(spec_.in_channels);
   }
   args.lhs = neighbours.data();
+  args.pixel_step = args.segment_words = static_cast<size_t>(spec_.in_channels);
   args.segments = 1;
-  args.segment_words = static_cast<size_t>(spec_.in_channels);
   for (auto left = static_cast<size_t>(pixels); left > 0; left -= args.m) {
     args.m = std::min(left, kFloatPixels);
     args.lhs_base = input;
@@ -149,18 +149,19 @@ void FloatConv2d::RunTaps(const float* input, int64_t first, int64_t last, std::
     int64_t pixels = std::min(last - first, static_cast<int64_t>(kFloatPixels));
     if (grid_.width().out >= kLongLine) pixels = grid_.PixelsAlike(start, pixels);
     found.m = args.m = static_cast<size_t>(pixels);
+    const bool is_inner = grid_.IsInnerLine(start) && grid_.AreInnerInLine(start, args.m);
+    args.pixel_step = is_inner ? static_cast<size_t>(spec_.stride_width * spec_.in_channels) : 0;
     args.out = out;
     args.rhs = of_first_group.rhs;
     args.bias = of_first_group.bias;
-    const float* group_input = input;
+    runs_.Find(grid_, reinterpret_cast<const uint32_t*>(input), start, taps, found);
+    args.lhs_base = reinterpret_cast<const float*>(found.lhs_base);
+    args.lhs = found.lhs;
+    args.segments = found.segments;
+    args.segment_words = found.segment_words;
     for (int64_t group = 0; group < spec_.groups; ++group) {
-      runs_.Find(grid_, reinterpret_cast<const uint32_t*>(group_input), start, taps, found);
-      args.lhs_base = reinterpret_cast<const float*>(found.lhs_base);
-      args.lhs = found.lhs;
-      args.segments = found.segments;
-      args.segment_words = found.segment_words;
       product(args);
-      group_input += spec_.group_in_channels();
+      args.lhs_base = LhsRun(args.lhs_base, spec_.group_in_channels());
       args.out += args.n;
       args.rhs += group_columns_ * static_cast<size_t>(spec_.depth());
       args.bias += group_columns_;

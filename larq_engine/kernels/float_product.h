@@ -12,7 +12,9 @@
 //
 // 1. Tile:       1 <= m <= kFloatPixels and 1 <= n, any n. out[0..m)[0..n) is written and no more.
 // 2. Segments:   the left side is as in bgemm.h (LhsRun), of floats, with kFloatPixels entries for
-//                each run. of_channels: a run is whole taps, of n floats each.
+//                each run. of_channels: a run is whole taps, of n floats each. pixel_step is 0,
+//                or in each segment the run of a pixel begins so many floats after that of the
+//                pixel before: what `lhs` says, too.
 // 3. RightSide:  `rhs` and `bias` are aligned to 64 bytes and filled up with zeros to a multiple
 //                of kFloatLanes columns. of_pixels: blocks of nr columns, of which the last has as
 //                many as are left; a block has its columns side by side for each k. of_channels:
@@ -42,6 +44,7 @@ struct FloatArgs {
   size_t segment_words;
   const float* lhs_base;
   const ptrdiff_t* lhs;  // [segments][kFloatPixels]
+  size_t pixel_step;     // clause 2
   const float* rhs;
   const float* bias;
   FloatRange range;

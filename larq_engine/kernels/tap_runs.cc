@@ -14,8 +14,7 @@ TapRuns::TapRuns(const Bconv2dSpec& spec, size_t mr)
   const size_t taps_in_run = spec.lines_are_runs() ? static_cast<size_t>(spec.filter_width) : 1;
   inner_segments_ = taps_ / taps_in_run;
   inner_segment_words_ = taps_in_run * tap_words_;
-  const auto planes = static_cast<size_t>(spec.bits_in);
-  padding_run_.assign((planes - 1) * spec.plane_words() + inner_segment_words_, 0);
+  padding_run_.assign(pixel_words_ - tap_words_ + inner_segment_words_, 0);
   if (spec.IsPaddedWith(PadValue::kMinusOne)) {
     std::fill(padding_run_.begin(), padding_run_.end(), ~uint32_t{0});
     const uint32_t last_word = TailMask(static_cast<size_t>(spec.group_in_channels()));

@@ -28,10 +28,10 @@ class TapRuns {
   ptrdiff_t* TakeScratch(ScratchParts& parts) const { return parts.Take<ptrdiff_t>(mr_, taps_); }
 
   // Sets the left side of a tile of tile.m pixels from `start` on; group_input is the packed image
-  // from the first word of the plane and group on. The planes that follow are where they are in the
-  // image, also of padding. With 64 channels a tile of 6 pixels has 54 taps and takes the fastest
-  // row some 350 cycles, so most tiles must find theirs at no cost: away from the borders they lie
-  // as in the tile before.
+  // from the first word of the plane and group on. The planes and groups that follow are where they
+  // are in the image, also of padding. With 64 channels a tile of 6 pixels has 54 taps and takes
+  // the fastest row some 350 cycles, so most tiles must find theirs at no cost: away from the
+  // borders they lie as in the tile before.
   void Find(const OutputGrid& grid, const uint32_t* group_input, const Position& start,
             ptrdiff_t* scratch, BgemmArgs& tile) const {
     // Unsigned and in whole numbers, because it may be outside.
@@ -76,7 +76,7 @@ class TapRuns {
   // image: with 64 channels, to set up a run of one tap costs an eighth of its product.
   size_t inner_segments_;
   size_t inner_segment_words_;
-  std::vector<uint32_t> padding_run_;  // a run of +1 or of -1 in every plane
+  std::vector<uint32_t> padding_run_;  // a run of +1 or of -1 in every plane and group
   // Where the taps of a tile that is away from all borders are, in words from its first tap:
   // [taps][mr], and [runs][mr].
   std::vector<ptrdiff_t> inner_taps_;

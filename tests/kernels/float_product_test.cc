@@ -105,8 +105,10 @@ FloatFn FunctionOf(const FloatRow& row, const Product& p) {
 }
 
 // Runs the row with every buffer at a guard page and canaries around the result.
-void ExpectExact(const FloatRow& row, const Product& p, Guard guard = Guard::kAfter) {
-  // Each run is a buffer of its own; of entries with i >= m nothing must be read.
+void ExpectExact(const FloatRow& row, const Product& p, Guard guard = Guard::kAfter,
+                 size_t pixel_step = 0) {
+  // Each run is a buffer of its own, or each segment, if its runs are a step apart; of entries with
+  // i >= m nothing must be read.
   std::vector<std::unique_ptr<GuardedBuffer<float>>> runs;
   const float* const base = p.lhs.data();
   const auto offset = [&](const void* run) {
@@ -117,11 +119,16 @@ void ExpectExact(const FloatRow& row, const Product& p, Guard guard = Guard::kAf
   GuardedBuffer<ptrdiff_t> offsets(p.segments * kFloatPixels, guard);
   std::fill_n(offsets.data(), offsets.size(), offset(reinterpret_cast<const void*>(16)));
   for (size_t s = 0; s < p.segments; ++s) {
+    const size_t segment_words = (p.m - 1) * pixel_step + p.segment_words;
     for (size_t i = 0; i < p.m; ++i) {
-      const std::span<const float> run(&p.lhs[i * p.words() + s * p.segment_words],
-                                       p.segment_words);
-      runs.push_back(std::make_unique<GuardedBuffer<float>>(run, guard));
-      offsets.data()[s * kFloatPixels + i] = offset(runs.back()->data());
+      if (i == 0 || pixel_step == 0) {
+        const size_t words = pixel_step == 0 ? p.segment_words : segment_words;
+        runs.push_back(std::make_unique<GuardedBuffer<float>>(words, guard));
+        std::fill_n(runs.back()->data(), words, kCanary);
+      }
+      float* run = runs.back()->data() + i * pixel_step;
+      std::copy_n(&p.lhs[i * p.words() + s * p.segment_words], p.segment_words, run);
+      offsets.data()[s * kFloatPixels + i] = offset(run);
     }
   }
   // Both are of whole lines, so that their ends meet the guard.
@@ -141,6 +148,7 @@ void ExpectExact(const FloatRow& row, const Product& p, Guard guard = Guard::kAf
                       .segment_words = p.segment_words,
                       .lhs_base = base,
                       .lhs = offsets.data(),
+                      .pixel_step = pixel_step,
                       .rhs = rhs.data(),
                       .bias = bias.data(),
                       .range = p.range,
@@ -187,6 +195,24 @@ TEST_P(FloatProductTest, Segments) {
         for (size_t n : {size_t{3}, size_t{16}, nr() + 1}) {
           const auto m = static_cast<size_t>(random_.Int(1, kFloatPixels));
           ExpectExact(GetParam(), RandomProduct(random_, of_channels, m, n, segments, steps));
+        }
+      }
+    }
+  }
+}
+
+TEST_P(FloatProductTest, SegmentsOfPixelsThatAreAStepApart) {
+  SCOPED_TRACE(testing::ReplayHint());
+  for (bool of_channels : {false, true}) {
+    for (size_t m : {size_t{1}, kFloatPixels - 1, kFloatPixels}) {
+      for (size_t n : {size_t{1}, size_t{7}, size_t{8}, size_t{9}, size_t{15}, size_t{16},
+                       size_t{17}, nr(), nr() + 8, nr() + 16}) {
+        for (size_t steps : {1, 4, 9}) {
+          const Product p = RandomProduct(random_, of_channels, m, n, 3, steps);
+          for (size_t gap : {0, 1, 29}) {
+            ExpectExact(GetParam(), p, Guard::kAfter, p.segment_words + gap);
+            ExpectExact(GetParam(), p, Guard::kBefore, p.segment_words + gap);
+          }
         }
       }
     }
@@ -247,6 +273,7 @@ TEST_P(FloatProductTest, Parts) {
                               .segment_words = p.segment_words,
                               .lhs_base = p.lhs.data(),
                               .lhs = runs.data(),
+                              .pixel_step = 0,
                               .rhs = rhs.data() + first * p.depth(),
                               .bias = bias.data() + first,
                               .range = p.range,

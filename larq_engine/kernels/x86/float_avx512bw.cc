@@ -55,7 +55,10 @@ void FloatPixels64Avx512bw(const FloatArgs& args) {
   }
   if (column + 2 * kFloatLanes < args.n) return MultiplyColumns<Vec16, 3>(args, column);
   if (column + kFloatLanes < args.n) return MultiplyColumns<Vec16, 2>(args, column);
-  if (column + Vec8::kLanes < args.n) return MultiplyColumns<Vec16, 1>(args, column);
+  if (column + Vec8::kLanes < args.n) {
+    if (AreInLine(args)) return MultiplyInLine<Vec16>(args, column);
+    return MultiplyColumns<Vec16, 1>(args, column);
+  }
   if (column < args.n) MultiplyFewColumns(args, column);
 }
 
