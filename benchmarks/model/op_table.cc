@@ -51,7 +51,7 @@ OpTable MakeOpTable(std::span<const StepProfile> steps, std::span<const HostOp> 
     const double time = static_cast<double>(step.total_ns);
     // A branch that the data did not take has steps without calls.
     const double calls = static_cast<double>(std::max<uint64_t>(step.calls, 1));
-    const double macs = static_cast<double>(step.macs + step.absorbed_macs);
+    const double macs = static_cast<double>(step.macs) + static_cast<double>(step.absorbed_macs);
     left -= time;
     table.rows.push_back({.op = step.op,
                           .name = step.layer,

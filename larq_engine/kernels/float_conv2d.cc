@@ -149,12 +149,12 @@ void FloatConv2d::RunTaps(const float* input, int64_t first, int64_t last, std::
     int64_t pixels = std::min(last - first, static_cast<int64_t>(kFloatPixels));
     if (grid_.width().out >= kLongLine) pixels = grid_.PixelsAlike(start, pixels);
     found.m = args.m = static_cast<size_t>(pixels);
-    const bool is_inner = grid_.IsInnerLine(start) && grid_.AreInnerInLine(start, args.m);
-    args.pixel_step = is_inner ? static_cast<size_t>(spec_.stride_width * spec_.in_channels) : 0;
     args.out = out;
     args.rhs = of_first_group.rhs;
     args.bias = of_first_group.bias;
-    runs_.Find(grid_, reinterpret_cast<const uint32_t*>(input), start, taps, found);
+    const bool is_inner =
+        runs_.Find(grid_, reinterpret_cast<const uint32_t*>(input), start, taps, found);
+    args.pixel_step = is_inner ? static_cast<size_t>(spec_.stride_width * spec_.in_channels) : 0;
     args.lhs_base = reinterpret_cast<const float*>(found.lhs_base);
     args.lhs = found.lhs;
     args.segments = found.segments;

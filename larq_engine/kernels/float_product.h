@@ -8,13 +8,13 @@
 // the bias. So rows agree bit for bit, and with the kernels for GPUs (cuda/conv2d.h, depthwise.h);
 // of a NaN, sign and payload are open.
 //
-// tests/kernels/float_product_test.cc has one test a clause:
+// tests/kernels/float_product_test.cc has a test for each clause:
 //
 // 1. Tile:       1 <= m <= kFloatPixels and 1 <= n, any n. out[0..m)[0..n) is written and no more.
 // 2. Segments:   the left side is as in bgemm.h (LhsRun), of floats, with kFloatPixels entries for
 //                each run. of_channels: a run is whole taps, of n floats each. pixel_step is 0,
 //                or in each segment the run of a pixel begins so many floats after that of the
-//                pixel before: what `lhs` says, too.
+//                pixel before, and `lhs` says the same.
 // 3. RightSide:  `rhs` and `bias` are aligned to 64 bytes and filled up with zeros to a multiple
 //                of kFloatLanes columns. of_pixels: blocks of nr columns, of which the last has as
 //                many as are left; a block has its columns side by side for each k. of_channels:

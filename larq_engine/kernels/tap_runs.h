@@ -32,20 +32,22 @@ class TapRuns {
   // are in the image, also of padding. With 64 channels a tile of 6 pixels has 54 taps and takes
   // the fastest row some 350 cycles, so most tiles must find theirs at no cost: away from the
   // borders they lie as in the tile before.
-  void Find(const OutputGrid& grid, const uint32_t* group_input, const Position& start,
+  // Returns whether they do.
+  bool Find(const OutputGrid& grid, const uint32_t* group_input, const Position& start,
             ptrdiff_t* scratch, BgemmArgs& tile) const {
     // Unsigned and in whole numbers, because it may be outside.
     tile.lhs_base = LhsRun(group_input, FirstTap(grid, start));
-    if (grid.AreInnerInLine(start, tile.m)) {
-      tile.lhs =
-          grid.IsInnerLine(start) ? inner_runs_.data() : PadLines(grid, start, scratch, tile);
-      tile.segments = inner_segments_;
-      tile.segment_words = inner_segment_words_;
-    } else {
+    if (!grid.AreInnerInLine(start, tile.m)) {
       tile.lhs = PadTaps(grid, start, scratch, tile);
       tile.segments = taps_;
       tile.segment_words = tap_words_;
+      return false;
     }
+    const bool is_inner = grid.IsInnerLine(start);
+    tile.lhs = is_inner ? inner_runs_.data() : PadLines(grid, start, scratch, tile);
+    tile.segments = inner_segments_;
+    tile.segment_words = inner_segment_words_;
+    return is_inner;
   }
 
  private:

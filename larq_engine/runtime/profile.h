@@ -30,7 +30,7 @@ struct StepProfile {
   std::string reason = "";  // for the device; empty where there is no other
   int group = -1;  // the first node of those that run together, tile by tile or in one launch
   std::vector<int> absorbed = {};  // nodes that never run, as this one stands in for them
-  int64_t absorbed_macs = 0;
+  int64_t absorbed_macs = 0;       // of one call of those
 };
 
 // Calls and their time, which several threads may add to.

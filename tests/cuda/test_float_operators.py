@@ -300,6 +300,15 @@ def test_a_sum_that_is_placed_where_nobody_computes_it(rng):
         model.open(device="auto", placement=f"{node}:cuda").predict(model.inputs)
 
 
+@pytest.mark.parametrize("name", ["average", "average, inside", "mean", "mean of lines"])
+def test_averages_are_those_of_the_cpu_to_the_bit(name, rng):
+    model = _model(_Numbers(rng), _SUMS[name][0])
+    with model.open(device="cpu") as interpreter:
+        assert {"AVERAGE_POOL_2D", "MEAN"} & set(claimed(interpreter))
+        expected = interpreter.predict(model.inputs)
+    assert _run(model, "cuda").tobytes() == expected.tobytes()
+
+
 @pytest.mark.parametrize("name", _CURVES)
 def test_curves_are_close(name, rng):
     model = _model(_Numbers(rng), _CURVES[name])

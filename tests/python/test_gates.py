@@ -68,10 +68,12 @@ def test_results_do_not_depend_on_kernel_threads_and_fusing(pool, rng):
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 @pytest.mark.parametrize("activation", ["NONE", "RELU6"])
 def test_averages(padding, activation, rng):
-    """Of windows at borders, of more than 16 taps, with strides; of several images."""
-    for taps, stride in ((1, 1), (2, 2), (3, 1), (3, 2), (5, 3), (7, 2)):
+    """Of windows at borders, of more than 16 taps, with strides; of several images, and of all."""
+    of_windows = ((1, 1), (2, 2), (3, 1), (3, 2), (5, 3), (7, 2))
+    of_images = [(7, 7, 7), (3, 7, 7)] if padding == "SAME" else [(7, 7, 1)]
+    for height, taps, stride in [*((10, *window) for window in of_windows), *of_images]:
         net = Net(rng)
-        x = net.input(random_images(rng, 3, 10, 7, 19))
+        x = net.input(10 * random_images(rng, 3, height, 7, 19))
         y = net.average(x, taps, stride, padding, activation)
         model = net.finish(net.bits(y), y)
         with model.open() as interpreter:
@@ -116,14 +118,15 @@ def test_what_the_host_computes_as_well_stays_with_it(rng):
         assert claimed(interpreter) == ["LceQuantize"] * 2
 
 
+@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("batch", [1, 5])
-def test_samples_of_a_large_batch_are_apart(batch, rng):
+def test_samples_of_a_large_batch_are_apart(batch, threads, rng):
     """The plan takes some samples after the others where a batch is more than a cache holds."""
     net = Net(rng)
     x = net.input(random_images(rng, batch, 64, 64, 64))
     y = net.dense(net.average(x, 64, 1, "VALID"), _weights(rng, 32, 64))
     model = net.finish(net.conv(x, 8, stride=8), net.bits(y), y)
-    got = model.open().predict(model.inputs)
+    got = model.open(num_threads=threads).predict(model.inputs)
     np.testing.assert_array_equal(got[0], model.expected[0])
     np.testing.assert_allclose(got[2], model.expected[2], rtol=1e-4, atol=1e-5)
 

@@ -50,20 +50,34 @@ LE_DEVICE void MaxPoolFloats(const PoolArgs& a) {
   FinishWord(a.program, y, part.pixel, part.word, part.lane, a.window.channels, part.inside);
 }
 
-// The sum in order, by the number of taps inside.
+// Of ImageAverage in kernels/pool.h.
+constexpr int kPixelsOfPart = 16;
+
+// Whether the one window of an image has all of its pixels.
+LE_DEVICE bool CoversImage(const ImageWindow& w) {
+  return w.out_height == 1 && w.out_width == 1 && w.filter_height - w.pad_top >= w.in_height &&
+         w.filter_width - w.pad_left >= w.in_width;
+}
+
+// The sum in order, or that of parts of a whole image, by the number of taps inside.
 LE_DEVICE void AveragePool(const PoolArgs& a) {
   const WarpPart part = MyWarpPart(a.window.channels);
   if (part.pixel >= OutPixels(a.window)) return;
+  const bool in_parts = CoversImage(a.window);
   float sum = 0;
+  float sum_of_part = 0;
   int taps = 0;
   if (part.inside) {
     ForEachTap(a.window, part.pixel, part.word * kWarp + part.lane, [&](int64_t from) {
-      sum += a.floats[from];
-      ++taps;
+      sum_of_part += a.floats[from];
+      if (++taps % kPixelsOfPart == 0 && in_parts) {
+        sum += sum_of_part;
+        sum_of_part = 0;
+      }
     });
   }
-  FinishWord(a.program, sum / static_cast<float>(taps), part.pixel, part.word, part.lane,
-             a.window.channels, part.inside);
+  FinishWord(a.program, (sum + sum_of_part) / static_cast<float>(taps), part.pixel, part.word,
+             part.lane, a.window.channels, part.inside);
 }
 
 }  // namespace larq_engine::cuda

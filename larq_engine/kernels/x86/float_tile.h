@@ -123,7 +123,7 @@ struct Tile {
     const ptrdiff_t* lhs = args.lhs + first;
     for (size_t s = 0; s < args.segments; ++s, lhs += kFloatPixels) {
       Runs runs;
-#pragma GCC unroll 12
+#pragma GCC unroll 6
       for (int i = 0; i < kPixels; ++i) runs[i] = LhsRun(args.lhs_base, lhs[i]);
       for (size_t k = 0; k < args.segment_words; k += words, rhs += rhs_step) add(runs, k, rhs);
     }
@@ -163,7 +163,7 @@ void MultiplyTile(const FloatArgs& args, size_t first, size_t column) {
     typename Vec::Vector weights[kVectors];
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) weights[v] = Vec::Load(filters + v * Vec::kLanes);
-#pragma GCC unroll 12
+#pragma GCC unroll 6
     for (int i = 0; i < kPixels; ++i) {
       const auto value = Vec::Set(runs[i][k]);
 #pragma GCC unroll 4
@@ -219,7 +219,7 @@ void MultiplyInLine(const FloatArgs& args, size_t column) {
   tile.Write();
 }
 
-// At most eight.
+// At most eight columns.
 inline void MultiplyFewColumns(const FloatArgs& args, size_t column) {
   if (AreInLine(args)) return MultiplyInLine<Vec8>(args, column);
   MultiplyColumns<Vec8, 1>(args, column);
@@ -235,7 +235,7 @@ void MultiplyTileChannels(const FloatArgs& args, size_t first, size_t column) {
     for (int v = 0; v < kVectors; ++v) {
       const size_t at = v * Vec::kLanes;
       const auto weights = Vec::Load(taps + at);
-#pragma GCC unroll 12
+#pragma GCC unroll 6
       for (int i = 0; i < kPixels; ++i) {
         const float* values = runs[i] + k + column + at;
         const bool is_whole = v < kVectors - 1 || tile.last.are_all();

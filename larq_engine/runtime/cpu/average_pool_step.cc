@@ -20,9 +20,7 @@ class AveragePoolStep : public Step {
       : ops_(kernels.pixel_ops), activation_(activation) {}
 
   int64_t pixels() const override { return pixels_; }
-  int64_t blocks() const override {
-    return image_ ? std::max<int64_t>(1, static_cast<int64_t>(image_->parts())) : 1;
-  }
+  int64_t blocks() const override { return image_ ? static_cast<int64_t>(image_->parts()) : 1; }
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {

@@ -431,7 +431,7 @@ void CpuSegment::AppendProfile(std::vector<StepProfile>& steps) const {
     std::vector<int> absorbed;
     int64_t absorbed_macs = 0;
     for (const PlannedOp* other : planned->absorbed) {
-      absorbed_macs += other->macs;
+      absorbed_macs = AddProducts(absorbed_macs, other->macs);
       const int node = other->op->name.node;  // one may be several operators
       if (absorbed.empty() || absorbed.back() != node) absorbed.push_back(node);
     }

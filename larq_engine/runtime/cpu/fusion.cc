@@ -58,7 +58,7 @@ Tiling CutWork(int64_t pixels, size_t pixel_bytes, KernelPixels kernel, int64_t 
   const int64_t finest = (pixels + kernel.tile - 1) / kernel.tile;
   tiles = std::max(tiles, std::min(wanted, finest));
   if (tiles < wanted && step_blocks > 1) {
-    // Blocks of channels even out the threads; more tiles would only read all filters more often.
+    // Blocks even out the threads; more tiles would only read all filters more often.
     tiling.blocks = std::min(step_blocks, (wanted + tiles - 1) / tiles);
     return tiling;
   }

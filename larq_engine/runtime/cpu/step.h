@@ -28,6 +28,7 @@ class Step {
 
   virtual int64_t pixels() const = 0;
   // That the work of a pixel can be cut into: of its channels, or parts that Run puts together.
+  // Each of a pixel's blocks is computed once before any is again.
   virtual int64_t blocks() const { return 1; }
 
   // Of a group the largest counts.

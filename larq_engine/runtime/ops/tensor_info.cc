@@ -38,10 +38,20 @@ int64_t CountElements(const std::vector<int>& dims, size_t count) {
   return elements;
 }
 
+namespace {
+
+constexpr int64_t kMostProducts = std::numeric_limits<int64_t>::max();
+
+}  // namespace
+
 int64_t CountProducts(int64_t values, int64_t depth) {
   int64_t products = 0;
-  const bool overflow = __builtin_mul_overflow(values, depth, &products);
-  return overflow ? std::numeric_limits<int64_t>::max() : products;
+  return __builtin_mul_overflow(values, depth, &products) ? kMostProducts : products;
+}
+
+int64_t AddProducts(int64_t a, int64_t b) {
+  int64_t products = 0;
+  return __builtin_add_overflow(a, b, &products) ? kMostProducts : products;
 }
 
 }  // namespace larq_engine

@@ -34,6 +34,7 @@ int64_t CountElements(const std::vector<int>& dims, size_t count);
 
 // Of so many values, each a sum of so many products; the greatest number for any that is greater.
 int64_t CountProducts(int64_t values, int64_t depth);
+int64_t AddProducts(int64_t a, int64_t b);
 
 }  // namespace larq_engine
 

@@ -309,25 +309,39 @@ TEST(DepthwiseConv2d, SumsInOrder) {
   }
 }
 
+// Of every third a window is a whole image, which is summed in parts of 16 pixels.
 TEST(AveragePool, OfWhatIsInside) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937 random(static_cast<uint32_t>(TestSeed()));
   for (int i = 0; i < kCases; ++i) {
-    const ImageWindow w = RandomWindow(random, 70);
+    const bool is_image = i % 3 == 0;
+    const int height = Between(random, 1, 9), width = Between(random, 1, 9);
+    const ImageWindow w =
+        is_image ? MakeWindow(Between(random, 1, 3), height, width, Between(random, 1, 70),
+                              height + i % 2 * 4, width + i % 2 * 4, height, width, i % 2 != 0)
+                 : RandomWindow(random, 70);
     const std::vector<float> image = RandomFloats(random, InValues(w));
     std::vector<float> means;
     for (size_t pixel = 0; pixel < OutPixels(w); ++pixel) {
       for (int c = 0; c < w.channels; ++c) {
-        float sum = 0;
-        int count = 0;
+        std::vector<float> taps;
         for (int tap = 0; tap < w.filter_height * w.filter_width; ++tap) {
           bool inside;
           const float value =
               TapOr0(w, image, pixel, tap / w.filter_width, tap % w.filter_width, c, &inside);
-          if (inside) sum += value;
-          count += inside;
+          if (inside) taps.push_back(value);
         }
-        means.push_back(sum / static_cast<float>(count));
+        ASSERT_TRUE(!is_image || taps.size() == static_cast<size_t>(height * width));
+        float sum = 0;
+        const size_t part = is_image ? 16 : taps.size();
+        for (size_t first = 0; first < taps.size(); first += part) {
+          float sum_of_part = 0;
+          for (size_t tap = first; tap < std::min(first + part, taps.size()); ++tap) {
+            sum_of_part += taps[tap];
+          }
+          sum += sum_of_part;
+        }
+        means.push_back(sum / static_cast<float>(taps.size()));
       }
     }
     const GuardedBuffer<float> memory(image);

@@ -286,7 +286,7 @@ TEST(CutWork, ThreadsGetEqualShares) {
     EXPECT_GE(cut.tiling.blocks, 1);
     EXPECT_LE(cut.tiling.blocks, cut.step_blocks);
     const int64_t wanted = 4 * int64_t{cut.threads};
-    // Channels are cut where tiles are few and only there, and only as far as needed.
+    // Blocks are cut where tiles are few and only there, and only as far as needed.
     if (tiles >= wanted) {
       EXPECT_EQ(cut.tiling.blocks, 1);
     } else if (cut.tiling.blocks < cut.step_blocks) {

@@ -79,46 +79,49 @@ TEST(MeanStep, OfNothingIsNan) {
 
 TEST(MeanStep, OfImagesIsTheSameHoweverTheirPartsAreCut) {
   static constexpr int32_t kAxes[] = {1, 2};
-  constexpr int kImages = 3, kPixels = 9 * 11, kChannels = 37;
+  constexpr size_t kChannels = 37;
   OpInfo info{
       .inputs = {Tensor(kTfLiteFloat32, {1, 9, 11, kChannels}), Tensor(kTfLiteInt32, {2}, kAxes)},
       .output = Tensor(kTfLiteFloat32, {1, kChannels})};
   const Op op = FindOp(kTfLiteBuiltinMean, nullptr)->read(info);
   const auto step = MakeStep(op, {.kernel = "auto", .pixel_ops = SelectPixelOps({}, kAutoKernel)});
-  const std::vector<TensorShape> inputs = {{.dims = {kImages, 9, 11, kChannels}}};
-  step->Resize(inputs, OutputShape(op, inputs));
-  ASSERT_EQ(step->pixels(), kImages);
-  ASSERT_EQ(step->blocks(), (kPixels + 15) / 16);
+  // Fewer images, an image that is no more than a part, and images of another size.
+  for (const auto& [images, height] : {std::pair(3, 9), {1, 9}, {2, 1}, {4, 5}}) {
+    const size_t pixels = static_cast<size_t>(height) * 11;
+    const std::vector<TensorShape> inputs = {{.dims = {images, height, 11, kChannels}}};
+    step->Resize(inputs, OutputShape(op, inputs));
+    ASSERT_EQ(step->pixels(), images);
+    ASSERT_EQ(step->blocks(), static_cast<int64_t>(pixels + 15) / 16);
 
-  std::vector<float> in(kImages * kPixels * kChannels);
-  for (size_t i = 0; i < in.size(); ++i) in[i] = 1.0f / static_cast<float>(i % 1013 + 1);
-  std::vector<float> whole(kImages * kChannels);
-  RunAll(*step, in.data(), whole.data());
-  for (size_t i = 0; i < whole.size(); ++i) {
-    double sum = 0;
-    const float* image = in.data() + i / kChannels * kPixels * kChannels;
-    for (size_t pixel = 0; pixel < kPixels; ++pixel)
-      sum += image[pixel * kChannels + i % kChannels];
-    ASSERT_NEAR(whole[i], sum / kPixels, 1e-7) << i;
-  }
-
-  // On several threads, each with every third part of each image.
-  const void* data = in.data();
-  for (int run = 0; run < 20; ++run) {
-    std::vector<float> cut(whole.size());
-    std::vector<std::thread> threads;
-    for (int64_t thread = 0; thread < 3; ++thread) {
-      threads.emplace_back([&, thread] {
-        for (int64_t image = 0; image < kImages; ++image) {
-          for (int64_t block = thread; block < step->blocks(); block += 3) {
-            step->Run({&data, 1}, {image, image + 1, block, block + 1}, nullptr,
-                      cut.data() + image * kChannels);
-          }
-        }
-      });
+    std::vector<float> in(static_cast<size_t>(images) * pixels * kChannels);
+    for (size_t i = 0; i < in.size(); ++i) in[i] = 1.0f / static_cast<float>(i % 1013 + 1);
+    std::vector<float> whole(static_cast<size_t>(images) * kChannels);
+    RunAll(*step, in.data(), whole.data());
+    for (size_t i = 0; i < whole.size(); ++i) {
+      double sum = 0;
+      const float* image = in.data() + i / kChannels * pixels * kChannels;
+      for (size_t at = 0; at < pixels; ++at) sum += image[at * kChannels + i % kChannels];
+      ASSERT_NEAR(whole[i], sum / static_cast<double>(pixels), 1e-7) << i;
     }
-    for (std::thread& thread : threads) thread.join();
-    ASSERT_EQ(cut, whole) << "run " << run;
+
+    // On several threads, each with every third part of each image.
+    const void* data = in.data();
+    for (int run = 0; run < 20; ++run) {
+      std::vector<float> cut(whole.size());
+      std::vector<std::thread> threads;
+      for (int64_t thread = 0; thread < 3; ++thread) {
+        threads.emplace_back([&, thread, count = images] {
+          for (int64_t image = 0; image < count; ++image) {
+            for (int64_t block = thread; block < step->blocks(); block += 3) {
+              step->Run({&data, 1}, {image, image + 1, block, block + 1}, nullptr,
+                        cut.data() + static_cast<size_t>(image) * kChannels);
+            }
+          }
+        });
+      }
+      for (std::thread& thread : threads) thread.join();
+      ASSERT_EQ(cut, whole) << "run " << run;
+    }
   }
 }
 
