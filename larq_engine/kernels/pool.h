@@ -129,24 +129,26 @@ inline bool CoversImage(const WindowAxis& height, const WindowAxis& width) {
   return covers(height) && covers(width);
 }
 
-// The average of a whole image in parts of kMaxTaps pixels, the last of what is left: the sum of
+// The average of a whole image in parts of kPixelsOfPart, the last of what is left: the sum of
 // their sums, each in order, by the number of pixels. Parts can be summed at the same time.
 // `average` is PixelOps::average.
 class ImageAverage {
  public:
+  static constexpr size_t kPixelsOfPart = 16;  // results depend on it; cuda/pools.h has the same
   using Average = void (*)(const float* const* taps, size_t tap_count, size_t count, float divisor,
                            float* out);
 
   ImageAverage(size_t pixels, size_t values, Average average)
       : pixels_(pixels), values_(values), average_(average) {}
 
-  size_t parts() const { return (pixels_ + kMaxTaps - 1) / kMaxTaps; }
+  size_t parts() const { return (pixels_ + kPixelsOfPart - 1) / kPixelsOfPart; }
 
   // `sums` are those of all parts.
   void SumParts(const float* image, size_t first, size_t last, float* sums) const {
     for (size_t part = first; part < last; ++part) {
-      const size_t pixel = part * kMaxTaps;
-      Sum(image + pixel * values_, std::min(kMaxTaps, pixels_ - pixel), 1, sums + part * values_);
+      const size_t pixel = part * kPixelsOfPart;
+      const size_t count = std::min(kPixelsOfPart, pixels_ - pixel);
+      Sum(image + pixel * values_, count, 1, sums + part * values_);
     }
   }
 

@@ -48,7 +48,7 @@ class AveragePoolStep : public Step {
     pixels_ = CountPixels(output.dims);
     image_.reset();
     const size_t image_pixels = static_cast<size_t>(height_.in * width_.in);
-    if (height_.taps == 0 || image_pixels <= kMaxTaps || !CoversImage(height_, width_)) return;
+    if (image_pixels <= ImageAverage::kPixelsOfPart || !CoversImage(height_, width_)) return;
     image_.emplace(image_pixels, values_, ops_.average);
     const auto images = static_cast<size_t>(pixels_);
     sums_ = AlignedBuffer<float>(MemoryProduct(images, image_->parts() * values_));
