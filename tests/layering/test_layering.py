@@ -366,6 +366,7 @@ MAY_IMPORT_TOO = {
     "larq_engine/converter/keras_files.py": (
         *("h5py", "keras", "larq", "larq_engine.keras", "tf_keras"),
     ),
+    "larq_engine/converter/onnx_reader/evaluating.py": ("onnx",),
     "larq_engine/converter/onnx_reader/file.py": ("onnx",),
     "larq_engine/converter/schema.py": ("ai_edge_litert.schema_py_generated", "flatbuffers"),
     "larq_engine/converter/check_run.py": ("ai_edge_litert.interpreter",),

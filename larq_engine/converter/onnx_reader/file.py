@@ -1,4 +1,4 @@
-"""ONNX bytes to plain objects: the only module that knows the package `onnx`.
+"""ONNX bytes to plain objects: the only module that knows the files of the package `onnx`.
 
 A file can come from anywhere, so everything that the other modules rely on is checked here: that it
 is whole, that each value is made once and before it is read, and that data have their sizes.

@@ -1,6 +1,6 @@
-"""What operators make of constants, computed with NumPy.
+"""What operators make of constants where sizes may be open, or where ONNX has no say.
 
-Exporters leave such operators where weights are quantized and where sizes are computed.
+All others are computed by ONNX's reference (evaluating.py).
 """
 
 import math
@@ -11,24 +11,10 @@ import numpy as np
 
 from larq_engine.converter.graph import Array
 from larq_engine.converter.onnx_reader.call import Call
-from larq_engine.converter.onnx_reader.elementwise import clip_range
 from larq_engine.converter.onnx_reader.file import MOST_BYTES
-from larq_engine.converter.onnx_reader.moving import OPEN_SIZE, new_shape, slices
+from larq_engine.converter.onnx_reader.moving import OPEN_SIZE
 
 Formula = Callable[..., Any]
-
-
-def each(function: Callable[..., Any]) -> Formula:
-    """A formula of each value by itself."""
-
-    def evaluate(call: Call, *inputs: Array) -> Array:
-        check_size(call, np.broadcast_shapes(*[x.shape for x in inputs]))
-        if any(x.dtype != inputs[0].dtype for x in inputs):
-            types = [x.dtype.name for x in inputs]
-            raise call.error("constants of one type", types, "export the model again")
-        return np.asarray(function(*inputs))
-
-    return evaluate
 
 
 def check_size(call: Call, shape: Sequence[int]) -> None:
@@ -37,27 +23,6 @@ def check_size(call: Call, shape: Sequence[int]) -> None:
         raise call.error(
             "constants of less than 2 GB", f"the shape {list(shape)}", "convert a smaller model"
         )
-
-
-def divide(call: Call, a: Array, b: Array) -> Array:
-    """Of whole numbers, the fraction is dropped."""
-    if a.dtype.kind != "f" and not b.all():
-        raise call.error("a divisor", "0", "export the model again")
-    return np.asarray(each(_quotient)(call, a, b))
-
-
-def _quotient(a: Array, b: Array) -> Array:
-    return np.asarray(a / b if a.dtype.kind == "f" else np.trunc(a / b).astype(a.dtype))
-
-
-def where(call: Call, condition: Array, a: Array, b: Array) -> Array:
-    check_size(call, np.broadcast_shapes(condition.shape, a.shape, b.shape))
-    return np.where(condition, a, b)
-
-
-def clip(call: Call, x: Array, *_limits: Array | None) -> Array:
-    low, high = clip_range(call)
-    return np.clip(x, x.dtype.type(low), x.dtype.type(high))
 
 
 def constant(call: Call) -> Array:
@@ -91,49 +56,17 @@ def expand(call: Call, x: Array, shape: Array) -> Array:
     return np.broadcast_to(x, whole)
 
 
-def reshape(call: Call, x: Array, _shape: Array) -> Array:
-    wanted = call.numbers(1, "its shape") or []
+def equal(call: Call, a: Array, b: Array) -> Array:
+    """An open size is 1 or more, so it is none of the numbers below."""
+    check_size(call, np.broadcast_shapes(a.shape, b.shape))
+    for sizes, numbers in ((a, b), (b, a)):
+        is_open = np.broadcast_to(sizes == OPEN_SIZE, np.broadcast_shapes(a.shape, b.shape))
+        if a.dtype == np.int64 and (is_open & (numbers > 0)).any():
+            raise call.error("sizes that are known", "the open batch", "export a fixed batch")
+    return np.equal(a, b)
+
+
+def reshape(call: Call, _x: Array, wanted: Array) -> None:
+    """What sizes are moved with must be known."""
     if OPEN_SIZE in wanted:
-        raise call.error("sizes that are known", "the open batch", "export it with a fixed batch")
-    return x.reshape(new_shape(call, x.shape, tuple(wanted)))
-
-
-def flatten(call: Call, x: Array) -> Array:
-    return x.reshape(math.prod(x.shape[: call.integer("axis", 1)]), -1)
-
-
-def squeeze(call: Call, x: Array, *_axes: Array) -> Array:
-    axes = call.axes(x.ndim, 1)
-    return np.squeeze(x, None if axes is None else tuple(axes))
-
-
-def unsqueeze(call: Call, x: Array, *_axes: Array) -> Array:
-    found = call.integers("axes") or call.numbers(1, "axes") or []
-    return np.expand_dims(x, tuple(found))
-
-
-def transpose(call: Call, x: Array) -> Array:
-    return x.transpose(call.integers("perm"))
-
-
-def concat(call: Call, *parts: Array) -> Array:
-    return np.concatenate(parts, call.integer("axis"))
-
-
-def gather(call: Call, x: Array, indices: Array) -> Array:
-    return np.take(x, indices, call.integer("axis"))
-
-
-def slice_of(call: Call, x: Array, *_where: Array) -> Array:
-    return x[tuple(slices(call, x.shape))]
-
-
-def reduce(function: Callable[..., Any]) -> Formula:
-    def evaluate(call: Call, x: Array, *_axes: Array) -> Array:
-        axes = call.axes(x.ndim, 1)
-        if not axes and call.integer("noop_with_empty_axes"):
-            return x
-        keeps = bool(call.integer("keepdims", 1))
-        return np.asarray(function(x, axis=tuple(axes) if axes else None, keepdims=keeps))
-
-    return evaluate
+        raise call.error("sizes that are known", "the open batch", "export a fixed batch")

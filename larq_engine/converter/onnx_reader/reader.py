@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from larq_engine.converter import schema
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Graph
 from larq_engine.converter.onnx_reader.call import Call
+from larq_engine.converter.onnx_reader.evaluating import Evaluator
 from larq_engine.converter.onnx_reader.file import (
     Declared,
     Node,
@@ -22,7 +22,7 @@ from larq_engine.converter.onnx_reader.masks import with_masks
 from larq_engine.converter.onnx_reader.moving import OPEN_SIZE
 from larq_engine.converter.onnx_reader.network import Network, Operand
 from larq_engine.converter.onnx_reader.signs import check_signs
-from larq_engine.converter.onnx_reader.table import Row, find_row, known_kinds
+from larq_engine.converter.onnx_reader.table import find_row
 from larq_engine.converter.options import SIGNS_OF_ZERO
 
 
@@ -70,6 +70,7 @@ class _Making:
         self._sign_of_zero = sign_of_zero
         self._net = Network()
         self._values: dict[str, Operand] = dict(model.constants)
+        self._evaluator = Evaluator(model.opset, model.constants.values())
         self._differences: dict[str, tuple[str, str]] = {}
 
     def graph(self) -> Graph:
@@ -123,12 +124,6 @@ class _Making:
         self._net.output(name, self._net.ordered(value, self._order(value.shape)))
 
     def _make(self, node: Node) -> None:
-        row = find_row(node.domain, node.kind)
-        if row is None:
-            raise ConversionError(
-                f"{node.title}: expected one of {', '.join(known_kinds())}, got another operator; "
-                "export the model without it, or put it before or behind the model"
-            )
         missing = [name for name in node.inputs if name and name not in self._values]
         if missing:
             raise ConversionError(
@@ -144,7 +139,7 @@ class _Making:
             return
         call = Call(node, inputs, self._model.opset, self._net, self._sign_of_zero)
         try:
-            result = _evaluate(row, call)
+            results = self._results(call)
         except ConversionError:
             raise
         except Exception as error:
@@ -152,8 +147,33 @@ class _Making:
                 f"{node.title}: reading it failed ({type(error).__name__}: {error}); the file is "
                 "damaged, or the converter is at fault: if other tools run it, please report it"
             ) from error
-        results = result if isinstance(result, list) else [result]
         self._values.update(zip(node.outputs, results, strict=False))
+
+    def _results(self, call: Call) -> list[Operand]:
+        """What an operator makes of its inputs."""
+        node = call.node
+        row = find_row(node.domain, node.kind)
+        for index in range(row.inputs if row is not None else 0):
+            call.operand(index)
+        known = [x for x in call.inputs if isinstance(x, np.ndarray)]
+        moves = row is not None and row.moves
+        if not moves and any(x.dtype == np.int64 and (x == OPEN_SIZE).any() for x in known):
+            raise call.error("sizes that are known", "the open batch", "export a fixed batch")
+        if not any(isinstance(x, Value) for x in call.inputs):
+            if row is not None and row.fold is not None:
+                folded = row.fold(call, *call.inputs)
+                if folded is not None:
+                    return [np.asarray(folded)]
+            if self._evaluator.computes(node.kind, node.domain):
+                return [*self._evaluator.evaluate(call)]
+        if row is None:
+            raise call.error(
+                "an operator that the converter reads (docs/converter.md has the list)",
+                f"{node.kind} of values that are computed when the model runs",
+                "export the model without it, or put it before or behind the model",
+            )
+        made = row.make(call)
+        return made if isinstance(made, list) else [made]
 
     def _straight_through(self, node: Node) -> Operand:
         """s of (s - x) + x, which PyTorch writes so that gradients are those of x.
@@ -178,17 +198,6 @@ _NAMED = 8
 
 # How PyTorch calls the main parameter of a module.
 _WEIGHT = ".weight"
-
-
-def _evaluate(row: Row, call: Call) -> Any:
-    for index in range(row.inputs):
-        call.operand(index)
-    known = [x for x in call.inputs if isinstance(x, np.ndarray)]
-    if not row.moves and any(x.dtype == np.int64 and (x == OPEN_SIZE).any() for x in known):
-        raise call.error("sizes that are known", "the open batch", "export it with a fixed batch")
-    if row.fold is None or any(isinstance(x, Value) for x in call.inputs):
-        return row.make(call)
-    return np.asarray(row.fold(call, *call.inputs))
 
 
 def _layer(node: Node) -> str:

@@ -187,13 +187,13 @@ def target_type(call: Call) -> str:
 # ---- Of constants --------------------------------------------------------------------------------
 
 
-def fold_cast(call: Call, x: Array) -> Array:
-    dtype = np.dtype(NUMPY_TYPES[target_type(call)])
-    if OPEN_SIZE in x and dtype.kind == "i":
-        return x  # whole numbers of any type say that it is open
-    if OPEN_SIZE in x:
-        raise call.error("sizes that are known", "the open batch", "export it with a fixed batch")
-    return x.astype(dtype)
+def fold_cast(call: Call, x: Array) -> Array | None:
+    """Of open sizes; whole numbers of any type say that they are open."""
+    if x.dtype.kind != "i" or OPEN_SIZE not in x:
+        return None
+    if np.dtype(NUMPY_TYPES[target_type(call)]).kind == "i":
+        return x
+    raise call.error("sizes that are known", "the open batch", "export a fixed batch")
 
 
 def fold_sign(call: Call, x: Array) -> Array:
@@ -204,14 +204,12 @@ def fold_sign(call: Call, x: Array) -> Array:
     return np.where(zeros, np.float32(call.sign_of_zero), result) if zeros.any() else result
 
 
-def fold_scatter(call: Call, there: Array, where: Array, numbers: Array) -> Array:
-    """At a mask, or at places that the exporter has computed."""
-    if where.dtype == np.bool_ or call.text("reduction", "none") != "none":
-        _check_mask(call, there, where)
-        return np.where(where, numbers, there)
-    result = np.array(there)
-    result[tuple(np.moveaxis(where, -1, 0))] = numbers
-    return result
+def fold_scatter(call: Call, there: Array, where: Array, numbers: Array) -> Array | None:
+    """At a mask; places that the exporter has computed are ONNX's own."""
+    if where.dtype != np.bool_:
+        return None
+    _check_mask(call, there, where)
+    return np.where(where, numbers, there)
 
 
 def fold_bipolar_quant(call: Call, x: Array, scale: Array) -> Array:

@@ -4,8 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from larq_engine.converter.onnx_reader import (
     elementwise,
     folding,
@@ -24,7 +22,7 @@ class Row:
 
     Attributes:
         make: Adds it to the graph and gives its result, or the list of them.
-        fold: What it makes of constants, if that is computed when the model is converted.
+        fold: What it makes of constants; None where ONNX's reference computes that.
         moves: Whether numbers only move through it, open sizes among them.
         inputs: How many inputs must be there.
     """
@@ -50,65 +48,63 @@ _ROWS = {
     "Gemm": Row(weighted.gemm, inputs=2),
     "MatMul": Row(weighted.matmul, inputs=2),
     # Activations
-    "Abs": Row(elementwise.unary("ABS"), folding.each(np.abs)),
-    "Clip": Row(elementwise.clip, folding.clip),
-    "Exp": Row(elementwise.unary("EXP"), folding.each(np.exp)),
+    "Abs": Row(elementwise.unary("ABS")),
+    "Clip": Row(elementwise.clip),
+    "Exp": Row(elementwise.unary("EXP")),
     "LeakyRelu": Row(elementwise.leaky_relu),
     "LogSoftmax": Row(elementwise.softmax("LOG_SOFTMAX")),
-    "Neg": Row(elementwise.unary("NEG"), folding.each(np.negative)),
+    "Neg": Row(elementwise.unary("NEG")),
     "PRelu": Row(elementwise.prelu, inputs=2),
-    "Relu": Row(elementwise.unary("RELU"), folding.each(lambda x: np.maximum(x, x.dtype.type(0)))),
+    "Relu": Row(elementwise.unary("RELU")),
     "Sigmoid": Row(elementwise.unary("LOGISTIC")),
     "Softmax": Row(elementwise.softmax("SOFTMAX")),
-    "Sqrt": Row(elementwise.unary("SQRT"), folding.each(np.sqrt)),
-    "Tanh": Row(elementwise.unary("TANH"), folding.each(np.tanh)),
+    "Sqrt": Row(elementwise.unary("SQRT")),
+    "Tanh": Row(elementwise.unary("TANH")),
     # Arithmetic
-    "Add": Row(elementwise.binary("ADD"), folding.each(np.add), inputs=2),
-    "Div": Row(elementwise.binary("DIV"), folding.divide, inputs=2),
+    "Add": Row(elementwise.binary("ADD"), inputs=2),
+    "Div": Row(elementwise.binary("DIV"), inputs=2),
     "Max": Row(elementwise.chain("MAXIMUM")),
     "Min": Row(elementwise.chain("MINIMUM")),
-    "Mul": Row(elementwise.binary("MUL"), folding.each(np.multiply), inputs=2),
-    "Sub": Row(elementwise.binary("SUB"), folding.each(np.subtract), inputs=2),
+    "Mul": Row(elementwise.binary("MUL"), inputs=2),
+    "Sub": Row(elementwise.binary("SUB"), inputs=2),
     "Sum": Row(elementwise.chain("ADD")),
     # Signs
     "BipolarQuant": Row(signs.bipolar_quant, signs.fold_bipolar_quant, inputs=2),
     "Cast": Row(signs.cast, signs.fold_cast, moves=True),
-    "Equal": Row(signs.compare("EQUAL"), folding.each(np.equal), inputs=2),
-    "Greater": Row(signs.compare("GREATER"), folding.each(np.greater), inputs=2),
-    "GreaterOrEqual": Row(signs.compare("GREATER_EQUAL"), folding.each(np.greater_equal), inputs=2),
-    "Less": Row(signs.compare("LESS"), folding.each(np.less), inputs=2),
-    "LessOrEqual": Row(signs.compare("LESS_EQUAL"), folding.each(np.less_equal), inputs=2),
-    "Not": Row(signs.logical_not, folding.each(np.logical_not)),
+    "Equal": Row(signs.compare("EQUAL"), folding.equal, moves=True, inputs=2),
+    "Greater": Row(signs.compare("GREATER"), inputs=2),
+    "GreaterOrEqual": Row(signs.compare("GREATER_EQUAL"), inputs=2),
+    "Less": Row(signs.compare("LESS"), inputs=2),
+    "LessOrEqual": Row(signs.compare("LESS_EQUAL"), inputs=2),
+    "Not": Row(signs.logical_not),
     "Quant": Row(signs.quant, signs.fold_quant, inputs=4),
     "ScatterND": Row(signs.scatter, signs.fold_scatter, inputs=3),
     "Sign": Row(signs.sign, signs.fold_sign),
-    "Where": Row(signs.where, folding.where, inputs=3),
+    "Where": Row(signs.where, moves=True, inputs=3),
     # Poolings
     "AveragePool": Row(pooling.average_pool),
     "GlobalAveragePool": Row(pooling.global_pool("MEAN")),
     "GlobalMaxPool": Row(pooling.global_pool("REDUCE_MAX")),
     "MaxPool": Row(pooling.max_pool),
     "ReduceMax": Row(pooling.reduce("REDUCE_MAX")),
-    "ReduceMean": Row(pooling.reduce("MEAN"), folding.reduce(np.mean)),
+    "ReduceMean": Row(pooling.reduce("MEAN")),
     # Moves
-    "Concat": Row(moving.concat, folding.concat, moves=True),
+    "Concat": Row(moving.concat, moves=True),
     "Dropout": Row(moving.dropout, moves=True),
-    "Flatten": Row(moving.flatten, folding.flatten),
+    "Flatten": Row(moving.flatten),
     "Identity": Row(moving.unchanged, moves=True),
     "Pad": Row(moving.pad),
     "Reshape": Row(moving.reshape, folding.reshape, moves=True, inputs=2),
-    "Slice": Row(moving.slice_of, folding.slice_of, moves=True),
+    "Slice": Row(moving.slice_of, moves=True),
     "Split": Row(moving.split),
-    "Squeeze": Row(moving.squeeze, folding.squeeze, moves=True),
-    "Transpose": Row(moving.transpose, folding.transpose),
-    "Unsqueeze": Row(moving.unsqueeze, folding.unsqueeze, moves=True),
+    "Squeeze": Row(moving.squeeze, moves=True),
+    "Transpose": Row(moving.transpose),
+    "Unsqueeze": Row(moving.unsqueeze, moves=True),
     # Constants
     "Constant": Row(_of_constants, folding.constant, inputs=0),
     "ConstantOfShape": Row(_of_constants, folding.constant_of_shape, moves=True),
     "Expand": Row(_of_constants, folding.expand, moves=True, inputs=2),
-    "Gather": Row(_of_constants, folding.gather, moves=True, inputs=2),
-    "ReduceProd": Row(_of_constants, folding.reduce(np.prod)),
-    "ReduceSum": Row(_of_constants, folding.reduce(np.sum)),
+    "Gather": Row(_of_constants, moves=True, inputs=2),
     "Shape": Row(moving.shape_of),
 }
 

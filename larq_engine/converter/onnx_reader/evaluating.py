@@ -1,0 +1,183 @@
+"""What operators make of constants, as ONNX's own reference (`onnx.reference`) computes it.
+
+Exporters leave operators of constants where weights are quantized and where sizes are computed. The
+reference knows all of ONNX, so it does not matter which of them a model uses.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from larq_engine.converter.graph import NUMPY_TYPES, Array
+from larq_engine.converter.onnx_reader.call import Call
+from larq_engine.converter.onnx_reader.file import STANDARD
+
+# Results of a model's operators of constants may take this many bytes together, and as many times
+# the bytes of the constants that its file holds: a quantizer is some tens of operators, each of as
+# many values as the weights. A file of a few bytes must not take the machine's memory.
+_FREE_BYTES = 1 << 29
+_TIMES = 64
+
+# What a file may name and this module does not compute. The results of these are random,
+_RANDOM = {
+    *("Bernoulli", "Dropout", "Multinomial"),
+    *("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"),
+}
+# of these the reference may need far more memory or time than for what goes in and comes out,
+_WINDOWS = {
+    *("AveragePool", "Col2Im", "Conv", "ConvInteger", "ConvTranspose", "DeformConv", "GridSample"),
+    *("ImageDecoder", "LpPool", "MaxPool", "MaxRoiPool", "NonMaxSuppression", "QLinearConv"),
+    *("Resize", "RoiAlign", "Upsample"),
+}
+# and of these its results are other than ONNX says, for all opsets before this one.
+_RIGHT_SINCE = {"BatchNormalization": 15, "Hardmax": 13, "LogSoftmax": 13, "Softmax": 13}
+
+# How many places these find depends on the values; it is no more than there are values.
+_FINDERS = ("Compress", "NonZero", "Unique")
+
+# Shapes, pads, positions: what the size of a result can depend on.
+_SMALL = 64
+
+
+class Evaluator:
+    """Computes operators of constants, within limits for all of a model together."""
+
+    def __init__(self, opset: int, constants: Iterable[Array]) -> None:
+        self._opset = opset
+        self._left = _FREE_BYTES + _TIMES * sum(array.nbytes for array in constants)
+
+    def computes(self, kind: str, domain: str) -> bool:
+        return (
+            domain == STANDARD
+            and kind not in _RANDOM | _WINDOWS
+            and self._opset >= _RIGHT_SINCE.get(kind, 0)
+            and self._schema(kind) is not None
+        )
+
+    def evaluate(self, call: Call) -> list[Array]:
+        """The operator's results.
+
+        Raises:
+            ConversionError: They would be too large, or are none that a model can have.
+        """
+        from onnx import helper
+        from onnx.reference import ReferenceEvaluator
+
+        given = enumerate(call.inputs)
+        inputs = {f"input_{n}": x for n, x in given if isinstance(x, np.ndarray)}
+        _check_divisor(call)
+        node = self._node(call)
+        types = self._results(call, node, inputs)
+        opsets = [helper.make_opsetid(STANDARD, self._opset)]
+        graph = helper.make_graph(
+            [node],
+            "constants",
+            [_info(name, array) for name, array in inputs.items()],
+            [helper.make_empty_tensor_value_info(name) for name in types],
+        )
+        model = helper.make_model(graph, opset_imports=opsets)
+        kept = {name: _read_only(array) for name, array in inputs.items()}
+        found = ReferenceEvaluator(model).run(list(types), kept)
+        results = [
+            np.asarray(result, dtype) for result, dtype in zip(found, types.values(), strict=True)
+        ]
+        self._left -= sum(result.nbytes for result in results)
+        return results
+
+    def _schema(self, kind: str) -> Any:
+        from onnx import defs
+
+        try:
+            return defs.get_schema(kind, self._opset, STANDARD)
+        except defs.SchemaError:
+            return None
+
+    def _node(self, call: Call) -> Any:
+        from onnx import helper, numpy_helper
+
+        attributes = {}
+        for name, value in call.node.attributes.items():
+            if value is None:
+                raise call.error(
+                    f"its {name} to be numbers, a text or a tensor",
+                    "something else",
+                    "export the model without this operator",
+                )
+            is_array = isinstance(value, np.ndarray)
+            attributes[name] = numpy_helper.from_array(value) if is_array else value
+        names = ["" if x is None else f"input_{n}" for n, x in enumerate(call.inputs)]
+        results = [name and f"result_{n}" for n, name in enumerate(call.node.outputs)]
+        return helper.make_node(call.node.kind, names, results, **attributes)
+
+    def _results(self, call: Call, node: Any, inputs: dict[str, Array]) -> dict[str, Any]:
+        """The types in NumPy of the results, after a look at their sizes."""
+        from onnx import helper, numpy_helper, shape_inference
+
+        inferred = shape_inference.infer_node_outputs(
+            self._schema(node.op_type),
+            node,
+            {name: _info(name, array).type for name, array in inputs.items()},
+            {
+                name: numpy_helper.from_array(np.asarray(array, order="C"))
+                for name, array in inputs.items()
+                if array.size <= _SMALL
+            },
+            opset_imports=[helper.make_opsetid(STANDARD, self._opset)],
+        )
+        places = max((array.size for array in inputs.values()), default=0)
+        types, total = {}, 0
+        for name in filter(None, node.output):
+            tensor = inferred[name].tensor_type
+            dtype = np.dtype(helper.tensor_dtype_to_np_dtype(tensor.elem_type))
+            if dtype not in map(np.dtype, NUMPY_TYPES.values()):
+                raise call.error(
+                    "constants of floats, whole numbers or truth values",
+                    dtype,
+                    "export the model in float32",
+                )
+            dims = tensor.shape.dim
+            sizes = [dim.dim_value if dim.HasField("dim_value") else None for dim in dims]
+            is_known = tensor.HasField("shape") and None not in sizes
+            if not is_known and node.op_type not in _FINDERS:
+                raise call.error(
+                    "constants whose sizes can be told before they are computed",
+                    sizes,
+                    "compute them before the export",
+                )
+            shape = [places if size is None else size for size in sizes]
+            total += math.prod(shape) * dtype.itemsize
+            self._check(call, shape, total)
+            types[name] = dtype
+        return types
+
+    def _check(self, call: Call, shape: Sequence[int], total: int) -> None:
+        if any(size < 0 for size in shape) or total > self._left:
+            raise call.error(
+                f"constants of less than {self._left} bytes, what is left of {_FREE_BYTES} and "
+                f"{_TIMES} times what the file holds",
+                f"the shape {list(shape)}",
+                "compute them before the export, or convert a smaller model",
+            )
+
+
+def _check_divisor(call: Call) -> None:
+    """Of whole numbers; for floats, infinity and NaN are results like any other."""
+    divides = call.node.kind in ("Div", "Mod") and len(call.inputs) == 2
+    divisor = call.inputs[1] if divides else None
+    if isinstance(divisor, np.ndarray) and divisor.dtype.kind in "iu" and not divisor.all():
+        raise call.error("a divisor", "0", "export the model again")
+
+
+def _info(name: str, array: Array) -> Any:
+    from onnx import helper
+
+    dtype = helper.np_dtype_to_tensor_dtype(array.dtype)
+    return helper.make_tensor_value_info(name, dtype, array.shape)
+
+
+def _read_only(array: Array) -> Array:
+    view = array.view()
+    view.flags.writeable = False
+    return view
