@@ -346,6 +346,33 @@ def test_constants_are_computed(rng, kind):
     assert _kinds(float_model(content)) == ["MUL"]
 
 
+@pytest.mark.parametrize("mode", ["constant", "reflect", "edge", "wrap"])
+@pytest.mark.parametrize("pads", [(0, 0, 2, 1, 0, 0, 1, 3), (0,) * 8])
+def test_pads(rng, mode, pads):
+    net = OnnxNet()
+    x = net.op("Pad", net.input("batch", 4, 6, 6), _sizes(*pads), None, mode=mode)
+    compare(net.finish(x), [steps(rng, 2, 4, 6, 6)], batch=2)
+
+
+def test_pads_that_cut_off(rng):
+    """ONNX's reference has none of them."""
+    net, image = OnnxNet(), steps(rng, 2, 4, 6, 6)
+    pads = _sizes(0, 1, -2, 1, 0, 0, 1, -3)
+    content = net.finish(net.op("Pad", net.input("batch", 4, 6, 6), pads, np.float32(7)))
+    (have,) = run_stock(float_model(content), [image], batch=2)
+    want = np.pad(image[:, :, 2:, :3], [(0, 0), (1, 0), (0, 1), (1, 0)], constant_values=7)
+    np.testing.assert_array_equal(have, want)
+
+
+@pytest.mark.parametrize("open_batch", [False, True])
+def test_steps_that_go_back(rng, open_batch):
+    net = OnnxNet()
+    x = net.input("batch" if open_batch else 2, 4, 6, 7)
+    least = np.iinfo(np.int64).min
+    numbers = [_sizes(-1, -2, 99), _sizes(least, 0, -7), _sizes(1, 2, 3), _sizes(-1, -1, -2)]
+    compare(net.finish(net.op("Slice", x, *numbers)), [steps(rng, 2, 4, 6, 7)], batch=2)
+
+
 def test_memory_that_nothing_was_written_to(rng):
     """What is never seen of it may be NaN."""
     net = OnnxNet()

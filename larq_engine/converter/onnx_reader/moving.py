@@ -173,41 +173,92 @@ def concat(call: Call) -> Value:
 
 
 def pad(call: Call) -> Value:
-    net, x = call.net, call.value()
-    x = net.ordered(x, x.order)
-    rank = len(x.shape)
+    """Pads, of which negative ones cut off."""
+    x = call.value()
+    x = call.net.ordered(x, x.order)
+    sides = _sides(call, len(x.shape))
+    if any(size == OPEN and any(pair) for size, pair in zip(x.shape, sides, strict=True)):
+        raise call.error("pads of known sizes", "of the open batch", "export it with fixed sizes")
+    if any(min(pair) < 0 for pair in sides):
+        if call.text("mode", "constant") != "constant":
+            raise call.error("pads of 0 or more in this mode", [*sides], "use Slice to cut off")
+        kept = [
+            slice(max(0, -before), size - max(0, -behind), 1) if min(before, behind) < 0 else None
+            for size, (before, behind) in zip(x.shape, sides, strict=True)
+        ]
+        x = _part(call, x, [slice(None) if part is None else part for part in kept])
+        sides = [(max(0, before), max(0, behind)) for before, behind in sides]
+    if not any(map(any, sides)):
+        return x
+    shape = tuple(
+        size + sum(pair) if any(pair) else size for size, pair in zip(x.shape, sides, strict=True)
+    )
+    return _padded(call, x, sides, shape)
+
+
+def _sides(call: Call, rank: int) -> list[tuple[int, int]]:
+    """How much each dimension grows before and behind."""
     flat = call.integers("pads")
     flat = call.numbers(1, "its pads") if flat is None else flat
     axes = call.axes(rank, 3)
     axes = list(range(rank)) if axes is None else axes
-    mode, flat = call.text("mode", "constant"), flat or []
-    if mode != "constant" or len(flat) != 2 * len(axes) or min(flat, default=0) < 0:
-        raise call.error(
-            f"{2 * len(axes)} pads of 0 or more, in the mode constant",
-            f"{flat}, {mode}",
-            "use such pads",
-        )
+    if flat is None or len(flat) != 2 * len(axes) or len({*axes}) != len(axes):
+        raise call.error(f"{2 * len(axes)} pads", flat, "it is damaged: export it again")
+    pairs = {axis: (flat[n], flat[n + len(axes)]) for n, axis in enumerate(axes)}
+    return [pairs.get(axis, (0, 0)) for axis in range(rank)]
+
+
+def _padded(call: Call, x: Value, sides: Sequence[tuple[int, int]], shape: Shape) -> Value:
+    net, mode = call.net, call.text("mode", "constant")
+    lies = tuple(shape[axis] for axis in x.order)
+    inputs = [x.tensor, net.constant(np.array([sides[axis] for axis in x.order], np.int32))]
+    if mode == "reflect":
+        if any(size <= max(pair) for size, pair in zip(x.shape, sides, strict=True) if any(pair)):
+            raise call.error("pads smaller than the value", [*sides], "use smaller pads")
+        options = schema.make_options("MirrorPadOptions")  # which is REFLECT
+        return Value(shape, net.op("MIRROR_PAD", inputs, lies, options=options), x.order)
+    if mode in ("edge", "wrap"):
+        for axis, pair in enumerate(sides):
+            if any(pair):
+                x = pick(call, x, axis, np.pad(np.arange(x.shape[axis]), pair, mode))
+        return x
+    if mode != "constant":
+        raise call.error("a mode of pads that ONNX has", mode, "export it again")
     value = call.number("value", 0.0)
     if call.input(2) is not None:
         value = float(call.weights(2, "its value").reshape(()))
-    pairs = {axis: (flat[n], flat[n + len(axes)]) for n, axis in enumerate(axes)}
-    table = [pairs.get(axis, (0, 0)) for axis in x.order]
-    shape = tuple(
-        size + sum(pairs[axis]) if any(pairs.get(axis, ())) else size
-        for axis, size in enumerate(x.shape)
-    )
-    if any(size == OPEN and any(pairs.get(axis, ())) for axis, size in enumerate(x.shape)):
-        raise call.error("pads of known sizes", "of the open batch", "export it with fixed sizes")
-    inputs = [x.tensor, net.constant(np.array(table, np.int32))]
-    lies = tuple(shape[axis] for axis in x.order)
     if value == 0:
         return Value(shape, net.op("PAD", inputs, lies), x.order)
     return Value(shape, net.op("PADV2", [*inputs, net.constant(value)], lies), x.order)
 
 
+def pick(call: Call, x: Value, axis: int, places: Array) -> Value:
+    """The values at these places of a dimension, each as often as it is named."""
+    x = call.net.ordered(x, x.order)
+    shape = (*x.shape[:axis], len(places), *x.shape[axis + 1 :])
+    options = schema.make_options("GatherOptions", axis=x.axis(axis))
+    inputs = [x.tensor, call.net.constant(places.astype(np.int32))]
+    lies = tuple(shape[axis] for axis in x.order)
+    return Value(shape, call.net.op("GATHER", inputs, lies, x.tensor.dtype, options), x.order)
+
+
 def slice_of(call: Call) -> Value:
     x = call.net.value(call.operand(0))
-    return _part(call, x, slices(call, x.shape))
+    parts = slices(call, x.shape)
+    for axis, part in enumerate(parts):
+        if part.step is not None and part.step < 0:
+            # The same values of the dimension turned round.
+            x = _reversed(call.net, x, axis)
+            last = x.shape[axis] - 1
+            parts[axis] = slice(last - part.start, last - part.stop, -part.step)
+    whole = [slice(0, size, 1) for size in x.shape]
+    return _part(call, x, [slice(None) if p == w else p for p, w in zip(parts, whole, strict=True)])
+
+
+def _reversed(net: Network, x: Value, axis: int) -> Value:
+    x = net.ordered(x, x.order)
+    inputs = [x.tensor, net.constant([x.axis(axis)])]
+    return Value(x.shape, net.op("REVERSE_V2", inputs, x.lies, x.tensor.dtype), x.order)
 
 
 def slices(call: Call, shape: Shape) -> list[slice]:
@@ -218,8 +269,9 @@ def slices(call: Call, shape: Shape) -> list[slice]:
     axes = call.axes(rank, 3)
     axes = list(range(len(starts))) if axes is None else axes
     steps = call.numbers(4, "its steps") or [1] * len(starts)
-    if min(steps, default=1) < 1:
-        raise call.error("steps of 1 or more", steps, "reverse values in another way")
+    if 0 in steps or not len(axes) == len(starts) == len(ends) == len(steps):
+        numbers = f"starts {starts}, ends {ends}, steps {steps} of axes {axes}"
+        raise call.error("as many of each, and no step of 0", numbers, "export the model again")
     taken = [slice(None)] * rank
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
         size = shape[axis]
@@ -255,6 +307,8 @@ def _part(call: Call, x: Value, taken: Sequence[slice]) -> Value:
     )
     if 0 in shape:
         raise call.error("values to be left", f"the shape {list(shape)}", "cut less off")
+    if all(part == slice(None) for part in taken):
+        return x
     lies = tuple(shape[axis] for axis in x.order)
     parts = [taken[axis] for axis in x.order]
     if any(part.step not in (None, 1) for part in parts):

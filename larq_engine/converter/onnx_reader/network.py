@@ -44,6 +44,7 @@ _OPTIONS = {
     "PAD": "PadOptions",
     "PADV2": "PadV2Options",
     "RESHAPE": "ReshapeOptions",
+    "REVERSE_V2": "ReverseV2Options",
     "SELECT_V2": "SelectV2Options",
     "SLICE": "SliceOptions",
     "SUB": "SubOptions",
