@@ -23,6 +23,7 @@ from larq_engine.converter.float_order import (
 )
 from larq_engine.converter.graph import Array, Op, Tensor
 from larq_engine.converter.lce_ops import MOST_BITS, constant
+from larq_engine.converter.not_negative import is_not_negative
 from larq_engine.converter.rules_activation import find_clamp
 from larq_engine.converter.rules_bits import step_of
 from larq_engine.converter.rules_fuse import per_channel
@@ -34,7 +35,6 @@ from larq_engine.converter.signs import (
     Source,
     find_binary,
     has_exact_differences,
-    is_not_negative,
 )
 
 # What divides by 2^bits - 1 rounds, so distances are equal up to that.

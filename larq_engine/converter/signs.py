@@ -19,9 +19,9 @@ from larq_engine.converter.activations import (
     excludes_negative,
     fused_activation,
     keeps_sign,
-    range_of,
 )
 from larq_engine.converter.graph import Array, Op, Tensor
+from larq_engine.converter.not_negative import is_not_negative
 from larq_engine.converter.sign_values import find_sign_values, is_same_value, uniform
 
 
@@ -92,9 +92,6 @@ _USE_A_SIGN = (
     "take its sign, 1 where x >= 0 and else -1 (in Keras input_quantizer='ste_sign'), with nothing "
     "but reshaping and max pooling between that and the layer"
 )
-
-# Each of their results lies between the smallest and the largest of the values.
-_AVERAGES = ("AVERAGE_POOL_2D", "MEAN", "REDUCE_MAX", "REDUCE_MIN")
 
 
 def find_binary(tensor: Tensor) -> Binary | NotBinary:
@@ -179,27 +176,6 @@ def _shifted_sign(op: Op, shift: float) -> NotBinary:
         "1 is that +1 for x >= 0 and -1 otherwise",
         "use larq's ste_sign, which has c = 0.1",
     )
-
-
-def is_not_negative(x: Tensor) -> bool:
-    op = x.producer
-    if op is None:
-        return False
-    if excludes_negative(op.known.clamp):
-        return True
-    if op.kind == "MAXIMUM":
-        return any(scalar(tensor) == 0.0 for tensor in op.inputs)
-    if excludes_negative(range_of(fused_activation(op))):
-        return True
-    # TensorFlow leaves out a relu of what another one and these have made not negative already.
-    if op.kind in ("PAD", "PADV2"):
-        fill = pad_value(op)
-        if fill is None or not fill >= 0:
-            return False
-    if op.known.moved is not None or op.kind in _AVERAGES:
-        values = op.inputs[:1] if op.known.moved is None else op.inputs[op.known.moved]
-        return all(value is not None and is_not_negative(value) for value in values)
-    return False
 
 
 def _before_relu(x: Tensor) -> Tensor:

@@ -123,6 +123,20 @@ def _padded_with_input(net: Net, x: Value) -> Value:
     return net.op("PADV2", x, pads, net.input(), shape=(1, 5, 7, 6))
 
 
+def _largest_padded(net: Net, x: Value) -> Value:
+    window = {"filterHeight": 2, "filterWidth": 2, "strideH": 1, "strideW": 1, "padding": 1}
+    padded = net.pad(x, ((1, 0), (1, 1)), -np.inf)
+    return net.op("MAX_POOL_2D", padded, **window)
+
+
+def _as_given(net: Net, x: Value) -> Value:
+    return x
+
+
+def _times_number(number: float) -> _Form:
+    return lambda net, x: net.op("MUL", x, number)
+
+
 def _step_of(form: _Form, kind: str = "RELU") -> _Form:
     """The sign of what follows a relu, or another operator."""
     return lambda net, x: net.op("SIGN", form(net, net.op(kind, x)))
@@ -324,6 +338,18 @@ _BINARY: dict[str, tuple[_Form, list[str]]] = {
     "step of largest": (_step_of(_largest), ["RELU", "REDUCE_MAX", "NEG"]),
     "step padded with 0": (_step_of(_padded(None)), ["RELU", "PAD", "NEG"]),
     "step padded with 2": (_step_of(_padded(2.0)), ["RELU", "PADV2", "NEG"]),
+    "step of sizes": (_step_of(_as_given, "ABS"), ["ABS", "NEG"]),
+    "step of means of sizes": (_step_of(_mean, "ABS"), ["ABS", "AVERAGE_POOL_2D", "NEG"]),
+    "step of a square": (_sign_of(lambda net, x: net.op("MUL", x, x)), ["MUL", "NEG"]),
+    "step of relu times 4": (_step_of(_times_number(4.0)), ["NEG"]),
+    "step of a sum of two": (
+        lambda net, x: net.op("SIGN", net.op("ADD", net.op("RELU", x), net.op("ABS", x))),
+        ["RELU", "ABS", "ADD", "NEG"],
+    ),
+    "step of largest, padded as PyTorch does": (
+        _step_of(_largest_padded),
+        ["RELU", "PADV2", "MAX_POOL_2D", "NEG"],
+    ),
     "times 4": (_times("MUL", 4.0), []),
     "times -4": (_times("MUL", -4.0, first=True), []),
     "divided by -2": (_times("DIV", -2.0), []),
@@ -385,7 +411,7 @@ def test_binary(form, padding, rng):
     y = net.conv(build(net, x), signs(rng, 7, 3, 3, 6), padding=padding)
     data = np.concatenate([np.resize(EDGES, 60), edges(rng, 60)]).reshape(_SHAPE)
     converted = convert_and_compare(net, y, inputs=[data])
-    if padding == "VALID" and {"PAD", "PADV2"} & {*before}:
+    if padding == "VALID" and {"PAD", "PADV2"} & {*before} and "MAX_POOL_2D" not in before:
         before = ["NEG"]  # The layer pads itself then.
     has_border = padding == "SAME" and form in _PADDED_WITH_A_THIRD_VALUE
     assert converted.kinds == [*before, "LceQuantize", "LceBconv2d", *["ADD"] * has_border]
@@ -438,7 +464,16 @@ _NOT_BINARY: dict[str, tuple[_Form, str]] = {
     "fused relu_n1_to_1": (_fused_relu("RELU_N1_TO_1"), "plain SIGN"),
     "minimum": (lambda net, x: net.op("SIGN", net.op("MINIMUM", x, 0.0)), "plain SIGN"),
     "maximum of -1": (lambda net, x: net.op("SIGN", net.op("MAXIMUM", x, -1.0)), "plain SIGN"),
-    "sign of means": (_step_of(_mean, "ABS"), "plain SIGN"),
+    "sign of means": (_step_of(_mean, "TANH"), "plain SIGN"),
+    "step of a square and less": (
+        lambda net, x: net.op("SIGN", net.op("SUB", net.op("MUL", x, x), 0.5)),
+        "plain SIGN",
+    ),
+    "step of a sum with what may be negative": (
+        lambda net, x: net.op("SIGN", net.op("ADD", net.op("RELU", x), x)),
+        "plain SIGN",
+    ),
+    "step of relu times a negative number": (_step_of(_times_number(-4.0)), "plain SIGN"),
     "step padded with -1": (_step_of(_padded(-1.0)), "plain SIGN"),
     "step joined": (_joined, "plain SIGN"),
     "divided by a sign": (_inverse(lambda net, x: net.op("SIGN", x)), "result of MINIMUM"),
