@@ -297,9 +297,10 @@ _ALONE = {"Pad", "ReduceSum", "Slice", "Unsqueeze"}
 def test_absent_inputs(kind, computed):
     """Each that ONNX asks for; the others are constants, or the model's input."""
     counts = {"BipolarQuant": 2, "Quant": 4}
-    count = counts.get(kind) or onnx.defs.get_schema(kind, OPSET).min_input
+    opset = {"RMSNormalization": 23, "Swish": 24, "Upsample": 9}.get(kind, OPSET)
+    count = counts.get(kind) or onnx.defs.get_schema(kind, opset).min_input
     for absent in range(1 if kind in _ALONE else count):
-        net = OnnxNet()
+        net = OnnxNet(opset)
         x = net.input(1, 2, 4, 4)
         given = [x if computed else np.ones((1, 2, 4, 4), np.float32) for _ in range(count)]
         given[absent] = None
@@ -345,6 +346,16 @@ def test_open_sizes(rng):
     net = OnnxNet()
     x = net.conv(net.input(1, 3, "height", "width"), steps(rng, 4, 3, 3, 3))
     _refused(net.finish(x), r"fixed sizes but for the first.*, got \[1, 3, 'open', 'open'\]")
+
+
+@pytest.mark.parametrize("perm", [[1, 0, 2], None])
+def test_samples_that_the_output_does_not_have_first(perm):
+    """Whoever runs the file would take other things for samples."""
+    net = OnnxNet()
+    x = net.input("batch", 3, 4)
+    y = net.op("Transpose", x, perm=perm) if perm else net.op("ReduceSum", x, keepdims=0)
+    shape = r"\[3, 'open', 4\]" if perm else r"\[\]"
+    _refused(net.finish(y), rf"output '.*': expected the samples .*, got the shape {shape}; export")
 
 
 def test_other_types():

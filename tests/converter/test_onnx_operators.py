@@ -8,7 +8,7 @@ import larq_engine
 from larq_engine.converter import schema
 from larq_engine.converter.onnx_reader import table
 from tests.converter.graphs import run_stock, signs, steps
-from tests.converter.onnx_models import OnnxNet, compare, float_model
+from tests.converter.onnx_models import OPSET, OnnxNet, compare, float_model, reference
 
 
 def _image(net):
@@ -95,9 +95,105 @@ def _filled(net, rng):
     return _fill(net, x, net.op("Less", x, np.float32(0.5)), 7)
 
 
+def _positive(kind):
+    return lambda net, rng: net.op(kind, net.op("Add", net.op("Abs", _image(net)), np.float32(1)))
+
+
+def _truths(kind):
+    """Of two comparisons of a value."""
+
+    def make(net, rng):
+        x = _image(net)
+        tests = [net.op(name, x, np.float32(1)) for name in ("Greater", "LessOrEqual")]
+        return net.op("Where", net.op(kind, *tests), x, np.float32(0.5))
+
+    return make
+
+
+def _nan(net, rng):
+    x = _image(net)
+    return net.op("Where", net.op("IsNaN", net.op("Sqrt", x)), np.float32(-1), x)
+
+
+def _positions(kind):
+    return lambda net, rng: net.op(
+        "Cast", net.op(kind, net.input("batch", 4, 6, 6), axis=1, keepdims=0), to=1
+    )
+
+
+def _expanded(net, rng):
+    return net.op("Expand", net.input("batch", 4, 1, 6), _sizes(1, 4, 3, 1))
+
+
 # What each row of the table makes, beside random models.
 CASES = {
     "Abs": _each("Abs"),
+    "And": _truths("And"),
+    "ArgMax": _positions("ArgMax"),
+    "ArgMin": _positions("ArgMin"),
+    "Ceil": _each("Ceil"),
+    "Celu": _each("Celu", alpha=2.0),
+    "ConvTranspose": lambda net, rng: net.op(
+        "ConvTranspose",
+        net.input("batch", 4, 3, 5),
+        steps(rng, 4, 6, 3, 4),
+        steps(rng, 6),
+        **{"strides": [2, 3], "pads": [1, 0, 0, 2], "output_padding": [1, 0]},
+    ),
+    "Cos": _each("Cos"),
+    "CumSum": _each("CumSum", np.int64(-2), exclusive=1, reverse=1),
+    "DepthToSpace": _each("DepthToSpace", blocksize=2, mode="CRD"),
+    "Einsum": lambda net, rng: net.op(
+        "Einsum",
+        net.input("batch", 3, 4, 5),
+        net.input("batch", 4, 6, 5),
+        equation="bqhd,bhkd->bhqk",
+    ),
+    "Elu": _each("Elu", alpha=0.5),
+    "Erf": _each("Erf"),
+    "Floor": _each("Floor"),
+    "GatherND": _each("GatherND", np.array([[[0, 3]], [[0, -4]]])),
+    "Gelu": _each("Gelu", approximate="tanh"),
+    "GroupNormalization": lambda net, rng: net.op(
+        "GroupNormalization", net.input("batch", 4, 5, 2), *steps(rng, 2, 2), num_groups=2
+    ),
+    "HardSigmoid": _each("HardSigmoid", alpha=0.125),
+    "HardSwish": _each("HardSwish"),
+    "InstanceNormalization": lambda net, rng: net.op(
+        "InstanceNormalization", net.input("batch", 4, 5, 2), *steps(rng, 2, 4)
+    ),
+    "IsNaN": _nan,
+    "LayerNormalization": lambda net, rng: net.op(
+        "LayerNormalization", net.input("batch", 4, 5), *steps(rng, 2, 4, 5), axis=1, epsilon=0.5
+    ),
+    "Log": _positive("Log"),
+    "LpNormalization": lambda net, rng: net.op("LpNormalization", _image(net), axis=1),
+    "Mish": _each("Mish"),
+    "Or": _truths("Or"),
+    "Pow": _each("Pow", np.float32(3)),
+    "RMSNormalization": lambda net, rng: net.op(
+        "RMSNormalization", net.input("batch", 4, 5), steps(rng, 5)
+    ),
+    "Reciprocal": _positive("Reciprocal"),
+    "ReduceL1": _each("ReduceL1", _sizes(1, 3), keepdims=0),
+    "ReduceL2": _each("ReduceL2", _sizes(1)),
+    "ReduceLogSumExp": _each("ReduceLogSumExp", _sizes(2), keepdims=0),
+    "ReduceMin": _each("ReduceMin", _sizes(-1)),
+    "ReduceProd": _each("ReduceProd", _sizes(1), keepdims=0),
+    "ReduceSum": _each("ReduceSum", _sizes(2, 3), keepdims=0),
+    "ReduceSumSquare": _each("ReduceSumSquare", _sizes(0)),
+    "Resize": _each("Resize", None, np.float32([1, 1, 2, 3]), mode="linear"),
+    "Round": _each("Round"),
+    "Selu": _each("Selu"),
+    "Sin": _each("Sin"),
+    "Softplus": _each("Softplus"),
+    "Softsign": _each("Softsign"),
+    "SpaceToDepth": _each("SpaceToDepth", blocksize=3),
+    "Swish": _each("Swish", alpha=2.0),
+    "ThresholdedRelu": _each("ThresholdedRelu", alpha=1.5),
+    "Tile": _each("Tile", _sizes(2, 1, 3, 1)),
+    "Upsample": _each("Upsample", np.float32([1, 1, 2, 2])),
+    "Xor": _truths("Xor"),
     "Add": _two("Add"),
     "AveragePool": _each("AveragePool", kernel_shape=[4, 2], strides=[2, 2], pads=[0, 1, 2, 0]),
     "BatchNormalization": lambda net, rng: net.batch_norm(
@@ -114,7 +210,7 @@ CASES = {
     "Dropout": _each("Dropout"),
     "Equal": _truth("Equal"),
     "Exp": _each("Exp"),
-    "Expand": _ones_like,
+    "Expand": _expanded,
     "Flatten": _each("Flatten", axis=0),
     "Gather": _flatten_by_sizes,
     "Gemm": _gemm,
@@ -165,7 +261,15 @@ CASES = {
 }
 
 # Equal but for the rounding of what they compute.
-_ROUNDING = ("Exp", "LogSoftmax", "Sigmoid", "Softmax", "Sqrt", "Tanh", "AveragePool")
+_ROUNDING = {
+    *("AveragePool", "Celu", "Cos", "Elu", "Erf", "Exp", "Gelu", "GroupNormalization", "HardSwish"),
+    *("InstanceNormalization", "LayerNormalization", "Log", "LogSoftmax", "LpNormalization"),
+    *("Mish", "RMSNormalization", "Reciprocal", "ReduceL2", "ReduceLogSumExp", "Resize", "Selu"),
+    *("Sigmoid", "Sin", "Softmax", "Softplus", "Softsign", "Sqrt", "Swish", "Tanh"),
+}
+
+# Operators that are newer or older than the opset of other tests.
+_OPSETS = {"RMSNormalization": 23, "Swish": 24, "Upsample": 9}
 
 
 def test_every_operator_has_a_case():
@@ -174,7 +278,7 @@ def test_every_operator_has_a_case():
 
 @pytest.mark.parametrize("kind", CASES)
 def test_operator(rng, kind):
-    net = OnnxNet()
+    net = OnnxNet(_OPSETS.get(kind, OPSET))
     content = net.finish(CASES[kind](net, rng))
     inputs = []
     for shape, dtype in net.declared:
@@ -344,6 +448,97 @@ def test_constants_are_computed(rng, kind):
     content = net.finish(net.op("Mul", _image(net), made[0] if kind == "TopK" else made))
     compare(content, [steps(rng, 1, 4, 6, 6)])
     assert _kinds(float_model(content)) == ["MUL"]
+
+
+def test_transposed_convolutions_of_groups_and_sequences(rng):
+    """ONNX's reference fails with groups: the same as one of each, side by side."""
+    weights, options = steps(rng, 4, 3, 4), {"strides": [3], "pads": [1, 2]}
+    models = []
+    for is_one in (True, False):
+        net = OnnxNet()
+        x = net.input("batch", 4, 5)
+        if is_one:
+            y = net.op("ConvTranspose", x, weights, group=2, **options)
+        else:
+            halves = zip(
+                net.op("Split", x, outputs=2, axis=1, num_outputs=2),
+                np.split(weights, 2),
+                strict=True,
+            )
+            parts = [net.op("ConvTranspose", half, own, **options) for half, own in halves]
+            y = net.op("Concat", *parts, axis=1)
+        models.append(net.finish(y))
+    image = steps(rng, 2, 4, 5)
+    (have,) = run_stock(float_model(models[0]), [image], batch=2)
+    (want,) = reference(models[1], [image])
+    np.testing.assert_array_equal(have, want)
+
+
+@pytest.mark.parametrize("opset", [11, 13, 20])
+@pytest.mark.parametrize("way", ["half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners"])
+@pytest.mark.parametrize("rounding", ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"])
+def test_the_nearest_pixels(rng, way, rounding, opset):
+    """To sizes that are whole multiples of what is there, and others, up and down."""
+    image = steps(rng, 2, 3, 6, 4)
+    for sizes in ([12, 12], [3, 7], [4, 1]):
+        net = OnnxNet(opset)
+        options = {"coordinate_transformation_mode": way, "nearest_mode": rounding}
+        roi = np.zeros(0, np.float32) if opset < 13 else None
+        none = np.zeros(0, np.float32) if opset < 13 else None
+        x = net.input(2, 3, 6, 4)
+        compare(
+            net.finish(net.op("Resize", x, roi, none, _sizes(2, 3, *sizes), **options)), [image]
+        )
+
+
+@pytest.mark.parametrize("way", ["half_pixel", "asymmetric", "align_corners"])
+def test_pixels_in_between(rng, way):
+    image = steps(rng, 2, 3, 6, 4)
+    for sizes in ([12, 8], [3, 7], [6, 5]):
+        net = OnnxNet()
+        options = {"coordinate_transformation_mode": way, "mode": "linear"}
+        x = net.op(
+            "Resize",
+            net.input("batch", 3, 6, 4),
+            None,
+            None,
+            _sizes(*sizes),
+            axes=[2, 3],
+            **options,
+        )
+        compare(net.finish(x), [image], 1e-6, batch=2)
+
+
+@pytest.mark.parametrize("exponent", [1, 2, 3, 0.5, -0.5, -1, -2, 1.5])
+def test_powers(rng, exponent):
+    net = OnnxNet()
+    x = net.op("Add", net.op("Abs", net.input(1, 4, 6)), np.float32(0.5))
+    content = net.finish(
+        net.op("Pow", x, np.array([exponent], np.float64 if exponent == 2 else np.float32))
+    )
+    compare(content, [steps(rng, 1, 4, 6)], 1e-6)
+    assert ("POW" in _kinds(float_model(content))) == (exponent in (-2, 1.5))
+
+
+@pytest.mark.parametrize(
+    "equation",
+    ["bij,bkj->bik", "bij,jk->bik", "bij,bij->b", "bij->bji", "bij->j", "bi,bj", "bij,kj->kib"],
+)
+def test_einsum(rng, equation):
+    sizes = {"b": 2, "i": 3, "j": 4, "k": 5}
+    given, _, result = equation.partition("->")
+    for opens in (False, True) if result.startswith("b") else (False,):
+        net = OnnxNet()
+        shapes = [[sizes[letter] for letter in letters] for letters in given.split(",")]
+        inputs = [
+            net.input(*["batch" if opens and n == 2 else n for n in shape])
+            if "b" in letters
+            else steps(rng, *shape)
+            for shape, letters in zip(shapes, given.split(","), strict=True)
+        ]
+        content = net.finish(net.op("Einsum", *inputs, equation=equation))
+        images = [steps(rng, *s) for s, x in zip(shapes, inputs, strict=True) if isinstance(x, str)]
+        compare(content, images, batch=2 if opens else None)
 
 
 @pytest.mark.parametrize("mode", ["constant", "reflect", "edge", "wrap"])

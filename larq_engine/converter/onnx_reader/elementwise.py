@@ -37,6 +37,37 @@ def chain(kind: str) -> Maker:
     return make
 
 
+def reciprocal(call: Call) -> Value:
+    return call.each("DIV", np.array(1, np.float32), call.value())
+
+
+# Powers that hosts compute faster or more closely than others.
+_POWERS = {2.0: "SQUARE", 0.5: "SQRT", -0.5: "RSQRT"}
+
+
+def power(call: Call) -> Value:
+    exponent = call.operand(1)
+    if isinstance(exponent, Value) or exponent.size != 1:
+        # ONNX allows an exponent of another type.
+        is_float = isinstance(exponent, Value) or exponent.dtype == np.float32
+        return call.each(
+            "POW", call.floats(0), call.floats(1) if is_float else np.asarray(exponent, np.float32)
+        )
+    x, number = call.value(), float(exponent.reshape(()))
+    rank = max(len(x.shape), exponent.ndim)
+    if rank > len(x.shape):
+        raise call.error("an exponent of no more dimensions", exponent.shape, "reshape it")
+    if number == 1:
+        return x
+    if number in _POWERS:
+        return call.each(_POWERS[number], x)
+    if number == 3:
+        return call.each("MUL", call.each("SQUARE", x), x)
+    if number == -1:
+        return call.each("DIV", np.array(1, np.float32), x)
+    return call.each("POW", x, np.array(number, np.float32))
+
+
 def leaky_relu(call: Call) -> Value:
     options = schema.make_options("LeakyReluOptions", alpha=call.number("alpha", 0.01))
     return call.each("LEAKY_RELU", call.value(), options=options)

@@ -32,7 +32,11 @@ _WINDOWS = {
     *("Resize", "RoiAlign", "Upsample"),
 }
 # and of these its results are other than ONNX says, for all opsets before this one.
-_RIGHT_SINCE = {"BatchNormalization": 15, "Hardmax": 13, "LogSoftmax": 13, "Softmax": 13}
+_NEVER = 1 << 30
+_RIGHT_SINCE = {
+    **{"BatchNormalization": 15, "Hardmax": 13, "LogSoftmax": 13, "Softmax": 13},
+    "LpNormalization": _NEVER,  # of p=1 without the absolute values
+}
 
 # How many places these find depends on the values; it is no more than there are values.
 _FINDERS = ("Compress", "NonZero", "Unique")

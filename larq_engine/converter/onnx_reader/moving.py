@@ -143,7 +143,12 @@ def transpose(call: Call) -> Value:
     turn = call.integers("perm") or list(reversed(range(len(x.shape))))
     if sorted(turn) != list(range(len(x.shape))):
         raise call.error(f"an order of {len(x.shape)} dimensions", turn, "export it again")
-    x = call.net.ordered(x, x.order)
+    return turned(call.net, x, turn)
+
+
+def turned(net: Network, x: Value, turn: Sequence[int]) -> Value:
+    """With its dimensions in another order."""
+    x = net.ordered(x, x.order)
     shape = tuple(x.shape[axis] for axis in turn)
     return Value(shape, x.tensor, tuple(turn.index(axis) for axis in x.order))
 
@@ -186,7 +191,7 @@ def pad(call: Call) -> Value:
             slice(max(0, -before), size - max(0, -behind), 1) if min(before, behind) < 0 else None
             for size, (before, behind) in zip(x.shape, sides, strict=True)
         ]
-        x = _part(call, x, [slice(None) if part is None else part for part in kept])
+        x = part_of(call, x, [slice(None) if part is None else part for part in kept])
         sides = [(max(0, before), max(0, behind)) for before, behind in sides]
     if not any(map(any, sides)):
         return x
@@ -219,8 +224,9 @@ def _padded(call: Call, x: Value, sides: Sequence[tuple[int, int]], shape: Shape
         return Value(shape, net.op("MIRROR_PAD", inputs, lies, options=options), x.order)
     if mode in ("edge", "wrap"):
         for axis, pair in enumerate(sides):
-            if any(pair):
-                x = pick(call, x, axis, np.pad(np.arange(x.shape[axis]), pair, mode))
+            places = np.arange(x.shape[axis]) if any(pair) else None
+            if places is not None:
+                x = pick(call, x, axis, np.pad(places, pair, "edge" if mode == "edge" else "wrap"))
         return x
     if mode != "constant":
         raise call.error("a mode of pads that ONNX has", mode, "export it again")
@@ -252,7 +258,9 @@ def slice_of(call: Call) -> Value:
             last = x.shape[axis] - 1
             parts[axis] = slice(last - part.start, last - part.stop, -part.step)
     whole = [slice(0, size, 1) for size in x.shape]
-    return _part(call, x, [slice(None) if p == w else p for p, w in zip(parts, whole, strict=True)])
+    return part_of(
+        call, x, [slice(None) if p == w else p for p, w in zip(parts, whole, strict=True)]
+    )
 
 
 def _reversed(net: Network, x: Value, axis: int) -> Value:
@@ -295,10 +303,10 @@ def split(call: Call) -> list[Value]:
     ends = np.cumsum(parts)
     taken = [slice(int(end) - part, int(end), 1) for part, end in zip(parts, ends, strict=True)]
     whole = [slice(None)] * len(x.shape)
-    return [_part(call, x, [*whole[:axis], part, *whole[axis + 1 :]]) for part in taken]
+    return [part_of(call, x, [*whole[:axis], part, *whole[axis + 1 :]]) for part in taken]
 
 
-def _part(call: Call, x: Value, taken: Sequence[slice]) -> Value:
+def part_of(call: Call, x: Value, taken: Sequence[slice]) -> Value:
     """A slice of a value; of a dimension that is taken whole the size need not be known."""
     net, x = call.net, call.net.ordered(x, x.order)
     shape = tuple(

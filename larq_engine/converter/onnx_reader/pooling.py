@@ -9,6 +9,7 @@ from larq_engine.converter.activations import excludes_negative
 from larq_engine.converter.graph import Tensor
 from larq_engine.converter.onnx_reader.call import Call
 from larq_engine.converter.onnx_reader.layout import Shape, Value, channels_last
+from larq_engine.converter.onnx_reader.moving import bring
 from larq_engine.converter.onnx_reader.windows import (
     Windows,
     as_image,
@@ -87,26 +88,87 @@ def global_pool(kind: str) -> Callable[[Call], Value]:
         x = call.value()
         call.rank(x, 3, 4, 5)
         x = call.net.ordered(x, channels_last(len(x.shape)))
-        return _reduce(call, kind, x, list(range(2, len(x.shape))), keeps=True)
+        return reduced(call, kind, x, list(range(2, len(x.shape))), keeps=True)
 
     return make
 
 
 def reduce(kind: str) -> Callable[[Call], Value]:
     def make(call: Call) -> Value:
-        x = call.value()
-        rank = len(x.shape)
-        axes = call.axes(rank, 1)
+        axes = _axes(call, len(call.value().shape))
         if not axes:
-            if call.integer("noop_with_empty_axes"):
-                return x
-            axes = list(range(rank))
-        return _reduce(call, kind, x, axes, keeps=bool(call.integer("keepdims", 1)))
+            return call.value()
+        return reduced(call, kind, call.value(), axes, keeps=bool(call.integer("keepdims", 1)))
 
     return make
 
 
-def _reduce(call: Call, kind: str, x: Value, axes: list[int], keeps: bool) -> Value:
+def _axes(call: Call, rank: int) -> list[int]:
+    """Which are summed up: all where none are named, or none."""
+    axes = call.axes(rank, 1)
+    if axes or call.integer("noop_with_empty_axes"):
+        return axes or []
+    return list(range(rank))
+
+
+def sum_of(before: str, after: str = "") -> Callable[[Call], Value]:
+    """A sum of what an operator makes of each value, and what another makes of the sum."""
+
+    def make(call: Call) -> Value:
+        axes = _axes(call, len(call.value().shape))
+        if not axes:
+            return call.value()
+        changed = call.each(before, call.value())
+        result = reduced(call, "SUM", changed, axes, keeps=bool(call.integer("keepdims", 1)))
+        return call.each(after, result) if after else result
+
+    return make
+
+
+def log_sum_exp(call: Call) -> Value:
+    """The largest is taken out of the exponents, which would overflow."""
+    x = call.value()
+    axes = _axes(call, len(x.shape))
+    if not axes:
+        return x
+    largest = reduced(call, "REDUCE_MAX", x, axes, keeps=True)
+    shares = call.each("EXP", call.each("SUB", x, largest))
+    logarithm = call.each("LOG", reduced(call, "SUM", shares, axes, keeps=True))
+    result = call.each("ADD", logarithm, largest)
+    if call.integer("keepdims", 1):
+        return result
+    return bring(
+        call.net, result, tuple(size for a, size in enumerate(result.shape) if a not in axes)
+    )
+
+
+def arg(kind: str) -> Callable[[Call], Value]:
+    """Where the largest or smallest value is; the first of several."""
+
+    def make(call: Call) -> Value:
+        x = call.value()
+        if call.integer("select_last_index"):
+            raise call.error("the first of equal values", "the last", "export it without that")
+        axis = call.axis(call.integer("axis"), len(x.shape))
+        x = call.net.ordered(x, x.order)
+        kept = [a for a in x.order if a != axis]
+        left = sorted(kept)
+        shape, order = tuple(x.shape[a] for a in left), tuple(left.index(a) for a in kept)
+        options = schema.make_options(
+            "ArgMaxOptions" if kind == "ARG_MAX" else "ArgMinOptions",
+            outputType=schema.type_number("INT64"),
+        )
+        inputs = [x.tensor, call.net.constant(np.array(x.axis(axis), np.int32))]
+        lies = tuple(shape[a] for a in order)
+        found = Value(shape, call.net.op(kind, inputs, lies, "INT64", options), order)
+        if call.integer("keepdims", 1):
+            return bring(call.net, found, (*x.shape[:axis], 1, *x.shape[axis + 1 :]))
+        return found
+
+    return make
+
+
+def reduced(call: Call, kind: str, x: Value, axes: list[int], keeps: bool) -> Value:
     x = call.net.ordered(x, x.order)
     where = sorted(x.axis(axis) for axis in axes)
     kept = [axis for axis in x.order if axis not in axes]

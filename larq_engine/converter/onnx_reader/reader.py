@@ -120,6 +120,14 @@ class _Making:
                 f"output '{name}': expected a value that depends on the inputs, got a constant; "
                 "export the model without it"
             )
+        has_open = any(OPEN in given.signature for given in self._net.inputs if given.signature)
+        if has_open and value.shape[:1] != (OPEN,):
+            sizes = ["open" if size == OPEN else size for size in value.shape]
+            raise ConversionError(
+                f"output '{name}': expected the samples along its first dimension, as along that "
+                f"of the inputs, whose batch is open, got the shape {sizes}; export the model with "
+                "a fixed batch, or leave what joins the samples out of it"
+            )
         self._net.layer = name
         self._net.output(name, self._net.ordered(value, self._order(value.shape)))
 

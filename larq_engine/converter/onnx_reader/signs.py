@@ -86,6 +86,20 @@ def logical_not(call: Call) -> Value:
     return call.each("LOGICAL_NOT", call.net.value(call.operand(0)), dtype="BOOL")
 
 
+def logical(kind: str) -> Maker:
+    """Of two truth values."""
+
+    def make(call: Call) -> Value:
+        return call.each(kind, call.operand(0), call.operand(1), dtype="BOOL")
+
+    return make
+
+
+def is_nan(call: Call) -> Value:
+    """Nothing else is not equal to itself."""
+    return call.each("NOT_EQUAL", call.value(), call.value(), dtype="BOOL")
+
+
 def where(call: Call) -> Value:
     return _select(call, call.operand(0), call.floats(1), call.floats(2))
 

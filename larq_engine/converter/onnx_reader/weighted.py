@@ -116,7 +116,7 @@ def gemm(call: Call) -> Value:
         if isinstance(c, np.ndarray):
             c, beta = np.float32(beta) * c, 1.0
             row = _row(c, b.shape[-1])
-    result = _product(call, a, b, row)
+    result = product(call, a, b, row)
     if alpha != 1:
         result = call.each("MUL", result, np.array(alpha, np.float32))
     if c is None or row is not None:
@@ -143,10 +143,10 @@ def matmul(call: Call) -> Value:
     a, b = call.value(), call.floats(1)
     if min(len(a.shape), len(b.shape)) < 2:
         raise call.error("matrices", [list(a.shape), list(b.shape)], "reshape vectors to matrices")
-    return _product(call, a, b, None)
+    return product(call, a, b, None)
 
 
-def _product(call: Call, a: Value, b: Array | Value, bias: Array | None) -> Value:
+def product(call: Call, a: Value, b: Array | Value, bias: Array | None) -> Value:
     """a * b, and biases if b is constant."""
     net, units = call.net, b.shape[-1]
     if a.shape[-1] != b.shape[-2]:

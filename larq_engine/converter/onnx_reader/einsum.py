@@ -1,0 +1,90 @@
+"""Maker of sums of products that letters tell."""
+
+import math
+
+import numpy as np
+
+from larq_engine.converter.graph import Array
+from larq_engine.converter.onnx_reader.call import Call
+from larq_engine.converter.onnx_reader.layout import OPEN, Shape, Value
+from larq_engine.converter.onnx_reader.moving import bring, turned
+from larq_engine.converter.onnx_reader.pooling import reduced
+from larq_engine.converter.onnx_reader.weighted import product
+
+
+def einsum(call: Call) -> Value:
+    """Of one or two operands, each of whose dimensions has a letter of its own."""
+    equation = call.text("equation", "").replace(" ", "")
+    given, arrow, wanted = equation.partition("->")
+    letters = given.split(",")
+    operands = [call.floats(n) for n in range(len(call.inputs))]
+    if not arrow:
+        wanted = "".join(sorted(x for x in {*given} - {","} if given.count(x) == 1))
+    ranks = [len(operand.shape) for operand in operands]
+    if (
+        not 1 <= len(letters) <= 2
+        or [len(names) for names in letters] != ranks
+        or any(len({*names}) < len(names) for names in [*letters, wanted])
+        or not {*wanted} <= {*given}
+        or not all(letter.isalpha() for letter in given.replace(",", ""))
+    ):
+        raise call.error(
+            "an equation of one or two operands, a letter for each dimension",
+            f"'{equation}' of {ranks} dimensions",
+            "use matmul, transpose and sum",
+        )
+    if len(operands) == 1:
+        x, names = _summed(call, operands[0], letters[0], wanted)
+        return _in_order(call, call.net.value(x), names, wanted)
+    (a, of_a), (b, of_b) = (
+        _summed(call, operand, names, wanted + letters[1 - n])
+        for n, (operand, names) in enumerate(zip(operands, letters, strict=True))
+    )
+    return _multiplied(call, a, of_a, b, of_b, wanted)
+
+
+def _summed(call: Call, x: Array | Value, names: str, kept: str) -> tuple[Array | Value, str]:
+    """Without the dimensions that nothing else has."""
+    gone = [axis for axis, name in enumerate(names) if name not in kept]
+    if gone:
+        x = reduced(call, "SUM", call.net.value(x), gone, keeps=False)
+    return x, "".join(name for name in names if name in kept)
+
+
+def _multiplied(
+    call: Call, a: Array | Value, of_a: str, b: Array | Value, of_b: str, wanted: str
+) -> Value:
+    """By a product of matrices: [batch, left, inner] times [batch, inner, right]."""
+    batch = "".join(name for name in of_a if name in of_b and name in wanted)
+    inner = "".join(name for name in of_a if name in of_b and name not in wanted)
+    left = "".join(name for name in of_a if name not in of_b)
+    right = "".join(name for name in of_b if name not in of_a)
+    sizes = dict(zip(of_a + of_b, a.shape + b.shape, strict=True))
+
+    def size(names: str) -> int:
+        opens = [name for name in names if sizes[name] == OPEN]
+        if opens and len(names) > 1:
+            raise call.error("an open batch by itself", names, "export it with a fixed batch")
+        return OPEN if opens else math.prod(sizes[name] for name in names)
+
+    stack = [sizes[name] for name in batch]
+    # Of one matrix, an open batch can stay a dimension of its own.
+    rows = [size(left)] if batch or not left else [sizes[name] for name in left]
+    a = _laid(call, a, of_a, batch + left + inner, (*stack, *rows, size(inner)))
+    b = _laid(call, b, of_b, batch + inner + right, (*stack, size(inner), size(right)))
+    made = product(call, call.net.value(a), b, None)
+    names = batch + left + right
+    whole = bring(call.net, made, tuple(sizes[name] for name in names))
+    return _in_order(call, whole, names, wanted)
+
+
+def _laid(call: Call, x: Array | Value, names: str, wanted: str, shape: Shape) -> Array | Value:
+    turn = [names.index(name) for name in wanted]
+    if isinstance(x, np.ndarray):
+        return x.transpose(turn).reshape(shape)
+    return bring(call.net, _in_order(call, x, names, wanted), shape)
+
+
+def _in_order(call: Call, x: Value, names: str, wanted: str) -> Value:
+    """The same tensor; only its order is another."""
+    return turned(call.net, x, [names.index(name) for name in wanted])
