@@ -2,12 +2,16 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from larq_engine.command_line.files import check_destination, check_is_tflite
 from larq_engine.command_line.names import split_names
 from larq_engine.python.text_table import printable
 from larq_engine.python.whole_files import write_files
+
+if TYPE_CHECKING:
+    from larq_engine.placing.api import PlacedModel
+    from larq_engine.placing.profile_file import Profile
 
 
 def add_parser(commands: Any) -> None:
@@ -87,8 +91,10 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument(
         "--verify",
-        action="store_true",
-        help="run the placed model, and print its measured times beside the predicted ones",
+        action=argparse.BooleanOptionalAction,
+        help="run the placed model in turns with the same model without a placement, and print "
+        "what is gained, and each operator's time beside the predicted one (default: if the "
+        "profile is of this machine)",
     )
 
 
@@ -118,22 +124,40 @@ def _run(arguments: argparse.Namespace) -> None:
         device_files=arguments.device_file,
         fallback=arguments.fallback,
     )
-    if arguments.verify and placed.placement.not_at_hand:
-        raise ValueError(
-            "verify: expected a placement on devices that run models, got one on "
-            f"{', '.join(placed.placement.not_at_hand)}, of a device file; leave --verify out"
-        )
-    tables = [str(placed.placement)]
+    # Before anything is written, as the placed model may not run here.
+    placed, steps = _verify(placed, profile, arguments.verify)
+    tables = [str(placed.placement), *steps]
     noise = profile.machine.get("noise", "")
     if str(noise).startswith("NOISY"):
         said = f"the profile was made on a busy machine ({noise}): its times are doubtful"
         tables.append(printable(said))
-    if arguments.verify:
-        from larq_engine.command_line.verify_placement import verify
-
-        # Before anything is written, as it may not run here.
-        tables.append(verify(placed, placed.placement))
     write_files({output: placed, report: placed.placement.to_json().encode()})
-    print(*tables, sep="\n")
+    print("\n\n".join(tables))
     for path in (output, report):
         print(f"wrote {path}: {path.stat().st_size} bytes")
+
+
+def _verify(
+    placed: "PlacedModel", profile: "Profile", asked: bool | None
+) -> tuple["PlacedModel", list[str]]:
+    """The model with what it was measured to gain, and what to print of it.
+
+    Args:
+        placed: The placed model.
+        profile: What it was placed with.
+        asked: True: it must run; False: it must not; None: where the profile is of this machine.
+    """
+    if asked is False:
+        return placed, []
+    nowhere = placed.placement.not_at_hand
+    reason = f"expected devices that run models, got {', '.join(nowhere)}, of a device file"
+    if asked and nowhere:
+        raise ValueError(f"verify: {reason}; leave --verify out")
+    from larq_engine.command_line.verify_placement import run_in_turns, verify, why_not_here
+
+    if not asked:
+        reason = reason if nowhere else why_not_here(profile)
+        if reason:
+            return placed, [printable(f"not verified by running it: {reason}")]
+    found = placed.verified(run_in_turns(placed, placed.placement))
+    return found, [verify(found, found.placement)]

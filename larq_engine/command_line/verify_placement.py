@@ -1,10 +1,18 @@
-"""What a placed model takes beside what its placement predicted, operator by operator."""
+"""What a placed model takes: beside itself without the placement, and operator by operator."""
 
+import statistics
 from collections import defaultdict
 from collections.abc import Sequence
 
+from larq_engine.placing.device_names import device_title
 from larq_engine.placing.placement import PlacedOp, Placement
-from larq_engine.python.arguments import share_batch
+from larq_engine.placing.profile_file import Profile
+from larq_engine.placing.unplaced import Verified
+from larq_engine.profiling import turns
+from larq_engine.profiling.machine import cpu_name
+from larq_engine.profiling.turns import set_batch
+from larq_engine.python import library
+from larq_engine.python.host import import_runtime
 from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.library import TRANSFER
 from larq_engine.python.profile import HOST, ProfileRow
@@ -17,16 +25,60 @@ _RUNS = 100
 _MAIN = (-1, 0)
 
 
-def verify(model: bytes, placement: Placement) -> str:
-    """Runs the placed model and returns a table; the host's own operators are one row."""
+def why_not_here(profile: Profile) -> str:
+    """Why a placement of a profile says nothing of this machine; empty where it does."""
+    try:
+        import_runtime(None)
+        kernels = library.kernels()
+    except (ImportError, OSError) as error:
+        return f"the model cannot run here ({error})"
+    theirs, ours = profile.machine.get("cpu"), cpu_name()
+    if theirs != ours:
+        return (
+            f"expected a profile of this machine ({ours}), got one of "
+            f"{theirs or 'a machine that it does not name'}"
+        )
+    # Virtual machines of different CPUs often have one name for all.
+    named = {
+        kernel
+        for entry in profile.measurements
+        if entry.device == "cpu" and entry.kernel
+        for kernel in entry.kernel.split("+")
+        if kernel.startswith("bgemm_")
+    }
+    foreign = sorted(named.difference(kernels))
+    if foreign:
+        return f"expected a profile of this machine, got one of a CPU that runs {foreign[0]}"
+    return ""
+
+
+def run_in_turns(model: bytes, placement: Placement) -> Verified:
+    """The placed model and the same without its placement."""
+    device = _device_of(placement)
+    unplaced = device if placement.unplaced is None else placement.unplaced.device
+    rounds = turns.run_in_turns(
+        model,
+        [{"device": device}, {"device": unplaced, "placement": "none"}],
+        threads=placement.threads,
+        batch=placement.batch,
+    )
+    placed, other = zip(*rounds, strict=True)
+    gains = [without / ours for ours, without in rounds]
+    return Verified(statistics.median(placed), statistics.median(other), min(gains), max(gains))
+
+
+def _device_of(placement: Placement) -> str:
+    """The plug-in's option for what a placement uses."""
     used = [op.device for op in placement.ops]
     used += [op.split.device for op in placement.ops if op.split is not None]
-    gpus = [device for device in used if device.startswith("cuda")]
-    device = gpus[0] if gpus else "cpu"
+    return next((device for device in used if device.startswith("cuda")), "cpu")
+
+
+def verify(model: bytes, placement: Placement) -> str:
+    """Runs the placed model and returns a table; the host's own operators are one row."""
+    device = _device_of(placement)
     with Interpreter(model, num_threads=placement.threads, device=device) as interpreter:
-        shapes = interpreter.input_shapes
-        if share_batch(shapes):
-            interpreter.resize([(placement.batch, *shape[1:]) for shape in shapes])
+        set_batch(interpreter, placement.batch)
         interpreter.profile(runs=3)
         table = interpreter.profile(runs=_RUNS)
     # The host runs what calls other graphs, and so what these take is its.
@@ -44,9 +96,9 @@ def verify(model: bytes, placement: Placement) -> str:
     others = [op.seconds for op in placement.ops if op.node not in step_of]
     others += [move.seconds for move in placement.moves]
     rest = table.ms_per_run - sum(_sum(some, table.runs) for some in steps.values())
-    rows.append(("", "host and moves", "", "", f"{sum(others) * 1e3:.4f}", f"{rest:.4f}"))
+    rows.append(("", "the rest, and moves", "", "", f"{sum(others) * 1e3:.4f}", f"{rest:.4f}"))
     total = f"{placement.seconds * 1e3:.4f}", f"{table.ms_per_run:.4f}"
-    rows.append(("", "in all, in ms", "", "", *total))
+    rows.append(("", "sum, in ms, the engine's clock running", "", "", *total))
     return "\n".join(align_columns(_COLUMNS, rows, _NUMBERS))
 
 
@@ -70,7 +122,7 @@ def _row(ops: list[PlacedOp], milliseconds: float) -> tuple[str, ...]:
         "+".join(str(op.node) for op in ops),
         "+".join(op.op for op in ops),
         ops[-1].layer,
-        ops[-1].device + ("" if split is None else f"+{split.device}"),
+        ops[-1].title + ("" if split is None else f" + {device_title(split.device)}"),
         f"{predicted:.4f}",
         f"{milliseconds:.4f}",
     )

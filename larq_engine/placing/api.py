@@ -5,12 +5,13 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from larq_engine import __version__
 from larq_engine.placing.device_file import apply_device, read_device
 from larq_engine.placing.placement import Placement, place_profile
 from larq_engine.placing.profile_file import ProfileSource, as_profile
+from larq_engine.placing.unplaced import Verified
 
 _Path: TypeAlias = str | os.PathLike[str]
 
@@ -19,6 +20,29 @@ class PlacedModel(bytes):
     """The bytes of a .tflite file, with the placement that is in its metadata."""
 
     placement: Placement
+
+    def __new__(cls, content: bytes, placement: Placement) -> "PlacedModel":
+        model = super().__new__(cls, content)
+        model.placement = placement
+        return model
+
+    def __repr__(self) -> str:
+        return f"<PlacedModel of {len(self)} bytes, {self.placement.summarize()}>"
+
+    __str__ = __repr__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PlacedModel, (bytes(self), self.placement)
+
+    def verified(self, found: Verified) -> "PlacedModel":
+        """The same model, which says what it was measured to gain."""
+        from larq_engine.converter import schema
+        from larq_engine.placing import placed_file
+
+        placement = replace(self.placement, verified=found)
+        return PlacedModel(
+            placed_file.with_placement(schema.read(bytes(self)), placement), placement
+        )
 
 
 def place(
@@ -88,6 +112,4 @@ def place(
         engine=__version__,
         falls_back=fallback,
     )
-    placed = PlacedModel(placed_file.with_placement(parsed, placement))
-    placed.placement = placement
-    return placed
+    return PlacedModel(placed_file.with_placement(parsed, placement), placement)

@@ -1,6 +1,7 @@
 """The placement of a profiled model: chosen, with what it costs, why, and what else would cost."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from larq_engine.placing.costs import Costs, choose_devices, costs_of
+from larq_engine.placing.device_names import device_title, memory_title
 from larq_engine.placing.greedy import greedy
 from larq_engine.placing.problem import moves_of
 from larq_engine.placing.profile_file import Device, ModelIdentity, Profile
@@ -24,7 +26,8 @@ from larq_engine.placing.split import (
     seconds_of,
 )
 from larq_engine.placing.two_costs import least_product, least_within
-from larq_engine.python.text_table import align_columns, printable
+from larq_engine.placing.unplaced import Unplaced, Verified, find_unplaced
+from larq_engine.python.text_table import align_columns, counted, printable
 
 VERSION = 1
 
@@ -59,8 +62,8 @@ class SecondHalf:
     @property
     def text(self) -> str:
         return (
-            f"{self.of - self.channels} of {self.of} channels at the same time on {self.device}, "
-            f"which saves {_time(self.saved)} in all"
+            f"{self.of - self.channels} of {self.of} channels at the same time on "
+            f"{device_title(self.device)}, which saves {_time(self.saved)} in all"
         )
 
 
@@ -76,6 +79,7 @@ class PlacedOp:
     seconds: float
     joules: float | None
     elsewhere: tuple["Elsewhere", ...]
+    title: str  # of the device, for people
     split: SecondHalf | None = None
 
     @property
@@ -101,6 +105,7 @@ class Elsewhere:
     """An operator whole on another device, or on its own, and all others where they are."""
 
     device: str
+    title: str  # of the device, for people
     seconds: float | None  # None: the device cannot, or it was not measured
     joules: float | None
     more: float | None  # of the objective, in all
@@ -109,12 +114,16 @@ class Elsewhere:
     @property
     def text(self) -> str:
         if self.seconds is None:
-            return f"not measured on {self.device}"
+            return f"not measured on {self.title}"
         if self.more is None:
-            return f"{_time(self.seconds)} on {self.device}"
+            return f"{_time(self.seconds)} on {self.title}"
         change = _time(abs(self.more)) if self.unit == "s" else f"{abs(self.more):.4g} {self.unit}"
         change += " less" if self.more < 0 else " more"
-        return f"{_time(self.seconds)} on {self.device}; there alone it costs {change} in all"
+        return f"{_time(self.seconds)} on {self.title}; there alone it costs {change} in all"
+
+    def to_fields(self) -> dict[str, Any]:
+        """The fields of the JSON file."""
+        return {key: value for key, value in vars(self).items() if key != "title"}
 
 
 @dataclass(frozen=True)
@@ -141,7 +150,11 @@ class Move:
 
 @dataclass(frozen=True)
 class Placement:
-    """The result. Seconds and joules are of one batch."""
+    """The result. Seconds and joules are of one batch.
+
+    `seconds` and those of the alternatives are sums of the profile's rows. `expected` brings them
+    to the scale of measured whole models.
+    """
 
     engine: str
     model: ModelIdentity
@@ -158,6 +171,19 @@ class Placement:
     way: str
     alternatives: tuple[Alternative, ...]
     falls_back: bool = False  # for what is not there when the model runs
+    unplaced: Unplaced | None = None  # None where no whole model was measured
+    verified: Verified | None = None  # where it was run
+
+    def expected(self, seconds: float) -> float:
+        """What a sum of rows comes to in a whole model, by how far it is off without placement."""
+        return seconds if self.unplaced is None else seconds * self.unplaced.scale
+
+    @property
+    def gain(self) -> float | None:
+        """How many times as fast as without a placement it is predicted to be."""
+        if self.unplaced is None or not self.seconds:
+            return None
+        return self.unplaced.rows / self.seconds
 
     @property
     def not_at_hand(self) -> list[str]:
@@ -191,7 +217,7 @@ class Placement:
                     "reason": op.reason,
                     "seconds": op.seconds,
                     "joules": op.joules,
-                    "elsewhere": [vars(other) for other in op.elsewhere],
+                    "elsewhere": [other.to_fields() for other in op.elsewhere],
                     "split": None if op.split is None else vars(op.split),
                 }
                 for op in self.ops
@@ -202,6 +228,8 @@ class Placement:
             "bound": self.bound,
             "way": self.way,
             "alternatives": [vars(other) for other in self.alternatives],
+            "unplaced": None if self.unplaced is None else vars(self.unplaced),
+            "verified": None if self.verified is None else vars(self.verified),
         }
 
     def to_json(self) -> str:
@@ -210,6 +238,15 @@ class Placement:
 
     def __str__(self) -> str:
         return "\n".join(_lines(self))
+
+    def __repr__(self) -> str:
+        return f"<Placement of {self.summarize()}>"
+
+    def summarize(self) -> str:
+        """How many operators are where, and what is gained, in one line."""
+        counts = Counter(op.title for op in self.ops)
+        where = ", ".join(f"{count} on {title}" for title, count in counts.items())
+        return printable(f"{counted(len(self.ops), 'operator')}: {where}; {_gain(self)}")
 
 
 def place_profile(
@@ -298,6 +335,7 @@ def place_profile(
         way=_way(solution, splits),
         alternatives=(*_baselines(costs), *alternatives),
         falls_back=falls_back,
+        unplaced=find_unplaced(profile, costs.batch, costs.threads),
     )
 
 
@@ -436,6 +474,7 @@ def _ops(
                 own.seconds.median if split is None else part_seconds(costs, devices, split),
                 own.joules if split is None else _known(part_joules(costs, devices, split)),
                 tuple(elsewhere),
+                costs.devices[device].called,
                 None if split is None else _second_half(costs, devices, splits, split),
             )
         )
@@ -444,10 +483,11 @@ def _ops(
 
 def _elsewhere(costs: Costs, op: int, device: int, more: float | None, objective: str) -> Elsewhere:
     unit = {"energy": "J", "edp": "J s"}.get(objective, "s")
-    name, entry = costs.devices[device].name, costs.measured[op][device]
+    name, title = costs.devices[device].name, costs.devices[device].called
+    entry = costs.measured[op][device]
     if entry is None:
-        return Elsewhere(name, None, None, None, unit)
-    return Elsewhere(name, entry.seconds.median, entry.joules, more, unit)
+        return Elsewhere(name, title, None, None, None, unit)
+    return Elsewhere(name, title, entry.seconds.median, entry.joules, more, unit)
 
 
 def _second_half(
@@ -498,7 +538,8 @@ def _baselines(costs: Costs) -> list[Alternative]:
         devices = [
             number if able else int(row.argmin()) for able, row in zip(can, cost, strict=True)
         ]
-        name = f"all on {device.name}" + ("" if can.all() else ", and where it cannot the fastest")
+        rest = "" if can.all() else "; what it cannot, where that is fastest"
+        name = f"all on {device.called}{rest}"
         found.append(_alternative(name, costs, devices))
     mapped, paid = greedy(costs.seconds)
     name = "greedy, each layer moving its own (HEP-BNN)"
@@ -518,38 +559,75 @@ _NUMBERS = ("#", "time")
 
 
 def _lines(placement: Placement) -> list[str]:
+    """What is gained comes first."""
     rows = [
         (
             str(op.node),
             op.op,
             op.layer,
-            op.device + ("" if op.split is None else f"+{op.split.device}"),
+            op.title + ("" if op.split is None else f" + {device_title(op.split.device)}"),
             "+".join(filter(None, (op.kernel, op.split.kernel if op.split else None))),
             _time(op.seconds),
             "; ".join(op.more_reasons),
         )
         for op in placement.ops
     ]
-    lines = [*align_columns(_COLUMNS, rows, _NUMBERS), ""]
+    lines = [_gain(placement), ""]
+    lines += [*align_columns(_COLUMNS, rows, _NUMBERS), ""]
     lines += [
-        f"move {move.value}: {move.source} to {move.target}, {move.bytes} bytes, "
-        f"{_time(move.seconds)}"
+        f"move {move.value}: {memory_title(move.source)} to {memory_title(move.target)}, "
+        f"{move.bytes} bytes, {_time(move.seconds)}"
         for move in placement.moves
     ]
-    proof = "proven the best" if placement.bound is None else f"none is below {placement.bound:.4g}"
-    lines.append(
-        f"{_run_name(placement.batch, placement.threads)}: "
-        f"{_bill(placement.seconds, placement.joules)}; {GOALS[placement.objective]}, {proof} "
-        f"({placement.way})"
-    )
+    proof = "proven the best"
+    if placement.bound is not None:
+        bound = placement.bound
+        if placement.objective in ("latency", "throughput"):
+            bound = placement.expected(bound)
+        proof = f"none is below {bound:.4g}"
     lines += [
-        f"  {other.name}: {_bill(other.seconds, other.joules)}" for other in placement.alternatives
+        f"{_run_name(placement.batch, placement.threads)}: {GOALS[placement.objective]}, {proof} "
+        f"({placement.way})",
+        f"predicted, {_basis(placement)}:",
+        f"  the placement: {_bill(placement, placement.seconds, placement.joules)}",
     ]
+    lines += [
+        f"  {other.name}: {_bill(placement, other.seconds, other.joules)}"
+        for other in placement.alternatives
+    ]
+    unplaced = placement.unplaced
+    if unplaced is not None:
+        called = device_title(unplaced.device)
+        lines.append(f"measured: {called}, without a placement: {_time(unplaced.seconds)}")
     return [printable(line) for line in lines]
 
 
-def _bill(seconds: float | None, joules: float | None) -> str:
-    time = "cannot be" if seconds is None else _time(seconds)
+def _basis(placement: Placement) -> str:
+    if placement.unplaced is None:
+        return "as the sums of operators' times, as the profile has no whole model"
+    return "at the scale of the whole model's measured time"
+
+
+def _gain(placement: Placement) -> str:
+    """The measured gain; where nothing was run, the predicted one."""
+    verified, gain = placement.verified, placement.gain
+    if verified is not None:
+        return (
+            f"{_time(verified.seconds)} placed, {_time(verified.unplaced_seconds)} without: "
+            f"{verified.text}"
+        )
+    time = _time(placement.expected(placement.seconds))
+    if gain is None:
+        return f"{time}, predicted"
+    assert placement.unplaced is not None
+    return (
+        f"{time}, predicted: {gain:.2f}x as fast as without a placement "
+        f"({_time(placement.unplaced.seconds)}, measured)"
+    )
+
+
+def _bill(placement: Placement, seconds: float | None, joules: float | None) -> str:
+    time = "cannot be" if seconds is None else _time(placement.expected(seconds))
     return time if joules is None else f"{time}, {joules:.4g} J"
 
 

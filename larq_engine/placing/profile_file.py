@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+from larq_engine.placing.device_names import device_title
 from larq_engine.placing.json_fields import Fields, load_object
 from larq_engine.python.whole_files import read_file, write_files
 
@@ -75,6 +76,11 @@ class Device:
     title: str
     memory: str
 
+    @property
+    def called(self) -> str:
+        """What it is called where people read."""
+        return device_title(self.name, self.title)
+
 
 @dataclass(frozen=True)
 class Link:
@@ -132,6 +138,10 @@ class Profile:
     totals: tuple[Total, ...] = ()
     machine: Mapping[str, Any] = field(default_factory=dict)  # for people
     energy: str = "not available"
+
+    def called(self, device: str) -> str:
+        """What a device is called where people read."""
+        return next((known.called for known in self.devices if known.name == device), device)
 
     def batches(self) -> list[int]:
         """The batches of which anything was measured."""

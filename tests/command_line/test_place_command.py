@@ -13,6 +13,8 @@ from larq_engine.converter import schema
 from larq_engine.converter.example import example_model
 from larq_engine.placing.placed_file import METADATA, identity, output_channels, read_placement
 from larq_engine.placing.profile_file import parse_profile, write_profile
+from larq_engine.profiling import turns
+from larq_engine.profiling.machine import cpu_name
 from tests.placing.profiles import encoded, profile_of, profile_with_gpu
 
 
@@ -50,7 +52,7 @@ def test_writes_the_placement_into_the_model_and_beside_it(
     ]
     slow = sum(op["device"] == "cpu" and op["node"] % 2 for op in beside["ops"])
     assert beside["seconds"] == pytest.approx((len(kinds) + slow) * 1e-6)
-    assert "all on cpu" in shown and "LceBconv2d" in shown
+    assert "all on engine, CPU" in shown and "LceBconv2d" in shown
 
 
 def test_layers_that_can_be_split_are_binarized_convolutions_of_one_group(model: bytes) -> None:
@@ -91,7 +93,7 @@ def test_a_layer_on_two_devices_is_shown_and_reported(
     with_gpu = profile_with_gpu(model, {"cpu": 1e-4, "cuda": 3e-4})
     write_profile(parse_profile(encoded(with_gpu)), files[1])
     assert _place(files) == 0
-    assert "32 of 128 channels at the same time on cuda" in capsys.readouterr().out
+    assert "32 of 128 channels at the same time on engine, GPU" in capsys.readouterr().out
     assert main(["inspect", str(files[2])]) == 0
     assert ":cpu:reference@96+cuda:bconv2d_popc," in capsys.readouterr().out
     assert main(["report", str(files[1]), "--placement", str(files[2])]) == 0
@@ -142,10 +144,61 @@ def test_a_plan_for_a_device_that_is_not_at_hand_cannot_be_verified(
     before = sorted(files[0].parent.iterdir())
     planned = ("--device-file", "pi5", "--verify")
     assert _place(files, *planned, "--devices", "host,pi5") == 1
-    message = "verify: expected a placement on devices that run models, got one on pi5"
+    message = "verify: expected devices that run models, got pi5, of a device file"
     assert message in capsys.readouterr().err
     assert sorted(files[0].parent.iterdir()) == before
     assert _place(files, *planned, "--devices", "cpu, host") == 0
+
+
+def _of_machine(files: tuple[Path, Path, Path], cpu: str | None, kernel: str) -> None:
+    """Says in the profile on what it was measured."""
+    fields = json.loads(files[1].read_bytes())
+    fields["machine"] = {} if cpu is None else {"cpu": cpu}
+    for entry in fields["measurements"]:
+        entry["kernel"] = kernel if entry["device"] == "cpu" else None
+    files[1].write_bytes(encoded(fields))
+
+
+def test_a_profile_of_this_machine_is_verified(
+    files: tuple[Path, Path, Path],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(turns, "_TURN_SECONDS", 0.0)
+    _of_machine(files, cpu_name(), "reference")
+    assert _place(files) == 0
+    shown = capsys.readouterr().out
+    beside = json.loads(files[2].with_suffix(".placement.json").read_bytes())
+    verified = beside["verified"]
+    gain = verified["unplaced_seconds"] / verified["seconds"]
+    assert f"{gain:.2f}x as fast as without a placement" in shown.splitlines()[0]
+    assert "predicted  measured" in shown
+    assert read_placement(files[2].read_bytes()) == beside
+    assert _place(files, "--no-verify") == 0
+    assert "measured in turns" not in capsys.readouterr().out
+    assert json.loads(files[2].with_suffix(".placement.json").read_bytes())["verified"] is None
+
+
+@pytest.mark.parametrize(
+    ("cpu", "kernel", "reason"),
+    [
+        ("another", "reference", "), got one of another"),
+        (None, "reference", "got one of a machine that it does not name"),
+        (cpu_name(), "bgemm_i32_1x1x1_none", "a CPU that runs bgemm_i32_1x1x1_none"),
+    ],
+)
+def test_a_profile_of_another_machine_is_told_not_verified(
+    files: tuple[Path, Path, Path],
+    capsys: pytest.CaptureFixture[str],
+    cpu: str | None,
+    kernel: str,
+    reason: str,
+) -> None:
+    _of_machine(files, cpu, kernel)
+    assert _place(files) == 0
+    (said,) = [s for s in capsys.readouterr().out.splitlines() if s.startswith("not verified")]
+    assert said.startswith("not verified by running it: expected a profile of this machine")
+    assert reason in said
 
 
 def test_nothing_is_written_where_the_placed_model_does_not_run(

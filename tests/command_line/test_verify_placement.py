@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import larq_engine
-from larq_engine.command_line.verify_placement import verify
+from larq_engine.command_line.verify_placement import run_in_turns, verify
 from larq_engine.placing.api import PlacedModel
+from larq_engine.placing.unplaced import Verified
+from larq_engine.profiling import turns
 from tests.model_builder import ModelBuilder
 from tests.profiling.models import small_model
 from tests.python.test_placement import branch_model
@@ -42,15 +44,15 @@ def test_what_a_step_absorbs_is_in_its_row(batch):
         (ops[4].seconds + ops[5].seconds) * 1e3, abs=6e-5
     )
     left = [op.seconds for op in ops.values() if op.device == "host"]
-    assert _predicted(rows["host and moves"]) == pytest.approx(sum(left) * 1e3, abs=6e-5)
+    assert _predicted(rows["the rest, and moves"]) == pytest.approx(sum(left) * 1e3, abs=6e-5)
 
 
 def test_nodes_of_other_graphs_are_those_of_their_caller():
     placed = _placed(branch_model())
     rows = _rows(placed)
-    assert list(rows) == ["1", "host and moves", "in all, in ms"]
+    assert list(rows) == ["1", "the rest, and moves", "sum, in ms, the engine's clock running"]
     (called,) = (op for op in placed.placement.ops if op.op == "IF")
-    assert _predicted(rows["host and moves"]) == pytest.approx(called.seconds * 1e3, abs=6e-5)
+    assert _predicted(rows["the rest, and moves"]) == pytest.approx(called.seconds * 1e3, abs=6e-5)
 
 
 def test_inputs_that_share_no_batch_keep_their_shapes():
@@ -60,3 +62,43 @@ def test_inputs_that_share_no_batch_keep_their_shapes():
     builder.builtin("BATCH_MATMUL", [x, y], [total])
     builder.custom("LceQuantize", [total], [bits])
     assert "1" in _rows(_placed(builder.finish([x, y], [bits])))
+
+
+def test_the_placed_model_and_the_same_without_a_placement_take_turns(monkeypatch):
+    """Both run, each in the batch of the placement; the file's placement holds in one only."""
+    monkeypatch.setattr(turns, "_TURN_SECONDS", 0.0)
+    opened = []
+
+    class Spy(larq_engine.Interpreter):
+        def __init__(self, model, **options):
+            super().__init__(model, **options)
+            opened.append((self, options.get("placement", "")))
+
+        def close(self):
+            opened.append(self.input_shapes)
+            super().close()
+
+    monkeypatch.setattr(turns, "Interpreter", Spy)
+    placed = _placed(small_model(), batch=[4], ours=(4,))
+    found = run_in_turns(placed, placed.placement)
+    placements = [entry[1] for entry in opened if isinstance(entry, tuple)]
+    assert placements == ["", "none"] * turns._ROUNDS
+    assert {shapes[0][0] for shapes in opened if isinstance(shapes, list)} == {4}
+    assert min(found.seconds, found.unplaced_seconds) > 0
+    assert found.lowest <= found.highest
+    again = placed.verified(found)
+    assert again.placement.verified == found
+    assert str(again.placement).splitlines()[0].endswith("measured in turns")
+
+
+@pytest.mark.parametrize(
+    ("rounds", "said"),
+    [
+        ((1.02, 1.1), ": faster)"),
+        ((0.9, 0.98), "SLOWER: keep"),
+        ((0.99, 1.2), "no sure difference"),
+    ],
+)
+def test_a_gain_is_told_with_what_is_sure_of_it(rounds, said):
+    found = Verified(8e-6, 8e-6 * sum(rounds) / 2, *rounds)
+    assert said in found.text and found.text.startswith(f"{sum(rounds) / 2:.2f}x as fast")
