@@ -8,6 +8,8 @@ import io
 import zipfile
 from dataclasses import dataclass
 
+from larq_engine.converter.archives import check_archive
+
 
 @dataclass(frozen=True)
 class Attached:
@@ -29,6 +31,7 @@ def read_attached(content: bytes) -> Attached:
         return Attached()
     with archive:
         try:
+            check_archive(archive, len(content))
             files = tuple((info, archive.read(info)) for info in archive.infolist())
         except Exception as error:  # Damaged, encrypted, or compressed in an unknown way.
             raise ValueError(

@@ -84,3 +84,22 @@ def test_what_only_ends_like_an_archive_is_none(rng):
     """Weights may hold any bytes, those that end an archive too."""
     content = _model(rng) + b"PK\5\6" + bytes(18)
     assert "LceBconv2d" in convert_tflite(content[:-18] + bytes([255]) * 18).report.operators
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
+def test_files_that_are_far_larger_than_the_archive_are_refused(rng, method):
+    """Before they are unpacked: 2 MB of such labels took 4 GB."""
+    whole = io.BytesIO(_model(rng))
+    with zipfile.ZipFile(whole, "a", method) as archive:
+        archive.writestr("labels.txt", bytes(100 << 20))
+    with pytest.raises(ValueError, match=r"expected (at most|files in the archive)"):
+        convert_tflite(whole.getvalue(), check=False)
+
+
+def test_files_without_end_are_refused(rng):
+    whole = io.BytesIO(_model(rng))
+    with zipfile.ZipFile(whole, "a") as archive:
+        for number in range(10_001):
+            archive.writestr(str(number), b"")
+    with pytest.raises(ValueError, match="expected at most 10000 files in the archive, got 10001"):
+        convert_tflite(whole.getvalue(), check=False)

@@ -1,12 +1,15 @@
 """The data set that a user gives: what came is checked, and becomes batches of arrays."""
 
 import itertools
+import os
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from larq_engine.converter import schema
+from larq_engine.converter.archives import check_archive
 from larq_engine.converter.graph import NUMPY_TYPES, Array, Model
 from larq_engine.python import arguments
 from larq_engine.python.tensors import TensorInfo
@@ -87,18 +90,21 @@ def from_file(path: Any) -> Any:
         ValueError: It is something else, or the arrays have different numbers of samples.
     """
     try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                check_archive(archive, os.path.getsize(path))
         loaded = np.load(path, allow_pickle=False)
     except FileNotFoundError:
         raise
     except Exception as error:  # Whatever a reader of other files stumbles over.
-        raise ValueError(
-            f"representative_dataset '{path}': expected a .npy or .npz file of numbers, got one "
-            f"that numpy.load cannot read ({error})"
-        ) from error
+        raise _unreadable(path, error) from error
     if isinstance(loaded, np.ndarray):
         return loaded
     with loaded:
-        arrays = {name: loaded[name] for name in loaded.files}
+        try:
+            arrays = {name: loaded[name] for name in loaded.files}
+        except Exception as error:
+            raise _unreadable(path, error) from error
     lengths = {name: len(array) if array.ndim else 0 for name, array in arrays.items()}
     if len(set(lengths.values())) != 1:
         raise ValueError(
@@ -107,6 +113,14 @@ def from_file(path: Any) -> Any:
         )
     count = next(iter(lengths.values()))
     return [{name: array[n] for name, array in arrays.items()} for n in range(count)]
+
+
+def _unreadable(path: Any, error: Exception) -> ValueError:
+    reason = str(error) or type(error).__name__
+    return ValueError(
+        f"representative_dataset '{path}': expected a .npy or .npz file of numbers, got one that "
+        f"numpy.load cannot read ({reason})"
+    )
 
 
 def _again(source: Any) -> Callable[[], Iterable[Any]]:
