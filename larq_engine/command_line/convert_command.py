@@ -131,6 +131,12 @@ def add_parser(commands: Any) -> None:
         "their results",
     )
     parser.add_argument(
+        "--unsafe",
+        action="store_true",
+        help="Keras, SavedModel: run the code that the file holds, such as the Python of a Lambda "
+        "layer (default: refuse such a file); for files of people whom you trust",
+    )
+    parser.add_argument(
         "-v",
         "--verbose",
         action="store_true",
@@ -154,6 +160,8 @@ def _run(arguments: argparse.Namespace) -> None:
         arguments.usage_error("--default-int8-range: for a Keras model or SavedModel only")
     if kind is not ModelKind.SAVED_MODEL and arguments.signature_keys is not None:
         arguments.usage_error("--signature-key: for a SavedModel only")
+    if kind not in (ModelKind.KERAS, ModelKind.SAVED_MODEL) and arguments.unsafe:
+        arguments.usage_error("--unsafe: for a .h5 or .keras file or a SavedModel only")
     is_turned = arguments.channels_last or arguments.sign_of_zero != "error"
     if kind not in (ModelKind.ONNX, ModelKind.TORCH) and is_turned:
         arguments.usage_error(
@@ -247,7 +255,9 @@ def _convert(kind: ModelKind, arguments: argparse.Namespace) -> "ConvertedModel"
         options["experimental_default_int8_range"] = tuple(arguments.default_int8_range)
     if kind is ModelKind.SAVED_MODEL:
         keys = arguments.signature_keys
-        return api.convert_saved_model(arguments.model, signature_keys=keys, **options)
+        return api.convert_saved_model(
+            arguments.model, signature_keys=keys, unsafe=arguments.unsafe, **options
+        )
     from larq_engine.converter.keras_files import load_keras
 
-    return api.convert_keras_model(load_keras(arguments.model), **options)
+    return api.convert_keras_model(load_keras(arguments.model, unsafe=arguments.unsafe), **options)

@@ -134,6 +134,7 @@ def convert_saved_model(
     compatibility: str = "larq_engine",
     check: bool = True,
     verbose: int = 0,
+    unsafe: bool = False,
 ) -> ConvertedModel:
     """Converts a SavedModel.
 
@@ -141,13 +142,14 @@ def convert_saved_model(
         saved_model_dir: The path of the folder.
         signature_keys: The names of the signatures to convert; "serving_default" if None. Files of
             several signatures are for hosts' signature runners; `Interpreter` runs files of one.
+        unsafe: Convert it even if it holds Python functions, or operators that reach files.
 
     Everything else is as for `convert_keras_model`.
     """
     from larq_engine.converter.keras import saved_model_to_tflite
 
     return _convert(
-        lambda step: saved_model_to_tflite(saved_model_dir, signature_keys),
+        lambda step: saved_model_to_tflite(saved_model_dir, signature_keys, unsafe=unsafe),
         types=(inference_input_type, inference_output_type),
         int8_range=experimental_default_int8_range,
         dataset=representative_dataset,
@@ -304,18 +306,21 @@ def convert_torch(
     return ConvertedModel(converted, report)
 
 
-def conversion_report(model: Any, *, check: bool = False, **options: Any) -> ConversionReport:
+def conversion_report(
+    model: Any, *, check: bool = False, unsafe: bool = False, **options: Any
+) -> ConversionReport:
     """Says what a conversion would make of each layer.
 
     Args:
         model: A Keras model, a .h5 or .keras file, the folder of a SavedModel, a .tflite file's
             path or content, the path of an .onnx file, or a ConvertedModel, which has its report.
         check: Compare the converted with the float model, too.
+        unsafe: Let code that a .h5 or .keras file or a SavedModel holds run.
         **options: Arguments of the function that converts such a model: `convert_keras_model`,
             `convert_saved_model`, `convert_tflite` or `convert_onnx`.
     """
     if isinstance(model, ConvertedModel):
-        if check or options:
+        if check or unsafe or options:
             raise ValueError(
                 "conversion_report: expected no options with a converted model, whose report is "
                 "there already; give the unconverted model"
@@ -325,9 +330,9 @@ def conversion_report(model: Any, *, check: bool = False, **options: Any) -> Con
     if isinstance(model, (str, os.PathLike)) and os.fspath(model).endswith((".h5", ".keras")):
         from larq_engine.converter.keras_files import load_keras
 
-        model = load_keras(model)
+        model = load_keras(model, unsafe=unsafe)
     elif isinstance(model, (str, os.PathLike)) and os.path.isdir(model):
-        convert = convert_saved_model
+        convert, options["unsafe"] = convert_saved_model, unsafe
     elif isinstance(model, (str, os.PathLike)) and os.fspath(model).endswith(".onnx"):
         convert = convert_onnx
     elif isinstance(model, (bytes, bytearray, memoryview, str, os.PathLike)):

@@ -19,6 +19,8 @@ from typing import Any
 from larq_engine.converter import schema
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.keras_checks import check_eager, check_keras_model
+from larq_engine.converter.keras_code import refuse_code
+from larq_engine.converter.keras_graph_code import find_graph_code
 from larq_engine.converter.keras_metrics import without_metrics
 from larq_engine.converter.keras_pads import keep_pads
 from larq_engine.converter.quiet import quiet_tensorflow
@@ -73,14 +75,20 @@ def keras_to_tflite(model: Any) -> bytes:
 
 
 def saved_model_to_tflite(
-    directory: str | os.PathLike[str], signature_keys: Sequence[str] | None = None
+    directory: str | os.PathLike[str],
+    signature_keys: Sequence[str] | None = None,
+    *,
+    unsafe: bool = False,
 ) -> bytes:
     """Converts signatures of a SavedModel, "serving_default" if none are named.
+
+    What it holds of Python functions is refused before it is loaded, unless it is `unsafe`.
 
     Raises:
         TypeError: `directory` is no path.
         OSError: There is no SavedModel.
-        ConversionError: It lacks a signature or fixed sizes, or TensorFlow's converter failed.
+        ConversionError: It holds code, lacks a signature or fixed sizes, or TensorFlow's
+            converter failed.
     """
     if not isinstance(directory, (str, os.PathLike)):
         raise TypeError(
@@ -90,7 +98,13 @@ def saved_model_to_tflite(
     keys = check_signature_keys(signature_keys)
     path = Path(directory)
     _check_saved_model(path)
-    return signatures_to_tflite(f"SavedModel '{path}'", path, keys)
+    what = f"SavedModel '{path}'"
+    import_tensorflow()
+    if not unsafe:
+        with failing(what, "TensorFlow cannot read it"), quiet_tensorflow():
+            found = list(find_graph_code(path))
+        refuse_code(what, found)
+    return signatures_to_tflite(what, path, keys)
 
 
 def signatures_to_tflite(

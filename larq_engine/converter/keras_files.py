@@ -4,24 +4,42 @@ import contextlib
 import json
 import os
 import sys
+import textwrap
 import zipfile
+import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from larq_engine.converter.archives import check_archive, check_unpacked
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.keras import import_tensorflow
 from larq_engine.converter.keras_checks import check_keras_3_backend, keras_version
+from larq_engine.converter.keras_code import find_code, refuse_code
 from larq_engine.converter.quiet import quiet_tensorflow
 from larq_engine.python.extras import pip_install
 
+_MOST_LETTERS = 500
 
-def load_keras(path: str | os.PathLike[str]) -> Any:
+# What readers of archives and of JSON raise on files that are not whole.
+_DAMAGES = (
+    *(KeyError, NotImplementedError, OSError, RuntimeError, ValueError),
+    *(zipfile.BadZipFile, zlib.error),
+)
+
+
+def load_keras(path: str | os.PathLike[str], *, unsafe: bool = False) -> Any:
     """Returns the model of a .h5 or .keras file.
+
+    Args:
+        path: The file.
+        unsafe: Whether what the file holds of code may run, as Lambdas and what imports modules.
 
     Raises:
         FileNotFoundError: There is no such file.
-        ConversionError: Keras did not write it, or it holds no whole model that Keras can load.
+        ConversionError: Keras did not write it, it holds no whole model that Keras can load, or it
+            holds code.
         ImportError: TensorFlow or the Keras that it needs is not installed.
         ValueError: It is of Keras 3, which was imported with another backend than TensorFlow.
     """
@@ -33,17 +51,29 @@ def load_keras(path: str | os.PathLike[str]) -> Any:
         # Read once, when TensorFlow is imported; larq cannot be imported with Keras 3.
         os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
     import_tensorflow()
-    keras = _import_keras_3() if _read_version(what, file).startswith("3.") else _import_keras()
+    facts = _read_facts(what, file)
+    is_keras_3 = facts.version.startswith("3.")
+    keras = _import_keras_3() if is_keras_3 else _import_keras()
+    if not unsafe:
+        registered = keras.saving.get_registered_object
+        refuse_code(what, find_code(facts.config, lambda name: registered(name) is not None))
     try:
         with quiet_tensorflow():
-            return keras.models.load_model(file, compile=False)
+            return keras.models.load_model(file, compile=False, safe_mode=not unsafe)
     except (ImportError, MemoryError):
         raise
     except Exception as error:
         raise ConversionError(
-            f"{what}: Keras cannot load it: {error}; for a model with layers or functions of your "
-            "own build it in Python, load its weights and call convert_keras_model"
+            f"{what}: Keras cannot load it: {_essence(str(error))}; for a model with layers or "
+            "functions of your own build it in Python, load its weights and call "
+            "convert_keras_model"
         ) from error
+
+
+def _essence(message: str) -> str:
+    """Of exceptions in exceptions, each with the configuration of all that it was about, the first
+    one's words."""
+    return textwrap.shorten(message.rpartition("Exception encountered: ")[2], _MOST_LETTERS)
 
 
 def _import_keras_3() -> Any:
@@ -98,29 +128,92 @@ def _import_tf_keras() -> Any:
     return tf_keras
 
 
-def _read_version(what: str, file: Path) -> str:
-    """The version of the Keras that wrote a whole model."""
-    version, whole = _read_facts(what, file)
-    if not whole:
-        raise ConversionError(
-            f"{what}: expected a whole model, got weights only; build the model, load them "
-            "(model.load_weights) and call convert_keras_model, or save the model with model.save"
-        )
-    return version
+@dataclass(frozen=True)
+class _Facts:
+    """What a file says of itself: the version of the Keras that wrote it, and the model."""
+
+    version: str
+    config: Any
 
 
-def _read_facts(what: str, file: Path) -> tuple[str, bool]:
-    """The version of the Keras that wrote the file, and whether it holds more than weights."""
+def _read_facts(what: str, file: Path) -> _Facts:
     import h5py
 
-    if zipfile.is_zipfile(file):
-        with zipfile.ZipFile(file) as archive:
-            if "metadata.json" in archive.namelist():
-                return str(json.loads(archive.read("metadata.json"))["keras_version"]), True
-    elif h5py.is_hdf5(file):
-        with contextlib.suppress(OSError), h5py.File(file) as content:  # it may be cut off
-            return str(content.attrs.get("keras_version", "")), "model_config" in content.attrs
-    raise ConversionError(
-        f"{what}: expected a file that Keras wrote (.h5 or .keras), got another or a damaged one; "
-        "copy it again, or give the folder of a SavedModel or a .tflite file by its own name"
+    # Keras tells them apart like this: no file may be one here and another there.
+    try:
+        if file.name.endswith(".keras") and zipfile.is_zipfile(file):
+            return _read_archive(what, file)
+        if h5py.is_hdf5(file):
+            return _read_hdf5(what, file)
+    except ConversionError:
+        raise
+    except _DAMAGES as error:
+        raise _damaged(what, f"another or a damaged one ({error})") from error
+    raise _damaged(what, "another or a damaged one")
+
+
+def _read_archive(what: str, file: Path) -> _Facts:
+    with zipfile.ZipFile(file) as archive:
+        check_archive(archive, file.stat().st_size)
+        names = archive.namelist()
+        missing = [name for name in ("metadata.json", "config.json") if name not in names]
+        if not any(name.startswith("model.weights.") for name in names):
+            missing.append("model.weights.h5")
+        if missing:
+            raise _damaged(what, f"an archive without {missing[0]}")
+        metadata, config = (
+            json.loads(archive.read(name)) for name in ("metadata.json", "config.json")
+        )
+    version = metadata.get("keras_version") if isinstance(metadata, dict) else None
+    if not isinstance(version, str) or not isinstance(config, dict):
+        raise _damaged(what, "metadata.json or config.json with other content than Keras writes")
+    return _Facts(version, config)
+
+
+def _read_hdf5(what: str, file: Path) -> _Facts:
+    import h5py
+
+    with h5py.File(file) as content:
+        config, version = (content.attrs.get(name) for name in ("model_config", "keras_version"))
+        if config is None:
+            raise ConversionError(
+                f"{what}: expected a whole model, got weights only; build the model, load them "
+                "(model.load_weights) and call convert_keras_model, or save the model with "
+                "model.save"
+            )
+        sizes, outside = _look_through(content)
+    check_unpacked(sum(sizes), file.stat().st_size)
+    if outside:
+        raise _damaged(what, f"{outside[0]!r}, which is in another file")
+    if not isinstance(config, (str, bytes)):
+        raise _damaged(what, "a model_config that is no text")
+    return _Facts(str(version or ""), json.loads(config))
+
+
+def _look_through(content: Any) -> tuple[list[int], list[str]]:
+    """The bytes of each array, and what the file would read from other files."""
+    import h5py
+
+    sizes, outside = [], []
+
+    def look(name: str, found: Any) -> None:
+        if isinstance(found, h5py.Dataset):
+            sizes.append(found.size * found.dtype.itemsize if found.size else 0)
+            if found.external or found.is_virtual:
+                outside.append(name)
+            return
+        links = ((key, found.get(key, getlink=True)) for key in found)
+        outside.extend(
+            f"{name}/{key}" for key, link in links if isinstance(link, h5py.ExternalLink)
+        )
+
+    look("", content)
+    content.visititems(look)
+    return sizes, outside
+
+
+def _damaged(what: str, found: str) -> ConversionError:
+    return ConversionError(
+        f"{what}: expected a file that Keras wrote (.h5 or .keras), got {found}; copy it again, or "
+        "give the folder of a SavedModel or a .tflite file by its own name"
     )

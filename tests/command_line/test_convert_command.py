@@ -42,7 +42,11 @@ def calls(monkeypatch):
     for name in ("keras_model", "onnx", "saved_model", "tflite", "torch"):
         monkeypatch.setattr(api, f"convert_{name}", record(f"convert_{name}"))
     monkeypatch.setattr(python_files, "call_function", lambda file, name: (file, name))
-    monkeypatch.setattr(keras_files, "load_keras", lambda path: f"loaded {path.name}")
+    monkeypatch.setattr(
+        keras_files,
+        "load_keras",
+        lambda path, *, unsafe: f"loaded {path.name}{' unsafely' if unsafe else ''}",
+    )
     return made
 
 
@@ -148,6 +152,20 @@ def test_the_path_chooses_the_function(tmp_path, calls):
     ]
 
 
+def test_unsafe_reaches_what_loads_files(tmp_path, calls, capsys):
+    (tmp_path / "saved").mkdir()
+    for name in ("saved/saved_model.pb", "model.h5", "model.tflite"):
+        (tmp_path / name).write_bytes(b"")
+    options = ["--unsafe", "-o", str(tmp_path / "out.tflite")]
+    for name in ("saved", "model.h5"):
+        assert main(["convert", str(tmp_path / name), *options]) == 0
+    assert calls[0][2]["unsafe"] is True
+    assert calls[1][1] == "loaded model.h5 unsafely"
+    with pytest.raises(SystemExit):
+        main(["convert", str(tmp_path / "model.tflite"), *options])
+    assert "--unsafe: for a .h5 or .keras file" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "changed"),
     [
@@ -202,7 +220,7 @@ def test_signatures_of_a_saved_model(tmp_path, calls, arguments, keys):
     (tmp_path / "saved" / "saved_model.pb").write_bytes(b"")
     output = tmp_path / "out.tflite"
     assert main(["convert", str(tmp_path / "saved"), "-o", str(output), *arguments]) == 0
-    options = _DEFAULTS | {"signature_keys": keys}
+    options = _DEFAULTS | {"signature_keys": keys, "unsafe": False}
     assert calls == [("convert_saved_model", tmp_path / "saved", options)]
 
 

@@ -120,11 +120,15 @@ def test_a_file_of_keras_3(tmp_path, rng, name):
 
 
 def test_a_layer_that_is_not_known(tmp_path):
-    larq_model(Unknown()).save(tmp_path / "model.keras")
+    """To know it Keras would import a module that the file names."""
+    file = tmp_path / "model.keras"
+    larq_model(Unknown()).save(file)
+    with pytest.raises(ConversionError, match=r"Unknown, which is no part[\s\S]*build the model"):
+        load_keras(file)
     with pytest.raises(
         ConversionError, match=r"cannot load it: .*Unknown[\s\S]*build it in Python"
     ):
-        load_keras(tmp_path / "model.keras")
+        load_keras(file, unsafe=True)
 
 
 @pytest.mark.filterwarnings("ignore:You are saving your model as an HDF5 file:UserWarning")

@@ -1,0 +1,345 @@
+"""Files of strangers run nothing: what they hold of code is refused before Keras reads it."""
+
+import json
+import shutil
+import zipfile
+
+import h5py
+import numpy as np
+import pytest
+
+from larq_engine import conversion_report, convert_saved_model
+from larq_engine.command_line import main
+from larq_engine.converter.errors import ConversionError
+from larq_engine.converter.keras_code import find_code
+from larq_engine.converter.keras_files import load_keras
+from tests.converter.frameworks import require_keras
+
+require_keras()
+
+import keras as keras_3  # noqa: E402
+import tensorflow as tf  # noqa: E402
+
+keras = tf.keras
+pytestmark = pytest.mark.filterwarnings("ignore:.*HDF5 file:UserWarning")
+
+
+@pytest.fixture
+def marker(tmp_path):
+    return tmp_path / "code-ran"
+
+
+def evil_layer(of, marker):
+    """A layer that leaves a file behind when its code runs, on whatever it is called."""
+    run = eval(f"lambda x: (open({str(marker)!r}, 'w').close(), x)[1]")
+    return of.layers.Lambda(run, output_shape=(4,), name="evil")
+
+
+def evil_model(of, nesting, marker):
+    evil = evil_layer(of, marker)
+    dense = of.layers.Dense(4, name="dense")
+    if nesting == "flat":
+        return of.Sequential([of.Input((4,)), dense, evil])
+    if nesting == "time distributed":
+        layer = of.layers.TimeDistributed(evil)
+        return of.Sequential([of.Input((2, 4)), layer])
+    inner_input = of.Input((4,))
+    if nesting == "functional":
+        inner = of.Model(inner_input, evil(dense(inner_input)), name="inner")
+    else:
+        inner = of.Sequential([inner_input if of is not keras else of.Input((4,)), dense, evil])
+    x = of.Input((4,))
+    return of.Model(x, inner(x))
+
+
+NESTINGS = ["flat", "functional", "sequential", "time distributed"]
+
+
+@pytest.mark.parametrize("nesting", NESTINGS)
+@pytest.mark.parametrize("suffix", [".h5", ".keras"])
+@pytest.mark.parametrize("of", [keras, keras_3], ids=["keras 2", "keras 3"])
+def test_a_lambda_is_refused_and_does_not_run(tmp_path, marker, of, suffix, nesting, capsys):
+    file = tmp_path / f"evil{suffix}"
+    evil_model(of, nesting, marker).save(file)
+    marker.unlink(missing_ok=True)  # to save a model its author runs it
+    output = tmp_path / "out.tflite"
+    assert main(["convert", str(file), "-o", str(output)]) == 1
+    message = capsys.readouterr().err
+    assert (
+        "expected a file that holds no code, got Lambda, which is code in layer 'evil'" in message
+    )
+    assert "--unsafe" in message and message.count("\n") == 1
+    with pytest.raises(ConversionError, match="unsafe=True"):
+        conversion_report(file)
+    assert not marker.exists() and not output.exists()
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".keras"])
+@pytest.mark.parametrize("of", [keras, keras_3], ids=["keras 2", "keras 3"])
+def test_who_trusts_the_file_says_so(tmp_path, marker, of, suffix):
+    file = tmp_path / f"evil{suffix}"
+    evil_model(of, "flat", marker).save(file)
+    marker.unlink(missing_ok=True)
+    assert conversion_report(file, unsafe=True).layers
+    assert marker.exists()
+
+
+def with_config(tmp_path, suffix, change):
+    """A file of Keras 2 whose configuration was changed by hand."""
+    file = tmp_path / f"model{suffix}"
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(4, "relu", name="dense")])
+    model.save(file)
+    if suffix == ".h5":
+        with h5py.File(file, "a") as content:
+            config = json.loads(content.attrs["model_config"])
+            change(config)
+            content.attrs["model_config"] = json.dumps(config)
+        return file
+    other = tmp_path / "changed.keras"
+    with zipfile.ZipFile(file) as source, zipfile.ZipFile(other, "w") as made:
+        for name in source.namelist():
+            content = source.read(name)
+            if name == "config.json":
+                config = json.loads(content)
+                change(config)
+                content = json.dumps(config)
+            made.writestr(name, content)
+    return other
+
+
+def dense_config(config):
+    return next(
+        layer["config"] for layer in config["config"]["layers"] if layer["class_name"] == "Dense"
+    )
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".keras"])
+def test_a_module_that_the_file_names_is_not_imported(tmp_path, marker, suffix, monkeypatch):
+    (tmp_path / "gadget.py").write_text(f"open({str(marker)!r}, 'w').close()\ndef run(x): return x")
+    monkeypatch.syspath_prepend(tmp_path)
+    named = {"class_name": "function", "config": "run", "module": "gadget"}
+    named["registered_name"] = "run"
+    file = with_config(tmp_path, suffix, lambda c: dense_config(c).update(activation=named))
+    with pytest.raises(ConversionError, match=r"gadget.run, which is no part of .*'dense'"):
+        load_keras(file)
+    assert not marker.exists()
+
+
+REFUSED = {
+    "a function of Python": {"class_name": "function", "module": "builtins", "config": "eval"},
+    "a class of Python": {"class_name": "open", "module": "builtins", "config": {}},
+    "a function of the system": {"class_name": "system", "module": "os", "config": {}},
+    "a part of Keras that downloads": {
+        **{"class_name": "function", "module": "keras.utils", "config": "get_file"},
+    },
+    "a part of Keras that loads models": {
+        **{"class_name": "function", "module": "keras.models", "config": "load_model"},
+    },
+    "a path through Keras": {"class_name": "utils.get_file", "module": "keras", "config": {}},
+    "a module that Keras imports": {"class_name": "os", "module": "keras.layers", "config": {}},
+    "a Lambda by its other name": {
+        **{"class_name": "None", "registered_name": "Lambda", "module": "keras.layers"},
+    },
+    "a registered Lambda": {"class_name": "Custom>Lambda", "config": {}},
+    "bytecode": {"class_name": "__lambda__", "config": {"value": "4wEAAAA="}},
+    "a pickle": {"class_name": "TorchModuleWrapper", "module": "keras.layers", "config": {}},
+    "another model": {"class_name": "TFSMLayer", "module": "keras.layers", "config": {}},
+    "a library": {"class_name": "TFOpLambda", "config": {"function": "load_op_library"}},
+    "a file": {"class_name": "TFOpLambda", "config": {"function": "io.read_file"}},
+    "Python in a graph": {
+        **{"class_name": "TensorFlowOpLayer", "config": {"node_def": {"op": "EagerPyFunc"}}},
+    },
+    "words of a file": {"class_name": "StringLookup", "config": {"vocabulary": "/etc/passwd"}},
+    "a name that is none": {"class_name": ["Dense"], "config": {}},
+}
+
+
+@pytest.mark.parametrize("entry", REFUSED.values(), ids=REFUSED)
+def test_refused_wherever_it_stands(entry):
+    config = {"class_name": "Sequential", "config": {"layers": [{"deep": [[entry]]}]}}
+    assert len(list(find_code(config, lambda name: False))) == 1
+
+
+def test_what_this_process_registered_is_not_imported():
+    entry = {"class_name": "Mine", "module": "mine", "registered_name": "p>Mine", "config": {}}
+    assert list(find_code(entry, lambda name: name == "p>Mine")) == []
+    assert len(list(find_code(entry, lambda name: False))) == 1
+
+
+def test_ordinary_layers_are_no_code(tmp_path, rng):
+    """Operators of TensorFlow and functions of Keras in a model's file."""
+    x = keras.Input((8, 8, 3))
+    y = keras.layers.Conv2D(8, 3, activation=tf.nn.relu, kernel_regularizer="l2")(x)
+    y = tf.reshape(tf.math.sign(y) * 2.0 + y[:, :, :, :1], (-1, 6 * 6 * 8))
+    model = keras.Model(x, keras.layers.Dense(4, keras.activations.softmax)(y))
+    data = rng.normal(size=(1, 8, 8, 3)).astype(np.float32)
+    for name in ("plain.h5", "plain.keras"):
+        model.save(tmp_path / name)
+        np.testing.assert_array_equal(load_keras(tmp_path / name)(data), model(data))
+    x = keras_3.Input((4, 4))
+    y = keras_3.layers.TimeDistributed(keras_3.layers.Dense(4, "relu"))(x)
+    y = keras_3.ops.sign(y)[:, ::2] * 2 + keras_3.ops.mean(y)
+    other = keras_3.Model(x, y)
+    other.compile(keras_3.optimizers.Adam(), "mse")
+    data = rng.normal(size=(1, 4, 4)).astype(np.float32)
+    other.save(tmp_path / "three.keras")
+    np.testing.assert_array_equal(load_keras(tmp_path / "three.keras")(data), other(data))
+
+
+class Graph(tf.Module):
+    """A SavedModel whose function calls Python, or reads a file, directly or in another one."""
+
+    def __init__(self, operation):
+        super().__init__()
+        self._operation = tf.function(operation)
+
+    @tf.function(input_signature=[tf.TensorSpec([1, 4], tf.float32, name="x")])
+    def serve(self, x):
+        return self._operation(x)
+
+
+def calls_python(x):
+    return tf.ensure_shape(tf.py_function(lambda value: value + 1, [x], tf.float32), [1, 4])
+
+
+def writes_a_file(x):
+    tf.io.write_file("written-by-a-model", "x")
+    return x + 1.0
+
+
+def reads_a_file(x):
+    return x + tf.cast(tf.strings.length(tf.io.read_file("/etc/hostname")), tf.float32)
+
+
+@pytest.mark.parametrize(
+    ("operation", "found"),
+    [
+        (calls_python, "EagerPyFunc"),
+        (writes_a_file, "WriteFile"),
+        (reads_a_file, "ReadFile"),
+    ],
+)
+def test_a_saved_model_with_code_is_refused(tmp_path, operation, found, capsys):
+    folder, output = tmp_path / "saved", tmp_path / "out.tflite"
+    module = Graph(operation)
+    tf.saved_model.save(module, folder, signatures=module.serve)
+    assert main(["convert", str(folder), "-o", str(output)]) == 1
+    message = capsys.readouterr().err
+    assert f"got {found}, which runs Python or reaches files, in operator" in message
+    assert "--unsafe" in message and message.count("\n") == 1
+    with pytest.raises(ConversionError, match="unsafe=True"):
+        conversion_report(folder)
+    assert not output.exists()
+
+
+class RunsWhenLoaded(tf.Module):
+    """A resource whose initializer, which loading runs, writes a file."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.table = tf.lookup.StaticHashTable(
+            tf.lookup.KeyValueTensorInitializer([1], [2]), default_value=0
+        )
+        initialize = self.table._initialize
+
+        def evil():
+            tf.io.write_file(path, "x")
+            return initialize()
+
+        self.table._initialize = evil
+
+    @tf.function(input_signature=[tf.TensorSpec([1, 4], tf.float32, name="x")])
+    def serve(self, x):
+        return x * 2.0
+
+
+def test_nothing_runs_when_a_saved_model_is_loaded(tmp_path, marker):
+    module = RunsWhenLoaded(str(marker))
+    tf.saved_model.save(module, tmp_path / "saved", signatures=module.serve)
+    marker.unlink(missing_ok=True)
+    tf.saved_model.load(str(tmp_path / "saved"))
+    assert marker.exists(), "the file would run something"
+    marker.unlink()
+    with pytest.raises(ConversionError, match="got WriteFile"):
+        convert_saved_model(tmp_path / "saved")
+    assert not marker.exists()
+
+
+def test_a_lambda_in_the_metadata_of_a_saved_model(tmp_path, marker):
+    folder = tmp_path / "saved"
+    evil_model(keras, "flat", marker).save(folder, save_format="tf")
+    with pytest.raises(ConversionError, match=r"got Lambda.* in layer 'evil' of keras_metadata.pb"):
+        convert_saved_model(folder)
+    assert convert_saved_model(folder, unsafe=True).report.layers
+    (folder / "keras_metadata.pb").unlink()  # the rest is a graph without Python
+    shutil.rmtree(folder / "assets", ignore_errors=True)
+    assert b"PyFunc" not in (folder / "saved_model.pb").read_bytes()
+
+
+def damaged(path, kind):
+    good = path.with_name("good.keras")
+    keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)]).save(good)
+    with zipfile.ZipFile(good) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    if kind == "no archive":
+        path.write_bytes(b"nothing")
+        return
+    if kind in ("config.json", "metadata.json", "model.weights.h5"):
+        del files[kind]
+    elif kind == "broken JSON":
+        files["config.json"] = files["config.json"][:-20]
+    elif kind == "deep JSON":
+        files["config.json"] = b"[" * 100_000
+    elif kind == "no UTF-8":
+        files["metadata.json"] = b"\xff\xfe{"
+    elif kind == "wrong types":
+        files["metadata.json"] = b'{"keras_version": 2}'
+    elif kind == "a list":
+        files["config.json"] = b"[1]"
+    elif kind == "layers that are a number":
+        config = json.loads(files["config.json"])
+        config["config"]["layers"] = 3
+        files["config.json"] = json.dumps(config)
+    elif kind == "broken weights":
+        files["model.weights.h5"] = files["model.weights.h5"][:100]
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    if kind == "broken archive":
+        content = bytearray(path.read_bytes())
+        start = content.index(b"class_name")
+        content[start : start + 4] = b"xxxx"
+        path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("no archive", "config.json", "metadata.json", "model.weights.h5", "broken JSON"),
+        *("deep JSON", "no UTF-8", "wrong types", "a list", "layers that are a number"),
+        *("broken weights", "broken archive"),
+    ],
+)
+def test_a_damaged_archive_is_one_line(tmp_path, kind, capsys):
+    file = tmp_path / "model.keras"
+    damaged(file, kind)
+    assert main(["convert", str(file), "-o", str(tmp_path / "out.tflite")]) == 1
+    message = capsys.readouterr().err
+    assert message.startswith(f"larq-engine: error: model '{file}': ")
+    assert message.count("\n") == 1
+
+
+def test_arrays_in_other_files_are_not_read(tmp_path):
+    file = with_config(tmp_path, ".h5", lambda config: None)
+    with h5py.File(file, "a") as content:
+        content["model_weights/outside"] = h5py.ExternalLink("/etc/passwd", "/")
+    with pytest.raises(ConversionError, match="outside', which is in another file"):
+        load_keras(file)
+
+
+def test_arrays_far_larger_than_the_file_are_refused(tmp_path):
+    file = with_config(tmp_path, ".h5", lambda config: None)
+    with h5py.File(file, "a") as content:
+        content.create_dataset("model_weights/huge", (1 << 40,), "f4", chunks=(1024,))
+    with pytest.raises(ConversionError, match="when unpacked"):
+        load_keras(file)
