@@ -16,6 +16,7 @@ from larq_engine.converter.graph import Graph, Model, Op, Tensor
 from larq_engine.converter.layer_names import name_tensor
 from larq_engine.converter.torch_reader.exporting import OPEN_BATCH, Exported
 from larq_engine.converter.torch_reader.nodes import Node, module_path
+from larq_engine.converter.torch_reader.numbers import pad_by_numbers, slice_to_ends
 from larq_engine.converter.torch_reader.packages import import_litert_torch, import_torch
 from larq_engine.converter.weights import WEIGHTED_KINDS
 
@@ -68,6 +69,8 @@ def lower(exported: Exported, channels_last: bool) -> Lowered:
     (end,) = (node for node in exported.rewritten.graph.nodes if node.op == "output")
     _name_tensors(graph, found, torch.utils._pytree.tree_leaves(end.args))
     _name_ends(model, graph, exported)
+    pad_by_numbers(graph)
+    slice_to_ends(graph)
     if exported.open_batch:
         _open_batch(graph)
     return Lowered(

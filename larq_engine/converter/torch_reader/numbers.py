@@ -1,0 +1,102 @@
+"""Pads and slices that PyTorch gives in numbers, where litert_torch wrote the example's sizes.
+
+It writes pads as SAME where that is equal at the size of the example, and every slice with an end.
+For images of another size they are not what the module has.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from larq_engine.converter import lce_ops, schema
+from larq_engine.converter.graph import Array, Graph, Op, Tensor
+from larq_engine.converter.padding import SAME, VALID, is_size_free, same_pads
+
+_CONVOLUTIONS = ("CONV_2D", "DEPTHWISE_CONV_2D")
+
+
+def pad_by_numbers(graph: Graph) -> None:
+    """SAME -> PAD and VALID, unless SAME pads alike whatever the size.
+
+    PyTorch itself has "same" for strides of 1 only, so all others are numbers.
+    """
+    for op in list(graph.ops):
+        if op.kind not in (*_CONVOLUTIONS, "MAX_POOL_2D") or op.options.padding != SAME:
+            continue
+        x = op.inputs[0]
+        assert x is not None
+        windows = _windows(op)
+        if all(is_size_free(taps, stride) for taps, stride, _ in windows):
+            continue
+        sides = [
+            same_pads(size, *window) for size, window in zip(x.shape[1:3], windows, strict=True)
+        ]
+        graph.replace(op, _padded(op, x, np.array([(0, 0), *sides, (0, 0)], np.int32)))
+    graph.sort()
+
+
+def _windows(op: Op) -> list[tuple[int, int, int]]:
+    """Taps, stride and dilation of height and width."""
+    options = op.options
+    if op.kind == "MAX_POOL_2D":
+        taps, dilations = (options.filterHeight, options.filterWidth), (1, 1)
+    else:
+        filters = op.inputs[1]
+        assert filters is not None
+        taps = filters.shape[1], filters.shape[2]
+        dilations = options.dilationHFactor, options.dilationWFactor
+    return list(zip(taps, (options.strideH, options.strideW), dilations, strict=True))
+
+
+def _padded(op: Op, x: Tensor, pads: Array) -> list[Op]:
+    shape = tuple(int(size) for size in np.array(x.shape) + pads.sum(axis=1))
+    larger = x.like(f"{op.name}/padded", shape=shape)
+    inputs: list[Tensor | None] = [x, lce_ops.constant(pads)]
+    if op.kind == "MAX_POOL_2D":
+        lowest = lce_ops.constant(np.array(-np.inf, np.float32))
+        pad = Op("PADV2", [*inputs, lowest], [larger], schema.make_options("PadV2Options"))
+    else:
+        pad = Op("PAD", inputs, [larger], schema.make_options("PadOptions"))
+    options = lce_ops.with_options(op, padding=VALID)
+    return [pad, replace(op, inputs=[larger, *op.inputs[1:]], options=options)]
+
+
+def slice_to_ends(graph: Graph) -> None:
+    """Slices that reach the end of a dimension say so, in place of its size.
+
+    SLICE becomes STRIDED_SLICE: hosts let the output of a SLICE keep the sizes that the file has.
+    """
+    for op in list(graph.ops):
+        if op.kind == "STRIDED_SLICE":
+            _open_ends(op)
+        elif op.kind == "SLICE":
+            strided = _strided(op)
+            if strided is not None:
+                graph.replace(op, [strided])
+    graph.sort()
+
+
+def _open_ends(op: Op) -> None:
+    x, ends, steps = op.inputs[0], op.inputs[2], op.inputs[3]
+    if x is None or ends is None or ends.data is None or steps is None or steps.data is None:
+        return
+    if op.options.newAxisMask or op.options.ellipsisMask:
+        return  # The numbers are then not those of the dimensions.
+    mask = op.options.endMask
+    for axis, size in enumerate(x.shape):
+        if ends.data[axis] == size and steps.data[axis] > 0:
+            mask |= 1 << axis
+    op.options = lce_ops.with_options(op, endMask=mask)
+
+
+def _strided(op: Op) -> Op | None:
+    x, begin, sizes = op.inputs
+    if x is None or begin is None or sizes is None or begin.data is None or sizes.data is None:
+        return None
+    ends = np.where(sizes.data < 0, x.shape, begin.data + sizes.data).astype(np.int32)
+    inputs = [begin, lce_ops.constant(ends), lce_ops.constant(np.ones(len(x.shape), np.int32))]
+    strided = Op(
+        "STRIDED_SLICE", [x, *inputs], op.outputs, schema.make_options("StridedSliceOptions")
+    )
+    _open_ends(strided)
+    return strided
