@@ -1,6 +1,5 @@
 """A model as a function from batches of rows to batches of rows."""
 
-import functools
 import inspect
 import operator
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from larq_engine.python.arguments import has_batch
 from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.model_file import ModelSource
 from larq_engine.python.tensors import Array, TensorInfo
+from larq_engine.python.turns import computed_once
 
 _ON_ERROR = ("raise", "null")
 
@@ -78,7 +78,7 @@ class Predictor:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_model"}
 
-    @functools.cached_property
+    @computed_once
     def _model(self) -> Interpreter:
         threads = given_cpus() if self._num_threads is None else self._num_threads
         model = Interpreter(self._source, num_threads=threads, **self._options)

@@ -9,9 +9,10 @@ import os
 import re
 import sys
 import tempfile
-import threading
 import warnings
 from collections.abc import Iterator
+
+from larq_engine.python.turns import Turns
 
 # Information (I0521...) and warnings (W0521...) of the C++ logger, and as TensorFlow 2.15 to 2.20
 # writes them (2026-05-21 10:11:12.123456: I), the logger's remark on itself, the second line of the
@@ -23,7 +24,7 @@ _COMMENTARY = re.compile(
 )
 
 # Two threads that redirect the descriptor at once would restore it in the wrong order.
-_ONE_AT_A_TIME = threading.Lock()
+_ONE_AT_A_TIME = Turns("TensorFlow")
 
 
 @contextlib.contextmanager
@@ -36,7 +37,7 @@ def quiet_tensorflow() -> Iterator[None]:
     if "TF_CPP_MIN_LOG_LEVEL" in os.environ:
         yield
         return
-    with _ONE_AT_A_TIME, tempfile.TemporaryFile() as log, warnings.catch_warnings():
+    with _ONE_AT_A_TIME.take(), tempfile.TemporaryFile() as log, warnings.catch_warnings():
         # The converter says so for every quantization-aware model, whose inputs need none.
         warnings.filterwarnings("ignore", message="Statistics for quantized inputs were expected")
         _flush()

@@ -69,7 +69,7 @@ class BatchRunner:
     def _may_resize(self) -> bool:
         if self._flexible is None:
             open_in_file = all(info.signature[0] == -1 for info in self._inputs)
-            with self._lane.lock:
+            with self._lane.turns.take():
                 self._flexible = open_in_file or is_samplewise(self._lane.session)
         return self._flexible
 
@@ -78,7 +78,7 @@ class BatchRunner:
         session = self._lane.session
         declared = sum(info.nbytes for info in session.declared_inputs)
         sample = sum(array.nbytes // len(array) for array in stack)
-        with self._lane.lock:
+        with self._lane.turns.take():
             scaled = session.activation_bytes() * sample // max(declared, 1)
         per_sample = max(scaled, sample)
         if session.has_gpu:

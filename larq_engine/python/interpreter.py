@@ -39,7 +39,8 @@ class Interpreter:
     """Runs a TensorFlow Lite model, its binarized operators with this engine's kernels.
 
     Several threads may use one Interpreter: their runs wait for each other. For parallel work make
-    one for each thread. A forked process may use it too: there it opens the model anew. Pickle and
+    one for each thread. A signal handler that uses the Interpreter which it interrupts gets a
+    RuntimeError. A forked process may use it too: there it opens the model anew. Pickle and
     `copy.deepcopy` make another Interpreter of the same model, options and shapes.
 
     `close()`, the end of its `with` block, or the end of the Interpreter frees the memory.
@@ -237,7 +238,7 @@ class Interpreter:
             ValueError: A name or shape is not valid, or the model cannot take it. The shapes are
                 then as before.
         """
-        with self._lane.lock:
+        with self._lane.turns.take():
             self._session.reopen(arguments.parse_shapes(shapes, self._inputs))
             self._adopt(self._session.inputs(), self._session.outputs())
 
@@ -252,7 +253,7 @@ class Interpreter:
         """
         total: dict[str, DeviceMemory] = {}
         for lane in self._pipeline.lanes:
-            with lane.lock:
+            with lane.turns.take():
                 records = lane.session.memory()
             for record in records:
                 known = total.get(record.device)
@@ -279,7 +280,7 @@ class Interpreter:
             arrays: list[arguments.Data] = [random_data(info, generator) for info in self._inputs]
         else:
             arrays = next(arguments.parse(inputs, self._inputs).stacks)
-        with self._lane.lock:
+        with self._lane.turns.take():
             steps, elapsed_ns, host_ops = self._session.measure(arrays, runs)
         return make_table(steps, elapsed_ns, runs, host_ops)
 

@@ -8,7 +8,6 @@ twice. On the CPU there is no second session and no thread.
 
 import collections
 import itertools
-import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from larq_engine.python.arguments import Data
 from larq_engine.python.session import Session
 from larq_engine.python.tensors import Array
+from larq_engine.python.turns import Turns
 
 # After as many batches a second session is opened, which takes about as long. A guess.
 _BATCHES_BEFORE_SECOND = 8
@@ -35,19 +35,18 @@ class Lane:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.lock = threading.Lock()
+        self.turns = Turns("Interpreter")
 
     def run(self, arrays: Sequence[Data]) -> list[Array]:
-        with self.lock:
+        with self.turns.take():
             return self.session.run(arrays)
 
     def close(self) -> None:
-        with self.lock:
+        with self.turns.take():
             self.session.close()
 
     def abandon(self) -> None:
-        """In a forked process, of whose threads this is the only one: another may hold the lock."""
-        self.lock = threading.Lock()
+        """In a forked process, of whose threads this is the only one."""
         self.session.abandon()
 
 
@@ -57,7 +56,7 @@ class Pipeline:
     def __init__(self, lane: Lane) -> None:
         self._first = lane
         self._second: Lane | None = None
-        self._lock = threading.Lock()  # guards the second
+        self._turns = Turns("Interpreter")  # at opening and closing the second
         self._may_open = True
         self._done = 0
 
@@ -83,7 +82,7 @@ class Pipeline:
         """Whether there is a second session, with all memory for such a batch."""
         if self._done < _BATCHES_BEFORE_SECOND or not self._first.session.has_gpu:
             return False
-        with self._lock:
+        with self._turns.take():
             if self._second is None and self._may_open:
                 content, options = self._first.session.recipe()
                 try:
@@ -115,7 +114,7 @@ class Pipeline:
 
     def close(self) -> None:
         """Closes the second session; a run opens none after that."""
-        with self._lock:
+        with self._turns.take():
             self._may_open = False
             if self._second is not None:
                 self._second.close()
@@ -123,7 +122,6 @@ class Pipeline:
 
     def abandon(self) -> None:
         """In a forked process."""
-        self._lock = threading.Lock()
         if self._second is not None:
             self._second.abandon()
 

@@ -7,7 +7,6 @@ interpreter anew.
 """
 
 import ctypes
-import functools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from larq_engine.python.device_array import DeviceArray
 from larq_engine.python.errors import host_errors
 from larq_engine.python.operators import known_op
 from larq_engine.python.tensors import Array, Shape, TensorInfo, describe
+from larq_engine.python.turns import computed_once
 
 _MAIN = 0  # The number of the main graph among the model's subgraphs.
 
@@ -95,7 +95,7 @@ class Session:
         self.has_gpu = bool(self.memory())  # which computes, or may for other shapes
         self._given: list[int] = []  # inputs that are read where they are
 
-    @functools.cached_property
+    @computed_once
     def operators(self) -> list[Operator]:
         """Those of the main graph; few uses need them."""
         return self._read_operators()
@@ -125,12 +125,12 @@ class Session:
             if op.name == "ASSIGN_VARIABLE" and op.inputs[0] in reads
         ]
 
-    @functools.cached_property
+    @computed_once
     def declared_tensors(self) -> dict[int, TensorInfo]:
         """All tensors by their numbers, as the file declares them; few uses need them."""
         return {info.index: info for info in describe(self._declared_details, None)}
 
-    @functools.cached_property
+    @computed_once
     def _declared_details(self) -> list[dict[str, Any]]:
         """What the host tells of all tensors before their first resize.
 

@@ -157,11 +157,83 @@ def test_a_fork_while_the_lock_is_held():
     interpreter = larq_engine.Interpreter(_model())
     images = _images(2)
     expected = interpreter.predict(images)
-    with interpreter._lane.lock:
+    with interpreter._lane.turns.take():
         status = _run_in_child(
             lambda: np.testing.assert_array_equal(interpreter.predict(images), expected)
         )
     assert status == 0
+
+
+_USES = {
+    "predict": lambda interpreter: interpreter.predict(_images(1)),
+    "predict of several": lambda interpreter: interpreter.predict(_images(3)),
+    "resize": lambda interpreter: interpreter.resize([(1, 8, 7, 64)]),
+    "profile": lambda interpreter: interpreter.profile(runs=1),
+    "memory": lambda interpreter: interpreter.memory(),
+    "close": lambda interpreter: interpreter.close(),
+}
+
+
+@pytest.mark.parametrize("name", _USES)
+def test_a_signal_handler_in_a_run_gets_an_error(name, monkeypatch):
+    """Waiting for the run that it interrupts would never end."""
+    interpreter = larq_engine.Interpreter(_model())
+    expected = interpreter.predict(_images(1))
+    run = Session.run
+    caught = []
+
+    def interrupted(session, arrays):
+        signal.raise_signal(signal.SIGUSR1)
+        return run(session, arrays)
+
+    def handle(*_):
+        try:
+            _USES[name](interpreter)
+        except RuntimeError as error:
+            caught.append(str(error))
+
+    def work() -> None:
+        signal.alarm(20)
+        signal.signal(signal.SIGUSR1, handle)
+        with monkeypatch.context() as patch:
+            patch.setattr(Session, "run", interrupted)
+            np.testing.assert_array_equal(interpreter.predict(_images(1)), expected)
+        assert ["got one from inside of another" in text for text in caught] == [True]
+        # The error left nothing behind.
+        np.testing.assert_array_equal(interpreter.predict(_images(1)), expected)
+
+    assert _run_in_child(work) == 0
+
+
+def test_a_fork_while_another_thread_computes_what_is_computed_once(monkeypatch):
+    """With functools.cached_property of Python 3.11 the child waited for that thread for ever."""
+    first, second = larq_engine.Interpreter(_model()), larq_engine.Interpreter(_model())
+    images, expected = _images(2), larq_engine.Interpreter(_model()).predict(_images(2))
+    read = Session._read_operators
+    inside, leave = threading.Event(), threading.Event()
+    owner = threading.get_ident()
+
+    def slow(session, *only):
+        if threading.get_ident() != owner:
+            inside.set()
+            leave.wait(60)
+        return read(session, *only)
+
+    monkeypatch.setattr(Session, "_read_operators", slow)
+    other = threading.Thread(target=lambda: first._session.operators)
+    other.start()
+    try:
+        assert inside.wait(60)
+
+        def work() -> None:
+            signal.alarm(20)
+            np.testing.assert_array_equal(second.predict(images), expected)
+            assert second._session.operators
+
+        assert _run_in_child(work) == 0
+    finally:
+        leave.set()
+        other.join()
 
 
 @pytest.mark.parametrize("make", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
