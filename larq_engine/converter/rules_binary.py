@@ -33,6 +33,7 @@ from larq_engine.converter.padding import (
 from larq_engine.converter.rules_bits import becomes_bits, is_made_of_bits
 from larq_engine.converter.signs import (
     Binary,
+    Moved,
     NotBinary,
     Positive,
     find_binary,
@@ -94,14 +95,11 @@ def find_binary_layer(op: Op, options: Options) -> BinaryLayer | NotBinary:
 
 
 def _smallest_first(forms: list[ConvolutionForm]) -> list[ConvolutionForm]:
-    """Of several bits, a flattened image before the image.
+    """In the order of the words that they take; of equally many, as an image is first.
 
-    Each pixel of fewer than 32 channels would fill a word in each plane and filter: 12.9 MB in
-    place of 0.4 for 4096 units of a 28x28 image.
+    Each pixel begins a new word, in each plane and filter: a flattened image of 1x256 pixels of one
+    channel would take 256 words for each unit, where its row of values takes 8.
     """
-    data = find_data(forms[-1].data)
-    if isinstance(data, NotBinary) or data.bits == 1:
-        return forms
     return sorted(forms, key=lambda form: np.prod(lce_ops.packed_shape(form.weights.shape)))
 
 
@@ -242,6 +240,10 @@ def is_faster_in_host(op: Op, layer: BinaryLayer, graph: Graph, options: Options
     if isinstance(layer.data, Levels):
         return True
     source, sign = layer.data.source, layer.data.tensor
+    while isinstance(source, Moved) and source.op.kind == "RESHAPE" and graph.only_use(sign):
+        (flat,), (source,) = source.op.inputs[:1], source.parts
+        assert flat is not None
+        sign = flat
     if not isinstance(source, Positive):
         return False
     if sign.producer is None or sign.producer.kind != "SIGN" or not graph.only_use(sign):

@@ -516,7 +516,7 @@ def test_dense(rows, depth, activation, with_bias, rng):
     assert kinds == _QUANTIZED + ["RELU"] * (with_bias and activation == "RELU")
 
 
-@pytest.mark.parametrize("channels", [5, 32, 64])
+@pytest.mark.parametrize("channels", [32, 64])
 def test_dense_of_an_image(channels, rng):
     """After Flatten a filter is as large as the image, so the bits need no rearranging."""
     net = Net()
@@ -525,7 +525,22 @@ def test_dense_of_an_image(channels, rng):
     y = net.dense(flat, signs(rng, 9, 12 * channels))
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
     assert converted.kinds == [*_QUANTIZED, "RESHAPE"]
-    assert converted.op("LceBconv2d").inputs[1].shape == (9, 3, 4, -(-channels // 32))
+    assert converted.op("LceBconv2d").inputs[1].shape == (9, 3, 4, channels // 32)
+
+
+@pytest.mark.parametrize(
+    "image", [(1, 3, 4, 5), (2, 3, 4, 24), (1, 256, 1, 1), (1, 1, 256, 1), (1, 7, 1, 33)]
+)
+def test_dense_of_an_image_whose_pixels_end_within_words(image, rng):
+    """The units' weights take the words of their row: pixels that each begin one would take more,
+    of 256 pixels of one channel 32 times as many."""
+    net = Net()
+    x = net.input(*image)
+    depth = int(np.prod(image[1:]))
+    y = net.dense(net.reshape(net.sign(x), image[0], depth), signs(rng, 64, depth))
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *image)])
+    (layer,) = converted.layers
+    assert (layer.became, layer.bytes_after) == ("binary", 64 * -(-depth // 32) * 4)
 
 
 def test_dense_of_an_image_flattened_before_the_sign(rng):
