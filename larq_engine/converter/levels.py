@@ -22,7 +22,7 @@ from larq_engine.converter.float_order import (
     to_number,
 )
 from larq_engine.converter.graph import Array, Op, Tensor
-from larq_engine.converter.lce_ops import MOST_BITS, constant
+from larq_engine.converter.lce_ops import MOST_BITS, constant, reshape
 from larq_engine.converter.not_negative import is_not_negative
 from larq_engine.converter.rules_activation import find_clamp
 from larq_engine.converter.rules_bits import step_of
@@ -119,12 +119,13 @@ def _as_sign(levels: Levels) -> Binary | None:
         source: Source = Moved(op, (inner.source,), levels.tensor)
         return replace(inner, source=source, tensor=levels.tensor)
     bound, alpha, beta = levels.limits[0], levels.alpha, levels.beta
-    is_moved = levels.order is not None or levels.x.shape != levels.tensor.shape or levels.ops
-    if is_moved or not has_exact_differences(bound):
+    if levels.order is not None or levels.ops or not has_exact_differences(bound):
         return None
     if (beta - alpha, beta + alpha) != levels.levels:
         return None
     source = Positive(levels.x, bound=constant(np.ascontiguousarray(bound)))
+    if levels.x.shape != levels.tensor.shape:
+        source = Moved(reshape(levels.x, levels.tensor), (source,), levels.tensor)
     return Binary(source, levels.tensor, alpha, beta)
 
 
@@ -206,27 +207,36 @@ def _find_float_levels(tensor: Tensor) -> Levels | None:
     quantized = _before_reshapes(tensor)
     functions, of_all = list[Function](), list[Function]()
     x, found, rounds, order = quantized, None, False, None
+    is_reshaped = False
     while x.producer is not None and x.dtype == "FLOAT32" and x.shape:
         op = x.producer
-        # What does the same to all channels does so in any order of dimensions.
-        if op.kind == "TRANSPOSE" and found is None and len(of_all) == len(functions):
+        # What does the same to all channels does so in any order and shape.
+        alike = len(of_all) == len(functions)
+        if op.kind == "TRANSPOSE" and found is None and alike:
             turned = _turned(op, order)
-            if turned is None or quantized is not tensor:
+            if turned is None or quantized is not tensor or is_reshaped:
                 break
             order, x = turned
             functions = of_all
             continue
+        if op.kind in _RESHAPES and alike and order is None and op.inputs[0] is not None:
+            x, is_reshaped = op.inputs[0], True
+            functions = of_all
+            continue
         if found is not None and not _clamps(op):
             break
-        one, step = _step(op, 1), _step(op, 1 if order is not None else x.shape[-1])
+        is_alike = order is not None or is_reshaped
+        one, step = _step(op, 1), _step(op, 1 if is_alike else x.shape[-1])
         if step is None or step[1] is None or step[1].shape != x.shape:
             break
         functions.insert(0, step[0])
-        if order is None and one is not None:
+        if not is_alike and one is not None:
             of_all.insert(0, one[0])
         x = step[1]
         rounds = rounds or op.kind in _ROUNDINGS
-        longer = _levels(functions, tensor, x, order) if rounds else None
+        longer = (
+            _levels(functions, tensor, x, 1 if is_alike else x.shape[-1], order) if rounds else None
+        )
         if found is not None and longer is None:
             break
         found = longer
@@ -274,9 +284,12 @@ def _chosen(op: Op, channels: int) -> tuple[Function, Tensor | None] | None:
 
 
 def _levels(
-    functions: Sequence[Function], tensor: Tensor, x: Tensor, order: tuple[int, ...] | None
+    functions: Sequence[Function],
+    tensor: Tensor,
+    x: Tensor,
+    channels: int,
+    order: tuple[int, ...] | None,
 ) -> Levels | None:
-    channels = x.shape[-1] if order is None else 1
     lowest = np.float32(0) if is_not_negative(x) else -np.finfo(np.float32).max
     found, flushed = (
         _find(functools.partial(evaluate_flushed, functions, small), lowest, channels)

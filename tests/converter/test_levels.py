@@ -204,6 +204,23 @@ def test_dense_layers_after_a_flattened_quantizer(rng):
     assert [kind for kind in converted.kinds if kind != "RESHAPE"] == ["LceQuantize", "LceBconv2d"]
 
 
+@pytest.mark.parametrize("image", [(1, 4, 4, 6), (1, 1, 8, 12), (2, 96)])
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_quantizer_that_is_flattened_within(n, image, rng):
+    """As litert_torch leaves a quantizer of a flattened image: the image is rounded, then a row is
+    clamped."""
+    net = Net()
+    x = net.input(*image)
+    rounded = net.op("ROUND", net.op("MUL", x, 2.0))
+    row = net.reshape(rounded, image[0], 96)
+    values = net.op("MAXIMUM", net.op("MINIMUM", row, float(n)), 0.0)
+    y = net.dense(values, signs(rng, 16, 96))
+    x_values = (rng.integers(-4, 12, image) / 4).astype(np.float32)
+    (layer,) = convert_and_compare(net, y, inputs=[x_values]).layers
+    bits = {1: 1, 3: 2}[n]
+    assert (layer.became, layer.input_bits, layer.bytes_after) == ("binary", bits, 16 * 3 * 4)
+
+
 @pytest.mark.parametrize("form", [_dorefa, _clip, _scaled, _falling])
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 def test_max_pooling_between_quantizer_and_layer(padding, form, rng):
