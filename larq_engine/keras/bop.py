@@ -9,6 +9,15 @@ from larq_engine.keras import math
 
 _Schedule = keras.optimizers.schedules.LearningRateSchedule
 
+# Arguments of Keras' optimizers that would leave weights which are neither -1 nor 1, or do nothing.
+_NOT_OF_BOP = (
+    "learning_rate",
+    "weight_decay",
+    "use_ema",
+    "ema_momentum",
+    "ema_overwrite_frequency",
+)
+
 
 @saving.register_keras_serializable("larq_engine")
 class Bop(keras.optimizers.Optimizer):
@@ -21,14 +30,64 @@ class Bop(keras.optimizers.Optimizer):
         threshold: How large the average must be to flip a weight: a number, or a schedule.
         gamma: How fast the average forgets: a number, or a schedule.
         name: The optimizer's name.
+        clipnorm: As in Keras' optimizers, as are the others.
     """
 
     def __init__(
-        self, threshold: Any = 1e-8, gamma: Any = 1e-4, name: str = "Bop", **kwargs: Any
+        self,
+        threshold: Any = 1e-8,
+        gamma: Any = 1e-4,
+        name: str = "Bop",
+        clipnorm: float | None = None,
+        clipvalue: float | None = None,
+        global_clipnorm: float | None = None,
+        loss_scale_factor: float | None = None,
+        gradient_accumulation_steps: int | None = None,
     ) -> None:
-        super().__init__(learning_rate=1.0, name=name, **kwargs)
-        self.threshold = threshold
-        self.gamma = gamma
+        super().__init__(
+            learning_rate=1.0,
+            name=name,
+            clipnorm=clipnorm,
+            clipvalue=clipvalue,
+            global_clipnorm=global_clipnorm,
+            loss_scale_factor=loss_scale_factor,
+            gradient_accumulation_steps=gradient_accumulation_steps,
+        )
+        self._threshold = self._number("threshold", threshold)
+        self._gamma = self._number("gamma", gamma)
+
+    def _number(self, name: str, given: Any) -> Any:
+        """A schedule as it is, and a number as a variable, which callbacks can set."""
+        if isinstance(given, _Schedule):
+            return given
+        start = keras.initializers.Constant(given)
+        return self.add_variable((), initializer=start, name=name)
+
+    @property
+    def threshold(self) -> Any:
+        """How large the average must be to flip a weight: a variable, or a schedule."""
+        return self._threshold
+
+    @threshold.setter
+    def threshold(self, value: float) -> None:
+        self._set("threshold", self._threshold, value)
+
+    @property
+    def gamma(self) -> Any:
+        """How fast the average forgets: a variable, or a schedule."""
+        return self._gamma
+
+    @gamma.setter
+    def gamma(self, value: float) -> None:
+        self._set("gamma", self._gamma, value)
+
+    def _set(self, name: str, number: Any, value: float) -> None:
+        if isinstance(number, _Schedule):
+            raise TypeError(
+                f"Bop '{self.name}': expected a number as {name}, got a schedule when it was made, "
+                "which sets it; give Bop a number, and set that"
+            )
+        number.assign(value)
 
     def build(self, variables: Any) -> None:
         if self.built:
@@ -38,8 +97,8 @@ class Bop(keras.optimizers.Optimizer):
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         average = self._averages[self._get_variable_index(variable)]
-        gamma = ops.cast(self._now(self.gamma), variable.dtype)
-        threshold = ops.cast(self._now(self.threshold), variable.dtype)
+        gamma = ops.cast(self._now(self._gamma), variable.dtype)
+        threshold = ops.cast(self._now(self._threshold), variable.dtype)
         gradient = ops.cast(gradient, variable.dtype)
         self.assign_add(average, gamma * (gradient - average))
         flipped = -ops.sign(variable * average - threshold)
@@ -50,11 +109,15 @@ class Bop(keras.optimizers.Optimizer):
 
     def get_config(self) -> dict[str, Any]:
         config = super().get_config()
-        del config["learning_rate"]
-        for name in ("threshold", "gamma"):
-            number = getattr(self, name)
+        for name in _NOT_OF_BOP:
+            del config[name]
+        for name, number in (("threshold", self._threshold), ("gamma", self._gamma)):
             scheduled = isinstance(number, _Schedule)
-            config[name] = saving.serialize_keras_object(number) if scheduled else number
+            config[name] = (
+                saving.serialize_keras_object(number)
+                if scheduled
+                else ops.convert_to_numpy(number).item()
+            )
         return config
 
     @classmethod

@@ -1,5 +1,7 @@
 """An optimizer that gives each weight to one of several."""
 
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -18,8 +20,8 @@ class CaseOptimizer(keras.optimizers.Optimizer):
 
     def __init__(
         self,
-        *predicate_optimizer_pairs: Any,
-        default_optimizer: Any = None,
+        *predicate_optimizer_pairs: tuple[Callable[[Any], bool], keras.optimizers.Optimizer],
+        default_optimizer: keras.optimizers.Optimizer | None = None,
         name: str = "optimizer_case",
     ) -> None:
         for number, (predicate, optimizer) in enumerate(predicate_optimizer_pairs):
@@ -46,13 +48,24 @@ class CaseOptimizer(keras.optimizers.Optimizer):
         if self._owners is None:
             self._owners = [self._find_owner(variable) for variable in variables]
         for number, optimizer in enumerate(self.optimizers):
-            owned = self._owned_by(number, variables)
-            if not owned:
+            owned = [variable for variable in variables if self._owner_of(variable) == number]
+            # What is not claimed by any predicate may well be nothing.
+            if not owned and optimizer is not self.default:
                 raise ValueError(
                     f"CaseOptimizer: expected weights for the optimizer '{optimizer.name}', got "
                     "none; leave it out, or mark weights for it (Bop: NoOp(precision=1))"
                 )
             optimizer.build(owned)
+        self._warn_of_untrained([each for each in variables if self._owner_of(each) is None])
+
+    def _warn_of_untrained(self, variables: Any) -> None:
+        names = ", ".join(f"'{variable.path}'" for variable in variables)
+        if names:
+            warnings.warn(
+                f"CaseOptimizer: no optimizer trains {names}; these stay as they are. Give it a "
+                "default_optimizer, or set trainable=False where that is meant",
+                stacklevel=2,
+            )
 
     def _find_owner(self, variable: Any) -> int | None:
         claims = [
@@ -68,18 +81,42 @@ class CaseOptimizer(keras.optimizers.Optimizer):
             return claims[0]
         return None if self.default is None else len(self.pred_opt_pairs)
 
-    def _owned_by(self, number: int, items: Any) -> list[Any]:
-        """Those of the items, one for each variable, that are an optimizer's."""
+    def _owner_of(self, variable: Any) -> int | None:
         assert self._owners is not None
-        return [item for item, owner in zip(items, self._owners, strict=True) if owner == number]
+        return self._owners[self._get_variable_index(variable)]
 
     def apply(self, grads: Any, trainable_variables: Any = None) -> None:
-        if trainable_variables is not None and not self.built:
-            self.build(list(trainable_variables))
+        if trainable_variables is None:
+            trainable_variables = self._trainable_variables
+        else:
+            trainable_variables = list(trainable_variables)
+            if not self.built:
+                self.build(trainable_variables)
+            self._check_variables_are_known(trainable_variables)
+        pairs = list(zip(grads, trainable_variables, strict=True))
         for number, optimizer in enumerate(self.optimizers):
-            own = self._owned_by(number, self._trainable_variables)
-            optimizer.apply(self._owned_by(number, grads), own)
+            own = [pair for pair in pairs if self._owner_of(pair[1]) == number]
+            optimizer.apply([gradient for gradient, _ in own], [weight for _, weight in own])
         self.iterations.assign_add(1)
+
+    def finalize_variable_values(self, var_list: Any) -> None:
+        """Lets each optimizer set what its weights end with, such as averages (`use_ema`)."""
+        for number, optimizer in enumerate(self.optimizers):
+            own = [variable for variable in var_list if self._owner_of(variable) == number]
+            if own:
+                optimizer.finalize_variable_values(own)
+
+    @property
+    def learning_rate(self) -> Any:
+        """It has none: each of its optimizers has its own."""
+        raise AttributeError(
+            "CaseOptimizer has no learning rate; take that of one of its optimizers, or set it "
+            "with callbacks.HyperparameterScheduler(schedule, 'learning_rate', optimizer)"
+        )
+
+    @learning_rate.setter
+    def learning_rate(self, learning_rate: Any) -> None:
+        _ = self.learning_rate  # the same error
 
     @property
     def variables(self) -> list[Any]:
@@ -99,7 +136,7 @@ class CaseOptimizer(keras.optimizers.Optimizer):
         """Predicates are not saved; which optimizer has which weight is."""
 
         def make(saved: Any) -> Any:
-            return keras.optimizers.deserialize(saved, custom_objects)
+            return keras.optimizers.deserialize({**saved}, custom_objects)  # Keras changes it
 
         pairs = [(lambda variable: False, make(saved)) for saved in config["optimizer_configs"]]
         default = config["default_config"]
