@@ -13,13 +13,30 @@ require_keras_3()
 from larq_engine.keras import (  # noqa: E402, what they import is checked first
     activations,
     constraints,
+    context,
     layers,
+    layers_base,
     math,
+    metrics,
     optimizers,
+    quantized_variable,
     quantizers,
+    utils,
 )
 
-__all__ = ["activations", "constraints", "layers", "math", "optimizers", "quantizers"]
+__all__ = [
+    "activations",
+    "constraints",
+    "context",
+    "layers",
+    "layers_base",
+    "math",
+    "metrics",
+    "optimizers",
+    "quantized_variable",
+    "quantizers",
+    "utils",
+]
 
 
 def __getattr__(name: str) -> Any:

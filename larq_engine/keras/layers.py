@@ -1,25 +1,38 @@
-"""larq's layers for Keras 3, with larq's arguments."""
+"""larq's layers for Keras 3, with larq's arguments in larq's order.
 
-from typing import Any, ClassVar
+Constructors name every argument, so that editors can show them. What `kwargs` takes is what every
+layer of Keras takes: name, dtype, trainable.
+"""
+
+from typing import Any
 
 import keras
 from keras import ops, saving
 
-from larq_engine.keras.layers_base import QuantizedConv, QuantizedLayer
+from larq_engine.keras.layers_base import (
+    QuantizerBase,
+    QuantizerBaseConv,
+    QuantizerDepthwiseBase,
+    QuantizerSeparableBase,
+)
 
 __all__ = [
     "QuantConv1D",
     "QuantConv2D",
+    "QuantConv2DTranspose",
     "QuantConv3D",
+    "QuantConv3DTranspose",
     "QuantDense",
     "QuantDepthwiseConv2D",
     "QuantSeparableConv1D",
     "QuantSeparableConv2D",
 ]
 
+_Size = int | tuple[int, ...]
+
 
 @saving.register_keras_serializable("larq_engine")
-class QuantDense(QuantizedLayer, keras.layers.Dense):
+class QuantDense(QuantizerBase, keras.layers.Dense):
     """Dense, of quantized inputs and a quantized kernel.
 
     Args:
@@ -29,38 +42,41 @@ class QuantDense(QuantizedLayer, keras.layers.Dense):
     Everything else is as in `keras.layers.Dense`.
     """
 
-    _WEIGHTS: ClassVar[dict[str, str]] = {"kernel_quantizer": "kernel"}
-
     def __init__(
-        self, units: int, activation: Any = None, use_bias: bool = True, **kwargs: Any
+        self,
+        units: int,
+        activation: Any = None,
+        use_bias: bool = True,
+        input_quantizer: Any = None,
+        kernel_quantizer: Any = None,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(units, activation=activation, use_bias=use_bias, **kwargs)
-
-    def call(self, inputs: Any, training: bool | None = None) -> Any:
-        x = ops.matmul(self._quantized_inputs(inputs), self._quantized_weight("kernel_quantizer"))
-        if self.use_bias:
-            x = ops.add(x, self.bias)
-        return x if self.activation is None else self.activation(x)
-
-
-class _KernelConv(QuantizedConv):
-    """A convolution with one kernel."""
-
-    _WEIGHTS: ClassVar[dict[str, str]] = {"kernel_quantizer": "kernel"}
-
-    def _convolve(self, inputs: Any, padding: str) -> Any:
-        return ops.conv(
-            inputs,
-            self._quantized_weight("kernel_quantizer"),
-            strides=list(self.strides),
-            padding=padding,
-            data_format=self.data_format,
-            dilation_rate=self.dilation_rate,
+        super().__init__(
+            units=units,
+            activation=activation,
+            use_bias=use_bias,
+            input_quantizer=input_quantizer,
+            kernel_quantizer=kernel_quantizer,
+            kernel_initializer=kernel_initializer,
+            bias_initializer=bias_initializer,
+            kernel_regularizer=kernel_regularizer,
+            bias_regularizer=bias_regularizer,
+            activity_regularizer=activity_regularizer,
+            kernel_constraint=kernel_constraint,
+            bias_constraint=bias_constraint,
+            **kwargs,
         )
 
 
 @saving.register_keras_serializable("larq_engine")
-class QuantConv1D(_KernelConv, keras.layers.Conv1D):
+class QuantConv1D(QuantizerBase, QuantizerBaseConv, keras.layers.Conv1D):
     """Conv1D, of quantized inputs and a quantized kernel.
 
     Args:
@@ -71,19 +87,173 @@ class QuantConv1D(_KernelConv, keras.layers.Conv1D):
     Everything else is as in `keras.layers.Conv1D`.
     """
 
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: _Size,
+        strides: _Size = 1,
+        padding: str = "valid",
+        pad_values: float = 0.0,
+        data_format: str | None = None,
+        dilation_rate: _Size = 1,
+        groups: int = 1,
+        activation: Any = None,
+        use_bias: bool = True,
+        input_quantizer: Any = None,
+        kernel_quantizer: Any = None,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            filters=filters,
+            kernel_size=kernel_size,
+            strides=strides,
+            padding=padding,
+            pad_values=pad_values,
+            data_format=data_format,
+            dilation_rate=dilation_rate,
+            groups=groups,
+            activation=activation,
+            use_bias=use_bias,
+            input_quantizer=input_quantizer,
+            kernel_quantizer=kernel_quantizer,
+            kernel_initializer=kernel_initializer,
+            bias_initializer=bias_initializer,
+            kernel_regularizer=kernel_regularizer,
+            bias_regularizer=bias_regularizer,
+            activity_regularizer=activity_regularizer,
+            kernel_constraint=kernel_constraint,
+            bias_constraint=bias_constraint,
+            **kwargs,
+        )
+
 
 @saving.register_keras_serializable("larq_engine")
-class QuantConv2D(_KernelConv, keras.layers.Conv2D):
-    """Conv2D, of quantized inputs and a quantized kernel; arguments as of QuantConv1D."""
+class QuantConv2D(QuantizerBase, QuantizerBaseConv, keras.layers.Conv2D):
+    """Conv2D, of quantized inputs and a quantized kernel.
+
+    Args:
+        pad_values: What padding="same" pads with, after the quantizer.
+        input_quantizer: Quantizer of the inputs: a name, a Quantizer or a function.
+        kernel_quantizer: Quantizer of the kernel.
+
+    Everything else is as in `keras.layers.Conv2D`.
+    """
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: _Size,
+        strides: _Size = (1, 1),
+        padding: str = "valid",
+        pad_values: float = 0.0,
+        data_format: str | None = None,
+        dilation_rate: _Size = (1, 1),
+        groups: int = 1,
+        activation: Any = None,
+        use_bias: bool = True,
+        input_quantizer: Any = None,
+        kernel_quantizer: Any = None,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            filters=filters,
+            kernel_size=kernel_size,
+            strides=strides,
+            padding=padding,
+            pad_values=pad_values,
+            data_format=data_format,
+            dilation_rate=dilation_rate,
+            groups=groups,
+            activation=activation,
+            use_bias=use_bias,
+            input_quantizer=input_quantizer,
+            kernel_quantizer=kernel_quantizer,
+            kernel_initializer=kernel_initializer,
+            bias_initializer=bias_initializer,
+            kernel_regularizer=kernel_regularizer,
+            bias_regularizer=bias_regularizer,
+            activity_regularizer=activity_regularizer,
+            kernel_constraint=kernel_constraint,
+            bias_constraint=bias_constraint,
+            **kwargs,
+        )
 
 
 @saving.register_keras_serializable("larq_engine")
-class QuantConv3D(_KernelConv, keras.layers.Conv3D):
-    """Conv3D, of quantized inputs and a quantized kernel; arguments as of QuantConv1D."""
+class QuantConv3D(QuantizerBase, QuantizerBaseConv, keras.layers.Conv3D):
+    """Conv3D, of quantized inputs and a quantized kernel.
+
+    Args:
+        pad_values: What padding="same" pads with, after the quantizer.
+        input_quantizer: Quantizer of the inputs: a name, a Quantizer or a function.
+        kernel_quantizer: Quantizer of the kernel.
+
+    Everything else is as in `keras.layers.Conv3D`.
+    """
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: _Size,
+        strides: _Size = (1, 1, 1),
+        padding: str = "valid",
+        pad_values: float = 0.0,
+        data_format: str | None = None,
+        dilation_rate: _Size = (1, 1, 1),
+        groups: int = 1,
+        activation: Any = None,
+        use_bias: bool = True,
+        input_quantizer: Any = None,
+        kernel_quantizer: Any = None,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            filters=filters,
+            kernel_size=kernel_size,
+            strides=strides,
+            padding=padding,
+            pad_values=pad_values,
+            data_format=data_format,
+            dilation_rate=dilation_rate,
+            groups=groups,
+            activation=activation,
+            use_bias=use_bias,
+            input_quantizer=input_quantizer,
+            kernel_quantizer=kernel_quantizer,
+            kernel_initializer=kernel_initializer,
+            bias_initializer=bias_initializer,
+            kernel_regularizer=kernel_regularizer,
+            bias_regularizer=bias_regularizer,
+            activity_regularizer=activity_regularizer,
+            kernel_constraint=kernel_constraint,
+            bias_constraint=bias_constraint,
+            **kwargs,
+        )
 
 
 @saving.register_keras_serializable("larq_engine")
-class QuantDepthwiseConv2D(QuantizedConv, keras.layers.DepthwiseConv2D):
+class QuantDepthwiseConv2D(QuantizerDepthwiseBase, QuantizerBaseConv, keras.layers.DepthwiseConv2D):
     """DepthwiseConv2D, of quantized inputs and a quantized kernel.
 
     Args:
@@ -94,12 +264,54 @@ class QuantDepthwiseConv2D(QuantizedConv, keras.layers.DepthwiseConv2D):
     Everything else is as in `keras.layers.DepthwiseConv2D`.
     """
 
-    _WEIGHTS: ClassVar[dict[str, str]] = {"depthwise_quantizer": "kernel"}
+    def __init__(
+        self,
+        kernel_size: _Size,
+        strides: _Size = (1, 1),
+        padding: str = "valid",
+        pad_values: float = 0.0,
+        depth_multiplier: int = 1,
+        data_format: str | None = None,
+        dilation_rate: _Size = (1, 1),
+        activation: Any = None,
+        use_bias: bool = True,
+        input_quantizer: Any = None,
+        depthwise_quantizer: Any = None,
+        depthwise_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        depthwise_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        depthwise_constraint: Any = None,
+        bias_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            kernel_size=kernel_size,
+            strides=strides,
+            padding=padding,
+            pad_values=pad_values,
+            depth_multiplier=depth_multiplier,
+            data_format=data_format,
+            dilation_rate=dilation_rate,
+            activation=activation,
+            use_bias=use_bias,
+            input_quantizer=input_quantizer,
+            depthwise_quantizer=depthwise_quantizer,
+            depthwise_initializer=depthwise_initializer,
+            bias_initializer=bias_initializer,
+            depthwise_regularizer=depthwise_regularizer,
+            bias_regularizer=bias_regularizer,
+            activity_regularizer=activity_regularizer,
+            depthwise_constraint=depthwise_constraint,
+            bias_constraint=bias_constraint,
+            **kwargs,
+        )
 
     def _convolve(self, inputs: Any, padding: str) -> Any:
         return ops.depthwise_conv(
             inputs,
-            self._quantized_weight("depthwise_quantizer"),
+            self.kernel,
             strides=self.strides,
             padding=padding,
             data_format=self.data_format,
@@ -107,19 +319,14 @@ class QuantDepthwiseConv2D(QuantizedConv, keras.layers.DepthwiseConv2D):
         )
 
 
-class _SeparableConv(QuantizedConv):
+class _SeparableConv(QuantizerSeparableBase, QuantizerBaseConv):
     """A depthwise convolution, then one of 1x1."""
-
-    _WEIGHTS: ClassVar[dict[str, str]] = {
-        "depthwise_quantizer": "depthwise_kernel",
-        "pointwise_quantizer": "pointwise_kernel",
-    }
 
     def _convolve(self, inputs: Any, padding: str) -> Any:
         return ops.separable_conv(
             inputs,
-            self._quantized_weight("depthwise_quantizer"),
-            self._quantized_weight("pointwise_quantizer"),
+            self.depthwise_kernel,
+            self.pointwise_kernel,
             strides=self.strides,
             padding=padding,
             data_format=self.data_format,
@@ -140,10 +347,239 @@ class QuantSeparableConv1D(_SeparableConv, keras.layers.SeparableConv1D):
     Everything else is as in `keras.layers.SeparableConv1D`.
     """
 
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: _Size,
+        strides: _Size = 1,
+        padding: str = "valid",
+        pad_values: float = 0.0,
+        data_format: str | None = None,
+        dilation_rate: _Size = 1,
+        depth_multiplier: int = 1,
+        activation: Any = None,
+        use_bias: bool = True,
+        input_quantizer: Any = None,
+        depthwise_quantizer: Any = None,
+        pointwise_quantizer: Any = None,
+        depthwise_initializer: Any = "glorot_uniform",
+        pointwise_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        depthwise_regularizer: Any = None,
+        pointwise_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        depthwise_constraint: Any = None,
+        pointwise_constraint: Any = None,
+        bias_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            filters=filters,
+            kernel_size=kernel_size,
+            strides=strides,
+            padding=padding,
+            pad_values=pad_values,
+            data_format=data_format,
+            dilation_rate=dilation_rate,
+            depth_multiplier=depth_multiplier,
+            activation=activation,
+            use_bias=use_bias,
+            input_quantizer=input_quantizer,
+            depthwise_quantizer=depthwise_quantizer,
+            pointwise_quantizer=pointwise_quantizer,
+            depthwise_initializer=depthwise_initializer,
+            pointwise_initializer=pointwise_initializer,
+            bias_initializer=bias_initializer,
+            depthwise_regularizer=depthwise_regularizer,
+            pointwise_regularizer=pointwise_regularizer,
+            bias_regularizer=bias_regularizer,
+            activity_regularizer=activity_regularizer,
+            depthwise_constraint=depthwise_constraint,
+            pointwise_constraint=pointwise_constraint,
+            bias_constraint=bias_constraint,
+            **kwargs,
+        )
+
 
 @saving.register_keras_serializable("larq_engine")
 class QuantSeparableConv2D(_SeparableConv, keras.layers.SeparableConv2D):
-    """SeparableConv2D, quantized; arguments as of QuantSeparableConv1D."""
+    """SeparableConv2D, of quantized inputs and two quantized kernels.
+
+    Args:
+        pad_values: What padding="same" pads with, after the quantizer.
+        input_quantizer: Quantizer of the inputs: a name, a Quantizer or a function.
+        depthwise_quantizer: Quantizer of the depthwise kernel.
+        pointwise_quantizer: Quantizer of the pointwise kernel.
+
+    Everything else is as in `keras.layers.SeparableConv2D`.
+    """
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: _Size,
+        strides: _Size = (1, 1),
+        padding: str = "valid",
+        pad_values: float = 0.0,
+        data_format: str | None = None,
+        dilation_rate: _Size = (1, 1),
+        depth_multiplier: int = 1,
+        activation: Any = None,
+        use_bias: bool = True,
+        input_quantizer: Any = None,
+        depthwise_quantizer: Any = None,
+        pointwise_quantizer: Any = None,
+        depthwise_initializer: Any = "glorot_uniform",
+        pointwise_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        depthwise_regularizer: Any = None,
+        pointwise_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        depthwise_constraint: Any = None,
+        pointwise_constraint: Any = None,
+        bias_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            filters=filters,
+            kernel_size=kernel_size,
+            strides=strides,
+            padding=padding,
+            pad_values=pad_values,
+            data_format=data_format,
+            dilation_rate=dilation_rate,
+            depth_multiplier=depth_multiplier,
+            activation=activation,
+            use_bias=use_bias,
+            input_quantizer=input_quantizer,
+            depthwise_quantizer=depthwise_quantizer,
+            pointwise_quantizer=pointwise_quantizer,
+            depthwise_initializer=depthwise_initializer,
+            pointwise_initializer=pointwise_initializer,
+            bias_initializer=bias_initializer,
+            depthwise_regularizer=depthwise_regularizer,
+            pointwise_regularizer=pointwise_regularizer,
+            bias_regularizer=bias_regularizer,
+            activity_regularizer=activity_regularizer,
+            depthwise_constraint=depthwise_constraint,
+            pointwise_constraint=pointwise_constraint,
+            bias_constraint=bias_constraint,
+            **kwargs,
+        )
+
+
+@saving.register_keras_serializable("larq_engine")
+class QuantConv2DTranspose(QuantizerBase, keras.layers.Conv2DTranspose):
+    """Conv2DTranspose, of quantized inputs and a quantized kernel.
+
+    Args:
+        input_quantizer: Quantizer of the inputs: a name, a Quantizer or a function.
+        kernel_quantizer: Quantizer of the kernel.
+
+    Everything else is as in `keras.layers.Conv2DTranspose`.
+    """
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: _Size,
+        strides: _Size = (1, 1),
+        padding: str = "valid",
+        output_padding: _Size | None = None,
+        data_format: str | None = None,
+        dilation_rate: _Size = (1, 1),
+        activation: Any = None,
+        use_bias: bool = True,
+        input_quantizer: Any = None,
+        kernel_quantizer: Any = None,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            filters=filters,
+            kernel_size=kernel_size,
+            strides=strides,
+            padding=padding,
+            output_padding=output_padding,
+            data_format=data_format,
+            dilation_rate=dilation_rate,
+            activation=activation,
+            use_bias=use_bias,
+            input_quantizer=input_quantizer,
+            kernel_quantizer=kernel_quantizer,
+            kernel_initializer=kernel_initializer,
+            bias_initializer=bias_initializer,
+            kernel_regularizer=kernel_regularizer,
+            bias_regularizer=bias_regularizer,
+            activity_regularizer=activity_regularizer,
+            kernel_constraint=kernel_constraint,
+            bias_constraint=bias_constraint,
+            **kwargs,
+        )
+
+
+@saving.register_keras_serializable("larq_engine")
+class QuantConv3DTranspose(QuantizerBase, keras.layers.Conv3DTranspose):
+    """Conv3DTranspose, of quantized inputs and a quantized kernel.
+
+    Args:
+        input_quantizer: Quantizer of the inputs: a name, a Quantizer or a function.
+        kernel_quantizer: Quantizer of the kernel.
+
+    Everything else is as in `keras.layers.Conv3DTranspose`.
+    """
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: _Size,
+        strides: _Size = (1, 1, 1),
+        padding: str = "valid",
+        output_padding: _Size | None = None,
+        data_format: str | None = None,
+        dilation_rate: _Size = (1, 1, 1),
+        activation: Any = None,
+        use_bias: bool = True,
+        input_quantizer: Any = None,
+        kernel_quantizer: Any = None,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            filters=filters,
+            kernel_size=kernel_size,
+            strides=strides,
+            padding=padding,
+            output_padding=output_padding,
+            data_format=data_format,
+            dilation_rate=dilation_rate,
+            activation=activation,
+            use_bias=use_bias,
+            input_quantizer=input_quantizer,
+            kernel_quantizer=kernel_quantizer,
+            kernel_initializer=kernel_initializer,
+            bias_initializer=bias_initializer,
+            kernel_regularizer=kernel_regularizer,
+            bias_regularizer=bias_regularizer,
+            activity_regularizer=activity_regularizer,
+            kernel_constraint=kernel_constraint,
+            bias_constraint=bias_constraint,
+            **kwargs,
+        )
 
 
 def __getattr__(name: str) -> Any:

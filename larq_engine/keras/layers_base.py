@@ -1,38 +1,77 @@
-"""What quantized layers have in common."""
+"""What quantized layers have in common, for layers of one's own too.
+
+These classes stand before a layer of Keras among the bases, as in
+`class QuantConv2DTranspose(QuantizerBase, keras.layers.Conv2DTranspose)`. Weights stay what they
+are, latent: the optimizer changes these, and each call computes with what the quantizer makes of
+them.
+"""
 
 import logging
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any
 
 import keras
 from keras import ops
 
-from larq_engine.keras import activations, constraints, quantizers
+from larq_engine.keras import activations, constraints, context, quantizers
+from larq_engine.keras.quantized_variable import QuantizedVariable
+
+__all__ = [
+    "BaseLayer",
+    "QuantizerBase",
+    "QuantizerBaseConv",
+    "QuantizerDepthwiseBase",
+    "QuantizerSeparableBase",
+]
 
 _log = logging.getLogger(__name__)
 
 
-class QuantizedLayer(keras.layers.Layer):
-    """A layer of Keras' whose inputs and weights are quantized; stands before it among the bases.
+class BaseLayer(keras.layers.Layer):
+    """A layer whose inputs are quantized, and weights for which `_get_quantizer` has a quantizer.
 
-    Weights stay what they are, latent: the optimizer changes these, and each call quantizes them.
+    Args:
+        input_quantizer: Quantizer of the inputs: a name, a Quantizer or a function.
+        kwargs: What the next class takes. Names of constraints and activations are looked up here,
+            so that those of larq_engine.keras are found.
     """
 
-    # The quantizers of weights by their arguments, and the weights.
-    _WEIGHTS: ClassVar[dict[str, str]] = {}
-
     def __init__(self, *args: Any, input_quantizer: Any = None, **kwargs: Any) -> None:
-        found = {argument: quantizers.get(kwargs.pop(argument, None)) for argument in self._WEIGHTS}
         for name in [name for name in kwargs if name.endswith("_constraint")]:
             kwargs[name] = constraints.get(kwargs[name])
         if "activation" in kwargs:
             kwargs["activation"] = activations.get(kwargs["activation"])
         super().__init__(*args, **kwargs)
         self.input_quantizer = quantizers.get(input_quantizer)
-        for argument, quantizer in found.items():
-            setattr(self, argument, quantizer)
-            self._warn_of_starving(argument, quantizer)
 
-    def _warn_of_starving(self, argument: str, quantizer: Any) -> None:
+    def build(self, input_shape: Any) -> None:
+        _build(self.input_quantizer, input_shape)
+        super().build(input_shape)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        with context.layer_call():
+            return super().__call__(*args, **kwargs)
+
+    def call(self, inputs: Any) -> Any:
+        if self.input_quantizer is not None:
+            inputs = self.input_quantizer(inputs)
+        with context.layer_call(), context.quantized_scope(True):
+            return super().call(inputs)
+
+    def add_weight(self, *args: Any, **kwargs: Any) -> Any:
+        weight = super().add_weight(*args, **kwargs)
+        quantizer = self._get_quantizer(weight.name)
+        _build(quantizer, tuple(weight.shape))
+        return QuantizedVariable.from_variable(weight, quantizer)
+
+    def _get_quantizer(self, name: str) -> Callable[[Any], Any] | None:
+        """The quantizer of the weight of a name."""
+        return None
+
+    def _set_kernel_quantizer(self, argument: str, identifier: Any) -> None:
+        """Sets the attribute of a quantizer's argument, and warns of weights that may starve."""
+        quantizer = quantizers.get_kernel_quantizer(identifier)
+        setattr(self, argument, quantizer)
         constraint = argument.replace("_quantizer", "_constraint")
         binary = getattr(quantizer, "precision", None) == 1
         if binary and not isinstance(quantizer, quantizers.NoOp) and not getattr(self, constraint):
@@ -44,31 +83,101 @@ class QuantizedLayer(keras.layers.Layer):
                 constraint,
             )
 
-    def build(self, input_shape: Any) -> None:
-        super().build(input_shape)
-        for argument, weight in self._WEIGHTS.items():
-            precision = getattr(getattr(self, argument), "precision", None)
-            # What optimizers ask, `Bop` for one.
-            getattr(self, weight).precision = precision
-
-    def _quantized_inputs(self, inputs: Any) -> Any:
-        return self.input_quantizer(inputs) if self.input_quantizer else inputs
-
-    def _quantized_weight(self, argument: str) -> Any:
-        quantizer = getattr(self, argument)
-        weight = getattr(self, self._WEIGHTS[argument])
-        return quantizer(weight) if quantizer else weight
+    def enable_lora(self, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError(
+            f"{type(self).__name__} '{self.name}': expected no LoRA, whose sum with a quantized "
+            "kernel is not quantized; leave it to layers of Keras"
+        )
 
     def get_config(self) -> dict[str, Any]:
-        own = {name: getattr(self, name) for name in ("input_quantizer", *self._WEIGHTS)}
+        return {**super().get_config(), **_serialized(self, "input_quantizer")}
+
+
+class QuantizerBase(BaseLayer):
+    """A layer with a quantized `kernel`.
+
+    Args:
+        kernel_quantizer: Quantizer of the kernel: a name, a Quantizer or a function.
+        kwargs: What BaseLayer and the next class take.
+    """
+
+    def __init__(self, *args: Any, kernel_quantizer: Any = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._set_kernel_quantizer("kernel_quantizer", kernel_quantizer)
+
+    def _get_quantizer(self, name: str) -> Callable[[Any], Any] | None:
+        return self.kernel_quantizer if name == "kernel" else None
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), **_serialized(self, "kernel_quantizer")}
+
+
+class QuantizerDepthwiseBase(BaseLayer):
+    """A layer with a quantized depthwise kernel.
+
+    Args:
+        depthwise_quantizer: Quantizer of the kernel: a name, a Quantizer or a function.
+        kwargs: What BaseLayer and the next class take.
+    """
+
+    def __init__(self, *args: Any, depthwise_quantizer: Any = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._set_kernel_quantizer("depthwise_quantizer", depthwise_quantizer)
+
+    def _get_quantizer(self, name: str) -> Callable[[Any], Any] | None:
+        # Keras 3 calls it kernel, and larq depthwise_kernel.
+        return self.depthwise_quantizer if name in ("kernel", "depthwise_kernel") else None
+
+    @property
+    def depthwise_kernel(self) -> Any:
+        """The kernel, by the name that it has in larq."""
+        return self.kernel
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), **_serialized(self, "depthwise_quantizer")}
+
+
+class QuantizerSeparableBase(BaseLayer):
+    """A layer with a quantized `depthwise_kernel` and a quantized `pointwise_kernel`.
+
+    Args:
+        depthwise_quantizer: Quantizer of the depthwise kernel: a name, a Quantizer or a function.
+        pointwise_quantizer: Quantizer of the pointwise kernel.
+        kwargs: What BaseLayer and the next class take.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        depthwise_quantizer: Any = None,
+        pointwise_quantizer: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self._set_kernel_quantizer("depthwise_quantizer", depthwise_quantizer)
+        self._set_kernel_quantizer("pointwise_quantizer", pointwise_quantizer)
+
+    def _get_quantizer(self, name: str) -> Callable[[Any], Any] | None:
+        by_weight = {
+            "depthwise_kernel": self.depthwise_quantizer,
+            "pointwise_kernel": self.pointwise_quantizer,
+        }
+        return by_weight.get(name)
+
+    def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
-            **{name: quantizers.serialize(quantizer) for name, quantizer in own.items()},
+            **_serialized(self, "depthwise_quantizer", "pointwise_quantizer"),
         }
 
 
-class QuantizedConv(QuantizedLayer):
-    """A quantized convolution, which "same" can pad with another number than 0."""
+class QuantizerBaseConv(keras.layers.Layer):
+    """A convolution that "same" can pad with another number than 0; stands behind the others here.
+
+    Args:
+        pad_values: What padding="same" pads with.
+        kwargs: What the next class takes.
+    """
 
     def __init__(self, *args: Any, pad_values: float = 0.0, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -80,16 +189,22 @@ class QuantizedConv(QuantizedLayer):
             )
 
     def call(self, inputs: Any) -> Any:
-        x, padding = self._padded(self._quantized_inputs(inputs))
-        x = self._convolve(x, padding)
+        x = self._convolve(*self._padded(inputs))
         if self.use_bias:
             across = (-1,) if self._channels_last else (-1, *(1,) * self.rank)
             x = ops.add(x, ops.reshape(self.bias, across))
         return x if self.activation is None else self.activation(x)
 
     def _convolve(self, inputs: Any, padding: str) -> Any:
-        """The products with the quantized weights, which each kind of layer computes its way."""
-        raise NotImplementedError  # of this class itself no layer is made
+        """The products with the weights, which other kinds of convolutions compute their way."""
+        return ops.conv(
+            inputs,
+            self.kernel,
+            strides=list(self.strides),
+            padding=padding,
+            data_format=self.data_format,
+            dilation_rate=self.dilation_rate,
+        )
 
     @property
     def _channels_last(self) -> bool:
@@ -113,6 +228,16 @@ class QuantizedConv(QuantizedLayer):
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "pad_values": self.pad_values}
+
+
+def _build(quantizer: Any, shape: Any) -> None:
+    """Makes the weights of a quantizer that is a layer, before its owner takes no more."""
+    if isinstance(quantizer, keras.layers.Layer) and not quantizer.built:
+        quantizer.build(shape)
+
+
+def _serialized(layer: BaseLayer, *arguments: str) -> dict[str, Any]:
+    return {name: quantizers.serialize(getattr(layer, name)) for name in arguments}
 
 
 def _same_pads(size: Any, stride: int, dilation: int, kernel: int) -> tuple[Any, Any]:

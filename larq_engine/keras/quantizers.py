@@ -1,12 +1,14 @@
 """larq's quantizers as layers of Keras 3, by class, by function and by name."""
 
 import inspect
+from collections.abc import Iterable
 from typing import Any
 
 import keras
 from keras import ops, saving
 
-from larq_engine.keras import pseudo_gradients
+from larq_engine.keras import context, pseudo_gradients
+from larq_engine.keras.metrics import FlipRatio
 from larq_engine.keras.pseudo_gradients import (
     approx_sign,
     ste_heaviside,
@@ -30,6 +32,7 @@ __all__ = [
     "approx_sign",
     "deserialize",
     "get",
+    "get_kernel_quantizer",
     "serialize",
     "ste_heaviside",
     "ste_sign",
@@ -41,22 +44,48 @@ __all__ = [
 class Quantizer(keras.layers.Layer):
     """A layer that quantizes what it is given, activations or a weight.
 
+    A quantizer of one's own computes its values in `call` and returns `super().call(values)`, which
+    tells the metrics of them.
+
+    Args:
+        metrics: Names of metrics; there is "flip_ratio". If None, those of the scopes that a layer
+            is made in (`context.metrics_scope`), where it is the quantizer of the layer's weights.
+        kwargs: What every layer of Keras takes: name, dtype, trainable.
+
     Attributes:
         precision: The bits of its values.
     """
 
     precision: int | None = None
 
-    def __init__(self, metrics: Any = None, **kwargs: Any) -> None:
-        if metrics:
-            raise ValueError(
-                f"{type(self).__name__}: expected no metrics, got {metrics!r}; larq's flip_ratio "
-                "is not in larq_engine.keras, leave it out"
-            )
+    def __init__(self, metrics: Iterable[str] | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        self._metric_names = list(metrics or ())
+        context.check_metrics(type(self).__name__, self._metric_names)
+
+    def build(self, input_shape: Any) -> None:
+        if self._metric_names:
+            if keras.backend.backend() == "jax":
+                raise ValueError(
+                    f"{type(self).__name__} '{self.name}': expected TensorFlow or PyTorch for "
+                    f"{self._metric_names[0]}, got JAX, where Keras keeps no metrics that layers "
+                    "update; leave it out, and call FlipRatio on the weights in a callback"
+                )
+            self.flip_ratio = FlipRatio(name=f"flip_ratio/{self.name}")
+            self.flip_ratio.build(input_shape)
+        super().build(input_shape)
+
+    def call(self, inputs: Any) -> Any:
+        if self._metric_names:
+            self.flip_ratio.update_state(inputs)
+        return inputs
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         return input_shape
+
+    def get_config(self) -> dict[str, Any]:
+        config = super().get_config()
+        return {**config, "metrics": self._metric_names} if self._metric_names else config
 
 
 class _ClippedQuantizer(Quantizer):
@@ -80,9 +109,6 @@ class NoOp(Quantizer):
         super().__init__(**kwargs)
         self.precision = precision
 
-    def call(self, inputs: Any) -> Any:
-        return inputs
-
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "precision": self.precision}
 
@@ -92,7 +118,7 @@ class SteSign(_ClippedQuantizer):
     """-1 below 0, else 1; passes gradients on where |x| <= clip_value (None: everywhere)."""
 
     def call(self, inputs: Any) -> Any:
-        return ste_sign(inputs, self.clip_value)
+        return super().call(ste_sign(inputs, self.clip_value))
 
 
 @saving.register_keras_serializable("larq_engine")
@@ -102,7 +128,7 @@ class ApproxSign(Quantizer):
     precision = 1
 
     def call(self, inputs: Any) -> Any:
-        return approx_sign(inputs)
+        return super().call(approx_sign(inputs))
 
 
 @saving.register_keras_serializable("larq_engine")
@@ -116,7 +142,7 @@ class SwishSign(Quantizer):
         self.beta = beta
 
     def call(self, inputs: Any) -> Any:
-        return swish_sign(inputs, self.beta)
+        return super().call(swish_sign(inputs, self.beta))
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "beta": self.beta}
@@ -127,7 +153,7 @@ class SteHeaviside(_ClippedQuantizer):
     """1 above 0, else 0; passes gradients on where |x| <= clip_value (None: everywhere)."""
 
     def call(self, inputs: Any) -> Any:
-        return ste_heaviside(inputs, self.clip_value)
+        return super().call(ste_heaviside(inputs, self.clip_value))
 
 
 @saving.register_keras_serializable("larq_engine")
@@ -137,7 +163,7 @@ class MagnitudeAwareSign(_ClippedQuantizer):
     def call(self, inputs: Any) -> Any:
         others = tuple(range(len(inputs.shape) - 1))
         scale = ops.stop_gradient(ops.mean(ops.absolute(inputs), axis=others))
-        return scale * ste_sign(inputs, self.clip_value)
+        return super().call(scale * ste_sign(inputs, self.clip_value))
 
 
 @saving.register_keras_serializable("larq_engine")
@@ -161,7 +187,9 @@ class SteTern(_ClippedQuantizer):
         self.ternary_weight_networks = ternary_weight_networks
 
     def call(self, inputs: Any) -> Any:
-        return ste_tern(inputs, self.threshold_value, self.ternary_weight_networks, self.clip_value)
+        return super().call(
+            ste_tern(inputs, self.threshold_value, self.ternary_weight_networks, self.clip_value)
+        )
 
     def get_config(self) -> dict[str, Any]:
         return {
@@ -189,12 +217,13 @@ class DoReFa(Quantizer):
         assert self.precision is not None
         steps = 2**self.precision - 1
         if self.mode == "activations":
-            return pseudo_gradients.round_to_steps(pseudo_gradients.clip_to_unit(inputs), steps)
+            unit = pseudo_gradients.clip_to_unit(inputs)
+            return super().call(pseudo_gradients.round_to_steps(unit, steps))
         limited = ops.tanh(inputs)
         largest = ops.stop_gradient(ops.max(ops.absolute(limited)))
         # Where all weights are 0, so is their share of the largest.
         unit = ops.divide_no_nan(limited, 2.0 * largest) + 0.5
-        return 2.0 * pseudo_gradients.round_to_steps(unit, steps) - 1.0
+        return super().call(2.0 * pseudo_gradients.round_to_steps(unit, steps) - 1.0)
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "k_bit": self.precision, "mode": self.mode}
@@ -224,6 +253,8 @@ def is_name(text: str) -> bool:
 def get(identifier: Any) -> Any:
     """The quantizer of a name, a class, a configuration or a function; None for None.
 
+    Names are those above, and what `keras.saving` knows as custom objects.
+
     Raises:
         ValueError: It is none of these.
     """
@@ -233,9 +264,11 @@ def get(identifier: Any) -> Any:
         made = deserialize(identifier)
         if callable(made):
             return made
-    if isinstance(identifier, str) and is_name(identifier):
-        return _BY_NAME[identifier]()
-    if inspect.isclass(identifier) and issubclass(identifier, Quantizer):
+    if isinstance(identifier, str):
+        identifier = (
+            _BY_NAME.get(identifier) or saving.get_registered_object(identifier) or identifier
+        )
+    if inspect.isclass(identifier) and issubclass(identifier, keras.layers.Layer):
         return identifier()
     if callable(identifier):
         return identifier
@@ -243,6 +276,18 @@ def get(identifier: Any) -> Any:
     raise ValueError(
         f"quantizer: expected one of {names}, a quantizer or a function, got {identifier!r}"
     )
+
+
+def get_kernel_quantizer(identifier: Any) -> Any:
+    """The same, for weights: with the metrics of the scopes that this is called in.
+
+    Raises:
+        ValueError: It is none of these.
+    """
+    quantizer = get(identifier)
+    if isinstance(quantizer, Quantizer) and not quantizer._metric_names:
+        quantizer._metric_names = sorted(context.get_training_metrics())
+    return quantizer
 
 
 def serialize(quantizer: Any) -> Any:

@@ -66,6 +66,10 @@ LAYERS: list[tuple[str, tuple[Any, ...], dict[str, Any], tuple[int, ...]]] = [
     ("QuantSeparableConv1D", (5, 3), {**_SEPARABLE, "padding": "same"}, (2, 9, 4)),
     ("QuantSeparableConv2D", (5, 3, 2), _SEPARABLE, _IMAGE),
     ("QuantSeparableConv2D", (5, 3), {**_SEPARABLE, **_PADDED, "depth_multiplier": 2}, _IMAGE),
+    ("QuantConv2DTranspose", (5, 3), _BINARY, _IMAGE),
+    ("QuantConv2DTranspose", (5, (4, 3), 2, "same"), {**_MAGNITUDE, "activation": "relu"}, _IMAGE),
+    ("QuantConv2DTranspose", (5, 2, 3), {**_BINARY, "use_bias": False}, _IMAGE),
+    ("QuantConv3DTranspose", (5, 2, 2, "same"), _BINARY, (1, 4, 3, 5, 3)),
 ]
 
 

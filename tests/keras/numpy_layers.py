@@ -188,6 +188,8 @@ def _products(name: str, given: dict[str, Any], kernels: Sequence[Array]) -> lis
     """What a layer does with its kernels, one after the other."""
     if name == "QuantDense":
         return [lambda x: _matmul(x, kernels[0])]
+    if "Transpose" in name:
+        return [lambda x: _transposed(x, kernels[0], given)]
     if "Depthwise" not in name and "Separable" not in name:
         return [lambda x: _convolution(x, kernels[0], given, given.get("groups", 1))]
 
@@ -261,3 +263,44 @@ def _convolution(
         return dpadded[(slice(None), *inside)], dkernel
 
     return y, backward
+
+
+def _transposed(
+    x: Array, kernel: Array, given: dict[str, Any]
+) -> tuple[Array, Callable[[Array], tuple[Array, Array]]]:
+    """Of channels last: each pixel adds the kernel, times its value, to a window of the output."""
+    window, sizes = np.array(kernel.shape[:-2]), np.array(x.shape[1:-1])
+    strides = np.broadcast_to(given.get("strides", 1), len(window))
+    over = np.maximum(window - strides, 0)
+    whole = (sizes - 1) * strides + np.maximum(window, strides)
+    same = given.get("padding", "valid").lower() == "same"
+    before = over // 2 if same else 0 * over
+    outputs = sizes * strides if same else sizes * strides + over
+    kept = (slice(None), *(slice(int(b), int(b + n)) for b, n in zip(before, outputs, strict=True)))
+    taps = [
+        (
+            tap,
+            (
+                slice(None),
+                *(
+                    slice(t, int(t + (n - 1) * s + 1), int(s))
+                    for t, n, s in zip(tap, sizes, strides, strict=True)
+                ),
+            ),
+        )
+        for tap in itertools.product(*map(range, window))
+    ]
+    y = np.zeros((len(x), *whole, kernel.shape[-2]))
+    for tap, made in taps:
+        y[made] += x @ kernel[tap].T
+
+    def backward(dy: Array) -> tuple[Array, Array]:
+        dwhole, dx, dkernel = np.zeros(y.shape), np.zeros(x.shape), np.zeros(kernel.shape)
+        dwhole[kept] = dy
+        for tap, made in taps:
+            dx += dwhole[made] @ kernel[tap]
+            rows = dwhole[made].reshape(-1, kernel.shape[-2])
+            dkernel[tap] = rows.T @ x.reshape(-1, x.shape[-1])
+        return dx, dkernel
+
+    return y[kept], backward

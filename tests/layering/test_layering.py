@@ -335,7 +335,7 @@ MAY_IMPORT = {
     ),
     "larq_engine/command_line/": ("larq_engine",),
     "larq_engine/converter/": ("larq_engine.converter", "larq_engine.python", "numpy"),
-    "larq_engine/keras/": ("keras", "larq_engine.keras"),
+    "larq_engine/keras/": ("keras", "larq_engine.keras", "numpy"),
     "larq_engine/placing/": (
         "larq_engine.placing",
         "larq_engine.python.text_table",
