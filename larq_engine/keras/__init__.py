@@ -12,6 +12,7 @@ require_keras_3()
 
 from larq_engine.keras import (  # noqa: E402, what they import is checked first
     activations,
+    callbacks,
     constraints,
     context,
     layers,
@@ -26,6 +27,7 @@ from larq_engine.keras import (  # noqa: E402, what they import is checked first
 
 __all__ = [
     "activations",
+    "callbacks",
     "constraints",
     "context",
     "layers",
