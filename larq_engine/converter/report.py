@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from larq_engine.converter.graph import FloatLayer, Graph, Op, Tensor
 from larq_engine.converter.layer_names import name_layer
-from larq_engine.converter.lce_ops import layer_bits, unpacking
+from larq_engine.converter.lce_ops import WORD, layer_bits, unpacking
 from larq_engine.converter.options import Options
 from larq_engine.converter.quantizer.results import Int8Report
 from larq_engine.converter.rules_binary import why_not_binary
@@ -23,6 +23,16 @@ _NUMBERS = _TITLES[4:]
 
 # Layers named with each reason in the text; the table above it has them all.
 _NAMED = 8
+
+# The text says of which layers' weights more than this share is padding; JSON has all numbers.
+_NOTABLE_PADDING = 0.1
+
+_NOTHING_BINARY = (
+    "No layer became binary, so the engine computes none as bits. A layer is binary if its input "
+    "is a sign (1 where x >= 0, else -1) or one of few numbers at equal distances, and so are its "
+    "weights in each output channel. If the model is meant to be binary, change what 'Not binary' "
+    "says of its layers and convert it again."
+)
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,9 @@ class LayerReport:
         bytes_after: Of the weights in the file.
         reason: Why it is not binary; empty if it is.
         remedy: What to change so that it would be.
+        bytes_of_bits: Of a binary layer, what its weights would take with no bit unused: a bit, or
+            `weight_bits`, for each weight.
+        padding: Why `bytes_after` is more than that; empty if it is not.
     """
 
     name: str
@@ -53,6 +66,8 @@ class LayerReport:
     bytes_after: int
     reason: str = ""
     remedy: str = ""
+    bytes_of_bits: int = 0
+    padding: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,9 +94,15 @@ class ConversionReport:
         kinds = [kind for kind in (BINARY, WEIGHTS, INT8, FLOAT) if self.count(kind)]
         return ", ".join(f"{self.count(kind)} {kind}" for kind in kinds) or "none"
 
+    @property
+    def nothing_binary(self) -> str:
+        """That nothing became binary, and what to do; empty if something did."""
+        return "" if self.count(BINARY) else _NOTHING_BINARY
+
     def to_json(self) -> str:
         """The report as a JSON object with the attributes' names."""
-        return json.dumps(dataclasses.asdict(self), indent=2)
+        fields = dataclasses.asdict(self) | {"nothing_binary": self.nothing_binary}
+        return json.dumps(fields, indent=2)
 
     def __str__(self) -> str:
         return format_report(self)
@@ -105,12 +126,27 @@ def format_report(report: ConversionReport) -> str:
             more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
             lines.append(f"- {', '.join(names[:_NAMED])}{more}: {reason}.")
             lines.append(f"  To change that: {remedy}.")
+    padded = [layer for layer in report.layers if _is_padded(layer)]
+    if padded:
+        lines += ["", "More than the bits of their weights:"]
+        lines += [_describe_padding(layer) for layer in padded]
     lines += ["", _summary(report), *report.remarks]
+    if report.nothing_binary:
+        lines.append(report.nothing_binary)
     if report.self_check:
         lines.append(f"Self-check: {report.self_check}")
     if report.int8 is not None:
         lines += ["", *report.int8.lines()]
     return "\n".join(lines)
+
+
+def _is_padded(layer: LayerReport) -> bool:
+    return layer.bytes_after > layer.bytes_of_bits * (1 + _NOTABLE_PADDING) and bool(layer.padding)
+
+
+def _describe_padding(layer: LayerReport) -> str:
+    sizes = (layer.bytes_after / 1e3, layer.bytes_of_bits / 1e3)
+    return f"- {layer.name}: {sizes[0]:.1f} KB for {sizes[1]:.1f} KB of bits: {layer.padding}."
 
 
 def _rows(report: ConversionReport) -> list[tuple[str, ...]]:
@@ -185,6 +221,14 @@ def _binary(op: Op) -> LayerReport:
     bits_in, bits_weights = layer_bits(op)
     layer = op.float_layer
     before = layer.float_bytes if layer else _nbytes(filters)
+    assert filters is not None
+    outputs, height, width, words = filters.shape
+    # The last word of a group's channels may be filled in part.
+    channels = min(op.options["channels_in"], words // bits_weights * WORD)
+    bits = outputs * height * width * channels * bits_weights
+    padding = ""
+    if channels % WORD:
+        padding = f"each tap begins a word of {WORD} bits, and has {counted(channels, 'channel')}"
     return LayerReport(
         name_layer(op),
         layer.kind if layer else op.kind,
@@ -194,6 +238,8 @@ def _binary(op: Op) -> LayerReport:
         output_bits,
         before,
         _nbytes(filters),
+        bytes_of_bits=-(-bits // 8),
+        padding=padding,
     )
 
 
