@@ -123,10 +123,20 @@ def _as_sign(levels: Levels) -> Binary | None:
         return None
     if (beta - alpha, beta + alpha) != levels.levels:
         return None
-    source = Positive(levels.x, bound=constant(np.ascontiguousarray(bound)))
+    # Where rounding to even starts a level just above a short number, a layer before would lose
+    # that bit in its bias: then what is up to the short number is the sign.
+    short = np.nextafter(bound, np.float32(-np.inf))
+    up_to = _set_bits(short) < _set_bits(bound) and has_exact_differences(short)
+    bound = np.ascontiguousarray(short if up_to else bound)
+    source = Positive(levels.x, up_to, constant(bound))
     if levels.x.shape != levels.tensor.shape:
         source = Moved(reshape(levels.x, levels.tensor), (source,), levels.tensor)
-    return Binary(source, levels.tensor, alpha, beta)
+    return Binary(source, levels.tensor, -alpha if up_to else alpha, beta)
+
+
+def _set_bits(numbers: Array) -> int:
+    """How many bits of the numbers are not 0."""
+    return int(np.unpackbits(np.ascontiguousarray(numbers).view(np.uint8)).sum())
 
 
 def find_levels(tensor: Tensor) -> Levels | None:

@@ -22,6 +22,7 @@ from tests.converter.graphs import (
     run_engine,
     run_stock,
     signs,
+    steps,
 )
 from tests.model_builder import ACTIVATION
 
@@ -436,3 +437,17 @@ def test_two_levels_that_are_transposed_are_a_sign(rng):
     values = rng.uniform(-0.5, 1.5, x.shape).astype(np.float32)
     converted = convert_and_compare(net, y, inputs=[values])
     assert [layer.became for layer in converted.layers] == ["binary"]
+
+
+@pytest.mark.parametrize("scale", [1.0, -1.0, 0.25])
+def test_ties_of_two_levels_after_a_float_layer(scale, rng):
+    """ROUND takes half to even, so 0.5 itself is below: the layer's bias must not lose that."""
+    net = Net()
+    filters = rng.integers(-2, 3, (32, 3, 3, 8)).astype(np.float32)
+    x = net.conv(net.input(1, 6, 6, 8), filters, steps(rng, 32) * 4)
+    x = net.op("ADD", net.op("MUL", x, scale), 2.0)
+    x = net.op("MINIMUM", net.op("MAXIMUM", x, 0.0), 1.0)
+    y = net.conv(net.op("ROUND", x), signs(rng, 16, 2, 2, 32))
+    image = (rng.integers(-4, 5, (1, 6, 6, 8)) * 0.5).astype(np.float32)
+    converted = convert_and_compare(net, y, inputs=[image])
+    assert [layer.became for layer in converted.layers] == ["float", "binary"]
