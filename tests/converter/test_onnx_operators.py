@@ -568,6 +568,22 @@ def test_steps_that_go_back(rng, open_batch):
     compare(net.finish(net.op("Slice", x, *numbers)), [steps(rng, 2, 4, 6, 7)], batch=2)
 
 
+@pytest.mark.parametrize(
+    ("start", "end", "step"),
+    [(1, 1 << 40, 1), (0, 1 << 40, 2), (-3, 1 << 40, 1), (1, -1, 1), (-1, -99, -2), (4, 1, -1)],
+)
+def test_slices_of_images_of_another_size(rng, start, end, step):
+    """Places are counted from the end that the model counts them from."""
+    net = OnnxNet()
+    numbers = [_sizes(start), _sizes(end), _sizes(3), _sizes(step)]
+    content = net.finish(net.op("Slice", net.input(1, 2, 5, 6), *numbers))
+    interpreter = larq_engine.Interpreter(larq_engine.convert_onnx(content))
+    for width in (6, 9):
+        image = steps(rng, 1, 2, 5, width)
+        interpreter.resize([image.shape])
+        np.testing.assert_array_equal(interpreter.predict(image), reference(content, [image])[0])
+
+
 def test_memory_that_nothing_was_written_to(rng):
     """What is never seen of it may be NaN."""
     net = OnnxNet()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from larq_engine.converter import schema
-from larq_engine.converter.graph import Array, Tensor
+from larq_engine.converter.graph import Array
 from larq_engine.converter.onnx_reader.call import Call
 from larq_engine.converter.onnx_reader.layout import (
     OPEN,
@@ -187,11 +187,7 @@ def pad(call: Call) -> Value:
     if any(min(pair) < 0 for pair in sides):
         if call.text("mode", "constant") != "constant":
             raise call.error("pads of 0 or more in this mode", [*sides], "use Slice to cut off")
-        kept = [
-            slice(max(0, -before), size - max(0, -behind), 1) if min(before, behind) < 0 else None
-            for size, (before, behind) in zip(x.shape, sides, strict=True)
-        ]
-        x = part_of(call, x, [slice(None) if part is None else part for part in kept])
+        x = part_of(call, x, [slice(max(0, -a) or None, min(0, b) or None) for a, b in sides])
         sides = [(max(0, before), max(0, behind)) for before, behind in sides]
     if not any(map(any, sides)):
         return x
@@ -250,17 +246,17 @@ def pick(call: Call, x: Value, axis: int, places: Array) -> Value:
 
 def slice_of(call: Call) -> Value:
     x = call.net.value(call.operand(0))
-    parts = slices(call, x.shape)
+    parts = _slices(call, x.shape)
     for axis, part in enumerate(parts):
         if part.step is not None and part.step < 0:
-            # The same values of the dimension turned round.
             x = _reversed(call.net, x, axis)
-            last = x.shape[axis] - 1
-            parts[axis] = slice(last - part.start, last - part.stop, -part.step)
-    whole = [slice(0, size, 1) for size in x.shape]
-    return part_of(
-        call, x, [slice(None) if p == w else p for p, w in zip(parts, whole, strict=True)]
-    )
+            parts[axis] = slice(_from_behind(part.start), _from_behind(part.stop), -part.step)
+    return part_of(call, x, parts)
+
+
+def _from_behind(place: int | None) -> int | None:
+    """A place of a dimension that has been turned round: 0 was the last one, -1."""
+    return None if place is None else -1 - place
 
 
 def _reversed(net: Network, x: Value, axis: int) -> Value:
@@ -269,8 +265,12 @@ def _reversed(net: Network, x: Value, axis: int) -> Value:
     return Value(x.shape, net.op("REVERSE_V2", inputs, x.lies, x.tensor.dtype), x.order)
 
 
-def slices(call: Call, shape: Shape) -> list[slice]:
-    """What is taken of each dimension: attributes before opset 10, inputs since."""
+def _slices(call: Call, shape: Shape) -> list[slice]:
+    """What is taken of each dimension: attributes before opset 10, inputs since.
+
+    Places are counted from the end that the model counts them from, so that they are right for
+    images of other sizes as well.
+    """
     rank = len(shape)
     starts = call.integers("starts") or call.numbers(1, "its starts") or []
     ends = call.integers("ends") or call.numbers(2, "its ends") or []
@@ -283,10 +283,17 @@ def slices(call: Call, shape: Shape) -> list[slice]:
     taken = [slice(None)] * rank
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
         size = shape[axis]
-        whole = start == 0 and step == 1 and end >= (1 << 31) - 1
-        if size == OPEN and not whole:
-            raise call.error("slices of known sizes", "of the open batch", "fix its size")
-        taken[axis] = slice(None) if whole else slice(*slice(start, end, step).indices(size))
+        if size == OPEN:
+            if (start, step) != (0, 1) or end < (1 << 31) - 1:
+                raise call.error("slices of known sizes", "of the open batch", "fix its size")
+            continue
+        # Beyond the dimension is at its end, whatever its size.
+        if step > 0:
+            first = None if start == 0 or start < -size else start
+            taken[axis] = slice(first, None if end > size else end, step)
+        else:
+            first = None if start == -1 or start >= size else start
+            taken[axis] = slice(first, None if end < -size else end, step)
     return taken
 
 
@@ -307,35 +314,30 @@ def split(call: Call) -> list[Value]:
 
 
 def part_of(call: Call, x: Value, taken: Sequence[slice]) -> Value:
-    """A slice of a value; of a dimension that is taken whole the size need not be known."""
+    """What slices with steps of 1 or more take of each dimension."""
     net, x = call.net, call.net.ordered(x, x.order)
+    is_whole = [(part.start, part.stop, part.step or 1) == (None, None, 1) for part in taken]
+    if all(is_whole):
+        return x
     shape = tuple(
-        size if part == slice(None) else len(range(part.start, part.stop, part.step))
-        for size, part in zip(x.shape, taken, strict=True)
+        size if whole else len(range(*part.indices(size)))
+        for size, part, whole in zip(x.shape, taken, is_whole, strict=True)
     )
     if 0 in shape:
         raise call.error("values to be left", f"the shape {list(shape)}", "cut less off")
-    if all(part == slice(None) for part in taken):
-        return x
-    lies = tuple(shape[axis] for axis in x.order)
     parts = [taken[axis] for axis in x.order]
-    if any(part.step not in (None, 1) for part in parts):
-        tensor = _strided(net, x.tensor, parts, lies)
-    else:
-        begin = net.constant([part.start or 0 for part in parts])
-        size = net.constant(
-            [-1 if part == slice(None) else size for part, size in zip(parts, lies, strict=True)]
-        )
-        tensor = net.op("SLICE", [x.tensor, begin, size], lies, x.tensor.dtype)
-    return Value(shape, tensor, x.order)
-
-
-def _strided(net: Network, x: Tensor, parts: Sequence[slice], lies: Shape) -> Tensor:
-    whole = sum(1 << place for place, part in enumerate(parts) if part == slice(None))
-    options = schema.make_options("StridedSliceOptions", beginMask=whole, endMask=whole)
+    # Unlike SLICE, it can be without a trace of the size that the image has here.
+    options = schema.make_options(
+        "StridedSliceOptions",
+        beginMask=sum(1 << place for place, part in enumerate(parts) if part.start is None),
+        endMask=sum(1 << place for place, part in enumerate(parts) if part.stop is None),
+    )
     inputs = [
+        x.tensor,
         net.constant([part.start or 0 for part in parts]),
         net.constant([part.stop or 0 for part in parts]),
         net.constant([part.step or 1 for part in parts]),
     ]
-    return net.op("STRIDED_SLICE", [x, *inputs], lies, x.dtype, options)
+    lies = tuple(shape[axis] for axis in x.order)
+    tensor = net.op("STRIDED_SLICE", inputs, lies, x.tensor.dtype, options)
+    return Value(shape, tensor, x.order)

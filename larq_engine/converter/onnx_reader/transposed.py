@@ -45,10 +45,8 @@ def conv_transpose(call: Call) -> Value:
     inputs = [_open_sizes(net, image, lies), net.constant(whole.transpose(1, 2, 3, 0)), image]
     made = net.op("TRANSPOSE_CONV", inputs, lies, options=options)
     shape = (x.shape[0], outputs, *[side.whole for side in sides])
-    kept = [slice(side.before, side.before + side.left, 1) for side in sides]
     kept = [
-        slice(None) if part.stop - part.start == side.whole else part
-        for part, side in zip(kept, sides, strict=True)
+        slice(side.before or None, side.before + side.left - side.whole or None) for side in sides
     ]
     result = part_of(call, from_image(net, made, shape), [slice(None), slice(None), *kept])
     if call.input(2) is None:
