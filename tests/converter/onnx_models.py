@@ -96,8 +96,9 @@ class OnnxNet:
     def __init__(self, opset: int = OPSET) -> None:
         self._opset = opset
         self._inputs: list[Any] = []
-        self._nodes: list[Any] = []
+        self.nodes: list[Any] = []
         self._constants: list[Any] = []
+        self.numbers: dict[str, np.ndarray] = {}  # the constants
         # Of the inputs: shape, and type in NumPy.
         self.declared: list[tuple[tuple[int | str | None, ...], Any]] = []
 
@@ -112,6 +113,7 @@ class OnnxNet:
         if array.dtype == np.float64:
             array = array.astype(np.float32)
         self._constants.append(numpy_helper.from_array(array, f"constant_{len(self._constants)}"))
+        self.numbers[self._constants[-1].name] = array
         return str(self._constants[-1].name)
 
     def op(
@@ -119,9 +121,9 @@ class OnnxNet:
     ) -> Any:
         """An operator; inputs that are no names become constants, and None is an absent one."""
         names = ["" if x is None else x if isinstance(x, str) else self.constant(x) for x in inputs]
-        made = [f"value_{len(self._nodes)}_{n}" for n in range(outputs)]
+        made = [f"value_{len(self.nodes)}_{n}" for n in range(outputs)]
         domain = QONNX if kind in ("BipolarQuant", "Quant") else ""
-        self._nodes.append(
+        self.nodes.append(
             helper.make_node(kind, names, made, name=name, domain=domain, **attributes)
         )
         return made[0] if outputs == 1 else made
@@ -137,14 +139,19 @@ class OnnxNet:
     def bipolar(self, x: Any, scale: float = 1.0) -> str:
         return str(self.op("BipolarQuant", x, np.float32(scale)))
 
-    def proto(self, *outputs: str) -> onnx.ModelProto:
+    def proto(self, *outputs: str, shapes: Sequence[np.ndarray] = ()) -> onnx.ModelProto:
+        """The model; with arrays for `shapes`, of inputs of their sizes but for open ones."""
         results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
-        graph = helper.make_graph(self._nodes, "net", self._inputs, results, self._constants)
+        graph = helper.make_graph(self.nodes, "net", self._inputs, results, self._constants)
+        for given, array in zip(graph.input, shapes, strict=False):
+            for dim, size in zip(given.type.tensor_type.shape.dim, array.shape, strict=True):
+                if dim.HasField("dim_value"):
+                    dim.dim_value = size
         versions = [helper.make_opsetid("", self._opset), helper.make_opsetid(QONNX, 1)]
         return helper.make_model(graph, opset_imports=versions, ir_version=8)
 
-    def finish(self, *outputs: str) -> bytes:
-        return self.proto(*outputs).SerializeToString()
+    def finish(self, *outputs: str, shapes: Sequence[np.ndarray] = ()) -> bytes:
+        return self.proto(*outputs, shapes=shapes).SerializeToString()
 
 
 def reference(
@@ -157,6 +164,20 @@ def reference(
     own = [BipolarQuant, Quant, *([BatchNormalization] if is_old else []), *_SIGNS[sign_of_zero]]
     evaluator = ReferenceEvaluator(model, new_ops=own)
     return evaluator.run(None, dict(zip(names, inputs, strict=True)))
+
+
+def run_node(node: Any, values: dict[str, np.ndarray], opset: int) -> list[np.ndarray]:
+    """What ONNX says that one operator makes of these values, by their names."""
+    given = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
+        for name, x in values.items()
+    ]
+    results = [helper.make_empty_tensor_value_info(name) for name in node.output]
+    graph = helper.make_graph([node], "node", given, results)
+    versions = [helper.make_opsetid("", opset), helper.make_opsetid(QONNX, 1)]
+    model = helper.make_model(graph, opset_imports=versions, ir_version=8)
+    own = [BipolarQuant, Quant, *([BatchNormalization] if opset < 14 else [])]
+    return ReferenceEvaluator(model, new_ops=own).run(None, values)
 
 
 def float_model(content: bytes, **options: Any) -> bytes:

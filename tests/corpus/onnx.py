@@ -1,0 +1,193 @@
+"""Random ONNX graphs through `convert_onnx` and the engine, compared with ONNX's reference.
+
+    python -m tests.corpus.onnx --count 20000 --seed 1
+
+A graph is right if all of its outputs are what `onnx.reference` computes: of the batch that it was
+drawn with, of another where its batch is open, and of images of another size, for which it is
+converted again where the graph is one of that size as well. The counts at the end tell what was
+right, wrong, and refused by which reason. Files are resized, too; models fix their sizes, so what
+is right then is counted by itself.
+"""
+
+import argparse
+import contextlib
+import gc
+import re
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+import larq_engine
+from larq_engine.converter import rules_binary
+from tests.converter.onnx_models import reference
+from tests.converter.onnx_random import RandomNet, ReferenceFailsError, random_model
+from tests.converter.onnx_random_networks import random_network
+
+# How far off results of operators that round may be, as a share of the largest.
+_ROUNDING = 1e-5
+
+
+@dataclass
+class Outcome:
+    """What became of a graph.
+
+    Attributes:
+        wrong: What is wrong, or "".
+        refused: Why it was refused, or "".
+        compared: How often outputs were compared, by what they were made of.
+        layers: What became of its layers.
+    """
+
+    wrong: str = ""
+    refused: str = ""
+    compared: Counter[str] = field(default_factory=Counter)
+    layers: Counter[str] = field(default_factory=Counter)
+
+
+def draw(seed: int) -> RandomNet:
+    """Two of three are networks; the third is of any operators."""
+    return random_model(seed) if seed % 3 == 0 else random_network(seed)
+
+
+def try_graph(seed: int) -> Outcome:
+    """Draws, converts and compares a graph."""
+    outcome = Outcome()
+    try:
+        made = draw(seed)
+    except ReferenceFailsError:
+        outcome.refused = "ONNX's reference cannot compute it"
+        return outcome
+    content = made.net.finish(*made.outputs)
+    try:
+        converted = larq_engine.convert_onnx(content, **made.options)
+    except larq_engine.ConversionError as error:
+        if _is_wrong(error):
+            outcome.wrong = f"converting it: {error}"
+        else:
+            outcome.refused = _reason(str(error))
+        return outcome
+    except Exception as error:
+        outcome.wrong = f"converting it: {type(error).__name__}: {error}"
+        return outcome
+    outcome.layers.update(
+        f"{layer.became}" + (f": {_reason(layer.reason)}" if layer.reason else "")
+        for layer in converted.report.layers
+    )
+    try:
+        _compare(made, content, converted, outcome)
+    except Exception as error:
+        outcome.wrong = f"running it: {type(error).__name__}: {error}"
+    return outcome
+
+
+def _compare(made: RandomNet, content: bytes, converted: bytes, outcome: Outcome) -> None:
+    interpreter = larq_engine.Interpreter(converted)
+    tolerance = _ROUNDING if made.rounds else 0.0
+    runs = [("its own inputs", made.inputs)]
+    if made.opens:
+        batch = int(made.rng.choice([1, 2, 9]))
+        runs.append(("another batch", [made.like(x, (batch, *x.shape[1:])) for x in made.inputs]))
+    for what, inputs in runs:
+        outcome.wrong = outcome.wrong or _difference(
+            reference(content, inputs), interpreter.predict(inputs), tolerance, what
+        )
+        outcome.compared[what] += 1
+    if not outcome.wrong and min(x.ndim for x in made.inputs) > 2:
+        _compare_resized(made, content, interpreter, outcome)
+
+
+def _compare_resized(
+    made: RandomNet, content: bytes, interpreter: larq_engine.Interpreter, outcome: Outcome
+) -> None:
+    more = made.rng.integers(1, 4, 8).tolist()
+    inputs = [
+        made.like(x, (*x.shape[:2], *[s + n for s, n in zip(x.shape[2:], more, strict=False)]))
+        for x in made.inputs
+    ]
+    try:
+        expected = reference(content, inputs)
+    except Exception:  # a graph of one size alone, as what it adds or multiplies with says
+        return
+    if any(x.shape[:1] != inputs[0].shape[:1] for x in expected):
+        return  # a Reshape took pixels for samples
+    tolerance = _ROUNDING if made.rounds else 0.0
+    try:
+        content = made.net.finish(*made.outputs, shapes=inputs)
+        again = larq_engine.convert_onnx(content, **made.options)
+    except larq_engine.ConversionError as error:
+        if not _is_wrong(error):
+            outcome.compared["another size: refused"] += 1
+            return
+        raise
+    results = larq_engine.Interpreter(again).predict(inputs)
+    outcome.wrong = _difference(expected, results, tolerance, "another size")
+    outcome.compared["another size"] += 1
+    try:
+        interpreter.resize([x.shape for x in inputs])
+        results = interpreter.predict(inputs)
+    except ValueError:
+        outcome.compared["a file resized: refused"] += 1
+        return
+    is_off = bool(_difference(expected, results, tolerance, ""))
+    outcome.compared["a file resized: other results" if is_off else "a file resized"] += 1
+
+
+def _difference(
+    expected: list[np.ndarray], results: np.ndarray | list[np.ndarray], tolerance: float, what: str
+) -> str:
+    found = results if isinstance(results, list) else [results]
+    for number, (want, have) in enumerate(zip(expected, found, strict=True)):
+        if want.shape != have.shape:
+            return f"{what}: output {number}: shape {have.shape} for {want.shape}"
+        bound = tolerance * max(1.0, float(np.abs(want).max(initial=0)))
+        off = np.abs(have.astype(np.float64) - want)
+        if not (off <= bound).all():
+            return f"{what}: output {number}: {(off > bound).sum()} of {off.size}, by {off.max()}"
+    return ""
+
+
+def _is_wrong(error: Exception) -> bool:
+    """Whether an error is none of the model's: of the self-check, or of a reader's code."""
+    return any(words in str(error) for words in ("self-check", "at fault", "report it"))
+
+
+def _reason(text: str) -> str:
+    """A text without what is of one graph alone, to count by."""
+    return re.sub(r"-?\d+(\.\d+)?", "N", re.sub(r"'[^']*'", "'...'", text))[:150]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=1000, help="how many graphs")
+    parser.add_argument("--seed", type=int, default=1, help="of the first; others follow")
+    options = parser.parse_args()
+    # Small layers stand for large ones, as in the converter's tests.
+    rules_binary._has_few_products = lambda layer: False  # type: ignore[assignment]
+    gc.freeze()
+    counts: Counter[str] = Counter()
+    refused: Counter[str] = Counter()
+    compared: Counter[str] = Counter()
+    layers: Counter[str] = Counter()
+    with contextlib.suppress(KeyboardInterrupt):  # what was counted so far is told
+        for seed in range(options.seed, options.seed + options.count):
+            outcome = try_graph(seed)
+            kind = "wrong" if outcome.wrong else "refused" if outcome.refused else "right"
+            counts[kind] += 1
+            compared.update(outcome.compared)
+            layers.update(outcome.layers)
+            if outcome.refused:
+                refused[outcome.refused] += 1
+            if outcome.wrong:
+                print(f"seed {seed}: {outcome.wrong}", flush=True)
+    print(f"{counts.total()} graphs from seed {options.seed}: {dict(counts)}")
+    for title, table in (("compared", compared), ("refused", refused), ("layers", layers)):
+        print(f"\n{title}:")
+        for text, count in table.most_common():
+            print(f"{count:8} {text}")
+    return 1 if counts["wrong"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
