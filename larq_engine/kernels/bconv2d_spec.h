@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/kernels/window.h"
@@ -63,6 +64,24 @@ struct Bconv2dSpec {
     return MakeWindowAxis(in_width, filter_width, stride_width, dilation_width, pad_width);
   }
 };
+
+// The same layer with height and width exchanged.
+static inline Bconv2dSpec Transposed(const Bconv2dSpec& spec) {
+  Bconv2dSpec transposed = spec;
+  std::swap(transposed.filter_height, transposed.filter_width);
+  std::swap(transposed.stride_height, transposed.stride_width);
+  std::swap(transposed.dilation_height, transposed.dilation_width);
+  std::swap(transposed.pad_height, transposed.pad_width);
+  return transposed;
+}
+
+// Whether the layer's images, of this width, are columns, and its filters as well. In memory they
+// are lines, whose taps lie together (lines_are_runs), so that Transposed computes the same sooner:
+// 80x1 taps of one channel with stride 4 take half the time (choice_bench).
+static inline bool IsColumn(const Bconv2dSpec& spec, int64_t in_width) {
+  return in_width == 1 && spec.filter_width == 1 && spec.filter_height > 1 &&
+         (spec.pad_width.same || spec.pad_width.IsValid());
+}
 
 }  // namespace larq_engine
 

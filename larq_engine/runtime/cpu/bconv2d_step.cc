@@ -103,8 +103,12 @@ class Bconv2dStep : public Step {
     ops.add(values, sum.addend, pixels * channels, sum.range, values);
   }
 
-  // Packs the filter the first time, and where another row is the better one for one pixel.
+  // Packs the filter the first time, and where another row or another direction is the better one.
   void ResizeKernel() {
+    const bool transposes = IsColumn(op_.spec, in_width_);
+    if (transposes != is_transposed_) conv_.reset();
+    is_transposed_ = transposes;
+    spec_ = transposes ? Transposed(op_.spec) : op_.spec;
     const ProductChoice choice = Choose(DetectCpuFeatures());
     if (!choice.has_row()) throw OpError(choice.error);
     if (choice.planes != nullptr) {
@@ -112,11 +116,15 @@ class Bconv2dStep : public Step {
     } else {
       Use(*choice.bytes);
     }
-    conv_->Resize(in_height_, in_width_);
+    if (transposes) {
+      conv_->Resize(in_width_, in_height_);
+    } else {
+      conv_->Resize(in_height_, in_width_);
+    }
   }
 
   ProductChoice Choose(CpuFeatures cpu) const {
-    const ProductChoice choice = SelectProduct(cpu, op_.spec, kernels_.kernel, pixels_ == 1);
+    const ProductChoice choice = SelectProduct(cpu, spec_, kernels_.kernel, pixels_ == 1);
     if (choice.bytes == nullptr || PermitIsa(choice.bytes->isa)) return choice;
     cpu.Remove(choice.bytes->isa);
     return Choose(cpu);
@@ -125,10 +133,12 @@ class Bconv2dStep : public Step {
   template <typename Row>
   void Use(const Row& row) {
     if (conv_ && row.name == std::string_view(conv_->kernel())) return;
-    conv_.emplace(op_.spec, op_.filter.data(), op_.transform, row, kernels_.pixel_ops);
+    conv_.emplace(spec_, op_.filter.data(), op_.transform, row, kernels_.pixel_ops);
   }
 
   const Bconv2dOp& op_;
+  Bconv2dSpec spec_;  // if conv_: as it computes the layer
+  bool is_transposed_ = false;
   ResidualOps residual_;
   StepKernels kernels_;
   std::vector<float> ones_;      // if has_gates(): a gate where there is none

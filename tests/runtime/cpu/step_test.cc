@@ -234,6 +234,45 @@ TEST(Bconv2dStep, ResizedInputsGetTheRowThatIsTheirs) {
   }
 }
 
+// Columns are computed as lines. The reference computes them as they are, and so do images that are
+// wider after a resize.
+TEST(Bconv2dStep, ColumnsOfAnyPaddingGetTheReferencesResults) {
+  constexpr int kTaps = 5;
+  constexpr int kFilters = 3;
+  std::vector<uint32_t> filter(kFilters * kTaps);
+  for (size_t i = 0; i < filter.size(); ++i) filter[i] = static_cast<uint32_t>(i) * 2654435761u;
+  const std::vector<float> ones(kFilters, 1.0f);
+  for (const testing::FilePadding padding : {testing::kSame, testing::kValid}) {
+    const testing::OptionMap fields =
+        testing::ConvOptions({.stride_height = 2,
+                              .stride_width = 3,
+                              .padding = padding,
+                              .pad_values = padding == testing::kSame ? 0 : 1},
+                             32);
+    const std::vector<uint8_t> options = testing::EncodeOptions(fields);
+    const OpInfo op{.inputs = {Tensor(kTfLiteInt32, {1, 12, 1, 1}),
+                               Tensor(kTfLiteInt32, {kFilters, kTaps, 1, 1}, filter.data()),
+                               Tensor(kTfLiteFloat32, {kFilters}, ones.data()),
+                               Tensor(kTfLiteFloat32, {kFilters}, ones.data()), TensorInfo()},
+                    .output = Tensor(kTfLiteFloat32, {1, 1, 1, kFilters}),
+                    .options = options};
+    Made made("LceBconv2d", op);
+    Made reference("LceBconv2d", op, std::string(kReferenceKernel));
+    for (const int width : {1, 4, 1}) {
+      const int height = 13;
+      const TensorShape output = made.Resize({2, height, width, 1});
+      reference.Resize({2, height, width, 1});
+      std::vector<uint32_t> image(2 * height * width);
+      for (size_t i = 0; i < image.size(); ++i) image[i] = static_cast<uint32_t>(i) * 40503u;
+      const auto values = static_cast<size_t>(CountElements(output.dims, 4));
+      std::vector<float> expected(values), got(values);
+      RunAll(*reference.step, image.data(), expected.data());
+      RunAll(*made.step, image.data(), got.data());
+      EXPECT_EQ(got, expected) << "padding " << padding << ", width " << width;
+    }
+  }
+}
+
 TEST(BMaxPool2dStep, PixelsWithoutWordsAreNoWork) {
   const std::vector<uint8_t> options = testing::EncodeOptions({{"filter_height", 2},
                                                                {"filter_width", 2},
