@@ -58,7 +58,7 @@ class Comparison {
       all_right &= Add(row, chosen_.planes, PlanesCycles(row, problem_.spec()));
     }
     for (const ByteRow& row : ByteRows()) {
-      all_right &= Add(row, chosen_.bytes, BytesCycles(row, problem_.spec()));
+      all_right &= Add(row, chosen_.bytes, BytesCycles(DetectCpuFeatures(), row, problem_.spec()));
     }
     std::printf("\n");
     return all_right;

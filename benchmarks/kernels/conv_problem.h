@@ -1,10 +1,10 @@
-// The convolutions A to D, which the paper on LCE introduced, with made-up filters and inputs.
+// Binary convolutions with made-up filters and inputs, among them the layers A to D, which the
+// paper on LCE introduced.
 #ifndef LARQ_ENGINE_BENCHMARKS_KERNELS_CONV_PROBLEM_H_
 #define LARQ_ENGINE_BENCHMARKS_KERNELS_CONV_PROBLEM_H_
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <random>
 #include <vector>
@@ -29,24 +29,29 @@ inline constexpr int64_t kMacs = int64_t{56} * 56 * 64 * 64 * 9;  // of each
 class ConvProblem {
  public:
   ConvProblem(const Layer& layer, OutputKind kind, int64_t bits_in = 1, int64_t bits_weights = 1)
-      : size_(layer.size),
-        spec_{.in_channels = layer.channels,
-              .out_channels = layer.filters,
-              .filter_height = layer.taps,
-              .filter_width = layer.taps,
-              .pad_height = {.same = true},
-              .pad_width = {.same = true},
-              .bits_in = bits_in,
-              .bits_weights = bits_weights},
+      : ConvProblem({.in_channels = layer.channels,
+                     .out_channels = layer.filters,
+                     .filter_height = layer.taps,
+                     .filter_width = layer.taps,
+                     .pad_height = {.same = true},
+                     .pad_width = {.same = true},
+                     .bits_in = bits_in,
+                     .bits_weights = bits_weights},
+                    layer.size, layer.size, kind) {}
+
+  ConvProblem(const Bconv2dSpec& spec, int64_t height, int64_t width, OutputKind kind)
+      : height_(height),
+        width_(width),
+        spec_(spec),
+        out_pixels_(spec.Height(height).out * spec.Width(width).out),
         transform_(MakeTransform(kind)) {
-    std::mt19937 random(1);
-    const size_t words = static_cast<size_t>(bits_weights) * spec_.tap_words();
-    input_ = AlignedBuffer<uint32_t>(static_cast<size_t>(size_ * size_) * spec_.pixel_words());
-    filter_ = AlignedBuffer<uint32_t>(static_cast<size_t>(layer.filters * spec_.taps()) * words);
-    std::generate_n(input_.data(), input_.size(), std::ref(random));
-    std::generate_n(filter_.data(), filter_.size(), std::ref(random));
-    output_ = AlignedBuffer<std::byte>(static_cast<size_t>(size_ * size_) *
-                                       transform_.PixelBytes(static_cast<size_t>(layer.filters)));
+    const auto pixels = static_cast<size_t>(height * width);
+    const auto taps = static_cast<size_t>(spec.out_channels * spec.taps());
+    input_ = RandomBits(pixels * static_cast<size_t>(spec.bits_in * spec.groups));
+    filter_ = RandomBits(taps * static_cast<size_t>(spec.bits_weights));
+    output_ =
+        AlignedBuffer<std::byte>(static_cast<size_t>(out_pixels_) *
+                                 transform_.PixelBytes(static_cast<size_t>(spec.out_channels)));
   }
 
   const Bconv2dSpec& spec() const { return spec_; }
@@ -56,7 +61,7 @@ class ConvProblem {
   void Use(const Row& row) {
     conv_ = std::make_unique<Bconv2d>(spec_, filter_.data(), transform_, row,
                                       SelectPixelOps(DetectCpuFeatures(), row.name));
-    conv_->Resize(size_, size_);
+    conv_->Resize(height_, width_);
     scratch_ = AlignedBuffer<std::byte>(conv_->scratch_bytes());
   }
 
@@ -70,7 +75,7 @@ class ConvProblem {
   }
 
   void Run(uint64_t times) {
-    for (uint64_t i = 0; i < times; ++i) RunPart(0, size_ * size_, 0, conv_->channel_blocks());
+    for (uint64_t i = 0; i < times; ++i) RunPart(0, out_pixels_, 0, conv_->channel_blocks());
   }
 
   void ClearOutput() { std::fill_n(output_.data(), output_.size(), std::byte{0}); }
@@ -89,8 +94,23 @@ class ConvProblem {
     return MakeFloatTransform(Activation::kRelu, multiplier.data(), bias.data(), channels);
   }
 
-  int64_t size_;
+  // So many runs of a tap's words, in which bits beyond the channels are 0.
+  AlignedBuffer<uint32_t> RandomBits(size_t runs) {
+    const size_t words = spec_.tap_words();
+    AlignedBuffer<uint32_t> bits(runs * words);
+    for (size_t i = 0; i < bits.size(); ++i) {
+      bits.data()[i] = static_cast<uint32_t>(random_());
+      const bool is_last = (i + 1) % words == 0;
+      if (is_last) bits.data()[i] &= TailMask(static_cast<size_t>(spec_.group_in_channels()));
+    }
+    return bits;
+  }
+
+  std::mt19937 random_{1};
+  int64_t height_;
+  int64_t width_;
   Bconv2dSpec spec_;
+  int64_t out_pixels_;
   OutputTransform transform_;
   AlignedBuffer<uint32_t> input_, filter_;
   AlignedBuffer<std::byte> output_, scratch_;

@@ -1,5 +1,8 @@
 #include "larq_engine/kernels/cpu_features.h"
 
+#include <algorithm>
+#include <iterator>
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -57,6 +60,19 @@ bool HasAmxint8(const Cpuid& features) {
 #endif
 }
 
+// Whether it is a server of Intel with AVX-512, by its model: no other answer tells.
+bool IsIntelServer(const Cpuid& basic) {
+  const Cpuid vendor(0);
+  const bool is_intel = vendor.ebx == 0x756e6547 && vendor.edx == 0x49656e69;  // "Genu" "ineI"
+  const unsigned family = basic.eax >> 8 & 0xf;
+  const unsigned model = (basic.eax >> 4 & 0xf) | (basic.eax >> 12 & 0xf0);
+  // Skylake and Cascade Lake, Ice Lake (two), Sapphire Rapids, Emerald Rapids, Granite Rapids
+  // (two).
+  constexpr unsigned kModels[] = {0x55, 0x6a, 0x6c, 0x8f, 0xcf, 0xad, 0xae};
+  return is_intel && family == 6 &&
+         std::find(std::begin(kModels), std::end(kModels), model) != std::end(kModels);
+}
+
 // Not by the compiler's __builtin_cpu_supports: zig's answers no to everything. Each level asks for
 // the one below: no CPU lacks it, and a row may count on it.
 CpuFeatures AskX86() {
@@ -78,6 +94,7 @@ CpuFeatures AskX86() {
   features.Add(Isa::kAvx2);
   if (!HasAll(extended.ebx, kAvx512) || !HasAll(saved, kSavesAvx512)) return features;
   features.Add(Isa::kAvx512bw);
+  if (IsIntelServer(basic)) features.AddSecondMultiplier();
   if (!HasAll(extended.ecx, kAvx512vnni)) return features;
   features.Add(Isa::kAvx512vnni);
   if (!HasAll(extended.ecx, kAvx512vpopcntdq)) return features;

@@ -36,9 +36,16 @@ class CpuFeatures {
   constexpr void Remove(Isa isa) { mask_ &= ~Bit(isa); }
   constexpr bool Has(Isa isa) const { return (mask_ & Bit(isa)) != 0; }
 
+  // x86: whether a core multiplies two vectors of 512 bits a cycle, as those of Intel's servers do.
+  // It counts the bits of one, as cores with one multiplier do, so that which of two products is
+  // the faster one depends on it.
+  constexpr bool has_two_multipliers() const { return has_two_multipliers_; }
+  constexpr void AddSecondMultiplier() { has_two_multipliers_ = true; }
+
  private:
   static constexpr uint32_t Bit(Isa isa) { return uint32_t{1} << static_cast<int>(isa); }
   uint32_t mask_ = Bit(Isa::kPortable);
+  bool has_two_multipliers_ = false;
 };
 
 CpuFeatures DetectCpuFeatures();

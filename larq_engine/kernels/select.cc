@@ -16,29 +16,58 @@ std::string Obstacle(Isa isa) {
 
 // Taps that are not whole steps of a row are copied together first: ten instructions a word for
 // taps of two words (counted for 64-bit ARM), taken to be two a cycle.
-constexpr int kGatherCyclesPerWord = 5;
+constexpr double kGatherCyclesPerWord = 5;
 
-// Likewise where the bits of taps are put together: an estimate.
-constexpr int kPackCyclesPerWord = 2;
+// Where the bits of taps are put together, a word takes 3 cycles of a Zen 4, of which two are one
+// of the table's (choice_bench, 1x80 taps of one channel).
+constexpr double kPackCyclesPerWord = 1.5;
 
-double ProductCycles(const BgemmRow& row, const BgemmShape& shape, int64_t k_bits) {
+// And each run of taps, packed or expanded to bytes (3x3 taps of 1 to 16 channels, 2 to 4 bits).
+constexpr double kPackCyclesPerRun = 2.5;
+
+// Filters of so many bytes are in the L2 of any core of today when they are read, and reading them
+// is no longer what a dense layer of one image waits for (choice_bench, dense layers).
+constexpr double kBytesAtHand = 200'000;
+
+// What one pixel takes: to bring its taps together, which the products of all planes of filters
+// share, and one product.
+struct Cycles {
+  double gather;
+  double product;
+
+  double sum() const { return gather + product; }
+};
+
+double ProductCycles(const BgemmRow& row, const BgemmShape& shape, int64_t k_bits, int64_t runs) {
   const auto blocks = static_cast<double>((shape.n + row.nr - 1) / row.nr);
   const int64_t filled = (k_bits + row.kr_bits - 1) / row.kr_bits * row.kr_bits;
-  return blocks * (row.nr * static_cast<double>(filled) / row.macs_per_cycle +
-                   static_cast<double>(row.cycles_per_block) / row.mr);
+  // A pixel alone takes as long as all that are computed at a time, and begins a tile for itself.
+  const int steps = shape.one_pixel ? row.mr_step : 1;
+  const int sharing = shape.one_pixel ? 1 : row.mr;
+  return steps * blocks *
+             (row.nr * static_cast<double>(filled) / row.macs_per_cycle +
+              static_cast<double>(row.cycles_per_block) / row.mr +
+              row.cycles_per_run * static_cast<double>(runs)) +
+         static_cast<double>(row.cycles_per_tile) / sharing;
 }
 
-double PackedCycles(const BgemmRow& row, const BgemmShape& shape) {
-  return ProductCycles(row, shape, shape.k_bits) +
-         static_cast<double>(shape.packing_words * kPackCyclesPerWord);
+Cycles PackedCycles(const BgemmRow& row, const BgemmShape& shape) {
+  return {.gather = static_cast<double>(shape.packing_words) * kPackCyclesPerWord +
+                    static_cast<double>(shape.runs) * kPackCyclesPerRun,
+          .product = ProductCycles(row, shape, shape.k_bits, 1)};
 }
 
-double UnpackedCycles(const BgemmRow& row, const BgemmShape& shape) {
+Cycles UnpackedCycles(const BgemmRow& row, const BgemmShape& shape) {
   const int64_t k_bits = shape.tap_bits == 0 ? shape.k_bits : shape.taps * shape.tap_bits;
-  const bool is_gathered = shape.tap_bits % row.kr_bits != 0;
-  const int64_t gather =
-      is_gathered ? k_bits / static_cast<int64_t>(kWordBits) * kGatherCyclesPerWord : 0;
-  return ProductCycles(row, shape, k_bits) + static_cast<double>(gather);
+  if (shape.tap_bits % row.kr_bits == 0) {
+    return {.gather = 0, .product = ProductCycles(row, shape, k_bits, shape.runs)};
+  }
+  const auto words = static_cast<double>(k_bits / static_cast<int64_t>(kWordBits));
+  return {.gather = words * kGatherCyclesPerWord, .product = ProductCycles(row, shape, k_bits, 1)};
+}
+
+Cycles PixelCycles(const BgemmRow& row, const BgemmShape& shape) {
+  return PacksTaps(row, shape) ? PackedCycles(row, shape) : UnpackedCycles(row, shape);
 }
 
 }  // namespace
@@ -63,18 +92,20 @@ std::string NamesOfRows(std::span<const BgemmRow> rows, CpuFeatures cpu,
 
 bool PacksTaps(const BgemmRow& row, const BgemmShape& shape) {
   const bool fills_up = shape.k_bits < shape.taps * shape.tap_bits;
-  return fills_up && PackedCycles(row, shape) < UnpackedCycles(row, shape);
+  // Runs are found either way.
+  const double runs = static_cast<double>(shape.runs) * kPackCyclesPerRun;
+  return fills_up && PackedCycles(row, shape).sum() - runs < UnpackedCycles(row, shape).sum();
 }
 
-double BgemmCycles(const BgemmRow& row, const BgemmShape& shape) {
-  const double product =
-      PacksTaps(row, shape) ? PackedCycles(row, shape) : UnpackedCycles(row, shape);
-  return product + static_cast<double>(row.cycles_per_tile) / row.mr;
+double BgemmCycles(const BgemmRow& row, const BgemmShape& shape, int64_t bits_weights) {
+  const Cycles cycles = PixelCycles(row, shape);
+  return cycles.gather + static_cast<double>(bits_weights) * cycles.product;
 }
 
 double ReadCycles(const BgemmRow& row, const BgemmShape& shape) {
-  const auto bits = static_cast<double>(shape.n * shape.k_bits);
-  return bits / kByteBits * static_cast<double>(PackedWordsPerWord(row)) / kBytesReadPerCycle;
+  const double bytes = static_cast<double>(shape.n * shape.k_bits) / kByteBits;
+  if (bytes <= kBytesAtHand) return 0;
+  return bytes * static_cast<double>(PackedWordsPerWord(row)) / kBytesReadPerCycle;
 }
 
 BgemmChoice SelectBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const BgemmShape& shape,

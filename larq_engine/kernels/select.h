@@ -26,6 +26,7 @@ struct BgemmShape {
   int64_t k_bits;
   int64_t tap_bits = 0;  // of the words of a tap, which lie together; 0 if they all do
   int64_t taps = 1;
+  int64_t runs = 1;           // of taps that lie together in the image
   int64_t packing_words = 0;  // that a pixel reads to put the bits of its taps together
   bool one_pixel = false;
 };
@@ -38,13 +39,14 @@ bool PacksTaps(const BgemmRow& row, const BgemmShape& shape);
 // What one output pixel is expected to take, of a full tile in L1; a layer of few pixels takes
 // more, in rows of large tiles above all. Columns and depth that only fill up cost as real ones do.
 // Measured were, for whole tiles of 1 to 64 columns at depths 576 and 2304, times within a quarter
-// of it.
-double BgemmCycles(const BgemmRow& row, const BgemmShape& shape);
+// of it. Where weights have several planes, a pixel's taps are brought together once for all.
+double BgemmCycles(const BgemmRow& row, const BgemmShape& shape, int64_t bits_weights = 1);
 
 // Of filters that L2 does not hold: a Xeon's core reads 30 GB/s at 3.9 GHz (dense_bench).
 inline constexpr double kBytesReadPerCycle = 8;
 
-// What reading the filters of one group once is expected to take.
+// What reading the filters of one group once is expected to take; nothing where they are so small
+// that they are at hand.
 double ReadCycles(const BgemmRow& row, const BgemmShape& shape);
 
 struct BgemmChoice {

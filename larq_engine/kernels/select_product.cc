@@ -1,5 +1,6 @@
 #include "larq_engine/kernels/select_product.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "larq_engine/kernels/byte_lines.h"
@@ -15,12 +16,17 @@ namespace {
 constexpr double kBytesHeld = 2 << 20;
 constexpr double kBytesAwaitedPerCycle = 30;
 
+// What is expanded by itself takes, besides its bytes, and each run of taps (choice_bench, Zen 4):
+// 1x80 taps of one channel take 4 times as long as bytes as they do as bits.
+constexpr double kCyclesPerExpansion = 5;
+constexpr double kExpansionCyclesPerRun = 5;
+
 // The row of bytes named `forced`, or the cheapest of those that the CPU runs.
 const ByteRow* SelectBytes(CpuFeatures cpu, const Bconv2dSpec& spec, std::string_view forced) {
   const ByteRow* best = nullptr;
   for (const ByteRow& row : ByteRows()) {
     if (!cpu.Has(row.isa) || (forced != kAutoKernel && forced != row.name)) continue;
-    if (best == nullptr || BytesCycles(row, spec) < BytesCycles(*best, spec)) best = &row;
+    if (best == nullptr || BytesCycles(cpu, row, spec) < BytesCycles(cpu, *best, spec)) best = &row;
   }
   return best;
 }
@@ -36,25 +42,40 @@ double FilterBytes(const ByteRow& row, const Bconv2dSpec& spec) {
 
 }  // namespace
 
-double PlanesCycles(const BgemmRow& row, const Bconv2dSpec& spec) {
-  const auto products = static_cast<double>(spec.groups * spec.bits_in * spec.bits_weights);
-  return products * BgemmCycles(row, ProductShape(spec));
+double PlanesCycles(const BgemmRow& row, const Bconv2dSpec& spec, bool one_pixel) {
+  BgemmShape shape = ProductShape(spec);
+  shape.one_pixel = one_pixel;
+  const auto planes = static_cast<double>(spec.groups * spec.bits_in);
+  return planes * BgemmCycles(row, shape, spec.bits_weights);
 }
 
-double BytesCycles(const ByteRow& row, const Bconv2dSpec& spec) {
+double BytesCycles(CpuFeatures cpu, const ByteRow& row, const Bconv2dSpec& spec) {
   const auto in_parts = static_cast<double>(PlaneParts(spec.bits_in, row.in_planes).size());
   const auto depth =
       static_cast<double>(RoundUp(static_cast<size_t>(spec.depth()), static_cast<size_t>(row.kr)));
   const auto columns = static_cast<double>(
       RoundUp(static_cast<size_t>(spec.group_out_channels()), static_cast<size_t>(row.nr)));
   const bool lines = ByteLines::Serve(spec, row);
-  const double bytes = lines ? static_cast<double>(spec.in_channels) : depth;
-  const double expanded = static_cast<double>(spec.bits_in) * bytes / row.expanded_per_cycle;
+  const int macs = cpu.has_two_multipliers()
+                       ? std::max(row.macs_per_cycle, row.macs_per_cycle_of_two)
+                       : row.macs_per_cycle;
+  double expanded = static_cast<double>(spec.bits_in * spec.in_channels);
+  double calls = 0;
+  if (!lines) {
+    const int64_t runs = ProductShape(spec).runs;
+    const bool are_together = spec.in_channels % static_cast<int64_t>(kWordBits) == 0;
+    const int64_t expansions = are_together ? runs : spec.taps();
+    calls = static_cast<double>(expansions) * kCyclesPerExpansion +
+            static_cast<double>(runs) * kExpansionCyclesPerRun;
+    expanded = static_cast<double>(spec.bits_in * spec.taps()) *
+               static_cast<double>(spec.tap_words() * kWordBits);
+  }
+  const double expansion = expanded / row.expanded_per_cycle + calls;
   const double product =
-      depth * columns / row.macs_per_cycle +
+      depth * columns / macs +
       static_cast<double>(lines ? row.cycles_per_tile : row.gather_cycles_per_tile) / row.mr;
   return static_cast<double>(spec.groups) *
-         (expanded + in_parts * WeightParts(row, spec) * product);
+         (expansion + in_parts * WeightParts(row, spec) * product);
 }
 
 ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec, std::string_view forced,
@@ -64,9 +85,9 @@ ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec, std::strin
   ProductChoice choice;
   choice.planes = SelectBgemm(BgemmRows(), cpu, shape, forced).row;
   choice.bytes = SelectBytes(cpu, spec, forced);
-  if (choice.planes != nullptr) choice.cycles = PlanesCycles(*choice.planes, spec);
+  if (choice.planes != nullptr) choice.cycles = PlanesCycles(*choice.planes, spec, one_pixel);
   double bytes_cycles = 0;
-  if (choice.bytes != nullptr) bytes_cycles = BytesCycles(*choice.bytes, spec);
+  if (choice.bytes != nullptr) bytes_cycles = BytesCycles(cpu, *choice.bytes, spec);
   if (one_pixel) {
     if (choice.planes != nullptr) {
       choice.cycles +=
