@@ -23,6 +23,7 @@ from larq_engine.converter.quantizer.quantize import Quantizer
 from larq_engine.converter.report import ConversionReport, count_operators, report_layers
 from larq_engine.converter.rules_int8 import quantize_ends
 from larq_engine.converter.self_check import check_conversion
+from larq_engine.converter.sharing import share_filters
 from larq_engine.python import library
 from larq_engine.python.model_file import ModelSource
 from larq_engine.python.progress import progress_steps
@@ -389,6 +390,7 @@ def _convert(
             model = _quantize(model, int8_range)
         for graph in model.graphs:
             finish(graph, options)
+        share_filters(model.graphs)
         if check and is_exact:
             checked = check_conversion(model, file, step)
         step("writing")

@@ -71,7 +71,7 @@ def write_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     filters = convolution.inputs[1]
     assert filters is not None
     if turned.any():
-        filters = lce_ops.constant(_turn(convolution, turned))
+        filters = lce_ops.constant(turn(convolution, turned))
     inputs = [
         convolution.inputs[0],
         filters,
@@ -293,7 +293,7 @@ def _thresholds(value: Function, depth: int, channels: int) -> tuple[Array, Arra
     return threshold.astype(np.int32), turned
 
 
-def _turn(convolution: Op, turned: Array) -> Array:
+def turn(convolution: Op, turned: Array) -> Array:
     """The filters with the signs of some output channels changed; unused bits stay 0."""
     filters = values(convolution, 1)
     channels = _group_channels(convolution)
