@@ -270,13 +270,65 @@ def test_versions(rng, version, words):
         ("Flatten", {"axis": 9}, "Flatten 'odd'"),
         ("Concat", {"axis": 7}, "an axis of 4 dimensions, got 7"),
         ("Gemm", {}, "an input of 2 dimensions"),
+        ("DepthToSpace", {"blocksize": 2}, "channels for blocks of 2, got 3"),
+        ("SpaceToDepth", {"blocksize": 3}, r"blocks of 3 in the image, got \[8, 8\]"),
+        ("Einsum", {"equation": "...ij->...ji"}, "a letter for each dimension, got"),
+        ("ArgMax", {"select_last_index": 1}, "the first of equal values"),
+        ("Gelu", {"approximate": "other"}, "its approximate to be none or tanh"),
+        ("LpNormalization", {"p": 3}, "its p to be 1 or 2, got 3"),
+        ("Celu", {"alpha": 0.0}, "its alpha not to be 0"),
+        ("Tile", {}, r"repeats of \[1, 3, 8, 8\], got \[1, 2\]"),
+        ("Expand", {}, "shapes that fit, got"),
+        ("Gather", {"axis": 1}, "places of 3, got"),
+        ("GatherND", {}, r"places of \[1, 3\], got others"),
     ],
 )
 def test_operators(kind, attributes, words):
     net = OnnxNet()
     x = net.input(1, 3, 8, 8)
     more = [np.float32(1)] * {"Quant": 3, "Gemm": 1}.get(kind, 0)
+    places = {"Tile": [1, 2], "Expand": [5, 1, 1], "Gather": [7], "GatherND": [0, 3]}
+    more += [np.array(places[kind])] if kind in places else []
     _refused(net.finish(net.op(kind, x, *more, name="odd", **attributes)), words)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"mode": "cubic"}, "the nearest pixel, or linear interpolation"),
+        ({"mode": "linear", "antialias": 1}, "antialias=1"),
+        ({"nearest_mode": "odd"}, "rounded by one of round_prefer_floor"),
+        ({"coordinate_transformation_mode": "tf_crop_and_resize"}, "one of half_pixel"),
+        ({"keep_aspect_ratio_policy": "not_larger"}, "an aspect ratio to keep"),
+        ({"axes": [1, 2]}, r"batch and channels of \[1, 3, 8, 8\] as they are"),
+        ({"axes": [2]}, "1 scales or sizes"),
+    ],
+)
+def test_images_of_other_sizes(options, words):
+    net = OnnxNet()
+    x = net.input(1, 3, 8, 8)
+    sizes = {"axes": [2, 3], **options}
+    made = net.op("Resize", x, None, None, np.array([16, 12]), name="odd", **sizes)
+    _refused(net.finish(made), f"Resize 'odd': .*{words}")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"dilations": [2, 2]},
+        {"output_shape": [9, 9]},
+        {"auto_pad": "SAME_UPPER"},
+        {"strides": [2, 2], "output_padding": [2, 0]},
+        {"pads": [9, 9, 9, 9]},
+        {"group": 2},
+    ],
+)
+def test_transposed_convolutions(options):
+    net = OnnxNet()
+    x = net.input(1, 3, 8, 8)
+    weights = np.ones((3, 2, 3, 3), np.float32)
+    made = net.op("ConvTranspose", x, weights, name="odd", **options)
+    _refused(net.finish(made), "ConvTranspose 'odd': expected (pads|weights)")
 
 
 def test_shapes_and_types_that_do_not_fit():

@@ -49,8 +49,11 @@ def reshape(call: Call) -> Value:
     # With `allowzero` a size of 0 is none, not the size that is there.
     is_empty = wanted is not None and 0 in wanted and call.integer("allowzero")
     if wanted is None or is_empty or OPEN_SIZE in wanted[1:]:
+        sizes = ["open" if size == OPEN_SIZE else size for size in wanted or []]
         raise call.error(
-            "a shape that is known but for the batch", wanted, "export it with fixed sizes"
+            "a shape that is known but for the batch, its first size",
+            sizes,
+            "export it with a fixed batch",
         )
     return _reshaped(call, x, tuple(OPEN if size == OPEN_SIZE else size for size in wanted))
 
