@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from larq_engine.placing.json_fields import is_model
+from larq_engine.python.whole_files import is_stream
 
 
 class ModelKind(enum.Enum):
@@ -112,12 +113,14 @@ def check_destination(what: str, path: Path, *others: Path) -> None:
 
     Args:
         what: What the file is, for the message.
-        path: The file.
+        path: The file; also a pipe or a device, which is written to.
         *others: Files that it must not overwrite.
 
     Raises:
         ValueError: The file cannot be written there.
     """
+    if is_stream(path):
+        return
     file = Path(os.path.realpath(path))
     problem = ""
     if not file.parent.is_dir():

@@ -45,6 +45,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ImportError, OSError, ValueError) as error:
         print(f"larq-engine: error: {_describe(error)}", file=sys.stderr)
         return 1
+    except MemoryError:
+        print(f"larq-engine: error: {_describe_memory(arguments)}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return _INTERRUPTED
     return 0
@@ -97,3 +100,13 @@ def _describe(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         text = f"'{error.filename}': {error.strerror}" if error.filename else error.strerror
     return "; ".join(filter(None, (printable(line.strip()) for line in text.splitlines())))
+
+
+def _describe_memory(arguments: argparse.Namespace) -> str:
+    """What memory was not enough for; Python's error says nothing."""
+    files = [vars(arguments).get(name) for name in ("model", "profile")]
+    named = printable("".join(f"'{path}': " for path in files if path is not None))
+    return (
+        f"{named}expected memory enough for it, got less; give the process more, or check where "
+        "the file comes from: a small one may say that it is huge"
+    )

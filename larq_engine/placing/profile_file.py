@@ -241,7 +241,8 @@ def format_profile(profile: Profile) -> bytes:
         "totals": [_timed_fields(entry) for entry in profile.totals],
         "energy": profile.energy,
     }
-    encoded = _encode(content).encode()
+    # Names of files and tensors may be no UTF-8, which readers of JSON would not take.
+    encoded = _encode(content).encode(errors="replace")
     parse_profile(encoded)
     return encoded
 

@@ -1,15 +1,21 @@
 """Reads a whole file, and writes whole files or none."""
 
+import contextlib
 import os
+import stat
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+# Before its mode is known to be another, nobody else may read a file.
+_PRIVATE = 0o600
 
 
 def read_file(path: str | os.PathLike[str], name: str, advice: str) -> bytes:
     """Returns a file's content; `name` and `advice` are for the error if there is no such file."""
     try:
-        return Path(path).read_bytes()
+        with _naming(path):
+            return Path(path).read_bytes()
     except FileNotFoundError:
         raise FileNotFoundError(
             f"{name}: expected a file, got nothing of that name; {advice}"
@@ -17,17 +23,68 @@ def read_file(path: str | os.PathLike[str], name: str, advice: str) -> bytes:
 
 
 def write_files(contents: Mapping[Path, bytes]) -> None:
-    """Writes all files; if that fails, none, and files that were there stay as they were."""
-    written: dict[Path, Path] = {}
+    """Writes all files; if that fails, none, and files that were there stay as they were.
+
+    A file that is replaced keeps its mode. What is no file, such as a pipe or a device, is written
+    to as it is, before any file is replaced.
+
+    Raises:
+        OSError: It fails; the error names the file.
+    """
+    written: dict[Path, tuple[Path, Path]] = {}
     try:
         for path, content in contents.items():
-            # A rename replaces a file in one step, within one folder.
-            file = Path(os.path.realpath(path))
-            temporary = file.with_name(f".larq-engine-{uuid.uuid4().hex}")
-            written[temporary] = file
-            temporary.write_bytes(content)
-        for temporary, file in written.items():
-            temporary.replace(file)
+            if not is_stream(path):
+                # A rename replaces a file in one step, within one folder.
+                file = Path(os.path.realpath(path))
+                temporary = file.with_name(f".larq-engine-{uuid.uuid4().hex}")
+                written[temporary] = file, path
+                with _naming(path):
+                    _write(temporary, content, like=file)
+        for path, content in contents.items():
+            if is_stream(path):
+                with _naming(path):
+                    path.write_bytes(content)
+        for temporary, (file, path) in written.items():
+            with _naming(path):
+                temporary.replace(file)
     finally:
         for temporary in written:
-            temporary.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+
+def is_stream(path: Path) -> bool:
+    """Whether something is there to write to that is neither a file nor a folder."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def _write(path: Path, content: bytes, like: Path) -> None:
+    """Makes a new file with the mode, and if that is allowed the owner, of one that is there."""
+    known = like.stat() if like.exists() else None
+    mode = 0o666 if known is None else _PRIVATE
+    with os.fdopen(
+        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode), "wb"
+    ) as new:
+        new.write(content)
+    if known is not None:
+        if hasattr(os, "chown"):
+            with contextlib.suppress(OSError):
+                os.chown(path, known.st_uid, known.st_gid)
+        path.chmod(stat.S_IMODE(known.st_mode))
+
+
+_BINARY = getattr(os, "O_BINARY", 0)  # of Windows
+
+
+@contextlib.contextmanager
+def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Lets errors of this block name the file that was asked for: a full disk's name none."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error

@@ -1,6 +1,11 @@
 """What a path is taken for, what may be written where, and that files are written whole."""
 
 import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
 
 import pytest
 
@@ -106,7 +111,6 @@ def test_destinations(tmp_path):
         (tmp_path / "folder", "got something else of that name"),
         (tmp_path / "link", "a file of its own"),
         (tmp_path / "folder" / ".." / "file", "a file of its own"),
-        ("/dev/null", "got something else of that name"),
     ):
         with pytest.raises(ValueError) as caught:
             check_destination("output", type(tmp_path)(path), tmp_path / "file")
@@ -133,6 +137,56 @@ def test_writing_replaces_files_and_keeps_links(tmp_path):
     # As any other new file, not private as a temporary one.
     (tmp_path / "plain").write_bytes(b"")
     assert new.stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666, 0o755])
+def test_a_file_that_is_written_anew_keeps_its_mode(tmp_path, mode):
+    file = tmp_path / "file"
+    file.write_bytes(b"old")
+    file.chmod(mode)
+    write_files({file: b"new"})
+    assert file.read_bytes() == b"new"
+    assert stat.S_IMODE(file.stat().st_mode) == mode
+
+
+def test_a_pipe_stays_one(tmp_path):
+    pipe, file = tmp_path / "pipe", tmp_path / "file"
+    os.mkfifo(pipe)
+    check_destination("output", pipe)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    write_files({pipe: b"through it", file: b"beside it"})
+    reader.join()
+    assert read == [b"through it"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert file.read_bytes() == b"beside it"
+
+
+def test_errors_name_the_file_that_was_asked_for(tmp_path):
+    """A full disk's names none, and one of a temporary file says nothing to anybody."""
+    for path in (Path("/dev/full"), Path("/proc/no-file"), tmp_path / "absent" / "x"):
+        with pytest.raises(OSError) as caught:
+            write_files({tmp_path / "other": b"", path: b"content"})
+        assert caught.value.filename == str(path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_is_full_half_way(tmp_path):
+    """As a limit on the size of files does it."""
+    file = tmp_path / "file"
+    file.write_bytes(b"old")
+    script = (
+        "import resource, pathlib, sys\n"
+        "from larq_engine.python.whole_files import write_files\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "try:\n    write_files({pathlib.Path(sys.argv[1]): bytes(100_000)})\n"
+        "except OSError as error:\n    print(error.filename)"
+    )
+    command = [sys.executable, "-c", script, str(file)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.stdout.strip() == str(file), result.stderr
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"old"]
 
 
 def test_a_failure_to_write_leaves_everything_as_it_was(tmp_path):
