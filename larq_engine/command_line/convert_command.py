@@ -11,6 +11,7 @@ from larq_engine.command_line.files import (
     find_kind,
     split_function,
 )
+from larq_engine.python.text_table import printable
 from larq_engine.python.whole_files import write_files
 
 if TYPE_CHECKING:
@@ -195,7 +196,7 @@ def _run(arguments: argparse.Namespace) -> None:
     else:
         print(converted.report, file=remarks)
     for path, content in contents.items():
-        print(f"wrote {path}: {len(content)} bytes", file=remarks)
+        print(printable(f"wrote {path}: {len(content)} bytes"), file=remarks)
 
 
 def _check_torch(arguments: argparse.Namespace) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from larq_engine.command_line.files import check_destination
+from larq_engine.python.text_table import printable
 from larq_engine.python.whole_files import write_files
 
 
@@ -34,4 +35,4 @@ def _run(arguments: argparse.Namespace) -> None:
     check_destination("output", output)
     converted = example_model()
     write_files({output: bytes(converted)})
-    print(f"{output}: {len(converted) / 1e3:.1f} KB")
+    print(printable(f"{output}: {len(converted) / 1e3:.1f} KB"))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from larq_engine.command_line.files import check_destination, check_is_tflite
-from larq_engine.python.text_table import align_columns
+from larq_engine.python.text_table import align_columns, printable
 from larq_engine.python.whole_files import write_files
 
 _COLUMNS = ("layer", "operator", "weights", "output", "arrays")
@@ -49,4 +49,5 @@ def _run(arguments: argparse.Namespace) -> None:
         for layer in describe(arrays)["layers"]
     ]
     print("\n".join(align_columns(_COLUMNS, rows, ())))
-    print(f"\n{output}: {len(content) / 1e3:.1f} KB")
+    print()
+    print(printable(f"{output}: {len(content) / 1e3:.1f} KB"))

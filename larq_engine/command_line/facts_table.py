@@ -7,7 +7,7 @@ from larq_engine.command_line.model_facts import (
     OperatorFacts,
     TensorFacts,
 )
-from larq_engine.python.text_table import align_columns, counted, printable
+from larq_engine.python.text_table import align_columns, counted, printable_lines
 
 _COLUMNS = ("#", "operator", "layer", "first input", "output", "types", "bytes", "MMAC", "runs in")
 _NUMBERS = ("#", "bytes", "MMAC")
@@ -27,7 +27,7 @@ def format_facts(facts: ModelFacts) -> str:
         shown = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
         lines.append(f"{place} runs {counted(sum(kinds.values()), 'operator')}: {shown or 'none'}")
     if facts.placement:
-        lines.append(f"placed by the file: {printable(facts.placement)}")
+        lines.append(f"placed by the file: {facts.placement}")
     work = [("binary", facts.binary_macs), ("float", facts.float_macs)]
     if facts.integer_macs:
         work.append(("integer", facts.integer_macs))
@@ -37,7 +37,7 @@ def format_facts(facts: ModelFacts) -> str:
         f"file: {facts.file_bytes / 1e6:.3f} MB, of which weights in bits take "
         f"{facts.binary_weight_bytes / 1e6:.3f} MB"
     )
-    return "\n".join(lines)
+    return printable_lines(lines)
 
 
 def _row(op: OperatorFacts) -> tuple[str, ...]:

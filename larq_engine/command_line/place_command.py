@@ -134,7 +134,7 @@ def _run(arguments: argparse.Namespace) -> None:
     write_files({output: placed, report: placed.placement.to_json().encode()})
     print("\n\n".join(tables))
     for path in (output, report):
-        print(f"wrote {path}: {path.stat().st_size} bytes")
+        print(printable(f"wrote {path}: {path.stat().st_size} bytes"))
 
 
 def _verify(

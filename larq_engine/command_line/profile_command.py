@@ -6,6 +6,7 @@ from typing import Any
 
 from larq_engine.command_line.files import check_destination, check_is_tflite
 from larq_engine.command_line.names import split_names
+from larq_engine.python.text_table import printable
 
 
 def add_parser(commands: Any) -> None:
@@ -114,6 +115,6 @@ def _run(arguments: argparse.Namespace) -> None:
         result.save(arguments.output)
     print(result)
     if arguments.output is not None:
-        print(f"wrote {arguments.output}")
+        print(printable(f"wrote {arguments.output}"))
     if result.wrong:
         raise ValueError(f"{len(result.wrong)} candidates computed wrong results; see above")

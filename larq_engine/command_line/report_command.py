@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from larq_engine.command_line.files import check_destination
+from larq_engine.python.text_table import printable_lines
 from larq_engine.python.whole_files import write_files
 
 
@@ -119,4 +120,4 @@ def _run(arguments: argparse.Namespace) -> None:
         print(made)
         return
     write_files(contents)
-    print("\n".join(f"wrote {path}" for path in contents))
+    print(printable_lines(f"wrote {path}" for path in contents))

@@ -12,7 +12,12 @@ from larq_engine.converter.options import Options
 from larq_engine.converter.quantizer.results import Int8Report
 from larq_engine.converter.rules_binary import why_not_binary
 from larq_engine.converter.weights import WEIGHTED_KINDS
-from larq_engine.python.text_table import align_columns, counted, format_html
+from larq_engine.python.text_table import (
+    align_columns,
+    counted,
+    format_html,
+    printable_lines,
+)
 
 # What a layer can have become.
 BINARY, WEIGHTS, INT8, FLOAT = "binary", "weights only", "int8", "float"
@@ -137,7 +142,7 @@ def format_report(report: ConversionReport) -> str:
         lines.append(f"Self-check: {report.self_check}")
     if report.int8 is not None:
         lines += ["", *report.int8.lines()]
-    return "\n".join(lines)
+    return printable_lines(lines)
 
 
 def _is_padded(layer: LayerReport) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from larq_engine.placing.profile_file import Link, Measurement, Profile
-from larq_engine.python.text_table import align_columns, printable
+from larq_engine.python.text_table import align_columns, printable, printable_lines
 
 if TYPE_CHECKING:
     from larq_engine.profiling.profiler import ProfileResult
@@ -40,8 +40,9 @@ def format_result(result: ProfileResult) -> str:
     if runs:
         parts += ["operators that run together:", _rows(profile, runs)]
     parts += ["whole models, and the sums of the rows that they are made of:", _totals(result)]
-    parts += [_link(link) for link in profile.links]
-    parts += [printable(f"WRONG RESULT, not measured: {text}") for text in result.wrong]
+    ends = [_link(link) for link in profile.links]
+    ends += [f"WRONG RESULT, not measured: {text}" for text in result.wrong]
+    parts += map(printable, ends)
     return "\n".join(parts)
 
 
@@ -50,7 +51,7 @@ def _heading(result: ProfileResult) -> str:
     lines = [f"model    {profile.model.name}, {profile.model.bytes} bytes"]
     lines += [f"{device.name:<8} {device.title}" for device in profile.devices]
     lines += [f"energy   {profile.energy}", f"noise    {result.noise}", ""]
-    return "\n".join(map(printable, lines))
+    return printable_lines(lines)
 
 
 def _rows(profile: Profile, measurements: Sequence[Measurement]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from larq_engine.python.text_table import align_columns, format_html
+from larq_engine.python.text_table import align_columns, format_html, printable_lines
 
 _TITLES = ("op", "layer", "kernel", "calls", "ms/call", "%", "GMAC/s")
 # Of tables with more devices than the CPU.
@@ -76,7 +76,7 @@ class ProfileTable:
     def __str__(self) -> str:
         titles, cells = self._columns()
         lines = align_columns(titles, cells, _NUMBERS)
-        return "\n".join([*lines, self._summary()])
+        return printable_lines([*lines, self._summary()])
 
     def _repr_html_(self) -> str:
         """The table for notebooks."""

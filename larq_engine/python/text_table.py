@@ -1,7 +1,7 @@
 """Tables as text, and as HTML for notebooks; and what else such texts need."""
 
 import html
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 
 def align_columns(
@@ -24,8 +24,17 @@ def counted(number: int, thing: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text without what would move a terminal's cursor: names come from files of others."""
+    """One line of text for a terminal: names come from files of others.
+
+    What would move its cursor, change its colours, or turn the order of letters, and bytes that are
+    no UTF-8, become the replacement character.
+    """
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
+
+
+def printable_lines(lines: Iterable[str]) -> str:
+    """Such lines, one below the other."""
+    return "\n".join(map(printable, lines))
 
 
 def format_html(

@@ -7,14 +7,18 @@ from tests.model_builder import PADDING, ModelBuilder
 _CHANNELS = 32
 
 
-def float_model() -> bytes:
+def float_model(
+    x_name: str | bytes = "x",
+    first_name: str | bytes = "first/Conv2D",
+    second_name: str | bytes = "second/Conv2D",
+) -> bytes:
     """x -> convolution with binary weights -> sign -> zero-padded binary convolution -> y."""
     rng = np.random.default_rng(0)
     builder = ModelBuilder()
     shape = (1, 4, 4, _CHANNELS)
-    x, y = builder.tensor((1, 4, 4, 4), name="x"), builder.tensor(shape, name="second/Conv2D")
+    x, y = builder.tensor((1, 4, 4, 4), name=x_name), builder.tensor(shape, name=second_name)
     first, inner, moved, signs = (
-        builder.tensor(shape, name=name) for name in ("first/Conv2D", "sign", "plus", "sign_1")
+        builder.tensor(shape, name=name) for name in (first_name, "sign", "plus", "sign_1")
     )
     bias = builder.constant(np.zeros(_CHANNELS, np.float32))
     conv = {"padding": PADDING["SAME"], "strideH": 1, "strideW": 1}

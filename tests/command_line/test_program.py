@@ -197,3 +197,15 @@ def test_a_reader_that_has_seen_enough(tmp_path):
     process.stdout = None
     _, errors = process.communicate()
     assert (process.returncode, errors) == (0, b"")
+
+
+def test_memory_that_is_not_enough(tmp_path, monkeypatch, capsys):
+    def read(path):
+        raise MemoryError
+
+    monkeypatch.setattr("larq_engine.python.model_file.read_model", read)
+    (tmp_path / "model.tflite").write_bytes(float_model())
+    assert main(["inspect", str(tmp_path / "model.tflite")]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"larq-engine: error: '{tmp_path / 'model.tflite'}': expected memory")
+    assert said.count("\n") == 1
