@@ -148,6 +148,13 @@ def test_constants_that_would_take_the_memory(kind, inputs, attributes):
         tracemalloc.stop()
 
 
+def test_constants_that_would_take_years():
+    net = OnnxNet()
+    rows = [np.ones(1 << 12, np.float32) for _ in range(4)]
+    x = net.op("Einsum", *rows, equation="a,b,c,d->", name="long")
+    _refused(net.finish(net.op("Add", net.input(1, 1), x)), "Einsum 'long': .* products")
+
+
 def test_many_constants_that_would_take_the_memory_together():
     net = OnnxNet()
     x = net.op("Tile", np.float32([[1]]), np.array([1 << 12, 1 << 12], np.int64))

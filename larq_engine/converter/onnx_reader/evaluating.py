@@ -38,6 +38,9 @@ _RIGHT_SINCE = {
     "LpNormalization": _NEVER,  # of p=1 without the absolute values
 }
 
+# Products that an Einsum may add up: some seconds. Of few numbers it can be told to take years.
+_MOST_PRODUCTS = 1 << 33
+
 # How many places these find depends on the values; it is no more than there are values.
 _FINDERS = ("Compress", "NonZero", "Unique")
 
@@ -72,6 +75,7 @@ class Evaluator:
         given = enumerate(call.inputs)
         inputs = {f"input_{n}": x for n, x in given if isinstance(x, np.ndarray)}
         _check_divisor(call)
+        _check_products(call)
         node = self._node(call)
         types = self._results(call, node, inputs)
         opsets = [helper.make_opsetid(STANDARD, self._opset)]
@@ -172,6 +176,23 @@ def _check_divisor(call: Call) -> None:
     divisor = call.inputs[1] if divides else None
     if isinstance(divisor, np.ndarray) and divisor.dtype.kind in "iu" and not divisor.all():
         raise call.error("a divisor", "0", "export the model again")
+
+
+def _check_products(call: Call) -> None:
+    """How often an Einsum goes round: once for each index of all of its letters."""
+    if call.node.kind != "Einsum":
+        return
+    sizes: dict[str, int] = {}
+    letters = call.text("equation", "").replace(" ", "").split("->")[0].split(",")
+    for names, x in zip(letters, call.inputs, strict=False):
+        if isinstance(x, np.ndarray):
+            sizes |= {names: x.size} if "." in names else dict(zip(names, x.shape, strict=False))
+    if math.prod(sizes.values()) > _MOST_PRODUCTS:
+        raise call.error(
+            f"no more than {_MOST_PRODUCTS} products of constants",
+            f"{sizes}",
+            "compute them before the export",
+        )
 
 
 def _info(name: str, array: Array) -> Any:
