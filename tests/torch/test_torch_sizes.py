@@ -60,3 +60,69 @@ def test_another_size(form):
     for size in (32, 35):
         model.resize([(1, 32, size, size)])
         compare(module, model, torch.randn(1, 32, size, size))
+
+
+class Attention(nn.Module):
+    """Several heads, a token of its own, and a dense layer over tokens."""
+
+    def __init__(self):
+        super().__init__()
+        self.token = nn.Parameter(torch.randn(1, 1, 8))
+        self.norm, self.heads = nn.LayerNorm(8), nn.MultiheadAttention(8, 2, batch_first=True)
+        self.scores = nn.Linear(8, 3)
+
+    def forward(self, x):
+        x = torch.cat([self.token.expand(x.shape[0], -1, -1), x], 1)
+        y = self.norm(x)
+        return self.scores(x + self.heads(y, y, y, need_weights=False)[0]).flatten(1)
+
+
+def shortcut(x, layer):
+    """As IR-Net's ResNet20 halves an image and adds channels to it."""
+    return binary(x, layer) + F.pad(x[:, :, ::2, ::2], (0, 0, 0, 0, 8, 8))
+
+
+def heads(x, layer):
+    q, k, v = layer(x.flatten(2).transpose(1, 2)).reshape(x.shape[0], -1, 3, 2, 4).unbind(2)
+    weights = torch.einsum("bqhd,bkhd->bhqk", q, k).softmax(-1)
+    return torch.einsum("bhqk,bkhd->bqhd", weights, v).reshape(x.shape[0], -1)
+
+
+IMAGE, TOKENS = (16, 6, 6), (6, 8)
+_OPEN = {
+    "shortcut": (lambda: Function(shortcut, nn.Conv2d(16, 32, 3)), IMAGE),
+    "parts": (lambda: Function(lambda x: x[:, 4:8] * x[:, 0, None] + x.chunk(4, 1)[1]), IMAGE),
+    "split": (lambda: Function(lambda x: x.split([4, 12], 1)[1].sum((2, 3))), IMAGE),
+    "attention": (Attention, TOKENS),
+    "heads": (lambda: Function(heads, nn.Linear(16, 24)), IMAGE),
+    "shuffle": (lambda: nn.Sequential(nn.PixelShuffle(2), nn.Conv2d(4, 4, 3)), IMAGE),
+    "unshuffle": (lambda: nn.Sequential(nn.PixelUnshuffle(2), nn.ChannelShuffle(4)), IMAGE),
+    "tokens": (
+        lambda: nn.Sequential(nn.Linear(8, 4), nn.ReLU(), nn.Flatten(), nn.Linear(24, 3)),
+        TOKENS,
+    ),
+    "joined": (
+        lambda: Function(lambda x: torch.cat([x, torch.zeros(x.shape[0], 2, 6, 6)], 1) + 1),
+        IMAGE,
+    ),
+    "added": (lambda: Function(lambda x: x + torch.ones(x.shape[0], 1, 6, 6)), IMAGE),
+    "rows dealt anew": (
+        lambda: Function(lambda x: x.permute(1, 0, 2).reshape(6, -1).t().reshape(-1, 6, 8)),
+        TOKENS,
+    ),
+    "transposed": (lambda: nn.ConvTranspose2d(16, 4, 2, 2), IMAGE),
+}
+
+
+@pytest.mark.parametrize("form", _OPEN)
+def test_an_open_batch_of(form):
+    torch.manual_seed(1)
+    make, shape = _OPEN[form]
+    module = make().eval()
+    converted = larq_engine.convert_torch(module, torch.randn(1, *shape), open_batch=True)
+    assert "and for batches of " in converted.report.self_check
+    assert "2, 9." in converted.report.self_check
+    model = larq_engine.Interpreter(converted)
+    for batch in (8, 1, 2, 9):
+        model.resize([(batch, *shape)])  # Else other batches could be run sample by sample.
+        compare(module, model, torch.randn(batch, *shape))

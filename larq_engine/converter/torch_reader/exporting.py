@@ -8,8 +8,8 @@ from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.torch_reader.nodes import kind
 from larq_engine.converter.torch_reader.packages import import_torch
 
-# The batch that an open one has on the way: a size that no tensor without a batch has in front.
-OPEN_BATCH = 5
+# The batches that an open one has on the way: what differs between the two depends on it.
+BATCHES = (5, 3)
 
 # What torch.export says, in a part of a word or two, and what the module must do in place of it.
 _REMEDIES = {
@@ -46,8 +46,13 @@ class Exported:
     open_batch: bool
 
 
-def export(module: Any, inputs: tuple[Any, ...], open_batch: bool) -> Exported:
+def export(module: Any, inputs: tuple[Any, ...], batch: int | None = None) -> Exported:
     """Exports a module in evaluation mode.
+
+    Args:
+        module: It is left as it is.
+        inputs: What it is exported with.
+        batch: How many samples of the inputs, over and over; None for the inputs as they are.
 
     Raises:
         ConversionError: torch.export cannot; the module changes its own weights; or an output is no
@@ -55,8 +60,8 @@ def export(module: Any, inputs: tuple[Any, ...], open_batch: bool) -> Exported:
     """
     torch = import_torch()
     what = f"module {type(module).__name__}"
-    if open_batch:
-        inputs = tuple(_with_batch(what, tensor) for tensor in inputs)
+    if batch is not None:
+        inputs = tuple(_with_batch(what, tensor, batch) for tensor in inputs)
     try:
         with torch.no_grad():
             program = torch.export.export(module, inputs)
@@ -75,18 +80,18 @@ def export(module: Any, inputs: tuple[Any, ...], open_batch: bool) -> Exported:
     for graph_module in (first, second):
         _remove_effects(graph_module)
     placeholders = [node.name for node in second.graph.nodes if node.op == "placeholder"]
-    return Exported(first, second, inputs, tuple(placeholders), names, open_batch)
+    return Exported(first, second, inputs, tuple(placeholders), names, batch is not None)
 
 
-def _with_batch(what: str, tensor: Any) -> Any:
+def _with_batch(what: str, tensor: Any, batch: int) -> Any:
     torch = import_torch()
     if tensor.ndim == 0 or tensor.shape[0] == 0:
         raise ConversionError(
             f"{what}: open_batch: expected inputs whose first dimension is the batch, got the "
             f"shape {tuple(tensor.shape)}; add that dimension, or leave open_batch out"
         )
-    copies = -(-OPEN_BATCH // tensor.shape[0])
-    return torch.cat([tensor] * copies)[:OPEN_BATCH].contiguous()
+    copies = -(-batch // tensor.shape[0])
+    return torch.cat([tensor] * copies)[:batch].contiguous()
 
 
 def _check_mutations(what: str, program: Any) -> None:

@@ -8,13 +8,11 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from larq_engine.converter import lce_ops, schema
+from larq_engine.converter import schema
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Graph, Model, Op, Tensor
 from larq_engine.converter.layer_names import name_tensor
-from larq_engine.converter.torch_reader.exporting import OPEN_BATCH, Exported
+from larq_engine.converter.torch_reader.exporting import Exported
 from larq_engine.converter.torch_reader.nodes import Node, module_path
 from larq_engine.converter.torch_reader.numbers import pad_by_numbers, slice_to_ends
 from larq_engine.converter.torch_reader.packages import import_litert_torch, import_torch
@@ -71,8 +69,6 @@ def lower(exported: Exported, channels_last: bool) -> Lowered:
     _name_ends(model, graph, exported)
     pad_by_numbers(graph)
     slice_to_ends(graph)
-    if exported.open_batch:
-        _open_batch(graph)
     return Lowered(
         schema.write(model),
         model,
@@ -189,15 +185,3 @@ def _name_ends(model: Model, graph: Graph, exported: Exported) -> None:
             list(zip(exported.output_names, graph.outputs, strict=True)),
         )
     ]
-
-
-def _open_batch(graph: Graph) -> None:
-    """Opens what has the batch in front. litert_torch itself stops at most models' RESHAPEs."""
-    for op in graph.ops:
-        if op.kind == "RESHAPE" and op.output.shape[:1] == (OPEN_BATCH,):
-            op.inputs[1] = lce_ops.constant(np.array((-1, *op.output.shape[1:]), np.int32))
-            op.options = None
-    for tensor in (*graph.inputs, *(tensor for op in graph.ops for tensor in op.outputs)):
-        if tensor.shape[:1] == (OPEN_BATCH,):
-            tensor.shape = (1, *tensor.shape[1:])
-            tensor.signature = (-1, *tensor.shape[1:])

@@ -67,26 +67,23 @@ def slice_to_ends(graph: Graph) -> None:
     SLICE becomes STRIDED_SLICE: hosts let the output of a SLICE keep the sizes that the file has.
     """
     for op in list(graph.ops):
-        if op.kind == "STRIDED_SLICE":
-            _open_ends(op)
-        elif op.kind == "SLICE":
-            strided = _strided(op)
-            if strided is not None:
-                graph.replace(op, [strided])
+        strided = _strided(op) if op.kind == "SLICE" else op
+        if strided is not None and strided.kind == "STRIDED_SLICE":
+            graph.replace(op, [_to_ends(strided)])
     graph.sort()
 
 
-def _open_ends(op: Op) -> None:
-    x, ends, steps = op.inputs[0], op.inputs[2], op.inputs[3]
+def _to_ends(op: Op) -> Op:
+    x, begin, ends, steps = op.inputs
     if x is None or ends is None or ends.data is None or steps is None or steps.data is None:
-        return
+        return op
     if op.options.newAxisMask or op.options.ellipsisMask:
-        return  # The numbers are then not those of the dimensions.
-    mask = op.options.endMask
-    for axis, size in enumerate(x.shape):
-        if ends.data[axis] == size and steps.data[axis] > 0:
-            mask |= 1 << axis
-    op.options = lce_ops.with_options(op, endMask=mask)
+        return op  # The numbers are then not those of the dimensions.
+    reaches = (ends.data == np.array(x.shape)) & (steps.data > 0)
+    mask = sum(1 << axis for axis in np.flatnonzero(reaches).tolist())
+    options = lce_ops.with_options(op, endMask=op.options.endMask | mask)
+    numbers = lce_ops.constant(np.where(reaches, 0, ends.data).astype(np.int32))
+    return replace(op, inputs=[x, begin, numbers, steps], options=options)
 
 
 def _strided(op: Op) -> Op | None:
@@ -95,8 +92,5 @@ def _strided(op: Op) -> Op | None:
         return None
     ends = np.where(sizes.data < 0, x.shape, begin.data + sizes.data).astype(np.int32)
     inputs = [begin, lce_ops.constant(ends), lce_ops.constant(np.ones(len(x.shape), np.int32))]
-    strided = Op(
-        "STRIDED_SLICE", [x, *inputs], op.outputs, schema.make_options("StridedSliceOptions")
-    )
-    _open_ends(strided)
-    return strided
+    options = schema.make_options("StridedSliceOptions")
+    return Op("STRIDED_SLICE", [x, *inputs], op.outputs, options)

@@ -1,14 +1,16 @@
 """PyTorch modules to float .tflite files: torch.export, our own rewriting, litert_torch."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from larq_engine.converter import schema
 from larq_engine.converter.torch_reader.checks import check_inputs, check_module, check_sign_of_zero
 from larq_engine.converter.torch_reader.comparing import compare_export, compare_with_torch
-from larq_engine.converter.torch_reader.exporting import export
+from larq_engine.converter.torch_reader.exporting import BATCHES, export
 from larq_engine.converter.torch_reader.folding import fold_constants
 from larq_engine.converter.torch_reader.lowering import lower
+from larq_engine.converter.torch_reader.open_batch import open_batch as open_graph
 from larq_engine.converter.torch_reader.packages import import_litert_torch, import_torch
 from larq_engine.converter.torch_reader.quiet import quiet_torch
 from larq_engine.converter.torch_reader.signs import write_signs
@@ -56,7 +58,7 @@ def torch_to_tflite(
         inputs = check_inputs(example_inputs)
         import_litert_torch()
         progress("exporting")
-        exported = export(module, inputs, open_batch)
+        exported = export(module, inputs, BATCHES[0] if open_batch else None)
         if check:
             compare_export(module, exported)
         remove_straight_through(exported.rewritten)
@@ -64,6 +66,15 @@ def torch_to_tflite(
         fold_constants(exported.rewritten)
         progress("making operators of LiteRT")
         lowered = lower(exported, channels_last)
+        if open_batch:
+            twin = export(module, inputs, BATCHES[1])
+            remove_straight_through(twin.rewritten)
+            write_signs(twin.rewritten, sign_of_zero)
+            fold_constants(twin.rewritten)
+            twin_graph = lower(twin, channels_last).model.graphs[0]
+            what = f"module {type(module).__name__}"
+            open_graph(lowered.model.graphs[0], twin_graph, BATCHES, what)
+            lowered = replace(lowered, content=schema.write(lowered.model))
         compared = ""
         if check:
             progress("comparing with PyTorch")
