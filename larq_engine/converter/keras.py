@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from larq_engine.converter import schema
+from larq_engine.converter import keras_rewrites, schema
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.keras_checks import check_eager, check_keras_model
 from larq_engine.converter.keras_code import refuse_code
 from larq_engine.converter.keras_graph_code import find_graph_code
 from larq_engine.converter.keras_metrics import without_metrics
-from larq_engine.converter.keras_pads import keep_pads
 from larq_engine.converter.quiet import quiet_tensorflow
 from larq_engine.python.extras import pip_install
 
@@ -272,7 +271,7 @@ def _convert(tf: Any, what: str, signatures: Sequence[_Signature]) -> bytes:
         quiet_tensorflow(),
     ):
         tf.saved_model.save(holder, folder, signatures=traced)
-        keep_pads(folder)
+        keras_rewrites.prepare(folder)
         converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=list(traced))
         # Which version converted it is worth no second copy of the file (XNORNet: 4 of 28 s).
         converter.exclude_conversion_metadata = True

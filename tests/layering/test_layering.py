@@ -362,7 +362,7 @@ MAY_IMPORT_TOO = {
     "larq_engine/batch/ray_data.py": ("ray",),
     "larq_engine/batch/ray_serve.py": ("ray", "starlette"),
     "larq_engine/converter/keras.py": ("tensorflow",),
-    "larq_engine/converter/keras_pads.py": ("tensorflow",),
+    "larq_engine/converter/keras_rewrites.py": ("tensorflow",),
     "larq_engine/converter/keras_graph_code.py": ("tensorflow",),
     "larq_engine/converter/keras_files.py": (
         *("h5py", "keras", "larq", "larq_engine.keras", "tf_keras"),

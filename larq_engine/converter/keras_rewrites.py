@@ -1,8 +1,11 @@
-"""Keeps TensorFlow's converter from taking pads of a number for "same".
+"""What is changed in a SavedModel, so that TensorFlow's converter makes of it what it computes.
 
 It makes "same" of a Pad and a convolution with a stride where that is equal for the size of the
 image in the model. For images of another size it is not. It leaves PadV2 alone, which is Pad with
 a value.
+
+It keeps a PlaceholderWithDefault, and with it sizes that the placeholder leaves open; then it has
+no convolution for these. Nothing but the default is ever in one here, as in an Identity.
 """
 
 from collections.abc import Iterator
@@ -12,15 +15,16 @@ from typing import Any
 _CONVOLUTIONS = ("Conv2D", "DepthwiseConv2dNative")
 
 
-def keep_pads(folder: str) -> None:
-    """Writes the Pads before convolutions with a stride in a SavedModel as PadV2 with 0."""
+def prepare(folder: str) -> None:
+    """Changes the graphs of the SavedModel in a folder."""
     from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
     path = Path(folder) / "saved_model.pb"
     saved = SavedModel.FromString(path.read_bytes())
     for meta_graph in saved.meta_graphs:
         for nodes, is_function in _node_lists(meta_graph.graph_def):
-            _rewrite(nodes, is_function)
+            _keep_pads(nodes, is_function)
+            _close_placeholders(nodes)
     path.write_bytes(saved.SerializeToString())
 
 
@@ -30,7 +34,21 @@ def _node_lists(graph: Any) -> Iterator[tuple[Any, bool]]:
         yield function.node_def, True
 
 
-def _rewrite(nodes: Any, is_function: bool) -> None:
+def _close_placeholders(nodes: Any) -> None:
+    """Writes each PlaceholderWithDefault as an Identity."""
+    found = [node for node in nodes if node.op == "PlaceholderWithDefault"]
+    for node in found:
+        node.op = "Identity"
+        node.attr["T"].type = node.attr["dtype"].type
+        del node.attr["dtype"], node.attr["shape"]
+    if found:
+        # What was inferred from the placeholders; it is inferred anew where it is absent.
+        for node in nodes:
+            node.attr.pop("_output_shapes", None)
+
+
+def _keep_pads(nodes: Any, is_function: bool) -> None:
+    """Writes the Pads before convolutions with a stride as PadV2 with 0."""
     from tensorflow.core.framework.types_pb2 import DT_FLOAT
 
     padded = {
