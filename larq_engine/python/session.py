@@ -228,10 +228,32 @@ class Session:
             self._delegate, self._interpreter = self._open(action)
             with host_errors(action):
                 self._allocate(wanted)
+            self._check_batch(action, wanted)
         except ValueError:
             self._delegate, self._interpreter, self._is_whole = before
             raise
         self._shapes, self._is_whole = wanted, True
+
+    def _check_batch(self, action: str, wanted: Sequence[Shape]) -> None:
+        """Refuses images of whose parts a RESHAPE made samples.
+
+        A RESHAPE to [-1, 256], as files have one before a dense layer, takes an image of twice the
+        height and width for a batch of four.
+        """
+        before = {info.shape[:1] for info in self.declared_inputs}
+        after = {shape[:1] for shape in wanted}
+        is_open = any(-1 in info.signature[1:] for info in self.declared_inputs)
+        if len(before) != 1 or len(after) != 1 or is_open:
+            return
+        for old, new in zip(self.declared_outputs, self.outputs(), strict=True):
+            # Sizes that are known only when the model runs are still those of the file.
+            fits = new.shape[:1] in (*before, *after)
+            if old.shape and old.shape[:1] in before and not fits:
+                raise ValueError(
+                    f"{action}: expected output {new} to have as many samples as the inputs, "
+                    f"{wanted[0][0]}, got {new.shape[0]}: a RESHAPE of the model fixes the sizes "
+                    "of its inputs; give it those of the file, or convert the model for others"
+                )
 
     def _prepare_resize(self, wanted: Sequence[Shape]) -> str:
         """Keeps what is asked later and would be gone; returns what to call it in errors."""

@@ -419,6 +419,20 @@ def test_resize_of_some_inputs_keeps_the_others():
     np.testing.assert_array_equal(interpreter.predict([a, b])[0], a + b)
 
 
+def test_resize_makes_no_samples_of_the_parts_of_an_image():
+    """A RESHAPE to [-1, 12] takes an image of twice the height and width for four samples."""
+    builder = ModelBuilder()
+    x, rows = builder.tensor((1, 2, 2, 3), name="x"), builder.tensor((1, 12), name="rows")
+    target = builder.constant(np.array([-1, 12], np.int32))
+    builder.builtin("RESHAPE", [x, target], [rows])
+    interpreter = larq_engine.Interpreter(builder.finish([x], [rows]))
+    with pytest.raises(ValueError, match="as many samples as the inputs, 1, got 4: a RESHAPE"):
+        interpreter.resize([(1, 4, 4, 3)])
+    assert interpreter.input_shapes == [(1, 2, 2, 3)]
+    interpreter.resize([(4, 2, 2, 3)])
+    assert interpreter.output_shapes == [(4, 12)]
+
+
 class _Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
