@@ -28,7 +28,7 @@ from larq_engine.converter.rules_int8 import dequantize_to_int8, quantize_int8, 
 from larq_engine.converter.rules_lce import pad_as_same, unpack_weights
 from larq_engine.converter.rules_pads import pad_with_zero
 from larq_engine.converter.rules_parts import add_to_part
-from larq_engine.converter.rules_pool import average_first, pool_first
+from larq_engine.converter.rules_pool import average_first, give_to_pooled_layer, pool_first
 from larq_engine.converter.rules_reshape import (
     SINKING,
     drop_reshape,
@@ -99,6 +99,7 @@ _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
         take_in_affine: ("ADD", "SUB", "MUL", "DIV"),
         take_in_activation: ("RELU", "RELU6", "RELU_N1_TO_1"),
         spread_affine: ("ADD", "SUB", "MUL", "DIV"),
+        give_to_pooled_layer: ("ADD", "SUB", "MUL", "RELU", "RELU6", "RELU_N1_TO_1"),
         pool_bits: ("LceQuantize",),
         add_to_part: ("ADD",),
     },

@@ -19,7 +19,9 @@ from larq_engine.converter import lce_ops
 from larq_engine.converter.activations import fused_activation, range_of
 from larq_engine.converter.graph import Array, Graph, Op, Tensor
 from larq_engine.converter.options import Options
-from larq_engine.converter.rules_fuse import NONE, per_channel
+from larq_engine.converter.rules_bits import becomes_bits
+from larq_engine.converter.rules_float import can_change, free_layer
+from larq_engine.converter.rules_fuse import NONE, per_channel, producer
 
 
 def pool_first(op: Op, graph: Graph, options: Options) -> list[Op] | None:
@@ -46,6 +48,30 @@ def pool_first(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     return [
         replace(op, inputs=[x], outputs=[pooled], options=_with_activation(op, NONE)),
         replace(before, inputs=inputs, outputs=op.outputs),
+    ]
+
+
+def give_to_pooled_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
+    """f(MAX_POOL_2D(layer)) -> MAX_POOL_2D(f(layer)), if only a sign reads f.
+
+    The layer takes f in, and then its bits are pooled, not its floats or bytes.
+    """
+    index = _rising_in(op)
+    pool = producer(op.input(index), "MAX_POOL_2D", graph) if index is not None else None
+    if pool is None or index is None or options.for_xcore or fused_activation(pool) != NONE:
+        return None
+    x = pool.inputs[0]
+    layer = free_layer(x, graph)
+    if x is None or layer is None or not can_change(layer.inputs[1]):
+        return None
+    if op.output.shape != pool.output.shape or not becomes_bits(op.output, graph):
+        return None
+    made = x.like(f"{op.name}/before_pool")
+    inputs = list(op.inputs)
+    inputs[index] = x
+    return [
+        replace(op, inputs=inputs, outputs=[made]),
+        replace(pool, inputs=[made], outputs=op.outputs),
     ]
 
 

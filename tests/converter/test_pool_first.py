@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from tests.converter.graphs import Net, convert_and_compare
+from larq_engine.converter import schema
+from larq_engine.converter.api import convert_tflite
+from tests.converter.graphs import (
+    Net,
+    convert_and_compare,
+    run_engine,
+    run_stock,
+    signs,
+    steps,
+)
 
 _RELU = 1
 _SIZE, _CHANNELS = 9, 6
@@ -140,3 +149,51 @@ def test_keeps_as_many_values_where_they_are(rng):
     y = net.max_pool(net.op("MUL", x, _SLOPES), (3, 3), (1, 1), "SAME")
     converted = convert_and_compare(net, y, inputs=[_samples(rng)])
     assert converted.kinds == ["MUL", "MAX_POOL_2D"]
+
+
+def _pooled_layer_with(net, rng, factors, *, shared=False):
+    """A float layer, a max pooling, what a batch norm leaves, and a binary layer."""
+    x = net.input(1, 8, 8, 16)
+    filters = rng.integers(-3, 4, (32, 3, 3, 16)).astype(np.float32)
+    pooled = net.max_pool(net.conv(x, filters, padding="SAME"))
+    y = net.op("ADD", net.op("MUL", pooled, factors), steps(rng, 32))
+    outputs = [net.conv(net.sign(y), signs(rng, 16, 3, 3, 32), padding="SAME")]
+    return x, [*outputs, net.op("NEG", y)] if shared else outputs
+
+
+_RISING = np.float32([0.25, 0.5, 1, 2] * 8)
+
+
+@pytest.mark.parametrize("fused", ["NONE", "RELU6"])
+def test_a_layer_takes_in_what_follows_its_pooling_before_a_sign(fused, rng):
+    """So that the pooled values are bits."""
+    net = Net()
+    x = net.input(1, 8, 8, 16)
+    filters = rng.integers(-3, 4, (32, 3, 3, 16)).astype(np.float32)
+    pooled = net.max_pool(net.conv(x, filters, padding="SAME", activation=fused))
+    y = net.op("ADD", net.op("MUL", pooled, _RISING), steps(rng, 32))
+    z = net.conv(net.sign(y), signs(rng, 16, 3, 3, 32), padding="SAME")
+    converted = convert_and_compare(net, z, inputs=[steps(rng, *x.shape)])
+    assert ("MAX_POOL_2D" not in converted.kinds) == (fused == "NONE")
+
+
+@pytest.mark.parametrize("why", ["falls", "shared"])
+def test_a_layer_whose_pooled_values_are_needed(why, rng):
+    net = Net()
+    factors = -_RISING if why == "falls" else _RISING
+    x, outputs = _pooled_layer_with(net, rng, factors, shared=why == "shared")
+    converted = convert_and_compare(net, *outputs, inputs=[steps(rng, *x.shape)])
+    assert "MAX_POOL_2D" in converted.kinds
+
+
+def test_int8_before_a_pooling_and_a_sign_becomes_bits_at_once(rng):
+    net = Net()
+    x, outputs = _pooled_layer_with(net, rng, _RISING)
+    content = net.finish(*outputs)
+    samples = [steps(rng, *x.shape) for _ in range(8)]
+    converted = convert_tflite(content, representative_dataset=[[one] for one in samples])
+    kinds = [op.kind for op in schema.read(converted).graphs[0].ops]
+    assert kinds == ["QUANTIZE", "CONV_2D", "LceQuantize", "LceBMaxPool2d", "LceBconv2d"]
+    (expected,), (got,) = run_stock(content, samples[:1]), run_engine(converted, samples[:1])
+    # Rounding to int8 changes a sign here and there: sums of 288 signs by a few steps of 2.
+    assert np.abs(got - expected).mean() < 8 < expected.std()
