@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from larq_engine.placing.device_names import device_title
+from larq_engine.placing.device_names import device_title, memory_title
 from larq_engine.placing.json_fields import Fields, load_object
 from larq_engine.python.whole_files import read_file, write_files
 
@@ -91,6 +91,11 @@ class Link:
     seconds: float
     bytes_per_second: float
     joules_per_byte: float | None = None
+
+    @property
+    def way(self) -> str:
+        """From one memory to another, for people."""
+        return f"{memory_title(self.source)} to {memory_title(self.target)}"
 
     def seconds_of(self, size: int) -> float:
         """Of moving one value."""

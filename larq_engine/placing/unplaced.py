@@ -52,15 +52,18 @@ class Verified:
         return self.unplaced_seconds / self.seconds
 
     @property
-    def text(self) -> str:
-        """One sentence, with what is sure of it."""
+    def certainty(self) -> str:
+        """What is sure of the gain."""
         if self.lowest <= 1 <= self.highest:
-            said = "no sure difference"
-        else:
-            said = "faster" if self.gain > 1 else "SLOWER: keep the model as it was"
+            return "no sure difference"
+        return "faster" if self.gain > 1 else "SLOWER: keep the model as it was"
+
+    @property
+    def text(self) -> str:
+        """One sentence."""
         return (
             f"{self.gain:.2f}x as fast as without a placement ({self.lowest:.2f}x to "
-            f"{self.highest:.2f}x in single rounds: {said}); measured in turns"
+            f"{self.highest:.2f}x in single rounds: {self.certainty}); measured in turns"
         )
 
 

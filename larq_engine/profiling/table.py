@@ -24,7 +24,6 @@ _NUMBERS = (
     "mJ",
     "rows",
     "diff %",
-    "host's cut out",
     "diff % ",
 )
 
@@ -48,9 +47,9 @@ def format_result(result: ProfileResult) -> str:
 
 def _heading(result: ProfileResult) -> str:
     profile = result.profile
-    lines = [f"model    {profile.model.name}, {profile.model.bytes} bytes"]
-    lines += [f"{device.name:<8} {device.title}" for device in profile.devices]
-    lines += [f"energy   {profile.energy}", f"noise    {result.noise}", ""]
+    lines = [f"model: {profile.model.name}, {profile.model.bytes} bytes"]
+    lines += [f"{device.called}: {device.title} ({device.name})" for device in profile.devices]
+    lines += [f"energy: {profile.energy}", f"noise: {result.noise}", ""]
     return printable_lines(lines)
 
 
@@ -72,7 +71,7 @@ def _cells(profile: Profile, measurement: Measurement) -> tuple[str, ...]:
         "+".join(op.op for op in ops),
         max(ops, key=lambda op: op.macs.get(measurement.batch, 0)).layer,
         str(measurement.batch),
-        measurement.device,
+        profile.called(measurement.device),
         str(measurement.threads),
         measurement.kernel or "",
         f"{seconds.median * 1e3:.4f}",
@@ -108,10 +107,11 @@ def _millijoules(joules: float | None) -> str:
 
 
 def _totals(result: ProfileResult) -> str:
-    titles = ("batch", "device", "threads", "ms", "quartiles", "rows", "diff %", "host's cut out",
+    cut_out = f"{result.profile.called('host')}'s cut out"
+    titles = ("batch", "device", "threads", "ms", "quartiles", "rows", "diff %", cut_out,
               "diff % ", "mJ", "")  # fmt: skip
     cells = [_share(result.profile, share) for share in result.shares]
-    return "\n".join([*align_columns(titles, cells, _NUMBERS), ""])
+    return "\n".join([*align_columns(titles, cells, (*_NUMBERS, cut_out)), ""])
 
 
 def _share(profile: Profile, share: Share) -> tuple[str, ...]:
@@ -121,7 +121,7 @@ def _share(profile: Profile, share: Share) -> tuple[str, ...]:
     missing = f"without ops {_numbers(nodes)}" if nodes else ""
     return (
         str(total.batch),
-        total.device,
+        profile.called(total.device),
         str(total.threads),
         f"{seconds.median * 1e3:.4f}",
         f"{(seconds.q1 or 0) * 1e3:.4f}-{(seconds.q3 or 0) * 1e3:.4f}",
@@ -135,7 +135,4 @@ def _share(profile: Profile, share: Share) -> tuple[str, ...]:
 
 
 def _link(link: Link) -> str:
-    return (
-        f"{link.source} to {link.target}: {link.seconds * 1e6:.1f} us and "
-        f"{link.bytes_per_second / 1e9:.3g} GB/s"
-    )
+    return f"{link.way}: {link.seconds * 1e6:.1f} us and {link.bytes_per_second / 1e9:.3g} GB/s"

@@ -170,7 +170,7 @@ class _Graph:
         number = None if study.device is None else self._study.device_number(study.device)
         role = "muted" if number is None else device_role(number)
         symbol = "" if number is None else f"{device_symbol(number)} "
-        place = shortened(f"{symbol}{study.place}", _WIDTH / 2)
+        place = shortened(f"{symbol}{self._study.place(study)}", _WIDTH / 2)
         name = shortened(f"{study.op.node} {study.op.op}", _WIDTH - 24, bold=True)
         layer = shortened(study.op.layer, _WIDTH - 34 - text_width(name, bold=True), _SMALL)
         longest = (_WIDTH - 22) * (median or 0.0) / (self._longest or 1.0)
@@ -193,7 +193,7 @@ class _Graph:
                 "data_down": _numbers(self._neighbours(study.op.id, up=False)),
                 "aria_label": f"Operator {study.op.node}, {study.op.op}"
                 + (f", layer {study.op.layer}" if study.op.layer else "")
-                + f", on {study.place if study.device else 'no device'}, {text}",
+                + f", on {self._study.place(study)}, {text}",
             },
         )
 

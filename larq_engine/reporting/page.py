@@ -23,6 +23,7 @@ def make_page(study: Study) -> bytes:
         sections.batches(study, drawings),
         sections.limits(drawings),
         sections.transfers(study),
+        sections.machine(study),
     ]
     shown = [section for section in made if section is not None]
     title = f"{study.profile.model.name}: profile" + (" and placement" if study.placement else "")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from larq_engine.placing.json_fields import Fields, is_model, load_object
 from larq_engine.placing.placement import SecondHalf
 from larq_engine.placing.profile_file import Profile
+from larq_engine.placing.unplaced import Verified
 from larq_engine.python.whole_files import read_file
 
 VERSION = 1
@@ -58,6 +59,7 @@ class Placement:
     bound: float | None  # None where it is proven the best
     way: str  # in which it was found
     alternatives: tuple[Alternative, ...]
+    verified: Verified | None = None  # by running it
 
 
 def read_placement(path: str | os.PathLike[str], profile: Profile) -> Placement:
@@ -114,6 +116,7 @@ def parse_placement(content: bytes, profile: Profile, name: str = "placement") -
             )
             for part in fields.parts("alternatives", required=False)
         ),
+        verified=_read_verified(fields.part("verified")) if fields.has("verified") else None,
     )
     if len(placement.choices) < len(fields.parts("ops")):
         raise ValueError(f"{name}: ops: expected each node once, got one of them twice")
@@ -132,6 +135,15 @@ def _read_choice(fields: Fields) -> Choice:
             if part.has("more")
         },
         _read_split(fields.part("split")) if fields.has("split") else None,
+    )
+
+
+def _read_verified(fields: Fields) -> Verified:
+    return Verified(
+        fields.positive("seconds"),
+        fields.positive("unplaced_seconds"),
+        fields.positive("lowest"),
+        fields.positive("highest"),
     )
 
 

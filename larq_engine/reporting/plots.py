@@ -1,19 +1,22 @@
 """The drawings of a report."""
 
 from larq_engine.placing.profile_file import Timing, Total
-from larq_engine.reporting import tables, units
+from larq_engine.reporting import card, tables, units
 from larq_engine.reporting.charts import Bar, Bars, Series, draw_bars, draw_curves
 from larq_engine.reporting.drawing import Drawing
 from larq_engine.reporting.graph_drawing import draw_graph
 from larq_engine.reporting.palette import device_role, device_symbol
 from larq_engine.reporting.study import OpStudy, Study
 
+_SLOWEST = 5
+
 
 def draw_all(study: Study) -> dict[str, Drawing]:
     """By name; without those for which nothing was measured."""
     drawings = {
-        "graph": draw_graph(study),
+        "slowest": draw_slowest(study),
         "totals": draw_totals(study),
+        "graph": draw_graph(study),
         "operators": draw_ops(study),
         "batches": draw_batches(study),
         "limits": draw_limits(study),
@@ -24,20 +27,32 @@ def draw_all(study: Study) -> dict[str, Drawing]:
 def draw_totals(study: Study) -> Drawing | None:
     """The placement beside each device and the other placements, per image."""
     groups = []
-    if study.placement is not None:
-        image = study.placement.seconds / study.placement.batch
-        groups.append(Bars("the placement", [_predicted(image, "ink")]))
-        for other in study.placement.alternatives:
-            if other.seconds is not None:
-                image = other.seconds / other.batch
-                groups.append(Bars(other.name, [_predicted(image, "muted")]))
+    placement = study.placement
+    if placement is not None:
+        verified = placement.verified
+        if verified is None:
+            image = study.expected(placement.seconds) / placement.batch
+            groups.append(Bars("the placement", [_predicted(image, "ink")]))
+        else:
+            pair = {
+                "the placement": verified.seconds,
+                "without a placement": verified.unplaced_seconds,
+            }
+            for name, taken in pair.items():
+                image = taken / placement.batch
+                text = f"{units.seconds(image)}, measured in turns"
+                groups.append(Bars(name, [Bar(image, "ink", text)]))
     for number, device in enumerate(study.profile.devices):
         total = study.total_of(device.name)
         if total is not None:
             seconds = _per_image(total)
             text = f"{units.seconds(seconds.median)}, measured"
             bar = Bar.of_timing(seconds, device_role(number), text)
-            groups.append(Bars(f"all on {device.name}", [bar]))
+            groups.append(Bars(tables.whole_title(study, device), [bar]))
+    for other in () if placement is None else placement.alternatives:
+        if other.seconds is not None:
+            image = study.expected(other.seconds) / other.batch
+            groups.append(Bars(other.name, [_predicted(image, "muted")]))
     if not groups:
         return None
     return draw_bars(
@@ -62,6 +77,28 @@ def _predicted(seconds: float, role: str) -> Bar:
     return Bar(seconds, role, f"{units.seconds(seconds)}, predicted")
 
 
+def draw_slowest(study: Study) -> Drawing | None:
+    """The operators that take longest where they are put."""
+    groups = []
+    for op, share in card.slowest_ops(study, _SLOWEST):
+        assert op.chosen is not None and op.device is not None
+        number = study.device_number(op.device)
+        text = (
+            f"{device_symbol(number)} {study.place(op)} "
+            f"{units.seconds(op.chosen.seconds.median)}, {units.share(share)}"
+        )
+        bar = Bar(op.chosen.seconds.median, device_role(number), text)
+        groups.append(Bars(_name(op), [bar]))
+    if not groups:
+        return None
+    return draw_bars(
+        groups,
+        "The slowest operators",
+        "; ".join(f"{group.label}: {group.bars[0].text}" for group in groups),
+        units.seconds,
+    )
+
+
 def draw_ops(study: Study) -> Drawing | None:
     """Each operator on each device, with its best kernel."""
     groups = []
@@ -72,7 +109,7 @@ def draw_ops(study: Study) -> Drawing | None:
             if entry is not None:
                 chosen = " ✓" if device.name == op.device else ""
                 text = (
-                    f"{device_symbol(number)} {op.place if chosen else device.name} "
+                    f"{device_symbol(number)} {study.place(op) if chosen else device.called} "
                     f"{units.seconds(entry.seconds.median)}{chosen}"
                 )
                 bars.append(
@@ -102,7 +139,8 @@ def draw_batches(study: Study) -> Drawing | None:
     for (device, threads), totals in by_line.items():
         number = study.device_number(device)
         several = len({other for name, other in by_line if name == device}) > 1
-        label = f"{device}, {threads} thread{'s' if threads > 1 else ''}" if several else device
+        label = study.called(device)
+        label += f", {threads} thread{'s' if threads > 1 else ''}" if several else ""
         points = [(float(total.batch), total.seconds.median / total.batch) for total in totals]
         symbol = device_symbol(number)
         dashed = several and threads != study.threads
@@ -127,7 +165,9 @@ def draw_limits(study: Study) -> Drawing | None:
         part = entry.limit_seconds / entry.seconds.median
         text = f"{tables.limit_share(entry)}, limit {units.seconds(entry.limit_seconds)}"
         role = device_role(study.device_number(entry.device))
-        groups.append(Bars(_name(op), [Bar(min(part, 1.0), role, f"{entry.device} {text}")]))
+        groups.append(
+            Bars(_name(op), [Bar(min(part, 1.0), role, f"{study.called(entry.device)} {text}")])
+        )
     if not groups:
         return None
     return draw_bars(

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from larq_engine.reporting import svg, tables, units
+from larq_engine.python.text_table import counted
+from larq_engine.reporting import card, svg, tables, units
 from larq_engine.reporting.drawing import Drawing
 from larq_engine.reporting.markup import Content, Markup, element
 from larq_engine.reporting.palette import device_role, device_symbol
@@ -33,16 +34,41 @@ class Section:
 
 
 def summary(study: Study, drawings: Drawings) -> Section:
-    """What was measured, and the whole model's times."""
-    facts = [(element("dt", name), element("dd", value)) for name, value in tables.facts(study)]
-    chart = _chart(drawings, "totals")
+    """The card, then what is slow and the whole model's times."""
+    doubts = card.warning(study)
+    entries = [
+        element(
+            "div",
+            element("dt", entry.name),
+            element("dd", entry.answer, class_="answer"),
+            element("dd", entry.about, class_="muted"),
+        )
+        for entry in card.entries(study)
+    ]
     content = [
-        element("dl", facts, class_="facts"),
+        None if doubts is None else element("p", f"⚠ {doubts}", class_="warning", role="note"),
+        element("dl", entries, class_="card") if entries else None,
+        [
+            [element("h3", drawings[name].title), _chart(drawings, name)]
+            for name in ("slowest", "totals")
+            if name in drawings
+        ],
         _table(tables.totals(study)),
-        chart,
         _table(tables.bill(study)),
     ]
     return Section("summary", "Summary", content)
+
+
+def machine(study: Study) -> Section:
+    """What was measured and on what, folded: few readers need it."""
+    facts = [(element("dt", name), element("dd", value)) for name, value in tables.facts(study)]
+    folded = element(
+        "details",
+        element("summary", "The machine, the devices, the files and how quiet it was"),
+        element("div", element("dl", facts, class_="facts"), class_="body"),
+        id="facts",
+    )
+    return Section("machine", "What was measured", folded)
 
 
 def graph(study: Study, drawings: Drawings) -> Section:
@@ -76,7 +102,12 @@ def graph(study: Study, drawings: Drawings) -> Section:
 
 def operators(study: Study, drawings: Drawings) -> Section:
     """Times per operator."""
-    content = [_legend(study), _chart(drawings, "operators"), _table(tables.ops(study))]
+    content = [
+        element("p", drawings["operators"].description) if "operators" in drawings else None,
+        _legend(study),
+        _chart(drawings, "operators"),
+        _table(tables.ops(study)),
+    ]
     return Section("operators", "Operators", content)
 
 
@@ -128,7 +159,7 @@ def _legend(study: Study) -> Markup:
     for number, device in enumerate(study.profile.devices):
         symbol = element("span", device_symbol(number), class_=f"text-{device_role(number)}")
         put = len(study.ops_on(device.name))
-        text = f" {device.name}: {device.title}, {put} operator{'' if put == 1 else 's'}"
+        text = f" {device.called}: {device.title}, {counted(put, 'operator')}"
         entries.append(element("li", symbol, text))
     return element("ul", entries, class_="legend", aria_label="Devices")
 
@@ -139,13 +170,13 @@ def _reason(study: Study, op: OpStudy) -> Markup:
     title = f"{op.op.node} {op.op.op}{layer}"
     body = [
         element("h3", title),
-        element("p", f"On {op.place if op.device else 'no device'}: {op.reason or time}."),
+        element("p", f"On {study.place(op)}: {op.reason or time}."),
         element("p", f"Output {op.op.name or 'without a name'}.", class_="muted"),
         _table(tables.costs(study, op)) if op.alone or op.fused else None,
     ]
     return element(
         "details",
-        element("summary", f"{title}: {op.place}, {time}"),
+        element("summary", f"{title}: {study.place(op)}, {time}"),
         element("div", body, class_="body"),
         id=f"op-{op.op.id}",
     )
@@ -155,17 +186,14 @@ def _chart(drawings: Drawings, name: str) -> Markup | None:
     if name not in drawings:
         return None
     drawing = drawings[name]
-    shown = element(
+    # Its numbers are in the bars, and its description is told to those who do not see them.
+    return element(
         "div",
         svg.in_page(drawing, f"drawing-{name}"),
         class_="scroll",
         role="region",
         tabindex="0",
         aria_label=drawing.title,
-    )
-    # Those who hear the page are told by the drawing itself.
-    return element(
-        "div", shown, element("p", drawing.description, class_="muted", aria_hidden="true")
     )
 
 

@@ -9,6 +9,7 @@ from larq_engine.placing.costs import Costs, costs_of, measured_at
 from larq_engine.placing.placement import SecondHalf
 from larq_engine.placing.problem import gains_of, moves_of
 from larq_engine.placing.profile_file import Measurement, Op, Profile, Timing, Total, Value
+from larq_engine.placing.unplaced import Unplaced, find_unplaced, total_of
 from larq_engine.reporting.placement import More, Placement
 
 
@@ -26,10 +27,9 @@ class OpStudy:
     split: SecondHalf | None = None
 
     @property
-    def place(self) -> str:
-        """The device, or both."""
-        own = self.device or "nowhere"
-        return own if self.split is None else f"{own} and {self.split.device}"
+    def is_whole(self) -> bool:
+        """Whether one device computes it."""
+        return self.split is None
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,27 @@ class Study:
     ops: tuple[OpStudy, ...]
     moves: tuple[Move, ...]
     saved: float  # seconds, by what devices fuse
+    unplaced: Unplaced | None  # the model without a placement, if it was measured
+
+    def expected(self, seconds: float) -> float:
+        """What a sum of rows comes to in a whole model."""
+        return seconds if self.unplaced is None else seconds * self.unplaced.scale
+
+    def called(self, device: str) -> str:
+        """What a device is called where people read."""
+        return self.profile.called(device)
+
+    def place(self, op: OpStudy) -> str:
+        """The device of an operator, or both."""
+        if op.device is None:
+            return "no device"
+        second = "" if op.split is None else f" and {self.called(op.split.device)}"
+        return f"{self.called(op.device)}{second}"
+
+    @property
+    def host_computes_all(self) -> bool:
+        """Whether the host needs the engine for no operator."""
+        return all(self.fastest_on(op, "host") is not None for op in self.ops)
 
     def device_number(self, name: str) -> int:
         """The position of a device among the profile's."""
@@ -75,18 +96,7 @@ class Study:
 
     def total_of(self, device: str) -> Total | None:
         """The whole model on the device, as measured."""
-        totals = [
-            total
-            for total in self.profile.totals
-            if total.device == device and total.batch == self.batch
-        ]
-        return _of_threads(totals, self.threads)
-
-    def sum_of(self, device: str) -> float | None:
-        """All operators alone on the device; None if some were not measured there."""
-        medians = [self.fastest_on(op, device) for op in self.ops]
-        known = [entry.seconds.median for entry in medians if entry is not None]
-        return sum(known) if len(known) == len(medians) else None
+        return total_of(self.profile, device, self.batch, self.threads)
 
 
 def make_study(
@@ -129,7 +139,8 @@ def make_study(
     moves = _moves(profile, devices, splits, costs)
     gains = gains_of(costs.seconds, devices, splitting.helpers_of(splits))
     saved = sum(gain.saved for gain in gains)
-    return Study(profile, placement, batch, threads, ops, moves, saved)
+    unplaced = find_unplaced(profile, batch, threads)
+    return Study(profile, placement, batch, threads, ops, moves, saved, unplaced)
 
 
 def _point(what: str, asked: int | None, measured: Sequence[int], placed: int | None) -> int:
@@ -139,12 +150,6 @@ def _point(what: str, asked: int | None, measured: Sequence[int], placed: int | 
     if point not in measured:
         raise ValueError(f"{what}: expected one of those measured, {measured}, got {point}")
     return point
-
-
-def _of_threads(totals: Sequence[Total], threads: int) -> Total | None:
-    if len({total.threads for total in totals}) == 1:
-        return totals[0]
-    return next((total for total in totals if total.threads == threads), None)
 
 
 def _study_op(op: Op, entries: Sequence[Measurement], placement: Placement | None) -> OpStudy:

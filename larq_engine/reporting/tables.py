@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from larq_engine.placing.device_names import memory_title
 from larq_engine.placing.placement import GOALS
-from larq_engine.placing.profile_file import Measurement, Timing
+from larq_engine.placing.profile_file import Device, Measurement, Timing
 from larq_engine.reporting import units
 from larq_engine.reporting.placement import More, Placement
 from larq_engine.reporting.study import OpStudy, Study
@@ -41,7 +42,7 @@ def facts(study: Study) -> list[tuple[str, str]]:
         ("sha256", profile.model.sha256 or "none: no file was profiled"),
         *((name, _fact(value)) for name, value in profile.machine.items()),
         *(
-            (f"device {device.name}", f"{device.title}, memory: {device.memory}")
+            (device.called, f"{device.title} ({device.name}), {memory_title(device.memory)}")
             for device in profile.devices
         ),
         ("larq_engine", profile.engine),
@@ -72,7 +73,8 @@ def _proof(placement: Placement) -> str:
 def totals(study: Study) -> Table:
     """The whole model: the placement beside each device and the other placements."""
     placement = study.placement
-    ours = None if placement is None else placement.seconds / placement.batch
+    ours = None if placement is None else study.expected(placement.seconds) / placement.batch
+    predicted = "predicted" if study.unplaced else "sum of its operators"
     rows = []
 
     def add(what: str, origin: str, batch: int, seconds: Timing, joules: float | None) -> None:
@@ -92,21 +94,22 @@ def totals(study: Study) -> Table:
         )
 
     if placement is not None:
-        add(
-            *("the placement", "predicted", placement.batch),
-            *(Timing(placement.seconds), placement.joules),
-        )
-        for other in placement.alternatives:
-            if other.seconds is not None:
-                add(other.name, "predicted", other.batch, Timing(other.seconds), other.joules)
+        verified = placement.verified
+        if verified is not None:
+            origin = "measured in turns"
+            add("the placement", origin, placement.batch, Timing(verified.seconds), None)
+            without = Timing(verified.unplaced_seconds)
+            add("without a placement", origin, placement.batch, without, None)
+        expected = Timing(study.expected(placement.seconds))
+        add("the placement", predicted, placement.batch, expected, placement.joules)
     for device in study.profile.devices:
         total = study.total_of(device.name)
         if total is not None:
-            add(f"all on {device.name}", "measured", study.batch, total.seconds, total.joules)
-        alone = study.sum_of(device.name)
-        if alone is not None:
-            name = f"all on {device.name}, without moves"
-            add(name, "sum of its operators", study.batch, Timing(alone), None)
+            add(whole_title(study, device), "measured", study.batch, total.seconds, total.joules)
+    for other in () if placement is None else placement.alternatives:
+        if other.seconds is not None:
+            expected = Timing(study.expected(other.seconds))
+            add(other.name, predicted, other.batch, expected, other.joules)
     columns = (
         *("whole model", "time", "quartiles", "beside the placement", "per image", "images/s"),
         *("energy", "from"),
@@ -119,21 +122,34 @@ def totals(study: Study) -> Table:
     )
 
 
+def whole_title(study: Study, device: Device) -> str:
+    """The whole model without a placement, on a device."""
+    if device.name != "host":
+        return device.called
+    rest = "" if study.host_computes_all else ", only the binary operators by the engine"
+    return f"{device.called}{rest}"
+
+
 def bill(study: Study) -> Table:
     """Where the time goes: what the operators take where they are put, and what moves."""
     rows = []
     for device in study.profile.devices:
         there = [op for op in study.ops_on(device.name) if op.chosen]
-        for place in dict.fromkeys(op.place for op in there):
-            own = [op.chosen.seconds.median for op in there if op.chosen and op.place == place]
+        for place in dict.fromkeys(map(study.place, there)):
+            own = [
+                op.chosen.seconds.median for op in there if op.chosen and study.place(op) == place
+            ]
             rows.append((f"on {place}", f"{len(own)} operators", sum(own)))
     moved = [move.seconds for move in study.moves if move.seconds is not None]
     if study.moves:
         rows.append(("transfers", f"{len(study.moves)} values", sum(moved)))
     if study.saved:
         rows.append(("saved by fusing", "", -study.saved))
-    total = sum(seconds for _, _, seconds in rows)
-    rows.append(("sum", "", total))
+    summed = sum(seconds for _, _, seconds in rows)
+    total = study.expected(summed)
+    if total != summed:
+        rows.append(("what such sums miss of the whole model", "", total - summed))
+    rows.append(("the whole model", "", total))
     columns = ("where", "what", "time", "share")
     return Table(
         "Where the time goes",
@@ -153,19 +169,19 @@ def bill(study: Study) -> Table:
 
 def ops(study: Study) -> Table:
     """Each operator where it is put, and the best of each device beside."""
-    devices = [device.name for device in study.profile.devices]
+    devices = study.profile.devices
     everything = sum(op.chosen.seconds.median for op in study.ops if op.chosen is not None)
     rows = []
     for op in study.ops:
         chosen = op.chosen
-        best = [study.fastest_on(op, device) for device in devices]
+        best = [study.fastest_on(op, device.name) for device in devices]
         macs = op.op.macs.get(study.batch)
         rows.append(
             (
                 str(op.op.node),
                 op.op.op,
                 op.op.layer,
-                op.place,
+                study.place(op),
                 (chosen.kernel if chosen is not None else None) or "",
                 _median(chosen),
                 "" if chosen is None else _quartiles(chosen.seconds),
@@ -175,7 +191,7 @@ def ops(study: Study) -> Table:
                 *map(_median, best),
             )
         )
-    on_devices = tuple(f"on {device}" for device in devices)
+    on_devices = tuple(f"on {device.called}" for device in devices)
     columns = (
         *("#", "operator", "layer", "device", "kernel", "time", "quartiles", "share"),
         *("of limit", "MACs", *on_devices),
@@ -190,7 +206,7 @@ def costs(study: Study, op: OpStudy) -> Table:
     origins = [_origin(entry) for entry in (*op.alone, *op.fused)]
     rows = [
         (
-            entry.device + (" (chosen)" if entry is op.chosen else ""),
+            study.called(entry.device) + (" (chosen)" if entry is op.chosen else ""),
             _ops_of(study, entry),
             units.seconds(entry.seconds.median),
             "" if not chosen or len(entry.ops) > 1 else units.times(entry.seconds.median / chosen),
@@ -244,12 +260,12 @@ def splits(study: Study) -> Table:
     rows = [
         (
             str(op.op.node),
-            f"{op.split.channels} on {op.device}, {op.split.of - op.split.channels} on "
-            f"{op.split.device}",
+            f"{op.split.channels} on {study.called(op.device)}, "
+            f"{op.split.of - op.split.channels} on {study.called(op.split.device)}",
             units.seconds(op.split.saved),
         )
         for op in study.ops
-        if op.split is not None
+        if op.split is not None and op.device is not None
     ]
     columns = ("node", "output channels", "saves")
     return Table("Layers on two devices at the same time", columns, rows, frozenset({"saves"}))
@@ -260,7 +276,7 @@ def moves(study: Study) -> Table:
     rows = [
         (
             move.value.name,
-            f"{move.source} to {move.target}",
+            way(move.source, move.target),
             units.size(move.size),
             "unknown" if move.seconds is None else units.seconds(move.seconds),
             "" if move.joules is None else units.joules(move.joules),
@@ -273,11 +289,16 @@ def moves(study: Study) -> Table:
     return Table("Transfers", columns, rows, frozenset({"size", "time", "energy"}))
 
 
+def way(source: str, target: str) -> str:
+    """From one memory to another."""
+    return f"{memory_title(source)} to {memory_title(target)}"
+
+
 def links(study: Study) -> Table:
     """What moving takes."""
     rows = [
         (
-            f"{link.source} to {link.target}",
+            link.way,
             units.seconds(link.seconds),
             units.rate(link.bytes_per_second),
             "" if link.joules_per_byte is None else f"{units.joules(link.joules_per_byte)}/B",
@@ -292,7 +313,7 @@ def batches(study: Study) -> Table:
     """Each measured total."""
     rows = [
         (
-            total.device,
+            study.called(total.device),
             str(total.threads),
             str(total.batch),
             units.seconds(total.seconds.median),

@@ -42,7 +42,7 @@ class _Trace:
 
     def events(self) -> list[dict[str, Any]]:
         for device in self._study.profile.devices:
-            self._row(device.name)
+            self._row(device.called)
         for event in self._steps():
             self._take(event)
         for move in self._study.moves:
@@ -80,7 +80,7 @@ class _Trace:
             for entry in ops[first].fused
             if entry.device == ops[first].device
             and entry.ops == tuple(range(first, first + len(entry.ops)))
-            and all(ops[op].place == entry.device for op in entry.ops)
+            and all(ops[op].is_whole and ops[op].device == entry.device for op in entry.ops)
             and entry.seconds.median < self._alone(entry.ops)
         ]
         return max(runs, key=lambda entry: len(entry.ops), default=None)
@@ -97,15 +97,15 @@ class _Trace:
         # Parts of what the step makes are moved after it.
         ends = [(move, self._move(move)) for move in moves if move.maker not in positions]
         run = self._run_from(step[0].op.id) if len(step) > 1 else step[0].chosen
-        device = step[0].device
-        if device is None or run is None:
+        if step[0].device is None or run is None:
             return
+        device = self._study.called(step[0].device)
         duration = run.seconds.median
         middle = (device, self._now + duration / 2)
         self._middle_of |= {op.op.id: middle for op in step}
         begin = self._now
         split = step[0].split
-        for row in [device] + ([] if split is None else [split.device]):
+        for row in [device] + ([] if split is None else [self._study.called(split.device)]):
             self._now = begin
             self._slice(
                 row,
@@ -125,7 +125,7 @@ class _Trace:
 
     def _move(self, move: Move) -> tuple[str, float]:
         """Returns row and time of its middle."""
-        row = f"{move.source} to {move.target}"
+        row = tables.way(move.source, move.target)
         duration = move.seconds or 0.0
         middle = (row, self._now + duration / 2)
         self._slice(row, move.value.name, duration, {"bytes": move.size})

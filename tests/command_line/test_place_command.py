@@ -97,7 +97,7 @@ def test_a_layer_on_two_devices_is_shown_and_reported(
     assert main(["inspect", str(files[2])]) == 0
     assert ":cpu:reference@96+cuda:bconv2d_popc," in capsys.readouterr().out
     assert main(["report", str(files[1]), "--placement", str(files[2])]) == 0
-    assert "96 on cpu, 32 on cuda" in capsys.readouterr().out
+    assert "96 on engine, CPU, 32 on engine, GPU" in capsys.readouterr().out
 
 
 def test_a_placed_model_is_placed_again(files: tuple[Path, Path, Path]) -> None:

@@ -23,15 +23,18 @@ def test_tables_go_to_the_terminal(files, capsys):
     assert main(["report", profile, "--placement", placement]) == 0
     printed = capsys.readouterr().out
     lines = printed.splitlines()
-    assert lines[0] == "model: made-up.tflite, 4.20 MB"
+    assert lines[0] == "made-up.tflite"
     titles = next(line for line in lines if line.startswith(" #  operator"))
     assert " ".join(titles.split()) == (
-        "# operator layer device kernel time quartiles share of limit MACs on cpu on host on cuda"
+        "# operator layer device kernel time quartiles share of limit MACs on engine, CPU on host "
+        "on engine, GPU"
     )
     convolution = next(line for line in lines if line.startswith(" 4  LceBconv2d"))
-    assert convolution.split()[3:7] == ["cpu", "bgemm_i32_4x4x256_avx2", "192", "µs"]
+    assert convolution.split()[3:8] == ["engine,", "CPU", "bgemm_i32_4x4x256_avx2", "192", "µs"]
     assert "the least of all with its neighbours on cuda" in printed
-    transfer = next(line for line in lines if line.startswith("net/classifier   cuda to host"))
+    transfer = next(
+        line for line in lines if line.startswith("net/classifier   GPU memory to CPU memory")
+    )
     assert transfer.endswith("4.00 kB  9.33 µs  50          the caller")
     assert main(["report", profile]) == 0
     assert "placement: none given" in capsys.readouterr().out
@@ -45,9 +48,9 @@ def test_files_are_written(files, tmp_path, capsys):
     options = ["-o", page, "--overlay", overlay, "--trace", trace, "--plots", str(folder)]
     assert main(["report", profile, "--placement", placement, *options]) == 0
     said = capsys.readouterr().out.splitlines()
-    assert said[0] == f"wrote {page}" and len(said) == 8
+    assert said[0] == f"wrote {page}" and len(said) == 9
     assert sorted(os.listdir(folder)) == [
-        *("batches.svg", "graph.svg", "limits.svg", "operators.svg", "totals.svg")
+        *("batches.svg", "graph.svg", "limits.svg", "operators.svg", "slowest.svg", "totals.svg")
     ]
     for line in said:
         assert os.path.getsize(line.removeprefix("wrote ")) > 100
@@ -61,7 +64,7 @@ def test_a_placement_with_a_device_file(files, tmp_path, capsys):
     placement.write_text(place_profile(planned).to_json())
     arguments = ["report", files[0], "--placement", str(placement)]
     assert main([*arguments, "--device-file", "pi5"]) == 0
-    assert "device pi5: " in capsys.readouterr().out
+    assert "pi5: " in capsys.readouterr().out
     fields = json.loads(placement.read_text())
     fields["ops"][5]["device"] = "pi5"
     placement.write_text(json.dumps(fields))

@@ -14,7 +14,7 @@ from larq_engine.reporting.charts import ticks
 from tests.reporting.hostile import hostile_fields
 from tests.reporting.profiles import residual_fields, residual_profile, write_pair
 
-_NAMES = {"graph", "totals", "operators", "batches", "limits"}
+_NAMES = {"slowest", "graph", "totals", "operators", "batches", "limits"}
 _SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -57,6 +57,7 @@ def test_what_was_not_measured_is_not_drawn():
     assert set(larq_engine.report(profile).to_plots("svg")) == {
         "graph.svg",
         "operators.svg",
+        "slowest.svg",
         "totals.svg",
     }
 

@@ -149,7 +149,7 @@ def test_the_focus_is_seen(page):
             break  # after the last
         assert page.evaluate(_FOCUSED), _active(page, "outerHTML.slice(0, 200)")
         seen.append(_active(page, "tagName"))
-    assert seen.count("SUMMARY") == 51 and {"A", "BUTTON", "DIV", "g"} <= set(seen)
+    assert seen.count("SUMMARY") == 52 and {"A", "BUTTON", "DIV", "g"} <= set(seen)
 
 
 def test_screen_readers_hear_a_name_of_everything(page):
@@ -164,7 +164,7 @@ def test_screen_readers_hear_a_name_of_everything(page):
         if node["role"]["value"] in named:
             assert node["name"]["value"].strip(), node
     buttons = [node["name"]["value"] for node in heard if node["role"]["value"] == "button"]
-    assert "Operator 4, LceBconv2d, layer block_0/conv, on cpu, 192 µs" in buttons
+    assert "Operator 4, LceBconv2d, layer block_0/conv, on engine, CPU, 192 µs" in buttons
 
 
 # Texts that are seen, with their colour and what may be behind them: in drawings both grounds.

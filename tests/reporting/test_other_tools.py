@@ -52,12 +52,12 @@ def test_a_trace_is_one_run_in_order(report):
     trace = json.loads(report.to_trace())
     slices = _slices(trace)
     assert [entry[:2] for entry in slices[:4]] == [
-        ("host to cuda", "image"),
-        ("cuda", "2 CONV_2D"),
-        ("cuda to host", "net/stem/conv"),
-        ("cpu", "3 LceQuantize + 4 LceBconv2d + 5 ADD"),
+        ("CPU memory to GPU memory", "image"),
+        ("engine, GPU", "2 CONV_2D"),
+        ("GPU memory to CPU memory", "net/stem/conv"),
+        ("engine, CPU", "3 LceQuantize + 4 LceBconv2d + 5 ADD"),
     ]
-    assert slices[-1][:2] == ("cuda to host", "net/classifier")
+    assert slices[-1][:2] == ("GPU memory to CPU memory", "net/classifier")
     now = 0.0
     for _, _, begin, duration in slices:
         assert begin == pytest.approx(now)

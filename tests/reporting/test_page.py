@@ -9,8 +9,9 @@ from importlib import resources
 import pytest
 
 import larq_engine
+from larq_engine.placing.profile_file import parse_profile
 from tests.reporting.hostile import TEXT, hostile_fields
-from tests.reporting.profiles import residual_profile, write_pair
+from tests.reporting.profiles import residual_fields, residual_profile, write_pair
 
 _EMPTY = {"link", "meta"}
 
@@ -61,7 +62,7 @@ def test_the_page_has_what_the_files_have(parsed):
         "larq_engine on a GPU",
         "not available: no counters",
         "proven the best (minimum cut)",
-        "1.50 ms",  # the placement
+        "2.39 ms",  # the placement: 1.5 ms times 700 us measured, 438.5 us summed
         "greedy",
         "bgemm_i32_4x4x256_avx2",
         "the least of all with its neighbours on cpu",
@@ -72,13 +73,74 @@ def test_the_page_has_what_the_files_have(parsed):
         assert text in parsed.text, text
 
 
+_QUIET = "quiet: drift of fixed work 0.1 %"
+_NOISY = "NOISY: drift of fixed work 10.5 %"
+
+
+def _with_noise(noise):
+    fields = residual_fields(2)
+    fields["machine"]["noise"] = noise
+    fields["devices"][1]["title"] = "LiteRT 2.3.0 with XNNPACK"
+    return parse_profile(json.dumps(fields).encode())
+
+
+def test_the_card_comes_first_then_pictures_then_the_machine_folded(page, parsed):
+    text = page.decode()
+    places = [text.index(part) for part in ('<dl class="card"', "<svg", "<table", 'id="facts"')]
+    assert places == sorted(places)
+    machine = text[places[-1] :]
+    assert "a made-up CPU" in machine and "a made-up CPU" not in text[: places[-1]]
+    (facts,) = (one for one in parsed.all("details") if one["id"] == "facts")
+    assert "open" not in facts
+    found = larq_engine.report(_with_noise(_QUIET)).to_html().decode()
+    answers = re.findall('<dt>([^<]*)</dt><dd class="answer">([^<]*)</dd>', found)
+    assert answers[:3] == [
+        ("One image takes", "700 µs"),
+        ("The slowest layer", "33 % in stem/conv"),
+        ("The engine against LiteRT", "8.57x as fast"),
+    ]
+
+
+def test_no_paragraph_repeats_a_picture(parsed, page):
+    descriptions = re.findall('<desc id="drawing-(slowest|totals|graph)[^>]*>([^<]*)', str(page))
+    assert len(descriptions) == 3
+    for name, description in descriptions:
+        assert str(page).count(description) == 1, name
+
+
+@pytest.mark.parametrize(("noise", "warned"), [(_NOISY, True), (_QUIET, False)])
+def test_a_busy_machine_is_warned_of_before_anything_else(noise, warned):
+    report = larq_engine.report(_with_noise(noise))
+    page = report.to_html().decode()
+    assert ('role="note"' in page) == warned
+    assert str(report).splitlines()[1].startswith("WARNING: Busy machine: ") == warned
+    if warned:
+        assert page.index('role="note"') < page.index('<dl class="card"')
+        assert noise in page[: page.index('<dl class="card"')]
+
+
+def test_a_gain_that_was_measured_is_told_as_measured(tmp_path):
+    profile, file = write_pair(tmp_path)
+    fields = json.loads(file.read_text())
+    verified = {"seconds": 8.1e-6, "unplaced_seconds": 9e-6, "lowest": 1.05, "highest": 1.15}
+    file.write_text(json.dumps({**fields, "verified": verified}))
+    lines = str(larq_engine.report(profile, file)).splitlines()
+    assert lines[1].startswith("One image takes: 8.10 µs (with the placement, 1 thread; measured; ")
+    (gain,) = (line for line in lines if line.startswith("The placement makes it: "))
+    assert "1.11x as fast (8.10 µs, and 9.00 µs without it; measured in turns" in gain
+    assert "1.05x to 1.15x: faster)" in gain
+
+
 def test_all_operators_are_in_the_graph_and_have_their_reasons(parsed):
     nodes = [group for group in parsed.all("g") if group.get("class") == "node"]
     assert [node["data-op"] for node in nodes] == [str(number) for number in range(51)]
     assert nodes[3]["data-up"] == "2 0" and nodes[3]["data-down"] == "4 6"
-    assert nodes[2]["aria-label"] == "Operator 4, LceBconv2d, layer block_0/conv, on cpu, 192 µs"
+    assert (
+        nodes[2]["aria-label"]
+        == "Operator 4, LceBconv2d, layer block_0/conv, on engine, CPU, 192 µs"
+    )
     reasons = [one["id"] for one in parsed.all("details")]
-    assert reasons == [f"op-{number}" for number in range(51)]
+    assert reasons == [*(f"op-{number}" for number in range(51)), "facts"]
 
 
 def test_screen_readers_find_their_way(parsed):

@@ -50,7 +50,7 @@ def test_a_derived_time_is_not_told_as_measured():
     table = tables.costs(study, study.ops[entry["ops"][0]])
     origin = table.columns.index("from")
     for row in table.rows:
-        derived = row[0].startswith("host")
+        derived = row[0] == "host"
         assert row[origin] == (
             "derived from 2.00 µs cut out of the model" if derived else "measured"
         )
@@ -114,11 +114,12 @@ def test_what_two_devices_compute_is_shown(tmp_path):
     table = text[text.index("Layers on two devices at the same time") :].splitlines()
     for number, op in enumerate(op for op in written["ops"] if op["split"]):
         split = op["split"]
-        share = f"{split['channels']} on {op['device']}, {256 - split['channels']} on "
-        share += split["device"]
+        names = {"cpu": "engine, CPU", "cuda": "engine, GPU"}
+        share = f"{split['channels']} on {names[op['device']]}, {256 - split['channels']} on "
+        share += names[split["device"]]
         assert table[3 + number].split() == [str(op["node"]), *share.split(), "31.5", "µs"]
         assert share in page
-    both = f"on {op['device']} and {split['device']}"
+    both = f"on {names[op['device']]} and {names[split['device']]}"
     assert both in text and both in page
     trace = json.loads(report.to_trace())["traceEvents"]
     slices = [event for event in trace if event.get("cat") == "operator"]

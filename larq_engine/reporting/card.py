@@ -1,0 +1,140 @@
+"""The first thing of a report: what a reader wants to know within a minute."""
+
+from dataclasses import dataclass
+
+from larq_engine.placing.profile_file import Total
+from larq_engine.reporting import units
+from larq_engine.reporting.study import OpStudy, Study
+
+_NOISY = "NOISY"  # how a profile's noise begins if the machine was busy
+_SOME_GAIN = 1.005  # what two digits show
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A question, its answer, and what stands behind it."""
+
+    name: str
+    answer: str
+    about: str
+
+
+def warning(study: Study) -> str | None:
+    """What to be careful with, if the machine was busy."""
+    noise = str(study.profile.machine.get("noise", ""))
+    if not noise.startswith(_NOISY):
+        return None
+    return (
+        "Busy machine: the times of this report are doubtful. Profile again while nothing else "
+        f"runs. {noise}"
+    )
+
+
+def entries(study: Study) -> list[Entry]:
+    """The card; entries of which nothing is known are left out."""
+    found = [_time(study), _slowest(study), _host(study), _placement(study)]
+    return [entry for entry in found if entry is not None]
+
+
+def slowest_ops(study: Study, most: int) -> list[tuple[OpStudy, float]]:
+    """The operators that take longest, with their share of the time of all."""
+    times = [(op, op.chosen.seconds.median) for op in study.ops if op.chosen is not None]
+    everything = sum(seconds for _, seconds in times)
+    if not everything:
+        return []
+    ordered = sorted(times, key=lambda entry: -entry[1])[:most]
+    return [(op, seconds / everything) for op, seconds in ordered]
+
+
+def fastest_engine(study: Study) -> tuple[str, Total] | None:
+    """The engine's device on which the whole model was fastest."""
+    totals = [
+        (device.name, total)
+        for device in study.profile.devices
+        if device.name != "host" and (total := study.total_of(device.name)) is not None
+    ]
+    return min(totals, key=lambda entry: entry[1].seconds.median, default=None)
+
+
+def _time(study: Study) -> Entry | None:
+    placement, unplaced = study.placement, fastest_engine(study)
+    if placement is not None:
+        verified = placement.verified
+        seconds = study.expected(placement.seconds) if verified is None else verified.seconds
+        origin = "predicted" if verified is None else "measured"
+        image, where = seconds / placement.batch, "with the placement"
+    elif unplaced is not None:
+        device, total = unplaced
+        image = total.seconds.median / total.batch
+        where, origin = study.called(device), "measured"
+    else:
+        return None
+    if not image:
+        return None
+    batch = "" if study.batch == 1 else f", in batches of {study.batch}"
+    threads = "1 thread" if study.threads == 1 else f"{study.threads} threads"
+    return Entry(
+        "One image takes",
+        units.seconds(image),
+        f"{where}, {threads}{batch}; {origin}; {units.count(1 / image)} images a second",
+    )
+
+
+def _slowest(study: Study) -> Entry | None:
+    found = slowest_ops(study, 1)
+    if not found:
+        return None
+    op, share = found[0]
+    assert op.chosen is not None
+    return Entry(
+        "The slowest layer",
+        f"{units.share(share)} in {op.op.layer or op.op.name or op.op.op}",
+        f"operator {op.op.node}, {op.op.op}, {units.seconds(op.chosen.seconds.median)} on "
+        f"{study.place(op)}; its share is of all operators' times",
+    )
+
+
+def _host(study: Study) -> Entry | None:
+    ours, theirs = fastest_engine(study), study.total_of("host")
+    if ours is None or theirs is None or not ours[1].seconds.median:
+        return None
+    device, total = ours
+    host = study.called("host")
+    rest = "" if study.host_computes_all else ", which has its binary operators from the engine"
+    times = theirs.seconds.median / total.seconds.median
+    return Entry(
+        f"The engine against {host}",
+        f"{units.times(times)} as fast",
+        f"{units.seconds(total.seconds.median)} on {study.called(device)}; "
+        f"{units.seconds(theirs.seconds.median)} on {host}{rest}; measured, without a placement",
+    )
+
+
+def _placement(study: Study) -> Entry | None:
+    placement = study.placement
+    if placement is None:
+        return None
+    name = "The placement makes it"
+    if placement.verified is not None:
+        found = placement.verified
+        return Entry(
+            name,
+            f"{found.gain:.2f}x as fast",
+            f"{units.seconds(found.seconds)}, and {units.seconds(found.unplaced_seconds)} without "
+            f"it; measured in turns ({found.lowest:.2f}x to {found.highest:.2f}x: "
+            f"{found.certainty})",
+        )
+    unplaced = study.unplaced
+    if unplaced is None or not placement.seconds:
+        return None
+    gain = unplaced.rows / placement.seconds
+    said = "predicted"
+    if gain < _SOME_GAIN:
+        said += ", which is no gain" if gain > 1 / _SOME_GAIN else ", SLOWER than without"
+    return Entry(
+        name,
+        f"{gain:.2f}x as fast",
+        f"{said}: {units.seconds(study.expected(placement.seconds))}, and "
+        f"{units.seconds(unplaced.seconds)} without it; larq-engine place measures it on the "
+        "profile's machine",
+    )
