@@ -195,3 +195,32 @@ def test_few_products_of_two_numbers(rng):
     y = net.conv(net.sign(x), np.where(signs(rng, 8, 3, 3, 1) > 0, 2.0, 0.5).astype(np.float32))
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
     assert "LceBconv2d" not in converted.kinds
+
+
+@pytest.mark.parametrize("is_sequence", [False, True])
+@pytest.mark.parametrize(
+    ("taps", "channels", "outputs", "is_few"),
+    [
+        (80, 1, 32, True),
+        (80, 1, 64, False),
+        (40, 4, 8, True),
+        (40, 4, 16, False),
+        (20, 2, 40, False),
+    ],
+)
+def test_long_taps_of_few_channels(taps, channels, outputs, is_few, is_sequence, rng):
+    """In one line, as a Conv1D's are: their bits would be brought together one by one."""
+    net = Net()
+    x = net.input(1, 400, channels) if is_sequence else net.input(1, 1, 400, channels)
+    signed = net.sign(x)
+    image = net.reshape(signed, 1, 1, 400, channels) if is_sequence else signed
+    y = net.conv(image, signs(rng, outputs, 1, taps, channels), stride=(1, 4))
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+    (layer,) = converted.layers
+    assert layer.became == ("weights only" if is_few else "binary")
+    weights = outputs * taps * channels
+    # As bits, and the scale of all; or each tap in a word.
+    assert layer.bytes_after == (-(-weights // 32) * 4 + 4 if is_few else outputs * taps * 4)
+    if is_few:
+        assert f"{taps * channels} products for each of {outputs} outputs" in layer.reason
+        assert f"{channels} channel" in layer.reason
