@@ -62,11 +62,12 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument(
         "--sign-of-zero",
-        choices=("error", "+1", "-1"),
-        default="error",
+        action="append",
+        metavar="[LAYER=]VALUE",
         help="ONNX, PyTorch: what Sign (torch.sign) gives for 0 in the file, +1 or -1; in the "
-        "model it gives 0, which no bit can be. error (default): refuse a PyTorch module in which "
-        "torch.sign may meet a 0, and an ONNX model in which a binary layer reads a Sign",
+        "model it gives 0, which no bit can be. error (default): refuse a model in which a binary "
+        "layer would read that 0. With LAYER=, a name or a pattern such as 'block.*', it is for "
+        "the signs of that layer; may be repeated",
     )
     parser.add_argument(
         "--open-batch",
@@ -156,6 +157,7 @@ def _part(text: str) -> float:
 
 def _run(arguments: argparse.Namespace) -> None:
     model, output, report = arguments.model, arguments.output, arguments.report
+    arguments.sign_of_zero = _read_sign_of_zero(arguments)
     kind = find_kind(model)
     if kind in (ModelKind.TFLITE, ModelKind.ONNX) and arguments.default_int8_range is not None:
         arguments.usage_error("--default-int8-range: for a Keras model or SavedModel only")
@@ -197,6 +199,20 @@ def _run(arguments: argparse.Namespace) -> None:
         print(converted.report, file=remarks)
     for path, content in contents.items():
         print(printable(f"wrote {path}: {len(content)} bytes"), file=remarks)
+
+
+def _read_sign_of_zero(arguments: argparse.Namespace) -> str | dict[str, str]:
+    """One value for all layers, or one for each; what names no layer is for all others."""
+    from larq_engine.converter.options import ALL_LAYERS, SignOfZero
+
+    given = arguments.sign_of_zero or ["error"]
+    named = [text.rpartition("=") for text in given]
+    layers = {layer if equals else ALL_LAYERS: value for layer, equals, value in named}
+    try:
+        SignOfZero.read(layers)
+    except ValueError as error:
+        arguments.usage_error(f"--sign-of-zero: {error}")
+    return layers[ALL_LAYERS] if [*layers] == [ALL_LAYERS] else layers
 
 
 def _check_torch(arguments: argparse.Namespace) -> None:

@@ -3,7 +3,7 @@
 import dataclasses
 import gc
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from larq_engine.converter import schema
@@ -194,7 +194,7 @@ def convert_onnx(
     model: OnnxSource,
     *,
     channels_last: bool = False,
-    sign_of_zero: str = "error",
+    sign_of_zero: str | Mapping[str, str] = "error",
     inference_input_type: Any = "float32",
     inference_output_type: Any = "float32",
     representative_dataset: Any = None,
@@ -214,7 +214,9 @@ def convert_onnx(
             their channels last. If False, they are as in the ONNX model, and the file transposes
             them.
         sign_of_zero: What ONNX's operator Sign gives for 0 in the file: "+1" or "-1". "error"
-            leaves it 0, as ONNX defines it, and raises where a binary layer would read that 0.
+            leaves it 0, as ONNX defines it, and raises where a binary layer would read that 0. For
+            single layers give a dictionary from names, or patterns, to these: {"act1": "+1",
+            "block.*": "-1"}. Signs of what cannot be negative stay 0 and 1.
 
     Everything else is as for `convert_keras_model`.
     """
@@ -247,7 +249,7 @@ def convert_torch(
     example_inputs: Any,
     *,
     channels_last: bool = False,
-    sign_of_zero: str = "error",
+    sign_of_zero: str | Mapping[str, str] = "error",
     open_batch: bool = False,
     representative_dataset: Any = None,
     max_output_error: float | None = None,
@@ -264,8 +266,10 @@ def convert_torch(
             shapes.
         channels_last: Whether the file's inputs and outputs of three dimensions and more have their
             channels last. If False, they have PyTorch's order, and the file transposes them.
-        sign_of_zero: What torch.sign(0), which is 0 in PyTorch, becomes: "+1" or "-1". "error"
-            refuses a module where torch.sign may meet 0.
+        sign_of_zero: What torch.sign gives for 0 in the file: "+1" or "-1". "error" leaves it 0, as
+            PyTorch defines it, and raises where a binary layer would read that 0. For single
+            layers give a dictionary from names of modules, or patterns, to these: {"act1": "+1",
+            "block.*": "-1"}. Signs of what cannot be negative stay 0 and 1.
         open_batch: Leave the first dimension of inputs and outputs open, for any number of samples.
         check: Run the file on the example inputs and on random ones, and compare it with the module
             and with the float model.

@@ -1,14 +1,17 @@
 """What a caller may ask of a conversion."""
 
+import fnmatch
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 TARGETS = ("arm", "xcore")
 COMPATIBILITIES = ("larq_engine", "lce")
 
-# What a sign of three values gives for 0 in a file, where a bit has but two.
-SIGNS_OF_ZERO = ("error", "+1", "-1")
+_SIGNS_OF_ZERO = {"error": None, "+1": 1.0, "-1": -1.0}
+
+ALL_LAYERS = "*"  # as a pattern of layers
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,57 @@ class Options:
     def for_lce(self) -> bool:
         """XMOS's tools read LCE's operators as LCE writes them."""
         return self.compatibility == "lce" or self.for_xcore
+
+
+@dataclass(frozen=True)
+class SignOfZero:
+    """What signs of three values give for 0 in a file, where a bit has but two values.
+
+    Attributes:
+        layers: +1 or -1, or None for neither, by the name of a layer or a pattern such as "block.*"
+            or "*". A name counts before patterns, and patterns in their order.
+    """
+
+    layers: Mapping[str, float | None]
+
+    @staticmethod
+    def read(value: Any) -> "SignOfZero":
+        """What a caller gives: one value for all layers, or a dictionary from layers to values.
+
+        Raises:
+            ValueError: It is neither.
+        """
+        layers = value if isinstance(value, Mapping) else {ALL_LAYERS: value}
+        for layer, choice in layers.items():
+            known = isinstance(choice, str) and choice in _SIGNS_OF_ZERO
+            if not isinstance(layer, str) or not known:
+                got = repr(value) if layers is not value else f"{layer!r}: {choice!r}"
+                raise ValueError(
+                    'sign_of_zero: expected "error", "+1" or "-1", or a dictionary from layers to '
+                    f"these, got {got}; a sign of 0 is 0, which no bit can be"
+                )
+        return SignOfZero({layer: _SIGNS_OF_ZERO[choice] for layer, choice in layers.items()})
+
+    def of(self, layer: str) -> float | None:
+        """What the signs of a layer give for 0; None where nobody has said."""
+        if layer in self.layers:
+            return self.layers[layer]
+        return next((zero for name, zero in self.layers.items() if _fits(layer, name)), None)
+
+    def check_layers(self, known: Iterable[str]) -> None:
+        """Raises ValueError for a name that is none of the layers with signs of three values."""
+        layers = sorted(set(known))
+        for name in self.layers:
+            if name != ALL_LAYERS and not any(_fits(layer, name) for layer in layers):
+                there = ", ".join(map(repr, layers)) or "none"
+                raise ValueError(
+                    f"sign_of_zero: expected layers with a sign of three values, got {name!r}; "
+                    f"there are {there}"
+                )
+
+
+def _fits(layer: str, name: str) -> bool:
+    return layer == name or fnmatch.fnmatchcase(layer, name)
 
 
 def _check(name: str, value: str, known: tuple[str, ...]) -> None:

@@ -190,6 +190,7 @@ def test_pytorch_modules_come_from_functions(tmp_path, calls, arguments, changed
     [
         ("model.tflite", ["--channels-last"], "for an ONNX model or FILE.py:FUNCTION only"),
         ("model.tflite", ["--sign-of-zero", "+1"], "for an ONNX model or FILE.py:FUNCTION only"),
+        ("model.onnx", ["--sign-of-zero", "act=1"], 'expected "error", "+1" or "-1"'),
         ("model.py:f", ["--default-int8-range", "-1", "1"], "not for PyTorch"),
         ("model.py:f", ["--inference-input-type", "int8"], "not for PyTorch"),
     ],
@@ -240,6 +241,11 @@ def test_signatures_are_for_saved_models(model, tmp_path, calls, capsys):
         (["--channels-last"], {"channels_last": True}),
         (["--sign-of-zero", "+1"], {"sign_of_zero": "+1"}),
         (["--sign-of-zero=-1"], {"sign_of_zero": "-1"}),
+        (["--sign-of-zero", "act=+1"], {"sign_of_zero": {"act": "+1"}}),
+        (
+            ["--sign-of-zero=a.b=-1", "--sign-of-zero", "+1", "--sign-of-zero", "=error"],
+            {"sign_of_zero": {"a.b": "-1", "*": "+1", "": "error"}},
+        ),
     ],
 )
 def test_options_of_onnx_models(tmp_path, calls, arguments, changed):

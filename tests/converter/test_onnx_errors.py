@@ -433,7 +433,7 @@ def test_computing_with_an_open_batch():
 
 
 def test_arguments(rng):
-    _refused(_small(rng), "`sign_of_zero` to be one of 'error'", sign_of_zero="0")
+    _refused(_small(rng), 'sign_of_zero: expected "error"', sign_of_zero="0")
     with pytest.raises(TypeError, match=r"got ModelProto; .* pass model\.SerializeToString"):
         larq_engine.convert_onnx(_small(rng))
     with pytest.raises(FileNotFoundError, match=r"'absent\.onnx': expected a file, .*; check"):

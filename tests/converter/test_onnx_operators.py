@@ -7,7 +7,7 @@ from onnx import numpy_helper
 import larq_engine
 from larq_engine.converter import schema
 from larq_engine.converter.onnx_reader import table
-from tests.converter.graphs import run_stock, signs, steps
+from tests.converter.graphs import run_engine, run_stock, signs, steps
 from tests.converter.onnx_models import OPSET, OnnxNet, compare, float_model, reference
 
 
@@ -305,6 +305,33 @@ def test_a_sign_of_zero(rng, at_zero):
     image = rng.integers(-1, 2, (1, 32, 4, 4)).astype(np.float32)
     converted = compare(content, [image], sign_of_zero=at_zero)
     assert converted.report.count("binary") == 1
+
+
+def test_signs_of_zero_by_layer(rng):
+    """A sign of what cannot be negative is 0 or 1, whatever is said of it."""
+    net = OnnxNet()
+    x = net.input(1, 32, 4, 4)
+    layers = [
+        net.conv(net.op("Sign", value, name=f"/{name}/Sign"), signs(rng, 8, 32, 3, 3))
+        for name, value in [("a", x), ("b", net.op("Neg", x)), ("relu", net.op("Relu", x))]
+    ]
+    content = net.finish(*layers)
+    wanted = {"a": "+1", "*": "-1"}
+    converted = larq_engine.convert_onnx(content, sign_of_zero=wanted)
+    assert converted.report.count("binary") == 3
+    assert converted.report.remarks == (
+        "Sign(0) is +1 here and 0 in ONNX, in 'a'.",
+        "Sign(0) is -1 here and 0 in ONNX, in 'b'.",
+    )
+    image = rng.integers(-1, 2, (1, 32, 4, 4)).astype(np.float32)
+    got = run_engine(converted, [image])
+    kept = reference(content, [image])
+    for number, option in enumerate(("+1", "-1")):
+        np.testing.assert_array_equal(got[number], reference(content, [image], option)[number])
+        assert not np.array_equal(got[number], kept[number])
+    np.testing.assert_array_equal(got[2], kept[2])
+    with pytest.raises(ValueError, match=r"got 'c'; there are 'a', 'b', 'relu'"):
+        larq_engine.convert_onnx(content, sign_of_zero={"c": "+1"})
 
 
 @pytest.mark.parametrize("form", ["moved", "scaled", "straight through"])

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -11,6 +12,7 @@ from torch import nn
 
 import larq_engine
 from larq_engine import ConversionError, convert_torch
+from larq_engine.converter.options import SignOfZero
 from larq_engine.converter.torch_reader import comparing
 from larq_engine.converter.torch_reader.exporting import export
 from larq_engine.converter.torch_reader.lowering import lower
@@ -143,9 +145,9 @@ def test_another_type():
     refused(ValueError, words, Binary().eval().half())
 
 
-@pytest.mark.parametrize("sign_of_zero", ["1", 1, None])
+@pytest.mark.parametrize("sign_of_zero", ["1", 1, None, {"act": 1}, {"act": "0"}, {0: "+1"}])
 def test_another_sign_of_zero(sign_of_zero):
-    words = ['sign_of_zero: expected "error", "+1" or "-1", got ']
+    words = ['sign_of_zero: expected "error", "+1" or "-1", or a dictionary', "got "]
     refused(ValueError, words, Binary().eval(), sign_of_zero=sign_of_zero)
 
 
@@ -173,12 +175,37 @@ def test_a_module_that_counts_its_calls():
     refused(ConversionError, words, Counting().eval())
 
 
+class Signs(nn.Module):
+    """A layer behind the sign of what the module is given."""
+
+    def __init__(self, before=nn.Identity):
+        super().__init__()
+        self.before, self.act, self.layer = before(), ThreeValues(), Binary()
+
+    def forward(self, x):
+        return self.layer(self.act(self.before(x)))
+
+
 def test_a_sign_of_three_values():
-    words = ["torch.sign in the module's own forward", "test_torch_errors.py", 'sign_of_zero="+1"']
-    refused(ConversionError, words, ThreeValues().eval())
-    report = convert_torch(ThreeValues().eval(), X, sign_of_zero="-1").report
-    assert "torch.sign(0) is -1 here and 0 in PyTorch, in the module's own" in str(report)
+    words = ["torch.sign in 'act'", "test_torch_errors.py", "which the layer", 'sign_of_zero="+1"']
+    words += ["write torch.where(x >= 0, 1.0, -1.0)", "--sign-of-zero 'act=+1'"]
+    refused(ConversionError, words, Signs().eval())
+    report = convert_torch(Signs().eval(), X, sign_of_zero="-1").report
+    assert "torch.sign(0) is -1 here and 0 in PyTorch, in 'act'." in str(report)
     assert "torch.sign(0)" in report.to_json()
+
+
+def test_a_sign_of_three_values_that_no_binary_layer_reads():
+    x = X.clone()
+    x[0, 0, 0, 0] = 0
+    converted = convert_torch(ThreeValues().eval(), x)
+    got = larq_engine.Interpreter(bytes(converted)).predict(x.numpy())
+    np.testing.assert_array_equal(got, torch.sign(x).numpy())
+
+
+def test_a_layer_that_has_no_sign():
+    words = ["sign_of_zero: expected layers with a sign of three values, got 'act2'; there are"]
+    refused(ValueError, [*words, "'act'"], Signs().eval(), sign_of_zero={"act2": "+1"})
 
 
 class Net(nn.Module):
@@ -198,9 +225,9 @@ class Net(nn.Module):
 def parts():
     torch.manual_seed(1)
     module = Net().eval()
-    exported = export(module, (torch.randn(1, 32, 8, 8),), open_batch=False)
-    jumps, _ = write_signs(exported.rewritten, "error")
-    return module, exported, jumps, lower(exported, channels_last=False)
+    exported = export(module, (torch.randn(1, 32, 8, 8),))
+    signs = write_signs(exported.rewritten, SignOfZero.read("error"))
+    return module, exported, signs.jumps, lower(exported, channels_last=False)
 
 
 def test_the_comparison_follows_signs(parts):
@@ -223,6 +250,21 @@ def test_the_comparison_finds_a_wrong_sign(parts):
         r"others in \d+ of 2048 places; please report it .* without this check",
         str(caught.value),
     )
+
+
+def test_the_comparison_finds_another_sign_of_zero():
+    """No rounding excuses it: file and module both have exactly 0 there."""
+    torch.manual_seed(1)
+    module, x = Net().eval(), torch.randint(-1, 2, (1, 32, 8, 8)).float()
+    exported = export(module, (x,))
+    jumps = write_signs(exported.rewritten, SignOfZero.read("error")).jumps
+    lowered = lower(exported, channels_last=False)
+    first = next(op for op in lowered.model.graphs[0].ops if op.kind == "ADD")
+    constant = first.inputs[1]
+    first.inputs[1] = type(constant)("wrong", (), "FLOAT32", data=-constant.data)
+    zeros = int((x == 0).sum())
+    with pytest.raises(ConversionError, match=rf"signs of 'where', got others in {zeros} of 2048"):
+        comparing.compare_with_torch(module, exported, jumps, lowered)
 
 
 def test_the_comparison_finds_a_wrong_value(parts):

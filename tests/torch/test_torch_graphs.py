@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from larq_engine.converter.errors import ConversionError
+from larq_engine.converter.options import SignOfZero
 from larq_engine.converter.torch_reader.exporting import export
 from larq_engine.converter.torch_reader.folding import fold_constants
 from larq_engine.converter.torch_reader.nodes import kind
@@ -14,6 +15,8 @@ from tests.torch.networks import InPlaceSign, PolynomialSign
 
 # Values at which signs are decided.
 EDGES = torch.tensor([[-2.0, -1.0, -0.5, -1e-40, -0.0, 0.0, 1e-40, 0.3, 1.0, 2.0]])
+
+ERROR = SignOfZero.read("error")
 
 SIGN = ["aten.sign.default", "aten.add.Tensor", "aten.sign.default"]
 
@@ -28,7 +31,7 @@ class Function(nn.Module):
 
 
 def graph_of(module, *inputs):
-    return export(module.eval(), inputs or (EDGES,), open_batch=False).rewritten
+    return export(module.eval(), inputs or (EDGES,)).rewritten
 
 
 def kinds(graph_module):
@@ -71,16 +74,16 @@ SIGNS = {
 def test_signs_are_written_alike(form):
     module = Function(SIGNS[form])
     graph_module = graph_of(module)
-    jumps, remarks = write_signs(graph_module, "error")
+    found = write_signs(graph_module, ERROR)
     assert [name for name in kinds(graph_module) if "clone" not in name] == SIGN
     assert torch.equal(graph_module(EDGES), module(EDGES))
-    assert len(jumps) == 1 and remarks == ()
+    assert len(found.jumps) == 1 and not found.plain
 
 
 def test_a_sign_the_other_way_round():
     module = Function(lambda x: torch.where(x <= 0, 1.0, -1.0))
     graph_module = graph_of(module)
-    write_signs(graph_module, "error")
+    write_signs(graph_module, ERROR)
     assert kinds(graph_module) == [*SIGN, "aten.neg.default"]
     assert torch.equal(graph_module(EDGES), module(EDGES))
 
@@ -100,26 +103,17 @@ NO_SIGNS = {
 def test_what_is_no_sign_stays(form):
     module = Function(NO_SIGNS[form])
     graph_module = graph_of(module)
-    write_signs(graph_module, "error")
+    write_signs(graph_module, ERROR)
     assert torch.equal(graph_module(EDGES), module(EDGES))
 
 
-@pytest.mark.parametrize(("sign_of_zero", "value"), [("+1", 1.0), ("-1", -1.0)])
-def test_the_sign_of_zero(sign_of_zero, value):
-    graph_module = graph_of(Function(torch.sign))
-    _, remarks = write_signs(graph_module, sign_of_zero)
-    expected = torch.where(EDGES == 0, value, torch.sign(EDGES))
-    assert torch.equal(graph_module(EDGES), expected)
-    assert len(remarks) == 1
-    assert (
-        f"torch.sign(0) is {sign_of_zero} here and 0 in PyTorch, in the module's own" in remarks[0]
-    )
-
-
-def test_a_sign_of_three_values_is_refused():
+def test_a_sign_of_three_values_stays():
+    """Whether that matters is seen in the file; its zeros are the module's own."""
     graph_module = graph_of(nn.Sequential(nn.ReLU(), Function(torch.sign)))
-    with pytest.raises(ConversionError, match=r"torch\.sign in '1' .*sign_of_zero=\"\+1\" or"):
-        write_signs(graph_module, "error")
+    found = write_signs(graph_module, SignOfZero.read("+1"))
+    assert torch.equal(graph_module(EDGES), torch.sign(torch.relu(EDGES)))
+    assert [sign.layer for sign in found.plain.values()] == ["1"]
+    assert {*found.jumps} == {*found.plain}
 
 
 class Weighted(nn.Module):
@@ -133,18 +127,25 @@ class Weighted(nn.Module):
 
 def test_weights_without_zeros_have_a_sign():
     graph_module = graph_of(Weighted([-0.5, 0.25]), torch.ones(3, 2))
-    _, remarks = write_signs(graph_module, "error")
+    found = write_signs(graph_module, ERROR)
     fold_constants(graph_module)
-    assert kinds(graph_module) == ["aten.mul.Tensor"] and remarks == ()
+    assert kinds(graph_module) == ["aten.mul.Tensor"] and not found.constants
     assert torch.equal(graph_module(torch.ones(3, 2)), torch.tensor([[-1.0, 1.0]] * 3))
 
 
 def test_weights_with_a_zero_are_asked_about():
     graph_module = graph_of(Weighted([-0.5, 0.0]), torch.ones(3, 2))
-    with pytest.raises(ConversionError, match="sign_of_zero"):
-        write_signs(graph_module, "error")
-    write_signs(graph_module, "-1")
+    with pytest.raises(ConversionError, match=r"1 of 2 constants.*sign_of_zero"):
+        write_signs(graph_module, ERROR)
+    (zero,) = write_signs(graph_module, SignOfZero.read("-1")).constants.values()
+    assert zero == -1
     assert torch.equal(graph_module(torch.ones(3, 2)), torch.full((3, 2), -1.0))
+
+
+def test_weights_of_0_and_1():
+    graph_module = graph_of(Weighted([0.5, 0.0]), torch.ones(3, 2))
+    write_signs(graph_module, ERROR)
+    assert torch.equal(graph_module(torch.ones(3, 2)), torch.tensor([[1.0, 0.0]] * 3))
 
 
 def test_random_operators_are_no_constants():
@@ -162,7 +163,7 @@ class InPlace(Weighted):
 
 def test_weights_changed_in_place_by_themselves_are_constants():
     graph_module = graph_of(InPlace([-0.5, 0.25]), torch.ones(3, 2))
-    write_signs(graph_module, "error")
+    write_signs(graph_module, ERROR)
     fold_constants(graph_module)
     assert kinds(graph_module) == ["aten.mul.Tensor"]
     assert torch.equal(graph_module(torch.ones(3, 2)), torch.tensor([[-1.0, 1.0]] * 3))
@@ -220,5 +221,5 @@ def test_what_is_not_straight_through_stays(form):
 def test_a_polynomial_for_gradients_goes():
     graph_module = graph_of(PolynomialSign())
     remove_straight_through(graph_module)
-    write_signs(graph_module, "+1")
-    assert kinds(graph_module) == SIGN
+    write_signs(graph_module, ERROR)
+    assert kinds(graph_module) == ["aten.sign.default"]

@@ -9,6 +9,7 @@ from larq_engine.converter.graph import Array
 from larq_engine.converter.onnx_reader.file import Node
 from larq_engine.converter.onnx_reader.layout import Value
 from larq_engine.converter.onnx_reader.network import Network, Operand
+from larq_engine.converter.options import SignOfZero
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Call:
     inputs: Sequence[Operand]
     opset: int
     net: Network
-    sign_of_zero: str = "error"
+    sign_of_zero: SignOfZero
 
     def error(self, expected: str, got: object, remedy: str) -> ConversionError:
         return ConversionError(f"{self.node.title}: expected {expected}, got {got}; {remedy}")

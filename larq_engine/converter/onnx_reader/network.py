@@ -21,6 +21,7 @@ from larq_engine.converter.onnx_reader.layout import (
     identity,
     is_same_order,
 )
+from larq_engine.converter.third_values import PlainSign
 
 # What an input of an operator is: known, computed when the model runs, or absent.
 Operand = Array | Value | None
@@ -73,8 +74,9 @@ class Network:
         self.ops: list[Op] = []
         # Layers whose weights got one size, and how far from it theirs were, as a share of it.
         self.rounded: dict[str, float] = {}
-        # Results of Sign, each with what errors call it.
-        self.plain_signs: dict[Tensor, str] = {}
+        # Results of Sign, and the signs of constants.
+        self.plain_signs: dict[Tensor, PlainSign] = {}
+        self.constant_signs: list[PlainSign] = []
         self.makers: dict[Tensor, Op] = {}
         self._reordered: dict[Any, Value] = {}
 

@@ -1,13 +1,14 @@
 """An ONNX model as a float .tflite file."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from larq_engine.converter import schema
 from larq_engine.converter.errors import ConversionError
-from larq_engine.converter.graph import Graph
+from larq_engine.converter.graph import Graph, Tensor
 from larq_engine.converter.onnx_reader.call import Call
 from larq_engine.converter.onnx_reader.evaluating import Evaluator
 from larq_engine.converter.onnx_reader.file import (
@@ -21,9 +22,9 @@ from larq_engine.converter.onnx_reader.layout import OPEN, Shape, Value, channel
 from larq_engine.converter.onnx_reader.masks import with_masks
 from larq_engine.converter.onnx_reader.moving import OPEN_SIZE
 from larq_engine.converter.onnx_reader.network import Network, Operand
-from larq_engine.converter.onnx_reader.signs import check_signs
 from larq_engine.converter.onnx_reader.table import find_row
-from larq_engine.converter.options import SIGNS_OF_ZERO
+from larq_engine.converter.options import SignOfZero
+from larq_engine.converter.third_values import choose_signs, describe_chosen
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,9 @@ class OnnxFile:
     remarks: tuple[str, ...]
 
 
-def onnx_to_tflite(source: OnnxSource, *, ends_channels_last: bool, sign_of_zero: str) -> OnnxFile:
+def onnx_to_tflite(
+    source: OnnxSource, *, ends_channels_last: bool, sign_of_zero: str | Mapping[str, str]
+) -> OnnxFile:
     """The float .tflite file of an ONNX model.
 
     Args:
@@ -51,12 +54,10 @@ def onnx_to_tflite(source: OnnxSource, *, ends_channels_last: bool, sign_of_zero
         ValueError: It is no model, or an argument is none of those.
         ConversionError: There is no such operator or form of one.
     """
-    if sign_of_zero not in SIGNS_OF_ZERO:
-        names = ", ".join(map(repr, SIGNS_OF_ZERO))
-        raise ValueError(f"Expected `sign_of_zero` to be one of {names}, but got {sign_of_zero!r}.")
+    choice = SignOfZero.read(sign_of_zero)
     model = read_onnx(source)
     with np.errstate(all="ignore"):  # infinities and NaN are results like any other
-        making = _Making(model, ends_channels_last, sign_of_zero)
+        making = _Making(model, ends_channels_last, choice)
         graph = making.graph()
     return OnnxFile(schema.write(schema.make_model([graph])), making.remarks())
 
@@ -64,7 +65,9 @@ def onnx_to_tflite(source: OnnxSource, *, ends_channels_last: bool, sign_of_zero
 class _Making:
     """The graph of a model in the making."""
 
-    def __init__(self, model: OnnxModel, ends_channels_last: bool, sign_of_zero: str) -> None:
+    def __init__(
+        self, model: OnnxModel, ends_channels_last: bool, sign_of_zero: SignOfZero
+    ) -> None:
         self._model = model
         self._channels_last = ends_channels_last
         self._sign_of_zero = sign_of_zero
@@ -72,6 +75,7 @@ class _Making:
         self._values: dict[str, Operand] = dict(model.constants)
         self._evaluator = Evaluator(model.opset, model.constants.values())
         self._differences: dict[str, tuple[str, str]] = {}
+        self._chosen: dict[Tensor, float] = {}
 
     def graph(self) -> Graph:
         for given in self._model.inputs:
@@ -82,16 +86,22 @@ class _Making:
         for name in self._model.outputs:
             self._output(name)
         graph = self._net.graph(self._model.name)
-        check_signs(graph, self._net.plain_signs)
+        plain = self._net.plain_signs
+        signs = [*plain.values(), *self._net.constant_signs]
+        self._sign_of_zero.check_layers(sign.layer for sign in signs)
+        self._chosen = choose_signs(graph, plain, self._sign_of_zero)
         return graph
 
     def remarks(self) -> tuple[str, ...]:
         """Where the file is not what the model says to the last bit."""
+        chosen = {self._net.plain_signs[tensor]: zero for tensor, zero in self._chosen.items()}
+        remarks = describe_chosen("Sign", "ONNX", chosen)
         rounded = self._net.rounded
         if not rounded:
-            return ()
+            return tuple(remarks)
         more = f" and {len(rounded) - _NAMED} more" if len(rounded) > _NAMED else ""
         return (
+            *remarks,
             f"Weights of {', '.join(list(rounded)[:_NAMED])}{more}: sizes that are up to "
             f"{max(rounded.values()):.1g} of their mean away from it, as exporters round them, are "
             "one size for each output channel.",

@@ -5,38 +5,33 @@ from collections.abc import Callable
 import numpy as np
 
 from larq_engine.converter import schema
-from larq_engine.converter.errors import ConversionError
-from larq_engine.converter.graph import NUMPY_TYPES, Array, Graph, Op, Tensor
-from larq_engine.converter.layers import KINDS, find_convolution
+from larq_engine.converter.graph import NUMPY_TYPES, Array, Tensor
 from larq_engine.converter.onnx_reader.call import Call
 from larq_engine.converter.onnx_reader.elementwise import Maker
 from larq_engine.converter.onnx_reader.layout import Value, closed
 from larq_engine.converter.onnx_reader.moving import OPEN_SIZE
 from larq_engine.converter.onnx_reader.network import Network
 from larq_engine.converter.sign_values import uniform
-from larq_engine.converter.signs import Binary, NotBinary, find_binary, scalar
-from larq_engine.converter.weights import scales
+from larq_engine.converter.third_values import PlainSign, third_value
 
-# sign(sign(x) + c): c makes the sign of the third value.
-_AT_ZERO = {"+1": 0.1, "-1": -0.1}
+# sign(sign(x) + c) is +1 for 0.
+_SHIFT = np.array(0.1, np.float32)
 
 
 def sign(call: Call) -> Value:
-    if call.sign_of_zero != "error":
-        return _two_valued(call, call.value(), call.sign_of_zero)
     made = call.each("SIGN", call.value())
-    call.net.plain_signs[made.tensor] = call.node.title
+    call.net.plain_signs[made.tensor] = _plain_sign(call)
     return made
 
 
-def _two_valued(call: Call, x: Value, at_zero: str) -> Value:
-    shift = np.array(_AT_ZERO[at_zero], np.float32)
-    return call.each("SIGN", call.each("ADD", call.each("SIGN", x), shift))
+def _plain_sign(call: Call) -> PlainSign:
+    return PlainSign(call.node.title, call.net.layer, "use Where")
 
 
 def bipolar_quant(call: Call) -> Value:
     """scale * (x >= 0 ? 1 : -1)."""
-    made = _two_valued(call, call.value(), "+1")
+    sign_of_value = call.each("SIGN", call.value())
+    made = call.each("SIGN", call.each("ADD", sign_of_value, _SHIFT))
     scale = call.weights(1, "its scale")
     return made if (scale == 1).all() else call.each("MUL", made, scale)
 
@@ -211,11 +206,17 @@ def fold_cast(call: Call, x: Array) -> Array | None:
 
 
 def fold_sign(call: Call, x: Array) -> Array:
+    """Weights without a negative one are 0 and 1, as values are that cannot be negative."""
     result = np.sign(x)
     zeros = result == 0
-    if call.sign_of_zero == "error" and zeros.any():
-        raise _third_value(call.node.title, f"{zeros.sum()} of {x.size} constants")
-    return np.where(zeros, np.float32(call.sign_of_zero), result) if zeros.any() else result
+    sign = _plain_sign(call)
+    call.net.constant_signs.append(sign)
+    if not zeros.any() or not (x < 0).any():
+        return result
+    wanted = call.sign_of_zero.of(sign.layer)
+    if wanted is None:
+        raise third_value(sign, f"{zeros.sum()} of {x.size} constants")
+    return np.where(zeros, np.float32(wanted), result)
 
 
 def fold_scatter(call: Call, there: Array, where: Array, numbers: Array) -> Array | None:
@@ -260,44 +261,3 @@ def _quant_form(call: Call, bits: Array) -> tuple[Array, Array, Callable[[Array]
     low = -(2.0 ** (width - 1)) + narrow if signed else 0.0
     high = 2.0 ** (width - 1) - 1 if signed else 2.0**width - 1 - narrow
     return np.array(low, np.float32), np.array(high, np.float32), _ROUNDINGS[mode]
-
-
-# ---- The third value -----------------------------------------------------------------------------
-
-
-def check_signs(graph: Graph, plain: dict[Tensor, str]) -> None:
-    """Raises ConversionError if a layer would be binary but for a sign that has a third value."""
-    for tensor, title in plain.items():
-        layer = _binary_but_for(tensor)
-        if layer is not None:
-            raise _third_value(title, f"a computed value, which the layer '{layer.layer}' reads")
-
-
-def _binary_but_for(sign: Tensor) -> Op | None:
-    """A layer of binary weights that reads a sign, moved and scaled at most."""
-    waiting, seen = [sign], set()
-    while waiting:
-        tensor = waiting.pop()
-        if tensor in seen:
-            continue
-        seen.add(tensor)
-        for op in tensor.consumers:
-            if op.kind in KINDS and op.inputs[0] is tensor:
-                forms = find_convolution(op)
-                # It may be a part of another form of sign, in which its third value is lost.
-                if isinstance(forms, NotBinary) or isinstance(find_binary(tensor), Binary):
-                    continue
-                if not isinstance(scales(forms[0].weights), NotBinary):
-                    return op
-            scaled = op.kind in ("MUL", "DIV") and any(map(scalar, op.inputs))
-            if op.known.moved is not None or scaled or op.kind == "NEG":
-                waiting.extend(op.outputs)
-    return None
-
-
-def _third_value(title: str, got: str) -> ConversionError:
-    return ConversionError(
-        f"{title}: expected no value that is 0, as Sign of 0 is 0, a third value that binary "
-        f"layers do not have, got {got}; say whether 0 becomes +1 or -1, with "
-        'sign_of_zero="+1" (x >= 0 is +1) or sign_of_zero="-1" (--sign-of-zero), or use Where'
-    )

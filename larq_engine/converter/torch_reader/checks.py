@@ -3,17 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from larq_engine.converter.options import SIGNS_OF_ZERO
 from larq_engine.converter.torch_reader.packages import import_torch
-
-
-def check_sign_of_zero(sign_of_zero: str) -> None:
-    """Raises ValueError if it is none of the possible values."""
-    if sign_of_zero not in SIGNS_OF_ZERO:
-        raise ValueError(
-            f'sign_of_zero: expected "error", "+1" or "-1", got {sign_of_zero!r}; torch.sign(0) is '
-            "0, which no bit can be"
-        )
 
 
 def check_module(module: Any) -> None:

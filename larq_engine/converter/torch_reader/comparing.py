@@ -6,26 +6,22 @@ it jumps from one value to another: the two may differ there only where the valu
 is as close to it as rounding reaches. All else must agree up to rounding.
 """
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from larq_engine.converter.check_run import PartRun
 from larq_engine.converter.errors import ConversionError
-from larq_engine.converter.graph import Array, Graph, Tensor
+from larq_engine.converter.graph import Graph, Tensor
+from larq_engine.converter.third_values import value_before_sign
 from larq_engine.converter.torch_reader.exporting import BATCHES, Exported, export
+from larq_engine.converter.torch_reader.forced_run import Forced, ForcedRun, difference
 from larq_engine.converter.torch_reader.lowering import Lowered, channels_to
 from larq_engine.converter.torch_reader.packages import import_torch
 from larq_engine.converter.torch_reader.signs import Jump
+from larq_engine.converter.torch_reader.zeros import ZerosMet, describe_zeros, meet_zeros
 from larq_engine.python.errors import host_errors
 from larq_engine.python.text_table import counted
-
-# Of the largest value of a tensor: what rounding may add up to between two signs, and behind the
-# last. PyTorch's own results for a Bi-Real Net are 2e-7 off those in double precision.
-_REACH = 1e-4
 
 _SEED = 0
 
@@ -66,7 +62,7 @@ def compare_export(module: Any, exported: Exported) -> None:
         all_theirs = [leaves(module(*inputs)) for inputs in all_inputs]
     for ours, theirs in zip(all_ours, all_theirs, strict=True):
         for name, expected, got in zip(exported.output_names, theirs, ours, strict=True):
-            problem = _difference(expected.detach().numpy(), got.detach().numpy())
+            problem = difference(expected.detach(), got.detach())
             if problem:
                 raise ConversionError(
                     f"self-check: module {type(module).__name__}: expected what torch.export makes "
@@ -93,19 +89,23 @@ def compare_with_torch(
     taps = _find_taps(graph, lowered, jumps)
     others = _random_inputs(torch, exported.inputs)
     cases = [_Case(exported.original, inputs, _AT_FAULT) for inputs in (exported.inputs, others)]
-    _compare_cases(what, exported, jumps, taps, lowered, cases)
+    met = _compare_cases(what, exported, jumps, taps, lowered, cases)
     batches: list[int] = []
     if exported.open_batch:
         for batch in _BATCHES:
             case = _with_batch(what, module, exported, batch)
             if case is not None:
-                _compare_cases(what, exported, jumps, taps, lowered, [case])
+                met += _compare_cases(what, exported, jumps, taps, lowered, [case])
                 batches.append(batch)
     shapes = ", ".join(str(tuple(tensor.shape)) for tensor in exported.inputs)
     also = f", and for batches of {', '.join(map(str, sorted(batches)))}" if batches else ""
-    return (
-        f"{counted(len(taps), 'sign')} and {counted(len(graph.outputs), 'output')} agree with "
-        f"PyTorch, for inputs of the shapes {shapes}{also}."
+    signs = sum(not jump.rounds for jump in taps.values())
+    return " ".join(
+        [
+            f"{counted(signs, 'sign')} and {counted(len(graph.outputs), 'output')} agree with "
+            f"PyTorch, for inputs of the shapes {shapes}{also}.",
+            *describe_zeros(met),
+        ]
     )
 
 
@@ -159,115 +159,48 @@ def _compare_cases(
     taps: dict[Tensor, Jump],
     lowered: Lowered,
     cases: Sequence[_Case],
-) -> None:
+) -> list[ZerosMet]:
     """Runs the file and the graphs on inputs of one shape.
+
+    Returns:
+        For each case what its inputs met where the file has another sign of 0 than the module.
 
     Raises:
         ConversionError: They compute something else.
     """
     torch = import_torch()
     graph = lowered.model.graphs[0]
-    wanted = list(dict.fromkeys([*taps, *graph.outputs]))
+    before = {tensor: value_before_sign(tensor) for tensor in taps}
+    wanted = list(dict.fromkeys([*taps, *filter(None, before.values()), *graph.outputs]))
     file = PartRun(lowered.model, graph.inputs, graph.ops, wanted)
+    met: list[ZerosMet] = []
     for case in cases:
         arrays = [tensor.numpy() for tensor in _given(lowered, case.inputs)]
         with host_errors(f"self-check: {what} ({case.remedy})"):
             file.run(dict(zip(graph.inputs, arrays, strict=True)))
-        forced = {jump.node: (jump, file.value(tensor)) for tensor, jump in taps.items()}
-        with torch.no_grad():
-            expected = _run(torch, what, case, forced, jumps)
-        for name, tensor, value in zip(exported.output_names, graph.outputs, expected, strict=True):
-            got = torch.from_numpy(file.value(tensor))
-            got = channels_to(got, last=False) if lowered.channels_last else got
-            problem = _difference(value.detach().numpy(), got.numpy())
-            if problem:
-                raise ConversionError(
-                    f"self-check: {what}: expected the .tflite file to compute the same '{name}', "
-                    f"got another: {problem}; {case.remedy}"
-                )
+        forced = {
+            jump.node: Forced(jump, file.value(tensor), None if x is None else file.value(x))
+            for (tensor, jump), x in zip(taps.items(), before.values(), strict=True)
+        }
+        outputs = [torch.from_numpy(file.value(tensor)) for tensor in graph.outputs]
+        if lowered.channels_last:
+            outputs = [channels_to(value, last=False) for value in outputs]
+        got = dict(zip(exported.output_names, outputs, strict=True))
+        run = ForcedRun(case.graph_module, jumps, forced)
+        problem = run.compare(case.inputs, got)
+        if problem:
+            # Rounding may reach further than in most networks: double precision tells how far.
+            problem = run.compare(
+                case.inputs, got, run.in_double(case.inputs, exported.output_names)
+            )
+        if problem:
+            raise ConversionError(f"self-check: {what}: {problem}; {case.remedy}")
+        if any(jump.zero is not None for jump in jumps.values()):
+            met.append(meet_zeros(case.graph_module, jumps, case.inputs, outputs))
+    return met
 
 
 def _given(lowered: Lowered, inputs: tuple[Any, ...]) -> list[Any]:
     """Inputs as the file takes them."""
     moved = (channels_to(x, last=True) for x in inputs) if lowered.channels_last else inputs
     return [tensor.contiguous() for tensor in moved]
-
-
-def _run(
-    torch: Any,
-    what: str,
-    case: _Case,
-    forced: dict[str, tuple[Jump, Array]],
-    jumps: dict[str, Jump],
-) -> list[Any]:
-    """Runs a graph with given values where it jumps, and checks that it could have these."""
-
-    chosen = {jump.node: jump for jump in jumps.values() if jump.zero is not None}
-
-    class Run(torch.fx.Interpreter):  # type: ignore[misc]
-        def run_node(self, node: Any) -> Any:
-            result = super().run_node(node)
-            if node.name in chosen:
-                jump = chosen[node.name]
-                result = torch.where(self._before(node, jump) == 0, jump.zero, result)
-            if node.name not in forced:
-                return result
-            jump, value = forced[node.name]
-            got = _as_torch(torch, value, result)
-            if got is None:
-                return result
-            before = self._before(node, jump).abs()
-            finite = before[before.isfinite()]
-            reach = _REACH * finite.max() if finite.numel() else 0.0
-            wrong = (got != result) & ~(before <= reach) & ~before.isnan()
-            if wrong.any():
-                raise ConversionError(
-                    f"self-check: {what}: expected the .tflite file to have the signs of "
-                    f"'{node.name}', got others in {int(wrong.sum())} of {wrong.numel()} places; "
-                    f"{case.remedy}"
-                )
-            return got
-
-        def _before(self, node: Any, jump: Jump) -> Any:
-            """What is 0 where the value jumps."""
-            if jump.value:
-                name = jumps[jump.value].node if jump.value in jumps else jump.value
-                return next(v for n, v in self.env.items() if n.name == name)
-            args, _ = self.fetch_args_kwargs_from_env(node)
-            return torch.as_tensor(args[0]) - args[1]
-
-    run = Run(case.graph_module, garbage_collect_values=False)
-    run.extra_traceback = False  # Our errors are not of the graph's code.
-    return list(torch.utils._pytree.tree_leaves(run.run(*case.inputs)))
-
-
-def _as_torch(torch: Any, value: Array, like: Any) -> Any:
-    """A value of the file with dimensions in PyTorch's order; None if it has other ones.
-
-    litert_torch moves channels where it likes. Of several orders that fit, it is the one that
-    agrees best: a wrong one would be random.
-    """
-    tensor = torch.from_numpy(np.array(value)).to(like.dtype)
-    fitting = [
-        tensor.permute(0, *order)
-        for order in itertools.permutations(range(1, tensor.ndim))
-        if tensor.ndim and tensor.permute(0, *order).shape == like.shape
-    ]
-    if not fitting:
-        return None
-    return min(fitting, key=lambda moved: int((moved != like).sum())).contiguous()
-
-
-def _difference(expected: Array, got: Array) -> str:
-    """How far two arrays are apart, if it is too far."""
-    if expected.shape != got.shape:
-        return f"the shape {got.shape} in place of {expected.shape}"
-    expected, got = expected.astype(np.float64), got.astype(np.float64)
-    finite = np.isfinite(expected)
-    if not np.array_equal(expected[~finite], got[~finite], equal_nan=True):
-        return "infinities or NaN are in other places"
-    reach = _REACH * float(np.abs(expected[finite]).max(initial=0))
-    furthest = float(np.abs(expected[finite] - got[finite]).max(initial=0))
-    if furthest <= reach:
-        return ""
-    return f"values are off by up to {furthest:.2g}, where rounding reaches {reach:.2g}"

@@ -7,6 +7,12 @@ Node = Any  # torch.fx.Node
 # What gives its input on, as far as values go.
 COPIES = ("aten.detach.default", "aten.alias.default", "aten.clone.default")
 
+# Signs of three values.
+PLAIN_SIGNS = ("aten.sgn.default", "aten.sign.default")
+
+# In the meta of a node: the names of others that computed the same, before they were one.
+JOINED = "larq_engine_joined"
+
 
 def kind(node: Any) -> str:
     """The operator's name, as aten.add.Tensor; "" of what is no operator."""

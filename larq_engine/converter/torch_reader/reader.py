@@ -1,11 +1,12 @@
 """PyTorch modules to float .tflite files: torch.export, our own rewriting, litert_torch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from larq_engine.converter import schema
-from larq_engine.converter.torch_reader.checks import check_inputs, check_module, check_sign_of_zero
+from larq_engine.converter.options import SignOfZero
+from larq_engine.converter.torch_reader.checks import check_inputs, check_module
 from larq_engine.converter.torch_reader.comparing import compare_export, compare_with_torch
 from larq_engine.converter.torch_reader.exporting import BATCHES, export
 from larq_engine.converter.torch_reader.folding import fold_constants
@@ -15,6 +16,7 @@ from larq_engine.converter.torch_reader.packages import import_litert_torch, imp
 from larq_engine.converter.torch_reader.quiet import quiet_torch
 from larq_engine.converter.torch_reader.signs import write_signs
 from larq_engine.converter.torch_reader.straight_through import remove_straight_through
+from larq_engine.converter.torch_reader.zeros import choose_zero
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ def torch_to_tflite(
     example_inputs: Any,
     *,
     channels_last: bool,
-    sign_of_zero: str,
+    sign_of_zero: str | Mapping[str, str],
     open_batch: bool,
     check: bool,
     progress: Callable[[str], None],
@@ -51,7 +53,7 @@ def torch_to_tflite(
             another device or of another type than float32.
         ConversionError: The module cannot be exported or lowered, or computes something else then.
     """
-    check_sign_of_zero(sign_of_zero)
+    choice = SignOfZero.read(sign_of_zero)
     with quiet_torch():
         import_torch()
         check_module(module)
@@ -62,21 +64,22 @@ def torch_to_tflite(
         if check:
             compare_export(module, exported)
         remove_straight_through(exported.rewritten)
-        signs, remarks = write_signs(exported.rewritten, sign_of_zero)
+        signs = write_signs(exported.rewritten, choice)
         fold_constants(exported.rewritten)
         progress("making operators of LiteRT")
         lowered = lower(exported, channels_last)
         if open_batch:
             twin = export(module, inputs, BATCHES[1])
             remove_straight_through(twin.rewritten)
-            write_signs(twin.rewritten, sign_of_zero)
+            write_signs(twin.rewritten, choice)
             fold_constants(twin.rewritten)
             twin_graph = lower(twin, channels_last).model.graphs[0]
             what = f"module {type(module).__name__}"
             open_graph(lowered.model.graphs[0], twin_graph, BATCHES, what)
             lowered = replace(lowered, content=schema.write(lowered.model))
+        lowered, jumps, remarks = choose_zero(lowered, signs, choice)
         compared = ""
         if check:
             progress("comparing with PyTorch")
-            compared = compare_with_torch(module, exported, signs, lowered)
+            compared = compare_with_torch(module, exported, jumps, lowered)
     return TorchModel(lowered.content, remarks, compared)

@@ -2,19 +2,24 @@
 
 A sign of x, +1 for 0, becomes sign(sign(x) + 0.5), or sign(sign(x) - 0.5) if it is -1 for 0.
 litert_torch moves channels past these operators, and the converter reads them. torch.sign itself
-has three values. What becomes of 0 is said by the module (x.sign() + (x == 0), a mask, a choice),
-by the weights, of which none may be 0, or by the option sign_of_zero.
+has three values. The module may say what becomes of 0 (x.sign() + (x == 0), a mask, a choice). Else
+the sign stays as it is, but for weights of which some are 0; for these the option sign_of_zero is
+needed. Other signs are chosen in the file (third_values.py).
 """
 
 from dataclasses import dataclass, replace
 from typing import Any
 
-from larq_engine.converter.errors import ConversionError
+from larq_engine.converter.options import SignOfZero
+from larq_engine.converter.third_values import PlainSign, third_value
 from larq_engine.converter.torch_reader.folding import Constants
 from larq_engine.converter.torch_reader.nodes import (
+    JOINED,
+    PLAIN_SIGNS,
     Node,
     kind,
     module_name,
+    module_path,
     shape,
     source_line,
 )
@@ -22,12 +27,12 @@ from larq_engine.converter.torch_reader.packages import import_torch
 from larq_engine.converter.torch_reader.three_values import SignFinder
 
 _SHIFT = 0.5
-_NAMED = 8  # places in a message
 
-_SIGNS = ("aten.sgn.default", "aten.sign.default")
 _COMPARISONS = tuple(
     f"aten.{name}.{of}" for name in ("ge", "gt", "le", "lt") for of in ("Scalar", "Tensor")
 )
+# What goes from one whole number to the next at once.
+_ROUNDINGS = tuple(f"aten.{name}.default" for name in ("round", "floor", "ceil", "trunc"))
 
 
 @dataclass(frozen=True)
@@ -36,27 +41,48 @@ class Jump:
 
     Attributes:
         node: The name of the node that does.
-        value: The name of the node whose sign it gives; "" for a comparison, whose inputs tell.
-        zero: What it is for 0, if the module says something else.
+        value: The name of the node whose sign it gives; "" for a comparison or a rounding, whose
+            inputs tell.
+        zero: What it is for 0 in the file, if the module says something else.
+        negated: Whether the file has its negative.
+        layer: What `sign_of_zero` calls it.
+        rounds: Whether it goes from one whole number to the next.
     """
 
     node: str
     value: str = ""
     zero: float | None = None
+    negated: bool = False
+    layer: str = ""
+    rounds: bool = False
 
 
-def write_signs(module: Any, sign_of_zero: str) -> tuple[dict[str, Jump], tuple[str, ...]]:
+@dataclass(frozen=True)
+class Signs:
+    """What the signs of a graph have become.
+
+    Attributes:
+        jumps: Where values jump, by the names of nodes in the graph.
+        plain: The signs of three values among them, by the same names.
+        constants: Signs of weights that got another value for 0, with that.
+    """
+
+    jumps: dict[str, Jump]
+    plain: dict[str, PlainSign]
+    constants: dict[PlainSign, float]
+
+
+def write_signs(module: Any, sign_of_zero: SignOfZero) -> Signs:
     """Rewrites the signs in a graph.
 
-    Returns:
-        What jumps, by the names of the nodes in the graph; remarks for the report.
-
     Raises:
-        ConversionError: A sign has three values, and nothing says what becomes of 0.
+        ConversionError: A sign of weights has three values, and nothing says what becomes of 0.
+        ValueError: `sign_of_zero` names a layer that has no such sign.
     """
     graph = module.graph
     constants = Constants(module)
     finder = SignFinder(constants)
+    joined = {node.name: node.meta.get(JOINED, ()) for node in graph.nodes}
     jumps: dict[str, Jump] = {}
     # From the last to the first: of (x >= 0) * 2 - 1, the whole is the sign.
     for node in reversed(list(graph.nodes)):
@@ -65,47 +91,69 @@ def write_signs(module: Any, sign_of_zero: str) -> tuple[dict[str, Jump], tuple[
             continue
         negative, zero, positive = found.values
         if zero in (-1.0, 1.0) and {negative, positive} == {-1.0, 1.0}:
-            _replace(graph, node, found.x, zero, positive, jumps)
+            made = _replace(graph, node, found.x, zero, positive)
+            jumps[made.name] = Jump(node.name, found.x.name, negated=positive < 0)
     graph.eliminate_dead_code()
-    three_valued = [
-        node
-        for node in graph.nodes
-        if kind(node) in _SIGNS and not is_ours(node) and _may_be_zero(node, constants)
-    ]
-    remarks = _choose(graph, three_valued, sign_of_zero, jumps)
+    plain = [node for node in graph.nodes if kind(node) in PLAIN_SIGNS and not is_ours(node)]
+    sign_of_zero.check_layers(map(module_path, plain))
+    chosen = _choose(graph, plain, constants, sign_of_zero)
     graph.eliminate_dead_code()
     module.recompile()
-    jumps |= {node.name: Jump(node.name) for node in graph.nodes if kind(node) in _COMPARISONS}
-    left = {node.name for node in graph.nodes}
-    return {name: jump for name, jump in jumps.items() if name in left}, remarks
+    jumps |= {
+        node.name: Jump(node.name, rounds=kind(node) in _ROUNDINGS)
+        for node in graph.nodes
+        if kind(node) in (*_COMPARISONS, *_ROUNDINGS)
+    }
+    left = {node.name: node for node in graph.nodes}
+    three = {
+        n.name: _plain_sign(n) for n in plain if n.name in left and not constants.is_constant(n)
+    }
+    jumps |= {name: Jump(name, left[name].args[0].name) for name in three}
+    jumps = {name: jump for name, jump in jumps.items() if name in left}
+    # The module has them still.
+    jumps |= {
+        f"joined {name}": replace(jump, node=name)
+        for jump in jumps.values()
+        for name in joined.get(jump.node, ())
+    }
+    return Signs(jumps, three, chosen)
 
 
 def _choose(
-    graph: Any, three_valued: list[Node], sign_of_zero: str, jumps: dict[str, Jump]
-) -> tuple[str, ...]:
-    if not three_valued:
-        return ()
-    places = list(dict.fromkeys(module_name(node) for node in three_valued))
-    more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
-    where = ", ".join(places[:_NAMED]) + more
-    if sign_of_zero == "error":
-        line = source_line(three_valued[0])
-        raise ConversionError(
-            f"torch.sign in {where}{f' ({line})' if line else ''}: expected a sign of two values, "
-            'got one that gives 0 for 0; choose with sign_of_zero="+1" or sign_of_zero="-1" '
-            "(--sign-of-zero), or write torch.where(x >= 0, 1.0, -1.0) in the module"
-        )
-    for node in three_valued:
-        _replace(graph, node, node.args[0], float(sign_of_zero), 1.0, jumps)
-        made, jump = jumps.popitem()
-        jumps[made] = replace(jump, zero=float(sign_of_zero))
-    return (f"torch.sign(0) is {sign_of_zero} here and 0 in PyTorch, in {where}.",)
+    graph: Any, plain: list[Node], constants: Constants, sign_of_zero: SignOfZero
+) -> dict[PlainSign, float]:
+    """Says what weights of 0 become. Without a negative one, they have two values by themselves."""
+    chosen: dict[PlainSign, float] = {}
+    for node in plain:
+        if not constants.is_constant(node):
+            continue
+        x, sign = constants.value(node.args[0]), _plain_sign(node)
+        zeros = int((x == 0).sum())
+        if not zeros or not bool((x < 0).any()):
+            continue
+        zero = sign_of_zero.of(sign.layer)
+        if zero is None:
+            raise third_value(sign, f"{zeros} of {x.numel()} constants")
+        _replace(graph, node, node.args[0], zero, 1.0)
+        chosen[sign] = zero
+    return chosen
 
 
-def _replace(
-    graph: Any, node: Node, x: Node, zero: float, positive: float, jumps: dict[str, Jump]
-) -> None:
-    """Puts `positive` where x > 0, its negative where x < 0, and `zero` in the place of a node."""
+def _plain_sign(node: Node) -> PlainSign:
+    line = source_line(node)
+    return PlainSign(
+        f"torch.sign in {module_name(node)}{f' ({line})' if line else ''}",
+        module_path(node),
+        "write torch.where(x >= 0, 1.0, -1.0) in the module",
+    )
+
+
+def _replace(graph: Any, node: Node, x: Node, zero: float, positive: float) -> Node:
+    """Puts `positive` where x > 0, its negative where x < 0, and `zero` in the place of a node.
+
+    Returns:
+        The node of the sign. Behind it a negation may follow, which others take into themselves.
+    """
     aten = import_torch().ops.aten
     steps: list[tuple[Any, tuple[float, ...]]] = [
         (aten.sign.default, ()),
@@ -114,13 +162,13 @@ def _replace(
     ]
     if positive < 0:
         steps.append((aten.neg.default, ()))
-    made = x
+    made = [x]
     with graph.inserting_before(node):
         for target, numbers in steps:
-            made = graph.call_function(target, (made, *numbers))
-            made.meta = {**node.meta, _OURS: True}
-    node.replace_all_uses_with(made)
-    jumps[made.name] = Jump(node.name, x.name)
+            made.append(graph.call_function(target, (made[-1], *numbers)))
+            made[-1].meta = {**node.meta, _OURS: True}
+    node.replace_all_uses_with(made[-1])
+    return made[3]
 
 
 _OURS = "larq_engine_sign"
@@ -129,8 +177,3 @@ _OURS = "larq_engine_sign"
 def is_ours(node: Node) -> bool:
     """Whether a node is, or is on the way to, a sign that was written here."""
     return _OURS in node.meta
-
-
-def _may_be_zero(node: Node, constants: Constants) -> bool:
-    x = node.args[0]
-    return not constants.is_constant(x) or bool((constants.value(x) == 0).any())

@@ -7,7 +7,15 @@ no longer binary to the last bit.
 from typing import Any
 
 from larq_engine.converter.torch_reader.folding import is_repeatable
-from larq_engine.converter.torch_reader.nodes import Node, copied, is_node, kind, shape
+from larq_engine.converter.torch_reader.nodes import (
+    JOINED,
+    PLAIN_SIGNS,
+    Node,
+    copied,
+    is_node,
+    kind,
+    shape,
+)
 
 _SUMS = ("aten.add.Tensor", "aten.sub.Tensor", "aten.neg.default")
 
@@ -30,9 +38,11 @@ def _join_equals(graph: Any) -> None:
     """Makes one node of those that compute the same: clamp(x).detach() and clamp(x) are two."""
     first: dict[str, Node] = {}
     for node in list(graph.nodes):
-        if node.op == "call_function" and is_repeatable(node):
+        # Signs of three values may be chosen one by one.
+        if node.op == "call_function" and is_repeatable(node) and kind(node) not in PLAIN_SIGNS:
             equal = first.setdefault(f"{node.target} {node.args} {node.kwargs}", node)
             if equal is not node:
+                equal.meta[JOINED] = (*equal.meta.get(JOINED, ()), node.name)
                 node.replace_all_uses_with(equal)
                 graph.erase_node(node)
 

@@ -1,0 +1,258 @@
+"""Runs an exported module with the file's values wherever it jumps, and compares the two.
+
+Nothing else of the file goes into the module: what it computes of these values is its own.
+"""
+
+import copy
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from larq_engine.converter.graph import Array
+from larq_engine.converter.torch_reader.nodes import kind
+from larq_engine.converter.torch_reader.packages import import_torch
+from larq_engine.converter.torch_reader.signs import Jump
+
+# Of the largest value of a tensor: what rounding may add up to between two signs, and behind the
+# last. PyTorch's own results for a Bi-Real Net are 2e-7 off those in double precision.
+_REACH = 1e-4
+
+# Where that is too little: so many times what PyTorch's own float32 results are off those in double
+# precision. PyTorch adds sums up in some 16 parts, which halves their rounding four times over what
+# a kernel does that adds one term after the other; and as much again as only one run shows it.
+_TIMES_PYTORCH = 16
+
+
+@dataclass(frozen=True)
+class Forced:
+    """What the file has where the module jumps.
+
+    Attributes:
+        jump: Where.
+        value: What the file has there.
+        before: What that is the sign of, in the file, if that is known.
+    """
+
+    jump: Jump
+    value: Array
+    before: Array | None
+
+
+class ForcedRun:
+    """A graph, the places where it jumps by the names of nodes, and the file's values there."""
+
+    def __init__(
+        self, graph_module: Any, jumps: Mapping[str, Jump], forced: Mapping[str, Forced]
+    ) -> None:
+        self._graph_module = graph_module
+        self._jumps = jumps
+        self._forced = forced
+
+    def compare(
+        self,
+        inputs: tuple[Any, ...],
+        outputs: Mapping[str, Any],
+        precise: Mapping[str, Any] | None = None,
+    ) -> str:
+        """Says what is other than rounding explains; nothing if all agrees.
+
+        Args:
+            inputs: Of the graph.
+            outputs: What the file has computed.
+            precise: The same run in double precision, as `in_double` makes it.
+        """
+        torch = import_torch()
+        precise = precise or {}
+        problems: list[str] = []
+
+        def check(node: Any, jump: Jump, seen: "_Seen", result: Any, got: Any, theirs: Any) -> None:
+            reach = _reach(seen.size, precise.get(node.name))
+            differs = got != result
+            wrong = differs & ~(seen.distance.abs() <= reach) & ~seen.distance.isnan()
+            if theirs is not None:
+                # Both have the sign of 0 there, which no rounding excuses.
+                wrong |= differs & (seen.distance == 0) & (theirs == 0)
+            if wrong.any():
+                problems.append(
+                    f"expected the .tflite file to have the signs of '{node.name}', got others in "
+                    f"{int(wrong.sum())} of {wrong.numel()} places"
+                )
+
+        with torch.no_grad():
+            expected = self._run(self._graph_module, inputs, check)
+        for (name, got), value in zip(outputs.items(), expected, strict=True):
+            problem = difference(value.detach(), got, precise.get(_output(name)))
+            if problem:
+                problems.append(
+                    f"expected the .tflite file to compute the same '{name}', got another: "
+                    f"{problem}"
+                )
+        return problems[0] if problems else ""
+
+    def in_double(self, inputs: tuple[Any, ...], names: tuple[str, ...]) -> dict[str, Any]:
+        """Values before each jump, and outputs, in double precision with the same jumps."""
+        torch = import_torch()
+        found: dict[str, Any] = {}
+        module = _in_double(torch, self._graph_module)
+
+        def keep(node: Any, jump: Jump, seen: "_Seen", *rest: Any) -> None:
+            found[node.name] = seen.size
+
+        try:
+            with torch.no_grad():
+                outputs = self._run(module, tuple(map(_to_double, inputs)), keep)
+        except RuntimeError:  # an operator that has no double precision
+            return {}
+        found.update((_output(name), value) for name, value in zip(names, outputs, strict=True))
+        return found
+
+    def _run(self, graph_module: Any, inputs: tuple[Any, ...], see: Any) -> list[Any]:
+        torch: Any = import_torch()
+        jumps, forced = self._jumps, self._forced
+        places = {jump.node: jump for jump in jumps.values()}
+        is_double = graph_module is not self._graph_module
+
+        class Run(torch.fx.Interpreter):  # type: ignore[misc]
+            def run_node(self, node: Any) -> Any:
+                result = super().run_node(node)
+                if is_double:
+                    result = _to_double(result)
+                if node.name not in places:
+                    return result
+                jump = places[node.name]
+                seen = before_jump(self, node, jump, jumps)
+                if node.name in forced:
+                    found = _as_module_has_it(torch, forced[node.name], result)
+                else:
+                    found = _find_equal(torch, forced.values(), result, seen)
+                if found is None:
+                    return result
+                got, theirs = found
+                see(node, jump, seen, result, got, theirs)
+                return got
+
+        run = Run(graph_module, garbage_collect_values=False)
+        run.extra_traceback = False  # Our errors are not of the graph's code.
+        return list(torch.utils._pytree.tree_leaves(run.run(*inputs)))
+
+
+def _as_module_has_it(torch: Any, given: Forced, like: Any) -> tuple[Any, Any] | None:
+    """The file's value, and that before it, as the module has them; None if shapes differ."""
+    value = torch.from_numpy(np.array(given.value))
+    value = (-value if given.jump.negated else value).to(like.dtype)
+    order = _find_order(value, like)
+    if order is None:
+        return None
+    # Where sign_of_zero is for a place, it differs from the module at 0.
+    before = given.before if given.jump.zero is None else None
+    theirs = None if before is None else torch.from_numpy(np.array(before)).permute(order)
+    return value.permute(order).contiguous(), theirs
+
+
+def _find_equal(
+    torch: Any, known: Iterable[Forced], result: Any, seen: "_Seen"
+) -> tuple[Any, Any] | None:
+    """The value of a place that has none in the file: that of another which computes the same.
+
+    The two differ where rounding decides, and nowhere else; None if there is no such place.
+    """
+    found = [_as_module_has_it(torch, given, result) for given in known]
+    reach = _reach(seen.size)
+    near = seen.distance.abs() <= reach
+    equal = [
+        pair for pair in found if pair is not None and not bool(((pair[0] != result) & ~near).any())
+    ]
+    return min(equal, key=lambda pair: int((pair[0] != result).sum()), default=None)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What is 0 where a value jumps, and a value of the size of what rounds before it."""
+
+    distance: Any
+    size: Any
+
+
+def before_jump(run: Any, node: Any, jump: Jump, jumps: Mapping[str, Jump]) -> _Seen:
+    """What an interpreter that is at a node has before it."""
+    torch = import_torch()
+    if jump.value:
+        name = jumps[jump.value].node if jump.value in jumps else jump.value
+        value = next(v for n, v in run.env.items() if n.name == name)
+        return _Seen(value, value)
+    args, _ = run.fetch_args_kwargs_from_env(node)
+    if jump.rounds:
+        (x,) = args
+        is_half = kind(node).startswith("aten.round.")
+        return _Seen(x - x.floor() - 0.5 if is_half else x - x.round(), x)
+    value = torch.as_tensor(args[0]) - args[1]
+    return _Seen(value, value)
+
+
+def _output(name: str) -> str:
+    return f"output {name}"
+
+
+def _to_double(value: Any) -> Any:
+    torch = import_torch()
+    is_float = isinstance(value, torch.Tensor) and value.dtype == torch.float32
+    return value.double() if is_float else value
+
+
+def _in_double(torch: Any, graph_module: Any) -> Any:
+    """A copy of a graph in double precision, also where nodes name their type."""
+    made = copy.deepcopy(graph_module).double()
+    for node in made.graph.nodes:
+        if node.kwargs.get("dtype") == torch.float32:
+            node.kwargs = {**node.kwargs, "dtype": torch.float64}
+    made.recompile()
+    return made
+
+
+def _find_order(value: Any, like: Any) -> tuple[int, ...] | None:
+    """The order of dimensions that PyTorch has of a value of the file; None if it has other ones.
+
+    litert_torch moves channels where it likes. Of several orders that fit, it is the one that
+    agrees best: a wrong one would be random.
+    """
+    orders = [
+        (0, *order)
+        for order in itertools.permutations(range(1, value.ndim))
+        if value.ndim and value.permute(0, *order).shape == like.shape
+    ]
+    if not orders:
+        return None
+    return min(orders, key=lambda order: int((value.permute(order) != like).sum()))
+
+
+def _reach(value: Any, precise: Any = None) -> float:
+    """How far rounding reaches at a value."""
+    reach = _REACH * largest_size(value)
+    if precise is None or precise.shape != value.shape:
+        return reach
+    return max(reach, _TIMES_PYTORCH * largest_size(value - precise))
+
+
+def largest_size(value: Any) -> float:
+    """The largest size of a tensor's finite values."""
+    sizes = value.abs()[value.isfinite()]
+    return float(sizes.max()) if sizes.numel() else 0.0
+
+
+def difference(expected: Any, got: Any, precise: Any = None) -> str:
+    """How far two tensors are apart, if it is too far."""
+    if expected.shape != got.shape:
+        return f"the shape {tuple(got.shape)} in place of {tuple(expected.shape)}"
+    expected, got = expected.double(), got.double()
+    finite = expected.isfinite()
+    rest, theirs = expected[~finite].numpy(), got[~finite].numpy()
+    if not np.array_equal(rest, theirs, equal_nan=True):
+        return "infinities or NaN are in other places"
+    reach = _reach(expected, precise)
+    furthest = largest_size((expected - got)[finite])
+    if furthest <= reach:
+        return ""
+    return f"values are off by up to {furthest:.2g}, where rounding reaches {reach:.2g}"

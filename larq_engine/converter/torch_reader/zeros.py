@@ -1,0 +1,121 @@
+"""Gives signs of three values the value for 0 that was asked for, in the float file.
+
+And tells what comes of it, from a run of the module as it is.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from larq_engine.converter import schema
+from larq_engine.converter.errors import ConversionError
+from larq_engine.converter.options import SignOfZero
+from larq_engine.converter.third_values import NAMED, choose_signs, describe_chosen, name_layer
+from larq_engine.converter.torch_reader.forced_run import before_jump, largest_size
+from larq_engine.converter.torch_reader.lowering import Lowered
+from larq_engine.converter.torch_reader.packages import import_torch
+from larq_engine.converter.torch_reader.signs import Jump, Signs
+
+
+def choose_zero(
+    lowered: Lowered, signs: Signs, sign_of_zero: SignOfZero
+) -> tuple[Lowered, dict[str, Jump], tuple[str, ...]]:
+    """Changes the file.
+
+    Returns:
+        The file; where values jump, with what the file has for 0; remarks for the report.
+
+    Raises:
+        ConversionError: A layer would be binary but for a sign of which nothing is asked for.
+    """
+    (graph,) = lowered.model.graphs
+    made = [op.output for op in graph.ops if op.kind == "SIGN"]
+    nodes = {t: lowered.nodes[t] for t in made if lowered.nodes.get(t) in signs.plain}
+    wanted = {sign_of_zero.of(sign.layer) for sign in signs.plain.values()}
+    for name, sign in signs.plain.items():
+        if name not in nodes.values() and len(wanted) > 1:
+            raise ConversionError(
+                f"{sign.title}: expected a sign of its own, got one that is made together with "
+                "another, as they compute the same; give both the same sign_of_zero, or "
+                f"{sign.remedy}"
+            )
+    plain = {tensor: signs.plain[name] for tensor, name in nodes.items()}
+    chosen = choose_signs(graph, plain, sign_of_zero)
+    jumps = dict(signs.jumps)
+    for tensor, zero in chosen.items():
+        name, layer = nodes[tensor], plain[tensor].layer
+        jumps[name] = replace(jumps[name], zero=zero, layer=layer)
+    told = {**signs.constants, **{plain[tensor]: zero for tensor, zero in chosen.items()}}
+    remarks = describe_chosen("torch.sign", "PyTorch", told)
+    if chosen:
+        lowered = replace(lowered, content=schema.write(lowered.model))
+    return lowered, jumps, tuple(remarks)
+
+
+@dataclass
+class ZerosMet:
+    """What inputs met at the signs that have another value for 0 in the file.
+
+    Attributes:
+        zeros: How many values were exactly 0, by layers.
+        values: Of how many, by layers.
+        furthest: How far an output of the file is from the module's.
+        largest: The largest output of the module.
+    """
+
+    zeros: Counter[str]
+    values: Counter[str]
+    furthest: float
+    largest: float
+
+
+def meet_zeros(
+    graph_module: Any, jumps: Mapping[str, Jump], inputs: tuple[Any, ...], outputs: Sequence[Any]
+) -> ZerosMet:
+    """Runs a module as it is, and compares it with the file's outputs."""
+    torch: Any = import_torch()
+    zeros, values = Counter[str](), Counter[str]()
+    chosen = {jump.node: jump for jump in jumps.values() if jump.zero is not None}
+
+    class Run(torch.fx.Interpreter):  # type: ignore[misc]
+        def run_node(self, node: Any) -> Any:
+            result = super().run_node(node)
+            if node.name in chosen:
+                jump = chosen[node.name]
+                value = before_jump(self, node, jump, jumps).distance
+                zeros[jump.layer] += int((value == 0).sum())
+                values[jump.layer] += value.numel()
+            return result
+
+    with torch.no_grad():
+        run = Run(graph_module, garbage_collect_values=False)
+        expected = torch.utils._pytree.tree_leaves(run.run(*inputs))
+    furthest = largest = 0.0
+    for ours, theirs in zip(outputs, expected, strict=True):
+        furthest = max(furthest, largest_size(ours.double() - theirs.double()))
+        largest = max(largest, largest_size(theirs))
+    return ZerosMet(zeros, values, furthest, largest)
+
+
+def describe_zeros(met: Sequence[ZerosMet]) -> list[str]:
+    """What the report says of it."""
+    zeros, values = Counter[str](), Counter[str]()
+    for part in met:
+        zeros.update(part.zeros)
+        values.update(part.values)
+    if not met:
+        return []
+    there = [layer for layer in values if zeros[layer]]
+    if not there:
+        return ["These inputs met no 0 at a sign that sign_of_zero is for."]
+    places = [
+        f"{zeros[layer]} of {values[layer]} values at {name_layer(layer)}"
+        for layer in sorted(there, key=lambda layer: -zeros[layer])[:NAMED]
+    ]
+    more = f" and at {len(there) - NAMED} more signs" if len(there) > NAMED else ""
+    furthest, largest = max((part.furthest, part.largest) for part in met)
+    return [
+        f"These inputs met zeros that sign_of_zero is for: {', '.join(places)}{more}. Outputs are "
+        f"up to {furthest:.2g} off those of the module as it is, which are up to {largest:.2g}."
+    ]
