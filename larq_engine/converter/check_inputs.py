@@ -14,6 +14,12 @@ from larq_engine.python.errors import host_errors
 # little of themselves after a few poolings.
 _SIZES = (32, 64, 128, 224, 256, 384, 512, 16, 8, 4, 2, 1)
 
+# Beside that of the first run, 1, if the file leaves it open.
+_BATCHES = (2, 9)
+
+# Of the inputs of such a run, so that it takes no longer than the first.
+_MOST_VALUES = 1 << 20
+
 
 def random_inputs(
     graph: Graph, low: float, high: float, generator: np.random.Generator
@@ -85,6 +91,51 @@ def close_shapes(model: Model, graph: Graph, generator: np.random.Generator) -> 
         f"{sizes}, got an error at {_SIZES[0]}: {problem}; give the model fixed sizes, or "
         "convert without this check with check=False"
     ) from problem
+
+
+def other_shapes(graph: Graph) -> list[list[tuple[int, ...]]]:
+    """Shapes of the inputs besides those of the first run, for what the file leaves open.
+
+    Half of an even size, and one, is odd, and so are most of its own halves; half of an odd size
+    can be even. Pads that follow the size differ between the two.
+    """
+    if not graph.inputs or any(not tensor.shape for tensor in graph.inputs):
+        return []
+    found = [
+        [
+            tuple(
+                max(1, size // 2 + 1 - size % 2) if axis in _open_axes(tensor) else size
+                for axis, size in enumerate(tensor.shape)
+            )
+            for tensor in graph.inputs
+        ]
+    ]
+    if all(tensor.signature and tensor.signature[0] < 0 for tensor in graph.inputs):
+        found += [
+            [(batch, *tensor.shape[1:]) for tensor in graph.inputs]
+            for batch in _BATCHES
+            if batch * sum(tensor.elements for tensor in graph.inputs) <= _MOST_VALUES
+        ]
+    first = [tensor.shape for tensor in graph.inputs]
+    return [shapes for shapes in found if shapes != first]
+
+
+def take_shapes(
+    model: Model, graph: Graph, shapes: Sequence[tuple[int, ...]], generator: np.random.Generator
+) -> bool:
+    """Gives a graph's tensors the sizes that they have for inputs of these shapes, if it runs."""
+    shown = [tensor for op in graph.ops for tensor in read_out(op)]
+    for tensor, shape in zip(graph.inputs, shapes, strict=True):
+        tensor.shape = shape
+    try:
+        found = _shapes(model, graph, shown, random_inputs(graph, -1.0, 1.0, generator))
+    except ValueError:
+        return False
+    for tensor, shape in zip(shown, found, strict=True):
+        tensor.shape = shape
+    for tensor in [*graph.inputs, *shown]:
+        tensor.signature = None
+    return True
 
 
 def _open_axes(tensor: Tensor) -> list[int]:

@@ -18,7 +18,13 @@ import numpy as np
 from larq_engine.converter import schema
 from larq_engine.converter.bits import has_same_options
 from larq_engine.converter.calls import pass_constants
-from larq_engine.converter.check_inputs import close_shapes, random_inputs, runs_alone
+from larq_engine.converter.check_inputs import (
+    close_shapes,
+    other_shapes,
+    random_inputs,
+    runs_alone,
+    take_shapes,
+)
 from larq_engine.converter.check_plan import Comparison, Plan, Source, Stretch, make_plan, read_out
 from larq_engine.converter.check_run import PartRun
 from larq_engine.converter.error_bounds import ErrorBounds, chunks, real_values
@@ -74,6 +80,7 @@ def _check_graph(
     not_compared = f"The subgraph '{theirs.name}' does not run by itself and was not compared."
     if (called or is_float) and not runs_alone(original, theirs, generator):
         return not_compared
+    signatures = [tensor.signature for tensor in theirs.inputs]
     close_shapes(original, theirs, generator)
     plan = make_plan(converted, original, number)
     check = _Check(converted, original, number, plan, progress)
@@ -92,7 +99,40 @@ def _check_graph(
             "with; look at its weights and batch norms (a negative variance?), or convert without "
             "this check with check=False"
         )
-    return _describe(plan, theirs)
+    text = _describe(plan, theirs)
+    if plan.keeps_state or called:
+        return text
+    for tensor, signature in zip(theirs.inputs, signatures, strict=True):
+        tensor.signature = signature
+    refused = []
+    for shapes in other_shapes(theirs):
+        named = ", ".join(map(str, shapes))
+        if _agrees_at(shapes, converted, file, number, progress):
+            text += f" They agree for inputs of the shapes {named}, too."
+        else:
+            refused.append(named)
+    if refused:
+        text += f" The float model has no results for the shapes {'; '.join(refused)}."
+    return text
+
+
+def _agrees_at(
+    shapes: Sequence[tuple[int, ...]],
+    converted: Model,
+    file: schema.File,
+    number: int,
+    progress: Callable[[str], None],
+) -> bool:
+    """Compares the two for other inputs, once; False if the float model does not compute them."""
+    generator = np.random.default_rng(_SEED)
+    original = file.model()
+    pass_constants(original)
+    theirs = original.graphs[number]
+    if not take_shapes(original, theirs, shapes, generator):
+        return False
+    plan = make_plan(converted, original, number)
+    check = _Check(converted, original, number, plan, progress)
+    return check.run([random_inputs(theirs, *_RANGES[0], generator)]) is None
 
 
 def _is_unchanged(ours: Graph, theirs: Graph) -> bool:

@@ -12,6 +12,7 @@ from larq_engine.converter.error_bounds import ErrorBounds
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Graph, Model, Op
 from larq_engine.converter.options import Options
+from larq_engine.converter.padding import with_padding
 from larq_engine.converter.self_check import check_conversion
 from tests.converter.graphs import Net, Value, signs
 
@@ -199,6 +200,30 @@ def test_fault_in_layers_of_few_bits_is_found(rng, fault):
     assert "agree with the float model" in check_conversion(model, schema.File(content))
     fault(model.graphs[0])
     with pytest.raises(ConversionError, match="differs from the float model"):
+        check_conversion(model, schema.File(content))
+
+
+def _padded_image(rng: np.random.Generator) -> bytes:
+    """Padded by a number that "same" asks for at 32 pixels, and not at 17."""
+    net = Net()
+    x = net.input(1, 32, 32, 32)
+    padded = net.pad(net.sign(x), ((0, 1), (0, 1)), 1.0)
+    y = net.conv(padded, signs(rng, 8, 3, 3, 32), stride=(2, 2))
+    for tensor in net.builder.graph.tensors:
+        if len(tensor.shape) == 4 and tensor.shape[0] == 1:
+            tensor.shapeSignature = np.array([-1, -1, -1, tensor.shape[3]], np.int32)
+    return net.finish(y)
+
+
+def test_fault_at_another_size_is_found(rng):
+    content = _padded_image(rng)
+    model = _convert(content)
+    checked = check_conversion(model, schema.File(content))
+    for shape in ("(1, 32, 32, 32)", "(1, 17, 17, 32)", "(2, 32, 32, 32)", "(9, 32, 32, 32)"):
+        assert f"for inputs of the shapes {shape}" in checked
+    (layer,) = [op for op in model.graphs[0].ops if op.kind == "LceBconv2d"]
+    layer.options = with_padding(layer.options, None)
+    with pytest.raises(ConversionError, match=r"LceBconv2d .* differs from the float model"):
         check_conversion(model, schema.File(content))
 
 
