@@ -11,6 +11,7 @@
 #include "benchmarks/model/files.h"
 #include "benchmarks/model/flags.h"
 #include "benchmarks/model/machine.h"
+#include "benchmarks/model/printable.h"
 #include "benchmarks/model/profile_file.h"
 #include "benchmarks/model/profile_run.h"
 #include "benchmarks/model/report.h"
@@ -53,7 +54,7 @@ ExitCode Run(std::span<const char* const> arguments) {
 int Fail(const std::exception& error, ExitCode code) {
   std::string reason = error.what();
   std::replace(reason.begin(), reason.end(), '\n', ' ');
-  std::fprintf(stderr, "larq_benchmark_model: error: %s\n", reason.c_str());
+  std::fprintf(stderr, "larq_benchmark_model: error: %s\n", Printable(reason).c_str());
   return code;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "benchmarks/model/printable.h"
+
 namespace larq_engine {
 namespace {
 
@@ -99,11 +101,11 @@ std::string FormatOpTable(const OpTable& table) {
   for (const Column& column : kColumns) {
     if (column.is_of_devices_only && cpu_only) continue;
     std::vector<std::string> cells = {column.title};
-    for (const OpRow& row : table.rows) cells.push_back(column.cell(row));
+    for (const OpRow& row : table.rows) cells.push_back(Printable(column.cell(row)));
     size_t width = 0;
-    for (const std::string& cell : cells) width = std::max(width, cell.size());
+    for (const std::string& cell : cells) width = std::max(width, Letters(cell));
     for (size_t i = 0; i < cells.size(); ++i) {
-      const std::string padding(width - cells[i].size(), ' ');
+      const std::string padding(width - Letters(cells[i]), ' ');
       if (!lines[i].empty()) lines[i] += "  ";
       lines[i] += column.is_text ? cells[i] + padding : padding + cells[i];
     }

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "benchmarks/model/json.h"
+#include "benchmarks/model/printable.h"
 #include "larq_engine/runtime/larq_engine.h"
 
 namespace larq_engine {
@@ -25,7 +26,7 @@ __attribute__((format(printf, 2, 3))) void Print(std::string& text, const char* 
 
 std::string Join(const std::vector<std::string>& parts, const char* if_none) {
   std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + Printable(part);
   return text.empty() ? if_none : text;
 }
 
@@ -128,7 +129,7 @@ std::string TextReport(const Flags& flags, const Machine& machine, const Benchma
   Print(text, "machine       %s, %d processors, %s, %s; ISAs: %s\n", machine.cpu.c_str(),
         machine.processors, machine.architecture.c_str(), machine.system.c_str(),
         Join(machine.isas, "none").c_str());
-  Print(text, "model         %s, %.2f MB\n", flags.graph.c_str(), Megabytes(result.model_bytes));
+  Print(text, "model         %s, %.2f MB\n", Printable(flags.graph).c_str(), Megabytes(result.model_bytes));
   Print(text, "inputs        %s\n", Shapes(result.inputs).c_str());
   Print(text, "outputs       %s\n", Shapes(result.outputs).c_str());
   Print(text, "kernels       %s\n", Join(result.kernels, "none: no binarized convolution").c_str());
@@ -156,7 +157,7 @@ std::string TextReport(const Flags& flags, const Machine& machine, const Benchma
     Print(text,
           "check         %s: '%s' and %s: %zu of %zu values differ by more than %g, the largest "
           "difference is %g\n",
-          check.ok() ? "ok" : "FAILED", check.output.c_str(), check.path.c_str(),
+          check.ok() ? "ok" : "FAILED", Printable(check.output).c_str(), Printable(check.path).c_str(),
           check.difference.values, check.elements, flags.check_tolerance, check.difference.largest);
   }
   if (result.ops) {
