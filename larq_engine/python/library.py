@@ -39,7 +39,8 @@ def delegate_path() -> str:
         FileNotFoundError: The library was not built, or LARQ_ENGINE_LIBRARY names no file.
     """
     override = os.environ.get("LARQ_ENGINE_LIBRARY")
-    path = Path(override) if override else _LIBRARY
+    # The loader looks elsewhere than in the working folder for a name without a folder.
+    path = Path(override).absolute() if override else _LIBRARY
     if not path.is_file():
         remedy = _find_remedy(bool(override))
         raise FileNotFoundError(

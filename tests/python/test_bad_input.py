@@ -151,6 +151,16 @@ def test_a_library_that_was_not_built(monkeypatch, tmp_path):
     assert "LARQ_ENGINE_LIBRARY" in message_of(FileNotFoundError, larq_engine.delegate_path)
 
 
+def test_a_library_named_without_its_folder(tmp_path, monkeypatch):
+    """The check looks in the working folder, the loader would look where the system's are."""
+    monkeypatch.delenv("LARQ_ENGINE_LIBRARY", raising=False)
+    (tmp_path / "mine.so").symlink_to(larq_engine.delegate_path())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LARQ_ENGINE_LIBRARY", "mine.so")
+    assert larq_engine.delegate_path() == str(tmp_path / "mine.so")
+    assert library.version() == larq_engine.__version__
+
+
 # Data and the words of the message; the input is float32 of shape (N, 4, 4, 3).
 _BAD_DATA = {
     "no batch axis": (
