@@ -696,6 +696,22 @@ def test_infinities_nan_and_negative_zero(op, option, runtime, rng):
 
 
 @pytest.mark.parametrize("runtime", HOSTS)
+def test_prelu_leaves_negative_zeros_alone(runtime, rng):
+    """As TensorFlow Lite's reference does: x >= 0 ? x : x * slope. XNNPACK's rows differ in it."""
+    net = Net(rng)
+    x = net.input(np.full((1, 4, 4, 33), -0.0, np.float32))
+    y = net.prelu(x, net.constant(np.array(-0.5, np.float32)))
+    model = net.finish(y, net.bits(y))
+    fused = model.open(runtime=runtime)
+    assert claimed(fused) == ["PRELU", "LceQuantize"]
+    got, bits = fused.predict(model.inputs)
+    assert (got == 0).all() and np.signbit(got).all()
+    of_host, bits_of_host = model.open(fuse=False, runtime=runtime).predict(model.inputs)
+    assert (of_host == 0).all()
+    np.testing.assert_array_equal(bits, bits_of_host)
+
+
+@pytest.mark.parametrize("runtime", HOSTS)
 def test_denormals_are_numbers(runtime, rng):
     """And so a negative one has the sign -1 wherever it is computed."""
     net = Net(rng)
