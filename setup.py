@@ -3,6 +3,7 @@
 A wheel is for this machine, or for what --plat-name says (see tools/make_wheels.sh).
 """
 
+import os
 import platform
 import shutil
 import subprocess
@@ -62,10 +63,15 @@ class BuildWithLibrary(build_py):
         parent = ROOT if self.editable_mode else Path(self.build_lib)
         command = [bash, ROOT / "tools" / "build_library.sh", parent / "larq_engine"]
         flags = bazel_flags(self.get_finalized_command("bdist_wheel").plat_name)
-        if subprocess.run([*command, *flags], check=False).returncode:
-            sys.exit("error: building the native library failed; the reason is above.")
-        # No server may outlive the temporary folder that pip often builds in.
-        subprocess.run([bash, ROOT / "tools" / "run_bazel.sh", "shutdown"], check=True)
+        # No server may outlive the temporary folder that pip often builds in: not long if somebody
+        # kills pip, else not at all.
+        environment = {**os.environ, "BAZEL_STARTUP": "--max_idle_secs=15"}
+        try:
+            if subprocess.run([*command, *flags], check=False, env=environment).returncode:
+                sys.exit("error: building the native library failed; the reason is above.")
+        finally:
+            shutdown = [bash, ROOT / "tools" / "run_bazel.sh", "shutdown"]
+            subprocess.run(shutdown, check=False, env=environment)
 
 
 class PlatformWheel(bdist_wheel):

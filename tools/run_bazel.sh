@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Runs the Bazel that this machine has; its arguments are Bazel's. BAZEL names one off the PATH.
+# BAZEL_STARTUP is an option of its server, which all commands of one build must have.
 set -euo pipefail
 
 if [[ -n ${CI:-} && ${1:-} =~ ^(build|run|test)$ ]]; then set -- "$1" --config=ci "${@:2}"; fi
+if [[ -n ${BAZEL_STARTUP:-} ]]; then set -- "$BAZEL_STARTUP" "$@"; fi
 
 if [[ -n ${BAZEL:-} ]]; then
   exec "$BAZEL" "$@"
