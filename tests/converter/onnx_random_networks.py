@@ -173,10 +173,11 @@ def _straight_through(made: RandomNetwork, x: str) -> str:
 
 
 _SIGNS: list[Step] = [
-    *(_bipolar, _bipolar, _compared, _compared, _compared, _cast, _straight_through),
+    *(_bipolar, _bipolar, _compared, _compared, _compared, _cast, _sign_of_positive),
+    _straight_through,
 ]
 _OF_PLAIN_SIGNS: list[Step] = [_plain_sign] * 3
-_OF_ZERO: list[Step] = [_shifted_sign, _but_for_zero, _sign_of_positive]
+_OF_ZERO: list[Step] = [_shifted_sign, _but_for_zero]
 
 
 def _quant(made: RandomNetwork, x: str) -> str:
