@@ -252,6 +252,8 @@ def _find_float_levels(tensor: Tensor) -> Levels | None:
         found = longer
     if found is not None and found.limits.ndim > 1 and tensor.shape[-1] != quantized.shape[-1]:
         return None
+    if found is not None and found.order == tuple(range(len(found.x.shape))):
+        return replace(found, order=None)  # turned and turned back
     return found
 
 

@@ -153,3 +153,56 @@ def test_sums_are_those_of_dorefa_net(bits, weight_bits):
     with torch.no_grad():
         expected = net(images).numpy() * steps
     _check_sums(larq_engine.Interpreter(converted).predict(images.numpy()) * steps, expected)
+
+
+def _constant_scale(bits):
+    """A quantizer as FINN's CNV has it: from -1 to 1, in steps that the number of bits gives."""
+    from brevitas import nn as quantized
+    from brevitas.core.bit_width import BitWidthImplType
+    from brevitas.core.quant import QuantType
+    from brevitas.core.restrict_val import RestrictValueType
+    from brevitas.core.scaling import ScalingImplType
+    from brevitas.core.zero_point import ZeroZeroPoint
+    from brevitas.inject.enum import FloatToIntImplType
+    from brevitas.quant.solver import ActQuantSolver
+
+    class Quantizer(ActQuantSolver):
+        quant_type = QuantType.INT
+        bit_width_impl_type = BitWidthImplType.CONST
+        float_to_int_impl_type = FloatToIntImplType.ROUND
+        scaling_impl_type = ScalingImplType.CONST
+        restrict_scaling_type = RestrictValueType.FP
+        scaling_per_output_channel = False
+        zero_point_impl = ZeroZeroPoint
+        signed = narrow_range = True
+        min_val, max_val, bit_width = -1.0, 1.0, bits
+
+    return quantized.QuantIdentity(act_quant=Quantizer)
+
+
+class Pooled(nn.Module):
+    """Max pooling between quantizers and layers."""
+
+    def __init__(self, bits):
+        from brevitas import nn as quantized
+
+        super().__init__()
+        own = {"bias": False, "weight_bit_width": 2}
+        self.first = nn.Conv2d(3, 32, 3, padding=1)
+        self.values1, self.values2 = _constant_scale(bits), _constant_scale(bits)
+        self.conv = quantized.QuantConv2d(32, 32, 3, **own)
+        self.norm, self.pool = nn.BatchNorm2d(32), nn.MaxPool2d(2)
+        self.scores = quantized.QuantLinear(32, 10, **own)
+
+    def forward(self, x):
+        x = self.pool(self.values1(self.first(x)))
+        x = self.pool(self.values2(self.norm(self.conv(x))))
+        return self.scores(x.flatten(1))
+
+
+def test_max_pooling_of_a_quantizer():
+    net = with_random_statistics(lambda: Pooled(2))
+    converted = larq_engine.convert_torch(net, torch.randn(1, 3, 8, 8))
+    found = {layer.name: layer.became for layer in converted.report.layers}
+    assert found == {"first": "float", "conv": "binary", "scores": "binary"}
+    assert "agree with PyTorch" in converted.report.self_check
