@@ -1,5 +1,6 @@
 """Exports a module to a graph of PyTorch's operators."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +15,8 @@ BATCHES = (5, 3)
 # What torch.export says, in a part of a word or two, and what the module must do in place of it.
 _REMEDIES = {
     "fake tensor in the exported program constant's list": (
-        "it changes or reads tensors behind PyTorch's back, by .data; where it makes weights or "
-        "inputs binary, compute a new tensor: w = torch.where(self.weight >= 0, 1.0, -1.0) and "
+        "it changes or reads tensors behind PyTorch's back, by .data; compute a new tensor: "
+        "w = torch.where(self.weight >= 0, 1.0, -1.0), or self.weight.clamp(-1, 1), and "
         "F.conv2d(x, w, ...) in place of self.weight.data = ..., and x.detach() in place of x.data"
     ),
     "Could not guard on data-dependent expression": (
@@ -71,7 +72,7 @@ def export(module: Any, inputs: tuple[Any, ...], batch: int | None = None) -> Ex
         remedy = next((remedy for part, remedy in _REMEDIES.items() if part in text), "")
         reason = f"{text.strip().splitlines()[0]}" if text.strip() else type(error).__name__
         raise ConversionError(
-            f"{what}: torch.export cannot trace it: {remedy or reason}"
+            f"{what}{_place(text)}: torch.export cannot trace it: {remedy or reason}"
         ) from error
     _check_mutations(what, program)
     names = _output_names(torch, program)
@@ -81,6 +82,18 @@ def export(module: Any, inputs: tuple[Any, ...], batch: int | None = None) -> Ex
         _remove_effects(graph_module)
     placeholders = [node.name for node in second.graph.nodes if node.op == "placeholder"]
     return Exported(first, second, inputs, tuple(placeholders), names, batch is not None)
+
+
+# How torch.export tells the line that it could not follow, and the tensor that it does not know.
+_LINE = re.compile(r'raised this error:\s+(File "[^"]+", line \d+)')
+_TENSOR = re.compile(r"model attribute: ([\w.]+)\.")
+
+
+def _place(text: str) -> str:
+    """Where in the module an error of torch.export is, as far as its text tells."""
+    line, tensor = _LINE.findall(text), _TENSOR.search(text)
+    part = tensor.group(1).rpartition(".")[0] if tensor else ""
+    return (f", in '{part}'" if part else "") + (f" ({line[-1]})" if line else "")
 
 
 def _with_batch(what: str, tensor: Any, batch: int) -> Any:
