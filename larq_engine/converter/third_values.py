@@ -62,7 +62,9 @@ def choose_signs(
         if op is None or op.inputs[0] is None:
             continue  # no output of the graph needs it
         if wanted is None:
-            layer = _binary_but_for(tensor)
+            # A sign of a sign and a number has no third value, whatever stands behind it.
+            has_two = isinstance(find_binary(tensor), Binary)
+            layer = None if has_two else _binary_but_for(tensor)
             if layer is not None:
                 got = f"a computed value, which the layer '{layer.layer}' reads"
                 raise third_value(sign, got)

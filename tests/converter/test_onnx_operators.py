@@ -350,6 +350,15 @@ def test_a_sign_of_zero_matters_through_what_keeps_it(rng, form):
         larq_engine.convert_onnx(content)
 
 
+def test_a_sign_of_a_sign_has_no_third_value_whatever_it_is_padded_with(rng):
+    net = OnnxNet()
+    x = net.op("Sign", net.input(1, 32, 4, 4))
+    x = net.op("Sign", net.op("Add", x, np.float32(0.5)))
+    x = net.op("Pad", x, _sizes(0, 0, 1, 1, 0, 0, 1, 1), np.float32(0.5))
+    image = rng.integers(-1, 2, (1, 32, 4, 4)).astype(np.float32)
+    compare(net.finish(net.conv(x, signs(rng, 8, 32, 3, 3))), [image])
+
+
 def test_a_sign_of_zero_that_no_binary_layer_reads(rng):
     """Three values are what ONNX says that it gives."""
     net = OnnxNet()
