@@ -2,6 +2,7 @@
 
 import inspect
 import operator
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -77,6 +78,17 @@ class Predictor:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_model"}
+
+    def __repr__(self) -> str:
+        """What it reads and makes, as far as the arguments say; the model may not be here yet."""
+        source = self._source
+        if isinstance(source, (str, os.PathLike)):
+            model = repr(os.fspath(source))
+        else:
+            model = f"a model of {len(source)} bytes"
+        reads = "inputs by name" if self._column is None else f"column {self._column!r}"
+        makes = "outputs by name" if self._outputs is None else repr(self._outputs)
+        return f"<Predictor of {model}: {reads} to {makes}>"
 
     @computed_once
     def _model(self) -> Interpreter:

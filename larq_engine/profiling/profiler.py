@@ -37,6 +37,7 @@ from larq_engine.profiling.rows import Key, Row, Rows, Share, summarize
 from larq_engine.profiling.whole import Layout, Way, WholeTimes, WholeTrial, lay_out, placement_of
 from larq_engine.profiling.work import count_work
 from larq_engine.python import library
+from larq_engine.python.frames import make_frame
 from larq_engine.python.progress import count_measurements
 
 # Of what all candidates that are open at a time read and write; more are measured in parts.
@@ -64,10 +65,33 @@ class ProfileResult:
         """Writes the profile's file."""
         file.write_profile(self.profile, path)
 
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame with a row for each operator, or run, on each device.
+
+        Times are in seconds, and operators are numbered as in the file.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
+        from larq_engine.profiling.table import records
+
+        return make_frame(records(self.profile))
+
     def __str__(self) -> str:
         from larq_engine.profiling.table import format_result
 
         return format_result(self)
+
+    def __repr__(self) -> str:
+        from larq_engine.profiling.table import summarize
+
+        return f"<ProfileResult of {summarize(self)}>"
+
+    def _repr_html_(self) -> str:
+        """The table for notebooks."""
+        from larq_engine.profiling.table import format_result_html
+
+        return format_result_html(self)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from larq_engine.placing.profile_file import Link, Measurement, Profile
-from larq_engine.python.text_table import align_columns, printable, printable_lines
+from larq_engine.python.text_table import (
+    align_columns,
+    counted,
+    format_html,
+    printable,
+    printable_lines,
+)
 
 if TYPE_CHECKING:
     from larq_engine.profiling.profiler import ProfileResult
@@ -53,12 +59,68 @@ def _heading(result: ProfileResult) -> str:
     return printable_lines(lines)
 
 
+def format_result_html(result: ProfileResult) -> str:
+    """All rows as one table for notebooks."""
+    cells = _row_cells(result.profile, result.profile.measurements)
+    return format_html(_TITLES, cells, _NUMBERS, summarize(result))
+
+
+def summarize(result: ProfileResult) -> str:
+    """The whole model on each device, in a line."""
+    profile = result.profile
+    wholes = [
+        f"{total.seconds.median * 1e3:.4g} ms on {profile.called(total.device)}"
+        + (f", batch {total.batch}" if len(profile.batches()) > 1 else "")
+        + (f", {counted(total.threads, 'thread')}" if len(profile.threads()) > 1 else "")
+        for total in profile.totals
+    ]
+    told = [f"{profile.model.name}, {counted(len(profile.ops), 'operator')}", *wholes]
+    told += [counted(len(result.wrong), "WRONG RESULT")] if result.wrong else []
+    return printable(f"{'; '.join(told)}; {result.noise}")
+
+
+def records(profile: Profile) -> list[dict[str, object]]:
+    """The measurements as plain values."""
+    return [
+        {
+            "nodes": _numbers([profile.ops[op].node for op in entry.ops]),
+            "op": "+".join(profile.ops[op].op for op in entry.ops),
+            "layer": _layer(profile, entry),
+            "batch": entry.batch,
+            "device": entry.device,
+            "threads": entry.threads,
+            "kernel": entry.kernel,
+            "seconds": entry.seconds.median,
+            "q1": entry.seconds.q1,
+            "q3": entry.seconds.q3,
+            "runs": entry.seconds.runs,
+            "cut_seconds": entry.cut_seconds,
+            "limit_seconds": entry.limit_seconds,
+            "macs": sum(profile.ops[op].macs.get(entry.batch, 0) for op in entry.ops),
+            "joules": entry.joules,
+        }
+        for entry in profile.measurements
+    ]
+
+
+_TITLES = ("ops", "op", "layer", "batch", "device", "threads", "kernel", "ms", "quartiles",
+           "runs", "cut out", "GMAC/s", "limit %", "mJ")  # fmt: skip
+
+
 def _rows(profile: Profile, measurements: Sequence[Measurement]) -> str:
-    titles = ("ops", "op", "layer", "batch", "device", "threads", "kernel", "ms", "quartiles",
-              "runs", "cut out", "GMAC/s", "limit %", "mJ")  # fmt: skip
+    cells = _row_cells(profile, measurements)
+    return "\n".join([*align_columns(_TITLES, cells, _NUMBERS), ""])
+
+
+def _row_cells(profile: Profile, measurements: Sequence[Measurement]) -> list[tuple[str, ...]]:
     order = sorted(measurements, key=lambda m: (m.batch, m.ops[0], m.device, m.threads))
-    cells = [_cells(profile, measurement) for measurement in order]
-    return "\n".join([*align_columns(titles, cells, _NUMBERS), ""])
+    return [_cells(profile, measurement) for measurement in order]
+
+
+def _layer(profile: Profile, measurement: Measurement) -> str:
+    """Of a run that of the operator that multiplies most."""
+    ops = [profile.ops[number] for number in measurement.ops]
+    return max(ops, key=lambda op: op.macs.get(measurement.batch, 0)).layer
 
 
 def _cells(profile: Profile, measurement: Measurement) -> tuple[str, ...]:
@@ -69,7 +131,7 @@ def _cells(profile: Profile, measurement: Measurement) -> tuple[str, ...]:
     return (
         _numbers([op.node for op in ops]),
         "+".join(op.op for op in ops),
-        max(ops, key=lambda op: op.macs.get(measurement.batch, 0)).layer,
+        _layer(profile, measurement),
         str(measurement.batch),
         profile.called(measurement.device),
         str(measurement.threads),

@@ -20,6 +20,7 @@ from larq_engine.python.profile import ProfileTable, make_table
 from larq_engine.python.progress import ProgressBar
 from larq_engine.python.session import DeviceMemory, Session
 from larq_engine.python.tensors import Array, Shape, TensorInfo, join, random_data
+from larq_engine.python.text_table import counted, printable
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,22 @@ class Interpreter:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, (type(self), *self._session.recipe(), self.input_shapes)
+
+    def __repr__(self) -> str:
+        try:
+            content, options = self._session.recipe()
+        except ValueError:
+            return "<closed Interpreter>"
+        sides = [
+            ", ".join(f"{info} {info.dtype} {info.shape}" for info in infos)
+            for infos in (self._inputs, self._outputs)
+        ]
+        device = options.get("device", "cpu")
+        threads = counted(options["num_threads"], "thread")
+        return printable(
+            f"<Interpreter of {len(content)} bytes on {device}, {threads}: {sides[0]} to "
+            f"{sides[1]}>"
+        )
 
     def __enter__(self) -> "Interpreter":
         return self

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from larq_engine.python.text_table import align_columns, format_html, printable_lines
+from larq_engine.python.frames import make_frame
+from larq_engine.python.text_table import align_columns, counted, format_html, printable_lines
 
 _TITLES = ("op", "layer", "kernel", "calls", "ms/call", "%", "GMAC/s")
 # Of tables with more devices than the CPU.
@@ -72,6 +73,17 @@ class ProfileTable:
     def to_json(self) -> str:
         """Returns the table as JSON text."""
         return json.dumps(self.to_dict(), indent=2)
+
+    def to_pandas(self) -> Any:
+        """Returns the rows as a pandas.DataFrame.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
+        return make_frame(self.to_dict()["rows"])
+
+    def __repr__(self) -> str:
+        return f"<ProfileTable of {counted(len(self.rows), 'row')}: {self._summary()}>"
 
     def __str__(self) -> str:
         titles, cells = self._columns()

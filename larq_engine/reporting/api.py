@@ -7,8 +7,9 @@ from pathlib import Path
 from larq_engine.placing.device_file import apply_device, read_device
 from larq_engine.placing.placement import Placement
 from larq_engine.placing.profile_file import ProfileSource, as_profile
+from larq_engine.python.text_table import printable
 from larq_engine.python.whole_files import write_files
-from larq_engine.reporting import png, svg
+from larq_engine.reporting import card, png, svg
 from larq_engine.reporting.overlay import format_overlay
 from larq_engine.reporting.page import make_page
 from larq_engine.reporting.placement import parse_placement, read_placement
@@ -25,6 +26,11 @@ class Report:
 
     def __init__(self, study: Study) -> None:
         self._study = study
+
+    def __repr__(self) -> str:
+        study = self._study
+        answers = "; ".join(f"{e.name}: {e.answer}" for e in card.entries(study))
+        return printable(f"<Report on {study.profile.model.name}: {answers or 'no times'}>")
 
     def __str__(self) -> str:
         """Tables, for a terminal."""

@@ -372,6 +372,7 @@ MAY_IMPORT_TOO = {
     "larq_engine/converter/schema.py": ("ai_edge_litert.schema_py_generated", "flatbuffers"),
     "larq_engine/converter/check_run.py": ("ai_edge_litert.interpreter",),
     "larq_engine/python/accelerator.py": ("ai_edge_litert.environment",),
+    "larq_engine/python/frames.py": ("pandas",),
     "larq_engine/converter/torch_reader/packages.py": ("litert_torch", "torch"),
     "larq_engine/placing/api.py": ("larq_engine.__version__", "larq_engine.converter.schema"),
     "larq_engine/placing/placed_file.py": ("larq_engine.converter.schema",),
