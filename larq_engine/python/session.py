@@ -6,6 +6,7 @@ ends in the middle, by Ctrl-C or because the process is a forked one: the next u
 interpreter anew.
 """
 
+import contextlib
 import ctypes
 import time
 from collections.abc import Sequence
@@ -20,6 +21,9 @@ from larq_engine.python.tensors import Array, Shape, TensorInfo, describe
 from larq_engine.python.turns import computed_once
 
 _MAIN = 0  # The number of the main graph among the model's subgraphs.
+
+# An open size is tried up to 1,024, which is larger than the images that networks are made for.
+_DOUBLINGS = 10
 
 # Less is copied into the host's tensor sooner than a GPU is told of it.
 _LEAST_GIVEN_BYTES = 64 << 10
@@ -81,9 +85,8 @@ class Session:
         self._is_closed = False
         # Whether the interpreter is allocated for the shapes: not while that is changed.
         self._is_whole = False
-        self._delegate, self._interpreter = self._open("model")
+        self._open_at_first()
         with host_errors("model"):
-            self._interpreter.allocate_tensors()
             self.declared_inputs = self.inputs()
             self.declared_outputs = self.outputs()
             self._states = self._find_states()
@@ -161,6 +164,40 @@ class Session:
                 experimental_delegates=[delegate],
             )
         return delegate, interpreter
+
+    def _open_at_first(self) -> None:
+        """Allocates for the sizes that the file declares.
+
+        A file has 1 for a size that it leaves open, and a VALID window does not fit an image of
+        1x1. Such sizes are doubled until the model takes them, and wait for a resize so.
+        """
+        self._delegate, self._interpreter = self._open("model")
+        try:
+            with host_errors("model"):
+                self._interpreter.allocate_tensors()
+                return
+        except ValueError as error:
+            refused = error
+        for size in (2 << doublings for doublings in range(_DOUBLINGS)):
+            self._delegate, self._interpreter = self._open("model")
+            if not self._open_sizes(size):
+                break
+            with contextlib.suppress(ValueError), host_errors("model"):
+                self._interpreter.allocate_tensors()
+                return
+        raise refused
+
+    def _open_sizes(self, size: int) -> bool:
+        """Sets the sizes that the file leaves open, but for the batch; whether there are any."""
+        found = False
+        for row in self._interpreter.get_input_details():
+            declared = [int(axis) for axis in row["shape_signature"]]
+            if -1 in declared[1:]:
+                found = True
+                shape = [1 if declared[0] == -1 else declared[0]]
+                shape += [size if axis == -1 else axis for axis in declared[1:]]
+                self._interpreter.resize_tensor_input(int(row["index"]), shape)
+        return found
 
     def _check_open(self, action: str) -> None:
         if self._is_closed:

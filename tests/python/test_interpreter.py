@@ -392,6 +392,22 @@ def test_open_height_and_width_follow_the_data(rng):
         np.testing.assert_array_equal(interpreter.predict(x), expected)
 
 
+def test_open_sizes_that_a_valid_window_does_not_fit_wait_for_the_data(rng):
+    conv = Conv((1, 1, 1, 32), (3, 5), 4, padding="VALID")
+    filters = oracle.signs(rng.standard_normal(conv.filter_shape))
+    ones, zeros = np.ones(4, np.float32), np.zeros(4, np.float32)
+    model = bconv_model(conv, filters, ones, zeros, input_signature=(1, -1, -1, 32))
+    interpreter = larq_engine.Interpreter(model)
+    shape = (1, 6, 7, 32)
+    x = rng.standard_normal(shape).astype(np.float32)
+    expected = oracle.dot_products(
+        Conv(shape, (3, 5), 4, padding="VALID"), oracle.signs(x), filters
+    )
+    np.testing.assert_array_equal(interpreter.predict(x), expected)
+    with pytest.raises(ValueError, match="expected an image that holds the filter of 3 x 5"):
+        interpreter.predict(x[:, :2])
+
+
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize("kernel", ["auto", "reference"])
 def test_resize_after_a_run(kernel, runtime, rng):
