@@ -20,7 +20,7 @@ if [[ -e .venv/.setup-tensorflow ]]; then
 fi
 # Each process of pytest has one core.
 export OMP_NUM_THREADS=1
-tests=(tests/keras/test_backends.py tests/keras/test_{callbacks,optimizers,scopes,summary}.py)
+tests=(tests/keras/test_backends.py tests/keras/test_{callbacks,optimizers,scopes,statements,summary}.py)
 for backend in jax torch; do
   echo "== Keras on $backend"
   KERAS_BACKEND=$backend .venv-torch/bin/python -m pytest -q -rs -n auto -p no:cacheprovider \
