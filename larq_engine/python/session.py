@@ -196,7 +196,7 @@ class Session:
                 found = True
                 shape = [1 if declared[0] == -1 else declared[0]]
                 shape += [size if axis == -1 else axis for axis in declared[1:]]
-                self._interpreter.resize_tensor_input(int(row["index"]), shape)
+                self._interpreter.resize_tensor_input(int(row["index"]), tuple(shape))
         return found
 
     def _check_open(self, action: str) -> None:
