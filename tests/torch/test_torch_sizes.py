@@ -51,6 +51,27 @@ _RESIZED = {
 }
 
 
+_TOLD = {
+    "agree": (lambda: nn.Conv2d(4, 4, 3, 2, 1), "They agree for the shapes (1, 4, 5, 5), too."),
+    "fails": (
+        lambda: nn.Sequential(nn.Flatten(), nn.Linear(256, 2)),
+        "The module has no results for the shapes (1, 4, 5, 5): keep the sizes",
+    ),
+    "fixed": (
+        lambda: nn.PixelShuffle(2),
+        "They do not agree for the shapes (1, 4, 5, 5): keep the sizes",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", _TOLD)
+def test_the_report_tells_of_another_size(form):
+    make, words = _TOLD[form]
+    module = make().eval()
+    converted = larq_engine.convert_torch(module, torch.randn(1, 4, 8, 8))
+    assert words in converted.report.self_check
+
+
 @pytest.mark.parametrize("form", _RESIZED)
 def test_another_size(form):
     """At 33 pixels a padding of 1 with a stride of 2 is SAME, and at 32 it is not."""

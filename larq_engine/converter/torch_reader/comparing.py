@@ -97,16 +97,65 @@ def compare_with_torch(
             if case is not None:
                 met += _compare_cases(what, exported, jumps, taps, lowered, [case])
                 batches.append(batch)
-    shapes = ", ".join(str(tuple(tensor.shape)) for tensor in exported.inputs)
+    resized = _compare_resized(what, module, exported, jumps, taps, lowered)
+    shapes = _shapes(exported.inputs)
     also = f", and for batches of {', '.join(map(str, sorted(batches)))}" if batches else ""
     signs = sum(not jump.rounds for jump in taps.values())
     return " ".join(
         [
             f"{counted(signs, 'sign')} and {counted(len(graph.outputs), 'output')} agree with "
-            f"PyTorch, for inputs of the shapes {shapes}{also}.",
+            f"PyTorch, for inputs of the shapes {shapes}{also}.{resized}",
             *describe_zeros(met),
         ]
     )
+
+
+def _compare_resized(
+    what: str,
+    module: Any,
+    exported: Exported,
+    jumps: dict[str, Jump],
+    taps: dict[Tensor, Jump],
+    lowered: Lowered,
+) -> str:
+    """Runs the file and the module on images of another size, which users may ask for later.
+
+    The file is right for its own size all the same. So what is found is told, and no error.
+    """
+    torch = import_torch()
+    if all(tensor.ndim != 4 for tensor in exported.inputs):
+        return ""
+    inputs = tuple(
+        tensor[:, :, : _another(tensor.shape[2]), : _another(tensor.shape[3])].contiguous()
+        if tensor.ndim == 4
+        else tensor
+        for tensor in exported.inputs
+    )
+    shapes = _shapes(inputs)
+    try:
+        with torch.no_grad():
+            module(*inputs)
+        graph_module = export(module, inputs).original
+    except Exception:  # whatever a module does with sizes that are not its own
+        return f" The module has no results for the shapes {shapes}: keep the sizes of the example."
+    names = [[node.name for node in made.graph.nodes] for made in (graph_module, exported.original)]
+    case = _Case(graph_module, inputs, _AT_FAULT)
+    try:
+        if names[0] != names[1]:
+            raise ConversionError("other operators")
+        _compare_cases(what, exported, jumps, taps, lowered, [case])
+    except ValueError:  # a host's, or a difference
+        return f" They do not agree for the shapes {shapes}: keep the sizes of the example."
+    return f" They agree for the shapes {shapes}, too."
+
+
+def _another(size: int) -> int:
+    """About half: of an even size an odd one, and of an odd size an even one if it is large."""
+    return max(1, size // 2 + 1 - size % 2)
+
+
+def _shapes(inputs: Sequence[Any]) -> str:
+    return ", ".join(str(tuple(tensor.shape)) for tensor in inputs)
 
 
 def _find_taps(graph: Graph, lowered: Lowered, jumps: dict[str, Jump]) -> dict[Tensor, Jump]:
