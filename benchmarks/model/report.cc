@@ -129,7 +129,8 @@ std::string TextReport(const Flags& flags, const Machine& machine, const Benchma
   Print(text, "machine       %s, %d processors, %s, %s; ISAs: %s\n", machine.cpu.c_str(),
         machine.processors, machine.architecture.c_str(), machine.system.c_str(),
         Join(machine.isas, "none").c_str());
-  Print(text, "model         %s, %.2f MB\n", Printable(flags.graph).c_str(), Megabytes(result.model_bytes));
+  Print(text, "model         %s, %.2f MB\n", Printable(flags.graph).c_str(),
+        Megabytes(result.model_bytes));
   Print(text, "inputs        %s\n", Shapes(result.inputs).c_str());
   Print(text, "outputs       %s\n", Shapes(result.outputs).c_str());
   Print(text, "kernels       %s\n", Join(result.kernels, "none: no binarized convolution").c_str());
@@ -157,8 +158,9 @@ std::string TextReport(const Flags& flags, const Machine& machine, const Benchma
     Print(text,
           "check         %s: '%s' and %s: %zu of %zu values differ by more than %g, the largest "
           "difference is %g\n",
-          check.ok() ? "ok" : "FAILED", Printable(check.output).c_str(), Printable(check.path).c_str(),
-          check.difference.values, check.elements, flags.check_tolerance, check.difference.largest);
+          check.ok() ? "ok" : "FAILED", Printable(check.output).c_str(),
+          Printable(check.path).c_str(), check.difference.values, check.elements,
+          flags.check_tolerance, check.difference.largest);
   }
   if (result.ops) {
     Print(text, "\n%s%.3f ms per run, mean of %lld profiled runs\n",

@@ -22,7 +22,9 @@ TEST(Printable, ShowsNoControlCharacters) {
   EXPECT_EQ(Printable("a\x1b[2Jb"), "a" + kMark + "[2Jb");
   EXPECT_EQ(Printable("a\nb\rc\td"), "a" + kMark + "b" + kMark + "c" + kMark + "d");
   EXPECT_EQ(Printable(std::string("a\0b", 3)), "a" + kMark + "b");
-  EXPECT_EQ(Printable("\xC2\x9B" "2J"), kMark + "2J");  // the same as escape and a bracket
+  EXPECT_EQ(Printable("\xC2\x9B"
+                      "2J"),
+            kMark + "2J");  // the same as escape and a bracket
 }
 
 TEST(Printable, ShowsNothingThatTurnsLettersRound) {
