@@ -149,9 +149,12 @@ def _assign(x: Any, inputs: Sequence[TensorInfo]) -> list[Data]:
         return [_as_array(x[info.name], info) for info in inputs]
     arrays = list(x) if isinstance(x, (list, tuple)) else [x]
     if len(arrays) != len(inputs):
+        are_arrays = all(map(_is_array, arrays))
+        remedy = "join samples with numpy.stack" if are_arrays else _as_one_array(inputs[0])
         raise ValueError(
-            f"inputs: expected {len(inputs)} array(s), for {names}, got {len(arrays)}; a list "
-            "holds one array for each input, so join samples with numpy.stack"
+            f"inputs: expected {len(inputs)} array(s), for {names}, got {len(arrays)}"
+            f"{'' if are_arrays else ' lists or numbers'}; a list holds one array for each input: "
+            f"{remedy}"
         )
     return [_as_array(array, info) for array, info in zip(arrays, inputs, strict=True)]
 
@@ -169,7 +172,26 @@ def _as_array(x: Any, info: TensorInfo) -> Data:
             raise type(error)(f"input {info}: {error}") from error
     if hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
         return np.from_dlpack(x)
+    if isinstance(x, (list, tuple)):
+        return _from_lists(x, info)
     return np.asarray(x)
+
+
+def _from_lists(x: Sequence[Any], info: TensorInfo) -> Array:
+    """Python's numbers are of no type that says whether a cast is meant, but for whole ones."""
+    try:
+        array = np.asarray(x)
+    except ValueError:
+        array = None
+    if array is None or not np.can_cast(array.dtype, info.dtype, casting="safe"):
+        raise TypeError(
+            f"input {info}: expected an array of {info.dtype}, got lists; {_as_one_array(info)}"
+        )
+    return array
+
+
+def _as_one_array(info: TensorInfo) -> str:
+    return f"make an array of nested lists with numpy.asarray(x, numpy.{info.dtype})"
 
 
 def _check_stack(arrays: Sequence[Data], inputs: Sequence[TensorInfo]) -> list[Data]:
@@ -196,8 +218,7 @@ def _check(array: Data, info: TensorInfo, batched: bool) -> Data:
     pattern = _free_dimensions(info, batched)
     wanted = f"({', '.join(map(str, pattern))}{',' if len(pattern) == 1 else ''})"
     if array.ndim != len(pattern):
-        lacks_batch = batched and array.ndim + 1 == len(pattern)
-        remedy = "add the batch axis: x[numpy.newaxis]" if lacks_batch else "reshape the data"
+        remedy = _advise_axes(array.shape, pattern)
         raise ValueError(f"input {info}: expected shape {wanted}, got {array.shape}; {remedy}")
     if array.size == 0:
         raise ValueError(
@@ -206,7 +227,7 @@ def _check(array: Data, info: TensorInfo, batched: bool) -> Data:
         )
     if not _fits(array.shape, pattern):
         remedy = (
-            "its channels come last: transpose the data with (0, 2, 3, 1)"
+            "channels come last: transpose the data with (0, 2, 3, 1)"
             if array.ndim == 4 and _fits(np.take(array.shape, (0, 2, 3, 1)), pattern)
             else "reshape the data, or let the model take this shape with Interpreter.resize"
         )
@@ -224,6 +245,41 @@ def _check(array: Data, info: TensorInfo, batched: bool) -> Data:
             f"loss; convert it on purpose: x.astype(numpy.{info.dtype})"
         )
     return np.ascontiguousarray(array, dtype=info.dtype).reshape(array.shape)
+
+
+def _advise_axes(shape: Shape, pattern: Sequence[int | str]) -> str:
+    """What to do with data of another number of dimensions: all of it, so that no second error
+    follows."""
+    missing = len(pattern) - len(shape)
+    if missing < 0:
+        return "reshape the data"
+    single = [axis for axis, want in enumerate(pattern) if want in ("N", 1)]
+    for axes in itertools.combinations(single, missing):
+        sizes = iter(shape)
+        filled = [1 if axis in axes else next(sizes) for axis in range(len(pattern))]
+        if _fits(filled, pattern):
+            return _advise_new_axes(axes, pattern)
+    channels_last = (*shape[1:], *shape[:1])
+    if len(pattern) == 4 and missing == 1 and _fits((1, *channels_last), pattern):
+        return (
+            "the batch axis is missing and channels come last: x.transpose(1, 2, 0)[numpy.newaxis]"
+        )
+    return "reshape the data"
+
+
+def _advise_new_axes(axes: Sequence[int], pattern: Sequence[int | str]) -> str:
+    last = len(pattern) - 1
+    names = {last: "channel" if last > 1 else "last", 0: "batch" if pattern[0] == "N" else "first"}
+    forms = {
+        (0,): "x[numpy.newaxis]",
+        (last,): "x[..., numpy.newaxis]",
+        (0, last): "x[numpy.newaxis, ..., numpy.newaxis]",
+    }
+    form = forms.get(tuple(axes), f"numpy.expand_dims(x, {tuple(axes)})")
+    if set(axes) <= names.keys():
+        words = " and the ".join(names[axis] for axis in axes)
+        return f"add the {words} axis: {form}"
+    return f"add the missing axes: {form}"
 
 
 def _free_dimensions(info: TensorInfo, batched: bool) -> list[int | str]:

@@ -105,7 +105,7 @@ class Session:
 
     def _read_operators(self, *only: str) -> list[Operator]:
         """Those of these names, or all. Nodes that delegates put in place of others are none."""
-        self._check_open("invoke")
+        self._check_open()
         nodes = self._interpreter._interpreter
         names = [nodes.NodeName(number) for number in range(nodes.NumNodes())]
         return [
@@ -139,12 +139,12 @@ class Session:
 
         That leaves tensors inside a delegate's part of the graph with the shapes that they had.
         """
-        self._check_open("invoke")
+        self._check_open()
         return self._interpreter.get_tensor_details()
 
     def recipe(self) -> tuple[bytes, dict[str, Any]]:
         """What to make another one with: the file and the options."""
-        self._check_open("copy")
+        self._check_open()
         options = {
             "num_threads": self._num_threads,
             "runtime": self._runtime,
@@ -199,9 +199,12 @@ class Session:
                 self._interpreter.resize_tensor_input(int(row["index"]), tuple(shape))
         return found
 
-    def _check_open(self, action: str) -> None:
+    def _check_open(self) -> None:
         if self._is_closed:
-            raise ValueError(f"{action}: expected an open Interpreter, got one that was closed")
+            raise ValueError(
+                "expected an open Interpreter, got one that was closed, by close() or the end of "
+                "its `with` block; make another one"
+            )
 
     def close(self) -> None:
         """Frees the model and the host's interpreter; nothing can be run any more."""
@@ -294,10 +297,9 @@ class Session:
 
     def _prepare_resize(self, wanted: Sequence[Shape]) -> str:
         """Keeps what is asked later and would be gone; returns what to call it in errors."""
-        action = self._resize_action(wanted)
-        self._check_open(action)
+        self._check_open()
         _ = self._declared_details
-        return action
+        return self._resize_action(wanted)
 
     def _resize_action(self, wanted: Sequence[Shape]) -> str:
         changes = [

@@ -167,6 +167,14 @@ _BAD_DATA = {
         np.zeros((4, 4, 3), np.float32),
         "expected shape (N, 4, 4, 3), got (4, 4, 3); add the batch axis",
     ),
+    "no batch axis, channels first": (
+        np.zeros((3, 4, 4), np.float32),
+        "the batch axis is missing and channels come last: x.transpose(1, 2, 0)[numpy.newaxis]",
+    ),
+    "no batch axis, another size": (
+        np.zeros((4, 5, 3), np.float32),
+        "expected shape (N, 4, 4, 3), got (4, 5, 3); reshape the data",
+    ),
     "wrong rank": (
         np.zeros((1, 48), np.float32),
         "expected shape (N, 4, 4, 3), got (1, 48); reshape",
@@ -178,7 +186,7 @@ _BAD_DATA = {
     ),
     "channels first": (
         np.zeros((2, 3, 4, 4), np.float32),
-        "got (2, 3, 4, 4); its channels come last: transpose the data with (0, 2, 3, 1)",
+        "got (2, 3, 4, 4); channels come last: transpose the data with (0, 2, 3, 1)",
     ),
     "no samples": (
         np.zeros((0, 4, 4, 3), np.float32),
@@ -195,6 +203,41 @@ def test_data_of_a_wrong_shape(fault, interpreter):
         text = message_of(ValueError, interpreter.predict, x)
         assert text.startswith("input 'a' (#0): expected shape (N, 4, 4, 3)")
         assert words in text
+
+
+# Shapes of the input and of the data, and the advice, after which `predict` takes them.
+_MISSING_AXES = [
+    ((1, 8, 8, 1), (4, 8, 8), "add the channel axis: x[..., numpy.newaxis]"),
+    (
+        (1, 8, 8, 1),
+        (8, 8),
+        "add the batch and the channel axis: x[numpy.newaxis, ..., numpy.newaxis]",
+    ),
+    ((1, 8, 8, 1), (8, 8, 1), "add the batch axis: x[numpy.newaxis]"),
+    ((1, 1, 8, 4), (5, 8, 4), "add the missing axes: numpy.expand_dims(x, (1,))"),
+    ((1, 1), (6,), "add the last axis: x[..., numpy.newaxis]"),
+]
+
+
+@pytest.mark.parametrize(("taken", "given", "advice"), _MISSING_AXES)
+def test_advice_on_missing_axes_is_all_that_is_needed(taken, given, advice):
+    interpreter = larq_engine.Interpreter(add_model(taken))
+    x = np.ones(given, np.float32)
+    text = message_of(ValueError, interpreter.predict, x)
+    assert text.endswith(f"got {given}; {advice}")
+    mended = eval(advice.partition(": ")[2], {"x": x, "numpy": np})
+    np.testing.assert_array_equal(interpreter.predict(mended), 2 * mended)
+
+
+@pytest.mark.parametrize("samples", [1, 4])
+def test_nested_lists(samples, interpreter, two_inputs):
+    x = np.ones((samples, 4, 4, 3), np.float32)
+    for nested in (x.tolist(), [x.tolist()], {"a": x.tolist()}):
+        error = TypeError if isinstance(nested, dict) or len(nested) == 1 else ValueError
+        text = message_of(error, interpreter.predict, nested)
+        assert text.endswith("make an array of nested lists with numpy.asarray(x, numpy.float32)")
+    text = message_of(TypeError, two_inputs.predict, [[[1.0, 2.0, 3.0]], [[1.0], [2.0, 3.0]]])
+    assert "expected an array of float32, got lists" in text
 
 
 @pytest.mark.parametrize(
