@@ -3,7 +3,7 @@
 import inspect
 import operator
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,9 @@ class Predictor:
     does not read, and a column for each output. A copy by pickle opens the model at its first use,
     so a Predictor may be made where neither the model nor a GPU is.
 
+    Rows with NaN are refused. `Interpreter.predict` computes with them, as hosts do; in columns
+    they stand for missing values, and results would not show that.
+
     Args:
         model: The path of a .tflite file, or its content. A path is better for many workers.
         column: The column that the model reads; of a model with several inputs a dictionary from
@@ -46,7 +49,7 @@ class Predictor:
         **options: Other arguments of `larq_engine.Interpreter`, such as device="cuda".
 
     Raises:
-        TypeError: There is no such option.
+        TypeError: There is no such option. When called: the batch is no dictionary.
         ValueError: An argument is not valid. When called, also: the model is not valid or does not
             fit the columns, or with on_error="raise" it cannot take a row.
     """
@@ -84,8 +87,10 @@ class Predictor:
         source = self._source
         if isinstance(source, (str, os.PathLike)):
             model = repr(os.fspath(source))
-        else:
+        elif isinstance(source, Sized):
             model = f"a model of {len(source)} bytes"
+        else:
+            model = type(source).__name__  # which is refused when it is opened
         reads = "inputs by name" if self._column is None else f"column {self._column!r}"
         makes = "outputs by name" if self._outputs is None else repr(self._outputs)
         return f"<Predictor of {model}: {reads} to {makes}>"
@@ -110,6 +115,14 @@ class Predictor:
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         columns = self._input_columns()
+        # Frames of pandas have columns too, and are no Mapping.
+        if not hasattr(batch, "items"):
+            named = ", ".join(f"{column!r}: rows" for column in columns.values())
+            raise TypeError(
+                "batch: expected a dictionary from column to rows, got "
+                f"{type(batch).__name__}; as in predict({{{named}}}), or give arrays to "
+                "larq_engine.Interpreter"
+            )
         for column in columns.values():
             if column not in batch:
                 raise ValueError(

@@ -209,6 +209,10 @@ class Interpreter:
     def predict(self, x: Any, verbose: int = 0) -> Any:
         """Runs the model on any number of samples.
 
+        NaN are legal data, as in TensorFlow Lite. But a sign makes +1 of NaN, and int8 another
+        number, so that results look like any other. If data may hold NaN, ask
+        `numpy.isnan(x).any()` first, or use `larq_engine.batch.Predictor`, which refuses them.
+
         Args:
             x: An array with samples along axis 0; for several inputs a list or tuple of arrays, or
                 a dictionary from input name to array; or an iterator that yields single samples,

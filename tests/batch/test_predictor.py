@@ -188,6 +188,30 @@ def test_a_bad_row(case, rng):
     assert str(raised.value) == f"row 1 of 4: {said}; {remedy}"
 
 
+def test_nan_is_refused_here_and_computed_with_by_the_interpreter():
+    """A sign makes +1 of it, and floats keep it, as the documents say of `Interpreter.predict`."""
+    x = _with(np.nan).astype(np.float32)
+    ones = np.where(np.isnan(x), np.float32(1), x)
+    interpreter = larq_engine.Interpreter(_model())
+    assert np.array_equal(interpreter.predict(x[np.newaxis]), interpreter.predict(ones[np.newaxis]))
+    row = np.full((1, 3), np.nan, np.float32)
+    assert np.isnan(larq_engine.Interpreter(_sum_model()).predict([row, row])[0]).all()
+    for model, batch in ((_model(), {"x": x[np.newaxis]}), (_sum_model(), {"a": row, "b": row})):
+        with pytest.raises(ValueError, match="got NaN"):
+            Predictor(model)(batch)
+
+
+def test_what_is_no_batch_or_model():
+    """The error names its type, and does not print it."""
+    with pytest.raises(TypeError) as raised:
+        Predictor(_model())(np.zeros((5, *_SHAPE), np.float32))
+    assert str(raised.value) == (
+        "batch: expected a dictionary from column to rows, got ndarray; as in predict({'x': rows})"
+        ", or give arrays to larq_engine.Interpreter"
+    )
+    assert repr(Predictor(5)).startswith("<Predictor of int: ")
+
+
 def test_rows_of_a_size_that_the_model_refuses():
     """The file leaves the size open: it is the row's fault, and not that of others."""
     rows = _objects([np.ones((5, 5, 2)), np.ones((1, 1, 2)), np.ones((3, 4, 2))])
