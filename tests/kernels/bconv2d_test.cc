@@ -351,6 +351,7 @@ TEST(Bconv2d, EveryPaddingOutputAndActivation) {
     for (OutputKind kind : kKinds) {
       for (Activation activation : kActivations) {
         for (int64_t channels : {1, 33, 64}) {
+          if (!random.Takes()) continue;
           const Layer layer{.spec = Padded({.in_channels = channels,
                                             .out_channels = 35,
                                             .filter_height = 3,
@@ -373,6 +374,7 @@ TEST(Bconv2d, NumbersOfBits) {
   for (int64_t bits_in : {1, 2, 3, 5, 8}) {
     for (int64_t bits_weights : {1, 2, 4, 7, 8}) {
       for (const Padding& padding : kPaddings) {
+        if (!random.Takes()) continue;
         const Layer layer{.spec = Padded({.in_channels = kChannels[random.Int(0, 2)],
                                           .out_channels = random.Int(1, 35),
                                           .filter_height = 3,
@@ -420,6 +422,7 @@ TEST(Bconv2d, FilterLargerThanImage) {
       for (int64_t size : {1, 2, 3, 4}) {
         for (int64_t taps : {3, 4, 5, 7}) {
           for (int64_t dilation : {1, 2, 4}) {
+            if (!random.Takes()) continue;
             const Layer layer{.spec = {.in_channels = 40,
                                        .out_channels = 6,
                                        .filter_height = taps,
@@ -448,6 +451,7 @@ TEST(Bconv2d, Groups) {
   for (int64_t groups : {2, 3, 4}) {
     for (int64_t group_channels : {32, 64, 96}) {
       for (const Padding& padding : kPaddings) {
+        if (!random.Takes()) continue;
         const Layer layer{.spec = Padded({.in_channels = groups * group_channels,
                                           .out_channels = groups * 9,
                                           .groups = groups,
@@ -491,7 +495,7 @@ TEST(Bconv2d, DepthBeyondSixteenBits) {
 TEST(Bconv2d, RandomLayers) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
-  for (int repeat = 0; repeat < 400; ++repeat) {
+  for (int repeat = 0; repeat < 400 / testing::Share(); ++repeat) {
     const Padding padding{
         .height = random.Int(0, 1) ? kSame : Pads(random.Int(0, 6), random.Int(0, 6)),
         .width = random.Int(0, 1) ? kSame : Pads(random.Int(0, 6), random.Int(0, 6)),
@@ -526,6 +530,7 @@ TEST(Bconv2d, FewChannels) {
   Random random;
   for (int64_t in_channels = 1; in_channels <= 40; ++in_channels) {
     for (int repeat = 0; repeat < 8; ++repeat) {
+      if (!random.Takes()) continue;
       const Padding& padding = kPaddings[random.Int(0, std::ssize(kPaddings) - 1)];
       const Layer layer{.spec = Padded({.in_channels = in_channels,
                                         .out_channels = random.Int(1, 40),
