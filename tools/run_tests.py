@@ -24,8 +24,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SLOWEST = 12  # tests in the table at the end
 NOT_RUN = 77  # the exit status of a command that could not run here and has said why
-# Seconds since 1970 after which no stage begins, where time is limited as in CI: a slow machine
-# needs twice as much as a fast one.
+# Seconds since 1970 after which no stage begins, where time is limited as in CI. A stage that was
+# asked for and did not begin makes the run fail.
 UNTIL = "LARQ_ENGINE_TEST_UNTIL"
 
 # Paths that a stage depends on, as regular expressions.
@@ -61,6 +61,36 @@ BAZEL_TEST = [BAZEL, "test", *BAZEL_FLAGS]
 # What Python tests run: the plug-in, the benchmark binary and the C++ example.
 BUILD = ["make", "--no-print-directory", "build", "benchmark-binary", "cpp-example"]
 PYTEST = [".venv/bin/python", "-m", "pytest", "-q", "-rs", "-n", "auto", "--durations=12"]
+FULL = bool(os.environ.get("LARQ_ENGINE_TEST_FULL"))
+# Those that run threads.
+THREADS = (
+    *(("//tests/runtime/...",) if FULL else ()),
+    "//tests/runtime:threads_test",
+    "//tests/runtime/cpu/...",
+    "//tests/runtime/host:delegate_test",
+    "//tests/runtime/plan:fused_networks_test",
+    "//tests/runtime/plan:mirror_test",
+    "//tests/runtime/plan:placed_test",
+    "//tests/cuda/...",
+    "//tests/kernels/cuda/...",
+    "//tests/kernels:shared_buffer_test",
+)
+# What another processor may compute or lay out in memory differently.
+EMULATED_TESTS = (
+    *(("//tests/...",) if FULL else ()),
+    "//tests/layering/...",
+    "//tests/kernels:bconv2d_test",
+    "//tests/kernels:bgemm_test",
+    "//tests/kernels:byte_product_test",
+    "//tests/kernels:float_product_test",
+    "//tests/kernels:kernel_rows_test",
+    "//tests/kernels:pixel_ops_test",
+    "//tests/kernels:signed_sums_test",
+    "//tests/kernels:select_test",
+    "//tests/runtime:tflite_abi_test",
+    "//tests/model_file:model_check_test",
+    "//tests/fuzz:replay_test",
+)
 # Needs NVIDIA's compiler.
 COMPILED_KERNELS = "tests/kernels/cuda/test_compiled_kernels.py"
 # Needs zig.
@@ -91,8 +121,8 @@ STAGES = (
     ),
     Stage(
         "cpp",
-        "C++ tests, assertions on",
-        ([*BAZEL_TEST, "--config=checked", "//tests/..."],),
+        "C++ tests, of what is shipped",
+        ([*BAZEL_TEST, "//tests/..."],),
         CPP,
         quick=True,
     ),
@@ -205,19 +235,14 @@ STAGES = (
     ),
     Stage(
         "asan",
-        "C++ tests under the sanitizers of addresses and undefined behaviour",
+        "C++ tests with assertions, under the sanitizers of addresses and undefined behaviour",
         ([*BAZEL_TEST, "--config=asan", "//tests/..."],),
         CPP,
     ),
     Stage(
         "tsan",
         "C++ tests of the plug-in and of kernels for GPUs under the sanitizer of threads",
-        (
-            [
-                *[*BAZEL_TEST, "--config=tsan", "//tests/runtime/...", "//tests/cuda/..."],
-                *["//tests/kernels/cuda/...", "//tests/kernels:shared_buffer_test"],
-            ],
-        ),
+        ([*BAZEL_TEST, "--config=tsan", *THREADS],),
         (
             *(BUILD_RULES, GPU_KERNELS, PLUG_IN, r"(larq_engine|tests)/kernels/shared_buffer"),
             r"tests/(common|cuda|host|kernels/cuda|runtime)/",
@@ -245,8 +270,8 @@ STAGES = (
     ),
     Stage(
         "arm64",
-        "C++ tests as programs for 64-bit ARM, emulated",
-        ([*BAZEL_TEST, "--config=aarch64", "//tests/..."],),
+        "contracts of rows and LCE's networks as programs for 64-bit ARM, emulated",
+        ([*BAZEL_TEST, "--config=aarch64", *EMULATED_TESTS],),
         (*CPP, r"tools/qemu"),
         setup="cross",
         environment={"LARQ_ENGINE_REQUIRE_ISA": "portable,neon,dotprod"},
@@ -260,8 +285,8 @@ STAGES = (
     ),
     Stage(
         "arm32",
-        "C++ tests as programs for 32-bit ARM, emulated",
-        ([*BAZEL_TEST, "--config=armv7", "//tests/..."],),
+        "contracts of rows and LCE's networks as programs for 32-bit ARM, emulated",
+        ([*BAZEL_TEST, "--config=armv7", *EMULATED_TESTS],),
         (*CPP, r"tools/qemu"),
         setup="cross",
         environment={"LARQ_ENGINE_REQUIRE_ISA": "portable"},
@@ -296,6 +321,8 @@ STAGES = (
     ),
 )
 EMULATED = {"arm64", "arm64-cpus", "arm32", "windows"}
+
+FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 
 # A line of Bazel's summary; a line of pytest's --durations.
 BAZEL_RESULT = re.compile(r"^(//\S+) +PASSED in ([\d.]+)s")
@@ -341,9 +368,28 @@ def choose(what: list[str]) -> list[Stage]:
 
 
 def changed_paths() -> list[str]:
-    """What differs from main, committed or not; on main itself, what is not committed."""
-    base = git("merge-base", "HEAD", "main")
-    return git("diff", "--name-only", base[0]) + git("ls-files", "-o", "--exclude-standard")
+    """What differs from main, committed or not; on main itself, what is not committed.
+
+    A document whose code is as in main is prose/<path>: no stage need run its code.
+    """
+    base = git("merge-base", "HEAD", "main")[0]
+    paths = git("diff", "--name-only", base)
+    prose = [
+        path for path in paths if path.endswith(".md") and code_of(base, path) == code_of("", path)
+    ]
+    paths = [f"prose/{path}" if path in prose else path for path in paths]
+    return paths + git("ls-files", "-o", "--exclude-standard")
+
+
+def code_of(commit: str, document: str) -> list[str] | None:
+    """The fenced blocks of a document, in a commit or as it is now; None where there is none."""
+    if commit:
+        shown = ["git", "show", f"{commit}:{document}"]
+        done = subprocess.run(shown, capture_output=True, text=True, check=False)
+        text = None if done.returncode else done.stdout
+    else:
+        text = Path(document).read_text() if Path(document).exists() else None
+    return None if text is None else FENCED.findall(text)
 
 
 def git(*arguments: str) -> list[str]:
@@ -378,13 +424,14 @@ def run(stages: list[Stage]) -> int:
     seconds.append(("set-up", time.monotonic() - started))
     left = [stage for stage in STAGES if stage not in stages]
     late = []
+    built: set[str] = set()  # the stage that ran BUILD
     for stage in stages:
         if time.time() > float(os.environ.get(UNTIL, "inf")):
             late.append(stage)
             continue
         print(f"== {stage.name}: {stage.about}", flush=True)
         started = time.monotonic()
-        status = run_stage(stage, slowest)
+        status = run_stage(stage, built, slowest)
         if status == NOT_RUN:
             left.append(stage)
             continue
@@ -404,17 +451,29 @@ def run(stages: list[Stage]) -> int:
         print("\nNOT RUN FOR WANT OF TIME, though asked for; tools/run_tests.py NAME runs one:")
         for stage in late:
             print(f"  {stage.name:<15} {stage.about}")
-    print(f"tests: {'what was run' if late else 'all'} passed")
+        print("\nFAILED: of what was asked for, the stages above did not run")
+        return 1
+    print("tests: all passed")
     return 0
 
 
-def run_stage(stage: Stage, slowest: list[tuple[float, str]]) -> int:
-    """Returns 0, or the first exit status of its commands that is not 0."""
+def run_stage(stage: Stage, built: set[str], slowest: list[tuple[float, str]]) -> int:
+    """Runs its commands, but BUILD only if no stage before has.
+
+    Returns:
+        0, or the first exit status of a command that is not 0.
+    """
     if stage.name in EMULATED and os.uname().machine != "x86_64":
         print("not run: emulated on x86-64 only; `cpp` has run these tests natively", flush=True)
         return NOT_RUN
-    statuses = (stream(command, stage, slowest) for command in stage.commands)
-    return next(filter(None, statuses), 0)
+    for command in stage.commands:
+        if command is BUILD and built:
+            continue
+        if status := stream(command, stage, slowest):
+            return status
+        if command is BUILD:
+            built.add(stage.name)
+    return 0
 
 
 def stream(command: list[str], stage: Stage, slowest: list[tuple[float, str]]) -> int:

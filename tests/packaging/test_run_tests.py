@@ -1,6 +1,7 @@
 """tools/run_tests.py: which stages a change concerns, what a run says at its end."""
 
 import re
+import subprocess
 
 import pytest
 
@@ -17,6 +18,22 @@ def test_documents_concern_lint_and_what_reads_and_runs_them():
     assert _changed("docs/converter.md") == {"lint", "python", "tensorflow", "torch"}
     assert "ray" in _changed("docs/scale_out.md")
     assert _changed("ARCHITECTURE.md") == {"lint", "python"}
+
+
+def test_prose_alone_concerns_no_stage_that_runs_code(tmp_path, monkeypatch):
+    """A space in a page is not what TensorFlow and PyTorch are installed for."""
+    monkeypatch.chdir(tmp_path)
+    pages = {"prose.md": "One.\n", "code.md": "```\nx = 1\n```\n", "both.md": "```\nx\n```\n"}
+    for name, text in pages.items():
+        (tmp_path / name).write_text(text)
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    for arguments in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-qm", "pages"]):
+        subprocess.run([*git, *arguments], check=True)
+    (tmp_path / "prose.md").write_text("One. \n")
+    (tmp_path / "code.md").write_text("```\nx = 2\n```\n")
+    (tmp_path / "both.md").write_text("More.\n```\nx\n```\n")
+    assert set(run_tests.changed_paths()) == {"prose/prose.md", "code.md", "prose/both.md"}
+    assert _changed("prose/docs/converter.md", "prose/README.md") == {"lint", "python"}
 
 
 def test_kernels_concern_every_stage_that_runs_them():
@@ -115,7 +132,7 @@ def test_every_file_concerns_more_than_lint():
 
 
 def test_no_stage_begins_too_late(monkeypatch, capfd):
-    """What was asked for and not run is named, and the end does not say that all passed."""
+    """What was asked for and not run is named, and the run fails."""
     stages = tuple(
         run_tests.Stage(name, f"about {name}", (["true"],), (), setup="") for name in ("one", "two")
     )
@@ -123,8 +140,20 @@ def test_no_stage_begins_too_late(monkeypatch, capfd):
     monkeypatch.setenv(run_tests.UNTIL, "1000")
     now = iter([999.0, 1001.0])
     monkeypatch.setattr(run_tests.time, "time", lambda: next(now))
-    assert run_tests.run(list(stages)) == 0
+    assert run_tests.run(list(stages)) == 1
     printed = capfd.readouterr().out
     assert "== one: about one" in printed and "== two" not in printed
     assert re.search(r"NOT RUN FOR WANT OF TIME.*\n  two +about two\n", printed)
-    assert printed.endswith("tests: what was run passed\n")
+    assert "FAILED" in printed and "passed" not in printed
+
+
+def test_the_build_that_several_stages_need_runs_once(monkeypatch, capfd):
+    build = ["sh", "-c", "echo built"]
+    monkeypatch.setattr(run_tests, "BUILD", build)
+    stages = tuple(
+        run_tests.Stage(name, "", (build, ["echo", name]), (), setup="") for name in ("one", "two")
+    )
+    monkeypatch.setattr(run_tests, "STAGES", stages)
+    assert run_tests.run(list(stages)) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert lines.count("built") == 1 and {"one", "two"} <= set(lines)
