@@ -25,7 +25,7 @@ release-pins: ## write the versions and hashes of what builds a release anew
 wheel: setup-cross setup-cuda ## make wheels for x86-64 and ARM of 64 and 32 bits (on ARM only its own), for glibc 2.28 and newer, in dist/
 benchmark-binary: setup-base ## build larq_benchmark_model (docs/benchmark_binary.md), for this machine
 cpp-example: setup-base ## build run_model of examples/cpp (docs/deployment.md), for this machine
-docs: setup-base setup-docs ## make the documents a site, in .build/site
+docs: setup-docs ## make the documents a site, in .build/site
 pictures: setup-base setup-browser ## draw the documents' pictures anew, from results in the repository
 
 ##@ Test a change
@@ -134,7 +134,7 @@ gpu-docs:
 	@python3 -m benchmarks.gpu.docs $(if $(RESULTS),--results $(RESULTS))
 
 docs:
-	@PYTHONPATH=. $(VENV)/bin/python tools/docs_site.py .build/site-pages
+	@PYTHONPATH=. .venv-docs/bin/python tools/docs_site.py .build/site-pages
 	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet --strict
 	@echo "built .build/site/index.html"
 

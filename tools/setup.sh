@@ -11,6 +11,7 @@
 #   tools/setup.sh emulators  base; the QEMU that shows this machine as an older one
 #   tools/setup.sh cuda       base; NVIDIA's compiler of kernels for GPUs, in .cuda
 #   tools/setup.sh ray        base; Ray in .venv-ray, for the tests of larq_engine.batch in it
+#   tools/setup.sh docs       the tools of `make docs` in .venv-docs, and nothing else
 #   tools/setup.sh peers      base, and benchmarks/peers/.venv (what only `make bench` needs)
 #   tools/setup.sh cross      base; compilers for ARM, and the QEMU that runs what they make
 #   tools/setup.sh zig        base; the compiler for macOS and Windows, in .zig
@@ -62,6 +63,10 @@ missing_build_tools() {
   command -v bazel >/dev/null || command -v bazelisk >/dev/null || echo bazel-bootstrap
   echo '#include <bit>' | g++ -std=c++20 -x c++ -fsyntax-only - 2>/dev/null || echo g++
   [[ -d /usr/src/googletest/googletest ]] || echo googletest
+  missing_venv
+}
+
+missing_venv() {
   "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
 }
 
@@ -246,9 +251,17 @@ ray() {
   optional .venv-ray ray "820 MB"
 }
 
+# Without base: the site is made of the sources, with NumPy and its own tools.
 docs() {
-  base
-  optional .venv-docs docs "60 MB"
+  local venv=.venv-docs
+  if done_before "$venv/.setup-docs" pyproject.toml; then return; fi
+  install_packages missing_venv
+  say "$venv: installing the tools for the site (270 MB)"
+  quietly "$PYTHON" -m venv "$venv"
+  local -a pip=("$venv/bin/python" -m pip --disable-pip-version-check install --quiet --progress-bar off)
+  quietly "${pip[@]}" 'pip>=25.1'
+  quietly "${pip[@]}" --group docs
+  fingerprint pyproject.toml >"$venv/.setup-docs"
 }
 
 peers() {
