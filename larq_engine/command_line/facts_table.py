@@ -13,8 +13,8 @@ _COLUMNS = ("#", "operator", "layer", "first input", "output", "types", "bytes",
 _NUMBERS = ("#", "bytes", "MMAC")
 
 
-def format_facts(facts: ModelFacts) -> str:
-    """Returns several lines."""
+def format_facts(facts: ModelFacts, why_unknown: str = "") -> str:
+    """Returns several lines; `why_unknown` is why the plug-in was not asked."""
     rows = list(map(_row, facts.operators))
     lines = [*align_columns(_COLUMNS, rows, _NUMBERS), ""]
     for name, tensors in (("inputs", facts.inputs), ("outputs", facts.outputs)):
@@ -25,7 +25,10 @@ def format_facts(facts: ModelFacts) -> str:
     for place in (PLUG_IN, HOST):
         kinds = facts.count_kinds(place)
         shown = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-        lines.append(f"{place} runs {counted(sum(kinds.values()), 'operator')}: {shown or 'none'}")
+        operators = counted(sum(kinds.values()), "operator")
+        lines.append(f"on this machine the {place} runs {operators}: {shown or 'none'}")
+    if why_unknown:
+        lines.append(f"who runs the others is unknown, as the model does not open: {why_unknown}")
     if facts.placement:
         lines.append(f"placed by the file: {facts.placement}")
     work = [("binary", facts.binary_macs), ("float", facts.float_macs)]

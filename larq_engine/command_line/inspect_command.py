@@ -14,15 +14,18 @@ def add_parser(commands: Any) -> None:
         "inspect",
         help="show what is in a .tflite file",
         description="Shows the operators of a .tflite file: their shapes, types and bytes, and "
-        "whether the plug-in or the host runs them. It runs nothing.",
+        "whether the plug-in or the host runs them on this machine. It opens the model in the host "
+        "to ask that, and runs nothing.",
     )
     parser.set_defaults(run=_run)
     parser.add_argument("model", type=Path, metavar="MODEL", help="a .tflite file")
     parser.add_argument(
         "--json",
         metavar="FILE",
-        help="write the same, and more, to this file too, as JSON; - prints the JSON in place of "
-        "the table",
+        nargs="?",
+        const="-",
+        help="write the same, and more, to this file too, as JSON; without FILE, or with -, print "
+        "the JSON in place of the table",
     )
 
 
@@ -33,13 +36,19 @@ def _run(arguments: argparse.Namespace) -> None:
     if to_file:
         check_destination("json", Path(arguments.json), model)
     from larq_engine.command_line.facts_table import format_facts
-    from larq_engine.command_line.model_facts import collect_facts
+    from larq_engine.command_line.model_facts import collect_facts, find_taken
     from larq_engine.python.model_file import read_model
 
-    facts = collect_facts(read_model(model))
+    content = read_model(model)
+    taken, why_unknown = None, ""
+    try:
+        taken = find_taken(content)
+    except (ImportError, ValueError) as error:
+        why_unknown = str(error)
+    facts = collect_facts(content, taken)
     if arguments.json == "-":
         print(facts.to_json())
         return
     if to_file:
         write_files({Path(arguments.json): facts.to_json().encode()})
-    print(format_facts(facts))
+    print(format_facts(facts, why_unknown))

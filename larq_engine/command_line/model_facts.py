@@ -4,7 +4,7 @@ import dataclasses
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
 from larq_engine.converter import schema
@@ -12,9 +12,11 @@ from larq_engine.converter.graph import Op, Tensor
 from larq_engine.converter.layer_names import name_layer
 from larq_engine.converter.lce_ops import bits_made, is_ours, layer_bits, unpacking
 from larq_engine.converter.macs import count_macs
+from larq_engine.converter.quiet import quiet_tensorflow
 from larq_engine.placing.placed_file import option_of
+from larq_engine.python.session import Session
 
-PLUG_IN, HOST = "plug-in", "host"
+PLUG_IN, HOST, UNKNOWN = "plug-in", "host", "unknown"
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,8 @@ class OperatorFacts:
         weight_bits: Bits of a weight in the file; None of operators without weights.
         constant_bytes: What its constants take of the file, shared ones too.
         macs: Products of one run.
-        runs_in: "plug-in" or "host". Some of the host's float operators are computed by the plug-in
-            on the way (docs/operators.md), which is not foretold here.
+        runs_in: "plug-in" or "host", as the plug-in says on this machine; "unknown" if it was not
+            asked, but for operators that only the plug-in has.
     """
 
     graph: int
@@ -105,8 +107,13 @@ class ModelFacts:
         return json.dumps(dataclasses.asdict(self), indent=2)
 
 
-def collect_facts(content: bytes) -> ModelFacts:
+def collect_facts(content: bytes, taken: Set[tuple[int, int]] | None = None) -> ModelFacts:
     """Reads a .tflite file.
+
+    Args:
+        content: The file's.
+        taken: What the plug-in computes, as (subgraph, node), as `find_taken` tells; None if
+            nobody knows.
 
     Raises:
         ValueError: It is none, or damaged.
@@ -117,7 +124,11 @@ def collect_facts(content: bytes) -> ModelFacts:
     operators = []
     for number, graph in enumerate(model.graphs):
         for index, op in enumerate(graph.ops):
-            facts = _operator(op, number, index, packed)
+            if taken is None:
+                runs_in = PLUG_IN if is_ours(op) else UNKNOWN
+            else:
+                runs_in = PLUG_IN if (number, index) in taken else HOST
+            facts = _operator(op, number, index, packed, runs_in)
             operators.append(facts)
             if facts.macs:
                 macs[_arithmetic(op)] += facts.macs
@@ -135,6 +146,17 @@ def collect_facts(content: bytes) -> ModelFacts:
     )
 
 
+def find_taken(content: bytes) -> set[tuple[int, int]]:
+    """Opens a model in the host and asks the plug-in what it computes, as (subgraph, node).
+
+    Raises:
+        ImportError: No host is installed.
+        ValueError: The host does not open the model.
+    """
+    with quiet_tensorflow():
+        return Session(content, num_threads=1, runtime=None).taken()
+
+
 def _packed(op: Op) -> list[tuple[Tensor, int]]:
     """The tensors of an operator that hold bits in words, and how many of each value."""
     if not is_ours(op):
@@ -146,7 +168,9 @@ def _packed(op: Op) -> list[tuple[Tensor, int]]:
     return [(tensor, count) for tensor, count in tensors if tensor and tensor.dtype == "INT32"]
 
 
-def _operator(op: Op, graph: int, index: int, packed: Mapping[Tensor, int]) -> OperatorFacts:
+def _operator(
+    op: Op, graph: int, index: int, packed: Mapping[Tensor, int], runs_in: str
+) -> OperatorFacts:
     macs = count_macs(op)  # It refuses operators that lack what is asked of them below.
     return OperatorFacts(
         graph=graph,
@@ -159,7 +183,7 @@ def _operator(op: Op, graph: int, index: int, packed: Mapping[Tensor, int]) -> O
         weight_bits=_weight_bits(op, packed),
         constant_bytes=_constant_bytes(tensor for tensor in op.inputs if tensor),
         macs=macs,
-        runs_in=PLUG_IN if is_ours(op) else HOST,
+        runs_in=runs_in,
     )
 
 

@@ -16,11 +16,12 @@ from larq_engine.python.turns import Turns
 
 # Information (I0521...) and warnings (W0521...) of the C++ logger, and as TensorFlow 2.15 to 2.20
 # writes them (2026-05-21 10:11:12.123456: I), the logger's remark on itself, the second line of the
-# remark that names the CPU's instructions, what the quantizer prints, and the error (E0521...) that
-# TensorFlow for GPUs reports wherever there is none.
+# remark that names the CPU's instructions, what the quantizer prints, the error (E0521...) that
+# TensorFlow for GPUs reports wherever there is none, and what hosts say of every model they open.
 _COMMENTARY = re.compile(
     rb"[IW]\d{4} \d\d|\d{4}-\d\d-\d\d [\d:.]+: [IW] |WARNING: All log messages before absl"
     rb"|To enable the following instructions|fully_quantize: |E.*failed call to cuInit"
+    rb"|INFO: Created TensorFlow Lite XNNPACK delegate"
 )
 
 # Two threads that redirect the descriptor at once would restore it in the wrong order.

@@ -428,6 +428,12 @@ class Session:
             self._let_go()
         return times
 
+    def taken(self) -> set[tuple[int, int]]:
+        """What the plug-in computes, as (subgraph, node); it need not have run."""
+        library.start_profile(self._pointer())
+        steps = library.read_profile(self._pointer())
+        return {(step["subgraph"], node) for step in steps for node in library.nodes_of([step])}
+
     def measure(
         self, arrays: Sequence[Array | DeviceArray], runs: int
     ) -> tuple[list[dict[str, Any]], int, list[str]]:

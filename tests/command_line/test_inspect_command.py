@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from larq_engine.command_line import main
-from larq_engine.command_line.model_facts import collect_facts
+from larq_engine.command_line.model_facts import collect_facts, find_taken
+from larq_engine.python.library import nodes_of
 from larq_engine.python.session import Session
 from larq_engine.python.tensors import random_data
 from tests.command_line.models import float_model
@@ -21,11 +22,17 @@ _MODELS = sorted(_INTEROP.glob("*.tflite"))
 
 @pytest.mark.parametrize("path", _MODELS, ids=lambda path: path.stem)
 def test_the_plug_in_agrees(path, rng):
-    """It runs those operators and, not fusing, no others; it counts products of shapes it found."""
+    """It counts products of shapes it found. Not fusing, it runs those operators that only it
+    has, and else those that it says before a run."""
     content = path.read_bytes()
     facts = collect_facts(content)
-    session = Session(content, num_threads=1, kernel="auto", fuse=False, runtime=None)
+    fused = collect_facts(content, find_taken(content))
+    session = Session(content, num_threads=1, runtime=None)
     arrays = [random_data(info, rng) for info in session.inputs()]
+    steps, _, left = session.measure(arrays, 1)
+    assert [op.kind for op in fused.operators if op.runs_in == "host"] == left
+    assert {op.index for op in fused.operators if op.runs_in == "plug-in"} == nodes_of(steps)
+    session = Session(content, num_threads=1, kernel="auto", fuse=False, runtime=None)
     steps, _, left = session.measure(arrays, 1)
     claimed = [op for op in facts.operators if op.runs_in == "plug-in"]
     assert [op.kind for op in claimed] == [step["op"] for step in steps]
@@ -33,7 +40,7 @@ def test_the_plug_in_agrees(path, rng):
     assert [op.layer for op in claimed] == [step["layer"] for step in steps]
     assert [op.macs for op in claimed] == [step["macs"] for step in steps]
     assert facts.binary_macs == sum(step["macs"] for step in steps) > 0
-    assert [op.kind for op in facts.operators if op.runs_in == "host"] == left
+    assert [op.kind for op in facts.operators if op.runs_in == "unknown"] == left
     assert facts.file_bytes == len(content)
 
 
@@ -85,7 +92,7 @@ def test_products_of_float_layers(kind, shapes, result, options, macs):
     [op] = facts.operators
     assert (op.macs, facts.float_macs, facts.binary_macs, facts.integer_macs) == (macs, macs, 0, 0)
     assert op.weight_bits == (32 if macs else None)
-    assert op.runs_in == "host"
+    assert op.runs_in == "unknown"
     assert op.constant_bytes == sum(4 * np.prod(shape) for shape in shapes if type(shape) is list)
 
 
@@ -121,7 +128,7 @@ def test_weights_of_one_bit_with_float_values():
     builder.builtin("FULLY_CONNECTED", [x, weights], [y])
     facts = collect_facts(builder.finish([x], [y]))
     unpack, dense = facts.operators
-    assert (unpack.runs_in, dense.runs_in) == ("plug-in", "host")
+    assert (unpack.runs_in, dense.runs_in) == ("plug-in", "unknown")
     assert (unpack.inputs[0].bits, dense.weight_bits) == (1, 1)
     assert facts.binary_weight_bytes == 32 * 64 // 8
     assert (facts.binary_macs, facts.float_macs) == (0, 32 * 64)
@@ -209,11 +216,28 @@ def test_the_table(tmp_path, capsys):
         "inputs: x ?x50x50x40 float32",
         "outputs: z 1x64 float32",
         "bits: the last size counts words of 32 channels",
-        "plug-in runs 2 operators: 1 LceQuantize, 1 LceBconv2d",
-        "host runs 1 operator: 1 MEAN",
+        "on this machine the plug-in runs 2 operators: 1 LceQuantize, 1 LceBconv2d",
+        "on this machine the host runs 1 operator: 1 MEAN",
         "multiplications of one run: 57.60 million binary, 0.00 million float",
         f"file: {path.stat().st_size / 1e6:.3f} MB, of which weights in bits take 0.005 MB",
     ]
+
+
+def test_a_model_that_does_not_open(tmp_path, capsys):
+    """Its facts are shown, and who runs what is not made up."""
+    builder = ModelBuilder()
+    x, bits = builder.tensor((1, 64), name="x"), builder.tensor((1, 2), np.int32, name="bits")
+    y = builder.tensor((1, 64), name="y")
+    builder.custom("LceQuantize", [x], [bits])
+    builder.custom("Foreign", [x], [y])
+    path = tmp_path / "model.tflite"
+    path.write_bytes(builder.finish([x], [bits, y]))
+    assert main(["inspect", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.rpartition("  ")[2] for line in lines[2:4]] == ["plug-in", "unknown"]
+    assert "on this machine the plug-in runs 1 operator: 1 LceQuantize" in lines
+    [told] = [line for line in lines if line.startswith("who runs the others is unknown")]
+    assert "unresolved custom op: Foreign" in told
 
 
 def test_json(tmp_path, capsys):
@@ -221,6 +245,8 @@ def test_json(tmp_path, capsys):
     path.write_bytes(float_model())
     assert main(["inspect", str(path), "--json", "-"]) == 0
     printed = capsys.readouterr().out
+    assert main(["inspect", str(path), "--json"]) == 0
+    assert capsys.readouterr().out == printed
     assert main(["inspect", str(path), "--json", str(result)]) == 0
     assert capsys.readouterr().out.startswith("#  operator")
     assert result.read_text() == printed.rstrip("\n")

@@ -156,7 +156,7 @@ def test_a_file_that_may_not_be_read(tmp_path, capsys, monkeypatch):
 
 
 def test_an_error_of_several_lines_becomes_one(capsys, monkeypatch, tmp_path):
-    def fail(_: bytes) -> None:
+    def fail(*_: object) -> None:
         raise ValueError("first\n  second\n\n")
 
     monkeypatch.setattr("larq_engine.command_line.model_facts.collect_facts", fail)
@@ -167,7 +167,7 @@ def test_an_error_of_several_lines_becomes_one(capsys, monkeypatch, tmp_path):
 
 
 def test_faults_of_the_program_itself_are_not_hidden(monkeypatch, tmp_path):
-    def fail(_: bytes) -> None:
+    def fail(*_: object) -> None:
         raise AssertionError("a bug")
 
     monkeypatch.setattr("larq_engine.command_line.model_facts.collect_facts", fail)
@@ -178,7 +178,7 @@ def test_faults_of_the_program_itself_are_not_hidden(monkeypatch, tmp_path):
 
 
 def test_interrupted(capsys, monkeypatch, tmp_path):
-    def interrupt(_: bytes) -> None:
+    def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("larq_engine.command_line.model_facts.collect_facts", interrupt)
