@@ -69,6 +69,17 @@ class _Parser(argparse.ArgumentParser):
             self.error(f"unexpected arguments: {' '.join(unknown)}")
         return namespace, unknown
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Commands and values of options; argparse would list them in Python's spelling."""
+        choices = list(map(str, action.choices or ()))
+        if not choices or value in (action.choices or ()):
+            return
+        near = difflib.get_close_matches(str(value), choices, n=1)
+        advice = f"; did you mean {near[0]}?" if near else ""
+        raise argparse.ArgumentError(
+            action, f"expected one of {', '.join(choices)}, got {value}{advice}"
+        )
+
 
 def _make_parser() -> argparse.ArgumentParser:
     parser = _Parser(

@@ -63,6 +63,17 @@ def test_arguments_that_make_no_sense(arguments, capsys):
             "unexpected arguments: b.tflite",
         ),
         (
+            ["inspct", "a.tflite"],
+            "larq-engine",
+            "argument COMMAND: expected one of convert, inspect, profile, place, report, "
+            "export-weights, example, accelerator, about, got inspct; did you mean inspect?",
+        ),
+        (
+            ["convert", "a.h5", "-o", "out.tflite", "--target", "x86"],
+            "larq-engine convert",
+            "argument --target: expected one of arm, xcore, got x86",
+        ),
+        (
             ["--verison", "inspect", "a.tflite"],
             "larq-engine",
             "unknown option --verison; did you mean --version?",
