@@ -130,8 +130,8 @@ class Predictor:
                     "say which column the model reads, with Predictor(column=...)"
                 )
         rows = {
-            info.name: check_rows(columns[info.name], batch[columns[info.name]], info)
-            for info in self._model._inputs
+            name: check_rows(self._title(name, columns[name]), batch[columns[name]], info)
+            for name, info in zip(self._model.input_names, self._model._inputs, strict=True)
         }
         counts = {columns[name]: len(checked.values) for name, checked in rows.items()}
         if len(set(counts.values())) > 1:
@@ -153,6 +153,10 @@ class Predictor:
                     "others in Predictor(outputs=..., error_column=...)"
                 )
         return result | made
+
+    def _title(self, input_name: str, column: str) -> str:
+        """What errors in rows begin with; a server without columns says something else."""
+        return f"column '{column}'"
 
     def _raise_first(self, errors: Mapping[int, str], count: int) -> None:
         if errors and self._error_column is None:

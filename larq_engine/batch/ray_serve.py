@@ -9,6 +9,7 @@ import numpy as np
 
 from larq_engine.batch.predictor import Predictor
 from larq_engine.batch.row_body import read_row
+from larq_engine.batch.rows import row_shape
 from larq_engine.python.extras import pip_install
 from larq_engine.python.tensors import Array
 
@@ -23,6 +24,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 _ERROR = "error"
+_READING = ("GET", "HEAD")
 
 
 def deployment(
@@ -37,10 +39,14 @@ def deployment(
 ) -> "serve.Application":
     """Makes an application for `ray.serve.run`.
 
-    The body of a request is a .npy file: one row for the model's input, as `numpy.save` writes it.
-    The answer is JSON: a list for each output by its name, with null for infinity and NaN. The
-    status is 400, with {"error": why}, if the body is no .npy file or the model cannot take the
-    row; 408 if the body takes longer than 10 seconds; 503, from Ray, if the queue is full.
+    The body of a POST is one row for the model's input: a .npy file, as `numpy.save` writes it, or
+    its numbers as lists in JSON. The answer is JSON: a list for each output by its name, with null
+    for infinity and NaN. A GET of / tells the names, types and shapes of inputs and outputs, and
+    one of /health that the replica has its model.
+
+    Errors are {"error": why}. Their status is 400 if the body is no row or the model cannot take
+    it; 404 or 405 for other paths or methods; 408 if the body takes longer than 10 seconds; 503,
+    from Ray, if the queue is full.
 
     Args:
         model: A path that all machines know.
@@ -76,11 +82,21 @@ class Server:
     def __init__(
         self, model: str, batch_size: int, wait_seconds: float, options: dict[str, Any]
     ) -> None:
-        self._predict = _make_predictor(model, options).open()
+        self._predict = _make_predictor(model, options)
+        self._told = {"": self._predict.describe(), "health": {"status": "ok"}}
         self._batched.set_max_batch_size(batch_size)
         self._batched.set_batch_wait_timeout_s(wait_seconds)
 
     async def __call__(self, request: Request) -> Response:
+        path = request.url.path.removeprefix(request.scope.get("root_path", "")).strip("/")
+        if path not in self._told:
+            return _answer({_ERROR: f"path: expected / or /health, got /{path}"}, 404)
+        methods = _READING if path else (*_READING, "POST")
+        if request.method not in methods:
+            words = f"method: expected {', '.join(methods)}, got {request.method}"
+            return _answer({_ERROR: words}, 405, {"Allow": ", ".join(methods)})
+        if request.method in _READING:
+            return _answer(self._told[path], 200)
         try:
             row = read_row(await asyncio.wait_for(request.body(), self.body_seconds))
         except asyncio.TimeoutError:
@@ -109,8 +125,30 @@ class Server:
         return await asyncio.to_thread(self.predict_rows, rows)
 
 
-def _make_predictor(model: str | os.PathLike[str], options: dict[str, Any]) -> Predictor:
-    return Predictor(model, "row", on_error="null", error_column=_ERROR, **options)
+class _InputPredictor(Predictor):
+    """Whoever sends a row knows the input, and no column."""
+
+    def _title(self, input_name: str, column: str) -> str:
+        return f"input '{input_name}'"
+
+    def describe(self) -> dict[str, Any]:
+        """The inputs and outputs of a row; null is a size that the model leaves open."""
+        model = self.open()._model
+        return {
+            side: [
+                {
+                    "name": info.name,
+                    "type": str(info.dtype),
+                    "shape": [None if size == "?" else size for size in row_shape(info)],
+                }
+                for info in infos
+            ]
+            for side, infos in (("inputs", model._inputs), ("outputs", model._outputs))
+        }
+
+
+def _make_predictor(model: str | os.PathLike[str], options: dict[str, Any]) -> _InputPredictor:
+    return _InputPredictor(model, "row", on_error="null", error_column=_ERROR, **options)
 
 
 def _as_json(values: Array) -> Any:
@@ -122,5 +160,7 @@ def _as_json(values: Array) -> Any:
     return made.tolist()
 
 
-def _answer(content: dict[str, Any], status: int) -> Response:
-    return Response(json.dumps(content), status, media_type="application/json")
+def _answer(
+    content: dict[str, Any], status: int, headers: dict[str, str] | None = None
+) -> Response:
+    return Response(json.dumps(content), status, headers, media_type="application/json")

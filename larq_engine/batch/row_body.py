@@ -1,6 +1,7 @@
-"""A row in the body of a request: a .npy file, as numpy.save writes it."""
+"""A row in the body of a request: a .npy file, as numpy.save writes it, or numbers in JSON."""
 
 import io
+import json
 import math
 from typing import Any
 
@@ -13,18 +14,41 @@ _READERS = {(1, 0): _FORMAT.read_array_header_1_0, (2, 0): _FORMAT.read_array_he
 
 
 def read_row(body: bytes) -> Array:
-    """Reads the array, in place; nothing that a stranger writes makes it take more memory.
+    """Reads the array: JSON if the body begins as JSON does, else a .npy file.
 
     Raises:
-        ValueError: The body is no such file.
+        ValueError: The body is neither.
     """
+    # No .npy file begins so: its first byte is 0x93.
+    return _read_json(body) if body.lstrip()[:1] in _JSON_BEGINS else _read_npy(body)
+
+
+_JSON_BEGINS = tuple(bytes([byte]) for byte in b'[-0123456789{"tfnNI')
+
+
+def _read_json(body: bytes) -> Array:
+    expected = "body: expected numbers in JSON, lists in lists as the row's shape is"
+    # NumPy gives each text of an array the memory of the longest.
+    if b'"' in body:
+        raise ValueError(f"{expected}, got texts or an object; send json.dumps(row.tolist())")
+    try:
+        array = np.asarray(json.loads(body))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{expected}, got something else ({error})") from error
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{expected}, got null, an object or too large a number")
+    return array
+
+
+def _read_npy(body: bytes) -> Array:
+    """In place; nothing that a stranger writes makes it take more memory."""
     file = io.BytesIO(body)
     try:
         shape, is_fortran, dtype = _READERS[_FORMAT.read_magic(file)](file)
     except Exception as error:  # Whatever a reader of a stranger's bytes stumbles over.
         raise ValueError(
-            f"body: expected a .npy file, as numpy.save writes it, got {len(body)} bytes of "
-            f"something else ({error})"
+            f"body: expected a .npy file, as numpy.save writes it, or nested lists in JSON, got "
+            f"{len(body)} bytes of something else ({error})"
         ) from error
     values = len(body) - file.tell()
     sizes = [int(size) for size in shape]  # A header may have True among them.

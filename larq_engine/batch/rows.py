@@ -37,8 +37,8 @@ class _BadRowError(ValueError):
     pass
 
 
-def check_rows(column: str, values: Any, info: TensorInfo) -> Rows:
-    """Looks at each row of a column.
+def check_rows(title: str, values: Any, info: TensorInfo) -> Rows:
+    """Looks at each row of a column, of which errors speak by its title.
 
     Raises:
         ValueError: It has no rows, as it is a single number.
@@ -46,9 +46,7 @@ def check_rows(column: str, values: Any, info: TensorInfo) -> Rows:
     try:
         iter(values)
     except TypeError:
-        raise ValueError(
-            f"column '{column}': expected a row at each index, got one value"
-        ) from None
+        raise ValueError(f"{title}: expected a row at each index, got one value") from None
     is_masked = isinstance(values, np.ma.MaskedArray)
     if isinstance(values, np.ndarray) and values.dtype != object and not is_masked:
         try:
@@ -56,21 +54,21 @@ def check_rows(column: str, values: Any, info: TensorInfo) -> Rows:
         except _BadRowError:
             pass  # Of which row is it true?
         else:
-            return Rows(rows, {int(n): _describe(column, info, "NaN") for n in _find_nan(rows)})
+            return Rows(rows, {int(n): _describe(title, info, "NaN") for n in _find_nan(rows)})
     checked: list[Array] = []
     errors: dict[int, str] = {}
     for number, row in enumerate(values):
         try:
             checked.append(_check_row(row, info))
         except _BadRowError as error:
-            errors[number] = _describe(column, info, str(error))
+            errors[number] = _describe(title, info, str(error))
             checked.append(np.empty(0, info.dtype))
     return Rows(checked, errors)
 
 
-def _describe(column: str, info: TensorInfo, got: str) -> str:
+def _describe(title: str, info: TensorInfo, got: str) -> str:
     shape = ", ".join(map(str, row_shape(info)))
-    return f"column '{column}': expected {info.dtype} of the shape ({shape}), got {got}"
+    return f"{title}: expected {info.dtype} of the shape ({shape}), got {got}"
 
 
 def _check_row(row: Any, info: TensorInfo) -> Array:

@@ -1,6 +1,7 @@
 """Bodies of requests: arrays as numpy.save writes them, and what strangers send."""
 
 import io
+import json
 
 import numpy as np
 import pytest
@@ -29,6 +30,36 @@ def _body(array: np.ndarray, version: tuple[int, int] | None = None) -> bytes:
 def test_what_numpy_saves(array, version):
     got = read_row(_body(np.asarray(array), version))
     assert np.array_equal(got, array) and got.shape == np.shape(array)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [np.arange(6).reshape(2, 3), np.array([[0.5], [-2.0]]), np.array(3), np.array([True, False])],
+)
+def test_numbers_in_json(array):
+    got = read_row(b" " + json.dumps(array.tolist()).encode())
+    assert np.array_equal(got, array) and (got.shape, got.dtype) == (array.shape, array.dtype)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"[1, 2", "got something else"),
+        (b"[[1, 2], [3]]", "got something else"),
+        (b"[" * 100_000, "got something else"),
+        (b"[1, null]", "got null"),
+        (b"{}", "got null, an object"),
+        (b"[" + b"9" * 30 + b"]", "too large a number"),
+        (b"9" * 10_000, "got something else"),
+        (b'["' + b"a" * 1000 + b'", "b"]', "got texts or an object; send json.dumps"),
+        (b'{"image": [1, 2]}', "got texts or an object; send json.dumps"),
+        (b"Network", "got something else"),
+    ],
+)
+def test_json_that_is_no_row(body, words):
+    with pytest.raises(ValueError, match="body: expected numbers in JSON") as raised:
+        read_row(body)
+    assert words in str(raised.value)
 
 
 def _claims(shape: str, descr: str = "'<f4'") -> bytes:

@@ -76,9 +76,13 @@ def _watched(batches: str) -> type:
 
 _BAD = {
     "empty": (b"", "expected a .npy file"),
-    "text": (b'{"image": [1, 2]}', "expected a .npy file"),
+    "object": (b'{"image": [1, 2]}', "expected numbers in JSON"),
+    "text": (b"image", "expected a .npy file, as numpy.save writes it, or"),
     "cut": (_body(np.zeros((96, 96, 3), np.float32))[:-1], "got 110591 bytes"),
-    "shape": (_body(np.zeros((96, 3, 96), np.float32)), "got the shape (96, 3, 96)"),
+    "shape": (
+        _body(np.zeros((96, 3, 96), np.float32)),
+        "input 'image': expected float32 of the shape (96, 96, 3), got the shape (96, 3, 96)",
+    ),
     "batch": (_body(np.zeros((1, 96, 96, 3), np.float32)), "got the shape (1, 96, 96, 3)"),
     "NaN": (_body(np.full((96, 96, 3), np.nan)), "got NaN"),
     "letters": (_body(np.full((96, 96, 3), "a")), "got <U1"),
@@ -94,6 +98,38 @@ def test_a_bad_body_is_told_why(model):
     with ThreadPoolExecutor(8) as pool:  # what is wrong with one row is not the others'
         bodies = [_BAD["NaN"][0], good] * 8
         assert [status for status, _ in pool.map(_post, bodies)] == [400, 200] * 8
+
+
+def _ask(method: str, path: str) -> tuple[int, dict[str, object], str | None]:
+    request = urllib.request.Request(_URL + path, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.status, json.loads(answer.read() or b"{}"), None
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read()), error.headers["Allow"]
+
+
+@pytest.mark.parametrize("prefix", ["/", "/digits"])
+def test_what_the_model_takes_and_json(model, prefix):
+    name = prefix.strip("/")
+    serve.run(ray_serve.deployment(model), route_prefix=prefix)
+    interpreter = larq_engine.Interpreter(model)
+    status, told, _ = _ask("GET", name)
+    image = {"name": "image", "type": "float32", "shape": [96, 96, 3]}
+    scores = {"name": "scores", "type": "float32", "shape": [10]}
+    assert (status, told) == (200, {"inputs": [image], "outputs": [scores]})
+    path = f"{name}/" if name else ""
+    assert _ask("GET", f"{path}health") == (200, {"status": "ok"}, None)
+    assert _ask("HEAD", f"{path}health")[0] == 200
+    assert _ask("GET", f"{path}other")[0] == 404
+    status, told, allowed = _ask("DELETE", name)
+    assert (status, allowed) == (405, "GET, HEAD, POST") and "got DELETE" in str(told["error"])
+    assert _ask("POST", f"{path}health")[::2] == (405, "GET, HEAD")
+    row = np.random.default_rng(0).standard_normal((96, 96, 3)).astype(np.float32)
+    request = urllib.request.Request(_URL + name, json.dumps(row.tolist()).encode())
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        got = np.array(json.loads(answer.read())["scores"], np.float32)
+    assert np.array_equal(got, interpreter.predict(row[np.newaxis])[0])
 
 
 def test_sizes_that_a_model_refuses_and_numbers_that_json_lacks(tmp_path):
