@@ -64,6 +64,7 @@ ROOT = Path(__file__).parents[1]
 # What C and C++ programs need beside them, what the report's page is made of, and devices.
 OTHER_FILES = {
     *(str(file.relative_to(ROOT)) for file in ROOT.glob("larq_engine/placing/devices/*.json")),
+    "larq_engine/cmake/larq_engine-config-version.cmake",
     "larq_engine/cmake/larq_engine-config.cmake",
     "larq_engine/reporting/page.css",
     "larq_engine/reporting/page.html",

@@ -4,7 +4,7 @@
 #ifndef EXAMPLES_CPP_LITERT_H_
 #define EXAMPLES_CPP_LITERT_H_
 
-#include "third_party/litert/litert_abi.h"
+#include "litert_abi.h"
 
 // clang-format off: one function a line, which the rule for libLiteRt.so in BUILD reads.
 extern "C" {

@@ -1,4 +1,4 @@
-#include "examples/cpp/register_engine.h"
+#include "register_engine.h"
 
 #include <cstdio>
 #include <stdexcept>

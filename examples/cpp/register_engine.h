@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "examples/cpp/litert.h"
+#include "litert.h"
 
 // Throws std::runtime_error with the task if the status is not OK.
 void Check(LiteRtStatus status, const std::string& task);

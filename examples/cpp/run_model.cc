@@ -10,9 +10,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "examples/cpp/litert.h"
-#include "examples/cpp/register_engine.h"
 #include "larq_engine/runtime/larq_engine.h"
+#include "litert.h"
+#include "register_engine.h"
 
 namespace {
 

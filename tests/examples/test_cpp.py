@@ -16,6 +16,8 @@ _ROOT = Path(__file__).parents[2]
 _EXAMPLE = _ROOT / "examples" / "cpp"
 _BUILT = _ROOT / "bazel-bin" / "examples" / "cpp" / "run_model"
 _LITERT = Path(ai_edge_litert.__file__).parent
+_ENGINE = Path(larq_engine.delegate_path()).parent
+_CMAKE = Path(sys.executable).with_name("cmake")
 _MODEL = _ROOT / "tests" / "interop" / "data" / "residual_relu_bn_add.float.tflite"
 
 
@@ -33,25 +35,26 @@ def built(tmp_path):
 def linked(tmp_path):
     """The same sources by the line of docs/deployment.md: the engine is the plug-in."""
     program = tmp_path / "run_model"
-    engine = Path(larq_engine.delegate_path()).parent
-    command = [os.environ.get("CXX", "g++"), "-std=c++20", "-I.", "-o", program]
-    command += ["examples/cpp/run_model.cc", "examples/cpp/register_engine.cc"]
-    command += [f"-L{engine}", "-l:liblarq_engine.so", f"-L{_LITERT}", "-lLiteRt"]
-    command += [f"-Wl,-rpath,{engine}:{_LITERT}"]
+    command = [os.environ.get("CXX", "g++"), "-std=c++20", "-I.", "-Ithird_party/litert"]
+    command += ["-o", program, "examples/cpp/run_model.cc", "examples/cpp/register_engine.cc"]
+    command += [f"-L{_ENGINE}", "-l:liblarq_engine.so", f"-L{_LITERT}", "-lLiteRt"]
+    command += [f"-Wl,-rpath,{_ENGINE}:{_LITERT}"]
     subprocess.run(command, cwd=_ROOT, check=True)
     return program
 
 
 @pytest.fixture
 def by_cmake(tmp_path):
-    """The same by CMakeLists.txt and the commands of docs/deployment.md."""
-    cmake = Path(sys.executable).with_name("cmake")
-    engine = Path(larq_engine.delegate_path()).parent
-    configure = [cmake, "-S", _EXAMPLE, "-B", tmp_path]
-    configure += [f"-Dlarq_engine_DIR={engine}/cmake", f"-DCMAKE_LIBRARY_PATH={_LITERT}"]
-    for command in (configure, [cmake, "--build", tmp_path]):
+    """The same by CMakeLists.txt, copied out of the tree as docs/deployment.md says."""
+    copy = tmp_path / "copy"
+    shutil.copytree(_EXAMPLE, copy)
+    shutil.copy(_ROOT / "third_party" / "litert" / "litert_abi.h", copy)
+    build = tmp_path / "build"
+    configure = [_CMAKE, "-S", copy, "-B", build]
+    configure += [f"-Dlarq_engine_DIR={_ENGINE}/cmake", f"-DCMAKE_LIBRARY_PATH={_LITERT}"]
+    for command in (configure, [_CMAKE, "--build", build]):
         subprocess.run(command, check=True)
-    return tmp_path / "run_model"
+    return build / "run_model"
 
 
 def run(program: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -72,6 +75,40 @@ def test_outputs_are_the_interpreters(how, request, tmp_path):
     # The engine comes first, or XNNPACK has the sums between binarized layers.
     names = [line.partition("name=")[2] for line in done.stderr.splitlines() if "Register" in line]
     assert names == ["larq_engine", "CpuAccelerator"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("", True),
+        ("0.1", True),
+        (larq_engine.__version__, True),
+        (f"{larq_engine.__version__} EXACT", True),
+        ("0", False),
+        ("0.0.9", False),
+        ("0.2", False),
+        ("0.10", False),
+        ("1.0", False),
+    ],
+)
+def test_cmake_finds_the_version_that_is_asked_for(asked, found, tmp_path):
+    """Another minor version before 1.0 may have another interface."""
+    script = tmp_path / "CMakeLists.txt"
+    script.write_text(
+        "cmake_minimum_required(VERSION 3.16)\nproject(asking LANGUAGES NONE)\n"
+        f"find_package(larq_engine {asked})\n"
+        'message(STATUS "found: ${larq_engine_FOUND} ${larq_engine_VERSION}")\n'
+    )
+    command = [
+        _CMAKE,
+        "-S",
+        tmp_path,
+        "-B",
+        tmp_path / "build",
+        f"-Dlarq_engine_DIR={_ENGINE}/cmake",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert (f"found: 1 {larq_engine.__version__}" in done.stdout) == found, done.stdout
 
 
 def test_what_cannot_be_run_is_told(built, tmp_path):

@@ -12,6 +12,7 @@ from larq_engine.placing.device_file import shipped_devices
 
 _OTHER_FILES = [
     *(f"larq_engine/placing/devices/{name}.json" for name in shipped_devices()),
+    "larq_engine/cmake/larq_engine-config-version.cmake",
     "larq_engine/cmake/larq_engine-config.cmake",
     "larq_engine/reporting/page.css",
     "larq_engine/reporting/page.html",
