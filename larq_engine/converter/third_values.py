@@ -1,7 +1,8 @@
 """Signs that are 0 for 0: a third value, which bits do not have.
 
-A sign of what cannot be negative is 0 or 1 and stays as it is, as does one that no binary layer
-reads. For any other the caller says whether 0 becomes +1 or -1, with `sign_of_zero`.
+A sign of what cannot be negative is 0 or 1 and stays as it is, as does one that is a part of a form
+of two values, such as sign(x) + (x == 0). For any other that a binary layer reads, the caller says
+whether 0 becomes +1 or -1, with `sign_of_zero`.
 """
 
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from larq_engine.converter.graph import Graph, Op, Tensor
 from larq_engine.converter.layers import KINDS, find_convolution
 from larq_engine.converter.not_negative import is_not_negative
 from larq_engine.converter.options import SignOfZero
+from larq_engine.converter.sign_values import find_sign_values
 from larq_engine.converter.signs import Binary, NotBinary, find_binary, scalar
 from larq_engine.converter.weights import scales
 
@@ -68,7 +70,7 @@ def choose_signs(
             if layer is not None:
                 got = f"a computed value, which the layer '{layer.layer}' reads"
                 raise third_value(sign, got)
-        elif not is_not_negative(op.inputs[0]):
+        elif not is_not_negative(op.inputs[0]) and not _is_part_of_two_values(tensor):
             graph.replace(op, _with_zero(op, wanted))
             chosen[tensor] = wanted
     return chosen
@@ -80,6 +82,21 @@ def _with_zero(op: Op, at_zero: float) -> list[Op]:
     shift = lce_ops.constant(np.array(_SHIFT * at_zero, np.float32))
     add = Op("ADD", [first, shift], [shifted], schema.make_options("AddOptions"))
     return [Op("SIGN", op.inputs, [first]), add, Op("SIGN", [shifted], [made])]
+
+
+def _is_part_of_two_values(sign: Tensor) -> bool:
+    """Whether what is computed of a sign alone has two values as it is, and nothing reads more."""
+    waiting, seen, has_two = [sign], set[Tensor](), False
+    while waiting:
+        tensor = waiting.pop()
+        if tensor in seen:
+            continue
+        seen.add(tensor)
+        for made in [made for op in tensor.consumers for made in op.outputs]:
+            if find_sign_values(made) is not None:
+                has_two = has_two or isinstance(find_binary(made), Binary)
+                waiting.append(made)
+    return has_two and _binary_but_for(sign) is None
 
 
 def _binary_but_for(sign: Tensor) -> Op | None:

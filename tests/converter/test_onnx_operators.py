@@ -372,6 +372,29 @@ def test_a_sign_of_zero_that_no_binary_layer_reads(rng):
     assert converted.report.count("binary") == 1
 
 
+@pytest.mark.parametrize("option", ["+1", "-1"])
+def test_forms_of_two_values_keep_their_own_zero(rng, option):
+    """What is said of signs is for those that have three values where a layer reads them."""
+    net = OnnxNet()
+    x = net.input(1, 32, 4, 4)
+    is_zero = net.op("Cast", net.op("Equal", x, np.float32(0)), to=1)
+    forms = [
+        net.op("Add", net.op("Sign", x), is_zero),
+        net.op("Sub", net.op("Sign", x), is_zero),
+        net.op("Sign", net.op("Sub", net.op("Sign", x), np.float32(0.5))),
+        net.op("Relu", net.op("Sign", x)),
+    ]
+    layers = [net.conv(form, signs(rng, 8, 32, 3, 3)) for form in [*forms, net.op("Sign", x)]]
+    content = net.finish(*layers)
+    converted = larq_engine.convert_onnx(content, sign_of_zero=option)
+    assert converted.report.count("binary") == 5
+    image = rng.integers(-1, 2, (1, 32, 4, 4)).astype(np.float32)
+    got = run_engine(converted, [image])
+    for have, kept in zip(got[:4], reference(content, [image]), strict=False):
+        np.testing.assert_array_equal(have, kept)
+    np.testing.assert_array_equal(got[4], reference(content, [image], option)[4])
+
+
 @pytest.mark.parametrize(("option", "number"), [("+1", 1), ("-1", -1)])
 def test_weights_of_zero(rng, option, number):
     def build(weights):

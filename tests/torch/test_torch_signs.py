@@ -113,6 +113,26 @@ def test_a_sign_beside_one_of_two_values():
     assert [float(number) for number in told.groups()] == [zeros, 2 * x.numel(), off, largest]
 
 
+@pytest.mark.parametrize("sign_of_zero", ["+1", "-1"])
+def test_signs_that_are_a_part_of_two_values(sign_of_zero):
+    """The choice is for the one that a layer reads."""
+    torch.manual_seed(0)
+    forms = {
+        "relu": lambda x: F.relu(torch.sign(x)),
+        "equal": lambda x: torch.sign(x) + (x == 0),
+        "plain": lambda x: torch.sign(1 - x),
+    }
+    module, x = Layers(forms.items()).eval(), whole_numbers(1, CHANNELS, 6, 6)
+    converted = convert_torch(module, x, sign_of_zero=sign_of_zero)
+    assert converted.report.count("binary") == 3
+    assert converted.report.remarks == (
+        f"torch.sign(0) is {sign_of_zero} here and 0 in PyTorch, in 'layers.plain'.",
+    )
+    got, expected = run(converted, module, x)
+    for name in ("relu", "equal"):
+        np.testing.assert_array_equal(got[name], expected[name], err_msg=name)
+
+
 def test_signs_of_single_layers():
     torch.manual_seed(0)
     forms = [("a", torch.sign), ("b", lambda x: torch.sign(1 - x))]
