@@ -329,6 +329,7 @@ def with_random_statistics(make: Callable[[], nn.Module]) -> nn.Module:
         if isinstance(part, nn.modules.batchnorm._BatchNorm):
             part.running_mean.normal_(0, 0.2)
             part.running_var.uniform_(0.5, 2.0)
-            nn.init.uniform_(part.weight, 0.5, 1.5)
-            nn.init.normal_(part.bias, 0, 0.2)
+            if part.affine:
+                nn.init.uniform_(part.weight, 0.5, 1.5)
+                nn.init.normal_(part.bias, 0, 0.2)
     return module.eval()
