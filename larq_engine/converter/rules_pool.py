@@ -158,7 +158,7 @@ def _with_activation(op: Op, activation: int) -> object:
 
 def _rising_in(op: Op) -> int | None:
     """The input that alone varies, if a larger value of it never makes a smaller result."""
-    if op.kind not in _RISES or range_of(fused_activation(op)) is None:
+    if op.kind not in _RISES or range_of(fused_activation(op)) is None or not op.output.shape:
         return None
     if len(op.inputs) == 1:
         return 0

@@ -170,6 +170,22 @@ def test_values_that_are_not_finite_or_not_negative(form):
     np.testing.assert_allclose(got, module(x).numpy(), rtol=1e-5)
 
 
+_POOLS = {
+    "pads that do not count": lambda: nn.AvgPool2d(3, 2, 1, count_include_pad=False),
+    "rounded up": lambda: nn.AvgPool2d(3, 2, 1, ceil_mode=True, count_include_pad=False),
+    "another divisor": lambda: nn.AvgPool2d(3, 2, 1, divisor_override=4),
+}
+
+
+@pytest.mark.parametrize("form", _POOLS)
+def test_pools_behind_a_convolution(form):
+    """litert_torch makes files of several graphs of some of them."""
+    torch.manual_seed(1)
+    module, x = nn.Sequential(nn.Conv2d(3, 4, 3), _POOLS[form]()).eval(), torch.randn(1, 3, 8, 8)
+    converted = larq_engine.convert_torch(module, x)
+    agree(larq_engine.Interpreter(converted).predict(x.numpy()), module, x)
+
+
 def test_inputs_with_a_gradient(net):
     x = X.clone().requires_grad_()
     agree(larq_engine.Interpreter(larq_engine.convert_torch(net, x)).predict(X.numpy()), net, X)

@@ -29,7 +29,7 @@ def choose_zero(
     Raises:
         ConversionError: A layer would be binary but for a sign of which nothing is asked for.
     """
-    (graph,) = lowered.model.graphs
+    graph = lowered.model.graphs[0]  # Others are what composite operators are made of.
     made = [op.output for op in graph.ops if op.kind == "SIGN"]
     nodes = {t: lowered.nodes[t] for t in made if lowered.nodes.get(t) in signs.plain}
     wanted = {sign_of_zero.of(sign.layer) for sign in signs.plain.values()}
