@@ -8,6 +8,7 @@
 // of the layers that are run. Results are compared with those of the first row; a wrong one makes
 // the exit status 1.
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -220,7 +221,7 @@ Problem FloatLayer(const std::string& name, const FloatConv2dSpec& spec, int64_t
       [](CpuFeatures cpu) { return SelectFloats(cpu, kAutoKernel).name; });
 }
 
-// Those that read all planes of int8 weights at once.
+// The rows that read all planes of int8 weights at once.
 std::span<const ByteRow> Int8Rows() {
   static const std::vector<ByteRow> rows = [] {
     std::vector<ByteRow> found;
@@ -257,7 +258,7 @@ Problem SignedLayer(const std::string& name, int64_t rows, int64_t depth, int64_
   const auto make = [=](const SignedSumsRow& row, float* output) -> std::function<void()> {
     const auto count = static_cast<size_t>(units);
     const auto bits =
-        RandomValues<uint32_t>((count * static_cast<size_t>(depth) + 31) / 32, 0, 1 << 30);
+        RandomValues<uint32_t>((count * static_cast<size_t>(depth) + 31) / 32, INT_MIN, INT_MAX);
     const auto weights = std::make_shared<SignedWeights>(bits.data(), count,
                                                          static_cast<size_t>(depth), FloatSignBit);
     const auto scratch =
@@ -335,6 +336,12 @@ std::vector<std::function<Problem()>> AllLayers() {
   for (const int64_t inputs : {256, 784, 4096}) {
     for (const int64_t outputs : {10, 256, 1024}) {
       binary("dense", {.in_channels = inputs, .out_channels = outputs}, 1, 1);
+      binary("dense",
+             {.in_channels = inputs, .out_channels = outputs, .bits_in = 4, .bits_weights = 2}, 1,
+             1);
+      binary("dense",
+             {.in_channels = inputs, .out_channels = outputs, .bits_in = 8, .bits_weights = 8}, 1,
+             1);
     }
   }
   for (const auto& [bits_in, bits_weights] :

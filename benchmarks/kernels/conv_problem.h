@@ -94,7 +94,7 @@ class ConvProblem {
     return MakeFloatTransform(Activation::kRelu, multiplier.data(), bias.data(), channels);
   }
 
-  // So many runs of a tap's words, in which bits beyond the channels are 0.
+  // `runs` times the words of a tap, in which bits beyond the channels are 0.
   AlignedBuffer<uint32_t> RandomBits(size_t runs) {
     const size_t words = spec_.tap_words();
     AlignedBuffer<uint32_t> bits(runs * words);

@@ -21,7 +21,7 @@ struct ByteRow {
   int weight_planes;
   // Beside BgemmRow::macs_per_cycle: what makes the choice right where both were measured.
   int macs_per_cycle;
-  int macs_per_cycle_of_two = 0;  // on a core with two multipliers, if that is more
+  int macs_per_cycle_of_one = 0;  // on a core with one multiplier of its vectors, if that is less
   int expanded_per_cycle;         // bytes, of one plane
   // What a tile takes besides, whatever its columns and depth: of lines (byte_lines.h), and of taps
   // that are gathered.

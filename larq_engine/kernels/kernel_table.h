@@ -27,7 +27,7 @@ struct BgemmRow {
   int macs_per_cycle;
   int cycles_per_tile = 0;    // that a tile takes besides, whatever its columns and depth
   int cycles_per_block = 0;   // and each nr columns of it, whatever their depth
-  double cycles_per_run = 0;  // and each pixel's run of taps in these (Zen 4; ARM: not measured)
+  double cycles_per_run = 0;  // that a pixel's run of taps takes in each (Zen 4; ARM: not measured)
   RhsForm rhs = RhsForm::kWords;
   BgemmFn fn;
 

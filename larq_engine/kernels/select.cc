@@ -22,12 +22,16 @@ constexpr double kGatherCyclesPerWord = 5;
 // of the table's (choice_bench, 1x80 taps of one channel).
 constexpr double kPackCyclesPerWord = 1.5;
 
-// And each run of taps, packed or expanded to bytes (3x3 taps of 1 to 16 channels, 2 to 4 bits).
+// Each run of taps takes so much besides (choice_bench, 3x3 taps of 1 to 16 channels, 2 to 4 bits).
 constexpr double kPackCyclesPerRun = 2.5;
 
-// Filters of so many bytes are in the L2 of any core of today when they are read, and reading them
-// is no longer what a dense layer of one image waits for (choice_bench, dense layers).
-constexpr double kBytesAtHand = 200'000;
+// So much of the filters is in a cache near the core when they are read, and a dense layer of one
+// image does not wait for it (choice_bench, dense layers on a Zen 4 of 1 MB of L2).
+constexpr double kBytesAtHand = 1 << 20;
+
+// The rest comes at 30 GB/s on a Xeon at 3.9 GHz (dense_bench), of which two cycles are one of the
+// table's.
+constexpr double kBytesReadPerCycle = 16;
 
 // What one pixel takes: to bring its taps together, which the products of all planes of filters
 // share, and one product.
@@ -46,7 +50,7 @@ double ProductCycles(const BgemmRow& row, const BgemmShape& shape, int64_t k_bit
   const int sharing = shape.one_pixel ? 1 : row.mr;
   return steps * blocks *
              (row.nr * static_cast<double>(filled) / row.macs_per_cycle +
-              static_cast<double>(row.cycles_per_block) / row.mr +
+              static_cast<double>(row.cycles_per_block) / sharing +
               row.cycles_per_run * static_cast<double>(runs)) +
          static_cast<double>(row.cycles_per_tile) / sharing;
 }
@@ -102,16 +106,17 @@ double BgemmCycles(const BgemmRow& row, const BgemmShape& shape, int64_t bits_we
   return cycles.gather + static_cast<double>(bits_weights) * cycles.product;
 }
 
-double ReadCycles(const BgemmRow& row, const BgemmShape& shape) {
-  const double bytes = static_cast<double>(shape.n * shape.k_bits) / kByteBits;
-  if (bytes <= kBytesAtHand) return 0;
-  return bytes * static_cast<double>(PackedWordsPerWord(row)) / kBytesReadPerCycle;
+double PlaneBytes(const BgemmRow& row, const BgemmShape& shape) {
+  return static_cast<double>(shape.n * shape.k_bits) / kByteBits *
+         static_cast<double>(PackedWordsPerWord(row));
 }
+
+double ReadCycles(double bytes) { return std::max(bytes - kBytesAtHand, 0.0) / kBytesReadPerCycle; }
 
 BgemmChoice SelectBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const BgemmShape& shape,
                         std::string_view forced) {
   const auto cycles = [&](const BgemmRow& row) {
-    return BgemmCycles(row, shape) + (shape.one_pixel ? ReadCycles(row, shape) : 0);
+    return BgemmCycles(row, shape) + (shape.one_pixel ? ReadCycles(PlaneBytes(row, shape)) : 0);
   };
   BgemmChoice choice;
   const Isa* forced_isa = nullptr;

@@ -19,8 +19,8 @@ inline constexpr std::string_view kReferenceKernel = "reference";
 
 // The product that one group of a layer asks for. Whether a tile is full does not matter: rows of a
 // tile that m does not fill cost nothing, or what they cost is so little (SME2) that a pixel alone
-// takes no more instructions than in other rows. One pixel in all is another matter: it waits for
-// its filters, of which rows of nibbles have twice the bytes.
+// takes no more instructions than in other rows. One pixel in all is another matter: it begins a
+// tile for itself, and waits for its filters, of which rows of nibbles have twice the bytes.
 struct BgemmShape {
   int64_t n;
   int64_t k_bits;
@@ -42,12 +42,11 @@ bool PacksTaps(const BgemmRow& row, const BgemmShape& shape);
 // of it. Where weights have several planes, a pixel's taps are brought together once for all.
 double BgemmCycles(const BgemmRow& row, const BgemmShape& shape, int64_t bits_weights = 1);
 
-// Of filters that L2 does not hold: a Xeon's core reads 30 GB/s at 3.9 GHz (dense_bench).
-inline constexpr double kBytesReadPerCycle = 8;
+// What one plane of one group's filters takes as a row reads it, in bytes.
+double PlaneBytes(const BgemmRow& row, const BgemmShape& shape);
 
-// What reading the filters of one group once is expected to take; nothing where they are so small
-// that they are at hand.
-double ReadCycles(const BgemmRow& row, const BgemmShape& shape);
+// What reading so many bytes of filters once is expected to take, beyond what is at hand.
+double ReadCycles(double bytes);
 
 struct BgemmChoice {
   const BgemmRow* row = nullptr;

@@ -1,6 +1,5 @@
 #include "larq_engine/kernels/select_product.h"
 
-#include <algorithm>
 #include <stdexcept>
 
 #include "larq_engine/kernels/byte_lines.h"
@@ -16,8 +15,8 @@ namespace {
 constexpr double kBytesHeld = 2 << 20;
 constexpr double kBytesAwaitedPerCycle = 30;
 
-// What is expanded by itself takes, besides its bytes, and each run of taps (choice_bench, Zen 4):
-// 1x80 taps of one channel take 4 times as long as bytes as they do as bits.
+// Each call that expands a tap, and each run of taps, takes so much besides its bytes. So 1x80 taps
+// of one channel take 4 times as long as bytes as they do as bits (choice_bench, Zen 4).
 constexpr double kCyclesPerExpansion = 5;
 constexpr double kExpansionCyclesPerRun = 5;
 
@@ -56,9 +55,8 @@ double BytesCycles(CpuFeatures cpu, const ByteRow& row, const Bconv2dSpec& spec)
   const auto columns = static_cast<double>(
       RoundUp(static_cast<size_t>(spec.group_out_channels()), static_cast<size_t>(row.nr)));
   const bool lines = ByteLines::Serve(spec, row);
-  const int macs = cpu.has_two_multipliers()
-                       ? std::max(row.macs_per_cycle, row.macs_per_cycle_of_two)
-                       : row.macs_per_cycle;
+  const bool has_one = row.macs_per_cycle_of_one > 0 && !cpu.has_two_multipliers();
+  const int macs = has_one ? row.macs_per_cycle_of_one : row.macs_per_cycle;
   double expanded = static_cast<double>(spec.bits_in * spec.in_channels);
   double calls = 0;
   if (!lines) {
@@ -90,11 +88,11 @@ ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec, std::strin
   if (choice.bytes != nullptr) bytes_cycles = BytesCycles(cpu, *choice.bytes, spec);
   if (one_pixel) {
     if (choice.planes != nullptr) {
-      choice.cycles +=
-          static_cast<double>(spec.groups * spec.bits_weights) * ReadCycles(*choice.planes, shape);
+      choice.cycles += ReadCycles(static_cast<double>(spec.groups * spec.bits_weights) *
+                                  PlaneBytes(*choice.planes, shape));
     }
     if (choice.bytes != nullptr) {
-      bytes_cycles += FilterBytes(*choice.bytes, spec) / kBytesReadPerCycle;
+      bytes_cycles += ReadCycles(FilterBytes(*choice.bytes, spec));
     }
   } else if (choice.bytes != nullptr && FilterBytes(*choice.bytes, spec) > kBytesHeld) {
     bytes_cycles += FilterBytes(*choice.bytes, spec) / kBytesAwaitedPerCycle / choice.bytes->mr;

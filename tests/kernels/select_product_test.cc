@@ -119,7 +119,8 @@ TEST(SelectProduct, LongTapsOfOneChannelAreNoProductOfBytes) {
   }
 }
 
-// A few hundred filters are at hand, so that nibbles are not read twice as long as bytes.
+// A few hundred filters are at hand, so that nibbles are not read twice as long as bytes, nor
+// bytes eight times as long as planes.
 TEST(SelectProduct, SmallDenseLayersTakeTheFastestProduct) {
   const auto chosen = [](int64_t inputs, int64_t outputs) {
     const Bconv2dSpec dense{.in_channels = inputs, .out_channels = outputs};
@@ -127,8 +128,12 @@ TEST(SelectProduct, SmallDenseLayersTakeTheFastestProduct) {
         SelectProduct({Isa::kPopcnt, Isa::kAvx2}, dense, kAutoKernel, true).planes->name);
   };
   EXPECT_EQ(chosen(784, 1024), "bgemm_i32_8x32x32_avx2");
-  EXPECT_EQ(chosen(4096, 1024), "bgemm_i32_2x32x32_avx2");
   EXPECT_EQ(chosen(4096, 10), "bgemm_i32_4x2x64_popcnt");
+  const Bconv2dSpec several{
+      .in_channels = 1024, .out_channels = 512, .bits_in = 4, .bits_weights = 4};
+  for (const CpuFeatures& cpu : {CpuFeatures{Isa::kPopcnt, Isa::kAvx2}, kVnni, Server()}) {
+    EXPECT_NE(SelectProduct(cpu, several, kAutoKernel, true).bytes, nullptr);
+  }
 }
 #endif
 

@@ -18,7 +18,10 @@ constexpr double kReferenceMacsPerCycle = 1;
 double ProductCycles(const Bconv2dOp& conv, const TensorShape& output, const StepCpu& cpu) {
   if (cpu.kernel != kReferenceKernel) {
     const int64_t pixels = CountElements(output.dims, 3);
-    const ProductChoice choice = SelectProduct(cpu.features, conv.spec, cpu.kernel, pixels == 1);
+    // An output of one column has an input of one, where the stride is 1.
+    const Bconv2dSpec spec =
+        IsColumn(conv.spec, output.dims[2]) ? Transposed(conv.spec) : conv.spec;
+    const ProductChoice choice = SelectProduct(cpu.features, spec, cpu.kernel, pixels == 1);
     if (choice.has_row()) return static_cast<double>(pixels) * choice.cycles;
   }
   return static_cast<double>(conv.Macs(output)) / kReferenceMacsPerCycle;

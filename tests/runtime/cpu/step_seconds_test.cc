@@ -30,6 +30,16 @@ TEST(StepSeconds, ThreadsShareIt) {
   EXPECT_DOUBLE_EQ(ConvSeconds(28, 64), 4 * ConvSeconds(28, 64, four));
 }
 
+// A column is computed as a line, and expected to take as long.
+TEST(StepSeconds, ColumnsTakeAsLongAsLines) {
+  Bconv2dOp column;
+  column.spec = {.in_channels = 1, .out_channels = 32, .filter_height = 80, .stride_height = 4};
+  Bconv2dOp line;
+  line.spec = Transposed(column.spec);
+  EXPECT_DOUBLE_EQ(StepSeconds(column, {.dims = {1, 100, 1, 32}}, 0, kOneThread),
+                   StepSeconds(line, {.dims = {1, 1, 100, 32}}, 0, kOneThread));
+}
+
 TEST(StepSeconds, TheReferenceIsTheSlowest) {
   const StepCpu reference = {.features = {}, .kernel = kReferenceKernel, .threads = 1};
   EXPECT_GT(ConvSeconds(28, 64, reference), ConvSeconds(28, 64));

@@ -234,43 +234,69 @@ TEST(Bconv2dStep, ResizedInputsGetTheRowThatIsTheirs) {
   }
 }
 
-// Columns are computed as lines. The reference computes them as they are, and so do images that are
-// wider after a resize.
-TEST(Bconv2dStep, ColumnsOfAnyPaddingGetTheReferencesResults) {
-  constexpr int kTaps = 5;
+// A column is computed as a line, and the reference computes it as it is. After a resize to a wider
+// image nothing is transposed any more. Few channels are packed, so that their taps lie elsewhere.
+TEST(Bconv2dStep, ColumnsGetTheReferencesResults) {
   constexpr int kFilters = 3;
-  std::vector<uint32_t> filter(kFilters * kTaps);
-  for (size_t i = 0; i < filter.size(); ++i) filter[i] = static_cast<uint32_t>(i) * 2654435761u;
   const std::vector<float> ones(kFilters, 1.0f);
-  for (const testing::FilePadding padding : {testing::kSame, testing::kValid}) {
-    const testing::OptionMap fields =
-        testing::ConvOptions({.stride_height = 2,
-                              .stride_width = 3,
-                              .padding = padding,
-                              .pad_values = padding == testing::kSame ? 0 : 1},
-                             32);
-    const std::vector<uint8_t> options = testing::EncodeOptions(fields);
-    const OpInfo op{.inputs = {Tensor(kTfLiteInt32, {1, 12, 1, 1}),
-                               Tensor(kTfLiteInt32, {kFilters, kTaps, 1, 1}, filter.data()),
-                               Tensor(kTfLiteFloat32, {kFilters}, ones.data()),
-                               Tensor(kTfLiteFloat32, {kFilters}, ones.data()), TensorInfo()},
-                    .output = Tensor(kTfLiteFloat32, {1, 1, 1, kFilters}),
-                    .options = options};
-    Made made("LceBconv2d", op);
-    Made reference("LceBconv2d", op, std::string(kReferenceKernel));
-    for (const int width : {1, 4, 1}) {
-      const int height = 13;
-      const TensorShape output = made.Resize({2, height, width, 1});
-      reference.Resize({2, height, width, 1});
-      std::vector<uint32_t> image(2 * height * width);
-      for (size_t i = 0; i < image.size(); ++i) image[i] = static_cast<uint32_t>(i) * 40503u;
-      const auto values = static_cast<size_t>(CountElements(output.dims, 4));
-      std::vector<float> expected(values), got(values);
-      RunAll(*reference.step, image.data(), expected.data());
-      RunAll(*made.step, image.data(), got.data());
-      EXPECT_EQ(got, expected) << "padding " << padding << ", width " << width;
+  for (const int channels : {1, 5, 32, 40}) {
+    const int words = (channels + 31) / 32;
+    const auto bits = [&](int count) {
+      std::vector<uint32_t> made(static_cast<size_t>(count * words));
+      for (size_t i = 0; i < made.size(); ++i) {
+        const bool is_last = (i + 1) % static_cast<size_t>(words) == 0;
+        const uint32_t mask = is_last ? TailMask(static_cast<size_t>(channels)) : ~0u;
+        made[i] = static_cast<uint32_t>(i + 1) * 2654435761u >> 3 & mask;
+      }
+      return made;
+    };
+    for (const int taps : {3, 20}) {
+      const std::vector<uint32_t> filter = bits(kFilters * taps);
+      for (const testing::FilePadding padding : {testing::kSame, testing::kValid}) {
+        const testing::OptionMap fields =
+            testing::ConvOptions({.stride_height = 2,
+                                  .stride_width = 3,
+                                  .padding = padding,
+                                  .pad_values = padding == testing::kSame ? 0 : 1},
+                                 channels);
+        const std::vector<uint8_t> options = testing::EncodeOptions(fields);
+        const OpInfo op{.inputs = {Tensor(kTfLiteInt32, {1, 30, 1, words}),
+                                   Tensor(kTfLiteInt32, {kFilters, taps, 1, words}, filter.data()),
+                                   Tensor(kTfLiteFloat32, {kFilters}, ones.data()),
+                                   Tensor(kTfLiteFloat32, {kFilters}, ones.data()), TensorInfo()},
+                        .output = Tensor(kTfLiteFloat32, {1, 1, 1, kFilters}),
+                        .options = options};
+        Made made("LceBconv2d", op);
+        Made reference("LceBconv2d", op, std::string(kReferenceKernel));
+        for (const int width : {1, 4, 1}) {
+          const int height = 31;
+          const TensorShape output = made.Resize({2, height, width, words});
+          reference.Resize({2, height, width, words});
+          const std::vector<uint32_t> image = bits(2 * height * width);
+          const auto values = static_cast<size_t>(CountElements(output.dims, 4));
+          std::vector<float> expected(values), got(values);
+          RunAll(*reference.step, image.data(), expected.data());
+          RunAll(*made.step, image.data(), got.data());
+          EXPECT_EQ(got, expected) << channels << " channels, " << taps << " taps, padding "
+                                   << padding << ", width " << width;
+        }
+      }
     }
   }
+}
+
+TEST(Bconv2dSpec, OnlyColumnsThatAreNotPaddedAcrossAreTransposed) {
+  Bconv2dSpec spec{.in_channels = 1, .filter_height = 80, .stride_height = 4};
+  EXPECT_TRUE(IsColumn(spec, 1));
+  EXPECT_FALSE(IsColumn(spec, 2));
+  spec.pad_width.before = 1;
+  EXPECT_FALSE(IsColumn(spec, 1));
+  spec.pad_width = {.same = true};
+  EXPECT_TRUE(IsColumn(spec, 1));
+  EXPECT_EQ(Transposed(spec).filter_width, 80);
+  EXPECT_EQ(Transposed(spec).stride_width, 4);
+  spec.filter_width = 3;
+  EXPECT_FALSE(IsColumn(spec, 1));
 }
 
 TEST(BMaxPool2dStep, PixelsWithoutWordsAreNoWork) {
