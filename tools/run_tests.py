@@ -27,8 +27,12 @@ NOT_RUN = 77  # the exit status of a command that could not run here and has sai
 # Seconds since 1970 after which no stage begins, where time is limited as in CI. A stage that was
 # asked for and did not begin makes the run fail.
 UNTIL = "LARQ_ENGINE_TEST_UNTIL"
+# Where it is set, as in CI, a stage that cannot run here makes the run fail, unless the other one
+# names it.
+REQUIRE_ALL, MAY_LACK = "LARQ_ENGINE_REQUIRE_ALL", "LARQ_ENGINE_MAY_LACK"
 
 # Paths that a stage depends on, as regular expressions.
+ANY_FILE = r".*"
 BUILD_RULES = (
     r"(.*/)?BUILD$|.*\.bzl$|\.bazelrc$|WORKSPACE$|tests/layering/|third_party/|tools/run_bazel\.sh$"
 )
@@ -40,13 +44,14 @@ CPP_TOOLS = r"benchmarks/(arm64|kernels|model)/.*\.(cc|h)$|tests/benchmarks/mode
 CPP = (BUILD_RULES, KERNELS, PLUG_IN, CPP_TESTS, CPP_TOOLS)
 PYTHON = (r".*\.py$", r"pyproject\.toml$", r"tests/.*/data/")
 # Some read documents, examples and scripts, and what a wheel holds.
+ANY_DOCUMENT = r".*\.md$"
 OTHER_FILES = (
     r"benchmarks/(placing|results)/",
     r"docs/(gpu_results/|images/|quicknet/|networks\.json$)",
     r"examples/",
     r"larq_engine/",
     r"tools/",
-    r".*\.md$",
+    ANY_DOCUMENT,
     r"(Makefile|MANIFEST\.in|mkdocs\.yml)$",
     r"\.(ci|github)/",
 )
@@ -116,7 +121,7 @@ STAGES = (
         "lint",
         "style, types and layering",
         (["tools/lint.sh", "check"],),
-        (r".*",),
+        (ANY_FILE,),
         quick=True,
     ),
     Stage(
@@ -196,6 +201,7 @@ STAGES = (
             re.escape(COMPILED_KERNELS),
         ),
         setup="cuda",
+        environment={"LARQ_ENGINE_REQUIRE_CUDA_COMPILER": "1"},
     ),
     Stage(
         "browser",
@@ -357,7 +363,7 @@ def choose(what: list[str]) -> list[Stage]:
     if what == ["all"]:
         return list(STAGES)
     if what == ["changed"]:
-        return changed_stages(changed_paths())
+        return changed_stages(*changed_paths())
     unknown = set(what) - {stage.name for stage in STAGES}
     if unknown:
         sys.exit(
@@ -367,18 +373,18 @@ def choose(what: list[str]) -> list[Stage]:
     return [stage for stage in STAGES if stage.name in what]
 
 
-def changed_paths() -> list[str]:
+def changed_paths() -> tuple[list[str], list[str]]:
     """What differs from main, committed or not; on main itself, what is not committed.
 
-    A document whose code is as in main is prose/<path>: no stage need run its code.
+    Documents whose code is as in main come second: no stage need run their code.
     """
     base = git("merge-base", "HEAD", "main")[0]
     paths = git("diff", "--name-only", base)
     prose = [
         path for path in paths if path.endswith(".md") and code_of(base, path) == code_of("", path)
     ]
-    paths = [f"prose/{path}" if path in prose else path for path in paths]
-    return paths + git("ls-files", "-o", "--exclude-standard")
+    paths = [path for path in paths if path not in prose]
+    return paths + git("ls-files", "-o", "--exclude-standard"), prose
 
 
 def code_of(commit: str, document: str) -> list[str] | None:
@@ -399,8 +405,9 @@ def git(*arguments: str) -> list[str]:
     return done.stdout.split()
 
 
-def changed_stages(paths: list[str]) -> list[Stage]:
-    """The stages that one of the paths concerns, the scripts that they run among these."""
+def changed_stages(paths: list[str], prose: list[str]) -> list[Stage]:
+    """The stages that a path concerns, as the scripts that they run do, or a document's prose."""
+    of_prose = {ANY_FILE, ANY_DOCUMENT} if prose else set()
     return [
         stage
         for stage in STAGES
@@ -408,6 +415,7 @@ def changed_stages(paths: list[str]) -> list[Stage]:
         and (
             any(path in command for command in stage.commands for path in paths)
             or any(re.match(pattern, path) for pattern in stage.paths for path in paths)
+            or not of_prose.isdisjoint(stage.paths)
         )
     ]
 
@@ -424,17 +432,19 @@ def run(stages: list[Stage]) -> int:
     seconds.append(("set-up", time.monotonic() - started))
     left = [stage for stage in STAGES if stage not in stages]
     late = []
-    built: set[str] = set()  # the stage that ran BUILD
+    missing = []
+    is_built = False
     for stage in stages:
         if time.time() > float(os.environ.get(UNTIL, "inf")):
             late.append(stage)
             continue
         print(f"== {stage.name}: {stage.about}", flush=True)
         started = time.monotonic()
-        status = run_stage(stage, built, slowest)
+        status = run_stage(stage, is_built, slowest)
         if status == NOT_RUN:
-            left.append(stage)
+            (missing if is_required(stage) else left).append(stage)
             continue
+        is_built = is_built or BUILD in stage.commands
         seconds.append((stage.name, time.monotonic() - started))
         if status:
             failed = stage
@@ -451,13 +461,23 @@ def run(stages: list[Stage]) -> int:
         print("\nNOT RUN FOR WANT OF TIME, though asked for; tools/run_tests.py NAME runs one:")
         for stage in late:
             print(f"  {stage.name:<15} {stage.about}")
+    if missing:
+        print(f"\nCANNOT RUN HERE, though {REQUIRE_ALL} is set; what each said is above:")
+        for stage in missing:
+            print(f"  {stage.name:<15} {stage.about}")
+    if late or missing:
         print("\nFAILED: of what was asked for, the stages above did not run")
         return 1
     print("tests: all passed")
     return 0
 
 
-def run_stage(stage: Stage, built: set[str], slowest: list[tuple[float, str]]) -> int:
+def is_required(stage: Stage) -> bool:
+    may_lack = os.environ.get(MAY_LACK, "").split(",")
+    return bool(os.environ.get(REQUIRE_ALL)) and stage.name not in may_lack
+
+
+def run_stage(stage: Stage, is_built: bool, slowest: list[tuple[float, str]]) -> int:
     """Runs its commands, but BUILD only if no stage before has.
 
     Returns:
@@ -467,12 +487,10 @@ def run_stage(stage: Stage, built: set[str], slowest: list[tuple[float, str]]) -
         print("not run: emulated on x86-64 only; `cpp` has run these tests natively", flush=True)
         return NOT_RUN
     for command in stage.commands:
-        if command is BUILD and built:
+        if command == BUILD and is_built:
             continue
         if status := stream(command, stage, slowest):
             return status
-        if command is BUILD:
-            built.add(stage.name)
     return 0
 
 

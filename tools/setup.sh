@@ -201,7 +201,8 @@ has_no_wheel() {
 }
 
 # optional VENV GROUP SIZE [PIP-OPTION...]: what has no wheel for every Python. Its tests are skipped, and
-# say so, where it is missing; any other failure to install it is an error.
+# say so, where it is missing, unless LARQ_ENGINE_REQUIRE_ALL is set and LARQ_ENGINE_MAY_LACK does not
+# name it; any other failure to install it is an error.
 optional() {
   local venv=$1 group=$2 size=$3
   shift 3
@@ -219,6 +220,9 @@ optional() {
       fail "installing $group into $venv failed; the last lines of pip are above"
     fi
     fingerprint pyproject.toml >"$no_wheel"
+  fi
+  if [[ -n ${LARQ_ENGINE_REQUIRE_ALL:-} && ,${LARQ_ENGINE_MAY_LACK:-}, != *,"$group",* ]]; then
+    fail "$group is required here, and has no wheel for $("$venv/bin/python" --version) on $(uname -sm)"
   fi
   say "$group: not installed, it has no wheel for $("$venv/bin/python" --version) on" \
     "$(uname -sm); its tests will be reported as skipped"
@@ -362,7 +366,7 @@ EOF
 
 # unavailable WHAT INSTEAD: after `unpack`; goes on without, except where it is required.
 unavailable() {
-  if [[ -n ${LARQ_ENGINE_REQUIRE_ARM64:-} ]]; then
+  if [[ -n ${LARQ_ENGINE_REQUIRE_ALL:-} ]]; then
     tail -n 30 "$log" >&2
     fail "$1 is required here and not installed: $no_packages"
   fi

@@ -10,8 +10,8 @@ from tools import run_tests
 NAMES = [stage.name for stage in run_tests.STAGES]
 
 
-def _changed(*paths: str) -> set[str]:
-    return {stage.name for stage in run_tests.changed_stages(list(paths))}
+def _changed(*paths: str, prose: tuple[str, ...] = ()) -> set[str]:
+    return {stage.name for stage in run_tests.changed_stages(list(paths), list(prose))}
 
 
 def test_documents_concern_lint_and_what_reads_and_runs_them():
@@ -32,8 +32,9 @@ def test_prose_alone_concerns_no_stage_that_runs_code(tmp_path, monkeypatch):
     (tmp_path / "prose.md").write_text("One. \n")
     (tmp_path / "code.md").write_text("```\nx = 2\n```\n")
     (tmp_path / "both.md").write_text("More.\n```\nx\n```\n")
-    assert set(run_tests.changed_paths()) == {"prose/prose.md", "code.md", "prose/both.md"}
-    assert _changed("prose/docs/converter.md", "prose/README.md") == {"lint", "python"}
+    paths, prose = run_tests.changed_paths()
+    assert paths == ["code.md"] and sorted(prose) == ["both.md", "prose.md"]
+    assert _changed(prose=("docs/scale_out.md", "README.md")) == {"lint", "python"}
 
 
 def test_kernels_concern_every_stage_that_runs_them():
@@ -104,14 +105,34 @@ def test_a_run_ends_with_what_it_left_out(monkeypatch, capfd):
     assert "Not run" not in capfd.readouterr().out
 
 
-def test_a_stage_that_cannot_run_here_is_not_counted_as_passed(monkeypatch, capfd):
-    script = f"echo no such host; exit {run_tests.NOT_RUN}"
-    stages = (run_tests.Stage("one", "about one", (["sh", "-c", script],), (), setup=""),)
+_CANNOT_RUN = ["sh", "-c", f"echo no such host; exit {run_tests.NOT_RUN}"]
+
+
+@pytest.mark.parametrize("required", ["", "1"])
+def test_a_stage_that_cannot_run_here_is_not_counted_as_passed(monkeypatch, capfd, required):
+    """Where everything is required, as in CI, the run fails, and stages after it still run."""
+    stages = tuple(
+        run_tests.Stage(name, f"about {name}", (command,), (), setup="")
+        for name, command in (("one", _CANNOT_RUN), ("two", ["true"]))
+    )
     monkeypatch.setattr(run_tests, "STAGES", stages)
-    assert run_tests.run(list(stages)) == 0
+    monkeypatch.setenv(run_tests.REQUIRE_ALL, required)
+    monkeypatch.delenv(run_tests.MAY_LACK, raising=False)
+    assert run_tests.run(list(stages)) == (1 if required else 0)
     printed = capfd.readouterr().out
-    assert re.search(r"Not run; .*\n +one +about one\n", printed)
-    assert not re.search(r"\d  one\n", printed)
+    title = "CANNOT RUN HERE, " if required else "Not run; "
+    assert re.search(rf"{title}.*\n +one +about one\n", printed)
+    assert not re.search(r"\d  one\n", printed) and re.search(r"\d  two\n", printed)
+    assert ("all passed" in printed) == (not required)
+
+
+def test_a_stage_that_may_be_lacking_makes_no_run_fail(monkeypatch, capfd):
+    stages = (run_tests.Stage("one", "about one", (_CANNOT_RUN,), (), setup=""),)
+    monkeypatch.setattr(run_tests, "STAGES", stages)
+    monkeypatch.setenv(run_tests.REQUIRE_ALL, "1")
+    monkeypatch.setenv(run_tests.MAY_LACK, "more,one")
+    assert run_tests.run(list(stages)) == 0
+    assert re.search(r"Not run; .*\n +one +about one\n", capfd.readouterr().out)
 
 
 # Files that no test reads.

@@ -63,7 +63,6 @@ def test_what_was_not_measured_is_not_drawn():
 
 
 def test_png_files(tmp_path):
-    pytest.importorskip("matplotlib", reason="PNG files need the package matplotlib")
     files = larq_engine.report(*write_pair(tmp_path)).to_plots("png")
     assert set(files) == {f"{name}.png" for name in _NAMES}
     assert all(content.startswith(b"\x89PNG") for content in files.values())

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-nv = pytest.importorskip("tensor_layouts.atoms_nv", reason="the package tensor-layouts")
+from tensor_layouts import atoms_nv as nv
 
 ROOT = Path(__file__).resolve().parents[3]
 LANES = 32
