@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
+from larq_engine.command_line.quiet_host import quiet_host
 from larq_engine.converter import schema
 from larq_engine.converter.graph import Op, Tensor
 from larq_engine.converter.layer_names import name_layer
 from larq_engine.converter.lce_ops import bits_made, is_ours, layer_bits, unpacking
 from larq_engine.converter.macs import count_macs
-from larq_engine.converter.quiet import quiet_tensorflow
 from larq_engine.placing.placed_file import option_of
 from larq_engine.python.session import Session
 
@@ -153,8 +153,8 @@ def find_taken(content: bytes) -> set[tuple[int, int]]:
         ImportError: No host is installed.
         ValueError: The host does not open the model.
     """
-    with quiet_tensorflow():
-        return Session(content, num_threads=1, runtime=None).taken()
+    quiet_host()
+    return Session(content, num_threads=1, runtime=None).taken()
 
 
 def _packed(op: Op) -> list[tuple[Tensor, int]]:

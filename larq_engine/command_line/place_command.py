@@ -153,11 +153,13 @@ def _verify(
     reason = f"expected devices that run models, got {', '.join(nowhere)}, of a device file"
     if asked and nowhere:
         raise ValueError(f"verify: {reason}; leave --verify out")
+    from larq_engine.command_line.quiet_host import quiet_host
     from larq_engine.command_line.verify_placement import run_in_turns, verify, why_not_here
 
     if not asked:
         reason = reason if nowhere else why_not_here(profile)
         if reason:
             return placed, [printable(f"not verified by running it: {reason}")]
+    quiet_host()
     found = placed.verified(run_in_turns(placed, placed.placement))
     return found, [verify(found, found.placement)]

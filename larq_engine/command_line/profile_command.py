@@ -96,8 +96,10 @@ def _run(arguments: argparse.Namespace) -> None:
     check_is_tflite(model)
     if arguments.output is not None:
         check_destination("output", arguments.output, model)
+    from larq_engine.command_line.quiet_host import quiet_host
     from larq_engine.profiling.profiler import profile
 
+    quiet_host(arguments.runtime)
     kernels = arguments.kernels
     result = profile(
         model,

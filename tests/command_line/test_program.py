@@ -199,6 +199,25 @@ def test_interrupted(capsys, monkeypatch, tmp_path):
     assert capsys.readouterr().err == ""
 
 
+def test_hosts_do_not_tell_what_is_no_error(tmp_path):
+    """LiteRT tells of XNNPACK, by the descriptor, once in each process."""
+    model = tmp_path / "model.tflite"
+    model.write_bytes(float_model())
+    profile = ["profile", model, "--rounds", 3, "-o", tmp_path / "profile.json"]
+    place = [
+        "place",
+        model,
+        "--profile",
+        tmp_path / "profile.json",
+        "-o",
+        tmp_path / "placed.tflite",
+    ]
+    for command in (["inspect", model], profile, [*place, "--verify"]):
+        result = _run(*command)
+        assert result.returncode == 0, result.stderr
+        assert "INFO" not in result.stderr
+
+
 def test_a_reader_that_has_seen_enough(tmp_path):
     """The pipe is closed before anything is written, as `head` may do."""
     (tmp_path / "model.tflite").write_bytes(float_model())
