@@ -47,6 +47,18 @@ def _flatten_by_sizes(net, rng):
     return net.op("Reshape", x, net.op("Concat", batch, _sizes(-1), axis=0))
 
 
+def _expanded_by_sizes(net, rng):
+    """x + bias.expand(x.size(0), -1), as PyTorch's older exporter writes it for open batches."""
+    x = net.input("batch", 4)
+    batch = net.op("Gather", net.op("Shape", x), np.array(0, np.int64))
+    sizes = net.op("Concat", net.op("Unsqueeze", batch, _sizes(0)), _sizes(-1), axis=0)
+    one = numpy_helper.from_array(_sizes(1))
+    ones = net.op("ConstantOfShape", net.op("Shape", sizes), value=one)
+    is_kept = net.op("Equal", sizes, net.op("Mul", ones, _sizes(-1)))
+    sizes = net.op("Where", is_kept, ones, sizes)
+    return net.op("Add", x, net.op("Expand", steps(rng, 1, 4), sizes))
+
+
 def _ones_like(net, rng):
     x = net.input("batch", 4, 3, 3)
     ones = net.op("ConstantOfShape", net.op("Shape", x), value=_tensor(1.0))
@@ -240,7 +252,7 @@ CASES = {
     "Relu": _each("Relu"),
     "Reshape": _flatten_by_sizes,
     "ScatterND": _filled,
-    "Shape": _flatten_by_sizes,
+    "Shape": _expanded_by_sizes,
     "Sigmoid": _each("Sigmoid"),
     "Sign": _each("Sign"),
     "Slice": _each("Slice", _sizes(-4, 1), _sizes(-1, 99), _sizes(2, 3), _sizes(1, 2)),

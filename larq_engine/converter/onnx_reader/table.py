@@ -159,7 +159,7 @@ _ROWS = {
     # Constants
     "Constant": Row(_of_constants, folding.constant, inputs=0),
     "ConstantOfShape": Row(_of_constants, folding.constant_of_shape, moves=True),
-    "Shape": Row(moving.shape_of),
+    "Shape": Row(moving.shape_of, moves=True),
 }
 
 _OF_QUANTIZERS = {"BipolarQuant", "Quant"}
