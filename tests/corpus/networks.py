@@ -171,8 +171,9 @@ def try_network(name: str, door: str, seed: int) -> Row:
     sizes = []
     for size in form.others:
         what, others = f"{size} x {size}", draw_images(module, (3, size, size), seed)
-        if door != "PyTorch" and not _takes(model, others):
-            sizes.append(f"{what} refused")  # a model of ONNX has one size
+        # A model of ONNX has one size.
+        if (door != "PyTorch" or form.keeps_size) and not _takes(model, others):
+            sizes.append(f"{what} refused")
         elif _compare(row, model, module, others, what):
             sizes.append(what)
     row.resized = ", ".join(sizes) or ("" if form.others else "one size")
