@@ -23,24 +23,30 @@ inline uint64_t TestSeed() {
   return seed;
 }
 
-// Of so many cases of a grid one runs: of each with LARQ_ENGINE_TEST_FULL=1. Where programs are
-// much slower, emulated or under sanitizers, .bazelrc and tools/test_*.sh set
-// LARQ_ENGINE_TEST_SHARE.
+// Do all cases of all grids run?
+inline bool IsFull() { return std::getenv("LARQ_ENGINE_TEST_FULL") != nullptr; }
+
+// One of so many cases of a large grid runs. Where programs are much slower, emulated or under
+// sanitizers, .bazelrc and tools/test_*.sh set LARQ_ENGINE_TEST_SHARE.
 inline int64_t Share() {
   static const int64_t share = [] {
-    if (std::getenv("LARQ_ENGINE_TEST_FULL") != nullptr) return int64_t{1};
+    if (IsFull()) return int64_t{1};
     const char* given = std::getenv("LARQ_ENGINE_TEST_SHARE");
     return given != nullptr ? std::max<int64_t>(std::strtoll(given, nullptr, 10), 1) : int64_t{4};
   }();
   return share;
 }
 
-// For SCOPED_TRACE.
+// For SCOPED_TRACE. Which cases run depends on the share, and on the configuration, which .bazelrc
+// names to the test.
 inline std::string ReplayHint() {
   const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
-  return "replay: tools/run_bazel.sh test //tests/... --test_env=LARQ_ENGINE_TEST_SEED=" +
-         std::to_string(TestSeed()) +
-         " --test_env=LARQ_ENGINE_TEST_SHARE=" + std::to_string(Share()) +
+  const char* config = std::getenv("LARQ_ENGINE_TEST_CONFIG");
+  return "replay: tools/run_bazel.sh test //tests/..." +
+         (config != nullptr ? std::string(" --config=") + config : "") +
+         " --test_env=LARQ_ENGINE_TEST_SEED=" + std::to_string(TestSeed()) + " --test_env=" +
+         (IsFull() ? "LARQ_ENGINE_TEST_FULL=1"
+                   : "LARQ_ENGINE_TEST_SHARE=" + std::to_string(Share())) +
          " --test_filter=" + test->test_suite_name() + "." + test->name();
 }
 
@@ -48,8 +54,6 @@ class Random {
  public:
   Random() : engine_(TestSeed()) {}
 
-  // Whether the next case of a grid is in the sample.
-  bool Takes() { return Int(1, Share()) == 1; }
   uint32_t Word() { return static_cast<uint32_t>(engine_()); }
   int64_t Int(int64_t min, int64_t max) {
     return std::uniform_int_distribution<int64_t>(min, max)(engine_);
@@ -65,6 +69,34 @@ class Random {
 
  private:
   std::mt19937_64 engine_;
+};
+
+// A sample of a grid's cases: a random one of each Share() in turn, and at least one of all.
+class Sample {
+ public:
+  // As many cases as Takes() is asked for.
+  Sample(Random& random, int64_t cases)
+      : random_(random), cases_(cases), step_(std::min(Share(), cases)) {}
+  ~Sample() {
+    if (::testing::Test::HasFatalFailure()) return;
+    EXPECT_EQ(asked_, cases_) << "cases of a grid";
+    EXPECT_GE(taken_, 1);
+  }
+  Sample(const Sample&) = delete;
+  Sample& operator=(const Sample&) = delete;
+
+  // Is the next case in the sample?
+  bool Takes() {
+    if (asked_ % step_ == 0) chosen_ = random_.Int(0, step_ - 1);
+    const bool takes = asked_++ % step_ == chosen_;
+    taken_ += takes;
+    return takes;
+  }
+
+ private:
+  Random& random_;
+  const int64_t cases_, step_;
+  int64_t asked_ = 0, taken_ = 0, chosen_ = 0;
 };
 
 }  // namespace larq_engine::testing

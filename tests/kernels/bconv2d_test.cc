@@ -347,11 +347,13 @@ constexpr Activation kActivations[] = {Activation::kNone, Activation::kRelu, Act
 TEST(Bconv2d, EveryPaddingOutputAndActivation) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
+  testing::Sample sample(random,
+                         std::ssize(kPaddings) * std::ssize(kKinds) * std::ssize(kActivations) * 3);
   for (const Padding& padding : kPaddings) {
     for (OutputKind kind : kKinds) {
       for (Activation activation : kActivations) {
         for (int64_t channels : {1, 33, 64}) {
-          if (!random.Takes()) continue;
+          if (!sample.Takes()) continue;
           const Layer layer{.spec = Padded({.in_channels = channels,
                                             .out_channels = 35,
                                             .filter_height = 3,
@@ -370,11 +372,12 @@ TEST(Bconv2d, EveryPaddingOutputAndActivation) {
 TEST(Bconv2d, NumbersOfBits) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
+  testing::Sample sample(random, 5 * 5 * std::ssize(kPaddings));
   constexpr int64_t kChannels[] = {5, 33, 64};
   for (int64_t bits_in : {1, 2, 3, 5, 8}) {
     for (int64_t bits_weights : {1, 2, 4, 7, 8}) {
       for (const Padding& padding : kPaddings) {
-        if (!random.Takes()) continue;
+        if (!sample.Takes()) continue;
         const Layer layer{.spec = Padded({.in_channels = kChannels[random.Int(0, 2)],
                                           .out_channels = random.Int(1, 35),
                                           .filter_height = 3,
@@ -417,12 +420,13 @@ int64_t RandomBits(Random& random) { return random.Int(0, 2) ? 1 : random.Int(2,
 TEST(Bconv2d, FilterLargerThanImage) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
+  testing::Sample sample(random, std::ssize(kPadValues) * std::ssize(kKinds) * 4 * 4 * 3);
   for (PadValue value : kPadValues) {
     for (OutputKind kind : kKinds) {
       for (int64_t size : {1, 2, 3, 4}) {
         for (int64_t taps : {3, 4, 5, 7}) {
           for (int64_t dilation : {1, 2, 4}) {
-            if (!random.Takes()) continue;
+            if (!sample.Takes()) continue;
             const Layer layer{.spec = {.in_channels = 40,
                                        .out_channels = 6,
                                        .filter_height = taps,
@@ -448,10 +452,11 @@ TEST(Bconv2d, FilterLargerThanImage) {
 TEST(Bconv2d, Groups) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
+  testing::Sample sample(random, 3 * 3 * std::ssize(kPaddings));
   for (int64_t groups : {2, 3, 4}) {
     for (int64_t group_channels : {32, 64, 96}) {
       for (const Padding& padding : kPaddings) {
-        if (!random.Takes()) continue;
+        if (!sample.Takes()) continue;
         const Layer layer{.spec = Padded({.in_channels = groups * group_channels,
                                           .out_channels = groups * 9,
                                           .groups = groups,
@@ -495,7 +500,8 @@ TEST(Bconv2d, DepthBeyondSixteenBits) {
 TEST(Bconv2d, RandomLayers) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
-  for (int repeat = 0; repeat < 400 / testing::Share(); ++repeat) {
+  const int64_t layers = std::max<int64_t>(400 / testing::Share(), 1);
+  for (int64_t repeat = 0; repeat < layers; ++repeat) {
     const Padding padding{
         .height = random.Int(0, 1) ? kSame : Pads(random.Int(0, 6), random.Int(0, 6)),
         .width = random.Int(0, 1) ? kSame : Pads(random.Int(0, 6), random.Int(0, 6)),
@@ -528,9 +534,10 @@ TEST(Bconv2d, RandomLayers) {
 TEST(Bconv2d, FewChannels) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
+  testing::Sample sample(random, 40 * 8);
   for (int64_t in_channels = 1; in_channels <= 40; ++in_channels) {
     for (int repeat = 0; repeat < 8; ++repeat) {
-      if (!random.Takes()) continue;
+      if (!sample.Takes()) continue;
       const Padding& padding = kPaddings[random.Int(0, std::ssize(kPaddings) - 1)];
       const Layer layer{.spec = Padded({.in_channels = in_channels,
                                         .out_channels = random.Int(1, 40),

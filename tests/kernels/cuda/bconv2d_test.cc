@@ -78,8 +78,6 @@ constexpr int kShare = 5;
 constexpr int kShare = 1;
 #endif
 
-bool IsFull() { return std::getenv("LARQ_ENGINE_TEST_FULL") != nullptr; }
-
 TEST(GpuBconv2d, RowsEqualTheReference) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937_64 random(TestSeed());
