@@ -1,7 +1,8 @@
 """What in a SavedModel runs Python or reaches files, found before TensorFlow loads it.
 
-Only what loading and converting can reach is looked at. Each SavedModel also has the functions that
-save and restore its variables, which nobody calls here.
+Every operator of the file is looked at, whoever calls it. Those that save and restore variables
+are in every SavedModel. They are allowed if loading does not run them, and to restore if they read
+the file of variables that the loader gives them.
 """
 
 import re
@@ -9,12 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from larq_engine.converter.keras_code import CODE_OPERATORS
+from larq_engine.converter.keras_operators import only_computes
 
 # Keras 2 leaves the configuration of its layers here, with the bytecode of Lambdas.
 _KERAS_METADATA = "keras_metadata.pb"
 _LAMBDA = re.compile(rb'"name": "([^"]*)"[^{}]*(?:\{[^{}]*\}[^{}]*)*?"class_name": "Lambda"')
-_LOADERS = ("saved_model_main_op", "legacy_init_op")
+_RESTORE = "RestoreV2"
+_SAVERS = (_RESTORE, "SaveV2", "MergeV2Checkpoints")
 
 
 def find_graph_code(folder: Path) -> Iterator[str]:
@@ -26,34 +28,69 @@ def find_graph_code(folder: Path) -> Iterator[str]:
         names = [name.decode(errors="replace") for name in _LAMBDA.findall(content)]
         where = f" in layer {names[0]!r}" if names else ""
         yield f"Lambda, which is code,{where} of {_KERAS_METADATA}"
-    for graph in loader_impl.parse_saved_model(str(folder)).meta_graphs:
+    graphs = loader_impl.parse_saved_model(str(folder)).meta_graphs
+    # So TensorFlow tells them apart: it runs the graph's own way to restore variables if this is
+    # not one graph with a description of its objects.
+    restores = not (len(graphs) == 1 and graphs[0].HasField("object_graph_def"))
+    for graph in graphs:
         functions = {f.signature.name: f.node_def for f in graph.graph_def.library.function}
-        nodes = list(_reached(graph.graph_def.node, _first_nodes(graph)))
-        called = [*graph.object_graph_def.concrete_functions, *_calls(nodes, functions)]
-        yield from _operators(nodes)
-        seen: set[str] = set()
-        while called:
-            name = called.pop()
-            if name in functions and name not in seen:
-                seen.add(name)
-                yield from _operators(functions[name])
-                called += _calls(functions[name], functions)
+        for nodes in (graph.graph_def.node, *functions.values()):
+            yield from (
+                _problem(node)
+                for node in nodes
+                if node.op not in _SAVERS and not only_computes(node)
+            )
+        yield from (_problem(node) for node in _run(graph, functions) if node.op in _SAVERS)
+        if restores:
+            yield from _restoring(graph, functions)
 
 
-def _operators(nodes: Iterable[Any]) -> Iterator[str]:
+def _problem(node: Any) -> str:
+    return f"{node.op}, which may run Python or reach files, in operator {node.name!r}"
+
+
+def _run(graph: Any, functions: Mapping[str, Iterable[Any]]) -> Iterator[Any]:
+    """The nodes that loading, beside restoring the graph's variables, or converting may run."""
+    nodes = list(_reached(graph.graph_def.node, _first_nodes(graph)))
+    yield from nodes
+    yield from _called([*graph.object_graph_def.concrete_functions, *_calls(nodes)], functions)
+
+
+def _restoring(graph: Any, functions: Mapping[str, Iterable[Any]]) -> Iterator[str]:
+    """What the graph's own way to restore variables does beside reading the file it is given."""
+    saver = graph.saver_def
+    nodes = list(_reached(graph.graph_def.node, [saver.restore_op_name]))
+    file = saver.filename_tensor_name.removesuffix(":0")
     for node in nodes:
-        stream = node.attr["output_stream"].s if node.op == "PrintV2" else b""
-        if CODE_OPERATORS.search(node.op) or stream.startswith(b"file:"):
-            yield f"{node.op}, which runs Python or reaches files, in operator {node.name!r}"
+        is_restore = node.op == _RESTORE and node.input[:1] == [file]
+        if node.op in _SAVERS and not is_restore:
+            yield _problem(node)
+    called = _called(_calls(nodes), functions)
+    yield from (_problem(node) for node in called if node.op in _SAVERS)
 
 
 def _first_nodes(graph: Any) -> Iterator[str]:
-    """What a loader runs or a signature asks for."""
+    """What a signature asks for, and what a loader may run of the collections."""
+    from tensorflow.core.framework import variable_pb2
+    from tensorflow.python.framework import ops
+
     for signature in graph.signature_def.values():
         for tensor in (*signature.inputs.values(), *signature.outputs.values()):
-            yield tensor.name
-    for name in _LOADERS:
-        yield from graph.collection_def[name].node_list.value
+            yield from _tensor_names(tensor)
+    for name, collection in graph.collection_def.items():
+        yield from collection.node_list.value
+        if ops.get_collection_proto_type(name) is variable_pb2.VariableDef:
+            for content in collection.bytes_list.value:
+                variable = variable_pb2.VariableDef.FromString(content)
+                yield from (variable.initializer_name, variable.initial_value_name)
+
+
+def _tensor_names(tensor: Any) -> Iterator[str]:
+    sparse = tensor.coo_sparse
+    yield from (tensor.name, sparse.values_tensor_name, sparse.indices_tensor_name)
+    yield sparse.dense_shape_tensor_name
+    for component in tensor.composite_tensor.components:
+        yield from _tensor_names(component)
 
 
 def _reached(nodes: Iterable[Any], names: Iterable[str]) -> Iterator[Any]:
@@ -68,10 +105,20 @@ def _reached(nodes: Iterable[Any], names: Iterable[str]) -> Iterator[Any]:
             waiting += by_name[name].input
 
 
-def _calls(nodes: Iterable[Any], functions: Mapping[str, Any]) -> list[str]:
-    named = []
+def _called(names: Iterable[str], functions: Mapping[str, Iterable[Any]]) -> Iterator[Any]:
+    """The nodes of these functions and of those that they call."""
+    waiting, seen = list(names), set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name in functions and name not in seen:
+            seen.add(name)
+            yield from functions[name]
+            waiting += _calls(functions[name])
+
+
+def _calls(nodes: Iterable[Any]) -> Iterator[str]:
     for node in nodes:
-        named.append(node.op)
+        yield node.op
         for value in node.attr.values():
-            named += [value.func.name, *(function.name for function in value.list.func)]
-    return [name for name in named if name in functions]
+            yield value.func.name
+            yield from (function.name for function in value.list.func)

@@ -13,12 +13,15 @@ from larq_engine.command_line import main
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.keras_code import find_code
 from larq_engine.converter.keras_files import load_keras
+from larq_engine.converter.keras_operators import only_computes
 from tests.converter.frameworks import require_keras
 
 require_keras()
 
 import keras as keras_3  # noqa: E402
 import tensorflow as tf  # noqa: E402
+from tensorflow.core.protobuf import saved_model_pb2  # noqa: E402
+from tensorflow.python.framework import op_def_registry  # noqa: E402
 
 keras = tf.keras
 pytestmark = pytest.mark.filterwarnings("ignore:.*HDF5 file:UserWarning")
@@ -225,7 +228,7 @@ def test_a_saved_model_with_code_is_refused(tmp_path, operation, found, capsys):
     tf.saved_model.save(module, folder, signatures=module.serve)
     assert main(["convert", str(folder), "-o", str(output)]) == 1
     message = capsys.readouterr().err
-    assert f"got {found}, which runs Python or reaches files, in operator" in message
+    assert f"got {found}, which may run Python or reach files, in operator" in message
     assert "--unsafe" in message and message.count("\n") == 1
     with pytest.raises(ConversionError, match="unsafe=True"):
         conversion_report(folder)
@@ -263,6 +266,125 @@ def test_nothing_runs_when_a_saved_model_is_loaded(tmp_path, marker):
     with pytest.raises(ConversionError, match="got WriteFile"):
         convert_saved_model(tmp_path / "saved")
     assert not marker.exists()
+
+
+def saved_model_of_tensorflow_1(folder):
+    """A SavedModel without a description of its objects; TensorFlow runs its restore operator."""
+    v1 = tf.compat.v1
+    with tf.Graph().as_default() as graph, v1.Session(graph=graph) as session:
+        x = v1.placeholder(tf.float32, [1, 4], name="x")
+        weight = v1.get_variable("weight", shape=[4, 4], use_resource=True)
+        y = tf.identity(tf.matmul(x, weight), name="y")
+        saver = v1.train.Saver()
+        session.run(v1.global_variables_initializer())
+        builder = v1.saved_model.Builder(str(folder))
+        signature = v1.saved_model.predict_signature_def({"x": x}, {"y": y})
+        signatures = {"serving_default": signature}
+        builder.add_meta_graph_and_variables(session, ["serve"], signatures, saver=saver)
+        builder.save()
+
+
+def change_graph(folder, change):
+    file = folder / "saved_model.pb"
+    saved = saved_model_pb2.SavedModel.FromString(file.read_bytes())
+    change(saved.meta_graphs[0])
+    file.write_bytes(saved.SerializeToString())
+
+
+def writes_when_restoring(marker):
+    """A file whose restore operator also writes another file."""
+
+    def change(graph):
+        with tf.Graph().as_default() as other:
+            tf.io.write_file(str(marker), "x", name="evil")
+        nodes = other.as_graph_def().node
+        nodes[-1].input.append(f"^{graph.saver_def.restore_op_name}")
+        graph.graph_def.node.extend(nodes)
+        graph.saver_def.restore_op_name = "evil"
+
+    return change
+
+
+def test_how_a_saved_model_restores_its_variables_is_looked_at(tmp_path, marker):
+    folder = tmp_path / "saved"
+    saved_model_of_tensorflow_1(folder)
+    assert convert_saved_model(folder).report is not None, "an ordinary file of TensorFlow 1"
+    change_graph(folder, writes_when_restoring(marker))
+    tf.saved_model.load(str(folder))
+    assert marker.exists(), "the file would run something"
+    marker.unlink()
+    with pytest.raises(ConversionError, match="got WriteFile"):
+        convert_saved_model(folder)
+    assert not marker.exists()
+    with pytest.raises(ConversionError, match="got WriteFile"):
+        conversion_report(folder)
+    assert not marker.exists()
+
+
+def restores_another_file(graph):
+    node = next(node for node in graph.graph_def.node if node.op == "RestoreV2")
+    name = graph.graph_def.node.add(name="elsewhere", op="Const")
+    name.attr["dtype"].type = tf.string.as_datatype_enum
+    name.attr["value"].tensor.CopyFrom(tf.make_tensor_proto("/somewhere/else"))
+    node.input[0] = "elsewhere"
+
+
+def saves_when_loaded(graph):
+    graph.saver_def.restore_op_name = next(
+        node.name for node in graph.graph_def.node if node.op == "SaveV2"
+    )
+
+
+def restores_in_a_signature(graph):
+    node = next(node for node in graph.graph_def.node if node.op == "RestoreV2")
+    graph.signature_def["serving_default"].outputs["y"].name = f"{node.name}:0"
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (restores_another_file, "RestoreV2"),
+        (saves_when_loaded, "SaveV2"),
+        (restores_in_a_signature, "RestoreV2"),
+    ],
+)
+def test_variables_come_from_the_folder_alone(tmp_path, change, found):
+    folder = tmp_path / "saved"
+    saved_model_of_tensorflow_1(folder)
+    change_graph(folder, change)
+    with pytest.raises(ConversionError, match=f"got {found}, which may"):
+        convert_saved_model(folder)
+
+
+def test_operators_that_nobody_calls_are_looked_at(tmp_path):
+    folder = tmp_path / "saved"
+    module = Graph(lambda x: x + 1.0)
+    tf.saved_model.save(module, folder, signatures=module.serve)
+
+    def add(graph):
+        function = graph.graph_def.library.function.add()
+        function.signature.name = "nobody"
+        function.node_def.add(name="evil", op="MatchingFiles")
+
+    change_graph(folder, add)
+    with pytest.raises(ConversionError, match=r"got MatchingFiles, which may .* 'evil'"):
+        convert_saved_model(folder)
+
+
+# Each of these reads or writes what the graph names, calls Python or ends the process.
+REACHING = (
+    *("WriteFile", "ReadFile", "MatchingFiles", "PyFunc", "PyFuncStateless", "EagerPyFunc"),
+    *("Save", "SaveV2", "Restore", "RestoreSlice", "LoadAndRemapMatrix", "DecodeProtoV2"),
+    *("InitializeTableFromTextFile", "InitializeTableFromTextFileV2", "GenerateVocabRemapping"),
+    *("ImmutableConst", "TextLineDataset", "TFRecordReaderV2", "LMDBReader", "RpcClient"),
+    *("DebugIdentityV3", "CreateSummaryFileWriter", "DumpTensor", "Abort", "XlaCustomCallV2"),
+)
+
+
+@pytest.mark.parametrize("name", REACHING)
+def test_an_operator_that_does_more_than_compute(name):
+    assert op_def_registry.get(name) is not None
+    assert not only_computes(tf.compat.v1.NodeDef(op=name))
 
 
 def test_a_lambda_in_the_metadata_of_a_saved_model(tmp_path, marker):

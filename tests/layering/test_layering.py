@@ -364,6 +364,7 @@ MAY_IMPORT_TOO = {
     "larq_engine/converter/keras.py": ("tensorflow",),
     "larq_engine/converter/keras_rewrites.py": ("tensorflow",),
     "larq_engine/converter/keras_graph_code.py": ("tensorflow",),
+    "larq_engine/converter/keras_operators.py": ("tensorflow",),
     "larq_engine/converter/keras_files.py": (
         *("h5py", "keras", "larq", "larq_engine.keras", "tf_keras"),
     ),
