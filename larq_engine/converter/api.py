@@ -17,6 +17,7 @@ from larq_engine.converter.io_types import modify_integer_quantized_model_io_typ
 from larq_engine.converter.names import find_layers, find_output_layers, write_names
 from larq_engine.converter.onnx_reader.file import OnnxSource
 from larq_engine.converter.options import Options, check_int8_range, type_name
+from larq_engine.converter.other_sizes import compare_sizes, mark_fixed_sizes
 from larq_engine.converter.quantizer.islands import Ends
 from larq_engine.converter.quantizer.limiting import check_limit
 from larq_engine.converter.quantizer.quantize import Quantizer
@@ -226,12 +227,15 @@ def convert_onnx(
 
     def make_source(step: Callable[[str], None]) -> ModelSource:
         read.append(
-            onnx_to_tflite(model, ends_channels_last=channels_last, sign_of_zero=sign_of_zero)
+            onnx_to_tflite(
+                model, ends_channels_last=channels_last, sign_of_zero=sign_of_zero, check=check
+            )
         )
         return read[0].content
 
     converted = _convert(
         make_source,
+        fixed_sizes=lambda: read[0].fixed_sizes,
         types=(inference_input_type, inference_output_type),
         int8_range=None,
         dataset=representative_dataset,
@@ -296,6 +300,7 @@ def convert_torch(
 
     converted = _convert(
         make_source,
+        fixed_sizes=lambda: read[0].fixed_sizes,
         types=("float32", "float32"),
         int8_range=None,
         dataset=representative_dataset,
@@ -355,7 +360,14 @@ def _convert(
     options: Options,
     check: bool,
     verbose: int,
+    fixed_sizes: Callable[[], str | None] = lambda: None,
 ) -> ConvertedModel:
+    """Converts a float .tflite file.
+
+    Args:
+        make_source: Makes the file, and calls its argument with each step as it begins.
+        fixed_sizes: Says after that what `compare_sizes` must know of the file.
+    """
     input_type = type_name("inference_input_type", types[0])
     output_type = type_name("inference_output_type", types[1])
     if int8_range is not None:
@@ -367,7 +379,7 @@ def _convert(
         )
     if max_output_error is not None:
         check_limit(max_output_error, has_samples=dataset is not None)
-    checked = ""
+    checked = fixed = ""
     quantizer: Quantizer | None = None
     options = dataclasses.replace(options, has_samples=dataset is not None)
     with progress_steps(verbose) as step:
@@ -385,6 +397,8 @@ def _convert(
         if check and not is_exact:
             # int8 changes results, so what can be checked is what comes before it.
             checked = check_conversion(model, file, step)
+        if not is_exact:
+            fixed = compare_sizes(model, file, check=check, known=fixed_sizes(), progress=step)
         if dataset is not None:
             ends = Ends(inputs=input_type == "int8", outputs=output_type == "int8")
             quantizer = Quantizer(model, dataset, ends, max_output_error, options, step)
@@ -397,6 +411,9 @@ def _convert(
         share_filters(model.graphs)
         if check and is_exact:
             checked = check_conversion(model, file, step)
+        if is_exact:
+            fixed = compare_sizes(model, file, check=check, known=fixed_sizes(), progress=step)
+        mark_fixed_sizes(model, fixed)
         step("writing")
         for graph in model.graphs:
             write_names(graph)
@@ -416,7 +433,7 @@ def _convert(
         if (input_type, output_type) != ("float32", "float32"):
             result = modify_integer_quantized_model_io_type(result, input_type, output_type)
         _check_file(result)
-    report = ConversionReport(layers, size, len(result), operators, checked, int8=int8)
+    report = ConversionReport(layers, size, len(result), operators, checked, fixed, int8=int8)
     return ConvertedModel(result, report)
 
 

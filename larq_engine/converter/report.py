@@ -85,6 +85,8 @@ class ConversionReport:
     operators: dict[str, int]
     # What the self-check compared, empty if there was none: the same conversion with and without.
     self_check: str = dataclasses.field(default="", compare=False)
+    # Why `Interpreter.resize` changes no size but the batch; empty if it does.
+    fixed_sizes: str = dataclasses.field(default="", compare=False)
     # Where the result means something else than the model, as options say it should.
     remarks: tuple[str, ...] = ()
     # With a representative data set: what int8 did.
@@ -140,6 +142,8 @@ def format_report(report: ConversionReport) -> str:
         lines.append(report.nothing_binary)
     if report.self_check:
         lines.append(f"Self-check: {report.self_check}")
+    if report.fixed_sizes:
+        lines.append(f"The sizes of the inputs are fixed, but for the batch: {report.fixed_sizes}.")
     if report.int8 is not None:
         lines += ["", *report.int8.lines()]
     return printable_lines(lines)

@@ -4,6 +4,7 @@ What makes a file illegal is the library's to say, which the benchmark binary as
 """
 
 import os
+import struct
 from mmap import mmap
 from typing import Any, TypeAlias
 
@@ -16,6 +17,14 @@ from larq_engine.python import library, whole_files
 ModelSource: TypeAlias = (
     bytes | bytearray | memoryview | mmap | npt.NDArray[np.uint8] | str | os.PathLike[str]
 )
+
+# Metadata that say why the inputs have no other sizes than those of the file, the batch excepted.
+FIXED_SIZES = "larq_engine.fixed_sizes"
+
+# Fields of the schema's tables, by their numbers.
+_BUFFERS, _METADATA = 4, 6  # of a model
+_NAME, _BUFFER = 0, 1  # of metadata
+_DATA = 0  # of a buffer
 
 
 def read_model(model: ModelSource) -> bytes:
@@ -33,6 +42,52 @@ def read_model(model: ModelSource) -> bytes:
     if problem := library.check_model(content):
         raise ValueError(f"{name} ({len(content)} bytes): {problem}")
     return content
+
+
+def read_metadata(content: bytes, name: str) -> str:
+    """Returns a text in the metadata of a model that `read_model` returned; "" if it has none."""
+    model = _follow(content, 0)
+    buffers = _items(content, _field(content, model, _BUFFERS))
+    for entry in _items(content, _field(content, model, _METADATA)):
+        table = _follow(content, entry)
+        if _bytes_at(content, _field(content, table, _NAME)) == name.encode():
+            place = _field(content, table, _BUFFER)
+            number = struct.unpack_from("<I", content, place)[0] if place else 0
+            data = _field(content, _follow(content, buffers[number]), _DATA)
+            return _bytes_at(content, data).decode(errors="replace")
+    return ""
+
+
+def _follow(content: bytes, place: int) -> int:
+    """Where the offset at a place leads."""
+    return place + int(struct.unpack_from("<I", content, place)[0])
+
+
+def _field(content: bytes, table: int, number: int) -> int:
+    """The place of a table's field; 0 if it has none."""
+    fields = table - struct.unpack_from("<i", content, table)[0]
+    size = struct.unpack_from("<H", content, fields)[0]
+    entry = 4 + 2 * number
+    offset = struct.unpack_from("<H", content, fields + entry)[0] if entry < size else 0
+    return table + offset if offset else 0
+
+
+def _items(content: bytes, place: int) -> range:
+    """The places of the offsets in the vector that a field has."""
+    if not place:
+        return range(0)
+    vector = _follow(content, place)
+    count = struct.unpack_from("<I", content, vector)[0]
+    return range(vector + 4, vector + 4 + 4 * count, 4)
+
+
+def _bytes_at(content: bytes, place: int) -> bytes:
+    """The text or data that a field has."""
+    if not place:
+        return b""
+    vector = _follow(content, place)
+    count = struct.unpack_from("<I", content, vector)[0]
+    return content[vector + 4 : vector + 4 + count]
 
 
 def read_file(path: str | os.PathLike[str]) -> bytes:

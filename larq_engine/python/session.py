@@ -16,14 +16,19 @@ from typing import Any
 from larq_engine.python import host, library
 from larq_engine.python.device_array import DeviceArray
 from larq_engine.python.errors import host_errors
+from larq_engine.python.model_file import FIXED_SIZES, read_metadata
 from larq_engine.python.operators import known_op
 from larq_engine.python.tensors import Array, Shape, TensorInfo, describe
+from larq_engine.python.text_table import printable
 from larq_engine.python.turns import computed_once
 
 _MAIN = 0  # The number of the main graph among the model's subgraphs.
 
 # An open size is tried up to 1,024, which is larger than the images that networks are made for.
 _DOUBLINGS = 10
+
+# Of a text in a file, which anybody can have written.
+_MOST_REASON = 400
 
 # Less is copied into the host's tensor sooner than a GPU is told of it.
 _LEAST_GIVEN_BYTES = 64 << 10
@@ -262,6 +267,7 @@ class Session:
         """
         wanted = tuple(shapes)
         action = self._prepare_resize(wanted)
+        self._check_sizes(action, wanted)
         before = self._delegate, self._interpreter, self._is_whole
         self._is_whole = False
         try:
@@ -273,6 +279,23 @@ class Session:
             self._delegate, self._interpreter, self._is_whole = before
             raise
         self._shapes, self._is_whole = wanted, True
+
+    def _check_sizes(self, action: str, wanted: Sequence[Shape]) -> None:
+        """Refuses sizes at which the converter has not seen the file compute what the model does.
+
+        The number of samples is free, and so are sizes that the file leaves open.
+        """
+        for info, shape in zip(self.declared_inputs, wanted, strict=True):
+            sides = zip(info.shape[1:], shape[1:], info.signature[1:], strict=True)
+            if all(old == new or is_open == -1 for old, new, is_open in sides):
+                continue
+            reason = read_metadata(self._content, FIXED_SIZES)
+            if reason:
+                raise ValueError(
+                    f"{action}: expected for input {info} the sizes that the file was made for, "
+                    f"{info.shape[1:]} behind the batch, got {shape[1:]}: "
+                    f"{printable(reason[:_MOST_REASON])}; convert the model for inputs of this size"
+                )
 
     def _check_batch(self, action: str, wanted: Sequence[Shape]) -> None:
         """Refuses images of whose parts a RESHAPE made samples.

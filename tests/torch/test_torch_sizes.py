@@ -51,25 +51,43 @@ _RESIZED = {
 }
 
 
-_TOLD = {
-    "agree": (lambda: nn.Conv2d(4, 4, 3, 2, 1), "They agree for the shapes (1, 4, 5, 5), too."),
-    "fails": (
-        lambda: nn.Sequential(nn.Flatten(), nn.Linear(256, 2)),
-        "The module has no results for the shapes (1, 4, 5, 5): keep the sizes",
-    ),
-    "fixed": (
-        lambda: nn.PixelShuffle(2),
-        "They do not agree for the shapes (1, 4, 5, 5): keep the sizes",
-    ),
+def test_the_report_tells_of_another_size():
+    module = nn.Conv2d(4, 4, 3, 2, 1).eval()
+    report = larq_engine.convert_torch(module, torch.randn(1, 4, 8, 8)).report
+    assert "They agree for the shapes (1, 4, 5, 4), too." in report.self_check
+    assert not report.fixed_sizes
+
+
+# Modules, and a size of as many pixels as that of the example.
+_FIXED = {
+    "flattened": lambda: nn.Sequential(nn.Flatten(), nn.Linear(256, 2)),
+    "shuffled": lambda: nn.PixelShuffle(2),
+    "resized": lambda: nn.Upsample(scale_factor=2),
+    "transposed": lambda: nn.ConvTranspose2d(4, 4, 2, 2),
+    "average of windows": lambda: nn.AvgPool2d(3, 2, 1, count_include_pad=False),
+    "image of weights": lambda: Function(lambda x: x + torch.ones(1, 1, 8, 8)),
 }
 
 
-@pytest.mark.parametrize("form", _TOLD)
-def test_the_report_tells_of_another_size(form):
-    make, words = _TOLD[form]
-    module = make().eval()
-    converted = larq_engine.convert_torch(module, torch.randn(1, 4, 8, 8))
-    assert words in converted.report.self_check
+@pytest.mark.parametrize("form", _FIXED)
+def test_what_was_not_right_at_another_size_is_not_resized(form):
+    module, x = _FIXED[form]().eval(), torch.randn(1, 4, 8, 8)
+    converted = larq_engine.convert_torch(module, x)
+    assert converted.report.fixed_sizes
+    model = larq_engine.Interpreter(converted)
+    with pytest.raises(
+        ValueError, match=r"expected .* sizes that the file was made for, \(4, 8, 8"
+    ):
+        model.resize([(1, 4, 4, 16)])
+    for batch in (1, 3):
+        compare(module, model, torch.randn(batch, 4, 8, 8))
+
+
+def test_what_was_not_compared_is_not_resized():
+    module, x = nn.Conv2d(4, 4, 3).eval(), torch.randn(1, 4, 8, 8)
+    model = larq_engine.Interpreter(larq_engine.convert_torch(module, x, check=False))
+    with pytest.raises(ValueError, match=r"not compared .*check=False"):
+        model.resize([(1, 4, 9, 9)])
 
 
 @pytest.mark.parametrize("form", _RESIZED)

@@ -22,8 +22,10 @@ from larq_engine.converter.onnx_reader.layout import OPEN, Shape, Value, channel
 from larq_engine.converter.onnx_reader.masks import with_masks
 from larq_engine.converter.onnx_reader.moving import OPEN_SIZE
 from larq_engine.converter.onnx_reader.network import Network, Operand
+from larq_engine.converter.onnx_reader.resized import compare_other_sizes
 from larq_engine.converter.onnx_reader.table import find_row
 from larq_engine.converter.options import SignOfZero
+from larq_engine.converter.other_sizes import NOT_COMPARED
 from larq_engine.converter.third_values import choose_signs, describe_chosen
 
 
@@ -34,14 +36,20 @@ class OnnxFile:
     Attributes:
         content: The file.
         remarks: What the report must say of the way to it.
+        fixed_sizes: Why its inputs have no other sizes; empty if other sizes are right.
     """
 
     content: bytes
     remarks: tuple[str, ...]
+    fixed_sizes: str
 
 
 def onnx_to_tflite(
-    source: OnnxSource, *, ends_channels_last: bool, sign_of_zero: str | Mapping[str, str]
+    source: OnnxSource,
+    *,
+    ends_channels_last: bool,
+    sign_of_zero: str | Mapping[str, str],
+    check: bool,
 ) -> OnnxFile:
     """The float .tflite file of an ONNX model.
 
@@ -49,6 +57,7 @@ def onnx_to_tflite(
         source: Its path or content.
         ends_channels_last: Whether inputs and outputs of 3 and 4 dimensions have channels last.
         sign_of_zero: What Sign gives for 0, as `convert_onnx` says.
+        check: Whether to compare the file at another size with that of a model of this size.
 
     Raises:
         ValueError: It is no model, or an argument is none of those.
@@ -58,8 +67,14 @@ def onnx_to_tflite(
     model = read_onnx(source)
     with np.errstate(all="ignore"):  # infinities and NaN are results like any other
         making = _Making(model, ends_channels_last, choice)
-        graph = making.graph()
-    return OnnxFile(schema.write(schema.make_model([graph])), making.remarks())
+        made = schema.make_model([making.graph()])
+        content = schema.write(made)
+        fixed = NOT_COMPARED
+        if check:
+            fixed = compare_other_sizes(
+                model, made, lambda other: _Making(other, ends_channels_last, choice).graph()
+            )
+    return OnnxFile(content, making.remarks(), fixed)
 
 
 class _Making:

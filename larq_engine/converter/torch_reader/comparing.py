@@ -13,6 +13,7 @@ from typing import Any
 from larq_engine.converter.check_run import PartRun
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Graph, Tensor
+from larq_engine.converter.other_sizes import Shapes, find_fixed_sizes
 from larq_engine.converter.third_values import value_before_sign
 from larq_engine.converter.torch_reader.exporting import BATCHES, Exported, export
 from larq_engine.converter.torch_reader.forced_run import Forced, ForcedRun, difference
@@ -74,11 +75,11 @@ def compare_export(module: Any, exported: Exported) -> None:
 
 def compare_with_torch(
     module: Any, exported: Exported, jumps: dict[str, Jump], lowered: Lowered
-) -> str:
+) -> tuple[str, str]:
     """Runs the file and the module on the example inputs and on random ones.
 
     Returns:
-        What agreed, in words.
+        What agreed, in words, and why the inputs have no other sizes; empty if they may.
 
     Raises:
         ConversionError: Something does not.
@@ -97,17 +98,15 @@ def compare_with_torch(
             if case is not None:
                 met += _compare_cases(what, exported, jumps, taps, lowered, [case])
                 batches.append(batch)
-    resized = _compare_resized(what, module, exported, jumps, taps, lowered)
+    resized, fixed = _compare_resized(what, module, exported, jumps, taps, lowered)
     shapes = _shapes(exported.inputs)
     also = f", and for batches of {', '.join(map(str, sorted(batches)))}" if batches else ""
     signs = sum(not jump.rounds for jump in taps.values())
-    return " ".join(
-        [
-            f"{counted(signs, 'sign')} and {counted(len(graph.outputs), 'output')} agree with "
-            f"PyTorch, for inputs of the shapes {shapes}{also}.{resized}",
-            *describe_zeros(met),
-        ]
+    text = (
+        f"{counted(signs, 'sign')} and {counted(len(graph.outputs), 'output')} agree with "
+        f"PyTorch, for inputs of the shapes {shapes}{also}.{resized}"
     )
+    return " ".join([text, *describe_zeros(met)]), fixed
 
 
 def _compare_resized(
@@ -117,41 +116,47 @@ def _compare_resized(
     jumps: dict[str, Jump],
     taps: dict[Tensor, Jump],
     lowered: Lowered,
-) -> str:
-    """Runs the file and the module on images of another size, which users may ask for later.
+) -> tuple[str, str]:
+    """Runs the file and the module on inputs of another size, which users may ask for later.
 
     The file is right for its own size all the same. So what is found is told, and no error.
+
+    Returns:
+        What was found, in words, and why the sizes are fixed, as `find_fixed_sizes` does.
     """
     torch = import_torch()
-    if all(tensor.ndim != 4 for tensor in exported.inputs):
-        return ""
-    inputs = tuple(
-        tensor[:, :, : _another(tensor.shape[2]), : _another(tensor.shape[3])].contiguous()
-        if tensor.ndim == 4
-        else tensor
-        for tensor in exported.inputs
-    )
-    shapes = _shapes(inputs)
-    try:
-        with torch.no_grad():
-            module(*inputs)
-        graph_module = export(module, inputs).original
-    except Exception:  # whatever a module does with sizes that are not its own
-        return f" The module has no results for the shapes {shapes}: keep the sizes of the example."
-    names = [[node.name for node in made.graph.nodes] for made in (graph_module, exported.original)]
-    case = _Case(graph_module, inputs, _AT_FAULT)
-    try:
+    agreed: list[str] = []
+
+    def agrees(shapes: Shapes) -> bool | None:
+        inputs = tuple(map(_cut, exported.inputs, shapes))
+        try:
+            with torch.no_grad():
+                module(*inputs)
+            graph_module = export(module, inputs).original
+        except Exception:  # whatever a module does with sizes that are not its own
+            return None
+        names = [[n.name for n in made.graph.nodes] for made in (graph_module, exported.original)]
         if names[0] != names[1]:
-            raise ConversionError("other operators")
-        _compare_cases(what, exported, jumps, taps, lowered, [case])
-    except ValueError:  # a host's, or a difference
-        return f" They do not agree for the shapes {shapes}: keep the sizes of the example."
-    return f" They agree for the shapes {shapes}, too."
+            return False
+        try:
+            case = _Case(graph_module, inputs, _AT_FAULT)
+            _compare_cases(what, exported, jumps, taps, lowered, [case])
+        except ValueError:  # a host's, or a difference
+            return False
+        agreed.append(_shapes(inputs))
+        return True
+
+    fixed = find_fixed_sizes([tuple(tensor.shape) for tensor in exported.inputs], agrees)
+    found = "".join(f" They agree for the shapes {shapes}, too." for shapes in agreed)
+    return found, fixed
 
 
-def _another(size: int) -> int:
-    """About half: of an even size an odd one, and of an odd size an even one if it is large."""
-    return max(1, size // 2 + 1 - size % 2)
+def _cut(tensor: Any, shape: tuple[int, ...]) -> Any:
+    """As much of a tensor, repeated where that is more."""
+    for axis, size in enumerate(shape):
+        times = -(-size // tensor.shape[axis])
+        tensor = import_torch().cat([tensor] * times, axis).narrow(axis, 0, size)
+    return tensor.contiguous()
 
 
 def _shapes(inputs: Sequence[Any]) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from larq_engine.converter import schema
 from larq_engine.converter.options import SignOfZero
+from larq_engine.converter.other_sizes import NOT_COMPARED
 from larq_engine.converter.torch_reader.checks import check_inputs, check_module
 from larq_engine.converter.torch_reader.comparing import compare_export, compare_with_torch
 from larq_engine.converter.torch_reader.exporting import BATCHES, export
@@ -27,11 +28,13 @@ class TorchModel:
         content: The file.
         remarks: What the report must say of the way to it.
         compared: What was compared with PyTorch, in words; empty if nothing was.
+        fixed_sizes: Why its inputs have no other sizes; empty if other sizes are right.
     """
 
     content: bytes
     remarks: tuple[str, ...]
     compared: str
+    fixed_sizes: str
 
 
 def torch_to_tflite(
@@ -78,8 +81,8 @@ def torch_to_tflite(
             open_graph(lowered.model.graphs[0], twin_graph, BATCHES, what)
             lowered = replace(lowered, content=schema.write(lowered.model))
         lowered, jumps, remarks = choose_zero(lowered, signs, choice)
-        compared = ""
+        compared, fixed = "", NOT_COMPARED
         if check:
             progress("comparing with PyTorch")
-            compared = compare_with_torch(module, exported, jumps, lowered)
-    return TorchModel(lowered.content, remarks, compared)
+            compared, fixed = compare_with_torch(module, exported, jumps, lowered)
+    return TorchModel(lowered.content, remarks, compared, fixed)

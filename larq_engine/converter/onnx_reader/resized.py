@@ -1,0 +1,68 @@
+"""Compares the file of an ONNX model at another size with the file of the model at that size.
+
+ONNX models fix height and width, so sizes become numbers in the file. Its reader makes the same
+file of the model with other inputs, if that is a model: what the first file computes when it is
+resized must be what the second one computes.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from larq_engine.converter import schema
+from larq_engine.converter.check_inputs import random_inputs
+from larq_engine.converter.check_run import PartRun
+from larq_engine.converter.errors import ConversionError
+from larq_engine.converter.graph import Array, Graph, Model
+from larq_engine.converter.onnx_reader.file import Declared, OnnxModel
+from larq_engine.converter.other_sizes import Shapes, find_fixed_sizes
+from larq_engine.python.errors import host_errors
+
+_SEED = 0
+
+# Both files run the same kernels, but sums may have another order.
+_ROUNDING = 1e-5
+
+
+def compare_other_sizes(model: OnnxModel, made: Model, make: Callable[[OnnxModel], Graph]) -> str:
+    """Why the inputs of a file have no other sizes; nothing if other sizes are right.
+
+    Args:
+        made: The file of the model.
+        make: Makes the graph of a model of another size.
+    """
+
+    def agrees(shapes: Shapes) -> bool | None:
+        inputs = tuple(map(_with_sizes, model.inputs, shapes))
+        try:
+            other = schema.make_model([make(replace(model, inputs=inputs))])
+        except ConversionError:  # It is no model at this size.
+            return None
+        given = random_inputs(other.graphs[0], -1.0, 1.0, np.random.default_rng(_SEED))
+        try:
+            got, expected = _run(made, given), _run(other, given)
+        except ValueError:  # a host's
+            return False
+        return all(map(_is_same, got, expected))
+
+    return find_fixed_sizes([tuple(n or 1 for n in given.shape) for given in model.inputs], agrees)
+
+
+def _with_sizes(given: Declared, sizes: tuple[int, ...]) -> Declared:
+    return replace(given, shape=(*given.shape[:1], *sizes[1:]))
+
+
+def _run(model: Model, given: list[Array]) -> list[Array]:
+    graph = model.graphs[0]
+    run = PartRun(model, graph.inputs, graph.ops, graph.outputs)
+    with host_errors("another size"):
+        run.run(dict(zip(graph.inputs, given, strict=True)))
+        return [run.value(tensor) for tensor in graph.outputs]
+
+
+def _is_same(got: Array, expected: Array) -> bool:
+    if got.shape != expected.shape:
+        return False
+    bound = _ROUNDING * max(1.0, float(np.abs(expected).max(initial=0)))
+    return bool((np.abs(got.astype(np.float64) - expected) <= bound).all())

@@ -1,0 +1,199 @@
+"""Whether a file is right for images of other sizes than those that it was made for.
+
+A file fixes the sizes of its inputs, but hosts take others. What was not compared at a second size,
+or differs there, gets a mark, and `Interpreter.resize` refuses other sizes.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from larq_engine.converter import schema
+from larq_engine.converter.calls import pass_constants
+from larq_engine.converter.check_plan import has_state
+from larq_engine.converter.graph import Model, Tensor
+from larq_engine.converter.self_check import agrees_at, is_changed
+from larq_engine.python.model_file import FIXED_SIZES
+
+NOT_COMPARED = "the file was not compared with the model at another size (check=False)"
+NO_RESULTS = "the model has no results at another size that was tried"
+
+# How files have the mark's name.
+_NAMES = (FIXED_SIZES, FIXED_SIZES.encode())
+
+# Which input of an operator has the size of its output.
+_SIZE_INPUTS = {
+    "BROADCAST_TO": 1,
+    "CONV_3D_TRANSPOSE": 0,
+    "RESIZE_BILINEAR": 1,
+    "RESIZE_NEAREST_NEIGHBOR": 1,
+    "TRANSPOSE_CONV": 0,
+}
+
+# They repeat an image of one pixel for as many as the other input has.
+_BROADCASTING = (
+    "ADD",
+    "DIV",
+    "MAXIMUM",
+    "MINIMUM",
+    "MUL",
+    "POW",
+    "PRELU",
+    "SELECT_V2",
+    "SQUARED_DIFFERENCE",
+    "SUB",
+)
+
+Shapes = list[tuple[int, ...]]
+
+
+def differs_at(shapes: Sequence[tuple[int, ...]]) -> str:
+    """Why a file that computes something else for such inputs may not be resized."""
+    named = ", ".join(map(str, shapes))
+    return f"the file does not compute what the model does for inputs of the shapes {named}"
+
+
+def find_fixed_sizes(
+    shapes: Sequence[tuple[int, ...]], agrees: Callable[[Shapes], bool | None]
+) -> str:
+    """Compares two models at other sizes, of images whose channels are first and last.
+
+    Args:
+        shapes: Of their inputs, the batch first.
+        agrees: Says of other shapes whether the two are the same; None if the model does not run.
+
+    Returns:
+        Why the sizes are fixed; nothing if other sizes are right.
+    """
+    compared = False
+    for alternatives in _other_shapes(shapes):
+        for others in alternatives:
+            result = agrees(others)
+            if result is False:
+                return differs_at(others)
+            if result:
+                compared = True
+                break
+    return "" if compared else NO_RESULTS
+
+
+def _other_shapes(shapes: Sequence[tuple[int, ...]]) -> list[list[Shapes]]:
+    """For each place of the channels other shapes, to be tried in this order.
+
+    Pads and windows depend on the rest that a stride leaves, so height and width are given others:
+    of an even size an odd one and the half. Some models only run at larger sizes than half of
+    theirs, some only where both can be halved.
+    """
+    found: list[list[Shapes]] = []
+    for first, last in ((2, 0), (1, 1)):
+        alternatives = []
+        for change in (_smaller, _half, _larger):
+            others = [_changed(shape, first, last, change) for shape in shapes]
+            if others != [*shapes] and others not in alternatives:
+                alternatives.append(others)
+        if alternatives and alternatives not in found:
+            found.append(alternatives)
+    return found
+
+
+def _changed(
+    shape: tuple[int, ...], first: int, last: int, change: Callable[[int, bool], int]
+) -> tuple[int, ...]:
+    """Changes sizes, but for the batch and the channels, which rows of numbers lack."""
+    axes = range(first, len(shape) - last) if len(shape) > 2 else range(1, len(shape))
+    sizes = list(shape)
+    for axis in axes:
+        sizes[axis] = change(sizes[axis], (axis - axes.start) % 2 == 1)
+    return tuple(sizes)
+
+
+def _smaller(size: int, is_second: bool) -> int:
+    odd = size % 2
+    return max(1, size // 2 + (odd if is_second else 1 - odd))
+
+
+def _half(size: int, is_second: bool) -> int:
+    return max(1, size // 2)
+
+
+def _larger(size: int, is_second: bool) -> int:
+    return max(size + 1, 2 * size - _smaller(size, is_second))
+
+
+def compare_sizes(
+    converted: Model,
+    file: schema.File,
+    *,
+    check: bool,
+    known: str | None,
+    progress: Callable[[str], None],
+) -> str:
+    """Compares a converted model at another size with the float file that it came from.
+
+    Args:
+        check: Whether to run them. If not, only what no rule changed is known to be the same.
+        known: Why the float file is wrong at other sizes, empty if it is right. If None, the file
+            is what the user gave, and is what the model means, but for sizes that were numbers
+            in it before.
+
+    Returns:
+        Why the sizes are fixed; nothing if other sizes are right.
+    """
+    if known:
+        return known
+    original = file.model()
+    pass_constants(original)
+    changed = is_changed(converted, original)
+    for number in schema.runnable_graphs(original):
+        inputs = original.graphs[number].inputs
+        if any(size < 0 for tensor in inputs for size in (tensor.signature or ())[1:]):
+            continue  # The self-check ran them at other sizes.
+        if all(len(tensor.shape) < 2 for tensor in inputs):
+            continue
+        reason = "" if known is not None else _held_size(original)
+        if not reason and changed:
+            reason = _compare_graph(converted, file, number, progress) if check else NOT_COMPARED
+        if reason:
+            return reason
+    return ""
+
+
+def _compare_graph(
+    converted: Model, file: schema.File, number: int, progress: Callable[[str], None]
+) -> str:
+    graph = file.model().graphs[number]
+    if has_state(graph):
+        return "the model keeps a state, of the size of what it was made for"
+
+    def agrees(shapes: Shapes) -> bool | None:
+        try:
+            return agrees_at(shapes, converted, file, number, progress) or None
+        except ValueError:  # a host's, or a difference
+            return False
+
+    return find_fixed_sizes([tensor.shape for tensor in graph.inputs], agrees)
+
+
+def _held_size(model: Model) -> str:
+    """Which operator holds a size as a number: at other sizes it makes what the model does not."""
+    for op in (op for graph in model.graphs for op in graph.ops):
+        size = op.input(_SIZE_INPUTS.get(op.kind, len(op.inputs)))
+        if size is not None and size.is_constant:
+            return f"{op.kind} '{op.name}' holds the size of its output as a number"
+        if op.kind in _BROADCASTING and any(map(_is_image, op.inputs)):
+            return f"{op.kind} '{op.name}' holds a constant image of one size"
+    return ""
+
+
+def _is_image(tensor: Tensor | None) -> bool:
+    """Whether it is a constant with values for pixels."""
+    return tensor is not None and tensor.is_constant and any(n > 1 for n in tensor.shape[1:-1])
+
+
+def mark_fixed_sizes(model: Model, reason: str) -> None:
+    """Writes into a file that its inputs have no other sizes, and why."""
+    if not reason:
+        return
+    kept = [entry for entry in model.extra.metadata if entry[0] not in _NAMES]
+    mark = np.frombuffer(reason.encode(), np.uint8)
+    model.extra.metadata = [*kept, (FIXED_SIZES, mark)]
