@@ -11,6 +11,7 @@ import numpy as np
 from larq_engine.converter import schema
 from larq_engine.converter.calls import pass_constants
 from larq_engine.converter.check_plan import has_state
+from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Model, Tensor
 from larq_engine.converter.self_check import agrees_at, is_changed
 from larq_engine.python.model_file import FIXED_SIZES
@@ -82,12 +83,12 @@ def _other_shapes(shapes: Sequence[tuple[int, ...]]) -> list[list[Shapes]]:
 
     Pads and windows depend on the rest that a stride leaves, so height and width are given others:
     of an even size an odd one and the half. Some models only run at larger sizes than half of
-    theirs, some only where both can be halved.
+    theirs, some only at sizes that can be halved as often.
     """
     found: list[list[Shapes]] = []
     for first, last in ((2, 0), (1, 1)):
         alternatives = []
-        for change in (_smaller, _half, _larger):
+        for change in (_smaller, _half, _as_often_even, _larger):
             others = [_changed(shape, first, last, change) for shape in shapes]
             if others != [*shapes] and others not in alternatives:
                 alternatives.append(others)
@@ -114,6 +115,13 @@ def _smaller(size: int, is_second: bool) -> int:
 
 def _half(size: int, is_second: bool) -> int:
     return max(1, size // 2)
+
+
+def _as_often_even(size: int, is_second: bool) -> int:
+    """About half, and as often a multiple of 2 as the size is."""
+    power = size & -size
+    about = -(-size // 2 // power) * power
+    return about if about != size else 2 * size
 
 
 def _larger(size: int, is_second: bool) -> int:
@@ -168,8 +176,10 @@ def _compare_graph(
     def agrees(shapes: Shapes) -> bool | None:
         try:
             return agrees_at(shapes, converted, file, number, progress) or None
-        except ValueError:  # a host's, or a difference
+        except ConversionError:  # a difference
             return False
+        except ValueError:  # The converted file refuses it, as it does channels of other numbers.
+            return None
 
     return find_fixed_sizes([tensor.shape for tensor in graph.inputs], agrees)
 

@@ -256,8 +256,9 @@ class Interpreter:
                 the dictionary lacks keeps its own.
 
         Raises:
-            ValueError: A name or shape is not valid, or the model cannot take it. The shapes are
-                then as before.
+            ValueError: A name or shape is not valid, or the model cannot take it, or the converter
+                wrote into the file that it is right for its own sizes only. The shapes are then as
+                before.
         """
         with self._lane.turns.take():
             self._session.reopen(arguments.parse_shapes(shapes, self._inputs))

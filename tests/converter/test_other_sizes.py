@@ -165,6 +165,17 @@ def test_an_onnx_file_of_all_sizes(rng, channels_last, open_batch):
     np.testing.assert_array_equal(interpreter.predict(np.ascontiguousarray(image)), expected)
 
 
+@pytest.mark.parametrize("size", [18, 16, 24])
+def test_a_model_that_halves_images_of_even_sizes_only(rng, size):
+    """As a shortcut with an average pool does; it has no results where pool and layer differ."""
+    net = OnnxNet()
+    x = net.input(1, 8, size, size)
+    y = net.conv(net.bipolar(x), signs(rng, 8, 8, 3, 3), pads=[1, 1, 1, 1], strides=[2, 2])
+    pooled = net.op("AveragePool", x, kernel_shape=[2, 2], strides=[2, 2])
+    converted = convert_onnx(net.finish(net.op("Add", y, pooled)))
+    assert not converted.report.fixed_sizes
+
+
 def test_an_onnx_file_that_was_not_compared():
     net = OnnxNet()
     content = net.finish(net.op("Relu", net.input(1, 4, 8, 8)))
