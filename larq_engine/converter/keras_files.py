@@ -153,6 +153,8 @@ def _read_facts(what: str, file: Path) -> _Facts:
 
 
 def _read_archive(what: str, file: Path) -> _Facts:
+    import h5py
+
     with zipfile.ZipFile(file) as archive:
         check_archive(archive, file.stat().st_size)
         names = archive.namelist()
@@ -164,6 +166,10 @@ def _read_archive(what: str, file: Path) -> _Facts:
         metadata, config = (
             json.loads(archive.read(name)) for name in ("metadata.json", "config.json")
         )
+        for name in names:
+            if name.endswith(".h5"):
+                with archive.open(name) as member, h5py.File(member, "r") as content:
+                    _check_arrays(what, content, file)
     version = metadata.get("keras_version") if isinstance(metadata, dict) else None
     if not isinstance(version, str) or not isinstance(config, dict):
         raise _damaged(what, "metadata.json or config.json with other content than Keras writes")
@@ -181,13 +187,17 @@ def _read_hdf5(what: str, file: Path) -> _Facts:
                 "(model.load_weights) and call convert_keras_model, or save the model with "
                 "model.save"
             )
-        sizes, outside = _look_through(content)
-    check_unpacked(sum(sizes), file.stat().st_size)
-    if outside:
-        raise _damaged(what, f"{outside[0]!r}, which is in another file")
+        _check_arrays(what, content, file)
     if not isinstance(config, (str, bytes)):
         raise _damaged(what, "a model_config that is no text")
     return _Facts(str(version or ""), json.loads(config))
+
+
+def _check_arrays(what: str, content: Any, file: Path) -> None:
+    sizes, outside = _look_through(content)
+    check_unpacked(sum(sizes), file.stat().st_size)
+    if outside:
+        raise _damaged(what, f"{outside[0]!r}, which is in another file")
 
 
 def _look_through(content: Any) -> tuple[list[int], list[str]]:

@@ -459,6 +459,55 @@ def test_arrays_in_other_files_are_not_read(tmp_path):
         load_keras(file)
 
 
+def with_weights(tmp_path, change):
+    """A .keras file whose file of weights was changed by hand."""
+    file, weights = tmp_path / "changed.keras", tmp_path / "weights.h5"
+    good = tmp_path / "model.keras"
+    keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)]).save(good)
+    with zipfile.ZipFile(good) as source, zipfile.ZipFile(file, "w") as made:
+        for name in source.namelist():
+            content = source.read(name)
+            if name == "model.weights.h5":
+                weights.write_bytes(content)
+                with h5py.File(weights, "a") as opened:
+                    change(opened)
+                content = weights.read_bytes()
+            made.writestr(name, content)
+    return file
+
+
+def first_kernel(weights):
+    names = []
+    weights.visititems(
+        lambda name, found: names.append(name) if found.name.endswith("/0") else None
+    )
+    return next(name for name in names if weights[name].shape == (4, 2))
+
+
+def test_weights_in_other_files_are_not_read(tmp_path):
+    secret = tmp_path / "secret"
+    np.arange(8, dtype=np.float32).tofile(secret)
+
+    def change(weights):
+        name = first_kernel(weights)
+        del weights[name]
+        weights.create_dataset(name, (4, 2), "f4", external=[(str(secret), 0, 32)])
+
+    file = with_weights(tmp_path, change)
+    kernel = keras.models.load_model(file).get_weights()[0]
+    assert kernel.ravel().tolist() == list(range(8)), "the file would read something"
+    with pytest.raises(ConversionError, match="which is in another file"):
+        load_keras(file)
+
+
+def test_weights_far_larger_than_the_file_are_refused(tmp_path):
+    def change(weights):
+        weights.create_dataset("huge", (1 << 40,), "f4", chunks=(1024,))
+
+    with pytest.raises(ConversionError, match="when unpacked"):
+        load_keras(with_weights(tmp_path, change))
+
+
 def test_arrays_far_larger_than_the_file_are_refused(tmp_path):
     file = with_config(tmp_path, ".h5", lambda config: None)
     with h5py.File(file, "a") as content:
