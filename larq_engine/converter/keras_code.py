@@ -1,8 +1,8 @@
 """What in the configuration of a Keras file would run code, found before Keras reads it.
 
 Keras imports the module and calls the class or function that a configuration names, and a Lambda
-holds Python's bytecode. So names are followed into Keras, larq and larq_engine.keras only, there
-not into layers that run what the file holds, and not into functions of other parts.
+holds Python's bytecode. So names are followed into Keras, larq and larq_engine.keras only. There
+the layers are those of a list, and functions are those of parts that hold nothing else.
 """
 
 import builtins
@@ -16,15 +16,47 @@ from larq_engine.converter.errors import ConversionError
 _RUN_CODE = frozenset(
     [
         *("Lambda", "__lambda__", "TorchModuleWrapper", "JaxLayer", "FlaxLayer", "TFSMLayer"),
-        *("ClassMethod", "InstanceMethod", "InstanceProperty"),
+        *("ClassMethod", "InstanceMethod", "InstanceProperty", "TensorFlowOpLayer"),
     ]
+)
+
+# Layers of Keras 2 and 3 that compute what their configuration says and call nothing else.
+_LAYERS = re.compile(
+    r"Functional|Model|Sequential|Layer|Input|InputLayer|InputSpec|Wrapper|Identity|Masking"
+    r"|Activation|ActivityRegularization|AddLoss|AddMetric|ELU|LeakyReLU|PReLU|ReLU|Softmax|ThresholdedReLU"
+    r"|Add|Subtract|Multiply|Average|Maximum|Minimum|Concatenate|Dot"
+    r"|Dense|EinsumDense|(?:Reversible)?Embedding|LocallyConnected[12]D"
+    r"|(?:Depthwise|Separable)?Conv(?:olution)?[123]D(?:Transpose)?"
+    r"|(?:Global)?(?:Average|Max)Pooling[123]D|(?:Global)?(?:Avg|Max)Pool[123]D"
+    r"|Adaptive(?:Average|Max)Pooling[123]D|Flatten|Permute|RepeatVector|Reshape"
+    r"|(?:Cropping|UpSampling|ZeroPadding)[123]D"
+    r"|BatchNormalization(?:V[12])?|(?:Sync|RMS|Group|Layer|Spectral|Unit)\w*Normalization"
+    r"|Normalization|(?:Alpha|Gaussian)?Dropout|SpatialDropout[123]D|GaussianNoise"
+    r"|(?:Additive|MultiHead|GroupQuery)?Attention"
+    r"|RNN|AbstractRNNCell|StackedRNNCells|SimpleRNN(?:Cell)?|(?:GRU|LSTM)(?:Cell)?(?:V[12])?"
+    r"|CuDNN(?:GRU|LSTM)|ConvLSTM[123]D|Bidirectional|TimeDistributed"
+    r"|CategoryEncoding|Discretization|HashedCrossing|Hashing|(?:Integer|String)Lookup"
+    r"|TextVectorization|CenterCrop|Rescaling|Resizing|Random[A-Z]\w+|AugMix|AutoContrast|CutMix"
+    r"|ContrastLimitedAdaptiveHistogramEqualization|Equalization|MaxNumBoundingBoxes|MixUp"
+    r"|Pipeline|RandAugment|Solarization|MelSpectrogram|STFTSpectrogram"
+)
+
+# Layers that call a function of TensorFlow, which their configuration names.
+_OPS = ("TFOpLambda", "SlicingOpLambda")
+
+# What layers have in their configurations. Older files name no module with them.
+_SETTINGS = re.compile(
+    r"Zeros|Ones|Constant|Orthogonal|Identity|VarianceScaling|TruncatedNormal"
+    r"|Random(?:Normal|Uniform)|(?:Glorot|He|Lecun)(?:Normal|Uniform)"
+    r"|L1|L2|L1L2|OrthogonalRegularizer|MaxNorm|MinMaxNorm|NonNeg|UnitNorm|RadialConstraint"
+    r"|Policy|PolicyV1|\w*DTypePolicy(?:Map)?"
 )
 
 # What Keras makes of these are numbers, texts and shapes.
 _VALUES = frozenset(
     [
         *("__tensor__", "__numpy__", "__bytes__", "__slice__", "__tuple__", "__ellipsis__"),
-        *("__keras_tensor__", "TensorShape"),
+        *("__keras_tensor__", "TensorShape", "TypeSpec", "CompositeTensor"),
     ]
 )
 
@@ -33,6 +65,9 @@ _PART += "|metrics|quantizers|ops|dtype_policies"
 _MODULE = re.compile(
     rf"(?:tf_keras|keras|tensorflow\.keras)(?:\.src)?(?:\.(?:{_PART})(?:\.\w+)*)?"
     rf"|larq\.(?:{_PART})(?:\.\w+)*|larq_engine\.keras(?:\.\w+)*"
+)
+_OF_LAYERS = re.compile(
+    r"(?:tf_keras|keras|tensorflow\.keras)(?:\.src)?(?:\.(?:layers|models|engine)(?:\.\w+)*)?"
 )
 _OF_FUNCTIONS = re.compile(
     r"activations|initializers|regularizers|constraints|losses|metrics|quantizers|schedules"
@@ -82,7 +117,7 @@ def _name(value: dict[str, Any]) -> str:
 def _problem(value: dict[str, Any], is_registered: Callable[[str], bool]) -> str:
     """What running Keras on this would execute beside Keras itself; "" if nothing."""
     kind, module = value["class_name"], value.get("module")
-    registered = value.get("registered_name")
+    registered = value.get("registered_name", kind)
     config = value.get("config")
     if isinstance(kind, str) and kind in _VALUES:
         return ""
@@ -95,27 +130,43 @@ def _problem(value: dict[str, Any], is_registered: Callable[[str], bool]) -> str
         return f"a name that is no text ({name!r})"
     # Keras looks for the registered name in the module, too.
     names = [text for text in (name, registered) if isinstance(text, str) and text != "function"]
-    runs = [text for text in names if text.rpartition(">")[2] in _RUN_CODE]
-    if runs:
-        return f"{runs[0]}, which is code"
-    if problem := _layer_problem(name, config):
-        return problem
-    if module is None or is_registered(name if kind == "function" else str(registered)):
+    for text in names:
+        last = text.rpartition(">")[2]
+        if last in _RUN_CODE:
+            return f"{text}, which is code"
+        if problem := _layer_problem(last, config):
+            return problem
+    unknown = f"{module or 'Keras'}.{name}, which is no part of a Keras model"
+    if kind == "function" and is_registered(name):
         return ""
-    if is_spec:
+    if "module" not in value:
+        return "" if is_registered(name) or _is_known(name) else unknown
+    if kind != "function" and is_registered(str(registered)):
+        # Without a module beside it, the other name would be the one that counts.
+        return "" if name == str(registered).rpartition(">")[2] or _is_known(name) else unknown
+    if module is None:
+        is_known = kind != "function" and all(map(_is_known, names))
+    elif is_spec:
         is_known = module.startswith("tensorflow.") and all(n.endswith("Spec") for n in names)
     elif module == "builtins":
         is_known = kind == "function" and not any(hasattr(builtins, text) for text in names)
     else:
         is_known = _MODULE.fullmatch(module) is not None and all(
-            _is_class_or_listed(text.rpartition(">")[2], module) for text in names
+            _is_in(text.rpartition(">")[2], module) for text in names
         )
-    return "" if is_known else f"{module}.{name}, which is no part of a Keras model"
+    return "" if is_known else unknown
 
 
-def _is_class_or_listed(name: str, module: str) -> bool:
+def _is_known(name: str) -> bool:
+    """Whether Keras knows this name without a module, as one of what only computes."""
+    return name in _OPS or any(names.fullmatch(name) for names in (_LAYERS, _SETTINGS))
+
+
+def _is_in(name: str, module: str) -> bool:
     if not name.isidentifier():
         return False
+    if _OF_LAYERS.fullmatch(module):
+        return _is_known(name)
     return name[:1].isupper() or _OF_FUNCTIONS.search(module) is not None
 
 
@@ -123,21 +174,13 @@ def _layer_problem(kind: str, config: Any) -> str:
     """Layers of Keras that do what their configuration says."""
     if not isinstance(config, dict):
         return ""
-    if kind == "TFOpLambda" and not _SYMBOL.fullmatch(str(config.get("function"))):
+    if kind in _OPS and not _SYMBOL.fullmatch(str(config.get("function"))):
         return f"tf.{config.get('function')}, which may do more than compute"
-    if kind == "TensorFlowOpLayer" and CODE_OPERATORS.search(str(config.get("node_def"))):
-        return "an operator of TensorFlow that runs Python or reaches files"
     vocabulary = config.get("vocabulary")
     if isinstance(vocabulary, str):
         return f"{kind}, which reads the file {vocabulary!r}"
     return ""
 
-
-# TensorFlow's operators that call Python or reach files or the network.
-CODE_OPERATORS = re.compile(
-    r"PyFunc|\b(?:ReadFile|WriteFile|MatchingFiles|Save\w*|MergeV2Checkpoints|Debug\w+|Rpc\w+)\b"
-    r"|Dataset|Reader|Summary"
-)
 
 _PLACES_SHOWN = 5
 

@@ -152,6 +152,27 @@ REFUSED = {
     "Python in a graph": {
         **{"class_name": "TensorFlowOpLayer", "config": {"node_def": {"op": "EagerPyFunc"}}},
     },
+    "a file by another layer": {
+        **{"class_name": "SlicingOpLambda", "config": {"function": "io.write_file"}},
+    },
+    "a file by the name that Keras looks for": {
+        **{"class_name": "Foo", "registered_name": "TFOpLambda", "module": "tf_keras.src.layers"},
+        "config": {"function": "io.write_file"},
+    },
+    "a name that counts in a module": {
+        **{"class_name": "p>Mine", "registered_name": "system", "module": "os", "config": {}},
+    },
+    "a name that counts without a module": {
+        **{"class_name": "DenseFeatures", "registered_name": "p>Mine", "config": {}},
+    },
+    "words of a file by columns": {
+        **{"class_name": "VocabularyFileCategoricalColumn", "module": "keras.layers"},
+        "config": {"vocabulary_file": "/etc/passwd"},
+    },
+    "an operator of a graph": {
+        **{"class_name": "TensorFlowOpLayer", "config": {"node_def": "WriteFile"}},
+    },
+    "a class that nobody knows": {"class_name": "Unknown", "config": {}},
     "words of a file": {"class_name": "StringLookup", "config": {"vocabulary": "/etc/passwd"}},
     "a name that is none": {"class_name": ["Dense"], "config": {}},
 }
@@ -160,7 +181,46 @@ REFUSED = {
 @pytest.mark.parametrize("entry", REFUSED.values(), ids=REFUSED)
 def test_refused_wherever_it_stands(entry):
     config = {"class_name": "Sequential", "config": {"layers": [{"deep": [[entry]]}]}}
-    assert len(list(find_code(config, lambda name: False))) == 1
+    assert len(list(find_code(config, lambda name: name == "p>Mine"))) == 1
+
+
+REFUSED_LAYERS = {
+    *("Lambda", "DenseFeatures", "TorchModuleWrapper", "JaxLayer", "FlaxLayer", "TFSMLayer"),
+}
+
+
+@pytest.mark.parametrize("of", [keras, keras_3], ids=["keras 2", "keras 3"])
+def test_layers_of_keras_are_known_but_for_those_that_run_code(of):
+    public = vars(of.layers).items()
+    layers = [name for name, kind in public if isinstance(kind, type)]
+    assert len(layers) > 100
+    found = {
+        name
+        for name in layers
+        if list(find_code({"class_name": name, "config": {}}, lambda name: False))
+    }
+    assert found == REFUSED_LAYERS & set(layers)
+
+
+@pytest.mark.parametrize("kind", ["TFOpLambda", "SlicingOpLambda"])
+def test_a_function_that_a_layer_calls_while_it_is_loaded(tmp_path, marker, kind):
+    call = ["_CONSTANT_VALUE", -1, str(marker), {"contents": "x"}]
+    layer = {"class_name": kind, "name": "evil", "inbound_nodes": [call]}
+    layer["config"] = {"name": "evil", "dtype": "float32", "function": "io.write_file"}
+    file = tmp_path / "model.h5"
+    x = keras.Input((4,))
+    keras.Model(x, keras.layers.Dense(2)(x)).save(file)
+    with h5py.File(file, "a") as content:
+        config = json.loads(content.attrs["model_config"])
+        config["config"]["layers"].append(layer)
+        content.attrs["model_config"] = json.dumps(config)
+    with pytest.raises(Exception, match="_keras_history"):
+        keras.models.load_model(file)
+    assert marker.exists(), "the file would run something"
+    marker.unlink()
+    with pytest.raises(ConversionError, match=r"tf.io.write_file, which may do .* 'evil'"):
+        load_keras(file)
+    assert not marker.exists()
 
 
 def test_what_this_process_registered_is_not_imported():
