@@ -67,11 +67,16 @@ BAZEL_TEST = [BAZEL, "test", *BAZEL_FLAGS]
 BUILD = ["make", "--no-print-directory", "build", "benchmark-binary", "cpp-example"]
 PYTEST = [".venv/bin/python", "-m", "pytest", "-q", "-rs", "-n", "auto", "--durations=12"]
 FULL = bool(os.environ.get("LARQ_ENGINE_TEST_FULL"))
-# Those that run threads.
+# The tests that start threads.
 THREADS = (
     *(("//tests/runtime/...",) if FULL else ()),
+    "//tests/runtime:allocations_test",
+    "//tests/runtime:float_layers_test",
+    "//tests/runtime:host_ops_test",
+    "//tests/runtime:int8_layers_test",
     "//tests/runtime:threads_test",
     "//tests/runtime/cpu/...",
+    "//tests/runtime/cuda/...",
     "//tests/runtime/host:delegate_test",
     "//tests/runtime/plan:fused_networks_test",
     "//tests/runtime/plan:mirror_test",
