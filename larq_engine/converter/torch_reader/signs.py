@@ -29,10 +29,13 @@ from larq_engine.converter.torch_reader.three_values import SignFinder
 _SHIFT = 0.5
 
 _COMPARISONS = tuple(
-    f"aten.{name}.{of}" for name in ("ge", "gt", "le", "lt") for of in ("Scalar", "Tensor")
+    f"aten.{name}.{of}"
+    for name in ("eq", "ge", "gt", "le", "lt", "ne")
+    for of in ("Scalar", "Tensor")
 )
 # What goes from one whole number to the next at once.
 _ROUNDINGS = tuple(f"aten.{name}.default" for name in ("round", "floor", "ceil", "trunc"))
+_CAST = "aten._to_copy.default"
 
 
 @dataclass(frozen=True)
@@ -41,8 +44,8 @@ class Jump:
 
     Attributes:
         node: The name of the node that does.
-        value: The name of the node whose sign it gives; "" for a comparison or a rounding, whose
-            inputs tell.
+        value: The name of the node that is 0 where it does; "" for a comparison or a rounding,
+            whose inputs tell.
         zero: What it is for 0 in the file, if the module says something else.
         negated: Whether the file has its negative.
         layer: What `sign_of_zero` calls it.
@@ -99,11 +102,10 @@ def write_signs(module: Any, sign_of_zero: SignOfZero) -> Signs:
     chosen = _choose(graph, plain, constants, sign_of_zero)
     graph.eliminate_dead_code()
     module.recompile()
-    jumps |= {
-        node.name: Jump(node.name, rounds=kind(node) in _ROUNDINGS)
-        for node in graph.nodes
-        if kind(node) in (*_COMPARISONS, *_ROUNDINGS)
-    }
+    for node in graph.nodes:
+        jump = _other_jump(node)
+        if jump is not None:
+            jumps[node.name] = jump
     left = {node.name: node for node in graph.nodes}
     three = {
         n.name: _plain_sign(n) for n in plain if n.name in left and not constants.is_constant(n)
@@ -117,6 +119,20 @@ def write_signs(module: Any, sign_of_zero: SignOfZero) -> Signs:
         for name in joined.get(jump.node, ())
     }
     return Signs(jumps, three, chosen)
+
+
+def _other_jump(node: Node) -> Jump | None:
+    """A comparison, a rounding or a cast of floats to a type that has steps."""
+    if kind(node) in (*_COMPARISONS, *_ROUNDINGS):
+        return Jump(node.name, rounds=kind(node) in _ROUNDINGS)
+    if kind(node) != _CAST or not node.args[0].meta["val"].is_floating_point():
+        return None
+    dtype = node.meta["val"].dtype
+    if dtype.is_floating_point:
+        return None
+    if dtype == import_torch().bool:
+        return Jump(node.name, node.args[0].name)
+    return Jump(node.name, rounds=True)
 
 
 def _choose(
