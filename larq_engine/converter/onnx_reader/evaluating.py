@@ -20,23 +20,37 @@ from larq_engine.converter.onnx_reader.file import STANDARD
 _FREE_BYTES = 1 << 29
 _TIMES = 64
 
-# What a file may name and this module does not compute. The results of these are random,
-_RANDOM = {
-    *("Bernoulli", "Dropout", "Multinomial"),
-    *("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"),
+# Operators for which the reference needs about as much memory as what goes in and comes out, and
+# whose results are always the same. Any other one, as of a later opset, is not computed.
+_COMPUTED = {
+    *("Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Cos", "Cosh", "Erf"),
+    *("Exp", "Floor", "IsInf", "IsNaN", "Log", "Neg", "Reciprocal", "Round", "Sign", "Sin"),
+    *("Sinh", "Sqrt", "Tan", "Tanh"),
+    *("Celu", "Clip", "Elu", "Gelu", "HardSigmoid", "HardSwish", "Hardmax", "LeakyRelu"),
+    *("LogSoftmax", "Mish", "PRelu", "Relu", "Selu", "Shrink", "Sigmoid", "Softmax", "Softplus"),
+    *("Softsign", "Swish", "ThresholdedRelu"),
+    *("Add", "Div", "Max", "Mean", "Min", "Mod", "Mul", "Pow", "Sub", "Sum"),
+    *("And", "BitShift", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "Equal"),
+    *("Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or", "Where", "Xor"),
+    *("ArgMax", "ArgMin", "CumProd", "CumSum", "Einsum", "Gemm", "MatMul", "MatMulInteger"),
+    *("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean"),
+    *("ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "TopK"),
+    *("GlobalAveragePool", "GlobalMaxPool"),
+    *("Cast", "CastLike", "DequantizeLinear", "DynamicQuantizeLinear", "QuantizeLinear"),
+    *("BlackmanWindow", "Constant", "ConstantOfShape", "EyeLike", "HammingWindow", "HannWindow"),
+    *("OneHot", "Range", "Shape", "Size"),
+    *("CenterCropPad", "Compress", "Concat", "DepthToSpace", "Expand", "Flatten", "Gather"),
+    *("GatherElements", "GatherND", "Identity", "NonZero", "Pad", "Reshape", "ReverseSequence"),
+    *("Scatter", "ScatterElements", "ScatterND", "Slice", "SpaceToDepth", "Split", "Squeeze"),
+    *("Tile", "Transpose", "Trilu", "Unique", "Unsqueeze"),
 }
-# of these the reference may need far more memory or time than for what goes in and comes out,
-_WINDOWS = {
-    *("AveragePool", "Col2Im", "Conv", "ConvInteger", "ConvTranspose", "DeformConv", "GridSample"),
-    *("ImageDecoder", "LpPool", "MaxPool", "MaxRoiPool", "NonMaxSuppression", "QLinearConv"),
-    *("Resize", "RoiAlign", "Upsample"),
-}
-# and of these its results are other than ONNX says, for all opsets before this one.
-_NEVER = 1 << 30
-_RIGHT_SINCE = {
-    **{"BatchNormalization": 15, "Hardmax": 13, "LogSoftmax": 13, "Softmax": 13},
-    "LpNormalization": _NEVER,  # of p=1 without the absolute values
-}
+
+# The reference's results are other than ONNX says for all opsets before these.
+_RIGHT_SINCE = {"Hardmax": 13, "LogSoftmax": 13, "Softmax": 13}
+
+# The reference spreads these inputs over the result, and the result over them if they are larger.
+_SPREAD = {"Clip": (1, 2), "Gemm": (2,), "PRelu": (1,)}
+_SCALED = ("DequantizeLinear", "QuantizeLinear")
 
 # Products that an Einsum may add up: some seconds. Of few numbers it can be told to take years.
 _MOST_PRODUCTS = 1 << 33
@@ -58,7 +72,7 @@ class Evaluator:
     def computes(self, kind: str, domain: str) -> bool:
         return (
             domain == STANDARD
-            and kind not in _RANDOM | _WINDOWS
+            and kind in _COMPUTED
             and self._opset >= _RIGHT_SINCE.get(kind, 0)
             and self._schema(kind) is not None
         )
@@ -157,6 +171,7 @@ class Evaluator:
             shape = [places if size is None else size for size in sizes]
             total += math.prod(shape) * dtype.itemsize
             self._check(call, shape, total)
+            _check_spread(call, shape)
             types[name] = dtype
         return types
 
@@ -193,6 +208,35 @@ def _check_products(call: Call) -> None:
             f"{sizes}",
             "compute them before the export",
         )
+
+
+def _check_spread(call: Call, shape: Sequence[int]) -> None:
+    """The sizes of a result leave out inputs that ONNX does not allow to be larger than it."""
+    kind, inputs = call.node.kind, [np.shape(x) for x in call.inputs if isinstance(x, np.ndarray)]
+    if kind in _SCALED:
+        axis = call.integer("axis", 1)
+        spread = [_along(axis, other, shape) for other in inputs[1:]]
+    else:
+        spread = [inputs[index] for index in _SPREAD.get(kind, ()) if index < len(inputs)]
+    for other in spread:
+        missing = len(shape) - len(other)
+        within = missing >= 0 and all(
+            size in (1, whole) for size, whole in zip(other, shape[missing:], strict=True)
+        )
+        if not within:
+            raise call.error(
+                f"inputs that fit its result of the shape {list(shape)}",
+                f"the shape {list(other)}",
+                "export the model again",
+            )
+
+
+def _along(axis: int, other: Sequence[int], shape: Sequence[int]) -> Sequence[int]:
+    """The shape of scales when they stand along an axis; blocks of scales are smaller than it."""
+    if len(other) != 1 or other[0] == 1 or not -len(shape) <= axis < len(shape):
+        is_small = len(other) == len(shape) and all(map(int.__le__, other, shape))
+        return () if is_small else other
+    return (*other, *(1 for _ in shape[axis % len(shape) + 1 :]))
 
 
 def _info(name: str, array: Array) -> Any:
