@@ -85,7 +85,8 @@ THREADS = (
     "//tests/kernels/cuda/...",
     "//tests/kernels:shared_buffer_test",
 )
-# What another processor may compute or lay out in memory differently.
+# The tests of what another processor may compute or lay out in memory in another way: the kernels,
+# the plug-in in a host, hostile files, and random networks.
 EMULATED_TESTS = (
     *(("//tests/...",) if FULL else ()),
     "//tests/layering/...",
@@ -94,12 +95,34 @@ EMULATED_TESTS = (
     "//tests/kernels:byte_product_test",
     "//tests/kernels:float_product_test",
     "//tests/kernels:kernel_rows_test",
+    "//tests/kernels:output_transform_test",
     "//tests/kernels:pixel_ops_test",
+    "//tests/kernels:pool_test",
+    "//tests/kernels:quantize_planes_test",
+    "//tests/kernels:signed_bytes_test",
     "//tests/kernels:signed_sums_test",
     "//tests/kernels:select_test",
+    "//tests/runtime:malformed_test",
+    "//tests/runtime:out_of_memory_test",
     "//tests/runtime:tflite_abi_test",
+    "//tests/runtime/cpu:step_test",
+    "//tests/runtime/host:delegate_test",
+    "//tests/runtime/plan:fused_networks_test",
     "//tests/model_file:model_check_test",
     "//tests/fuzz:replay_test",
+)
+# The tests of sizes that overflow where size_t has 32 bits.
+OVERFLOW_TESTS = (
+    "//tests/kernels:int8_conv2d_test",
+    "//tests/kernels:shared_buffer_test",
+    "//tests/kernels:window_test",
+    "//tests/model_file:clauses_test",
+    "//tests/runtime:host_ops_test",
+    "//tests/runtime/cpu:fusion_test",
+    "//tests/runtime/cpu:tile_memory_test",
+    "//tests/runtime/ops/...",
+    "//tests/runtime/plan:arena_test",
+    "//tests/runtime/plan:planning_test",
 )
 # Needs NVIDIA's compiler.
 COMPILED_KERNELS = "tests/kernels/cuda/test_compiled_kernels.py"
@@ -281,7 +304,7 @@ STAGES = (
     ),
     Stage(
         "arm64",
-        "contracts of rows and LCE's networks as programs for 64-bit ARM, emulated",
+        "C++ tests of kernels, of the plug-in and of networks for 64-bit ARM, emulated",
         ([*BAZEL_TEST, "--config=aarch64", *EMULATED_TESTS],),
         (*CPP, r"tools/qemu"),
         setup="cross",
@@ -296,8 +319,8 @@ STAGES = (
     ),
     Stage(
         "arm32",
-        "contracts of rows and LCE's networks as programs for 32-bit ARM, emulated",
-        ([*BAZEL_TEST, "--config=armv7", *EMULATED_TESTS],),
+        "the same for 32-bit ARM, and the tests of sizes that overflow, emulated",
+        ([*BAZEL_TEST, "--config=armv7", *EMULATED_TESTS, *OVERFLOW_TESTS],),
         (*CPP, r"tools/qemu"),
         setup="cross",
         environment={"LARQ_ENGINE_REQUIRE_ISA": "portable"},
