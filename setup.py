@@ -63,8 +63,8 @@ class BuildWithLibrary(build_py):
         parent = ROOT if self.editable_mode else Path(self.build_lib)
         command = [bash, ROOT / "tools" / "build_library.sh", parent / "larq_engine"]
         flags = bazel_flags(self.get_finalized_command("bdist_wheel").plat_name)
-        # No server may outlive the temporary folder that pip often builds in: not long if somebody
-        # kills pip, else not at all.
+        # Bazel's server must not outlive the temporary folder that pip often builds in. It is shut
+        # down below, and ends by itself soon if somebody kills pip before.
         environment = {**os.environ, "BAZEL_STARTUP": "--max_idle_secs=15"}
         try:
             if subprocess.run([*command, *flags], check=False, env=environment).returncode:

@@ -30,7 +30,7 @@ _KERAS = """
 import keras
 import larq_engine.keras as lq
 """
-# Of either Keras, as docs/converter.md has it.
+# The model is of either Keras, as docs/converter.md has it.
 _MODEL = """
 binary = dict(
     input_quantizer="ste_sign", kernel_quantizer="ste_sign", kernel_constraint="weight_clip"
