@@ -47,6 +47,9 @@ _BROADCASTING = (
 
 Shapes = list[tuple[int, ...]]
 
+# How many sizes are before those of an image, and how many behind: its channels are first or last.
+_PLACES = ((2, 0), (1, 1))
+
 
 def differs_at(shapes: Sequence[tuple[int, ...]]) -> str:
     """Why a file that computes something else for such inputs may not be resized."""
@@ -78,6 +81,24 @@ def find_fixed_sizes(
     return "" if compared else NO_RESULTS
 
 
+def find_fixed_larger(
+    shapes: Sequence[tuple[int, ...]], agrees: Callable[[Shapes], bool | None]
+) -> str:
+    """Compares two models at larger sizes, as `find_fixed_sizes` does at smaller ones.
+
+    A part of an image that ends at its last pixel is the whole of every smaller one. A model need
+    not run at larger sizes.
+    """
+    for first, last in _PLACES:
+        others = [_changed(shape, first, last, _larger) for shape in shapes]
+        result = agrees(others) if others != [*shapes] else None
+        if result is False:
+            return differs_at(others)
+        if result:
+            break
+    return ""
+
+
 def _other_shapes(shapes: Sequence[tuple[int, ...]]) -> list[list[Shapes]]:
     """For each place of the channels other shapes, to be tried in this order.
 
@@ -86,7 +107,7 @@ def _other_shapes(shapes: Sequence[tuple[int, ...]]) -> list[list[Shapes]]:
     theirs, some only at sizes that can be halved as often.
     """
     found: list[list[Shapes]] = []
-    for first, last in ((2, 0), (1, 1)):
+    for first, last in _PLACES:
         alternatives = []
         for change in (_smaller, _half, _as_often_even, _larger):
             others = [_changed(shape, first, last, change) for shape in shapes]

@@ -13,7 +13,7 @@ from typing import Any
 from larq_engine.converter.check_run import PartRun
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Graph, Tensor
-from larq_engine.converter.other_sizes import Shapes, find_fixed_sizes
+from larq_engine.converter.other_sizes import Shapes, find_fixed_larger, find_fixed_sizes
 from larq_engine.converter.third_values import value_before_sign
 from larq_engine.converter.torch_reader.exporting import BATCHES, Exported, export
 from larq_engine.converter.torch_reader.forced_run import Forced, ForcedRun, difference
@@ -30,6 +30,7 @@ _SEED = 0
 _BATCHES = (2, 9, 1)
 
 _AT_FAULT = "please report it with the module; check=False converts without this check"
+_NOT_COMPARED = "the file was not compared with the module for inputs of the shapes"
 _FIXED_BATCH = "open_batch=False leaves the batch as it is in the example inputs"
 
 
@@ -92,19 +93,24 @@ def compare_with_torch(
     cases = [_Case(exported.original, inputs, _AT_FAULT) for inputs in (exported.inputs, others)]
     met = _compare_cases(what, exported, jumps, taps, lowered, cases)
     batches: list[int] = []
+    unchecked = ""
     if exported.open_batch:
         for batch in _BATCHES:
             case = _with_batch(what, module, exported, batch)
-            if case is not None:
-                met += _compare_cases(what, exported, jumps, taps, lowered, [case])
-                batches.append(batch)
+            if case is None:
+                unchecked = (
+                    f" A batch of {batch} was not compared: PyTorch takes other operators for it."
+                )
+                continue
+            met += _compare_cases(what, exported, jumps, taps, lowered, [case])
+            batches.append(batch)
     resized, fixed = _compare_resized(what, module, exported, jumps, taps, lowered)
     shapes = _shapes(exported.inputs)
     also = f", and for batches of {', '.join(map(str, sorted(batches)))}" if batches else ""
     signs = sum(not jump.rounds for jump in taps.values())
     text = (
         f"{counted(signs, 'sign')} and {counted(len(graph.outputs), 'output')} agree with "
-        f"PyTorch, for inputs of the shapes {shapes}{also}.{resized}"
+        f"PyTorch, for inputs of the shapes {shapes}{also}.{unchecked}{resized}"
     )
     return " ".join([text, *describe_zeros(met)]), fixed
 
@@ -126,27 +132,38 @@ def _compare_resized(
     """
     torch = import_torch()
     agreed: list[str] = []
+    not_compared: list[str] = []
 
     def agrees(shapes: Shapes) -> bool | None:
         inputs = tuple(map(_cut, exported.inputs, shapes))
+        named = _shapes(inputs)
         try:
             with torch.no_grad():
                 module(*inputs)
-            graph_module = export(module, inputs).original
         except Exception:  # whatever a module does with sizes that are not its own
+            return None
+        try:
+            graph_module = export(module, inputs).original
+        except ConversionError:
+            not_compared.append(f"{_NOT_COMPARED} {named}: torch.export cannot trace it there")
             return None
         names = [[n.name for n in made.graph.nodes] for made in (graph_module, exported.original)]
         if names[0] != names[1]:
+            not_compared.append(f"{_NOT_COMPARED} {named}: it has other operators there")
             return False
         try:
             case = _Case(graph_module, inputs, _AT_FAULT)
             _compare_cases(what, exported, jumps, taps, lowered, [case])
-        except ValueError:  # a host's, or a difference
+        except ConversionError:  # a host's, or a difference
+            not_compared.clear()
             return False
-        agreed.append(_shapes(inputs))
+        agreed.append(named)
         return True
 
-    fixed = find_fixed_sizes([tuple(tensor.shape) for tensor in exported.inputs], agrees)
+    sizes = [tuple(tensor.shape) for tensor in exported.inputs]
+    fixed = find_fixed_sizes(sizes, agrees) or find_fixed_larger(sizes, agrees)
+    if fixed and not_compared:
+        fixed = not_compared[-1]
     found = "".join(f" They agree for the shapes {shapes}, too." for shapes in agreed)
     return found, fixed
 
@@ -230,8 +247,12 @@ def _compare_cases(
     met: list[ZerosMet] = []
     for case in cases:
         arrays = [tensor.numpy() for tensor in _given(lowered, case.inputs)]
-        with host_errors(f"self-check: {what} ({case.remedy})"):
-            file.run(dict(zip(graph.inputs, arrays, strict=True)))
+        given = dict(zip(graph.inputs, arrays, strict=True))
+        try:
+            with host_errors(f"self-check: {what} ({case.remedy})"):
+                file.run(given)
+        except ValueError as error:
+            raise ConversionError(str(error)) from error
         forced = {
             jump.node: Forced(jump, file.value(tensor), None if x is None else file.value(x))
             for (tensor, jump), x in zip(taps.items(), before.values(), strict=True)
