@@ -305,16 +305,16 @@ def test_shape_of_a_value_is_known_unless_it_is_open():
 def test_flatten_of_a_fixed_batch(rng):
     """SHAPE, STRIDED_SLICE and PACK in front of a RESHAPE, as TensorFlow writes them."""
     net = Net()
-    x = net.input(2, 3, 4, 5)
+    x = net.input(2, 3, 4, 32)
     shape = net.op("SHAPE", x, shape=(4,), dtype=np.int32, outType=2)
     batch = net.op(
         "STRIDED_SLICE", shape, _i(0), _i(1), _i(1), shape=(), dtype=np.int32, shrinkAxisMask=1
     )
     target = net.op(
-        "PACK", batch, np.array(60, np.int32), shape=(2,), dtype=np.int32, valuesCount=2
+        "PACK", batch, np.array(384, np.int32), shape=(2,), dtype=np.int32, valuesCount=2
     )
-    flat = net.op("RESHAPE", net.sign(x), target, shape=(2, 60))
-    y = net.dense(flat, signs(rng, 7, 60))
+    flat = net.op("RESHAPE", net.sign(x), target, shape=(2, 384))
+    y = net.dense(flat, signs(rng, 7, 384))
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
     assert converted.kinds == ["LceQuantize", "LceBconv2d", "RESHAPE"]
 
