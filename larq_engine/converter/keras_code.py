@@ -44,11 +44,15 @@ _LAYERS = re.compile(
 # Layers that call a function of TensorFlow, which their configuration names.
 _OPS = ("TFOpLambda", "SlicingOpLambda")
 
-# What layers have in their configurations. Older files name no module with them.
+# What layers and optimizers have in their configurations, often without a module's name.
 _SETTINGS = re.compile(
-    r"Zeros|Ones|Constant|Orthogonal|Identity|VarianceScaling|TruncatedNormal"
+    r"Zeros|Ones|Constant|(?:Orthogonal|Identity|STFT)(?:Initializer)?|VarianceScaling|TruncatedNormal"
     r"|Random(?:Normal|Uniform)|(?:Glorot|He|Lecun)(?:Normal|Uniform)"
     r"|L1|L2|L1L2|OrthogonalRegularizer|MaxNorm|MinMaxNorm|NonNeg|UnitNorm|RadialConstraint"
+    r"|Adadelta|Adafactor|Adagrad|Adam|Adamax|AdamW|Ftrl|Lion|Muon|Nadam|RMSprop|SGD"
+    r"|Lamb|MultiOptimizer|OptimizerMap|ScheduleFreeAdamW"
+    r"|LossScaleOptimizer|(?:Cosine|Exponential|InverseTime|PiecewiseConstant|Polynomial)Decay"
+    r"|CosineDecayRestarts"
     r"|Policy|PolicyV1|\w*DTypePolicy(?:Map)?"
 )
 
@@ -145,7 +149,7 @@ def _problem(value: dict[str, Any], is_registered: Callable[[str], bool]) -> str
         # Without a module beside it, the other name would be the one that counts.
         return "" if name == str(registered).rpartition(">")[2] or _is_known(name) else unknown
     if module is None:
-        is_known = kind != "function" and all(map(_is_known, names))
+        is_known = kind != "function" and all(_is_known(n.rpartition(">")[2]) for n in names)
     elif is_spec:
         is_known = module.startswith("tensorflow.") and all(n.endswith("Spec") for n in names)
     elif module == "builtins":

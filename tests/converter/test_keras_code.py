@@ -202,6 +202,17 @@ def test_layers_of_keras_are_known_but_for_those_that_run_code(of):
     assert found == REFUSED_LAYERS & set(layers)
 
 
+@pytest.mark.parametrize("of", [keras, keras_3], ids=["keras 2", "keras 3"])
+def test_settings_of_layers_and_optimizers_are_known_without_a_module(of):
+    parts = [of.initializers, of.regularizers, of.constraints, of.optimizers]
+    public = [pair for part in (*parts, of.optimizers.schedules) for pair in vars(part).items()]
+    names = {name for name, kind in public if isinstance(kind, type) and name[0].isupper()}
+    names -= {"Initializer", "Regularizer", "Constraint", "Optimizer", "LearningRateSchedule"}
+    assert len(names) > 35
+    configs = [{"class_name": name, "config": {}} for name in sorted(names)]
+    assert list(find_code(configs, lambda name: False)) == []
+
+
 @pytest.mark.parametrize("kind", ["TFOpLambda", "SlicingOpLambda"])
 def test_a_function_that_a_layer_calls_while_it_is_loaded(tmp_path, marker, kind):
     call = ["_CONSTANT_VALUE", -1, str(marker), {"contents": "x"}]
