@@ -1,5 +1,7 @@
 """A file that is wrong is found, also where the module jumps and rounding decides which way."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
@@ -11,6 +13,7 @@ from larq_engine.converter.torch_reader.exporting import export
 from larq_engine.converter.torch_reader.forced_run import ForcedRun
 from larq_engine.converter.torch_reader.lowering import lower
 from larq_engine.converter.torch_reader.signs import write_signs
+from larq_engine.converter.torch_reader.zeros import choose_zero
 
 ERROR = SignOfZero.read("error")
 
@@ -87,3 +90,14 @@ def test_a_cast_to_whole_numbers_is_followed():
     divided.inputs[1] = type(step)("wrong", step.shape, step.dtype, data=step.data * 1.2)
     with pytest.raises(ConversionError, match=r"to have the signs of '_to_copy'"):
         compare_with_torch(module, exported, jumps, lowered)
+
+
+def test_a_sign_that_is_not_found_in_the_file_is_told():
+    module = Steps(torch.sign).eval()
+    exported = export(module, (torch.randn(1, 16),))
+    choice = SignOfZero.read("+1")
+    signs = write_signs(exported.rewritten, choice)
+    lowered = lower(exported, channels_last=False)
+    (remark,) = choose_zero(replace(lowered, nodes={}), signs, choice)[2]
+    assert remark.startswith("sign_of_zero was not given to a sign that was not found in the file")
+    assert "not found" not in str(choose_zero(lowered, signs, choice)[2])

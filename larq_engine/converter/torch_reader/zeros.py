@@ -48,6 +48,13 @@ def choose_zero(
         jumps[name] = replace(jumps[name], zero=zero, layer=layer)
     told = {**signs.constants, **{plain[tensor]: zero for tensor, zero in chosen.items()}}
     remarks = describe_chosen("torch.sign", "PyTorch", told)
+    missing = [sign for name, sign in signs.plain.items() if name not in nodes.values()]
+    if any(wanted) and any(tensor not in lowered.nodes for tensor in made):
+        remarks += [
+            f"sign_of_zero was not given to a sign that was not found in the file: {sign.title}; "
+            f"its layer may stay float: {sign.remedy}."
+            for sign in missing
+        ]
     if chosen:
         lowered = replace(lowered, content=schema.write(lowered.model))
     return lowered, jumps, tuple(remarks)
