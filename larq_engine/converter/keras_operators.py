@@ -32,7 +32,7 @@ _ALLOWED = re.compile(
     r"|Multinomial|TruncatedNormal|ParameterizedTruncatedNormal|StatelessRandomGetAlg"
     r"|Stateful(?:Uniform|UniformInt|UniformFullInt|StandardNormal|StandardNormalV2"
     r"|TruncatedNormal|RandomBinomial)|NonDeterministicInts|Rng(?:ReadAnd)?Skip"
-    r"|CudnnRNN(?:V2|V3)?|(?:Static)?Regex(?:Replace|FullMatch)|String[A-Z]\w+|Substr|AsString"
+    r"|CudnnRNN(?:Backprop)?(?:V2|V3)?|(?:Static)?Regex(?:Replace|FullMatch)|String[A-Z]\w+|Substr|AsString"
     r"|ReduceJoin|UnsortedSegmentJoin|Unicode\w+|Fingerprint|RaggedCross|ShardedFilename"
     r"|Decode(?:Raw|PaddedRaw|Base64|Compressed|CSV|Image|Jpeg|AndCropJpeg|Png|Bmp|Gif|Wav|WebP)"
     r"|Encode(?:Base64|Jpeg)|ExtractJpegShape|ParseTensor"

@@ -13,6 +13,7 @@ from larq_engine.command_line import main
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.keras_code import find_code
 from larq_engine.converter.keras_files import load_keras
+from larq_engine.converter.keras_graph_code import find_graph_code
 from larq_engine.converter.keras_operators import only_computes
 from tests.converter.frameworks import require_keras
 
@@ -440,6 +441,17 @@ def test_operators_that_nobody_calls_are_looked_at(tmp_path):
     change_graph(folder, add)
     with pytest.raises(ConversionError, match=r"got MatchingFiles, which may .* 'evil'"):
         convert_saved_model(folder)
+
+
+def test_ordinary_layers_in_a_saved_model_are_no_code(tmp_path):
+    """Keras also saves how to train them, and how to compute gradients."""
+    x = keras.Input((4, 4))
+    y = keras.layers.Dropout(0.5)(keras.layers.GRU(4, return_sequences=True)(x))
+    y = keras.layers.LSTM(4)(keras.layers.BatchNormalization()(y))
+    model = keras.Model(x, y)
+    model.compile("adam", "mse")
+    model.save(tmp_path, save_format="tf")
+    assert list(find_graph_code(tmp_path)) == []
 
 
 # Each of these reads or writes what the graph names, calls Python or ends the process.
