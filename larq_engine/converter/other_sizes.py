@@ -139,10 +139,12 @@ def _half(size: int, is_second: bool) -> int:
 
 
 def _as_often_even(size: int, is_second: bool) -> int:
-    """About half, and as often a multiple of 2 as the size is."""
+    """About half, and as often a multiple of 2 as the size is; the size itself if none is smaller.
+
+    A larger one would take the memory of an image of four times the pixels.
+    """
     power = size & -size
-    about = -(-size // 2 // power) * power
-    return about if about != size else 2 * size
+    return -(-size // 2 // power) * power
 
 
 def _larger(size: int, is_second: bool) -> int:
