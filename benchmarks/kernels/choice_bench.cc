@@ -298,7 +298,7 @@ std::vector<std::function<Problem()>> AllLayers() {
                        .bits_in = bits_in,
                        .bits_weights = bits_weights};
   };
-  // Where there are few filters, rows that are narrow may beat those that are fast.
+  // Narrow rows may beat fast ones in layers of few filters.
   for (const int64_t taps : {1, 3}) {
     for (const int64_t channels : {64, 256}) {
       for (const int64_t filters : {1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128}) {

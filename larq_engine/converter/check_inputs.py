@@ -14,10 +14,10 @@ from larq_engine.python.errors import host_errors
 # little of themselves after a few poolings.
 _SIZES = (32, 64, 128, 224, 256, 384, 512, 16, 8, 4, 2, 1)
 
-# Beside that of the first run, 1, if the file leaves it open.
+# The check runs these batches besides 1 if the file leaves the batch open.
 _BATCHES = (2, 9)
 
-# Of the inputs of such a run, so that it takes no longer than the first.
+# The inputs of such a run have at most so many values, so that it takes no longer than the first.
 _MOST_VALUES = 1 << 20
 
 

@@ -162,7 +162,7 @@ def _problem(value: dict[str, Any], is_registered: Callable[[str], bool]) -> str
 
 
 def _is_known(name: str) -> bool:
-    """Whether Keras knows this name without a module, as one of what only computes."""
+    """Returns whether Keras knows this name, without a module, as that of what only computes."""
     return name in _OPS or any(names.fullmatch(name) for names in (_LAYERS, _SETTINGS))
 
 

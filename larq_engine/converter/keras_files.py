@@ -22,7 +22,8 @@ from larq_engine.python.extras import pip_install
 
 _MOST_LETTERS = 500
 
-# What readers of archives and of JSON raise on files that are not whole.
+# Readers of archives and of JSON raise these on files that are not whole. zipfile's for a way of
+# packing that it lacks is NotImplementedError.
 _DAMAGES = (
     *(KeyError, NotImplementedError, OSError, RuntimeError, ValueError),
     *(zipfile.BadZipFile, zlib.error),
@@ -71,8 +72,10 @@ def load_keras(path: str | os.PathLike[str], *, unsafe: bool = False) -> Any:
 
 
 def _essence(message: str) -> str:
-    """Of exceptions in exceptions, each with the configuration of all that it was about, the first
-    one's words."""
+    """Returns what the innermost exception says.
+
+    Each of those around it adds the configuration of all that it was about.
+    """
     return textwrap.shorten(message.rpartition("Exception encountered: ")[2], _MOST_LETTERS)
 
 

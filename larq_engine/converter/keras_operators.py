@@ -1,4 +1,4 @@
-"""Which of TensorFlow's operators compute, and do nothing else.
+"""The list of TensorFlow's operators that compute and do nothing else.
 
 This is a list of what may run, so that an operator of a later TensorFlow is refused until somebody
 has looked at it. Most operators need no entry: without a state and without a text or a function
@@ -43,7 +43,7 @@ _TEXT_TYPES = ("string", "list(string)", "func", "list(func)")
 
 
 def only_computes(node: Any) -> bool:
-    """Whether a node (`NodeDef`) that runs can do no more than compute."""
+    """Returns whether a node (`NodeDef`) can do no more than compute when it runs."""
     if node.op == "PrintV2":
         return not node.attr["output_stream"].s.startswith(b"file:")
     return _computes(node.op)

@@ -123,8 +123,8 @@ def _as_sign(levels: Levels) -> Binary | None:
         return None
     if (beta - alpha, beta + alpha) != levels.levels:
         return None
-    # Where rounding to even starts a level just above a short number, a layer before would lose
-    # that bit in its bias: then what is up to the short number is the sign.
+    # Rounding to even may start a level just above a short number, and a layer before would lose
+    # that bit in its bias. The sign is then what is up to the short number.
     short = np.nextafter(bound, np.float32(-np.inf))
     up_to = _set_bits(short) < _set_bits(bound) and has_exact_differences(short)
     bound = np.ascontiguousarray(short if up_to else bound)

@@ -1,4 +1,4 @@
-"""Which values cannot be negative, whatever a model is given: their sign is 0 or 1.
+"""Finds values that cannot be negative, whatever a model is given: their sign is 0 or 1.
 
 It is told by the operators that make a value and by its constants. NaN counts as neither.
 """
@@ -32,7 +32,7 @@ _OF_SUCH = {
     "RESIZE_BILINEAR",
 }
 
-# Those whose further inputs are sizes, axes and the like.
+# The further inputs of these operators are sizes, axes and the like.
 _OF_THE_FIRST = {
     *("MEAN", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SUM"),
     *("PRELU", "RESIZE_BILINEAR"),
@@ -40,7 +40,10 @@ _OF_THE_FIRST = {
 
 
 def is_not_negative(x: Tensor) -> bool:
-    """Whether no value of a float tensor is below 0. Without recursion: chains have any length."""
+    """Returns whether no value of a float tensor is below 0.
+
+    It does not recurse, as chains have any length.
+    """
     known: dict[Tensor, bool] = {}
     waiting = [x]
     while waiting:

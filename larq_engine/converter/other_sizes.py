@@ -1,4 +1,4 @@
-"""Whether a file is right for images of other sizes than those that it was made for.
+"""Finds out whether a file is right for images of other sizes than it was made for.
 
 A file fixes the sizes of its inputs, but hosts take others. What was not compared at a second size,
 or differs there, gets a mark, and `Interpreter.resize` refuses other sizes.
@@ -22,7 +22,7 @@ NO_RESULTS = "the model has no results at another size that was tried"
 # How files have the mark's name.
 _NAMES = (FIXED_SIZES, FIXED_SIZES.encode())
 
-# Which input of an operator has the size of its output.
+# The number of the input that has the size of an operator's output.
 _SIZE_INPUTS = {
     "BROADCAST_TO": 1,
     "CONV_3D_TRANSPOSE": 0,
@@ -100,7 +100,7 @@ def find_fixed_larger(
 
 
 def _other_shapes(shapes: Sequence[tuple[int, ...]]) -> list[list[Shapes]]:
-    """For each place of the channels other shapes, to be tried in this order.
+    """Returns other shapes for each place of the channels, to be tried in this order.
 
     Pads and windows depend on the rest that a stride leaves, so height and width are given others:
     of an even size an odd one and the half. Some models only run at larger sizes than half of
@@ -208,7 +208,7 @@ def _compare_graph(
 
 
 def _held_size(model: Model) -> str:
-    """Which operator holds a size as a number: at other sizes it makes what the model does not."""
+    """Names an operator that holds a size as a number, which a model of other sizes would not."""
     for op in (op for graph in model.graphs for op in graph.ops):
         size = op.input(_SIZE_INPUTS.get(op.kind, len(op.inputs)))
         if size is not None and size.is_constant:

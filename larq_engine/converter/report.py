@@ -103,7 +103,7 @@ class ConversionReport:
 
     @property
     def nothing_binary(self) -> str:
-        """That nothing became binary, and what to do; empty if something did."""
+        """Says that nothing became binary, and what to do; empty if something did."""
         return "" if self.count(BINARY) else _NOTHING_BINARY
 
     def to_json(self) -> str:

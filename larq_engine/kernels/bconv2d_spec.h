@@ -75,9 +75,9 @@ static inline Bconv2dSpec Transposed(const Bconv2dSpec& spec) {
   return transposed;
 }
 
-// Whether the layer's images, of this width, are columns, and its filters as well. In memory they
-// are lines, whose taps lie together (lines_are_runs), so that Transposed computes the same sooner:
-// 80x1 taps of one channel with stride 4 take half the time (choice_bench).
+// Returns whether the layer's images, of this width, are columns, and its filters as well. In
+// memory they are lines, whose taps lie together (lines_are_runs), so that Transposed computes the
+// same sooner: 80x1 taps of one channel with stride 4 take half the time (choice_bench).
 static inline bool IsColumn(const Bconv2dSpec& spec, int64_t in_width) {
   return in_width == 1 && spec.filter_width == 1 && spec.filter_height > 1 &&
          (spec.pad_width.same || spec.pad_width.IsValid());

@@ -60,7 +60,7 @@ bool HasAmxint8(const Cpuid& features) {
 #endif
 }
 
-// Whether it is a server of Intel with AVX-512, by its model: no other answer tells.
+// Returns whether it is a server of Intel with AVX-512. Only the model tells.
 bool IsIntelServer(const Cpuid& basic) {
   const Cpuid vendor(0);
   const bool is_intel = vendor.ebx == 0x756e6547 && vendor.edx == 0x49656e69;  // "Genu" "ineI"

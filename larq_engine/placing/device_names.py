@@ -4,7 +4,7 @@ Files and options have short names of their own. There `cpu` is the engine on th
 LiteRT's or TensorFlow Lite's own kernels, which run on the CPU too: so tables say what they are.
 """
 
-# Of hosts' titles in profiles, by how they begin.
+# The names of hosts by how their titles in profiles begin.
 _HOSTS = {"LiteRT": "LiteRT", "TensorFlow Lite": "TensorFlow Lite", "tflite": "TensorFlow Lite"}
 
 

@@ -118,7 +118,7 @@ def _row_cells(profile: Profile, measurements: Sequence[Measurement]) -> list[tu
 
 
 def _layer(profile: Profile, measurement: Measurement) -> str:
-    """Of a run that of the operator that multiplies most."""
+    """Returns the layer of the operator that multiplies most in a run."""
     ops = [profile.ops[number] for number in measurement.ops]
     return max(ops, key=lambda op: op.macs.get(measurement.batch, 0)).layer
 

@@ -27,7 +27,7 @@ _MAIN = 0  # The number of the main graph among the model's subgraphs.
 # An open size is tried up to 1,024, which is larger than the images that networks are made for.
 _DOUBLINGS = 10
 
-# Of a text in a file, which anybody can have written.
+# Anybody can have written the text in a file, so it is shown up to so many letters.
 _MOST_REASON = 400
 
 # Less is copied into the host's tensor sooner than a GPU is told of it.

@@ -13,7 +13,7 @@ from larq_engine.converter.onnx_reader.weighted import product
 
 
 def einsum(call: Call) -> Value:
-    """Of one or two operands, each of whose dimensions has a letter of its own."""
+    """Reads Einsum of one or two operands, each of whose dimensions has a letter of its own."""
     equation = call.text("equation", "").replace(" ", "")
     given, arrow, wanted = equation.partition("->")
     letters = given.split(",")
@@ -54,7 +54,7 @@ def _summed(call: Call, x: Array | Value, names: str, kept: str) -> tuple[Array 
 def _multiplied(
     call: Call, a: Array | Value, of_a: str, b: Array | Value, of_b: str, wanted: str
 ) -> Value:
-    """By a product of matrices: [batch, left, inner] times [batch, inner, right]."""
+    """Makes a product of matrices: [batch, left, inner] times [batch, inner, right]."""
     batch = "".join(name for name in of_a if name in of_b and name in wanted)
     inner = "".join(name for name in of_a if name in of_b and name not in wanted)
     left = "".join(name for name in of_a if name not in of_b)
@@ -68,7 +68,7 @@ def _multiplied(
         return OPEN if opens else math.prod(sizes[name] for name in names)
 
     stack = [sizes[name] for name in batch]
-    # Of one matrix, an open batch can stay a dimension of its own.
+    # An open batch can stay a dimension of its own where there is one matrix.
     rows = [size(left)] if batch or not left else [sizes[name] for name in left]
     a = _laid(call, a, of_a, batch + left + inner, (*stack, *rows, size(inner)))
     b = _laid(call, b, of_b, batch + inner + right, (*stack, size(inner), size(right)))

@@ -186,7 +186,7 @@ class Evaluator:
 
 
 def _check_divisor(call: Call) -> None:
-    """Of whole numbers; for floats, infinity and NaN are results like any other."""
+    """Refuses to divide whole numbers by 0; for floats, infinity and NaN are usual results."""
     divides = call.node.kind in ("Div", "Mod") and len(call.inputs) == 2
     divisor = call.inputs[1] if divides else None
     if isinstance(divisor, np.ndarray) and divisor.dtype.kind in "iu" and not divisor.all():

@@ -150,7 +150,7 @@ def transpose(call: Call) -> Value:
 
 
 def turned(net: Network, x: Value, turn: Sequence[int]) -> Value:
-    """With its dimensions in another order."""
+    """Returns the value with its dimensions in another order."""
     x = net.ordered(x, x.order)
     shape = tuple(x.shape[axis] for axis in turn)
     return Value(shape, x.tensor, tuple(turn.index(axis) for axis in x.order))

@@ -42,7 +42,7 @@ def _taken(call: Call, x: Value, axis: int, places: Array) -> Value:
 
 
 def gather_nd(call: Call) -> Value:
-    """Of places that are known: along one dimension, or along the first ones as if they were it."""
+    """Reads GatherND of known places, whose first dimensions are taken as one."""
     x, places = call.net.value(call.operand(0)), call.constant(1, "its places")
     count = places.shape[-1] if places.ndim else 0
     sizes = x.shape[:count]
@@ -61,7 +61,7 @@ def gather_nd(call: Call) -> Value:
 
 def expand(call: Call) -> Value:
     x, wanted = call.net.value(call.operand(0)), call.numbers(1, "its shape") or []
-    # Of an open batch, one sample goes with all of them.
+    # One sample goes with all of an open batch.
     sizes = tuple(1 if size in (OPEN_SIZE, 1) else size for size in wanted)
     try:
         shape = broadcast(x.shape, sizes)

@@ -104,7 +104,7 @@ def reduce(kind: str) -> Callable[[Call], Value]:
 
 
 def _axes(call: Call, rank: int) -> list[int]:
-    """Which are summed up: all where none are named, or none."""
+    """Returns the axes to reduce: if none are named, all or none, as the operator says."""
     axes = call.axes(rank, 1)
     if axes or call.integer("noop_with_empty_axes"):
         return axes or []
@@ -143,7 +143,7 @@ def log_sum_exp(call: Call) -> Value:
 
 
 def arg(kind: str) -> Callable[[Call], Value]:
-    """Where the largest or smallest value is; the first of several."""
+    """Reads ArgMax and ArgMin, which give the first of several places."""
 
     def make(call: Call) -> Value:
         x = call.value()

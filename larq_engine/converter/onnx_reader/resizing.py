@@ -53,7 +53,7 @@ def resize(call: Call) -> Value:
 
 
 def _sizes(call: Call, x: Value) -> tuple[list[int], list[float]]:
-    """Of the image that is made, and what it is of that which is there."""
+    """Returns the sizes of the new image, and their ratios to those of the given one."""
     rank = len(x.shape)
     axes = call.integers("axes")
     axes = [*range(rank)] if axes is None else [call.axis(axis, rank) for axis in axes]
@@ -86,7 +86,7 @@ def _sizes(call: Call, x: Value) -> tuple[list[int], list[float]]:
 
 
 def _nearest(call: Call, way: str, rounding: str, size: int, new: int, scale: float) -> Array:
-    """Which pixel is the nearest to each new one, along one direction."""
+    """Returns the nearest pixel to each new one, along one direction."""
     pixels = np.arange(new)
     middles = (pixels + 0.5) / scale - 0.5
     ways = {
@@ -112,7 +112,7 @@ def _nearest(call: Call, way: str, rounding: str, size: int, new: int, scale: fl
 
 
 def _picked(call: Call, x: Value, places: Sequence[Array]) -> Value:
-    """By the host's own operator where it takes the same pixels."""
+    """Picks pixels, by the host's own operator where that takes the same ones."""
     sizes = [len(places_of) for places_of in places]
     for way in _HOSTS:
         taken = [

@@ -82,7 +82,7 @@ def logical_not(call: Call) -> Value:
 
 
 def logical(kind: str) -> Maker:
-    """Of two truth values."""
+    """Returns what makes an operator of two truth values."""
 
     def make(call: Call) -> Value:
         return call.each(kind, call.operand(0), call.operand(1), dtype="BOOL")
@@ -197,7 +197,7 @@ def target_type(call: Call) -> str:
 
 
 def fold_cast(call: Call, x: Array) -> Array | None:
-    """Of open sizes; whole numbers of any type say that they are open."""
+    """Keeps open sizes, which whole numbers of any type can say, as they are."""
     if x.dtype.kind != "i" or OPEN_SIZE not in x:
         return None
     if np.dtype(NUMPY_TYPES[target_type(call)]).kind == "i":

@@ -16,13 +16,14 @@ from larq_engine.converter.torch_reader.nodes import kind
 from larq_engine.converter.torch_reader.packages import import_torch
 from larq_engine.converter.torch_reader.signs import Jump
 
-# Of the largest value of a tensor: what rounding may add up to between two signs, and behind the
+# Rounding may add up to this share of a tensor's largest value between two signs, and behind the
 # last. PyTorch's own results for a Bi-Real Net are 2e-7 off those in double precision.
 _REACH = 1e-4
 
-# Where that is too little: so many times what PyTorch's own float32 results are off those in double
-# precision. PyTorch adds sums up in some 16 parts, which halves their rounding four times over what
-# a kernel does that adds one term after the other; and as much again as only one run shows it.
+# If that is too little, the bound is so many times what PyTorch's own float32 results are off those
+# in double precision. PyTorch adds sums up in some 16 parts, which halves their rounding four times
+# over what a kernel does that adds one term after the other. The bound is as much again, as only
+# one run shows it.
 _TIMES_PYTORCH = 16
 
 # Results that are further apart, of the largest value, differ by more than rounding: a place that
@@ -152,7 +153,7 @@ def _as_module_has_it(torch: Any, given: Forced, like: Any) -> tuple[Any, Any] |
     order = _find_order(value, like)
     if order is None:
         return None
-    # Where sign_of_zero is for a place, it differs from the module at 0.
+    # A place that sign_of_zero is for differs from the module at 0.
     before = given.before if given.jump.zero is None else None
     theirs = None if before is None else torch.from_numpy(np.array(before)).permute(order)
     return value.permute(order).contiguous(), theirs

@@ -213,7 +213,7 @@ class _Opening:
 
 
 def _first(data: Array, axes: Sequence[int]) -> Array:
-    """Of these dimensions the first of each."""
+    """Returns the first of each of these dimensions."""
     return data[tuple(slice(0, 1) if axis in axes else slice(None) for axis in range(data.ndim))]
 
 
