@@ -12,7 +12,7 @@ from larq_engine.converter import schema
 from larq_engine.converter.calls import pass_constants
 from larq_engine.converter.check_plan import has_state
 from larq_engine.converter.errors import ConversionError
-from larq_engine.converter.graph import Model, Tensor
+from larq_engine.converter.graph import Graph, Model, Tensor
 from larq_engine.converter.self_check import agrees_at, is_changed
 from larq_engine.python.model_file import FIXED_SIZES
 
@@ -176,23 +176,29 @@ def compare_sizes(
     pass_constants(original)
     changed = is_changed(converted, original)
     for number in schema.runnable_graphs(original):
-        inputs = original.graphs[number].inputs
+        graph = original.graphs[number]
+        inputs = graph.inputs
         if any(size < 0 for tensor in inputs for size in (tensor.signature or ())[1:]):
             continue  # The self-check ran them at other sizes.
         if all(len(tensor.shape) < 2 for tensor in inputs):
             continue
         reason = "" if known is not None else _held_size(original)
         if not reason and changed:
-            reason = _compare_graph(converted, file, number, progress) if check else NOT_COMPARED
+            reason = (
+                _compare_graph(converted, file, graph, number, progress) if check else NOT_COMPARED
+            )
         if reason:
             return reason
     return ""
 
 
 def _compare_graph(
-    converted: Model, file: schema.File, number: int, progress: Callable[[str], None]
+    converted: Model,
+    file: schema.File,
+    graph: Graph,
+    number: int,
+    progress: Callable[[str], None],
 ) -> str:
-    graph = file.model().graphs[number]
     if has_state(graph):
         return "the model keeps a state, of the size of what it was made for"
 
