@@ -233,11 +233,12 @@ class Converted:
         return reason
 
 
-def convert(content: bytes, **options: str) -> Converted:
+def convert(content: bytes, *, check: bool = False, **options: str) -> Converted:
+    """Converts without the self-check, which costs more than most tests; `check` asks for it."""
     with warnings.catch_warnings():
         # A conversion works or raises; it never warns.
         warnings.simplefilter("error")
-        converted = convert_tflite(content, check=False, **options)
+        converted = convert_tflite(content, check=check, **options)
     return Converted(converted, schema.read(converted).graphs[0], converted.report.layers)
 
 
@@ -266,11 +267,15 @@ def run_engine(content: bytes, inputs: Sequence[np.ndarray]) -> list[np.ndarray]
 
 
 def convert_and_compare(
-    net: Net, *outputs: Value, inputs: Sequence[np.ndarray], **options: str
+    net: Net,
+    *outputs: Value,
+    inputs: Sequence[np.ndarray],
+    check: bool = False,
+    **options: str,
 ) -> Converted:
     """Converts a graph and asserts that it computes what it computed, to the bit."""
     content = net.finish(*outputs)
-    converted = convert(content, **options)
+    converted = convert(content, check=check, **options)
     expected, got = run_stock(content, inputs), run_engine(converted.content, inputs)
     for want, have in zip(expected, got, strict=True):
         assert want.shape == have.shape

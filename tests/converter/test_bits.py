@@ -277,7 +277,7 @@ def test_concatenation_with_the_opposite(name, channels, rng):
     for order in ([make(net, a), opposite], [opposite, net.pad(make(net, a), ((0, 0), (0, 0)))]):
         y = _layer_of(net, net.concatenate(order, 3), rng)
         data = [edges(rng, *a.shape), edges(rng, *b.shape)]
-        converted = convert_and_compare(net, y, inputs=data)
+        converted = convert_and_compare(net, y, inputs=data, check=True)
         assert "LceBconv2d" in converted.kinds
         assert convert_tflite(net.finish(y)) == converted.content  # the self-check agrees
 

@@ -4,7 +4,6 @@ import json
 import shutil
 import zipfile
 
-import h5py
 import numpy as np
 import pytest
 
@@ -19,6 +18,7 @@ from tests.converter.frameworks import require_keras
 
 require_keras()
 
+import h5py  # noqa: E402
 import keras as keras_3  # noqa: E402
 import tensorflow as tf  # noqa: E402
 from tensorflow.core.protobuf import saved_model_pb2  # noqa: E402
