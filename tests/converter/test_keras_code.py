@@ -1,6 +1,7 @@
 """Files of strangers run nothing: what they hold of code is refused before Keras reads it."""
 
 import json
+import pathlib
 import shutil
 import zipfile
 
@@ -212,6 +213,21 @@ def test_settings_of_layers_and_optimizers_are_known_without_a_module(of):
     assert len(names) > 35
     configs = [{"class_name": name, "config": {}} for name in sorted(names)]
     assert list(find_code(configs, lambda name: False)) == []
+
+
+def test_optimizers_of_files_that_were_saved_on_pytorch():
+    """Keras names the module of each optimizer's form for this backend."""
+    folder = pathlib.Path(keras_3.__file__).parent / "src/backend/torch/optimizers"
+    modules = [path.stem for path in folder.glob("torch_*.py") if "optimizer" not in path.stem]
+    assert len(modules) > 7
+    package = "keras.src.backend.torch.optimizers"
+    for module in modules:
+        entry = {"class_name": module.removeprefix("torch_").title(), "config": {}}
+        entry |= {"module": f"{package}.{module}", "registered_name": None}
+        assert list(find_code(entry, lambda name: False)) == []
+    for other in ("keras.src.backend.torch.trainer", f"{package}.os.path", f"evil.{package}"):
+        entry = {"class_name": "Adam", "module": other, "registered_name": None, "config": {}}
+        assert len(list(find_code(entry, lambda name: False))) == 1
 
 
 @pytest.mark.parametrize("kind", ["TFOpLambda", "SlicingOpLambda"])
