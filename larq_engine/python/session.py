@@ -180,28 +180,31 @@ class Session:
         try:
             with host_errors("model"):
                 self._interpreter.allocate_tensors()
-                return
-        except ValueError as error:
-            refused = error
-        for size in (2 << doublings for doublings in range(_DOUBLINGS)):
+        except ValueError:  # with no name, which would keep the refused interpreter in a cycle
+            if not self._open_larger():
+                raise
+
+    def _open_larger(self) -> bool:
+        """Opens the sizes that the file leaves open as larger ones; whether that helps."""
+        open_sizes = self._find_open_sizes()
+        for size in (2 << doublings for doublings in range(_DOUBLINGS if open_sizes else 0)):
             self._delegate, self._interpreter = self._open("model")
-            if not self._open_sizes(size):
-                break
+            for number, shape in open_sizes:
+                sizes = tuple(size if axis == -1 else axis for axis in shape)
+                self._interpreter.resize_tensor_input(number, sizes)
             with contextlib.suppress(ValueError), host_errors("model"):
                 self._interpreter.allocate_tensors()
-                return
-        raise refused
+                return True
+        return False
 
-    def _open_sizes(self, size: int) -> bool:
-        """Sets the sizes that the file leaves open, but for the batch; whether there are any."""
-        found = False
+    def _find_open_sizes(self) -> list[tuple[int, Shape]]:
+        """The inputs that leave more open than the batch, which is 1 in their shapes here."""
+        found = []
         for row in self._interpreter.get_input_details():
-            declared = [int(axis) for axis in row["shape_signature"]]
+            declared = tuple(int(axis) for axis in row["shape_signature"])
             if -1 in declared[1:]:
-                found = True
-                shape = [1 if declared[0] == -1 else declared[0]]
-                shape += [size if axis == -1 else axis for axis in declared[1:]]
-                self._interpreter.resize_tensor_input(int(row["index"]), tuple(shape))
+                batch = 1 if declared[0] == -1 else declared[0]
+                found.append((int(row["index"]), (batch, *declared[1:])))
         return found
 
     def _check_open(self) -> None:
