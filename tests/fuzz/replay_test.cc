@@ -11,6 +11,7 @@
 #include "larq_engine/kernels/cpu_features.h"
 #include "larq_engine/kernels/float_table.h"
 #include "larq_engine/kernels/select.h"
+#include "larq_engine/kernels/signed_sums_table.h"
 #include "tests/fuzz/byte_source.h"
 #include "tests/fuzz/fuzz_case.h"
 #include "tests/fuzz/fuzz_graph.h"
@@ -66,7 +67,8 @@ TEST(FuzzReplay, MadeUpGraphs) {
   EXPECT_LT(ran, cases * 4 / 5);
 }
 
-// Of those that ran. The plug-in takes convolutions where the CPU has rows for floats.
+// Graphs that ran count. The plug-in takes convolutions and dense layers where the CPU has faster
+// rows for them than portable ones.
 TEST(FuzzReplay, MadeUpGraphsHaveEveryForm) {
   std::mt19937 random(22);
   std::set<int> kinds, inputs;
@@ -93,15 +95,18 @@ TEST(FuzzReplay, MadeUpGraphsHaveEveryForm) {
   }
   for (const TfLiteBuiltinOperator kind :
        {kTfLiteBuiltinAdd, kTfLiteBuiltinMul, kTfLiteBuiltinConcatenation, kTfLiteBuiltinMaxPool2d,
-        kTfLiteBuiltinPrelu, kTfLiteBuiltinRelu, kTfLiteBuiltinFullyConnected, kTfLiteBuiltinSub,
-        kTfLiteBuiltinSplit, kTfLiteBuiltinSplitV, kTfLiteBuiltinSlice,
-        kTfLiteBuiltinStridedSlice}) {
+        kTfLiteBuiltinPrelu, kTfLiteBuiltinRelu, kTfLiteBuiltinSub, kTfLiteBuiltinSplit,
+        kTfLiteBuiltinSplitV, kTfLiteBuiltinSlice, kTfLiteBuiltinStridedSlice}) {
     EXPECT_TRUE(kinds.contains(kind)) << kind;
   }
   const bool convolves_floats = PrefersFloats(SelectFloats(DetectCpuFeatures(), kAutoKernel));
   EXPECT_EQ(kinds.contains(kTfLiteBuiltinConv2d), convolves_floats);
   EXPECT_EQ(kinds.contains(kTfLiteBuiltinDepthwiseConv2d), convolves_floats);
   EXPECT_EQ(unpacked_filters > 0, convolves_floats);
+  const bool sums_signs =
+      PrefersSignedSums(SelectSignedSums(DetectCpuFeatures(), kAutoKernel),
+                        {.rows = 1, .depth = 1024, .units = 1024, .is_int8 = false});
+  EXPECT_EQ(kinds.contains(kTfLiteBuiltinFullyConnected), sums_signs);
   for (const char* name :
        {"LceQuantize", "LceDequantize", "LceBconv2d", "LceBMaxPool2d", "LceUnpackWeights"}) {
     EXPECT_TRUE(names.contains(name)) << name;
