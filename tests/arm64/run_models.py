@@ -1,6 +1,7 @@
-"""Runs *.tflite of a folder on its image.npy: run_models.py FOLDER NAME
+"""Runs *.tflite of a folder on its image.npy: run_models.py FOLDER NAME on|off
 
-Stores the outputs of M.tflite as M.NAME.npz and prints which plug-in made them.
+Stores the outputs of M.tflite as M.NAME.npz and prints which plug-in made them. "off" leaves all
+that is no operator of LCE to the host.
 """
 
 import sys
@@ -10,9 +11,9 @@ import numpy as np
 
 import larq_engine
 
-folder, name = Path(sys.argv[1]), sys.argv[2]
+folder, name, fuse = Path(sys.argv[1]), *sys.argv[2:]
 for model in sorted(folder.glob("*.tflite")):
-    interpreter = larq_engine.Interpreter(model, runtime="ai_edge_litert")
+    interpreter = larq_engine.Interpreter(model, runtime="ai_edge_litert", fuse=fuse)
     outputs = interpreter.predict(np.load(folder / "image.npy"))
     np.savez(folder / f"{model.stem}.{name}.npz", *outputs)
 print(larq_engine.delegate_path())
