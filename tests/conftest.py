@@ -1,8 +1,7 @@
 """Options that all Python tests share, and how to replay a failure.
 
---full runs every case of the grids; without it a fixed sample of them runs. --part runs a part of
-the tests (parts.py). Random data come from --seed, so a failing test prints the command that
-repeats it exactly.
+Without --full a sample of the grids runs (samples.py). --part runs a part of the tests (parts.py).
+Random data come from --seed, so a failing test prints the command that repeats it exactly.
 """
 
 import os
@@ -11,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from tests import parts
+from tests import parts, samples
 from tests.crash_box import CrashBox
 
 _DEFAULT_SEED = 1
@@ -19,12 +18,7 @@ _DEFAULT_SEED = 1
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("larq_engine")
-    group.addoption(
-        "--full",
-        action="store_true",
-        default=bool(os.environ.get("LARQ_ENGINE_TEST_FULL")),
-        help="run all cases of the grids, not a sample (as LARQ_ENGINE_TEST_FULL=1)",
-    )
+    samples.add_options(group, full=bool(os.environ.get("LARQ_ENGINE_TEST_FULL")))
     group.addoption(
         "--part", choices=parts.PARTS, default=parts.ALL, help="run this part of the tests"
     )
@@ -36,14 +30,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    selected = [item for item in items if parts.is_chosen(item)]
-    config.hook.pytest_deselected(items=[item for item in items if not parts.is_chosen(item)])
+    selected = samples.drawn(config, [item for item in items if parts.is_chosen(item)])
+    kept = set(selected)
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = selected
 
 
 def _replay_options(config: pytest.Config) -> str:
-    full = " --full" if config.getoption("--full") else ""
-    return f"--seed {config.getoption('--seed')}{full}"
+    return f"--seed {config.getoption('--seed')} {samples.replay_options(config)}"
 
 
 def pytest_report_header(config: pytest.Config) -> str:

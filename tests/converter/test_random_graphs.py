@@ -8,16 +8,18 @@ from collections import Counter
 
 import pytest
 
+from tests import samples
 from tests.converter.graphs import convert_and_compare
 from tests.converter.random_graphs import random_graph
 
-_SEEDS, _ALL_SEEDS = 100, 4000
+_SEEDS = 4000
 _AT_ONCE = 20
+_TIMES = 5  # without --full
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    seeds = _ALL_SEEDS if metafunc.config.getoption("full") else _SEEDS
-    metafunc.parametrize("first", range(0, seeds, _AT_ONCE))
+    firsts = samples.choose(metafunc.config, range(0, _SEEDS, _AT_ONCE), _TIMES)
+    metafunc.parametrize("first", firsts)
 
 
 def test_random_graphs(first: int) -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 
 import larq_engine
+from tests import samples
 from tests.converter import random_models
 from tests.converter.frameworks import require_keras
 from tests.kernel_rows import KERNELS
@@ -21,7 +22,7 @@ from tests.converter.random_layers import build_model  # noqa: E402
 
 # Hypothesis begins each run with the same, smallest model; from the eleventh on it also makes
 # variations of earlier ones. Ten others a run are all drawn anew, and several processes can share.
-RUNS, SAMPLE = 30, 3
+RUNS, SAMPLE = 30, 2
 MODELS_OF_A_RUN = 10
 
 
@@ -59,7 +60,7 @@ def check(description: random_models.Model) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    metafunc.parametrize("run", range(RUNS if metafunc.config.getoption("full") else SAMPLE))
+    metafunc.parametrize("run", samples.choose(metafunc.config, range(RUNS), SAMPLE))
 
 
 def test_converted_models_answer_as_keras_does(run: int, request: pytest.FixtureRequest) -> None:

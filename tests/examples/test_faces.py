@@ -33,6 +33,7 @@ def _hopper():
     return cbook.get_sample_data("grace_hopper.jpg", asfileobj=False)
 
 
+@pytest.mark.drawn("examples that learn")
 def test_it_finds_a_face(faces, tmp_path):
     require_keras()
     model, photo = tmp_path / "faces.tflite", _hopper()

@@ -49,6 +49,7 @@ def write(keywords, tmp_path):
     return run
 
 
+@pytest.mark.drawn("examples that learn")
 def test_it_hears_what_was_said(keywords, write, tmp_path, capsys):
     require_keras()
     model = tmp_path / "keywords.tflite"

@@ -61,6 +61,7 @@ _TRAINED = [
 
 
 @pytest.mark.slow
+@pytest.mark.drawn("networks that learn")
 @pytest.mark.parametrize(("name", "width", "epochs", "least"), _TRAINED)
 def test_networks_learn_and_answer_as_keras(networks, name, width, epochs, least):
     network = networks.NETWORKS[name]
@@ -107,6 +108,7 @@ def in_three_places(part):
 
 
 @pytest.mark.slow
+@pytest.mark.drawn("examples that learn")
 @pytest.mark.parametrize("name", ["quicknet", "bireal-net", "melius-net"])
 def test_int8_is_as_accurate_in_files_of_60_percent(networks, name):
     model, training, held_out = networks.learn(networks.NETWORKS[name])

@@ -19,11 +19,6 @@ _INT32 = np.iinfo(np.int32)
 _ALL_RUNS = [*((kernel, 1) for kernel in KERNELS), ("auto", 2), ("reference", 2)]
 
 
-def in_sample(case: object, full: bool, one_in: int = 5) -> bool:
-    """Whether this case runs: all with --full, else a fixed choice of one in five."""
-    return full or zlib.crc32(repr(case).encode()) % one_in == 0
-
-
 def generator(case: object, seed: int) -> np.random.Generator:
     """Data of a case that do not depend on which other cases run."""
     return np.random.default_rng([seed, zlib.crc32(repr(case).encode())])

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import larq_engine
-from tests import oracle
-from tests.kernels.lce_cases import KERNELS, ConvCase, check_conv, in_sample
+from tests import oracle, samples
+from tests.kernels.lce_cases import KERNELS, ConvCase, check_conv
 from tests.model_builder import (
     ACTIVATION,
     ModelBuilder,
@@ -28,14 +28,13 @@ _PAD_VALUES = {"ZERO": 0, "ONE": 1, "MINUS_ONE": -1}
 @pytest.mark.parametrize("size", [(1, 1), (2, 1), (2, 2), (3, 4)], ids=lambda s: f"{s[0]}x{s[1]}")
 def test_images_smaller_than_the_kernel(size, pad, request):
     seed = request.config.getoption("--seed")
-    full = request.config.getoption("--full")
     cases = [
         Conv((2, *size, 36), kernel, 5, 1, stride, dilation, "SAME", _PAD_VALUES[pad])
         for kernel, stride, dilation in itertools.product(
             [(3, 3), (5, 5), (7, 2)], [(1, 1), (2, 2), (2, 1)], [(1, 1), (2, 3)]
         )
     ]
-    for conv in cases if full else cases[::3]:
+    for conv in [c for c in cases if samples.takes(request.config, c, one_in=3)] or cases[:1]:
         check_conv(conv, seed, activations=ACTIVATION)
 
 
@@ -46,7 +45,7 @@ _PADS = [((1, 1), (1, 1)), ((0, 1), (2, 0)), ((0, 0), (3, 0)), ((9, 1), (2, 8))]
 @pytest.mark.parametrize("value", _PAD_VALUES)
 @pytest.mark.parametrize("pads", _PADS, ids=str)
 def test_given_pads(pads, value, request):
-    seed, full = request.config.getoption("--seed"), request.config.getoption("--full")
+    seed = request.config.getoption("--seed")
     cases = [
         Conv((2, *size, 64), kernel, 6, groups, stride, dilation, pads, _PAD_VALUES[value])
         for size, kernel, groups, stride, dilation in itertools.product(
@@ -58,7 +57,7 @@ def test_given_pads(pads, value, request):
         )
     ]
     cases = [conv for conv in cases if 0 not in conv.output_shape]
-    for conv in [c for c in cases if in_sample(c, full)]:
+    for conv in [c for c in cases if samples.takes(request.config, c)]:
         check_conv(conv, seed, activations=("RELU6",))
 
 
@@ -73,7 +72,7 @@ def test_every_activation_with_every_padding_and_output(pad, request):
     ("channels", "groups"), [(64, 2), (96, 3), (128, 2), (128, 4), (192, 2), (256, 8)]
 )
 def test_groups(channels, groups, pad, request):
-    seed, full = request.config.getoption("--seed"), request.config.getoption("--full")
+    seed = request.config.getoption("--seed")
     cases = [
         Conv((2, 5, 4, channels), kernel, outputs * groups, groups, stride, dilation, "SAME",
              _PAD_VALUES[pad])
@@ -81,7 +80,7 @@ def test_groups(channels, groups, pad, request):
             [(1, 1), (3, 3), (2, 5)], [1, 3, 8], [(1, 1), (2, 1)], [(1, 1), (1, 2)]
         )
     ]  # fmt: skip
-    for conv in [c for c in cases if in_sample(c, full)] or cases[:1]:
+    for conv in [c for c in cases if samples.takes(request.config, c)] or cases[:1]:
         check_conv(conv, seed, activations=("RELU",))
 
 
@@ -89,7 +88,7 @@ def test_groups(channels, groups, pad, request):
 @pytest.mark.parametrize("bits_in", [1, 2, 3, 5, 8])
 @pytest.mark.parametrize("bits_weights", [1, 2, 4, 7, 8])
 def test_values_and_weights_of_several_bits(bits_in, bits_weights, pad, request):
-    seed, full = request.config.getoption("--seed"), request.config.getoption("--full")
+    seed = request.config.getoption("--seed")
     cases = [
         Conv((2, 6, 5, channels), kernel, 9 * groups, groups, stride, dilation, padding,
              _PAD_VALUES[pad], bits_in=bits_in, bits_weights=bits_weights)
@@ -98,7 +97,7 @@ def test_values_and_weights_of_several_bits(bits_in, bits_weights, pad, request)
             ["SAME", ((1, 2), (0, 3))],
         )
     ]  # fmt: skip
-    for conv in [c for c in cases if in_sample(c, full, one_in=12)] or cases[:1]:
+    for conv in [c for c in cases if samples.takes(request.config, c, one_in=12)] or cases[:1]:
         check_conv(conv, seed, activations=("RELU6",))
 
 

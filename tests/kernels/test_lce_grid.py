@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import larq_engine
-from tests import oracle
-from tests.kernels.lce_cases import check_conv, generator, in_sample
+from tests import oracle, samples
+from tests.kernels.lce_cases import check_conv, generator
 from tests.model_builder import ModelBuilder, add_quantize, bmaxpool_model, packed_shape
 from tests.oracle import Conv
 
@@ -25,9 +25,9 @@ def _exists(conv: Conv) -> bool:
 
 
 def _check_all(convs, request, activations=("NONE",)) -> None:
-    seed, full = request.config.getoption("--seed"), request.config.getoption("--full")
+    seed = request.config.getoption("--seed")
     existing = [conv for conv in convs if _exists(conv)]
-    for conv in [conv for conv in existing if in_sample(conv, full)] or existing[:1]:
+    for conv in [c for c in existing if samples.takes(request.config, c)] or existing[:1]:
         check_conv(conv, seed, activations=activations)
 
 
@@ -89,7 +89,7 @@ def test_bconv_big(shape, kernel, request):
     _check_all(_big_convs(shape, kernel), request, activations=("NONE", "RELU"))
 
 
-def test_the_grid_and_its_sample():
+def test_the_grid_and_its_sample(request):
     """The grid has LCE's size, and its sample every value of everything."""
     grid = [
         conv
@@ -99,8 +99,7 @@ def test_the_grid_and_its_sample():
     activations, threads = 2, 2
     assert len(grid) * activations * threads == 9072
     existing = [conv for conv in grid if _exists(conv)]
-
-    sample = [conv for conv in existing if in_sample(conv, full=False)]
+    sample = [conv for conv in existing if samples.takes(request.config, conv)]
     for name in vars(grid[0]):
         values = {getattr(conv, name) for conv in existing}
         assert {getattr(conv, name) for conv in sample} == values, name

@@ -1,0 +1,71 @@
+"""What runs of large grids, and of tests that train for minutes: a sample, another each time.
+
+--full runs every case. --sample N draws a sample again; a failing test prints its number.
+"""
+
+import os
+import random
+import zlib
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TypeVar
+
+import pytest
+
+T = TypeVar("T")
+_LARGEST = 2**31
+_VARIABLE = "LARQ_ENGINE_TEST_SAMPLE"
+
+
+def add_options(group: pytest.OptionGroup, full: bool) -> None:
+    group.addoption(
+        "--full",
+        action="store_true",
+        default=full,
+        help="run all cases of the grids, not a sample (as LARQ_ENGINE_TEST_FULL=1)",
+    )
+    group.addoption(
+        "--sample",
+        type=int,
+        # The processes of pytest-xdist inherit the number of the one that starts them.
+        default=int(os.environ.setdefault(_VARIABLE, str(random.randrange(_LARGEST)))),
+        help="which sample of the cases runs (default: any)",
+    )
+
+
+def replay_options(config: pytest.Config) -> str:
+    return "--full" if config.getoption("--full") else f"--sample {config.getoption('--sample')}"
+
+
+def takes(config: pytest.Config, case: object, one_in: int = 5) -> bool:
+    """Returns whether the sample of one in so many has this case, or --full all of them."""
+    return config.getoption("--full") or _place(config, case) % one_in == 0
+
+
+def choose(config: pytest.Config, cases: Sequence[T], count: int) -> list[T]:
+    """Returns so many of the cases, in their order, or --full all of them."""
+    if config.getoption("--full"):
+        return list(cases)
+    places = random.Random(config.getoption("--sample")).sample(range(len(cases)), count)
+    return [cases[place] for place in sorted(places)]
+
+
+def drawn(config: pytest.Config, items: list[pytest.Item]) -> list[pytest.Item]:
+    """Of each group of tests that are marked as `drawn` one, and all others; all that are named."""
+    if config.getoption("--full") or any("::" in argument for argument in config.args):
+        return items
+    groups: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if marker := item.get_closest_marker("drawn"):
+            groups[marker.args[0]].append(item)
+    left = {
+        item
+        for group in groups.values()
+        for item in group
+        if item is not min(group, key=lambda item: _place(config, item.nodeid))
+    }
+    return [item for item in items if item not in left]
+
+
+def _place(config: pytest.Config, case: object) -> int:
+    return zlib.crc32(f"{config.getoption('--sample')} {case!r}".encode())
