@@ -1,4 +1,5 @@
 // Every row of a binary convolution on the emulated GPU, against the reference.
+#include <algorithm>
 #include <map>
 #include <random>
 #include <string>
@@ -82,7 +83,7 @@ TEST(GpuBconv2d, RowsEqualTheReference) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937_64 random(TestSeed());
   RunsByName runs;
-  const int layers = IsFull() ? 300 / kShare : (kShare > 1 ? 2 : 8);
+  const int layers = IsFull() ? 300 / kShare : std::max(10 / kShare, 1);
   for (int i = 0; i < layers; ++i) {
     ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(RandomLayer(random), random, runs));
   }
@@ -136,7 +137,12 @@ TEST(GpuBconv2d, NoRowIsLeftOut) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937_64 random(TestSeed());
   RunsByName runs;
-  for (const int64_t in_channels : {32, 64, 96, 128, 256, 512, 1024}) {
+  std::vector<int64_t> all_channels = {32, 64, 96, 128, 256, 512, 1024};
+  // All of them take minutes under a sanitizer. One of the four smallest shows it what most rows
+  // do.
+  const bool is_sample = kShare > 1 && !IsFull();
+  if (is_sample) all_channels = {all_channels[random() % 4]};
+  for (const int64_t in_channels : all_channels) {
     GpuLayer layer = Square(5, in_channels, 64, 3);
     layer.spec.pad_value = PadValue::kZero;
     ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, random, runs));
@@ -153,6 +159,7 @@ TEST(GpuBconv2d, NoRowIsLeftOut) {
     words.kind = OutputKind::kBits;
     ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(words, random, runs));
   }
+  if (is_sample) return;
   for (const int64_t in_channels : {128, 2048}) {
     GpuLayer layer = Dense(20, in_channels, 64);
     ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, random, runs));
