@@ -14,6 +14,11 @@ from larq_engine.converter.graph import Array, Model, Op, Tensor
 # More than one, as LiteRT's convolution then needs no copy of the image for each filter tap.
 _THREADS = max(2, os.cpu_count() or 2)
 
+# LiteRT 2.3 takes a convolution in several threads for a product of matrices where the filter is as
+# large as the image and no pad comes before it. Where pads come behind, it then computes the first
+# pixel alone, and leaves the others as they were in memory. Larger filters have pads before them.
+_LARGEST_WITHOUT_PAD_BEFORE = 2
+
 
 class PartRun:
     """Some operators of a graph, in LiteRT's own kernels with the plug-in.
@@ -49,6 +54,22 @@ class PartRun:
             if tuple(detail["shape"]) != array.shape:
                 self._interpreter.resize_tensor_input(detail["index"], array.shape)
         self._interpreter.allocate_tensors()
+        self._check_sizes(arrays)
+
+    def _check_sizes(self, arrays: Sequence[Array]) -> None:
+        """Raises ValueError if a window does not fit its image: what reads nothing may crash then.
+
+        LiteRT's own kernels accept it, unlike XNNPACK.
+        """
+        declared = [tensor.shape for op in self._ops for tensor in op.outputs]
+        if any(0 in shape for shape in [*declared, *(array.shape for array in arrays)]):
+            return
+        for detail in self._interpreter.get_tensor_details():
+            if any(size < 1 for size in detail["shape"]):
+                raise ValueError(
+                    f"{detail['name']}: expected an image that windows fit, got one that leaves "
+                    f"{tuple(map(int, detail['shape']))}; give the model larger inputs"
+                )
 
     def shape(self, tensor: Tensor) -> tuple[int, ...]:
         """The shape of a wanted tensor in the last run."""
@@ -77,7 +98,14 @@ def _load(
         # Without XNNPACK: it would copy all weights for a single run.
         return Interpreter(
             model_path=os.fspath(file),
-            num_threads=_THREADS,
+            num_threads=1 if any(map(_may_lose_pixels, ops)) else _THREADS,
             experimental_delegates=[load_delegate("ai_edge_litert", device="cpu")],
             experimental_op_resolver_type=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
         )
+
+
+def _may_lose_pixels(op: Op) -> bool:
+    if op.kind != "CONV_2D" or op.options.padding != schema.PADDING["SAME"] or op.inputs[1] is None:
+        return False
+    height, width = op.inputs[1].shape[1:3]
+    return 1 < max(height, width) <= _LARGEST_WITHOUT_PAD_BEFORE

@@ -47,6 +47,14 @@ _BROADCASTING = (
 
 Shapes = list[tuple[int, ...]]
 
+# By how much images are larger where nothing is run: rests that strides leave, and much.
+_LARGER: tuple[Callable[[int, bool], int], ...] = (
+    lambda size, is_second: size + (2 if is_second else 1),
+    lambda size, is_second: size + (1 if is_second else 2),
+    lambda size, is_second: size + 3,
+    lambda size, is_second: size * 3,
+)
+
 # How many sizes are before those of an image, and how many behind: its channels are first or last.
 _PLACES = ((2, 0), (1, 1))
 
@@ -97,6 +105,14 @@ def find_fixed_larger(
         if result:
             break
     return ""
+
+
+def all_other_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
+    """Returns all shapes that are tried, and larger ones, as strides make several sizes one."""
+    found = [others for alternatives in _other_shapes(shapes) for others in alternatives]
+    for first, last in _PLACES:
+        found += [[_changed(shape, first, last, larger) for shape in shapes] for larger in _LARGER]
+    return found
 
 
 def _other_shapes(shapes: Sequence[tuple[int, ...]]) -> list[list[Shapes]]:

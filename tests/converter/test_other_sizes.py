@@ -180,3 +180,24 @@ def test_an_onnx_file_that_was_not_compared():
     net = OnnxNet()
     content = net.finish(net.op("Relu", net.input(1, 4, 8, 8)))
     _refuses(convert_onnx(content, check=False), (1, 4, 9, 9))
+
+
+def _trace_of_a_resize(net: OnnxNet) -> str:
+    """The largest value of an image is the same in each image that leaves nothing out."""
+    x = net.op("Resize", net.input(1, 4, 6, 6), None, np.float32([1, 1, 2, 2]))
+    return net.op("GlobalMaxPool", x)
+
+
+def _trace_of_a_stride(net: OnnxNet) -> str:
+    """What SAME_LOWER adds before the first pixel depends on the rest that the stride leaves."""
+    x, filters = net.input(1, 4, 8, 8), np.ones((4, 4, 2, 2), np.float32)
+    y = net.op("Conv", x, filters, auto_pad="SAME_LOWER", strides=[2, 2])
+    return net.op("GlobalMaxPool", net.op("Clip", y, np.float32(0), np.float32(1e-3)))
+
+
+@pytest.mark.parametrize("form", [_trace_of_a_resize, _trace_of_a_stride])
+def test_a_file_of_one_size_whose_results_agree(form):
+    net = OnnxNet()
+    interpreter = larq_engine.Interpreter(convert_onnx(net.finish(form(net))))
+    with pytest.raises(ValueError, match="does not compute what the model does"):
+        interpreter.resize([(1, 4, 31, 31)])

@@ -7,6 +7,7 @@ import pytest
 
 from larq_engine.converter import check_plan, schema, self_check
 from larq_engine.converter.api import convert_tflite
+from larq_engine.converter.check_run import PartRun
 from larq_engine.converter.convert import finish, rewrite
 from larq_engine.converter.error_bounds import ErrorBounds
 from larq_engine.converter.errors import ConversionError
@@ -558,6 +559,28 @@ def test_small_faults_are_found(rng):
         _change(op, index, change)
         with pytest.raises(ConversionError, match=f"LceBconv2d '{op.name}'"):
             check_conversion(model, schema.File(content))
+
+
+@pytest.mark.parametrize("size", [(1, 2), (2, 1), (2, 2)])
+def test_filters_as_large_as_the_image(rng, size):
+    """LiteRT's kernel leaves pixels out where pads come behind such an image alone."""
+    net = Net()
+    x = net.input(1, *size, 32)
+    y = net.conv(net.sign(x), 2 * signs(rng, 16, *size, 32) + 0.25, padding="SAME")
+    assert "agree" in convert_tflite(net.finish(y)).report.self_check
+
+
+def test_windows_that_no_longer_fit_at_another_size(rng):
+    """LiteRT's kernels crash on what reads the empty image that is left."""
+    net = Net()
+    x = net.input(1, 5, 9, 20)
+    y = net.conv(net.sign(x), signs(rng, 32, 3, 2, 20), stride=(1, 2))
+    y = net.op("ABS", y)
+    model = schema.read(net.finish(y))
+    (graph,) = model.graphs
+    run = PartRun(model, graph.inputs, graph.ops, graph.outputs)
+    with pytest.raises(ValueError, match="an image that windows fit"):
+        run.run({graph.inputs[0]: np.ones((1, 2, 9, 20), np.float32)})
 
 
 def test_each_signature_is_checked(rng):
