@@ -374,7 +374,8 @@ def binarize_output(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     tensor = op.output
     given_out = any(tensor is output for output in graph.outputs)
     quantized = [reader.kind for reader in tensor.consumers] == ["QUANTIZE"]
-    if not (given_out or quantized) or not tensor.shape:
+    # Bits lie along the last dimension, which must be no batch.
+    if not (given_out or quantized) or len(tensor.shape) < 2:
         return None
     data = find_binary(tensor)
     if isinstance(data, NotBinary) or (data.alpha, data.beta) != (1.0, 0.0):

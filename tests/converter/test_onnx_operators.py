@@ -655,6 +655,14 @@ def test_slices_of_images_of_another_size(rng, start, end, step):
         np.testing.assert_array_equal(interpreter.predict(image), reference(content, [image])[0])
 
 
+def test_a_sign_of_each_sample(rng):
+    """Bits lie along the channels, and here there are none."""
+    net = OnnxNet()
+    mean = net.op("ReduceMean", net.input("batch", 8), np.array([1]), keepdims=0)
+    compare(net.finish(net.op("Where", net.op("Less", mean, np.float32(0)), *np.float32([-1, 1]))),
+            [steps(rng, 3, 8)], batch=3)  # fmt: skip
+
+
 def test_memory_that_nothing_was_written_to(rng):
     """What is never seen of it may be NaN."""
     net = OnnxNet()
