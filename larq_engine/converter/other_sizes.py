@@ -97,9 +97,8 @@ def find_fixed_larger(
     A part of an image that ends at its last pixel is the whole of every smaller one. A model need
     not run at larger sizes.
     """
-    for first, last in _PLACES:
-        others = [_changed(shape, first, last, _larger) for shape in shapes]
-        result = agrees(others) if others != [*shapes] else None
+    for others in larger_shapes(shapes):
+        result = agrees(others)
         if result is False:
             return differs_at(others)
         if result:
@@ -113,6 +112,12 @@ def all_other_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
     for first, last in _PLACES:
         found += [[_changed(shape, first, last, larger) for shape in shapes] for larger in _LARGER]
     return found
+
+
+def larger_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
+    """Returns larger images, whose channels are first and last."""
+    found = [[_changed(shape, *place, _larger) for shape in shapes] for place in _PLACES]
+    return [others for others in found if others != [*shapes]]
 
 
 def _other_shapes(shapes: Sequence[tuple[int, ...]]) -> list[list[Shapes]]:

@@ -9,7 +9,7 @@ from torch import nn
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.options import SignOfZero
 from larq_engine.converter.torch_reader.comparing import compare_with_torch
-from larq_engine.converter.torch_reader.exporting import export
+from larq_engine.converter.torch_reader.exporting import Resized, export
 from larq_engine.converter.torch_reader.forced_run import ForcedRun
 from larq_engine.converter.torch_reader.lowering import lower
 from larq_engine.converter.torch_reader.signs import write_signs
@@ -82,15 +82,15 @@ def test_a_cast_to_whole_numbers_is_followed():
     module = Quantizer().eval()
     exported = export(module, (torch.randint(-2, 3, (4, 64)).float(),))
     jumps = write_signs(exported.rewritten, ERROR).jumps
-    lowered = lower(exported, channels_last=False)
-    compared, _ = compare_with_torch(module, exported, jumps, lowered)
+    lowered = lower(exported, channels_last=False, slices={})
+    compared, _ = compare_with_torch(module, Resized(module, exported), jumps, lowered)
     assert "and 1 output agree" in compared
     cast = next(op for op in lowered.model.graphs[0].ops if op.kind == "CAST")
     divided = cast.inputs[0].producer
     step = divided.inputs[1]
     divided.inputs[1] = type(step)("wrong", step.shape, step.dtype, data=step.data * 1.2)
     with pytest.raises(ConversionError, match=r"to have the signs of '_to_copy'"):
-        compare_with_torch(module, exported, jumps, lowered)
+        compare_with_torch(module, Resized(module, exported), jumps, lowered)
 
 
 def test_a_sign_that_is_not_found_in_the_file_is_told():
@@ -98,7 +98,7 @@ def test_a_sign_that_is_not_found_in_the_file_is_told():
     exported = export(module, (torch.randn(1, 16),))
     choice = SignOfZero.read("+1")
     signs = write_signs(exported.rewritten, choice)
-    lowered = lower(exported, channels_last=False)
+    lowered = lower(exported, channels_last=False, slices={})
     (remark,) = choose_zero(replace(lowered, nodes={}), signs, choice)[2]
     assert remark.startswith("sign_of_zero was not given to a sign that was not found in the file")
     assert "not found" not in str(choose_zero(lowered, signs, choice)[2])

@@ -14,7 +14,7 @@ import larq_engine
 from larq_engine import ConversionError, convert_torch
 from larq_engine.converter.options import SignOfZero
 from larq_engine.converter.torch_reader import comparing
-from larq_engine.converter.torch_reader.exporting import export
+from larq_engine.converter.torch_reader.exporting import Resized, export
 from larq_engine.converter.torch_reader.lowering import lower
 from larq_engine.converter.torch_reader.signs import write_signs
 
@@ -229,7 +229,8 @@ def parts():
     module = Net().eval()
     exported = export(module, (torch.randn(1, 32, 8, 8),))
     signs = write_signs(exported.rewritten, SignOfZero.read("error"))
-    return module, exported, signs.jumps, lower(exported, channels_last=False)
+    resized = Resized(module, exported)
+    return module, resized, signs.jumps, lower(exported, channels_last=False, slices={})
 
 
 def test_the_comparison_follows_signs(parts):
@@ -260,21 +261,21 @@ def test_the_comparison_finds_another_sign_of_zero():
     module, x = Net().eval(), torch.randint(-1, 2, (1, 32, 8, 8)).float()
     exported = export(module, (x,))
     jumps = write_signs(exported.rewritten, SignOfZero.read("error")).jumps
-    lowered = lower(exported, channels_last=False)
+    lowered = lower(exported, channels_last=False, slices={})
     first = next(op for op in lowered.model.graphs[0].ops if op.kind == "ADD")
     constant = first.inputs[1]
     first.inputs[1] = type(constant)("wrong", (), "FLOAT32", data=-constant.data)
     zeros = int((x == 0).sum())
     with pytest.raises(ConversionError, match=rf"signs of 'where', got others in {zeros} of 2048"):
-        comparing.compare_with_torch(module, exported, jumps, lowered)
+        comparing.compare_with_torch(module, Resized(module, exported), jumps, lowered)
 
 
 def test_the_comparison_finds_a_wrong_value(parts):
-    module, exported, _, lowered = parts
+    module, _, _, _ = parts
     with torch.no_grad():
         module.weight[3, 5] *= 1.01
     with pytest.raises(ConversionError, match=r"self-check: module Net"):
-        comparing.compare_with_torch(module, exported, parts[2], lowered)
+        comparing.compare_with_torch(*parts)
 
 
 _WITHOUT = """

@@ -49,6 +49,18 @@ _RESIZED = {
     ),
     "average pool": lambda: nn.AvgPool2d(3, 2, 1),
     "slices": lambda: Function(lambda x: x[:, 2:, ::2, 1::2]),
+    "slices that count from the end": lambda: Function(lambda x: x[:, 1:-1, 1:-2, -5:]),
+    "every second but for the last": lambda: Function(lambda x: x[:, :, 1:-1:2] + 1),
+    "slices by their size": lambda: Function(
+        lambda x: x.narrow(2, 1, x.shape[2] - 1)[..., x.shape[3] - 9 : x.shape[3] - 2] + 1
+    ),
+    "numbers that reach the end": lambda: Function(lambda x: x.narrow(2, 1, 32)[..., 4:33] + 1),
+    "circular pad": lambda: nn.Conv2d(32, 8, 3, padding=(1, 2), padding_mode="circular"),
+    "replicating pad": lambda: nn.Sequential(nn.ReplicationPad2d((2, 1, 0, 3)), nn.ReLU()),
+    "negative pad": lambda: nn.Sequential(nn.ZeroPad2d((-1, 2, 1, -3)), nn.Conv2d(32, 8, 3)),
+    "slices of pooled pixels": lambda: Function(
+        lambda x, layer: layer(F.max_pool2d(x, 3, 2, 1)[:, :, 1:, :-1]), nn.Conv2d(32, 8, 1)
+    ),
 }
 
 
@@ -99,7 +111,7 @@ def test_another_size(form):
     torch.manual_seed(1)
     module = _RESIZED[form]().eval()
     model = larq_engine.Interpreter(larq_engine.convert_torch(module, torch.randn(1, 32, 33, 33)))
-    for size in (32, 35):
+    for size in (34 if form == "numbers that reach the end" else 32, 35):
         model.resize([(1, 32, size, size)])
         compare(module, model, torch.randn(1, 32, size, size))
 

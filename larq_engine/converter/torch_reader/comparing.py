@@ -15,7 +15,7 @@ from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Graph, Tensor
 from larq_engine.converter.other_sizes import Shapes, find_fixed_larger, find_fixed_sizes
 from larq_engine.converter.third_values import value_before_sign
-from larq_engine.converter.torch_reader.exporting import BATCHES, Exported, export
+from larq_engine.converter.torch_reader.exporting import BATCHES, Exported, Resized, export
 from larq_engine.converter.torch_reader.forced_run import Forced, ForcedRun, difference
 from larq_engine.converter.torch_reader.lowering import Lowered, channels_to
 from larq_engine.converter.torch_reader.packages import import_torch
@@ -75,7 +75,7 @@ def compare_export(module: Any, exported: Exported) -> None:
 
 
 def compare_with_torch(
-    module: Any, exported: Exported, jumps: dict[str, Jump], lowered: Lowered
+    module: Any, resized: Resized, jumps: dict[str, Jump], lowered: Lowered
 ) -> tuple[str, str]:
     """Runs the file and the module on the example inputs and on random ones.
 
@@ -85,7 +85,7 @@ def compare_with_torch(
     Raises:
         ConversionError: Something does not.
     """
-    torch = import_torch()
+    torch, exported = import_torch(), resized.exported
     what = f"module {type(module).__name__}"
     graph = lowered.model.graphs[0]
     taps = _find_taps(graph, lowered, jumps)
@@ -104,21 +104,20 @@ def compare_with_torch(
                 continue
             met += _compare_cases(what, exported, jumps, taps, lowered, [case])
             batches.append(batch)
-    resized, fixed = _compare_resized(what, module, exported, jumps, taps, lowered)
+    agreed, fixed = _compare_resized(what, resized, jumps, taps, lowered)
     shapes = _shapes(exported.inputs)
     also = f", and for batches of {', '.join(map(str, sorted(batches)))}" if batches else ""
     signs = sum(not jump.rounds for jump in taps.values())
     text = (
         f"{counted(signs, 'sign')} and {counted(len(graph.outputs), 'output')} agree with "
-        f"PyTorch, for inputs of the shapes {shapes}{also}.{unchecked}{resized}"
+        f"PyTorch, for inputs of the shapes {shapes}{also}.{unchecked}{agreed}"
     )
     return " ".join([text, *describe_zeros(met)]), fixed
 
 
 def _compare_resized(
     what: str,
-    module: Any,
-    exported: Exported,
+    resized: Resized,
     jumps: dict[str, Jump],
     taps: dict[Tensor, Jump],
     lowered: Lowered,
@@ -130,25 +129,21 @@ def _compare_resized(
     Returns:
         What was found, in words, and why the sizes are fixed, as `find_fixed_sizes` does.
     """
-    torch = import_torch()
+    exported = resized.exported
     agreed: list[str] = []
     not_compared: list[str] = []
 
     def agrees(shapes: Shapes) -> bool | None:
-        inputs = tuple(map(_cut, exported.inputs, shapes))
+        inputs = resized.inputs(shapes)
         named = _shapes(inputs)
         try:
-            with torch.no_grad():
-                module(*inputs)
-        except Exception:  # whatever a module does with sizes that are not its own
-            return None
-        try:
-            graph_module = export(module, inputs).original
+            graph_module = resized.graph(shapes)
         except ConversionError:
             not_compared.append(f"{_NOT_COMPARED} {named}: torch.export cannot trace it there")
             return None
-        names = [[n.name for n in made.graph.nodes] for made in (graph_module, exported.original)]
-        if names[0] != names[1]:
+        if graph_module is None:
+            return None
+        if not resized.has_same_nodes(graph_module):
             not_compared.append(f"{_NOT_COMPARED} {named}: it has other operators there")
             return False
         try:
@@ -166,14 +161,6 @@ def _compare_resized(
         fixed = not_compared[-1]
     found = "".join(f" They agree for the shapes {shapes}, too." for shapes in agreed)
     return found, fixed
-
-
-def _cut(tensor: Any, shape: tuple[int, ...]) -> Any:
-    """As much of a tensor, repeated where that is more."""
-    for axis, size in enumerate(shape):
-        times = -(-size // tensor.shape[axis])
-        tensor = import_torch().cat([tensor] * times, axis).narrow(axis, 0, size)
-    return tensor.contiguous()
 
 
 def _shapes(inputs: Sequence[Any]) -> str:

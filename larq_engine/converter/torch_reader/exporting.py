@@ -84,6 +84,52 @@ def export(module: Any, inputs: tuple[Any, ...], batch: int | None = None) -> Ex
     return Exported(first, second, inputs, tuple(placeholders), names, batch is not None)
 
 
+class Resized:
+    """A module exported for inputs of other sizes, once for each."""
+
+    def __init__(self, module: Any, exported: Exported) -> None:
+        self._module = module
+        self.exported = exported
+        self._graphs: dict[tuple[tuple[int, ...], ...], Any] = {}
+
+    def inputs(self, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
+        """The inputs of the export, cut or repeated."""
+        return tuple(map(_cut, self.exported.inputs, shapes))
+
+    def graph(self, shapes: Sequence[tuple[int, ...]]) -> Any:
+        """Returns the module for inputs of these shapes; None if it does not run with them.
+
+        Raises:
+            ConversionError: torch.export cannot trace it there.
+        """
+        key = tuple(shapes)
+        if key not in self._graphs:
+            self._graphs[key] = self._export(self.inputs(shapes))
+        return self._graphs[key]
+
+    def has_same_nodes(self, graph_module: Any) -> bool:
+        """Whether such a graph has the operators of the export."""
+        original = self.exported.original
+        names = [[node.name for node in made.graph.nodes] for made in (graph_module, original)]
+        return names[0] == names[1]
+
+    def _export(self, inputs: tuple[Any, ...]) -> Any:
+        try:
+            with import_torch().no_grad():
+                self._module(*inputs)
+        except Exception:  # whatever a module does with sizes that are not its own
+            return None
+        return export(self._module, inputs).original
+
+
+def _cut(tensor: Any, shape: tuple[int, ...]) -> Any:
+    """As much of a tensor, repeated where that is more."""
+    for axis, size in enumerate(shape):
+        times = -(-size // tensor.shape[axis])
+        tensor = import_torch().cat([tensor] * times, axis).narrow(axis, 0, size)
+    return tensor.contiguous()
+
+
 # How torch.export tells the line that it could not follow, and the tensor that it does not know.
 _LINE = re.compile(r'raised this error:\s+(File "[^"]+", line \d+)')
 _TENSOR = re.compile(r"model attribute: ([\w.]+)\.")

@@ -5,6 +5,7 @@ so each node of the graph is a module of its own here, whose name leads back to 
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from larq_engine.converter.torch_reader.exporting import Exported
 from larq_engine.converter.torch_reader.nodes import Node, module_path
 from larq_engine.converter.torch_reader.numbers import pad_by_numbers, slice_to_ends
 from larq_engine.converter.torch_reader.packages import import_litert_torch, import_torch
+from larq_engine.converter.torch_reader.slices import Slice
 from larq_engine.converter.weights import WEIGHTED_KINDS
 
 # As litert_torch writes the name of a node's module into names of tensors.
@@ -42,8 +44,13 @@ class Lowered:
     channels_last: bool
 
 
-def lower(exported: Exported, channels_last: bool) -> Lowered:
+def lower(exported: Exported, channels_last: bool, slices: Mapping[str, Slice]) -> Lowered:
     """Makes the file.
+
+    Args:
+        exported: The module.
+        channels_last: Whether inputs and outputs have their channels last.
+        slices: What its slices mean, by the names of nodes.
 
     Raises:
         ConversionError: litert_torch cannot.
@@ -65,10 +72,11 @@ def lower(exported: Exported, channels_last: bool) -> Lowered:
     graph = model.graphs[0]
     found = {tensor: _nodes_in(tensor.name, steps) for op in graph.ops for tensor in op.outputs}
     (end,) = (node for node in exported.rewritten.graph.nodes if node.op == "output")
-    _name_tensors(graph, found, torch.utils._pytree.tree_leaves(end.args))
+    outputs = torch.utils._pytree.tree_leaves(end.args)
+    _name_tensors(graph, found, outputs)
     _name_ends(model, graph, exported)
     pad_by_numbers(graph)
-    slice_to_ends(graph)
+    slice_to_ends(graph, _slices(graph, found, outputs, slices))
     return Lowered(
         schema.write(model),
         model,
@@ -129,6 +137,18 @@ def _make_whole(torch: Any, graph_module: Any, steps: dict[str, Node], channels_
 
 def _nodes_in(name: str, steps: dict[str, Node]) -> list[Node]:
     return list(dict.fromkeys(steps[step] for step in _STEP.findall(name) if step in steps))
+
+
+def _slices(
+    graph: Graph,
+    found: dict[Tensor, list[Node]],
+    outputs: list[Node],
+    slices: Mapping[str, Slice],
+) -> dict[Tensor, Slice]:
+    """What slices mean, by their tensors; those of outputs have the names of these."""
+    nodes = {tensor: parts[0] for tensor, parts in found.items() if len(parts) == 1}
+    nodes |= {t: n for t, n in zip(graph.outputs, outputs, strict=True) if not found.get(t)}
+    return {tensor: slices[node.name] for tensor, node in nodes.items() if node.name in slices}
 
 
 def _name_tensors(graph: Graph, found: dict[Tensor, list[Node]], outputs: list[Node]) -> None:

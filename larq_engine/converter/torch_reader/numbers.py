@@ -4,6 +4,7 @@ It writes pads as SAME where that is equal at the size of the example, and every
 For images of another size they are not what the module has.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.graph import Array, Graph, Op, Tensor
 from larq_engine.converter.padding import SAME, VALID, is_size_free, same_pads
+from larq_engine.converter.torch_reader.slices import Slice
 
 _CONVOLUTIONS = ("CONV_2D", "DEPTHWISE_CONV_2D")
 
@@ -61,29 +63,43 @@ def _padded(op: Op, x: Tensor, pads: Array) -> list[Op]:
     return [pad, replace(op, inputs=[larger, *op.inputs[1:]], options=options)]
 
 
-def slice_to_ends(graph: Graph) -> None:
-    """Slices that reach the end of a dimension say so, in place of its size.
+def slice_to_ends(graph: Graph, slices: Mapping[Tensor, Slice]) -> None:
+    """Slices have the module's numbers, and an open end where they reach the last pixel.
 
     SLICE becomes STRIDED_SLICE: hosts let the output of a SLICE keep the sizes that the file has.
+
+    Args:
+        graph: It is changed.
+        slices: The module's, by the outputs of those that are known.
     """
     for op in list(graph.ops):
         strided = _strided(op) if op.kind == "SLICE" else op
         if strided is not None and strided.kind == "STRIDED_SLICE":
-            graph.replace(op, [_to_ends(strided)])
+            graph.replace(op, [_to_ends(strided, slices.get(op.output))])
     graph.sort()
 
 
-def _to_ends(op: Op) -> Op:
+def _to_ends(op: Op, meant: Slice | None) -> Op:
     x, begin, ends, steps = op.inputs
-    if x is None or ends is None or ends.data is None or steps is None or steps.data is None:
+    if x is None or begin is None or ends is None or steps is None:
+        return op
+    if begin.data is None or ends.data is None or steps.data is None:
         return op
     if op.options.newAxisMask or op.options.ellipsisMask:
         return op  # The numbers are then not those of the dimensions.
-    reaches = (ends.data == np.array(x.shape)) & (steps.data > 0)
+    sizes = np.array(x.shape)
+    begins, last = begin.data.astype(np.int64), ends.data.astype(np.int64)
+    reaches = (last == sizes) & (steps.data > 0)
+    cut = np.flatnonzero((begins != 0) | (last != sizes) | (steps.data != 1))
+    if meant is not None and len(cut) == 1:
+        (axis,) = cut
+        if meant.at(x.shape[axis]) == (begins[axis], last[axis], steps.data[axis]):
+            begins[axis], reaches[axis] = meant.begin, meant.end is None
+            last[axis] = meant.end or 0
     mask = sum(1 << axis for axis in np.flatnonzero(reaches).tolist())
     options = lce_ops.with_options(op, endMask=op.options.endMask | mask)
-    numbers = lce_ops.constant(np.where(reaches, 0, ends.data).astype(np.int32))
-    return replace(op, inputs=[x, begin, numbers, steps], options=options)
+    numbers = [lce_ops.constant(n.astype(np.int32)) for n in (begins, np.where(reaches, 0, last))]
+    return replace(op, inputs=[x, *numbers, steps], options=options)
 
 
 def _strided(op: Op) -> Op | None:

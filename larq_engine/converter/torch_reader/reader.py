@@ -9,13 +9,15 @@ from larq_engine.converter.options import SignOfZero
 from larq_engine.converter.other_sizes import NOT_COMPARED
 from larq_engine.converter.torch_reader.checks import check_inputs, check_module
 from larq_engine.converter.torch_reader.comparing import compare_export, compare_with_torch
-from larq_engine.converter.torch_reader.exporting import BATCHES, export
+from larq_engine.converter.torch_reader.exporting import BATCHES, Exported, Resized, export
 from larq_engine.converter.torch_reader.folding import fold_constants
 from larq_engine.converter.torch_reader.lowering import lower
 from larq_engine.converter.torch_reader.open_batch import open_batch as open_graph
 from larq_engine.converter.torch_reader.packages import import_litert_torch, import_torch
+from larq_engine.converter.torch_reader.pads import write_pads
 from larq_engine.converter.torch_reader.quiet import quiet_torch
-from larq_engine.converter.torch_reader.signs import write_signs
+from larq_engine.converter.torch_reader.signs import Signs, write_signs
+from larq_engine.converter.torch_reader.slices import read_slices
 from larq_engine.converter.torch_reader.straight_through import remove_straight_through
 from larq_engine.converter.torch_reader.zeros import choose_zero
 
@@ -66,17 +68,15 @@ def torch_to_tflite(
         exported = export(module, inputs, BATCHES[0] if open_batch else None)
         if check:
             compare_export(module, exported)
-        remove_straight_through(exported.rewritten)
-        signs = write_signs(exported.rewritten, choice)
-        fold_constants(exported.rewritten)
+        signs = _rewrite(exported, choice)
         progress("making operators of LiteRT")
-        lowered = lower(exported, channels_last)
+        resized = Resized(module, exported)
+        slices = read_slices(exported.rewritten, resized)
+        lowered = lower(exported, channels_last, slices)
         if open_batch:
             twin = export(module, inputs, BATCHES[1])
-            remove_straight_through(twin.rewritten)
-            write_signs(twin.rewritten, choice)
-            fold_constants(twin.rewritten)
-            twin_graph = lower(twin, channels_last).model.graphs[0]
+            _rewrite(twin, choice)
+            twin_graph = lower(twin, channels_last, slices).model.graphs[0]
             what = f"module {type(module).__name__}"
             open_graph(lowered.model.graphs[0], twin_graph, BATCHES, what)
             lowered = replace(lowered, content=schema.write(lowered.model))
@@ -84,5 +84,13 @@ def torch_to_tflite(
         compared, fixed = "", NOT_COMPARED
         if check:
             progress("comparing with PyTorch")
-            compared, fixed = compare_with_torch(module, exported, jumps, lowered)
+            compared, fixed = compare_with_torch(module, resized, jumps, lowered)
     return TorchModel(lowered.content, remarks, compared, fixed)
+
+
+def _rewrite(exported: Exported, choice: SignOfZero) -> Signs:
+    remove_straight_through(exported.rewritten)
+    signs = write_signs(exported.rewritten, choice)
+    write_pads(exported.rewritten)
+    fold_constants(exported.rewritten)
+    return signs
