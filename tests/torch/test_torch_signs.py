@@ -156,6 +156,15 @@ def test_signs_that_become_one(again):
         convert_torch(module, x, sign_of_zero={"*.a": "+1", "*.b": "-1"})
 
 
+def test_signs_that_become_one_beside_another():
+    """Nothing is asked for the third, which is no reason to refuse the two."""
+    torch.manual_seed(0)
+    forms = [("a", torch.sign), ("b", torch.sign), ("c", lambda x: torch.sign(F.relu(x)))]
+    module, x = Layers(forms).eval(), whole_numbers(1, CHANNELS, 6, 6)
+    converted = convert_torch(module, x, sign_of_zero={"*.a": "+1", "*.b": "+1"})
+    assert converted.report.count("binary") == 3
+
+
 @pytest.mark.parametrize(
     "form",
     [

@@ -34,7 +34,13 @@ def choose_zero(
     nodes = {t: lowered.nodes[t] for t in made if lowered.nodes.get(t) in signs.plain}
     wanted = {sign_of_zero.of(sign.layer) for sign in signs.plain.values()}
     for name, sign in signs.plain.items():
-        if name not in nodes.values() and len(wanted) > 1:
+        if name in nodes.values():
+            continue
+        x = signs.jumps[name].value
+        equal = [other for other in signs.plain if signs.jumps[other].value == x]
+        # Those of one value are made together. If none of these is there, it may be any.
+        together = equal if any(other in nodes.values() for other in equal) else signs.plain
+        if len({sign_of_zero.of(signs.plain[other].layer) for other in together}) > 1:
             raise ConversionError(
                 f"{sign.title}: expected a sign of its own, got one that is made together with "
                 "another, as they compute the same; give both the same sign_of_zero, or "
