@@ -189,7 +189,7 @@ STAGES = (
         (BUILD, ["tools/test_torch.sh"]),
         (
             *(r"larq_engine/(command_line|converter|python)/", r"tests/[^/]*\.py$"),
-            *(r"tests/torch/", r"pyproject\.toml$", r"(tests/)?examples/(test_)?digits"),
+            *(r"tests/(corpus|torch)/", r"pyproject\.toml$", r"(tests/)?examples/(test_)?digits"),
             *DOCUMENTS,
         ),
         setup="torch",

@@ -1,0 +1,265 @@
+"""Random PyTorch modules through `convert_torch` and the engine, compared with PyTorch.
+
+    .venv-torch/bin/python -m tests.corpus.torch --count 20000 --seed 1
+
+Exporting takes longer than all else, so several networks are converted as the parts of one module,
+and mostly without the converter's own check. A network is right if its output is PyTorch's at
+batches of 1, 2 and 9 and at another size of image. One that is not, or that is refused, is
+converted again by itself, with the check: a file may refuse another size, if it says so. What is
+wrong is printed at once; the counts at the end tell what was right, wrong, and refused by which
+reason. Several processes may run other seeds each.
+"""
+
+import argparse
+import contextlib
+import gc
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+import larq_engine
+from larq_engine.converter import other_sizes, rules_binary, schema
+from larq_engine.converter.torch_reader import reader
+from tests.torch.random_modules import CHANNELS, SIZES, RandomModules
+
+_BATCHES = (1, 2, 9)
+# Refusals cost another conversion of the rest, so more parts are no faster.
+PARTS = 8
+# One of so many groups is converted with the check.
+GROUPS = 16
+# How far off means, and results of sums beyond 24 bits, may be, as a share of the largest.
+_ROUNDING = 1e-5
+
+
+@dataclass
+class Outcome:
+    """What became of networks.
+
+    Attributes:
+        right: How many are right.
+        wrong: What is wrong, by seeds.
+        refused: Why they were refused, by seeds.
+        fixed: Why files have one size, by seeds; they are right at that.
+        layers: What became of layers.
+    """
+
+    right: int = 0
+    wrong: dict[int, str] = field(default_factory=dict)
+    refused: dict[int, str] = field(default_factory=dict)
+    fixed: dict[int, str] = field(default_factory=dict)
+    layers: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class _Options:
+    """What a group of networks has in common, by its number."""
+
+    flattens: bool
+    open_batch: bool
+    check: bool
+    sign_of_zero: str
+
+    @classmethod
+    def of(cls, seed: int) -> "_Options":
+        group = seed // PARTS
+        return cls(
+            flattens=group % 4 == 1,
+            open_batch=group % 4 in (1, 2),
+            check=group % GROUPS == 0,
+            sign_of_zero="-1" if group % 8 < 4 else "+1",
+        )
+
+    @property
+    def sizes(self) -> tuple[tuple[int, int], ...]:
+        return SIZES[:1] if self.flattens else SIZES
+
+
+def try_networks(seeds: Sequence[int], outcome: Outcome) -> None:
+    """Converts and compares networks of one group."""
+    if not seeds:
+        return
+    options = _Options.of(seeds[0])
+    module = RandomModules(seeds, options.flattens).eval()
+    try:
+        converted = _convert(module, options, check=options.check)
+    except Exception as error:
+        _try_parts(seeds, map(int, re.findall(r"nets\.(\d+)", str(error))), str(error), outcome)
+        return
+    found = _compare(module, converted, options.sizes, options.open_batch)
+    if isinstance(found, str):
+        _try_parts(seeds, _held_by(converted), found, outcome)
+        return
+    outcome.layers.update(layer.became for layer in converted.report.layers)
+    for seed, why in zip(seeds, found, strict=True):
+        if why:
+            _try_alone(seed, why, outcome)
+        else:
+            outcome.right += 1
+
+
+def _held_by(converted: bytes) -> list[int]:
+    """The networks that have an operator with an image of one size."""
+    images = [
+        op.output.name
+        for op in schema.read(converted).graphs[0].ops
+        for x in op.inputs
+        if x is not None and x.is_constant and len(x.shape) == 4 and min(x.shape[1:3]) > 1
+        if op.kind in ("ADD", "MUL", "SUB")
+    ]
+    return [int(number) for name in images for number in re.findall(r"nets\.(\d+)", name)]
+
+
+def _try_parts(seeds: Sequence[int], at_fault: Iterable[int], why: str, outcome: Outcome) -> None:
+    """Goes on with networks that were refused together; what may be at fault goes by itself."""
+    chosen = {seeds[number] for number in at_fault}
+    if len(seeds) == 1:
+        _try_alone(seeds[0], why, outcome)
+    elif chosen:
+        for seed in chosen:
+            try_networks([seed], outcome)
+        try_networks([seed for seed in seeds if seed not in chosen], outcome)
+    else:
+        try_networks(seeds[: len(seeds) // 2], outcome)
+        try_networks(seeds[len(seeds) // 2 :], outcome)
+
+
+def _try_alone(seed: int, why: str, outcome: Outcome) -> None:
+    """Converts a network that was refused or wrong in its group, with the converter's check."""
+    options = _Options.of(seed)
+    module = RandomModules([seed], options.flattens).eval()
+    try:
+        converted = _convert(module, options, check=True)
+    except Exception as error:
+        text = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        table = outcome.wrong if _is_wrong(error) else outcome.refused
+    else:
+        fixed = converted.report.fixed_sizes
+        found = _compare(
+            module, converted, options.sizes[:1] if fixed else options.sizes, options.open_batch
+        )
+        text = found if isinstance(found, str) else found[0]
+        table = outcome.wrong
+        if not text and fixed:
+            text, table = fixed, outcome.fixed
+        elif not text:
+            text = f"right by itself, with the check; without it, or beside others: {why}"
+    table[seed] = text
+    kind = next(name for name, value in vars(outcome).items() if value is table)
+    print(f"seed {seed}, {kind}: {text}\n  {module.nets[0]}", flush=True)
+
+
+def _convert(
+    module: RandomModules, options: _Options, *, check: bool
+) -> larq_engine.ConvertedModel:
+    return larq_engine.convert_torch(
+        module,
+        torch.randint(-16, 17, (1, CHANNELS, *SIZES[0])) / 4,
+        open_batch=options.open_batch,
+        sign_of_zero=dict.fromkeys(module.plain_signs, options.sign_of_zero),
+        check=check,
+    )
+
+
+def _is_wrong(error: Exception) -> bool:
+    """Whether an error is none of the module's: of the self-check, or of a reader's code."""
+    return not isinstance(error, larq_engine.ConversionError) or any(
+        words in str(error) for words in ("self-check", "at fault", "report it")
+    )
+
+
+def _compare(
+    module: RandomModules, converted: bytes, sizes: Sequence[tuple[int, int]], is_open: bool
+) -> list[str] | str:
+    """How outputs differ from PyTorch's, by networks; one text if the file does not run."""
+    model = larq_engine.Interpreter(converted)
+    found = [""] * len(module.nets)
+    generator = torch.Generator().manual_seed(1)
+    for size in sizes:
+        for batch in _BATCHES:
+            shape = (batch, CHANNELS, *size)
+            x = torch.randint(-16, 17, shape, generator=generator) / 4
+            try:
+                if batch == 1 or is_open:
+                    model.resize([shape])  # Else samples are run one by one.
+                got = model.predict(x.numpy())
+            except Exception as error:
+                return f"{shape}: {type(error).__name__}: {error}"
+            with torch.no_grad():
+                expected = [y.numpy() for y in module(x)]
+            outputs = got if isinstance(got, list) else [got]
+            for number, (have, want) in enumerate(zip(outputs, expected, strict=True)):
+                found[number] = found[number] or _difference(f"{shape}", have, want)
+    return found
+
+
+def _difference(what: str, have: np.ndarray, want: np.ndarray) -> str:
+    if have.shape != want.shape:
+        return f"{what}: the shape {have.shape} for {want.shape}"
+    off = np.abs(have.astype(np.float64) - want)
+    bound = _ROUNDING * max(1.0, float(np.abs(want).max(initial=0)))
+    return (
+        ""
+        if (off <= bound).all()
+        else f"{what}: {(off > bound).sum()} of {off.size}, by {off.max()}"
+    )
+
+
+def _reason(text: str) -> str:
+    """A text without what is of one network alone, to count by."""
+    return re.sub(r"-?\d+(\.\d+)?", "N", re.sub(r"'[^']*'", "'...'", text))[:300]
+
+
+@contextlib.contextmanager
+def small_networks():
+    """Small layers stand for large ones, and what was not checked is resized all the same."""
+    places = [
+        (rules_binary, "_has_few_products", lambda layer: False),
+        (reader, "NOT_COMPARED", ""),
+        (other_sizes, "NOT_COMPARED", ""),
+    ]
+    before = [getattr(module, name) for module, name, _ in places]
+    for module, name, value in places:
+        setattr(module, name, value)
+    try:
+        yield
+    finally:
+        for (module, name, _), value in zip(places, before, strict=True):
+            setattr(module, name, value)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=240, help="how many networks")
+    parser.add_argument("--seed", type=int, default=1, help="of the first; others follow")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    gc.freeze()
+    outcome = Outcome()
+    done, first, end = 0, options.seed, options.seed + options.count
+    with contextlib.suppress(KeyboardInterrupt), small_networks():  # what was counted is told
+        while first < end:
+            after = min(end, (first // PARTS + 1) * PARTS)
+            try_networks(range(first, after), outcome)
+            done, first = after - options.seed, after
+    print(
+        f"{done} networks from seed {options.seed}: {outcome.right} right, {len(outcome.wrong)} "
+        f"wrong, {len(outcome.fixed)} of one size, {len(outcome.refused)} refused"
+    )
+    for title, table in (("of one size", outcome.fixed), ("refused", outcome.refused)):
+        reasons: dict[str, list[int]] = {}
+        for seed, text in table.items():
+            reasons.setdefault(_reason(text), []).append(seed)
+        print(f"\n{title}:")
+        for text, seeds in sorted(reasons.items(), key=lambda reason: -len(reason[1])):
+            print(f"{len(seeds):8} {text} (seeds {', '.join(map(str, seeds[:4]))})")
+    print(f"\nlayers: {dict(outcome.layers)}")
+    return 1 if outcome.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,27 @@
+"""A sample of the corpus of random modules, another one in each run."""
+
+import os
+
+import pytest
+
+from tests.corpus.torch import GROUPS, PARTS, Outcome, small_networks, try_networks
+
+_NETWORKS = 3
+
+
+@pytest.mark.parametrize("kind", range(3), ids=["checked", "of one size", "open batch"])
+def test_random_modules(kind):
+    """Networks of one group: the first of each 16 is converted with the check."""
+    group = int.from_bytes(os.urandom(3), "little") // GROUPS * GROUPS + kind
+    first, count = group * PARTS, 2 if kind == 0 else _NETWORKS
+    outcome = Outcome()
+    with small_networks():
+        try_networks(range(first, first + count), outcome)
+    wrong = "".join(
+        f"\n{text}\n  to replay: python -m tests.corpus.torch --count 1 --seed {seed}"
+        f"\n  beside others: --count {count} --seed {first}"
+        for seed, text in outcome.wrong.items()
+    )
+    assert not wrong, wrong
+    assert outcome.right + len(outcome.fixed) + len(outcome.refused) == count
+    assert outcome.right or outcome.fixed
