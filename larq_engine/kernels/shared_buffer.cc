@@ -9,6 +9,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "larq_engine/kernels/process_mutex.h"
+
 namespace larq_engine {
 
 struct SharedBytes {
@@ -24,7 +26,7 @@ namespace {
 constexpr size_t kMostAlike = 8;
 
 struct Kept {
-  std::mutex mutex;
+  ProcessMutex mutex;
   std::unordered_multimap<size_t, SharedBytes*> bytes;  // by key
 };
 

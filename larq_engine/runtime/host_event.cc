@@ -3,11 +3,13 @@
 #include <mutex>
 #include <set>
 
+#include "larq_engine/kernels/process_mutex.h"
+
 namespace larq_engine {
 
 const char* LastingName(const std::string& name) {
   static auto* names = new std::set<std::string>;
-  static std::mutex mutex;
+  static auto& mutex = *new ProcessMutex;
   const std::lock_guard<std::mutex> lock(mutex);
   return names->insert(name).first->c_str();
 }

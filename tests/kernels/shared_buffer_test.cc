@@ -1,7 +1,13 @@
 // Packed weights are in memory once for all who have the same.
 #include "larq_engine/kernels/shared_buffer.h"
 
+#if defined(__unix__)
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <thread>
@@ -150,6 +156,32 @@ TEST(SharedBuffer, ThreadsShareToo) {
   }
   for (std::thread& thread : threads) thread.join();
 }
+
+#if defined(__unix__)
+
+// A forked process shares bytes, whatever other threads did with theirs when it was made.
+TEST(SharedBuffer, ForkedProcessesNeverWait) {
+  std::atomic<bool> is_done = false;
+  std::thread other([&] {
+    for (uint32_t i = 0; !is_done; ++i) const SharedBuffer<uint32_t> bytes(Written(3, i));
+  });
+  for (int i = 0; i < 200; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);  // It ends by a signal if it waits.
+      { const SharedBuffer<uint32_t> bytes(Written(3, 7)); }
+      _exit(0);
+    }
+    int status = -1;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0) << "fork " << i;
+    if (status != 0) break;
+  }
+  is_done = true;
+  other.join();
+}
+
+#endif
 
 }  // namespace
 }  // namespace larq_engine

@@ -69,6 +69,8 @@ FOR_ISA_FILES = {"arm_neon.h", "cstddef", "cstdint", "cstring", "immintrin.h"}
 # has a lock.
 KERNELS_MAY_INCLUDE_TOO = {
     "larq_engine/kernels/cpu_features.cc": ("sys/auxv.h", "sys/syscall.h", "unistd.h"),
+    "larq_engine/kernels/process_mutex.cc": ("mutex", "pthread.h"),
+    "larq_engine/kernels/process_mutex.h": ("mutex",),
     "larq_engine/kernels/cuda/device.h": ("cuda_runtime.h",),
     "larq_engine/kernels/cuda/image.cc": ("larq_engine/version.h",),
     "larq_engine/kernels/shared_buffer.cc": ("mutex",),
