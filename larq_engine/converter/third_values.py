@@ -161,3 +161,22 @@ def describe_chosen(operator: str, framework: str, chosen: Mapping[PlainSign, fl
             more = f" and {len(layers) - NAMED} more" if len(layers) > NAMED else ""
             remarks.append(f"{operator}(0) is {name} here and 0 in {framework}, in {shown}{more}.")
     return remarks
+
+
+def describe_met(inputs: str, zeros: Mapping[str, int], values: Mapping[str, int]) -> str:
+    """Tells what inputs met at the signs that have another value for 0 in the file.
+
+    Args:
+        inputs: What the sentence begins with.
+        zeros: How many values were exactly 0, by layers.
+        values: Of how many, by layers.
+    """
+    there = [layer for layer in values if zeros.get(layer)]
+    if not there:
+        return f"{inputs} met no 0 at a sign that sign_of_zero is for."
+    places = [
+        f"{zeros[layer]} of {values[layer]} values at {name_layer(layer)}"
+        for layer in sorted(there, key=lambda layer: -zeros[layer])[:NAMED]
+    ]
+    more = f" and at {len(there) - NAMED} more signs" if len(there) > NAMED else ""
+    return f"{inputs} met zeros that sign_of_zero is for: {', '.join(places)}{more}."

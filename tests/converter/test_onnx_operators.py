@@ -319,6 +319,21 @@ def test_a_sign_of_zero(rng, at_zero):
     assert converted.report.count("binary") == 1
 
 
+def test_zeros_at_signs_are_counted(rng):
+    """A channel whose weights are 0 is 0 in each of 16 pixels."""
+    net = OnnxNet()
+    weights = signs(rng, 32, 4, 1, 1)
+    weights[5] = 0
+    x = net.op("Sign", net.conv(net.input(1, 4, 4, 4), weights), name="/act/Sign")
+    content = net.finish(net.conv(x, signs(rng, 8, 32, 3, 3), name="/conv/Conv"))
+    remarks = larq_engine.convert_onnx(content, sign_of_zero="+1").report.remarks
+    told = "Random inputs met zeros that sign_of_zero is for: 16 of 512 values at 'act'."
+    assert told in remarks
+    assert (
+        told not in larq_engine.convert_onnx(content, sign_of_zero="+1", check=False).report.remarks
+    )
+
+
 def test_signs_of_zero_by_layer(rng):
     """A sign of what cannot be negative is 0 or 1, whatever is said of it."""
     net = OnnxNet()
@@ -334,6 +349,7 @@ def test_signs_of_zero_by_layer(rng):
     assert converted.report.remarks == (
         "Sign(0) is +1 here and 0 in ONNX, in 'a'.",
         "Sign(0) is -1 here and 0 in ONNX, in 'b'.",
+        "Random inputs met no 0 at a sign that sign_of_zero is for.",
     )
     image = rng.integers(-1, 2, (1, 32, 4, 4)).astype(np.float32)
     got = run_engine(converted, [image])

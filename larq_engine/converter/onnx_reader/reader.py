@@ -24,9 +24,10 @@ from larq_engine.converter.onnx_reader.moving import OPEN_SIZE
 from larq_engine.converter.onnx_reader.network import Network, Operand
 from larq_engine.converter.onnx_reader.resized import compare_other_sizes
 from larq_engine.converter.onnx_reader.table import find_row
+from larq_engine.converter.onnx_reader.zeros import count_zeros
 from larq_engine.converter.options import SignOfZero
 from larq_engine.converter.other_sizes import NOT_COMPARED
-from larq_engine.converter.third_values import choose_signs, describe_chosen
+from larq_engine.converter.third_values import PlainSign, choose_signs, describe_chosen
 
 
 @dataclass(frozen=True)
@@ -70,11 +71,14 @@ def onnx_to_tflite(
         made = schema.make_model([making.graph()])
         content = schema.write(made)
         fixed = NOT_COMPARED
+        remarks = making.remarks()
+        if check and making.chosen:
+            remarks += (count_zeros(made, making.chosen),)
         if check:
             fixed = compare_other_sizes(
                 model, made, lambda other: _Making(other, ends_channels_last, choice).graph()
             )
-    return OnnxFile(content, making.remarks(), fixed)
+    return OnnxFile(content, remarks, fixed)
 
 
 class _Making:
@@ -106,6 +110,11 @@ class _Making:
         self._sign_of_zero.check_layers(sign.layer for sign in signs)
         self._chosen = choose_signs(graph, plain, self._sign_of_zero)
         return graph
+
+    @property
+    def chosen(self) -> dict[Tensor, PlainSign]:
+        """The signs whose 0 is another value than in ONNX."""
+        return {tensor: self._net.plain_signs[tensor] for tensor in self._chosen}
 
     def remarks(self) -> tuple[str, ...]:
         """Where the file is not what the model says to the last bit."""

@@ -11,7 +11,7 @@ from typing import Any
 from larq_engine.converter import schema
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.options import SignOfZero
-from larq_engine.converter.third_values import NAMED, choose_signs, describe_chosen, name_layer
+from larq_engine.converter.third_values import choose_signs, describe_chosen, describe_met
 from larq_engine.converter.torch_reader.forced_run import before_jump, largest_size
 from larq_engine.converter.torch_reader.lowering import Lowered
 from larq_engine.converter.torch_reader.packages import import_torch
@@ -119,16 +119,11 @@ def describe_zeros(met: Sequence[ZerosMet]) -> list[str]:
         values.update(part.values)
     if not met:
         return []
-    there = [layer for layer in values if zeros[layer]]
-    if not there:
-        return ["These inputs met no 0 at a sign that sign_of_zero is for."]
-    places = [
-        f"{zeros[layer]} of {values[layer]} values at {name_layer(layer)}"
-        for layer in sorted(there, key=lambda layer: -zeros[layer])[:NAMED]
-    ]
-    more = f" and at {len(there) - NAMED} more signs" if len(there) > NAMED else ""
+    told = describe_met("These inputs", zeros, values)
+    if not zeros.total():
+        return [told]
     furthest, largest = max((part.furthest, part.largest) for part in met)
     return [
-        f"These inputs met zeros that sign_of_zero is for: {', '.join(places)}{more}. Outputs are "
-        f"up to {furthest:.2g} off those of the module as it is, which are up to {largest:.2g}."
+        f"{told} Outputs are up to {furthest:.2g} off those of the module as it is, which are up "
+        f"to {largest:.2g}."
     ]
