@@ -234,15 +234,24 @@ def _compare_graph(
     return find_fixed_sizes([tensor.shape for tensor in graph.inputs], agrees)
 
 
-def _held_size(model: Model) -> str:
-    """Names an operator that holds a size as a number, which a model of other sizes would not."""
+def held_output(model: Model) -> str:
+    """Names an operator that holds the size of its output as a number, which may hide in results.
+
+    The largest value of an image, say, is often the same in one of another size.
+    """
     for op in (op for graph in model.graphs for op in graph.ops):
         size = op.input(_SIZE_INPUTS.get(op.kind, len(op.inputs)))
         if size is not None and size.is_constant:
             return f"{op.kind} '{op.name}' holds the size of its output as a number"
+    return ""
+
+
+def _held_size(model: Model) -> str:
+    """Names an operator that holds a size as a number, which a model of other sizes would not."""
+    for op in (op for graph in model.graphs for op in graph.ops):
         if op.kind in _BROADCASTING and any(map(_is_image, op.inputs)):
             return f"{op.kind} '{op.name}' holds a constant image of one size"
-    return ""
+    return held_output(model)
 
 
 def _is_image(tensor: Tensor | None) -> bool:

@@ -68,7 +68,8 @@ def choose_signs(
             has_two = isinstance(find_binary(tensor), Binary)
             layer = None if has_two else _binary_but_for(tensor)
             if layer is not None:
-                got = f"a computed value, which the layer '{layer.layer}' reads"
+                reader = f"the layer '{layer.layer}'" if layer.layer else f"a {layer.kind}"
+                got = f"a computed value, which {reader} reads"
                 raise third_value(sign, got)
         elif not is_not_negative(op.inputs[0]) and not _is_part_of_two_values(tensor):
             graph.replace(op, _with_zero(op, wanted))

@@ -13,7 +13,12 @@ from typing import Any
 from larq_engine.converter.check_run import PartRun
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Graph, Tensor
-from larq_engine.converter.other_sizes import Shapes, find_fixed_larger, find_fixed_sizes
+from larq_engine.converter.other_sizes import (
+    Shapes,
+    find_fixed_larger,
+    find_fixed_sizes,
+    held_output,
+)
 from larq_engine.converter.third_values import value_before_sign
 from larq_engine.converter.torch_reader.exporting import BATCHES, Exported, Resized, export
 from larq_engine.converter.torch_reader.forced_run import Forced, ForcedRun, difference
@@ -156,7 +161,8 @@ def _compare_resized(
         return True
 
     sizes = [tuple(tensor.shape) for tensor in exported.inputs]
-    fixed = find_fixed_sizes(sizes, agrees) or find_fixed_larger(sizes, agrees)
+    fixed = held_output(lowered.model) or find_fixed_sizes(sizes, agrees)
+    fixed = fixed or find_fixed_larger(sizes, agrees)
     if fixed and not_compared:
         fixed = not_compared[-1]
     found = "".join(f" They agree for the shapes {shapes}, too." for shapes in agreed)
