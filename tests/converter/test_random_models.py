@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 
 import larq_engine
-from tests import samples
 from tests.converter import random_models
 from tests.converter.frameworks import require_keras
 from tests.kernel_rows import KERNELS
@@ -60,7 +59,7 @@ def check(description: random_models.Model) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    metafunc.parametrize("run", samples.choose(metafunc.config, range(RUNS), SAMPLE))
+    metafunc.parametrize("run", range(RUNS if metafunc.config.getoption("full") else SAMPLE))
 
 
 def test_converted_models_answer_as_keras_does(run: int, request: pytest.FixtureRequest) -> None:
