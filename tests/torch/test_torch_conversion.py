@@ -338,3 +338,13 @@ def test_int8_with_samples():
     assert converted.report.int8.samples == 3
     (signs,) = converted.report.int8.signs
     assert signs.changed < 0.02 * signs.signs
+
+
+@pytest.mark.parametrize("shape", [(9, 10), (10, 9), (8, 8)], ids=str)
+@pytest.mark.parametrize(("window", "stride", "padding"), [(3, 2, 0), (3, 2, 1), (2, 3, 0)])
+def test_max_pools_that_round_up(shape, window, stride, padding):
+    """Windows end with the image in one dimension, and beyond it in the other."""
+    pool = nn.MaxPool2d(window, stride, padding, ceil_mode=True).eval()
+    x = torch.randn(2, 3, *shape)
+    converted = larq_engine.convert_torch(pool, x, check=False)
+    np.testing.assert_array_equal(larq_engine.Interpreter(converted).predict(x.numpy()), pool(x))

@@ -54,3 +54,17 @@ def source_line(node: Node) -> str:
     lines = [line.strip() for line in (node.meta.get("stack_trace") or "").splitlines()]
     files = [line for line in lines if line.startswith("File ")]
     return files[-1].rsplit(", in", 1)[0] if files else ""
+
+
+def add_node(graph: Any, like: Node, target: Any, *args: Any) -> Node:
+    """Adds a call to a graph where it inserts, with what another node says of its place."""
+    made = graph.call_function(target, args)
+    made.meta = {**like.meta, "val": target(*map(_example, args))}
+    return made
+
+
+def _example(argument: Any) -> Any:
+    """What an argument was when the graph was traced."""
+    if isinstance(argument, list):
+        return [*map(_example, argument)]
+    return argument.meta["val"] if is_node(argument) else argument

@@ -6,7 +6,7 @@ litert_torch writes masks and ends of the example's size for them.
 from collections.abc import Sequence
 from typing import Any
 
-from larq_engine.converter.torch_reader.nodes import Node, kind, shape
+from larq_engine.converter.torch_reader.nodes import Node, add_node, kind, shape
 from larq_engine.converter.torch_reader.packages import import_torch
 
 _END = 2**63 - 1
@@ -62,10 +62,7 @@ class _Writer:
         return x
 
     def add(self, target: Any, *args: Any) -> Node:
-        made = self._graph.call_function(target, args)
-        values = import_torch().fx.node.map_arg(args, lambda given: given.meta["val"])
-        made.meta = {**self._node.meta, "val": target(*values)}
-        return made
+        return add_node(self._graph, self._node, target, *args)
 
     def _cut(self, x: Node, axis: int, begin: int, end: int) -> Node:
         return self.add(import_torch().ops.aten.slice.Tensor, x, axis, begin, end)

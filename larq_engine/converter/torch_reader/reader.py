@@ -15,6 +15,7 @@ from larq_engine.converter.torch_reader.lowering import lower
 from larq_engine.converter.torch_reader.open_batch import open_batch as open_graph
 from larq_engine.converter.torch_reader.packages import import_litert_torch, import_torch
 from larq_engine.converter.torch_reader.pads import write_pads
+from larq_engine.converter.torch_reader.pools import write_pools
 from larq_engine.converter.torch_reader.quiet import quiet_torch
 from larq_engine.converter.torch_reader.signs import Signs, write_signs
 from larq_engine.converter.torch_reader.slices import read_slices
@@ -92,5 +93,6 @@ def _rewrite(exported: Exported, choice: SignOfZero) -> Signs:
     remove_straight_through(exported.rewritten)
     signs = write_signs(exported.rewritten, choice)
     write_pads(exported.rewritten)
+    write_pools(exported.rewritten)
     fold_constants(exported.rewritten)
     return signs
