@@ -16,7 +16,8 @@ _THREADS = max(2, os.cpu_count() or 2)
 
 # LiteRT 2.3 takes a convolution in several threads for a product of matrices where the filter is as
 # large as the image and no pad comes before it. Where pads come behind, it then computes the first
-# pixel alone, and leaves the others as they were in memory. Larger filters have pads before them.
+# pixel alone, and leaves the others as they were in memory. Where the stride is 1, larger filters
+# have pads before them.
 _LARGEST_WITHOUT_PAD_BEFORE = 2
 
 
@@ -61,7 +62,8 @@ class PartRun:
 
         LiteRT's own kernels accept it, unlike XNNPACK.
         """
-        declared = [tensor.shape for op in self._ops for tensor in op.outputs]
+        tensors = [t for op in self._ops for t in (*op.inputs, *op.outputs) if t is not None]
+        declared = [tensor.shape for tensor in tensors]
         if any(0 in shape for shape in [*declared, *(array.shape for array in arrays)]):
             return
         for detail in self._interpreter.get_tensor_details():
@@ -107,5 +109,6 @@ def _load(
 def _may_lose_pixels(op: Op) -> bool:
     if op.kind != "CONV_2D" or op.options.padding != schema.PADDING["SAME"] or op.inputs[1] is None:
         return False
-    height, width = op.inputs[1].shape[1:3]
-    return 1 < max(height, width) <= _LARGEST_WITHOUT_PAD_BEFORE
+    taps = op.inputs[1].shape[1:3]
+    is_small = 1 < max(taps) <= _LARGEST_WITHOUT_PAD_BEFORE
+    return is_small or (op.inputs[0] is not None and op.inputs[0].shape[1:3] == taps)

@@ -66,7 +66,7 @@ _VALUES = frozenset(
 
 _PART = "layers|models|engine|activations|initializers|regularizers|constraints|optimizers|losses"
 _PART += "|metrics|quantizers|ops|dtype_policies"
-# On PyTorch, Keras writes the optimizers by the modules that hold its forms for this backend.
+# Keras on PyTorch has optimizers of its own, and names their modules in a file.
 _MODULE = re.compile(
     rf"(?:tf_keras|keras|tensorflow\.keras)(?:\.src)?(?:\.(?:{_PART})(?:\.\w+)*)?"
     r"|keras\.src\.backend\.torch\.optimizers(?:\.torch_\w+)?"

@@ -47,7 +47,7 @@ _BROADCASTING = (
 
 Shapes = list[tuple[int, ...]]
 
-# By how much images are larger where nothing is run: rests that strides leave, and much.
+# Images are larger by so much where nothing is run. The first three leave other rests of strides.
 _LARGER: tuple[Callable[[int, bool], int], ...] = (
     lambda size, is_second: size + (2 if is_second else 1),
     lambda size, is_second: size + (1 if is_second else 2),
@@ -111,12 +111,20 @@ def all_other_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
     found = [others for alternatives in _other_shapes(shapes) for others in alternatives]
     for first, last in _PLACES:
         found += [[_changed(shape, first, last, larger) for shape in shapes] for larger in _LARGER]
-    return found
+    return [others for n, others in enumerate(found) if others not in [[*shapes], *found[:n]]]
 
 
 def larger_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
-    """Returns larger images, whose channels are first and last."""
-    found = [[_changed(shape, *place, _larger) for shape in shapes] for place in _PLACES]
+    """Returns larger images, whose channels are first and last, to be tried in this order.
+
+    Some models only run at sizes that can be halved as often as theirs.
+    """
+    changes = (_larger, lambda size, is_second: 2 * size)
+    found = [
+        [_changed(shape, *place, change) for shape in shapes]
+        for place in _PLACES
+        for change in changes
+    ]
     return [others for others in found if others != [*shapes]]
 
 

@@ -198,7 +198,7 @@ class Session:
         return False
 
     def _find_open_sizes(self) -> list[tuple[int, Shape]]:
-        """The inputs that leave more open than the batch, which is 1 in their shapes here."""
+        """The inputs that leave more open than the batch, which is 1 in these shapes if it is."""
         found = []
         for row in self._interpreter.get_input_details():
             declared = tuple(int(axis) for axis in row["shape_signature"])

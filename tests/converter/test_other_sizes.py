@@ -195,7 +195,14 @@ def _trace_of_a_stride(net: OnnxNet) -> str:
     return net.op("GlobalMaxPool", net.op("Clip", y, np.float32(0), np.float32(1e-3)))
 
 
-@pytest.mark.parametrize("form", [_trace_of_a_resize, _trace_of_a_stride])
+def _trace_of_a_slice(net: OnnxNet) -> str:
+    """The model takes the first 6 pixels, which are all of the image that it was made for."""
+    numbers = [np.array([number]) for number in (1, 6, 3, 1)]
+    x = net.op("Slice", net.input(1, 4, 6, 6), *numbers)
+    return net.op("GlobalMaxPool", net.op("Clip", x, np.float32(0), np.float32(1e-3)))
+
+
+@pytest.mark.parametrize("form", [_trace_of_a_resize, _trace_of_a_stride, _trace_of_a_slice])
 def test_a_file_of_one_size_whose_results_agree(form):
     net = OnnxNet()
     interpreter = larq_engine.Interpreter(convert_onnx(net.finish(form(net))))

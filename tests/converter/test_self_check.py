@@ -570,6 +570,15 @@ def test_filters_as_large_as_the_image(rng, size):
     assert "agree" in convert_tflite(net.finish(y)).report.self_check
 
 
+def test_scalars_are_no_images_that_windows_do_not_fit(rng):
+    """The shape of a scalar is a constant without values."""
+    net = Net()
+    y = net.conv(net.sign(net.input(1, 4, 4, 32)), signs(rng, 16, 3, 3, 32))
+    mean = net.op("MEAN", y, np.array([0, 1, 2, 3], np.int32), shape=(1,), keepDims=False)
+    scalar = net.op("RESHAPE", mean, np.zeros(0, np.int32), shape=())
+    assert "agree" in convert_tflite(net.finish(y, scalar)).report.self_check
+
+
 def test_windows_that_no_longer_fit_at_another_size(rng):
     """LiteRT's kernels crash on what reads the empty image that is left."""
     net = Net()

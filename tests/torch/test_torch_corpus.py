@@ -1,6 +1,6 @@
 """A sample of the corpus of random modules, another one in each run."""
 
-import os
+import random
 
 import pytest
 
@@ -10,9 +10,10 @@ _NETWORKS = 3
 
 
 @pytest.mark.parametrize("kind", range(3), ids=["checked", "of one size", "open batch"])
-def test_random_modules(kind):
+def test_random_modules(kind, request):
     """Networks of one group: the first of each 16 is converted with the check."""
-    group = int.from_bytes(os.urandom(3), "little") // GROUPS * GROUPS + kind
+    draw = random.Random(request.config.getoption("--sample"))
+    group = draw.randrange(1 << 20) * GROUPS + kind + (draw.choice([0, 4]) if kind else 0)
     first, count = group * PARTS, 2 if kind == 0 else _NETWORKS
     outcome = Outcome()
     with small_networks():
@@ -24,4 +25,3 @@ def test_random_modules(kind):
     )
     assert not wrong, wrong
     assert outcome.right + len(outcome.fixed) + len(outcome.refused) == count
-    assert outcome.right or outcome.fixed

@@ -189,7 +189,12 @@ class Signs(nn.Module):
 
 
 def test_a_sign_of_three_values():
-    words = ["torch.sign in 'act'", "test_torch_errors.py", "which the layer", 'sign_of_zero="+1"']
+    words = [
+        "torch.sign in 'act'",
+        "test_torch_errors.py",
+        "which a CONV_2D reads",
+        'sign_of_zero="+1"',
+    ]
     words += ["write torch.where(x >= 0, 1.0, -1.0)", "--sign-of-zero 'act=+1'"]
     refused(ConversionError, words, Signs().eval())
     report = convert_torch(Signs().eval(), X, sign_of_zero="-1").report

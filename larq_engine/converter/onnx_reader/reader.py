@@ -72,8 +72,8 @@ def onnx_to_tflite(
         content = schema.write(made)
         fixed = NOT_COMPARED
         remarks = making.remarks()
-        if check and making.chosen:
-            remarks += (count_zeros(made, making.chosen),)
+        if check and (told := count_zeros(made, making.chosen)):
+            remarks += (told,)
         if check:
             fixed = compare_other_sizes(
                 model, made, lambda other: _Making(other, ends_channels_last, choice).graph()

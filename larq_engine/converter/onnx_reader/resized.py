@@ -16,7 +16,7 @@ from larq_engine.converter.bits import has_same_options
 from larq_engine.converter.check_inputs import random_inputs
 from larq_engine.converter.check_run import PartRun
 from larq_engine.converter.errors import ConversionError
-from larq_engine.converter.graph import Array, Graph, Model, Tensor
+from larq_engine.converter.graph import Array, Graph, Model, Op, Tensor
 from larq_engine.converter.onnx_reader.file import Declared, OnnxModel
 from larq_engine.converter.other_sizes import Shapes, all_other_shapes, differs_at, find_fixed_sizes
 from larq_engine.python.errors import host_errors
@@ -81,10 +81,9 @@ def _has_same_operators(ours: Graph, theirs: Graph) -> bool:
 
     for a, b in zip(ours.ops, theirs.ops, strict=True):
         if (a.kind, b.kind) == ("TRANSPOSE", "RESHAPE"):
-            # The reader writes transpositions so that move nothing, as of an image of one pixel.
+            # The reader writes a transposition that moves nothing, as of one pixel, as a reshape.
             inputs = [(a.inputs[0], b.inputs[0])]
-        elif a.kind == b.kind == "STRIDED_SLICE":
-            # Numbers beyond the last pixel mean the last one, in the file as in the model.
+        elif a.kind == b.kind == "STRIDED_SLICE" and _takes_the_same(a, b):
             inputs = [(a.inputs[0], b.inputs[0])]
         elif a.kind == b.kind and has_same_options(a, b) and len(a.inputs) == len(b.inputs):
             inputs = [*zip(a.inputs, b.inputs, strict=True)]
@@ -94,6 +93,30 @@ def _has_same_operators(ours: Graph, theirs: Graph) -> bool:
             return False
         known.update(zip(a.outputs, b.outputs, strict=True))
     return all(map(is_same, ours.outputs, theirs.outputs))
+
+
+def _takes_the_same(a: Op, b: Op) -> bool:
+    """Returns whether a slice takes of another size what the slice that was made for it takes."""
+    if b.inputs[0] is None or a.options.shrinkAxisMask != b.options.shrinkAxisMask:
+        return False
+    return _ranges(a, b.inputs[0].shape) == _ranges(b, b.inputs[0].shape)
+
+
+def _ranges(op: Op, shape: tuple[int, ...]) -> list[range] | None:
+    numbers = [t.data for t in op.inputs[1:4] if t is not None and t.data is not None]
+    if len(numbers) != len(op.inputs[1:4]):
+        return None
+    begins, ends, steps = (values.ravel().tolist() for values in numbers)
+    return [
+        range(size)[
+            slice(
+                None if op.options.beginMask >> axis & 1 else begins[axis],
+                None if op.options.endMask >> axis & 1 else ends[axis],
+                steps[axis],
+            )
+        ]
+        for axis, size in enumerate(shape)
+    ]
 
 
 def _run(model: Model, given: list[Array]) -> list[Array]:

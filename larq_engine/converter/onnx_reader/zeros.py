@@ -15,16 +15,18 @@ _SEED = 0
 
 
 def count_zeros(made: Model, chosen: Mapping[Tensor, PlainSign]) -> str:
-    """Runs a float file on random inputs; tells of the zeros at the signs that were chosen."""
+    """Runs a float file on random inputs; tells of zeros at the signs that were chosen, if any."""
     graph = made.graphs[0]
-    before = {value_before_sign(tensor): sign.layer for tensor, sign in chosen.items()}
-    layers = {tensor: layer for tensor, layer in before.items() if tensor is not None}
-    run = PartRun(made, graph.inputs, graph.ops, [*layers])
+    before = [(value_before_sign(tensor), sign.layer) for tensor, sign in chosen.items()]
+    layers = [(tensor, layer) for tensor, layer in before if tensor is not None]
+    if not layers:
+        return ""
+    run = PartRun(made, graph.inputs, graph.ops, [tensor for tensor, _ in layers])
     given = random_inputs(graph, -1.0, 1.0, np.random.default_rng(_SEED))
     zeros, values = Counter[str](), Counter[str]()
     with host_errors("self-check (check=False leaves it out)"):
         run.run(dict(zip(graph.inputs, given, strict=True)))
-        for tensor, layer in layers.items():
+        for tensor, layer in layers:
             value = run.value(tensor)
             zeros[layer] += int((value == 0).sum())
             values[layer] += value.size
