@@ -29,6 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
     parts.chosen = config.getoption("--part")
 
 
+@pytest.hookimpl(trylast=True)  # after -k and -m, so that a sample is one of what they leave
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     selected = samples.drawn(config, [item for item in items if parts.is_chosen(item)])
     kept = set(selected)

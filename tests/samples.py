@@ -1,4 +1,4 @@
-"""What runs of large grids, and of tests that train for minutes: a sample, another each time.
+"""Chooses what runs of large grids and of tests that train for minutes: another sample each time.
 
 --full runs every case. --sample N draws a sample again; a failing test prints its number.
 """

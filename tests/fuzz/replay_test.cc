@@ -67,8 +67,8 @@ TEST(FuzzReplay, MadeUpGraphs) {
   EXPECT_LT(ran, cases * 4 / 5);
 }
 
-// Graphs that ran count. The plug-in takes convolutions and dense layers where the CPU has faster
-// rows for them than portable ones.
+// Only graphs that ran are looked at. The plug-in takes convolutions and dense layers where the CPU
+// has faster rows for them than portable ones.
 TEST(FuzzReplay, MadeUpGraphsHaveEveryForm) {
   std::mt19937 random(22);
   std::set<int> kinds, inputs;
