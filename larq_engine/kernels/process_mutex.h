@@ -7,8 +7,8 @@
 namespace larq_engine {
 
 // A forked process has the thread that forked alone, and would wait for ever for one that another
-// thread had locked. So whoever forks holds all of them meanwhile. Each must be held for moments,
-// and with no other one, and must never be destroyed.
+// thread had locked. So whoever forks waits for all of them and holds them meanwhile. Each must be
+// locked with no other one, and must never be destroyed.
 class ProcessMutex : public std::mutex {
  public:
   ProcessMutex();

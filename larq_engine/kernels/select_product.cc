@@ -20,9 +20,11 @@ constexpr double kBytesAwaitedPerCycle = 30;
 constexpr double kCyclesPerExpansion = 5;
 constexpr double kExpansionCyclesPerRun = 5;
 
-// What comes from an L3 comes so much sooner on a Zen 4 than on that Xeon (choice_bench, dense
-// layers of 4,096 to 1,024). Rows of planes are chosen as for the Xeon: the smaller one is as fast.
-constexpr double kReadsOfL3 = 3;
+// A Zen 4 reads from its L3 so many times as fast as that Xeon from memory (choice_bench, dense
+// layers of 4,096 to 1,024). Other x86 CPUs without a server's second multiplier are taken for one
+// like it. Rows of planes are chosen as for the Xeon, since the row with fewer bytes is as fast on
+// a Zen 4.
+constexpr double kL3Speedup = 3;
 
 // The row of bytes named `forced`, or the cheapest of those that the CPU runs.
 const ByteRow* SelectBytes(CpuFeatures cpu, const Bconv2dSpec& spec, std::string_view forced) {
@@ -91,7 +93,7 @@ ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec, std::strin
   double bytes_cycles = 0;
   if (choice.bytes != nullptr) bytes_cycles = BytesCycles(cpu, *choice.bytes, spec);
   if (one_pixel) {
-    const double sooner = cpu.has_two_multipliers() ? 1 : kReadsOfL3;
+    const double sooner = cpu.Has(Isa::kAvx2) && !cpu.has_two_multipliers() ? kL3Speedup : 1;
     if (choice.planes != nullptr) {
       choice.cycles += ReadCycles(static_cast<double>(spec.groups * spec.bits_weights) *
                                   PlaneBytes(*choice.planes, shape)) /
