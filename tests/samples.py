@@ -51,7 +51,7 @@ def choose(config: pytest.Config, cases: Sequence[T], count: int) -> list[T]:
 
 
 def drawn(config: pytest.Config, items: list[pytest.Item]) -> list[pytest.Item]:
-    """Of each group of tests that are marked as `drawn` one, and all others; all that are named."""
+    """Leaves one test of each group that is marked as `drawn`, unless tests were named."""
     if config.getoption("--full") or any("::" in argument for argument in config.args):
         return items
     groups: dict[str, list[pytest.Item]] = defaultdict(list)

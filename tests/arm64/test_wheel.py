@@ -89,7 +89,7 @@ def quicknet(tmp_path_factory):
         graph.outputs[:] = [output for op in graph.ops[first:] for output in op.outputs]
         (folder / f"{name}.tflite").write_bytes(schema.write(model))
     environment = os.environ | {"PYTHONPATH": str(_ROOT)}
-    # Where the plug-in convolves floats, as on x86, it adds in another order than XNNPACK.
+    # The plug-in adds in another order than XNNPACK where it convolves floats, as on x86.
     here = [sys.executable, _RUN_MODELS, folder, "here", "off"]
     subprocess.run(here, env=environment, check=True)
     return folder

@@ -12,7 +12,6 @@ which reason.
 import argparse
 import contextlib
 import gc
-import re
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
@@ -24,9 +23,11 @@ from larq_engine.converter import rules_binary
 from tests.converter.onnx_models import reference
 from tests.converter.onnx_random import RandomNet, ReferenceFailsError, random_model
 from tests.converter.onnx_random_networks import random_network
+from tests.corpus.outcomes import blames_converter, difference, reason
 
 # How far off results of operators that round may be, as a share of the largest.
 _ROUNDING = 1e-5
+_MOST = 150  # letters of a reason
 
 
 @dataclass
@@ -63,16 +64,16 @@ def try_graph(seed: int) -> Outcome:
     try:
         converted = larq_engine.convert_onnx(content, **made.options)
     except larq_engine.ConversionError as error:
-        if _is_wrong(error):
+        if blames_converter(error):
             outcome.wrong = f"converting it: {error}"
         else:
-            outcome.refused = _reason(str(error))
+            outcome.refused = reason(str(error), _MOST)
         return outcome
     except Exception as error:
         outcome.wrong = f"converting it: {type(error).__name__}: {error}"
         return outcome
     outcome.layers.update(
-        f"{layer.became}" + (f": {_reason(layer.reason)}" if layer.reason else "")
+        f"{layer.became}" + (f": {reason(layer.reason, _MOST)}" if layer.reason else "")
         for layer in converted.report.layers
     )
     try:
@@ -121,7 +122,7 @@ def _compare_resized(
         content = made.net.finish(*made.outputs, shapes=inputs)
         again = larq_engine.convert_onnx(content, **made.options)
     except larq_engine.ConversionError as error:
-        if not _is_wrong(error):
+        if not blames_converter(error):
             outcome.compared["another size: refused"] += 1
             return
         raise
@@ -143,23 +144,9 @@ def _difference(
 ) -> str:
     found = results if isinstance(results, list) else [results]
     for number, (want, have) in enumerate(zip(expected, found, strict=True)):
-        if want.shape != have.shape:
-            return f"{what}: output {number}: shape {have.shape} for {want.shape}"
-        bound = tolerance * max(1.0, float(np.abs(want).max(initial=0)))
-        off = np.abs(have.astype(np.float64) - want)
-        if not (off <= bound).all():
-            return f"{what}: output {number}: {(off > bound).sum()} of {off.size}, by {off.max()}"
+        if text := difference(f"{what}: output {number}", have, want, tolerance):
+            return text
     return ""
-
-
-def _is_wrong(error: Exception) -> bool:
-    """Whether an error is none of the model's: of the self-check, or of a reader's code."""
-    return any(words in str(error) for words in ("self-check", "at fault", "report it"))
-
-
-def _reason(text: str) -> str:
-    """A text without what is of one graph alone, to count by."""
-    return re.sub(r"-?\d+(\.\d+)?", "N", re.sub(r"'[^']*'", "'...'", text))[:150]
 
 
 def main() -> int:

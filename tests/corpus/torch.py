@@ -19,12 +19,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
 import torch
 
 import larq_engine
 from larq_engine.converter import other_sizes, rules_binary, schema
 from larq_engine.converter.torch_reader import reader
+from tests.corpus.outcomes import blames_converter, difference, reason
 from tests.torch.random_modules import CHANNELS, SIZES, RandomModules
 
 _BATCHES = (1, 2, 9)
@@ -34,6 +34,7 @@ PARTS = 8
 GROUPS = 16
 # How far off means, and results of sums beyond 24 bits, may be, as a share of the largest.
 _ROUNDING = 1e-5
+_MOST = 300  # letters of a reason
 
 
 @dataclass
@@ -166,10 +167,7 @@ def _convert(
 
 
 def _is_wrong(error: Exception) -> bool:
-    """Whether an error is none of the module's: of the self-check, or of a reader's code."""
-    return not isinstance(error, larq_engine.ConversionError) or any(
-        words in str(error) for words in ("self-check", "at fault", "report it")
-    )
+    return not isinstance(error, larq_engine.ConversionError) or blames_converter(error)
 
 
 def _compare(
@@ -193,25 +191,8 @@ def _compare(
                 expected = [y.numpy() for y in module(x)]
             outputs = got if isinstance(got, list) else [got]
             for number, (have, want) in enumerate(zip(outputs, expected, strict=True)):
-                found[number] = found[number] or _difference(f"{shape}", have, want)
+                found[number] = found[number] or difference(f"{shape}", have, want, _ROUNDING)
     return found
-
-
-def _difference(what: str, have: np.ndarray, want: np.ndarray) -> str:
-    if have.shape != want.shape:
-        return f"{what}: the shape {have.shape} for {want.shape}"
-    off = np.abs(have.astype(np.float64) - want)
-    bound = _ROUNDING * max(1.0, float(np.abs(want).max(initial=0)))
-    return (
-        ""
-        if (off <= bound).all()
-        else f"{what}: {(off > bound).sum()} of {off.size}, by {off.max()}"
-    )
-
-
-def _reason(text: str) -> str:
-    """A text without what is of one network alone, to count by."""
-    return re.sub(r"-?\d+(\.\d+)?", "N", re.sub(r"'[^']*'", "'...'", text))[:300]
 
 
 @contextlib.contextmanager
@@ -253,7 +234,7 @@ def main() -> int:
     for title, table in (("of one size", outcome.fixed), ("refused", outcome.refused)):
         reasons: dict[str, list[int]] = {}
         for seed, text in table.items():
-            reasons.setdefault(_reason(text), []).append(seed)
+            reasons.setdefault(reason(text, _MOST), []).append(seed)
         print(f"\n{title}:")
         for text, seeds in sorted(reasons.items(), key=lambda reason: -len(reason[1])):
             print(f"{len(seeds):8} {text} (seeds {', '.join(map(str, seeds[:4]))})")

@@ -66,8 +66,8 @@ _SIGNS: dict[str, Values] = {
     "masks": _masks,
     "straight through": _straight_through,
 }
-# Of two and more values between which 0 is. Where 0 is padded with, their layers may hold an image
-# of one size, so that the file refuses others.
+# These have values on both sides of 0, but not 0. Behind a pad of zeros, their layers may hold an
+# image of one size, so that the file refuses others.
 _UNEVEN: dict[str, Values] = {
     "two values": lambda x: torch.where(x >= 0, 0.75, -0.25),
     **{
@@ -103,7 +103,7 @@ def _quantizer(rng: random.Random) -> Step:
     """Values at equal distances, of 1 to 4 bits, with and without a sign."""
     bits, step = rng.randint(1, 4), rng.choice([0.25, 0.5, 1.0])
     end = 2 ** (bits - 1) - 1 or 1
-    # Those with a sign are rare, as the ones of _UNEVEN.
+    # Quantizers with a sign are rare, for the same reason as _UNEVEN.
     low, high = (-end, end) if rng.random() < 0.15 else (0, 2**bits - 1)
     form = rng.randrange(3)
     if form == 0:
