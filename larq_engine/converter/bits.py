@@ -262,6 +262,11 @@ def has_same_options(a: Op, b: Op) -> bool:
     )
 
 
+def has_same_data(a: Array, b: Array) -> bool:
+    """Returns whether two constants have equal values; NaN is equal to NaN."""
+    return a.shape == b.shape and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+
+
 def _fields(op: Op) -> dict[str, Any]:
     if not op.options:
         return {}

@@ -93,14 +93,14 @@ ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec, std::strin
   double bytes_cycles = 0;
   if (choice.bytes != nullptr) bytes_cycles = BytesCycles(cpu, *choice.bytes, spec);
   if (one_pixel) {
-    const double sooner = cpu.Has(Isa::kAvx2) && !cpu.has_two_multipliers() ? kL3Speedup : 1;
+    const double speedup = cpu.Has(Isa::kAvx2) && !cpu.has_two_multipliers() ? kL3Speedup : 1;
     if (choice.planes != nullptr) {
       choice.cycles += ReadCycles(static_cast<double>(spec.groups * spec.bits_weights) *
                                   PlaneBytes(*choice.planes, shape)) /
-                       sooner;
+                       speedup;
     }
     if (choice.bytes != nullptr) {
-      bytes_cycles += ReadCycles(FilterBytes(*choice.bytes, spec)) / sooner;
+      bytes_cycles += ReadCycles(FilterBytes(*choice.bytes, spec)) / speedup;
     }
   } else if (choice.bytes != nullptr && FilterBytes(*choice.bytes, spec) > kBytesHeld) {
     bytes_cycles += FilterBytes(*choice.bytes, spec) / kBytesAwaitedPerCycle / choice.bytes->mr;

@@ -72,9 +72,9 @@ def onnx_to_tflite(
         content = schema.write(made)
         fixed = NOT_COMPARED
         remarks = making.remarks()
-        if check and (told := count_zeros(made, making.chosen)):
-            remarks += (told,)
         if check:
+            if told := count_zeros(made, making.chosen):
+                remarks += (told,)
             fixed = compare_other_sizes(
                 model, made, lambda other: _Making(other, ends_channels_last, choice).graph()
             )

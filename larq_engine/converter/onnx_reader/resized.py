@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from larq_engine.converter import schema
-from larq_engine.converter.bits import has_same_options
+from larq_engine.converter.bits import has_same_data, has_same_options
 from larq_engine.converter.check_inputs import random_inputs
 from larq_engine.converter.check_run import PartRun
 from larq_engine.converter.errors import ConversionError
@@ -77,7 +77,7 @@ def _has_same_operators(ours: Graph, theirs: Graph) -> bool:
             return a is b
         if a.data is None or b.data is None:
             return a.data is b.data and known.get(a) is b
-        return a.data is b.data or bool(np.array_equal(a.data, b.data, equal_nan=True))
+        return a.data is b.data or has_same_data(a.data, b.data)
 
     for a, b in zip(ours.ops, theirs.ops, strict=True):
         if (a.kind, b.kind) == ("TRANSPOSE", "RESHAPE"):
@@ -99,7 +99,8 @@ def _takes_the_same(a: Op, b: Op) -> bool:
     """Returns whether a slice takes of another size what the slice that was made for it takes."""
     if b.inputs[0] is None or a.options.shrinkAxisMask != b.options.shrinkAxisMask:
         return False
-    return _ranges(a, b.inputs[0].shape) == _ranges(b, b.inputs[0].shape)
+    ours, theirs = (_ranges(op, b.inputs[0].shape) for op in (a, b))
+    return ours is not None and ours == theirs
 
 
 def _ranges(op: Op, shape: tuple[int, ...]) -> list[range] | None:

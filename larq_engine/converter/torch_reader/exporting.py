@@ -108,7 +108,7 @@ class Resized:
         return self._graphs[key]
 
     def has_same_nodes(self, graph_module: Any) -> bool:
-        """Whether such a graph has the operators of the export."""
+        """Returns whether such a graph has the operators of the export."""
         original = self.exported.original
         names = [[node.name for node in made.graph.nodes] for made in (graph_module, original)]
         return names[0] == names[1]

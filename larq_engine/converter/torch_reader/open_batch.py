@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from larq_engine.converter import lce_ops, schema
-from larq_engine.converter.bits import has_same_options
+from larq_engine.converter.bits import has_same_data, has_same_options
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Array, Graph, Op, Tensor
 
@@ -94,7 +94,7 @@ class _Opening:
         for index, (x, y) in enumerate(zip(op.inputs, twin.inputs, strict=True)):
             if x is None or y is None or x.data is None or y.data is None:
                 continue
-            if x.shape == y.shape and np.array_equal(x.data, y.data, equal_nan=_is_float(x)):
+            if has_same_data(x.data, y.data):
                 continue
             if _SIZES.get(op.kind) == index:
                 self._open_sizes(op, index, x.data, y.data)

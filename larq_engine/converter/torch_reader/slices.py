@@ -31,7 +31,7 @@ class Slice:
     step: int
 
     def at(self, size: int) -> tuple[int, int, int]:
-        """Where it begins and ends in a dimension of this size."""
+        """Returns its begin, end and step in a dimension of this size."""
         begin, end, step = slice(self.begin, self.end, self.step).indices(size)
         return begin, max(begin, end), step
 
@@ -58,14 +58,14 @@ def _read(node: Node) -> Slice:
 
 
 def _size(node: Node) -> int:
-    """That of the dimension which a node cuts."""
+    """Returns the size of the dimension which a node cuts."""
     sizes = shape(node.args[0])
     assert sizes is not None
     return int(sizes[node.args[1] if len(node.args) > 1 else 0])
 
 
 def _has_numbers(numbers: Slice) -> bool:
-    """Whether it has some that may have been computed."""
+    """Returns whether a slice has numbers that the module may have computed."""
     return numbers.begin > 0 or (numbers.end is not None and numbers.end > 0)
 
 

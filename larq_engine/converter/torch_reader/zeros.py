@@ -38,7 +38,7 @@ def choose_zero(
             continue
         x = signs.jumps[name].value
         equal = [other for other in signs.plain if signs.jumps[other].value == x]
-        # Those of one value are made together. If none of these is there, it may be any.
+        # Signs of one value are made together. If none of them is there, it may be with any other.
         together = equal if any(other in nodes.values() for other in equal) else signs.plain
         if len({sign_of_zero.of(signs.plain[other].layer) for other in together}) > 1:
             raise ConversionError(
