@@ -187,7 +187,15 @@ _OF_RUNTIME = {
         "placement_option.h",
         "profile.h",
     ),
-    "host": ("host/", "ops/", "plan/", "executors.h", "larq_engine.h", "tflite_abi.h"),
+    "host": (
+        "host/",
+        "ops/",
+        "plan/",
+        "executors.h",
+        "larq_engine.h",
+        "shared_by_key.h",
+        "tflite_abi.h",
+    ),
     **{
         device: (
             f"{device}/",
@@ -198,6 +206,7 @@ _OF_RUNTIME = {
             "executor.h",
             "host_event.h",
             "profile.h",
+            "shared_by_key.h",
             "tflite_abi.h",
         )
         for device in _DEVICES

@@ -1,9 +1,7 @@
 #include "larq_engine/runtime/cuda/cuda_device.h"
 
-#include <map>
-#include <mutex>
-
 #include "larq_engine/runtime/cuda/cuda_image.h"
+#include "larq_engine/runtime/shared_by_key.h"
 
 namespace larq_engine {
 namespace {
@@ -118,16 +116,12 @@ int CountCudaDevices() {
 }
 
 std::shared_ptr<CudaDevice> OpenCudaDevice(int ordinal) {
-  static std::mutex mutex;
-  static auto* devices = new std::map<int, std::weak_ptr<CudaDevice>>;
-  const std::lock_guard<std::mutex> lock(mutex);
-  std::weak_ptr<CudaDevice>& known = (*devices)[ordinal];
-  if (std::shared_ptr<CudaDevice> device = known.lock()) return device;
-  // The library first: it is what a user can install.
-  const LarqEngineCudaImage& image = OpenCudaImage(CudaImagePath());
-  auto device = std::make_shared<CudaDevice>(OpenCudaDriver(), image, ordinal);
-  known = device;
-  return device;
+  static SharedByKey<int, CudaDevice>& devices = *new SharedByKey<int, CudaDevice>;
+  return devices.Get(ordinal, [ordinal] {
+    // The library first: it is what a user can install.
+    const LarqEngineCudaImage& image = OpenCudaImage(CudaImagePath());
+    return std::make_shared<CudaDevice>(OpenCudaDriver(), image, ordinal);
+  });
 }
 
 }  // namespace larq_engine

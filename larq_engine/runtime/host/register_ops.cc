@@ -9,8 +9,6 @@
 #endif
 
 #include <cstdio>
-#include <map>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -21,6 +19,7 @@
 #include "larq_engine/runtime/host/plan_node.h"
 #include "larq_engine/runtime/host/unpacked_weights.h"
 #include "larq_engine/runtime/larq_engine.h"
+#include "larq_engine/runtime/shared_by_key.h"
 
 namespace larq_engine {
 namespace {
@@ -65,15 +64,8 @@ AddCustomFn FindAddCustom() { return nullptr; }
 
 // One engine for each number of threads, as long as somebody uses it.
 std::shared_ptr<Engine> SharedEngine(int threads) {
-  static std::mutex mutex;
-  static std::map<int, std::weak_ptr<Engine>> engines;
-  const std::lock_guard<std::mutex> lock(mutex);
-  std::shared_ptr<Engine> engine = engines[threads].lock();
-  if (engine == nullptr) {
-    engine = MakeEngine(ParseEngineOptions(nullptr, nullptr, 0));
-    engines[threads] = engine;
-  }
-  return engine;
+  static SharedByKey<int, Engine>& engines = *new SharedByKey<int, Engine>;
+  return engines.Get(threads, [] { return MakeEngine(ParseEngineOptions(nullptr, nullptr, 0)); });
 }
 
 // A node of the host: made before its tensors are known, planned (or its weights unpacked) at the
