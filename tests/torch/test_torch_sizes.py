@@ -58,6 +58,12 @@ _RESIZED = {
     "circular pad": lambda: nn.Conv2d(32, 8, 3, padding=(1, 2), padding_mode="circular"),
     "replicating pad": lambda: nn.Sequential(nn.ReplicationPad2d((2, 1, 0, 3)), nn.ReLU()),
     "negative pad": lambda: nn.Sequential(nn.ZeroPad2d((-1, 2, 1, -3)), nn.Conv2d(32, 8, 3)),
+    # litert_torch gives the slice the name of the norm.
+    "slice before a norm": lambda: nn.Sequential(
+        nn.Conv2d(32, 8, 1),
+        Function(lambda x: x[:, :, : x.shape[2] - 1, 1:]),
+        nn.BatchNorm2d(8),
+    ),
     "slices of pooled pixels": lambda: Function(
         lambda x, layer: layer(F.max_pool2d(x, 3, 2, 1)[:, :, 1:, :-1]), nn.Conv2d(32, 8, 1)
     ),
@@ -79,6 +85,10 @@ _FIXED = {
     # Its largest value is the same in each image that leaves nothing out.
     "largest of a resized image": lambda: nn.Sequential(
         nn.Upsample(scale_factor=2), Function(lambda x: x.amax((2, 3)))
+    ),
+    # Every image has a pixel of the largest level.
+    "largest level of rolled pixels": lambda: Function(
+        lambda x: (x.roll(1, 2) * 9).clamp(0, 1).round().amax((2, 3))
     ),
     "transposed": lambda: nn.ConvTranspose2d(4, 4, 2, 2),
     "average of windows": lambda: nn.AvgPool2d(3, 2, 1, count_include_pad=False),

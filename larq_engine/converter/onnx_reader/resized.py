@@ -12,13 +12,13 @@ from dataclasses import replace
 import numpy as np
 
 from larq_engine.converter import schema
-from larq_engine.converter.bits import has_same_data, has_same_options
 from larq_engine.converter.check_inputs import random_inputs
 from larq_engine.converter.check_run import PartRun
 from larq_engine.converter.errors import ConversionError
-from larq_engine.converter.graph import Array, Graph, Model, Op, Tensor
+from larq_engine.converter.graph import Array, Graph, Model
 from larq_engine.converter.onnx_reader.file import Declared, OnnxModel
 from larq_engine.converter.other_sizes import Shapes, all_other_shapes, differs_at, find_fixed_sizes
+from larq_engine.converter.same_operators import has_same_operators
 from larq_engine.python.errors import host_errors
 
 _SEED = 0
@@ -57,67 +57,13 @@ def compare_other_sizes(model: OnnxModel, made: Model, make: Callable[[OnnxModel
     shapes = [tuple(n or 1 for n in given.shape) for given in model.inputs]
     for others in all_other_shapes(shapes):
         graph = at(others)
-        if graph is not None and not _has_same_operators(made.graphs[0], graph):
+        if graph is not None and not has_same_operators(made.graphs[0], graph):
             return differs_at(others)
     return find_fixed_sizes(shapes, agrees)
 
 
 def _with_sizes(given: Declared, sizes: tuple[int, ...]) -> Declared:
     return replace(given, shape=(*given.shape[:1], *sizes[1:]))
-
-
-def _has_same_operators(ours: Graph, theirs: Graph) -> bool:
-    """Returns whether two graphs have the same operators, constants and connections."""
-    if len(ours.ops) != len(theirs.ops):
-        return False
-    known: dict[Tensor, Tensor] = dict(zip(ours.inputs, theirs.inputs, strict=True))
-
-    def is_same(a: Tensor | None, b: Tensor | None) -> bool:
-        if a is None or b is None:
-            return a is b
-        if a.data is None or b.data is None:
-            return a.data is b.data and known.get(a) is b
-        return a.data is b.data or has_same_data(a.data, b.data)
-
-    for a, b in zip(ours.ops, theirs.ops, strict=True):
-        if (a.kind, b.kind) == ("TRANSPOSE", "RESHAPE"):
-            # The reader writes a transposition that moves nothing, as of one pixel, as a reshape.
-            inputs = [(a.inputs[0], b.inputs[0])]
-        elif a.kind == b.kind == "STRIDED_SLICE" and _takes_the_same(a, b):
-            inputs = [(a.inputs[0], b.inputs[0])]
-        elif a.kind == b.kind and has_same_options(a, b) and len(a.inputs) == len(b.inputs):
-            inputs = [*zip(a.inputs, b.inputs, strict=True)]
-        else:
-            return False
-        if not all(is_same(*pair) for pair in inputs):
-            return False
-        known.update(zip(a.outputs, b.outputs, strict=True))
-    return all(map(is_same, ours.outputs, theirs.outputs))
-
-
-def _takes_the_same(a: Op, b: Op) -> bool:
-    """Returns whether a slice takes of another size what the slice that was made for it takes."""
-    if b.inputs[0] is None or a.options.shrinkAxisMask != b.options.shrinkAxisMask:
-        return False
-    ours, theirs = (_ranges(op, b.inputs[0].shape) for op in (a, b))
-    return ours is not None and ours == theirs
-
-
-def _ranges(op: Op, shape: tuple[int, ...]) -> list[range] | None:
-    numbers = [t.data for t in op.inputs[1:4] if t is not None and t.data is not None]
-    if len(numbers) != len(op.inputs[1:4]):
-        return None
-    begins, ends, steps = (values.ravel().tolist() for values in numbers)
-    return [
-        range(size)[
-            slice(
-                None if op.options.beginMask >> axis & 1 else begins[axis],
-                None if op.options.endMask >> axis & 1 else ends[axis],
-                steps[axis],
-            )
-        ]
-        for axis, size in enumerate(shape)
-    ]
 
 
 def _run(model: Model, given: list[Array]) -> list[Array]:

@@ -36,12 +36,14 @@ class Lowered:
         model: The same, read.
         nodes: The node that each tensor was, by the tensor.
         channels_last: Whether inputs and outputs have their channels last.
+        has_unnamed_slices: Whether it has slices with numbers that may be sizes.
     """
 
     content: bytes
     model: Model
     nodes: dict[Tensor, str]
     channels_last: bool
+    has_unnamed_slices: bool
 
 
 def lower(exported: Exported, channels_last: bool, slices: Mapping[str, Slice]) -> Lowered:
@@ -76,12 +78,14 @@ def lower(exported: Exported, channels_last: bool, slices: Mapping[str, Slice]) 
     _name_tensors(graph, found, outputs)
     _name_ends(model, graph, exported)
     pad_by_numbers(graph)
-    slice_to_ends(graph, _slices(graph, found, outputs, slices))
+    named = _slices(graph, found, outputs, slices)
+    unnamed = slice_to_ends(graph, named, slices.values())
     return Lowered(
         schema.write(model),
         model,
         {tensor: parts[0].name for tensor, parts in found.items() if len(parts) == 1},
         channels_last,
+        bool(unnamed),
     )
 
 

@@ -4,7 +4,7 @@ It writes pads as SAME where that is equal at the size of the example, and every
 For images of another size they are not what the module has.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -63,43 +63,64 @@ def _padded(op: Op, x: Tensor, pads: Array) -> list[Op]:
     return [pad, replace(op, inputs=[larger, *op.inputs[1:]], options=options)]
 
 
-def slice_to_ends(graph: Graph, slices: Mapping[Tensor, Slice]) -> None:
+def slice_to_ends(
+    graph: Graph, named: Mapping[Tensor, Slice], slices: Collection[Slice]
+) -> list[Tensor]:
     """Slices have the module's numbers, and an open end where they reach the last pixel.
 
     SLICE becomes STRIDED_SLICE: hosts let the output of a SLICE keep the sizes that the file has.
+    litert_torch gives some slices the names of what follows. They are taken for the one of the
+    module's that has their numbers.
 
     Args:
         graph: It is changed.
-        slices: The module's, by the outputs of those that are known.
+        named: The module's, by the outputs of those that have their names.
+        slices: All of the module's.
+
+    Returns:
+        What slices make whose numbers may be sizes: none of the module's has their name.
     """
+    unnamed = []
     for op in list(graph.ops):
         strided = _strided(op) if op.kind == "SLICE" else op
-        if strided is not None and strided.kind == "STRIDED_SLICE":
-            graph.replace(op, [_to_ends(strided, slices.get(op.output))])
+        if strided is None or strided.kind != "STRIDED_SLICE":
+            continue
+        known = [named[op.output]] if op.output in named else slices
+        made, is_known = _to_ends(strided, known)
+        if not is_known or op.output not in named:
+            unnamed.append(op.output)
+        graph.replace(op, [made])
     graph.sort()
+    return unnamed
 
 
-def _to_ends(op: Op, meant: Slice | None) -> Op:
+def _to_ends(op: Op, slices: Collection[Slice]) -> tuple[Op, bool]:
+    """Returns the slice, and whether it has the numbers of one of these."""
     x, begin, ends, steps = op.inputs
     if x is None or begin is None or ends is None or steps is None:
-        return op
+        return op, False
     if begin.data is None or ends.data is None or steps.data is None:
-        return op
+        return op, False
     if op.options.newAxisMask or op.options.ellipsisMask:
-        return op  # The numbers are then not those of the dimensions.
+        return op, False  # The numbers are then not those of the dimensions.
     sizes = np.array(x.shape)
     begins, last = begin.data.astype(np.int64), ends.data.astype(np.int64)
     reaches = (last == sizes) & (steps.data > 0)
     cut = np.flatnonzero((begins != 0) | (last != sizes) | (steps.data != 1))
-    if meant is not None and len(cut) == 1:
+    is_known = not len(cut)
+    if len(cut) == 1:
         (axis,) = cut
-        if meant.at(x.shape[axis]) == (begins[axis], last[axis], steps.data[axis]):
+        numbers = (begins[axis], last[axis], steps.data[axis])
+        fitting = {meant for meant in slices if meant.at(x.shape[axis]) == numbers}
+        if len(fitting) == 1:
+            (meant,) = fitting
             begins[axis], reaches[axis] = meant.begin, meant.end is None
             last[axis] = meant.end or 0
+            is_known = True
     mask = sum(1 << axis for axis in np.flatnonzero(reaches).tolist())
     options = lce_ops.with_options(op, endMask=op.options.endMask | mask)
-    numbers = [lce_ops.constant(n.astype(np.int32)) for n in (begins, np.where(reaches, 0, last))]
-    return replace(op, inputs=[x, *numbers, steps], options=options)
+    constants = [lce_ops.constant(n.astype(np.int32)) for n in (begins, np.where(reaches, 0, last))]
+    return replace(op, inputs=[x, *constants, steps], options=options), is_known
 
 
 def _strided(op: Op) -> Op | None:

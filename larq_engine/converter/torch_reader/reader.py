@@ -5,20 +5,27 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from larq_engine.converter import schema
+from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.options import SignOfZero
-from larq_engine.converter.other_sizes import NOT_COMPARED
+from larq_engine.converter.other_sizes import (
+    NO_RESULTS,
+    NOT_COMPARED,
+    differs_at,
+    larger_shapes,
+)
+from larq_engine.converter.same_operators import has_same_operators
 from larq_engine.converter.torch_reader.checks import check_inputs, check_module
 from larq_engine.converter.torch_reader.comparing import compare_export, compare_with_torch
 from larq_engine.converter.torch_reader.exporting import BATCHES, Exported, Resized, export
 from larq_engine.converter.torch_reader.folding import fold_constants
-from larq_engine.converter.torch_reader.lowering import lower
+from larq_engine.converter.torch_reader.lowering import Lowered, lower
 from larq_engine.converter.torch_reader.open_batch import open_batch as open_graph
 from larq_engine.converter.torch_reader.packages import import_litert_torch, import_torch
 from larq_engine.converter.torch_reader.pads import write_pads
 from larq_engine.converter.torch_reader.pools import write_pools
 from larq_engine.converter.torch_reader.quiet import quiet_torch
 from larq_engine.converter.torch_reader.signs import Signs, write_signs
-from larq_engine.converter.torch_reader.slices import read_slices
+from larq_engine.converter.torch_reader.slices import Slice, read_slices
 from larq_engine.converter.torch_reader.straight_through import remove_straight_through
 from larq_engine.converter.torch_reader.zeros import choose_zero
 
@@ -74,6 +81,9 @@ def torch_to_tflite(
         resized = Resized(module, exported)
         slices = read_slices(exported.rewritten, resized)
         lowered = lower(exported, channels_last, slices)
+        held = ""
+        if check and lowered.has_unnamed_slices:
+            held = _held_sizes(module, resized, choice, slices, lowered)
         if open_batch:
             twin = export(module, inputs, BATCHES[1])
             _rewrite(twin, choice)
@@ -86,7 +96,29 @@ def torch_to_tflite(
         if check:
             progress("comparing with PyTorch")
             compared, fixed = compare_with_torch(module, resized, jumps, lowered)
-    return TorchModel(lowered.content, remarks, compared, fixed)
+    return TorchModel(lowered.content, remarks, compared, held or fixed)
+
+
+def _held_sizes(
+    module: Any,
+    resized: Resized,
+    choice: SignOfZero,
+    slices: Mapping[str, Slice],
+    lowered: Lowered,
+) -> str:
+    """Why a file has no other sizes; nothing if that of a larger size has the same numbers."""
+    for shapes in larger_shapes([tuple(tensor.shape) for tensor in resized.exported.inputs]):
+        try:
+            if resized.graph(shapes) is None:
+                continue
+            larger = export(module, resized.inputs(shapes))
+            _rewrite(larger, choice)
+            graph = lower(larger, lowered.channels_last, slices).model.graphs[0]
+        except ConversionError:
+            continue
+        is_same = has_same_operators(lowered.model.graphs[0], graph)
+        return "" if is_same else differs_at(shapes)
+    return NO_RESULTS
 
 
 def _rewrite(exported: Exported, choice: SignOfZero) -> Signs:
