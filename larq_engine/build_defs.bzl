@@ -133,9 +133,3 @@ def device_binary(name, linkopts = [], **kwargs):
         linkopts = _STATIC_CXX_RUNTIME + linkopts,
         **kwargs
     )
-
-# For the fuzz targets: libFuzzer brings main() and the mutation loop.
-FUZZER_LINKOPTS = select({
-    "//:fuzzing": ["-fsanitize=fuzzer"],
-    "//conditions:default": [],
-})

@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 cases=$1
 shift
-target=(--config=fuzz //tests/fuzz:model_fuzzer)
+target=(--config=asan //tests/fuzz:model_fuzzer)
 
 tools/run_bazel.sh build "$@" "${target[@]}"
 # Left out of libFuzzer's report: a line for each new case, and the dictionary that it recommends, up

@@ -272,6 +272,7 @@ STAGES = (
         "C++ tests with assertions, under the sanitizers of addresses and undefined behaviour",
         ([*BAZEL_TEST, "--config=asan", "//tests/..."],),
         CPP,
+        setup="fuzzer",
     ),
     Stage(
         "tsan",
@@ -295,6 +296,7 @@ STAGES = (
             ],
         ),
         (BUILD_RULES, KERNELS, PLUG_IN),
+        setup="fuzzer",
     ),
     Stage(
         "plug-in-tsan",

@@ -12,8 +12,11 @@ shift
 
 mkdir -p ".build/$config"
 tools/build_library.sh ".build/$config" --config="$config"
-runtime=$(gcc -print-file-name="lib$config.so")
-[[ -e $runtime ]] || { echo "error: gcc has no lib$config.so" >&2; exit 1; }
+case $config in
+  asan) runtime=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so") ;;
+  tsan) runtime=$(gcc -print-file-name=libtsan.so) ;;
+esac
+[[ -e $runtime ]] || { echo "error: the compiler of --config=$config has no $runtime" >&2; exit 1; }
 # The C++ runtime too: the sanitizer looks for what it intercepts there before our plug-in brings it.
 runtime+=" $(gcc -print-file-name=libstdc++.so.6)"
 # They take seconds. A deadlock of sanitizer and host is a failure that names itself, with every stack.

@@ -97,6 +97,7 @@ template <typename Pack, typename Deal>
 inline void PackLimitRows(const float* in, const float* limits, const uint32_t* signs, size_t rows,
                           size_t channels, const Pack& pack, const Deal& deal, uint32_t* out,
                           size_t out_stride) {
+  if (channels == 0) return;  // `out` may be null, to which nothing can be added
   if (channels % kWordBits == 0 || channels >= kNarrow) {
     for (size_t i = 0; i < rows; ++i, in += channels, out += out_stride) {
       pack(in, limits, signs, channels, out);

@@ -1,4 +1,4 @@
-// libFuzzer's entry: `bazel run --config=fuzz //tests/fuzz:model_fuzzer -- -runs=200000`.
+// libFuzzer's entry: `bazel run --config=asan //tests/fuzz:model_fuzzer -- -runs=200000`.
 #include <cstddef>
 #include <cstdint>
 

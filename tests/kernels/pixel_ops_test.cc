@@ -789,10 +789,10 @@ TEST_P(PixelOpsTest, RowsOfNothing) {
   p.add(nullptr, nullptr, 0, kNoRange, nullptr);
   p.multiply(nullptr, nullptr, 0, kNoRange, nullptr);
   p.clamp(nullptr, 0, kNoRange, nullptr);
-  const std::vector<int32_t> limit(32);
+  const std::vector<int32_t> limit(32), sums(32);
   const TransformArgs none{.rows = 0,
                            .channels = 32,
-                           .acc = nullptr,
+                           .acc = sums.data(),
                            .acc_stride = 32,
                            .depth = nullptr,
                            .multiplier = channel.data(),

@@ -35,29 +35,14 @@
 
 #include "larq_engine/kernels/cuda/tma_rules.h"
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define LE_EMULATED_BY_THREADS 1
-#endif
-#if __has_feature(address_sanitizer)
-#define LE_ADDRESS_SANITIZER 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define LE_EMULATED_BY_THREADS 1
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define LE_ADDRESS_SANITIZER 1
-#endif
-
-#ifdef LE_EMULATED_BY_THREADS
+#ifdef __SANITIZE_THREAD__
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 #else
 #include <ucontext.h>
 #endif
-#ifdef LE_ADDRESS_SANITIZER
+#ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -102,7 +87,7 @@ struct Copy {
 struct Barrier {
   size_t expected = 0;
   size_t arrived = 0;
-#ifdef LE_EMULATED_BY_THREADS
+#ifdef __SANITIZE_THREAD__
   bool somebody_left = false;
   uint64_t generation = 0;
   std::mutex mutex;
@@ -155,7 +140,7 @@ struct Thread {
   bool registers_are_fenced = false;
   std::vector<Product> open_products;
   std::vector<std::vector<Product>> product_groups;
-#ifndef LE_EMULATED_BY_THREADS
+#ifndef __SANITIZE_THREAD__
   const void* waits_at = nullptr;  // a barrier of either kind
   bool is_done = false;
   ucontext_t context = {};
@@ -181,7 +166,7 @@ struct Block {
   size_t shared_bytes = 0;
   std::atomic<int64_t> bank_conflicts = 0;
   std::atomic<int64_t> products = 0;
-#ifdef LE_EMULATED_BY_THREADS
+#ifdef __SANITIZE_THREAD__
   std::mutex phases_mutex;  // guards phase_barriers
   std::condition_variable phases_changed;
 #else
@@ -209,7 +194,7 @@ inline unsigned char* SharedMemory() { return MyBlock().shared; }
 
 inline constexpr const char* kDeadlock = "waits at a barrier that others never reach";
 
-#ifdef LE_EMULATED_BY_THREADS
+#ifdef __SANITIZE_THREAD__
 
 inline void Wait(Barrier& barrier) {
   std::unique_lock lock(barrier.mutex);
@@ -235,13 +220,13 @@ inline void Leave(Barrier& barrier) {
 
 // All fibers of a block run on this system's thread, which has to be told of the change of stacks.
 inline void SwitchToScheduler(Thread& thread) {
-#ifdef LE_ADDRESS_SANITIZER
+#ifdef __SANITIZE_ADDRESS__
   __sanitizer_start_switch_fiber(thread.is_done ? nullptr : &thread.fake_stack,
                                  thread.block->scheduler_stack,
                                  thread.block->scheduler_stack_bytes);
 #endif
   swapcontext(&thread.context, &thread.block->scheduler);
-#ifdef LE_ADDRESS_SANITIZER
+#ifdef __SANITIZE_ADDRESS__
   __sanitizer_finish_switch_fiber(thread.fake_stack, nullptr, nullptr);
 #endif
 }
@@ -383,7 +368,7 @@ inline void RunThread(Thread& thread) {
   if (!thread.open_products.empty()) Fail("products are in no group");
 }
 
-#ifdef LE_EMULATED_BY_THREADS
+#ifdef __SANITIZE_THREAD__
 
 inline void RunBlock(Block& block) {
   std::vector<std::thread> threads;
@@ -424,7 +409,7 @@ class Stacks {
 
 inline void RunFiber() {
   Thread& thread = MyThread();
-#ifdef LE_ADDRESS_SANITIZER
+#ifdef __SANITIZE_ADDRESS__
   __sanitizer_finish_switch_fiber(nullptr, &thread.block->scheduler_stack,
                                   &thread.block->scheduler_stack_bytes);
 #endif
@@ -435,12 +420,12 @@ inline void RunFiber() {
 
 inline void SwitchToThread(Thread& thread) {
   running = &thread;
-#ifdef LE_ADDRESS_SANITIZER
+#ifdef __SANITIZE_ADDRESS__
   void* fake_stack = nullptr;
   __sanitizer_start_switch_fiber(&fake_stack, thread.stack, Stacks::kBytes);
 #endif
   swapcontext(&thread.block->scheduler, &thread.context);
-#ifdef LE_ADDRESS_SANITIZER
+#ifdef __SANITIZE_ADDRESS__
   __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
 #endif
 }
@@ -493,12 +478,12 @@ class SharedBytes {
         data_(static_cast<unsigned char*>(std::aligned_alloc(kAlignment, allocated_))) {
     if (data_ == nullptr) throw std::bad_alloc();
     std::memset(data_, 0xa5, allocated_);
-#ifdef LE_ADDRESS_SANITIZER
+#ifdef __SANITIZE_ADDRESS__
     ASAN_POISON_MEMORY_REGION(data_ + bytes_, allocated_ - bytes_);
 #endif
   }
   ~SharedBytes() {
-#ifdef LE_ADDRESS_SANITIZER
+#ifdef __SANITIZE_ADDRESS__
     ASAN_UNPOISON_MEMORY_REGION(data_, allocated_);
 #endif
     for (size_t i = bytes_; i < allocated_; ++i) {

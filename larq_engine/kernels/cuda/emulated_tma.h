@@ -37,7 +37,7 @@ inline cuda::MatrixMap ReadTensorMap(const cuda::TensorMap& map) {
 
 // ---- Barriers
 
-#ifdef LE_EMULATED_BY_THREADS
+#ifdef __SANITIZE_THREAD__
 using PhasesLock = std::unique_lock<std::mutex>;
 inline PhasesLock LockPhases() { return PhasesLock(MyBlock().phases_mutex); }
 #else
@@ -54,7 +54,7 @@ inline PhaseBarrier& BarrierAt(uint32_t address) {
 }
 
 inline void WakeWaiters([[maybe_unused]] const PhaseBarrier& barrier) {
-#ifdef LE_EMULATED_BY_THREADS
+#ifdef __SANITIZE_THREAD__
   MyBlock().phases_changed.notify_all();
 #else
   for (Thread& thread : MyBlock().threads) {
@@ -133,7 +133,7 @@ inline void WaitForPhase(uint32_t address, uint32_t parity) {
       Receive(barrier, copy);
     }
     if (barrier.rule.HasEnded(parity)) return;
-#ifdef LE_EMULATED_BY_THREADS
+#ifdef __SANITIZE_THREAD__
     MyBlock().phases_changed.wait(lock);
 #else
     MyThread().waits_at = &barrier;

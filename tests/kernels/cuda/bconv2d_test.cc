@@ -71,9 +71,9 @@ bool IsForOneBit(const Bconv2dRow& row) {
 }
 
 // Sanitizers take a share: they look at what one run does.
-#if defined(LE_EMULATED_BY_THREADS)
+#if defined(__SANITIZE_THREAD__)
 constexpr int kShare = 10;
-#elif defined(LE_ADDRESS_SANITIZER)
+#elif defined(__SANITIZE_ADDRESS__)
 constexpr int kShare = 5;
 #else
 constexpr int kShare = 1;
@@ -108,7 +108,7 @@ TEST(GpuBconv2d, ChannelsOfEveryRest) {
 TEST(GpuBconv2d, EveryOrderOfThreadsAndCopies) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937_64 random(TestSeed());
-#ifdef LE_EMULATED_BY_THREADS
+#ifdef __SANITIZE_THREAD__
   const std::vector<int> orders = {0};  // the system's
 #else
   // All take a minute: of those that take turns and of the greedy ones another each time.
@@ -130,7 +130,7 @@ TEST(GpuBconv2d, EveryOrderOfThreadsAndCopies) {
   }
 }
 
-#ifndef LE_EMULATED_BY_THREADS
+#ifndef __SANITIZE_THREAD__
 
 // One layer for each row's limits: groups, and taps that are words, pairs and quadruples of words.
 TEST(GpuBconv2d, NoRowIsLeftOut) {

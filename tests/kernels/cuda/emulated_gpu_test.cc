@@ -540,7 +540,7 @@ TEST(EmulatedGpuDeathTest, WriteBehindSharedMemory) {
                "written behind its end|AddressSanitizer");
 }
 
-#ifndef LE_EMULATED_BY_THREADS
+#ifndef __SANITIZE_THREAD__
 
 TEST(EmulatedGpuDeathTest, PhaseThatNeverEnds) {
   EXPECT_DEATH(RunOne(

@@ -27,7 +27,7 @@ using cuda::PixelStep;
 using Options = emulated_gpu::Options;
 
 // Threads of the system are slow.
-#ifdef LE_EMULATED_BY_THREADS
+#ifdef __SANITIZE_THREAD__
 constexpr int kCases = 2;
 constexpr int kMostInTile = 5;  // more than a tile only where all are fibers
 #else

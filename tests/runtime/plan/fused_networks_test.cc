@@ -80,8 +80,8 @@ Graph DenseBlock(Random& random) {
   return graph;
 }
 
-// Networks of a test: fewer on emulated CPUs (see .bazelrc), which take ten times as long.
-const int kRounds = Share() >= 40 ? 40 : 200;
+// Networks of a test: fewer where programs are much slower, emulated or under sanitizers.
+const int kRounds = Share() >= 20 ? 40 : 200;
 
 TEST(DenseBlocks, FusedInPartsTheyGiveTheSame) {
   SCOPED_TRACE(ReplayHint());
