@@ -1,5 +1,6 @@
 // What the compiler's own C++ runtime, built for a newer glibc, takes from libc and glibc 2.28
-// lacks. Only `--config=manylinux` links this; the plug-in's version script keeps it inside.
+// lacks, and what programs link of glibc as an archive, which is not among the stubs. Only
+// `--config=manylinux` links this; the plug-in's version script keeps it inside.
 
 #include <dlfcn.h>
 #include <link.h>
@@ -17,6 +18,14 @@ extern "C" uint32_t arc4random() noexcept {
   uint32_t number;
   if (getentropy(&number, sizeof(number)) != 0) abort();
   return number;
+}
+
+// glibc calls the functions no more once the object that gave them is unloaded.
+extern "C" int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(),
+                                 void* object) noexcept;
+extern "C" __attribute__((visibility("hidden"))) void* __dso_handle;
+extern "C" int pthread_atfork(void (*prepare)(), void (*parent)(), void (*child)()) noexcept {
+  return __register_atfork(prepare, parent, child, __dso_handle);
 }
 
 namespace {
