@@ -60,6 +60,9 @@ def try_graph(seed: int) -> Outcome:
     except ReferenceFailsError:
         outcome.refused = "ONNX's reference cannot compute it"
         return outcome
+    if not made.net.nodes:
+        outcome.refused = "no operator was drawn"
+        return outcome
     content = made.net.finish(*made.outputs)
     try:
         converted = larq_engine.convert_onnx(content, **made.options)
