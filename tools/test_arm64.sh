@@ -9,7 +9,7 @@ if [[ ! -e .emulation/arm64/.setup-arm64 ]]; then
   echo "aarch64 wheel: not tested, there is no emulated Python (see tools/setup.sh arm64)"
   exit 77
 fi
-tools/make_wheels.sh manylinux_2_28_aarch64
+LARQ_ENGINE_WARNINGS_ARE_ERRORS=1 tools/make_wheels.sh manylinux_2_28_aarch64
 packages=.build/arm64
 rm -rf "$packages"
 # pip refuses a wheel whose tag is not for such a machine.
