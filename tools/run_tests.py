@@ -275,15 +275,6 @@ STAGES = (
         setup="fuzzer",
     ),
     Stage(
-        "tsan",
-        "C++ tests of the plug-in and of kernels for GPUs under the sanitizer of threads",
-        ([*BAZEL_TEST, "--config=tsan", *THREADS],),
-        (
-            *(BUILD_RULES, GPU_KERNELS, PLUG_IN, r"(larq_engine|tests)/kernels/shared_buffer"),
-            r"tests/(common|cuda|host|kernels/cuda|runtime)/",
-        ),
-    ),
-    Stage(
         "plug-in-asan",
         "Python tests in LiteRT with a plug-in under the sanitizer of addresses",
         (
@@ -297,6 +288,22 @@ STAGES = (
         ),
         (BUILD_RULES, KERNELS, PLUG_IN),
         setup="fuzzer",
+    ),
+    Stage(
+        "fuzz",
+        "10,000 made-up models under sanitizers (`make fuzz` runs more)",
+        (["make", "--no-print-directory", "fuzz", "FUZZ_RUNS=10000"],),
+        (*CPP, r"tools/fuzz\.sh$"),
+        setup="fuzzer",
+    ),
+    Stage(
+        "tsan",
+        "C++ tests of the plug-in and of kernels for GPUs under the sanitizer of threads",
+        ([*BAZEL_TEST, "--config=tsan", *THREADS],),
+        (
+            *(BUILD_RULES, GPU_KERNELS, PLUG_IN, r"(larq_engine|tests)/kernels/shared_buffer"),
+            r"tests/(common|cuda|host|kernels/cuda|runtime)/",
+        ),
     ),
     Stage(
         "plug-in-tsan",
@@ -341,13 +348,6 @@ STAGES = (
         (BUILD, ["tools/test_arm64.sh", "-q", "-rs", "-n", "auto"]),
         (*CPP, r"larq_engine/python/", r"tests/arm64/", r"setup\.py$", r"tools/"),
         setup="arm64 hosts cuda",
-    ),
-    Stage(
-        "fuzz",
-        "10,000 made-up models under sanitizers (`make fuzz` runs more)",
-        (["make", "--no-print-directory", "fuzz", "FUZZ_RUNS=10000"],),
-        (*CPP, r"tools/fuzz\.sh$"),
-        setup="fuzzer",
     ),
     Stage(
         "fuzz-files",

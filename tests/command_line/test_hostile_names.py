@@ -39,6 +39,7 @@ def _run(*arguments: object) -> bytes:
     return result.stdout
 
 
+@pytest.mark.drawn("hostile names")
 @pytest.mark.parametrize("number", range(len(_HOSTILE)))
 def test_every_command(tmp_path, number):
     names = [_HOSTILE[(number + turn) % len(_HOSTILE)] for turn in range(3)]

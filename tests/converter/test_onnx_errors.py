@@ -39,7 +39,7 @@ def test_mutated_files(rng):
     content = _small(rng).SerializeToString()
     chance = random.Random(7)
     refused = 0
-    for _ in range(200):
+    for _ in range(100):
         changed = bytearray(content)
         for _ in range(chance.randrange(1, 4)):
             changed[chance.choice([chance.randrange(len(changed)), chance.randrange(300)])] = (

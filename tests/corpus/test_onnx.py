@@ -7,8 +7,8 @@ import pytest
 from larq_engine.converter import rules_binary
 from tests.corpus.onnx import try_graph
 
-_GRAPHS = 90
-_PARTS = 6
+_GRAPHS = 60
+_PARTS = 4
 
 
 @pytest.mark.parametrize("part", range(_PARTS))
