@@ -114,6 +114,19 @@ def all_other_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
     return [others for n, others in enumerate(found) if others not in [[*shapes], *found[:n]]]
 
 
+def slightly_larger_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
+    """Returns images larger by a pixel or two, whose channels are first and last.
+
+    Height and width have odd and even sizes each, so that what is rounded shows.
+    """
+    changes = _LARGER[:2]
+    return [
+        [_changed(shape, *place, change) for shape in shapes]
+        for place in _PLACES
+        for change in changes
+    ]
+
+
 def larger_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
     """Returns larger images, whose channels are first and last, to be tried in this order.
 
@@ -177,7 +190,8 @@ def _as_often_even(size: int, is_second: bool) -> int:
 
 
 def _larger(size: int, is_second: bool) -> int:
-    return max(size + 1, 2 * size - _smaller(size, is_second))
+    """About half as much again: an odd size where the smaller one is even, and the reverse."""
+    return max(size + 1, 2 * size - _smaller(size, not is_second))
 
 
 def compare_sizes(

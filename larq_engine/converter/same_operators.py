@@ -22,10 +22,7 @@ def has_same_operators(ours: Graph, theirs: Graph) -> bool:
         return a.data is b.data or has_same_data(a.data, b.data)
 
     for a, b in zip(ours.ops, theirs.ops, strict=True):
-        if (a.kind, b.kind) == ("TRANSPOSE", "RESHAPE"):
-            # The reader writes a transposition that moves nothing, as of one pixel, as a reshape.
-            inputs = [(a.inputs[0], b.inputs[0])]
-        elif a.kind == b.kind == "STRIDED_SLICE" and _takes_the_same(a, b):
+        if _moves_nothing(a, b) or _takes_the_same(a, b):
             inputs = [(a.inputs[0], b.inputs[0])]
         elif a.kind == b.kind and has_same_options(a, b) and len(a.inputs) == len(b.inputs):
             inputs = [*zip(a.inputs, b.inputs, strict=True)]
@@ -37,8 +34,22 @@ def has_same_operators(ours: Graph, theirs: Graph) -> bool:
     return all(map(is_same, ours.outputs, theirs.outputs))
 
 
+def _moves_nothing(a: Op, b: Op) -> bool:
+    """Returns whether a transposition is a reshape at another size, as that of one pixel is."""
+    if (a.kind, b.kind) != ("TRANSPOSE", "RESHAPE"):
+        return False
+    x, order = b.inputs[0], a.inputs[1]
+    if x is None or order is None or order.data is None:
+        return False
+    axes = order.data.tolist()
+    moved = [axis for axis in axes if x.shape[axis] > 1]
+    return moved == sorted(moved) and b.output.shape == tuple(x.shape[axis] for axis in axes)
+
+
 def _takes_the_same(a: Op, b: Op) -> bool:
     """Returns whether a slice takes of another size what the slice that was made for it takes."""
+    if not a.kind == b.kind == "STRIDED_SLICE":
+        return False
     if b.inputs[0] is None or a.options.shrinkAxisMask != b.options.shrinkAxisMask:
         return False
     ours, theirs = (_ranges(op, b.inputs[0].shape) for op in (a, b))

@@ -263,6 +263,8 @@ def _slice(rng: random.Random, x: torch.Tensor) -> Step:
         "narrow": lambda x: x.narrow(2, 1, x.shape[2] - 1),
         "narrow in numbers": lambda x: x.narrow(3, 1, 5),
         "inner by its size": lambda x: x[:, :, : x.shape[2] - 1, 1:],
+        "half": lambda x: x[:, :, : (x.shape[2] + 1) // 2],
+        "pairs": lambda x: x[:, :, :, : max(x.shape[3] // 2 * 2, 1)],
         "second half of channels": lambda x: x[:, half:],
         "channels by their ends": lambda x: x[:, 1:-1],
         "halves exchanged": lambda x: torch.cat(x.chunk(2, 1)[::-1], 1),

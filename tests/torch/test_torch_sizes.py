@@ -86,10 +86,20 @@ _FIXED = {
     "largest of a resized image": lambda: nn.Sequential(
         nn.Upsample(scale_factor=2), Function(lambda x: x.amax((2, 3)))
     ),
-    # Every image has a pixel of the largest level.
-    "largest level of rolled pixels": lambda: Function(
-        lambda x: (x.roll(1, 2) * 9).clamp(0, 1).round().amax((2, 3))
-    ),
+    # Every part of an image has a pixel of the largest level.
+    **{
+        f"largest level of {name}": lambda part=part: Function(
+            lambda x: (part(x) * 9).clamp(0, 1).round().amax((2, 3))
+        )
+        for name, part in {
+            "rolled pixels": lambda x: x.roll(1, 2),
+            "half": lambda x: x[:, :, : x.shape[2] // 2],
+            "multiples": lambda x: x[:, :, : x.shape[2] // 4 * 4],
+            "pairs": lambda x: x[:, :, :, : x.shape[3] // 2 * 2],
+            "the first eight": lambda x: x.narrow(2, 0, 8),
+            "chosen pixels": lambda x: x.index_select(2, torch.arange(x.shape[2] - 1)),
+        }.items()
+    },
     "transposed": lambda: nn.ConvTranspose2d(4, 4, 2, 2),
     "average of windows": lambda: nn.AvgPool2d(3, 2, 1, count_include_pad=False),
     "first pixels": lambda: Function(lambda x: x[:, :, :8, :8] + 1),

@@ -36,14 +36,15 @@ class Lowered:
         model: The same, read.
         nodes: The node that each tensor was, by the tensor.
         channels_last: Whether inputs and outputs have their channels last.
-        has_unnamed_slices: Whether it has slices with numbers that may be sizes.
+        has_other_numbers: Whether numbers of it may be sizes: slices that are not known to be the
+            module's, and indices.
     """
 
     content: bytes
     model: Model
     nodes: dict[Tensor, str]
     channels_last: bool
-    has_unnamed_slices: bool
+    has_other_numbers: bool
 
 
 def lower(exported: Exported, channels_last: bool, slices: Mapping[str, Slice]) -> Lowered:
@@ -79,13 +80,13 @@ def lower(exported: Exported, channels_last: bool, slices: Mapping[str, Slice]) 
     _name_ends(model, graph, exported)
     pad_by_numbers(graph)
     named = _slices(graph, found, outputs, slices)
-    unnamed = slice_to_ends(graph, named, slices.values())
+    unknown = slice_to_ends(graph, named, slices.values())
     return Lowered(
         schema.write(model),
         model,
         {tensor: parts[0].name for tensor, parts in found.items() if len(parts) == 1},
         channels_last,
-        bool(unnamed),
+        bool(unknown) or any(op.kind in ("GATHER", "GATHER_ND") for op in graph.ops),
     )
 
 

@@ -78,9 +78,9 @@ def slice_to_ends(
         slices: All of the module's.
 
     Returns:
-        What slices make whose numbers may be sizes: none of the module's has their name.
+        The outputs of slices without a name or with other numbers than the module's.
     """
-    unnamed = []
+    unknown = []
     for op in list(graph.ops):
         strided = _strided(op) if op.kind == "SLICE" else op
         if strided is None or strided.kind != "STRIDED_SLICE":
@@ -88,10 +88,10 @@ def slice_to_ends(
         known = [named[op.output]] if op.output in named else slices
         made, is_known = _to_ends(strided, known)
         if not is_known or op.output not in named:
-            unnamed.append(op.output)
+            unknown.append(op.output)
         graph.replace(op, [made])
     graph.sort()
-    return unnamed
+    return unknown
 
 
 def _to_ends(op: Op, slices: Collection[Slice]) -> tuple[Op, bool]:

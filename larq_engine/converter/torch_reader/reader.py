@@ -12,6 +12,7 @@ from larq_engine.converter.other_sizes import (
     NOT_COMPARED,
     differs_at,
     larger_shapes,
+    slightly_larger_shapes,
 )
 from larq_engine.converter.same_operators import has_same_operators
 from larq_engine.converter.torch_reader.checks import check_inputs, check_module
@@ -25,7 +26,7 @@ from larq_engine.converter.torch_reader.pads import write_pads
 from larq_engine.converter.torch_reader.pools import write_pools
 from larq_engine.converter.torch_reader.quiet import quiet_torch
 from larq_engine.converter.torch_reader.signs import Signs, write_signs
-from larq_engine.converter.torch_reader.slices import Slice, read_slices
+from larq_engine.converter.torch_reader.slices import Slices, read_slices
 from larq_engine.converter.torch_reader.straight_through import remove_straight_through
 from larq_engine.converter.torch_reader.zeros import choose_zero
 
@@ -80,14 +81,16 @@ def torch_to_tflite(
         progress("making operators of LiteRT")
         resized = Resized(module, exported)
         slices = read_slices(exported.rewritten, resized)
-        lowered = lower(exported, channels_last, slices)
+        lowered = lower(exported, channels_last, slices.known)
         held = ""
-        if check and lowered.has_unnamed_slices:
-            held = _held_sizes(module, resized, choice, slices, lowered)
+        if slices.held:
+            held = f"what the slice '{slices.held[0]}' takes follows from the image's size"
+        elif check and lowered.has_other_numbers:
+            held = _held_numbers(module, resized, choice, slices, lowered)
         if open_batch:
             twin = export(module, inputs, BATCHES[1])
             _rewrite(twin, choice)
-            twin_graph = lower(twin, channels_last, slices).model.graphs[0]
+            twin_graph = lower(twin, channels_last, slices.known).model.graphs[0]
             what = f"module {type(module).__name__}"
             open_graph(lowered.model.graphs[0], twin_graph, BATCHES, what)
             lowered = replace(lowered, content=schema.write(lowered.model))
@@ -99,26 +102,35 @@ def torch_to_tflite(
     return TorchModel(lowered.content, remarks, compared, held or fixed)
 
 
-def _held_sizes(
+def _held_numbers(
     module: Any,
     resized: Resized,
     choice: SignOfZero,
-    slices: Mapping[str, Slice],
+    slices: Slices,
     lowered: Lowered,
 ) -> str:
-    """Why a file has no other sizes; nothing if that of a larger size has the same numbers."""
-    for shapes in larger_shapes([tuple(tensor.shape) for tensor in resized.exported.inputs]):
+    """Compares the numbers of a file with those of the files of two larger sizes.
+
+    Returns:
+        Why the sizes are fixed; nothing if the numbers are the same.
+    """
+    sizes = [tuple(tensor.shape) for tensor in resized.exported.inputs]
+    compared = 0
+    for shapes in [*slightly_larger_shapes(sizes), *larger_shapes(sizes)]:
         try:
             if resized.graph(shapes) is None:
                 continue
             larger = export(module, resized.inputs(shapes))
             _rewrite(larger, choice)
-            graph = lower(larger, lowered.channels_last, slices).model.graphs[0]
+            graph = lower(larger, lowered.channels_last, slices.known).model.graphs[0]
         except ConversionError:
             continue
-        is_same = has_same_operators(lowered.model.graphs[0], graph)
-        return "" if is_same else differs_at(shapes)
-    return NO_RESULTS
+        if not has_same_operators(lowered.model.graphs[0], graph):
+            return differs_at(shapes)
+        compared += 1
+        if compared == 2:
+            break
+    return "" if compared else NO_RESULTS
 
 
 def _rewrite(exported: Exported, choice: SignOfZero) -> Signs:

@@ -2,14 +2,16 @@
 
 A negative number counts from the end, and torch.export keeps it. What a module computes from a
 size, as in x.narrow(2, 1, x.shape[2] - 2), is a number like any other in what is exported. The
-module at a larger size tells the two apart.
+module at a dozen other sizes tells the two apart, and numbers that follow from a size in a third
+way, as in x[:, :, : x.shape[2] // 2].
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from larq_engine.converter.errors import ConversionError
-from larq_engine.converter.other_sizes import larger_shapes
+from larq_engine.converter.other_sizes import all_other_shapes
 from larq_engine.converter.torch_reader.exporting import Resized
 from larq_engine.converter.torch_reader.nodes import Node, kind, shape
 
@@ -36,8 +38,21 @@ class Slice:
         return begin, max(begin, end), step
 
 
-def read_slices(module: Any, resized: Resized) -> dict[str, Slice]:
-    """The slices of a graph, by the names of their nodes.
+@dataclass(frozen=True)
+class Slices:
+    """The slices of a module.
+
+    Attributes:
+        known: What they mean, by the names of their nodes.
+        held: The names of those whose numbers follow from a size in another way.
+    """
+
+    known: dict[str, Slice]
+    held: tuple[str, ...]
+
+
+def read_slices(module: Any, resized: Resized) -> Slices:
+    """Reads the slices of a graph.
 
     Args:
         module: The graph's.
@@ -46,10 +61,14 @@ def read_slices(module: Any, resized: Resized) -> dict[str, Slice]:
     nodes = [node for node in module.graph.nodes if kind(node) == "aten.slice.Tensor"]
     found = {node.name: _read(node) for node in nodes}
     numbers = [node for node in nodes if _has_numbers(found[node.name])]
-    larger = _larger(resized) if numbers else {}
+    others = _at_other_sizes(resized) if numbers else []
+    held = []
     for node in numbers:
-        found[node.name] = _compared(node, larger.get(node.name, node))
-    return found
+        meant = _meaning(node, [nodes[node.name] for nodes in others if node.name in nodes])
+        if meant is None or _hides(node, meant):
+            held.append(node.name)
+        found[node.name] = meant or found[node.name]
+    return Slices(found, tuple(held))
 
 
 def _read(node: Node) -> Slice:
@@ -69,33 +88,41 @@ def _has_numbers(numbers: Slice) -> bool:
     return numbers.begin > 0 or (numbers.end is not None and numbers.end > 0)
 
 
-def _larger(resized: Resized) -> dict[str, Node]:
-    """The nodes of the module at a larger size; none if it has others there."""
-    shapes = [tuple(tensor.shape) for tensor in resized.exported.inputs]
-    for others in larger_shapes(shapes):
+def _at_other_sizes(resized: Resized) -> list[dict[str, Node]]:
+    """Returns the module's nodes at each other size at which it runs and has the same ones."""
+    found = []
+    for shapes in all_other_shapes([tuple(tensor.shape) for tensor in resized.exported.inputs]):
         try:
-            graph_module = resized.graph(others)
+            graph_module = resized.graph(shapes)
         except ConversionError:
             continue
         if graph_module is not None and resized.has_same_nodes(graph_module):
-            return {node.name: node for node in graph_module.graph.nodes}
-    return {}
+            found.append({node.name: node for node in graph_module.graph.nodes})
+    return found
 
 
-def _compared(node: Node, larger: Node) -> Slice:
-    """Numbers that grow as the size does count from the end.
+def _meaning(node: Node, others: Sequence[Node]) -> Slice | None:
+    """Returns the slice that takes the same as the module's at all sizes; None if none does.
 
-    Where the size is the same, an end that is reached is open.
+    Its numbers are the module's, count from the end, or are left open.
     """
-    here, there = _read(node), _read(larger)
-    size, more = _size(node), _size(larger) - _size(node)
+    here, size = _read(node), _size(node)
+    begins = [here.begin, here.begin - size] if here.begin > 0 else [here.begin]
+    ends: list[int | None] = [here.end]
+    if here.end is not None and here.end > 0:
+        ends = [None, here.end] if here.end >= size else [here.end, here.end - size]
+    for begin in begins:
+        for end in ends:
+            meant = Slice(begin, end, here.step)
+            if all(meant.at(_size(there)) == _read(there).at(_size(there)) for there in others):
+                return meant
+    return None
 
-    def number(ours: int, theirs: int) -> int:
-        return ours - size if more and ours > 0 and theirs - ours == more else ours
 
-    end = here.end
-    if end is not None and there.end is not None:
-        end = number(end, there.end) or None
-    if not more and end is not None and end >= size:
-        end = None
-    return Slice(number(here.begin, there.begin), end, here.step)
+def _hides(node: Node, meant: Slice) -> bool:
+    """Returns whether a slice takes all of the example, but not of other sizes.
+
+    Nothing in the file need be left of it.
+    """
+    size = _size(node)
+    return meant.at(size) == (0, size, 1) and meant.at(2 * size + 1) != (0, 2 * size + 1, 1)
