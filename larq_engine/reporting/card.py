@@ -102,12 +102,23 @@ def _host(study: Study) -> Entry | None:
     host = study.called("host")
     rest = "" if study.host_computes_all else ", which has its binary operators from the engine"
     times = theirs.seconds.median / total.seconds.median
+    noise = "; the quartiles overlap, so it may be noise" if _overlap(total, theirs) else ""
     return Entry(
         f"The engine against {host}",
         f"{units.times(times)} as fast",
         f"{units.seconds(total.seconds.median)} on {study.called(device)}; "
-        f"{units.seconds(theirs.seconds.median)} on {host}{rest}; measured, without a placement",
+        f"{units.seconds(theirs.seconds.median)} on {host}{rest}; measured, without a "
+        f"placement{noise}",
     )
+
+
+def _overlap(ours: Total, theirs: Total) -> bool:
+    """Returns whether the middle halves of two measurements have times in common."""
+    quartiles = (ours.seconds.q1, ours.seconds.q3, theirs.seconds.q1, theirs.seconds.q3)
+    our_q1, our_q3, their_q1, their_q3 = quartiles
+    if our_q1 is None or our_q3 is None or their_q1 is None or their_q3 is None:
+        return False
+    return our_q1 <= their_q3 and their_q1 <= our_q3
 
 
 def _placement(study: Study) -> Entry | None:
@@ -128,13 +139,15 @@ def _placement(study: Study) -> Entry | None:
     if unplaced is None or not placement.seconds:
         return None
     gain = unplaced.rows / placement.seconds
-    said = "predicted"
-    if gain < _SOME_GAIN:
-        said += ", which is no gain" if gain > 1 / _SOME_GAIN else ", SLOWER than without"
+    answer = f"{gain:.2f}x as fast"
+    if 1 / _SOME_GAIN < gain < _SOME_GAIN:
+        answer = "no faster"
+    elif gain < 1:
+        answer += ", which is SLOWER"
     return Entry(
         name,
-        f"{gain:.2f}x as fast",
-        f"{said}: {units.seconds(study.expected(placement.seconds))}, and "
-        f"{units.seconds(unplaced.seconds)} without it; larq-engine place measures it on the "
-        "profile's machine",
+        answer,
+        f"{units.seconds(study.expected(placement.seconds))} with it, "
+        f"{units.seconds(unplaced.seconds)} without; predicted. To measure it, run 'larq-engine "
+        "place' on the profile's machine",
     )

@@ -10,6 +10,7 @@ import pytest
 
 import larq_engine
 from larq_engine.placing.profile_file import parse_profile
+from larq_engine.placing.unplaced import find_unplaced
 from tests.reporting.hostile import TEXT, hostile_fields
 from tests.reporting.profiles import residual_fields, residual_profile, write_pair
 
@@ -129,6 +130,31 @@ def test_a_gain_that_was_measured_is_told_as_measured(tmp_path):
     (gain,) = (line for line in lines if line.startswith("The placement makes it: "))
     assert "1.11x as fast (8.10 µs, and 9.00 µs without it; measured in turns" in gain
     assert "1.05x to 1.15x: faster)" in gain
+
+
+@pytest.mark.parametrize(
+    ("times", "answer"),
+    [(0.8, "0.80x as fast, which is SLOWER"), (1.001, "no faster"), (2.0, "2.00x as fast")],
+)
+def test_a_gain_that_is_predicted(tmp_path, times, answer):
+    profile, file = write_pair(tmp_path)
+    fields = json.loads(file.read_text())
+    unplaced = find_unplaced(parse_profile(profile.read_bytes()), 1, 1)
+    file.write_text(json.dumps({**fields, "seconds": unplaced.rows / times}))
+    assert f"\nThe placement makes it: {answer} (" in str(larq_engine.report(profile, file))
+
+
+@pytest.mark.parametrize(("q3", "is_noise"), [(7.1e-4, False), (5.9e-3, True)])
+def test_measurements_that_overlap_may_be_noise(q3, is_noise):
+    fields = residual_fields(2)
+    for total in fields["totals"]:
+        total["seconds"] |= {"q1": total["seconds"]["median"], "q3": total["seconds"]["median"]}
+        if total["device"] == "cuda":
+            total["seconds"]["q3"] = q3
+        else:
+            total["seconds"]["q1"] = 5.8e-3
+    found = str(larq_engine.report(parse_profile(json.dumps(fields).encode())))
+    assert ("may be noise" in found) == is_noise
 
 
 def test_all_operators_are_in_the_graph_and_have_their_reasons(parsed):
