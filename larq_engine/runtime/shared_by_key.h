@@ -1,4 +1,4 @@
-// Objects that the whole process shares, for as long as somebody uses them.
+// Has the objects that the whole process shares, for as long as somebody uses them.
 #ifndef LARQ_ENGINE_RUNTIME_SHARED_BY_KEY_H_
 #define LARQ_ENGINE_RUNTIME_SHARED_BY_KEY_H_
 
@@ -10,7 +10,7 @@
 
 namespace larq_engine {
 
-// Must never be destroyed, as its mutex must not.
+// It must never be destroyed, as its mutex must not.
 template <typename Key, typename T>
 class SharedByKey {
  public:
@@ -30,7 +30,8 @@ class SharedByKey {
  private:
   std::shared_ptr<T> Find(const Key& key) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return objects_[key].lock();
+    const auto found = objects_.find(key);
+    return found == objects_.end() ? nullptr : found->second.lock();
   }
 
   ProcessMutex mutex_;

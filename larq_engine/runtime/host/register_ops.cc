@@ -7,6 +7,9 @@
 #include <dlfcn.h>
 #include <link.h>
 #endif
+#if !defined(_WIN32)
+#include <unistd.h>
+#endif
 
 #include <cstdio>
 #include <stdexcept>
@@ -62,10 +65,19 @@ AddCustomFn FindAddCustom() { return nullptr; }
 
 #endif
 
-// One engine for each number of threads, as long as somebody uses it.
+#if defined(_WIN32)
+int ThisProcess() { return 0; }  // there is no fork
+#else
+int ThisProcess() { return getpid(); }
+#endif
+
+// There is one engine for each number of threads, as long as somebody uses it. A forked process
+// lacks the threads of its parent's engines, and their locks may be held for ever: it makes its
+// own.
 std::shared_ptr<Engine> SharedEngine(int threads) {
-  static SharedByKey<int, Engine>& engines = *new SharedByKey<int, Engine>;
-  return engines.Get(threads, [] { return MakeEngine(ParseEngineOptions(nullptr, nullptr, 0)); });
+  static auto& engines = *new SharedByKey<std::pair<int, int>, Engine>;
+  return engines.Get({ThisProcess(), threads},
+                     [] { return MakeEngine(ParseEngineOptions(nullptr, nullptr, 0)); });
 }
 
 // A node of the host: made before its tensors are known, planned (or its weights unpacked) at the
