@@ -54,6 +54,7 @@ BgemmShape ProductShape(const Bconv2dSpec& spec) {
           .tap_bits = tap_words * static_cast<int64_t>(kWordBits),
           .taps = spec.taps(),
           .runs = spec.lines_are_runs() ? spec.filter_height : spec.taps(),
+          .lines = spec.filter_height,
           .packing_words = spec.filter_height * words_a_line};
 }
 

@@ -23,7 +23,10 @@ constexpr double kGatherCyclesPerWord = 5;
 constexpr double kPackCyclesPerWord = 1.5;
 
 // Each run of taps takes so much besides (choice_bench, 3x3 taps of 1 to 16 channels, 2 to 4 bits).
+// A long line of them takes no more than three: 80 taps of one channel, of 2 to 8 bits, take 12
+// cycles besides their words. Where each run begins is then found ahead of the words.
 constexpr double kPackCyclesPerRun = 2.5;
+constexpr int64_t kRunsOfLine = 3;
 
 // So much of the filters is in a cache near the core when they are read, and a dense layer of one
 // image does not wait for it (choice_bench, dense layers on a Zen 4 of 1 MB of L2).
@@ -55,10 +58,14 @@ double ProductCycles(const BgemmRow& row, const BgemmShape& shape, int64_t k_bit
          static_cast<double>(row.cycles_per_tile) / sharing;
 }
 
+double RunsCycles(const BgemmShape& shape) {
+  return static_cast<double>(std::min(shape.runs, kRunsOfLine * shape.lines)) * kPackCyclesPerRun;
+}
+
 Cycles PackedCycles(const BgemmRow& row, const BgemmShape& shape) {
-  return {.gather = static_cast<double>(shape.packing_words) * kPackCyclesPerWord +
-                    static_cast<double>(shape.runs) * kPackCyclesPerRun,
-          .product = ProductCycles(row, shape, shape.k_bits, 1)};
+  return {
+      .gather = static_cast<double>(shape.packing_words) * kPackCyclesPerWord + RunsCycles(shape),
+      .product = ProductCycles(row, shape, shape.k_bits, 1)};
 }
 
 Cycles UnpackedCycles(const BgemmRow& row, const BgemmShape& shape) {
@@ -97,8 +104,8 @@ std::string NamesOfRows(std::span<const BgemmRow> rows, CpuFeatures cpu,
 bool PacksTaps(const BgemmRow& row, const BgemmShape& shape) {
   const bool fills_up = shape.k_bits < shape.taps * shape.tap_bits;
   // Runs are found either way.
-  const double runs = static_cast<double>(shape.runs) * kPackCyclesPerRun;
-  return fills_up && PackedCycles(row, shape).sum() - runs < UnpackedCycles(row, shape).sum();
+  const double packed = PackedCycles(row, shape).sum() - RunsCycles(shape);
+  return fills_up && packed < UnpackedCycles(row, shape).sum();
 }
 
 double BgemmCycles(const BgemmRow& row, const BgemmShape& shape, int64_t bits_weights) {

@@ -27,6 +27,7 @@ struct BgemmShape {
   int64_t tap_bits = 0;  // of the words of a tap, which lie together; 0 if they all do
   int64_t taps = 1;
   int64_t runs = 1;           // of taps that lie together in the image
+  int64_t lines = 1;          // of the filter
   int64_t packing_words = 0;  // that a pixel reads to put the bits of its taps together
   bool one_pixel = false;
 };

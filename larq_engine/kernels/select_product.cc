@@ -27,11 +27,15 @@ constexpr double kExpansionCyclesPerRun = 5;
 constexpr double kL3Speedup = 3;
 
 // The row of bytes named `forced`, or the cheapest of those that the CPU runs.
-const ByteRow* SelectBytes(CpuFeatures cpu, const Bconv2dSpec& spec, std::string_view forced) {
+const ByteRow* SelectBytes(CpuFeatures cpu, const Bconv2dSpec& spec, std::string_view forced,
+                           bool one_pixel) {
   const ByteRow* best = nullptr;
   for (const ByteRow& row : ByteRows()) {
     if (!cpu.Has(row.isa) || (forced != kAutoKernel && forced != row.name)) continue;
-    if (best == nullptr || BytesCycles(cpu, row, spec) < BytesCycles(cpu, *best, spec)) best = &row;
+    if (best == nullptr ||
+        BytesCycles(cpu, row, spec, one_pixel) < BytesCycles(cpu, *best, spec, one_pixel)) {
+      best = &row;
+    }
   }
   return best;
 }
@@ -54,7 +58,7 @@ double PlanesCycles(const BgemmRow& row, const Bconv2dSpec& spec, bool one_pixel
   return planes * BgemmCycles(row, shape, spec.bits_weights);
 }
 
-double BytesCycles(CpuFeatures cpu, const ByteRow& row, const Bconv2dSpec& spec) {
+double BytesCycles(CpuFeatures cpu, const ByteRow& row, const Bconv2dSpec& spec, bool one_pixel) {
   const auto in_parts = static_cast<double>(PlaneParts(spec.bits_in, row.in_planes).size());
   const auto depth =
       static_cast<double>(RoundUp(static_cast<size_t>(spec.depth()), static_cast<size_t>(row.kr)));
@@ -62,7 +66,8 @@ double BytesCycles(CpuFeatures cpu, const ByteRow& row, const Bconv2dSpec& spec)
       RoundUp(static_cast<size_t>(spec.group_out_channels()), static_cast<size_t>(row.nr)));
   const bool lines = ByteLines::Serve(spec, row);
   const bool has_one = row.macs_per_cycle_of_one > 0 && !cpu.has_two_multipliers();
-  const int macs = has_one ? row.macs_per_cycle_of_one : row.macs_per_cycle;
+  int macs = has_one ? row.macs_per_cycle_of_one : row.macs_per_cycle;
+  if (one_pixel && has_one) macs = row.macs_per_cycle_of_pixel;
   double expanded = static_cast<double>(spec.bits_in * spec.in_channels);
   double calls = 0;
   if (!lines) {
@@ -88,10 +93,10 @@ ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec, std::strin
   shape.one_pixel = one_pixel;
   ProductChoice choice;
   choice.planes = SelectBgemm(BgemmRows(), cpu, shape, forced).row;
-  choice.bytes = SelectBytes(cpu, spec, forced);
+  choice.bytes = SelectBytes(cpu, spec, forced, one_pixel);
   if (choice.planes != nullptr) choice.cycles = PlanesCycles(*choice.planes, spec, one_pixel);
   double bytes_cycles = 0;
-  if (choice.bytes != nullptr) bytes_cycles = BytesCycles(cpu, *choice.bytes, spec);
+  if (choice.bytes != nullptr) bytes_cycles = BytesCycles(cpu, *choice.bytes, spec, one_pixel);
   if (one_pixel) {
     const double speedup = cpu.Has(Isa::kAvx2) && !cpu.has_two_multipliers() ? kL3Speedup : 1;
     if (choice.planes != nullptr) {

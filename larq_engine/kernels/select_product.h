@@ -23,7 +23,8 @@ struct ProductChoice {
 
 // What one output pixel is expected to take, of all groups, in L1: in a full tile, or alone.
 double PlanesCycles(const BgemmRow& row, const Bconv2dSpec& spec, bool one_pixel = false);
-double BytesCycles(CpuFeatures cpu, const ByteRow& row, const Bconv2dSpec& spec);
+double BytesCycles(CpuFeatures cpu, const ByteRow& row, const Bconv2dSpec& spec,
+                   bool one_pixel = false);
 
 // The cheapest row that this CPU runs, or the row named `forced`: as SelectBgemm, over the rows of
 // both products. Of one output pixel, as dense layers of one image have, it matters most how long

@@ -127,12 +127,14 @@ TEST_P(ByteProductTest, Tile) {
 TEST_P(ByteProductTest, Left) {
   SCOPED_TRACE(testing::ReplayHint());
   for (size_t steps : {1, 2, 3, 7, 8, 31, 32, 33, 257}) {
-    ExpectExact(GetParam(), RandomProduct(random_, GetParam(), mr(), nr() + 1, steps * kr()));
-    for (size_t segments : {2, 3, 5}) {
-      const size_t depth = segments * steps * kr();
-      Product p = RandomProduct(random_, GetParam(), mr(), nr() + 1, depth);
-      p.segments = segments;
-      ExpectExact(GetParam(), p);
+    for (size_t m : {size_t{1}, size_t{2}, mr()}) {  // rows may have a loop for each
+      ExpectExact(GetParam(), RandomProduct(random_, GetParam(), m, nr() + 1, steps * kr()));
+      for (size_t segments : {2, 3, 5}) {
+        const size_t depth = segments * steps * kr();
+        Product p = RandomProduct(random_, GetParam(), m, nr() + 1, depth);
+        p.segments = segments;
+        ExpectExact(GetParam(), p);
+      }
     }
   }
 }
