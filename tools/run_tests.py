@@ -67,8 +67,11 @@ BAZEL_TEST = [BAZEL, "test", *BAZEL_FLAGS]
 BUILD = ["make", "--no-print-directory", "build", "benchmark-binary", "cpp-example"]
 PYTEST = [".venv/bin/python", "-m", "pytest", "-q", "-rs", "-n", "auto", "--durations=12"]
 FULL = bool(os.environ.get("LARQ_ENGINE_TEST_FULL"))
+# It fails where no sanitizer looks.
+SANITIZERS = "//tests/common:sanitizers_test"
 # The tests that start threads.
 THREADS = (
+    SANITIZERS,
     *(("//tests/runtime/...",) if FULL else ()),
     "//tests/runtime:allocations_test",
     "//tests/runtime:float_layers_test",
@@ -270,7 +273,7 @@ STAGES = (
     Stage(
         "asan",
         "C++ tests with assertions, under the sanitizers of addresses and undefined behaviour",
-        ([*BAZEL_TEST, "--config=asan", "//tests/..."],),
+        ([*BAZEL_TEST, "--config=asan", "//tests/...", SANITIZERS],),
         CPP,
         setup="fuzzer",
     ),

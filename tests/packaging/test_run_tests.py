@@ -64,6 +64,16 @@ def test_parts_are_all_stages():
     assert [stage.name for stage in everything if stage.release] == ["windows"]
 
 
+def test_no_stage_is_lost():
+    """CI runs all that there are, so that one that is removed would not be missed."""
+    assert sorted(NAMES) == [
+        *("arm32", "arm64", "arm64-cpus", "arm64-wheel", "asan", "browser", "cpp", "cuda"),
+        *("fake-gpu", "fuzz", "fuzz-files", "keras-backends", "lint", "older-x86"),
+        *("plug-in-asan", "plug-in-tsan", "python", "ray", "tensorflow", "tflite-runtime"),
+        *("torch", "tsan", "windows"),
+    ]
+
+
 def test_an_unknown_stage_is_an_error():
     with pytest.raises(SystemExit, match=r"expected stages out of lint, cpp.*; got speed"):
         run_tests.choose(["lint", "speed"])
