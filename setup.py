@@ -23,7 +23,7 @@ import sbom  # noqa: E402 - it is in tools/
 # compiler makes programs for.
 OTHER_SYSTEMS = {"macosx_11_0_arm64": "macos_arm64", "win_amd64": "windows_x86_64"}
 
-# Set where a test makes a wheel, so that the objects of other tests are used again.
+# A test that makes a wheel sets it, so that the objects of other tests are used again.
 WARNINGS_ARE_ERRORS = "LARQ_ENGINE_WARNINGS_ARE_ERRORS"
 
 # Of wheels for all of Linux: the tag without the machine. auditwheel's name of glibc 2.28.

@@ -48,7 +48,7 @@ LIBRARIES = (
             }
         ),
         "larq_engine_version",
-        1_750_000,  # it had 1,670,000 on x86-64, of which 100,000 are what drives GPUs
+        1_750_000,  # 1,670,000 are used on x86-64, 100,000 of them by what drives GPUs
     ),
     Library(
         "larq_engine/liblarq_engine_cuda.so",

@@ -18,8 +18,7 @@ from larq_engine.profiling.machine import cpu_name
 from tests.kernel_rows import KERNELS
 from tests.placing.profiles import encoded, profile_of, profile_with_gpu
 
-# Of those that this machine runs. What is verified runs often, for which the reference takes half
-# a minute.
+# What is verified runs often, for which the reference kernel would take half a minute.
 _FAST = KERNELS[-1]
 
 

@@ -625,8 +625,6 @@ class Form:
         quantized: Whether it is of Brevitas' quantizers, which go through QONNX as well.
         has_plain_signs: Whether it has torch.sign in front of binary layers, whose zeros the user
             decides about.
-        keeps_size: Whether a file of it may refuse other sizes of image: what AdaBin's pads add to
-            its results is a constant image.
     """
 
     make: Callable[[], nn.Module]
@@ -635,7 +633,6 @@ class Form:
     others: tuple[int, ...] = ()
     quantized: bool = False
     has_plain_signs: bool = True
-    keeps_size: bool = False
 
 
 _IMAGE = (3, 16, 16)
@@ -666,9 +663,8 @@ FORMS = {
     "IR-Net, ResNet": Form(irnet, _ODD, 4, (16, 19)),
     "IR-Net, weights only": Form(lambda: irnet(FloatInputConv), _ODD, 0, (16, 19)),
     "IR-Net, VGG": Form(IrVgg, _IMAGE, 3),
-    "AdaBin, ResNet": Form(
-        adabin, (3, 18, 18), 2, (16, 20), has_plain_signs=False, keeps_size=True
-    ),
+    # A file of it may refuse other sizes: what its pads add to the results is a constant image.
+    "AdaBin, ResNet": Form(adabin, (3, 18, 18), 2, (16, 20), has_plain_signs=False),
     "AdaBin, no pads": Form(
         lambda: networks.AdaBinNet(padding=0), _ODD, 2, (16, 19), has_plain_signs=False
     ),
