@@ -130,7 +130,7 @@ def _placement(study: Study) -> Entry | None:
         found = placement.verified
         return Entry(
             name,
-            f"{found.gain:.2f}x as fast",
+            _as_fast(found.gain),
             f"{units.seconds(found.seconds)}, and {units.seconds(found.unplaced_seconds)} without "
             f"it; measured in turns ({found.lowest:.2f}x to {found.highest:.2f}x: "
             f"{found.certainty})",
@@ -139,15 +139,16 @@ def _placement(study: Study) -> Entry | None:
     if unplaced is None or not placement.seconds:
         return None
     gain = unplaced.rows / placement.seconds
-    answer = f"{gain:.2f}x as fast"
-    if 1 / _SOME_GAIN < gain < _SOME_GAIN:
-        answer = "no faster"
-    elif gain < 1:
-        answer += ", which is SLOWER"
     return Entry(
         name,
-        answer,
+        _as_fast(gain),
         f"{units.seconds(study.expected(placement.seconds))} with it, "
         f"{units.seconds(unplaced.seconds)} without; predicted. To measure it, run 'larq-engine "
         "place' on the profile's machine",
     )
+
+
+def _as_fast(gain: float) -> str:
+    if 1 / _SOME_GAIN < gain < _SOME_GAIN:
+        return "no faster"
+    return f"{gain:.2f}x as fast" + (", which is SLOWER" if gain < 1 else "")
