@@ -6,6 +6,7 @@ module at a dozen other sizes tells the two apart, and numbers that follow from 
 way, as in x[:, :, : x.shape[2] // 2].
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -91,7 +92,10 @@ def _has_numbers(numbers: Slice) -> bool:
 def _at_other_sizes(resized: Resized) -> list[dict[str, Node]]:
     """Returns the module's nodes at each other size at which it runs and has the same ones."""
     found = []
-    for shapes in all_other_shapes([tuple(tensor.shape) for tensor in resized.exported.inputs]):
+    sizes = [tuple(tensor.shape) for tensor in resized.exported.inputs]
+    for shapes in all_other_shapes(sizes):
+        if any(map(_is_far_larger, shapes, sizes)):
+            continue
         try:
             graph_module = resized.graph(shapes)
         except ConversionError:
@@ -99,6 +103,11 @@ def _at_other_sizes(resized: Resized) -> list[dict[str, Node]]:
         if graph_module is not None and resized.has_same_nodes(graph_module):
             found.append({node.name: node for node in graph_module.graph.nodes})
     return found
+
+
+def _is_far_larger(shape: tuple[int, ...], size: tuple[int, ...]) -> bool:
+    """Returns whether an input has so many values that the module may lack time and memory."""
+    return math.prod(shape) > 4 * math.prod(size)
 
 
 def _meaning(node: Node, others: Sequence[Node]) -> Slice | None:
