@@ -109,8 +109,7 @@ def find_fixed_larger(
 def all_other_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
     """Returns all shapes that are tried, and larger ones, as strides make several sizes one."""
     found = [others for alternatives in _other_shapes(shapes) for others in alternatives]
-    for first, last in _PLACES:
-        found += [[_changed(shape, first, last, larger) for shape in shapes] for larger in _LARGER]
+    found += _all_changed(shapes, _LARGER)
     return [others for n, others in enumerate(found) if others not in [[*shapes], *found[:n]]]
 
 
@@ -119,12 +118,7 @@ def slightly_larger_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
 
     Height and width have odd and even sizes each, so that what is rounded shows.
     """
-    changes = _LARGER[:2]
-    return [
-        [_changed(shape, *place, change) for shape in shapes]
-        for place in _PLACES
-        for change in changes
-    ]
+    return _all_changed(shapes, _LARGER[:2])
 
 
 def larger_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
@@ -132,13 +126,19 @@ def larger_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
 
     Some models only run at sizes that can be halved as often as theirs.
     """
-    changes = (_larger, lambda size, is_second: 2 * size)
-    found = [
+    found = _all_changed(shapes, (_larger, lambda size, is_second: 2 * size))
+    return [others for others in found if others != [*shapes]]
+
+
+def _all_changed(
+    shapes: Sequence[tuple[int, ...]], changes: Sequence[Callable[[int, bool], int]]
+) -> list[Shapes]:
+    """Returns the shapes with each change, for each place of the channels."""
+    return [
         [_changed(shape, *place, change) for shape in shapes]
         for place in _PLACES
         for change in changes
     ]
-    return [others for others in found if others != [*shapes]]
 
 
 def _other_shapes(shapes: Sequence[tuple[int, ...]]) -> list[list[Shapes]]:

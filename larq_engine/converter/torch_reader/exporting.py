@@ -90,22 +90,27 @@ class Resized:
     def __init__(self, module: Any, exported: Exported) -> None:
         self._module = module
         self.exported = exported
-        self._graphs: dict[tuple[tuple[int, ...], ...], Any] = {}
+        self._exports: dict[tuple[tuple[int, ...], ...], Exported | None] = {}
 
     def inputs(self, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
         """The inputs of the export, cut or repeated."""
         return tuple(map(_cut, self.exported.inputs, shapes))
 
-    def graph(self, shapes: Sequence[tuple[int, ...]]) -> Any:
+    def at(self, shapes: Sequence[tuple[int, ...]]) -> Exported | None:
         """Returns the module for inputs of these shapes; None if it does not run with them.
 
         Raises:
             ConversionError: torch.export cannot trace it there.
         """
         key = tuple(shapes)
-        if key not in self._graphs:
-            self._graphs[key] = self._export(self.inputs(shapes))
-        return self._graphs[key]
+        if key not in self._exports:
+            self._exports[key] = self._export(self.inputs(shapes))
+        return self._exports[key]
+
+    def graph(self, shapes: Sequence[tuple[int, ...]]) -> Any:
+        """Returns the graph of it, as it was exported; raises as `at` does."""
+        exported = self.at(shapes)
+        return None if exported is None else exported.original
 
     def has_same_nodes(self, graph_module: Any) -> bool:
         """Returns whether such a graph has the operators of the export."""
@@ -113,13 +118,13 @@ class Resized:
         names = [[node.name for node in made.graph.nodes] for made in (graph_module, original)]
         return names[0] == names[1]
 
-    def _export(self, inputs: tuple[Any, ...]) -> Any:
+    def _export(self, inputs: tuple[Any, ...]) -> Exported | None:
         try:
             with import_torch().no_grad():
                 self._module(*inputs)
         except Exception:  # whatever a module does with sizes that are not its own
             return None
-        return export(self._module, inputs).original
+        return export(self._module, inputs)
 
 
 def _cut(tensor: Any, shape: tuple[int, ...]) -> Any:

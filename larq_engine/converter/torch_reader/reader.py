@@ -86,7 +86,7 @@ def torch_to_tflite(
         if slices.held:
             held = f"what the slice '{slices.held[0]}' takes follows from the image's size"
         elif check and lowered.has_other_numbers:
-            held = _held_numbers(module, resized, choice, slices, lowered)
+            held = _held_numbers(resized, choice, slices, lowered)
         if open_batch:
             twin = export(module, inputs, BATCHES[1])
             _rewrite(twin, choice)
@@ -102,13 +102,7 @@ def torch_to_tflite(
     return TorchModel(lowered.content, remarks, compared, held or fixed)
 
 
-def _held_numbers(
-    module: Any,
-    resized: Resized,
-    choice: SignOfZero,
-    slices: Slices,
-    lowered: Lowered,
-) -> str:
+def _held_numbers(resized: Resized, choice: SignOfZero, slices: Slices, lowered: Lowered) -> str:
     """Compares the numbers of a file with those of the files of two larger sizes.
 
     Returns:
@@ -118,9 +112,9 @@ def _held_numbers(
     compared = 0
     for shapes in [*slightly_larger_shapes(sizes), *larger_shapes(sizes)]:
         try:
-            if resized.graph(shapes) is None:
+            larger = resized.at(shapes)
+            if larger is None:
                 continue
-            larger = export(module, resized.inputs(shapes))
             _rewrite(larger, choice)
             graph = lower(larger, lowered.channels_last, slices.known).model.graphs[0]
         except ConversionError:
