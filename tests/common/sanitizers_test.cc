@@ -1,6 +1,5 @@
 // A sanitized build finds what it is built for: a flag that is lost would leave all other tests
-// green.
-// `--config=asan` and `--config=tsan` alone build this.
+// green. Only with `--config=asan` or `--config=tsan` does this pass.
 #include <climits>
 #include <thread>
 #include <vector>

@@ -140,8 +140,6 @@ TEST(SelectProduct, LongTapsOfOneChannelAreNoProductOfBytes) {
   }
 }
 
-// A few hundred filters are at hand, so that nibbles are not read twice as long as bytes, nor
-// bytes eight times as long as planes.
 // Measured on a Zen 4: 2.0 us, and 2.8 with tiles of 32 columns of which ten are used.
 TEST(SelectProduct, FewOutputsOfOnePixelAreNoWideTile) {
   const Bconv2dSpec dense{.in_channels = 4096, .out_channels = 10, .bits_in = 8, .bits_weights = 8};
@@ -150,6 +148,8 @@ TEST(SelectProduct, FewOutputsOfOnePixelAreNoWideTile) {
   EXPECT_EQ(std::string(choice.bytes->name), "bytes_i32_4x16x4_avx2");
 }
 
+// A few hundred filters are at hand, so that nibbles are not read twice as long as bytes, nor
+// bytes eight times as long as planes.
 TEST(SelectProduct, SmallDenseLayersTakeTheFastestProduct) {
   const auto chosen = [](int64_t inputs, int64_t outputs) {
     const Bconv2dSpec dense{.in_channels = inputs, .out_channels = outputs};
