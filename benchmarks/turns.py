@@ -62,7 +62,8 @@ def _format_range(ratios: np.ndarray) -> str:
 def _run(model: Model, image: np.ndarray) -> list[float]:
     model.predict(image)
     seconds: list[float] = []
-    while sum(seconds) < _SECONDS:
+    end = time.perf_counter() + _SECONDS
+    while time.perf_counter() < end:
         begun = time.perf_counter()
         model.predict(image)
         seconds.append(time.perf_counter() - begun)
