@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from larq_engine.converter import lce_ops
 from larq_engine.converter.activations import fused_activation
 from larq_engine.converter.graph import Array, Op, Tensor
 from larq_engine.converter.padding import NO_PADS, SAME, Pads
@@ -49,9 +50,16 @@ class ConvolutionForm:
 
 
 def find_convolution(op: Op) -> list[ConvolutionForm] | NotBinary:
-    """The forms that a layer can be seen as, best first, or why it has none."""
-    finder = _FINDERS[op.kind]
-    return finder(op)
+    """Returns the forms that a layer can be seen as, best first, or why it has none.
+
+    They come in the order of the words that they take; of equally many, as an image is first. Each
+    pixel begins a new word, in each plane and filter: a flattened image of 1x256 pixels of one
+    channel would take 256 words for each unit, where its row of values takes 8.
+    """
+    forms = _FINDERS[op.kind](op)
+    if isinstance(forms, NotBinary):
+        return forms
+    return sorted(forms, key=lambda form: np.prod(lce_ops.packed_shape(form.weights.shape)))
 
 
 def _weights(op: Op, tensor: Tensor | None) -> Array | NotBinary:

@@ -89,22 +89,13 @@ def find_binary_layer(op: Op, options: Options) -> BinaryLayer | NotBinary:
     if isinstance(forms, NotBinary):
         return forms
     reason: NotBinary | None = None
-    for form in _smallest_first(forms):
+    for form in forms:
         found = _match(form, options)
         if isinstance(found, BinaryLayer):
             return found
         reason = reason or found
     assert reason is not None
     return reason
-
-
-def _smallest_first(forms: list[ConvolutionForm]) -> list[ConvolutionForm]:
-    """In the order of the words that they take; of equally many, as an image is first.
-
-    Each pixel begins a new word, in each plane and filter: a flattened image of 1x256 pixels of one
-    channel would take 256 words for each unit, where its row of values takes 8.
-    """
-    return sorted(forms, key=lambda form: np.prod(lce_ops.packed_shape(form.weights.shape)))
 
 
 def _match(form: ConvolutionForm, options: Options) -> BinaryLayer | NotBinary:

@@ -532,13 +532,14 @@ def test_dense_of_an_image(channels, rng):
 @pytest.mark.parametrize(
     "image", [(1, 3, 4, 5), (2, 3, 4, 24), (1, 256, 1, 1), (1, 1, 256, 1), (1, 7, 1, 33)]
 )
-def test_dense_of_an_image_whose_pixels_end_within_words(image, rng):
+@pytest.mark.parametrize("least", [-1, 0])
+def test_dense_of_an_image_whose_pixels_end_within_words(image, least, rng):
     """The units' weights take the words of their row: pixels that each begin one would take more,
     of 256 pixels of one channel 32 times as many."""
     net = Net()
     x = net.input(*image)
     depth = int(np.prod(image[1:]))
-    y = net.dense(net.reshape(net.sign(x), image[0], depth), signs(rng, 64, depth))
+    y = net.dense(net.reshape(net.sign(x), image[0], depth), np.maximum(signs(rng, 64, depth), least))
     converted = convert_and_compare(net, y, inputs=[edges(rng, *image)])
     (layer,) = converted.layers
     assert (layer.became, layer.bytes_after) == ("binary", 64 * -(-depth // 32) * 4)
