@@ -197,7 +197,12 @@ class Op:
 
 
 class Graph:
-    """One subgraph: operators in an order in which they can run."""
+    """One subgraph: operators in an order in which they can run.
+
+    Attributes:
+        held_size: Why it is right for images of the model's size alone, if a rule computed
+            constants for that size. What else a file holds of a size shows in its operators.
+    """
 
     def __init__(
         self,
@@ -210,6 +215,7 @@ class Graph:
         self.inputs = list(inputs)
         self.outputs = list(outputs)
         self.ops = list(ops)
+        self.held_size = ""
         for op in self.ops:
             _link(op)
 

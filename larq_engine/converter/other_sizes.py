@@ -4,6 +4,7 @@ A file fixes the sizes of its inputs, but hosts take others. What was not compar
 or differs there, gets a mark, and `Interpreter.resize` refuses other sizes.
 """
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -54,6 +55,10 @@ _LARGER: tuple[Callable[[int, bool], int], ...] = (
     lambda size, is_second: size + 3,
     lambda size, is_second: size * 3,
 )
+
+# So many values may all steps of a model have at a larger size, since its shapes are found out with
+# all of them in memory.
+_MOST_VALUES = 128 << 20
 
 # How many sizes are before those of an image, and how many behind: its channels are first or last.
 _PLACES = ((2, 0), (1, 1))
@@ -119,6 +124,12 @@ def slightly_larger_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
     Height and width have odd and even sizes each, so that what is rounded shows.
     """
     return _all_changed(shapes, _LARGER[:2])
+
+
+def grown_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
+    """Returns images larger by few pixels, and by the strides of four to 32 that networks have."""
+    steps = [lambda size, is_second, step=step: size + step for step in (4, 8, 16, 32)]
+    return _all_changed(shapes, (*_LARGER[:3], *steps))
 
 
 def larger_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
@@ -225,7 +236,7 @@ def compare_sizes(
             continue  # The self-check ran them at other sizes.
         if all(len(tensor.shape) < 2 for tensor in inputs):
             continue
-        reason = "" if known is not None else _held_size(original)
+        reason = ("" if known is not None else _held_size(original)) or _held_size(converted)
         if not reason and changed:
             reason = (
                 _compare_graph(converted, file, graph, number, progress) if check else NOT_COMPARED
@@ -245,7 +256,12 @@ def _compare_graph(
     if has_state(graph):
         return "the model keeps a state, of the size of what it was made for"
 
+    sizes = [tensor.shape for tensor in graph.inputs]
+    values = sum(tensor.elements for op in graph.ops for tensor in op.outputs)
+
     def agrees(shapes: Shapes) -> bool | None:
+        if values * max(map(_growth, shapes, sizes)) > _MOST_VALUES:
+            return None
         try:
             return agrees_at(shapes, converted, file, number, progress) or None
         except ConversionError:  # a difference
@@ -253,7 +269,12 @@ def _compare_graph(
         except ValueError:  # The converted file refuses it, as it does channels of other numbers.
             return None
 
-    return find_fixed_sizes([tensor.shape for tensor in graph.inputs], agrees)
+    return find_fixed_sizes(sizes, agrees) or find_fixed_larger(sizes, agrees)
+
+
+def _growth(shape: tuple[int, ...], size: tuple[int, ...]) -> float:
+    """Returns how many times as many values an input has."""
+    return math.prod(shape) / max(1, math.prod(size))
 
 
 def held_output(model: Model) -> str:
@@ -269,7 +290,10 @@ def held_output(model: Model) -> str:
 
 
 def _held_size(model: Model) -> str:
-    """Names an operator that holds a size as a number, which a model of other sizes would not."""
+    """Names an operator that holds a size as a number, which one of another size would not."""
+    for reason in (graph.held_size for graph in model.graphs):
+        if reason:
+            return reason
     for op in (op for graph in model.graphs for op in graph.ops):
         if op.kind in _BROADCASTING and any(map(_is_image, op.inputs)):
             return f"{op.kind} '{op.name}' holds a constant image of one size"

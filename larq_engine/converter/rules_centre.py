@@ -53,6 +53,8 @@ def centre_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
         if is_slower or is_faster_in_host(op, layer, graph, options):
             return None
         if limit(layer, options) is None:
+            if knows_border:
+                graph.held_size = f"'{op.name}' knows the border of an image of one size"
             return _write(layer, weights.centre, options, knows_border)
     return None
 

@@ -47,6 +47,8 @@ _FIXED = {
         "ADD", net.max_pool(x, (4, 4), (4, 4)), np.ones((1, 2, 2, 4), np.float32)
     ),
     "border of zeros": _border,
+    # The layer's image has one pixel at all sizes that are tried.
+    "border of a pixel": lambda net, x: _border(net, net.max_pool(x, (1, 1), (32, 32))),
     "flattened": lambda net, x: _binary(net, _dense(net, x)),
 }
 
