@@ -145,8 +145,8 @@ TEST(GpuBconv2d, NoRowIsLeftOut) {
   std::mt19937_64 random(TestSeed());
   RunsByName runs;
   std::vector<int64_t> all_channels = {32, 96, 64, 128, 256, 512, 1024};
-  // All of them take a minute, and minutes under a sanitizer, which sees in one of the four smallest
-  // what most rows do.
+  // All of them take a minute, and minutes under a sanitizer, which sees in one of the four
+  // smallest what most rows do.
   const bool is_sample = kShare > 1 && !IsFull();
   if (is_sample) {
     all_channels = {all_channels[random() % 4]};
@@ -185,8 +185,8 @@ TEST(GpuBconv2d, NoRowIsLeftOut) {
 
 #ifndef __SANITIZE_ADDRESS__
 
-// Four times the depth is more than 32 bits have. All rows take half a minute, and minutes under the
-// sanitizer, which sees the same loads of several bits in the next test.
+// Four times the depth is more than 32 bits have. All rows take half a minute, and minutes under
+// the sanitizer, which sees the same loads of several bits in the next test.
 TEST(GpuBconv2d, SumsOfMostBits) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937_64 random(TestSeed());
