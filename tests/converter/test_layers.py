@@ -539,7 +539,9 @@ def test_dense_of_an_image_whose_pixels_end_within_words(image, least, rng):
     net = Net()
     x = net.input(*image)
     depth = int(np.prod(image[1:]))
-    y = net.dense(net.reshape(net.sign(x), image[0], depth), np.maximum(signs(rng, 64, depth), least))
+    y = net.dense(
+        net.reshape(net.sign(x), image[0], depth), np.maximum(signs(rng, 64, depth), least)
+    )
     converted = convert_and_compare(net, y, inputs=[edges(rng, *image)])
     (layer,) = converted.layers
     assert (layer.became, layer.bytes_after) == ("binary", 64 * -(-depth // 32) * 4)
