@@ -29,8 +29,8 @@ cpp_is_formatted() {
 case ${1:-} in
   fix)
     "$BIN/clang-format" -i "${cpp[@]}"
-    "$BIN/ruff" check --fix .
     "$BIN/ruff" format .
+    "$BIN/ruff" check --fix .
     ;;
   check)
     failed=()
