@@ -96,6 +96,8 @@ _FIXED = {
             "half": lambda x: x[:, :, : x.shape[2] // 2],
             "multiples": lambda x: x[:, :, : x.shape[2] // 4 * 4],
             "pairs": lambda x: x[:, :, :, : x.shape[3] // 2 * 2],
+            "pairs of every second": lambda x: x[..., ::2][..., : (x.shape[3] + 1) // 4 * 2],
+            "a window filled up": lambda x: F.pad(x[..., ::2], (0, x.shape[3] // 2 % 2)),
             "the first eight": lambda x: x.narrow(2, 0, 8),
             "chosen pixels": lambda x: x.index_select(2, torch.arange(x.shape[2] - 1)),
         }.items()

@@ -19,6 +19,7 @@ from larq_engine.converter.torch_reader.checks import check_inputs, check_module
 from larq_engine.converter.torch_reader.comparing import compare_export, compare_with_torch
 from larq_engine.converter.torch_reader.exporting import BATCHES, Exported, Resized, export
 from larq_engine.converter.torch_reader.folding import fold_constants
+from larq_engine.converter.torch_reader.larger import find_other_operators
 from larq_engine.converter.torch_reader.lowering import Lowered, lower
 from larq_engine.converter.torch_reader.open_batch import open_batch as open_graph
 from larq_engine.converter.torch_reader.packages import import_litert_torch, import_torch
@@ -85,8 +86,10 @@ def torch_to_tflite(
         held = ""
         if slices.held:
             held = f"what the slice '{slices.held[0]}' takes follows from the image's size"
-        elif check and lowered.has_other_numbers:
-            held = _held_numbers(resized, choice, slices, lowered)
+        elif check:
+            held = find_other_operators(module, resized)
+            if not held and lowered.has_other_numbers:
+                held = _held_numbers(resized, choice, slices, lowered)
         if open_batch:
             twin = export(module, inputs, BATCHES[1])
             _rewrite(twin, choice)

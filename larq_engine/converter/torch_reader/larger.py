@@ -1,0 +1,59 @@
+"""Finds modules that take other operators for larger images than for the example.
+
+What x[:, :, : x.shape[2] // 2 * 2] takes of an even number of rows is all of them, and nothing of
+the slice is left in what is exported. So it is with a pad that fills up to an even size, and with
+Python's own if. The module itself, run with images that are larger by some pixels, tells.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from larq_engine.converter.other_sizes import grown_shapes
+from larq_engine.converter.torch_reader.exporting import Resized
+from larq_engine.converter.torch_reader.packages import import_torch
+
+# What moves no values, and depends on where they lie in memory.
+_LAYOUT = re.compile(r"aten\.(_unsafe_view|_reshape_alias|alias|clone|detach|expand|view)\.")
+# Their numbers are the module's own at every size.
+_HAS_NUMBERS = re.compile(r"aten\.\w*(conv|pad|pool|roll)")
+
+
+def find_other_operators(module: Any, resized: Resized) -> str:
+    """Runs a module with larger images.
+
+    Returns:
+        Why its file has one size; nothing if the module does the same with all of them.
+    """
+    sizes = [tuple(tensor.shape) for tensor in resized.exported.inputs]
+    expected = _operators(module, resized.inputs(sizes))
+    for shapes in grown_shapes(sizes):
+        try:
+            found = _operators(module, resized.inputs(shapes))
+        except Exception:  # whatever a module does with sizes that are not its own
+            continue
+        if found != expected:
+            named = ", ".join(map(str, shapes))
+            return f"the module takes other operators for inputs of the shapes {named}"
+    return ""
+
+
+def _operators(module: Any, inputs: Sequence[Any]) -> list[tuple[str, ...]]:
+    """Returns the names of the operators that a module runs, with the numbers that may not vary."""
+    torch = import_torch()
+    found: list[tuple[str, ...]] = []
+
+    class Recorder(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc,name-defined]
+        def __torch_dispatch__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            name = str(function)
+            if _HAS_NUMBERS.match(name):
+                found.append((name, *(str(arg) for arg in args if not hasattr(arg, "shape"))))
+            elif not _LAYOUT.match(name):
+                found.append((name,))
+            return function(*args, **(kwargs or {}))
+
+    with torch.no_grad(), Recorder():
+        module(*inputs)
+    return found
