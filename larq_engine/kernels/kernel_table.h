@@ -25,8 +25,9 @@ struct BgemmRow {
   // of these; AVX2 and POPCNT on a Zen 3, too. ARM: never measured; what llvm-mca predicts for a
   // Cortex-A72, from benchmarks/arm64.
   int macs_per_cycle;
-  int cycles_per_tile = 0;    // that a tile takes besides, whatever its columns and depth
-  int cycles_per_block = 0;   // and each nr columns of it, whatever their depth
+  int macs_per_cycle_of_pixel = 0;  // of one alone, which waits for filters from L2; 0: the same
+  int cycles_per_tile = 0;          // that a tile takes besides, whatever its columns and depth
+  int cycles_per_block = 0;         // and each nr columns of it, whatever their depth
   double cycles_per_run = 0;  // that a pixel's run of taps takes in each (Zen 4; ARM: not measured)
   RhsForm rhs = RhsForm::kWords;
   BgemmFn fn;

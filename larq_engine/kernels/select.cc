@@ -18,14 +18,17 @@ std::string Obstacle(Isa isa) {
 // taps of two words (counted for 64-bit ARM), taken to be two a cycle.
 constexpr double kGatherCyclesPerWord = 5;
 
-// Where the bits of taps are put together, a word takes 3 cycles of a Zen 4, of which two are one
-// of the table's (choice_bench, 1x80 taps of one channel).
-constexpr double kPackCyclesPerWord = 1.5;
+// Where the bits of taps are put together, a word takes 0.69 ns on a Zen 4, and one of the table's
+// cycles 0.58 ns in the products there (choice_bench, 1x80 taps of 1 to 64 channels).
+constexpr double kPackCyclesPerWord = 1.2;
+
+// For a pixel alone, that begins with so much (choice_bench, a dense layer of 784 inputs).
+constexpr double kPackCyclesOfPixel = 75;
 
 // Each run of taps takes so much besides (choice_bench, 3x3 taps of 1 to 16 channels, 2 to 4 bits).
 // A long line of them takes no more than three: 80 taps of one channel, of 2 to 8 bits, take 12
 // cycles besides their words. Where each run begins is then found ahead of the words.
-constexpr double kPackCyclesPerRun = 2.5;
+constexpr double kPackCyclesPerRun = 2.1;
 constexpr int64_t kRunsOfLine = 3;
 
 // So much of the filters is in a cache near the core when they are read, and a dense layer of one
@@ -35,6 +38,10 @@ constexpr double kBytesAtHand = 1 << 20;
 // The rest comes at 30 GB/s on a Xeon at 3.9 GHz (dense_bench), of which two cycles are one of the
 // table's.
 constexpr double kBytesReadPerCycle = 16;
+
+// A pixel alone takes half of what a block of four takes besides its products (choice_bench, dense
+// layers of 10 outputs on a Zen 4).
+constexpr double kPixelsOfBlock = 2;
 
 // What one pixel takes: to bring its taps together, which the products of all planes of filters
 // share, and one product.
@@ -50,12 +57,14 @@ double ProductCycles(const BgemmRow& row, const BgemmShape& shape, int64_t k_bit
   const int64_t filled = (k_bits + row.kr_bits - 1) / row.kr_bits * row.kr_bits;
   // A pixel alone takes as long as all that are computed at a time, and begins a tile for itself.
   const int steps = shape.one_pixel ? row.mr_step : 1;
-  const int sharing = shape.one_pixel ? 1 : row.mr;
+  const bool waits = shape.one_pixel && row.macs_per_cycle_of_pixel > 0;
+  const int macs = waits ? row.macs_per_cycle_of_pixel : row.macs_per_cycle;
   return steps * blocks *
-             (row.nr * static_cast<double>(filled) / row.macs_per_cycle +
-              static_cast<double>(row.cycles_per_block) / sharing +
+             (row.nr * static_cast<double>(filled) / macs +
+              row.cycles_per_block /
+                  (shape.one_pixel ? kPixelsOfBlock : static_cast<double>(row.mr)) +
               row.cycles_per_run * static_cast<double>(runs)) +
-         static_cast<double>(row.cycles_per_tile) / sharing;
+         static_cast<double>(row.cycles_per_tile) / (shape.one_pixel ? 1 : row.mr);
 }
 
 double RunsCycles(const BgemmShape& shape) {
@@ -63,9 +72,9 @@ double RunsCycles(const BgemmShape& shape) {
 }
 
 Cycles PackedCycles(const BgemmRow& row, const BgemmShape& shape) {
-  return {
-      .gather = static_cast<double>(shape.packing_words) * kPackCyclesPerWord + RunsCycles(shape),
-      .product = ProductCycles(row, shape, shape.k_bits, 1)};
+  return {.gather = static_cast<double>(shape.packing_words) * kPackCyclesPerWord +
+                    RunsCycles(shape) + (shape.one_pixel ? kPackCyclesOfPixel : 0),
+          .product = ProductCycles(row, shape, shape.k_bits, 1)};
 }
 
 Cycles UnpackedCycles(const BgemmRow& row, const BgemmShape& shape) {

@@ -17,8 +17,12 @@ constexpr double kBytesAwaitedPerCycle = 30;
 
 // Each call that expands a tap, and each run of taps, takes so much besides its bytes. So 1x80 taps
 // of one channel take 4 times as long as bytes as they do as bits (choice_bench, Zen 4).
-constexpr double kCyclesPerExpansion = 5;
-constexpr double kExpansionCyclesPerRun = 5;
+constexpr double kCyclesPerExpansion = 4;
+constexpr double kExpansionCyclesPerRun = 4;
+
+// A pixel alone takes so much more as bytes, whatever its depth (choice_bench, dense layers of 10
+// outputs on a Zen 4).
+constexpr double kBytesPixelCycles = 50;
 
 // A Zen 4 reads from its L3 so many times as fast as that Xeon from memory (choice_bench, dense
 // layers of 4,096 to 1,024). Other x86 CPUs without a server's second multiplier are taken for one
@@ -105,7 +109,7 @@ ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec, std::strin
                        speedup;
     }
     if (choice.bytes != nullptr) {
-      bytes_cycles += ReadCycles(FilterBytes(*choice.bytes, spec)) / speedup;
+      bytes_cycles += kBytesPixelCycles + ReadCycles(FilterBytes(*choice.bytes, spec)) / speedup;
     }
   } else if (choice.bytes != nullptr && FilterBytes(*choice.bytes, spec) > kBytesHeld) {
     bytes_cycles += FilterBytes(*choice.bytes, spec) / kBytesAwaitedPerCycle / choice.bytes->mr;
