@@ -126,10 +126,26 @@ def slightly_larger_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
     return _all_changed(shapes, _LARGER[:2])
 
 
-def grown_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
-    """Returns images larger by few pixels, and by the strides of four to 32 that networks have."""
+def grown_shapes(shapes: Sequence[tuple[int, ...]]) -> list[list[Shapes]]:
+    """Returns other images, mostly larger ones, for each place of the channels.
+
+    They are larger by few pixels, and by the strides of four to 32 that networks have; and height
+    and width are exchanged.
+    """
     steps = [lambda size, is_second, step=step: size + step for step in (4, 8, 16, 32)]
-    return _all_changed(shapes, (*_LARGER[:3], *steps))
+    return [
+        [
+            *([_changed(shape, *place, change) for shape in shapes] for change in changes),
+            [_turned(shape, *place) for shape in shapes],
+        ]
+        for place in _PLACES
+        for changes in [(*_LARGER[:3], *steps)]
+    ]
+
+
+def _turned(shape: tuple[int, ...], first: int, last: int) -> tuple[int, ...]:
+    end = len(shape) - last
+    return (*shape[:first], *reversed(shape[first:end]), *shape[end:])
 
 
 def larger_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
@@ -236,7 +252,8 @@ def compare_sizes(
             continue  # The self-check ran them at other sizes.
         if all(len(tensor.shape) < 2 for tensor in inputs):
             continue
-        reason = ("" if known is not None else _held_size(original)) or _held_size(converted)
+        reason = "" if known is not None else _held_size(original)
+        reason = reason or next((g.held_size for g in converted.graphs if g.held_size), "")
         if not reason and changed:
             reason = (
                 _compare_graph(converted, file, graph, number, progress) if check else NOT_COMPARED
@@ -260,7 +277,8 @@ def _compare_graph(
     values = sum(tensor.elements for op in graph.ops for tensor in op.outputs)
 
     def agrees(shapes: Shapes) -> bool | None:
-        if values * max(map(_growth, shapes, sizes)) > _MOST_VALUES:
+        growth = max(map(_growth, shapes, sizes))
+        if growth > 1 and values * growth > _MOST_VALUES:
             return None
         try:
             return agrees_at(shapes, converted, file, number, progress) or None
@@ -290,10 +308,7 @@ def held_output(model: Model) -> str:
 
 
 def _held_size(model: Model) -> str:
-    """Names an operator that holds a size as a number, which one of another size would not."""
-    for reason in (graph.held_size for graph in model.graphs):
-        if reason:
-            return reason
+    """Names an operator that holds a size as a number, which a model of other sizes would not."""
     for op in (op for graph in model.graphs for op in graph.ops):
         if op.kind in _BROADCASTING and any(map(_is_image, op.inputs)):
             return f"{op.kind} '{op.name}' holds a constant image of one size"

@@ -64,6 +64,9 @@ _RESIZED = {
         Function(lambda x: x[:, :, : x.shape[2] - 1, 1:]),
         nn.BatchNorm2d(8),
     ),
+    "a number for each channel": lambda: nn.Sequential(
+        Function(lambda x: x - torch.arange(32.0).reshape(1, 32, 1, 1)), nn.Conv2d(32, 8, 3)
+    ),
     "slices of pooled pixels": lambda: Function(
         lambda x, layer: layer(F.max_pool2d(x, 3, 2, 1)[:, :, 1:, :-1]), nn.Conv2d(32, 8, 1)
     ),
@@ -98,6 +101,7 @@ _FIXED = {
             "pairs": lambda x: x[:, :, :, : x.shape[3] // 2 * 2],
             "pairs of every second": lambda x: x[..., ::2][..., : (x.shape[3] + 1) // 4 * 2],
             "a window filled up": lambda x: F.pad(x[..., ::2], (0, x.shape[3] // 2 % 2)),
+            "clamped by a size": lambda x: x.clamp(max=x.shape[2] * 8),
             "the first eight": lambda x: x.narrow(2, 0, 8),
             "chosen pixels": lambda x: x.index_select(2, torch.arange(x.shape[2] - 1)),
         }.items()
@@ -122,6 +126,36 @@ def test_what_was_not_right_at_another_size_is_not_resized(form):
         model.resize([(1, 4, 4, 16)])
     for batch in (1, 3):
         compare(module, model, torch.randn(batch, 4, 8, 8))
+
+
+def test_a_module_that_turns_images_has_one_size():
+    module = Function(lambda x: x.transpose(2, 3) if x.shape[2] < x.shape[3] else x * 1)
+    converted = larq_engine.convert_torch(module.eval(), torch.randn(1, 4, 16, 8))
+    assert "takes other operators for inputs of the shapes (1, 4, 8, 16)" in (
+        converted.report.fixed_sizes
+    )
+
+
+class _Grid(nn.Module):
+    """Keeps a grid of the last image's size, as networks with places do."""
+
+    def __init__(self):
+        super().__init__()
+        self.grid = None
+
+    def forward(self, x):
+        shape = (1, 1, *x.shape[2:])
+        if self.grid is None or self.grid.shape != shape:
+            self.grid = torch.linspace(0, 1, shape[2] * shape[3]).reshape(shape)
+        return x + self.grid
+
+
+def test_what_a_module_keeps_of_a_call_is_what_it_had():
+    module, x = _Grid().eval(), torch.randn(1, 4, 8, 8)
+    module(x)
+    grid = module.grid
+    assert larq_engine.convert_torch(module, x, open_batch=True).report.fixed_sizes
+    assert torch.equal(module.grid, grid)
 
 
 def test_what_was_not_compared_is_not_resized():

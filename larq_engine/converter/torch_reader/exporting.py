@@ -127,6 +127,12 @@ class Resized:
         return export(self._module, inputs)
 
 
+def run_again(module: Any, inputs: tuple[Any, ...]) -> None:
+    """Runs a module as its user does, so that what it keeps of a call is not of another size."""
+    with import_torch().no_grad():
+        module(*inputs)
+
+
 def _cut(tensor: Any, shape: tuple[int, ...]) -> Any:
     """As much of a tensor, repeated where that is more."""
     for axis, size in enumerate(shape):

@@ -1,8 +1,9 @@
 """Finds modules that take other operators for larger images than for the example.
 
 What x[:, :, : x.shape[2] // 2 * 2] takes of an even number of rows is all of them, and nothing of
-the slice is left in what is exported. So it is with a pad that fills up to an even size, and with
-Python's own if. The module itself, run with images that are larger by some pixels, tells.
+the slice is left in what is exported. So it is with a pad that fills up to an even size, with
+numbers that are computed from a size, and with Python's own if. The module itself, run with images
+that are larger by some pixels, tells.
 """
 
 import re
@@ -15,8 +16,11 @@ from larq_engine.converter.torch_reader.packages import import_torch
 
 # What moves no values, and depends on where they lie in memory.
 _LAYOUT = re.compile(r"aten\.(_unsafe_view|_reshape_alias|alias|clone|detach|expand|view)\.")
-# Their numbers are the module's own at every size.
-_HAS_NUMBERS = re.compile(r"aten\.\w*(conv|pad|pool|roll)")
+# The numbers of these are the module's own at every size.
+_HAS_NUMBERS = re.compile(
+    r"aten\.(\w*(conv|pad|pool|roll)|(add|sub|rsub|mul|div|pow|clamp\w*|hardtanh|where|full_like"
+    r"|remainder|floor_divide|ge|gt|le|lt|eq|ne)_?\.)"
+)
 
 
 def find_other_operators(module: Any, resized: Resized) -> str:
@@ -26,15 +30,23 @@ def find_other_operators(module: Any, resized: Resized) -> str:
         Why its file has one size; nothing if the module does the same with all of them.
     """
     sizes = [tuple(tensor.shape) for tensor in resized.exported.inputs]
-    expected = _operators(module, resized.inputs(sizes))
-    for shapes in grown_shapes(sizes):
-        try:
-            found = _operators(module, resized.inputs(shapes))
-        except Exception:  # whatever a module does with sizes that are not its own
-            continue
-        if found != expected:
-            named = ", ".join(map(str, shapes))
-            return f"the module takes other operators for inputs of the shapes {named}"
+    try:
+        expected = _operators(module, resized.inputs(sizes))
+    except Exception:  # whatever a module does where its operators are written down
+        return "the operators of the module cannot be compared with those at another size"
+    for place in grown_shapes(sizes):
+        has_run = False
+        for shapes in place:
+            try:
+                found = _operators(module, resized.inputs(shapes))
+            except Exception:  # whatever a module does with sizes that are not its own
+                continue
+            has_run = True
+            if found != expected:
+                named = ", ".join(map(str, shapes))
+                return f"the module takes other operators for inputs of the shapes {named}"
+        if has_run:
+            break  # Its channels are not in the other place.
     return ""
 
 

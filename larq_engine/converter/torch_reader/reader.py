@@ -17,7 +17,13 @@ from larq_engine.converter.other_sizes import (
 from larq_engine.converter.same_operators import has_same_operators
 from larq_engine.converter.torch_reader.checks import check_inputs, check_module
 from larq_engine.converter.torch_reader.comparing import compare_export, compare_with_torch
-from larq_engine.converter.torch_reader.exporting import BATCHES, Exported, Resized, export
+from larq_engine.converter.torch_reader.exporting import (
+    BATCHES,
+    Exported,
+    Resized,
+    export,
+    run_again,
+)
 from larq_engine.converter.torch_reader.folding import fold_constants
 from larq_engine.converter.torch_reader.larger import find_other_operators
 from larq_engine.converter.torch_reader.lowering import Lowered, lower
@@ -86,10 +92,8 @@ def torch_to_tflite(
         held = ""
         if slices.held:
             held = f"what the slice '{slices.held[0]}' takes follows from the image's size"
-        elif check:
-            held = find_other_operators(module, resized)
-            if not held and lowered.has_other_numbers:
-                held = _held_numbers(resized, choice, slices, lowered)
+        elif check and lowered.has_other_numbers:
+            held = _held_numbers(resized, choice, slices, lowered)
         if open_batch:
             twin = export(module, inputs, BATCHES[1])
             _rewrite(twin, choice)
@@ -102,6 +106,8 @@ def torch_to_tflite(
         if check:
             progress("comparing with PyTorch")
             compared, fixed = compare_with_torch(module, resized, jumps, lowered)
+            held = held or fixed or find_other_operators(module, resized)
+        run_again(module, inputs)
     return TorchModel(lowered.content, remarks, compared, held or fixed)
 
 
