@@ -112,9 +112,12 @@ std::string NamesOfRows(std::span<const BgemmRow> rows, CpuFeatures cpu,
 
 bool PacksTaps(const BgemmRow& row, const BgemmShape& shape) {
   const bool fills_up = shape.k_bits < shape.taps * shape.tap_bits;
-  // Runs are found either way.
-  const double packed = PackedCycles(row, shape).sum() - RunsCycles(shape);
-  return fills_up && packed < UnpackedCycles(row, shape).sum();
+  // Runs are found either way. The same is chosen for one pixel as for many: the layer, which
+  // packs, does not know how many there will be.
+  BgemmShape many = shape;
+  many.one_pixel = false;
+  const double packed = PackedCycles(row, many).sum() - RunsCycles(many);
+  return fills_up && packed < UnpackedCycles(row, many).sum();
 }
 
 double BgemmCycles(const BgemmRow& row, const BgemmShape& shape, int64_t bits_weights) {

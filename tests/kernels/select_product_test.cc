@@ -148,6 +148,18 @@ TEST(SelectProduct, FewOutputsOfOnePixelAreNoWideTile) {
   EXPECT_EQ(std::string(choice.bytes->name), "bytes_i32_4x16x4_avx2");
 }
 
+// Measured on a Zen 4: 112 ns as planes and 170 as bytes with a bit each, and 236 and 179 with 4x2.
+TEST(SelectProduct, BytesOfOnePixelBeginWithMoreAndPlanesWaitForFilters) {
+  CpuFeatures cpu = kVnni;
+  cpu.Add(Isa::kAvx512vpopcntdq);
+  Bconv2dSpec dense{.in_channels = 256, .out_channels = 10};
+  EXPECT_NE(SelectProduct(cpu, dense, kAutoKernel, true).planes, nullptr);
+  EXPECT_NE(SelectProduct({Isa::kPopcnt, Isa::kAvx2}, dense, kAutoKernel, true).planes, nullptr);
+  dense.bits_in = 4;
+  dense.bits_weights = 2;
+  EXPECT_NE(SelectProduct(cpu, dense, kAutoKernel, true).bytes, nullptr);
+}
+
 // A few hundred filters are at hand, so that nibbles are not read twice as long as bytes, nor
 // bytes eight times as long as planes.
 TEST(SelectProduct, SmallDenseLayersTakeTheFastestProduct) {

@@ -146,6 +146,23 @@ TEST(Select, WhatABlockOfColumnsTakesIsSharedByThePixelsOfATile) {
   row.cycles_per_block = 40;
   // 3 blocks of 2 columns, each 2 * 320 / 10 cycles and a quarter of 40.
   EXPECT_EQ(BgemmCycles(row, {.n = 5, .k_bits = 320}), 3 * (64 + 10));
+  // One pixel takes half of it.
+  EXPECT_EQ(BgemmCycles(row, {.n = 5, .k_bits = 320, .one_pixel = true}), 3 * (64 + 20));
+}
+
+TEST(Select, APixelAloneWaitsForItsFilters) {
+  BgemmRow row = kRows[0];
+  row.macs_per_cycle_of_pixel = 5;
+  EXPECT_EQ(BgemmCycles(row, {.n = 2, .k_bits = 320}), 64);
+  EXPECT_EQ(BgemmCycles(row, {.n = 2, .k_bits = 320, .one_pixel = true}), 128);
+}
+
+TEST(Select, APixelAloneBeginsToPackWithMore) {
+  BgemmShape shape{.n = 2, .k_bits = 27, .tap_bits = 32, .taps = 9, .packing_words = 9};
+  const double many = BgemmCycles(kRows[0], shape);
+  shape.one_pixel = true;
+  EXPECT_TRUE(PacksTaps(kRows[0], shape));
+  EXPECT_GT(BgemmCycles(kRows[0], shape), many);
 }
 
 TEST(Select, TapsArePackedWhereThatIsCheaperThanWhatOnlyFillsThemUp) {
