@@ -29,7 +29,7 @@ cpp_is_formatted() {
 case ${1:-} in
   fix)
     "$BIN/clang-format" -i "${cpp[@]}"
-    left=0  # Formats all the same where something cannot be corrected.
+    left=0  # What cannot be corrected keeps nothing from being formatted.
     "$BIN/ruff" check --fix . || left=1
     "$BIN/ruff" format .
     exit "$left"

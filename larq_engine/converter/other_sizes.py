@@ -56,8 +56,8 @@ _LARGER: tuple[Callable[[int, bool], int], ...] = (
     lambda size, is_second: size * 3,
 )
 
-# So many values may all steps of a model have at a larger size, since its shapes are found out with
-# all of them in memory.
+# All steps of a model together may have so many values at a larger size: its shapes are found out
+# with all of them in memory.
 _MOST_VALUES = 128 << 20
 
 # How many sizes are before those of an image, and how many behind: its channels are first or last.
@@ -135,11 +135,10 @@ def grown_shapes(shapes: Sequence[tuple[int, ...]]) -> list[list[Shapes]]:
     steps = [lambda size, is_second, step=step: size + step for step in (4, 8, 16, 32)]
     return [
         [
-            *([_changed(shape, *place, change) for shape in shapes] for change in changes),
+            *_changed_at(place, shapes, [*_LARGER[:3], *steps]),
             [_turned(shape, *place) for shape in shapes],
         ]
         for place in _PLACES
-        for changes in [(*_LARGER[:3], *steps)]
     ]
 
 
@@ -161,11 +160,15 @@ def _all_changed(
     shapes: Sequence[tuple[int, ...]], changes: Sequence[Callable[[int, bool], int]]
 ) -> list[Shapes]:
     """Returns the shapes with each change, for each place of the channels."""
-    return [
-        [_changed(shape, *place, change) for shape in shapes]
-        for place in _PLACES
-        for change in changes
-    ]
+    return [others for place in _PLACES for others in _changed_at(place, shapes, changes)]
+
+
+def _changed_at(
+    place: tuple[int, int],
+    shapes: Sequence[tuple[int, ...]],
+    changes: Sequence[Callable[[int, bool], int]],
+) -> list[Shapes]:
+    return [[_changed(shape, *place, change) for shape in shapes] for change in changes]
 
 
 def _other_shapes(shapes: Sequence[tuple[int, ...]]) -> list[list[Shapes]]:

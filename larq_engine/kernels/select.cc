@@ -18,11 +18,11 @@ std::string Obstacle(Isa isa) {
 // taps of two words (counted for 64-bit ARM), taken to be two a cycle.
 constexpr double kGatherCyclesPerWord = 5;
 
-// Where the bits of taps are put together, a word takes 0.69 ns on a Zen 4, and one of the table's
-// cycles 0.58 ns in the products there (choice_bench, 1x80 taps of 1 to 64 channels).
+// Putting the bits of taps together takes 0.69 ns a word on a Zen 4, where a cycle of the table is
+// 0.58 ns of a product (choice_bench, 1x80 taps of 1 to 64 channels).
 constexpr double kPackCyclesPerWord = 1.2;
 
-// For a pixel alone, that begins with so much (choice_bench, a dense layer of 784 inputs).
+// A pixel alone takes so much before its first word (choice_bench, a dense layer of 784 inputs).
 constexpr double kPackCyclesOfPixel = 75;
 
 // Each run of taps takes so much besides (choice_bench, 3x3 taps of 1 to 16 channels, 2 to 4 bits).
@@ -57,14 +57,14 @@ double ProductCycles(const BgemmRow& row, const BgemmShape& shape, int64_t k_bit
   const int64_t filled = (k_bits + row.kr_bits - 1) / row.kr_bits * row.kr_bits;
   // A pixel alone takes as long as all that are computed at a time, and begins a tile for itself.
   const int steps = shape.one_pixel ? row.mr_step : 1;
+  const double pixels_of_block = shape.one_pixel ? kPixelsOfBlock : row.mr;
+  const double pixels_of_tile = shape.one_pixel ? 1 : row.mr;
   const bool waits = shape.one_pixel && row.macs_per_cycle_of_pixel > 0;
   const int macs = waits ? row.macs_per_cycle_of_pixel : row.macs_per_cycle;
   return steps * blocks *
-             (row.nr * static_cast<double>(filled) / macs +
-              row.cycles_per_block /
-                  (shape.one_pixel ? kPixelsOfBlock : static_cast<double>(row.mr)) +
+             (row.nr * static_cast<double>(filled) / macs + row.cycles_per_block / pixels_of_block +
               row.cycles_per_run * static_cast<double>(runs)) +
-         static_cast<double>(row.cycles_per_tile) / (shape.one_pixel ? 1 : row.mr);
+         row.cycles_per_tile / pixels_of_tile;
 }
 
 double RunsCycles(const BgemmShape& shape) {

@@ -96,6 +96,11 @@ class Resized:
         """The inputs of the export, cut or repeated."""
         return tuple(map(_cut, self.exported.inputs, shapes))
 
+    def run(self, inputs: Sequence[Any]) -> None:
+        """Runs the module itself."""
+        with import_torch().no_grad():
+            self._module(*inputs)
+
     def at(self, shapes: Sequence[tuple[int, ...]]) -> Exported | None:
         """Returns the module for inputs of these shapes; None if it does not run with them.
 
@@ -120,17 +125,10 @@ class Resized:
 
     def _export(self, inputs: tuple[Any, ...]) -> Exported | None:
         try:
-            with import_torch().no_grad():
-                self._module(*inputs)
+            self.run(inputs)
         except Exception:  # whatever a module does with sizes that are not its own
             return None
         return export(self._module, inputs)
-
-
-def run_again(module: Any, inputs: tuple[Any, ...]) -> None:
-    """Runs a module as its user does, so that what it keeps of a call is not of another size."""
-    with import_torch().no_grad():
-        module(*inputs)
 
 
 def _cut(tensor: Any, shape: tuple[int, ...]) -> Any:

@@ -7,14 +7,13 @@ that are larger by some pixels, tells.
 """
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
-from larq_engine.converter.other_sizes import grown_shapes
+from larq_engine.converter.other_sizes import Shapes, grown_shapes
 from larq_engine.converter.torch_reader.exporting import Resized
 from larq_engine.converter.torch_reader.packages import import_torch
 
-# What moves no values, and depends on where they lie in memory.
+# These compute nothing, and which of them run depends on where values lie in memory.
 _LAYOUT = re.compile(r"aten\.(_unsafe_view|_reshape_alias|alias|clone|detach|expand|view)\.")
 # The numbers of these are the module's own at every size.
 _HAS_NUMBERS = re.compile(
@@ -23,23 +22,23 @@ _HAS_NUMBERS = re.compile(
 )
 
 
-def find_other_operators(module: Any, resized: Resized) -> str:
-    """Runs a module with larger images.
+def find_other_operators(resized: Resized) -> str:
+    """Runs the module with larger images.
 
     Returns:
         Why its file has one size; nothing if the module does the same with all of them.
     """
     sizes = [tuple(tensor.shape) for tensor in resized.exported.inputs]
     try:
-        expected = _operators(module, resized.inputs(sizes))
-    except Exception:  # whatever a module does where its operators are written down
+        expected = _operators(resized, sizes)
+    except Exception:  # A module may do anything where its operators are written down.
         return "the operators of the module cannot be compared with those at another size"
     for place in grown_shapes(sizes):
         has_run = False
         for shapes in place:
             try:
-                found = _operators(module, resized.inputs(shapes))
-            except Exception:  # whatever a module does with sizes that are not its own
+                found = _operators(resized, shapes)
+            except Exception:  # A module may do anything with sizes that are not its own.
                 continue
             has_run = True
             if found != expected:
@@ -50,8 +49,8 @@ def find_other_operators(module: Any, resized: Resized) -> str:
     return ""
 
 
-def _operators(module: Any, inputs: Sequence[Any]) -> list[tuple[str, ...]]:
-    """Returns the names of the operators that a module runs, with the numbers that may not vary."""
+def _operators(resized: Resized, shapes: Shapes) -> list[tuple[str, ...]]:
+    """Returns the names of the operators that the module runs, with what numbers may not vary."""
     torch = import_torch()
     found: list[tuple[str, ...]] = []
 
@@ -66,6 +65,6 @@ def _operators(module: Any, inputs: Sequence[Any]) -> list[tuple[str, ...]]:
                 found.append((name,))
             return function(*args, **(kwargs or {}))
 
-    with torch.no_grad(), Recorder():
-        module(*inputs)
+    with Recorder():
+        resized.run(resized.inputs(shapes))
     return found

@@ -17,13 +17,7 @@ from larq_engine.converter.other_sizes import (
 from larq_engine.converter.same_operators import has_same_operators
 from larq_engine.converter.torch_reader.checks import check_inputs, check_module
 from larq_engine.converter.torch_reader.comparing import compare_export, compare_with_torch
-from larq_engine.converter.torch_reader.exporting import (
-    BATCHES,
-    Exported,
-    Resized,
-    export,
-    run_again,
-)
+from larq_engine.converter.torch_reader.exporting import BATCHES, Exported, Resized, export
 from larq_engine.converter.torch_reader.folding import fold_constants
 from larq_engine.converter.torch_reader.larger import find_other_operators
 from larq_engine.converter.torch_reader.lowering import Lowered, lower
@@ -102,13 +96,14 @@ def torch_to_tflite(
             open_graph(lowered.model.graphs[0], twin_graph, BATCHES, what)
             lowered = replace(lowered, content=schema.write(lowered.model))
         lowered, jumps, remarks = choose_zero(lowered, signs, choice)
-        compared, fixed = "", NOT_COMPARED
+        compared, fixed = "", held or NOT_COMPARED
         if check:
             progress("comparing with PyTorch")
-            compared, fixed = compare_with_torch(module, resized, jumps, lowered)
-            held = held or fixed or find_other_operators(module, resized)
-        run_again(module, inputs)
-    return TorchModel(lowered.content, remarks, compared, held or fixed)
+            compared, differs = compare_with_torch(module, resized, jumps, lowered)
+            fixed = held or differs or find_other_operators(resized)
+        # What the module keeps of its last call must not be of another size.
+        resized.run(inputs)
+    return TorchModel(lowered.content, remarks, compared, fixed)
 
 
 def _held_numbers(resized: Resized, choice: SignOfZero, slices: Slices, lowered: Lowered) -> str:

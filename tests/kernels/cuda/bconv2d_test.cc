@@ -31,7 +31,7 @@ Options RandomOptions(std::mt19937_64& random) {
           .early_copies = random() % 2 == 0};
 }
 
-// Of the rows that take the layer, one of each `step` in turn runs.
+// Every `step`-th row of those that take the layer runs, from a random one on.
 void ExpectRowsAgree(const GpuLayer& layer, std::mt19937_64& random, RunsByName& runs,
                      uint64_t step = 1) {
   const GpuCase gpu_case(layer, random);
