@@ -19,9 +19,9 @@ from larq_engine.converter.torch_reader.checks import check_inputs, check_module
 from larq_engine.converter.torch_reader.comparing import compare_export, compare_with_torch
 from larq_engine.converter.torch_reader.exporting import BATCHES, Exported, Resized, export
 from larq_engine.converter.torch_reader.folding import fold_constants
-from larq_engine.converter.torch_reader.larger import find_other_operators
 from larq_engine.converter.torch_reader.lowering import Lowered, lower
 from larq_engine.converter.torch_reader.open_batch import open_batch as open_graph
+from larq_engine.converter.torch_reader.other_operators import find_other_operators
 from larq_engine.converter.torch_reader.packages import import_litert_torch, import_torch
 from larq_engine.converter.torch_reader.pads import write_pads
 from larq_engine.converter.torch_reader.pools import write_pools

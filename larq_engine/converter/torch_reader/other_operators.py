@@ -1,9 +1,9 @@
-"""Finds modules that take other operators for larger images than for the example.
+"""Finds modules that take other operators for other images than for the example.
 
 What x[:, :, : x.shape[2] // 2 * 2] takes of an even number of rows is all of them, and nothing of
 the slice is left in what is exported. So it is with a pad that fills up to an even size, with
-numbers that are computed from a size, and with Python's own if. The module itself, run with images
-that are larger by some pixels, tells.
+numbers that are computed from a size, and with Python's own if. The module itself tells, run with
+images that are larger by some pixels or turned.
 """
 
 import re
@@ -23,7 +23,7 @@ _HAS_NUMBERS = re.compile(
 
 
 def find_other_operators(resized: Resized) -> str:
-    """Runs the module with larger images.
+    """Runs the module with larger images and turned ones.
 
     Returns:
         Why its file has one size; nothing if the module does the same with all of them.
