@@ -1,5 +1,8 @@
 """Files of PyTorch modules at other sizes of image and of batch than that of the example."""
 
+import itertools
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -8,6 +11,7 @@ from torch import nn
 
 import larq_engine
 from larq_engine.converter.torch_reader import comparing
+from larq_engine.converter.torch_reader.pools import Windows
 
 
 class Function(nn.Module):
@@ -126,6 +130,44 @@ def test_what_was_not_right_at_another_size_is_not_resized(form):
         model.resize([(1, 4, 4, 16)])
     for batch in (1, 3):
         compare(module, model, torch.randn(batch, 4, 8, 8))
+
+
+# Windows and pads that PyTorch takes, for images of each size.
+_WINDOWS = [
+    (taps, step, pad, gap)
+    for taps, step, pad, gap in itertools.product((1, 2, 3, 4), (1, 2, 3), (0, 1, 2), (1, 2))
+    if pad <= taps // 2
+]
+
+
+@pytest.mark.parametrize("numbers", _WINDOWS, ids=str)
+def test_windows_beyond_the_image(numbers):
+    """Compares what is written with PyTorch's own pool, and what is for every size at each."""
+    taps, step, pad, gap = numbers
+    for size in range(gap * (taps - 1) + 1, 14):
+        windows = Windows(size, *numbers)
+        for other in range(1, 30) if windows.is_for_every_size else [size]:
+            x = torch.randn(1, 1, other)
+            try:
+                expected = F.max_pool1d(x, taps, step, pad, gap, ceil_mode=True)
+            except RuntimeError:  # No window begins in so small an image.
+                continue
+            padded = F.pad(x, (pad, pad + windows.beyond), value=-math.inf)
+            assert torch.equal(F.max_pool1d(padded, taps, step, 0, gap), expected)
+
+
+@pytest.mark.parametrize("size", [(9, 10), (8, 10), (9, 9)], ids=str)
+def test_max_pools_that_round_up(size):
+    """Windows end beyond every even size; a file made for others refuses what it cannot pad."""
+    module = nn.MaxPool2d(3, 2, 1, ceil_mode=True).eval()
+    converted = larq_engine.convert_torch(module, torch.randn(1, 4, *size))
+    if 9 in size:
+        assert "how far the windows of 'max_pool2d' reach" in converted.report.fixed_sizes
+        return
+    model = larq_engine.Interpreter(converted)
+    for other in itertools.product((5, 6, 11, 14), repeat=2):
+        model.resize([(1, 4, *other)])
+        compare(module, model, torch.randn(1, 4, *other))
 
 
 def test_a_module_that_turns_images_has_one_size():

@@ -5,18 +5,81 @@ they do not.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from larq_engine.converter.torch_reader.nodes import add_node, kind, shape
+from larq_engine.converter.torch_reader.nodes import Node, add_node, kind, shape
 from larq_engine.converter.torch_reader.packages import import_torch
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The windows of a max pool in one dimension, the last of which may end beyond the image."""
+
+    size: int
+    taps: int
+    step: int
+    pad: int
+    gap: int
+
+    @property
+    def beyond(self) -> int:
+        """How far the last window ends beyond the image and its pad."""
+        left = self.size + 2 * self.pad - self.gap * (self.taps - 1) - 1
+        count = -(-left // self.step)
+        # It begins in the image or in the pad before it, or there is none.
+        if count * self.step >= self.size + self.pad:
+            count -= 1
+        return max(0, count * self.step - left)
+
+    @property
+    def is_for_every_size(self) -> bool:
+        """Whether so many pixels behind an image of any size make the same windows.
+
+        A stride less one always does, if no window can begin behind the image.
+        """
+        reach = self.gap * (self.taps - 1) + 1
+        return self.beyond == self.step - 1 and self.pad + self.step <= reach
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """A max pool with `ceil_mode`, and its windows in each dimension."""
+
+    node: Node
+    windows: tuple[Windows, ...]
 
 
 def write_pools(module: Any) -> None:
     """Replaces max pools with `ceil_mode`."""
     graph = module.graph
     aten = import_torch().ops.aten
-    for node in list(graph.nodes):
+    for pool in list(_rounded_up(module)):
+        node, windows = pool.node, pool.windows
+        pads = [n for w in reversed(windows) for n in (w.pad, w.pad + w.beyond)]
+        numbers = [[w.taps for w in windows], [w.step for w in windows], [0, 0]]
+        numbers.append([w.gap for w in windows])
+        with graph.inserting_before(node):
+            padded = add_node(
+                graph, node, aten.constant_pad_nd.default, node.args[0], pads, -math.inf
+            )
+            pooled = add_node(graph, node, aten.max_pool2d.default, padded, *numbers)
+        node.replace_all_uses_with(pooled)
+    graph.eliminate_dead_code()
+    module.recompile()
+
+
+def held_pool(module: Any) -> str:
+    """Why the file of a graph as it was exported has one size; nothing if its pools have any."""
+    for pool in _rounded_up(module):
+        if not all(windows.is_for_every_size for windows in pool.windows):
+            return f"how far the windows of '{pool.node.name}' reach follows from the image's size"
+    return ""
+
+
+def _rounded_up(module: Any) -> Iterator[_Pool]:
+    for node in module.graph.nodes:
         if kind(node) != "aten.max_pool2d.default":
             continue
         defaults: list[Any] = [None, None, [], 0, 1, False]
@@ -26,34 +89,10 @@ def write_pools(module: Any) -> None:
         if not rounds_up or sizes is None:
             continue
         window, stride, padding, dilation = map(_pair, numbers)
-        stride = stride or window
-        sides = [
-            (pad, pad + _beyond(size, taps, step, pad, gap))
-            for size, taps, step, pad, gap in zip(
-                sizes[-2:], window, stride, padding, dilation, strict=True
-            )
-        ]
-        pads = [number for side in reversed(sides) for number in side]
-        with graph.inserting_before(node):
-            padded = add_node(graph, node, aten.constant_pad_nd.default, x, pads, -math.inf)
-            pooled = add_node(
-                graph, node, aten.max_pool2d.default, padded, window, stride, [0, 0], dilation
-            )
-        node.replace_all_uses_with(pooled)
-    graph.eliminate_dead_code()
-    module.recompile()
+        each = zip(sizes[-2:], window, stride or window, padding, dilation, strict=True)
+        yield _Pool(node, tuple(Windows(*numbers) for numbers in each))
 
 
 def _pair(numbers: int | Sequence[int]) -> list[int]:
     several = [numbers] if isinstance(numbers, int) else [*numbers]
     return several * 2 if len(several) == 1 else several
-
-
-def _beyond(size: int, taps: int, step: int, pad: int, gap: int) -> int:
-    """How far the last window ends beyond the image and its pad."""
-    left = size + 2 * pad - gap * (taps - 1) - 1
-    count = -(-left // step)
-    # It begins in the image or in the pad before it, or there is none.
-    if count * step >= size + pad:
-        count -= 1
-    return max(0, count * step - left)

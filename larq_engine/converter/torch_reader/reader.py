@@ -24,7 +24,7 @@ from larq_engine.converter.torch_reader.open_batch import open_batch as open_gra
 from larq_engine.converter.torch_reader.other_operators import find_other_operators
 from larq_engine.converter.torch_reader.packages import import_litert_torch, import_torch
 from larq_engine.converter.torch_reader.pads import write_pads
-from larq_engine.converter.torch_reader.pools import write_pools
+from larq_engine.converter.torch_reader.pools import held_pool, write_pools
 from larq_engine.converter.torch_reader.quiet import quiet_torch
 from larq_engine.converter.torch_reader.signs import Signs, write_signs
 from larq_engine.converter.torch_reader.slices import Slices, read_slices
@@ -83,10 +83,10 @@ def torch_to_tflite(
         resized = Resized(module, exported)
         slices = read_slices(exported.rewritten, resized)
         lowered = lower(exported, channels_last, slices.known)
-        held = ""
+        held = held_pool(exported.original)
         if slices.held:
             held = f"what the slice '{slices.held[0]}' takes follows from the image's size"
-        elif check and lowered.has_other_numbers:
+        elif check and not held and lowered.has_other_numbers:
             held = _held_numbers(resized, choice, slices, lowered)
         if open_batch:
             twin = export(module, inputs, BATCHES[1])
