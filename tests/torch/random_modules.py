@@ -237,7 +237,8 @@ def _pool(rng: random.Random, x: torch.Tensor) -> Step:
     if size == 2 and rng.random() < 0.4:
         return Step("average", lambda x: F.avg_pool2d(x, size, stride))
     up = rng.random() < 0.2
-    return Step("pool", lambda x: F.max_pool2d(x, size, stride, padding, ceil_mode=up))
+    name = "pool, rounded up" if up else "pool"
+    return Step(name, lambda x: F.max_pool2d(x, size, stride, padding, ceil_mode=up))
 
 
 def _pad(rng: random.Random, x: torch.Tensor) -> Step:

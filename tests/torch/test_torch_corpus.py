@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.corpus.torch import GROUPS, PARTS, Outcome, small_networks, try_networks
+from tests.corpus.torch import GROUPS, PARTS, Outcome, small_networks, try_group
 
 _NETWORKS = 3
 
@@ -17,7 +17,7 @@ def test_random_modules(kind, request):
     first, count = group * PARTS, 2 if kind == 0 else _NETWORKS
     outcome = Outcome()
     with small_networks():
-        try_networks(range(first, first + count), outcome)
+        try_group(range(first, first + count), outcome)
     wrong = "".join(
         f"\n{text}\n  to replay: python -m tests.corpus.torch --count 1 --seed {seed}"
         f"\n  beside others: --count {count} --seed {first}"
