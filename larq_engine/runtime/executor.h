@@ -51,9 +51,9 @@ class DeviceMemory {
   virtual void CopyOut(const std::byte* device, size_t bytes, std::byte* host) = 0;
 
   // For data that others in the process have made in the device's memory. AwaitMade returns when
-  // they are there, and throws OpError if they are elsewhere; CopyMade is as CopyIn, but `made`
-  // must stay as it is until the copy is waited for.
-  virtual void AwaitMade(const std::byte* made) = 0;
+  // they are there, and throws OpError if their first or last byte is elsewhere; CopyMade is as
+  // CopyIn, but `made` must stay as it is until the copy is waited for.
+  virtual void AwaitMade(const std::byte* made, size_t bytes) = 0;
   virtual void CopyMade(const std::byte* made, size_t bytes, std::byte* device) = 0;
 
  private:

@@ -81,6 +81,34 @@ TEST_F(CudaMemoryTest, OneThreadCopiesInWhileAnotherWaits) {
   EXPECT_EQ(back, data);
 }
 
+// The event that tells when the first copy is done was not recorded; the second copy must not find
+// the same pinned memory while the first one runs.
+TEST_F(CudaMemoryTest, ACopyWhoseEventFailsKeepsItsPinnedMemoryUntilItIsDone) {
+  const std::vector<std::byte> first = Numbers(5000, 1);
+  const std::vector<std::byte> second = Numbers(5000, 2);
+  memory_.ReserveStaging(first.size());
+  for (const size_t pieces : {1, 2}) {
+    const DeviceBuffer ours(memory_, MemoryUse::kActivations, first.size());
+    const DeviceBuffer other(memory_, MemoryUse::kActivations, second.size());
+    std::string failed;
+    for (uint64_t call = 1; failed != "cuEventRecord"; ++call) {
+      ASSERT_LT(call, 50u);
+      fake_cuda_reset();
+      fake_cuda_fail_call(call, CUDA_ERROR_UNKNOWN);
+      try {
+        memory_.CopyIn(first.data(), first.size(), ours.data());
+      } catch (const OpError&) {
+        failed = fake_cuda_failed_call();
+      }
+    }
+    fake_cuda_reset();
+    for (size_t i = 0; i < pieces; ++i) memory_.CopyIn(second.data(), second.size(), other.data());
+    std::vector<std::byte> back(first.size());
+    memory_.CopyOut(ours.data(), back.size(), back.data());
+    EXPECT_EQ(back, first);
+  }
+}
+
 TEST_F(CudaMemoryTest, BuffersAreCounted) {
   {
     const DeviceBuffer weights(memory_, MemoryUse::kWeights, 100);
@@ -96,16 +124,16 @@ TEST_F(CudaMemoryTest, DataOfOthers) {
   void* array = fake_cuda_make_array(data.data(), data.size(), 0);
   const auto* made = static_cast<const std::byte*>(array);
   const DeviceBuffer buffer(memory_, MemoryUse::kActivations, data.size());
-  memory_.AwaitMade(made);
+  memory_.AwaitMade(made, data.size());
   memory_.CopyMade(made, data.size(), buffer.data());
   std::vector<std::byte> back(data.size());
   memory_.CopyOut(buffer.data(), back.size(), back.data());
   EXPECT_EQ(back, data);
   fake_cuda_free_array(array);
 
-  const auto refusal = [&](const std::byte* elsewhere) -> std::string {
+  const auto refusal = [&](const std::byte* elsewhere, size_t bytes = 1) -> std::string {
     try {
-      memory_.AwaitMade(elsewhere);
+      memory_.AwaitMade(elsewhere, bytes);
     } catch (const OpError& error) {
       return error.what();
     }
@@ -117,6 +145,12 @@ TEST_F(CudaMemoryTest, DataOfOthers) {
   EXPECT_EQ(refusal(static_cast<std::byte*>(array)),
             "expected data in the memory of GPU 0, got that of GPU 1; copy it there, or set the "
             "option device to cuda:1");
+  fake_cuda_free_array(array);
+  array = fake_cuda_make_array(data.data(), data.size(), 0);
+  EXPECT_EQ(refusal(static_cast<std::byte*>(array), data.size()), "");
+  EXPECT_EQ(refusal(static_cast<std::byte*>(array), data.size() + 1),
+            "expected data in the memory of GPU 0, got an array that ends before the 5001 bytes "
+            "do, in an address that is in none");
   fake_cuda_free_array(array);
 }
 

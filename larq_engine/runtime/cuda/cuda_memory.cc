@@ -39,9 +39,14 @@ class CudaMemory::Taken {
   Taken& operator=(const Taken&) = delete;
 
   std::byte* data() const { return staging_->data; }
-  // What it is used for was queued.
+  // What it is used for was queued. If the event cannot tell when that is done, nobody else may
+  // have this memory before.
   void Record() const {
-    driver().Call(driver().cuEventRecord, staging_->done.get(), memory_.queue_.stream());
+    const CUstream stream = memory_.queue_.stream();
+    const CUresult result = driver().cuEventRecord(staging_->done.get(), stream);
+    if (result == CUDA_SUCCESS) return;
+    (void)driver().cuStreamSynchronize(stream);
+    driver().Fail(driver().cuEventRecord.name, result);
   }
   void Wait() const { driver().Call(driver().cuEventSynchronize, staging_->done.get()); }
 
@@ -177,12 +182,22 @@ void CudaMemory::CopyOut(const std::byte* device, size_t bytes, std::byte* host)
 }
 
 // Whoever made it was told of the stream that all share: ours does not wait for that by itself.
-void CudaMemory::AwaitMade(const std::byte* made) {
+void CudaMemory::AwaitMade(const std::byte* made, size_t bytes) {
+  if (bytes == 0) return;
   const CudaDriver& driver = queue_.driver();
   const CudaDevice::Current current(queue_.device());
-  const auto address = reinterpret_cast<CUdeviceptr>(made);
+  CheckIsThere(made, ", got ");
+  // A copy from behind the memory would break the GPU for the whole process.
+  CheckIsThere(made + bytes - 1,
+               ", got an array that ends before the " + std::to_string(bytes) + " bytes do, in ");
+  driver.Call(driver.cuStreamSynchronize, CU_STREAM_LEGACY);
+}
+
+void CudaMemory::CheckIsThere(const std::byte* byte, const std::string& got) const {
+  const CudaDriver& driver = queue_.driver();
+  const auto address = reinterpret_cast<CUdeviceptr>(byte);
   const std::string expected =
-      "expected data in the memory of GPU " + std::to_string(queue_.device().ordinal()) + ", got ";
+      "expected data in the memory of GPU " + std::to_string(queue_.device().ordinal()) + got;
   CUmemorytype type = CU_MEMORYTYPE_HOST;
   const CUresult result =
       driver.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
@@ -195,7 +210,6 @@ void CudaMemory::AwaitMade(const std::byte* made) {
     throw OpError(expected + "that of GPU " + std::to_string(ordinal) +
                   "; copy it there, or set the option device to cuda:" + std::to_string(ordinal));
   }
-  driver.Call(driver.cuStreamSynchronize, CU_STREAM_LEGACY);
 }
 
 void CudaMemory::CopyMade(const std::byte* made, size_t bytes, std::byte* device) {

@@ -4,6 +4,7 @@
 
 #include <list>
 #include <mutex>
+#include <string>
 
 #include "larq_engine/runtime/cuda/cuda_queue.h"
 #include "larq_engine/runtime/executor.h"
@@ -23,7 +24,7 @@ class CudaMemory : public DeviceMemory {
   void Wait() noexcept override;
   void CopyIn(const std::byte* host, size_t bytes, std::byte* device) override;
   void CopyOut(const std::byte* device, size_t bytes, std::byte* host) override;
-  void AwaitMade(const std::byte* made) override;
+  void AwaitMade(const std::byte* made, size_t bytes) override;
   void CopyMade(const std::byte* made, size_t bytes, std::byte* device) override;
 
  private:
@@ -40,6 +41,8 @@ class CudaMemory : public DeviceMemory {
   Stagings::iterator Add(size_t bytes);
   Stagings::iterator FindOrAdd(size_t bytes);
   void GiveBack(Stagings::iterator staging) noexcept;
+  // Throws OpError unless the byte is in this GPU's memory; `got` comes before what it is in.
+  void CheckIsThere(const std::byte* byte, const std::string& got) const;
 
   const CudaQueue& queue_;
   mutable std::mutex mutex_;  // guards what follows; nobody waits for the device with it

@@ -76,7 +76,7 @@ void Engine::GiveInput(int tensor, const GivenInput& input) {
     for (const Plan* plan : plans_) plan->AddReaders(tensor, readers);
   }
   CheckReaders(readers, input);
-  if (input.is_on_device) memory.AwaitMade(input.data);
+  if (input.is_on_device) memory.AwaitMade(input.data, input.bytes);
   given_inputs_[tensor] = input;
 }
 

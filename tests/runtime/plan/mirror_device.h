@@ -53,7 +53,7 @@ class MirrorMemory : public DeviceMemory {
   void Wait() noexcept override;
   void CopyIn(const std::byte* host, size_t bytes, std::byte* device) override;
   void CopyOut(const std::byte* device, size_t bytes, std::byte* host) override;
-  void AwaitMade(const std::byte* made) override { CheckIsOwn(made, 0); }
+  void AwaitMade(const std::byte* made, size_t bytes) override { CheckIsOwn(made, bytes); }
   void CopyMade(const std::byte* made, size_t bytes, std::byte* device) override;
 
   double latency = 0;  // seconds
