@@ -107,6 +107,7 @@ _FIXED = {
             "a window filled up": lambda x: F.pad(x[..., ::2], (0, x.shape[3] // 2 % 2)),
             "clamped by a size": lambda x: x.clamp(max=x.shape[2] * 8),
             "the first eight": lambda x: x.narrow(2, 0, 8),
+            "the last eight": lambda x: x[:, :, -8:],
             "chosen pixels": lambda x: x.index_select(2, torch.arange(x.shape[2] - 1)),
         }.items()
     },

@@ -45,7 +45,8 @@ class Slices:
 
     Attributes:
         known: What they mean, by the names of their nodes.
-        held: The names of those whose numbers follow from a size in another way.
+        held: The names of those that a file of other sizes would need in another form: their
+            numbers follow from a size in another way, or they take all of the example.
     """
 
     known: dict[str, Slice]
@@ -63,13 +64,14 @@ def read_slices(module: Any, resized: Resized) -> Slices:
     found = {node.name: _read(node) for node in nodes}
     numbers = [node for node in nodes if _has_numbers(found[node.name])]
     others = _at_other_sizes(resized) if numbers else []
-    held = []
+    unknown = []
     for node in numbers:
         meant = _meaning(node, [nodes[node.name] for nodes in others if node.name in nodes])
-        if meant is None or _hides(node, meant):
-            held.append(node.name)
+        if meant is None:
+            unknown.append(node.name)
         found[node.name] = meant or found[node.name]
-    return Slices(found, tuple(held))
+    hidden = [node.name for node in nodes if _hides(node, found[node.name])]
+    return Slices(found, (*unknown, *hidden))
 
 
 def _read(node: Node) -> Slice:
