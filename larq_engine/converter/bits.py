@@ -49,8 +49,7 @@ def make_planes(levels: Levels, image: tuple[int, ...]) -> tuple[Tensor, list[Op
         x, ops = _add_pools(levels)
     if levels.order is not None:
         turned = levels.tensor.like(f"{x.name}/turned")
-        order = lce_ops.constant(np.array(levels.order, np.int32))
-        ops.append(Op("TRANSPOSE", [x, order], [turned]))
+        ops.append(lce_ops.transpose(x, levels.order, turned))
         x = turned
     if x.shape[-1] != image[-1]:
         signature = None if x.signature is None else (-1, *image[1:])

@@ -139,6 +139,11 @@ def reshape(x: Tensor, output: Tensor) -> Op:
     return Op("RESHAPE", [x, target], [output], schema.make_options("ReshapeOptions"))
 
 
+def transpose(x: Tensor, order: Sequence[int] | Array, output: Tensor) -> Op:
+    """Axis n of the output is axis order[n] of x."""
+    return Op("TRANSPOSE", [x, constant(np.array(order, np.int32))], [output])
+
+
 def activation(kind: int, x: Tensor, output: Tensor) -> Op:
     """One of the activations that operators can have fused, as an operator of its own."""
     name = activation_name(kind)

@@ -22,7 +22,7 @@ from larq_engine.converter.float_order import (
     to_number,
 )
 from larq_engine.converter.graph import Array, Op, Tensor
-from larq_engine.converter.lce_ops import MOST_BITS, constant, reshape
+from larq_engine.converter.lce_ops import MOST_BITS, constant, reshape, transpose
 from larq_engine.converter.not_negative import is_not_negative
 from larq_engine.converter.rules_activation import find_clamp
 from larq_engine.converter.rules_bits import step_of
@@ -119,7 +119,7 @@ def _as_sign(levels: Levels) -> Binary | None:
         source: Source = Moved(op, (inner.source,), levels.tensor)
         return replace(inner, source=source, tensor=levels.tensor)
     bound, alpha, beta = levels.limits[0], levels.alpha, levels.beta
-    if levels.order is not None or levels.ops or not has_exact_differences(bound):
+    if levels.ops or not has_exact_differences(bound):
         return None
     if (beta - alpha, beta + alpha) != levels.levels:
         return None
@@ -129,7 +129,10 @@ def _as_sign(levels: Levels) -> Binary | None:
     up_to = _set_bits(short) < _set_bits(bound) and has_exact_differences(short)
     bound = np.ascontiguousarray(short if up_to else bound)
     source = Positive(levels.x, up_to, constant(bound))
-    if levels.x.shape != levels.tensor.shape:
+    if levels.order is not None:
+        turned = transpose(levels.x, levels.order, levels.tensor)
+        source = Moved(turned, (source,), levels.tensor)
+    elif levels.x.shape != levels.tensor.shape:
         source = Moved(reshape(levels.x, levels.tensor), (source,), levels.tensor)
     return Binary(source, levels.tensor, -alpha if up_to else alpha, beta)
 

@@ -29,7 +29,7 @@ def merge_transposes(op: Op, graph: Graph, options: Options) -> list[Op] | Tenso
     x, inner_order = inner
     whole = inner_order[order]
     if not np.array_equal(whole, np.arange(len(whole))):
-        return [_make(x, whole, op.output)]
+        return [lce_ops.transpose(x, whole, op.output)]
     return x if graph.is_internal(op.output) or graph.is_internal(x) else None
 
 
@@ -65,7 +65,7 @@ def lift_transpose(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     if x is None or positions is None or not _is_per_tensor(x):
         return None
     before = _turned_back(x, np.argsort(order))
-    transpose = _make(x, order, before)
+    transpose = lce_ops.transpose(x, order, before)
     same = next((known for known in x.consumers if computes_the_same(known, transpose)), transpose)
     inputs = [same.output, lce_ops.constant(positions.inputs[1].astype(np.int32)), *pad.inputs[2:]]
     padded = replace(pad, inputs=inputs, outputs=[op.output])
@@ -99,7 +99,10 @@ def _sink(op: Op, graph: Graph) -> list[Op] | None:
         return [replace(moved, outputs=op.outputs)]
     pairs = zip(outputs, op.outputs, strict=True)
     # Of a SPLIT, some may be read by nobody.
-    return [moved, *(_make(inner, after, output) for inner, output in pairs if graph.uses(output))]
+    return [
+        moved,
+        *(lce_ops.transpose(inner, after, output) for inner, output in pairs if graph.uses(output)),
+    ]
 
 
 def _sink_below_reshape(op: Op) -> list[Op] | None:
@@ -125,7 +128,7 @@ def _sink_below_reshape(op: Op) -> list[Op] | None:
     reshaped = replace(lce_ops.reshape(x, inner), layer=op.layer)
     if np.array_equal(turned, np.arange(len(turned))):
         return [replace(reshaped, outputs=[output])]
-    return [reshaped, _make(inner, turned, output)]
+    return [reshaped, lce_ops.transpose(inner, turned, output)]
 
 
 def _turned_back(output: Tensor, order: Array) -> Tensor:
@@ -193,7 +196,3 @@ def _before(tensor: Tensor | None, order: Array, going: Op | None) -> Tensor | N
 
 def _reordered(shape: tuple[int, ...] | None, order: Array) -> tuple[int, ...] | None:
     return None if shape is None else tuple(shape[axis] for axis in order)
-
-
-def _make(x: Tensor, order: Array, output: Tensor) -> Op:
-    return Op("TRANSPOSE", [x, lce_ops.constant(order.astype(np.int32))], [output])

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
 import larq_engine
@@ -90,6 +91,30 @@ class _Tfc(nn.Module):
     def forward(self, x):
         x = self.image(2.0 * x.view(x.shape[0], -1) - torch.tensor([1.0]))
         return self.scores(self.values(self.norm(self.hidden(x))))
+
+
+class _Floor(nn.Module):
+    """A quantizer of the image to one bit, turned between rounding and clamping by litert_torch."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(8, 12, 3, bias=False)
+
+    def forward(self, x):
+        values = torch.floor(x / 0.5 + 0.5).clamp(0, 1) * 0.5
+        return F.conv2d(values, torch.where(self.conv.weight >= 0, 1.0, -1.0))
+
+
+def test_quantizer_to_one_bit_of_the_image():
+    net = _Floor().eval()
+    images = torch.randint(-16, 17, (2, 8, 9, 10), generator=torch.Generator().manual_seed(1)) / 4
+    converted = larq_engine.convert_torch(net, images[:1])
+    assert [layer.became for layer in converted.report.layers] == ["binary"]
+    with torch.no_grad():
+        expected = net(images).numpy()
+    np.testing.assert_array_equal(
+        larq_engine.Interpreter(converted).predict(images.numpy()), expected
+    )
 
 
 @pytest.mark.parametrize("weight_bits", [2, 4])
