@@ -50,6 +50,12 @@ class DeviceMemory {
   virtual void CopyIn(const std::byte* host, size_t bytes, std::byte* device) = 0;
   virtual void CopyOut(const std::byte* device, size_t bytes, std::byte* host) = 0;
 
+  // As CopyIn, of data that stay as they are until the copy is waited for: the device reads them by
+  // itself where it can.
+  virtual void CopyGiven(const std::byte* host, size_t bytes, std::byte* device) {
+    CopyIn(host, bytes, device);
+  }
+
   // For data that others in the process have made in the device's memory. AwaitMade returns when
   // they are there, and throws OpError if their first or last byte is elsewhere; CopyMade is as
   // CopyIn, but `made` must stay as it is until the copy is waited for.

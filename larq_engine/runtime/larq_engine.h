@@ -101,7 +101,7 @@ LARQ_ENGINE_EXPORT int larq_engine_set_device_input(struct TfLiteDelegate* deleg
                                                     size_t error_size);
 
 /* As larq_engine_set_device_input, of data in the host's memory that the GPU reads: they need not
- * be copied into the host's tensor first. */
+ * be copied into the host's tensor first, and are read where they are if they are pinned. */
 LARQ_ENGINE_EXPORT int larq_engine_set_host_input(struct TfLiteDelegate* delegate, int tensor,
                                                   const void* data, size_t bytes, char* error,
                                                   size_t error_size);

@@ -67,6 +67,29 @@ TEST_F(CudaMemoryTest, APieceIsFilledWhileTheOneBeforeItIsMoved) {
   memory_.Wait();
 }
 
+TEST_F(CudaMemoryTest, PinnedDataAreReadWhereTheyAre) {
+  const std::vector<std::byte> data = Numbers(3 * kPiece + 77, 4);
+  const DeviceBuffer buffer(memory_, MemoryUse::kActivations, data.size());
+  const auto is_copied = [&](const std::byte* from, size_t bytes) {
+    memory_.CopyGiven(from, bytes, buffer.data());
+    std::vector<std::byte> back(bytes);
+    const size_t staging = memory_.StagingBytes();
+    memory_.CopyOut(buffer.data(), bytes, back.data());
+    EXPECT_TRUE(std::equal(back.begin(), back.end(), from)) << bytes;
+    return staging;
+  };
+  auto* bytes = static_cast<std::byte*>(fake_cuda_make_pinned(data.size()));
+  std::copy(data.begin(), data.end(), bytes);
+  EXPECT_EQ(is_copied(bytes, data.size()), 0u);
+  const size_t of_reading = memory_.StagingBytes();
+  EXPECT_EQ(is_copied(bytes + 5, 5000), of_reading);
+  memory_.CopyGiven(bytes, 0, buffer.data());
+  fake_cuda_free_pinned(bytes);
+  // Others go through staging: the driver would make the host wait for each of them.
+  EXPECT_GT(is_copied(data.data(), data.size()), 0u);
+  EXPECT_EQ(fake_cuda_pageable_copies(), 0u);
+}
+
 TEST_F(CudaMemoryTest, OneThreadCopiesInWhileAnotherWaits) {
   const std::vector<std::byte> data = Numbers(5000, 1);
   std::vector<std::byte> back(data.size());

@@ -234,6 +234,24 @@ def test_an_array_of_the_host_is_not_read_after_its_run(rng, read_from_host):
     np.testing.assert_array_equal(got, _answer(model, -images))
 
 
+def test_pinned_arrays_may_change_after_a_run(rng, driver, shuffled, read_from_host):
+    model = residual_net(rng, random_images(rng, 4, 40, 40, 3))
+    (images,) = model.inputs
+    driver.fake_cuda_make_pinned.restype = ctypes.c_void_p
+    driver.fake_cuda_make_pinned.argtypes = [ctypes.c_uint64]
+    driver.fake_cuda_free_pinned.argtypes = [ctypes.c_void_p]
+    address = driver.fake_cuda_make_pinned(images.nbytes)
+    memory = (ctypes.c_char * images.nbytes).from_address(address)
+    pinned = np.frombuffer(memory, images.dtype).reshape(images.shape)
+    with model.open(device="cuda") as interpreter:
+        for seed in range(4):
+            shuffled(seed)
+            pinned[:] = images * (seed - 1.5)
+            np.testing.assert_array_equal(interpreter.predict(pinned), _answer(model, pinned))
+    assert read_from_host == [True] * 4
+    driver.fake_cuda_free_pinned(address)
+
+
 @pytest.mark.parametrize("device", [(_CPU, 0), (_CUDA_HOST, 0)])
 @pytest.mark.parametrize("where", ["cpu", "cuda"])
 def test_arrays_of_other_libraries_in_the_hosts_memory(model, expected, device, where):

@@ -181,6 +181,26 @@ void CudaMemory::CopyOut(const std::byte* device, size_t bytes, std::byte* host)
   }
 }
 
+// The memory of an unpinned array has no place in the driver's tables.
+bool CudaMemory::IsPinned(const std::byte* byte) const {
+  const CudaDriver& driver = queue_.driver();
+  CUmemorytype type = CU_MEMORYTYPE_DEVICE;
+  const CUresult result = driver.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                                       reinterpret_cast<CUdeviceptr>(byte));
+  if (result == CUDA_ERROR_INVALID_VALUE) return false;
+  if (result != CUDA_SUCCESS) driver.Fail(driver.cuPointerGetAttribute.name, result);
+  return type == CU_MEMORYTYPE_HOST;
+}
+
+void CudaMemory::CopyGiven(const std::byte* host, size_t bytes, std::byte* device) {
+  if (bytes == 0) return;
+  const CudaDriver& driver = queue_.driver();
+  const CudaDevice::Current current(queue_.device());
+  if (!IsPinned(host) || !IsPinned(host + bytes - 1)) return CopyIn(host, bytes, device);
+  driver.Call(driver.cuMemcpyHtoDAsync, reinterpret_cast<CUdeviceptr>(device), host, bytes,
+              queue_.stream());
+}
+
 // Whoever made it was told of the stream that all share: ours does not wait for that by itself.
 void CudaMemory::AwaitMade(const std::byte* made, size_t bytes) {
   if (bytes == 0) return;

@@ -24,6 +24,7 @@ class CudaMemory : public DeviceMemory {
   void Wait() noexcept override;
   void CopyIn(const std::byte* host, size_t bytes, std::byte* device) override;
   void CopyOut(const std::byte* device, size_t bytes, std::byte* host) override;
+  void CopyGiven(const std::byte* host, size_t bytes, std::byte* device) override;
   void AwaitMade(const std::byte* made, size_t bytes) override;
   void CopyMade(const std::byte* made, size_t bytes, std::byte* device) override;
 
@@ -41,6 +42,8 @@ class CudaMemory : public DeviceMemory {
   Stagings::iterator Add(size_t bytes);
   Stagings::iterator FindOrAdd(size_t bytes);
   void GiveBack(Stagings::iterator staging) noexcept;
+  // Whether the byte is in memory of the host that a device can read by itself.
+  bool IsPinned(const std::byte* byte) const;
   // Throws OpError unless the byte is in this GPU's memory; `got` comes before what it is in.
   void CheckIsThere(const std::byte* byte, const std::string& got) const;
 

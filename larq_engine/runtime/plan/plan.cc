@@ -306,9 +306,10 @@ void Plan::Copy(const Action& action, bool profiling) {
   if (value.maker == Value::kHost && IsOfMainGraph()) given = engine_->FindGivenInput(value.tensor);
   if (given != nullptr && given->is_on_device) {
     memory.CopyMade(given->data, value.bytes, device_places_[action.value]);
+  } else if (given != nullptr) {
+    memory.CopyGiven(given->data, value.bytes, device_places_[action.value]);
   } else if (action.kind == Action::kCopyIn) {
-    const std::byte* from = given == nullptr ? host_places_[action.value] : given->data;
-    memory.CopyIn(from, value.bytes, device_places_[action.value]);
+    memory.CopyIn(host_places_[action.value], value.bytes, device_places_[action.value]);
   } else {
     memory.CopyOut(device_places_[action.value], value.bytes, host_places_[action.value]);
   }

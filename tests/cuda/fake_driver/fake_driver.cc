@@ -245,6 +245,18 @@ void fake_cuda_free_array(void* array) {
   state.memory.Free(array, true);
 }
 
+void* fake_cuda_make_pinned(uint64_t bytes) {
+  FakeDriverState& state = TheFakeDriver();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  return state.memory.Allocate(bytes, false, state.contexts.data());
+}
+
+void fake_cuda_free_pinned(void* memory) {
+  FakeDriverState& state = TheFakeDriver();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  state.memory.Free(memory, false);
+}
+
 void fake_cuda_set_seed(uint64_t seed) {
   FakeDriverState& state = TheFakeDriver();
   const std::lock_guard<std::mutex> lock(state.mutex);

@@ -59,6 +59,10 @@ FAKE_CUDA_EXPORT uint64_t fake_cuda_most_uploads(void);
 FAKE_CUDA_EXPORT void* fake_cuda_make_array(const void* data, uint64_t bytes, int device);
 FAKE_CUDA_EXPORT void fake_cuda_free_array(void* array);
 
+// Pinned memory of the host as another library in the process makes it.
+FAKE_CUDA_EXPORT void* fake_cuda_make_pinned(uint64_t bytes);
+FAKE_CUDA_EXPORT void fake_cuda_free_pinned(void* memory);
+
 // 0: a stream's work runs when somebody waits for it, and no other. Else the seed draws the order:
 // streams that nobody waits for run as well, and kernels' threads in any order.
 FAKE_CUDA_EXPORT void fake_cuda_set_seed(uint64_t seed);
