@@ -158,6 +158,22 @@ def pack_bits(x: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(packed).view("<i4").astype(np.int32)
 
 
+def signed_sums(x: np.ndarray, signs: np.ndarray) -> np.ndarray:
+    """Sums of floats [rows][depth], each with its sign, in the order of docs/operators.md."""
+    depth = x.shape[1]
+    rows = np.zeros((len(x), -(-depth // 4) * 4), np.float32)
+    rows[:, :depth] = x
+    padded = np.ones((len(signs), rows.shape[1]), np.float32)
+    padded[:, :depth] = signs
+    total = np.zeros((len(rows), len(signs)), np.float32)
+    for i in range(0, rows.shape[1], 4):
+        four = rows[:, i, None] * padded[:, i]
+        for j in range(i + 1, i + 4):
+            four += rows[:, j, None] * padded[:, j]
+        total += four
+    return total
+
+
 def unpack_bits(words: np.ndarray, channels: int) -> np.ndarray:
     """The reverse of pack_bits; raises if the bits past the last channel are not zero."""
     octets = np.ascontiguousarray(words, "<i4").view(np.uint8)

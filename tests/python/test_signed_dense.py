@@ -87,16 +87,7 @@ class _Layer:
     def expected(self, x: Array) -> Array:
         """float32, in the documented order."""
         units, depth = self.signs.shape
-        rows = np.zeros((x.size // depth, -(-depth // 4) * 4), np.float32)
-        rows[:, :depth] = x.reshape(-1, depth)
-        signs = np.ones((units, rows.shape[1]), np.float32)
-        signs[:, :depth] = self.signs
-        total = np.zeros((len(rows), units), np.float32)
-        for i in range(0, rows.shape[1], 4):
-            four = rows[:, i, None] * signs[:, i]
-            for j in range(i + 1, i + 4):
-                four += rows[:, j, None] * signs[:, j]
-            total += four
+        total = oracle.signed_sums(x.reshape(-1, depth), self.signs)
         scale = np.broadcast_to(self.scale, units)
         total = total * scale + (np.zeros(units, np.float32) if self.bias is None else self.bias)
         low, high = {

@@ -13,6 +13,7 @@
 #include "larq_engine/kernels/cuda/depthwise.h"
 #include "larq_engine/kernels/cuda/pixels.h"
 #include "larq_engine/kernels/cuda/pools.h"
+#include "larq_engine/kernels/cuda/signed_dense.h"
 #include "larq_engine/kernels/cuda/softmax.h"
 
 #endif  // LARQ_ENGINE_KERNELS_CUDA_ALL_KERNELS_H_

@@ -49,6 +49,22 @@ struct DepthwiseArgs {
   PixelProgram program;
 };
 
+// Each output is the sum of all inputs of its row, each with the sign that the output's bit says (0
+// is plus), in the order of kernels/signed_sums.h, times the output's scale. The program does the
+// rest, the bias too.
+struct SignedDenseArgs {
+  const float* in;        // [rows][depth]
+  const uint32_t* signs;  // [words of the depth][units, filled up to words]: bit i % 32 is input i
+  const float* scale;     // [units]
+  int64_t rows;
+  int32_t depth;
+  int32_t units;
+  PixelProgram program;
+};
+
+// Rows that a warp of SignedDense has: it reads a word of signs once for all of them.
+inline constexpr int kSignedDenseRows = 4;
+
 struct SoftmaxArgs {
   const float* in;  // [rows][count]
   float* out;

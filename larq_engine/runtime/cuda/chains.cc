@@ -28,6 +28,9 @@ bool MakesFloats(const Op& op) {
   if (const auto* dequantize = std::get_if<DequantizeOp>(&op)) {
     return dequantize->to == kTfLiteFloat32;
   }
+  if (const auto* dense = std::get_if<SignedDenseOp>(&op)) {
+    return std::holds_alternative<FloatDenseOutput>(dense->output);
+  }
   return IsPixelStep(op) || std::holds_alternative<Conv2dOp>(op) ||
          std::holds_alternative<DenseOp>(op) || std::holds_alternative<AveragePool2dOp>(op) ||
          std::holds_alternative<MeanOp>(op) || std::holds_alternative<ReshapeOp>(op) ||

@@ -12,7 +12,6 @@ namespace {
 
 constexpr const char* kBytes = "it takes bytes as numbers of eight bits";
 constexpr const char* kInt8 = "it is on int8";
-constexpr const char* kWeightBits = "its weights are bits, and its inputs are not";
 
 bool ReachesTooFar(int64_t taps, int64_t dilation, int64_t stride, const AxisPadding& padding) {
   return taps > kLittleReach / dilation || stride > kLittleReach ||
@@ -33,7 +32,9 @@ std::string CudaExecutor::Refusal(const Program& program, const ProgramOp& op) c
     return too_far ? "its window reaches farther than " + std::to_string(kLittleReach) + " pixels"
                    : std::string();
   };
-  if (std::holds_alternative<SignedDenseOp>(*op.op)) return kWeightBits;
+  if (const auto* dense = std::get_if<SignedDenseOp>(op.op.get())) {
+    return std::holds_alternative<Int8DenseOutput>(dense->output) ? kInt8 : "";
+  }
   if (std::holds_alternative<Int8Conv2dOp>(*op.op)) return kInt8;
   if (const auto* quantize = std::get_if<QuantizeOp>(op.op.get())) {
     if (quantize->from == kTfLiteUInt8) return kBytes;

@@ -78,6 +78,7 @@ class LaunchMaker {
   std::vector<Launch> Make(const PadOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const ReshapeOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const SliceOp& op, const Chain& chain) const;
+  std::vector<Launch> Make(const SignedDenseOp& op, const Chain& chain) const;
 
   // Goes with the chain's operators from `first` on through the first one's input: floats, or bits
   // where the arguments have them.

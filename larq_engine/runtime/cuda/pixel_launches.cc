@@ -46,7 +46,7 @@ std::vector<Launch> LaunchMaker::Make(const Chain& chain) const {
   if (program_.value(First(chain).output).bytes == 0) return {};
   return std::visit(
       [&]<typename T>(const T& op) -> std::vector<Launch> {
-        if constexpr (std::is_same_v<T, SignedDenseOp> || std::is_same_v<T, Int8Conv2dOp>) {
+        if constexpr (std::is_same_v<T, Int8Conv2dOp>) {
           return {};  // refused
         } else {
           return Make(op, chain);

@@ -2,6 +2,7 @@
 // means are such with one window an image.
 #include <algorithm>
 
+#include "larq_engine/kernels/bits.h"
 #include "larq_engine/kernels/cuda/conv2d_rows.h"
 #include "larq_engine/kernels/cuda/floats_args.h"
 #include "larq_engine/kernels/cuda/pixels_args.h"
@@ -17,7 +18,7 @@ using cuda::KernelId;
 using cuda::PixelStep;
 
 // Slots of DeviceConstants.
-enum Slot : int { kFilter, kBias };
+enum Slot : int { kFilter, kBias, kScale };
 
 ImageWindow MakeWindow(const Window2d& window, const std::vector<int>& in) {
   const WindowAxis height = window.Height(in[1]);
@@ -52,6 +53,19 @@ std::vector<float> PadFilter(const float* filter, int64_t rows, int64_t depth, i
     std::copy_n(filter + n * depth, depth, padded.data() + n * row);
   }
   return padded;
+}
+
+// See SignedDenseArgs.
+std::vector<uint32_t> SignsOf(const PackedWeights& weights, size_t units, size_t depth) {
+  const size_t lanes = WordsFor(units) * kWordBits;
+  std::vector<uint32_t> signs(WordsFor(depth) * lanes);
+  for (size_t unit = 0; unit < units; ++unit) {
+    for (size_t i = 0; i < depth; i += kWordBits) {
+      signs[i / kWordBits * lanes + unit] =
+          BitsFrom(weights.bits, unit * depth + i, std::min(kWordBits, depth - i));
+    }
+  }
+  return signs;
 }
 
 }  // namespace
@@ -151,6 +165,31 @@ std::vector<Launch> LaunchMaker::Make(const DenseOp& op, const Chain& chain) con
   const int rows = CheckedSize(PixelsOf(Shape(First(chain).output)));
   return {MakeConv(chain, MakeWindow(window, {rows, 1, 1, op.depth}), op.weights, op.units,
                    op.depth, MakeBias(chain, op.bias, op.activation))};
+}
+
+std::vector<Launch> LaunchMaker::Make(const SignedDenseOp& op, const Chain& chain) const {
+  const ProgramOp& planned = First(chain);
+  const size_t index = chain.ops[0];
+  const auto& output = std::get<FloatDenseOutput>(op.output);
+  const auto units = static_cast<size_t>(op.shape.units);
+  const auto depth = static_cast<size_t>(op.shape.depth);
+  PixelStep bias{};
+  bias.kind = PixelStep::kAddChannels;
+  bias.min = output.range.min;
+  bias.max = output.range.max;
+  bias.values = ChannelConstant(index, kBias, output.bias, units);
+  cuda::SignedDenseArgs args{};
+  args.in = Place<float>(planned.inputs[0]);
+  args.signs =
+      constants_.Get<uint32_t>(index, kFilter, WordsFor(depth) * WordsFor(units) * kWordBits,
+                               [&] { return SignsOf(op.weights.packed, units, depth); });
+  args.scale = ChannelConstant(index, kScale, output.scale, units);
+  args.rows = PixelsOf(Shape(planned.output));
+  args.depth = op.shape.depth;
+  args.units = op.shape.units;
+  args.program = MakeProgram(chain, 1, &bias);
+  const int64_t warps = (args.rows + cuda::kSignedDenseRows - 1) / cuda::kSignedDenseRows;
+  return {Launch::Of(KernelId::signed_dense, WarpForEachWord(warps, args.units), args)};
 }
 
 }  // namespace larq_engine

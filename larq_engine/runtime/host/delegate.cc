@@ -168,14 +168,19 @@ NodeWish WishFor(const NodePlace& place) {
   return place.IsHere() ? NodeWish::kTakeHere : NodeWish::kTake;
 }
 
-// Of one that is taken for its own sake: whether the CPU is faster than the host.
+// Of one that is taken for its own sake: whether the CPU is faster than the host. Other devices
+// compute the same on floats as they compute all else, and nothing on int8.
 NodeWish WishForForm(const TfLiteContext& context, const Engine& engine, const HostNode& node) {
   const auto executors = engine.executors();
-  if (!engine.fuse() || executors.size() > 1) return NodeWish::kLeave;
+  if (!engine.fuse()) return NodeWish::kLeave;
   const OpInfo op = DescribeOp(context, node);
-  const bool is_faster = node.op->form == OpForm::kInt8
-                             ? executors[0]->ConvolvesFaster(Int8Conv2dOp::Spec(op))
-                             : executors[0]->ReadsBitsFaster(SignedDenseOp::Size(op));
+  const bool is_int8_conv = node.op->form == OpForm::kInt8;
+  if (executors.size() > 1) {
+    const bool is_int8 = is_int8_conv || SignedDenseOp::Size(op).is_int8;
+    return is_int8 ? NodeWish::kLeave : NodeWish::kNone;
+  }
+  const bool is_faster = is_int8_conv ? executors[0]->ConvolvesFaster(Int8Conv2dOp::Spec(op))
+                                      : executors[0]->ReadsBitsFaster(SignedDenseOp::Size(op));
   return is_faster ? NodeWish::kTakeHere : NodeWish::kLeave;
 }
 

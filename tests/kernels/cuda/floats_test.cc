@@ -309,6 +309,52 @@ TEST(DepthwiseConv2d, SumsInOrder) {
   }
 }
 
+// Inputs and signs in memory that ends with them; the outputs of a warp may be fewer than 32.
+TEST(SignedDense, SumsFoursInOrder) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937 random(static_cast<uint32_t>(TestSeed()));
+  for (int i = 0; i < kCases; ++i) {
+    const int rows = Between(random, 1, 9), units = Between(random, 1, 70);
+    const int depth = Between(random, 1, 30) * (i % 2 == 0 ? 4 : 1) + Between(random, 0, 1) * 64;
+    const size_t lanes = static_cast<size_t>((units + 31) / 32 * 32);
+    const std::vector<float> in = RandomFloats(random, static_cast<size_t>(rows * depth));
+    const std::vector<float> scale = RandomFloats(random, static_cast<size_t>(units));
+    std::vector<uint32_t> signs(static_cast<size_t>((depth + 31) / 32) * lanes);
+    std::vector<float> sums;
+    for (uint32_t& word : signs) word = random();
+    for (int row = 0; row < rows; ++row) {
+      for (int unit = 0; unit < units; ++unit) {
+        float sum = 0;
+        for (int first = 0; first < depth; first += 4) {
+          float four = 0;
+          for (int d = first; d < first + 4; ++d) {
+            const bool is_minus = signs[d / 32 * lanes + unit] >> d % 32 & 1;
+            const float x = d < depth ? in[static_cast<size_t>(row * depth + d)] : 0.0f;
+            const float value = is_minus ? -x : x;
+            four = d == first ? value : four + value;
+          }
+          sum += four;
+        }
+        sums.push_back(sum * scale[static_cast<size_t>(unit)]);
+      }
+    }
+    const GuardedBuffer<float> in_memory(in, GuardFor(in.size()));
+    const GuardedBuffer<uint32_t> sign_memory(signs);
+    const GuardedBuffer<float> scale_memory(scale);
+    Tail tail(random, static_cast<size_t>(rows), static_cast<size_t>(units));
+    const cuda::SignedDenseArgs args = {.in = in_memory.data(),
+                                        .signs = sign_memory.data(),
+                                        .scale = scale_memory.data(),
+                                        .rows = rows,
+                                        .depth = depth,
+                                        .units = units,
+                                        .program = tail.Program()};
+    Launch("signed_dense", &args, BlocksOfWarps((rows + 3) / 4, units), RandomOptions(random));
+    tail.Expect(sums, std::to_string(rows) + " rows of " + std::to_string(depth) + " to " +
+                          std::to_string(units));
+  }
+}
+
 // Of every third a window is a whole image, which is summed in parts of 16 pixels.
 TEST(AveragePool, OfWhatIsInside) {
   SCOPED_TRACE(ReplayHint());
