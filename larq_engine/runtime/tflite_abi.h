@@ -98,6 +98,7 @@ typedef enum TfLiteBuiltinOperator : unsigned {
   kTfLiteBuiltinSplit = 49,
   kTfLiteBuiltinDelegate = 51,
   kTfLiteBuiltinPrelu = 54,
+  kTfLiteBuiltinPadv2 = 60,
   kTfLiteBuiltinSlice = 65,
   kTfLiteBuiltinSplitV = 102,
 } TfLiteBuiltinOperator;

@@ -93,6 +93,16 @@ def _pad(net: Net, x: Value, *pads: tuple[int, int]) -> Value:
     return net.host("PAD", x, np.pad(x.array, pads), net.builder.constant(np.array(pads, np.int32)))
 
 
+def _pad_with(net: Net, x: Value, value: float, *pads: tuple[int, int]) -> Value:
+    constants = np.array(pads, np.int32), np.array(value, np.float32)
+    return net.host(
+        "PADV2",
+        x,
+        np.pad(x.array, pads, constant_values=value),
+        *map(net.builder.constant, constants),
+    )
+
+
 def _reshape(net: Net, x: Value, *shape: int) -> Value:
     return net.host(
         "RESHAPE", x, x.array.reshape(shape), net.builder.constant(np.array(shape, np.int32))
@@ -127,6 +137,7 @@ _SUMS: dict[str, tuple[_Make, int]] = {
 # The same to the bit on both.
 _COPIES: dict[str, _Make] = {
     "pad": lambda n, d, x: _pad(n, x, (0, 0), (1, 2), (0, 3), (4, 0)),
+    "pad with a number": lambda n, d, x: _pad_with(n, x, -1.5, (0, 0), (1, 2), (0, 3), (4, 0)),
     "reshape": lambda n, d, x: _reshape(n, x, -1, 9 * 13),
     "split": lambda n, d, x: n.add(*n.split(x, 3, 2)[::2]),
     "split of one": lambda n, d, x: n.split(x, 1, 1)[0],
@@ -238,6 +249,33 @@ def test_bits_and_bytes_are_split(kind, rng):
     assert [step for step in steps if step.startswith("SPLIT")] == (
         ["SPLIT_V"] * 2 if kind is np.int32 else ["SPLIT"] * 3
     )
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int8])
+def test_bits_and_bytes_are_reshaped(kind, rng):
+    """An image to rows, as before a dense layer. Words of bits stay whole."""
+    images = random_images(rng, 3, 4, 5, 64)
+    net = Net(rng)
+    x = net.bits(net.input(images))
+    size = 4 * 5 * 64
+    if kind is np.int8:
+        number = net.builder.tensor((1, 4, 5, 64), np.int8, scale=1.0)
+        net.builder.custom("LceDequantize", [x.number], [number])
+        x = Value(number, oracle.signs(images).astype(np.int8))
+    units = size // 32 if kind is np.int32 else size
+    scale = None if kind is np.int32 else 1.0
+    rows = net.builder.tensor((1, 1, 1, units), kind, scale=scale)
+    shape = net.builder.constant(np.array([-1, 1, 1, units], np.int32))
+    net.builder.builtin("RESHAPE", [x.number, shape], [rows])
+    if kind is np.int8:
+        words = net.builder.tensor((1, 1, 1, size // 32), np.int32)
+        net.builder.custom("LceQuantize", [rows], [words])
+        rows = words
+    y = net.builder.tensor((1, 1, 1, size), np.float32)
+    net.builder.custom("LceDequantize", [rows], [y])
+    model = net.finish(Value(y, oracle.signs(images).reshape(3, 1, 1, size).astype(np.float32)))
+    model.check(device="cpu")
+    assert "RESHAPE" in [step.split()[0] for step in model.check(device="cuda")]
 
 
 def test_parts_that_nobody_reads_or_two_devices_do(rng):
@@ -406,6 +444,26 @@ def test_a_whole_model_is_one_part_of_the_graph(rng, assert_no_leaks):
         assert len([row for row in rows if row.op not in ("TRANSFER", "host runtime")]) == 21
         assert not {"SOFTMAX", "MEAN", "FULLY_CONNECTED"} & set(claimed(cpu))
     assert_no_leaks()
+
+
+def test_a_model_that_pads_with_ones_and_flattens_bits_is_one_part(rng):
+    """As HEP-BNN's network does, whose dense layers begin with the bits of an image."""
+    net = Net(rng)
+    x = net.input(random_images(rng, 3, 6, 6, 3))
+    y = _conv(net, _Numbers(rng, exact=True), _pad_with(net, x, 1.0, (0, 0), *[(1, 1)] * 2, (0, 0)),
+              32, padding="VALID")  # fmt: skip
+    bits = net.bits(y)
+    rows = net.builder.tensor((1, 1, 1, 36), np.int32)
+    shape = net.builder.constant(np.array([-1, 1, 1, 36], np.int32))
+    net.builder.builtin("RESHAPE", [bits.number, shape], [rows])
+    out = net.builder.tensor((1, 1, 1, 36 * 32), np.float32)
+    net.builder.custom("LceDequantize", [rows], [out])
+    model = net.finish(Value(out, y.array))
+    with model.open(device="cuda") as gpu, model.open(device="cpu") as cpu:
+        np.testing.assert_array_equal(gpu.predict(model.inputs), cpu.predict(model.inputs))
+        table = gpu.profile(runs=1)
+    assert [row.device for row in table if row.op == "TRANSFER"] == ["cuda", "cpu"]
+    assert {"PADV2", "RESHAPE"} <= {row.op for row in table if row.device == "cuda"}
 
 
 @pytest.mark.parametrize(("place", "left"), [("host", 1), ("cpu", 2)])

@@ -73,17 +73,19 @@ struct SoftmaxArgs {
   float beta;
 };
 
-// A box of values to its place in a larger one full of zeros, or, of all dimensions, out of a
+// A box of values to its place in a larger one full of one value, or, of all dimensions, out of a
 // larger one. Units are bytes or words.
 inline constexpr int kMaxBoxDims = 6;
 struct PadArgs {
   const void* in;
   void* out;
   int32_t unit_bytes;            // 1 or 4
+  uint32_t around;               // what is outside the box, in the lowest bytes
   int64_t count;                 // of the output's values
   int32_t in_dims[kMaxBoxDims];  // 1 in front of those that there are
   int32_t out_dims[kMaxBoxDims];
-  int32_t before[kMaxBoxDims];  // zeros in the output, or below 0 what is left out of the input
+  // What lies in front of the box in the output, or below 0 what is left out of the input.
+  int32_t before[kMaxBoxDims];
 };
 
 }  // namespace larq_engine::cuda

@@ -100,9 +100,11 @@ LE_DEVICE void Pad(const PadArgs& a) {
     stride *= a.in_dims[d];
   }
   if (a.unit_bytes == 1) {
-    static_cast<uint8_t*>(a.out)[at] = inside ? static_cast<const uint8_t*>(a.in)[from] : 0;
+    static_cast<uint8_t*>(a.out)[at] =
+        inside ? static_cast<const uint8_t*>(a.in)[from] : static_cast<uint8_t>(a.around);
   } else {
-    static_cast<uint32_t*>(a.out)[at] = inside ? static_cast<const uint32_t*>(a.in)[from] : 0;
+    static_cast<uint32_t*>(a.out)[at] =
+        inside ? static_cast<const uint32_t*>(a.in)[from] : a.around;
   }
 }
 

@@ -31,10 +31,10 @@ bool MakesFloats(const Op& op) {
   if (const auto* dense = std::get_if<SignedDenseOp>(&op)) {
     return std::holds_alternative<FloatDenseOutput>(dense->output);
   }
+  if (const auto* reshape = std::get_if<ReshapeOp>(&op)) return reshape->is_float;
   return IsPixelStep(op) || std::holds_alternative<Conv2dOp>(op) ||
          std::holds_alternative<DenseOp>(op) || std::holds_alternative<AveragePool2dOp>(op) ||
-         std::holds_alternative<MeanOp>(op) || std::holds_alternative<ReshapeOp>(op) ||
-         std::holds_alternative<LogisticOp>(op);
+         std::holds_alternative<MeanOp>(op) || std::holds_alternative<LogisticOp>(op);
 }
 
 // The maker of chains, which looks at the operators in order.

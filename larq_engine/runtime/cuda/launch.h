@@ -84,8 +84,9 @@ class LaunchMaker {
   // where the arguments have them.
   std::vector<Launch> MakePixels(const Chain& chain, size_t first,
                                  cuda::PixelsArgs args = {}) const;
-  // Moves a box: `before` is how far from where it was, in each dimension.
-  Launch MakeBox(const Chain& chain, std::span<const int64_t> before) const;
+  // Moves a box: `before` is how far from where it was, in each dimension, and `around` the bits of
+  // what surrounds it.
+  Launch MakeBox(const Chain& chain, std::span<const int64_t> before, uint32_t around = 0) const;
   Launch MakeBroadcast(const BinaryOp& op, size_t index) const;
 
   // The window's sums of products, with the filter's rows as the kernel has them.

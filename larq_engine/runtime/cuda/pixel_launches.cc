@@ -1,5 +1,6 @@
 // Launches that go through tensors value by value, and what follows a kernel's values.
 #include <algorithm>
+#include <bit>
 
 #include "larq_engine/kernels/cuda/floats_args.h"
 #include "larq_engine/kernels/cuda/pixels_args.h"
@@ -158,8 +159,16 @@ std::vector<Launch> LaunchMaker::Make(const LogisticOp&, const Chain& chain) con
 }
 
 // A copy.
-std::vector<Launch> LaunchMaker::Make(const ReshapeOp&, const Chain& chain) const {
-  return MakePixels(chain, 1);
+std::vector<Launch> LaunchMaker::Make(const ReshapeOp& op, const Chain& chain) const {
+  if (op.is_float) return MakePixels(chain, 1);
+  const ProgramOp& planned = First(chain);
+  cuda::CopyChannelsArgs args{};
+  args.in = Place<std::byte>(planned.inputs[0]);
+  args.out = Place<std::byte>(planned.output);
+  args.unit_bytes = static_cast<int32_t>(op.element_bytes);
+  args.pixels = PixelsOf(Shape(planned.output));
+  args.in_units = args.out_units = static_cast<int32_t>(ChannelsOf(Shape(planned.output)));
+  return {Launch::Of(KernelId::copy_channels, ThreadForEach(args.pixels * args.in_units), args)};
 }
 
 std::vector<Launch> LaunchMaker::Make(const BinaryOp& op, const Chain& chain) const {
@@ -251,7 +260,7 @@ std::vector<Launch> LaunchMaker::Make(const PadOp& op, const Chain& chain) const
   static_assert(PadOp::kMaxDims == cuda::kMaxBoxDims);
   std::vector<int64_t> before;
   for (const std::array<int, 2>& pads : op.pads) before.push_back(pads[0]);
-  return {MakeBox(chain, before)};
+  return {MakeBox(chain, before, std::bit_cast<uint32_t>(op.value))};
 }
 
 std::vector<Launch> LaunchMaker::Make(const SliceOp& op, const Chain& chain) const {
@@ -263,7 +272,8 @@ std::vector<Launch> LaunchMaker::Make(const SliceOp& op, const Chain& chain) con
   return {MakeBox(chain, before)};
 }
 
-Launch LaunchMaker::MakeBox(const Chain& chain, std::span<const int64_t> before) const {
+Launch LaunchMaker::MakeBox(const Chain& chain, std::span<const int64_t> before,
+                            uint32_t around) const {
   const ProgramOp& planned = First(chain);
   const std::vector<int>& in = Shape(planned.inputs[0]).dims;
   const std::vector<int>& out = Shape(planned.output).dims;
@@ -272,6 +282,7 @@ Launch LaunchMaker::MakeBox(const Chain& chain, std::span<const int64_t> before)
   args.out = Place<std::byte>(planned.output);
   args.unit_bytes = static_cast<int32_t>(program_.value(planned.output).element_bytes);
   args.count = CountElements(out, out.size());
+  args.around = around;
   std::fill_n(args.in_dims, cuda::kMaxBoxDims, 1);
   std::fill_n(args.out_dims, cuda::kMaxBoxDims, 1);
   for (size_t i = 0; i < in.size(); ++i) {

@@ -1,14 +1,32 @@
 #include "larq_engine/runtime/ops/layout_ops.h"
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
 
 #include "larq_engine/runtime/ops/op_checks.h"
 #include "larq_engine/runtime/ops/op_error.h"
 
 namespace larq_engine {
 
+namespace {
+
+// What a PADV2 pads with.
+std::optional<float> ReadValue(const TensorInfo& tensor) {
+  float value = 0;
+  const bool is_number = tensor.present && tensor.type == kTfLiteFloat32 &&
+                         tensor.constant != nullptr && tensor.bytes == sizeof(value);
+  if (!is_number) return std::nullopt;
+  std::memcpy(&value, tensor.constant, sizeof(value));
+  return value;
+}
+
+}  // namespace
+
 bool PadOp::CanClaim(const OpInfo& op) {
-  if (!IsOpOfFloatData(op, 2)) return false;
+  const bool has_value = op.inputs.size() == 3;
+  if (!IsOpOfFloatData(op, has_value ? 3 : 2)) return false;
+  if (has_value && !ReadValue(op.inputs[2])) return false;
   const std::vector<int> pads = ReadInts(op.inputs[1]);
   return op.inputs[0].dims.size() <= kMaxDims && pads.size() == 2 * op.inputs[0].dims.size() &&
          std::all_of(pads.begin(), pads.end(), [](int pad) { return pad >= 0; });
@@ -18,6 +36,7 @@ PadOp PadOp::Read(const OpInfo& op) {
   const std::vector<int> pads = ReadInts(op.inputs[1]);
   PadOp read{.pads = std::vector<std::array<int, 2>>(pads.size() / 2)};
   for (size_t i = 0; i < pads.size(); ++i) read.pads[i / 2][i % 2] = pads[i];
+  if (op.inputs.size() == 3) read.value = ReadValue(op.inputs[2]).value();
   return read;
 }
 
@@ -32,13 +51,20 @@ TensorShape PadOp::Shape(std::span<const TensorShape> inputs) const {
 }
 
 bool ReshapeOp::CanClaim(const OpInfo& op) {
-  if (!IsOpOfFloatData(op, 2)) return false;
+  if (op.inputs.size() != 2 || !IsMovable(op.inputs[0]) || !IsMovable(op.output) ||
+      op.output.type != op.inputs[0].type) {
+    return false;
+  }
   const std::vector<int> dims = ReadInts(op.inputs[1]);
   return dims.size() == op.output.dims.size() && std::count(dims.begin(), dims.end(), -1) <= 1 &&
          std::all_of(dims.begin(), dims.end(), [](int dim) { return dim == -1 || dim >= 1; });
 }
 
-ReshapeOp ReshapeOp::Read(const OpInfo& op) { return {.dims = ReadInts(op.inputs[1])}; }
+ReshapeOp ReshapeOp::Read(const OpInfo& op) {
+  return {.dims = ReadInts(op.inputs[1]),
+          .element_bytes = ElementBytes(op.output.type),
+          .is_float = op.output.type == kTfLiteFloat32};
+}
 
 TensorShape ReshapeOp::Shape(std::span<const TensorShape> inputs) const {
   const int64_t values = CountElements(inputs[0].dims, inputs[0].dims.size());

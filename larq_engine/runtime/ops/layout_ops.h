@@ -1,9 +1,11 @@
-// PAD and RESHAPE of the host, on floats: the same values elsewhere.
+// PAD and PADV2 of the host, on floats, and RESHAPE, on floats, bytes and bits: the same values
+// elsewhere.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_LAYOUT_OPS_H_
 #define LARQ_ENGINE_RUNTIME_OPS_LAYOUT_OPS_H_
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -13,12 +15,13 @@ namespace larq_engine {
 
 struct OpInfo;
 
-// With zeros.
+// With zeros, or with a constant number.
 struct PadOp {
   static constexpr bool kForOtherDevices = true;
   static constexpr size_t kMaxDims = 6;
 
   std::vector<std::array<int, 2>> pads;  // of each dimension: before and after
+  float value = 0;
 
   static bool CanClaim(const OpInfo& op);
   static PadOp Read(const OpInfo& op);
@@ -29,6 +32,8 @@ struct ReshapeOp {
   static constexpr bool kForOtherDevices = true;
 
   std::vector<int> dims;  // one may be -1: what is left
+  size_t element_bytes;
+  bool is_float;
 
   static bool CanClaim(const OpInfo& op);
   static ReshapeOp Read(const OpInfo& op);

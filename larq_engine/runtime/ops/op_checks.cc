@@ -61,6 +61,12 @@ bool IsFloat(const TensorInfo& tensor) {
 
 bool IsFloatData(const TensorInfo& tensor) { return IsFloat(tensor) && tensor.constant == nullptr; }
 
+bool IsMovable(const TensorInfo& tensor) {
+  const bool is_known =
+      tensor.type == kTfLiteFloat32 || tensor.type == kTfLiteInt8 || tensor.type == kTfLiteInt32;
+  return tensor.present && is_known && tensor.constant == nullptr && !tensor.dims.empty();
+}
+
 bool IsFloatOp(const OpInfo& op, size_t inputs) {
   return op.inputs.size() == inputs && IsFloat(op.output);
 }

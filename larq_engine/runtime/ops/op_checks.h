@@ -26,6 +26,9 @@ void CheckRank(const std::vector<int>& dims, const char* role, size_t expected);
 bool IsFloat(const TensorInfo& tensor);
 bool IsFloatData(const TensorInfo& tensor);
 
+// Data of a kind that is moved without looking at it: floats, bytes, or words of bits.
+bool IsMovable(const TensorInfo& tensor);
+
 // Of the host's operators: whether one has as many inputs and makes floats.
 bool IsFloatOp(const OpInfo& op, size_t inputs);
 // And whether the first of them is computed.

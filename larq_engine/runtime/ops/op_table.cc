@@ -245,6 +245,7 @@ constexpr KnownOp kOps[] = {
      .must_be_read = true,
      .code = kTfLiteBuiltinLogistic},
     ForOtherDevices<PadOp>("PAD", kTfLiteBuiltinPad),
+    ForOtherDevices<PadOp>("PADV2", kTfLiteBuiltinPadv2),
     ForOtherDevices<ReshapeOp>("RESHAPE", kTfLiteBuiltinReshape),
     Slice<SliceOp::kSplit>("SPLIT", kTfLiteBuiltinSplit),
     Slice<SliceOp::kSplitV>("SPLIT_V", kTfLiteBuiltinSplitV),

@@ -17,18 +17,14 @@ using Bound = SliceOp::Bound;
 Bound FromBegin(int64_t offset) { return {.offset = offset}; }
 Bound FromEnd(int64_t offset) { return {.part = 1, .offset = -offset}; }
 
-// Data of a kind that is moved without looking at it.
-bool IsMovable(const TensorInfo& tensor) {
-  const bool is_known =
-      tensor.type == kTfLiteFloat32 || tensor.type == kTfLiteInt8 || tensor.type == kTfLiteInt32;
-  return tensor.present && is_known && tensor.constant == nullptr && !tensor.dims.empty() &&
-         tensor.dims.size() <= SliceOp::kMaxDims;
+bool CanBeCut(const TensorInfo& tensor) {
+  return IsMovable(tensor) && tensor.dims.size() <= SliceOp::kMaxDims;
 }
 
 // The whole of a tensor, to be cut; nothing if the inputs are not as many, or the data is not input
 // `data`.
 std::optional<SliceOp> ReadWhole(const OpInfo& op, size_t inputs, size_t data) {
-  if (op.inputs.size() != inputs || !IsMovable(op.inputs[data]) || !IsMovable(op.output) ||
+  if (op.inputs.size() != inputs || !CanBeCut(op.inputs[data]) || !CanBeCut(op.output) ||
       op.output.type != op.inputs[data].type ||
       op.output.dims.size() != op.inputs[data].dims.size()) {
     return std::nullopt;

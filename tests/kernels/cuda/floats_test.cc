@@ -432,7 +432,7 @@ TEST(Softmax, SumsInOrder) {
   }
 }
 
-TEST(Pad, PutsZerosAround) {
+TEST(Pad, PutsAValueAround) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937 random(static_cast<uint32_t>(TestSeed()));
   for (int i = 0; i < kCases; ++i) {
@@ -448,7 +448,9 @@ TEST(Pad, PutsZerosAround) {
       args.count *= args.out_dims[d];
     }
     const std::vector<float> in = RandomFloats(random, static_cast<size_t>(in_count));
-    std::vector<float> expected(static_cast<size_t>(args.count));
+    const float around = i % 3 == 0 ? 0.0f : RandomFloats(random, 1)[0];
+    std::memcpy(&args.around, &around, sizeof(around));
+    std::vector<float> expected(static_cast<size_t>(args.count), around);
     for (size_t from = 0; from < in.size(); ++from) {
       size_t rest = from;
       size_t to = 0;
