@@ -6,7 +6,7 @@ they do not.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from larq_engine.converter.torch_reader.nodes import Node, add_node, kind, shape
@@ -24,23 +24,37 @@ class Windows:
     gap: int
 
     @property
+    def count(self) -> int:
+        """How many windows there are; none or fewer if the image is too small for one."""
+        count = -(-self._room // self.step) + 1
+        # The last one begins in the image or in the pad before it.
+        return count - 1 if (count - 1) * self.step >= self.size + self.pad else count
+
+    @property
     def beyond(self) -> int:
         """How far the last window ends beyond the image and its pad."""
-        left = self.size + 2 * self.pad - self.gap * (self.taps - 1) - 1
-        count = -(-left // self.step)
-        # It begins in the image or in the pad before it, or there is none.
-        if count * self.step >= self.size + self.pad:
-            count -= 1
-        return max(0, count * self.step - left)
+        return max(0, (self.count - 1) * self.step - self._room)
 
     @property
     def is_for_every_size(self) -> bool:
-        """Whether so many pixels behind an image of any size make the same windows.
+        """Whether so many pixels behind an image of any size make the windows that it has.
 
-        A stride less one always does, if no window can begin behind the image.
+        What is beyond repeats with the step, but for images that are smaller than the window.
         """
-        reach = self.gap * (self.taps - 1) + 1
-        return self.beyond == self.step - 1 and self.pad + self.step <= reach
+        others = [
+            replace(self, size=size)
+            for size in range(1, self.gap * self.taps + self.pad + 2 * self.step + 1)
+        ]
+        return all(
+            (other._room + self.beyond) // self.step + 1 == other.count
+            for other in others
+            if other.count > 0
+        )
+
+    @property
+    def _room(self) -> int:
+        """How far the first window could move until it ends with the image and its pad."""
+        return self.size + 2 * self.pad - self.gap * (self.taps - 1) - 1
 
 
 @dataclass(frozen=True)

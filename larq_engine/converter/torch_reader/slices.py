@@ -63,14 +63,19 @@ def read_slices(module: Any, resized: Resized) -> Slices:
     nodes = [node for node in module.graph.nodes if kind(node) == "aten.slice.Tensor"]
     found = {node.name: _read(node) for node in nodes}
     numbers = [node for node in nodes if _has_numbers(found[node.name])]
-    others = _at_other_sizes(resized) if numbers else []
+    takes_all = any(_takes_all(node, found[node.name]) for node in nodes)
+    others = _at_other_sizes(resized) if numbers or takes_all else []
     unknown = []
     for node in numbers:
         meant = _meaning(node, [nodes[node.name] for nodes in others if node.name in nodes])
         if meant is None:
             unknown.append(node.name)
         found[node.name] = meant or found[node.name]
-    hidden = [node.name for node in nodes if _hides(node, found[node.name])]
+    hidden = [
+        node.name
+        for node in nodes
+        if _takes_all(node, found[node.name]) and _may_vary(node, others)
+    ]
     return Slices(found, (*unknown, *hidden))
 
 
@@ -130,8 +135,14 @@ def _meaning(node: Node, others: Sequence[Node]) -> Slice | None:
     return None
 
 
-def _hides(node: Node, meant: Slice) -> bool:
-    """Returns whether a slice takes all of the example, but not of other sizes.
+def _may_vary(node: Node, others: Sequence[dict[str, Node]]) -> bool:
+    """Returns whether a slice cuts a dimension that has another size in images of other sizes."""
+    sizes = [_size(nodes[node.name]) for nodes in others if node.name in nodes]
+    return not sizes or sizes != [_size(node)] * len(sizes)
+
+
+def _takes_all(node: Node, meant: Slice) -> bool:
+    """Returns whether a slice takes all of the example, but not of every other size.
 
     Nothing in the file need be left of it.
     """
