@@ -3,6 +3,7 @@
 #include "larq_engine/kernels/float_table.h"
 #include "larq_engine/kernels/select_int8.h"
 #include "larq_engine/kernels/select_product.h"
+#include "larq_engine/kernels/signed_sums_table.h"
 #include "larq_engine/runtime/ops/tensor_info.h"
 
 namespace larq_engine {
@@ -27,6 +28,16 @@ double ProductCycles(const Bconv2dOp& conv, const TensorShape& output, const Ste
   return static_cast<double>(conv.Macs(output)) / kReferenceMacsPerCycle;
 }
 
+// With AVX-512 a row of 4096 floats to 4096 takes 0.168 ms (docs/performance.md). Other rows were
+// not measured and are taken to need twice as long.
+double SignedSumsCycles(const Op& dense, const TensorShape& output, const StepCpu& cpu) {
+  const Isa isa = SelectSignedSums(cpu.features, cpu.kernel).isa;
+  const double macs_per_cycle = isa == Isa::kPortable   ? kReferenceMacsPerCycle
+                                : isa == Isa::kAvx512bw ? 32
+                                                        : 16;
+  return static_cast<double>(Macs(dense, output)) / macs_per_cycle;
+}
+
 }  // namespace
 
 double StepSeconds(const Op& op, const TensorShape& output, size_t bytes, const StepCpu& cpu) {
@@ -40,6 +51,7 @@ double StepSeconds(const Op& op, const TensorShape& output, size_t bytes, const 
     const FloatRow& row = SelectFloats(cpu.features, cpu.kernel);
     cycles = static_cast<double>(CountElements(output.dims, 3)) * FloatCycles(row, conv->spec);
   }
+  if (std::holds_alternative<SignedDenseOp>(op)) cycles = SignedSumsCycles(op, output, cpu);
   const double seconds = cycles / kClock + static_cast<double>(bytes) / kBytesPerSecond;
   return seconds / cpu.threads;
 }

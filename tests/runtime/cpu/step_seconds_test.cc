@@ -45,6 +45,21 @@ TEST(StepSeconds, TheReferenceIsTheSlowest) {
   EXPECT_GT(ConvSeconds(28, 64, reference), ConvSeconds(28, 64));
 }
 
+// Its products count, not its bytes alone, and more so without SIMD.
+TEST(StepSeconds, DenseLayersOfWeightBitsTakeTheirProducts) {
+  const auto seconds = [](int depth, const StepCpu& cpu) {
+    const SignedDenseOp dense = {
+        .shape = {.depth = depth, .units = 64, .keeps_dims = false}, .weights = {}, .output = {}};
+    return StepSeconds(dense, {.dims = {8, 64}}, 0, cpu);
+  };
+  EXPECT_GT(seconds(512, kOneThread), 0);
+  EXPECT_DOUBLE_EQ(seconds(1024, kOneThread), 2 * seconds(512, kOneThread));
+#if defined(__x86_64__)
+  const StepCpu avx2 = {.features = {Isa::kAvx2}, .kernel = kAutoKernel, .threads = 1};
+  EXPECT_GT(seconds(512, kOneThread), seconds(512, avx2));
+#endif
+}
+
 TEST(StepSeconds, ElsewhereTheBytesCount) {
   const TensorShape output = {.dims = {1, 28, 28, 64}};
   const double once = StepSeconds(QuantizeOp{}, output, 1000, kOneThread);
