@@ -234,22 +234,55 @@ def test_an_array_of_the_host_is_not_read_after_its_run(rng, read_from_host):
     np.testing.assert_array_equal(got, _answer(model, -images))
 
 
-def test_pinned_arrays_may_change_after_a_run(rng, driver, shuffled, read_from_host):
-    model = residual_net(rng, random_images(rng, 4, 40, 40, 3))
-    (images,) = model.inputs
+@pytest.fixture
+def pinned(driver):
+    """Called with an array: a copy in pinned memory, and what frees it.
+
+    The fake driver ends the program if a copy that is under way reads what is freed.
+    """
     driver.fake_cuda_make_pinned.restype = ctypes.c_void_p
     driver.fake_cuda_make_pinned.argtypes = [ctypes.c_uint64]
     driver.fake_cuda_free_pinned.argtypes = [ctypes.c_void_p]
-    address = driver.fake_cuda_make_pinned(images.nbytes)
-    memory = (ctypes.c_char * images.nbytes).from_address(address)
-    pinned = np.frombuffer(memory, images.dtype).reshape(images.shape)
+
+    def put(array):
+        address = driver.fake_cuda_make_pinned(array.nbytes)
+        memory = (ctypes.c_char * array.nbytes).from_address(address)
+        copy = np.frombuffer(memory, array.dtype).reshape(array.shape)
+        copy[:] = array
+        return copy, lambda: driver.fake_cuda_free_pinned(address)
+
+    return put
+
+
+def test_pinned_arrays(rng, pinned, shuffled, read_from_host):
+    model = residual_net(rng, random_images(rng, 4, 40, 40, 3))
+    (images,) = model.inputs
+    array, free = pinned(images)
     with model.open(device="cuda") as interpreter:
         for seed in range(4):
             shuffled(seed)
-            pinned[:] = images * (seed - 1.5)
-            np.testing.assert_array_equal(interpreter.predict(pinned), _answer(model, pinned))
+            array[:] = images * (seed - 1.5)
+            np.testing.assert_array_equal(interpreter.predict(array), _answer(model, array))
     assert read_from_host == [True] * 4
-    driver.fake_cuda_free_pinned(address)
+    free()
+
+
+def test_pinned_arrays_may_be_freed_after_a_run_that_failed(rng, pinned, driver):
+    model = residual_net(rng, random_images(rng, 4, 40, 40, 3))
+    (images,) = model.inputs
+    failed = 0
+    with model.open(device="cuda") as interpreter:
+        expected = interpreter.predict(images)
+        for call in range(1, 40, 4):
+            array, free = pinned(images)
+            driver.fake_cuda_fail_call(call, 999)
+            try:
+                np.testing.assert_array_equal(interpreter.predict(array), expected)
+            except ValueError:
+                failed += 1
+            free()
+            driver.fake_cuda_reset()
+    assert failed > 3
 
 
 @pytest.mark.parametrize("device", [(_CPU, 0), (_CUDA_HOST, 0)])

@@ -39,8 +39,8 @@ class CudaMemory::Taken {
   Taken& operator=(const Taken&) = delete;
 
   std::byte* data() const { return staging_->data; }
-  // What it is used for was queued. If the event cannot tell when that is done, nobody else may
-  // have this memory before.
+  // What it is used for was queued. If the event cannot tell when that is done, this waits for it:
+  // others get the memory next.
   void Record() const {
     const CUstream stream = memory_.queue_.stream();
     const CUresult result = driver().cuEventRecord(staging_->done.get(), stream);
@@ -197,8 +197,11 @@ void CudaMemory::CopyGiven(const std::byte* host, size_t bytes, std::byte* devic
   const CudaDriver& driver = queue_.driver();
   const CudaDevice::Current current(queue_.device());
   if (!IsPinned(host) || !IsPinned(host + bytes - 1)) return CopyIn(host, bytes, device);
-  driver.Call(driver.cuMemcpyHtoDAsync, reinterpret_cast<CUdeviceptr>(device), host, bytes,
-              queue_.stream());
+  const CUresult result =
+      driver.cuMemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(device), host, bytes, queue_.stream());
+  // The driver refuses a copy from two blocks of pinned memory, and what lies between them.
+  if (result == CUDA_ERROR_INVALID_VALUE) return CopyIn(host, bytes, device);
+  if (result != CUDA_SUCCESS) driver.Fail(driver.cuMemcpyHtoDAsync.name, result);
 }
 
 // Whoever made it was told of the stream that all share: ours does not wait for that by itself.
@@ -207,7 +210,7 @@ void CudaMemory::AwaitMade(const std::byte* made, size_t bytes) {
   const CudaDriver& driver = queue_.driver();
   const CudaDevice::Current current(queue_.device());
   CheckIsThere(made, ", got ");
-  // A copy from behind the memory would break the GPU for the whole process.
+  // A copy that reads past the end of the memory would break the GPU for the whole process.
   CheckIsThere(made + bytes - 1,
                ", got an array that ends before the " + std::to_string(bytes) + " bytes do, in ");
   driver.Call(driver.cuStreamSynchronize, CU_STREAM_LEGACY);

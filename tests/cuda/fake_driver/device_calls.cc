@@ -108,22 +108,6 @@ CUcontext CheckedContext(CUcontext context) {
   Misused("%p is no context, or is no more", static_cast<void*>(context));
 }
 
-// That no queued copy still looks at.
-void CheckIsAtRest(const MemoryBlock& block) {
-  const auto check = [&block](const CUstream_st& stream) {
-    for (const QueuedWork& work : stream.queue) {
-      const auto* host = static_cast<const std::byte*>(work.host);
-      if (host != nullptr && host < block.begin + block.bytes &&
-          host + work.host_bytes > block.begin) {
-        Misused("pinned memory at %p is freed before a queued copy is done",
-                static_cast<void*>(block.begin));
-      }
-    }
-  };
-  for (const auto& [handle, stream] : TheFakeDriver().streams) check(*stream);
-  for (const auto& stream : TheFakeDriver().destroyed) check(*stream);
-}
-
 }  // namespace
 
 void cuInit(unsigned flags) {
@@ -280,8 +264,7 @@ void cuMemFreeHost(void* memory) {
   FakeDriverState& state = TheFakeDriver();
   state.ForbidDuringCapture();
   if (memory == nullptr) return;
-  if (const MemoryBlock* block = state.memory.Find(memory)) CheckIsAtRest(*block);
-  state.memory.Free(memory, false);
+  state.FreePinned(memory);
 }
 
 void cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdeviceptr memory) {

@@ -254,7 +254,7 @@ void* fake_cuda_make_pinned(uint64_t bytes) {
 void fake_cuda_free_pinned(void* memory) {
   FakeDriverState& state = TheFakeDriver();
   const std::lock_guard<std::mutex> lock(state.mutex);
-  state.memory.Free(memory, false);
+  state.FreePinned(memory);
 }
 
 void fake_cuda_set_seed(uint64_t seed) {

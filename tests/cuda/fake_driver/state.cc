@@ -173,6 +173,23 @@ void FakeDriverState::RunSome() {
   if (!runnable.empty()) RunFirst(*runnable[Draw() % runnable.size()]);
 }
 
+void FakeDriverState::FreePinned(const void* pinned) {
+  const MemoryBlock* block = memory.Find(pinned);
+  const auto check = [block](const CUstream_st& stream) {
+    for (const QueuedWork& work : stream.queue) {
+      const auto* host = static_cast<const std::byte*>(work.host);
+      if (host != nullptr && block != nullptr && host < block->begin + block->bytes &&
+          host + work.host_bytes > block->begin) {
+        Misused("pinned memory at %p is freed before a queued copy is done",
+                static_cast<void*>(block->begin));
+      }
+    }
+  };
+  for (const auto& [handle, stream] : streams) check(*stream);
+  for (const auto& stream : destroyed) check(*stream);
+  memory.Free(pinned, false);
+}
+
 void FakeDriverState::ForbidDuringCapture() {
   bool forbidden = false;
   for (const auto& [handle, stream] : streams) {

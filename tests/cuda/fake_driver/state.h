@@ -185,6 +185,9 @@ struct FakeDriverState {
   // A kernel's fault: what is queued never runs, and all calls fail.
   void Break(CUresult fault);
 
+  // Misused if a queued copy still looks at it.
+  void FreePinned(const void* pinned);
+
   // What may not be called while a graph is recorded. Refused, and the recording is of no use.
   void ForbidDuringCapture();
 
