@@ -13,8 +13,9 @@
 
 namespace larq_engine {
 
-// Those of the host's operators that have a row of their own, for which the CPU takes them where it
-// is faster than the host: whose input 1 LceUnpackWeights makes, and whose input 0 is int8.
+// Those of the host's operators that have a row of their own, which the CPU takes where it is
+// faster than the host, and a GPU if they are on floats: whose input 1 LceUnpackWeights makes, and
+// whose input 0 is int8.
 enum class OpForm : uint8_t { kUsual, kWeightBits, kInt8 };
 
 struct KnownOp {
