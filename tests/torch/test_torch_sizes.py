@@ -145,7 +145,7 @@ _WINDOWS = [
 
 
 def _ceiled(size, taps, step, pad, gap):
-    """How many windows PyTorch's own pool has, and their largest values; None if it has none."""
+    """Returns numbers and what PyTorch's own pool makes of them; None if it makes nothing."""
     x = torch.randn(1, 1, size, generator=torch.Generator().manual_seed(1))
     try:
         return x, F.max_pool1d(x, taps, step, pad, gap, ceil_mode=True)
@@ -154,7 +154,7 @@ def _ceiled(size, taps, step, pad, gap):
 
 
 def _agrees(windows, size):
-    """Whether what is written for an image makes the same of one of this size."""
+    """Returns whether what is written for an image makes the same of one of another size."""
     taps, step, pad, gap = windows.taps, windows.step, windows.pad, windows.gap
     ours = _ceiled(size, taps, step, pad, gap)
     if ours is None:

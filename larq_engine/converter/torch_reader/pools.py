@@ -37,7 +37,7 @@ class Windows:
 
     @property
     def is_for_every_size(self) -> bool:
-        """Whether so many pixels behind an image of any size make the windows that it has.
+        """Whether the pads of this image make the right windows of an image of any size.
 
         What is beyond repeats with the step, but for images that are smaller than the window.
         """

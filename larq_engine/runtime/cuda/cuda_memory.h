@@ -42,7 +42,7 @@ class CudaMemory : public DeviceMemory {
   Stagings::iterator Add(size_t bytes);
   Stagings::iterator FindOrAdd(size_t bytes);
   void GiveBack(Stagings::iterator staging) noexcept;
-  // Whether the byte is in memory of the host that a device can read by itself.
+  // Tells whether the byte is in memory of the host that a device can read by itself.
   bool IsPinned(const std::byte* byte) const;
   // Throws OpError unless the byte is in this GPU's memory; `got` comes before what it is in.
   void CheckIsThere(const std::byte* byte, const std::string& got) const;

@@ -13,9 +13,9 @@
 
 namespace larq_engine {
 
-// Those of the host's operators that have a row of their own, which the CPU takes where it is
-// faster than the host, and a GPU if they are on floats: whose input 1 LceUnpackWeights makes, and
-// whose input 0 is int8.
+// Two forms of the host's operators have rows of their own: LceUnpackWeights makes input 1, or
+// input 0 is int8. The CPU takes them where it is faster than the host, and a GPU if they are on
+// floats.
 enum class OpForm : uint8_t { kUsual, kWeightBits, kInt8 };
 
 struct KnownOp {
