@@ -78,6 +78,7 @@ void Plan::Prepare(const std::function<Program()>& read, HostTensors& host, int 
   if (parts_.empty() || assignment.device != device_of_) MakeParts(std::move(assignment.device));
   for (Part& part : parts_) part.segment->Resize(host_threads);
   PlaceShared();
+  PlaceConstants(host);
   prepared_ = true;
 }
 
@@ -89,6 +90,7 @@ void Plan::Load(const std::function<Program()>& read, bool absorb) {
   engine_->Split(program);
   actions_.clear();
   parts_.clear();
+  device_constants_.clear();
   program_ = std::move(program);
 }
 
@@ -138,7 +140,8 @@ Assignment Plan::AssignDevices(int host_threads) const {
   }
   std::vector<AssignValue> values;
   for (const Value& value : program_.values()) {
-    const double seconds = executors[kOwnMemory]->memory()->Seconds(value.bytes);
+    const double seconds =
+        value.is_constant ? 0 : executors[kOwnMemory]->memory()->Seconds(value.bytes);
     values.push_back({.maker = value.maker,
                       .host_reads = value.host_reads,
                       .seconds_there = seconds,
@@ -210,6 +213,7 @@ std::vector<Plan::Action> Plan::FindActions(std::span<const Part> parts) const {
   std::vector<Action> actions;
   std::vector<std::array<bool, 2>> is_there(program_.values().size());  // in each memory
   const auto need = [&](size_t v, size_t memory) {
+    if (program_.value(v).is_constant) return;  // see PlaceConstants
     const int maker = program_.value(v).maker;
     const size_t home =
         maker == Value::kHost ? kHostMemory : device_of_[static_cast<size_t>(maker)];
@@ -245,7 +249,8 @@ void Plan::PlaceShared() {
   Lives in_device(count);
   const auto add = [&](size_t v, size_t memory, size_t action) {
     const Value& value = program_.value(v);
-    if (!is_shared_[v] || (memory == kHostMemory && LivesInHost(value))) return;
+    if (!is_shared_[v] || value.is_constant) return;
+    if (memory == kHostMemory && LivesInHost(value)) return;
     (memory == kHostMemory ? in_host : in_device).Add(v, value.bytes, action);
   };
   for (size_t a = 0; a < actions_.size(); ++a) {
@@ -276,24 +281,43 @@ void Plan::PlaceShared() {
   in_device.SetPlaces(device_memory_->data(), device_places_);
 }
 
+void Plan::PlaceConstants(const HostTensors& host) {
+  device_constants_.resize(program_.values().size());
+  for (size_t v = 0; v < program_.values().size(); ++v) {
+    const Value& value = program_.value(v);
+    const bool is_read_there = std::ranges::any_of(
+        value.readers, [&](size_t reader) { return device_of_[reader] == kOwnMemory; });
+    if (!value.is_constant || !is_read_there) continue;
+    if (device_constants_[v] == nullptr) {
+      DeviceMemory& memory = *engine_->executors()[kOwnMemory]->memory();
+      auto made = std::make_unique<DeviceBuffer>(memory, MemoryUse::kWeights, value.bytes);
+      memory.CopyIn(FindHostTensor(value, host), value.bytes, made->data());
+      device_constants_[v] = std::move(made);
+    }
+    device_places_[v] = device_constants_[v]->data();
+  }
+}
+
+std::byte* Plan::FindHostTensor(const Value& value, const HostTensors& host) const {
+  const bool is_input = value.maker == Value::kHost;
+  const std::span<std::byte> data = host.Data(value.tensor);
+  if (value.bytes > 0 && data.size() < value.bytes) {
+    const size_t op = is_input ? value.readers[0] : static_cast<size_t>(value.maker);
+    throw OpError(program_.op(op).name.ErrorStart() + (is_input ? "input" : "output") +
+                  ": expected " + std::to_string(value.bytes) + " bytes from the host, got " +
+                  std::to_string(data.size()) +
+                  "; allocate tensors after resizing; if that was done, the file is corrupted");
+  }
+  // Constants are only read.
+  return value.constant.data() == nullptr
+             ? data.data()
+             : reinterpret_cast<std::byte*>(const_cast<int32_t*>(value.constant.data()));
+}
+
 void Plan::FindHostTensors(const HostTensors& host) {
   for (size_t v = 0; v < program_.values().size(); ++v) {
     const Value& value = program_.value(v);
-    const bool is_input = value.maker == Value::kHost;
-    if (!LivesInHost(value)) continue;
-    const std::span<std::byte> data = host.Data(value.tensor);
-    if (value.bytes > 0 && data.size() < value.bytes) {
-      const size_t op = is_input ? value.readers[0] : static_cast<size_t>(value.maker);
-      throw OpError(program_.op(op).name.ErrorStart() + (is_input ? "input" : "output") +
-                    ": expected " + std::to_string(value.bytes) + " bytes from the host, got " +
-                    std::to_string(data.size()) +
-                    "; allocate tensors after resizing; if that was done, the file is corrupted");
-    }
-    // Constants are only read.
-    host_places_[v] =
-        value.constant.data() == nullptr
-            ? data.data()
-            : reinterpret_cast<std::byte*>(const_cast<int32_t*>(value.constant.data()));
+    if (LivesInHost(value)) host_places_[v] = FindHostTensor(value, host);
   }
 }
 
@@ -342,7 +366,7 @@ void Plan::Invoke(HostTensors& host, void* host_profiler) {
 void Plan::AddReaders(int tensor, InputReaders& readers) const {
   if (!prepared_ || !IsOfMainGraph()) return;
   for (const Value& value : program_.values()) {
-    if (value.maker != Value::kHost || value.tensor != tensor) continue;
+    if (value.maker != Value::kHost || value.is_constant || value.tensor != tensor) continue;
     for (size_t reader : value.readers) {
       const bool on_device = device_of_[reader] == kOwnMemory;
       (on_device ? readers.on_device : readers.on_host) = true;

@@ -68,6 +68,8 @@ class Plan {
   void MakeParts(std::vector<size_t> device_of);
   std::vector<Action> FindActions(std::span<const Part> parts) const;
   void PlaceShared();
+  void PlaceConstants(const HostTensors& host);
+  std::byte* FindHostTensor(const Value& value, const HostTensors& host) const;
   void FindHostTensors(const HostTensors& host);
   void Copy(const Action& action, bool profiling);
 
@@ -87,7 +89,9 @@ class Plan {
   std::vector<std::byte*> device_places_;
   AlignedBuffer<std::byte> host_memory_;
   std::unique_ptr<DeviceBuffer> device_memory_;  // for what passes through it
-  bool prepared_ = false;                        // for the shapes that the host's tensors have
+  // Of values: the file's data that the other device reads. They were copied there once.
+  std::vector<std::unique_ptr<DeviceBuffer>> device_constants_;
+  bool prepared_ = false;  // for the shapes that the host's tensors have
 };
 
 }  // namespace larq_engine

@@ -43,7 +43,8 @@ size_t Program::FindValue(int tensor, const TensorInfo& info) {
     values_.push_back(
         {.tensor = tensor, .name = info.name, .element_bytes = ElementBytes(info.type)});
     Value& value = values_.back();
-    if (info.constant != nullptr && value.element_bytes > 1) {
+    value.is_constant = info.constant != nullptr;
+    if (value.is_constant && value.element_bytes > 1) {
       value.constant = ConstantValues<int32_t>(info.constant, info.bytes);
     }
   }

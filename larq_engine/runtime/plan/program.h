@@ -27,7 +27,8 @@ struct Value {
   int maker = kHost;  // the operator, or the host
   size_t element_bytes = 0;
   bool host_reads = false;                // it lives in the host's tensor: others read that
-  ConstantValues<int32_t> constant = {};  // of the host's, if the file has it and alignment counts
+  bool is_constant = false;               // of the host's: the file has its data
+  ConstantValues<int32_t> constant = {};  // those data, if their alignment counts
   std::vector<size_t> readers = {};       // operators
   // For the inputs at hand.
   TensorShape shape = {};

@@ -382,6 +382,30 @@ TEST(Mirror, ProgramsThatAreMadeAnew) {
   }
 }
 
+// They do not change, so they are moved once, however often tensors are allocated and plans run.
+TEST(Mirror, ConstantsAreMovedOnce) {
+  for (const TfLiteType type : {kTfLiteFloat32, kTfLiteInt8}) {
+    Graph graph = ModelBuilder(type, {1, 5, 5, 40}).AddQuantize().AddConv({.filters = 9}).Build();
+    GraphTensor& image = graph.tensors[static_cast<size_t>(graph.inputs[0])];
+    const size_t bytes = (type == kTfLiteFloat32 ? 4 : 1) * size_t{5 * 5 * 40};
+    image.is_constant = true;
+    for (size_t i = 0; i < bytes; ++i) image.data.push_back(static_cast<uint8_t>(i * 37));
+    graph.inputs.clear();
+    Pair pair;
+    MiniHost host(graph);
+    ASSERT_EQ(host.ApplyDelegate(pair.delegate.get()), kTfLiteOk) << host.errors();
+    Outputs outputs;
+    for (const uint8_t garbage : {0x11, 0x22, 0x33}) {
+      ASSERT_TRUE(RunOnce(&host, 1, garbage, &outputs)) << host.errors();
+      EXPECT_EQ(outputs, RunAlone(graph, 1));
+      EXPECT_EQ(pair.mirror->memory()->copied_in, bytes);
+    }
+    for (const StepProfile& row : StopProfile(pair.delegate.get())) {
+      EXPECT_EQ(row.device, row.op == kTransfer ? "cpu" : "mirror") << row.op;
+    }
+  }
+}
+
 // Data of others that the device reads in place of the host's first input.
 struct DeviceData {
   DeviceData(Pair& pair, MiniHost& host)
