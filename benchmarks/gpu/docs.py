@@ -11,15 +11,14 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
-from benchmarks.gpu import check
+from benchmarks.gpu.bench import ROOT, Record
+from benchmarks.gpu.steps import STEPS, Step
 
-Record = dict[str, Any]
 Cell = Callable[[Record], str]
 
-RESULTS = check.ROOT / "docs" / "gpu_results"
-PAGE = check.ROOT / "docs" / "gpu.md"
+RESULTS = ROOT / "docs" / "gpu_results"
+PAGE = ROOT / "docs" / "gpu.md"
 BEGIN = "<!-- Made by `make gpu-docs`: begin. -->"
 END = "<!-- Made by `make gpu-docs`: end. -->"
 
@@ -133,13 +132,12 @@ def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return ["| " + " | ".join(cells) + " |" for cells in lines]
 
 
-def _show(step: str, result: object, peaks: Record) -> list[str]:
-    """A step's result: lines of a program, one object, or nothing."""
-    if isinstance(result, dict) or (isinstance(result, list) and len(result) == 1):
-        one = result if isinstance(result, dict) else result[0]
-        return _table(("what", "found"), [[_title(n), _text(n, v)] for n, v in one.items()])
-    if not isinstance(result, list) or not result:
+def _show(step: str, result: Sequence[Record], peaks: Record) -> list[str]:
+    """A step's records, or the fields of one."""
+    if not result:
         return ["Nothing was found."]
+    if len(result) == 1:
+        return _table(("what", "found"), [[_title(n), _text(n, v)] for n, v in result[0].items()])
     columns = _columns(step, result, peaks)
     if step == "layers_of_all_rows":
         result = _fastest(result)
@@ -149,36 +147,42 @@ def _show(step: str, result: object, peaks: Record) -> list[str]:
 
 def _machine(records: dict[str, Record]) -> str:
     """Name and driver of the GPU, as nvidia-smi told the first step."""
-    fields = str(_result(records, "environment", {}).get("gpu", "")).split(", ")
+    fields = str(_first(records, "environment").get("gpu", "")).split(", ")
     return f"{fields[0]}, driver {fields[1]}" if len(fields) > 1 else "of an unknown machine"
 
 
-def _result(records: dict[str, Record], step: str, otherwise: Any) -> Any:
-    return records.get(step, {}).get("result", otherwise)
+def _first(records: dict[str, Record], step: str) -> Record:
+    """A step's first record; an empty one if it has none."""
+    found: list[Record] = records.get(step, {}).get("result", [])
+    return found[0] if found else {}
 
 
-def _block(step: str, purpose: str, records: dict[str, Record]) -> list[str]:
-    lines = [f"### {step.replace('_', ' ').capitalize()}", "", purpose, ""]
-    record = records.get(step)
+def _block(step: Step, records: dict[str, Record]) -> list[str]:
+    lines = [f"### {step.name.replace('_', ' ').capitalize()}", "", step.purpose, ""]
+    record = records.get(step.name)
     if record is None:
         return [*lines, "Not run.", ""]
     lines += [f"{_machine(records)}, {record.get('date', 'no date')}:", ""]
+    if "left_out" in record:
+        return [*lines, f"Left out: {record['left_out']}.", ""]
     if "error" in record:
-        return [*lines, f"**Failed**: {record['error']}.", ""]
-    found = _result(records, "peaks", [{}])
-    return [*lines, *_show(step, record["result"], found[0] if found else {}), ""]
+        kept = " What it found before:" if "result" in record else ""
+        lines += [f"**Failed**: {record['error']}.{kept}", ""]
+        if not kept:
+            return lines
+    return [*lines, *_show(step.name, record["result"], _first(records, "peaks")), ""]
 
 
 def render(results: Path) -> str:
     """What stands between the marks, for the files of the folder, which may not be there."""
     records = {}
-    for step in check.STEPS:
-        path = results / f"{step.__name__}.json"
+    for step in STEPS:
+        path = results / f"{step.name}.json"
         if path.exists():
-            records[step.__name__] = json.loads(path.read_text())
+            records[step.name] = json.loads(path.read_text())
     if not records:
         return _NOT_MEASURED
-    blocks = (_block(s.__name__, s.__doc__.splitlines()[0], records) for s in check.STEPS)
+    blocks = (_block(step, records) for step in STEPS)
     return "\n".join(line for block in blocks for line in block).rstrip()
 
 

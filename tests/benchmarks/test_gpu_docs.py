@@ -4,11 +4,12 @@ import json
 
 import pytest
 
-from benchmarks.gpu import check, docs
+from benchmarks.gpu import docs
+from benchmarks.gpu.steps import STEPS
 
 _LAYER = {"layer": "A", "batch": 8, "output": "bits", "products": 4e9, "bytes": 1e6}
 _RESULTS = {
-    "environment": {"gpu": "NVIDIA H200, 580.65.06, 1980 MHz", "delegate": "found"},
+    "environment": [{"gpu": "NVIDIA H200, 580.65.06, 1980 MHz", "delegate": "found"}],
     "peaks": [{"mma_b1_products_per_s": 1e15, "copy_bytes_per_s": 4e12, "graph_node_s": 1.5e-6}],
     "contract": [
         {"instruction": "mma", "wrong": 0},
@@ -27,7 +28,7 @@ _RESULTS = {
         {"product": "8192x8192x8192", "type": "int8", "median_s": 2.5e-4},
         {"layer": "A", "batch": 1, "type": "float16", "median_s": 1e-5},
     ],
-    "sanitizer": {"memcheck": "clean"},
+    "sanitizer": [{"tool": "memcheck", "found": "clean"}, {"tool": "racecheck", "found": "clean"}],
     "layers_of_all_rows": [
         *(
             _LAYER | {"row": name, "median_s": us * 1e-6, "quartiles_s": [7e-6, 9e-6]}
@@ -55,7 +56,7 @@ def _blocks(text: str) -> dict[str, list[str]]:
 
 
 def test_every_step_has_a_block(folder):
-    titles = [step.__name__.replace("_", " ").capitalize() for step in check.STEPS]
+    titles = [step.name.replace("_", " ").capitalize() for step in STEPS]
     assert list(_blocks(docs.render(folder))) == titles
 
 
@@ -101,6 +102,22 @@ def test_what_failed_and_what_was_not_run(folder):
     assert blocks["Operators"][-1] == "Not run."
     (folder / "peaks.json").unlink()
     assert _blocks(docs.render(folder))["Layers"][-2].endswith("| 7 us to 9 us | - |")
+
+
+def test_what_was_found_before_a_step_failed_and_what_was_left_out(folder):
+    path = folder / "sanitizer.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"error": "no end after 9 s"}))
+    left_out = {"step": "peers", "date": "2026-11-22", "left_out": "3 s were left, it needs 9 s"}
+    (folder / "peers.json").write_text(json.dumps(left_out))
+    blocks = _blocks(docs.render(folder))
+    assert blocks["Sanitizer"][2:] == [
+        "**Failed**: no end after 9 s. What it found before:",
+        "| tool | found |",
+        "| --- | --- |",
+        "| memcheck | clean |",
+        "| racecheck | clean |",
+    ]
+    assert blocks["Peers"][-1] == "Left out: 3 s were left, it needs 9 s."
 
 
 def test_the_page_is_what_the_results_give():

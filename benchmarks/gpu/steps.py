@@ -1,0 +1,160 @@
+"""The steps of `make gpu-check`: what each asks of a GPU, and for how long at most.
+
+A step yields records. Those that it yielded before it failed are kept.
+"""
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from benchmarks.gpu.bench import Bench, Record, StepError
+
+_Run = Callable[[Bench], Iterator[Record]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One question to the GPU.
+
+    Attributes:
+        run: Asks it.
+        seconds: How long it may take. What it usually takes is much less.
+        is_needed: Whether nothing that follows means anything without it.
+    """
+
+    run: _Run
+    seconds: float
+    is_needed: bool = False
+
+    @property
+    def name(self) -> str:
+        """As options, files and the page have it."""
+        return self.run.__name__
+
+    @property
+    def purpose(self) -> str:
+        """What it asks, in a line."""
+        return (self.run.__doc__ or "").splitlines()[0]
+
+
+def environment(bench: Bench) -> Iterator[Record]:
+    """What the machine is, and that the plug-in finds the GPU."""
+    fields = "name,driver_version,clocks.max.sm,clocks.sm,power.limit,memory.total,memory.free"
+    listed = bench.run("nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader", seconds=30)
+    code = (
+        "import larq_engine, ai_edge_litert.interpreter\n"
+        "larq_engine.load_delegate(device='cuda')\n"
+        "print('found')"
+    )
+    commit = bench.bundle / "commit"
+    yield {
+        "commit": commit.read_text().strip() if commit.exists() else None,
+        "gpu": listed.strip(),
+        "delegate": bench.run(sys.executable, "-c", code).strip().splitlines()[-1],
+    }
+
+
+def contract(bench: Bench) -> Iterator[Record]:
+    """Whether each instruction does what the emulated GPU takes it to do."""
+    return bench.lines(bench.bundle / "contract")
+
+
+def peaks(bench: Bench) -> Iterator[Record]:
+    """What the GPU can do at most."""
+    return bench.lines(bench.bundle / "peaks")
+
+
+def rows(bench: Bench) -> Iterator[Record]:
+    """Every row of the table on random layers, against the reference."""
+    return bench.lines(bench.bundle / "rows_check", "--layers=100")
+
+
+def models(bench: Bench) -> Iterator[Record]:
+    """Whole models: equal to the CPU, then their times."""
+    command = [sys.executable, "-m", "benchmarks.gpu.whole_models"]
+    return bench.lines(*command, *sorted((bench.bundle / "models").glob("*.tflite")))
+
+
+def layers(bench: Bench) -> Iterator[Record]:
+    """Convolutions A to D, at several batches and outputs."""
+    return bench.lines(bench.bundle / "layers")
+
+
+def layers_of_all_rows(bench: Bench) -> Iterator[Record]:
+    """All kernels at two batches, from which the engine's choice is made."""
+    return bench.lines(bench.bundle / "layers", "--rows=all", "--batches=1,64")
+
+
+_PRODUCTS = "--products=1024,4096,8192,16384"
+_PRODUCT_ROWS = (
+    "bconv2d_tma_128x256",
+    "bconv2d_wgmma_128x256",
+    "bconv2d_mma_128x128_c16",
+    "bconv2d_popc",
+)
+
+
+def products(bench: Bench) -> Iterator[Record]:
+    """Products of square matrices of bits, by the rows for large ones and by the plainest."""
+    return bench.lines(bench.bundle / "layers", _PRODUCTS, f"--rows={','.join(_PRODUCT_ROWS)}")
+
+
+def product_peers(bench: Bench) -> Iterator[Record]:
+    """The same products of numbers by PyTorch."""
+    return bench.lines(sys.executable, "-m", "benchmarks.gpu.torch_peers", _PRODUCTS)
+
+
+def peers(bench: Bench) -> Iterator[Record]:
+    """What PyTorch's and cuDNN's kernels take for the same layers and products."""
+    return bench.lines(sys.executable, "-m", "benchmarks.gpu.torch_peers")
+
+
+_TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
+
+
+def sanitizer(bench: Bench) -> Iterator[Record]:
+    """compute-sanitizer's four tools on small layers of every row."""
+    found = shutil.which("compute-sanitizer")
+    if found is None:
+        raise StepError("compute-sanitizer is not installed")
+    for number, tool in enumerate(_TOOLS):
+        command = [found, "--tool", tool, "--error-exitcode", "9", bench.bundle / "rows_check"]
+        bench.run(*command, "--layers=20", seconds=bench.left() / (len(_TOOLS) - number))
+        yield {"tool": tool, "found": "clean"}
+
+
+def placements(bench: Bench) -> Iterator[Record]:
+    """Whole models as `larq_engine.place` puts them, beside the CPU and the GPU alone."""
+    files = [bench.bundle / "models" / f"{name}.tflite" for name in ("QuickNet", "HepCifar")]
+    return bench.lines(sys.executable, "-m", "benchmarks.gpu.placements", *files)
+
+
+def operators(bench: Bench) -> Iterator[Record]:
+    """The Python tests that hold operators and files to NumPy and to LCE, on the GPU."""
+    output = bench.run(
+        *[sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"],
+        *["-n", "8", "-rfs", "tests/cuda", "tests/python/test_fusion.py"],
+        *["tests/python/test_compiled_model.py", "tests/interop/test_interop.py"],
+        *["-k", "not tensorflow and not tflite_runtime and not originals"],
+        LARQ_ENGINE_DEVICE="cuda",
+    )
+    yield {"summary": output.strip().splitlines()[-1]}
+
+
+# What a time that ends early should still have answered comes first.
+STEPS = (
+    Step(environment, 60, is_needed=True),
+    Step(contract, 30, is_needed=True),
+    Step(peaks, 30),
+    Step(rows, 60),
+    Step(models, 120),
+    Step(layers, 60),
+    Step(layers_of_all_rows, 60),
+    Step(products, 90),
+    Step(product_peers, 60),
+    Step(peers, 60),
+    Step(sanitizer, 160),
+    Step(placements, 120),
+    Step(operators, 400),
+)
