@@ -6,53 +6,64 @@
 
 #include "larq_engine/kernels/cuda/floats_args.h"
 #include "larq_engine/kernels/cuda/image_taps.h"
-#include "larq_engine/kernels/cuda/pixel_steps.h"
+#include "larq_engine/kernels/cuda/pixel_values.h"
 #include "larq_engine/kernels/cuda/ptx.h"
 
 namespace larq_engine::cuda {
 
-struct alignas(16) Float4 {
-  float v[4];
+// Which of an output pixel's taps are inside the image.
+struct TapLines {
+  uintptr_t first;  // the address of the window's first value, which may lie outside
+  int top;          // the window's, in the image
+  int begin;        // of each of the filter's lines: the first value inside,
+  int count;        // and how many follow
 };
 
-// A place in the depth.
-struct FloatPlace {
-  int ty;
-  int tx;
-  int channel;
-};
+LE_DEVICE TapLines FindTapLines(const Conv2dArgs& a, int64_t pixel) {
+  const ImageWindow& w = a.window;
+  if (pixel >= OutPixels(w)) return {};
+  const WindowStart start = StartOfWindow(w, pixel);
+  const int begin = start.left < 0 ? -start.left : 0;
+  const int left = w.in_width - start.left;
+  const int end = left < w.filter_width ? left : w.filter_width;
+  const int64_t line = start.first_pixel + static_cast<int64_t>(start.top) * w.in_width;
+  const int64_t first = (line + start.left) * w.channels;
+  return {reinterpret_cast<uintptr_t>(a.image) + static_cast<uintptr_t>(first) * sizeof(float),
+          start.top, begin * w.channels, (end > begin ? end - begin : 0) * w.channels};
+}
 
-LE_DEVICE void Advance(const ImageWindow& w, FloatPlace& place, int by) {
-  place.channel += by;
-  while (place.channel >= w.channels) {
-    place.channel -= w.channels;
-    if (++place.tx == w.filter_width) {
-      place.tx = 0;
-      ++place.ty;
-    }
+// Of a few rows, kBytes from `depth` on; zeros outside the image and behind the depth, where the
+// address is none that is read.
+template <int kBytes, int kRows>
+LE_DEVICE void CopyTaps(const Conv2dArgs& a, const TapLines (&rows)[kRows], int depth, uint32_t to,
+                        uint32_t row_bytes) {
+  const Divided<int32_t> place = Divide(depth, a.line);
+  const int ty = place.quotient;
+  const int at = ty < a.window.filter_height ? place.rest : a.line.value;
+  const int64_t line = static_cast<int64_t>(a.window.in_width) * a.window.channels;
+  const auto offset = static_cast<uintptr_t>(line * ty + at) * sizeof(float);
+  LE_UNROLL
+  for (int i = 0; i < kRows; ++i) {
+    const bool inside =
+        static_cast<unsigned>(rows[i].top + ty) < static_cast<unsigned>(a.window.in_height) &&
+        static_cast<unsigned>(at - rows[i].begin) < static_cast<unsigned>(rows[i].count);
+    CopyAsync<kBytes>(to + static_cast<uint32_t>(i) * row_bytes,
+                      reinterpret_cast<const void*>(rows[i].first + offset), inside ? kBytes : 0);
   }
 }
 
-// What there is of an output pixel to the place of the depth; null outside image and depth.
-LE_DEVICE const float* FindTap(const Conv2dArgs& a, const WindowStart& start,
-                               const FloatPlace& place) {
-  if (place.ty >= a.window.filter_height) return nullptr;
-  const int64_t pixel = TapPixel(a.window, start, place.ty, place.tx);
-  return pixel < 0 ? nullptr : a.image + pixel * a.window.channels + place.channel;
-}
-
-template <int kBytes>
-LE_DEVICE void CopyOrClear(const Conv2dArgs& a, uint32_t to, const float* from) {
-  CopyAsync<kBytes>(to, from == nullptr ? a.image : from, from == nullptr ? 0 : kBytes);
-}
-
-// Four values of the depth of an output pixel.
-LE_DEVICE void CopyTaps(const Conv2dArgs& a, const WindowStart& start, FloatPlace place,
-                        uint32_t to) {
-  if (a.window.channels % 4 == 0) return CopyOrClear<16>(a, to, FindTap(a, start, place));
-  for (int i = 0; i < 4; ++i) {
-    CopyOrClear<4>(a, to + 4 * static_cast<uint32_t>(i), FindTap(a, start, place));
-    Advance(a.window, place, 1);
+// What a block has summed, kCount channels a thread at a time.
+template <int kCount, int kPixels, int kChannels, int kThreads>
+LE_DEVICE void FinishTile(const Conv2dArgs& a, const float* sums, int row_floats,
+                          int64_t first_pixel, int first_channel) {
+  constexpr int kLanes = kChannels / kCount;  // of a pixel
+  static_assert(kPixels * kLanes % kThreads == 0);
+  for (int i = static_cast<int>(threadIdx.x); i < kPixels * kLanes; i += kThreads) {
+    const int64_t pixel = first_pixel + i / kLanes;
+    const int channel = i % kLanes * kCount;
+    const bool inside = pixel < OutPixels(a.window) && first_channel + channel < a.out_channels;
+    FinishValues(a.program, LoadValues<kCount>(sums + i / kLanes * row_floats + channel),
+                 {pixel, first_channel + channel, inside}, a.out_channels);
   }
 }
 
@@ -64,40 +75,43 @@ LE_DEVICE void Conv2d(const Conv2dArgs& a) {
   constexpr int kStageFloats = (kPixels + kChannels) * kConvPitch;
   // Copies of 4 floats: a thread begins with one of the 4 of a row, and always has the same.
   constexpr int kPixelCopies = kPixels * 4 / kThreads;
+  constexpr int kFilterCopies = (kChannels * 4 + kThreads - 1) / kThreads;
   static_assert(kPixels * 4 % kThreads == 0 && kThreads % kWarp == 0 && kChannels % kWarp == 0);
 
   LE_SHARED_DYNAMIC(shared);
   auto* const stages = reinterpret_cast<float*>(shared);
   const int thread = static_cast<int>(threadIdx.x);
-  const int channel_tiles = (a.out_channels + kChannels - 1) / kChannels;
-  const int64_t first_pixel = static_cast<int64_t>(blockIdx.x) / channel_tiles * kPixels;
-  const int first_channel =
-      static_cast<int>(static_cast<int64_t>(blockIdx.x) % channel_tiles) * kChannels;
-  const int64_t pixels = OutPixels(a.window);
+  const Divided<int32_t> tile = Divide(static_cast<int32_t>(blockIdx.x), a.channel_tiles);
+  const int64_t first_pixel = static_cast<int64_t>(tile.quotient) * kPixels;
+  const int first_channel = tile.rest * kChannels;
 
   const int part = thread % 4;
-  WindowStart starts[kPixelCopies];
+  TapLines taps[kPixelCopies];
   LE_UNROLL
   for (int i = 0; i < kPixelCopies; ++i) {
-    const int64_t pixel = first_pixel + thread / 4 + i * (kThreads / 4);
-    // Outside the output all taps lie above the image.
-    starts[i] = pixel < pixels ? StartOfWindow(a.window, pixel)
-                               : WindowStart{0, -a.window.filter_height, 0};
+    taps[i] = FindTapLines(a, first_pixel + thread / 4 + i * (kThreads / 4));
   }
-  FloatPlace place{0, 0, 0};
-  Advance(a.window, place, 4 * part);
 
   const int steps = a.filter_row / kConvStep;
   int next = 0;  // the step that is copied next
   const auto copy = [&] {
     if (next < steps) {
       float* const stage = stages + next % kStages * kStageFloats;
-      LE_UNROLL
-      for (int i = 0; i < kPixelCopies; ++i) {
-        const int row = thread / 4 + i * (kThreads / 4);
-        CopyTaps(a, starts[i], place, SharedAddress(stage + row * kConvPitch + 4 * part));
+      const int depth = next * kConvStep + 4 * part;
+      const uint32_t to = SharedAddress(stage + thread / 4 * kConvPitch + 4 * part);
+      constexpr uint32_t kCopyBytes = kThreads / 4 * kConvPitch * sizeof(float);
+      if (a.window.channels % 4 == 0) {
+        CopyTaps<16>(a, taps, depth, to, kCopyBytes);
+      } else {
+        LE_UNROLL
+        for (int i = 0; i < 4; ++i) {
+          CopyTaps<4>(a, taps, depth + i, to + 4 * static_cast<uint32_t>(i), kCopyBytes);
+        }
       }
-      for (int row = thread / 4; row < kChannels; row += kThreads / 4) {
+      LE_UNROLL
+      for (int i = 0; i < kFilterCopies; ++i) {
+        const int row = thread / 4 + i * (kThreads / 4);
+        if (row >= kChannels) break;
         const int channel = first_channel + row;
         const bool inside = channel < a.out_channels;
         const float* from = a.filter + (inside ? static_cast<int64_t>(channel) * a.filter_row : 0) +
@@ -105,11 +119,11 @@ LE_DEVICE void Conv2d(const Conv2dArgs& a) {
         CopyAsync<16>(SharedAddress(stage + (kPixels + row) * kConvPitch + 4 * part), from,
                       inside ? 16 : 0);
       }
-      Advance(a.window, place, kConvStep);
       ++next;
     }
     CommitCopies();
   };
+  LE_NO_UNROLL
   for (int i = 0; i < kStages - 1; ++i) copy();
 
   const int line = thread / kColumns;
@@ -122,13 +136,12 @@ LE_DEVICE void Conv2d(const Conv2dArgs& a) {
     const float* const stage = stages + step % kStages * kStageFloats;
     LE_UNROLL
     for (int k = 0; k < kConvStep; k += 4) {
-      Float4 x[4];
-      Float4 w[4];
+      Values<4> x[4];
+      Values<4> w[4];
       LE_UNROLL
       for (int i = 0; i < 4; ++i) {
-        x[i] = *reinterpret_cast<const Float4*>(stage + (line + i * kLines) * kConvPitch + k);
-        w[i] = *reinterpret_cast<const Float4*>(stage +
-                                                (kPixels + column + i * kColumns) * kConvPitch + k);
+        x[i] = LoadValues<4>(stage + (line + i * kLines) * kConvPitch + k);
+        w[i] = LoadValues<4>(stage + (kPixels + column + i * kColumns) * kConvPitch + k);
       }
       LE_UNROLL
       for (int d = 0; d < 4; ++d) {
@@ -143,8 +156,8 @@ LE_DEVICE void Conv2d(const Conv2dArgs& a) {
   WaitCopies<0>();
   __syncthreads();
 
-  // Through shared memory, so that a warp gets 32 channels of a pixel.
-  constexpr int kRow = kChannels + 1;
+  // Through shared memory, so that a thread gets channels of a pixel.
+  constexpr int kRow = kChannels + 4;
   static_assert(kPixels * kRow <= kStages * kStageFloats);
   LE_UNROLL
   for (int i = 0; i < 4; ++i) {
@@ -154,14 +167,10 @@ LE_DEVICE void Conv2d(const Conv2dArgs& a) {
     }
   }
   __syncthreads();
-  constexpr int kWords = kChannels / kWarp;
-  const int lane = thread % kWarp;
-  for (int i = thread / kWarp; i < kPixels * kWords; i += kThreads / kWarp) {
-    const int64_t pixel = first_pixel + i / kWords;
-    const int channel = first_channel + i % kWords * kWarp;
-    if (pixel >= pixels || channel >= a.out_channels) continue;
-    FinishWord(a.program, stages[i / kWords * kRow + i % kWords * kWarp + lane], pixel,
-               channel / kWarp, lane, a.out_channels, channel + lane < a.out_channels);
+  if (a.out_channels % 4 == 0) {
+    FinishTile<4, kPixels, kChannels, kThreads>(a, stages, kRow, first_pixel, first_channel);
+  } else {
+    FinishTile<1, kPixels, kChannels, kThreads>(a, stages, kRow, first_pixel, first_channel);
   }
 }
 

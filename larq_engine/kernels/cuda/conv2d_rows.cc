@@ -12,22 +12,23 @@ constexpr Conv2dRow kRows[] = {
 
 }  // namespace
 
+int32_t Conv2dRow::channel_tiles(const Conv2dArgs& args) const {
+  return static_cast<int32_t>((int64_t{args.out_channels} + channels - 1) / channels);
+}
+
 LaunchSize Conv2dRow::size(const Conv2dArgs& args) const {
   const ImageWindow& w = args.window;
-  const int64_t out_pixels = int64_t{w.batch} * w.out_height * w.out_width;
-  const int64_t tiles = ((out_pixels + pixels - 1) / pixels) *
-                        ((int64_t{args.out_channels} + channels - 1) / channels);
+  const int64_t out_pixels = int64_t{w.batch} * w.out_height.value * w.out_width.value;
+  const int64_t tiles = (out_pixels + pixels - 1) / pixels * channel_tiles(args);
   const KernelRow& row = RowOf(kernel);
   return {.blocks = tiles, .threads = row.threads, .shared_bytes = row.shared_bytes};
 }
 
 std::span<const Conv2dRow> Conv2dRows() { return kRows; }
 
-Conv2dChoice SelectConv2d(const Conv2dArgs& args, const Chip& chip) {
+const Conv2dRow& SelectConv2d(const Conv2dArgs& args, const Chip& chip) {
   const Conv2dRow& large = args.out_channels > 32 ? kRows[0] : kRows[1];
-  const LaunchSize size = large.size(args);
-  if (size.blocks >= chip.multiprocessors) return {large.kernel, size};
-  return {kRows[2].kernel, kRows[2].size(args)};
+  return large.size(args).blocks >= chip.multiprocessors ? large : kRows[2];
 }
 
 }  // namespace larq_engine::cuda

@@ -14,19 +14,15 @@ struct Conv2dRow {
   int pixels;  // of a block's tile
   int channels;
 
+  int32_t channel_tiles(const Conv2dArgs& args) const;
   LaunchSize size(const Conv2dArgs& args) const;
 };
 
 std::span<const Conv2dRow> Conv2dRows();
 
-struct Conv2dChoice {
-  KernelId kernel;
-  LaunchSize size;
-};
-
 // Large tiles read least; small ones are for where large ones would leave a part of the chip
 // without work. A pure function.
-Conv2dChoice SelectConv2d(const Conv2dArgs& args, const Chip& chip);
+const Conv2dRow& SelectConv2d(const Conv2dArgs& args, const Chip& chip);
 
 }  // namespace larq_engine::cuda
 

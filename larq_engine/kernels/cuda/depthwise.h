@@ -1,4 +1,4 @@
-// Depthwise convolution of floats: a thread a value.
+// Depthwise convolution of floats: a thread has a few channels of a pixel.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_DEPTHWISE_H_
 #define LARQ_ENGINE_KERNELS_CUDA_DEPTHWISE_H_
 
@@ -8,31 +8,35 @@
 
 namespace larq_engine::cuda {
 
+// Several channels of a thread each come from one of the image, the same.
+template <int kCount>
 LE_DEVICE void DepthwiseConv2d(const DepthwiseArgs& a) {
-  const WarpPart part = MyWarpPart(a.out_channels);
-  if (part.pixel >= OutPixels(a.window)) return;
-  float sum = 0;
-  if (part.inside) {
-    const int channel = part.word * kWarp + part.lane;
-    const WindowStart start = StartOfWindow(a.window, part.pixel);
-    const float* const image =
-        a.image + start.first_pixel * a.window.channels + channel / a.multiplier;
-    const float* weight = a.filter + channel;
-    for (int ty = 0; ty < a.window.filter_height; ++ty) {
+  const ImageWindow& w = a.window;
+  const ValuesPlace my = MyValues<kCount>(a.lanes, OutPixels(w), a.out_channels);
+  Values<kCount> sum = {};
+  if (my.inside) {
+    const WindowStart start = StartOfWindow(w, my.pixel);
+    const int channel = kCount == 1 ? Divide(my.channel, a.multiplier).quotient : my.channel;
+    const float* const image = a.image + start.first_pixel * w.channels + channel;
+    const float* weight = a.filter + my.channel;
+    for (int ty = 0; ty < w.filter_height; ++ty) {
       const int y = start.top + ty;
-      const bool is_inside = y >= 0 && y < a.window.in_height;
+      const bool is_inside = y >= 0 && y < w.in_height;
       const float* const line =
-          image + static_cast<int64_t>(is_inside ? y : 0) * a.window.in_width * a.window.channels;
-      for (int tx = 0; tx < a.window.filter_width; ++tx, weight += a.out_channels) {
+          image + static_cast<int64_t>(is_inside ? y : 0) * w.in_width * w.channels;
+      for (int tx = 0; tx < w.filter_width; ++tx, weight += a.out_channels) {
         const int x = start.left + tx;
-        const float value = is_inside && x >= 0 && x < a.window.in_width
-                                ? line[static_cast<int64_t>(x) * a.window.channels]
-                                : 0.0f;
-        sum = fmaf(value, *weight, sum);
+        Values<kCount> value = {};
+        if (is_inside && x >= 0 && x < w.in_width) {
+          value = LoadValues<kCount>(line + static_cast<int64_t>(x) * w.channels);
+        }
+        const auto weights = LoadValues<kCount>(weight);
+        LE_UNROLL
+        for (int i = 0; i < kCount; ++i) sum.v[i] = fmaf(value.v[i], weights.v[i], sum.v[i]);
       }
     }
   }
-  FinishWord(a.program, sum, part.pixel, part.word, part.lane, a.out_channels, part.inside);
+  FinishValues(a.program, sum, my, a.out_channels);
 }
 
 }  // namespace larq_engine::cuda

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "larq_engine/kernels/cuda/divisor.h"
 #include "larq_engine/kernels/cuda/image_window.h"
 #include "larq_engine/kernels/cuda/pixel_program.h"
 
@@ -20,6 +21,8 @@ struct Conv2dArgs {
   int32_t filter_row;
   int32_t out_channels;
   ImageWindow window;
+  Divisor line;           // values of a filter's line, which lie in the image one behind the other
+  Divisor channel_tiles;  // of the kernel: see Conv2dRow
   PixelProgram program;
 };
 
@@ -44,8 +47,9 @@ struct DepthwiseArgs {
   const float* image;
   const float* filter;  // [filter_height][filter_width][out_channels]
   int32_t out_channels;
-  int32_t multiplier;  // output channels of a channel of the image
+  Divisor multiplier;  // output channels of a channel of the image
   ImageWindow window;
+  Divisor lanes;  // of a pixel: see pixel_rows.h
   PixelProgram program;
 };
 
@@ -83,7 +87,7 @@ struct PadArgs {
   uint32_t around;               // what is outside the box, in the lowest bytes
   int64_t count;                 // of the output's values
   int32_t in_dims[kMaxBoxDims];  // 1 in front of those that there are
-  int32_t out_dims[kMaxBoxDims];
+  Divisor out_dims[kMaxBoxDims];
   // What lies in front of the box in the output, or below 0 what is left out of the input.
   int32_t before[kMaxBoxDims];
 };

@@ -3,12 +3,13 @@
 #define LARQ_ENGINE_KERNELS_CUDA_IMAGE_TAPS_H_
 
 #include "larq_engine/kernels/cuda/device.h"
+#include "larq_engine/kernels/cuda/divide.h"
 #include "larq_engine/kernels/cuda/image_window.h"
 
 namespace larq_engine::cuda {
 
 LE_DEVICE int64_t OutPixels(const ImageWindow& w) {
-  return static_cast<int64_t>(w.batch) * w.out_height * w.out_width;
+  return static_cast<int64_t>(w.batch) * w.out_height.value * w.out_width.value;
 }
 
 // Of an output pixel: its image, and the first tap, which may lie outside.
@@ -18,11 +19,17 @@ struct WindowStart {
   int left;
 };
 
+template <class Number>
+LE_DEVICE WindowStart FindStartOfWindow(const ImageWindow& w, Number pixel) {
+  const Divided<Number> column = Divide(pixel, w.out_width);
+  const Divided<Number> line = Divide(column.quotient, w.out_height);
+  return {line.quotient * (static_cast<int64_t>(w.in_height) * w.in_width),
+          line.rest * w.stride_height - w.pad_top, column.rest * w.stride_width - w.pad_left};
+}
+
 LE_DEVICE WindowStart StartOfWindow(const ImageWindow& w, int64_t pixel) {
-  const int64_t line = pixel / w.out_width;
-  return {line / w.out_height * (static_cast<int64_t>(w.in_height) * w.in_width),
-          static_cast<int>(line % w.out_height) * w.stride_height - w.pad_top,
-          static_cast<int>(pixel % w.out_width) * w.stride_width - w.pad_left};
+  return HasLittlePlaces(pixel) ? FindStartOfWindow(w, static_cast<int32_t>(pixel))
+                                : FindStartOfWindow(w, pixel);
 }
 
 // The pixel of all images that a tap is, below 0 outside.

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 
+#include "larq_engine/kernels/cuda/divisor.h"
+
 namespace larq_engine::cuda {
 
 struct ImageWindow {
   int32_t batch, in_height, in_width, channels;  // of the images; of bits: words
-  int32_t out_height, out_width;
+  Divisor out_height, out_width;
   int32_t filter_height, filter_width, stride_height, stride_width;
   int32_t pad_top, pad_left;
 };

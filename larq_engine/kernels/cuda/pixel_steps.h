@@ -92,53 +92,32 @@ LE_DEVICE void RunSteps(const PixelProgram& program, const Values& values) {
   }
 }
 
-// `at`: the value's place in a tensor of as many channels.
-LE_DEVICE float RunSteps(const PixelProgram& program, float y, int64_t at, int channel) {
-  float values[1] = {y};
-  RunSteps(program, PixelColumn<1>{values, 1, at, 0, channel});
-  return values[0];
-}
-
-// The bits of what the steps left, that of plane j as bit j, of a channel of kRows pixels. Each
-// plane from the last on halves the limits that a value may still be smaller than.
+// The bits of what the steps left, that of plane j as bit j, of a channel of kRows pixels, or,
+// where the values are `apart` by 1, of as many channels of a pixel. Each plane from the last on
+// halves the limits that a value may still be smaller than.
 template <int kRows>
 LE_DEVICE void FindMinusBits(const PixelProgram& program, const float (&y)[kRows], int channel,
-                             int channels, uint32_t (&bits)[kRows]) {
+                             int channels, uint32_t (&bits)[kRows], int apart = 0) {
   if (program.limits == nullptr) {
     LE_UNROLL
     for (int i = 0; i < kRows; ++i) bits[i] = IsNegative(y[i]) ? 1 : 0;
     return;
   }
-  const uint32_t sign = program.signs[channel];
+  uint32_t signs[kRows];
+  LE_UNROLL
+  for (int i = 0; i < kRows; ++i) signs[i] = program.signs[channel + i * apart];
   uint32_t levels[kRows] = {};  // limits that a value is known not to be smaller than
   LE_NO_UNROLL
   for (uint32_t half = 1u << program.planes >> 1; half > 0; half /= 2) {
     LE_UNROLL
     for (int i = 0; i < kRows; ++i) {
-      const uint32_t at =
-          (levels[i] + half - 1) * static_cast<uint32_t>(channels) + static_cast<uint32_t>(channel);
-      if (!IsSmaller(y[i], sign, program.limits[at])) levels[i] += half;
+      const uint32_t at = (levels[i] + half - 1) * static_cast<uint32_t>(channels) +
+                          static_cast<uint32_t>(channel + i * apart);
+      if (!IsSmaller(y[i], signs[i], program.limits[at])) levels[i] += half;
     }
   }
   LE_UNROLL
   for (int i = 0; i < kRows; ++i) bits[i] = ~levels[i];
-}
-
-// For kernels whose warps hold a pixel's channels 32 * word, ..., one a lane: all lanes of the warp
-// call it. `inside`: whether the lane has a channel.
-LE_DEVICE void FinishWord(const PixelProgram& program, float y, int64_t pixel, int word, int lane,
-                          int channels, bool inside) {
-  const int channel = word * kWarp + lane;
-  if (inside) y = RunSteps(program, y, pixel * channels + channel, channel);
-  if (program.bits == nullptr) return;
-  const float values[1] = {y};
-  uint32_t bits[1] = {0};
-  if (inside) FindMinusBits(program, values, channel, channels, bits);
-  const int words = (channels + kWarp - 1) / kWarp;
-  for (int plane = 0; plane < program.planes; ++plane) {
-    const uint32_t ballot = __ballot_sync(~0u, bits[0] >> plane & 1u);
-    if (lane == 0) program.bits[(pixel * program.planes + plane) * words + word] = ballot;
-  }
 }
 
 }  // namespace larq_engine::cuda

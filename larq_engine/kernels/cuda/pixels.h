@@ -3,7 +3,7 @@
 #define LARQ_ENGINE_KERNELS_CUDA_PIXELS_H_
 
 #include "larq_engine/kernels/cuda/floats_args.h"
-#include "larq_engine/kernels/cuda/pixel_steps.h"
+#include "larq_engine/kernels/cuda/pixel_values.h"
 #include "larq_engine/kernels/cuda/pixels_args.h"
 
 namespace larq_engine::cuda {
@@ -24,25 +24,34 @@ LE_DEVICE WarpPart MyWarpPart(int channels) {
   return {at / words, word, lane, word * kWarp + lane < channels};
 }
 
-LE_DEVICE int64_t MyIndex() { return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
-
 LE_DEVICE bool BitAt(const uint32_t* row, int channel) {
   return row[channel / kWarp] >> channel % kWarp & 1u;
 }
 
+// Values that are +1 or, where their bits are 1, -1.
+template <int kCount>
+LE_DEVICE Values<kCount> ValuesOfBits(const uint32_t* row, int channel) {
+  const uint32_t bits = row[channel / kWarp] >> channel % kWarp;
+  Values<kCount> y;
+  LE_UNROLL
+  for (int i = 0; i < kCount; ++i) y.v[i] = bits >> i & 1u ? -1.0f : 1.0f;
+  return y;
+}
+
+template <int kCount>
 LE_DEVICE void Pixels(const PixelsArgs& a) {
-  const WarpPart part = MyWarpPart(a.channels);
-  if (part.pixel >= a.pixels) return;
-  const int channel = part.word * kWarp + part.lane;
-  float y = 0;
-  if (part.inside) {
+  const ValuesPlace my = MyValues<kCount>(a.lanes, a.pixels, a.channels);
+  Values<kCount> y = {};
+  if (my.inside) {
     const int words = (a.channels + kWarp - 1) / kWarp;
-    y = a.floats != nullptr                           ? a.floats[part.pixel * a.channels + channel]
-        : BitAt(a.bits + part.pixel * words, channel) ? -1.0f
-                                                      : 1.0f;
-    if (a.is_logistic) y = 1.0f / (1.0f + expf(-y));
+    y = a.floats != nullptr ? LoadValues<kCount>(a.floats + my.pixel * a.channels + my.channel)
+                            : ValuesOfBits<kCount>(a.bits + my.pixel * words, my.channel);
+    if (a.is_logistic) {
+      LE_UNROLL
+      for (int i = 0; i < kCount; ++i) y.v[i] = 1.0f / (1.0f + expf(-y.v[i]));
+    }
   }
-  FinishWord(a.program, y, part.pixel, part.word, part.lane, a.channels, part.inside);
+  FinishValues(a.program, y, my, a.channels);
 }
 
 LE_DEVICE void PackBytes(const PackBytesArgs& a) {
@@ -67,18 +76,34 @@ LE_DEVICE void UnpackBytes(const UnpackBytesArgs& a) {
   a.out[at] = static_cast<int8_t>(is_minus ? a.minus : a.plus);
 }
 
+// Calls take(dimension, index) for the indices of a place in a tensor, the last dimension first.
+template <int kDims, class Number, class Take>
+LE_DEVICE void ForEachIndex(const Divisor (&dims)[kDims], Number at, const Take& take) {
+  LE_UNROLL
+  for (int d = kDims - 1; d >= 0; --d) {
+    const Divided<Number> index = Divide(at, dims[d]);
+    at = index.quotient;
+    take(d, index.rest);
+  }
+}
+
+template <int kDims, class Take>
+LE_DEVICE void ForEachIndex(const Divisor (&dims)[kDims], int64_t at, const Take& take) {
+  if (HasLittlePlaces(at)) {
+    ForEachIndex(dims, static_cast<int32_t>(at), take);
+  } else {
+    ForEachIndex<kDims, int64_t>(dims, at, take);
+  }
+}
+
 LE_DEVICE void Broadcast(const BroadcastArgs& a) {
   const int64_t at = MyIndex();
   if (at >= a.count) return;
-  int64_t rest = at;
   int64_t from[2] = {0, 0};
-  LE_UNROLL
-  for (int d = kMaxBroadcastDims - 1; d >= 0; --d) {
-    const int64_t index = rest % a.dims[d];
-    rest /= a.dims[d];
+  ForEachIndex(a.dims, at, [&](int d, int index) {
     from[0] += index * a.strides[0][d];
     from[1] += index * a.strides[1][d];
-  }
+  });
   const float x = a.operands[0][from[0]];
   const float y = a.operands[1][from[1]];
   a.out[at] = Clamp(a.multiplies ? x * y : x + y, a.min, a.max);
@@ -87,18 +112,15 @@ LE_DEVICE void Broadcast(const BroadcastArgs& a) {
 LE_DEVICE void Pad(const PadArgs& a) {
   const int64_t at = MyIndex();
   if (at >= a.count) return;
-  int64_t rest = at;
   int64_t from = 0;
   int64_t stride = 1;
   bool inside = true;
-  LE_UNROLL
-  for (int d = kMaxBoxDims - 1; d >= 0; --d) {
-    const int64_t index = rest % a.out_dims[d] - a.before[d];
-    rest /= a.out_dims[d];
+  ForEachIndex(a.out_dims, at, [&](int d, int out) {
+    const int64_t index = int64_t{out} - a.before[d];
     inside = inside && index >= 0 && index < a.in_dims[d];
     from += index * stride;
     stride *= a.in_dims[d];
-  }
+  });
   if (a.unit_bytes == 1) {
     static_cast<uint8_t*>(a.out)[at] =
         inside ? static_cast<const uint8_t*>(a.in)[from] : static_cast<uint8_t>(a.around);
@@ -110,8 +132,9 @@ LE_DEVICE void Pad(const PadArgs& a) {
 
 LE_DEVICE void CopyChannels(const CopyChannelsArgs& a) {
   const int64_t at = MyIndex();
-  if (at >= a.pixels * a.in_units) return;
-  const int64_t to = at / a.in_units * a.out_units + a.first_unit + at % a.in_units;
+  if (at >= a.pixels * a.in_units.value) return;
+  const Divided<int64_t> from = Divide(at, a.in_units);
+  const int64_t to = from.quotient * a.out_units + a.first_unit + from.rest;
   if (a.unit_bytes == 1) {
     static_cast<uint8_t*>(a.out)[to] = static_cast<const uint8_t*>(a.in)[at];
   } else {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "larq_engine/kernels/cuda/divisor.h"
 #include "larq_engine/kernels/cuda/image_window.h"
 #include "larq_engine/kernels/cuda/pixel_program.h"
 
@@ -15,6 +16,7 @@ struct PixelsArgs {
   const uint32_t* bits;  // [pixels][words of the channels]
   int64_t pixels;
   int32_t channels;
+  Divisor lanes;        // of a pixel: see pixel_rows.h
   int32_t is_logistic;  // of 1 / (1 + exp(-float)) instead
   PixelProgram program;
 };
@@ -47,7 +49,7 @@ struct BroadcastArgs {
   float min;
   float max;
   int64_t count;  // of values
-  int32_t dims[kMaxBroadcastDims];
+  Divisor dims[kMaxBroadcastDims];
   int64_t strides[2][kMaxBroadcastDims];  // 0 where an operand is repeated
   float* out;
 };
@@ -58,7 +60,7 @@ struct CopyChannelsArgs {
   void* out;
   int64_t pixels;
   int32_t unit_bytes;  // 1 or 4
-  int32_t in_units;    // of a pixel
+  Divisor in_units;    // of a pixel
   int32_t out_units;
   int32_t first_unit;  // in the output's pixel
 };
@@ -68,6 +70,7 @@ struct PoolArgs {
   const uint32_t* bits;
   const float* floats;
   ImageWindow window;
+  Divisor lanes;  // of a pixel: its words, or as pixel_rows.h has it
   uint32_t* bits_out;
   PixelProgram program;
 };

@@ -9,45 +9,49 @@ namespace larq_engine::cuda {
 
 LE_DEVICE int Least(int a, int b) { return a < b ? a : b; }
 
-// Calls take(at) with the place of the channel of each tap inside the image, line by line. Those
-// outside are not looked at: a file may ask for a window of any size.
+// Calls take(pixel) with each tap inside the image, line by line. Those outside are not looked at:
+// a file may ask for a window of any size.
 template <class Take>
-LE_DEVICE void ForEachTap(const ImageWindow& w, int64_t pixel, int channel, const Take& take) {
-  const WindowStart start = StartOfWindow(w, pixel);
+LE_DEVICE void ForEachTap(const ImageWindow& w, int64_t out_pixel, const Take& take) {
+  const WindowStart start = StartOfWindow(w, out_pixel);
   const int bottom = Least(w.in_height, start.top + w.filter_height);
   const int right = Least(w.in_width, start.left + w.filter_width);
   for (int y = start.top < 0 ? 0 : start.top; y < bottom; ++y) {
     const int64_t line = start.first_pixel + static_cast<int64_t>(y) * w.in_width;
-    for (int x = start.left < 0 ? 0 : start.left; x < right; ++x) {
-      take((line + x) * w.channels + channel);
-    }
+    for (int x = start.left < 0 ? 0 : start.left; x < right; ++x) take(line + x);
   }
 }
 
 // A bit is 1 where all are: -1.
 LE_DEVICE void MaxPoolBits(const PoolArgs& a) {
-  const int64_t at = MyIndex();
-  if (at >= OutPixels(a.window) * a.window.channels) return;
+  const ValuesPlace my = MyValues<1>(a.lanes, OutPixels(a.window), a.window.channels);
+  if (!my.inside) return;
   uint32_t word = ~0u;
-  ForEachTap(a.window, at / a.window.channels, static_cast<int>(at % a.window.channels),
-             [&](int64_t from) { word &= a.bits[from]; });
-  a.bits_out[at] = word;
+  ForEachTap(a.window, my.pixel,
+             [&](int64_t pixel) { word &= a.bits[pixel * a.window.channels + my.channel]; });
+  a.bits_out[my.pixel * a.window.channels + my.channel] = word;
 }
 
 // What is greater replaces what came before.
+template <int kCount>
+LE_DEVICE void TakeGreater(Values<kCount>& y, const Values<kCount>& next, bool is_first) {
+  LE_UNROLL
+  for (int i = 0; i < kCount; ++i) y.v[i] = is_first || next.v[i] > y.v[i] ? next.v[i] : y.v[i];
+}
+
+template <int kCount>
 LE_DEVICE void MaxPoolFloats(const PoolArgs& a) {
-  const WarpPart part = MyWarpPart(a.window.channels);
-  if (part.pixel >= OutPixels(a.window)) return;
-  float y = 0;
+  const ImageWindow& w = a.window;
+  const ValuesPlace my = MyValues<kCount>(a.lanes, OutPixels(w), w.channels);
+  Values<kCount> y = {};
   bool is_first = true;
-  if (part.inside) {
-    ForEachTap(a.window, part.pixel, part.word * kWarp + part.lane, [&](int64_t from) {
-      const float value = a.floats[from];
-      y = is_first || value > y ? value : y;
+  if (my.inside) {
+    ForEachTap(w, my.pixel, [&](int64_t pixel) {
+      TakeGreater(y, LoadValues<kCount>(a.floats + pixel * w.channels + my.channel), is_first);
       is_first = false;
     });
   }
-  FinishWord(a.program, y, part.pixel, part.word, part.lane, a.window.channels, part.inside);
+  FinishValues(a.program, y, my, w.channels);
 }
 
 // Of ImageAverage in kernels/pool.h.
@@ -55,29 +59,36 @@ constexpr int kPixelsOfPart = 16;
 
 // Whether the one window of an image has all of its pixels.
 LE_DEVICE bool CoversImage(const ImageWindow& w) {
-  return w.out_height == 1 && w.out_width == 1 && w.filter_height - w.pad_top >= w.in_height &&
-         w.filter_width - w.pad_left >= w.in_width;
+  return w.out_height.value == 1 && w.out_width.value == 1 &&
+         w.filter_height - w.pad_top >= w.in_height && w.filter_width - w.pad_left >= w.in_width;
 }
 
 // The sum in order, or that of parts of a whole image, by the number of taps inside.
+template <int kCount>
 LE_DEVICE void AveragePool(const PoolArgs& a) {
-  const WarpPart part = MyWarpPart(a.window.channels);
-  if (part.pixel >= OutPixels(a.window)) return;
-  const bool in_parts = CoversImage(a.window);
-  float sum = 0;
-  float sum_of_part = 0;
+  const ImageWindow& w = a.window;
+  const ValuesPlace my = MyValues<kCount>(a.lanes, OutPixels(w), w.channels);
+  const bool in_parts = CoversImage(w);
+  Values<kCount> sum = {};
+  Values<kCount> sum_of_part = {};
   int taps = 0;
-  if (part.inside) {
-    ForEachTap(a.window, part.pixel, part.word * kWarp + part.lane, [&](int64_t from) {
-      sum_of_part += a.floats[from];
+  if (my.inside) {
+    ForEachTap(w, my.pixel, [&](int64_t pixel) {
+      const auto value = LoadValues<kCount>(a.floats + pixel * w.channels + my.channel);
+      LE_UNROLL
+      for (int i = 0; i < kCount; ++i) sum_of_part.v[i] += value.v[i];
       if (++taps % kPixelsOfPart == 0 && in_parts) {
-        sum += sum_of_part;
-        sum_of_part = 0;
+        LE_UNROLL
+        for (int i = 0; i < kCount; ++i) sum.v[i] += sum_of_part.v[i];
+        sum_of_part = {};
       }
     });
   }
-  FinishWord(a.program, (sum + sum_of_part) / static_cast<float>(taps), part.pixel, part.word,
-             part.lane, a.window.channels, part.inside);
+  LE_UNROLL
+  for (int i = 0; i < kCount; ++i) {
+    sum.v[i] = (sum.v[i] + sum_of_part.v[i]) / static_cast<float>(taps);
+  }
+  FinishValues(a.program, sum, my, w.channels);
 }
 
 }  // namespace larq_engine::cuda

@@ -3,16 +3,15 @@
 #ifndef LARQ_ENGINE_KERNELS_CUDA_SIGNED_DENSE_H_
 #define LARQ_ENGINE_KERNELS_CUDA_SIGNED_DENSE_H_
 
-#include "larq_engine/kernels/cuda/conv2d.h"
 #include "larq_engine/kernels/cuda/floats_args.h"
 #include "larq_engine/kernels/cuda/pixels.h"
 
 namespace larq_engine::cuda {
 
 // Inputs i to i + 3 of a row, where i is a multiple of 4: those behind the last one are 0.
-LE_DEVICE Float4 FourInputs(const float* row, int i, int depth) {
-  if (depth % 4 == 0) return *reinterpret_cast<const Float4*>(row + i);
-  Float4 four;
+LE_DEVICE Values<4> FourInputs(const float* row, int i, int depth) {
+  if (depth % 4 == 0) return LoadValues<4>(row + i);
+  Values<4> four;
   LE_UNROLL
   for (int d = 0; d < 4; ++d) four.v[d] = i + d < depth ? row[i + d] : 0.0f;
   return four;
@@ -45,7 +44,7 @@ LE_DEVICE void SignedDense(const SignedDenseArgs& a) {
     for (int k = i; k < end; k += 4, bits >>= 4) {
       LE_UNROLL
       for (int r = 0; r < kSignedDenseRows; ++r) {
-        const Float4 x = FourInputs(rows[r], k, a.depth);
+        const Values<4> x = FourInputs(rows[r], k, a.depth);
         float four = Signed(x.v[0], bits, 0);
         LE_UNROLL
         for (int d = 1; d < 4; ++d) four += Signed(x.v[d], bits, d);
@@ -56,8 +55,8 @@ LE_DEVICE void SignedDense(const SignedDenseArgs& a) {
   // What follows is long, so it is there once: the sums move up in place of an index.
   LE_NO_UNROLL
   for (int r = 0; r < kSignedDenseRows && first + r < a.rows; ++r) {
-    const float y = part.inside ? sums[0] * a.scale[unit] : 0.0f;
-    FinishWord(a.program, y, first + r, part.word, part.lane, a.units, part.inside);
+    const Values<1> y = {part.inside ? sums[0] * a.scale[unit] : 0.0f};
+    FinishValues(a.program, y, {first + r, unit, part.inside}, a.units);
     LE_UNROLL
     for (int next = 1; next < kSignedDenseRows; ++next) sums[next - 1] = sums[next];
   }

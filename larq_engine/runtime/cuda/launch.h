@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "larq_engine/kernels/cuda/image_window.h"
 #include "larq_engine/kernels/cuda/kernel_table.h"
 #include "larq_engine/kernels/cuda/pixel_program.h"
+#include "larq_engine/kernels/cuda/pixel_rows.h"
 #include "larq_engine/kernels/cuda/pixels_args.h"
 #include "larq_engine/runtime/cuda/chains.h"
 #include "larq_engine/runtime/cuda/device_constants.h"
@@ -39,6 +41,13 @@ struct Launch {
     Launch launch{kernel, size, std::vector<uint64_t>((sizeof(args) + 7) / 8)};
     std::memcpy(launch.args.data(), &args, sizeof(args));
     return launch;
+  }
+  // By the first of the rows that computes it.
+  template <typename Args>
+  static Launch OfPixels(std::span<const cuda::PixelRow> rows, Args args) {
+    const cuda::PixelRow& row = cuda::SelectPixelRow(rows, args);
+    const cuda::LaunchSize size = cuda::Prepare(row, args);
+    return Of(row.kernel, size, args);
   }
   static Launch Of(const cuda::Bconv2dRow& row, const cuda::Chip& chip,
                    const cuda::Bconv2dArgs& args);

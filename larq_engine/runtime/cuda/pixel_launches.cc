@@ -141,7 +141,7 @@ std::vector<Launch> LaunchMaker::MakePixels(const Chain& chain, size_t first,
   args.pixels = PixelsOf(shape);
   args.channels = static_cast<int32_t>(ChannelsOf(shape));
   args.program = MakeProgram(chain, first);
-  return {Launch::Of(KernelId::pixels, WarpForEachWord(args.pixels, args.channels), args)};
+  return {Launch::OfPixels(cuda::PixelsRows(), args)};
 }
 
 std::vector<Launch> LaunchMaker::Make(const ClampOp&, const Chain& chain) const {
@@ -167,8 +167,9 @@ std::vector<Launch> LaunchMaker::Make(const ReshapeOp& op, const Chain& chain) c
   args.out = Place<std::byte>(planned.output);
   args.unit_bytes = static_cast<int32_t>(op.element_bytes);
   args.pixels = PixelsOf(Shape(planned.output));
-  args.in_units = args.out_units = static_cast<int32_t>(ChannelsOf(Shape(planned.output)));
-  return {Launch::Of(KernelId::copy_channels, ThreadForEach(args.pixels * args.in_units), args)};
+  args.out_units = static_cast<int32_t>(ChannelsOf(Shape(planned.output)));
+  args.in_units = cuda::MakeDivisor(args.out_units);
+  return {Launch::Of(KernelId::copy_channels, ThreadForEach(args.pixels * args.out_units), args)};
 }
 
 std::vector<Launch> LaunchMaker::Make(const BinaryOp& op, const Chain& chain) const {
@@ -181,8 +182,9 @@ Launch LaunchMaker::MakeBroadcast(const BinaryOp& op, size_t index) const {
   const std::vector<int>& result = Shape(planned.output).dims;
   const std::vector<std::vector<int>> operands = op.OperandDims(program_.InputShapes(planned));
   cuda::BroadcastArgs args{};
-  std::fill_n(args.dims, cuda::kMaxBroadcastDims, 1);
-  std::copy(result.begin(), result.end(), args.dims + cuda::kMaxBroadcastDims - result.size());
+  std::fill_n(args.dims, cuda::kMaxBroadcastDims, cuda::MakeDivisor(1));
+  std::transform(result.begin(), result.end(), args.dims + cuda::kMaxBroadcastDims - result.size(),
+                 cuda::MakeDivisor);
   for (size_t i = 0; i < 2; ++i) SetStrides(operands[i], result, args.strides[i]);
   if (!op.constant.empty()) {
     args.operands[0] = args.operands[1] =
@@ -246,12 +248,12 @@ std::vector<Launch> LaunchMaker::Make(const ConcatenationOp& op, const Chain& ch
   std::vector<Launch> launches;
   for (size_t input : planned.inputs) {
     args.in = Place<std::byte>(input);
-    args.in_units = units(input);
-    if (args.in_units > 0) {
-      launches.push_back(
-          Launch::Of(KernelId::copy_channels, ThreadForEach(args.pixels * args.in_units), args));
-    }
-    args.first_unit += args.in_units;
+    const int32_t in_units = units(input);
+    if (in_units == 0) continue;
+    args.in_units = cuda::MakeDivisor(in_units);
+    launches.push_back(
+        Launch::Of(KernelId::copy_channels, ThreadForEach(args.pixels * in_units), args));
+    args.first_unit += in_units;
   }
   return launches;
 }
@@ -284,11 +286,11 @@ Launch LaunchMaker::MakeBox(const Chain& chain, std::span<const int64_t> before,
   args.count = CountElements(out, out.size());
   args.around = around;
   std::fill_n(args.in_dims, cuda::kMaxBoxDims, 1);
-  std::fill_n(args.out_dims, cuda::kMaxBoxDims, 1);
+  std::fill_n(args.out_dims, cuda::kMaxBoxDims, cuda::MakeDivisor(1));
   for (size_t i = 0; i < in.size(); ++i) {
     const size_t to = cuda::kMaxBoxDims - in.size() + i;
     args.in_dims[to] = in[i];
-    args.out_dims[to] = out[i];
+    args.out_dims[to] = cuda::MakeDivisor(out[i]);
     args.before[to] = static_cast<int32_t>(before[i]);
   }
   return Launch::Of(KernelId::pad, ThreadForEach(args.count), args);

@@ -5,6 +5,7 @@
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/kernels/cuda/conv2d_rows.h"
 #include "larq_engine/kernels/cuda/floats_args.h"
+#include "larq_engine/kernels/cuda/pixel_rows.h"
 #include "larq_engine/kernels/cuda/pixels_args.h"
 #include "larq_engine/runtime/cuda/launch.h"
 #include "larq_engine/runtime/cuda/launch_sizes.h"
@@ -27,8 +28,8 @@ ImageWindow MakeWindow(const Window2d& window, const std::vector<int>& in) {
           .in_height = in[1],
           .in_width = in[2],
           .channels = in[3],
-          .out_height = static_cast<int32_t>(height.out),
-          .out_width = static_cast<int32_t>(width.out),
+          .out_height = cuda::MakeDivisor(static_cast<int32_t>(height.out)),
+          .out_width = cuda::MakeDivisor(static_cast<int32_t>(width.out)),
           .filter_height = static_cast<int32_t>(window.filter_height),
           .filter_width = static_cast<int32_t>(window.filter_width),
           .stride_height = static_cast<int32_t>(window.stride_height),
@@ -72,20 +73,20 @@ std::vector<uint32_t> SignsOf(const PackedWeights& weights, size_t units, size_t
 
 std::vector<Launch> LaunchMaker::Make(const MaxPool2dOp& op, const Chain& chain) const {
   const ProgramOp& planned = First(chain);
-  const int64_t pixels = PixelsOf(Shape(planned.output));
   cuda::PoolArgs args{};
   args.window = MakeWindow(op.window, Shape(planned.inputs[0]).dims);
   if (op.of_bits) {
     args.bits = Place<uint32_t>(planned.inputs[0]);
     args.bits_out = Place<uint32_t>(planned.output);
+    args.lanes = cuda::MakeDivisor(args.window.channels);
+    const int64_t pixels = PixelsOf(Shape(planned.output));
     return {
         Launch::Of(KernelId::max_pool_bits, ThreadForEach(pixels * args.window.channels), args)};
   }
   const PixelStep clamp = MakeClamp(op.activation);
   args.floats = Place<float>(planned.inputs[0]);
   args.program = MakeProgram(chain, 1, &clamp);
-  return {
-      Launch::Of(KernelId::max_pool_floats, WarpForEachWord(pixels, args.window.channels), args)};
+  return {Launch::OfPixels(cuda::MaxPoolRows(), args)};
 }
 
 std::vector<Launch> LaunchMaker::Make(const AveragePool2dOp& op, const Chain& chain) const {
@@ -95,8 +96,7 @@ std::vector<Launch> LaunchMaker::Make(const AveragePool2dOp& op, const Chain& ch
   args.window = MakeWindow(op.window, Shape(planned.inputs[0]).dims);
   args.floats = Place<float>(planned.inputs[0]);
   args.program = MakeProgram(chain, 1, &clamp);
-  return {Launch::Of(KernelId::average_pool,
-                     WarpForEachWord(PixelsOf(Shape(planned.output)), args.window.channels), args)};
+  return {Launch::OfPixels(cuda::AveragePoolRows(), args)};
 }
 
 std::vector<Launch> LaunchMaker::Make(const MeanOp& op, const Chain& chain) const {
@@ -106,8 +106,7 @@ std::vector<Launch> LaunchMaker::Make(const MeanOp& op, const Chain& chain) cons
   args.window = MakeWindow(MeanOp::Window(image), image);
   args.floats = Place<float>(planned.inputs[0]);
   args.program = MakeProgram(chain, 1);
-  return {Launch::Of(KernelId::average_pool,
-                     WarpForEachWord(PixelsOf(Shape(planned.output)), image.back()), args)};
+  return {Launch::OfPixels(cuda::AveragePoolRows(), args)};
 }
 
 PixelStep LaunchMaker::MakeBias(const Chain& chain, const std::vector<float>& bias,
@@ -130,9 +129,11 @@ Launch LaunchMaker::MakeConv(const Chain& chain, const ImageWindow& window,
   args.filter_row = row;
   args.out_channels = out_channels;
   args.window = window;
+  args.line = cuda::MakeDivisor(std::max(1, window.filter_width * window.channels));
   args.program = MakeProgram(chain, 1, &bias);
-  const cuda::Conv2dChoice choice = cuda::SelectConv2d(args, chip_);
-  return Launch::Of(choice.kernel, choice.size, args);
+  const cuda::Conv2dRow& kernel = cuda::SelectConv2d(args, chip_);
+  args.channel_tiles = cuda::MakeDivisor(kernel.channel_tiles(args));
+  return Launch::Of(kernel.kernel, kernel.size(args), args);
 }
 
 std::vector<Launch> LaunchMaker::Make(const Conv2dOp& op, const Chain& chain) const {
@@ -151,11 +152,10 @@ std::vector<Launch> LaunchMaker::Make(const Conv2dOp& op, const Chain& chain) co
     return std::vector<float>(op.filter.data(), op.filter.data() + weights);
   });
   args.out_channels = out_channels;
-  args.multiplier = static_cast<int>(spec.out_channels / spec.in_channels);
+  args.multiplier = cuda::MakeDivisor(static_cast<int32_t>(spec.out_channels / spec.in_channels));
   args.window = window;
   args.program = MakeProgram(chain, 1, &bias);
-  return {Launch::Of(KernelId::depthwise_conv2d,
-                     WarpForEachWord(PixelsOf(Shape(planned.output)), out_channels), args)};
+  return {Launch::OfPixels(cuda::DepthwiseRows(), args)};
 }
 
 // Rows as images of a pixel.

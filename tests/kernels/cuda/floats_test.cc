@@ -7,12 +7,14 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "larq_engine/kernels/bconv2d_spec.h"
 #include "larq_engine/kernels/cuda/conv2d_rows.h"
 #include "larq_engine/kernels/cuda/floats_args.h"
+#include "larq_engine/kernels/cuda/pixel_rows.h"
 #include "larq_engine/kernels/cuda/pixels_args.h"
 #include "larq_engine/kernels/window.h"
 #include "tests/common/guarded_buffer.h"
@@ -83,8 +85,8 @@ int64_t BlocksOfWarps(int64_t pixels, int64_t channels) {
 std::string Describe(const ImageWindow& w) {
   std::string text;
   for (int32_t value :
-       {w.batch, w.in_height, w.in_width, w.channels, w.out_height, w.out_width, w.filter_height,
-        w.filter_width, w.stride_height, w.stride_width, w.pad_top, w.pad_left}) {
+       {w.batch, w.in_height, w.in_width, w.channels, w.out_height.value, w.out_width.value,
+        w.filter_height, w.filter_width, w.stride_height, w.stride_width, w.pad_top, w.pad_left}) {
     text += (text.empty() ? "" : " ") + std::to_string(value);
   }
   return text;
@@ -99,8 +101,8 @@ ImageWindow MakeWindow(int batch, int in_height, int in_width, int channels, int
           in_height,
           in_width,
           channels,
-          int(height.out),
-          int(width.out),
+          cuda::MakeDivisor(int(height.out)),
+          cuda::MakeDivisor(int(width.out)),
           filter_height,
           filter_width,
           stride_height,
@@ -109,17 +111,22 @@ ImageWindow MakeWindow(int batch, int in_height, int in_width, int channels, int
           int(width.pad_before)};
 }
 
+// As many as several may be read at once of, every other time.
+int ManyChannels(std::mt19937& random, int most) {
+  return random() % 2 != 0 ? 4 * Between(random, 1, most / 4) : Between(random, 1, most);
+}
+
 ImageWindow RandomWindow(std::mt19937& random, int most_channels) {
   const int filter_height = Between(random, 1, 4);
   const int filter_width = Between(random, 1, 4);
   return MakeWindow(Between(random, 1, 3), filter_height + Between(random, 0, 7),
-                    filter_width + Between(random, 0, 7), Between(random, 1, most_channels),
+                    filter_width + Between(random, 0, 7), ManyChannels(random, most_channels),
                     filter_height, filter_width, Between(random, 1, 3), Between(random, 1, 3),
                     random() % 2 != 0);
 }
 
 size_t OutPixels(const ImageWindow& w) {
-  return static_cast<size_t>(w.batch) * w.out_height * w.out_width;
+  return static_cast<size_t>(w.batch) * w.out_height.value * w.out_width.value;
 }
 
 size_t InValues(const ImageWindow& w) {
@@ -129,9 +136,10 @@ size_t InValues(const ImageWindow& w) {
 // The value of a channel that a tap is, 0 outside.
 float TapOr0(const ImageWindow& w, const std::vector<float>& image, size_t pixel, int ty, int tx,
              int channel, bool* inside = nullptr) {
-  const int x = int(pixel % w.out_width) * w.stride_width - w.pad_left + tx;
-  const int y = int(pixel / w.out_width % w.out_height) * w.stride_height - w.pad_top + ty;
-  const size_t n = pixel / w.out_width / w.out_height;
+  const int x = int(pixel % w.out_width.value) * w.stride_width - w.pad_left + tx;
+  const int y =
+      int(pixel / w.out_width.value % w.out_height.value) * w.stride_height - w.pad_top + ty;
+  const size_t n = pixel / w.out_width.value / w.out_height.value;
   const bool is_inside = y >= 0 && y < w.in_height && x >= 0 && x < w.in_width;
   if (inside != nullptr) *inside = is_inside;
   if (!is_inside) return 0;
@@ -168,7 +176,7 @@ struct Tail {
     return program;
   }
 
-  void Expect(const std::vector<float>& sums, const std::string& what) const {
+  void Expect(const std::vector<float>& sums, const std::string& what, bool has_bits = true) const {
     const size_t channels = bias.size();
     std::vector<float> expected(sums.size());
     std::vector<uint32_t> signs(bits.size());
@@ -180,9 +188,29 @@ struct Tail {
       }
     }
     ASSERT_EQ(std::memcmp(expected.data(), floats.data(), expected.size() * 4), 0) << what;
+    if (!has_bits) return;
     ASSERT_EQ(std::memcmp(signs.data(), bits.data(), signs.size() * 4), 0) << what;
   }
 };
+
+// Each of the rows that compute it gives these values, of which some have only bits, and some only
+// floats.
+template <class Args>
+void TestRows(std::mt19937& random, std::span<const cuda::PixelRow> rows, Args args,
+              size_t channels, const std::vector<float>& values, const std::string& what) {
+  for (const cuda::PixelRow& row : rows) {
+    if (!cuda::Takes(row, args)) continue;
+    for (const bool has_bits : {false, true}) {
+      Tail tail(random, values.size() / channels, channels);
+      args.program = tail.Program();
+      if (!has_bits) args.program.bits = nullptr;
+      const cuda::LaunchSize size = cuda::Prepare(row, args);
+      const char* name = cuda::RowOf(row.kernel).name;
+      Launch(name, &args, size.blocks, RandomOptions(random));
+      tail.Expect(values, std::string(name) + ": " + what, has_bits);
+    }
+  }
+}
 
 // The filter as Conv2dArgs wants it.
 std::vector<float> PadRows(const std::vector<float>& filter, size_t depth, size_t row) {
@@ -220,12 +248,15 @@ void TestConv(std::mt19937& random, const ImageWindow& w, int out_channels) {
   const GuardedBuffer<float> filter_memory(PadRows(filter, depth, row));
   for (const cuda::Conv2dRow& kernel : cuda::Conv2dRows()) {
     Tail tail(random, OutPixels(w), static_cast<size_t>(out_channels));
-    const cuda::Conv2dArgs args = {.image = image_memory.data(),
-                                   .filter = filter_memory.data(),
-                                   .filter_row = static_cast<int32_t>(row),
-                                   .out_channels = out_channels,
-                                   .window = w,
-                                   .program = tail.Program()};
+    cuda::Conv2dArgs args{};
+    args.image = image_memory.data();
+    args.filter = filter_memory.data();
+    args.filter_row = static_cast<int32_t>(row);
+    args.out_channels = out_channels;
+    args.window = w;
+    args.line = cuda::MakeDivisor(w.filter_width * w.channels);
+    args.channel_tiles = cuda::MakeDivisor(kernel.channel_tiles(args));
+    args.program = tail.Program();
     const cuda::LaunchSize size = kernel.size(args);
     const char* name = cuda::RowOf(kernel.kernel).name;
     Launch(name, &args, size.blocks, RandomOptions(random), size.shared_bytes);
@@ -296,16 +327,14 @@ TEST(DepthwiseConv2d, SumsInOrder) {
     }
     const GuardedBuffer<float> image_memory(image);
     const GuardedBuffer<float> filter_memory(filter);
-    Tail tail(random, OutPixels(w), static_cast<size_t>(out_channels));
-    const cuda::DepthwiseArgs args = {.image = image_memory.data(),
-                                      .filter = filter_memory.data(),
-                                      .out_channels = out_channels,
-                                      .multiplier = multiplier,
-                                      .window = w,
-                                      .program = tail.Program()};
-    Launch("depthwise_conv2d", &args, BlocksOfWarps(OutPixels(w), out_channels),
-           RandomOptions(random));
-    tail.Expect(sums, Describe(w));
+    cuda::DepthwiseArgs args{};
+    args.image = image_memory.data();
+    args.filter = filter_memory.data();
+    args.out_channels = out_channels;
+    args.multiplier = cuda::MakeDivisor(multiplier);
+    args.window = w;
+    TestRows(random, cuda::DepthwiseRows(), args, static_cast<size_t>(out_channels), sums,
+             Describe(w));
   }
 }
 
@@ -356,6 +385,43 @@ TEST(SignedDense, SumsFoursInOrder) {
   }
 }
 
+// What is no number is taken where it comes first, and of zeros that which does.
+TEST(MaxPoolFloats, GreatestInOrder) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937 random(static_cast<uint32_t>(TestSeed()));
+  for (int i = 0; i < kCases; ++i) {
+    const ImageWindow w = RandomWindow(random, 70);
+    std::vector<float> image = RandomFloats(random, InValues(w));
+    for (float& value : image) {
+      if (random() % 16 == 0) value = std::numeric_limits<float>::quiet_NaN();
+      if (random() % 4 == 0) value = random() % 2 != 0 ? 0.0f : -0.0f;
+      if (i % 4 == 0) value = -std::abs(value);
+    }
+    std::vector<float> greatest;
+    for (size_t pixel = 0; pixel < OutPixels(w); ++pixel) {
+      for (int c = 0; c < w.channels; ++c) {
+        float most = 0;
+        bool is_first = true;
+        for (int tap = 0; tap < w.filter_height * w.filter_width; ++tap) {
+          bool inside;
+          const float value =
+              TapOr0(w, image, pixel, tap / w.filter_width, tap % w.filter_width, c, &inside);
+          if (!inside) continue;
+          most = is_first || value > most ? value : most;
+          is_first = false;
+        }
+        greatest.push_back(most);
+      }
+    }
+    const GuardedBuffer<float> memory(image);
+    cuda::PoolArgs args{};
+    args.floats = memory.data();
+    args.window = w;
+    TestRows(random, cuda::MaxPoolRows(), args, static_cast<size_t>(w.channels), greatest,
+             Describe(w));
+  }
+}
+
 // Of every third a window is a whole image, which is summed in parts of 16 pixels.
 TEST(AveragePool, OfWhatIsInside) {
   SCOPED_TRACE(ReplayHint());
@@ -364,7 +430,7 @@ TEST(AveragePool, OfWhatIsInside) {
     const bool is_image = i % 3 == 0;
     const int height = Between(random, 1, 9), width = Between(random, 1, 9);
     const ImageWindow w =
-        is_image ? MakeWindow(Between(random, 1, 3), height, width, Between(random, 1, 70),
+        is_image ? MakeWindow(Between(random, 1, 3), height, width, ManyChannels(random, 70),
                               height + i % 2 * 4, width + i % 2 * 4, height, width, i % 2 != 0)
                  : RandomWindow(random, 70);
     const std::vector<float> image = RandomFloats(random, InValues(w));
@@ -392,13 +458,11 @@ TEST(AveragePool, OfWhatIsInside) {
       }
     }
     const GuardedBuffer<float> memory(image);
-    Tail tail(random, OutPixels(w), static_cast<size_t>(w.channels));
     cuda::PoolArgs args{};
     args.floats = memory.data();
     args.window = w;
-    args.program = tail.Program();
-    Launch("average_pool", &args, BlocksOfWarps(OutPixels(w), w.channels), RandomOptions(random));
-    tail.Expect(means, Describe(w));
+    TestRows(random, cuda::AveragePoolRows(), args, static_cast<size_t>(w.channels), means,
+             Describe(w));
   }
 }
 
@@ -444,9 +508,10 @@ TEST(Pad, PutsAValueAround) {
       const bool is_used = d >= static_cast<int>(random() % 4);
       args.in_dims[d] = is_used ? Between(random, 1, 4) : 1;
       args.before[d] = is_used ? Between(random, 0, 2) : 0;
-      args.out_dims[d] = args.in_dims[d] + args.before[d] + (is_used ? Between(random, 0, 2) : 0);
+      const int after = is_used ? Between(random, 0, 2) : 0;
+      args.out_dims[d] = cuda::MakeDivisor(args.in_dims[d] + args.before[d] + after);
       in_count *= args.in_dims[d];
-      args.count *= args.out_dims[d];
+      args.count *= args.out_dims[d].value;
     }
     const std::vector<float> in = RandomFloats(random, static_cast<size_t>(in_count));
     const float around = i % 3 == 0 ? 0.0f : RandomFloats(random, 1)[0];
@@ -459,7 +524,7 @@ TEST(Pad, PutsAValueAround) {
       for (int d = cuda::kMaxBoxDims - 1; d >= 0; --d) {
         to += stride * (rest % args.in_dims[d] + args.before[d]);
         rest /= args.in_dims[d];
-        stride *= args.out_dims[d];
+        stride *= args.out_dims[d].value;
       }
       expected[to] = in[from];
     }
@@ -484,9 +549,9 @@ TEST(Pad, TakesBoxesOut) {
     for (int d = 0; d < cuda::kMaxBoxDims; ++d) {
       args.in_dims[d] = Between(random, 1, 4);
       args.before[d] = -Between(random, 0, args.in_dims[d] - 1);
-      args.out_dims[d] = Between(random, 1, args.in_dims[d] + args.before[d]);
+      args.out_dims[d] = cuda::MakeDivisor(Between(random, 1, args.in_dims[d] + args.before[d]));
       in_count *= static_cast<size_t>(args.in_dims[d]);
-      args.count *= args.out_dims[d];
+      args.count *= args.out_dims[d].value;
     }
     const auto unit = static_cast<size_t>(args.unit_bytes);
     std::vector<uint8_t> in(in_count * unit);
@@ -498,7 +563,7 @@ TEST(Pad, TakesBoxesOut) {
       for (int d = cuda::kMaxBoxDims - 1; d >= 0; --d) {
         const auto size = static_cast<size_t>(args.in_dims[d]);
         const int at = static_cast<int>(rest % size) + args.before[d];
-        inside = inside && at >= 0 && at < args.out_dims[d];
+        inside = inside && at >= 0 && at < args.out_dims[d].value;
         rest /= size;
       }
       if (inside) expected.insert(expected.end(), &in[from * unit], &in[from * unit] + unit);
@@ -521,7 +586,7 @@ TEST(Pixels, PlanesOfSeveralBits) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (size_t bits = 1; bits <= kMaxBits; ++bits) {
     const size_t pixels = static_cast<size_t>(Between(random, 1, 9));
-    const size_t channels = static_cast<size_t>(Between(random, 1, 70));
+    const size_t channels = static_cast<size_t>(ManyChannels(random, 70));
     const size_t words = (channels + 31) / 32;
     const size_t count = (size_t{1} << bits) - 1;
     std::vector<float> limits(count * channels);
@@ -558,8 +623,13 @@ TEST(Pixels, PlanesOfSeveralBits) {
     args.program.bits = out.data();
     args.program.limits = limits_memory.data();
     args.program.signs = signs.data();
-    Launch("pixels", &args, BlocksOfWarps(args.pixels, args.channels), RandomOptions(random));
-    ASSERT_EQ(std::memcmp(expected.data(), out.data(), expected.size() * 4), 0) << bits;
+    for (const cuda::PixelRow& row : cuda::PixelsRows()) {
+      if (!cuda::Takes(row, args)) continue;
+      std::fill_n(out.data(), out.size(), 0x55555555u);
+      const cuda::LaunchSize size = cuda::Prepare(row, args);
+      Launch(cuda::RowOf(row.kernel).name, &args, size.blocks, RandomOptions(random));
+      ASSERT_EQ(std::memcmp(expected.data(), out.data(), expected.size() * 4), 0) << bits;
+    }
   }
 }
 
@@ -575,7 +645,8 @@ TEST(Pixels, Logistic) {
   args.program.count = 1;
   args.program.steps[0].kind = PixelStep::kStore;
   args.program.steps[0].out = out.data();
-  Launch("pixels", &args, 1, {});
+  const cuda::LaunchSize size = cuda::Prepare(cuda::PixelsRows().back(), args);
+  Launch("pixels", &args, size.blocks, {});
   for (size_t i = 0; i < in.size(); ++i) {
     EXPECT_EQ(out.data()[i], 1.0f / (1.0f + std::exp(-in[i]))) << in[i];
   }

@@ -1,0 +1,51 @@
+#include "larq_engine/kernels/cuda/pixel_rows.h"
+
+namespace larq_engine::cuda {
+namespace {
+
+constexpr int kWordBits = 32;
+constexpr uint32_t kThreads = 128;
+
+constexpr PixelRow kPixels[] = {{KernelId::pixels, 1}};
+constexpr PixelRow kMaxPool[] = {{KernelId::max_pool_floats, 1}};
+constexpr PixelRow kAveragePool[] = {{KernelId::average_pool, 1}};
+constexpr PixelRow kDepthwise[] = {{KernelId::depthwise_conv2d, 1}};
+
+int64_t OutPixels(const ImageWindow& w) {
+  return int64_t{w.batch} * w.out_height.value * w.out_width.value;
+}
+
+// Threads for the channels of each pixel. Those of a word are in one warp if bits come of them.
+LaunchSize ForEachPixel(const PixelRow& row, int64_t pixels, int64_t channels,
+                        const PixelProgram& program, Divisor& lanes) {
+  const int64_t whole = program.bits == nullptr ? row.values : kWordBits;
+  lanes = MakeDivisor(static_cast<int32_t>((channels + whole - 1) / whole * whole / row.values));
+  return {.blocks = (pixels * lanes.value + kThreads - 1) / kThreads, .threads = kThreads};
+}
+
+}  // namespace
+
+std::span<const PixelRow> PixelsRows() { return kPixels; }
+std::span<const PixelRow> MaxPoolRows() { return kMaxPool; }
+std::span<const PixelRow> AveragePoolRows() { return kAveragePool; }
+std::span<const PixelRow> DepthwiseRows() { return kDepthwise; }
+
+bool Takes(const PixelRow& row, const PixelsArgs& args) { return args.channels % row.values == 0; }
+bool Takes(const PixelRow& row, const PoolArgs& args) {
+  return args.window.channels % row.values == 0;
+}
+bool Takes(const PixelRow& row, const DepthwiseArgs& args) {
+  return args.out_channels % row.values == 0;
+}
+
+LaunchSize Prepare(const PixelRow& row, PixelsArgs& args) {
+  return ForEachPixel(row, args.pixels, args.channels, args.program, args.lanes);
+}
+LaunchSize Prepare(const PixelRow& row, PoolArgs& args) {
+  return ForEachPixel(row, OutPixels(args.window), args.window.channels, args.program, args.lanes);
+}
+LaunchSize Prepare(const PixelRow& row, DepthwiseArgs& args) {
+  return ForEachPixel(row, OutPixels(args.window), args.out_channels, args.program, args.lanes);
+}
+
+}  // namespace larq_engine::cuda
