@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from larq_engine.converter.activations import fused_activation
 from larq_engine.converter.float_order import (
     Function,
     evaluate_flushed,
@@ -23,7 +24,7 @@ from larq_engine.converter.float_order import (
 )
 from larq_engine.converter.graph import Array, Op, Tensor
 from larq_engine.converter.lce_ops import MOST_BITS, constant, reshape, transpose
-from larq_engine.converter.not_negative import is_not_negative
+from larq_engine.converter.ranges import find_range
 from larq_engine.converter.rules_activation import find_clamp
 from larq_engine.converter.rules_bits import step_of
 from larq_engine.converter.rules_fuse import per_channel
@@ -225,7 +226,7 @@ def _find_float_levels(tensor: Tensor) -> Levels | None:
         op = x.producer
         # What does the same to all channels does so in any order and shape.
         alike = len(of_all) == len(functions)
-        if op.kind == "TRANSPOSE" and found is None and alike:
+        if op.kind == "TRANSPOSE" and alike:
             turned = _turned(op, order)
             if turned is None or quantized is not tensor or is_reshaped:
                 break
@@ -268,7 +269,8 @@ _CHOICES = ("SELECT", "SELECT_V2")  # by which a clamp may be written
 
 
 def _clamps(op: Op) -> bool:
-    return op.known.clamp is not None or op.kind in ("MINIMUM", "MAXIMUM", *_CHOICES)
+    is_clamp = op.known.clamp is not None or op.kind in ("MINIMUM", "MAXIMUM", *_CHOICES)
+    return is_clamp or bool(fused_activation(op))
 
 
 def _turned(op: Op, order: tuple[int, ...] | None) -> tuple[tuple[int, ...], Tensor] | None:
@@ -305,9 +307,9 @@ def _levels(
     channels: int,
     order: tuple[int, ...] | None,
 ) -> Levels | None:
-    lowest = np.float32(0) if is_not_negative(x) else -np.finfo(np.float32).max
+    low, high = find_range(x)
     found, flushed = (
-        _find(functools.partial(evaluate_flushed, functions, small), lowest, channels)
+        _find(functools.partial(evaluate_flushed, functions, small), low, high, channels)
         for small in (keep, flush)
     )
     if found is None or flushed is None:
@@ -326,18 +328,23 @@ def _levels(
 
 
 def _find(
-    function: Function, lowest: np.float32, channels: int
+    function: Function, low: int | None, high: int | None, channels: int
 ) -> tuple[Array, tuple[float, ...]] | None:
-    """The numbers where a monotone function changes, and its values; all channels alike."""
-    largest = np.full(channels, np.finfo(np.float32).max, np.float32)
-    start = np.full(channels, lowest, np.float32)
+    """The numbers where a monotone function changes, and its values; all channels alike.
+
+    They are between what is the least and the largest that the function is given.
+    """
+    most = np.finfo(np.float32).max
+    start = np.full(channels, -most if low is None else low, np.float32)
+    largest = np.full(channels, most if high is None else high, np.float32)
     with np.errstate(all="ignore"):
         last = function(largest)
-        ends = [(np.float32(np.inf), last)]
-        if lowest < 0:
-            ends.append((np.float32(-np.inf), function(start)))
-        beyond = all(np.array_equal(function(np.full_like(start, end)), at) for end, at in ends)
-        if not beyond or not np.isfinite(last).all() or (last != last[0]).any():
+        beyond = [(np.inf, last)] if high is None else []
+        if low is None:
+            beyond.append((-np.inf, function(start)))
+        if any((function(np.full_like(start, end)) != at).any() for end, at in beyond):
+            return None
+        if not np.isfinite(last).all() or (last != last[0]).any():
             return None
         levels = _column_values(function, start, largest)
         if levels is None or len(levels) < 2:

@@ -81,7 +81,7 @@ def _groups(tensor: Tensor) -> Sequence[Sequence[Tensor]]:
         fill = given[2:] if op.kind == "PADV2" else []
         return [[given[0], *fill]]
     if op.kind == "MAX_POOL_2D":
-        return [[_without_pads(op, given[0])]]
+        return [[without_pads(op, given[0])]]
     if op.known.moved is not None:
         return [[value for value in op.inputs[op.known.moved] if value is not None]]
     if op.kind in _OF_SUCH:
@@ -93,7 +93,7 @@ def _is_even(power: Tensor) -> bool:
     return power.data is not None and bool((np.mod(power.data, 2) == 0).all())
 
 
-def _without_pads(pool: Op, x: Tensor) -> Tensor:
+def without_pads(pool: Op, x: Tensor) -> Tensor:
     """What a max pooling takes its values of, if no window has but the padding before it.
 
     PyTorch's max pooling pads with -infinity.

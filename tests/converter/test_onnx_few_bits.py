@@ -84,6 +84,23 @@ def test_rounding(mode, zero_point, rng):
     assert converted.report.layers[1].became == ("binary" if is_binary else "weights only")
 
 
+@pytest.mark.parametrize(("low", "high", "bits"), [(0.0, 6.0, 3), (-1.0, 1.0, 2)])
+@pytest.mark.parametrize("is_binary", [True, False])
+def test_a_rounding_behind_a_clamp(is_binary, low, high, bits, rng):
+    """As relu6 and hardtanh before it come out of PyTorch."""
+    net = OnnxNet()
+    x = net.input(*_IMAGE)
+    if is_binary:
+        x = net.conv(net.bipolar(x), net.bipolar(steps(rng, 24, 40, 3, 3)), name="first")
+    else:
+        x = net.conv(x, steps(rng, 24, 40, 3, 3), name="first")
+    x = net.op("Round", net.op("Clip", x, np.float32(low), np.float32(high)))
+    y = net.conv(x, net.bipolar(steps(rng, 16, 24, 3, 3)), name="second")
+    converted = compare(net.finish(y), [_image(rng)])
+    found = [(layer.became, layer.input_bits) for layer in converted.report.layers]
+    assert found == [("binary", 1) if is_binary else ("float", 32), ("binary", bits)]
+
+
 def test_a_scale_for_each_channel(rng):
     """Then numbers differ between channels, which no layer can be binary with."""
     net = OnnxNet()

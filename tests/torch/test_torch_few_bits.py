@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
 import larq_engine
@@ -206,3 +207,40 @@ def test_max_pooling_of_a_quantizer():
     found = {layer.name: layer.became for layer in converted.report.layers}
     assert found == {"first": "float", "conv": "binary", "scores": "binary"}
     assert "agree with PyTorch" in converted.report.self_check
+
+
+class _Rounded(nn.Module):
+    """A clamp that litert_torch fuses into the layer before it, a rounding, and a binary layer."""
+
+    def __init__(self, clamp, *, is_binary):
+        super().__init__()
+        self.first, self.second = nn.Conv2d(8, 24, 3, bias=False), nn.Conv2d(24, 12, 3, bias=False)
+        for layer in (self.first, self.second):
+            layer.weight.data = torch.randint(1, 9, layer.weight.shape) * torch.where(
+                layer.weight < 0, -0.25, 0.25
+            )
+        self.clamp, self.is_binary = clamp, is_binary
+
+    def forward(self, x):
+        x = F.conv2d(_signs(x), _signs(self.first.weight) / 8) if self.is_binary else self.first(x)
+        return F.conv2d(torch.round(self.clamp(x)), _signs(self.second.weight))
+
+
+def _signs(x):
+    return torch.where(x >= 0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize(("clamp", "bits"), [(F.relu6, 3), (F.hardtanh, 2)])
+@pytest.mark.parametrize("is_binary", [True, False])
+def test_a_rounding_behind_a_fused_clamp(is_binary, clamp, bits):
+    torch.manual_seed(1)
+    net = _Rounded(clamp, is_binary=is_binary).eval()
+    images = torch.randint(-16, 17, (2, 8, 8, 7)) / 4
+    converted = larq_engine.convert_torch(net, images[:1])
+    found = [(layer.became, layer.input_bits) for layer in converted.report.layers]
+    assert found == [("binary", 1) if is_binary else ("float", 32), ("binary", bits)]
+    assert "agree with PyTorch" in converted.report.self_check
+    with torch.no_grad():
+        expected = net(images).numpy()
+    got = larq_engine.Interpreter(converted).predict(images.numpy())
+    np.testing.assert_array_equal(got, expected)
