@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 namespace larq_engine::testing {
 
@@ -12,8 +13,11 @@ struct EmulatedImageKernel {
   const char* name;
   size_t args_bytes;  // of its one parameter, which is copied when it is launched
   // `order` chooses in which order its threads run; early copies arrive before they are waited for.
+  // A launch that begins early completes those before with `complete_earlier` when it waits for
+  // them; for others that is empty.
   void (*run)(const void* args, const unsigned grid[3], const unsigned block[3],
-              size_t shared_bytes, uint64_t order, bool early_copies);
+              size_t shared_bytes, uint64_t order, bool early_copies,
+              const std::function<void()>& complete_earlier);
 };
 
 struct EmulatedImage {

@@ -12,13 +12,15 @@ namespace larq_engine::testing {
 namespace {
 
 void Run(const char* name, const void* args, const unsigned grid[3], const unsigned block[3],
-         size_t shared_bytes, uint64_t order, bool early_copies) {
+         size_t shared_bytes, uint64_t order, bool early_copies,
+         const std::function<void()>& complete_earlier) {
   using emulated_gpu::Options;
   LaunchEmulated(*FindEmulatedKernel(name), args, {grid[0], grid[1], grid[2]},
                  {block[0], block[1], block[2]}, shared_bytes,
                  {.order = static_cast<Options::Order>(order % (Options::kRandom + 1)),
                   .seed = order,
-                  .early_copies = early_copies});
+                  .early_copies = early_copies,
+                  .complete_earlier = complete_earlier});
 }
 
 EmulatedImage MakeImage() {
@@ -26,8 +28,9 @@ EmulatedImage MakeImage() {
 #define LARQ_ENGINE_CUDA_KERNEL(name, ...)                                                    \
   {"larq_engine_" #name, FindEmulatedKernel(#name)->args_bytes,                               \
    [](const void* args, const unsigned grid[3], const unsigned block[3], size_t shared_bytes, \
-      uint64_t order,                                                                         \
-      bool early_copies) { Run(#name, args, grid, block, shared_bytes, order, early_copies); }},
+      uint64_t order, bool early_copies, const std::function<void()>& complete_earlier) {     \
+     Run(#name, args, grid, block, shared_bytes, order, early_copies, complete_earlier);      \
+   }},
 #include "larq_engine/kernels/cuda/kernels.inc"
 #undef LARQ_ENGINE_CUDA_KERNEL
   };

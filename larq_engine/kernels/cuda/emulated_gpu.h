@@ -6,6 +6,8 @@
 //  - Products of warpgroups, which are asynchronous too, are computed at once where copies are
 //  late,
 //    and as late as the rules allow where copies are early. They see copies after a fence alone.
+//  - What the launches before have written is there when a thread has waited for it, and not
+//  before.
 //  - Shared memory is exactly as large as asked for, and full of rubbish.
 // A kernel that breaks a rule ends the process with a message that names block and thread.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_EMULATED_GPU_H_
@@ -23,9 +25,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <random>
 #include <string>
@@ -37,7 +41,6 @@
 
 #ifdef __SANITIZE_THREAD__
 #include <condition_variable>
-#include <mutex>
 #include <thread>
 #else
 #include <ucontext.h>
@@ -63,6 +66,9 @@ struct Options {
   Order order = kInTurns;
   uint64_t seed = 0;          // of kRandom
   bool early_copies = false;  // and late products
+  // Completes the launches before, for a launch that begins early: it is called when a thread waits
+  // for them, and each has to. Where there is none, they are complete.
+  std::function<void()> complete_earlier = {};
 };
 
 struct Counters {
@@ -138,6 +144,7 @@ struct Thread {
   std::vector<Copy> unfenced_copies;           // which products do not see yet
   std::vector<uint32_t> unfenced_barriers;     // of which copies do not know yet
   bool registers_are_fenced = false;
+  bool has_waited_for_launches = false;
   std::vector<Product> open_products;
   std::vector<std::vector<Product>> product_groups;
 #ifndef __SANITIZE_THREAD__
@@ -157,6 +164,7 @@ struct Block {
   Dim3 grid;
   Options options;
   const std::function<void()>* kernel = nullptr;
+  std::once_flag* earlier_launches = nullptr;  // of all blocks
   std::vector<Thread> threads;
   std::vector<Warp> warps;
   Barrier barrier;
@@ -244,6 +252,17 @@ inline void Wait(Barrier& barrier) {
 }
 
 #endif
+
+inline void WaitForEarlierLaunches() {
+  MyThread().has_waited_for_launches = true;
+  const std::function<void()>& complete = MyBlock().options.complete_earlier;
+  if (!complete) return;
+  std::call_once(*MyBlock().earlier_launches, [&complete] {
+    Thread* const me = running;
+    complete();  // which may run a launch, on this thread's stack
+    running = me;
+  });
+}
 
 inline void BlockBarrier() { Wait(MyBlock().barrier); }
 inline void WarpBarrier() { Wait(MyWarp().barrier); }
@@ -366,6 +385,9 @@ inline void RunThread(Thread& thread) {
     if (!group.empty()) Fail("products were not waited for");
   }
   if (!thread.open_products.empty()) Fail("products are in no group");
+  if (thread.block->options.complete_earlier && !thread.has_waited_for_launches) {
+    Fail("it ends and has not waited for the launches before");
+  }
 }
 
 #ifdef __SANITIZE_THREAD__
@@ -431,7 +453,11 @@ inline void SwitchToThread(Thread& thread) {
 }
 
 inline void RunBlock(Block& block) {
-  static thread_local Stacks stacks;
+  // A launch may run while a thread of another one waits for it.
+  static thread_local std::deque<Stacks> stacks_of_launches;
+  static thread_local size_t running_launches = 0;
+  if (stacks_of_launches.size() == running_launches) stacks_of_launches.emplace_back();
+  Stacks& stacks = stacks_of_launches[running_launches++];
   for (Thread& thread : block.threads) {
     thread.stack = stacks.At(thread.number);
     getcontext(&thread.context);
@@ -463,6 +489,7 @@ inline void RunBlock(Block& block) {
       running = &thread;
       if (!thread.is_done) Fail(kDeadlock);
     }
+    --running_launches;
     return;
   }
 }
@@ -507,6 +534,7 @@ class SharedBytes {
 inline Counters Launch(const std::function<void()>& kernel, Dim3 grid, Dim3 size,
                        size_t shared_bytes, const Options& options) {
   Counters counters;
+  std::once_flag earlier_launches;
   const size_t thread_count = size_t{size.x} * size.y * size.z;
   for (size_t i = 0; i < size_t{grid.x} * grid.y * grid.z; ++i) {
     Block block(thread_count, (thread_count + kWarpLanes - 1) / kWarpLanes);
@@ -516,6 +544,7 @@ inline Counters Launch(const std::function<void()>& kernel, Dim3 grid, Dim3 size
     block.grid = grid;
     block.options = options;
     block.kernel = &kernel;
+    block.earlier_launches = &earlier_launches;
     block.barrier.expected = thread_count;
     for (size_t n = 0; n < thread_count; ++n) {
       Thread& thread = block.threads[n];

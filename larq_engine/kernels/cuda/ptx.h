@@ -145,6 +145,24 @@ LE_DEVICE void WaitCopies() {
 #endif
 }
 
+// Until the launches before this one are complete, and what they wrote is seen.
+LE_DEVICE void WaitForEarlierLaunches() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#elif defined(__CUDACC__)
+  asm volatile("griddepcontrol.wait;\n" ::: "memory");
+#else
+  emulated_gpu::WaitForEarlierLaunches();
+#endif
+}
+
+// When all blocks of this launch have come here or ended, the next one may begin if it is one that
+// begins early.
+LE_DEVICE void LetNextLaunchBegin() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;\n" ::: "memory");
+#endif
+}
+
 }  // namespace larq_engine::cuda
 
 #endif  // LARQ_ENGINE_KERNELS_CUDA_PTX_H_

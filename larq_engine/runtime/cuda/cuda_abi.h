@@ -139,6 +139,34 @@ enum CUdriverProcAddressQueryResult : unsigned {
   CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT = 2,
 };
 
+enum CUlaunchAttributeID : unsigned {
+  CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6,
+};
+
+union CUlaunchAttributeValue {
+  char pad[64];
+  int programmaticStreamSerializationAllowed;
+};
+
+struct CUlaunchAttribute {
+  CUlaunchAttributeID id;
+  char pad[8 - sizeof(CUlaunchAttributeID)];
+  CUlaunchAttributeValue value;
+};
+
+struct CUlaunchConfig {
+  unsigned gridDimX;
+  unsigned gridDimY;
+  unsigned gridDimZ;
+  unsigned blockDimX;
+  unsigned blockDimY;
+  unsigned blockDimZ;
+  unsigned sharedMemBytes;
+  CUstream hStream;
+  CUlaunchAttribute* attrs;
+  unsigned numAttrs;
+};
+
 // Of cuMemHostAlloc: pinned for all contexts. A macro in the official header.
 inline constexpr unsigned CU_MEMHOSTALLOC_PORTABLE = 1;
 
@@ -204,6 +232,11 @@ using CuGetProcAddress = CUresult(const char* symbol, void** function, int versi
   ROW(cuLaunchKernel, (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,    \
                        unsigned block_x, unsigned block_y, unsigned block_z,                      \
                        unsigned shared_bytes, CUstream stream, void** parameters, void** extra))
+
+// The same of functions without which the engine does what it does in another way.
+#define LARQ_ENGINE_OPTIONAL_CUDA_FUNCTIONS(ROW) \
+  ROW(cuLaunchKernelEx,                          \
+      (const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra))
 
 }  // namespace larq_engine
 

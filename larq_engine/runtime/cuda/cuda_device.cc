@@ -9,6 +9,13 @@ namespace {
 // What kernels may have of shared memory without being asked for more.
 constexpr uint32_t kSharedBytesOfAll = 48 << 10;
 
+// Chips of 9.0 and newer can, and graphs know how since CUDA 12.3.
+bool CanBeginLaunchesEarly(const CudaDriver& driver, const cuda::Chip& chip) {
+  constexpr int kOldestDriver = 12030;
+  return chip.compute_capability >= 90 && driver.version >= kOldestDriver &&
+         driver.cuLaunchKernelEx.pointer != nullptr;
+}
+
 std::string Dotted(int compute_capability) {
   return std::to_string(compute_capability / 10) + "." + std::to_string(compute_capability % 10);
 }
@@ -37,6 +44,7 @@ CudaDevice::CudaDevice(const CudaDriver& driver, const LarqEngineCudaImage& imag
   driver_.Call(driver_.cuDeviceGetAttribute, &chip_.multiprocessors,
                CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device_);
   chip_.compute_capability = 10 * major + minor;
+  begins_launches_early_ = CanBeginLaunchesEarly(driver_, chip_);
   driver_.Call(driver_.cuDevicePrimaryCtxRetain, &context_, device_);
   try {
     Load(image);

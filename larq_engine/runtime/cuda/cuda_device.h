@@ -53,6 +53,9 @@ class CudaDevice {
   const cuda::Chip& chip() const { return chip_; }
   // Its name and what bounds its speed, and the driver.
   std::string Description() const;
+  // Tells whether a launch may begin before the one before it is complete
+  // (kernels/cuda/run_kernel.h).
+  bool begins_launches_early() const { return begins_launches_early_; }
   CUfunction Function(cuda::KernelId kernel) const {
     return functions_[static_cast<size_t>(kernel)];
   }
@@ -69,6 +72,7 @@ class CudaDevice {
   CUlibrary library_ = nullptr;
   std::string name_;
   cuda::Chip chip_;
+  bool begins_launches_early_ = false;
   std::vector<CUfunction> functions_;  // by KernelId
 };
 

@@ -44,7 +44,7 @@ CudaQueue::~CudaQueue() {
   device_->Releasing([&] { (void)driver().cuStreamDestroy(stream_); });
 }
 
-void CudaQueue::Add(const Launch& launch, CUstream stream) const {
+void CudaQueue::Add(const Launch& launch, CUstream stream, Begin begin) const {
   const cuda::LaunchSize& size = launch.size;
   if (size.blocks > kMostBlocks) {
     throw OpError("expected at most " + std::to_string(kMostBlocks) +
@@ -57,9 +57,27 @@ void CudaQueue::Add(const Launch& launch, CUstream stream) const {
     std::memcpy(reinterpret_cast<std::byte*>(args.data()) + map.at, made.get(), sizeof(*made));
   }
   void* parameters[] = {args.data()};
-  driver().Call(driver().cuLaunchKernel, device_->Function(launch.kernel),
-                static_cast<unsigned>(size.blocks), 1, 1, size.threads, 1, 1, size.shared_bytes,
-                stream, parameters, nullptr);
+  const CUfunction function = device_->Function(launch.kernel);
+  const auto blocks = static_cast<unsigned>(size.blocks);
+  if (begin == Begin::kInTurn || !device_->begins_launches_early()) {
+    driver().Call(driver().cuLaunchKernel, function, blocks, 1, 1, size.threads, 1, 1,
+                  size.shared_bytes, stream, parameters, nullptr);
+    return;
+  }
+  CUlaunchAttribute early{};
+  early.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  early.value.programmaticStreamSerializationAllowed = 1;
+  const CUlaunchConfig config = {.gridDimX = blocks,
+                                 .gridDimY = 1,
+                                 .gridDimZ = 1,
+                                 .blockDimX = size.threads,
+                                 .blockDimY = 1,
+                                 .blockDimZ = 1,
+                                 .sharedMemBytes = size.shared_bytes,
+                                 .hStream = stream,
+                                 .attrs = &early,
+                                 .numAttrs = 1};
+  driver().Call(driver().cuLaunchKernelEx, &config, function, parameters, nullptr);
 }
 
 }  // namespace larq_engine

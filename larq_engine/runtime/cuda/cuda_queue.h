@@ -10,6 +10,15 @@
 
 namespace larq_engine {
 
+// When a launch begins.
+enum class Begin {
+  kInTurn,  // when all that is before it in its stream is complete
+  // When the blocks of the launch before it have begun, where the device can do that: its kernel
+  // waits by itself until that launch is complete. That one has to be a launch of ours, whose
+  // kernel lets it begin.
+  kEarly,
+};
+
 class CudaQueue {
  public:
   explicit CudaQueue(std::shared_ptr<CudaDevice> device);
@@ -22,8 +31,8 @@ class CudaQueue {
   CUstream stream() const { return stream_; }
 
   // To this stream or to another, such as one whose launches become a graph.
-  void Add(const Launch& launch, CUstream stream) const;
-  void Add(const Launch& launch) const { Add(launch, stream_); }
+  void Add(const Launch& launch, CUstream stream, Begin begin) const;
+  void Add(const Launch& launch) const { Add(launch, stream_, Begin::kInTurn); }
 
   // Throws OpError with what failed of all that was queued.
   void Wait() const { driver().Call(driver().cuStreamSynchronize, stream_); }

@@ -14,16 +14,22 @@ namespace {
                 " or newer, got one " + got + ": update the driver");
 }
 
+// Tells whether there is one.
 template <typename... Args>
-void Find(CuGetProcAddress* find, int version, CudaFunction<CUresult(Args...)>& function) {
+bool FindIfThere(CuGetProcAddress* find, CudaFunction<CUresult(Args...)>& function) {
   void* pointer = nullptr;
   CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
   // Drivers differ in whether they report a function that they lack as a failure of the call.
-  if (find(function.name, &pointer, kCudaInterface, 0, &status) != CUDA_SUCCESS ||
-      pointer == nullptr) {
+  if (find(function.name, &pointer, kCudaInterface, 0, &status) != CUDA_SUCCESS) return false;
+  function.pointer = reinterpret_cast<CUresult (*)(Args...)>(pointer);
+  return pointer != nullptr;
+}
+
+template <typename... Args>
+void Find(CuGetProcAddress* find, int version, CudaFunction<CUresult(Args...)>& function) {
+  if (!FindIfThere(find, function)) {
     FailTooOld("for " + CudaVersionText(version) + " without " + function.name);
   }
-  function.pointer = reinterpret_cast<CUresult (*)(Args...)>(pointer);
 }
 
 }  // namespace
@@ -68,6 +74,9 @@ CudaDriver LoadCudaDriver(const SymbolFinder& find) {
   }
 #define LARQ_ENGINE_CUDA_FIND(function, parameters) Find(get, driver.version, driver.function);
   LARQ_ENGINE_CUDA_FUNCTIONS(LARQ_ENGINE_CUDA_FIND)
+#undef LARQ_ENGINE_CUDA_FIND
+#define LARQ_ENGINE_CUDA_FIND(function, parameters) (void)FindIfThere(get, driver.function);
+  LARQ_ENGINE_OPTIONAL_CUDA_FUNCTIONS(LARQ_ENGINE_CUDA_FIND)
 #undef LARQ_ENGINE_CUDA_FIND
   driver.process = getpid();
   driver.Call(driver.cuInit, 0);

@@ -33,6 +33,7 @@ struct CudaDriver {
 #define LARQ_ENGINE_CUDA_MEMBER(function, parameters) \
   CudaFunction<CUresult parameters> function = {#function, nullptr};
   LARQ_ENGINE_CUDA_FUNCTIONS(LARQ_ENGINE_CUDA_MEMBER)
+  LARQ_ENGINE_OPTIONAL_CUDA_FUNCTIONS(LARQ_ENGINE_CUDA_MEMBER)  // null where there is none
 #undef LARQ_ENGINE_CUDA_MEMBER
 
   int version = 0;    // 12040 is CUDA 12.4: the newest that the driver knows
@@ -63,7 +64,7 @@ struct CudaDriver {
 // The address of what a library exports, null if it does not.
 using SymbolFinder = std::function<void*(const char* name)>;
 
-// Finds all functions and calls cuInit. Throws OpError that says what is missing.
+// Finds the functions and calls cuInit. Throws OpError that says what is missing.
 CudaDriver LoadCudaDriver(const SymbolFinder& find);
 
 // The driver of this machine, loaded at the first call that does not throw OpError.

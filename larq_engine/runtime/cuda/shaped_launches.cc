@@ -102,9 +102,14 @@ void ShapedLaunches::Capture() {
   CUgraph graph = nullptr;
   try {
     driver.Call(driver.cuStreamBeginCapture, stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    // The first follows copies, or launches of who knows whom.
+    Begin begin = Begin::kInTurn;
     for (const PlannedChain& planned : chains_) {
       ForOperator(FirstOp(planned).name, [&] {
-        for (const Launch& launch : planned.launches) queue.Add(launch, stream);
+        for (const Launch& launch : planned.launches) {
+          queue.Add(launch, stream, begin);
+          begin = Begin::kEarly;
+        }
       });
     }
     driver.Call(driver.cuStreamEndCapture, stream, &graph);

@@ -35,7 +35,9 @@ bool WorksOnABrokenDevice(std::string_view name) {
          IsOneOf(name, {"cuCtxPushCurrent", "cuCtxPopCurrent"});
 }
 
-bool Launches(std::string_view name) { return IsOneOf(name, {"cuLaunchKernel", "cuGraphLaunch"}); }
+bool Launches(std::string_view name) {
+  return IsOneOf(name, {"cuLaunchKernel", "cuLaunchKernelEx", "cuGraphLaunch"});
+}
 
 bool IsFault(CUresult result) {
   return result == CUDA_ERROR_ILLEGAL_ADDRESS || (result >= 710 && result <= 719);
@@ -97,11 +99,13 @@ struct Entry;
 constexpr const char* kNames[] = {
 #define LARQ_ENGINE_FAKE_NAME(name, parameters) #name,
     LARQ_ENGINE_CUDA_FUNCTIONS(LARQ_ENGINE_FAKE_NAME)
+        LARQ_ENGINE_OPTIONAL_CUDA_FUNCTIONS(LARQ_ENGINE_FAKE_NAME)
 #undef LARQ_ENGINE_FAKE_NAME
 };
 enum Index : size_t {
 #define LARQ_ENGINE_FAKE_INDEX(name, parameters) k_##name,
   LARQ_ENGINE_CUDA_FUNCTIONS(LARQ_ENGINE_FAKE_INDEX)
+      LARQ_ENGINE_OPTIONAL_CUDA_FUNCTIONS(LARQ_ENGINE_FAKE_INDEX)
 #undef LARQ_ENGINE_FAKE_INDEX
 };
 
@@ -116,6 +120,7 @@ void* const kFunctions[] = {
 #define LARQ_ENGINE_FAKE_FUNCTION(name, parameters) \
   reinterpret_cast<void*>(Entry<void parameters, &calls::name, k_##name>::Function),
     LARQ_ENGINE_CUDA_FUNCTIONS(LARQ_ENGINE_FAKE_FUNCTION)
+        LARQ_ENGINE_OPTIONAL_CUDA_FUNCTIONS(LARQ_ENGINE_FAKE_FUNCTION)
 #undef LARQ_ENGINE_FAKE_FUNCTION
 };
 
@@ -129,7 +134,7 @@ CUresult GetProcAddress(const char* name, void** function, int version, uint64_t
   if (version != kCudaInterface || flags != 0) {
     Misused("%s is asked for with version %d", name, version);
   }
-  *function = FindFunction(name);
+  *function = TheFakeDriver().lacking == name ? nullptr : FindFunction(name);
   const bool found = *function != nullptr;
   *status = found ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   return found ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;

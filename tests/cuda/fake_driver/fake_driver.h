@@ -12,6 +12,7 @@
 //   FAKE_CUDA_DEVICES=2                 devices; 1 unless said otherwise
 //   FAKE_CUDA_VERSION=11040             of the driver
 //   FAKE_CUDA_COMPUTE_CAPABILITY=70     of the devices; 90 unless said otherwise
+//   FAKE_CUDA_LACKS=cuLaunchKernelEx    the function that the driver does not have
 //   FAKE_CUDA_MEMORY=1000000            bytes of each device; 1 GiB unless said otherwise
 #ifndef LARQ_ENGINE_TESTS_CUDA_FAKE_DRIVER_FAKE_DRIVER_H_
 #define LARQ_ENGINE_TESTS_CUDA_FAKE_DRIVER_FAKE_DRIVER_H_

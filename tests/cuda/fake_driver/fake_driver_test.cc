@@ -30,20 +30,27 @@ struct AddArgs {
   int* values;
   int addend;
 };
-void Add(const void* args, const unsigned grid[3], const unsigned block[3], size_t, uint64_t,
-         bool) {
+using Complete = std::function<void()>;
+void Add(const void* args, const unsigned grid[3], const unsigned block[3], size_t, uint64_t, bool,
+         const Complete&) {
   const auto& a = *static_cast<const AddArgs*>(args);
   for (unsigned i = 0; i < grid[0] * block[0]; ++i) a.values[i] += a.addend;
 }
 
 std::string log_of_notes;
-void Note(const void* args, const unsigned*, const unsigned*, size_t, uint64_t, bool) {
+void Note(const void* args, const unsigned*, const unsigned*, size_t, uint64_t, bool,
+          const Complete& complete_earlier) {
+  if (complete_earlier) {
+    log_of_notes += "early ";
+    complete_earlier();
+  }
   log_of_notes += *static_cast<const char*>(args);
 }
 
 std::set<uint64_t> orders;
 std::set<bool> early_copies;
-void NoteOrder(const void*, const unsigned*, const unsigned*, size_t, uint64_t order, bool early) {
+void NoteOrder(const void*, const unsigned*, const unsigned*, size_t, uint64_t order, bool early,
+               const Complete&) {
   orders.insert(order);
   early_copies.insert(early);
 }
@@ -126,6 +133,14 @@ class FakeDriverTest : public ::testing::Test {
   }
   void LaunchNote(char note, CUstream stream) {
     ASSERT_EQ(Launch("note", &note, stream, {1, 1, 1}, {1, 1, 1}), CUDA_SUCCESS);
+  }
+  void LaunchNoteEarly(char note, CUstream stream) {
+    CUlaunchAttribute early{};
+    early.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    early.value.programmaticStreamSerializationAllowed = 1;
+    const CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, stream, &early, 1};
+    void* parameters[] = {&note};
+    driver_.Call(driver_.cuLaunchKernelEx, &config, Function("note"), parameters, nullptr);
   }
   CUresult Synchronize(CUstream stream) { return driver_.cuStreamSynchronize(stream); }
 
@@ -488,6 +503,28 @@ TEST_F(FakeDriverTest, ImagesThatDevicesRefuse) {
   EXPECT_EQ(driver_.cuLibraryGetKernel(&kernel, library_, "nothing"), CUDA_ERROR_NOT_FOUND);
 }
 
+TEST_F(FakeDriverTest, LaunchesThatMayBeginEarlySometimesDo) {
+  std::set<std::string> logs;
+  for (int i = 0; i < 20; ++i) {
+    log_of_notes.clear();
+    LaunchNote('a', stream_);
+    LaunchNoteEarly('b', stream_);
+    LaunchNoteEarly('c', stream_);
+    EXPECT_EQ(Synchronize(stream_), CUDA_SUCCESS);
+    logs.insert(log_of_notes);
+  }
+  EXPECT_EQ(logs, (std::set<std::string>{"abc", "aearly bc", "early abc"}));
+}
+
+TEST_F(FakeDriverDeathTest, LaunchesBeginEarlyBehindLaunchesOnly) {
+  EXPECT_DEATH(LaunchNoteEarly('a', stream_), "there is no launch before it in its stream");
+  LaunchNote('a', stream_);
+  LaunchNoteEarly('b', stream_);
+  driver_.Call(driver_.cuMemcpyHtoDAsync, Device(4), Pinned<int>(1), 4, stream_);
+  EXPECT_DEATH(LaunchNoteEarly('c', stream_), "there is no launch before it in its stream");
+  EXPECT_EQ(Synchronize(stream_), CUDA_SUCCESS);
+}
+
 // ---- Graphs
 
 class FakeGraphTest : public FakeDriverTest {
@@ -534,6 +571,25 @@ TEST_F(FakeGraphTest, RunsWhatWasRecordedEachTimeItIsLaunched) {
   driver_.Call(driver_.cuGraphExecDestroy, exec_);
   EXPECT_EQ(Synchronize(stream_), CUDA_SUCCESS);
   EXPECT_EQ(host[1], 22) << "was launched before it was destroyed";
+}
+
+TEST_F(FakeGraphTest, ItsLaunchesMayBeginEarlyAsWell) {
+  LaunchNote('a', stream_);
+  EXPECT_EQ(Synchronize(stream_), CUDA_SUCCESS);
+  Begin();
+  EXPECT_DEATH(LaunchNoteEarly('a', stream_), "there is no launch before it in its stream");
+  LaunchNote('a', stream_);
+  LaunchNoteEarly('b', stream_);
+  ASSERT_EQ(End(), CUDA_SUCCESS);
+  std::set<std::string> logs;
+  for (int i = 0; i < 20; ++i) {
+    log_of_notes.clear();
+    driver_.Call(driver_.cuGraphLaunch, exec_, stream_);
+    EXPECT_EQ(Synchronize(stream_), CUDA_SUCCESS);
+    logs.insert(log_of_notes);
+  }
+  driver_.Call(driver_.cuGraphExecDestroy, exec_);
+  EXPECT_EQ(logs, (std::set<std::string>{"ab", "early ab"}));
 }
 
 TEST_F(FakeGraphTest, WhatMayNotBeRecorded) {

@@ -15,6 +15,11 @@ uint64_t Setting(const char* name, uint64_t otherwise) {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
+std::string Text(const char* name) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? text : "";
+}
+
 void Drop(std::deque<QueuedWork>& queue) {
   for (const QueuedWork& work : queue) {
     if (work.records != nullptr) work.records->done = true;
@@ -28,6 +33,7 @@ FakeDriverState::FakeDriverState()
     : version(static_cast<int>(Setting("FAKE_CUDA_VERSION", 13000))),
       device_count(static_cast<int>(Setting("FAKE_CUDA_DEVICES", 1))),
       compute_capability(static_cast<int>(Setting("FAKE_CUDA_COMPUTE_CAPABILITY", 90))),
+      lacking(Text("FAKE_CUDA_LACKS")),
       device_memory(static_cast<size_t>(Setting("FAKE_CUDA_MEMORY", uint64_t{1} << 30))) {
   for (size_t i = 0; i < contexts.size(); ++i) contexts[i].device = static_cast<int>(i);
   if (device_count > static_cast<int>(contexts.size())) Misused("%d devices", device_count);
@@ -66,7 +72,15 @@ CUstream_st& FakeDriverState::CurrentStream(CUstream stream) {
 }
 
 void FakeDriverState::Enqueue(CUstream_st& stream, QueuedWork work) {
+  const bool follows_launch = !stream.capture ? stream.launched_last
+                              : stream.capture->work.empty()
+                                  ? false
+                                  : stream.capture->work.back().is_launch;
+  if (work.run_early && !follows_launch) {
+    Misused("a launch is to begin early, and there is no launch before it in its stream");
+  }
   if (!stream.capture) {
+    stream.launched_last = work.is_launch;
     stream.queue.push_back(std::move(work));
     most_uploads = std::max(most_uploads, QueuedUploads());
     uploaded_.notify_all();
@@ -76,11 +90,27 @@ void FakeDriverState::Enqueue(CUstream_st& stream, QueuedWork work) {
   }
 }
 
+size_t FakeDriverState::Run(const QueuedWork& work, const QueuedWork* next) {
+  const bool is_early = next != nullptr && next->run_early && random() % 2 == 1;
+  if (is_early) {
+    next->run_early(work.run);
+  } else if (work.run) {
+    work.run();
+  }
+  return is_early ? 2 : 1;
+}
+
 void FakeDriverState::RunFirst(CUstream_st& stream) {
-  const QueuedWork work = std::move(stream.queue.front());
-  stream.queue.pop_front();
-  if (work.run) work.run();
+  // What runs may drop what is queued.
+  std::deque<QueuedWork>& queue = stream.queue;
+  const QueuedWork work = std::move(queue.front());
+  queue.pop_front();
+  const QueuedWork next = queue.empty() ? QueuedWork{} : queue.front();
   now_ns_ += work.ns;
+  if (Run(work, &next) == 2) {
+    now_ns_ += next.ns;
+    if (!queue.empty()) queue.pop_front();
+  }
   if (work.records != nullptr) {
     work.records->done = true;
     work.records->ns = now_ns_;

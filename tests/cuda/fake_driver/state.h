@@ -46,6 +46,10 @@ struct CUevent_st {
 
 struct QueuedWork {
   std::function<void()> run = {};
+  // Of a launch that may begin early: runs it while what is before it is not complete, which it
+  // completes with its argument.
+  std::function<void(const std::function<void()>& complete_earlier)> run_early = {};
+  bool is_launch = false;
   uint64_t ns = 0;                                // that it takes
   std::shared_ptr<EventStamp> records = nullptr;  // behind it
   const void* host = nullptr;                     // memory that it copies from or to
@@ -63,6 +67,7 @@ struct StreamCapture {
 struct CUstream_st {
   CUcontext context;
   std::deque<QueuedWork> queue = {};
+  bool launched_last = false;  // what was queued last is a launch
   std::optional<StreamCapture> capture = std::nullopt;
 };
 
@@ -136,6 +141,7 @@ struct FakeDriverState {
   int version;
   int device_count;
   int compute_capability;
+  std::string lacking;  // the function that it does not have
   size_t device_memory;
   pid_t process = 0;  // that called cuInit
 
@@ -170,6 +176,8 @@ struct FakeDriverState {
   CUkern_st& Kernel(CUkernel kernel);
   CUfunc_st& Function(CUfunction function);
 
+  // Runs a piece of work, and the one behind it if that begins early: tells how many they were.
+  size_t Run(const QueuedWork& work, const QueuedWork* next);
   // To a stream's queue, or the graph that it records.
   void Enqueue(CUstream_st& stream, QueuedWork work);
   // Runs what is queued until the stamp, or all of the stream, is done.
@@ -217,6 +225,7 @@ std::vector<CUcontext>& PushedContexts();
 namespace calls {
 #define LARQ_ENGINE_FAKE_CALL(name, parameters) void name parameters;
 LARQ_ENGINE_CUDA_FUNCTIONS(LARQ_ENGINE_FAKE_CALL)
+LARQ_ENGINE_OPTIONAL_CUDA_FUNCTIONS(LARQ_ENGINE_FAKE_CALL)
 #undef LARQ_ENGINE_FAKE_CALL
 }  // namespace calls
 

@@ -1,6 +1,7 @@
 // Calls about what is queued: copies, launches, events, graphs.
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "tests/cuda/fake_driver/state.h"
 
@@ -46,10 +47,11 @@ std::shared_ptr<EventStamp> StampOf(CUevent event) {
 // Runs while the driver's mutex is held: it calls nothing of the driver.
 void RunKernel(const EmulatedImageKernel& kernel, const std::vector<std::byte>& args,
                const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
-               unsigned shared_bytes) {
+               unsigned shared_bytes, const std::function<void()>& complete_earlier) {
   FakeDriverState& state = TheFakeDriver();
   const uint64_t order = state.Draw();
-  kernel.run(args.data(), grid.data(), block.data(), shared_bytes, order, state.Draw() % 2 == 1);
+  kernel.run(args.data(), grid.data(), block.data(), shared_bytes, order, state.Draw() % 2 == 1,
+             complete_earlier);
 }
 
 // A launch whose failure was asked for breaks the device in its place.
@@ -57,11 +59,39 @@ QueuedWork Launched(QueuedWork work) {
   FakeDriverState& state = TheFakeDriver();
   const CUresult result = std::exchange(state.next_launch, CUDA_SUCCESS);
   if (result == CUDA_SUCCESS) return work;
-  return {.run = [result] { TheFakeDriver().Break(result); }};
+  return {.run = [result] { TheFakeDriver().Break(result); }, .is_launch = work.is_launch};
 }
 
 void CheckIsWithin(unsigned value, unsigned most) {
   if (value == 0 || value > most) throw Refused{CUDA_ERROR_INVALID_VALUE};
+}
+
+void Launch(CUfunction function, const CUlaunchConfig& config, void** parameters, void** extra,
+            bool is_early) {
+  CUstream_st& own = TheFakeDriver().CurrentStream(config.hStream);
+  const CUfunc_st& launched = TheFakeDriver().Function(function);
+  if (launched.context != own.context) Misused("a kernel is launched on another device");
+  if (parameters == nullptr || extra != nullptr) throw Refused{CUDA_ERROR_INVALID_VALUE};
+  CheckIsWithin(config.gridDimX, 0x7FFFFFFF);
+  CheckIsWithin(config.gridDimY, 65535);
+  CheckIsWithin(config.gridDimZ, 65535);
+  CheckIsWithin(config.blockDimX, 1024);
+  CheckIsWithin(config.blockDimY, 1024);
+  CheckIsWithin(config.blockDimZ, 64);
+  CheckIsWithin(config.blockDimX * config.blockDimY * config.blockDimZ, 1024);
+  if (config.sharedMemBytes > launched.max_shared_bytes) throw Refused{CUDA_ERROR_INVALID_VALUE};
+  const auto* args = static_cast<const std::byte*>(parameters[0]);
+  const auto run = [&kernel = *launched.kernel,
+                    copy = std::vector<std::byte>(args, args + launched.kernel->args_bytes),
+                    grid = std::array{config.gridDimX, config.gridDimY, config.gridDimZ},
+                    block = std::array{config.blockDimX, config.blockDimY, config.blockDimZ},
+                    shared_bytes =
+                        config.sharedMemBytes](const std::function<void()>& complete_earlier) {
+    RunKernel(kernel, copy, grid, block, shared_bytes, complete_earlier);
+  };
+  QueuedWork work = {.run = [run] { run({}); }, .is_launch = true, .ns = kLaunchNs};
+  if (is_early) work.run_early = run;
+  TheFakeDriver().Enqueue(own, Launched(std::move(work)));
 }
 
 }  // namespace
@@ -107,25 +137,35 @@ void cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream 
 void cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                     CUstream stream, void** parameters, void** extra) {
-  CUstream_st& own = TheFakeDriver().CurrentStream(stream);
-  const CUfunc_st& launched = TheFakeDriver().Function(function);
-  if (launched.context != own.context) Misused("a kernel is launched on another device");
-  if (parameters == nullptr || extra != nullptr) throw Refused{CUDA_ERROR_INVALID_VALUE};
-  CheckIsWithin(grid_x, 0x7FFFFFFF);
-  CheckIsWithin(grid_y, 65535);
-  CheckIsWithin(grid_z, 65535);
-  CheckIsWithin(block_x, 1024);
-  CheckIsWithin(block_y, 1024);
-  CheckIsWithin(block_z, 64);
-  CheckIsWithin(block_x * block_y * block_z, 1024);
-  if (shared_bytes > launched.max_shared_bytes) throw Refused{CUDA_ERROR_INVALID_VALUE};
-  const auto* args = static_cast<const std::byte*>(parameters[0]);
-  const auto run = [&kernel = *launched.kernel,
-                    copy = std::vector<std::byte>(args, args + launched.kernel->args_bytes),
-                    grid = std::array{grid_x, grid_y, grid_z},
-                    block = std::array{block_x, block_y, block_z},
-                    shared_bytes] { RunKernel(kernel, copy, grid, block, shared_bytes); };
-  TheFakeDriver().Enqueue(own, Launched({.run = run, .ns = kLaunchNs}));
+  const CUlaunchConfig config = {.gridDimX = grid_x,
+                                 .gridDimY = grid_y,
+                                 .gridDimZ = grid_z,
+                                 .blockDimX = block_x,
+                                 .blockDimY = block_y,
+                                 .blockDimZ = block_z,
+                                 .sharedMemBytes = shared_bytes,
+                                 .hStream = stream,
+                                 .attrs = nullptr,
+                                 .numAttrs = 0};
+  Launch(function, config, parameters, extra, false);
+}
+
+void cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters,
+                      void** extra) {
+  bool is_early = false;
+  for (const CUlaunchAttribute& attribute : std::span(config->attrs, config->numAttrs)) {
+    if (attribute.id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) {
+      Misused("launches have no attribute %u", attribute.id);
+    }
+    is_early = attribute.value.programmaticStreamSerializationAllowed != 0;
+  }
+  if (is_early && TheFakeDriver().compute_capability < 90) {
+    Misused("a launch is to begin early on a chip that does not do that");
+  }
+  if (is_early && TheFakeDriver().version < 12030) {
+    Misused("a launch is to begin early with a driver whose graphs do not know of that");
+  }
+  Launch(function, *config, parameters, extra, is_early);
 }
 
 void cuStreamCreate(CUstream* stream, unsigned flags) {
@@ -201,8 +241,8 @@ void cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   uint64_t ns = 0;
   for (const QueuedWork& work : *graph.work) ns += work.ns;
   const auto run = [nodes = graph.work] {
-    for (const QueuedWork& work : *nodes) {
-      if (work.run && TheFakeDriver().broken == CUDA_SUCCESS) work.run();
+    for (size_t i = 0; i < nodes->size() && TheFakeDriver().broken == CUDA_SUCCESS;) {
+      i += TheFakeDriver().Run((*nodes)[i], i + 1 < nodes->size() ? &(*nodes)[i + 1] : nullptr);
     }
   };
   TheFakeDriver().Enqueue(own, Launched({.run = run, .ns = ns}));

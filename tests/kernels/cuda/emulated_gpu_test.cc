@@ -154,6 +154,82 @@ TEST(EmulatedGpu, MmaMultipliesMatrices) {
   }
 }
 
+// ---- Launches before this one
+
+enum class Waits { kBefore, kAfter };
+
+// What the threads of three blocks have read of what the launch before writes.
+std::vector<int> ReadEarly(Waits waits, Options::Order order) {
+  int written = 1;
+  int completed = 0;
+  std::vector<int> read;
+  std::mutex mutex;
+  const auto kernel = [&] {
+    if (waits == Waits::kBefore) cuda::WaitForEarlierLaunches();
+    {
+      const std::lock_guard lock(mutex);
+      read.push_back(written);
+    }
+    if (waits == Waits::kAfter) {
+      __syncthreads();
+      cuda::WaitForEarlierLaunches();
+    }
+  };
+  Launch(kernel, {3}, {64}, 0, {.order = order, .complete_earlier = [&] {
+                                  written = 2;
+                                  ++completed;
+                                }});
+  EXPECT_EQ(completed, 1);
+  return read;
+}
+
+TEST(EmulatedGpu, WhatEarlierLaunchesWriteIsThereForThoseWhoHaveWaited) {
+  for (const Options::Order order : kOrders) {
+    EXPECT_EQ(ReadEarly(Waits::kBefore, order), std::vector<int>(3 * 64, 2));
+  }
+}
+
+#ifndef __SANITIZE_THREAD__  // which reports it
+TEST(EmulatedGpu, WhoReadsBeforeItWaitsReadsWhatWasThere) {
+  for (const Options::Order order : kOrders) {
+    std::vector<int> expected(3 * 64, 2);
+    std::fill_n(expected.begin(), 64, 1);
+    EXPECT_EQ(ReadEarly(Waits::kAfter, order), expected);
+  }
+}
+#endif
+
+TEST(EmulatedGpu, ALaunchRunsWhileAThreadOfTheNextOneWaitsForIt) {
+  for (const Options::Order order : kOrders) {
+    std::vector<int> sums(64);
+    const auto earlier = [&sums] {
+      sums[threadIdx.x] = static_cast<int>(threadIdx.x);
+      __syncthreads();
+      const int neighbour = sums[(threadIdx.x + 1) % 64];
+      __syncthreads();
+      sums[threadIdx.x] += neighbour;
+    };
+    const auto later = [&sums] {
+      cuda::WaitForEarlierLaunches();
+      __syncthreads();
+      sums[threadIdx.x] *= 10;
+    };
+    Launch(later, {}, {64}, 0, {.order = order, .complete_earlier = [&] {
+                                  Launch(earlier, {}, {64}, 0, {.order = order});
+                                }});
+    for (int i = 0; i < 64; ++i) EXPECT_EQ(sums[static_cast<size_t>(i)], 10 * (i + (i + 1) % 64));
+  }
+}
+
+TEST(EmulatedGpuDeathTest, AThreadEndsWithoutHavingWaitedForEarlierLaunches) {
+  const auto kernel = [] {
+    if (threadIdx.x != 5) cuda::WaitForEarlierLaunches();
+  };
+  EXPECT_DEATH(Launch(kernel, {}, {32}, 0, {.complete_earlier = [] {}}),
+               "thread 5: it ends and has not waited for the launches before");
+  Launch(kernel, {}, {32}, 0, {});
+}
+
 // Of bytes.
 TEST(EmulatedGpu, MmaBytesMultipliesMatrices) {
   SCOPED_TRACE(testing::ReplayHint());

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "larq_engine/kernels/cuda/all_kernels.h"
+#include "larq_engine/kernels/cuda/run_kernel.h"
 
 namespace larq_engine::testing {
 namespace {
@@ -13,7 +14,7 @@ using namespace larq_engine::cuda;
 constexpr EmulatedKernel kKernels[] = {
 #define LARQ_ENGINE_CUDA_KERNEL(name, Args, threads, shared_bytes, blocks, ...) \
   {#name, sizeof(Args), threads,                                                \
-   [](const void* args) { __VA_ARGS__(*static_cast<const Args*>(args)); }},
+   [](const void* args) { RunKernel([args] { __VA_ARGS__(*static_cast<const Args*>(args)); }); }},
 #include "larq_engine/kernels/cuda/kernels.inc"
 #undef LARQ_ENGINE_CUDA_KERNEL
 };
@@ -34,7 +35,9 @@ emulated_gpu::Counters LaunchEmulated(const EmulatedKernel& kernel, const void* 
                                       size_t shared_bytes, const emulated_gpu::Options& options) {
   std::vector<TensorMap> copy(kernel.args_bytes / sizeof(TensorMap) + 1);  // the most aligned
   std::memcpy(copy.data(), args, kernel.args_bytes);
-  return emulated_gpu::Launch([&] { kernel.run(copy.data()); }, grid, block, shared_bytes, options);
+  emulated_gpu::Options early = options;
+  if (!early.complete_earlier) early.complete_earlier = [] {};
+  return emulated_gpu::Launch([&] { kernel.run(copy.data()); }, grid, block, shared_bytes, early);
 }
 
 }  // namespace larq_engine::testing

@@ -22,7 +22,8 @@ std::span<const EmulatedKernel> EmulatedKernels();
 // Null if there is none.
 const EmulatedKernel* FindEmulatedKernel(std::string_view name);
 
-// `args` need not be aligned: a driver is given bytes.
+// As a launch that begins early: each thread has to wait for those before. `args` need not be
+// aligned: a driver is given bytes.
 emulated_gpu::Counters LaunchEmulated(const EmulatedKernel& kernel, const void* args,
                                       emulated_gpu::Dim3 grid, emulated_gpu::Dim3 block,
                                       size_t shared_bytes, const emulated_gpu::Options& options);

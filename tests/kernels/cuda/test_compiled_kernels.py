@@ -90,6 +90,9 @@ INSTRUCTIONS = {
     "sm_100": FROM_8_0,
     "sm_120": FROM_8_0,
 }
+# ACQBULK waits for the launches before, and PREEXIT lets the next one begin.
+EARLY = (r"\bACQBULK\b", r"\bPREEXIT\b")
+EARLY_ON = ("sm_90a", "sm_100", "sm_120")
 PRODUCT = r"\b(BMMA|IMMA|BGMMA)\b"
 # Memory of a thread.
 NEVER = r"\b(LDL|STL)\b"
@@ -175,6 +178,9 @@ def test_instructions_are_those_that_are_meant(compiled, chip):
         assert not wrong, f"{name} on {chip} has {wrong}"
         if chip == NO_CALLS_ON and re.fullmatch(NO_CALLS, name):
             assert "CALL" not in code, f"{name} on {chip} has a call"
+        for instruction in EARLY:
+            found = re.search(instruction, code) is not None
+            assert found == (chip in EARLY_ON), f"{name} on {chip}: {instruction}"
         meant = _of(INSTRUCTIONS[chip], name) or ()
         for instruction in meant:
             assert re.search(instruction, code), f"{name} on {chip} has no {instruction}"

@@ -42,6 +42,27 @@ class Fault:
 
 FAULTS = [
     Fault(
+        "launches before are not waited for",
+        "run_kernel.h",
+        "WaitForEarlierLaunches();",
+        "",
+        "it ends and has not waited for the launches before",
+    ),
+    Fault(
+        "launches before are waited for too late",
+        "run_kernel.h",
+        "WaitForEarlierLaunches();\n  LetNextLaunchBegin();\n  kernel();",
+        "kernel();\n  WaitForEarlierLaunches();",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "only the first warp waits for the launches before",
+        "run_kernel.h",
+        "WaitForEarlierLaunches();",
+        "if (threadIdx.x < 32) WaitForEarlierLaunches();",
+        "it ends and has not waited for the launches before",
+    ),
+    Fault(
         "the barrier of a step is missing",
         "bconv2d_mma.h",
         "__syncthreads();  // everyone's copies",

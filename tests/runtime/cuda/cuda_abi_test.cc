@@ -12,6 +12,7 @@ namespace larq_engine {
 using cuGetProcAddressType = CuGetProcAddress;
 #define LARQ_ENGINE_CUDA_TYPE(name, parameters) using name##Type = CUresult parameters;
 LARQ_ENGINE_CUDA_FUNCTIONS(LARQ_ENGINE_CUDA_TYPE)
+LARQ_ENGINE_OPTIONAL_CUDA_FUNCTIONS(LARQ_ENGINE_CUDA_TYPE)
 #undef LARQ_ENGINE_CUDA_TYPE
 }  // namespace larq_engine
 
@@ -45,6 +46,7 @@ TEST(CudaAbi, EveryFunctionIsListed) {
   size_t declared = 1;  // cuGetProcAddress
 #define LARQ_ENGINE_CUDA_COUNT(name, parameters) ++declared;
   LARQ_ENGINE_CUDA_FUNCTIONS(LARQ_ENGINE_CUDA_COUNT)
+  LARQ_ENGINE_OPTIONAL_CUDA_FUNCTIONS(LARQ_ENGINE_CUDA_COUNT)
 #undef LARQ_ENGINE_CUDA_COUNT
   EXPECT_EQ(described, declared);
 }

@@ -3,6 +3,7 @@
 #ifndef LARQ_ENGINE_TESTS_RUNTIME_CUDA_CUDA_INTERFACE_H_
 #define LARQ_ENGINE_TESTS_RUNTIME_CUDA_CUDA_INTERFACE_H_
 
+#include <cstddef>
 #include <string>
 #include <type_traits>
 #include <vector>

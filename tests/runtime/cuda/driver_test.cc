@@ -127,6 +127,7 @@ TEST(CudaDriver, AllFunctionsAreFoundAndTheDriverIsInitialized) {
   EXPECT_NE(driver.function.pointer, nullptr) << #function; \
   EXPECT_STREQ(driver.function.name, #function);
   LARQ_ENGINE_CUDA_FUNCTIONS(LARQ_ENGINE_CUDA_IS_THERE)
+  LARQ_ENGINE_OPTIONAL_CUDA_FUNCTIONS(LARQ_ENGINE_CUDA_IS_THERE)
 #undef LARQ_ENGINE_CUDA_IS_THERE
 }
 
@@ -150,6 +151,15 @@ TEST(CudaDriver, EachMissingFunctionIsNamed) {
     for (const char* name : {"cuInit", "cuLibraryLoadData", "cuLaunchKernel"}) {
       EXPECT_EQ(LoadError({.missing = name, .missing_is_an_error = is_an_error}), missing(name));
     }
+  }
+}
+
+TEST(CudaDriver, SomeFunctionsMayBeMissing) {
+  for (const bool is_an_error : {false, true}) {
+    stub = {.missing = "cuLaunchKernelEx", .missing_is_an_error = is_an_error};
+    const CudaDriver driver = LoadCudaDriver(FindStub);
+    EXPECT_EQ(driver.cuLaunchKernelEx.pointer, nullptr);
+    EXPECT_NE(driver.cuLaunchKernel.pointer, nullptr);
   }
 }
 
