@@ -24,6 +24,7 @@
 
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/kernels/cuda/bconv2d_args.h"
+#include "larq_engine/kernels/cuda/bconv2d_epilogues.h"
 #include "larq_engine/kernels/cuda/bconv2d_rows.h"
 #include "larq_engine/kernels/reference.h"
 #include "larq_engine/runtime/cuda/bconv2d_operands.h"
@@ -250,12 +251,15 @@ class Problem {
     cuda::Bconv2dArgs args =
         MakeGeometry(spec_, {small(batch_), small(size_), small(size_), small(channels)});
     args.filter = buffers_.Hold(PadFilter(spec_, filter_.data()));
-    args.filter_ones = buffers_.Hold(FilterOnes(spec_, filter_.data()));
+    const std::vector<int32_t> filter_ones = FilterOnes(spec_, filter_.data());
+    args.filter_ones = buffers_.Hold(filter_ones);
+    args.output.zero_dot = buffers_.Hold(ZeroDots(spec_, filter_ones));
     args.output.dot_min = transform_.range.min;
     args.output.dot_max = transform_.range.max;
     if (output_ == "bits") {
       args.output.kind = cuda::Bconv2dOutput::kBits;
       args.output.dot_limit = buffers_.Hold(transform_.dot_limit);
+      args.output.more_limit = buffers_.Hold(MoreLimits(spec_, transform_.dot_limit, filter_ones));
     } else {
       args.output.kind = cuda::Bconv2dOutput::kFloat;
       args.output.multiplier = buffers_.Hold(transform_.multiplier);
@@ -267,7 +271,9 @@ class Problem {
     bytes_ += output_ == "bits" ? bits_bytes : float_bytes;
     if (output_ == "fused") bytes_ += float_bytes + bits_bytes;
     const size_t copies = std::clamp<size_t>(kBytesThatMiss / bytes_, 1, kLaunches);
-    for (size_t i = 0; i < copies; ++i) args_.push_back(WithBuffers(args, i == 0));
+    for (size_t i = 0; i < copies; ++i) {
+      args_.push_back(cuda::WithEpilogue(WithBuffers(args, i == 0)));
+    }
   }
 
   cuda::Bconv2dArgs WithBuffers(cuda::Bconv2dArgs args, bool is_first) {

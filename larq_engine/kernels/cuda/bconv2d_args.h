@@ -5,23 +5,37 @@
 #include <cstdint>
 
 #include "larq_engine/kernels/cuda/pixel_program.h"
+#include "larq_engine/kernels/cuda/sum_program.h"
 #include "larq_engine/kernels/cuda/tensor_map.h"
 
 namespace larq_engine::cuda {
 
-// From acc, the bits that differ, by kernels/output_transform.h: dot = depth - 2 * acc.
+// From the bits that differ, less the ones of the filter, which kernels call `more`:
+//   dot = zero_dot - 2 * more
+// by kernels/output_transform.h, where taps outside count as the padding says.
 struct Bconv2dOutput {
   enum Kind : int32_t { kFloat, kInt8, kBits };
+  // How a kernel makes it. The host chooses; a launch has one alone.
+  enum Epilogue : int32_t {
+    kAny,        // any output, by `after`, whose steps are interpreted
+    kThreshold,  // bits by more_limit, if no tap is outside or those outside count +1
+    kStore,      // floats, which go to sum.sum_out as they are
+    kSum,        // floats by `sum`, and their signs by what `after` says of bits
+  };
   Kind kind;
+  Epilogue epilogue;
   int32_t dot_min;  // float and int8: clamps before the multiplier
   int32_t dot_max;
-  const float* multiplier;  // float and int8: [out_channels], like the rest
+  const int32_t* zero_dot;  // [out_channels], like all that follows of channels
+  const float* multiplier;  // float and int8
   const float* bias;
-  int32_t zero_point;        // int8
-  const int32_t* dot_limit;  // bits
-  int8_t* int8;              // [pixels][out_channels]
-  uint32_t* bits;            // [pixels][words of out_channels]; kBits only
-  PixelProgram after;        // float
+  int32_t zero_point;         // int8
+  const int32_t* dot_limit;   // bits: 1 where the dot product is smaller
+  const int32_t* more_limit;  // kThreshold: 1 where `more` is greater
+  int8_t* int8;               // [pixels][out_channels]
+  uint32_t* bits;             // [pixels][words of out_channels]; kBits only
+  PixelProgram after;         // float
+  SumProgram sum;             // kStore and kSum: the steps of `after` once more
 };
 
 struct Bconv2dArgs {
@@ -32,7 +46,7 @@ struct Bconv2dArgs {
   // a multiple of 16 words.
   const uint32_t* filter;
   // [out_channels]: counted as often as their planes and those of the image do, as in
-  // kernels/corner_ones.h.
+  // kernels/corner_ones.h. For kernels whose products are bits that differ.
   const int32_t* filter_ones;
   // Unless taps outside count +1, which is bits of 0: see kernels/corner_ones.h.
   const int32_t* corner_ones;

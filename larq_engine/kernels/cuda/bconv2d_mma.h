@@ -3,9 +3,9 @@
 //
 //   ones(p xor f) = ones(p) + ones(f) - 2 ones(p and f)
 //
-// Taps outside the image are zeros, which add nothing to either side; see DotProduct. A block goes
-// through the depth in steps of 16 words. Asynchronous copies bring the rows of a few steps ahead
-// into stages of shared memory. Each pair of planes has its own, one after the other.
+// Taps outside the image are zeros, which add nothing to either side; see Bconv2dOutput. A block
+// goes through the depth in steps of 16 words. Asynchronous copies bring the rows of a few steps
+// ahead into stages of shared memory. Each pair of planes has its own, one after the other.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_MMA_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_MMA_H_
 

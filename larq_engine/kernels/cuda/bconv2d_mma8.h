@@ -1,7 +1,7 @@
 // Binary convolution on the tensor cores of chips 7.5, which count bits that differ: taps outside
-// the image are zeros, and the sum is already what DotProduct asks for. A warp is 32 pixels and 32
-// channels. As in bconv2d_small.h lanes load neighbouring words straight into registers; warps of a
-// block find in the first cache what the others have loaded.
+// the image are zeros, and the sum less the ones of the filter is `more` of Bconv2dOutput. A warp
+// is 32 pixels and 32 channels. As in bconv2d_small.h lanes load neighbouring words straight into
+// registers; warps of a block find in the first cache what the others have loaded.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_MMA8_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_MMA8_H_
 
@@ -89,15 +89,16 @@ LE_DEVICE void Bconv2dMma8(const Bconv2dArgs& a) {
     }
     __syncwarp();
     const int pixels = a.batch * a.out_height * a.out_width;
+    const int32_t filter_ones = lane < channels ? a.filter_ones[first_channel + lane] : 0;
     constexpr int kRows = 4;
     LE_NO_UNROLL
     for (int r = 0; r < kWarp && m0 + r < pixels; r += kRows) {
-      int32_t acc[kRows];
+      int32_t more[kRows];
       LE_UNROLL
-      for (int i = 0; i < kRows; ++i) acc[i] = corner[r + i][lane];
+      for (int i = 0; i < kRows; ++i) more[i] = corner[r + i][lane] - filter_ones;
       const int left = pixels - m0 - r;
       FinishWords(a, m0 + r, left < kRows ? left : kRows, first_channel / kWarp, lane,
-                  lane < channels, acc);
+                  lane < channels, more);
     }
   }
 }

@@ -6,6 +6,7 @@
 #include "larq_engine/kernels/cuda/bconv2d_args.h"
 #include "larq_engine/kernels/cuda/device.h"
 #include "larq_engine/kernels/cuda/pixel_steps.h"
+#include "larq_engine/kernels/cuda/sum_steps.h"
 
 namespace larq_engine::cuda {
 
@@ -51,9 +52,9 @@ LE_DEVICE OutputPixel MakeOutputPixel(const Bconv2dArgs& a, Index index) {
   return pixel;
 }
 
-// The result fits; twice the accumulator may not, which is defined for unsigned numbers.
-LE_DEVICE int32_t Dot(int32_t depth, int32_t acc) {
-  return static_cast<int32_t>(static_cast<uint32_t>(depth) - 2u * static_cast<uint32_t>(acc));
+// The result fits; twice `more` may not, which is defined for unsigned numbers.
+LE_DEVICE int32_t Dot(int32_t zero_dot, int32_t more) {
+  return static_cast<int32_t>(static_cast<uint32_t>(zero_dot) - 2u * static_cast<uint32_t>(more));
 }
 
 LE_DEVICE int32_t Depth(const Bconv2dArgs& a) {
@@ -74,13 +75,6 @@ LE_DEVICE int32_t Outside(const Bconv2dArgs& a, const OutputPixel& pixel, int ch
   // Counted as +1, the taps outside have depth - depth_inside - 2 * ones_outside to the dot
   // product: it loses that where they are 0, and twice that where they are -1.
   return (Depth(a) - depth_inside - 2 * ones_outside) * (1 - a.pad_value);
-}
-
-// `acc`: the bits that differ, where taps outside have bits of 0.
-LE_DEVICE int32_t DotProduct(const Bconv2dArgs& a, const OutputPixel& pixel, int channel,
-                             int32_t acc) {
-  const int32_t dot = Dot(Depth(a), acc);
-  return pixel.is_inner ? dot : dot - Outside(a, pixel, channel);
 }
 
 // From the dot product to the value of float outputs.
@@ -110,21 +104,55 @@ LE_DEVICE int OutputPlanes(const Bconv2dArgs& a) {
   return a.output.kind == Bconv2dOutput::kBits ? 1 : a.output.after.planes;
 }
 
-// From the bits that differ to the output: of a channel of `rows` pixels, at most kRows, that lie
-// one behind the other. Writes all but bits, which it returns where they are made, that of plane j
-// as bit j. Unless kMayBeOutside, all taps are inside the image.
+// The bits of what the steps left, that of plane j as bit j; none where no bits are asked for.
+template <int kRows>
+LE_DEVICE void FindBits(const Bconv2dOutput& output, const float (&y)[kRows], int channel,
+                        int channels, uint32_t (&bits)[kRows]) {
+  if (output.after.bits == nullptr) return;
+  if (output.epilogue == Bconv2dOutput::kAny) {
+    FindMinusBits(output.after, y, channel, channels, bits);
+    return;
+  }
+  const bool has_limits = output.after.limits != nullptr;
+  const float limit = has_limits ? output.after.limits[channel] : 0;
+  const uint32_t sign = has_limits ? output.after.signs[channel] : 0;
+  LE_UNROLL
+  for (int i = 0; i < kRows; ++i) {
+    bits[i] = (has_limits ? IsSmaller(y[i], sign, limit) : IsNegative(y[i])) ? 1 : 0;
+  }
+}
+
+// From `more` (see Bconv2dOutput) to the output: of a channel of `rows` pixels, at most kRows, that
+// lie one behind the other. Taps outside have bits of 0. Writes all but bits, which it returns
+// where they are made, that of plane j as bit j. Unless kMayBeOutside, all taps are inside the
+// image.
 template <bool kMayBeOutside = true, int kRows, class Index>
 LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int channel,
-                          const int32_t (&acc)[kRows], uint32_t (&bits)[kRows]) {
+                          const int32_t (&more)[kRows], uint32_t (&bits)[kRows]) {
   const Bconv2dOutput& output = a.output;
+  if (output.epilogue == Bconv2dOutput::kThreshold) {
+    const int32_t limit = output.more_limit[channel];
+    LE_UNROLL
+    for (int i = 0; i < kRows; ++i) bits[i] = more[i] > limit ? 1 : 0;
+    return;
+  }
+  float y[kRows];
+  const int64_t at = static_cast<int64_t>(pixel) * a.out_channels + channel;
+  const PixelColumn<kRows> column{y, rows, at, a.out_channels, channel};
+  typename PixelColumn<kRows>::Tensor residual = {};
+  const bool has_residual =
+      output.epilogue == Bconv2dOutput::kSum && output.sum.residual.values != nullptr;
+  if (has_residual) residual = column.Load(output.sum.residual.values);
+  const int32_t zero_dot = output.zero_dot[channel];
   int32_t dots[kRows];
   LE_UNROLL
   for (int i = 0; i < kRows; ++i) {
     bits[i] = 0;
+    dots[i] = Dot(zero_dot, more[i]);
     if constexpr (kMayBeOutside) {
-      dots[i] = i < rows ? DotProduct(a, MakeOutputPixel(a, pixel + i), channel, acc[i]) : 0;
-    } else {
-      dots[i] = Dot(Depth(a), acc[i]);
+      if (a.corner_ones == nullptr || i >= rows) continue;
+      const OutputPixel place = MakeOutputPixel(a, pixel + i);
+      if (!place.is_inner) dots[i] -= Outside(a, place, channel);
     }
   }
   if (output.kind == Bconv2dOutput::kBits) {
@@ -135,10 +163,8 @@ LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int chann
   }
   const float multiplier = output.multiplier[channel];
   const float bias = output.bias[channel];
-  float y[kRows];
   LE_UNROLL
   for (int i = 0; i < kRows; ++i) y[i] = ToFloat(output, dots[i], multiplier, bias);
-  const int64_t at = static_cast<int64_t>(pixel) * a.out_channels + channel;
   if (output.kind == Bconv2dOutput::kInt8) {
     LE_UNROLL
     for (int i = 0; i < kRows; ++i) {
@@ -148,18 +174,21 @@ LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int chann
     }
     return;
   }
-  RunSteps(output.after, PixelColumn<kRows>{y, rows, at, a.out_channels, channel});
-  if (output.after.bits == nullptr) return;
-  FindMinusBits(output.after, y, channel, a.out_channels, bits);
+  if (output.epilogue == Bconv2dOutput::kAny) {
+    RunSteps(output.after, column);
+  } else {
+    RunSum(output.sum, column, residual);
+  }
+  FindBits(output, y, channel, a.out_channels, bits);
 }
 
 // For kernels whose warps hold a pixel's channels 32 * word, ..., one a lane: all lanes of the warp
 // call it. `inside`: whether the lane has a channel.
 template <bool kMayBeOutside = true, int kRows, class Index>
 LE_DEVICE void FinishWords(const Bconv2dArgs& a, Index pixel, int rows, int word, int lane,
-                           bool inside, const int32_t (&acc)[kRows]) {
+                           bool inside, const int32_t (&more)[kRows]) {
   uint32_t bits[kRows] = {};
-  if (inside) FinishRows<kMayBeOutside>(a, pixel, rows, word * kWarp + lane, acc, bits);
+  if (inside) FinishRows<kMayBeOutside>(a, pixel, rows, word * kWarp + lane, more, bits);
   if (OutputBits(a) == nullptr) return;
   const int words = (a.out_channels + kWarp - 1) / kWarp;
   const int planes = OutputPlanes(a);

@@ -7,14 +7,15 @@
 
 namespace larq_engine::cuda {
 
-// At an output pixel, where taps outside have bits of 0.
-LE_DEVICE int32_t BitsThatDiffer(const Bconv2dArgs& a, int64_t image, int row, int column,
-                                 int channel) {
+// The bits that differ at an output pixel, where taps outside have bits of 0, less the ones of the
+// filter.
+LE_DEVICE int32_t MoreBitsThatDiffer(const Bconv2dArgs& a, int64_t image, int row, int column,
+                                     int channel) {
   const int left = column * a.stride_width - a.pad_left;
   const int top = row * a.stride_height - a.pad_top;
   const int first_word = channel / a.group_out_channels * a.tap_words;
   const uint32_t* filter = a.filter + static_cast<int64_t>(channel) * a.filter_words;
-  int32_t acc = a.filter_ones[channel];
+  int32_t sum = 0;
   const int64_t filter_plane = static_cast<int64_t>(a.out_channels) * a.filter_words;
   for (int ty = 0; ty < a.filter_height; ++ty) {
     const int y = top + ty * a.dilation_height;
@@ -30,12 +31,12 @@ LE_DEVICE int32_t BitsThatDiffer(const Bconv2dArgs& a, int64_t image, int row, i
           // ones(p xor f) = ones(f) + ones(p) - 2 ones(p and f)
           int32_t more = 0;
           for (int w = 0; w < a.tap_words; ++w) more += __popc(p[w] ^ f[w]) - __popc(f[w]);
-          acc += more * (1 << (i + j));
+          sum += more * (1 << (i + j));
         }
       }
     }
   }
-  return acc;
+  return sum;
 }
 
 LE_DEVICE void Bconv2dPopc(const Bconv2dArgs& a) {
@@ -47,13 +48,13 @@ LE_DEVICE void Bconv2dPopc(const Bconv2dArgs& a) {
   if (index >= static_cast<int64_t>(a.batch) * a.out_height * a.out_width) return;  // whole warps
 
   const bool inside = channel < a.out_channels;
-  int32_t acc[1] = {0};
+  int32_t more[1] = {0};
   if (inside) {
-    acc[0] = BitsThatDiffer(a, index / (static_cast<int64_t>(a.out_width) * a.out_height),
-                            static_cast<int>(index / a.out_width % a.out_height),
-                            static_cast<int>(index % a.out_width), channel);
+    more[0] = MoreBitsThatDiffer(a, index / (static_cast<int64_t>(a.out_width) * a.out_height),
+                                 static_cast<int>(index / a.out_width % a.out_height),
+                                 static_cast<int>(index % a.out_width), channel);
   }
-  FinishWords(a, index, 1, static_cast<int>(at % words), lane, inside, acc);
+  FinishWords(a, index, 1, static_cast<int>(at % words), lane, inside, more);
 }
 
 }  // namespace larq_engine::cuda

@@ -116,9 +116,9 @@ LE_DEVICE void Bconv2dSmall(const Bconv2dArgs& a) {
       const int channel = n0 + i % kSize;
       uint32_t bits[1] = {0};
       if (pixel < a.batch * a.out_height * a.out_width && channel < a.out_channels) {
-        int32_t acc[1] = {a.filter_ones[channel]};
-        for (int w = 0; w < threads / kWarp; ++w) acc[0] += partial[w * kSize * kSize + i];
-        FinishRows(a, pixel, 1, channel, acc, bits);
+        int32_t more[1] = {0};
+        for (int w = 0; w < threads / kWarp; ++w) more[0] += partial[w * kSize * kSize + i];
+        FinishRows(a, pixel, 1, channel, more, bits);
       }
       if (OutputBits(a) == nullptr) continue;
       for (int plane = 0; plane < OutputPlanes(a); ++plane) {

@@ -50,9 +50,26 @@ struct PixelColumn {
   LE_DEVICE void WithChannels(const float* values, const Compute& compute) const {
     ForEach([&, value = values[channel]](float& v, int64_t) { compute(v, value); });
   }
+  // What a tensor has at these places.
+  struct Tensor {
+    float v[kRows];
+  };
+  LE_DEVICE Tensor Load(const float* values) const {
+    Tensor tensor = {};
+    LE_UNROLL
+    for (int i = 0; i < kRows; ++i) {
+      if (i < rows) tensor.v[i] = values[at + static_cast<int64_t>(i) * channels];
+    }
+    return tensor;
+  }
+  template <class Compute>
+  LE_DEVICE void With(const Tensor& tensor, const Compute& compute) const {
+    LE_UNROLL
+    for (int i = 0; i < kRows; ++i) compute(y[i], tensor.v[i]);
+  }
   template <class Compute>
   LE_DEVICE void WithTensor(const float* values, const Compute& compute) const {
-    ForEach([&](float& v, int64_t place) { compute(v, values[place]); });
+    With(Load(values), compute);
   }
   LE_DEVICE void Store(float* out) const {
     ForEach([&](float& v, int64_t place) { out[place] = v; });

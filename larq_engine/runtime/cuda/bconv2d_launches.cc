@@ -1,6 +1,7 @@
 // LceBconv2d as a launch: its filter and constants on the device, and the choice of its kernel.
 #include "larq_engine/kernels/corner_ones.h"
 #include "larq_engine/kernels/cuda/bconv2d_args.h"
+#include "larq_engine/kernels/cuda/bconv2d_epilogues.h"
 #include "larq_engine/runtime/cuda/bconv2d_operands.h"
 #include "larq_engine/runtime/cuda/launch.h"
 #include "larq_engine/runtime/ops/op_error.h"
@@ -9,7 +10,16 @@ namespace larq_engine {
 namespace {
 
 // Slots of DeviceConstants.
-enum Slot : int { kFilter, kFilterOnes, kCornerOnes, kMultiplier, kBias, kDotLimit };
+enum Slot : int {
+  kFilter,
+  kFilterOnes,
+  kCornerOnes,
+  kMultiplier,
+  kBias,
+  kZeroDot,
+  kDotLimit,
+  kMoreLimit
+};
 
 // Whether the window of some output has taps outside the image.
 bool HasTapsOutside(const cuda::Bconv2dArgs& a) {
@@ -46,8 +56,8 @@ std::vector<Launch> LaunchMaker::Make(const Bconv2dOp& op, const Chain& chain) c
   args.image = Place<uint32_t>(planned.inputs[0]);
   args.filter = constants_.Get<uint32_t>(index, kFilter, filter_words,
                                          [&] { return PadFilter(spec, op.filter.data()); });
-  args.filter_ones = constants_.Get<int32_t>(index, kFilterOnes, channels,
-                                             [&] { return FilterOnes(spec, op.filter.data()); });
+  const auto filter_ones = [&] { return FilterOnes(spec, op.filter.data()); };
+  args.filter_ones = constants_.Get<int32_t>(index, kFilterOnes, channels, filter_ones);
   const bool counts_outside =
       spec.IsPaddedWith(PadValue::kZero) || spec.IsPaddedWith(PadValue::kMinusOne);
   if (counts_outside && HasTapsOutside(args)) {
@@ -59,10 +69,15 @@ std::vector<Launch> LaunchMaker::Make(const Bconv2dOp& op, const Chain& chain) c
   output.dot_min = transform.range.min;
   output.dot_max = transform.range.max;
   output.zero_point = transform.zero_point;
+  output.zero_dot = constants_.Get<int32_t>(index, kZeroDot, channels,
+                                            [&] { return ZeroDots(spec, filter_ones()); });
   if (transform.kind == OutputKind::kBits) {
     output.kind = cuda::Bconv2dOutput::kBits;
     output.dot_limit =
         constants_.Get<int32_t>(index, kDotLimit, channels, [&] { return transform.dot_limit; });
+    output.more_limit = constants_.Get<int32_t>(index, kMoreLimit, channels, [&] {
+      return MoreLimits(spec, transform.dot_limit, filter_ones());
+    });
     output.bits = Place<uint32_t>(planned.output);
   } else {
     output.multiplier = ChannelConstant(index, kMultiplier, transform.multiplier, channels);
@@ -75,6 +90,7 @@ std::vector<Launch> LaunchMaker::Make(const Bconv2dOp& op, const Chain& chain) c
       output.after = MakeProgram(chain, 1);
     }
   }
+  args = cuda::WithEpilogue(args);
   const cuda::Bconv2dChoice choice = cuda::SelectBconv2d(
       args, chip_,
       planned.place && !planned.place->kernel.empty() ? planned.place->kernel : kernel_);

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/cuda/bconv2d_epilogues.h"
 
 namespace larq_engine {
 namespace {
@@ -44,6 +45,19 @@ std::vector<int32_t> FilterOnes(const Bconv2dSpec& spec, const uint32_t* filter)
     own *= static_cast<int32_t>(LargestOf(spec.bits_in));
   }
   return ones;
+}
+
+std::vector<int32_t> ZeroDots(const Bconv2dSpec& spec, std::vector<int32_t> filter_ones) {
+  for (int32_t& own : filter_ones) own = static_cast<int32_t>(spec.max_dot() - 2 * int64_t{own});
+  return filter_ones;
+}
+
+std::vector<int32_t> MoreLimits(const Bconv2dSpec& spec, const std::vector<int32_t>& dot_limit,
+                                std::vector<int32_t> filter_ones) {
+  const auto depth = static_cast<int32_t>(spec.max_dot());
+  std::transform(dot_limit.begin(), dot_limit.end(), filter_ones.begin(), filter_ones.begin(),
+                 [&](int32_t limit, int32_t ones) { return cuda::MoreLimit(depth, limit, ones); });
+  return filter_ones;
 }
 
 cuda::Bconv2dArgs MakeGeometry(const Bconv2dSpec& spec, const std::vector<int>& in) {

@@ -18,6 +18,11 @@ size_t FilterWords(const Bconv2dSpec& spec);
 std::vector<uint32_t> PadFilter(const Bconv2dSpec& spec, const uint32_t* filter);
 std::vector<int32_t> FilterOnes(const Bconv2dSpec& spec, const uint32_t* filter);
 
+// By filter_ones, as Bconv2dOutput has them.
+std::vector<int32_t> ZeroDots(const Bconv2dSpec& spec, std::vector<int32_t> filter_ones);
+std::vector<int32_t> MoreLimits(const Bconv2dSpec& spec, const std::vector<int32_t>& dot_limit,
+                                std::vector<int32_t> filter_ones);
+
 // Arguments without addresses and without an output, for an input of these dimensions.
 cuda::Bconv2dArgs MakeGeometry(const Bconv2dSpec& spec, const std::vector<int>& in);
 

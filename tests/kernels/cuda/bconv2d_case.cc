@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/cuda/bconv2d_epilogues.h"
 #include "larq_engine/kernels/cuda/emulated_tma.h"
 #include "larq_engine/kernels/reference.h"
 #include "tests/common/guarded_buffer.h"
@@ -216,6 +217,19 @@ GpuLayer RandomConvolution(std::mt19937_64& random) {
   return layer;
 }
 
+bool HasBits(const GpuLayer& layer) {
+  return layer.fused != Fused::kNothing && (layer.fused != Fused::kSum || layer.steps.bits);
+}
+
+// Whether the last floats are written.
+bool HasFloats(const GpuLayer& layer) {
+  if (layer.fused == Fused::kSum) return layer.steps.out;
+  return layer.fused != Fused::kBitsOnly && layer.fused != Fused::kLevels;
+}
+
+// The ends of what products, sums and residual sums of Fused::kSum are clamped to.
+float SumEnd(const SumSteps& steps) { return steps.clamps ? 3.5f : kInfinity; }
+
 }  // namespace
 
 std::string Describe(const GpuLayer& layer) {
@@ -232,16 +246,32 @@ std::string Describe(const GpuLayer& layer) {
       << ", activation " << static_cast<int>(layer.activation) << ", output "
       << static_cast<int>(layer.kind) << ", fused " << static_cast<int>(layer.fused) << ", bits "
       << s.bits_in << " by " << s.bits_weights << ", of levels " << layer.level_bits;
+  const SumSteps& steps = layer.steps;
+  out << ", sum of " << steps.activation << steps.product << steps.sum << steps.sum_out
+      << steps.residual << steps.out << steps.bits << steps.limits << steps.clamps
+      << (layer.by_any_epilogue ? ", by the epilogue for any output" : "");
   return out.str();
+}
+
+SumSteps RandomSteps(std::mt19937_64& random) {
+  SumSteps steps;
+  for (bool* step : {&steps.activation, &steps.product, &steps.sum, &steps.sum_out, &steps.residual,
+                     &steps.out, &steps.bits, &steps.limits, &steps.clamps}) {
+    *step = random() % 3 > 0;
+  }
+  steps.out = steps.out || (!steps.bits && !steps.sum_out);
+  return steps;
 }
 
 GpuLayer RandomLayer(std::mt19937_64& random) {
   GpuLayer layer = random() % 4 == 0 ? RandomPlainLayer(random) : RandomConvolution(random);
   layer.activation = static_cast<Activation>(random() % 4);
   layer.kind = static_cast<OutputKind>(random() % 3);
-  if (layer.kind == OutputKind::kFloat) layer.fused = static_cast<Fused>(random() % 5);
+  if (layer.kind == OutputKind::kFloat) layer.fused = static_cast<Fused>(random() % 6);
   if (random() % 4 == 0) AddPlanes(random, layer);
   layer.level_bits = Pick(random, {2, 3, kMaxBits});
+  layer.steps = RandomSteps(random);
+  layer.by_any_epilogue = random() % 4 == 0;
   return layer;
 }
 
@@ -325,6 +355,18 @@ GpuCase::GpuCase(const GpuLayer& layer, std::mt19937_64& random) : layer_(layer)
         minus = turned < channel_values_[2][c];
         break;
       }
+      case Fused::kSum: {
+        const SumSteps& steps = layer_.steps;
+        const float end = SumEnd(steps);
+        if (steps.activation) y[i] = Clamped(y[i], 0, kInfinity);
+        if (steps.product) y[i] = Clamped(y[i] * channel_values_[0][c], -end, end);
+        if (steps.sum) y[i] = Clamped(y[i] + channel_values_[1][c], -end, end);
+        first[i] = y[i];
+        if (steps.residual) y[i] = Clamped(y[i] + residual_[i], -end, end);
+        const float turned = channel_signs_[c] ? -y[i] : y[i];
+        minus = steps.limits ? turned < channel_values_[2][c] : y[i] < 0;
+        break;
+      }
       case Fused::kBitsOnly:
         minus = y[i] < 0;
         break;
@@ -338,21 +380,11 @@ GpuCase::GpuCase(const GpuLayer& layer, std::mt19937_64& random) : layer_(layer)
       if (minus) bits[(i / channels * planes + plane) * words + c / 32] |= kBit[c % 32];
     }
   }
-  switch (layer_.fused) {
-    case Fused::kNothing:
-      expected_ = {BytesOf(y)};
-      break;
-    case Fused::kBatchNorm:
-      expected_ = {BytesOf(y), BytesOf(bits)};
-      break;
-    case Fused::kResidual:
-      expected_ = {BytesOf(first), BytesOf(y), BytesOf(bits)};
-      break;
-    case Fused::kBitsOnly:
-    case Fused::kLevels:
-      expected_ = {BytesOf(bits)};
-      break;
-  }
+  const bool stores_first =
+      layer_.fused == Fused::kResidual || (layer_.fused == Fused::kSum && layer_.steps.sum_out);
+  if (stores_first) expected_.push_back(BytesOf(first));
+  if (HasFloats(layer_)) expected_.push_back(BytesOf(y));
+  if (HasBits(layer_)) expected_.push_back(BytesOf(bits));
 }
 
 cuda::Bconv2dArgs ShapeOf(const GpuLayer& layer) {
@@ -413,7 +445,8 @@ std::string GpuCase::Run(const cuda::Bconv2dRow& row, CaseDevice& device) const 
   a.image = hold(image_);
   a.filter = hold(PadFilter(spec, filter_));
   const std::vector<int32_t> corners = CornerOnes(spec, filter_);
-  a.filter_ones = hold(std::vector<int32_t>(corners.end() - spec.out_channels, corners.end()));
+  const std::vector<int32_t> filter_ones(corners.end() - spec.out_channels, corners.end());
+  a.filter_ones = hold(filter_ones);
   if (spec.IsPaddedWith(PadValue::kZero) || spec.IsPaddedWith(PadValue::kMinusOne)) {
     a.corner_ones = hold(corners);
   }
@@ -423,7 +456,16 @@ std::string GpuCase::Run(const cuda::Bconv2dRow& row, CaseDevice& device) const 
   output.multiplier = hold(transform_.multiplier);
   output.bias = hold(transform_.bias);
   output.zero_point = transform_.zero_point;
+  const auto depth = static_cast<int32_t>(spec.max_dot());
+  std::vector<int32_t> zero_dot = filter_ones;
+  for (int32_t& dot : zero_dot) dot = depth - dot - dot;
+  output.zero_dot = hold(zero_dot);
   output.dot_limit = hold(transform_.dot_limit);
+  std::vector<int32_t> more_limit;
+  for (size_t c = 0; c < transform_.dot_limit.size(); ++c) {
+    more_limit.push_back(cuda::MoreLimit(depth, transform_.dot_limit[c], filter_ones[c]));
+  }
+  output.more_limit = hold(more_limit);
   const auto floats = [&](size_t i) { return reinterpret_cast<float*>(outputs[i]); };
   const auto add_step = [&](PixelStep step) { output.after.steps[output.after.count++] = step; };
   if (layer_.kind == OutputKind::kInt8) {
@@ -448,6 +490,26 @@ std::string GpuCase::Run(const cuda::Bconv2dRow& row, CaseDevice& device) const 
         output.after.limits = hold(channel_values_[2]);
         output.after.signs = hold(channel_signs_);
         break;
+      case Fused::kSum: {
+        const SumSteps& steps = layer_.steps;
+        const float end = SumEnd(steps);
+        if (steps.activation) add_step({PixelStep::kClamp, 0, kInfinity, nullptr, nullptr});
+        if (steps.product) {
+          add_step({PixelStep::kMultiplyChannels, -end, end, hold(channel_values_[0]), nullptr});
+        }
+        if (steps.sum) {
+          add_step({PixelStep::kAddChannels, -end, end, hold(channel_values_[1]), nullptr});
+        }
+        if (steps.sum_out) add_step({PixelStep::kStore, 0, 0, nullptr, floats(0)});
+        if (steps.residual) {
+          add_step({PixelStep::kAddTensor, -end, end, hold(residual_), nullptr});
+        }
+        if (steps.bits && steps.limits) {
+          output.after.limits = hold(channel_values_[2]);
+          output.after.signs = hold(channel_signs_);
+        }
+        break;
+      }
       case Fused::kBitsOnly:
         break;
       case Fused::kLevels:
@@ -455,16 +517,12 @@ std::string GpuCase::Run(const cuda::Bconv2dRow& row, CaseDevice& device) const 
         output.after.signs = hold(std::vector<uint32_t>(channels));
         break;
     }
-    const bool has_bits = layer_.fused != Fused::kNothing;
-    const bool has_floats = layer_.fused != Fused::kBitsOnly && layer_.fused != Fused::kLevels;
-    const size_t last_floats = expected_.size() - (has_bits ? 2 : 1);
-    if (has_floats) {
-      add_step({PixelStep::kStore, 0, 0, nullptr, floats(last_floats)});
-    }
-    if (has_bits) output.after.bits = reinterpret_cast<uint32_t*>(outputs.back());
+    const size_t last_floats = expected_.size() - (HasBits(layer_) ? 2 : 1);
+    if (HasFloats(layer_)) add_step({PixelStep::kStore, 0, 0, nullptr, floats(last_floats)});
+    if (HasBits(layer_)) output.after.bits = reinterpret_cast<uint32_t*>(outputs.back());
   }
 
-  device.Launch(row, a);
+  device.Launch(row, layer_.by_any_epilogue ? a : cuda::WithEpilogue(a));
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Bytes got = device.Read(outputs[i], expected_[i].size());
     for (size_t at = 0; at < expected_[i].size(); ++at) {

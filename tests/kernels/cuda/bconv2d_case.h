@@ -17,7 +17,20 @@
 namespace larq_engine::testing {
 
 // What follows a float output in the same kernel.
-enum class Fused { kNothing, kBatchNorm, kResidual, kBitsOnly, kLevels };
+enum class Fused { kNothing, kBatchNorm, kResidual, kBitsOnly, kLevels, kSum };
+
+// The steps of Fused::kSum, any of them, and what is written.
+struct SumSteps {
+  bool activation = true;
+  bool product = true;
+  bool sum = true;
+  bool sum_out = true;
+  bool residual = true;
+  bool out = true;
+  bool bits = true;
+  bool limits = true;  // of the bits
+  bool clamps = true;  // product, sum and residual sum
+};
 
 struct GpuLayer {
   Bconv2dSpec spec;
@@ -28,9 +41,15 @@ struct GpuLayer {
   OutputKind kind = OutputKind::kFloat;
   Fused fused = Fused::kNothing;
   int64_t level_bits = 2;  // of kLevels, which are bits of numbers
+  SumSteps steps = {};     // of kSum
+  // Whether the kernel makes the output by the epilogue for any output, where it has a shorter one.
+  bool by_any_epilogue = false;
 };
 
 std::string Describe(const GpuLayer& layer);
+
+// Some of the steps, such that something is written.
+SumSteps RandomSteps(std::mt19937_64& random);
 
 // A small layer of any kind.
 GpuLayer RandomLayer(std::mt19937_64& random);

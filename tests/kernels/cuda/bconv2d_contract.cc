@@ -49,6 +49,10 @@ int main() {
   words.spec.out_channels = 64;
   words.fused = Fused::kResidual;
   keeps = keeps && Keeps(words, cuda::KernelId::bconv2d_mma_128x64_c16);
+  words.fused = Fused::kSum;
+  keeps = keeps && Keeps(words, cuda::KernelId::bconv2d_mma_128x64_c16);
+  keeps = keeps && Keeps(words, cuda::KernelId::bconv2d_small_c16);
+  words.fused = Fused::kResidual;
   words.kind = OutputKind::kBits;
   keeps = keeps && Keeps(words, cuda::KernelId::bconv2d_mma_128x64_c16);
   words.batch = 1;

@@ -92,6 +92,41 @@ TEST(GpuBconv2d, RowsEqualTheReference) {
   }
 }
 
+// Each epilogue on whole words of channels and on others, inside and on borders, in groups, and
+// with every step that it may have or lack; rows take as many pixels at once as they do.
+TEST(GpuBconv2d, Epilogues) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937_64 random(TestSeed());
+  RunsByName runs;
+  constexpr int kEpilogues = 4;
+  uint64_t number = random() % kEpilogues;
+  for (const int64_t out_channels : {64, 96, 40}) {
+    GpuLayer layer = Square(5, 128, out_channels, 3);
+    if (out_channels == 96 && random() % 2 == 0) {
+      layer.spec.groups = 3;
+      layer.spec.in_channels = 3 * 128;
+    }
+    for (const PadValue pad : {PadValue::kZero, PadValue::kMinusOne, PadValue::kOne}) {
+      if (kShare > 1 && random() % 2 == 0) continue;
+      layer.spec.pad_value = pad;
+      layer.kind = number % kEpilogues == 0 ? OutputKind::kBits : OutputKind::kFloat;
+      constexpr Fused kAfter[kEpilogues] = {Fused::kNothing, Fused::kNothing, Fused::kSum,
+                                            Fused::kResidual};
+      layer.fused = kAfter[number % kEpilogues];
+      layer.steps = RandomSteps(random);
+      ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, random, runs, IsFull() ? 1 : 2));
+      ++number;
+    }
+  }
+  for (const int64_t channels : {256, 300}) {
+    GpuLayer plain = Dense(130, 128, channels);
+    plain.fused = Fused::kSum;
+    ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(plain, random, runs, kShare));
+    plain.kind = OutputKind::kBits;
+    ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(plain, random, runs, kShare));
+  }
+}
+
 // All that a size can be beside a tile's, a word's and a copy's, each for every kind of output.
 TEST(GpuBconv2d, ChannelsOfEveryRest) {
   SCOPED_TRACE(ReplayHint());

@@ -121,7 +121,7 @@ FAULTS = [
     ),
     Fault(
         "outputs go to another row of a fragment",
-        "bconv2d_fragments.h",
+        "bconv2d_epilogue_corner.h",
         "8 * (e % 4 / 2)",
         "8 * (e % 2)",
         WRONG_NUMBER,
@@ -170,35 +170,35 @@ FAULTS = [
     ),
     Fault(
         "the output is written behind its end",
-        "bconv2d_fragments.h",
+        "bconv2d_epilogue_corner.h",
         "const int rows = pixels - pixel - r < kRows ? pixels - pixel - r : kRows;",
         "const int rows = kRows;",
         CRASH,
     ),
     Fault(
         "floats are written behind their end by lanes that have them",
-        "bconv2d_fragments.h",
+        "bconv2d_epilogue_floats.h",
         "inside[h] = pixel + 8 * h < pixels;",
         "inside[h] = true;",
         CRASH,
     ),
     Fault(
         "bits are written behind their end by lanes that have them",
-        "bconv2d_fragments.h",
+        "bconv2d_own.h",
         "if (t >= kOwnRows || pixel + 8 * t >= pixels) return;",
         "if (t >= kOwnRows) return;",
         CRASH,
     ),
     Fault(
         "a lane takes its rows' sums for its channels'",
-        "bconv2d_fragments.h",
+        "bconv2d_epilogue_floats.h",
         "sums[4 * (i / 2) + 2 * h + i % 2]",
         "sums[4 * (i / 2) + h + 2 * (i % 2)]",
         WRONG_NUMBER,
     ),
     Fault(
         "bits of four lanes lie upon each other",
-        "bconv2d_fragments.h",
+        "bconv2d_own.h",
         "bits[h] <<= 2 * t;",
         "bits[h] <<= t;",
         WRONG_NUMBER,
@@ -212,23 +212,30 @@ FAULTS = [
     ),
     Fault(
         "a threshold is taken for sums that are half as large",
-        "bconv2d_fragments.h",
-        "4 * value(i, j + k, e) - twice_ones[i][e / 2]",
-        "2 * value(i, j + k, e) - twice_ones[i][e / 2]",
+        "bconv2d_epilogue_bits.h",
+        "Dot(own_ones[i][e / 2], value(i, j + k, e))",
+        "own_ones[i][e / 2] - value(i, j + k, e)",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "a threshold is one less",
+        "bconv2d_epilogues.cc",
+        "depth - limit;",
+        "depth - limit - 2;",
         WRONG_NUMBER,
     ),
     Fault(
         "taps outside are not counted by lanes that have floats",
-        "bconv2d_fragments.h",
+        "bconv2d_epilogue_floats.h",
         "if (place.is_inner) continue;",
         "continue;",
         WRONG_NUMBER,
     ),
     Fault(
-        "taps outside are not counted by lanes that have bits",
-        "bconv2d_fragments.h",
-        "(!kMayBeOutside || a.corner_ones == nullptr)",
-        "true",
+        "taps outside are not counted by thresholds",
+        "bconv2d_epilogues.cc",
+        " && args.corner_ones == nullptr",
+        "",
         WRONG_NUMBER,
     ),
     Fault(
@@ -236,6 +243,48 @@ FAULTS = [
         "bconv2d_fragments.h",
         "a.output.after.planes == 1;",
         "true;",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "a residual is read behind its end by lanes that have its sums",
+        "bconv2d_own.h",
+        "if (inside[h]) LoadOwn(",
+        "LoadOwn(",
+        CRASH,
+    ),
+    Fault(
+        "a sum is not written",
+        "sum_steps.h",
+        "if (program.sum_out != nullptr) values.Store(program.sum_out);\n",
+        "",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "a product is not clamped",
+        "sum_steps.h",
+        "ClampAll(program.product.range, values);",
+        "",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "a residual is another row's",
+        "bconv2d_own.h",
+        "LoadOwn(values + Row(h), tensor.v[h])",
+        "LoadOwn(values + Row(0), tensor.v[h])",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "a residual of one channel is not loaded",
+        "bconv2d_output.h",
+        "if (has_residual) residual =",
+        "if (false) residual =",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "signs have no limits",
+        "bconv2d_epilogue_floats.h",
+        "const bool has_limits = after.limits != nullptr;",
+        "const bool has_limits = false;",
         WRONG_NUMBER,
     ),
     Fault(
@@ -532,7 +581,11 @@ class Build:
     """Compiles the contract's program with the kernels of a folder."""
 
     # What the kernels' code, or the sizes of their tiles, go into.
-    OF_KERNELS = (f"{TESTS}/emulated_kernels.cc", f"{KERNELS}/bconv2d_rows.cc")
+    OF_KERNELS = (
+        f"{TESTS}/emulated_kernels.cc",
+        f"{KERNELS}/bconv2d_epilogues.cc",
+        f"{KERNELS}/bconv2d_rows.cc",
+    )
     OTHERS = (
         "larq_engine/kernels/reference.cc",
         "larq_engine/kernels/output_transform.cc",

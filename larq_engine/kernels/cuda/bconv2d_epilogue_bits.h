@@ -1,0 +1,52 @@
+// Bits by thresholds (Bconv2dOutput::kThreshold), from fragments of a product.
+#ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_BITS_H_
+#define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_BITS_H_
+
+#include "larq_engine/kernels/cuda/bconv2d_own.h"
+#include "larq_engine/kernels/cuda/bconv2d_stages.h"
+
+namespace larq_engine::cuda {
+
+// From all of a warp's fragments of sums to bits by thresholds: see FinishFragments. Each lane of
+// what it has, and all of it unrolled, as it is little: a sum becomes `more` of Bconv2dOutput, is
+// compared, and sets a bit.
+template <int kFragmentsM, int kFragmentsN, class Value, class Ones>
+LE_DEVICE void FinishOwnBits(const Bconv2dArgs& a, const BlockPlace& block, int row, int column,
+                             const Value& value, const Ones& ones) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int own_row = row + lane / 4;
+  const int pixels = a.batch * a.out_height * a.out_width;
+  int32_t own_ones[kFragmentsM][kOwnRows];
+  LE_UNROLL
+  for (int i = 0; i < kFragmentsM; ++i) {
+    LE_UNROLL
+    for (int h = 0; h < kOwnRows; ++h) own_ones[i][h] = ones(own_row + 16 * i + 8 * h);
+  }
+  LE_UNROLL
+  for (int j = 0; j < kFragmentsN; j += 4) {
+    const int n = block.n0 + column + 8 * j;  // in the group
+    if (n >= a.group_out_channels) break;     // the whole warp
+    const int channel = block.first_channel + n + lane % 4 * 2;
+    int32_t limits[2][kOwnChannels];
+    LoadOwn(a.output.more_limit + channel, limits[0]);
+    LoadOwn(a.output.more_limit + channel + 16, limits[1]);
+    LE_UNROLL
+    for (int i = 0; i < kFragmentsM; ++i) {
+      uint32_t bits[kOwnRows] = {};
+      LE_UNROLL
+      for (int k = 0; k < 4; ++k) {
+        LE_UNROLL
+        for (int e = 0; e < 4; ++e) {
+          const int32_t more = Dot(own_ones[i][e / 2], value(i, j + k, e));
+          if (more > limits[k / 2][k % 2 * 2 + e % 2]) bits[e / 2] |= 1u << (8 * k + e % 2);
+        }
+      }
+      StoreOwnBits(a, block.m0 + own_row + 16 * i, pixels, (block.first_channel + n) / kWarp, lane,
+                   bits);
+    }
+  }
+}
+
+}  // namespace larq_engine::cuda
+
+#endif  // LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_BITS_H_

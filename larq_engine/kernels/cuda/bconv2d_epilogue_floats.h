@@ -1,0 +1,104 @@
+// Floats, and signs of floats, from fragments of a product.
+#ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_FLOATS_H_
+#define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_FLOATS_H_
+
+#include "larq_engine/kernels/cuda/bconv2d_own.h"
+#include "larq_engine/kernels/cuda/sum_steps.h"
+
+namespace larq_engine::cuda {
+
+// What becomes of a lane's floats. `residual` is loaded before they are made.
+LE_DEVICE PixelFragments::Tensor LoadResidual(const Bconv2dOutput& output,
+                                              const PixelFragments& values) {
+  const bool is_there =
+      output.epilogue == Bconv2dOutput::kSum && output.sum.residual.values != nullptr;
+  return is_there ? values.Load(output.sum.residual.values) : PixelFragments::Tensor{};
+}
+LE_DEVICE void RunOwnSteps(const Bconv2dOutput& output, const PixelFragments& values,
+                           const PixelFragments::Tensor& residual) {
+  if (output.epilogue == Bconv2dOutput::kSum) {
+    RunSum(output.sum, values, residual);
+  } else if (output.epilogue == Bconv2dOutput::kStore) {
+    values.Store(output.sum.sum_out);
+  } else {
+    RunSteps(output.after, values);
+  }
+}
+
+// The bits of a lane's rows, of columns 2t, ... from bit 0 on.
+LE_DEVICE void FindOwnBits(const PixelProgram& after, const float (&y)[kOwnRows][kOwnChannels],
+                           int channel, uint32_t (&bits)[kOwnRows]) {
+  const bool has_limits = after.limits != nullptr;
+  float limits[kOwnChannels] = {};
+  uint32_t signs[kOwnChannels] = {};
+  if (has_limits) {
+    LoadOwn(after.limits + channel, limits);
+    LoadOwn(after.signs + channel, signs);
+  }
+  LE_UNROLL
+  for (int h = 0; h < kOwnRows; ++h) {
+    LE_UNROLL
+    for (int i = 0; i < kOwnChannels; ++i) {
+      const bool is_minus =
+          has_limits ? IsSmaller(y[h][i], signs[i], limits[i]) : IsNegative(y[h][i]);
+      if (is_minus) bits[h] |= 1u << OwnColumn(i);
+    }
+  }
+}
+
+// From two fragments of sums to float outputs and to the signs of these, of words of channels that
+// are whole: each lane of what it has, without an exchange. `sums`: register e of fragment j is at
+// 4 j + e. `pixel` and `channel` are the lane's first, `ones` those of its rows. `bits`
+// become those of a row that the lane has.
+template <bool kMayBeOutside>
+LE_DEVICE void FinishOwnFloats(const Bconv2dArgs& a, int pixel, int pixels, int channel,
+                               const int32_t (&sums)[kOwnSums], const int32_t (&ones)[kOwnRows],
+                               uint32_t (&bits)[kOwnRows]) {
+  const Bconv2dOutput& output = a.output;
+  float y[kOwnRows][kOwnChannels];
+  bool inside[kOwnRows];
+  LE_UNROLL
+  for (int h = 0; h < kOwnRows; ++h) {
+    bits[h] = 0;
+    inside[h] = pixel + 8 * h < pixels;
+  }
+  const int64_t at = static_cast<int64_t>(pixel) * a.out_channels + channel;
+  const PixelFragments values{y, inside, at, a.out_channels, channel};
+  int32_t zero_dot[kOwnChannels];
+  LoadOwn(output.zero_dot + channel, zero_dot);
+  int32_t dots[kOwnRows][kOwnChannels];
+  LE_UNROLL
+  for (int h = 0; h < kOwnRows; ++h) {
+    LE_UNROLL
+    for (int i = 0; i < kOwnChannels; ++i) {
+      const int32_t more = Dot(ones[h], sums[4 * (i / 2) + 2 * h + i % 2]);
+      dots[h][i] = Dot(zero_dot[i], more);
+    }
+    if constexpr (kMayBeOutside) {
+      const OutputPixel place = MakeOutputPixel(a, pixel + 8 * h);
+      if (place.is_inner) continue;
+      LE_UNROLL
+      for (int i = 0; i < kOwnChannels; ++i)
+        dots[h][i] -= Outside(a, place, channel + OwnColumn(i));
+    }
+  }
+  // All at once, and after what asks for most registers.
+  float multiplier[kOwnChannels];
+  float bias[kOwnChannels];
+  LoadOwn(output.multiplier + channel, multiplier);
+  LoadOwn(output.bias + channel, bias);
+  const PixelFragments::Tensor residual = LoadResidual(output, values);
+  LE_UNROLL
+  for (int h = 0; h < kOwnRows; ++h) {
+    LE_UNROLL
+    for (int i = 0; i < kOwnChannels; ++i) {
+      y[h][i] = ToFloat(output, dots[h][i], multiplier[i], bias[i]);
+    }
+  }
+  RunOwnSteps(output, values, residual);
+  if (output.after.bits != nullptr) FindOwnBits(output.after, y, channel, bits);
+}
+
+}  // namespace larq_engine::cuda
+
+#endif  // LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_FLOATS_H_

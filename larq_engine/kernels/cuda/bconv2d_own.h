@@ -1,0 +1,118 @@
+// What a lane has of a product's fragments, as tensor cores leave them in registers: it makes the
+// output of these values by itself, and exchanges nothing but bits.
+#ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_OWN_H_
+#define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_OWN_H_
+
+#include "larq_engine/kernels/cuda/bconv2d_output.h"
+
+namespace larq_engine::cuda {
+
+// Neighbours, loaded or stored at once.
+template <class T>
+struct alignas(2 * sizeof(T)) Pair {
+  T v[2];
+};
+
+// What a lane has of two fragments, of 16 rows and 16 columns, as tensor cores leave them: of rows
+// g and g + 8 the columns 2t, 2t + 1, 2t + 8 and 2t + 9, which are channels here. More at once
+// would need more registers than blocks that share a multiprocessor have.
+inline constexpr int kOwnRows = 2;
+inline constexpr int kOwnChannels = 4;
+inline constexpr int kOwnSums = kOwnRows * kOwnChannels;
+
+LE_DEVICE constexpr int OwnColumn(int i) { return 8 * (i / 2) + i % 2; }  // from 2t on
+
+template <class T>
+LE_DEVICE void LoadOwn(const T* from, T (&to)[kOwnChannels]) {
+  LE_UNROLL
+  for (int i = 0; i < kOwnChannels; i += 2) {
+    const auto pair = *reinterpret_cast<const Pair<T>*>(from + OwnColumn(i));
+    to[i] = pair.v[0];
+    to[i + 1] = pair.v[1];
+  }
+}
+
+// Values that take the steps together: see PixelColumn.
+struct PixelFragments {
+  float (&y)[kOwnRows][kOwnChannels];
+  bool (&inside)[kOwnRows];
+  int64_t at;  // the first value's place in a tensor of `channels`
+  int channels;
+  int channel;
+
+  LE_DEVICE int64_t Row(int h) const { return at + static_cast<int64_t>(8 * h) * channels; }
+
+  template <class Compute>
+  LE_DEVICE void ForEach(const Compute& compute) const {
+    LE_UNROLL
+    for (int h = 0; h < kOwnRows; ++h) {
+      LE_UNROLL
+      for (int i = 0; i < kOwnChannels; ++i) compute(y[h][i], Row(h) + OwnColumn(i));
+    }
+  }
+  template <class Compute>
+  LE_DEVICE void WithChannels(const float* values, const Compute& compute) const {
+    float own[kOwnChannels];
+    LoadOwn(values + channel, own);
+    LE_UNROLL
+    for (int h = 0; h < kOwnRows; ++h) {
+      LE_UNROLL
+      for (int i = 0; i < kOwnChannels; ++i) compute(y[h][i], own[i]);
+    }
+  }
+  struct Tensor {
+    float v[kOwnRows][kOwnChannels];
+  };
+  LE_DEVICE Tensor Load(const float* values) const {
+    Tensor tensor = {};
+    LE_UNROLL
+    for (int h = 0; h < kOwnRows; ++h) {
+      if (inside[h]) LoadOwn(values + Row(h), tensor.v[h]);
+    }
+    return tensor;
+  }
+  template <class Compute>
+  LE_DEVICE void With(const Tensor& tensor, const Compute& compute) const {
+    LE_UNROLL
+    for (int h = 0; h < kOwnRows; ++h) {
+      LE_UNROLL
+      for (int i = 0; i < kOwnChannels; ++i) compute(y[h][i], tensor.v[h][i]);
+    }
+  }
+  template <class Compute>
+  LE_DEVICE void WithTensor(const float* values, const Compute& compute) const {
+    With(Load(values), compute);
+  }
+  LE_DEVICE void Store(float* out) const {
+    LE_UNROLL
+    for (int h = 0; h < kOwnRows; ++h) {
+      if (!inside[h]) continue;
+      LE_UNROLL
+      for (int i = 0; i < kOwnChannels; i += 2) {
+        *reinterpret_cast<Pair<float>*>(out + Row(h) + OwnColumn(i)) = {{y[h][i], y[h][i + 1]}};
+      }
+    }
+  }
+};
+
+// Writes what lanes found for a whole word of channels. All lanes of the warp call it.
+LE_DEVICE void StoreOwnBits(const Bconv2dArgs& a, int pixel, int pixels, int word, int lane,
+                            uint32_t (&bits)[kOwnRows]) {
+  uint32_t* const out = OutputBits(a);
+  if (out == nullptr) return;
+  const int t = lane % 4;
+  LE_UNROLL
+  for (int h = 0; h < kOwnRows; ++h) {
+    bits[h] <<= 2 * t;
+    bits[h] |= __shfl_xor_sync(~0u, bits[h], 1);
+    bits[h] |= __shfl_xor_sync(~0u, bits[h], 2);
+  }
+  // Lanes 0 and 1 of four write a row each.
+  if (t >= kOwnRows || pixel + 8 * t >= pixels) return;
+  const int64_t words = a.out_channels / kWarp;
+  out[(pixel + 8 * t) * words + word] = t == 0 ? bits[0] : bits[1];
+}
+
+}  // namespace larq_engine::cuda
+
+#endif  // LARQ_ENGINE_KERNELS_CUDA_BCONV2D_OWN_H_
