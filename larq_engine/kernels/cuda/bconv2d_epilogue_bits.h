@@ -2,6 +2,7 @@
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_BITS_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_BITS_H_
 
+#include "larq_engine/kernels/cuda/bconv2d_epilogue_inputs.h"
 #include "larq_engine/kernels/cuda/bconv2d_own.h"
 #include "larq_engine/kernels/cuda/bconv2d_stages.h"
 
@@ -10,9 +11,10 @@ namespace larq_engine::cuda {
 // From all of a warp's fragments of sums to bits by thresholds: see FinishFragments. Each lane of
 // what it has, and all of it unrolled, as it is little: a sum becomes `more` of Bconv2dOutput, is
 // compared, and sets a bit.
-template <int kFragmentsM, int kFragmentsN, class Value, class Ones>
+template <int kFragmentsM, int kFragmentsN, int kN, class Value, class Ones>
 LE_DEVICE void FinishOwnBits(const Bconv2dArgs& a, const BlockPlace& block, int row, int column,
-                             const Value& value, const Ones& ones) {
+                             const EpilogueConstants<kN>& constants, const Value& value,
+                             const Ones& ones) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int own_row = row + lane / 4;
   const int pixels = a.batch * a.out_height * a.out_width;
@@ -26,10 +28,10 @@ LE_DEVICE void FinishOwnBits(const Bconv2dArgs& a, const BlockPlace& block, int 
   for (int j = 0; j < kFragmentsN; j += 4) {
     const int n = block.n0 + column + 8 * j;  // in the group
     if (n >= a.group_out_channels) break;     // the whole warp
-    const int channel = block.first_channel + n + lane % 4 * 2;
+    const int32_t* const own_limits = constants.integers + column + 8 * j + lane % 4 * 2;
     int32_t limits[2][kOwnChannels];
-    LoadOwn(a.output.more_limit + channel, limits[0]);
-    LoadOwn(a.output.more_limit + channel + 16, limits[1]);
+    LoadOwn(own_limits, limits[0]);
+    LoadOwn(own_limits + 16, limits[1]);
     LE_UNROLL
     for (int i = 0; i < kFragmentsM; ++i) {
       uint32_t bits[kOwnRows] = {};

@@ -2,6 +2,7 @@
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_FLOATS_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_FLOATS_H_
 
+#include "larq_engine/kernels/cuda/bconv2d_epilogue_inputs.h"
 #include "larq_engine/kernels/cuda/bconv2d_own.h"
 #include "larq_engine/kernels/cuda/sum_steps.h"
 
@@ -48,10 +49,11 @@ LE_DEVICE void FindOwnBits(const PixelProgram& after, const float (&y)[kOwnRows]
 
 // From two fragments of sums to float outputs and to the signs of these, of words of channels that
 // are whole: each lane of what it has, without an exchange. `sums`: register e of fragment j is at
-// 4 j + e. `pixel` and `channel` are the lane's first, `ones` those of its rows. `bits`
-// become those of a row that the lane has.
-template <bool kMayBeOutside>
+// 4 j + e. `pixel`, `channel` and `column` (of the block) are the lane's first, `ones` those of its
+// rows. `bits` become those of a row that the lane has.
+template <bool kMayBeOutside, int kN>
 LE_DEVICE void FinishOwnFloats(const Bconv2dArgs& a, int pixel, int pixels, int channel,
+                               const EpilogueConstants<kN>& constants, int column,
                                const int32_t (&sums)[kOwnSums], const int32_t (&ones)[kOwnRows],
                                uint32_t (&bits)[kOwnRows]) {
   const Bconv2dOutput& output = a.output;
@@ -65,7 +67,7 @@ LE_DEVICE void FinishOwnFloats(const Bconv2dArgs& a, int pixel, int pixels, int 
   const int64_t at = static_cast<int64_t>(pixel) * a.out_channels + channel;
   const PixelFragments values{y, inside, at, a.out_channels, channel};
   int32_t zero_dot[kOwnChannels];
-  LoadOwn(output.zero_dot + channel, zero_dot);
+  LoadOwn(constants.integers + column, zero_dot);
   int32_t dots[kOwnRows][kOwnChannels];
   LE_UNROLL
   for (int h = 0; h < kOwnRows; ++h) {
@@ -85,8 +87,8 @@ LE_DEVICE void FinishOwnFloats(const Bconv2dArgs& a, int pixel, int pixels, int 
   // All at once, and after what asks for most registers.
   float multiplier[kOwnChannels];
   float bias[kOwnChannels];
-  LoadOwn(output.multiplier + channel, multiplier);
-  LoadOwn(output.bias + channel, bias);
+  LoadOwn(constants.multiplier + column, multiplier);
+  LoadOwn(constants.bias + column, bias);
   const PixelFragments::Tensor residual = LoadResidual(output, values);
   LE_UNROLL
   for (int h = 0; h < kOwnRows; ++h) {

@@ -29,20 +29,7 @@ LE_DEVICE void CallWithConstant(int i, const Body& body) {
   }
 }
 
-// Whether lanes make the output of what they have, or exchange it.
-LE_DEVICE bool HasOwn(const Bconv2dArgs& a) {
-  if (a.group_out_channels % kWarp != 0) return false;
-  if (a.output.epilogue != Bconv2dOutput::kAny) return true;
-  return a.output.kind == Bconv2dOutput::kFloat && a.output.after.planes == 1;
-}
-
-// A warp's fragments of 16 rows and 8 columns, the first at `row` and `column` of the block.
-// value(i, j, e) is register e of a fragment, ones(row) the ones of a row of the block. Unless
-// kMayBeOutside, all taps are inside the image.
-//
-// What follows goes through them in chunks of two fragments, of 16 rows and 16 columns.
-// finish(chunk) has one copy of its code for all, which unrolled is more than a cache of
-// instructions.
+// Two fragments of a warp's, of 16 rows and 16 columns: what is finished together.
 template <int kFragmentsM, int kFragmentsN>
 struct FragmentChunk {
   static_assert(kFragmentsN % 4 == 0);  // whole words of channels
@@ -52,9 +39,12 @@ struct FragmentChunk {
   int half;                // of a word of channels
   int n;                   // the word's first channel in the group
   int channel;             // and of all
+  int column;              // of the block
   int row;                 // of the block
   int pixel;
 
+  // Calls finish(chunk) for all of a warp's fragments, as FinishFragments is given them. There is
+  // one copy of its code, which unrolled is more than a cache of instructions.
   template <class Value, class Finish>
   LE_DEVICE static void ForEach(const Bconv2dArgs& a, const BlockPlace& block, int row, int column,
                                 const Value& value, const Finish& finish) {
@@ -69,7 +59,8 @@ struct FragmentChunk {
         }
       });
       c.half = chunk % 2;
-      c.n = block.n0 + column + chunk % kPairs / 2 * kWarp;
+      c.column = column + chunk % kPairs / 2 * kWarp;
+      c.n = block.n0 + c.column;
       c.channel = block.first_channel + c.n;
       c.row = row + chunk / kPairs * 16;
       c.pixel = block.m0 + c.row;
@@ -81,9 +72,10 @@ struct FragmentChunk {
 };
 
 // Floats of whole words of channels.
-template <int kFragmentsM, int kFragmentsN, bool kMayBeOutside, class Value, class Ones>
+template <int kFragmentsM, int kFragmentsN, bool kMayBeOutside, int kN, class Value, class Ones>
 LE_DEVICE void FinishFloats(const Bconv2dArgs& a, const BlockPlace& block, int row, int column,
-                            const Value& value, const Ones& ones) {
+                            const EpilogueConstants<kN>& constants, const Value& value,
+                            const Ones& ones) {
   using Chunk = FragmentChunk<kFragmentsM, kFragmentsN>;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int own_row = lane / 4;
@@ -92,8 +84,9 @@ LE_DEVICE void FinishFloats(const Bconv2dArgs& a, const BlockPlace& block, int r
   Chunk::ForEach(a, block, row, column, value, [&](const Chunk& c) {
     const int32_t own_ones[kOwnRows] = {ones(c.row + own_row), ones(c.row + own_row + 8)};
     uint32_t bits[kOwnRows];
-    FinishOwnFloats<kMayBeOutside>(a, c.pixel + own_row, pixels,
-                                   c.channel + 16 * c.half + lane % 4 * 2, c.sums, own_ones, bits);
+    const int own_column = 16 * c.half + lane % 4 * 2;
+    FinishOwnFloats<kMayBeOutside>(a, c.pixel + own_row, pixels, c.channel + own_column, constants,
+                                   c.column + own_column, c.sums, own_ones, bits);
     if (a.output.after.bits == nullptr) return;
     LE_UNROLL
     for (int h = 0; h < kOwnRows; ++h) {
@@ -123,17 +116,23 @@ LE_DEVICE void FinishCorners(const Bconv2dArgs& a, const BlockPlace& block, int 
   });
 }
 
-// A launch has one of these epilogues alone.
-template <int kFragmentsM, int kFragmentsN, bool kMayBeOutside = true, class Value, class Ones>
+// From a warp's fragments of 16 rows and 8 columns, the first at `row` and `column` of the block,
+// to the output, by the epilogue that the launch has. value(i, j, e) is register e of a fragment,
+// ones(row) the ones of a row of the block. `corner` is the warp's. Unless kMayBeOutside, all taps
+// are inside the image.
+template <int kFragmentsM, int kFragmentsN, bool kMayBeOutside = true, int kN, class Value,
+          class Ones>
 LE_DEVICE void FinishFragments(const Bconv2dArgs& a, const BlockPlace& block, int row, int column,
-                               Corner& corner, const Value& value, const Ones& ones) {
+                               const EpilogueConstants<kN>& constants, Corner& corner,
+                               const Value& value, const Ones& ones) {
   if (!HasOwn(a)) {
     FinishCorners<kFragmentsM, kFragmentsN, kMayBeOutside>(a, block, row, column, corner, value,
                                                            ones);
   } else if (a.output.epilogue == Bconv2dOutput::kThreshold) {
-    FinishOwnBits<kFragmentsM, kFragmentsN>(a, block, row, column, value, ones);
+    FinishOwnBits<kFragmentsM, kFragmentsN>(a, block, row, column, constants, value, ones);
   } else {
-    FinishFloats<kFragmentsM, kFragmentsN, kMayBeOutside>(a, block, row, column, value, ones);
+    FinishFloats<kFragmentsM, kFragmentsN, kMayBeOutside>(a, block, row, column, constants, value,
+                                                          ones);
   }
 }
 

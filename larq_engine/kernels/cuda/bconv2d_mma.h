@@ -104,9 +104,20 @@ struct MmaOutputs {
   Corner corners[MmaStage<kTile>::kWarpsM * MmaStage<kTile>::kWarpsN];
 };
 
+// Where the constants of the epilogue lie, in the stage behind the last step's. What else a lane
+// that reads them needs is at the beginning of stage 0.
+template <MmaTile kTile>
+LE_DEVICE int ConstantsPlace(int steps) {
+  using Constants = EpilogueConstants<kTile.n>;
+  constexpr int kStageBytes = MmaStage<kTile>::kStageBytes;
+  static_assert(sizeof(MmaOutputs<kTile>::ones) + sizeof(Constants) <= kStageBytes);
+  return (steps % kTile.stages + 1) * kStageBytes - static_cast<int>(sizeof(Constants));
+}
+
 template <MmaTile kTile>
 LE_DEVICE void FinishProduct(const Bconv2dArgs& a, const WarpProduct<kTile>& product,
-                             MmaOutputs<kTile>& shared, const BlockPlace& block) {
+                             MmaOutputs<kTile>& shared, const EpilogueConstants<kTile.n>& constants,
+                             const BlockPlace& block) {
   using Product = WarpProduct<kTile>;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
@@ -125,7 +136,7 @@ LE_DEVICE void FinishProduct(const Bconv2dArgs& a, const WarpProduct<kTile>& pro
   }
   __syncthreads();
   FinishFragments<Product::kFragmentsM, Product::kFragmentsN>(
-      a, block, warp_m * kTile.warp_m, warp_n * kTile.warp_n, shared.corners[warp],
+      a, block, warp_m * kTile.warp_m, warp_n * kTile.warp_n, constants, shared.corners[warp],
       [&](int i, int j, int e) { return product.c[i][j].r[e]; },
       [&](int row) {
         int ones = 0;
@@ -161,8 +172,11 @@ LE_DEVICE void Bconv2dMma(const Bconv2dArgs& a) {
               stages + static_cast<uint32_t>(next % kTile.stages * Stage::kStageBytes);
           image.Issue(a, stage);
           filter.Issue(a, stage + kTile.m * Stage::kRowBytes);
-          ++next;
+        } else if (next == steps) {
+          FetchForEpilogue<kTile.m, kTile.n, Stage::kThreads>(
+              a, block, stages + static_cast<uint32_t>(ConstantsPlace<kTile>(steps)), thread);
         }
+        ++next;
         CommitCopies();  // a group each step, so that counting them tells which have arrived
       };
 
@@ -175,11 +189,15 @@ LE_DEVICE void Bconv2dMma(const Bconv2dArgs& a) {
             stages + static_cast<uint32_t>(step % kTile.stages * Stage::kStageBytes),
             warp % Stage::kWarpsM, warp / Stage::kWarpsM, lane);
       }
-      __syncthreads();  // nobody reads the stages any more, and all copies have been waited for
+      WaitCopies<0>();  // for the epilogue
+      __syncthreads();  // nobody reads the stages any more
       if constexpr (!kTile.has_planes) break;
       if (pair.Advance(a)) product.DoubleAll();
     }
-    FinishProduct(a, product, *reinterpret_cast<MmaOutputs<kTile>*>(shared), block);
+    FinishProduct(
+        a, product, *reinterpret_cast<MmaOutputs<kTile>*>(shared),
+        *reinterpret_cast<const EpilogueConstants<kTile.n>*>(shared + ConstantsPlace<kTile>(steps)),
+        block);
   }
 }
 

@@ -95,6 +95,13 @@ struct PixelFragments {
   }
 };
 
+// Whether lanes make the output of what they have, or exchange it.
+LE_DEVICE bool HasOwn(const Bconv2dArgs& a) {
+  if (a.group_out_channels % kWarp != 0) return false;
+  if (a.output.epilogue != Bconv2dOutput::kAny) return true;
+  return a.output.kind == Bconv2dOutput::kFloat && a.output.after.planes == 1;
+}
+
 // Writes what lanes found for a whole word of channels. All lanes of the warp call it.
 LE_DEVICE void StoreOwnBits(const Bconv2dArgs& a, int pixel, int pixels, int word, int lane,
                             uint32_t (&bits)[kOwnRows]) {

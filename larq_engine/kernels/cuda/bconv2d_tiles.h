@@ -61,8 +61,9 @@ struct TmaTile {
   static_assert(kMultipliersRegisters * kMultipliers +
                     kFetchersRegisters * (kThreads - kMultipliers) <=
                 kBeginRegisters * kThreads);
-  // The ones of each pixel, and where a warp's lanes exchange values.
-  static constexpr int kOutputBytes = kM * 4 + kMultipliers / 32 * 16 * 40 * 4;
+  // The ones of each pixel, and of each warp the constants of the channels, or where its lanes
+  // exchange values, which is less.
+  static constexpr int kOutputBytes = kM * 4 + kMultipliers / 32 * 3 * kN * 4;
 
   // Stages, outputs and barriers.
   constexpr int shared_bytes() const {

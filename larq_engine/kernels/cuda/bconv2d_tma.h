@@ -136,12 +136,24 @@ struct TmaStage {
   }
 };
 
-// Shared memory besides the stages.
+// Shared memory besides the stages. Each warp copies its constants, so that it waits for no other.
 struct TmaOutputs {
+  union OfWarp {
+    Corner corner;
+    EpilogueConstants<TmaTile::kN> constants;
+  };
   int32_t ones[TmaTile::kM];
-  Corner corners[TmaTile::kMultipliers / kWarp];
+  OfWarp warps[TmaTile::kMultipliers / kWarp];
 };
 static_assert(sizeof(TmaOutputs) == TmaTile::kOutputBytes);
+
+// What a warp's epilogue reads: its own copy of the constants, and the residual of its 16 pixels.
+LE_DEVICE void FetchForWarp(const Bconv2dArgs& a, const BlockPlace& block, uint32_t to, int warp,
+                            int lane) {
+  const BlockPlace own{block.m0 + 16 * warp, block.group, block.first_channel, block.n0};
+  FetchForEpilogue<16, TmaTile::kN, kWarp>(a, own, to, lane);
+  CommitCopies();
+}
 
 template <TmaTile kTile>
 LE_DEVICE void MultiplyTiles(const Bconv2dArgs& a, const TmaMemory<kTile>& memory,
@@ -150,8 +162,12 @@ LE_DEVICE void MultiplyTiles(const Bconv2dArgs& a, const TmaMemory<kTile>& memor
   const int lane = thread % kWarp;
   const int warp = thread / kWarp;
   auto& outputs = *reinterpret_cast<TmaOutputs*>(shared + TmaMemory<kTile>::kOutputs);
+  TmaOutputs::OfWarp& own = outputs.warps[warp];
   StageTurn<kTile.stages> turn;
   TilePlace::ForEach(a, [&](const TilePlace& place) {
+    const BlockPlace block{place.m0, 0, 0, place.n0};
+    __syncwarp();  // all have read the constants of the part before
+    FetchForWarp(a, block, SharedAddress(&own.constants), warp, lane);
     int32_t c[TmaTile::kN / 2];
     LE_UNROLL
     for (int i = 0; i < TmaTile::kN / 2; ++i) c[i] = 0;
@@ -168,6 +184,7 @@ LE_DEVICE void MultiplyTiles(const Bconv2dArgs& a, const TmaMemory<kTile>& memor
     }
     WgmmaWait<0>(c);
     ArriveAsWarp(memory.Empty(before), lane);
+    WaitCopies<0>();  // for the epilogue
 
     // A warp counts the ones of its own rows, and reads no others. Those of the part before have
     // been read when it arrives above.
@@ -175,7 +192,7 @@ LE_DEVICE void MultiplyTiles(const Bconv2dArgs& a, const TmaMemory<kTile>& memor
     if (thread % 2 == 0) outputs.ones[thread / 2] = ones;
     __syncwarp();
     FinishFragments<1, TmaTile::kN / 8, /*kMayBeOutside=*/false>(
-        a, {place.m0, 0, 0, place.n0}, warp * 16, 0, outputs.corners[warp],
+        a, block, warp * 16, 0, own.constants, own.corner,
         [&](int, int j, int e) { return c[4 * j + e]; },
         [&](int row) { return outputs.ones[row]; });
   });

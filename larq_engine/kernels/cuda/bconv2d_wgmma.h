@@ -83,6 +83,11 @@ LE_DEVICE void Bconv2dWgmma(const Bconv2dArgs& a) {
     ImageCopies<Stage> image(a, block, {0, 0}, thread);
     FilterCopies<Stage> filter(a, block, {0, 0}, thread);
     const int steps = (a.filter_words + Stage::kStepWords - 1) / Stage::kStepWords;
+    // In the stage behind the last step's, and behind the ones in stage 0.
+    using Constants = EpilogueConstants<Stage::kN>;
+    static_assert(sizeof(Outputs::ones) + sizeof(Constants) <= Stage::kStageBytes);
+    const int constants_place =
+        (steps % kTile.stages + 1) * Stage::kStageBytes - static_cast<int>(sizeof(Constants));
     int next = 0;  // the step to copy
     const auto copy_next = [&] {
       if (next < steps) {
@@ -90,8 +95,11 @@ LE_DEVICE void Bconv2dWgmma(const Bconv2dArgs& a) {
             stages + static_cast<uint32_t>(next % kTile.stages * Stage::kStageBytes);
         image.Issue(a, stage);
         filter.Issue(a, stage + Stage::kM * Stage::kRowBytes);
-        ++next;
+      } else if (next == steps) {
+        FetchForEpilogue<Stage::kM, Stage::kN, Stage::kThreads>(
+            a, block, stages + static_cast<uint32_t>(constants_place), thread);
       }
+      ++next;
       CommitCopies();  // a group each step, so that counting them tells which have arrived
     };
 
@@ -112,6 +120,7 @@ LE_DEVICE void Bconv2dWgmma(const Bconv2dArgs& a) {
       WgmmaWait<1>(c);
     }
     WgmmaWait<0>(c);
+    WaitCopies<0>();  // for the epilogue
     __syncthreads();  // nobody reads the stages any more
 
     auto& outputs = *reinterpret_cast<Outputs*>(shared);
@@ -119,8 +128,8 @@ LE_DEVICE void Bconv2dWgmma(const Bconv2dArgs& a) {
     if (thread % 2 == 0) outputs.ones[thread / 2] = ones;
     __syncthreads();
     FinishFragments<1, kTile.n / 8>(
-        a, block, warp * 16, 0, outputs.corners[warp],
-        [&](int, int j, int e) { return c[4 * j + e]; },
+        a, block, warp * 16, 0, *reinterpret_cast<const Constants*>(shared + constants_place),
+        outputs.corners[warp], [&](int, int j, int e) { return c[4 * j + e]; },
         [&](int row) { return outputs.ones[row]; });
   }
 }

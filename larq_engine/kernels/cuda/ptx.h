@@ -124,6 +124,16 @@ LE_DEVICE void CopyAsync(uint32_t to, const void* from, int from_bytes) {
 #endif
 }
 
+// Asks for the 128 bytes around `p`, which somebody will read soon. It does not matter if they come
+// late or never; on the emulated GPU they must be there.
+LE_DEVICE void PrefetchToSecondCache(const void* p) {
+#ifdef __CUDACC__
+  asm volatile("prefetch.global.L2 [%0];\n" ::"l"(p));
+#else
+  (void)*static_cast<const volatile unsigned char*>(p);
+#endif
+}
+
 // What this thread has begun to copy since the last call is a group.
 LE_DEVICE void CommitCopies() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800

@@ -84,6 +84,9 @@ int main() {
   layer.height = layer.width = 9;  // rows for the second warpgroup as well
   layer.spec.in_channels = 512;    // longer steps
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_wgmma_128x128);
+  words.fused = Fused::kSum;
+  words.spec.pad_value = PadValue::kOne;
+  keeps = keeps && Keeps(words, cuda::KernelId::bconv2d_wgmma_128x128);
   layer.spec = {};
   layer.spec.in_channels = 4 * 1024 + 128;  // more steps than stages, of which the last is short
   layer.spec.out_channels = 260;
@@ -91,7 +94,7 @@ int main() {
   layer.kind = OutputKind::kBits;
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_tma_128x256);
   layer.spec.in_channels = 128;
-  layer.spec.out_channels = 256;  // whole words
+  layer.spec.out_channels = 288;  // whole words
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_tma_128x256);
   return keeps ? 0 : 1;
 }
