@@ -1,7 +1,7 @@
 // Times of binary convolutions on a GPU: each layer, batch, kind of output and row of the table, on
 // buffers that take turns, so that the second cache does not hold them. A graph replays the
-// launches. Values of each output are compared with the reference first, and a wrong one has no
-// time.
+// launches. All outputs are compared first with those of the plainest row, of which the reference
+// confirms some pixels; a row with a wrong one has no time.
 //
 //   layers [--layers=ABCD] [--batches=1,8,64,256] [--rows=auto|all|NAME,NAME...] [--gpu=0]
 //   layers --products=1024,8192 [--rows=...] [--gpu=0]
@@ -71,7 +71,8 @@ constexpr int kLaunches = 64;                         // of a graph, at most
 constexpr double kProducts = 4e12;                    // of a graph, of which it has at least one
 constexpr int kRepetitions = 7;
 constexpr double kProductsChecked = 2e9;  // by the CPU, which takes a second for 2e8
-constexpr int64_t kPixelsChecked = 64;    // at most
+constexpr int64_t kPixelsChecked = 64;    // at most, by the CPU
+constexpr size_t kPieceBytes = size_t{16} << 20;
 
 std::vector<uint32_t> RandomWords(std::mt19937_64& random, size_t count) {
   std::vector<uint32_t> words(count);
@@ -154,15 +155,36 @@ class Problem {
 
   // What another row left of the first copy's outputs must not be taken for the next one's.
   void Poison() const {
-    const size_t values = pixels_ * static_cast<size_t>(spec_.out_channels);
-    for (uint32_t* bits : {args_[0].output.bits, args_[0].output.after.bits}) {
-      if (bits != nullptr) Fill(reinterpret_cast<std::byte*>(bits), values / 8);
-    }
-    if (stored_ != nullptr) Fill(reinterpret_cast<std::byte*>(stored_), values * sizeof(float));
+    const std::vector<std::byte> rubbish(kPieceBytes, std::byte{0xa5});
+    ForEachPiece([&](std::byte* device, size_t bytes) {
+      memory_.CopyIn(rubbish.data(), bytes, device);
+      return true;
+    });
   }
 
-  // Some pixels of all outputs of the first copy.
-  bool IsRight() const {
+  // All outputs of the first copy.
+  std::vector<std::byte> Outputs() const {
+    std::vector<std::byte> all;
+    ForEachPiece([&](const std::byte* device, size_t bytes) {
+      all.resize(all.size() + bytes);
+      memory_.CopyOut(device, bytes, all.data() + all.size() - bytes);
+      return true;
+    });
+    return all;
+  }
+
+  bool HasOutputs(const std::vector<std::byte>& expected) const {
+    std::vector<std::byte> piece(kPieceBytes);
+    size_t at = 0;
+    return ForEachPiece([&](const std::byte* device, size_t bytes) {
+      memory_.CopyOut(device, bytes, piece.data());
+      at += bytes;
+      return std::memcmp(piece.data(), expected.data() + at - bytes, bytes) == 0;
+    });
+  }
+
+  // Some pixels of all outputs of the first copy, by the reference.
+  bool HasExpectedPixels() const {
     const auto channels = static_cast<size_t>(spec_.out_channels);
     std::vector<float> floats(channels);
     std::vector<uint32_t> bits(channels / kWordBits);
@@ -182,11 +204,19 @@ class Problem {
   }
 
  private:
-  void Fill(std::byte* device, size_t bytes) const {
-    const std::vector<std::byte> rubbish(std::min(bytes, size_t{16} << 20), std::byte{0xa5});
-    for (size_t at = 0; at < bytes; at += rubbish.size()) {
-      memory_.CopyIn(rubbish.data(), std::min(rubbish.size(), bytes - at), device + at);
-    }
+  // Calls `visit` for pieces of all outputs of the first copy, until it returns false.
+  template <typename Visit>
+  bool ForEachPiece(const Visit& visit) const {
+    const size_t values = pixels_ * static_cast<size_t>(spec_.out_channels);
+    const auto each = [&](auto* output, size_t bytes) {
+      auto* const device = reinterpret_cast<std::byte*>(output);
+      for (size_t at = 0; device != nullptr && at < bytes; at += kPieceBytes) {
+        if (!visit(device + at, std::min(kPieceBytes, bytes - at))) return false;
+      }
+      return true;
+    };
+    return each(args_[0].output.bits, values / 8) && each(args_[0].output.after.bits, values / 8) &&
+           each(stored_, values * sizeof(float));
   }
 
   template <typename T>
@@ -363,11 +393,10 @@ class Candidate {
   CUgraphExec exec_ = nullptr;
 };
 
-bool IsRight(const CudaQueue& queue, const cuda::Bconv2dRow& row, const Problem& problem) {
+void RunOnce(const CudaQueue& queue, const cuda::Bconv2dRow& row, const Problem& problem) {
   problem.Poison();
   queue.Add(Launch::Of(row, queue.device().chip(), problem.args()[0]));
   queue.Wait();
-  return problem.IsRight();
 }
 
 std::vector<const cuda::Bconv2dRow*> RowsOf(const Settings& settings, const Problem& problem,
@@ -392,15 +421,26 @@ std::vector<const cuda::Bconv2dRow*> RowsOf(const Settings& settings, const Prob
 // Rows take turns. False if a result is wrong; what is wrong has no time.
 bool Measure(const Settings& settings, const CudaQueue& queue, const Problem& problem,
              const std::string& what) {
+  const auto is_wrong = [&](const cuda::Bconv2dRow& row) {
+    std::printf("{%s, \"row\": \"%s\", \"wrong\": true}\n", what.c_str(),
+                cuda::RowOf(row.kernel).name);
+    std::fflush(stdout);
+    return false;
+  };
+  const cuda::Chip& chip = queue.device().chip();
+  const cuda::Bconv2dRow& plainest =
+      *cuda::SelectBconv2d(problem.args()[0], chip, "bconv2d_popc").row;
+  RunOnce(queue, plainest, problem);
+  if (!problem.HasExpectedPixels()) return is_wrong(plainest);
+  const std::vector<std::byte> expected = problem.Outputs();
   bool all_right = true;
   std::vector<std::unique_ptr<Candidate>> candidates;
-  for (const cuda::Bconv2dRow* row : RowsOf(settings, problem, queue.device().chip())) {
-    if (IsRight(queue, *row, problem)) {
+  for (const cuda::Bconv2dRow* row : RowsOf(settings, problem, chip)) {
+    RunOnce(queue, *row, problem);
+    if (problem.HasOutputs(expected)) {
       candidates.push_back(std::make_unique<Candidate>(queue, *row, problem));
     } else {
-      std::printf("{%s, \"row\": \"%s\", \"wrong\": true}\n", what.c_str(),
-                  cuda::RowOf(row->kernel).name);
-      all_right = false;
+      all_right = is_wrong(*row);
     }
   }
   std::vector<std::vector<double>> times(candidates.size());
