@@ -1,73 +1,26 @@
 // What this GPU can do at most, for the fractions that other measurements are given in: products of
 // bits on tensor cores, population counts, copies, and nodes of a graph. Prints one object of JSON;
 // exits with 2 if there is no GPU.
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
-#include <vector>
 
-#include "larq_engine/kernels/cuda/ptx.h"
-#include "larq_engine/kernels/cuda/wgmma.h"
+#include "benchmarks/gpu/loads.h"
+#include "benchmarks/gpu/timing.h"
 
 namespace {
 
+using namespace larq_engine;
 using namespace larq_engine::cuda;
 
 constexpr int kRounds = 4096;
-constexpr int kChains = 8;  // that do not wait for each other
-
-void Check(cudaError_t error, const char* call) {
-  if (error == cudaSuccess) return;
-  std::printf("{\"error\": \"%s: %s\"}\n", call, cudaGetErrorString(error));
-  std::exit(2);
-}
-#define CHECK(call) Check((call), #call)
-
-__global__ void __launch_bounds__(512) MmaRate(int* out) {
-  FragmentC c[kChains] = {};
-  const FragmentA a{{threadIdx.x, threadIdx.x * 3, threadIdx.x * 5, threadIdx.x * 7}};
-  const FragmentB b{{threadIdx.x * 11, threadIdx.x * 13}};
-  for (int i = 0; i < kRounds; ++i) {
-    LE_UNROLL
-    for (int j = 0; j < kChains; ++j) MmaAnd(c[j], a, b);
-  }
-  int sum = 0;
-  LE_UNROLL
-  for (int j = 0; j < kChains; ++j) sum += c[j].r[0] + c[j].r[1] + c[j].r[2] + c[j].r[3];
-  out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
-}
-
-// Each warpgroup multiplies the same two matrices again and again, 1024 bits deep.
 constexpr int kMostWarpgroups = 3;
+
+__global__ void __launch_bounds__(512) MmaRate(int* out) { MultiplyByMma(kRounds, out); }
+
 template <int kN>
 __global__ void __launch_bounds__(kMostWarpgroups* kWarpgroup) WgmmaRate(int* out) {
-  if constexpr (kHasWgmma) {
-    LE_SHARED_DYNAMIC(shared);
-    for (int i = threadIdx.x; i < (64 + kN) * 32; i += blockDim.x) {
-      reinterpret_cast<uint32_t*>(shared)[i] = i * 2654435761u;
-    }
-    FenceForProducts();
-    __syncthreads();
-    int32_t d[kN / 2];
-    LE_UNROLL
-    for (int i = 0; i < kN / 2; ++i) d[i] = 0;
-    const uint64_t rows = RowsDescriptor(SharedAddress(shared));
-    const uint64_t columns = RowsDescriptor(SharedAddress(shared) + 64 * 128);
-    for (int i = 0; i < kRounds / 4; ++i) {
-      WgmmaFence(d);
-      LE_UNROLL
-      for (int k = 0; k < 4; ++k) WgmmaAnd<kN>(d, rows + 2 * k, columns + 2 * k);
-      WgmmaCommit();
-      WgmmaWait<1>(d);
-    }
-    WgmmaWait<0>(d);
-    int sum = 0;
-    LE_UNROLL
-    for (int i = 0; i < kN / 2; ++i) sum += d[i];
-    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
-  }
+  MultiplyByWgmma<kN>(kRounds / 4, out);
 }
 
 __global__ void __launch_bounds__(512) PopcountRate(int* out) {
@@ -88,36 +41,16 @@ __global__ void Nothing(const int* p) {
   if (p == nullptr) __trap();
 }
 
-// The median of 7, after 2 that are not counted.
-template <class Work>
-double Seconds(cudaStream_t stream, const Work& work) {
-  cudaEvent_t begin, end;
-  CHECK(cudaEventCreate(&begin));
-  CHECK(cudaEventCreate(&end));
-  std::vector<double> all;
-  for (int i = 0; i < 9; ++i) {
-    float milliseconds = 0;
-    CHECK(cudaEventRecord(begin, stream));
-    work();
-    CHECK(cudaEventRecord(end, stream));
-    CHECK(cudaEventSynchronize(end));
-    CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
-    if (i > 1) all.push_back(milliseconds * 1e-3);
-  }
-  std::sort(all.begin(), all.end());
-  return all[all.size() / 2];
-}
-
 // A field of JSON for each number of warpgroups.
 template <int kN>
 std::string WgmmaRates(cudaStream_t stream, int sms, int* out) {
   std::string fields;
   for (int warpgroups = 1; warpgroups <= kMostWarpgroups; ++warpgroups) {
     const double seconds = Seconds(stream, [&] {
-      WgmmaRate<kN><<<sms, warpgroups * kWarpgroup, (64 + kN) * 128, stream>>>(out);
+      WgmmaRate<kN><<<sms, warpgroups * kWarpgroup, WgmmaSharedBytes(kN), stream>>>(out);
       CHECK(cudaGetLastError());
     });
-    const double products = double{64} * kN * 256 * kRounds * warpgroups * sms;
+    const double products = kWgmmaPairs<kN> * (kRounds / 4) * warpgroups * sms;
     char field[96];
     std::snprintf(field, sizeof(field), "\"wgmma_b1_n%d_%d_warpgroups_products_per_s\": %.4g, ", kN,
                   warpgroups, products / seconds);
@@ -137,7 +70,7 @@ int main() {
   int* out;
   CHECK(cudaMalloc(&out, size_t{64} << 20));
 
-  const double products = double{16} * 8 * 256 * kChains * kRounds * 16 * sms;  // 16 warps a block
+  const double products = kMmaPairs * kRounds * 16 * sms;  // 16 warps a block
   const double mma = products / Seconds(stream, [&] { MmaRate<<<sms, 512, 0, stream>>>(out); });
   std::string wgmma;
   if (device.major == 9 && device.minor == 0) {
