@@ -44,7 +44,7 @@ fuzz-files: setup-base build ## run CASES (100000) mutated model files in LiteRT
 
 bench: setup-base ## measure against other engines: PARTS="kernels convs grid models" RESULTS=folder
 bench-compare: setup-base ## compare results: B=after.json, and A=before.json or what is kept of such cores
-gpu-bundle: setup-keras setup-cuda ## put all that gpu-check needs into .gpu, where there is no GPU
+gpu-bundle: setup-keras setup-cuda ## put all that gpu-check needs into .gpu, where there is no GPU: BASELINE=commit to compare with
 gpu-check: ## ask a GPU all that only a GPU can answer: RESULTS=folder STEPS="contract peaks" SECONDS=540; after gpu-bundle
 gpu-docs: ## write what gpu-check found into docs/gpu.md: RESULTS=folder (docs/gpu_results)
 zoo: setup-hosts build ## convert the models of larq_zoo, checked against Keras; prints the tables of docs/zoo.md
@@ -124,7 +124,7 @@ bench-compare:
 	@$(VENV)/bin/python -m benchmarks.compare $(A) $(B)
 
 gpu-bundle:
-	@tools/make_gpu_bundle.sh .gpu
+	@tools/make_gpu_bundle.sh .gpu $(BASELINE)
 
 gpu-check:
 	@python3 -m benchmarks.gpu.check --bundle .gpu --results $(or $(RESULTS),.gpu/results) \

@@ -65,15 +65,34 @@ def peaks(bench: Bench) -> Iterator[Record]:
     return bench.lines(bench.bundle / "peaks")
 
 
+def clocks(bench: Bench) -> Iterator[Record]:
+    """The clock under products of bits, beside its maximum."""
+    yield from bench.lines(bench.bundle / "clocks")
+    fields = "clocks.sm,power.draw,temperature.gpu,clocks_throttle_reasons.active"
+    listed = bench.run("nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader")
+    yield {"after_the_loads": listed.strip()}
+
+
+def copies(bench: Bench) -> Iterator[Record]:
+    """Copies into pinned memory by several threads, and over PCIe."""
+    return bench.lines(bench.bundle / "copies")
+
+
 def rows(bench: Bench) -> Iterator[Record]:
     """Every row of the table on random layers, against the reference."""
     return bench.lines(bench.bundle / "rows_check", "--layers=100")
 
 
 def models(bench: Bench) -> Iterator[Record]:
-    """Whole models: equal to the CPU, then their times."""
-    command = [sys.executable, "-m", "benchmarks.gpu.whole_models"]
-    return bench.lines(*command, *sorted((bench.bundle / "models").glob("*.tflite")))
+    """Whole models: equal to the CPU, then their times, with the baseline in turns."""
+    return bench.lines(sys.executable, "-m", "benchmarks.gpu.whole_models", bench.bundle)
+
+
+def profile(bench: Bench) -> Iterator[Record]:
+    """What each launch of QuickNet takes, at batches 1 and 64."""
+    model = bench.bundle / "models" / "QuickNet.tflite"
+    command = [sys.executable, "-m", "benchmarks.gpu.kernel_times", bench.bundle, model]
+    return bench.lines(*command, "1", "64")
 
 
 def layers(bench: Bench) -> Iterator[Record]:
@@ -146,9 +165,12 @@ def operators(bench: Bench) -> Iterator[Record]:
 STEPS = (
     Step(environment, 60, is_needed=True),
     Step(contract, 30, is_needed=True),
+    Step(clocks, 30),
     Step(peaks, 30),
     Step(rows, 60),
     Step(models, 120),
+    Step(copies, 60),
+    Step(profile, 120),
     Step(layers, 60),
     Step(layers_of_all_rows, 60),
     Step(products, 90),

@@ -1,64 +1,113 @@
 """Whole models on a GPU: equal to the CPU, then the times, batch by batch, as lines of JSON.
 
-python -m benchmarks.gpu.whole_models MODEL.tflite...
+    python -m benchmarks.gpu.whole_models BUNDLE
+
+If the bundle has a baseline, its engine takes turns with the present one. Images lie in the host's
+memory, in pinned memory, and on the GPU, where no copy over PCIe is left: that is the time of the
+graph and of what starts it.
 """
 
 import json
 import statistics
+import subprocess
 import sys
-import time
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from types import TracebackType
 
-import numpy as np
+from benchmarks.gpu.bench import Record
+from benchmarks.gpu.libraries import Library, libraries_of
 
-import larq_engine
-
-BATCHES = (1, 8, 64, 256)
-_RUNS = 30
-_REPETITIONS = 200  # of the run whose results must never change
-
-
-def _images(interpreter: larq_engine.Interpreter, samples: int) -> np.ndarray:
-    rng = np.random.default_rng(samples)
-    shape = (samples, *interpreter.input_shapes[0][1:])
-    return rng.standard_normal(shape).astype(np.float32)
+# What is asked first is what most depends on.
+BATCHES = {"QuickNet": (1, 64, 256), "HepCifar": (1, 128, 256)}
+_OTHER_BATCHES = (1, 64)
+_ROUNDS = 4
 
 
-def _measure(path: Path, samples: int) -> dict[str, Any]:
-    gpu = larq_engine.Interpreter(path, device="cuda")
-    cpu = larq_engine.Interpreter(path, device="cpu", num_threads=8)
-    images = _images(gpu, samples)
-    for interpreter in (gpu, cpu):
-        interpreter.resize([images.shape])
-    first = gpu.predict(images)
-    seconds = []
-    for _ in range(_RUNS):
-        start = time.perf_counter()
-        result = gpu.predict(images)
-        seconds.append(time.perf_counter() - start)
-    again = (gpu.predict(images) for _ in range(_REPETITIONS // samples))
-    steady = all(results.tobytes() == first.tobytes() for results in again)
-    expected = cpu.predict(images)
-    rows = list(gpu.profile(inputs=images, runs=10))
-    kernels = [row for row in rows if row.device.startswith("cuda") and row.op != "TRANSFER"]
-    return {
-        "model": path.stem,
-        "batch": samples,
-        "end_to_end_s": statistics.median(seconds),
-        "kernels_s": sum(row.ms_per_call for row in kernels) * 1e-3,
-        "transfers": sum(row.op == "TRANSFER" for row in rows),
-        "equal_to_cpu": bool(np.array_equal(result, expected)),
-        "largest_difference": float(np.abs(result - expected).max()),
-        "same_class": float((result.argmax(-1) == expected.argmax(-1)).mean()),
-        "same_every_time": steady,
-    }
+class _Worker:
+    """A process that has a model open."""
+
+    def __init__(self, library: Library, model: Path, samples: int) -> None:
+        self.name = library.name
+        self._process = subprocess.Popen(
+            [
+                *[sys.executable, "-P", str(Path(__file__).with_name("model_worker.py"))],
+                *[str(model), str(samples)],
+            ],
+            env=library.environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.places: list[str] = self._answer()["places"]
+
+    def __enter__(self) -> "_Worker":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._process.communicate()
+
+    def ask(self, order: str) -> Record:
+        """Sends an order, waits for the answer."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{order}\n")
+        self._process.stdin.flush()
+        return self._answer()
+
+    def _answer(self) -> Record:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:  # host runtimes print, too
+            if line.startswith("{"):
+                answer: Record = json.loads(line)
+                return answer
+        raise RuntimeError(f"the {self.name} engine ended with status {self._process.wait()}")
+
+
+def measure(libraries: Sequence[Library], model: Path, samples: int) -> list[Record]:
+    """A record for each engine."""
+    with ExitStack() as stack:
+        workers = [stack.enter_context(_Worker(library, model, samples)) for library in libraries]
+        checks = [worker.ask("check") for worker in workers]
+        places = workers[0].places
+        seconds: dict[tuple[str, str], list[float]] = {}
+        for turn in range(_ROUNDS):
+            for place in places:
+                # Another one comes first in each round.
+                for worker in workers[:: -1 if turn % 2 else 1]:
+                    taken = seconds.setdefault((worker.name, place), [])
+                    taken.append(worker.ask(place)["median_s"])
+    records = []
+    digests = {check.pop("sha256") for check in checks}
+    for worker, check in zip(workers, checks, strict=True):
+        times = {place: statistics.median(seconds[worker.name, place]) for place in places}
+        records.append(
+            {
+                "model": model.stem,
+                "batch": samples,
+                "engine": worker.name,
+                "end_to_end_s": times.pop("host"),
+                **{f"{place}_s": time for place, time in times.items()},
+                **check,
+                **({"engines_agree": len(digests) == 1} if len(checks) > 1 else {}),
+            }
+        )
+    return records
 
 
 def main() -> None:
-    for path in map(Path, sys.argv[1:]):
-        for samples in BATCHES:
-            print(json.dumps(_measure(path, samples)), flush=True)
+    bundle = Path(sys.argv[1])
+    libraries = libraries_of(bundle)
+    models = sorted((bundle / "models").glob("*.tflite"), key=lambda path: path.stem not in BATCHES)
+    for model in models:
+        for samples in BATCHES.get(model.stem, _OTHER_BATCHES):
+            for record in measure(libraries, model, samples):
+                print(json.dumps(record), flush=True)
 
 
 if __name__ == "__main__":
