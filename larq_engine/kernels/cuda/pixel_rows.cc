@@ -6,10 +6,11 @@ namespace {
 constexpr int kWordBits = 32;
 constexpr uint32_t kThreads = 128;
 
-constexpr PixelRow kPixels[] = {{KernelId::pixels, 1}};
-constexpr PixelRow kMaxPool[] = {{KernelId::max_pool_floats, 1}};
-constexpr PixelRow kAveragePool[] = {{KernelId::average_pool, 1}};
-constexpr PixelRow kDepthwise[] = {{KernelId::depthwise_conv2d, 1}};
+constexpr PixelRow kPixels[] = {{KernelId::pixels_x4, 4}, {KernelId::pixels, 1}};
+constexpr PixelRow kMaxPool[] = {{KernelId::max_pool_floats_x4, 4}, {KernelId::max_pool_floats, 1}};
+constexpr PixelRow kAveragePool[] = {{KernelId::average_pool_x4, 4}, {KernelId::average_pool, 1}};
+constexpr PixelRow kDepthwise[] = {{KernelId::depthwise_conv2d_x4, 4},
+                                   {KernelId::depthwise_conv2d, 1}};
 
 int64_t OutPixels(const ImageWindow& w) {
   return int64_t{w.batch} * w.out_height.value * w.out_width.value;
@@ -35,7 +36,7 @@ bool Takes(const PixelRow& row, const PoolArgs& args) {
   return args.window.channels % row.values == 0;
 }
 bool Takes(const PixelRow& row, const DepthwiseArgs& args) {
-  return args.out_channels % row.values == 0;
+  return row.values == 1 || (args.multiplier.value == 1 && args.out_channels % row.values == 0);
 }
 
 LaunchSize Prepare(const PixelRow& row, PixelsArgs& args) {

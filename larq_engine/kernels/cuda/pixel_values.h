@@ -94,6 +94,7 @@ LE_DEVICE void FinishValues(const PixelProgram& program, Values<kCount> y, const
   uint32_t bits[kCount] = {};
   if (my.inside) FindMinusBits(program, y.v, my.channel, channels, bits, 1);
   const int words = (channels + kWarp - 1) / kWarp;
+  LE_NO_UNROLL
   for (int plane = 0; plane < program.planes; ++plane) {
     const uint32_t word = JoinBits(bits, plane, my.channel);
     if (my.inside && my.channel % kWarp == 0) {
