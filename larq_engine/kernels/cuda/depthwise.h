@@ -4,12 +4,38 @@
 
 #include "larq_engine/kernels/cuda/floats_args.h"
 #include "larq_engine/kernels/cuda/image_taps.h"
-#include "larq_engine/kernels/cuda/pixels.h"
+#include "larq_engine/kernels/cuda/pools.h"
 
 namespace larq_engine::cuda {
 
+// Adds up a window's products for a thread's channels: value(ty, tx) is what a tap has. kFilter is
+// the window's lines and columns, or 0 for any.
+template <int kCount, int kFilter, class Value>
+LE_DEVICE Values<kCount> SumOfTaps(const DepthwiseArgs& a, int channel, const Value& value) {
+  const int height = kFilter > 0 ? kFilter : a.window.filter_height;
+  const int width = kFilter > 0 ? kFilter : a.window.filter_width;
+  const float* weight = a.filter + channel;
+  Values<kCount> sum = {};
+  LE_UNROLL
+  for (int ty = 0; ty < height; ++ty) {
+    LE_UNROLL
+    for (int tx = 0; tx < width; ++tx, weight += a.out_channels) {
+      const auto weights = LoadValues<kCount>(weight);
+      const Values<kCount> tap = value(ty, tx);
+      LE_UNROLL
+      for (int i = 0; i < kCount; ++i) sum.v[i] = fmaf(tap.v[i], weights.v[i], sum.v[i]);
+    }
+  }
+  return sum;
+}
+
+LE_DEVICE bool IsInside(const ImageWindow& w, int y, int x) {
+  return static_cast<unsigned>(y) < static_cast<unsigned>(w.in_height) &&
+         static_cast<unsigned>(x) < static_cast<unsigned>(w.in_width);
+}
+
 // Several channels of a thread each come from one of the image, the same.
-template <int kCount>
+template <int kCount, int kFilter = 0>
 LE_DEVICE void DepthwiseConv2d(const DepthwiseArgs& a) {
   const ImageWindow& w = a.window;
   const ValuesPlace my = MyValues<kCount>(a.lanes, OutPixels(w), a.out_channels);
@@ -17,26 +43,48 @@ LE_DEVICE void DepthwiseConv2d(const DepthwiseArgs& a) {
   if (my.inside) {
     const WindowStart start = StartOfWindow(w, my.pixel);
     const int channel = kCount == 1 ? Divide(my.channel, a.multiplier).quotient : my.channel;
-    const float* const image = a.image + start.first_pixel * w.channels + channel;
-    const float* weight = a.filter + my.channel;
-    for (int ty = 0; ty < w.filter_height; ++ty) {
-      const int y = start.top + ty;
-      const bool is_inside = y >= 0 && y < w.in_height;
-      const float* const line =
-          image + static_cast<int64_t>(is_inside ? y : 0) * w.in_width * w.channels;
-      for (int tx = 0; tx < w.filter_width; ++tx, weight += a.out_channels) {
+    if constexpr (kFilter > 0) {
+      const NearestPixels<kFilter, kFilter> pixels(a.image, w, start, channel);
+      sum = SumOfTaps<kCount, kFilter>(a, my.channel, [&](int ty, int tx) {
+        const bool inside = IsInside(w, start.top + ty, start.left + tx);
+        return inside ? LoadValues<kCount>(pixels.At(ty, tx)) : Values<kCount>{};
+      });
+    } else {
+      const float* const image = a.image + start.first_pixel * w.channels + channel;
+      sum = SumOfTaps<kCount, 0>(a, my.channel, [&](int ty, int tx) {
+        const int y = start.top + ty;
         const int x = start.left + tx;
-        Values<kCount> value = {};
-        if (is_inside && x >= 0 && x < w.in_width) {
-          value = LoadValues<kCount>(line + static_cast<int64_t>(x) * w.channels);
-        }
-        const auto weights = LoadValues<kCount>(weight);
-        LE_UNROLL
-        for (int i = 0; i < kCount; ++i) sum.v[i] = fmaf(value.v[i], weights.v[i], sum.v[i]);
-      }
+        if (!IsInside(w, y, x)) return Values<kCount>{};
+        const int64_t pixel = static_cast<int64_t>(y) * w.in_width + x;
+        return LoadValues<kCount>(image + pixel * w.channels);
+      });
     }
   }
   FinishValues(a.program, sum, my, a.out_channels);
+}
+
+// Of the greatest of kPool lines and columns, which the convolution's window slides over: each
+// thread finds those that it needs.
+template <int kPool, int kFilter>
+LE_DEVICE void PooledDepthwise(const PooledDepthwiseArgs& a) {
+  constexpr int kCount = 4;
+  constexpr int kTaps = kPool + kFilter - 1;  // lines and columns of the image
+  const ImageWindow& w = a.conv.window;
+  const ValuesPlace my = MyValues<kCount>(a.conv.lanes, OutPixels(w), a.conv.out_channels);
+  Values<kCount> sum = {};
+  if (my.inside) {
+    const WindowStart start = StartOfWindow(w, my.pixel);
+    const WindowStart first = {
+        start.image, start.image * (static_cast<int64_t>(a.pool.in_height) * a.pool.in_width),
+        start.top - a.pool.pad_top, start.left - a.pool.pad_left};
+    Values<kCount> taps[kTaps][kTaps];
+    LoadPixels({a.conv.image, a.pool, first, my.channel}, taps);
+    sum = SumOfTaps<kCount, kFilter>(a.conv, my.channel, [&](int ty, int tx) {
+      const bool inside = IsInside(w, start.top + ty, start.left + tx);
+      return inside ? Greatest<kPool>(taps, ty, tx) : Values<kCount>{};
+    });
+  }
+  FinishValues(a.conv.program, sum, my, a.conv.out_channels);
 }
 
 }  // namespace larq_engine::cuda

@@ -53,6 +53,14 @@ struct DepthwiseArgs {
   PixelProgram program;
 };
 
+// A depthwise convolution, with one output channel of each of the image, of what a pool leaves of
+// the image: the greatest of windows that lie one beside the other's first pixel. The convolution's
+// image is what is pooled, and its window is of the pooled image.
+struct PooledDepthwiseArgs {
+  ImageWindow pool;
+  DepthwiseArgs conv;
+};
+
 // Each output is the sum of all inputs of its row, each with the sign that the output's bit says (0
 // is plus), in the order of kernels/signed_sums.h, times the output's scale. The program does the
 // rest, the bias too.

@@ -14,6 +14,7 @@ LE_DEVICE int64_t OutPixels(const ImageWindow& w) {
 
 // Of an output pixel: its image, and the first tap, which may lie outside.
 struct WindowStart {
+  int64_t image;
   int64_t first_pixel;  // of its image
   int top;
   int left;
@@ -23,7 +24,7 @@ template <class Number>
 LE_DEVICE WindowStart FindStartOfWindow(const ImageWindow& w, Number pixel) {
   const Divided<Number> column = Divide(pixel, w.out_width);
   const Divided<Number> line = Divide(column.quotient, w.out_height);
-  return {line.quotient * (static_cast<int64_t>(w.in_height) * w.in_width),
+  return {line.quotient, line.quotient * (static_cast<int64_t>(w.in_height) * w.in_width),
           line.rest * w.stride_height - w.pad_top, column.rest * w.stride_width - w.pad_left};
 }
 
@@ -32,13 +33,33 @@ LE_DEVICE WindowStart StartOfWindow(const ImageWindow& w, int64_t pixel) {
                                 : FindStartOfWindow(w, pixel);
 }
 
-// The pixel of all images that a tap is, below 0 outside.
-LE_DEVICE int64_t TapPixel(const ImageWindow& w, const WindowStart& start, int ty, int tx) {
-  const int y = start.top + ty;
-  const int x = start.left + tx;
-  if (y < 0 || y >= w.in_height || x < 0 || x >= w.in_width) return -1;
-  return start.first_pixel + static_cast<int64_t>(y) * w.in_width + x;
-}
+// Where the values of kLines x kColumns pixels begin, each at the nearest pixel inside the image.
+template <int kLines, int kColumns>
+struct NearestPixels {
+  const float* lines[kLines];
+  int64_t columns[kColumns];  // further on
+
+  LE_DEVICE NearestPixels(const float* image, const ImageWindow& w, const WindowStart& start,
+                          int channel) {
+    const int64_t line_values = static_cast<int64_t>(w.in_width) * w.channels;
+    LE_UNROLL
+    for (int i = 0; i < kLines; ++i) {
+      lines[i] = image + start.first_pixel * w.channels +
+                 Nearest(start.top + i, w.in_height) * line_values + channel;
+    }
+    LE_UNROLL
+    for (int i = 0; i < kColumns; ++i) {
+      columns[i] = static_cast<int64_t>(Nearest(start.left + i, w.in_width)) * w.channels;
+    }
+  }
+  LE_DEVICE const float* At(int line, int column) const { return lines[line] + columns[column]; }
+
+ private:
+  LE_DEVICE static int Nearest(int at, int size) {
+    const int from_0 = at < 0 ? 0 : at;
+    return from_0 < size ? from_0 : size - 1;
+  }
+};
 
 }  // namespace larq_engine::cuda
 

@@ -7,10 +7,21 @@ constexpr int kWordBits = 32;
 constexpr uint32_t kThreads = 128;
 
 constexpr PixelRow kPixels[] = {{KernelId::pixels_x4, 4}, {KernelId::pixels, 1}};
-constexpr PixelRow kMaxPool[] = {{KernelId::max_pool_floats_x4, 4}, {KernelId::max_pool_floats, 1}};
+constexpr PixelRow kMaxPool[] = {{KernelId::max_pool_2x2, 4, 2},
+                                 {KernelId::max_pool_3x3, 4, 3},
+                                 {KernelId::max_pool_floats_x4, 4},
+                                 {KernelId::max_pool_floats, 1}};
 constexpr PixelRow kAveragePool[] = {{KernelId::average_pool_x4, 4}, {KernelId::average_pool, 1}};
-constexpr PixelRow kDepthwise[] = {{KernelId::depthwise_conv2d_x4, 4},
+constexpr PixelRow kDepthwise[] = {{KernelId::depthwise_conv2d_3x3, 4, 3},
+                                   {KernelId::depthwise_conv2d_x4, 4},
                                    {KernelId::depthwise_conv2d, 1}};
+// Their convolutions' windows have 3 lines and columns.
+constexpr PixelRow kPooledDepthwise[] = {{KernelId::pooled_2x2_depthwise_3x3, 4, 2},
+                                         {KernelId::pooled_3x3_depthwise_3x3, 4, 3}};
+
+bool HasFilter(const ImageWindow& w, int filter) {
+  return filter == 0 || (w.filter_height == filter && w.filter_width == filter);
+}
 
 int64_t OutPixels(const ImageWindow& w) {
   return int64_t{w.batch} * w.out_height.value * w.out_width.value;
@@ -30,13 +41,20 @@ std::span<const PixelRow> PixelsRows() { return kPixels; }
 std::span<const PixelRow> MaxPoolRows() { return kMaxPool; }
 std::span<const PixelRow> AveragePoolRows() { return kAveragePool; }
 std::span<const PixelRow> DepthwiseRows() { return kDepthwise; }
+std::span<const PixelRow> PooledDepthwiseRows() { return kPooledDepthwise; }
 
 bool Takes(const PixelRow& row, const PixelsArgs& args) { return args.channels % row.values == 0; }
 bool Takes(const PixelRow& row, const PoolArgs& args) {
-  return args.window.channels % row.values == 0;
+  return args.window.channels % row.values == 0 && HasFilter(args.window, row.filter);
 }
 bool Takes(const PixelRow& row, const DepthwiseArgs& args) {
-  return row.values == 1 || (args.multiplier.value == 1 && args.out_channels % row.values == 0);
+  return (row.values == 1 || (args.multiplier.value == 1 && args.out_channels % row.values == 0)) &&
+         HasFilter(args.window, row.filter);
+}
+bool Takes(const PixelRow& row, const PooledDepthwiseArgs& args) {
+  return HasFilter(args.pool, row.filter) && args.pool.stride_height == 1 &&
+         args.pool.stride_width == 1 && HasFilter(args.conv.window, 3) &&
+         Takes({row.kernel, row.values}, args.conv);
 }
 
 LaunchSize Prepare(const PixelRow& row, PixelsArgs& args) {
@@ -47,6 +65,10 @@ LaunchSize Prepare(const PixelRow& row, PoolArgs& args) {
 }
 LaunchSize Prepare(const PixelRow& row, DepthwiseArgs& args) {
   return ForEachPixel(row, OutPixels(args.window), args.out_channels, args.program, args.lanes);
+}
+
+LaunchSize Prepare(const PixelRow& row, PooledDepthwiseArgs& args) {
+  return Prepare(row, args.conv);
 }
 
 }  // namespace larq_engine::cuda

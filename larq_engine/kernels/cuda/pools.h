@@ -39,17 +39,49 @@ LE_DEVICE void TakeGreater(Values<kCount>& y, const Values<kCount>& next, bool i
   for (int i = 0; i < kCount; ++i) y.v[i] = is_first || next.v[i] > y.v[i] ? next.v[i] : y.v[i];
 }
 
-template <int kCount>
+// The greatest of a window of kFilter lines and columns among those of taps. A tap outside the
+// image may be the nearest inside, which is in the window too: once more, it is not greater.
+template <int kFilter, int kCount, int kLines, int kColumns>
+LE_DEVICE Values<kCount> Greatest(const Values<kCount> (&taps)[kLines][kColumns], int line,
+                                  int column) {
+  Values<kCount> y = {};
+  LE_UNROLL
+  for (int i = 0; i < kFilter * kFilter; ++i) {
+    TakeGreater(y, taps[line + i / kFilter][column + i % kFilter], i == 0);
+  }
+  return y;
+}
+
+// All values of a few lines and columns of pixels.
+template <int kCount, int kLines, int kColumns>
+LE_DEVICE void LoadPixels(const NearestPixels<kLines, kColumns>& pixels,
+                          Values<kCount> (&values)[kLines][kColumns]) {
+  LE_UNROLL
+  for (int i = 0; i < kLines; ++i) {
+    LE_UNROLL
+    for (int j = 0; j < kColumns; ++j) values[i][j] = LoadValues<kCount>(pixels.At(i, j));
+  }
+}
+
+// kFilter: the window's lines and columns, or 0 for any.
+template <int kCount, int kFilter = 0>
 LE_DEVICE void MaxPoolFloats(const PoolArgs& a) {
   const ImageWindow& w = a.window;
   const ValuesPlace my = MyValues<kCount>(a.lanes, OutPixels(w), w.channels);
   Values<kCount> y = {};
-  bool is_first = true;
   if (my.inside) {
-    ForEachTap(w, my.pixel, [&](int64_t pixel) {
-      TakeGreater(y, LoadValues<kCount>(a.floats + pixel * w.channels + my.channel), is_first);
-      is_first = false;
-    });
+    if constexpr (kFilter > 0) {
+      const WindowStart start = StartOfWindow(w, my.pixel);
+      Values<kCount> taps[kFilter][kFilter];
+      LoadPixels({a.floats, w, start, my.channel}, taps);
+      y = Greatest<kFilter>(taps, 0, 0);
+    } else {
+      bool is_first = true;
+      ForEachTap(w, my.pixel, [&](int64_t pixel) {
+        TakeGreater(y, LoadValues<kCount>(a.floats + pixel * w.channels + my.channel), is_first);
+        is_first = false;
+      });
+    }
   }
   FinishValues(a.program, y, my, w.channels);
 }

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "larq_engine/kernels/cuda/pixel_program.h"
+#include "larq_engine/runtime/cuda/window_pairs.h"
 
 namespace larq_engine {
 namespace {
@@ -82,6 +83,7 @@ class Chainer {
   // The chain that the operator can go on with: the latest whose last value it reads, if all else
   // that it reads is there by then.
   std::optional<size_t> FindChain(const ProgramOp& op) const {
+    if (const std::optional<size_t> pool = FindPool(op)) return pool;
     const bool goes_on = IsQuantizeOfFloats(*op.op) || IsPixelStep(*op.op) || LeavesChannels(op);
     if (!goes_on || IsUnlike(op)) return std::nullopt;
     std::optional<size_t> latest;
@@ -94,6 +96,18 @@ class Chainer {
     // Each operator takes at most two steps, itself and a store.
     const bool has_room = 2 * chains_[*latest].ops.size() + 2 <= cuda::kMaxPixelSteps;
     return reads_last && has_room ? latest : std::nullopt;
+  }
+
+  // The chain of the pool alone whose values only the operator reads, if one kernel computes both.
+  std::optional<size_t> FindPool(const ProgramOp& op) const {
+    if (!std::holds_alternative<Conv2dOp>(*op.op)) return std::nullopt;
+    const auto made = chain_of_.find(op.inputs[0]);
+    if (made == chain_of_.end() || chains_[made->second].ops.size() > 1) return std::nullopt;
+    const ProgramOp& pool = program_.op(chains_[made->second].ops[0]);
+    const bool is_read_once =
+        !is_shared_[pool.output] && program_.value(pool.output).readers.size() == 1;
+    if (!is_read_once || !FindPooledConv(program_, pool, op)) return std::nullopt;
+    return made->second;
   }
 
   // Whether anything but the operator that goes on with the value reads it.

@@ -42,12 +42,12 @@ struct Launch {
     std::memcpy(launch.args.data(), &args, sizeof(args));
     return launch;
   }
-  // By the first of the rows that computes it.
+  // By the first of the rows that computes it; there is one.
   template <typename Args>
   static Launch OfPixels(std::span<const cuda::PixelRow> rows, Args args) {
-    const cuda::PixelRow& row = cuda::SelectPixelRow(rows, args);
-    const cuda::LaunchSize size = cuda::Prepare(row, args);
-    return Of(row.kernel, size, args);
+    const cuda::PixelRow* row = cuda::FindPixelRow(rows, args);
+    const cuda::LaunchSize size = cuda::Prepare(*row, args);
+    return Of(row->kernel, size, args);
   }
   static Launch Of(const cuda::Bconv2dRow& row, const cuda::Chip& chip,
                    const cuda::Bconv2dArgs& args);
@@ -102,8 +102,11 @@ class LaunchMaker {
   Launch MakeConv(const Chain& chain, const cuda::ImageWindow& window,
                   const ConstantValues<float>& filter, int out_channels, int64_t depth,
                   const cuda::PixelStep& bias) const;
-  cuda::PixelStep MakeBias(const Chain& chain, const std::vector<float>& bias,
-                           Activation activation) const;
+  // Of the chain's operator number `own`, a depthwise convolution, all but windows and channels.
+  void FillDepthwise(const Conv2dOp& op, const Chain& chain, size_t own,
+                     cuda::DepthwiseArgs& args) const;
+  cuda::PixelStep MakeBias(size_t op, const std::vector<float>& bias, Activation activation) const;
+  cuda::PixelProgram MakeClampedProgram(const Chain& chain, Activation activation) const;
 
   // What the chain does from number `first` on to values that come from what is before it, which
   // ends with the step `own` and is written then if others read it.

@@ -9,6 +9,7 @@
 #include "larq_engine/kernels/cuda/pixels_args.h"
 #include "larq_engine/runtime/cuda/launch.h"
 #include "larq_engine/runtime/cuda/launch_sizes.h"
+#include "larq_engine/runtime/cuda/window_pairs.h"
 #include "larq_engine/runtime/ops/op_checks.h"
 
 namespace larq_engine {
@@ -20,23 +21,6 @@ using cuda::PixelStep;
 
 // Slots of DeviceConstants.
 enum Slot : int { kFilter, kBias, kScale };
-
-ImageWindow MakeWindow(const Window2d& window, const std::vector<int>& in) {
-  const WindowAxis height = window.Height(in[1]);
-  const WindowAxis width = window.Width(in[2]);
-  return {.batch = in[0],
-          .in_height = in[1],
-          .in_width = in[2],
-          .channels = in[3],
-          .out_height = cuda::MakeDivisor(static_cast<int32_t>(height.out)),
-          .out_width = cuda::MakeDivisor(static_cast<int32_t>(width.out)),
-          .filter_height = static_cast<int32_t>(window.filter_height),
-          .filter_width = static_cast<int32_t>(window.filter_width),
-          .stride_height = static_cast<int32_t>(window.stride_height),
-          .stride_width = static_cast<int32_t>(window.stride_width),
-          .pad_top = static_cast<int32_t>(height.pad_before),
-          .pad_left = static_cast<int32_t>(width.pad_before)};
-}
 
 PixelStep MakeClamp(Activation activation) {
   const FloatRange range = ActivationRange(activation);
@@ -71,8 +55,22 @@ std::vector<uint32_t> SignsOf(const PackedWeights& weights, size_t units, size_t
 
 }  // namespace
 
+// No step where no clamp changes a value.
+cuda::PixelProgram LaunchMaker::MakeClampedProgram(const Chain& chain,
+                                                   Activation activation) const {
+  const PixelStep clamp = MakeClamp(activation);
+  return MakeProgram(chain, 1, activation == Activation::kNone ? nullptr : &clamp);
+}
+
 std::vector<Launch> LaunchMaker::Make(const MaxPool2dOp& op, const Chain& chain) const {
   const ProgramOp& planned = First(chain);
+  if (chain.ops.size() > 1) {
+    const ProgramOp& next = program_.op(chain.ops[1]);
+    if (auto pooled = FindPooledConv(program_, planned, next)) {
+      FillDepthwise(std::get<Conv2dOp>(*next.op), chain, 1, pooled->conv);
+      return {Launch::OfPixels(cuda::PooledDepthwiseRows(), *pooled)};
+    }
+  }
   cuda::PoolArgs args{};
   args.window = MakeWindow(op.window, Shape(planned.inputs[0]).dims);
   if (op.of_bits) {
@@ -83,19 +81,17 @@ std::vector<Launch> LaunchMaker::Make(const MaxPool2dOp& op, const Chain& chain)
     return {
         Launch::Of(KernelId::max_pool_bits, ThreadForEach(pixels * args.window.channels), args)};
   }
-  const PixelStep clamp = MakeClamp(op.activation);
   args.floats = Place<float>(planned.inputs[0]);
-  args.program = MakeProgram(chain, 1, &clamp);
+  args.program = MakeClampedProgram(chain, op.activation);
   return {Launch::OfPixels(cuda::MaxPoolRows(), args)};
 }
 
 std::vector<Launch> LaunchMaker::Make(const AveragePool2dOp& op, const Chain& chain) const {
   const ProgramOp& planned = First(chain);
-  const PixelStep clamp = MakeClamp(op.activation);
   cuda::PoolArgs args{};
   args.window = MakeWindow(op.window, Shape(planned.inputs[0]).dims);
   args.floats = Place<float>(planned.inputs[0]);
-  args.program = MakeProgram(chain, 1, &clamp);
+  args.program = MakeClampedProgram(chain, op.activation);
   return {Launch::OfPixels(cuda::AveragePoolRows(), args)};
 }
 
@@ -109,11 +105,11 @@ std::vector<Launch> LaunchMaker::Make(const MeanOp& op, const Chain& chain) cons
   return {Launch::OfPixels(cuda::AveragePoolRows(), args)};
 }
 
-PixelStep LaunchMaker::MakeBias(const Chain& chain, const std::vector<float>& bias,
+PixelStep LaunchMaker::MakeBias(size_t op, const std::vector<float>& bias,
                                 Activation activation) const {
   PixelStep step = MakeClamp(activation);
   step.kind = PixelStep::kAddChannels;
-  step.values = ChannelConstant(chain.ops[0], kBias, bias, bias.size());
+  step.values = ChannelConstant(op, kBias, bias, bias.size());
   return step;
 }
 
@@ -137,25 +133,29 @@ Launch LaunchMaker::MakeConv(const Chain& chain, const ImageWindow& window,
 }
 
 std::vector<Launch> LaunchMaker::Make(const Conv2dOp& op, const Chain& chain) const {
-  const ProgramOp& planned = First(chain);
-  const FloatConv2dSpec& spec = op.spec;
-  const auto out_channels = static_cast<int>(spec.out_channels);
-  const ImageWindow window = MakeWindow(op.window(), Shape(planned.inputs[0]).dims);
-  const PixelStep bias = MakeBias(chain, op.bias, op.activation);
-  if (!spec.is_depthwise) {
-    return {MakeConv(chain, window, op.filter, out_channels, spec.depth(), bias)};
+  const ImageWindow window = MakeWindow(op.window(), Shape(First(chain).inputs[0]).dims);
+  if (!op.spec.is_depthwise) {
+    return {MakeConv(chain, window, op.filter, static_cast<int>(op.spec.out_channels),
+                     op.spec.depth(), MakeBias(chain.ops[0], op.bias, op.activation))};
   }
-  const size_t weights = static_cast<size_t>(spec.depth() * spec.out_channels);
   cuda::DepthwiseArgs args{};
-  args.image = Place<float>(planned.inputs[0]);
-  args.filter = constants_.Get<float>(chain.ops[0], kFilter, weights, [&] {
+  args.window = window;
+  args.out_channels = static_cast<int>(op.spec.out_channels);
+  args.multiplier =
+      cuda::MakeDivisor(static_cast<int32_t>(op.spec.out_channels / op.spec.in_channels));
+  FillDepthwise(op, chain, 0, args);
+  return {Launch::OfPixels(cuda::DepthwiseRows(), args)};
+}
+
+void LaunchMaker::FillDepthwise(const Conv2dOp& op, const Chain& chain, size_t own,
+                                cuda::DepthwiseArgs& args) const {
+  const auto weights = static_cast<size_t>(op.spec.depth() * op.spec.out_channels);
+  args.image = Place<float>(First(chain).inputs[0]);
+  args.filter = constants_.Get<float>(chain.ops[own], kFilter, weights, [&] {
     return std::vector<float>(op.filter.data(), op.filter.data() + weights);
   });
-  args.out_channels = out_channels;
-  args.multiplier = cuda::MakeDivisor(static_cast<int32_t>(spec.out_channels / spec.in_channels));
-  args.window = window;
-  args.program = MakeProgram(chain, 1, &bias);
-  return {Launch::OfPixels(cuda::DepthwiseRows(), args)};
+  const PixelStep bias = MakeBias(chain.ops[own], op.bias, op.activation);
+  args.program = MakeProgram(chain, own + 1, &bias);
 }
 
 // Rows as images of a pixel.
@@ -164,7 +164,7 @@ std::vector<Launch> LaunchMaker::Make(const DenseOp& op, const Chain& chain) con
       .filter_height = 1, .filter_width = 1, .stride_height = 1, .stride_width = 1, .same = false};
   const int rows = CheckedSize(PixelsOf(Shape(First(chain).output)));
   return {MakeConv(chain, MakeWindow(window, {rows, 1, 1, op.depth}), op.weights, op.units,
-                   op.depth, MakeBias(chain, op.bias, op.activation))};
+                   op.depth, MakeBias(chain.ops[0], op.bias, op.activation))};
 }
 
 std::vector<Launch> LaunchMaker::Make(const SignedDenseOp& op, const Chain& chain) const {

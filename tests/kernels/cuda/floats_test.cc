@@ -125,6 +125,12 @@ ImageWindow RandomWindow(std::mt19937& random, int most_channels) {
                     random() % 2 != 0);
 }
 
+ImageWindow SquareWindow(std::mt19937& random, int filter, int most_channels) {
+  return MakeWindow(Between(random, 1, 3), filter + Between(random, 0, 7),
+                    filter + Between(random, 0, 7), ManyChannels(random, most_channels), filter,
+                    filter, Between(random, 1, 3), Between(random, 1, 3), random() % 2 != 0);
+}
+
 size_t OutPixels(const ImageWindow& w) {
   return static_cast<size_t>(w.batch) * w.out_height.value * w.out_width.value;
 }
@@ -193,6 +199,12 @@ struct Tail {
   }
 };
 
+template <class Args>
+cuda::PixelProgram& ProgramOf(Args& args) {
+  return args.program;
+}
+cuda::PixelProgram& ProgramOf(cuda::PooledDepthwiseArgs& args) { return args.conv.program; }
+
 // Each of the rows that compute it gives these values, of which some have only bits, and some only
 // floats.
 template <class Args>
@@ -202,8 +214,9 @@ void TestRows(std::mt19937& random, std::span<const cuda::PixelRow> rows, Args a
     if (!cuda::Takes(row, args)) continue;
     for (const bool has_bits : {false, true}) {
       Tail tail(random, values.size() / channels, channels);
-      args.program = tail.Program();
-      if (!has_bits) args.program.bits = nullptr;
+      cuda::PixelProgram& program = ProgramOf(args);
+      program = tail.Program();
+      if (!has_bits) program.bits = nullptr;
       const cuda::LaunchSize size = cuda::Prepare(row, args);
       const char* name = cuda::RowOf(row.kernel).name;
       Launch(name, &args, size.blocks, RandomOptions(random));
@@ -303,28 +316,35 @@ TEST(Conv2d, TilesFillTheChip) {
   EXPECT_EQ(cuda::SelectConv2d(args, chip).kernel, cuda::KernelId::conv2d_32x32);
 }
 
+// An output channel comes from channel / multiplier of the image.
+std::vector<float> SumsOfChannels(const ImageWindow& w, const std::vector<float>& image,
+                                  const std::vector<float>& filter, int multiplier) {
+  const int out_channels = w.channels * multiplier;
+  std::vector<float> sums;
+  for (size_t pixel = 0; pixel < OutPixels(w); ++pixel) {
+    for (int n = 0; n < out_channels; ++n) {
+      float sum = 0;
+      for (int tap = 0; tap < w.filter_height * w.filter_width; ++tap) {
+        sum = std::fma(
+            TapOr0(w, image, pixel, tap / w.filter_width, tap % w.filter_width, n / multiplier),
+            filter[tap * out_channels + n], sum);
+      }
+      sums.push_back(sum);
+    }
+  }
+  return sums;
+}
+
 TEST(DepthwiseConv2d, SumsInOrder) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937 random(static_cast<uint32_t>(TestSeed()));
   for (int i = 0; i < kCases; ++i) {
-    const ImageWindow w = RandomWindow(random, 40);
-    const int multiplier = Between(random, 1, 3);
+    const ImageWindow w = i % 3 == 0 ? SquareWindow(random, 3, 40) : RandomWindow(random, 40);
+    const int multiplier = i % 2 == 0 ? 1 : Between(random, 2, 3);
     const int out_channels = w.channels * multiplier;
     const std::vector<float> image = RandomFloats(random, InValues(w));
     const std::vector<float> filter =
         RandomFloats(random, static_cast<size_t>(w.filter_height) * w.filter_width * out_channels);
-    std::vector<float> sums;
-    for (size_t pixel = 0; pixel < OutPixels(w); ++pixel) {
-      for (int n = 0; n < out_channels; ++n) {
-        float sum = 0;
-        for (int tap = 0; tap < w.filter_height * w.filter_width; ++tap) {
-          sum = std::fma(
-              TapOr0(w, image, pixel, tap / w.filter_width, tap % w.filter_width, n / multiplier),
-              filter[tap * out_channels + n], sum);
-        }
-        sums.push_back(sum);
-      }
-    }
     const GuardedBuffer<float> image_memory(image);
     const GuardedBuffer<float> filter_memory(filter);
     cuda::DepthwiseArgs args{};
@@ -333,8 +353,8 @@ TEST(DepthwiseConv2d, SumsInOrder) {
     args.out_channels = out_channels;
     args.multiplier = cuda::MakeDivisor(multiplier);
     args.window = w;
-    TestRows(random, cuda::DepthwiseRows(), args, static_cast<size_t>(out_channels), sums,
-             Describe(w));
+    TestRows(random, cuda::DepthwiseRows(), args, static_cast<size_t>(out_channels),
+             SumsOfChannels(w, image, filter, multiplier), Describe(w));
   }
 }
 
@@ -385,40 +405,83 @@ TEST(SignedDense, SumsFoursInOrder) {
   }
 }
 
+// With what is no number, and zeros of both signs next to each other.
+std::vector<float> FloatsToPool(std::mt19937& random, size_t count) {
+  std::vector<float> values = RandomFloats(random, count);
+  const bool none_is_greater_than_0 = random() % 2 != 0;
+  for (float& value : values) {
+    if (random() % 16 == 0) value = std::numeric_limits<float>::quiet_NaN();
+    if (random() % 4 == 0) value = random() % 2 != 0 ? 0.0f : -0.0f;
+    if (none_is_greater_than_0 && value > 0) value = -value;
+  }
+  return values;
+}
+
 // What is no number is taken where it comes first, and of zeros that which does.
+std::vector<float> Greatest(const ImageWindow& w, const std::vector<float>& image) {
+  std::vector<float> greatest;
+  for (size_t pixel = 0; pixel < OutPixels(w); ++pixel) {
+    for (int c = 0; c < w.channels; ++c) {
+      float most = 0;
+      bool is_first = true;
+      for (int tap = 0; tap < w.filter_height * w.filter_width; ++tap) {
+        bool inside;
+        const float value =
+            TapOr0(w, image, pixel, tap / w.filter_width, tap % w.filter_width, c, &inside);
+        if (!inside) continue;
+        most = is_first || value > most ? value : most;
+        is_first = false;
+      }
+      greatest.push_back(most);
+    }
+  }
+  return greatest;
+}
+
 TEST(MaxPoolFloats, GreatestInOrder) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937 random(static_cast<uint32_t>(TestSeed()));
   for (int i = 0; i < kCases; ++i) {
-    const ImageWindow w = RandomWindow(random, 70);
-    std::vector<float> image = RandomFloats(random, InValues(w));
-    for (float& value : image) {
-      if (random() % 16 == 0) value = std::numeric_limits<float>::quiet_NaN();
-      if (random() % 4 == 0) value = random() % 2 != 0 ? 0.0f : -0.0f;
-      if (i % 4 == 0) value = -std::abs(value);
-    }
-    std::vector<float> greatest;
-    for (size_t pixel = 0; pixel < OutPixels(w); ++pixel) {
-      for (int c = 0; c < w.channels; ++c) {
-        float most = 0;
-        bool is_first = true;
-        for (int tap = 0; tap < w.filter_height * w.filter_width; ++tap) {
-          bool inside;
-          const float value =
-              TapOr0(w, image, pixel, tap / w.filter_width, tap % w.filter_width, c, &inside);
-          if (!inside) continue;
-          most = is_first || value > most ? value : most;
-          is_first = false;
-        }
-        greatest.push_back(most);
-      }
-    }
+    const ImageWindow w =
+        i % 2 == 0 ? SquareWindow(random, Between(random, 2, 3), 70) : RandomWindow(random, 70);
+    const std::vector<float> image = FloatsToPool(random, InValues(w));
     const GuardedBuffer<float> memory(image);
     cuda::PoolArgs args{};
     args.floats = memory.data();
     args.window = w;
-    TestRows(random, cuda::MaxPoolRows(), args, static_cast<size_t>(w.channels), greatest,
+    TestRows(random, cuda::MaxPoolRows(), args, static_cast<size_t>(w.channels), Greatest(w, image),
              Describe(w));
+  }
+}
+
+TEST(PooledDepthwise, SumsOfGreatest) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937 random(static_cast<uint32_t>(TestSeed()));
+  for (int i = 0; i < kCases; ++i) {
+    const int filter_size = Between(random, 2, 3);
+    const int height = Between(random, 1, 8) + 2 + filter_size;
+    const int width = Between(random, 1, 8) + 2 + filter_size;
+    const int channels = 4 * Between(random, 1, 17);
+    const ImageWindow pool = MakeWindow(Between(random, 1, 3), height, width, channels, filter_size,
+                                        filter_size, 1, 1, random() % 2 != 0);
+    const ImageWindow w =
+        MakeWindow(pool.batch, pool.out_height.value, pool.out_width.value, channels, 3, 3,
+                   Between(random, 1, 2), Between(random, 1, 2), random() % 2 != 0);
+    const std::vector<float> image = FloatsToPool(random, InValues(pool));
+    const std::vector<float> filter = RandomFloats(random, static_cast<size_t>(9 * channels));
+    const GuardedBuffer<float> image_memory(image);
+    const GuardedBuffer<float> filter_memory(filter);
+    cuda::PooledDepthwiseArgs args{};
+    args.pool = pool;
+    args.conv.image = image_memory.data();
+    args.conv.filter = filter_memory.data();
+    args.conv.out_channels = channels;
+    args.conv.multiplier = cuda::MakeDivisor(1);
+    args.conv.window = w;
+    ASSERT_NE(cuda::FindPixelRow(cuda::PooledDepthwiseRows(), args), nullptr);
+    TestRows(random, cuda::PooledDepthwiseRows(), args, static_cast<size_t>(channels),
+             SumsOfChannels(w, Greatest(pool, image), filter, 1),
+             Describe(pool) + ", " + Describe(w));
   }
 }
 

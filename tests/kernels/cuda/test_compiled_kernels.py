@@ -31,6 +31,7 @@ REGISTERS = {
     r"bconv2d_mma8_64x64_c\d+": 128,
     r"hep_\w+": 64,
     r"conv2d_\w+": 128,
+    r"pooled_\w+": 128,
     r".*": 80,
 }
 # What must be there, and of what size. BMMA and IMMA are products; LDSM ldmatrix; LDGSTS an
@@ -39,6 +40,7 @@ _INT8 = r"IMMA\.16832\.S8\.S8"
 _XOR = r"BMMA\.88128\.XOR\.POPC"
 ANYWHERE = {
     r"bconv2d_popc|hep_\w+": (r"POPC",),
+    r"\w+_x4|(max_pool|depthwise_conv2d|pooled)_[23]x[23]\w*": (r"LDG\.\S*128", r"STG\.\S*128"),
 }
 FROM_8_0 = ANYWHERE | {
     r"bconv2d_int8_\w+_c16": (_INT8, r"LDSM\.16\.M88\.4", r"LDGSTS\.\S*128"),

@@ -1,0 +1,45 @@
+#include "larq_engine/runtime/cuda/window_pairs.h"
+
+#include "larq_engine/kernels/cuda/pixel_rows.h"
+
+namespace larq_engine {
+
+cuda::ImageWindow MakeWindow(const Window2d& window, const std::vector<int>& in) {
+  const WindowAxis height = window.Height(in[1]);
+  const WindowAxis width = window.Width(in[2]);
+  return {.batch = in[0],
+          .in_height = in[1],
+          .in_width = in[2],
+          .channels = in[3],
+          .out_height = cuda::MakeDivisor(static_cast<int32_t>(height.out)),
+          .out_width = cuda::MakeDivisor(static_cast<int32_t>(width.out)),
+          .filter_height = static_cast<int32_t>(window.filter_height),
+          .filter_width = static_cast<int32_t>(window.filter_width),
+          .stride_height = static_cast<int32_t>(window.stride_height),
+          .stride_width = static_cast<int32_t>(window.stride_width),
+          .pad_top = static_cast<int32_t>(height.pad_before),
+          .pad_left = static_cast<int32_t>(width.pad_before)};
+}
+
+std::optional<cuda::PooledDepthwiseArgs> FindPooledConv(const Program& program,
+                                                        const ProgramOp& pool,
+                                                        const ProgramOp& conv) {
+  const auto* pooled = std::get_if<MaxPool2dOp>(pool.op.get());
+  const auto* convolved = std::get_if<Conv2dOp>(conv.op.get());
+  const bool are_such = pooled != nullptr && !pooled->of_bits &&
+                        pooled->activation == Activation::kNone && convolved != nullptr &&
+                        convolved->spec.is_depthwise;
+  // Nothing can be divided by the sizes of an image without pixels.
+  if (!are_such || program.value(conv.output).bytes == 0) return std::nullopt;
+  const FloatConv2dSpec& spec = convolved->spec;
+  cuda::PooledDepthwiseArgs args{};
+  args.pool = MakeWindow(pooled->window, program.value(pool.inputs[0]).shape.dims);
+  args.conv.window = MakeWindow(convolved->window(), program.value(pool.output).shape.dims);
+  args.conv.out_channels = static_cast<int32_t>(spec.out_channels);
+  args.conv.multiplier =
+      cuda::MakeDivisor(static_cast<int32_t>(spec.out_channels / spec.in_channels));
+  if (cuda::FindPixelRow(cuda::PooledDepthwiseRows(), args) == nullptr) return std::nullopt;
+  return args;
+}
+
+}  // namespace larq_engine

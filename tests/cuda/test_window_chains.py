@@ -1,0 +1,146 @@
+"""Windows that slide over what other windows make: one launch where a kernel computes both, with
+the bytes that two launches give.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import larq_engine
+from larq_engine.python import library
+from tests.model_builder import ACTIVATION, PADDING
+from tests.numpy_net import Array, Model, Net, Value
+
+
+def _conv(
+    net: Net,
+    x: Value,
+    channels: int,
+    taps: int = 3,
+    stride: int = 1,
+    *,
+    multiplier: int = 0,
+    activation: str = "NONE",
+) -> Value:
+    """A convolution, or with a multiplier a depthwise one. Its result has only the right shape."""
+    batch, height, width, depth = x.array.shape
+    channels = depth * multiplier if multiplier else channels
+    weights = (1, taps, taps, channels) if multiplier else (channels, taps, taps, depth)
+    return net.host(
+        "DEPTHWISE_CONV_2D" if multiplier else "CONV_2D",
+        x,
+        np.zeros((batch, -(-height // stride), -(-width // stride), channels), np.float32),
+        net.builder.constant(net.rng.standard_normal(weights).astype(np.float32)),
+        net.builder.constant(net.rng.standard_normal(channels).astype(np.float32)),
+        strideH=stride,
+        strideW=stride,
+        padding=PADDING["SAME"],
+        fusedActivationFunction=ACTIVATION[activation],
+        **({"depthMultiplier": multiplier} if multiplier else {}),
+    )
+
+
+def _blur(net: Net, x: Value, stride: int = 2, **options: object) -> Value:
+    return _conv(net, x, 0, stride=stride, multiplier=1, **options)
+
+
+def _max_pool(net: Net, x: Value, size: int, *options: object) -> Value:
+    return net.pool(x, (size, size), (1, 1), *(options or ("VALID",)))
+
+
+def _launches(interpreter: larq_engine.Interpreter) -> list[list[str]]:
+    """The operators of each launch."""
+    steps = library.read_profile(interpreter._session._delegate._get_native_delegate_pointer())
+    groups: dict[int, list[str]] = {}
+    for step in steps:
+        if step["op"] != "TRANSFER":
+            groups.setdefault(step["group"], []).append(step["op"])
+    return list(groups.values())
+
+
+def _model(rng: np.random.Generator, make: Callable[[Net, Value], Value], channels: int) -> Model:
+    """A quantized output, so that the plug-in has a layer of its own."""
+    net = Net(rng)
+    x = net.input(rng.standard_normal((2, 11, 9, channels)).astype(np.float32))
+    return net.finish(net.conv(make(net, x), 32, taps=1))
+
+
+def _predicted(model: Model, **options: object) -> Array:
+    with model.open(device="cuda", **options) as interpreter:
+        result = interpreter.predict(model.inputs)
+    assert isinstance(result, np.ndarray)
+    return result
+
+
+_POOL_AND_BLUR = ["MAX_POOL_2D", "DEPTHWISE_CONV_2D"]
+_TOGETHER: dict[str, tuple[Callable[[Net, Value], Value], int]] = {
+    "2x2": (lambda n, x: _blur(n, _max_pool(n, x, 2)), 8),
+    "3x3 beyond the edges": (lambda n, x: _blur(n, _max_pool(n, x, 3, "SAME")), 36),
+    "with an activation": (lambda n, x: _blur(n, _max_pool(n, x, 2), activation="RELU6"), 64),
+    "every pixel": (lambda n, x: _blur(n, _max_pool(n, x, 2), 1), 4),
+}
+_APART: dict[str, tuple[Callable[[Net, Value], Value], int]] = {
+    "channels that are no fours": (lambda n, x: _blur(n, _max_pool(n, x, 2)), 6),
+    "a pool with an activation": (lambda n, x: _blur(n, _max_pool(n, x, 2, "SAME", "RELU6")), 8),
+    "a pool with a stride": (lambda n, x: _blur(n, n.pool(x, (2, 2), (2, 2), "VALID")), 8),
+    "a large pool": (lambda n, x: _blur(n, _max_pool(n, x, 4)), 8),
+    "a large filter": (lambda n, x: _conv(n, _max_pool(n, x, 2), 0, 5, multiplier=1), 8),
+    "several outputs of a channel": (lambda n, x: _conv(n, _max_pool(n, x, 2), 0, multiplier=2), 8),
+}  # fmt: skip
+
+
+def _pool_that_others_read(net: Net, x: Value) -> Value:
+    pooled = _max_pool(net, x, 2)
+    return net.add(_blur(net, pooled, 1), pooled)
+
+
+@pytest.mark.parametrize("name", _TOGETHER)
+def test_a_pool_and_a_convolution_are_one_launch(name, rng):
+    model = _model(rng, *_TOGETHER[name])
+    with model.open(device="cuda") as interpreter:
+        interpreter.resize([model.inputs[0].shape])
+        assert _launches(interpreter)[0][:2] == _POOL_AND_BLUR
+        rows = interpreter.profile(inputs=model.inputs, runs=2)
+    assert [row.kernel.startswith("pooled_") for row in rows if row.op in _POOL_AND_BLUR] == [
+        True
+    ] * 2
+    np.testing.assert_array_equal(_predicted(model), _predicted(model, fuse=False))
+
+
+@pytest.mark.parametrize("name", [*_APART, "a pool that others read"])
+def test_what_no_kernel_computes_at_once_is_two_launches(name, rng):
+    make, channels = _APART.get(name, (_pool_that_others_read, 8))
+    model = _model(rng, make, channels)
+    with model.open(device="cuda") as interpreter:
+        interpreter.resize([model.inputs[0].shape])
+        launches = _launches(interpreter)
+    assert [ops[0] for ops in launches[:2]] == _POOL_AND_BLUR
+    np.testing.assert_array_equal(_predicted(model), _predicted(model, fuse=False))
+
+
+def _quicknet(net: Net, x: Value) -> Value:
+    """The operators of larq_zoo's QuickNet, with fewer channels."""
+    x = _conv(net, x, 8, stride=2, activation="RELU")
+    x = _conv(net, _blur(net, x), 32, 1)
+    for section in range(4):
+        if section > 0:
+            x = _blur(net, _max_pool(net, net.relu(x, "RELU"), 2))
+            x = _conv(net, x, 32 * (section + 1), 1)
+        for _ in range(4):
+            y = net.conv(x, x.array.shape[3], activation="RELU")
+            y = net.add(net.mul(y, net.per_channel(y.array.shape[3])), x)
+            x = net.add(y, net.per_channel(y.array.shape[3]))
+    x = net.mean(net.relu(x, "RELU"), (1, 2), keep=False)
+    logits = net.dense(x, net.rng.standard_normal((10, 128)).astype(np.float32), None)
+    return net.host("SOFTMAX", logits, logits.array, beta=1.0)
+
+
+def test_launches_of_quicknet(rng):
+    """A stem, 16 binary layers, 3 transitions of two launches, a mean, a dense layer, a softmax."""
+    net = Net(rng)
+    x = net.input(rng.standard_normal((1, 64, 64, 3)).astype(np.float32))
+    model = net.finish(_quicknet(net, x))
+    with model.open(device="cuda") as interpreter:
+        interpreter.resize([(1, 64, 64, 3)])
+        assert len(_launches(interpreter)) == 3 + 16 + 3 * 2 + 3
