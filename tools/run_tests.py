@@ -77,6 +77,7 @@ THREADS = (
     "//tests/runtime:float_layers_test",
     "//tests/runtime:host_ops_test",
     "//tests/runtime:int8_layers_test",
+    "//tests/runtime:thread_pool_test",
     "//tests/runtime:threads_test",
     "//tests/runtime/cpu/...",
     "//tests/runtime/cuda/...",

@@ -4,9 +4,9 @@
 
 #include "larq_engine/kernels/select_product.h"
 #include "larq_engine/runtime/cpu/cpu_executor.h"
-#include "larq_engine/runtime/cpu/usable_cpus.h"
 #include "larq_engine/runtime/cuda/cuda_executor.h"
 #include "larq_engine/runtime/ops/op_error.h"
+#include "larq_engine/runtime/usable_cpus.h"
 
 namespace larq_engine {
 namespace {

@@ -1,7 +1,10 @@
 // The way to a GPU's memory and back, by a driver that does everything late.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -88,6 +91,52 @@ TEST_F(CudaMemoryTest, PinnedDataAreReadWhereTheyAre) {
   // Others go through staging: the driver would make the host wait for each of them.
   EXPECT_GT(is_copied(data.data(), data.size()), 0u);
   EXPECT_EQ(fake_cuda_pageable_copies(), 0u);
+}
+
+// Of the process.
+int Threads() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return static_cast<int>(std::distance(begin(tasks), end(tasks)));
+}
+
+TEST_F(CudaMemoryTest, SeveralThreadsCopyWhatIsLarge) {
+  const std::vector<std::byte> data = Numbers(3 * kPiece + 77, 5);
+  std::vector<std::byte> back(data.size());
+  CudaMemory memory(queue_, 3);
+  const DeviceBuffer buffer(memory, MemoryUse::kActivations, data.size());
+  std::thread([] {}).join();  // with the first a sanitizer starts one of its own
+  const int alone = Threads();
+  memory.CopyIn(data.data(), 5000, buffer.data());
+  memory.CopyOut(buffer.data(), 5000, back.data());
+  EXPECT_EQ(Threads(), alone);
+  memory.ReserveStaging(data.size());
+  EXPECT_EQ(Threads(), alone + 2);
+  for (const size_t bytes : {size_t{5000}, (size_t{512} << 10) - 1, size_t{512} << 10,
+                             (size_t{640} << 10) + 1, kPiece + 5, data.size()}) {
+    std::ranges::fill(back, std::byte{0});
+    memory.CopyIn(data.data(), bytes, buffer.data());
+    memory.CopyOut(buffer.data(), bytes, back.data());
+    EXPECT_TRUE(
+        std::equal(back.begin(), back.begin() + static_cast<ptrdiff_t>(bytes), data.begin()))
+        << bytes;
+  }
+  EXPECT_EQ(Threads(), alone + 2);
+}
+
+TEST_F(CudaMemoryTest, SeveralCopiesAtOnceShareTheThreads) {
+  CudaMemory memory(queue_, 3);
+  std::vector<std::thread> threads;
+  for (size_t seed = 0; seed < 2; ++seed) {
+    threads.emplace_back([&memory, seed] {
+      const std::vector<std::byte> data = Numbers(kPiece + 77, seed);
+      std::vector<std::byte> back(data.size());
+      const DeviceBuffer buffer(memory, MemoryUse::kActivations, data.size());
+      memory.CopyIn(data.data(), data.size(), buffer.data());
+      memory.CopyOut(buffer.data(), back.size(), back.data());
+      EXPECT_EQ(back, data) << seed;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST_F(CudaMemoryTest, OneThreadCopiesInWhileAnotherWaits) {

@@ -208,6 +208,8 @@ _OF_RUNTIME = {
             "profile.h",
             "shared_by_key.h",
             "tflite_abi.h",
+            "thread_pool.h",
+            "usable_cpus.h",
         )
         for device in _DEVICES
     },

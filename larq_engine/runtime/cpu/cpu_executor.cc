@@ -8,7 +8,7 @@
 #include "larq_engine/kernels/signed_sums_table.h"
 #include "larq_engine/runtime/cpu/cpu_segment.h"
 #include "larq_engine/runtime/cpu/step_seconds.h"
-#include "larq_engine/runtime/cpu/usable_cpus.h"
+#include "larq_engine/runtime/usable_cpus.h"
 
 namespace larq_engine {
 

@@ -6,9 +6,9 @@
 #include <mutex>
 
 #include "larq_engine/runtime/cpu/step.h"
-#include "larq_engine/runtime/cpu/thread_pool.h"
 #include "larq_engine/runtime/engine_options.h"
 #include "larq_engine/runtime/executor.h"
+#include "larq_engine/runtime/thread_pool.h"
 
 namespace larq_engine {
 

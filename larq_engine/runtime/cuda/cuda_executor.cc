@@ -6,12 +6,20 @@
 #include "larq_engine/kernels/cuda/pixels_args.h"
 #include "larq_engine/runtime/cuda/cuda_segment.h"
 #include "larq_engine/runtime/ops/tensor_info.h"
+#include "larq_engine/runtime/usable_cpus.h"
 
 namespace larq_engine {
 namespace {
 
 constexpr const char* kBytes = "it takes bytes as numbers of eight bits";
 constexpr const char* kInt8 = "it is on int8";
+
+// As measured with an H100, a core copies 7 to 11 GB/s, and PCIe 5 x16 brings 55.
+int CopyThreads(const EngineOptions& options) {
+  constexpr int kMost = 6;
+  const int wished = options.num_threads > 0 ? options.num_threads : kMost;
+  return std::min({wished, kMost, UsableCpus()});
+}
 
 bool ReachesTooFar(int64_t taps, int64_t dilation, int64_t stride, const AxisPadding& padding) {
   return taps > kLittleReach / dilation || stride > kLittleReach ||
@@ -25,7 +33,7 @@ CudaExecutor::CudaExecutor(std::shared_ptr<CudaDevice> device, const EngineOptio
       kernel_(options.cuda_kernel),
       fuse_(options.fuse),
       queue_(std::move(device)),
-      memory_(queue_) {}
+      memory_(queue_, CopyThreads(options)) {}
 
 std::string CudaExecutor::Refusal(const Program& program, const ProgramOp& op) const {
   const auto window = [](bool too_far) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <optional>
 #include <string>
 
@@ -81,8 +80,8 @@ void CudaMemory::Free(std::byte* memory) noexcept {
       [&] { (void)queue_.driver().cuMemFree(reinterpret_cast<CUdeviceptr>(memory)); });
 }
 
-// As measured with an H100: of large tensors, where a core's copies to pinned memory are what takes
-// the time (PCIe 5 x16 would bring 55 GB/s), and of small ones.
+// As measured with an H100: of large tensors, where one core's copies to pinned memory were what
+// took the time, and of small ones.
 double CudaMemory::Seconds(size_t bytes) const { return 10e-6 + static_cast<double>(bytes) / 9e9; }
 
 void CudaMemory::Wait() noexcept {
@@ -99,6 +98,7 @@ size_t CudaMemory::StagingBytes() const {
 void CudaMemory::ReserveStaging(size_t bytes) {
   if (bytes == 0) return;
   const size_t size = StagingSize(bytes);
+  copies_.Reserve(bytes);
   const CudaDevice::Current current(queue_.device());
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto is_enough = [&](const Staging& staging) { return staging.bytes >= size; };
@@ -148,7 +148,7 @@ void CudaMemory::CopyIn(const std::byte* host, size_t bytes, std::byte* device) 
   for (size_t begin = 0; begin < bytes; begin += kPieceBytes) {
     const size_t piece = std::min(kPieceBytes, bytes - begin);
     const Taken staging(*this, piece);
-    std::memcpy(staging.data(), host + begin, piece);
+    copies_.Copy(host + begin, piece, staging.data());
     driver.Call(driver.cuMemcpyHtoDAsync, reinterpret_cast<CUdeviceptr>(device + begin),
                 staging.data(), piece, queue_.stream());
     staging.Record();
@@ -169,7 +169,7 @@ void CudaMemory::CopyOut(const std::byte* device, size_t bytes, std::byte* host)
     if (staging) {
       const size_t piece = next - kPieces;
       staging->Wait();
-      std::memcpy(host + piece * kPieceBytes, staging->data(), size(piece));
+      copies_.Copy(staging->data(), size(piece), host + piece * kPieceBytes);
       staging.reset();
     }
     if (next >= pieces) continue;

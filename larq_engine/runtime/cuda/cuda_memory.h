@@ -7,13 +7,16 @@
 #include <string>
 
 #include "larq_engine/runtime/cuda/cuda_queue.h"
+#include "larq_engine/runtime/cuda/host_copies.h"
 #include "larq_engine/runtime/executor.h"
 
 namespace larq_engine {
 
 class CudaMemory : public DeviceMemory {
  public:
-  explicit CudaMemory(const CudaQueue& queue) : queue_(queue) {}
+  // As many threads copy to staging and from there.
+  explicit CudaMemory(const CudaQueue& queue, int copy_threads = 1)
+      : queue_(queue), copies_(copy_threads) {}
   ~CudaMemory() override;
 
   size_t StagingBytes() const override;
@@ -48,6 +51,7 @@ class CudaMemory : public DeviceMemory {
   void CheckIsThere(const std::byte* byte, const std::string& got) const;
 
   const CudaQueue& queue_;
+  HostCopies copies_;
   mutable std::mutex mutex_;  // guards what follows; nobody waits for the device with it
   Stagings stagings_;         // what was given back last is last
 };

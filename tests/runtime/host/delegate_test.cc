@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "larq_engine/runtime/cpu/usable_cpus.h"
+#include "larq_engine/runtime/usable_cpus.h"
 #include "tests/host/mini_host.h"
 #include "tests/host/model_builder.h"
 #include "tests/host/run_graph.h"

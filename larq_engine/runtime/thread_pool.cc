@@ -1,4 +1,4 @@
-#include "larq_engine/runtime/cpu/thread_pool.h"
+#include "larq_engine/runtime/thread_pool.h"
 
 #include <stdexcept>
 #include <string>

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "larq_engine/runtime/cpu/usable_cpus.h"
+#include "larq_engine/runtime/usable_cpus.h"
 
 namespace larq_engine {
 

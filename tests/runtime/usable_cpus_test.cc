@@ -1,4 +1,4 @@
-#include "larq_engine/runtime/cpu/usable_cpus.h"
+#include "larq_engine/runtime/usable_cpus.h"
 
 #include <sched.h>
 

@@ -1,6 +1,6 @@
 // How many CPUs this process may keep busy.
-#ifndef LARQ_ENGINE_RUNTIME_CPU_USABLE_CPUS_H_
-#define LARQ_ENGINE_RUNTIME_CPU_USABLE_CPUS_H_
+#ifndef LARQ_ENGINE_RUNTIME_USABLE_CPUS_H_
+#define LARQ_ENGINE_RUNTIME_USABLE_CPUS_H_
 
 #include <string>
 
@@ -16,4 +16,4 @@ int GroupCpus(const std::string& root, std::string group);
 
 }  // namespace larq_engine
 
-#endif  // LARQ_ENGINE_RUNTIME_CPU_USABLE_CPUS_H_
+#endif  // LARQ_ENGINE_RUNTIME_USABLE_CPUS_H_

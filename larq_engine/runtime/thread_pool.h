@@ -1,7 +1,7 @@
 // Fork and join over the units of one step. The caller works too; workers that are still asleep
 // when the work is gone are not waited for, so a small step costs one wake-up call and no more.
-#ifndef LARQ_ENGINE_RUNTIME_CPU_THREAD_POOL_H_
-#define LARQ_ENGINE_RUNTIME_CPU_THREAD_POOL_H_
+#ifndef LARQ_ENGINE_RUNTIME_THREAD_POOL_H_
+#define LARQ_ENGINE_RUNTIME_THREAD_POOL_H_
 
 #include <unistd.h>
 
@@ -57,4 +57,4 @@ class ThreadPool {
 
 }  // namespace larq_engine
 
-#endif  // LARQ_ENGINE_RUNTIME_CPU_THREAD_POOL_H_
+#endif  // LARQ_ENGINE_RUNTIME_THREAD_POOL_H_

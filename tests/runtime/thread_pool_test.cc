@@ -1,4 +1,4 @@
-#include "larq_engine/runtime/cpu/thread_pool.h"
+#include "larq_engine/runtime/thread_pool.h"
 
 #if !defined(_WIN32)
 #include <sys/mman.h>

@@ -1,0 +1,36 @@
+// Copies from memory of the host to memory of the host, large ones by several threads: one core
+// copies more slowly than a GPU reads.
+#ifndef LARQ_ENGINE_RUNTIME_CUDA_HOST_COPIES_H_
+#define LARQ_ENGINE_RUNTIME_CUDA_HOST_COPIES_H_
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+
+#include "larq_engine/runtime/thread_pool.h"
+
+namespace larq_engine {
+
+class HostCopies {
+ public:
+  // `threads` counts the caller. They are started when a large copy is made or reserved.
+  explicit HostCopies(int threads) : thread_count_(threads) {}
+
+  // Copies of as many bytes start no threads from now on. Throws std::runtime_error if the system
+  // refuses them.
+  void Reserve(size_t bytes);
+  // May be called by several threads: they take turns. Throws as Reserve does.
+  void Copy(const std::byte* from, size_t bytes, std::byte* to);
+
+ private:
+  bool IsForSeveral(size_t bytes) const;
+  ThreadPool& Threads();
+
+  int thread_count_;
+  std::mutex mutex_;  // guards what follows
+  std::unique_ptr<ThreadPool> threads_;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_CUDA_HOST_COPIES_H_
