@@ -391,7 +391,7 @@ def test_layers_of_several_bits(conv, rng, assert_no_leaks):
     assert_no_leaks()
 
 
-def test_bytes_become_bits_on_the_cpu(rng, assert_no_leaks):
+def test_bytes_become_bits(rng, assert_no_leaks):
     case = ConvCase(Conv((1, 5, 4, 40), (3, 3), 33, bits_in=8, bits_weights=2), rng)
     x = rng.integers(0, 256, case.conv.input_shape).astype(np.uint8)
     with larq_engine.Interpreter(case.model(np.uint8), device="cuda") as interpreter:
@@ -399,8 +399,7 @@ def test_bytes_become_bits_on_the_cpu(rng, assert_no_leaks):
         rows = list(interpreter.profile(runs=1))
     values = 2 * x.astype(np.float32) - 255
     case.check(got, oracle.dot_products(case.conv, values, case.filters))
-    assert {row.device for row in rows if row.op == "LceQuantize"} == {"cpu"}
-    assert {row.device for row in rows if row.op == "LceBconv2d"} == {"cuda"}
+    assert {row.device for row in rows if row.op in ("LceQuantize", "LceBconv2d")} == {"cuda"}
     assert_no_leaks()
 
 

@@ -221,6 +221,48 @@ def test_copies_are_the_same(name, rng):
     assert _run(model, "cuda").tobytes() == _run(model, "cpu").tobytes()
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("op", ["CAST", "DEQUANTIZE"])
+def test_bytes_become_floats(op, dtype, rng, assert_no_leaks):
+    """Bytes are uploaded, and what follows is computed with them."""
+    images = rng.permutation(np.arange(3 * 8 * 4 * 40) % 256).astype(np.uint8).view(dtype)
+    images = images.reshape(3, 8, 4, 40)
+    scale, zero_point = (np.float32(0.0173), 100) if op == "DEQUANTIZE" else (np.float32(1), 0)
+    net = Net(rng)
+    quantization = {"scale": scale, "zero_point": zero_point} if op == "DEQUANTIZE" else {}
+    x = Value(net.builder.tensor((1, 8, 4, 40), dtype, **quantization), images)
+    net.inputs.append(x)
+    y = net.host(op, x, (images.astype(np.float32) - np.float32(zero_point)) * scale)
+    z = net.add(net.mul(y, net.per_channel(40)), net.per_channel(40), "RELU6")
+    model = net.finish(y, z, net.bits(z))
+    model.check(device="cpu", fuse=False)  # the host's
+    model.check(device="cuda")
+    with model.open(device="cuda") as interpreter:
+        rows = list(interpreter.profile(images[:1], runs=1))
+        names = list(interpreter.input_names)
+    uploads = [row.tensor for row in rows if row.op == "TRANSFER" and row.device == "cuda"]
+    assert uploads == names
+    steps = [row for row in rows if row.device == "cuda" and row.op != "TRANSFER"]
+    assert len(steps) == 4
+    # The time of a launch is that of its first operator.
+    assert [row.op for row in steps if row.ms_per_call > 0] == [op]
+    assert_no_leaks()
+
+
+def test_bytes_with_scales_of_channels_stay_with_the_host(rng):
+    net = Net(rng)
+    images = rng.integers(-128, 128, (2, 3, 3, 4)).astype(np.int8)
+    scales = np.linspace(0.1, 1, 4, dtype=np.float32)
+    number = net.builder.tensor(
+        (1, 3, 3, 4), np.int8, scale=scales, zero_point=[0] * 4, quantized_dimension=3
+    )
+    x = Value(number, images)
+    net.inputs.append(x)
+    y = net.host("DEQUANTIZE", x, images * scales)
+    model = net.finish(net.bits(net.relu(y, "RELU")))
+    assert "DEQUANTIZE" not in model.check(device="cuda")
+
+
 @pytest.mark.parametrize("kind", [np.int32, np.int8])
 def test_bits_and_bytes_are_split(kind, rng):
     """Bits word by word: the last has 8 channels."""

@@ -38,14 +38,40 @@ LE_DEVICE Values<kCount> ValuesOfBits(const uint32_t* row, int channel) {
   return y;
 }
 
+// Bytes that are read at once.
+template <int kCount>
+struct alignas(kCount) Bytes {
+  uint8_t v[kCount];
+};
+
+template <int kCount>
+LE_DEVICE Values<kCount> ValuesOfBytes(const PixelsArgs& a, int64_t at) {
+  const Bytes<kCount> bytes = *reinterpret_cast<const Bytes<kCount>*>(a.bytes + at);
+  Values<kCount> y;
+  LE_UNROLL
+  for (int i = 0; i < kCount; ++i) {
+    const int32_t value = a.bytes_are_signed ? static_cast<int8_t>(bytes.v[i]) : bytes.v[i];
+    y.v[i] = static_cast<float>(value - a.zero_point) * a.scale;
+  }
+  return y;
+}
+
+// What a program begins with.
+template <int kCount>
+LE_DEVICE Values<kCount> FirstValues(const PixelsArgs& a, int64_t pixel, int channel) {
+  const int64_t at = pixel * a.channels + channel;
+  if (a.floats != nullptr) return LoadValues<kCount>(a.floats + at);
+  if (a.bytes != nullptr) return ValuesOfBytes<kCount>(a, at);
+  const int words = (a.channels + kWarp - 1) / kWarp;
+  return ValuesOfBits<kCount>(a.bits + pixel * words, channel);
+}
+
 template <int kCount>
 LE_DEVICE void Pixels(const PixelsArgs& a) {
   const ValuesPlace my = MyValues<kCount>(a.lanes, a.pixels, a.channels);
   Values<kCount> y = {};
   if (my.inside) {
-    const int words = (a.channels + kWarp - 1) / kWarp;
-    y = a.floats != nullptr ? LoadValues<kCount>(a.floats + my.pixel * a.channels + my.channel)
-                            : ValuesOfBits<kCount>(a.bits + my.pixel * words, my.channel);
+    y = FirstValues<kCount>(a, my.pixel, my.channel);
     if (a.is_logistic) {
       LE_UNROLL
       for (int i = 0; i < kCount; ++i) y.v[i] = 1.0f / (1.0f + expf(-y.v[i]));
@@ -57,14 +83,18 @@ LE_DEVICE void Pixels(const PixelsArgs& a) {
 LE_DEVICE void PackBytes(const PackBytesArgs& a) {
   const WarpPart part = MyWarpPart(a.channels);
   if (part.pixel >= a.pixels) return;
-  bool is_minus = false;
+  uint32_t minus = 0;  // of plane j as bit j
   if (part.inside) {
     const int8_t value = a.in[part.pixel * a.channels + part.word * kWarp + part.lane];
-    is_minus = a.is_bool ? value == 0 : value < a.limit;
+    const bool is_minus = a.is_bool ? value == 0 : value < a.limit;
+    minus = a.planes > 1 ? ~static_cast<uint32_t>(value) : is_minus;
   }
-  const uint32_t bits = __ballot_sync(~0u, is_minus);
   const int words = (a.channels + kWarp - 1) / kWarp;
-  if (part.lane == 0) a.out[part.pixel * words + part.word] = bits;
+  uint32_t* out = a.out + part.pixel * a.planes * words + part.word;
+  for (int plane = 0; plane < a.planes; ++plane, out += words) {
+    const uint32_t bits = __ballot_sync(~0u, minus >> plane & 1u);
+    if (part.lane == 0) *out = bits;
+  }
 }
 
 LE_DEVICE void UnpackBytes(const UnpackBytesArgs& a) {

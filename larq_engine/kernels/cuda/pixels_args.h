@@ -10,25 +10,32 @@
 
 namespace larq_engine::cuda {
 
-// A program on a tensor of floats, or on the +-1 values of one of bits: one of the two.
+// A program on a tensor of floats, on the +-1 values of one of bits, or on (byte - zero_point) *
+// scale of one of bytes: one of the three.
 struct PixelsArgs {
   const float* floats;   // [pixels][channels]
   const uint32_t* bits;  // [pixels][words of the channels]
+  const uint8_t* bytes;  // [pixels][channels]
   int64_t pixels;
   int32_t channels;
   Divisor lanes;        // of a pixel: see pixel_rows.h
   int32_t is_logistic;  // of 1 / (1 + exp(-float)) instead
+  int32_t bytes_are_signed;
+  int32_t zero_point;
+  float scale;
   PixelProgram program;
 };
 
-// Bytes to bits: -1 where a byte is smaller than the limit as int8, or, of bools, is 0.
+// Bytes to bits: -1 where a byte is smaller than the limit as int8, or, of bools, is 0. To eight
+// planes: plane j is -1 where bit j of the byte is 0.
 struct PackBytesArgs {
   const int8_t* in;  // [pixels][channels]
   int64_t pixels;
   int32_t channels;
+  int32_t planes;  // 1 or 8
   int32_t is_bool;
   int32_t limit;
-  uint32_t* out;  // [pixels][words of the channels]
+  uint32_t* out;  // [pixels][planes][words of the channels]
 };
 
 // Bits to bytes: what +1 and -1 become.

@@ -11,7 +11,6 @@
 namespace larq_engine {
 namespace {
 
-constexpr const char* kBytes = "it takes bytes as numbers of eight bits";
 constexpr const char* kInt8 = "it is on int8";
 
 // As measured with an H100, a core copies 7 to 11 GB/s, and PCIe 5 x16 brings 55.
@@ -45,11 +44,10 @@ std::string CudaExecutor::Refusal(const Program& program, const ProgramOp& op) c
   }
   if (std::holds_alternative<Int8Conv2dOp>(*op.op)) return kInt8;
   if (const auto* quantize = std::get_if<QuantizeOp>(op.op.get())) {
-    if (quantize->from == kTfLiteUInt8) return kBytes;
     // Kernels count them in 32 bits.
     constexpr int64_t kMostLimits = std::numeric_limits<uint32_t>::max();
     const int64_t channels = program.value(op.inputs[0]).shape.dims.back();
-    if (quantize->bits > 1 &&
+    if (!quantize->plane_limits.empty() &&
         LargestOf(quantize->bits) > kMostLimits / std::max<int64_t>(1, channels)) {
       return "it has more than " + std::to_string(kMostLimits) + " limits";
     }

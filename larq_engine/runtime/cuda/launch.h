@@ -88,9 +88,10 @@ class LaunchMaker {
   std::vector<Launch> Make(const ReshapeOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const SliceOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const SignedDenseOp& op, const Chain& chain) const;
+  std::vector<Launch> Make(const BytesToFloatsOp& op, const Chain& chain) const;
 
-  // Goes with the chain's operators from `first` on through the first one's input: floats, or bits
-  // where the arguments have them.
+  // Goes with the chain's operators from `first` on through the first one's input: floats, or what
+  // the arguments have instead.
   std::vector<Launch> MakePixels(const Chain& chain, size_t first,
                                  cuda::PixelsArgs args = {}) const;
   // Moves a box: `before` is how far from where it was, in each dimension, and `around` the bits of

@@ -137,7 +137,9 @@ std::vector<Launch> LaunchMaker::MakePixels(const Chain& chain, size_t first,
   const ProgramOp& planned = First(chain);
   // Of what the program begins with.
   const TensorShape& shape = Shape(first == 0 ? planned.inputs[0] : planned.output);
-  if (args.bits == nullptr) args.floats = Place<float>(planned.inputs[0]);
+  if (args.bits == nullptr && args.bytes == nullptr) {
+    args.floats = Place<float>(planned.inputs[0]);
+  }
   args.pixels = PixelsOf(shape);
   args.channels = static_cast<int32_t>(ChannelsOf(shape));
   args.program = MakeProgram(chain, first);
@@ -155,6 +157,15 @@ std::vector<Launch> LaunchMaker::Make(const PreluOp&, const Chain& chain) const 
 std::vector<Launch> LaunchMaker::Make(const LogisticOp&, const Chain& chain) const {
   cuda::PixelsArgs args{};
   args.is_logistic = true;
+  return MakePixels(chain, 1, args);
+}
+
+std::vector<Launch> LaunchMaker::Make(const BytesToFloatsOp& op, const Chain& chain) const {
+  cuda::PixelsArgs args{};
+  args.bytes = Place<uint8_t>(First(chain).inputs[0]);
+  args.bytes_are_signed = op.are_signed;
+  args.zero_point = op.zero_point;
+  args.scale = op.scale;
   return MakePixels(chain, 1, args);
 }
 
@@ -210,6 +221,7 @@ std::vector<Launch> LaunchMaker::Make(const QuantizeOp& op, const Chain& chain) 
   args.in = Place<int8_t>(planned.inputs[0]);
   args.pixels = PixelsOf(shape);
   args.channels = static_cast<int32_t>(ChannelsOf(shape));
+  args.planes = static_cast<int32_t>(op.bits);
   args.is_bool = op.from == kTfLiteBool;
   args.limit = op.zero_point;
   args.out = Place<uint32_t>(planned.output);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "larq_engine/runtime/ops/bconv2d_op.h"
+#include "larq_engine/runtime/ops/bytes_to_floats_op.h"
 #include "larq_engine/runtime/ops/concatenation_op.h"
 #include "larq_engine/runtime/ops/conv2d_op.h"
 #include "larq_engine/runtime/ops/dense_op.h"
@@ -26,9 +27,10 @@ namespace larq_engine {
 
 // Each has `Read`, which checks what a file says, and `Shape`, that of its output for those of its
 // data inputs. Both throw OpError.
-using Op = std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, BinaryOp, ClampOp,
-                        PreluOp, ConcatenationOp, LogisticOp, Conv2dOp, DenseOp, AveragePool2dOp,
-                        MeanOp, SoftmaxOp, PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp>;
+using Op =
+    std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, BinaryOp, ClampOp, PreluOp,
+                 ConcatenationOp, LogisticOp, Conv2dOp, DenseOp, AveragePool2dOp, MeanOp, SoftmaxOp,
+                 PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp, BytesToFloatsOp>;
 
 // Whether it is of those of the host's operators that the host computes best on the CPU, whatever
 // they are or this one: they are taken over for other devices only, so that tensors need not leave

@@ -93,23 +93,23 @@ bool CanClaim(const OpInfo& op) {
 }
 
 // A row for those of the host's operators that only other devices than the CPU compute.
-template <typename T>
+template <typename T, auto... kArguments>
 constexpr KnownOp ForOtherDevices(const char* name, TfLiteBuiltinOperator code,
                                   HostOptions (*read_options)(const void*)) {
   static_assert(kIsForOtherDevices<T>);
   return {.name = name,
-          .read = Read<T::Read>,
+          .read = Read<T::Read, kArguments...>,
           .read_options = read_options,
-          .can_claim = CanClaim<T::CanClaim>,
+          .can_claim = CanClaim<T::CanClaim, kArguments...>,
           .needs_options = true,
           .is_for_other_devices = [](const OpInfo&) { return true; },
           .code = code};
 }
 
 // Of those without options, or that say what the tensors do.
-template <typename T>
+template <typename T, auto... kArguments>
 constexpr KnownOp ForOtherDevices(const char* name, TfLiteBuiltinOperator code) {
-  KnownOp row = ForOtherDevices<T>(name, code, ReadNone<Activation::kNone>);
+  KnownOp row = ForOtherDevices<T, kArguments...>(name, code, ReadNone<Activation::kNone>);
   row.needs_options = false;
   return row;
 }
@@ -244,6 +244,9 @@ constexpr KnownOp kOps[] = {
      .is_for_other_devices = LogisticOp::IsForOtherDevices,
      .must_be_read = true,
      .code = kTfLiteBuiltinLogistic},
+    ForOtherDevices<BytesToFloatsOp, BytesToFloatsOp::kCast>("CAST", kTfLiteBuiltinCast),
+    ForOtherDevices<BytesToFloatsOp, BytesToFloatsOp::kDequantize>("DEQUANTIZE",
+                                                                   kTfLiteBuiltinDequantize),
     ForOtherDevices<PadOp>("PAD", kTfLiteBuiltinPad),
     ForOtherDevices<PadOp>("PADV2", kTfLiteBuiltinPadv2),
     ForOtherDevices<ReshapeOp>("RESHAPE", kTfLiteBuiltinReshape),

@@ -30,8 +30,13 @@ TEST(EmulatedKernels, BlocksAreWholeWarpsAndFit) {
 TEST(EmulatedKernels, LaunchReadsUnalignedBytes) {
   const int8_t values[3] = {-1, 0, 1};
   uint32_t bits = 0xffffffff;
-  const cuda::PackBytesArgs args = {
-      .in = values, .pixels = 1, .channels = 3, .is_bool = 0, .limit = 0, .out = &bits};
+  const cuda::PackBytesArgs args = {.in = values,
+                                    .pixels = 1,
+                                    .channels = 3,
+                                    .planes = 1,
+                                    .is_bool = 0,
+                                    .limit = 0,
+                                    .out = &bits};
   std::vector<unsigned char> bytes(sizeof(args) + 1);
   std::memcpy(bytes.data() + 1, &args, sizeof(args));
   const EmulatedKernel* kernel = FindEmulatedKernel("pack_bytes");

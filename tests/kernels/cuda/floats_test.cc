@@ -696,6 +696,65 @@ TEST(Pixels, PlanesOfSeveralBits) {
   }
 }
 
+TEST(Pixels, OfBytes) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937 random(static_cast<uint32_t>(TestSeed()));
+  for (int i = 0; i < kCases; ++i) {
+    const auto pixels = static_cast<size_t>(Between(random, 1, 9));
+    const auto channels = static_cast<size_t>(ManyChannels(random, 70));
+    const bool are_signed = i % 2 != 0;
+    const int zero_point = Between(random, 0, 255) - (are_signed ? 128 : 0);
+    const float scale = static_cast<float>(Between(random, 1, 1000)) / 777.0f;
+    std::vector<uint8_t> in(pixels * channels);
+    std::vector<float> expected;
+    for (uint8_t& byte : in) {
+      byte = static_cast<uint8_t>(random());
+      const int value = are_signed && byte > 127 ? byte - 256 : byte;
+      expected.push_back(static_cast<float>(double{scale} * (value - zero_point)));
+    }
+    const GuardedBuffer<uint8_t> memory(in);
+    cuda::PixelsArgs args{};
+    args.bytes = memory.data();
+    args.pixels = static_cast<int64_t>(pixels);
+    args.channels = static_cast<int32_t>(channels);
+    args.bytes_are_signed = are_signed;
+    args.zero_point = zero_point;
+    args.scale = scale;
+    TestRows(random, cuda::PixelsRows(), args, channels, expected,
+             std::to_string(pixels) + " pixels of " + std::to_string(channels));
+  }
+}
+
+TEST(PackBytes, PlanesAreTheirBits) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937 random(static_cast<uint32_t>(TestSeed()));
+  for (int i = 0; i < kCases; ++i) {
+    const auto pixels = static_cast<size_t>(Between(random, 1, 9));
+    const auto channels = static_cast<size_t>(Between(random, 1, 70));
+    const size_t words = (channels + 31) / 32;
+    std::vector<int8_t> in(pixels * channels);
+    std::vector<uint32_t> expected(pixels * 8 * words);
+    for (size_t at = 0; at < in.size(); ++at) {
+      const auto byte = static_cast<uint8_t>(random());
+      in[at] = static_cast<int8_t>(byte);
+      for (size_t plane = 0; plane < 8; ++plane) {
+        uint32_t& word = expected[(at / channels * 8 + plane) * words + at % channels / 32];
+        if ((byte >> plane) % 2 == 0) word |= 1u << at % channels % 32;
+      }
+    }
+    const GuardedBuffer<int8_t> memory(in);
+    GuardedBuffer<uint32_t> out(expected.size());
+    cuda::PackBytesArgs args{};
+    args.in = memory.data();
+    args.pixels = static_cast<int64_t>(pixels);
+    args.channels = static_cast<int32_t>(channels);
+    args.planes = 8;
+    args.out = out.data();
+    Launch("pack_bytes", &args, BlocksOfWarps(args.pixels, args.channels), RandomOptions(random));
+    ASSERT_EQ(std::memcmp(expected.data(), out.data(), expected.size() * 4), 0) << channels;
+  }
+}
+
 TEST(Pixels, Logistic) {
   const std::vector<float> in = {-200.0f, -3.0f, -0.0f, 0.0f, 1e-3f, 5.0f, 200.0f};
   const GuardedBuffer<float> memory(in);
