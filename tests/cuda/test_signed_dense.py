@@ -1,11 +1,12 @@
-"""Dense layers whose weights are bits and whose inputs are floats: NumPy's results, to the bit."""
+"""Dense layers of weight bits: of floats NumPy's results, of int8 those of the host, to the bit."""
 
 import numpy as np
 import pytest
 
 import larq_engine
 from tests import oracle
-from tests.model_builder import ACTIVATION, ModelBuilder, add_quantize, add_weights
+from tests.model_builder import ABSENT, ACTIVATION, ModelBuilder, add_quantize, add_weights
+from tests.python.test_signed_dense import Layer
 
 
 def _layer(rng: np.random.Generator, rows: int, depth: int, units: int, activation: str):
@@ -52,3 +53,48 @@ def test_a_placed_layer_is_the_same_on_both_devices(rng):
     for place in ("1:cpu", "1:cuda"):
         with larq_engine.Interpreter(model, device="cuda", placement=place) as interpreter:
             np.testing.assert_array_equal(interpreter.predict(x)[0], expected)
+
+
+@pytest.mark.parametrize("activation", ["NONE", "RELU6"])
+@pytest.mark.parametrize("rows", [1, 6])
+@pytest.mark.parametrize("size", [(1, 1), (33, 31), (64, 32), (100, 70), (784, 10)], ids=str)
+def test_int8_results_are_those_of_the_host(size, rows, activation, rng, assert_no_leaks):
+    layer = Layer(rng, *size, np.int8)
+    layer.shape = (rows, size[0])
+    layer.activation = activation
+    layer.in_zero, layer.out_zero = (int(zero) for zero in rng.integers(-128, 128, 2))
+    x = layer.inputs()
+    with larq_engine.Interpreter(
+        layer.build(packed=True), device="cuda", placement="1:cuda"
+    ) as interpreter:
+        y = interpreter.predict(x)
+        table = {row.op: row for row in interpreter.profile(x, runs=1)}
+    assert (table["FULLY_CONNECTED"].device, table["FULLY_CONNECTED"].kernel) == (
+        "cuda",
+        "signed_dense_int8",
+    )
+    with larq_engine.Interpreter(layer.build(packed=False), device="cpu") as host:
+        np.testing.assert_array_equal(y, host.predict(x))
+    assert_no_leaks()
+
+
+def test_int8_layers_next_to_others_are_taken(rng):
+    """Bits become int8, which a layer reads, and its results bits again."""
+    depth, units = 64, 40
+    signs = oracle.signs(rng.standard_normal((units, depth)))
+    builder = ModelBuilder()
+    weights = add_weights(builder, signs, np.ones(1, np.float32), 0, int8_scale=1.0)
+    given = builder.tensor((1, depth), np.float32)
+    bytes_ = builder.tensor((1, depth), np.int8, scale=1.0)
+    builder.custom("LceDequantize", [add_quantize(builder, given, (1, depth))], [bytes_])
+    y = builder.tensor((1, units), np.int8, scale=1.0)
+    builder.builtin("FULLY_CONNECTED", [bytes_, weights, ABSENT], [y])
+    z = builder.tensor((1, units), np.float32)
+    builder.custom("LceDequantize", [add_quantize(builder, y, (1, units))], [z])
+    x = rng.standard_normal((5, depth)).astype(np.float32)
+    with larq_engine.Interpreter(builder.finish([given], [z]), device="cuda") as interpreter:
+        got = interpreter.predict(x)
+        rows = list(interpreter.profile(x[:1], runs=1))
+    np.testing.assert_array_equal(got, oracle.signs(oracle.signs(x) @ signs.T))
+    assert {row.device for row in rows if row.op == "FULLY_CONNECTED"} == {"cuda"}
+    assert sum(row.op == "TRANSFER" for row in rows) == 2

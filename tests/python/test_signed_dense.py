@@ -22,7 +22,7 @@ Array = np.ndarray
 _SIZES = [(1, 1), (31, 15), (32, 16), (33, 17), (64, 64), (100, 130), (784, 10), (300, 700)]
 
 
-class _Layer:
+class Layer:
     """The constants of a layer, and its file with the weights as bits or as they are."""
 
     def __init__(self, rng: np.random.Generator, depth: int, units: int, dtype: Any) -> None:
@@ -111,7 +111,7 @@ def _place(kernel: str) -> str:
 
 
 def _check(
-    layer: _Layer, runtime: str | None = None, kernel: str = "auto", num_threads: int = 1
+    layer: Layer, runtime: str | None = None, kernel: str = "auto", num_threads: int = 1
 ) -> None:
     x = layer.inputs()
     with larq_engine.Interpreter(
@@ -133,7 +133,7 @@ def _check(
 @pytest.mark.parametrize("dtype", [np.int8, np.float32])
 @pytest.mark.parametrize("depth, units", _SIZES)
 def test_results_are_those_of_any_kernel(depth, units, dtype, kernel, rng):
-    _check(_Layer(rng, depth, units, dtype), kernel=kernel)
+    _check(Layer(rng, depth, units, dtype), kernel=kernel)
 
 
 @pytest.mark.parametrize("runtime", HOSTS)
@@ -141,7 +141,7 @@ def test_results_are_those_of_any_kernel(depth, units, dtype, kernel, rng):
 @pytest.mark.parametrize("dtype", [np.int8, np.float32])
 def test_activations_and_zero_points(dtype, activation, runtime, rng):
     for in_zero, out_zero in [(0, 0), (-128, 127), (5, -128), (127, -3)]:
-        layer = _Layer(rng, 200, 150, dtype)
+        layer = Layer(rng, 200, 150, dtype)
         layer.in_zero, layer.out_zero, layer.activation = in_zero, out_zero, activation
         _check(layer, runtime)
 
@@ -149,7 +149,7 @@ def test_activations_and_zero_points(dtype, activation, runtime, rng):
 @pytest.mark.parametrize("dtype", [np.int8, np.float32])
 def test_one_scale_and_no_bias(dtype, rng):
     for has_bias in (True, False):
-        layer = _Layer(rng, 70, 40, dtype)
+        layer = Layer(rng, 70, 40, dtype)
         layer.scale, layer.weight_scale = layer.scale[:1], layer.weight_scale[:1]
         layer.scale[0] = 100
         layer.bias = layer.bias if has_bias else None
@@ -162,7 +162,7 @@ def test_one_scale_and_no_bias(dtype, rng):
     "shape, keep_dims", [((7, 90), False), ((2, 3, 90), True), ((3, 6, 30), False)]
 )
 def test_rows_of_inputs(shape, keep_dims, dtype, threads, rng):
-    layer = _Layer(rng, 90, 530, dtype)
+    layer = Layer(rng, 90, 530, dtype)
     layer.shape, layer.keep_dims = shape, keep_dims
     _check(layer, num_threads=threads)
 
@@ -171,7 +171,7 @@ def test_rows_of_inputs(shape, keep_dims, dtype, threads, rng):
 def test_any_layer(dtype, rng):
     for _ in range(40):
         depth, units = (int(size) for size in rng.integers(1, 400, 2))
-        layer = _Layer(rng, depth, units, dtype)
+        layer = Layer(rng, depth, units, dtype)
         layer.in_zero, layer.out_zero = (int(zero) for zero in rng.integers(-128, 128, 2))
         layer.activation = str(rng.choice(list(ACTIVATION)))
         layer.shape = (int(rng.integers(1, 5)), depth)
@@ -198,20 +198,20 @@ def _is_faster(dtype: Any, rows: int) -> bool:
 @pytest.mark.parametrize("rows", [1, 2, 3, 512])
 @pytest.mark.parametrize("dtype", [np.int8, np.float32])
 def test_the_host_computes_what_it_computes_faster(dtype, rows, rng):
-    layer = _Layer(rng, 512, 256, dtype)
+    layer = Layer(rng, 512, 256, dtype)
     layer.shape = (rows, 512)
     for kernel in ("auto", "reference", *kernel_rows()):  # results do not depend on it
         is_hosts = _host_computes(layer.build(packed=True), layer.inputs(), kernel=kernel)
         assert is_hosts != _is_faster(dtype, rows)
     assert _host_computes(layer.build(packed=True), layer.inputs(), fuse=False)
-    small = _Layer(rng, 64, 48, dtype)
+    small = Layer(rng, 64, 48, dtype)
     assert _host_computes(small.build(packed=True), small.inputs())
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_inputs_may_be_resized(kernel, threads, rng):
-    layer = _Layer(rng, 100, 330, np.int8)
+    layer = Layer(rng, 100, 330, np.int8)
     layer.in_zero, layer.out_zero = 5, -7
     model, host = layer.build(packed=True), layer.build(packed=False)
     packed = larq_engine.Interpreter(model, placement=_place(kernel), num_threads=threads)

@@ -582,6 +582,15 @@ inline void __syncthreads() { larq_engine::emulated_gpu::BlockBarrier(); }
 inline void __syncwarp() { larq_engine::emulated_gpu::WarpBarrier(); }
 
 inline int __popc(uint32_t x) { return std::popcount(x); }
+// The sum of four products of signed bytes and `sum`, which wraps.
+inline int __dp4a(int a, int b, int sum) {
+  auto total = static_cast<uint32_t>(sum);
+  for (int shift = 0; shift < 32; shift += 8) {
+    const int product = static_cast<int8_t>(a >> shift) * static_cast<int8_t>(b >> shift);
+    total += static_cast<uint32_t>(product);
+  }
+  return static_cast<int>(total);
+}
 inline uint32_t __float_as_uint(float x) { return std::bit_cast<uint32_t>(x); }
 inline float __uint_as_float(uint32_t x) { return std::bit_cast<float>(x); }
 

@@ -74,7 +74,25 @@ struct SignedDenseArgs {
   PixelProgram program;
 };
 
-// Rows that a warp of SignedDense has: it reads a word of signs once for all of them.
+// The same of int8 values, as kernels/signed_dense_output.h and kernels/int8_output.h have it. Sums
+// are 32 bits and wrap.
+struct SignedDenseInt8Args {
+  const int8_t* in;       // [rows][depth]
+  const uint32_t* signs;  // as above
+  // Of each unit.
+  const int32_t* weight;
+  const int32_t* bias;
+  const float* multiplier;
+  float min;  // whole numbers, without the zero point
+  float max;
+  int32_t zero_point;
+  int64_t rows;
+  int32_t depth;
+  int32_t units;
+  int8_t* out;  // [rows][units]
+};
+
+// Rows that a warp of either has: it reads a word of signs once for all of them.
 inline constexpr int kSignedDenseRows = 4;
 
 struct SoftmaxArgs {

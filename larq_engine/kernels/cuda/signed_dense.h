@@ -1,5 +1,5 @@
 // Dense layers whose weights are +-1 and whose inputs are floats, in the order of
-// kernels/signed_sums.h: a warp has 32 outputs of a few rows.
+// kernels/signed_sums.h, or int8: a warp has 32 outputs of a few rows.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_SIGNED_DENSE_H_
 #define LARQ_ENGINE_KERNELS_CUDA_SIGNED_DENSE_H_
 
@@ -22,17 +22,23 @@ LE_DEVICE float Signed(float value, uint32_t bits, int bit) {
   return __uint_as_float(__float_as_uint(value) ^ (bits << (31 - bit) & 0x80000000u));
 }
 
+// Of a warp's rows from `first` on: where each begins. Those behind the last one are summed as
+// that, and not stored.
+template <class T>
+LE_DEVICE void FindRows(const T* in, int64_t first, int64_t count, int depth,
+                        const T* (&rows)[kSignedDenseRows]) {
+  LE_UNROLL
+  for (int r = 0; r < kSignedDenseRows; ++r) {
+    rows[r] = in + (first + r < count ? first + r : count - 1) * depth;
+  }
+}
+
 LE_DEVICE void SignedDense(const SignedDenseArgs& a) {
   const WarpPart part = MyWarpPart(a.units);
   const int64_t first = part.pixel * kSignedDenseRows;
   if (first >= a.rows) return;
   const float* rows[kSignedDenseRows];
-  LE_UNROLL
-  for (int r = 0; r < kSignedDenseRows; ++r) {
-    // Rows behind the last one are summed as that, and not stored.
-    const int64_t row = first + r < a.rows ? first + r : a.rows - 1;
-    rows[r] = a.in + row * a.depth;
-  }
+  FindRows(a.in, first, a.rows, a.depth, rows);
   const int unit = part.word * kWarp + part.lane;
   const int lanes = (a.units + kWarp - 1) / kWarp * kWarp;
   float sums[kSignedDenseRows] = {};
@@ -59,6 +65,67 @@ LE_DEVICE void SignedDense(const SignedDenseArgs& a) {
     FinishValues(a.program, y, {first + r, unit, part.inside}, a.units);
     LE_UNROLL
     for (int next = 1; next < kSignedDenseRows; ++next) sums[next - 1] = sums[next];
+  }
+}
+
+// The same of int8, the first in the lowest byte.
+LE_DEVICE int32_t FourInputs(const int8_t* row, int i, int depth) {
+  using Word __attribute__((may_alias)) = int32_t;
+  if (depth % 4 == 0) return *reinterpret_cast<const Word*>(row + i);
+  uint32_t four = 0;
+  LE_UNROLL
+  for (int d = 0; d < 4; ++d) {
+    const uint32_t byte = i + d < depth ? static_cast<uint8_t>(row[i + d]) : 0;
+    four |= byte << 8 * d;
+  }
+  return static_cast<int32_t>(four);
+}
+
+// The four lowest bits as bytes: 1, or -1 for a bit that is 1.
+LE_DEVICE int32_t FourSigns(uint32_t bits) {
+  const uint32_t minus = (bits & 0xfu) * 0x00204081u & 0x01010101u;
+  return static_cast<int32_t>(minus * 0xfeu | 0x01010101u);
+}
+
+// Rounded to nearest, halves to even, as kernels/round_to_int8.h does it: the range is of whole
+// numbers of few bits, which are the low bits of their sum with 1.5 * 2^23.
+LE_DEVICE int8_t RoundToEvenInt8(float y, float min, float max, int32_t zero_point) {
+  constexpr float kRounding = 12582912;
+  const uint32_t bits = FloatBits(Clamp(y, min, max) + kRounding) - FloatBits(kRounding);
+  return static_cast<int8_t>(static_cast<int32_t>(bits) + zero_point);
+}
+
+LE_DEVICE void SignedDenseInt8(const SignedDenseInt8Args& a) {
+  const WarpPart part = MyWarpPart(a.units);
+  const int64_t first = part.pixel * kSignedDenseRows;
+  if (first >= a.rows || !part.inside) return;
+  const int8_t* rows[kSignedDenseRows];
+  FindRows(a.in, first, a.rows, a.depth, rows);
+  const int unit = part.word * kWarp + part.lane;
+  const int lanes = (a.units + kWarp - 1) / kWarp * kWarp;
+  int32_t sums[kSignedDenseRows] = {};
+  const uint32_t* signs = a.signs + unit;
+  for (int i = 0; i < a.depth; i += kWarp, signs += lanes) {
+    uint32_t bits = *signs;
+    const int end = i + kWarp < a.depth ? i + kWarp : a.depth;
+    LE_NO_UNROLL
+    for (int k = i; k < end; k += 4, bits >>= 4) {
+      const int32_t four_signs = FourSigns(bits);
+      LE_UNROLL
+      for (int r = 0; r < kSignedDenseRows; ++r) {
+        sums[r] = __dp4a(FourInputs(rows[r], k, a.depth), four_signs, sums[r]);
+      }
+    }
+  }
+  const auto weight = static_cast<uint32_t>(a.weight[unit]);
+  const auto bias = static_cast<uint32_t>(a.bias[unit]);
+  const float multiplier = a.multiplier[unit];
+  LE_UNROLL
+  for (int r = 0; r < kSignedDenseRows; ++r) {
+    if (first + r >= a.rows) break;
+    const auto sum = static_cast<int32_t>(static_cast<uint32_t>(sums[r]) * weight + bias);
+    a.out[(first + r) * a.units + unit] =
+        RoundToEvenInt8(static_cast<float>(sum) * multiplier, a.min, a.max, a.zero_point);
   }
 }
 

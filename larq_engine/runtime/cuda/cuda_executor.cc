@@ -11,8 +11,6 @@
 namespace larq_engine {
 namespace {
 
-constexpr const char* kInt8 = "it is on int8";
-
 // As measured with an H100, a core copies 7 to 11 GB/s, and PCIe 5 x16 brings 55.
 int CopyThreads(const EngineOptions& options) {
   constexpr int kMost = 6;
@@ -39,10 +37,7 @@ std::string CudaExecutor::Refusal(const Program& program, const ProgramOp& op) c
     return too_far ? "its window reaches farther than " + std::to_string(kLittleReach) + " pixels"
                    : std::string();
   };
-  if (const auto* dense = std::get_if<SignedDenseOp>(op.op.get())) {
-    return std::holds_alternative<Int8DenseOutput>(dense->output) ? kInt8 : "";
-  }
-  if (std::holds_alternative<Int8Conv2dOp>(*op.op)) return kInt8;
+  if (std::holds_alternative<Int8Conv2dOp>(*op.op)) return "it is on int8";
   if (const auto* quantize = std::get_if<QuantizeOp>(op.op.get())) {
     // Kernels count them in 32 bits.
     constexpr int64_t kMostLimits = std::numeric_limits<uint32_t>::max();

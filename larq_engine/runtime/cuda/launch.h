@@ -90,6 +90,12 @@ class LaunchMaker {
   std::vector<Launch> Make(const SignedDenseOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const BytesToFloatsOp& op, const Chain& chain) const;
 
+  Launch MakeSignedDense(const SignedDenseOp& op, const FloatDenseOutput& output,
+                         const Chain& chain) const;
+  Launch MakeSignedDense(const SignedDenseOp& op, const Int8DenseOutput& output,
+                         const Chain& chain) const;
+  const uint32_t* MakeSigns(const SignedDenseOp& op, const Chain& chain) const;
+
   // Goes with the chain's operators from `first` on through the first one's input: floats, or what
   // the arguments have instead.
   std::vector<Launch> MakePixels(const Chain& chain, size_t first,

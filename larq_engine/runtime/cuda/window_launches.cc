@@ -1,5 +1,5 @@
 // Launches of windows that slide over images of floats, or, of maxima, of bits. Dense layers and
-// means are such with one window an image.
+// means are such with one window an image; dense layers of weight bits have kernels of their own.
 #include <algorithm>
 
 #include "larq_engine/kernels/bits.h"
@@ -20,7 +20,7 @@ using cuda::KernelId;
 using cuda::PixelStep;
 
 // Slots of DeviceConstants.
-enum Slot : int { kFilter, kBias, kScale };
+enum Slot : int { kFilter, kBias, kScale, kWeight };
 
 PixelStep MakeClamp(Activation activation) {
   const FloatRange range = ActivationRange(activation);
@@ -51,6 +51,10 @@ std::vector<uint32_t> SignsOf(const PackedWeights& weights, size_t units, size_t
     }
   }
   return signs;
+}
+
+cuda::LaunchSize WarpForRows(int64_t rows, int32_t units) {
+  return WarpForEachWord((rows + cuda::kSignedDenseRows - 1) / cuda::kSignedDenseRows, units);
 }
 
 }  // namespace
@@ -167,12 +171,24 @@ std::vector<Launch> LaunchMaker::Make(const DenseOp& op, const Chain& chain) con
                    op.depth, MakeBias(chain.ops[0], op.bias, op.activation))};
 }
 
-std::vector<Launch> LaunchMaker::Make(const SignedDenseOp& op, const Chain& chain) const {
-  const ProgramOp& planned = First(chain);
-  const size_t index = chain.ops[0];
-  const auto& output = std::get<FloatDenseOutput>(op.output);
+const uint32_t* LaunchMaker::MakeSigns(const SignedDenseOp& op, const Chain& chain) const {
   const auto units = static_cast<size_t>(op.shape.units);
   const auto depth = static_cast<size_t>(op.shape.depth);
+  return constants_.Get<uint32_t>(chain.ops[0], kFilter,
+                                  WordsFor(depth) * WordsFor(units) * kWordBits,
+                                  [&] { return SignsOf(op.weights.packed, units, depth); });
+}
+
+std::vector<Launch> LaunchMaker::Make(const SignedDenseOp& op, const Chain& chain) const {
+  return {std::visit([&](const auto& output) { return MakeSignedDense(op, output, chain); },
+                     op.output)};
+}
+
+Launch LaunchMaker::MakeSignedDense(const SignedDenseOp& op, const FloatDenseOutput& output,
+                                    const Chain& chain) const {
+  const ProgramOp& planned = First(chain);
+  const size_t index = chain.ops[0];
+  const auto units = static_cast<size_t>(op.shape.units);
   PixelStep bias{};
   bias.kind = PixelStep::kAddChannels;
   bias.min = output.range.min;
@@ -180,16 +196,36 @@ std::vector<Launch> LaunchMaker::Make(const SignedDenseOp& op, const Chain& chai
   bias.values = ChannelConstant(index, kBias, output.bias, units);
   cuda::SignedDenseArgs args{};
   args.in = Place<float>(planned.inputs[0]);
-  args.signs =
-      constants_.Get<uint32_t>(index, kFilter, WordsFor(depth) * WordsFor(units) * kWordBits,
-                               [&] { return SignsOf(op.weights.packed, units, depth); });
+  args.signs = MakeSigns(op, chain);
   args.scale = ChannelConstant(index, kScale, output.scale, units);
   args.rows = PixelsOf(Shape(planned.output));
   args.depth = op.shape.depth;
   args.units = op.shape.units;
   args.program = MakeProgram(chain, 1, &bias);
-  const int64_t warps = (args.rows + cuda::kSignedDenseRows - 1) / cuda::kSignedDenseRows;
-  return {Launch::Of(KernelId::signed_dense, WarpForEachWord(warps, args.units), args)};
+  return Launch::Of(KernelId::signed_dense, WarpForRows(args.rows, args.units), args);
+}
+
+Launch LaunchMaker::MakeSignedDense(const SignedDenseOp& op, const Int8DenseOutput& output,
+                                    const Chain& chain) const {
+  const ProgramOp& planned = First(chain);
+  const auto ints = [&](int slot, const std::vector<int32_t>& values) {
+    return constants_.Get<int32_t>(chain.ops[0], slot, values.size(), [&] { return values; });
+  };
+  cuda::SignedDenseInt8Args args{};
+  args.in = Place<int8_t>(planned.inputs[0]);
+  args.signs = MakeSigns(op, chain);
+  args.weight = ints(kWeight, output.weight);
+  args.bias = ints(kBias, output.bias);
+  args.multiplier =
+      ChannelConstant(chain.ops[0], kScale, output.multiplier, output.multiplier.size());
+  args.min = output.range.min;
+  args.max = output.range.max;
+  args.zero_point = output.zero_point;
+  args.rows = PixelsOf(Shape(planned.output));
+  args.depth = op.shape.depth;
+  args.units = op.shape.units;
+  args.out = Place<int8_t>(planned.output);
+  return Launch::Of(KernelId::signed_dense_int8, WarpForRows(args.rows, args.units), args);
 }
 
 }  // namespace larq_engine

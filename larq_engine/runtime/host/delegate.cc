@@ -175,10 +175,7 @@ NodeWish WishForForm(const TfLiteContext& context, const Engine& engine, const H
   if (!engine.fuse()) return NodeWish::kLeave;
   const OpInfo op = DescribeOp(context, node);
   const bool is_int8_conv = node.op->form == OpForm::kInt8;
-  if (executors.size() > 1) {
-    const bool is_int8 = is_int8_conv || SignedDenseOp::Size(op).is_int8;
-    return is_int8 ? NodeWish::kLeave : NodeWish::kNone;
-  }
+  if (executors.size() > 1) return is_int8_conv ? NodeWish::kLeave : NodeWish::kNone;
   const bool is_faster = is_int8_conv ? executors[0]->ConvolvesFaster(Int8Conv2dOp::Spec(op))
                                       : executors[0]->ReadsBitsFaster(SignedDenseOp::Size(op));
   return is_faster ? NodeWish::kTakeHere : NodeWish::kLeave;

@@ -14,8 +14,7 @@
 namespace larq_engine {
 
 // Two forms of the host's operators have rows of their own: LceUnpackWeights makes input 1, or
-// input 0 is int8. The CPU takes them where it is faster than the host, and a GPU if they are on
-// floats.
+// input 0 is int8. The CPU takes them where it is faster than the host, and a GPU the former.
 enum class OpForm : uint8_t { kUsual, kWeightBits, kInt8 };
 
 struct KnownOp {

@@ -405,6 +405,67 @@ TEST(SignedDense, SumsFoursInOrder) {
   }
 }
 
+// Sums that wrap, and halves, which are rounded to even.
+TEST(SignedDense, OfInt8) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937 random(static_cast<uint32_t>(TestSeed()));
+  for (int i = 0; i < kCases; ++i) {
+    const int rows = Between(random, 1, 9), units = Between(random, 1, 70);
+    const int depth = Between(random, 1, 30) * (i % 2 == 0 ? 4 : 1) + Between(random, 0, 1) * 64;
+    const size_t lanes = static_cast<size_t>((units + 31) / 32 * 32);
+    std::vector<int8_t> in(static_cast<size_t>(rows * depth));
+    for (int8_t& value : in) value = static_cast<int8_t>(random());
+    std::vector<uint32_t> signs(static_cast<size_t>((depth + 31) / 32) * lanes);
+    for (uint32_t& word : signs) word = random();
+    std::vector<int32_t> weight, bias;
+    std::vector<float> multiplier;
+    for (int unit = 0; unit < units; ++unit) {
+      const bool wraps = unit % 5 == 0;
+      weight.push_back(wraps ? static_cast<int32_t>(random()) : Between(random, -127, 127));
+      bias.push_back(wraps ? static_cast<int32_t>(random()) : Between(random, -9999, 9999));
+      multiplier.push_back(std::ldexp(1.0f, wraps ? -25 : Between(random, -12, -1)));
+    }
+    const int zero_point = Between(random, -128, 127);
+    const float min = static_cast<float>(-128 - zero_point);
+    const float max = static_cast<float>(127 - zero_point);
+    std::vector<int8_t> expected;
+    for (int row = 0; row < rows; ++row) {
+      for (int unit = 0; unit < units; ++unit) {
+        const auto u = static_cast<size_t>(unit);
+        int64_t sum = 0;
+        for (int d = 0; d < depth; ++d) {
+          const int x = in[static_cast<size_t>(row * depth + d)];
+          sum += signs[d / 32 * lanes + u] >> d % 32 & 1 ? -x : x;
+        }
+        const auto total = static_cast<int32_t>(static_cast<uint64_t>(sum * weight[u] + bias[u]));
+        const float y = std::nearbyint(static_cast<float>(total) * multiplier[u]);
+        expected.push_back(
+            static_cast<int8_t>(static_cast<int>(std::clamp(y, min, max)) + zero_point));
+      }
+    }
+    const GuardedBuffer<int8_t> in_memory(in, depth % 4 == 0 ? GuardFor(in.size()) : Guard::kAfter);
+    const GuardedBuffer<uint32_t> sign_memory(signs);
+    const GuardedBuffer<int32_t> weight_memory(weight), bias_memory(bias);
+    const GuardedBuffer<float> multiplier_memory(multiplier);
+    GuardedBuffer<int8_t> out(expected.size());
+    const cuda::SignedDenseInt8Args args = {.in = in_memory.data(),
+                                            .signs = sign_memory.data(),
+                                            .weight = weight_memory.data(),
+                                            .bias = bias_memory.data(),
+                                            .multiplier = multiplier_memory.data(),
+                                            .min = min,
+                                            .max = max,
+                                            .zero_point = zero_point,
+                                            .rows = rows,
+                                            .depth = depth,
+                                            .units = units,
+                                            .out = out.data()};
+    Launch("signed_dense_int8", &args, BlocksOfWarps((rows + 3) / 4, units), RandomOptions(random));
+    ASSERT_EQ(std::memcmp(expected.data(), out.data(), expected.size()), 0)
+        << rows << " rows of " << depth << " to " << units;
+  }
+}
+
 // With what is no number, and zeros of both signs next to each other.
 std::vector<float> FloatsToPool(std::mt19937& random, size_t count) {
   std::vector<float> values = RandomFloats(random, count);

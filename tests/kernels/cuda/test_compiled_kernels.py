@@ -35,12 +35,13 @@ REGISTERS = {
     r".*": 80,
 }
 # What must be there, and of what size. BMMA and IMMA are products; LDSM ldmatrix; LDGSTS an
-# asynchronous copy; LDG a load.
+# asynchronous copy; LDG a load; IDP a sum of four products of bytes.
 _INT8 = r"IMMA\.16832\.S8\.S8"
 _XOR = r"BMMA\.88128\.XOR\.POPC"
 ANYWHERE = {
     r"bconv2d_popc|hep_\w+": (r"POPC",),
     r"\w+_x4|(max_pool|depthwise_conv2d|pooled)_[23]x[23]\w*": (r"LDG\.\S*128", r"STG\.\S*128"),
+    r"signed_dense_int8": (r"IDP\.4A\.S8\.S8",),
 }
 FROM_8_0 = ANYWHERE | {
     r"bconv2d_int8_\w+_c16": (_INT8, r"LDSM\.16\.M88\.4", r"LDGSTS\.\S*128"),
