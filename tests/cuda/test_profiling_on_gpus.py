@@ -41,6 +41,14 @@ def test_rows_links_and_totals(driver):
     assert all(not share.missing for share in result.shares)
 
 
+def test_times_of_a_gpu_have_nothing_of_the_hosts(driver):
+    """The fake driver's launches take a microsecond each, and calls of the host two."""
+    with larq_engine.Interpreter(small_model(), device="cuda") as interpreter:
+        rows = [row for row in interpreter.profile(runs=2) if row.device == "cuda" and row.kernel]
+    times = [row.ms_per_call for row in rows]
+    assert set(times) == {0, 0.001}  # what another operator's launch computes has no time
+
+
 def test_all_kernels_of_a_gpu():
     profile = larq_engine.profile(small_model(), devices=["cuda"], kernels="all", rounds=1).profile
     kernels = {m.kernel for m in profile.measurements if (m.ops, m.device) == ((2,), "cuda")}

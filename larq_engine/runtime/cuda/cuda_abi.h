@@ -100,6 +100,10 @@ enum CUevent_flags : unsigned {
   CU_EVENT_DISABLE_TIMING = 2,
 };
 
+enum CUevent_record_flags : unsigned {
+  CU_EVENT_RECORD_EXTERNAL = 1,  // while a graph is recorded: by the graph, each time that it runs
+};
+
 enum CUstreamCaptureMode : unsigned {
   CU_STREAM_CAPTURE_MODE_GLOBAL = 0,
   CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1,
@@ -221,6 +225,7 @@ using CuGetProcAddress = CUresult(const char* symbol, void** function, int versi
   ROW(cuEventCreate, (CUevent * event, unsigned flags))                                           \
   ROW(cuEventDestroy, (CUevent event))                                                            \
   ROW(cuEventRecord, (CUevent event, CUstream stream))                                            \
+  ROW(cuEventRecordWithFlags, (CUevent event, CUstream stream, unsigned flags))                   \
   ROW(cuEventSynchronize, (CUevent event))                                                        \
   ROW(cuEventQuery, (CUevent event))                                                              \
   ROW(cuEventElapsedTime, (float* milliseconds, CUevent begin, CUevent end))                      \

@@ -1,7 +1,6 @@
 #include "larq_engine/runtime/cuda/shaped_launches.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "larq_engine/runtime/host_event.h"
 #include "larq_engine/runtime/ops/op_error.h"
@@ -37,7 +36,7 @@ ShapedLaunches::ShapedLaunches(CudaExecutor& executor, const Program& program,
 
 ShapedLaunches::~ShapedLaunches() {
   executor_.memory()->Wait();
-  DropGraph();
+  DropGraphs();
 }
 
 void ShapedLaunches::PlaceValues(const std::vector<bool>& is_shared) {
@@ -86,78 +85,54 @@ void ShapedLaunches::NamingAll(const Work& work) const {
   }
 }
 
-void ShapedLaunches::DropGraph() {
-  if (graph_ == nullptr) return;
-  const CudaQueue& queue = executor_.queue();
-  queue.device().Releasing(
-      [&] { (void)queue.driver().cuGraphExecDestroy(std::exchange(graph_, nullptr)); });
+void ShapedLaunches::DropGraphs() {
+  executor_.queue().device().Releasing([&] {
+    graph_.reset();
+    for (PlannedChain& planned : chains_) planned.timed.reset();
+  });
 }
 
-void ShapedLaunches::Capture() {
-  const CudaQueue& queue = executor_.queue();
-  const CudaDriver& driver = queue.driver();
-  // A stream of its own: others may queue work to the delegate's meanwhile.
-  CUstream stream = nullptr;
-  driver.Call(driver.cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
-  CUgraph graph = nullptr;
-  try {
-    driver.Call(driver.cuStreamBeginCapture, stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
-    // The first follows copies, or launches of who knows whom.
-    Begin begin = Begin::kInTurn;
-    for (const PlannedChain& planned : chains_) {
-      ForOperator(FirstOp(planned).name, [&] {
-        for (const Launch& launch : planned.launches) {
-          queue.Add(launch, stream, begin);
-          begin = Begin::kEarly;
-        }
-      });
-    }
-    driver.Call(driver.cuStreamEndCapture, stream, &graph);
-    driver.Call(driver.cuGraphInstantiateWithFlags, &graph_, graph, 0);
-  } catch (...) {
-    // Ends a capture that is under way.
-    if (graph == nullptr) (void)driver.cuStreamEndCapture(stream, &graph);
-    if (graph != nullptr) (void)driver.cuGraphDestroy(graph);
-    (void)driver.cuStreamDestroy(stream);
-    throw;
+void ShapedLaunches::Record(CUstream stream) const {
+  // The first follows copies, or launches of who knows whom.
+  Begin begin = Begin::kInTurn;
+  for (const PlannedChain& planned : chains_) {
+    ForOperator(FirstOp(planned).name, [&] {
+      for (const Launch& launch : planned.launches) {
+        executor_.queue().Add(launch, stream, begin);
+        begin = Begin::kEarly;
+      }
+    });
   }
-  (void)driver.cuGraphDestroy(graph);
-  (void)driver.cuStreamDestroy(stream);
 }
 
 void ShapedLaunches::Run(const SegmentRun& run) {
   const CudaQueue& queue = executor_.queue();
   const CudaDevice::Current current(queue.device());
   if (!std::equal(places_.begin(), places_.end(), run.places.begin(), run.places.end())) {
-    DropGraph();
+    DropGraphs();
     places_.clear();
     MakeLaunches(run.places);
     places_.assign(run.places.begin(), run.places.end());
   }
   if (run.profiling || run.host_profiler != nullptr) return RunTimed(run.host_profiler);
   NamingAll([&] {
-    if (graph_ == nullptr) Capture();
-    queue.driver().Call(queue.driver().cuGraphLaunch, graph_, queue.stream());
+    if (graph_ == nullptr) {
+      graph_ = std::make_unique<CudaGraph>(queue, [this](CUstream stream) { Record(stream); });
+    }
+    graph_->Launch();
   });
 }
 
-// One launch after the other, each waited for, so that the host's profiler sees it.
+// One chain after the other, each waited for, so that the host's profiler sees it.
 void ShapedLaunches::RunTimed(void* host_profiler) {
-  const CudaQueue& queue = executor_.queue();
-  const CudaDriver& driver = queue.driver();
-  const CudaEvent begin(driver, CU_EVENT_DEFAULT);
-  const CudaEvent end(driver, CU_EVENT_DEFAULT);
   for (PlannedChain& planned : chains_) {
     const OpName& name = FirstOp(planned).name;
     ForOperator(name, [&] {
+      if (planned.timed == nullptr) {
+        planned.timed = std::make_unique<TimedLaunches>(executor_.queue(), planned.launches);
+      }
       const HostEvent event(host_profiler, name.node, planned.name);
-      driver.Call(driver.cuEventRecord, begin.get(), queue.stream());
-      for (const Launch& launch : planned.launches) queue.Add(launch);
-      driver.Call(driver.cuEventRecord, end.get(), queue.stream());
-      queue.Wait();
-      float milliseconds = 0;
-      driver.Call(driver.cuEventElapsedTime, &milliseconds, begin.get(), end.get());
-      planned.total_ns += static_cast<uint64_t>(static_cast<double>(milliseconds) * 1e6);
+      planned.total_ns += planned.timed->Run();
       ++planned.calls;
     });
   }

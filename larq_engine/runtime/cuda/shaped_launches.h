@@ -8,8 +8,10 @@
 
 #include "larq_engine/runtime/cuda/chains.h"
 #include "larq_engine/runtime/cuda/cuda_executor.h"
+#include "larq_engine/runtime/cuda/cuda_graph.h"
 #include "larq_engine/runtime/cuda/device_constants.h"
 #include "larq_engine/runtime/cuda/launch.h"
+#include "larq_engine/runtime/cuda/timed_launches.h"
 #include "larq_engine/runtime/executor.h"
 
 namespace larq_engine {
@@ -31,6 +33,7 @@ class ShapedLaunches {
   struct PlannedChain {
     Chain chain;
     std::vector<Launch> launches;
+    std::unique_ptr<TimedLaunches> timed = {};  // the same; none before they were timed
     const char* name = "";  // of its operators, for the host's profiler; lasting
     uint64_t calls = 0;
     uint64_t total_ns = 0;
@@ -42,8 +45,9 @@ class ShapedLaunches {
   void PlaceValues(const std::vector<bool>& is_shared);
   // For these places of shared values; none while they are not known.
   void MakeLaunches(std::span<std::byte* const> places);
-  void Capture();
-  void DropGraph();
+  // All launches to a stream.
+  void Record(CUstream stream) const;
+  void DropGraphs();
   void RunTimed(void* host_profiler);
   template <typename Work>
   void NamingAll(const Work& work) const;
@@ -57,7 +61,7 @@ class ShapedLaunches {
   std::unique_ptr<DeviceBuffer> memory_;  // for values that are the segment's alone
   std::vector<size_t> offsets_;           // of values, in it
   std::vector<std::byte*> places_;        // that launches were made for; empty: none
-  CUgraphExec graph_ = nullptr;
+  std::unique_ptr<CudaGraph> graph_;      // of all launches; none before they ran
 };
 
 }  // namespace larq_engine

@@ -377,7 +377,8 @@ TEST_F(FakeDriverTest, EventsTellTheTime) {
   while (driver_.cuEventQuery(end) == CUDA_ERROR_NOT_READY) ++asked;
   EXPECT_EQ(asked, 3);
   driver_.Call(driver_.cuEventElapsedTime, &ms, begin, end);
-  EXPECT_FLOAT_EQ(ms, 0.001f);
+  // An idle device goes on as soon as something is queued: the host's calls are in the time.
+  EXPECT_GT(ms, 0.005f);
   const CUevent untimed = MakeEvent(CU_EVENT_DISABLE_TIMING);
   driver_.Call(driver_.cuEventRecord, untimed, stream_);
   driver_.Call(driver_.cuEventSynchronize, untimed);
@@ -590,6 +591,29 @@ TEST_F(FakeGraphTest, ItsLaunchesMayBeginEarlyAsWell) {
   }
   driver_.Call(driver_.cuGraphExecDestroy, exec_);
   EXPECT_EQ(logs, (std::set<std::string>{"ab", "early ab"}));
+}
+
+TEST_F(FakeGraphTest, ItsEventsTellTheTimeWithoutTheHosts) {
+  const CUevent begin = MakeEvent();
+  const CUevent end = MakeEvent();
+  const unsigned external = CU_EVENT_RECORD_EXTERNAL;
+  EXPECT_EQ(driver_.cuEventRecordWithFlags(begin, stream_, external), CUDA_ERROR_INVALID_VALUE);
+  Begin();
+  driver_.Call(driver_.cuEventRecordWithFlags, begin, stream_, external);
+  LaunchNote('a', stream_);
+  LaunchNote('b', stream_);
+  driver_.Call(driver_.cuEventRecordWithFlags, end, stream_, external);
+  ASSERT_EQ(End(), CUDA_SUCCESS);
+  float ms = -1;
+  EXPECT_EQ(driver_.cuEventElapsedTime(&ms, begin, end), CUDA_ERROR_INVALID_HANDLE);
+  for (int i = 0; i < 2; ++i) {
+    driver_.Call(driver_.cuGraphLaunch, exec_, stream_);
+    EXPECT_EQ(driver_.cuEventElapsedTime(&ms, begin, end), CUDA_ERROR_NOT_READY);
+    driver_.Call(driver_.cuEventSynchronize, end);
+    driver_.Call(driver_.cuEventElapsedTime, &ms, begin, end);
+    EXPECT_FLOAT_EQ(ms, 0.002f);
+  }
+  driver_.Call(driver_.cuGraphExecDestroy, exec_);
 }
 
 TEST_F(FakeGraphTest, WhatMayNotBeRecorded) {

@@ -79,6 +79,7 @@ void FakeDriverState::Enqueue(CUstream_st& stream, QueuedWork work) {
   if (work.run_early && !follows_launch) {
     Misused("a launch is to begin early, and there is no launch before it in its stream");
   }
+  work.queued_ns = host_ns;
   if (!stream.capture) {
     stream.launched_last = work.is_launch;
     stream.queue.push_back(std::move(work));
@@ -92,10 +93,16 @@ void FakeDriverState::Enqueue(CUstream_st& stream, QueuedWork work) {
 
 size_t FakeDriverState::Run(const QueuedWork& work, const QueuedWork* next) {
   const bool is_early = next != nullptr && next->run_early && random() % 2 == 1;
+  now_ns_ = std::max(now_ns_, work.queued_ns) + work.ns;
   if (is_early) {
+    now_ns_ = std::max(now_ns_, next->queued_ns) + next->ns;
     next->run_early(work.run);
   } else if (work.run) {
     work.run();
+  }
+  if (work.records != nullptr) {
+    work.records->done = true;
+    work.records->ns = now_ns_;
   }
   return is_early ? 2 : 1;
 }
@@ -106,15 +113,7 @@ void FakeDriverState::RunFirst(CUstream_st& stream) {
   const QueuedWork work = std::move(queue.front());
   queue.pop_front();
   const QueuedWork next = queue.empty() ? QueuedWork{} : queue.front();
-  now_ns_ += work.ns;
-  if (Run(work, &next) == 2) {
-    now_ns_ += next.ns;
-    if (!queue.empty()) queue.pop_front();
-  }
-  if (work.records != nullptr) {
-    work.records->done = true;
-    work.records->ns = now_ns_;
-  }
+  if (Run(work, &next) == 2 && !queue.empty()) queue.pop_front();
 }
 
 void FakeDriverState::Break(CUresult fault) {

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <cstdint>
@@ -51,7 +52,9 @@ struct QueuedWork {
   std::function<void(const std::function<void()>& complete_earlier)> run_early = {};
   bool is_launch = false;
   uint64_t ns = 0;                                // that it takes
+  uint64_t queued_ns = 0;                         // by the host's clock: it begins later
   std::shared_ptr<EventStamp> records = nullptr;  // behind it
+  CUevent graph_event = nullptr;                  // that a graph records each time it runs
   const void* host = nullptr;                     // memory that it copies from or to
   size_t host_bytes = 0;
   bool is_upload = false;
@@ -157,6 +160,7 @@ struct FakeDriverState {
   uint64_t awaited_uploads = 0;  // that the next wait lasts for
   bool is_held = false;          // a thread that waits
   uint64_t most_uploads = 0;     // that were queued together
+  uint64_t host_ns = 0;          // the host's clock, which each call of it takes
 
   std::array<CUctx_st, 8> contexts;  // of the devices
   GuardedMemory memory;
@@ -178,6 +182,8 @@ struct FakeDriverState {
 
   // Runs a piece of work, and the one behind it if that begins early: tells how many they were.
   size_t Run(const QueuedWork& work, const QueuedWork* next);
+  // For a thread that has waited for the device: it is not before what it has waited for.
+  void Wake() { host_ns = std::max(host_ns, now_ns_); }
   // To a stream's queue, or the graph that it records.
   void Enqueue(CUstream_st& stream, QueuedWork work);
   // Runs what is queued until the stamp, or all of the stream, is done.

@@ -190,6 +190,7 @@ void cuStreamSynchronize(CUstream stream) {
   }
   if (!own.queue.empty()) TheFakeDriver().HoldWait();
   TheFakeDriver().RunAll(own);
+  TheFakeDriver().Wake();
 }
 
 void cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
@@ -238,14 +239,18 @@ void cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   CUstream_st& own = TheFakeDriver().CurrentStream(stream);
   const CUgraphExec_st& graph = TheFakeDriver().execs.Get(exec, "launchable graph");
   if (graph.context != own.context) Misused("a graph is launched on another device");
-  uint64_t ns = 0;
-  for (const QueuedWork& work : *graph.work) ns += work.ns;
-  const auto run = [nodes = graph.work] {
-    for (size_t i = 0; i < nodes->size() && TheFakeDriver().broken == CUDA_SUCCESS;) {
-      i += TheFakeDriver().Run((*nodes)[i], i + 1 < nodes->size() ? &(*nodes)[i + 1] : nullptr);
+  std::vector<QueuedWork> nodes = *graph.work;
+  for (QueuedWork& node : nodes) {
+    if (node.graph_event == nullptr) continue;
+    node.records = Event(node.graph_event).last =
+        std::make_shared<EventStamp>(EventStamp{.stream = stream});
+  }
+  const auto run = [nodes] {
+    for (size_t i = 0; i < nodes.size() && TheFakeDriver().broken == CUDA_SUCCESS;) {
+      i += TheFakeDriver().Run(nodes[i], i + 1 < nodes.size() ? &nodes[i + 1] : nullptr);
     }
   };
-  TheFakeDriver().Enqueue(own, Launched({.run = run, .ns = ns}));
+  TheFakeDriver().Enqueue(own, Launched({.run = run}));
 }
 
 void cuEventCreate(CUevent* event, unsigned flags) {
@@ -267,11 +272,20 @@ void cuEventRecord(CUevent event, CUstream stream) {
   TheFakeDriver().Enqueue(own, {.records = recorded.last});
 }
 
+void cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
+  CUstream_st& own = TheFakeDriver().CurrentStream(stream);
+  if (flags == 0) return calls::cuEventRecord(event, stream);
+  if (flags != CU_EVENT_RECORD_EXTERNAL || !own.capture) throw Refused{CUDA_ERROR_INVALID_VALUE};
+  if (Event(event).context != own.context) Misused("an event is recorded on another device");
+  TheFakeDriver().Enqueue(own, {.graph_event = event});
+}
+
 void cuEventSynchronize(CUevent event) {
   const auto stamp = StampOf(event);
   if (stamp == nullptr || stamp->done) return;
   TheFakeDriver().HoldWait();
   TheFakeDriver().RunUntil(*stamp);
+  TheFakeDriver().Wake();
 }
 
 void cuEventQuery(CUevent event) {
