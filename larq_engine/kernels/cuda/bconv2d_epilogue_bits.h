@@ -11,13 +11,12 @@ namespace larq_engine::cuda {
 // From all of a warp's fragments of sums to bits by thresholds: see FinishFragments. Each lane of
 // what it has, and all of it unrolled, as it is little: a sum becomes `more` of Bconv2dOutput, is
 // compared, and sets a bit.
-template <int kFragmentsM, int kFragmentsN, int kN, class Value, class Ones>
+template <int kFragmentsM, int kFragmentsN, int kN, class Rows, class Value, class Ones>
 LE_DEVICE void FinishOwnBits(const Bconv2dArgs& a, const BlockPlace& block, int row, int column,
-                             const EpilogueConstants<kN>& constants, const Value& value,
-                             const Ones& ones) {
+                             const EpilogueConstants<kN>& constants, const Rows& rows,
+                             const Value& value, const Ones& ones) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int own_row = row + lane / 4;
-  const int pixels = a.batch * a.out_height * a.out_width;
   int32_t own_ones[kFragmentsM][kOwnRows];
   LE_UNROLL
   for (int i = 0; i < kFragmentsM; ++i) {
@@ -43,8 +42,8 @@ LE_DEVICE void FinishOwnBits(const Bconv2dArgs& a, const BlockPlace& block, int 
           if (more > limits[k / 2][k % 2 * 2 + e % 2]) bits[e / 2] |= 1u << (8 * k + e % 2);
         }
       }
-      StoreOwnBits(a, block.m0 + own_row + 16 * i, pixels, (block.first_channel + n) / kWarp, lane,
-                   bits);
+      const PixelRun run = rows(row + 16 * i);
+      StoreOwnBits(a, run.first + lane / 4, run.end, (block.first_channel + n) / kWarp, lane, bits);
     }
   }
 }

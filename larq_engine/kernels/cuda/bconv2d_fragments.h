@@ -29,6 +29,16 @@ LE_DEVICE void CallWithConstant(int i, const Body& body) {
   }
 }
 
+// The pixels of a block whose rows lie one behind the other.
+struct RowsInOrder {
+  int m0;
+  int pixels;
+
+  LE_DEVICE RowsInOrder(const Bconv2dArgs& a, const BlockPlace& block)
+      : m0(block.m0), pixels(a.batch * a.out_height * a.out_width) {}
+  LE_DEVICE PixelRun operator()(int row) const { return {m0 + row, pixels}; }
+};
+
 // Two fragments of a warp's, of 16 rows and 16 columns: what is finished together.
 template <int kFragmentsM, int kFragmentsN>
 struct FragmentChunk {
@@ -41,13 +51,13 @@ struct FragmentChunk {
   int channel;             // and of all
   int column;              // of the block
   int row;                 // of the block
-  int pixel;
+  PixelRun pixels;
 
   // Calls finish(chunk) for all of a warp's fragments, as FinishFragments is given them. There is
   // one copy of its code, which unrolled is more than a cache of instructions.
-  template <class Value, class Finish>
+  template <class Rows, class Value, class Finish>
   LE_DEVICE static void ForEach(const Bconv2dArgs& a, const BlockPlace& block, int row, int column,
-                                const Value& value, const Finish& finish) {
+                                const Rows& rows, const Value& value, const Finish& finish) {
     LE_NO_UNROLL
     for (int chunk = 0; chunk < kFragmentsM * kPairs; ++chunk) {
       FragmentChunk c;
@@ -63,29 +73,30 @@ struct FragmentChunk {
       c.n = block.n0 + c.column;
       c.channel = block.first_channel + c.n;
       c.row = row + chunk / kPairs * 16;
-      c.pixel = block.m0 + c.row;
+      c.pixels = rows(c.row);
       // The whole warp has a channel and a pixel, or none.
-      if (c.n >= a.group_out_channels || c.pixel >= a.batch * a.out_height * a.out_width) continue;
+      if (c.n >= a.group_out_channels || c.pixels.first >= c.pixels.end) continue;
       finish(c);
     }
   }
 };
 
 // Floats of whole words of channels.
-template <int kFragmentsM, int kFragmentsN, bool kMayBeOutside, int kN, class Value, class Ones>
+template <int kFragmentsM, int kFragmentsN, bool kMayBeOutside, int kN, class Rows, class Value,
+          class Ones>
 LE_DEVICE void FinishFloats(const Bconv2dArgs& a, const BlockPlace& block, int row, int column,
-                            const EpilogueConstants<kN>& constants, const Value& value,
-                            const Ones& ones) {
+                            const EpilogueConstants<kN>& constants, const Rows& rows,
+                            const Value& value, const Ones& ones) {
   using Chunk = FragmentChunk<kFragmentsM, kFragmentsN>;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int own_row = lane / 4;
-  const int pixels = a.batch * a.out_height * a.out_width;
   uint32_t low_bits[kOwnRows] = {};
-  Chunk::ForEach(a, block, row, column, value, [&](const Chunk& c) {
+  Chunk::ForEach(a, block, row, column, rows, value, [&](const Chunk& c) {
+    const int pixel = c.pixels.first + own_row;
     const int32_t own_ones[kOwnRows] = {ones(c.row + own_row), ones(c.row + own_row + 8)};
     uint32_t bits[kOwnRows];
     const int own_column = 16 * c.half + lane % 4 * 2;
-    FinishOwnFloats<kMayBeOutside>(a, c.pixel + own_row, pixels, c.channel + own_column, constants,
+    FinishOwnFloats<kMayBeOutside>(a, pixel, c.pixels.end, c.channel + own_column, constants,
                                    c.column + own_column, c.sums, own_ones, bits);
     if (a.output.after.bits == nullptr) return;
     LE_UNROLL
@@ -93,46 +104,45 @@ LE_DEVICE void FinishFloats(const Bconv2dArgs& a, const BlockPlace& block, int r
       bits[h] = c.half == 0 ? bits[h] : bits[h] << 16 | low_bits[h];
       low_bits[h] = bits[h];
     }
-    if (c.half == 1) {
-      StoreOwnBits(a, c.pixel + own_row, pixels, c.channel / kWarp, lane, bits);
-    }
+    if (c.half == 1) StoreOwnBits(a, pixel, c.pixels.end, c.channel / kWarp, lane, bits);
   });
 }
 
 // Any output, whatever the channels.
-template <int kFragmentsM, int kFragmentsN, bool kMayBeOutside, class Value, class Ones>
+template <int kFragmentsM, int kFragmentsN, bool kMayBeOutside, class Rows, class Value, class Ones>
 LE_DEVICE void FinishCorners(const Bconv2dArgs& a, const BlockPlace& block, int row, int column,
-                             Corner& corner, const Value& value, const Ones& ones) {
+                             Corner& corner, const Rows& rows, const Value& value,
+                             const Ones& ones) {
   using Chunk = FragmentChunk<kFragmentsM, kFragmentsN>;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int pixels = a.batch * a.out_height * a.out_width;
-  Chunk::ForEach(a, block, row, column, value, [&](const Chunk& c) {
+  Chunk::ForEach(a, block, row, column, rows, value, [&](const Chunk& c) {
     if (c.half == 0) __syncwarp();  // all have read what was there before
     PutIntoCorner(corner, 16 * c.half, lane, c.sums);
     if (c.half == 0) return;
     __syncwarp();
-    FinishCorner<kMayBeOutside>(a, c.pixel, pixels, c.channel, a.group_out_channels - c.n, lane,
-                                corner, [&](int r) { return ones(c.row + r); });
+    FinishCorner<kMayBeOutside>(a, c.pixels.first, c.pixels.end, c.channel,
+                                a.group_out_channels - c.n, lane, corner,
+                                [&](int r) { return ones(c.row + r); });
   });
 }
 
 // From a warp's fragments of 16 rows and 8 columns, the first at `row` and `column` of the block,
-// to the output, by the epilogue that the launch has. value(i, j, e) is register e of a fragment,
-// ones(row) the ones of a row of the block. `corner` is the warp's. Unless kMayBeOutside, all taps
-// are inside the image.
-template <int kFragmentsM, int kFragmentsN, bool kMayBeOutside = true, int kN, class Value,
-          class Ones>
+// to the output, by the epilogue that the launch has. rows(row) are the pixels of the 16 rows from
+// that one on, value(i, j, e) is register e of a fragment, ones(row) the ones of a row of the
+// block. `corner` is the warp's. Unless kMayBeOutside, all taps are inside the image.
+template <int kFragmentsM, int kFragmentsN, bool kMayBeOutside = true, int kN, class Rows,
+          class Value, class Ones>
 LE_DEVICE void FinishFragments(const Bconv2dArgs& a, const BlockPlace& block, int row, int column,
                                const EpilogueConstants<kN>& constants, Corner& corner,
-                               const Value& value, const Ones& ones) {
+                               const Rows& rows, const Value& value, const Ones& ones) {
   if (!HasOwn(a)) {
-    FinishCorners<kFragmentsM, kFragmentsN, kMayBeOutside>(a, block, row, column, corner, value,
-                                                           ones);
+    FinishCorners<kFragmentsM, kFragmentsN, kMayBeOutside>(a, block, row, column, corner, rows,
+                                                           value, ones);
   } else if (a.output.epilogue == Bconv2dOutput::kThreshold) {
-    FinishOwnBits<kFragmentsM, kFragmentsN>(a, block, row, column, constants, value, ones);
+    FinishOwnBits<kFragmentsM, kFragmentsN>(a, block, row, column, constants, rows, value, ones);
   } else {
-    FinishFloats<kFragmentsM, kFragmentsN, kMayBeOutside>(a, block, row, column, constants, value,
-                                                          ones);
+    FinishFloats<kFragmentsM, kFragmentsN, kMayBeOutside>(a, block, row, column, constants, rows,
+                                                          value, ones);
   }
 }
 

@@ -137,7 +137,7 @@ LE_DEVICE void FinishProduct(const Bconv2dArgs& a, const WarpProduct<kTile>& pro
   __syncthreads();
   FinishFragments<Product::kFragmentsM, Product::kFragmentsN>(
       a, block, warp_m * kTile.warp_m, warp_n * kTile.warp_n, constants, shared.corners[warp],
-      [&](int i, int j, int e) { return product.c[i][j].r[e]; },
+      RowsInOrder(a, block), [&](int i, int j, int e) { return product.c[i][j].r[e]; },
       [&](int row) {
         int ones = 0;
         LE_UNROLL

@@ -95,6 +95,12 @@ struct PixelFragments {
   }
 };
 
+// Pixels that lie one behind the other: the first, and the end of those that there are.
+struct PixelRun {
+  int first;
+  int end;
+};
+
 // Whether lanes make the output of what they have, or exchange it.
 LE_DEVICE bool HasOwn(const Bconv2dArgs& a) {
   if (a.group_out_channels % kWarp != 0) return false;

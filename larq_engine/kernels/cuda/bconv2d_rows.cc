@@ -232,6 +232,37 @@ double TmaSeconds(const Bconv2dArgs& a, const Chip& chip) {
                       .is_alone = true});
 }
 
+template <HaloTile kTile>
+const char* HaloRefusal(const Bconv2dArgs& a) {
+  if (const char* refusal = OneBitRefusal(a)) return refusal;
+  const bool is_3x3 = a.filter_height == HaloTile::kFilterSize &&
+                      a.filter_width == HaloTile::kFilterSize && a.stride_height == 1 &&
+                      a.stride_width == 1 && a.dilation_height == 1 && a.dilation_width == 1;
+  if (!is_3x3) return "the filter is not 3x3 with stride 1 and without dilation";
+  if (a.group_out_channels != a.out_channels) return "there is more than one group";
+  if (a.tap_words != kTile.tap_words) return "it is for another number of input channels";
+  return WindowRefusal(a, kTile.tap_words);
+}
+
+int64_t HaloTiles(const Bconv2dArgs& a) {
+  return a.batch * BlocksFor(a.out_height, HaloTile::kHeight) *
+         BlocksFor(a.out_width, HaloTile::kWidth);
+}
+
+// As many blocks as run at once, each with the filters of 64 channels.
+template <HaloTile kTile>
+LaunchSize HaloSize(const Bconv2dArgs& a, const Chip& chip) {
+  const int64_t channel_tiles = BlocksFor(a.out_channels, HaloTile::kN);
+  const int64_t blocks =
+      std::max<int64_t>(1, int64_t{HaloTile::kBlocks} * chip.multiprocessors / channel_tiles);
+  return {.blocks = channel_tiles * std::min(HaloTiles(a), blocks),
+          .threads = HaloTile::kThreads,
+          .shared_bytes = kTile.shared_bytes()};
+}
+
+// No GPU has measured it, so that only its name chooses it.
+double HaloSeconds(const Bconv2dArgs&, const Chip&) { return kNotChosen; }
+
 template <SmallTile kTile>
 const char* SmallRefusal(const Bconv2dArgs& a) {
   return WindowRefusal(a, kTile.load_words);
@@ -324,6 +355,11 @@ constexpr Bconv2dRow TmaRow(KernelId kernel) {
   return {kernel, 90, 90, TmaRefusal, TmaSize<kTile>, TmaSeconds, /*has_maps=*/true};
 }
 
+template <HaloTile kTile>
+constexpr Bconv2dRow HaloRow(KernelId kernel) {
+  return {kernel, 80, kLastChipOfBits, HaloRefusal<kTile>, HaloSize<kTile>, HaloSeconds};
+}
+
 template <SmallTile kTile>
 constexpr Bconv2dRow SmallRow(KernelId kernel) {
   return {kernel,           80,
@@ -362,6 +398,8 @@ constexpr Bconv2dRow kRows[] = {
     WgmmaRow<kWgmma128x128>(KernelId::bconv2d_wgmma_128x128),
     WgmmaRow<kWgmma128x256>(KernelId::bconv2d_wgmma_128x256),
     TmaRow<kTma128x256>(KernelId::bconv2d_tma_128x256),
+    HaloRow<kHalo64>(KernelId::bconv2d_halo_64),
+    HaloRow<kHalo128>(KernelId::bconv2d_halo_128),
     SmallRow<kSmallC16>(KernelId::bconv2d_small_c16),
     SmallRow<kSmallC8>(KernelId::bconv2d_small_c8),
     SmallRow<kSmallC4>(KernelId::bconv2d_small_c4),

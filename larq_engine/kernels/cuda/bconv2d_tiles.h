@@ -84,6 +84,41 @@ struct SmallTile {
   static constexpr int SharedBytes(int warps) { return warps * kSize * kSize * 4; }
 };
 
+// Of bconv2d_halo.h: 8 lines of 16 output pixels, of which each of four warps has two, and 64
+// channels.
+struct HaloTile {
+  int tap_words;  // of the image's pixels; even
+
+  static constexpr int kFilterSize = 3;
+  static constexpr int kTaps = kFilterSize * kFilterSize;
+  static constexpr int kHeight = 8;
+  static constexpr int kWidth = 16;
+  static constexpr int kM = kHeight * kWidth;
+  static constexpr int kN = 64;
+  static constexpr int kThreads = 128;
+  // With the pixels around it that its windows reach.
+  static constexpr int kHaloHeight = kHeight + kFilterSize - 1;
+  static constexpr int kHaloWidth = kWidth + kFilterSize - 1;
+  static constexpr int kHaloPixels = kHaloHeight * kHaloWidth;
+  // Pixels from a line to the next in shared memory: taps of two lines that a warp reads at once
+  // are in different banks.
+  static constexpr int kHaloPitch = 22;
+  static constexpr int kStepWords = 8;  // of the depth, which a product takes
+  static constexpr int kBlocks = 3;     // that share a multiprocessor
+
+  constexpr int steps() const { return (kTaps * tap_words + kStepWords - 1) / kStepWords; }
+  // Words of a channel's filter, whose rows so begin in different banks: an odd number of steps.
+  constexpr int filter_words() const { return steps() * kStepWords; }
+  constexpr int halo_bytes() const { return kHaloHeight * kHaloPitch * tap_words * 4; }
+  constexpr int filter_bytes() const { return kN * filter_words() * 4; }
+  // The epilogue's constants, the ones of the halo's pixels and of windows, and where a warp's
+  // lanes exchange values.
+  static constexpr int kOutputBytes = (3 * kN + kHaloPixels + kM + kThreads / 32 * 16 * 40) * 4;
+
+  // One halo is read while the next one arrives.
+  constexpr int shared_bytes() const { return filter_bytes() + 2 * halo_bytes() + kOutputBytes; }
+};
+
 // Of bconv2d_mma8.h: four warps.
 struct Mma8Tile {
   int load_words;  // that lie together in the image: they divide tap_words
@@ -115,6 +150,8 @@ inline constexpr TmaTile kTma128x256{4};
 inline constexpr SmallTile kSmallC16{4};
 inline constexpr SmallTile kSmallC8{2};
 inline constexpr SmallTile kSmallC4{1};
+inline constexpr HaloTile kHalo64{2};
+inline constexpr HaloTile kHalo128{4};
 
 // The tensor cores' kernels keep the taps inside the image as bits, and places in it in 32 bits.
 inline constexpr int kMaxFilterSize = 15;

@@ -192,7 +192,7 @@ LE_DEVICE void MultiplyTiles(const Bconv2dArgs& a, const TmaMemory<kTile>& memor
     if (thread % 2 == 0) outputs.ones[thread / 2] = ones;
     __syncwarp();
     FinishFragments<1, TmaTile::kN / 8, /*kMayBeOutside=*/false>(
-        a, block, warp * 16, 0, own.constants, own.corner,
+        a, block, warp * 16, 0, own.constants, own.corner, RowsInOrder(a, block),
         [&](int, int j, int e) { return c[4 * j + e]; },
         [&](int row) { return outputs.ones[row]; });
   });

@@ -129,7 +129,8 @@ LE_DEVICE void Bconv2dWgmma(const Bconv2dArgs& a) {
     __syncthreads();
     FinishFragments<1, kTile.n / 8>(
         a, block, warp * 16, 0, *reinterpret_cast<const Constants*>(shared + constants_place),
-        outputs.corners[warp], [&](int, int j, int e) { return c[4 * j + e]; },
+        outputs.corners[warp], RowsInOrder(a, block),
+        [&](int, int j, int e) { return c[4 * j + e]; },
         [&](int row) { return outputs.ones[row]; });
   }
 }

@@ -96,5 +96,19 @@ int main() {
   layer.spec.in_channels = 128;
   layer.spec.out_channels = 288;  // whole words
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_tma_128x256);
+  GpuLayer halos;  // more tiles than blocks, the last of which hang over the image
+  halos.batch = 2;
+  halos.height = 9;
+  halos.width = 33;
+  halos.spec.in_channels = 64;
+  halos.spec.out_channels = 96;
+  halos.spec.filter_height = halos.spec.filter_width = 3;
+  halos.spec.pad_height.same = halos.spec.pad_width.same = true;
+  halos.spec.pad_value = PadValue::kZero;
+  halos.fused = Fused::kResidual;
+  keeps = keeps && Keeps(halos, cuda::KernelId::bconv2d_halo_64);
+  halos.spec.in_channels = 128;
+  halos.kind = OutputKind::kBits;
+  keeps = keeps && Keeps(halos, cuda::KernelId::bconv2d_halo_128);
   return keeps ? 0 : 1;
 }

@@ -67,9 +67,19 @@ GpuLayer Dense(int64_t pixels, int64_t in_channels, int64_t out_channels) {
 // Takes nothing but products without a window.
 bool IsPlain(const Bconv2dRow& row) { return row.kernel == KernelId::bconv2d_tma_128x256; }
 
+// Takes 3x3 taps of as many channels as its name says.
+bool IsHalo(const Bconv2dRow& row) { return NameOf(row).starts_with("bconv2d_halo_"); }
+
+// Of more lines and columns than a tile, and more tiles than blocks.
+GpuLayer HaloLayer(const Bconv2dRow& row, int64_t out_channels) {
+  GpuLayer layer = Square(18, row.kernel == KernelId::bconv2d_halo_64 ? 64 : 128, out_channels, 3);
+  layer.batch = 2;
+  return layer;
+}
+
 bool IsForOneBit(const Bconv2dRow& row) {
   const std::string name = NameOf(row);
-  return row.is_baseline() || IsPlain(row) || name.starts_with("bconv2d_wgmma_") ||
+  return row.is_baseline() || IsPlain(row) || IsHalo(row) || name.starts_with("bconv2d_wgmma_") ||
          name.starts_with("bconv2d_mma_128x64_");
 }
 
@@ -155,12 +165,16 @@ TEST(GpuBconv2d, EveryOrderOfThreadsAndCopies) {
 #endif
   const GpuCase any(kShare > 1 ? Square(5, 512, 40, 3) : Square(12, 512, 80, 3), random);
   const GpuCase plain(kShare > 1 ? Dense(130, 3968, 270) : Dense(300, 4992, 270), random);
+  std::map<KernelId, GpuCase> halos;
+  for (const Bconv2dRow& row : Bconv2dRows()) {
+    if (IsHalo(row)) halos.emplace(row.kernel, GpuCase(HaloLayer(row, 80), random));
+  }
   uint64_t place = random();
   for (const Bconv2dRow& row : Bconv2dRows()) {
     // The sanitizer of threads takes a second for a row; another half of them is looked at each
     // time.
     if (kShare == 10 && !IsFull() && ++place % 2 > 0) continue;
-    const GpuCase& gpu_case = IsPlain(row) ? plain : any;
+    const GpuCase& gpu_case = IsPlain(row) ? plain : IsHalo(row) ? halos.at(row.kernel) : any;
     for (const int order : orders) {
       const bool first_early = random() % 2 == 0;
       for (int i = 0; i < (IsFull() ? 2 : 1); ++i) {
@@ -215,7 +229,65 @@ TEST(GpuBconv2d, NoRowIsLeftOut) {
     layer.kind = OutputKind::kBits;
     ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, random, runs));
   }
-  for (const Bconv2dRow& row : Bconv2dRows()) EXPECT_GT(runs[NameOf(row)], 1) << NameOf(row);
+  for (const Bconv2dRow& row : Bconv2dRows()) {
+    if (IsHalo(row)) continue;  // TilesWithHalos
+    EXPECT_GT(runs[NameOf(row)], 1) << NameOf(row);
+  }
+}
+
+// Images that end at a tile's border, before it and behind it, in each dimension; every output and
+// pad, and windows that hang over the image or lie in it.
+TEST(GpuBconv2d, TilesWithHalos) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937_64 random(TestSeed());
+  const auto pick = [&](std::vector<int64_t> values) { return values[random() % values.size()]; };
+  for (const Bconv2dRow& row : Bconv2dRows()) {
+    if (!IsHalo(row)) continue;
+    for (int i = 0; i < (IsFull() ? 60 : 12) / kShare + 1; ++i) {
+      GpuLayer layer = HaloLayer(row, pick({1, 32, 33, 64, 65, 96, 128}));
+      layer.batch = pick({1, 2, 3});
+      layer.height = pick({1, 3, 7, 8, 9, 17, 25});
+      layer.width = pick({1, 3, 15, 16, 17, 18, 33});
+      const int64_t pad = pick({0, 1, 1, 2, 5});
+      layer.spec.pad_height = {.same = false, .before = pad, .after = pick({pad, pad + 1})};
+      layer.spec.pad_width = {.same = false, .before = pick({1, 2, 3}), .after = pick({1, 2})};
+      if (layer.height < 3) layer.spec.pad_height.before = layer.spec.pad_height.after = 1;
+      layer.spec.pad_value = static_cast<PadValue>(static_cast<int>(i % 3) - 1);
+      layer.kind = static_cast<OutputKind>(i / 3 % 3);
+      if (layer.kind == OutputKind::kFloat) layer.fused = static_cast<Fused>(random() % 5);
+      ASSERT_EQ(row.refusal(ShapeOf(layer)), nullptr);
+      ASSERT_EQ(GpuCase(layer, random).Run(row, RandomOptions(random)), "");
+    }
+  }
+}
+
+TEST(GpuBconv2d, HalosAreForTheirLayersAlone) {
+  const cuda::Chip h100{.compute_capability = 90, .multiprocessors = 132};
+  const auto refusal = [&](const GpuLayer& layer) {
+    const std::string error = SelectBconv2d(ShapeOf(layer), h100, "bconv2d_halo_64").error;
+    return error.empty() ? "" : error.substr(std::string("kernel bconv2d_halo_64: ").size());
+  };
+  EXPECT_EQ(refusal(Square(5, 64, 8, 3)), "");
+  EXPECT_EQ(refusal(Square(5, 40, 8, 3)), "");
+  const std::string window = "the filter is not 3x3 with stride 1 and without dilation";
+  EXPECT_EQ(refusal(Square(5, 64, 8, 2)), window);
+  GpuLayer strided = Square(5, 64, 8, 3);
+  strided.spec.stride_height = 2;
+  EXPECT_EQ(refusal(strided), window);
+  GpuLayer dilated = Square(5, 64, 8, 3);
+  dilated.spec.dilation_width = 2;
+  EXPECT_EQ(refusal(dilated), window);
+  EXPECT_EQ(refusal(Square(5, 128, 8, 3)), "it is for another number of input channels");
+  GpuLayer grouped = Square(5, 128, 64, 3);
+  grouped.spec.groups = 2;
+  EXPECT_EQ(refusal(grouped), "there is more than one group");
+
+  // Blocks stay, as many for each 64 channels.
+  const cuda::Bconv2dRow* row =
+      SelectBconv2d(ShapeOf(Square(5, 64, 8, 3)), h100, "bconv2d_halo_64").row;
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->size(ShapeOf(Square(17, 64, 65, 3)), h100).blocks, 2 * 3 * 2);
+  EXPECT_EQ(row->size(ShapeOf(Square(560, 64, 129, 3)), h100).blocks, 3 * 132);
 }
 
 // Four times the depth is more than 32 bits have. All rows take half a minute; sanitizers see less
@@ -304,14 +376,15 @@ TEST(GpuBconv2d, RowsAreKernelsAndFitThem) {
   GpuLayer high = Square(1, 128, 1, 3);
   high.height = 1024;
   const GpuLayer plain = Dense(1, 128, 1);
-  const GpuLayer* const layers[] = {&deep, &high, &plain};
+  const GpuLayer halo_64 = Square(9, 64, 1, 3);
+  const GpuLayer halo_128 = Square(9, 128, 1, 3);
+  const GpuLayer* const layers[] = {&deep, &high, &plain, &halo_64, &halo_128};
   const cuda::Chip h100{.compute_capability = 90, .multiprocessors = 132};
   for (const Bconv2dRow& row : Bconv2dRows()) {
     uint32_t threads = 0;
     uint32_t shared_bytes = 0;
     for (const GpuLayer* layer : layers) {
-      if (IsPlain(row) && layer != &plain) continue;
-      ASSERT_EQ(row.refusal(ShapeOf(*layer)), nullptr);
+      if (row.refusal(ShapeOf(*layer)) != nullptr) continue;
       const cuda::LaunchSize size = row.size(ShapeOf(*layer), h100);
       threads = std::max(threads, size.threads);
       shared_bytes = std::max(shared_bytes, size.shared_bytes);

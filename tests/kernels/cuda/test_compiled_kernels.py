@@ -26,6 +26,7 @@ REGISTERS = {
     r"bconv2d_wgmma_128x128": 128,
     r"bconv2d_wgmma_128x256": 255,
     r"bconv2d_tma_128x256": 168,
+    r"bconv2d_halo_\d+": 168,
     r"bconv2d_small_(int8_)?c\d+": 72,
     r"bconv2d_int8_64x64_c\d+": 128,
     r"bconv2d_mma8_64x64_c\d+": 128,
@@ -56,6 +57,8 @@ FROM_8_0_TO_9_0 = FROM_8_0 | {
     r"bconv2d_mma_\w+_c16": (r"BMMA\.168256\.AND\.POPC", r"LDSM\.16\.M88\.4", r"LDGSTS\.\S*128"),
     r"bconv2d_mma_\w+_c8": (r"BMMA\.168256\.AND\.POPC", r"LDSM\.16\.M88\.4", r"LDGSTS\.\S*64"),
     r"bconv2d_mma_\w+_c4": (r"BMMA\.168256\.AND\.POPC", r"LDSM\.16\.M88\.4", r"LDGSTS\.E "),
+    r"bconv2d_halo_64": (r"BMMA\.168256\.AND\.POPC", r"LDS\.64", r"LDGSTS\.\S*64"),
+    r"bconv2d_halo_128": (r"BMMA\.168256\.AND\.POPC", r"LDS\.64", r"LDGSTS\.\S*128"),
     r"bconv2d_small_c16": (r"BMMA\.168256\.AND\.POPC", r"LDG\.\S*128"),
     r"bconv2d_small_c8": (r"BMMA\.168256\.AND\.POPC", r"LDG\.\S*64"),
     r"bconv2d_small_c4": (r"BMMA\.168256\.AND\.POPC",),
@@ -100,7 +103,7 @@ PRODUCT = r"\b(BMMA|IMMA|BGMMA)\b"
 # Memory of a thread.
 NEVER = r"\b(LDL|STL)\b"
 # Divisions of 64 bits are calls. On older chips so is what diverged warps do together.
-NO_CALLS = r"bconv2d_(mma|small|wgmma|tma)_\w+"
+NO_CALLS = r"bconv2d_(mma|halo|small|wgmma|tma)_\w+"
 NO_CALLS_ON = "sm_90a"
 
 
