@@ -125,11 +125,14 @@ int CountCudaDevices() {
 
 std::shared_ptr<CudaDevice> OpenCudaDevice(int ordinal) {
   static SharedByKey<int, CudaDevice>& devices = *new SharedByKey<int, CudaDevice>;
-  return devices.Get(ordinal, [ordinal] {
+  std::shared_ptr<CudaDevice> device = devices.Get(ordinal, [ordinal] {
     // The library first: it is what a user can install.
     const LarqEngineCudaImage& image = OpenCudaImage(CudaImagePath());
     return std::make_shared<CudaDevice>(OpenCudaDriver(), image, ordinal);
   });
+  // A fork has the devices that are in use, as they were in the other process.
+  device->driver().CheckProcess();
+  return device;
 }
 
 }  // namespace larq_engine

@@ -9,6 +9,10 @@
 namespace larq_engine {
 namespace {
 
+constexpr const char* kForked =
+    "this process was forked from one that had initialized CUDA, which then works in that one "
+    "only: start processes by spawn, or use CUDA after the fork only";
+
 [[noreturn]] void FailTooOld(const std::string& got) {
   throw OpError("expected NVIDIA's driver for " + CudaVersionText(kCudaInterface) +
                 " or newer, got one " + got + ": update the driver");
@@ -50,12 +54,12 @@ void CudaDriver::Fail(const char* call, CUresult result) const {
   if (cuGetErrorString(result, &explanation) == CUDA_SUCCESS && explanation != nullptr) {
     text += std::string(": ") + explanation;
   }
-  if (getpid() != process) {
-    text +=
-        "; this process was forked from one that had initialized CUDA, which then works in that "
-        "one only: start processes by spawn, or use CUDA after the fork only";
-  }
+  if (getpid() != process) text += std::string("; ") + kForked;
   throw OpError(text);
+}
+
+void CudaDriver::CheckProcess() const {
+  if (getpid() != process) throw OpError(kForked);
 }
 
 CudaDriver LoadCudaDriver(const SymbolFinder& find) {

@@ -59,6 +59,9 @@ struct CudaDriver {
   // Throws OpError that names the call, the error and what the driver says of it, and tells of a
   // fork, after which nothing works.
   [[noreturn]] void Fail(const char* call, CUresult result) const;
+
+  // Throws OpError in a process that was forked from the one that loaded it.
+  void CheckProcess() const;
 };
 
 // The address of what a library exports, null if it does not.

@@ -187,7 +187,8 @@ TEST(CudaDriver, FailureAfterAForkSaysSo) {
   const pid_t child = fork();
   if (child == 0) {
     const std::string text =
-        ErrorOf([&] { driver.Call(driver.cuMemFree, CUDA_ERROR_ILLEGAL_ADDRESS); });
+        ErrorOf([&] { driver.Call(driver.cuMemFree, CUDA_ERROR_ILLEGAL_ADDRESS); }) + "\n" +
+        ErrorOf([&] { driver.CheckProcess(); });
     _exit(write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1);
   }
   int status = 1;
@@ -199,7 +200,10 @@ TEST(CudaDriver, FailureAfterAForkSaysSo) {
   EXPECT_EQ(std::string(text, static_cast<size_t>(bytes)),
             "cuMemFree: CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was "
             "encountered; this process was forked from one that had initialized CUDA, which then "
-            "works in that one only: start processes by spawn, or use CUDA after the fork only");
+            "works in that one only: start processes by spawn, or use CUDA after the fork only\n"
+            "this process was forked from one that had initialized CUDA, which then works in that "
+            "one only: start processes by spawn, or use CUDA after the fork only");
+  EXPECT_EQ(ErrorOf([&] { driver.CheckProcess(); }), "no error");
   close(ends[0]);
   close(ends[1]);
 }
