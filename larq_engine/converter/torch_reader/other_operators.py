@@ -11,10 +11,8 @@ from typing import Any
 
 from larq_engine.converter.other_sizes import Shapes, grown_shapes
 from larq_engine.converter.torch_reader.exporting import Resized
-from larq_engine.converter.torch_reader.packages import import_torch
+from larq_engine.converter.torch_reader.watching import is_layout, watch
 
-# These compute nothing, and which of them run depends on where values lie in memory.
-_LAYOUT = re.compile(r"aten\.(_unsafe_view|_reshape_alias|alias|clone|detach|expand|view)\.")
 # The numbers of these are the module's own at every size.
 _HAS_NUMBERS = re.compile(
     r"aten\.(\w*(conv|pad|pool|roll)|(add|sub|rsub|mul|div|pow|clamp\w*|hardtanh|where|full_like"
@@ -51,20 +49,13 @@ def find_other_operators(resized: Resized) -> str:
 
 def _operators(resized: Resized, shapes: Shapes) -> list[tuple[str, ...]]:
     """Returns the names of the operators that the module runs, with what numbers may not vary."""
-    torch = import_torch()
     found: list[tuple[str, ...]] = []
 
-    class Recorder(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc,name-defined]
-        def __torch_dispatch__(
-            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
-        ) -> Any:
-            name = str(function)
-            if _HAS_NUMBERS.match(name):
-                found.append((name, *(str(arg) for arg in args if not hasattr(arg, "shape"))))
-            elif not _LAYOUT.match(name):
-                found.append((name,))
-            return function(*args, **(kwargs or {}))
+    def note(name: str, args: tuple[Any, ...]) -> None:
+        if _HAS_NUMBERS.match(name):
+            found.append((name, *(str(arg) for arg in args if not hasattr(arg, "shape"))))
+        elif not is_layout(name):
+            found.append((name,))
 
-    with Recorder():
-        resized.run(resized.inputs(shapes))
+    watch(resized, shapes, note)
     return found
