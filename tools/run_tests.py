@@ -128,7 +128,11 @@ OVERFLOW_TESTS = (
     "//tests/runtime/plan:arena_test",
     "//tests/runtime/plan:planning_test",
 )
-# Needs NVIDIA's compiler.
+# Need NVIDIA's compiler.
+HEP_LIBRARIES = (
+    "//larq_engine/runtime:liblarq_engine.so",
+    "//benchmarks/placing:liblarq_engine_cuda.so",
+)
 COMPILED_KERNELS = "tests/kernels/cuda/test_compiled_kernels.py"
 # Needs zig.
 OTHER_SYSTEMS = "tests/packaging/test_other_systems.py"
@@ -227,9 +231,15 @@ STAGES = (
                 "//larq_engine/kernels/cuda:liblarq_engine_cuda.so",
             ],
             [*PYTEST, COMPILED_KERNELS],
+            [*BAZEL, "build", *BAZEL_FLAGS, "--config=hep", *HEP_LIBRARIES],
         ),
         (
-            *(BUILD_RULES, GPU_KERNELS, r"benchmarks/gpu/.*\.(cc|cu)$", r"pyproject\.toml$"),
+            *(
+                BUILD_RULES,
+                GPU_KERNELS,
+                r"benchmarks/(gpu|placing)/.*\.(cc|cu|h|inc)$",
+                r"pyproject\.toml$",
+            ),
             re.escape(COMPILED_KERNELS),
         ),
         setup="cuda",

@@ -6,9 +6,8 @@
 //   layers [--layers=ABCD] [--batches=1,8,64,256] [--rows=auto|all|NAME,NAME...] [--gpu=0]
 //   layers --products=1024,8192 [--rows=...] [--gpu=0]
 //
-// The second are products of square matrices of bits, as dense layers. `all` are the rows that may
-// be chosen: HEP-BNN's, by their names, take minutes. Prints a line of JSON for each; exits with 1
-// if a result was wrong, with 2 if there is no GPU.
+// The second are products of square matrices of bits, as dense layers. Prints a line of JSON for
+// each; exits with 1 if a result was wrong, with 2 if there is no GPU.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -412,7 +411,7 @@ std::vector<const cuda::Bconv2dRow*> RowsOf(const Settings& settings, const Prob
       continue;
     }
     for (const cuda::Bconv2dRow& row : cuda::Bconv2dRows()) {
-      if (!row.is_baseline()) add(cuda::RowOf(row.kernel).name);
+      add(cuda::RowOf(row.kernel).name);
     }
   }
   return rows;

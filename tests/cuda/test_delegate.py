@@ -314,7 +314,7 @@ def test_a_gpu_that_is_not_there(model):
         model.open(device="cuda:7")
 
 
-@pytest.mark.parametrize("kernel", ["bconv2d_popc", "bconv2d_int8_64x64_c4", "hep_y", "hep_xyz"])
+@pytest.mark.parametrize("kernel", ["bconv2d_popc", "bconv2d_int8_64x64_c4"])
 def test_a_kernel_by_name(model, kernel):
     with model.open(device="cuda", kernel=kernel) as interpreter:
         rows = interpreter.profile(runs=1)
@@ -342,16 +342,6 @@ def test_a_plain_product_that_is_none(model):
         r"pads",
     ):
         model.open(device="cuda", kernel=_PLAIN).predict(model.inputs)
-
-
-def test_a_baseline_that_cannot_be_launched(rng):
-    model = residual_net(rng, random_images(rng, 1, 33, 32, 33))
-    with pytest.raises(
-        ValueError,
-        match=r"LceBconv2d.*: kernel hep_xz: a block has a thread for each output pixel of an "
-        r"image, and there are more than 1024",
-    ):
-        model.open(device="cuda", kernel="hep_xz").predict(model.inputs)
 
 
 def test_a_kernel_for_gpus_on_the_cpu(model):

@@ -3,7 +3,6 @@
 #define LARQ_ENGINE_KERNELS_CUDA_ALL_KERNELS_H_
 
 #include "larq_engine/kernels/cuda/bconv2d_halo.h"
-#include "larq_engine/kernels/cuda/bconv2d_hep.h"
 #include "larq_engine/kernels/cuda/bconv2d_mma.h"
 #include "larq_engine/kernels/cuda/bconv2d_mma8.h"
 #include "larq_engine/kernels/cuda/bconv2d_popc.h"

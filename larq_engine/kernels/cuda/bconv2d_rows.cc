@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "larq_engine/kernels/cuda/bconv2d_hep_mapping.h"
 #include "larq_engine/kernels/cuda/bconv2d_tiles.h"
+#ifdef LARQ_ENGINE_MORE_CUDA_ROWS  // of a benchmark
+#include LARQ_ENGINE_MORE_CUDA_ROWS
+#endif
 
 namespace larq_engine::cuda {
 namespace {
@@ -319,26 +321,6 @@ double Mma8Seconds(const Bconv2dArgs& a, const Chip& chip) {
   return 3.5 * kMicrosecond + std::max(product_clocks, wait_clocks) / kHertz;
 }
 
-// A launch that asks for more threads fails.
-constexpr int64_t kMostThreads = 1024;
-
-template <HepMapping kMapping>
-const char* HepRefusal(const Bconv2dArgs& a) {
-  if (const char* refusal = OneBitRefusal(a)) return refusal;
-  if (a.output.after.planes > 1) return "its output is quantized to more than one bit";
-  if (HepThreads(kMapping, a) <= kMostThreads) return nullptr;
-  if (IsHepDense(a)) return "a block has a thread for each output, and there are more than 1024";
-  return kMapping.y ? "a block has a thread for each output row, and there are more than 1024"
-                    : "a block has a thread for each output pixel of an image, and there are more "
-                      "than 1024";
-}
-
-template <HepMapping kMapping>
-LaunchSize HepSize(const Bconv2dArgs& a, const Chip&) {
-  return {.blocks = HepBlocks(kMapping, a),
-          .threads = static_cast<uint32_t>(HepThreads(kMapping, a))};
-}
-
 template <MmaTile kTile>
 constexpr Bconv2dRow MmaRow(KernelId kernel) {
   return {kernel, 80, kLastChipOfBits, MmaRefusal<kTile>, MmaSize<kTile>, MmaSeconds<kTile>};
@@ -382,11 +364,6 @@ constexpr Bconv2dRow Mma8Row(KernelId kernel) {
   return {kernel, 75, 79, Mma8Refusal<kTile>, Mma8Size<kTile>, Mma8Seconds<kTile>};
 }
 
-template <HepMapping kMapping>
-constexpr Bconv2dRow HepRow(KernelId kernel) {
-  return {kernel, 75, kAnyChip, HepRefusal<kMapping>, HepSize<kMapping>, nullptr};
-}
-
 constexpr Bconv2dRow kRows[] = {
     {KernelId::bconv2d_popc, 75, kAnyChip, ServesAll, PopcSize, PopcSeconds},
     MmaRow<kMma128x128c16>(KernelId::bconv2d_mma_128x128_c16),
@@ -412,13 +389,9 @@ constexpr Bconv2dRow kRows[] = {
     Mma8Row<kMma8c16>(KernelId::bconv2d_mma8_64x64_c16),
     Mma8Row<kMma8c8>(KernelId::bconv2d_mma8_64x64_c8),
     Mma8Row<kMma8c4>(KernelId::bconv2d_mma8_64x64_c4),
-    HepRow<kHepX>(KernelId::hep_x),
-    HepRow<kHepY>(KernelId::hep_y),
-    HepRow<kHepZ>(KernelId::hep_z),
-    HepRow<kHepXy>(KernelId::hep_xy),
-    HepRow<kHepXz>(KernelId::hep_xz),
-    HepRow<kHepYz>(KernelId::hep_yz),
-    HepRow<kHepXyz>(KernelId::hep_xyz),
+#ifdef LARQ_ENGINE_MORE_CUDA_ROWS
+    LARQ_ENGINE_MORE_BCONV2D_ROWS,
+#endif
 };
 
 // Empty where the row can compute the layer on the chip.
@@ -458,7 +431,7 @@ Bconv2dChoice SelectBconv2d(const Bconv2dArgs& args, const Chip& chip, std::stri
   double least = 0;
   for (const Bconv2dRow& row : kRows) {
     const std::string_view row_name = RowOf(row.kernel).name;
-    if (name == kAutoRow ? row.is_baseline() : name != row_name) continue;
+    if (name != kAutoRow && name != row_name) continue;
     const std::string refusal = Refusal(row, args, chip);
     if (!refusal.empty()) {
       choice.error = "kernel " + std::string(row_name) + ": " + refusal;

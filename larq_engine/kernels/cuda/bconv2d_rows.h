@@ -25,13 +25,10 @@ struct Bconv2dRow {
   // Why it cannot compute a layer; null where it can.
   const char* (*refusal)(const Bconv2dArgs& args);
   LaunchSize (*size)(const Bconv2dArgs& args, const Chip& chip);
-  // What it is expected to take on the chip, to choose among rows. Null for what others published,
-  // which is there to compare with: it computes only what it is named for.
+  // What it is expected to take on the chip, to choose among rows.
   double (*seconds)(const Bconv2dArgs& args, const Chip& chip);
   // Its parameter is Bconv2dTmaArgs, with the tensor maps of MapsOf.
   bool has_maps = false;
-
-  bool is_baseline() const { return seconds == nullptr; }
 };
 
 std::span<const Bconv2dRow> Bconv2dRows();

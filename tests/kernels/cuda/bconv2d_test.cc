@@ -41,8 +41,7 @@ void ExpectRowsAgree(const GpuLayer& layer, std::mt19937_64& random, RunsByName&
     emulated_gpu::Counters counters;
     ASSERT_EQ(gpu_case.Run(row, RandomOptions(random), &counters), "");
     ASSERT_EQ(counters.bank_conflicts, 0) << NameOf(row) << ": " << Describe(layer);
-    const bool has_products = row.kernel != KernelId::bconv2d_popc && !row.is_baseline();
-    ASSERT_EQ(counters.products > 0, has_products) << NameOf(row);
+    ASSERT_EQ(counters.products > 0, row.kernel != KernelId::bconv2d_popc) << NameOf(row);
     ++runs[NameOf(row)];
   }
 }
@@ -79,7 +78,7 @@ GpuLayer HaloLayer(const Bconv2dRow& row, int64_t out_channels) {
 
 bool IsForOneBit(const Bconv2dRow& row) {
   const std::string name = NameOf(row);
-  return row.is_baseline() || IsPlain(row) || IsHalo(row) || name.starts_with("bconv2d_wgmma_") ||
+  return IsPlain(row) || IsHalo(row) || name.starts_with("bconv2d_wgmma_") ||
          name.starts_with("bconv2d_mma_128x64_");
 }
 
@@ -358,8 +357,7 @@ TEST(GpuBconv2d, DeepAndWide) {
   runs.clear();
   ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(wide, random, runs));
   for (const Bconv2dRow& row : Bconv2dRows()) {
-    EXPECT_EQ(runs[NameOf(row)], row.kernel == KernelId::bconv2d_popc || row.is_baseline())
-        << NameOf(row);
+    EXPECT_EQ(runs[NameOf(row)], row.kernel == KernelId::bconv2d_popc) << NameOf(row);
   }
 }
 
@@ -368,7 +366,7 @@ TEST(GpuBconv2d, DeepAndWide) {
 TEST(GpuBconv2d, RowsAreKernelsAndFitThem) {
   size_t kernels = 0;
   for (const EmulatedKernel& kernel : EmulatedKernels()) {
-    kernels += kernel.name.starts_with("bconv2d_") || kernel.name.starts_with("hep_");
+    kernels += kernel.name.starts_with("bconv2d_");
   }
   EXPECT_EQ(kernels, Bconv2dRows().size());
   // The most that a row needs, it needs for one of these.
@@ -468,37 +466,6 @@ TEST(GpuBconv2d, PlainProductsAreNamedAsSuch) {
   EXPECT_EQ(row->size(ShapeOf(Dense(2000, 128, 3000)), h100).blocks, 132);
 }
 
-// What the paper's launches fail at, named before they are made.
-TEST(GpuBconv2d, BaselinesRefuseWhatTheyCannotLaunch) {
-  const cuda::Chip h100{.compute_capability = 90, .multiprocessors = 132};
-  const auto refusals = [&](const GpuLayer& layer) {
-    std::map<std::string, std::vector<std::string>> rows;  // by what they say
-    for (const char* name : {"x", "y", "z", "xy", "xz", "yz", "xyz"}) {
-      const std::string row = "hep_" + std::string(name);
-      std::string error = SelectBconv2d(ShapeOf(layer), h100, row).error;
-      if (!error.empty()) error = error.substr(("kernel " + row + ": ").size());
-      rows[error].push_back(name);
-    }
-    return rows;
-  };
-  using Refusals = decltype(refusals({}));
-  EXPECT_EQ(refusals(Square(32, 32, 2, 3)),
-            (Refusals{{"", {"x", "y", "z", "xy", "xz", "yz", "xyz"}}}));
-  EXPECT_EQ(refusals(Square(33, 32, 2, 3)),
-            (Refusals{{"", {"y", "xy", "yz", "xyz"}},
-                      {"a block has a thread for each output pixel of an image, and there are more "
-                       "than 1024",
-                       {"x", "z", "xz"}}}));
-  GpuLayer high = Square(1, 32, 2, 3);
-  high.height = 1025;
-  EXPECT_EQ(
-      refusals(high)["a block has a thread for each output row, and there are more than 1024"],
-      (std::vector<std::string>{"y", "xy", "yz", "xyz"}));
-  EXPECT_EQ(refusals(Square(1, 32, 1025, 1)),
-            (Refusals{{"a block has a thread for each output, and there are more than 1024",
-                       {"x", "y", "z", "xy", "xz", "yz", "xyz"}}}));
-}
-
 // Few pixels, many, and what each family of chips has.
 TEST(GpuBconv2d, ChoosesByExpectedTime) {
   const auto chosen = [&](const GpuLayer& layer, int32_t batch, int compute_capability) {
@@ -564,8 +531,7 @@ TEST(GpuBconv2d, NamesReachRowsThatAreNeverChosen) {
         .error;
   };
   EXPECT_EQ(error(90, "bconv2d_int8_64x64_c16"), "");
-  EXPECT_EQ(error(75, "hep_xyz"), "");
-  EXPECT_EQ(error(120, "hep_xyz"), "");
+  EXPECT_EQ(error(90, "hep_xyz"), "there is no kernel 'hep_xyz'");
   EXPECT_EQ(
       error(75, "bconv2d_int8_64x64_c16"),
       "kernel bconv2d_int8_64x64_c16: it is for compute capability 8.0 and newer, this device "

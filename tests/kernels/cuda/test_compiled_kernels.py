@@ -18,8 +18,8 @@ TARGETS = ("fatbin.log", "fatbin.fatbin")
 pytestmark = pytest.mark.slow
 
 # Registers of a thread at most. 65,536 of a multiprocessor are for 2 blocks of 128 threads with
-# 255, 3 with 168 or 4 with 128, for 3 of 288 with 72, for 2 of 256 with 128, for 1 of 384 with 168
-# or of 1,024 with 64.
+# 255, 3 with 168 or 4 with 128, for 3 of 288 with 72, for 2 of 256 with 128 or for 1 of 384 with
+# 168.
 REGISTERS = {
     r"bconv2d_mma_128x128_c\d+": 255,
     r"bconv2d_mma_128x64_c\d+": 168,
@@ -30,7 +30,6 @@ REGISTERS = {
     r"bconv2d_small_(int8_)?c\d+": 72,
     r"bconv2d_int8_64x64_c\d+": 128,
     r"bconv2d_mma8_64x64_c\d+": 128,
-    r"hep_\w+": 64,
     r"conv2d_\w+": 128,
     r"pooled_\w+": 128,
     r".*": 80,
@@ -40,7 +39,7 @@ REGISTERS = {
 _INT8 = r"IMMA\.16832\.S8\.S8"
 _XOR = r"BMMA\.88128\.XOR\.POPC"
 ANYWHERE = {
-    r"bconv2d_popc|hep_\w+": (r"POPC",),
+    r"bconv2d_popc": (r"POPC",),
     r"\w+_x4|(max_pool|depthwise_conv2d|pooled)_[23]x[23]\w*": (r"LDG\.\S*128", r"STG\.\S*128"),
     r"signed_dense_int8": (r"IDP\.4A\.S8\.S8",),
 }

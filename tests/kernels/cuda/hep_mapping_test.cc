@@ -1,6 +1,6 @@
 // The index arithmetic of HEP-BNN's configurations, on the host: each output is computed once, by
 // as many blocks and threads as the paper's code has.
-#include "larq_engine/kernels/cuda/bconv2d_hep_mapping.h"
+#include "benchmarks/placing/hep_mapping.h"
 
 #include <array>
 #include <map>

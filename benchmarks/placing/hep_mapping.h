@@ -2,8 +2,8 @@
 // each image blocks of its own, Y each column of the output, Z each output channel. A block's
 // threads are the pixels that are left, rows first; what no letter names, a thread goes through in
 // a loop. Plain data and arithmetic, for the host and for devices.
-#ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_HEP_MAPPING_H_
-#define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_HEP_MAPPING_H_
+#ifndef LARQ_ENGINE_BENCHMARKS_PLACING_HEP_MAPPING_H_
+#define LARQ_ENGINE_BENCHMARKS_PLACING_HEP_MAPPING_H_
 
 #include <cstdint>
 
@@ -101,4 +101,4 @@ LE_HOST_DEVICE HepPart FindHepPart(const HepMapping& mapping, const Bconv2dArgs&
 
 }  // namespace larq_engine::cuda
 
-#endif  // LARQ_ENGINE_KERNELS_CUDA_BCONV2D_HEP_MAPPING_H_
+#endif  // LARQ_ENGINE_BENCHMARKS_PLACING_HEP_MAPPING_H_

@@ -1,9 +1,9 @@
 // Binary convolution as HEP-BNN's configurations compute it, to compare with: one thread a value,
 // no shared memory, no tiles.
-#ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_HEP_H_
-#define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_HEP_H_
+#ifndef LARQ_ENGINE_BENCHMARKS_PLACING_HEP_KERNEL_H_
+#define LARQ_ENGINE_BENCHMARKS_PLACING_HEP_KERNEL_H_
 
-#include "larq_engine/kernels/cuda/bconv2d_hep_mapping.h"
+#include "benchmarks/placing/hep_mapping.h"
 #include "larq_engine/kernels/cuda/bconv2d_popc.h"
 
 namespace larq_engine::cuda {
@@ -33,4 +33,4 @@ LE_DEVICE void Bconv2dHep(const Bconv2dArgs& a) {
 
 }  // namespace larq_engine::cuda
 
-#endif  // LARQ_ENGINE_KERNELS_CUDA_BCONV2D_HEP_H_
+#endif  // LARQ_ENGINE_BENCHMARKS_PLACING_HEP_KERNEL_H_

@@ -1,0 +1,140 @@
+// HEP-BNN's kernels on the emulated GPU, against the reference, and what their launches refuse.
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "benchmarks/placing/hep_kernel.h"
+#include "benchmarks/placing/hep_rows.h"
+#include "gtest/gtest.h"
+#include "tests/common/guarded_buffer.h"
+#include "tests/common/seed.h"
+#include "tests/kernels/cuda/bconv2d_case.h"
+
+namespace larq_engine::testing {
+namespace {
+
+using cuda::Bconv2dArgs;
+using cuda::Bconv2dRow;
+using emulated_gpu::Options;
+
+struct Hep {
+  std::string name;
+  Bconv2dRow row;
+  void (*run)(const Bconv2dArgs& args);
+};
+
+// The engine's tables are those that are shipped, in which these have no number.
+template <cuda::HepMapping kMapping>
+Hep Make(const char* name) {
+  return {name, cuda::HepRow<kMapping>({}), cuda::Bconv2dHep<kMapping>};
+}
+
+const Hep kHep[] = {Make<cuda::kHepX>("x"),    Make<cuda::kHepY>("y"),   Make<cuda::kHepZ>("z"),
+                    Make<cuda::kHepXy>("xy"),  Make<cuda::kHepXz>("xz"), Make<cuda::kHepYz>("yz"),
+                    Make<cuda::kHepXyz>("xyz")};
+
+class Device : public CaseDevice {
+ public:
+  Device(const Hep& hep, const Options& options) : hep_(hep), options_(options) {}
+
+  const void* Hold(std::span<const unsigned char> bytes) override {
+    buffers_.push_back(std::make_unique<GuardedBuffer<unsigned char>>(bytes));
+    return buffers_.back()->data();
+  }
+  unsigned char* Output(size_t bytes) override {
+    buffers_.push_back(std::make_unique<GuardedBuffer<unsigned char>>(bytes));
+    std::memset(buffers_.back()->data(), 0xcd, bytes);
+    return buffers_.back()->data();
+  }
+  void Launch(const Bconv2dRow& row, const Bconv2dArgs& args) override {
+    const cuda::LaunchSize size = row.size(args, {});
+    emulated_gpu::Launch([&] { hep_.run(args); }, {static_cast<unsigned>(size.blocks)},
+                         {size.threads}, size.shared_bytes, options_);
+  }
+  std::vector<unsigned char> Read(const unsigned char* output, size_t bytes) override {
+    return {output, output + bytes};
+  }
+
+ private:
+  const Hep& hep_;
+  Options options_;
+  std::vector<std::unique_ptr<GuardedBuffer<unsigned char>>> buffers_;
+};
+
+bool TakeAll(const GpuLayer& layer) {
+  return std::ranges::all_of(
+      kHep, [&](const Hep& hep) { return hep.row.refusal(ShapeOf(layer)) == nullptr; });
+}
+
+// Sanitizers take a share: they look at what one run does.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr int kShare = 10;
+#else
+constexpr int kShare = 1;
+#endif
+
+TEST(Hep, EqualsTheReference) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937_64 random(TestSeed());
+  for (int left = (IsFull() ? 100 : 20) / kShare; left > 0;) {
+    const GpuLayer layer = RandomLayer(random);
+    if (!TakeAll(layer)) continue;  // it has several bits
+    --left;
+    const GpuCase gpu_case(layer, random);
+    for (const Hep& hep : kHep) {
+      Device device(hep, {.order = static_cast<Options::Order>(random() % 5), .seed = random()});
+      ASSERT_EQ(gpu_case.Run(hep.row, device), "") << hep.name;
+    }
+  }
+}
+
+GpuLayer Square(int64_t size, int64_t in_channels, int64_t out_channels, int64_t filter) {
+  GpuLayer layer;
+  layer.height = layer.width = size;
+  layer.spec.in_channels = in_channels;
+  layer.spec.out_channels = out_channels;
+  layer.spec.filter_height = layer.spec.filter_width = filter;
+  layer.spec.pad_height.same = layer.spec.pad_width.same = true;
+  return layer;
+}
+
+using Refusals = std::map<std::string, std::vector<std::string>>;  // by what they say
+
+Refusals RefusalsOf(const GpuLayer& layer) {
+  Refusals refusals;
+  for (const Hep& hep : kHep) {
+    const char* refusal = hep.row.refusal(ShapeOf(layer));
+    refusals[refusal == nullptr ? "" : refusal].push_back(hep.name);
+  }
+  return refusals;
+}
+
+// What the paper's launches fail at, named before they are made.
+TEST(Hep, RefusesWhatCannotBeLaunched) {
+  const std::vector<std::string> all = {"x", "y", "z", "xy", "xz", "yz", "xyz"};
+  const std::vector<std::string> with_y = {"y", "xy", "yz", "xyz"};
+  EXPECT_EQ(RefusalsOf(Square(32, 32, 2, 3)), (Refusals{{"", all}}));
+  EXPECT_EQ(RefusalsOf(Square(33, 32, 2, 3)),
+            (Refusals{{"", with_y},
+                      {"a block has a thread for each output pixel of an image, and there are more "
+                       "than 1024",
+                       {"x", "z", "xz"}}}));
+  GpuLayer high = Square(1, 32, 2, 3);
+  high.height = 1025;
+  EXPECT_EQ(
+      RefusalsOf(high)["a block has a thread for each output row, and there are more than 1024"],
+      with_y);
+  EXPECT_EQ(
+      RefusalsOf(Square(1, 32, 1025, 1)),
+      (Refusals{{"a block has a thread for each output, and there are more than 1024", all}}));
+  GpuLayer levels = Square(3, 32, 8, 3);
+  levels.spec.bits_in = 2;
+  EXPECT_EQ(RefusalsOf(levels), (Refusals{{"values or weights have more than one bit", all}}));
+}
+
+}  // namespace
+}  // namespace larq_engine::testing
