@@ -17,11 +17,15 @@ LE_DEVICE void FinishOwnBits(const Bconv2dArgs& a, const BlockPlace& block, int 
                              const Value& value, const Ones& ones) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int own_row = row + lane / 4;
+  const int first_word = (block.first_channel + block.n0 + column) / kWarp;
   int32_t own_ones[kFragmentsM][kOwnRows];
+  OwnWords own_words[kFragmentsM];
   LE_UNROLL
   for (int i = 0; i < kFragmentsM; ++i) {
     LE_UNROLL
     for (int h = 0; h < kOwnRows; ++h) own_ones[i][h] = ones(own_row + 16 * i + 8 * h);
+    const PixelRun run = rows(row + 16 * i);
+    own_words[i] = OwnWords::At(a, run.first + lane / 4, run.end, first_word, lane);
   }
   LE_UNROLL
   for (int j = 0; j < kFragmentsN; j += 4) {
@@ -42,8 +46,7 @@ LE_DEVICE void FinishOwnBits(const Bconv2dArgs& a, const BlockPlace& block, int 
           if (more > limits[k / 2][k % 2 * 2 + e % 2]) bits[e / 2] |= 1u << (8 * k + e % 2);
         }
       }
-      const PixelRun run = rows(row + 16 * i);
-      StoreOwnBits(a, run.first + lane / 4, run.end, (block.first_channel + n) / kWarp, lane, bits);
+      own_words[i].Store(j / 4, lane, bits);
     }
   }
 }

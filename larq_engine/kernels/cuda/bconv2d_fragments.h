@@ -104,7 +104,9 @@ LE_DEVICE void FinishFloats(const Bconv2dArgs& a, const BlockPlace& block, int r
       bits[h] = c.half == 0 ? bits[h] : bits[h] << 16 | low_bits[h];
       low_bits[h] = bits[h];
     }
-    if (c.half == 1) StoreOwnBits(a, pixel, c.pixels.end, c.channel / kWarp, lane, bits);
+    if (c.half == 1) {
+      OwnWords::At(a, pixel, c.pixels.end, c.channel / kWarp, lane).Store(0, lane, bits);
+    }
   });
 }
 

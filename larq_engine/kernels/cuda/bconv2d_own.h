@@ -108,23 +108,29 @@ LE_DEVICE bool HasOwn(const Bconv2dArgs& a) {
   return a.output.kind == Bconv2dOutput::kFloat && a.output.after.planes == 1;
 }
 
-// Writes what lanes found for a whole word of channels. All lanes of the warp call it.
-LE_DEVICE void StoreOwnBits(const Bconv2dArgs& a, int pixel, int pixels, int word, int lane,
-                            uint32_t (&bits)[kOwnRows]) {
-  uint32_t* const out = OutputBits(a);
-  if (out == nullptr) return;
-  const int t = lane % 4;
-  LE_UNROLL
-  for (int h = 0; h < kOwnRows; ++h) {
-    bits[h] <<= 2 * t;
-    bits[h] |= __shfl_xor_sync(~0u, bits[h], 1);
-    bits[h] |= __shfl_xor_sync(~0u, bits[h], 2);
+// Where a lane writes the words of bits of a row: lanes 0 and 1 of four have rows g and g + 8.
+struct OwnWords {
+  uint32_t* words;  // from the first on
+  bool is_there;    // whether it is the lane that writes, and the row has a pixel
+
+  // `pixel` is the lane's first, `word` the first that a lane's fragments have.
+  LE_DEVICE static OwnWords At(const Bconv2dArgs& a, int pixel, int pixels, int word, int lane) {
+    const int own = pixel + 8 * (lane % 4);
+    const int64_t words = a.out_channels / kWarp;
+    return {OutputBits(a) + (own * words + word), lane % 4 < kOwnRows && own < pixels};
   }
-  // Lanes 0 and 1 of four write a row each.
-  if (t >= kOwnRows || pixel + 8 * t >= pixels) return;
-  const int64_t words = a.out_channels / kWarp;
-  out[(pixel + 8 * t) * words + word] = t == 0 ? bits[0] : bits[1];
-}
+
+  // Writes word `i` of what lanes found for both rows. All lanes of the warp call it.
+  LE_DEVICE void Store(int i, int lane, const uint32_t (&bits)[kOwnRows]) const {
+    // Each of two neighbours gives the other what it has of its row, and pairs do so as well.
+    const int shift = lane % 4 * 2;
+    const bool has_second = lane % 2 == 1;
+    uint32_t own = (has_second ? bits[1] : bits[0]) << shift;
+    own |= __shfl_xor_sync(~0u, (has_second ? bits[0] : bits[1]) << shift, 1);
+    own |= __shfl_xor_sync(~0u, own, 2);
+    if (is_there) words[i] = own;
+  }
+};
 
 }  // namespace larq_engine::cuda
 
