@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "larq_engine/kernels/cuda/divisor.h"
 #include "larq_engine/kernels/cuda/pixel_program.h"
 #include "larq_engine/kernels/cuda/sum_program.h"
 #include "larq_engine/kernels/cuda/tensor_map.h"
@@ -38,6 +39,17 @@ struct Bconv2dOutput {
   SumProgram sum;             // kStore and kSum: the steps of `after` once more
 };
 
+// What kernels divide by to find places.
+struct Bconv2dDivisors {
+  Divisor out_width;
+  Divisor out_height;
+  Divisor half_words;  // of the output channels: of 16 each, and of whole words
+  Divisor tap_words;
+  Divisor filter_width;
+  Divisor dilation_height;
+  Divisor dilation_width;
+};
+
 struct Bconv2dArgs {
   // [batch][in_height][in_width][pixel_words]; a pixel has its planes one after the other, each of
   // plane_words.
@@ -63,6 +75,7 @@ struct Bconv2dArgs {
   int32_t bits_in = 1;
   int32_t bits_weights = 1;
   int32_t plane_words;
+  Bconv2dDivisors divisors;  // by DivisorsOf
   Bconv2dOutput output;
 };
 

@@ -66,6 +66,17 @@ int32_t MoreLimit(int32_t depth, int32_t dot_limit, int32_t filter_ones) {
   return static_cast<int32_t>((twice >= 0 ? twice / 2 : -1) - filter_ones);
 }
 
+Bconv2dDivisors DivisorsOf(const Bconv2dArgs& args) {
+  const auto by = [](int32_t size) { return MakeDivisor(std::max(size, 1)); };
+  return {.out_width = by(args.out_width),
+          .out_height = by(args.out_height),
+          .half_words = by((args.out_channels + 31) / 32 * 2),
+          .tap_words = by(args.tap_words),
+          .filter_width = by(args.filter_width),
+          .dilation_height = by(args.dilation_height),
+          .dilation_width = by(args.dilation_width)};
+}
+
 Bconv2dArgs WithEpilogue(Bconv2dArgs args) {
   Bconv2dOutput& output = args.output;
   output.epilogue = Bconv2dOutput::kAny;

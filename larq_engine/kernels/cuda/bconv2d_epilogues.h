@@ -18,6 +18,9 @@ std::optional<SumProgram> MakeSumProgram(const PixelProgram& program);
 // product is not smaller than its limit.
 int32_t MoreLimit(int32_t depth, int32_t dot_limit, int32_t filter_ones);
 
+// Of sizes that may be 0, by which nothing is divided then.
+Bconv2dDivisors DivisorsOf(const Bconv2dArgs& args);
+
 // With the shortest epilogue that computes the output. All else that it asks for is there.
 Bconv2dArgs WithEpilogue(Bconv2dArgs args);
 

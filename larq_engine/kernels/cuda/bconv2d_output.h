@@ -5,6 +5,7 @@
 
 #include "larq_engine/kernels/cuda/bconv2d_args.h"
 #include "larq_engine/kernels/cuda/device.h"
+#include "larq_engine/kernels/cuda/divide.h"
 #include "larq_engine/kernels/cuda/pixel_steps.h"
 #include "larq_engine/kernels/cuda/sum_steps.h"
 
@@ -16,13 +17,11 @@ struct InsideTaps {
   int last;
 };
 
-LE_DEVICE InsideTaps FindInsideTaps(int start, int in, int taps, int dilation) {
+LE_DEVICE InsideTaps FindInsideTaps(int start, int in, int taps, const Divisor& dilation) {
   int first = start >= 0 ? 0 : -start;
   int last = start >= in ? 0 : in - start;
-  if (dilation > 1) {  // a GPU divides in many steps
-    first = (first + dilation - 1) / dilation;
-    last = (last + dilation - 1) / dilation;
-  }
+  first = Divide(first + dilation.value - 1, dilation).quotient;
+  last = Divide(last + dilation.value - 1, dilation).quotient;
   return {first, last < taps ? last : taps};
 }
 
@@ -33,17 +32,18 @@ struct OutputPixel {
   bool is_inner;  // no tap is outside, or those outside count +1
 };
 
-// Index: 32 bits where they are enough, as a GPU divides 64 bits in many steps.
+// Index: 32 bits where they are enough.
 template <class Index>
 LE_DEVICE OutputPixel MakeOutputPixel(const Bconv2dArgs& a, Index index) {
   OutputPixel pixel{{0, a.filter_height}, {0, a.filter_width}, true};
   if (a.corner_ones == nullptr) return pixel;
-  const int x = static_cast<int>(index % a.out_width);
-  const int y = static_cast<int>(index / a.out_width % a.out_height);
+  const auto line = Divide(index, a.divisors.out_width);
+  const int x = line.rest;
+  const int y = Divide(line.quotient, a.divisors.out_height).rest;
   pixel.rows = FindInsideTaps(y * a.stride_height - a.pad_top, a.in_height, a.filter_height,
-                              a.dilation_height);
-  pixel.cols =
-      FindInsideTaps(x * a.stride_width - a.pad_left, a.in_width, a.filter_width, a.dilation_width);
+                              a.divisors.dilation_height);
+  pixel.cols = FindInsideTaps(x * a.stride_width - a.pad_left, a.in_width, a.filter_width,
+                              a.divisors.dilation_width);
   pixel.is_inner = pixel.rows.first == 0 && pixel.rows.last == a.filter_height &&
                    pixel.cols.first == 0 && pixel.cols.last == a.filter_width;
   if (pixel.rows.first >= pixel.rows.last || pixel.cols.first >= pixel.cols.last) {
@@ -122,33 +122,53 @@ LE_DEVICE void FindBits(const Bconv2dOutput& output, const float (&y)[kRows], in
   }
 }
 
+// What FinishRows reads of a channel and of its rows' residual, loaded at once.
+template <int kRows>
+struct RowInputs {
+  int32_t integer;  // more_limit where the epilogue is kThreshold, else zero_dot
+  float multiplier;
+  float bias;
+  typename PixelColumn<kRows>::Tensor residual;
+};
+
+template <int kRows, class Index>
+LE_DEVICE RowInputs<kRows> LoadRowInputs(const Bconv2dArgs& a, Index pixel, int rows, int channel) {
+  const Bconv2dOutput& output = a.output;
+  RowInputs<kRows> inputs = {};
+  const bool has_limits = output.epilogue == Bconv2dOutput::kThreshold;
+  inputs.integer = (has_limits ? output.more_limit : output.zero_dot)[channel];
+  if (output.kind == Bconv2dOutput::kBits) return inputs;
+  inputs.multiplier = output.multiplier[channel];
+  inputs.bias = output.bias[channel];
+  const bool has_residual =
+      output.epilogue == Bconv2dOutput::kSum && output.sum.residual.values != nullptr;
+  if (!has_residual) return inputs;
+  float none[kRows];
+  const int64_t at = static_cast<int64_t>(pixel) * a.out_channels + channel;
+  const PixelColumn<kRows> column{none, rows, at, a.out_channels, channel};
+  inputs.residual = column.Load(output.sum.residual.values);
+  return inputs;
+}
+
 // From `more` (see Bconv2dOutput) to the output: of a channel of `rows` pixels, at most kRows, that
 // lie one behind the other. Taps outside have bits of 0. Writes all but bits, which it returns
 // where they are made, that of plane j as bit j. Unless kMayBeOutside, all taps are inside the
 // image.
 template <bool kMayBeOutside = true, int kRows, class Index>
 LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int channel,
-                          const int32_t (&more)[kRows], uint32_t (&bits)[kRows]) {
+                          const RowInputs<kRows>& inputs, const int32_t (&more)[kRows],
+                          uint32_t (&bits)[kRows]) {
   const Bconv2dOutput& output = a.output;
   if (output.epilogue == Bconv2dOutput::kThreshold) {
-    const int32_t limit = output.more_limit[channel];
     LE_UNROLL
-    for (int i = 0; i < kRows; ++i) bits[i] = more[i] > limit ? 1 : 0;
+    for (int i = 0; i < kRows; ++i) bits[i] = more[i] > inputs.integer ? 1 : 0;
     return;
   }
-  float y[kRows];
-  const int64_t at = static_cast<int64_t>(pixel) * a.out_channels + channel;
-  const PixelColumn<kRows> column{y, rows, at, a.out_channels, channel};
-  typename PixelColumn<kRows>::Tensor residual = {};
-  const bool has_residual =
-      output.epilogue == Bconv2dOutput::kSum && output.sum.residual.values != nullptr;
-  if (has_residual) residual = column.Load(output.sum.residual.values);
-  const int32_t zero_dot = output.zero_dot[channel];
   int32_t dots[kRows];
   LE_UNROLL
   for (int i = 0; i < kRows; ++i) {
     bits[i] = 0;
-    dots[i] = Dot(zero_dot, more[i]);
+    dots[i] = Dot(inputs.integer, more[i]);
     if constexpr (kMayBeOutside) {
       if (a.corner_ones == nullptr || i >= rows) continue;
       const OutputPixel place = MakeOutputPixel(a, pixel + i);
@@ -161,10 +181,12 @@ LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int chann
     for (int i = 0; i < kRows; ++i) bits[i] = dots[i] < limit ? 1 : 0;
     return;
   }
-  const float multiplier = output.multiplier[channel];
-  const float bias = output.bias[channel];
+  float y[kRows];
   LE_UNROLL
-  for (int i = 0; i < kRows; ++i) y[i] = ToFloat(output, dots[i], multiplier, bias);
+  for (int i = 0; i < kRows; ++i) {
+    y[i] = ToFloat(output, dots[i], inputs.multiplier, inputs.bias);
+  }
+  const int64_t at = static_cast<int64_t>(pixel) * a.out_channels + channel;
   if (output.kind == Bconv2dOutput::kInt8) {
     LE_UNROLL
     for (int i = 0; i < kRows; ++i) {
@@ -174,12 +196,20 @@ LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int chann
     }
     return;
   }
+  const PixelColumn<kRows> column{y, rows, at, a.out_channels, channel};
   if (output.epilogue == Bconv2dOutput::kAny) {
     RunSteps(output.after, column);
   } else {
-    RunSum(output.sum, column, residual);
+    RunSum(output.sum, column, inputs.residual);
   }
   FindBits(output, y, channel, a.out_channels, bits);
+}
+
+template <bool kMayBeOutside = true, int kRows, class Index>
+LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int channel,
+                          const int32_t (&more)[kRows], uint32_t (&bits)[kRows]) {
+  FinishRows<kMayBeOutside>(a, pixel, rows, channel, LoadRowInputs<kRows>(a, pixel, rows, channel),
+                            more, bits);
 }
 
 // For kernels whose warps hold a pixel's channels 32 * word, ..., one a lane: all lanes of the warp

@@ -273,11 +273,12 @@ const char* SmallRefusal(const Bconv2dArgs& a) {
 template <SmallTile kTile>
 LaunchSize SmallSize(const Bconv2dArgs& a, const Chip&) {
   const int64_t steps = BlocksFor(DepthWords(a), kTile.step_words());
-  const int warps = static_cast<int>(std::min<int64_t>(steps, SmallTile::kMaxWarps));
+  const int parts = static_cast<int>(std::min<int64_t>(steps, SmallTile::kMaxWarps));
+  const int warps = std::max(parts, SmallTile::kMinWarps);
   // Both halves of each word of channels.
   return {.blocks = BlocksFor(Pixels(a), SmallTile::kSize) * BlocksFor(a.out_channels, 32) * 2,
           .threads = static_cast<uint32_t>(warps * 32),
-          .shared_bytes = static_cast<uint32_t>(SmallTile::SharedBytes(warps))};
+          .shared_bytes = static_cast<uint32_t>(SmallTile::SharedBytes(parts))};
 }
 
 // Few words at once take longer, and so do products of bytes.

@@ -1,7 +1,9 @@
 // Binary convolution of few pixels on tensor cores, where time goes by in waiting: a block is 16
 // pixels and 16 channels, and each warp takes a part of the depth. Registers are filled straight
-// from global memory, all at once. Sides may order the depth as they like if they do it alike, so a
-// lane loads neighbouring words and takes them for those that its fragments ask for.
+// from global memory, and nothing waits for what does not need it: first come the inputs of the
+// epilogue and the filter's words, then places in the image are found, and all words of a step are
+// on their way before its products. Sides may order the depth as they like if they do it alike, so
+// a lane loads neighbouring words and takes them for those that its fragments ask for.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_SMALL_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_SMALL_H_
 
@@ -41,39 +43,68 @@ LE_DEVICE void Bconv2dSmall(const Bconv2dArgs& a) {
     const int g = lane / 4;
     const int t = lane % 4;
 
-    const int halves = (a.out_channels + kWarp - 1) / kWarp * 2;  // of words of channels
-    const int half = static_cast<int>(blockIdx.x) % halves;
-    const int m0 = static_cast<int>(blockIdx.x) / halves * kSize;
+    const int halves = a.divisors.half_words.value;
+    const Divided<int32_t> block = Divide(static_cast<int>(blockIdx.x), a.divisors.half_words);
+    const int half = block.rest;
+    const int m0 = block.quotient * kSize;
     const int n0 = half * kSize;
+    const int pixels = a.batch * a.out_height * a.out_width;
     // The last word's high half may hold no channel: then its bits are all that is to do.
     const bool has_channels = n0 < a.out_channels;
-    const int group = has_channels ? n0 / a.group_out_channels : 0;
+    const int group =
+        has_channels && a.group_out_channels < a.out_channels ? n0 / a.group_out_channels : 0;
+
+    // Of this thread's values, which have one channel.
+    const int own_channel = n0 + thread % kSize;
+    RowInputs<1> inputs[SmallTile::kValues] = {};
+    LE_UNROLL
+    for (int v = 0; v < SmallTile::kValues; ++v) {
+      const int i = thread + v * threads;
+      const int pixel = m0 + i / kSize;
+      if (i < kSize * kSize && pixel < pixels && own_channel < a.out_channels) {
+        inputs[v] = LoadRowInputs<1>(a, pixel, 1, own_channel);
+      }
+    }
+
+    const int depth_words = has_channels ? a.filter_height * a.filter_width * a.tap_words : 0;
+    const int parts = (depth_words + kStepWords - 1) / kStepWords;
+    const int part_warps = parts < threads / kWarp ? parts : threads / kWarp;
+    SmallRows<kTile> channels;
+    const auto load_channels = [&](const uint32_t* filter, int k) {
+      channels = {};
+      LE_UNROLL
+      for (int at = 0; at < kWords; at += kTile.load_words) {
+        LE_UNROLL
+        for (int i = 0; i < 2; ++i) {
+          const int channel = n0 + 8 * i + g;
+          if (channel >= a.out_channels || k >= depth_words) continue;
+          channels.Load(
+              i, at, filter + static_cast<int64_t>(channel) * a.filter_words + k + kWords * t + at);
+        }
+      }
+    };
+    const int first = warp * kStepWords;
+    const int step = part_warps * kStepWords;
+    PlanePair pair = PlanePair::First(a);
+    load_channels(pair.Filter(a), first);
 
     TapWindow windows[2];
     MakeTapWindows(a, m0 + g, 8, group * a.tap_words, windows);
 
     FragmentC c[1][2] = {};
     int ones[2] = {};
-    const int depth_words = has_channels ? a.filter_height * a.filter_width * a.tap_words : 0;
-    for (PlanePair pair = PlanePair::First(a); pair.IsThere();) {
+    while (pair.IsThere()) {
       const uint32_t* const image = pair.Image(a);
       const uint32_t* const filter = pair.Filter(a);
-      for (int k = warp * kStepWords; k < depth_words; k += threads / kWarp * kStepWords) {
-        SmallRows<kTile> pixels = {};
-        SmallRows<kTile> channels = {};
+      for (int k = first; k < depth_words; k += step) {
+        SmallRows<kTile> pixel_rows = {};
         LE_UNROLL
         for (int at = 0; at < kWords; at += kTile.load_words) {
-          const int depth_word = k + kWords * t + at;
-          const DepthPlace place = DepthPlace::At(a, depth_word);
+          const DepthPlace place = DepthPlace::At(a, k + kWords * t + at);
           LE_UNROLL
           for (int i = 0; i < 2; ++i) {
             if (windows[i].Has(place.TapBits(a))) {
-              pixels.Load(i, at, image + (windows[i].offset + place.Offset(a)));
-            }
-            const int channel = n0 + 8 * i + g;
-            if (channel < a.out_channels) {
-              channels.Load(i, at,
-                            filter + static_cast<int64_t>(channel) * a.filter_words + depth_word);
+              pixel_rows.Load(i, at, image + (windows[i].offset + place.Offset(a)));
             }
           }
         }
@@ -81,16 +112,19 @@ LE_DEVICE void Bconv2dSmall(const Bconv2dArgs& a) {
         for (int at = 0; at < kWords; at += 2) {
           LE_UNROLL
           for (int i = 0; i < 2; ++i) {
-            ones[i] += __popc(pixels.w[i][at]) + __popc(pixels.w[i][at + 1]);
+            ones[i] += __popc(pixel_rows.w[i][at]) + __popc(pixel_rows.w[i][at + 1]);
           }
-          const FragmentA rows[1] = {
-              {{pixels.w[0][at], pixels.w[1][at], pixels.w[0][at + 1], pixels.w[1][at + 1]}}};
+          const FragmentA rows[1] = {{{pixel_rows.w[0][at], pixel_rows.w[1][at],
+                                       pixel_rows.w[0][at + 1], pixel_rows.w[1][at + 1]}}};
           const uint32_t columns[4] = {channels.w[0][at], channels.w[0][at + 1], channels.w[1][at],
                                        channels.w[1][at + 1]};
           Products::Add(c, 0, rows, columns);
         }
+        if (k + step < depth_words) load_channels(filter, k + step);
       }
-      if (!pair.Advance(a)) continue;
+      const bool counts_less = pair.Advance(a);
+      if (pair.IsThere()) load_channels(pair.Filter(a), first);
+      if (!counts_less) continue;
       Double(c);
       ones[0] *= 2;
       ones[1] *= 2;
@@ -100,30 +134,36 @@ LE_DEVICE void Bconv2dSmall(const Bconv2dArgs& a) {
       ones[i] += __shfl_xor_sync(~0u, ones[i], 1);
       ones[i] += __shfl_xor_sync(~0u, ones[i], 2);
     }
-    LE_UNROLL
-    for (int i = 0; i < 2; ++i) {
+    if (warp < part_warps) {
       LE_UNROLL
-      for (int e = 0; e < 4; ++e) {
-        const int row = (warp * kSize + g + 8 * (e / 2)) * kSize;
-        partial[row + 8 * i + 2 * t + e % 2] = ones[e / 2] - 2 * c[0][i].r[e];
+      for (int i = 0; i < 2; ++i) {
+        LE_UNROLL
+        for (int e = 0; e < 4; ++e) {
+          const int row = (warp * kSize + g + 8 * (e / 2)) * kSize;
+          partial[row + 8 * i + 2 * t + e % 2] = ones[e / 2] - 2 * c[0][i].r[e];
+        }
       }
     }
     __syncthreads();
 
     // A warp has two pixels at a time.
-    for (int i = thread; i < kSize * kSize; i += threads) {
+    LE_NO_UNROLL
+    for (int v = 0; v < SmallTile::kValues; ++v) {
+      const int i = thread + v * threads;
+      if (i >= kSize * kSize) break;
       const int pixel = m0 + i / kSize;
-      const int channel = n0 + i % kSize;
+      RowInputs<1> own = inputs[0];
+      if (v > 0) own = inputs[1];  // by a constant, as they are in registers
       uint32_t bits[1] = {0};
-      if (pixel < a.batch * a.out_height * a.out_width && channel < a.out_channels) {
+      if (pixel < pixels && own_channel < a.out_channels) {
         int32_t more[1] = {0};
-        for (int w = 0; w < threads / kWarp; ++w) more[0] += partial[w * kSize * kSize + i];
-        FinishRows(a, pixel, 1, channel, more, bits);
+        for (int w = 0; w < part_warps; ++w) more[0] += partial[w * kSize * kSize + i];
+        FinishRows(a, pixel, 1, own_channel, own, more, bits);
       }
       if (OutputBits(a) == nullptr) continue;
       for (int plane = 0; plane < OutputPlanes(a); ++plane) {
         const uint32_t both = __ballot_sync(~0u, bits[0] >> plane & 1u);
-        if (i % kSize == 0 && pixel < a.batch * a.out_height * a.out_width) {
+        if (i % kSize == 0 && pixel < pixels) {
           const int64_t at = static_cast<int64_t>(pixel) * OutputPlanes(a) + plane;
           StoreHalfWord(OutputBits(a), at * halves + half,
                         static_cast<uint16_t>(both >> (lane & kSize)));

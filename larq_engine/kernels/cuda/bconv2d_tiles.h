@@ -76,7 +76,10 @@ struct SmallTile {
   int load_words;  // that lie together in the image: they divide tap_words
 
   static constexpr int kSize = 16;
-  static constexpr int kMaxWarps = 9;  // 3 x 3 taps
+  static constexpr int kMaxWarps = 9;  // that have a part: 3 x 3 taps
+  // A thread finishes so many values, which takes so many warps.
+  static constexpr int kValues = 2;
+  static constexpr int kMinWarps = kSize * kSize / 32 / kValues;
 
   // Of the depth, which a warp takes at once.
   constexpr int step_words() const { return load_words == 4 ? 16 : 8; }

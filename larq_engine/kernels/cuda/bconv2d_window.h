@@ -14,8 +14,9 @@ struct DepthPlace {
   int word;
 
   LE_DEVICE static DepthPlace At(const Bconv2dArgs& a, int depth_word) {
-    const int tap = depth_word / a.tap_words;
-    return {tap / a.filter_width, tap % a.filter_width, depth_word % a.tap_words};
+    const Divided<int32_t> tap = Divide(depth_word, a.divisors.tap_words);
+    const Divided<int32_t> row = Divide(tap.quotient, a.divisors.filter_width);
+    return {row.quotient, row.rest, tap.rest};
   }
 
   // To the place as far behind this one as `step` is behind the first.
@@ -70,9 +71,9 @@ struct PixelPlace {
   int x;
 
   LE_DEVICE static PixelPlace At(const Bconv2dArgs& a, int index) {
-    const int rows = index / a.out_width;
-    const int image = rows / a.out_height;
-    return {image, rows - image * a.out_height, index - rows * a.out_width};
+    const Divided<int32_t> line = Divide(index, a.divisors.out_width);
+    const Divided<int32_t> image = Divide(line.quotient, a.divisors.out_height);
+    return {image.quotient, image.rest, line.rest};
   }
 
   // To the pixel as far behind this one as `step` is behind the first.
@@ -98,9 +99,9 @@ LE_DEVICE TapWindow MakeTapWindow(const Bconv2dArgs& a, const PixelPlace& place,
   const int left = place.x * a.stride_width - a.pad_left;
   const int top = place.y * a.stride_height - a.pad_top;
   const uint32_t row_bits =
-      InsideBits(FindInsideTaps(top, a.in_height, a.filter_height, a.dilation_height));
+      InsideBits(FindInsideTaps(top, a.in_height, a.filter_height, a.divisors.dilation_height));
   const uint32_t col_bits =
-      InsideBits(FindInsideTaps(left, a.in_width, a.filter_width, a.dilation_width));
+      InsideBits(FindInsideTaps(left, a.in_width, a.filter_width, a.divisors.dilation_width));
   return {((place.image * a.in_height + top) * a.in_width + left) * a.pixel_words + first_word,
           row_bits | col_bits << 16};
 }

@@ -88,6 +88,7 @@ cuda::Bconv2dArgs MakeGeometry(const Bconv2dSpec& spec, const std::vector<int>& 
   args.bits_in = small(spec.bits_in);
   args.bits_weights = small(spec.bits_weights);
   args.plane_words = small(spec.plane_words());
+  args.divisors = cuda::DivisorsOf(args);
   return args;
 }
 

@@ -417,6 +417,7 @@ cuda::Bconv2dArgs ShapeOf(const GpuLayer& layer) {
   a.bits_in = number(s.bits_in);
   a.bits_weights = number(s.bits_weights);
   a.plane_words = number(static_cast<int64_t>(s.plane_words()));
+  a.divisors = cuda::DivisorsOf(a);
   a.output.kind = static_cast<Bconv2dOutput::Kind>(layer.kind);
   if (layer.fused == Fused::kLevels) a.output.after.planes = number(layer.level_bits);
   return a;

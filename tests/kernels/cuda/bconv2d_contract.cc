@@ -67,6 +67,8 @@ int main() {
   words.fused = Fused::kLevels;
   words.level_bits = 2;
   keeps = keeps && Keeps(words, cuda::KernelId::bconv2d_mma_128x64_c16);
+  layer.spec.in_channels = 640;  // more steps than warps have parts
+  keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_small_c16);
   layer.spec.in_channels = 32;
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_mma_128x64_c4);
   GpuLayer planes = layer;  // an uneven number on one side, and of what comes out

@@ -108,8 +108,8 @@ FAULTS = [
     Fault(
         "registers of a fragment are swapped",
         "bconv2d_small.h",
-        "{pixels.w[0][at], pixels.w[1][at], ",
-        "{pixels.w[1][at], pixels.w[0][at], ",
+        "{pixel_rows.w[0][at], pixel_rows.w[1][at]",
+        "{pixel_rows.w[1][at], pixel_rows.w[0][at]",
         WRONG_NUMBER,
     ),
     Fault(
@@ -185,8 +185,8 @@ FAULTS = [
     Fault(
         "bits are written behind their end by lanes that have them",
         "bconv2d_own.h",
-        "if (t >= kOwnRows || pixel + 8 * t >= pixels) return;",
-        "if (t >= kOwnRows) return;",
+        "lane % 4 < kOwnRows && own < pixels",
+        "lane % 4 < kOwnRows",
         CRASH,
     ),
     Fault(
@@ -199,8 +199,8 @@ FAULTS = [
     Fault(
         "bits of four lanes lie upon each other",
         "bconv2d_own.h",
-        "bits[h] <<= 2 * t;",
-        "bits[h] <<= t;",
+        "const int shift = lane % 4 * 2;",
+        "const int shift = lane % 4;",
         WRONG_NUMBER,
     ),
     Fault(
@@ -276,8 +276,8 @@ FAULTS = [
     Fault(
         "a residual of one channel is not loaded",
         "bconv2d_output.h",
-        "if (has_residual) residual =",
-        "if (false) residual =",
+        "if (!has_residual) return inputs;",
+        "return inputs;",
         WRONG_NUMBER,
     ),
     Fault(
@@ -353,7 +353,7 @@ FAULTS = [
     Fault(
         "taps that a dilation leaves out are counted",
         "bconv2d_output.h",
-        "first = (first + dilation - 1) / dilation;",
+        "first = Divide(first + dilation.value - 1, dilation).quotient;",
         "",
         WRONG_NUMBER,
     ),
@@ -461,6 +461,34 @@ FAULTS = [
         "bits[i] >> plane & 1u",
         "bits[i] >> (planes - 1 - plane) & 1u",
         WRONG_NUMBER,
+    ),
+    Fault(
+        "the next words of a filter are not loaded",
+        "bconv2d_small.h",
+        "if (k + step < depth_words) load_channels(filter, k + step);",
+        "",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "each pair of planes has the filter of the first",
+        "bconv2d_small.h",
+        "if (pair.IsThere()) load_channels(pair.Filter(a), first);",
+        "",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "a thread's values have one residual",
+        "bconv2d_small.h",
+        "if (v > 0) own = inputs[1];",
+        "",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "filters of few channels are read behind the last",
+        "bconv2d_small.h",
+        "if (channel >= a.out_channels || k >= depth_words) continue;",
+        "if (k >= depth_words) continue;",
+        CRASH,
     ),
     Fault(
         "halves of planes are one plane's",
