@@ -88,7 +88,7 @@ FAULTS = [
         "bconv2d_mma.h",
         "CommitCopies();  // a group",
         "if (next < steps) CommitCopies();  // a group",
-        NOT_WAITED_FOR,
+        "asynchronous copies are in no group",
     ),
     Fault(
         "the next step is copied before the barrier",
