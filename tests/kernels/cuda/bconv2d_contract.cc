@@ -98,6 +98,10 @@ int main() {
   layer.spec.in_channels = 128;
   layer.spec.out_channels = 288;  // whole words
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_tma_128x256);
+  layer.spec.out_channels = 544;  // a block has two parts, and lanes that exchange nothing
+  layer.kind = OutputKind::kFloat;
+  layer.fused = Fused::kNothing;
+  keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_tma_128x256);
   GpuLayer halos;  // more tiles than blocks, the last of which hang over the image
   halos.batch = 2;
   halos.height = 9;
