@@ -74,6 +74,7 @@ def _predicted(model: Model, **options: object) -> Array:
 
 
 _POOL_AND_BLUR = ["MAX_POOL_2D", "DEPTHWISE_CONV_2D"]
+_BLUR_AND_PIXELS = ["DEPTHWISE_CONV_2D", "CONV_2D"]
 _TOGETHER: dict[str, tuple[Callable[[Net, Value], Value], int]] = {
     "2x2": (lambda n, x: _blur(n, _max_pool(n, x, 2)), 8),
     "3x3 beyond the edges": (lambda n, x: _blur(n, _max_pool(n, x, 3, "SAME")), 36),
@@ -95,27 +96,63 @@ def _pool_that_others_read(net: Net, x: Value) -> Value:
     return net.add(_blur(net, pooled, 1), pooled)
 
 
-@pytest.mark.parametrize("name", _TOGETHER)
-def test_a_pool_and_a_convolution_are_one_launch(name, rng):
-    model = _model(rng, *_TOGETHER[name])
+_IN_TILES: dict[str, tuple[Callable[[Net, Value], Value], int]] = {
+    "the stem of QuickNet": (lambda n, x: _conv(n, _blur(n, x), 64, 1), 16),
+    "two activations": (
+        lambda n, x: _conv(n, _blur(n, x, activation="RELU"), 32, 1, activation="RELU6"),
+        32,
+    ),
+    "few outputs, many channels": (lambda n, x: _conv(n, _blur(n, x, 1), 7, 1), 148),
+}
+_NOT_IN_TILES: dict[str, tuple[Callable[[Net, Value], Value], int]] = {
+    "channels that are no fours": (lambda n, x: _conv(n, _blur(n, x), 16, 1), 18),
+    "more outputs than a tile has": (lambda n, x: _conv(n, _blur(n, x), 65, 1), 16),
+    "larger windows": (lambda n, x: _conv(n, _blur(n, x), 16, 3), 16),
+    "a stride": (lambda n, x: _conv(n, _blur(n, x), 16, 1, 2), 16),
+    "two convolutions of channels": (lambda n, x: _blur(n, _blur(n, x)), 16),
+}
+
+
+def _check(model: Model, windows: list[str], *, together: bool) -> None:
+    """Windows of these operators, which come first, slide in one kernel or in one each."""
     with model.open(device="cuda") as interpreter:
         interpreter.resize([model.inputs[0].shape])
-        assert _launches(interpreter)[0][:2] == _POOL_AND_BLUR
+        first, second, *_ = _launches(interpreter)
         rows = interpreter.profile(inputs=model.inputs, runs=2)
-    assert [row.kernel.startswith("pooled_") for row in rows if row.op in _POOL_AND_BLUR] == [
-        True
-    ] * 2
+    if together:
+        assert first[:2] == windows
+    else:
+        assert [first, second[:1]] == [windows[:1], windows[1:]]
+    assert [row.op for row in rows if row.op != "TRANSFER"][:2] == windows
+    assert len({row.kernel for row in rows if row.op in windows}) == (1 if together else 2)
     np.testing.assert_array_equal(_predicted(model), _predicted(model, fuse=False))
 
 
+@pytest.mark.parametrize("name", _TOGETHER)
+def test_a_pool_and_a_convolution_are_one_launch(name, rng):
+    _check(_model(rng, *_TOGETHER[name]), _POOL_AND_BLUR, together=True)
+
+
 @pytest.mark.parametrize("name", [*_APART, "a pool that others read"])
-def test_what_no_kernel_computes_at_once_is_two_launches(name, rng):
+def test_a_pool_and_a_convolution_are_two_launches(name, rng):
     make, channels = _APART.get(name, (_pool_that_others_read, 8))
-    model = _model(rng, make, channels)
+    _check(_model(rng, make, channels), _POOL_AND_BLUR, together=False)
+
+
+@pytest.mark.parametrize("name", _IN_TILES)
+def test_a_convolution_of_channels_and_one_of_pixels_are_one_launch(name, rng):
+    _check(_model(rng, *_IN_TILES[name]), _BLUR_AND_PIXELS, together=True)
+
+
+@pytest.mark.parametrize("name", _NOT_IN_TILES)
+def test_convolutions_are_two_launches(name, rng):
+    model = _model(rng, *_NOT_IN_TILES[name])
     with model.open(device="cuda") as interpreter:
         interpreter.resize([model.inputs[0].shape])
         launches = _launches(interpreter)
-    assert [ops[0] for ops in launches[:2]] == _POOL_AND_BLUR
+    # The second one makes the bits that the last layer reads.
+    assert [len(ops) for ops in launches] == [1, 2, 1]
+    assert launches[0] == ["DEPTHWISE_CONV_2D"]
     np.testing.assert_array_equal(_predicted(model), _predicted(model, fuse=False))
 
 
@@ -137,10 +174,10 @@ def _quicknet(net: Net, x: Value) -> Value:
 
 
 def test_launches_of_quicknet(rng):
-    """A stem, 16 binary layers, 3 transitions of two launches, a mean, a dense layer, a softmax."""
+    """A stem of 2 and 3 transitions of 2, 16 binary layers, a mean, a dense layer, a softmax."""
     net = Net(rng)
     x = net.input(rng.standard_normal((1, 64, 64, 3)).astype(np.float32))
     model = net.finish(_quicknet(net, x))
     with model.open(device="cuda") as interpreter:
         interpreter.resize([(1, 64, 64, 3)])
-        assert len(_launches(interpreter)) == 3 + 16 + 3 * 2 + 3
+        assert len(_launches(interpreter)) == 2 + 16 + 3 * 2 + 3

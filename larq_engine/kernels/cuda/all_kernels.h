@@ -11,6 +11,7 @@
 #include "larq_engine/kernels/cuda/bconv2d_wgmma.h"
 #include "larq_engine/kernels/cuda/conv2d.h"
 #include "larq_engine/kernels/cuda/depthwise.h"
+#include "larq_engine/kernels/cuda/depthwise_pointwise.h"
 #include "larq_engine/kernels/cuda/pixels.h"
 #include "larq_engine/kernels/cuda/pools.h"
 #include "larq_engine/kernels/cuda/signed_dense.h"

@@ -32,25 +32,48 @@ LE_DEVICE TapLines FindTapLines(const Conv2dArgs& a, int64_t pixel) {
           start.top, begin * w.channels, (end > begin ? end - begin : 0) * w.channels};
 }
 
-// Of a few rows, kBytes from `depth` on; zeros outside the image and behind the depth, where the
-// address is none that is read.
-template <int kBytes, int kRows>
-LE_DEVICE void CopyTaps(const Conv2dArgs& a, const TapLines (&rows)[kRows], int depth, uint32_t to,
-                        uint32_t row_bytes) {
-  const Divided<int32_t> place = Divide(depth, a.line);
-  const int ty = place.quotient;
-  const int at = ty < a.window.filter_height ? place.rest : a.line.value;
-  const int64_t line = static_cast<int64_t>(a.window.in_width) * a.window.channels;
-  const auto offset = static_cast<uintptr_t>(line * ty + at) * sizeof(float);
-  LE_UNROLL
-  for (int i = 0; i < kRows; ++i) {
-    const bool inside =
-        static_cast<unsigned>(rows[i].top + ty) < static_cast<unsigned>(a.window.in_height) &&
-        static_cast<unsigned>(at - rows[i].begin) < static_cast<unsigned>(rows[i].count);
-    CopyAsync<kBytes>(to + static_cast<uint32_t>(i) * row_bytes,
-                      reinterpret_cast<const void*>(rows[i].first + offset), inside ? kBytes : 0);
+// What fills a thread's part of the left tile by copying: kRows rows of it, kApart apart, each the
+// taps of an output pixel from `pixel` on.
+template <int kRows, int kApart>
+class CopiedTaps {
+ public:
+  LE_DEVICE CopiedTaps(const Conv2dArgs& a, int64_t pixel) : a_(a) {
+    LE_UNROLL
+    for (int i = 0; i < kRows; ++i) rows_[i] = FindTapLines(a, pixel + i * kApart);
   }
-}
+
+  // Four values of the depth of each.
+  LE_DEVICE void Fill(int depth, float* to) const {
+    const uint32_t address = SharedAddress(to);
+    if (a_.window.channels % 4 == 0) return Copy<16>(depth, address);
+    LE_UNROLL
+    for (int i = 0; i < 4; ++i) Copy<4>(depth + i, address + 4 * static_cast<uint32_t>(i));
+  }
+
+ private:
+  // Zeros outside the image and behind the depth, where the address is none that is read.
+  template <int kBytes>
+  LE_DEVICE void Copy(int depth, uint32_t to) const {
+    const ImageWindow& w = a_.window;
+    const Divided<int32_t> place = Divide(depth, a_.line);
+    const int ty = place.quotient;
+    const int at = ty < w.filter_height ? place.rest : a_.line.value;
+    const int64_t line = static_cast<int64_t>(w.in_width) * w.channels;
+    const auto offset = static_cast<uintptr_t>(line * ty + at) * sizeof(float);
+    LE_UNROLL
+    for (int i = 0; i < kRows; ++i) {
+      const TapLines& row = rows_[i];
+      const bool inside =
+          static_cast<unsigned>(row.top + ty) < static_cast<unsigned>(w.in_height) &&
+          static_cast<unsigned>(at - row.begin) < static_cast<unsigned>(row.count);
+      CopyAsync<kBytes>(to + static_cast<uint32_t>(i * kApart * kConvPitch) * sizeof(float),
+                        reinterpret_cast<const void*>(row.first + offset), inside ? kBytes : 0);
+    }
+  }
+
+  const Conv2dArgs& a_;
+  TapLines rows_[kRows];
+};
 
 // What a block has summed, kCount channels a thread at a time.
 template <int kCount, int kPixels, int kChannels, int kThreads>
@@ -67,8 +90,9 @@ LE_DEVICE void FinishTile(const Conv2dArgs& a, const float* sums, int row_floats
   }
 }
 
-template <int kPixels, int kChannels, int kStages>
-LE_DEVICE void Conv2d(const Conv2dArgs& a) {
+// `Left` fills the left tile from `source`.
+template <int kPixels, int kChannels, int kStages, template <int, int> class Left, class Source>
+LE_DEVICE void MultiplyTile(const Conv2dArgs& a, const Source& source) {
   constexpr int kThreads = kPixels * kChannels / 16;
   constexpr int kColumns = kChannels / 4;  // of threads: each has 4 pixels and 4 channels
   constexpr int kLines = kPixels / 4;
@@ -86,11 +110,7 @@ LE_DEVICE void Conv2d(const Conv2dArgs& a) {
   const int first_channel = tile.rest * kChannels;
 
   const int part = thread % 4;
-  TapLines taps[kPixelCopies];
-  LE_UNROLL
-  for (int i = 0; i < kPixelCopies; ++i) {
-    taps[i] = FindTapLines(a, first_pixel + thread / 4 + i * (kThreads / 4));
-  }
+  const Left<kPixelCopies, kThreads / 4> left(source, first_pixel + thread / 4);
 
   const int steps = a.filter_row / kConvStep;
   int next = 0;  // the step that is copied next
@@ -98,16 +118,7 @@ LE_DEVICE void Conv2d(const Conv2dArgs& a) {
     if (next < steps) {
       float* const stage = stages + next % kStages * kStageFloats;
       const int depth = next * kConvStep + 4 * part;
-      const uint32_t to = SharedAddress(stage + thread / 4 * kConvPitch + 4 * part);
-      constexpr uint32_t kCopyBytes = kThreads / 4 * kConvPitch * sizeof(float);
-      if (a.window.channels % 4 == 0) {
-        CopyTaps<16>(a, taps, depth, to, kCopyBytes);
-      } else {
-        LE_UNROLL
-        for (int i = 0; i < 4; ++i) {
-          CopyTaps<4>(a, taps, depth + i, to + 4 * static_cast<uint32_t>(i), kCopyBytes);
-        }
-      }
+      left.Fill(depth, stage + thread / 4 * kConvPitch + 4 * part);
       LE_UNROLL
       for (int i = 0; i < kFilterCopies; ++i) {
         const int row = thread / 4 + i * (kThreads / 4);
@@ -123,16 +134,18 @@ LE_DEVICE void Conv2d(const Conv2dArgs& a) {
     }
     CommitCopies();
   };
-  LE_NO_UNROLL
-  for (int i = 0; i < kStages - 1; ++i) copy();
-
   const int line = thread / kColumns;
   const int column = thread % kColumns;
   float sums[4][4] = {};
-  for (int step = 0; step < steps; ++step) {
-    WaitCopies<kStages - 2>();
-    __syncthreads();  // copies of all threads are there, and the stage before is read
+  // The code of copies is long, so it is there once.
+  LE_NO_UNROLL
+  for (int step = 1 - kStages; step < steps; ++step) {
+    if (step >= 0) {
+      WaitCopies<kStages - 2>();
+      __syncthreads();  // copies of all threads are there, and the stage before is read
+    }
     copy();
+    if (step < 0) continue;
     const float* const stage = stages + step % kStages * kStageFloats;
     LE_UNROLL
     for (int k = 0; k < kConvStep; k += 4) {
@@ -172,6 +185,11 @@ LE_DEVICE void Conv2d(const Conv2dArgs& a) {
   } else {
     FinishTile<1, kPixels, kChannels, kThreads>(a, stages, kRow, first_pixel, first_channel);
   }
+}
+
+template <int kPixels, int kChannels, int kStages>
+LE_DEVICE void Conv2d(const Conv2dArgs& a) {
+  MultiplyTile<kPixels, kChannels, kStages, CopiedTaps>(a, a);
 }
 
 }  // namespace larq_engine::cuda

@@ -9,6 +9,14 @@ constexpr Conv2dRow kRows[] = {
     {KernelId::conv2d_128x32, 128, 32},
     {KernelId::conv2d_32x32, 32, 32},
 };
+constexpr Conv2dRow kDepthwisePointwise[] = {
+    {KernelId::depthwise_pointwise_64x64, 64, 64},
+    {KernelId::depthwise_pointwise_32x32, 32, 32},
+};
+
+bool HasFilter(const ImageWindow& w, int filter) {
+  return w.filter_height == filter && w.filter_width == filter;
+}
 
 }  // namespace
 
@@ -25,10 +33,23 @@ LaunchSize Conv2dRow::size(const Conv2dArgs& args) const {
 }
 
 std::span<const Conv2dRow> Conv2dRows() { return kRows; }
+std::span<const Conv2dRow> DepthwisePointwiseRows() { return kDepthwisePointwise; }
 
 const Conv2dRow& SelectConv2d(const Conv2dArgs& args, const Chip& chip) {
   const Conv2dRow& large = args.out_channels > 32 ? kRows[0] : kRows[1];
   return large.size(args).blocks >= chip.multiprocessors ? large : kRows[2];
+}
+
+const Conv2dRow& SelectDepthwisePointwise(const Conv2dArgs& pointwise, const Chip& chip) {
+  const Conv2dRow& large = kDepthwisePointwise[0];
+  return large.size(pointwise).blocks >= chip.multiprocessors ? large : kDepthwisePointwise[1];
+}
+
+bool TakesDepthwisePointwise(const DepthwiseArgs& depthwise, const Conv2dArgs& pointwise) {
+  const ImageWindow& w = pointwise.window;
+  return HasFilter(depthwise.window, 3) && depthwise.multiplier.value == 1 &&
+         depthwise.out_channels % 4 == 0 && HasFilter(w, 1) && w.stride_height == 1 &&
+         w.stride_width == 1 && pointwise.out_channels <= kDepthwisePointwise[0].channels;
 }
 
 }  // namespace larq_engine::cuda

@@ -19,10 +19,17 @@ struct Conv2dRow {
 };
 
 std::span<const Conv2dRow> Conv2dRows();
+std::span<const Conv2dRow> DepthwisePointwiseRows();
 
 // Large tiles read least; small ones are for where large ones would leave a part of the chip
-// without work. A pure function.
+// without work. Pure functions.
 const Conv2dRow& SelectConv2d(const Conv2dArgs& args, const Chip& chip);
+const Conv2dRow& SelectDepthwisePointwise(const Conv2dArgs& pointwise, const Chip& chip);
+
+// Whether a kernel computes the depthwise convolution within that of the pixels that it makes, as
+// far as windows and channels say. Not for more channels than a tile has: each tile computes the
+// depthwise convolution anew.
+bool TakesDepthwisePointwise(const DepthwiseArgs& depthwise, const Conv2dArgs& pointwise);
 
 }  // namespace larq_engine::cuda
 

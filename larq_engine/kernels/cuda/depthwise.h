@@ -35,30 +35,35 @@ LE_DEVICE bool IsInside(const ImageWindow& w, int y, int x) {
 }
 
 // Several channels of a thread each come from one of the image, the same.
+template <int kCount, int kFilter>
+LE_DEVICE Values<kCount> DepthwiseSum(const DepthwiseArgs& a, const WindowStart& start,
+                                      int out_channel) {
+  const ImageWindow& w = a.window;
+  const int channel = kCount == 1 ? Divide(out_channel, a.multiplier).quotient : out_channel;
+  if constexpr (kFilter > 0) {
+    const NearestPixels<kFilter, kFilter> pixels(a.image, w, start, channel);
+    return SumOfTaps<kCount, kFilter>(a, out_channel, [&](int ty, int tx) {
+      const bool inside = IsInside(w, start.top + ty, start.left + tx);
+      return inside ? LoadValues<kCount>(pixels.At(ty, tx)) : Values<kCount>{};
+    });
+  } else {
+    const float* const image = a.image + start.first_pixel * w.channels + channel;
+    return SumOfTaps<kCount, 0>(a, out_channel, [&](int ty, int tx) {
+      const int y = start.top + ty;
+      const int x = start.left + tx;
+      if (!IsInside(w, y, x)) return Values<kCount>{};
+      const int64_t pixel = static_cast<int64_t>(y) * w.in_width + x;
+      return LoadValues<kCount>(image + pixel * w.channels);
+    });
+  }
+}
+
 template <int kCount, int kFilter = 0>
 LE_DEVICE void DepthwiseConv2d(const DepthwiseArgs& a) {
-  const ImageWindow& w = a.window;
-  const ValuesPlace my = MyValues<kCount>(a.lanes, OutPixels(w), a.out_channels);
+  const ValuesPlace my = MyValues<kCount>(a.lanes, OutPixels(a.window), a.out_channels);
   Values<kCount> sum = {};
   if (my.inside) {
-    const WindowStart start = StartOfWindow(w, my.pixel);
-    const int channel = kCount == 1 ? Divide(my.channel, a.multiplier).quotient : my.channel;
-    if constexpr (kFilter > 0) {
-      const NearestPixels<kFilter, kFilter> pixels(a.image, w, start, channel);
-      sum = SumOfTaps<kCount, kFilter>(a, my.channel, [&](int ty, int tx) {
-        const bool inside = IsInside(w, start.top + ty, start.left + tx);
-        return inside ? LoadValues<kCount>(pixels.At(ty, tx)) : Values<kCount>{};
-      });
-    } else {
-      const float* const image = a.image + start.first_pixel * w.channels + channel;
-      sum = SumOfTaps<kCount, 0>(a, my.channel, [&](int ty, int tx) {
-        const int y = start.top + ty;
-        const int x = start.left + tx;
-        if (!IsInside(w, y, x)) return Values<kCount>{};
-        const int64_t pixel = static_cast<int64_t>(y) * w.in_width + x;
-        return LoadValues<kCount>(image + pixel * w.channels);
-      });
-    }
+    sum = DepthwiseSum<kCount, kFilter>(a, StartOfWindow(a.window, my.pixel), my.channel);
   }
   FinishValues(a.program, sum, my, a.out_channels);
 }

@@ -61,6 +61,13 @@ struct PooledDepthwiseArgs {
   DepthwiseArgs conv;
 };
 
+// A depthwise convolution of 3x3 taps, with one output channel of each of the image, and of what
+// its program, which stores nothing, makes of it a convolution with windows of a pixel.
+struct DepthwisePointwiseArgs {
+  DepthwiseArgs depthwise;
+  Conv2dArgs pointwise;  // its image is not read
+};
+
 // Each output is the sum of all inputs of its row, each with the sign that the output's bit says (0
 // is plus), in the order of kernels/signed_sums.h, times the output's scale. The program does the
 // rest, the bias too.

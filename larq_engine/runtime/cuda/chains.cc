@@ -84,7 +84,7 @@ class Chainer {
   // The chain that the operator can go on with: the latest whose last value it reads, if all else
   // that it reads is there by then.
   std::optional<size_t> FindChain(const ProgramOp& op) const {
-    if (const std::optional<size_t> pool = FindPool(op)) return pool;
+    if (const std::optional<size_t> window = FindWindow(op)) return window;
     const bool goes_on = IsQuantizeOfFloats(*op.op) || IsPixelStep(*op.op) || LeavesChannels(op);
     if (!goes_on || IsUnlike(op)) return std::nullopt;
     std::optional<size_t> latest;
@@ -99,15 +99,18 @@ class Chainer {
     return reads_last && has_room ? latest : std::nullopt;
   }
 
-  // The chain of the pool alone whose values only the operator reads, if one kernel computes both.
-  std::optional<size_t> FindPool(const ProgramOp& op) const {
+  // The chain of one operator whose values only this one reads, if windows of both slide in one
+  // kernel.
+  std::optional<size_t> FindWindow(const ProgramOp& op) const {
     if (!std::holds_alternative<Conv2dOp>(*op.op)) return std::nullopt;
     const auto made = chain_of_.find(op.inputs[0]);
     if (made == chain_of_.end() || chains_[made->second].ops.size() > 1) return std::nullopt;
-    const ProgramOp& pool = program_.op(chains_[made->second].ops[0]);
+    const ProgramOp& before = program_.op(chains_[made->second].ops[0]);
     const bool is_read_once =
-        !is_shared_[pool.output] && program_.value(pool.output).readers.size() == 1;
-    if (!is_read_once || !FindPooledConv(program_, pool, op)) return std::nullopt;
+        !is_shared_[before.output] && program_.value(before.output).readers.size() == 1;
+    const bool is_one_kernel =
+        FindPooledConv(program_, before, op) || FindDepthwisePointwise(program_, before, op);
+    if (!is_read_once || !is_one_kernel) return std::nullopt;
     return made->second;
   }
 

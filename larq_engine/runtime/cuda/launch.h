@@ -109,9 +109,15 @@ class LaunchMaker {
   Launch MakeConv(const Chain& chain, const cuda::ImageWindow& window,
                   const ConstantValues<float>& filter, int out_channels, int64_t depth,
                   const cuda::PixelStep& bias) const;
-  // Of the chain's operator number `own`, a depthwise convolution, all but windows and channels.
-  void FillDepthwise(const Conv2dOp& op, const Chain& chain, size_t own,
-                     cuda::DepthwiseArgs& args) const;
+  // What the chain's operator number `own` reads, a convolution whose windows and channels the
+  // arguments have.
+  void FillConv(const Chain& chain, size_t own, const ConstantValues<float>& filter, int64_t depth,
+                const cuda::PixelStep& bias, cuda::Conv2dArgs& args) const;
+  // The same of a depthwise one. Returns its bias, which begins the program.
+  cuda::PixelStep FillDepthwise(const Conv2dOp& op, const Chain& chain, size_t own,
+                                cuda::DepthwiseArgs& args) const;
+  Launch MakeDepthwisePointwise(const Conv2dOp& depthwise, const Conv2dOp& pointwise,
+                                const Chain& chain, cuda::DepthwisePointwiseArgs& args) const;
   cuda::PixelStep MakeBias(size_t op, const std::vector<float>& bias, Activation activation) const;
   cuda::PixelProgram MakeClampedProgram(const Chain& chain, Activation activation) const;
 

@@ -71,7 +71,8 @@ std::vector<Launch> LaunchMaker::Make(const MaxPool2dOp& op, const Chain& chain)
   if (chain.ops.size() > 1) {
     const ProgramOp& next = program_.op(chain.ops[1]);
     if (auto pooled = FindPooledConv(program_, planned, next)) {
-      FillDepthwise(std::get<Conv2dOp>(*next.op), chain, 1, pooled->conv);
+      const PixelStep bias = FillDepthwise(std::get<Conv2dOp>(*next.op), chain, 1, pooled->conv);
+      pooled->conv.program = MakeProgram(chain, 2, &bias);
       return {Launch::OfPixels(cuda::PooledDepthwiseRows(), *pooled)};
     }
   }
@@ -117,49 +118,69 @@ PixelStep LaunchMaker::MakeBias(size_t op, const std::vector<float>& bias,
   return step;
 }
 
+void LaunchMaker::FillConv(const Chain& chain, size_t own, const ConstantValues<float>& filter,
+                           int64_t depth, const PixelStep& bias, cuda::Conv2dArgs& args) const {
+  const int row = CheckedSize((depth + cuda::kConvStep - 1) / cuda::kConvStep * cuda::kConvStep);
+  args.image = Place<float>(First(chain).inputs[0]);
+  args.filter = constants_.Get<float>(
+      chain.ops[own], kFilter, static_cast<size_t>(args.out_channels) * static_cast<size_t>(row),
+      [&] { return PadFilter(filter.data(), args.out_channels, depth, row); });
+  args.filter_row = row;
+  args.line = cuda::MakeDivisor(std::max(1, args.window.filter_width * args.window.channels));
+  args.program = MakeProgram(chain, own + 1, &bias);
+}
+
 Launch LaunchMaker::MakeConv(const Chain& chain, const ImageWindow& window,
                              const ConstantValues<float>& filter, int out_channels, int64_t depth,
                              const PixelStep& bias) const {
-  const int row = CheckedSize((depth + cuda::kConvStep - 1) / cuda::kConvStep * cuda::kConvStep);
   cuda::Conv2dArgs args{};
-  args.image = Place<float>(First(chain).inputs[0]);
-  args.filter = constants_.Get<float>(
-      chain.ops[0], kFilter, static_cast<size_t>(out_channels) * static_cast<size_t>(row),
-      [&] { return PadFilter(filter.data(), out_channels, depth, row); });
-  args.filter_row = row;
   args.out_channels = out_channels;
   args.window = window;
-  args.line = cuda::MakeDivisor(std::max(1, window.filter_width * window.channels));
-  args.program = MakeProgram(chain, 1, &bias);
-  const cuda::Conv2dRow& kernel = cuda::SelectConv2d(args, chip_);
-  args.channel_tiles = cuda::MakeDivisor(kernel.channel_tiles(args));
-  return Launch::Of(kernel.kernel, kernel.size(args), args);
+  FillConv(chain, 0, filter, depth, bias, args);
+  const cuda::Conv2dRow& row = cuda::SelectConv2d(args, chip_);
+  args.channel_tiles = cuda::MakeDivisor(row.channel_tiles(args));
+  return Launch::Of(row.kernel, row.size(args), args);
 }
 
 std::vector<Launch> LaunchMaker::Make(const Conv2dOp& op, const Chain& chain) const {
-  const ImageWindow window = MakeWindow(op.window(), Shape(First(chain).inputs[0]).dims);
+  const std::vector<int>& in = Shape(First(chain).inputs[0]).dims;
   if (!op.spec.is_depthwise) {
-    return {MakeConv(chain, window, op.filter, static_cast<int>(op.spec.out_channels),
-                     op.spec.depth(), MakeBias(chain.ops[0], op.bias, op.activation))};
+    return {MakeConv(chain, MakeWindow(op.window(), in), op.filter,
+                     static_cast<int>(op.spec.out_channels), op.spec.depth(),
+                     MakeBias(chain.ops[0], op.bias, op.activation))};
   }
-  cuda::DepthwiseArgs args{};
-  args.window = window;
-  args.out_channels = static_cast<int>(op.spec.out_channels);
-  args.multiplier =
-      cuda::MakeDivisor(static_cast<int32_t>(op.spec.out_channels / op.spec.in_channels));
-  FillDepthwise(op, chain, 0, args);
+  if (chain.ops.size() > 1) {
+    const ProgramOp& next = program_.op(chain.ops[1]);
+    if (auto args = FindDepthwisePointwise(program_, First(chain), next)) {
+      return {MakeDepthwisePointwise(op, std::get<Conv2dOp>(*next.op), chain, *args)};
+    }
+  }
+  cuda::DepthwiseArgs args = MakeDepthwise(op, in);
+  const PixelStep bias = FillDepthwise(op, chain, 0, args);
+  args.program = MakeProgram(chain, 1, &bias);
   return {Launch::OfPixels(cuda::DepthwiseRows(), args)};
 }
 
-void LaunchMaker::FillDepthwise(const Conv2dOp& op, const Chain& chain, size_t own,
-                                cuda::DepthwiseArgs& args) const {
+Launch LaunchMaker::MakeDepthwisePointwise(const Conv2dOp& depthwise, const Conv2dOp& pointwise,
+                                           const Chain& chain,
+                                           cuda::DepthwisePointwiseArgs& args) const {
+  args.depthwise.program.steps[0] = FillDepthwise(depthwise, chain, 0, args.depthwise);
+  args.depthwise.program.count = 1;
+  FillConv(chain, 1, pointwise.filter, pointwise.spec.depth(),
+           MakeBias(chain.ops[1], pointwise.bias, pointwise.activation), args.pointwise);
+  const cuda::Conv2dRow& row = cuda::SelectDepthwisePointwise(args.pointwise, chip_);
+  args.pointwise.channel_tiles = cuda::MakeDivisor(row.channel_tiles(args.pointwise));
+  return Launch::Of(row.kernel, row.size(args.pointwise), args);
+}
+
+PixelStep LaunchMaker::FillDepthwise(const Conv2dOp& op, const Chain& chain, size_t own,
+                                     cuda::DepthwiseArgs& args) const {
   const auto weights = static_cast<size_t>(op.spec.depth() * op.spec.out_channels);
   args.image = Place<float>(First(chain).inputs[0]);
   args.filter = constants_.Get<float>(chain.ops[own], kFilter, weights, [&] {
     return std::vector<float>(op.filter.data(), op.filter.data() + weights);
   });
-  const PixelStep bias = MakeBias(chain.ops[own], op.bias, op.activation);
-  args.program = MakeProgram(chain, own + 1, &bias);
+  return MakeBias(chain.ops[own], op.bias, op.activation);
 }
 
 // Rows as images of a pixel.

@@ -1,5 +1,6 @@
 #include "larq_engine/runtime/cuda/window_pairs.h"
 
+#include "larq_engine/kernels/cuda/conv2d_rows.h"
 #include "larq_engine/kernels/cuda/pixel_rows.h"
 
 namespace larq_engine {
@@ -21,6 +22,16 @@ cuda::ImageWindow MakeWindow(const Window2d& window, const std::vector<int>& in)
           .pad_left = static_cast<int32_t>(width.pad_before)};
 }
 
+cuda::DepthwiseArgs MakeDepthwise(const Conv2dOp& op, const std::vector<int>& in) {
+  cuda::DepthwiseArgs args{};
+  args.window = MakeWindow(op.window(), in);
+  args.out_channels = static_cast<int32_t>(op.spec.out_channels);
+  args.multiplier =
+      cuda::MakeDivisor(static_cast<int32_t>(op.spec.out_channels / op.spec.in_channels));
+  return args;
+}
+
+// Nothing can be divided by the sizes of an image without pixels.
 std::optional<cuda::PooledDepthwiseArgs> FindPooledConv(const Program& program,
                                                         const ProgramOp& pool,
                                                         const ProgramOp& conv) {
@@ -29,16 +40,27 @@ std::optional<cuda::PooledDepthwiseArgs> FindPooledConv(const Program& program,
   const bool are_such = pooled != nullptr && !pooled->of_bits &&
                         pooled->activation == Activation::kNone && convolved != nullptr &&
                         convolved->spec.is_depthwise;
-  // Nothing can be divided by the sizes of an image without pixels.
   if (!are_such || program.value(conv.output).bytes == 0) return std::nullopt;
-  const FloatConv2dSpec& spec = convolved->spec;
   cuda::PooledDepthwiseArgs args{};
   args.pool = MakeWindow(pooled->window, program.value(pool.inputs[0]).shape.dims);
-  args.conv.window = MakeWindow(convolved->window(), program.value(pool.output).shape.dims);
-  args.conv.out_channels = static_cast<int32_t>(spec.out_channels);
-  args.conv.multiplier =
-      cuda::MakeDivisor(static_cast<int32_t>(spec.out_channels / spec.in_channels));
+  args.conv = MakeDepthwise(*convolved, program.value(pool.output).shape.dims);
   if (cuda::FindPixelRow(cuda::PooledDepthwiseRows(), args) == nullptr) return std::nullopt;
+  return args;
+}
+
+std::optional<cuda::DepthwisePointwiseArgs> FindDepthwisePointwise(const Program& program,
+                                                                   const ProgramOp& depthwise,
+                                                                   const ProgramOp& pointwise) {
+  const auto* first = std::get_if<Conv2dOp>(depthwise.op.get());
+  const auto* second = std::get_if<Conv2dOp>(pointwise.op.get());
+  const bool are_such = first != nullptr && first->spec.is_depthwise && second != nullptr &&
+                        !second->spec.is_depthwise;
+  if (!are_such || program.value(pointwise.output).bytes == 0) return std::nullopt;
+  cuda::DepthwisePointwiseArgs args{};
+  args.depthwise = MakeDepthwise(*first, program.value(depthwise.inputs[0]).shape.dims);
+  args.pointwise.window = MakeWindow(second->window(), program.value(depthwise.output).shape.dims);
+  args.pointwise.out_channels = static_cast<int32_t>(second->spec.out_channels);
+  if (!cuda::TakesDepthwisePointwise(args.depthwise, args.pointwise)) return std::nullopt;
   return args;
 }
 

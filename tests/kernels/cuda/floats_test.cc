@@ -312,8 +312,12 @@ TEST(Conv2d, TilesFillTheChip) {
   EXPECT_EQ(cuda::SelectConv2d(args, chip).kernel, cuda::KernelId::conv2d_64x64);
   args.out_channels = 16;
   EXPECT_EQ(cuda::SelectConv2d(args, chip).kernel, cuda::KernelId::conv2d_128x32);
+  EXPECT_EQ(cuda::SelectDepthwisePointwise(args, chip).kernel,
+            cuda::KernelId::depthwise_pointwise_64x64);
   args.window.batch = 1;
   EXPECT_EQ(cuda::SelectConv2d(args, chip).kernel, cuda::KernelId::conv2d_32x32);
+  EXPECT_EQ(cuda::SelectDepthwisePointwise(args, chip).kernel,
+            cuda::KernelId::depthwise_pointwise_32x32);
 }
 
 // An output channel comes from channel / multiplier of the image.
@@ -355,6 +359,74 @@ TEST(DepthwiseConv2d, SumsInOrder) {
     args.window = w;
     TestRows(random, cuda::DepthwiseRows(), args, static_cast<size_t>(out_channels),
              SumsOfChannels(w, image, filter, multiplier), Describe(w));
+  }
+}
+
+// Bias and clamp lie between the sums of both.
+TEST(DepthwisePointwise, SumsInOrder) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937 random(static_cast<uint32_t>(TestSeed()));
+  for (int i = 0; i < (kCases + 1) / 2; ++i) {
+    ImageWindow w = SquareWindow(random, 3, 40);
+    if (w.channels % 4 != 0) {
+      w = MakeWindow(w.batch, w.in_height, w.in_width, 4 * w.channels, 3, 3, w.stride_height,
+                     w.stride_width, w.pad_top > 0);
+    }
+    const ImageWindow pixels =
+        MakeWindow(w.batch, w.out_height.value, w.out_width.value, w.channels, 1, 1, 1, 1, true);
+    const int out_channels = Between(random, 1, std::min(kMostInTile, 64));
+    const auto depth = static_cast<size_t>(w.channels);
+    const size_t row = (depth + cuda::kConvStep - 1) / cuda::kConvStep * cuda::kConvStep;
+    const std::vector<float> image = RandomFloats(random, InValues(w));
+    const std::vector<float> taps = RandomFloats(random, 9 * depth);
+    const std::vector<float> weights =
+        RandomFloats(random, depth * static_cast<size_t>(out_channels));
+    const std::vector<float> bias = RandomFloats(random, depth);
+    std::vector<float> between = SumsOfChannels(w, image, taps, 1);
+    for (size_t k = 0; k < between.size(); ++k) {
+      between[k] = std::min(std::max(between[k] + bias[k % depth], -0.5f), 2.0f);
+    }
+    std::vector<float> sums;
+    for (size_t pixel = 0; pixel < OutPixels(w); ++pixel) {
+      for (int n = 0; n < out_channels; ++n) {
+        float sum = 0;
+        for (size_t c = 0; c < depth; ++c) {
+          sum = std::fma(between[pixel * depth + c], weights[n * depth + c], sum);
+        }
+        sums.push_back(sum);
+      }
+    }
+    const GuardedBuffer<float> image_memory(image);
+    const GuardedBuffer<float> taps_memory(taps);
+    const GuardedBuffer<float> bias_memory(bias);
+    const GuardedBuffer<float> weights_memory(PadRows(weights, depth, row));
+    cuda::DepthwisePointwiseArgs args{};
+    args.depthwise.image = image_memory.data();
+    args.depthwise.filter = taps_memory.data();
+    args.depthwise.out_channels = w.channels;
+    args.depthwise.multiplier = cuda::MakeDivisor(1);
+    args.depthwise.window = w;
+    args.depthwise.program.count = 1;
+    args.depthwise.program.steps[0] = {.kind = PixelStep::kAddChannels,
+                                       .min = -0.5f,
+                                       .max = 2.0f,
+                                       .values = bias_memory.data(),
+                                       .out = nullptr};
+    args.pointwise.filter = weights_memory.data();
+    args.pointwise.filter_row = static_cast<int32_t>(row);
+    args.pointwise.out_channels = out_channels;
+    args.pointwise.window = pixels;
+    ASSERT_TRUE(cuda::TakesDepthwisePointwise(args.depthwise, args.pointwise));
+    for (const cuda::Conv2dRow& kernel : cuda::DepthwisePointwiseRows()) {
+      Tail tail(random, OutPixels(w), static_cast<size_t>(out_channels));
+      args.pointwise.channel_tiles = cuda::MakeDivisor(kernel.channel_tiles(args.pointwise));
+      args.pointwise.program = tail.Program();
+      const cuda::LaunchSize size = kernel.size(args.pointwise);
+      const char* name = cuda::RowOf(kernel.kernel).name;
+      Launch(name, &args, size.blocks, RandomOptions(random), size.shared_bytes);
+      tail.Expect(sums,
+                  std::string(name) + ": " + Describe(w) + " to " + std::to_string(out_channels));
+    }
   }
 }
 

@@ -31,7 +31,8 @@ REGISTERS = {
     r"bconv2d_int8_64x64_c\d+": 128,
     r"bconv2d_mma8_64x64_c\d+": 128,
     r"conv2d_\w+": 128,
-    r"pooled_\w+": 128,
+    r"depthwise_pointwise_32x32": 168,
+    r"pooled_\w+|depthwise_pointwise_64x64": 128,
     r".*": 80,
 }
 # What must be there, and of what size. BMMA and IMMA are products; LDSM ldmatrix; LDGSTS an
@@ -50,7 +51,7 @@ FROM_8_0 = ANYWHERE | {
     r"bconv2d_small_int8_c16": (_INT8, r"LDG\.\S*128"),
     r"bconv2d_small_int8_c8": (_INT8, r"LDG\.\S*64"),
     r"bconv2d_small_int8_c4": (_INT8,),
-    r"conv2d_\w+": (r"FFMA", r"LDS\.128", r"LDGSTS\.\S*128"),
+    r"conv2d_\w+|depthwise_pointwise_\w+": (r"FFMA", r"LDS\.128", r"LDGSTS\.\S*128"),
 }
 FROM_8_0_TO_9_0 = FROM_8_0 | {
     r"bconv2d_mma_\w+_c16": (r"BMMA\.168256\.AND\.POPC", r"LDSM\.16\.M88\.4", r"LDGSTS\.\S*128"),
