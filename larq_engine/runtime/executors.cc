@@ -30,7 +30,8 @@ std::shared_ptr<CudaDevice> FindCudaDevice(const EngineOptions& options) {
 std::string DescribeGpu(int ordinal) {
   const std::string start = "cuda:" + std::to_string(ordinal) + ": ";
   try {
-    return start + OpenCudaDevice(ordinal)->Description();
+    const std::shared_ptr<CudaDevice> device = OpenCudaDevice(ordinal);
+    return start + device->Description() + device->Caveat();
   } catch (const OpError& e) {
     return start + "none: " + e.what();
   }

@@ -22,6 +22,13 @@ def test_gpus(driver):
     assert [line.partition(_GPU)[0] for line in lines] == ["cuda:0: ", "cuda:1: "]
 
 
+@pytest.mark.parametrize(("chip", "is_guessed"), [("80", True), ("90", False), ("120", True)])
+def test_chips_that_nobody_measured(chip, is_guessed, driver):
+    (line,) = _about(FAKE_CUDA_COMPUTE_CAPABILITY=chip)
+    guesses = "kernels and devices are chosen by guesses (times were measured on compute "
+    assert line.endswith(f", {guesses}capability 9.0 only)") == is_guessed
+
+
 @pytest.mark.parametrize(
     ("variables", "said"),
     [

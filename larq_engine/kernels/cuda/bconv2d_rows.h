@@ -17,6 +17,10 @@ struct Chip {
   int multiprocessors;
 };
 
+// The compute capability of the chip whose measured times choose kernels and devices. For others
+// they are guesses.
+inline constexpr int kMeasuredChip = 90;
+
 struct Bconv2dRow {
   KernelId kernel;
   // Of chips: the first, and the last that computes it as it is meant.

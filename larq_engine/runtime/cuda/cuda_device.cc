@@ -60,6 +60,12 @@ std::string CudaDevice::Description() const {
          CudaVersionText(driver_.version);
 }
 
+std::string CudaDevice::Caveat() const {
+  if (chip_.compute_capability == cuda::kMeasuredChip) return "";
+  return ", kernels and devices are chosen by guesses (times were measured on compute capability " +
+         Dotted(cuda::kMeasuredChip) + " only)";
+}
+
 void CudaDevice::CheckLoaded(const char* call, CUresult result) const {
   if (result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION ||
       result == CUDA_ERROR_INVALID_IMAGE) {

@@ -53,6 +53,8 @@ class CudaDevice {
   const cuda::Chip& chip() const { return chip_; }
   // Its name and what bounds its speed, and the driver.
   std::string Description() const;
+  // What else a user should know of it, behind the description. Empty if nothing.
+  std::string Caveat() const;
   // Tells whether a launch may begin before the one before it is complete
   // (kernels/cuda/run_kernel.h).
   bool begins_launches_early() const { return begins_launches_early_; }

@@ -67,9 +67,9 @@ std::string CudaExecutor::Refusal(const Program& program, const ProgramOp& op) c
   return "";
 }
 
-// Of an NVIDIA H100, as `make gpu-check` measured it: a small kernel in a graph, binary layer C
-// of docs/gpu.md to bits at batch 256, layer A's bytes at batch 64, and BiRealNet's first
-// convolution.
+// These are rates of an NVIDIA H100 (kMeasuredChip), as `make gpu-check` measured it: a small
+// kernel in a graph, binary layer C of docs/gpu.md to bits at batch 256, layer A's bytes at batch
+// 64, and BiRealNet's first convolution.
 double CudaExecutor::Seconds(const Program& program, const ProgramOp& op, int) const {
   constexpr double kLaunch = 4e-6;
   constexpr double kMacsPerSecond = 1.3e15;
