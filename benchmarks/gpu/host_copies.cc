@@ -122,13 +122,11 @@ int Main(const Settings& settings) {
       }
     }
   }
-  const auto rate = [&](double seconds) {
-    return static_cast<double>(data.size()) / seconds * 1e-9;
-  };
+  const auto rate = [&](double seconds) { return static_cast<double>(data.size()) / seconds; };
   for (size_t i = 0; i < best.size(); ++i) {
     std::printf(
-        "{\"bytes\": %zu, \"threads\": %d, \"gb_per_s\": {\"in\": %.1f, \"out\": %.1f, "
-        "\"staging\": %.1f}}\n",
+        "{\"bytes\": %zu, \"threads\": %d, \"in_bytes_per_s\": %.4g, \"out_bytes_per_s\": %.4g, "
+        "\"staging_bytes_per_s\": %.4g}\n",
         data.size(), settings.threads[i], rate(best[i].in), rate(best[i].out),
         rate(best[i].staging));
   }

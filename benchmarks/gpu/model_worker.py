@@ -1,10 +1,11 @@
-"""Runs one model for whole_models.py, with the engine that the environment names.
+"""Runs models for whole_models.py, with the engine that the environment names.
 
-    python -P model_worker.py MODEL.tflite SAMPLES
+    python -P model_worker.py
 
-Reads an order a line, writes its answer as a line of JSON. An order is the place of the images, of
-which the first line of all tells those that there are, or what else is asked. It imports nothing of
-this repository but the engine, which may be of another commit.
+Reads an order a line, writes its answer as a line of JSON. `open`, with a file and a number of
+samples behind tabs, opens a model and tells the places that it takes images from; the name of a
+place takes the time of runs with images there; `check` compares results. It imports nothing of this
+repository but the engine, which may be of another commit.
 """
 
 import hashlib
@@ -42,6 +43,15 @@ def _places(images: np.ndarray[Any, Any]) -> dict[str, Any]:
         places["pinned"] = torch.from_numpy(images).pin_memory().numpy()
         places["gpu"] = torch.from_numpy(images).cuda()
     return places
+
+
+def _is_read(model: larq_engine.Interpreter, images: Any) -> bool:
+    """Whether it takes images from there: what the CPU reads as well cannot lie on the GPU."""
+    try:
+        model.predict(images)
+    except ValueError:
+        return False
+    return True
 
 
 def _time(model: larq_engine.Interpreter, images: Any) -> dict[str, Any]:
@@ -86,17 +96,22 @@ def _check(path: Path, model: larq_engine.Interpreter, places: dict[str, Any]) -
 
 
 def main() -> None:
-    path, samples = Path(sys.argv[1]), int(sys.argv[2])
-    with larq_engine.Interpreter(path, device="cuda") as model:
-        images = _images((samples, *model.input_shapes[0][1:]), model.input_types[0])
-        model.resize([images.shape])
-        places = _places(images)
-        print(json.dumps({"places": list(places)}), flush=True)
-        for order in map(str.strip, sys.stdin):
-            answer = (
-                _check(path, model, places) if order == "check" else _time(model, places[order])
-            )
-            print(json.dumps(answer), flush=True)
+    model: larq_engine.Interpreter | None = None
+    for order, *arguments in (line.rstrip("\n").split("\t") for line in sys.stdin):
+        if order == "open":
+            if model is not None:
+                model.close()
+            path, samples = Path(arguments[0]), int(arguments[1])
+            model = larq_engine.Interpreter(path, device="cuda")
+            images = _images((samples, *model.input_shapes[0][1:]), model.input_types[0])
+            model.resize([images.shape])
+            places = {name: data for name, data in _places(images).items() if _is_read(model, data)}
+            answer = {"places": list(places)}
+        elif order == "check":
+            answer = _check(path, model, places)
+        else:
+            answer = _time(model, places[order])
+        print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":

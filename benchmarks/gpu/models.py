@@ -1,7 +1,7 @@
 """Makes the models that `make gpu-check` runs: `python -m benchmarks.gpu.models FOLDER`.
 
-QuickNet and BiRealNet of larq_zoo, and the network that HEP-BNN's paper measures on CIFAR-10
-images, all with made-up weights.
+QuickNet and BiRealNet of larq_zoo, QuickNet for images of bytes, and the network that HEP-BNN's
+paper measures on CIFAR-10 images, all with made-up weights.
 """
 
 import sys
@@ -14,6 +14,12 @@ from benchmarks import zoo_models
 tf = zoo_models.tf
 
 _ZOO = ("QuickNet", "BiRealNet")
+
+
+def of_bytes(model: Any) -> Any:
+    """The model for images of uint8, which a GPU makes floats of."""
+    images = tf.keras.Input(model.input_shape[1:], dtype="uint8")
+    return tf.keras.Model(images, model(tf.cast(images, "float32")))
 
 
 def hep_cifar() -> Any:
@@ -51,7 +57,8 @@ def hep_cifar() -> Any:
 def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    made = {name: zoo_models.build(name) for name in _ZOO} | {"HepCifar": hep_cifar()}
+    made = {name: zoo_models.build(name) for name in _ZOO}
+    made |= {"QuickNetUint8": of_bytes(made["QuickNet"]), "HepCifar": hep_cifar()}
     for name, model in made.items():
         print(f"{name}.tflite", flush=True)
         (folder / f"{name}.tflite").write_bytes(larq_engine.convert_keras_model(model))

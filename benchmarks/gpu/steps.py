@@ -78,6 +78,11 @@ def copies(bench: Bench) -> Iterator[Record]:
     return bench.lines(bench.bundle / "copies")
 
 
+def engine_copies(bench: Bench) -> Iterator[Record]:
+    """The engine's own copies of 256 images, by one thread of the host and by several."""
+    return bench.lines(bench.bundle / "host_copies", "--threads=1,2,4,8,16")
+
+
 def rows(bench: Bench) -> Iterator[Record]:
     """Every row of the table on random layers, against the reference."""
     return bench.lines(bench.bundle / "rows_check", "--layers=100")
@@ -170,6 +175,7 @@ STEPS = (
     Step(rows, 60),
     Step(models, 120),
     Step(copies, 60),
+    Step(engine_copies, 40),
     Step(profile, 120),
     Step(layers, 60),
     Step(layers_of_all_rows, 60),

@@ -20,29 +20,26 @@ from benchmarks.gpu.bench import Record
 from benchmarks.gpu.libraries import Library, libraries_of
 
 # What is asked first is what most depends on.
-BATCHES = {"QuickNet": (1, 64, 256), "HepCifar": (1, 128, 256)}
+BATCHES = {"QuickNet": (1, 64, 256), "QuickNetUint8": (1, 64, 256), "HepCifar": (1, 128, 256)}
 _OTHER_BATCHES = (1, 64)
 _ROUNDS = 4
 
 
-class _Worker:
-    """A process that has a model open."""
+class Worker:
+    """A process with one of the engines."""
 
-    def __init__(self, library: Library, model: Path, samples: int) -> None:
+    def __init__(self, library: Library) -> None:
         self.name = library.name
         self._process = subprocess.Popen(
-            [
-                *[sys.executable, "-P", str(Path(__file__).with_name("model_worker.py"))],
-                *[str(model), str(samples)],
-            ],
+            [sys.executable, "-P", str(Path(__file__).with_name("model_worker.py"))],
             env=library.environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
-        self.places: list[str] = self._answer()["places"]
+        self.places: list[str] = []
 
-    def __enter__(self) -> "_Worker":
+    def __enter__(self) -> "Worker":
         return self
 
     def __exit__(
@@ -53,15 +50,19 @@ class _Worker:
     ) -> None:
         self._process.communicate()
 
+    def open(self, model: Path, samples: int) -> None:
+        """Opens a model, in the place of another."""
+        self.places = self.ask(f"open\t{model}\t{samples}")["places"]
+
     def ask(self, order: str) -> Record:
         """Sends an order, waits for the answer."""
         assert self._process.stdin is not None
-        self._process.stdin.write(f"{order}\n")
-        self._process.stdin.flush()
-        return self._answer()
-
-    def _answer(self) -> Record:
         assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(f"{order}\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass  # it has ended, of which its output tells
         for line in self._process.stdout:  # host runtimes print, too
             if line.startswith("{"):
                 answer: Record = json.loads(line)
@@ -69,23 +70,23 @@ class _Worker:
         raise RuntimeError(f"the {self.name} engine ended with status {self._process.wait()}")
 
 
-def measure(libraries: Sequence[Library], model: Path, samples: int) -> list[Record]:
+def measure(workers: Sequence[Worker], model: Path, samples: int) -> list[Record]:
     """A record for each engine."""
-    with ExitStack() as stack:
-        workers = [stack.enter_context(_Worker(library, model, samples)) for library in libraries]
-        checks = [worker.ask("check") for worker in workers]
-        places = workers[0].places
-        seconds: dict[tuple[str, str], list[float]] = {}
-        for turn in range(_ROUNDS):
-            for place in places:
-                # Another one comes first in each round.
-                for worker in workers[:: -1 if turn % 2 else 1]:
+    for worker in workers:
+        worker.open(model, samples)
+    checks = [worker.ask("check") for worker in workers]
+    seconds: dict[tuple[str, str], list[float]] = {}
+    for turn in range(_ROUNDS):
+        for place in workers[0].places:
+            # Another one comes first in each round.
+            for worker in workers[:: -1 if turn % 2 else 1]:
+                if place in worker.places:
                     taken = seconds.setdefault((worker.name, place), [])
                     taken.append(worker.ask(place)["median_s"])
     records = []
     digests = {check.pop("sha256") for check in checks}
     for worker, check in zip(workers, checks, strict=True):
-        times = {place: statistics.median(seconds[worker.name, place]) for place in places}
+        times = {place: statistics.median(seconds[worker.name, place]) for place in worker.places}
         records.append(
             {
                 "model": model.stem,
@@ -102,12 +103,16 @@ def measure(libraries: Sequence[Library], model: Path, samples: int) -> list[Rec
 
 def main() -> None:
     bundle = Path(sys.argv[1])
-    libraries = libraries_of(bundle)
-    models = sorted((bundle / "models").glob("*.tflite"), key=lambda path: path.stem not in BATCHES)
-    for model in models:
-        for samples in BATCHES.get(model.stem, _OTHER_BATCHES):
-            for record in measure(libraries, model, samples):
-                print(json.dumps(record), flush=True)
+    order = {name: number for number, name in enumerate(BATCHES)}
+    models = sorted(
+        (bundle / "models").glob("*.tflite"), key=lambda path: order.get(path.stem, len(order))
+    )
+    with ExitStack() as stack:
+        workers = [stack.enter_context(Worker(library)) for library in libraries_of(bundle)]
+        for model in models:
+            for samples in BATCHES.get(model.stem, _OTHER_BATCHES):
+                for record in measure(workers, model, samples):
+                    print(json.dumps(record), flush=True)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -27,8 +28,21 @@ def bundle(tmp_path):
     return tmp_path
 
 
-def test_whole_models_with_both_engines(bundle):
-    first, second = whole_models.measure(libraries.libraries_of(bundle), _MODEL, 3)
+@pytest.fixture
+def measure(bundle):
+    """Called with a number of samples: measures the model with the engines that the bundle has."""
+    with ExitStack() as stack:
+
+        def of_engines(samples):
+            found = libraries.libraries_of(bundle)
+            workers = [stack.enter_context(whole_models.Worker(library)) for library in found]
+            return whole_models.measure(workers, _MODEL, samples)
+
+        yield of_engines
+
+
+def test_whole_models_with_both_engines(measure):
+    first, second = measure(3)
     assert (first["engine"], second["engine"]) == ("present", "baseline")
     for record in (first, second):
         assert record["model"] == _MODEL.stem
@@ -40,19 +54,19 @@ def test_whole_models_with_both_engines(bundle):
         assert record["engines_agree"]
 
 
-def test_the_present_engine_alone(bundle):
+def test_the_present_engine_alone(bundle, measure):
     (bundle / "baseline" / "larq_engine").unlink()
     (bundle / "baseline" / _LIBRARY.name).unlink()
     (bundle / "baseline").rmdir()
-    (record,) = whole_models.measure(libraries.libraries_of(bundle), _MODEL, 2)
+    (record,) = measure(2)
     assert record["engine"] == "present"
     assert "engines_agree" not in record
 
 
-def test_an_engine_that_cannot_be_opened(bundle):
+def test_an_engine_that_cannot_be_opened(bundle, measure):
     (bundle / "baseline" / _LIBRARY.name).unlink()
     with pytest.raises(RuntimeError, match="the baseline engine ended with status 1"):
-        whole_models.measure(libraries.libraries_of(bundle), _MODEL, 2)
+        measure(2)
 
 
 def test_the_engines_own_profile(bundle, monkeypatch):
