@@ -63,6 +63,11 @@ def _itself(net: Net, op: str, x: Value, activation: str) -> Value:
     return net.binary(op, y, y, activation)
 
 
+def _itself_in_words(net: Net, op: str, x: Value, activation: str) -> Value:
+    y = net.conv(x, 64)
+    return net.binary(op, y, y, activation)
+
+
 def _gate_of_channels(net: Net, op: str, x: Value, activation: str) -> Value:
     gate = net.input(random_images(net.rng, len(x.array), 1, 1, 35))
     return net.binary(op, net.conv(x, 35), gate, activation)
@@ -84,6 +89,7 @@ def _gate_of_pixels(net: Net, op: str, x: Value, activation: str) -> Value:
         _scalar,
         _single_value,
         _itself,
+        _itself_in_words,
         _gate_of_channels,
         _gate_of_pixels,
     ],

@@ -55,6 +55,11 @@ std::optional<SumProgram> MakeSumProgram(const PixelProgram& program) {
     Put(step, static_cast<Place>(place), result);
     ++place;
   }
+  // The residual is loaded before anything is stored, so it must not be what the launch stores: y +
+  // y is such a sum.
+  if (result.residual.values != nullptr && result.residual.values == result.sum_out) {
+    return std::nullopt;
+  }
   return result;
 }
 

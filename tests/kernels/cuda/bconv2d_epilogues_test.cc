@@ -82,6 +82,16 @@ TEST(Bconv2dEpilogues, StepsGoToTheirPlaces) {
   EXPECT_EQ(one->out, nullptr);
 }
 
+TEST(Bconv2dEpilogues, AResidualThatTheLaunchStoresIsNoSum) {
+  float y = 0;
+  PixelStep store = StepOf(PixelStep::kStore);
+  store.out = &y;
+  PixelStep add = StepOf(PixelStep::kAddTensor);
+  EXPECT_TRUE(MakeSumProgram(ProgramOf({store, add})).has_value());
+  add.values = &y;
+  EXPECT_FALSE(MakeSumProgram(ProgramOf({store, add})).has_value());
+}
+
 TEST(Bconv2dEpilogues, WhatHasNoPlaceIsNoSum) {
   for (const PixelProgram& program :
        {ProgramOf({StepOf(PixelStep::kPrelu)}), ProgramOf({StepOf(PixelStep::kMultiplyTensor)}),
