@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -93,10 +94,19 @@ TEST_F(CudaMemoryTest, PinnedDataAreReadWhereTheyAre) {
   EXPECT_EQ(fake_cuda_pageable_copies(), 0u);
 }
 
-// Of the process.
-int Threads() {
+int ListedThreads() {
   const std::filesystem::directory_iterator tasks("/proc/self/task");
   return static_cast<int>(std::distance(begin(tasks), end(tasks)));
+}
+
+// How many the process has. The system lists one that was joined for a moment longer.
+int Threads() {
+  for (int threads = ListedThreads();;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const int now = ListedThreads();
+    if (now == threads) return now;
+    threads = now;
+  }
 }
 
 TEST_F(CudaMemoryTest, SeveralThreadsCopyWhatIsLarge) {

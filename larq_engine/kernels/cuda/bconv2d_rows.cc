@@ -46,8 +46,9 @@ LaunchSize PopcSize(const Bconv2dArgs& a, const Chip&) {
 }
 
 // Times are fits to what `make gpu-check` measured on an H100: layers A to D of docs/gpu.md at
-// batches 1 and 64, and products of 1,024 to 16,384. Nine of ten layers are within a quarter of
-// these; for other chips, outputs and pads they are guesses.
+// batches 1 and 64, and products of 1,024 to 16,384. Nine of ten layers were within a quarter of
+// these on 2026-11-26, and no GPU has run the epilogues and loads that kernels have got since then.
+// For other chips, outputs and pads they are guesses.
 constexpr double kNanosecond = 1e-9;
 constexpr double kMicrosecond = 1e-6;
 

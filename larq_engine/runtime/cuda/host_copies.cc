@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <stdexcept>
 
 namespace larq_engine {
 namespace {
@@ -16,20 +17,24 @@ constexpr size_t kLarge = 4 * kUnit;
 
 }  // namespace
 
-bool HostCopies::IsForSeveral(size_t bytes) const { return thread_count_ > 1 && bytes >= kLarge; }
-
-ThreadPool& HostCopies::Threads() {
+ThreadPool* HostCopies::ThreadsFor(size_t bytes) {
+  if (thread_count_ == 1 || bytes < kLarge) return nullptr;
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (threads_ == nullptr) threads_ = std::make_unique<ThreadPool>(thread_count_);
-  return *threads_;
+  if (threads_ == nullptr && !is_refused_) {
+    try {
+      threads_ = std::make_unique<ThreadPool>(thread_count_);
+    } catch (const std::runtime_error&) {
+      is_refused_ = true;
+    }
+  }
+  return threads_.get();
 }
 
-void HostCopies::Reserve(size_t bytes) {
-  if (IsForSeveral(bytes)) Threads();
-}
+void HostCopies::Reserve(size_t bytes) { ThreadsFor(bytes); }
 
 void HostCopies::Copy(const std::byte* from, size_t bytes, std::byte* to) {
-  if (!IsForSeveral(bytes)) {
+  ThreadPool* const threads = ThreadsFor(bytes);
+  if (threads == nullptr) {
     std::memcpy(to, from, bytes);
     return;
   }
@@ -38,7 +43,7 @@ void HostCopies::Copy(const std::byte* from, size_t bytes, std::byte* to) {
     const size_t end = std::min(bytes, static_cast<size_t>(last) * kUnit);
     std::memcpy(to + begin, from + begin, end - begin);
   };
-  Threads().Run(
+  threads->Run(
       static_cast<int64_t>((bytes - 1) / kUnit + 1),
       [](void* context, int64_t first, int64_t last, int) {
         (*static_cast<decltype(copy)*>(context))(first, last);

@@ -16,19 +16,20 @@ class HostCopies {
   // `threads` counts the caller. They are started when a large copy is made or reserved.
   explicit HostCopies(int threads) : thread_count_(threads) {}
 
-  // Copies of as many bytes start no threads from now on. Throws std::runtime_error if the system
-  // refuses them.
+  // Copies of as many bytes start no threads from now on.
   void Reserve(size_t bytes);
-  // May be called by several threads: they take turns. Throws as Reserve does.
+  // May be called by several threads: they take turns.
   void Copy(const std::byte* from, size_t bytes, std::byte* to);
 
  private:
-  bool IsForSeveral(size_t bytes) const;
-  ThreadPool& Threads();
+  // Null where a copy of as many bytes is the caller's alone, or the system refused to start
+  // threads: they only save time.
+  ThreadPool* ThreadsFor(size_t bytes);
 
   int thread_count_;
   std::mutex mutex_;  // guards what follows
   std::unique_ptr<ThreadPool> threads_;
+  bool is_refused_ = false;
 };
 
 }  // namespace larq_engine
