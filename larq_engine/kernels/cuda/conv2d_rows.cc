@@ -42,14 +42,17 @@ const Conv2dRow& SelectConv2d(const Conv2dArgs& args, const Chip& chip) {
 
 const Conv2dRow& SelectDepthwisePointwise(const Conv2dArgs& pointwise, const Chip& chip) {
   const Conv2dRow& large = kDepthwisePointwise[0];
-  return large.size(pointwise).blocks >= chip.multiprocessors ? large : kDepthwisePointwise[1];
+  const Conv2dRow& small = kDepthwisePointwise[1];
+  const bool fills = large.size(pointwise).blocks >= chip.multiprocessors;
+  return fills || pointwise.out_channels > small.channels ? large : small;
 }
 
 bool TakesDepthwisePointwise(const DepthwiseArgs& depthwise, const Conv2dArgs& pointwise) {
   const ImageWindow& w = pointwise.window;
   return HasFilter(depthwise.window, 3) && depthwise.multiplier.value == 1 &&
          depthwise.out_channels % 4 == 0 && HasFilter(w, 1) && w.stride_height == 1 &&
-         w.stride_width == 1 && pointwise.out_channels <= kDepthwisePointwise[0].channels;
+         w.stride_width == 1 && w.pad_top == 0 && w.pad_left == 0 &&
+         pointwise.out_channels <= kDepthwisePointwise[0].channels;
 }
 
 }  // namespace larq_engine::cuda

@@ -318,6 +318,10 @@ TEST(Conv2d, TilesFillTheChip) {
   EXPECT_EQ(cuda::SelectConv2d(args, chip).kernel, cuda::KernelId::conv2d_32x32);
   EXPECT_EQ(cuda::SelectDepthwisePointwise(args, chip).kernel,
             cuda::KernelId::depthwise_pointwise_32x32);
+  // Two small tiles would compute the depthwise convolution twice.
+  args.out_channels = 64;
+  EXPECT_EQ(cuda::SelectDepthwisePointwise(args, chip).kernel,
+            cuda::KernelId::depthwise_pointwise_64x64);
 }
 
 // An output channel comes from channel / multiplier of the image.
