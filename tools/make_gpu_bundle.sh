@@ -37,7 +37,12 @@ if [[ -n $baseline ]]; then
   mkdir -p "$into" "$source"
   git archive "$commit" | tar -x -C "$source"
   if [[ -e .cuda ]]; then ln -s "$(realpath .cuda)" "$source/.cuda"; fi
-  (cd "$source" && build_into "$into" "${libraries[@]}" && tools/run_bazel.sh shutdown)
+  # No `&&` between these: bash would go on behind a build that failed.
+  (
+    cd "$source"
+    build_into "$into" "${libraries[@]}"
+    tools/run_bazel.sh shutdown
+  )
   git archive "$commit" larq_engine ':!larq_engine/kernels' ':!larq_engine/runtime' | tar -x -C "$into"
   git describe --always --abbrev=12 "$commit" >"$into/commit"
 fi
