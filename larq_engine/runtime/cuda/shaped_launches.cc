@@ -36,7 +36,7 @@ ShapedLaunches::ShapedLaunches(CudaExecutor& executor, const Program& program,
 
 ShapedLaunches::~ShapedLaunches() {
   executor_.memory()->Wait();
-  DropGraphs();
+  executor_.queue().device().Releasing([&] { DropGraphs(); });
 }
 
 void ShapedLaunches::PlaceValues(const std::vector<bool>& is_shared) {
@@ -86,10 +86,8 @@ void ShapedLaunches::NamingAll(const Work& work) const {
 }
 
 void ShapedLaunches::DropGraphs() {
-  executor_.queue().device().Releasing([&] {
-    graph_.reset();
-    for (PlannedChain& planned : chains_) planned.timed.reset();
-  });
+  graph_.reset();
+  for (PlannedChain& planned : chains_) planned.timed.reset();
 }
 
 void ShapedLaunches::Record(CUstream stream) const {

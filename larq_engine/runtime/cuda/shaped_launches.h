@@ -47,6 +47,7 @@ class ShapedLaunches {
   void MakeLaunches(std::span<std::byte* const> places);
   // All launches to a stream.
   void Record(CUstream stream) const;
+  // Needs a current context.
   void DropGraphs();
   void RunTimed(void* host_profiler);
   template <typename Work>

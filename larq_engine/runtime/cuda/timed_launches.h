@@ -17,7 +17,7 @@ namespace larq_engine {
 // takes.
 class TimedLaunches {
  public:
-  // All calls but the destructor need a current context.
+  // All calls need a current context, the destructor too.
   TimedLaunches(const CudaQueue& queue, std::span<const Launch> launches);
 
   // Runs them and waits for them. The nanoseconds that they took.

@@ -168,8 +168,8 @@ NodeWish WishFor(const NodePlace& place) {
   return place.IsHere() ? NodeWish::kTakeHere : NodeWish::kTake;
 }
 
-// The CPU takes such a node for its own sake, where it is faster than the host. A GPU takes the
-// form on floats like any other operator between its own, and the host keeps int8.
+// The CPU takes such a node for its own sake, where it is faster than the host. A GPU takes dense
+// layers like any other operator between its own, and the host keeps int8 convolutions.
 NodeWish WishForForm(const TfLiteContext& context, const Engine& engine, const HostNode& node) {
   const auto executors = engine.executors();
   if (!engine.fuse()) return NodeWish::kLeave;
