@@ -46,7 +46,7 @@ case ${1:-} in
     step "ruff" "$BIN/ruff" check .
     step "ruff format" "$BIN/ruff" format --check .
     step "mypy" "$BIN/mypy"
-    step "layering" "$BIN/pytest" -q tests/layering
+    step "layering and lines of documents" "$BIN/pytest" -q tests/layering tests/docs/test_lines.py
     if ((${#failed[@]})); then
       echo "lint: failed: ${failed[*]}; \`make format\` corrects formatting" >&2
       exit 1
