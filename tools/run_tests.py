@@ -231,7 +231,7 @@ STAGES = (
                 "//larq_engine/kernels/cuda:liblarq_engine_cuda.so",
             ],
             [*PYTEST, COMPILED_KERNELS],
-            [*BAZEL, "build", *BAZEL_FLAGS, "--config=hep", *HEP_LIBRARIES],
+            [BAZEL, "build", *BAZEL_FLAGS, "--config=hep", *HEP_LIBRARIES],
         ),
         (
             *(

@@ -14,6 +14,18 @@ def _changed(*paths: str, prose: tuple[str, ...] = ()) -> set[str]:
     return {stage.name for stage in run_tests.changed_stages(list(paths), list(prose))}
 
 
+def test_commands_begin_with_programs():
+    """A command in a list of commands is easily taken apart into its letters."""
+    programs = {command[0] for stage in run_tests.STAGES for command in stage.commands}
+    missing = {
+        name for name in programs if name.partition("/")[0] not in (".venv", "make", "tools")
+    }
+    assert missing == set()
+    assert {name for name in programs if name.startswith("tools/")} <= {
+        f"tools/{file.name}" for file in (run_tests.ROOT / "tools").glob("*.sh")
+    }
+
+
 def test_documents_concern_lint_and_what_reads_and_runs_them():
     assert _changed("docs/converter.md") == {"lint", "python", "tensorflow", "torch"}
     assert "ray" in _changed("docs/scale_out.md")
