@@ -1,4 +1,4 @@
-"""Where a GPU is measured, and until when: programs of a bundle, and what they print."""
+"""A bench runs the programs of a bundle until its time is over, and reads what they print."""
 
 import json
 import os
@@ -100,7 +100,7 @@ class Bench:
 
 
 def _json_lines(text: str) -> list[Record]:
-    """Those that are whole: the last one of a program that was stopped may not be."""
+    """Returns the lines that are whole: the last one of a program that was stopped may not be."""
     return [
         json.loads(line)
         for line in text.splitlines(keepends=True)

@@ -49,7 +49,7 @@ class Loaded {
     CHECK(cudaMalloc(&taken_, sizeof(Taken) * blocks_));
   }
 
-  // Of each multiprocessor.
+  // Returns what each multiprocessor took.
   std::vector<Taken> Run(int rounds) const {
     if (is_hopper_) {
       Load<true><<<blocks_, kThreads, WgmmaSharedBytes(kN)>>>(rounds, out_, taken_);

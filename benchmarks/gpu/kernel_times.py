@@ -24,7 +24,7 @@ _NCU = (
     f"--csv --metrics {_METRIC}"
 ).split()
 
-# Of a run; what has none of them was not profiled.
+# A run has a record for each launch, and none if it was not profiled.
 Launches = list[Record]
 
 
@@ -66,7 +66,7 @@ def parse_ncu(text: str) -> Launches:
 
 
 def _seconds(value: str, unit: str) -> float:
-    """Of a number with commas between thousands."""
+    """Reads a number that has commas between thousands."""
     if unit not in ("ns", "nsecond"):
         raise ProfilerError(f"expected times in ns, got {unit}")
     return float(value.replace(",", "")) * 1e-9

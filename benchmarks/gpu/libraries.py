@@ -25,7 +25,7 @@ class Library:
     site: Path
 
     def environment(self) -> Mapping[str, str]:
-        """Of a process that runs models with it."""
+        """Returns the variables of a process that runs models with it."""
         return {
             **os.environ,
             "LARQ_ENGINE_LIBRARY": str(self.folder / "liblarq_engine.so"),

@@ -28,7 +28,7 @@ __device__ inline void MultiplyByMma(int rounds, int* out) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-// Of a warpgroup, which multiplies the same two matrices again and again, 1024 bits deep.
+// A warpgroup multiplies the same two matrices again and again, 1024 bits deep.
 template <int kN>
 constexpr double kWgmmaPairs = double{64} * kN * 1024;
 

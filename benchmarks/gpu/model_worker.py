@@ -46,7 +46,7 @@ def _places(images: np.ndarray[Any, Any]) -> dict[str, Any]:
 
 
 def _is_read(model: larq_engine.Interpreter, images: Any) -> bool:
-    """Whether it takes images from there: what the CPU reads as well cannot lie on the GPU."""
+    """Tells whether it takes images from there: the CPU cannot read what lies on the GPU."""
     try:
         model.predict(images)
     except ValueError:

@@ -15,7 +15,10 @@ from benchmarks.gpu.bench import ROOT
 _LIBRARY = Path(os.environ["LARQ_ENGINE_LIBRARY"])
 _MODEL = ROOT / "tests" / "interop" / "data" / "residual_relu_bn_add.float.tflite"
 
-pytestmark = pytest.mark.skipif(sys.version_info < (3, 11), reason="Python has no option -P")
+pytestmark = pytest.mark.skipif(
+    sys.version_info < (3, 11),
+    reason="the benchmarks run with Python's option -P, which is new in 3.11",
+)
 
 
 @pytest.fixture

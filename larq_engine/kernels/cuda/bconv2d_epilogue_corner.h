@@ -6,7 +6,7 @@
 
 namespace larq_engine::cuda {
 
-// Where the lanes of a warp exchange values, so that a lane has a channel and a warp writes a whole
+// The lanes of a warp exchange values here, so that a lane has a channel and a warp writes a whole
 // row of 32. 8-byte writes of 4 rows at once go to different banks.
 struct Corner {
   int32_t values[16][40];
