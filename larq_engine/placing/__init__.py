@@ -1,4 +1,4 @@
-"""From a profile to a placement: which device computes which operator, decided exactly.
+"""Turns a profile into a placement: decides exactly which device computes which operator.
 
-Pure: it measures nothing and runs nothing.
+This package measures nothing and runs nothing.
 """

@@ -1,4 +1,4 @@
-"""`larq_engine.place`: a model and its profile become a placed model."""
+"""Turns a model and its profile into a placed model: `larq_engine.place`."""
 
 import hashlib
 import os
@@ -35,7 +35,7 @@ class PlacedModel(bytes):
         return PlacedModel, (bytes(self), self.placement)
 
     def verified(self, found: Verified) -> "PlacedModel":
-        """The same model, which says what it was measured to gain."""
+        """Returns the same model with what it was measured to gain."""
         from larq_engine.converter import schema
         from larq_engine.placing import placed_file
 
@@ -83,7 +83,7 @@ def place(
     Raises:
         ValueError: The profile is of another model, or lacks what is asked for.
     """
-    # What reads model files needs packages that profiles do without.
+    # Reading model files needs packages that profiles do without.
     from larq_engine.converter import schema
     from larq_engine.placing import placed_file
 
@@ -91,7 +91,7 @@ def place(
     known = as_profile(profile)
     parsed = schema.read(content)
     sha256 = placed_file.identity_of(content, parsed)
-    # What was profiled may have been placed before.
+    # The profiled file may have been a placed one.
     if known.model.sha256 not in (sha256, hashlib.sha256(content).hexdigest()):
         raise ValueError(
             f"profile of '{known.model.name}': expected the profile of this model, whose sha256 is "

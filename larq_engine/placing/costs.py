@@ -1,8 +1,8 @@
-"""From a profile to numbers: what each operator takes where, and what moving takes.
+"""Turns a profile into numbers: the cost of each operator on each device, and of moving values.
 
-Of the kernels of a device the one that is best alone counts: of least time, or where energy is to
-be least, of least energy. A device that was profiled with one number of threads alone, such as a
-GPU, takes the same with any.
+A device's best kernel counts: the one of least time or, where energy is to be least, of least
+energy. A device that was profiled with one number of threads only, such as a GPU, costs the same
+with any number.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,14 +17,14 @@ from larq_engine.placing.profile_file import HOST_MEMORY, Device, Link, Measurem
 
 @dataclass(frozen=True)
 class Routes:
-    """What moving takes between memories; [from, to] each. What is not known is infinite."""
+    """Costs of moving values between memories, indexed [from, to]. An unknown cost is infinite."""
 
     seconds: Array
     seconds_per_byte: Array
     joules_per_byte: Array
 
     def seconds_of(self, size: float, source: int, target: int) -> float:
-        """Of moving one value."""
+        """Returns the seconds that moving one value of `size` bytes takes."""
         if source == target:
             return 0.0
         per_byte = float(self.seconds_per_byte[source, target])
@@ -33,7 +33,7 @@ class Routes:
 
 @dataclass(frozen=True)
 class Costs:
-    """Of one batch and number of threads."""
+    """Costs of one batch and one number of threads."""
 
     batch: int
     threads: int
@@ -46,7 +46,7 @@ class Costs:
 
 
 def choose_devices(profile: Profile, names: Sequence[str] | None) -> tuple[Device, ...]:
-    """The devices of these names, in the profile's order; all without names.
+    """Returns the devices of these names in the profile's order, or all devices without names.
 
     Raises:
         ValueError: The profile has no such device.
@@ -62,7 +62,7 @@ def choose_devices(profile: Profile, names: Sequence[str] | None) -> tuple[Devic
 
 
 class _Run(NamedTuple):
-    """Operators that a device fuses, and what it gains."""
+    """Operators that a device fuses, and what fusing them saves."""
 
     ops: tuple[int, ...]
     seconds: float
@@ -77,15 +77,15 @@ def costs_of(
     least_energy: bool = False,
     needs_joules: bool = False,
 ) -> Costs:
-    """The costs of a batch with a number of threads.
+    """Returns the costs of a batch with a number of threads.
 
     Args:
         profile: What was measured.
-        batch: One of the profile's.
-        threads: One of the profile's numbers.
-        devices: Those that may be used.
+        batch: One of the profile's batches.
+        threads: One of the profile's numbers of threads.
+        devices: The devices that may be used.
         least_energy: Whether the best kernel is that of least energy, not of least time.
-        needs_joules: Whether kernels count alone whose joules are known.
+        needs_joules: Whether only kernels whose joules are known count.
     """
     memories = tuple(dict.fromkeys([HOST_MEMORY, *(device.memory for device in devices)]))
     count = len(profile.ops)
@@ -113,7 +113,7 @@ def costs_of(
                 parts = [part for part in alone if part is not None]
                 seconds = sum(part.seconds.median for part in parts) - entry.seconds.median
                 joules = sum(map(joules_of, parts)) - joules_of(entry)
-                # What is not known, and what fusing costs, is no gain.
+                # An unknown saving counts as none, and so does a run that fusing made slower.
                 joules = max(0.0, joules) if np.isfinite(joules) else 0.0
                 gained.append(_Run(tuple(sorted(entry.ops)), max(0.0, seconds), joules))
         for run in _nested(gained, least_energy):
@@ -154,7 +154,7 @@ def costs_of(
 
 
 def measured_at(profile: Profile, device: Device, batch: int, threads: int) -> list[Measurement]:
-    """What was measured on a device with this batch, and with these threads if it has several."""
+    """Returns a device's measurements with this batch, and with these threads if it has several."""
     entries = [entry for entry in profile.measurements if entry.device == device.name]
     numbers = {entry.threads for entry in entries}
     own = numbers.pop() if len(numbers) == 1 else threads
@@ -174,9 +174,9 @@ def _values(profile: Profile) -> tuple[ProblemValue, ...]:
 
 
 def _nested(gained: Iterable[_Run], by_joules: bool) -> list[_Run]:
-    """What each run gains beyond the runs inside of it.
+    """Returns what each run saves beyond the runs inside of it.
 
-    Of runs that overlap and are not one inside of the other, that of the larger gain counts.
+    Where two runs overlap and neither is inside of the other, the one that saves more counts.
     """
     kept: list[_Run] = []
     for run in sorted(gained, key=lambda run: (-(run.joules if by_joules else run.seconds), run)):
@@ -196,7 +196,7 @@ def _nested(gained: Iterable[_Run], by_joules: bool) -> list[_Run]:
 
 
 def _routes(links: Sequence[Link], memories: Sequence[str]) -> Routes:
-    """Over a link, or over two through the host's memory where there is none."""
+    """Returns the costs of moving over a link or, without one, over two links through the host."""
     size = len(memories)
     tables = np.full((3, size, size), np.inf)
     for memory in range(size):

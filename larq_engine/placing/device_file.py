@@ -1,8 +1,9 @@
-"""Devices that are not at hand: measured or counted costs of classes of operators.
+"""Reads costs of devices that this machine lacks: measured or counted, by class of operators.
 
-JSON like a profile's. A class has what any operator takes, what a multiplication takes and what a
-byte read or written takes: an operator takes the first and the larger of the other two. The first
-class that names the operator counts; `*` names all. What a device cannot compute has no class.
+The file is JSON like a profile's. A class has a constant cost of an operator, a cost of each
+multiplication and a cost of each byte that is read or written. An operator costs the constant and
+the larger of the other two. The first class that names the operator counts; `*` names all
+operators. An operator that the device cannot compute is in no class.
 """
 
 import os
@@ -28,7 +29,7 @@ _SHIPPED = Path(__file__).parent / "devices"
 
 @dataclass(frozen=True)
 class OpClass:
-    """What operators take."""
+    """Costs of the operators of one class."""
 
     ops: tuple[str, ...]
     seconds: float
@@ -41,7 +42,7 @@ class OpClass:
 
 @dataclass(frozen=True)
 class DeviceFile:
-    """All of the file."""
+    """Contents of a device's file."""
 
     device: Device
     source: str
@@ -51,7 +52,7 @@ class DeviceFile:
 
 
 def shipped_devices() -> list[str]:
-    """The names of the files that come with the package."""
+    """Returns the names of the files that come with the package."""
     return sorted(path.stem for path in _SHIPPED.glob("*.json"))
 
 
@@ -106,7 +107,7 @@ def _read_class(fields: Fields) -> OpClass:
 
 
 def apply_device(profile: Profile, added: DeviceFile) -> Profile:
-    """The profile with the device, for each of its batches.
+    """Returns the profile with the device added, for each of the profile's batches.
 
     Raises:
         ValueError: A device of that name is there, its memory has no links, or the file has

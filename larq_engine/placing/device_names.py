@@ -1,15 +1,15 @@
-"""What devices and memories are called where people read.
+"""Names devices and memories in texts that people read.
 
-Files and options have short names of their own. There `cpu` is the engine on the CPU and `host` are
-LiteRT's or TensorFlow Lite's own kernels, which run on the CPU too: so tables say what they are.
+Files and options have short names: `cpu` is the engine on the CPU, and `host` is LiteRT's or
+TensorFlow Lite's own kernels. Both run on the CPU, so tables use the longer names of this module.
 """
 
-# The names of hosts by how their titles in profiles begin.
+# Names of hosts, by how their titles in profiles begin.
 _HOSTS = {"LiteRT": "LiteRT", "TensorFlow Lite": "TensorFlow Lite", "tflite": "TensorFlow Lite"}
 
 
 def device_title(name: str, title: str = "") -> str:
-    """What a profile's device is called; `title` is what the profile says of it."""
+    """Returns a device's name for people; `title` is the device's title in the profile."""
     kind, _, number = name.partition(":")
     if kind == "host":
         return next((known for begin, known in _HOSTS.items() if title.startswith(begin)), "host")
@@ -19,7 +19,7 @@ def device_title(name: str, title: str = "") -> str:
 
 
 def memory_title(name: str) -> str:
-    """What a memory is called."""
+    """Returns the name of a memory for people."""
     kind, _, number = name.partition(":")
     if kind == "cuda":
         return f"GPU {number}".rstrip() + " memory"

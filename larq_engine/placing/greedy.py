@@ -1,7 +1,7 @@
-"""HEP-BNN's mapping (Algorithm 1), to compare with: the best device of each layer alone.
+"""Computes HEP-BNN's mapping (Algorithm 1) for comparison: each layer gets its own best device.
 
-Each layer pays the moves of all it reads and makes, as that runtime moves them for each layer,
-also between two layers on one device.
+HEP-BNN's runtime moves values at each layer, also between two layers on one device. So each layer
+pays for moving all that it reads and makes.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from larq_engine.placing.problem import HOST, Problem
 
 
 def greedy(problem: Problem) -> tuple[list[int], float]:
-    """The assignment, and what it costs when each layer moves its own; infinite if it cannot be."""
+    """Returns the assignment and its cost with each layer's moves; infinite if impossible."""
     memories = np.array(problem.memory_of)
     cost = problem.op_cost.copy()
     for number, value in enumerate(problem.values):

@@ -1,4 +1,4 @@
-"""Reads fields of JSON, and says what is wrong where."""
+"""Reads fields of JSON, and says in errors which field is wrong."""
 
 import json
 import re
@@ -7,18 +7,18 @@ from typing import Any, NoReturn
 
 
 def is_model(content: bytes) -> bool:
-    """Whether these are the first bytes of a .tflite file, of which such JSON is made."""
+    """Tells whether a file is a .tflite model, which users pass instead of its JSON file."""
     return content[4:8] == b"TFL3"
 
 
 def load_object(content: bytes, name: str, mark: str, version: int, advice: str) -> "Fields":
-    """The file's object, which has its version under the key `mark`.
+    """Returns the file's object, which has its version under the key `mark`.
 
     Args:
         content: The bytes of the file.
         name: What errors begin with.
         mark: The key that tells what kind of file it is.
-        version: The latest that is known.
+        version: The latest version that is known.
         advice: How to get a right file.
 
     Raises:
@@ -74,7 +74,7 @@ class Fields:
         raise ValueError(f"{where}: expected {expected}, got {got}")
 
     def has(self, key: str) -> bool:
-        """Whether it is there, and not null."""
+        """Tells whether the field is there and not null."""
         return self._fields.get(key) is not None
 
     def text(self, key: str) -> str:
@@ -114,14 +114,14 @@ class Fields:
         return tuple(values)
 
     def amount(self, key: str) -> float:
-        """A number that is not negative."""
+        """Returns a number that is not negative."""
         value = self._fields.get(key)
         if not _is_number(value) or not value >= 0:  # type: ignore[operator]
             self.refuse(key, f"0 or a number from {_SMALLEST:.0e} to {_LARGEST:.0e}")
         return float(value)  # type: ignore[arg-type]
 
     def number(self, key: str) -> float:
-        """A number of any sign."""
+        """Returns a number of any sign."""
         value = self._fields.get(key)
         if not _is_number(value):
             self.refuse(key, f"0 or a number from {_SMALLEST:.0e} to {_LARGEST:.0e} of any sign")
@@ -137,7 +137,7 @@ class Fields:
         return value
 
     def by_batch(self, key: str, required: bool = True) -> dict[int, int]:
-        """Sizes of each batch: {"1": 1000, "8": 8000}."""
+        """Returns sizes by batch, such as {"1": 1000, "8": 8000}."""
         if not required and not self.has(key):
             return {}
         values = self._fields.get(key)
@@ -154,7 +154,7 @@ class Fields:
         return Fields(value, f"{self._where}{self._separator}{key}", ".")
 
     def parts(self, key: str, required: bool = True) -> list["Fields"]:
-        """The objects of a list."""
+        """Returns the objects of a list."""
         if not required and not self.has(key):
             return []
         values = self._fields.get(key)
@@ -172,7 +172,7 @@ class Fields:
 
 _BATCH = re.compile("[1-9][0-9]{0,15}")
 
-# Above, numbers are no sizes of anything, and are not exact in other readers of JSON.
+# Larger numbers are no size of anything, and other readers of JSON round them.
 _MOST = 1 << 53
 
 # Sums and products of numbers within these bounds, and their inverses, are finite.

@@ -1,8 +1,8 @@
-"""Of two groups of devices, the exact least cost, for graphs of any shape: a minimum cut.
+"""Finds the exact least cost for two groups of devices, in graphs of any shape: a minimum cut.
 
-The engine has a minimum cut of its own, in C++, for the choice it makes by itself when it loads a
-model. This one knows gains of fusing as well, and needs no library, so that a profile is placed
-where the engine cannot run. Sums are of integers, so that no rounding decides.
+The engine has its own minimum cut in C++, with which it places operators when it loads a model. The
+one here also counts what fusing saves and needs no library, so a profile can be placed on a machine
+where the engine does not run. Costs are added up as integers, so rounding decides nothing.
 """
 
 import math
@@ -15,7 +15,7 @@ from larq_engine.placing.problem import HOST, Array, Problem
 
 _SOURCE, _SINK = 0, 1
 
-# A cost of this part of all others, or more, counts with all its digits: 2 ** -47.
+# All digits count of a cost that is at least 2 ** -47 of the sum of all costs.
 _BITS = 100
 
 
@@ -32,7 +32,7 @@ class _Network:
         return len(self.edges_of) - 1
 
     def add_edge(self, source: int, target: int, capacity: int, back: int = 0) -> None:
-        """`capacity` is paid if the first is on the source's side and the second on the sink's."""
+        """Adds an edge; a cut pays `capacity` if only `source` is on the source's side."""
         if capacity or back:
             for node, other, amount in ((source, target, capacity), (target, source, back)):
                 self.edges_of[node].append(len(self.target))
@@ -40,7 +40,7 @@ class _Network:
                 self.left.append(amount)
 
     def cut(self) -> tuple[int, list[bool]]:
-        """The least capacity, and whether a node is on the sink's side, as few as can be."""
+        """Returns the least capacity, and by node whether it is on the sink's side (the fewest)."""
         flow = 0
         while True:
             distance = self._distances()
@@ -49,7 +49,7 @@ class _Network:
             flow += self._push_all(distance)
 
     def _distances(self) -> list[int]:
-        """To the sink, over edges that still carry something; -1 if there is no way."""
+        """Returns distances to the sink over edges with capacity left; -1 without a path."""
         distance = [-1] * len(self.edges_of)
         distance[_SINK] = 0
         queue = deque([_SINK])
@@ -63,7 +63,7 @@ class _Network:
         return distance
 
     def _push_all(self, distance: list[int]) -> int:
-        """Along shortest ways until there are no more (Dinic); without recursion."""
+        """Pushes flow along shortest paths until there are none (Dinic), without recursion."""
         target, left, edges_of = self.target, self.left, self.edges_of
         following = [0] * len(edges_of)
         flow = 0
@@ -102,16 +102,17 @@ class _Network:
 
 
 def cut_groups(problem: Problem, second: Sequence[int]) -> tuple[float, list[int]]:
-    """Splits the devices in two groups, between which moves cost and within which they do not.
+    """Splits the devices into two groups; moves cost between the groups and nothing within one.
 
     Args:
         problem: What is decided.
         second: The devices of the second group; the others are the first.
 
     Returns:
-        A bound that no assignment is below, and an assignment. Its cost is the bound, and so it is
-        the best of all, where each group is one device, or one memory without gains. Of equal ones
-        it has the most operators in the first group. The bound is infinite if there is none.
+        A bound that no assignment is below, and an assignment. If each group is one device, or one
+        memory without gains, the assignment costs the bound and so is the best. Among equal
+        assignments it has the most operators in the first group. The bound is infinite if there is
+        no assignment.
     """
     groups = [
         [device for device in range(problem.num_devices) if (device in second) == side]
@@ -128,7 +129,7 @@ def cut_groups(problem: Problem, second: Sequence[int]) -> tuple[float, list[int
 
 
 class _GroupCut:
-    """One problem and two groups as a network: the first group is on the source's side."""
+    """The network of a problem and two groups: the first group is on the source's side."""
 
     def __init__(self, problem: Problem, groups: list[list[int]], cost: Array) -> None:
         self._problem = problem
@@ -145,7 +146,7 @@ class _GroupCut:
     def solve(self) -> tuple[float, list[bool]]:
         network, offset = self._network, 0
         for node, (first, second) in zip(self._nodes, self._cost, strict=True):
-            # What both take is paid anyhow; the rest is one edge.
+            # The part that both sides cost is always paid; the rest is the capacity of one edge.
             on_first, on_second = self._integer(first), self._integer(second)
             both = min(on_first, on_second)
             offset += both
@@ -170,11 +171,11 @@ class _GroupCut:
         return self._integer(self._problem.move_cost[value][np.ix_(sources, targets)].min())
 
     def _add_value(self, number: int) -> int:
-        """Returns what is paid however the operators are assigned."""
+        """Adds the moves of a value; returns the part that every assignment pays."""
         value = self._problem.values[number]
         first, second = self._memories
         readers = [self._nodes[reader] for reader in value.readers]
-        # The host counts as of a group that has its memory, or else is a third party.
+        # The host belongs to the group that has its memory; without one it is a third party.
         host_node = None
         if HOST in first:
             host_node = _SOURCE
@@ -202,7 +203,7 @@ class _GroupCut:
         return 0
 
     def _add_copy(self, maker: int, cost: int, readers: list[int], to_sink: bool) -> None:
-        """Paid once if the maker is on one side and any reader on the other."""
+        """Adds a cost that is paid once if any reader is on the other side than the maker."""
         if not cost:
             return
         if len(readers) == 1:
@@ -219,11 +220,11 @@ class _GroupCut:
             self._network.add_edge(*ends, self._infinite)
 
     def _add_gains(self) -> int:
-        """A gain is paid back unless all its operators are on its side; returns their sum."""
+        """Adds the gains and returns their sum; a gain is lost if an operator is off its side."""
         sums: dict[tuple[tuple[int, ...], int], float] = {}
         for gain in self._problem.gains:
             sums[gain.ops, gain.device] = sums.get((gain.ops, gain.device), 0.0) + gain.saved
-        # Of a group's devices one at most can have the gain.
+        # At most one device of a group can have the gain.
         best: dict[tuple[tuple[int, ...], bool], float] = {}
         for (ops, device), saved in sums.items():
             key = (ops, device in self._second)

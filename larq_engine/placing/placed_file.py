@@ -1,4 +1,4 @@
-"""Placements in model files: the only module here that knows what a model file is."""
+"""Reads and writes placements in model files; no other module here knows what a model file is."""
 
 import hashlib
 import json
@@ -9,19 +9,19 @@ import numpy as np
 from larq_engine.converter import schema
 from larq_engine.placing.placement import Placement
 
-# What the plug-in reads: the text of its option `placement`.
+# Name of the metadata that the plug-in reads: the text of its option `placement`.
 OPTION_METADATA = "larq_engine.placement"
-# All that is known of it.
+# Name of the metadata with the whole placement, as JSON.
 METADATA = "larq_engine.placement.json"
 
 
 def identity(content: bytes) -> str:
-    """The SHA-256 of a model: of a placed one, that of the file that it was made of."""
+    """Returns the SHA-256 of a model; for a placed model, that of the file it was placed from."""
     return identity_of(content, schema.read(content))
 
 
 def identity_of(content: bytes, model: Any) -> str:
-    """The same of a model that was read from these bytes."""
+    """Returns the `identity` of a model that was read from these bytes."""
     placement = _placement_of(model)
     if placement is None:
         return hashlib.sha256(content).hexdigest()
@@ -35,7 +35,7 @@ def identity_of(content: bytes, model: Any) -> str:
 
 
 def option_of(model: Any) -> str:
-    """What the plug-in is told by a model that was read; empty where it is told nothing."""
+    """Returns the plug-in's option `placement` of a model that was read; empty if there is none."""
     for name, data in model.extra.metadata:
         if _text(name) == OPTION_METADATA:
             return "" if data is None else _text(bytes(data))
@@ -43,7 +43,7 @@ def option_of(model: Any) -> str:
 
 
 def read_placement(content: bytes) -> dict[str, Any] | None:
-    """The placement in a model file, or None."""
+    """Returns the placement in a model file, or None."""
     return _placement_of(schema.read(content))
 
 
@@ -66,11 +66,12 @@ def _text(name: Any) -> str:
 
 
 def output_channels(model: Any) -> dict[int, int]:
-    """Output channels of the binarized convolutions of one group, by node: they can be split."""
+    """Returns the output channels of the binarized convolutions that can be split, by node."""
     found = {}
     for node, op in enumerate(model.graphs[0].ops):
         shapes = [tensor.shape for tensor in op.inputs[:2] if tensor is not None]
-        # A group has the words of its own input channels.
+        # A convolution of several groups cannot be split: its filters have only a group's input
+        # words.
         if (
             op.kind == "LceBconv2d"
             and [*map(len, shapes)] == [4, 4]
@@ -81,7 +82,7 @@ def output_channels(model: Any) -> dict[int, int]:
 
 
 def with_placement(model: Any, placement: Placement) -> bytes:
-    """The file with the placement, in the place of one that it has."""
+    """Returns the file with the placement, which replaces one that the file has."""
     entries = {METADATA: placement.to_json(), OPTION_METADATA: placement.option}
     kept = [entry for entry in model.extra.metadata if _text(entry[0]) not in entries]
     added = [

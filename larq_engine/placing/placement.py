@@ -1,4 +1,4 @@
-"""The placement of a profiled model: chosen, with what it costs, why, and what else would cost."""
+"""Chooses the placement of a profiled model, and says what it costs, why, and what others cost."""
 
 import json
 from collections import Counter
@@ -31,7 +31,7 @@ from larq_engine.python.text_table import align_columns, counted, printable
 
 VERSION = 1
 
-# What is best for each objective, in words.
+# Names of the objectives, in words.
 GOALS = {
     "latency": "least latency",
     "throughput": "most throughput",
@@ -42,10 +42,10 @@ OBJECTIVES = tuple(GOALS)
 
 AUTO = "auto"
 
-# Where the plug-in can put an operator; others are of devices' files, for planning.
+# Devices that the plug-in can use; others come from device files and are for planning.
 _ENGINE_DEVICES = ("host", "cpu", "cuda")
 
-# What the plug-in has kernels to choose from; of others a profile only tells what computed them.
+# Kind of operator whose kernel the plug-in can choose; for others a profile only reports kernels.
 _WITH_KERNELS = "LceBconv2d"
 
 
@@ -57,7 +57,7 @@ class SecondHalf:
     kernel: str | None
     channels: int  # that the operator's own device computes
     of: int
-    saved: float  # seconds, in all
+    saved: float  # seconds that the whole model saves
 
     @property
     def text(self) -> str:
@@ -69,7 +69,7 @@ class SecondHalf:
 
 @dataclass(frozen=True)
 class PlacedOp:
-    """Where an operator runs, and what it would cost elsewhere."""
+    """One operator's device, and what it would cost elsewhere."""
 
     node: int
     op: str
@@ -93,7 +93,7 @@ class PlacedOp:
 
     @property
     def place(self) -> str:
-        """As the plug-in's option has it."""
+        """Returns the device and kernel as the plug-in's option `placement` spells them."""
         own = _on(self.device, self.kernel if self.op == _WITH_KERNELS else None)
         if self.split is None:
             return own
@@ -102,13 +102,13 @@ class PlacedOp:
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """An operator whole on another device, or on its own, and all others where they are."""
+    """Cost of an operator if it were all on this device and the others stayed where they are."""
 
     device: str
     title: str  # of the device, for people
-    seconds: float | None  # None: the device cannot, or it was not measured
+    seconds: float | None  # None: the device cannot compute it, or it was not measured
     joules: float | None
-    more: float | None  # of the objective, in all
+    more: float | None  # of the objective, in the whole model
     unit: str  # of `more`
 
     @property
@@ -122,7 +122,7 @@ class Elsewhere:
         return f"{_time(self.seconds)} on {self.title}; there alone it costs {change} in all"
 
     def to_fields(self) -> dict[str, Any]:
-        """The fields of the JSON file."""
+        """Returns the fields of the JSON file."""
         return {key: value for key, value in vars(self).items() if key != "title"}
 
 
@@ -131,7 +131,7 @@ class Alternative:
     """Another way to place the model, to compare with."""
 
     name: str
-    seconds: float | None  # None: it cannot be
+    seconds: float | None  # None: it is impossible
     joules: float | None
     batch: int
     threads: int
@@ -150,10 +150,10 @@ class Move:
 
 @dataclass(frozen=True)
 class Placement:
-    """The result. Seconds and joules are of one batch.
+    """The placement of a model. Seconds and joules are of one batch.
 
-    `seconds` and those of the alternatives are sums of the profile's rows. `expected` brings them
-    to the scale of measured whole models.
+    `seconds` and those of the alternatives are sums of the profile's rows. `expected` scales such a
+    sum to the time of a whole model.
     """
 
     engine: str
@@ -167,40 +167,40 @@ class Placement:
     seconds: float
     joules: float | None
     cost: float  # of the objective, of one batch
-    bound: float | None  # below which none of whole layers is; None where that is proven the best
+    bound: float | None  # of all placements of whole layers; None: this one is the best
     way: str
     alternatives: tuple[Alternative, ...]
-    falls_back: bool = False  # for what is not there when the model runs
-    unplaced: Unplaced | None = None  # None where no whole model was measured
-    verified: Verified | None = None  # where it was run
+    falls_back: bool = False  # where a device or kernel is missing when the model runs
+    unplaced: Unplaced | None = None  # None: no whole model was measured
+    verified: Verified | None = None  # None: the placed model was not run
 
     def expected(self, seconds: float) -> float:
-        """What a sum of rows comes to in a whole model, by how far it is off without placement."""
+        """Scales a sum of rows by the ratio of measured and summed time without a placement."""
         return seconds if self.unplaced is None else seconds * self.unplaced.scale
 
     @property
     def gain(self) -> float | None:
-        """How many times as fast as without a placement it is predicted to be."""
+        """Returns how many times as fast as without a placement the model is predicted to be."""
         if self.unplaced is None or not self.seconds:
             return None
         return self.unplaced.rows / self.seconds
 
     @property
     def not_at_hand(self) -> list[str]:
-        """The devices among its own that only a device file describes."""
+        """Returns the used devices that only a device file describes."""
         used = dict.fromkeys(op.device for op in self.ops)
         return [device for device in used if device.partition(":")[0] not in _ENGINE_DEVICES]
 
     @property
     def option(self) -> str:
-        """The plug-in's option `placement`; empty where it has no such devices."""
+        """Returns the plug-in's option `placement`; empty if a used device is only planned with."""
         if self.not_at_hand:
             return ""
         items = [f"{op.node}:{op.place}" for op in self.ops]
         return ",".join(["fallback"] * self.falls_back + items)
 
     def to_fields(self) -> dict[str, Any]:
-        """The fields of the JSON file."""
+        """Returns the fields of the JSON file."""
         return {
             "larq_engine_placement": VERSION,
             "engine": self.engine,
@@ -233,7 +233,7 @@ class Placement:
         }
 
     def to_json(self) -> str:
-        """The JSON file."""
+        """Returns the text of the JSON file."""
         return json.dumps(self.to_fields(), indent=1, allow_nan=False) + "\n"
 
     def __str__(self) -> str:
@@ -243,7 +243,7 @@ class Placement:
         return f"<Placement of {self.summarize()}>"
 
     def summarize(self) -> str:
-        """How many operators are where, and what is gained, in one line."""
+        """Tells in one line how many operators are on which device, and what is gained."""
         counts = Counter(op.title for op in self.ops)
         where = ", ".join(f"{count} on {title}" for title, count in counts.items())
         return printable(f"{counted(len(self.ops), 'operator')}: {where}; {_gain(self)}")
@@ -261,20 +261,21 @@ def place_profile(
     engine: str = "",
     falls_back: bool = False,
 ) -> Placement:
-    """The best placement of a profiled model.
+    """Returns the best placement of a profiled model.
 
     Args:
         profile: What was measured.
         objective: "latency" or "throughput": least seconds; "energy": least joules; "edp": least
             product of both.
-        batch: A batch of the profile; "auto": that of least cost an image; None: the smallest.
+        batch: A batch of the profile; "auto": the one of least cost for each image; None: the
+            smallest.
         threads: A number of threads of the profile; None: the best.
-        max_energy: The least seconds with at most so many joules a batch.
-        devices: Names of those that may be used; None: all.
+        max_energy: The most joules that a batch may take; for "latency" and "throughput" only.
+        devices: Names of the devices that may be used; None: all.
         channels: Output channels of the operators, by id, that two devices can share.
-        engine: The version that the placement is made by.
-        falls_back: Whether operators go where the plug-in's options say if their device or kernel
-            is not there when the model runs, which is an error else.
+        engine: The version of the engine, which the placement records.
+        falls_back: Whether an operator goes where the plug-in's options say if its device or kernel
+            is missing when the model runs; else that is an error.
 
     Raises:
         ValueError: The profile lacks what is asked for, or nothing can compute an operator.
@@ -307,7 +308,7 @@ def place_profile(
             tried.append((cost / images, costs, solution, splits))
     if not tried:
         raise ValueError(problem)
-    # The first of equal ones: the smallest batch, the fewest threads.
+    # Among equal ones, min takes the first: the smallest batch and the fewest threads.
     _, costs, solution, splits = min(tried, key=lambda entry: entry[0])
     alternatives = [
         _alternative(_run_name(other.batch, other.threads), other, found.devices, some.chosen)
@@ -374,7 +375,7 @@ def _check(
 
 
 def _check_gpus(devices: Sequence[Device]) -> None:
-    """The plug-in's option says which GPU there is, its placement only that it is on it."""
+    """Checks that there is one GPU at most: a placement cannot name which GPU an operator is on."""
     gpus = [device.name for device in devices if device.name.partition(":")[0] == "cuda"]
     if len(gpus) > 1:
         raise ValueError(
@@ -530,7 +531,7 @@ def _moves(
 
 
 def _baselines(costs: Costs) -> list[Alternative]:
-    """What people do without a placement."""
+    """Returns what people do without a placement: one device for all that it can compute."""
     cost = costs.seconds.op_cost
     found = []
     for number, device in enumerate(costs.devices):
@@ -559,7 +560,7 @@ _NUMBERS = ("#", "time")
 
 
 def _lines(placement: Placement) -> list[str]:
-    """What is gained comes first."""
+    """Returns the lines of the printed placement; the gain comes first."""
     rows = [
         (
             str(op.node),
@@ -609,7 +610,7 @@ def _basis(placement: Placement) -> str:
 
 
 def _gain(placement: Placement) -> str:
-    """The measured gain; where nothing was run, the predicted one."""
+    """Describes the measured gain or, if the placed model was not run, the predicted one."""
     verified, gain = placement.verified, placement.gain
     if verified is not None:
         return (
@@ -636,7 +637,7 @@ def _time(seconds: float) -> str:
 
 
 def _on(device: str, kernel: str | None) -> str:
-    """As the plug-in's option has it."""
+    """Returns the device and kernel as the plug-in's option `placement` spells them."""
     known = device.partition(":")[0]
     return f"{known}:{kernel}" if kernel and known != "host" else known
 

@@ -1,7 +1,7 @@
-"""What is decided, as numbers: operators, devices, values that move, gains of fusing.
+"""Defines a placing problem in numbers: operators, devices, values that move, gains of fusing.
 
-A cost is whatever is to be least: seconds, joules, or a sum of both with weights. An infinite cost
-is what cannot be.
+A cost is any quantity that is to be least: seconds, joules, or a weighted sum of both. An infinite
+cost stands for what is impossible.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,22 +14,22 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 
-# The memory of the host program is number 0.
+# Number of the host program's memory.
 HOST = 0
 
 
 @dataclass(frozen=True)
 class ProblemValue:
-    """What moves. It is moved at most once to each memory, however many read it there."""
+    """A value that may move. It moves at most once to each memory, however many read it there."""
 
     maker: int  # an operator, or -1 for the host
     readers: tuple[int, ...]
-    host_reads: bool  # it must end in the host's memory
+    host_reads: bool  # whether it must end in the host's memory
 
 
 @dataclass(frozen=True)
 class Gain:
-    """What is saved if all these operators are on the device; operators in order."""
+    """A cost that is saved if all these operators, which are in order, are on the device."""
 
     ops: tuple[int, ...]
     device: int
@@ -38,7 +38,7 @@ class Gain:
 
 @dataclass(frozen=True)
 class Problem:
-    """Operators are in an order in which they can run. Arrays are not changed."""
+    """A placing problem. Operators are in an order that can run. Arrays are not changed."""
 
     memory_of: tuple[int, ...]  # of each device
     op_cost: Array  # [operator, device]
@@ -55,13 +55,14 @@ class Problem:
         return int(self.op_cost.shape[1])
 
 
-# Second devices of operators that compute with their own: each reads what its operator reads, and
-# no run that is fused has such an operator. What both compute is for the caller to count.
+# No helpers. A helper is a second device that computes an operator together with the operator's own
+# device. It reads what its operator reads, and its operator is in no fused run. The caller counts
+# what both devices' computing costs.
 _NONE: Final[Mapping[int, int]] = MappingProxyType({})
 
 
 def cost_of(problem: Problem, devices: Sequence[int], helpers: Mapping[int, int] = _NONE) -> float:
-    """The cost of an assignment: the device of each operator."""
+    """Returns the cost of an assignment: `devices` has the device of each operator."""
     ops = sum(float(problem.op_cost[op, device]) for op, device in enumerate(devices))
     moves = sum(
         float(problem.move_cost[value, source, target])
@@ -73,7 +74,7 @@ def cost_of(problem: Problem, devices: Sequence[int], helpers: Mapping[int, int]
 def moves_of(
     problem: Problem, devices: Sequence[int], helpers: Mapping[int, int] = _NONE
 ) -> list[tuple[int, int, int]]:
-    """Which values move: (value, from memory, to memory)."""
+    """Returns the moves of an assignment: (value, from memory, to memory)."""
     moves = []
     for number, value in enumerate(problem.values):
         home = HOST if value.maker < 0 else problem.memory_of[devices[value.maker]]
@@ -89,7 +90,7 @@ def moves_of(
 def gains_of(
     problem: Problem, devices: Sequence[int], helpers: Mapping[int, int] = _NONE
 ) -> list[Gain]:
-    """The gains that an assignment has."""
+    """Returns the gains that an assignment has."""
     return [
         gain
         for gain in problem.gains
@@ -98,10 +99,10 @@ def gains_of(
 
 
 def weighted(first: Problem, second: Problem, one: float, other: float) -> Problem:
-    """The problem whose costs are `one` times those of the first, `other` those of the second."""
+    """Returns the problem whose costs are `one` times the first's + `other` times the second's."""
 
     def add(a: Array, b: Array) -> Array:
-        # Also where a weight is 0, what cannot be counted cannot be.
+        # An infinite cost stays infinite even if its weight is 0.
         with np.errstate(invalid="ignore"):
             return np.where(np.isinf(a) | np.isinf(b), np.inf, one * a + other * b)
 

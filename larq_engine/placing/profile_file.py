@@ -1,7 +1,8 @@
-"""The file of a profile: what each operator takes on each device, and what moving values takes.
+"""Reads and writes a profile's file: costs of each operator on each device, and of moving values.
 
-JSON, one object. Times are in seconds, energies in joules, sizes in bytes. Keys that are not known
-are ignored, so that later versions may add some; a new meaning of a key is a new version.
+The file is one JSON object. Times are in seconds, energies in joules, sizes in bytes. Unknown keys
+are ignored, so that later versions may add keys; a key that changes its meaning needs a new
+version.
 """
 
 import json
@@ -19,7 +20,7 @@ VERSION = 1
 
 _ADVICE = "write one with `larq-engine profile MODEL -o FILE`"
 
-# The memory of the host program: inputs come from there, and outputs end there.
+# Name of the host program's memory: inputs come from there, and outputs end there.
 HOST_MEMORY = "host"
 
 KINDS = ("input", "output", "inner")
@@ -27,7 +28,7 @@ KINDS = ("input", "output", "inner")
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of repeated runs; of a device that was not at hand, the median alone."""
+    """Seconds of repeated runs; a device that only a file describes has just the median."""
 
     median: float
     q1: float | None = None
@@ -37,7 +38,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class ModelIdentity:
-    """Which file was profiled; without a digest it is no file, but a published network."""
+    """Name of the profiled file; a published network has no digest, as it is no file."""
 
     name: str
     sha256: str | None = None
@@ -70,7 +71,7 @@ class Op:
 
 @dataclass(frozen=True)
 class Device:
-    """What computes, and the memory that it reads and writes."""
+    """A device that computes, and the memory that it reads and writes."""
 
     name: str
     title: str
@@ -78,13 +79,13 @@ class Device:
 
     @property
     def called(self) -> str:
-        """What it is called where people read."""
+        """Returns the device's name for people."""
         return device_title(self.name, self.title)
 
 
 @dataclass(frozen=True)
 class Link:
-    """What it takes to move bytes from one memory to another."""
+    """Costs of moving bytes from one memory to another."""
 
     source: str
     target: str
@@ -94,17 +95,17 @@ class Link:
 
     @property
     def way(self) -> str:
-        """From one memory to another, for people."""
+        """Describes the direction of the link for people."""
         return f"{memory_title(self.source)} to {memory_title(self.target)}"
 
     def seconds_of(self, size: int) -> float:
-        """Of moving one value."""
+        """Returns the seconds that moving one value of `size` bytes takes."""
         return self.seconds + size / self.bytes_per_second
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One operator, or a run of several that the device fuses, on a device with a kernel."""
+    """Cost of an operator, or of a run of several that the device fuses, with a kernel."""
 
     ops: tuple[int, ...]
     batch: int
@@ -114,13 +115,13 @@ class Measurement:
     seconds: Timing
     joules: float | None = None
     limit_seconds: float | None = None  # the physical floor
-    source: str | None = None  # of what was not measured
-    cut_seconds: float | None = None  # cut out of the model, where `seconds` are derived from it
+    source: str | None = None  # of costs that were not measured
+    cut_seconds: float | None = None  # of the operators cut out of the model, if used
 
 
 @dataclass(frozen=True)
 class Total:
-    """The whole model: on the device what it can compute, on the host the rest."""
+    """Cost of the whole model: the device computes what it can, the host the rest."""
 
     batch: int
     device: str
@@ -131,7 +132,7 @@ class Total:
 
 @dataclass(frozen=True)
 class Profile:
-    """All of the file."""
+    """Contents of a profile's file."""
 
     engine: str
     model: ModelIdentity
@@ -145,20 +146,20 @@ class Profile:
     energy: str = "not available"
 
     def called(self, device: str) -> str:
-        """What a device is called where people read."""
+        """Returns a device's name for people."""
         return next((known.called for known in self.devices if known.name == device), device)
 
     def batches(self) -> list[int]:
-        """The batches of which anything was measured."""
+        """Returns the batches for which anything was measured."""
         return sorted({measurement.batch for measurement in self.measurements})
 
     def threads(self) -> list[int]:
-        """The numbers of threads of which anything was measured."""
+        """Returns the numbers of threads for which anything was measured."""
         return sorted({measurement.threads for measurement in self.measurements})
 
 
 class HasProfile(Protocol):
-    """What `larq_engine.profile` returns."""
+    """A result that has a profile, as that of `larq_engine.profile`."""
 
     @property
     def profile(self) -> Profile: ...
@@ -168,7 +169,7 @@ ProfileSource: TypeAlias = Profile | HasProfile | str | os.PathLike[str]
 
 
 def as_profile(source: ProfileSource) -> Profile:
-    """The profile that is meant, read where it is a path; raises as `read_profile`."""
+    """Returns the source's profile, and reads it from a path; raises as `read_profile`."""
     if isinstance(source, Profile):
         return source
     return read_profile(source) if isinstance(source, (str, os.PathLike)) else source.profile
@@ -218,7 +219,7 @@ def parse_profile(content: bytes, name: str = "profile") -> Profile:
 
 
 def write_profile(profile: Profile, path: str | os.PathLike[str]) -> None:
-    """Writes the file, or nothing.
+    """Writes the whole file, or nothing.
 
     Raises:
         OSError: It cannot be written there.
@@ -228,7 +229,7 @@ def write_profile(profile: Profile, path: str | os.PathLike[str]) -> None:
 
 
 def format_profile(profile: Profile) -> bytes:
-    """The bytes of the file.
+    """Returns the bytes of the file.
 
     Raises:
         ValueError: The profile's parts do not fit.
@@ -246,14 +247,14 @@ def format_profile(profile: Profile) -> bytes:
         "totals": [_timed_fields(entry) for entry in profile.totals],
         "energy": profile.energy,
     }
-    # Names of files and tensors may be no UTF-8, which readers of JSON would not take.
+    # Names of files and tensors may be invalid UTF-8, which readers of JSON would refuse.
     encoded = _encode(content).encode(errors="replace")
     parse_profile(encoded)
     return encoded
 
 
 def _encode(content: Mapping[str, Any]) -> str:
-    """One line an entry of a list, so that people can read it and tools can compare it."""
+    """Formats a line for each entry of a list: people can read it, and tools can compare it."""
     lines = []
     for key, value in content.items():
         if isinstance(value, list) and value:
@@ -306,7 +307,7 @@ def _read_device(fields: Fields) -> Device:
 
 
 def read_link(fields: Fields) -> Link:
-    """A link, in a profile or a device's file."""
+    """Reads a link of a profile or of a device's file."""
     return Link(
         fields.text("from"),
         fields.text("to"),
@@ -317,7 +318,7 @@ def read_link(fields: Fields) -> Link:
 
 
 def read_measurement(fields: Fields) -> Measurement:
-    """A measurement, in a profile or a device's file."""
+    """Reads a measurement of a profile or of a device's file."""
     return Measurement(
         ops=fields.counts("ops"),
         batch=fields.count("batch", least=1),
@@ -352,7 +353,7 @@ def _read_timing(fields: Fields) -> Timing:
 
 
 def check_profile(profile: Profile, name: str) -> None:
-    """Raises ValueError, which begins with `name`, if parts do not fit each other."""
+    """Raises a ValueError that begins with `name` if parts of the profile do not fit together."""
     for problem in _problems(profile):
         raise ValueError(f"{name}: {problem}")
 
@@ -377,7 +378,7 @@ def _problems_of_ids(what: str, ids: Sequence[int]) -> Iterator[str]:
 
 
 def _problems_of_graph(profile: Profile) -> Iterator[str]:
-    """Operators stand in an order in which they can run, and each value has one origin."""
+    """Finds faults in the graph: operators must be in an order that can run, values made once."""
     count = len(profile.values)
     nodes: dict[int, int] = {}
     maker: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""The best assignment: which way finds it, and what is known if it is not proven."""
+"""Finds the best assignment, or a good one and a bound if it is not proven the best."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from larq_engine.placing.minimum_cut import cut_groups
 from larq_engine.placing.problem import Problem, cost_of
 from larq_engine.placing.sweep import sweep
 
-# Sums of the same costs in another order may differ by this part.
+# Relative difference that sums of the same costs in another order may have.
 _SAME = 1e-9
 
 
 @dataclass(frozen=True)
 class Solution:
-    """An assignment, its cost, and what no assignment can be below."""
+    """An assignment, its cost, and a bound that no assignment costs less than."""
 
     devices: tuple[int, ...]
     cost: float
@@ -24,16 +24,17 @@ class Solution:
 
     @property
     def exact(self) -> bool:
-        """Whether there is none better."""
+        """Tells whether the assignment is proven the best."""
         return self.cost <= self.bound + _SAME * abs(self.bound)
 
 
 def solve(problem: Problem) -> Solution:
-    """The assignment of least cost; of equal ones one with more on earlier devices.
+    """Returns the assignment of least cost; among equal ones, one with more on earlier devices.
 
-    Two devices are cut exactly in a graph of any shape. More are cut in two groups each way, which
-    bounds the cost, and is exact where groups are memories between which alone something is paid;
-    else narrow graphs are swept exactly. What is left has the best assignment found, and the bound.
+    Two devices are solved exactly by a cut, in a graph of any shape. More devices are cut into two
+    groups in several ways. Each cut bounds the cost, and is exact if the groups are memories and
+    only moves between these two groups cost anything. Otherwise a sweep solves narrow graphs
+    exactly. If nothing is proven, the result is the best assignment found, with the bound.
 
     Raises:
         ValueError: There is none of finite cost.
@@ -81,7 +82,7 @@ def _better(
 
 
 def _groups(problem: Problem) -> Iterator[list[int]]:
-    """Second groups: each memory's devices against the others', then each device."""
+    """Yields second groups: the devices of each memory against all others, then each device."""
     devices = range(problem.num_devices)
     seen = {frozenset[int](), frozenset(devices)}
     memories = sorted(set(problem.memory_of), reverse=True)

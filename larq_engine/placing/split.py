@@ -1,10 +1,10 @@
-"""Layers on two devices at the same time, by output channels.
+"""Splits layers by output channels between two devices that compute at the same time.
 
-The first device is the one that the placement has the layer on: it computes the first channels and
-joins both parts. The second computes the others. Only this computing is at the same time; what the
-second reads is moved to it before, if it is not there, and what it makes is moved to the first
-after. A device takes for some of the channels the same part of its time for all. A layer on two
-devices is in none of the runs that a device fuses.
+The first device is the one that the placement gives the layer: it computes the first channels and
+joins both parts. The second device computes the other channels. Only the computing overlaps: inputs
+that the second device's memory lacks are moved to it before, and its part of the output is moved to
+the first device after. A device's time for a part of the channels is that part of its time for all.
+A layer on two devices is in no fused run.
 """
 
 import itertools
@@ -14,20 +14,20 @@ from dataclasses import dataclass
 from larq_engine.placing.costs import Costs
 from larq_engine.placing.problem import Problem, cost_of, gains_of
 
-# Channels of the first device come in whole numbers of so many: they are bits of words, and kernels
-# compute blocks of them.
+# The first device computes a multiple of this number of channels: they are bits of words, and
+# kernels compute blocks of them.
 STEP = 32
 
-# What the plug-in can share a layer between.
+# Devices between which the plug-in can split a layer.
 _DEVICES = {"cpu", "cuda"}
 
-# Sets of layers that are all tried, where what one saves depends on the others: of 12 layers.
+# Most sets of dependent layers that are all tried: the sets of 12 layers.
 _SETS = 1 << 12
 
-# The plug-in cuts no more.
+# Most layers that the plug-in splits.
 _MOST = 1024
 
-# Sums of the same costs in another order may differ by this part.
+# Relative difference that sums of the same costs in another order may have.
 _SAME = 1e-9
 
 
@@ -42,16 +42,16 @@ class Split:
 
     @property
     def share(self) -> float:
-        """Of the first device."""
+        """Returns the first device's part of the channels."""
         return self.channels / self.of
 
 
 @dataclass(frozen=True)
 class Splits:
-    """Those that were chosen, and how."""
+    """The chosen splits, and how they were chosen."""
 
     chosen: tuple[Split, ...]
-    all_tried: bool  # else some were added one by one, each the best with those before
+    all_tried: bool  # else some were added one by one, each the best beside those chosen before
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class PartMove:
 
 
 def seconds_of(costs: Costs, devices: Sequence[int], splits: Iterable[Split]) -> float:
-    """What an assignment takes with some of its layers on two devices."""
+    """Returns the seconds of an assignment in which some layers are on two devices."""
     splits = tuple(splits)
     return cost_of(costs.seconds, devices, helpers_of(splits)) + sum(
         part_seconds(costs, devices, split)
@@ -78,7 +78,7 @@ def seconds_of(costs: Costs, devices: Sequence[int], splits: Iterable[Split]) ->
 
 
 def joules_of(costs: Costs, devices: Sequence[int], splits: Iterable[Split]) -> float:
-    """The same of energy; infinite or no number where something is not known."""
+    """Returns the joules likewise; infinite or NaN where a cost is unknown."""
     splits = tuple(splits)
     return cost_of(costs.joules, devices, helpers_of(splits)) + sum(
         part_joules(costs, devices, split)
@@ -89,17 +89,17 @@ def joules_of(costs: Costs, devices: Sequence[int], splits: Iterable[Split]) -> 
 
 
 def helpers_of(splits: Iterable[Split]) -> dict[int, int]:
-    """The second devices, by layer."""
+    """Returns the second device of each split layer."""
     return {split.op: split.second for split in splits}
 
 
 def part_seconds(costs: Costs, devices: Sequence[int], split: Split) -> float:
-    """Until both devices have computed their parts."""
+    """Returns the seconds until both devices have computed their parts."""
     return max(_of_both(costs.seconds, devices, split))
 
 
 def part_joules(costs: Costs, devices: Sequence[int], split: Split) -> float:
-    """Of both devices."""
+    """Returns the joules of both devices' parts."""
     return sum(_of_both(costs.joules, devices, split))
 
 
@@ -112,7 +112,7 @@ def _of_both(problem: Problem, devices: Sequence[int], split: Split) -> tuple[fl
 
 
 def moves_home(costs: Costs, devices: Sequence[int], split: Split) -> list[PartMove]:
-    """What is moved of that which the second device makes."""
+    """Returns the moves of the second device's output to the first device's memory."""
     problem, share = costs.seconds, 1 - split.share
     source, target = problem.memory_of[split.second], problem.memory_of[devices[split.op]]
     any_size = costs.routes.seconds_of(0, source, target)
@@ -127,11 +127,11 @@ def moves_home(costs: Costs, devices: Sequence[int], split: Split) -> list[PartM
 
 
 def choose_splits(costs: Costs, devices: Sequence[int], channels: Mapping[int, int]) -> Splits:
-    """The splits that save most together; `channels` has those of the layers that can be split.
+    """Returns the splits that save most together; `channels` has the layers that can be split.
 
-    What a split saves depends on another where both layers read the same value or are in the same
-    fused run. Of layers that depend on each other all sets are tried; if there are too many, the
-    split that saves most is added to those chosen before, until none saves anything.
+    One split's saving depends on another's if both layers read the same value or are in the same
+    fused run. All sets of layers that depend on each other are tried. If there are too many sets,
+    the split that saves most is added to those already chosen, until none saves anything.
     """
     options = _options(costs, devices, channels)
     chosen: list[Split] = []
@@ -152,9 +152,10 @@ def choose_splits(costs: Costs, devices: Sequence[int], channels: Mapping[int, i
 def _options(
     costs: Costs, devices: Sequence[int], channels: Mapping[int, int]
 ) -> dict[int, list[Split]]:
-    """For each layer and second device the best channels, which nothing else decides about.
+    """Returns the best split of each layer for each second device, seen by itself.
 
-    Only where they save something if what the second device reads is there and nothing was fused.
+    A split is left out if it saves nothing even when its inputs are already there and no run was
+    fused.
     """
     found: list[tuple[float, Split]] = []
     for op, count in sorted(channels.items()):
@@ -174,7 +175,7 @@ def _options(
 
 
 def _can_share(costs: Costs, op: int, first: int, second: int) -> bool:
-    """Whether both devices of the plug-in are there, and the second can compute it."""
+    """Tells whether these are the plug-in's two devices and the second can compute the operator."""
     names = {costs.devices[device].name.partition(":")[0] for device in (first, second)}
     return names == _DEVICES and costs.measured[op][second] is not None
 
@@ -182,7 +183,7 @@ def _can_share(costs: Costs, op: int, first: int, second: int) -> bool:
 def _best_channels(
     costs: Costs, devices: Sequence[int], op: int, second: int, count: int
 ) -> Iterator[tuple[float, Split]]:
-    """The best split and its seconds, moving what the second device makes included, if any."""
+    """Yields the best split, if any, with its seconds, which include moving the second's output."""
     tried = []
     for first in range(STEP, count, STEP):
         split = Split(op, second, first, count)
@@ -193,7 +194,7 @@ def _best_channels(
 
 
 def _dependent(costs: Costs, devices: Sequence[int], ops: Sequence[int]) -> list[list[int]]:
-    """Layers of which one's saving may depend on another's, together."""
+    """Groups layers whose savings may depend on each other."""
     group = {op: {op} for op in ops}
     links = [value.readers for value in costs.seconds.values]
     links += [gain.ops for gain in gains_of(costs.seconds, devices)]

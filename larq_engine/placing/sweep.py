@@ -1,10 +1,10 @@
-"""Any number of devices, exactly where the graph is narrow: one operator after the other.
+"""Solves any number of devices by a sweep over the operators, exactly where the graph is narrow.
 
-What earlier decisions mean for later operators is in a few facts, the state: in which memories the
-values are that are still read, and which fused runs are still whole. Of each state only the
-assignments are kept that may still become the best: without a limit on a second cost the cheapest,
-with one all of which none is cheaper in both. Chains, residual networks and small graphs have few
-states. Where there are too many, the most promising are kept, and the result is not proven.
+Later operators see earlier decisions only through a few facts, the state: which memories hold the
+values that are still read, and which fused runs are still whole. For each state only those
+assignments are kept that may still become the best: the cheapest one or, with a limit on a second
+cost, all that no other beats in both costs. Chains, residual networks and small graphs have few
+states. If there are too many, the most promising are kept, and the result is not proven the best.
 """
 
 from collections.abc import Iterator
@@ -15,19 +15,19 @@ import numpy as np
 
 from larq_engine.placing.problem import HOST, Array, Problem
 
-# Facts that are looked at in all, of all states, operators and devices: some seconds.
+# Most facts that a sweep looks at, over all states, operators and devices: takes some seconds.
 _FACTS = 4_000_000
 
-# What is to be least must not lose its best to rounding in another order of the same sums.
+# Slack of bounds, so that rounding in another order of the same sums does not drop the best.
 _ROUNDING = 1 + 1e-9
 
-# Of a value that is still read: (value, memory where it was made, memories that have it, as bits);
-# of a run that is still whole: (number of the gain, -1, -1).
+# A state has for each value that is still read (value, memory where it was made, bits of the
+# memories that have it), and for each run that is still whole (number of the gain, -1, -1).
 _State: TypeAlias = tuple[tuple[int, int, int], ...]
 
 
 class _Label(NamedTuple):
-    """An assignment of the operators so far."""
+    """An assignment of the operators up to one, as a linked list."""
 
     cost: float
     other: float
@@ -37,7 +37,7 @@ class _Label(NamedTuple):
 
 @dataclass(frozen=True)
 class Swept:
-    """The assignment found, and whether it is the best of all."""
+    """The assignment found, and whether it is proven the best."""
 
     devices: list[int] | None
     proven: bool
@@ -51,15 +51,16 @@ def sweep(
     weight: float = 0.0,
     upper_weighted: float = np.inf,
 ) -> Swept:
-    """The assignment of least cost.
+    """Finds the assignment of least cost.
 
     Args:
         problem: What is decided.
-        upper: The cost of an assignment that is known; what must cost more is dropped.
+        upper: The cost of an assignment that is known; assignments that must cost more are dropped.
         other: The same problem with another cost, whose sum must not be above `limit`.
         limit: See `other`.
-        weight: Of the second cost in a sum with the first, by which labels are dropped too.
-        upper_weighted: What that sum cannot be above in an assignment worth finding.
+        weight: The weight of the second cost in a sum with the first, by which labels are dropped
+            too.
+        upper_weighted: An upper bound of that sum for an assignment worth finding.
     """
     return _Sweep(problem, upper, other, limit, weight, upper_weighted).run()
 
@@ -100,7 +101,7 @@ class _Sweep:
         self._rest_other = None if other is None else self._least_of_rest(other)
 
     def _least_of_rest(self, problem: Problem) -> Array:
-        """Below this the operators from each on cannot cost."""
+        """Returns for each operator a lower bound of the cost of it and all later ones."""
         least = problem.op_cost.min(axis=1)
         for gain in problem.gains:
             least[gain.ops[-1]] -= gain.saved
@@ -128,7 +129,7 @@ class _Sweep:
         return Swept(_devices_of(best), proven)
 
     def _facts_at_most(self) -> int:
-        """The most facts of a state: values that are still read, and runs that are whole."""
+        """Returns the most facts of a state: values that are still read, and runs still whole."""
         lives = [0] * (self._problem.num_ops + 1)
         spans = [
             (value.maker, last)
@@ -168,7 +169,7 @@ class _Sweep:
         )
 
     def _move_on(self, op: int, device: int, state: _State) -> tuple[_State, float, float]:
-        """The state after the operator, and what it adds to both costs."""
+        """Returns the state after the operator, and what the operator adds to both costs."""
         problem, other = self._problem, self._other
         memory = problem.memory_of[device]
         moves = [
@@ -217,7 +218,7 @@ class _Sweep:
 
 
 def _undominated(labels: list[_Label]) -> list[_Label]:
-    """Those than which none is cheaper in both costs; of equal ones the first."""
+    """Returns the labels that no other beats in both costs; among equal ones the first."""
     kept: list[_Label] = []
     for label in sorted(labels, key=lambda label: label[:2]):
         if not kept or label.other < kept[-1].other:

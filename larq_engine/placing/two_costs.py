@@ -1,4 +1,4 @@
-"""Two costs at once: the least of one under a limit of the other, and the least product."""
+"""Weighs two costs: the least of one under a limit of the other, and the least product of both."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from larq_engine.placing.problem import Problem, cost_of, weighted
 from larq_engine.placing.solve import Solution, solve
 from larq_engine.placing.sweep import sweep
 
-# Sums of the same costs in another order may differ by this part.
+# Relative difference that sums of the same costs in another order may have.
 _SAME = 1e-9
 
 
@@ -20,22 +20,22 @@ class _Corner:
 
 
 def _weights_between(left: _Corner, right: _Corner) -> tuple[float, float]:
-    """With these weights both corners cost the same."""
+    """Returns the weights with which both corners cost the same."""
     return left.other - right.other, right.one - left.one
 
 
 def _is_below(corner: _Corner, end: _Corner, weights: tuple[float, float]) -> bool:
-    """Whether the corner lies below the line through the end."""
+    """Tells whether the corner lies below the line through the end."""
     line = weights[0] * end.one + weights[1] * end.other
     return corner.solution.cost < line - _SAME * abs(line)
 
 
 def least_product(first: Problem, second: Problem) -> Solution:
-    """The assignment of least product of two costs, such as energy times delay.
+    """Returns the assignment with the least product of two costs, such as energy times delay.
 
-    Of all assignments the product is least at a corner of the lower hull of their costs, where it
-    is the best for some weights of the two: corners are looked for between known ones, as long as
-    there may be a better one.
+    The product is least at a corner of the lower hull of all assignments' costs, and a corner is
+    the best assignment for some weights of the two costs. So corners are searched for between known
+    ones, as long as there may be a better one.
 
     Raises:
         ValueError: There is none of finite cost.
@@ -65,10 +65,10 @@ def _product(corner: _Corner) -> float:
 
 
 def least_within(first: Problem, second: Problem, limit: float) -> Solution:
-    """The assignment of least first cost whose second cost is not above `limit`.
+    """Returns the assignment of least first cost whose second cost is at most `limit`.
 
-    The best for weights of both costs gives an assignment and a bound (Lagrange's); a sweep that
-    keeps both costs closes the gap between them where the graph is narrow.
+    The best assignment for weights of both costs gives an assignment and a bound (Lagrange's). A
+    sweep that keeps both costs closes the gap between them where the graph is narrow.
 
     Raises:
         ValueError: There is none.

@@ -1,9 +1,9 @@
-"""The model without a placement: its measured time is the scale of all predictions.
+"""Scales predictions by the model without a placement, whose time was measured.
 
-A prediction is a sum of a profile's rows. Such a sum is not what a whole model takes: the clock
-around each operator takes time, and threads and caches find another state. So the same sum is made
-for the model as a device runs it without a placement, which was measured as a whole. What it was
-off by there, it is off by for other placements too.
+A prediction is a sum of a profile's rows, and a whole model takes another time: the clock around
+each operator takes time, and threads and caches are in another state. So the same sum is made for
+the model as one device runs it without a placement, which was measured as a whole. The ratio of the
+two corrects the sums of other placements too.
 """
 
 from collections.abc import Sequence
@@ -18,27 +18,27 @@ _HOST = "host"
 
 @dataclass(frozen=True)
 class Unplaced:
-    """The model without a placement, where that is fastest. Seconds are of one batch."""
+    """The model without a placement, on its fastest device. Seconds are of one batch."""
 
     device: str
-    rows: float  # the sum of its rows, as predictions are
+    rows: float  # the sum of its rows, made as predictions are
     seconds: float  # measured
 
     @property
     def scale(self) -> float:
-        """What the sum of a placement's rows is multiplied by."""
+        """Returns the factor that turns a placement's sum of rows into a prediction."""
         return self.seconds / self.rows
 
 
 @dataclass(frozen=True)
 class Verified:
-    """The placed model and the same without a placement, which ran in turns.
+    """Measured times of the placed model and of the same without a placement, run in turns.
 
     Attributes:
         seconds: The median of the placed model, of one batch.
-        unplaced_seconds: The same without a placement.
+        unplaced_seconds: The median of the model without a placement.
         lowest: How many times as fast the placed one was in the round where it gained least.
-        highest: The same of the round where it gained most.
+        highest: The same ratio in the round where it gained most.
     """
 
     seconds: float
@@ -48,19 +48,19 @@ class Verified:
 
     @property
     def gain(self) -> float:
-        """How many times as fast the placed one is."""
+        """Returns how many times as fast the placed model is."""
         return self.unplaced_seconds / self.seconds
 
     @property
     def certainty(self) -> str:
-        """What is sure of the gain."""
+        """Tells what is certain about the gain."""
         if self.lowest <= 1 <= self.highest:
             return "no sure difference"
         return "faster" if self.gain > 1 else "SLOWER: keep the model as it was"
 
     @property
     def text(self) -> str:
-        """One sentence."""
+        """Describes the gain in one sentence."""
         return (
             f"{self.gain:.2f}x as fast as without a placement ({self.lowest:.2f}x to "
             f"{self.highest:.2f}x in single rounds: {self.certainty}); measured in turns"
@@ -68,7 +68,7 @@ class Verified:
 
 
 def find_unplaced(profile: Profile, batch: int, threads: int) -> Unplaced | None:
-    """The fastest of the engine's devices; None where no whole model was measured."""
+    """Finds the fastest of the engine's devices; None if no whole model was measured."""
     costs = costs_of(profile, batch, threads, profile.devices)
     found = []
     for device in profile.devices:
@@ -83,7 +83,7 @@ def find_unplaced(profile: Profile, batch: int, threads: int) -> Unplaced | None
 
 
 def total_of(profile: Profile, device: str, batch: int, threads: int) -> Total | None:
-    """The whole model on a device, as measured; one with one number of threads has it for all."""
+    """Returns a device's whole-model time; a single number of threads serves for all numbers."""
     totals = [total for total in profile.totals if total.device == device and total.batch == batch]
     if len({total.threads for total in totals}) == 1:
         return totals[0]
@@ -91,7 +91,7 @@ def total_of(profile: Profile, device: str, batch: int, threads: int) -> Total |
 
 
 def _devices_of(profile: Profile, device: Device, costs: Costs) -> Sequence[int] | None:
-    """Where the operators are: on the device those that it took, which were timed in the model."""
+    """Returns the device of each operator: `device` for those that it timed within the model."""
     names = [other.name for other in profile.devices]
     entries = measured_at(profile, device, costs.batch, costs.threads)
     took = {
