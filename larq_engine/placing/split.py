@@ -24,7 +24,7 @@ _DEVICES = {"cpu", "cuda"}
 # Most sets of dependent layers that are all tried: the sets of 12 layers.
 _SETS = 1 << 12
 
-# Most layers that the plug-in splits.
+# Most splits that are tried; the plug-in cuts no more layers.
 _MOST = 1024
 
 # Relative difference that sums of the same costs in another order may have.

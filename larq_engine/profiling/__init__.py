@@ -1,5 +1,5 @@
-"""Measures what each operator of a model takes: on each device, with each kernel, for each batch.
+"""Measures the cost of each operator of a model on each device, with each kernel, for each batch.
 
-Whole models run, and operators that are cut out of them, on the values that they meet in the model.
-What is measured goes into a profile's file (placing/profile_file.py).
+Whole models run, and so do operators that are cut out of them, on the values that they meet in the
+model. The results go into a profile's file (placing/profile_file.py).
 """

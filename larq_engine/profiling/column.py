@@ -1,4 +1,4 @@
-"""Who runs a cut: a device with a number of threads and a kernel."""
+"""Runs cuts. A column says on what: a device with a number of threads and a kernel."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from larq_engine.python.errors import host_errors
 from larq_engine.python.library import TRANSFER
 from larq_engine.python.tensors import Array
 
-# The device that is the host itself, with no operator of its own left to the engine.
+# The device that is the host itself, which computes all but the engine's own operators.
 HOST = "host"
 CPU = "cpu"
 AUTO = "auto"
@@ -19,7 +19,7 @@ AUTO = "auto"
 
 @dataclass(frozen=True)
 class Column:
-    """A device as users name it, what it may use, and the `kernel` that is asked for."""
+    """A device as users name it, a number of threads, and the `kernel` that is asked for."""
 
     device: str
     threads: int
@@ -38,15 +38,15 @@ class CannotRunError(ValueError):
 
 
 class Runner:
-    """A cut, loaded for a column and a batch, with the values that it reads.
+    """A cut that is loaded for a column and a batch, with the values that it reads.
 
     Args:
-        cut: What to run.
-        column: By whom.
-        runtime: The host.
-        values: What it reads, for one batch of the file's size.
-        batch: How many times the values are there.
-        fuse: Whether the engine takes what it would take, and fuses it.
+        cut: The operators to run.
+        column: The device, threads and kernel that run them.
+        runtime: The host's package.
+        values: The cut's inputs, for one batch of the file's size.
+        batch: How many times these values are repeated.
+        fuse: Whether the engine takes the operators that it takes by default, and fuses them.
         placement: The option of this name: what the engine takes beside its own operators.
 
     Raises:
@@ -91,7 +91,7 @@ class Runner:
             "fuse": "on" if fuse and column.device != HOST else "off",
             "placement": placement or "none",
         }
-        # The host alone is the stock one.
+        # The host by itself is measured as its packages ship it, without the plug-in.
         alone = column.device == HOST and not self.cut.needs_engine
         self._delegate = None if alone else host.load_delegate(runtime, **options)
         with host_errors(f"{column}"):
@@ -111,11 +111,11 @@ class Runner:
         self._inputs = [detail["index"] for detail in details]
 
     def read_steps(self) -> list[dict[str, Any]]:
-        """The engine's steps of a run, in the main graph, by the device's own clock."""
+        """Returns the steps of one run in the main graph, timed by the device's own clock."""
         return self.time_steps(1)[1]
 
     def time_steps(self, runs: int) -> tuple[float, list[dict[str, Any]]]:
-        """So many runs: the seconds of one by the wall, and the steps of all."""
+        """Runs so often; returns the wall seconds of one run, and the steps of all runs."""
         delegate = self._delegate
         pointer = 0 if delegate is None else delegate._get_native_delegate_pointer()
         if pointer:
@@ -126,30 +126,32 @@ class Runner:
 
     @property
     def kernels(self) -> str | None:
-        """The kernels that computed it."""
+        """Returns the names of the kernels that computed the cut."""
         return join_kernels(self.steps)
 
     def feed(self) -> None:
         """Writes the inputs, as the operators before would have."""
         for index, value in zip(self._inputs, self._values, strict=True):
             if not value.ndim:
-                self._interpreter.set_tensor(index, value)  # A look at a scalar is a copy.
+                self._interpreter.set_tensor(index, value)  # Views of a scalar are copies.
             elif value.size:
                 self._interpreter.tensor(index)().reshape(-1, *value.shape)[...] = value
 
     def outputs(self) -> list[Array]:
-        """Copies of what the last run made."""
+        """Returns copies of the last run's outputs."""
         return [tensor().copy() for tensor in self._outputs]
 
     def prepare(self) -> None:
-        """Brings the caches to where they are in the middle of a model: the memory of the outputs
-        was in use before, and the inputs were written just now."""
+        """Brings the caches to their state within a model.
+
+        There, the memory of the outputs was in use before, and the inputs have just been
+        written."""
         for tensor in self._outputs:
             tensor().fill(0)
         self.feed()
 
     def time_ns(self) -> int:
-        """One run on the clock of the wall."""
+        """Runs once; returns the nanoseconds of wall time."""
         start = time.perf_counter_ns()
         self._interpreter.invoke()
         return time.perf_counter_ns() - start
@@ -158,7 +160,7 @@ class Runner:
 def open_part(
     cut: Cut, column: Column, runtime: str | None, values: Sequence[Array], batch: int
 ) -> Runner:
-    """Opens a cut that the device, and nothing else, is to compute; raises as Runner."""
+    """Opens a cut that only the device may compute; raises as Runner."""
     device = column.device.partition(":")[0]
     asked = [
         f"{node}:{device}"
@@ -176,12 +178,12 @@ def open_part(
 
 
 def join_kernels(steps: Iterable[Mapping[str, Any]]) -> str | None:
-    """The kernels of some steps, each once."""
+    """Joins the names of some steps' kernels, each once."""
     names = (step["kernel"] for step in steps if step["op"] != TRANSFER)
     return "+".join(name for name in dict.fromkeys(names) if name) or None
 
 
 def seconds_of(step: Mapping[str, Any]) -> float:
-    """Of one call."""
+    """Returns the seconds of one call."""
     nanoseconds: float = step["total_ns"] / max(step["calls"], 1)
     return nanoseconds / 1e9

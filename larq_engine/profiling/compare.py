@@ -1,4 +1,4 @@
-"""Whether what a candidate computed is right."""
+"""Compares what a candidate computed with the right result."""
 
 from collections.abc import Sequence
 
@@ -6,22 +6,24 @@ import numpy as np
 
 from larq_engine.python.tensors import Array
 
-# Of the largest value: sums of floats depend on their order, and hosts round activations their way.
+# Tolerance relative to the largest value: sums of floats depend on their order, and hosts round
+# activations in their own ways.
 _FLOAT_TOLERANCE = 1e-4
 
-# Of words that hold bits: floats that differ by rounding can have other signs, where they are 0.
+# Part of the words of bits that may differ: floats near 0 that differ by rounding can have other
+# signs.
 _OTHER_WORDS = 1e-3
 
-# In units of the last place of quantized values, which floats are rounded to.
+# Tolerance in units of the last place of quantized values, to which floats are rounded.
 _QUANTIZED_TOLERANCE = 1
 
 
 def find_difference(got: Sequence[Array], expected: Sequence[Array], *, rounds: bool) -> str | None:
-    """Says what of the outputs is wrong, or None.
+    """Says what is wrong with the outputs, or returns None.
 
     Args:
-        got: The candidate's, one batch or several times the same one.
-        expected: Those of the reference, one batch.
+        got: The candidate's outputs: one batch, or the same batch several times.
+        expected: The reference's outputs: one batch.
         rounds: Whether floats were computed on the way to bits.
     """
     for number, (ours, right) in enumerate(zip(got, expected, strict=True)):

@@ -1,8 +1,8 @@
-"""Operators that are cut out of the model and timed by themselves.
+"""Times operators that are cut out of the model.
 
-Before each sample the caches are brought to where they are in the middle of a model: weights as far
-away as those of all other operators push them, what an operator reads as near as one leaves it that
-has just made it.
+Before each sample the caches are brought to their state within a model: weights are as far away as
+the weights of all other operators push them, and an operator's inputs are as near as the operator
+that has just made them leaves them.
 """
 
 from dataclasses import dataclass, field
@@ -20,8 +20,8 @@ class CutTrial:
 
     Attributes:
         runner: What is run.
-        on_device: Whether the device's own clock counts: transfers are no part of it.
-        others: As much memory as other operators' weights take, to be read in between.
+        on_device: Whether the device's own clock counts, which leaves transfers out.
+        others: Memory of the size of the other operators' weights, which is read between samples.
         seconds: The samples.
     """
 
@@ -31,7 +31,7 @@ class CutTrial:
     seconds: list[float] = field(default_factory=list)
 
     def visit(self) -> None:
-        """One run without a sample, then those that count."""
+        """Runs once without a sample, then takes the samples."""
         self.runner.feed()
         self.runner.time_ns()
         for _ in range(_SAMPLES):

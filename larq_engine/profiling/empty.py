@@ -1,4 +1,4 @@
-"""What it takes to invoke a model without operators, which is in every time that is measured."""
+"""Measures how long it takes to invoke a model without operators: all measured times include it."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ _SAMPLES = 50
 
 
 class EmptyRun:
-    """An invocation of nothing, for a number of threads."""
+    """An invocation of an empty model, with a number of threads."""
 
     def __init__(self, threads: int, runtime: str | None) -> None:
         x = Tensor("x", (1,), "FLOAT32")
@@ -27,5 +27,5 @@ class EmptyRun:
 
     @property
     def seconds(self) -> float:
-        """The median of all samples."""
+        """Returns the median of all samples."""
         return float(np.median(self._samples)) / 1e9

@@ -1,6 +1,6 @@
-"""Where the machine counts energy: joules of a piece of work, or the reason why nobody knows.
+"""Measures joules of a piece of work with the machine's counters, or says why it cannot.
 
-A counter is of a whole chip: what else runs at the time, and what an idle chip takes, is in it.
+A counter counts a whole chip: it includes what other programs and the idle chip take.
 """
 
 import ctypes
@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-# At least so long, as counters move in steps of milliseconds.
+# Least time of a measurement, as counters move in steps of milliseconds.
 _SECONDS = 0.1
 
 _RAPL = Path("/sys/class/powercap")
 
-# What a sensor's file counts, by the start of its name: a factor to joules, or to watts of what is
-# a power. hwmon has microwatts, Jetson's INA monitors milliwatts.
+# What a sensor's file counts, by how its name begins: the factor to joules or, of a power, to
+# watts. hwmon counts microwatts, Jetson's INA monitors count milliwatts.
 _JOULES = {"energy": 1e-6}
 _WATTS = {"power": 1e-6, "in_power": 1e-3}
 
@@ -28,7 +28,7 @@ class Meter:
         self._is_power = watts
 
     def measure(self, work: Callable[[], object]) -> float | None:
-        """Returns the joules of one piece of work, which is done as often as it takes to tell."""
+        """Returns the joules of one piece of work; repeats it until the counter can tell."""
         if self._read is None:
             return None
         begun, first = time.perf_counter(), self._read()
@@ -41,15 +41,15 @@ class Meter:
         seconds, last = time.perf_counter() - begun, self._read()
         if self._is_power:
             return sum(samples) / len(samples) * seconds / runs
-        # A counter that began anew tells nothing.
+        # A counter that wrapped around in between tells nothing.
         return (last - first) / runs if last >= first else None
 
 
 def cpu_meter(sensor: Path | None) -> Meter:
-    """The meter of the CPU: a sensor's file, or RAPL.
+    """Returns the meter of the CPU: a sensor's file, or RAPL.
 
     Raises:
-        ValueError: The sensor cannot be read, or is none that is known.
+        ValueError: The sensor cannot be read, or is of no known kind.
     """
     if sensor is not None:
         return _sensor_meter(sensor)
@@ -89,7 +89,7 @@ def _sensor_meter(sensor: Path) -> Meter:
 
 
 def gpu_meter(ordinal: int) -> Meter:
-    """The meter of a GPU: NVML's counter."""
+    """Returns the meter of a GPU: NVML's counter."""
     try:
         nvml = ctypes.CDLL("libnvidia-ml.so.1")
     except OSError as error:

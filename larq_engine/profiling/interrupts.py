@@ -1,7 +1,8 @@
-"""Ctrl-C while interpreters come and go.
+"""Notices Ctrl-C while interpreters are opened and deleted.
 
-Python drops what is raised while an object is deleted, and the host takes its time to delete an
-interpreter: an interrupt then would be lost, and the work go on for minutes.
+Python drops an exception that is raised while an object is deleted, and the host takes its time to
+delete an interpreter. An interrupt during that time would be lost, and the work would go on for
+minutes.
 """
 
 import signal
@@ -10,7 +11,7 @@ from types import FrameType, TracebackType
 
 
 class Interrupts:
-    """Remembers an interrupt, from `with` on; elsewhere than in the main thread nothing."""
+    """Remembers an interrupt within its `with` block; does nothing outside the main thread."""
 
     def __init__(self) -> None:
         self._came = False
@@ -18,7 +19,7 @@ class Interrupts:
 
     def __enter__(self) -> "Interrupts":
         is_main = threading.current_thread() is threading.main_thread()
-        # A program with a handler of its own knows what it wants.
+        # A program that has its own handler keeps it.
         if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, self._note)
             self._is_ours = True
@@ -29,7 +30,7 @@ class Interrupts:
         signal.default_int_handler(number, frame)
 
     def check(self) -> None:
-        """Raises KeyboardInterrupt if one came, and was lost."""
+        """Raises KeyboardInterrupt if an interrupt came: Python may have dropped the first one."""
         if self._came:
             raise KeyboardInterrupt
 

@@ -1,14 +1,15 @@
-"""The least time that operators can take here: what this machine reaches at best, measured.
+"""Computes the least time that operators can take here, from the best rates of this machine.
 
 A limit is the longest of three times: that of the products at the highest rate, that of the bytes
-that are read at the highest bandwidth, and that of those that are written. The rate is that of a
-product that all fits a core's cache, by the kernel that was used; the bandwidth that of sets of
-memory as large. Reading and writing count apart, as they go on at the same time: what is changed in
-place comes and goes twice as fast as what is copied.
+that are read at the highest bandwidth, and that of the bytes that are written. The rate is measured
+with the kernel that was used, on a product that fits into a core's cache. The bandwidth is measured
+on memory of the same size as the operators' data. Reading and writing count apart, as they overlap:
+data that is changed in place comes and goes twice as fast as data that is copied.
 
-All is measured with one thread. Several can do no more than so many times that, and how much less
-depends on what else the machine does in those milliseconds: measured with two threads beside
-another program, rates were now those of two cores, now those of one, and no limit of anything.
+All rates are measured with one thread, and the limit of several threads is that many times the
+rate. How much less they really reach depends on what else the machine does in those milliseconds:
+measured with two threads beside another program, rates were sometimes those of two cores, sometimes
+those of one, and so no limit of anything.
 """
 
 import itertools
@@ -26,33 +27,33 @@ from larq_engine.profiling.work import BITS, Work
 from larq_engine.python import library
 from larq_engine.python.tensors import Array
 
-# Pixels, depth and outputs. A long depth leaves little beside the product; which of the sets is
-# the best for the caches differs: XNNPACK does most a second in floats with the smaller one, and in
-# int8 with the larger.
+# Pixels, depth and outputs. A long depth leaves little time to anything but the product. Which set
+# is best for the caches differs: XNNPACK is fastest in floats with the smaller one, and in int8
+# with the larger one.
 _BITS_SHAPES = ((512, 4608, 64), (256, 4608, 256))
 _DENSE_SHAPES = ((256, 256, 256), (512, 512, 512))
 
-# Whose products of which types are measured; the host has them in XNNPACK.
+# Devices and types whose products are measured; the host has them in XNNPACK.
 _MEASURED = ((CPU, BITS), (CPU, "FLOAT32"), (HOST, "FLOAT32"), (HOST, "INT8"))
 
-# Kernels that add and subtract floats, more of them than the rate of products says.
+# Kernels that add and subtract floats: they do more of that than the rate of products allows.
 _SIGNED_SUMS = "signed_sums_"
 
 _SIZES = tuple(1 << shift for shift in range(14, 27, 2))
 
-# Of each rate: the best of as many runs as fit this time, within bounds.
+# Time for each rate, and bounds of the number of runs in it; the fastest run counts.
 _SECONDS = 0.02
 _LEAST_RUNS, _MOST_RUNS = 3, 200
 
-# Small sets are gone through so often that the clock is fine enough.
+# Small sets are repeated up to this many bytes, so that the clock is fine enough.
 _BYTES_OF_A_RUN = 1 << 22
 
 
 class Limits:
-    """Limits of the CPU; of GPUs nothing is known. Each rate is measured when first asked for.
+    """Limits of the CPU; GPUs have none. Each rate is measured when it is first needed.
 
     Args:
-        runtime: The host.
+        runtime: The host's package.
     """
 
     def __init__(self, runtime: str | None) -> None:
@@ -64,12 +65,12 @@ class Limits:
     def seconds(
         self, work: Work, device: str, threads: int, kernels: str | None = None
     ) -> float | None:
-        """What work takes at least; None where what bounds it was not measured.
+        """Returns the least seconds of some work; None if a rate was not measured.
 
         Args:
-            work: What is to be done.
-            device: Who does it.
-            threads: With how many threads.
+            work: The work to do.
+            device: The device that does it.
+            threads: The number of threads that do it.
             kernels: The kernel rows that computed the products of bits, joined by "+".
         """
         if Column(device, threads).is_gpu:
@@ -85,13 +86,13 @@ class Limits:
             known = [rate for rate in rates if rate is not None]
             if len(known) < len(rates):
                 return None
-            # Which kernel did how much is not known.
+            # How much each kernel did is unknown, so the fastest bounds all.
             arithmetic += products / (cores * max(known))
         memory = max(self._memory_seconds(size / cores) for size in (work.read, work.written))
         return max(arithmetic, memory) or None
 
     def describe(self) -> dict[str, str]:
-        """What was measured, for people."""
+        """Describes the measured rates for people."""
         rates = [
             f"{kind if column.kernel == AUTO else column.kernel} on {column.device}: "
             f"{rate / 1e9:.4g} GMAC/s"
@@ -107,7 +108,7 @@ class Limits:
     # ---- Memory ----------------------------------------------------------------------------------
 
     def _memory_seconds(self, size: float) -> float:
-        """Of a set that is larger than a cache, as much as fits may lie there."""
+        """Returns the seconds to go through a set; as much as fits may lie in a cache."""
         if not self._bandwidths:
             self._bandwidths = _measure_bandwidths()
         rates = list(self._bandwidths.values())
@@ -120,7 +121,7 @@ class Limits:
     # ---- Products --------------------------------------------------------------------------------
 
     def _rate(self, column: Column, kind: str) -> float | None:
-        """Products a second; None where there is no way to measure them."""
+        """Returns products a second; None if there is no way to measure them."""
         if (column.device, kind) not in _MEASURED:
             return None
         key = column, kind
@@ -150,7 +151,7 @@ class Limits:
 
 
 def _make_bits_product(pixels: int, depth: int, channels: int) -> Op:
-    """From bits to bits: little is there but the product."""
+    """Makes a product from bits to bits, which does little but multiply."""
     x = Tensor("x", lce_ops.packed_shape((1, 1, pixels, depth)), "INT32")
     y = Tensor("y", lce_ops.packed_shape((1, 1, pixels, channels)), "INT32")
     filters = lce_ops.constant(np.zeros(lce_ops.packed_shape((channels, 1, 1, depth)), np.int32))
@@ -180,7 +181,7 @@ def _make_float_convolution(pixels: int, depth: int, channels: int) -> Op:
 def _make_product(device: str, kind: str, pixels: int, depth: int, channels: int) -> Op:
     if kind == BITS:
         return _make_bits_product(pixels, depth, channels)
-    if device == CPU:  # Of floats the engine computes convolutions best.
+    if device == CPU:  # For floats, the engine's convolutions are fastest.
         return _make_float_convolution(pixels, depth, channels)
     scale = None if kind == "FLOAT32" else Quantization((1.0,), (0,))
     weights = np.ones((channels, depth), NUMPY_TYPES[kind])
@@ -192,10 +193,10 @@ def _make_product(device: str, kind: str, pixels: int, depth: int, channels: int
 
 
 def _measure_bandwidths() -> dict[int, float]:
-    """Bytes a second by the size of a set, of the faster of copying it and searching it."""
+    """Returns bytes a second by the size of a set: the faster of copying it and searching it."""
     memory = bytearray(b"\1" * _SIZES[-1])
     found: dict[int, float] = {}
-    for way in (_time_copy, _time_search) * 2:  # What disturbs for a while may be over then.
+    for way in (_time_copy, _time_search) * 2:  # A disturbance may be over the second time.
         for size in _SIZES:
             seconds = way(memory, size, -(-_BYTES_OF_A_RUN // size))
             found[size] = max(found.get(size, 0.0), size / seconds)
@@ -203,7 +204,7 @@ def _measure_bandwidths() -> dict[int, float]:
 
 
 def _time_copy(memory: bytearray, size: int, times: int) -> float:
-    """Half of a set becomes the other, so often in one call that the call itself takes nothing."""
+    """Copies half of a set to the other half, so often that the call itself costs nothing."""
     half = size // 2
     source: Array = np.ndarray((times,), f"V{half}", memory, 0, strides=(0,))
     target: Array = np.ndarray((times,), f"V{half}", memory, half, strides=(0,))
@@ -211,7 +212,7 @@ def _time_copy(memory: bytearray, size: int, times: int) -> float:
 
 
 def _time_search(memory: bytearray, size: int, times: int) -> float:
-    """Looks for what is not there; the call itself, some 0.1 us, is in the time."""
+    """Searches for what is not there; the time includes the call itself, some 0.1 us."""
 
     def search() -> None:
         for _ in itertools.repeat(None, times):
@@ -221,7 +222,7 @@ def _time_search(memory: bytearray, size: int, times: int) -> float:
 
 
 def _least_seconds(run: Callable[[], object]) -> float:
-    """The fastest of many runs: others that use the machine can only make it slower."""
+    """Returns the fastest of many runs: other users of the machine can only make a run slower."""
     samples: list[int] = []
     end = time.perf_counter() + _SECONDS
     while len(samples) < _LEAST_RUNS or (len(samples) < _MOST_RUNS and time.perf_counter() < end):

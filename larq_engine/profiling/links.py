@@ -1,4 +1,4 @@
-"""What it takes to move values between the host's memory and a GPU's: latency and bandwidth."""
+"""Measures latency and bandwidth of moving values between the host's memory and a GPU's."""
 
 from collections.abc import Sequence
 
@@ -11,17 +11,17 @@ from larq_engine.profiling.column import Column, Runner, open_part, seconds_of
 from larq_engine.profiling.network import Cut
 from larq_engine.python.library import TRANSFER
 
-# Pixels of 32 channels: a pixel is 128 bytes as floats, and 4 as bits.
+# Numbers of pixels of 32 channels: a pixel is 128 bytes as floats, and 4 as bits.
 _PIXELS = tuple(8 << shift for shift in range(0, 15, 2))
 _CHANNELS = 32
 _RUNS = 15
 
-# Where there is no difference between sizes, nothing tells the bandwidth: as good as none.
+# Bandwidth if larger values take no longer: then nothing bounds it.
 _UNBOUNDED = 1e15
 
 
 def measure_links(column: Column, runtime: str | None, memory: str) -> tuple[Link, Link]:
-    """Measures the way to the GPU and back, with values of several sizes each."""
+    """Measures the link to the GPU and the link back, with values of several sizes."""
     there: list[tuple[int, float]] = []
     back: list[tuple[int, float]] = []
     for pixels in _PIXELS:
@@ -43,7 +43,7 @@ def measure_links(column: Column, runtime: str | None, memory: str) -> tuple[Lin
 
 
 def _open(column: Column, runtime: str | None, pixels: int, packs: bool) -> Runner:
-    """Floats become bits, or bits floats: what goes one way is 32 times what comes back."""
+    """Opens a model that packs or unpacks bits: one way moves 32 times the other's bytes."""
     floats = Tensor("floats", (1, 1, pixels, _CHANNELS), "FLOAT32")
     bits = Tensor("bits", lce_ops.packed_shape(floats.shape), "INT32")
     x, y = (floats, bits) if packs else (bits, floats)
@@ -60,7 +60,7 @@ def _make_link(source: str, target: str, times: Sequence[tuple[int, float]]) -> 
 
 
 def fit(times: Sequence[tuple[int, float]]) -> tuple[float, float]:
-    """The latency and the bytes a second that explain sizes and seconds best, in relative terms."""
+    """Fits latency and bytes a second to sizes and seconds, with the least relative error."""
     sizes = np.array([size for size, _ in times], float)
     seconds = np.array([max(second, 1e-12) for _, second in times])
     columns = np.stack([1 / seconds, sizes / seconds], axis=1)

@@ -1,4 +1,4 @@
-"""What a profile was measured on, in words and numbers for people."""
+"""Describes for people the machine on which a profile was measured."""
 
 import importlib.metadata
 import os
@@ -13,7 +13,7 @@ _TITLES = {"ai_edge_litert": "LiteRT", "tensorflow": "TensorFlow Lite", "tflite_
 
 
 def describe_machine() -> dict[str, Any]:
-    """The machine, before anything is measured."""
+    """Describes the machine before anything is measured."""
     return {
         "cpu": cpu_name(),
         "cores": library.usable_cpus(),
@@ -24,13 +24,13 @@ def describe_machine() -> dict[str, Any]:
 
 
 def _load() -> dict[str, float]:
-    """Of the last minute; nothing where the system does not tell, as Windows does not."""
+    """Returns the load of the last minute; nothing if the system does not tell, as Windows."""
     getloadavg = getattr(os, "getloadavg", None)
     return {"load_average": getloadavg()[0]} if getloadavg else {}
 
 
 def cpu_name() -> str:
-    """As far as the system tells."""
+    """Returns the CPU's name, as far as the system tells it."""
     try:
         text = Path("/proc/cpuinfo").read_text(errors="replace")
     except OSError:
@@ -41,7 +41,7 @@ def cpu_name() -> str:
 
 
 def host_title(runtime: str | None) -> str:
-    """The host and its version."""
+    """Returns the host's name and version."""
     package = import_runtime(runtime).__name__.partition(".")[0]
     names = importlib.metadata.packages_distributions().get(package, [])
     versions = sorted({importlib.metadata.version(name) for name in names})
@@ -49,7 +49,7 @@ def host_title(runtime: str | None) -> str:
 
 
 def gpus() -> dict[str, str]:
-    """The GPUs that there are, as devices are named, and what they are."""
+    """Returns the title of each GPU that the machine has, by the device's name."""
     lines = [line.partition(": ") for line in library.devices().splitlines()]
     return {
         name: title

@@ -1,4 +1,4 @@
-"""What a profile's file says of the model itself: its values and operators."""
+"""Describes the model itself in a profile: its values and operators."""
 
 from collections.abc import Iterator, Mapping
 
@@ -11,7 +11,7 @@ from larq_engine.profiling.reference import Reference
 
 
 class ModelFacts:
-    """Values and operators, for batches that are each so many times the declared one."""
+    """Values and operators of a model, for batches that are multiples of the declared one."""
 
     def __init__(self, network: Network, reference: Reference, times: Mapping[int, int]) -> None:
         self._network = network
@@ -19,7 +19,7 @@ class ModelFacts:
         self._times = times
 
     def values(self) -> Iterator[file.Value]:
-        """In the order in which they are made."""
+        """Yields values in the order in which they are made."""
         network = self._network
         for number, tensor in enumerate(network.values()):
             kind = "inner"
@@ -34,7 +34,7 @@ class ModelFacts:
         return {batch: size * times for batch, times in self._times.items()}
 
     def ops(self) -> Iterator[file.Op]:
-        """In the order of execution."""
+        """Yields operators in the order of execution."""
         network = self._network
         number = {tensor: n for n, tensor in enumerate(network.values())}
         for position, (node, op) in enumerate(zip(network.nodes, network.ops, strict=True)):

@@ -1,4 +1,4 @@
-"""A model as operators that can be cut out of it and run alone."""
+"""Cuts operators out of a model, so that they run by themselves."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,8 @@ from larq_engine.converter import schema
 from larq_engine.converter.graph import NUMPY_TYPES, Op, Tensor
 from larq_engine.converter.lce_ops import is_ours
 
-# Those run the graphs that they call; all others with effects change what is not in their outputs.
+# These operators run the graphs that they call; all others with effects change more than their
+# outputs.
 _CALLS = ("IF", "WHILE")
 
 
@@ -16,13 +17,14 @@ class Cut:
     """Some operators as a model of their own.
 
     Attributes:
-        content: The file.
+        content: The bytes of the file.
         ops: The operators' positions in the network.
-        nodes: Their numbers in the file.
-        given: What they read of others, the file's inputs.
-        wanted: What others read of them, the file's outputs.
-        is_ours: Of each, whether the engine alone has it.
-        needs_engine: Whether any of its operators, in graphs that others call too, is the engine's.
+        nodes: The operators' numbers in the file.
+        given: The file's inputs, which the operators read of others.
+        wanted: The file's outputs, which others read of the operators.
+        is_ours: For each operator, whether only the engine computes it.
+        needs_engine: Whether any operator is the engine's, also in graphs that these operators
+            call.
     """
 
     content: bytes
@@ -35,10 +37,10 @@ class Cut:
 
 
 class Network:
-    """The main graph of a model, without the operators that constants alone lead to.
+    """The main graph of a model, without operators that only depend on constants.
 
     Raises:
-        ValueError: It is no model, or has operators that cannot run alone.
+        ValueError: It is no model, or has operators that cannot run by themselves.
     """
 
     def __init__(self, content: bytes) -> None:
@@ -57,12 +59,12 @@ class Network:
 
     @property
     def constant_bytes(self) -> int:
-        """What the weights and other constants take."""
+        """Returns the bytes that weights and other constants take."""
         tensors = {tensor for op in self._model.graphs[0].ops for tensor in op.inputs if tensor}
         return sum(tensor.stored_bytes for tensor in tensors)
 
     def _has_state(self, op: Op) -> bool:
-        """Whether it keeps values from run to run, in tensors that nobody makes: an LSTM does."""
+        """Tells whether an operator keeps values in tensors that nobody makes, as an LSTM does."""
         present = [tensor for tensor in op.inputs if tensor is not None]
         return any(
             not (tensor.is_constant or tensor.producer is not None or tensor in self.inputs)
@@ -73,12 +75,12 @@ class Network:
         return bool(op.outputs) and op.outputs[0] in self._fixed
 
     def reads(self, op: Op) -> list[Tensor]:
-        """The inputs of an operator that are no constants, each once."""
+        """Returns the inputs of an operator that are no constants, each once."""
         present = [tensor for tensor in op.inputs if tensor is not None]
         return list(dict.fromkeys(tensor for tensor in present if self._is_value(tensor)))
 
     def values(self) -> list[Tensor]:
-        """All tensors that are no constants, in the order in which they are made."""
+        """Returns all tensors that are no constants, in the order in which they are made."""
         made = [tensor for op in self.ops for tensor in op.outputs]
         return list(dict.fromkeys([*self.inputs, *made]))
 
@@ -88,7 +90,7 @@ class Network:
         return tensor.producer is not None or tensor in self.inputs
 
     def cut(self, positions: Sequence[int]) -> Cut:
-        """Makes a model of some operators; positions in order."""
+        """Makes a model of the operators at these positions, which are in order."""
         ops = [self.ops[position] for position in positions]
         inside = {tensor for op in ops for tensor in op.outputs}
         given = [t for op in ops for t in self.reads(op) if t not in inside]
@@ -96,10 +98,10 @@ class Network:
         return self._make_cut(tuple(positions), list(dict.fromkeys(given)), wanted)
 
     def whole(self, *, keep_all: bool = False) -> Cut:
-        """The whole model, with all values as outputs if `keep_all`."""
+        """Makes a model of all operators, with all values as outputs if `keep_all`."""
         positions = tuple(range(len(self.ops)))
         made = [tensor for op in self.ops for tensor in op.outputs]
-        # What is an input too has no operator to wait for.
+        # An output that is also an input is made by no operator.
         outputs = [tensor for tensor in dict.fromkeys(self.outputs) if tensor in set(made)]
         return self._make_cut(positions, list(self.inputs), made if keep_all else outputs)
 
@@ -120,13 +122,13 @@ class Network:
         )
 
     def is_read(self, tensor: Tensor, inside: Sequence[Op]) -> bool:
-        """Whether others than these operators read a value, or nobody does."""
+        """Tells whether a value is read outside of these operators, or by nobody."""
         if tensor in self.outputs or not tensor.consumers:
             return True
         return any(reader not in inside for reader in tensor.consumers)
 
     def _makers_of_constants(self, ops: Sequence[Op]) -> list[Op]:
-        """What operators need of those that constants alone lead to, in the order of the file."""
+        """Returns the operators that make the constants of `ops`, in the order of the file."""
         needed: set[Op] = set()
         waiting = list(ops)
         while waiting:
@@ -140,7 +142,7 @@ class Network:
 
 
 def _find_fixed(ops: Sequence[Op]) -> set[Tensor]:
-    """What is computed from constants alone."""
+    """Returns the tensors that are computed from constants only."""
     fixed: set[Tensor] = set()
     for op in ops:
         inputs = [tensor for tensor in op.inputs if tensor is not None]

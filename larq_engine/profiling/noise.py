@@ -1,7 +1,7 @@
-"""How quiet the machine was, told as the benchmarks tell it.
+"""Tells how quiet the machine was, by the same rules as the benchmarks.
 
-A run is noisy when it was kept off the core for more than a few percent of the time, or when a
-fixed piece of work took changing times from round to round.
+A run is noisy if it was kept off the core for more than a few percent of the time, or if a fixed
+piece of work took different times from round to round.
 """
 
 import hashlib
@@ -9,14 +9,14 @@ import time
 
 import numpy as np
 
-# As of the benchmarks.
+# The benchmarks have the same limit.
 _LIMIT = 0.03
 
 _WORK = bytes(1 << 20)
 
 
 class Noise:
-    """Collects what tells of noise."""
+    """Collects measures of noise."""
 
     def __init__(self) -> None:
         self._wall = 0
@@ -24,18 +24,18 @@ class Noise:
         self._work: list[int] = []
 
     def add(self, wall_ns: int, cpu_ns: int) -> None:
-        """Notes the times of work in one thread."""
+        """Notes the wall and CPU times of work in one thread."""
         self._wall += wall_ns
         self._cpu += cpu_ns
 
     def do_fixed_work(self) -> None:
-        """Once a round: the same work each time, on one core."""
+        """Times the same work on one core, once in each round."""
         start = time.perf_counter_ns()
         hashlib.sha256(_WORK).digest()
         self._work.append(time.perf_counter_ns() - start)
 
     def measures(self) -> dict[str, float]:
-        """Shares of the time, by what they are."""
+        """Returns each measure's share of the time, by the measure's name."""
         found = {}
         if len(self._work) > 1:
             low, median, high = np.percentile(self._work, [25, 50, 75])

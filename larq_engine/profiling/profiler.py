@@ -1,4 +1,4 @@
-"""Profiles a model: what to measure, who takes part, and what comes of it."""
+"""Profiles a model: decides what to measure, measures it and makes the profile."""
 
 import hashlib
 import os
@@ -40,13 +40,13 @@ from larq_engine.python import library
 from larq_engine.python.frames import make_frame
 from larq_engine.python.progress import count_measurements
 
-# Of what all candidates that are open at a time read and write; more are measured in parts.
+# Most bytes that the open candidates read and write; more candidates are measured in parts.
 _MOST_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
 class ProfileResult:
-    """A profile, and what is worth knowing beside it.
+    """A profile, with what else is worth knowing of the measurement.
 
     Attributes:
         profile: The profile itself, which `save` writes.
@@ -66,7 +66,7 @@ class ProfileResult:
         file.write_profile(self.profile, path)
 
     def to_pandas(self) -> Any:
-        """A pandas.DataFrame with a row for each operator, or run, on each device.
+        """Returns a pandas.DataFrame with a row for each operator, or run, on each device.
 
         Times are in seconds, and operators are numbered as in the file.
 
@@ -88,7 +88,7 @@ class ProfileResult:
         return f"<ProfileResult of {summarize(self)}>"
 
     def _repr_html_(self) -> str:
-        """The table for notebooks."""
+        """Returns the table as HTML, for notebooks."""
         from larq_engine.profiling.table import format_result_html
 
         return format_result_html(self)
@@ -96,7 +96,7 @@ class ProfileResult:
 
 @dataclass(frozen=True)
 class _Spec:
-    """Operators to cut out of the model, and who is to run them for how many samples."""
+    """Operators to cut out of the model, the column that runs them, and the batch."""
 
     ops: tuple[int, ...]
     column: Column
@@ -203,7 +203,7 @@ class _Profiler:
     # ---- What to measure -------------------------------------------------------------------------
 
     def _ways(self) -> Iterator[Way]:
-        """Of each column the model as it is, and with the engine's operators one by one."""
+        """Yields each column with the model as it is, and with the engine's operators split."""
         for times in sorted(set(self._times.values())):
             for column in self._request.columns():
                 if column.kernel == AUTO:
@@ -214,7 +214,7 @@ class _Profiler:
                     yield Way(column, False, times)
 
     def _parts(self, ways: Sequence[Way]) -> Iterator[_Spec]:
-        """Operators one by one, and those that the engine runs together."""
+        """Yields operators one by one, and those that the engine runs together."""
         for way in ways:
             column = way.column
             if way.fuse:
@@ -225,11 +225,11 @@ class _Profiler:
                     yield _Spec(run, column, way.times)
 
     def _layout_of(self, column: Column, times: int) -> Layout:
-        """What the device takes, which no kernel changes."""
+        """Returns the layout of a device, which is the same for all kernels."""
         return self._layouts[Column(column.device, column.threads), times]
 
     def _is_timed_cut_out(self, spec: _Spec) -> bool:
-        """Whether there is no time of it within a whole model."""
+        """Tells whether the whole model gives no time of these operators."""
         if spec.column.device == HOST:
             return True
         taken = self._layout_of(spec.column, spec.times).taken
@@ -239,10 +239,10 @@ class _Profiler:
     def _chunks(
         self, candidates: Sequence[_Candidate], ops_of: Callable[[_Candidate], Sequence[int]]
     ) -> Iterator[list[_Candidate]]:
-        """Candidates of operators that are near each other, no more than memory has room for."""
+        """Yields groups of candidates with nearby operators, as large as memory allows."""
         chunk: list[_Candidate] = []
         size = 0
-        # The order within a lane is that of the operators.
+        # Lanes keep the order of the operators.
         for candidate in sorted(candidates, key=lambda c: (c.times, ops_of(c)[0])):
             needed = self._bytes_of(ops_of(candidate), candidate.times)
             if chunk and (size + needed > _MOST_BYTES or candidate.times != chunk[0].times):
@@ -254,7 +254,7 @@ class _Profiler:
             yield chunk
 
     def _bytes_of(self, positions: Sequence[int], times: int) -> int:
-        """What operators read and write; of weights once what the file has."""
+        """Returns the bytes of operators' values and weights; only values grow with the batch."""
         ops = [self._network.ops[position] for position in positions]
         values = {t for op in ops for t in (*self._network.reads(op), *op.outputs)}
         constants = {t for op in ops for t in op.inputs if t is not None} - values
@@ -289,8 +289,8 @@ class _Profiler:
                 if way.column.kernel == AUTO:
                     raise
                 continue  # The kernel is for other models.
-            # A sign that rounding turns makes all that follows another: of a whole model on a GPU
-            # the operators are compared one by one.
+            # A sign that rounding flips changes all that follows. So on a GPU not the whole model
+            # is compared, but each operator by itself.
             problem = None if way.column.is_gpu else self._find_difference(runner, rounds=True)
             if problem is None:
                 trials.append(WholeTrial(way, runner))
@@ -314,7 +314,7 @@ class _Profiler:
         wanted = {(spec.column, spec.times) for spec in specs if self._is_timed_cut_out(spec)}
         lanes: dict[tuple[Column, int], list[CutTrial]] = {}
         opened: list[tuple[Key, CutTrial]] = []
-        # The engine's choice first: a forced kernel that is the same is no other candidate.
+        # The engine's choice comes first: a forced kernel that is the same is no new candidate.
         for spec in sorted(specs, key=lambda spec: spec.column.kernel != AUTO):
             found = self._try(spec)
             if found is None:
@@ -342,7 +342,7 @@ class _Profiler:
                 self._joules[key] = self._meters[key.device].measure(trial.runner.time_ns)
 
     def _try(self, spec: _Spec) -> tuple[Key, Runner] | None:
-        """Opens operators and compares what they compute; None if they are no candidate."""
+        """Opens operators and compares what they compute; returns None if they are no candidate."""
         self._interrupts.check()
         column = spec.column
         cut = self._network.cut(spec.ops)
@@ -351,11 +351,11 @@ class _Profiler:
             runner = open_part(cut, column, self._runtime, values, spec.times)
         except CannotRunError:
             if column == Column(CPU, column.threads) and all(cut.is_ours):
-                raise  # What the engine has to run.
+                raise  # The engine has to run its own operators.
             return None
         kernel = runner.kernels
         if column.kernel not in (AUTO, kernel):
-            return None  # It is for other operators.
+            return None  # The kernel is for other operators.
         key = Key(spec.ops, column.device, column.threads, spec.times, kernel)
         if key in self._is_right:
             return None
@@ -455,7 +455,7 @@ class _Profiler:
         return ProfileResult(profile, shares, tuple(self._wrong), str(self._noise))
 
     def _place_in_file(self, row: tuple[Key, Row]) -> tuple[int, ...]:
-        """Single operators of a device first, in the order of the model."""
+        """Sorts rows: single operators of a device come first, in the order of the model."""
         key = row[0]
         device = self._request.devices.index(key.device)
         return key.times, key.threads, device, int(len(key.ops) > 1), *key.ops
@@ -464,7 +464,7 @@ class _Profiler:
         sources = {
             device: meter.source
             for device, meter in self._meters.items()
-            if device != HOST  # The same as that of the CPU.
+            if device != HOST  # The host's energy is that of the CPU.
         }
         if len(sources) == 1:
             return next(iter(sources.values()))

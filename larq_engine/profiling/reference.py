@@ -1,4 +1,4 @@
-"""The values of one run of the whole model, which every candidate is fed with and compared with."""
+"""Runs the whole model once for its values, which candidates read and are compared with."""
 
 from collections.abc import Mapping
 
@@ -15,9 +15,10 @@ _SEED = 0
 
 
 class Reference:
-    """All values for the batch that the file declares; larger ones are the same several times.
+    """All values of the batch that the file declares; larger batches repeat them.
 
-    The engine's operators are computed by their definition, the others by the host alone.
+    The engine's operators are computed by their definition, the others by the host without the
+    engine.
 
     Raises:
         ValueError: The model cannot run.
@@ -42,16 +43,16 @@ class Reference:
         }
         infos = session.declared_inputs
         self.declared = infos[0].shape[0] if has_batch(infos) else 1
-        # Of the model's own outputs alone: not every inner value counts samples along its first
-        # axis, and such a model fixes its batch.
+        # This is asked of the model without inner outputs: not every inner value has samples along
+        # its first axis, and as an output it would fix the batch.
         self._keeps_samples_apart = is_samplewise(session)
         session.close()
 
     def times(self, batch: int) -> int:
-        """How many times the declared batch makes this one.
+        """Returns how many times the declared batch is in this one.
 
         Raises:
-            ValueError: The model cannot take it.
+            ValueError: The model cannot take this batch.
         """
         if batch == self.declared:
             return 1

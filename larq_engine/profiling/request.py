@@ -1,4 +1,4 @@
-"""What is to be profiled, checked before anything is measured."""
+"""Checks what is to be profiled before anything is measured."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,16 +16,16 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Request:
-    """The model and who takes part.
+    """The model, and the devices, threads, kernels and batches to measure.
 
     Attributes:
-        content: The model's file.
-        name: What it is called.
-        devices: In order, the host among them.
-        gpus: Titles of those devices that are GPUs.
+        content: The bytes of the model's file.
+        name: The model's name.
+        devices: Names of the devices in order, including the host.
+        gpus: Titles of the devices that are GPUs.
         threads: Numbers of threads.
-        kernels: Rows that are measured beside the engine's choice.
-        batches: Numbers of samples; none for the model's own.
+        kernels: Names of kernels that are measured beside the engine's choice.
+        batches: Numbers of samples; empty for the batch that the model declares.
     """
 
     content: bytes
@@ -45,7 +45,7 @@ class Request:
         kernels: str | Sequence[str],
         batches: Sequence[int] | None,
     ) -> "Request":
-        """Raises ValueError for what is not valid, and names what is."""
+        """Checks the arguments; raises a ValueError that names the valid ones."""
         content = read_model(model)
         found = machine.gpus()
         known = [CPU, HOST, *(["cuda"] if found else []), *found]
@@ -73,7 +73,7 @@ class Request:
         )
 
     def columns(self) -> Iterator[Column]:
-        """Who is measured; of each device and number of threads the engine's choice first."""
+        """Yields the columns to measure; the engine's choice comes first on each device."""
         for threads in self.threads:
             for device in self.devices:
                 yield Column(device, threads)

@@ -1,6 +1,6 @@
-"""Times candidates in rounds, so that a change of clock or load meets all of them alike.
+"""Times candidates in rounds, so that a change of clock or load affects all of them.
 
-In each round every candidate is visited, in an order that moves on from column to column.
+Each round visits every candidate; the column to begin with moves on by one each round.
 """
 
 import gc
@@ -11,12 +11,12 @@ from typing import Protocol
 
 from larq_engine.profiling.noise import Noise
 
-# A lane that takes long has had enough after so many visits.
+# Number of visits after which a lane that takes long is done.
 _ENOUGH = 3
 
 
 class Trial(Protocol):
-    """What is timed."""
+    """A candidate that is timed."""
 
     def visit(self) -> None:
         """Warms up and takes some samples."""

@@ -1,8 +1,9 @@
-"""From samples to the rows of a profile.
+"""Makes the rows of a profile from samples.
 
-A row of the engine is what its operators took within a whole model. The host has no clock for each
-of its operators, so each is cut out and timed as well, and what the host took in the model is
-divided in that proportion. An operator that a device only had cut out is scaled as the host's are.
+A row of the engine has the time of its operators within a whole model. The host has no clock for
+single operators, so each of its operators is also cut out and timed, and the host's time within the
+model is divided in proportion to these times. A device's operator that was only timed cut out is
+scaled by the same factor as the host's.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,7 @@ from larq_engine.profiling.whole import Way, WholeTimes
 
 @dataclass(frozen=True)
 class Key:
-    """What a row is of."""
+    """Identity of a row: operators, device, threads, multiple of the batch, and kernel."""
 
     ops: tuple[int, ...]
     device: str
@@ -28,7 +29,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Row:
-    """What it takes; `cut` are the seconds of it cut out, where it was."""
+    """Time of a row; `cut` has the seconds of the operators cut out, if they were."""
 
     key: Key
     seconds: file.Timing
@@ -37,13 +38,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Share:
-    """How a whole model's time divides: what each device took, beside the whole.
+    """Compares a whole model's time with the sum of its rows.
 
     Attributes:
-        total: The whole, as measured.
-        rows: The seconds of the rows that make it up, transfers included.
-        cut: The same with the host's operators as each takes cut out.
-        missing: Operators that no row has.
+        total: The whole model, as measured.
+        rows: The seconds of the rows that make up the model, including transfers.
+        cut: The same sum with the times of the host's operators cut out.
+        missing: Operators that have no row.
     """
 
     total: file.Total
@@ -53,12 +54,12 @@ class Share:
 
     @property
     def percent(self) -> float:
-        """How far the rows' sum is from the whole."""
+        """Returns by how many percent the rows' sum differs from the whole."""
         return self._difference(self.rows)
 
     @property
     def percent_cut(self) -> float:
-        """How far it is with the host's operators cut out."""
+        """Returns the same with the times of the host's operators cut out."""
         return self._difference(self.cut)
 
     def _difference(self, seconds: float) -> float:
@@ -66,18 +67,18 @@ class Share:
 
 
 def summarize(samples: Sequence[float], base: float = 0.0) -> file.Timing:
-    """Median, quartiles and how many, less what is in all of them."""
+    """Returns median, quartiles and number of the samples, each less `base`."""
     low, median, high = np.maximum(np.percentile(samples, [25, 50, 75]) - base, 0.0)
     return file.Timing(float(median), float(low), float(high), len(samples))
 
 
 class Rows:
-    """All rows, each once.
+    """The rows of a profile, each once.
 
     Args:
         wholes: The whole models; an operator's row comes from the first that has it.
-        cut: What was timed cut out of the model.
-        is_right: The rows whose results were compared, and found right.
+        cut: Times of operators that were cut out of the model.
+        is_right: Keys of the rows whose results were compared and found right.
     """
 
     def __init__(
@@ -102,9 +103,9 @@ class Rows:
                 self.rows[key] = Row(key, seconds, timing.median)
 
     def _factor(self, key: Key) -> float:
-        """What an operator takes in the model, beside what it takes cut out."""
+        """Returns the ratio of an operator's time in the model to its time cut out."""
         if key.device not in (CPU, HOST):
-            return 1.0  # A GPU has a clock of its own, there too.
+            return 1.0  # A GPU's own clock also times operators that are cut out.
         for whole in self._wholes:
             way = whole.way
             if (way.column.threads, way.times) != (key.threads, key.times) or way.column.is_gpu:
@@ -113,7 +114,7 @@ class Rows:
                 continue
             timings = [self._cut.get(_key(way, (op,), HOST)) for op in whole.layout.left]
             total = sum(timing.median for timing in timings if timing is not None)
-            # An operator without a time is somewhere in what is left.
+            # The rest of the model includes operators without a time of their own.
             if None in timings or not total:
                 return 1.0
             return float(np.median(whole.rest)) / total
@@ -143,7 +144,7 @@ class Rows:
 
 
 def _device_of(ops: tuple[int, ...], whole: WholeTimes) -> str:
-    """Who runs a group, as the request calls it."""
+    """Returns the device that runs a group, as the request names it."""
     return CPU if whole.layout.taken[ops[0]] == CPU else whole.way.column.device
 
 

@@ -1,4 +1,4 @@
-"""A profile as a table for the terminal."""
+"""Formats a profile as a table for the terminal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NUMBERS = (
 
 
 def format_result(result: ProfileResult) -> str:
-    """Lays out all that was measured: rows, totals with their rows' sums, links, noise."""
+    """Lays out all measurements: rows, totals with their rows' sums, links, noise."""
     profile = result.profile
     parts = [
         _heading(result),
@@ -60,13 +60,13 @@ def _heading(result: ProfileResult) -> str:
 
 
 def format_result_html(result: ProfileResult) -> str:
-    """All rows as one table for notebooks."""
+    """Formats all rows as one HTML table for notebooks."""
     cells = _row_cells(result.profile, result.profile.measurements)
     return format_html(_TITLES, cells, _NUMBERS, summarize(result))
 
 
 def summarize(result: ProfileResult) -> str:
-    """The whole model on each device, in a line."""
+    """Describes in one line the whole model on each device."""
     profile = result.profile
     wholes = [
         f"{total.seconds.median * 1e3:.4g} ms on {profile.called(total.device)}"
@@ -80,7 +80,7 @@ def summarize(result: ProfileResult) -> str:
 
 
 def records(profile: Profile) -> list[dict[str, object]]:
-    """The measurements as plain values."""
+    """Returns the measurements as plain values."""
     return [
         {
             "nodes": _numbers([profile.ops[op].node for op in entry.ops]),
@@ -148,13 +148,13 @@ def _cells(profile: Profile, measurement: Measurement) -> tuple[str, ...]:
 
 
 def _limit_share(measurement: Measurement) -> str:
-    """The least time that is possible, in parts of the measured one."""
+    """Returns the least possible time in percent of the measured one."""
     limit, median = measurement.limit_seconds, measurement.seconds.median
     return f"{100 * limit / median:.1f}" if limit and median else ""
 
 
 def _numbers(ops: Sequence[int]) -> str:
-    """Such as "3-5,7"."""
+    """Shortens numbers to ranges, as "3-5,7"."""
     parts: list[list[int]] = []
     for number in ops:
         if parts and number == parts[-1][-1] + 1:

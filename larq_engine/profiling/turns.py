@@ -1,4 +1,4 @@
-"""One model, opened in several ways that take turns: what is slow for one is slow for all."""
+"""Times a model opened in several ways that take turns, so that a slow phase slows all."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -20,16 +20,16 @@ _TURN_SECONDS = 0.03
 def run_in_turns(
     model: bytes, ways: Sequence[Mapping[str, Any]], *, threads: int, batch: int
 ) -> list[list[float]]:
-    """The median seconds of a run of each way, in each round.
+    """Returns the median seconds of a run for each way, in each round.
 
-    Where memory happens to lie makes two interpreters of one model differ by some percent, so each
-    round opens new ones.
+    Two interpreters of one model differ by some percent, by where their memory happens to lie. So
+    each round opens new ones.
 
     Args:
-        model: The file.
-        ways: Options of its Interpreters.
-        threads: Of each.
-        batch: Samples of a run.
+        model: The bytes of the file.
+        ways: Options of the Interpreter for each way.
+        threads: The number of threads of each Interpreter.
+        batch: The number of samples of a run.
     """
     rounds = []
     for _ in range(_ROUNDS):
@@ -44,7 +44,7 @@ def run_in_turns(
 
 
 def set_batch(interpreter: Interpreter, batch: int) -> None:
-    """Gives all inputs this many samples, where they have samples."""
+    """Gives all inputs this many samples, if they have samples."""
     shapes = interpreter.input_shapes
     if share_batch(shapes):
         interpreter.resize([(batch, *shape[1:]) for shape in shapes])
@@ -55,7 +55,7 @@ def _time_turns(sessions: Sequence[Session]) -> list[float]:
     arrays = [random_data(info, generator) for info in sessions[0].inputs()]
     times: list[list[int]] = [[] for _ in sessions]
     for turn in range(_TURNS * len(sessions)):
-        # Another one is first in each turn of all.
+        # Each turn of all ways begins with the next way.
         which = (turn + turn // len(sessions)) % len(sessions)
         times[which] += sessions[which].time_runs(arrays, _TURN_SECONDS)
     return [statistics.median(taken) / 1e9 for taken in times]

@@ -1,6 +1,6 @@
-"""A whole model, run by a device, and what each of its parts takes there.
+"""Times a whole model on a device, and its parts.
 
-The engine's operators have its own clock. What is left of the wall's is the host's.
+The engine's operators are timed by the engine's clock. The rest of the wall time is the host's.
 """
 
 import time
@@ -13,7 +13,8 @@ from larq_engine.profiling.network import Cut
 from larq_engine.python import library
 from larq_engine.python.library import TRANSFER
 
-# Of a visit. Caches, threads and the branch predictor's memory are another model's at first.
+# Runs of a visit. The first runs find caches, threads and branch predictor in another model's
+# state.
 _WARM_UPS = 3
 _SAMPLES = 3
 _WARM_UP_SECONDS = 0.05
@@ -24,9 +25,9 @@ class Way:
     """How a whole model is run.
 
     Attributes:
-        column: By whom.
-        fuse: Whether the engine's operators run together where they can; else one by one.
-        times: For how many times the declared batch.
+        column: The device, threads and kernel that run it.
+        fuse: Whether the engine's operators run together where they can; else they run one by one.
+        times: The multiple of the declared batch.
     """
 
     column: Column
@@ -36,14 +37,14 @@ class Way:
 
 @dataclass
 class Layout:
-    """Who computes what.
+    """Which device computes which operators.
 
     Attributes:
-        groups: Operators that the engine runs in one go, with their kernels; many are groups of
-            one.
+        groups: Operators that the engine runs in one go, with their kernels; many groups have one
+            operator.
         taken: The device of each operator that the engine took.
         left: The operators that it left to the host.
-        moved: The bytes of each transfer, and whether it leads to the device.
+        moved: The bytes of each transfer, and whether it goes to the device.
     """
 
     groups: dict[tuple[int, ...], str | None] = field(default_factory=dict)
@@ -53,12 +54,12 @@ class Layout:
 
     @property
     def runs(self) -> list[tuple[int, ...]]:
-        """Groups of more than one."""
+        """Returns the groups of more than one operator."""
         return sorted(ops for ops in self.groups if len(ops) > 1)
 
 
 def lay_out(runner: Runner) -> Layout:
-    """Reads what a run of a whole model did."""
+    """Reads from a run of a whole model which device computed what."""
     layout = Layout()
     device = runner.column.device.partition(":")[0]
     for step in runner.steps:
@@ -72,7 +73,7 @@ def lay_out(runner: Runner) -> Layout:
 
 
 def placement_of(cut: Cut, layout: Layout) -> str:
-    """The option that gives the engine the same operators, one by one."""
+    """Returns the option `placement` that gives the engine the same operators, one by one."""
     node_of = dict(zip(cut.ops, cut.nodes, strict=True))
     return ",".join(f"{node_of[op]}:{device}" for op, device in sorted(layout.taken.items()))
 
@@ -80,7 +81,7 @@ def placement_of(cut: Cut, layout: Layout) -> str:
 def _groups(
     runner: Runner, steps: Iterable[Mapping[str, Any]]
 ) -> dict[tuple[int, ...], list[Mapping[str, Any]]]:
-    """The steps of each group, by the operators that they stand for."""
+    """Groups steps by the operators that they compute."""
     op_of = dict(zip(runner.cut.nodes, runner.cut.ops, strict=True))
     found: dict[int, list[Mapping[str, Any]]] = {}
     for step in steps:
@@ -96,14 +97,14 @@ def _groups(
 
 @dataclass
 class WholeTimes:
-    """What a whole model takes.
+    """Samples of a whole model's times.
 
     Attributes:
-        way: How it is run.
-        layout: Who computes what.
+        way: How the model is run.
+        layout: Which device computes what.
         seconds: Samples of the whole.
-        groups: Samples of what the engine runs in one go.
-        rest: Samples of what is left for the host.
+        groups: Samples of the operators that the engine runs in one go.
+        rest: Samples of the time that is left for the host.
     """
 
     way: Way
@@ -114,14 +115,14 @@ class WholeTimes:
 
 
 class WholeTrial:
-    """A whole model that is timed."""
+    """A whole model to be timed."""
 
     def __init__(self, way: Way, runner: Runner) -> None:
         self.runner = runner
         self.times = WholeTimes(way, lay_out(runner))
 
     def visit(self) -> None:
-        """Runs it as users do, and then with the engine's clock on."""
+        """Runs the model as users do, and then with the engine's clock on."""
         self.runner.feed()
         begun = time.perf_counter()
         for number in range(_WARM_UPS):

@@ -1,4 +1,4 @@
-"""What operators cannot do without: products, and bytes that are read and written once each."""
+"""Counts the work that operators must do: products, and bytes read and written once each."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,21 +16,21 @@ from larq_engine.python.tensors import Array
 
 BITS = "bits"
 
-# Their outputs can be their inputs, in the same memory.
+# These operators' outputs can be their inputs, in the same memory.
 _VIEWS = ("EXPAND_DIMS", "RESHAPE", "SQUEEZE")
 
 
 @dataclass(frozen=True)
 class Work:
-    """The least that some operators do.
+    """The least work of some operators.
 
     Attributes:
-        products: How many there are of each type of weights: `BITS`, or a type of the schema.
-        read: Bytes that come from outside, or are constant.
-        written: Bytes that are read outside.
+        products: Numbers of products by the type of weights: `BITS`, or a type of the schema.
+        read: Bytes that come from other operators, or are constant.
+        written: Bytes that other operators read.
 
-    Inputs of which an operator may need a part only are left out, as are all values of one of which
-    nothing is known.
+    Inputs are left out of which an operator may need only a part, and so are all values of an
+    operator that nothing is known about.
     """
 
     products: Mapping[str, int]
@@ -45,9 +45,9 @@ def count_work(
 
     Args:
         network: Has the operators.
-        positions: Theirs, in order.
-        values: One of each tensor that is no constant, for the declared batch.
-        times: How many times the declared batch is run at once.
+        network: The network that has the operators.
+        positions: The operators' positions, in order.
+        values: A value of each tensor that is no constant, for the declared batch.
     """
     ops = [network.ops[position] for position in positions]
     inside = {tensor for op in ops for tensor in op.outputs}
@@ -73,17 +73,17 @@ def count_work(
 
 def _weights_type(op: Op) -> str:
     weights = op.input(1)
-    assert weights is not None  # Or there were no products.
+    assert weights is not None  # Else there would be no products.
     return BITS if op.known.is_ours else weights.dtype
 
 
 def _planes(op: Op) -> int:
-    """How many products of bits one product is."""
+    """Returns the number of products of bits that make one product."""
     return math.prod(layer_bits(op)) if op.known.is_ours else 1
 
 
 def _share_read(op: Op, values: Mapping[Tensor, Array]) -> float:
-    """Which part of its inputs an operator has to read; 0 where nothing says that it does."""
+    """Returns the part of its inputs that an operator has to read; 0 if that is not known."""
     known = op.known
     if known.weights is None and (known.samples is Samples.MIXED or known.moved is not None):
         return 0.0
@@ -94,13 +94,13 @@ def _share_read(op: Op, values: Mapping[Tensor, Array]) -> float:
     assert image is not None
     if image not in values or not values[image].size:
         return 1.0
-    # A stride that is longer than the window leaves pixels out.
+    # A stride that is longer than the window skips pixels.
     sizes = zip(values[image].shape[1:3], values[op.output].shape[1:3], window, strict=True)
     return float(np.prod([min(1.0, lines * taps / size) for size, lines, taps in sizes]))
 
 
 def _window(op: Op) -> tuple[int, int] | None:
-    """Height and width of what slides over an image."""
+    """Returns height and width of the window that slides over an image."""
     weights = op.known.weights
     if weights is not None:
         filters = op.input(1)
