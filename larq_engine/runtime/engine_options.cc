@@ -10,7 +10,7 @@ namespace {
 constexpr const char* kKernelVariable = "LARQ_ENGINE_KERNEL";
 constexpr const char* kDeviceVariable = "LARQ_ENGINE_DEVICE";
 
-// Null unless it says something.
+// Returns the variable's text, or null if it is unset or empty.
 const char* Variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr || *value == 0 ? nullptr : value;
@@ -27,7 +27,7 @@ int ParseThreads(std::string_view value) {
 
 constexpr const char* kDeviceValues = "cpu, auto, cuda, or cuda:N for GPU N";
 
-// `source` is where the value comes from, for the message.
+// `source` names the origin of the value, for the error message.
 void ParseDevice(std::string_view value, const std::string& source, EngineOptions& options) {
   constexpr std::string_view kOneOfSeveral = "cuda:";
   options.device = DeviceOption::kCuda;
@@ -55,7 +55,7 @@ bool ParseFuse(std::string_view value) {
   return *fuse;
 }
 
-// What a CPU alone would ignore.
+// Throws std::invalid_argument if a kernel for GPUs is named and only the CPU computes.
 void CheckGpuIsAskedFor(const EngineOptions& options) {
   if (options.device == DeviceOption::kCpu && options.cuda_kernel != kAutoKernel) {
     throw std::invalid_argument("option kernel: " + options.cuda_kernel +

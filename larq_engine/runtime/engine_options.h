@@ -1,4 +1,4 @@
-// What a user may set, as the strings that the external-delegate interface carries.
+// Options that a user may set, as the strings that the external-delegate interface carries.
 #ifndef LARQ_ENGINE_RUNTIME_ENGINE_OPTIONS_H_
 #define LARQ_ENGINE_RUNTIME_ENGINE_OPTIONS_H_
 
@@ -17,22 +17,22 @@ namespace larq_engine {
 inline constexpr int kMaxThreads = 256;
 
 struct EngineOptions {
-  int num_threads = 0;  // at most; 0: the host's own number
+  int num_threads = 0;  // upper limit; 0: the host's own number
   std::string kernel;   // kAutoKernel, kReferenceKernel or the name of a row that this CPU runs
-  bool fuse = true;     // with the host's operators between ours; the results are the same
+  bool fuse = true;     // includes the host's operators between ours; results are the same
   DeviceOption device = DeviceOption::kCpu;
   int cuda_ordinal = 0;
   std::string cuda_kernel = std::string(kAutoKernel);  // or the name of a row for GPUs
-  // Of the nodes that it names; none: what the model's file says.
+  // Devices of the nodes that it names. Without a value, the model's file decides.
   std::optional<PlacementOption> placement = std::nullopt;
 };
 
-// A value for on or off, in any spelling and case; none for other text.
+// Reads "on" or "off" (kSwitchValues) in any spelling and case; returns nothing for other text.
 std::optional<bool> ParseSwitch(std::string_view value);
 inline constexpr const char* kSwitchValues = "on or off (true or false, 1 or 0)";
 
-// Throws std::invalid_argument that names the valid options or values. Environment variables stand
-// in where an option is not given, and `device` where there is no variable for it either.
+// Throws std::invalid_argument, which names the valid options or values. If an option is not given,
+// its environment variable counts; if there is no variable for the device either, `device` does.
 EngineOptions ParseEngineOptions(const char* const* keys, const char* const* values, size_t count,
                                  DeviceOption device = DeviceOption::kCpu);
 

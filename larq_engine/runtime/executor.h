@@ -1,4 +1,4 @@
-// What a device is to a plan: something that computes some operators of a program in its own
+// The interface between plans and devices. A device computes some operators of a program in its own
 // memory.
 #ifndef LARQ_ENGINE_RUNTIME_EXECUTOR_H_
 #define LARQ_ENGINE_RUNTIME_EXECUTOR_H_
@@ -17,57 +17,58 @@
 
 namespace larq_engine {
 
-// What a device's memory is for.
+// Purposes of a device's memory.
 enum class MemoryUse : uint8_t { kWeights, kActivations };
 
-// A device's own memory, and the way there and back. One for all plans of a delegate, which may be
-// in several threads.
+// A device's own memory, and the copies to it and from it. All plans of a delegate share one
+// object, and may use it from several threads.
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
 
-  // Bytes of the buffers that there are of it.
+  // Returns the bytes of all buffers of this use that exist now.
   size_t Held(MemoryUse use) const { return held_[static_cast<size_t>(use)]; }
-  // Bytes of the host's memory that copies pass through.
+  // Returns how many bytes of the host's memory serve as staging buffers of copies.
   virtual size_t StagingBytes() const { return 0; }
-  // Takes what copies of this size will pass through: runs allocate nothing. Throws std::bad_alloc.
+  // Allocates the staging buffers for copies of this size, so that runs allocate nothing. Throws
+  // std::bad_alloc.
   virtual void ReserveStaging(size_t) {}
 
-  // Throws std::bad_alloc. Aligned for all that lies in it.
+  // Returns memory that is aligned for all data that will lie in it. Throws std::bad_alloc.
   virtual std::byte* Allocate(size_t bytes) = 0;
   virtual void Free(std::byte* memory) noexcept = 0;
 
-  // What it is expected to take to copy as many bytes, one way.
+  // Returns the expected time to copy this many bytes one way.
   virtual double Seconds(size_t bytes) const = 0;
 
-  // Until all that was queued is done or has failed. Plans call it before they give up or change
-  // what queued work may look at: memory, segments and places.
+  // Returns when all queued work is done or has failed. Plans call it before they free or change
+  // what queued work may use: memory, segments and places.
   virtual void Wait() noexcept = 0;
 
-  // In the order in which they and the runs of segments are called. What is copied out is there
-  // when CopyOut returns; what is copied in may be overwritten when CopyIn returns. Both throw
-  // OpError with what the device says.
+  // Copies and runs of segments take effect in the order in which they are called. The data are in
+  // `host` when CopyOut returns, and `host` may be overwritten when CopyIn returns. Both throw
+  // OpError with the device's own error text.
   virtual void CopyIn(const std::byte* host, size_t bytes, std::byte* device) = 0;
   virtual void CopyOut(const std::byte* device, size_t bytes, std::byte* host) = 0;
 
-  // As CopyIn, of data that stay as they are until the copy is waited for: the device reads them by
-  // itself where it can.
+  // Copies like CopyIn, but `host` must stay unchanged until the copy is waited for: a device that
+  // can read it directly does so.
   virtual void CopyGiven(const std::byte* host, size_t bytes, std::byte* device) {
     CopyIn(host, bytes, device);
   }
 
-  // For data that others in the process have made in the device's memory. AwaitMade returns when
-  // they are there, and throws OpError if their first or last byte is elsewhere; CopyMade is as
-  // CopyIn, but `made` must stay as it is until the copy is waited for.
+  // Handle data that other code in the process has made in the device's memory. AwaitMade returns
+  // when the data are complete, and throws OpError if their first or last byte is elsewhere.
+  // CopyMade copies like CopyIn, but `made` must stay unchanged until the copy is waited for.
   virtual void AwaitMade(const std::byte* made, size_t bytes) = 0;
   virtual void CopyMade(const std::byte* made, size_t bytes, std::byte* device) = 0;
 
  private:
   friend class DeviceBuffer;
-  std::array<std::atomic<size_t>, 2> held_{};  // by MemoryUse
+  std::array<std::atomic<size_t>, 2> held_{};  // indexed by MemoryUse
 };
 
-// A block of a device's memory, which outlives it.
+// A block of a device's memory. The DeviceMemory must outlive it.
 class DeviceBuffer {
  public:
   DeviceBuffer(DeviceMemory& memory, MemoryUse use, size_t bytes)
@@ -95,59 +96,60 @@ class DeviceBuffer {
 };
 
 struct SegmentRun {
-  // Where the program's values lie that are not the segment's alone, in the device's memory.
+  // Addresses in the device's memory of the program's values that others than this segment use.
   std::span<std::byte* const> places;
   bool profiling;
   void* host_profiler;  // may be null
 };
 
-// Operators that a device computes one after another without handing anything to others. Its
-// program and `is_shared` outlive it.
+// Operators that a device computes one after another without handing a value to another device in
+// between. The program and `is_shared` that Compile got must outlive the segment.
 class Segment {
  public:
   virtual ~Segment() = default;
 
-  // For the shapes that the program has now. `host_threads` is what the host would use. Throws
-  // OpError.
+  // Prepares for the program's current shapes. `host_threads` is the number of threads that the
+  // host would use. Throws OpError.
   virtual void Resize(int host_threads) = 0;
 
-  // Throws OpError, whose text names the operator where one is at fault. Allocates nothing.
+  // Allocates nothing. Throws OpError, whose text names the operator if one is at fault.
   virtual void Run(const SegmentRun& run) = 0;
 
   virtual void ClearProfile() = 0;
-  // A row for each of its operators, in their order.
+  // Appends a row for each of the segment's operators, in their order.
   virtual void AppendProfile(std::vector<StepProfile>& steps) const = 0;
 };
 
-// One for all plans of a delegate, which may be in several threads.
+// All plans of a delegate share one executor, and may use it from several threads.
 class Executor {
  public:
   virtual ~Executor() = default;
 
-  // As options and profiles name it; lasting.
+  // Returns the device's name in options and profiles. The text lives as long as the executor.
   virtual const char* device() const = 0;
 
-  // Why the device cannot compute the operator for the shapes that the program has now; empty where
-  // it can.
+  // Returns the reason why the device cannot compute the operator for the program's current shapes;
+  // empty if it can.
   virtual std::string Refusal(const Program& program, const ProgramOp& op) const = 0;
 
-  // What it is expected to take for the shapes that the program has now, transfers apart.
-  // `host_threads` is what the host would use.
+  // Returns the operator's expected time for the program's current shapes, without transfers.
+  // `host_threads` is the number of threads that the host would use.
   virtual double Seconds(const Program& program, const ProgramOp& op, int host_threads) const = 0;
 
-  // Whether it computes such a layer sooner than a host with weights that are unpacked.
+  // Tells whether the device computes a dense layer from bits sooner than a host computes it from
+  // unpacked weights.
   virtual bool ReadsBitsFaster(const SignedDenseSize&) const { return false; }
-  // Whether it computes such a convolution sooner than a host.
+  // Tells whether the device computes this convolution sooner than a host.
   virtual bool ConvolvesFaster(const Int8Conv2dSpec&) const { return false; }
-  // Whether it computes convolutions of floats as soon as a host.
+  // Tells whether the device computes convolutions of floats as soon as a host.
   virtual bool ConvolvesFloats() const { return false; }
 
-  // `ops` in order; `is_shared` tells of each of the program's values whether it is not one
-  // segment's alone, and has a place in SegmentRun. Throws OpError.
+  // Prepares `ops` to run in this order. `is_shared` tells for each of the program's values whether
+  // others than this segment use it, so that it has a place in SegmentRun. Throws OpError.
   virtual std::unique_ptr<Segment> Compile(const Program& program, std::span<const size_t> ops,
                                            const std::vector<bool>& is_shared) = 0;
 
-  // Null where it is the host's.
+  // Returns null if the device computes in the host's memory.
   virtual DeviceMemory* memory() { return nullptr; }
 };
 

@@ -11,11 +11,11 @@
 namespace larq_engine {
 namespace {
 
-// The numbers of devices in an engine.
+// Indices of the devices in an engine.
 constexpr size_t kCpuDevice = 0;
 constexpr size_t kCudaDevice = 1;
 
-// Null where there is none and the options do not insist.
+// Returns null if there is no usable GPU and the options do not require one.
 std::shared_ptr<CudaDevice> FindCudaDevice(const EngineOptions& options) {
   if (options.device == DeviceOption::kCpu) return nullptr;
   try {
@@ -26,7 +26,7 @@ std::shared_ptr<CudaDevice> FindCudaDevice(const EngineOptions& options) {
   }
 }
 
-// Also of one that could not be used.
+// Also describes a GPU that cannot be used.
 std::string DescribeGpu(int ordinal) {
   const std::string start = "cuda:" + std::to_string(ordinal) + ": ";
   try {
@@ -60,7 +60,7 @@ Placement MakePlacement(const PlacementOption& option, DeviceOption device, size
     place.channels = placed.channels;
     for (const PartOption& part : placed.parts) {
       const bool is_absent = part.on_cuda && kCudaDevice >= devices;
-      // The CPU takes the place of what is not there, with kernels of its own.
+      // The CPU computes instead of an absent device, and chooses its own kernel.
       place.parts.push_back({.device = part.on_cuda && !is_absent ? kCudaDevice : kCpuDevice,
                              .kernel = is_absent ? "" : part.kernel});
     }
@@ -71,8 +71,7 @@ Placement MakePlacement(const PlacementOption& option, DeviceOption device, size
 std::string DescribeDevices() {
   std::string text = "cpu: " + NamesOfKernels(DetectCpuFeatures(), " ");
   try {
-    const int gpus =
-        std::max(CountCudaDevices(), 1);  // of the first it is said that it is not there
+    const int gpus = std::max(CountCudaDevices(), 1);  // without a GPU, a line says so
     for (int ordinal = 0; ordinal < gpus; ++ordinal) text += "\n" + DescribeGpu(ordinal);
   } catch (const OpError& e) {
     text += std::string("\ncuda: none: ") + e.what();

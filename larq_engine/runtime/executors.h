@@ -1,4 +1,4 @@
-// The devices that there are: the only place, with the options, where their names stand.
+// The list of all devices. Their names are known only here and in the options.
 #ifndef LARQ_ENGINE_RUNTIME_EXECUTORS_H_
 #define LARQ_ENGINE_RUNTIME_EXECUTORS_H_
 
@@ -10,10 +10,10 @@
 
 namespace larq_engine {
 
-// An engine with the devices that the options ask for.
+// Makes an engine with the devices that the options ask for.
 std::shared_ptr<Engine> MakeEngine(const EngineOptions& options);
 
-// What the option says for an engine with so many devices.
+// Translates the option into the placement of an engine that has `devices` devices.
 Placement MakePlacement(const PlacementOption& option, DeviceOption device, size_t devices);
 
 // See larq_engine_devices.

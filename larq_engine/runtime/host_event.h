@@ -1,4 +1,4 @@
-// An event for the host's own profiler, as long as the object lives.
+// An event in the host's own profiler. It lasts as long as the object.
 #ifndef LARQ_ENGINE_RUNTIME_HOST_EVENT_H_
 #define LARQ_ENGINE_RUNTIME_HOST_EVENT_H_
 
@@ -8,14 +8,14 @@
 
 namespace larq_engine {
 
-// A copy that lasts as long as the process: hosts' profilers keep the pointers, and read them when
-// plans may have been made anew. There are as many as there are different names.
+// Returns a copy of the name that lasts as long as the process. Hosts' profilers keep the pointers,
+// and may read them after the plans were made anew. Each different name is copied once.
 const char* LastingName(const std::string& name);
 
 class HostEvent {
  public:
-  // `name` is a lasting one. Nothing where a node is a plan by itself (without number): the host
-  // times that one already.
+  // `name` must be a LastingName. A negative `node` makes no event: then a single node is the plan,
+  // and the host times that node already.
   HostEvent(void* profiler, int node, const char* name)
       : profiler_(node < 0 ? nullptr : static_cast<ProfilerInterface*>(profiler)) {
     if (profiler_ == nullptr) return;

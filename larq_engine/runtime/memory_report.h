@@ -12,15 +12,15 @@ struct TfLiteDelegate;
 
 namespace larq_engine {
 
-// In bytes.
+// Sizes are in bytes.
 struct MemoryReport {
   std::string device;
   size_t weights;      // constants of operators
-  size_t activations;  // what passes between them, for all shapes that are remembered
+  size_t activations;  // values between operators, for all shapes that are remembered
   size_t staging;      // pinned memory of the host, through which copies go
 };
 
-// Of the devices that have memory of their own; see larq_engine.h.
+// Reads the sizes for devices that have memory of their own; see larq_engine.h.
 std::vector<MemoryReport> ReadMemory(TfLiteDelegate* delegate);
 
 std::string MemoryJson(std::span<const MemoryReport> reports);

@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::string_view kFallback = "fallback";
 
-// Each cut goes through the whole program once.
+// Limits the time that a placement can cost: each cut goes through the whole program once.
 constexpr size_t kMaxCuts = 1024;
 
-// For a message: the text may be a file's, of any length and bytes.
+// Makes a text fit an error message. It may come from a file, with any length and bytes.
 std::string Shown(std::string_view text) {
   constexpr size_t kMost = 80;
   std::string shown(text.substr(0, kMost));
@@ -30,21 +30,22 @@ bool IsNameOfKernel(std::string_view text) {
   });
 }
 
-// Cuts off the text before the first of a sign, which goes too; all of it without one.
+// Removes the text before the first `sign`, and the sign, and returns that text. Takes all of the
+// text if it has no such sign.
 std::string_view CutFirst(std::string_view& text, char sign) {
   const std::string_view first = text.substr(0, text.find(sign));
   text.remove_prefix(std::min(text.size(), first.size() + 1));
   return first;
 }
 
-// Such as "3", or "1/3"; below 0 of other text.
+// Parses text such as "3" or "1/3". A number is below 0 if the text is none.
 GraphNode ParseNode(std::string_view text) {
   if (text.find('/') == text.npos) return {0, ParseNumber(text)};
   const int subgraph = ParseNumber(CutFirst(text, '/'));
   return {subgraph, subgraph < 0 ? -1 : ParseNumber(text)};
 }
 
-// Such as "cpu" or "cuda:bconv2d_popc"; nothing of other text.
+// Parses text such as "cpu" or "cuda:bconv2d_popc"; returns nothing for other text.
 std::optional<PartOption> ParsePart(std::string_view text) {
   const bool names_kernel = text.find(':') != text.npos;
   const std::string_view device = CutFirst(text, ':');
@@ -53,7 +54,7 @@ std::optional<PartOption> ParsePart(std::string_view text) {
   return PartOption{.on_cuda = device == "cuda", .kernel = std::string(text)};
 }
 
-// Such as "host", "cpu" or "cpu@64+cuda"; nothing of other text.
+// Parses text such as "host", "cpu" or "cpu@64+cuda"; returns nothing for other text.
 std::optional<NodeOption> ParsePlace(std::string_view text) {
   if (text == "host") return NodeOption{.parts = {}};
   const bool is_cut = text.find('@') != text.npos;
@@ -66,7 +67,7 @@ std::optional<NodeOption> ParsePlace(std::string_view text) {
   return NodeOption{.parts = {*first, *second}, .channels = channels};
 }
 
-// Throws std::invalid_argument where the device or its row is not there.
+// Throws std::invalid_argument if the device or its row does not exist.
 void CheckPart(const PartOption& part, const std::string& start, DeviceOption device) {
   if (part.on_cuda && device == DeviceOption::kCpu) {
     throw std::invalid_argument(start + " is placed on cuda; set device to cuda as well, or to " +
@@ -107,7 +108,7 @@ std::string NamesOfGpuKernels(std::string_view separator) {
 
 std::string ParseKernel(std::string_view name, const std::string& source) {
   if (name == kAutoKernel || name == kReferenceKernel) return std::string(name);
-  // Of any layer: only the name and the CPU are judged here.
+  // The layer's fields are left empty, as only the name and the CPU are checked here.
   const ProductChoice choice = SelectProduct(DetectCpuFeatures(), {}, name);
   if (!choice.has_row()) throw std::invalid_argument(source + ": " + choice.error);
   return std::string(name);

@@ -1,4 +1,4 @@
-// Where single operators are computed, as a user or a model's file says it.
+// Devices of single operators, as a user or a model's file names them.
 #ifndef LARQ_ENGINE_RUNTIME_PLACEMENT_OPTION_H_
 #define LARQ_ENGINE_RUNTIME_PLACEMENT_OPTION_H_
 
@@ -11,20 +11,20 @@
 
 namespace larq_engine {
 
-// Which devices compute.
+// Choice of the devices that compute.
 enum class DeviceOption : uint8_t {
   kCpu,
-  kAuto,  // each operator where it is expected to take least, where there is a GPU
-  kCuda,  // a GPU for all that it can compute; an error without one
+  kAuto,  // the device expected to be fastest for each operator; the CPU if there is no GPU
+  kCuda,  // a GPU for all that it can compute; an error if there is none
 };
 
-// A node of one of the host's graphs, of which models may have several: 0 is the main one.
+// A node of one of the host's graphs. A model may have several graphs; number 0 is the main one.
 struct GraphNode {
   int subgraph;
   int node;
 
   auto operator<=>(const GraphNode&) const = default;
-  // As placements have it: "3", or "1/3" in another graph than the main one.
+  // Returns the node as placements spell it: "3", or "1/3" for a node of graph 1.
   std::string Text() const {
     return (subgraph == 0 ? "" : std::to_string(subgraph) + "/") + std::to_string(node);
   }
@@ -32,38 +32,38 @@ struct GraphNode {
 
 struct PartOption {
   bool on_cuda;
-  std::string kernel = {};  // the name of a row; empty: as the other options say
+  std::string kernel = {};  // name of a row; empty: the other options decide
 
   bool operator==(const PartOption&) const = default;
 };
 
 struct NodeOption {
   std::vector<PartOption> parts;  // none: the host's own operator; two: a layer that is cut
-  int64_t channels = 0;           // of the output: how many of them the first of two parts makes
+  int64_t channels = 0;           // output channels that the first of two parts computes
 
   bool operator==(const NodeOption&) const = default;
 };
 
 using PlacementOption = std::map<GraphNode, NodeOption>;
 
-// Such as "3:cpu,1/7:cuda,8:host,9:cpu:reference,12:cpu@64+cuda", or "none". `source` is where it
-// comes from, for the message. `device` is where the other operators are. Throws
-// std::invalid_argument; where "fallback" is one of the items, what needs a kernel or a device that
-// is not there is left out instead.
+// Parses text such as "3:cpu,1/7:cuda,8:host,9:cpu:reference,12:cpu@64+cuda", or "none". `source`
+// names the origin of the text, for error messages. `device` is the device of the other operators.
+// Throws std::invalid_argument. If "fallback" is one of the items, items whose kernel or device
+// does not exist are left out instead.
 PlacementOption ParsePlacement(std::string_view text, const std::string& source,
                                DeviceOption device);
 
-// A whole number from 0 on; -1 of other text.
+// Parses a whole number that is not negative; returns -1 for other text.
 int ParseNumber(std::string_view text);
 
-// Whether a row for GPUs has the name.
+// Tells whether a kernel row for GPUs has this name.
 bool IsRowForGpus(std::string_view name);
 
-// The rows that `kernel` takes for GPUs.
+// Lists the rows for GPUs that the option `kernel` accepts.
 std::string NamesOfGpuKernels(std::string_view separator);
 
-// Throws std::invalid_argument unless it names a row that this CPU runs, or how one is chosen.
-// `source` is where the name comes from, for the message.
+// Returns `name` if it is a row that this CPU runs, kAutoKernel or kReferenceKernel, and throws
+// std::invalid_argument otherwise. `source` names the origin of the name, for the message.
 std::string ParseKernel(std::string_view name, const std::string& source);
 
 }  // namespace larq_engine

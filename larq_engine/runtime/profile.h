@@ -16,24 +16,24 @@ namespace larq_engine {
 
 // An operator, or a transfer between devices, which is a row of its own.
 struct StepProfile {
-  std::string op;     // kTransfer of a transfer
-  std::string name;   // of the output tensor, or of what is moved
-  std::string layer;  // that the tensor belongs to
-  int node;           // in the host's graph: the operator, or what the transfer is for
-  int subgraph = -1;  // of the model, which the node is in; -1 where the host does not tell
+  std::string op;     // kTransfer for a transfer
+  std::string name;   // name of the output tensor, or of the tensor that is moved
+  std::string layer;  // layer that the tensor belongs to
+  int node;           // in the host's graph; of a transfer, the node that needs it
+  int subgraph = -1;  // number of the node's graph in the model; -1 if the host does not tell
   std::string device;
   std::string kernel;
   uint64_t calls;
   uint64_t total_ns;
-  int64_t macs = 0;         // of one call, if the operator multiplies
-  uint64_t bytes = 0;       // of a transfer
-  std::string reason = "";  // for the device; empty where there is no other
-  int group = -1;  // the first node of those that run together, tile by tile or in one launch
-  std::vector<int> absorbed = {};  // nodes that never run, as this one stands in for them
-  int64_t absorbed_macs = 0;       // of one call of those
+  int64_t macs = 0;         // products of one call; 0 if the operator has none
+  uint64_t bytes = 0;       // size of a transfer
+  std::string reason = "";  // why this device was chosen; empty if it is the only one
+  int group = -1;           // first node of those that run together, tile by tile or in one launch
+  std::vector<int> absorbed = {};  // nodes that never run: this one computes their results too
+  int64_t absorbed_macs = 0;       // their products in one call
 };
 
-// Calls and their time, which several threads may add to.
+// Counts calls and their time. Several threads may add to one counter.
 class ProfileCounter {
  public:
   void Add(uint64_t ns) {
@@ -63,7 +63,7 @@ inline uint64_t NanosecondsSince(ProfileClock::time_point start) {
 
 inline constexpr char kTransfer[] = "TRANSFER";
 
-// Switches the timing off; see larq_engine.h.
+// Switches the timing off and returns the rows; see larq_engine.h.
 std::vector<StepProfile> StopProfile(TfLiteDelegate* delegate);
 
 std::string ProfileJson(std::span<const StepProfile> steps);

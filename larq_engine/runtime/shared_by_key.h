@@ -1,4 +1,4 @@
-// Has the objects that the whole process shares, for as long as somebody uses them.
+// Objects that the whole process shares, each for as long as somebody uses it.
 #ifndef LARQ_ENGINE_RUNTIME_SHARED_BY_KEY_H_
 #define LARQ_ENGINE_RUNTIME_SHARED_BY_KEY_H_
 
@@ -10,12 +10,13 @@
 
 namespace larq_engine {
 
-// It must never be destroyed, as its mutex must not.
+// Must never be destroyed, because its mutex must not be.
 template <typename Key, typename T>
 class SharedByKey {
  public:
-  // Returns the object of a key; make() makes it if nobody uses it. Two threads may each make one,
-  // of which the first is kept: making one may lock, which it must not with the mutex held.
+  // Returns the object of a key; make() makes it if nobody uses it. If two threads make one at the
+  // same time, the first is kept. The mutex is not held during make(), which may take locks of its
+  // own.
   template <typename Make>
   std::shared_ptr<T> Get(const Key& key, const Make& make) {
     if (std::shared_ptr<T> used = Find(key)) return used;

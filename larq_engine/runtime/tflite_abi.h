@@ -122,7 +122,8 @@ typedef enum TfLiteFullyConnectedWeightsFormat : unsigned {
   kTfLiteFullyConnectedWeightsFormatDefault = 0,
 } TfLiteFullyConnectedWeightsFormat;
 
-// What TfLiteNode::builtin_data points to for those operators; there are more fields behind.
+// Structures that TfLiteNode::builtin_data points to for those operators. In the host they have
+// more fields at their ends.
 typedef struct TfLiteAddParams {
   TfLiteFusedActivation activation;
 } TfLiteAddParams;
@@ -203,7 +204,7 @@ struct TfLiteDelegate;
 struct TfLiteNode;
 struct TfLiteRegistration;
 
-// Of one malloc: the count, then the elements. See IntArrayPtr below.
+// The count and the elements lie in one block of malloc. See IntArrayPtr below.
 typedef struct TfLiteIntArray {
   int size;
   int data[];
@@ -286,8 +287,8 @@ typedef struct TfLiteDelegateParams {
   TfLiteIntArray* output_tensors;
 } TfLiteDelegateParams;
 
-// The host's side. Function members that a delegate of ours has no use for are left untyped.
-// `profiler` points to a ProfilerInterface (below), or is null.
+// The host's side. Function members that our delegate does not use are left untyped. `profiler`
+// points to a ProfilerInterface (below), or is null.
 typedef struct TfLiteContext {
   size_t tensors_size;
   TfLiteStatus (*GetExecutionPlan)(TfLiteContext* context, TfLiteIntArray** execution_plan);
@@ -319,10 +320,12 @@ typedef struct TfLiteContext {
   void (*PreviewDelegatePartitioning)();
   void (*GetTensor)();
   void (*GetEvalTensor)();
-  // What the model's file says under a name: lasting, without a 0 at the end.
+  // Finds what the model's file says under a name. The text lives as long as the model, and has no
+  // 0 at its end.
   TfLiteStatus (*GetModelMetadata)(const TfLiteContext* context, const char* name, const char** ptr,
                                    size_t* bytes);
-  // While a delegate is prepared: another graph of the model as delegates see it, until released.
+  // Gives another graph of the model, as delegates see it, until it is released. Only while a
+  // delegate is prepared.
   TfLiteStatus (*AcquireSubgraphContext)(TfLiteContext* context, int subgraph_index,
                                          TfLiteContext** acquired_context);
   TfLiteStatus (*ReleaseSubgraphContext)(TfLiteContext* context, int subgraph_index);
@@ -392,7 +395,7 @@ struct FreeDeleter {
 };
 using IntArrayPtr = std::unique_ptr<TfLiteIntArray, FreeDeleter>;
 
-// Null when memory is short.
+// Returns null when memory is short.
 inline IntArrayPtr MakeIntArray(std::span<const int> values) {
   IntArrayPtr array(
       static_cast<TfLiteIntArray*>(std::malloc(sizeof(TfLiteIntArray) + values.size_bytes())));

@@ -11,8 +11,8 @@ namespace {
 
 constexpr uint32_t kOpen = uint32_t{1} << 31;
 
-// How often to look before going to sleep. Guess: some 20 us on a core whose pause takes 40 ns,
-// about the gap that a float operator leaves between two of our steps.
+// Number of times that a thread looks before it sleeps. Guess: some 20 us on a core whose pause
+// takes 40 ns, about the gap that a float operator leaves between two of our steps.
 constexpr int kSpins = 500;
 
 inline void Pause() {
@@ -23,7 +23,7 @@ inline void Pause() {
 #endif
 }
 
-// Returns once `value` is not `old`.
+// Returns once `value` differs from `old`.
 void AwaitChange(const std::atomic<uint32_t>& value, uint32_t old) {
   for (int i = 0; i < kSpins; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;
@@ -53,7 +53,8 @@ ThreadPool::~ThreadPool() {
   if (getpid() == owner_) {
     StopWorkers();
   } else {
-    // Nothing is there to join, and a thread object that was not joined must not be destroyed.
+    // A forked child has no threads to join, and a thread object that was not joined must not be
+    // destroyed.
     new std::vector<std::thread>(std::move(workers_));
   }
 }

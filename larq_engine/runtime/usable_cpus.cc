@@ -16,7 +16,7 @@ int AffinityCpus() {
   return static_cast<int>(std::thread::hardware_concurrency());  // more than the set can hold
 }
 
-// The start of a small file; nothing of one that cannot be read.
+// Returns the start of a small file; empty if the file cannot be read.
 std::string ReadText(const std::string& path) {
   char text[4096];
   std::FILE* file = std::fopen(path.c_str(), "re");
@@ -26,7 +26,7 @@ std::string ReadText(const std::string& path) {
   return {text, size};
 }
 
-// The line "0::<group>"; the others are of version 1.
+// Finds the process's group in the line "0::<group>"; the other lines are of version 1.
 std::string OwnGroup() {
   const std::string lines = "\n" + ReadText("/proc/self/cgroup");
   const std::string mark = "\n0::";
@@ -41,7 +41,8 @@ std::string OwnGroup() {
 int GroupCpus(const std::string& root, std::string group) {
   int cpus = 0;
   for (;;) {
-    // Microseconds in each period, or the word max. A limit holds for all groups below, too.
+    // The file holds the microseconds of a quota, or the word max, and those of a period. A limit
+    // also holds for all groups below.
     double quota = 0, period = 0;
     const std::string text = ReadText(root + group + "/cpu.max");
     if (std::sscanf(text.c_str(), "%lf %lf", &quota, &period) == 2 && quota > 0 && period > 0) {

@@ -1,4 +1,4 @@
-// How many CPUs this process may keep busy.
+// The number of CPUs that this process may keep busy.
 #ifndef LARQ_ENGINE_RUNTIME_USABLE_CPUS_H_
 #define LARQ_ENGINE_RUNTIME_USABLE_CPUS_H_
 
@@ -6,12 +6,13 @@
 
 namespace larq_engine {
 
-// Those that the calling thread may run on, or fewer where the system's control group (a
-// container's limit) gives less time. At least 1.
+// Counts the CPUs that the calling thread may run on. Returns fewer, but at least 1, if the
+// system's control group (a container's limit) grants less time.
 int UsableCpus();
 
-// The CPUs that a limit of version 2 of Linux's control groups amounts to, rounded up; 0 for none.
-// `group` is this process's group in the tree of groups at `root`, as "/a/b".
+// Converts a limit of Linux's control groups (version 2) into a number of CPUs, rounded up; 0 if
+// there is no limit. `group` is this process's group in the tree of groups at `root`, such as
+// "/a/b".
 int GroupCpus(const std::string& root, std::string group);
 
 }  // namespace larq_engine

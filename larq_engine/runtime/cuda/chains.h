@@ -1,5 +1,5 @@
-// Which operators one launch computes: the one that it is made for, and those that go on with each
-// of its values as they come.
+// Chains of operators. One launch computes a chain: the operator that it is made for, and those
+// that go on with each of its values as it comes.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_CHAINS_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_CHAINS_H_
 
@@ -12,12 +12,12 @@
 namespace larq_engine {
 
 struct Chain {
-  std::vector<size_t> ops;   // of the program; the first is the one that the launch is made for
-  std::vector<bool> stores;  // of each: whether others read its output, so that it is written
+  std::vector<size_t> ops;   // numbers in the program; the launch is made for the first
+  std::vector<bool> stores;  // for each operator: its output is written, as others read it
 };
 
-// For the shapes that the program has now. `is_shared` tells of values whether others than these
-// operators may read them. Chains come in an order in which they can run.
+// Groups `ops` into chains for the program's current shapes. `is_shared` tells for each value
+// whether operators outside `ops` may read it. The chains come in an order in which they can run.
 std::vector<Chain> MakeChains(const Program& program, std::span<const size_t> ops,
                               const std::vector<bool>& is_shared, bool fuse);
 

@@ -29,7 +29,7 @@ class CudaExecutor : public Executor {
 
  private:
   std::string name_;
-  std::string kernel_;  // of binary convolutions
+  std::string kernel_;  // name of the row for binary convolutions
   bool fuse_;
   CudaQueue queue_;
   CudaMemory memory_;

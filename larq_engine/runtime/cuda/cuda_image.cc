@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kFileName = "liblarq_engine_cuda.so";
 
-// A program may have been found along PATH: its name has no folder then.
+// A program that was found along PATH has a name without a folder, so the system is asked.
 std::string ProgramPath() {
   char path[4096];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
@@ -29,14 +29,15 @@ std::string CudaImagePath() {
     own = info.dli_fname;
   }
   if (own.find('/') == std::string::npos) own = ProgramPath();
-  // Where the file lies, and not a link to it: LiteRT looks for accelerators by other names.
-  // Not std::filesystem: it calls functions that glibc 2.28, a wheel's oldest, does not have.
+  // The folder of the file counts, and not that of a link to it: LiteRT looks for accelerators by
+  // other names. std::filesystem is not used, because it calls functions that glibc 2.28, the
+  // oldest that a wheel supports, does not have.
   if (char* real = realpath(own.c_str(), nullptr)) {
     own = real;
     free(real);
   }
   const size_t slash = own.rfind('/');
-  // With a slash, or the dynamic loader would look elsewhere.
+  // Without a slash, the dynamic loader would look in other folders.
   return (slash == std::string::npos ? "./" : own.substr(0, slash + 1)) + kFileName;
 }
 

@@ -8,10 +8,12 @@
 
 namespace larq_engine {
 
-// Where it is looked for: beside the library, or the program, that holds this code.
+// Returns the path where the library is expected: beside the library or program that holds this
+// code.
 std::string CudaImagePath();
 
-// Opens the library, which stays open. Throws OpError that says what is missing or does not match.
+// Opens the library and never closes it. Throws OpError, which says what is missing or does not
+// match.
 const LarqEngineCudaImage& OpenCudaImage(const std::string& path);
 
 }  // namespace larq_engine

@@ -6,7 +6,8 @@
 namespace larq_engine {
 namespace {
 
-// A data set in batches and what is left at its end are two.
+// Limits how many shapes are remembered. A data set in batches needs two: the batch, and what is
+// left at the end.
 constexpr size_t kMostShapes = 4;
 
 }  // namespace
@@ -28,7 +29,7 @@ void CudaSegment::Resize(int) {
     shaped_.splice(shaped_.begin(), shaped_, known);
     return;
   }
-  // Before more memory is asked for.
+  // Old shapes go before memory for new ones is asked for.
   while (shaped_.size() >= kMostShapes) shaped_.pop_back();
   const auto make = [&] {
     return std::make_unique<ShapedLaunches>(executor_, program_, ops_, is_shared_, constants_);
@@ -38,7 +39,7 @@ void CudaSegment::Resize(int) {
     launches = make();
   } catch (const std::bad_alloc&) {
     if (shaped_.empty()) throw;
-    shaped_.clear();  // what is remembered must not cost what fits alone
+    shaped_.clear();  // the new shapes may fit once the remembered ones are gone
     launches = make();
   }
   shaped_.push_front({std::move(shapes), std::move(launches)});

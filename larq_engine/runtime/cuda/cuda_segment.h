@@ -1,4 +1,4 @@
-// Operators on a GPU, with what was made for the shapes that they had last.
+// Operators on a GPU, with their launches for the shapes that they had last.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_CUDA_SEGMENT_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_CUDA_SEGMENT_H_
 

@@ -1,4 +1,4 @@
-// What kernels read of operators, in the device's memory: copied there once.
+// Constants of operators that kernels read. They are copied to the device's memory once.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_DEVICE_CONSTANTS_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_DEVICE_CONSTANTS_H_
 
@@ -17,8 +17,9 @@ class DeviceConstants {
  public:
   explicit DeviceConstants(DeviceMemory& memory) : memory_(memory) {}
 
-  // The `count` values that `make` returns for an operator, one of several such of it; it is called
-  // the first time that so many are asked for.
+  // Returns the `count` values that `make` returns, in the device's memory. An operator may have
+  // several arrays, which `slot` numbers. `make` is called only the first time that an array of
+  // this operator, slot and count is asked for.
   template <typename T, typename Make>
   const T* Get(size_t op, int slot, size_t count, const Make& make) {
     std::unique_ptr<DeviceBuffer>& buffer = buffers_[{op, slot, count}];

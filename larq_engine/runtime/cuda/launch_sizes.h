@@ -1,4 +1,4 @@
-// How many threads go through a tensor.
+// Numbers of threads that go through a tensor.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_LAUNCH_SIZES_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_LAUNCH_SIZES_H_
 
@@ -23,7 +23,7 @@ inline cuda::LaunchSize ThreadForEach(int64_t count) {
   return {.blocks = (count + kThreads - 1) / kThreads, .threads = kThreads};
 }
 
-// A warp for 32 channels of a pixel.
+// Gives each word (32 channels of a pixel) a warp.
 inline cuda::LaunchSize WarpForEachWord(int64_t pixels, int64_t channels) {
   return ThreadForEach(pixels * ((channels + 31) / 32) * 32);
 }

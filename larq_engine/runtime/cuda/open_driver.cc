@@ -13,7 +13,7 @@ constexpr const char* kLibrary = "libcuda.so.1";
 }  // namespace
 
 const CudaDriver& OpenCudaDriver() {
-  // Never closed: the driver has threads of its own, and others in the process may use it.
+  // The driver is never closed: it has threads of its own, and others in the process may use it.
   static const CudaDriver driver = [] {
     void* const library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {

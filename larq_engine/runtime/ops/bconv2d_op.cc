@@ -21,8 +21,8 @@ constexpr std::string_view kKeys[] = {"channels_in",
                                       "padding",
                                       "stride_height",
                                       "stride_width"};
-// Four pads stand in the place of "padding" (an extension). Beside it LCE would ignore them and
-// compute something else; a file without "padding" it refuses.
+// A file may give four pads (an extension) instead of "padding". If it gave both, LCE would ignore
+// the pads and compute something else; without "padding" it refuses the file.
 constexpr std::string_view kKeysWithPads[] = {"channels_in",
                                               "dilation_height_factor",
                                               "dilation_width_factor",
@@ -34,7 +34,7 @@ constexpr std::string_view kKeysWithPads[] = {"channels_in",
                                               "pad_values",
                                               "stride_height",
                                               "stride_width"};
-// What has more than one bit a value (an extension) says so with both keys.
+// A file gives both keys if its values have more than one bit (an extension).
 constexpr std::string_view kKeysOfBits[] = {"bits_in", "bits_weights"};
 
 template <size_t kCount>
@@ -52,7 +52,7 @@ constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 // The inputs in the file's order.
 enum Input { kImage, kFilter, kMultiplier, kBias, kThreshold, kInputCount };
 
-// One constant a channel: multiplier, bias or threshold.
+// Reads a constant with one value for each channel: multiplier, bias or threshold.
 template <typename T>
 ConstantValues<T> ChannelConstants(const OpInfo& op, Input input, const char* role, TfLiteType type,
                                    int64_t channels) {
@@ -77,8 +77,8 @@ Activation ReadActivation(const CustomOptions& options) {
   return static_cast<Activation>(options.Get("fused_activation_function", 0, 3));
 }
 
-// The file does not say how many groups: the filter has the words of one group's channels, for each
-// of its planes.
+// Derives the number of groups, which the file does not state: the filter has the words of one
+// group's channels, for each of its planes.
 int64_t ReadGroups(const Bconv2dSpec& spec, int64_t filter_words) {
   const int64_t planes = spec.bits_weights;
   const int64_t image_words = static_cast<int64_t>(WordsFor(static_cast<size_t>(spec.in_channels)));
@@ -135,8 +135,8 @@ Bconv2dSpec ReadSpec(const OpInfo& op, const CustomOptions& options) {
     spec.bits_weights = options.Get("bits_weights", 1, kMaxBits);
   }
   spec.groups = ReadGroups(spec, filter.dims[3]);
-  // taps * words fits 64 bits: CheckConstant found that many bytes. 32 bits a word still do, and so
-  // does what few of those add up to.
+  // Nothing below overflows 64 bits: CheckConstant found taps * words values in the file, and the
+  // bits of these words, and sums of a few such numbers, still fit.
   if (spec.taps() > kMaxDot || spec.depth() > kMaxDot || spec.max_dot() > kMaxDot) {
     throw OpError("filter: expected at most " + std::to_string(kMaxDot / spec.max_product()) +
                   " products for one output value, got shape " + DimsString(filter.dims) +

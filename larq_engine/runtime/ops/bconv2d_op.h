@@ -1,5 +1,5 @@
-// LceBconv2d: a convolution of +-1 values, or of planes of them, or a layer that is one (dense,
-// 1-D).
+// LceBconv2d: a convolution of +-1 values, or of planes of them, or another layer that amounts to
+// one (dense, 1-D).
 #ifndef LARQ_ENGINE_RUNTIME_OPS_BCONV2D_OP_H_
 #define LARQ_ENGINE_RUNTIME_OPS_BCONV2D_OP_H_
 
@@ -18,16 +18,16 @@ struct OpInfo;
 struct Bconv2dOp {
   Bconv2dSpec spec;
   OutputTransform transform;
-  ConstantValues<uint32_t> filter;  // as for Bconv2d
+  ConstantValues<uint32_t> filter;  // laid out as Bconv2d expects it
 
   static Bconv2dOp Read(const OpInfo& op);
   TensorShape Shape(std::span<const TensorShape> inputs) const;
 
-  // The layer with output channels [first, first + count) alone. Layers of one group can be cut
-  // anywhere, but between words where they make bits.
+  // Returns the layer with only the output channels [first, first + count). A layer of one group
+  // can be cut at any channel; if it makes bits, only between words.
   Bconv2dOp Slice(int64_t first, int64_t count) const;
 
-  // Products of one run, each of all planes.
+  // Counts the products of one run. A product of several planes counts once.
   int64_t Macs(const TensorShape& output) const;
 };
 

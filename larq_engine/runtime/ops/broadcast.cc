@@ -8,7 +8,7 @@
 namespace larq_engine {
 namespace {
 
-// The size of the dimension that is `from_last` before the last one.
+// Returns the size of the dimension that is `from_last` before the last one; 1 if there is none.
 int SizeAt(const std::vector<int>& dims, size_t from_last) {
   return from_last < dims.size() ? dims[dims.size() - 1 - from_last] : 1;
 }

@@ -11,7 +11,7 @@ namespace larq_engine {
 
 struct OpInfo;
 
-// (byte - zero_point) * scale, which is rounded once: the same float as the host's.
+// Computes (byte - zero_point) * scale and rounds once, which gives the same float as the host.
 struct BytesToFloatsOp {
   static constexpr bool kForOtherDevices = true;
   enum Form : uint8_t { kCast, kDequantize };

@@ -1,4 +1,4 @@
-// CONCATENATION of the host, along channels, and what joins the parts of a layer.
+// CONCATENATION of the host along channels. It also joins the parts of a layer that was cut.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_CONCATENATION_OP_H_
 #define LARQ_ENGINE_RUNTIME_OPS_CONCATENATION_OP_H_
 

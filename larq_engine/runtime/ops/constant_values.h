@@ -1,5 +1,5 @@
-// The values of a constant of the file: where they lie, or, as a file may begin at any address, in
-// an aligned copy.
+// The values of a constant of the file. They stay where they lie if they are aligned; otherwise
+// they are copied, because a file may begin at any address.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_CONSTANT_VALUES_H_
 #define LARQ_ENGINE_RUNTIME_OPS_CONSTANT_VALUES_H_
 
@@ -24,7 +24,7 @@ class ConstantValues {
 
   const T* data() const { return data_; }
 
-  // The values from number `first` on.
+  // Returns the values from index `first` on.
   ConstantValues From(size_t first) const {
     ConstantValues part = *this;
     part.data_ += first;

@@ -35,7 +35,7 @@ bool Conv2dOp::CanClaim(const OpInfo& op, bool is_depthwise) {
          IsBias(op, static_cast<int>(spec.out_channels));
 }
 
-// Of the filter alone: by now the input may have been resized to other channels.
+// Reads the filter's sizes only: by now the input may have been resized to other channels.
 FloatConv2dSpec Conv2dOp::Spec(const OpInfo& op, bool is_depthwise) {
   const std::vector<int>& filter = op.inputs[1].dims;
   const Window2d window = FullWindow(op);

@@ -20,12 +20,13 @@ struct Conv2dOp {
   FloatConv2dSpec spec;
   bool for_other_devices;
   Activation activation;
-  // [out_channels][filter_height][filter_width][in_channels]; depthwise:
+  // [out_channels][filter_height][filter_width][in_channels]; if depthwise,
   // [filter_height][filter_width][out_channels].
   ConstantValues<float> filter;
-  std::vector<float> bias;  // of each output channel
+  std::vector<float> bias;  // one for each output channel
 
-  // Where a channel of the image makes several: no kernel of the CPU's does that.
+  // Tells whether an input channel makes several output channels. No kernel of the CPU computes
+  // that.
   static bool IsForOtherDevices(const OpInfo& op);
 
   static bool CanClaim(const OpInfo& op, bool is_depthwise);

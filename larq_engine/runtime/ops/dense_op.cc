@@ -7,8 +7,8 @@ namespace larq_engine {
 
 namespace {
 
-// Of a gate as RealToBinaryNet has them, 512 x 64 at most: there the host's call takes 15 us, of
-// which 2 are for the products.
+// Limit of a gate's weights. RealToBinaryNet's gates have 512 x 64 at most: there the host's call
+// takes 15 us, of which 2 are for the products.
 constexpr int64_t kFewWeights = 1 << 16;
 
 }  // namespace

@@ -17,7 +17,7 @@ struct OpInfo;
 struct DenseShape {
   int depth;
   int units;
-  bool keeps_dims;  // all of the input but the last; else the output is of [rows][units]
+  bool keeps_dims;  // keeps the input's dimensions but the last; else the output is [rows][units]
 
   TensorShape Output(const TensorShape& input) const;
 };
@@ -26,9 +26,9 @@ struct DenseOp : DenseShape {
   bool for_other_devices;
   Activation activation;
   ConstantValues<float> weights;  // [units][depth]
-  std::vector<float> bias;        // of each unit
+  std::vector<float> bias;        // one for each unit
 
-  // Where its weights are many: the host is no slower then.
+  // Tells whether the weights are so many that the host is no slower than the CPU's kernel.
   static bool IsForOtherDevices(const OpInfo& op);
 
   static bool CanClaim(const OpInfo& op);

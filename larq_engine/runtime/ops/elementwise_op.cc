@@ -10,7 +10,8 @@
 namespace larq_engine {
 namespace {
 
-// The values of a constant that is one value or a vector along the last dimension; none of others.
+// Returns the values of a constant that is one value or a vector along the last dimension; empty
+// for other tensors.
 std::vector<float> ReadChannelConstant(const TensorInfo& tensor) {
   if (!tensor.present || tensor.type != kTfLiteFloat32 || tensor.constant == nullptr) return {};
   const std::vector<int>& dims = tensor.dims;
@@ -25,8 +26,8 @@ std::vector<float> ReadChannelConstant(const TensorInfo& tensor) {
   return constant;
 }
 
-// A constant that is one value or one for each of the tensor's channels. One of more dimensions
-// than the tensor gives the result its own number of them.
+// Tells whether a constant is one value, or one for each of the tensor's channels. A constant with
+// more dimensions than the tensor would add dimensions to the result.
 bool IsChannelConstant(const TensorInfo& constant, const TensorInfo& data) {
   if (constant.dims.size() > data.dims.size()) return false;
   const size_t values = ReadChannelConstant(constant).size();
@@ -75,7 +76,7 @@ bool BinaryOp::IsAlike(std::span<const TensorShape> inputs) const {
 
 std::vector<std::vector<int>> BinaryOp::OperandDims(std::span<const TensorShape> inputs) const {
   if (data_inputs.size() > 1) return {inputs[0].dims, inputs[1].dims};
-  // A value for all channels is one for each of however many there are.
+  // A single value is repeated for each of the input's channels.
   const int values =
       constant.size() == 1 ? Channels(inputs[0].dims) : static_cast<int>(constant.size());
   std::vector<std::vector<int>> operands = {inputs[0].dims, {values}};

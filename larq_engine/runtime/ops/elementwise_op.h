@@ -1,4 +1,5 @@
-// ADD, SUB, MUL, RELU and its kin, PRELU, LOGISTIC of the host: each value by itself.
+// ADD, SUB, MUL, RELU and its kin, PRELU and LOGISTIC of the host. Each value is computed by
+// itself.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_ELEMENTWISE_OP_H_
 #define LARQ_ENGINE_RUNTIME_OPS_ELEMENTWISE_OP_H_
 
@@ -19,24 +20,25 @@ struct BinaryOp {
   ChannelOp::Kind kind;
   Activation activation;
   std::vector<size_t> data_inputs;
-  std::vector<float> constant = {};  // as the file has it; nothing of two tensors
+  std::vector<float> constant = {};  // in the file's order; empty if both are tensors
 
   static bool CanClaim(const OpInfo& op);
   static BinaryOp Read(const OpInfo& op, ChannelOp::Kind kind);
 
-  // Of a tensor less a constant, which is the tensor plus the negated constant, to the bit.
+  // Both concern a tensor minus a constant, which is computed as the tensor plus the negated
+  // constant: the results are identical to the bit.
   static bool CanClaimDifference(const OpInfo& op);
   static BinaryOp ReadDifference(const OpInfo& op);
 
   std::vector<size_t> DataInputs() const { return data_inputs; }
   TensorShape Shape(std::span<const TensorShape> inputs) const;
 
-  // Whether each value is made of one in the same place, and of one of its channel or one in the
-  // same place.
+  // Tells whether nothing is broadcast but a constant: each value is made of the value in the same
+  // place of a tensor, and of the other tensor's in that place or of the constant for its channel.
   bool IsAlike(std::span<const TensorShape> inputs) const;
 
-  // Of the two, in the file's order, with one value of the constant for each channel of an input of
-  // this shape.
+  // Returns the shapes of both operands in the file's order. The constant has one value for each
+  // channel of an input of this shape.
   std::vector<std::vector<int>> OperandDims(std::span<const TensorShape> inputs) const;
 };
 
@@ -49,7 +51,7 @@ struct ClampOp {
 };
 
 struct PreluOp {
-  std::vector<float> slopes;  // as the file has it: one, or one for each channel
+  std::vector<float> slopes;  // one, or one for each channel
 
   static bool CanClaim(const OpInfo& op);
   static PreluOp Read(const OpInfo& op);
@@ -59,7 +61,7 @@ struct PreluOp {
 struct LogisticOp {
   bool for_other_devices;
 
-  // Where it is not of rows, as gates are: the host takes many of them at once.
+  // Tells whether the input is not rows, as gates have them. The host computes many rows at once.
   static bool IsForOtherDevices(const OpInfo& op);
 
   static bool CanClaim(const OpInfo& op);
@@ -67,7 +69,7 @@ struct LogisticOp {
   TensorShape Shape(std::span<const TensorShape> inputs) const;
 };
 
-// The size of the last dimension; 1 of a scalar.
+// Returns the size of the last dimension; 1 for a scalar.
 int Channels(const std::vector<int>& dims);
 
 }  // namespace larq_engine

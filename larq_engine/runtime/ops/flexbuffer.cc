@@ -17,7 +17,8 @@ enum Type : uint8_t {
   kBool = 26
 };
 
-// Of longer keys a file of any size could have as many as it has bytes, all in one long text.
+// Limits the length of a key. With longer keys, a file could have as many keys as it has bytes, all
+// in one long text.
 constexpr size_t kMaxKeyBytes = 64;
 
 class Reader {
@@ -61,7 +62,7 @@ class Reader {
                        static_cast<size_t>(static_cast<const uint8_t*>(end) - begin));
   }
 
-  // The whole number of packed type `packed` whose slot of `width` bytes is at `at`.
+  // Reads the whole number of packed type `packed` from the slot of `width` bytes at `at`.
   int64_t Int(size_t at, size_t width, uint8_t packed, const std::string& key) const {
     const size_t own_width = size_t{1} << (packed & 3);
     switch (packed >> 2) {

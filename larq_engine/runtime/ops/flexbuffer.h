@@ -10,8 +10,8 @@
 
 namespace larq_engine {
 
-// Throws std::invalid_argument that says what is wrong with the bytes. Keys have 64 bytes at most
-// and none comes twice, so the time it takes grows with the number of bytes and no faster.
+// Throws std::invalid_argument, which says what is wrong with the bytes. Keys have 64 bytes at most
+// and none comes twice, so the time grows no faster than the number of bytes.
 std::map<std::string, int64_t> ReadIntMap(std::span<const uint8_t> buffer);
 
 }  // namespace larq_engine

@@ -11,11 +11,11 @@
 namespace larq_engine {
 namespace {
 
-// Sizes from which on nobody needs it, and whose products 64 bits hold by far.
+// Limits sizes. Nobody needs more, and 64 bits easily hold products of such sizes.
 constexpr int kMostSize = 1 << 16;
 
-// Whether it is a filter [out_channels][height][width][in_channels] of the file, without the value
-// that products of bytes do not take.
+// Tells whether the tensor is a constant filter [out_channels][height][width][in_channels] without
+// the value -128, which products of bytes do not take.
 bool IsFilter(const TensorInfo& filter) {
   const auto is_small = [](int size) { return size >= 1 && size <= kMostSize; };
   if (!filter.present || filter.type != kTfLiteInt8 || filter.constant == nullptr ||
@@ -38,7 +38,7 @@ Window2d FullWindow(const OpInfo& op) {
 }  // namespace
 
 bool Int8Conv2dOp::CanClaim(const OpInfo& op) {
-  // Hosts compute those without a bias by another kernel, or not at all.
+  // Hosts compute convolutions without a bias by another kernel, or not at all.
   if (op.inputs.size() != 3 || !op.inputs[2].present || op.inputs[0].dims.size() != 4 ||
       !op.host_options.activation.has_value() || !op.host_options.window.has_value() ||
       !IsFilter(op.inputs[1])) {

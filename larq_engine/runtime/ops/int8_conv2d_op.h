@@ -20,7 +20,7 @@ struct Int8Conv2dOp {
   Int8Output output;
 
   static bool CanClaim(const OpInfo& op);
-  // Of one that can be claimed.
+  // Requires an operator that can be claimed.
   static Int8Conv2dSpec Spec(const OpInfo& op);
   static Int8Conv2dOp Read(const OpInfo& op);
   TensorShape Shape(std::span<const TensorShape> inputs) const;

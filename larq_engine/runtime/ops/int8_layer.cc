@@ -9,7 +9,7 @@
 namespace larq_engine {
 namespace {
 
-// XNNPACK's, which it can only represent if they are not smaller or larger.
+// The range of XNNPACK's multipliers: it can represent none outside.
 constexpr float kSmallestMultiplier = 0x1p-32f;
 constexpr float kLargestMultiplier = 256;
 
@@ -33,7 +33,8 @@ bool IsInt32Bias(const OpInfo& op, int channels) {
          bias.dims[0] == channels && bias.bytes == static_cast<size_t>(channels) * sizeof(int32_t);
 }
 
-// What a step of each output's sum is worth in steps of the result, in XNNPACK's order.
+// Returns for each output channel how many steps of the result one step of the sum is worth. The
+// order of operations is XNNPACK's.
 std::vector<float> Multipliers(const OpInfo& op, size_t channels) {
   const std::vector<float>& weights = op.inputs[1].scales;
   std::vector<float> multipliers(channels);
@@ -44,7 +45,8 @@ std::vector<float> Multipliers(const OpInfo& op, size_t channels) {
   return multipliers;
 }
 
-// Where the activation ends, without the zero point; XNNPACK rounds halves to even.
+// Returns the activation's range in steps of the output, without the zero point. XNNPACK rounds
+// halves to even.
 FloatRange Int8Range(Activation activation, const TensorInfo& output) {
   const FloatRange range = ActivationRange(activation);
   const auto zero_point = static_cast<float>(ZeroPointOf(output));

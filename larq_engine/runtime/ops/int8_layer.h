@@ -1,5 +1,5 @@
-// Layers of the host on int8 values with constant weights, as its XNNPACK computes them: what
-// convolutions and dense layers have in common.
+// The common part of the host's int8 convolutions and dense layers with constant weights, computed
+// as the host's XNNPACK does.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_INT8_LAYER_H_
 #define LARQ_ENGINE_RUNTIME_OPS_INT8_LAYER_H_
 
@@ -11,11 +11,11 @@
 
 namespace larq_engine {
 
-// Whether input, output, the weights' scales and the bias are of a kind that ReadInt8Output and the
-// host's XNNPACK take. Of the weights themselves and the activation it does not ask.
+// Tells whether input, output, the weights' scales and the bias are of a kind that ReadInt8Output
+// and the host's XNNPACK take. Does not check the weights themselves and the activation.
 bool IsInt8Layer(const OpInfo& op, int channels);
 
-// What follows the sums of each output channel.
+// Reads the steps that follow the sums of each output channel.
 Int8Output ReadInt8Output(const OpInfo& op, size_t channels);
 
 }  // namespace larq_engine

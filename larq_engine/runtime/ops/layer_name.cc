@@ -8,7 +8,7 @@
 namespace larq_engine {
 namespace {
 
-// How operators of layers with weights are called in TensorFlow, at the start of their names.
+// Beginnings of the names that TensorFlow gives to operators of layers with weights.
 constexpr std::array<std::string_view, 15> kWeighted = {
     "BatchMatMul", "BiasAdd",   "Conv",       "Depthwise",      "Einsum",
     "MatMul",      "QuantConv", "QuantDense", "QuantDepthwise", "QuantSeparable",
@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 18> kInnerScopes = {"Conv1D",
                                                            "ste_tern",
                                                            "swish_sign"};
 
-// One that is also what Keras calls such layers.
+// An inner scope that is also Keras' name for layers of this kind.
 constexpr std::string_view kSeparable = "separable_conv2d";
 
 using Path = std::vector<std::string_view>;
@@ -43,7 +43,7 @@ bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0;
 
 bool IsWordPart(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// What stands before ':' and the name of an operator, or nothing.
+// Returns the text before ':' and the name of an operator; empty if there is none.
 std::string_view OwnName(std::string_view name) {
   const size_t colon = name.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return {};
@@ -63,7 +63,7 @@ Path Split(std::string_view text, char separator) {
   return parts;
 }
 
-// "scope" of "scope_12".
+// Returns "scope" for "scope_12".
 std::string_view WithoutNumber(std::string_view scope) {
   const size_t last = scope.find_last_not_of("0123456789");
   const bool numbered = last != std::string_view::npos && last + 1 < scope.size();
@@ -74,7 +74,7 @@ bool Has(std::span<const std::string_view> set, std::string_view text) {
   return std::find(set.begin(), set.end(), text) != set.end();
 }
 
-// How many steps of a path lead to the layer; the last is the operator.
+// Returns how many steps of a path lead to the layer. The last step is the operator.
 size_t LayerEnd(const Path& path) {
   const size_t end = path.size() - 1;
   if (end <= 2) return end;
@@ -92,7 +92,7 @@ bool HasWeights(const Path& path) {
                      });
 }
 
-// The first name is the model's.
+// Leaves out the first step, which is the model's name.
 std::string Layer(const Path& path) {
   const size_t end = LayerEnd(path);
   std::string layer;
@@ -102,9 +102,9 @@ std::string Layer(const Path& path) {
   return layer;
 }
 
-// Of the operators that TensorFlow's converter merged, and joined the names of, the one with
-// weights counts, else the last that says anything: LCE cuts names, and what is left of the last
-// may be less than a layer.
+// Finds the layer in the names that TensorFlow's converter joined when it merged operators. The
+// operator with weights counts, else the last name that contains a layer: LCE cuts names, so what
+// is left of the last one may be less than a layer.
 std::string ReadPath(std::string_view name) {
   std::vector<Path> paths;
   for (std::string_view part : Split(name, ';')) {

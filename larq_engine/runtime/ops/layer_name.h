@@ -1,4 +1,4 @@
-// What Keras calls the layer that an operator belongs to, for errors and profiles.
+// Keras' name for the layer that an operator belongs to, for errors and profiles.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_LAYER_NAME_H_
 #define LARQ_ENGINE_RUNTIME_OPS_LAYER_NAME_H_
 
@@ -8,11 +8,11 @@
 
 namespace larq_engine {
 
-// The layer out of the names of what an operator makes and of its constants; what it makes, if they
-// do not tell. In files that our converter wrote a name is "layer:OPERATOR", and that of a
-// constant stands in for an output of the model. Other names are TensorFlow's, of operators within
-// scopes. converter/layer_names.py reads names in the same way; tests/common/layer_names.txt holds
-// both to that.
+// Finds the layer in the names of an operator's output and constants; returns the output's name if
+// they do not tell. In files that our converter wrote, a name is "layer:OPERATOR", and a constant's
+// name is used if the output is an output of the model. Other names are TensorFlow's: operators
+// within scopes. converter/layer_names.py reads names in the same way; tests/common/layer_names.txt
+// holds both to that.
 std::string LayerName(std::string_view output, std::span<const std::string_view> constants);
 
 }  // namespace larq_engine

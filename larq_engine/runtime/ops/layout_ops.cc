@@ -11,7 +11,7 @@ namespace larq_engine {
 
 namespace {
 
-// What a PADV2 pads with.
+// Reads the number that a PADV2 pads with.
 std::optional<float> ReadValue(const TensorInfo& tensor) {
   float value = 0;
   const bool is_number = tensor.present && tensor.type == kTfLiteFloat32 &&

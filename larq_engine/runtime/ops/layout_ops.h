@@ -1,5 +1,5 @@
-// PAD and PADV2 of the host, on floats, and RESHAPE, on floats, bytes and bits: the same values
-// elsewhere.
+// PAD and PADV2 of the host, on floats, and RESHAPE, on floats, bytes and bits. They move values
+// and compute nothing.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_LAYOUT_OPS_H_
 #define LARQ_ENGINE_RUNTIME_OPS_LAYOUT_OPS_H_
 
@@ -15,12 +15,12 @@ namespace larq_engine {
 
 struct OpInfo;
 
-// With zeros, or with a constant number.
+// Pads with zeros, or with a constant number.
 struct PadOp {
   static constexpr bool kForOtherDevices = true;
   static constexpr size_t kMaxDims = 6;
 
-  std::vector<std::array<int, 2>> pads;  // of each dimension: before and after
+  std::vector<std::array<int, 2>> pads;  // for each dimension: before and after
   float value = 0;
 
   static bool CanClaim(const OpInfo& op);
@@ -31,7 +31,7 @@ struct PadOp {
 struct ReshapeOp {
   static constexpr bool kForOtherDevices = true;
 
-  std::vector<int> dims;  // one may be -1: what is left
+  std::vector<int> dims;  // one may be -1: it takes what is left
   size_t element_bytes;
   bool is_float;
 

@@ -15,7 +15,7 @@ struct OpInfo;
 struct MaxPool2dOp {
   bool of_bits;
   Window2d window;
-  Activation activation = Activation::kNone;  // of floats
+  Activation activation = Activation::kNone;  // for floats only
 
   static MaxPool2dOp ReadOfBits(const OpInfo& op);
   static bool CanClaimOfFloats(const OpInfo& op);

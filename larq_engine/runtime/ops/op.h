@@ -1,5 +1,5 @@
-// What an operator computes: values that no device is known to. A file's fields are checked where
-// they become such a value and nowhere else.
+// Operators as values that know no device. A file's fields are checked where they become such a
+// value and nowhere else.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_OP_H_
 #define LARQ_ENGINE_RUNTIME_OPS_OP_H_
 
@@ -25,16 +25,16 @@
 
 namespace larq_engine {
 
-// Each has `Read`, which checks what a file says, and `Shape`, that of its output for those of its
-// data inputs. Both throw OpError.
+// Each type has `Read`, which checks what a file says, and `Shape`, which returns the output's
+// shape for those of the data inputs. Both throw OpError.
 using Op =
     std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, BinaryOp, ClampOp, PreluOp,
                  ConcatenationOp, LogisticOp, Conv2dOp, DenseOp, AveragePool2dOp, MeanOp, SoftmaxOp,
                  PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp, BytesToFloatsOp>;
 
-// Whether it is of those of the host's operators that the host computes best on the CPU, whatever
-// they are or this one: they are taken over for other devices only, so that tensors need not leave
-// those.
+// True for types that the host always computes best on the CPU. Such operators are claimed for
+// other devices only, so that tensors need not leave those devices. For some other types, each
+// operator decides this by itself (`for_other_devices`).
 template <typename T>
 inline constexpr bool kIsForOtherDevices = requires {
   T::kForOtherDevices;
@@ -49,15 +49,16 @@ inline bool IsForOtherDevices(const Op& op) {
       op);
 }
 
-// An operator reads no more tensors of data; concatenations of more are left to the host.
+// The most data inputs of an operator. Concatenations of more are left to the host.
 inline constexpr size_t kMaxDataInputs = 8;
 
-// Which of the operator's inputs are data, rather than constants that its value holds.
+// Returns which of the operator's inputs are data. The others are constants, which the operator's
+// value holds.
 std::vector<size_t> DataInputs(const Op& op);
 
 TensorShape OutputShape(const Op& op, std::span<const TensorShape> inputs);
 
-// Products of a layer in one run, whatever they are of; 0 of other operators.
+// Counts the products of a layer in one run, whatever they are of; 0 for other operators.
 int64_t Macs(const Op& op, const TensorShape& output);
 
 }  // namespace larq_engine

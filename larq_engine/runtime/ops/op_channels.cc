@@ -5,7 +5,7 @@
 namespace larq_engine {
 namespace {
 
-// Of one for all channels, or one for each.
+// Tells whether there is one value for all channels, or one for each.
 template <typename T>
 bool IsOfChannels(const std::vector<T>& values, int64_t channels) {
   return values.size() == 1 || static_cast<int64_t>(values.size()) == channels;

@@ -1,4 +1,4 @@
-// Some channels of an operator that does the same to each of them by itself.
+// Some channels of an operator that treats each channel by itself.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_OP_CHANNELS_H_
 #define LARQ_ENGINE_RUNTIME_OPS_OP_CHANNELS_H_
 
@@ -8,11 +8,12 @@
 
 namespace larq_engine {
 
-// Whether channel i of its output is made of channel i of its one input, which has so many, and of
-// nothing else. Quantizations are of floats to a bit each; concatenations are no such operators.
+// Tells whether channel i of the output depends only on channel i of the operator's single input,
+// which has `channels` channels. Of quantizations, only those of floats to one bit are such
+// operators; concatenations are not.
 bool IsChannelwise(const Op& op, int64_t channels);
 
-// The operator for `count` channels from `first` on.
+// Returns the operator for `count` channels from `first` on.
 Op OfChannels(const Op& op, int64_t first, int64_t count);
 
 }  // namespace larq_engine

@@ -82,7 +82,7 @@ bool HasFloatWeights(const OpInfo& op) {
   const TensorInfo& weights = op.inputs[1];
   const std::vector<int>& dims = weights.dims;
   if (!IsFloat(weights) || std::ranges::any_of(dims, [](int dim) { return dim < 1; })) return false;
-  if (op.weights != nullptr) {  // unpacked into a constant by the time that they are read
+  if (op.weights != nullptr) {  // they are a constant by the time that they are read
     WeightBits::Read(*op.weights);
     return true;
   }
@@ -179,7 +179,7 @@ double Scale(const TensorInfo& tensor, const char* role) {
                   remedy);
   }
   const float scale = tensor.scales[0];
-  // The inverse of a denormal one may be infinite.
+  // The inverse of a denormal scale may be infinite.
   if (!(scale > 0) || !std::isnormal(scale)) {
     char text[32];
     std::snprintf(text, sizeof(text), "%g", scale);

@@ -15,62 +15,66 @@
 
 namespace larq_engine {
 
-// `role` is what the tensor is to the operator: "input", "filter", "output"...
+// `role` names the tensor's role in the operator: "input", "filter", "output"...
 void CheckInputCount(const OpInfo& op, size_t expected);
 void CheckType(const TensorInfo& tensor, const char* role,
                std::initializer_list<TfLiteType> expected);
 void CheckRank(const std::vector<int>& dims, const char* role, size_t expected);
 
-// For operators of the host: whether a tensor is of floats with a number of channels that the file
-// says (one that it leaves open is declared as 1), and whether it is also computed.
+// For operators of the host. IsFloat tells whether a tensor is of floats and the file states its
+// number of channels (an open number is declared as 1). IsFloatData tells whether such a tensor is
+// also computed, and no constant.
 bool IsFloat(const TensorInfo& tensor);
 bool IsFloatData(const TensorInfo& tensor);
 
-// Data of a kind that is moved without looking at it: floats, bytes, or words of bits.
+// Tells whether the tensor is data that is moved without looking at it: floats, bytes, or words of
+// bits.
 bool IsMovable(const TensorInfo& tensor);
 
-// Of the host's operators: whether one has as many inputs and makes floats.
+// Tells whether an operator of the host has this many inputs and makes floats.
 bool IsFloatOp(const OpInfo& op, size_t inputs);
-// And whether the first of them is computed.
+// Tells whether its first input is also computed.
 bool IsOpOfFloatData(const OpInfo& op, size_t inputs);
 
-// Whether floats, constant weights and, where there is a third input, a bias or its absence make
-// floats; whether the bias has a value for each output channel; and those values, zeros for none.
+// HasFloatWeights tells whether the operator makes floats of floats and constant weights, with or
+// without a third input. IsBias tells whether the third input has a value for each output channel,
+// or is absent. ReadBias returns these values, or zeros.
 bool HasFloatWeights(const OpInfo& op);
 bool IsBias(const OpInfo& op, int channels);
 std::vector<float> ReadBias(const OpInfo& op, int channels);
 
-// The values of a constant of int32; none of another.
+// Returns the values of a constant of int32; empty for other tensors.
 std::vector<int> ReadInts(const TensorInfo& tensor);
 
-// A computed size of a dimension, which 32 bits must hold.
+// Returns a computed size of a dimension. Throws OpError if 32 bits cannot hold it.
 int CheckedSize(int64_t size);
 
-// The shape of an output that has its input's.
+// Returns the shape of an output that has its input's dimensions.
 TensorShape AsInput(const TensorShape& input);
 
-// For a tensor of the file: as many bytes as its shape asks for.
+// Checks that a tensor of the file has as many bytes as its shape asks for.
 void CheckConstant(const TensorInfo& tensor, const char* role, size_t element_bytes);
 
-// The number of channels that the maker of a tensor of bits put there, and of bits for each, where
-// they are known.
+// Check the numbers of channels and of bits for each channel that the producer of a tensor of bits
+// has given it, if they are known.
 void CheckBitChannels(const TensorShape& input, int64_t channels, int64_t bits = 1);
 void CheckBits(const TensorShape& input, int64_t expected);
 
-// The zero point of an int8 tensor, 0 where the file gives none; the first where it gives several,
-// or those are an error.
+// Return the zero point of an int8 tensor, or 0 if the file gives none. If it gives several,
+// ZeroPointOf returns the first and ZeroPoint throws OpError.
 int32_t ZeroPointOf(const TensorInfo& tensor);
 int32_t ZeroPoint(const TensorInfo& tensor, const char* role);
-// A per-tensor scale of an int8 tensor: required, positive and finite.
+// Returns the per-tensor scale of an int8 tensor, which must be present, positive and finite.
 double Scale(const TensorInfo& tensor, const char* role);
 
-// For an operator without options: no bytes at all, or an empty map.
+// Checks that an operator has no options: no bytes at all, or an empty map.
 void CheckNoOptions(const OpInfo& op);
 
 using OptionKeys = std::span<const std::string_view>;
 
-// The whole-number options of an operator: exactly the keys that it knows, each in a range. An
-// operator may know several sets of keys; errors speak of the one that has most of the file's.
+// The whole-number options of an operator. The file must have exactly the keys that the operator
+// knows, each value within a range. If an operator knows several sets of keys, errors speak of the
+// one that has most of the file's.
 class CustomOptions {
  public:
   CustomOptions(std::span<const uint8_t> flexbuffer, OptionKeys keys)
@@ -79,7 +83,7 @@ class CustomOptions {
 
   bool Has(std::string_view key) const { return values_.contains(std::string(key)); }
   int64_t Get(std::string_view key, int64_t min, int64_t max) const;
-  bool IsSame() const;  // the key "padding": SAME is 0, VALID is 1
+  bool IsSame() const;  // reads the key "padding": SAME is 0, VALID is 1
 
  private:
   std::map<std::string, int64_t> values_;

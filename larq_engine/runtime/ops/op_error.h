@@ -1,5 +1,5 @@
-// What is wrong with one operator of a model: expected, got, what to do. The plan puts the
-// operator's kind, name and index before it.
+// An error in one operator of a model: expected, got, what to do. The plan puts the operator's
+// kind, name and index before the text.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_OP_ERROR_H_
 #define LARQ_ENGINE_RUNTIME_OPS_OP_ERROR_H_
 

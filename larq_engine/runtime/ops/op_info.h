@@ -16,26 +16,26 @@
 
 namespace larq_engine {
 
-// Which dimensions of a box begin or end where the tensor does, a bit for each.
+// Marks with one bit for each dimension where a box begins or ends at the tensor's own end.
 struct StridedSliceMasks {
   int begin_mask;
   int end_mask;
 };
 
-// What the file says of an operator of the host.
+// The file's options of an operator of the host.
 struct HostOptions {
-  std::optional<Activation> activation = Activation::kNone;  // nothing for one that we do not know
-  int axis = 0;                                              // concatenation
-  // Pooling and convolution, whose filter's sizes are its tensor's; nothing for one that we do not
-  // know.
+  std::optional<Activation> activation = Activation::kNone;  // empty if unknown to us
+  int axis = 0;                                              // of a concatenation
+  // Of pooling and convolution; a convolution's filter sizes are those of its tensor. Empty if
+  // unknown to us.
   std::optional<Window2d> window = {};
   int depth_multiplier = 1;                             // depthwise convolution
   bool keep_dims = false;                               // dense layers, means
   float beta = 1;                                       // softmax
-  std::optional<StridedSliceMasks> strided_slice = {};  // nothing for one that we do not know
+  std::optional<StridedSliceMasks> strided_slice = {};  // empty if unknown to us
 };
 
-// Tensors are in the file's order. Of an operator that makes several, `output` is one of them.
+// Tensors are in the file's order. If an operator makes several, `output` is one of them.
 struct OpInfo {
   std::vector<TensorInfo> inputs;
   TensorInfo output;

@@ -1,4 +1,4 @@
-// How errors and profiles name an operator of a model.
+// Name of an operator of a model in errors and profiles.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_OP_NAME_H_
 #define LARQ_ENGINE_RUNTIME_OPS_OP_NAME_H_
 
@@ -11,18 +11,19 @@
 namespace larq_engine {
 
 struct OpName {
-  const char* kind;   // lasting, as in the table of operators
+  const char* kind;   // static text from the table of operators
   std::string layer;  // see LayerName; may be empty
-  int node = -1;      // in the host's graph, or -1 where the host does not tell
+  int node = -1;      // in the host's graph; -1 if the host does not tell
 
-  // What the text of an error begins with.
+  // Returns the beginning of an error's text.
   std::string ErrorStart() const {
     return kind + (layer.empty() ? "" : " '" + layer + "'") +
            (node < 0 ? "" : " (#" + std::to_string(node) + ")") + ": ";
   }
 };
 
-// Says which operator the errors of `work` are of; it may yet find the layer's name.
+// Puts the operator's name before the errors of `work`. `work` itself may still find the layer's
+// name.
 template <typename Work>
 void ForOperator(const OpName& name, const Work& work) {
   constexpr const char* kOutOfMemory =
@@ -32,10 +33,10 @@ void ForOperator(const OpName& name, const Work& work) {
     work();
   } catch (const std::bad_alloc&) {
     throw OpError(name.ErrorStart() + kOutOfMemory);
-  } catch (const std::length_error&) {  // of a vector that no memory could hold
+  } catch (const std::length_error&) {  // from a vector that no memory could hold
     throw OpError(name.ErrorStart() + kOutOfMemory);
   } catch (const OpError& e) {
-    // Where the output itself is what is wrong, there is no name to give.
+    // The layer has no name if the output itself is wrong.
     throw OpError(name.ErrorStart() + e.what());
   }
 }

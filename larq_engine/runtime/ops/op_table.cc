@@ -31,7 +31,7 @@ HostOptions ReadPool(const void* builtin_data) {
                                params.stride_height, params.stride_width)};
 }
 
-// Dilated ones stay with the host.
+// Dilated convolutions get no window, and so stay with the host.
 template <typename Params>
 HostOptions ReadConv(const void* builtin_data) {
   const auto& params = *static_cast<const Params*>(builtin_data);
@@ -45,7 +45,7 @@ HostOptions ReadConv(const void* builtin_data) {
   return options;
 }
 
-// Weights in an order of their own are not known.
+// Weights in an order of their own get no activation, and so stay with the host.
 HostOptions ReadDense(const void* builtin_data) {
   const auto& params = *static_cast<const TfLiteFullyConnectedParams*>(builtin_data);
   return {.activation = params.weights_format == kTfLiteFullyConnectedWeightsFormatDefault
@@ -62,7 +62,7 @@ HostOptions ReadSoftmax(const void* builtin_data) {
   return {.beta = static_cast<const TfLiteSoftmaxParams*>(builtin_data)->beta};
 }
 
-// Boxes of all dimensions, which keep them.
+// Only boxes that keep all dimensions are taken over.
 HostOptions ReadStridedSlice(const void* builtin_data) {
   const auto& params = *static_cast<const TfLiteStridedSliceParams*>(builtin_data);
   if ((params.ellipsis_mask | params.new_axis_mask | params.shrink_axis_mask) != 0 ||
@@ -92,7 +92,7 @@ bool CanClaim(const OpInfo& op) {
   return kCanClaim(op, kArguments...);
 }
 
-// A row for those of the host's operators that only other devices than the CPU compute.
+// Makes a row for an operator of the host that only devices other than the CPU compute.
 template <typename T, auto... kArguments>
 constexpr KnownOp ForOtherDevices(const char* name, TfLiteBuiltinOperator code,
                                   HostOptions (*read_options)(const void*)) {
@@ -106,7 +106,7 @@ constexpr KnownOp ForOtherDevices(const char* name, TfLiteBuiltinOperator code,
           .code = code};
 }
 
-// Of those without options, or that say what the tensors do.
+// Makes such a row for an operator that has no options, or whose options the tensors tell as well.
 template <typename T, auto... kArguments>
 constexpr KnownOp ForOtherDevices(const char* name, TfLiteBuiltinOperator code) {
   KnownOp row = ForOtherDevices<T, kArguments...>(name, code, ReadNone<Activation::kNone>);
@@ -114,7 +114,7 @@ constexpr KnownOp ForOtherDevices(const char* name, TfLiteBuiltinOperator code) 
   return row;
 }
 
-// STRIDED_SLICE has options; the others say all by tensors.
+// STRIDED_SLICE has options; tensors tell all about the others.
 template <SliceOp::Form kForm>
 constexpr KnownOp Slice(const char* name, TfLiteBuiltinOperator code) {
   constexpr bool kHasOptions = kForm == SliceOp::kStridedSlice;

@@ -13,32 +13,34 @@
 
 namespace larq_engine {
 
-// Two forms of the host's operators have rows of their own: LceUnpackWeights makes input 1, or
-// input 0 is int8. The CPU takes them where it is faster than the host, and a GPU the former.
+// Forms of the host's operators that have rows of their own. kWeightBits: LceUnpackWeights makes
+// input 1. kInt8: input 0 is int8. The CPU takes them if it is faster than the host; a GPU takes
+// kWeightBits only.
 enum class OpForm : uint8_t { kUsual, kWeightBits, kInt8 };
 
 struct KnownOp {
-  // As files spell it, or, of the host's, TensorFlow Lite's tools print it.
+  // As files spell it; for an operator of the host, as TensorFlow Lite's tools print it.
   const char* name;
 
-  // Checks all that a file says and throws OpError. Null for weights, which are unpacked when the
-  // host hands over the graph.
+  // Checks all that a file says and throws OpError. Null for LceUnpackWeights: weights are unpacked
+  // when the host hands over the graph.
   Op (*read)(const OpInfo& op);
 
-  // Of the host's operators; null for ours. What stands behind TfLiteNode::builtin_data, which may
-  // be null where the operator has no options, and whether `read` can take what the file says. That
-  // must not depend on sizes that a resize changes: a host that asks again after one must get the
-  // same answer.
+  // For operators of the host; null for ours. `read_options` reads the structure behind
+  // TfLiteNode::builtin_data, which may be null if the operator has no options. `can_claim` tells
+  // whether `read` can take what the file says. The answer must not depend on sizes that a resize
+  // changes: a host that asks again after one must get the same answer.
   HostOptions (*read_options)(const void* builtin_data) = nullptr;
   bool (*can_claim)(const OpInfo& op) = nullptr;
   bool needs_options = false;
-  bool (*is_for_other_devices)(const OpInfo& op) = nullptr;  // null where none is; see op.h
-  // Whether the CPU takes it only where a plan reads what it makes: gates. A model's last layers
-  // stay with the host, and so do its roundings.
+  bool (*is_for_other_devices)(const OpInfo& op) = nullptr;  // null if never; see op.h
+  // The CPU takes the operator only if a plan reads its result, as with gates. A model's last
+  // layers stay with the host, so that their roundings are the host's.
   bool must_be_read = false;
-  // Its input 1 may be what LceUnpackWeights makes, and the CPU leaves it to a host that is faster.
+  // Input 1 may be what LceUnpackWeights makes. The CPU leaves the operator to a host that is
+  // faster.
   bool is_float_conv = false;
-  bool makes_several = false;  // `read` and `can_claim` are asked for each output
+  bool makes_several = false;  // calls `read` and `can_claim` for each output
   OpForm form = OpForm::kUsual;
   TfLiteBuiltinOperator code = kTfLiteBuiltinCustom;
 
@@ -48,14 +50,14 @@ struct KnownOp {
 
 std::span<const KnownOp> KnownOps();
 
-// Null for operators that stay with the host. `custom_name` counts only for custom operators, and
-// may be null.
+// Returns null for operators that stay with the host. `custom_name` counts only for custom
+// operators, and may be null.
 const KnownOp* FindOp(int32_t builtin_code, const char* custom_name);
 
-// The row for a form of an operator of the host; null if there is none.
+// Returns the row for a form of an operator of the host; null if there is none.
 const KnownOp* FindOpOfForm(const KnownOp& op, OpForm form);
 
-// Rows of the table that are ours come first.
+// Number of rows that are ours. They come first in the table.
 inline constexpr size_t kOurOps = 6;
 
 }  // namespace larq_engine

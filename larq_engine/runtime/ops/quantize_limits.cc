@@ -11,7 +11,7 @@ using Chain = std::span<const ChannelOp>;
 
 constexpr uint32_t kSignBit = 0x80000000;
 
-// The channels that the chain's constants tell apart; 1 if none does.
+// Returns the number of channels with constants of their own; 1 if all channels share them.
 size_t CountChannels(Chain chain) {
   size_t channels = 1;
   for (const ChannelOp& op : chain) channels = std::max(channels, op.constants.size());
@@ -39,7 +39,7 @@ float Evaluate(Chain chain, size_t channel, float x) {
   return x;
 }
 
-// The sign bit where the result falls as the value rises, else 0.
+// Returns the sign bit if the result falls as the value rises, else 0.
 uint32_t FallingSign(Chain chain, size_t channel) {
   uint32_t sign = 0;
   for (const ChannelOp& op : chain) {
@@ -48,7 +48,7 @@ uint32_t FallingSign(Chain chain, size_t channel) {
   return sign;
 }
 
-// All floats but NaN as whole numbers in the same order: -0.0 is -1, 0.0 is 0.
+// Maps all floats but NaN to whole numbers in the same order: -0.0 is -1, 0.0 is 0.
 int64_t ToOrdinal(float x) {
   const auto bits = std::bit_cast<uint32_t>(x);
   return (bits & kSignBit) != 0 ? -1 - static_cast<int64_t>(bits ^ kSignBit) : int64_t{bits};
@@ -58,10 +58,11 @@ float FromOrdinal(int64_t ordinal) {
                                           : static_cast<uint32_t>(ordinal));
 }
 
-// The least x for which the result of x, its sign turned by `sign`, is not smaller than zero. By
-// trying, because a limit computed backwards would be rounded otherwise than the chain.
+// Finds the least x for which the result of x, with its sign turned by `sign`, is not smaller than
+// zero. The values are tried, because a limit that is computed backwards would be rounded
+// differently than the chain.
 float FindLimit(Chain chain, size_t channel, uint32_t sign) {
-  // Infinities are beyond any limit: finite constants leave them infinite.
+  // Infinities are beyond any limit, because finite constants leave them infinite.
   int64_t below = ToOrdinal(-INFINITY);
   int64_t limit = ToOrdinal(INFINITY);
   while (limit - below > 1) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kPlaneKeys[] = {"bits"};
 
-// Limits that do not fall, of which NaN is none.
+// Checks that the limits of a channel do not fall. NaN fails this check.
 void CheckRise(const std::vector<float>& limits, size_t channels) {
   for (size_t i = 0; i < limits.size(); ++i) {
     const float before = i < channels ? -INFINITY : limits[i - channels];

@@ -18,10 +18,10 @@ struct OpInfo;
 struct QuantizeOp {
   TfLiteType from;                            // float, int8, bool or, to 8 bits, uint8
   int32_t zero_point = 0;                     // int8
-  std::optional<QuantizeLimits> limits = {};  // of floats, with the operators that it absorbed
+  std::optional<QuantizeLimits> limits = {};  // for floats, with the operators that it absorbed
 
-  // To several bits: see PlaneQuantizer. Limits are [2^bits - 1][limit_channels], which are those
-  // of the input, or 1 for all; none of bytes.
+  // For several bits: see PlaneQuantizer. The limits are [2^bits - 1][limit_channels], where
+  // limit_channels is the input's number of channels, or 1 for all. Bytes have no limits.
   int64_t bits = 1;
   int64_t limit_channels = 1;
   std::vector<float> plane_limits = {};

@@ -14,7 +14,7 @@ struct Range {
   size_t last;
 };
 
-// Nothing unless the axes are a run of dimensions that ends before the last.
+// Returns nothing unless the axes are consecutive dimensions that end before the last one.
 std::optional<Range> FindRun(const TensorInfo& axes, size_t rank) {
   std::vector<int> numbers = ReadInts(axes);
   for (int& axis : numbers) axis += axis < 0 ? static_cast<int>(rank) : 0;

@@ -1,4 +1,4 @@
-// AVERAGE_POOL_2D, MEAN and SOFTMAX of the host: what takes many values together.
+// AVERAGE_POOL_2D, MEAN and SOFTMAX of the host. They combine many values for each result.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_REDUCE_OPS_H_
 #define LARQ_ENGINE_RUNTIME_OPS_REDUCE_OPS_H_
 
@@ -23,23 +23,23 @@ struct AveragePool2dOp {
   TensorShape Shape(std::span<const TensorShape> inputs) const;
 };
 
-// Over dimensions that follow each other, before the last.
+// The mean over consecutive dimensions before the last one.
 struct MeanOp {
-  size_t first;  // dimension
-  size_t last;   // and the one behind them
+  size_t first;  // first dimension of the mean
+  size_t last;   // dimension behind its last one
   bool keeps_dims;
 
   static bool CanClaim(const OpInfo& op);
   static MeanOp Read(const OpInfo& op);
   TensorShape Shape(std::span<const TensorShape> inputs) const;
 
-  // The mean as the average of a window: over images whose height is the dimensions that go, and
-  // whose width is those up to the last.
+  // Describe the mean as the average of a window over images. An image's height is the product of
+  // the dimensions that go, its width that of the dimensions between these and the last one.
   std::vector<int> ImageDims(const std::vector<int>& input) const;
   static Window2d Window(const std::vector<int>& image);
 };
 
-// Of rows along the last dimension.
+// The softmax of rows along the last dimension.
 struct SoftmaxOp {
   static constexpr bool kForOtherDevices = true;
 

@@ -1,4 +1,4 @@
-// The shape of what passes between operators.
+// The shape of a value that passes between operators.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_SHAPE_H_
 #define LARQ_ENGINE_RUNTIME_OPS_SHAPE_H_
 
@@ -9,8 +9,8 @@ namespace larq_engine {
 
 struct TensorShape {
   std::vector<int> dims;
-  int64_t channels = 0;  // that a tensor of bits holds in its last dimension; 0 where not known
-  int64_t bits = 1;      // of each of those channels
+  int64_t channels = 0;  // channels of bits in the last dimension; 0 if not known
+  int64_t bits = 1;      // number for each of those channels
 };
 
 }  // namespace larq_engine

@@ -23,7 +23,7 @@ std::vector<float> ScaleOfEach(const WeightBits& weights, size_t units) {
   return scale;
 }
 
-// Of signs that are minus.
+// Counts the signs that are minus.
 size_t CountOnes(const uint32_t* bits, size_t first, size_t count) {
   size_t ones = 0;
   for (size_t i = 0; i < count; i += kWordBits) {

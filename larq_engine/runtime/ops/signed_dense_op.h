@@ -1,4 +1,4 @@
-// FULLY_CONNECTED of the host, on floats or int8, whose weights LceUnpackWeights would make.
+// FULLY_CONNECTED of the host, on floats or int8, with weights that LceUnpackWeights would make.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_SIGNED_DENSE_OP_H_
 #define LARQ_ENGINE_RUNTIME_OPS_SIGNED_DENSE_OP_H_
 
@@ -17,7 +17,7 @@ struct SignedDenseOp {
   std::variant<FloatDenseOutput, Int8DenseOutput> output;
 
   static bool CanClaim(const OpInfo& op);
-  // One row where the file leaves that open.
+  // Returns the size of the layer, with one row if the file leaves their number open.
   static SignedDenseSize Size(const OpInfo& op);
   static SignedDenseOp Read(const OpInfo& op);
   TensorShape Shape(std::span<const TensorShape> inputs) const { return shape.Output(inputs[0]); }

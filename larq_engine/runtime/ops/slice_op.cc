@@ -21,8 +21,8 @@ bool CanBeCut(const TensorInfo& tensor) {
   return IsMovable(tensor) && tensor.dims.size() <= SliceOp::kMaxDims;
 }
 
-// The whole of a tensor, to be cut; nothing if the inputs are not as many, or the data is not input
-// `data`.
+// Returns a slice that is the whole tensor, for callers to narrow. Returns nothing if the number of
+// inputs differs, or if input `data` or the output cannot be cut.
 std::optional<SliceOp> ReadWhole(const OpInfo& op, size_t inputs, size_t data) {
   if (op.inputs.size() != inputs || !CanBeCut(op.inputs[data]) || !CanBeCut(op.output) ||
       op.output.type != op.inputs[data].type ||
@@ -59,7 +59,7 @@ std::optional<SliceOp> ReadSplitV(const OpInfo& op) {
   if (!read || op.outputs > SliceOp::kMaxSizes) return std::nullopt;
   const std::vector<int> sizes = ReadInts(op.inputs[1]);
   const std::optional<size_t> axis = ReadAxis(op.inputs[2], read->axes.size());
-  const auto open = std::find(sizes.begin(), sizes.end(), -1);  // takes what is left
+  const auto open = std::find(sizes.begin(), sizes.end(), -1);  // it takes what is left
   const auto is_size = [](int size) { return size >= 0; };
   if (!axis || sizes.size() != op.outputs || !std::all_of(sizes.begin(), open, is_size) ||
       (open != sizes.end() && !std::all_of(open + 1, sizes.end(), is_size))) {
@@ -130,7 +130,7 @@ std::optional<SliceOp> TryRead(const OpInfo& op, SliceOp::Form form) {
 
 bool SliceOp::CanClaim(const OpInfo& op, Form form) { return TryRead(op, form).has_value(); }
 
-// What could be claimed can be read, but for an input that has other dimensions by now.
+// An operator that could be claimed can be read, unless its input has other dimensions by now.
 SliceOp SliceOp::Read(const OpInfo& op, Form form) {
   std::optional<SliceOp> read = TryRead(op, form);
   if (!read) {
@@ -183,7 +183,7 @@ TensorShape SliceOp::Shape(std::span<const TensorShape> inputs) const {
     shape.dims[i] = static_cast<int>(ranges[i].end - ranges[i].begin);
   }
   CountElements(shape.dims, shape.dims.size());
-  if (inputs[0].channels > 0 && inputs[0].bits == 1) {  // words of which are moved
+  if (inputs[0].channels > 0 && inputs[0].bits == 1) {  // the slice moves whole words
     constexpr auto kWord = static_cast<int64_t>(kWordBits);
     shape.channels = std::clamp<int64_t>(inputs[0].channels - ranges.back().begin * kWord, 0,
                                          shape.dims.back() * kWord);

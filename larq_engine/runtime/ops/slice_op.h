@@ -1,5 +1,5 @@
-// SPLIT, SPLIT_V, SLICE and STRIDED_SLICE of the host, on floats, bytes and bits: a box out of a
-// tensor. One that makes several tensors is as many operators.
+// SPLIT, SPLIT_V, SLICE and STRIDED_SLICE of the host, on floats, bytes and bits. Each takes a box
+// out of a tensor; a node that makes several tensors becomes one operator for each.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_SLICE_OP_H_
 #define LARQ_ENGINE_RUNTIME_OPS_SLICE_OP_H_
 
@@ -17,12 +17,12 @@ struct OpInfo;
 
 struct SliceOp {
   static constexpr size_t kMaxDims = 6;
-  // Of SPLIT_V, whose sizes are read for each of them.
+  // Limits the outputs of a SPLIT_V, whose sizes are read once for each output.
   static constexpr size_t kMaxSizes = 1024;
 
   enum Form : uint8_t { kSplit, kSplitV, kSlice, kStridedSlice };
 
-  // A place along a dimension, whose size a resize may change: size * part / parts + offset.
+  // A place along a dimension whose size a resize may change: size * part / parts + offset.
   struct Bound {
     int64_t part = 0;
     int64_t parts = 1;
@@ -40,19 +40,19 @@ struct SliceOp {
 
   size_t data_input;
   size_t element_bytes;
-  std::vector<Axis> axes;      // of all dimensions
-  bool clamps = false;         // what is outside is left out, rather than an error
-  std::optional<Range> whole;  // a dimension (begin) that must have a size (end)
+  std::vector<Axis> axes;      // for all dimensions
+  bool clamps = false;         // cuts off what is outside, rather than fail
+  std::optional<Range> whole;  // the dimension `begin` must have the size `end`
 
   static bool CanClaim(const OpInfo& op, Form form);
   static SliceOp Read(const OpInfo& op, Form form);
   std::vector<size_t> DataInputs() const { return {data_input}; }
   TensorShape Shape(std::span<const TensorShape> inputs) const;
 
-  // Whether it does not cut the first dimension, however large that is.
+  // Tells whether it leaves the first dimension whole, whatever its size.
   bool TakesAllSamples() const;
 
-  // Of an input of this shape. Throws OpError where it has none.
+  // Returns the ranges of an input of this shape. Throws OpError if it does not fit.
   std::vector<Range> Ranges(const std::vector<int>& dims) const;
 };
 

@@ -29,7 +29,7 @@ int64_t CountElements(const std::vector<int>& dims, size_t count) {
     }
     overflow |= __builtin_mul_overflow(elements, int64_t{dims[i]}, &elements);
   }
-  // An eighth, so that bytes of any element type can be counted as well.
+  // An eighth of memory is the limit, so that bytes of any element type can be counted as well.
   if (overflow || elements > static_cast<int64_t>(kMaxMemory / 8)) {
     throw OpError("shape " + DimsString(dims) +
                   ": expected a product that memory can hold; the "

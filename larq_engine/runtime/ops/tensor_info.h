@@ -1,4 +1,4 @@
-// What is known of a tensor before anything runs, free of the host's structures.
+// The facts that are known about a tensor before anything runs, free of the host's structures.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_TENSOR_INFO_H_
 #define LARQ_ENGINE_RUNTIME_OPS_TENSOR_INFO_H_
 
@@ -18,21 +18,22 @@ struct TensorInfo {
   std::vector<int> dims;
   std::vector<int> signature = {};  // dims as the file declares them, -1 for open; may be empty
   const void* constant = nullptr;   // the data, if it is part of the file
-  size_t bytes = 0;                 // of the constant
+  size_t bytes = 0;                 // size of the constant
   std::vector<float> scales = {};   // none, one for the tensor, or one a channel
   std::vector<int> zero_points = {};
-  int scale_axis = 0;  // of several scales
+  int scale_axis = 0;  // axis of several scales
 };
 
-// Of the types that operators read and write.
+// Knows the types that operators read and write.
 size_t ElementBytes(TfLiteType type);
 
 std::string DimsString(const std::vector<int>& dims);
 
-// The product of dims[0, count): throws OpError where it exceeds what memory could hold.
+// Returns the product of dims[0, count). Throws OpError if it exceeds what memory could hold.
 int64_t CountElements(const std::vector<int>& dims, size_t count);
 
-// Of so many values, each a sum of so many products; the greatest number for any that is greater.
+// CountProducts returns how many products `values` sums of `depth` products have; AddProducts adds
+// two such numbers. Both return the greatest number if the result exceeds it.
 int64_t CountProducts(int64_t values, int64_t depth);
 int64_t AddProducts(int64_t a, int64_t b);
 

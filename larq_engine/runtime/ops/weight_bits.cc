@@ -23,7 +23,7 @@ void CheckOutput(const TensorInfo& output) {
   }
 }
 
-// How many scales there are: one, or one for each index of the axis.
+// Returns the number of scales: one, or one for each index of the axis.
 size_t CheckScale(const TensorInfo& scale, int axis_size) {
   CheckType(scale, "scale", {kTfLiteFloat32});
   if (scale.dims.size() > 1) CheckRank(scale.dims, "scale", 1);
@@ -37,8 +37,8 @@ size_t CheckScale(const TensorInfo& scale, int axis_size) {
   return static_cast<size_t>(count);
 }
 
-// Of int8 weights a scale is the number that they are, and what it stands for is said by the
-// tensor.
+// Checks the scales of int8 weights. Such a scale is the number that the weights become, and the
+// tensor says what this number stands for.
 void CheckInt8Scales(const PackedWeights& weights, const TensorInfo& scale) {
   for (size_t i = 0; i < weights.scales; ++i) {
     const float value = weights.scale[i];

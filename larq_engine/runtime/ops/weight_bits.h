@@ -1,4 +1,4 @@
-// What LceUnpackWeights says: weights that the file keeps as bits.
+// The weights of an LceUnpackWeights, which the file keeps as bits.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_WEIGHT_BITS_H_
 #define LARQ_ENGINE_RUNTIME_OPS_WEIGHT_BITS_H_
 
@@ -15,8 +15,8 @@ struct OpInfo;
 struct WeightBits {
   ConstantValues<uint32_t> bits;
   ConstantValues<float> scale;
-  PackedWeights packed;  // of these
-  size_t axis;           // that the scales belong to, if there are several
+  PackedWeights packed;  // refers to the two above
+  size_t axis;           // axis that the scales belong to, if there are several
 
   // Throws OpError.
   static WeightBits Read(const OpInfo& op);

@@ -23,11 +23,11 @@ struct Window2d {
     return MakeWindowAxis(in_width, filter_width, stride_width, 1, {.same = same});
   }
 
-  // Of the output, for `in` images. Throws OpError.
+  // Returns the output's shape for images of shape `in`. Throws OpError.
   std::vector<int> OutputDims(const std::vector<int>& in, int channels) const;
 
-  // Whether filter and strides are 1 or more, and whether they reach so little that 32 bits say
-  // where taps are.
+  // IsLegal tells whether filter and strides are 1 or more. ReachesLittle tells whether they reach
+  // so little that 32 bits hold the places of taps.
   bool IsLegal() const;
   bool ReachesLittle() const;
 };
