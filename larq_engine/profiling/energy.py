@@ -13,8 +13,8 @@ _SECONDS = 0.1
 
 _RAPL = Path("/sys/class/powercap")
 
-# What a sensor's file counts, by how its name begins: the factor to joules or, of a power, to
-# watts. hwmon counts microwatts, Jetson's INA monitors count milliwatts.
+# Quantities that a sensor's file counts, by how its name begins: the factor to joules or, of a
+# power, to watts. hwmon counts microwatts, Jetson's INA monitors count milliwatts.
 _JOULES = {"energy": 1e-6}
 _WATTS = {"power": 1e-6, "in_power": 1e-3}
 

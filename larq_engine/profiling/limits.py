@@ -86,7 +86,7 @@ class Limits:
             known = [rate for rate in rates if rate is not None]
             if len(known) < len(rates):
                 return None
-            # How much each kernel did is unknown, so the fastest bounds all.
+            # The share of each kernel is unknown, so the fastest one bounds all.
             arithmetic += products / (cores * max(known))
         memory = max(self._memory_seconds(size / cores) for size in (work.read, work.written))
         return max(arithmetic, memory) or None

@@ -32,7 +32,7 @@ class Lane:
     visits: int = 0
 
     def is_done(self, limit: float) -> bool:
-        """Whether it has had its time."""
+        """Tells whether the lane has had its time."""
         return self.spent > limit and self.visits >= _ENOUGH
 
 

@@ -22,7 +22,7 @@ _WARM_UP_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Way:
-    """How a whole model is run.
+    """One of the ways to run a whole model.
 
     Attributes:
         column: The device, threads and kernel that run it.
@@ -37,7 +37,7 @@ class Way:
 
 @dataclass
 class Layout:
-    """Which device computes which operators.
+    """The device of each operator, and the operators that run together.
 
     Attributes:
         groups: Operators that the engine runs in one go, with their kernels; many groups have one

@@ -1,4 +1,4 @@
-"""What this package is and what it finds on this machine, for people and for reports of faults."""
+"""Describes this package and what it finds on this machine, for people and for fault reports."""
 
 import importlib.metadata
 import importlib.util
@@ -32,7 +32,7 @@ def about() -> str:
 
 
 def _host(name: str) -> str:
-    """Its version, which to import it for would take seconds."""
+    """Returns a host's version without an import, which would take seconds."""
     if importlib.util.find_spec(name) is None:
         return f"no {name}"
     packages = importlib.metadata.packages_distributions().get(name, [])
@@ -41,7 +41,7 @@ def _host(name: str) -> str:
 
 
 def _plug_in() -> str:
-    """Its devices are lines of their own."""
+    """Describes the plug-in; each device is a line of its own."""
     try:
         return f"{library.version()} at {library.delegate_path()}\n{library.devices()}"
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The plug-in as LiteRT's accelerator: the way to it from CompiledModel, which takes no delegates.
+"""Makes the plug-in an accelerator of LiteRT, as CompiledModel takes no delegates.
 
 LiteRT looks in the folder of its runtime for accelerators by the names of their files.
 """
@@ -14,7 +14,8 @@ from typing import Any
 
 from larq_engine.python.library import delegate_path
 
-# The first name that LiteRT looks for. It stands for any accelerator that is asked for as a GPU's.
+# The first name that LiteRT looks for. LiteRT takes its file for whatever GPU accelerator is asked
+# for.
 _FILE_NAME = "libLiteRtGpuAccelerator.so"
 
 
@@ -22,9 +23,9 @@ def environment() -> Any:
     """Returns LiteRT's environment in which CompiledModel computes with this engine.
 
     Hand it to `CompiledModel.from_file` or `from_buffer` as `environment`, with the accelerators
-    GPU and CPU: LiteRT takes the engine for the GPU's accelerator. The engine computes on a GPU
-    where there is one and that pays, else on the CPU; or where the environment variable
-    LARQ_ENGINE_DEVICE says.
+    GPU and CPU: LiteRT takes the engine for the GPU's accelerator. The engine computes on a GPU if
+    there is one and it is faster, else on the CPU. The environment variable LARQ_ENGINE_DEVICE can
+    name a device instead.
 
     Raises:
         ImportError: LiteRT is not installed, or is older than 2.2.
@@ -70,6 +71,6 @@ def _own_folder() -> Path:
 
 
 def _remove(folder: Path, process: int) -> None:
-    # A forked process leaves it to the one that made it.
+    # The process that made the folder removes it, and no forked process does.
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,7 +1,7 @@
-"""What users hand to `predict`, checked and brought to one form: stacks of samples for every input.
+"""Checks what users hand to `predict`, and makes stacks of samples for every input of it.
 
-Nothing is guessed and nothing is lost: a type is cast only if every value survives, a wrong shape
-is an error that says which one was expected.
+Nothing is guessed and nothing is lost: a type is cast only if every value survives, and a wrong
+shape is an error that says which shape was expected.
 """
 
 import itertools
@@ -15,17 +15,17 @@ import numpy as np
 from larq_engine.python.device_array import DeviceArray, from_gpu, is_on_gpu
 from larq_engine.python.tensors import Array, Shape, TensorInfo, join
 
-# Data of an input.
+# Data of one input.
 Data = Array | DeviceArray
 
 
 @dataclass(frozen=True)
 class Request:
-    """Samples to run: each of `stacks` holds one array for each input, samples along axis 0."""
+    """Samples to run: each item of `stacks` has one array for each input, samples along axis 0."""
 
     stacks: Iterator[list[Data]]
-    samples: int | None  # None if an iterator does not know.
-    named: bool  # The user gave names, and gets names.
+    samples: int | None  # None: an iterator does not know it
+    named: bool  # the user gave names, and gets names
 
 
 def parse(x: Any, inputs: Sequence[TensorInfo]) -> Request:
@@ -42,7 +42,7 @@ def parse(x: Any, inputs: Sequence[TensorInfo]) -> Request:
                 f"input {info}: expected a shape without a dimension of 0, got {info.shape}; call "
                 "Interpreter.resize first"
             )
-    if isinstance(x, memoryview):  # Iterable, but its elements may be none.
+    if isinstance(x, memoryview):  # A memoryview is iterable, but its elements may be no numbers.
         x = np.asarray(x)
     if _is_array(x) or isinstance(x, (list, tuple, Mapping)):
         stack = _check_stack(_assign(x, inputs), inputs)
@@ -57,7 +57,7 @@ def parse(x: Any, inputs: Sequence[TensorInfo]) -> Request:
 
 
 def plain_arrays(x: Any, inputs: Sequence[TensorInfo]) -> list[Array] | None:
-    """Returns the arrays if every input takes its own as it is; None says nothing against `x`."""
+    """Returns the arrays if they need no check or cast; None if `parse` has to look at `x`."""
     arrays: list[Any]
     if type(x) is np.ndarray:
         arrays = [x]
@@ -82,12 +82,12 @@ def plain_arrays(x: Any, inputs: Sequence[TensorInfo]) -> list[Array] | None:
 
 
 def has_batch(inputs: Sequence[TensorInfo]) -> bool:
-    """Whether axis 0 is a batch: every input has such an axis, and all of the same length."""
+    """Tells whether axis 0 is a batch: all inputs have this axis, with the same length."""
     return share_batch([info.shape for info in inputs])
 
 
 def share_batch(shapes: Sequence[Shape]) -> bool:
-    """The same of inputs of these shapes."""
+    """Tells whether axis 0 is a batch of inputs of these shapes."""
     return len({shape[:1] for shape in shapes}) == 1 and bool(shapes[0])
 
 
@@ -96,7 +96,7 @@ def _is_array(x: Any) -> bool:
 
 
 def _parse_samples(x: Iterable[Any], inputs: Sequence[TensorInfo]) -> Request:
-    """Makes one stack of as many samples as the model's batch holds; most models hold one."""
+    """Makes stacks of as many samples as the model's batch holds, which mostly is one."""
     if not has_batch(inputs):
         raise ValueError(
             "predict: expected an array for each input, got an iterator of samples; "
@@ -178,7 +178,7 @@ def _as_array(x: Any, info: TensorInfo) -> Data:
 
 
 def _from_lists(x: Sequence[Any], info: TensorInfo) -> Array:
-    """Python's numbers are of no type that says whether a cast is meant, but for whole ones."""
+    """Converts lists if their type casts safely: Python's floats do not say which type is meant."""
     try:
         array = np.asarray(x)
     except ValueError:
@@ -207,14 +207,14 @@ def _check_stack(arrays: Sequence[Data], inputs: Sequence[TensorInfo]) -> list[D
 
 
 def _fits(shape: Iterable[int], pattern: Sequence[int | str]) -> bool:
-    """Whether a shape of as many dimensions has the sizes that are not free."""
+    """Tells whether a shape has the sizes of a pattern of equal length; texts in it are free."""
     return all(
         isinstance(want, str) or want == got for want, got in zip(pattern, shape, strict=True)
     )
 
 
 def _check(array: Data, info: TensorInfo, batched: bool) -> Data:
-    """Returns the array in the input's type; of a batched one the number of samples is free."""
+    """Returns the array in the input's type; if it is batched, the number of samples is free."""
     pattern = _free_dimensions(info, batched)
     wanted = f"({', '.join(map(str, pattern))}{',' if len(pattern) == 1 else ''})"
     if array.ndim != len(pattern):
@@ -248,8 +248,9 @@ def _check(array: Data, info: TensorInfo, batched: bool) -> Data:
 
 
 def _advise_axes(shape: Shape, pattern: Sequence[int | str]) -> str:
-    """What to do with data of another number of dimensions: all of it, so that no second error
-    follows."""
+    """Says what to do with data of another number of dimensions.
+
+    It says all of it at once, so that no second error follows."""
     missing = len(pattern) - len(shape)
     if missing < 0:
         return "reshape the data"
@@ -283,7 +284,7 @@ def _advise_new_axes(axes: Sequence[int], pattern: Sequence[int | str]) -> str:
 
 
 def _free_dimensions(info: TensorInfo, batched: bool) -> list[int | str]:
-    """The shape, with "N" for the samples and "?" for what the file leaves open."""
+    """Returns the shape with "N" for samples, and "?" for sizes that the file leaves open."""
     pattern: list[int | str] = [
         "?" if open_ == -1 else size for size, open_ in zip(info.shape, info.signature, strict=True)
     ]
@@ -295,7 +296,8 @@ def parse_shapes(shapes: Any, inputs: Sequence[TensorInfo]) -> list[Shape]:
 
     Raises:
         TypeError: `shapes` is neither a dictionary nor a sequence.
-        ValueError: There is no such input, or a shape is not as many positive integers as before.
+        ValueError: There is no such input, or a shape is invalid or has another number of
+            dimensions.
     """
     if isinstance(shapes, Mapping):
         unknown = set(shapes) - {info.name for info in inputs}

@@ -1,9 +1,9 @@
-"""How many samples go through a model at once.
+"""Decides how many samples go through a model at once.
 
 A batch in one invoke is faster, but a model file often fixes its batch (LCE's converter writes 1),
-and some graphs mix the samples of a larger one or cannot take it. So a batch is only enlarged
-where the file leaves it open, or where every operator is known to keep samples apart
-(samplewise.py); everything else runs in pieces of the batch that the file fixes.
+and some graphs mix the samples of a larger batch or cannot take it. So a batch is only enlarged if
+the file leaves it open, or if every operator is known to keep samples apart (samplewise.py).
+Otherwise the samples run in batches of the size that the file fixes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,13 +14,13 @@ from larq_engine.python.samplewise import is_samplewise
 from larq_engine.python.session import InputError
 from larq_engine.python.tensors import Array, TensorInfo
 
-# Bytes of activations in one invoke of an enlarged batch, so that a large data set does not fill
-# the memory and the progress bar moves. A guess: more gains nothing once it exceeds the caches.
+# Most bytes of activations in one invoke of an enlarged batch, so that a large data set does not
+# fill the memory, and the progress bar moves. A guess: beyond the caches, more gains nothing.
 _MAX_ACTIVATION_BYTES = 64 << 20
 
-# A GPU has no such caches. On an H100 QuickNet's kernels took 0.37 ms for one image, 35 us each for
-# 64 images and 29 us each for 256: more samples would gain little. All that QuickNet makes of 256
-# images are 4.4 GB; a GPU holds an eighth to a quarter of that at a time.
+# A GPU has no such caches. On an H100, QuickNet's kernels took 0.37 ms for one image, 35 us for
+# each of 64 images and 29 us for each of 256: more samples would gain little. All activations of
+# QuickNet for 256 images are 4.4 GB; at any time a GPU holds an eighth to a quarter of them.
 _MAX_GPU_SAMPLES = 256
 _MAX_GPU_ACTIVATION_BYTES = 5 << 30
 
@@ -31,12 +31,12 @@ class BatchRunner:
     def __init__(self, lane: Lane, inputs: Sequence[TensorInfo]) -> None:
         self._lane = lane
         self._inputs = inputs
-        # Whether the batch may differ from the declared one; None until it is needed.
+        # True if the batch may differ from the declared one; None until it is needed.
         self._flexible: bool | None = None
         self._tried: set[int] = set()  # batches that the model was seen to take
 
     def batches(self, stacks: Iterable[Sequence[Data]]) -> Iterator[Batch]:
-        """Yields the batches; those of a size that the model may refuse are run already."""
+        """Yields the batches; batches of a size that the model may refuse have already run."""
         for stack in stacks:
             yield from self._cut(stack)
 
@@ -74,7 +74,7 @@ class BatchRunner:
         return self._flexible
 
     def _samples_at_once(self, stack: Sequence[Data]) -> int:
-        """Activations grow with the inputs: by that their declared size is scaled to the data."""
+        """Estimates a sample's activations: the declared ones, scaled by the inputs' size."""
         session = self._lane.session
         declared = sum(info.nbytes for info in session.declared_inputs)
         sample = sum(array.nbytes // len(array) for array in stack)

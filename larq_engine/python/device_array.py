@@ -1,4 +1,4 @@
-"""Arrays in a GPU's memory, as other libraries hand them over by DLPack: read where they are."""
+"""Reads arrays in a GPU's memory in place, which other libraries hand over by DLPack."""
 
 import ctypes
 import math
@@ -8,14 +8,14 @@ import numpy as np
 
 from larq_engine.python.tensors import Shape
 
-# Of DLPack's types of devices.
+# DLPack's number for devices with CUDA.
 _CUDA = 2
 
-# Of DLPack's types of data, as NumPy calls them.
+# DLPack's numbers for kinds of data types, with NumPy's letters for them.
 _KINDS = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}
 
-# The stream that all in a process share, as DLPack's protocol calls it: the plug-in waits for it
-# before it reads, so that it need not tell the producer of streams of its own.
+# DLPack's number for the stream that the whole process shares. The plug-in waits for that stream
+# before it reads, so the producer need not know the plug-in's own streams.
 _SHARED_STREAM = 1
 
 
@@ -37,7 +37,7 @@ class _Tensor(ctypes.Structure):
 
 
 class DeviceArray:
-    """Contiguous data on a GPU. It does of an array what batches need."""
+    """Contiguous data on a GPU, with those properties of an array that batching needs."""
 
     def __init__(self, owner: Any, address: int, shape: Shape, dtype: np.dtype[Any]) -> None:
         self._owner = owner  # keeps the memory
@@ -64,26 +64,26 @@ class DeviceArray:
         return self.shape[0]
 
     def __getitem__(self, samples: slice) -> "DeviceArray":
-        """Some along axis 0, one after the other."""
+        """Returns a range of samples along axis 0."""
         start, stop, _ = samples.indices(len(self))
         address = self.address + start * (self.nbytes // max(len(self), 1))
         return DeviceArray(self._owner, address, (stop - start, *self.shape[1:]), self.dtype)
 
 
 def is_on_gpu(x: Any) -> bool:
-    """Whether its data are in a GPU's memory."""
+    """Tells whether the data of `x` are in a GPU's memory."""
     tell = getattr(x, "__dlpack_device__", None)
     return tell is not None and int(tell()[0]) == _CUDA
 
 
 def from_gpu(x: Any) -> DeviceArray:
-    """Takes what `is_on_gpu`, without a copy.
+    """Takes an array for which `is_on_gpu` holds, without a copy.
 
     Raises:
-        TypeError: NumPy has no such data type.
+        TypeError: NumPy has no equal data type.
         ValueError: The array is not contiguous.
     """
-    # Never consumed: it keeps the data, and frees them when it goes.
+    # Nobody consumes the capsule: it keeps the data, and frees them when it is deleted.
     capsule = x.__dlpack__(stream=_SHARED_STREAM)
     open_capsule = ctypes.pythonapi.PyCapsule_GetPointer
     open_capsule.restype = ctypes.c_void_p
@@ -106,7 +106,7 @@ def from_gpu(x: Any) -> DeviceArray:
 
 
 def _is_contiguous(shape: Shape, strides: Shape) -> bool:
-    """Strides count values. Those of axes with one place mean nothing."""
+    """Tells whether data are contiguous; strides count values. Axes of length 1 have any stride."""
     expected = 1
     for size, stride in zip(reversed(shape), reversed(strides), strict=True):
         if size != 1 and stride != expected:

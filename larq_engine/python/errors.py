@@ -1,7 +1,8 @@
-"""Turns what a host runtime raises into one clear ValueError.
+"""Turns an exception of a host runtime into a clear ValueError.
 
-Hosts raise RuntimeError with the plug-in's message between remarks of their own, such as the
-number of a delegate node that no user knows. Those remarks go; the message stays word for word.
+Hosts raise RuntimeError with the plug-in's message between remarks of their own, such as the number
+of a delegate node, which no user knows. The remarks are removed, and the message stays word for
+word.
 """
 
 import contextlib
@@ -22,8 +23,8 @@ _HOST_REMARKS = re.compile(
 )
 
 
-# What a host adds after it took back operators that the plug-in refused, on the same line or a new
-# one.
+# Text that a host adds, on the same line or a new one, after the plug-in refused operators and the
+# host took them back.
 _UNRESOLVED = "Encountered unresolved custom op: "
 _TAKEN_BACK = tuple(_UNRESOLVED + name for name in names_of_ours())
 
@@ -37,7 +38,7 @@ def clean_message(message: str) -> str:
     return "\n".join(causes or statements)
 
 
-# Hosts have no message for failed allocations, and XNNPACK none for shapes that do not fit.
+# Hosts have no message for failed allocations, and XNNPACK has none for shapes that do not fit.
 _NO_REASON = (
     "expected shapes that the model's operators take and memory that suffices for them, got no "
     "reason from the host; check the model's shapes and the batch size"
@@ -46,7 +47,7 @@ _NO_REASON = (
 
 @contextlib.contextmanager
 def host_errors(action: str) -> Iterator[None]:
-    """Raises what a host raises in this block as ValueError; `action` names what failed."""
+    """Turns an exception of a host in this block into a ValueError; `action` names what failed."""
     try:
         yield
     except MemoryError as error:

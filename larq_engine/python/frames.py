@@ -1,11 +1,11 @@
-"""Tables for pandas, which is an optional package."""
+"""Makes tables for pandas, which is an optional package."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 
 def make_frame(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """A pandas.DataFrame of these rows.
+    """Returns a pandas.DataFrame of these rows.
 
     Raises:
         ImportError: pandas is not installed.

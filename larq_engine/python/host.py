@@ -1,7 +1,7 @@
-"""The host runtimes: any package with TensorFlow Lite's Python interpreter.
+"""Imports host runtimes: packages with TensorFlow Lite's Python interpreter.
 
-The three modules below have the same `Interpreter` and `load_delegate`, so a host is its module.
-None is imported before it is needed: TensorFlow alone takes seconds.
+The modules below have the same `Interpreter` and `load_delegate`, so a host is its module. None is
+imported before it is needed: importing TensorFlow takes seconds.
 """
 
 import importlib
@@ -14,7 +14,7 @@ from larq_engine.python import library
 from larq_engine.python.errors import host_errors
 from larq_engine.python.tensors import Array
 
-# In the order of preference.
+# Modules of the hosts' interpreters, in the order of preference.
 RUNTIMES: Mapping[str, str] = {
     "ai_edge_litert": "ai_edge_litert.interpreter",
     "tensorflow": "tensorflow.lite.python.interpreter",
@@ -23,9 +23,10 @@ RUNTIMES: Mapping[str, str] = {
 
 
 class HostNodes(Protocol):
-    """What is behind all hosts' `_get_ops_details`.
+    """The interpreter behind all hosts' `_get_ops_details`.
 
-    That describes each tensor of each node, too: 1.9 of the 6 ms in which QuickNet opens.
+    `_get_ops_details` also describes each tensor of each node, which takes 1.9 of the 6 ms in which
+    QuickNet opens.
     """
 
     def NumNodes(self) -> int: ...  # noqa: N802
@@ -35,7 +36,7 @@ class HostNodes(Protocol):
 
 
 class HostInterpreter(Protocol):
-    """What this package uses of a host's interpreter."""
+    """Methods of a host's interpreter that this package uses."""
 
     def allocate_tensors(self) -> None: ...
     def get_input_details(self) -> list[dict[str, Any]]: ...
@@ -55,8 +56,8 @@ class HostInterpreter(Protocol):
 def import_runtime(name: str | None) -> ModuleType:
     """Imports the host runtime of this name, or the first installed one.
 
-    A runtime that is installed but broken raises its own ImportError: to go on with the next one
-    would hide the fault.
+    A runtime that is installed but broken raises its own ImportError: trying the next runtime would
+    hide the fault.
 
     Raises:
         ValueError: There is no host runtime of this name.

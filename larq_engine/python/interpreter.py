@@ -1,6 +1,6 @@
-"""The Interpreter that users see: load a model, predict, resize, profile.
+"""Has the Interpreter that users see: it loads a model, predicts, resizes and profiles.
 
-It adds to LCE's Interpreter; `larq_engine.testing` has LCE's signature.
+It has more than LCE's Interpreter; `larq_engine.testing` has one with LCE's signature.
 """
 
 import operator
@@ -25,14 +25,14 @@ from larq_engine.python.text_table import counted, printable
 
 @dataclass(frozen=True)
 class _Declared:
-    """What the model takes and gives, and what runs it for other numbers of samples."""
+    """The declared inputs and outputs, and the batches that fit them."""
 
     inputs: tuple[TensorInfo, ...]
     outputs: tuple[TensorInfo, ...]
     batches: BatchRunner
 
 
-# To be told of forks.
+# All Interpreters of the process, which must know of forks.
 _interpreters: "weakref.WeakSet[Interpreter]" = weakref.WeakSet()
 
 
@@ -106,7 +106,7 @@ class Interpreter:
 
     def _adopt(self, inputs: tuple[TensorInfo, ...], outputs: tuple[TensorInfo, ...]) -> None:
         """Takes these shapes as the declared ones; `predict` may then use other batches."""
-        # At once: another thread may look, or Ctrl-C come between.
+        # One assignment replaces all: another thread may look, or Ctrl-C may come in between.
         self._declared = _Declared(inputs, outputs, BatchRunner(self._lane, inputs))
 
     @property
@@ -152,7 +152,7 @@ class Interpreter:
         self._pipeline.close()
 
     def _after_fork(self) -> None:
-        """In the new process."""
+        """Makes a forked process, in which it runs, open the model anew."""
         self._lane.abandon()
         self._pipeline.abandon()
 
@@ -231,7 +231,7 @@ class Interpreter:
         """
         declared = self._declared
         inputs, outputs = declared.inputs, declared.outputs
-        # What most calls are, without the checks and the pieces that it does not need.
+        # Most calls need neither checks nor batching.
         arrays = None if verbose else arguments.plain_arrays(x, inputs)
         if arrays is not None:
             results = self._lane.run(arrays)
@@ -316,7 +316,7 @@ def _as_asked(results: list[Array], outputs: Sequence[TensorInfo], named: bool) 
 def _reopen(
     kind: type[Interpreter], content: bytes, options: dict[str, Any], shapes: Sequence[Shape]
 ) -> Interpreter:
-    """Makes the copy of an Interpreter."""
+    """Makes the copy of an Interpreter for pickle and deepcopy."""
     copy = kind.__new__(kind)
     Interpreter.__init__(copy, content, **options)
     if list(shapes) != copy.input_shapes:

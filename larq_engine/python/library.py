@@ -1,4 +1,4 @@
-"""Where the plug-in library is, and its C functions.
+"""Finds the plug-in library and calls its C functions.
 
 `make build` and `pip install .` put the library beside the package. LARQ_ENGINE_LIBRARY names
 another one, which is how sanitizer builds are run.
@@ -19,16 +19,16 @@ _NAMES = {"darwin": "liblarq_engine.dylib", "win32": "larq_engine.dll"}
 _NAME = _NAMES.get(sys.platform, "liblarq_engine.so")
 _LIBRARY = Path(__file__).resolve().parent.parent / _NAME
 
-# What the engine calls a step that moves a value from one device to another.
+# The engine's name for a step that moves a value from one device to another.
 TRANSFER = "TRANSFER"
 
-# A reason names one place and some numbers.
+# A reason names one place and some numbers, which fit into this size.
 _MAX_REASON_BYTES = 1 << 12
 
-# As much as a line a device takes; what is longer is read again with its true size.
+# A line for each device fits into this size; a longer text is read again with its true size.
 _FIRST_DEVICES_BYTES = 1 << 12
 
-# A profile of a large network is some 20 KB; one that is longer is read again with its true size.
+# A large network's profile is some 20 KB; a longer text is read again with its true size.
 _FIRST_PROFILE_BYTES = 1 << 16
 
 
@@ -39,7 +39,7 @@ def delegate_path() -> str:
         FileNotFoundError: The library was not built, or LARQ_ENGINE_LIBRARY names no file.
     """
     override = os.environ.get("LARQ_ENGINE_LIBRARY")
-    # The loader looks elsewhere than in the working folder for a name without a folder.
+    # The loader would not look in the working folder for a name without a folder.
     path = Path(override).absolute() if override else _LIBRARY
     if not path.is_file():
         remedy = _find_remedy(bool(override))
@@ -97,7 +97,7 @@ def _load(path: str) -> ctypes.CDLL:
 
 
 def check_model(content: bytes) -> str:
-    """Returns what is wrong with a .tflite file, nothing if no host crashes on it."""
+    """Returns the reason why a host may crash on a .tflite file; "" if there is none."""
     reason = ctypes.create_string_buffer(_MAX_REASON_BYTES)
     check = _load(delegate_path()).larq_engine_check_model
     if not check(content, len(content), reason, len(reason)):
@@ -118,7 +118,7 @@ def read_profile(delegate: int) -> list[dict[str, Any]]:
 
 
 def nodes_of(steps: Iterable[Mapping[str, Any]]) -> set[int]:
-    """The operators that some steps of a profile computed, and those that these stand in for."""
+    """Returns the nodes that some steps computed, and those that the steps absorbed."""
     return {node for step in steps for node in (step["node"], *step["absorbed"])}
 
 
@@ -130,10 +130,10 @@ def read_memory(delegate: int) -> list[dict[str, Any]]:
 
 
 def set_device_input(delegate: int, tensor: int, address: int | None, size: int) -> None:
-    """Lets runs of the delegate's interpreter read an input on the GPU, until `address` is None.
+    """Lets the interpreter's runs read an input on the GPU, until `address` is None.
 
     Raises:
-        ValueError: They cannot; the message says why.
+        ValueError: It cannot be read there; the message says why.
     """
     reason = ctypes.create_string_buffer(_MAX_REASON_BYTES)
     set_input = _load(delegate_path()).larq_engine_set_device_input
@@ -142,10 +142,10 @@ def set_device_input(delegate: int, tensor: int, address: int | None, size: int)
 
 
 def set_host_input(delegate: int, tensor: int, address: int, size: int) -> bool:
-    """Lets a GPU read an input at an address of the host, until `set_device_input` takes it back.
+    """Lets a GPU read an input at a host's address, until `set_device_input` undoes it.
 
     Returns:
-        Whether it can: if not, the host's tensor must have the data.
+        Whether a GPU can do so: if not, the host's tensor must have the data.
     """
     set_input = _load(delegate_path()).larq_engine_set_host_input
     return not set_input(delegate, tensor, address, size, None, 0)
@@ -182,7 +182,7 @@ def devices() -> str:
 
 
 def _read_all(write: Callable[[Any, int], int], size: int) -> bytes:
-    """Returns what a function like snprintf writes; `size` is the room that it has at first."""
+    """Returns the text of a function like snprintf; `size` is the size of the first buffer."""
     while True:
         text = ctypes.create_string_buffer(size)
         needed = write(text, size)

@@ -1,6 +1,6 @@
 """Reads a model and makes sure that no host crashes on it.
 
-What makes a file illegal is the library's to say, which the benchmark binary asks too.
+The library decides which files are legal; the benchmark binary asks it too.
 """
 
 import os
@@ -13,15 +13,15 @@ import numpy.typing as npt
 
 from larq_engine.python import library, whole_files
 
-# The content of a file, in bytes or whatever gives its memory (mmap, an array), or its path.
+# The content of a file as bytes or any object with a buffer (mmap, an array), or its path.
 ModelSource: TypeAlias = (
     bytes | bytearray | memoryview | mmap | npt.NDArray[np.uint8] | str | os.PathLike[str]
 )
 
-# Metadata that say why the inputs have no other sizes than those of the file, the batch excepted.
+# Name of the metadata that say why the inputs cannot have other sizes, except for the batch.
 FIXED_SIZES = "larq_engine.fixed_sizes"
 
-# Fields of the schema's tables, by their numbers.
+# Numbers of fields in the schema's tables.
 _BUFFERS, _METADATA = 4, 6  # of a model
 _NAME, _BUFFER = 0, 1  # of metadata
 _DATA = 0  # of a buffer
@@ -59,12 +59,12 @@ def read_metadata(content: bytes, name: str) -> str:
 
 
 def _follow(content: bytes, place: int) -> int:
-    """Where the offset at a place leads."""
+    """Returns the place to which the offset at a place leads."""
     return place + int(struct.unpack_from("<I", content, place)[0])
 
 
 def _field(content: bytes, table: int, number: int) -> int:
-    """The place of a table's field; 0 if it has none."""
+    """Returns the place of a table's field; 0 if the table has none."""
     fields = table - struct.unpack_from("<i", content, table)[0]
     size = struct.unpack_from("<H", content, fields)[0]
     entry = 4 + 2 * number
@@ -73,7 +73,7 @@ def _field(content: bytes, table: int, number: int) -> int:
 
 
 def _items(content: bytes, place: int) -> range:
-    """The places of the offsets in the vector that a field has."""
+    """Returns the places of the offsets in a field's vector."""
     if not place:
         return range(0)
     vector = _follow(content, place)
@@ -82,7 +82,7 @@ def _items(content: bytes, place: int) -> range:
 
 
 def _bytes_at(content: bytes, place: int) -> bytes:
-    """The text or data that a field has."""
+    """Returns the text or data of a field."""
     if not place:
         return b""
     vector = _follow(content, place)
@@ -91,7 +91,7 @@ def _bytes_at(content: bytes, place: int) -> bytes:
 
 
 def read_file(path: str | os.PathLike[str]) -> bytes:
-    """Returns what is in a model's file, of whatever kind.
+    """Returns the content of a model's file of any kind.
 
     Raises:
         FileNotFoundError: There is no such file.

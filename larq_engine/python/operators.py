@@ -1,7 +1,7 @@
-"""What is known of operators, each fact once: of ours, and of those of the host that matter here.
+"""Holds all facts about operators: our own, and those of the host that matter here.
 
-Modules read facts from the rows. What they do with them, how a rule rewrites an operator or how far
-its rounding reaches, is theirs to say.
+Modules read facts from the rows. Modules that use a fact, such as a rule that rewrites an operator,
+decide themselves what follows from it.
 """
 
 import enum
@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 
 class Samples(enum.Enum):
-    """How the samples of a batch, along axis 0, go through an operator (samplewise.py)."""
+    """Ways in which the samples of a batch, along axis 0, go through an operator
+    (samplewise.py)."""
 
     MIXED = "they may meet, for all that is known"
     APART = "each sample of input 0 makes a sample; the other inputs are constants"
@@ -26,16 +27,16 @@ class Samples(enum.Enum):
 
 @dataclass(frozen=True)
 class Weights:
-    """Of an operator that multiplies with weights, its input 1.
+    """Describes input 1 of an operator that multiplies with weights.
 
     Attributes:
-        rank: Their dimensions. Matrices may be stacked along more before those.
+        rank: Number of dimensions. Matrices may be stacked along more dimensions before these.
         channel_axis: Which of those dimensions has the output channels.
-        data: Which input they are multiplied with.
-        bias: Which input is added.
+        data: Number of the input that is multiplied with the weights.
+        bias: Number of the input that is added.
         of_inputs: Whether each value of the data is multiplied with all weights of its channel, the
             last dimension; else each output is a sum over all weights of its own.
-        turned_by: The option that exchanges the last two dimensions.
+        turned_by: Name of the option that exchanges the last two dimensions.
     """
 
     rank: int
@@ -46,27 +47,27 @@ class Weights:
     turned_by: str = ""
 
 
-# Lowest and highest value, where there are such.
+# Lowest and highest value; None if unbounded.
 Range = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True)
 class KnownOp:
-    """A row: what is known of an operator. One of which nothing is known has a name alone.
+    """A row: the facts about one operator. An unknown operator has a name and nothing else.
 
     Attributes:
-        name: As in the schema; of ours, as this converter writes it.
-        spellings: Other names that files have for it.
+        name: The name in the schema; for our operators, the name that this converter writes.
+        spellings: Other names of the operator in files.
         is_ours: Whether the plug-in always runs it. It is a custom operator then, with a FlexBuffer
             map as options.
-        in_lce: Of ours, whether LCE has it.
-        in_xcore: Of ours, whether XMOS's tools have it.
-        bits: Of ours, which inputs hold one bit a value. Of its outputs it is those of int32.
-        weights: If it multiplies with such.
-        samples: How samples go through it.
-        moved: Which inputs hold values that it only moves or drops; the others are positions.
-        clamp: To which range it limits values, if it does nothing else.
-        default_options: Those that hosts run it with where a file has none.
+        in_lce: For our operators, whether LCE has it too.
+        in_xcore: For our operators, whether XMOS's tools have it too.
+        bits: For our operators, the inputs that hold one bit a value. Outputs of int32 hold bits.
+        weights: The weights of an operator that multiplies.
+        samples: The kind of how samples go through it.
+        moved: The inputs whose values it only moves or drops; the other inputs are positions.
+        clamp: The range to which it limits values, if it does nothing else.
+        default_options: The options with which hosts run it if a file has none.
         is_recurrent: Whether it is a whole recurrent layer.
         is_random: Whether its results are random numbers.
         has_effects: Whether it does more than make its outputs.
@@ -95,7 +96,7 @@ _OURS = (
     KnownOp("LceDequantize", is_ours=True, bits=(0,), samples=Samples.APART),
     KnownOp(
         "LceBconv2d",
-        # LCE's sources and documents spell it in two ways, its converter in one.
+        # LCE's sources and documents spell it in two ways; its converter writes one of them.
         spellings=("LceBConv2d",),
         is_ours=True,
         bits=(0, 1),
@@ -204,7 +205,7 @@ _ELEMENTWISE = (
     KnownOp("TANH", samples=Samples.EACH),
 )
 
-# What they make has the values of their inputs, at other places. Poolings drop all but the largest.
+# Their outputs have the values of their inputs, at other places. Poolings only keep the largest.
 _MOVERS = (
     KnownOp("BROADCAST_TO", moved=_FIRST),
     KnownOp(
@@ -256,10 +257,10 @@ _BY_SPELLING = {spelling: op for op in KNOWN_OPS for spelling in (op.name, *op.s
 
 
 def known_op(name: str) -> KnownOp:
-    """The row of an operator, in whatever spelling."""
+    """Returns the row of an operator, for any of its spellings."""
     return _BY_SPELLING.get(name) or KnownOp(name)
 
 
 def names_of_ours() -> list[str]:
-    """All spellings of the operators that the plug-in always runs."""
+    """Returns all spellings of the operators that the plug-in always runs."""
     return [spelling for spelling, op in _BY_SPELLING.items() if op.is_ours]

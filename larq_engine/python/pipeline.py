@@ -1,9 +1,9 @@
-"""The batches of a data set in two sessions at once, where a GPU computes.
+"""Runs the batches of a data set in two sessions at once, if a GPU computes.
 
 A host takes the inputs and gives the outputs in one call, so with one session the GPU waits while
-data are copied to it and back. A second session, in a thread of its own, uploads the next batch
-meanwhile. Both have their own stream and share the GPU's context and kernels; weights are there
-twice. On the CPU there is no second session and no thread.
+data are copied to it and back. A second session, in its own thread, uploads the next batch
+meanwhile. Each session has its own stream and weights; they share the GPU's context and kernels. On
+the CPU there is no second session and no thread.
 """
 
 import collections
@@ -17,13 +17,13 @@ from larq_engine.python.session import Session
 from larq_engine.python.tensors import Array
 from larq_engine.python.turns import Turns
 
-# After as many batches a second session is opened, which takes about as long. A guess.
+# Number of batches after which a second session is opened: opening takes about as long. A guess.
 _BATCHES_BEFORE_SECOND = 8
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Samples for one run, and the outputs of those that were run already."""
+    """Samples for one run, and their outputs if it has already run."""
 
     samples: int
     arrays: Sequence[Data]
@@ -31,7 +31,7 @@ class Batch:
 
 
 class Lane:
-    """A session that threads use one after the other."""
+    """A session that threads use in turns."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -46,7 +46,7 @@ class Lane:
             self.session.close()
 
     def abandon(self) -> None:
-        """In a forked process, of whose threads this is the only one."""
+        """Abandons the session in a forked process, whose only thread this is."""
         self.session.abandon()
 
 
@@ -56,18 +56,18 @@ class Pipeline:
     def __init__(self, lane: Lane) -> None:
         self._first = lane
         self._second: Lane | None = None
-        self._turns = Turns("Interpreter")  # at opening and closing the second
+        self._turns = Turns("Interpreter")  # for opening and closing the second session
         self._may_open = True
         self._done = 0
 
     @property
     def lanes(self) -> list[Lane]:
-        """Those that are open."""
-        second = self._second  # which another thread may close
+        """The open sessions."""
+        second = self._second  # another thread may close it meanwhile
         return [self._first] if second is None else [self._first, second]
 
     def run(self, batches: Iterator[Batch]) -> Iterator[tuple[int, list[Array]]]:
-        """Yields the number of samples and the outputs of each; takes at most two ahead."""
+        """Yields the sample count and outputs of each batch; takes at most two batches ahead."""
         start = 0
         for batch in batches:
             if batch.outputs is None and self._opens_second(batch):
@@ -79,7 +79,7 @@ class Pipeline:
             self._done += 1
 
     def _opens_second(self, batch: Batch) -> bool:
-        """Whether there is a second session, with all memory for such a batch."""
+        """Tells whether there is a second session, with all memory for this batch."""
         if self._done < _BATCHES_BEFORE_SECOND or not self._first.session.has_gpu:
             return False
         with self._turns.take():
@@ -88,7 +88,7 @@ class Pipeline:
                 try:
                     session = Session(content, **options)
                     session.resize([array.shape for array in batch.arrays])
-                except ValueError:  # one session has room, two have not
+                except ValueError:  # There is memory for one session, but not for two.
                     self._may_open = False
                 else:
                     self._second = Lane(session)
@@ -97,7 +97,7 @@ class Pipeline:
     def _overlap(self, batches: Iterator[Batch], start: int) -> Iterator[tuple[int, list[Array]]]:
         lanes = self.lanes
         under_way: collections.deque[tuple[int, Batch, Future[list[Array]]]] = collections.deque()
-        # Its end, by an error or Ctrl-C too, waits for what is under way.
+        # The block's end waits for running batches, also after an error or Ctrl-C.
         with ThreadPoolExecutor(len(lanes), "larq_engine") as pool:
             for number, batch in enumerate(batches):
                 if len(under_way) == len(lanes):
@@ -113,7 +113,7 @@ class Pipeline:
                 yield _result(*under_way.popleft())
 
     def close(self) -> None:
-        """Closes the second session; a run opens none after that."""
+        """Closes the second session; no later run opens one."""
         with self._turns.take():
             self._may_open = False
             if self._second is not None:
@@ -121,7 +121,7 @@ class Pipeline:
                 self._second = None
 
     def abandon(self) -> None:
-        """In a forked process."""
+        """Abandons the second session in a forked process."""
         if self._second is not None:
             self._second.abandon()
 

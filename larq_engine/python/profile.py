@@ -1,4 +1,4 @@
-"""Per-operator times as a table: each step of the plug-in, and the host's share in one row."""
+"""Makes a table of times: a row for each step of the plug-in, and one for the host's share."""
 
 import json
 from collections import Counter
@@ -10,7 +10,7 @@ from larq_engine.python.frames import make_frame
 from larq_engine.python.text_table import align_columns, counted, format_html, printable_lines
 
 _TITLES = ("op", "layer", "kernel", "calls", "ms/call", "%", "GMAC/s")
-# Of tables with more devices than the CPU.
+# Titles of tables with other devices than the CPU.
 _PLACED_TITLES = ("node", "op", "layer", "device", *_TITLES[2:])
 _NUMBERS = ("node", *_TITLES[3:])
 
@@ -24,17 +24,18 @@ class ProfileRow:
 
     Attributes:
         op: The operator.
-        name: The layer that it belongs to, as in the conversion's report.
-        tensor: What it makes, as the file calls it.
-        node: Its number in its graph, by which placements name it; -1 for the host's row.
-        device: Where it is computed; of a transfer, where it leads.
-        kernel: What computes it.
-        calls: How often it ran.
-        ms_per_call: Mean time.
-        percent: Of the time of all runs.
-        gmac_per_s: Billions of products a second, of operators that multiply.
-        subgraph: The number of the node's graph in the file; -1 where the host does not tell.
-        absorbed: Other nodes of that graph, which never run: this step computes what they would.
+        name: The layer that the operator belongs to, as the conversion's report names it.
+        tensor: The name in the file of the step's output.
+        node: The operator's number in its graph, by which placements name it; -1 for the host's
+            row.
+        device: The device that computes the step; for a transfer, its destination.
+        kernel: The kernel that computes the step.
+        calls: The number of runs.
+        ms_per_call: The mean time.
+        percent: The share of the time of all runs.
+        gmac_per_s: Billions of products a second, for operators that multiply.
+        subgraph: The number of the node's graph in the file; -1 if the host does not tell it.
+        absorbed: Other nodes of that graph, which never run, as this step computes their results.
     """
 
     op: str
@@ -53,7 +54,7 @@ class ProfileRow:
 
 @dataclass(frozen=True)
 class ProfileTable:
-    """The rows in the order of the operators, the host's last; `str()` gives an aligned table."""
+    """Rows in the order of the operators, the host's row last; `str()` gives an aligned table."""
 
     rows: tuple[ProfileRow, ...]
     runs: int
@@ -91,7 +92,7 @@ class ProfileTable:
         return printable_lines([*lines, self._summary()])
 
     def _repr_html_(self) -> str:
-        """The table for notebooks."""
+        """Returns the table as HTML, for notebooks."""
         titles, cells = self._columns()
         return format_html(titles, cells, _NUMBERS, self._summary())
 
@@ -135,7 +136,7 @@ def make_table(
             device=step["device"],
             kernel=step["kernel"],
             calls=step["calls"],
-            # A branch that the data did not take has steps without calls.
+            # Steps of a branch that the data did not take have no calls.
             ms_per_call=step["total_ns"] / max(step["calls"], 1) / 1e6,
             percent=100 * step["total_ns"] / elapsed_ns,
             gmac_per_s=(

@@ -1,4 +1,4 @@
-"""A progress bar for long work, out of the way of short work."""
+"""Shows progress of long work, and nothing for short work."""
 
 import contextlib
 import sys
@@ -6,15 +6,15 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-# Shorter waits need no bar; the number is a guess.
+# Waits shorter than this need no bar. A guess.
 _QUIET_SECONDS = 3.0
 
 
 class ProgressBar:
-    """Counts samples, and shows a bar for as long as it is entered.
+    """Counts samples, and shows a bar while its `with` block runs.
 
-    At once if `verbose`, else after a while. Where no terminal shows it, a bar would be a line of a
-    thousand carriage returns: `verbose` then prints one line at the end.
+    The bar appears at once if `verbose`, else after a while. Where stderr is no terminal, a bar
+    would be a line of a thousand carriage returns: then `verbose` prints one line at the end.
     """
 
     def __init__(self, samples: int | None, verbose: int) -> None:
@@ -45,7 +45,7 @@ class ProgressBar:
             self._show()
 
     def _show(self) -> None:
-        from tqdm import tqdm  # An import of 30 ms that short work does without.
+        from tqdm import tqdm  # Importing it takes 30 ms, which short work saves.
 
         self._bar = tqdm(total=self._samples, initial=self._done, unit="sample")
 
@@ -58,8 +58,8 @@ def _is_terminal() -> bool:
 def progress_steps(verbose: int) -> Iterator[Callable[[str], None]]:
     """Gives a function to call with the name of each step as it begins.
 
-    Shown at once if `verbose`, else after a while. Where no terminal shows them, `verbose` prints a
-    line for each.
+    A terminal shows the steps at once if `verbose`, else after a while. Elsewhere `verbose` prints
+    a line for each.
     """
     if not _is_terminal():
         yield (lambda name: print(f"converting: {name}", file=sys.stderr)) if verbose else _ignore
@@ -77,7 +77,7 @@ def progress_steps(verbose: int) -> Iterator[Callable[[str], None]]:
 def count_measurements(name: str, count: int, verbose: int) -> Iterator[Callable[[int], None]]:
     """Gives a function to call with the number of measurements that are done.
 
-    A terminal shows how many there are, and the time left; elsewhere `verbose` prints a line at the
+    A terminal shows how many there are, and the time left. Elsewhere `verbose` prints a line at the
     beginning and one at the end.
     """
     if not _is_terminal():

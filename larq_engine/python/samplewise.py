@@ -1,9 +1,9 @@
-"""Whether a graph keeps the samples of a batch apart, so that a batch may have any size.
+"""Tells whether a graph keeps the samples of a batch apart, so that a batch may have any size.
 
-Decided from what the operators are defined to do: a trial run could be fooled by the data and
-would change what a model with a state remembers. A batch is a tensor whose axis 0 counts samples.
-Each operator that reads one must be known (operators.py) and pass the rule for how samples go
-through it; one that is not known is taken to mix them.
+The definitions of the operators decide this. A trial run could be misled by its data, and would
+change the state of a model that has one. A batch is a tensor whose axis 0 counts samples. Each
+operator that reads a batch must be known (operators.py) and pass the rule for its kind; an unknown
+operator counts as mixing samples.
 """
 
 import functools
@@ -18,11 +18,11 @@ from larq_engine.python.tensors import Array, Shape
 
 @dataclass(frozen=True)
 class _Node:
-    """An operator that reads batches: its inputs' shapes, None for one that is absent."""
+    """An operator that reads batches: its inputs' shapes, with None for an absent input."""
 
     shapes: list[Shape | None]
     is_batch: list[bool]
-    # Reads input 1, such as axes: None if there is none or it is no constant.
+    # Reads input 1, such as axes; returns None if there is none or it is no constant.
     second: Callable[[], Array | None]
 
     @property
@@ -31,12 +31,12 @@ class _Node:
 
 
 def _first(node: _Node) -> bool:
-    """A batch, with constants such as filters. Along a single axis samples would be channels."""
+    """Input 0 is a batch, and others are constants. On a single axis, samples would be channels."""
     return node.is_batch[0] and not any(node.is_batch[1:]) and node.rank > 1
 
 
 def _elementwise(node: _Node) -> bool:
-    """Broadcasting aligns the last axes, so equal ranks align the batches."""
+    """All batches have equal ranks: broadcasting aligns the last axes, so it aligns the batches."""
     shapes = [
         (shape or (), is_batch) for shape, is_batch in zip(node.shapes, node.is_batch, strict=True)
     ]
@@ -49,17 +49,17 @@ def _elementwise(node: _Node) -> bool:
 
 
 def _join(node: _Node) -> bool:
-    """Along axis 0 the result would be longer than the batch, which is checked for every node."""
+    """All inputs are batches. A join along axis 0 fails the check of every output's length."""
     return all(node.is_batch)
 
 
 def _split(node: _Node) -> bool:
-    """Input 0 is the axis. Along axis 0 the parts would be shorter than the batch."""
+    """Input 0 is the axis. A split along axis 0 fails the check of every output's length."""
     return not node.is_batch[0]
 
 
 def _matrix_product(node: _Node) -> bool:
-    """Samples are the lines of a matrix. Transposed, it would have others, unless it is square."""
+    """Samples are the lines of a matrix; one that is square might be transposed, unnoticed."""
     left, right = node.shapes[0] or (), node.shapes[1] or ()
     is_matrix = len(left) == 2 and left[0] != left[1]
     return _first(node) and len(right) == 2 and (is_matrix or len(left) > 2)
@@ -81,13 +81,13 @@ def _transpose(node: _Node) -> bool:
 
 
 def _reshape(node: _Node) -> bool:
-    """Only a -1 at axis 0 takes the samples: other shapes fix their number, or mix them."""
+    """Only a -1 at axis 0 keeps samples: other shapes fix their number, or mix them."""
     shape = node.second() if _first(node) else None
     return shape is not None and shape.ndim == 1 and shape[:1].tolist() == [-1]
 
 
 def _never(node: _Node) -> bool:
-    """For operators that read constants alone: no rule is asked about those."""
+    """Serves operators that only read constants, for which no rule is called."""
     return False
 
 
@@ -106,7 +106,7 @@ _RULES: dict[Samples, Callable[[_Node], bool]] = {
 
 
 def is_samplewise(session: Session) -> bool:
-    """Whether every output is a batch, made of batches by operators that keep samples apart."""
+    """Tells whether all outputs are batches made by operators that keep samples apart."""
     inputs, tensors = session.declared_inputs, session.declared_tensors
     if not has_batch(inputs):
         return False
@@ -119,7 +119,7 @@ def is_samplewise(session: Session) -> bool:
             return False
         computed.update(operator.outputs)
         if batches.isdisjoint(operator.inputs):
-            continue  # Made of constants alone, such as weights stored as float16.
+            continue  # It only reads constants, such as weights stored as float16.
         used = {number for number in (*operator.inputs, *operator.outputs) if number >= 0}
         if not used <= tensors.keys():
             return False
@@ -128,7 +128,7 @@ def is_samplewise(session: Session) -> bool:
             [number in batches for number in operator.inputs],
             functools.partial(_read_second, session, operator, computed),
         )
-        # Scales of channels might be those of samples.
+        # Scales of channels might turn out to be scales of samples.
         if not rule(node) or any(
             tensors[number].shape[:1] != batch or len(tensors[number].scales) > 1
             for number in used.intersection(batches.union(operator.outputs))

@@ -1,9 +1,8 @@
-"""One host interpreter with the plug-in applied: allocation, invocation, timing.
+"""Runs one host interpreter with the plug-in: allocation, invocation, timing.
 
-It knows nothing of batches or of how users hand over data. Whatever the host or the plug-in
-refuses leaves as ValueError, and a refused resize leaves the shapes as they were. So does one that
-ends in the middle, by Ctrl-C or because the process is a forked one: the next use opens the host's
-interpreter anew.
+A session knows nothing of batches or of how users hand over data. Whatever the host or the plug-in
+refuses is raised as ValueError. A refused resize leaves the shapes unchanged. So does a resize that
+is interrupted, by Ctrl-C or by a fork: the next use opens the host's interpreter anew.
 """
 
 import contextlib
@@ -22,21 +21,21 @@ from larq_engine.python.tensors import Array, Shape, TensorInfo, describe
 from larq_engine.python.text_table import printable
 from larq_engine.python.turns import computed_once
 
-_MAIN = 0  # The number of the main graph among the model's subgraphs.
+_MAIN = 0  # number of the main graph among the model's subgraphs
 
-# An open size is tried up to 1,024, which is larger than the images that networks are made for.
+# Doublings of an open size, up to 1,024: larger than the images that networks are made for.
 _DOUBLINGS = 10
 
-# Anybody can have written the text in a file, so it is shown up to so many letters.
+# Most letters that are shown of a text in a file, which anybody can have written.
 _MOST_REASON = 400
 
-# Less is copied into the host's tensor sooner than a GPU is told of it.
+# Smallest input that a GPU reads in place; copying fewer bytes is faster than telling the GPU.
 _LEAST_GIVEN_BYTES = 64 << 10
 
 
 @dataclass(frozen=True)
 class Operator:
-    """An operator of the main graph; tensors by number, -1 for an optional one that is absent."""
+    """An operator of the main graph, with its tensors' numbers; -1 stands for an absent one."""
 
     name: str
     inputs: tuple[int, ...]
@@ -48,9 +47,9 @@ class DeviceMemory:
     """The memory that a model takes on a GPU, in bytes.
 
     Attributes:
-        device: As profiles name it.
+        device: The device's name in profiles.
         weights: Constants of the operators.
-        activations: What passes between them, for all shapes that are remembered.
+        activations: Values that pass between operators, for all shapes that are remembered.
         staging: Pinned memory of the host, through which data are copied.
     """
 
@@ -69,7 +68,7 @@ class DeviceMemory:
 
 
 class InputError(ValueError):
-    """The data of an input are at fault, and not the model or its shapes."""
+    """An error in the data of an input, and not in the model or its shapes."""
 
 
 class Session:
@@ -86,9 +85,9 @@ class Session:
         self._content = content
         self._runtime = runtime
         self._num_threads = num_threads
-        self._options = options  # the plug-in's others
+        self._options = options  # the plug-in's other options
         self._is_closed = False
-        # Whether the interpreter is allocated for the shapes: not while that is changed.
+        # True if the interpreter is allocated for `_shapes`; false during a change.
         self._is_whole = False
         self._open_at_first()
         with host_errors("model"):
@@ -100,16 +99,16 @@ class Session:
         self._input_numbers = [info.index for info in self.declared_inputs]
         self._output_numbers = [info.index for info in self.declared_outputs]
         self._is_whole = True
-        self.has_gpu = bool(self.memory())  # which computes, or may for other shapes
-        self._given: list[int] = []  # inputs that are read where they are
+        self.has_gpu = bool(self.memory())  # for these shapes or others
+        self._given: list[int] = []  # inputs that a GPU reads in place
 
     @computed_once
     def operators(self) -> list[Operator]:
-        """Those of the main graph; few uses need them."""
+        """Returns the operators of the main graph, which few uses need."""
         return self._read_operators()
 
     def _read_operators(self, *only: str) -> list[Operator]:
-        """Those of these names, or all. Nodes that delegates put in place of others are none."""
+        """Returns operators of these names, or all; nodes that are delegates' count as none."""
         self._check_open()
         nodes = self._interpreter._interpreter
         names = [nodes.NodeName(number) for number in range(nodes.NumNodes())]
@@ -124,7 +123,7 @@ class Session:
         ]
 
     def _find_states(self) -> list[tuple[int, int]]:
-        """For each state a tensor into which it is read, and one from which it is assigned."""
+        """Returns two tensors for each state: one it is read into, one it is assigned from."""
         operators = self._read_operators("READ_VARIABLE", "ASSIGN_VARIABLE")
         reads = {op.inputs[0]: op.outputs[0] for op in operators if op.name == "READ_VARIABLE"}
         return [
@@ -135,20 +134,20 @@ class Session:
 
     @computed_once
     def declared_tensors(self) -> dict[int, TensorInfo]:
-        """All tensors by their numbers, as the file declares them; few uses need them."""
+        """Returns all tensors by number, as the file declares them; few uses need them."""
         return {info.index: info for info in describe(self._declared_details, None)}
 
     @computed_once
     def _declared_details(self) -> list[dict[str, Any]]:
-        """What the host tells of all tensors before their first resize.
+        """Returns the host's details of all tensors before their first resize.
 
-        That leaves tensors inside a delegate's part of the graph with the shapes that they had.
+        A resize does not update tensors inside a delegate's part of the graph.
         """
         self._check_open()
         return self._interpreter.get_tensor_details()
 
     def recipe(self) -> tuple[bytes, dict[str, Any]]:
-        """What to make another one with: the file and the options."""
+        """Returns the file and the options, with which an equal session can be made."""
         self._check_open()
         options = {
             "num_threads": self._num_threads,
@@ -158,13 +157,13 @@ class Session:
         return self._content, options
 
     def _open(self, action: str) -> tuple[Any, host.HostInterpreter]:
-        """Makes the host's interpreter and its delegate, with nothing allocated yet."""
+        """Makes the host's interpreter and its delegate, without allocating tensors."""
         module = host.import_runtime(self._runtime)
         delegate = host.load_delegate(self._runtime, num_threads=self._num_threads, **self._options)
         with host_errors(action):
             interpreter: host.HostInterpreter = module.Interpreter(
                 model_content=self._content,
-                # The plug-in limits its own likewise.
+                # The plug-in limits its own threads to the same number.
                 num_threads=min(self._num_threads, library.usable_cpus()),
                 experimental_delegates=[delegate],
             )
@@ -173,19 +172,19 @@ class Session:
     def _open_at_first(self) -> None:
         """Allocates for the sizes that the file declares.
 
-        A file has 1 for a size that it leaves open, and a VALID window does not fit an image of
-        1x1. Such sizes are doubled until the model takes them, and wait for a resize so.
+        A size that the file leaves open is 1, and a VALID window does not fit an image of 1x1. Such
+        sizes are doubled until the model takes them, and stay so until a resize.
         """
         self._delegate, self._interpreter = self._open("model")
         try:
             with host_errors("model"):
                 self._interpreter.allocate_tensors()
-        except ValueError:  # with no name, which would keep the refused interpreter in a cycle
+        except ValueError:  # without a name, which would keep the refused interpreter in a cycle
             if not self._open_larger():
                 raise
 
     def _open_larger(self) -> bool:
-        """Opens the sizes that the file leaves open as larger ones; whether that helps."""
+        """Opens with larger sizes where the file leaves them open; tells whether that helps."""
         open_sizes = self._find_open_sizes()
         for size in (2 << doublings for doublings in range(_DOUBLINGS if open_sizes else 0)):
             self._delegate, self._interpreter = self._open("model")
@@ -198,7 +197,7 @@ class Session:
         return False
 
     def _find_open_sizes(self) -> list[tuple[int, Shape]]:
-        """The inputs that leave more open than the batch, which is 1 in these shapes if it is."""
+        """Returns inputs that leave open more than the batch; an open batch becomes 1."""
         found = []
         for row in self._interpreter.get_input_details():
             declared = tuple(int(axis) for axis in row["shape_signature"])
@@ -221,19 +220,19 @@ class Session:
             del self._interpreter, self._delegate, self._content
 
     def abandon(self) -> None:
-        """For a forked process, which has none of the host's threads and perhaps half a run."""
+        """Abandons a forked process's copy, which has no host threads and maybe half a run."""
         if self._is_closed:
             return
         left = ctypes.py_object((self._delegate, self._interpreter))
-        ctypes.pythonapi.Py_IncRef(left)  # Freeing it would wait for those threads.
+        ctypes.pythonapi.Py_IncRef(left)  # Freeing it would wait for the host's threads.
         self._is_whole = False
 
     def inputs(self) -> tuple[TensorInfo, ...]:
-        """The inputs, with the shapes that are allocated now."""
+        """Returns the inputs, with the shapes that are allocated now."""
         return describe(self._interpreter.get_input_details(), self._signature("inputs"))
 
     def outputs(self) -> tuple[TensorInfo, ...]:
-        """The outputs, with the shapes that are allocated now."""
+        """Returns the outputs, with the shapes that are allocated now."""
         return describe(self._interpreter.get_output_details(), self._signature("outputs"))
 
     def _signature(self, side: str) -> dict[str, int] | None:
@@ -253,8 +252,9 @@ class Session:
             with host_errors(action):
                 self._allocate(wanted)
         except ValueError:
-            # Anew: tflite_runtime 2.14 crashes when it allocates again after a refusal, and every
-            # host repeats what it reported once in all its later errors.
+            # A new interpreter is opened, because tflite_runtime 2.14 crashes when it allocates
+            # again after a refusal, and every host repeats an error that it reported in all later
+            # errors.
             self._delegate, self._interpreter = self._open("resize back")
             with host_errors("resize back"):
                 self._allocate(self._shapes)
@@ -265,8 +265,8 @@ class Session:
     def reopen(self, shapes: Sequence[Shape]) -> None:
         """Allocates for these input shapes in a new interpreter of the host.
 
-        For shapes that may be beyond all memory: TensorFlow 2.21 crashes when memory runs out
-        while it enlarges what it has.
+        This is for shapes that may need more memory than there is: TensorFlow 2.21 crashes when
+        memory runs out while it enlarges an allocation.
         """
         wanted = tuple(shapes)
         action = self._prepare_resize(wanted)
@@ -284,7 +284,7 @@ class Session:
         self._shapes, self._is_whole = wanted, True
 
     def _check_sizes(self, action: str, wanted: Sequence[Shape]) -> None:
-        """Refuses sizes at which the converter has not seen the file compute what the model does.
+        """Refuses sizes at which the converter did not see the file compute the right thing.
 
         The number of samples is free, and so are sizes that the file leaves open.
         """
@@ -301,7 +301,7 @@ class Session:
                 )
 
     def _check_batch(self, action: str, wanted: Sequence[Shape]) -> None:
-        """Refuses images of whose parts a RESHAPE made samples.
+        """Refuses images that a RESHAPE would split into several samples.
 
         A RESHAPE to [-1, 256], as files have one before a dense layer, takes an image of twice the
         height and width for a batch of four.
@@ -312,7 +312,7 @@ class Session:
         if len(before) != 1 or len(after) != 1 or is_open:
             return
         for old, new in zip(self.declared_outputs, self.outputs(), strict=True):
-            # Sizes that are known only when the model runs are still those of the file.
+            # Sizes that are known only after a run are still those of the file.
             fits = new.shape[:1] in (*before, *after)
             if old.shape and old.shape[:1] in before and not fits:
                 raise ValueError(
@@ -322,7 +322,7 @@ class Session:
                 )
 
     def _prepare_resize(self, wanted: Sequence[Shape]) -> str:
-        """Keeps what is asked later and would be gone; returns what to call it in errors."""
+        """Reads what a resize would destroy; returns the name of the resize for errors."""
         self._check_open()
         _ = self._declared_details
         return self._resize_action(wanted)
@@ -340,14 +340,14 @@ class Session:
             self._interpreter.resize_tensor_input(number, shape)
         self._interpreter.allocate_tensors()
         for info in self.declared_inputs:
-            # A host may report success without memory; a look at the tensor raises then. Strings
-            # have none before they are set, and a look at them can crash.
+            # A host may report success without memory; then a view of the tensor raises. Strings
+            # have no memory before they are set, and a view of them can crash.
             if info.dtype.kind != "S":
                 self._interpreter.tensor(info.index)()
         self._check_states()
 
     def _check_states(self) -> None:
-        """XNNPACK of LiteRT 2.3 would write a larger state than it was over others' memory."""
+        """Refuses larger states, which XNNPACK of LiteRT 2.3 would write over other memory."""
         if not self._states:
             return
         tensors = {
@@ -364,11 +364,11 @@ class Session:
                 )
 
     def run(self, arrays: Sequence[Array | DeviceArray]) -> list[Array]:
-        """Runs the model once on arrays of the inputs' types, and of any shapes it can take."""
+        """Runs the model once on arrays of the inputs' types and any shapes that it can take."""
         self._feed(arrays)
         try:
             with host_errors("invoke"):
-                # A recurrent layer's state outlives a run; the next arrays are other samples.
+                # A recurrent layer's state outlives a run, and the next arrays are other samples.
                 self._interpreter.reset_all_variables()
                 self._interpreter.invoke()
                 return [self._interpreter.get_tensor(number) for number in self._output_numbers]
@@ -376,7 +376,7 @@ class Session:
             self._let_go()
 
     def _feed(self, arrays: Sequence[Array | DeviceArray]) -> None:
-        """What a GPU can read where it is stays there, until `_let_go`."""
+        """Sets the inputs. Data that a GPU can read in place stay there until `_let_go`."""
         self.resize([array.shape for array in arrays])
         try:
             for info, array in zip(self.declared_inputs, arrays, strict=True):
@@ -387,12 +387,12 @@ class Session:
                     continue
                 with host_errors("inputs"):
                     self._interpreter.set_tensor(info.index, array)
-        except BaseException:  # Ctrl-C too: the data are their owner's again.
+        except BaseException:  # after Ctrl-C too, the data are the caller's again
             self._let_go()
             raise
 
     def _read_from_host(self, info: TensorInfo, array: Array) -> bool:
-        """Whether a GPU reads the array as it is, which saves a copy into the host's tensor."""
+        """Tells whether a GPU reads the array in place, without the host tensor's copy."""
         if not self.has_gpu or array.nbytes < _LEAST_GIVEN_BYTES:
             return False
         if not array.flags.c_contiguous or info.index in self._output_numbers:
@@ -419,14 +419,14 @@ class Session:
         return pointer
 
     def constant(self, number: int) -> Array | None:
-        """The value of a tensor that the file holds; None if it has none."""
+        """Returns the value of a tensor that the file holds; None if it holds none."""
         try:
             return self._interpreter.get_tensor(number)
         except (RuntimeError, ValueError):
             return None
 
     def activation_bytes(self) -> int:
-        """The bytes of all tensors that depend on the inputs, for the declared shapes."""
+        """Returns the bytes of all tensors that depend on the inputs, for declared shapes."""
         numbers = set(self._input_numbers)
         for operator in self.operators:
             if not numbers.isdisjoint(operator.inputs):
@@ -435,12 +435,12 @@ class Session:
         return sum(tensors[number].nbytes for number in numbers & tensors.keys())
 
     def memory(self) -> list[DeviceMemory]:
-        """What is held on GPUs for the shapes that were allocated."""
+        """Returns what is held on GPUs for the shapes that were allocated."""
         self.resize(self._shapes)
         return [DeviceMemory(**record) for record in library.read_memory(self._pointer())]
 
     def time_runs(self, arrays: Sequence[Array | DeviceArray], seconds: float) -> list[int]:
-        """Runs the model for so long: the nanoseconds of each run, without the engine's clock."""
+        """Runs the model for some seconds; returns each run's nanoseconds, unprofiled."""
         self.run(arrays)  # The first run of a shape makes plans and touches memory.
         self._feed(arrays)
         times: list[int] = []
@@ -457,7 +457,7 @@ class Session:
         return times
 
     def taken(self) -> set[tuple[int, int]]:
-        """What the plug-in computes, as (subgraph, node); it need not have run."""
+        """Returns (subgraph, node) of all that the plug-in computes, without a run."""
         library.start_profile(self._pointer())
         steps = library.read_profile(self._pointer())
         return {(step["subgraph"], node) for step in steps for node in library.nodes_of([step])}

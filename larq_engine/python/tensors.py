@@ -1,4 +1,4 @@
-"""What a model declares about its inputs and outputs, and random data that fits an input."""
+"""Describes a model's inputs and outputs, and makes random data that fits an input."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Tables as text, and as HTML for notebooks; and what else such texts need."""
+"""Lays out tables as text, and as HTML for notebooks, and formats texts of such tables."""
 
 import html
 from collections.abc import Collection, Iterable, Sequence
@@ -19,21 +19,21 @@ def align_columns(
 
 
 def counted(number: int, thing: str) -> str:
-    """As in "1 layer", "2 layers"."""
+    """Returns a number and its noun, as "1 layer" or "2 layers"."""
     return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def printable(text: str) -> str:
-    """One line of text for a terminal: names come from files of others.
+    """Returns one line that is safe for a terminal: names come from other people's files.
 
-    What would move its cursor, change its colours, or turn the order of letters, and bytes that are
-    no UTF-8, become the replacement character.
+    Bytes that are no UTF-8, and letters that would move the cursor, change colours or turn the
+    order of letters, become the replacement character.
     """
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
 
 
 def printable_lines(lines: Iterable[str]) -> str:
-    """Such lines, one below the other."""
+    """Joins lines, each of which is made printable."""
     return "\n".join(map(printable, lines))
 
 

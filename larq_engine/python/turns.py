@@ -1,7 +1,7 @@
-"""What threads take turns at, without a hang where waiting would never end.
+"""Lets threads take turns, without a hang where waiting would never end.
 
-A signal handler runs in the midst of what it interrupts, and would wait for itself. A forked
-process has none of the threads that held a lock.
+A signal handler runs in the middle of the code that it interrupts, and would wait for itself. A
+forked process has none of the threads that held a lock.
 """
 
 import contextlib
@@ -13,15 +13,15 @@ from typing import Any, Generic, TypeVar
 
 _T = TypeVar("_T")
 
-# To be told of forks.
+# All Turns of the process, which must know of forks.
 _all: "weakref.WeakSet[Turns]" = weakref.WeakSet()
 
 
 class Turns:
-    """A lock for one thread at a time, which refuses the thread that holds it already.
+    """A lock for one thread at a time, which refuses the thread that already holds it.
 
     Args:
-        what: What is being done under it, for the error.
+        what: What the lock protects, for the error.
     """
 
     def __init__(self, what: str) -> None:
@@ -30,17 +30,19 @@ class Turns:
         _all.add(self)
 
     def _renew(self) -> None:
-        # The thread that holds it gets it again at once, and then sees that it is busy. A mere
-        # comparison of threads could come between taking the lock and writing down who has it.
+        # The thread that holds an RLock gets it again at once, and then sees that it is busy. A
+        # plain lock with a note of its owner would not do: a signal could come between taking the
+        # lock and writing the note.
         self._lock = threading.RLock()
         self._is_busy = False
 
     @contextlib.contextmanager
     def take(self) -> Iterator[None]:
-        """Waits for the turn, and has it in this block.
+        """Waits for the turn, and keeps it during this block.
 
         Raises:
-            RuntimeError: The thread has it: this is a signal handler, or another call from inside.
+            RuntimeError: This thread has the turn: the caller is a signal handler, or a nested
+                call.
         """
         with self._lock:
             if self._is_busy:
@@ -67,8 +69,9 @@ os.register_at_fork(after_in_child=_after_fork)
 class computed_once(Generic[_T]):  # noqa: N801, as functools.cached_property
     """A property that is computed at its first use.
 
-    Before Python 3.12 `functools.cached_property` holds one lock for all instances meanwhile, for
-    which a forked process waits for ever. Here two threads may compute it; the first one counts.
+    `functools.cached_property` before Python 3.12 holds one lock for all instances meanwhile, and a
+    forked process would wait for it for ever. Here two threads may compute the value; the first one
+    counts.
     """
 
     def __init__(self, compute: Callable[[Any], _T]) -> None:
@@ -79,6 +82,6 @@ class computed_once(Generic[_T]):  # noqa: N801, as functools.cached_property
         self._name = name
 
     def __get__(self, instance: Any, owner: type | None = None) -> _T:
-        # Once it is in the instance's dictionary, Python finds it there first.
+        # Once the value is in the instance's dictionary, Python finds it there first.
         value: _T = vars(instance).setdefault(self._name, self._compute(instance))
         return value

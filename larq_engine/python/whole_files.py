@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-# Before its mode is known to be another, nobody else may read a file.
+# Until its final mode is set, nobody else may read a file.
 _PRIVATE = 0o600
 
 
@@ -23,10 +23,10 @@ def read_file(path: str | os.PathLike[str], name: str, advice: str) -> bytes:
 
 
 def write_files(contents: Mapping[Path, bytes]) -> None:
-    """Writes all files; if that fails, none, and files that were there stay as they were.
+    """Writes all files; if one fails, writes none, and existing files stay as they were.
 
-    A file that is replaced keeps its mode. What is no file, such as a pipe or a device, is written
-    to as it is, before any file is replaced.
+    A replaced file keeps its mode. Something that is no file, such as a pipe or a device, is
+    written to in place, before any file is replaced.
 
     Raises:
         OSError: It fails; the error names the file.
@@ -35,7 +35,7 @@ def write_files(contents: Mapping[Path, bytes]) -> None:
     try:
         for path, content in contents.items():
             if not is_stream(path):
-                # A rename replaces a file in one step, within one folder.
+                # Within one folder, a rename replaces a file in one step.
                 file = Path(os.path.realpath(path))
                 temporary = file.with_name(f".larq-engine-{uuid.uuid4().hex}")
                 written[temporary] = file, path
@@ -55,7 +55,7 @@ def write_files(contents: Mapping[Path, bytes]) -> None:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether something is there to write to that is neither a file nor a folder."""
+    """Tells whether something exists there to write to that is neither a file nor a folder."""
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -64,7 +64,7 @@ def is_stream(path: Path) -> bool:
 
 
 def _write(path: Path, content: bytes, like: Path) -> None:
-    """Makes a new file with the mode, and if that is allowed the owner, of one that is there."""
+    """Makes a new file with the mode, and if permitted the owner, of an existing one."""
     known = like.stat() if like.exists() else None
     mode = 0o666 if known is None else _PRIVATE
     with os.fdopen(
@@ -78,12 +78,12 @@ def _write(path: Path, content: bytes, like: Path) -> None:
         path.chmod(stat.S_IMODE(known.st_mode))
 
 
-_BINARY = getattr(os, "O_BINARY", 0)  # of Windows
+_BINARY = getattr(os, "O_BINARY", 0)  # exists on Windows
 
 
 @contextlib.contextmanager
 def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Lets errors of this block name the file that was asked for: a full disk's name none."""
+    """Makes errors of this block name the file: the error of a full disk names none."""
     try:
         yield
     except OSError as error:
