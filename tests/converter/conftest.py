@@ -1,4 +1,4 @@
-"""What the converter's tests share."""
+"""Fixtures that all of the converter's tests share."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,10 @@ from larq_engine.converter import rules_binary
 
 @pytest.fixture(scope="module", autouse=True)
 def few_products_are_binary() -> Iterator[None]:
-    """Small layers stand for large ones here; test_few_products.py has the rule as it is."""
+    """Makes layers of few products binary too: small layers stand for large ones in these tests.
+
+    test_few_products.py tests the rule that keeps such layers in float.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rules_binary, "_has_few_products", lambda layer: False)
         yield

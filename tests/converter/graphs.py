@@ -1,6 +1,6 @@
-"""Float .tflite graphs in few words, and the one question of most tests: converted, is it the same?
+"""Builds float .tflite graphs in few words, converts them, and compares the results.
 
-A graph runs unconverted in stock LiteRT and converted in the plug-in. Weights and scales are
+The float graph runs in stock LiteRT, the converted one in the plug-in. Weights and scales are
 powers of two and biases small multiples of them, so that every float sum is exact and results must
 be equal to the bit.
 """
@@ -22,28 +22,29 @@ from larq_engine.converter.report import LayerReport
 from tests.model_builder import ABSENT, ACTIVATION, PADDING, ModelBuilder
 from tests.oracle import output_size
 
-# Where signs change, and what is next to that: zeros of both signs and the smallest normal numbers.
+# Values at which signs change, and their neighbours: zeros of both signs and the smallest normal
+# numbers.
 EDGES = np.array([0.0, -0.0, 1.2e-38, -1.2e-38, 0.25, -0.25, 1.0, -1.0, 7.5, -9.0], np.float32)
 
-# XNNPACK flushes these to zero in all arithmetic and not where a kernel of LiteRT's own compares,
-# so only forms that convert without arithmetic can treat them as the unconverted model does.
+# XNNPACK flushes these to zero in all arithmetic, but LiteRT's own kernels compare them as they
+# are. So only forms that convert without arithmetic can treat them as the unconverted model does.
 DENORMALS = np.array([1e-45, -1e-45, 1e-39, -1e-39], np.float32)
 
 
 @dataclass(frozen=True)
 class Value:
-    """A tensor of a graph in the making."""
+    """A tensor of a graph under construction."""
 
     number: int
     shape: tuple[int, ...]
 
 
-# What operators take: tensors, or numbers and arrays that become constants.
+# Operands of an operator: tensors, or numbers and arrays that become constants.
 Operand = Value | float | np.ndarray | None
 
 
 class Net:
-    """A float graph in the making."""
+    """A float graph under construction."""
 
     def __init__(self) -> None:
         self.builder = ModelBuilder()
@@ -77,7 +78,7 @@ class Net:
         zero_point: int | Sequence[int] = 0,
         **options: Any,
     ) -> Value:
-        """An operator of one output; without `shape` that of its operands broadcast."""
+        """Adds an operator with one output, by default of the shape of the broadcast operands."""
         values = [self._operand(operand) for operand in operands]
         result = tuple(
             np.broadcast_shapes(*[value.shape for value in values]) if shape is None else shape
@@ -88,7 +89,7 @@ class Net:
         return output
 
     def sign(self, x: Value) -> Value:
-        """+1 or -1, as TensorFlow keeps larq's sign."""
+        """Adds +1 or -1 for each value, in the form in which TensorFlow writes larq's sign."""
         return self.op("SIGN", self.op("ADD", self.op("SIGN", x), 0.1))
 
     def conv(
@@ -102,7 +103,7 @@ class Net:
         dilation: tuple[int, int] = (1, 1),
         activation: str = "NONE",
     ) -> Value:
-        """A CONV_2D."""
+        """Adds a CONV_2D."""
         channels = filters.shape[0]
         sizes = [
             output_size(size, taps, step, padding, gap)
@@ -127,7 +128,7 @@ class Net:
     def dense(
         self, x: Value, weights: np.ndarray | Value, bias: np.ndarray | None = None, **options: Any
     ) -> Value:
-        """A FULLY_CONNECTED, of rows along all dimensions but the last."""
+        """Adds a FULLY_CONNECTED, whose rows run along all dimensions but the last."""
         keeps = options.get("keepNumDims", False)
         rows = x.shape[:-1] if keeps else (int(np.prod(x.shape)) // weights.shape[1],)
         return self.op(
@@ -142,7 +143,10 @@ class Net:
         return self.op("TRANSPOSE", x, np.array(order, np.int32), shape=shape)
 
     def pad(self, x: Value, pads: Sequence[tuple[int, int]], value: float | None = None) -> Value:
-        """A PAD, or a PADV2 if a value is given; `pads` of height and width or all dimensions."""
+        """Adds a PAD, or a PADV2 if a value is given.
+
+        `pads` has a pair for the height and one for the width, or a pair for each dimension.
+        """
         table = np.array(pads if len(pads) == len(x.shape) else [(0, 0), *pads, (0, 0)], np.int32)
         shape = [size + int(sum(pair)) for size, pair in zip(x.shape, table, strict=True)]
         if value is None:
@@ -192,23 +196,23 @@ class Net:
 
 
 def signs(rng: np.random.Generator, *shape: int) -> np.ndarray:
-    """Random +-1 values."""
+    """Returns random values of +1 and -1."""
     return rng.choice(np.array([-1.0, 1.0], np.float32), shape)
 
 
 def steps(rng: np.random.Generator, *shape: int, step: float = 0.5) -> np.ndarray:
-    """Random multiples of a power of two, zero and negative ones among them."""
+    """Returns random multiples of a power of two, zero and negative ones among them."""
     return (rng.integers(-9, 10, shape) * step).astype(np.float32)
 
 
 def edges(rng: np.random.Generator, *shape: int) -> np.ndarray:
-    """Random inputs with many that lie at or next to zero."""
+    """Returns random inputs, many of which lie at or next to zero."""
     return rng.choice(EDGES, shape)
 
 
 @dataclass(frozen=True)
 class Converted:
-    """A converted file, read again."""
+    """A converted file after it was read again."""
 
     content: bytes
     graph: Graph
@@ -216,7 +220,7 @@ class Converted:
 
     @property
     def kinds(self) -> list[str]:
-        """The operators in their order."""
+        """Operators in their order."""
         return [op.kind for op in self.graph.ops]
 
     def ops(self, kind: str) -> list[Op]:
@@ -228,13 +232,13 @@ class Converted:
 
     @property
     def reason(self) -> str:
-        """Why the only layer that is not binary is not."""
+        """Reason why the only layer that is not binary has stayed so."""
         (reason,) = [layer.reason for layer in self.layers if layer.became != "binary"]
         return reason
 
 
 def convert(content: bytes, *, check: bool = False, **options: str) -> Converted:
-    """Converts without the self-check, which costs more than most tests; `check` asks for it."""
+    """Converts a file; `check` asks for the self-check, which costs more than most tests."""
     with warnings.catch_warnings():
         # A conversion works or raises; it never warns.
         warnings.simplefilter("error")
@@ -249,7 +253,10 @@ def run_stock(
     resolver: OpResolverType = OpResolverType.AUTO,
     batch: int | None = None,
 ) -> list[np.ndarray]:
-    """What LiteRT alone computes; `batch` is that of inputs whose file leaves it open."""
+    """Returns what LiteRT without the plug-in computes.
+
+    `batch` is the batch of the inputs whose batch the file leaves open.
+    """
     interpreter = StockInterpreter(model_content=content, experimental_op_resolver_type=resolver)
     for info in interpreter.get_input_details() if batch is not None else ():
         interpreter.resize_tensor_input(info["index"], (batch, *info["shape"][1:]))
@@ -261,7 +268,7 @@ def run_stock(
 
 
 def run_engine(content: bytes, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """What LiteRT with the plug-in computes."""
+    """Returns what LiteRT with the plug-in computes."""
     results = larq_engine.Interpreter(content).predict(list(inputs))
     return results if isinstance(results, list) else [results]
 
@@ -273,7 +280,7 @@ def convert_and_compare(
     check: bool = False,
     **options: str,
 ) -> Converted:
-    """Converts a graph and asserts that it computes what it computed, to the bit."""
+    """Converts a graph and asserts that results of both are equal to the bit."""
     content = net.finish(*outputs)
     converted = convert(content, check=check, **options)
     expected, got = run_stock(content, inputs), run_engine(converted.content, inputs)

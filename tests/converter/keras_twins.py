@@ -1,8 +1,8 @@
-"""Keras twins of networks of tests/torch/networks.py: the same layers, of random weights."""
+"""Keras twins of networks of tests/torch/networks.py: the same layers with random weights."""
 
 import os
 
-os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # larq is for Keras 2; read by TensorFlow
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # larq needs Keras 2; TensorFlow reads it
 
 import larq
 import numpy as np
@@ -76,7 +76,7 @@ def keywords():
 
 
 class Bias(layers.Layer):
-    """A number for each channel, as in RSign and RPReLU."""
+    """Adds a number to each channel, as RSign and RPReLU do."""
 
     def build(self, shape):
         self.bias = self.add_weight(shape=shape[-1:], initializer="random_normal")
@@ -130,7 +130,7 @@ def xnor_net():
 
 
 def two_values(shape, dtype=None):
-    """Weights as AdaBin has them: of two numbers around a centre in each channel."""
+    """Draws weights as AdaBin has them: two numbers around a centre in each channel."""
     centre, spread = np.random.uniform(0.1, 0.5, (2, shape[-1]))
     return tf.constant(centre + spread * np.random.choice([-1, 1], shape), dtype)
 
@@ -170,7 +170,7 @@ TWINS = {
 
 
 def with_random_statistics(make):
-    """A twin as after training; the same in every run."""
+    """Makes a twin with the statistics of a trained network; they are the same in every run."""
     tf.keras.utils.set_random_seed(1)
     model = make()
     for layer in model.layers:

@@ -1,4 +1,4 @@
-"""ONNX models in few words, what ONNX's reference evaluator computes of them, and comparisons."""
+"""Builds ONNX models in few words, evaluates them with ONNX's reference, and compares."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ OPSET = 20
 
 
 class BipolarQuant(OpRun):
-    """As QONNX defines it."""
+    """BipolarQuant with QONNX's definition."""
 
     op_domain = QONNX
 
@@ -37,7 +37,7 @@ _ROUNDINGS = {
 
 
 class Quant(OpRun):
-    """As QONNX defines it."""
+    """Quant with QONNX's definition."""
 
     op_domain = QONNX
 
@@ -51,7 +51,7 @@ class Quant(OpRun):
         rounding_mode: str | None = None,
         signed: int | None = None,
     ) -> tuple[np.ndarray]:
-        most = 2.0 ** float(bits) - 1 - bool(narrow)  # steps from the least to the largest
+        most = 2.0 ** float(bits) - 1 - bool(narrow)  # steps from least to largest
         largest = 2.0 ** (float(bits) - 1) - 1 if signed else most
         rounding = _ROUNDINGS[(rounding_mode or "ROUND").upper()]
         whole = rounding(np.clip(x / scale + zero_point, largest - most, largest))
@@ -59,7 +59,7 @@ class Quant(OpRun):
 
 
 def _sign(at_zero: float) -> list[type[OpRun]]:
-    """Sign with another value for 0; the evaluator knows operators by the names of classes."""
+    """Returns Sign with another value for 0; the evaluator goes by the names of classes."""
 
     class Sign(OpRun):
         def _run(self, x: np.ndarray) -> tuple[np.ndarray]:
@@ -72,7 +72,7 @@ _SIGNS = {"error": [], "+1": _sign(1), "-1": _sign(-1)}
 
 
 class BatchNormalization(OpRun):
-    """Inference. Before opset 14, the evaluator's own one goes on training."""
+    """BatchNormalization of inference; before opset 14 the evaluator's own one also trains."""
 
     def _run(
         self,
@@ -91,15 +91,15 @@ class BatchNormalization(OpRun):
 
 
 class OnnxNet:
-    """A model in the making; values are names."""
+    """A model under construction, in which values are names."""
 
     def __init__(self, opset: int = OPSET) -> None:
         self._opset = opset
         self._inputs: list[Any] = []
         self.nodes: list[Any] = []
         self._constants: list[Any] = []
-        self.numbers: dict[str, np.ndarray] = {}  # the constants
-        # Of the inputs: shape, and type in NumPy.
+        self.numbers: dict[str, np.ndarray] = {}  # the constants by their names
+        # Shape and NumPy type of each input.
         self.declared: list[tuple[tuple[int | str | None, ...], Any]] = []
 
     def input(self, *shape: int | str | None, dtype: int = TensorProto.FLOAT) -> str:
@@ -119,7 +119,10 @@ class OnnxNet:
     def op(
         self, kind: str, *inputs: Any, outputs: int = 1, name: str = "", **attributes: Any
     ) -> Any:
-        """An operator; inputs that are no names become constants, and None is an absent one."""
+        """Adds an operator.
+
+        Inputs that are not names become constants, and None is an absent input.
+        """
         names = ["" if x is None else x if isinstance(x, str) else self.constant(x) for x in inputs]
         made = [f"value_{len(self.nodes)}_{n}" for n in range(outputs)]
         domain = QONNX if kind in ("BipolarQuant", "Quant") else ""
@@ -140,7 +143,11 @@ class OnnxNet:
         return str(self.op("BipolarQuant", x, np.float32(scale)))
 
     def proto(self, *outputs: str, shapes: Sequence[np.ndarray] = ()) -> onnx.ModelProto:
-        """The model; with arrays for `shapes`, of inputs of their sizes but for open ones."""
+        """Returns the model.
+
+        With arrays for `shapes`, inputs get the sizes of these arrays in all dimensions that are
+        not open.
+        """
         results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
         graph = helper.make_graph(self.nodes, "net", self._inputs, results, self._constants)
         for given, array in zip(graph.input, shapes, strict=False):
@@ -157,7 +164,7 @@ class OnnxNet:
 def reference(
     content: bytes, inputs: Sequence[np.ndarray], sign_of_zero: str = "error"
 ) -> list[np.ndarray]:
-    """What ONNX says that a model computes."""
+    """Returns what a model computes according to ONNX's reference evaluator."""
     model = onnx.load_from_string(content)
     names = [given.name for given in model.graph.input]
     is_old = model.opset_import[0].version < 14
@@ -167,7 +174,7 @@ def reference(
 
 
 def run_node(node: Any, values: dict[str, np.ndarray], opset: int) -> list[np.ndarray]:
-    """What ONNX says that one operator makes of these values, by their names."""
+    """Returns what one operator makes of these values, by name, according to ONNX's reference."""
     given = [
         helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
         for name, x in values.items()
@@ -181,7 +188,7 @@ def run_node(node: Any, values: dict[str, np.ndarray], opset: int) -> list[np.nd
 
 
 def float_model(content: bytes, **options: Any) -> bytes:
-    """The float .tflite file of a model."""
+    """Returns the float .tflite file of a model."""
     settings: dict[str, Any] = {"ends_channels_last": False, "sign_of_zero": "error", **options}
     return onnx_to_tflite(content, **settings, check=False).content
 
@@ -193,11 +200,11 @@ def compare(
     batch: int | None = None,
     **options: Any,
 ) -> larq_engine.ConvertedModel:
-    """Converts a model and asserts that it computes what ONNX says, float and converted.
+    """Converts a model and asserts that the float and the converted file compute what ONNX says.
 
     Args:
-        tolerance: How far off results may be, as a share of the largest; 0 is equal to the bit.
-        batch: Of inputs to a model with an open batch.
+        tolerance: Largest allowed error, as a share of the largest result; 0 is equal to the bit.
+        batch: Batch of the inputs to a model with an open batch.
     """
     expected = reference(content, inputs, options.get("sign_of_zero", "error"))
     plain = float_model(content, **options)

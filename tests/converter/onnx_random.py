@@ -1,7 +1,8 @@
 """Random ONNX models, drawn by a seed, of all operators that the converter reads.
 
 Each operator is evaluated as it is added, so that the next one can be drawn to fit. Numbers are
-small multiples of powers of two, of which float32 has all sums; operators that round come last.
+small multiples of powers of two, so that float32 holds every sum exactly. Operators whose results
+are rounded come last.
 """
 
 from collections.abc import Callable
@@ -10,7 +11,7 @@ import numpy as np
 
 from tests.converter.onnx_models import OPSET, OnnxNet, run_node
 
-# More would not be exact after a convolution, of up to 150 products.
+# Larger values would not be exact after a convolution, of up to 150 products.
 _MOST = 2.0**14
 
 
@@ -19,7 +20,7 @@ class ReferenceFailsError(Exception):
 
 
 class RandomNet:
-    """A model in the making, its inputs and what they make of it."""
+    """A model under construction, with numbers for its inputs and the values that they lead to."""
 
     def __init__(self, seed: int) -> None:
         self.rng = np.random.default_rng(seed)
@@ -31,7 +32,7 @@ class RandomNet:
         self.batch = int(self.rng.integers(1, 4))
         self.opens = bool(self.rng.integers(2))
         self.rounds = False
-        self.options: dict[str, str] = {}  # of the conversion
+        self.options: dict[str, str] = {}  # options of the conversion
         self.outputs: list[str] = []
 
     def pick(self, *choices: object) -> object:
@@ -41,7 +42,7 @@ class RandomNet:
         return (self.rng.integers(-most, most + 1, shape) * step).astype(np.float32)
 
     def like(self, x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """Other numbers for an input, in another shape."""
+        """Returns other numbers for an input, in another shape."""
         return self.numbers(*shape, most=8, step=0.5).astype(x.dtype)
 
     def input(self, *shape: int) -> str:
@@ -68,7 +69,7 @@ class RandomNet:
         return self.found[x].shape
 
     def exact(self, x: str) -> str:
-        """The value, or its sign where numbers have become too many digits to compute with."""
+        """Returns the value, or its sign if its numbers have too many digits for exact sums."""
         values = np.abs(self.found[x].astype(np.float64))
         digits = 64 * values
         if not np.array_equal(digits, np.rint(digits)) or digits.max(initial=0) > _MOST:
@@ -77,7 +78,10 @@ class RandomNet:
 
 
 def random_model(seed: int) -> RandomNet:
-    """A model and, in its `found`, its outputs under the names of `outputs`."""
+    """Draws a model.
+
+    `outputs` has the names of its outputs, and `found` their values.
+    """
     made = RandomNet(seed)
     x = made.input(*_INPUTS[int(made.rng.integers(len(_INPUTS)))])
     values = [x]
@@ -115,7 +119,8 @@ def _end(made: RandomNet, x: str) -> RandomNet:
         elif kind == "Exp":
             x = made.op("Exp", made.op("BipolarQuant", x, np.float32(1)))
         elif "oftmax" in kind:
-            # Of small shares, the reference evaluator takes the logarithm of 0.
+            # The reference evaluator takes the logarithm of 0 if a share of the softmax is too
+            # small.
             x = made.op("Div", made.op("BipolarQuant", x, np.float32(3)), np.float32(2))
             x = made.op(kind, x, axis=rank - 1 if made.opset < 13 else int(made.rng.integers(rank)))
         else:
@@ -147,7 +152,7 @@ def _leaky(made: RandomNet, x: str) -> str:
 
 
 def _constant_for(made: RandomNet, x: str) -> np.ndarray:
-    """A constant that goes with a value: of each channel, of each value, one..."""
+    """Returns a constant whose shape fits the value: a number, one for each channel, and so on."""
     shape = made.shape(x)
     ones = tuple(1 if made.rng.integers(2) else size for size in shape[1:])
     per_channel = (shape[1], *[1] * (len(shape) - 2)) if len(shape) > 1 else (1,)
@@ -165,7 +170,7 @@ def _divide(made: RandomNet, x: str) -> str:
 
 
 def _with_itself(made: RandomNet, x: str) -> str:
-    """A branch that comes back, as of residual networks."""
+    """Adds a branch that is joined with the value that it began with, as residual networks do."""
     other = _unary(made, x)
     if len(made.shape(x)) == 4 and made.rng.integers(2):
         turn = [0, 2, 3, 1]
@@ -333,7 +338,7 @@ def _conv(made: RandomNet, x: str) -> str | None:
     if any((t - 1) * g >= s for t, g, s in zip(taps, gaps, sizes, strict=True)):
         return None
     if channels > 8 or any(gap > 1 for gap in gaps):
-        padding.pop("auto_pad", None)  # of dilated windows the reference evaluator pads less
+        padding.pop("auto_pad", None)  # the reference evaluator pads dilated windows too little
     groups = int(made.pick(1, 1, channels, 2 if channels % 2 == 0 else 1))
     outputs = groups * int(made.rng.integers(1, 4 if groups > 1 else 7))
     weights = made.numbers(outputs, channels // groups, *taps, most=2)
@@ -353,18 +358,18 @@ def _pool(made: RandomNet, x: str) -> str | None:
         return None
     options = {"kernel_shape": taps, **_padding(made, taps, pooled=True)}
     if len(sizes) == 1:
-        # The reference evaluator fails with pads of sequences.
+        # The reference evaluator fails if a sequence is padded.
         options = {"kernel_shape": taps}
     if kind == "MaxPool" and len(set(options.get("pads", [0]))) > 1:
-        # The reference evaluator of onnx 1.23 takes unequal pads for others than ONNX's own shape
-        # inference.
+        # If pads are unequal, the reference evaluator of onnx 1.23 applies them otherwise than
+        # ONNX's own shape inference does.
         del options["pads"]
-    # With strides, the reference evaluator pads other than ONNX says for SAME.
+    # With strides, the reference evaluator's SAME padding differs from what ONNX says.
     strides = (1, 1) if "auto_pad" in options else (1, 2)
     options["strides"] = [int(made.pick(*strides)) for _ in sizes]
     if kind == "AveragePool":
         options["count_include_pad"] = int(made.rng.integers(2))
-    # Of unequal pads and ceil_mode, the reference evaluator makes windows that are not there.
+    # With unequal pads and ceil_mode, the reference evaluator adds windows that do not exist.
     if made.opset >= 10 and not options.keys() & {"auto_pad", "pads"}:
         options["ceil_mode"] = int(made.rng.integers(2))
     return made.op(kind, x, **options)
@@ -372,7 +377,7 @@ def _pool(made: RandomNet, x: str) -> str | None:
 
 def _global_pool(made: RandomNet, x: str) -> str | None:
     sizes = int(np.prod(made.shape(x)[2:]))
-    # Of sequences, the reference evaluator takes the channels' maximum, too.
+    # In sequences, the reference evaluator takes the maximum over the channels, too.
     kinds = ["GlobalMaxPool" if len(made.shape(x)) == 4 else "Identity"]
     kinds += ["GlobalAveragePool"] * (sizes in (1, 2, 4, 8, 16, 32, 64))
     return made.op(made.pick(*kinds), x)

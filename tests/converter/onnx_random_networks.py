@@ -1,8 +1,8 @@
 """Random binarized networks as ONNX, drawn by a seed: what exporters write for layers of few bits.
 
 Quantizers in all their forms, pads, layers, norms, activations, residuals and shared parts follow
-each other as in networks. All numbers are such that float32 has each sum, and values that meet a
-Sign are never 0 by accident, so a result is right or wrong, to the bit.
+each other as in real networks. Float32 holds every sum exactly, and a value that meets a Sign is
+never 0 by accident, so a result is right or wrong, to the bit.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _INPUTS = [(3, 8, 8), (16, 7, 6), (20, 5, 9), (32, 6, 6), (33, 4, 7), (16, 12), 
 
 
 class RandomNetwork(RandomNet):
-    """A network in the making.
+    """A network under construction.
 
     Attributes:
         layers: How many layers can be binary.
@@ -26,9 +26,10 @@ class RandomNetwork(RandomNet):
         super().__init__(seed)
         self.layers = 0
         self.extra: list[str] = []
-        # What 0 becomes is asked for once for all, so forms that use it are in other networks.
+        # A conversion has one option for the sign of 0, so forms that need it are in networks of
+        # their own.
         self.has_plain_signs = bool(self.rng.integers(3) == 0)
-        self.kept: list[str] = []  # values that residuals may come back to
+        self.kept: list[str] = []  # values that a residual may be added to later
 
     def channels(self, x: str) -> int:
         return self.shape(x)[1]
@@ -39,7 +40,10 @@ class RandomNetwork(RandomNet):
 
 
 def random_network(seed: int) -> RandomNetwork:
-    """A network and, in its `found`, its outputs under the names of `outputs`."""
+    """Draws a network.
+
+    `outputs` has the names of its outputs, and `found` their values.
+    """
     made = RandomNetwork(seed)
     x = made.input(*_INPUTS[int(made.rng.integers(len(_INPUTS)))])
     if made.rng.integers(2) and len(made.shape(x)) > 2:
@@ -59,7 +63,7 @@ def _block(made: RandomNetwork, x: str) -> str:
         x = _step(made, x, _MOVES)
     y = _layer(made, x)
     if made.rng.integers(6) == 0:
-        # Another layer reads the same values.
+        # A second layer reads the same values.
         other = _layer(made, quantized)
         if made.shape(other) == made.shape(y):
             y = made.op("Add", y, other)
@@ -104,7 +108,7 @@ def _quantize(made: RandomNetwork, x: str) -> str:
 
 
 def _two(made: RandomNetwork) -> tuple[np.float32, np.float32]:
-    """The values of a sign, usual ones mostly."""
+    """Draws the two values of a sign, mostly the usual ones."""
     low, high = made.pick(
         (-1, 1), (-1, 1), (-1, 1), (0, 1), (-0.5, 0.5), (-1, 0), (1, -1), (0.5, 2)
     )
@@ -144,14 +148,14 @@ def _shifted_sign(made: RandomNetwork, x: str) -> str:
 
 
 def _plain_sign(made: RandomNetwork, x: str) -> str:
-    """Of values that are not 0: multiples of 1/64, moved by half of that."""
+    """Adds a Sign of values that are never 0: multiples of 1/64, moved by half of that."""
     made.options["sign_of_zero"] = str(made.pick("+1", "-1"))
     x = made.op("Clip", x, np.float32(-64), np.float32(64)) if made.opset >= 11 else x
     return made.op("Sign", made.op("Add", x, np.float32(1 / 128)))
 
 
 def _sign_of_positive(made: RandomNetwork, x: str) -> str:
-    """Which has the values 0 and 1, whatever `sign_of_zero` says."""
+    """Adds a Sign of values that are not negative; it is 0 or 1, whatever `sign_of_zero` says."""
     return made.op("Sign", made.op(made.pick("Relu", "Abs"), x))
 
 
@@ -166,7 +170,7 @@ def _but_for_zero(made: RandomNetwork, x: str) -> str:
 
 
 def _straight_through(made: RandomNetwork, x: str) -> str:
-    """x + (s - x), of values small enough that nothing is rounded."""
+    """Adds x + (s - x), with x so small that nothing is rounded."""
     sign = made.op("Where", made.op("Greater", x, np.float32(0)), np.float32(1), np.float32(-1))
     rest = made.op("Sub", sign, x)
     return made.op("Add", *made.pick((x, rest), (rest, x)))
@@ -181,7 +185,7 @@ _OF_ZERO: list[Step] = [_shifted_sign, _but_for_zero]
 
 
 def _quant(made: RandomNetwork, x: str) -> str:
-    """QONNX's, of 1 to 4 bits."""
+    """Adds QONNX's Quant with 1 to 4 bits."""
     signed = int(made.rng.integers(2))
     bits = np.float32(made.rng.integers(1 + signed, 5))
     scale = np.float32(made.pick(1.0, 0.5, 0.25))
@@ -193,7 +197,7 @@ def _quant(made: RandomNetwork, x: str) -> str:
 
 
 def _levels(made: RandomNetwork, x: str) -> str:
-    """Clip, scale, round and scale back, as DoReFa writes it."""
+    """Clips, scales, rounds and scales back, as DoReFa writes it."""
     if made.opset < 11:
         return _quant(made, x)
     most = float(made.pick(1, 3, 7, 15))
@@ -256,7 +260,7 @@ _BETWEEN: list[Step] = [_relu, _hard_tanh, _prelu, _leaky, _shift, _scale, _norm
 
 
 def _pad(made: RandomNetwork, x: str) -> str | None:
-    """Of height and width, with one of the values that are there or 0."""
+    """Pads height and width with 0, 1, -1 or a number that the value has."""
     rank = len(made.shape(x))
     if rank < 3:
         return None
@@ -268,7 +272,7 @@ def _pad(made: RandomNetwork, x: str) -> str | None:
 
 
 def _cut(made: RandomNetwork, x: str) -> str | None:
-    """Some channels, or every other pixel, or from behind."""
+    """Takes some channels or lines, every other one, or all of them in reverse order."""
     shape = made.shape(x)
     axis = int(made.rng.integers(1, len(shape)))
     size = shape[axis]
@@ -282,7 +286,7 @@ def _cut(made: RandomNetwork, x: str) -> str | None:
 
 
 def _shuffle(made: RandomNetwork, x: str) -> str | None:
-    """Of channels in groups, as ShuffleNet's."""
+    """Shuffles the channels in groups, as ShuffleNet does."""
     _, channels, *sizes = made.shape(x)
     groups = next((n for n in (4, 2, 3) if channels % n == 0), 0)
     if not groups:
@@ -317,7 +321,7 @@ def _max_pool(made: RandomNetwork, x: str) -> str | None:
 
 
 def _larger(made: RandomNetwork, x: str) -> str | None:
-    """The nearest pixel, twice."""
+    """Doubles each pixel in both directions."""
     sizes = made.shape(x)[2:]
     if len(sizes) != 2 or max(sizes) > 9 or made.opset < 13:
         return None
@@ -327,7 +331,7 @@ def _larger(made: RandomNetwork, x: str) -> str | None:
 
 
 def _deep(made: RandomNetwork, x: str) -> str | None:
-    """Blocks of pixels as channels."""
+    """Moves blocks of pixels into the channels."""
     shape = made.shape(x)
     if len(shape) != 4 or shape[2] % 2 or shape[3] % 2 or shape[1] > 40:
         return None
@@ -335,7 +339,7 @@ def _deep(made: RandomNetwork, x: str) -> str | None:
 
 
 def _turned(made: RandomNetwork, x: str) -> str | None:
-    """Height and width exchanged, or twice, as around operators of other layouts."""
+    """Exchanges height and width, or does so twice, as around operators of other layouts."""
     if len(made.shape(x)) != 4:
         return None
     if made.rng.integers(2):
@@ -352,7 +356,7 @@ _MOVES: list[Step] = [
 
 
 def _weights(made: RandomNetwork, shape: tuple[int, ...]) -> object:
-    """Of one bit mostly, in the forms of exporters: constants, or what computes them."""
+    """Draws weights, mostly of one bit, as constants or as operators that compute them."""
     form = int(made.rng.integers(8))
     sizes = made.rng.choice(np.array([1, 0.5, 2], np.float32), (shape[0], *[1] * (len(shape) - 1)))
     plain = made.rng.choice(np.array([-1.5, -0.25, 0.5, 3], np.float32), shape)
@@ -369,7 +373,7 @@ def _weights(made: RandomNetwork, shape: tuple[int, ...]) -> object:
         truth = made.op("Greater", made.net.constant(plain), np.float32(0))
         return made.op("Where", truth, sizes, -sizes)
     if form == 5:
-        # AdaBin: two values around a middle.
+        # AdaBin has two values around a middle.
         middles = made.rng.choice(np.array([0, 0.25, -0.5], np.float32), sizes.shape)
         return signs * sizes + middles
     if form == 6:
@@ -405,7 +409,7 @@ def _layer(made: RandomNetwork, x: str, *, is_float: bool = False) -> str:
     options = {"strides": strides, "dilations": gaps, "group": groups, **padding}
     y = made.op("Conv", x, weights, *bias, **options)
     if made.rng.integers(8) == 0 and not is_float:
-        # The same layer once more, of other values.
+        # The same layer is used a second time, with other inputs.
         other = made.op("Conv", made.op("Neg", x), weights, *bias, **options)
         y = made.op("Max", y, other)
     return y
@@ -446,7 +450,7 @@ def _pool(made: RandomNetwork, x: str) -> str | None:
 
 
 def _residual(made: RandomNetwork, y: str) -> str:
-    """A sum with what was there before, or both side by side."""
+    """Adds the value to one from before, or concatenates both."""
     same = [x for x in made.kept if made.shape(x) == made.shape(y)]
     if same:
         return made.op(made.pick("Add", "Sub", "Max"), y, made.pick(*same))

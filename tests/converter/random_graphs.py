@@ -1,7 +1,7 @@
 """Random float graphs around signs, drawn by a seed: what stands before, at and behind them.
 
 Before signs there is what the converter takes for pads, transposes, clamps and affine functions of
-channels, and what only looks like one of these; signs are written in many forms. Numbers between a
+channels, and what only looks like one of these. Signs are written in many forms. Numbers between a
 convolution and its result are powers of two and multiples of them, so that results are exact.
 """
 
@@ -16,19 +16,20 @@ _BOUNDS = (-7.5, -1.0, -0.25, 0.0, 0.25, 1.0, 6.0)
 _FACTORS = (-3.0, -1.0, -0.5, 0.3, 1.0, 1.5, 4.0)
 _LARGE = np.array([3e38, -3e38, np.inf, -np.inf], np.float32)
 _SMALLEST = np.float32(1e-30)
-# Scaled, that is below 2**24, beyond which a straight-through form loses its sign.
+# After the scales of the graph this is below 2**24, beyond which a straight-through form loses its
+# sign.
 _MOST_STRAIGHT_THROUGH = np.float32(2.0**16)
 
 
 class RandomGraph:
-    """A graph in the making, and numbers for its input that show what it does."""
+    """A graph under construction, and numbers for its input that show what it does."""
 
     def __init__(self, seed: int) -> None:
         self.rng = np.random.default_rng(seed)
         self.net = Net()
-        # What values are compared with, and what is next to that.
+        # Numbers that values are compared with; `data` adds the numbers next to them.
         self.bounds = list(_BOUNDS)
-        # Whether nothing computes with small numbers, which hosts may flush to 0.
+        # False once an operator computes with values; hosts may then flush small numbers to 0.
         self.only_moves = True
         self.straight_through = False
         self.outputs: list[Value] = []
@@ -39,7 +40,7 @@ class RandomGraph:
         return choices[int(self.rng.integers(len(choices)))]
 
     def number(self, choices: tuple[float, ...], x: Value) -> float | np.ndarray:
-        """One for all values, or one for each channel."""
+        """Draws a number for all values, or one for each channel."""
         count = x.shape[-1] if self.rng.integers(2) else None
         found = self.rng.choice(np.array(choices, np.float32), count)
         self.bounds += np.ravel(found).tolist()
@@ -54,7 +55,7 @@ class RandomGraph:
         if self.only_moves:
             numbers = np.concatenate([numbers, DENORMALS])
         else:
-            # Nor may what is computed of them be below the normal numbers.
+            # Results computed from them must not be below the normal numbers either.
             numbers[small] = np.copysign(_SMALLEST, numbers[small])
         if self.straight_through:
             numbers = np.clip(numbers, -_MOST_STRAIGHT_THROUGH, _MOST_STRAIGHT_THROUGH)
@@ -65,7 +66,7 @@ class RandomGraph:
 
 
 def random_graph(seed: int) -> RandomGraph:
-    """A binary layer, or two, with whatever there may be around their signs."""
+    """Draws a graph of one or two binary layers and what may stand around their signs."""
     made = RandomGraph(seed)
     x = _layer(made, made.x, _some(made, made.x, _BEFORE, 5))
     if made.rng.integers(2):
@@ -86,7 +87,7 @@ def _some(made: RandomGraph, x: Value, steps: list[Step], most: int) -> Value:
 
 
 def _layer(made: RandomGraph, start: Value, x: Value) -> Value:
-    """A sign, what moves it, and a convolution; others may read values on the way."""
+    """Adds a sign, what moves it, and a convolution; others may read values on the way."""
     net, rng = made.net, made.rng
     if x is not start and rng.integers(5) == 0:
         made.only_moves = False
@@ -132,7 +133,7 @@ def _clamp(made: RandomGraph, x: Value) -> Value:
 
 
 def _clamp_by_choice(made: RandomGraph, x: Value) -> Value:
-    """where(x ? bound, bound or x, x or bound), or with another number, which is no clamp."""
+    """Adds where(x ? bound, bound or x, x or bound), or that with two bounds, which is no clamp."""
     bound = made.number(_BOUNDS, x)
     other = bound if made.rng.integers(4) else made.number(_BOUNDS, x)
     sides = made.pick((x, bound), (bound, x))
@@ -224,7 +225,7 @@ def _cast(made: RandomGraph, x: Value) -> Value:
 
 
 def _two_truths(made: RandomGraph, x: Value) -> Value:
-    """Of two comparisons with 0, joined in some way."""
+    """Adds two comparisons with 0, joined in some way."""
     truths = [
         made.net.op(kind, x, 0.0, dtype=np.bool_)
         for kind in made.rng.choice([*_COMPARISONS, "EQUAL", "NOT_EQUAL"], 2)
@@ -237,7 +238,7 @@ def _two_truths(made: RandomGraph, x: Value) -> Value:
 
 
 def _sign_or(made: RandomGraph, x: Value) -> Value:
-    """sign(x), and something else in some places."""
+    """Adds sign(x) with something else in some places."""
     s = made.net.op("SIGN", x)
     truth = made.net.op(str(made.pick(*_COMPARISONS, "EQUAL")), x, 0.0, dtype=np.bool_)
     values = made.pick((1.0, s), (s, -1.0), (s, 1.0), (made.net.op("NEG", s), s))
@@ -250,7 +251,7 @@ def _of_relu_by_choice(made: RandomGraph, x: Value) -> Value:
 
 
 def _inverse(made: RandomGraph, x: Value) -> Value:
-    """What tells 0 from -0."""
+    """Adds the clamped inverse of SIGN, which tells 0 from -0."""
     inverse = made.net.op("DIV", 1.0, made.net.op("SIGN", x))
     return made.net.op("RELU_N1_TO_1", inverse)
 

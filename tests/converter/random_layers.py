@@ -1,10 +1,10 @@
 """Builds the Keras model that a `random_models.Model` describes, so that results can be compared.
 
-A value that rounding pushes over zero flips a sign, and two correct implementations then differ.
-So none can be pushed: inputs, weights and biases are small multiples of powers of two, every float
-sum is exact in any order, and zeros are exactly zero. Batch norm is the exception, as rounding of
-1 / sqrt(variance) differs everywhere: its results are kept off zero, and where something after it
-can lead back to zero, the next sign gets another batch norm before it.
+If rounding pushes a value over zero, a sign flips, and two correct implementations then differ.
+This module rules that out: inputs, weights and biases are small multiples of powers of two, every
+float sum is exact in any order, and zeros are exactly zero. Batch norm is the exception, as
+rounding of 1 / sqrt(variance) differs everywhere: its results are kept off zero, and where
+something after it can lead back to zero, the next sign gets another batch norm before it.
 """
 
 from collections import Counter
@@ -22,13 +22,14 @@ SAMPLES = 8
 
 _INPUT_BOUND = 4
 
-# Of bound / step. A step is then 2**-16 of the largest value, and float32 rounds to 2**-24 of it.
+# Limit of bound / step. A step is then 2**-16 of the largest value, and float32 rounds to 2**-24 of
+# it.
 _MAX_RANGE = 2.0**16
 
-# ste_tern compares with 0.05: from this step on no multiple of it is near that.
+# ste_tern compares with 0.05, and no multiple of this step or of a larger one is near that.
 _TERNARY_STEP = 2.0**-8
 
-# Of signs that are alike: beyond this share a layer would see nothing of the image.
+# Largest share of signs that may be equal: beyond it a layer would see nothing of the image.
 _MOST = 0.95
 
 # Weights of fewer elements are not worth being stored as bits.
@@ -41,7 +42,7 @@ _INPUT_QUANTIZERS: dict[str, Callable[[Any], Any]] = {
     "where_le": lambda x: tf.where(x <= 0, 1.0, -1.0),
     "cast": lambda x: 2.0 * tf.cast(x > 0, tf.float32) - 1.0,
 }
-# The two values that each makes.
+# The two values that each quantizer makes.
 _BINARY_QUANTIZERS = dict.fromkeys(
     (*_INPUT_QUANTIZERS, "ste_sign", "approx_sign", "swish_sign"), (-1, 1)
 ) | {"ste_heaviside": (0, 1)}
@@ -58,15 +59,15 @@ class Value:
     """A tensor of the model: its values are multiples of `step` and at most `bound` in size."""
 
     tensor: Any
-    # What it is for the samples.
+    # Values of the tensor for the samples.
     data: np.ndarray
     bound: float
     step: float
-    # Computed without any rounding.
+    # True if the values are computed without any rounding.
     exact: bool = True
-    # Where it should be zero, it is exactly.
+    # True if values that should be zero are exactly zero.
     clear: bool = True
-    # The two values that it has, if the model shows that it has only two.
+    # The two values of the tensor, if the model shows that it has only two.
     levels: tuple[int, int] | None = None
 
     @property
@@ -78,7 +79,7 @@ class Value:
         return self.bound / self.step
 
     def through(self, layer: Any, **known: Any) -> "Value":
-        """What a layer makes of it, and what is known of that."""
+        """Returns what a layer makes of the tensor, with what is `known` of the result."""
         tensor, data = layer(self.tensor), layer(self.data).numpy()
         return replace(self, tensor=tensor, data=data, **known)
 
@@ -89,14 +90,14 @@ class BuiltModel:
 
     keras: Any
     inputs: np.ndarray
-    # Whether results must be equal to the bit.
+    # True if results must be equal to the bit.
     exact: bool
-    # (name of the layer, what it becomes) -> how often
+    # (name of the layer, what it becomes) -> number of such layers
     expected: Counter[tuple[str, str]]
 
 
 def build_model(model: drawn.Model) -> BuiltModel:
-    """Builds what a description stands for, the same every time."""
+    """Builds the model that a description stands for, the same every time."""
     return _Builder(model).build()
 
 
@@ -188,11 +189,11 @@ class _Builder:
         return _clamped(result, block.activation)
 
     def _quantizable(self, value: Value, block: drawn.Weighted) -> tuple[Value, str | None]:
-        """The value, brought off zero if need be, and the quantizer if it suits the value."""
+        """Returns the value, moved off zero if needed, and the quantizer if it suits the value."""
         quantizer = block.input_quantizer
         depth = int(np.prod(block.kernel)) * value.shape[-1]
         # TensorFlow multiplies batch norms on both sides of a dense layer into its weights, and
-        # whether they are binary then depends on what follows.
+        # whether these are binary then depends on what follows.
         plain = block.kind != "dense" or value.exact
         if quantizer is None and plain and 4 * depth * value.range <= _MAX_RANGE:
             return value, None
@@ -201,7 +202,7 @@ class _Builder:
         return self._varied(value, quantizer), quantizer
 
     def _varied(self, value: Value, quantizer: str) -> Value:
-        """The value, brought off zero if need be, and to where its signs say something."""
+        """Returns the value, moved if necessary off zero and to where its signs differ."""
         function = _INPUT_QUANTIZERS.get(quantizer) or larq.quantizers.get(quantizer)
         _, counts = np.unique(function(value.data).numpy(), return_counts=True)
         if value.clear and (value.levels or counts.max() < _MOST * value.data.size):
@@ -213,7 +214,7 @@ class _Builder:
         if quantizer is None:
             return rng.choice([-1, -0.5, 0, 0.5, 1], shape).astype(np.float32)
         if quantizer == "magnitude_aware_sign":
-            # Its size is a channel's mean: exact if all have that size.
+            # The size is the mean over a channel, which is exact if all its weights have that size.
             sizes = rng.choice([0.5, 1, 2], shape[-1])
             return (rng.choice([-1, 1], shape) * sizes).astype(np.float32)
         return rng.choice([-0.2, -0.01, -0.0, 0.0, 0.01, 0.2], shape).astype(np.float32)
@@ -226,12 +227,12 @@ class _Builder:
         levels: tuple[int, int] | None,
         padded: bool,
     ) -> None:
-        """Notes what a layer becomes; weights [..., output channels] as the layer uses them."""
+        """Notes what a layer becomes; `weights` [..., output channels] are those that it uses."""
         became = "float"
         of_one_size = bool((np.abs(weights) == np.abs(weights[:1])).all())
         grouped = block.groups > 1 and weights.shape[0] // np.prod(block.kernel) % 32
         pad = block.pad_value if padded else 0
-        # Halves from -1 to 1 are five numbers at equal distances, of three bits.
+        # The weights -1, -0.5, 0, 0.5 and 1 are five numbers at equal distances, of three bits.
         can_be = block.groups == 1 or (of_one_size and not grouped)
         if can_be and levels is not None and pad in (*levels, 0):
             became = "binary"
@@ -242,11 +243,12 @@ class _Builder:
     # ---- layers without -----------------------------------------------------------------------
 
     def _batch_norm(self, value: Value, scale: bool, center: bool) -> Value:
-        # Means between the steps double the range; scales from 0.5 to 2 take four times more.
+        # Means between the steps double the range, and scales from 0.5 to 2 make it four times
+        # larger.
         return self._normalized(value, scale, center) if value.range * 8 <= _MAX_RANGE else value
 
     def _normalized(self, value: Value, scale: bool, center: bool) -> Value:
-        """Batch norm whose results are never zero where its scale is not."""
+        """Adds a batch norm whose results are never zero, except where its scale is zero."""
         channels = value.shape[-1]
         layer = tf.keras.layers.BatchNormalization(scale=scale, center=center)
         layer.build((None, *value.shape))
@@ -255,9 +257,10 @@ class _Builder:
             gamma = self._rng.choice([0.5, 1, 2, -0.5, -1, -2], channels)
         if scale and channels > 1:
             gamma[self._rng.integers(1, channels)] *= self._rng.choice([0, 1])
-        # Half a step away from every value, and a value that occurs.
+        # The mean is half a step away from every value, and next to a value that occurs.
         mean = self._rng.choice(value.data.reshape(-1, channels)) + value.step / 2
-        # To where the clamps' bounds matter; but variances are not negative.
+        # The factor brings values to the size of the clamps' bounds, but variances cannot be
+        # negative.
         largest = max(float(np.abs(value.data).max()), value.step)
         factor = min(2.0 ** np.floor(np.log2(16 / largest)), 16.0)
         steps = np.maximum(np.abs(gamma), 0.5) * factor * value.step
@@ -289,7 +292,7 @@ class _Builder:
 
 
 def _check(value: Value) -> None:
-    """Raises where Keras computes what the layers cannot give, or this module counts wrongly."""
+    """Raises if Keras' values contradict the bound and the step that this module computed."""
     largest = np.abs(value.data).max()
     assert largest <= value.bound * (1 + 1e-5), f"expected at most {value.bound}, got {largest}"
     if value.exact:
@@ -304,7 +307,7 @@ def _joined(layer: Any, *values: Value) -> tuple[Any, np.ndarray]:
 
 
 def _clamped(value: Value, activation: str | None) -> Value:
-    """What is known of the value after an activation that is there already."""
+    """Returns the value with what is known of it after an activation in its tensor."""
     if activation is None:
         return value
     limit = {"relu": np.inf, "relu6": 6, "hard_tanh": 1}[activation]
@@ -312,9 +315,10 @@ def _clamped(value: Value, activation: str | None) -> Value:
 
 
 def _fit(block: drawn.Weighted, value: Value) -> tuple[drawn.Weighted, Value]:
-    """The layer as Keras can have it for this input, and the input in a shape for the layer."""
+    """Returns the layer as Keras can have it for this input, and the input reshaped to fit it."""
     if block.kind == "dense":
-        # TensorFlow makes a product of a layer along a dimension of 1, which is a layer no more.
+        # Along a dimension of 1, TensorFlow turns a dense layer into a product, which is no layer
+        # any more.
         value = _reshape("flatten", value) if value.shape[-1] == 1 else value
         return replace(block, kernel=(1, 1), padding="valid", groups=1), value
     value = _as_image(value, 2 if block.kind == "conv_1d" else 3)
@@ -325,7 +329,7 @@ def _fit(block: drawn.Weighted, value: Value) -> tuple[drawn.Weighted, Value]:
     if block.kind == "conv_1d":
         kernel, stride, dilation = ((pair[0], 1) for pair in (kernel, stride, dilation))
     elif block.kind != "conv":
-        # TensorFlow's depthwise convolutions step as far down as to the right.
+        # TensorFlow's depthwise convolutions have equal strides in both directions.
         stride, dilation = ((min(pair), min(pair)) for pair in (stride, dilation))
     if block.padding == "valid":
         kernel = tuple(min(taps, size) for taps, size in zip(kernel, sizes, strict=True))
@@ -337,7 +341,7 @@ def _fit(block: drawn.Weighted, value: Value) -> tuple[drawn.Weighted, Value]:
 
 
 def _is_padded(block: drawn.Weighted, value: Value) -> bool:
-    """Whether "same" is more than "valid" for this input."""
+    """Tells whether "same" pads this input at all."""
     axes = zip(block.kernel, block.stride, block.dilation, (*value.shape[:-1], 1), strict=False)
     return block.padding == "same" and any(
         (k - 1) * d + 1 > (size - 1) % s + 1 for k, s, d, size in axes
@@ -379,7 +383,8 @@ def _pool(block: drawn.Pool, value: Value) -> Value:
     if kind == "global_average":
         return _averaged(value.through(tf.keras.layers.GlobalAveragePooling2D()), size[0] * size[1])
     if kind == "average":
-        # At the border it is a third or a half that is averaged: one step for all.
+        # At the border, windows average fewer pixels, a third of one for instance; at most 2 taps
+        # keep one step for all.
         window = tuple(min(taps, 2) for taps in window)
     if block.padding == "valid":
         window = tuple(min(taps, pixels) for taps, pixels in zip(window, size, strict=True))
@@ -395,7 +400,7 @@ def _averaged(value: Value, count: int) -> Value:
 
 
 def _as_image(value: Value, rank: int) -> Value:
-    """With rows and columns (rank 3), or with one row of positions (rank 2)."""
+    """Reshapes the value to rows and columns (rank 3), or to one row of positions (rank 2)."""
     if len(value.shape) == rank:
         return value
     positions, channels = int(np.prod(value.shape[:-1])), value.shape[-1]

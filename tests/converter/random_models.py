@@ -72,7 +72,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Shortcut:
-    """The body's result and its input: added where the shapes are equal, else side by side."""
+    """The body's result and its input: their sum if shapes are equal, else both side by side."""
 
     body: tuple["Block", ...]
     concatenate: bool
@@ -83,7 +83,7 @@ Block = Weighted | BatchNorm | Activation | Pool | Shape | Shortcut
 
 @dataclass(frozen=True)
 class Model:
-    """From an image of integers to whatever the blocks make of it."""
+    """A model from an image of integers to the results of its blocks."""
 
     image: tuple[int, int, int]
     blocks: tuple[Block, ...]
@@ -101,7 +101,7 @@ def _pool(kind: str) -> st.SearchStrategy[Pool]:
     return st.builds(Pool, st.just(kind), _PAIRS, _PAIRS, _PADDINGS)
 
 
-# Through these, bits can go from layer to layer.
+# Operators through which bits can go from layer to layer.
 _MONOTONE = st.one_of(_BATCH_NORM, _BATCH_NORM, _ACTIVATION, _pool("max"))
 _ANY = st.one_of(_MONOTONE, _pool("average"))
 
@@ -139,7 +139,7 @@ def _weighted(draw: st.DrawFn, binary: bool) -> Weighted:
 
 @st.composite
 def _stage(draw: st.DrawFn, binary: bool) -> tuple[Block, ...]:
-    """A layer with weights, and batch norm, activation and pooling after it, in any order."""
+    """Draws a layer with weights, and batch norm, activation and pooling after it, in any order."""
     kinds = _MONOTONE if binary else _ANY
     after = draw(st.lists(kinds, min_size=int(binary), max_size=3, unique_by=type))
     blocks: tuple[Block, ...] = (draw(_weighted(binary)), *after)
@@ -152,7 +152,7 @@ def _stage(draw: st.DrawFn, binary: bool) -> tuple[Block, ...]:
 
 @st.composite
 def models(draw: st.DrawFn) -> Model:
-    """Half of them chains of binary layers, where thresholds are made; half anything at all."""
+    """Draws models, half of them chains of binary layers, whose signs become thresholds."""
     binary = draw(st.booleans())
     before = draw(st.lists(_ANY, max_size=1))
     stages = draw(st.lists(_stage(binary), min_size=1 + binary, max_size=4))

@@ -15,7 +15,10 @@ def _below(net: Net, x: Value, slope: object) -> Value:
 
 
 def _fused_below(net: Net, x: Value, factor: float, activation: str) -> Value:
-    """As litert_torch writes relu(-x), if the factor is -1 and the activation is relu."""
+    """Scales a value in an operator with a fused activation, then by slopes.
+
+    litert_torch writes relu(-x) like that, with the factor -1 and RELU.
+    """
     turned = net.op("MUL", x, factor, fusedActivationFunction=ACTIVATION[activation])
     return net.op("MUL", turned, _SLOPES)
 
@@ -107,7 +110,7 @@ def test_prelu_before_a_sign_becomes_thresholds(rng):
 
 
 def _where(comparison: str, bound: object, *, chosen: str = "bound", swapped: bool = False):
-    """where(x ? bound, bound, x), or where(x ? bound, x, bound)."""
+    """Adds where(x ? bound, bound, x), or where(x ? bound, x, bound)."""
 
     def form(net: Net, x: Value) -> Value:
         compared = [bound, x] if swapped else [x, bound]
@@ -140,7 +143,7 @@ def test_clamp_written_with_where(form, rng):
 
 
 def _choose(*values: object):
-    """where(x > 1, ...)."""
+    """Returns a function that adds where(x > 1, ...)."""
 
     def form(net: Net, x: Value) -> Value:
         truth = net.op("GREATER", x, 1.0, dtype=np.bool_)
@@ -171,7 +174,7 @@ _SCALES_OF_CLAMPS = {
 @pytest.mark.parametrize("case", _SCALES_OF_CLAMPS)
 @pytest.mark.parametrize("comparison", ["GREATER", "LESS"])
 def test_clamp_of_quantized_values(case, comparison):
-    """A comparison is of what bytes stand for, a choice of bytes: all scales must be one."""
+    """Bytes are chosen by a comparison of what bytes stand for, so all scales must be one."""
     (of_x, of_bound, of_choice, of_result), joined = _SCALES_OF_CLAMPS[case]
     net = Net()
     x = net.input(1, 16, 16, 1, dtype=np.int8, scale=of_x, zero_point=3)

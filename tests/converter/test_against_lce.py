@@ -1,6 +1,6 @@
 """LCE itself runs what we convert for it, and converts the same models to no fewer operators.
 
-Without --full two of the models.
+Without --full only two of the models run.
 """
 
 import os
@@ -65,8 +65,8 @@ def test_runs_in_lce(name: str) -> None:
     model, images = build(name)
     converted = larq_engine.convert_keras_model(model, compatibility="lce")
     ours = larq_engine.Interpreter(converted).predict(images)
-    # Of int8 one step: the older TensorFlow in LCE rounds averages otherwise, and LCE rounds 1 to
-    # 43 steps where Keras and we have 42.
+    # int8 models may be off by one step: the older TensorFlow in LCE rounds averages otherwise, and
+    # LCE rounds 1 to 43 steps where Keras and this project have 42.
     tolerance = (2 * RANGE / 255 if name.startswith("int8") else 0) + 1e-5
     np.testing.assert_allclose(run_in_lce(converted, images), ours, rtol=0, atol=tolerance)
 

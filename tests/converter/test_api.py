@@ -39,7 +39,7 @@ def test_result_can_be_sent_to_another_process(content):
 
 
 def test_file_that_hosts_refuse_is_not_returned(content, monkeypatch):
-    """A fault of a rule that only the file shows."""
+    """A fault of a rule that shows only in the written file is found, too."""
 
     def lose_words(graph, options):
         (bits,) = [op.inputs[1] for op in graph.ops if op.kind == "LceBconv2d"]
@@ -57,7 +57,7 @@ def test_path_and_bytes_give_the_same(content, tmp_path):
 
 
 def test_a_file_is_checked_and_parsed_once(content, tmp_path, monkeypatch):
-    """The self-check runs a model of it too; the other file that is checked is the result."""
+    """The self-check runs a model of the file, too; the second file checked is the result."""
     file = tmp_path / "model.tflite"
     file.write_bytes(content)
     seen: list[str] = []
@@ -128,7 +128,7 @@ def test_impossible_int8_range(int8_range):
 
 
 def test_numbers_beside_the_layers(rng):
-    """Operators of scalars are as good as any."""
+    """Operators of scalars beside the layers do no harm."""
     net = Net()
     x = net.input(1, 5, 5, 8)
     y = net.conv(net.sign(x), signs(rng, 4, 3, 3, 8))

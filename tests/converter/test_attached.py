@@ -1,4 +1,4 @@
-"""Labels and the like that are in a zip archive behind the flatbuffer stay there."""
+"""Labels and other files in a zip archive behind the flatbuffer stay there."""
 
 import io
 import zipfile
@@ -18,7 +18,7 @@ _FILES = {"labels.txt": b"cat\ndog\n" * 100, "folder/vocabulary.bin": bytes(rang
 
 
 def _model(rng) -> bytes:
-    """From int8 to a binary layer to a sign that is given out."""
+    """Builds a model from int8 to a binary layer to a sign that is an output."""
     net = Net()
     x = net.input(1, 4, 4, 32)
     q = net.op("QUANTIZE", x, dtype=np.int8, scale=0.5)
@@ -27,7 +27,10 @@ def _model(rng) -> bytes:
 
 
 def _with_files(content: bytes, *, own_offsets: bool) -> bytes:
-    """As `zip` and Python append archives, or as an archive of its own that was copied behind."""
+    """Appends an archive to a model, as `zip` and Python do it.
+
+    With `own_offsets`, it is an archive of its own that was copied behind the model.
+    """
     whole = io.BytesIO(b"" if own_offsets else content)
     with zipfile.ZipFile(whole, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.comment = b"two files"
@@ -42,7 +45,7 @@ def _assert_whole(content: bytes) -> None:
         assert {name: archive.read(name) for name in archive.namelist()} == _FILES
         assert archive.comment == b"two files"
         assert archive.infolist()[0].compress_type == zipfile.ZIP_DEFLATED
-        # Readers that know nothing of what is in front find each file at its offset, too.
+        # Readers that know nothing of the bytes in front find each file at its offset, too.
         for info in archive.infolist():
             assert content[info.header_offset :].startswith(b"PK\3\4")
     end = content.rindex(b"PK\5\6")
@@ -81,14 +84,14 @@ def test_a_damaged_archive_is_an_error(rng):
 
 
 def test_what_only_ends_like_an_archive_is_none(rng):
-    """Weights may hold any bytes, those that end an archive too."""
+    """Weights may hold any bytes, even those that end an archive."""
     content = _model(rng) + b"PK\5\6" + bytes(18)
     assert "LceBconv2d" in convert_tflite(content[:-18] + bytes([255]) * 18).report.operators
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
 def test_files_that_are_far_larger_than_the_archive_are_refused(rng, method):
-    """Before they are unpacked: 2 MB of such labels took 4 GB."""
+    """They are refused before they are unpacked: 2 MB of such labels took 4 GB."""
     whole = io.BytesIO(_model(rng))
     with zipfile.ZipFile(whole, "a", method) as archive:
         archive.writestr("labels.txt", bytes(100 << 20))

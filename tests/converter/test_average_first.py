@@ -1,4 +1,4 @@
-"""Averages before sums and products with constants, where only signs read these beside them."""
+"""Averages move before sums and products with constants if only signs read these as well."""
 
 import functools
 
@@ -11,7 +11,7 @@ from larq_engine.converter.options import Options
 from larq_engine.converter.schema import ACTIVATION, PADDING
 from tests.converter.graphs import Net, convert, convert_and_compare, signs, steps
 
-# Of whole numbers and powers of two, so that nothing rounds.
+# All numbers are whole or powers of two, so that nothing rounds.
 _SIZE, _CHANNELS = 4, 6
 _FACTORS = np.float32([0.5, -2, 1, 4, 0.25, -1])
 
@@ -55,12 +55,12 @@ def _kind(name):
 
 
 def _sign(net, rng, x):
-    """A binary layer that reads the value, too."""
+    """Adds a binary layer that reads the value as well."""
     return net.conv(net.sign(x), signs(rng, 32, 3, 3, _CHANNELS))
 
 
 def _convert(net, rng, x, scaled, average, **options):
-    """A file of an average and a binary layer of one value; returns what the average reads."""
+    """Converts a file of an average and a binary layer; returns what the average reads."""
     outputs = _sign(net, rng, scaled), average(net, scaled)
     converted = convert_and_compare(net, *outputs, inputs=[steps(rng, *x.shape)], **options)
     (op,) = [op for op in converted.graph.ops if op.kind in ("MEAN", "AVERAGE_POOL_2D")]
@@ -98,7 +98,7 @@ def test_its_activation_comes_last(rng):
 
 
 def test_signs_take_in_what_the_average_leaves(rng):
-    """Beside the average, nobody then computes the batch norm: the plug-in's LceQuantize does."""
+    """Nobody but the sign then reads the batch norm, so the plug-in's LceQuantize computes it."""
     net = Net()
     x = _input(net)
     scaled = net.op("ADD", net.op("MUL", x, _FACTORS), _FACTORS)
@@ -110,7 +110,7 @@ def test_signs_take_in_what_the_average_leaves(rng):
 
 
 def test_stays_where_no_sign_gains(rng):
-    """What the average rounds more would be for nothing."""
+    """An earlier average rounds differently, which is not worth it if no sign gains."""
     net = Net()
     x = _input(net)
     y = _mean(net, net.op("MUL", x, _FACTORS))
@@ -119,7 +119,7 @@ def test_stays_where_no_sign_gains(rng):
 
 
 def test_stays_where_samples_can_make_it_int8(rng):
-    """There an average would be rounded before it is scaled."""
+    """An earlier average would be rounded to int8 before it is scaled."""
     net = Net()
     x = _input(net)
     scaled = net.op("MUL", x, _FACTORS)
@@ -130,7 +130,7 @@ def test_stays_where_samples_can_make_it_int8(rng):
 
 
 def test_other_readers_may_have_any_shape(rng):
-    """The result's, where the file leaves it open, has no dimensions."""
+    """If the file leaves the result's shape open, the shape has no dimensions."""
     net = Net()
     x, other = _input(net), net.input(1, _SIZE, _SIZE, _CHANNELS)
     product = net.op("MUL", x, _FACTORS)
@@ -180,7 +180,7 @@ def test_stays_behind_what_others_than_signs_read(rng):
     outputs = _sign(net, rng, scaled), _mean(net, scaled), net.op("ABS", product)
     converted = convert_and_compare(net, *outputs, inputs=[steps(rng, *x.shape)])
     (mean,) = converted.ops("MEAN")
-    assert mean.inputs[0].producer.kind == "MUL"  # past the ADD, which signs alone read
+    assert mean.inputs[0].producer.kind == "MUL"  # behind the ADD, which only signs read
 
 
 def test_stays_behind_an_output(rng):

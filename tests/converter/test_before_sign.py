@@ -1,4 +1,4 @@
-"""What is between a value and its sign becomes one comparison, or nothing, where that is exact.
+"""Operators between a value and its sign become one comparison, or nothing, if that is exact.
 
 Inputs are all kinds of normal numbers: zeros of both signs, the smallest ones, and those at and
 next to each bound, which the test finds for itself by trying.
@@ -24,7 +24,7 @@ _Form = Callable[[Net, Value], Value]
 
 
 def _ops(*steps: tuple[str, object]) -> _Form:
-    """Operators in a row, each with a constant or none."""
+    """Returns a form of operators in a row, each with a constant or none."""
 
     def form(net: Net, x: Value) -> Value:
         for kind, constant in steps:
@@ -35,7 +35,7 @@ def _ops(*steps: tuple[str, object]) -> _Form:
 
 
 def _select(comparison: str, bound: object, *, first: bool) -> _Form:
-    """A clamp, as where(x > bound, bound, x) and the like."""
+    """Returns a clamp, as where(x > bound, bound, x) and the like."""
 
     def form(net: Net, x: Value) -> Value:
         values = [bound, x] if first else [x, bound]
@@ -49,7 +49,7 @@ def _fused(net: Net, x: Value) -> Value:
     return net.op("MUL", y, 5.0)
 
 
-# The form, and the operators that are left of it.
+# Forms, and the operators that are left of each.
 _SHORTER: dict[str, tuple[_Form, list[str]]] = {
     "RELU_N1_TO_1": (_ops(("RELU_N1_TO_1", None)), []),
     "clamp": (_ops(("MAXIMUM", -1.5), ("MINIMUM", 2.0)), []),
@@ -81,7 +81,7 @@ _SHORTER: dict[str, tuple[_Form, list[str]]] = {
     "one bias": (_ops(("ADD", _SHIFTS)), ["ADD"]),
 }
 
-# What stays as it is, all of it.
+# Forms of which every operator stays.
 _STAYS: dict[str, _Form] = {
     "scale below 1": _ops(("MUL", 0.3)),
     "scales below 1 of a channel": _ops(("MUL", _SCALES)),
@@ -95,7 +95,7 @@ _STAYS: dict[str, _Form] = {
 
 
 def _numbers(net: Net, x: Value, y: Value, rng: np.random.Generator) -> np.ndarray:
-    """Half of them within some steps of where the float model's sign changes in each channel."""
+    """Draws numbers, half of them next to where the float model's sign changes in each channel."""
     exponents = np.exp2(rng.integers(-126, 120, _SHAPE)).astype(np.float32)
     data = exponents * (1 + rng.random(_SHAPE).astype(np.float32)) * signs(rng, *_SHAPE)
     edges = np.array([0.0, -0.0, 1.2e-38, -1.2e-38, 1.0, -1.0, 3e38, -3e38], np.float32)
@@ -105,7 +105,7 @@ def _numbers(net: Net, x: Value, y: Value, rng: np.random.Generator) -> np.ndarr
 
 
 def _near_changes(net: Net, y: Value, rng: np.random.Generator) -> np.ndarray:
-    """By trying: bisects between the numbers of whole channels that stock LiteRT computes."""
+    """Finds where stock LiteRT's signs change, by bisection for all channels at once."""
     content = net.finish(y)
     whole = np.zeros(_SHAPE, np.float32)
     low, high = np.full(_CHANNELS, -(2**30), np.int64), np.full(_CHANNELS, 2**30, np.int64)
@@ -116,12 +116,12 @@ def _near_changes(net: Net, y: Value, rng: np.random.Generator) -> np.ndarray:
         same = (got[0, 0, 0] >= 0) == (first[0, 0, 0] >= 0)
         low, high = np.where(same, middle, low), np.where(same, high, middle)
     near = _float(high + rng.integers(-3, 4, (31, 64, _CHANNELS)))
-    # Numbers below the normal ones are treated in other ways by other operators.
+    # Operators differ in how they treat numbers below the normal ones.
     return np.where(np.abs(near) < np.finfo(np.float32).tiny, np.float32(0), near)
 
 
 def _float(number: np.ndarray) -> np.ndarray:
-    """The float32 numbers in their order, 0 as number 0."""
+    """Returns the float32 number at this place in their order, in which 0 has the number 0."""
     size = np.abs(number).astype(np.uint32).view(np.float32)
     return np.where(number < 0, -size, size)
 
@@ -132,7 +132,7 @@ def test_before_a_sign(form, rng):
     net = Net()
     x = net.input(*_SHAPE)
     y = build(net, x)
-    # Where small numbers matter, stock hosts differ between themselves.
+    # Stock hosts differ among themselves if small numbers matter.
     data = _numbers(net, x, y, rng) if form in _SHORTER else rng.normal(size=_SHAPE)
     kinds = [op.kind for op in schema.read(net.finish(y)).graphs[0].ops]
     z = net.conv(net.sign(y), signs(rng, 32, 3, 3, _CHANNELS))
@@ -142,7 +142,7 @@ def test_before_a_sign(form, rng):
 
 
 def test_values_that_others_read(rng):
-    """A clamp is left out of the sign all the same; a batch norm is not made twice."""
+    """A clamp that others read is left out of the sign; a batch norm is not computed twice."""
     for form, kinds in {
         "clamp": ["MAXIMUM", "MINIMUM"],
         "batch norm": ["MUL", "ADD"],
@@ -157,7 +157,7 @@ def test_values_that_others_read(rng):
 
 
 def test_one_sign_of_several_clamps(rng):
-    """Two layers, one of which clamps: it is one sign."""
+    """Two layers, only one of which clamps, share one sign."""
     net = Net()
     x = net.input(1, 5, 5, _CHANNELS)
     both = [x, net.op("RELU_N1_TO_1", x)]

@@ -1,6 +1,6 @@
-"""Operators between a sign and a layer: moved across the sign where that is exact.
+"""Operators between a sign and a layer are moved across the sign if that is exact.
 
-After the sign on words where words stay whole, else before it on floats; the same result both ways.
+They work on words after the sign if words stay whole, else on floats before it; results are equal.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from larq_engine.converter.api import convert_tflite
 from tests import oracle
 from tests.converter.graphs import Net, Value, convert_and_compare, edges, signs
 
-# Makes an image out of the value, with an operator that moves it about.
+# Adds an operator that moves the value's elements about, so that the result is an image.
 _Move = Callable[[Net, Value], Value]
 
 
@@ -97,14 +97,14 @@ def _squeeze_and_expand(net: Net, x: Value) -> Value:
 
 
 def _halves(net: Net, x: Value) -> Value:
-    """The two halves of the channels, the other way round."""
+    """Exchanges the two halves of the channels."""
     return net.concatenate(net.split(x, 2, 3)[::-1], 3)
 
 
-# The move, the channels of the value, and the operators that move it: words after the sign, or
-# floats before it.
+# Each entry has the move, the channels of the value, and the operators that move it: words after
+# the sign, or floats before it.
 def _pad_all(value: float) -> _Move:
-    """Of the batch, too: pads of the image alone would be the layer's own."""
+    """Pads the batch, too, as a layer would take over pads of height and width only."""
     return lambda net, x: net.pad(x, ((0, 1), (2, 0), (0, 3), (0, 0)), value)
 
 
@@ -188,7 +188,7 @@ def _where(comparison: str, bound: float | np.ndarray, high: float, low: float) 
 
 _CHANNEL_BOUNDS = np.array([0.25, -0.25, 0.0, 1.0, -1.0] * 13, np.float32)
 
-# How a binary value is made, and its two values.
+# Makers of a binary value, and its two values.
 _FORMS: dict[str, tuple[_Move, set[float]]] = {
     "step": (lambda net, x: net.op("SIGN", net.op("RELU", x)), {0.0, 1.0}),
     "condition": (_where("NOT_EQUAL", 0.25, 1.0, -1.0), {1.0, -1.0}),
@@ -205,7 +205,7 @@ _FORMS: dict[str, tuple[_Move, set[float]]] = {
 @pytest.mark.parametrize("form", _FORMS)
 @pytest.mark.parametrize("move", [*_ON_WORDS, *_ON_FLOATS])
 def test_moves_other_forms_of_binary_values(move, form, rng):
-    """If what is padded with is one of the two values."""
+    """A pad is moved across the sign only if its number is one of the two values."""
     build, channels, _ = (_ON_WORDS | _ON_FLOATS)[move]
     make, pair = _FORMS[form]
     net = Net()
@@ -250,7 +250,7 @@ def test_concatenation_of_pixels(axis, rng):
 
 @pytest.mark.parametrize("channels", [5, 64])
 def test_concatenation_of_differently_written_signs(channels, rng):
-    """A sign, a comparison with a bound and a condition."""
+    """A sign, a comparison with a bound and a condition are concatenated."""
     net = Net()
     inputs = [net.input(1, 4, 4, channels) for _ in range(3)]
     bounded = net.op("GREATER", inputs[1], 0.25, dtype=np.bool_)
@@ -268,7 +268,7 @@ def test_concatenation_of_differently_written_signs(channels, rng):
 @pytest.mark.parametrize("channels", [5, 64])
 @pytest.mark.parametrize("name", ["step", "condition", "bound", "0 or 3", "3 or -1", "sign"])
 def test_concatenation_with_the_opposite(name, channels, rng):
-    """concat(s(a), -s(b)): equal values, of which the second has the larger where s is -1."""
+    """In concat(s(a), -s(b)) the values are the same, but the second is larger where s is -1."""
     make = (_FORMS | {"sign": (lambda net, x: net.sign(x), {1.0, -1.0})})[name][0]
     net = Net()
     a, b = (net.input(1, 4, 4, channels) for _ in range(2))
@@ -308,7 +308,7 @@ def _turned_sign(net: Net, x: Value) -> Value:
 
 
 def _above(net: Net, x: Value) -> Value:
-    """+1 where x > 0: the negative of a sign of the negative, larger where x is larger."""
+    """Adds +1 where x > 0: the negated sign of -x, which is larger where x is larger."""
     condition = net.op("GREATER", x, 0.0, dtype=np.bool_)
     return net.op("SELECT_V2", condition, 1.0, -1.0)
 
@@ -350,7 +350,7 @@ def test_position_that_is_no_constant(rng):
 
 
 def test_value_moved_for_two_layers_is_moved_once(rng):
-    """Also by an operator of several results, of which two layers read one each."""
+    """This includes an operator of several results, of which two layers read one each."""
     net = Net()
     x = net.input(1, 6, 4, 6)
     moved = net.transpose(net.sign(x), 0, 3, 1, 2)

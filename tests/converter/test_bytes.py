@@ -1,4 +1,4 @@
-"""Dense layers of binary weights that read a uint8 image: its bytes' bits are planes."""
+"""Dense layers of binary weights that read a uint8 image use the bits of its bytes as planes."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ import tensorflow as tf  # noqa: E402
 
 keras = tf.keras
 
-# What images are normalised by, in Keras' float32.
+# Layers that normalise images, computed in Keras' float32.
 _NORMALISED = {
     "as it is": [],
     "0 to 1": [keras.layers.Rescaling(1 / 255)],
@@ -50,7 +50,7 @@ def _became(converted):
 
 @pytest.mark.parametrize(("shape", "words"), [((28, 28, 1), 25), ((5, 5, 40), 32)])
 def test_images_of_few_channels_are_flattened_before_they_are_bits(shape, words):
-    """A pixel of fewer channels than a word has bits would fill a word in each filter."""
+    """A pixel of fewer channels than a word has bits would still fill a word in each filter."""
     _, converted = _convert([keras.layers.Flatten(), _dense(1024)], shape)
     assert _became(converted) == [("binary", 8)]
     assert len(converted) < 1024 * words * 4 + 20_000
@@ -58,7 +58,7 @@ def test_images_of_few_channels_are_flattened_before_they_are_bits(shape, words)
 
 @pytest.mark.parametrize("normalised", _NORMALISED)
 def test_layers_of_every_byte(normalised):
-    """Keras sums floats, we whole numbers: the difference is Keras' rounding."""
+    """Keras sums floats and the engine whole numbers: the difference is Keras' rounding."""
     layers = [*_NORMALISED[normalised], keras.layers.Flatten(), _dense(40)]
     model, converted = _convert(layers)
     assert _became(converted) == [("binary", 8)]
@@ -96,7 +96,7 @@ def test_signs_that_follow_are_thresholds():
 
 
 def test_convolutions_of_bytes_stay_with_the_host():
-    """Where weights are used for many pixels, a host's floats are faster than eight products."""
+    """Weights are used for many pixels, so the host's floats beat eight products of bits."""
     layer = larq.layers.QuantConv2D(16, 3, kernel_quantizer="ste_sign")
     _, converted = _convert([keras.layers.Rescaling(1 / 255), layer])
     assert _became(converted) == [("weights only", 32)]

@@ -10,7 +10,7 @@ _SHAPE = (1, 5, 5, 8)
 
 
 def _condition(rng: np.random.Generator, *, given_out: bool = False) -> bytes:
-    """Two branches with a kernel each and one for both, all handed over from the main graph."""
+    """Builds two branches with a kernel each and a shared one, all from the main graph."""
     net = Net()
     x = net.input(*_SHAPE)
     mean = net.op("MEAN", x, np.array([0, 1, 2, 3]), shape=())

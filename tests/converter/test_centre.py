@@ -11,7 +11,7 @@ _LOW = np.array([-0.5, -0.5, 1.0, -3.0, -1.5, 0.0, 0.25, 1.0], np.float32)
 
 
 def _weights(rng, *shape: int) -> np.ndarray:
-    """Of two numbers in each channel; some are one, or each other's negatives."""
+    """Draws weights of two numbers in each channel; some are equal, or each other's negatives."""
     along = (8, *[1] * (len(shape) - 1))
     high, low = _HIGH.reshape(along), _LOW.reshape(along)
     return np.where(signs(rng, *shape) > 0, high, low).astype(np.float32)
@@ -68,7 +68,7 @@ def test_dense_layer(rng):
 
 
 def test_numbers_that_are_no_powers_of_two(rng):
-    """The conversion's own check compares: sums of such numbers round."""
+    """Sums of such numbers round, so the conversion's own check compares them."""
     net = Net()
     x = net.input(1, 6, 6, 32)
     high, low = rng.normal(size=(2, 8, 1, 1, 1)).astype(np.float32)
@@ -81,7 +81,7 @@ def test_numbers_that_are_no_powers_of_two(rng):
 @pytest.mark.parametrize("least", [-1, -3, -8])
 @pytest.mark.parametrize("inputs", ["signs", "two bits"])
 def test_whole_numbers_times_a_size(least, inputs, rng):
-    """Ternary weights and such of Brevitas and QONNX: with 0, and even ones."""
+    """Ternary and other whole weights of Brevitas and QONNX have 0 and even numbers among them."""
     net = Net()
     x = net.input(2, 7, 6, 40)
     if inputs == "signs":
@@ -113,7 +113,7 @@ def test_border_of_an_open_image_stays_in_float(rng):
     assert "LceBconv2d" not in converted.kinds
 
 
-# What stays in float: the weights, and what the layer pads with.
+# Weights and pads with which a layer stays in float.
 _STAYS = {
     "three values": (lambda w: w + _third(w), None),
     "not finite": (lambda w: np.where(w == 1.5, np.inf, w).astype(np.float32), None),
@@ -123,7 +123,7 @@ _STAYS = {
 
 
 def _third(weights: np.ndarray) -> np.ndarray:
-    """One weight is another number."""
+    """Returns numbers that turn one of the weights into a third number if they are added."""
     one = np.zeros_like(weights)
     one[0, 0, 0, 0] = 8.123
     return one

@@ -11,7 +11,7 @@ _CHANNELS = np.array([0.5, -2.0, 4.0, 0.25, -1.0], np.float32)
 @pytest.mark.parametrize("kind", ["ADD", "SUB", "MUL", "DIV", "MINIMUM", "MAXIMUM"])
 @pytest.mark.parametrize("first", [False, True])
 def test_constant_of_each_channel_in_every_pixel(kind, first, rng):
-    """As of PyTorch's bias.expand_as(x)."""
+    """PyTorch's bias.expand_as(x) is exported in this form."""
     net = Net()
     x = net.input(2, 4, 3, 5)
     whole = np.broadcast_to(_CHANNELS, (2, 4, 3, 5)).copy()
@@ -30,7 +30,7 @@ def test_such_a_constant_goes_into_the_layer(rng):
     assert converted.kinds == ["LceQuantize", "LceBconv2d"]
 
 
-# What stays, and the shape that it has.
+# Constants that stay, and the shape that each then has.
 _STAYS = {
     "zeros of both signs": (np.array([[0.0, 1.0], [-0.0, 1.0]], np.float32), (2, 2)),
     "one that differs": (np.array([[1.0, 2.0], [1.0, 3.0]], np.float32), (2, 2)),
@@ -57,7 +57,7 @@ def test_constant_that_makes_the_shape_stays(rng):
 
 @pytest.mark.parametrize("kind", ["MEAN", "SUM", "REDUCE_MAX"])
 def test_axis_that_is_a_number(kind, rng):
-    """As Keras' GlobalAveragePooling1D has it; XNNPACK takes lists only."""
+    """Keras' GlobalAveragePooling1D has such an axis; XNNPACK takes only lists."""
     net = Net()
     x = net.input(1, 8, 5)
     y = net.op(kind, x, np.array(1, np.int32), shape=(1, 5), keepDims=False)

@@ -35,8 +35,8 @@ def _i(*values: int) -> np.ndarray:
     return np.array(values, np.int32)
 
 
-# The operator, its inputs, its options, and shape and type of its output where they are not those
-# of the first input.
+# The operator, its inputs, its options, and the shape and type of its output where they are not
+# those of the first input.
 _Case = tuple[str, list[Any], dict[str, Any], tuple[int, ...] | None, Any]
 
 
@@ -185,12 +185,12 @@ def test_folded_value_is_that_of_the_runtime(case):
 
 
 def _half(net: Net, array: np.ndarray) -> Value:
-    """A float32 constant that the file stores in float16."""
+    """Adds a float32 constant that the file stores in float16."""
     return net.op("DEQUANTIZE", array.astype(np.float16), shape=array.shape)
 
 
 def test_binary_weights_of_float16(rng):
-    """Plus and minus 0.1 are plus and minus another number in float16, and a number's bits."""
+    """Opposite values stay opposite in float16, so such weights become bits."""
     net = Net()
     x = net.sign(net.input(1, 6, 6, 32))
     scale = rng.uniform(0.1, 0.2, (64, 1, 1, 1)).astype(np.float32)
@@ -232,7 +232,7 @@ def test_binary_weights_of_float16_in_a_float_layer(rng):
 
 @pytest.mark.parametrize("kind", ["BROADCAST_TO", "FILL"])
 def test_arrays_of_one_number(kind, rng):
-    """As a bound, a factor or a branch of a sign they are numbers; elsewhere they stay small."""
+    """They become numbers as bounds, factors or branches of a sign; else the operator stays."""
     net = Net()
     shape = (1, 32, 32, 32)
     x = net.input(*shape)
@@ -255,7 +255,7 @@ def test_arrays_of_one_number(kind, rng):
     assert len(converted.content) < 4 * 32**3
 
 
-# Operators on constants that are left alone.
+# Operators on constants that are not folded.
 _NOT_FOLDED = {
     "an unknown operator": _case("TANH", _FLOATS),
     "another activation": _case("ADD", _FLOATS, _ROW, fusedActivationFunction=4),
@@ -281,7 +281,7 @@ def test_operator_of_an_input_is_not_folded():
 
 
 def test_quantized_values_are_not_folded():
-    """An addition of integers that stand for others has a rescaling."""
+    """An addition of quantized integers also rescales them."""
     net = Net()
     data = np.array([[1, 2]], np.int8)
     x = [net.builder.constant(data, scale=0.5) for _ in range(2)]
@@ -303,7 +303,7 @@ def test_shape_of_a_value_is_known_unless_it_is_open():
 
 
 def test_flatten_of_a_fixed_batch(rng):
-    """SHAPE, STRIDED_SLICE and PACK in front of a RESHAPE, as TensorFlow writes them."""
+    """TensorFlow writes SHAPE, STRIDED_SLICE and PACK before the RESHAPE of a flattening."""
     net = Net()
     x = net.input(2, 3, 4, 32)
     shape = net.op("SHAPE", x, shape=(4,), dtype=np.int32, outType=2)
@@ -320,7 +320,7 @@ def test_flatten_of_a_fixed_batch(rng):
 
 
 def test_weights_that_are_still_to_be_computed(rng):
-    """Signs of a large kernel times their scales, which TensorFlow leaves to the runtime."""
+    """TensorFlow leaves signs of a large kernel and their product with scales to the runtime."""
     net = Net()
     x = net.input(1, 5, 5, 6)
     latent = net.constant(rng.normal(size=(3, 3, 6, 8)).astype(np.float32))
@@ -336,7 +336,7 @@ def test_weights_that_are_still_to_be_computed(rng):
 
 
 def test_folding_makes_no_warning_of_what_overflows():
-    """The runtime computes infinities without a word, too."""
+    """The runtime computes infinities without a warning, too."""
     net = Net()
     y = net.op("DIV", net.op("MUL", np.full(4, 1e38, np.float32), 1e38), np.float32(0))
     content = net.finish(y)

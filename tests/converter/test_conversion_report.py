@@ -1,4 +1,4 @@
-"""What the report says in words: of layers larger than their bits, and where nothing is binary."""
+"""Sentences of the report, about layers that grew and files without binary layers among others."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Rules are applied until none applies, and not for ever."""
+"""Rules are applied until none applies any more, and this comes to an end."""
 
 from dataclasses import replace
 

@@ -1,7 +1,7 @@
 """Random networks in the forms that exports of PyTorch, ONNX and Keras 3 have.
 
-Signs are written in many ways, images have their channels first or last, and layers pad in
-operators of their own. What is binary stays equal to the bit, and the self-check has to follow.
+Signs are written in many ways, images have their channels first or last, and operators of their own
+pad before layers. Binary results stay equal to the bit, and the self-check passes.
 """
 
 from collections.abc import Callable
@@ -81,7 +81,7 @@ _BEFORE_SIGNS: dict[str, _Form] = {
 
 @dataclass
 class _Image:
-    """A value and where its channels are."""
+    """A value, and the place of its channels."""
 
     value: Value
     channels_first: bool
@@ -107,7 +107,7 @@ class _Network:
         return _Image(self._net.transpose(image.value, *order), first)
 
     def _anyhow(self, image: _Image) -> _Image:
-        """In either layout."""
+        """Returns the image in either layout."""
         return self._layout(image, first=bool(self._rng.integers(2)))
 
     def _per_channel(self, image: _Image, values: np.ndarray) -> np.ndarray:
@@ -139,7 +139,7 @@ class _Network:
         return _Image(y, image.channels_first)
 
     def shortcut(self, image: _Image) -> _Image:
-        """Another layer's sum with its input, or both side by side."""
+        """Adds a layer, and joins its result with its input by a sum or a concatenation."""
         image = self._anyhow(image)
         y = self._pick(_BEFORE_SIGNS)(self._net, image.value)
         form = self._pick(_SIGNS)
@@ -176,7 +176,7 @@ def test_random_network(seed):
     shape = (1, 32, 7, 6) if channels_first else (1, 7, 6, 32)
     image = _Image(net.input(*shape), channels_first)
     network = _Network(rng, net)
-    # A shortcut around the first layer would be an image of the model's own layout.
+    # The first layer needs none: its shortcut would be the input, which has the model's own layout.
     image = network.layer(image)
     for _ in range(rng.integers(0, 4)):
         image = network.layer(image) if rng.random() < 0.6 else network.shortcut(image)
@@ -184,6 +184,7 @@ def test_random_network(seed):
     converted = convert_and_compare(net, y, inputs=[steps(rng, *shape)])
     convert_tflite(net.finish(y))  # with its self-check
     reasons = [layer.reason for layer in converted.layers if layer.became != "binary"]
-    # Zeros around steps of 0 and 1 are signs; around signs they are what layers pad with.
+    # A zero around steps of 0 and 1 is one of their values; a zero around signs is a layer's own
+    # pad.
     assert all("neither" in reason for reason in reasons), reasons
-    assert converted.kinds.count("TRANSPOSE") <= 2  # of the model's input and output
+    assert converted.kinds.count("TRANSPOSE") <= 2  # those of the model's input and output

@@ -1,6 +1,6 @@
-"""Exported weights: what NumPy computes from the .npz file alone is what the Interpreter computes.
+"""NumPy computes from the exported .npz file alone what the Interpreter computes.
 
-To the bit for bits, and for float and int8 outputs too, as their arithmetic is given exactly.
+Results are equal to the bit, for bits as for float and int8, whose arithmetic is described exactly.
 """
 
 import json
@@ -22,7 +22,7 @@ _CLAMPS = {"NONE": (-np.inf, np.inf), "RELU": (0, np.inf), "RELU_N1_TO_1": (-1, 
 
 
 def _exported(content: bytes, folder: Path) -> tuple[list[dict], dict[str, np.ndarray]]:
-    """The layers and arrays of the file that the command writes."""
+    """Returns the layers and arrays of the file that the command writes."""
     model, output = folder / "model.tflite", folder / "weights.npz"
     model.write_bytes(content)
     assert main(["export-weights", str(model), "-o", str(output)]) == 0
@@ -32,7 +32,7 @@ def _exported(content: bytes, folder: Path) -> tuple[list[dict], dict[str, np.nd
 
 
 def _evaluate(layer: dict, arrays: dict[str, np.ndarray], image: np.ndarray) -> np.ndarray:
-    """A binary layer of +-1 values, from its description and arrays as docs/weights.md has them."""
+    """Computes a binary layer of +-1 values from its description and arrays (docs/weights.md)."""
     own = {role: arrays[name] for role, name in layer["arrays"].items()}
     weights = own["weights"].astype(np.float32)
     padding = layer["padding"]
@@ -62,7 +62,7 @@ def _evaluate(layer: dict, arrays: dict[str, np.ndarray], image: np.ndarray) -> 
 
 
 def _check(content: bytes, folder: Path, rng: np.random.Generator) -> list[dict]:
-    """Every LceBconv2d of a file, cut out and run on random bits."""
+    """Checks every LceBconv2d of a file, cut out and run on random bits."""
     layers, arrays = _exported(content, folder)
     model = schema.read(content)
     layers = [layer for layer in layers if layer["operator"] == "LceBconv2d"]
@@ -105,7 +105,7 @@ def test_every_output_of_every_geometry(conv, tmp_path, rng):
     filters = oracle.odd_numbers(rng, conv.bits_weights, conv.filter_shape)
     multiplier, bias = rng.standard_normal((2, conv.channels_out)).astype(np.float32)
     thresholds = rng.integers(-2, conv.largest_dot + 2, conv.channels_out, dtype=np.int32)
-    limits = np.iinfo(np.int32)  # what the converter writes for channels that never change
+    limits = np.iinfo(np.int32)  # the converter writes these for channels that never change
     thresholds[:3] = limits.min, limits.max, conv.largest_dot
     content = bconv_model(
         conv,
@@ -130,7 +130,7 @@ def test_layers_of_the_converter_have_their_names(tmp_path, rng):
 
 
 def test_a_float_layer_with_binary_weights(tmp_path, rng):
-    """Of small whole numbers every sum is exact, so that its order does not matter."""
+    """Sums of small whole numbers are exact in any order."""
     conv = Conv((1, 6, 5, 8), (3, 3), 7, stride=(2, 1), pad_value=0, activation="RELU")
     signs = oracle.signs(rng.standard_normal(conv.filter_shape))
     scale = np.array([0.5, 1, 2, 4, 0.25, 8, 1], np.float32)

@@ -1,4 +1,4 @@
-"""Which layers stay in float because hosts are faster: those of few products."""
+"""Layers of few products stay in float, because hosts compute them faster."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ _QUANTIZED = ["LceQuantize", "LceBconv2d"]
 
 @pytest.fixture(scope="module", autouse=True)
 def few_products_are_binary() -> None:
-    """Not here."""
+    """Turns the fixture of conftest.py off, so that the rule holds here."""
 
 
 def _layer(rng, size, taps, channels, outputs, pads="VALID", stride=1) -> tuple[Net, Value, Value]:
@@ -26,7 +26,7 @@ def _layer(rng, size, taps, channels, outputs, pads="VALID", stride=1) -> tuple[
     return net, x, y
 
 
-# Taps, input and output channels.
+# Taps, input and output channels of layers.
 _FEW = [
     ((1, 1), 1, 300),
     ((1, 1), 16, 300),
@@ -94,7 +94,7 @@ def test_signs_that_a_stride_leaves_cost_the_host(taps, channels, pads, is_few, 
 
 @pytest.mark.parametrize(("size", "channels", "is_few"), [(4, 1, True), (6, 1, False)])
 def test_few_products_of_a_flattened_image(size, channels, is_few, rng):
-    """Its filters are as large as the image, and their lines are put together once."""
+    """Filters are as large as a flattened image, and their lines are put together only once."""
     net = Net()
     x = net.input(1, size, size, channels)
     depth = size * size * channels
@@ -110,7 +110,7 @@ def test_few_products_of_many_weights_are_stored_as_bits(rng):
 
 
 def test_few_products_of_few_weights(rng):
-    """Too few to be stored as bits: they are reported with the same reason."""
+    """Weights too few to be stored as bits are reported with the same reason."""
     net = Net()
     x = net.input(3, 4)
     y = net.dense(net.sign(x), signs(rng, 2, 4))
@@ -160,7 +160,7 @@ def test_few_products_of_pooled_bits(pooling, rng):
 
 
 def test_few_products_whose_signs_the_next_layer_reads(rng):
-    """Their bits are written in place of 32 times as many floats."""
+    """The layer writes bits in place of 32 times as many floats."""
     net = Net()
     x = net.input(1, 5, 6, 4)
     y = net.op("ADD", net.conv(net.sign(x), signs(rng, 64, 1, 1, 4)), steps(rng, 64))
@@ -170,7 +170,7 @@ def test_few_products_whose_signs_the_next_layer_reads(rng):
 
 
 def test_few_products_of_another_sign_than_the_hosts(rng):
-    """Hosts take long for other signs than SIGN."""
+    """Hosts take long for signs in forms other than SIGN."""
     net = Net()
     x = net.input(1, 5, 6, 4)
     truth = net.op("GREATER_EQUAL", x, 0.0, dtype=np.bool_)
@@ -189,7 +189,7 @@ def test_few_products_for_lce(rng):
 
 
 def test_few_products_of_two_numbers(rng):
-    """Weights around a centre take more than others."""
+    """Weights around a centre cost more than signs, so the layer has too few products."""
     net = Net()
     x = net.input(1, 6, 6, 1)
     y = net.conv(net.sign(x), np.where(signs(rng, 8, 3, 3, 1) > 0, 2.0, 0.5).astype(np.float32))
@@ -209,7 +209,7 @@ def test_few_products_of_two_numbers(rng):
     ],
 )
 def test_long_taps_of_few_channels(taps, channels, outputs, is_few, is_sequence, rng):
-    """In one line, as a Conv1D's are: their bits would be brought together one by one."""
+    """Filters of a line and few channels, as a Conv1D has, would bring bits together one by one."""
     net = Net()
     x = net.input(1, 400, channels) if is_sequence else net.input(1, 1, 400, channels)
     signed = net.sign(x)
@@ -219,7 +219,7 @@ def test_long_taps_of_few_channels(taps, channels, outputs, is_few, is_sequence,
     (layer,) = converted.layers
     assert layer.became == ("weights only" if is_few else "binary")
     weights = outputs * taps * channels
-    # As bits, and the scale of all; or each tap in a word.
+    # The weights take one bit each and a scale for all, or a word for each tap.
     assert layer.bytes_after == (-(-weights // 32) * 4 + 4 if is_few else outputs * taps * 4)
     if is_few:
         assert f"{taps * channels} products for each of {outputs} outputs" in layer.reason

@@ -1,4 +1,4 @@
-"""What follows a layer that the host computes becomes its weights, biases and activation."""
+"""Operators behind a layer that the host computes become its weights, bias and activation."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def _conv(net: Net, rng, x: Value, **options) -> Value:
 
 
 def _depthwise(net: Net, rng, x: Value, channels: int = 8) -> Value:
-    """A depthwise convolution that makes eight channels."""
+    """Adds a depthwise convolution that makes eight channels."""
     return net.op(
         "DEPTHWISE_CONV_2D",
         x,
@@ -34,12 +34,12 @@ def _depthwise(net: Net, rng, x: Value, channels: int = 8) -> Value:
 
 def _dense(net: Net, rng, x: Value) -> Value:
     weights = steps(rng, 8, x.shape[3])
-    return net.dense(x, weights, keepNumDims=True)  # Without a bias.
+    return net.dense(x, weights, keepNumDims=True)  # no bias
 
 
 _LAYERS = {"CONV_2D": _conv, "DEPTHWISE_CONV_2D": _depthwise, "FULLY_CONNECTED": _dense}
 
-# What is taken in: a function of what the layer makes.
+# Functions of a layer's result that the layer takes in.
 _TAKEN_IN = {
     "add": lambda net, y: net.op("ADD", y, _SHIFTS),
     "add first": lambda net, y: net.op("ADD", _SHIFTS, y),
@@ -69,7 +69,7 @@ def test_taken_in(layer, after, rng):
 
 _PIXELS = np.resize(_NONZERO, (4, 4, 8 + 1))[..., :8]
 
-# What stays: a function of the layer's result, and the operators behind the layer.
+# Functions of a layer's result that stay, and the operators that are left behind the layer.
 _STAYS = {
     "divided": (lambda net, y: net.op("DIV", 8.0, y), ["DIV"]),
     "pixels": (lambda net, y: net.op("MUL", y, _PIXELS), ["MUL"]),
@@ -103,7 +103,7 @@ def test_weights_of_two_layers_stay(rng):
 
 
 def test_depthwise_convolution_of_one_channel(rng):
-    """As PyTorch's are written, of sound as of gray images."""
+    """PyTorch writes convolutions of sound and of gray images in this form."""
     net = Net()
     x = net.input(1, 6, 6, 1)
     y = net.op("MUL", _depthwise(net, rng, x, channels=1), _POWERS)
@@ -112,7 +112,7 @@ def test_depthwise_convolution_of_one_channel(rng):
 
 
 def test_convolution_of_sequences(rng):
-    """Reshapes to three dimensions and back stand between layers, batch norms and poolings."""
+    """Between layers, batch norms and poolings there are reshapes to three dimensions and back."""
     net = Net()
     x = net.input(1, 1, 34, 4)
     y = net.conv(x, steps(rng, 32, 1, 3, 4))
@@ -131,7 +131,7 @@ def test_convolution_of_sequences(rng):
 
 @pytest.mark.parametrize("kind", ["MAX_POOL_2D", "AVERAGE_POOL_2D"])
 def test_pooling_of_a_line_that_is_turned(kind, rng):
-    """Keras' MaxPool1D pools along the height, its Conv1D works along the width."""
+    """Keras' MaxPool1D pools along the height, but its Conv1D works along the width."""
     net = Net()
     x = net.input(2, 1, 32, 4)
     y = net.conv(x, steps(rng, 8, 1, 3, 4))
@@ -145,7 +145,7 @@ def test_pooling_of_a_line_that_is_turned(kind, rng):
 
 
 def test_reshape_of_open_sizes_stays(rng):
-    """What has one shape in the file may have two when it runs."""
+    """A tensor with one shape in the file may have another when it runs."""
     net = Net()
     x = net.input(1, 4, 4, 8)
     shaped = net.reshape(net.op("NEG", x), 1, 4, 4, 8)

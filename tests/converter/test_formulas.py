@@ -1,8 +1,8 @@
 """Quantizers of several bits as BMXNet and Riptide define them, written in TensorFlow.
 
 Neither framework exports to TensorFlow Lite, so these are their published formulas. Each layer must
-become binary, and its sums must be TensorFlow's: whole numbers, once what the levels are apart is
-taken out.
+become binary, and its sums must be TensorFlow's: divided by the distance of the levels, they are
+whole numbers.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ def _bmxnet_values(x, bits: int):
 
 
 def _bmxnet_weights(w, bits: int):
-    """DoReFa-Net's."""
+    """Quantizes weights as DoReFa-Net does."""
     if bits == 1:
         return tf.where(w >= 0, 1.0, -1.0)
     small = tf.tanh(w)
@@ -41,7 +41,7 @@ def _bmxnet_weights(w, bits: int):
 
 
 def _riptide_values(x, bits: int):
-    """Which moves halves away from where rounding is to even numbers."""
+    """Quantizes values as Riptide does; 1e-5 moves halves away from ties, which round to even."""
     steps = 2.0**bits - 1
     return 1 / steps * tf.round(steps * tf.clip_by_value(x, 0, 1) + 1e-5)
 
@@ -51,7 +51,7 @@ def _power_of_two(x):
 
 
 def _riptide_weights(w, bits: int):
-    """Signs times a power of two for each output channel; more bits are DoReFa-Net's."""
+    """Makes signs times a power of two for each output channel; more bits are as in DoReFa-Net."""
     if bits == 1:
         size = _power_of_two(tf.reduce_mean(tf.abs(w), axis=(0, 1, 2), keepdims=True))
         return size * (2 * tf.cast(w >= 0, tf.float32) - 1)
@@ -67,7 +67,7 @@ _FORMULAS: dict[str, tuple[Callable, Callable]] = {
 
 @pytest.fixture(autouse=True)
 def _any_number_of_products(monkeypatch):
-    """Also where hosts are faster."""
+    """Makes layers binary even if hosts are faster."""
     for limit in ("_MOST_PLANE_PRODUCTS", "_MOST_PLANE_PRODUCTS_BESIDE_INT8"):
         monkeypatch.setattr(f"larq_engine.converter.rules_binary.{limit}", 64)
 
@@ -90,7 +90,7 @@ def test_sums_are_those_of_tensorflow(name, bits, rng, tmp_path):
         return tf.nn.conv2d(values(x, bits[0]), weights(w, bits[1]), stride, padding)
 
     shape = (2, *size, _CHANNELS)
-    # Of these, none times up to 255 is so near a half that roundings of 1 ULP matter.
+    # No such number times up to 255 is so near a half that roundings of 1 ULP matter.
     x = (rng.integers(-300, 700, shape) / np.float32(400.3)).astype(np.float32)
     converted = _convert(layer, shape, tmp_path)
     (found,) = converted.report.layers
@@ -101,7 +101,7 @@ def test_sums_are_those_of_tensorflow(name, bits, rng, tmp_path):
 
 
 def _check_sums(got, expected, bits, weights):
-    """Both are sums of products of two numbers, each of which is a whole number of steps.
+    """Asserts that both are equal sums of products of whole numbers of steps.
 
     Float sums of up to 2^17 of them round to a 128th, and a few such errors add up.
     """
@@ -113,7 +113,7 @@ def _check_sums(got, expected, bits, weights):
 
 
 def test_a_network_as_riptides(rng, tmp_path):
-    """Shifts instead of batch norms: a layer's outputs times a power of two for each channel."""
+    """Riptide has shifts instead of batch norms: a power of two for each channel."""
     shapes = [(3, 3, _CHANNELS, 32), (3, 3, 32, 32), (1, 1, 32, 10)]
     weights = [tf.constant(rng.standard_normal(shape), tf.float32) for shape in shapes]
     means = [tf.constant(rng.integers(-4, 5, shape[3]) / 8, tf.float32) for shape in shapes]

@@ -1,6 +1,6 @@
-"""What follows a binary layer becomes its multiplier, bias and activation, where that is the same.
+"""Operators behind a binary layer become its multiplier, bias and activation if that is exact.
 
-And reshapes move out of the way of that.
+Reshapes that are in the way are moved.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,8 @@ _NONZERO = np.where(_POWERS == 0, 2, _POWERS).astype(np.float32)
 _POSITIVE = np.abs(_NONZERO)
 _SHIFTS = np.array([3.0, -2.5, 0.0, 1.0, 0.5, -7.0, 12.0, -0.25], np.float32)
 
-# Steps after a layer: an operator with its constant and whether that comes first, or an activation.
+# Steps after a layer: an operator with its constant and whether that is the first operand, or an
+# activation.
 _Step = tuple[str, object, bool] | tuple[str, object] | tuple[str]
 
 
@@ -44,7 +45,7 @@ def _convert(rng: np.random.Generator, chain: list[_Step], **options: object):
     return convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
 
 
-# Chains that go into the layer whole.
+# Chains that go into the layer as a whole.
 _FUSED: dict[str, list[_Step]] = {
     "add": [("ADD", _SHIFTS)],
     "add first": [("ADD", _SHIFTS, True)],
@@ -76,7 +77,7 @@ def test_fused(chain, padding, rng):
     assert converted.kinds == ["LceQuantize", "LceBconv2d"]
 
 
-# Chains and what of them stays behind.
+# Chains, and the operators of each that stay behind.
 _NOT_FUSED: dict[str, tuple[list[_Step], list[str]]] = {
     "values of pixels": ([("MUL", np.resize(_NONZERO, (3, 3, 9))[..., :8])], ["MUL"]),
     "values of rows": ([("ADD", _NONZERO[:3].reshape(3, 1, 1))], ["ADD"]),
@@ -102,7 +103,7 @@ def test_not_fused(chain, rng):
 @pytest.mark.parametrize("shape", [(8, 1, 1), (8, 8, 1), (1, 8, 1), (8, 8, 8)])
 @pytest.mark.parametrize("kind", ["MUL", "ADD"])
 def test_values_of_an_image_as_large_as_its_channels(kind, shape, rng):
-    """Eight values, and eight channels, but not one for each."""
+    """The constant has eight values and the layer eight channels, but not one for each."""
     net = Net()
     x = net.input(1, 10, 10, 6)
     constant = _POWERS[np.indices(shape).sum(axis=0) % 8]
@@ -134,7 +135,7 @@ def test_activation_fused_in_arithmetic(kind, constant, activation, rng):
 
 @pytest.mark.parametrize(("padding", "left"), [("SAME", ["RELU"]), ("VALID", [])])
 def test_activation_of_a_zero_padded_layer_for_lce(padding, left, rng):
-    """LCE's kernel has none with zero padding."""
+    """LCE's kernel has no activation with zero padding."""
     net = Net()
     x = net.input(1, 5, 5, 6)
     y = _layer(net, x, rng, padding=padding, activation="RELU")
@@ -169,7 +170,7 @@ def test_sum_of_two_layers_stays(rng):
 
 
 def test_constant_that_is_no_float(rng):
-    """The layer's result cast to integers."""
+    """The layer's result is cast to integers."""
     net = Net()
     x = net.input(1, 5, 5, 6)
     y = net.op("CAST", _layer(net, x, rng), dtype=np.int32, inDataType=0, outDataType=2)
@@ -180,7 +181,7 @@ def test_constant_that_is_no_float(rng):
 
 @pytest.mark.parametrize("units", [8, 32])
 def test_chain_after_a_dense_layer(units, rng):
-    """Its result is reshaped once, after all that goes into it."""
+    """The layer's result is reshaped once, after everything that is fused into the layer."""
     net = Net()
     x = net.input(3, 40)
     y = net.dense(net.sign(x), signs(rng, units, 40))
@@ -202,7 +203,7 @@ def test_chain_after_a_dense_layer_with_constants_first(rng):
 
 
 def test_dense_layers_in_a_row(rng):
-    """Between them there is no reshape left, and whole words of bits."""
+    """No reshape is left between them, as their bits are whole words."""
     net = Net()
     x = net.input(3, 40)
     y = x

@@ -1,4 +1,4 @@
-"""Layers of groups of channels, which become fewer where int8 gains by that."""
+"""Groups of channels are merged into fewer layers if int8 gains by that."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ def _groups(
 
 
 def _convolutions(content: bytes) -> list[tuple[int, ...]]:
-    """The shapes of weights."""
+    """Returns the shapes of the layers' weights."""
     (graph,) = schema.read(content).graphs
     return [op.inputs[1].shape for op in graph.ops if op.kind == "CONV_2D"]  # type: ignore[union-attr]
 
@@ -42,13 +42,13 @@ def _convert(content: bytes, sample: np.ndarray) -> bytes:
 @pytest.mark.parametrize(
     ("channels", "count", "outputs", "merged"),
     [
-        (32, 4, 8, [(32, 3, 3, 32)]),  # the first two products of channels that gain
+        (32, 4, 8, [(32, 3, 3, 32)]),  # the first numbers of channels at which merging gains
         (32, 8, 8, [(32, 3, 3, 16)] * 2),
         (32, 4, 16, [(32, 3, 3, 16)] * 2),
         (48, 3, 8, [(24, 3, 3, 48)]),
-        (64, 2, 16, [(16, 3, 3, 32)] * 2),  # gain as they are
-        (16, 4, 4, []),  # never gain
-        (80, 5, 4, []),  # no number of neighbours
+        (64, 2, 16, [(16, 3, 3, 32)] * 2),  # these groups gain by themselves
+        (16, 4, 4, []),  # these never gain
+        (80, 5, 4, []),  # these have no number of neighbours that would gain
     ],
 )
 def test_neighbours_become_one_layer(channels, count, outputs, merged, rng):
@@ -65,7 +65,7 @@ def test_neighbours_become_one_layer(channels, count, outputs, merged, rng):
     (output,) = converted.report.int8.outputs
     assert output.relative < 0.02
     if merged:
-        # What is behind them is in them, and there is a split only where there are several.
+        # The layers have taken in what was behind them, and only several layers need a split.
         kinds = [op.kind for op in schema.read(converted).graphs[0].ops]
         more = ["SPLIT", "CONCATENATION"] if len(merged) > 1 else []
         rest = sorted(kind for kind in kinds if kind not in ("QUANTIZE", "DEQUANTIZE", "CONV_2D"))

@@ -69,7 +69,7 @@ def test_sign_of_int8_that_others_read(rng):
     assert converted.kinds.count("DEQUANTIZE") == 2
 
 
-# A comparison of int8 with zero, and the type that LceQuantize reads.
+# Comparisons of int8 with zero, and the type that LceQuantize reads.
 _COMPARISONS = {
     "GREATER_EQUAL": ((1.0, -1.0), "INT8"),
     "LESS": ((-1.0, 1.0), "INT8"),
@@ -107,7 +107,7 @@ def test_comparison_of_int8_with_another_number(rng):
 
 
 def test_moved_sign_of_int8(rng):
-    """Padding by part of a word moves before the sign, where int8 cannot be padded with -1."""
+    """A pad by part of a word moves before the sign, where int8 cannot be padded with -1."""
     net = Net()
     x = net.input(*_SHAPE)
     q = _to_int8(net, x, 0.5, 3)
@@ -122,7 +122,7 @@ def test_moved_sign_of_int8(rng):
 def test_layer_writes_int8(padding, zero_point, rng):
     net = Net()
     x = net.input(*_SHAPE)
-    # Integers, which round to themselves.
+    # Results are integers, which rounding leaves as they are.
     y = _to_int8(net, _layer(net, net.sign(x), rng, padding=padding), 1.0, zero_point)
     data = [_data(rng, *_SHAPE)]
     converted = convert_and_compare(net, y, inputs=data)
@@ -150,7 +150,7 @@ def test_layer_does_not_write_other_types(rng):
 
 @pytest.mark.parametrize("zero_point", [0, 5])
 def test_thresholds_of_rounded_values(zero_point, rng):
-    """What rounds to zero has the sign +1."""
+    """A value that rounds to zero has the sign +1."""
     net = Net()
     x = net.input(*_SHAPE)
     y = net.op("MUL", _layer(net, net.sign(x), rng), np.resize(np.float32([1, -1]), _CHANNELS))
@@ -209,7 +209,7 @@ def test_second_quantization_of_a_sign_that_is_int8_already(rng):
 
 @pytest.mark.parametrize(("number", "kind"), [(3, "PAD"), (0, "PADV2")])
 def test_pad_of_int8(number, kind, rng):
-    """With the zero point, which is 0 of the float model, and with another number."""
+    """The pad is the zero point, which is 0 in the float model, or another number."""
     net = Net()
     q = _to_int8(net, net.input(*_SHAPE), 0.5, 3)
     value = Value(net.builder.constant(np.array(number, np.int8), scale=0.5, zero_point=3), ())
@@ -222,7 +222,7 @@ def test_pad_of_int8(number, kind, rng):
 
 
 def test_pad_of_int8_to_another_scale():
-    """PAD gives the zero point of its output; hosts take neither."""
+    """PAD would write its output's zero point; hosts accept neither operator with two scales."""
     net = Net()
     q = _to_int8(net, net.input(*_SHAPE), 0.5, 3)
     value = Value(net.builder.constant(np.array(3, np.int8), scale=0.5, zero_point=3), ())

@@ -24,7 +24,7 @@ def _quantized(builder: ModelBuilder, name: str) -> int:
 
 
 def _add_int8_graph(builder: ModelBuilder) -> tuple[int, int]:
-    """x -> QUANTIZE -> ABS -> DEQUANTIZE -> y; returns the numbers of x and y."""
+    """Adds x -> QUANTIZE -> ABS -> DEQUANTIZE -> y; returns the numbers of x and y."""
     x, y = builder.tensor(_SHAPE, name="x"), builder.tensor(_SHAPE, name="y")
     q, r = _quantized(builder, "x_int8"), _quantized(builder, "y_int8")
     builder.builtin("QUANTIZE", [x], [q])
@@ -63,7 +63,7 @@ def test_int8_ends_compute_the_same(int8_model, input_type, output_type, rng):
     interpreter = larq_engine.Interpreter(changed)
     assert interpreter.input_types == [np.dtype(input_type)]
     assert interpreter.output_types == [np.dtype(output_type)]
-    # Signatures follow, so names stay.
+    # The signature is updated as well, so names stay.
     assert interpreter.input_names == ["image"]
     assert interpreter.output_names == ["score"]
     if input_type == "int8":
@@ -244,7 +244,7 @@ def test_every_signature_follows_and_branches_keep_their_types():
 
 
 def _add_signs(builder: ModelBuilder, x: int, dtype: type = np.float32) -> int:
-    """x -> LceQuantize -> LceDequantize; returns the number of the result."""
+    """Adds x -> LceQuantize -> LceDequantize; returns the number of the result."""
     signs = builder.tensor(_SHAPE, dtype, name="signs", scale=_SCALE if dtype == np.int8 else None)
     builder.custom("LceDequantize", [add_quantize(builder, x, _SHAPE)], [signs])
     return signs

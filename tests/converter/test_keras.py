@@ -30,7 +30,7 @@ import tensorflow as tf  # noqa: E402
 
 keras = tf.keras
 
-# What is left of a shape that is computed when the model runs.
+# Operators that are left of a shape that is computed when the model runs.
 SHAPE_OPS = {"SHAPE", "STRIDED_SLICE", "PACK", "BROADCAST_TO"}
 
 
@@ -61,7 +61,7 @@ def binary_conv(filters=32):
 
 
 def image_model(between=()):
-    """Float convolution, binary convolution, pooling; `between` are layers between the two."""
+    """Builds a float convolution, the layers `between`, a binary convolution and a pooling."""
     image = keras.Input((8, 8, 3), name="image")
     x = keras.layers.Conv2D(32, 3, padding="same")(image)
     for layer in between:
@@ -90,7 +90,7 @@ def signature(content):
 
 
 def assert_agrees(content, model, x):
-    """The file computes what Keras computes: 1e-5 is rounding in another order of summation."""
+    """Asserts that the file computes what Keras does; 1e-5 is rounding in another order of sums."""
     expected = model(x, training=False).numpy()
     np.testing.assert_allclose(Interpreter(content).predict(x), expected, rtol=1e-5, atol=1e-5)
 
@@ -203,7 +203,7 @@ def test_one_value_given_twice_and_an_input_given_back():
 
 
 class Branches(keras.Model):
-    """A model in Python code: dictionaries, and a condition on data."""
+    """A model in Python code with dictionaries and a condition on data."""
 
     def __init__(self):
         super().__init__()
@@ -217,7 +217,7 @@ class Branches(keras.Model):
 
 
 class Noting(keras.layers.Layer):
-    """Keeps account of what passes, in two ways that Keras has for it."""
+    """Records metrics of its input, in two ways that Keras has for that."""
 
     def __init__(self):
         super().__init__()
@@ -284,21 +284,21 @@ def test_a_subclassed_model(rng):
     for sign in (1, -1):
         data = {"first": np.full((1, 4), sign, np.float32), "second": x["second"]}
         expected = model({name: tf.constant(value) for name, value in data.items()})
-        # In TensorFlow's order of dictionaries: that of the sorted keys.
+        # TensorFlow orders dictionaries by their sorted keys.
         half, total = Interpreter(content).predict([data["first"], data["second"]])
         np.testing.assert_allclose(half, expected["half"], rtol=1e-5, atol=1e-5)
         np.testing.assert_allclose(total, expected["sum"], rtol=1e-5, atol=1e-5)
 
 
 class ManyOutputs(keras.Model):
-    """Outputs in nested lists, more than nine of them."""
+    """A model with nested lists of outputs, more than nine of them."""
 
     def call(self, x):
         return [x * 2, [x[:, :size] for size in range(1, 12)]]
 
 
 def test_last_layers_without_constants_have_their_names():
-    """TensorFlow calls what they make StatefulPartitionedCall:0 and :1."""
+    """TensorFlow calls their results StatefulPartitionedCall:0 and :1."""
     x = keras.Input((8, 8, 32))
     scores = keras.layers.Dense(5, name="scores")(keras.layers.Flatten()(binary_conv()(x)))
     outputs = [
@@ -335,11 +335,11 @@ def test_quantization_aware_models_become_int8():
     content = keras_to_tflite(image_model([FakeQuantize()]))
     graph = read(content)
     first, binary = (op for op in graph.ops if op.kind == "CONV_2D")
-    # 6 / 255, the step of 8 bits from -3 to 3.
+    # The scale 6 / 255 is the step of 8 bits from -3 to 3.
     (made,) = (op for op in graph.ops if op.kind == "QUANTIZE")
     assert made.output.dtype == "INT8"
     assert made.output.quantization.scale == pytest.approx((6 / 255,))
-    # What nothing is known of stays as it is: the signs, and the weights of the binary layer.
+    # Tensors of unknown range stay as they are: the signs, and the weights of the binary layer.
     assert first.inputs[1].dtype == "FLOAT32"
     assert binary.inputs[1].dtype == "FLOAT32"
     assert set(np.unique(binary.inputs[1].data)) == {-1.0, 1.0}
@@ -386,7 +386,7 @@ def test_a_model_of_tf_keras_beside_keras_3():
 
 
 def float_ops_around_a_binary_one():
-    """Float convolution, our operators, float addition."""
+    """Builds a float convolution, our operators, and a float addition."""
     builder = ModelBuilder()
     image, y, bits, z, total = (
         builder.tensor(shape, dtype, name=name)
@@ -411,16 +411,16 @@ def test_a_default_range_makes_int8_of_float_operators():
     content = quantize_float_ops(float_ops_around_a_binary_one(), (-6.0, 6.0))
     graph = read(content)
     convolution, addition = (op for op in graph.ops if op.kind in ("CONV_2D", "ADD"))
-    # 12 / 255, the step of 8 bits from -6 to 6; weights know their own ranges.
+    # The scale 12 / 255 is the step of 8 bits from -6 to 6; weights have ranges of their own.
     for value in (convolution.inputs[0], convolution.output, *addition.inputs, addition.output):
         assert value.dtype == "INT8"
         assert value.quantization.scale == pytest.approx((12 / 255,))
     weights = convolution.inputs[1]
     assert weights.dtype == "INT8"
-    # 8 of 256 weights from -1 to 1 for each output: the largest of the first 8 is the first, 1.
+    # Each output has 8 of 256 weights from -1 to 1; the largest of the first 8 is the first, 1.
     assert len(weights.quantization.scale) == 32
     assert weights.quantization.scale[0] == pytest.approx(1 / 127)
-    # Ours are untouched, and so is what they read and make.
+    # Our operators are untouched, and so are the tensors that they read and write.
     (quantize,) = (op for op in graph.ops if op.kind == "LceQuantize")
     (dequantize,) = (op for op in graph.ops if op.kind == "LceDequantize")
     assert quantize.inputs[0].dtype == dequantize.output.dtype == "FLOAT32"
@@ -444,7 +444,7 @@ def test_a_class():
 
 @pytest.fixture
 def policy():
-    """Sets the policy for new layers until the test ends."""
+    """Returns a function that sets the policy for new layers until the test ends."""
     yield keras.mixed_precision.set_global_policy
     keras.mixed_precision.set_global_policy("float32")
 

@@ -43,7 +43,7 @@ def became(converted):
 
 
 def assert_agrees(content, model, x):
-    """1e-5 is rounding in another order of summation."""
+    """Asserts that the file computes what Keras does; 1e-5 is rounding in another order of sums."""
     expected = model(x, training=False)
     np.testing.assert_allclose(Interpreter(content).predict(x), expected, rtol=1e-5, atol=1e-5)
 
@@ -101,7 +101,8 @@ def test_all_kinds_of_layers(rng):
     model.set_weights([np.where(weight < 0, -1, np.ceil(weight)) for weight in model.get_weights()])
     first.set_weights(whole)
     converted = convert_keras_model(model)
-    # Keras compiles grouped convolutions by themselves, and TensorFlow then keeps no layer's name.
+    # Keras compiles each grouped convolution as a function, and TensorFlow then keeps no layer's
+    # name.
     renamed = {
         name.replace("convolution1", "groups"): what for name, what in became(converted).items()
     }
@@ -132,7 +133,7 @@ def test_several_inputs_and_outputs(rng):
 
 
 def test_inputs_keep_their_order():
-    """A SavedModel has none."""
+    """A SavedModel keeps no order of its inputs."""
     names = ["e", "b-in", "Z", "a", "d", "c"]
     inputs = [keras.Input((size,), name=name) for size, name in enumerate(names, 1)]
     model = keras.Model(inputs, keras.layers.Concatenate()(inputs))
@@ -142,7 +143,7 @@ def test_inputs_keep_their_order():
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_outputs_keep_their_order(shared):
-    """Also those from the tenth on, and of a layer that makes several."""
+    """This includes outputs from the tenth on, and several outputs of one layer."""
     given = keras.Input((3,), name="given")
     sizes = range(12, 0, -1)
     if shared:
@@ -173,7 +174,7 @@ def test_a_sequential_model(rng):
 
 
 class Branches(keras.Model):
-    """A model whose shapes are known when it was called."""
+    """A subclassed model, whose shapes are known only after a call."""
 
     def __init__(self):
         super().__init__(name="branches")
@@ -194,7 +195,7 @@ def test_a_model_of_ones_own(rng):
 
 
 def test_names_of_layers():
-    """Keras 3 numbers the scopes of calls; layers have numbers in their names, too."""
+    """Keras 3 numbers the scopes of calls, and layers have numbers in their names, too."""
     image = keras.Input((6, 6, 8), name="image")
     x = keras.layers.Conv2D(8, 1, name="conv_1")(image)
     shared = keras.layers.Conv2D(8, 1, name="conv")
@@ -209,7 +210,7 @@ def test_names_of_layers():
 
 
 def test_pads_stay_as_the_model_has_them(rng):
-    """TensorFlow's converter makes "same" of them, which is another padding at other sizes."""
+    """TensorFlow's converter would turn them into "same", which pads otherwise at other sizes."""
     image = keras.Input((8, 8, 32), name="image")
     x = keras.layers.ZeroPadding2D(((0, 1), (0, 1)))(image)
     model = keras.Model(image, lq.layers.QuantConv2D(32, 3, strides=2, **BINARY)(x))
@@ -268,7 +269,7 @@ def test_the_class_of_a_model():
     ],
 )
 def test_several_bits(bits, bits_weights, padding, strides, rng, monkeypatch):
-    """Sums are whole numbers of steps, and Keras' ones, also where hosts are faster."""
+    """Sums are Keras' whole numbers of steps; layers are binary even if hosts are faster."""
     for limit in ("_MOST_PLANE_PRODUCTS", "_MOST_PLANE_PRODUCTS_BESIDE_INT8"):
         monkeypatch.setattr(f"larq_engine.converter.rules_binary.{limit}", 64)
     layer = lq.layers.QuantConv2D(
@@ -279,7 +280,7 @@ def test_several_bits(bits, bits_weights, padding, strides, rng, monkeypatch):
     converted = convert_keras_model(model)
     (found,) = converted.report.layers
     assert (found.became, found.input_bits, found.weight_bits) == ("binary", bits, bits_weights)
-    # Of these, none times up to 255 is so near a half that roundings of 1 ULP matter.
+    # No such number times up to 255 is so near a half that roundings of 1 ULP matter.
     x = (rng.integers(-300, 700, (2, 8, 7, 24)) / np.float32(400.3)).astype(np.float32)
     steps = (2**bits - 1) * (2**bits_weights - 1)
     expected = np.asarray(model(x, training=False)) * steps

@@ -1,4 +1,4 @@
-"""What is refused before TensorFlow is asked, and what is said where it is not installed."""
+"""Errors that come before TensorFlow is imported, and those where it is not installed."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Files of strangers run nothing: what they hold of code is refused before Keras reads it."""
+"""Files of strangers run nothing: code in them is refused before Keras reads it."""
 
 import json
 import pathlib
@@ -35,7 +35,7 @@ def marker(tmp_path):
 
 
 def evil_layer(of, marker):
-    """A layer that leaves a file behind when its code runs, on whatever it is called."""
+    """Returns a layer whose code leaves a file behind whenever it is called."""
     run = eval(f"lambda x: (open({str(marker)!r}, 'w').close(), x)[1]")
     return of.layers.Lambda(run, output_shape=(4,), name="evil")
 
@@ -66,7 +66,7 @@ NESTINGS = ["flat", "functional", "sequential", "time distributed"]
 def test_a_lambda_is_refused_and_does_not_run(tmp_path, marker, of, suffix, nesting, capsys):
     file = tmp_path / f"evil{suffix}"
     evil_model(of, nesting, marker).save(file)
-    marker.unlink(missing_ok=True)  # to save a model its author runs it
+    marker.unlink(missing_ok=True)  # saving a model runs its code
     output = tmp_path / "out.tflite"
     assert main(["convert", str(file), "-o", str(output)]) == 1
     message = capsys.readouterr().err
@@ -90,7 +90,7 @@ def test_who_trusts_the_file_says_so(tmp_path, marker, of, suffix):
 
 
 def with_config(tmp_path, suffix, change):
-    """A file of Keras 2 whose configuration was changed by hand."""
+    """Makes a file of Keras 2 whose configuration was changed by hand."""
     file = tmp_path / f"model{suffix}"
     model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(4, "relu", name="dense")])
     model.save(file)
@@ -258,7 +258,7 @@ def test_what_this_process_registered_is_not_imported():
 
 
 def test_ordinary_layers_are_no_code(tmp_path, rng):
-    """Operators of TensorFlow and functions of Keras in a model's file."""
+    """Operators of TensorFlow and functions of Keras in a model's file are allowed."""
     x = keras.Input((8, 8, 3))
     y = keras.layers.Conv2D(8, 3, activation=tf.nn.relu, kernel_regularizer="l2")(x)
     y = tf.reshape(tf.math.sign(y) * 2.0 + y[:, :, :, :1], (-1, 6 * 6 * 8))
@@ -278,7 +278,7 @@ def test_ordinary_layers_are_no_code(tmp_path, rng):
 
 
 class Graph(tf.Module):
-    """A SavedModel whose function calls Python, or reads a file, directly or in another one."""
+    """A SavedModel whose function runs an operation, inside of another function."""
 
     def __init__(self, operation):
         super().__init__()
@@ -324,7 +324,7 @@ def test_a_saved_model_with_code_is_refused(tmp_path, operation, found, capsys):
 
 
 class RunsWhenLoaded(tf.Module):
-    """A resource whose initializer, which loading runs, writes a file."""
+    """A resource whose initializer writes a file; loading runs the initializer."""
 
     def __init__(self, path):
         super().__init__()
@@ -357,7 +357,7 @@ def test_nothing_runs_when_a_saved_model_is_loaded(tmp_path, marker):
 
 
 def saved_model_of_tensorflow_1(folder):
-    """A SavedModel without a description of its objects; TensorFlow runs its restore operator."""
+    """Saves a model without a description of its objects; TensorFlow runs its restore operator."""
     v1 = tf.compat.v1
     with tf.Graph().as_default() as graph, v1.Session(graph=graph) as session:
         x = v1.placeholder(tf.float32, [1, 4], name="x")
@@ -380,7 +380,7 @@ def change_graph(folder, change):
 
 
 def writes_when_restoring(marker):
-    """A file whose restore operator also writes another file."""
+    """Returns a change of a graph after which restoring it also writes a file."""
 
     def change(graph):
         with tf.Graph().as_default() as other:
@@ -470,7 +470,7 @@ def test_ordinary_layers_in_a_saved_model_are_no_code(tmp_path):
     assert list(find_graph_code(tmp_path)) == []
 
 
-# Each of these reads or writes what the graph names, calls Python or ends the process.
+# Operators that read or write what the graph names, call Python or end the process.
 REACHING = (
     *("WriteFile", "ReadFile", "MatchingFiles", "PyFunc", "PyFuncStateless", "EagerPyFunc"),
     *("Save", "SaveV2", "Restore", "RestoreSlice", "LoadAndRemapMatrix", "DecodeProtoV2"),
@@ -559,7 +559,7 @@ def test_arrays_in_other_files_are_not_read(tmp_path):
 
 
 def with_weights(tmp_path, change):
-    """A .keras file whose file of weights was changed by hand."""
+    """Makes a .keras file whose file of weights was changed by hand."""
     file, weights = tmp_path / "changed.keras", tmp_path / "weights.h5"
     good = tmp_path / "model.keras"
     keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)]).save(good)

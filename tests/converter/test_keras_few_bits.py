@@ -1,4 +1,4 @@
-"""Keras models with larq's DoReFa quantizers: layers of few bits that are equal to Keras'."""
+"""Keras models with larq's DoReFa quantizers become layers of few bits that equal Keras'."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def _weights(bits):
 
 
 def _convert_and_compare(layers, shape, expected, **options):
-    """Converts a model of these layers and compares it with Keras, and what the report says."""
+    """Converts a model of these layers, and compares its results with Keras' and its report."""
     model = keras.Sequential([keras.Input(shape), *layers])
     rng = np.random.default_rng(1)
     for layer in model.layers:
@@ -35,7 +35,7 @@ def _convert_and_compare(layers, shape, expected, **options):
         (layer.became, layer.input_bits, layer.weight_bits) for layer in converted.report.layers
     ]
     assert found == expected
-    # Multiples of 1/64, so that no product with 3, 7 or 15 is next to a half.
+    # Inputs are multiples of 1/64, so that no product with 3, 7 or 15 is next to a half.
     x = rng.integers(-32, 96, (3, *shape)).astype(np.float32) / 64
     got = larq_engine.Interpreter(converted).predict(x)
     np.testing.assert_allclose(got, model(x, training=False).numpy(), rtol=0, atol=1e-4)
@@ -71,7 +71,7 @@ def test_dense_layers(bits):
 
 
 def test_a_network_as_dorefa_net():
-    """Batch norm and pooling between layers; no value of it is as near a half as it rounds."""
+    """No value between its layers is as near to a half as batch norm and pooling round."""
     layers = []
     for filters in (32, 48):
         layers += [

@@ -1,4 +1,4 @@
-"""Files of Keras models, larq's layers in them, and what is said of other files."""
+"""Files of Keras models, larq's layers in them, and the errors for other files."""
 
 import os
 import subprocess
@@ -55,7 +55,7 @@ def test_models_of_larq(tmp_path, rng, name):
 
 @pytest.mark.filterwarnings("ignore:You are saving your model as an HDF5 file:UserWarning")
 def test_a_process_that_has_not_imported_tensorflow(tmp_path):
-    """As on the command line: the right Keras is chosen, and nothing is printed but the result."""
+    """The right Keras is chosen, and only the result is printed, as the command line needs it."""
     path = tmp_path / "model.h5"
     larq_model().save(path)
     script = (
@@ -98,7 +98,7 @@ def test_weights_alone(tmp_path, name):
 @pytest.mark.parametrize("name", ["model.h5", "model.keras"])
 @pytest.mark.filterwarnings("ignore:.*HDF5 file:UserWarning")
 def test_a_file_of_keras_3(tmp_path, rng, name):
-    """It is loaded with TensorFlow as the backend, whatever this process had chosen."""
+    """It is loaded with TensorFlow as the backend, even if this process had chosen another one."""
     model = keras_3.Sequential(
         [
             keras_3.Input((4, 4, 8)),
@@ -120,7 +120,7 @@ def test_a_file_of_keras_3(tmp_path, rng, name):
 
 
 def test_a_layer_that_is_not_known(tmp_path):
-    """To know it Keras would import a module that the file names."""
+    """Keras could learn of it only by importing a module that the file names."""
     file = tmp_path / "model.keras"
     larq_model(Unknown()).save(file)
     with pytest.raises(ConversionError, match=r"Unknown, which is no part[\s\S]*build the model"):

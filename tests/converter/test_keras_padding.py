@@ -1,5 +1,4 @@
-"""Keras models that pad by themselves: all binary, equal to Keras at the size that they were
-converted for and at others."""
+"""Keras models that pad by themselves are all binary, and equal Keras at several sizes."""
 
 import numpy as np
 import pytest
@@ -40,9 +39,9 @@ def _convert_and_compare(build, size, *others, exact=True):
     for shape in (size, *others, size):
         same = build(shape)
         same.set_weights(model.get_weights())
-        # Few digits: no sum comes as close to 0 as it rounds.
+        # Inputs have few digits, so that no sum comes as close to 0 as it rounds.
         x = np.round(random.uniform(-16, 16, (3, *shape))).astype(np.float32) / 16
-        x[:, :2] = 0  # whose sign is +1
+        x[:, :2] = 0  # zeros, whose sign is +1
         interpreter.resize([x.shape])
         expected, got = same(x, training=False).numpy(), interpreter.predict(x)
         assert got.shape == expected.shape
@@ -75,7 +74,7 @@ def test_zeros_around_signs(taps, pads):
 
 @pytest.mark.parametrize("pads", _PADS)
 def test_zeros_around_values(pads):
-    """Before the layer's own quantizer, which makes +1 of them."""
+    """The zeros come before the layer's own quantizer, which makes +1 of them."""
 
     def build(size):
         image = keras.Input(size)
@@ -87,7 +86,7 @@ def test_zeros_around_values(pads):
 
 
 def _residual_block(x, filters, stride, pad_signs):
-    """Of a ResNet as PyTorch and Keras have it: pads that are the same on both sides."""
+    """Builds a block of a ResNet as PyTorch and Keras have it, with equal pads on both sides."""
 
     def convolve(x, stride):
         if pad_signs:
@@ -116,7 +115,7 @@ def test_residual_network(pad_signs):
     converted, kinds = _convert_and_compare(build, (32, 32, 32), (33, 33, 32), exact=False)
     assert converted.report.count("binary") == 4
     assert "PAD" not in kinds
-    # The first of each pair of layers writes bits: nothing is between it and the second one's sign.
+    # The first of each pair of layers writes bits, as nothing comes before the second one's sign.
     graph = schema.read(converted).graphs[0]
     outputs = [op.output.dtype for op in graph.ops if op.kind == "LceBconv2d"]
     assert outputs == ["INT32", "FLOAT32"] * 2
@@ -141,7 +140,7 @@ def test_causal_sequence(dilation):
 
 @pytest.mark.parametrize("layer", ["Conv2D", "DepthwiseConv2D"])
 def test_zeros_before_a_float_layer(layer):
-    """With a stride they stay; without one they are "same" for every size."""
+    """Zeros stay before a layer with a stride; without one they are "same" for every size."""
 
     def build(size):
         image = keras.Input(size)

@@ -1,4 +1,4 @@
-"""Which layers become LceBconv2d, with which geometry, and which stay in float and why."""
+"""Layers that become LceBconv2d, with their geometry, and layers that stay float, and why."""
 
 from dataclasses import replace
 
@@ -36,7 +36,7 @@ def _run_resized(content: bytes, x: np.ndarray) -> np.ndarray:
     return interpreter.predict(x)
 
 
-# Sizes of the image, the filter, the stride, the dilation.
+# Sizes of the image, the filter, the stride and the dilation.
 _GEOMETRIES = {
     "3x3": ((5, 6), (3, 3), (1, 1), (1, 1)),
     "2x3 stride 2": ((7, 6), (2, 3), (2, 2), (1, 1)),
@@ -89,7 +89,7 @@ def test_filter_larger_than_the_image(size, rng):
 @pytest.mark.parametrize("activation", ACTIVATION)
 @pytest.mark.parametrize("with_bias", [False, True])
 def test_activation(activation, with_bias, rng):
-    """A clamp of the dot product only if there is no bias before it."""
+    """The dot product is clamped only if there is no bias before the clamp."""
     net = Net()
     x = net.input(1, 5, 5, 32)
     bias = steps(rng, 8, step=1.0) if with_bias else None
@@ -116,11 +116,11 @@ def test_scales_of_channels_and_zero(rng):
 
 
 def _step(net: Net, x: Value) -> Value:
-    """0 or 1."""
+    """Adds 0 or 1 for each value."""
     return net.op("SIGN", net.op("RELU", x))
 
 
-# What pads, in which layer, and the `pad_values` of an LceBconv2d that does it itself.
+# Makers of what is padded, the pad, and the `pad_values` of an LceBconv2d that pads so by itself.
 _PADDED = {
     "sign with 1": (Net.sign, 1.0, 1),
     "sign with -1": (Net.sign, -1.0, -1),
@@ -138,23 +138,23 @@ def test_padding_before_the_layer_that_is_same(case, stride, rng):
     make, value, pad_sign = _PADDED[case]
     net = Net()
     x = net.input(1, 7, 6, 5)
-    # What SAME pads: the height 7 and width 6 with filters of 4 x 3.
+    # SAME pads a height of 7 and a width of 6 like this, for filters of 4 x 3.
     pads = {1: ((1, 2), (1, 1)), 2: ((1, 2), (0, 1)), 3: ((1, 2), (0, 0))}[stride]
     padded = net.pad(make(net, x), pads, value)
     y = net.conv(padded, signs(rng, 8, 4, 3, 5), stride=(stride, stride))
     data = [edges(rng, *x.shape)]
-    # What was compared at a second size may be resized.
+    # A model that was also compared at a second size may be resized.
     converted = convert_and_compare(net, y, inputs=data, check=True)
     assert converted.kinds[-2:] == _QUANTIZED
     assert not {"PAD", "PADV2"} & {*converted.kinds}
     options = _options(converted)
     assert options["pad_values"] == pad_sign
-    # With a stride it is SAME for this size only.
+    # With a stride, these pads are SAME at this size only.
     assert read_pads(options) == (None if stride == 1 else pads)
     for_lce = convert_and_compare(net, y, inputs=data, compatibility="lce")
     if pad_sign != -1:
         assert read_pads(_options(for_lce)) is None
-    # In other sizes it pads as the model does.
+    # At other sizes the layer pads as the model does.
     larger = edges(rng, 2, 8, 9, 5)
     expected, got = (
         _run_resized(content, larger) for content in (net.finish(y), converted.content)
@@ -162,7 +162,7 @@ def test_padding_before_the_layer_that_is_same(case, stride, rng):
     np.testing.assert_array_equal(got, expected)
 
 
-# Pads of height and width that are not SAME's for 6 x 6 images, 3 x 3 filters and a stride of 2.
+# Pads of height and width that differ from SAME for 6 x 6 images, 3 x 3 filters and a stride of 2.
 _NOT_SAME = {
     "symmetric": ((1, 1), (1, 1)),
     "before": ((1, 0), (1, 0)),
@@ -216,7 +216,7 @@ def test_padding_before_the_sign(pads, value, rng):
 
 
 def test_padding_before_a_sign_of_which_0_is_negative(rng, monkeypatch):
-    """Such signs are parts of others; where one stands alone, its pads stay."""
+    """Such a sign is usually part of another; if it stands alone, its pads stay."""
 
     def find_strict(tensor):
         found = find_binary(tensor)
@@ -230,7 +230,7 @@ def test_padding_before_a_sign_of_which_0_is_negative(rng, monkeypatch):
 
 
 def test_padding_before_the_sign_is_no_obstacle_to_thresholds(rng):
-    """The downsampling of a ResNet: a layer, a batch norm, pads, a sign, a layer with a stride."""
+    """A ResNet's downsampling is a layer, a batch norm, pads, a sign, and a layer with a stride."""
     net = Net()
     x = net.input(1, 6, 6, 32)
     y = net.conv(net.sign(x), signs(rng, 32, 3, 3, 32))
@@ -242,7 +242,7 @@ def test_padding_before_the_sign_is_no_obstacle_to_thresholds(rng):
 
 
 def test_padding_before_and_after_the_sign(rng):
-    """With 1 and then with 1, or with something else."""
+    """Both pads become the layer's if they have the same sign; otherwise the first one stays."""
     for values, kinds in {
         (0.0, 1.0): _QUANTIZED,
         (0.0, 0.0): ["PAD", *_QUANTIZED],
@@ -257,7 +257,7 @@ def test_padding_before_and_after_the_sign(rng):
 
 
 def test_several_pads(rng):
-    """Pads of one value are one."""
+    """Pads with the same value become one."""
     for values, kinds in {
         (0.0, 0.0): _QUANTIZED,
         (-1.0, -1.0): _QUANTIZED,
@@ -279,7 +279,7 @@ def test_several_pads(rng):
 @pytest.mark.parametrize("pads", [(2, 0), (1, 3)])
 @pytest.mark.parametrize("value", [0.0, 1.0])
 def test_padding_of_a_sequence(value, pads, row, rng):
-    """As a causal layer does, before a dimension makes an image of the sequence."""
+    """A causal layer pads the sequence before a new dimension makes an image of it."""
     net = Net()
     x = net.input(2, 9, 5)
     padded = net.pad(net.sign(x), ((0, 0), pads, (0, 0)), value)
@@ -296,7 +296,7 @@ def test_padding_of_a_sequence(value, pads, row, rng):
 
 
 def test_padding_of_more_than_the_image(rng):
-    """Of the batch or the channels: it stays an operator."""
+    """Pads of the batch or the channels stay an operator."""
     for table in (((0, 1), (1, 1), (1, 1), (0, 0)), ((0, 0), (1, 1), (1, 1), (0, 2))):
         net = Net()
         x = net.input(1, 5, 5, 5)
@@ -309,7 +309,7 @@ def test_padding_of_more_than_the_image(rng):
 
 
 def test_padding_that_is_known_only_when_the_model_runs(rng):
-    """Its value, and its size."""
+    """The pad's value or its size may be known only then."""
     net = Net()
     x, value, size = net.input(1, 6, 6, 5), net.input(), net.input(4, 2, dtype=np.int32)
     pads = np.array([(0, 0), (1, 1), (1, 1), (0, 0)], np.int32)
@@ -324,7 +324,7 @@ def test_padding_that_is_known_only_when_the_model_runs(rng):
 
 
 def test_same_padding_of_the_layer_after_a_pad(rng):
-    """The layer pads what is padded already."""
+    """The layer pads an image that is padded already."""
     net = Net()
     x = net.input(1, 6, 6, 32)
     padded = net.pad(net.sign(x), ((1, 1), (1, 1)), 1.0)
@@ -334,7 +334,7 @@ def test_same_padding_of_the_layer_after_a_pad(rng):
 
 
 def test_float_layers_keep_their_padding(rng):
-    """A symmetric padding of a float layer is left alone, too."""
+    """The symmetric padding of a float layer stays as well."""
     net = Net()
     x = net.input(1, 6, 6, 3)
     y = net.conv(net.pad(x, ((1, 1), (1, 1))), steps(rng, 8, 3, 3, 3), stride=(2, 2))
@@ -350,7 +350,7 @@ def _dilate(
     crops: tuple[tuple[int, int], tuple[int, int]],
     **options,
 ) -> Value:
-    """A dilated convolution as TensorFlow writes it."""
+    """Adds a dilated convolution as TensorFlow writes it."""
     n, h, w, c = x.shape
     sizes = [s + sum(p) for s, p in zip((h, w), pads, strict=True)]
     small = [size // b for size, b in zip(sizes, block, strict=True)]
@@ -366,7 +366,7 @@ def _dilate(
     )
 
 
-# Blocks, pads, crops for an image of 8 x 9 and 3 x 3 filters, and whether the whole is SAME padded.
+# Blocks, pads and crops for an image of 8 x 9 and 3 x 3 filters, and True if the whole is SAME.
 _DILATED = {
     "same": ((2, 3), ((2, 2), (3, 3)), ((0, 0), (0, 0)), True),
     "same with crops": ((3, 2), ((3, 4), (2, 3)), ((0, 1), (0, 1)), True),
@@ -404,7 +404,7 @@ def test_dilated_convolution_padded_with_one(rng):
 
 _ZEROS = ((0, 0), (0, 0))
 
-# Like a dilated convolution, but not one: blocks, pads, crops, options of the convolution.
+# Forms that are almost a dilated convolution: blocks, pads, crops, options of the convolution.
 _NOT_DILATED = {
     "cropped": ((2, 2), _ZEROS, ((1, 1), (0, 0)), {}),
     "strided": ((2, 2), _ZEROS, _ZEROS, {"stride": (2, 2)}),
@@ -456,7 +456,7 @@ def test_dilated_convolution_with_computed_weights(rng):
 
 
 def test_dilated_convolution_of_other_blocks(rng):
-    """Spread over 2 x 2 and collected from 4 x 1."""
+    """The image is spread over 2 x 2 blocks and collected from 4 x 1."""
     net = Net()
     x = net.input(1, 8, 8, 5)
     blocks = [np.array(pair, np.int32) for pair in ((2, 2), (4, 1))]
@@ -534,8 +534,11 @@ def test_dense_of_an_image(channels, rng):
 )
 @pytest.mark.parametrize("least", [-1, 0])
 def test_dense_of_an_image_whose_pixels_end_within_words(image, least, rng):
-    """The units' weights take the words of their row: pixels that each begin one would take more,
-    of 256 pixels of one channel 32 times as many."""
+    """A unit's weights take the words of their row.
+
+    If each pixel began a word, they would take more: 32 times as many for 256 pixels of one
+    channel.
+    """
     net = Net()
     x = net.input(*image)
     depth = int(np.prod(image[1:]))
@@ -594,7 +597,7 @@ def test_matrix_product(shape, turned, rng):
 
 
 def test_matrix_products_that_stay(rng):
-    """Several matrices, a turned input, and one that is no constant."""
+    """They have several matrices, a transposed input, or no constant."""
     net = Net()
     x = net.input(2, 4, 4)
     s = net.sign(x)
@@ -612,7 +615,7 @@ def test_matrix_products_that_stay(rng):
 
 
 def test_layer_of_one_dimension(rng):
-    """Keras's Conv1D: EXPAND_DIMS, CONV_2D, SQUEEZE, here with the sign before the first."""
+    """Keras's Conv1D is EXPAND_DIMS, CONV_2D and SQUEEZE; here the sign comes before the first."""
     net = Net()
     x = net.input(2, 9, 32)
     image = net.reshape(net.sign(x), 2, 1, 9, 32)
@@ -634,7 +637,7 @@ def test_pointwise_half_of_a_separable_layer(rng):
     assert [layer.became for layer in converted.layers] == ["weights only", "binary"]
 
 
-# Options for XMOS's tools and for LCE, the padding, and what the reason says.
+# Options for XMOS's tools and for LCE, the padding, and a phrase of the reason.
 _LIMITS = {
     "xcore zero": ({"target": "xcore"}, None, "'xcore' has no zero padding"),
     "xcore one": ({"target": "xcore"}, 1.0, None),
@@ -657,7 +660,7 @@ def test_limits_of_other_runtimes(case, rng):
     if reason is None:
         assert converted.kinds == _QUANTIZED
     elif pad == -1.0:
-        # The next best: padded by an operator of its own.
+        # A pad operator before a binary layer is the next best.
         assert converted.kinds[-1] == "LceBconv2d"
         assert "PADV2" in converted.kinds
     else:

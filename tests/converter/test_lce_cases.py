@@ -1,6 +1,6 @@
-"""What LCE's own tests of its converter assert, against ours: outputs, types, errors.
+"""Assertions of LCE's own tests of its converter, made for ours: outputs, types, errors.
 
-After its converter_test, end2end_test, strip_lcedequantize_test and interpreter_test.
+The tests follow LCE's converter_test, end2end_test, strip_lcedequantize_test and interpreter_test.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ FLOAT_MODELS = [
 
 @pytest.fixture(params=["keras", "saved model"])
 def convert(request: pytest.FixtureRequest, tmp_path: Any) -> Convert:
-    """A Keras model's two ways to a .tflite file."""
+    """Returns one of the two ways from a Keras model to a .tflite file."""
 
     def convert_saved(model: Any, **options: Any) -> larq_engine.ConvertedModel:
         model.save(tmp_path, save_format="tf")
@@ -88,7 +88,7 @@ def test_quantization_aware_answers_are_those_of_keras(convert: Convert) -> None
     expected = model(images).numpy()
     assert (expected != expected[:1]).any(), "the answer depends on the image"
     converted = convert(model)
-    # One step of int8, but not two.
+    # The tolerance is one step of int8, but less than two.
     np.testing.assert_allclose(predict(converted, images), expected, rtol=0.01, atol=0.025)
     assert [layer.became for layer in converted.report.layers] == ["binary"] * 2
     assert [layer.output_bits for layer in converted.report.layers] == [1, 8]
@@ -171,7 +171,7 @@ def test_two_inputs_as_arrays_or_iterator(iterate: bool, rng: np.random.Generato
     converted = larq_engine.convert_keras_model(model)
     interpreter = larq_engine.testing.Interpreter(converted, num_threads=2)
     assert interpreter.input_types == interpreter.output_types == [np.float32, np.float32]
-    # In LCE their order is not known; here it is that of Keras.
+    # LCE does not define their order; here it is that of Keras.
     assert interpreter.input_shapes == [(1, 24, 24, 2), (1, 24, 24, 1)]
     assert interpreter.output_shapes == [(1, 1152), (1, 576)]
     shapes = [(16, *shape[1:]) for shape in interpreter.input_shapes]

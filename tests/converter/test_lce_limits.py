@@ -1,5 +1,4 @@
-"""Files that were converted already, converted again for LCE: what is an extension of LCE's format
-goes, or the error says why it cannot."""
+"""Files converted again for LCE lose extensions of its format, or an error says why they cannot."""
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from tests.converter.graphs import Net, convert, edges, run_engine, signs, steps
 
 
 def _again(content: bytes, data: list[np.ndarray], **options: str):
-    """Converted once more, for LCE, with the same results."""
+    """Converts a file once more, for LCE, and asserts that results are the same."""
     again = convert(content, **options)
     for want, have in zip(run_engine(content, data), run_engine(again.content, data), strict=True):
         np.testing.assert_array_equal(have, want)

@@ -1,7 +1,7 @@
-"""Numbers of a few bits whose bounds are those of another operator, which has a clamp fused.
+"""The bounds of numbers of a few bits may come from another operator, which has a clamp fused.
 
 TensorFlow's converter and litert_torch fuse a relu6 and a clamp to -1..1 into the operator before
-it. Where that operator becomes binary, the converted model has the clamp by itself.
+it. If that operator becomes binary, the converted model has the clamp as an operator.
 """
 
 from collections.abc import Callable
@@ -55,7 +55,7 @@ def _pool(net: Net, x: Value, rng: np.random.Generator, activation: str) -> Valu
 
 
 def _pooled(net: Net, x: Value, rng: np.random.Generator, activation: str) -> Value:
-    """Pooling that is padded as PyTorch does it, a part of the channels, and a turned image."""
+    """Pools with padding as PyTorch does it, takes a part of the channels, and transposes."""
     y = net.pad(_conv(net, x, rng, activation), ((1, 1), (1, 1)), -np.inf)
     y = net.split(net.max_pool(y), 2, 3)[1]
     return net.transpose(y, 0, 2, 1, 3)
@@ -81,7 +81,7 @@ def test_the_clamp_is_fused_into(bounded, activation, bits, form, rng):
     y = _BOUNDED[bounded](net, x, rng, activation)
     if form == "ROUND":
         y = net.op("ROUND", y)
-    elif form == "scaled":  # 6 of these are 3 of those
+    elif form == "scaled":  # 6 before the scale is 3 after it
         scale = 0.5 if activation == "RELU6" else 1.0
         y = net.op("MUL", net.op("ROUND", net.op("MUL", y, scale)), 1 / scale)
         bits = 2
@@ -97,7 +97,7 @@ def test_the_clamp_is_fused_into(bounded, activation, bits, form, rng):
 
 @pytest.mark.parametrize(("activation", "bits"), [("RELU6", 3), ("RELU_N1_TO_1", 2)])
 def test_of_a_binary_layer(activation, bits, rng):
-    """The self-check finds the numbers in the float model, too, whose clamp is fused."""
+    """The self-check also finds the numbers in the float model, which has the clamp fused."""
     net = Net()
     x = net.input(*_SHAPE)
     y = net.conv(net.sign(x), signs(rng, 24, 2, 2, 16) / 8, activation=activation)
@@ -129,12 +129,12 @@ def _many_levels(net: Net, x: Value, rng: np.random.Generator) -> Value:
 
 
 def _padded(net: Net, x: Value, rng: np.random.Generator) -> Value:
-    """The pads are beyond the bounds."""
+    """Pads with a number beyond the bounds."""
     return net.pad(_conv(net, x, rng, "RELU_N1_TO_1"), ((1, 1), (1, 1)), 9.0)
 
 
 def _pooled_pads(net: Net, x: Value, rng: np.random.Generator) -> Value:
-    """Some windows have nothing but pads in them."""
+    """Pads so far that some windows have nothing but pads in them."""
     y = net.pad(_conv(net, x, rng, "RELU6"), ((2, 2), (1, 1)), -3.0)
     return net.max_pool(y)
 

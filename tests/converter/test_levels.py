@@ -33,7 +33,7 @@ _Form = Callable[[Net, Value, int], Value]
 
 
 def _dorefa(net: Net, x: Value, n: int) -> Value:
-    """As TensorFlow keeps larq's quantizer."""
+    """Adds larq's DoReFa quantizer in the form that TensorFlow exports."""
     y = net.op("RELU", net.op("MINIMUM", x, 1.0))
     return net.op("ROUND", net.op("MUL", y, float(n)))
 
@@ -69,7 +69,7 @@ def _floor(net: Net, x: Value, n: int) -> Value:
 
 
 def _around_zero(net: Net, x: Value, n: int) -> Value:
-    """Of -n to n in steps of 2, as weights are quantized: 0 is half-way."""
+    """Makes numbers from -n to n in steps of 2, as weights are quantized: 0 is half-way."""
     y = net.op("ROUND", net.op("MUL", net.op("ADD", net.op("RELU_N1_TO_1", x), 1.0), n / 2))
     return net.op("SUB", net.op("MUL", y, 2.0), float(n))
 
@@ -79,13 +79,13 @@ def _falling(net: Net, x: Value, n: int) -> Value:
 
 
 def _scaled(net: Net, x: Value, n: int) -> Value:
-    """A size for each channel, of both signs of the shift."""
+    """Adds a scale for each channel, and shifts of both signs."""
     scale = np.linspace(0.1, 7, x.shape[-1]).astype(np.float32)
     return _dorefa(net, net.op("ADD", net.op("MUL", x, scale), -scale / 3), n)
 
 
 def _clamped_channels(net: Net, x: Value, n: int) -> Value:
-    """Limits that differ between the channels, as the scale comes after the clamp."""
+    """Adds a scale after the clamp, so that the limits differ between the channels."""
     scale = np.linspace(2, 4, x.shape[-1]).astype(np.float32)
     y = net.op("MUL", net.op("MAXIMUM", net.op("MINIMUM", x, 9.0), -9.0), scale)
     y = net.op("ROUND", y)
@@ -106,7 +106,7 @@ _FORMS: dict[str, _Form] = {
     "clamped channels": _clamped_channels,
 }
 
-# Forms whose levels are 1 / n apart, which rounds.
+# Forms whose levels are 1 / n apart, so that they are rounded.
 _ROUNDED = ("dorefa divided", "clip")
 
 
@@ -117,7 +117,7 @@ def _quantizer(form: _Form, n: int, shape: tuple[int, ...] = _SHAPE) -> bytes:
 
 
 def _inputs(form: _Form, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Values at, below and above each number where the stock runtime changes the level."""
+    """Finds values at, below and above each number where the stock runtime changes the level."""
     low = np.full((n, _CHANNELS), -20, np.float32)
     high = np.full((n, _CHANNELS), 20, np.float32)
     content = _quantizer(form, n, (1, 1, n, _CHANNELS))
@@ -138,7 +138,7 @@ def _inputs(form: _Form, n: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _odd_weights(rng: np.random.Generator, bits: int, *shape: int) -> np.ndarray:
-    """Of a size for each output channel; some channels do not have the largest numbers."""
+    """Draws odd numbers times a scale for each output channel; some channels have small ones."""
     odd = oracle.odd_numbers(rng, bits, shape)
     odd[0] = np.sign(odd[0])
     odd[1].flat[0] = 2**bits - 1
@@ -156,7 +156,7 @@ def test_forms_of_quantizers(form, bits, rng):
     content, values = net.finish(y), [_inputs(build, n, rng)]
     converted = convert(content)
     (expected,), (got,) = run_stock(content, values), run_engine(converted.content, values)
-    # Of sums of up to n times the number of products, which float32 rounds.
+    # Sums have up to n times as many units as there are products, and float32 rounds them.
     tolerance = 1e-4 if form in _ROUNDED or bits > 4 else 0
     np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance)
     assert "CONV_2D" not in converted.kinds
@@ -168,7 +168,7 @@ def test_forms_of_quantizers(form, bits, rng):
 
 @pytest.fixture
 def any_number_of_products(monkeypatch):
-    """Also where hosts are faster."""
+    """Makes layers binary even if hosts are faster."""
     monkeypatch.setattr("larq_engine.converter.rules_binary._MOST_PLANE_PRODUCTS", 64)
 
 
@@ -208,8 +208,10 @@ def test_dense_layers_after_a_flattened_quantizer(rng):
 @pytest.mark.parametrize("image", [(1, 4, 4, 6), (1, 1, 8, 12), (2, 96)])
 @pytest.mark.parametrize("n", [1, 3])
 def test_a_quantizer_that_is_flattened_within(n, image, rng):
-    """As litert_torch leaves a quantizer of a flattened image: the image is rounded, then a row is
-    clamped."""
+    """A quantizer of a flattened image may be split by the reshape.
+
+    litert_torch rounds the image, and clamps the row after the reshape.
+    """
     net = Net()
     x = net.input(*image)
     rounded = net.op("ROUND", net.op("MUL", x, 2.0))
@@ -225,7 +227,7 @@ def test_a_quantizer_that_is_flattened_within(n, image, rng):
 @pytest.mark.parametrize("form", [_dorefa, _clip, _scaled, _falling])
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 def test_max_pooling_between_quantizer_and_layer(padding, form, rng):
-    """It comes before the quantizer; where that falls, the largest number was the smallest."""
+    """The pooling moves before the quantizer, unless that falls, so that its order is reversed."""
     net = Net()
     x = net.input(*_SHAPE)
     pooled = net.max_pool(form(net, x, 3), (3, 2), (2, 1), padding)
@@ -239,11 +241,11 @@ def test_max_pooling_between_quantizer_and_layer(padding, form, rng):
     assert layer.became == ("weights only" if form is _falling else "binary")
     if form is not _falling:
         wanted = ["MAX_POOL_2D", "MAX_POOL_2D", "LceQuantize", "LceBconv2d"]
-        # What scales the values is done to fewer, too.
+        # Operators that scale the values then run on fewer of them, too.
         kinds = [kind for kind in converted.kinds if kind not in ("MUL", "ADD")]
         assert kinds[-4:] == wanted and "ROUND" not in converted.kinds
         assert converted.kinds.index("MAX_POOL_2D") == 0 or form is not _scaled
-        convert_tflite(content)  # which checks itself
+        convert_tflite(content)  # with its self-check
 
 
 def test_a_pooled_and_flattened_quantizer_of_two_layers(rng):
@@ -286,7 +288,7 @@ def test_a_sign_after_a_layer_of_several_bits_becomes_thresholds(bits_weights, r
 @pytest.mark.parametrize("n", [2, 4, 6, 14])
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 def test_levels_that_are_no_power_of_two(n, padding, rng):
-    """Those that are missing are ones that no value has; zeros around the image are then none."""
+    """The other levels of the bits stay unused; zeros around the image are then no level."""
     net = Net()
     x = net.input(*_SHAPE)
     y = net.conv(_dorefa(net, x, n), signs(rng, 24, 3, 3, _CHANNELS), padding=padding)
@@ -320,7 +322,7 @@ def _uneven(net: Net, x: Value) -> Value:
 
 
 def _of_another_size(net: Net, x: Value) -> Value:
-    """Each channel has levels of its own."""
+    """Makes levels of its own for each channel."""
     return net.op("MUL", _dorefa(net, x, 3), np.linspace(1, 2, _CHANNELS).astype(np.float32))
 
 
@@ -336,7 +338,7 @@ def test_other_quantizers_stay_in_float(form, rng):
 
 @pytest.mark.parametrize("fill", [0.0, 0.5])
 def test_padding_with_no_level(fill, rng):
-    """Zeros are an image of what they change; others stay in float."""
+    """Zeros become an image that is added at the border; other pads stay in float."""
     net = Net()
     x = net.input(*_SHAPE)
     shifted = net.op("ADD", _dorefa(net, x, 3), 1.0)
@@ -393,7 +395,7 @@ def test_a_converted_file_is_converted_again_unchanged(rng):
 
 @pytest.mark.parametrize("bits", range(2, 9))
 def test_weights_as_dorefa_quantizes_them(bits, rng):
-    """What divides and shifts rounds; a folded batch norm then rounds once more."""
+    """The division and the shift of the weights round, and a folded batch norm rounds once more."""
     n = np.float32(2**bits - 1)
     q = rng.integers(0, 2**bits, (9, 3, 3, 5)).astype(np.float32)
     weights = np.float32(2) * (q / n) - np.float32(1)
@@ -406,7 +408,7 @@ def test_weights_as_dorefa_quantizes_them(bits, rng):
 
 @pytest.mark.parametrize(("off", "are"), [(0.9, True), (1.5, False)])
 def test_weights_that_are_almost_of_few_bits(off, are, rng):
-    """Up to 2^-20 of a channel's largest weight is rounding."""
+    """Differences up to 2^-20 of a channel's largest weight count as rounding."""
     weights = _odd_weights(rng, 2, 9, 3, 3, 5)
     largest = np.abs(weights[2]).max()
     weights[2, 0, 1, 1] = np.copysign(largest, 1) * np.float32(1 / 3 + off * 2.0**-20)
@@ -429,7 +431,7 @@ def test_channels_of_zeros_are_of_size_zero(rng):
 
 
 def test_two_levels_that_are_transposed_are_a_sign(rng):
-    """As PyTorch's, whose channels are not the last."""
+    """PyTorch exports such a transpose, as its channels are not the last."""
     net = Net()
     x = net.input(1, _CHANNELS, 6, 5)
     turned = net.transpose(_dorefa(net, x, 1), 0, 2, 3, 1)

@@ -1,4 +1,4 @@
-"""A conversion holds at most three times the file, and of all values a part to check them."""
+"""A conversion holds at most three times the file, and only part of all values to check them."""
 
 import subprocess
 import sys
@@ -56,7 +56,7 @@ def test_at_most_three_times_the_file(rng, tmp_path, binary_units):
 
 @_reads_proc
 def test_values_are_checked_part_by_part(rng, tmp_path):
-    """16 layers of 8 MB of values each; the file is small."""
+    """The 16 layers have values of 8 MB each, while the file is small."""
     net = Net()
     y = net.input(1, 256, 256, 32)
     for _ in range(16):

@@ -1,4 +1,4 @@
-"""The layer that an operator belongs to, read from names, and written into them."""
+"""The layer that an operator belongs to is read from names and written into names."""
 
 from pathlib import Path
 
@@ -58,7 +58,7 @@ def test_names_are_the_layers():
     assert [op.name for op in ops] == ["c:CONV_2D", "c:CONV_2D_1", "p:MAX_POOL_2D", "Call:0"]
     assert [name_layer(op) for op in ops] == ["c", "c", "p", "d"]
     assert x.name == "x" * 70
-    # The last layer's is another tensor now, of the same data.
+    # The last layer now has another tensor with the same data.
     assert shared.name == ""
     assert len(shared.consumers) == 2
     [named] = [tensor for tensor in ops[-1].inputs if tensor is not pooled]
@@ -68,7 +68,7 @@ def test_names_are_the_layers():
 
 
 def _softmax_file(signature: str, name: str) -> bytes:
-    """A classifier as TensorFlow writes it: its last operator has no constants to tell a layer."""
+    """Makes a classifier as TensorFlow writes it: its last operator has no constant with a name."""
     net = Net()
     x = net.input(1, 8)
     scores = net.dense(x, np.ones((4, 8), np.float32))
@@ -91,7 +91,7 @@ def _softmax_file(signature: str, name: str) -> bytes:
     ],
 )
 def test_an_output_without_a_name_is_named_after_the_last_layer(name, expected):
-    """Which is what the signature calls it; who named it keeps the name."""
+    """The signature calls such an output by that name; a name that someone gave is kept."""
     converted = convert_tflite(_softmax_file("probabilities", name))
     [output] = schema.read(converted).graphs[0].outputs
     assert output.name == expected

@@ -164,7 +164,7 @@ _COLUMN = _ROW.reshape(-1, 1)
     ],
 )
 def test_constants_that_take_the_square_of_their_memory(kind, inputs, words):
-    """What goes in and comes out is small, and what is between was of 4 GB."""
+    """Inputs and outputs are small, but the values between them would take 4 GB."""
     net = OnnxNet(opset=23)
     x = net.op(kind, *inputs, name="square")
     x = net.op("Cast", net.op("Reshape", x, np.array([1, -1])), to=TensorProto.FLOAT)
@@ -203,7 +203,7 @@ def test_constants_that_differ_from_run_to_run():
 
 
 def test_a_subgraph_of_constants():
-    """A loop of a file could go round for ever."""
+    """A loop in a file could run for ever, so it is refused."""
     net = OnnxNet()
     body = helper.make_graph([], "body", [], [])
     x = net.op("Loop", np.int64(1 << 60), None, np.float32([1]), name="odd", body=body)
@@ -218,7 +218,7 @@ def test_divisors_of_zero(kind):
 
 
 def test_a_tensor_elsewhere_in_a_constant(tmp_path, monkeypatch):
-    """What an attribute names outside of the file is read from the model's folder or not at all."""
+    """A file that an attribute names is read from the model's folder or not at all."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "secret").write_bytes(bytes(8))
     net = OnnxNet()
@@ -378,14 +378,14 @@ def test_shapes_and_types_that_do_not_fit():
     _refused(net.finish(net.op("Cast", truth, to=1)), "Less 'odd': .* got float32 and int64")
 
 
-# Without their other inputs, these take none of them.
+# Operators that take none of their inputs if the optional ones are missing.
 _ALONE = {"Pad", "ReduceSum", "Slice", "Unsqueeze"}
 
 
 @pytest.mark.parametrize("computed", [False, True])
 @pytest.mark.parametrize("kind", sorted(set(known_kinds()) - {"Constant", "Shape"}))
 def test_absent_inputs(kind, computed):
-    """Each that ONNX asks for; the others are constants, or the model's input."""
+    """Each required input is left out in turn; the others are constants or the model's input."""
     counts = {"BipolarQuant": 2, "Quant": 4}
     opset = {"RMSNormalization": 23, "Swish": 24, "Upsample": 9}.get(kind, OPSET)
     count = counts.get(kind) or onnx.defs.get_schema(kind, opset).min_input
@@ -440,7 +440,7 @@ def test_open_sizes(rng):
 
 @pytest.mark.parametrize("perm", [[1, 0, 2], None])
 def test_samples_that_the_output_does_not_have_first(perm):
-    """Whoever runs the file would take other things for samples."""
+    """Callers would take other things for samples."""
     net = OnnxNet()
     x = net.input("batch", 3, 4)
     y = net.op("Transpose", x, perm=perm) if perm else net.op("ReduceSum", x, keepdims=0)

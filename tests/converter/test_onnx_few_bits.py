@@ -15,12 +15,12 @@ def _quant(net: OnnxNet, x, scale, bits: int, zero_point: float = 0, **attribute
 
 
 def _values(net: OnnxNet) -> str:
-    """The model's input, as what a layer makes: its channels are the last when the model runs."""
+    """Adds an input that stands for a layer's result: its channels are last when the model runs."""
     return net.conv(net.input(*_IMAGE), np.eye(40, dtype=np.float32).reshape(40, 40, 1, 1))
 
 
 def _image(rng) -> np.ndarray:
-    """Values at, between and beyond the halves of a quarter."""
+    """Draws values at, between and beyond the halves of a quarter."""
     return (rng.integers(-60, 61, _IMAGE) / 16).astype(np.float32)
 
 
@@ -40,7 +40,7 @@ def test_inputs(bits, signed, narrow, rng):
 @pytest.mark.parametrize("narrow", [0, 1])
 @pytest.mark.parametrize("bits", range(2, 9))
 def test_weights(bits, narrow, rng):
-    """Of a scale for each output channel, with 0 among them."""
+    """Weights have a scale for each output channel, and zeros among them."""
     net = OnnxNet()
     scale = rng.choice(np.array([0.25, 0.5, 2]), (16, 1, 1, 1))
     weights = rng.standard_normal((16, 40, 3, 3)) * scale * 2 ** (bits - 1)
@@ -56,7 +56,7 @@ def test_weights(bits, narrow, rng):
     ("bits", "signed"), [(1, 0), (2, 0), (2, 1), (5, 0), (5, 1), (8, 0), (8, 1)]
 )
 def test_inputs_and_weights(bits, signed, rng, monkeypatch):
-    """Sums of both are whole numbers, also where hosts are faster."""
+    """Sums of both are whole numbers; layers are binary even if hosts are faster."""
     for limit in ("_MOST_PLANE_PRODUCTS", "_MOST_PLANE_PRODUCTS_BESIDE_INT8"):
         monkeypatch.setattr(f"larq_engine.converter.rules_binary.{limit}", 64)
     net = OnnxNet()
@@ -78,8 +78,9 @@ def test_rounding(mode, zero_point, rng):
     data = _quant(net, _values(net), 0.25, 3, zero_point, **attributes)
     y = net.conv(data, net.bipolar(steps(rng, 16, 40, 3, 3)), pads=[1] * 4, name="layer")
     converted = compare(net.finish(y), [_image(rng)])
-    # TensorFlow Lite has no operator that rounds to zero, and what it takes is no chain. Without a
-    # zero point, the others change at 0, where runtimes may flush small numbers or not.
+    # TensorFlow Lite has no operator that rounds to zero, and the several operators that do so are
+    # no chain that is recognised. Without a zero point, CEIL and FLOOR change at 0, where runtimes
+    # may or may not flush small numbers.
     is_binary = mode in ("ROUND", "HALF_EVEN") or (mode in ("CEIL", "FLOOR") and zero_point)
     assert converted.report.layers[1].became == ("binary" if is_binary else "weights only")
 
@@ -87,7 +88,7 @@ def test_rounding(mode, zero_point, rng):
 @pytest.mark.parametrize(("low", "high", "bits"), [(0.0, 6.0, 3), (-1.0, 1.0, 2)])
 @pytest.mark.parametrize("is_binary", [True, False])
 def test_a_rounding_behind_a_clamp(is_binary, low, high, bits, rng):
-    """As relu6 and hardtanh before it come out of PyTorch."""
+    """PyTorch exports relu6 and hardtanh as such clamps."""
     net = OnnxNet()
     x = net.input(*_IMAGE)
     if is_binary:
@@ -102,7 +103,7 @@ def test_a_rounding_behind_a_clamp(is_binary, low, high, bits, rng):
 
 
 def test_a_scale_for_each_channel(rng):
-    """Then numbers differ between channels, which no layer can be binary with."""
+    """Numbers then differ between channels, which no layer can be binary with."""
     net = OnnxNet()
     scale = rng.choice(np.array([0.25, 0.5]), (1, 40, 1, 1))
     data = _quant(net, _values(net), scale, 3, signed=0, narrow=0)
@@ -112,7 +113,7 @@ def test_a_scale_for_each_channel(rng):
 
 
 def test_a_net_of_brevitas(rng):
-    """QuantReLU, QuantConv2d, QuantLinear: batch norms and pools between."""
+    """The net has QuantReLU, QuantConv2d and QuantLinear, with batch norms and pools between."""
     net = OnnxNet(20)
     relu = {"signed": 0, "narrow": 0, "rounding_mode": "ROUND"}
     own = {"signed": 1, "narrow": 1, "rounding_mode": "ROUND"}

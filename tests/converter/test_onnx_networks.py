@@ -1,4 +1,4 @@
-"""Whole networks as exporters write them: HEP-BNN's, PyTorch's and Brevitas' manner."""
+"""Whole networks as exporters write them, in the manner of HEP-BNN, PyTorch and Brevitas."""
 
 import numpy as np
 import pytest
@@ -9,8 +9,8 @@ from larq_engine.converter import schema
 from tests.converter.graphs import run_engine, run_stock, signs, steps
 from tests.converter.onnx_models import OnnxNet, compare, float_model, reference
 
-# Tables I and II of the paper: a number is the channels of a convolution, 3x3 and padded with 0,
-# or after "flatten" the outputs of a dense layer. Poolings are 2x2.
+# Tables I and II of the paper: a number is the channels of a convolution, 3x3 and padded with 0, or
+# after "flatten" the outputs of a dense layer. Poolings are 2x2.
 HEP = {
     "fashion": ((1, 28, 28), (64, "pool", "step", 64, "pool", "step", "flatten", 2048, "step", 10)),
     "cifar": (
@@ -26,7 +26,7 @@ HEP = {
 
 
 def _hep(rng, name, last=None):
-    """The network; its steps are thresholds of a batch norm, and then as PyTorch writes them."""
+    """Builds the network, whose steps are thresholds of a batch norm as PyTorch exports them."""
     shape, parts = HEP[name]
     net = OnnxNet(11)
     x, channels, size, is_flat = net.input("batch", *shape), shape[0], shape[1], False
@@ -55,7 +55,7 @@ def _hep(rng, name, last=None):
             x = net.conv(x, weights, pads=[1] * 4, name=f"conv_{number}")
             channels = part
     if last is not None:
-        # Of larger differences, the reference evaluator takes the logarithm of 0.
+        # With larger differences, the reference evaluator would take the logarithm of 0.
         x = net.op(last, net.op("Mul", x, np.float32(2**-6)), axis=1)
     return net.finish(x), shape
 
@@ -69,7 +69,7 @@ def test_hep_networks(rng, name):
     first, *others = became
     assert became == {first: "weights only", **dict.fromkeys(others, "binary")}
     assert len(others) == {"fashion": 3, "cifar": 7}[name]
-    # Steps between binary layers are thresholds: no comparison is left but the first layer's.
+    # Steps between binary layers are thresholds, so only the first layer's comparison is left.
     assert converted.report.operators.get("GREATER", 0) <= 1
 
 
@@ -83,7 +83,7 @@ def _kinds(content):
 
 
 def _norm(net, rng, x, channels):
-    """A batch norm whose results float32 has exactly."""
+    """Adds a batch norm whose results float32 holds exactly."""
     factor = rng.choice(np.array([-2, -1, 0.5, 1], np.float32), channels)
     ones = np.ones(channels)
     return net.batch_norm(x, factor, steps(rng, channels), steps(rng, channels), ones)
@@ -110,7 +110,7 @@ def test_a_quantized_net_of_brevitas(rng):
 
 @pytest.mark.parametrize("pads_apart", [False, True])
 def test_a_residual_net_of_pytorch(rng, pads_apart):
-    """Weights scaled by their mean, straight-through estimators, shortcuts, strides of 2."""
+    """It has weights scaled by their mean, straight-through estimators, shortcuts, strides of 2."""
     net = OnnxNet(17)
 
     def binary_conv(x, name, channels, stride):
@@ -145,7 +145,7 @@ def test_a_residual_net_of_pytorch(rng, pads_apart):
 
 
 def test_a_sign_flipped_by_rounding_is_all_that_differs(rng):
-    """Weights and batch norms as training leaves them; what the sign is taken of is given out."""
+    """Weights and batch norms are as after training; the values before the sign are an output."""
     net = OnnxNet()
     x = net.input(2, 3, 12, 12)
     weights = rng.standard_normal((32, 3, 3, 3)).astype(np.float32)
@@ -161,7 +161,8 @@ def test_a_sign_flipped_by_rounding_is_all_that_differs(rng):
         (run_engine, larq_engine.convert_onnx(content)),
     ):
         have_before, have_after = run(model, [image])
-        # 27 products and a bias, a batch norm: each rounds by 2**-24 of the sum of sizes at most.
+        # A sum has 27 products and a bias, then comes a batch norm: each step rounds by at most
+        # 2**-24 of the sum of sizes.
         bound = 32 * 2.0**-24 * (np.abs(want_before).max() + 40 * numbers[0].max())
         assert np.abs(have_before - want_before).max() <= bound
         differs = have_after != want_after

@@ -1,4 +1,4 @@
-"""Each operator of ONNX alone, in the forms that random models do not draw."""
+"""Each operator of ONNX by itself, in the forms that random models do not draw."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def _sizes(*numbers):
 
 
 def _flatten_by_sizes(net, rng):
-    """x.view(x.size(0), -1), as PyTorch writes it for open batches."""
+    """Adds x.view(x.size(0), -1), as PyTorch writes it for open batches."""
     x = net.input("batch", 4, 3, 3)
     batch = net.op("Gather", net.op("Shape", x), np.array(0, np.int64))
     batch = net.op("Unsqueeze", batch, _sizes(0))
@@ -48,7 +48,7 @@ def _flatten_by_sizes(net, rng):
 
 
 def _expanded_by_sizes(net, rng):
-    """x + bias.expand(x.size(0), -1), as PyTorch's older exporter writes it for open batches."""
+    """Adds x + bias.expand(x.size(0), -1) as PyTorch's older exporter does for open batches."""
     x = net.input("batch", 4)
     batch = net.op("Gather", net.op("Shape", x), np.array(0, np.int64))
     sizes = net.op("Concat", net.op("Unsqueeze", batch, _sizes(0)), _sizes(-1), axis=0)
@@ -94,7 +94,7 @@ def _quant(net, rng):
 
 
 def _fill(net, data, mask, number):
-    """`data[mask] = number`, as PyTorch's newer exporter writes it."""
+    """Adds `data[mask] = number`, as PyTorch's newer exporter writes it."""
     places = net.op("Transpose", net.op("NonZero", mask), perm=[1, 0])
     count = net.op("Cast", net.op("Reshape", mask, _sizes(-1)), to=7)
     count = net.op("ReduceSum", count, keepdims=1)
@@ -112,7 +112,7 @@ def _positive(kind):
 
 
 def _truths(kind):
-    """Of two comparisons of a value."""
+    """Returns a maker of two comparisons of a value, joined by the operator."""
 
     def make(net, rng):
         x = _image(net)
@@ -137,7 +137,7 @@ def _expanded(net, rng):
     return net.op("Expand", net.input("batch", 4, 1, 6), _sizes(1, 4, 3, 1))
 
 
-# What each row of the table makes, beside random models.
+# Makers of each row of the table, in addition to random models.
 CASES = {
     "Abs": _each("Abs"),
     "And": _truths("And"),
@@ -272,7 +272,7 @@ CASES = {
     ),
 }
 
-# Equal but for the rounding of what they compute.
+# Operators whose results are equal except for rounding.
 _ROUNDING = {
     *("AveragePool", "Celu", "Cos", "Elu", "Erf", "Exp", "Gelu", "GroupNormalization", "HardSwish"),
     *("InstanceNormalization", "LayerNormalization", "Log", "LogSoftmax", "LpNormalization"),
@@ -335,7 +335,7 @@ def test_zeros_at_signs_are_counted(rng):
 
 
 def test_signs_of_zero_by_layer(rng):
-    """A sign of what cannot be negative is 0 or 1, whatever is said of it."""
+    """The sign of a value that cannot be negative is 0 or 1, even if the option says otherwise."""
     net = OnnxNet()
     x = net.input(1, 32, 4, 4)
     layers = [
@@ -388,7 +388,7 @@ def test_a_sign_of_a_sign_has_no_third_value_whatever_it_is_padded_with(rng):
 
 
 def test_a_sign_of_zero_that_no_binary_layer_reads(rng):
-    """Three values are what ONNX says that it gives."""
+    """It gives the three values that ONNX defines."""
     net = OnnxNet()
     x = net.input(1, 32, 4, 4)
     gate = net.op("Mul", x, net.op("Sign", x))
@@ -402,7 +402,7 @@ def test_a_sign_of_zero_that_no_binary_layer_reads(rng):
 
 @pytest.mark.parametrize("option", ["+1", "-1"])
 def test_forms_of_two_values_keep_their_own_zero(rng, option):
-    """What is said of signs is for those that have three values where a layer reads them."""
+    """The option applies only to signs of three values that a layer reads."""
     net = OnnxNet()
     x = net.input(1, 32, 4, 4)
     is_zero = net.op("Cast", net.op("Equal", x, np.float32(0)), to=1)
@@ -498,7 +498,7 @@ def test_weights_of_one_size_need_no_remark(rng):
 
 @pytest.mark.parametrize("times", [30, 500])
 def test_rounding_of_a_straight_through_estimator_is_in_the_border(rng, times):
-    """As an exporter computes it, of weights up to so many times their size."""
+    """An exporter computes it, here for weights of up to `times` their size."""
     size = np.float32(0.01)
     x = (size * rng.uniform(-times, times, (40, 32))).astype(np.float32)
     x[:, 0] = size * times
@@ -528,7 +528,7 @@ _OF_CONSTANTS = {
 
 @pytest.mark.parametrize("kind", _OF_CONSTANTS)
 def test_constants_are_computed(rng, kind):
-    """They are in the file, and nothing is left of what computes them."""
+    """Their values are in the file, and the operators that compute them are gone."""
     net = OnnxNet()
     attributes = {"equation": "ij,jk->k"} if kind == "Einsum" else {}
     made = net.op(kind, *_OF_CONSTANTS[kind], outputs=1 + (kind == "TopK"), **attributes)
@@ -538,7 +538,7 @@ def test_constants_are_computed(rng, kind):
 
 
 def test_transposed_convolutions_of_groups_and_sequences(rng):
-    """ONNX's reference fails with groups: the same as one of each, side by side."""
+    """ONNX's reference fails with groups, so it computes one convolution for each, side by side."""
     weights, options = steps(rng, 4, 3, 4), {"strides": [3], "pads": [1, 2]}
     models = []
     for is_one in (True, False):
@@ -565,7 +565,7 @@ def test_transposed_convolutions_of_groups_and_sequences(rng):
 @pytest.mark.parametrize("way", ["half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners"])
 @pytest.mark.parametrize("rounding", ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"])
 def test_the_nearest_pixels(rng, way, rounding, opset):
-    """To sizes that are whole multiples of what is there, and others, up and down."""
+    """Images become larger and smaller, by whole factors and by others."""
     image = steps(rng, 2, 3, 6, 4)
     for sizes in ([12, 12], [3, 7], [4, 1]):
         net = OnnxNet(opset)
@@ -637,7 +637,7 @@ def test_pads(rng, mode, pads):
 
 
 def test_pads_that_cut_off(rng):
-    """ONNX's reference has none of them."""
+    """ONNX's reference does not support negative pads."""
     net, image = OnnxNet(), steps(rng, 2, 4, 6, 6)
     pads = _sizes(0, 1, -2, 1, 0, 0, 1, -3)
     content = net.finish(net.op("Pad", net.input("batch", 4, 6, 6), pads, np.float32(7)))
@@ -660,7 +660,7 @@ def test_steps_that_go_back(rng, open_batch):
     [(1, 1 << 40, 1), (0, 1 << 40, 2), (-3, 1 << 40, 1), (1, -1, 1), (-1, -99, -2), (4, 1, -1)],
 )
 def test_slices_of_images_of_another_size(rng, start, end, step):
-    """Places are counted from the end that the model counts them from."""
+    """The model counts pixels from the start or from the end, which moves with the size."""
     net = OnnxNet()
     numbers = [_sizes(start), _sizes(end), _sizes(3), _sizes(step)]
     content = net.finish(net.op("Slice", net.input(1, 2, 5, 6), *numbers))
@@ -672,7 +672,7 @@ def test_slices_of_images_of_another_size(rng, start, end, step):
 
 
 def test_a_sign_of_each_sample(rng):
-    """Bits lie along the channels, and here there are none."""
+    """Bits lie along the channels, which this image does not have."""
     net = OnnxNet()
     mean = net.op("ReduceMean", net.input("batch", 8), np.array([1]), keepdims=0)
     compare(net.finish(net.op("Where", net.op("Less", mean, np.float32(0)), *np.float32([-1, 1]))),
@@ -680,7 +680,7 @@ def test_a_sign_of_each_sample(rng):
 
 
 def test_memory_that_nothing_was_written_to(rng):
-    """What is never seen of it may be NaN."""
+    """Numbers of it that nobody reads may be NaN."""
     net = OnnxNet()
     x = net.input(1, 32, 4, 4)
     memory = np.full((1, 32, 4, 4), np.nan, np.float32)
@@ -693,7 +693,7 @@ def test_memory_that_nothing_was_written_to(rng):
 
 
 def test_signs_that_fill_a_tensor(rng):
-    """Of values and of weights, by two masks; nothing else is left of them."""
+    """Two masks write the signs of values and of weights; none of these operators is left."""
     net = OnnxNet()
 
     def sign(x, shape):
@@ -777,7 +777,7 @@ def test_flattened_images_that_must_be_turned(rng):
     [("SAME_UPPER", [0, 1, 1, 1]), ("SAME_LOWER", [1, 1, 0, 1]), ("VALID", [0] * 4)],
 )
 def test_pads_that_follow_the_size(rng, kind, mode, pads):
-    """As with the pads that ONNX derives of sizes of 6 and 7."""
+    """ONNX derives the same pads from the sizes 6 and 7."""
 
     def build(**padding):
         net = OnnxNet()
@@ -793,7 +793,7 @@ def test_pads_that_follow_the_size(rng, kind, mode, pads):
 
 
 def test_channels_shuffled(rng):
-    """ShuffleNet's: groups are taken apart and dealt."""
+    """ShuffleNet takes groups apart and deals their channels out."""
     net = OnnxNet()
     x = net.conv(net.input("batch", 4, 5, 5), steps(rng, 6, 2, 1, 1), group=2)
     x = net.op("Reshape", x, _sizes(-1, 2, 3, 5, 5))

@@ -18,8 +18,10 @@ def _run(content: bytes, x: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("stride", [1, 2])
 def test_symmetric_padding_of_an_open_image(rng, stride):
-    """At a stride of 2 it is SAME for odd sizes only, and the size is not known: LCE has to pad
-    in an operator of its own."""
+    """LCE has to pad in an operator.
+
+    At a stride of 2 the pads are SAME for odd sizes only, and the size is not known.
+    """
     net = Net()
     x = _open(net, net.input(1, 7, 7, 32), 1, -1, -1, 32)
     s = _open(net, net.sign(x), 1, -1, -1, 32)

@@ -1,4 +1,4 @@
-"""What is known of an operator is known everywhere, in each of its spellings."""
+"""The converter, the report and the readers agree about each operator, in each of its spellings."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ _SPELLINGS = [(name, op.name) for op in _OURS for name in (op.name, *op.spelling
 
 
 def _all_ours(spelling: str = "", name: str = "") -> bytes:
-    """All operators of ours, one of them spelt so, and a float layer with weights of a bit."""
+    """Builds a file of all our operators, one spelt as given, and of binary weights in float."""
     builder = ModelBuilder()
     conv = Conv((1, 6, 6, 32), (3, 3), 64, padding="VALID")
     x = builder.tensor(conv.input_shape, name="x")
@@ -65,7 +65,7 @@ def test_each_spelling_is_known_everywhere(spelling, name):
     interpreter = larq_engine.Interpreter(content)
     assert is_samplewise(interpreter._session)
     table = interpreter.profile(runs=1)
-    steps = [op.name for op in _OURS if op.name != "LceUnpackWeights"]  # It has no step.
+    steps = [op.name for op in _OURS if op.name != "LceUnpackWeights"]  # it has no step
     assert sorted(row.op for row in table.rows[:-1]) == sorted(steps)
     assert table.rows[-1].name == "1 FULLY_CONNECTED"
 
@@ -110,7 +110,7 @@ def test_host_operators_are_called_as_in_the_schema():
 
 
 def _transposed(kind: str, rank: int, weights: tuple[int, ...]) -> Graph:
-    """A transposed convolution of int8, whose first input is a shape."""
+    """Builds a transposed convolution of int8, whose first input is a shape."""
     builder = ModelBuilder()
     size = builder.constant(np.ones(rank, np.int32))
     image = (1, *[4] * (rank - 2), 2)
@@ -132,7 +132,7 @@ def test_transposed_convolutions_read_data_behind_their_weights(kind, weights):
 
 
 def test_relu_0_to_1_is_a_relu_like_the_others(rng):
-    """Thresholds are found through it, and constants through it are folded."""
+    """Thresholds are found through it, and constants are folded through it."""
     net = Net()
     x = net.input(1, 5, 5, 32)
     filters = np.where(rng.random((32, 3, 3, 32)) < 0.5, -1.0, 1.0).astype(np.float32)

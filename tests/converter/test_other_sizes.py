@@ -33,7 +33,7 @@ def _dense(net: Net, x: Value) -> Value:
 
 
 def _border(net: Net, x: Value) -> Value:
-    """Where inputs have a centre, an image of the layer's results makes the border right."""
+    """Adds a padded layer whose inputs have a centre, so that an image corrects its border."""
     y = net.op("ADD", net.op("MUL", net.sign(x), 0.75), 0.25)
     filters = signs(np.random.default_rng(1), 8, 3, 3, x.shape[-1])
     return net.conv(y, filters, padding="SAME", stride=(2, 2))
@@ -95,7 +95,7 @@ def test_a_file_of_all_sizes(rng):
 
 
 def test_sizes_that_were_not_compared():
-    """A rule may have written a size into the file: only what no rule changed needs no check."""
+    """A rule may have written a size into the file; only a model that no rule changed is exempt."""
     _refuses(convert_tflite(_network(), check=False), (1, 9, 9, 32))
     net = Net()
     content = net.finish(net.op("RELU", net.input(*_SHAPE)))
@@ -113,7 +113,7 @@ def test_the_mark_stays_when_a_file_is_converted_or_placed_again():
 
 
 def test_a_mark_that_a_stranger_wrote():
-    """A terminal shows it, so that it is short and of plain letters."""
+    """A terminal shows the mark, so the error has only little of it, and no control characters."""
     model = schema.read(_network())
     mark_fixed_sizes(model, "\x1b[2J" + "a" * 10_000)
     with pytest.raises(ValueError, match="\ufffd") as refused:
@@ -169,7 +169,7 @@ def test_an_onnx_file_of_all_sizes(rng, channels_last, open_batch):
 
 @pytest.mark.parametrize("size", [18, 16, 24])
 def test_a_model_that_halves_images_of_even_sizes_only(rng, size):
-    """As a shortcut with an average pool does; it has no results where pool and layer differ."""
+    """A shortcut with an average pool is such a model; at odd sizes pool and layer differ."""
     net = OnnxNet()
     x = net.input(1, 8, size, size)
     y = net.conv(net.bipolar(x), signs(rng, 8, 8, 3, 3), pads=[1, 1, 1, 1], strides=[2, 2])
@@ -185,20 +185,20 @@ def test_an_onnx_file_that_was_not_compared():
 
 
 def _trace_of_a_resize(net: OnnxNet) -> str:
-    """The largest value of an image is the same in each image that leaves nothing out."""
+    """Adds an image whose largest value is the same at every size if no pixel is left out."""
     x = net.op("Resize", net.input(1, 4, 6, 6), None, np.float32([1, 1, 2, 2]))
     return net.op("GlobalMaxPool", x)
 
 
 def _trace_of_a_stride(net: OnnxNet) -> str:
-    """What SAME_LOWER adds before the first pixel depends on the rest that the stride leaves."""
+    """Adds SAME_LOWER, whose pad before the first pixel depends on the size modulo the stride."""
     x, filters = net.input(1, 4, 8, 8), np.ones((4, 4, 2, 2), np.float32)
     y = net.op("Conv", x, filters, auto_pad="SAME_LOWER", strides=[2, 2])
     return net.op("GlobalMaxPool", net.op("Clip", y, np.float32(0), np.float32(1e-3)))
 
 
 def _trace_of_a_slice(net: OnnxNet) -> str:
-    """The model takes the first 6 pixels, which are all of the image that it was made for."""
+    """Adds a slice of 6 pixels, which are the whole of the image that the model was made for."""
     numbers = [np.array([number]) for number in (1, 6, 3, 1)]
     x = net.op("Slice", net.input(1, 4, 6, 6), *numbers)
     return net.op("GlobalMaxPool", net.op("Clip", x, np.float32(0), np.float32(1e-3)))

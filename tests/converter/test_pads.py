@@ -1,4 +1,4 @@
-"""Zeros around signs before layers with a stride, as exports of PyTorch write them: layers pad.
+"""Layers take in zeros around signs before layers with a stride, as PyTorch's exports have them.
 
 The image may be NCHW, and the TRANSPOSEs before the layer stand on either side of the pads.
 """
@@ -33,7 +33,7 @@ def _where(net: Net, x: Value) -> Value:
 
 
 def _where_turned(net: Net, x: Value) -> Value:
-    """As a comparison of an image with channels last, chosen by with channels first."""
+    """Compares the image with its channels last, and chooses with its channels first."""
     condition = net.op("GREATER_EQUAL", net.transpose(x, *_TO_NHWC), 0.0, dtype=np.bool_)
     shape = x.shape
     turned = net.op(
@@ -63,14 +63,14 @@ def _pad_nchw(
 
 
 def _conv(net: Net, rng: np.random.Generator, x: Value, channels: int, **options: object) -> Value:
-    """A convolution of an NCHW image, with a stride of 2."""
+    """Adds a convolution of an NCHW image, with a stride of 2."""
     filters = signs(rng, channels, 3, 3, x.shape[1])
     y = net.conv(net.transpose(x, *_TO_NHWC), filters, **{"stride": (2, 2)} | options)
     return net.transpose(y, *_TO_NCHW)
 
 
 def _convert(net: Net, *outputs: Value, rng: np.random.Generator) -> Converted:
-    """Also with the self-check, which has to find the values that were turned and padded."""
+    """Converts and compares; the self-check has to find the transposed and padded values."""
     shapes = [tuple(net.builder.graph.tensors[number].shape) for number in net._inputs]
     convert_tflite(net.finish(*outputs))
     return convert_and_compare(net, *outputs, inputs=[edges(rng, *shape) for shape in shapes])
@@ -84,7 +84,7 @@ def _pads_of(converted: Converted) -> list[object]:
 @pytest.mark.parametrize("pads", _PADS)
 @pytest.mark.parametrize("sign", _SIGNS)
 def test_pads_of_an_nchw_image(sign, pads, value, rng):
-    """Two layers: no TRANSPOSE and no PAD is left between them."""
+    """No TRANSPOSE and no PAD is left between two layers."""
     net = Net()
     x = net.input(1, 32, 9, 8)
     for _ in range(2):
@@ -96,7 +96,7 @@ def test_pads_of_an_nchw_image(sign, pads, value, rng):
 
 
 def test_pads_before_an_nchw_sign(rng):
-    """sign(0) is +1. The pads are the first layer's; of an input they could be the second's too."""
+    """sign(0) is +1, so the second layer takes in the pads of the first one's result."""
     net = Net()
     x = _conv(net, rng, _where(net, net.input(1, 32, 9, 8)), 32)
     y = _conv(net, rng, _where(net, _pad_nchw(net, x, _PADS["unequal"])), 32)
@@ -106,7 +106,7 @@ def test_pads_before_an_nchw_sign(rng):
 
 
 def test_pads_that_two_layers_share(rng):
-    """A block and its shortcut, with a stride each."""
+    """A block and its shortcut share them, with a stride each."""
     net = Net()
     padded = _pad_nchw(net, _where(net, net.input(1, 32, 8, 8)), _PADS["symmetric"])
     outputs = [_conv(net, rng, padded, 32), _conv(net, rng, padded, 64)]
@@ -132,7 +132,7 @@ def test_pads_of_groups_and_dilations(rng):
 
 
 def test_pads_of_weights(rng):
-    """They are constants, of which the operator goes."""
+    """The pads of constants are folded."""
     for value in (1.0, -1.0):
         net = Net()
         filters = net.pad(net.constant(signs(rng, 32, 3, 3, 32)), ((1, 0), (0, 2)), value)
@@ -140,7 +140,7 @@ def test_pads_of_weights(rng):
         assert _convert(net, y, rng=rng).kinds == ["LceQuantize", "LceBconv2d"]
 
 
-# Pads of which a layer cannot be made, and why.
+# Pads that no layer can take in, and a phrase of the reason.
 _NOT_TAKEN_IN: dict[str, tuple[_Form, str]] = {
     "channels": (lambda net, x: net.pad(x, ((0, 0), (0, 32), (1, 1), (1, 1))), "pads with 0.0"),
     "another number": (lambda net, x: _pad_nchw(net, x, _PADS["symmetric"], 2.0), "pads with 2.0"),
@@ -180,7 +180,7 @@ def test_pads_of_a_depthwise_layer_stay(rng):
 @pytest.mark.parametrize("factor", [-1.0, -2.0, 0.5])
 @pytest.mark.parametrize("value", [1.0, -1.0, 2.0])
 def test_signs_that_are_scaled_behind_their_pads(rng, factor, value):
-    """What is padded are the signs as they were, whatever becomes of both."""
+    """The pads stay signs of the same size when both are scaled."""
     net = Net()
     x = net.input(1, 5, 5, 32)
     s = net.op("MUL", net.sign(x), abs(value))

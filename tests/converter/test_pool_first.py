@@ -1,4 +1,4 @@
-"""Max pooling before operators that never fall, and not before others."""
+"""Max pooling moves before operators that never fall, and not before others."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def _pool(net, x, **options):
 
 
 def _samples(rng):
-    """With equal values, zeros of both signs, infinities and values that overflow."""
+    """Draws inputs with equal values, zeros of both signs, infinities and values that overflow."""
     x = rng.normal(size=(1, _SIZE, _SIZE, _CHANNELS)).astype(np.float32)
     x[0, :3] = np.rint(x[0, :3])
     x[0, 3, :4] = [[0.0], [-0.0], [3e38], [-3e38]]
@@ -67,7 +67,7 @@ def test_slopes_of_0(rng):
 
 
 def test_takes_over_an_activation(rng):
-    """As batch norm, max pooling and relu become."""
+    """Batch norm, max pooling and relu become these operators."""
     net = Net()
     x = net.input(1, _SIZE, _SIZE, _CHANNELS)
     scaled = net.op("ADD", net.op("MUL", x, _SLOPES), -_SLOPES)
@@ -152,7 +152,7 @@ def test_keeps_as_many_values_where_they_are(rng):
 
 
 def _pooled_layer_with(net, rng, factors, *, shared=False):
-    """A float layer, a max pooling, what a batch norm leaves, and a binary layer."""
+    """Adds a float layer, a max pooling, a scale and a shift (a batch norm), and a binary layer."""
     x = net.input(1, 8, 8, 16)
     filters = rng.integers(-3, 4, (32, 3, 3, 16)).astype(np.float32)
     pooled = net.max_pool(net.conv(x, filters, padding="SAME"))
@@ -166,7 +166,7 @@ _RISING = np.float32([0.25, 0.5, 1, 2] * 8)
 
 @pytest.mark.parametrize("fused", ["NONE", "RELU6"])
 def test_a_layer_takes_in_what_follows_its_pooling_before_a_sign(fused, rng):
-    """So that the pooled values are bits."""
+    """The layer then writes bits, which are pooled."""
     net = Net()
     x = net.input(1, 8, 8, 16)
     filters = rng.integers(-3, 4, (32, 3, 3, 16)).astype(np.float32)
@@ -195,5 +195,5 @@ def test_int8_before_a_pooling_and_a_sign_becomes_bits_at_once(rng):
     kinds = [op.kind for op in schema.read(converted).graphs[0].ops]
     assert kinds == ["QUANTIZE", "CONV_2D", "LceQuantize", "LceBMaxPool2d", "LceBconv2d"]
     (expected,), (got,) = run_stock(content, samples[:1]), run_engine(converted, samples[:1])
-    # Rounding to int8 changes a sign here and there: sums of 288 signs by a few steps of 2.
+    # Rounding to int8 changes some signs, and thereby sums of 288 signs by a few steps of 2.
     assert np.abs(got - expected).mean() < 8 < expected.std()

@@ -44,7 +44,7 @@ def test_the_users_own_choice_is_left(capfd, monkeypatch):
 
 
 def test_threads_take_turns(capfd):
-    """A thread that restored another one's file would leave the terminal deaf."""
+    """A thread that restored another one's file would leave the terminal without output."""
     inside = threading.Event()
     leave = threading.Event()
 

@@ -1,7 +1,7 @@
 """Random graphs around signs: converted, they compute what they computed, to the bit.
 
-On zeros of both signs, infinities, numbers next to each bound, and, where nothing computes with
-them, numbers below the normal ones. NaN has no sign to agree on.
+Inputs are zeros of both signs, infinities, numbers next to each bound, and, where nothing computes
+with them, numbers below the normal ones. NaN has no sign to agree on.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from tests.converter.random_graphs import random_graph
 
 _SEEDS = 4000
 _AT_ONCE = 20
-_TIMES = 5  # without --full
+_TIMES = 5  # seeds without --full
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -1,6 +1,6 @@
 """Any Larq model converts, answers as Keras does, and is binary wherever its quantizers are.
 
-Without --full a sample of the models. A failing model is printed as an expression:
+Without --full only a sample of the models runs. A failing model is printed as an expression:
 `build_model(Model(...))` makes it again.
 """
 
@@ -20,13 +20,14 @@ require_keras()
 from tests.converter.random_layers import build_model  # noqa: E402
 
 # Hypothesis begins each run with the same, smallest model; from the eleventh on it also makes
-# variations of earlier ones. Ten others a run are all drawn anew, and several processes can share.
+# variations of earlier ones. With ten others a run, all are drawn anew, and several processes can
+# share them.
 RUNS, SAMPLE = 30, 2
 MODELS_OF_A_RUN = 10
 
 
 def check_report(report: larq_engine.ConversionReport, expected: Counter[tuple[str, str]]) -> None:
-    """Of names, a file may have lost those of layers that were merged with what follows."""
+    """Asserts what layers became; some may have lost their names in a merge with what follows."""
     became = Counter((layer.name, layer.became) for layer in report.layers)
     names = {name for name, _ in expected}
     named = Counter({key: count for key, count in became.items() if key[0] in names})
@@ -38,7 +39,7 @@ def check_report(report: larq_engine.ConversionReport, expected: Counter[tuple[s
 
 
 def check_other_runs(converted: bytes, inputs: np.ndarray, got: np.ndarray, seed: int) -> None:
-    """One result whatever computes it: not fused, and with one of the kernels and two threads."""
+    """Asserts equal results whatever computes them: not fused, one of the kernels, two threads."""
     kernel = KERNELS[seed % len(KERNELS)]
     for options in ({"fuse": False}, {"kernel": kernel, "num_threads": 2}):
         other = larq_engine.Interpreter(converted, **options).predict(inputs)

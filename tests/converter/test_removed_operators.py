@@ -1,4 +1,4 @@
-"""Operators of TensorFlow that hand on what they are given: nothing of them is left in a file.
+"""Operators of TensorFlow that only hand on their inputs leave nothing in a file.
 
 The list is that of LCE's tests of its op-removal pass.
 """
@@ -27,7 +27,7 @@ HANDED_ON = {
 @pytest.mark.parametrize("strides", [1, 2])
 @pytest.mark.parametrize("name", HANDED_ON)
 def test_nothing_is_left_of_them(tmp_path, rng, name, strides):
-    """Before a sign and a convolution, which find their static shapes in spite of them."""
+    """Around the operators are a sign and a convolution, which still find their static shapes."""
     filters = np.where(rng.normal(size=(3, 3, 4, 8)) < 0, -1, 1).astype(np.float32)
 
     class Module(tf.Module):

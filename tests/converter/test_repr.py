@@ -1,4 +1,4 @@
-"""What a notebook and `help` show of a conversion."""
+"""A conversion as notebooks and `help` show it."""
 
 import pickle
 import pydoc

@@ -1,7 +1,7 @@
 """XNOR-Net's scaling factors, the mean size of each channel's weights, are kept to the bit.
 
-Weights are multiples of 1/32, and a channel has a power of two of them: their mean is exact in
-whatever order it is added up, and so are its products with sums of signs.
+Weights are multiples of 1/32, and a channel has a power of two of them. So their mean is exact in
+any order of the sum, and so are its products with sums of signs.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ _CHANNELS = 32
 
 
 def _xnor_weight_scale(weights):
-    """As larq_zoo's XNOR-Net: of weights that are clipped to -1 and 1."""
+    """Quantizes weights, clipped to -1 and 1, as larq_zoo's XNOR-Net does."""
     weights = tf.clip_by_value(weights, -1, 1)
     axes = list(range(len(weights.shape) - 1))
     return tf.reduce_mean(tf.abs(weights), axes, keepdims=True) * larq.math.sign(weights)
@@ -43,7 +43,7 @@ def _layer(dense, quantizer):
 
 
 def _draw(rng, layer):
-    """Sizes that differ from channel to channel; some weights are larger than 1."""
+    """Draws weights whose sizes differ from channel to channel; some are larger than 1."""
     shape = layer.kernel.shape
     weights = rng.integers(-8, 9, shape) * rng.integers(1, 6, shape[-1]) / 32
     layer.set_weights([weights.astype(np.float32)])
@@ -74,7 +74,7 @@ def test_factors_are_the_multipliers(dense, quantizer, clip, rng):
 
 @_QUANTIZERS
 def test_factors_are_in_the_thresholds_of_a_layer_that_writes_bits(quantizer, clip, rng):
-    """A batch norm subtracts so many factors, and the next layer takes the sign."""
+    """A batch norm subtracts a multiple of the factors, and the next layer takes the sign."""
     layers = [_layer(False, quantizer), keras.layers.BatchNormalization(), _layer(False, quantizer)]
     model = keras.Sequential([keras.Input((6, 5, 32)), *layers])
     factors = _mean_sizes(_draw(rng, layers[0]), clip)
@@ -86,7 +86,8 @@ def test_factors_are_in_the_thresholds_of_a_layer_that_writes_bits(quantizer, cl
     converted = larq_engine.convert_keras_model(model)
     (graph,) = schema.read(converted).graphs
     first, _ = [op for op in graph.ops if op.kind == "LceBconv2d"]
-    # -1 up to a sum of 2 * steps: where 512 less the sum is more than twice the threshold.
+    # The sign is -1 up to a sum of 2 * steps: where 512 minus the sum is more than twice the
+    # threshold.
     np.testing.assert_array_equal(first.inputs[4].data, 255 - steps)
     x = rng.normal(size=(3, 6, 5, 32)).astype(np.float32)
     got = larq_engine.Interpreter(converted).predict(x)

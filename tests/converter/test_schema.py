@@ -1,4 +1,4 @@
-"""Reading and writing keeps all of a file; converting leaves alone what it does not know."""
+"""Reading and writing keeps all of a file, and converting leaves alone what it does not know."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ _FILES = sorted((Path(__file__).parents[1] / "interop" / "data").glob("*.tflite"
 
 
 def _fields(value: object) -> object:
-    """Everything that an object of the schema says, as plain values without defaults."""
+    """Returns everything that an object of the schema says, as plain values without defaults."""
     if isinstance(value, np.ndarray):
         return value.tolist() or None
     if isinstance(value, list):
@@ -40,7 +40,7 @@ def _fields(value: object) -> object:
 
 
 def _describe(content: bytes, *, names_of_inner: bool = True) -> dict:
-    """A file's content by value: tensors instead of numbers, so that order plays no part."""
+    """Describes a file's content with tensors in place of numbers, so that order is ignored."""
     model = tflite.ModelT.InitFromPackedBuf(content, 0)
     graphs = []
     for graph in model.subgraphs:
@@ -71,7 +71,7 @@ def _describe(content: bytes, *, names_of_inner: bool = True) -> dict:
                 max(code.builtinCode, code.deprecatedBuiltinCode), code.customCode, code.version
             )  # fmt: skip
             if code.customCode in (b"LceBconv2d", b"LceBMaxPool2d"):
-                # LCE orders the keys of a map as it likes.
+                # LCE writes the keys of a map in any order.
                 fields["customOptions"] = flexbuffers.Loads(bytes(op.customOptions))
             for key in ("inputs", "outputs", "intermediates"):
                 fields[key] = named(getattr(op, key))
@@ -122,7 +122,7 @@ def test_files_of_lce_stay_as_they_are(path):
 
 
 def _everything() -> bytes:
-    """A model with what a file can hold beside operators on float tensors."""
+    """Builds a model with what a file can hold beside operators on float tensors."""
     builder = ModelBuilder()
     x = builder.tensor((1, 4), name="x", signature=(-1, 4))
     y, z = builder.tensor((1, 4), name="y", signature=(-1, 4)), builder.tensor((1, 4), name="z")
@@ -161,13 +161,13 @@ def test_round_trip_of_everything():
 
 
 def test_conversion_leaves_alone_what_it_does_not_know():
-    """The names of tensors inside of the graph excepted, which are those of their layers."""
+    """Only the names of tensors inside of the graph change: they become those of their layers."""
     content = _everything()
     described = _describe(content, names_of_inner=False)
     assert _describe(convert(content).content, names_of_inner=False) == described
 
 
-# Operators that hosts run without options, of an image.
+# Operators on an image that hosts run without options.
 _WITHOUT_OPTIONS = {
     "ADD": lambda net, x: net.op("ADD", x, steps(np.random.default_rng(1), 32)),
     "SUB": lambda net, x: net.op("SUB", x, steps(np.random.default_rng(1), 32)),
@@ -211,7 +211,7 @@ def _without_options(content: bytes) -> bytes:
 @pytest.mark.parametrize("binary", [False, True], ids=["image", "binary layer"])
 @pytest.mark.parametrize("kind", _WITHOUT_OPTIONS)
 def test_operators_without_options(kind, binary, rng):
-    """Of an image that is transposed, or made by a binary layer: rules look at both."""
+    """The image is a transposed one or a binary layer's, as rules look at both."""
     net = Net()
     x = net.input(1, 4, 4, 32)
     y = net.conv(net.sign(x), signs(rng, 32, 1, 1, 32)) if binary else net.transpose(x, 0, 2, 1, 3)
@@ -239,7 +239,7 @@ def test_shared_buffers_stay_shared():
 
 
 def test_equal_constants_of_any_size_are_stored_once(rng):
-    """Layers share their weights: as one layer used twice, or as two signatures of one model."""
+    """Two layers share weights if they are one layer used twice, or belong to two signatures."""
     net = Net()
     x, y = (net.sign(net.input(1, 8, 8, 256)) for _ in range(2))
     filters = signs(rng, 256, 3, 3, 256)
@@ -249,7 +249,7 @@ def test_equal_constants_of_any_size_are_stored_once(rng):
 
 
 def test_equal_bytes_of_other_types_and_shapes_stay_other_constants(rng):
-    """Two numbers 0.0 along the channels, the same along the rows, and the integers 0, 0."""
+    """Two numbers 0.0 along the channels, the same along the rows, and the integers 0, 0 differ."""
     net = Net()
     x = net.input(1, 2, 3, 2)
     y = net.op("ADD", x, np.zeros(2, np.float32))
@@ -260,7 +260,7 @@ def test_equal_bytes_of_other_types_and_shapes_stay_other_constants(rng):
 
 
 def test_many_equal_layers_share_what_they_can(rng):
-    """What 100 steps of an unrolled recurrent layer have in common is in the file once."""
+    """Constants that 100 steps of an unrolled recurrent layer share are in the file once."""
     net = Net()
     state = net.input(1, 64)
     weights = net.constant(signs(rng, 64, 64))
@@ -270,7 +270,7 @@ def test_many_equal_layers_share_what_they_can(rng):
     layers = converted.ops("LceBconv2d")
     assert len(layers) == 100
     constants = {tensor for op in layers for tensor in op.inputs[1:] if tensor is not None}
-    assert len(constants) == 4  # filters, thresholds, and of the last layer multiplier and bias
+    assert len(constants) == 4  # filters, thresholds, and the last layer's multiplier and bias
     assert converted.content.count(b"channels_in") == 1
 
 
@@ -298,7 +298,7 @@ def test_bytes_that_are_no_model():
 
 
 def test_data_behind_the_flatbuffer():
-    """As files above 2 GB have it."""
+    """Files above 2 GB have such data."""
     builder = ModelBuilder()
     x = builder.constant(np.ones(4, np.float32))
     buffer = builder.model.buffers[1]
@@ -314,7 +314,7 @@ def test_unknown_option():
 
 
 def _conditional(rng: np.random.Generator) -> bytes:
-    """x -> a layer, then one layer or another by a condition."""
+    """Builds x -> a layer, then one layer or another, depending on a condition."""
     net = Net()
     x, condition = net.input(1, 4, 4, 32), net.input(dtype=np.bool_)
     y = net.conv(net.sign(x), signs(rng, 8, 3, 3, 32))
@@ -343,7 +343,7 @@ def test_subgraphs_are_converted_too(condition, rng):
 
 
 def _run_once(content: bytes, data: list[np.ndarray]) -> np.ndarray:
-    """In LiteRT with the plug-in: inputs without a batch are none for `predict`."""
+    """Runs LiteRT with the plug-in, without `predict`, whose inputs need a batch."""
     from ai_edge_litert.interpreter import Interpreter
 
     interpreter = Interpreter(
@@ -357,7 +357,7 @@ def _run_once(content: bytes, data: list[np.ndarray]) -> np.ndarray:
 
 
 def test_loop_is_converted_inside(rng):
-    """Three times a binary layer, in a WHILE."""
+    """A WHILE repeats a binary layer three times."""
     net = Net()
     count, x = net.input(1, dtype=np.int32), net.input(1, 4, 4, 32)
     test = Net()
@@ -391,7 +391,7 @@ def test_loop_is_converted_inside(rng):
 
 
 def test_converting_twice_is_converting_once(rng):
-    """For binary layers with bits in between, pooling, dense and weight-only layers."""
+    """This holds for binary layers with bits in between, pooling, dense and weight-only layers."""
     net = Net()
     x = net.input(2, 8, 8, 3)
     y = net.conv(x, signs(rng, 32, 3, 3, 3))
@@ -407,7 +407,7 @@ def test_converting_twice_is_converting_once(rng):
 
 
 def test_both_spellings_of_the_convolution_are_one_operator(rng):
-    """In reports, checks and rules; the file is written with the spelling of LCE's converter."""
+    """They are alike in reports, checks and rules; files get the spelling of LCE's converter."""
     conv = Conv((1, 4, 4, 32), (3, 3), 4)
     filters = np.sign(rng.standard_normal(conv.filter_shape)).astype(np.float32)
     ones, zeros = np.ones(4, np.float32), np.zeros(4, np.float32)

@@ -19,7 +19,7 @@ from tests.converter.graphs import Net, Value, signs
 
 
 def _network(rng: np.random.Generator) -> bytes:
-    """Every kind of fusion, with numbers that round: nothing here is a power of two."""
+    """Builds a network with every kind of fusion and numbers that round: none is a power of two."""
     net = Net()
     x = net.input(1, 9, 9, 3)
     y = net.conv(x, rng.normal(size=(32, 3, 3, 3)).astype(np.float32))
@@ -56,7 +56,7 @@ def _change(op: Op, index: int, change: Callable[[np.ndarray], np.ndarray]) -> N
 
 
 def _flip_bits(words: np.ndarray) -> np.ndarray:
-    """The first of each word: a single one may be of a unit that relu silences."""
+    """Flips the first bit of each word, as a single one may belong to a unit that relu silences."""
     return words ^ 1
 
 
@@ -122,7 +122,7 @@ def _wrong_weights(graph: Graph) -> Op:
 
 
 def _wrong_wire(graph: Graph) -> Op:
-    """The second half of the network reads channels in another order."""
+    """Makes the second half of the network read channels in another order."""
     op = _ops(graph, "LceBconv2d")[1]
     _change(op, 1, lambda words: np.ascontiguousarray(words[::-1]))
     return op
@@ -156,13 +156,14 @@ def test_fault_is_found_and_named(rng, fault):
         check_conversion(model, schema.File(content))
     message = str(raised.value)
     assert "self-check" in message and "check=False" in message
-    # Between a convolution and the pooling that it was joined with the float model has no value.
+    # If a convolution was joined with a pooling, the value between them has no name in the float
+    # model.
     named = [op.name, *(reader.name for reader in op.output.consumers)]
     assert any(f"'{name}'" in message for name in named)
 
 
 def _few_bits(rng: np.random.Generator) -> bytes:
-    """Layers with inputs of two bits, the second of a value that rounds."""
+    """Builds layers with inputs of two bits; the second reads a value that rounds."""
 
     def two_bits(x: Value) -> Value:
         y = net.op("RELU", net.op("MINIMUM", x, 1.0))
@@ -205,7 +206,7 @@ def test_fault_in_layers_of_few_bits_is_found(rng, fault):
 
 
 def _padded_image(rng: np.random.Generator) -> bytes:
-    """Padded by a number that "same" asks for at 32 pixels, and not at 17."""
+    """Builds an image with pads that are "same" for 32 pixels, but not for 17."""
     net = Net()
     x = net.input(1, 32, 32, 32)
     padded = net.pad(net.sign(x), ((0, 1), (0, 1)), 1.0)
@@ -237,7 +238,7 @@ def test_model_that_stays_as_it_is_needs_no_run(rng, monkeypatch):
 
 
 def _between_transposes() -> bytes:
-    """A float model of which rules change something."""
+    """Builds a float model that some rule changes."""
     net = Net()
     y = net.transpose(net.input(1, 2, 3, 4), 0, 3, 1, 2)
     y = net.transpose(net.op("LEAKY_RELU", y, alpha=0.5), 0, 2, 3, 1)
@@ -266,7 +267,7 @@ def test_options_alone_are_a_change():
 
 @pytest.mark.parametrize("last", ["their own operator", "NaN"])
 def test_float_model_that_cannot_be_compared(last):
-    """It converts nevertheless: its operators are all the host's."""
+    """The model converts nevertheless, as all its operators are the host's."""
     net = Net()
     y = net.transpose(net.input(1, 2, 3, 4), 0, 3, 1, 2)
     y = net.transpose(net.op("RELU", y), 0, 2, 3, 1)
@@ -280,7 +281,7 @@ def test_float_model_that_cannot_be_compared(last):
 
 
 def test_signs_of_what_rounding_reaches_may_differ(rng):
-    """Weights that sum to nearly nothing: the float model's sign is a matter of rounding there."""
+    """Some sums are nearly zero, so that rounding decides about the float model's sign."""
     net = Net()
     x = net.input(1, 6, 6, 32)
     scale = np.float32(0.1)
@@ -299,7 +300,7 @@ def test_model_that_computes_nan_is_named(rng):
 
 
 def _check(content: bytes) -> Model:
-    """Checks a conversion; what it is about is then as it was."""
+    """Checks a conversion, and asserts that the check changes neither model."""
     model, file = _convert(content), schema.File(content)
     written, unconverted = schema.write(model), schema.write(file.model())
     check_conversion(model, file)
@@ -317,7 +318,7 @@ def test_sign_that_is_read_directly_and_through_a_move(rng):
 
 
 def test_two_signs_with_the_same_bits(rng):
-    """Both must be given to the float model: its own signs of rounded sums may differ from them."""
+    """Both signs must be given to the float model, whose own signs of rounded sums may differ."""
     net = Net()
     y = net.conv(net.sign(net.input(1, 6, 6, 32)), signs(rng, 64, 3, 3, 32) * np.float32(0.1))
     condition = net.op("GREATER_EQUAL", y, 0.0, dtype=np.bool_)
@@ -348,7 +349,7 @@ def test_sign_of_two_transposed_values_that_are_the_same(rng, form):
 @pytest.mark.parametrize("kind", ["ADD", "SUB"])
 @pytest.mark.parametrize("moved", [False, True])
 def test_a_straight_through_form_of_values_too_large_for_it(rng, kind, moved):
-    """The float model has no sign there: it is not the converter that is at fault."""
+    """The float model has no sign there, so the converter is not at fault."""
     net = Net()
     x = net.op("MUL", net.op("ADD", net.input(1, 5, 5, 8), 0.25), np.float32(1e9))
     inner = [net.sign(x), x] if kind == "ADD" else [x, net.sign(x)]
@@ -369,7 +370,7 @@ def test_model_of_positive_inputs(rng):
 
 
 def _running_sum(rng: np.random.Generator, start: float) -> bytes:
-    """A binary layer of the sum of all inputs so far, which begins with `start`."""
+    """Builds a binary layer of the sum of all inputs so far, which begins with `start`."""
     net = Net()
     x = net.input(1, 5, 5, 8)
     first = net.builder.subgraph()
@@ -391,7 +392,7 @@ def _lose_the_assignment(model: Model) -> None:
 
 
 def _assign_before_reading(model: Model) -> None:
-    """What is assigned is a constant then, as the sum is not known yet."""
+    """Moves the assignment forward; its value becomes an input, as the sum is not known yet."""
     (op,) = _ops(model.graphs[0], "ASSIGN_VARIABLE")
     (read,) = _ops(model.graphs[0], "READ_VARIABLE")
     model.graphs[0].ops.remove(op)
@@ -481,12 +482,12 @@ def test_transposed_weights_of_a_matrix_product(rng):
     bounds.show(op.inputs[0], np.full((1, 5, 3), 0.1, np.float32))
     bounds.show(op.output, np.full((1, 5, 40), 0.03, np.float32))
     bounds.add(op)
-    # 3 products of 0.01: at least their rounding, and less than that of 40.
+    # The bound is at least the rounding of 3 products of 0.01, and less than that of 40.
     assert 2**-24 * 0.03 < bounds.of(op.output).max() < 2**-24 * 0.4 * 4
 
 
 def _open_image(rng: np.random.Generator, poolings: int) -> bytes:
-    """A file as TensorFlow writes it: what is open has the size 1."""
+    """Builds a file as TensorFlow writes it, in which an open size is 1."""
     net = Net()
 
     def opened(x: Value) -> Value:
@@ -522,18 +523,18 @@ def test_open_image_that_runs_at_no_size(rng):
 
 
 def test_parts_of_a_model_are_found_out_as_the_whole(rng, monkeypatch):
-    """One operator at a time."""
+    """Here each part is one operator."""
     monkeypatch.setattr(check_plan, "STRETCH_BYTES", 1)
     content = _network(rng)
     model = _convert(content)
     check_conversion(model, schema.File(content))
     _wrong_wire(model.graphs[0])
-    with pytest.raises(ConversionError, match="LceBMaxPool2d"):  # It follows the layer at fault.
+    with pytest.raises(ConversionError, match="LceBMaxPool2d"):  # follows the layer at fault
         check_conversion(model, schema.File(content))
 
 
 def _two_layers(rng: np.random.Generator) -> bytes:
-    """With multipliers from 0.001 to 1 in one tensor."""
+    """Builds two layers with multipliers from 0.001 to 1 in one tensor."""
     net = Net()
     y = net.conv(net.sign(net.input(1, 6, 6, 48)), signs(rng, 32, 3, 3, 48))
     y = net.op("MUL", y, np.geomspace(1e-3, 1, 32).astype(np.float32))
@@ -542,7 +543,7 @@ def _two_layers(rng: np.random.Generator) -> bytes:
 
 
 def test_small_faults_are_found(rng):
-    """One bit of a weight, and a ten-thousandth of the multiplier of the smallest channel."""
+    """The faults are one bit of a weight, and 1/10,000 of the smallest channel's multiplier."""
 
     def flip_one(words: np.ndarray) -> np.ndarray:
         words.flat[rng.integers(words.size)] ^= 1 << rng.integers(16)
@@ -563,7 +564,7 @@ def test_small_faults_are_found(rng):
 
 @pytest.mark.parametrize("size", [(1, 2), (2, 1), (2, 2)])
 def test_filters_as_large_as_the_image(rng, size):
-    """LiteRT's kernel leaves pixels out where pads come behind such an image alone."""
+    """LiteRT's kernel leaves pixels out if an image as large as a filter is padded only behind."""
     net = Net()
     x = net.input(1, *size, 32)
     y = net.conv(net.sign(x), 2 * signs(rng, 16, *size, 32) + 0.25, padding="SAME")
@@ -580,7 +581,7 @@ def test_scalars_are_no_images_that_windows_do_not_fit(rng):
 
 
 def test_windows_that_no_longer_fit_at_another_size(rng):
-    """LiteRT's kernels crash on what reads the empty image that is left."""
+    """LiteRT's kernels crash when they read the empty image that is left."""
     net = Net()
     x = net.input(1, 5, 9, 20)
     y = net.conv(net.sign(x), signs(rng, 32, 3, 2, 20), stride=(1, 2))
@@ -614,7 +615,7 @@ def test_each_signature_is_checked(rng):
 
 
 def test_branches_are_checked_by_themselves(rng):
-    """Only one of them would run."""
+    """A run of the model would execute only one of them."""
     net = Net()
     x = net.input(1, 5, 5, 8)
     condition = net.op(
@@ -641,7 +642,7 @@ def test_branches_are_checked_by_themselves(rng):
 
 
 def test_infinite_values_are_equal():
-    """The exponentials of an elu that a where does not choose."""
+    """Such are the exponentials of an elu in the places where the other branch is chosen."""
     net = Net()
     x = net.op("MUL", net.transpose(net.input(1, 2, 3, 4), 0, 3, 1, 2), 1000.0)
     exponential = net.op("SUB", net.op("EXP", x), 1.0)
@@ -653,7 +654,7 @@ def test_infinite_values_are_equal():
 
 
 def test_sums_that_float32_does_not_hold(rng):
-    """Whether they are infinite depends on their order, which is the host's."""
+    """The order of a sum, which the host decides, tells whether it is infinite."""
     net = Net()
     x = net.input(1, 8, 8, 32)
     y = net.conv(net.sign(x), signs(rng, 8, 3, 3, 32) * np.float32(3e38))

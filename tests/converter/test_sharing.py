@@ -14,7 +14,7 @@ def _filters(rng):
 
 
 def _thresholds(net, x, filters, factors):
-    """A layer that writes bits, some of whose filters are turned for that."""
+    """Builds a layer that writes bits, some of whose filters are negated for that."""
     y = net.op("MUL", net.conv(net.sign(x), filters), factors)
     return net.conv(net.sign(y), np.ones((8, 1, 1, 256), np.float32))
 
@@ -35,7 +35,8 @@ def test_a_layer_of_thresholds_and_one_of_numbers(swapped, padding, rng):
         op for op in converted.ops("LceBconv2d") if op.inputs[1].shape == (256, 3, 3, 2)
     )
     np.testing.assert_array_equal(first.inputs[1].data, second.inputs[1].data)
-    # Multipliers and biases or thresholds of 256 + 256 channels, and what else a file has.
+    # The file holds the weights, multipliers and biases or thresholds of 256 + 256 channels, and
+    # what else a file has.
     assert _BITS < len(converted.content) < _BITS + 12 * 256 + 8000
 
 
@@ -52,7 +53,7 @@ def test_two_signatures(rng):
     net.builder.signature({"x": x.number}, {"y": y.number})
     net.builder.signature({"u": u.number}, {"v": v.number})
     net.builder.model.signatureDefs[1].subgraphIndex = 1
-    converted = convert_tflite(net.finish(y))  # which compares both with the float model
+    converted = convert_tflite(net.finish(y))  # its self-check compares both with the float model
     assert [layer.became for layer in converted.report.layers] == ["binary"] * 3
     assert _BITS < len(converted) < _BITS + 12 * 256 + 8000
 

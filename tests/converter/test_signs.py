@@ -1,4 +1,4 @@
-"""What is a sign, and what only looks like one: each form before a convolution with binary weights.
+"""Forms of signs before a convolution with binary weights, and forms that only look like signs.
 
 Inputs are mostly zeros of both signs, denormals and values at and next to the bound of a
 comparison, as those decide whether a form is exactly a sign.
@@ -29,7 +29,7 @@ from tests.model_builder import ACTIVATION
 _SHAPE = (1, 4, 5, 6)
 _BOUND = np.float32(0.25)
 _BOUNDS = np.array([-1.0, 0.0, 0.25, 1e-30, 7.5, -1e-30], np.float32)
-# Numbers whose difference from one of EDGES is below the normal ones.
+# The difference of these numbers from one of EDGES is below the normal numbers.
 _SMALL = np.float32(1.19e-38)
 
 _Form = Callable[[Net, Value], Value]
@@ -38,7 +38,7 @@ _Form = Callable[[Net, Value], Value]
 def _shifted(
     shift: float | np.ndarray, *, kind: str = "ADD", first: bool = False, **options: int
 ) -> _Form:
-    """sign(sign(x) + shift)."""
+    """Returns sign(sign(x) + shift)."""
 
     def form(net: Net, x: Value) -> Value:
         operands = [net.op("SIGN", x), shift]
@@ -58,7 +58,7 @@ def _select(
     negate: bool = False,
     kind: str = "SELECT_V2",
 ) -> _Form:
-    """where(x ? bound, *values)."""
+    """Returns where(x ? bound, *values)."""
 
     def form(net: Net, x: Value) -> Value:
         operands = [bound, x] if bound_first else [x, bound]
@@ -79,7 +79,7 @@ def _relu(kind: str) -> _Form:
 
 
 def _times(kind: str, number: float, *, first: bool = False) -> _Form:
-    """sign(x) ? number."""
+    """Returns sign(x) ? number."""
 
     def form(net: Net, x: Value) -> Value:
         operands = [net.sign(x), number]
@@ -91,7 +91,7 @@ def _times(kind: str, number: float, *, first: bool = False) -> _Form:
 
 
 def _of_condition(net: Net, x: Value) -> Value:
-    """2 * cast(x >= 0) - 1."""
+    """Adds 2 * cast(x >= 0) - 1."""
     condition = net.op("GREATER_EQUAL", x, 0.0, dtype=np.bool_)
     zero_or_one = net.op("CAST", condition, inDataType=6, outDataType=0)
     return net.op("SUB", net.op("MUL", zero_or_one, 2.0), 1.0)
@@ -138,12 +138,12 @@ def _times_number(number: float) -> _Form:
 
 
 def _step_of(form: _Form, kind: str = "RELU") -> _Form:
-    """The sign of what follows a relu, or another operator."""
+    """Returns the sign of the result of a relu, or of another operator."""
     return lambda net, x: net.op("SIGN", form(net, net.op(kind, x)))
 
 
 def _joined(net: Net, x: Value) -> Value:
-    """Of what is not negative, and of what may be."""
+    """Concatenates values that cannot be negative and values that can, and takes their sign."""
     return net.op("SIGN", net.concatenate([net.op("RELU", x), x], 1))
 
 
@@ -161,7 +161,7 @@ def _number(net: Net, truth: Value) -> Value:
 
 
 def _sign_and_zero(kind: str, scale: float) -> _Form:
-    """sign(x) + (x == 0), or sign(x) - (x == 0) times something."""
+    """Returns sign(x) + (x == 0), or sign(x) - (x == 0) times something."""
 
     def form(net: Net, x: Value) -> Value:
         zero = _number(net, _truth(net, "EQUAL", x))
@@ -171,7 +171,7 @@ def _sign_and_zero(kind: str, scale: float) -> _Form:
 
 
 def _sign_but_for_zero(comparison: str, number: float) -> _Form:
-    """where(x == 0, number, sign(x))."""
+    """Returns where(x == 0, number, sign(x))."""
 
     def form(net: Net, x: Value) -> Value:
         values = [number, net.op("SIGN", x)]
@@ -183,7 +183,7 @@ def _sign_but_for_zero(comparison: str, number: float) -> _Form:
 
 
 def _two_comparisons(first: str, second: str) -> _Form:
-    """(x >= 0) - (x < 0)."""
+    """Returns (x >= 0) - (x < 0)."""
     return lambda net, x: net.op(
         "SUB", *[_number(net, _truth(net, kind, x)) for kind in (first, second)]
     )
@@ -198,7 +198,7 @@ def _both(kind: str, first: str, second: str) -> _Form:
 
 
 def _integers_of_conditions(net: Net, x: Value) -> Value:
-    """float(2 * int(x >= 0) - 1)."""
+    """Adds float(2 * int(x >= 0) - 1)."""
     truth = _truth(net, "GREATER_EQUAL", x)
     number = net.op("CAST", truth, inDataType=6, outDataType=2, dtype=np.int32)
     two, one = np.array(2, np.int32), np.array(1, np.int32)
@@ -207,7 +207,7 @@ def _integers_of_conditions(net: Net, x: Value) -> Value:
 
 
 def _half_of_integers(net: Net, x: Value) -> Value:
-    """float(3 * int(x >= 0) // 2), which is 0 or 1."""
+    """Adds float(3 * int(x >= 0) // 2), which is 0 or 1."""
     truth = _truth(net, "GREATER_EQUAL", x)
     number = net.op("CAST", truth, inDataType=6, outDataType=2, dtype=np.int32)
     for kind, constant in (("MUL", 3), ("DIV", 2)):
@@ -216,18 +216,18 @@ def _half_of_integers(net: Net, x: Value) -> Value:
 
 
 def _divided_by_zeros(net: Net, x: Value) -> Value:
-    """What it is divided by, 0 or -0, decides with the sign."""
+    """Divides the sign by 0 or -0, which also decides about the result's sign."""
     zeros = np.array([0.0, -0.0, 0.0, 0.0, -0.0, 0.0], np.float32)
     return _clamp(net, net.op("DIV", net.sign(x), zeros))
 
 
 def _inverse(form: _Form) -> _Form:
-    """1 / form, which tells 0 from -0, clamped."""
+    """Returns 1 / form, which tells 0 from -0, clamped."""
     return lambda net, x: _clamp(net, net.op("DIV", 1.0, form(net, x)))
 
 
 def _chosen(comparison: str, *values: float | None, kind: str = "SELECT_V2") -> _Form:
-    """where(x ? 0, ...), x itself for None: a relu."""
+    """Returns where(x ? 0, ...), with x itself for None: a relu."""
 
     def form(net: Net, x: Value) -> Value:
         chosen = [x if value is None else value for value in values]
@@ -251,7 +251,7 @@ def _as_is(net: Net, x: Value) -> Value:
 def _straight_through(
     sign: _Form = _as_is, surrogate: _Form = lambda net, x: x, *, order: str = "c + (s - c)"
 ) -> _Form:
-    """The sign of x, with the gradient of c, which is x or near it."""
+    """Returns the sign of x with the gradient of c, which is x or near it."""
 
     def form(net: Net, x: Value) -> Value:
         s, c = sign(net, x), surrogate(net, x)
@@ -269,7 +269,7 @@ def _clamp(net: Net, x: Value) -> Value:
     return net.op("MINIMUM", net.op("MAXIMUM", x, -1.0), 1.0)
 
 
-# The form, and the operators that make the value of which LceQuantize takes the sign.
+# Forms, and the operators that make the value whose sign LceQuantize takes.
 _BINARY: dict[str, tuple[_Form, list[str]]] = {
     "larq": (_as_is, []),
     "shift 0.999": (_shifted(0.999), []),
@@ -397,8 +397,8 @@ _BINARY: dict[str, tuple[_Form, list[str]]] = {
 
 
 # Padding a value of 0 or 1 with 0 is padding its sign with -1, and padding one of -4 or 4 is
-# padding with 0. But for these, 0 is neither one of the two values nor halfway between them: what
-# the layer has at the border is added then.
+# padding with 0. In these forms, 0 is neither one of the two values nor halfway between them, and
+# an ADD corrects the layer's border.
 _PADDED_WITH_A_THIRD_VALUE = {"2.5 or -0.5", "plus 3", "3 minus", "minus 3"}
 
 
@@ -412,7 +412,7 @@ def test_binary(form, padding, rng):
     data = np.concatenate([np.resize(EDGES, 60), edges(rng, 60)]).reshape(_SHAPE)
     converted = convert_and_compare(net, y, inputs=[data])
     if padding == "VALID" and {"PAD", "PADV2"} & {*before} and "MAX_POOL_2D" not in before:
-        before = ["NEG"]  # The layer pads itself then.
+        before = ["NEG"]  # The layer pads by itself then.
     has_border = padding == "SAME" and form in _PADDED_WITH_A_THIRD_VALUE
     assert converted.kinds == [*before, "LceQuantize", "LceBconv2d", *["ADD"] * has_border]
 
@@ -429,7 +429,7 @@ def test_denormals_keep_their_sign(form, rng):
 
 
 def _ternary(net: Net, x: Value) -> Value:
-    """Larq's ste_tern."""
+    """Adds larq's ste_tern."""
     parts = [net.op("SIGN", net.op(kind, x, 0.25)) for kind in ("ADD", "SUB")]
     return net.op("SIGN", net.op("ADD", *parts))
 
@@ -439,7 +439,7 @@ def _relu_of_sign(net: Net, x: Value) -> Value:
     return net.op("SIGN", net.op("SUB", shifted, 0.1))
 
 
-# The form, and what the report's reason says.
+# Forms, and a phrase of the report's reason.
 _NOT_BINARY: dict[str, tuple[_Form, str]] = {
     "sign": (lambda net, x: net.op("SIGN", x), "plain SIGN"),
     "ste_tern": (_ternary, "plain SIGN"),
@@ -517,7 +517,7 @@ _NOT_BINARY: dict[str, tuple[_Form, str]] = {
 
 
 def test_a_sign_that_is_seen_too_late(rng, monkeypatch):
-    """What joins operators after layers were looked at may show a sign: the report says so."""
+    """Operators may be joined to a sign after its layer was looked at; the report says so."""
     without = [stage for stage in pipeline._FLOAT_STAGES if binarize_layer not in stage]
     monkeypatch.setattr(pipeline, "_FLOAT_STAGES", without)
     net = Net()
@@ -544,7 +544,7 @@ def test_not_binary(form, rng):
 
 @pytest.mark.parametrize("form", [form for form in _BINARY if form.startswith("straight through")])
 def test_straight_through_is_exact_up_to_16777216(form, rng):
-    """Values of all sizes; half of them within some steps of the powers of two."""
+    """Values have all sizes, and half of them are within some steps of the powers of two."""
     net = Net()
     x = net.input(1, 64, 64, 6)
     y = net.conv(_BINARY[form][0](net, x), signs(rng, 7, 3, 3, 6))
@@ -570,7 +570,7 @@ def test_straight_through_of_larger_values_is_the_sign(rng):
 
 
 def test_many_ways_to_one_sign(rng):
-    """Each is twice the way before: 2**64 in all."""
+    """Each operator doubles the number of ways: there are 2**64 in all."""
     net = Net()
     x = net.input(*_SHAPE)
     y = net.sign(x)
@@ -619,7 +619,7 @@ def test_constant_larger_than_the_value(form, rng):
 
 @pytest.mark.parametrize("is_output", [False, True])
 def test_one_sign_is_quantized_once(is_output, rng):
-    """A sign that two layers, another operator and perhaps the model's caller read."""
+    """Two layers, another operator and perhaps the model's caller read the sign."""
     net = Net()
     s = net.sign(net.input(*_SHAPE))
     outputs = [
@@ -633,7 +633,7 @@ def test_one_sign_is_quantized_once(is_output, rng):
 
 
 def test_sign_as_output(rng):
-    """Its bits can be had by stripping the LceDequantize."""
+    """Stripping the LceDequantize gives the sign's bits."""
     net = Net()
     y = net.sign(net.input(*_SHAPE))
     converted = convert_and_compare(net, y, inputs=[edges(rng, *_SHAPE)])

@@ -1,7 +1,7 @@
-"""A sign of what a binary layer computes becomes the layer's thresholds, and the layer writes bits.
+"""A sign of a binary layer's result becomes the layer's thresholds, and the layer writes bits.
 
 Biases are such that many dot products meet a threshold exactly, where the slightest difference in
-what equality gives would show.
+the treatment of equality would show.
 """
 
 from collections.abc import Callable
@@ -59,7 +59,7 @@ def _several(net: Net, y: Value) -> Value:
     return net.op("MINIMUM", net.op("MAXIMUM", net.op("NEG", y), -4.0), _SHIFTS)
 
 
-# What comes between the layer and the sign.
+# Functions between the layer and the sign.
 _MONOTONE: dict[str, _Function] = {
     "nothing": lambda net, y: y,
     "batch norm": _batch_norm,
@@ -100,7 +100,7 @@ def test_layer_writes_bits(function, with_bias, rng):
 @pytest.mark.parametrize("form", ["x > 0", "x < 0.5", "step"])
 @pytest.mark.parametrize("function", ["batch norm", "relu, batch norm", "several"])
 def test_other_signs(form, function, rng):
-    """What equality gives depends on how the sign was written."""
+    """Forms of signs differ in their result for a value that equals the bound."""
     net = Net()
     x = net.input(1, 9, 9, 3)
     y = net.conv(net.sign(x), signs(rng, _CHANNELS, 3, 3, 3))
@@ -117,7 +117,7 @@ def test_other_signs(form, function, rng):
 @pytest.mark.parametrize("channels", [1, 3, 32, 33, 70])
 @pytest.mark.parametrize("options", [{}, {"stride": (2, 2)}, {"dilation": (2, 3)}])
 def test_depths(channels, options, rng):
-    """Also odd ones, whose dot products are odd."""
+    """Some depths are odd, so that dot products are odd as well."""
     net = Net()
     x = net.input(1, 9, 9, channels)
     y = _two_layers(net, x, _batch_norm, rng, **options)
@@ -135,7 +135,7 @@ def test_thresholds_of_groups(groups, rng):
 
 @pytest.mark.parametrize("scale", [1.0, 0.0])
 def test_scaled_filters(scale, rng):
-    """Also of a channel whose weights are all zero, which its bias decides alone."""
+    """Weights of one channel are all zero, so that its bias decides by itself."""
     net = Net()
     x = net.input(1, 9, 9, 3)
     sizes = np.resize(np.array([0.5, 2, scale], np.float32), _CHANNELS)
@@ -158,7 +158,7 @@ def test_padding_with_ones(value, rng):
 @pytest.mark.parametrize("compatibility", ["larq_engine", "lce"])
 @pytest.mark.parametrize("channels", [1, 2, 3, 32, 33, 64])
 def test_zero_padding(channels, compatibility, rng):
-    """Zeros leave a dot product as even or odd as the depth if the number of channels is even."""
+    """If the number of channels is even, zeros leave a dot product as even or odd as the depth."""
     net = Net()
     x = net.input(1, 6, 6, channels)
     y = _two_layers(net, x, _batch_norm, rng, padding="SAME")
@@ -184,7 +184,7 @@ def test_dense_layers_write_bits(rng):
 
 
 def test_image_and_dense_layers_write_bits(rng):
-    """Flatten in between, of whole words and of others."""
+    """A Flatten is between them, of whole words and of others."""
     for channels in (32, 40):
         net = Net()
         x = net.input(2, 4, 4, 3)
@@ -200,7 +200,7 @@ def _increasing(net: Net, y: Value) -> Value:
     return net.op("ADD", net.op("MUL", y, np.abs(_SCALES)), _SHIFTS)
 
 
-# What comes before and after the pooling, and whether it can be done on bits.
+# Functions before and after the pooling, and True if the pooling can be done on bits.
 _POOLED: dict[str, tuple[_Function, _Function, bool]] = {
     "batch norm after": (lambda net, y: y, _increasing, True),
     "batch norm before": (_batch_norm, lambda net, y: y, True),
@@ -245,7 +245,7 @@ def test_two_max_pools_in_between(rng):
 
 
 def test_max_pool_of_another_layer(rng):
-    """Only its sign is needed, so it can be of bits whatever makes them."""
+    """Only the sign is needed, so the pooling can be of bits whatever layer makes them."""
     net = Net()
     x = net.input(1, 8, 8, 5)
     y = net.conv(net.sign(net.max_pool(x)), signs(rng, 7, 2, 2, 5))
@@ -292,7 +292,7 @@ def test_max_pool_in_between_for_xcore(rng):
     assert "MAX_POOL_2D" in converted.kinds
 
 
-# What others do with the value between layer and sign.
+# Readers of the value between layer and sign.
 _READERS: dict[str, Callable[[Net, Value], Value]] = {
     "an operator": lambda net, y: net.op("ABS", y),
     "the caller": lambda net, y: y,
@@ -329,7 +329,7 @@ def _channel_constant(shape: tuple[int, ...]) -> np.ndarray:
 
 _SLOPES_OF_PIXELS = np.resize([0.5, 1, 2], (7, 7, _CHANNELS)).astype(np.float32)
 
-# What comes between the layer and the sign and keeps the layer from writing bits.
+# Functions between the layer and the sign that keep the layer from writing bits.
 _NOT_MONOTONE: dict[str, _Function] = {
     "values of pixels": lambda net, y: net.op("MUL", y, _channel_constant((7, 7, _CHANNELS))),
     "negative slope": lambda net, y: net.op("LEAKY_RELU", y, alpha=-0.5),
@@ -372,7 +372,7 @@ def test_constant_of_more_dimensions(rng):
 
 
 def test_thresholds_of_turned_filters(rng):
-    """A negative multiplier turns a channel's filter round, unused bits excepted."""
+    """A negative multiplier negates a channel's filter, but not the unused bits."""
     net = Net()
     x = net.input(1, 3, 3, 5)
     filters = signs(rng, 2, 3, 3, 5)
@@ -384,7 +384,8 @@ def test_thresholds_of_turned_filters(rng):
     np.testing.assert_array_equal(words[0] & 1 == 1, filters[0, :, :, :1] < 0)
     np.testing.assert_array_equal(words[1] & 1 == 1, filters[1, :, :, :1] > 0)
     assert not (words >> 5).any()
-    # Depth 45: a dot product below 0 has more than 22 differing bits; turned, -dot < 0 the same.
+    # With a depth of 45, a dot product below 0 has more than 22 differing bits; negated, -dot < 0
+    # is the same.
     np.testing.assert_array_equal(first.inputs[4].data, [22, 22])
 
 

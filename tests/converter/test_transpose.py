@@ -1,4 +1,4 @@
-"""Models with channels before height and width, as exports of PyTorch are: their transposes go."""
+"""Transposes are removed from models with channels first, such as exports of PyTorch."""
 
 import numpy as np
 import pytest
@@ -12,13 +12,13 @@ _TO_NHWC, _TO_NCHW = (0, 2, 3, 1), (0, 3, 1, 2)
 
 
 def _conv(net: Net, rng, x: Value, channels: int, **options) -> Value:
-    """A convolution of an NCHW image."""
+    """Adds a convolution of an NCHW image."""
     filters = signs(rng, channels, 3, 3, x.shape[1])
     return net.transpose(net.conv(net.transpose(x, *_TO_NHWC), filters, **options), *_TO_NCHW)
 
 
 def _norm(net: Net, rng, x: Value) -> Value:
-    """Batch norm of an NCHW image."""
+    """Adds a batch norm of an NCHW image."""
     channels = x.shape[1]
     scale = rng.choice(np.array([0.5, -0.25, 2.0], np.float32), (1, channels, 1, 1))
     return net.op("ADD", net.op("MUL", x, scale), steps(rng, 1, channels, 1, 1))
@@ -37,7 +37,7 @@ def _prelu(net: Net, rng, x: Value) -> Value:
 
 @pytest.mark.parametrize("activation", [None, "prelu"])
 def test_chain(activation, rng):
-    """All that is between two convolutions becomes thresholds of the first."""
+    """All operators between two convolutions become thresholds of the first."""
     net = Net()
     x = net.input(1, 32, 8, 8)
     y = _conv(net, rng, _sign(net, x), 64)
@@ -51,7 +51,7 @@ def test_chain(activation, rng):
 
 @pytest.mark.parametrize("first", ["convolution", "sign"])
 def test_residual_blocks(first, rng):
-    """Between blocks both sign and sum read a value."""
+    """A sign and a sum read each value between two blocks."""
     net = Net()
     x = net.input(1, 32, 6, 6)
     y = _conv(net, rng, x, 32) if first == "convolution" else x
@@ -60,12 +60,12 @@ def test_residual_blocks(first, rng):
         y = _prelu(net, rng, net.op("ADD", branch, y))
     y = net.op("MEAN", y, np.array([2, 3], np.int32), shape=(1, 32), keepDims=False)
     converted = convert_and_compare(net, y, inputs=[steps(rng, 1, 32, 6, 6)])
-    assert converted.kinds.count("TRANSPOSE") == 1  # of the model's input
+    assert converted.kinds.count("TRANSPOSE") == 1  # the one of the model's input
     assert converted.kinds.count("PRELU") == 3
     assert converted.kinds.count("LceBconv2d") == 3
 
 
-# What transposes sink below: a function of the image between two transposes.
+# Functions between two transposes that these sink below.
 _BETWEEN = {
     "nothing": lambda net, x: x,
     "RELU": lambda net, x: net.op("RELU", x),
@@ -128,7 +128,7 @@ def _where(net: Net, condition: Value, *values: object) -> Value:
 
 
 def _step(net: Net, x: Value) -> Value:
-    """(x >= 0) - not (x >= 0), as numbers."""
+    """Adds (x >= 0) - not (x >= 0), as numbers."""
     condition = net.op("GREATER_EQUAL", x, 0.0, dtype=np.bool_)
     no = net.op("LOGICAL_NOT", condition, dtype=np.bool_)
     cast = [net.op("CAST", truth, inDataType=6, outDataType=0) for truth in (condition, no)]
@@ -144,7 +144,7 @@ def test_sinks(between, rng):
     assert "TRANSPOSE" not in converted.kinds
 
 
-# What they stay above, and how many of them there are.
+# Functions that transposes stay above, and how many transposes are left.
 _STAYS = {
     "output": (lambda net, x: (net.op("RELU", x), x), 2),
     "another value": (lambda net, x: (net.op("ADD", x, net.input(2, 4, 5, 6)),), 2),
@@ -178,7 +178,7 @@ def _shapes(net: Net) -> list[tuple[int, ...]]:
 
 
 def test_scales_along_a_dimension(rng):
-    """They would have to move as well."""
+    """Scales would have to be transposed as well."""
     net = Net()
     x = net.transpose(net.input(1, 2, 3, 4), *_TO_NCHW)
     q = net.op("QUANTIZE", x, dtype=np.int8, scale=[0.5, 0.25, 1.0, 2.0], zero_point=[0] * 4)
@@ -191,7 +191,7 @@ def test_scales_along_a_dimension(rng):
 @pytest.mark.parametrize("keep", [False, True])
 @pytest.mark.parametrize("axes", [(2, 3), (3,), (1,)])
 def test_means(axes, keep, rng):
-    """A TRANSPOSE is left where dimensions of more than 1 are, and in another order."""
+    """A TRANSPOSE stays if it changes the order of dimensions that are larger than 1."""
     net = Net()
     x = net.input(2, 4, 8, 4)
     shape = [1 if axis in axes else size for axis, size in enumerate((2, 4, 4, 8))]
@@ -221,7 +221,7 @@ def test_back_to_the_input_at_an_output(rng):
 
 
 def test_back_at_an_output(rng):
-    """What is transposed there and back becomes the output, and others read that."""
+    """A value transposed there and back becomes the output itself, and others read that."""
     net = Net()
     parts = net.split(net.input(2, 3, 4, 6), 2, 3)
     there = net.transpose(parts[1], *_TO_NCHW)
@@ -240,7 +240,7 @@ def test_back_at_an_output(rng):
 
 
 def test_conditions_move_as_truth_values(rng):
-    """A comparison with what is no constant; not by way of bits and floats."""
+    """The condition compares two values, and takes no way by bits and floats."""
     net = Net()
     x, limit = net.input(1, 32, 8, 8), net.input(1, 32, 1, 1)
     for number in range(2):
@@ -255,7 +255,7 @@ def test_conditions_move_as_truth_values(rng):
 
 
 def test_sum_in_either_order(rng):
-    """Two values that are there in both orders, and others that need one of each."""
+    """Two values exist in both orders, and others need one of each."""
     net = Net()
     x, y = net.input(1, 2, 3, 4), net.input(1, 4, 2, 3)
     t, r = net.transpose(x, *_TO_NCHW), net.transpose(y, *_TO_NHWC)
@@ -271,7 +271,7 @@ def test_sum_in_either_order(rng):
 
 @pytest.mark.parametrize("sign", [True, False])
 def test_dense_layer_of_a_flattened_image(sign, rng):
-    """Its weights are put in the image's order."""
+    """The weights are put in the image's order."""
     net = Net()
     x = net.transpose(net.input(2, 5, 6, 32), *_TO_NCHW)
     x = _sign(net, x) if sign else net.op("RELU", x)
@@ -283,7 +283,7 @@ def test_dense_layer_of_a_flattened_image(sign, rng):
 
 
 def test_dense_layer_whose_rows_are_not_images(rng):
-    """A flattening that joins samples, and a batch that is moved."""
+    """One flattening joins samples, and one model moves its batch."""
     for order, rows in (((0, 3, 1, 2), 120), ((3, 0, 1, 2), 80)):
         net = Net()
         x = net.transpose(net.input(2, 5, 6, 8), *order)
@@ -310,7 +310,7 @@ def test_sequences(rng):
 
 @pytest.mark.parametrize("kind", ["RESHAPE", "SQUEEZE", "EXPAND_DIMS"])
 def test_dimensions_of_one(kind, rng):
-    """Put in and left out between transposes."""
+    """Dimensions of one are inserted and removed between transposes."""
     net = Net()
     x = net.input(2, 1, 6, 4)
     if kind == "EXPAND_DIMS":
@@ -346,7 +346,7 @@ def _reduced(net: Net, x: Value, axis: int, *, keep: bool) -> Value:
 
 
 def _half(net: Net, x: Value, axis: int) -> Value:
-    """The first of the parts along a dimension, if it has some."""
+    """Returns the first part along a dimension, if it has several."""
     if x.shape[axis] % 2:
         return net.op("SIGN", x)
     return net.split(x, 2, axis)[int(x.shape[0] % 2)]

@@ -15,7 +15,7 @@ _CONV = Conv((1, 6, 6, 40), (3, 3), 34, padding="VALID")
 
 
 def _graph() -> Graph:
-    """Quantize, a convolution to bits, a pooling of them, a convolution to floats, an addition."""
+    """Builds LceQuantize, a convolution and a pooling of bits, a float convolution, an ADD."""
     builder = ModelBuilder()
     x = builder.tensor(_CONV.input_shape, name="x")
     bits = add_quantize(builder, x, _CONV.input_shape)
@@ -51,7 +51,7 @@ def _new_input(graph: Graph, op: int, index: int, tensor: Tensor | None) -> None
 
 
 def _set(op: int, **fields: object) -> Callable[[Graph], None]:
-    """Changes the output of an operator."""
+    """Returns a change of an operator's output."""
 
     def change(graph: Graph) -> None:
         for name, value in fields.items():
@@ -138,7 +138,7 @@ def test_legal_reshape():
     verify(graph, "a rule")
 
 
-# What is done to the graph, and what the error names.
+# Changes of the graph, and a phrase of the error.
 _BROKEN: dict[str, tuple[Callable[[Graph], None], str]] = {
     "order": (_swap, "LceBconv2d .* before it is made"),
     "no reader": (_forget_reader, "ADD .* does not know its reader"),
@@ -205,7 +205,7 @@ def test_operators_that_only_a_replaced_one_needed_go_with_it():
 
 
 def test_value_in_place_of_an_operator():
-    """Its readers read the value, and what else made the operator's inputs stays if it is read."""
+    """Its readers read the value, and the makers of its inputs stay only if others read them."""
     graph = _graph()
     pool, reader = graph.ops[2:4]
     value = pool.inputs[0]

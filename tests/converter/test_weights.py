@@ -1,4 +1,4 @@
-"""What are binary weights, in binary layers and in those that stay in float."""
+"""Binary weights are recognised, in binary layers and in those that stay in float."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_scales_and_signs(rng):
 
 @pytest.mark.parametrize("levels", [3, 4, 7, 15, 31, 100, 256])
 def test_numbers_at_equal_distances(levels, rng):
-    """Of a lowest number and a distance for each channel, rounded to float32."""
+    """Each channel has a lowest number and a distance, rounded to float32."""
     q = rng.integers(0, levels, (6, 3, 3, 40))
     q[0] %= 2
     q[:, 0, 0, :2] = 0, 1
@@ -54,7 +54,7 @@ def test_numbers_at_other_distances(rng):
 
 
 def test_weights_of_many_rows_at_a_time(rng, monkeypatch):
-    """The rows are looked at in pieces: the worst of all of them is reported."""
+    """The rows are examined in pieces: the worst of all of them is reported."""
     monkeypatch.setattr("larq_engine.converter.weights._CHUNK", 10)
     weights = signs(rng, 9, 4)
     assert isinstance(find_odd_weights(weights), OddWeights)
@@ -89,7 +89,7 @@ def _nan_within(weights: np.ndarray) -> np.ndarray:
     return weights
 
 
-# What is done to +-1 weights, and what the reason says.
+# Changes of +-1 weights, and a phrase of the reason.
 _NOT_BINARY = {
     "almost": (_almost, "almost binary: sizes within output channel 2 differ by up to 0.0005"),
     "by a last bit": (_by_a_last_bit, "almost binary: sizes within output channel 2"),
@@ -101,7 +101,7 @@ _NOT_BINARY = {
 
 @pytest.mark.parametrize("case", _NOT_BINARY)
 def test_weights_that_are_not_binary(case, rng):
-    """They are never rounded; LCE rounds what is off by up to half a percent."""
+    """They are never rounded, while LCE rounds weights that are off by up to half a percent."""
     change, reason = _NOT_BINARY[case]
     net = Net()
     x = net.input(1, 5, 5, 5)

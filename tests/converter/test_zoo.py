@@ -31,7 +31,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """One model at a time, whatever the number of test processes: the largest take gigabytes."""
+    """Runs one model at a time in all test processes together, as the largest take gigabytes."""
     with open(tmp_path_factory.getbasetemp().parent / "zoo.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -47,7 +47,7 @@ def test_answers_as_keras_and_is_not_larger_than_lce(name: str) -> None:
     if "failure" in theirs:
         return
     assert case["bytes"] <= theirs["bytes"]
-    # What unpacks weights is done before the first inference.
+    # Weights are unpacked before the first inference.
     case["operators"].pop("LceUnpackWeights", None)
     assert sum(case["operators"].values()) <= sum(theirs["operators"].values())
 

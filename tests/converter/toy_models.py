@@ -1,6 +1,6 @@
-"""Small models with what LCE's own tests exercise, by name. Needs larq, in whatever environment.
+"""Small models with the features that LCE's own tests exercise, by name; they need only larq.
 
-Sizes of images are ours; what follows what, with which padding and activation, is theirs.
+Sizes of images are ours. The order of layers, their padding and activations are LCE's.
 """
 
 from collections.abc import Callable
@@ -11,16 +11,16 @@ import tensorflow as tf
 
 IMAGE = (32, 32, 3)
 
-# The range that quantization-aware models are trained with.
+# Range that quantization-aware models are trained with.
 RANGE = 3.0
 
 
 def where_sign(x: Any) -> Any:
-    """A sign that a user writes."""
+    """Signs a value as a user's own function would."""
     return tf.where(x >= 0, tf.ones_like(x), -tf.ones_like(x))
 
 
-# As larq's own quantizers say of themselves.
+# larq's own quantizers have this attribute, too.
 where_sign.precision = 1  # type: ignore[attr-defined]
 
 
@@ -30,7 +30,7 @@ def _binary_convolution(quantizer: Any, filters: int = 32, **options: Any) -> An
 
 
 def residual_model(quantizer: Any) -> Any:
-    """Blocks with a shortcut: padded with zeros or ones, with relu before batch norm or none."""
+    """Builds blocks with a shortcut: padded with zeros or ones, with or without an early relu."""
     image = tf.keras.Input(IMAGE)
     x = tf.keras.layers.Conv2D(32, 3, strides=2, padding="same")(image)
     for pad_value, activation in ((0.0, "relu"), (1.0, "relu"), (1.0, None)):
@@ -43,7 +43,7 @@ def residual_model(quantizer: Any) -> Any:
 
 
 def sequential_model(quantizer: Any) -> Any:
-    """A chain in which bits go from layer to layer and through max pooling; scales are negative."""
+    """Builds a chain with bits from layer to layer and through a pooling; scales are negative."""
     layers = tf.keras.layers
     options = {"padding": "same", "pad_values": 1.0}
     return tf.keras.Sequential(
@@ -69,7 +69,7 @@ def _fake_quantized(x: Any) -> Any:
 
 
 def int8_model() -> Any:
-    """Quantization-aware: int8 between two binary convolutions and after them."""
+    """Builds a quantization-aware model: int8 between two binary convolutions and after them."""
     image = tf.keras.Input(IMAGE)
     x = _fake_quantized(image)
     for _ in range(2):
@@ -80,14 +80,14 @@ def int8_model() -> Any:
 
 
 def sign_model() -> Any:
-    """The output is binary."""
+    """Builds a model with a binary output."""
     image = tf.keras.Input(IMAGE)
     x = _binary_convolution("ste_sign", 256, padding="same", pad_values=1.0, use_bias=True)(image)
     return tf.keras.Model(image, larq.quantizers.SteSign()(x))
 
 
 def int8_sign_model() -> Any:
-    """The output is binary, and so is what a quantization-aware model makes of it."""
+    """Builds a quantization-aware model with a binary output."""
     image = tf.keras.Input(IMAGE)
     options = {"padding": "same", "pad_values": 1.0, "use_bias": True}
     x = _binary_convolution("ste_sign", 256, **options)(_fake_quantized(image))
@@ -95,7 +95,7 @@ def int8_sign_model() -> Any:
 
 
 def tutorial_model() -> Any:
-    """As in larq's tutorial on MNIST: first a layer with a float input, at last dense ones."""
+    """Builds the model of larq's tutorial on MNIST, from a float input to dense layers."""
     layers = tf.keras.layers
     binary = {"kernel_quantizer": "ste_sign", "use_bias": False}
     model = tf.keras.Sequential([layers.Input((28, 28, 1))])

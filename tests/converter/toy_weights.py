@@ -20,7 +20,7 @@ _STEP = 2 * toy_models.RANGE / 255
 
 @functools.cache
 def build(name: str) -> tuple[Any, np.ndarray]:
-    """A model with weights, and images for it."""
+    """Builds a model with weights, and images for it."""
     tf.keras.utils.set_random_seed(1)
     model = toy_models.BUILDERS[name]()
     rng = np.random.default_rng(1)
@@ -31,7 +31,7 @@ def build(name: str) -> tuple[Any, np.ndarray]:
             if isinstance(layer, tf.keras.layers.BatchNormalization):
                 _draw_steps(layer, rng)
         return model, images
-    if name == "sign":  # which has nothing that could be rounded
+    if name == "sign":  # this model has nothing that could be rounded
         return model, rng.choice([-1, -0.5, 0.5, 1], shape).astype(np.float32)
     images = rng.uniform(-1, 1, shape).astype(np.float32)
     prepare(model, images)
@@ -43,7 +43,7 @@ def _quarters(steps: np.ndarray) -> np.ndarray:
 
 
 def _draw_steps(layer: Any, rng: np.random.Generator) -> None:
-    """Makes a batch norm that turns dot products, whole numbers, into steps and a quarter."""
+    """Sets a batch norm that turns dot products, whole numbers, into steps and a quarter."""
     channels = layer.gamma.shape
     gamma = _STEP * rng.choice([-2, -1, 1, 2], channels)
     mean, variance = np.zeros(channels), np.full(channels, 1 - layer.epsilon)

@@ -1,4 +1,4 @@
-"""Values inside of a converted file."""
+"""Reads values from inside of a converted file."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from larq_engine.converter.graph import Tensor
 
 
 def read_values(content: bytes, tensors: Sequence[Tensor], *inputs: np.ndarray) -> list[np.ndarray]:
-    """What a run computes of tensors of `schema.read(content)`."""
+    """Returns what a run computes for these tensors of `schema.read(content)`."""
     model = schema.read(content)
     graph = model.graphs[0]
     by_origin = {tensor.origin: tensor for op in graph.ops for tensor in op.outputs}

@@ -52,7 +52,7 @@ def _mean(x: Any) -> Any:
 
 
 def _affine(x: Any) -> Any:
-    # What is behind layers alone would go into them.
+    # The concatenation keeps the batch norm from being fused into a layer.
     pooled = layers.MaxPool2D(2, 1, padding="same")(_conv(x))
     y = layers.Concatenate()([_conv(x), pooled])
     norm = layers.BatchNormalization(beta_initializer="random_normal", gamma_initializer="uniform")
@@ -73,7 +73,7 @@ def _moved(x: Any) -> Any:
 
 
 def _dead(x: Any) -> Any:
-    """Some channels of nothing but zeros, and one that is tiny beside its bias."""
+    """Makes a layer with channels of nothing but zeros, and one that is tiny beside its bias."""
     y = layers.Conv2D(16, 3, name="dead")
     result = y(x)
     kernel = y.kernel.numpy()
@@ -97,7 +97,7 @@ _NETS: dict[str, Callable[[Any], Any]] = {
     )
 }
 
-# Whose scales TensorFlow makes of other values (see below).
+# Networks whose scales TensorFlow derives from overwritten values; see `_is_overwritten`.
 _IN_PLACE = ("residual", "affine")
 
 
@@ -141,7 +141,10 @@ def _compare(ours: Graph, theirs: Graph) -> None:
 
 
 def _is_overwritten(theirs: Tensor) -> bool:
-    """TensorFlow calibrates after the run, when an ADD may have written its sum to the place."""
+    """Tells whether an ADD may have written its sum in place of the tensor.
+
+    TensorFlow reads the values for its calibration after the run, so its scale is then the sum's.
+    """
     readers = [op.kind for op in theirs.consumers]
     return not theirs.is_constant and readers == ["ADD"]
 
@@ -157,13 +160,13 @@ def _compare_tensors(ours: Tensor, theirs: Tensor, name: str) -> None:
     if theirs.data is not None:
         assert ours.data is not None, name
         off = np.abs(ours.data.astype(np.int64) - theirs.data.astype(np.int64)).max()
-        # A bias has as many steps more or less as its scale is off.
+        # A bias has more or fewer steps in proportion to the error of its scale.
         assert off <= (np.abs(theirs.data).max() * 4e-6 + 1 if ours.dtype == "INT32" else 0), name
 
 
 @pytest.mark.parametrize("net", ["residual", "affine"])
 def test_ranges_are_those_of_keras(net, rng):
-    """Where TensorFlow's own calibration is off."""
+    """The ranges equal those of Keras' own results where TensorFlow's calibration is off."""
     keras.utils.set_random_seed(1)
     x = layers.Input(_SHAPE, batch_size=1)
     y = _NETS[net](x)

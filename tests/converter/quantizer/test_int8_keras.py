@@ -1,4 +1,4 @@
-"""Keras models and SavedModels with samples."""
+"""Keras models and SavedModels that become int8 with the help of samples."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def _block(x):
 
 
 def _model() -> keras.Model:
-    """As QuickNet is built: layers of numbers between groups of binary layers."""
+    """Makes a model like QuickNet, with float layers between groups of binary layers."""
     keras.utils.set_random_seed(1)
     x = layers.Input(_SHAPE)
     y = layers.BatchNormalization()(layers.Conv2D(64, 3, padding="same", use_bias=False)(x))
@@ -52,7 +52,7 @@ def test_a_keras_model(int8_ends):
     graph = schema.read(converted).graphs[0]
     ends = [*graph.inputs, *graph.outputs]
     assert {tensor.dtype for tensor in ends} == {"INT8" if int8_ends else "FLOAT32"}
-    # Each layer whose results are summed up and signed: it writes int8, and the sign reads that.
+    # Each layer whose results are summed up and signed writes int8, and the sign reads that.
     signed = [op for op in graph.ops if op.kind == "LceQuantize" and op.inputs[0].dtype == "INT8"]
     assert len(signed) == 2
     # The sums stay in float, and half a step is in a binary layer's bias.

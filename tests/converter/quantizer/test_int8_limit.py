@@ -17,7 +17,7 @@ def samples(rng) -> list[np.ndarray]:
 
 @pytest.fixture
 def content(rng) -> bytes:
-    """A good layer, and one that reads values of which few are a thousand times the others."""
+    """Makes a good layer, and one that reads values of which a few are 1000 times the others."""
     net = Net()
     x = net.input(*_SHAPE)
     good = net.conv(x, rng.normal(size=(32, 3, 3, 32)).astype(np.float32), padding="SAME")
@@ -104,7 +104,7 @@ def test_without_samples(content):
 
 
 def test_nan_in_outputs_is_refused(samples, rng):
-    """In whatever order: NaN is neither more nor less than the limit."""
+    """NaN is refused in any output, though it is neither above nor below the limit."""
     for order in (1, -1):
         net = Net()
         x = net.input(*_SHAPE)

@@ -1,4 +1,4 @@
-"""Every operator that becomes int8, in LiteRT, against its float form: off by so many steps."""
+"""Every operator that becomes int8, in LiteRT, against its float form: off by a few steps."""
 
 from collections.abc import Callable
 
@@ -56,8 +56,8 @@ def _split(net: Net, x: Value, rng: _Rng) -> Value:
     return net.op("ADD", left, right)
 
 
-# Of each operator: how it is applied, and its error in steps of its output: half a step for the
-# rounding of it, and what the rounding of its inputs can make beside.
+# A function that applies each operator, and its error in steps of its output: half a step for its
+# own rounding, and the rest for the rounding of its inputs.
 _CASES: dict[str, tuple[Callable[[Net, Value, _Rng], Value], float]] = {
     "CONV_2D": (lambda net, x, rng: net.conv(x, _weights(rng, 48, 3, 3, 32)), 4),
     "DEPTHWISE_CONV_2D": (_depthwise, 4),
@@ -148,7 +148,8 @@ def test_int8_is_close_to_float(kind, rng):
     (given, made) = (tensor.quantization for tensor in ends)
     for sample in samples:
         q = np.clip(np.rint(sample / given.scale[0]) + given.zero_point[0], -128, 127)
-        # What the int8 values are: so the rounding of the model's input is left out.
+        # The float model gets the values that int8 stands for, so that the rounding of the input is
+        # left out.
         real = ((q - given.zero_point[0]) * given.scale[0]).astype(np.float32)
         (expected,) = run_stock(content, [real])
         (got,) = run_stock(converted, [q.astype(np.int8)])
@@ -174,7 +175,7 @@ def test_the_same_scale_in_and_out(rng):
 
 
 def test_a_fixed_scale_beside_another(rng):
-    """LOGISTIC writes 1/256, and the concatenation needs the scale of both."""
+    """LOGISTIC always writes with a scale of 1/256, but a concatenation needs equal scales."""
     net = Net()
     x = net.input(*_SHAPE)
     y = net.conv(x, _weights(rng, 32, 3, 3, 32), padding="SAME")
@@ -208,6 +209,7 @@ def test_large_values_that_cancel_out(kind, rng):
     for sample in samples:
         (expected,) = run_stock(content, [sample])
         off = run_stock(converted, [sample])[0] - expected
-        # Each input is off by half a step, and what sums 9 x 32 products by as much of each.
+        # The inputs of the ADD or SUB and its output are off by half a step each, and the last
+        # layer adds these errors times its weights.
         most = sum(scales) / 2 * np.abs(weights).reshape(32, -1).sum(axis=1).max()
         assert np.abs(off).max() <= most

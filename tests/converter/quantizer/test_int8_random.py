@@ -1,4 +1,4 @@
-"""Random graphs of binary and other layers, in int8: they run, are legal, and close to float."""
+"""Random graphs of binary and other layers in int8 run, are legal, and are close to float."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ class _Random:
         return self._net.finish(unread, self._pick())
 
     def _pick(self) -> Value:
-        """Mostly one of the last, so that the graph is deep."""
+        """Picks a value, mostly one of the last, so that the graph is deep."""
         back = min(len(self._values), 1 + int(self._rng.geometric(0.5)))
         return self._values[-self._rng.integers(1, back + 1)]
 
@@ -85,7 +85,7 @@ def _is_legal(graph: Graph) -> None:
             maker = op.inputs[0].producer
             while maker is not None and maker.kind in ("MAX_POOL_2D", "CONCATENATION"):
                 maker = maker.inputs[0].producer
-            # An int8 input was rounded by the caller.
+            # If no operator made the int8 value, it is an input that the caller rounded.
             assert maker is None or maker.kind in ("CONV_2D", "LceBconv2d", "LceDequantize")
 
 
@@ -101,7 +101,7 @@ def test_random_graphs(seed):
     _is_legal(schema.read(converted).graphs[0])
     report = converted.report.int8
     assert report.samples == len(samples)
-    # The first binary layer reads what no other has made worse.
+    # No sign that another binary layer changed reaches the inputs of the first one.
     for change in report.signs[:1]:
         assert change.changed <= 0.1 * change.signs
     for output in report.outputs:

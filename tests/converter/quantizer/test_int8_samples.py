@@ -1,4 +1,4 @@
-"""Data sets in all their forms, and what is wrong with those that are none."""
+"""Data sets in all accepted forms, and the errors for what is no data set."""
 
 import numpy as np
 import pytest
@@ -83,7 +83,7 @@ def test_nothing_gains():
 
 
 def test_nothing_but_zeros(rng):
-    """A range of no width has a scale all the same."""
+    """A tensor that is always zero gets a scale, too."""
     net = Net()
     x = net.input(1, 4, 4, 32)
     content = net.finish(net.conv(x, rng.normal(size=(64, 3, 3, 32)).astype(np.float32)))

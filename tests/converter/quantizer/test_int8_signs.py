@@ -1,4 +1,4 @@
-"""int8 layers round what signs are taken of, and keep the sign of each of their sums."""
+"""int8 layers round their results down where a sign reads them, so that each sign stays."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def _layer(graph: Graph) -> Op:
 
 
 def _sums(op: Op, data: np.ndarray, bias: np.ndarray) -> np.ndarray:
-    """The sums of a 1x1 convolution, in steps of its bias."""
+    """Returns the sums of a 1x1 convolution, in steps of its bias."""
     x, weights, steps = op.inputs
     assert isinstance(x, Tensor) and isinstance(weights, Tensor) and isinstance(steps, Tensor)
     values = data.astype(np.int64) - x.quantization.zero_point[0]
@@ -32,7 +32,7 @@ def _net(
 ) -> tuple[bytes, np.ndarray]:
     net = Net()
     x = net.input(1, _PIXELS, _PIXELS, _IN)
-    # The first is the largest, which makes the others small integers; its pixels are 0.
+    # The first weight is the largest, so that the others are small integers; its pixels are 0.
     steps = rng.integers(-2, 3, (_OUT, 1, 1, _IN))
     steps[..., 0] = 127
     weights = steps * sizes[:, None, None, None]
@@ -70,7 +70,7 @@ def test_signs_are_those_of_the_sums(seed, spread, residual):
 
 
 def test_values_of_several_bits_are_read_as_floats(rng):
-    """Beside a sign, which reads the same layer as int8."""
+    """A quantizer of several bits reads floats, though a sign reads the same layer as int8."""
     net = Net()
     x = net.input(1, _PIXELS, _PIXELS, _IN)
     y = net.conv(x, rng.normal(size=(_OUT, 3, 3, _IN)).astype(np.float32) / 32)

@@ -1,4 +1,4 @@
-"""Binary weights of int8 layers: one bit each in the file, the same results as with bytes."""
+"""Binary weights of int8 layers take one bit each in the file, with the same results as bytes."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def _content(kind: str, rng: np.random.Generator) -> bytes:
 
 
 def _with_bytes(content: bytes) -> bytes:
-    """The file with LceUnpackWeights as constants."""
+    """Returns the file with LceUnpackWeights replaced by constants."""
     model = schema.read(content)
     (graph,) = model.graphs
     (op,) = [op for op in graph.ops if op.kind == "LceUnpackWeights"]
@@ -71,7 +71,10 @@ def test_for_lce_they_are_bytes(rng):
 
 @pytest.mark.parametrize("smallest", [-128, -127])
 def test_no_number_is_minus_128_with_a_sign_of_its_own(smallest, rng):
-    """A file of int8 already, each row of whose weights has one number."""
+    """Weights of one number a row are stored as bits unless one is -128, which has no opposite.
+
+    The file is int8 already.
+    """
     net = Net()
     x = net.input(4, 1, dtype=np.int8, scale=0.5)
     numbers = rng.integers(-127, 128, size=(256, 1)).astype(np.int8)
