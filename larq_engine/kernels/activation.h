@@ -1,4 +1,4 @@
-// Activations that an operator ends with, and what they clamp to.
+// Activations that an operator ends with, and the ranges that they clamp to.
 #ifndef LARQ_ENGINE_KERNELS_ACTIVATION_H_
 #define LARQ_ENGINE_KERNELS_ACTIVATION_H_
 
@@ -9,7 +9,7 @@
 
 namespace larq_engine {
 
-// In the order of TensorFlow Lite's files and interface, and of LCE's options.
+// The order is that of TensorFlow Lite's files and interface, and of LCE's options.
 enum class Activation : uint8_t { kNone, kRelu, kReluN1To1, kRelu6 };
 
 inline FloatRange ActivationRange(Activation activation) {

@@ -1,5 +1,6 @@
-// Memory for packed words and scratch: 64-byte aligned (a cache line, the widest vector). Not
-// cleared: memory as large as a corrupted shape asks for must not be touched before it is used.
+// Memory for packed words and scratch, aligned to 64 bytes (a cache line, the widest vector). It is
+// not cleared, because memory as large as a corrupted shape asks for must not be touched before it
+// is used.
 #ifndef LARQ_ENGINE_KERNELS_ALIGNED_BUFFER_H_
 #define LARQ_ENGINE_KERNELS_ALIGNED_BUFFER_H_
 
@@ -27,7 +28,7 @@ class AlignedBuffer {
   const T* data() const { return data_.get(); }
   size_t size() const { return size_; }
 
-  // The same memory; nothing is left here.
+  // Returns the same memory as bytes, and leaves this buffer empty.
   AlignedBuffer<std::byte> AsBytes() && {
     AlignedBuffer<std::byte> bytes;
     bytes.data_.reset(reinterpret_cast<std::byte*>(data_.release()));

@@ -12,13 +12,13 @@
 namespace larq_engine {
 namespace {
 
-// Channels that are computed together where pixels are too few for all threads: parts of the right
-// side, and whole words of packed outputs.
+// Channels that are computed together if there are too few pixels for all threads: parts of the
+// right side, and whole words of packed outputs.
 constexpr size_t kBlockChannels = kRhsPartColumns;
 static_assert(kBlockChannels % kWordBits == 0);
 
-// Accumulators that wait for the output transform: half of the smallest L1 (a quarter costs layers
-// of 64 and 128 channels 3 %), or one tile if that is more.
+// Bytes of accumulators that wait for the output transform: half of the smallest L1 (a quarter
+// costs layers of 64 and 128 channels 3 %), or one tile if that is more.
 constexpr size_t kStripBytes = 16 * 1024;
 
 size_t StripTiles(const Bconv2dSpec& spec, int64_t tile_pixels) {
@@ -31,7 +31,7 @@ size_t StripTiles(const Bconv2dSpec& spec, int64_t tile_pixels) {
 // One worker's memory.
 struct Bconv2d::Scratch {
   TileProduct::Scratch product;
-  int32_t* acc;    // [pixels of a strip, and rows that its last tile writes][channels computed]
+  int32_t* acc;    // [pixels of a strip, and the rows that its last tile writes][channels computed]
   int32_t* depth;  // [pixels of a strip]
 };
 
@@ -113,7 +113,7 @@ void Bconv2d::Run(const uint32_t* input, int64_t first, int64_t last, int64_t fi
   const EvenParts tiles = {.pixels = last - first,
                            .parts = (last - first + tile_pixels - 1) / tile_pixels,
                            .step = product_->tile_step()};
-  // A part of the channels is only ever asked for where there is one group.
+  // Callers ask for a part of the channels only if there is one group.
   ProductTile tile{.input = input,
                    .start = grid_.Locate(first),
                    .pixels = 0,

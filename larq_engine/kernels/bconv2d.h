@@ -1,11 +1,11 @@
-// LceBconv2d: a convolution of +-1 values, as binary products of output pixels with filters; of
-// values with more bits, as one such product for each plane of the image and each of the filters,
-// or as a product of bytes.
+// LceBconv2d: a convolution of +-1 values, computed as binary products of output pixels with
+// filters. Values with more bits take one such product for each plane of the image and each plane
+// of the filters, or one product of bytes.
 //
-// Output pixels (over the whole batch) are cut into tiles of up to mr, and a strip of tiles runs
+// Output pixels (over the whole batch) are cut into tiles of up to mr. A strip of tiles runs
 // through the product, the correction of zero padding and the output transform while its
 // accumulators are in L1. Ranges of pixels are independent, so that a caller may spread them over
-// threads, and so are blocks of output channels, for layers of few pixels.
+// threads. So are blocks of output channels, for layers of few pixels.
 #ifndef LARQ_ENGINE_KERNELS_BCONV2D_H_
 #define LARQ_ENGINE_KERNELS_BCONV2D_H_
 
@@ -29,13 +29,13 @@ namespace larq_engine {
 class Bconv2d {
  public:
   // filter is [out_channels][filter_height][filter_width][planes][words of one group's channels].
-  // Nothing of it is kept.
+  // The object keeps no pointer to it.
   Bconv2d(const Bconv2dSpec& spec, const uint32_t* filter, OutputTransform transform,
           const BgemmRow& row, const PixelOps& ops);
   Bconv2d(const Bconv2dSpec& spec, const uint32_t* filter, OutputTransform transform,
           const ByteRow& row, const PixelOps& ops);
 
-  // Sets the size of the input image; before the first Run.
+  // Sets the size of the input image; must be called before the first Run.
   void Resize(int64_t in_height, int64_t in_width);
 
   const char* kernel() const { return product_->kernel(); }
@@ -43,17 +43,17 @@ class Bconv2d {
     return {.tile = product_->tile_pixels(), .step = product_->tile_step()};
   }
   int64_t channel_blocks() const;
-  size_t scratch_bytes() const;  // for each concurrent Run, kBufferAlignment aligned
+  size_t scratch_bytes() const;  // bytes for each concurrent Run, aligned to kBufferAlignment
 
-  // Computes output pixels [first, last), of them the channels of blocks [first_block, last_block).
-  // input is the packed image, output starts at pixel `first`, and so does the addend of a sum, if
-  // the output is of floats.
+  // Computes the channels of blocks [first_block, last_block) of output pixels [first, last).
+  // `input` is the packed image. `output` starts at pixel `first`, and so does the addend of a sum,
+  // if the output is of floats.
   void Run(const uint32_t* input, int64_t first, int64_t last, int64_t first_block,
            int64_t last_block, std::byte* scratch, std::byte* output, ResidualSum sum = {}) const;
 
  private:
   struct Scratch;
-  struct Channels {  // of the output
+  struct Channels {  // a range of output channels
     size_t first;
     size_t count;
   };
@@ -66,7 +66,7 @@ class Bconv2d {
   OutputTransform transform_;
   const PixelOps& ops_;
   std::unique_ptr<TileProduct> product_;
-  size_t strip_tiles_;  // that go through the output transform together
+  size_t strip_tiles_;  // tiles that go through the output transform together
   std::optional<ZeroPadding> zero_padding_;
   OutputGrid grid_;
 };

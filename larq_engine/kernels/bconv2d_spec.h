@@ -1,4 +1,4 @@
-// What a binary convolution is, apart from how it is computed.
+// Describes a binary convolution, independent of how it is computed.
 #ifndef LARQ_ENGINE_KERNELS_BCONV2D_SPEC_H_
 #define LARQ_ENGINE_KERNELS_BCONV2D_SPEC_H_
 
@@ -11,20 +11,20 @@
 
 namespace larq_engine {
 
-// What the pixels around the image count as.
+// The value that the pixels around the image count as.
 enum class PadValue : int8_t { kMinusOne = -1, kZero = 0, kOne = 1 };
 
-// The most that a dot product can be: 2 * acc and the sum of a depth of +1 must fit 32 bits.
+// The largest possible dot product: 2 * acc and the sum of a depth of +1 must fit 32 bits.
 inline constexpr int64_t kMaxDot = int64_t{1} << 30;
 
-// Values and weights of more than one bit are sums of planes of +-1 values, of which number j
-// counts 2^j: odd whole numbers up to 2^bits - 1.
+// Values and weights of more than one bit are sums of planes of +-1 values. Plane j counts 2^j, so
+// the sums are odd whole numbers up to 2^bits - 1.
 inline constexpr int64_t kMaxBits = 8;
 static constexpr int64_t LargestOf(int64_t bits) { return (int64_t{1} << bits) - 1; }
 
-// What the file says about a layer; every size is at least 1, bits at most kMaxBits, max_dot() at
-// most kMaxDot, and `groups` divides in_channels and out_channels, into multiples of 32 input
-// channels if groups > 1.
+// The layer as the file describes it. Every size is at least 1, bits are at most kMaxBits, and
+// max_dot() is at most kMaxDot. `groups` divides in_channels and out_channels, and each group has a
+// multiple of 32 input channels if groups > 1.
 struct Bconv2dSpec {
   int64_t in_channels = 1;
   int64_t out_channels = 1;
@@ -52,7 +52,7 @@ struct Bconv2dSpec {
   int64_t max_product() const { return LargestOf(bits_in) * LargestOf(bits_weights); }
   int64_t max_dot() const { return depth() * max_product(); }
   bool has_planes() const { return bits_in > 1 || bits_weights > 1; }
-  // Whether the taps of a filter's line lie together in the image.
+  // Tells whether the taps of a filter's line are contiguous in the image.
   bool lines_are_runs() const { return groups == 1 && bits_in == 1 && dilation_width == 1; }
   bool IsPaddedWith(PadValue value) const {
     return pad_value == value && !(pad_height.IsValid() && pad_width.IsValid());
@@ -65,7 +65,7 @@ struct Bconv2dSpec {
   }
 };
 
-// The same layer with height and width exchanged.
+// Returns the same layer with height and width exchanged.
 static inline Bconv2dSpec Transposed(const Bconv2dSpec& spec) {
   Bconv2dSpec transposed = spec;
   std::swap(transposed.filter_height, transposed.filter_width);
@@ -75,9 +75,9 @@ static inline Bconv2dSpec Transposed(const Bconv2dSpec& spec) {
   return transposed;
 }
 
-// Returns whether the layer's images, of this width, are columns, and its filters as well. In
-// memory they are lines, whose taps lie together (lines_are_runs), so that Transposed computes the
-// same sooner: 80x1 taps of one channel with stride 4 take half the time (choice_bench).
+// Tells whether the layer's images, of this width, and its filters are both columns. In memory
+// these are lines, whose taps are contiguous (lines_are_runs), so Transposed computes the same
+// result sooner: 80x1 taps of one channel with stride 4 take half the time (choice_bench).
 static inline bool IsColumn(const Bconv2dSpec& spec, int64_t in_width) {
   return in_width == 1 && spec.filter_width == 1 && spec.filter_height > 1 &&
          (spec.pad_width.same || spec.pad_width.IsValid());

@@ -13,24 +13,24 @@
 //                offset a run: run s of pixel i starts lhs[s * mr + i] words after lhs_base. Only
 //                entries with i < m are read. A convolution points the runs straight at the taps in
 //                the image (no im2col copy); tiles away from its borders share one list of offsets.
-// 3. Depth:      segment_words is a multiple of kr_bits / 32. Whoever packs pads both sides with
-//                *equal* bits, which add nothing; the true depth is the caller's business.
-// 4. Spatial:    padding is just a run that the caller points elsewhere (a run of 0 bits is +1, a
-//                run of 1 bits is -1). Zero padding is corrected by the caller, never in a kernel.
-// 5. RightSide:  `rhs` is what PackRhs made for this row: blocks of nr columns, 64-byte aligned.
+// 3. Depth:      segment_words is a multiple of kr_bits / 32. The packers pad both sides with
+//                *equal* bits, which add nothing; only the caller knows the true depth.
+// 4. Spatial:    the caller pads by pointing a run elsewhere (a run of 0 bits is +1, a
+//                run of 1 bits is -1). The caller corrects zero padding; a kernel never does.
+// 5. RightSide:  PackRhs made `rhs` for this row: blocks of nr columns, 64-byte aligned.
 //                The last block is filled up with zero columns, and kRhsSlackWords follow it: a
 //                kernel may load the filters of a step before it knows whether there is one. Within
 //                a block, a row of kWords has nr groups of kr_bits / 32 words for each step of
 //                kr_bits. A row of kBytes has nr bytes for each 8 bits, one of kNibbles for each 4
-//                bits: byte 2 q + h is of column nr / 2 h + q.
-// 6. Parts:      nr divides kRhsPartColumns. So the columns from a multiple of it on, packed with
-//                those before, are a right side of their own.
-// 7. Reads:      nothing is read outside the runs and the packed right side. Runs are 4-byte
-//                aligned, no more.
+//                bits: byte 2 q + h belongs to column nr / 2 h + q.
+// 6. Parts:      nr divides kRhsPartColumns. So the columns from any multiple of it on, as packed
+//                with the columns before them, are a valid right side.
+// 7. Reads:      nothing is read outside the runs and the packed right side. Runs are aligned
+//                to 4 bytes only.
 // 8. MaxDepth:   depths up to kMaxDot of bconv2d_spec.h cannot wrap an accumulator, whatever the
 //                bits are.
 // 9. Exact:      results are equal over all rows, bit for bit.
-// 10. A kernel allocates nothing, throws nothing, keeps nothing, knows no threads.
+// 10. A kernel allocates nothing, throws nothing, keeps nothing, and knows no threads.
 #ifndef LARQ_ENGINE_KERNELS_BGEMM_H_
 #define LARQ_ENGINE_KERNELS_BGEMM_H_
 
@@ -58,8 +58,8 @@ struct BgemmArgs {
   size_t acc_stride;  // elements from one pixel of acc to the next
 };
 
-// Run `run` of the tile's left side. In whole numbers, because runs may be in different pieces
-// of memory, which pointers do not add up to.
+// Returns run `run` of the tile's left side. It computes in whole numbers, because runs may lie in
+// different pieces of memory, between which pointer arithmetic is undefined.
 template <typename Word>
 static inline const Word* LhsRun(const Word* lhs_base, ptrdiff_t run) {
   return reinterpret_cast<const Word*>(reinterpret_cast<uintptr_t>(lhs_base) +

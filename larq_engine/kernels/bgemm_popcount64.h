@@ -3,9 +3,9 @@
 // must never be merged with the copy that runs on any CPU.
 //
 // The tile keeps kPixels x kCols counters and one right-hand word per column in registers; each
-// left word is loaded once a step and meets kCols right words. 4x2 needs 8 + 2 + 1 + the pointers:
-// 4x4 spills the 16 general registers of x86-64. The unroll pragmas keep the counters in registers:
-// rolled loops index an array on the stack.
+// left word is loaded once a step and meets kCols right words. A tile of 4x2 needs 8 + 2 + 1
+// registers and the pointers; 4x4 would spill the 16 general registers of x86-64. The unroll
+// pragmas keep the counters in registers, because rolled loops index an array on the stack.
 #ifndef LARQ_ENGINE_KERNELS_BGEMM_POPCOUNT64_H_
 #define LARQ_ENGINE_KERNELS_BGEMM_POPCOUNT64_H_
 
@@ -24,8 +24,8 @@ inline uint64_t Load64(const uint32_t* words) {
   return value;
 }
 
-// One block of columns: pixels [0, kPixels) of the tile against kCols packed columns, of which
-// `cols` are real.
+// Counts one block of columns: pixels [0, kPixels) of the tile against kCols packed columns. Only
+// the first `cols` of these are columns of the output.
 template <int kTilePixels, int kPixels, int kCols, uint64_t (*kCount)(uint64_t)>
 inline void CountBlock(const BgemmArgs& args, const uint32_t* rhs, size_t cols, int32_t* acc) {
   uint64_t count[kPixels][kCols] = {};
@@ -66,7 +66,8 @@ inline void CountPixels(const BgemmArgs& args) {
   }
 }
 
-// A tile of 4 x kCols; smaller m takes a smaller tile rather than counting pixels for nothing.
+// Computes a tile of 4 x kCols. For a smaller m it takes a smaller tile, so that no pixel is
+// counted for nothing.
 template <int kCols, uint64_t (*kCount)(uint64_t)>
 inline void BgemmPopcount64Tile4(const BgemmArgs& args) {
   switch (args.m) {

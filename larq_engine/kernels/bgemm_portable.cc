@@ -7,7 +7,7 @@ namespace {
 
 inline uint64_t Count(uint64_t x) {
 #if defined(__x86_64__)
-  // The x86-64 baseline has no POPCNT and the compiler would call a table look-up in libgcc, so
+  // The x86-64 baseline has no POPCNT, and the compiler would call a table look-up in libgcc. So
   // bits are added up in pairs, nibbles and bytes; the product gathers the bytes in the top one.
   x -= (x >> 1) & 0x5555555555555555;
   x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333);

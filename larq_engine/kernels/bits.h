@@ -1,10 +1,10 @@
-// How +-1 values are stored: one bit per value, bit 1 means -1 (smaller than zero), in 32-bit
-// little-endian words along the channels, channel c in word c / 32 at bit c % 32. The unused bits
-// of a pixel's last word (the tail) are 0. This is the layout of LCE's files, so packed tensors are
+// Defines how +-1 values are stored: one bit per value, where 1 means -1 (smaller than zero), in
+// 32-bit little-endian words along the channels. Channel c is bit c % 32 of word c / 32. The unused
+// bits of a pixel's last word (the tail) are 0. LCE's files have this layout, so packed tensors are
 // used as they lie in the file.
 //
-// Part of both contracts, bgemm.h and pixel_ops.h. All functions are static: a file compiled with
-// ISA flags must not share code with one that is not.
+// This header is part of both contracts, bgemm.h and pixel_ops.h. All functions are static: a file
+// compiled with ISA flags must not share code with one that is not.
 #ifndef LARQ_ENGINE_KERNELS_BITS_H_
 #define LARQ_ENGINE_KERNELS_BITS_H_
 
@@ -19,8 +19,8 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 inline constexpr size_t kWordBits = 32;
 inline constexpr size_t kByteBits = 8;
 
-// Word j has bit j. Testing a bit of a table vectorises for any ISA, shifting by the number of the
-// bit does not.
+// Word j has only bit j set. Compilers vectorise the test of a bit from a table for any ISA, but
+// not a shift by the bit's number.
 static constexpr uint32_t kBit[kWordBits] = {
     1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
     1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
@@ -29,13 +29,14 @@ static constexpr uint32_t kBit[kWordBits] = {
 
 static constexpr size_t WordsFor(size_t channels) { return (channels + kWordBits - 1) / kWordBits; }
 
-// The bits of a pixel's last word that hold channels.
+// Returns a mask of the bits of a pixel's last word that hold channels.
 static constexpr uint32_t TailMask(size_t channels) {
   const size_t used = channels % kWordBits;
   return used == 0 ? ~uint32_t{0} : (uint32_t{1} << used) - 1;
 }
 
-// `count` bits, 1 to 32, from number `first` on; no word is read that has none of them.
+// Returns `count` bits, 1 to 32, from number `first` on. It reads only words that hold some of
+// them.
 static inline uint32_t BitsFrom(const uint32_t* bits, size_t first, size_t count) {
   const size_t word = first / kWordBits, shift = first % kWordBits;
   uint64_t found = bits[word] >> shift;

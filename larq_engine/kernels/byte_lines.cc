@@ -6,17 +6,18 @@
 namespace larq_engine {
 namespace {
 
-// Of lines that are held beyond those that a tile needs: an eighth of L2 on a Xeon with AMX.
+// Bytes of expanded lines that are held even if a tile needs fewer: an eighth of L2 on a Xeon with
+// AMX.
 constexpr size_t kHeldBytes = 256 * 1024;
 
-// Of lines, for each worker: more would no longer be in its caches.
+// The most bytes of lines that a worker may hold; more would no longer be in its caches.
 constexpr size_t kMostBytes = 1024 * 1024;
 
-// A tile must have as many rows for each that may be computed for nothing: layers of 7x7 lose more
-// by those than by gathering their taps.
+// A tile must have this many rows for each row that may be computed for nothing: layers of 7x7 lose
+// more by such rows than by gathering their taps.
 constexpr int64_t kRowsForOneInVain = 8;
 
-// The most line ends that `pixels` output pixels can have among them.
+// Returns the most line ends that `pixels` output pixels can have among them.
 int64_t MostLineEnds(int64_t pixels, int64_t width) { return (pixels - 1 + width - 1) / width; }
 
 }  // namespace
@@ -66,8 +67,8 @@ size_t ByteLines::Rows(const OutputGrid& grid, const Position& start, size_t pix
   return pixels + static_cast<size_t>(ends * between_);
 }
 
-// Lines are expanded as they are needed; those that are needed again move to the front when there
-// is no more room.
+// Lines are expanded when they are first needed. When there is no more room, those that are needed
+// again move to the front.
 void ByteLines::Find(const OutputGrid& grid, const uint32_t* input, const Position& start,
                      size_t pixels, Scratch& scratch, ByteArgs& args) const {
   if (scratch.image != start.image) {
@@ -106,8 +107,8 @@ void ByteLines::Expand(const OutputGrid& grid, const uint32_t* input, int64_t im
     std::memset(to, padding_, line_bytes_);
     return;
   }
-  // Of the image's columns a window may leave out the last ones; of the padding it has what its
-  // last pixel reads.
+  // The windows may not reach the image's last columns. Only the padding that the last pixel reads
+  // is written.
   const int64_t columns = width.out + between_;
   const auto before = static_cast<size_t>(std::min(width.pad_before, columns));
   const auto pixels =

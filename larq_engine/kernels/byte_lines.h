@@ -1,9 +1,11 @@
-// Lines of the image as bytes, with their padding: each pixel is expanded once, and the taps of all
-// output pixels are where they lie. (Gathered, each pixel is expanded for each tap that it is.)
+// Lines of the image as bytes, with their padding: each pixel is expanded once, and the product
+// reads the taps of all output pixels in place. (If taps are gathered, a pixel is expanded once for
+// each tap that it is.)
 //
-// Output pixels are counted along padded lines: what a window reads from the end of one line to the
-// start of the next is padding, so pixels of several lines are one product whose rows are a pixel
-// apart. The rows between two lines, a filter's width less one, are computed for nothing.
+// Output pixels are counted along padded lines. A window that reaches from the end of one line to
+// the start of the next reads only padding there. So pixels of several lines are one product, whose
+// rows start one pixel apart. The rows between two lines, a filter's width less one, are computed
+// for nothing.
 #ifndef LARQ_ENGINE_KERNELS_BYTE_LINES_H_
 #define LARQ_ENGINE_KERNELS_BYTE_LINES_H_
 
@@ -21,36 +23,39 @@ class ByteLines {
  public:
   using Position = OutputGrid::Position;
 
-  // Which lines one worker has now. None at the start of each Run.
+  // The lines that one worker holds now; none at the start of each Run.
   struct Scratch {
     uint8_t* bytes;
     int64_t image;
-    int64_t first;  // padded lines
+    int64_t first;  // first and last are numbers of padded lines
     int64_t last;
   };
 
-  // Whether pixels lie so that lines serve: of whole words and steps of the row, with all taps of a
-  // filter's line together, and as far apart as output pixels are.
+  // Tells whether the layer's pixels can be read from lines: they must fill whole words and steps
+  // of the row, all taps of a filter's line must be contiguous, and neighbouring output pixels must
+  // be one pixel apart in the image.
   static bool Serve(const Bconv2dSpec& spec, const ByteRow& row);
 
   ByteLines(const Bconv2dSpec& spec, const ByteRow& row);
 
-  // False where lines of this image would take too much memory or leave too many rows between them:
-  // then nothing else may be asked.
+  // Returns false if lines of this image would take too much memory or leave too many rows between
+  // them. In that case no other function may be called.
   bool Resize(const OutputGrid& grid);
   Scratch TakeScratch(ScratchParts& parts) const;
 
-  // Pixels of which the rows are never more than the product's, wherever they start.
+  // Returns how many pixels a tile may have so that their rows are never more than the product's,
+  // wherever the tile starts.
   int64_t tile_pixels() const { return tile_pixels_; }
 
-  // The rows of `pixels` output pixels of one image.
+  // Returns how many rows `pixels` output pixels of one image take.
   size_t Rows(const OutputGrid& grid, const Position& start, size_t pixels) const;
 
   // Sets the left side of a product whose first row is the pixel at `start`.
   void Find(const OutputGrid& grid, const uint32_t* input, const Position& start, size_t pixels,
             Scratch& scratch, ByteArgs& args) const;
 
-  // Moves those rows of acc that are pixels together, of `pixels` from `start` on.
+  // Moves the rows of acc that belong to the `pixels` pixels from `start` on together, over the
+  // rows between lines.
   void LeaveOutRowsBetween(const OutputGrid& grid, const Position& start, size_t pixels,
                            size_t channels, int32_t* acc) const;
 
@@ -64,8 +69,8 @@ class ByteLines {
   size_t pixel_bytes_;
   int64_t between_;  // rows between two lines
   int64_t tile_pixels_;
-  int64_t window_lines_ = 0;  // that one output line reads
-  int64_t lines_ = 0;         // that are held
+  int64_t window_lines_ = 0;  // image lines that one output line reads
+  int64_t lines_ = 0;         // lines that are held
   size_t line_bytes_ = 0;
 };
 

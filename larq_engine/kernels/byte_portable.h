@@ -1,4 +1,4 @@
-// The row of bytes that every CPU runs.
+// The row of byte_table.cc that every CPU runs.
 #ifndef LARQ_ENGINE_KERNELS_BYTE_PORTABLE_H_
 #define LARQ_ENGINE_KERNELS_BYTE_PORTABLE_H_
 

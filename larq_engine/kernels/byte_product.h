@@ -1,13 +1,14 @@
-// The contract of the product of bytes, for every micro-kernel of every ISA: what bgemm.h is for
-// values of one bit, for those of several, and with the same outcome.
+// The contract of the product of bytes, for every micro-kernel of every ISA. It serves values of
+// several bits as bgemm.h serves values of one bit, and gives the same accumulators.
 //
 //   acc[i][j] = start[j] + sum over k of lhs(i, k) * rhs(j, k)       i < m, j < n
 //
-// A value of several bits is v = n - 2 * u, where n is the largest and u the number that its bits
-// are in the file, plane 0 the lowest: an unsigned byte. So the dot product with weights w, signed
-// bytes, is n * sum(w) - 2 * sum(u * w), and acc is what the binary products of all planes add up
-// to if the columns start at half of the largest dot product less n * sum(w). What is padded with
-// 0 bits is +n and adds nothing here as there.
+// A value of several bits is v = n - 2 * u. Here n is the largest value, and u is the number that
+// the bits form in the file, with plane 0 as the lowest bit: an unsigned byte. So the dot product
+// with weights w, signed bytes, is n * sum(w) - 2 * sum(u * w). If each column starts at half of
+// the difference of the largest dot product and n * sum(w), acc equals the sum of the binary
+// products of all planes. Padding of 0 bits stands for +n and adds nothing, as in the binary
+// products.
 //
 // A micro-kernel is one row of byte_table.cc; dispatch, tests and benchmarks read the rows.
 // tests/kernels/byte_product_test.cc has one test a clause:
@@ -16,21 +17,22 @@
 // 2. Left:      the row of pixel i is `segments` runs of segment_bytes, a multiple of kr: run s
 //               starts at lhs + i * lhs_stride + s * segment_stride, at any address. Rows may
 //               overlap.
-// 3. Values:    bytes of the left side are up to in_planes planes, so at most 2^in_planes - 1;
-//               those of the right side lie between -(2^weight_planes - 1) and that number.
-// 4. RightSide: `rhs` is what PackBytes made for this row: blocks of nr columns; within a block,
+// 3. Values:    bytes of the left side have up to in_planes planes, so they are at most
+//               2^in_planes - 1; those of the right side are at most 2^weight_planes - 1 in
+//               absolute value.
+// 4. RightSide: PackBytes made `rhs` for this row: blocks of nr columns; within a block,
 //               for each kByteStep of the depth, run after run, nr groups of that many bytes;
-//               64-byte aligned. The
-//               last block is filled up with zero columns. So is `start`, 64-byte aligned.
-// 5. Parts:     nr divides kRhsPartColumns of bgemm.h. So the columns from a multiple of it on,
-//               packed with those before, are a right side of their own.
+//               64-byte aligned. The last block is filled up with zero columns. So is `start`,
+//               which is 64-byte aligned, too.
+// 5. Parts:     nr divides kRhsPartColumns of bgemm.h. So the columns from any multiple of it
+//               on, as packed with the columns before them, are a valid right side.
 // 6. Reads:     nothing is read outside the rows of the left side, the packed right side and start.
 // 7. Wraps:     acc is the sum modulo 2^32, at any depth.
 // 8. Exact:     results are equal over all rows, bit for bit.
-// 9. Expand:    `expand` makes such bytes of planes: bytes[32 * w + c] has as bit p the bit c of
+// 9. Expand:    `expand` makes these bytes of planes: bit p of bytes[32 * w + c] is bit c of
 //               run[p * plane_words + w], for w < words and p < planes. Words and bytes may lie at
-//               any address that is right for their type.
-// 10. A kernel allocates nothing, throws nothing, keeps nothing, knows no threads.
+//               any address that is aligned for their type.
+// 10. A kernel allocates nothing, throws nothing, keeps nothing, and knows no threads.
 #ifndef LARQ_ENGINE_KERNELS_BYTE_PRODUCT_H_
 #define LARQ_ENGINE_KERNELS_BYTE_PRODUCT_H_
 
@@ -65,7 +67,7 @@ struct ExpandArgs {
   const uint32_t* run;
   size_t words;
   size_t planes;
-  size_t plane_words;  // from a plane to the next
+  size_t plane_words;  // words from one plane to the next
   uint8_t* bytes;
 };
 

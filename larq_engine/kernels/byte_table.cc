@@ -69,8 +69,8 @@ constexpr ByteRow kByteRows[] = {
      .kr = 64,
      .in_planes = 8,
      .weight_planes = 7,
-     // Two thirds of what it does in a loop: it lowers the clock of all else by an eighth to a
-     // fifth.
+     // Two thirds of the rate in a loop, because AMX lowers the clock of all other code by an
+     // eighth to a fifth.
      .macs_per_cycle = 600,
      .expanded_per_cycle = 80,
      .cycles_per_tile = 600,

@@ -1,5 +1,6 @@
-// The one list of micro-kernels on bytes. Adding one: its .cc, its row here, its line in BUILD, and
-// one expectation in tests/kernels/select_product_test.cc. Dispatch, tests and benchmarks follow.
+// The one list of micro-kernels on bytes. A new one takes its .cc, its row here, its line in BUILD,
+// and one expectation in tests/kernels/select_product_test.cc. Dispatch, tests and benchmarks
+// follow.
 #ifndef LARQ_ENGINE_KERNELS_BYTE_TABLE_H_
 #define LARQ_ENGINE_KERNELS_BYTE_TABLE_H_
 
@@ -19,21 +20,24 @@ struct ByteRow {
   int kr;
   int in_planes;
   int weight_planes;
-  // Beside BgemmRow::macs_per_cycle: what makes the choice right where both were measured.
+  // In the units of BgemmRow::macs_per_cycle, with a value that makes the choice right wherever
+  // both products were measured.
   int macs_per_cycle;
-  int macs_per_cycle_of_one = 0;  // on a core with one multiplier of its vectors, if that is less
-  // On such a core, of a pixel alone (choice_bench, dense layers of 784 to 4,096 by 10 and 256).
+  // the same on a core with one multiplier for its vectors, if that is less
+  int macs_per_cycle_of_one = 0;
+  // The same on such a core for a pixel alone (choice_bench, dense layers of 784 to 4,096 inputs by
+  // 10 and 256).
   int macs_per_cycle_of_pixel = 0;
-  int expanded_per_cycle;  // bytes, of one plane
-  // What a tile takes besides, whatever its columns and depth: of lines (byte_lines.h), and of taps
-  // that are gathered.
+  int expanded_per_cycle;  // bytes a cycle, expanded of one plane
+  // Cycles that a tile takes in addition, whatever its columns and depth: if it reads lines
+  // (byte_lines.h), and if its taps are gathered.
   int cycles_per_tile = 0;
   int gather_cycles_per_tile = 0;
   ByteFn fn;
   ExpandFn expand;
 };
 
-// The rows that this build holds, for whatever CPU.
+// Returns the rows that this build holds, for all CPUs.
 std::span<const ByteRow> ByteRows();
 
 }  // namespace larq_engine

@@ -8,7 +8,8 @@
 namespace larq_engine {
 namespace {
 
-// The only caller of a micro-kernel; its assertions are the caller's half of the contract.
+// Calls the micro-kernel. No other function does, so its assertions are the caller's half of the
+// contract.
 void RunProduct(const ByteRow& row, const ByteArgs& args) {
   assert(args.m >= 1 && args.m <= static_cast<size_t>(row.mr) && args.n >= 1);
   assert(args.segment_bytes % static_cast<size_t>(row.kr) == 0);
@@ -19,8 +20,8 @@ void RunProduct(const ByteRow& row, const ByteArgs& args) {
 
 }  // namespace
 
-// Taps are expanded by words, and each is written over what the last word of the one before has too
-// much: after the last one there must be room for it.
+// Taps are expanded in whole words, and each tap overwrites the excess bytes of the tap before it.
+// So there must be room for a word's excess after the last tap.
 ByteTiles::ByteTiles(const Bconv2dSpec& spec, const uint32_t* filter, const ByteRow& row,
                      const PixelOps& ops)
     : spec_(spec),
@@ -55,11 +56,11 @@ ByteTiles::Scratch ByteTiles::TakeScratch(ScratchParts& parts) const {
   return scratch;
 }
 
-// The bytes of a tile's taps, of a part of the planes.
+// Makes the bytes of a tile's taps, for a part of the planes.
 void ByteTiles::Gather(const BgemmArgs& taps, const PlanePart& part, uint8_t* bytes) const {
   const auto channels = static_cast<size_t>(spec_.group_in_channels());
   const auto depth = static_cast<size_t>(spec_.depth());
-  // Taps of whole words are expanded together where they lie together.
+  // Taps of whole words are expanded together if they are contiguous.
   const size_t words = channels % kWordBits == 0 ? taps.segment_words : spec_.tap_words();
   const size_t words_bytes = channels % kWordBits == 0 ? words * kWordBits : channels;
   for (size_t i = 0; i < taps.m; ++i, bytes += row_bytes_) {
@@ -89,7 +90,7 @@ void ByteTiles::Run(const OutputGrid& grid, const ProductTile& tile, Scratch& sc
   }
 }
 
-// Lines are of one image, so a tile of several is computed image by image.
+// Lines belong to one image, so a tile that spans several images is computed image by image.
 void ByteTiles::RunLines(const OutputGrid& grid, const ProductTile& tile, Scratch& scratch) const {
   OutputGrid::Position start = tile.start;
   int32_t* acc = tile.acc;

@@ -1,6 +1,6 @@
-// Tiles as products of bytes: of lines of the image as bytes, or of taps whose planes are expanded
-// to bytes as they are gathered. Numbers of more planes than a byte holds are several bytes, and
-// several products.
+// Computes tiles as products of bytes: of lines of the image as bytes, or of taps whose planes are
+// expanded to bytes as they are gathered. Numbers of more planes than a byte holds become several
+// bytes, and take several products.
 #ifndef LARQ_ENGINE_KERNELS_BYTE_TILES_H_
 #define LARQ_ENGINE_KERNELS_BYTE_TILES_H_
 
@@ -19,7 +19,7 @@ namespace larq_engine {
 
 class ByteTiles : public TileProduct {
  public:
-  // filter as for Bconv2d.
+  // `filter` is laid out as for Bconv2d.
   ByteTiles(const Bconv2dSpec& spec, const uint32_t* filter, const ByteRow& row,
             const PixelOps& ops);
 
@@ -41,13 +41,13 @@ class ByteTiles : public TileProduct {
   Bconv2dSpec spec_;
   ByteRow row_;
   const PixelOps& ops_;
-  std::optional<ByteLines> lines_;  // if they serve
-  bool in_lines_ = false;           // they do, and for this size of images
+  std::optional<ByteLines> lines_;  // present if ByteLines::Serve
+  bool in_lines_ = false;           // whether lines serve for this size of images
   TapRuns runs_;
   ByteFilters filters_;
   std::vector<PlanePart> in_parts_;
-  size_t row_bytes_;              // from a pixel's taps to the next one's
-  AlignedBuffer<int32_t> zeros_;  // where products after the first start
+  size_t row_bytes_;              // bytes from a pixel's taps to the next pixel's
+  AlignedBuffer<int32_t> zeros_;  // the start of the products after the first
 };
 
 }  // namespace larq_engine

@@ -18,13 +18,13 @@ namespace larq_engine {
 namespace {
 
 #if defined(__linux__)
-// Of arch_prctl, newer than the C library's headers.
+// Constants of arch_prctl that are newer than the C library's headers.
 constexpr int kGetSupported = 0x1021;
 constexpr int kRequestPermission = 0x1023;
 constexpr int kTileData = 18;
 #endif
 
-// What the CPU answers to a question, or zeros to one that it does not know.
+// The CPU's answer to a CPUID leaf, or zeros for a leaf that it does not know.
 struct Cpuid {
   explicit Cpuid(unsigned leaf) { __get_cpuid_count(leaf, 0, &eax, &ebx, &ecx, &edx); }
 
@@ -39,15 +39,15 @@ constexpr unsigned Bits(std::initializer_list<int> numbers) {
 
 bool HasAll(unsigned answer, unsigned bits) { return (answer & bits) == bits; }
 
-// The parts of its state that the operating system saves; XGETBV is written as bytes, as compilers
-// know it with a flag only.
+// Returns the parts of the CPU's state that the operating system saves. XGETBV is written as bytes,
+// because compilers know the instruction only with a flag.
 unsigned SavedState() {
   unsigned low, high;
   __asm__ volatile(".byte 0x0f, 0x01, 0xd0" : "=a"(low), "=d"(high) : "c"(0));
   return low;
 }
 
-// Whether the CPU has AMX's tiles and products of bytes, and Linux can save tiles.
+// Tells whether the CPU has AMX's tiles and products of bytes, and whether Linux can save tiles.
 bool HasAmxint8(const Cpuid& features) {
 #if defined(__linux__)
   if (!HasAll(features.edx, Bits({24, 25}))) return false;  // tiles, products of bytes
@@ -60,7 +60,7 @@ bool HasAmxint8(const Cpuid& features) {
 #endif
 }
 
-// Returns whether it is a server of Intel with AVX-512. Only the model tells.
+// Tells whether the CPU is an Intel server with AVX-512. Only the model number tells.
 bool IsIntelServer(const Cpuid& basic) {
   const Cpuid vendor(0);
   const bool is_intel = vendor.ebx == 0x756e6547 && vendor.edx == 0x49656e69;  // "Genu" "ineI"
@@ -73,14 +73,14 @@ bool IsIntelServer(const Cpuid& basic) {
          std::find(std::begin(kModels), std::end(kModels), model) != std::end(kModels);
 }
 
-// Not by the compiler's __builtin_cpu_supports: zig's answers no to everything. Each level asks for
-// the one below: no CPU lacks it, and a row may count on it.
+// Asks CPUID itself and not the compiler's __builtin_cpu_supports, because zig's always answers no.
+// Each level requires the one below: no CPU lacks it, and a row may rely on it.
 CpuFeatures AskX86() {
   constexpr unsigned kPopcnt = Bits({23}), kXgetbv = Bits({27}), kAvxAndFma = Bits({28, 12});
   constexpr unsigned kAvx2AndBmi2 = Bits({5, 8});
   constexpr unsigned kAvx512 = Bits({16, 17, 30, 31});  // F, DQ, BW, VL
   constexpr unsigned kAvx512vnni = Bits({11}), kAvx512vpopcntdq = Bits({14});
-  constexpr unsigned kSavesAvx = Bits({1, 2});  // SSE's registers, their upper halves
+  constexpr unsigned kSavesAvx = Bits({1, 2});  // SSE's registers, and their upper halves
   constexpr unsigned kSavesAvx512 = kSavesAvx | Bits({5, 6, 7});  // masks, wider and more registers
   const Cpuid basic(1), extended(7);
   CpuFeatures features = {};
@@ -138,8 +138,8 @@ CpuFeatures AskCpu() {
 #if defined(__x86_64__)
   return AskX86();
 #elif defined(__aarch64__) && defined(__linux__)
-  // The kernel's names for what the CPU has and the kernel saves; newer than the C library's
-  // headers.
+  // The kernel's bits for what the CPU has and the kernel saves; they are newer than the C
+  // library's headers.
   constexpr unsigned long kHwcapAsimddp = 1ul << 20;
   constexpr unsigned long kHwcap2Sme2 = 1ul << 37;
   constexpr unsigned long kHwcap2SmeBi32i32 = 1ul << 40;
@@ -161,7 +161,8 @@ CpuFeatures AskCpu() {
 }  // namespace
 
 CpuFeatures DetectCpuFeatures() {
-  // Once: in a virtual machine each question to the CPU takes microseconds, and each layer asks.
+  // The CPU is asked only once: in a virtual machine each question takes microseconds, and each
+  // layer asks.
   static const CpuFeatures features = AskCpu();
   return features;
 }

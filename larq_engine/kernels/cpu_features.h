@@ -7,7 +7,7 @@
 
 namespace larq_engine {
 
-// In the order of what includes what, for each architecture.
+// For each architecture, a later ISA includes the earlier ones.
 enum class Isa : uint8_t {
   kPortable,         // what the compiler assumes of every CPU of the architecture
   kPopcnt,           // x86: the POPCNT instruction (Nehalem, Barcelona and later)
@@ -23,10 +23,11 @@ enum class Isa : uint8_t {
 
 inline constexpr Isa kLastIsa = Isa::kSme2;
 
-// The name of an ISA, as it ends the names of its kernel rows.
+// Returns the ISA's name, with which the names of its kernel rows end.
 const char* IsaName(Isa isa);
 
-// A set of ISAs; a plain value, so that tests can ask what a CPU they do not have would get.
+// A set of ISAs. It is a plain value, so that tests can ask for the choice of a CPU that they do
+// not run on.
 class CpuFeatures {
  public:
   constexpr CpuFeatures(std::initializer_list<Isa> isas) {
@@ -36,9 +37,9 @@ class CpuFeatures {
   constexpr void Remove(Isa isa) { mask_ &= ~Bit(isa); }
   constexpr bool Has(Isa isa) const { return (mask_ & Bit(isa)) != 0; }
 
-  // x86: whether a core multiplies two vectors of 512 bits a cycle, as those of Intel's servers do.
-  // It counts the bits of one, as cores with one multiplier do, so that which of two products is
-  // the faster one depends on it.
+  // x86: tells whether a core multiplies two vectors of 512 bits a cycle, as those of Intel's
+  // servers do. Such a core still counts the bits of only one vector a cycle, as cores with one
+  // multiplier do. So the faster one of the two products depends on it.
   constexpr bool has_two_multipliers() const { return has_two_multipliers_; }
   constexpr void AddSecondMultiplier() { has_two_multipliers_ = true; }
 
@@ -50,10 +51,10 @@ class CpuFeatures {
 
 CpuFeatures DetectCpuFeatures();
 
-// To be called before code of an ISA runs; false if the system refuses. Linux saves AMX's tiles
-// only for processes that have asked for them, and refuses where a thread's alternate signal stack
-// is too small. From then on it refuses to set one of less than 11 KB: so this is not asked without
-// need.
+// Must be called before code of an ISA runs; returns false if the system refuses. Linux saves AMX's
+// tiles only for processes that have asked for them, and refuses if a thread's alternate signal
+// stack is too small. From then on it refuses to set an alternate stack of less than 11 KB, so
+// callers ask only if they need the ISA.
 bool PermitIsa(Isa isa);
 
 }  // namespace larq_engine

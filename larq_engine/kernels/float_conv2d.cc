@@ -10,12 +10,13 @@
 namespace larq_engine {
 namespace {
 
-// Pixels of a line from which on tiles end where a line's inner pixels do: the taps of others are
-// found one by one, which in a first layer of 16 filters takes longer than their products.
+// In lines of at least this many pixels, tiles end where the line's inner pixels end. The taps of
+// other pixels are found one by one, which in a first layer of 16 filters takes longer than their
+// products.
 constexpr int64_t kLongLine = 48;
 
-// Taps are found by words, of which a float is one. Words around the image are 0, and so are
-// floats.
+// TapRuns finds taps in words, and a float is one word. Words around the image are 0, and so are
+// the floats there.
 Bconv2dSpec SpecOfWords(const FloatConv2dSpec& spec) {
   return {.in_channels = spec.in_channels * static_cast<int64_t>(kWordBits),
           .out_channels = spec.out_channels,
@@ -33,7 +34,7 @@ size_t GroupColumns(const FloatConv2dSpec& spec) {
   return RoundUp(static_cast<size_t>(spec.group_out_channels()), kFloatLanes);
 }
 
-// As clause RightSide of float_product.h has them, one group after the other.
+// Packs filters as clause RightSide of float_product.h demands, one group after the other.
 SharedBuffer<float> PackFilters(const FloatConv2dSpec& spec, const float* filter, size_t nr) {
   const auto channels = static_cast<size_t>(spec.group_out_channels());
   const auto depth = static_cast<size_t>(spec.depth());

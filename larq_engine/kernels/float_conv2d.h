@@ -1,4 +1,5 @@
-// A convolution of floats, of all channels or of each by itself (depthwise), as products of floats.
+// A convolution of floats, over all channels or over each channel by itself (depthwise), computed
+// as products of floats.
 #ifndef LARQ_ENGINE_KERNELS_FLOAT_CONV2D_H_
 #define LARQ_ENGINE_KERNELS_FLOAT_CONV2D_H_
 
@@ -15,22 +16,23 @@ namespace larq_engine {
 
 class FloatConv2d {
  public:
-  // filter is [out_channels][filter_height][filter_width][group_in_channels], or, depthwise,
-  // [filter_height][filter_width][channels]; bias is [out_channels]. Nothing of them is kept.
+  // filter is [out_channels][filter_height][filter_width][group_in_channels], or, if depthwise,
+  // [filter_height][filter_width][channels]; bias is [out_channels]. The object keeps no pointer to
+  // them.
   FloatConv2d(const FloatConv2dSpec& spec, const float* filter, const float* bias, FloatRange range,
               const FloatRow& row);
 
-  // Sets the size of the input image; before the first Run.
+  // Sets the size of the input image; must be called before the first Run.
   void Resize(int64_t in_height, int64_t in_width);
 
   const char* kernel() const { return row_.name; }
   bool is_pixelwise() const { return spec_.is_pixelwise(); }
-  // Channels can be computed in so many parts.
+  // Returns the number of parts that the channels can be computed in.
   int64_t channel_blocks() const;
-  size_t scratch_bytes() const;  // for each concurrent Run, kBufferAlignment aligned
+  size_t scratch_bytes() const;  // bytes for each concurrent Run, aligned to kBufferAlignment
 
   // Computes blocks [first_block, last_block) of output pixels [first, last). `input` is the image,
-  // or, of a pixelwise convolution, its pixel `first`; output starts at pixel `first`.
+  // or, for a pixelwise convolution, its pixel `first`; output starts at pixel `first`.
   void Run(const float* input, int64_t first, int64_t last, int64_t first_block, int64_t last_block,
            std::byte* scratch, float* output) const;
 
@@ -42,8 +44,8 @@ class FloatConv2d {
   FloatConv2dSpec spec_;
   FloatRow row_;
   FloatRange range_;
-  size_t group_columns_;   // of the right side, filled up
-  size_t block_channels_;  // 0 where all are computed together
+  size_t group_columns_;   // columns of a group's right side, filled up
+  size_t block_channels_;  // 0 if all channels are computed together
   TapRuns runs_;
   SharedBuffer<float> filters_;
   AlignedBuffer<float> bias_;

@@ -1,4 +1,4 @@
-// What a convolution of floats is, apart from how it is computed.
+// Describes a convolution of floats, independent of how it is computed.
 #ifndef LARQ_ENGINE_KERNELS_FLOAT_CONV2D_SPEC_H_
 #define LARQ_ENGINE_KERNELS_FLOAT_CONV2D_SPEC_H_
 
@@ -12,8 +12,8 @@ namespace larq_engine {
 struct FloatConv2dSpec {
   bool is_depthwise = false;
   int64_t in_channels = 1;
-  int64_t out_channels = 1;  // depthwise: a multiple of in_channels
-  int64_t groups = 1;        // of which each has its part of both; depthwise: 1
+  int64_t out_channels = 1;  // if depthwise, a multiple of in_channels
+  int64_t groups = 1;  // each group has its share of input and output channels; 1 if depthwise
   int64_t filter_height = 1;
   int64_t filter_width = 1;
   int64_t stride_height = 1;
@@ -22,11 +22,11 @@ struct FloatConv2dSpec {
 
   int64_t group_in_channels() const { return in_channels / groups; }
   int64_t group_out_channels() const { return out_channels / groups; }
-  // Products of an output value.
+  // Returns how many products an output value adds up.
   int64_t depth() const {
     return filter_height * filter_width * (is_depthwise ? 1 : group_in_channels());
   }
-  // Whether pixel i of the output is made of pixel i of the image and nothing else.
+  // Tells whether pixel i of the output depends on pixel i of the image and nothing else.
   bool is_pixelwise() const {
     return !is_depthwise && groups == 1 &&
            filter_height * filter_width * stride_height * stride_width == 1;

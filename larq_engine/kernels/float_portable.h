@@ -1,4 +1,4 @@
-// The row of floats that every CPU runs.
+// The row of float_table.cc that every CPU runs.
 #ifndef LARQ_ENGINE_KERNELS_FLOAT_PORTABLE_H_
 #define LARQ_ENGINE_KERNELS_FLOAT_PORTABLE_H_
 

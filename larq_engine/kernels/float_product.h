@@ -3,27 +3,27 @@
 //   of_pixels:     out[i][j] = clamp(sum over k of lhs(i, k) * rhs(j, k) + bias[j])
 //   of_channels:   out[i][j] = clamp(sum over t of lhs(i, t * n + j) * rhs(j, t) + bias[j])
 //
-// for i < m, j < n: a convolution, and one of each channel by itself (depthwise). A sum begins with
-// 0 and grows in the order of k or t, by a fused multiply-add each, which rounds once. Then comes
-// the bias. So rows agree bit for bit, and with the kernels for GPUs (cuda/conv2d.h, depthwise.h);
-// of a NaN, sign and payload are open.
+// for i < m, j < n: a convolution over all channels, and one over each channel by itself
+// (depthwise). A sum begins with 0 and grows in the order of k or t, by one fused multiply-add
+// each, which rounds once. Then the bias is added. So rows agree bit for bit, also with the kernels
+// for GPUs (cuda/conv2d.h, depthwise.h). The sign and payload of a NaN are open.
 //
 // tests/kernels/float_product_test.cc has a test for each clause:
 //
 // 1. Tile:       1 <= m <= kFloatPixels and 1 <= n, any n. out[0..m)[0..n) is written and no more.
-// 2. Segments:   the left side is as in bgemm.h (LhsRun), of floats, with kFloatPixels entries for
-//                each run. of_channels: a run is whole taps, of n floats each. pixel_step is 0,
-//                or in each segment the run of a pixel begins so many floats after that of the
-//                pixel before, and `lhs` says the same.
+// 2. Segments:   the left side is as in bgemm.h (LhsRun), but of floats, with kFloatPixels entries
+//                for each run. of_channels: a run is whole taps, of n floats each. If pixel_step
+//                is not 0, each pixel's run begins pixel_step floats after the run of the pixel
+//                before it, in every segment, and `lhs` agrees with that.
 // 3. RightSide:  `rhs` and `bias` are aligned to 64 bytes and filled up with zeros to a multiple
-//                of kFloatLanes columns. of_pixels: blocks of nr columns, of which the last has as
-//                many as are left; a block has its columns side by side for each k. of_channels:
-//                all columns side by side for each t.
-// 4. Parts:      of of_pixels the columns from a multiple of nr on are a right side of their own.
+//                of kFloatLanes columns. of_pixels: blocks of nr columns, the last of which has the
+//                columns that are left; for each k a block has its columns side by side.
+//                of_channels: for each t all columns are side by side.
+// 4. Parts:      in of_pixels the columns from any multiple of nr on are a valid right side.
 // 5. Reads:      nothing is read outside the runs and the right side. Runs are 4-byte aligned.
 // 6. Clamp:      as FloatRange says; NaN stays.
 //
-// Plain data and plain functions: an ISA's file shares no code with others.
+// This header has plain data and plain functions only: an ISA's file shares no code with others.
 #ifndef LARQ_ENGINE_KERNELS_FLOAT_PRODUCT_H_
 #define LARQ_ENGINE_KERNELS_FLOAT_PRODUCT_H_
 
@@ -44,7 +44,7 @@ struct FloatArgs {
   size_t segment_words;
   const float* lhs_base;
   const ptrdiff_t* lhs;  // [segments][kFloatPixels]
-  size_t pixel_step;     // clause 2
+  size_t pixel_step;     // see clause 2
   const float* rhs;
   const float* bias;
   FloatRange range;

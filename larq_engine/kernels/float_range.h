@@ -5,13 +5,14 @@
 
 namespace larq_engine {
 
-// Clamps: a value below min becomes min, one above max max; NaN stays.
+// A range to clamp to: a value below min becomes min, a value above max becomes max, and NaN stays.
 struct FloatRange {
   float min;
   float max;
 };
 
-// Static: a file compiled with ISA flags must not share code with one that is not.
+// The functions are static, because a file compiled with ISA flags must not share code with one
+// that is not.
 static inline float Clamp(float value, FloatRange range) {
   value = value < range.min ? range.min : value;
   return value > range.max ? range.max : value;

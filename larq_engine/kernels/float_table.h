@@ -1,5 +1,5 @@
-// The rows of products of floats. Adding one: its .cc, its row here, its line in BUILD. Dispatch
-// and tests follow.
+// The rows of products of floats. A new one takes its .cc, its row here and its line in BUILD.
+// Dispatch and tests follow.
 #ifndef LARQ_ENGINE_KERNELS_FLOAT_TABLE_H_
 #define LARQ_ENGINE_KERNELS_FLOAT_TABLE_H_
 
@@ -16,21 +16,21 @@ struct FloatRow {
   const char* name;  // floats_<pixels at once>x<nr>_<isa>
   Isa isa;
   int nr;
-  double macs_per_cycle;  // of a core of today
+  double macs_per_cycle;  // rate of one core of a current CPU
   FloatFn of_pixels;
   FloatFn of_channels;
 };
 
-// The rows that this build holds, from the lowest ISA to the highest.
+// Returns the rows that this build holds, from the lowest ISA to the highest.
 std::span<const FloatRow> FloatRows();
 
-// The highest that the CPU has, and HighestIsa of a forced kernel allows.
+// Returns the highest row that the CPU has and that HighestIsa of a forced kernel allows.
 const FloatRow& SelectFloats(CpuFeatures cpu, std::string_view forced_kernel);
 
-// What one output pixel is expected to take.
+// Returns the cycles that one output pixel is expected to take.
 double FloatCycles(const FloatRow& row, const FloatConv2dSpec& spec);
 
-// Whether convolutions take no longer by it than in a host.
+// Tells whether convolutions take no longer with this row than in a host.
 bool PrefersFloats(const FloatRow& row);
 
 }  // namespace larq_engine

@@ -7,25 +7,27 @@
 namespace larq_engine {
 namespace {
 
-// Whether pixels next to each other share what they pack of a filter line: its bits fit a word.
+// Tells whether neighbouring pixels share packed bits of a filter line: the line's bits must fit a
+// word.
 bool RollsLines(const Bconv2dSpec& spec) {
   return spec.lines_are_runs() && spec.filter_width > 1 &&
          spec.filter_width <= static_cast<int64_t>(kWordBits) / spec.in_channels;
 }
 
-// Of a line that is rolled on, the taps that are new.
+// Returns how many taps of a line are new for the next pixel.
 int64_t FreshTaps(const Bconv2dSpec& spec) {
   return std::min(spec.stride_width, spec.filter_width);
 }
 
-// Where each word of taps goes, of which only `channels` bits count, when these follow each other.
+// Computes the place of each word of taps if the words follow each other without gaps. Only
+// `channels` bits of a tap's words count.
 class TapPacker {
  public:
   explicit TapPacker(size_t channels)
       : tap_words_(WordsFor(channels)), last_bits_(channels - (tap_words_ - 1) * kWordBits) {}
 
-  // By how much the next word is shifted; Advance() goes on to the one after it, and says whether
-  // the bits so far fill a word.
+  // Returns by how much the next word is shifted. Advance() goes on to the word after it, and tells
+  // whether the bits so far fill a word of the output.
   size_t shift() const { return filled_; }
   bool Advance() {
     const bool is_last = ++word_ == tap_words_;
@@ -39,8 +41,8 @@ class TapPacker {
  private:
   size_t tap_words_;
   size_t last_bits_;
-  size_t word_ = 0;    // of the tap
-  size_t filled_ = 0;  // bits of a word that is not full yet
+  size_t word_ = 0;    // index within the tap
+  size_t filled_ = 0;  // bits in the output word that is not full yet
 };
 
 }  // namespace
@@ -154,8 +156,9 @@ void TapGatherer::GatherBits(const BgemmArgs& tile, const Scratch& scratch) cons
   while (to < scratch.gathered + k_words_) store();
 }
 
-// A line of taps, a word at most, of pixels next to each other: each has the line of the one before
-// without its first taps, and as many new ones; or the same, which is padding.
+// Appends a line of taps, at most a word, for neighbouring pixels. Each pixel's line is the line of
+// the pixel before it without its first taps, followed by as many new taps; or all lines are
+// padding and equal.
 void TapGatherer::AppendLine(const uint32_t* base, const ptrdiff_t* runs, size_t m, size_t shift,
                              uint64_t* bits) const {
   uint64_t line = 0;

@@ -1,6 +1,7 @@
-// Which form the taps of a pixel have in the product, and of the filters alike. Runs are taps where
-// they lie in the image if a tap is whole steps of the kernel; else the words of taps are copied to
-// one run. Where few channels leave most of a tap's word empty, their bits are put together.
+// Chooses the form that a pixel's taps, and likewise the filters, have in the product. If a tap is
+// whole steps of the kernel, runs are taps where they lie in the image. Otherwise the words of taps
+// are copied to one run. If few channels leave most of a tap's word empty, the bits of taps are put
+// together.
 #ifndef LARQ_ENGINE_KERNELS_GATHER_TAPS_H_
 #define LARQ_ENGINE_KERNELS_GATHER_TAPS_H_
 
@@ -15,7 +16,7 @@
 
 namespace larq_engine {
 
-// The product that one group asks for, for SelectBgemm.
+// Returns the product that one group asks for, as SelectBgemm needs it.
 BgemmShape ProductShape(const Bconv2dSpec& spec);
 
 class TapGatherer {
@@ -24,19 +25,19 @@ class TapGatherer {
 
   bool in_place() const { return in_place_; }
   bool packs_bits() const { return packs_bits_; }
-  size_t filter_words() const { return filter_words_; }  // of one filter in the product
+  size_t filter_words() const { return filter_words_; }  // words of one filter in the product
 
-  // Filters with the bits of their taps put together, if packs_bits().
+  // Returns filters with the bits of their taps put together; requires packs_bits().
   std::vector<uint32_t> PackFilters(const uint32_t* filters, size_t count) const;
 
-  // What one worker needs.
+  // The memory that one worker needs.
   struct Scratch {
-    uint64_t* bits;      // [mr]: the word that is being filled, and what does not fit it
+    uint64_t* bits;      // [mr]: the word that is being filled, and the bits that do not fit it
     uint32_t* gathered;  // [mr][k_words]
   };
   Scratch TakeScratch(ScratchParts& parts) const;
 
-  // Gathers the runs of a tile, which becomes one of a run a pixel. Not if in_place().
+  // Gathers the runs of a tile, so that each pixel has one run. Must not be called if in_place().
   void Gather(const Scratch& scratch, BgemmArgs& tile) const;
 
  private:
@@ -46,16 +47,16 @@ class TapGatherer {
                   uint64_t* bits) const;
 
   size_t mr_;
-  size_t channels_;   // of a group
-  size_t tap_words_;  // as in the file
-  size_t taps_;       // of a filter
+  size_t channels_;   // channels of a group
+  size_t tap_words_;  // words of a tap in the file
+  size_t taps_;       // taps of a filter
   size_t filter_width_;
-  size_t fresh_taps_;  // of a filter line, that the pixel before does not have
+  size_t fresh_taps_;  // taps of a filter line that the pixel before does not have
   bool packs_bits_;
   bool in_place_;
   bool rolls_lines_;  // see RollsLines
   size_t filter_words_;
-  size_t k_words_;                        // the same, filled up to the kernel's steps
+  size_t k_words_;                        // filter_words_, filled up to the kernel's steps
   std::vector<ptrdiff_t> gathered_runs_;  // [mr]
 };
 

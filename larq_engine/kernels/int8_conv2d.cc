@@ -8,14 +8,14 @@
 namespace larq_engine {
 namespace {
 
-// Runs are copied in parts of this size, the last one beyond its end: what follows it is written
-// later, or meets filters that are 0 there.
+// Runs are copied in parts of this size, and the last part reaches beyond the run's end. The bytes
+// there are overwritten later, or they meet filters that are 0.
 constexpr size_t kCopied = 16;
 
-// What makes an unsigned byte of an int8: the value plus 128.
+// Turns an int8 into an unsigned byte: the value plus 128.
 constexpr uint8_t kFlip = 0x80;
 
-// Of a line that is copied: more would push the filters out of the smallest L1.
+// The most bytes of a copied line; more would push the filters out of the smallest L1.
 constexpr int64_t kLineBytes = 512;
 
 void FlipBytes(const int8_t* in, size_t count, uint8_t* __restrict out) {
@@ -86,7 +86,8 @@ size_t Int8Conv2d::scratch_bytes() const {
   return parts.bytes();
 }
 
-// What pixels [start, start + pixels) of an output line read, one line below the other.
+// Copies the input that pixels [start, start + pixels) of an output line read, one line below the
+// other.
 void Int8Conv2d::CopyLines(const int8_t* input, const OutputGrid::Position& start, int64_t pixels,
                            uint8_t* lines) const {
   const WindowAxis& height = grid_.height();
@@ -94,7 +95,7 @@ void Int8Conv2d::CopyLines(const int8_t* input, const OutputGrid::Position& star
   const auto around = static_cast<uint8_t>(spec_.zero_point + kFlip);
   const int64_t columns = (pixels - 1) * width.stride + width.taps;
   const int64_t first = start.x * width.stride - width.pad_before;
-  // The columns of the image among them: [from, to).
+  // Columns [from, to) are inside the image.
   const int64_t from = std::clamp<int64_t>(-first, 0, columns);
   const int64_t to = std::clamp<int64_t>(width.in - first, from, columns);
   const auto bytes = [&](int64_t count) { return static_cast<size_t>(count * spec_.in_channels); };
@@ -142,7 +143,7 @@ void Int8Conv2d::Run(const int8_t* input, int64_t first, int64_t last, std::byte
   if (first == last) return;
   ScratchParts parts(scratch_memory);
   const Scratch scratch = TakeScratch(parts);
-  // Nothing is read that was never written.
+  // The memory is cleared, so that no byte is read that was never written.
   std::memset(scratch.lines, 0, static_cast<size_t>(spec_.filter_height) * line_bytes_);
   std::memset(scratch.taps, 0, static_cast<size_t>(row_.mr) * row_bytes_);
   const auto mr = static_cast<size_t>(row_.mr);

@@ -1,9 +1,9 @@
-// A convolution of int8 values, as products of bytes: made for images of few channels, where a
-// filter's line of taps is a short run of bytes.
+// A convolution of int8 values, computed as products of bytes. It is made for images of few
+// channels, in which a filter's line of taps is a short run of bytes.
 //
-// The lines that a stretch of output pixels reads are copied out of the image, with what is around
-// it, as unsigned bytes, which are the values plus 128; the taps of each pixel are then runs of
-// these, wherever the pixel lies.
+// The lines that a stretch of output pixels reads are copied out of the image, together with the
+// padding around it, as unsigned bytes: the values plus 128. The taps of each pixel are then runs
+// of these bytes, wherever the pixel lies.
 #ifndef LARQ_ENGINE_KERNELS_INT8_CONV2D_H_
 #define LARQ_ENGINE_KERNELS_INT8_CONV2D_H_
 
@@ -23,19 +23,19 @@ namespace larq_engine {
 
 class Int8Conv2d {
  public:
-  // filter is [out_channels][filter_height][filter_width][in_channels], without -128. Nothing of it
-  // is kept. The row takes seven planes of weights, and all of the input's.
+  // filter is [out_channels][filter_height][filter_width][in_channels], without -128. The object
+  // keeps no pointer to it. The row must take seven planes of weights, and all planes of the input.
   Int8Conv2d(const Int8Conv2dSpec& spec, const int8_t* filter, const Int8Output& output,
              const ByteRow& row, const PixelOps& ops);
 
-  // Sets the size of the input image; before the first Run.
+  // Sets the size of the input image; must be called before the first Run.
   void Resize(int64_t in_height, int64_t in_width);
 
   const char* kernel() const { return row_.name; }
   int64_t tile_pixels() const { return row_.mr; }
-  size_t scratch_bytes() const;  // for each concurrent Run, kBufferAlignment aligned
+  size_t scratch_bytes() const;  // bytes for each concurrent Run, aligned to kBufferAlignment
 
-  // Computes output pixels [first, last). input is the image, output starts at pixel `first`.
+  // Computes output pixels [first, last). `input` is the image, `output` starts at pixel `first`.
   void Run(const int8_t* input, int64_t first, int64_t last, std::byte* scratch,
            int8_t* output) const;
 
@@ -50,16 +50,16 @@ class Int8Conv2d {
   Int8Conv2dSpec spec_;
   ByteRow row_;
   const PixelOps& ops_;
-  size_t depth_;      // as the row reads it
-  size_t row_bytes_;  // from a pixel's taps to the next one's
+  size_t depth_;      // depth as the row reads it
+  size_t row_bytes_;  // bytes from a pixel's taps to the next pixel's
   SharedBuffer<int8_t> filters_;
-  AlignedBuffer<int32_t> start_;     // of each filter's sums
-  AlignedBuffer<float> multiplier_;  // of each sum of a tile
+  AlignedBuffer<int32_t> start_;     // the start of each filter's sums
+  AlignedBuffer<float> multiplier_;  // one for each sum of a tile
   FloatRange range_;
   int32_t zero_point_;
   OutputGrid grid_;
   int64_t stretch_ = 0;    // output pixels whose lines are copied together, at most
-  size_t line_bytes_ = 0;  // from a copied line to the next
+  size_t line_bytes_ = 0;  // bytes from a copied line to the next
 };
 
 }  // namespace larq_engine

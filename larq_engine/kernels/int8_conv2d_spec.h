@@ -1,4 +1,4 @@
-// What a convolution of int8 values is, apart from how it is computed.
+// Describes a convolution of int8 values, independent of how it is computed.
 #ifndef LARQ_ENGINE_KERNELS_INT8_CONV2D_SPEC_H_
 #define LARQ_ENGINE_KERNELS_INT8_CONV2D_SPEC_H_
 
@@ -17,7 +17,7 @@ struct Int8Conv2dSpec {
   int64_t stride_height = 1;
   int64_t stride_width = 1;
   bool same = false;
-  int32_t zero_point = 0;  // of the input, and what the pixels around it are
+  int32_t zero_point = 0;  // of the input; the pixels around it have this value
 
   int64_t line_depth() const { return filter_width * in_channels; }
   int64_t depth() const { return filter_height * line_depth(); }

@@ -1,8 +1,8 @@
-// What follows the sums of a layer of int8 values, as the host's XNNPACK has it:
+// Describes what follows the sums of a layer of int8 values, as the host's XNNPACK computes it:
 //
 //   q = clamp(round(sum * multiplier)) + zero_point
 //
-// Sums are 32 bits and wrap; the product is a float32, rounded to nearest, halves to even.
+// Sums have 32 bits and wrap; the product is a float32, rounded to nearest, halves to even.
 #ifndef LARQ_ENGINE_KERNELS_INT8_OUTPUT_H_
 #define LARQ_ENGINE_KERNELS_INT8_OUTPUT_H_
 
@@ -13,9 +13,9 @@
 
 namespace larq_engine {
 
-// Vectors have a value for each output channel.
+// The vectors have a value for each output channel.
 struct Int8Output {
-  std::vector<int32_t> bias;  // part of the sum
+  std::vector<int32_t> bias;  // added to the sum
   std::vector<float> multiplier;
   FloatRange range;  // whole numbers, without the zero point
   int32_t zero_point;

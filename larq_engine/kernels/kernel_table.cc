@@ -33,8 +33,9 @@ constexpr BgemmRow kBgemmRows[] = {
      .mr = 4,
      .nr = 2,
      .kr_bits = 64,
-     .macs_per_cycle = 95,    // a Zen 3 has 82, a Zen 4 has 107 (choice_bench, 256 to 4 channels)
-     .cycles_per_block = 14,  // of taps of 64 bits, 15 MACs a cycle are left on a Zen 3
+     // a Zen 3 reaches 82, a Zen 4 reaches 107 (choice_bench, 256 to 4 channels)
+     .macs_per_cycle = 95,
+     .cycles_per_block = 14,  // with taps of 64 bits a Zen 3 reaches only 15 MACs a cycle
      .cycles_per_run = 2,
      .fn = BgemmI32_4x2x64Popcnt},
     {.name = "bgemm_i32_8x32x32_avx2",
@@ -87,8 +88,8 @@ constexpr BgemmRow kBgemmRows[] = {
      .nr = 32,
      .kr_bits = 32,
      .macs_per_cycle = 656,
-     .macs_per_cycle_of_pixel = 420,  // dense layers of a Zen 4 have no more
-     .cycles_per_tile = 14,           // dense layers of 10 outputs take these besides
+     .macs_per_cycle_of_pixel = 420,  // dense layers of a Zen 4 reach no more
+     .cycles_per_tile = 14,           // dense layers of 10 outputs take these in addition
      .cycles_per_run = 1.2,
      .fn = BgemmI32_6x32x32Avx512vpopcntdq},
 #endif
@@ -98,14 +99,14 @@ constexpr BgemmRow kBgemmRows[] = {
      .mr = 4,
      .nr = 16,
      .kr_bits = 64,
-     .macs_per_cycle = 81,  // 82, and UADALP is slow on other cores
+     .macs_per_cycle = 81,  // predicted 82; UADALP is slow on other cores
      .fn = BgemmI32_4x16x64Neon},
     {.name = "bgemm_i32_4x16x128_neon",
      .isa = Isa::kNeon,
      .mr = 4,
      .nr = 16,
      .kr_bits = 128,
-     .macs_per_cycle = 84,  // 85, likewise
+     .macs_per_cycle = 84,  // predicted 85; see above
      .fn = BgemmI32_4x16x128Neon},
     {.name = "bgemm_i32_4x16x64_dotprod",
      .isa = Isa::kDotprod,
@@ -121,8 +122,9 @@ constexpr BgemmRow kBgemmRows[] = {
      .kr_bits = 128,
      .macs_per_cycle = 85,
      .fn = BgemmI32_4x16x128Dotprod},
-    // Not timed on any hardware: a cycle for each instruction, counted with vectors of 512 bits.
-    // For 3x3 taps of 64 to 512 channels, a filter row being one run, that is right to an eighth.
+    // Not timed on any hardware: instructions were counted, one a cycle, with vectors of 512 bits.
+    // For 3x3 taps of 64 to 512 channels, a filter row being one run, the number is right to an
+    // eighth.
     {.name = "bgemm_i32_32x32x32_sme2",
      .isa = Isa::kSme2,
      .mr = 32,

@@ -1,4 +1,4 @@
-// The one list of micro-kernels. Adding one: its .cc, its row here, its line in BUILD, and one
+// The one list of micro-kernels. A new one takes its .cc, its row here, its line in BUILD, and one
 // expectation in tests/kernels/select_test.cc. Dispatch, tests and benchmarks follow.
 #ifndef LARQ_ENGINE_KERNELS_KERNEL_TABLE_H_
 #define LARQ_ENGINE_KERNELS_KERNEL_TABLE_H_
@@ -19,23 +19,25 @@ struct BgemmRow {
   int mr;
   int nr;
   int kr_bits;
-  int mr_step = 1;  // pixels that are computed at a time: a tile of fewer takes as long
-  // Beside the other rows of its architecture: what makes choices right where layers were measured.
-  // x86: by //benchmarks/kernels:choice_bench and bits_bench on a Xeon, of which two cycles are one
-  // of these; AVX2 and POPCNT on a Zen 3, too. ARM: never measured; what llvm-mca predicts for a
-  // Cortex-A72, from benchmarks/arm64.
+  int mr_step = 1;  // pixels computed at a time: a tile of fewer takes as long
+  // Relative to the other rows of the architecture, with values that make choices right wherever
+  // layers were measured. x86: by //benchmarks/kernels:choice_bench and bits_bench on a Xeon, two
+  // of whose cycles are one of these; AVX2 and POPCNT on a Zen 3, too. ARM: never measured;
+  // predicted by llvm-mca for a Cortex-A72, from benchmarks/arm64.
   int macs_per_cycle;
-  int macs_per_cycle_of_pixel = 0;  // of one alone, which waits for filters from L2; 0: the same
-  int cycles_per_tile = 0;          // that a tile takes besides, whatever its columns and depth
-  int cycles_per_block = 0;         // and each nr columns of it, whatever their depth
-  double cycles_per_run = 0;  // that a pixel's run of taps takes in each (Zen 4; ARM: not measured)
+  // rate of one pixel alone, which waits for filters from L2; 0 if it is the same
+  int macs_per_cycle_of_pixel = 0;
+  int cycles_per_tile = 0;   // in addition for each tile, whatever its columns and depth
+  int cycles_per_block = 0;  // in addition for each nr columns of a tile, whatever their depth
+  // in addition for each run of a pixel's taps in such a block (Zen 4; ARM: not measured)
+  double cycles_per_run = 0;
   RhsForm rhs = RhsForm::kWords;
   BgemmFn fn;
 
   constexpr size_t kr_words() const { return static_cast<size_t>(kr_bits) / kWordBits; }
 };
 
-// The rows that this build holds, for whatever CPU.
+// Returns the rows that this build holds, for all CPUs.
 std::span<const BgemmRow> BgemmRows();
 
 }  // namespace larq_engine

@@ -1,6 +1,6 @@
-// Sizes of memory that a file may make as large as it likes. Where no memory can be that large they
-// throw std::bad_alloc, as asking for it would: with 32-bit addresses a file of a few kB gets
-// there, and a size that wrapped would be one that can be had.
+// Computes sizes of memory that a file may make as large as it likes. If no memory can be that
+// large, the functions throw std::bad_alloc, as an allocation would. With 32-bit addresses a file
+// of a few kB can ask for such a size, and a size that wrapped around could be allocated.
 #ifndef LARQ_ENGINE_KERNELS_MEMORY_SIZE_H_
 #define LARQ_ENGINE_KERNELS_MEMORY_SIZE_H_
 
@@ -10,7 +10,7 @@
 
 namespace larq_engine {
 
-// No object is larger. Half of what size_t holds, so that a size may be rounded up.
+// No object is larger. This is half of what size_t holds, so that a size may be rounded up.
 inline constexpr size_t kMaxMemory = PTRDIFF_MAX;
 
 inline size_t MemorySum(size_t a, size_t b) {

@@ -1,5 +1,5 @@
-// The output pixels of a convolution over a batch of images, and which of them have all of their
-// taps in the image.
+// The output pixels of a convolution over a batch of images. It knows which of them have all of
+// their taps in the image.
 #ifndef LARQ_ENGINE_KERNELS_OUTPUT_GRID_H_
 #define LARQ_ENGINE_KERNELS_OUTPUT_GRID_H_
 
@@ -50,8 +50,8 @@ class OutputGrid {
     return static_cast<size_t>((height_.out - position.y) * width_.out - position.x);
   }
 
-  // How many pixels from this one on, at most `most`, all have no taps left or right of the image,
-  // and are in one line; or none of them is such.
+  // Returns how many pixels from this one on, at most `most`, are alike: either they are in one
+  // line and none has taps left or right of the image, or each of them has such taps.
   int64_t PixelsAlike(const Position& position, int64_t most) const {
     if (inner_width_.first >= inner_width_.last) return most;
     if (position.x < inner_width_.first) return std::min(most, inner_width_.first - position.x);
@@ -59,26 +59,27 @@ class OutputGrid {
     return std::min(most, width_.out - position.x + inner_width_.first);
   }
 
-  // Whether the pixel has no taps above or below the image.
+  // Tells whether the pixel has no taps above or below the image.
   bool IsInnerLine(const Position& position) const {
     return position.y >= inner_height_.first && position.y < inner_height_.last;
   }
 
-  // Whether these pixels are in one line, and have no taps left or right of the image.
+  // Tells whether these pixels are in one line, and have no taps left or right of the image.
   bool AreInnerInLine(const Position& position, size_t pixels) const {
     return position.x >= inner_width_.first &&
            position.x + static_cast<int64_t>(pixels) <= inner_width_.last;
   }
 
  private:
-  // The output positions on an axis for which all taps are in the image.
+  // The output positions on an axis whose taps are all in the image.
   struct Inner {
     int64_t first = 0;
     int64_t last = 0;
   };
   static Inner InnerOf(const WindowAxis& axis) {
     const int64_t reach = (axis.taps - 1) * axis.dilation + 1;
-    const int64_t last_start = axis.in - reach + axis.pad_before;  // of a window inside
+    // the last start of a window inside the image
+    const int64_t last_start = axis.in - reach + axis.pad_before;
     return {.first = (axis.pad_before + axis.stride - 1) / axis.stride,
             .last = last_start < 0 ? 0 : last_start / axis.stride + 1};
   }

@@ -58,7 +58,8 @@ OutputTransform MakeBitsTransform(const int32_t* threshold, size_t channels, int
   t.kind = OutputKind::kBits;
   t.dot_limit.resize(channels);
   for (size_t j = 0; j < channels; ++j) {
-    // acc > threshold  <=>  dot < full_depth - 2 * threshold; beyond any dot it may saturate.
+    // acc > threshold is equivalent to dot < full_depth - 2 * threshold. A limit beyond any dot
+    // product may saturate.
     const int64_t limit = full_depth - 2 * int64_t{threshold[j]};
     t.dot_limit[j] =
         static_cast<int32_t>(std::clamp<int64_t>(limit, Int32Limits::min(), Int32Limits::max()));

@@ -7,7 +7,8 @@
 namespace larq_engine {
 namespace {
 
-// Adds the numbers that some planes of a tap add up to; `tap` has its planes one after the other.
+// Writes the weights that some planes of a tap add up to, and returns their sum. `tap` has its
+// planes one after the other.
 int64_t TapWeights(const uint32_t* tap, size_t channels, const PlanePart& part, int8_t* weights) {
   const size_t words = WordsFor(channels);
   int64_t sum = 0;

@@ -11,25 +11,26 @@
 
 namespace larq_engine {
 
-// Words of the packed right side for each word of a filter.
+// Returns the words of the packed right side for each word of a filter.
 size_t PackedWordsPerWord(const BgemmRow& row);
 
-// Words that PackRhs writes for n filters of k_words words; std::bad_alloc if there cannot be as
-// many.
+// Returns the words that PackRhs writes for n filters of k_words words; throws std::bad_alloc if
+// memory cannot be that large.
 size_t PackedRhsWords(const BgemmRow& row, size_t n, size_t k_words);
 
-// `filters` is [n][k_words]; columns and depth are filled up with zero words, which also follow.
+// `filters` is [n][k_words]. Columns and depth are filled up with zero words, and kRhsSlackWords of
+// zeros follow.
 void PackRhs(const BgemmRow& row, const uint32_t* filters, size_t n, size_t k_words,
              uint32_t* packed);
 
 // The right sides of the groups of a layer.
 class PackedFilters {
  public:
-  // filters is [groups][n][k_words]. Nothing of it is kept.
+  // filters is [groups][n][k_words]. The object keeps no pointer to it.
   PackedFilters(const BgemmRow& row, const uint32_t* filters, size_t groups, size_t n,
                 size_t k_words);
 
-  // A group's columns from `first` on, a multiple of kRhsPartColumns.
+  // Returns a group's columns from `first` on, a multiple of kRhsPartColumns.
   const uint32_t* Columns(size_t group, size_t first) const {
     assert(first % kRhsPartColumns == 0);
     return packed_.data() + group * group_words_ + first * column_words_;
@@ -37,7 +38,7 @@ class PackedFilters {
 
  private:
   size_t column_words_;
-  size_t group_words_;  // so many that every group is aligned
+  size_t group_words_;  // rounded up so that every group is aligned
   SharedBuffer<uint32_t> packed_;
 };
 

@@ -14,8 +14,8 @@ namespace larq_engine {
 namespace {
 
 // Packs 32 bytes, each 0 or 1, into a word. The product moves bit 0 of each of 8 bytes into the top
-// byte (byte j is shifted by 56 - 7j and no two partial products meet), which lets the comparison
-// that made the bytes be vectorised by the compiler for any ISA.
+// byte (byte j is shifted by 56 - 7j, and no two partial products overlap). So the compiler can
+// vectorise, for any ISA, the comparison that made the bytes.
 inline uint32_t PackWord(const uint8_t* bytes) {
   uint32_t word = 0;
   for (size_t i = 0; i < 4; ++i) {
@@ -26,8 +26,8 @@ inline uint32_t PackWord(const uint8_t* bytes) {
   return word;
 }
 
-// Up to a word of conditions; is_set(c) says whether bit c is 1. Fixed numbers of them become
-// vectors.
+// Packs up to a word of conditions; is_set(c) tells whether bit c is 1. Loops over a constant
+// number of conditions become vectors.
 template <typename IsSet>
 inline uint32_t PackSome(size_t count, const IsSet& is_set) {
   uint8_t set[kWordBits] = {};
@@ -39,8 +39,9 @@ inline uint32_t PackSome(size_t count, const IsSet& is_set) {
   return PackWord(set);
 }
 
-// One row of `channels` values: word(c) packs those from c on, is_set(c) is the bit of one. What is
-// left after the last whole word are the upper bits of a word that ends with the row.
+// Packs one row of `channels` values: word(c) packs the values from c on, and is_set(c) is the bit
+// of one value. The values after the last whole word are the upper bits of a word that ends with
+// the row.
 template <typename Word, typename IsSet>
 inline void PackRow(size_t channels, const Word& word, const IsSet& is_set, uint32_t* out) {
   size_t c = 0;
@@ -65,7 +66,7 @@ inline T* OutRow(const TransformArgs& args, size_t row) {
   return reinterpret_cast<T*>(static_cast<unsigned char*>(args.out) + row * args.out_stride);
 }
 
-// The result fits; twice the accumulator may not, which is defined for unsigned numbers.
+// The result fits. Twice the accumulator may overflow, which is defined for unsigned numbers.
 inline int32_t Dot(int32_t depth, int32_t acc) {
   return static_cast<int32_t>(static_cast<uint32_t>(depth) - 2 * static_cast<uint32_t>(acc));
 }
@@ -80,7 +81,7 @@ inline float Affine(const TransformArgs& args, int32_t acc, int32_t depth, size_
   return static_cast<float>(dot) * args.multiplier[channel] + args.bias[channel];
 }
 
-// Most layers have no activation.
+// Tells whether there is an activation; most layers have none.
 inline bool Clamps(const TransformArgs& args) {
   return args.dot_min != INT32_MIN || args.dot_max != INT32_MAX;
 }
@@ -113,15 +114,16 @@ inline const float* AddendRow(const TransformArgs& args, size_t row) {
 }
 
 inline float PreluOf(float x, float slope) {
-  // Chosen by its bits, or the compiler would make a branch around the product.
+  // The choice is made by bits, because otherwise the compiler would branch around the product.
   const uint32_t scaled = __builtin_bit_cast(uint32_t, x * slope);
   const uint32_t same = __builtin_bit_cast(uint32_t, x);
   const uint32_t negative = x < 0.0f ? ~0u : 0u;
   return __builtin_bit_cast(float, (scaled & negative) | (same & ~negative));
 }
 
-// With gates of 1 where there is none, a layer of 64 channels takes 5 % longer on a Zen 4. To clamp
-// to all floats costs RealToBinaryNet, whose sums are gated, 1 % of its time.
+// The forms of a residual sum. If gates of 1 stood for no gate, a layer of 64 channels would take 5
+// % longer on a Zen 4. If sums without a range were clamped to all floats, RealToBinaryNet, whose
+// sums are gated, would take 1 % longer.
 enum class Sum : uint8_t { kNone, kPlain, kClamped, kGated, kGatedAndClamped };
 
 constexpr bool IsGated(Sum sum) { return sum == Sum::kGated || sum == Sum::kGatedAndClamped; }
@@ -178,12 +180,12 @@ void ToFloat(const TransformArgs& given) {
   }
 }
 
-// The greatest float below one half: added to a half, with its sign, it rounds to the next whole
-// number; added to less it does not. With 0.5 itself 0.49999997 would become 1.
+// The greatest float below one half. Added to a half, with its sign, it rounds to the next whole
+// number; added to less than a half it does not. With 0.5 itself, 0.49999997 would become 1.
 inline constexpr float kBelowHalf = 0x1.fffffep-2f;
 
-// Clamping to whole numbers before rounding gives the same as after, and makes the conversion to
-// int defined for any float; written so that NaN becomes the lower end.
+// Clamping to whole numbers before rounding gives the same result as after it, and makes the
+// conversion to int defined for any float. It is written so that NaN becomes the lower end.
 struct Int8Ends {
   int32_t zero_point;
   float lowest;
@@ -217,9 +219,10 @@ void ToBits(const TransformArgs& given) {
   }
 }
 
-// x < 0 in integers, which does not depend on whether the thread flushes denormals to zero. Less
-// than zero are the bits from 0x80000001, the smallest denormal, to 0xff800000, minus infinity; one
-// taken away makes the first of them the lowest int32 and +-0 large.
+// Compares x < 0 in integers, so that the result does not depend on whether the thread flushes
+// denormals to zero. The bits of negative values are those from 0x80000001, the smallest denormal,
+// to 0xff800000, minus infinity. Subtracting one makes the first of them the lowest int32, and
+// makes +-0 large.
 inline constexpr int32_t kMinusInfinityBits = static_cast<int32_t>(0xff800000);
 inline bool IsNegative(const float* x) {
   return static_cast<int32_t>(__builtin_bit_cast(uint32_t, *x) - 1) < kMinusInfinityBits;
@@ -264,14 +267,14 @@ void BitpackBoolRows(const uint8_t* in, size_t rows, size_t channels, uint32_t* 
       rows, channels, [in](size_t at) { return in[at] == 0; }, out);
 }
 
-// unpack_some(bits, count, to) makes up to a word of values: a fixed number of them becomes
-// vectors.
+// Unpacks rows; unpack_some(bits, count, to) makes up to a word of values. Loops over a constant
+// number of them become vectors.
 template <typename T, typename UnpackSome>
 inline void UnpackRows(const uint32_t* in, size_t rows, size_t channels,
                        const UnpackSome& unpack_some, T* out) {
   if (channels == 0) return;
   if (channels <= 16) {
-    // Joining would cost more. The last eight of a row may run into the rows after it.
+    // Joining would cost more. The last eight values of a row may run into the rows after it.
     const size_t rows_before = RowsBefore((8 - channels % 8) % 8, rows, channels);
     for (size_t i = 0; i < rows_before; ++i, out += channels) {
       const uint32_t bits = *in++;
@@ -297,8 +300,8 @@ void UnpackFloatRows(const uint32_t* in, size_t rows, size_t channels, float* ou
   UnpackRows(in, rows, channels, unpack_some, out);
 }
 
-// T is a byte. Copies of the eight bits in each byte of a word keep one bit each, and an addition
-// carries what is left to the top of the byte.
+// T is a byte. Each byte of a word gets a copy of the eight bits and keeps one of them; an addition
+// carries this bit to the top of the byte.
 template <typename T>
 inline void UnpackByteRows(const uint32_t* in, size_t rows, size_t channels, T plus, T minus,
                            T* out) {
@@ -333,7 +336,7 @@ void UnpackBoolRows(const uint32_t* in, size_t rows, size_t channels, uint8_t* o
 }
 
 void MaxBits(const uint32_t* const* taps, size_t tap_count, size_t words, uint32_t* out) {
-  if (words == 0) return;  // memmove takes no null pointers, whatever the size
+  if (words == 0) return;  // memmove must not get null pointers, whatever the size
   std::memmove(out, taps[0], words * sizeof(*out));
   for (size_t tap = 1; tap < tap_count; ++tap) {
     for (size_t i = 0; i < words; ++i) out[i] &= taps[tap][i];  // 1 is -1
@@ -369,7 +372,7 @@ void MaxProducts(const float* const* taps, size_t tap_count, const float* factor
 void Average(const float* const* taps, size_t tap_count, size_t count, float divisor, float* out) {
   if (count == 0) return;
   if (taps[0] != out) std::memmove(out, taps[0], count * sizeof(*out));
-  for (size_t i = 0; i < count; ++i) out[i] += 0.0f;  // a sum of -0.0 alone is 0.0
+  for (size_t i = 0; i < count; ++i) out[i] += 0.0f;  // the sum of only -0.0 is 0.0
   for (size_t tap = 1; tap < tap_count; ++tap) {
     const float* in = taps[tap];
     for (size_t i = 0; i < count; ++i) out[i] += in[i];
@@ -378,7 +381,7 @@ void Average(const float* const* taps, size_t tap_count, size_t count, float div
   for (size_t i = 0; i < count; ++i) out[i] /= divisor;
 }
 
-// So many units, whose sums are registers.
+// Computes kUnits units, whose sums stay in registers.
 template <size_t kUnits>
 inline void DenseBlock(const float* in, const float* weights, size_t depth, size_t units,
                        float* out) {

@@ -1,9 +1,9 @@
-// Rows of bits that do not fill their words, for every ISA. What is here is internal to the file
-// that includes it, as in pixel_ops_loops.h.
+// Packs and unpacks rows of bits that do not fill their words, for every ISA. Everything here is
+// internal to the file that includes it, as in pixel_ops_loops.h.
 //
 // To pack narrow rows, all of their values are packed as if they were one long row, a stream of
-// bits, which is then dealt to the rows. To unpack them, their bits are joined to such a stream. So
-// no ISA needs code for each width, and the cost of a value hardly depends on it.
+// bits, which is then dealt to the rows. To unpack them, their bits are joined to a stream. So no
+// ISA needs code for each width, and the cost of a value hardly depends on it.
 #ifndef LARQ_ENGINE_KERNELS_PIXEL_OPS_ROWS_H_
 #define LARQ_ENGINE_KERNELS_PIXEL_OPS_ROWS_H_
 
@@ -16,10 +16,11 @@
 namespace larq_engine {
 namespace {
 
-// Wider rows are packed one by one: what their last word costs is little beside the others.
+// Rows of at least this width are packed one by one, because their last word costs little compared
+// with the others.
 inline constexpr size_t kNarrow = 4 * kWordBits;
 inline constexpr size_t kStreamWords = 128;  // at least 32 narrow rows
-inline constexpr size_t kStreamSlack = 4;    // words after the stream, which dealing may read
+inline constexpr size_t kStreamSlack = 4;    // words after the stream that dealing may read
 
 template <size_t kWholeWords>
 inline void DealWords(const unsigned char* stream, size_t rows, size_t channels, uint32_t* out) {
@@ -35,7 +36,7 @@ inline void DealWords(const unsigned char* stream, size_t rows, size_t channels,
   }
 }
 
-// Gives each of narrow rows its bits of the stream.
+// Gives each narrow row its bits of the stream.
 inline void DealRows(const unsigned char* stream, size_t rows, size_t channels, uint32_t* out) {
   switch (channels / kWordBits) {
     case 0:
@@ -49,12 +50,13 @@ inline void DealRows(const unsigned char* stream, size_t rows, size_t channels, 
   }
 }
 
-// pack(first, count, to) packs values one after the other, deal is DealRows or does the same.
+// Packs rows by way of a stream: pack(first, count, to) packs values one after the other, and deal
+// is DealRows or an equivalent.
 template <typename Pack, typename Deal>
 inline void PackStream(size_t rows, size_t channels, const Pack& pack, const Deal& deal,
                        uint32_t* out) {
   uint32_t stream[kStreamWords + kStreamSlack];
-  // Multiples of 32 rows fill words: only the last part may have values left over.
+  // Multiples of 32 rows fill words, so only the last part may have values left over.
   const size_t part = kStreamWords / channels * kWordBits;
   for (size_t first = 0; first < rows; first += part) {
     const size_t count = rows - first < part ? rows - first : part;
@@ -76,8 +78,8 @@ inline void PackRows(size_t rows, size_t channels, const Pack& pack, const Deal&
   }
 }
 
-// The limits and signs of values one after the other: those of the next 32 values begin at that of
-// the channel of the first.
+// The limits and signs of consecutive values: those of the next 32 values begin at the channel of
+// the first value.
 struct PeriodicLimits {
   float limits[kNarrow + kWordBits];
   uint32_t signs[kNarrow + kWordBits];
@@ -92,12 +94,12 @@ struct PeriodicLimits {
 };
 
 // Packs rows whose channels have limits and signs. pack(in, limits, signs, count, to) packs `count`
-// values, of as many limits. Narrow rows, which are joined, lie one after the other.
+// values with as many limits. Narrow rows, which are joined, must lie one after the other.
 template <typename Pack, typename Deal>
 inline void PackLimitRows(const float* in, const float* limits, const uint32_t* signs, size_t rows,
                           size_t channels, const Pack& pack, const Deal& deal, uint32_t* out,
                           size_t out_stride) {
-  if (channels == 0) return;  // `out` may be null, to which nothing can be added
+  if (channels == 0) return;  // `out` may be null, and adding to it is undefined
   if (channels % kWordBits == 0 || channels >= kNarrow) {
     for (size_t i = 0; i < rows; ++i, in += channels, out += out_stride) {
       pack(in, limits, signs, channels, out);
@@ -120,14 +122,14 @@ inline void PackLimitRows(const float* in, const float* limits, const uint32_t* 
 }
 
 inline constexpr size_t kJoinedWords = 256;  // at least 64 narrow rows
-inline constexpr size_t kJoinedSlack = 16;   // words after the stream, which joining may write
+inline constexpr size_t kJoinedSlack = 16;   // words after the stream that joining may write
 
-// Joins rows. A word's bits past the channels may be anything.
+// Joins rows. The bits of a word past the channels may have any value.
 [[gnu::noinline]] inline void JoinRows(const uint32_t* in, size_t rows, size_t channels,
                                        unsigned char* stream) {
   const uint32_t mask = TailMask(channels);
   const size_t whole_words = channels / kWordBits;
-  uint64_t begun = 0;  // the bits of a byte that the row before left unfinished
+  uint64_t begun = 0;  // bits of a byte that the row before left unfinished
   for (size_t at = 0, end = rows * channels; at < end; at += channels) {
     unsigned char* to = stream + at / 8;
     const size_t known = at % 8;
@@ -152,9 +154,9 @@ inline constexpr size_t kJoinedSlack = 16;   // words after the stream, which jo
   }
 }
 
-// Unpacks rows that lie one after the other, joined or one by one.
-// unpack(words, first, count, spare) unpacks `count` bits to where value `first` belongs; `spare`
-// values after those may be written too, since they are not yet. join is JoinRows or does the same.
+// Unpacks rows that lie one after the other, joined or one by one. unpack(words, first, count,
+// spare) unpacks `count` bits to the place of value `first`. It may also overwrite the `spare`
+// values after them, which are written later. join is JoinRows or an equivalent.
 template <typename Join, typename Unpack>
 inline void UnpackRows(const uint32_t* in, size_t rows, size_t channels, bool joined,
                        const Join& join, const Unpack& unpack) {
@@ -177,8 +179,8 @@ inline void UnpackRows(const uint32_t* in, size_t rows, size_t channels, bool jo
   }
 }
 
-// How many of the first rows have `over` values after them: a row that is written in order may run
-// into those, which are written later.
+// Returns how many of the first rows have at least `over` values after them: a row that is written
+// in order may run into later values, which are written afterwards.
 inline size_t RowsBefore(size_t over, size_t rows, size_t channels) {
   if (over == 0) return rows;
   const size_t last = (over + channels - 1) / channels;

@@ -1,4 +1,5 @@
-// Which PixelOps an ISA has. Adding one: its .cc, its line in pixel_ops_table.cc and in BUILD.
+// The PixelOps of each ISA. A new one takes its .cc, and its line in pixel_ops_table.cc and in
+// BUILD.
 #ifndef LARQ_ENGINE_KERNELS_PIXEL_OPS_TABLE_H_
 #define LARQ_ENGINE_KERNELS_PIXEL_OPS_TABLE_H_
 
@@ -15,10 +16,10 @@ struct PixelOpsRow {
   const PixelOps* ops;
 };
 
-// The rows that this build holds, from the lowest ISA to the highest.
+// Returns the rows that this build holds, from the lowest ISA to the highest.
 std::span<const PixelOpsRow> PixelOpsRows();
 
-// The highest that the CPU has, and HighestIsa of a forced kernel allows.
+// Returns the highest row that the CPU has and that HighestIsa of a forced kernel allows.
 const PixelOps& SelectPixelOps(CpuFeatures cpu, std::string_view forced_kernel);
 
 }  // namespace larq_engine

@@ -7,7 +7,8 @@
 namespace larq_engine {
 namespace {
 
-// The only caller of a micro-kernel; its assertions are the caller's half of the contract.
+// Calls the micro-kernel. No other function does, so its assertions are the caller's half of the
+// contract.
 void RunBgemm(const BgemmRow& row, const BgemmArgs& args) {
   assert(args.m >= 1 && args.m <= static_cast<size_t>(row.mr) && args.n >= 1);
   assert(args.segment_words % row.kr_words() == 0);
@@ -15,7 +16,7 @@ void RunBgemm(const BgemmRow& row, const BgemmArgs& args) {
   row.fn(args);
 }
 
-// [planes][taps of all filters][words of a tap], of filters with planes in each tap.
+// Returns [planes][taps of all filters][words of a tap] for filters that have planes in each tap.
 std::vector<uint32_t> SplitPlanes(const Bconv2dSpec& spec, const uint32_t* filter) {
   const size_t planes = static_cast<size_t>(spec.bits_weights);
   const size_t taps = static_cast<size_t>(spec.out_channels * spec.taps());
@@ -29,7 +30,7 @@ std::vector<uint32_t> SplitPlanes(const Bconv2dSpec& spec, const uint32_t* filte
   return split;
 }
 
-// One group after the other, for each plane.
+// Packs the filters of each plane, one group after the other.
 PackedFilters PackFilters(const Bconv2dSpec& spec, const BgemmRow& row, const TapGatherer& gatherer,
                           const uint32_t* filter) {
   std::vector<uint32_t> split;
@@ -67,8 +68,8 @@ PlaneTiles::Scratch PlaneTiles::TakeScratch(ScratchParts& parts) const {
   return scratch;
 }
 
-// Adds the products of a group and plane of the image, which `args` has on its left side, with each
-// plane of the group's filters.
+// Adds the products of one group and plane of the image, which is the left side of `args`, with
+// each plane of the group's filters.
 void PlaneTiles::RunProducts(size_t group, int64_t plane, const ProductTile& tile,
                              const Scratch& scratch, BgemmArgs& args) const {
   int32_t* group_acc = tile.acc + group * args.n;

@@ -1,4 +1,4 @@
-// Tiles as binary products: one for each plane of the image and each of the filters.
+// Computes tiles as binary products: one for each plane of the image and each plane of the filters.
 #ifndef LARQ_ENGINE_KERNELS_PLANE_TILES_H_
 #define LARQ_ENGINE_KERNELS_PLANE_TILES_H_
 
@@ -14,7 +14,7 @@ namespace larq_engine {
 
 class PlaneTiles : public TileProduct {
  public:
-  // filter as for Bconv2d.
+  // `filter` is laid out as for Bconv2d.
   PlaneTiles(const Bconv2dSpec& spec, const uint32_t* filter, const BgemmRow& row,
              const PixelOps& ops);
 

@@ -11,17 +11,17 @@
 
 namespace larq_engine {
 
-// The most taps that are taken at once.
+// The most taps that one reduction takes.
 inline constexpr size_t kMaxTaps = 16;
 
 inline bool TapsFit(const WindowAxis& height, const WindowAxis& width) {
   return height.taps <= static_cast<int64_t>(kMaxTaps) / width.taps;
 }
 
-// Pools output pixels [first, last) of the whole batch; `values` are those of a pixel, words or
-// floats. out starts at pixel `first`. reduce(taps, tap_count, count, window_taps, out) makes one
-// of some taps; `window_taps` is how many the pixel has in all, or 0 if more will come, after what
-// is made of these.
+// Pools output pixels [first, last) of the whole batch. `values` is the number of words or floats
+// of a pixel. `out` starts at pixel `first`. reduce(taps, tap_count, count, window_taps, out)
+// reduces some taps to one. `window_taps` is the number of taps that the pixel has in all, or 0 if
+// more will come, which are reduced with this result.
 template <typename T, typename Reduce>
 void Pool2d(const T* in, const WindowAxis& height, const WindowAxis& width, size_t values,
             int64_t first, int64_t last, const Reduce& reduce, T* out) {
@@ -34,8 +34,8 @@ void Pool2d(const T* in, const WindowAxis& height, const WindowAxis& width, size
   for (int64_t pixel = first; pixel < last;) {
     const WindowAxis::Taps ys = height.InsideTaps(y);
     const WindowAxis::Taps xs = width.InsideTaps(x);
-    // Pixels whose taps are all inside, to the end of the line or of the range, have theirs one
-    // step after those of the one before; with stride 1 each tap is a run in memory.
+    // Up to the end of the line or of the range, pixels whose taps are all inside have their taps
+    // one step after those of the pixel before. With stride 1 each tap is a run in memory.
     int64_t pixels = 1;
     if (xs.first == 0 && xs.last == width.taps && (taps_fit || width.stride == 1)) {
       const int64_t last_inner = (width.in - width.taps + width.pad_before) / width.stride;
@@ -48,7 +48,7 @@ void Pool2d(const T* in, const WindowAxis& height, const WindowAxis& width, size
     const int64_t window_taps = (ys.last - ys.first) * (xs.last - xs.first);
     const auto take = [&] {
       reduce(taps, tap_count, count, int64_t{0}, out);
-      taps[0] = out;  // for the taps that are left
+      taps[0] = out;  // the result so far is the first of the taps that are left
       tap_count = 1;
     };
     for (int64_t ty = ys.first; ty < ys.last; ++ty) {
@@ -59,7 +59,8 @@ void Pool2d(const T* in, const WindowAxis& height, const WindowAxis& width, size
         taps[tap_count++] = image + static_cast<size_t>(line + ix) * values;
       }
     }
-    reduce(taps, tap_count, count, window_taps, out);  // a window of SAME has a tap inside
+    // a window of SAME has a tap inside the image
+    reduce(taps, tap_count, count, window_taps, out);
     out += count;
     for (int64_t call = 1; call < calls; ++call, out += count) {
       for (size_t tap = 0; tap < tap_count; ++tap) taps[tap] += step;
@@ -88,13 +89,13 @@ void MaxPool2d(const T* in, const WindowAxis& height, const WindowAxis& width, s
   Pool2d(in, height, width, values, first, last, reduce, out);
 }
 
-// Whether each reduction of a window is of one pixel's values, and of all its taps at once.
+// Tells whether each reduction of a window covers one pixel's values, and all of its taps at once.
 inline bool ReducesPixels(const WindowAxis& height, const WindowAxis& width) {
   return width.stride > 1 && TapsFit(height, width);
 }
 
-// The maximum of products with a factor for each of a pixel's values; `max` is
-// PixelOps::max_products. Of windows for which ReducesPixels.
+// Pools the maximum of products with a factor for each of a pixel's values; `max` is
+// PixelOps::max_products. ReducesPixels must hold for the windows.
 inline void MaxPool2dOfProducts(const float* in, const float* factors, const WindowAxis& height,
                                 const WindowAxis& width, size_t values, int64_t first, int64_t last,
                                 void (*max)(const float* const* taps, size_t tap_count,
@@ -107,7 +108,8 @@ inline void MaxPool2dOfProducts(const float* in, const float* factors, const Win
   Pool2d(in, height, width, values, first, last, reduce, out);
 }
 
-// The sum of the taps in order, by their number; `average` is PixelOps::average.
+// Pools the average: the sum of the taps in order, divided by their number. `average` is
+// PixelOps::average.
 inline void AveragePool2d(const float* in, const WindowAxis& height, const WindowAxis& width,
                           size_t values, int64_t first, int64_t last,
                           void (*average)(const float* const* taps, size_t tap_count, size_t count,
@@ -120,7 +122,7 @@ inline void AveragePool2d(const float* in, const WindowAxis& height, const Windo
   Pool2d(in, height, width, values, first, last, reduce, out);
 }
 
-// Whether a window's one output is made of all pixels of the image.
+// Tells whether the window has one output, which depends on all pixels of the image.
 inline bool CoversImage(const WindowAxis& height, const WindowAxis& width) {
   const auto covers = [](const WindowAxis& axis) {
     const WindowAxis::Taps inside = axis.InsideTaps(0);
@@ -129,12 +131,14 @@ inline bool CoversImage(const WindowAxis& height, const WindowAxis& width) {
   return covers(height) && covers(width);
 }
 
-// The average of a whole image in parts of kPixelsOfPart, the last of what is left: the sum of
-// their sums, each in order, by the number of pixels. Parts can be summed at the same time.
-// `average` is PixelOps::average.
+// The average of a whole image. The image is cut into parts of kPixelsOfPart pixels, the last of
+// which has the rest. Each part is summed in order, then the parts' sums are summed in order and
+// divided by the number of pixels. Parts can be summed concurrently. `average` is
+// PixelOps::average.
 class ImageAverage {
  public:
-  static constexpr size_t kPixelsOfPart = 16;  // results depend on it; cuda/pools.h has the same
+  // results depend on it; cuda/pools.h has the same number
+  static constexpr size_t kPixelsOfPart = 16;
   using Average = void (*)(const float* const* taps, size_t tap_count, size_t count, float divisor,
                            float* out);
 
@@ -143,7 +147,7 @@ class ImageAverage {
 
   size_t parts() const { return (pixels_ + kPixelsOfPart - 1) / kPixelsOfPart; }
 
-  // `sums` are those of all parts.
+  // `sums` holds the sums of all parts.
   void SumParts(const float* image, size_t first, size_t last, float* sums) const {
     for (size_t part = first; part < last; ++part) {
       const size_t pixel = part * kPixelsOfPart;
@@ -163,7 +167,7 @@ class ImageAverage {
     for (size_t pixel = 0; pixel < count; ++pixel) {
       if (tap_count == kMaxTaps) {
         average_(taps, tap_count, values_, 1, out);
-        taps[0] = out;  // for those that are left
+        taps[0] = out;  // the sum so far is the first of the taps that are left
         tap_count = 1;
       }
       taps[tap_count++] = pixels + pixel * values_;

@@ -1,4 +1,4 @@
-// A mutex of the whole process, which no fork leaves locked.
+// A mutex of the whole process that no fork leaves locked.
 #ifndef LARQ_ENGINE_KERNELS_PROCESS_MUTEX_H_
 #define LARQ_ENGINE_KERNELS_PROCESS_MUTEX_H_
 
@@ -6,9 +6,10 @@
 
 namespace larq_engine {
 
-// A forked process has the thread that forked alone, and would wait for ever for one that another
-// thread had locked. So whoever forks waits for all of them and holds them meanwhile. Each must be
-// locked with no other one, and must never be destroyed.
+// A forked process has only the thread that forked. It would wait for ever for a mutex that another
+// thread had locked. So a thread that forks first waits for all of these mutexes, and holds them
+// during the fork. A thread must never lock one of them while it holds another, and none may be
+// destroyed.
 class ProcessMutex : public std::mutex {
  public:
   ProcessMutex();

@@ -12,20 +12,22 @@ namespace {
 // Half of the smallest L1.
 constexpr size_t kPartBytes = 16 * 1024;
 
-// Up to so many bits all limits are compared: with AVX-512, 4 bits took as long as guessing does.
+// Up to this number of bits a value is compared with all limits: with AVX-512, 4 bits took as long
+// as guessing.
 constexpr size_t kMostCompared = 4;
 
-// Which limit, of those from `first` to `last`, a value is to be compared with: those below are not
-// greater than the value, those above are.
+// Returns the number of the limit, from `first` to `last`, that the value must be compared with:
+// lower limits are not greater than the value, and higher ones are.
 int32_t GuessLimit(float value, float factor, float offset, float first, float last) {
   const float guess = value * factor + offset;
-  const float low = guess < last ? guess : last;  // also of NaN
+  const float low = guess < last ? guess : last;  // `last` for NaN, too
   return static_cast<int32_t>(low > first ? low : first);
 }
 
-// factor, offset and lowest guess of one channel; false where limits do not lie evenly enough.
-// Guesses do not fall where values rise, so they are right everywhere if they are at both sides of
-// each limit. All values reach limits of -infinity, of which only the last is looked at.
+// Finds factor, offset and lowest guess of one channel; returns false if the limits are not spaced
+// evenly enough. Guesses never fall as values rise, so they are right everywhere if they are right
+// on both sides of each limit. All values reach limits of -infinity, and only the last of these
+// limits is examined.
 bool FindGuess(const float* limits, size_t stride, size_t count, float& factor, float& offset,
                float& lowest) {
   size_t first = 0;
@@ -37,7 +39,7 @@ bool FindGuess(const float* limits, size_t stride, size_t count, float& factor, 
   const double start = limits[first * stride];
   const double step = (limits[last * stride] - start) / static_cast<double>(last - first);
   factor = static_cast<float>(1 / step);
-  // Half-way between two limits, guesses go from one to the next.
+  // Half-way between two limits, the guess changes from one to the next.
   offset = static_cast<float>(static_cast<double>(first) + 0.5 - start / step);
   if (!(step > 0) || !std::isfinite(factor) || !std::isfinite(offset)) return false;
   const auto guess = [&](float value) {
@@ -51,8 +53,8 @@ bool FindGuess(const float* limits, size_t stride, size_t count, float& factor, 
   return true;
 }
 
-// Bit j of the number of missing limits is the bit of plane j. The highest comes first, and where
-// it is the top bit of a byte, the byte is negative.
+// Plane j has bit j of the number of missing limits. The highest plane comes first: its bit is
+// shifted to the top of a byte, where it makes the byte negative.
 void PackPlanes(const PixelOps& ops, size_t bits, size_t pixels, size_t channels, uint8_t* missing,
                 uint32_t* plane_words, uint32_t* out) {
   const size_t words = WordsFor(channels);
@@ -90,7 +92,7 @@ PlaneQuantizer::PlaneQuantizer(size_t bits, size_t channels, const std::vector<f
   }
 }
 
-// Sets what guessing needs, or nothing.
+// Sets the tables for guessing; leaves them empty if a channel's limits cannot be guessed.
 void PlaneQuantizer::FindGuesses(const std::vector<float>& limits, size_t limit_channels) {
   std::vector<float> factors(limit_channels);
   std::vector<float> offsets(limit_channels);
@@ -144,10 +146,10 @@ void PlaneQuantizer::Run(const float* in, size_t pixels, std::byte* scratch_memo
   }
 }
 
-// `below` gets the bits that say which values are smaller than one limit. As limits rise, bit j of
-// q is the parity of those limits at whole numbers of 2^j, counted from 1, that a value is not
-// smaller than. They are an odd number, so the parity of those that it is smaller than is the
-// opposite, and that is what plane j has as its bit.
+// `below` gets the bits that say which values are smaller than one limit. The limits rise, so bit j
+// of q is the parity of the number of limits i, counted from 1, that the value reaches and that are
+// multiples of 2^j. The number of these limits is odd, so the parity of those that the value does
+// not reach is the opposite. This is the bit that plane j stores.
 void PlaneQuantizer::CompareAll(const float* in, size_t pixels, uint32_t* below,
                                 uint32_t* out) const {
   const size_t pixel_words = bits_ * words_;
@@ -165,8 +167,8 @@ void PlaneQuantizer::CompareAll(const float* in, size_t pixels, uint32_t* below,
   }
 }
 
-// Two loops, as compilers make vectors of the first only; and plain variables, as writing bytes
-// may change any other.
+// There are two loops, because compilers vectorise only the first. The members are copied to local
+// variables, because a store of bytes may alias any member.
 void PlaneQuantizer::Guess(const float* in, size_t pixels, const Scratch& scratch) const {
   const size_t channels = channels_;
   const size_t channel_limits = channel_limits_;
@@ -183,7 +185,8 @@ void PlaneQuantizer::Guess(const float* in, size_t pixels, const Scratch& scratc
     }
     const float* limits = limits_.data();
     for (size_t c = 0; c < channels; ++c, limits += channel_limits) {
-      const int32_t reached = !(in[c] < limits[guesses[c]]);  // a number, as nobody predicts it
+      // an integer, because a branch would be mispredicted
+      const int32_t reached = !(in[c] < limits[guesses[c]]);
       missing[c] = static_cast<uint8_t>(count - guesses[c] - reached);
     }
   }

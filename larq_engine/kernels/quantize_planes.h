@@ -1,4 +1,4 @@
-// LceQuantize to more than one bit: floats or bytes to planes of +-1 values.
+// LceQuantize to more than one bit: turns floats or bytes into planes of +-1 values.
 #ifndef LARQ_ENGINE_KERNELS_QUANTIZE_PLANES_H_
 #define LARQ_ENGINE_KERNELS_QUANTIZE_PLANES_H_
 
@@ -11,25 +11,25 @@
 
 namespace larq_engine {
 
-// A value becomes the number q of limits that it is not smaller than, 0 to 2^bits - 1. Where bit j
-// of q is 1, plane j is +1, else it is -1: so planes times 2^j add up to 2 q - (2^bits - 1). NaN is
+// A value becomes q, the number of limits that it is not smaller than, 0 to 2^bits - 1. Plane j is
+// +1 if bit j of q is 1, else -1. So the sum of the planes times 2^j is 2 q - (2^bits - 1). NaN is
 // smaller than no limit.
 class PlaneQuantizer {
  public:
-  // limits is [2^bits - 1][channels], or [2^bits - 1] where all channels have the same, of each
-  // channel in rising order; bits are 2 to 8.
+  // limits is [2^bits - 1][channels], or [2^bits - 1] if all channels have the same limits. Each
+  // channel's limits are in rising order; bits are 2 to 8.
   PlaneQuantizer(size_t bits, size_t channels, const std::vector<float>& limits,
                  const PixelOps& ops);
 
-  size_t scratch_bytes() const;  // for each concurrent Run, kBufferAlignment aligned
+  size_t scratch_bytes() const;  // bytes for each concurrent Run, aligned to kBufferAlignment
 
   // out is [pixels][bits][words of the channels].
   void Run(const float* in, size_t pixels, std::byte* scratch, uint32_t* out) const;
 
  private:
   struct Scratch {
-    uint32_t* words;   // of a plane of a part
-    int32_t* guesses;  // of a pixel
+    uint32_t* words;   // the words of one plane of a part
+    int32_t* guesses;  // the guesses of one pixel
     uint8_t* missing;  // how many limits each value of a part is smaller than
   };
 
@@ -43,30 +43,30 @@ class PlaneQuantizer {
   size_t bits_;
   size_t channels_;
   size_t words_;
-  size_t part_pixels_;           // whose values stay in L1 from one limit to the next
-  std::vector<float> limits_;    // to compare: [limits][channels]; to guess: [channels][limits]
-  std::vector<uint32_t> signs_;  // to compare: of no channel turned
-  std::vector<float> factors_;   // to guess: one a channel
-  std::vector<float> offsets_;   // to guess: one a channel
-  std::vector<float> lowest_;    // to guess: one a channel, the lowest guess
-  size_t channel_limits_ = 0;    // to guess: from a channel's limits to the next's, 0 for the same
+  size_t part_pixels_;           // pixels whose values stay in L1 from one limit to the next
+  std::vector<float> limits_;    // [limits][channels]; for guessing: [channels][limits]
+  std::vector<uint32_t> signs_;  // for comparing: turns no channel's sign
+  std::vector<float> factors_;   // for guessing: one a channel
+  std::vector<float> offsets_;   // for guessing: one a channel
+  std::vector<float> lowest_;    // for guessing: the lowest guess of each channel
+  size_t channel_limits_ = 0;    // for guessing: limits of each channel; 0 if all share them
   const PixelOps& ops_;
 };
 
-// Likewise of bytes, each of which is its own number q, of 8 bits.
+// The same for bytes, each of which is its own number q of 8 bits.
 class ByteQuantizer {
  public:
   ByteQuantizer(size_t channels, const PixelOps& ops);
 
-  size_t scratch_bytes() const;  // for each concurrent Run, kBufferAlignment aligned
+  size_t scratch_bytes() const;  // bytes for each concurrent Run, aligned to kBufferAlignment
 
   // out is [pixels][8][words of the channels].
   void Run(const uint8_t* in, size_t pixels, std::byte* scratch, uint32_t* out) const;
 
  private:
   struct Scratch {
-    uint32_t* words;   // of a plane of a part
-    uint8_t* missing;  // from each byte of a part to 255
+    uint32_t* words;   // the words of one plane of a part
+    uint8_t* missing;  // 255 minus each byte of a part
   };
   Scratch TakeScratch(ScratchParts& parts) const;
 

@@ -8,7 +8,7 @@
 namespace larq_engine {
 namespace {
 
-// The value of a channel, whose planes lie `plane_words` apart.
+// Returns the value of a channel, whose planes lie `plane_words` apart.
 int ValueAt(const uint32_t* plane, int64_t channel, int64_t planes, int64_t plane_words) {
   const size_t c = static_cast<size_t>(channel);
   int value = 0;

@@ -1,5 +1,5 @@
-// The rounding of int8_output.h, in loops that a compiler makes vectors of. Functions are internal
-// to the including file.
+// The rounding of int8_output.h, in loops that a compiler vectorises. The functions are internal to
+// the including file.
 #ifndef LARQ_ENGINE_KERNELS_ROUND_TO_INT8_H_
 #define LARQ_ENGINE_KERNELS_ROUND_TO_INT8_H_
 
@@ -11,10 +11,10 @@
 namespace larq_engine {
 namespace {
 
-// Whole numbers of up to 22 bits are the low bits of their sum with this, 1.5 * 2^23.
+// Adding this number, 1.5 * 2^23, leaves whole numbers of up to 22 bits in the low bits of the sum.
 inline constexpr float kRounding = 12582912;
 
-// `range` is of whole numbers, so that to clamp before rounding gives the same as after.
+// `range` has whole numbers, so clamping before rounding gives the same result as after it.
 inline int8_t RoundToInt8(float value, FloatRange range, int32_t zero_point) {
   value = Clamp(value, range);
   const int32_t bits = __builtin_bit_cast(int32_t, value + kRounding);

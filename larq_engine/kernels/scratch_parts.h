@@ -12,7 +12,7 @@ namespace larq_engine {
 
 class ScratchParts {
  public:
-  // `memory` is kBufferAlignment aligned; nullptr only to learn how many bytes the parts take.
+  // `memory` is aligned to kBufferAlignment. nullptr only computes how many bytes the parts take.
   explicit ScratchParts(std::byte* memory) : memory_(memory) {}
 
   template <typename T>

@@ -8,43 +8,44 @@
 namespace larq_engine {
 namespace {
 
-// What rules the rows of an ISA out, if the CPU lacks it.
+// Tells why a CPU that lacks the ISA cannot run its rows.
 std::string Obstacle(Isa isa) {
   const std::string lacks = std::string("this CPU has no ") + IsaName(isa);
   return isa == Isa::kAmxint8 ? lacks + ", or the system withholds it" : lacks;
 }
 
-// Taps that are not whole steps of a row are copied together first: ten instructions a word for
-// taps of two words (counted for 64-bit ARM), taken to be two a cycle.
+// Taps that are not whole steps of a row are first copied together. That takes ten instructions a
+// word for taps of two words (counted for 64-bit ARM), assumed to run two a cycle.
 constexpr double kGatherCyclesPerWord = 5;
 
 // Putting the bits of taps together takes 0.69 ns a word on a Zen 4, where a cycle of the table is
 // 0.58 ns of a product (choice_bench, 1x80 taps of 1 to 64 channels).
 constexpr double kPackCyclesPerWord = 1.2;
 
-// A pixel alone takes so much before its first word (choice_bench, a dense layer of 784 inputs).
+// Additional cycles of a pixel alone before its first word (choice_bench, a dense layer of 784
+// inputs).
 constexpr double kPackCyclesOfPixel = 75;
 
-// Each run of taps takes so much besides (choice_bench, 3x3 taps of 1 to 16 channels, 2 to 4 bits).
-// A long line of them takes no more than three: 80 taps of one channel, of 2 to 8 bits, take 12
-// cycles besides their words. Where each run begins is then found ahead of the words.
+// Additional cycles for each run of taps (choice_bench, 3x3 taps of 1 to 16 channels, 2 to 4 bits).
+// A long line of taps takes no more than three runs: 80 taps of one channel, of 2 to 8 bits, take
+// 12 cycles in addition to their words, because the CPU finds where runs begin ahead of the words.
 constexpr double kPackCyclesPerRun = 2.1;
 constexpr int64_t kRunsOfLine = 3;
 
-// So much of the filters is in a cache near the core when they are read, and a dense layer of one
-// image does not wait for it (choice_bench, dense layers on a Zen 4 of 1 MB of L2).
+// This part of the filters is in a cache near the core when they are read, and a dense layer of one
+// image does not wait for it (choice_bench, dense layers on a Zen 4 with 1 MB of L2).
 constexpr double kBytesAtHand = 1 << 20;
 
-// The rest comes at 30 GB/s on a Xeon at 3.9 GHz (dense_bench), of which two cycles are one of the
+// The rest comes at 30 GB/s on a Xeon at 3.9 GHz (dense_bench), two of whose cycles are one of the
 // table's.
 constexpr double kBytesReadPerCycle = 16;
 
-// A pixel alone takes half of what a block of four takes besides its products (choice_bench, dense
-// layers of 10 outputs on a Zen 4).
+// A pixel alone takes half of the overhead of a block of four, which is what a block takes in
+// addition to its products (choice_bench, dense layers of 10 outputs on a Zen 4).
 constexpr double kPixelsOfBlock = 2;
 
-// What one pixel takes: to bring its taps together, which the products of all planes of filters
-// share, and one product.
+// The cycles of one pixel: for gathering its taps, which the products of all planes of filters
+// share, and for one product.
 struct Cycles {
   double gather;
   double product;
@@ -55,7 +56,7 @@ struct Cycles {
 double ProductCycles(const BgemmRow& row, const BgemmShape& shape, int64_t k_bits, int64_t runs) {
   const auto blocks = static_cast<double>((shape.n + row.nr - 1) / row.nr);
   const int64_t filled = (k_bits + row.kr_bits - 1) / row.kr_bits * row.kr_bits;
-  // A pixel alone takes as long as all that are computed at a time, and begins a tile for itself.
+  // A pixel alone takes as long as a whole mr_step, and begins a tile of its own.
   const int steps = shape.one_pixel ? row.mr_step : 1;
   const double pixels_of_block = shape.one_pixel ? kPixelsOfBlock : row.mr;
   const double pixels_of_tile = shape.one_pixel ? 1 : row.mr;
@@ -112,8 +113,8 @@ std::string NamesOfRows(std::span<const BgemmRow> rows, CpuFeatures cpu,
 
 bool PacksTaps(const BgemmRow& row, const BgemmShape& shape) {
   const bool fills_up = shape.k_bits < shape.taps * shape.tap_bits;
-  // Runs are found either way. The same is chosen for one pixel as for many: the layer, which
-  // packs, does not know how many there will be.
+  // Both ways find the runs, so their cycles do not count here. One pixel gets the same choice as
+  // many, because the layer, which packs, does not know how many pixels there will be.
   BgemmShape many = shape;
   many.one_pixel = false;
   const double packed = PackedCycles(row, many).sum() - RunsCycles(many);

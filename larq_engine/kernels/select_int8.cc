@@ -7,10 +7,11 @@
 namespace larq_engine {
 namespace {
 
-constexpr int kPlanes = 7;  // of any int8 but -128
+constexpr int kPlanes = 7;  // planes of any int8 except -128
 
-// XNNPACK's kernels take eight channels of a tap together, so that of 8 it takes what these take.
-// It gathers no taps where there is one, and takes three quarters of the time for 1x1 of 3 to 16.
+// XNNPACK's kernels compute eight channels of a tap together, so for 8 channels they are as fast as
+// these kernels. They gather nothing if there is one tap, and take three quarters of the time for
+// 1x1 filters of 3 to 16 channels.
 constexpr int64_t kMostChannels = 4;
 constexpr int64_t kLeastTaps = 2;
 

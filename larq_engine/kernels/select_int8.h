@@ -1,5 +1,5 @@
-// Chooses the row of products of bytes for a convolution of int8 values, and says where that is
-// faster than the host's.
+// Chooses the row of products of bytes for a convolution of int8 values, and tells whether it is
+// faster than the host.
 #ifndef LARQ_ENGINE_KERNELS_SELECT_INT8_H_
 #define LARQ_ENGINE_KERNELS_SELECT_INT8_H_
 
@@ -11,14 +11,14 @@
 
 namespace larq_engine {
 
-// What one output pixel is expected to take.
+// Returns the cycles that one output pixel is expected to take.
 double Int8Cycles(const ByteRow& row, const Int8Conv2dSpec& spec);
 
-// The row named `forced`; else the cheapest that the CPU runs and HighestIsa of it allows. All take
-// seven planes of weights.
+// Returns the row named `forced`; otherwise the cheapest one that the CPU runs and that HighestIsa
+// of `forced` allows. All of them take seven planes of weights.
 const ByteRow& SelectInt8(CpuFeatures cpu, const Int8Conv2dSpec& spec, std::string_view forced);
 
-// Whether the convolution is computed sooner than by the host.
+// Tells whether the engine computes the convolution faster than the host.
 bool PrefersInt8(const ByteRow& row, const Int8Conv2dSpec& spec);
 
 }  // namespace larq_engine

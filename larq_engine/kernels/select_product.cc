@@ -9,28 +9,30 @@
 namespace larq_engine {
 namespace {
 
-// Where L2 does not hold a layer's bytes, each tile waits for them: a layer of 512 channels takes
-// as much longer than one of 256 with AMX and with VNNI (bits_bench; that Xeon's L2 is 2 MB). An
-// eighth of that, planes, is held. In the cycles of the table, of which that Xeon's are half.
+// If L2 does not hold a layer's bytes, each tile waits for them: from 256 to 512 channels a layer
+// loses the same time with AMX and with VNNI (bits_bench; the L2 of that Xeon is 2 MB). The layer's
+// planes are an eighth of the bytes, and L2 holds them. The unit is a cycle of the table, which is
+// two cycles of that Xeon.
 constexpr double kBytesHeld = 2 << 20;
 constexpr double kBytesAwaitedPerCycle = 30;
 
-// Each call that expands a tap, and each run of taps, takes so much besides its bytes. So 1x80 taps
-// of one channel take 4 times as long as bytes as they do as bits (choice_bench, Zen 4).
+// Cycles that each call that expands a tap, and each run of taps, takes in addition to its bytes.
+// So 1x80 taps of one channel take 4 times as long as bytes as they do as bits (choice_bench, Zen
+// 4).
 constexpr double kCyclesPerExpansion = 4;
 constexpr double kExpansionCyclesPerRun = 4;
 
-// A pixel alone takes so much more as bytes, whatever its depth (choice_bench, dense layers of 10
-// outputs on a Zen 4).
+// Cycles that a pixel alone takes more as bytes, whatever its depth (choice_bench, dense layers of
+// 10 outputs on a Zen 4).
 constexpr double kBytesPixelCycles = 50;
 
-// A Zen 4 reads from its L3 so many times as fast as that Xeon from memory (choice_bench, dense
-// layers of 4,096 to 1,024). Other x86 CPUs without a server's second multiplier are taken for one
+// A Zen 4 reads from its L3 three times as fast as that Xeon from memory (choice_bench, dense
+// layers of 4,096 to 1,024). Other x86 CPUs without a server's second multiplier are taken to be
 // like it. Rows of planes are chosen as for the Xeon, since the row with fewer bytes is as fast on
 // a Zen 4.
 constexpr double kL3Speedup = 3;
 
-// The row of bytes named `forced`, or the cheapest of those that the CPU runs.
+// Returns the row of bytes named `forced`, or the cheapest one that the CPU runs.
 const ByteRow* SelectBytes(CpuFeatures cpu, const Bconv2dSpec& spec, std::string_view forced,
                            bool one_pixel) {
   const ByteRow* best = nullptr;
@@ -44,7 +46,7 @@ const ByteRow* SelectBytes(CpuFeatures cpu, const Bconv2dSpec& spec, std::string
   return best;
 }
 
-// How many sets of bytes the filters are: numbers of more planes than a row takes are two.
+// Returns how many sets of bytes the filters are: numbers of more planes than a row takes are two.
 double WeightParts(const ByteRow& row, const Bconv2dSpec& spec) {
   return static_cast<double>(PlaneParts(spec.bits_weights, row.weight_planes).size());
 }
@@ -137,7 +139,7 @@ const Isa* IsaOfKernel(std::string_view name) {
   return nullptr;
 }
 
-// Isa values are in the order of what they include.
+// A later value of Isa includes the earlier ones, so they can be compared.
 Isa HighestIsa(std::string_view forced) {
   if (forced == kAutoKernel) return kLastIsa;
   if (forced == kReferenceKernel) return Isa::kPortable;

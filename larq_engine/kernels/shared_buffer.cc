@@ -21,8 +21,9 @@ struct SharedBytes {
 
 namespace {
 
-// A file may have thousands of weights with one key, made to differ at their ends: comparing each
-// with all others would take minutes. Others than the first so many are kept by their users alone.
+// A file may have thousands of weights that get one key although they differ. Comparing each with
+// all others would take minutes. So at most this number of buffers of one key are shared; any
+// others belong to their users only.
 constexpr size_t kMostAlike = 8;
 
 struct Kept {
@@ -30,13 +31,14 @@ struct Kept {
   std::unordered_multimap<size_t, SharedBytes*> bytes;  // by key
 };
 
-// Never destroyed: interpreters may outlive the objects of this file.
+// The object is never destroyed, because interpreters may outlive the objects of this file.
 Kept& TheKept() {
   static Kept& kept = *new Kept;
   return kept;
 }
 
-// Of some bytes only: whoever loads a model alone should not wait. Equal keys are compared whole.
+// Computes the key from some of the bytes only, because loading a single model should not wait for
+// it. Buffers with equal keys are compared whole.
 size_t KeyOf(const AlignedBuffer<std::byte>& bytes) {
   std::array<char, 512> some;
   const size_t count = std::min(some.size(), bytes.size());

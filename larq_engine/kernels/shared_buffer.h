@@ -1,5 +1,5 @@
-// Packed weights, which interpreters of one model in a process have in common: as much memory is
-// saved for each further interpreter, and cores that share a cache find there what others read.
+// Packed weights that all interpreters of one model in a process share. Each further interpreter
+// saves their memory, and cores that share a cache find weights there that other cores have read.
 #ifndef LARQ_ENGINE_KERNELS_SHARED_BUFFER_H_
 #define LARQ_ENGINE_KERNELS_SHARED_BUFFER_H_
 
@@ -13,7 +13,8 @@ namespace larq_engine {
 
 struct SharedBytes;
 
-// Keeps `bytes`, each of which has been written, or gives them up where somebody keeps equal ones.
+// Keeps `bytes`, all of which must have been written, or frees them and returns equal bytes that
+// somebody already keeps.
 SharedBytes* ShareBytes(AlignedBuffer<std::byte> bytes);
 void ReleaseBytes(SharedBytes* shared);
 const std::byte* DataOf(const SharedBytes& shared);

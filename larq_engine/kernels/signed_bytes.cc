@@ -9,27 +9,27 @@
 namespace larq_engine {
 namespace {
 
-// Of columns whose weights stay in the L2 while all rows of a Run meet them, and at most as many
-// columns: their sums stay in the L1. A product of few columns takes AMX a third longer.
+// Bytes of the columns whose weights stay in L2 while all rows of a Run meet them, and the most
+// columns: their sums must stay in L1. AMX takes a third longer for a product of few columns.
 constexpr size_t kColumnBytes = size_t{1} << 19;
 constexpr size_t kMostColumns = 256;
 
-// Of the inputs of a Run, and at most as many rows as a tile of steps has.
+// Bytes of the inputs of a Run, and the most rows, which are those of a tile of steps.
 constexpr size_t kInputBytes = size_t{1} << 20;
 constexpr size_t kMostRowsOfRun = 256;
 
-// One by one takes 82 weights a cycle with AVX-512, 40 with AVX2, whose products of bytes are
-// slower. Those of AVX-512 first wait for eight times as many weights, longer where these are not
-// in the L2.
+// Computing row by row takes in 82 weights a cycle with AVX-512, and 40 with AVX2. AVX2's products
+// of bytes are slower than that. Those of AVX-512 first wait for eight times as many bytes of
+// weights, and longer if these are not in L2.
 constexpr int kLeastMacs = 100;
 constexpr int64_t kLeastRows = 4;
 constexpr int64_t kLeastRowsOfLarge = 8;
 constexpr int64_t kLargeWeights = 1 << 21;
 
-// What makes an unsigned byte of an int8: the value plus 128.
+// Turns an int8 into an unsigned byte: the value plus 128.
 constexpr uint8_t kFlip = 0x80;
 
-// One at least, and no more than so many rows if they are enough for one.
+// Returns the rows of whole tiles: as many tiles as `rows` is enough for, but at least one.
 size_t WholeTiles(size_t rows, size_t of_tile) {
   return std::max(rows / of_tile, size_t{1}) * of_tile;
 }

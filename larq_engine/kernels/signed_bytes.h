@@ -1,5 +1,5 @@
-// A dense layer of signed_dense.h on many rows of int8 inputs, as products of bytes: weights are
-// read once for many rows, but eight times as many bytes.
+// Computes a dense layer of signed_dense.h on many rows of int8 inputs as products of bytes.
+// Weights are read once for many rows, but take eight times as many bytes.
 #ifndef LARQ_ENGINE_KERNELS_SIGNED_BYTES_H_
 #define LARQ_ENGINE_KERNELS_SIGNED_BYTES_H_
 
@@ -16,22 +16,23 @@
 
 namespace larq_engine {
 
-// Whether so many rows are computed sooner as bytes, by this row of products, than one by one.
+// Tells whether this row of products computes `input_rows` rows faster as bytes than row by row.
 bool PrefersSignedBytes(const ByteRow& row, int64_t input_rows, int64_t weights);
 
 class SignedBytes {
  public:
-  // `weights` is [units][depth], with a scale for all or for each unit, which are output.weight.
-  // Nothing of them is kept. The row takes seven planes of weights.
+  // `weights` is [units][depth], with one scale for all units or one for each, which equal
+  // output.weight. The object keeps no pointer to them. The row must take seven planes of weights.
   SignedBytes(const PackedWeights& weights, const Int8DenseOutput& output, const ByteRow& row,
               const PixelOps& ops);
 
   const char* kernel() const { return row_.name; }
-  // Rows that are best computed by one Run.
+  // Returns how many rows one Run computes best.
   size_t rows() const { return rows_; }
-  size_t scratch_bytes() const;  // for each concurrent Run, kBufferAlignment aligned
+  size_t scratch_bytes() const;  // bytes for each concurrent Run, aligned to kBufferAlignment
 
-  // As RunSignedDense. The first block is a multiple of kRhsPartColumns / kSignedLanes.
+  // Computes the same as RunSignedDense. The first block must be a multiple of kRhsPartColumns /
+  // kSignedLanes.
   void Run(const int8_t* in, const SignedDenseRange& range, std::byte* scratch, int8_t* out) const;
 
  private:
@@ -44,9 +45,9 @@ class SignedBytes {
   size_t units_;
   size_t depth_;
   size_t filled_;     // the depth as the row reads it
-  size_t row_bytes_;  // from a row of inputs to the next
+  size_t row_bytes_;  // bytes from a row of inputs to the next
   size_t rows_;
-  size_t columns_;  // that are computed at once
+  size_t columns_;  // computed at once
   SharedBuffer<int8_t> packed_;
   AlignedBuffer<int32_t> start_;
 };

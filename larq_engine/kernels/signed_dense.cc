@@ -10,11 +10,11 @@
 namespace larq_engine {
 namespace {
 
-// Blocks whose sums are in the cache for what follows them.
+// Blocks whose sums stay in the cache until the output transform reads them.
 constexpr size_t kChunk = 8;
 constexpr size_t kChunkSums = kChunk * kSignedLanes;
 
-// The sums, the tables, and a row of inputs that is filled up to whole words.
+// Scratch holds the sums, the tables, and a row of inputs that is filled up to whole words.
 static_assert(kChunkSums * sizeof(int32_t) % kBufferAlignment == 0);
 static_assert(alignof(Int8Tables) <= kBufferAlignment);
 static_assert(sizeof(int32_t) == sizeof(float));
@@ -45,7 +45,7 @@ void Transform(const Int8DenseOutput& output, const int32_t* sums, size_t first,
 void Sum(const SignedSums& sums, const Int8SumsArgs& args) { sums.of_int8(args); }
 void Sum(const SignedSums& sums, const FloatSumsArgs& args) { sums.of_float(args); }
 
-// What all blocks have in common.
+// Returns the arguments that all blocks have in common.
 Int8SumsArgs ArgsOfRow(const SignedSums& sums, const int8_t* inputs, size_t words,
                        std::byte* scratch) {
   auto* tables = reinterpret_cast<Int8Tables*>(scratch);

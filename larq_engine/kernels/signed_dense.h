@@ -1,5 +1,5 @@
-// A dense layer whose weights are +-1 times a number for each output, on int8 or float inputs: the
-// sums of signed_sums.h, and what follows them.
+// A dense layer whose weights are +-1 times a number for each output, on int8 or float inputs. It
+// computes the sums of signed_sums.h, and then the outputs.
 #ifndef LARQ_ENGINE_KERNELS_SIGNED_DENSE_H_
 #define LARQ_ENGINE_KERNELS_SIGNED_DENSE_H_
 
@@ -12,7 +12,8 @@
 
 namespace larq_engine {
 
-// The signs of weights [units][depth], bit after bit without gaps, in the order that rows read.
+// The signs of weights [units][depth], stored bit after bit without gaps, packed in the order that
+// rows read.
 class SignedWeights {
  public:
   using SignBit = size_t (*)(size_t lane, size_t input);
@@ -35,8 +36,8 @@ class SignedWeights {
   SharedBuffer<uint32_t> packed_;
 };
 
-// Of input rows [first_row, last_row) the outputs of blocks [first_block, last_block). `in` is
-// where the inputs begin, `out` where the outputs of the first row do. `scratch` has
+// Computes the outputs of blocks [first_block, last_block) for input rows [first_row, last_row).
+// `in` is the start of all inputs, `out` is the start of the first row's outputs. `scratch` has
 // SignedDenseScratch bytes, and the alignment of a buffer.
 size_t SignedDenseScratch(const SignedWeights& weights, size_t input_bytes);
 

@@ -1,7 +1,8 @@
-// What follows the sums of a dense layer whose weights are +-1 times a number for each output:
+// Describes what follows the sums of a dense layer whose weights are +-1 times a number for each
+// output:
 //
 //   float:  y = clamp(sum * scale + bias)                     each operation rounds to float32
-//   int8:   as int8_output.h has it, of sum * weight + bias, in 32 bits
+//   int8:   int8_output.h on sum * weight + bias, which has 32 bits
 #ifndef LARQ_ENGINE_KERNELS_SIGNED_DENSE_OUTPUT_H_
 #define LARQ_ENGINE_KERNELS_SIGNED_DENSE_OUTPUT_H_
 
@@ -24,7 +25,7 @@ struct SignedDenseSize {
   bool is_int8;
 };
 
-// Vectors have a value for each output.
+// The vectors have a value for each output.
 struct FloatDenseOutput {
   std::vector<float> scale;
   std::vector<float> bias;

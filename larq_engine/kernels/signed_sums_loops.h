@@ -1,4 +1,4 @@
-// Signed sums in plain loops over the lanes, which a compiler makes vectors of. Functions are
+// Signed sums in plain loops over the lanes, which a compiler vectorises. The functions are
 // internal to the including file.
 #ifndef LARQ_ENGINE_KERNELS_SIGNED_SUMS_LOOPS_H_
 #define LARQ_ENGINE_KERNELS_SIGNED_SUMS_LOOPS_H_

@@ -1,4 +1,5 @@
-// Which SignedSums an ISA has. Adding one: its .cc, its line in signed_sums_table.cc and in BUILD.
+// The SignedSums of each ISA. A new one takes its .cc, and its line in signed_sums_table.cc and in
+// BUILD.
 #ifndef LARQ_ENGINE_KERNELS_SIGNED_SUMS_TABLE_H_
 #define LARQ_ENGINE_KERNELS_SIGNED_SUMS_TABLE_H_
 
@@ -18,13 +19,13 @@ struct SignedSumsRow {
   const SignedSums* sums;
 };
 
-// The rows that this build holds, from the lowest ISA to the highest.
+// Returns the rows that this build holds, from the lowest ISA to the highest.
 std::span<const SignedSumsRow> SignedSumsRows();
 
-// The highest that the CPU has, and HighestIsa of a forced kernel allows.
+// Returns the highest row that the CPU has and that HighestIsa of a forced kernel allows.
 const SignedSumsRow& SelectSignedSums(CpuFeatures cpu, std::string_view forced_kernel);
 
-// Whether a dense layer is computed sooner from bits than by a host whose weights are unpacked.
+// Tells whether a dense layer is faster from bits than in a host that unpacks the weights.
 bool PrefersSignedSums(const SignedSumsRow& row, const SignedDenseSize& size);
 
 }  // namespace larq_engine

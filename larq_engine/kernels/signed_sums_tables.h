@@ -1,5 +1,5 @@
-// The tables of signed_sums.h in plain loops, which a compiler makes vectors of. Internal to the
-// including file.
+// Makes the tables of signed_sums.h in plain loops, which a compiler vectorises. The functions are
+// internal to the including file.
 #ifndef LARQ_ENGINE_KERNELS_SIGNED_SUMS_TABLES_H_
 #define LARQ_ENGINE_KERNELS_SIGNED_SUMS_TABLES_H_
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kEntries = 16;
 
-// Sixteen entries at once, as masks and inputs of 16 bits.
+// Masks of 16 bits for all sixteen entries, by which an input is added to some of them.
 struct Masks {
   int16_t of_input[4][kEntries];
 };
@@ -25,7 +25,7 @@ constexpr Masks MakeMasks() {
 
 constexpr Masks kMasks = MakeMasks();
 
-// Each step of 16 bits: a compiler would compute a longer expression in 32.
+// Each step is computed in 16 bits; a compiler would compute a longer expression in 32.
 inline void AddMasked(int16_t* __restrict sums, int16_t input, const int16_t* masks) {
   for (size_t e = 0; e < kEntries; ++e) {
     sums[e] = static_cast<int16_t>(sums[e] + static_cast<int16_t>(input & masks[e]));

@@ -27,7 +27,7 @@ TapRuns::TapRuns(const Bconv2dSpec& spec, size_t mr)
 void TapRuns::Resize(const OutputGrid& grid) {
   const WindowAxis& height = grid.height();
   const WindowAxis& width = grid.width();
-  // Only tiles with all taps in the image use them, so that no product overflows that is used.
+  // Only tiles with all taps in the image use these offsets, so every product that is used fits.
   const auto words = [&](int64_t y, int64_t x) {
     const uint64_t pixels =
         static_cast<uint64_t>(y) * static_cast<uint64_t>(width.in) + static_cast<uint64_t>(x);
@@ -46,7 +46,7 @@ void TapRuns::Resize(const OutputGrid& grid) {
   }
 }
 
-// The runs of a tile of which whole filter lines lie above or below the image.
+// Returns the runs of a tile some of whose filter lines lie wholly above or below the image.
 const ptrdiff_t* TapRuns::PadLines(const OutputGrid& grid, const Position& start, ptrdiff_t* runs,
                                    const BgemmArgs& tile) const {
   const ptrdiff_t padding = LhsOffset(tile.lhs_base, padding_run_.data());
@@ -61,8 +61,8 @@ const ptrdiff_t* TapRuns::PadLines(const OutputGrid& grid, const Position& start
   return runs;
 }
 
-// The taps of any tile. Most of its pixels are inner ones, most of them in the line of the first,
-// and of the others few taps are outside.
+// Returns the taps of any tile. Most of its pixels are inner ones, mostly in the line of the first
+// pixel, and few taps of the others are outside.
 const ptrdiff_t* TapRuns::PadTaps(const OutputGrid& grid, const Position& start, ptrdiff_t* taps,
                                   const BgemmArgs& tile) const {
   const ptrdiff_t padding = LhsOffset(tile.lhs_base, padding_run_.data());
@@ -84,7 +84,8 @@ const ptrdiff_t* TapRuns::PadTaps(const OutputGrid& grid, const Position& start,
   return taps;
 }
 
-// Those taps of a pixel that are outside become `padding`. Each is mr after the one before.
+// Sets those taps of a pixel that are outside to `padding`. Each tap is mr entries after the one
+// before.
 void TapRuns::PadTapsOfPixel(const OutputGrid& grid, const Position& position, ptrdiff_t padding,
                              ptrdiff_t* taps) const {
   const WindowAxis& height = grid.height();

@@ -1,4 +1,4 @@
-// Where the taps of a tile of output pixels are: runs of words in the image, or of padding.
+// Finds where the taps of a tile of output pixels are: runs of words in the image, or of padding.
 #ifndef LARQ_ENGINE_KERNELS_TAP_RUNS_H_
 #define LARQ_ENGINE_KERNELS_TAP_RUNS_H_
 
@@ -17,25 +17,25 @@ class TapRuns {
  public:
   using Position = OutputGrid::Position;
 
-  // Of tiles of up to mr pixels.
+  // Tiles have up to mr pixels.
   TapRuns(const Bconv2dSpec& spec, size_t mr);
 
   size_t mr() const { return mr_; }
 
   void Resize(const OutputGrid& grid);
 
-  // What one worker needs, for tiles at a border.
+  // The memory that one worker needs, for tiles at a border.
   ptrdiff_t* TakeScratch(ScratchParts& parts) const { return parts.Take<ptrdiff_t>(mr_, taps_); }
 
-  // Sets the left side of a tile of tile.m pixels from `start` on; group_input is the packed image
-  // from the first word of the plane and group on. The planes and groups that follow are where they
-  // are in the image, also of padding. With 64 channels a tile of 6 pixels has 54 taps and takes
-  // the fastest row some 350 cycles, so most tiles must find theirs at no cost: away from the
-  // borders they lie as in the tile before.
-  // Returns whether they do.
+  // Sets the left side of a tile of tile.m pixels from `start` on. group_input is the packed image
+  // from the first word of the plane and group on. The planes and groups that follow are at the
+  // same distances as in the image, also in padding. With 64 channels a tile of 6 pixels has 54
+  // taps and takes the fastest row some 350 cycles, so most tiles must find their taps at no cost:
+  // away from the borders all tiles share one list of offsets.
+  // Returns whether the tile uses that list.
   bool Find(const OutputGrid& grid, const uint32_t* group_input, const Position& start,
             ptrdiff_t* scratch, BgemmArgs& tile) const {
-    // Unsigned and in whole numbers, because it may be outside.
+    // LhsRun computes in unsigned whole numbers, because the tap may be outside the image.
     tile.lhs_base = LhsRun(group_input, FirstTap(grid, start));
     if (!grid.AreInnerInLine(start, tile.m)) {
       tile.lhs = PadTaps(grid, start, scratch, tile);
@@ -51,8 +51,9 @@ class TapRuns {
   }
 
  private:
-  // Where the first tap of an output pixel is, in words from the input; it may lie outside.
-  // Unsigned: far outside, where large dilations reach, it does not fit and is not used.
+  // Returns where the first tap of an output pixel is, in words from the input; it may lie outside.
+  // The arithmetic is unsigned: far outside, which large dilations reach, the position wraps and is
+  // not used.
   ptrdiff_t FirstTap(const OutputGrid& grid, const Position& position) const {
     const WindowAxis& height = grid.height();
     const WindowAxis& width = grid.width();
@@ -75,11 +76,11 @@ class TapRuns {
   size_t tap_words_;
   size_t pixel_words_;
   // Away from the borders, the taps of a filter line are one run if they follow each other in the
-  // image: with 64 channels, to set up a run of one tap costs an eighth of its product.
+  // image: with 64 channels, setting up a run of one tap costs an eighth of its product.
   size_t inner_segments_;
   size_t inner_segment_words_;
   std::vector<uint32_t> padding_run_;  // a run of +1 or of -1 in every plane and group
-  // Where the taps of a tile that is away from all borders are, in words from its first tap:
+  // The positions of the taps of a tile that is away from all borders, in words from its first tap:
   // [taps][mr], and [runs][mr].
   std::vector<ptrdiff_t> inner_taps_;
   std::vector<ptrdiff_t> inner_runs_;

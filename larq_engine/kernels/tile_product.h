@@ -1,4 +1,4 @@
-// The product of a tile of output pixels with the filters: of planes of bits (plane_tiles.h), or of
+// The product of a tile of output pixels with the filters: as planes of bits (plane_tiles.h), or as
 // bytes (byte_tiles.h). Both give the same accumulators.
 #ifndef LARQ_ENGINE_KERNELS_TILE_PRODUCT_H_
 #define LARQ_ENGINE_KERNELS_TILE_PRODUCT_H_
@@ -18,7 +18,7 @@ struct ProductTile {
   const uint32_t* input;  // the packed image
   OutputGrid::Position start;
   size_t pixels;
-  size_t first_channel;  // of the output; not 0 only where there is one group
+  size_t first_channel;  // of the output; 0 unless there is one group
   size_t channels;
   int32_t* acc;  // [pixels][channels]
 };
@@ -31,20 +31,21 @@ class TileProduct {
     TapGatherer::Scratch gather;
     uint8_t* bytes;
     ByteLines::Scratch lines;
-    int32_t* part;  // [pixels of a tile][channels]: of products after the first
+    int32_t* part;  // [pixels of a tile][channels]: a product after the first
   };
 
   virtual ~TileProduct() = default;
   virtual const char* kernel() const = 0;
-  virtual int64_t tile_pixels() const = 0;  // at most
-  virtual int64_t tile_step() const = 0;    // pixels at a time: a tile of fewer takes as long
-  virtual int64_t tile_rows() const = 0;    // of acc that a tile may write over, at most
+  virtual int64_t tile_pixels() const = 0;  // the most pixels of a tile
+  // pixels computed at a time: a tile of fewer takes as long
+  virtual int64_t tile_step() const = 0;
+  virtual int64_t tile_rows() const = 0;  // the most rows of acc that a tile may overwrite
   virtual void Resize(const OutputGrid& grid) = 0;
   virtual Scratch TakeScratch(ScratchParts& parts) const = 0;
   virtual void Run(const OutputGrid& grid, const ProductTile& tile, Scratch& scratch) const = 0;
 };
 
-// Adds the product that args has computed, times 2^shift, to acc, which lies as args.acc does.
+// Adds the product in args.acc, times 2^shift, to acc, which has the same layout.
 template <typename Args>
 void AddProduct(const PixelOps& ops, const Args& args, int shift, int32_t* acc) {
   for (size_t i = 0; i < args.m; ++i) {

@@ -1,4 +1,4 @@
-// An output transform computed by a CPU's PixelOps, a tile at a time.
+// Computes an output transform by a CPU's PixelOps, one tile at a time.
 #ifndef LARQ_ENGINE_KERNELS_TRANSFORM_TILE_H_
 #define LARQ_ENGINE_KERNELS_TRANSFORM_TILE_H_
 
@@ -10,17 +10,17 @@
 
 namespace larq_engine {
 
-// Where the accumulators of a tile are and where their outputs go.
+// The places of a tile's accumulators and of its outputs.
 struct TransformTile {
   size_t rows;
   size_t first_channel;
   size_t channels;
-  const int32_t* acc;  // of the first row and channel
+  const int32_t* acc;  // at the first row and channel
   size_t acc_stride;
   const int32_t* depth;  // [rows], as in TransformArgs
-  void* out;             // of the first row and channel
+  void* out;             // at the first row and channel
   size_t out_stride;     // bytes
-  ResidualSum sum = {};  // of the first row and channel
+  ResidualSum sum = {};  // at the first row and channel
 };
 
 void Transform(const PixelOps& ops, const OutputTransform& transform, const TransformTile& tile);

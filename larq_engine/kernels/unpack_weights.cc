@@ -8,7 +8,7 @@
 namespace larq_engine {
 namespace {
 
-// The sign bit: a product would flush denormal scales to zero in some threads.
+// Flips the sign bit: a product would flush denormal scales to zero in some threads.
 inline float WithSign(float plus, uint32_t word, size_t j) {
   const uint32_t sign = (word & kBit[j]) == 0 ? 0 : uint32_t{1} << 31;
   return std::bit_cast<float>(std::bit_cast<uint32_t>(plus) ^ sign);
@@ -18,7 +18,7 @@ inline int8_t WithSign(int8_t plus, uint32_t word, size_t j) {
   return static_cast<int8_t>((word & kBit[j]) == 0 ? plus : -plus);
 }
 
-// Weights [start, start + count), of which number i has the scale plus(i).
+// Unpacks weights [start, start + count); weight i has the scale plus(i).
 template <typename T, typename Scale>
 void UnpackSpan(const uint32_t* bits, size_t start, size_t count, Scale plus, T* __restrict out) {
   out += start;
@@ -26,7 +26,7 @@ void UnpackSpan(const uint32_t* bits, size_t start, size_t count, Scale plus, T*
     const size_t bit = (start + i) % kWordBits;
     const size_t length = std::min(kWordBits - bit, count - i);
     const uint32_t word = bits[(start + i) / kWordBits] >> bit;
-    if (length == kWordBits) {  // a fixed length becomes vectors
+    if (length == kWordBits) {  // loops of constant length become vectors
       for (size_t j = 0; j < kWordBits; ++j) out[i + j] = WithSign(plus(i + j), word, j);
     } else {
       for (size_t j = 0; j < length; ++j) out[i + j] = WithSign(plus(i + j), word, j);

@@ -1,4 +1,4 @@
-// LceUnpackWeights: bits and scales to the weights of a float or int8 layer.
+// LceUnpackWeights: turns bits and scales into the weights of a float or int8 layer.
 #ifndef LARQ_ENGINE_KERNELS_UNPACK_WEIGHTS_H_
 #define LARQ_ENGINE_KERNELS_UNPACK_WEIGHTS_H_
 
@@ -7,8 +7,8 @@
 
 namespace larq_engine {
 
-// Weights [elements / (scales * inner)][scales][inner], of which each has the scale of its middle
-// index. Bits follow one another without gaps, weight i in word i / 32.
+// Weights [elements / (scales * inner)][scales][inner]; each has the scale of its middle index.
+// Bits follow one another without gaps: weight i is in word i / 32.
 struct PackedWeights {
   const uint32_t* bits;
   const float* scale;
@@ -17,10 +17,11 @@ struct PackedWeights {
   size_t inner;
 };
 
-// -scale where the bit is 1, +scale where it is 0, to the bit: also for denormals and NaN.
+// Writes -scale for each bit 1 and +scale for each bit 0, exactly to the bit, also for denormals
+// and NaN.
 void UnpackWeights(const PackedWeights& weights, float* out);
 
-// Of scales that are whole numbers from -127 to 127.
+// Does the same for int8; the scales must be whole numbers from -127 to 127.
 void UnpackWeights(const PackedWeights& weights, int8_t* out);
 
 }  // namespace larq_engine

@@ -1,6 +1,6 @@
-// Where a sliding window lies on one axis of an image: the arithmetic of SAME and VALID,
-// TensorFlow's way, and of given pads. All in 64 bits, so that no size that a file can hold
-// overflows.
+// Finds where a sliding window lies on one axis of an image: the arithmetic of SAME and VALID as
+// TensorFlow defines them, and of given pads. It is done in 64 bits, so that no size that a file
+// can hold overflows.
 #ifndef LARQ_ENGINE_KERNELS_WINDOW_H_
 #define LARQ_ENGINE_KERNELS_WINDOW_H_
 
@@ -25,14 +25,15 @@ struct WindowAxis {
   Taps InsideTaps(int64_t o) const {
     const int64_t start = o * stride - pad_before;
     const int64_t first = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
-    if (start + (taps - 1) * dilation < in) return {std::min(first, taps), taps};  // most of them
+    // true for most of them
+    if (start + (taps - 1) * dilation < in) return {std::min(first, taps), taps};
     const int64_t last = start >= in ? 0 : (in - 1 - start) / dilation + 1;
     return {std::min(first, taps), std::clamp(last, std::min(first, taps), taps)};
   }
 };
 
-// The pixels around an image on one axis: as many as SAME asks for, which depends on the image, or
-// the given ones, 0 or more. VALID is none.
+// The pixels around an image on one axis: either the number that SAME asks for, which depends on
+// the image, or the given numbers, 0 or more. VALID is none.
 struct AxisPadding {
   bool same = false;
   int64_t before = 0;

@@ -20,7 +20,8 @@ void ZeroPadding::Correct(const OutputGrid& grid, OutputGrid::Position position,
   };
   const auto inner_depth = static_cast<int32_t>(height.taps * width.taps * tap_dot_);
   std::fill_n(depth, m, inner_depth);
-  // Most tiles: what lies outside must cost them nothing, or pixels of few products pay for it.
+  // This holds for most tiles. They must not pay for taps outside, which pixels of few products
+  // would feel.
   if (grid.IsInnerLine(position) && grid.AreInnerInLine(position, m)) return;
   const int32_t* total = corner(height.taps, width.taps);
   for (size_t i = 0; i < m; ++i, acc += count, grid.Advance(position, 1)) {

@@ -1,5 +1,6 @@
-// Pixels of zero around the image. A tap outside is counted against +1 (0 bits), where it finds the
-// filter's ones; they are taken out again, and the pixel's depth shrinks.
+// Corrects products for pixels of zero around the image. The product counts a tap outside against
+// +1 (0 bits), so it counts the filter's ones there. These are taken out again, and the pixel's
+// depth shrinks.
 #ifndef LARQ_ENGINE_KERNELS_ZERO_PADDING_H_
 #define LARQ_ENGINE_KERNELS_ZERO_PADDING_H_
 
@@ -14,11 +15,11 @@ namespace larq_engine {
 
 class ZeroPadding {
  public:
-  // `filter` as for Bconv2d.
+  // `filter` is laid out as for Bconv2d.
   ZeroPadding(const Bconv2dSpec& spec, const uint32_t* filter);
 
-  // Corrects acc[m][count], of pixels from `position` on and channels from `first` on, and says in
-  // depth[m] what the products that are left add to.
+  // Corrects acc[m][count], of pixels from `position` on and channels from `first` on, and sets
+  // depth[m] to the most that the remaining products can add to.
   void Correct(const OutputGrid& grid, OutputGrid::Position position, size_t m, size_t first,
                size_t count, int32_t* acc, int32_t* depth) const;
 

@@ -1,5 +1,5 @@
-// The rows for 64-bit ARM with UDOT, which adds up the four bytes of each column in 32 bits: nothing is
-// ever widened.
+// The rows for 64-bit ARM with UDOT, which adds up the four bytes of each column in 32 bits, so
+// nothing is ever widened.
 //
 //   v15      ones
 //   v16-v31  32 bits for each of 4 columns: pixel 0, columns 0-3; pixel 0, columns 4-7; ...; pixel 1 ...

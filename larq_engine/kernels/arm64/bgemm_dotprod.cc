@@ -2,7 +2,7 @@
 
 #include "larq_engine/kernels/arm64/bgemm_tile.h"
 
-// bgemm_dotprod.S
+// Defined in bgemm_dotprod.S.
 extern "C" {
 void larq_engine_bgemm_dotprod_1x16x64(const larq_engine::BgemmArgs* args);
 void larq_engine_bgemm_dotprod_2x16x64(const larq_engine::BgemmArgs* args);

@@ -1,5 +1,6 @@
-// The rows for every 64-bit ARM. UADALP, which widens to 16 bits and is slower than other additions on
-// several cores, is one in 24 of the vector operations of 128-bit steps, one in 12 of 64-bit ones.
+// The rows for every 64-bit ARM. UADALP, which widens to 16 bits and is slower than other additions
+// on several cores, is one in 24 of the vector operations of 128-bit steps, and one in 12 of 64-bit
+// steps.
 //
 //   v16-v23  16 bits for each of 8 columns: pixel 0, columns 0-7; pixel 0, columns 8-15; pixel 1 ...
 //   v24-v27  128-bit steps: four bytes for each of 4 columns, one vector a pixel

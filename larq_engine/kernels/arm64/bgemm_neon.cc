@@ -2,7 +2,7 @@
 
 #include "larq_engine/kernels/arm64/bgemm_tile.h"
 
-// bgemm_neon.S
+// Defined in bgemm_neon.S.
 extern "C" {
 void larq_engine_bgemm_neon_1x16x64(const larq_engine::BgemmArgs* args);
 void larq_engine_bgemm_neon_2x16x64(const larq_engine::BgemmArgs* args);
@@ -23,11 +23,12 @@ constexpr WholeBlocks kSteps128 = {larq_engine_bgemm_neon_1x16x128, larq_engine_
                                    larq_engine_bgemm_neon_3x16x128,
                                    larq_engine_bgemm_neon_4x16x128};
 
-// The assembler counts in 16 bits. A multiple of every kernel's step.
+// The most words whose counts fit the 16 bits of the assembler's counters, rounded down to a
+// multiple of every kernel's step.
 constexpr size_t kMaxWords = 65408 / kWordBits;
 
-// Deeper products are sums of products that are not: of parts of runs, one block of columns at a
-// time.
+// Computes a deeper product as a sum of products that fit: of parts of runs, one block of columns
+// at a time.
 void CountDeepTile(const WholeBlocks& whole_blocks, const BgemmArgs& args) {
   const size_t words = args.segments * args.segment_words;
   for (size_t j = 0; j < args.n; j += kTileCols) {

@@ -1,4 +1,4 @@
-// Rows for 64-bit ARM of every kind.
+// Rows for every 64-bit ARM.
 #ifndef LARQ_ENGINE_KERNELS_ARM64_BGEMM_NEON_H_
 #define LARQ_ENGINE_KERNELS_ARM64_BGEMM_NEON_H_
 

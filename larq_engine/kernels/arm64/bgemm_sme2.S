@@ -1,41 +1,43 @@
 // The row for 64-bit ARM with SME2.
 //
-// NOT TIMED ON ANY HARDWARE: shown to be right under emulation, with streaming vectors of 128 to 2048
-// bits. What is said of speed, here and in the row's estimate, is counted and expected.
+// NOT TIMED ON ANY HARDWARE: shown to be right under emulation, with streaming vectors of 128 to
+// 2048 bits. All figures of speed, here and in the row's estimate, are counted and expected.
 //
-// BMOPA takes two vectors of 32-bit words and adds, to each counter of a square, the number of equal
-// bits of a word of the one and a word of the other. With the left words inverted that is the number
-// of bits that differ. The counters are the four tiles of the register ZA:
+// BMOPA takes two vectors of 32-bit words and adds, to each counter of a square, the number of
+// equal bits of a word of the one and a word of the other. With inverted left words that is the
+// number of bits that differ. The counters are the four tiles of the register ZA:
 //
 //                    z2: W columns   z3: W more
 //   z0: W pixels     za0             za1
 //   z1: W more       za2             za3
 //
-// Two loads and four BMOPA are a word of depth; four tiles, because a BMOPA can begin every cycle and
-// takes four (Apple M4). W is the number of words in a vector, known only where it runs. The row's tile
-// of 32x32 is made for 16 (512 bits); shorter vectors take a part of it a round, longer ones leave
-// lanes empty.
+// A word of depth takes two loads and four BMOPA. There are four tiles because a BMOPA can begin
+// every cycle and takes four (Apple M4). W is the number of words in a vector, which is known only
+// at run time. The row's tile of 32x32 is made for a W of 16 (512 bits); shorter vectors compute a
+// part of it in each round, and longer ones leave lanes empty.
 //
-// z0 and z1 need the same word of all pixels, and a pixel's words lie together. So the left side is
-// transposed first, once for all columns: words of a run are loaded as a row of za0, and the columns of
-// za0 stored. The memory for that is bounded: a call computes a part of the depth.
+// z0 and z1 need the same word of all pixels, but a pixel's words lie together. So the left side is
+// transposed first, once for all columns: words of a run are loaded as a row of za0, and then the
+// columns of za0 are stored. This takes bounded memory, because a call computes a part of the
+// depth.
 //
-// Entering and leaving streaming mode costs some 100 cycles and all vector registers, and there is no
-// NEON in between, which a compiler could use at any place. So all of it is here.
+// Entering and leaving streaming mode costs some 100 cycles and all vector registers. NEON, which a
+// compiler could use at any place, is not available in that mode. So the whole product is here.
 
 #include "larq_engine/kernels/arm64/function.inc"
 
   .arch_extension sve
-  .arch_extension sme  // what SME2 added are words, for assemblers that do not know it
+  .arch_extension sme  // what SME2 added is written as words, for assemblers that do not know it
 
   part .req x0  // struct Sme2Part
   m .req x1
   lanes .req x2  // W
   x .req x9      // first pixel of a round
-  at .req x13    // where a loop is in memory
+  at .req x13    // memory address of a loop
   rows .req x15  // of pixels
 
-  // The left side. x12 numbers rows and columns of a tile, as only x12 to x15 can.
+  // Registers for the left side. x12 numbers the rows and columns of a tile, because only x12 to
+  // x15 can.
   words .req x3
   runs .req x4
   segments .req x5
@@ -46,20 +48,20 @@
   round_base .req x11
   offset .req x14
 
-  // The product.
+  // Registers for the product.
   n .req x3
   acc .req x4
   acc_bytes .req x5
   next_block .req x6
-  left_end .req x7  // as left has become
+  left_end .req x7  // `left`, which has advanced to its end
   step .req x8      // pixels and columns of a round
   column .req x10   // first of the round
   right_end .req x11
-  depth .req x14    // up to 0
+  depth .req x14    // counts up to 0
   first_depth .req x16
   is_first .req x17
 
-// Stores the counters of two tiles, or loads them.
+// Stores or loads the counters of two tiles.
 .macro two_tiles instruction, left_tile, right_tile, predication
   mov w12, #0
 LOCAL(row\@):
@@ -68,11 +70,11 @@ LOCAL(row\@):
   add at, at, acc_bytes
   add w12, w12, #1
   subs rows, rows, #1
-  ccmp x12, lanes, #4, ne  // equal where no rows are left
+  ccmp x12, lanes, #4, ne  // equal if no rows are left
   b.ne LOCAL(row\@)
 .endm
 
-// All counters but those that BMOPA made of what is beyond m and n.
+// Stores or loads all counters except those that BMOPA made beyond m and n.
 .macro four_tiles instruction, predication
   madd at, x, acc_bytes, acc
   add at, at, column, lsl #2
@@ -91,12 +93,12 @@ LOCAL(no_more\@):
   stp d14, d15, [sp, #48]
   smstart
 
-  // Whoever called the caller may have left values in ZA, to be saved by the first that needs it: the
-  // lazy scheme of the procedure call standard.
+  // A function further up may have left values in ZA, which the first function that needs ZA must
+  // save: the lazy scheme of the procedure call standard.
   mrs x9, tpidr2_el0
   cbz x9, LOCAL(za_is_free)
-  ldr at, [x9]        // where to
-  ldrh w10, [x9, #8]  // how many vectors
+  ldr at, [x9]        // the address to save to
+  ldrh w10, [x9, #8]  // the number of vectors
   msr tpidr2_el0, xzr
   mov w12, #0
 LOCAL(save):
@@ -174,7 +176,7 @@ LOCAL(columns):
   orr at, column, #31
   add at, at, #1
   cmp at, n
-  csel at, at, n, lo  // where the block's columns end
+  csel at, at, n, lo  // the end of the block's columns
   whilelo p1.s, column, at
   add depth, column, lanes
   whilelo p2.s, depth, at

@@ -4,7 +4,7 @@ namespace larq_engine {
 namespace {
 
 constexpr size_t kTile = 32;  // pixels, and columns
-// Words of depth that are transposed together, 20 KiB: 3x3 taps of 512 channels are 144.
+// Words of depth that are transposed together, which take 20 KiB; 3x3 taps of 512 channels are 144.
 constexpr size_t kPartWords = 160;
 
 }  // namespace
@@ -18,20 +18,20 @@ struct Sme2Part {
   const uint32_t* lhs_base;
   uint32_t* left;  // room for [segments * words][kTile]
   size_t n;
-  const uint32_t* rhs_end;  // where the part ends in the first block of columns
+  const uint32_t* rhs_end;  // the part's end in the first block of columns
   int32_t* acc;
-  size_t acc_bytes;   // from one pixel to the next
+  size_t acc_bytes;   // bytes from one pixel to the next
   size_t next_block;  // bytes from the end of a block's word to the same word of the next block
-  size_t is_first;    // otherwise it is added to acc
+  size_t is_first;    // if 0, the part's product is added to acc
 };
-// As the assembler reads them.
+// The assembler relies on these offsets.
 static_assert(offsetof(Sme2Part, runs) == 16 && offsetof(Sme2Part, lhs_base) == 32 &&
               offsetof(Sme2Part, n) == 48 && offsetof(Sme2Part, acc) == 64 &&
               offsetof(Sme2Part, next_block) == 80 && sizeof(Sme2Part) == 96);
 
 }  // namespace larq_engine
 
-// bgemm_sme2.S
+// Defined in bgemm_sme2.S.
 extern "C" void larq_engine_bgemm_sme2_32x32x32(const larq_engine::Sme2Part* part);
 
 namespace larq_engine {
@@ -39,7 +39,7 @@ namespace larq_engine {
 void BgemmI32_32x32x32Sme2(const BgemmArgs& args) {
   uint32_t left[kPartWords * kTile];
   const uint32_t* rhs = args.rhs;
-  // As many runs as fit, or parts of one that does not.
+  // Each part has as many runs as fit, or a part of one run that does not fit.
   const size_t fitting = kPartWords / args.segment_words;
   const size_t step = fitting == 0 ? 1 : fitting;
   for (size_t s = 0; s < args.segments; s += step) {

@@ -1,5 +1,5 @@
-// What the rows for 64-bit ARM do in C++: tiles that are not whole blocks of columns. The rest is
-// assembler: bgemm_tile.inc. Everything here is internal to the file that includes it.
+// The part of the rows for 64-bit ARM that is in C++: tiles that are not whole blocks of columns.
+// The rest is assembler: bgemm_tile.inc. Everything here is internal to the file that includes it.
 #ifndef LARQ_ENGINE_KERNELS_ARM64_BGEMM_TILE_H_
 #define LARQ_ENGINE_KERNELS_ARM64_BGEMM_TILE_H_
 
@@ -11,17 +11,18 @@ namespace {
 inline constexpr size_t kTilePixels = 4;
 inline constexpr size_t kTileCols = 16;
 
-// As the assembler reads them.
+// The assembler relies on these offsets.
 static_assert(offsetof(BgemmArgs, n) == 8 && offsetof(BgemmArgs, segments) == 16 &&
               offsetof(BgemmArgs, segment_words) == 24 && offsetof(BgemmArgs, lhs_base) == 32 &&
               offsetof(BgemmArgs, lhs) == 40 && offsetof(BgemmArgs, rhs) == 48 &&
               offsetof(BgemmArgs, acc) == 56 && offsetof(BgemmArgs, acc_stride) == 64);
 
-// For tiles of 1, 2, 3 and 4 pixels, n a multiple of 16. A smaller tile has its own code rather
-// than counting pixels for nothing.
+// The functions for tiles of 1, 2, 3 and 4 pixels; n must be a multiple of 16. A smaller tile has
+// its own code, so that no pixel is counted for nothing.
 using WholeBlocks = void (*const[kTilePixels])(const BgemmArgs* args);
 
-// The last block's columns of which some only fill up go through memory of their own.
+// Counts a tile. If the last block has columns that only fill it up, its results go through a
+// buffer.
 inline void CountTile(const WholeBlocks& whole_blocks, const BgemmArgs& args) {
   const auto count = whole_blocks[args.m - 1];
   const size_t whole = args.n / kTileCols * kTileCols;

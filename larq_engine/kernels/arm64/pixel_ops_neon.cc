@@ -1,5 +1,5 @@
-// PixelOps with NEON. What is left of a row after the last whole vectors takes the loops' code,
-// since NEON cannot leave lanes out.
+// PixelOps with NEON. The rest of a row after the last whole vectors takes the loops' code, since
+// NEON cannot mask lanes.
 #include "larq_engine/kernels/arm64/pixel_ops_neon.h"
 
 #include <arm_neon.h>
@@ -13,7 +13,8 @@ constexpr size_t kLanes = 4;         // floats or int32s in a vector
 constexpr size_t kBlockVectors = 8;  // of a block: 32 values, a word of bits
 constexpr size_t kBlock = kBlockVectors * kLanes;
 
-// Some channels of a transform; `out_bytes` is where in a row their output begins.
+// Returns the arguments for some channels of a transform; `out_bytes` is the offset of their output
+// in a row.
 inline TransformArgs Channels(const TransformArgs& args, size_t first, size_t count,
                               size_t out_bytes) {
   TransformArgs part = args;
@@ -37,8 +38,8 @@ inline TransformArgs Channels(const TransformArgs& args, size_t first, size_t co
 
 constexpr int32_t kExactInFloats = 1 << 24;
 
-// Whether floats hold every dot product and the ends it is clamped to. Ends farther out than any
-// dot product need not be exact.
+// Tells whether floats hold every dot product, and the ends of the range that it is clamped to.
+// Ends beyond every dot product need not be exact.
 inline bool FloatsHoldDots(const TransformArgs& args) {
   uint32_t bits = 0;
   for (size_t i = 0; i < args.rows; ++i) bits |= static_cast<uint32_t>(args.depth[i]);
@@ -48,8 +49,8 @@ inline bool FloatsHoldDots(const TransformArgs& args) {
 // Gives each row to out.Store: y = clamp(dot) * multiplier + bias of 4 kVectors channels, whose
 // multipliers and biases stay in registers from row to row. Floats compute half the dot product,
 // depth / 2 - acc, without rounding: a conversion and a subtraction, where integers need a shift
-// and a subtraction before the conversion. Twice the multiplier makes up for it; the loops take
-// what overflows then.
+// and a subtraction before the conversion. Twice the multiplier makes up for the half; if that
+// overflows, the loops compute the block.
 template <bool kMin, bool kMax, int kVectors, typename Out>
 inline void AffineBlock(const TransformArgs& args, const Out& out) {
   float32x4_t twice[kVectors], bias[kVectors];
@@ -59,7 +60,7 @@ inline void AffineBlock(const TransformArgs& args, const Out& out) {
     const float32x4_t multiplier = vld1q_f32(args.multiplier + 4 * v);
     twice[v] = vaddq_f32(multiplier, multiplier);
     bias[v] = vld1q_f32(args.bias + 4 * v);
-    zero = vfmaq_f32(zero, twice[v], vdupq_n_f32(0));  // NaN if one is not finite
+    zero = vfmaq_f32(zero, twice[v], vdupq_n_f32(0));  // NaN if twice[v] is not finite
   }
   if (vmaxvq_u32(vreinterpretq_u32_f32(zero)) != 0) return Out::Loops(args);
   const float32x4_t least = vcvtq_n_f32_s32(vdupq_n_s32(args.dot_min), 1);
@@ -84,8 +85,8 @@ inline void AffineBlock(const TransformArgs& args, const Out& out) {
   }
 }
 
-// Blocks of 32 channels, then of 16, of which the last may begin in the one before: outputs that
-// are not inputs may be computed twice.
+// Computes blocks of 32 channels, then of 16. The last block may begin in the one before, because
+// outputs that are not inputs may be computed twice.
 template <bool kMin, bool kMax, typename Out>
 inline void AffineBlocks(const TransformArgs& args, const Out& out) {
   constexpr size_t kHalfBlock = kBlock / 2;
@@ -127,7 +128,8 @@ struct FloatOut {
   }
 };
 
-// Not FMAX and FMIN: at an end of +0.0, a ReLU's, -0.0 would become +0.0.
+// Uses a comparison and not FMAX and FMIN: at an end of +0.0, as a ReLU has, they would make +0.0
+// of -0.0.
 template <bool kMin, bool kMax>
 struct ClampVector {
   float32x4_t min;
@@ -145,7 +147,7 @@ inline float32x4_t PreluVector(float32x4_t x, float32x4_t slope) {
   return vbslq_f32(vcltzq_f32(x), vmulq_f32(x, slope), x);
 }
 
-// Adds what lies as the outputs do, at this distance from them in bytes.
+// Adds the addend, which lies as the outputs do, at this distance from them in bytes.
 template <Sum kSum>
 struct FloatSumOut {
   using Value = float;
@@ -188,8 +190,8 @@ void ToFloatNeon(const TransformArgs& given) {
   }
 }
 
-// FCVTAS rounds halves away from zero and saturates, as the narrowing does. It makes 0 of NaN,
-// which FMAXNM has made the lower end of before.
+// FCVTAS rounds halves away from zero and saturates, as the narrowing does. It would make 0 of NaN,
+// so FMAXNM turns NaN into the lower end first.
 struct Int8Out {
   using Value = int8_t;
   static constexpr bool kAdds = false;
@@ -223,9 +225,9 @@ void ToInt8Neon(const TransformArgs& given) {
 
 // ---- Narrow rows ----
 
-// DealRows of pixel_ops_rows.h. Eight rows are as many whole bytes as a row has channels, in two
-// halves of 16 bytes, the second of which begins with the byte that has row 4's first bit. Each
-// lane of 64 bits takes the bytes of its row and shifts its bits down.
+// DealRows of pixel_ops_rows.h. Eight rows take as many whole bytes as a row has channels. They are
+// in two halves of 16 bytes, the second of which begins with the byte that has row 4's first bit.
+// Each lane of 64 bits takes the bytes of its row and shifts its bits down.
 void DealRowsNeon(const unsigned char* stream, size_t rows, size_t channels, uint32_t* out) {
   size_t i = 0;
   if (channels < kWordBits) {
@@ -264,18 +266,19 @@ void DealRowsNeon(const unsigned char* stream, size_t rows, size_t channels, uin
 
 // ---- Values to bits ----
 //
-// Four words at a time, of up to four rows. A vector v[w][r] has the conditions of channels
-// [4 r, 4 r + 4) of word w. Narrowing twice packs the vectors of the four words, and not those next
-// to each other, into one of bytes, so that each byte of it belongs into its own word:
+// The code makes four words at a time, of up to four rows. A vector v[w][r] has the conditions of
+// channels [4 r, 4 r + 4) of word w. Narrowing twice packs the vectors of the four words, and not
+// neighbouring vectors, into one vector of bytes, so that each byte of it belongs to one word:
 //
 //   bits[r]   | w0: 4r 4r+1 4r+2 4r+3 | w1: 4r .. | w2: 4r .. | w3: 4r .. |     one byte a channel
 //
-// Only the top bit of a byte counts, so that a difference need not be made a mask. Seven
-// instructions shift the eight vectors into one, six put the bits of each word in order: 13 for
-// 128 values. Bytes in order take 23: eight to make masks of them, eight to cut each mask to the
-// bit of its lane, seven to add neighbours.
+// Only the top bit of a byte counts, so a difference need not be turned into a mask. Seven
+// instructions shift the eight vectors into one, and six put the bits of each word in order: 13 for
+// 128 values. Bytes that were packed in order would take 23: eight to turn them into masks, eight
+// to reduce each mask to the bit of its lane, and seven to add neighbours.
 
-// A constant of a loop: gcc 12 makes those that it knows anew in each turn.
+// Returns a constant that stays in a register throughout a loop: gcc 12 makes constants that it can
+// see again in each iteration.
 inline uint8x16_t InRegister(uint32_t bytes) {
   uint8x16_t vector = vreinterpretq_u8_u32(vdupq_n_u32(bytes));
   asm("" : "+w"(vector));
@@ -285,7 +288,7 @@ inline uint8x16_t InRegister(uint32_t bytes) {
 class BitJoiner {
  public:
   uint32x4_t operator()(const uint8x16_t (&bits)[8]) const {
-    uint8x16_t pair[4];  // of channels 8 apart, then 16, then 4
+    uint8x16_t pair[4];  // pairs channels 8 apart, then 16, then 4
 #pragma GCC unroll 2
     for (int i = 0; i < 2; ++i) {
       pair[i] = vsriq_n_u8(bits[2 + i], bits[i], 1);
@@ -293,8 +296,9 @@ class BitJoiner {
     }
     const uint8x16_t low = vsriq_n_u8(pair[2], pair[0], 2);
     const uint8x16_t high = vsriq_n_u8(pair[3], pair[1], 2);
-    // The bits, lowest first, of byte l of a word are now channels l, 8 + l, 16 + l, 24 + l, and
-    // the same plus 4. Bytes and bits trade places as in the transposition of a matrix, by halves.
+    // Byte l of a word now has the bits of channels l, 8 + l, 16 + l, 24 + l, lowest first, and
+    // then of the same plus 4. Bytes and bits trade places as in the transposition of a matrix, by
+    // halves.
     uint8x16_t x = vsriq_n_u8(high, low, 4);
     x = vbslq_u8(odd_, Shift(vrev16q_u8(x), by_one_), x);
     const uint8x16_t other = vreinterpretq_u8_u16(vrev32q_u16(vreinterpretq_u16_u8(x)));
@@ -325,7 +329,7 @@ inline void StoreRows(uint32x4_t words, uint32_t* const (&out)[kRows]) {
   }
 }
 
-// Stores words(rows' inputs) for groups of kRows rows. The last group may hold its last row more
+// Stores words(rows' inputs) for groups of kRows rows. The last group may contain its last row more
 // than once.
 template <size_t kRows, typename T, typename Words>
 inline void ForRowGroups(size_t rows, const T* in, size_t in_stride, unsigned char* out,
@@ -350,9 +354,9 @@ inline void ForRowGroups(size_t rows, const T* in, size_t in_stride, unsigned ch
   if (rows > 0) group(rows);
 }
 
-// The eight vectors to join: bytes(r, x) makes one out of the vectors x of the four words. gcc 12
-// would load all words before the first instruction of use and run out of registers, so it may not
-// move anything past each second vector: two neighbours load as a pair.
+// Makes the eight vectors to join: bytes(r, x) makes each of them from the vectors x of the four
+// words. gcc 12 would load all words before the first instruction that uses one, and run out of
+// registers. So it may not move anything past each second vector; two neighbours load as a pair.
 template <typename T, typename Bytes>
 inline void ForFourWords(const T* const (&words)[4], uint8x16_t (&bits)[8], const Bytes& bytes) {
 #pragma GCC unroll 8
@@ -367,27 +371,27 @@ inline void ForFourWords(const T* const (&words)[4], uint8x16_t (&bits)[8], cons
   }
 }
 
-// The low halves of two vectors: of accumulators, if they fit, or of masks.
+// Returns the low halves of two vectors: of accumulators that fit them, or of masks.
 inline int16x8_t LowHalves(int32x4_t a, int32x4_t b) {
   return vuzp1q_s16(vreinterpretq_s16_s32(a), vreinterpretq_s16_s32(b));
 }
 
-// dot < limit, that is depth - 2 acc < limit, exactly when acc > floor((depth - limit) / 2), which
-// is one instruction: halving subtraction has the 33rd bit. Accumulators up to 32767 are compared
-// as int16, so the limit may be brought to the nearest of [-1, 32767].
+// dot < limit, that is depth - 2 acc < limit, holds exactly if acc > floor((depth - limit) / 2).
+// This bound takes one instruction: halving subtraction has the 33rd bit. Accumulators up to 32767
+// are compared as int16, so the bound may be clamped to [-1, 32767].
 inline int16x8_t AccLimit(int32x4_t depth, const int32_t* first, const int32_t* second) {
   const int16x4_t low = vqmovn_s32(vhsubq_s32(depth, vld1q_s32(first)));
   const int16x8_t both = vqmovn_high_s32(low, vhsubq_s32(depth, vld1q_s32(second)));
   return vmaxq_s16(both, vdupq_n_s16(-1));
 }
 
-// Two rows of 64 channels or four of 32. Comparing costs no instruction of its own: the second
-// narrowing, of limit - acc, which cannot overflow, keeps its top bit.
+// Makes the bits of two rows of 64 channels or four rows of 32. Comparing takes no instruction of
+// its own: the second narrowing, of limit - acc, which cannot overflow, keeps its top bit.
 template <size_t kRows>
 inline void ToBitsBlock(const TransformArgs& args, bool one_depth) {
   constexpr size_t kRowWords = 4 / kRows;
   const BitJoiner join;
-  // Pixels next to each other mostly have the same depth, and then the same limits.
+  // Neighbouring pixels mostly have the same depth, and then the same limits.
   for (size_t i = 0; i < args.rows;) {
     const int32_t depth = args.depth[i];
     size_t end = one_depth ? args.rows : i + 1;
@@ -417,14 +421,14 @@ inline void ToBitsBlock(const TransformArgs& args, bool one_depth) {
   }
 }
 
-// The bits of lanes that lie `at` channels from the first of a word.
+// Returns the bits of lanes that lie `at` channels from the first of a word.
 inline uint32x4_t LaneBits(uint32x4_t is_set, size_t at) {
   const uint32_t lane_bits[kLanes] = {1, 2, 4, 8};
   const uint32x4_t bits = vshlq_u32(vld1q_u32(lane_bits), vdupq_n_s32(static_cast<int32_t>(at)));
   return vandq_u32(is_set, bits);
 }
 
-// Less than a word of channels.
+// Makes the bits of less than a word of channels.
 inline void ToBitsTail(const TransformArgs& args) {
   for (size_t i = 0; i < args.rows; ++i) {
     const int32_t* acc = args.acc + i * args.acc_stride;
@@ -468,8 +472,8 @@ void ToBitsNeon(const TransformArgs& given) {
   if (c < args.channels) ToBitsTail(part(c, args.channels - c));
 }
 
-// x < 0 in integers, as in pixel_ops_loops.h. The upper halves of bits - 1 tell: 0x8000 to 0xff7f
-// are those of what is less than zero, since minus infinity, 0xff800000, is the last of them.
+// Compares x < 0 in integers, as pixel_ops_loops.h does. The upper halves of bits - 1 decide: those
+// of negative values are 0x8000 to 0xff7f, since minus infinity, 0xff800000, is the last of them.
 inline uint32x4_t AreNegative(const float* const (&in)[4], const BitJoiner& join) {
   const int32x4_t one = vdupq_n_s32(1);
   const int16x8_t limit = vdupq_n_s16(static_cast<int16_t>(kMinusInfinityBits >> 16));
@@ -502,7 +506,8 @@ void BitpackFloatNeon(const float* in, size_t rows, size_t channels, uint32_t* o
   PackRows(rows, channels, pack, DealRowsNeon, out);
 }
 
-// Four rows of 32 channels, whose limits and signs stay in registers from row to row.
+// Packs four rows of 32 channels at a time, whose limits and signs stay in registers from row to
+// row.
 inline void BitpackLimitRows(const float* in, const float* limits, const uint32_t* signs,
                              size_t rows, size_t channels, uint32_t* out, size_t out_stride) {
   const BitJoiner join;
@@ -531,7 +536,7 @@ inline void BitpackLimitRows(const float* in, const float* limits, const uint32_
   }
 }
 
-// A word of values next to each other.
+// Packs a word of neighbouring values.
 inline uint32_t WordBelow(const float* in, const float* limits, const uint32_t* signs) {
   uint32x4_t word = vdupq_n_u32(0);
 #pragma GCC unroll 8
@@ -558,12 +563,14 @@ void BitpackFloatLimitsNeon(const float* in, const float* limits, const uint32_t
   PackLimitRows(in, limits, signs, rows, channels, pack, DealRowsNeon, out, out_stride);
 }
 
-// Bytes come in order, and comparing them makes masks: each is cut to the bit of its lane, and
-// neighbours are added. mask(at) is of the 16 bytes at `at`, loops(at) takes what is left of a row.
+// Packs bytes, which come in order. Comparing them makes masks; each mask is reduced to the bit of
+// its lane, and neighbours are added. mask(at) is the mask of the 16 bytes at `at`, and loops(at)
+// computes the rest of a row.
 template <typename Mask, typename Loops>
 inline void BitpackBytes(size_t channels, const Mask& mask, const Loops& loops, uint32_t* out) {
   const uint8x16_t bit_of_lane = vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201));
-  const auto pair = [&](size_t at) {  // the bits of 32 bytes, four sums a byte
+  // bits of 32 bytes, as four partial sums for each byte of the result
+  const auto pair = [&](size_t at) {
     return vpaddq_u8(vandq_u8(mask(at), bit_of_lane), vandq_u8(mask(at + 16), bit_of_lane));
   };
   size_t c = 0;
@@ -582,7 +589,7 @@ inline void BitpackBytes(size_t channels, const Mask& mask, const Loops& loops, 
 
 void BitpackInt8Neon(const int8_t* in, size_t rows, size_t channels, int32_t zero_point,
                      uint32_t* out) {
-  // Above 127 all values are smaller, which no int8 can be compared with to find out.
+  // Above 127 all values are smaller than the zero point, and no int8 can express it as a limit.
   if (zero_point > INT8_MAX) return BitpackInt8Rows(in, rows, channels, zero_point, out);
   const int8x16_t limit =
       vdupq_n_s8(static_cast<int8_t>(zero_point < INT8_MIN ? INT8_MIN : zero_point));
@@ -609,8 +616,8 @@ void BitpackBoolNeon(const uint8_t* in, size_t rows, size_t channels, uint32_t* 
 
 // ---- Bits to values ----
 
-// The first kVectors of a word's floats: each lane shifts its bit to the top, where it becomes the
-// sign of 1.0.
+// Unpacks the first kVectors of a word's floats: each lane shifts its bit to the top, where it
+// becomes the sign of 1.0.
 template <size_t kVectors>
 inline void UnpackWord(const uint32_t* in, const int32x4_t (&to_sign)[8], float* out) {
   const uint32x4_t twice_one = vdupq_n_u32(0x3f800000u << 1);
@@ -622,7 +629,8 @@ inline void UnpackWord(const uint32_t* in, const int32x4_t (&to_sign)[8], float*
   }
 }
 
-// kVectors are the last word's, of which the last two may run into the rows after it.
+// Unpacks rows. The last word has kVectors vectors, the last two of which may run into the rows
+// after it.
 template <size_t kVectors>
 inline void UnpackFloats(const uint32_t* in, size_t rows, size_t channels, float* out) {
   const int32_t lanes[kLanes] = {31, 30, 29, 28};
@@ -702,9 +710,9 @@ void UnpackBoolNeon(const uint32_t* in, size_t rows, size_t channels, uint8_t* o
 
 // ---- Values to values ----
 
-// Stores value(at), a vector, for blocks of 32 values, then for single vectors. All of a block are
-// computed before any is stored, so that neighbours load and store in pairs. Returns where it
-// ended.
+// Stores value(at), a vector, for blocks of 32 values, then for single vectors. All vectors of a
+// block are computed before any is stored, so that neighbours load and store in pairs. Returns the
+// end of the values stored.
 template <typename Value>
 inline size_t ForVectors(size_t count, const Value& value, float* out) {
   size_t at = 0;
@@ -719,7 +727,7 @@ inline size_t ForVectors(size_t count, const Value& value, float* out) {
   return at;
 }
 
-// Sums of a residual network mostly have no range, or that of a ReLU.
+// Most sums of a residual network have no range, or that of a ReLU.
 template <typename Value>
 inline size_t ForClamped(size_t count, FloatRange range, const Value& value, float* out) {
   constexpr float kInfinity = __builtin_inff();
@@ -774,7 +782,8 @@ void PreluNeon(const float* in, const float* slopes, size_t rows, size_t channel
   }
 }
 
-// Where a tap goes on. gcc 12 would address its vectors by two registers, which cannot load pairs.
+// Returns `tap + at` in one register. gcc 12 would address the tap's vectors by two registers,
+// which cannot load pairs.
 template <typename T>
 inline const T* From(const T* tap, size_t at) {
   tap += at;
@@ -782,8 +791,8 @@ inline const T* From(const T* tap, size_t at) {
   return tap;
 }
 
-// What is greater replaces what came before: FMAX would prefer NaN, FMAXNM what is none. finish(x,
-// at) makes of a tap's vector what is compared.
+// A greater value replaces the one before; FMAX would prefer NaN, and FMAXNM would prefer numbers.
+// finish(x, at) turns a tap's vector into the values to compare.
 template <size_t kVectors, typename Finish>
 inline void MaxBlock(const float* const* taps, size_t tap_count, size_t at, const Finish& finish,
                      float* out) {
@@ -809,7 +818,7 @@ inline void MaxBlock(const float* const* taps, size_t tap_count, size_t at, cons
   for (size_t v = 0; v < kVectors; ++v) vst1q_f32(out + at + v * kLanes, most[v]);
 }
 
-// Returns where what is left begins.
+// Returns the first value that is left.
 template <typename Finish>
 inline size_t MaxBlocks(const float* const* taps, size_t tap_count, size_t count,
                         const Finish& finish, float* out) {

@@ -1,4 +1,4 @@
-// PixelOps for 64-bit ARM of any age.
+// PixelOps for every 64-bit ARM.
 #ifndef LARQ_ENGINE_KERNELS_ARM64_PIXEL_OPS_NEON_H_
 #define LARQ_ENGINE_KERNELS_ARM64_PIXEL_OPS_NEON_H_
 

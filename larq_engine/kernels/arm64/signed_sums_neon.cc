@@ -1,5 +1,5 @@
-// As with AVX-512 (x86/signed_sums_avx512bw.cc), but a vector is a quarter: bytes hold the
-// eight look-ups of a word.
+// Computes the sums as AVX-512 does (x86/signed_sums_avx512bw.cc), but a vector is a quarter of one
+// there: bytes hold the eight look-ups of a word.
 #include "larq_engine/kernels/arm64/signed_sums_neon.h"
 
 #include <arm_neon.h>
@@ -9,7 +9,7 @@
 namespace larq_engine {
 namespace {
 
-constexpr size_t kWordsIn16Bits = 8;  // of eight look-ups, each at most 1023
+constexpr size_t kWordsIn16Bits = 8;  // eight look-ups in each, of at most 1023
 
 void OfInt8(const Int8SumsArgs& args) {
   const uint8x16_t low_bits = vdupq_n_u8(15);
@@ -50,9 +50,10 @@ void OfInt8(const Int8SumsArgs& args) {
 }
 
 constexpr size_t kFloatLanes = 4;
-constexpr size_t kFloatVectors = kSignedLanes / kFloatLanes;  // of a block
+constexpr size_t kFloatVectors = kSignedLanes / kFloatLanes;  // vectors of a block
 
-// The sums of four inputs by their signs, as bytes.
+// Returns the sums of four inputs for each combination of their first two or last two signs, as
+// bytes.
 inline uint8x16x4_t SumsOfFour(const float* inputs) {
   const uint32x4_t first = {0, uint32_t{1} << 31, 0, uint32_t{1} << 31};
   const uint32x4_t second = {0, 0, uint32_t{1} << 31, uint32_t{1} << 31};
@@ -68,7 +69,7 @@ inline uint8x16x4_t SumsOfFour(const float* inputs) {
        vreinterpretq_u8_f32(vsubq_f32(plus, last)), vreinterpretq_u8_f32(vsubq_f32(minus, last))}};
 }
 
-// Four bits look up the sum of four inputs, byte by byte, in a table of sixteen.
+// Four bits select the sum of four inputs, byte by byte, from a table of sixteen.
 void FloatSums(const FloatSumsArgs& args) {
   const uint32x4_t of_bytes = vdupq_n_u32(0x04040404);
   const uint32x4_t bytes = vdupq_n_u32(0x03020100);

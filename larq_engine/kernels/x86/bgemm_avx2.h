@@ -8,7 +8,7 @@ namespace larq_engine {
 
 void BgemmI32_8x32x32Avx2(const BgemmArgs& args);
 
-// For one pixel, of which the time is that of reading the filters.
+// For one pixel, whose time is that of reading the filters.
 void BgemmI32_2x32x32Avx2(const BgemmArgs& args);
 
 }  // namespace larq_engine

@@ -1,13 +1,13 @@
 // Lanes are output channels: a left word is broadcast and meets 16 filters at once, each lane
 // counts its own output value in 32 bits, and nothing is ever summed across lanes.
 //
-// Two words are added to a running digit at once, and only their carry is counted: 2.5 operations
-// for 512 bits, where xor, count and add are 3. On an Intel with two ports for them that is 410
-// MACs a cycle instead of 341. In L1 (depths 576, 1152, 2304, 4608) this row does 355 351 376 378;
-// with xor, count and add it did 313 320 324 321.
+// Two words are added to a running digit at once, and only their carry is counted. That takes 2.5
+// operations for 512 bits, where xor, count and add are 3. On an Intel with two ports for them the
+// limit is 410 MACs a cycle instead of 341. In L1 (depths 576, 1152, 2304, 4608) this row reaches
+// 355 351 376 378; with xor, count and add it reached 313 320 324 321.
 //
 // The tile is 6 pixels by 2 vectors: with 8 pixels the pointers no longer fit the general
-// registers, and four vectors would fill up to 64 columns for nothing.
+// registers, and four vectors would fill up the columns to 64 for nothing.
 #include "larq_engine/kernels/x86/bgemm_avx512vpopcntdq.h"
 
 #include <immintrin.h>
@@ -24,8 +24,8 @@ constexpr int kVectors = 2;
 constexpr size_t kLanes = 16;
 constexpr size_t kCols = kVectors * kLanes;
 
-// Makes the compiler believe that the pointer changes here. Otherwise gcc 12 derives several
-// others from it, and the loop's pointers spill (5 % at depth 576).
+// Makes the compiler believe that the pointer changes here. Otherwise gcc 12 derives several other
+// pointers from it, and the loop's pointers spill (5 % at depth 576).
 template <typename T>
 inline void Blur(T*& pointer) {
   asm volatile("" : "+r"(pointer));
@@ -35,27 +35,27 @@ inline __mmask16 LanesBelow(size_t cols) {
   return static_cast<__mmask16>(cols >= kLanes ? 0xffff : (1u << cols) - 1);
 }
 
-// What is counted so far in each lane: the ones of `digit`, and twice `twos`.
+// The count so far in each lane: the ones of `digit`, and twice `twos`.
 struct Sum {
   __m512i digit;
   __m512i twos;
 };
 
-// vpternlog's tables: of the digit before and two words that differ in it, and of digits alone.
+// vpternlog's tables: kOddOfThree of the digit before and two words, kCarryOfOne of digits only.
 constexpr int kOddOfThree = 0x96;
-constexpr int kCarryOfOne = 0x30;  // of the digit before one word and the digit after it
+constexpr int kCarryOfOne = 0x30;  // of the digit before a word and the digit after it
 
-// The words of one pixel and one vector of filters. Two at once are 5 operations and the carry of
-// both is counted as one; one alone is 4.
+// These functions add words of one pixel and one vector of filters. Two words at once take 5
+// operations, and their carry is counted as one; a single word takes 4.
 [[gnu::always_inline]] inline void AddWord(Sum& sum, __m512i left, __m512i right) {
   const __m512i digit = _mm512_ternarylogic_epi32(sum.digit, left, right, kOddOfThree);
   const __m512i carry = _mm512_ternarylogic_epi32(sum.digit, digit, digit, kCarryOfOne);
   sum = {digit, _mm512_add_epi32(sum.twos, _mm512_popcnt_epi32(carry))};
 }
 
-// The table of the last operation, 0x74: the digit before where the first word left it alone, else
-// what the second word did not leave. In assembler, as gcc 12 spills a third of the sums (70 % of
-// the speed).
+// The table of the last operation, 0x74, gives the digit before if the digit is 0 after the first
+// word, else the inverse of the digit after the second. The function is in assembler, because gcc
+// 12 spills a third of the sums (70 % of the speed).
 [[gnu::always_inline]] inline void AddTwoWords(Sum& sum, const __m512i (&left)[2],
                                                const __m512i (&right)[2]) {
   __m512i carry = sum.digit, first, digit;
@@ -83,8 +83,8 @@ constexpr int kCarryOfOne = 0x30;  // of the digit before one word and the digit
   return {digit, _mm512_popcnt_epi32(carry)};
 }
 
-// kWords words of each pixel, from word k of its run, and of each vector of filters; the first ones
-// of a tile need no sums that are 0.
+// Adds kWords words of each pixel, from word k of its run, and of each vector of filters. The first
+// words of a tile need no sums of 0 to begin with.
 template <int kWords, bool kStart, int kPixels>
 [[gnu::always_inline]] inline void AddWords(Sum (&sum)[kPixels][kVectors],
                                             const uint32_t* const (&pixel)[kPixels], size_t k,
@@ -189,7 +189,7 @@ void CountPixels(const BgemmArgs& args) {
 
 }  // namespace
 
-// Smaller m takes a smaller tile rather than counting pixels for nothing.
+// For a smaller m it takes a smaller tile, so that no pixel is counted for nothing.
 void BgemmI32_6x32x32Avx512vpopcntdq(const BgemmArgs& args) {
   switch (args.m) {
     case 1:

@@ -2,29 +2,29 @@
 // file that includes it: a copy compiled with ISA flags must never be merged with the copy of
 // another ISA.
 //
-// Four channels of a pixel differ from those of a filter in 0 to 4 bits: for each nibble that the
-// filter may have there, a table of 16 says in how many. One vpshufb looks up a vector of filters
-// in it, a byte each.
+// Four channels of a pixel differ from those of a filter in 0 to 4 bits. A table of 16 has this
+// count for each nibble that the filter may have there. One vpshufb looks up a vector of filters in
+// it, one byte for each.
 //
-// A table is of two pixels: its bytes are the first one's count and 16 times the second's. Three
-// look-ups are added before a nibble could overflow (3 times 4 is 12), and such a sum goes into two
-// others: as it is, and with its 16-bit lanes shifted by a nibble. Bytes of these wrap, and yet
-// both together say all four counts of a lane, of two filters and two pixels (Sums::Store). So a
-// vector of 32 filters makes 768 MACs with 8 operations; adding words in binary, bit by bit, took
-// 19 with AVX2 and 11 with the vpternlog of AVX-512, for as many.
+// A table serves two pixels: its bytes are the first one's count plus 16 times the second's. Three
+// look-ups are added before a nibble could overflow (3 times 4 is 12), and each of these sums goes
+// into two others: unchanged, and with its 16-bit lanes shifted by a nibble. Their bytes wrap, but
+// both together determine all four counts of a lane, of two filters and two pixels (Sums::Store).
+// So a vector of 32 filters makes 768 MACs with 8 operations; adding words in binary, bit by bit,
+// took 19 with AVX2 and 11 with the vpternlog of AVX-512 for the same MACs.
 //
 // An Isa has kSums lanes of 32 bits, and registers for two pairs of pixels with kMostVectorsOfTwo
-// vectors of filters. It offers, beside Zero, Table (16 bytes to all parts of 16) and LookUp:
+// vectors of filters. It offers Zero, Table (which copies 16 bytes to all parts of 16), LookUp and
 //
 //   AddBytes(a, b)                 a + b, byte by byte
-//   AddLanes(a, b)                 likewise of 16-bit lanes, as are SubtractLanes,
+//   AddLanes(a, b)                 the same in 16-bit lanes, as are SubtractLanes,
 //   ShiftUp(v), ShiftDown<n>(v)    by 4 and n bits, and
-//   LowBytes(v)                    of each lane
-//   LowNibbles(v)                  of each byte
+//   LowBytes(v)                    the low byte of each lane
+//   LowNibbles(v)                  the low nibble of each byte
 //   Keep(v)                        makes the compiler keep v in a register here
 //   StoreSums(counts, columns, add, acc)
-//                                  the first `columns` of 16-bit counts, all kSums if there are
-//                                  more, as 32-bit sums; added to acc if wanted
+//                                  writes the first `columns` of 16-bit counts, or all kSums if
+//                                  there are more, as 32-bit sums; adds to acc if `add`
 #ifndef LARQ_ENGINE_KERNELS_X86_BGEMM_LOOK_UP_H_
 #define LARQ_ENGINE_KERNELS_X86_BGEMM_LOOK_UP_H_
 
@@ -35,10 +35,11 @@
 namespace larq_engine {
 namespace {
 
-constexpr size_t kNibbles = 8;  // of a word: the steps that it takes
+constexpr size_t kNibbles = 8;  // the steps that a word takes
 constexpr size_t kMostVectors = 4;
 
-// Words that are counted before the result is added to: their counts fit 16 bits.
+// The number of words that are counted before they are added to the result: their counts fit 16
+// bits.
 constexpr size_t kWordsAtOnce = 252;
 constexpr size_t kPairSteps = kWordsAtOnce * kNibbles;
 
@@ -64,16 +65,17 @@ constexpr Tables MakeTables() {
 
 constexpr Tables kTables = MakeTables();
 
-// Where a table starts, in bytes. Kept for each step of a pair of pixels: what a load adds to an
-// address may be 8 times a register at most, and a table is 16 bytes.
+// The position of a table, in bytes. It is stored for each step of a pair of pixels, because an
+// address may scale a register by at most 8, and a table is 16 bytes.
 using TableOffset = uint16_t;
 
-// The tables of 16 nibbles of each pixel, in their order.
+// Returns the tables of 16 nibbles of each pixel, in the nibbles' order.
 [[gnu::always_inline]] inline __m256i OffsetsOfBytes(__m128i nibbles) {
   return _mm256_slli_epi16(_mm256_cvtepu8_epi16(nibbles), 4);
 }
 
-// The tables of as many words of two pixels as were loaded, up to 4. Stored are 2 words' or 4.
+// Stores the tables of kWords words of two pixels, up to 4. It always writes the tables of 2 words
+// or of 4.
 template <int kWords>
 [[gnu::always_inline]] inline void StoreOffsets(__m128i first, __m128i second, TableOffset* to) {
   const __m128i low_nibble = _mm_set1_epi8(15);
@@ -112,8 +114,8 @@ inline void OffsetsOfRun(const uint32_t* first, const uint32_t* second, size_t w
   }
 }
 
-// The tables of `words` words from `word` on of pixels i and i + 1. The last pixel of an odd number
-// is a pair with itself.
+// Finds the tables of `words` words, from `word` on, of pixels i and i + 1. If the number of pixels
+// is odd, the last one is paired with itself.
 template <size_t kTilePixels>
 void FindTables(const BgemmArgs& args, size_t i, size_t word, size_t words, TableOffset* to) {
   const ptrdiff_t* runs = args.lhs + word / args.segment_words * kTilePixels + i;
@@ -127,7 +129,7 @@ void FindTables(const BgemmArgs& args, size_t i, size_t word, size_t words, Tabl
   }
 }
 
-// The counts of two pixels in 16 bits, of up to 4 vectors of filters each.
+// Counts of two pixels in 16 bits, for up to 4 vectors of filters each.
 template <typename Isa>
 struct Counts {
   static constexpr size_t kFilters = sizeof(typename Isa::Vector);
@@ -139,27 +141,28 @@ template <typename Isa>
   return Isa::Table(&kTables.counts[0][0] + offset);
 }
 
-// What is counted of a vector of filters. Of the 16-bit lanes that were added up, the low byte is
-// one filter and the high byte another, and of each the low nibble is one pixel and the high nibble
-// another.
+// The counts of a vector of filters so far. In the 16-bit lanes that were added up, the low byte is
+// one filter and the high byte another; the low nibble of each byte is one pixel and the high
+// nibble another.
 template <typename Isa>
 struct Sums {
   using Vector = typename Isa::Vector;
   static constexpr size_t kFilters = sizeof(Vector);
 
   Vector lanes = Isa::Zero();
-  Vector shifted = Isa::Zero();  // by a nibble before they were added
+  Vector shifted = Isa::Zero();  // sums of lanes that were shifted by a nibble
 
   [[gnu::always_inline]] void Add(Vector v) {
     lanes = Isa::AddBytes(lanes, v);
     shifted = Isa::AddBytes(shifted, Isa::template ShiftDown<4>(v));
-    // Or gcc 12 mixes the vectors of a step, and spills.
+    // Without Keep gcc 12 mixes the vectors of a step, and spills.
     Isa::Keep(lanes);
     Isa::Keep(shifted);
   }
 
-  // Counts below 256. The high byte of `shifted` has nothing but the second pixel's count of the
-  // second filter, and each of the others is what one byte holds beside a count that is known then.
+  // The counts are below 256. The high byte of `shifted` has only the second pixel's count of the
+  // second filter. Each other count is what remains of one byte when a count that is known by then
+  // is removed.
   [[gnu::always_inline]] void Store(bool add, uint16_t* first_pixel, uint16_t* second_pixel) const {
     const Vector second_of_second = Isa::template ShiftDown<8>(shifted);
     const Vector first_of_second = Without(second_of_second, Isa::template ShiftDown<8>(lanes));
@@ -172,7 +175,7 @@ struct Sums {
   }
 
  private:
-  // The low byte of sums that hold 16 times `known` beside it.
+  // Returns the low byte of sums that contain 16 times `known` in addition to it.
   static Vector Without(Vector known, Vector sums) {
     return Isa::LowBytes(Isa::SubtractLanes(sums, Isa::ShiftUp(known)));
   }
@@ -182,13 +185,13 @@ struct Sums {
   }
 };
 
-// Vectors of filters that are counted together, of as many blocks. A step of kNibbles is a vector.
+// Vectors of filters that are counted together, one of each block. A step of kNibbles is a vector.
 template <typename Isa, int kVectors>
 struct NibbleFilters {
   using Vector = typename Isa::Vector;
   static constexpr size_t kStepBytes = sizeof(Vector);
   static constexpr size_t kMostSteps = 63;  // until bytes are full: 63 times 4 is 252
-  static constexpr int kLeast = 1;          // steps that can be skipped
+  static constexpr int kLeast = 1;          // steps that Skip can move by
 
   const uint8_t* block[kVectors];
 
@@ -197,8 +200,8 @@ struct NibbleFilters {
   }
 };
 
-// Two steps of kBytes are a vector, so half as much is read and each vector is split for each pair
-// of pixels: for one pixel, which waits for its filters.
+// Two steps of kBytes are a vector. So half as much is read, but each vector is split again for
+// each pair of pixels. That suits one pixel, which waits for its filters.
 template <typename Isa, int kVectors>
 struct ByteFilters {
   using Vector = typename Isa::Vector;
@@ -220,7 +223,7 @@ template <typename Filters>
   for (const uint8_t*& at : filters.block) at += steps * Filters::kStepBytes;
 }
 
-// Steps of one pair of pixels, of which each table is looked up in turn for all filters.
+// Adds kSteps steps of one pair of pixels. Each table is looked up in turn for all filters.
 template <int kSteps, typename Isa, int kVectors, typename Filters>
 [[gnu::always_inline]] inline void AddSteps(Sums<Isa> (&sums)[1][kVectors],
                                             const TableOffset* tables, const Filters& filters,
@@ -239,8 +242,8 @@ template <int kSteps, typename Isa, int kVectors, typename Filters>
   }
 }
 
-// Steps of two pairs of pixels, of which the tables are kPairSteps apart: filters are loaded once
-// for both.
+// Adds kSteps steps of two pairs of pixels, whose tables are kPairSteps apart. Filters are loaded
+// once for both pairs.
 template <int kSteps, typename Isa, int kVectors, typename Filters>
 [[gnu::always_inline]] inline void AddSteps(Sums<Isa> (&sums)[2][kVectors],
                                             const TableOffset* tables, const Filters& filters,
@@ -273,7 +276,8 @@ template <int kSteps, typename Isa, int kVectors, typename Filters>
   }
 }
 
-// Inlined, or gcc 12 spills and layers B to D take a quarter more with AVX2.
+// This function is inlined, because otherwise gcc 12 spills and layers B to D take a quarter more
+// with AVX2.
 template <int kTogether, typename Isa, int kVectors, typename Filters>
 [[gnu::always_inline]] inline void CountSteps(const TableOffset* tables, Filters filters,
                                               size_t steps, bool add, Counts<Isa>* counts) {
@@ -289,7 +293,7 @@ template <int kTogether, typename Isa, int kVectors, typename Filters>
     for (int first = 0; first < kGroup; first += 3) AddSteps<3>(sums, tables, filters, first);
     Skip(kGroup, filters);
   }
-  // Unrolled: 4 % for layers A to D, of which all depths are multiples.
+  // Unrolling gains 4 % for layers A to D, whose depths are all multiples of it.
   for (; steps > 0; steps -= kUnrolled) {
 #pragma GCC unroll 3
     for (size_t group = 0; group < kUnrolled; group += kGroup, tables += kGroup) {
@@ -309,7 +313,7 @@ template <int kTogether, typename Isa, int kVectors, typename Filters>
   }
 }
 
-// The first `columns` of a pixel's counts; all if there are more.
+// Stores the first `columns` of a pixel's counts, or all if there are more.
 template <typename Isa, size_t kColumns>
 void StoreCounts(const uint16_t* counts, size_t columns, bool add, int32_t* acc) {
 #pragma GCC unroll 16
@@ -322,16 +326,16 @@ void StoreCounts(const uint16_t* counts, size_t columns, bool add, int32_t* acc)
   }
 }
 
-// Those words of a tile of which the tables are found.
+// The words of a tile whose tables are found.
 struct TileWords {
   const TableOffset (*tables)[kPairSteps];
   size_t steps;
-  const uint8_t* filters;  // of the first block
-  size_t block_bytes;      // from one block to the next
-  bool add;                // to the words before
+  const uint8_t* filters;  // filters of the first block
+  size_t block_bytes;      // bytes from one block to the next
+  bool add;                // whether to add to the words before
 };
 
-// Of the result, the columns from j on that kVectors vectors have.
+// Counts the columns of the result that kVectors vectors have from j on.
 template <typename Isa, int kVectors, typename Filters, size_t kTilePixels>
 void CountColumns(const BgemmArgs& args, const TileWords& words, size_t j) {
   constexpr size_t kColumns = sizeof(typename Isa::Vector);
@@ -344,7 +348,7 @@ void CountColumns(const BgemmArgs& args, const TileWords& words, size_t j) {
     at = block;
     block += words.block_bytes;
   }
-  // Filters are read from further away than L1 once for all pixels.
+  // Filters come from beyond L1 only once for all pixels.
   for (size_t step = 0; step < words.steps; step += Filters::kMostSteps) {
     const size_t steps = Least(Filters::kMostSteps, words.steps - step);
     size_t pair = 0;
@@ -367,7 +371,7 @@ void CountColumns(const BgemmArgs& args, const TileWords& words, size_t j) {
 template <typename Isa, template <typename, int> typename Filters, size_t kTilePixels>
 void BgemmLookUp(const BgemmArgs& args) {
   constexpr size_t kColumns = sizeof(typename Isa::Vector);
-  constexpr size_t kWordBytes = kNibbles * Filters<Isa, 1>::kStepBytes;  // of a block
+  constexpr size_t kWordBytes = kNibbles * Filters<Isa, 1>::kStepBytes;  // bytes of a block
   alignas(32) TableOffset tables[kTilePixels / 2][kPairSteps];
   const size_t depth = args.segments * args.segment_words;
   for (size_t word = 0; word < depth; word += kWordsAtOnce) {

@@ -1,9 +1,9 @@
-// Two tiles of 16 pixels by 64 bytes of depth meet two of 64 by 16 filters: four products for four
-// loads. Each product takes a tile of 16 pixels by 16 filters 64 steps on, 16384
-// multiply-accumulates in 16 cycles.
+// Two tiles of 16 pixels by 64 bytes of depth meet two tiles of 64 bytes by 16 filters: four
+// products for four loads. Each product advances a tile of 16 pixels by 16 filters by 64 steps of
+// depth, 16384 multiply-accumulates in 16 cycles.
 //
-// The tiles' shapes are set up at the start of each call and given up at its end: others of this
-// thread, XNNPACK among them, set up their own.
+// The tiles' shapes are set up at the start of each call and released at its end, because other
+// code on this thread, XNNPACK among it, sets up its own.
 #include "larq_engine/kernels/x86/byte_amxint8.h"
 
 #include <immintrin.h>
@@ -12,7 +12,7 @@
 
 #include "larq_engine/kernels/x86/expand_avx512bw.h"
 
-#if !defined(__AMX_INT8__) && !defined(__AMXINT8__)  // before version 15, clang's has no underscore
+#if !defined(__AMX_INT8__) && !defined(__AMXINT8__)  // clang before version 15 has no underscore
 #error "this file is built with the flags of ISA_COPTS[\"amxint8\"]"
 #endif
 
@@ -20,10 +20,11 @@ namespace larq_engine {
 namespace {
 
 constexpr size_t kTileRows = 16;
-constexpr size_t kTileBytes = 64;  // of a row
+constexpr size_t kTileBytes = 64;  // bytes of a row
 constexpr size_t kCols = 16;
 
-// Numbers of tiles, as the instructions have them. The compiler's names of tiles are macros.
+// Tile numbers, as the instructions take them. They are macros, because the compilers' intrinsics
+// for tiles are macros.
 #define LARQ_SUM_00 0
 #define LARQ_SUM_01 1
 #define LARQ_SUM_10 2
@@ -33,7 +34,7 @@ constexpr size_t kCols = 16;
 #define LARQ_RIGHT_0 6
 #define LARQ_RIGHT_1 7
 
-// What LDTILECFG reads.
+// The memory that LDTILECFG reads.
 struct TileConfig {
   uint8_t palette = 1;
   uint8_t start_row = 0;
@@ -43,8 +44,8 @@ struct TileConfig {
 };
 static_assert(sizeof(TileConfig) == 64);
 
-// Sums and the left side have as many rows as there are pixels, of which a second tile may have
-// none: then it is not used.
+// Sets up tiles for m pixels: tiles of sums and of the left side have one row for each. The second
+// tiles may have no pixels, and are then not used.
 void Configure(size_t m) {
   TileConfig config;
   const size_t first = m < kTileRows ? m : kTileRows;
@@ -59,7 +60,7 @@ void Configure(size_t m) {
   _tile_loadconfig(&config);
 }
 
-// Columns of a tile of sums that are not all wanted.
+// Copies the wanted columns of a tile of sums.
 void CopyColumns(const int32_t* sums, size_t rows, size_t cols, int32_t* acc, size_t stride) {
   for (size_t i = 0; i < rows; ++i) {
     std::memcpy(acc + i * stride, sums + i * kCols, cols * sizeof(int32_t));
@@ -77,10 +78,10 @@ void CopyColumns(const int32_t* sums, size_t rows, size_t cols, int32_t* acc, si
     }                                                      \
   } while (false)
 
-// All pixels, kBlocks * 16 columns from j on.
+// Computes all pixels of kBlocks * 16 columns from j on.
 template <bool kTwoLeft, bool kTwoRight>
 void MultiplyBlocks(const ByteArgs& args, size_t j, const int8_t* rhs) {
-  // A stride of 0 puts the columns' starts into every row.
+  // A stride of 0 loads the columns' starts into every row.
   _tile_loadd(LARQ_SUM_00, args.start + j, 0);
   if constexpr (kTwoRight) _tile_loadd(LARQ_SUM_01, args.start + j + kCols, 0);
   if constexpr (kTwoLeft) _tile_loadd(LARQ_SUM_10, args.start + j, 0);

@@ -1,4 +1,4 @@
-// The row of bytes for x86 with AMX, whose tiles are whole matrices.
+// The row of bytes for x86 with AMX, which has whole matrices as tiles.
 #ifndef LARQ_ENGINE_KERNELS_X86_BYTE_AMXINT8_H_
 #define LARQ_ENGINE_KERNELS_X86_BYTE_AMXINT8_H_
 

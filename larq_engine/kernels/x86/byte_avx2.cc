@@ -1,7 +1,8 @@
 // Four bytes of a pixel are broadcast and meet those of several filters at once. VPMADDUBSW adds
-// two products of bytes in 16 bits, where it would saturate: 2 * 255 * 63 fit, so there the weights
-// are at most six planes. For seven both sides are widened to 16 bits, which takes a third more
-// instructions for a product, and not twice as many, as two products of six planes would.
+// two products of bytes in 16 bits and saturates. 2 * 255 * 63 fits, so the row that uses it takes
+// weights of at most six planes. For seven planes the other row widens both sides to 16 bits, which
+// takes a third more instructions for a product. Two products of six planes would take twice as
+// many.
 #include "larq_engine/kernels/x86/byte_avx2.h"
 
 #include <immintrin.h>
@@ -71,10 +72,10 @@ void MultiplyPixels(const ByteArgs& args) {
   }
 }
 
-// Of the depth, widened at a time: of a tile's pixels it is 4 kB.
+// The part of the depth that is widened at a time: 4 kB for a tile's pixels.
 constexpr size_t kWideDepth = 512;
 constexpr size_t kWideCols = 8;
-constexpr size_t kWidePixels = 4;  // of 5 gcc 12 spills sums: 55 GMAC/s and not 67
+constexpr size_t kWidePixels = 4;  // with 5 gcc 12 spills sums: 55 GMAC/s and not 67
 
 void Widen(const uint8_t* bytes, size_t count, int16_t* wide) {
   size_t k = 0;
@@ -89,7 +90,7 @@ inline __m256i WidenWeights(const int8_t* weights) {
   return _mm256_cvtepi8_epi16(_mm_load_si128(reinterpret_cast<const __m128i*>(weights)));
 }
 
-// Adds the products of a part of the depth to `before`, which are 8 numbers for all pixels or for
+// Adds the products of a part of the depth to `before`, which has 8 numbers for all pixels or for
 // each. A lane has two of the four products of a filter.
 template <int kPixels>
 void MultiplyWide(const int16_t* left, size_t depth, const int8_t* rhs, const int32_t* before,
@@ -153,7 +154,7 @@ void MultiplyWidePixels(const ByteArgs& args) {
 
 }  // namespace
 
-// Smaller m takes a smaller tile rather than multiplying for nothing.
+// For a smaller m it takes a smaller tile, so that nothing is multiplied needlessly.
 void BytesI32_4x16x4Avx2(const ByteArgs& args) {
   switch (args.m) {
     case 1:
@@ -180,7 +181,7 @@ void BytesI32_4x8x4Avx2(const ByteArgs& args) {
   }
 }
 
-// Each byte of a word is put where its eight channels go, then each keeps its own bit of it.
+// Each byte of a word goes to the lanes of its eight channels, then each lane keeps its own bit.
 void ExpandAvx2(const ExpandArgs& args) {
   const __m256i bytes_of_lanes = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2,
                                                   2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);

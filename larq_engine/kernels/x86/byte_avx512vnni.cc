@@ -1,6 +1,6 @@
 // Lanes are output channels: four bytes of a pixel are broadcast and meet those of 16 filters at
 // once, and nothing is ever summed across lanes. VPDPBUSD adds four products to each lane without
-// saturating; the tile has as many pixels as leave registers for the filters, which come from L2.
+// saturating. The tile has as many pixels as leave registers for the filters, which come from L2.
 #include "larq_engine/kernels/x86/byte_avx512vnni.h"
 
 #include <immintrin.h>
@@ -24,8 +24,8 @@ inline __mmask16 LanesBelow(size_t cols) {
   return static_cast<__mmask16>(cols >= kLanes ? 0xffff : (1u << cols) - 1);
 }
 
-// gcc 12 moves every accumulator to another register and back around its own form of it, which
-// takes twice as long.
+// This is in assembler, because gcc 12 moves every accumulator to another register and back around
+// its own intrinsic, which takes twice as long.
 inline void MultiplyAdd(__m512i left, __m512i right, __m512i& sum) {
   asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(left), "v"(right));
 }
@@ -75,7 +75,7 @@ void MultiplyPixels(const ByteArgs& args) {
 
 }  // namespace
 
-// Smaller m takes a smaller tile rather than multiplying for nothing.
+// For a smaller m it takes a smaller tile, so that nothing is multiplied needlessly.
 void BytesI32_12x32x4Avx512vnni(const ByteArgs& args) {
   switch (args.m) {
     case 1:

@@ -1,4 +1,4 @@
-// DealRows of pixel_ops_rows.h with AVX2. Internal to the file that includes it.
+// DealRows of pixel_ops_rows.h with AVX2. Everything here is internal to the file that includes it.
 #ifndef LARQ_ENGINE_KERNELS_X86_DEAL_ROWS_H_
 #define LARQ_ENGINE_KERNELS_X86_DEAL_ROWS_H_
 
@@ -9,9 +9,9 @@
 namespace larq_engine {
 namespace {
 
-// Eight rows of any width are as many whole bytes as a row has channels, so that bits of the rows
-// of each eight lie alike. Lanes of 64 bits take the bytes that hold a word's bits and shift them
-// down.
+// Eight rows of any width take as many whole bytes as a row has channels, so the bits of each group
+// of eight rows have the same positions. Lanes of 64 bits take the bytes that hold a word's bits
+// and shift them down.
 
 inline __m128i Load16(const unsigned char* from) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
@@ -21,14 +21,14 @@ inline __m256i TwoHalves(const unsigned char* low, const unsigned char* high) {
   return _mm256_inserti128_si256(_mm256_castsi128_si256(Load16(low)), Load16(high), 1);
 }
 
-// The lower words of the lanes a0 a1 | a2 a3 and b0 b1 | b2 b3: a0 a1 b0 b1 | a2 a3 b2 b3.
+// Returns the lower words of the lanes a0 a1 | a2 a3 and b0 b1 | b2 b3: a0 a1 b0 b1 | a2 a3 b2 b3.
 inline __m256i LowerWords(__m256i a, __m256i b) {
   return _mm256_castps_si256(
       _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _MM_SHUFFLE(2, 0, 2, 0)));
 }
 
-// Rows of a word at most. All eight are in two halves of 16 bytes, the second of which begins with
-// the byte that has row 4's first bit.
+// Deals rows of at most one word. All eight are in two halves of 16 bytes, the second of which
+// begins with the byte that has row 4's first bit.
 class OneWordDealer {
  public:
   explicit OneWordDealer(size_t channels)
@@ -63,7 +63,7 @@ class OneWordDealer {
   __m256i mask_, bytes_[2], shifts_[2];
 };
 
-// Rows of two words. Each is in 16 bytes that begin with the byte that has its first bit.
+// Deals rows of two words. Each row is in 16 bytes that begin with the byte that has its first bit.
 class TwoWordDealer {
  public:
   explicit TwoWordDealer(size_t channels)

@@ -1,5 +1,5 @@
-// Planes to bytes where masks of 64 lanes are bits as they lie in memory. Internal to the including
-// file.
+// Expands planes to bytes by masks of 64 lanes, which are the bits as they lie in memory. The
+// function is internal to the including file.
 #ifndef LARQ_ENGINE_KERNELS_X86_EXPAND_AVX512BW_H_
 #define LARQ_ENGINE_KERNELS_X86_EXPAND_AVX512BW_H_
 

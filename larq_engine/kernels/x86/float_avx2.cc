@@ -1,4 +1,4 @@
-// Blocks of 16 filters, two vectors.
+// Computes blocks of 16 filters, two vectors.
 #include "larq_engine/kernels/x86/float_avx2.h"
 
 #include "larq_engine/kernels/x86/float_tile.h"

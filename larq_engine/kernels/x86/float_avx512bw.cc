@@ -1,5 +1,5 @@
-// Blocks of 64 filters, four vectors. At most eight columns take half a vector: on a Zen 4 that
-// takes half of the time.
+// Computes blocks of 64 filters, four vectors. At most eight columns take half a vector, which on a
+// Zen 4 takes half the time.
 #include "larq_engine/kernels/x86/float_avx512bw.h"
 
 #include "larq_engine/kernels/x86/float_tile.h"
@@ -35,8 +35,8 @@ struct Vec16 {
     _mm512_mask_storeu_ps(to, lanes.mask, v);
   }
   static Vector Add(Vector a, Vector b) { return _mm512_add_ps(a, b); }
-  // With all lanes in a mask: of its own form without one gcc 12 says that it reads what was never
-  // written.
+  // Uses masks with all lanes, because gcc 12 warns that the unmasked form reads uninitialized
+  // memory.
   static Vector AtLeast(Vector least, Vector v) { return _mm512_maskz_max_ps(kAll, least, v); }
   static Vector AtMost(Vector most, Vector v) { return _mm512_maskz_min_ps(kAll, most, v); }
   static Vector MultiplyAdd(Vector a, Vector b, Vector sum) { return _mm512_fmadd_ps(a, b, sum); }

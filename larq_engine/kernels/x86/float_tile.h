@@ -3,15 +3,15 @@
 // another ISA.
 //
 // Lanes are output channels: a value of a pixel is broadcast and meets those of some vectors of
-// filters. The sums of a tile stay in registers: with six pixels by two vectors of AVX2, or by four
-// of AVX-512, both FMA pipes of any CPU are busy, and registers are left for filters and a value.
+// filters. The sums of a tile stay in registers. Six pixels by two vectors of AVX2, or by four of
+// AVX-512, keep both FMA pipes of any CPU busy, and leave registers for filters and a value.
 //
-// A Vec has kLanes floats in a Vector, and offers Zero, Set, Load (aligned), LoadAny, StoreAny,
-// Add, AtLeast, AtMost and MultiplyAdd, beside
+// A Vec has kLanes floats in a Vector. It offers Zero, Set, Load (aligned), LoadAny, StoreAny, Add,
+// AtLeast, AtMost, MultiplyAdd and
 //
-//   Lanes(count)                   the first `count` lanes, or all if there are not as many
-//   LoadSome(from, lanes)          those; the others are 0, and their memory is not read
-//   StoreSome(to, lanes, v)        those, and nothing more
+//   Lanes(count)                   the first `count` lanes, or all if there are fewer
+//   LoadSome(from, lanes)          loads those; the others are 0, and their memory is not read
+//   StoreSome(to, lanes, v)        stores those and nothing more
 #ifndef LARQ_ENGINE_KERNELS_X86_FLOAT_TILE_H_
 #define LARQ_ENGINE_KERNELS_X86_FLOAT_TILE_H_
 
@@ -23,7 +23,7 @@
 namespace larq_engine {
 namespace {
 
-constexpr int kMostPixels = 6;  // but for pixels in line
+constexpr int kMostPixels = 6;  // except for pixels in line
 static_assert(kFloatPixels % kMostPixels == 0);
 
 struct Vec8 {
@@ -42,12 +42,13 @@ struct Vec8 {
   static Vector LoadAny(const float* from) { return _mm256_loadu_ps(from); }
   static void StoreAny(float* to, Vector v) { _mm256_storeu_ps(to, v); }
   static Vector Add(Vector a, Vector b) { return _mm256_add_ps(a, b); }
-  // A NaN that is `v` stays.
+  // If `v` is NaN, the result is NaN.
   static Vector AtLeast(Vector least, Vector v) { return _mm256_max_ps(least, v); }
   static Vector AtMost(Vector most, Vector v) { return _mm256_min_ps(most, v); }
   static Vector MultiplyAdd(Vector a, Vector b, Vector sum) { return _mm256_fmadd_ps(a, b, sum); }
 
-  // Not by a masked load, which is one of all lanes in QEMU: it emulates CPUs for our tests.
+  // This is no masked load, because QEMU, which emulates CPUs for our tests, loads all lanes of
+  // one.
   static Vector LoadSome(const float* from, Lanes lanes) {
     constexpr size_t kHalf = kLanes / 2;
     if (lanes.count < kHalf) return _mm256_zextps128_ps256(LoadFewer(from, lanes.count));
@@ -60,7 +61,7 @@ struct Vec8 {
   }
 
  private:
-  // Fewer than four.
+  // Loads fewer than four floats.
   static __m128 LoadFewer(const float* from, size_t count) {
     if (count == 0) return _mm_setzero_ps();
     if (count == 1) return _mm_load_ss(from);
@@ -69,7 +70,8 @@ struct Vec8 {
   }
 };
 
-// Calls `run` for all pixels: as many of them, and the first.
+// Calls `run` for all pixels: with a number of pixels as its template argument, and the first of
+// them.
 template <typename Run>
 inline void ForPixels(size_t pixels, Run run) {
   size_t first = 0;
@@ -92,8 +94,8 @@ inline void ForPixels(size_t pixels, Run run) {
   }
 }
 
-// The columns of a tile begin with `column`, and its pixels with `first`. Of its vectors only the
-// last may have lanes beyond the last column.
+// A tile whose columns begin with `column`, and whose pixels begin with `first`. Only the last of
+// its vectors may have lanes beyond the last column.
 template <typename Vec, int kPixels, int kVectors>
 struct Tile {
   using Vector = typename Vec::Vector;
@@ -115,8 +117,8 @@ struct Tile {
     }
   }
 
-  // Adds what `add(runs, k, rhs)` does, for all k that are `words` apart and a right side that
-  // moves by `rhs_step`.
+  // Calls `add(runs, k, rhs)` for every k, in steps of `words`, while the right side moves by
+  // `rhs_step`.
   template <typename AddStep>
   [[gnu::always_inline]] void Sum(size_t words, const float* rhs, size_t rhs_step,
                                   AddStep add) const {
@@ -152,11 +154,11 @@ struct Tile {
   }
 };
 
-// Of all channels of the pixels.
+// Multiplies a tile in which an output adds up all channels of its pixel.
 template <typename Vec, int kPixels, int kVectors>
 void MultiplyTile(const FloatArgs& args, size_t first, size_t column) {
   Tile<Vec, kPixels, kVectors> tile(args, first, column);
-  // A block that is narrower than kFloatLanes is filled up.
+  // The right side fills up a block that is narrower than kFloatLanes.
   constexpr size_t kBlockColumns = RoundUp(kVectors * Vec::kLanes, kFloatLanes);
   const float* rhs = args.rhs + column * (args.segments * args.segment_words);
   tile.Sum(1, rhs, kBlockColumns, [&](const auto& runs, size_t k, const float* filters) {
@@ -182,13 +184,14 @@ void MultiplyColumns(const FloatArgs& args, size_t column) {
   });
 }
 
-// Whether there are as many pixels as there may be, a step apart.
+// Tells whether there are kFloatPixels pixels, and each run is a step after the one before.
 inline bool AreInLine(const FloatArgs& args) {
   return args.m == kFloatPixels && args.pixel_step != 0;
 }
 
-// Of one vector of columns, and pixels that are in line. Four pointers and the step reach all of
-// them, each with an offset that an instruction can have; twelve pointers do not fit the registers.
+// Multiplies one vector of columns, for pixels that are in line. Four pointers and the step reach
+// all of them, each with an offset that an instruction can have; twelve pointers do not fit the
+// registers.
 template <typename Vec>
 void MultiplyInLine(const FloatArgs& args, size_t column) {
   constexpr int kPointers = 4, kPixelsOfEach = kFloatPixels / kPointers;
@@ -206,7 +209,7 @@ void MultiplyInLine(const FloatArgs& args, size_t column) {
       const auto weights = Vec::Load(rhs);
 #pragma GCC unroll 4
       for (int p = 0; p < kPointers; ++p) {
-        asm("" : "+r"(at[p]));  // else gcc 12 makes twelve of them: 47 GMAC/s and not 49
+        asm("" : "+r"(at[p]));  // otherwise gcc 12 makes twelve of them: 47 GMAC/s and not 49
 #pragma GCC unroll 3
         for (int i = 0; i < kPixelsOfEach; ++i) {
           auto& sum = tile.sum[p * kPixelsOfEach + i][0];
@@ -219,13 +222,13 @@ void MultiplyInLine(const FloatArgs& args, size_t column) {
   tile.Write();
 }
 
-// At most eight columns.
+// Multiplies at most eight columns.
 inline void MultiplyFewColumns(const FloatArgs& args, size_t column) {
   if (AreInLine(args)) return MultiplyInLine<Vec8>(args, column);
   MultiplyColumns<Vec8, 1>(args, column);
 }
 
-// The same, of each channel by itself.
+// Multiplies a tile in which each channel is computed by itself.
 template <typename Vec, int kPixels, int kVectors>
 void MultiplyTileChannels(const FloatArgs& args, size_t first, size_t column) {
   Tile<Vec, kPixels, kVectors> tile(args, first, column);

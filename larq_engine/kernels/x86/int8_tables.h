@@ -1,5 +1,5 @@
-// The tables of signed_sums.h, two at a time with vectors of 256 bits. Internal to the including
-// file.
+// Makes the tables of signed_sums.h, two at a time, with vectors of 256 bits. Everything here is
+// internal to the including file.
 #ifndef LARQ_ENGINE_KERNELS_X86_INT8_TABLES_H_
 #define LARQ_ENGINE_KERNELS_X86_INT8_TABLES_H_
 
@@ -12,16 +12,16 @@
 namespace larq_engine {
 namespace {
 
-// In all lanes.
+// Returns two inputs in all lanes.
 inline __m256i TwoInputs(const int8_t* inputs) {
   int16_t two;
   std::memcpy(&two, inputs, sizeof(two));
   return _mm256_set1_epi16(two);
 }
 
-// Lane e: kInt8TableOffset and those of four inputs whose bits are set in e.
+// Returns sums: lane e has kInt8TableOffset plus those of four inputs whose bits are set in e.
 inline __m256i SumsOfInputs(const int8_t* inputs) {
-  // Bits 0 and 1 of e, and bits 2 and 3, each as a byte.
+  // Bits 0 and 1 of e, and then bits 2 and 3, each as a byte.
   const __m256i first = _mm256_setr_epi16(0x000, 0x001, 0x100, 0x101, 0x000, 0x001, 0x100, 0x101,
                                           0x000, 0x001, 0x100, 0x101, 0x000, 0x001, 0x100, 0x101);
   const __m256i last = _mm256_setr_epi16(0x000, 0x000, 0x000, 0x000, 0x001, 0x001, 0x001, 0x001,

@@ -1,5 +1,5 @@
-// JoinRows of pixel_ops_rows.h with AVX2, and what AVX-512 shares of it. Internal to the file that
-// includes it.
+// JoinRows of pixel_ops_rows.h with AVX2, and the code that AVX-512 shares. Everything here is
+// internal to the file that includes it.
 #ifndef LARQ_ENGINE_KERNELS_X86_JOIN_ROWS_H_
 #define LARQ_ENGINE_KERNELS_X86_JOIN_ROWS_H_
 
@@ -12,14 +12,14 @@
 namespace larq_engine {
 namespace {
 
-// Rows become lanes of 64 bits: eight rows, four, two, one, or one in two lanes. On the way to more
-// than one, neighbours are joined in a register of twice their width: the lower is shifted up to
-// the upper, then both down. Lanes of less than 32 bits hold eight rows, whole bytes, and are
-// stored one by one; a LaneJoiner joins others.
+// Rows become lanes of 64 bits: a lane has eight rows, four, two or one, or a row has two lanes. If
+// a lane takes several rows, neighbours are first joined in a register of twice their width: the
+// lower one is shifted up to the upper one, then both are shifted down. Lanes of less than 32 bits
+// hold eight rows, which are whole bytes, and are stored one by one; a LaneJoiner joins all others.
 
 inline constexpr size_t kLaneBits = 64;
 
-// What joining needs of a vector.
+// The operations on a vector that joining needs.
 struct Vector256 {
   using Bits = __m256i;
   static constexpr size_t kLanes = 4;
@@ -43,11 +43,11 @@ struct Vector256 {
   static Bits LanesUp(Bits x, Bits counts) { return _mm256_sllv_epi64(x, counts); }
   static Bits LanesDown(Bits x, Bits counts) { return _mm256_srlv_epi64(x, counts); }
   static Bits HalfWordsTimes(Bits a, Bits b) { return _mm256_mullo_epi16(a, b); }
-  // Words as half words, in each 128 bits those of a, then those of b; and the lanes that are made
-  // of them in order.
+  // HalfWords turns words into half words; each 128 bits have those of a, then those of b. InOrder
+  // puts the lanes that are made of them in order.
   static Bits HalfWords(Bits a, Bits b) { return _mm256_packus_epi32(a, b); }
   static Bits InOrder(Bits x) { return _mm256_permute4x64_epi64(x, _MM_SHUFFLE(3, 1, 2, 0)); }
-  // The lanes that `from` names by their numbers as LaneNames made of them.
+  // Take returns the lanes that `from` names; LaneNames makes these names of the lanes' numbers.
   static Bits Take(Bits x, Bits from) { return _mm256_permutevar8x32_epi32(x, from); }
   static Bits LaneNames(Bits numbers) {
     const Bits twice = Plus(numbers, numbers);
@@ -55,35 +55,36 @@ struct Vector256 {
   }
 };
 
-// Where the bits of each lane of a vector begin.
+// The first bit of each lane of a vector.
 alignas(64) inline constexpr uint64_t kLaneBegins[8] = {0, 64, 128, 192, 256, 320, 384, 448};
 
-// Joins lanes of 32 to 64 bits, the others of which are 0, or rows of two lanes, the first full. At
-// most two begin within a lane of the result; a third may have begun before.
+// Joins lanes of 32 to 64 used bits, whose other bits are 0, or rows of two lanes, whose first lane
+// is full. At most two lanes begin within a lane of the result; a third may have begun before.
 template <typename Vector, size_t kRowLanes = 1>
 class LaneJoiner {
   using Bits = typename Vector::Bits;
 
  public:
-  // The first row's first bit becomes bit `start`, less than 8. What follows the last row's last
-  // bit may be anything.
+  // The first row's first bit becomes bit `start`, which is less than 8. The bits after the last
+  // row's last bit may have any value.
   explicit LaneJoiner(size_t row_bits, size_t start = 0) {
     const auto number = [](uint64_t x) { return Vector::Lanes(x); };
     const Bits begins = Vector::Load(kLaneBegins);
-    // The rows before each begin of a lane, rounded up. The quotient of a number less than
-    // 0x100000 / row_bits is exact this way.
+    // The number of rows before the beginning of each lane, rounded up. For a number less than
+    // 0x100000 / row_bits this way of dividing is exact.
     const Bits before =
         Vector::Plus(Vector::Minus(begins, number(start)), Vector::FirstLane(start));
     const uint64_t inverse = 0x100000 / static_cast<uint32_t>(row_bits) + 1;
     const Bits rows = Vector::LanesDown(
         Vector::Times(Vector::Plus(before, number(row_bits - 1)), number(inverse)), number(20));
-    // The lane that begins there or next, how far up, its width, and that of the one before it.
+    // The lane that begins there or next, by how much it is shifted up, its width, and the width of
+    // the lane before it.
     Bits next = rows;
     Bits up = Vector::Minus(Vector::Times(rows, number(row_bits)), before);
     Bits width = number(row_bits), width_before = width;
     if (kRowLanes == 2) {
       const size_t second = row_bits - kLaneBits;
-      // All ones where a row's second lane begins in between.
+      // All ones if a row's second lane begins in between.
       const Bits is_second = Vector::Minus(
           number(0), Vector::LanesDown(Vector::Minus(number(second - 1), up), number(63)));
       const Bits less = Vector::And(is_second, number(kLaneBits - second));
@@ -96,7 +97,7 @@ class LaneJoiner {
     from_[0] = Vector::LaneNames(Vector::Minus(next, number(1)));
     from_[1] = Vector::LaneNames(next);
     from_[2] = Vector::LaneNames(Vector::Plus(next, number(1)));
-    // Nothing is before the first.
+    // The first lane has no lane before it.
     shifts_[0] = Vector::Or(Vector::Minus(width_before, up), Vector::FirstLane(kLaneBits));
     shifts_[1] = up;
     shifts_[2] = Vector::Plus(up, width);
@@ -113,8 +114,8 @@ class LaneJoiner {
   Bits from_[3], shifts_[3];
 };
 
-// join(in, stream) joins groups of kGroup rows, a multiple of eight: whole bytes. The last group
-// may begin in the one before.
+// Joins groups of kGroup rows, a multiple of eight and so whole bytes, by join(in, stream). The
+// last group may begin in the one before.
 template <size_t kGroup, typename Join>
 inline void JoinGroups(const uint32_t* in, size_t rows, size_t channels, unsigned char* stream,
                        const Join& join) {
@@ -130,7 +131,7 @@ inline void JoinGroups(const uint32_t* in, size_t rows, size_t channels, unsigne
   }
 }
 
-// Rows of up to 8 bits.
+// Joins rows of up to 8 bits.
 inline void JoinEights(const uint32_t* in, size_t rows, size_t channels, unsigned char* stream) {
   using Vector = Vector256;
   const __m256i mask = Vector::Words(TailMask(channels));
@@ -156,7 +157,7 @@ inline void JoinEights(const uint32_t* in, size_t rows, size_t channels, unsigne
   });
 }
 
-// Rows of 8 to 16 bits.
+// Joins rows of 8 to 16 bits.
 template <typename Vector>
 inline void JoinFours(const uint32_t* in, size_t rows, size_t channels, unsigned char* stream) {
   using Bits = typename Vector::Bits;
@@ -175,7 +176,7 @@ inline void JoinFours(const uint32_t* in, size_t rows, size_t channels, unsigned
   });
 }
 
-// Rows of 16 to 32 bits.
+// Joins rows of 16 to 32 bits.
 template <typename Vector>
 inline void JoinTwos(const uint32_t* in, size_t rows, size_t channels, unsigned char* stream) {
   using Bits = typename Vector::Bits;
@@ -190,14 +191,15 @@ inline void JoinTwos(const uint32_t* in, size_t rows, size_t channels, unsigned 
       });
 }
 
-// Eight rows in two vectors, the second of which may begin within a byte: lanes(in) are four rows.
+// Joins eight rows in two vectors, the second of which may begin within a byte; lanes(in) returns
+// four rows.
 template <typename Vector, size_t kRowLanes, typename Lanes>
 inline void JoinTwoVectors(const uint32_t* in, size_t rows, size_t channels, unsigned char* stream,
                            const Lanes& lanes) {
   using Bits = typename Vector::Bits;
   const size_t half = channels / 2, start = 4 * channels % 8;
   const LaneJoiner<Vector, kRowLanes> join_first(channels), join_second(channels, start);
-  // Of the first, the bits of the byte that the second begins in.
+  // These take the bits of the first vector from the byte in which the second begins.
   const Bits begun_lane = Vector::LaneNames(Vector::Lanes(half / sizeof(uint64_t)));
   const Bits begun_down = Vector::Lanes(half % sizeof(uint64_t) * 8);
   const Bits begun_mask = Vector::FirstLane((1 << start) - 1);
@@ -211,7 +213,7 @@ inline void JoinTwoVectors(const uint32_t* in, size_t rows, size_t channels, uns
   });
 }
 
-// Rows of less than two words.
+// Joins rows of less than two words.
 [[gnu::noinline, maybe_unused]] void JoinRowsAvx2(const uint32_t* in, size_t rows, size_t channels,
                                                   unsigned char* stream) {
   if (channels <= 8) return JoinEights(in, rows, channels, stream);

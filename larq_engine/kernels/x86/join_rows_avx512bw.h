@@ -1,4 +1,5 @@
-// JoinRows of pixel_ops_rows.h with AVX-512. Internal to the file that includes it.
+// JoinRows of pixel_ops_rows.h with AVX-512. Everything here is internal to the file that includes
+// it.
 #ifndef LARQ_ENGINE_KERNELS_X86_JOIN_ROWS_AVX512BW_H_
 #define LARQ_ENGINE_KERNELS_X86_JOIN_ROWS_AVX512BW_H_
 
@@ -36,7 +37,7 @@ struct Vector512 {
   static Bits LaneNames(Bits numbers) { return numbers; }
 };
 
-// Rows of two words.
+// Joins rows of two words.
 inline void JoinOnes(const uint32_t* in, size_t rows, size_t channels, unsigned char* stream) {
   const LaneJoiner<Vector512> join(channels);
   const __m512i mask = Vector512::Lanes(~uint64_t{0} >> (kLaneBits - channels));
@@ -45,7 +46,7 @@ inline void JoinOnes(const uint32_t* in, size_t rows, size_t channels, unsigned 
   });
 }
 
-// Rows of three or four words.
+// Joins rows of three or four words.
 inline void JoinHalves(const uint32_t* in, size_t rows, size_t channels, unsigned char* stream) {
   const bool three = channels <= 3 * kWordBits;
   const __mmask16 loaded = three ? 0x0fff : 0xffff;
@@ -60,7 +61,7 @@ inline void JoinHalves(const uint32_t* in, size_t rows, size_t channels, unsigne
   });
 }
 
-// Rows of less than four words.
+// Joins rows of less than four words.
 [[gnu::noinline]] void JoinRowsAvx512bw(const uint32_t* in, size_t rows, size_t channels,
                                         unsigned char* stream) {
   if (channels <= 8) return JoinEights(in, rows, channels, stream);

@@ -1,5 +1,5 @@
 // PixelOps with AVX2: the loops of pixel_ops_loops.h where the compiler vectorises them well, and
-// by hand where bits are made of values or values of bits.
+// hand-written code where values become bits or bits become values.
 #include "larq_engine/kernels/x86/pixel_ops_avx2.h"
 
 #include <immintrin.h>
@@ -29,14 +29,16 @@ inline uint32_t TopBits(__m256i bytes) {
   return static_cast<uint32_t>(_mm256_movemask_epi8(bytes));
 }
 
-// The values of four vectors of int32, saturated to bytes, in order.
+// Returns the values of four vectors of int32, saturated to bytes, in order.
 inline __m256i PackBytes(__m256i v0, __m256i v1, __m256i v2, __m256i v3) {
   const __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(v0, v1), _mm256_packs_epi32(v2, v3));
-  // Packing works in each half of a register: the halves' groups of four alternate.
+  // Packing works in each half of a register separately, so groups of four from the halves
+  // alternate.
   return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-// Less than a word of channels. Not by masked loads: emulators read what the mask leaves out.
+// Makes the bits of less than a word of channels. It uses no masked loads, because emulators read
+// what the mask leaves out.
 inline uint32_t ToBitsTail(const int32_t* acc, const int32_t* limit, size_t count, int32_t depth) {
   uint32_t word = 0;
   size_t c = 0;
@@ -99,13 +101,13 @@ void BitpackFloatAvx2(const float* in, size_t rows, size_t channels, uint32_t* o
       rows, channels, word, [in](size_t at) { return IsNegative(in + at); }, out);
 }
 
-// IsBelow of eight values: all bits of those that are.
+// Does the same as IsBelow for eight values; a lane has all bits set if its value is below.
 inline __m256i AreBelow(const float* x, __m256 limit, __m256 sign) {
   const __m256 turned = _mm256_xor_ps(_mm256_loadu_ps(x), sign);
   return _mm256_castps_si256(_mm256_cmp_ps(turned, limit, _CMP_LT_OQ));
 }
 
-// 32 channels of all rows, whose limits and signs stay in registers.
+// Packs 32 channels of all rows, whose limits and signs stay in registers.
 inline void BitpackFloatLimitsWords(const float* in, const float* limits, const uint32_t* signs,
                                     size_t rows, size_t channels, uint32_t* out,
                                     size_t out_stride) {
@@ -147,7 +149,7 @@ void BitpackFloatLimitsAvx2(const float* in, const float* limits, const uint32_t
 
 void BitpackInt8Avx2(const int8_t* in, size_t rows, size_t channels, int32_t zero_point,
                      uint32_t* out) {
-  // Above 127 all values are smaller, which no int8 can be compared with to find out.
+  // Above 127 all values are smaller than the zero point, and no int8 can express it as a limit.
   const uint32_t all = zero_point > 127 ? ~0u : 0u;
   const __m256i limit = _mm256_set1_epi8(static_cast<int8_t>(zero_point < -128  ? -128
                                                              : zero_point > 127 ? 127
@@ -181,7 +183,7 @@ inline void UnpackRowsAvx2(const uint32_t* in, size_t rows, size_t channels, boo
   UnpackRows(in, rows, channels, joined, JoinRowsAvx2, unpack);
 }
 
-// The first kVectors of a word's floats: each lane shifts its bit to the float's sign.
+// Unpacks the first kVectors of a word's floats: each lane shifts its bit to the float's sign.
 template <size_t kVectors>
 inline void UnpackWord(uint32_t word, float* out) {
   const __m256i to_sign = _mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24);
@@ -196,7 +198,8 @@ inline void UnpackWord(uint32_t word, float* out) {
   }
 }
 
-// Rows one by one. kVectors are the last word's, of which the last may run into the rows after it.
+// Unpacks rows one by one. The last word has kVectors vectors, the last of which may run into the
+// rows after it.
 template <size_t kVectors>
 inline void UnpackFloats(const uint32_t* in, size_t rows, size_t channels, float* out) {
   const size_t rows_before = RowsBefore((kFloats - channels % kFloats) % kFloats, rows, channels);
@@ -213,7 +216,8 @@ inline void UnpackFloats(const uint32_t* in, size_t rows, size_t channels, float
 }
 
 void UnpackFloatAvx2(const uint32_t* in, size_t rows, size_t channels, float* out) {
-  // Stores across two cache lines cost more, of which whole or half vectors have few.
+  // Stores across two cache lines cost more than joining; rows of whole or half vectors have few of
+  // them.
   const bool joined = channels <= 12 || (channels < 2 * kWordBits && channels % 4 != 0);
   if (joined || channels % kWordBits == 0) {
     const auto word = [](uint32_t bits, float* to) { UnpackWord<4>(bits, to); };
@@ -236,7 +240,8 @@ template <typename T>
 inline void UnpackBytes(const uint32_t* in, size_t rows, size_t channels, T plus, T minus, T* out) {
   const __m256i pluses = _mm256_set1_epi8(static_cast<char>(plus));
   const __m256i minuses = _mm256_set1_epi8(static_cast<char>(minus));
-  // Eight copies of each byte of the word, and the bit of it that each copy tests.
+  // `copies` makes eight copies of each byte of the word, and `bit` is the bit that each copy
+  // tests.
   const __m256i copies =
       _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
   const __m256i bit = _mm256_set1_epi64x(static_cast<int64_t>(0x8040201008040201));
@@ -257,7 +262,7 @@ void UnpackBoolAvx2(const uint32_t* in, size_t rows, size_t channels, uint8_t* o
   UnpackBytes<uint8_t>(in, rows, channels, 1, 0, out);
 }
 
-// y = clamp(dot) * multiplier + bias, of a vector of accumulators.
+// y = clamp(dot) * multiplier + bias, for a vector of accumulators.
 template <bool kClamp>
 struct AffineVector {
   __m256i dot_min;
@@ -286,7 +291,7 @@ inline __m256 PreluVector(__m256 x, __m256 slope) {
   return _mm256_blendv_ps(x, _mm256_mul_ps(x, slope), negative);
 }
 
-// All rows of so many vectors of channels, of which multipliers and biases are loaded once.
+// Computes all rows of kVectors vectors of channels, whose multipliers and biases are loaded once.
 template <bool kClamp, Sum kSum, size_t kVectors>
 inline void ToFloatChannels(const TransformArgs& args, size_t channel) {
   const AffineVector<kClamp> affine(args);
@@ -400,8 +405,8 @@ void ToInt8Avx2(const TransformArgs& given) {
   }
 }
 
-// out = op(a, b) with one b a channel, which is loaded once for all rows; of so many vectors of
-// channels.
+// out = op(a, b) with one value of b a channel, which is loaded once for all rows, for kVectors
+// vectors of channels.
 template <size_t kVectors, typename Op>
 inline void ForVectorsOfChannels(const float* a, const float* b, size_t rows, size_t channels,
                                  float* out, const Op& op) {
@@ -417,11 +422,11 @@ inline void ForVectorsOfChannels(const float* a, const float* b, size_t rows, si
   }
 }
 
-// Of all channels that make whole vectors; returns the first of the others.
+// Computes all channels that fill whole vectors, and returns the first of the others.
 template <typename Op>
 inline size_t ForChannels(const float* a, const float* b, size_t rows, size_t channels, float* out,
                           const Op& op) {
-  if (rows == 0) return 0;  // then b may be nowhere
+  if (rows == 0) return 0;  // b may be null then
   size_t c = 0;
   for (; c + 4 * kFloats <= channels; c += 4 * kFloats) {
     ForVectorsOfChannels<4>(a + c, b + c, rows, channels, out + c, op);
@@ -435,8 +440,8 @@ inline size_t ForChannels(const float* a, const float* b, size_t rows, size_t ch
 template <size_t kCount>
 struct Vectors {};
 
-// block(Vectors<n>, at) for n vectors at a time; returns where what is left begins. Of loops over
-// values gcc 12 makes loops of one vector, which take twice as long in L1.
+// Calls block(Vectors<n>, at) for n vectors at a time; returns the first value that is left. gcc 12
+// turns loops over values into loops of one vector, which take twice as long in L1.
 template <typename Block>
 inline size_t ForBlocks(size_t count, const Block& block) {
   size_t at = 0;
@@ -445,7 +450,7 @@ inline size_t ForBlocks(size_t count, const Block& block) {
   return at;
 }
 
-// out = vector(at); returns where what is left begins.
+// out = vector(at); returns the first value that is left.
 template <typename Vector>
 inline size_t ForVectors(size_t count, const Vector& vector, float* out) {
   return ForBlocks(count, [&]<size_t kCount>(Vectors<kCount>, size_t at) {
@@ -483,8 +488,8 @@ void ClampAvx2(const float* in, size_t count, FloatRange range, float* out) {
   ClampAll(in + done, count - done, range, out + done);
 }
 
-// All taps of some values, which are registers from the first tap to the last. load(tap, at) is a
-// vector of them.
+// Reduces all taps of some values, which stay in registers from the first tap to the last.
+// load(tap, at) returns a vector of them.
 template <typename Load>
 inline size_t MaxBlocks(const float* const* taps, size_t tap_count, size_t count, const Load& load,
                         float* out) {

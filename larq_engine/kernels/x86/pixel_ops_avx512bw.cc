@@ -1,10 +1,10 @@
-// All of PixelOps in vectors of 64 bytes. The end of a row is a vector of which a mask leaves out
-// the lanes past the row; what a mask leaves out is neither read nor written.
+// All of PixelOps in vectors of 64 bytes. The end of a row is a vector with a mask that leaves out
+// the lanes past the row; these are neither read nor written.
 #include "larq_engine/kernels/x86/pixel_ops_avx512bw.h"
 
 #include <cstring>
 
-// gcc 12 warns of the values that its own header leaves undefined on purpose.
+// gcc 12 warns about the values that its own header leaves undefined on purpose.
 #if !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -30,13 +30,13 @@ namespace {
 constexpr size_t kFloats = 16;                // in a vector
 constexpr size_t kBlockBits = 2 * kWordBits;  // values packed at a time
 
-// A mask of `count` lanes, for up to 16 or 64 of them.
+// Returns a mask of the first `count` lanes, of up to 16 or 64.
 inline __mmask16 First16(size_t count) {
   return static_cast<__mmask16>(_bzhi_u32(0xffff, static_cast<unsigned>(count)));
 }
 inline __mmask64 First64(size_t count) { return _bzhi_u64(~uint64_t{0}, count); }
 
-// How to reach a vector of floats or int32s: whole or its first lanes.
+// Access to a vector of floats or int32s: to all of its lanes, or to its first ones.
 struct AllLanes {
   __m512 Load(const float* from) const { return _mm512_loadu_ps(from); }
   __m512i Load(const int32_t* from) const { return _mm512_loadu_si512(from); }
@@ -58,7 +58,7 @@ struct FirstLanes {
   __mmask16 Keep(__mmask16 mask) const { return _kand_mask16(mask, lanes); }
 };
 
-// body(at, lanes) for each vector of `count` values.
+// Calls body(at, lanes) for each vector of `count` values.
 template <typename Body>
 inline void ForVectors(size_t count, const Body& body) {
   size_t at = 0;
@@ -99,12 +99,13 @@ inline const float* AddendRow(const TransformArgs& args, size_t row, size_t chan
 }
 
 inline __m512i Dot(__m512i depth, __m512i acc) {
-  // A shift, because gcc 12 turns depth - (acc + acc) into two subtractions that load acc twice.
+  // This is a shift, because gcc 12 turns depth - (acc + acc) into two subtractions that load acc
+  // twice.
   return _mm512_sub_epi32(depth, _mm512_slli_epi32(acc, 1));
 }
 
 // Calls store(row, channel, lanes, y) for each vector of y = clamp(dot) * multiplier + bias.
-// Channels in blocks whose multipliers and biases stay in registers from row to row.
+// Channels are computed in blocks, whose multipliers and biases stay in registers from row to row.
 template <bool kClamp, size_t kVectors, typename Lanes, typename Store>
 inline void AffineBlock(const TransformArgs& args, size_t channel, Lanes lanes,
                         const Store& store) {
@@ -182,8 +183,8 @@ void ToFloat(const TransformArgs& given) {
 
 void ToInt8(const TransformArgs& given) {
   const TransformArgs args = given;
-  // As in pixel_ops_loops.h: NaN becomes the lower end, and the greatest float below one half,
-  // with the sign of y, rounds halves away from zero and nothing else up.
+  // This rounds as pixel_ops_loops.h does: NaN becomes the lower end. The greatest float below one
+  // half, with the sign of y, rounds halves away from zero and rounds no smaller fraction up.
   const __m512 lowest = _mm512_set1_ps(static_cast<float>(-128 - args.zero_point));
   const __m512 highest = _mm512_set1_ps(static_cast<float>(127 - args.zero_point));
   const __m512i sign = _mm512_set1_epi32(INT32_MIN);
@@ -199,7 +200,7 @@ void ToInt8(const TransformArgs& given) {
   });
 }
 
-// Packing: conditions of up to 64 channels at a time.
+// Packing: these functions take conditions of up to 64 channels at a time.
 
 inline uint64_t Join(__mmask16 m0, __mmask16 m1, __mmask16 m2, __mmask16 m3) {
   return _cvtmask64_u64(_mm512_kunpackd(_mm512_kunpackw(m3, m2), _mm512_kunpackw(m1, m0)));
@@ -231,8 +232,8 @@ inline void PackTail(size_t channels, const Condition& condition, uint32_t* out)
   StoreWords(bits, channels, out);
 }
 
-// dot < limit, that is depth - 2 acc < limit, exactly when acc > floor((depth - limit) / 2). The
-// difference may need 33 bits, its half never: depth is not negative.
+// dot < limit, that is depth - 2 acc < limit, holds exactly if acc > floor((depth - limit) / 2).
+// The difference may need 33 bits, but its half never does, because depth is not negative.
 inline __m512i AccLimit(__m512i depth, __m512i limit) {
   const __m512i half = _mm512_sub_epi32(_mm512_srai_epi32(depth, 1), _mm512_srai_epi32(limit, 1));
   const __m512i borrow = _mm512_andnot_si512(depth, limit);  // the lowest bit: 0 - 1
@@ -243,7 +244,7 @@ void ToBits(const TransformArgs& given) {
   const TransformArgs args = given;
   size_t c = 0;
   for (; c + kBlockBits <= args.channels; c += kBlockBits) {
-    // Pixels next to each other mostly have the same depth, and then the same limits.
+    // Neighbouring pixels mostly have the same depth, and then the same limits.
     __m512i limit[4];
     int32_t depth = -1;
     const int32_t* acc = args.acc + c;
@@ -274,7 +275,8 @@ void ToBits(const TransformArgs& given) {
 }
 
 void BitpackFloat(const float* in, size_t rows, size_t channels, uint32_t* out) {
-  // x < 0 in integers, as in pixel_ops_loops.h: it must not depend on the thread's float flags.
+  // Compares x < 0 in integers, as pixel_ops_loops.h does, because the result must not depend on
+  // the thread's float flags.
   const __m512i smallest = _mm512_set1_epi32(static_cast<int32_t>(0x80000001u));
   const __m512i range = _mm512_set1_epi32(static_cast<int32_t>(0xff800000u - 0x80000001u));
   const auto pack = [&](size_t first, size_t count, uint32_t* to) {
@@ -297,7 +299,7 @@ inline __mmask16 AreBelow(__m512 x, __m512 limit, __m512 sign) {
   return _mm512_cmp_ps_mask(_mm512_xor_ps(x, sign), limit, _CMP_LT_OQ);
 }
 
-// Whole blocks, whose limits and signs stay in registers from row to row.
+// Packs whole blocks, whose limits and signs stay in registers from row to row.
 inline void BitpackBlockLimits(const float* in, const float* limits, const uint32_t* signs,
                                size_t rows, size_t channels, uint32_t* out, size_t out_stride) {
   for (size_t c = 0; c < channels; c += kBlockBits) {
@@ -360,7 +362,7 @@ inline void BitpackBytes(const void* in, size_t rows, size_t channels, const Con
 
 void BitpackInt8(const int8_t* in, size_t rows, size_t channels, int32_t zero_point,
                  uint32_t* out) {
-  // Above 127 all values are smaller, which no int8 can be compared with to find out.
+  // Above 127 all values are smaller than the zero point, and no int8 can express it as a limit.
   const __mmask64 all = zero_point > 127 ? ~uint64_t{0} : 0;
   const __m512i limit = _mm512_set1_epi8(static_cast<int8_t>(zero_point < -128  ? -128
                                                              : zero_point > 127 ? 127
@@ -374,8 +376,8 @@ void BitpackBool(const uint8_t* in, size_t rows, size_t channels, uint32_t* out)
       in, rows, channels, [](__m512i x) { return _mm512_testn_epi8_mask(x, x); }, out);
 }
 
-// Each of the first kFloats bits of a word, from bit `first` on, becomes a float: its lane shifts
-// it to the sign.
+// Turns kFloats bits of a word, from bit `first` on, into floats: each lane shifts its bit to the
+// sign.
 struct SignedOnes {
   __m512i to_sign;
   explicit SignedOnes(size_t first)
@@ -395,7 +397,7 @@ struct SignedOnes {
 void UnpackFloat(const uint32_t* in, size_t rows, size_t channels, float* out) {
   const SignedOnes lower(0), upper(kFloats);
   if (channels % kWordBits == kFloats && channels > kFloats) {
-    // Nothing is lost where a row ends.
+    // A row of whole and half words ends with a whole vector, so no lane is wasted.
     for (size_t i = 0; i < rows; ++i, out += kFloats) {
       for (size_t w = 0; w < channels / kWordBits; ++w, ++in, out += kWordBits) {
         _mm512_storeu_ps(out, lower(*in));
@@ -490,7 +492,7 @@ void Average(const float* const* taps, size_t tap_count, size_t count, float div
   });
 }
 
-// So many vectors of units, whose sums hide each other's latency.
+// Computes kVectors vectors of units, whose sums hide each other's latency.
 template <size_t kVectors>
 inline void DenseBlock(const float* in, const float* weights, size_t depth, size_t units,
                        float* out) {
@@ -539,11 +541,12 @@ void Multiply(const float* a, const float* b, size_t count, FloatRange range, fl
   });
 }
 
-// out = op(a, b) with one b a channel: that of some channels is loaded once for all rows.
+// out = op(a, b) with one value of b a channel; the values of some channels are loaded once for all
+// rows.
 template <typename Op>
 inline void ForChannels(const float* a, const float* b, size_t rows, size_t channels, float* out,
                         const Op& op) {
-  if (rows == 0) return;  // then b may be nowhere
+  if (rows == 0) return;  // b may be null then
   constexpr size_t kBlock = 4 * kFloats;
   size_t c = 0;
   for (; c + kBlock <= channels; c += kBlock) {

@@ -1,4 +1,4 @@
-// As with AVX-512 (signed_sums_avx512bw.cc), but a vector has two quarters.
+// Computes the sums as AVX-512 does (signed_sums_avx512bw.cc), but a vector has two quarters.
 #include "larq_engine/kernels/x86/signed_sums_avx2.h"
 
 #include <immintrin.h>
@@ -14,9 +14,10 @@ namespace {
 
 constexpr size_t kWordInputs = 32;
 constexpr size_t kLanes = 8;
-constexpr size_t kVectors = kSignedLanes / kLanes;  // of a block
+constexpr size_t kVectors = kSignedLanes / kLanes;  // vectors of a block
 
-// Bytes hold eight look-ups, 16 bits eight times eight of at most 1023. A word takes four.
+// Bytes hold eight look-ups, 16 bits hold eight times eight of at most 1023. A word takes four
+// look-ups.
 constexpr size_t kWordsInBytes = 2;
 constexpr size_t kWordsIn16Bits = 16;
 
@@ -24,7 +25,7 @@ inline __m256i LoadTables(const uint8_t* table) {
   return _mm256_load_si256(reinterpret_cast<const __m256i*>(table));
 }
 
-// 8 outputs in two halves, to 32 bits.
+// Adds 8 outputs in two halves, and widens them to 32 bits.
 inline __m256i AddHalves(__m256i sums, __m256i halves) {
   const __m256i first = _mm256_cvtepu16_epi32(_mm256_castsi256_si128(halves));
   const __m256i second = _mm256_cvtepu16_epi32(_mm256_extracti128_si256(halves, 1));
@@ -99,7 +100,7 @@ void OfInt8(const Int8SumsArgs& args) {
   if (block < args.blocks) Int8Blocks<1>(args, block);
 }
 
-// Lane l has the signs of three inputs in its bits.
+// Sets the sign of the input in each lane: the bits of lane l are the signs of three inputs.
 inline __m256 WithSigns(const float* input, __m256i signs) {
   const __m256i value = _mm256_castps_si256(_mm256_set1_ps(*input));
   return _mm256_castsi256_ps(_mm256_xor_si256(value, signs));
@@ -130,7 +131,7 @@ void FloatVectors(const FloatSumsArgs& args, size_t first) {
       const __m256 plus = _mm256_add_ps(three, last), minus = _mm256_sub_ps(three, last);
 #pragma GCC unroll 16
       for (size_t v = 0; v < kCount; ++v) {
-        const __m256 of_plus = _mm256_permutevar8x32_ps(plus, bits[v]);  // by three bits
+        const __m256 of_plus = _mm256_permutevar8x32_ps(plus, bits[v]);  // selects by three bits
         const __m256 of_minus = _mm256_permutevar8x32_ps(minus, bits[v]);
         const __m256 top = _mm256_castsi256_ps(_mm256_slli_epi32(bits[v], 28));
         acc[v] = _mm256_add_ps(acc[v], _mm256_blendv_ps(of_plus, of_minus, top));

@@ -1,8 +1,8 @@
-// Sixteen sums of four inputs are looked up for 16 outputs in each quarter of a vector. The two
+// For four inputs, sixteen sums are looked up for 16 outputs in each quarter of a vector. The two
 // digits of sums are added up in bytes, then in 16 bits, then in 32.
 #include "larq_engine/kernels/x86/signed_sums_avx512bw.h"
 
-// gcc 12 warns of the values that its own header leaves undefined on purpose.
+// gcc 12 warns about the values that its own header leaves undefined on purpose.
 #if !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -23,11 +23,12 @@ namespace larq_engine {
 namespace {
 
 constexpr size_t kWordInputs = 32;
-// Bytes hold eight look-ups, 16 bits eight times eight of at most 1023.
+// Bytes hold eight look-ups, 16 bits hold eight times eight of at most 1023.
 constexpr size_t kWordsInBytes = 4;
 constexpr size_t kWordsIn16Bits = 32;
 
-// The lower or upper 8 outputs of a block in four quarters, to 32 bits and two quarters.
+// Adds the lower or upper 8 outputs of a block, in four quarters, and widens them to 32 bits and
+// two quarters.
 inline __m512i AddQuarters(__m512i sums, __m512i quarters) {
   const __m512i first = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(quarters));
   const __m512i second = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(quarters, 1));
@@ -101,7 +102,7 @@ void OfInt8(const Int8SumsArgs& args) {
   for (; block < args.blocks; ++block) Int8Blocks<1>(args, block);
 }
 
-// Lane l has the signs of four inputs in its bits: the sum of these inputs.
+// Returns in each lane l the sum of four inputs whose signs are the bits of l.
 inline __m512 SumsOfFour(const float* inputs, const __m512i* signs) {
   __m512 sums = _mm512_setzero_ps();
   for (int i = 0; i < 4; ++i) {
@@ -132,7 +133,8 @@ void FloatBlocks(const FloatSumsArgs& args, size_t first) {
       const __m512 table = SumsOfFour(args.inputs + w * kWordInputs + i, lane_signs);
 #pragma GCC unroll 16
       for (size_t b = 0; b < kBlocks; ++b) {
-        acc[b] = _mm512_add_ps(acc[b], _mm512_permutexvar_ps(bits[b], table));  // by four bits
+        // selects by four bits
+        acc[b] = _mm512_add_ps(acc[b], _mm512_permutexvar_ps(bits[b], table));
         bits[b] = _mm512_srli_epi32(bits[b], 4);
       }
     }
