@@ -42,7 +42,7 @@ fuzz-files: setup-base build ## run CASES (100000) mutated model files in LiteRT
 
 ##@ Measure
 
-bench: setup-base ## measure against other engines: PARTS="kernels convs grid models" RESULTS=folder
+bench: setup-base ## measure against other engines: PARTS="kernels convs models" RESULTS=folder
 bench-compare: setup-base ## compare results: B=after.json, and A=before.json or what is kept of such cores
 gpu-bundle: setup-keras setup-cuda ## put all that gpu-check needs into .gpu, where there is no GPU: BASELINE=commit to compare with
 gpu-check: ## ask a GPU all that only a GPU can answer: RESULTS=folder STEPS="contract peaks" SECONDS=540; after gpu-bundle

@@ -19,9 +19,6 @@ from benchmarks.machine import ROOT
 PARTS: dict[str, dict[str, tuple[str, ...]]] = {
     "kernels": {"kernels": ("benchmarks.bgemm",)},
     "convs": {"convs": ("benchmarks.convs",)},
-    "few-bits": {"few-bits": ("benchmarks.few_bits",)},
-    "grid": {"grid": ("benchmarks.grid",)},
-    "cliffs": {"cliffs": ("benchmarks.cliffs",)},
     "models": {
         "models": ("benchmarks.models", "--threads", "1"),
         "models-2-threads": ("benchmarks.models", "--threads", "2"),

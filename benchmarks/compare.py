@@ -12,7 +12,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from benchmarks.kept import kept_file
+from benchmarks.kept import kept_file, read_kept, run_name
 from benchmarks.report import describe_noise
 from benchmarks.result_files import read_results
 from larq_engine.python.text_table import align_columns
@@ -35,8 +35,7 @@ def main() -> int:
     options = parser.parse_args()
     try:
         after = read_results(options.after)
-        file = options.before or _kept(after)
-        before = read_results(file)
+        file, before = _before(options.before, after)
     except (OSError, ValueError) as error:
         parser.error(str(error))
     if before["benchmark"] != after["benchmark"]:
@@ -54,14 +53,18 @@ def main() -> int:
     return 0
 
 
-def _kept(after: dict[str, Any]) -> Path:
-    file = kept_file(after)
-    if not file.exists():
+def _before(file: Path | None, after: dict[str, Any]) -> tuple[Path, dict[str, Any]]:
+    """Returns what to compare with, and where it is from."""
+    if file is not None:
+        return file, read_results(file)
+    file, name = kept_file(after), run_name(after)
+    runs = read_kept(file) if file.exists() else {}
+    if name not in runs:
         raise ValueError(
-            f"nothing is kept of such cores in {file}: name a file to compare with, or keep this "
-            "one with `python -m benchmarks.kept`"
+            f"no run '{name}' of such cores is kept in {file}: name a file to compare with, or "
+            "keep this one with `python -m benchmarks.kept`"
         )
-    return file
+    return file, runs[name]
 
 
 def describe(content: dict[str, Any]) -> str:

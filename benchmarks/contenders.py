@@ -55,7 +55,6 @@ OPENVINO = Contender("OpenVINO", "openvino", "arrays", PEERS_PYTHON)
 ONNX_FLOAT32 = Contender("ONNX Runtime f32", "onnxruntime", "onnx_float32", PEERS_PYTHON)
 ONNX_INT8 = Contender("ONNX Runtime int8", "onnxruntime", "onnx_int8", PEERS_PYTHON)
 XNNPACK_FLOAT32 = Contender("XNNPACK f32", "xnnpack", "float32", Path(sys.executable))
-XNNPACK_SIGN = Contender("XNNPACK sign", "xnnpack", "float32_sign", Path(sys.executable))
 XNNPACK_INT8 = Contender("XNNPACK int8", "xnnpack", "int8", Path(sys.executable))
 
 PEERS = (LCE, LCE_INDIRECT, XNNPACK_FLOAT32, XNNPACK_INT8)

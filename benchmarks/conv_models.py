@@ -6,8 +6,6 @@ over handing arrays in and out. All have the same +-1 weights (`Layer.signs`):
   int8        int8  -> CONV_2D -> int8                        padding SAME with 0
   bits        bits  -> LceBconv2d -> bits                     padding SAME with +1
   bits_float  bits  -> LceBconv2d -> float                    padding SAME with +1
-  AxB         as binary, of A bits a value and B bits a weight, odd numbers with the same signs;
-              padding SAME with the smallest value
 
 That of bits to floats cannot be chained: its layers are side by side, with one input and an output
 each.
@@ -19,7 +17,7 @@ down: LCE corrects zero padding afterwards; XNNPACK would need a PADV2 for any o
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -34,7 +32,7 @@ from tests.model_builder import (
     bconv_options,
     packed_shape,
 )
-from tests.oracle import Conv, pack_bits, pack_planes
+from tests.oracle import Conv, pack_bits
 
 # Activations of the int8 model: value = INT8_SCALE * q, range about -2..2.
 INT8_SCALE = 1 / 64
@@ -59,11 +57,6 @@ class Layer:
     @property
     def int8_weight_scale(self) -> npt.NDArray[np.float32]:
         return self.scale / np.float32(INT8_WEIGHT)
-
-    def odd(self, bits: int) -> npt.NDArray[np.float32]:
-        """Weights of several bits, of the same signs."""
-        sizes = 2 * (np.arange(self.signs.size) // 3 % 2 ** (bits - 1)) + 1
-        return (self.signs * sizes.reshape(self.signs.shape)).astype(np.float32)
 
     @property
     def int8_bias(self) -> npt.NDArray[np.int32]:
@@ -123,38 +116,6 @@ def build_arrays(shape: ConvShape, layer: Layer, layers: int) -> bytes:
         size=shape.size,
     )
     return file.getvalue()
-
-
-def limits_of(bits: int) -> npt.NDArray[np.float32]:
-    """Where values of so many bits begin, around 0."""
-    count = 2**bits - 1
-    return ((2 * np.arange(count) + 1 - count) / 8).astype(np.float32)
-
-
-def shrink_of(layer: Layer, bits_in: int, bits_weights: int) -> np.float32:
-    """A power of two that brings sums back to the size of the limits."""
-    largest = (2**bits_in - 1) * (2**bits_weights - 1)
-    return np.float32(2.0 ** -round(np.log2(np.sqrt(layer.signs[0].size) * largest / 2)))
-
-
-def build_planes(
-    bits_in: int, bits_weights: int, shape: ConvShape, layer: Layer, layers: int
-) -> bytes:
-    """Expresses the layer in our extension of LCE's custom ops, float in and float out."""
-    conv = replace(_conv(shape), pad_value=-1, bits_in=bits_in, bits_weights=bits_weights)
-    builder = ModelBuilder()
-    multiplier = layer.multiplier * shrink_of(layer, bits_in, bits_weights)
-    constants = [
-        builder.constant(values)
-        for values in (pack_planes(layer.odd(bits_weights), bits_weights), multiplier, layer.bias)
-    ]
-    x = first = builder.tensor(conv.input_shape)
-    for _ in range(layers):
-        limits = limits_of(bits_in) if bits_in > 1 else None
-        bits = add_quantize(builder, x, conv.input_shape, limits=limits)
-        x = builder.tensor(conv.output_shape)
-        builder.custom("LceBconv2d", [bits, *constants, ABSENT], [x], bconv_options(conv))
-    return builder.finish([first], [x])
 
 
 def build_bits(shape: ConvShape, layer: Layer, layers: int) -> bytes:

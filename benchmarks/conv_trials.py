@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,13 +58,6 @@ FORMS = {
         expected.expect_float32,
         checked=f"to {expected.FLOAT_TOLERANCE:.0e}",
     ),
-    **{
-        f"{a}x{b}": Form(
-            partial(conv_models.build_planes, a, b), partial(expected.expect_planes, a, b)
-        )
-        for a in range(1, 9)
-        for b in range(1, 9)
-    },
     "int8": Form(conv_models.build_int8, expected.expect_int8, input_type=np.int8),
 }
 

@@ -6,7 +6,6 @@ int8     q = clamp(round(scale * (127 * conv(q, signs; border 0) + int8_bias))),
          and rounded half to even, as XNNPACK defines it
 bits     y = -1 where conv(x, signs; border +1) has more than `threshold` products of -1, else +1
 bits_float  binary without its sign
-AxB      y = multiplier * conv(levels(x), odd weights; border the smallest level) + bias, exact
 
 All but float32 are compared bit for bit; float32, where the order of the sums is free, with a
 tolerance.
@@ -19,8 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.conv_models import INT8_WEIGHT, Layer, limits_of, shrink_of
-from tests.oracle import count_limits, pack_bits, threshold_bits, unpack_bits
+from benchmarks.conv_models import INT8_WEIGHT, Layer
+from tests.oracle import pack_bits, threshold_bits, unpack_bits
 
 # XNNPACK comes within 1e-5 on A to D; a single flipped weight changes more than this.
 FLOAT_TOLERANCE = 1e-4
@@ -30,18 +29,6 @@ def expect_binary(x: npt.NDArray[np.float32], layer: Layer, layers: int) -> npt.
     for _ in range(layers):
         signs = np.where(x < 0, np.float32(-1), np.float32(1))
         x = convolve(signs, layer.signs, border=1) * layer.multiplier + layer.bias
-    return x.astype(np.float32)
-
-
-def expect_planes(
-    bits_in: int, bits_weights: int, x: npt.NDArray[np.float32], layer: Layer, layers: int
-) -> npt.NDArray[np.float32]:
-    multiplier = layer.multiplier * shrink_of(layer, bits_in, bits_weights)
-    limits = limits_of(bits_in)
-    for _ in range(layers):
-        values = count_limits(x, limits)
-        sums = convolve(values, layer.odd(bits_weights), border=-len(limits))
-        x = sums * multiplier + layer.bias
     return x.astype(np.float32)
 
 

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.contenders import LCE_INDIRECT, OPENVINO, OURS, XNNPACK_FLOAT32, XNNPACK_INT8
-from benchmarks.kept import RESULTS
+from benchmarks.kept import RESULTS, read_kept
 from benchmarks.machine import ROOT
-from benchmarks.result_files import read_results
 from larq_engine.reporting import svg
 from larq_engine.reporting.charts import Bar, Bars, draw_bars
 
-SOURCE = RESULTS / "intel-6-167" / "convs.json"
+SOURCE = RESULTS / "intel-6-167.json"
 PICTURE = ROOT / "docs" / "images" / "headline.svg"
 
 # Contenders by their names in the file, and how they are drawn.
@@ -26,7 +25,7 @@ SHOWN = {
 
 
 def main() -> None:
-    PICTURE.write_bytes(draw(read_results(SOURCE)))
+    PICTURE.write_bytes(draw(read_kept(SOURCE)["convs"]))
     print(f"drawn: {PICTURE.relative_to(ROOT)}")
 
 

@@ -1,6 +1,7 @@
-"""Results that are kept, a folder for each kind of core: `python -m benchmarks.kept FILE.json...`.
+"""Results that are kept, a file for each kind of core: `python -m benchmarks.kept FILE.json...`.
 
-Keeps files that a benchmark wrote, for `make bench-compare` on such cores.
+Keeps the medians and quartiles of files that a benchmark wrote, for `make bench-compare` on such
+cores and for the documents.
 """
 
 from __future__ import annotations
@@ -14,6 +15,13 @@ from benchmarks.machine import ROOT
 from benchmarks.result_files import WRONG_RESULT, read_results
 
 RESULTS = ROOT / "benchmarks" / "results"
+
+Summary = dict[str, Any]  # as a benchmark writes it
+
+# What is kept of a run, and of each of its results.
+_RUN = ("benchmark", "commit", "compiler", "limits_gmac_per_s", "profiles")
+_MACHINE = ("cpu", "cpu_ids", "features")
+_RESULT = ("case", "title", "macs", "subject", "median_ns", "quartiles_ns")
 
 
 def main() -> int:
@@ -32,34 +40,46 @@ def main() -> int:
             kept = kept_file(content)
         except (OSError, ValueError) as error:
             parser.error(str(error))
+        runs = read_kept(kept) if kept.exists() else {}
+        runs[run_name(content)] = worth_keeping(content)
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps(content, indent=1) + "\n")
+        kept.write_text(as_text(runs))
         print(f"{file}: kept in {kept.relative_to(ROOT)}")
     return 0
 
 
-def kept_file(content: dict[str, Any]) -> Path:
-    """Where results of this benchmark, number of threads and kind of core are kept.
+def read_kept(file: Path) -> dict[str, Summary]:
+    """Reads what is kept of a kind of core, by the names of runs."""
+    runs: dict[str, Summary] = json.loads(file.read_text())
+    return runs
+
+
+def run_name(content: Summary) -> str:
+    """Returns the name that a run is kept under: its benchmark and number of threads."""
+    threads = content["settings"]["threads"]
+    return str(content["benchmark"]) + (f"-{threads}-threads" if threads > 1 else "")
+
+
+def kept_file(content: Summary) -> Path:
+    """Returns where results of this kind of core are kept.
 
     Raises:
         ValueError: The results do not say on what they were measured.
     """
     if "machine" not in content:
         raise ValueError(f"{content['benchmark']}: expected results that name their machine")
-    threads = content["settings"]["threads"]
-    name = content["benchmark"] + (f"-{threads}-threads" if threads > 1 else "")
-    return RESULTS / kind_of_core(content["machine"]) / f"{name}.json"
+    return RESULTS / f"{kind_of_core(content['machine'])}.json"
 
 
 def kind_of_core(machine: dict[str, Any]) -> str:
-    """Maker, family and model, such as intel-6-143."""
+    """Returns maker, family and model, such as intel-6-143."""
     maker = machine["cpu"].split("(")[0].split()[0].lower()
     ids = machine["cpu_ids"].split()
     numbers = [ids[i + 1] for i, word in enumerate(ids[:-1]) if word in ("family", "model")]
     return "-".join([maker, *numbers])
 
 
-def check_worth(content: dict[str, Any], file: Path) -> None:
+def check_worth(content: Summary, file: Path) -> None:
     """Raises ValueError for results that say too little to be compared with later."""
     if content.get("noise", {}).get("noisy", True):
         raise ValueError(f"{file}: expected a quiet run, got a noisy one; measure again")
@@ -78,6 +98,35 @@ def check_worth(content: dict[str, Any], file: Path) -> None:
         raise ValueError(
             f"{file}: expected all contenders, not measured: {', '.join(sorted(missing))}"
         )
+
+
+def worth_keeping(content: Summary) -> Summary:
+    """Returns what is kept of a run."""
+    return {
+        **_some(content, _RUN),
+        "machine": _some(content["machine"], _MACHINE),
+        "settings": content["settings"],
+        "results": [_some(result, _RESULT) for result in content["results"]],
+    }
+
+
+def _some(content: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: content[name] for name in names if name in content}
+
+
+def as_text(runs: dict[str, Summary]) -> str:
+    """Writes JSON with a line for each result, so that a change of one is a change of a line."""
+    texts = []
+    for name, run in sorted(runs.items()):
+        lines = [
+            f"  {json.dumps(key)}: {json.dumps(value)}"
+            for key, value in run.items()
+            if key != "results"
+        ]
+        results = ",\n".join(f"   {json.dumps(result)}" for result in run["results"])
+        lines.append(f'  "results": [\n{results}\n  ]')
+        texts.append(f" {json.dumps(name)}: {{\n" + ",\n".join(lines) + "\n }")
+    return "{\n" + ",\n".join(texts) + "\n}\n"
 
 
 if __name__ == "__main__":

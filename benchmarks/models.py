@@ -5,9 +5,8 @@ Every contender gets the file that its own converter makes of the same model wit
 which a binarized network goes another way. It is held to answers that still resemble Keras', which
 catches a file that is broken and no more.
 
-The profile that comes with it is of larq_engine alone, by steps and by groups of them; roofline.py
-draws it. What the host runs is one step: its interpreter does not tell the times of single
-operators.
+The profile that comes with it is of larq_engine alone, by groups of operators. What the host runs
+is one group: its interpreter does not tell the times of single operators.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from benchmarks.interleave import Answer, Trial, finish, make_parser, measure
 from benchmarks.progress import Progress
 from larq_engine import Interpreter
 from larq_engine.command_line.model_facts import collect_facts
-from larq_engine.python.profile import HOST, ProfileRow, ProfileTable
+from larq_engine.python.profile import HOST, ProfileTable
 from larq_engine.python.text_table import align_columns
 
 MODELS = (
@@ -80,7 +79,6 @@ LEAST_CORRELATION = 0.5
 FLOAT_CONVOLUTIONS = ("CONV_2D", "DEPTHWISE_CONV_2D")
 
 Array = npt.NDArray[Any]
-Step = dict[str, Any]  # op, layer, kernel; ms and macs of a run
 
 
 @dataclass(frozen=True)
@@ -103,8 +101,7 @@ def main() -> int:
         options,
     )
     measured = [result["case"] for result in summary["results"] if result["subject"] == OURS.name]
-    summary["steps"] = {name: profile(name, options.threads) for name in measured}
-    summary["profiles"] = {name: group_steps(steps) for name, steps in summary["steps"].items()}
+    summary["profiles"] = {name: profile(name, options.threads) for name in measured}
     status = finish(summary, options.json, plots.plot_models)
     print("\n" + format_profiles(summary["profiles"]))
     return status
@@ -191,44 +188,31 @@ def find_error_loosely(outputs: Array, right: Array) -> str | None:
     )
 
 
-def profile(name: str, threads: int) -> list[Step]:
-    """The steps of larq_engine for an image."""
+def profile(name: str, threads: int) -> dict[str, float]:
+    """Returns the milliseconds that larq_engine takes for an image, by groups of operators."""
     file = zoo_cache.FOLDER / name / FILES[OURS.model]
     engine = Interpreter(file, num_threads=threads)
-    return fastest_steps([engine.profile(runs=PROFILE_RUNS) for _ in range(PROFILES)])
+    return group_fastest([engine.profile(runs=PROFILE_RUNS) for _ in range(PROFILES)])
 
 
-def fastest_steps(tables: Sequence[ProfileTable]) -> list[Step]:
-    """The rows of the table that took least: others had the core the least in it."""
+def group_fastest(tables: Sequence[ProfileTable]) -> dict[str, float]:
+    """Sums the milliseconds of a run, by groups of operators, in the table that took least.
+
+    In that one other programs had the core the least.
+    """
     table = min(tables, key=lambda each: each.ms_per_run)
-    return [_step_of(row, table.runs) for row in table]
-
-
-def _step_of(row: ProfileRow, runs: int) -> Step:
-    ms = row.ms_per_call * row.calls / runs
-    return {
-        "op": row.op,
-        "layer": row.name,
-        "kernel": row.kernel,
-        "ms": ms,
-        "macs": round((row.gmac_per_s or 0) * ms * 1e6),
-    }
-
-
-def group_steps(steps: Sequence[Step]) -> dict[str, float]:
-    """Sums the milliseconds of operators by group."""
     groups = dict.fromkeys(GROUPS, 0.0)
-    for step in steps:
-        groups[GROUPS[_group_of(step)]] += step["ms"]
+    for row in table:
+        groups[GROUPS[_group_of(row.op)]] += row.ms_per_call * row.calls / table.runs
     return groups
 
 
-def _group_of(step: Step) -> int:
-    if step["op"] == HOST:
+def _group_of(op: str) -> int:
+    if op == HOST:
         return 3
-    if step["op"] == "LceBconv2d":
+    if op == "LceBconv2d":
         return 0
-    return 1 if step["op"] in FLOAT_CONVOLUTIONS else 2
+    return 1 if op in FLOAT_CONVOLUTIONS else 2
 
 
 def format_profiles(profiles: dict[str, dict[str, float]]) -> str:

@@ -15,23 +15,6 @@ from matplotlib.figure import Figure
 Series: TypeAlias = Mapping[str, Sequence[tuple[float, float]]]
 
 
-def plot_grid(summary: dict[str, Any], file: Path) -> None:
-    """Latency over multiply-accumulates: a dot for each layer, a series for each contender."""
-    figure = Figure(figsize=(8, 6), layout="constrained")
-    axes = figure.add_subplot()
-    series = {
-        subject: [
-            (result["macs"], result["median_ns"] / 1e9)
-            for result in summary["results"]
-            if result["subject"] == subject
-        ]
-        for subject in subjects(summary)
-    }
-    _scatter(axes, series, "million multiply-accumulates", "ms a layer")
-    axes.set_title(_title(summary))
-    _write(figure, file)
-
-
 def plot_macs(panels: Mapping[str, Series], title: str, file: Path) -> None:
     """Latency of whole models over each panel's count of multiply-accumulates."""
     figure = Figure(figsize=(11, 5), layout="constrained")
@@ -95,31 +78,6 @@ def plot_shares(shares: Mapping[str, Mapping[str, float]], title: str, file: Pat
     axes.set_xticks(range(len(shares)), list(shares), rotation=15)
     axes.set(ylabel="percent of the time", title=title)
     figure.legend(loc="outside right upper")
-    _write(figure, file)
-
-
-def plot_roofline(
-    steps: Sequence[tuple[float, float | None]], host: float, title: str, file: Path
-) -> None:
-    """Steps side by side: as wide as their milliseconds, as high as their share of the limit."""
-    figure = Figure(figsize=(11, 3.5), layout="constrained")
-    axes = figure.add_subplot()
-    axes.set_facecolor("#f3d9d4")  # what is lost
-    left = 0.0
-    for ms, share in steps:
-        if share is None:
-            axes.bar(left, 100, ms, align="edge", color="C1", label="other steps")
-        else:
-            axes.bar(
-                left, 100 * share, ms, align="edge", color="C0", edgecolor="white", linewidth=0.5,
-                label="binary convolutions",
-            )  # fmt: skip
-        left += ms
-    axes.bar(left, 100, host, align="edge", color="#bbbbbb", label="the host's float operators")
-    axes.set(xlim=(0, left + host), ylim=(0, 100), xlabel="ms", ylabel="% of the limit")
-    axes.set_title(title, fontsize=10)
-    handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3)
     _write(figure, file)
 
 

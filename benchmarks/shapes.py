@@ -1,10 +1,7 @@
-"""The layers that the benchmarks measure, and LCE's grid of them.
+"""The layers that the benchmarks measure.
 
 A to D are the 3x3 convolutions of the four stages of a ResNet-18-shaped network: resolution halves
 while depth doubles, so all of them do the same work (115.6 million multiply-accumulates).
-
-The grid is the one that Larq Compute Engine's paper measures: 48 sizes, 0.6 million to 6.7 billion
-multiply-accumulates.
 """
 
 from __future__ import annotations
@@ -50,11 +47,4 @@ CONV_SHAPES = (
     ConvShape("B", size=28, channels=128),
     ConvShape("C", size=14, channels=256),
     ConvShape("D", size=7, channels=512),
-)
-
-GRID_SHAPES = tuple(
-    ConvShape(f"{size}x{size}x{channels} k{kernel}", size, channels, kernel)
-    for kernel in (3, 5)
-    for size in (8, 16, 32, 64)
-    for channels in (32, 64, 96, 128, 160, 256)
 )

@@ -1,7 +1,7 @@
 """The operators of networks that are written twice, in PyTorch (tests/torch) and in Keras.
 
 A file of the one must have the operators that a file of the other has: the same binary layers, and
-as many operators of the host's between them. So it is as fast; benchmarks/twins measures.
+as many operators of the host's between them. So it is as fast (docs/converter.md).
 """
 
 # By the names of tests/torch/cases.py; but for a TRANSPOSE of inputs that have their

@@ -3,7 +3,6 @@
 #include <immintrin.h>
 
 #include "benchmarks/kernels/limit_look_up.h"
-#include "benchmarks/kernels/read_loop.h"
 
 #if !defined(__AVX2__)
 #error "this file is built with the flags of ISA_COPTS[\"avx2\"]"
@@ -24,7 +23,5 @@ struct Avx2 {
 }  // namespace
 
 void RunAvx2(uint64_t steps) { RunLookUp<Avx2>(steps); }
-
-void ReadAvx2(const std::byte* from, size_t bytes) { ReadVectors<__m256i>(from, bytes); }
 
 }  // namespace larq_engine::benchmarks

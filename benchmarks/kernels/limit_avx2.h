@@ -2,7 +2,6 @@
 #ifndef LARQ_ENGINE_BENCHMARKS_KERNELS_LIMIT_AVX2_H_
 #define LARQ_ENGINE_BENCHMARKS_KERNELS_LIMIT_AVX2_H_
 
-#include <cstddef>
 #include <cstdint>
 
 namespace larq_engine::benchmarks {
@@ -13,8 +12,6 @@ inline constexpr uint64_t kAvx2Macs = 4 * 768;
 // filters in each step. That bytes are full after 63 nibbles costs a row a twelfth more than this
 // loop.
 void RunAvx2(uint64_t steps);
-
-void ReadAvx2(const std::byte* from, size_t bytes);
 
 }  // namespace larq_engine::benchmarks
 

@@ -3,7 +3,6 @@
 #include <immintrin.h>
 
 #include "benchmarks/kernels/limit_look_up.h"
-#include "benchmarks/kernels/read_loop.h"
 
 #if !defined(__AVX512BW__)
 #error "this file is built with the flags of ISA_COPTS[\"avx512bw\"]"
@@ -24,7 +23,5 @@ struct Avx512bw {
 }  // namespace
 
 void RunAvx512bw(uint64_t steps) { RunLookUp<Avx512bw>(steps); }
-
-void ReadAvx512bw(const std::byte* from, size_t bytes) { ReadVectors<__m512i>(from, bytes); }
 
 }  // namespace larq_engine::benchmarks

@@ -1,7 +1,5 @@
 #include "benchmarks/kernels/limits.h"
 
-#include "benchmarks/kernels/read_loop.h"
-
 #if defined(__x86_64__)
 #include "benchmarks/kernels/limit_avx2.h"
 #include "benchmarks/kernels/limit_avx512bw.h"
@@ -29,15 +27,5 @@ constexpr std::span<const Limit> kLimits;
 }  // namespace
 
 std::span<const Limit> Limits() { return kLimits; }
-
-void ReadMemory(const std::byte* from, size_t bytes) {
-#if defined(__x86_64__)
-  const CpuFeatures cpu = DetectCpuFeatures();
-  if (cpu.Has(Isa::kAvx512bw)) return ReadAvx512bw(from, bytes);
-  if (cpu.Has(Isa::kAvx2)) return ReadAvx2(from, bytes);
-#endif
-  using Vector [[gnu::vector_size(16)]] = int;  // what every CPU of the architecture has
-  ReadVectors<Vector>(from, bytes);
-}
 
 }  // namespace larq_engine::benchmarks

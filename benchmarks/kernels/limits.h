@@ -5,7 +5,6 @@
 #ifndef LARQ_ENGINE_BENCHMARKS_KERNELS_LIMITS_H_
 #define LARQ_ENGINE_BENCHMARKS_KERNELS_LIMITS_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -22,11 +21,6 @@ struct Limit {
 
 // All that this build holds, for whatever CPU.
 std::span<const Limit> Limits();
-
-// Reads the memory from its first byte to its last, and does nothing else, with the widest vectors
-// of this CPU: the bound of a layer that uses each of its weights once. `from` is aligned to
-// kBufferAlignment.
-void ReadMemory(const std::byte* from, size_t bytes);
 
 }  // namespace larq_engine::benchmarks
 

@@ -6,10 +6,19 @@ before the first layer, and batch norm and softmax after the last one.
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Any
 
+from benchmarks import machine
+
+os.environ["TF_USE_LEGACY_KERAS"] = "1"  # larq is for Keras 2; read when TensorFlow is imported
+sys.path.append(str(machine.ROOT / "examples"))  # the examples are programs, not a package
+
+import tensorflow as tf
+from published import comparing, hep_bnn
+
 import larq_engine
-from benchmarks.published import comparing, hep_bnn, tf
 
 NETWORKS = {"fashion": hep_bnn.fashion, "cifar": hep_bnn.cifar}
 

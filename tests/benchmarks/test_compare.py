@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from benchmarks import compare, kept
-from benchmarks.result_files import read_results
 
 Write = Callable[..., str]
 
@@ -92,22 +91,37 @@ def test_compares_with_what_is_kept(
     after = write("after", [result("row", "A", 50)], "convs", **about)
     with pytest.raises(SystemExit):
         run(monkeypatch, after)
-    assert "nothing is kept of such cores in" in one_error(capsys)
+    assert "no run 'convs-2-threads' of such cores is kept in" in one_error(capsys)
     monkeypatch.setattr(sys, "argv", ["kept", before])
     assert kept.main() == 0
-    assert (tmp_path / "kept" / "intel-6-143" / "convs-2-threads.json").exists()
+    assert list(kept.read_kept(tmp_path / "kept" / "intel-6-143.json")) == ["convs-2-threads"]
     capsys.readouterr()
     assert run(monkeypatch, after) == 0
     assert table_in(capsys)[1] == ["A", "2.00"]
 
 
-@pytest.mark.parametrize(
-    "file", sorted(kept.RESULTS.rglob("*.json")), ids=lambda file: file.parent.name
-)
+@pytest.mark.parametrize("file", sorted(kept.RESULTS.iterdir()), ids=lambda file: file.stem)
 def test_what_is_kept_is_where_it_is_looked_for(file: Path) -> None:
-    content = read_results(file)
-    assert kept.kept_file(content) == file
-    kept.check_worth(content, file)
+    runs = kept.read_kept(file)
+    assert runs
+    for name, run in runs.items():
+        assert (kept.kept_file(run), kept.run_name(run)) == (file, name)
+        assert run["results"]
+    assert kept.as_text(runs) == file.read_text()
+
+
+def test_a_run_takes_the_place_of_the_one_before(
+    monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(kept, "RESULTS", tmp_path / "kept")
+    monkeypatch.setattr(kept, "ROOT", tmp_path)
+    for benchmark, median in (("convs", 100), ("models", 10), ("convs", 50)):
+        file = write("run", [result("row", "A", median)], benchmark, **ABOUT)
+        monkeypatch.setattr(sys, "argv", ["kept", file])
+        assert kept.main() == 0
+    runs = kept.read_kept(tmp_path / "kept" / "intel-6-143.json")
+    medians = {name: run["results"][0]["median_ns"] for name, run in runs.items()}
+    assert medians == {"convs": 50, "models": 10}
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@
 import re
 
 from benchmarks import headline
-from benchmarks.result_files import read_results
+from benchmarks.kept import read_kept
 
 
 def test_the_picture_is_drawn_from_what_is_kept() -> None:
-    assert headline.PICTURE.read_bytes() == headline.draw(read_results(headline.SOURCE))
+    assert headline.PICTURE.read_bytes() == headline.draw(read_kept(headline.SOURCE)["convs"])
 
 
 def test_each_contender_is_a_bar_of_each_layer() -> None:

@@ -16,9 +16,6 @@ def test_each_part_leaves_a_file_of_its_own(tmp_path: Path) -> None:
     assert list(planned) == [
         "kernels",
         "convs",
-        "few-bits",
-        "grid",
-        "cliffs",
         "models",
         "models-2-threads",
     ]
@@ -30,8 +27,9 @@ def test_each_part_leaves_a_file_of_its_own(tmp_path: Path) -> None:
 
 
 def test_parts_are_run_once_in_the_order_given(tmp_path: Path) -> None:
-    assert [title for title, _ in parts.plan(["grid", "convs", "grid"], tmp_path, [])] == [
-        "grid",
+    assert [title for title, _ in parts.plan(["models", "convs", "models"], tmp_path, [])] == [
+        "models",
+        "models-2-threads",
         "convs",
     ]
 
@@ -70,9 +68,9 @@ def test_a_failed_part_does_not_stop_the_others(
         return subprocess.CompletedProcess(command, int(command[2] == "benchmarks.convs"))
 
     monkeypatch.setattr(subprocess, "run", run)
-    monkeypatch.setattr(sys, "argv", ["benchmarks", "convs", "grid", "--results", str(tmp_path)])
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "convs", "kernels", "--results", str(tmp_path)])
     assert parts.main() == 1
-    assert ran == ["benchmarks.convs", "benchmarks.grid"]
+    assert ran == ["benchmarks.convs", "benchmarks.bgemm"]
     assert "NOT ALL MEASURED: convs;" in capsys.readouterr().err
 
 

@@ -25,13 +25,6 @@ def texts(file: Path) -> str:
     return content
 
 
-def test_grid(tmp_path: Path) -> None:
-    plots.plot_grid(SUMMARY, tmp_path / "grid.svg")
-    drawn = texts(tmp_path / "grid.svg")
-    for text in (*CONTENDERS, "C, 2 thread(s)", "million multiply-accumulates", "ms a layer"):
-        assert f"<!-- {text} -->" in drawn
-
-
 def test_models(tmp_path: Path) -> None:
     plots.plot_models(SUMMARY, tmp_path / "models.svg")
     drawn = texts(tmp_path / "models.svg")
@@ -41,5 +34,5 @@ def test_models(tmp_path: Path) -> None:
 
 def test_equal_results_make_equal_files(tmp_path: Path) -> None:
     for name in ("a.svg", "b.svg"):
-        plots.plot_grid(SUMMARY, tmp_path / name)
+        plots.plot_models(SUMMARY, tmp_path / name)
     assert texts(tmp_path / "a.svg") == texts(tmp_path / "b.svg")
